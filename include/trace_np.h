@@ -530,7 +530,8 @@ struct posix_trace_loginfo_np {
 	pid_t posix_signal_tid_np;        /* the system's number of the thread that it came to */
 	uint32_t posix_cpus_np;           /* that the machine can have; 0 when unknown */
 	char posix_system_np[40];         /* machine, kernel and its release; empty when unknown */
-	uint32_t posix_notes_np;          /* number of notes */
+	struct timespec posix_process_start_np; /* of the process, CLOCK_REALTIME; 0 when unknown */
+	uint32_t posix_notes_np;                /* number of notes */
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */
@@ -672,6 +673,9 @@ struct posix_trace_logcheck_np {
 	struct posix_trace_counts_np posix_counts_np; /* the trailer's */
 	/* The trailer's: POSIX_TRACE_RUNNING where the stream's own end is not in the log. */
 	int posix_stream_status_np;
+	/* Records whose stamp is a millisecond or more before an earlier one's, and by how many ns at most. */
+	uint64_t posix_backward_np;
+	uint64_t posix_backward_ns_np;
 };
 /*
  * Looks through a whole log, also after what is wrong in it: checksums, sequence numbers, records,

@@ -26,6 +26,7 @@ struct check {
 	uint64_t size;
 	uint64_t block;  /* number of the one at work */
 	bool unsure;     /* something was passed over: sums need not go on where they were */
+	uint64_t newest; /* the largest stamp so far; of frames, in the one at work */
 	bool trailer;    /* seen */
 	uint64_t before; /* frames: records before the oldest block, ... */
 	uint64_t behind; /* ... and up to the end of the newest */
@@ -98,6 +99,27 @@ static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 
 /* ---- Sound blocks ---- */
 
+/* A counter that wrapped or was set back: every block is sound, and times mean nothing. */
+static void check_stamp(struct check *check, uint64_t ticks)
+{
+	uint64_t hz = check->log.header.rate.hz;
+	uint64_t by = check->newest - ticks;
+	uint64_t ns;
+
+	if (ticks >= check->newest) {
+		check->newest = ticks;
+		return;
+	}
+	if (by < hz / 1000)
+		return;
+	/* Bound: hz is at most 2^40. */
+	ns = by / hz < UINT64_C(1) << 33 ? by / hz * PXT_NS_PER_S + by % hz * 1000 / hz * 1000000
+	                                 : UINT64_MAX;
+	check->sum->posix_backward_np++;
+	if (ns > check->sum->posix_backward_ns_np)
+		check->sum->posix_backward_ns_np = ns;
+}
+
 static void count_records(struct check *check, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head)
 {
@@ -118,6 +140,7 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 		id = pxt_info_id(record.info);
 		if (id == PXT_LOG_ID_LOSS)
 			continue;
+		check_stamp(check, record.ticks);
 		least = record.ticks < least ? record.ticks : least;
 		most = record.ticks > most ? record.ticks : most;
 		if (check->ids[id]++ == 0)
@@ -333,6 +356,8 @@ static void take_frame(struct check *check, uint64_t offset, const unsigned char
 		check->behind = head->records_total;
 	}
 	log->any_frame = true;
+	/* Frames are not in the order of time. */
+	check->newest = 0;
 	check->sum->posix_sound_np++;
 	count_records(check, offset, block, head);
 }

@@ -76,6 +76,7 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	memcpy(info->posix_host_np, log->process.host, sizeof(info->posix_host_np) - 1);
 	memcpy(info->posix_boot_id_np, log->process.boot_id, sizeof(info->posix_boot_id_np));
 	info->posix_cpus_np = log->process.cpus;
+	info->posix_process_start_np = log->process.start;
 	memcpy(info->posix_system_np, log->process.system, sizeof(info->posix_system_np));
 	return pxt_log_leave(log, 0);
 }

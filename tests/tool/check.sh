@@ -225,6 +225,66 @@ check_and_stat_say_what_was_forgotten()
 	done
 }
 
+# An NTP step of an hour, and a board that counted from 1970: what is between lasted as long as it lasted.
+no_length_comes_from_a_civil_clock_that_was_set()
+{
+	for step in '3600000000000 forward' '-3600000000000 back' '-1690000000000000000 back'; do
+		make run.ptl <<-END
+			event 1000 36 1 0
+			step ${step% *}
+			event 500000000 36 1 0
+		END
+		run 0 stat run.ptl
+		out_has 'started   2023-11-14T22:13:20.000000000Z, for 0.500001 s'
+		out_has "note      the civil clock was set ${step#* } by"
+		run 0 check run.ptl
+		out_has "note      the civil clock was set ${step#* } by"
+		run 0 report -o run.html run.ptl
+		grep -q '"lasted":500001000[,}]' run.html || fail 'the page says another length'
+	done
+	make_story
+	run 0 stat run.ptl
+	out_lacks 'civil clock'
+	# The part that a log holds, too.
+	make round.ptl 'policies 3 1' <<-END
+		unlogged 9
+		event 5900000000 36 1 0
+		step 3600000000000
+		event 7600000000 36 1 0
+	END
+	run 3 check round.ptl
+	out_has 'the log holds the last 1.700 s of 7.600 s'
+}
+
+# A counter that wrapped, or a clock of the program's own that was set back.
+a_clock_that_stepped_back_is_told_by_every_command()
+{
+	make run.ptl <<-END
+		event 4000000000 32 1 0 u32:1
+		event 4100000000 33 1 0 u32:1 i64:0
+		event 1000000 32 1 0 u32:2
+		event 4200000000 33 1 0 u32:2 i64:0
+	END
+	run 0 check run.ptl
+	out_has 'clock     STEPPED BACK: 1 events have stamps up to 4.099 s before earlier ones'
+	run 0 check --json run.ptl
+	out_has '"stamps_backward":1,"stamps_backward_ns":4099000000'
+	for command in print stat why 'export csv'; do
+		# shellcheck disable=SC2086
+		run 0 $command run.ptl
+		err_has 'run.ptl: THE CLOCK STEPPED BACK: 1 events have stamps up to 4.099 s before earlier ones'
+	done
+	# What processors' counters differ by is no step.
+	make run.ptl <<-END
+		event 4000000 32 1 0 u32:1
+		event 3999000 33 1 0 u32:1 i64:0
+	END
+	run 0 check run.ptl
+	out_lacks 'STEPPED'
+	run 0 print run.ptl
+	if grep -q STEPPED err; then fail 'a microsecond is a step'; fi
+}
+
 # The second slot of the first record becomes none; the rest of the block is still looked at.
 check_counts_torn_and_orphan_slots()
 {

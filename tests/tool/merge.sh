@@ -212,6 +212,134 @@ clock 1000000000 0 1700000001000500000 1000000500000' <<-END
 	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "an older log's clocks count for nothing"
 }
 
+# later FILE FIRST TICKS: by CLOCK_MONOTONIC a day after one.ptl, by civil time a second.
+later()
+{
+	make "$1" "$2
+boot 7
+uuid 2
+clock 1000000000 $3 1700000001000000000 87400000000000" <<-END
+		event 1000 32 1 0 u32:2
+	END
+}
+
+# Processes may have time namespaces of their own, and somebody may set the civil clock.
+clocks_of_one_boot_that_contradict_each_other_are_told()
+{
+	make one.ptl 'boot 7' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	later two.ptl 'boot 7' 0
+	run 0 merge -o both.ptl one.ptl two.ptl
+	err_has 'contradict each other: by CLOCK_MONOTONIC the second began 86400.0 s later, by civil time 1.000 s later'
+	err_has 'placed by CLOCK_MONOTONIC; --by-date takes civil time'
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *86400.000001000 ' || fail 'not a day later'
+	run 0 merge --by-date -o both.ptl one.ptl two.ptl
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *1.000001000 ' || fail 'not a second later'
+	run 1 merge --by-date --same-boot -o both.ptl one.ptl two.ptl
+	err_has 'choose one'
+	# The processor's counter is one for all: it says which of the two was another one.
+	make one.ptl 'boot 7
+counter' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	later two.ptl counter 1000000000
+	run 0 merge -o both.ptl one.ptl two.ptl
+	err_has 'time namespaces): placed by civil time'
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *1.000001000 ' || fail 'not a second later'
+	later two.ptl counter 86400000000000
+	run 0 merge -o both.ptl one.ptl two.ptl
+	err_has 'the civil clock was set between them: placed by CLOCK_MONOTONIC'
+	run 0 print both.ptl
+	sed -n 2p out | grep -q '^ *86400.000001000 ' || fail 'not a day later'
+}
+
+# The civil clock was set between two logs of one boot.
+the_date_of_a_merged_log_does_not_depend_on_the_order_of_files()
+{
+	make one.ptl 'boot 7' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	make two.ptl 'boot 7
+uuid 2
+clock 1000000000 0 1700003600000500000 1000000500000' <<-END
+		event 1000 32 1 0 u32:2
+	END
+	for order in 'one.ptl two.ptl' 'two.ptl one.ptl'; do
+		# shellcheck disable=SC2086
+		run 0 merge -o both.ptl $order
+		run 0 print --utc --event job_begin both.ptl
+		[ "$(grep -c '^2023-11-14T22:13:20.000' out)" = 2 ] || fail "another date with $order"
+	done
+	# A machine that learnt the date meanwhile: the log that knows it counts.
+	make early.ptl 'boot 7
+uuid 3
+clock 1000000000 0 5000000000 999999500000' <<-END
+		event 1000 32 1 0 u32:3
+	END
+	for order in 'one.ptl early.ptl' 'early.ptl one.ptl'; do
+		# shellcheck disable=SC2086
+		run 0 merge -o both.ptl $order
+		run 0 print --utc --event job_begin both.ptl
+		[ "$(grep -c '^2023-11-14T22:13:' out)" = 2 ] || fail "another date with $order"
+	done
+}
+
+# The first process of each container is 1.
+processes_of_two_logs_that_have_one_number_stay_apart()
+{
+	contained='process 4711 box /opt/app/worker
+module 0x400000 0x555500000000 0x555500010000 - /opt/app/worker'
+	make one.ptl 'boot 7' <<-END
+		$contained
+		thread 1 0x7f0000001000 1 worker
+		event 1000 32 1 0 u32:1
+	END
+	# Elsewhere in memory; on another host; begun at another time.
+	make two.ptl 'boot 7
+uuid 2' <<-END
+		process 4711 box /opt/app/worker
+		module 0x400000 0x666600000000 0x666600010000 - /opt/app/worker
+		thread 1 0x7f0000001000 1 worker
+		event 1000 32 1 0 u32:2
+	END
+	make three.ptl 'boot 7
+uuid 3' <<-END
+		process 4711 pod /opt/app/worker
+		thread 1 0x7f0000001000 1 worker
+		event 1000 32 1 0 u32:3
+	END
+	make same.ptl 'boot 7
+uuid 4' <<-END
+		$contained
+		thread 1 0x7f0000001000 1 worker
+		event 1000 32 1 0 u32:4
+	END
+	run 0 merge -o all.ptl one.ptl two.ptl three.ptl same.ptl
+	err_has 'two.ptl: its process 4711 is another one than that of one.ptl: in the new log it has the number 10004711'
+	err_has 'three.ptl: its process 4711 is another one than that of'
+	run 0 print --json --event job_begin all.ptl
+	for pair in '1 4711' '2 10004711' '3 20004711' '4 4711'; do
+		grep "\"job\":${pair% *}" out | grep -q "\"pid\":${pair#* }[,}]" || fail "pid of $pair"
+	done
+	run 0 print --event job_begin all.ptl
+	out_has 'worker/10000001'
+	run 0 check all.ptl
+	# Begun at another time, a second apart.
+	for second in 10 11; do
+		make "$second.ptl" "boot 7
+uuid $second
+started 16999990${second}000000000" <<-END
+			event 1000 32 1 0 u32:$second
+		END
+	done
+	run 0 merge -o all.ptl 10.ptl 11.ptl
+	err_has '11.ptl: its process 4711 is another one'
+}
+
 logs_of_one_boot_need_no_date()
 {
 	make one.ptl 'boot 7

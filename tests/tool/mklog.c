@@ -20,6 +20,7 @@
  *	unlogged COUNT    flushed and not in the log, by the trailer
  *	flusherror NUMBER of the first flush that failed
  *	unfinished        no trailer
+ *	step NS           the civil clock is set forward by so much
  *	flush             what follows begins a block of its own
  *
  * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.  Before all other
@@ -27,6 +28,8 @@
  *
  *	uuid N            another stream than N = 1
  *	boot N            a boot id of N in each byte; without it, the log says none
+ *	counter           the counter is the processor's, not CLOCK_MONOTONIC
+ *	started NS        of the process, since 1970; without it, the log does not say
  *	policies STREAM LOG   by their numbers in <trace.h>; without it, FLUSH and APPEND
  *	system CPUS TEXT  of the machine; without it, the log says none
  *	clock HZ TICKS REALTIME MONOTONIC
@@ -54,6 +57,8 @@ static struct {
 static unsigned char first_of_uuid = 1;
 static unsigned char boot_id;
 static uint32_t cpus;
+static int clock_source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
+static uint64_t process_start;
 static int stream_policy = POSIX_TRACE_FLUSH;
 static int log_policy = POSIX_TRACE_APPEND;
 static char system_name[40];
@@ -216,6 +221,7 @@ static void do_process(struct maker *maker, char *rest)
 	struct pxt_log_block block = entry_block();
 
 	memset(process.boot_id, boot_id, sizeof process.boot_id);
+	process.start = time_of(process_start);
 	process.cpus = cpus;
 	(void)snprintf(process.system, sizeof process.system, "%s", system_name);
 	(void)snprintf(process.host, sizeof process.host, "%s", unescape(word(&rest)));
@@ -392,6 +398,8 @@ static void obey(struct maker *maker, char *line)
 		do_missing(maker, order, number(&rest));
 	else if (strcmp(order, "flusherror") == 0)
 		maker->trailer.status.posix_stream_flush_error = (int)number(&rest);
+	else if (strcmp(order, "step") == 0)
+		clocks.realtime += (uint64_t)strtoll(word(&rest), NULL, 0);
 	else if (strcmp(order, "flush") == 0)
 		flush_data(maker);
 	else if (strcmp(order, "unfinished") == 0)
@@ -411,7 +419,7 @@ static void begin(struct maker *maker)
 	header.contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU;
 	header.uuid[0] = maker->stream.uuid[0] = first_of_uuid;
 	header.rate.hz = clocks.hz;
-	header.rate.source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
+	header.rate.source = clock_source;
 	header.created = clocks_at(0);
 	header.largest_block = BLOCK_BYTES;
 	header.set_bytes = _PXT_EVENT_IDS / 8;
@@ -459,6 +467,11 @@ static bool prepare(char *line)
 	} else if (strncmp(line, "boot ", 5) == 0) {
 		(void)word(&rest);
 		boot_id = (unsigned char)number(&rest);
+	} else if (strcmp(line, "counter") == 0) {
+		clock_source = POSIX_TRACE_CLOCK_TSC_NP;
+	} else if (strncmp(line, "started ", 8) == 0) {
+		(void)word(&rest);
+		process_start = number(&rest);
 	} else if (strncmp(line, "policies ", 9) == 0) {
 		(void)word(&rest);
 		stream_policy = (int)number(&rest);

@@ -8,6 +8,7 @@
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/read/content.h"
 #include "tools/read/source.h"
 
@@ -217,6 +218,21 @@ static void put_end(struct pxt_out *out, const struct verdict *verdict)
 	                      : "\n");
 }
 
+static void put_clock(struct pxt_out *out, const struct posix_trace_logcheck_np *sum)
+{
+	char length[16];
+
+	if (sum->posix_backward_np == 0)
+		return;
+	pxt_duration(length, sum->posix_backward_ns_np);
+	line(out, "clock");
+	pxt_out_format(out,
+	    "STEPPED BACK: %llu events have stamps up to %s before earlier ones: a counter wrapped "
+	    "or "
+	    "was set back, or the program's own clock was; their times say nothing\n",
+	    (unsigned long long)sum->posix_backward_np, length);
+}
+
 static void put_hints(struct pxt_out *out, const struct verdict *verdict)
 {
 	for (unsigned i = 0; i < verdict->hints.count; i++) {
@@ -273,6 +289,7 @@ static void put_report(struct checker *c, const struct verdict *verdict)
 	put_law(out, &verdict->sum);
 	put_end(out, verdict);
 	put_findings(c, out, verdict);
+	put_clock(out, &verdict->sum);
 	put_hints(out, verdict);
 	put_advice(c, out, verdict);
 }
@@ -321,6 +338,8 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 		member(out, "held", counts->posix_held_np);
 		member(out, "lost_in_log", sum->posix_lost_in_log_np);
 	}
+	member(out, "stamps_backward", sum->posix_backward_np);
+	member(out, "stamps_backward_ns", sum->posix_backward_ns_np);
 	member(out, "findings_total", sum->posix_findings_np);
 	pxt_out_text(out, ",\"findings\":[");
 	for (uint64_t i = 0; i < sum->posix_findings_np && i < c->limit; i++) {

@@ -6,6 +6,7 @@
 #include "tools/output/escape.h"
 #include "tools/output/when.h"
 #include "tools/read/ended.h"
+#include "tools/read/lasting.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static void put_notes(struct pxt_out *out, const struct pxt_source *source)
 static void put_times(struct pxt_out *out, const struct pxt_source *source)
 {
 	struct pxt_calendar calendar = { 0 };
-	int64_t end = pxt_when_ns(&source->info.posix_end_np);
+	int64_t lasted = pxt_lasting_ns(&source->info);
 
 	begin_line(out, "started");
 	pxt_out_calendar(out, &calendar, source->start_ns);
@@ -67,8 +68,8 @@ static void put_times(struct pxt_out *out, const struct pxt_source *source)
 		pxt_out_colour(out, PXT_COLOUR_LOSS);
 		pxt_out_text(out, ", INCOMPLETE: not shut down");
 		pxt_out_colour(out, PXT_COLOUR_OFF);
-	} else if (end > source->start_ns) {
-		pxt_out_format(out, ", for %.6f s", (double)(end - source->start_ns) / 1e9);
+	} else if (lasted > 0) {
+		pxt_out_format(out, ", for %.6f s", (double)lasted / 1e9);
 	}
 	pxt_out_char(out, '\n');
 }

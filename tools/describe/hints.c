@@ -5,6 +5,7 @@
 #include "tools/output/lossnote.h"
 #include "tools/output/when.h"
 #include "tools/read/ended.h"
+#include "tools/read/lasting.h"
 #include "tools/read/unwritten.h"
 
 #include <stdarg.h>
@@ -72,7 +73,7 @@ static void hint_at_room(struct pxt_hints *hints, const struct pxt_hint_facts *f
 	const struct posix_trace_loginfo_np *info = facts->info;
 	bool log_was_full = pxt_unwritten_records(info) > 0 && policy != POSIX_TRACE_APPEND;
 	int64_t start = pxt_when_ns(&info->posix_start_np);
-	int64_t end = pxt_when_ns(&info->posix_end_np);
+	int64_t end = pxt_lasting_end(info);
 
 	if (facts->events == 0)
 		return;
@@ -135,6 +136,21 @@ static const char *loss_advice(
 	       "shows where events were lost";
 }
 
+static void hint_at_clocks(struct pxt_hints *hints, const struct posix_trace_loginfo_np *info)
+{
+	char length[16];
+	int64_t by;
+
+	if (!pxt_lasting_stepped(info, &by))
+		return;
+	pxt_duration(length, (uint64_t)(by < 0 ? -by : by));
+	hint(hints,
+	    "the civil clock was set %s by %s meanwhile: times are those of the beginning, carried "
+	    "on "
+	    "by CLOCK_MONOTONIC",
+	    by < 0 ? "back" : "forward", length);
+}
+
 /* ---- All of it ---- */
 
 void pxt_hints(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
@@ -150,6 +166,7 @@ void pxt_hints(struct pxt_hints *hints, const struct pxt_hint_facts *facts)
 	(void)posix_trace_attr_getstreamfullpolicy(&attr, &stream_policy);
 	(void)posix_trace_attr_getlogfullpolicy(&attr, &log_policy);
 	hint_at_beginning(hints, facts);
+	hint_at_clocks(hints, facts->info);
 	hints->loss = noted_loss(facts->trid, facts->info->posix_lost_np);
 	if (pxt_unwritten(facts->trid, &why)) {
 		hint(hints, "the log could not be written: %s", why.text);

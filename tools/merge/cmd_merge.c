@@ -15,6 +15,7 @@ enum {
 	OPT_FTRACE = 400,
 	OPT_FTRACE_CLOCK,
 	OPT_SAME_BOOT,
+	OPT_BY_DATE,
 	OPT_INCOMPLETE,
 	OPT_STRICT
 };
@@ -24,6 +25,7 @@ static const struct option options[] = {
 	{ "ftrace", required_argument, NULL, OPT_FTRACE },
 	{ "ftrace-clock", required_argument, NULL, OPT_FTRACE_CLOCK },
 	{ "same-boot", no_argument, NULL, OPT_SAME_BOOT },
+	{ "by-date", no_argument, NULL, OPT_BY_DATE },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "help", no_argument, NULL, 'h' },
@@ -35,11 +37,14 @@ static const char *const help[] = {
 	"\n"
 	"usage: pxtrace merge [OPTION]... -o OUT LOG...\n"
 	"\n"
-	"Logs of one boot of one machine are placed by CLOCK_MONOTONIC, others by civil time. A "
-	"log\n"
-	"that cannot be placed is refused, and nothing is written. Threads of different processes "
-	"stay\n"
-	"different, losses stay where they were and are counted, and the result is a log that "
+	"Logs of one boot of one machine are placed by CLOCK_MONOTONIC, others by civil time; "
+	"where "
+	"the\n"
+	"two contradict each other, it is said. A log that cannot be placed is refused, and "
+	"nothing "
+	"is\n"
+	"written. Threads of different processes stay different, losses stay where they were and "
+	"are counted, and the result is a log that "
 	"every\n"
 	"other command reads.\n"
 	"\n",
@@ -53,6 +58,7 @@ static const char *const help[] = {
 	"                        x86-tsc for those without)\n"
 	"      --same-boot       all logs are of one machine that was not restarted between them,\n"
 	"                        whatever their dates say: place them by CLOCK_MONOTONIC\n"
+	"      --by-date         place all logs by civil time, whatever CLOCK_MONOTONIC says\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
 	"  -h, --help            this\n"
@@ -74,7 +80,7 @@ struct wishes {
 	const char *output;
 	const char *ftrace;
 	enum pxt_ftrace_clock clock;
-	bool same_boot;
+	enum pxt_placing placing;
 	bool incomplete;
 	bool strict;
 };
@@ -96,6 +102,15 @@ static bool take_clock(struct wishes *wishes, const char *word)
 	return false;
 }
 
+static bool take_placing(struct wishes *wishes, enum pxt_placing placing)
+{
+	if (wishes->placing != PXT_PLACING_AUTO && wishes->placing != placing)
+		pxt_complain("merge: --same-boot and --by-date contradict each other: choose one");
+	else
+		wishes->placing = placing;
+	return wishes->placing == placing;
+}
+
 static bool take_option(struct wishes *wishes, int code, const char *value)
 {
 	switch (code) {
@@ -111,7 +126,9 @@ static bool take_option(struct wishes *wishes, int code, const char *value)
 	case OPT_FTRACE_CLOCK:
 		return take_clock(wishes, value);
 	case OPT_SAME_BOOT:
-		return wishes->same_boot = true;
+		return take_placing(wishes, PXT_PLACING_ONE_BOOT);
+	case OPT_BY_DATE:
+		return take_placing(wishes, PXT_PLACING_DATES);
 	case OPT_INCOMPLETE:
 		return wishes->incomplete = true;
 	default:
@@ -161,7 +178,7 @@ static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
 	if (!pxt_outfile_check(wishes->output))
 		return PXT_EXIT_OUTPUT;
 	if (!check_inputs(&merge->reader, wishes->output) ||
-	    !pxt_line_make(&merge->line, &merge->reader, wishes->same_boot) ||
+	    !pxt_line_make(&merge->line, &merge->reader, wishes->placing) ||
 	    !add_kernel(merge, wishes) || !pxt_merge_types_make(&merge->types, &merge->reader))
 		return PXT_EXIT_LOG;
 	int status = pxt_merge_write(merge, wishes->output);

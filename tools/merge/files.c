@@ -20,8 +20,9 @@ int pxt_merge_files(const char *output, char *const *paths, unsigned count, uint
 	struct pxt_merge *merge = pxt_must(calloc(1, sizeof *merge));
 	int status = pxt_reader_open(&merge->reader, paths, count, PXT_OPEN_INCOMPLETE, NULL);
 
-	if (status == PXT_EXIT_OK && (!pxt_line_make(&merge->line, &merge->reader, true) ||
-	                                 !pxt_merge_types_make(&merge->types, &merge->reader)))
+	if (status == PXT_EXIT_OK &&
+	    (!pxt_line_make(&merge->line, &merge->reader, PXT_PLACING_ONE_BOOT) ||
+	        !pxt_merge_types_make(&merge->types, &merge->reader)))
 		status = PXT_EXIT_LOG;
 	merge->lost_before = lost;
 	if (status == PXT_EXIT_OK)

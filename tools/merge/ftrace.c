@@ -15,6 +15,7 @@
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/read/lasting.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -325,13 +326,14 @@ static int64_t ns_of(const struct pxt_ftrace *ftrace, uint64_t stamp)
 {
 	const struct pxt_place *place = &ftrace->line->places[0];
 	struct timespec time = { 0, 0 };
+	int64_t shift = first_log(ftrace)->shift_ns;
 
 	if (ftrace->clock == PXT_FTRACE_TSC) {
 		(void)posix_trace_log_gettime_np(first_log(ftrace)->trid, stamp, &time);
-		return pxt_when_ns(&time);
+		return pxt_when_ns(&time) + shift;
 	}
 	int64_t from = ftrace->clock == PXT_FTRACE_BOOT ? place->boot_ns : place->mono_ns;
-	return place->real_ns + ((int64_t)stamp - from);
+	return place->real_ns + ((int64_t)stamp - from) + shift;
 }
 
 bool pxt_ftrace_next(struct pxt_ftrace *ftrace)
@@ -387,18 +389,17 @@ static bool choose_clock(struct pxt_ftrace *ftrace)
 static bool check_times(const struct pxt_ftrace *ftrace, int64_t first, int64_t last)
 {
 	const struct pxt_source *source = first_log(ftrace);
-	int64_t end = pxt_when_ns(&source->info.posix_end_np);
+	int64_t start = source->start_ns + source->shift_ns;
+	int64_t end = pxt_lasting_end(&source->info);
 	char text[16];
 
-	if (end <= 0)
-		end = INT64_MAX / 2;
-	if (last >= source->start_ns && first <= end)
+	end = end > 0 ? end + source->shift_ns : INT64_MAX / 2;
+	if (last >= start && first <= end)
 		return true;
-	pxt_duration(
-	    text, (uint64_t)(last < source->start_ns ? source->start_ns - last : first - end));
+	pxt_duration(text, (uint64_t)(last < start ? start - last : first - end));
 	pxt_complain("%s: cannot be placed: it %s %s %s %s", ftrace->path,
-	    last < source->start_ns ? "ends" : "begins", text,
-	    last < source->start_ns ? "before the begin of" : "behind the end of", source->path);
+	    last < start ? "ends" : "begins", text,
+	    last < start ? "before the begin of" : "behind the end of", source->path);
 	pxt_explain("was it recorded in the same run, and with the clock mono (trace-cmd record -C "
 	            "mono)? --ftrace-clock says which clock it was");
 	return false;

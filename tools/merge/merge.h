@@ -3,6 +3,7 @@
  * merge.h - several logs, and what the kernel traced, as one log.
  *
  *   place.c     where each log lies on the common line of time, or why it has no place there
+ *   processes.c processes of different logs that have one number
  *   types.c     event types of all logs under common numbers
  *   threads.c   threads of all logs under common indices
  *   modules.c   what program addresses mean, where that is the same in all logs
@@ -28,8 +29,17 @@
 
 /* ---- place.c ---- */
 
+/* By what logs are placed. */
+enum pxt_placing {
+	PXT_PLACING_AUTO, /* of one boot CLOCK_MONOTONIC, else civil time */
+	PXT_PLACING_ONE_BOOT, /* CLOCK_MONOTONIC: the user says that all come from one boot of one machine */
+	PXT_PLACING_DATES /* civil time */
+};
+
 struct pxt_place {
 	uint32_t group;  /* logs of one boot: the place of its first log */
+	uint32_t base;   /* the log of the group whose civil time is the group's */
+	uint32_t others; /* processes of other logs have its number: how many (processes.c) */
 	int64_t real_ns; /* CLOCK_REALTIME at creation */
 	int64_t mono_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t boot_ns; /* CLOCK_BOOTTIME; 0: unknown */
@@ -45,9 +55,10 @@ struct pxt_line {
 
 /*
  * Says where each log belongs and sets its shift; false, with a word to the user, when one cannot be
- * placed.  @same_boot: the user says that all come from one boot of one machine.
+ * placed.
  */
-bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, bool same_boot);
+bool pxt_line_make(
+    struct pxt_line *line, const struct pxt_reader *reader, enum pxt_placing placing);
 uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns);
 
 /* ---- types.c ---- */
@@ -71,6 +82,16 @@ trace_event_id_t pxt_merge_types_add(
     struct pxt_merge_types *types, const char *name, const char *format, const char *path);
 void pxt_merge_types_write(const struct pxt_merge_types *types, struct pxt_logwrite *log);
 
+/* ---- processes.c ---- */
+
+/*
+ * Finds processes of different logs that have one number: two containers' first processes, or programs of
+ * two machines.  Their numbers and those of their threads become others in the new log, which is said.
+ */
+void pxt_processes_part(const struct pxt_line *line, const struct pxt_reader *reader);
+/* A number of the process or a thread of the log at @place, in the new log. */
+pid_t pxt_processes_number(const struct pxt_line *line, uint32_t place, pid_t number);
+
 /* ---- threads.c ---- */
 
 struct pxt_merge_thread {
@@ -93,8 +114,8 @@ void pxt_merge_threads_free(struct pxt_merge_threads *threads);
 const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
 /* All that a log's table knows, so that what the kernel says of them finds them. */
-void pxt_merge_threads_learn(
-    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_source *source);
+void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
+    struct pxt_logwrite *log, const struct pxt_source *source);
 /* ---- modules.c ---- */
 
 /* Writes the modules of all logs; says so when addresses mean different things in two of them. */

@@ -4,7 +4,8 @@
  *
  * Logs of one boot of one machine have CLOCK_MONOTONIC in common: they are placed by it, exactly,
  * whatever happened to the civil clock between their creations.  Two logs are of one boot when they
- * carry the same boot id; where one of them carries none, when they name the same host and their
+ * carry the same boot id, and no counter says that their CLOCK_MONOTONIC is not one (processes may have
+ * time namespaces of their own); where one of them carries none, when they name the same host and their
  * clocks say that it booted at the same moment.  Everything else has only civil time in common, which
  * a machine must have known.
  */
@@ -58,6 +59,76 @@ static bool same_boot_id(
 	return *told && memcmp(a->posix_boot_id_np, b->posix_boot_id_np, sizeof none) == 0;
 }
 
+/* How much further @y is on civil time than on CLOCK_MONOTONIC, both counted from @x. */
+static int64_t apart_of(const struct pxt_place *x, const struct pxt_place *y)
+{
+	return (y->real_ns - x->real_ns) - (y->mono_ns - x->mono_ns);
+}
+
+static const char *direction(int64_t ns)
+{
+	return ns < 0 ? "earlier" : "later";
+}
+
+/*
+ * The processor's counter is one for all time namespaces, and nobody sets it: from one creation to the
+ * other it went on as CLOCK_MONOTONIC did, or that is not one.  False where it cannot say.
+ */
+static bool ask_counter(
+    const struct pxt_source *a, const struct pxt_source *b, int64_t mono_ns, bool *one_monotonic)
+{
+	const struct posix_trace_clock_np *x = &a->info.posix_clock_np;
+	const struct posix_trace_clock_np *y = &b->info.posix_clock_np;
+	double counted;
+	double off;
+
+	if (x->posix_source_np != POSIX_TRACE_CLOCK_TSC_NP ||
+	    y->posix_source_np != POSIX_TRACE_CLOCK_TSC_NP || x->posix_hz_np == 0)
+		return false;
+	counted = ((double)y->posix_anchor_ticks_np - (double)x->posix_anchor_ticks_np) /
+	          (double)x->posix_hz_np * 1e9;
+	off = counted - (double)mono_ns;
+	*one_monotonic =
+	    off < 1e9 + 1e-3 * (double)llabs(mono_ns) && off > -1e9 - 1e-3 * (double)llabs(mono_ns);
+	return true;
+}
+
+/* Of one boot id: whether CLOCK_MONOTONIC places the two; what contradicts it is said. */
+static bool share_monotonic(
+    const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
+{
+	const struct pxt_place *x = &line->places[a];
+	const struct pxt_place *y = &line->places[b];
+	const char *first = reader->sources[a]->path;
+	const char *second = reader->sources[b]->path;
+	int64_t apart = apart_of(x, y);
+	int64_t mono_ns = y->mono_ns - x->mono_ns;
+	int64_t real_ns = y->real_ns - x->real_ns;
+	bool one = true;
+	bool known_one = ask_counter(reader->sources[a], reader->sources[b], mono_ns, &one);
+	char by_mono[16];
+	char by_date[16];
+
+	if (apart <= SAME_BOOT && apart >= -SAME_BOOT)
+		return true;
+	pxt_duration(by_mono, (uint64_t)llabs(mono_ns));
+	pxt_duration(by_date, (uint64_t)llabs(real_ns));
+	pxt_complain("%s and %s: their clocks contradict each other: by CLOCK_MONOTONIC the second "
+	             "began %s %s, by civil time %s %s",
+	    first, second, by_mono, direction(mono_ns), by_date, direction(real_ns));
+	if (!one)
+		pxt_explain("the processor's counter says that their CLOCK_MONOTONIC is not one "
+		            "(time namespaces): placed by civil time; --same-boot takes "
+		            "CLOCK_MONOTONIC");
+	else if (known_one)
+		pxt_explain("the processor's counter says that the civil clock was set between "
+		            "them: placed by CLOCK_MONOTONIC; --by-date takes civil time");
+	else
+		pxt_explain("the civil clock was set between them, or they have time namespaces of "
+		            "their own: placed by CLOCK_MONOTONIC; --by-date takes civil time");
+	return one;
+}
+
 static bool same_boot(
     const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
 {
@@ -69,7 +140,8 @@ static bool same_boot(
 	int64_t apart;
 
 	if (told)
-		return same && x->mono_ns > 0 && y->mono_ns > 0;
+		return same && x->mono_ns > 0 && y->mono_ns > 0 &&
+		       share_monotonic(reader, line, a, b);
 	if (*host == '\0' || strcmp(host, reader->sources[b]->info.posix_host_np) != 0 ||
 	    !x->boot_ns || !y->boot_ns || !x->mono_ns || !y->mono_ns || !date_known(x) ||
 	    !date_known(y))
@@ -113,15 +185,17 @@ static bool check_monotonic(const struct pxt_reader *reader, const struct pxt_li
 }
 
 /* Groups of one boot; returns their number. */
-static uint32_t group(const struct pxt_reader *reader, const struct pxt_line *line, bool all)
+static uint32_t group(
+    const struct pxt_reader *reader, const struct pxt_line *line, enum pxt_placing placing)
 {
 	uint32_t groups = 0;
 
 	for (uint32_t i = 0; i < reader->count; i++) {
 		uint32_t first = 0;
 
-		while (first < i && (line->places[first].group != first ||
-		                        !(all || same_boot(reader, line, first, i))))
+		while (first < i &&
+		       (line->places[first].group != first || placing == PXT_PLACING_DATES ||
+		           !(placing == PXT_PLACING_ONE_BOOT || same_boot(reader, line, first, i))))
 			first++;
 		line->places[i].group = first;
 		groups += first == i;
@@ -129,14 +203,34 @@ static uint32_t group(const struct pxt_reader *reader, const struct pxt_line *li
 	return groups;
 }
 
-/* The group's first log says what civil time it was. */
+/* Whether @x says better than @y what civil time it was, in whatever order they come. */
+static bool knows_better(const struct pxt_place *x, const struct pxt_place *y)
+{
+	if (date_known(x) != date_known(y))
+		return date_known(x);
+	return x->mono_ns < y->mono_ns || (x->mono_ns == y->mono_ns && x->real_ns < y->real_ns);
+}
+
+/* The log of a group that began first, and knew the date, says what civil time it was. */
+static void choose_base(const struct pxt_reader *reader, struct pxt_line *line)
+{
+	for (uint32_t i = 0; i < reader->count; i++) {
+		struct pxt_place *group = &line->places[line->places[i].group];
+
+		if (line->places[i].group == i)
+			group->base = i;
+		else if (knows_better(&line->places[i], &line->places[group->base]))
+			group->base = i;
+	}
+}
+
 static void shift(const struct pxt_reader *reader, const struct pxt_line *line)
 {
 	for (uint32_t i = 0; i < reader->count; i++) {
 		const struct pxt_place *mine = &line->places[i];
-		const struct pxt_place *first = &line->places[mine->group];
+		const struct pxt_place *first = &line->places[line->places[mine->group].base];
 
-		if (mine->group != i)
+		if (mine != first)
 			reader->sources[i]->shift_ns =
 			    (first->real_ns - first->mono_ns) - (mine->real_ns - mine->mono_ns);
 	}
@@ -170,17 +264,18 @@ static void begin_line(const struct pxt_reader *reader, struct pxt_line *line)
 	line->created.boottime = time_of(first->boot_ns);
 }
 
-bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, bool all_same)
+bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, enum pxt_placing placing)
 {
 	line->places = pxt_must(calloc(reader->count, sizeof *line->places));
 	for (uint32_t i = 0; i < reader->count; i++)
 		line->places[i] = place_of(reader->sources[i]);
-	if (all_same && !check_monotonic(reader, line))
+	if (placing == PXT_PLACING_ONE_BOOT && !check_monotonic(reader, line))
 		return false;
-	uint32_t groups = group(reader, line, all_same);
+	uint32_t groups = group(reader, line, placing);
 	/* Logs of one boot need no date: nothing but CLOCK_MONOTONIC places them. */
 	if (groups > 1 && !check_dates(reader, line))
 		return false;
+	choose_base(reader, line);
 	shift(reader, line);
 	line->monotonic = groups == 1 && line->places[0].mono_ns > 0;
 	begin_line(reader, line);

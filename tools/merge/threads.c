@@ -198,8 +198,9 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 	const struct pxt_merge_thread key = { .place = event->source->place,
 		.own = own,
 		.entry = own ? event->thread->entry : UINT32_MAX,
-		.pid = event->info.posix_pid,
-		.tid = own ? event->thread->tid : 0 };
+		.pid = pxt_processes_number(line, event->source->place, event->info.posix_pid),
+		.tid = pxt_processes_number(
+		    line, event->source->place, own ? event->thread->tid : 0) };
 
 	if (own && is_kernels(own, event->thread->tid))
 		return task_of(
@@ -208,8 +209,8 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 	return thread ? thread : make(threads, log, &key, own ? event->thread->name : "");
 }
 
-void pxt_merge_threads_learn(
-    struct pxt_merge_threads *threads, struct pxt_logwrite *log, const struct pxt_source *source)
+void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
+    struct pxt_logwrite *log, const struct pxt_source *source)
 {
 	const uint64_t mask = sizeof(pthread_t) >= 8 ? UINT64_MAX : UINT32_MAX;
 	struct posix_trace_logthread_np entry;
@@ -222,8 +223,8 @@ void pxt_merge_threads_learn(
 		const struct pxt_merge_thread key = { .place = source->place,
 			.own = entry.posix_thread_np & mask,
 			.entry = i,
-			.pid = entry.posix_pid_np,
-			.tid = entry.posix_tid_np };
+			.pid = pxt_processes_number(line, source->place, entry.posix_pid_np),
+			.tid = pxt_processes_number(line, source->place, entry.posix_tid_np) };
 
 		/* The program's own log may name it, too, and comes first. */
 		if (is_kernels(key.own, key.tid))

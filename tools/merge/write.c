@@ -205,6 +205,7 @@ static void put_process(const struct pxt_merge *merge)
 		const struct posix_trace_loginfo_np *info = &merge->reader.sources[i]->info;
 
 		if (info->posix_pid_np != first->posix_pid_np ||
+		    merge->line.places[i].others != merge->line.places[0].others ||
 		    strcmp(info->posix_host_np, first->posix_host_np) != 0)
 			all.posix_pid_np = 0;
 		if (strcmp(info->posix_executable_np, first->posix_executable_np) != 0)
@@ -289,12 +290,14 @@ int pxt_merge_write(struct pxt_merge *merge, const char *path)
 
 	merge->log = pxt_must(pxt_logwrite_begin(path, PXT_LOG_WHOLE, &head));
 	merge->threads = pxt_merge_threads_new();
+	pxt_processes_part(&merge->line, &merge->reader);
 	put_process(merge);
 	pxt_merge_types_write(&merge->types, merge->log);
 	pxt_merge_modules(&merge->reader, merge->log);
 	pxt_merge_notes(&merge->reader, merge->log);
 	for (unsigned i = 0; i < merge->reader.count; i++)
-		pxt_merge_threads_learn(merge->threads, merge->log, merge->reader.sources[i]);
+		pxt_merge_threads_learn(
+		    merge->threads, &merge->line, merge->log, merge->reader.sources[i]);
 	put_events(merge);
 	int status = finish(merge, path);
 	pxt_merge_threads_free(merge->threads);

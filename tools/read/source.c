@@ -12,6 +12,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/read/ended.h"
 #include "tools/read/unwritten.h"
 #include "tools/select/select.h"
@@ -387,6 +388,18 @@ static inline int64_t shifted(int64_t ns, int64_t shift)
 	return pxt_within_range(pxt_within_range(ns) + pxt_within_range(shift));
 }
 
+/* The times that are handed out never decrease; what the counter said may. */
+static void take_backward(struct pxt_source *source, uint64_t ticks)
+{
+	uint64_t by = source->newest_ticks - ticks;
+
+	if (by < source->info.posix_clock_np.posix_hz_np / 1000)
+		return;
+	source->backward++;
+	if (by > source->backward_most)
+		source->backward_most = by;
+}
+
 /* Makes source->event the next one. */
 static bool fill(struct pxt_source *source)
 {
@@ -402,6 +415,10 @@ static bool fill(struct pxt_source *source)
 	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->extra.posix_cpu_np = view->posix_cpu_np;
 	event->extra.posix_ticks_np = view->posix_ticks_np;
+	if (view->posix_ticks_np < source->newest_ticks)
+		take_backward(source, view->posix_ticks_np);
+	else
+		source->newest_ticks = view->posix_ticks_np;
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
 	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
@@ -491,6 +508,7 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 		(void)posix_trace_rewind(source->trid);
 		source->at_end = source->failed = source->filled = false;
 		source->events = source->lost = 0;
+		source->newest_ticks = source->backward = source->backward_most = 0;
 		source->view = source->view_end = 0;
 	}
 }
@@ -595,6 +613,23 @@ static int conclude_end(const struct pxt_source *source, bool strict)
 	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
+/* Where the counter stepped back, times stand still, and lengths say nothing. */
+static void conclude_clock(const struct pxt_source *source)
+{
+	double hz = (double)source->info.posix_clock_np.posix_hz_np;
+	char length[16];
+
+	if (source->backward == 0)
+		return;
+	pxt_duration(length, (uint64_t)((double)source->backward_most / hz * 1e9));
+	pxt_complain(
+	    "%s: THE CLOCK STEPPED BACK: %llu events have stamps up to %s before earlier ones",
+	    source->path, (unsigned long long)source->backward, length);
+	pxt_explain(
+	    "a counter wrapped or was set back, or the program's own clock was: their times "
+	    "and lengths say nothing");
+}
+
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 {
 	int status = PXT_EXIT_OK;
@@ -604,6 +639,8 @@ int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 		bool whole_log = !source->failed && !source->damaged;
 		int mine = conclude_losses(source, whole && !source->failed, strict);
 		int end = conclude_end(source, strict);
+
+		conclude_clock(source);
 
 		if (mine == PXT_EXIT_OK)
 			mine = end;

@@ -49,6 +49,9 @@ struct pxt_source {
 	int64_t start_ns;
 	int64_t shift_ns; /* added to the time of each event, see pxtrace merge */
 	uint64_t events;
+	uint64_t newest_ticks;  /* the largest stamp so far */
+	uint64_t backward;      /* how often a stamp was a millisecond or more before it, and ... */
+	uint64_t backward_most; /* ... by how many ticks at most */
 	uint64_t lost;          /* the sum of what the events so far said was lost before them */
 	struct pxt_event event; /* the next one, when @filled */
 	bool filled;

@@ -28,7 +28,7 @@ struct pxt_choice *pxt_choice_begin(const char *path, const struct pxt_reader *r
 	struct pxt_choice *choice = pxt_must(calloc(1, sizeof *choice));
 	struct pxt_loghead head = { .name = "chosen", .hz = 1000000000 };
 
-	if (!pxt_line_make(&choice->line, reader, true)) {
+	if (!pxt_line_make(&choice->line, reader, PXT_PLACING_ONE_BOOT)) {
 		free(choice);
 		return NULL;
 	}

@@ -7,6 +7,7 @@
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
 #include "tools/read/ended.h"
+#include "tools/read/lasting.h"
 #include "tools/read/unwritten.h"
 #include "tools/spans/syspairs.h"
 
@@ -131,7 +132,6 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	const struct pxt_source *source = report->reader.sources[index];
 	const struct posix_trace_loginfo_np *info = &source->info;
 	struct pxt_out *out = &report->out;
-	int64_t end = pxt_when_ns(&info->posix_end_np);
 
 	pxt_out_text(out, index == 0 ? "{\"path\":" : ",\n{\"path\":");
 	pxt_json_text(out, source->path);
@@ -152,8 +152,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	pxt_json_name(out, "startAt");
 	pxt_json_signed(out, pxt_report_since(report, source->start_ns));
 	pxt_json_name(out, "lasted");
-	pxt_json_signed(
-	    out, info->posix_complete_np && end > source->start_ns ? end - source->start_ns : 0);
+	pxt_json_signed(out, pxt_lasting_ns(info));
 	pxt_json_member(out, "blocks", info->posix_blocks_np);
 	pxt_out_format(out, ",\"format\":\"%lu.%lu\"", (unsigned long)info->posix_format_major_np,
 	    (unsigned long)info->posix_format_minor_np);
