@@ -389,7 +389,7 @@ static bool choose_clock(struct pxt_ftrace *ftrace)
 static bool check_times(const struct pxt_ftrace *ftrace, int64_t first, int64_t last)
 {
 	const struct pxt_source *source = first_log(ftrace);
-	int64_t start = source->start_ns + source->shift_ns;
+	int64_t start = pxt_when_ns(&source->info.posix_start_np) + source->shift_ns;
 	int64_t end = pxt_lasting_end(&source->info);
 	char text[16];
 

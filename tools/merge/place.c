@@ -13,6 +13,7 @@
 
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/read/lasting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,29 +71,6 @@ static const char *direction(int64_t ns)
 	return ns < 0 ? "earlier" : "later";
 }
 
-/*
- * The processor's counter is one for all time namespaces, and nobody sets it: from one creation to the
- * other it went on as CLOCK_MONOTONIC did, or that is not one.  False where it cannot say.
- */
-static bool ask_counter(
-    const struct pxt_source *a, const struct pxt_source *b, int64_t mono_ns, bool *one_monotonic)
-{
-	const struct posix_trace_clock_np *x = &a->info.posix_clock_np;
-	const struct posix_trace_clock_np *y = &b->info.posix_clock_np;
-	double counted;
-	double off;
-
-	if (x->posix_source_np != POSIX_TRACE_CLOCK_TSC_NP ||
-	    y->posix_source_np != POSIX_TRACE_CLOCK_TSC_NP || x->posix_hz_np == 0)
-		return false;
-	counted = ((double)y->posix_anchor_ticks_np - (double)x->posix_anchor_ticks_np) /
-	          (double)x->posix_hz_np * 1e9;
-	off = counted - (double)mono_ns;
-	*one_monotonic =
-	    off < 1e9 + 1e-3 * (double)llabs(mono_ns) && off > -1e9 - 1e-3 * (double)llabs(mono_ns);
-	return true;
-}
-
 /* Of one boot id: whether CLOCK_MONOTONIC places the two; what contradicts it is said. */
 static bool share_monotonic(
     const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
@@ -104,8 +82,9 @@ static bool share_monotonic(
 	int64_t apart = apart_of(x, y);
 	int64_t mono_ns = y->mono_ns - x->mono_ns;
 	int64_t real_ns = y->real_ns - x->real_ns;
-	bool one = true;
-	bool known_one = ask_counter(reader->sources[a], reader->sources[b], mono_ns, &one);
+	bool counted;
+	bool one = pxt_lasting_one_monotonic(
+	    &reader->sources[a]->info, &reader->sources[b]->info, &counted);
 	char by_mono[16];
 	char by_date[16];
 
@@ -120,7 +99,7 @@ static bool share_monotonic(
 		pxt_explain("the processor's counter says that their CLOCK_MONOTONIC is not one "
 		            "(time namespaces): placed by civil time; --same-boot takes "
 		            "CLOCK_MONOTONIC");
-	else if (known_one)
+	else if (counted)
 		pxt_explain("the processor's counter says that the civil clock was set between "
 		            "them: placed by CLOCK_MONOTONIC; --by-date takes civil time");
 	else
@@ -217,9 +196,8 @@ static void choose_base(const struct pxt_reader *reader, struct pxt_line *line)
 	for (uint32_t i = 0; i < reader->count; i++) {
 		struct pxt_place *group = &line->places[line->places[i].group];
 
-		if (line->places[i].group == i)
-			group->base = i;
-		else if (knows_better(&line->places[i], &line->places[group->base]))
+		if (line->places[i].group == i ||
+		    knows_better(&line->places[i], &line->places[group->base]))
 			group->base = i;
 	}
 }
@@ -230,9 +208,10 @@ static void shift(const struct pxt_reader *reader, const struct pxt_line *line)
 		const struct pxt_place *mine = &line->places[i];
 		const struct pxt_place *first = &line->places[line->places[mine->group].base];
 
-		if (mine != first)
-			reader->sources[i]->shift_ns =
-			    (first->real_ns - first->mono_ns) - (mine->real_ns - mine->mono_ns);
+		/* In place of what the reader took for it (tools/read/align.c). */
+		reader->sources[i]->shift_ns = mine == first ? 0
+		                                             : (first->real_ns - first->mono_ns) -
+		                                                   (mine->real_ns - mine->mono_ns);
 	}
 }
 

@@ -32,6 +32,27 @@ int64_t pxt_lasting_end(const struct posix_trace_loginfo_np *info)
 	return lasted > 0 ? pxt_within_range(pxt_when_ns(&info->posix_start_np)) + lasted : 0;
 }
 
+bool pxt_lasting_one_monotonic(
+    const struct posix_trace_loginfo_np *a, const struct posix_trace_loginfo_np *b, bool *counted)
+{
+	const struct posix_trace_clock_np *x = &a->posix_clock_np;
+	const struct posix_trace_clock_np *y = &b->posix_clock_np;
+	double by_clock = (double)pxt_when_ns(&b->posix_start_monotonic_np) -
+	                  (double)pxt_when_ns(&a->posix_start_monotonic_np);
+	double by_counter;
+	double most;
+
+	*counted = x->posix_source_np == POSIX_TRACE_CLOCK_TSC_NP &&
+	           y->posix_source_np == POSIX_TRACE_CLOCK_TSC_NP && x->posix_hz_np > 0;
+	if (!*counted)
+		return true;
+	by_counter = ((double)y->posix_anchor_ticks_np - (double)x->posix_anchor_ticks_np) /
+	             (double)x->posix_hz_np * 1e9;
+	/* A second, and a thousandth of the time: rates are not known better. */
+	most = 1e9 + 1e-3 * (by_clock < 0 ? -by_clock : by_clock);
+	return by_counter - by_clock < most && by_clock - by_counter < most;
+}
+
 bool pxt_lasting_stepped(const struct posix_trace_loginfo_np *info, int64_t *by)
 {
 	/* What the machine slept is in civil time, and in CLOCK_BOOTTIME. */

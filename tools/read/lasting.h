@@ -17,4 +17,11 @@ int64_t pxt_lasting_end(const struct posix_trace_loginfo_np *info);
 /* Whether the civil clock was set meanwhile, by more than a second; *by: forward, in nanoseconds. */
 bool pxt_lasting_stepped(const struct posix_trace_loginfo_np *info, int64_t *by);
 
+/*
+ * Whether the CLOCK_MONOTONIC of two logs of one boot is one, as the processor's counter says, which is one for
+ * all time namespaces, and which nobody sets.  *counted: it could say so; else they are taken for one.
+ */
+bool pxt_lasting_one_monotonic(
+    const struct posix_trace_loginfo_np *a, const struct posix_trace_loginfo_np *b, bool *counted);
+
 #endif

@@ -4,6 +4,7 @@
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/packed/packed.h"
+#include "tools/read/align.h"
 #include "tools/read/content.h"
 #include "tools/read/source.h"
 #include "tools/select/select.h"
@@ -243,9 +244,12 @@ int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned coun
 		reader->sources[i] = source;
 		if (open_source(source, mode) != PXT_EXIT_OK)
 			status = PXT_EXIT_LOG;
-		if (i == 0 || source->start_ns < reader->start_ns)
-			reader->start_ns = source->start_ns;
 	}
+	if (count > 1)
+		pxt_align(reader);
+	for (unsigned i = 0; i < count; i++)
+		if (i == 0 || reader->sources[i]->start_ns < reader->start_ns)
+			reader->start_ns = reader->sources[i]->start_ns;
 	return status;
 }
 
