@@ -124,7 +124,7 @@ static bool take_turn(struct sink *to)
 	bool plain = true;
 
 	/* Bound: each round moves the position forward, and fills the room. */
-	while (has_room(&sink) && pxt_walk_front(&walk, &front)) {
+	while (has_room(&sink) && pxt_walk_front(sink.stream->block, &walk, &front)) {
 		struct pxt_origin origin;
 		uint64_t ctx;
 

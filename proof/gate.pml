@@ -199,7 +199,7 @@ inline write()
 #ifdef MISTAKE_refused_does_not_stop
 		:: result == NO_ROOM -> refused++
 #else
-		:: result == NO_ROOM -> refused++; auto_stop()
+		:: result == NO_ROOM -> auto_stop(); refused++
 #endif
 #ifndef MISTAKE_last_slot_does_not_stop
 		:: result == RESERVED_LAST -> auto_stop()

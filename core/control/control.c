@@ -41,6 +41,22 @@ static bool start_is_refused(struct pxt_block *block)
 	                                                    : pxt_barrier_is_full(block);
 }
 
+/* No record is admitted between what the reader has passed then, and what it finds later. */
+static void close_lanes(struct pxt_block *block)
+{
+	uint64_t admitted = 0;
+
+	pxt_gate_close_lanes(block);
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		uint64_t pos;
+		uint64_t seq;
+
+		pxt_lane_head(pxt_block_lane(block, i), &pos, &seq);
+		admitted += seq;
+	}
+	block->calls_at = admitted;
+}
+
 void pxt_control_start(struct pxt_stream *stream, const void *caller)
 {
 	struct pxt_block *block = stream->block;
@@ -51,7 +67,7 @@ void pxt_control_start(struct pxt_stream *stream, const void *caller)
 	if (start_is_refused(block))
 		return;
 	pxt_block_end_turn(block);
-	pxt_gate_close_lanes(block);
+	close_lanes(block);
 	if (restart_for_late_records(stream)) {
 		pxt_gate_open_lanes(block);
 		return;
@@ -80,7 +96,7 @@ uint32_t pxt_control_shut_gate(struct pxt_stream *stream)
 	uint32_t state;
 
 	pxt_block_end_turn(block);
-	pxt_gate_close_lanes(block);
+	close_lanes(block);
 	(void)restart_for_late_records(stream);
 	/* A writer may have stopped it while the lanes were closed. */
 	state = pxt_block_state(block);
@@ -113,7 +129,7 @@ void pxt_control_stop_now(struct pxt_stream *stream)
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 
 	pxt_block_end_turn(block);
-	pxt_gate_close_lanes(block);
+	close_lanes(block);
 	pxt_autostop_switch(block, gate);
 	pxt_gate_switch(block, PXT_GATE_OFF, 0);
 	pxt_wanted_update(stream->index, false);

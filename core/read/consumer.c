@@ -93,6 +93,8 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 	}
 	if (found != PXT_NEXT_READY)
 		return found;
+	if (pxt_gap_is_untold(block, 0))
+		(void)pxt_gap_refused(block);
 	if (PXT_UNLIKELY(block->gap != PXT_GAP_NONE)) {
 		pxt_synthetic_gap_first(block, item);
 		pxt_block_end_turn(block);
@@ -110,7 +112,7 @@ PXT_INLINE bool next_in_turn(struct pxt_block *block, struct pxt_item *item)
 	struct pxt_walk walk = pxt_walk_begin(block);
 	struct pxt_halves front;
 
-	if (!pxt_walk_front(&walk, &front))
+	if (!pxt_walk_front(block, &walk, &front))
 		return false;
 	item->lane = block->turn_lane;
 	take_record(item, (uint32_t)(front.low >> 32), front.high);

@@ -12,7 +12,6 @@ void pxt_restart_now(struct pxt_stream *stream)
 {
 	struct pxt_block *block = stream->block;
 	uint64_t start = pxt_port_ticks_ordered();
-	uint64_t refused = 0;
 
 	pxt_block_end_turn(block);
 	/* What other processes have recorded by now comes before this moment, or is bound by it. */
@@ -23,12 +22,9 @@ void pxt_restart_now(struct pxt_stream *stream)
 
 		/* What a late writer has recorded comes after the START, and not later than it was. */
 		start = late < start ? late : start;
-		refused += pxt_counter_load(&ring.lane->refused);
 	}
-	block->lost_before += refused - block->refused_told;
-	if (block->with_log && refused != block->refused_told)
+	if (pxt_gap_refused(block) && block->with_log)
 		pxt_gap_begin(block, pxt_wide_load(&block->auto_stop_ticks));
-	block->refused_told = refused;
 	pxt_gate_begin_run(block);
 	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
 	block->start_ticks = start;

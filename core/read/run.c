@@ -20,7 +20,7 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 	bool wanted = true;
 
 	/* Bound: each round moves the position forward, and fills the room. */
-	while (pxt_walk_front(&walk, &front)) {
+	while (pxt_walk_front(stream->block, &walk, &front)) {
 		uint32_t info = (uint32_t)(front.low >> 32);
 		uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
 

@@ -38,7 +38,7 @@ PXT_INLINE enum pxt_next pxt_take_here(struct pxt_stream *stream, struct pxt_ite
 	struct pxt_halves front;
 	uint64_t ctx;
 
-	if (PXT_UNLIKELY(!pxt_walk_front(&walk, &front) ||
+	if (PXT_UNLIKELY(!pxt_walk_front(block, &walk, &front) ||
 	                 !pxt_plain_is((uint32_t)(front.low >> 32)) ||
 	                 !pxt_plain_read(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
 	                     (uint32_t)(front.low >> 32), data, room, &ctx)))

@@ -10,6 +10,7 @@
 #ifndef PXT_WALK_H
 #define PXT_WALK_H
 
+#include "core/read/gap.h"
 #include "core/read/lane.h"
 #include "core/read/restart.h"
 
@@ -32,7 +33,8 @@ PXT_INLINE struct pxt_walk pxt_walk_begin(struct pxt_block *block)
 }
 
 /* The begin slot of the record that comes next; whether that is whole shows when it is read. */
-PXT_INLINE bool pxt_walk_front(const struct pxt_walk *walk, struct pxt_halves *front)
+PXT_INLINE bool pxt_walk_front(
+    struct pxt_block *block, const struct pxt_walk *walk, struct pxt_halves *front)
 {
 	uint32_t pos = (uint32_t)walk->pos;
 	uint32_t tag = pxt_tag(walk->ring.mask, pos, (uint32_t)walk->seq);
@@ -40,7 +42,8 @@ PXT_INLINE bool pxt_walk_front(const struct pxt_walk *walk, struct pxt_halves *f
 	*front = pxt_slot_load_halves(&walk->ring.slots[pos & walk->ring.mask]);
 	if (PXT_UNLIKELY((uint32_t)front->low != (tag | PXT_SLOT_BEGIN) ||
 	                 front->high >= walk->turn_end ||
-	                 pxt_info_id((uint32_t)(front->low >> 32)) == PXT_ID_MARK))
+	                 pxt_info_id((uint32_t)(front->low >> 32)) == PXT_ID_MARK ||
+	                 pxt_gap_is_untold(block, walk->records)))
 		return false;
 	PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
 	return true;

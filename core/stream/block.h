@@ -114,6 +114,7 @@ struct pxt_block {
 	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_head_step(2) */
 	_Atomic uint32_t
 	    asleep; /* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it */
+	_Atomic uint32_t untold; /* not 0: who was refused may not have been told of yet (gap.h) */
 	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
@@ -132,6 +133,7 @@ struct pxt_block {
 	uint64_t refused_told; /* of the lanes' `refused`, already in lost_before */
 	uint64_t lost_told;    /* losses that get_status() has reported */
 	uint64_t start_ticks;  /* stamp of the automatic START that is due */
+	uint64_t calls_at;     /* records admitted before the last start or stop by call */
 	uint64_t turn_end;   /* consumer.h: below it turn_lane comes next; 0: look at everything */
 	uint64_t idle_since; /* clock before nothing was found in any lane; 0: look at everything */
 	uint32_t turn_lane;

@@ -417,6 +417,74 @@ static void a_stream_below_the_small_size_has_one_lane(void)
 		CU_ASSERT(lanes_at(CONFIG_PTRACE_SMALL_STREAM_SIZE) > 1);
 }
 
+static uint64_t told; /* of losses, in all that was read */
+
+static void read_what_is_told(void)
+{
+	while (kit_read(stream))
+		told += kit_seen.last_lost;
+}
+
+/* The reader empties the stream, which runs again. */
+static void empty_it(void *unused)
+{
+	(void)unused;
+	read_what_is_told();
+	PXT_EQ(pxt_block_state(kit_block(stream)), PXT_GATE_RUNNING);
+}
+
+/* DEC-11, GETNX-07: it has found the stream stopped; the stream runs when it comes to be counted. */
+static void a_writer_refused_after_the_restart_is_told_before_its_next_event(void)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		begin(lanes);
+		told = 0;
+		leave(2);
+		kit_write(3, 4);
+		kit_interrupt(0, UINT64_C(1) << PXT_TP_FULL, empty_it, NULL);
+		kit_write(1, 4);
+		PXT_EQ(kit_interrupted(), PXT_TP_FULL);
+		PXT_EQ(told, 0);
+		kit_write(1, 4);
+		read_what_is_told();
+		PXT_EQ(told, 1);
+		end();
+	}
+}
+
+static void stop_it(void *unused)
+{
+	(void)unused;
+	PXT_EQ(posix_trace_stop(stream), 0);
+}
+
+/* Ruling 12, DEC-42: not before what was recorded first. */
+static void what_comes_behind_a_stop_by_call_is_told_with_the_stop(void)
+{
+	for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
+		const struct kit_spec spec = { .policy = policy, .lanes = 1, .bytes = 4096 };
+
+		stream = kit_open(&spec);
+		kit_start(stream);
+		(void)kit_read_all(stream);
+		told = 0;
+		kit_write(1, 4);
+		kit_write(1, 4);
+		kit_interrupt(0, UINT64_C(1) << PXT_TP_GATE_SEEN, stop_it, NULL);
+		kit_write(1, 4);
+		PXT_EQ(kit_interrupted(), PXT_TP_GATE_SEEN);
+		for (int i = 0; i < 2; i++) {
+			CU_ASSERT(kit_read(stream));
+			PXT_EQ(kit_seen.last_lost, 0);
+		}
+		kit_start(stream);
+		kit_write(1, 4);
+		read_what_is_told();
+		PXT_EQ(told, 1);
+		end();
+	}
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE(a_stream_below_the_small_size_has_one_lane),
 	PXT_CASE(who_takes_the_last_slot_or_finds_too_few_stops_the_stream),
@@ -428,5 +496,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_writer_that_found_no_room_before_a_stop_cannot_stop_what_was_started_later),
 	PXT_CASE(a_straggler_comes_behind_the_start_never_between_stop_and_start),
 	PXT_CASE(a_writer_overtaken_by_an_automatic_stop_is_refused_or_read),
+	PXT_CASE(a_writer_refused_after_the_restart_is_told_before_its_next_event),
+	PXT_CASE(what_comes_behind_a_stop_by_call_is_told_with_the_stop),
 };
 PXT_SUITE("core: last slots", cases)

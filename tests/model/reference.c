@@ -356,6 +356,13 @@ static bool start_is_refused(const struct ref *ref)
 	return ref->policy == DISCARD ? !start_has_place(ref) : is_full(ref);
 }
 
+/* What is in the lanes now was recorded before a start or stop by call. */
+static void note_call(struct ref *ref)
+{
+	for (unsigned i = 0; i < ref->lane_count; i++)
+		ref->lanes[i].called = ref->lanes[i].count;
+}
+
 void ref_start(struct ref *ref)
 {
 	const int automatic = 1;
@@ -370,6 +377,7 @@ void ref_start(struct ref *ref)
 		(void)put_oob(ref, item);
 	}
 	ref->owes_stop = false;
+	note_call(ref);
 	(void)put_barrier(ref, POSIX_TRACE_START, &ref->filter, sizeof(ref->filter));
 	ref->stop_told = false;
 	ref->freed = false;
@@ -387,6 +395,7 @@ void ref_stop(struct ref *ref)
 	ref->owes_stop |= state == REF_AUTO && !ref->stop_told;
 	ref->stop_told = false;
 	ref->state = REF_OFF;
+	note_call(ref);
 	if (state == REF_RUNNING)
 		(void)put_barrier(ref, POSIX_TRACE_STOP, &by_call, sizeof(by_call));
 }
@@ -701,9 +710,34 @@ static struct ref_item *take_record(struct ref *ref, const struct next *next)
 	return item;
 }
 
+static bool passed_last_call(const struct ref *ref)
+{
+	for (unsigned i = 0; i < ref->lane_count; i++) {
+		const struct ref_lane *at = &ref->lanes[i];
+
+		for (unsigned item = at->first; item < at->called; item++) {
+			if (!is_mark(&ref->items[at->items[item]]))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Of an automatic stop that no restart has ended: behind its STOP. */
+static void tell_refused_by_stop(struct ref *ref)
+{
+	if (ref->policy == DISCARD || was_auto(ref) || ref->side_count || !passed_last_call(ref))
+		return;
+	ref->lost_before += ref->refused - ref->refused_told;
+	ref->refused_told = ref->refused;
+}
+
 static struct ref_item *take(struct ref *ref, const struct next *next)
 {
-	struct ref_item *item = next->made ? take_automatic(ref, next) : take_record(ref, next);
+	struct ref_item *item;
+
+	tell_refused_by_stop(ref);
+	item = next->made ? take_automatic(ref, next) : take_record(ref, next);
 
 	item->lost = ref->lost_before;
 	ref->lost_before = 0;

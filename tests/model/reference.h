@@ -38,6 +38,7 @@ struct ref_lane {
 	uint16_t items[REF_ITEMS]; /* indices */
 	unsigned first;            /* unread ones: from here ... */
 	unsigned count;            /* ... to here */
+	unsigned called;           /* those before were there at the last start or stop by call */
 	uint64_t head;             /* slots reserved, ... */
 	uint64_t pos;              /* ... and done with */
 	uint64_t barrier;          /* of the last mark that was passed */
