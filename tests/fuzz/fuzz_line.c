@@ -80,7 +80,7 @@ static void give_frames(struct pxt_receiver *in, const uint8_t *data, size_t siz
 		if (head && count >= 4 + 48)
 			seed = pxt_crc32(0, frame + 4 + 32, 16);
 		if (packets)
-			pxt_receiver_packet(in, frame, count + 4);
+			pxt_receiver_packet(in, NULL, frame, count + 4);
 		else
 			pxt_receiver_bytes(
 			    in, stuffed, pxt_linkframe_stuff(frame, count + 4, stuffed));

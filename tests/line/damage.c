@@ -646,9 +646,9 @@ static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
 				truth.whole[number] = false;
 				flipped++;
 			}
-			pxt_receiver_packet(&in, frame.plain, count);
+			pxt_receiver_packet(&in, NULL, frame.plain, count);
 			if (lot == 3 && !safe) {
-				pxt_receiver_packet(&in, frame.plain, count);
+				pxt_receiver_packet(&in, NULL, frame.plain, count);
 				twice++;
 			}
 		}

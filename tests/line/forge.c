@@ -234,7 +234,7 @@ static void give(struct pxt_receiver *in, const struct forged *forged, bool pack
 
 	stuffed[0] = PXT_FRAME_DELIMITER;
 	if (packets)
-		pxt_receiver_packet(in, forged->bytes, forged->count);
+		pxt_receiver_packet(in, NULL, forged->bytes, forged->count);
 	else
 		pxt_receiver_bytes(in, stuffed, count + 1);
 }

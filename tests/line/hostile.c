@@ -68,7 +68,7 @@ static void begin(void)
 
 static void give(const struct forged *forged)
 {
-	pxt_receiver_packet(&in, forged->bytes, forged->count);
+	pxt_receiver_packet(&in, NULL, forged->bytes, forged->count);
 }
 
 static void give_data(uint64_t frame)

@@ -172,6 +172,45 @@ packets_are_received()
 	holds again.ptl $events
 }
 
+# Whoever reaches the port may send: 1,100 heads, the target's own frames once more, whole streams of others.
+strangers_neither_end_nor_spoil_a_targets_log()
+{
+	"$target" frames $events | cat >bytes
+	port=$(port DGRAM)
+	"$pxtrace" receive "udp:$port" -o run.ptl --raw raw 2>messages &
+	receiver=$!
+	sleep 0.2
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/line/strangers.py" "$port" raw <bytes || fail strangers
+	await messages 'run.ptl: 4'
+	kill $receiver
+	finished $receiver 0
+	grep -q 'a trace was refused: as many others as can be received at once' messages || fail "$(cat messages)"
+	grep -q '25 traces were refused in all' messages || fail "$(cat messages)"
+	grep -q '5 frames were not taken: they are of a trace that another address sends' messages ||
+		fail "$(cat messages)"
+	holds run.ptl $events
+	run 0 check run.ptl
+	[ "$(ls run-*.ptl | wc -l)" = 15 ] || fail "$(ls run*) are there"
+}
+
+# Nobody on the network reaches a receiver that was not told to listen there.
+without_an_address_this_machine_alone_is_heard()
+{
+	for source in udp tcp-listen; do
+		[ $source = udp ] && type=DGRAM || type=STREAM
+		port=$(port $type)
+		"$pxtrace" receive "$source:$port" -o run.ptl 2>err &
+		receiver=$!
+		for i in $(seq 100); do
+			grep -h ":$(printf %04X "$port") " /proc/net/udp /proc/net/tcp >sockets && break
+			sleep 0.02
+		done
+		kill $receiver
+		finished $receiver 2
+		grep -q "0100007F:$(printf %04X "$port")" sockets || fail "$source: $(cat sockets)"
+	done
+}
+
 # A target that nobody listens to goes on; who comes late gets the rest and knows what is missing.
 packets_that_nobody_waits_for_are_lost_and_counted()
 {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,13 @@ static bool parse_network(struct pxt_linkdevice *from, const char *rest, bool ho
 		             "connected to: tcp-listen:PORT",
 		    from->text);
 		return false;
+	}
+	/* Whom all the network reaches, somebody must have asked for. */
+	if (!bytes) {
+		rest = "localhost";
+		bytes = strlen(rest);
+	} else if (bytes == 1 && *rest == '*') {
+		bytes = 0;
 	}
 	if (copy(from->where, sizeof from->where, rest, bytes) &&
 	    copy(from->port, sizeof from->port, port, strlen(port)))
@@ -337,10 +345,39 @@ static enum pxt_linkdevice_news at_end(struct pxt_linkdevice *from, int ms)
 	return PXT_FROM_BROKEN;
 }
 
+static void note_sender(struct pxt_linkdevice *from, const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+
+	_Static_assert(sizeof from->sender >= 4 + sizeof six->sin6_addr, "an address fits");
+	memset(from->sender, 0, sizeof from->sender);
+	from->sender[0] = (unsigned char)address->ss_family;
+	if (address->ss_family == AF_INET) {
+		memcpy(from->sender + 2, &four->sin_port, 2);
+		memcpy(from->sender + 4, &four->sin_addr, sizeof four->sin_addr);
+	} else if (address->ss_family == AF_INET6) {
+		memcpy(from->sender + 2, &six->sin6_port, 2);
+		memcpy(from->sender + 4, &six->sin6_addr, sizeof six->sin6_addr);
+	}
+}
+
+static ssize_t receive_packet(struct pxt_linkdevice *from, unsigned char *bytes, size_t room)
+{
+	struct sockaddr_storage address = { 0 };
+	socklen_t length = sizeof address;
+	ssize_t got = recvfrom(
+	    from->fd, bytes, room, MSG_DONTWAIT, (struct sockaddr *)(void *)&address, &length);
+
+	if (got >= 0)
+		note_sender(from, &address);
+	return got;
+}
+
 static enum pxt_linkdevice_news read_some(
     struct pxt_linkdevice *from, unsigned char *bytes, size_t room, size_t *count, int ms)
 {
-	ssize_t got = from->kind == PXT_FROM_UDP ? recv(from->fd, bytes, room, MSG_DONTWAIT)
+	ssize_t got = from->kind == PXT_FROM_UDP ? receive_packet(from, bytes, room)
 	                                         : read(from->fd, bytes, room);
 
 	if (got > 0 || (got == 0 && from->kind == PXT_FROM_UDP)) {

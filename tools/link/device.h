@@ -24,9 +24,10 @@ enum pxt_linkdevice_kind {
 struct pxt_linkdevice {
 	enum pxt_linkdevice_kind kind;
 	const char *text; /* as the user gave it */
-	char where[256];  /* path, or host; "": any address */
+	char where[256];  /* path, or host */
 	char port[32];
 	unsigned baud;
+	unsigned char sender[24]; /* of the last packet: family, port and address, then zeros */
 	int fd;
 	int listener;
 	bool fresh;   /* bytes came since it was opened */

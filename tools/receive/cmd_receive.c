@@ -42,15 +42,16 @@ static const char help_use[] =
     "\n"
     "sources:\n"
     "  serial:DEV,BAUD         a serial device, e.g. serial:/dev/ttyUSB0,115200\n"
-    "  udp:[HOST:]PORT         packets that are sent to this port\n"
+    "  udp:[HOST:]PORT         packets that are sent to this port of HOST, an address of\n"
+    "                          this machine: localhost unless it is given, * for all\n"
     "  tcp:HOST:PORT           connects to the target\n"
-    "  tcp-listen:[HOST:]PORT  is connected to by the target, again and again\n"
+    "  tcp-listen:[HOST:]PORT  is connected to by the target, again and again; HOST as above\n"
     "  PATH                    a FIFO, or a file of bytes received elsewhere (--raw)\n"
     "  -                       standard input\n"
     "\n"
     "A target sends frames (to terminals and datagram sockets by itself, else by\n"
     "posix_trace_attr_setlogform_np()), or its log as it is: both are understood. So are\n"
-    "the datagrams of S.Ha.R.K.'s tracer (udp:20000), which become a log at the end.\n";
+    "the datagrams of S.Ha.R.K.'s tracer (udp:*:20000), which become a log at the end.\n";
 static const char help_options[] =
     "\n"
     "options:\n"
@@ -191,6 +192,8 @@ static void told(void *context, enum pxt_receiver_event event, const struct pxt_
 		pxt_complain("receive: %s: a trace was refused: %s", receive->from.text, text);
 	else if (event == PXT_RECEIVER_ENDED)
 		tell_run(receive, run);
+	else if (receive->in.done.logs > 1 && pxt_linkdevice_has_packets(&receive->from))
+		pxt_complain("%s: another trace, of the same target or of another", text);
 	else if (receive->in.done.logs > 1)
 		pxt_complain("%s: the target began anew; this is its next log", text);
 	else
@@ -267,7 +270,8 @@ static bool take(struct receive *receive, const unsigned char *bytes, size_t cou
 	if (pxt_linkdevice_has_packets(&receive->from)) {
 		if (!keep_packet(receive, bytes, count))
 			return false;
-		pxt_receiver_packet(&receive->in, bytes, count);
+		receive->in.now_ms = now_ms();
+		pxt_receiver_packet(&receive->in, receive->from.sender, bytes, count);
 	} else {
 		if (!keep_raw(receive, bytes, count))
 			return false;
@@ -399,6 +403,13 @@ static int conclude(struct receive *receive, int status)
 		return conclude_shark(receive);
 	if (!sums.logs)
 		return conclude_nothing(receive, &sums);
+	if (sums.refused > 1)
+		pxt_complain(
+		    "receive: %llu traces were refused in all", (unsigned long long)sums.refused);
+	if (sums.strange)
+		pxt_complain("receive: %llu frames were not taken: they are of a trace that "
+		             "another address sends",
+		    (unsigned long long)sums.strange);
 	if (!receive->quiet && (sums.bad || sums.odd || sums.frames_again))
 		pxt_complain("receive: on the line: bad CRC %llu, frames twice or late %llu, "
 		             "contents without sense %llu",

@@ -2,6 +2,7 @@
 /* receiver.c - which run a piece belongs to, and the logs that are made of them. */
 #include "tools/receive/receiver.h"
 
+#include "format/crc32.h"
 #include "format/logfmt_bytes.h"
 
 #include <stdio.h>
@@ -96,10 +97,51 @@ static bool path_of_run(const struct pxt_receiver *in, char *path, size_t room)
 	return length > 0 && (size_t)length < room;
 }
 
+/* Whoever sends many is answered once. */
 static struct pxt_receive_run *refuse(struct pxt_receiver *in, const char *why)
 {
-	tell(in, PXT_RECEIVER_REFUSED, NULL, why);
+	if (in->done.refused++ == 0)
+		tell(in, PXT_RECEIVER_REFUSED, NULL, why);
 	return NULL;
+}
+
+/* ---- Senders ---- */
+
+static bool is_sent_by(const struct pxt_receiver *in, const unsigned char *sender)
+{
+	return !in->sender || memcmp(in->sender, sender, PXT_RECEIVE_SENDER_BYTES) == 0;
+}
+
+static void note_sender(const struct pxt_receiver *in, struct pxt_receive_run *run)
+{
+	if (in->sender)
+		memcpy(run->sender, in->sender, PXT_RECEIVE_SENDER_BYTES);
+	run->heard_ms = in->now_ms;
+}
+
+/* Some run of this sender has events in its log. */
+static bool is_known(const struct pxt_receiver *in)
+{
+	for (unsigned i = 0; i < in->open; i++)
+		if (in->runs[i]->kept && is_sent_by(in, in->runs[i]->sender))
+			return true;
+	return false;
+}
+
+/* The run that was silent longest of those that may be ended for a new one; in->open: none. */
+static unsigned may_go(const struct pxt_receiver *in)
+{
+	for (unsigned i = in->open; i--;)
+		if (is_sent_by(in, in->runs[i]->sender) ||
+		    in->now_ms - in->runs[i]->heard_ms >= PXT_RECEIVER_SILENT_MS)
+			return i;
+	return in->open;
+}
+
+static bool is_room_for_log(const struct pxt_receiver *in)
+{
+	return in->done.logs < in->logs_most ||
+	       (in->sender && in->done.logs < 2u * in->logs_most && is_known(in));
 }
 
 static struct pxt_receive_run *new_run(struct pxt_receiver *in, const unsigned char *head)
@@ -108,8 +150,10 @@ static struct pxt_receive_run *new_run(struct pxt_receiver *in, const unsigned c
 	struct pxt_receive_run *run;
 	const char *wrong;
 
-	if (in->done.logs >= in->logs_most)
+	if (!is_room_for_log(in))
 		return refuse(in, "too many logs were begun already");
+	if (in->open == PXT_RECEIVER_RUNS && may_go(in) == in->open)
+		return refuse(in, "as many others as can be received at once are being received");
 	if (!path_of_run(in, path, sizeof path))
 		return refuse(in, "the name of its log is too long");
 	run = malloc(sizeof *run);
@@ -119,7 +163,8 @@ static struct pxt_receive_run *new_run(struct pxt_receiver *in, const unsigned c
 		return refuse(in, wrong);
 	}
 	if (in->open == PXT_RECEIVER_RUNS)
-		end_run(in, in->open - 1u);
+		end_run(in, may_go(in));
+	note_sender(in, run);
 	in->runs[in->open++] = run;
 	to_front(in, in->open - 1u);
 	in->done.logs++;
@@ -238,12 +283,91 @@ static uint64_t count_at(const unsigned char *contents, uint32_t at)
 	return pxt_get64(contents + PXT_FRAME_COUNTS_AT + at, swapped);
 }
 
+/* ---- Heads that wait for another frame ---- */
+
+static uint32_t seed_of(const unsigned char *uuid)
+{
+	return pxt_crc32(0, uuid, PXT_LOG_UUID_BYTES);
+}
+
+/* A frame of the stream came before its head. */
+static bool is_awaited(const struct pxt_receiver *in, const unsigned char *uuid)
+{
+	uint32_t seed = seed_of(uuid);
+	size_t at = 0;
+
+	while (at < in->waiting_bytes) {
+		size_t count = (size_t)in->waiting[at] | (size_t)in->waiting[at + 1] << 8;
+		struct pxt_linkframe frame;
+
+		if (pxt_linkframe_parse(&frame, in->waiting + at + 2, count) &&
+		    pxt_linkframe_sound(&frame, seed))
+			return true;
+		at += 2u + count;
+	}
+	return false;
+}
+
+/* One of each sender: the oldest goes for a new one. */
+static void keep_head(struct pxt_receiver *in, const unsigned char *contents)
+{
+	struct pxt_receiver_head *head = NULL;
+
+	for (unsigned i = 0; i < PXT_RECEIVER_RUNS && !head; i++)
+		if (in->heads[i].used && is_sent_by(in, in->heads[i].sender))
+			head = &in->heads[i];
+	if (!head)
+		head = &in->heads[in->heads_next++ % PXT_RECEIVER_RUNS];
+	if (!head->used || !is_sent_by(in, head->sender) ||
+	    memcmp(head->first + PXT_FRAME_UUID_AT, contents + PXT_FRAME_UUID_AT,
+	        PXT_LOG_UUID_BYTES) != 0)
+		memcpy(head->first, contents, PXT_FRAME_HEAD_BYTES);
+	memcpy(head->sender, in->sender, PXT_RECEIVE_SENDER_BYTES);
+	memcpy(head->latest, contents, PXT_FRAME_HEAD_BYTES);
+	head->used = true;
+}
+
+static struct pxt_receive_run *begin_run(struct pxt_receiver *in, const unsigned char *contents)
+{
+	struct pxt_receive_run *run = new_run(in, contents);
+
+	if (run)
+		adopt(in, run, count_at(contents, 0), count_at(contents, 8));
+	return run;
+}
+
+/* The frame's sender sent a head before, and the frame is of the same stream: now it is one. */
+static bool begin_kept(struct pxt_receiver *in, const struct pxt_linkframe *frame)
+{
+	for (unsigned i = 0; in->sender && i < PXT_RECEIVER_RUNS; i++) {
+		struct pxt_receiver_head *head = &in->heads[i];
+		uint32_t seed = seed_of(head->first + PXT_FRAME_UUID_AT);
+		struct pxt_receive_run *run;
+
+		if (!head->used || !is_sent_by(in, head->sender) ||
+		    !pxt_linkframe_sound(frame, seed))
+			continue;
+		head->used = false;
+		run = begin_run(in, head->first);
+		if (run)
+			(void)(pxt_receive_run_head(run, head->first) &&
+			       pxt_receive_run_head(run, head->latest));
+		return run != NULL;
+	}
+	return false;
+}
+
 static void take_head(struct pxt_receiver *in, const struct pxt_linkframe *frame)
 {
 	const unsigned char *contents = frame->contents;
 	const unsigned char *uuid = contents + PXT_FRAME_UUID_AT;
 	uint64_t frames = count_at(contents, 0);
 	struct pxt_receive_run *run = find_run(in, uuid);
+
+	if (run && !is_sent_by(in, run->sender)) {
+		in->done.strange++;
+		return;
+	}
 
 	/* A board that has nothing random may begin anew under its old UUID. */
 	if (run && frames + PXT_RECEIVE_RUN_LATE < run->frames) {
@@ -254,12 +378,15 @@ static void take_head(struct pxt_receiver *in, const struct pxt_linkframe *frame
 		in->done.frames_again++;
 		return;
 	}
-	if (!run) {
-		run = new_run(in, contents);
-		if (!run)
-			return;
-		adopt(in, run, frames, count_at(contents, 8));
+	if (!run && in->sender && !is_awaited(in, uuid)) {
+		keep_head(in, contents);
+		return;
 	}
+	if (!run)
+		run = begin_run(in, contents);
+	if (!run)
+		return;
+	run->heard_ms = in->now_ms;
 	(void)pxt_receive_run_head(run, contents);
 	/* The trailer was among what waited. */
 	if (run->ended)
@@ -272,7 +399,12 @@ static bool take_other(struct pxt_receiver *in, const struct pxt_linkframe *fram
 	for (unsigned i = 0; i < in->open; i++) {
 		if (!pxt_linkframe_sound(frame, in->runs[i]->seed))
 			continue;
+		if (!is_sent_by(in, in->runs[i]->sender)) {
+			in->done.strange++;
+			return true;
+		}
 		to_front(in, i);
+		in->runs[0]->heard_ms = in->now_ms;
 		deliver(in->runs[0], frame);
 		if (in->runs[0]->ended)
 			let_go(in);
@@ -293,15 +425,19 @@ static void take_frame(
 			take_head(in, &frame);
 		else
 			in->done.bad += !torso;
-	} else if (!take_other(in, &frame) && !torso) {
+	} else if (!take_other(in, &frame) && !(begin_kept(in, &frame) && take_other(in, &frame)) &&
+	           !torso) {
 		in->done.bad++;
 		let_wait(in, bytes, count);
 	}
 }
 
-void pxt_receiver_packet(struct pxt_receiver *in, const unsigned char *bytes, size_t count)
+void pxt_receiver_packet(
+    struct pxt_receiver *in, const unsigned char *sender, const unsigned char *bytes, size_t count)
 {
+	in->sender = sender;
 	take_frame(in, bytes, count, false);
+	in->sender = NULL;
 }
 
 static void take_frames(struct pxt_receiver *in, const unsigned char *bytes, size_t count)

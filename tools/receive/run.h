@@ -35,8 +35,14 @@ struct pxt_receive_totals {
 	uint64_t lost;
 };
 
+/* Whoever sends packets: family, address and port (tools/link/device.h). */
+#define PXT_RECEIVE_SENDER_BYTES 24u
+
 struct pxt_receive_run {
 	char path[4096];
+	/* The receiver's: whose frames alone are the run's, and when one came last. */
+	unsigned char sender[PXT_RECEIVE_SENDER_BYTES];
+	uint64_t heard_ms;
 	struct pxt_log_header header;
 	uint32_t seed; /* CRC of the UUID */
 	struct pxt_logblocks blocks;
