@@ -246,6 +246,14 @@ what_threads_did_with_their_time_is_told()
 	grep -q '^victim waited .* for first_lock, which holder had' err || fail 'no sentence'
 }
 
+arguments_are_left_out_of_the_log_on_request()
+{
+	traced 3 -q --no-arguments -- "$VICTIM" locks exit=3
+	run 0 stat run.ptl
+	grep -q "command: $VICTIM\$" out || fail 'another command'
+	! grep -q 'exit=3' run.ptl || fail 'the arguments are in the log'
+}
+
 # QNX-52
 notes_command_and_status_are_in_the_log()
 {

@@ -52,6 +52,7 @@ static const char *const help[] = {
 	"      --ring        the newest events instead of the first (--size 64M)\n"
 	"      --buffer BYTES   memory of each process in which events wait to be taken (4M)\n"
 	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
+	"      --no-arguments  the log has the program's name alone of the command line\n"
 	"  -q, --quiet       no summary\n"
 	"  -h, --help        this\n"
 	"\n",
@@ -344,6 +345,7 @@ enum {
 	OPT_RING,
 	OPT_CHILDREN,
 	OPT_NOTE,
+	OPT_NO_ARGUMENTS,
 	OPT_BUFFER
 };
 
@@ -357,6 +359,7 @@ static const struct option options[] = {
 	{ "ring", no_argument, NULL, OPT_RING },
 	{ "children", no_argument, NULL, OPT_CHILDREN },
 	{ "note", required_argument, NULL, OPT_NOTE },
+	{ "no-arguments", no_argument, NULL, OPT_NO_ARGUMENTS },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -416,6 +419,8 @@ static bool take_option(struct run *r, int code, const char *value)
 		return r->ring = true;
 	case OPT_NOTE:
 		return pxt_notes_add(&r->notes, value);
+	case OPT_NO_ARGUMENTS:
+		return r->notes.no_arguments = true;
 	case OPT_CHILDREN:
 		return r->children = true;
 	default:

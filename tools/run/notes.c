@@ -4,6 +4,7 @@
 
 #include "tools/output/say.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,12 +43,12 @@ static void tell(trace_id_t trid, const char *name, const char *text)
 }
 
 /* As much of the command as a note has room for. */
-static void tell_command(trace_id_t trid, char *const *argv)
+static void tell_command(trace_id_t trid, char *const *argv, unsigned most)
 {
 	char text[POSIX_TRACE_NOTE_TEXT_MAX_NP + 1] = "";
 	size_t used = 0;
 
-	for (unsigned i = 0; argv[i] && used < sizeof text; i++)
+	for (unsigned i = 0; argv[i] && i < most && used < sizeof text; i++)
 		used += (size_t)snprintf(
 		    text + used, sizeof text - used, "%s%s", i ? " " : "", argv[i]);
 	tell(trid, "command", text);
@@ -55,7 +56,7 @@ static void tell_command(trace_id_t trid, char *const *argv)
 
 void pxt_notes_tell(const struct pxt_notes *notes, trace_id_t trid, char *const *argv)
 {
-	tell_command(trid, argv);
+	tell_command(trid, argv, notes->no_arguments ? 1u : UINT_MAX);
 	for (unsigned i = 0; i < notes->count; i++)
 		tell(trid, notes->list[i].posix_name_np, notes->list[i].posix_text_np);
 }

@@ -11,6 +11,7 @@
 
 struct pxt_notes {
 	unsigned count;
+	bool no_arguments; /* the command without what may be nobody else's business */
 	struct posix_trace_lognote_np list[PXT_NOTES_MAX];
 };
 
