@@ -554,6 +554,12 @@ void pxt_receiver_break(struct pxt_receiver *in)
 	in->form = PXT_RECEIVER_UNDECIDED;
 }
 
+void pxt_receiver_cut(struct pxt_receiver *in)
+{
+	for (unsigned i = 0; i < in->open; i++)
+		in->runs[i]->cut = true;
+}
+
 void pxt_receiver_flush(struct pxt_receiver *in)
 {
 	for (unsigned i = 0; i < in->open; i++) {

@@ -195,13 +195,14 @@ void pxt_receive_run_flush(struct pxt_receive_run *run)
 
 /*
  * What the target did not say: it goes on, was reset, or the line is cut.  So the stream runs, and
- * what it recorded after our last record is in no count.
+ * what it recorded after our last record is in no count.  Unless whoever receives wanted no more.
  */
 static void make_trailer(struct pxt_receive_run *run, struct pxt_log_trailer *trailer)
 {
 	memset(trailer, 0, sizeof *trailer);
-	run->end_unknown = true;
-	trailer->status.posix_stream_status = POSIX_TRACE_RUNNING;
+	run->end_unknown = !run->cut;
+	trailer->status.posix_stream_status =
+	    run->cut ? POSIX_TRACE_SUSPENDED : POSIX_TRACE_RUNNING;
 	trailer->status.posix_stream_full_status = POSIX_TRACE_NOT_FULL;
 	trailer->status.posix_stream_overrun_status =
 	    run->target_lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;

@@ -49,7 +49,8 @@ struct pxt_receive_run {
 	struct pxt_receive_known known;
 	bool ended;       /* the trailer has come, or the log was closed */
 	bool end_unknown; /* how much the target recorded after the last record is */
-	int error;        /* of the file, an errno */
+	bool cut; /* the log is to end here: what is recorded from now on is none of its business */
+	int error; /* of the file, an errno */
 
 	uint64_t frames;        /* as the target counts: the next one's number ... */
 	uint64_t records;       /* ... and the number of the next record that begins */

@@ -23,7 +23,7 @@ uint64_t pxt_choice_lost(const struct pxt_choice *choice);
 int pxt_choice_error(const struct pxt_choice *choice);
 /* Brings what was put so far into the file, from time to time; its bytes by now. */
 uint64_t pxt_choice_flush(struct pxt_choice *choice, int64_t now_ns);
-/* @unknown: the stream goes on.  0, or the first errno. */
+/* @unknown: the stream goes on, and nobody wanted the log to end here.  0, or the first errno. */
 int pxt_choice_end(struct pxt_choice *choice, const struct pxt_source *source, bool unknown);
 
 #endif

@@ -195,6 +195,9 @@ int pxt_record_run(const struct pxt_record *record, const struct pxt_remote *rem
 	go_on(&recording, stop);
 	bool by_itself = recording.gone && !recording.ended;
 
+	/* The time or the room that was asked for is over, or a signal says so: not the process'. */
+	if (!by_itself)
+		pxt_receiver_cut(&recording.in);
 	error = pxt_receiver_end(&recording.in);
 	(void)close(memory);
 	return conclude(&recording, error, by_itself);
