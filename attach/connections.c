@@ -27,7 +27,7 @@ void pxt_connections_close(struct pxt_ctlsock *ctlsock, unsigned i)
 		pxt_producers_remove(ctlsock, i);
 	} else if (connection->kind != PXT_CONNECTION_GONE) {
 		if (connection->kind == PXT_CONNECTION_FOLLOWS)
-			pxt_follow_close(connection);
+			pxt_follow_close(ctlsock, connection);
 		connection->kind = PXT_CONNECTION_NONE;
 	}
 	ctlsock->files->connection[i] = 0;

@@ -9,6 +9,7 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
+#include "core/process/lock.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -49,13 +50,42 @@ static void forget(unsigned index)
 		pxt_port_local_close(open->listener);
 	close_bell(open);
 	open->listener = 0;
+	atomic_store_explicit(&open->left, 0u, memory_order_relaxed);
 }
 
 /* ---- The helper ---- */
 
-static bool ending(const struct pxt_ctlsock *ctlsock)
+/* How long the helper is waited for. */
+#define CLOSE_LOCKS    3u /* as long as so many locks */
+#define CLOSE_SLICE_NS 200000u
+
+static bool turn_fate(struct pxt_ctlsock *ctlsock, uint32_t to)
 {
-	return atomic_load_explicit(&ctlsock->ending, memory_order_acquire) != 0;
+	uint32_t runs = PXT_HELPER_RUNS;
+
+	return atomic_compare_exchange_strong_explicit(
+	    &ctlsock->fate, &runs, to, memory_order_acq_rel, memory_order_acquire);
+}
+
+static void give_back(struct pxt_ctlsock *ctlsock)
+{
+	struct pxt_ctlsock_files *open = ctlsock->files;
+
+	pxt_producers_end(ctlsock);
+	close_bell(open);
+	pxt_port_free(ctlsock, sizeof(*ctlsock));
+	/* Last: another stream may take them now. */
+	atomic_store_explicit(&open->left, 0u, memory_order_release);
+}
+
+static void close_connections(struct pxt_ctlsock *ctlsock)
+{
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
+		pxt_connections_close(ctlsock, i);
+	if (turn_fate(ctlsock, PXT_HELPER_DONE))
+		return;
+	pxt_port_thread_leave();
+	give_back(ctlsock);
 }
 
 static int sooner(int one, int other)
@@ -107,19 +137,22 @@ static void answer(void *argument)
 {
 	struct pxt_ctlsock *ctlsock = argument;
 
-	while (!ending(ctlsock)) {
+	while (!pxt_ctlsock_ending(ctlsock)) {
 		sleep_until_called(ctlsock);
 		ctlsock->turn++;
-		for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !ending(ctlsock); i++) {
+		for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !pxt_ctlsock_ending(ctlsock); i++) {
 			if (ctlsock->watch[i].ready)
 				pxt_connections_receive(ctlsock, i);
 		}
+		if (pxt_ctlsock_ending(ctlsock))
+			break;
 		if (ctlsock->watch[PXT_CTLSOCK_PLACES].ready)
 			pxt_connections_accept(ctlsock);
 		pxt_connections_notify(ctlsock);
 		pxt_producers_collect(ctlsock);
 		pxt_follow_all(ctlsock);
 	}
+	close_connections(ctlsock);
 }
 
 /* ---- Open, close ---- */
@@ -137,8 +170,8 @@ static struct pxt_ctlsock *make(struct pxt_stream *stream)
 	return ctlsock;
 }
 
-/* Back to where nothing was begun.  The helper does not run. */
-static void unmake(struct pxt_ctlsock *ctlsock)
+/* Nobody finds it by the stream or by the name any more. */
+static void hide(struct pxt_ctlsock *ctlsock)
 {
 	struct pxt_ctlsock_files *open = ctlsock->files;
 
@@ -148,8 +181,6 @@ static void unmake(struct pxt_ctlsock *ctlsock)
 	if (open->listener)
 		pxt_name_give_up(ctlsock->path, open->listener, &ctlsock->place);
 	open->listener = 0;
-	close_bell(open);
-	pxt_port_free(ctlsock, sizeof(*ctlsock));
 }
 
 static int begin(struct pxt_ctlsock *ctlsock, const char *name)
@@ -186,26 +217,38 @@ static int open_ctlsock(struct pxt_stream *stream, const char *name)
 	/* The text may have changed since it was set. */
 	if (!pxt_name_valid(name))
 		return EINVAL;
+	if (atomic_load_explicit(&files[stream->index].left, memory_order_acquire))
+		return EAGAIN;
 	ctlsock = make(stream);
 	if (!ctlsock)
 		return ENOMEM;
 	error = begin(ctlsock, name);
-	if (error)
-		unmake(ctlsock);
+	if (error) {
+		hide(ctlsock);
+		give_back(ctlsock);
+	}
 	return error;
 }
 
+/* The stream's memory goes after this, whatever keeps the helper. */
 static void close_ctlsock(struct pxt_stream *stream)
 {
 	struct pxt_ctlsock *ctlsock = stream->share;
+	struct pxt_ctlsock_files *open = ctlsock->files;
+	struct pxt_patience patience;
 
 	atomic_store_explicit(&ctlsock->ending, 1u, memory_order_release);
-	pxt_port_bell_ring(ctlsock->files->ringer);
+	pxt_port_bell_ring(open->ringer);
+	pxt_patience_begin(&patience, CLOSE_LOCKS * pxt_lock_patience_ns);
+	while (atomic_load_explicit(&ctlsock->fate, memory_order_acquire) == PXT_HELPER_RUNS &&
+	       pxt_patience_pause(&patience, CLOSE_SLICE_NS))
+		;
+	hide(ctlsock);
+	atomic_store_explicit(&open->left, 1u, memory_order_release);
+	if (turn_fate(ctlsock, PXT_HELPER_LEFT))
+		return;
 	pxt_port_thread_join(&ctlsock->thread);
-	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
-		pxt_connections_close(ctlsock, i);
-	pxt_producers_end(ctlsock);
-	unmake(ctlsock);
+	give_back(ctlsock);
 }
 
 /* ---- What Core calls with the stream's mutex ---- */

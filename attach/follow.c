@@ -36,13 +36,14 @@ void pxt_follow_all(struct pxt_ctlsock *ctlsock)
 {
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
 		if (ctlsock->connection[i].kind == PXT_CONNECTION_FOLLOWS &&
+		    !pxt_ctlsock_ending(ctlsock) &&
 		    pxt_follow_step(ctlsock->connection[i].follow) != 0)
 			pxt_connections_close(ctlsock, i);
 	}
 }
 
-void pxt_follow_close(struct pxt_connection *connection)
+void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection)
 {
-	pxt_follow_end(connection->follow);
+	pxt_follow_end(connection->follow, !pxt_ctlsock_left(ctlsock));
 	connection->follow = NULL;
 }

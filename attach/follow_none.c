@@ -24,7 +24,8 @@ void pxt_follow_all(struct pxt_ctlsock *ctlsock)
 	(void)ctlsock;
 }
 
-void pxt_follow_close(struct pxt_connection *connection)
+void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection)
 {
+	(void)ctlsock;
 	(void)connection;
 }

@@ -59,6 +59,7 @@ struct pxt_ctlsock {
 	struct pxt_ctlsock_files *files;
 	struct pxt_port_thread thread;
 	_Atomic uint32_t ending;
+	_Atomic uint32_t fate; /* enum pxt_helper */
 
 	/* The helper's: here and after `present`. */
 	uint64_t turn;
@@ -92,11 +93,35 @@ struct pxt_ctlsock {
  * them.
  */
 struct pxt_ctlsock_files {
+	_Atomic uint32_t left; /* a helper that was not waited for has them still */
 	int listener;
 	int bell;
 	int ringer;
 	int connection[PXT_CTLSOCK_PLACES];
 };
+
+/*
+ * A write into memory that another process sent can take as long as that process likes: it may hold the lock of
+ * that memory's inode.  So the helper is waited for with a limit, and gives everything back by itself if it
+ * comes later.
+ */
+enum pxt_helper {
+	PXT_HELPER_RUNS,
+	PXT_HELPER_DONE, /* connections are closed: whoever joins it gives back the rest */
+	PXT_HELPER_LEFT, /* nobody waits any more */
+};
+
+/* The stream is being shut down, or was. */
+PXT_INLINE bool pxt_ctlsock_ending(const struct pxt_ctlsock *ctlsock)
+{
+	return atomic_load_explicit(&ctlsock->ending, memory_order_acquire) != 0;
+}
+
+/* ... and nobody waits for the helper any more: the stream's place may be another one's. */
+PXT_INLINE bool pxt_ctlsock_left(const struct pxt_ctlsock *ctlsock)
+{
+	return atomic_load_explicit(&ctlsock->fate, memory_order_acquire) == PXT_HELPER_LEFT;
+}
 
 /* ---- Names (name.c) ---- */
 
@@ -149,6 +174,6 @@ int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd);
 int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd);
 /* What is new for those who follow. */
 void pxt_follow_all(struct pxt_ctlsock *ctlsock);
-void pxt_follow_close(struct pxt_connection *connection);
+void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection);
 
 #endif

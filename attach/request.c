@@ -74,7 +74,7 @@ static void fill(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status)
 int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status)
 {
 	memset(status, 0, sizeof(*status));
-	if (!pxt_stream_enter(ctlsock->stream))
+	if (pxt_ctlsock_ending(ctlsock) || !pxt_stream_enter(ctlsock->stream))
 		return ECANCELED;
 	fill(ctlsock, status);
 	pxt_stream_unlock(ctlsock->stream);

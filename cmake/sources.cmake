@@ -137,7 +137,7 @@ ptrace_unit(LOG_LINE IF PORT_POSIX SOURCES
 	port/posix/logline.c)
 ptrace_unit(LOG_SEAL IF PORT_POSIX SOURCES
 	port/posix/crash.c)
-ptrace_unit(PORT_POSIX IF POLICY_FLUSH ATTACH SOURCES
+ptrace_unit(PORT_POSIX IF POLICY_FLUSH ATTACH LOG_ENVIRONMENT SOURCES
 	port/posix/thread.c)
 ptrace_unit(ATTACH IF PORT_POSIX SOURCES
 	port/posix/fileview.c

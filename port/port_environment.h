@@ -50,7 +50,4 @@ void pxt_port_environment_close(int fd);
 void pxt_port_environment_complain(
     const char *name, const char *value, const char *what, const char *why, int error);
 
-/* The calling thread ends by itself: nobody waits for it (a thread of port_thread.h). */
-void pxt_port_environment_leave(void);
-
 #endif

@@ -39,5 +39,7 @@ int pxt_port_thread_start(
     struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority);
 /* Returns when the thread's function has returned. */
 void pxt_port_thread_join(struct pxt_port_thread *thread);
+/* Of the thread itself, before it returns: nobody joins it, now or later. */
+void pxt_port_thread_leave(void);
 
 #endif

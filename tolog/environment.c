@@ -215,7 +215,7 @@ static void make_log(void *argument)
 	int error;
 
 	(void)argument;
-	pxt_port_environment_leave();
+	pxt_port_thread_leave();
 	atomic_store_explicit(&maker, pxt_port_thread(), memory_order_release);
 	while (atomic_load_explicit(&child, memory_order_acquire) == READY)
 		(void)pxt_port_wait(&child, READY, NULL, 0);

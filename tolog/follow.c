@@ -130,7 +130,7 @@ static void finish(struct pxt_follow *follow, struct pxt_log_trailer *trailer)
 	trailer->attr = block->attr;
 }
 
-void pxt_follow_end(struct pxt_follow *follow)
+static void put_end(struct pxt_follow *follow)
 {
 	struct pxt_stream *stream = &follow->copy.stream;
 	struct pxt_log_trailer trailer = { 0 };
@@ -141,7 +141,13 @@ void pxt_follow_end(struct pxt_follow *follow)
 		finish(follow, &trailer);
 		(void)pxt_tolog_put_end(stream, &trailer, true);
 	}
-	pxt_tolog_drop(stream);
+}
+
+void pxt_follow_end(struct pxt_follow *follow, bool write)
+{
+	if (write)
+		put_end(follow);
+	pxt_tolog_drop(&follow->copy.stream);
 	pxt_copy_free(&follow->copy);
 	pxt_port_log_close(&follow->out);
 	pxt_port_free(follow, sizeof(*follow));

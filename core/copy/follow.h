@@ -29,7 +29,10 @@ int pxt_follow_begin(trace_id_t trid, int fd, struct pxt_follow **made);
  * the same, and what was on its way then goes out first.  Cost: a copy of what is new.
  */
 int pxt_follow_step(struct pxt_follow *follow);
-/* Writes the end of the log, as far as that goes, and gives everything back. */
-void pxt_follow_end(struct pxt_follow *follow);
+/*
+ * Gives everything back.  @write: after the end of the log, as far as that goes; else the stream is not looked
+ * at any more, and nothing is written.
+ */
+void pxt_follow_end(struct pxt_follow *follow, bool write);
 
 #endif

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,9 +259,4 @@ void pxt_port_environment_complain(
 	pxt_unraised_begin(&unraised);
 	pxt_unraised_end(
 	    &unraised, writev(STDERR_FILENO, line, sizeof(line) / sizeof(line[0])) < 0);
-}
-
-void pxt_port_environment_leave(void)
-{
-	(void)pthread_detach(pthread_self());
 }

@@ -149,3 +149,8 @@ void pxt_port_thread_join(struct pxt_port_thread *thread)
 	pxt_port_untold_end();
 	(void)pthread_setcancelstate(cancel, &cancel);
 }
+
+void pxt_port_thread_leave(void)
+{
+	(void)pthread_detach(pthread_self());
+}

@@ -126,8 +126,8 @@ static int end_choice(struct attach *attach, int status)
 	uint64_t events = pxt_choice_events(attach->choice);
 	uint64_t lost = pxt_choice_lost(attach->choice);
 	bool by_itself = !attach->full && !interrupted;
-	int error = pxt_choice_end(
-	    attach->choice, source, by_itself && !source->info.posix_complete_np);
+	int error =
+	    pxt_choice_end(attach->choice, source, by_itself && !source->info.posix_complete_np);
 
 	if (error != 0) {
 		pxt_complain("attach: %s: %s", attach->record.output, strerror(error));
