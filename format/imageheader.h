@@ -12,6 +12,9 @@
 #ifndef PXT_IMAGEHEADER_H
 #define PXT_IMAGEHEADER_H
 
+/* Behind a log's name: the black box of its stream, where PXTRACE_OUT asked for the log. */
+#define PXT_BOX_ENDING ".box"
+
 #include <stdint.h>
 
 #define PXT_IMAGEHEADER_VERSION 3u

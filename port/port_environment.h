@@ -15,8 +15,6 @@
 #include <stdint.h>
 
 #define PXT_ENVIRONMENT_PATH 4096u
-/* The black box beside a log. */
-#define PXT_ENVIRONMENT_BOX  ".box"
 
 /* The variable; NULL: it is not there, or the process has more rights than who started it. */
 const char *pxt_port_environment(const char *name);

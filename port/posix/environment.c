@@ -7,6 +7,8 @@
  */
 #define _GNU_SOURCE
 #include "port/port_environment.h"
+
+#include "format/imageheader.h"
 #include "port/port_untold.h"
 #include "port/posix/unraised.h"
 
@@ -77,8 +79,8 @@ static int set_aside(const char *path)
 	}
 	if (error)
 		return error;
-	(void)snprintf(box, sizeof(box), "%s" PXT_ENVIRONMENT_BOX, path);
-	memcpy(to + strlen(to), PXT_ENVIRONMENT_BOX, sizeof(PXT_ENVIRONMENT_BOX));
+	(void)snprintf(box, sizeof(box), "%s" PXT_BOX_ENDING, path);
+	memcpy(to + strlen(to), PXT_BOX_ENDING, sizeof(PXT_BOX_ENDING));
 	(void)rename_if_free(box, to);
 	return 0;
 }
@@ -191,10 +193,10 @@ int pxt_port_environment_box(const char *log, uint32_t mode, int *fd, struct pxt
 	int error;
 
 	box->path[0] = '\0';
-	if (strlen(log) + sizeof(PXT_ENVIRONMENT_BOX) > sizeof(box->path))
+	if (strlen(log) + sizeof(PXT_BOX_ENDING) > sizeof(box->path))
 		return ENAMETOOLONG;
 	pxt_port_untold_begin();
-	(void)snprintf(box->path, sizeof(box->path), "%s" PXT_ENVIRONMENT_BOX, log);
+	(void)snprintf(box->path, sizeof(box->path), "%s" PXT_BOX_ENDING, log);
 	error = create_box(box->path, mode, fd);
 	if (!error && fstat(*fd, &state) != 0) {
 		error = errno;

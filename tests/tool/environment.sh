@@ -140,6 +140,11 @@ a_killed_program_leaves_what_it_recorded()
 	PXTRACE_OUT=run.ptl "$untraced" kill >out 2>err && fail 'it lives'
 	only run.ptl run.ptl.box
 	recovered run.ptl.box 1
+	# The way to it is told where the log's own end is missing.
+	run 2 print run.ptl
+	err_has 'pxtrace recover run.ptl.box'
+	run 0 recover -o begin.ptl run.ptl
+	err_has 'pxtrace recover run.ptl.box'
 	rm -f run.ptl*
 	PXTRACE_OUT=run.ptl,box=no "$untraced" kill >out 2>err && fail 'it lives'
 	only run.ptl

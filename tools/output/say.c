@@ -2,6 +2,7 @@
 /* say.c - what all commands say when something fails. */
 #include "tools/output/say.h"
 
+#include "format/imageheader.h"
 #include "tools/output/escape.h"
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void (*listening)(const char *line);
@@ -76,4 +78,16 @@ int pxt_finish(struct pxt_out *out)
 		return PXT_EXIT_OK;
 	pxt_complain("standard output: %s", strerror(out->error));
 	return PXT_EXIT_OUTPUT;
+}
+
+void pxt_say_box(const char *path)
+{
+	char box[4096];
+	int length = snprintf(box, sizeof box, "%s" PXT_BOX_ENDING, path);
+	struct stat st;
+
+	if (length > 0 && (size_t)length < sizeof box && stat(box, &st) == 0 && S_ISREG(st.st_mode))
+		pxt_explain("what was not in it yet is in its black box: `pxtrace recover %s -o "
+		            "REST.ptl`",
+		    box);
 }

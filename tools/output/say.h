@@ -11,6 +11,9 @@ void pxt_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same, indented as the explanation of the line before. */
 void pxt_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Explains how to get at the black box beside the log @path, if there is one. */
+void pxt_say_box(const char *path);
+
 /*
  * From now on a line goes to @listener, without its end and without what it begins with; NULL: to
  * standard error again.  For who draws on the whole screen.

@@ -72,6 +72,7 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 		pxt_explain("--incomplete reads what is there; print --follow waits for the rest");
 		pxt_explain(
 		    "`pxtrace recover %s -o NEW.ptl` makes a complete log of it", source->path);
+		pxt_say_box(source->path);
 	}
 }
 

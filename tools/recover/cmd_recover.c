@@ -4,6 +4,7 @@
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
+#include "tools/output/openfile.h"
 #include "tools/output/out.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
@@ -347,6 +348,8 @@ static void tell_salvaged(const struct recover *recover, const struct pxt_salvag
 		pxt_explain("the end of the log was missing");
 	if (salvaged->end_unknown)
 		pxt_explain(PXT_END_UNKNOWN "; a stream that lives in a file keeps them");
+	if (!salvaged->complete)
+		pxt_say_box(recover->images[0].path);
 }
 
 static int salvage(const struct recover *recover)
