@@ -112,6 +112,12 @@ a_program_that_closes_descriptors_by_system_calls_ends()
 	has 5 mutex_lock
 }
 
+numbers_that_were_closed_by_system_calls_are_the_programs()
+{
+	timeout 30 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow takebelow exit=5 >out 2>err
+	[ $? -eq 5 ] || fail 'a number that was closed could not be had'
+}
+
 descriptors_have_the_numbers_that_they_would_have()
 {
 	"$VICTIM" descriptors >plain

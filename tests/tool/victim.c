@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,17 @@ static void close_each(void)
 static void close_all_below(void)
 {
 	(void)syscall(SYS_close_range, 3, ~0u, 0);
+}
+
+/* All numbers are the program's then, also those that were the library's. */
+static void take_all_below(void)
+{
+	struct rlimit limit;
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	for (int fd = 3; fd < 1024 && (rlim_t)fd < limit.rlim_cur; fd++)
+		if (dup2(0, fd) != fd || close(fd) != 0)
+			exit(9);
 }
 
 static void print_descriptors(void)
@@ -259,6 +271,7 @@ static const struct deed {
 	{ "close", close_all },
 	{ "closeeach", close_each },
 	{ "closebelow", close_all_below },
+	{ "takebelow", take_all_below },
 	{ "descriptors", print_descriptors },
 	{ "highest", print_highest },
 	{ "await", await_signal },
