@@ -17,6 +17,7 @@
 
 #include "core/process/directory.h"
 #include "core/process/forks.h"
+#include "core/process/holdback.h"
 #include "core/process/names.h"
 #include "core/stream/stream.h"
 #include "core/testpoints.h"
@@ -127,9 +128,13 @@ static void named(uint32_t index)
 static void begin(uint32_t index, struct pxt_directory *replica)
 {
 	struct pxt_thread_table *table = pxt_threads;
-	/* A child made meanwhile has the stream, and may define something.  A dead one does not. */
-	bool locked = pxt_forks_lock();
+	struct pxt_patience patience;
 	uint32_t count;
+	bool locked;
+
+	/* A child made meanwhile has the stream, and may define something.  One that stands still does not. */
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	locked = pxt_forks_lock(&patience);
 
 	pxt_names_init(replica);
 	pxt_names_copy(replica, pxt_directory);

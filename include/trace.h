@@ -705,9 +705,9 @@ void posix_trace_event(
  *
  * ENAMETOOLONG: the name is longer; no type is made.
  * EINVAL:       an argument is NULL.
- * ENOMEM:       no memory for the names of the process, which its first new name or stream brings;
- *               or a forked process stands still in the middle of a definition
- *               (posix_trace_attr_setinherited()).
+ * ENOMEM:       no memory for the names of the process, which its first new name or stream brings.
+ * EAGAIN:       a forked process is stopped in the middle of a definition
+ *               (posix_trace_attr_setinherited()); no type is made.
  * Cost: steps in proportion to the number of types; a new name adds the lock.  Unit: User Events.
  */
 int posix_trace_eventid_open(
@@ -801,7 +801,7 @@ int posix_trace_set_filter(trace_id_t _trid, const trace_event_set_t *_set, int 
  *
  * EINVAL:       @trid is no active stream; another argument is NULL.
  * ENAMETOOLONG: the name is longer than TRACE_EVENT_NAME_MAX.
- * ENOMEM:       as posix_trace_eventid_open(): a forked process stands still.
+ * EAGAIN:       as posix_trace_eventid_open(): a forked process is stopped.
  * Cost: as posix_trace_eventid_open().  Unit: Event Filter.
  */
 int posix_trace_trid_eventid_open(trace_id_t _trid, const char *_PXT_RESTRICT _event_name,
@@ -841,9 +841,10 @@ int posix_trace_attr_getinherited(
  *   names    A process records a type that another one defined after the fork once it has opened
  *            that name itself: an identifier that it was told otherwise has no effect before.  In
  *            a child, posix_trace_wanted_np() says yes to every type, also while the stream is
- *            stopped or filters it.  A process that stands still (SIGSTOP, a debugger) in the
- *            middle of a definition lets those of the others fail with ENOMEM, after a second or
- *            two.
+ *            stopped or filters it.  While a process is stopped (SIGSTOP, a debugger) in the
+ *            middle of a definition, those of the others fail with EAGAIN, after 1 ms; so they do
+ *            after the hold-back time where it cannot be seen that it is stopped (in another pid
+ *            namespace, frozen).  Whoever goes on, or is killed, lets the others go on, too.
  *   threads  Each thread of each process that traces takes one of CONFIG_PTRACE_MAX_THREADS
  *            entries of one table, and none is used again: a server that forks for each request
  *            comes to their end.  Threads beyond trace all the same; each of their records is 12

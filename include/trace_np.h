@@ -319,8 +319,8 @@ int posix_trace_setclock_np(uint64_t (*_clock)(void), uint64_t _hz);
  * Returns 0 also when the type has this very text already.
  * EINVAL: @format is malformed; @event_id is no user type of its own.
  * EBUSY:  the type has another description.
- * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up; or a forked process
- *         stands still in the middle of a definition (posix_trace_attr_setinherited()).
+ * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up.
+ * EAGAIN: a forked process is stopped in the middle of a definition (posix_trace_attr_setinherited()).
  * Cost: lock; steps in proportion to the text.  Unit: User Events.
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_format);
@@ -336,8 +336,8 @@ int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_fo
  *
  * Threads that begin or end meanwhile may be left out.
  * EBUSY:  the program has described the type "thread_state" otherwise.
- * ENOMEM: there is no room for another type; or a forked process stands still in the middle of a
- *         definition (posix_trace_attr_setinherited()).
+ * ENOMEM: there is no room for another type.
+ * EAGAIN: a forked process is stopped in the middle of a definition (posix_trace_attr_setinherited()).
  * Context: thread; it reads files of the system.  Cost: 6 slots and two files for each thread; nothing
  * where no stream wants the type.  Unit: User Events, symbol THREAD_DUMP.
  */

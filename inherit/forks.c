@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forks.c - streams that are inherited over fork, and the lock on names that forked processes share: how long
- * one that keeps it is waited for; see forks.h.
+ * forks.c - streams that are inherited over fork, and the lock on names that forked processes share: for how
+ * long, and for whom, a process that wants it waits; see forks.h.
  */
 #include "core/process/forks.h"
 
@@ -11,9 +11,9 @@
 
 #include <stdatomic.h>
 
-/* How long a forked process may hold the lock: it copies a name meanwhile. */
-#define PATIENCE_NS UINT64_C(1000000000)
-#define SLICE_NS    UINT64_C(50000)
+#define SLICE_NS 50000u
+/* So many slices are given to whoever holds the lock, before it is asked for: it copies a name meanwhile. */
+#define UNASKED  20u
 
 static bool has_forks;
 static uint32_t own_space; /* 0: not known */
@@ -105,35 +105,39 @@ static uint32_t own_place(void)
 	return 0;
 }
 
-static bool holder_gone(uint32_t holder, uint32_t self)
+/* Of the own namespace, where its number means something; else 0. */
+static int32_t known_pid(uint32_t holder, uint32_t self)
 {
-	return holder && holder >> PID_BITS && holder >> PID_BITS == self >> PID_BITS &&
-	       pxt_port_process_gone((int32_t)(holder & PID_MASK));
+	bool known = holder && holder >> PID_BITS && holder >> PID_BITS == self >> PID_BITS;
+
+	return known ? (int32_t)(holder & PID_MASK) : 0;
+}
+
+static bool take(uint32_t from, uint32_t self)
+{
+	/* Acquire: names that others have added are seen. */
+	return atomic_compare_exchange_strong_explicit(
+	    &pxt_directory->lock, &from, self, memory_order_acquire, memory_order_relaxed);
 }
 
 /*
  * What the lock keeps apart, names and descriptions, is published by one store after everything else,
- * so a thread that takes the lock over from the dead finds the directory whole.
+ * so a thread that takes the lock over from the dead finds the directory whole.  Not from the stopped:
+ * one that goes on would write where others have written since.
  */
-static bool lock_forks(void)
+static bool lock_forks(struct pxt_patience *patience)
 {
-	_Atomic uint32_t *lock = &pxt_directory->lock;
 	const uint32_t self = (uint32_t)pxt_process_pid() | own_place() << PID_BITS;
-	struct pxt_patience patience;
 
-	pxt_patience_begin(&patience, PATIENCE_NS);
-	for (;;) {
-		uint32_t holder = 0;
+	for (uint32_t slices = 0;; slices++) {
+		uint32_t holder = atomic_load_explicit(&pxt_directory->lock, memory_order_relaxed);
+		int32_t pid = known_pid(holder, self);
 
-		/* Acquire: names that others have added are seen. */
-		if (atomic_compare_exchange_strong_explicit(
-		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
+		if ((!holder || (pid && pxt_port_process_gone(pid))) && take(holder, self))
 			return true;
-		if (holder_gone(holder, self) &&
-		    atomic_compare_exchange_strong_explicit(
-		        lock, &holder, self, memory_order_acquire, memory_order_relaxed))
-			return true;
-		if (!pxt_patience_pause(&patience, SLICE_NS))
+		if (pid && slices >= UNASKED && pxt_port_process_stopped(pid))
+			return false;
+		if (!pxt_patience_pause(patience, SLICE_NS))
 			return false;
 	}
 }

@@ -73,6 +73,8 @@ int pxt_port_may_trace(int32_t pid);
  * this process' own pid namespace has it.
  */
 bool pxt_port_process_gone(int32_t pid);
+/* Whether it is stopped, by a signal or a debugger, as far as its first thread tells.  False also where that is not known. */
+bool pxt_port_process_stopped(int32_t pid);
 /* A number of that namespace, the same in all its processes and another one elsewhere; 0: not known. */
 uint32_t pxt_port_pid_space(void);
 /* CPUs the system may ever run, at least 1. */

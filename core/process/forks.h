@@ -51,8 +51,11 @@ struct pxt_forks_ops {
 	bool (*foreign)(const struct pxt_thread *entry);
 	/* A thread of a process that is known not to live any more. */
 	bool (*gone)(const struct pxt_thread *entry);
-	/* Excludes forked processes, under the process lock.  False: one of them holds it, and does not go on. */
-	bool (*lock)(void);
+	/*
+	 * Excludes forked processes, under the process lock.  False: one of them holds it and is stopped, or did not
+	 * go on while the patience lasted.
+	 */
+	bool (*lock)(struct pxt_patience *patience);
 	void (*unlock)(void);
 };
 
@@ -83,9 +86,9 @@ PXT_INLINE bool pxt_forks_gone(const struct pxt_thread *entry)
 	return pxt_forks_ops.gone(entry);
 }
 
-PXT_INLINE bool pxt_forks_lock(void)
+PXT_INLINE bool pxt_forks_lock(struct pxt_patience *patience)
 {
-	return pxt_forks_ops.lock();
+	return pxt_forks_ops.lock(patience);
 }
 
 PXT_INLINE void pxt_forks_unlock(void)
@@ -150,8 +153,9 @@ PXT_INLINE bool pxt_forks_gone(const struct pxt_thread *entry)
 	return false;
 }
 
-PXT_INLINE bool pxt_forks_lock(void)
+PXT_INLINE bool pxt_forks_lock(struct pxt_patience *patience)
 {
+	(void)patience;
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
+#include "core/process/holdback.h"
 #include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
@@ -85,15 +86,16 @@ static unsigned append(const char *name, size_t bytes, unsigned count)
 }
 
 /* Another thread may have defined it since the last look. */
-int pxt_names_find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new)
+int pxt_names_find_or_append(
+    const char *name, size_t bytes, struct pxt_patience *patience, unsigned *found, bool *is_new)
 {
 	int error = pxt_directory_start();
 	unsigned count;
 
 	if (error)
 		return error;
-	if (!pxt_forks_lock())
-		return ENOMEM;
+	if (!pxt_forks_lock(patience))
+		return EAGAIN;
 	if (pxt_forks_any())
 		pxt_replica_names_follow(map());
 	count = pxt_names_count();
@@ -109,6 +111,7 @@ int pxt_names_find_or_append(const char *name, size_t bytes, unsigned *found, bo
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 {
 	const char *end = memchr(name, '\0', PXT_NAME_BYTES);
+	struct pxt_patience patience;
 	size_t bytes;
 	unsigned found;
 	int error = 0;
@@ -122,7 +125,8 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 	/* What a forked process has defined may not be in this process' files yet. */
 	if (found == 0 || (pxt_forks_any() && pxt_replica_any())) {
 		pxt_process_lock();
-		error = pxt_names_find_or_append(name, bytes, &found, is_new);
+		pxt_patience_begin(&patience, pxt_holdback_ns);
+		error = pxt_names_find_or_append(name, bytes, &patience, &found, is_new);
 		pxt_process_unlock();
 	}
 	if (!error)
@@ -179,11 +183,11 @@ static int set_format(unsigned id, const char *text, size_t bytes)
 	return pxt_same_text(present, text, bytes) ? 0 : EBUSY;
 }
 
-int pxt_names_describe(unsigned id, const char *text, size_t bytes)
+int pxt_names_describe(unsigned id, const char *text, size_t bytes, struct pxt_patience *patience)
 {
-	int error = ENOMEM;
+	int error = EAGAIN;
 
-	if (pxt_forks_lock()) {
+	if (pxt_forks_lock(patience)) {
 		error = set_format(id, text, bytes);
 		pxt_forks_unlock();
 	}
@@ -192,13 +196,15 @@ int pxt_names_describe(unsigned id, const char *text, size_t bytes)
 
 int pxt_names_set_format(unsigned id, const char *text)
 {
+	struct pxt_patience patience;
 	size_t bytes;
 	int error;
 
 	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
 		return EINVAL;
 	pxt_process_lock();
-	error = pxt_names_describe(id, text, bytes);
+	pxt_patience_begin(&patience, pxt_holdback_ns);
+	error = pxt_names_describe(id, text, bytes, &patience);
 	pxt_process_unlock();
 	return error;
 }

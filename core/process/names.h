@@ -23,13 +23,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pxt_patience;
+
 /*
  * Finds or makes the identifier of @name.  0, ENOMEM, ENAMETOOLONG (no more than
  * TRACE_EVENT_NAME_MAX + 1 bytes are read).  Predefined names give the predefined type, new names
  * beyond the limit, or without the User Events unit, the unnamed one.  A new one is wanted, where it
  * is to be, before any thread finds it.  *is_new: this call defined it, or a forked process may have
- * (forks.h), and the caller must now call pxt_wanted_type_added().  ENOMEM also: a forked process is
- * still while it defines one.
+ * (forks.h), and the caller must now call pxt_wanted_type_added().  EAGAIN: a forked process is
+ * stopped while it defines one.
  */
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);
 /* Identifiers PXT_ID_USER_FIRST .. PXT_ID_USER_FIRST + count - 1 are defined. */
@@ -38,8 +40,8 @@ unsigned pxt_names_count(void);
 const char *pxt_names_of(unsigned id);
 /*
  * Describes the payload of a user type: 0 (also for the same text again), EINVAL (no user type of
- * its own, or a malformed text), EBUSY (it has another description), ENOMEM (the pool is full, or
- * a forked process stands still while it defines something).
+ * its own, or a malformed text), EBUSY (it has another description), ENOMEM (the pool is full),
+ * EAGAIN (a forked process is stopped while it defines something).
  */
 int pxt_names_set_format(unsigned id, const char *text);
 /* The description, "" for a type without one, NULL where there is no such type. */
@@ -75,15 +77,20 @@ PXT_INLINE bool pxt_names_tells(unsigned id)
 }
 #endif
 
-/* Both parts under the process lock, their arguments checked: see pxt_names_open(), _set_format(). */
-int pxt_names_find_or_append(const char *name, size_t bytes, unsigned *found, bool *is_new);
-int pxt_names_describe(unsigned id, const char *text, size_t bytes);
+/*
+ * Both parts under the process lock, their arguments checked: see pxt_names_open(), _set_format().
+ * @patience: with forked processes.
+ */
+int pxt_names_find_or_append(
+    const char *name, size_t bytes, struct pxt_patience *patience, unsigned *found, bool *is_new);
+int pxt_names_describe(unsigned id, const char *text, size_t bytes, struct pxt_patience *patience);
 /*
  * Both at a trace point's first use: the type of @name, described by @format ("": not), wanted by those
  * streams that take it.  The unnamed one, where the name cannot be had, and with each error.
  *
  * EBUSY:  the name has another description.
- * EAGAIN: the process lock was not to be had in 1 ms, which its holder can be whom the caller interrupted.
+ * EAGAIN: the locks were not to be had in 1 ms: a holder can be whom the caller interrupted, or a forked
+ *         process that is stopped.
  *
  *   concurrency: as open; in signal handlers, too.
  */

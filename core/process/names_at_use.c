@@ -11,19 +11,24 @@
 
 #define AT_USE_NS 1000000u
 
-/* Under the process lock.  A description for which there is no room is left out. */
-static int open_described(
-    const char *name, size_t bytes, const char *format, trace_event_id_t *opened)
+/*
+ * Under the process lock.  A description for which there is no room is left out.  EAGAIN: a forked
+ * process does not give its lock.
+ */
+static int open_described(const char *name, size_t bytes, const char *format,
+    struct pxt_patience *patience, trace_event_id_t *opened)
 {
 	size_t format_bytes;
-	unsigned id;
+	unsigned id = 0;
 	bool is_new;
+	int error = pxt_names_find_or_append(name, bytes, patience, &id, &is_new);
 
-	if (pxt_names_find_or_append(name, bytes, &id, &is_new) != 0 || id < PXT_ID_USER_FIRST)
-		return 0;
-	if (format[0] != '\0' && pxt_fields_check(format, &format_bytes) == 0 &&
-	    pxt_names_describe(id, format, format_bytes) == EBUSY)
-		return EBUSY;
+	if (error || id < PXT_ID_USER_FIRST)
+		return error == EAGAIN ? EAGAIN : 0;
+	if (format[0] != '\0' && pxt_fields_check(format, &format_bytes) == 0)
+		error = pxt_names_describe(id, format, format_bytes, patience);
+	if (error == EBUSY || error == EAGAIN)
+		return error;
 	/* One that a forked process has defined is not in this process' wanted table. */
 	if (pxt_names_comes)
 		pxt_names_comes(id);
@@ -46,7 +51,7 @@ int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t
 	pxt_patience_begin(&patience, AT_USE_NS);
 	if (!pxt_process_lock_within(&patience))
 		return EAGAIN;
-	error = open_described(name, (size_t)(end - name) + 1, format, id);
+	error = open_described(name, (size_t)(end - name) + 1, format, &patience, id);
 	pxt_process_unlock();
 	return error;
 }

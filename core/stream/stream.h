@@ -24,7 +24,7 @@
  *                      readers that slept are gone
  *   seal               the mutex, for the same
  *   names, formats,    the process lock, while a forked process has the forked processes' (pxt_forks_lock()): up
- *   new replicas        to a second
+ *   new replicas        to the hold-back time, but 1 ms where that process is stopped
  *   a replica's end     the process lock, as for shutdown
  */
 #ifndef PXT_STREAM_H

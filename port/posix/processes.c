@@ -4,11 +4,15 @@
 #include "port/posix/processes.h"
 
 #include "port/port.h"
+#include "port/posix/quiet.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,6 +67,48 @@ bool pxt_port_process_gone(int32_t pid)
 	}
 	errno = saved;
 	return gone;
+}
+
+/* Whether the numbers in /proc are those of our own namespace. */
+static bool proc_is_ours(void)
+{
+	char own[16];
+	char seen[16];
+	ssize_t got = readlink("/proc/self", seen, sizeof(seen) - 1);
+
+	if (got <= 0)
+		return false;
+	seen[got] = '\0';
+	(void)snprintf(own, sizeof(own), "%ld", (long)getpid());
+	return strcmp(own, seen) == 0;
+}
+
+/* Behind the last bracket of the stat line: the name before it may hold some. */
+static char state_of(pid_t pid)
+{
+	char line[256];
+	const char *state;
+	ssize_t got;
+	int fd;
+
+	(void)snprintf(line, sizeof(line), "/proc/%ld/stat", (long)pid);
+	fd = open(line, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return '\0';
+	got = read(fd, line, sizeof(line) - 1);
+	(void)close(fd);
+	line[got > 0 ? got : 0] = '\0';
+	state = strrchr(line, ')');
+	return state && state[1] == ' ' ? state[2] : '\0';
+}
+
+bool pxt_port_process_stopped(int32_t pid)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	char state = proc_is_ours() ? state_of((pid_t)pid) : '\0';
+
+	pxt_quiet_end(quiet);
+	return state == 'T' || state == 't';
 }
 
 uint32_t pxt_port_pid_space(void)

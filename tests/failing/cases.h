@@ -114,7 +114,7 @@ CASE(posix_trace_eventid_open, EINVAL, no_name, posix_trace_eventid_open(NULL, &
 CASE(posix_trace_eventid_open, EINVAL, no_result, posix_trace_eventid_open("name", NULL))
 CASE(posix_trace_eventid_open, ENAMETOOLONG, longer, posix_trace_eventid_open(LONG_NAME, &out.id))
 HOW(posix_trace_eventid_open, ENOMEM, first_of_all, in_fresh_process("name"))
-HOW(posix_trace_eventid_open, ENOMEM, a_fork_stands, standing(name_anew))
+HOW(posix_trace_eventid_open, EAGAIN, a_fork_stands, standing(name_anew))
 CASE(posix_trace_trid_eventid_open, EINVAL, unknown,
     posix_trace_trid_eventid_open(UNKNOWN, "name", &out.id))
 CASE(posix_trace_trid_eventid_open, EINVAL, no_name,
@@ -123,7 +123,7 @@ CASE(posix_trace_trid_eventid_open, EINVAL, no_result,
     posix_trace_trid_eventid_open(env.stream, "name", NULL))
 CASE(posix_trace_trid_eventid_open, ENAMETOOLONG, longer,
     posix_trace_trid_eventid_open(env.stream, LONG_NAME, &out.id))
-HOW(posix_trace_trid_eventid_open, ENOMEM, a_fork_stands, standing(name_anew_by_stream))
+HOW(posix_trace_trid_eventid_open, EAGAIN, a_fork_stands, standing(name_anew_by_stream))
 CASE(posix_trace_eventid_setformat_np, EINVAL, malformed,
     posix_trace_eventid_setformat_np(env.id, "u33 x"))
 CASE(posix_trace_eventid_setformat_np, EINVAL, null,
@@ -135,10 +135,10 @@ CASE(posix_trace_eventid_setformat_np, EINVAL, unnamed,
 CASE(posix_trace_eventid_setformat_np, EBUSY, another,
     posix_trace_eventid_setformat_np(env.id, "u64 other"))
 HOW(posix_trace_eventid_setformat_np, ENOMEM, used_up, in_new_process(describe_too_much))
-HOW(posix_trace_eventid_setformat_np, ENOMEM, a_fork_stands, standing(describe))
+HOW(posix_trace_eventid_setformat_np, EAGAIN, a_fork_stands, standing(describe))
 HOW(posix_trace_dump_threads_np, EBUSY, another, in_new_process(dump_what_is_something_else))
 HOW(posix_trace_dump_threads_np, ENOMEM, used_up, in_new_process(dump_without_room))
-HOW(posix_trace_dump_threads_np, ENOMEM, a_fork_stands, standing(dump_threads))
+HOW(posix_trace_dump_threads_np, EAGAIN, a_fork_stands, standing(dump_threads))
 
 HOW(posix_trace_field_next_np, ENOENT, no_more, second_field())
 CASE(posix_trace_field_next_np, ENOENT, cut,

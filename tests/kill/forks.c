@@ -8,6 +8,7 @@
 #include "core/guard.h"
 #include "core/kit.h"
 #include "core/process/holdback.h"
+#include "core/process/names.h"
 #include "core/process/threads.h"
 #include "stand.h"
 
@@ -237,11 +238,86 @@ static void a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_par
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* ---- Stopped in the middle of a definition ---- */
+
+static void stop_here(int point)
+{
+	if (point == PXT_TP_NAME_WRITTEN)
+		(void)raise(SIGSTOP);
+}
+
+/* A child that is stopped when it has written the name of a type, and is not counted yet. */
+static pid_t begin_defining(void)
+{
+	trace_event_id_t id;
+	pid_t child = fork();
+
+	if (child == 0) {
+		pxt_testpoint_hook_set(stop_here);
+		_exit(posix_trace_eventid_open("of the child", &id) != 0);
+	}
+	PXT_EQ(waitpid(child, NULL, WUNTRACED), child);
+	return child;
+}
+
+/* DEC-43: nobody waits for the stopped, and none of the two writes over the other one. */
+static void a_process_stopped_in_a_definition_refuses_those_of_others_until_it_goes_on(void)
+{
+	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
+	trace_event_id_t id = 0;
+	pid_t child = begin_defining();
+	int status = 0;
+
+	/* What it does not need is not waited for. */
+	pxt_holdback_ns = UINT64_C(100000000000);
+	PXT_EQ(posix_trace_eventid_open("of the parent", &id), EAGAIN);
+	PXT_EQ(posix_trace_eventid_setformat_np(POSIX_TRACE_UNNAMED_USEREVENT + 1, "u8 a"), EINVAL);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(kill(child, SIGCONT), 0);
+	PXT_EQ(waitpid(child, &status, 0), child);
+	PXT_EQ(status, 0);
+	PXT_EQ(posix_trace_eventid_open("of the parent", &id), 0);
+	PXT_EQ(id, PXT_ID_USER_FIRST + 1u);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* DEC-42, DEC-43 */
+static void one_that_is_killed_there_refuses_none(void)
+{
+	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
+	trace_event_id_t id = 0;
+	pid_t child = begin_defining();
+
+	PXT_EQ(kill(child, SIGKILL), 0);
+	pxt_holdback_ns = UINT64_C(100000000000);
+	PXT_EQ(posix_trace_eventid_open("of the parent", &id), 0);
+	PXT_EQ(id, PXT_ID_USER_FIRST);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static void a_point_that_opens_itself_tries_again_when_the_stopped_one_has_gone_on(void)
+{
+	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
+	trace_event_id_t id = 0;
+	pid_t child = begin_defining();
+
+	PXT_EQ(pxt_names_open_at_use("of the parent", "", &id), EAGAIN);
+	PXT_EQ(kill(child, SIGCONT), 0);
+	PXT_EQ(waitpid(child, NULL, 0), child);
+	PXT_EQ(pxt_names_open_at_use("of the parent", "", &id), 0);
+	PXT_EQ(id, PXT_ID_USER_FIRST + 1u);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody),
 	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_fills_delays_nobody),
 	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_discards_delays_nobody),
 	PXT_CASE_FRESH(a_forked_process_that_stands_inside_is_waited_for),
 	PXT_CASE_FRESH(a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent),
+	PXT_CASE_FRESH(a_process_stopped_in_a_definition_refuses_those_of_others_until_it_goes_on),
+	PXT_CASE_FRESH(one_that_is_killed_there_refuses_none),
+	PXT_CASE_FRESH(a_point_that_opens_itself_tries_again_when_the_stopped_one_has_gone_on),
 };
 PXT_SUITE("kill: forked processes", cases)
