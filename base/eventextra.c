@@ -15,6 +15,7 @@ PXT_API int posix_trace_eventinfo_getextra_np(
 	extra->posix_ticks_np = event->_pxt_ticks;
 	extra->posix_lost_before_np = event->_pxt_lost_before;
 	extra->posix_thread_exact_np = (event->_pxt_flags & PXT_EVENT_THREAD_EXACT) != 0;
+	extra->posix_thread_entry_np = event->_pxt_entry - 1u;
 	extra->posix_number_np = event->_pxt_flags & PXT_EVENT_NUMBERED ? event->_pxt_number : 0;
 	return 0;
 }

@@ -138,7 +138,7 @@ struct posix_trace_event_info {
 	int posix_truncation_status;
 	int _pxt_cpu; /* read the rest with posix_trace_eventinfo_getextra_np() */
 	uint32_t _pxt_flags;
-	uint32_t _pxt_reserved;
+	uint32_t _pxt_entry; /* of the log's threads, and 1; 0: none */
 	uint64_t _pxt_ticks;
 	uint64_t _pxt_lost_before;
 	uint64_t _pxt_number;

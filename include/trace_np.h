@@ -222,6 +222,12 @@ struct posix_trace_eventextra_np {
 	 * posix_generation_np is one higher).  Streams: 0.
 	 */
 	uint64_t posix_number_np;
+	/*
+	 * Logs: the entry of posix_trace_log_getthread_np() that is this thread's; a pthread_t alone may have
+	 * been that of several, one after another.  UINT32_MAX: none; the table of threads was full when
+	 * the thread came (CONFIG_PTRACE_MAX_THREADS).  Streams: UINT32_MAX.
+	 */
+	uint32_t posix_thread_entry_np;
 };
 
 /*
@@ -654,17 +660,19 @@ struct posix_trace_logfinding_np {
 	char posix_reason_np[160];
 };
 struct posix_trace_logcheck_np {
-	uint64_t posix_bytes_np;       /* of the file */
-	uint64_t posix_sound_np;       /* blocks in which everything is right */
-	uint64_t posix_damaged_np;     /* blocks in which something is not */
-	uint64_t posix_missing_np;     /* blocks that the sequence numbers say are gone */
-	uint64_t posix_skipped_np;     /* bytes that belong to no block */
-	uint64_t posix_records_np;     /* in sound blocks; of a LOOP log, those that are left */
-	uint64_t posix_told_np;        /* lost, as loss slots of sound blocks tell */
-	uint64_t posix_suspect_np;     /* damaged blocks: records that look whole */
-	uint64_t posix_torn_np;        /* damaged blocks: records with a slot that is not theirs */
-	uint64_t posix_orphans_np;     /* damaged blocks: slots that belong to no record */
-	uint64_t posix_unnamed_np;     /* events of types that the log does not name */
+	uint64_t posix_bytes_np;   /* of the file */
+	uint64_t posix_sound_np;   /* blocks in which everything is right */
+	uint64_t posix_damaged_np; /* blocks in which something is not */
+	uint64_t posix_missing_np; /* blocks that the sequence numbers say are gone */
+	uint64_t posix_skipped_np; /* bytes that belong to no block */
+	uint64_t posix_records_np; /* in sound blocks; of a LOOP log, those that are left */
+	uint64_t posix_told_np;    /* lost, as loss slots of sound blocks tell */
+	uint64_t posix_suspect_np; /* damaged blocks: records that look whole */
+	uint64_t posix_torn_np;    /* damaged blocks: records with a slot that is not theirs */
+	uint64_t posix_orphans_np; /* damaged blocks: slots that belong to no record */
+	uint64_t posix_unnamed_np; /* events of types that the log does not name */
+	uint64_t
+	    posix_placeless_np; /* events of threads that came when the table of threads was full */
 	uint64_t posix_lost_in_log_np; /* the trailer's: records that the log was given and lacks */
 	uint64_t posix_findings_np;    /* in all */
 	uint32_t posix_format_major_np; /* of the log */

@@ -143,6 +143,7 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 		check_stamp(check, record.ticks);
 		least = record.ticks < least ? record.ticks : least;
 		most = record.ticks > most ? record.ticks : most;
+		check->sum->posix_placeless_np += pxt_info_extra(record.info);
 		if (check->ids[id]++ == 0)
 			check->first[id] = offset;
 	}

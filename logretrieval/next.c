@@ -218,7 +218,7 @@ PXT_INLINE void fill(struct pxt_log *log, const unsigned char *at,
 	    pxt_info_cut(record->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;
 	event->_pxt_flags = PXT_EVENT_NUMBERED | (context.exact ? PXT_EVENT_THREAD_EXACT : 0u);
-	event->_pxt_reserved = 0;
+	event->_pxt_entry = context.entry;
 	event->_pxt_ticks = record->ticks;
 	event->_pxt_lost_before = log->cursor.pending;
 	event->_pxt_number = log->cursor.number++;

@@ -41,7 +41,7 @@ PXT_INLINE void pxt_fill(struct pxt_stream *stream, const struct pxt_item *item,
 	}
 	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;
 	event->_pxt_flags = origin->known ? PXT_EVENT_THREAD_EXACT : 0u;
-	event->_pxt_reserved = 0;
+	event->_pxt_entry = 0;
 	event->_pxt_ticks = item->stamp;
 	event->_pxt_lost_before = item->lost_before;
 	*request->data_len = bytes;

@@ -128,7 +128,7 @@ static void fill(struct posix_trace_event_info *event, const struct taken *taken
 	                                                             : POSIX_TRACE_NOT_TRUNCATED;
 	event->_pxt_cpu = -1;
 	event->_pxt_flags = 0;
-	event->_pxt_reserved = 0;
+	event->_pxt_entry = 0;
 	event->_pxt_ticks = taken->ticks;
 	event->_pxt_lost_before = taken->lost_before;
 	pxt_port_since(taken->ticks - pxt_tiny.anchor_ticks, time);

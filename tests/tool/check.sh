@@ -32,6 +32,26 @@ check_says_clean_of_a_whole_log()
 	out_has 'law       written 7, retrieved 7 + lost 0 + cleared 0 + held 0'
 }
 
+check_says_that_the_table_of_threads_was_full()
+{
+	make run.ptl <<-END
+		event 1000 36 1 0
+	END
+	run 0 check run.ptl
+	out_lacks 'table of threads'
+	make run.ptl <<-END
+		event 1000 36 1 0
+		stranger 0x7f0000009000 4711
+		event 2000 36 65535 0
+		stranger 0x7f0000009000 4711
+		event 3000 36 65535 0
+	END
+	run 0 check run.ptl
+	out_has 'the table of threads was full: 2 events are of threads without a place in it'
+	run 0 check --json run.ptl
+	out_has '"events_placeless":2'
+}
+
 check_says_loss_where_events_were_lost()
 {
 	make_lossy

@@ -66,6 +66,35 @@ threads_that_had_one_number_stay_apart()
 	[ "$(sort -u out | wc -l)" -eq 3 ] || fail 'merge makes one of them'
 }
 
+# The table was full when it came; the number was that of a thread that had ended.
+a_thread_that_found_the_table_full_is_no_other_one()
+{
+	"$mklog" >run.ptl <<-END || fail mklog
+		process 4711 box /opt/app/control
+		thread 1 0x7f002000 4712 sensor
+		type 32 job_begin
+		event 1000 32 1 0
+		stranger 0x7f002000 4711
+		event 2000 32 65535 0
+		stranger 0x7f002000 4713
+		event 3000 32 65535 0
+	END
+	run 0 print --format '{thread}' run.ptl
+	printf '%s\n' sensor/4712 'thread 0x7f002000' 'thread 0x7f002000 of 4713' |
+		cmp -s - out || fail 'names'
+	run 0 print --thread sensor run.ptl
+	[ "$(wc -l <out)" -eq 1 ] || fail 'chosen by the name of another one'
+	run 0 print --thread 4712 run.ptl
+	[ "$(wc -l <out)" -eq 1 ] || fail 'chosen by the number of another one'
+	run 0 print --json run.ptl
+	[ "$(grep -c '"tid":4712' out)" -eq 1 ] || fail 'the tid of another one'
+	run 0 export csv run.ptl
+	[ "$(grep -c ',4711,4712,' out)" -eq 1 ] || fail 'the tid of another one in a table'
+	run 0 merge -o merged.ptl run.ptl
+	run 0 print --format '{thread}' merged.ptl
+	[ "$(grep -c sensor out)" -eq 1 ] || fail 'merge makes one of them'
+}
+
 a_thread_of_another_process_says_of_which()
 {
 	"$mklog" >run.ptl <<-END || fail mklog

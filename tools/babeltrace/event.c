@@ -9,14 +9,6 @@
 
 /* ---- Threads ---- */
 
-static int by_id(const void *a, const void *b)
-{
-	const struct pxt_bt_thread *x = a;
-	const struct pxt_bt_thread *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 /*
  * The log's table.  A thread without a system number is called by its place in the table, so that
  * views which tell threads apart by vtid still do.
@@ -46,21 +38,18 @@ static bool load_threads(struct pxt_bt_log *log, const struct pxt_bt_file *file)
 		pxt_bt_text(entry.posix_name_np, sizeof entry.posix_name_np, thread->name,
 		    sizeof thread->name);
 	}
-	qsort(threads, log->thread_count, sizeof *threads, by_id);
 	return true;
 }
 
-/* The thread of an event, or one without name: identifiers of dead threads are used again. */
+/* The thread of an event; one that found the table of threads full has a number alone. */
 static struct pxt_bt_thread thread_of(
-    const struct pxt_bt_log *log, const struct posix_trace_event_info *info)
+    const struct pxt_bt_log *log, const struct pxt_bt_record *record)
 {
-	struct pxt_bt_thread wanted = { .id = pxt_thread_number(info->posix_thread_id),
-		.pid = info->posix_pid };
-	const struct pxt_bt_thread *known = NULL;
+	struct pxt_bt_thread thread = { .id = pxt_thread_number(record->info.posix_thread_id),
+		.pid = record->info.posix_pid };
+	uint32_t entry = record->extra.posix_thread_entry_np;
 
-	if (wanted.id && log->thread_count)
-		known = bsearch(&wanted, log->threads, log->thread_count, sizeof wanted, by_id);
-	return known && (known->pid == wanted.pid || !wanted.pid) ? *known : wanted;
+	return entry < log->thread_count ? log->threads[entry] : thread;
 }
 
 /* ---- Fields ---- */
@@ -176,7 +165,7 @@ bool pxt_bt_event_fill(struct pxt_bt_log *log, const struct pxt_bt_file *file, b
 {
 	if (!load_threads(log, file))
 		return false;
-	struct pxt_bt_thread thread = thread_of(log, &record->info);
+	struct pxt_bt_thread thread = thread_of(log, record);
 
 	if (class->cut)
 		bt_field_integer_unsigned_set_value(

@@ -87,7 +87,7 @@ struct pxt_bt_log {
 	bt_trace *trace;
 	bt_stream *streams[PXT_BT_STREAMS];
 	struct pxt_bt_type *types[PXT_BT_TYPES];
-	struct pxt_bt_thread *threads; /* by id */
+	struct pxt_bt_thread *threads; /* as the log has them */
 	uint32_t thread_count;
 	uint32_t threads_asked;
 };

@@ -160,6 +160,19 @@ static void put_sums(struct pxt_out *out, const struct posix_trace_logcheck_np *
 	    (unsigned long long)sum->posix_orphans_np);
 }
 
+static void put_threads(struct pxt_out *out, const struct posix_trace_logcheck_np *sum)
+{
+	if (sum->posix_placeless_np == 0)
+		return;
+	line(out, "threads");
+	pxt_out_format(out,
+	    "the table of threads was full: %llu events are of threads without a place in it\n",
+	    (unsigned long long)sum->posix_placeless_np);
+	line(out, "");
+	pxt_out_text(
+	    out, "(number and pid are known, name and tid are not; CONFIG_PTRACE_MAX_THREADS)\n");
+}
+
 static void put_law(struct pxt_out *out, const struct posix_trace_logcheck_np *sum)
 {
 	const struct posix_trace_counts_np *counts = &sum->posix_counts_np;
@@ -286,6 +299,7 @@ static void put_report(struct checker *c, const struct verdict *verdict)
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	pxt_out_char(out, '\n');
 	put_sums(out, &verdict->sum);
+	put_threads(out, &verdict->sum);
 	put_law(out, &verdict->sum);
 	put_end(out, verdict);
 	put_findings(c, out, verdict);
@@ -329,6 +343,7 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 	member(out, "slots_torn", sum->posix_torn_np);
 	member(out, "slots_orphan", sum->posix_orphans_np);
 	member(out, "events_unnamed", sum->posix_unnamed_np);
+	member(out, "events_placeless", sum->posix_placeless_np);
 	member(out, "lost", verdict->lost);
 	if (sum->posix_complete_np) {
 		member(out, "written", counts->posix_written_np);

@@ -30,10 +30,10 @@ struct pxt_type {
 
 struct pxt_thread {
 	uint64_t id;    /* the pthread_t as a number; one that ended may have had the same */
-	uint32_t entry; /* in the log's table; UINT32_MAX: none, or not known which */
+	uint32_t entry; /* in the log's table; UINT32_MAX: none, that table was full */
 	uint32_t index;
 	pid_t tid; /* 0: unknown */
-	pid_t pid; /* as the log's table says; 0: unknown */
+	pid_t pid; /* as the log's table says, without an entry as its events say; 0: unknown */
 	bool selected;
 	bool recorded; /* the log says which thread it was */
 	size_t bytes;
@@ -48,7 +48,10 @@ struct pxt_thread {
  */
 static inline uint64_t pxt_thread_key(const struct pxt_thread *thread)
 {
-	return thread->entry == UINT32_MAX ? thread->id : UINT64_C(1) << 63 | thread->entry;
+	const uint64_t by_number = thread->id ^ (uint64_t)(uint32_t)thread->pid << 41;
+
+	return thread->entry == UINT32_MAX ? by_number & UINT64_MAX >> 1
+	                                   : UINT64_C(1) << 63 | thread->entry;
 }
 
 struct pxt_source;

@@ -175,30 +175,6 @@ static uint32_t first_named(const struct pxt_source *source, uint64_t id)
 	return low;
 }
 
-/* By its number alone, which several threads may have had one after another. */
-static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
-{
-	size_t used = 0;
-
-	load_names(source);
-	for (uint32_t low = first_named(source, thread->id);
-	     low < source->name_count && source->names[low].posix_thread_np == thread->id; low++) {
-		const struct posix_trace_logthread_np *entry = &source->names[low];
-		char name[sizeof entry->posix_name_np + 1] = "";
-
-		memcpy(name, entry->posix_name_np, sizeof entry->posix_name_np);
-		size_t bytes = strlen(name);
-		if (used > 0 &&
-		    (strcmp(thread->name, name) == 0 || used + bytes + 2 > sizeof thread->name))
-			continue;
-		thread->tid = used > 0 ? 0 : entry->posix_tid_np;
-		if (used > 0)
-			thread->name[used++] = '|';
-		memcpy(thread->name + used, name, bytes + 1);
-		used += bytes;
-	}
-}
-
 /* Whether other threads of the log had its number before or after it. */
 static bool shares_number(struct pxt_source *source, const struct pxt_thread *thread)
 {
@@ -220,36 +196,39 @@ static void name_main_thread(const struct pxt_source *source, struct pxt_thread 
 	(void)snprintf(thread->name, sizeof thread->name, "%.15s", slash ? slash + 1 : path);
 }
 
-/* As its own entry says; false where it has none. */
-static bool name_by_entry(struct pxt_source *source, struct pxt_thread *thread)
+/*
+ * As its own entry says.  One without an entry came when the table of threads was full: entries with its
+ * number are of threads that had ended before.
+ */
+static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 {
 	struct posix_trace_logthread_np entry;
 
 	if (thread->entry == UINT32_MAX ||
 	    posix_trace_log_getthread_np(source->trid, thread->entry, &entry) != 0)
-		return false;
+		return;
 	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
 	thread->name[sizeof entry.posix_name_np] = '\0';
 	thread->tid = entry.posix_tid_np;
 	thread->pid = entry.posix_pid_np;
-	return true;
 }
 
 static void fill_thread(
-    struct pxt_source *source, struct pxt_thread *thread, uint64_t id, uint32_t entry)
+    struct pxt_source *source, struct pxt_thread *thread, uint64_t id, uint32_t entry, pid_t pid)
 {
 	char raw[sizeof thread->name + 24];
 
 	thread->id = id;
 	thread->entry = entry;
 	thread->tid = 0;
-	thread->pid = 0;
+	thread->pid = id != 0 && entry == UINT32_MAX ? pid : 0;
 	thread->recorded = id != 0;
 	*thread->name = '\0';
-	if (id != 0 && !name_by_entry(source, thread))
+	if (id != 0)
 		name_thread(source, thread);
 	/* A handler of a fatal signal cannot ask who runs; the log says to whom the signal came. */
-	if (id != 0 && thread->tid == 0 && id == source->crashed && entry == source->crashed_entry)
+	if (id != 0 && thread->tid == 0 && entry != UINT32_MAX && id == source->crashed &&
+	    entry == source->crashed_entry)
 		thread->tid = source->info.posix_signal_tid_np;
 	name_main_thread(source, thread);
 	if (id == 0)
@@ -298,32 +277,36 @@ static void grow_threads(struct pxt_source *source)
 	source->thread_mask = size - 1;
 }
 
-static inline bool is_thread(const struct pxt_thread *thread, uint64_t id, uint32_t entry)
+/* Of forked processes without places, threads have the same numbers. */
+static inline bool is_thread(
+    const struct pxt_thread *thread, uint64_t id, uint32_t entry, pid_t pid)
 {
-	return thread->id == id && thread->entry == entry;
+	return thread->id == id && thread->entry == entry &&
+	       (entry != UINT32_MAX || id == 0 || thread->pid == pid);
 }
 
-static struct pxt_thread *find_thread(struct pxt_source *source, pthread_t pthread, uint32_t entry)
+static struct pxt_thread *find_thread(
+    struct pxt_source *source, pthread_t pthread, uint32_t entry, pid_t pid)
 {
 	uint64_t id = pxt_thread_number(pthread);
 
-	if (source->last_thread && is_thread(source->last_thread, id, entry))
+	if (source->last_thread && is_thread(source->last_thread, id, entry, pid))
 		return source->last_thread;
 	if (!source->threads || source->thread_count * 2 > source->thread_mask)
 		grow_threads(source);
 	uint32_t at = hash(id, entry) & source->thread_mask;
-	while (source->threads[at] && !is_thread(source->threads[at], id, entry))
+	while (source->threads[at] && !is_thread(source->threads[at], id, entry, pid))
 		at = (at + 1) & source->thread_mask;
 	struct pxt_thread *thread = source->threads[at];
 	if (!thread && source->thread_count < PXT_THREADS_MAX) {
 		thread = pxt_must(calloc(1, sizeof *thread));
 		thread->index = source->thread_count++;
-		fill_thread(source, thread, id, entry);
+		fill_thread(source, thread, id, entry, pid);
 		source->threads[at] = thread;
 	} else if (!thread) {
 		thread = &source->odd_thread;
 		thread->index = PXT_INDEX_NONE;
-		fill_thread(source, thread, id, entry);
+		fill_thread(source, thread, id, entry, pid);
 	}
 	source->last_thread = thread;
 	return thread;
@@ -424,7 +407,8 @@ static bool fill(struct pxt_source *source)
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
 	event->ns = shifted(view->posix_ns_np, source->shift_ns);
 	event->type = find_type(source, view->posix_event_id_np);
-	event->thread = find_thread(source, view->posix_thread_id_np, view->posix_thread_entry_np);
+	event->thread = find_thread(
+	    source, view->posix_thread_id_np, view->posix_thread_entry_np, view->posix_pid_np);
 	event->source = source;
 	event->bytes = view->posix_bytes_np;
 	event->data = view->posix_data_np;
