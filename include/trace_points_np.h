@@ -367,7 +367,6 @@ trace_event_id_t _pxt_point_open(
 	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
 
 /* Each pair, with or without what separates it from the one before; @more: others are after it. */
-#define _PXT_PARAM(type, name, more)      _PXT_OF(_PXT_ARG_of, type) _pxt_field_##name
 #define _PXT_MORE_PARAM(type, name, more) , _PXT_OF(_PXT_ARG_of, type) _pxt_field_##name
 #define _PXT_WORD(type, name, more)       _PXT_OF(_PXT_WORD_of, type) " " #name
 #define _PXT_MORE_WORD(type, name, more)  ", " _PXT_OF(_PXT_WORD_of, type) " " #name
@@ -469,7 +468,7 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 	extern trace_event_id_t id __attribute__((__visibility__("hidden")));                      \
 	__attribute__((__weak__)) trace_event_id_t id;
 
-/* Inline without exception, so that the program address is the trace point's. */
+/* How long an event's data is at most, and what puts it together. */
 #define _PXT_DEFINE(identifier, event, format, params, packing, room, early, known, unknown)       \
 	_PXT_SAY((1 known), #event ": types of fields are " _PXT_WORDS ", and not" unknown)        \
 	_PXT_SAY(sizeof(#event) <= TRACE_EVENT_NAME_MAX + 1, #event ": the name is too long")      \
@@ -478,24 +477,24 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 	_PXT_SAY((0 early) == 0, #event ": a string can only be the last field")                   \
 	identifier(_pxt_id_##event) static const char _pxt_format_##event[]                        \
 	    __attribute__((__unused__)) = format;                                                  \
-	static inline                                                                              \
-	    __attribute__((__always_inline__, __unused__)) void _pxt_record_##event params         \
+	enum {                                                                                     \
+		_pxt_room_of_##event = 1u room                                                     \
+	};                                                                                         \
+	static inline __attribute__((__always_inline__, __unused__))                               \
+	size_t _pxt_bytes_of_##event params                                                        \
 	{                                                                                          \
-		trace_event_id_t _pxt_id = __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED);    \
-		unsigned char _pxt_data[1u room];                                                  \
 		size_t _pxt_used = 0;                                                              \
                                                                                                    \
-		_PXT_OPEN_AT_USE(&_pxt_id_##event, #event, _pxt_format_##event);                   \
 		_pxt_data[0] = 0; /* or an empty payload would look uninitialised */               \
-		packing posix_trace_event(_pxt_id, _pxt_data, _pxt_used);                          \
+		packing return _pxt_used;                                                          \
 	}                                                                                          \
 	struct _pxt_end_##event
 
 #define _PXT_DEFINE_1(each, identifier, message, event)                                            \
-	_PXT_DEFINE(identifier, event, "" message, (void), , , , , "")
+	_PXT_DEFINE(identifier, event, "" message, (unsigned char *_pxt_data), , , , , "")
 #define _PXT_DEFINE__many(each, identifier, message, event, ...)                                   \
 	_PXT_DEFINE(identifier, event, each(_PXT_WORD, _PXT_MORE_WORD, __VA_ARGS__) message,       \
-	    (each(_PXT_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),                                      \
+	    (unsigned char *_pxt_data each(_PXT_MORE_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),        \
 	    each(_PXT_PACK, _PXT_PACK, __VA_ARGS__), each(_PXT_SIZE, _PXT_SIZE, __VA_ARGS__),      \
 	    each(_PXT_EARLY, _PXT_EARLY, __VA_ARGS__), each(_PXT_KNOWN, _PXT_KNOWN, __VA_ARGS__),  \
 	    each(_PXT_UNKNOWN, _PXT_UNKNOWN, __VA_ARGS__))
@@ -518,16 +517,20 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 #define POSIX_TRACE_DEFINE_TEXT_NP(event, ...)  _PXT_TEXT_AS(_PXT_OWN, event, __VA_ARGS__)
 #define POSIX_TRACE_DECLARE_TEXT_NP(event, ...) _PXT_TEXT_AS(_PXT_COMMON, event, __VA_ARGS__)
 
-#define _PXT_IF_WANTED(event_id, call)                                                             \
+/* The call is where the point is used: so the program address is that place in every debugger. */
+#define _PXT_POINT_ON(event, ...)                                                                  \
 	do {                                                                                       \
-		if (__builtin_expect(posix_trace_wanted_np(event_id), 0))                          \
-			call;                                                                      \
+		trace_event_id_t _pxt_id = __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED);    \
+		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0)) {                         \
+			unsigned char _pxt_data[_pxt_room_of_##event];                             \
+			size_t _pxt_used;                                                          \
+			_PXT_OPEN_AT_USE(&_pxt_id_##event, #event, _pxt_format_##event);           \
+			_pxt_used = _pxt_bytes_of_##event(__VA_ARGS__);                            \
+			posix_trace_event(_pxt_id, _pxt_data, _pxt_used);                          \
+		}                                                                                  \
 	} while (0)
-#define _PXT_POINT_1__on(event)                                                                    \
-	_PXT_IF_WANTED(__atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event())
-#define _PXT_POINT__many__on(event, ...)                                                           \
-	_PXT_IF_WANTED(                                                                            \
-	    __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED), _pxt_record_##event(__VA_ARGS__))
+#define _PXT_POINT_1__on(event)          _PXT_POINT_ON(event, _pxt_data)
+#define _PXT_POINT__many__on(event, ...) _PXT_POINT_ON(event, _pxt_data, __VA_ARGS__)
 #define _PXT_POINT_1(event)                                                                        \
 	_PXT_GLUE(_PXT_POINT_1_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event)
 #define _PXT_POINT__many(event, ...)                                                               \
@@ -540,11 +543,15 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 	_PXT_GLUE(_PXT_OPEN_, _PXT_SWITCH(POSIX_TRACE_WITHOUT_##event##_NP))(event)
 #define posix_trace_point_id_np(event) _pxt_opened(&_pxt_id_##event, #event, _pxt_format_##event)
 #define posix_trace_point_np(...)      _PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__))(__VA_ARGS__)
+/* After a call: it is no jump that ends the caller, so the program address is in the caller. */
+#define _PXT_RETURN_HERE()             __asm__ __volatile__("")
 #define posix_trace_event_np(event_id, data, len)                                                  \
 	do {                                                                                       \
 		const trace_event_id_t _pxt_id = (event_id);                                       \
-		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0))                           \
+		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0)) {                         \
 			posix_trace_event(_pxt_id, data, len);                                     \
+			_PXT_RETURN_HERE();                                                        \
+		}                                                                                  \
 	} while (0)
 
 #endif
@@ -609,8 +616,10 @@ static inline __attribute__((__unused__)) void posix_trace_add_np(
 static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_end_np(
     struct posix_trace_pieces_np *_pieces)
 {
-	if (_pieces->_pxt_id && _pieces->_pxt_used)
+	if (_pieces->_pxt_id && _pieces->_pxt_used) {
 		posix_trace_event(_pieces->_pxt_id, _pieces->_pxt_data, _pieces->_pxt_used);
+		_PXT_RETURN_HERE();
+	}
 	return _pieces->_pxt_left_out;
 }
 #elif defined(POSIX_TRACE_OFF_NP)

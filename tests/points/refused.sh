@@ -104,7 +104,7 @@ said=$( (printf '#include <pthread.h>\n#include <stddef.h>\n#include <stdint.h>\
 	printf '#include <trace_np.h>\n#include <trace_hooks_np.h>\n') | "$@" -std=c11 $includes -fsyntax-only -xc - 2>&1)
 [ -z "$said" ] || { echo "a program's macro changes the headers: $said"; failed=1; }
 [ "$(printf '%s' "$macros" | grep -c 'define \(event\|trid\|data\|used\) ')" -eq 4 ] || { echo 'words were not found'; failed=1; }
-compile _pxt_record_too_few "$@" <<-END
+compile _pxt_bytes_of_too_few "$@" <<-END
 	POSIX_TRACE_DEFINE_NP(too_few, u32, a, u32, b);
 	void f(void) { posix_trace_point_np(too_few, 1); }
 END

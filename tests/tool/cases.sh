@@ -223,6 +223,56 @@ print_address_names_the_function_of_the_same_build()
 	done
 }
 
+# Macros and inline functions of the library's headers are no place in the program.
+print_address_names_the_line_that_uses_a_typed_point()
+{
+	need addr2line
+	need cc
+	cat >prog.c <<-'END'
+		#include <fcntl.h>
+		#include <trace_np.h>
+		POSIX_TRACE_DEFINE_NP(typed, u32, number, text(4), label, string, why);
+		POSIX_TRACE_DEFINE_NP(bare);
+		POSIX_TRACE_DEFINE_JOB_NP(control);
+		static const int six = 6;
+		__attribute__((noinline)) static void last(void)
+		{
+			posix_trace_event_np(posix_trace_point_id_np(typed), &six, 4); /* line 9 */
+		}
+		__attribute__((noinline)) static void work(unsigned number)
+		{
+			static struct posix_trace_pieces_np pieces;
+			posix_trace_point_np(typed, number, "ab", "cd"); /* line 14 */
+			posix_trace_point_np(bare);
+			posix_trace_job_begin_np(control, number);
+			posix_trace_begin_np(&pieces, posix_trace_point_id_np(typed));
+			posix_trace_add_np(&pieces, "abcdefgh", 8);
+			posix_trace_end_np(&pieces); /* line 19 */
+			last();
+		}
+		int main(void)
+		{
+			trace_id_t trid;
+			if (posix_trace_create_withlog(0, NULL, open("run.ptl", O_RDWR | O_CREAT | O_TRUNC, 0600), &trid) ||
+			    posix_trace_start(trid))
+				return 1;
+			work(7);
+			return posix_trace_shutdown(trid);
+		}
+	END
+	{ printf 'work (prog.c:%d)\n' 14 15 16 19; echo 'last (prog.c:9)'; } >expected
+	for build in 'cc -O0 -g' 'cc -O2 -g' 'cc -O2 -g1' 'clang -O0 -g' 'clang -O2 -g' 'c++ -xc++ -O2 -g'; do
+		command -v "${build%% *}" >/dev/null || continue
+		# shellcheck disable=SC2086
+		$build prog.c -I"$PXT_SOURCE/include" -I"$PXT_BUILD/include" -xnone "$PXT_BUILD/libptrace.a" \
+			-o prog -pthread -lm 2>/dev/null && ./prog || { echo "not by $build here: skipped"; exit 77; }
+		run 0 print --format '{address}' --event typed --event bare --event 'control_*' run.ptl
+		# C++ tells parameters, too.
+		sed -i 's/^\([a-z]*\).* (prog/\1 (prog/' out
+		same expected
+	done
+}
+
 print_address_shows_module_and_offset_without_binary()
 {
 	if narrow; then

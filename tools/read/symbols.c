@@ -381,8 +381,9 @@ static bool is_head(const struct answers *answers)
 /* Where a function of a library was put into its caller by the compiler, the caller is what tells. */
 static bool is_of_library(const char *place)
 {
-	return strncmp(place, "/usr/include/", 13) == 0 || strstr(place, "/include/c++/") ||
-	       strncmp(place, "/rustc/", 7) == 0 || strstr(place, "/rustlib/src/");
+	return strncmp(place, "/usr/include/", 13) == 0 || strstr(place, "/trace_points_np.h:") ||
+	       strstr(place, "/include/c++/") || strncmp(place, "/rustc/", 7) == 0 ||
+	       strstr(place, "/rustlib/src/");
 }
 
 /*
