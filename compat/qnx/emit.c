@@ -30,6 +30,12 @@ static void open_types(void)
 	atomic_store_explicit(&opened, true, memory_order_release);
 }
 
+/* So that the first call of all may be in a signal handler. */
+__attribute__((constructor)) static void open_ahead(void)
+{
+	(void)pthread_once(&once, open_types);
+}
+
 static int check(uint32_t header)
 {
 	if (!atomic_load_explicit(&opened, memory_order_acquire))

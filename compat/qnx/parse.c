@@ -17,6 +17,7 @@ struct event {
 	uint32_t stamp;
 	uint32_t time;
 	bool whole;
+	bool cut; /* of what comes after that nothing is taken: there would be a hole before it */
 	size_t length;
 	unsigned char *data;
 };
@@ -28,6 +29,7 @@ struct handler {
 
 struct traceparser_state {
 	struct traceparser_info info;
+	bool cut; /* the event that is handed out */
 	struct event *first;
 	struct event **last;
 	struct handler handlers[QNX_CLASSES][QNX_EVENTS];
@@ -41,6 +43,8 @@ struct part {
 	uint32_t time;
 	const void *data;
 	size_t length;
+	bool cut;
+	bool lone; /* cut before its stamp: nothing tells which parts belong to it */
 };
 
 struct traceparser_state *traceparser_init(void)
@@ -91,6 +95,11 @@ void traceparser_get_info(const struct traceparser_state *state, struct tracepar
 	*info = state->info;
 }
 
+int traceparser_is_cut(const struct traceparser_state *state)
+{
+	return state->cut;
+}
+
 /* ---- Putting together ---- */
 
 /* Hands out what is whole, up to the first event that is not; @all: passes that over. */
@@ -106,6 +115,8 @@ static int deliver(struct traceparser_state *state, bool all)
 
 		state->info.events += event->whole;
 		state->info.unfinished += !event->whole;
+		state->info.cut += event->cut;
+		state->cut = event->cut;
 		if (event->whole && handler->function)
 			result = handler->function(state, handler->user, event->header, event->time,
 			    event->data, (unsigned)event->length);
@@ -120,10 +131,12 @@ static int append(struct event *event, const struct part *part)
 
 	if (!data)
 		return ENOMEM;
-	if (part->length != 0)
-		memcpy(&data[event->length], part->data, part->length);
 	event->data = data;
-	event->length += part->length;
+	if (!event->cut && part->length != 0) {
+		memcpy(&data[event->length], part->data, part->length);
+		event->length += part->length;
+	}
+	event->cut |= part->cut;
 	return 0;
 }
 
@@ -139,7 +152,7 @@ static int begin(struct traceparser_state *state, const struct part *part)
 	event->header = part->header;
 	event->stamp = part->stamp;
 	event->time = part->time;
-	event->whole = _TRACE_GET_STRUCT(part->header) == _TRACE_STRUCT_S;
+	event->whole = _TRACE_GET_STRUCT(part->header) == _TRACE_STRUCT_S || part->lone;
 	*state->last = event;
 	state->last = &event->next;
 	return 0;
@@ -170,6 +183,8 @@ static int take(struct traceparser_state *state, const struct part *part)
 		error = begin(state, part);
 		return error ? error : deliver(state, false);
 	}
+	if (part->lone)
+		return 0; /* its begin was as short, and told */
 	event = begun(state, part);
 	if (!event) {
 		state->info.orphans++;
@@ -186,7 +201,7 @@ int traceparser_slots(struct traceparser_state *state, const traceevent_t *slots
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
 		const struct part part = { 0, slots[i].header, slots[i].data[0], slots[i].data[0],
-			&slots[i].data[1], 8 };
+			&slots[i].data[1], 8, false, false };
 
 		result = take(state, &part);
 	}
@@ -207,12 +222,20 @@ static int take_view(
 
 	state->info.lost += view->posix_lost_before_np;
 	if (posix_trace_eventid_get_name(log, view->posix_event_id_np, name) != 0 ||
-	    qnx_class_of(name) == 0 || view->posix_bytes_np < QNX_HEAD_BYTES)
+	    qnx_class_of(name) == 0)
 		return 0;
+	if (view->posix_bytes_np < QNX_LEAST) {
+		state->info.cut++;
+		return 0;
+	}
 	memcpy(&part.header, data, sizeof(part.header));
 	part.time = (uint32_t)view->posix_ticks_np;
-	head = _TRACE_GET_STRUCT(part.header) == _TRACE_STRUCT_S ? 4 : QNX_HEAD_BYTES;
-	if (head == QNX_HEAD_BYTES)
+	part.cut = view->posix_cut_np;
+	head = _TRACE_GET_STRUCT(part.header) == _TRACE_STRUCT_S ? QNX_LEAST : QNX_HEAD_BYTES;
+	part.lone = view->posix_bytes_np < head;
+	if (part.lone)
+		head = view->posix_bytes_np;
+	else if (head == QNX_HEAD_BYTES)
 		memcpy(&part.stamp, &data[4], sizeof(part.stamp));
 	if (view->posix_cpu_np >= 0 && _NTO_TRACE_GETCPU(part.header) == 0)
 		part.header |= ((uint32_t)view->posix_cpu_np & 0x3fu) << 24;

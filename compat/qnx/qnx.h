@@ -10,6 +10,7 @@
 
 #define QNX_NAME_BYTES sizeof("qnx_process_thread")
 #define QNX_HEAD_BYTES 8u  /* of a part: header, stamp */
+#define QNX_LEAST      4u  /* without a header it is no event */
 #define QNX_SIMPLE     12u /* bytes of a simple event: header, two words */
 #define QNX_PART_BYTES 64u /* most data of a part */
 #define QNX_FORBIDDEN  0xc0008000u

@@ -20,6 +20,7 @@ static struct {
 	unsigned header;
 	unsigned time;
 	unsigned length;
+	bool cut;
 	unsigned char data[5000];
 } got[64];
 static unsigned count;
@@ -28,11 +29,12 @@ static unsigned end_at;
 static int note(struct traceparser_state *state, void *user, unsigned header, unsigned time,
     const void *data, unsigned length)
 {
-	(void)state, (void)user;
+	(void)user;
 	if (count < 64) {
 		got[count].header = header;
 		got[count].time = time;
 		got[count].length = length;
+		got[count].cut = traceparser_is_cut(state);
 		memcpy(got[count].data, data, length < 5000 ? length : 5000);
 	}
 	count++;
@@ -86,6 +88,26 @@ static void figure_4_says_where_each_part_of_a_header_lies(void)
 	CU_ASSERT_EQUAL(_NTO_TRACE_GETEVENT_C(QNX_HEADER(31, 1023)), 31u << 10);
 	CU_ASSERT_EQUAL(_NTO_TRACE_GETEVENT(QNX_HEADER(31, 1023)), 1023);
 	CU_ASSERT_EQUAL(_NTO_TRACE_GETCPU(0xffffffffu), 63);
+}
+
+/* TEV-14, QNX-11 */
+static void each_part_of_a_header_is_set_and_the_others_stay(void)
+{
+	static const uint32_t before[] = { 0, 0xffffffffu, 0xa5a5a5a5u };
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint32_t header = before[i];
+
+		_NTO_TRACE_SETCPU(header, 41);
+		_NTO_TRACE_SETEVENT(header, 1 + 513);
+		_NTO_TRACE_SETEVENT_C(header, QNX_CLASS_CONTAINER << 10);
+		_TRACE_SET_STRUCT(header, _TRACE_STRUCT_CC);
+		CU_ASSERT_EQUAL(_NTO_TRACE_GETCPU(header), 41);
+		CU_ASSERT_EQUAL(_NTO_TRACE_GETEVENT(header), 514);
+		CU_ASSERT_EQUAL(_NTO_TRACE_GETEVENT_C(header), QNX_CLASS_CONTAINER << 10);
+		CU_ASSERT_EQUAL(_TRACE_GET_STRUCT(header), _TRACE_STRUCT_CC);
+		CU_ASSERT_EQUAL(header & 0x00ff8000u, before[i] & 0x00ff8000u);
+	}
 }
 
 /* ---- Slots ---- */
@@ -172,14 +194,20 @@ static void slots_of_any_bits_do_no_harm(void)
 static trace_id_t stream;
 static char path[] = "qnxXXXXXX";
 
-static void begin_log(void)
+static void begin_log_of(const trace_attr_t *attr)
 {
+	(void)memcpy(path, "qnxXXXXXX", sizeof(path));
 	const int fd = mkstemp(path);
 
 	CU_ASSERT_FATAL(fd >= 0);
-	CU_ASSERT_EQUAL_FATAL(posix_trace_create_withlog(0, NULL, fd, &stream), 0);
+	CU_ASSERT_EQUAL_FATAL(posix_trace_create_withlog(0, attr, fd, &stream), 0);
 	CU_ASSERT_EQUAL_FATAL(posix_trace_start(stream), 0);
 	(void)close(fd);
+}
+
+static void begin_log(void)
+{
+	begin_log_of(NULL);
 }
 
 static struct traceparser_state *parse_log(void)
@@ -218,6 +246,85 @@ static void simple_events_and_buffers_come_back_whole(void)
 	for (unsigned i = 1; i < 5; i++)
 		PXT_CHECK((int)(got[i].time - got[i - 1].time) >= 0, "%u before %u",
 		    (unsigned)got[i - 1].time, (unsigned)got[i].time);
+}
+
+/* QNX-35: else the first call of all would take a lock that a signal may have interrupted. */
+static void the_types_are_open_before_the_first_call(void)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1] = "";
+	trace_event_id_t id;
+	int unavailable = 0;
+	bool there = false;
+
+	begin_log();
+	while (posix_trace_eventtypelist_getnext_id(stream, &id, &unavailable) == 0 && !unavailable)
+		there |= posix_trace_eventid_get_name(stream, id, name) == 0 &&
+		         strcmp(name, "qnx_class_31") == 0;
+	CU_ASSERT(there);
+	traceparser_destroy(parse_log());
+}
+
+/* A part that was cut leaves no hole in what comes back: data ends at the cut, and the reader is told. */
+static void data_that_was_cut_ends_at_the_cut(void)
+{
+	uint32_t words[40];
+
+	for (unsigned i = 0; i < 40; i++)
+		words[i] = i;
+	for (size_t most = 0; most <= 80; most += 4) {
+		struct traceparser_info info;
+		struct traceparser_state *state;
+		const size_t kept = most >= 72 ? 160 : most > 8 ? most - 8 : 0;
+		trace_attr_t attr;
+
+		count = 0;
+		CU_ASSERT_EQUAL_FATAL(posix_trace_attr_init(&attr), 0);
+		CU_ASSERT_EQUAL_FATAL(posix_trace_attr_setmaxdatasize(&attr, most), 0);
+		begin_log_of(&attr);
+		CU_ASSERT_EQUAL(add_trace_buffer(CALL(5), words, 40), 0);
+		CU_ASSERT_EQUAL(add_trace_event(CALL(6), 0, 1), 0);
+		state = parse_log();
+		traceparser_get_info(state, &info);
+		/* Without a header an event is counted, and that is all. */
+		if (most < 4) {
+			CU_ASSERT(count == 0 && info.cut == 5 && info.events == 0);
+		} else {
+			CU_ASSERT_FATAL(count == 2);
+			CU_ASSERT(is(0, CALL(5), words, (unsigned)kept));
+			CU_ASSERT(is(1, CALL(6), words, most < 12 ? (unsigned)most - 4 : 8));
+			CU_ASSERT_EQUAL(info.cut, (most < 72) + (most < 12));
+			CU_ASSERT(got[0].cut == (most < 72) && got[1].cut == (most < 12));
+		}
+		CU_ASSERT(info.orphans == 0 && info.unfinished == 0);
+		traceparser_destroy(state);
+	}
+}
+
+/* QNX-36, QNX-38: one class is fast, the other one wide, in the same trace. */
+static void a_class_in_fast_mode_is_told_without_its_data(void)
+{
+	static const uint32_t words[] = { 1, 2, 3, 4 };
+	trace_event_set_t fast;
+	trace_event_id_t id;
+	struct traceparser_info info;
+	struct traceparser_state *state;
+
+	begin_log();
+	CU_ASSERT_EQUAL(posix_trace_eventid_open("qnx_kernel_call", &id), 0);
+	CU_ASSERT_EQUAL(posix_trace_eventset_empty(&fast), 0);
+	CU_ASSERT_EQUAL(posix_trace_eventset_add(id, &fast), 0);
+	CU_ASSERT_EQUAL(posix_trace_set_short_np(stream, &fast), 0);
+	CU_ASSERT_EQUAL(add_trace_buffer(CALL(5), words, 4), 0);
+	CU_ASSERT_EQUAL(add_trace_buffer(QNX_HEADER(QNX_CLASS_CONTROL, 5), words, 4), 0);
+	CU_ASSERT_EQUAL(add_trace_event(CALL(6), 1, 2), 0);
+	state = parse_log();
+	traceparser_get_info(state, &info);
+	CU_ASSERT_EQUAL_FATAL(count, 3);
+	CU_ASSERT(is(0, CALL(5), words, 0) && got[0].cut);
+	CU_ASSERT(is(1, QNX_HEADER(QNX_CLASS_CONTROL, 5), words, 16) && !got[1].cut);
+	CU_ASSERT(is(2, CALL(6), words, 0) && got[2].cut);
+	CU_ASSERT(info.cut == 2 && info.orphans == 0);
+	traceparser_destroy(state);
 }
 
 /* QNX-29 to QNX-31: pieces of any length, exact; a sequence without any emits nothing. */
@@ -418,10 +525,14 @@ static void headers_that_make_no_sense_are_refused(void)
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(a_slot_is_16_bytes_of_which_8_describe_the_event),
 	PXT_CASE_FRESH(figure_4_says_where_each_part_of_a_header_lies),
+	PXT_CASE_FRESH(each_part_of_a_header_is_set_and_the_others_stay),
 	PXT_CASE_FRESH(figure_3_comes_apart_into_its_three_events),
 	PXT_CASE_FRESH(what_lacks_its_begin_or_end_is_counted),
 	PXT_CASE_FRESH(slots_of_any_bits_do_no_harm),
 	PXT_CASE_FRESH(simple_events_and_buffers_come_back_whole),
+	PXT_CASE_FRESH(the_types_are_open_before_the_first_call),
+	PXT_CASE_FRESH(data_that_was_cut_ends_at_the_cut),
+	PXT_CASE_FRESH(a_class_in_fast_mode_is_told_without_its_data),
 	PXT_CASE_FRESH(pieces_of_any_length_come_back_whole),
 	PXT_CASE_FRESH(interlaced_events_are_told_apart_by_their_stamps),
 	PXT_CASE_FRESH(strings_are_formatted_and_cut),

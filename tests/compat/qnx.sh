@@ -29,6 +29,22 @@ END
 sed -i 's/^\(T CONTROL :posix_trace_[a-z]*\).*/\1/' out
 diff wanted out
 
+# What was cut leaves no hole: the line ends at the cut, and says so.
+shown() { "$pxtrace" print --style qnx cut.ptl | sed -E 's/^t:0x[0-9a-f]{8} CPU:[0-9]{2} //; /^\*/d; /posix_trace_/d; /job_/d'; }
+"$emit" cut.ptl 10
+[ "$(shown)" = "KERNEL_CALL :0x00e d0:0x00000011  [cut]
+USREVENT :native  number=42
+CONTAINER :0x007 bytes:2 6f 6e |on|  [cut]
+CONTAINER :0x007 bytes:2 74 77 |tw|  [cut]
+CLASS_30 :0x3ff bytes:2 74 65 |te|  [cut]" ] || { shown; exit 1; }
+"$emit" cut.ptl 4
+[ "$(shown)" = "KERNEL_CALL :0x00e  [cut]
+CONTAINER :0x007  [cut]
+CONTAINER :0x007  [cut]
+USREVENT :native  number=42
+CLASS_30 :0x3ff  [cut]
+CONTAINER :0x007  [cut]" ] || { shown; exit 1; }
+
 # From the middle of an event: parts without their begin are told.
 "$pxtrace" print --style qnx --tail 5 run.ptl | grep -q 'CONTAINER :0x007 part without a begin'
 "$pxtrace" print run.ptl | grep -q 'qnx_kernel_call'

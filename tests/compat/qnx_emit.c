@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* qnx_emit.c - writes the log that qnx.sh looks at.  usage: qnx_emit LOG */
+/* qnx_emit.c - writes the log that qnx.sh looks at.  usage: qnx_emit LOG [BYTES of data kept] */
 #include <fcntl.h>
+#define QNX_TRACE_TIMEOFF
 #include <qnx_trace_event.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <trace_np.h>
+
+/* QNX-10, by the names of paper 000. */
+_Static_assert(sizeof(traceevent_t) == 16 && offsetof(traceevent_t, timeoff) == 4 &&
+                   offsetof(traceevent_t, data) == 8,
+    "the same slot");
 
 int main(int argc, char **argv)
 {
@@ -18,6 +26,7 @@ int main(int argc, char **argv)
 	trace_state_t left;
 
 	if (argc < 2 || posix_trace_attr_init(&attr) ||
+	    (argc > 2 && posix_trace_attr_setmaxdatasize(&attr, strtoul(argv[2], NULL, 10))) ||
 	    posix_trace_create_withlog(
 	        0, &attr, open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0666), &stream) ||
 	    posix_trace_eventid_open("native", &native) ||

@@ -20,6 +20,7 @@ struct open {
 	uint32_t header;
 	uint32_t stamp;
 	uint32_t time;
+	bool cut; /* of what comes after that nothing is shown: there would be a hole before it */
 	size_t bytes;
 	unsigned char *data;
 };
@@ -45,6 +46,18 @@ static void put_class(struct pxt_out *out, const char *type, uint32_t header)
 	pxt_out_format(out, " :0x%03x", _NTO_TRACE_GETEVENT(header));
 }
 
+static void put_cut(struct pxt_line *line, bool cut)
+{
+	if (cut)
+		pxt_out_text(&line->out, "  [cut]");
+	pxt_out_end(&line->out);
+}
+
+static bool is_cut(const struct pxt_event *event)
+{
+	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+}
+
 /* ---- Combine events ---- */
 
 static struct open **find(struct pxt_line *line, const struct pxt_event *event, uint32_t header)
@@ -61,9 +74,12 @@ static void append(struct open *open, const struct pxt_event *event)
 {
 	const size_t bytes = event->bytes - QNX_HEAD_BYTES;
 
-	open->data = pxt_must(realloc(open->data, open->bytes + bytes + 1));
-	memcpy(&open->data[open->bytes], &event->data[QNX_HEAD_BYTES], bytes);
-	open->bytes += bytes;
+	if (!open->cut) {
+		open->data = pxt_must(realloc(open->data, open->bytes + bytes + 1));
+		memcpy(&open->data[open->bytes], &event->data[QNX_HEAD_BYTES], bytes);
+		open->bytes += bytes;
+	}
+	open->cut |= is_cut(event);
 }
 
 static void put_whole(struct pxt_line *line, const struct pxt_event *event, struct open **at)
@@ -74,7 +90,7 @@ static void put_whole(struct pxt_line *line, const struct pxt_event *event, stru
 	put_class(&line->out, event->type->name, open->header);
 	pxt_out_format(&line->out, " bytes:%zu ", open->bytes);
 	pxt_out_dump(&line->out, open->data, open->bytes, line->fields.dump_limit);
-	pxt_out_end(&line->out);
+	put_cut(line, open->cut);
 	*at = open->next;
 	free(open->data);
 	free(open);
@@ -133,21 +149,28 @@ static void put_native(struct pxt_line *line, const struct pxt_event *event)
 	pxt_out_end(&line->out);
 }
 
+/* What is whole in one event, or was cut before it says which parts belong to it. */
+static void put_simple(struct pxt_line *line, const struct pxt_event *event, uint32_t header)
+{
+	put_head(line, event, (uint32_t)event->extra.posix_ticks_np);
+	put_class(&line->out, event->type->name, header);
+	for (size_t at = QNX_LEAST; at + 4 <= event->bytes; at += 4)
+		pxt_out_format(
+		    &line->out, " d%zu:0x%08lx", at / 4 - 1, (unsigned long)word(event, at));
+	put_cut(line, is_cut(event));
+}
+
 void pxt_qnx_event(struct pxt_line *line, const struct pxt_event *event)
 {
 	const unsigned class_ = qnx_class_of(event->type->name);
-	const uint32_t header = class_ != 0 && event->bytes >= QNX_HEAD_BYTES ? word(event, 0) : 0;
+	const uint32_t header = class_ != 0 && event->bytes >= QNX_LEAST ? word(event, 0) : 0;
+	const unsigned kind = _TRACE_GET_STRUCT(header);
 
-	if (_NTO_TRACE_GETEVENT_C(header) >> 10 != class_ || class_ == 0) {
+	if (_NTO_TRACE_GETEVENT_C(header) >> 10 != class_ || class_ == 0)
 		put_native(line, event);
-	} else if (_TRACE_GET_STRUCT(header) != _TRACE_STRUCT_S) {
+	else if (kind != _TRACE_STRUCT_S && event->bytes >= QNX_HEAD_BYTES)
 		take_part(line, event, header);
-	} else {
-		put_head(line, event, (uint32_t)event->extra.posix_ticks_np);
-		put_class(&line->out, event->type->name, header);
-		for (size_t at = 4; at + 4 <= event->bytes; at += 4)
-			pxt_out_format(&line->out, " d%zu:0x%08lx", at / 4 - 1,
-			    (unsigned long)word(event, at));
-		pxt_out_end(&line->out);
-	}
+	/* The begin of a short one has told that it was. */
+	else if (kind == _TRACE_STRUCT_S || kind == _TRACE_STRUCT_CB)
+		put_simple(line, event, header);
 }

@@ -8,7 +8,11 @@
  * events of ours as it has parts; each has the header, the stamp that all parts share, and bytes.
  *
  * The papers give the functions' names; what arguments they take is our choice.  They return 0 or an
- * error number, and may be in signal handlers but for the strings and the first call of all.
+ * error number, and may be in signal handlers but for the strings.
+ *
+ * A stream that keeps less data than an event has (posix_trace_attr_setmaxdatasize(), and
+ * posix_trace_set_short_np(), which is a fast mode of single classes beside others in wide mode)
+ * cuts it: the parser then hands out what is before the cut.
  */
 #ifndef QNX_TRACE_EVENT_H
 #define QNX_TRACE_EVENT_H
@@ -23,8 +27,13 @@ extern "C" {
 typedef uint32_t __traceentry;
 
 typedef struct traceevent {
-	__traceentry header;  /* CPU, event, format */
+	__traceentry header; /* CPU, event, format */
+#ifdef QNX_TRACE_TIMEOFF     /* define it before the #include for a program with these names */
+	uint32_t timeoff;    /* the low bits of the time */
+	uint32_t data[2];    /* the event's data */
+#else
 	__traceentry data[3]; /* the low bits of the time, then the event's data */
+#endif
 } traceevent_t;
 
 /* struct 2 bits (31, 30), CPU 6, flags 8, reserved 1, class 5, type 10 */
@@ -32,11 +41,17 @@ typedef struct traceevent {
 #define _NTO_TRACE_GETEVENT(h) ((unsigned)(h)&0x3ffu)
 #define _NTO_TRACE_GETEVENT_C(h)                                                                   \
 	((unsigned)(h)&0x7c00u) /* in its place: compare with class << 10 */
-#define _TRACE_GET_STRUCT(h) ((unsigned)(h)&0xc0000000u)
-#define _TRACE_STRUCT_S      0x00000000u /* simple event */
-#define _TRACE_STRUCT_CB     0x40000000u /* combine event: begin, */
-#define _TRACE_STRUCT_CC     0x80000000u /* continuation, */
-#define _TRACE_STRUCT_CE     0xc0000000u /* end */
+/* The same bits of a variable; the others stay. */
+#define _QNX_SET(h, mask, bits)        ((h) = ((h) & ~(mask)) | ((uint32_t)(bits) & (mask)))
+#define _NTO_TRACE_SETCPU(h, cpu)      _QNX_SET(h, UINT32_C(0x3f000000), (uint32_t)(cpu) << 24)
+#define _NTO_TRACE_SETEVENT(h, event)  _QNX_SET(h, UINT32_C(0x3ff), event)
+#define _NTO_TRACE_SETEVENT_C(h, bits) _QNX_SET(h, UINT32_C(0x7c00), bits) /* class << 10 */
+#define _TRACE_SET_STRUCT(h, flag)     _QNX_SET(h, UINT32_C(0xc0000000), flag)
+#define _TRACE_GET_STRUCT(h)           ((unsigned)(h)&0xc0000000u)
+#define _TRACE_STRUCT_S                0x00000000u /* simple event */
+#define _TRACE_STRUCT_CB               0x40000000u /* combine event: begin, */
+#define _TRACE_STRUCT_CC               0x80000000u /* continuation, */
+#define _TRACE_STRUCT_CE               0xc0000000u /* end */
 
 /* Classes, in the order in which the paper lists them. */
 #define QNX_CLASS_EMPTY            0u /* never emitted */
@@ -88,6 +103,7 @@ struct traceparser_info {
 	uint64_t parts;      /* slots or parts they were made of */
 	uint64_t orphans;    /* continuations and ends without a begin */
 	uint64_t unfinished; /* begins without an end */
+	uint64_t cut;        /* events of which the stream kept less than there was */
 	uint64_t lost;       /* events that the log says were lost */
 };
 
@@ -106,6 +122,8 @@ int traceparser_cs_range(struct traceparser_state *state, void *user,
 int traceparser(struct traceparser_state *state, const char *log);
 /* The same of slots as the paper has them, 8 bytes of data each. */
 int traceparser_slots(struct traceparser_state *state, const traceevent_t *slots, size_t count);
+/* In a callback: whether the event's data ends early, because the rest was not recorded. */
+int traceparser_is_cut(const struct traceparser_state *state);
 void traceparser_get_info(const struct traceparser_state *state, struct traceparser_info *info);
 
 #ifdef __cplusplus
