@@ -200,7 +200,7 @@ static void the_portable_product_is_the_machine_s(void)
 	PXT_EQ(wrong, 0);
 }
 
-/* Ruling 6: gaps up to a whole turn; and longer ones, as long as a timer asks in between */
+/* ZEP-29: Ruling 6: gaps up to a whole turn; and longer ones, as long as a timer asks in between */
 static void a_counter_of_32_bits_is_continued_exactly(void)
 {
 	uint64_t truth = UINT64_C(0xfffffffe);

@@ -164,3 +164,12 @@ void kernel_event_monitor(uint16_t event_id, uint32_t kind, const uint32_t *data
 	    (atomic_load_explicit(&zephyr_logger.monitor_mask, memory_order_relaxed) & kind))
 		sys_k_event_logger_put(event_id, data, words);
 }
+
+uint64_t sys_k_event_logger_clock_hz(void)
+{
+	struct posix_trace_clock_np clock;
+
+	if (!zephyr_logger_ready() || posix_trace_getclock_np(zephyr_logger.stream, &clock) != 0)
+		return 0;
+	return zephyr_logger.processor ? clock.posix_hz_np : UINT64_C(1000000000);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shark.c - S.Ha.R.K.'s tracer: chunks, filters, codes, what is sent, bad calls. */
+#include "compat/shark_off.h"
 #include "suite.h"
 
 #include <FTrace.h>
@@ -111,6 +112,20 @@ static void events_are_logged_between_enable_and_disable(void)
 	CU_ASSERT_EQUAL(FTrace_disable(), 0);
 	CU_ASSERT(holds(a, 6, 12));
 	CU_ASSERT_EQUAL(FTrace_disable(), 0);
+}
+
+/* SHARK-03: nothing is logged, and no parameter is evaluated. */
+static void a_file_without_the_tracer_logs_nothing(void)
+{
+	const int a = make(100, FREE | CYC);
+
+	CU_ASSERT_EQUAL(FTrace_actual_chunk_select(a), 0);
+	CU_ASSERT_EQUAL(FTrace_enable(), 0);
+	log_points(0, 1);
+	CU_ASSERT_EQUAL(log_without_tracer(5), 5);
+	log_points(1, 2);
+	CU_ASSERT_EQUAL(FTrace_disable(), 0);
+	CU_ASSERT(holds(a, 0, 2));
 }
 
 /* SHARK-06: 256 chunks, and sizes that make sense. */
@@ -542,6 +557,7 @@ static void calls_that_make_no_sense_are_refused(void)
 
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(events_are_logged_between_enable_and_disable),
+	PXT_CASE_FRESH(a_file_without_the_tracer_logs_nothing),
 	PXT_CASE_FRESH(there_are_256_chunks),
 	PXT_CASE_FRESH(a_chunk_that_is_not_to_be_deleted_stays),
 	PXT_CASE_FRESH(flags_are_kept_and_found),

@@ -68,7 +68,10 @@ if(compat_possible AND NOT PXT_SINGLE_STREAM)
 	ptrace_seed_test(shark ptrace_shark_test "${PROJECT_SOURCE_DIR}/compat/shark/include")
 endif()
 ptrace_test(compat_shark NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX !SINGLE_STREAM
-	SOURCES compat/shark.c LIBRARIES ptrace_shark_test LABELS compat)
+	SOURCES compat/shark.c compat/shark_off.c LIBRARIES ptrace_shark_test LABELS compat)
+if(TARGET plain_tests_compat_shark_off_c)
+	target_include_directories(plain_tests_compat_shark_off_c PRIVATE "${PROJECT_SOURCE_DIR}/compat/shark/include")
+endif()
 file(GLOB manual "${PTRACE_SEEDS}/001_*.txt")
 ptrace_check(shark_codes TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/shark-codes.py"
 	"$<IF:$<BOOL:${manual}>,${manual},none>" --check)

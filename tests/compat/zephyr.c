@@ -6,6 +6,7 @@
 #include <misc/kernel_event_hooks.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -255,6 +256,23 @@ static void the_programs_clock_runs_over_and_the_stamps_do_not(void)
 	CU_ASSERT_EQUAL(posix_trace_shutdown(stream), 0);
 }
 
+/* ZEP-26: what a message's time is counted in. */
+static void the_clock_of_messages_has_its_rate(void)
+{
+	struct timespec before;
+	struct timespec after;
+	const uint32_t begun = kernel_event_time();
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &before);
+	do
+		(void)clock_gettime(CLOCK_MONOTONIC, &after);
+	while ((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec - before.tv_nsec <
+	       10000000);
+	/* Ten milliseconds at least. */
+	CU_ASSERT(kernel_event_time() - begun >= SYS_CLOCK_HW_CYCLES_PER_SEC / 101);
+	CU_ASSERT(SYS_CLOCK_HW_CYCLES_PER_SEC >= 1000000);
+}
+
 /* ZEP-30, ZEP-31, ZEP-32, ZEP-33, ZEP-34, ZEP-35, ZEP-36: number and words of each, ZEP-04 to ZEP-06 and ZEP-09: all are on. */
 static void the_six_messages_have_their_numbers_and_words(void)
 {
@@ -487,6 +505,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(asking_beside_a_collector_that_waits_does_not_wait),
 	PXT_CASE_FRESH(an_event_of_the_time_alone_has_one_word),
 	PXT_CASE_FRESH(the_programs_clock_runs_over_and_the_stamps_do_not),
+	PXT_CASE_FRESH(the_clock_of_messages_has_its_rate),
 	PXT_CASE_FRESH(the_six_messages_have_their_numbers_and_words),
 	PXT_CASE_FRESH(the_collectors_own_switches_are_not_recorded),
 	PXT_CASE_FRESH(identifiers_and_lengths_have_their_bounds),

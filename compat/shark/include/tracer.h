@@ -97,8 +97,13 @@ int FTrace_OSD_init_udp(int flag, const char *l_ip, const char *t_ip);
 void FTrace_set_filter(BYTE family, int status);
 
 void FTrace_log_event(WORD type, WORD par1, DWORD par2);
+#ifdef POSIX_TRACE_OFF_NP
+/* As the native points: no code, and no argument is evaluated. */
+#define TRACER_LOGEVENT(type, par1, par2) ((void)(sizeof(type) + sizeof(par1) + sizeof(par2)))
+#else
 #define TRACER_LOGEVENT(type, par1, par2)                                                          \
 	FTrace_log_event((WORD)(type), (WORD)(par1), (DWORD)(par2))
+#endif
 
 #ifdef __cplusplus
 }

@@ -70,6 +70,13 @@ int sys_k_event_logger_get_wait(
 int sys_k_event_logger_get_wait_timeout(uint16_t *event_id, uint8_t *dropped_event_count,
     uint32_t *buffer, uint8_t *buffer_size, uint32_t timeout);
 
+/*
+ * Counts a second of the time in messages; 0: there is no stream.  (Of a clock of the program's own the
+ * program knows it.)
+ */
+uint64_t sys_k_event_logger_clock_hz(void);
+#define SYS_CLOCK_HW_CYCLES_PER_SEC sys_k_event_logger_clock_hz()
+
 /* Context switches of the calling thread are not recorded from now on. */
 void sys_k_event_logger_register_as_collector(void);
 
@@ -106,6 +113,8 @@ void sys_k_event_logger_set_timer(sys_k_timer_func func);
 #endif
 
 #else /* !CONFIG_KERNEL_EVENT_LOGGER */
+
+#define SYS_CLOCK_HW_CYCLES_PER_SEC UINT64_C(0)
 
 static inline void sys_k_event_logger_put(
     uint16_t event_id, const uint32_t *event_data, uint8_t data_size)
