@@ -125,6 +125,7 @@
 #define POSIX_TRACE_CALL_MQ_NP           30
 #define POSIX_TRACE_CALL_FILE_NAME_NP    31
 #define POSIX_TRACE_CALL_FUTEX_WAKE_NP   32
+#define POSIX_TRACE_CALL_PRIORITY_NP     33
 
 /* ---- Hooks ---- */
 

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -285,6 +286,18 @@ static void cancelled(void)
 		SAY(" errno %d\n", errno);                                                         \
 	} while (0)
 
+static void priorities(void)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+	const struct sched_param too_high = { .sched_priority = 1000 };
+
+	SAY("%d\n", sched_setscheduler(0, SCHED_OTHER, &none));
+	SAY("%d\n", sched_setparam(0, &none));
+	SAY("%d\n", pthread_setschedparam(pthread_self(), SCHED_OTHER, &none));
+	SAY("%d\n", pthread_setschedprio(pthread_self(), 0));
+	FAILS(sched_setscheduler(0, SCHED_FIFO, &too_high));
+}
+
 static void errors(void)
 {
 	static char byte;
@@ -462,6 +475,7 @@ int main(int count, char **words)
 		{ "c11", behave_c11 },
 		{ "cancelled", cancelled },
 		{ "errors", errors },
+		{ "priorities", priorities },
 		{ "handlers", handlers },
 		{ "borrowed", borrowed },
 		{ "spawned", spawned },

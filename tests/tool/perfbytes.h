@@ -153,6 +153,7 @@ static inline void pb_sample(
 #define PB_ID_SWITCH  314u
 #define PB_ID_WAKING  318u
 #define PB_ID_MIGRATE 312u
+#define PB_ID_BOOST   306u
 
 static const char pb_switch_format[] =
     "name: sched_switch\nID: 314\nformat:\n"
@@ -184,6 +185,14 @@ static const char pb_migrate_format[] =
     "\tfield:int orig_cpu;\toffset:32;\tsize:4;\tsigned:1;\n"
     "\tfield:int dest_cpu;\toffset:36;\tsize:4;\tsigned:1;\n\n";
 
+static const char pb_boost_format[] =
+    "name: sched_pi_setprio\nID: 306\nformat:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+    "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+    "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+    "\tfield:int oldprio;\toffset:28;\tsize:4;\tsigned:1;\n"
+    "\tfield:int newprio;\toffset:32;\tsize:4;\tsigned:1;\n\n";
+
 static inline void pb_points(struct pxt_tracepoint points[PXT_TRACEPOINTS])
 {
 	memset(points, 0, PXT_TRACEPOINTS * sizeof *points);
@@ -192,7 +201,9 @@ static inline void pb_points(struct pxt_tracepoint points[PXT_TRACEPOINTS])
 	    !pxt_tracepoint_parse(
 	        &points[PXT_TRACEPOINT_WAKING], PXT_TRACEPOINT_WAKING, pb_waking_format) ||
 	    !pxt_tracepoint_parse(
-	        &points[PXT_TRACEPOINT_MIGRATE], PXT_TRACEPOINT_MIGRATE, pb_migrate_format))
+	        &points[PXT_TRACEPOINT_MIGRATE], PXT_TRACEPOINT_MIGRATE, pb_migrate_format) ||
+	    !pxt_tracepoint_parse(
+	        &points[PXT_TRACEPOINT_BOOST], PXT_TRACEPOINT_BOOST, pb_boost_format))
 		abort();
 }
 
@@ -242,6 +253,19 @@ static inline void pb_said_migration(
 	pb_at(data, 28, tid + 100);
 	pb_at(data, 32, from);
 	pb_at(data, 36, dest);
+	pb_sample(to, place, data, sizeof data);
+}
+
+static inline void pb_said_boost(
+    struct perfbytes *to, struct pb_place place, int32_t tid, int32_t before, int32_t after)
+{
+	unsigned char data[36] = { PB_ID_BOOST & 0xff, PB_ID_BOOST >> 8 };
+
+	data[8] = 't';
+	data[9] = (unsigned char)('0' + tid % 10);
+	pb_at(data, 24, tid);
+	pb_at(data, 28, before);
+	pb_at(data, 32, after);
 	pb_sample(to, place, data, sizeof data);
 }
 

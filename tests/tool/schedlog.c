@@ -82,6 +82,8 @@ static void say_event(const char *name, const unsigned char *data, size_t bytes,
 		say("wake %d@%d", number(data, 16), number(data, 24));
 	else if (strcmp(name, "sched_migrate_task") == 0)
 		say("move %d:%d>%d", number(data, 16), number(data, 24), number(data, 28));
+	else if (strcmp(name, "sched_pi_setprio") == 0)
+		say("boost %d:%d>%d", number(data, 16), number(data, 20), number(data, 24));
 	else if (strcmp(name, "sched_process_fork") == 0)
 		say("fork %d>%d", number(data, 16), number(data, 40));
 	else if (strcmp(name, "sched_process_exit") == 0)
@@ -370,6 +372,20 @@ static void a_thread_that_is_moved_waits_at_its_new_place(void)
 	STORY("0:50>10/0 0:10>51/0 move 10:0>2 2:-1>71/0 0:51>-1/0 2:71>72/0");
 }
 
+/* SHARK-36: of the program's own threads; another one's is no event. */
+static void a_priority_that_is_inherited_is_told_and_given_back(void)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+
+	pb_points(points);
+	begin(true, points);
+	pb_said_switch(&made, at(1, 2, 10), 70, 0, 10);
+	pb_said_boost(&made, at(2, 1, 71), 10, 120, 9);
+	pb_said_boost(&made, at(3, 1, 71), 72, 120, 9);
+	pb_said_boost(&made, at(4, 2, 10), 10, 9, 120);
+	STORY("2:70>10/0 boost 10:120>9 boost 10:9>120");
+}
+
 /* ---- What /proc says ---- */
 
 static void the_line_of_a_thread_tells_name_and_priority(void)
@@ -558,6 +574,7 @@ static const struct pxt_case cases[] = {
 	PXT_CASE(a_tracepoint_tells_state_and_priority_of_a_switch),
 	PXT_CASE(a_wake_up_tells_who_has_the_cpu),
 	PXT_CASE(a_thread_that_is_moved_waits_at_its_new_place),
+	PXT_CASE(a_priority_that_is_inherited_is_told_and_given_back),
 	PXT_CASE(the_line_of_a_thread_tells_name_and_priority),
 	PXT_CASE(a_priority_that_no_record_tells_is_asked_for),
 	PXT_CASE(a_log_that_cannot_be_written_is_an_error_at_the_end),

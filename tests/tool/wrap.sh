@@ -105,6 +105,18 @@ a_cancelled_thread_leaves_no_lock_and_tells_the_end_of_its_wait()
 	done
 }
 
+# SHARK-36
+changes_of_a_threads_priority_are_told()
+{
+	same --only threads -- priorities
+	events 'call_exit'
+	[ "$(count 'call=priority .*result=0 ')" -eq 4 ] && [ "$(count 'call=priority .*result=-22 ')" -eq 1 ] ||
+		fail 'not four and one that is refused'
+	events 'call_enter'
+	[ "$(count 'call=priority .*size=0')" -eq 4 ] && [ "$(count 'call=priority .*size=1000')" -eq 1 ] ||
+		fail 'other priorities'
+}
+
 results_and_errno_are_those_of_the_c_library()
 {
 	same -- errors

@@ -48,7 +48,7 @@ static const struct group {
 	               .calls = SEMS | CALL(BARRIER_WAIT) | CALL(ONCE),
 	               .kinds = RWLOCKS | SPINS } },
 	{ "futex", { .types = CALLS, .calls = CALL(FUTEX_WAIT) | CALL(FUTEX_WAKE) } },
-	{ "threads", { .types = CALLS, .calls = CALL(JOIN) } },
+	{ "threads", { .types = CALLS, .calls = CALL(JOIN) | CALL(PRIORITY) } },
 	{ "children", { .types = CALLS, .calls = CALL(WAIT) } },
 	{ "sleep", { .types = CALLS, .calls = CALL(SLEEP) | CALL(PAUSE) } },
 	{ "timer", { .types = CALLS, .calls = CALL(TIMER) } },

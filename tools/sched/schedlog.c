@@ -28,7 +28,8 @@ enum {
 	ID_EXIT,
 	ID_RENAME,
 	ID_FAULTS,
-	ID_SAMPLE
+	ID_SAMPLE,
+	ID_BOOST
 };
 
 static const trace_event_id_t wake_ids[PXT_TRACEPOINTS] = { [PXT_TRACEPOINT_WAKING] = ID_WAKING,
@@ -203,6 +204,8 @@ static void tell_types(struct pxt_schedlog *log)
 		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
 		{ ID_FAULTS, "page_faults", "u32 count, u8 major" },
 		{ ID_SAMPLE, "cpu_sample", "" },
+		{ ID_BOOST, "sched_pi_setprio",
+		    "char[16] comm, i32 tid, i32 oldprio, i32 newprio" },
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -693,6 +696,23 @@ static void take_migration(
 		begin_waiting(log, rec, thread, said->to);
 }
 
+/* Who waits for a lock that hands its priority on, or the holder itself that has given it back. */
+static void take_boost(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
+{
+	const struct pxt_schedthread *thread = thread_of(log, said->tid);
+	struct data data = { .count = 0 };
+
+	learn(log, said->tid, said->name, said->next_prio);
+	if (!thread || !thread->watched)
+		return;
+	pack_name(&data, said->name);
+	pack_number(&data, said->tid);
+	pack_number(&data, said->prio);
+	pack_number(&data, said->next_prio);
+	put(log, rec, ID_BOOST, rec->tid, &data);
+}
+
 static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
 	struct pxt_tracepoint_said said;
@@ -709,6 +729,8 @@ static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 		take_said_switch(log, rec, &said);
 	} else if (kind == PXT_TRACEPOINT_MIGRATE) {
 		take_migration(log, rec, &said);
+	} else if (kind == PXT_TRACEPOINT_BOOST) {
+		take_boost(log, rec, &said);
 	} else {
 		take_wake(log, rec, kind, &said);
 	}

@@ -5,6 +5,7 @@
  *	sched_switch        prev_comm prev_tid prev_prio prev_state next_comm next_tid next_prio
  *	sched_waking, sched_wakeup, sched_wakeup_new   comm tid prio target_cpu
  *	sched_migrate_task  comm tid prio orig_cpu dest_cpu
+ *	sched_pi_setprio    comm tid oldprio newprio
  *	sched_process_fork  parent_comm parent_tid parent_pid child_comm child_tid child_pid
  *	sched_process_exit  comm tid pid
  *	task_rename         tid oldcomm newcomm exec

@@ -10,18 +10,19 @@
 #include <string.h>
 
 const char *const pxt_tracepoint_names[PXT_TRACEPOINTS] = { "sched_switch", "sched_waking",
-	"sched_wakeup", "sched_wakeup_new", "sched_migrate_task" };
+	"sched_wakeup", "sched_wakeup_new", "sched_migrate_task", "sched_pi_setprio" };
 
 static const char *const switch_fields[] = { "prev_comm", "prev_pid", "prev_prio", "prev_state",
 	"next_comm", "next_pid", "next_prio" };
 static const char *const wake_fields[] = { "comm", "pid", "prio", "target_cpu" };
+static const char *const boost_fields[] = { "comm", "pid", "oldprio", "newprio" };
 static const char *const migrate_fields[] = { "comm", "pid", "prio", "orig_cpu", "dest_cpu" };
 
 static const struct {
 	const char *const *names;
 	unsigned count;
 } wanted[PXT_TRACEPOINTS] = { { switch_fields, 7 }, { wake_fields, 4 }, { wake_fields, 4 },
-	{ wake_fields, 4 }, { migrate_fields, 5 } };
+	{ wake_fields, 4 }, { migrate_fields, 5 }, { boost_fields, 4 } };
 
 /* ---- The format ---- */
 
@@ -146,6 +147,8 @@ enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[
 	} else if (kind == PXT_TRACEPOINT_MIGRATE) {
 		said->from = (int32_t)number(&fields[3], data);
 		said->to = (int32_t)number(&fields[4], data);
+	} else if (kind == PXT_TRACEPOINT_BOOST) {
+		said->next_prio = (int32_t)number(&fields[3], data);
 	} else {
 		said->to = (int32_t)number(&fields[3], data);
 	}

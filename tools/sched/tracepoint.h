@@ -24,6 +24,7 @@ enum pxt_tracepoint_kind {
 	PXT_TRACEPOINT_WAKEUP, /* where there is no sched_waking */
 	PXT_TRACEPOINT_NEW,    /* of a thread that was just made */
 	PXT_TRACEPOINT_MIGRATE,
+	PXT_TRACEPOINT_BOOST, /* by who waits for a lock of this thread's, and back */
 	PXT_TRACEPOINTS
 };
 
@@ -54,7 +55,7 @@ struct pxt_tracepoint_said {
 	int32_t to;    /* MIGRATE, WAKING, ... */
 	char next_name[16];
 	int32_t next_tid;
-	int32_t next_prio;
+	int32_t next_prio; /* BOOST: its own from now on */
 };
 
 /* The kind of a sample; PXT_TRACEPOINTS: of none of @points, or too short for its fields. */
