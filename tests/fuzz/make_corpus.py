@@ -114,9 +114,85 @@ def records():
         yield bytes([mode]) + raw
 
 
+# Binaries as small as they can be: an address, then a table of symbols in several sections.
+def binaries():
+    names = b"\0variable\0_Z1fv\0"
+    def section(kind, at, size, link=0, info=0, each=0):
+        return struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, at, size, link, info, 8, each)
+    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", name, 0x10 | kind, 0, 1, 0x1000 + 64 * i, 80)
+                                   for i, (name, kind) in enumerate([(1, 1), (10, 2), (1, 1)]))
+    for kinds in ((2,), (11, 2), (2, 2, 11)):
+        heads = bytes(64) + section(3, 64, len(names)) + b"".join(
+            section(kind, 64 + len(names), len(symbols), 1, 1, 24) for kind in kinds)
+        yield struct.pack("<Q", 0x1000) + b"\x7fELF\2\1\1" + bytes(9) + struct.pack(
+            "<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(names) + len(symbols), 0, 64, 56, 0, 64, len(kinds) + 2,
+            1) + names + symbols + heads
+
+
+# As the steps in fuzz_images.c: what, process, address, size, path, -, time.
+def mappings():
+    steps = [(0, 1, 1, 8, 47, 65, 0, 1), (0, 1, 4, 8, 47, 66, 0, 1), (128, 1, 1, 3, 0, 0, 0, 0),
+             (0, 1, 2, 16, 47, 67, 0, 1), (128, 1, 1, 3, 0, 0, 0, 2), (2, 1, 4, 0, 0, 0, 0, 1),
+             (128, 1, 4, 0, 0, 0, 0, 0), (3, 1, 0, 0, 0, 0, 0, 1), (128, 1, 2, 0, 0, 0, 0, 1)]
+    yield b"".join(bytes(step) for step in steps)
+
+
+# Frames of zstd that compress nothing, and one of zeros.
+def frames():
+    def block(last, kind, size, content):
+        return struct.pack("<I", last | kind << 1 | size << 3)[:3] + content
+    head = struct.pack("<IBB", 0xFD2FB528, 0, 0x38)
+    log = (GOLDEN / "le64.ptl").read_bytes()[:3000]
+    for first in (0, 1):
+        yield bytes([first]) + head + block(1, 0, len(log), log)
+        yield bytes([first]) + head + block(0, 0, len(log), log) + block(1, 1, 65536, b"\0")
+        yield bytes([first]) + head + block(1, 1, 131072, b"\0") + head + block(1, 0, 8, log[:8])
+
+
+# Of S.Ha.R.K.'s tracer: 16 bytes an event; datagrams begin with what pxt_shark_is_packet() wants.
+def sharks():
+    events = b"".join(struct.pack("<QIHH", 1000 * i, i, i % 7, code)
+                      for i, code in enumerate((0, 1, 3, 0x20, 0x21, 0x30, 2)))
+    for first in (0, 2, 0x52):
+        yield bytes([first]) + events
+    yield b"\x01" + bytes([len(events) // 8]) + events
+
+
+def texts():
+    lines = [
+        "  job-42    [001] d..2.     3.000100: sched_switch: prev_comm=job prev_pid=42 prev_prio=120 prev_state=S "
+        "==> next_comm=other next_pid=43 next_prio=98",
+        "  job-42    [000] d..3.     3.000200: sched_waking: comm=job pid=42 prio=120 target_cpu=001",
+        "  <idle>-0  [000] dN.3.     3.000300: sched_wakeup: job:42 [120] success=1 CPU:001",
+        "CPU:1 [LOST 17 EVENTS]",
+        "  other-43  [001] d..2.     4000000000: sched_switch: other:43 [98] R ==> job:42 [120]",
+        "# tracer: nop",
+    ]
+    for clock in range(4):
+        yield bytes([clock]) + "\n".join(lines).encode() + b"\n"
+
+
+# As the messages in fuzz_ctlsock.c.
+def messages():
+    def message(what, flags=0, how=0, text=b""):
+        return bytes([what, flags, how, len(text)]) + text
+    changes = [b"", bytes([8, 0, 0, 255]), bytes([64, 0, 128, 7]), bytes([0, 4, 0, 1, 16, 1, 128, 255])]
+    for change in changes:
+        yield message(1, 64, 0, change) + message(2)
+    yield message(3) + message(6, 0, 1, b"one\0other\0") + message(7, 0, 1, b"one\0") + message(4) + message(5)
+    yield message(8, 64) + message(9, 64) + message(2, 1, 1) + message(2, 2, 1) + message(2, 4, 1)
+    yield message(1, 16) + message(2, 8) + message(2, 32, 0, b"raw")
+
+
 def inputs(target):
-    if target in ("log", "plugin"):
+    if target in ("log", "plugin", "summary"):
         yield from logs()
+    if target == "top":
+        yield from (bytes([log[0], 200]) + log[1:] for log in logs())
+    makers = {"symbols": binaries, "images": mappings, "packed": frames, "import": sharks, "ftrace": texts,
+              "ctlsock": messages}
+    if target in makers:
+        yield from makers[target]()
     if target == "line":
         yield from lines()
     if target == "recover":
