@@ -49,7 +49,12 @@ the_rate_comes_from_the_trace_or_from_an_option()
 	grep -q '0\.500000000 .*FTrace_EVT_ipoint' out || fail 'the rate of the option'
 	file b.dat 0x01 1 0 0 0x01 2 5 0
 	run 0 import shark -o run.ptl b.dat
-	err_has 'no event tells the rate'
+	err_has 'no event tells a rate'
+	# More ticks than a log can have in a second.
+	file c.dat 0x10 0 0 0xf2f2f2f2 0x01 2 5 0
+	run 0 import shark -o run.ptl c.dat
+	err_has 'no event tells a rate'
+	run 0 check run.ptl
 }
 
 # The names of the manual's tables are those of begins and ends.

@@ -3,6 +3,7 @@
 #include "tools/import/shark.h"
 
 #include "compat/shark/include/FTrace_codes.h"
+#include "format/ticks.h"
 #include "tools/output/exit.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
@@ -224,6 +225,14 @@ static int by_stamp(const void *one, const void *other)
 	return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* Ticks per second; 0: more than a log can have is not believed. */
+static uint64_t believed(uint32_t cycles_per_msec)
+{
+	uint64_t hz = (uint64_t)cycles_per_msec * 1000u;
+
+	return hz <= PXT_HZ_MAX ? hz : 0;
+}
+
 /* The event that is there for it tells the rate, or the start of the trace, as in the manual's example. */
 static uint64_t rate_of(const struct pxt_shark *shark, const char *command)
 {
@@ -232,15 +241,18 @@ static uint64_t rate_of(const struct pxt_shark *shark, const char *command)
 	if (shark->hz)
 		return shark->hz;
 	for (size_t i = 0; i < shark->count; i++) {
-		if (shark->records[i].code == FTrace_EVT_cycles_per_msec && shark->records[i].par2)
-			return (uint64_t)shark->records[i].par2 * 1000u;
+		uint64_t hz = believed(shark->records[i].par2);
+
+		if (shark->records[i].code == FTrace_EVT_cycles_per_msec && hz)
+			return hz;
 		if (shark->records[i].code == FTrace_EVT_trace_start && !start)
-			start = (uint64_t)shark->records[i].par2 * 1000u;
+			start = hz;
 	}
 	if (start)
 		return start;
 	pxt_complain(
-	    "%s: no event tells the rate of the stamps: a tick is shown as a nanosecond", command);
+	    "%s: no event tells a rate that stamps can have: a tick is shown as a nanosecond",
+	    command);
 	return NS;
 }
 
