@@ -265,4 +265,11 @@ what_is_late_most_of_the_time_is_not_unusual()
 	grep -q '^high waited 50.00 ms for mutex 0x40' out || fail "another answer: $(head -n 1 out)"
 }
 
+where_no_round_is_late_that_is_said()
+{
+	sleeps high 1 12 10 | log run.ptl
+	run 0 why run.ptl
+	answer 'Nothing was late: 11 rounds of 1 threads were read, from wait to wait; none is far'
+}
+
 "$case"

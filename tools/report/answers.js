@@ -68,6 +68,7 @@ function answerCard(answer) {
 
 function answersNote(why) {
 	if (why.by === "misses") return plural(why.misses, "deadline was missed", "deadlines were missed") + (Number(why.misses) > why.list.length ? "; the worst " + count(why.list.length) + " are explained (pxtrace report --worst)" : "");
+	if (why.by === "rounds") return "No event says when a job begins or ends; this is the thread whose rounds, from wait to wait, were longer than usual by most";
 	if (why.by === "waits") return "No event says when a job begins or ends; these are the longest waits for locks";
 	if (why.by === "off-cpu") return "No event says when a job begins or ends; these are the longest times that a thread was off the CPU";
 	return "No deadline was missed; of " + plural(why.spans, "span") + " these are the farthest above what is usual for their names";

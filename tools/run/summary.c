@@ -178,28 +178,28 @@ static void tell_threads(
 	pxt_timeuse_free(&use);
 }
 
-static void tell_waits(struct pxt_out *out, struct pxt_reader *reader, struct pxt_roles_book *book)
+/* What `pxtrace why` says first; where nothing is late by any measure, the longest waits. */
+static void tell_why(struct pxt_out *out, struct pxt_reader *reader, struct pxt_roles_book *book)
 {
 	static struct pxt_late_search search;
 	static struct pxt_blames blames;
 	static struct pxt_select all;
 	const struct pxt_late_list *list;
 
-	search.asks_waits = true;
 	search.select = &all;
 	blames.reader = reader;
 	pxt_reader_rewind(reader);
-	if (pxt_late_search(&search, reader, book) &&
+	/* How long threads were off the CPU says nothing: most of them wait for work. */
+	if (pxt_late_search(&search, reader, book) && search.mode != PXT_LATE_OFF_CPU &&
 	    (list = pxt_late_result(&search))->count > 0) {
 		const struct pxt_tell tell = { .out = out,
 			.blames = &blames,
 			.search = &search,
 			.book = book,
-			.explain = WAITS };
+			.explain = search.mode == PXT_LATE_WAITS ? WAITS : 1 };
 
 		pxt_reader_rewind(reader);
-		pxt_blames_read(
-		    &blames, reader, book, list, list->count < WAITS ? list->count : WAITS);
+		pxt_blames_read(&blames, reader, book, list, list->count);
 		pxt_tell_answers(&tell);
 	}
 	pxt_blames_free(&blames);
@@ -217,7 +217,7 @@ int pxt_summary(struct pxt_out *out, const struct pxt_summary *summary)
 		pxt_roles_bind(book, &reader);
 		tell_locks(out, &reader, book, summary);
 		tell_threads(out, &reader, book);
-		tell_waits(out, &reader, book);
+		tell_why(out, &reader, book);
 	}
 	pxt_reader_close(&reader);
 	pxt_roles_free(book);

@@ -102,6 +102,13 @@ static void say_nothing(struct why *w)
 		pxt_out_text(&w->out, "No wait for a lock like that in this log.\n");
 	} else if (w->search.mode == PXT_LATE_OFF_CPU) {
 		pxt_out_text(&w->out, "No time off the CPU like that in this log.\n");
+	} else if (w->search.mode == PXT_LATE_ROUNDS) {
+		pxt_out_format(&w->out,
+		    "Nothing was late: %llu rounds of %llu threads were read, from wait to wait; "
+		    "none "
+		    "is far\nbeyond what is usual for its thread.\n",
+		    (unsigned long long)w->search.rounds.rounds_read,
+		    (unsigned long long)w->search.rounds.threads_with_rounds);
 	} else if (w->search.spans == 0 &&
 	           (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
 	               w->select.where || w->select.from.set || w->select.to.set)) {

@@ -365,7 +365,12 @@ static void turn_to_waits(struct pxt_late_search *search)
 	if (no_spans && !asks) {
 		pxt_rounds_choose(&search->rounds, is_selected, search->select);
 		take_rounds(search);
-		if (search->late_rounds.count > 0 && !stuck_first(&search->waits)) {
+		bool stuck = stuck_first(&search->waits);
+
+		/* Where threads work in rounds and none is late, nothing is. */
+		if (!stuck &&
+		    (search->late_rounds.count > 0 ||
+		        (search->rounds.threads_with_rounds > 0 && search->waits.count == 0))) {
 			search->mode = PXT_LATE_ROUNDS;
 			return;
 		}
