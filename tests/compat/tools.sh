@@ -35,7 +35,7 @@ job-start FTrace_EVT_task_dispatch span=dispatch key=par1
 job-end   FTrace_EVT_task_epilogue span=dispatch key=par1
 END
 "$pxtrace" why --roles roles run.ptl >out
-head -n 1 out | grep -Eq '^(turn 0x6|dispatch 6) of .* took .* its own work took' || fail 'why: its answer'
+head -n 1 out | grep -Eq '^(turn 0x6|dispatch 6) of .* took .* what it did for .* is not recorded' || fail 'why: its answer'
 for span in 'turn 0x6 of' 'dispatch 6 of'; do
 	grep -Eq "^ +[0-9.]+ +$span" out || fail "why: $span"
 done

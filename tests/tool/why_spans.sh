@@ -28,6 +28,33 @@ without_deadlines_the_unusual_is_explained()
 	grep -q '^                  not recorded: own work' out || fail 'no cause'
 }
 
+# Each turn takes 1 ms but for the last one; the thread's CPU time tells what it did.
+turns()
+{
+	{
+		for i in 1 2 3 4; do
+			echo "${i}0000 high turn_begin $i ${i}000000"
+			echo "${i}1000 high turn_end $i ${i}900000"
+		done
+		echo "50000 high turn_begin 5 10000000"
+		echo "59000 high turn_end 5 $1"
+	} | story run.ptl
+}
+
+cpu_times_tell_own_work_from_waits_that_are_not_recorded()
+{
+	turns 18500000
+	run 0 why run.ptl
+	answer 'turn 5 of high took 9.000 ms, where 1.000 ms is usual: its own work took 8.500 ms.'
+	out_lacks 'would tell'
+	turns 11000000
+	run 0 why run.ptl
+	answer 'turn 5 of high took 9.000 ms, where 1.000 ms is usual: of 9.000 ms it ran for 1.000 ms only, by its CPU time; what it waited for is not recorded.'
+	out_has '`pxtrace run` would tell'
+	run 0 why --json run.ptl
+	is 'late["ran_ns"]' 1000000
+}
+
 what_is_always_long_is_not_unusual()
 {
 	{

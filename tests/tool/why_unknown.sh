@@ -20,7 +20,7 @@ lost_events_hide_time_and_nothing_else()
 	END
 	run 0 why run.ptl
 	answer 'Job 7 of high was late by 6.400 ms: what it did for 5.000 ms is not known, because 12 events were lost.'
-	out_has '4.000                  12 EVENTS WERE LOST up to here'
+	out_has '4.000                  12 EVENTS LOST up to here'
 	out_has '5.000   67.6%  not known: 12 events were lost'
 	out_has '1.500   20.3%  waited for lock 1: low had it'
 	out_has '12 events are missing inside: what is not known is not guessed'

@@ -25,7 +25,8 @@ story()
 			"sched_wakeup:i32 tid:i32;high_release:u32 job:u32;step_enter::;step_exit::;" \
 			"wait_block:u32 on:u32;wait_wake:i32 tid:i32;note::;high_late:u32 job:u32;" \
 			"thread_state:i32 tid, i32 prio:i32 i32;" \
-			"sched_process_fork:i32 child_tid:i32"
+			"sched_process_fork:i32 child_tid:i32;" \
+			"turn_begin:u32 job, i64 cpu_ns:u32 i64;turn_end:u32 job, i64 cpu_ns:u32 i64"
 		count = split(types, list, ";")
 		for (i = 1; i <= count; i++) {
 			split(list[i], part, ":")

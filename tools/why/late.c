@@ -130,6 +130,8 @@ static void ended(struct pxt_late_search *search, const struct pxt_act *act)
 {
 	struct pxt_late late = late_of(act->actor, act->span, act->ns);
 
+	late.has_ran = act->span->has_ran;
+	late.ran_ns = act->span->ran_ns;
 	if (!wanted(search, act, act->span))
 		return;
 	search->spans++;

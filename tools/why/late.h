@@ -51,6 +51,8 @@ struct pxt_late {
 	bool missed;     /* a deadline */
 	bool unfinished; /* the log ends inside; @end_ns is its last event */
 	bool no_begin;   /* it is lost; all times are that of the miss */
+	bool has_ran;    /* of a span that ended: its events say how long the thread ran within */
+	int64_t ran_ns;
 	/* Of a round and of a home wait: what is usual, or was asked for; how many of all were late. */
 	int64_t usual_ns;
 	bool is_asked;

@@ -275,6 +275,8 @@ static void add_named(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 			role.fields[PXT_USE_KEY] = lock_field(type);
 		if (role.deed == PXT_JOB_START)
 			role.fields[PXT_USE_TIME] = either(type, "start_ns", "delay_ns");
+		if (role.deed == PXT_JOB_START || role.deed == PXT_JOB_END)
+			role.fields[PXT_USE_RAN] = pxt_field_named(type, "cpu_ns");
 		if (role.deed == PXT_WAKE)
 			role.fields[PXT_USE_THREAD] = either(type, "tid", "thread");
 	} else {

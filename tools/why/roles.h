@@ -20,7 +20,7 @@
  * System events (FORMAT.md 5.1) mean what their numbers say (rolesystem.c).
  *
  * The first field is the number of job or lock; start_ns or delay_ns of a begin is the time since
- * the release.  A roles file says what other types mean; its format is in rolesfile.c and in
+ * the release; cpu_ns of a begin and its end is the CPU time of the thread by then.  A roles file says what other types mean; its format is in rolesfile.c and in
  * pxtrace-why(1).
  *
  * Bounded: PXT_ROLE_LINES_MAX lines of a file, PXT_ROLE_NAMES_MAX names of spans and kinds of locks.
@@ -68,6 +68,7 @@ enum pxt_use {
 	PXT_USE_WHAT,   /* of an event that means several things: which */
 	PXT_USE_CALL,   /* of calls that are waits for a lock: which call */
 	PXT_USE_SIZE,   /* what a call asked for: 0, it does not wait */
+	PXT_USE_RAN,    /* of a begin and its end: how long the thread had run by then */
 	PXT_USES
 };
 

@@ -44,8 +44,8 @@ static const struct word {
 } words[PXT_DEEDS] = {
 	[PXT_JOB_RELEASE] = { "job-release", "span", { { "key", PXT_USE_KEY } } },
 	[PXT_JOB_START] = { "job-start", "span",
-	    { { "key", PXT_USE_KEY }, { "delay", PXT_USE_TIME } } },
-	[PXT_JOB_END] = { "job-end", "span", { { "key", PXT_USE_KEY } } },
+	    { { "key", PXT_USE_KEY }, { "delay", PXT_USE_TIME }, { "ran", PXT_USE_RAN } } },
+	[PXT_JOB_END] = { "job-end", "span", { { "key", PXT_USE_KEY }, { "ran", PXT_USE_RAN } } },
 	[PXT_DEADLINE_MISS] = { "deadline-miss", "span",
 	    { { "key", PXT_USE_KEY }, { "late", PXT_USE_TIME }, { "thread", PXT_USE_THREAD } } },
 	[PXT_LOCK_WAIT] = { "lock-wait", "class", { { "lock", PXT_USE_KEY } } },

@@ -58,6 +58,7 @@ void pxt_spans_begin(struct pxt_state *state, struct pxt_act *act)
 		.release_ns = release_of(state, act->role, act, &key),
 		.cpu = act->cpu,
 		.epoch = state->epochs[act->actor->source] };
+	span->has_ran = pxt_number_of(act->event, act->role->fields[PXT_USE_RAN], &span->ran_ns);
 	act->span = span;
 	act->outermost = act->actor->span_count == 1;
 }
@@ -87,6 +88,17 @@ static void drop_inner(struct pxt_actor *actor, unsigned index)
 	actor->span_count = kept;
 }
 
+/* How long the thread ran within, where both ends tell its CPU time. */
+static void end_ran(struct pxt_open_span *ended, const struct pxt_act *act)
+{
+	int64_t ran;
+
+	ended->has_ran = ended->has_ran &&
+	                 pxt_number_of(act->event, act->role->fields[PXT_USE_RAN], &ran) &&
+	                 ran >= ended->ran_ns;
+	ended->ran_ns = ended->has_ran ? ran - ended->ran_ns : 0;
+}
+
 void pxt_spans_end(struct pxt_state *state, struct pxt_act *act, struct pxt_open_span *ended)
 {
 	struct pxt_actor *actor = act->actor;
@@ -98,6 +110,7 @@ void pxt_spans_end(struct pxt_state *state, struct pxt_act *act, struct pxt_open
 		if (span->name != act->role->name || !ends(state, actor, span, &key))
 			continue;
 		*ended = *span;
+		end_ran(ended, act);
 		drop_inner(actor, i);
 		act->span = ended;
 		act->outermost = i == 0;

@@ -52,10 +52,12 @@ struct pxt_open_span {
 	int64_t release_ns; /* begin_ns where no release is known */
 	int cpu;            /* -1: unknown */
 	uint64_t epoch;     /* of its log, at the begin */
-	bool selected;      /* its begin was, on the command line, ... */
-	bool fulfils;       /* ... and --where is true of it */
-	bool missed;        /* a deadline miss named it, ... */
-	bool has_late;      /* ... and said how late it was */
+	bool has_ran; /* the thread's CPU time is known: at the begin; once it ended, within */
+	int64_t ran_ns;
+	bool selected; /* its begin was, on the command line, ... */
+	bool fulfils;  /* ... and --where is true of it */
+	bool missed;   /* a deadline miss named it, ... */
+	bool has_late; /* ... and said how late it was */
 	int64_t late_ns;
 };
 

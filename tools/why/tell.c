@@ -128,7 +128,7 @@ void pxt_tell_deed(
     struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line)
 {
 	if (line->gap && line->lost > 0)
-		pxt_say(words, "%llu EVENTS WERE LOST up to here", (unsigned long long)line->lost);
+		pxt_say(words, "%llu EVENTS LOST up to here", (unsigned long long)line->lost);
 	else if (line->gap)
 		pxt_say(words, "nothing was recorded up to here: the trace was stopped");
 	if (line->gap)

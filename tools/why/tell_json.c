@@ -216,6 +216,8 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_bool(out, "missed_deadline", late->missed);
 	if (late->has_late)
 		put_number(out, "late_ns", late->late_ns);
+	if (late->has_ran)
+		put_number(out, "ran_ns", late->ran_ns);
 	put_bool(out, "unfinished", late->unfinished);
 	put_bool(out, "begin_lost", late->no_begin);
 }

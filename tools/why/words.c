@@ -595,14 +595,29 @@ static bool leads_further(const struct pxt_blame *blame, const struct pxt_cause 
 	return cause->kind == PXT_CAUSE_SLEPT && chain->links[0].kind <= PXT_LINK_STOPPED;
 }
 
-/* What a thread did without an event: with the scheduler's it is known that it ran. */
+/*
+ * What a thread did without an event.  With the scheduler's it is known that it ran; its CPU time says how much
+ * of it was own work.  What it waited for in the rest, no event tells.
+ */
 static void answer_own(struct pxt_words *words, const struct pxt_setting *setting,
-    const struct pxt_cause *cause, int64_t ns)
+    const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
 {
-	pxt_say(words, cause->exact ? "its own work took " : "what it did for ");
-	say_ns(words, ns);
-	if (!cause->exact)
+	const struct pxt_late *late = &blame->late;
+
+	if (!cause->exact && late->has_ran && late->ran_ns * 2 < ns) {
+		pxt_say(words, "of ");
+		say_ns(words, ns);
+		pxt_say(words, " it ran for ");
+		say_ns(words, late->ran_ns);
+		pxt_say(words, " only, by its CPU time; what it waited for is not recorded");
+	} else if (cause->exact || late->has_ran) {
+		pxt_say(words, "its own work took ");
+		say_ns(words, cause->exact ? ns : late->ran_ns);
+	} else {
+		pxt_say(words, "what it did for ");
+		say_ns(words, ns);
 		pxt_say(words, " is not recorded (own work, or a call that blocked)");
+	}
 	if (cause->inside != PXT_NO_NAME) {
 		pxt_say(words, ", most of it in ");
 		pxt_say_name(words, setting->book, cause->inside, NULL);
@@ -670,7 +685,7 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 	case PXT_CAUSE_OWN:
 	case PXT_CAUSE_OTHER:
 	case PXT_CAUSE_KINDS:
-		answer_own(words, setting, cause, ns);
+		answer_own(words, setting, blame, cause, ns);
 	}
 }
 
