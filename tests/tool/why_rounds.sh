@@ -49,6 +49,31 @@ a_late_round_is_explained_and_no_idle_worker()
 	add_up
 }
 
+# Three late rounds, two of them for what low has.
+a_cause_that_comes_again_is_counted()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 20; i++) {
+			printf "%d high call_enter 6 0 10\n", at
+			printf "%d high call_exit 6 0 0 10000\n", at + 10000
+			if (i % 7 != 3) {
+				at += 10100
+				continue
+			}
+			lock = i == 10 ? 128 : 64
+			printf "%d low mutex_lock %d 0 0\n", at + 10, lock
+			printf "%d high mutex_wait %d 103\n", at + 10010, lock
+			printf "%d low mutex_unlock %d 0\n", at + 60000 + i, lock
+			printf "%d high mutex_lock %d 50000 0\n", at + 60010 + i, lock
+			printf "%d high mutex_unlock %d 0\n", at + 60020 + i, lock
+			at += 61000
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	out_has 'The same held up 2 of the 3 longest.'
+}
+
 # The longest wait is the spare thread's; it is asked for by name.
 waits_are_told_when_they_are_asked_for()
 {

@@ -55,6 +55,33 @@ void pxt_tell_want(const struct pxt_tell *tell)
 	}
 }
 
+/* Whether two rounds of a thread were held up by the same thing and the same thread. */
+static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
+{
+	return a->kind == b->kind && a->peer == b->peer && a->stretch.lock == b->stretch.lock &&
+	       a->stretch.call == b->stretch.call && a->stretch.object == b->stretch.object;
+}
+
+void pxt_tell_recurring(
+    struct pxt_words *words, const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	unsigned same = 0;
+	unsigned all = 0;
+
+	if (!pxt_late_is_round(&blame->late) || blame->chain.count == 0)
+		return;
+	for (unsigned i = 0; i < tell->blames->count; i++) {
+		const struct pxt_blame *other = &tell->blames->list[i];
+
+		if (other->actor != blame->actor || other->chain.count == 0)
+			continue;
+		all++;
+		same += is_same_cause(&other->chain.links[0], &blame->chain.links[0]);
+	}
+	if (all > 1)
+		pxt_say(words, "The same held up %u of the %u longest.", same, all);
+}
+
 static int by_share(const void *a, const void *b)
 {
 	const struct pxt_cause *x = *(const struct pxt_cause *const *)a;

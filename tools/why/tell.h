@@ -30,6 +30,10 @@ bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line);
 void pxt_tell_deed(
     struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line);
 
+/* "The same held up 6 of 7 late rounds." of what was explained; nothing where it was one round. */
+void pxt_tell_recurring(
+    struct pxt_words *words, const struct pxt_tell *tell, const struct pxt_blame *blame);
+
 void pxt_tell_text(const struct pxt_tell *tell);
 /* The answers alone, a sentence for each that is to be explained in full. */
 void pxt_tell_answers(const struct pxt_tell *tell);

@@ -436,6 +436,13 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 	pxt_out_char(tell->out, '\n');
 	words.used = 0;
 	*words.text = '\0';
+	pxt_tell_recurring(&words, tell, blame);
+	if (words.used > 0)
+		pxt_out_bytes(tell->out, words.text, words.used);
+	if (words.used > 0)
+		pxt_out_char(tell->out, '\n');
+	words.used = 0;
+	*words.text = '\0';
 	pxt_say_help(&words, &setting, blame);
 	if (words.used == 0)
 		return;

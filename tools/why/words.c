@@ -803,7 +803,8 @@ void pxt_say_help(
 			    blame->chain.links[blame->chain.count - 1].actor->name);
 		return;
 	}
-	if (cause && cause->kind == PXT_CAUSE_OWN && !cause->exact)
+	if (cause && cause->kind == PXT_CAUSE_OWN && !cause->exact &&
+	    !(blame->late.has_ran && blame->late.ran_ns * 2 >= ns))
 		pxt_say(
 		    words, "`pxtrace run` would tell: it records the scheduler, locks and calls.");
 	if (!cause || cause->kind != PXT_CAUSE_WAIT)
