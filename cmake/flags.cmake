@@ -26,6 +26,35 @@ add_library(ptrace_build INTERFACE)
 target_compile_definitions(ptrace_build INTERFACE _POSIX_C_SOURCE=200809L)
 target_compile_options(ptrace_build INTERFACE ${PTRACE_C_OPTIONS} ${PTRACE_WARNINGS})
 
+# What is installed defends itself: read-only relocations, guarded stacks, checked copies, and branches that the
+# processor checks, where compiler and processor know of it.  Neither the trace path nor the reading of streams,
+# which would be more instructions.  Small builds and sanitizers are left as they are.
+set(hardened ON)
+if(NOT PXT_PORT_POSIX OR PTRACE_PROFILE MATCHES "^(minimal|tiny)$" OR CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
+	set(hardened OFF)
+endif()
+option(PTRACE_HARDENING "Installed binaries are hardened" ${hardened})
+set(PTRACE_HARDENED)
+set(PTRACE_HARDENED_LINK)
+if(PTRACE_HARDENING AND NOT PTRACE_SANITIZER)
+	include(CheckCCompilerFlag)
+	set(CMAKE_REQUIRED_FLAGS -Werror)
+	foreach(flag IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
+		string(MAKE_C_IDENTIFIER "PTRACE_HAS_${flag}" has)
+		check_c_compiler_flag(${flag} ${has})
+		if(${has})
+			list(APPEND PTRACE_HARDENED ${flag})
+		endif()
+	endforeach()
+	unset(CMAKE_REQUIRED_FLAGS)
+	# It wants an optimizer, and whoever has chosen a level keeps it.
+	if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "-O0|_FORTIFY_SOURCE")
+		list(APPEND PTRACE_HARDENED -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+	endif()
+	set(PTRACE_HARDENED_LINK LINKER:-z,relro LINKER:-z,now)
+endif()
+set(PTRACE_TRACE_PATH "/core/(process|read|record|ring|stream)/|/online/|/userevents/(event|point)\\.c$")
+
 # The common case of a trace point fits into the registers that a function may use without saving
 # them, if the compiler does not put its loads together with their uses.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")

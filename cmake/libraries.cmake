@@ -68,6 +68,9 @@ endfunction()
 # Objects are compiled once for all libraries that hold them; a shared one needs what a static one may have.
 function(ptrace_objects name)
 	add_library(${name} OBJECT ${ARGN})
+	set(cold ${ARGN})
+	list(FILTER cold EXCLUDE REGEX "${PTRACE_TRACE_PATH}")
+	set_property(SOURCE ${cold} APPEND PROPERTY COMPILE_OPTIONS ${PTRACE_HARDENED})
 	ptrace_library(${name})
 	set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${PXT_PORT_POSIX})
 endfunction()
@@ -94,7 +97,8 @@ function(ptrace_pair name export configuration objects)
 			EXPORT_NAME "${export}_shared" SOVERSION "0${ending}" VERSION "${PROJECT_VERSION}${ending}"
 			LINK_DEPENDS "${PTRACE_VERSION_SCRIPT}")
 		target_link_options(${name}_shared PRIVATE
-			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro)
+			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro
+			${PTRACE_HARDENED_LINK})
 		# A sanitizer's own names are defined by the program.
 		if(NOT PTRACE_SANITIZER)
 			target_link_options(${name}_shared PRIVATE LINKER:-z,defs)
