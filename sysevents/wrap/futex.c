@@ -13,16 +13,36 @@
 
 PXT_WRAP_REAL(syscall);
 
-/* Where a function of seven numbers finds them is where one of a varying number of them does. */
 #if PXT_WRAP_BY_LINKER
 #define NAME "__wrap_syscall"
 #else
 #define NAME "syscall"
 #endif
-extern long pxt_futex_syscall(long number, long word, long operation, long value, long limit,
-    long other, long last) __asm__(NAME);
-typedef long (*all_of_them)(
-    long number, long word, long operation, long value, long limit, long other, long last);
+/*
+ * Seven numbers, of which a caller gives as many as its call needs.  What lies on the stack where others would be
+ * is the caller's own: it is read, never written, and the jump leaves it in its place.  So no parameter
+ * may lie there, since a function may write to its parameters.
+ */
+#if defined(__i386__)
+#define PARAMETERS void
+#define PASSED
+#define ON_STACK(n) ((const long *)__builtin_dwarf_cfa())[n]
+#define NUMBERS                                                                                    \
+	const long number = ON_STACK(0), word = ON_STACK(1), operation = ON_STACK(2),              \
+	           value = ON_STACK(3), limit = ON_STACK(4), other = ON_STACK(5),                  \
+	           last = ON_STACK(6)
+#elif defined(__x86_64__)
+#define PARAMETERS long number, long word, long operation, long value, long limit, long other
+#define PASSED     number, word, operation, value, limit, other
+#define NUMBERS    const long last = *(const long *)__builtin_dwarf_cfa()
+#else
+#define PARAMETERS                                                                                 \
+	long number, long word, long operation, long value, long limit, long other, long last
+#define PASSED  number, word, operation, value, limit, other, last
+#define NUMBERS _Static_assert(1, "")
+#endif
+extern long pxt_futex_syscall(PARAMETERS) __asm__(NAME);
+typedef long (*as_it_came)(PARAMETERS);
 
 static bool waits(long number, int operation)
 {
@@ -52,11 +72,33 @@ static __attribute__((noinline)) long tell(
 	return result;
 }
 
-PXT_WRAP_EXPORT long pxt_futex_syscall(
-    long number, long word, long operation, long value, long limit, long other, long last)
+#if PXT_WRAP_BY_LINKER
+/*
+ * Nothing tells the library's own calls from those of a program that is linked statically: an event that wakes a
+ * reader calls here, and tells of no further one.
+ */
+static __thread bool is_telling __attribute__((tls_model("initial-exec")));
+
+static __attribute__((noinline)) void tell_wake(long word, const void *caller)
+{
+	if (is_telling)
+		return;
+	is_telling = true;
+	pxt_call_tell(POSIX_TRACE_CALL_FUTEX_WAKE_NP, (uint64_t)word, 0, caller);
+	is_telling = false;
+}
+#else
+static __attribute__((noinline)) void tell_wake(long word, const void *caller)
+{
+	pxt_call_tell(POSIX_TRACE_CALL_FUTEX_WAKE_NP, (uint64_t)word, 0, caller);
+}
+#endif
+
+PXT_WRAP_EXPORT long pxt_futex_syscall(PARAMETERS)
 {
 	const void *caller = PXT_WRAP_CALLER();
-	all_of_them real = (all_of_them)(uintptr_t)PXT_WRAP_CALL(syscall);
+	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(syscall);
+	NUMBERS;
 
 	if (waits(number, (int)operation) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
@@ -64,6 +106,6 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(
 	/* Told before, as the thread that it wakes goes on at once. */
 	if (wakes(number, (int)operation) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAKE_NP, caller))
-		pxt_call_tell(POSIX_TRACE_CALL_FUTEX_WAKE_NP, (uint64_t)word, 0, caller);
-	return real(number, word, operation, value, limit, other, last);
+		tell_wake(word, caller);
+	return real(PASSED);
 }

@@ -207,6 +207,14 @@ an_unknown_group_is_told_with_the_known_ones()
 	err_has '--for wants a duration'
 }
 
+# A wrapper of syscall() that has seven parameters may write where a caller of five has something else.
+the_stack_of_a_caller_of_syscall_is_not_touched()
+{
+	traced 0 -q -- "$VICTIM" futex
+	[ "$(cat out)" = kept ] || fail "the caller's stack was $(cat out)"
+	"$pxtrace" print --event posix_trace_call_enter run.ptl | grep -q 'call=futex_wait' || fail 'not recorded'
+}
+
 a_log_that_cannot_be_written_leaves_the_program_alone()
 {
 	run 4 run -o /nowhere/run.ptl -- "$VICTIM" print

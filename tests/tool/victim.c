@@ -260,6 +260,46 @@ static void lock_often(void)
 		lock_once(&first_lock);
 }
 
+#if defined(__x86_64__)
+static int futex_word;
+
+static void *wake_futex(void *unused)
+{
+	(void)usleep(20000);
+	__atomic_store_n(&futex_word, 1, __ATOMIC_SEQ_CST);
+	(void)syscall(SYS_futex, &futex_word, 1, 1, NULL);
+	return unused;
+}
+
+/*
+ * Waits by syscall() with the numbers that the call needs, all in registers, as GLib does: what lies above its
+ * frame is the caller's own.
+ */
+static void wait_by_syscall(void)
+{
+	const unsigned long own = 0x1234567;
+	unsigned long after = 0;
+	long result;
+	pthread_t waker;
+	register long limit __asm__("r8") = 0;
+
+	(void)pthread_create(&waker, NULL, wake_futex, NULL);
+	__asm__ volatile("mov %%rsp, %%rbx\n\tsub $256, %%rsp\n\tand $-16, %%rsp\n\t"
+	                 "push %[own]\n\tpush %[own]\n\txor %%eax, %%eax\n\t"
+	                 "call syscall@plt\n\tmov (%%rsp), %[after]\n\tmov %%rbx, %%rsp"
+	                 : "=&a"(result), [after] "=&r"(after), "+r"(limit)
+	                 : "D"((long)SYS_futex), "S"(&futex_word), "d"(0L), "c"(0L), [own] "r"(own)
+	                 : "rbx", "r9", "r10", "r11", "memory", "cc");
+	(void)pthread_join(waker, NULL);
+	(void)puts(after == own ? "kept" : "written to");
+}
+#else
+static void wait_by_syscall(void)
+{
+	(void)puts("kept");
+}
+#endif
+
 static const struct deed {
 	const char *word;
 	void (*deed)(void);
@@ -284,6 +324,7 @@ static const struct deed {
 	{ "leave", leave_child },
 	{ "stay", go_on },
 	{ "often", lock_often },
+	{ "futex", wait_by_syscall },
 };
 
 int main(int argc, char **argv)

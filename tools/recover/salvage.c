@@ -32,9 +32,10 @@ struct salvage {
 
 bool pxt_salvage_is_log(const struct pxt_image *image)
 {
-	unsigned char at[PXT_LOG_SEEMS_BYTES];
+	unsigned char at[PXT_LOG_SEEMS_BYTES] = { 0 };
 
-	return pxt_image_read(image, 0, at, sizeof at) == sizeof at && pxt_logfmt_seems(at);
+	/* A process that was killed may have written no more than the head. */
+	return pxt_image_read(image, 0, at, sizeof at) > 0 && pxt_logfmt_seems(at);
 }
 
 /* ---- Blocks ---- */
