@@ -119,6 +119,30 @@ def scheduled(loss=False):
     return "\n".join(lines) + "\n"
 
 
+TRACED_HEAD = """process 4711 box /opt/bin/pxtrace
+thread 1 0x7f0000001000 101 high
+thread 3 0x7f0000003000 103 low
+system_types
+type 38 sched_switch u32 cpu, i32 prev_tid, i64 prev_state, i32 next_tid, char[8] next_comm
+"""
+
+
+def traced():
+    """What pxtrace run records of a program: two threads and a mutex; compilers run beside it."""
+    callers = " u64:0" * 8
+    process, wait, lock, unlock, enter, leave = 19, 9, 10, 11, 20, 21
+    rows = [(0, 1, f"{process} %s u8:10 u32:4711 u64:0 u64:1 text:/opt/app/rover"),
+            (1000, 3, f"{lock} %s u64:0x40 u32:0 i32:0" + callers), (1100, 1, f"{enter} %s u16:6 u64:0 u64:1"),
+            (2100, 1, f"{leave} %s u16:6 u64:0 i64:0 u32:1000" + callers),
+            (2200, 1, f"{wait} %s u64:0x40 u32:103"), (9000, 3, f"{unlock} %s u64:0x40 i32:0"),
+            (9010, 1, f"{lock} %s u64:0x40 u32:6810 i32:0" + callers), (9100, 1, f"{unlock} %s u64:0x40 i32:0")]
+    lines = [f"event {at * 1000} " + what % f"{thread} 0x401000" for at, thread, what in rows]
+    for process in (900, 901):
+        lines += [f"stranger {0x6b000000 + process} {process}",
+                  f"event 9{process}000 38 0 0 u32:0 i32:{process} i64:0 i32:103 hex:6363310000000000"]
+    return "\n".join(lines) + "\n"
+
+
 # ---- A page's data ----
 
 def numbers(data, amount, same):

@@ -178,6 +178,20 @@ class Data(unittest.TestCase):
         _, all_events, _ = pages.read(make.page("story", pages.story()))
         self.assertEqual(events, all_events)
 
+    def test_calls_and_locks_are_deeds_of_their_threads_and_no_word_of_the_stream(self):
+        meta, _, _ = pages.read(make.page("traced", "event 0 2 0 0\n" + pages.traced(), head=pages.TRACED_HEAD))
+        roles = {each["name"]: each["role"] for each in meta["types"]}
+        self.assertEqual(roles.pop("posix_trace_start"), "start")
+        self.assertIn("posix_trace_mutex_wait", roles)
+        self.assertEqual(set(roles.values()), {""})
+
+    def test_the_page_knows_which_programs_were_traced(self):
+        meta, _, _ = pages.read(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))
+        self.assertEqual(meta["logs"][0]["programs"], [[4711, "/opt/app/rover"]])
+        # Also where other events were chosen.
+        meta, _, _ = pages.read(make.page("locks", pages.traced(), "--event", "*mutex*", head=pages.TRACED_HEAD))
+        self.assertEqual(meta["logs"][0]["programs"], [[4711, "/opt/app/rover"]])
+
     def test_types_say_which_fields_are_the_schedulers(self):
         meta, _, _ = pages.read(make.page("scheduled", pages.scheduled(), head=pages.SCHEDULED_HEAD))
         told = {each["name"]: {what: place if what == "deed" else each["fields"][place][0]

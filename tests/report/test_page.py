@@ -361,6 +361,19 @@ class Page(unittest.TestCase):
         name = "lossy_cpu" if loss else "scheduled"
         visit(make.page(name, pages.scheduled(loss), head=pages.SCHEDULED_HEAD))
 
+    def test_calls_and_locks_stand_in_the_lane_of_their_thread(self):
+        visit(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))
+        show(0, 10_000_000)
+        wait, held, sleep = (browser.run(SWATCH, name) for name in ("mutex wait", "mutex held", "sleep"))
+        self.assertEqual([colour("high", ns, 0) for ns in (1_600_000, 5_000_000)], [sleep, wait])
+        self.assertEqual(colour("low", 5_000_000, 0), held)
+        self.assertEqual(browser.run("return window.pxtrace.tracks[0].lanes.length"), 0)
+
+    def test_the_head_names_the_program_that_was_traced(self):
+        visit(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))
+        self.assertEqual(text("#title"), "rover")
+        self.assertIn("traced.ptl · pid 4711 · box", text("#subtitle"))
+
     def test_where_no_job_is_traced_the_longest_waits_are_explained(self):
         visit(make.page("waits", "event 1000 34 2 0 u64:1\nevent 2000 39 1 0 u64:1\nevent 9000 35 2 0 u64:1\n"
                         "event 9100 34 1 0 u64:1\n", head=pages.HEAD + "type 39 mtx_wait x64 lock\n"))

@@ -170,6 +170,7 @@ void pxt_report_collect(struct pxt_report *report)
 
 		of->last_ns = pxt_report_since(report, event->ns);
 		pxt_symbols_take(of->symbols, event);
+		pxt_programs_take(&of->programs, event);
 		if (lost > 0)
 			of->spans->losses++;
 		if (pxt_select_time(&report->select, event->ns, reader->start_ns) != 0)
@@ -188,6 +189,7 @@ void pxt_report_free(struct pxt_report *report)
 	for (unsigned i = 0; report->logs && i < report->reader.count; i++) {
 		free(report->logs[i].threads);
 		pxt_losses_free(&report->logs[i].losses);
+		pxt_programs_free(&report->logs[i].programs);
 		pxt_pairs_free(report->logs[i].spans);
 		if (report->logs[i].symbols)
 			pxt_symbols_free(report->logs[i].symbols);

@@ -16,6 +16,7 @@
 #include "tools/report/answers.h"
 #include "tools/report/losses.h"
 #include "tools/report/pack.h"
+#include "tools/report/programs.h"
 #include "tools/select/select.h"
 #include "tools/spans/pairs.h"
 
@@ -48,6 +49,7 @@ struct pxt_report_log {
 	struct pxt_pairs *spans;
 	struct pxt_symbols *symbols;
 	struct pxt_losses losses;
+	struct pxt_programs programs;
 	uint64_t events; /* selected ones */
 	int64_t last_ns; /* of the log's last event, selected or not; since the start */
 };

@@ -199,7 +199,7 @@ function layOut() {
 	}
 }
 
-// System events belong to the stream, whichever thread caused them.
+// What a stream says of itself is no deed of the thread that caused it.
 function trackOfEvent(i) {
 	const thread = meta.threads[events.thread[i]];
 	return meta.types[events.type[i]].role ? groups[thread.log].first : thread.track;

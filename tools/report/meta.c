@@ -3,6 +3,7 @@
 #include "tools/report/collect.h"
 #include "tools/report/json.h"
 
+#include "format/ids.h"
 #include "tools/describe/describe.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
@@ -163,12 +164,14 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	put_log_counts(out, source, &report->logs[index]);
 	put_modules(out, source);
 	put_losses(out, &report->logs[index].losses);
+	pxt_json_name(out, "programs");
+	pxt_programs_put(&report->logs[index].programs, out);
 	pxt_out_char(out, '}');
 }
 
 /* ---- Types, threads, pairs ---- */
 
-/* What the page's scripts call the system events that they draw. */
+/* What a stream says of itself; "": what a thread did, also where System Events record it. */
 static const char *role_of(trace_event_id_t id)
 {
 	switch (id) {
@@ -185,7 +188,8 @@ static const char *role_of(trace_event_id_t id)
 	case POSIX_TRACE_ERROR:
 		return "error";
 	default:
-		return id < POSIX_TRACE_UNNAMED_USEREVENT ? "system" : "";
+		return id >= POSIX_TRACE_UNNAMED_USEREVENT || pxt_id_is_specific(id) ? ""
+		                                                                     : "system";
 	}
 }
 
@@ -285,8 +289,8 @@ static void put_thread(struct pxt_out *out, const struct pxt_entry *entry)
 	pxt_json_member(out, "count", entry->count);
 	if (!shared) {
 		put_bool(out, "known", thread->recorded);
-		pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld", (unsigned long long)thread->id,
-		    (long)thread->tid);
+		pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld,\"pid\":%ld",
+		    (unsigned long long)thread->id, (long)thread->tid, (long)thread->pid);
 	}
 	pxt_out_char(out, '}');
 }

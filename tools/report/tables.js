@@ -106,7 +106,7 @@ function aboutLog(log) {
 	const start = Number(BigInt(log.start) - BigInt(meta.start));
 	return element("article", {}, element("h3", {}, foreign(log.path)), law(log), element("div", { className: "facts-columns" },
 		facts([
-			["program", foreign(log.program || "not known")], ["pid", String(log.pid)], ["host", foreign(log.host || "not known")],
+			["program", foreign([...new Set(programsOf(log))].join(", ") || "not known")], ["pid", log.programs.length ? log.programs.slice(0, 20).map(([pid]) => pid).join(", ") : String(log.pid)], ["host", foreign(log.host || "not known")],
 			["system", foreign(log.system || "not known")], ["CPUs", log.cpus ? count(log.cpus) : "not known"],
 			["word size", log.bits + " bits" + (log.swapped ? ", other byte order" : "")], ["threads", count(log.threads)],
 		]),
@@ -140,13 +140,21 @@ function chip(text, bad, work, title) {
 	return work ? element("li", { className: "wrap" }, element("button", { type: "button", className: bad ? "bad" : "", title, onclick: work }, text)) : element("li", { className: bad ? "bad" : "" }, text);
 }
 
+// What was run, not the tool that recorded it.
+function programsOf(log) {
+	return log.programs.length ? log.programs.map(([, path]) => path) : log.program ? [log.program] : [];
+}
+
 function showHead() {
 	const lost = meta.logs.reduce((sum, log) => sum + BigInt(log.lostAll), 0n);
 	const logs = meta.logs;
-	const programs = [...new Set(logs.map((log) => log.program).filter(Boolean).map(baseName))];
-	$("title").replaceChildren(foreign(logs.length === 1 ? logs[0].name : programs.length === 1 ? programs[0] : plural(logs.length, "log")));
-	$("subtitle").replaceChildren(foreign([programs.join(", "), logs.length === 1 && logs[0].pid > 0 ? "pid " + logs[0].pid : "", logs.length === 1 ? logs[0].host : ""].filter(Boolean).join(" · ")));
-	document.title = (logs.length === 1 ? logs[0].name : plural(logs.length, "log")) + " – pxtrace report";
+	const programs = [...new Set(logs.flatMap(programsOf).map(baseName))];
+	const one = logs.length === 1 ? logs[0] : null;
+	const title = programs.length === 1 || one && programs.length ? programs[0] : one ? one.name : plural(logs.length, "log");
+	const pid = !one ? 0 : one.programs.length ? one.programs[0][0] : one.pid;
+	$("title").replaceChildren(foreign(title));
+	$("subtitle").replaceChildren(foreign([...programs.filter((name) => name !== title), one ? one.name : "", pid > 0 ? "pid " + pid : "", one ? one.host : ""].filter(Boolean).join(" · ")));
+	document.title = title + " – pxtrace report";
 	$("chips").replaceChildren(
 		chip(plural(meta.events, "event")), chip(duration(Number(meta.last) - Number(meta.first))), chip(plural(meta.threads.filter((thread) => thread.known !== false).length, "thread")),
 		chip(plural(spans.n, "span")),
