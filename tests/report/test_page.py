@@ -66,7 +66,8 @@ def show(start, end):
     settle()
 
 
-def visit(path, fragment=""):
+def visit(path, fragment="#t=all"):
+    """The whole run, unless the address says something else."""
     browser.open("file://" + path + fragment)
     browser.wait("document.documentElement.dataset.ready")
     settle()
@@ -368,6 +369,58 @@ class Page(unittest.TestCase):
         self.assertEqual([colour("high", ns, 0) for ns in (1_600_000, 5_000_000)], [sleep, wait])
         self.assertEqual(colour("low", 5_000_000, 0), held)
         self.assertEqual(browser.run("return window.pxtrace.tracks[0].lanes.length"), 0)
+
+    def test_other_processes_stand_below_the_program_and_are_folded(self):
+        def heights():
+            return browser.run("return window.pxtrace.tracks.map((each) => [each.kind, each.height > 0])")
+        visit(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))
+        own = [["stream", True], ["cpu", True], ["thread", True], ["thread", True]]
+        self.assertEqual(heights(), own + [["process", False], ["process", False]])
+        x, y = browser.run("""const r = document.getElementById("tracks").getBoundingClientRect(), p = window.pxtrace;
+            return [r.left + 20, r.top + p.layout.ruler + p.tracks[4].y - p.view.top - 8]""")
+        browser.click(x, y)
+        settle()
+        self.assertEqual(heights(), own + [["process", True], ["process", True]])
+        browser.keys("o")
+        settle()
+        self.assertEqual(heights(), own + [["process", False], ["process", False]])
+        # What is selected is shown.
+        browser.run("const p = window.pxtrace; p.select({event: p.events.n - 1})")
+        settle()
+        self.assertEqual(heights()[-1], ["process", True])
+
+    def test_of_other_processes_nobody_says_whether_they_could_run(self):
+        visit(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))
+        self.assertEqual(browser.run("return window.pxtrace.tracks.filter((each) => each.states).map((each) => each.name)"),
+                         ["low/103"])
+
+    def test_the_page_opens_where_its_first_answer_is(self):
+        visit(self.path, "")
+        start, end = view()
+        self.assertTrue(0 < start < 13_000_000 < 15_400_000 < end < 17_000_000, (start, end))
+        # The whole run, once chosen, is what the address keeps.
+        browser.keys("0")
+        browser.wait("location.hash.startsWith('#t=all')")
+
+    def test_each_kind_has_a_colour_of_its_own(self):
+        names = [f"part{k}" for k in range(20)]
+        head = pages.HEAD + "".join(f"type {50 + 2 * k} {name}_begin\ntype {51 + 2 * k} {name}_end\n" for k, name in enumerate(names))
+        visit(make.page("kinds", "".join(f"event {1000 * k} {50 + k} 1 0\n" for k in range(40)), head=head))
+        for theme in range(2):
+            colours = browser.run("""return [...document.querySelectorAll("#pairs .swatch[data-kind]")].map((each) => getComputedStyle(each).backgroundColor)""")
+            self.assertEqual(len(set(colours)), 20, theme)
+            browser.keys("t")
+
+    def test_a_narrow_window_cuts_nothing(self):
+        visit(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))
+        try:
+            browser.size(700, 900)
+            settle()
+            cut = browser.run("""return [...document.querySelectorAll("html, main, main *")].filter((each) => each.clientWidth > 1
+                && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).overflowX !== "visible").map((each) => each.outerHTML.slice(0, 80))""")
+        finally:
+            browser.size(1200, 800)
+        self.assertEqual(cut, [])
 
     def test_the_head_names_the_program_that_was_traced(self):
         visit(make.page("traced", pages.traced(), head=pages.TRACED_HEAD))

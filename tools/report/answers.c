@@ -128,6 +128,13 @@ static void put_meanwhile(
 	    out, "meanwhileMore", count > MEANWHILE_MAX ? (uint64_t)(count - MEANWHILE_MAX) : 0);
 }
 
+/* As the page's threads have it. */
+static void put_thread(struct pxt_out *out, const struct pxt_actor *actor)
+{
+	pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld",
+	    (unsigned long long)(actor ? actor->id : 0), actor ? (long)actor->tid : 0L);
+}
+
 static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
     const struct pxt_blame *blame, int64_t start_ns)
 {
@@ -142,6 +149,7 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 	pxt_out_text(out, "{\"thread\":");
 	pxt_json_label(out, blame->actor ? blame->actor->name : "");
 	pxt_json_member(out, "log", blame->actor ? blame->actor->source : 0);
+	put_thread(out, blame->actor);
 	put_words(out, "span", &name);
 	put_words(out, "answer", &answer);
 	put_words(out, "help", &help);

@@ -11,11 +11,28 @@ function spanOfAnswer(answer) {
 	return -1;
 }
 
-function showAnswer(answer) {
+// -1: the thread has no track.
+function trackOfAnswer(answer) {
+	const thread = meta.threads.find((each) => each.log === answer.log && (answer.tid > 0 ? each.tid === answer.tid : each.id === answer.id));
+	return thread ? thread.track : -1;
+}
+
+function bringAnswer(answer) {
 	const room = Math.max((answer.end - answer.release) * 0.25, NARROWEST);
+	const track = trackOfAnswer(answer);
+	show(answer.release - room, answer.end + room, true);
+	if (track >= 0) bringTrack(tracks[track]);
+}
+
+// The page opens where its first answer is.
+function showFirst() {
+	if (meta.why.list.length) bringAnswer(meta.why.list[0]);
+}
+
+function showAnswer(answer) {
 	const span = spanOfAnswer(answer);
 	select(span >= 0 ? { span } : null);
-	show(answer.release - room, answer.end + room, true);
+	bringAnswer(answer);
 	$("timeline").scrollIntoView({ block: "start" });
 }
 

@@ -7,7 +7,7 @@ const meta = JSON.parse($("meta").textContent);
 // Events by number, in the order of time; spans by number, in the order of their ends.
 const events = { n: meta.shown };
 const spans = { n: meta.spans };
-// One for each log's stream, each CPU and each thread, in the order of the page.
+// One for each log's stream, each CPU, each thread, and each process of others, in the order of the page.
 const tracks = [];
 const groups = [];
 
@@ -209,20 +209,45 @@ function baseName(path) {
 	return path.replace(/^.*\//, "") || path;
 }
 
-// The stream of each log comes first, then CPUs that the scheduler told of (sched.js), then the log's
-// threads in the order of their first events.
+// Whether a thread is the program's. Where nothing says which processes were traced, all are; the
+// library's own thread in a traced process is none of it.
+function isOwn(thread) {
+	const { own } = meta.logs[thread.log];
+	return own.size === 0 || own.has(thread.pid) && !thread.name.startsWith("pxt-helper/");
+}
+
+// Whom the scheduler told of beside the program: a track for each process.
+function makeOthers(threads) {
+	const processes = new Map();
+	for (const thread of threads) {
+		const key = thread.pid > 0 ? thread.pid : thread.name;
+		if (!processes.has(key)) processes.set(key, []);
+		processes.get(key).push(thread);
+	}
+	for (const list of processes.values()) {
+		const lead = list.find((thread) => thread.tid === thread.pid) || list[0];
+		for (const thread of list) thread.track = tracks.length;
+		tracks.push({ kind: "process", log: lead.log, name: lead.name + (list.length > 1 ? " and " + (list.length - 1) + " more" : ""), hint: "process " + lead.pid, events: 0 });
+	}
+	return processes.size;
+}
+
+// The stream of each log comes first, then CPUs that the scheduler told of (sched.js), then the
+// program's threads in the order of their first events, then other processes.
 function makeTracks() {
 	const cpus = findCpus();
+	for (const log of meta.logs) log.own = new Set(log.programs.map(([pid]) => pid));
 	const own = new Uint32Array(meta.threads.length);
 	for (let i = 0; i < events.n; i++) if (!meta.types[events.type[i]].role) own[events.thread[i]]++;
 	meta.logs.forEach((log, index) => {
 		const stream = { kind: "stream", log: index, name: "stream", hint: "starts, stops, flushes, and events without a thread", events: 0 };
-		const group = { log, first: tracks.length };
+		const group = { log, first: tracks.length, unfolded: false };
 		tracks.push(stream);
 		groups.push(group);
 		log.name = baseName(log.path);
 		for (const [cpu, switches] of cpus[index])
 			tracks.push({ kind: "cpu", log: index, cpu, name: "CPU " + cpu, hint: "who ran, as the scheduler says", switches, events: 0 });
+		const others = [];
 		for (const [number, thread] of meta.threads.entries()) {
 			if (thread.log !== index) continue;
 			// A thread that did no more than start or stop the stream needs no track.
@@ -230,9 +255,15 @@ function makeTracks() {
 				thread.track = group.first;
 				continue;
 			}
+			if (!isOwn(thread)) {
+				others.push(thread);
+				continue;
+			}
 			thread.track = tracks.length;
 			tracks.push({ kind: "thread", log: index, name: thread.name, hint: "thread " + (thread.id || ""), events: 0 });
 		}
+		group.others = tracks.length;
+		group.processes = makeOthers(others);
 		group.end = tracks.length;
 	});
 	for (let i = 0; i < events.n; i++) tracks[trackOfEvent(i)].events++;

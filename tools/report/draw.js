@@ -19,9 +19,13 @@ function readTheme() {
 	hatches.clear();
 }
 
-function colourOf(kind) {
+// One colour for each, however many there are: behind the list, hues that are far from the one before.
+function seriesColour(place) {
 	const list = SERIES[theme];
-	return list[kinds[kind].colour % list.length];
+	return place < list.length ? list[place] : `hsl(${Math.round(place * 137.5) % 360} ${38 + place % 3 * 16}% ${theme === "dark" ? 46 + place % 5 * 5 : 60 + place % 5 * 5}%)`;
+}
+function colourOf(kind) {
+	return seriesColour(kinds[kind].colour);
 }
 function swatch(kind) {
 	const node = element("span", { className: "swatch", "aria-hidden": "true" });

@@ -15,6 +15,7 @@ const KEYS = [
 	["0, B", "the whole run; the view before"],
 	["/, N, Shift + N", "search; next and previous hit"],
 	["L, Shift + L", "next and previous loss"],
+	["O", "other processes: unfold or fold them"],
 	["T, Esc, ?", "light or dark; let go; this help"],
 ];
 const SEARCHES = [
@@ -72,7 +73,7 @@ const keys = {
 	Home: () => show(whole.from, whole.from + view.to - view.from), End: () => show(whole.to - view.to + view.from, whole.to),
 	0: showAll, f: showAll, b: goBack, z: () => view.selected && select(view.selected, "zoom"), Enter: zoomToMeasure,
 	"[": () => step(-1), "]": () => step(1), n: () => goToHit(1), N: () => goToHit(-1), l: () => goToLoss(1), L: () => goToLoss(-1),
-	t: switchTheme, "?": showHelp,
+	o: switchFolds, t: switchTheme, "?": showHelp,
 	"/": () => { $("query").focus(); $("query").select(); },
 	Escape: () => { if (view.measure) { view.measure = null; redraw(); } else if (view.selected) select(null); else if (view.query) search(""); },
 };
@@ -100,7 +101,7 @@ $("help-open").addEventListener("click", showHelp);
 
 function resize() {
 	sizeStage();
-	view.top = Math.min(view.top, maxTop());
+	scrollTo(view.top);
 	drawTracks();
 	drawOverview();
 	if ($("histogram")) paintHistogram($("histogram"));

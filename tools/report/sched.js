@@ -63,12 +63,13 @@ function runnerOf(log, tid, name) {
 	return runner;
 }
 
-// The program's own threads have the names of their tracks.
+// All threads have the names that the log has for them. Of those of others it does not say all: they
+// get no states.
 function knowThreads() {
 	for (const thread of meta.threads) {
 		if (!thread.tid || thread.known === false) continue;
 		const runner = runnerOf(thread.log, thread.tid, "");
-		runner.known = true;
+		runner.known = isOwn(thread);
 		runner.name = thread.name;
 		if (tracks[thread.track].kind === "thread") runner.tracks.push(tracks[thread.track]);
 	}
@@ -174,8 +175,7 @@ function stateColour(state) {
 }
 // The program's threads have colours, all others are grey.
 function runnerColour(runner) {
-	const list = SERIES[theme];
-	return runner.known ? list[runner.colour % list.length] : ink.stop;
+	return runner.known ? seriesColour(runner.colour) : ink.stop;
 }
 
 // ---- Drawing ----

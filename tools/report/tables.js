@@ -57,12 +57,12 @@ function showTypes() {
 function showThreads() {
 	const seconds = (Number(meta.last) - Number(meta.first)) / 1e9;
 	const bars = overTime((i) => events.thread[i], meta.threads.length, 80);
-	const list = meta.threads.map((thread, number) => ({ thread, number, track: tracks[thread.track] })).sort((a, b) => Number(b.thread.count) - Number(a.thread.count));
+	const list = meta.threads.map((thread, number) => ({ thread, number, track: tracks[thread.track] })).sort((a, b) => isOwn(b.thread) - isOwn(a.thread) || Number(b.thread.count) - Number(a.thread.count));
 	$("threads-table").replaceChildren(head("thread", "events", "per second", "spans", "in spans", "share of the run", "over time ", "log "),
 		element("tbody", {}, list.slice(0, ROWS_MAX).map(({ thread, number, track }) => {
 			const busy = track.kind === "thread" && track.lanes.length ? track.lanes[0].busy[track.lanes[0].size] : 0;
 			return element("tr", {},
-				element("td", { className: "left name", title: thread.id || "" }, element("button", { type: "button", className: "link", title: "show its track", onclick: () => { scrollTo(track.y - 4); $("timeline").scrollIntoView({ block: "nearest" }); } }, foreign(thread.known === false ? "(no thread)" : thread.name))),
+				element("td", { className: "left name", title: thread.id || "" }, element("button", { type: "button", className: "link", title: "show its track", onclick: () => { showTrack(track); $("timeline").scrollIntoView({ block: "nearest" }); } }, foreign(thread.known === false ? "(no thread)" : thread.name))),
 				element("td", {}, count(thread.count)),
 				element("td", {}, seconds > 0 ? rate(Number(thread.count) / seconds) : "–"),
 				element("td", {}, track.kind === "thread" ? count(track.lanes.reduce((sum, lane) => sum + lane.size, 0)) : "–"),
@@ -156,7 +156,7 @@ function showHead() {
 	$("subtitle").replaceChildren(foreign([...programs.filter((name) => name !== title), one ? one.name : "", pid > 0 ? "pid " + pid : "", one ? one.host : ""].filter(Boolean).join(" · ")));
 	document.title = title + " – pxtrace report";
 	$("chips").replaceChildren(
-		chip(plural(meta.events, "event")), chip(duration(Number(meta.last) - Number(meta.first))), chip(plural(meta.threads.filter((thread) => thread.known !== false).length, "thread")),
+		chip(plural(meta.events, "event")), chip(duration(Number(meta.last) - Number(meta.first))), chip(plural(meta.threads.filter((thread) => thread.known !== false && isOwn(thread)).length, "thread")),
 		chip(plural(spans.n, "span")),
 		lost > 0 ? chip(plural(lost, "event") + " lost", true, () => goToLoss(1), "Go to the next loss (L)") : meta.logs.some((log) => log.endUnknown) ? "" : chip("nothing lost"),
 		meta.logs.some((log) => log.endUnknown) ? chip("events after the last flush: number unknown", true) : "");

@@ -13,6 +13,7 @@ const AXIS = 26;
 const RULER = losses.length ? AXIS + 19 : AXIS; // below the axis a line for the flags of losses
 const POINTS = 13;  // of single events, above the lanes
 const GAP = 5;
+const FOLD = 22;    // the line above other processes
 const layout = { width: 0, height: 0, total: 0, lane: 19, ruler: RULER };
 
 const plot = {
@@ -23,7 +24,7 @@ const plot = {
 function placeLabels() {
 	const g = canvas.getContext("2d");
 	g.font = FONT;
-	const widest = Math.max(0, ...tracks.map((track) => widthOf(g, track.name)));
+	const widest = Math.max(0, ...tracks.map((track) => track.hidden ? 0 : widthOf(g, track.name)));
 	LABELS = Math.round(Math.min(Math.max(168, widest + BESIDE + 1), Math.max(168, stage.clientWidth * 0.3)));
 }
 
@@ -42,7 +43,10 @@ function placeAll() {
 		if (groups.length > 1) { group.y = y; y += 22; }
 		for (let t = group.first; t < group.end; t++) {
 			const track = tracks[t];
+			if (t === group.others) { group.foldY = y; y += FOLD; }
 			track.y = y;
+			track.hidden = t >= group.others && !group.unfolded;
+			if (track.hidden) { track.height = track.pointsHeight = 0; continue; }
 			track.pointsHeight = track.points.length > 0 || track.lanes.length === 0 && !track.runs ? POINTS : 0;
 			const lanes = track.lanes.length + (track.flushes && track.flushes.size > 0 || track.runs ? 1 : 0);
 			track.height = Math.max(track.pointsHeight + lanes * layout.lane, 20) + (track.states ? STRIP : 0) + GAP + 3;
@@ -81,6 +85,29 @@ function trackAt(y) {
 	const at = y - RULER + view.top;
 	if (y < RULER) return -1;
 	return tracks.findIndex((track) => at >= track.y && at < track.y + track.height);
+}
+
+// ---- Other processes: folded until somebody wants them ----
+
+function unfold(group, unfolded) {
+	group.unfolded = unfolded;
+	placeTracks();
+	resize();
+}
+function switchFolds() {
+	const any = groups.some((group) => group.unfolded);
+	for (const group of groups) group.unfolded = !any;
+	placeTracks();
+	resize();
+}
+// The group whose fold is there; undefined: none.
+function foldAt(y) {
+	const at = y - RULER + view.top;
+	return y < RULER ? undefined : groups.find((group) => group.others < group.end && at >= group.foldY && at < group.foldY + FOLD);
+}
+function showTrack(track) {
+	if (track.hidden) unfold(groups[track.log], true);
+	scrollTo(track.y - 4);
 }
 
 // ---- What is marked: hits of a search, a part of the histogram ----
@@ -334,6 +361,7 @@ function drawSelection(g) {
 	if (!extent || view.selected.loss !== undefined) return;
 	const i = view.selected.span !== undefined ? spans.begin[view.selected.span] : view.selected.event;
 	const track = tracks[trackOfEvent(i)];
+	if (track.hidden) return;
 	const x0 = plot.x(extent[0]);
 	const x1 = plot.x(extent[1]);
 	if (x1 < LABELS || x0 > layout.width) return;
@@ -410,11 +438,11 @@ function drawTracks() {
 	}
 	tracks.forEach((track, index) => {
 		const top = track.y + offset;
-		if (top > layout.height || top + track.height < RULER) return;
+		if (track.hidden || top > layout.height || top + track.height < RULER) return;
 		drawTrack(g, track, top);
 		drawLabel(g, track, top, index);
 	});
-	for (const group of groups) drawGroup(g, group, offset);
+	for (const group of groups) { drawGroup(g, group, offset); drawFold(g, group, offset); }
 	drawUnshown(g);
 	drawSelection(g);
 	drawMeasure(g);
@@ -435,6 +463,15 @@ function drawGroup(g, group, offset) {
 	g.font = "600 " + FONT;
 	g.fillText(fitting(g, group.log.name + (group.log.pid > 0 ? "  pid " + group.log.pid : "") + (group.log.host ? "  on " + group.log.host : ""), layout.width - 20), 10, group.y + offset + 11);
 	g.font = FONT;
+}
+
+function drawFold(g, group, offset) {
+	const top = group.foldY + offset;
+	if (group.others === group.end || top > layout.height || top + FOLD < RULER) return;
+	g.fillStyle = ink.paper;
+	g.fillRect(0, top, layout.width, FOLD);
+	g.fillStyle = ink.soft;
+	g.fillText(fitting(g, (group.unfolded ? "▾ " : "▸ ") + plural(group.processes, "other process", "other processes"), layout.width - 24), 14, top + FOLD / 2);
 }
 
 // For those who do not see it: what the window holds, in a sentence.
@@ -628,7 +665,7 @@ function showTip() {
 	const thing = off ? null : thingAt(pointer.x, pointer.y);
 	const lines = thing ? tipText(thing) : off ? null : schedulerAt(pointer.x, pointer.y);
 	tip.hidden = !lines;
-	canvas.style.cursor = thing ? "pointer" : pointer.y < RULER && pointer.y >= 0 ? "crosshair" : "default";
+	canvas.style.cursor = thing || !off && foldAt(pointer.y) ? "pointer" : pointer.y < RULER && pointer.y >= 0 ? "crosshair" : "default";
 	if (!lines) return;
 	tip.replaceChildren(...lines.filter(Boolean));
 	const left = pointer.x + 14 + tip.offsetWidth > layout.width ? pointer.x - tip.offsetWidth - 10 : pointer.x + 14;
@@ -672,6 +709,8 @@ canvas.addEventListener("pointerup", (event) => {
 	if (!drag) return;
 	if (!drag.moved) {
 		view.measure = null;
+		const group = foldAt(event.offsetY);
+		if (group) return unfold(group, !group.unfolded);
 		const thing = thingAt(event.offsetX, event.offsetY);
 		if (thing || view.selected) select(thing);
 		return redraw();
@@ -716,10 +755,13 @@ function showRange() {
 	$("fit").disabled = view.from <= whole.from && view.to >= whole.to;
 }
 
-// Scrolls so that the selected thing's track is in the window.
+// Scrolls so that a track is in the window: the selected thing's.
 function revealTrack() {
 	if (!view.selected || view.selected.loss !== undefined) return;
-	const track = tracks[trackOfEvent(view.selected.span !== undefined ? spans.begin[view.selected.span] : view.selected.event)];
+	bringTrack(tracks[trackOfEvent(view.selected.span !== undefined ? spans.begin[view.selected.span] : view.selected.event)]);
+}
+function bringTrack(track) {
+	if (track.hidden) unfold(groups[track.log], true);
 	const room = layout.height - RULER;
 	if (track.y < view.top) scrollTo(track.y - 4);
 	else if (track.y + Math.min(track.height, room) > view.top + room) scrollTo(track.y + Math.min(track.height, room) - room + 8);

@@ -118,7 +118,8 @@ function pick(kind, track, low, high) {
 
 function writeAddress() {
 	const parts = [];
-	if (view.from > whole.from || view.to < whole.to) parts.push("t=" + Math.round(view.from) + "," + Math.round(view.to));
+	if (view.from <= whole.from && view.to >= whole.to) { if (meta.why.list.length) parts.push("t=all"); }
+	else parts.push("t=" + Math.round(view.from) + "," + Math.round(view.to));
 	if (view.selected) for (const [what, index] of Object.entries(view.selected)) parts.push(what + "=" + index);
 	if (view.query) parts.push("q=" + encodeURIComponent(view.query));
 	if (view.kind >= 0) parts.push("d=" + view.kind + (view.track >= 0 ? "." + view.track : ""));
@@ -143,6 +144,7 @@ function readAddress() {
 	const [from, to] = (wanted.t || "").split(",").map(Number);
 	show(whole.from, whole.to);
 	if (from < to) show(from, to);
+	else if (location.hash.length < 2) showFirst();
 	try { view.query = decodeURIComponent(wanted.q || ""); } catch { view.query = ""; }
 	const [kind, track] = (wanted.d || "").split(".");
 	view.kind = kind ? index(kind, kinds.length) : -1;
