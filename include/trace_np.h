@@ -880,8 +880,8 @@ int posix_trace_attr_getfile_np(const trace_attr_t *_attr, int *_file_desc);
  * EEXIST: a living process has a stream of that name.  One that a dead process left is taken over.
  * EACCES: the folder cannot be written to, or is not the user's own.
  * EINVAL: the path leads nowhere, or something else than a socket is there.
- * EAGAIN: no thread for what other processes ask; or no descriptor; or the thread of a stream that was shut
- *         down before is still held by a process that it wrote a log for.
+ * EAGAIN: no thread for what other processes ask (as long as another process holds the one of a stream that
+ *         was shut down before, there is none); or no descriptor.
  *
  * The stream then has one more lane of the same size, for what attached processes record, and its
  * own threads at most half as many lanes as otherwise.  Trace points cost the same.  A thread of the

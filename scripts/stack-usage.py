@@ -160,9 +160,15 @@ def problem(text):
         problems.append(text)
 
 
+def unsized(name):
+    """As the sources have it: the linker's name of some functions says their sizes (trace.h)."""
+    return re.sub(r"_of_\d+_(types|bytes)$", "", name.lstrip("*"))
+
+
 def name_of(title):
     """A function's name; a static one's with its file, as the tree names it."""
     file, _, name = title.rpartition(":")
+    name = unsized(name)
     return f"{os.path.relpath(file, ROOT)}:{name}" if file else name
 
 
@@ -212,14 +218,14 @@ class Program:
             code = re.match(r"\s+[0-9a-f]+:\s+(call|blx?)\w*\b(?:.*<([^>+]+)>)?", line)
             relocation = re.match(r"\s+[0-9a-f]+: R_\w+\s+([\w.]+)", line)
             if head:
-                where = head.group(1).removesuffix(".cold")
+                where = unsized(head.group(1).removesuffix(".cold"))
             elif code:
                 call = where
                 if code.group(2):
-                    self.calls.add((where, code.group(2)))
+                    self.calls.add((where, unsized(code.group(2))))
             elif relocation and call:
                 # A place in a section may be any function of the file.
-                to = relocation.group(1)
+                to = unsized(relocation.group(1))
                 self.calls.add((call, ANY if to.startswith(".") else to))
             if not code:
                 call = None

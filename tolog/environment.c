@@ -206,8 +206,8 @@ enum {
 #define CALL_ROUNDS   20000u
 #define CALL_SLICE_NS 50000u
 
-static _Atomic uint32_t child; /* waited for as a futex */
-static _Atomic uint64_t maker; /* the thread */
+static _Atomic uint32_t child;  /* waited for as a futex */
+static _Atomic uintptr_t maker; /* the thread */
 static struct pxt_port_thread thread;
 
 static void make_log(void *argument)
@@ -216,7 +216,7 @@ static void make_log(void *argument)
 
 	(void)argument;
 	pxt_port_thread_leave();
-	atomic_store_explicit(&maker, pxt_port_thread(), memory_order_release);
+	atomic_store_explicit(&maker, (uintptr_t)pxt_port_thread(), memory_order_release);
 	while (atomic_load_explicit(&child, memory_order_acquire) == READY)
 		(void)pxt_port_wait(&child, READY, NULL, 0);
 	error = record(true);
@@ -236,7 +236,7 @@ static bool begin_child(void)
 {
 	uint32_t seen = READY;
 
-	if (atomic_load_explicit(&maker, memory_order_acquire) == pxt_port_thread())
+	if (atomic_load_explicit(&maker, memory_order_acquire) == (uintptr_t)pxt_port_thread())
 		return false;
 	if (atomic_compare_exchange_strong_explicit(
 	        &child, &seen, CALLED, memory_order_acq_rel, memory_order_acquire)) {

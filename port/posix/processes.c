@@ -84,7 +84,7 @@ static bool proc_is_ours(void)
 }
 
 /* Behind the last bracket of the stat line: the name before it may hold some. */
-static char state_of(pid_t pid)
+static int state_of(pid_t pid)
 {
 	char line[256];
 	const char *state;
@@ -94,18 +94,18 @@ static char state_of(pid_t pid)
 	(void)snprintf(line, sizeof(line), "/proc/%ld/stat", (long)pid);
 	fd = open(line, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return '\0';
+		return 0;
 	got = read(fd, line, sizeof(line) - 1);
 	(void)close(fd);
 	line[got > 0 ? got : 0] = '\0';
 	state = strrchr(line, ')');
-	return state && state[1] == ' ' ? state[2] : '\0';
+	return state && state[1] == ' ' ? state[2] : 0;
 }
 
 bool pxt_port_process_stopped(int32_t pid)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	char state = proc_is_ours() ? state_of((pid_t)pid) : '\0';
+	int state = proc_is_ours() ? state_of((pid_t)pid) : 0;
 
 	pxt_quiet_end(quiet);
 	return state == 'T' || state == 't';

@@ -167,7 +167,7 @@ static int changed_memory(const struct memory *memory, const uint8_t *changes, s
 		if ((changes[2] >> 7) == which)
 			must(pwrite(fd, changes + 3, 1, (off_t)at) == 1, "memory");
 	}
-	must(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0, "seals");
+	must(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE) == 0, "seals");
 	return fd;
 }
 

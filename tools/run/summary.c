@@ -186,6 +186,8 @@ static void tell_why(struct pxt_out *out, struct pxt_reader *reader, struct pxt_
 	static struct pxt_select all;
 	const struct pxt_late_list *list;
 
+	memset(&search, 0, sizeof search);
+	memset(&blames, 0, sizeof blames);
 	search.select = &all;
 	blames.reader = reader;
 	pxt_reader_rewind(reader);
