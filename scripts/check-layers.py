@@ -58,6 +58,7 @@ ARROWS = {
     "tools/export": "output command event select read spans review",
     "tools/report": "output command event select read spans describe review why",
     "tools/why": "output command event select read spans review",
+    "tools/compare": "output command event select read spans why",
     "tools/merge": "output command read write",
     "tools/run": "output command event read why merge sched",
     "tools/recover": "output command read write receive",

@@ -19,6 +19,7 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_print,
 	&pxt_cmd_stat,
 	&pxt_cmd_why,
+	&pxt_cmd_compare,
 	&pxt_cmd_report,
 	&pxt_cmd_export,
 	&pxt_cmd_import,
@@ -72,7 +73,8 @@ static const char help_tail[] =
     "     nothing in the logs has a name that was asked for\n"
     "  3  events were lost: of check always, of other commands with --strict\n"
     "  4  the output could not be written\n"
-    "  5  check: a log is damaged, or lacks its end\n";
+    "  5  check: a log is damaged, or lacks its end\n"
+    "  6  compare: slower by more than --fail-above says\n";
 
 /* ---- main ---- */
 

@@ -22,6 +22,7 @@ extern const struct pxt_command pxt_cmd_run;
 extern const struct pxt_command pxt_cmd_print;
 extern const struct pxt_command pxt_cmd_stat;
 extern const struct pxt_command pxt_cmd_why;
+extern const struct pxt_command pxt_cmd_compare;
 extern const struct pxt_command pxt_cmd_report;
 extern const struct pxt_command pxt_cmd_export;
 extern const struct pxt_command pxt_cmd_import;

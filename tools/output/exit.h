@@ -12,6 +12,7 @@ enum pxt_exit {
 	PXT_EXIT_LOST = 3,   /* events were lost: check always, others by --strict */
 	PXT_EXIT_OUTPUT = 4, /* the output could not be written */
 	PXT_EXIT_DAMAGE = 5, /* check: a log is damaged, or lacks its end */
+	PXT_EXIT_SLOWER = 6, /* compare: by more than --fail-above says */
 };
 
 #endif

@@ -439,7 +439,7 @@ static void drop_small(struct pxt_rounds *rounds)
 		rounds->candidate_count--;
 }
 
-void pxt_rounds_choose(struct pxt_rounds *rounds,
+const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
 {
 	const struct pxt_home **homes =
@@ -452,11 +452,19 @@ void pxt_rounds_choose(struct pxt_rounds *rounds,
 		    (!homes[home->actor] || is_better(home, homes[home->actor])))
 			homes[home->actor] = home;
 	}
-	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++)
 		if (homes[i] && !wanted(self, rounds->state->actors[i]))
 			homes[i] = NULL;
+	return homes;
+}
+
+void pxt_rounds_choose(struct pxt_rounds *rounds,
+    bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
+{
+	const struct pxt_home **homes = pxt_rounds_homes(rounds, wanted, self);
+
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++)
 		rounds->threads_with_rounds += homes[i] != NULL;
-	}
 	compare(rounds, homes, 5 * MS);
 	/* Where nothing differs by milliseconds, what is smaller counts. */
 	if (rounds->candidate_count == 0)

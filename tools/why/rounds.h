@@ -88,6 +88,9 @@ struct pxt_rounds {
 
 /* After the state has taken the event. */
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);
+/* All was read: the home of each thread that is @wanted, by its index, or NULL; free() it. */
+const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
+    bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);
 /* All was read: fills in the candidates, of the threads that are @wanted. */
 void pxt_rounds_choose(struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_compare.c - pxtrace compare: which durations differ between two sets of logs. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/compare/compare.h"
+#include "tools/output/exit.h"
+#include "tools/output/out.h"
+#include "tools/output/say.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace compare - tells which durations changed between two sets of logs\n"
+	"\n"
+	"usage: pxtrace compare [OPTION]... BEFORE... --with AFTER...\n"
+	"\n"
+	"Compares how long things took in runs of two versions of a program: spans by their\n"
+	"names (X_begin .. X_end), waits for locks by variable or number; where no log has spans,\n"
+	"the rounds of threads by their names (`pxtrace why --help`). Of each: median, p99 and\n"
+	"worst, each the median of the logs of its side. Then by how much it changed, and\n"
+	"an interval for that; what is new, and what is gone.\n"
+	"\n"
+	"A run counts as one observation, as runs of one program differ, too. What is called\n"
+	"slower or faster differs by more than noise: of all comparisons of versions that do\n"
+	"not differ, however many names they have, 5 % say so of anything. That wants 4 logs a\n"
+	"side, or 3 and 5; fewer give figures, but neither interval nor conclusion.\n"
+	"\n"
+	"options:\n"
+	"      --with            the logs after it are those of the second set, AFTER\n"
+	"      --fail-above PERCENT  exit status 6 when a figure is slower by more than that "
+	"(10%),\n"
+	"                        even at the low end of its interval\n"
+	"      --json            one JSON object\n"
+	"      --incomplete      also a log whose program still runs or has died\n"
+	"      --strict          exit status 3 when events were lost\n"
+	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
+	"      --colour WHEN     the same\n"
+	"  -h, --help            this\n"
+	"\n"
+	"example: is the new version slower? Five runs of each, by turns:\n"
+	"\n",
+	"  $ for i in 1 2 3 4 5; do\n"
+	"        PXTRACE_OUT=old$i.ptl ./server-old; PXTRACE_OUT=new$i.ptl ./server-new\n"
+	"    done\n"
+	"  $ pxtrace compare old?.ptl --with new?.ptl --fail-above 10%\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or --fail-above\n"
+	"had nothing to judge; 3 events were lost (--strict); 4 the output could not be written;\n"
+	"6 slower (--fail-above).\n",
+	NULL,
+};
+
+struct command {
+	struct pxt_out out;
+	struct pxt_comparison comparison;
+	char *logs[PXT_SIDES][PXT_COMPARE_LOGS];
+	unsigned count[PXT_SIDES];
+	enum pxt_side side; /* of the next log on the command line */
+	bool has_limit;
+	double limit; /* a ratio */
+	bool json;
+	bool incomplete;
+	bool strict;
+	const char *colour;
+};
+
+/* ---- The work ---- */
+
+/* A log that cannot be read whole is compared with nothing. */
+static int measure(struct command *c, enum pxt_side side, unsigned log)
+{
+	struct pxt_reader reader = { 0 };
+	int status = pxt_reader_open(&reader, &c->logs[side][log], 1,
+	    c->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
+
+	if (status == PXT_EXIT_OK) {
+		pxt_compare_measure(&c->comparison, &reader, side);
+		status = pxt_reader_conclude(&reader, true, c->strict);
+	}
+	pxt_reader_close(&reader);
+	return status;
+}
+
+static int measure_all(struct command *c)
+{
+	int status = PXT_EXIT_OK;
+
+	for (unsigned side = 0; side < PXT_SIDES; side++) {
+		for (unsigned i = 0; i < c->count[side]; i++) {
+			int mine = measure(c, (enum pxt_side)side, i);
+
+			if (mine == PXT_EXIT_LOG)
+				return mine;
+			status = status == PXT_EXIT_OK ? mine : status;
+		}
+	}
+	return status;
+}
+
+static int hold_limit(const struct command *c)
+{
+	const unsigned *found = c->comparison.verdicts;
+
+	if (found[PXT_VERDICT_NOISE] + found[PXT_VERDICT_SLOWER] + found[PXT_VERDICT_FASTER] == 0) {
+		pxt_complain("compare: --fail-above has nothing to judge: no name is in all logs");
+		return PXT_EXIT_LOG;
+	}
+	for (unsigned i = 0; i < c->comparison.count; i++) {
+		for (unsigned k = 0; k < PXT_FIGURES; k++) {
+			const struct pxt_change *change = &c->comparison.list[i]->changes[k];
+
+			if (change->verdict == PXT_VERDICT_SLOWER && change->low > c->limit)
+				return PXT_EXIT_SLOWER;
+		}
+	}
+	return PXT_EXIT_OK;
+}
+
+static int compare(struct command *c)
+{
+	int status = measure_all(c);
+
+	if (status != PXT_EXIT_LOG) {
+		pxt_compare_finish(&c->comparison);
+		pxt_compare_judge(&c->comparison);
+		if (c->json)
+			pxt_compare_json(&c->out, &c->comparison);
+		else
+			pxt_compare_text(&c->out, &c->comparison);
+		if (c->comparison.beyond > 0)
+			pxt_complain("%llu durations are left out: there are more than %u names",
+			    (unsigned long long)c->comparison.beyond, PXT_COMPARE_NAMES);
+		if (c->has_limit && status == PXT_EXIT_OK)
+			status = hold_limit(c);
+	}
+	int written = pxt_finish(&c->out);
+	pxt_compare_free(&c->comparison);
+	return written == PXT_EXIT_OK ? status : written;
+}
+
+/* ---- The command line ---- */
+
+enum {
+	OPT_LOG = 1, /* what getopt_long() says of a word that is no option */
+	OPT_WITH = 400,
+	OPT_FAIL_ABOVE,
+	OPT_JSON,
+	OPT_INCOMPLETE,
+	OPT_STRICT,
+	OPT_COLOUR
+};
+
+static const struct option options[] = {
+	{ "with", no_argument, NULL, OPT_WITH },
+	{ "fail-above", required_argument, NULL, OPT_FAIL_ABOVE },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "color", required_argument, NULL, OPT_COLOUR },
+	{ "colour", required_argument, NULL, OPT_COLOUR },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_limit(struct command *c, const char *value)
+{
+	char *end;
+	double percent = strtod(value, &end);
+
+	/* strtod() takes blanks, signs and words, too. */
+	if (*value < '0' || *value > '9' || !isfinite(percent) || (*end && strcmp(end, "%") != 0)) {
+		pxt_complain("--fail-above wants a percentage, as 10%%, not \"%s\"", value);
+		return false;
+	}
+	c->has_limit = true;
+	c->limit = 1 + percent / 100;
+	return true;
+}
+
+static bool take_log(struct command *c, char *path)
+{
+	if (c->count[c->side] == PXT_COMPARE_LOGS) {
+		pxt_complain("compare: more than %u logs a side", PXT_COMPARE_LOGS);
+		return false;
+	}
+	c->logs[c->side][c->count[c->side]++] = path;
+	return true;
+}
+
+static bool take_option(struct command *c, int code, char *value)
+{
+	switch (code) {
+	case OPT_LOG:
+		return take_log(c, value);
+	case OPT_WITH:
+		if (c->side == PXT_AFTER) {
+			pxt_complain("compare: --with stands once, between the two sets");
+			return false;
+		}
+		c->side = PXT_AFTER;
+		return true;
+	case OPT_FAIL_ABOVE:
+		return take_limit(c, value);
+	case OPT_JSON:
+		return c->json = true;
+	case OPT_INCOMPLETE:
+		return c->incomplete = true;
+	case OPT_STRICT:
+		return c->strict = true;
+	default:
+		c->colour = value;
+		return pxt_colour_valid(value);
+	}
+}
+
+/* False, with a word to the user, when that cannot be compared. */
+static bool is_sound(const struct command *c)
+{
+	if (c->count[PXT_BEFORE] == 0 || c->count[PXT_AFTER] == 0) {
+		pxt_complain("compare: which logs %s: pxtrace compare BEFORE... --with AFTER...",
+		    c->count[PXT_BEFORE] == 0 ? "before" : "after");
+		return false;
+	}
+	if (c->has_limit && !pxt_compare_enough(c->count[PXT_BEFORE], c->count[PXT_AFTER])) {
+		pxt_complain(
+		    "compare: --fail-above wants more logs: of %u before and %u after nobody "
+		    "can tell a difference from noise",
+		    c->count[PXT_BEFORE], c->count[PXT_AFTER]);
+		pxt_explain("4 a side are enough, or 3 and 5");
+		return false;
+	}
+	return true;
+}
+
+static int run(int argc, char **argv)
+{
+	static struct command c = { .out = { .fd = STDOUT_FILENO } };
+	int code;
+
+	/* The dash in front: words that are no options come in their order, between --with and others. */
+	while ((code = getopt_long(argc, argv, "-:h", options, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(help);
+		if (code == '?' || code == ':')
+			return pxt_option_error("compare", code, argv, options);
+		if (!take_option(&c, code, optarg))
+			return pxt_usage("compare");
+	}
+	/* Behind "--". */
+	for (; optind < argc; optind++)
+		if (!take_log(&c, argv[optind]))
+			return pxt_usage("compare");
+	if (!is_sound(&c))
+		return pxt_usage("compare");
+	c.out.colour = !c.json && pxt_colour_wanted(c.colour, STDOUT_FILENO);
+	return compare(&c);
+}
+
+const struct pxt_command pxt_cmd_compare = {
+	.name = "compare",
+	.summary = "tells which durations changed between two sets of logs",
+	.help = help,
+	.run = run,
+};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare.h - how long things took in two sets of logs, and which of that differs by more than noise.
+ *
+ * Of each log and name three figures are kept: median, p99, worst.  A run of a program is one
+ * observation, however many spans it has: what varies from run to run (addresses, caches, neighbours)
+ * does not vary within one.  So logs are compared, not spans.
+ *
+ * Bounded: PXT_COMPARE_LOGS logs a side, PXT_COMPARE_NAMES names of 8 KiB each; while a log
+ * is read, what series.h and state.h say.
+ */
+#ifndef PXT_COMPARE_H
+#define PXT_COMPARE_H
+
+#include "tools/read/source.h"
+#include "tools/spans/series.h"
+
+#define PXT_COMPARE_LOGS  64u
+#define PXT_COMPARE_NAMES 4096u
+/* A conclusion is wrong in at most so many of all comparisons of logs that do not differ. */
+#define PXT_COMPARE_ERROR 0.05
+
+enum pxt_side {
+	PXT_BEFORE,
+	PXT_AFTER,
+	PXT_SIDES
+};
+
+enum pxt_figure {
+	PXT_FIGURE_MEDIAN,
+	PXT_FIGURE_P99,
+	PXT_FIGURE_WORST,
+	PXT_FIGURES
+};
+
+enum pxt_compared_kind {
+	PXT_COMPARED_SPAN,
+	PXT_COMPARED_ROUND, /* of threads of one name (rounds.h) */
+	PXT_COMPARED_WAIT   /* for a lock */
+};
+
+enum pxt_verdict {
+	PXT_VERDICT_UNJUDGED, /* too few logs, or figures that cannot be compared */
+	PXT_VERDICT_NOISE,    /* no difference that is more than noise */
+	PXT_VERDICT_SLOWER,
+	PXT_VERDICT_FASTER
+};
+
+/* After divided by before. */
+struct pxt_change {
+	enum pxt_verdict verdict;
+	double ratio;
+	double low; /* the interval: from here ... */
+	double high;
+	double p; /* of all permutations of the logs so many differ as much, in whatever figure */
+};
+
+/* A name of one kind in all logs. */
+struct pxt_compared {
+	enum pxt_compared_kind kind;
+	char *name; /* escaped */
+	struct pxt_measured {
+		uint64_t count; /* 0: the log does not have it */
+		uint64_t ns[PXT_FIGURES];
+	} logs[PXT_SIDES][PXT_COMPARE_LOGS];
+	unsigned found[PXT_SIDES]; /* in so many logs */
+	uint64_t counts[PXT_SIDES];
+	uint64_t shown[PXT_SIDES][PXT_FIGURES]; /* the median of the logs that have it */
+	struct pxt_change changes[PXT_FIGURES];
+	struct pxt_series series; /* of the log at hand */
+};
+
+struct pxt_comparison {
+	unsigned logs[PXT_SIDES];
+	struct pxt_compared **list; /* PXT_COMPARE_NAMES */
+	unsigned count;
+	uint64_t beyond; /* durations whose name found no place */
+	bool has_spans;  /* then rounds are left out */
+	unsigned verdicts[PXT_VERDICT_FASTER + 1];
+	uint64_t permutations;
+	bool all_permutations; /* else so many were drawn */
+	double level;          /* of the intervals: 0.971; 0: too few logs for one */
+};
+
+/* ---- compare/measure.c ---- */
+
+/* Reads a log, of which the reader has no other: it becomes the next one of @side. */
+void pxt_compare_measure(
+    struct pxt_comparison *comparison, struct pxt_reader *reader, enum pxt_side side);
+/* All logs were read: what is shown, and in which order. */
+void pxt_compare_finish(struct pxt_comparison *comparison);
+void pxt_compare_free(struct pxt_comparison *comparison);
+
+/* ---- compare/judge.c ---- */
+
+/* Whether so many logs could ever tell a difference from noise. */
+bool pxt_compare_enough(unsigned before, unsigned after);
+void pxt_compare_judge(struct pxt_comparison *comparison);
+/* Whether the figure can be compared: all logs have it, and it does not depend on how many there are. */
+bool pxt_compare_comparable(const struct pxt_comparison *comparison,
+    const struct pxt_compared *compared, enum pxt_figure figure);
+
+/* ---- compare/tell.c ---- */
+
+struct pxt_out;
+
+void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparison);
+void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison);
+
+#endif

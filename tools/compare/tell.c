@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* tell.c - what differs between two sets of logs, as text and as JSON. */
+#include "tools/why/tell.h"
+#include "tools/compare/compare.h"
+#include "tools/output/out.h"
+#include "tools/output/when.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const figures[PXT_FIGURES] = { "median", "p99", "worst" };
+static const char *const kinds[] = { "span", "rounds of", "waits for" };
+static const char *const kind_words[] = { "span", "round", "wait" };
+static const char *const verdicts[] = { "unjudged", "noise", "slower", "faster" };
+static const char *const sides[PXT_SIDES] = { "before", "after" };
+
+static bool is_changed(const struct pxt_compared *compared)
+{
+	for (unsigned k = 0; k < PXT_FIGURES; k++)
+		if (compared->changes[k].verdict > PXT_VERDICT_NOISE)
+			return true;
+	return false;
+}
+
+/* Only one side has it. */
+static bool is_new(const struct pxt_compared *compared)
+{
+	return compared->found[PXT_BEFORE] == 0;
+}
+
+static bool is_gone(const struct pxt_compared *compared)
+{
+	return compared->found[PXT_AFTER] == 0;
+}
+
+static double shown_ratio(const struct pxt_compared *compared, unsigned figure)
+{
+	uint64_t before = compared->shown[PXT_BEFORE][figure];
+
+	return (double)compared->shown[PXT_AFTER][figure] / (double)(before > 0 ? before : 1);
+}
+
+/* ---- Text ---- */
+
+static void put_answer(struct pxt_out *out, const struct pxt_comparison *comparison)
+{
+	const unsigned *logs = comparison->logs;
+	const unsigned *found = comparison->verdicts;
+	unsigned judged =
+	    found[PXT_VERDICT_NOISE] + found[PXT_VERDICT_SLOWER] + found[PXT_VERDICT_FASTER];
+
+	if (comparison->level <= 0)
+		pxt_out_format(out,
+		    "%u log%s before, %u after: that gives no interval and no conclusion, as "
+		    "nobody\n"
+		    "knows what differs from run to run anyway. 4 logs a side are enough, or 3 and "
+		    "5.\n",
+		    logs[PXT_BEFORE], logs[PXT_BEFORE] == 1 ? "" : "s", logs[PXT_AFTER]);
+	else if (judged == 0)
+		pxt_out_text(out, "No name is in all logs: there is nothing to compare.\n");
+	else if (judged == found[PXT_VERDICT_NOISE])
+		pxt_out_format(out,
+		    "No difference that is more than noise (figures: %u; logs: %u before, %u "
+		    "after).\n",
+		    judged, logs[PXT_BEFORE], logs[PXT_AFTER]);
+	else
+		pxt_out_format(out,
+		    "More than noise: %u slower, %u faster, of %u figures (logs: %u before, %u "
+		    "after).\n",
+		    found[PXT_VERDICT_SLOWER], found[PXT_VERDICT_FASTER], judged, logs[PXT_BEFORE],
+		    logs[PXT_AFTER]);
+}
+
+static void put_duration(
+    struct pxt_out *out, const struct pxt_compared *compared, unsigned side, unsigned figure)
+{
+	char text[24] = "-";
+
+	if (compared->found[side] > 0)
+		pxt_duration(text, compared->shown[side][figure]);
+	pxt_out_format(out, " %11s", text);
+}
+
+static void put_figure(struct pxt_out *out, const struct pxt_comparison *comparison,
+    const struct pxt_compared *compared, unsigned figure)
+{
+	const struct pxt_change *change = &compared->changes[figure];
+	bool judged = change->verdict != PXT_VERDICT_UNJUDGED;
+	double ratio = judged ? change->ratio : shown_ratio(compared, figure);
+
+	pxt_out_format(out, "  %-7s", figures[figure]);
+	put_duration(out, compared, PXT_BEFORE, figure);
+	put_duration(out, compared, PXT_AFTER, figure);
+	if (!is_new(compared) && !is_gone(compared))
+		pxt_out_format(out, " %+9.1f %%", (ratio - 1) * 100);
+	if (judged)
+		pxt_out_format(
+		    out, "  %+8.1f .. %+.1f %%", (change->low - 1) * 100, (change->high - 1) * 100);
+	if (change->verdict > PXT_VERDICT_NOISE)
+		pxt_out_format(out, "  %s", verdicts[change->verdict]);
+	else if (!judged && comparison->level > 0 && !is_new(compared) && !is_gone(compared))
+		pxt_out_text(out, "  not judged");
+	pxt_out_char(out, '\n');
+}
+
+static void put_name(struct pxt_out *out, const struct pxt_comparison *comparison,
+    const struct pxt_compared *compared)
+{
+	pxt_out_colour(out, PXT_COLOUR_EVENT);
+	pxt_out_format(out, "%s%s %s",
+	    is_new(compared)    ? "new: "
+	    : is_gone(compared) ? "gone: "
+	                        : "",
+	    kinds[compared->kind], compared->name);
+	pxt_out_colour(out, PXT_COLOUR_OFF);
+	for (unsigned side = 0; side < PXT_SIDES; side++) {
+		pxt_out_format(out, "%s %" PRIu64 " %s", side ? "," : ":", compared->counts[side],
+		    sides[side]);
+		if (compared->found[side] > 0 && compared->found[side] < comparison->logs[side])
+			pxt_out_format(out, " (in %u of %u logs)", compared->found[side],
+			    comparison->logs[side]);
+	}
+	pxt_out_char(out, '\n');
+	for (unsigned k = 0; k < PXT_FIGURES; k++)
+		put_figure(out, comparison, compared, k);
+}
+
+void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparison)
+{
+	put_answer(out, comparison);
+	if (comparison->count == 0)
+		return;
+	pxt_out_format(
+	    out, "\n  %-7s %11s %11s %11s", "", sides[PXT_BEFORE], sides[PXT_AFTER], "change");
+	if (comparison->level > 0)
+		pxt_out_format(out, "  interval of %.1f %%", comparison->level * 100);
+	pxt_out_char(out, '\n');
+	for (unsigned i = 0; i < comparison->count; i++)
+		if (is_changed(comparison->list[i]))
+			put_name(out, comparison, comparison->list[i]);
+	for (unsigned i = 0; i < comparison->count; i++)
+		if (!is_changed(comparison->list[i]))
+			put_name(out, comparison, comparison->list[i]);
+}
+
+/* ---- JSON ---- */
+
+static void put_json_side(struct pxt_out *out, const struct pxt_compared *compared, unsigned side)
+{
+	pxt_out_format(out, ",\"%s\":{\"logs\":%u,\"count\":%" PRIu64, sides[side],
+	    compared->found[side], compared->counts[side]);
+	for (unsigned k = 0; k < PXT_FIGURES && compared->found[side] > 0; k++)
+		pxt_out_format(out, ",\"%s_ns\":%" PRIu64, figures[k], compared->shown[side][k]);
+	pxt_out_char(out, '}');
+}
+
+static void put_json_change(struct pxt_out *out, const struct pxt_change *change, unsigned figure)
+{
+	pxt_out_format(
+	    out, ",\"%s\":{\"verdict\":\"%s\"", figures[figure], verdicts[change->verdict]);
+	if (change->verdict != PXT_VERDICT_UNJUDGED)
+		pxt_out_format(out, ",\"ratio\":%.6g,\"low\":%.6g,\"high\":%.6g,\"p\":%.6g",
+		    change->ratio, change->low, change->high, change->p);
+	pxt_out_char(out, '}');
+}
+
+void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison)
+{
+	pxt_out_format(out,
+	    "{\"logs_before\":%u,\"logs_after\":%u,\"level\":%.6g,\"permutations\":%" PRIu64
+	    ",\"slower\":%u,\"faster\":%u,\"noise\":%u,\"unjudged\":%u,\"durations\":[",
+	    comparison->logs[PXT_BEFORE], comparison->logs[PXT_AFTER], comparison->level,
+	    comparison->permutations, comparison->verdicts[PXT_VERDICT_SLOWER],
+	    comparison->verdicts[PXT_VERDICT_FASTER], comparison->verdicts[PXT_VERDICT_NOISE],
+	    comparison->verdicts[PXT_VERDICT_UNJUDGED]);
+	for (unsigned i = 0; i < comparison->count; i++) {
+		const struct pxt_compared *compared = comparison->list[i];
+
+		pxt_out_format(out, "%s\n{\"kind\":\"%s\",\"name\":", i ? "," : "",
+		    kind_words[compared->kind]);
+		pxt_tell_json_string(out, compared->name);
+		pxt_out_format(out, ",\"in\":\"%s\"",
+		    is_new(compared)    ? "after"
+		    : is_gone(compared) ? "before"
+		                        : "both");
+		for (unsigned side = 0; side < PXT_SIDES; side++)
+			put_json_side(out, compared, side);
+		for (unsigned k = 0; k < PXT_FIGURES; k++)
+			put_json_change(out, &compared->changes[k], k);
+		pxt_out_char(out, '}');
+	}
+	pxt_out_text(out, "]}\n");
+}
