@@ -143,6 +143,20 @@ def traced():
     return "\n".join(lines) + "\n"
 
 
+def held_up():
+    """Rounds of a thread that sleeps 10 ms; in one of them another thread has what it wants for 50 ms."""
+    callers = " u64:0" * 8
+    rows = [(0, 1, "19 %s u8:10 u32:4711 u64:0 u64:1 text:/opt/app/rover")]
+    for at in [*range(1000, 71000, 10_100), *range(122_000, 182_000, 10_100)]:
+        rows += [(at, 1, "20 %s u16:6 u64:0 u64:10"),
+                 (at + 10_000, 1, "21 %s u16:6 u64:0 i64:0 u32:10000" + callers)]
+    rows += [(60_000, 3, "10 %s u64:0x40 u32:0 i32:0" + callers), (71_700, 1, "9 %s u64:0x40 u32:103"),
+             (121_700, 3, "11 %s u64:0x40 i32:0"), (121_710, 1, "10 %s u64:0x40 u32:50010 i32:0" + callers),
+             (121_720, 1, "11 %s u64:0x40 i32:0")]
+    return "\n".join(f"event {at * 1000} " + what % f"{thread} 0x401000"
+                     for at, thread, what in sorted(rows, key=lambda row: row[0])) + "\n"
+
+
 # ---- A page's data ----
 
 def numbers(data, amount, same):

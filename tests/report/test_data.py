@@ -146,6 +146,15 @@ class Data(unittest.TestCase):
                          [[each["ns"], each["text"]] for each in late["causes"]])
         self.assertEqual(sum(each["ns"] for each in found[0]["causes"]), found[0]["length"])
 
+    def test_an_answer_has_its_chain_of_threads(self):
+        meta, _, _ = pages.read(make.page("held_up", pages.held_up(), head=pages.TRACED_HEAD))
+        chain = meta["why"]["list"][0]["chain"]
+        self.assertEqual([[each["thread"], each["tid"], each.get("by", {}).get("tid")] for each in chain],
+                         [["high", 101, 103], ["low", 103, None]])
+        # The wait, and in it what the other one did.
+        self.assertEqual([[each["begin"], each["end"]] for each in chain], [[71_700_000, 121_710_000]] * 2)
+        self.assertTrue(all(each["text"] in meta["why"]["list"][0]["answer"] for each in chain))
+
     def test_without_deadlines_the_longest_beyond_the_usual_are_explained(self):
         lines = [f"event {1000 * (100 * k + at)} {kind} 1 0 u32:{k}" + (" i64:0" if kind == 33 else "")
                  for k in range(40) for at, kind in ((0, 32), (90 if k in (7, 30) else 10, 33))]

@@ -402,6 +402,20 @@ class Page(unittest.TestCase):
         browser.keys("0")
         browser.wait("location.hash.startsWith('#t=all')")
 
+    def test_the_chain_of_an_answer_is_drawn_and_told(self):
+        visit(make.page("held_up", pages.held_up(), head=pages.TRACED_HEAD), "")
+        bad = browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--bad')").strip()
+        # The frame of the wait, at its left edge, and the dot where the arrow leaves who had the mutex.
+        red = browser.run("""const p = window.pxtrace, copy = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+            const at = (x, y) => { copy.drawImage(document.getElementById("tracks"), -Math.round(x), -Math.round(y)); const d = copy.getImageData(0, 0, 1, 1).data;
+                return "#" + [d[0], d[1], d[2]].map((v) => v.toString(16).padStart(2, "0")).join(""); };
+            const [high, low] = ["high", "low"].map((name) => p.tracks.find((each) => each.name.startsWith(name)));
+            const y = (track) => p.layout.ruler - p.view.top + track.y;
+            return [at(p.plot.x(71700000), y(high) + high.height - 12), at(p.plot.x(121710000), y(low) + (low.height - 5) / 2)]""")
+        self.assertEqual(red, [bad, bad])
+        self.assertIn("high waited", text(".chain"))
+        self.assertEqual(browser.run("return document.querySelectorAll('.answer:first-child .chain li').length"), 2)
+
     def test_each_kind_has_a_colour_of_its_own(self):
         names = [f"part{k}" for k in range(20)]
         head = pages.HEAD + "".join(f"type {50 + 2 * k} {name}_begin\ntype {51 + 2 * k} {name}_end\n" for k, name in enumerate(names))

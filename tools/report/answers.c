@@ -4,6 +4,7 @@
 
 #include "tools/output/say.h"
 #include "tools/report/json.h"
+#include "tools/why/saychain.h"
 
 #define MEANWHILE_MAX 8u  /* spans of other threads, the longest ones */
 #define CAUSES_SHOWN  24u /* of a span, the largest ones; the rest is told as one */
@@ -131,8 +132,44 @@ static void put_meanwhile(
 /* As the page's threads have it. */
 static void put_thread(struct pxt_out *out, const struct pxt_actor *actor)
 {
+	pxt_out_text(out, "\"thread\":");
+	pxt_json_label(out, actor ? actor->name : "");
+	pxt_json_member(out, "log", actor ? actor->source : 0);
 	pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld",
 	    (unsigned long long)(actor ? actor->id : 0), actor ? (long)actor->tid : 0L);
+}
+
+static void put_link(
+    struct pxt_out *out, const struct pxt_tell *tell, const struct pxt_link *link, int64_t start_ns)
+{
+	struct pxt_words words = { 0 };
+
+	pxt_say_link(&words, tell->book, link);
+	pxt_out_char(out, '{');
+	put_thread(out, link->actor);
+	put_words(out, "text", &words);
+	put_time(out, "begin", link->begin_ns - start_ns);
+	put_time(out, "end", link->end_ns - start_ns);
+	if (link->peer || link->instead) {
+		pxt_json_name(out, "by");
+		pxt_out_char(out, '{');
+		put_thread(out, link->peer ? link->peer : link->instead);
+		pxt_out_char(out, '}');
+	}
+	pxt_out_char(out, '}');
+}
+
+/* Who waited for whom, as the sentence says it; empty for what is explained by its causes. */
+static void put_chain(struct pxt_out *out, const struct pxt_tell *tell,
+    const struct pxt_blame *blame, int64_t start_ns)
+{
+	pxt_json_name(out, "chain");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; pxt_late_is_round(&blame->late) && i < blame->chain.count; i++) {
+		pxt_out_text(out, i == 0 ? "" : ",");
+		put_link(out, tell, &blame->chain.links[i], start_ns);
+	}
+	pxt_out_char(out, ']');
 }
 
 static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
@@ -146,9 +183,7 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 	pxt_say_span(&name, tell->book, blame);
 	pxt_say_answer(&answer, &setting, blame);
 	pxt_say_help(&help, &setting, blame);
-	pxt_out_text(out, "{\"thread\":");
-	pxt_json_label(out, blame->actor ? blame->actor->name : "");
-	pxt_json_member(out, "log", blame->actor ? blame->actor->source : 0);
+	pxt_out_char(out, '{');
 	put_thread(out, blame->actor);
 	put_words(out, "span", &name);
 	put_words(out, "answer", &answer);
@@ -161,6 +196,7 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 	put_bool(out, "unfinished", blame->late.unfinished);
 	pxt_json_member(out, "lost", blame->lost);
 	pxt_json_member(out, "gaps", blame->gaps);
+	put_chain(out, tell, blame, start_ns);
 	put_causes(out, tell, blame);
 	put_meanwhile(out, tell, blame);
 	pxt_out_char(out, '}');

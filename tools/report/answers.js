@@ -11,17 +11,12 @@ function spanOfAnswer(answer) {
 	return -1;
 }
 
-// -1: the thread has no track.
-function trackOfAnswer(answer) {
-	const thread = meta.threads.find((each) => each.log === answer.log && (answer.tid > 0 ? each.tid === answer.tid : each.id === answer.id));
-	return thread ? thread.track : -1;
-}
-
 function bringAnswer(answer) {
 	const room = Math.max((answer.end - answer.release) * 0.25, NARROWEST);
-	const track = trackOfAnswer(answer);
+	const track = trackOfActor(answer);
+	shownAnswer = meta.why.list.indexOf(answer);
 	show(answer.release - room, answer.end + room, true);
-	if (track >= 0) bringTrack(tracks[track]);
+	if (track) bringTrack(track);
 }
 
 // The page opens where its first answer is.
@@ -76,6 +71,7 @@ function answerCard(answer) {
 			element("span", { className: "quiet" }, duration(answer.length) + " from " + moment(answer.release)),
 			action("Show it on the time line", "", () => showAnswer(answer))),
 		element("p", { className: "sentence" }, foreign(answer.answer)),
+		chainRows(answer),
 		answer.help ? element("p", {}, foreign(answer.help)) : null,
 		answer.length > 0 ? [causeBar(answer), causeRows(answer)] : null,
 		answer.causes.some((cause) => cause.concluded) ? element("p", { className: "quiet" }, "* concluded from the order of events on one CPU, as no scheduler event says it") : null,

@@ -220,6 +220,7 @@ function legend() {
 		element("h3", {}, "Marks"),
 		element("ul", { className: "legend" },
 			element("li", {}, "◆ event, ❘ events close together"),
+			meta.why.list.some((answer) => answer.chain.length) ? element("li", {}, element("span", { className: "alarm", "aria-hidden": "true" }, "① "), "the answer: who was held up, and by whom") : null,
 			meta.types.some((type) => type.alarm) ? element("li", {}, element("span", { className: "alarm", "aria-hidden": "true" }, "◆ "), "its name speaks of trouble: ", foreign(meta.types.filter((type) => type.alarm).slice(0, 3).map((type) => type.name).join(", "))) : null,
 			tracks.some((track) => track.states) ? STATE_NAMES.map((name, state) => element("li", {}, element("span", { className: "swatch state-" + state, "aria-hidden": "true" }), "below a thread: " + name)) : null,
 			losses.length ? element("li", {}, element("span", { className: "swatch hatch" }), "events were lost") : null,

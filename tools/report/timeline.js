@@ -444,6 +444,7 @@ function drawTracks() {
 	});
 	for (const group of groups) { drawGroup(g, group, offset); drawFold(g, group, offset); }
 	drawUnshown(g);
+	drawChain(g);
 	drawSelection(g);
 	drawMeasure(g);
 	g.restore();

@@ -515,6 +515,8 @@ void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history
 			    part.stretch->begin_ns > begin_ns ? part.stretch->begin_ns : begin_ns;
 			end_ns = part.stretch->end_ns < end_ns ? part.stretch->end_ns : end_ns;
 		}
+		link->begin_ns = begin_ns;
+		link->end_ns = end_ns;
 		chain->count++;
 		actor = complete(link, history, begin_ns, end_ns);
 	}

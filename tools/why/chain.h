@@ -30,7 +30,9 @@ enum pxt_link_kind {
 struct pxt_link {
 	enum pxt_link_kind kind;
 	const struct pxt_actor *actor;
-	int64_t ns;                 /* of the time that is explained */
+	int64_t ns;       /* of the time that is explained, ... */
+	int64_t begin_ns; /* ... which this is; of the longest stretch, where that is most of it */
+	int64_t end_ns;
 	struct pxt_stretch stretch; /* CALL, LOCK, HANDLER: the longest one */
 	const struct pxt_actor *peer;
 	struct pxt_log_address peer_place; /* where it took the lock, or was when it woke */
