@@ -219,6 +219,31 @@ compare_knows_a_lock_at_another_address()
 	out_has slower
 }
 
+# In the fourth log after, high waits longest.
+a_wait_that_grew_says_who_had_the_lock()
+{
+	make_library
+	for log in 1 2 3 4; do
+		for side in before:20 after:900; do
+			us=$((${side#*:} + log))
+			traced "${side%:*}$log.ptl" <<-END || exit
+				$(image 0)
+				900 low@$(at refill 1) mutex_lock 64 0 0
+				1000 high@$(at look_up 1) mutex_wait 64 103
+				$((1000 + us)) low mutex_unlock 64 0
+				$((1001 + us)) high@$(at look_up 1) mutex_lock 64 $us 0
+				$((1002 + us)) high mutex_unlock 64 0
+			END
+		done
+	done
+	compare 0
+	out_has 'waits for mutex first used in refill: 4 before, 4 after'
+	out_has '  after, high waited 905.0 us while low had it, taken in refill (cache.c:4)'
+	[ "$(grep -c 'had it' out)" = 1 ] || fail 'a holder of another wait'
+	compare 0 --json
+	holds 'mutex first used in refill' "it['longest'] == {'ns': 905000, 'thread': 'high', 'holder': 'low', 'place': 'refill (cache.c:4)'}"
+}
+
 # Sleeps of 10 ms, and work between them.
 compare_measures_rounds_where_no_log_has_spans()
 {

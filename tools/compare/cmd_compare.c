@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -22,7 +23,8 @@ static const char *const help[] = {
 	"names (X_begin .. X_end), waits for locks by variable or number; where no log has spans,\n"
 	"the rounds of threads by their names (`pxtrace why --help`). Of each: median, p99 and\n"
 	"worst, each the median of the logs of its side. Then by how much it changed, and\n"
-	"an interval for that; what is new, and what is gone.\n"
+	"an interval for that; what is new, and what is gone; of waits that grew, who had the\n"
+	"lock.\n"
 	"\n"
 	"A run counts as one observation, as runs of one program differ, too. What is called\n"
 	"slower or faster differs by more than noise: of all comparisons of versions that do\n"
@@ -101,6 +103,23 @@ static int measure_all(struct command *c)
 	return status;
 }
 
+/* Who had the locks for which threads wait longer now: only of logs that can be read again. */
+static void ask(struct command *c)
+{
+	for (unsigned i = 0; i < c->count[PXT_AFTER]; i++) {
+		struct pxt_reader reader = { 0 };
+		struct stat file;
+
+		if (!pxt_compare_asks(&c->comparison, i) ||
+		    stat(c->logs[PXT_AFTER][i], &file) != 0 || !S_ISREG(file.st_mode))
+			continue;
+		if (pxt_reader_open(&reader, &c->logs[PXT_AFTER][i], 1, PXT_OPEN_INCOMPLETE,
+		        NULL) == PXT_EXIT_OK)
+			pxt_compare_ask(&c->comparison, &reader, i);
+		pxt_reader_close(&reader);
+	}
+}
+
 static int hold_limit(const struct command *c)
 {
 	const unsigned *found = c->comparison.verdicts;
@@ -127,6 +146,7 @@ static int compare(struct command *c)
 	if (status != PXT_EXIT_LOG) {
 		pxt_compare_finish(&c->comparison);
 		pxt_compare_judge(&c->comparison);
+		ask(c);
 		if (c->json)
 			pxt_compare_json(&c->out, &c->comparison);
 		else

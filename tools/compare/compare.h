@@ -67,6 +67,13 @@ struct pxt_compared {
 	uint64_t counts[PXT_SIDES];
 	uint64_t shown[PXT_SIDES][PXT_FIGURES]; /* the median of the logs that have it */
 	struct pxt_change changes[PXT_FIGURES];
+	struct pxt_held {
+		char *
+		    thread; /* that waited longest for the lock, of all logs after; NULL: not told */
+		char *holder;
+		char *place; /* where that one took it; NULL: not known */
+		uint64_t ns;
+	} held;
 	struct pxt_series series; /* of the log at hand */
 };
 
@@ -90,6 +97,12 @@ void pxt_compare_measure(
 /* All logs were read: what is shown, and in which order. */
 void pxt_compare_finish(struct pxt_comparison *comparison);
 void pxt_compare_free(struct pxt_comparison *comparison);
+struct pxt_words;
+struct pxt_roles_book;
+struct pxt_state_lock;
+/* What a lock is called in the next run, too: the variable, or in which function it was first used. */
+void pxt_compare_lock_name(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
 
 /* ---- compare/judge.c ---- */
 
@@ -99,6 +112,13 @@ void pxt_compare_judge(struct pxt_comparison *comparison);
 /* Whether the figure can be compared: all logs have it, and it does not depend on how many there are. */
 bool pxt_compare_comparable(const struct pxt_comparison *comparison,
     const struct pxt_compared *compared, enum pxt_figure figure);
+
+/* ---- compare/held.c ---- */
+
+/* Whether a wait that is new or became slower was longest in this log of the second set. */
+bool pxt_compare_asks(const struct pxt_comparison *comparison, unsigned log);
+/* Reads that log, for who had the locks then. */
+void pxt_compare_ask(struct pxt_comparison *comparison, struct pxt_reader *reader, unsigned log);
 
 /* ---- compare/tell.c ---- */
 

@@ -63,8 +63,7 @@ static void join(struct pxt_comparison *comparison, enum pxt_compared_kind kind,
 		comparison->beyond += series->count;
 }
 
-/* What is the same in the next run: the variable, or in which function it was first used; no address. */
-static void say_lock(
+void pxt_compare_lock_name(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock)
 {
 	const char *text;
@@ -159,7 +158,7 @@ static void take_locks(struct measuring *m)
 	for (uint32_t i = 0; i < m->lock_count; i++) {
 		struct pxt_words words = { 0 };
 
-		say_lock(&words, m->book, m->locks[i].lock);
+		pxt_compare_lock_name(&words, m->book, m->locks[i].lock);
 		join(m->comparison, PXT_COMPARED_WAIT, words.text, &m->locks[i].series);
 		pxt_series_free(&m->locks[i].series);
 	}
@@ -290,6 +289,9 @@ static void free_one(struct pxt_compared *compared)
 {
 	pxt_series_free(&compared->series);
 	free(compared->name);
+	free(compared->held.thread);
+	free(compared->held.holder);
+	free(compared->held.place);
 	free(compared);
 }
 

@@ -103,6 +103,21 @@ static void put_figure(struct pxt_out *out, const struct pxt_comparison *compari
 	pxt_out_char(out, '\n');
 }
 
+/* Of a wait that is new or slower: who had the lock. */
+static void put_held(struct pxt_out *out, const struct pxt_held *held)
+{
+	char text[24];
+
+	if (!held->thread)
+		return;
+	pxt_duration(text, held->ns);
+	pxt_out_format(
+	    out, "  after, %s waited %s while %s had it", held->thread, text, held->holder);
+	if (held->place)
+		pxt_out_format(out, ", taken in %s", held->place);
+	pxt_out_char(out, '\n');
+}
+
 static void put_name(struct pxt_out *out, const struct pxt_comparison *comparison,
     const struct pxt_compared *compared)
 {
@@ -123,6 +138,7 @@ static void put_name(struct pxt_out *out, const struct pxt_comparison *compariso
 	pxt_out_char(out, '\n');
 	for (unsigned k = 0; k < PXT_FIGURES; k++)
 		put_figure(out, comparison, compared, k);
+	put_held(out, &compared->held);
 }
 
 void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparison)
@@ -164,6 +180,22 @@ static void put_json_change(struct pxt_out *out, const struct pxt_change *change
 	pxt_out_char(out, '}');
 }
 
+static void put_json_held(struct pxt_out *out, const struct pxt_held *held)
+{
+	if (!held->thread)
+		return;
+	pxt_out_format(out, ",\"longest\":{\"ns\":%" PRIu64 ",\"thread\":", held->ns);
+	pxt_tell_json_string(out, held->thread);
+	pxt_out_text(out, ",\"holder\":");
+	pxt_tell_json_string(out, held->holder);
+	pxt_out_text(out, ",\"place\":");
+	if (held->place)
+		pxt_tell_json_string(out, held->place);
+	else
+		pxt_out_text(out, "null");
+	pxt_out_char(out, '}');
+}
+
 void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison)
 {
 	pxt_out_format(out,
@@ -187,6 +219,7 @@ void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparis
 			put_json_side(out, compared, side);
 		for (unsigned k = 0; k < PXT_FIGURES; k++)
 			put_json_change(out, &compared->changes[k], k);
+		put_json_held(out, &compared->held);
 		pxt_out_char(out, '}');
 	}
 	pxt_out_text(out, "]}\n");
