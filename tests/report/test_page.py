@@ -481,6 +481,9 @@ class Page(unittest.TestCase):
         grey = colour("CPU 0", 5_000_000, 0)
         self.assertNotIn(grey, (colour("CPU 0", 1_000_000, 0), colour("CPU 0", 13_500_000, 0)))
         self.assertNotEqual(colour("CPU 0", 1_000_000, 0), colour("CPU 0", 2_200_000, 0))
+        # A colour of a thread means no kind of spans.
+        kinds = {browser.run(SWATCH, name) for name in browser.run("return window.pxtrace.kinds.map((each) => each.name)")}
+        self.assertFalse(kinds & {colour("CPU 0", ns, 0) for ns in (1_000_000, 2_200_000)})
         browser.hover(*place("CPU 0", 5_000_000, 0))
         browser.wait("!document.getElementById('tip').hidden")
         self.assertIn("other/104 runs on CPU 0 8.000 ms", text("#tip"))

@@ -173,9 +173,9 @@ function statesBetween(track, from, to) {
 function stateColour(state) {
 	return [ink.good, ink.hit, ink.stop][state];
 }
-// The program's threads have colours, all others are grey.
+// The program's threads have colours, which are no kind's of spans; all others are grey.
 function runnerColour(runner) {
-	return runner.known ? seriesColour(runner.colour) : ink.stop;
+	return runner.known ? seriesColour(kinds.length + runner.colour) : ink.stop;
 }
 
 // ---- Drawing ----
