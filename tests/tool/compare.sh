@@ -244,6 +244,26 @@ a_wait_that_grew_says_who_had_the_lock()
 	holds 'mutex first used in refill' "it['longest'] == {'ns': 905000, 'thread': 'high', 'holder': 'low', 'place': 'refill (cache.c:4)'}"
 }
 
+# Only the second wait shows that high is given what it never gives back.
+a_wait_for_work_is_no_wait_for_a_lock()
+{
+	for log in 1 2 3 4; do
+		for side in before after; do
+			traced $side$log.ptl <<-END || exit
+				1000 high call_enter 1 96 100
+				2000 low call_exit 2 96 0 0
+				2010 high call_exit 1 96 0 1010
+				3000 high call_enter 1 96 100
+				4000 low call_exit 2 96 0 0
+				4010 high call_exit 1 96 0 1010
+			END
+		done
+	done
+	compare 0
+	out_lacks semaphore
+	lines 1
+}
+
 # Sleeps of 10 ms, and work between them.
 compare_measures_rounds_where_no_log_has_spans()
 {

@@ -28,7 +28,7 @@ static const char *const help[] = {
 	"\n"
 	"A run counts as one observation, as runs of one program differ, too. What is called\n"
 	"slower or faster differs by more than noise: of all comparisons of versions that do\n"
-	"not differ, however many names they have, 5 % say so of anything. That wants 4 logs a\n"
+	"not differ, however many names they have, at most 5 % say so. That wants 4 logs a\n"
 	"side, or 3 and 5; fewer give figures, but neither interval nor conclusion.\n"
 	"\n"
 	"options:\n"

@@ -123,12 +123,11 @@ static void wait_begun(void *self, struct pxt_wait *wait, const struct pxt_act *
 	wait->wanted = wait->lock != NULL;
 }
 
-/* Whoever waits for a semaphore waits for work as a rule: that is no delay. */
 static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt_act *act)
 {
 	struct measuring *m = self;
 
-	if (!wait->wanted || !act || wait->lock->is_given || act->ns < wait->since_ns)
+	if (!wait->wanted || !act || act->ns < wait->since_ns)
 		return;
 	if (wait->lock->row == 0) {
 		/* Room for twice as many, each time. */
@@ -158,8 +157,11 @@ static void take_locks(struct measuring *m)
 	for (uint32_t i = 0; i < m->lock_count; i++) {
 		struct pxt_words words = { 0 };
 
-		pxt_compare_lock_name(&words, m->book, m->locks[i].lock);
-		join(m->comparison, PXT_COMPARED_WAIT, words.text, &m->locks[i].series);
+		/* Whoever waits for a semaphore that others post waits for work: that is no delay. */
+		if (!m->locks[i].lock->is_given) {
+			pxt_compare_lock_name(&words, m->book, m->locks[i].lock);
+			join(m->comparison, PXT_COMPARED_WAIT, words.text, &m->locks[i].series);
+		}
 		pxt_series_free(&m->locks[i].series);
 	}
 	free(m->locks);
