@@ -233,6 +233,29 @@ who_was_throttled_could_run_while_less_urgent_threads_did()
 	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it could run for 49.30 ms and was throttled: less urgent threads ran, as low.'
 }
 
+# low had the CPU that high waited for; where high went afterwards is another matter.
+who_ran_instead_had_the_cpu_that_was_waited_for()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			70000 - sched_switch 1 0 120 0 104 120
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 103 120
+			119000 - sched_switch 0 103 120 0 101 120
+			120900 - sched_switch 0 101 120 1 0 120
+			120950 - sched_wakeup 101
+			121000 - sched_switch 1 104 120 0 101 120
+			121700 - sched_switch 1 101 120 1 104 120
+			60000 low mutex_lock 128 0 0
+			60100 other mutex_lock 192 0 0
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it could run for 47.25 ms, but low ran instead.'
+}
+
 who_tries_a_lock_in_vain_waits_for_its_holder()
 {
 	{

@@ -83,17 +83,40 @@ static const struct pxt_actor *most_on(const struct pxt_history *history, int cp
 	return best;
 }
 
-/* Who ran where the thread runs next, as long as it could run itself. */
+/* The longest stretch of that kind. */
+static const struct pxt_stretch *longest(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *best = NULL;
+	uint32_t count;
+	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
+
+	for (uint32_t i = first_after(list, count, begin_ns);
+	     i < count && list[i].begin_ns < end_ns; i++)
+		if (!best || pxt_stretch_within(&list[i], begin_ns, end_ns) >
+		                 pxt_stretch_within(best, begin_ns, end_ns))
+			best = &list[i];
+	return best;
+}
+
+/* Who ran where the thread ran next, most of the longest time in which it could run itself. */
 static const struct pxt_actor *ran_instead(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
+	const struct pxt_stretch *ready =
+	    longest(history, actor, PXT_STRETCH_READY, begin_ns, end_ns);
 	uint32_t count;
 	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+	uint32_t next;
+	int cpu;
 
-	for (uint32_t i = first_after(runs, count, end_ns - SOON); i < count; i++)
-		if (runs[i].begin_ns >= end_ns - SOON)
-			return most_on(history, runs[i].cpu, actor, begin_ns, end_ns);
-	return actor->cpu >= 0 ? most_on(history, actor->cpu, actor, begin_ns, end_ns) : NULL;
+	if (!ready)
+		return NULL;
+	next = first_after(runs, count, ready->end_ns);
+	cpu = next < count ? runs[next].cpu : actor->cpu;
+	begin_ns = ready->begin_ns > begin_ns ? ready->begin_ns : begin_ns;
+	end_ns = ready->end_ns < end_ns ? ready->end_ns : end_ns;
+	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
 }
 
 /* Who had a lock for most of a time. */
@@ -349,22 +372,6 @@ static void link_call(
 	}
 	if (link->ready_ns * 10 > (to - from) * 3)
 		link->instead = ran_instead(history, link->actor, woke->ns, to);
-}
-
-/* The longest stretch of that kind. */
-static const struct pxt_stretch *longest(const struct pxt_history *history,
-    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
-{
-	const struct pxt_stretch *best = NULL;
-	uint32_t count;
-	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
-
-	for (uint32_t i = first_after(list, count, begin_ns);
-	     i < count && list[i].begin_ns < end_ns; i++)
-		if (!best || pxt_stretch_within(&list[i], begin_ns, end_ns) >
-		                 pxt_stretch_within(best, begin_ns, end_ns))
-			best = &list[i];
-	return best;
 }
 
 /* A real-time thread could run, and one that is less urgent did. */
