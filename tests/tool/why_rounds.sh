@@ -241,7 +241,8 @@ who_ran_instead_had_the_cpu_that_was_waited_for()
 		cat <<-END
 			70000 - sched_switch 1 0 120 0 104 120
 			71000 - sched_switch 0 0 120 0 101 120
-			71800 - sched_switch 0 101 120 0 103 120
+			71800 - sched_switch 0 101 120 0 -1 0
+			72000 - sched_switch 0 -1 0 0 103 120
 			119000 - sched_switch 0 103 120 0 101 120
 			120900 - sched_switch 0 101 120 1 0 120
 			120950 - sched_wakeup 101

@@ -303,15 +303,34 @@ static bool is_stopped(const struct pxt_act *act)
 	       pxt_number_of(act->event, field, &bits) && bits == LINUX_STOPPED;
 }
 
+/* Several of them may run at once: what they do is kept by CPU. */
+static void switch_others(struct pxt_history *history, const struct pxt_act *act)
+{
+	int64_t *since = &history->others_ns[act->cpu];
+
+	if (*since != 0) {
+		struct pxt_stretch run = { .kind = PXT_STRETCH_RAN,
+			.actor = history->state->others->index,
+			.begin_ns = *since,
+			.cpu = act->cpu };
+
+		keep(history, &run, act->ns);
+	}
+	*since = act->actor && act->actor == history->state->others ? act->ns : 0;
+}
+
 static void switched(struct pxt_history *history, const struct pxt_act *act)
 {
+	if (act->cpu < 0 || act->cpu >= (int)PXT_STATE_CPUS_MAX)
+		return;
+	switch_others(history, act);
 	if (act->former)
 		turn(history, act->former,
 		    act->former->running == PXT_RUN_READY ? PXT_STRETCH_READY
 		    : is_stopped(act)                     ? PXT_STRETCH_STOPPED
 		                                          : PXT_STRETCH_SLEPT,
 		    act);
-	if (act->actor)
+	if (act->actor && act->actor != history->state->others)
 		turn(history, act->actor, PXT_STRETCH_RAN, act);
 }
 

@@ -81,6 +81,8 @@ struct pxt_history {
 	uint32_t mark_room;
 	struct pxt_history_thread *threads; /* by index */
 	uint32_t thread_room;
+	/* Since when threads run there that the scheduler does not name; 0: none does. */
+	int64_t others_ns[PXT_STATE_CPUS_MAX];
 	int64_t now_ns;
 	uint64_t beyond;
 };
