@@ -194,14 +194,18 @@ static void tell_why(struct pxt_out *out, struct pxt_reader *reader, struct pxt_
 	/* How long threads were off the CPU says nothing: most of them wait for work. */
 	if (pxt_late_search(&search, reader, book) && search.mode != PXT_LATE_OFF_CPU &&
 	    (list = pxt_late_result(&search))->count > 0) {
+		unsigned told = search.mode == PXT_LATE_WAITS ? WAITS : 1;
+		/* Of rounds all are compared: which thread suffers, and how often the same held it up. */
+		unsigned read =
+		    search.mode == PXT_LATE_ROUNDS || list->count < told ? list->count : told;
 		const struct pxt_tell tell = { .out = out,
 			.blames = &blames,
 			.search = &search,
 			.book = book,
-			.explain = search.mode == PXT_LATE_WAITS ? WAITS : 1 };
+			.explain = told };
 
 		pxt_reader_rewind(reader);
-		pxt_blames_read(&blames, reader, book, list, list->count);
+		pxt_blames_read(&blames, reader, book, list, read);
 		pxt_tell_answers(&tell);
 	}
 	pxt_blames_free(&blames);

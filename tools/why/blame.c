@@ -655,6 +655,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	}
 	pxt_progress_end(&progress);
 	pxt_history_close(&blames->history);
+	blames->state->beyond += blames->history.beyond;
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
 

@@ -114,8 +114,7 @@ static const struct pxt_actor *ran_instead(const struct pxt_history *history,
 		return NULL;
 	next = first_after(runs, count, ready->end_ns);
 	cpu = next < count ? runs[next].cpu : actor->cpu;
-	begin_ns = ready->begin_ns > begin_ns ? ready->begin_ns : begin_ns;
-	end_ns = ready->end_ns < end_ns ? ready->end_ns : end_ns;
+	pxt_stretch_clip(ready, &begin_ns, &end_ns);
 	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
 }
 
@@ -226,20 +225,19 @@ static void add_parts(struct parts *parts, const struct pxt_history *history,
 
 	for (uint32_t i = 0; i < count && list[i].begin_ns < end_ns; i++) {
 		int64_t ns = pxt_stretch_within(&list[i], begin_ns, end_ns);
+		int64_t from = begin_ns;
+		int64_t to = end_ns;
 
 		if (ns == 0 || is_double(history, &list[i]))
 			continue;
+		pxt_stretch_clip(&list[i], &from, &to);
 		/* A handler that a call was interrupted by is a part of its own. */
 		if (kind != PXT_STRETCH_HANDLER)
-			ns -= within(history, actor, PXT_STRETCH_HANDLER,
-			    list[i].begin_ns > begin_ns ? list[i].begin_ns : begin_ns,
-			    list[i].end_ns < end_ns ? list[i].end_ns : end_ns);
+			ns -= within(history, actor, PXT_STRETCH_HANDLER, from, to);
 		add_part(parts, &list[i], ns);
 		parts->rest_ns -= ns;
 		for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
-			int64_t part = within(history, actor, (enum pxt_stretch_kind)k,
-			    list[i].begin_ns > begin_ns ? list[i].begin_ns : begin_ns,
-			    list[i].end_ns < end_ns ? list[i].end_ns : end_ns);
+			int64_t part = within(history, actor, (enum pxt_stretch_kind)k, from, to);
 
 			parts->ns[k] -= part;
 			parts->rest_ns += part;
@@ -351,9 +349,10 @@ static void link_call(
 {
 	const struct pxt_stretch *call = &link->stretch;
 	const struct pxt_mark *woke;
-	int64_t from = call->begin_ns > begin_ns ? call->begin_ns : begin_ns;
-	int64_t to = call->end_ns < end_ns ? call->end_ns : end_ns;
+	int64_t from = begin_ns;
+	int64_t to = end_ns;
 
+	pxt_stretch_clip(call, &from, &to);
 	link->ran_ns = within(history, link->actor, PXT_STRETCH_RAN, from, to);
 	link->ready_ns = within(history, link->actor, PXT_STRETCH_READY, from, to);
 	if (within(history, link->actor, PXT_STRETCH_STOPPED, from, to) * 2 > to - from) {
@@ -517,11 +516,8 @@ void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history
 		if (part.stretch)
 			link->stretch = *part.stretch;
 		/* Where one of them is most of it, what the others did in that time counts. */
-		if (part.stretch && part.own_ns * 5 > part.ns * 4) {
-			begin_ns =
-			    part.stretch->begin_ns > begin_ns ? part.stretch->begin_ns : begin_ns;
-			end_ns = part.stretch->end_ns < end_ns ? part.stretch->end_ns : end_ns;
-		}
+		if (part.stretch && part.own_ns * 5 > part.ns * 4)
+			pxt_stretch_clip(part.stretch, &begin_ns, &end_ns);
 		link->begin_ns = begin_ns;
 		link->end_ns = end_ns;
 		chain->count++;

@@ -175,7 +175,6 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.call = call,
 		.cpu = -1,
 		.object = (uint64_t)number(event, object),
-		.asked = call == PXT_CALL_COND ? UINT64_MAX : (uint64_t)number(event, 2),
 		.place = pxt_places_of(event) };
 }
 

@@ -20,7 +20,7 @@ enum pxt_stretch_kind {
 	PXT_STRETCH_READY,   /* ... it could run and did not; ... */
 	PXT_STRETCH_SLEPT,   /* ... it slept; ... */
 	PXT_STRETCH_STOPPED, /* ... a signal had stopped it */
-	PXT_STRETCH_CALL,    /* @call, @object, @asked, @result */
+	PXT_STRETCH_CALL,    /* @call, @object, @result */
 	PXT_STRETCH_LOCK, /* waited for @lock; @peer had it when it was asked for, if that is known */
 	PXT_STRETCH_HOLD,    /* had @lock, taken in @place */
 	PXT_STRETCH_HANDLER, /* in the handler of signal @object, which is @place */
@@ -38,7 +38,6 @@ struct pxt_stretch {
 	bool has_prio;
 	int64_t prio; /* RAN, READY: then; the kernel's, smaller is more urgent */
 	uint64_t object;
-	uint64_t asked;
 	int64_t result;
 	struct pxt_log_address place;
 	struct pxt_state_lock *lock;
@@ -47,7 +46,7 @@ struct pxt_stretch {
 
 enum pxt_mark_kind {
 	PXT_MARK_WOKE,   /* @actor was woken by @peer */
-	PXT_MARK_FAILED, /* @actor asked for @lock and did not get it */
+	PXT_MARK_FAILED, /* @actor asked for a lock and did not get it */
 	PXT_MARK_SIGNAL, /* @actor sent signal @object */
 	PXT_MARK_FAULTS, /* @actor met @object page faults since the mark before, the last one in @place */
 	PXT_MARK_SAMPLE /* @actor ran in @place */
@@ -58,10 +57,9 @@ struct pxt_mark {
 	uint32_t actor;
 	int64_t ns;
 	const struct pxt_actor *peer;
-	bool meant; /* WOKE: an event of @peer says that it did something that wakes */
-	bool major; /* FAULTS: it waited for a disk */
-	uint64_t object;
-	struct pxt_state_lock *lock;
+	bool meant;      /* WOKE: an event of @peer says that it did something that wakes */
+	bool major;      /* FAULTS: it waited for a disk */
+	uint64_t object; /* FAILED: the lock's number */
 	struct pxt_log_address place; /* WOKE: where @peer was in the program */
 };
 
@@ -100,14 +98,20 @@ const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);
 void pxt_history_free(struct pxt_history *history);
 
+/* Narrows a time to the part that the stretch covers. */
+static inline void pxt_stretch_clip(
+    const struct pxt_stretch *stretch, int64_t *begin_ns, int64_t *end_ns)
+{
+	*begin_ns = stretch->begin_ns > *begin_ns ? stretch->begin_ns : *begin_ns;
+	*end_ns = stretch->end_ns < *end_ns ? stretch->end_ns : *end_ns;
+}
+
 /* The part of a stretch within [@begin_ns, @end_ns]. */
 static inline int64_t pxt_stretch_within(
     const struct pxt_stretch *stretch, int64_t begin_ns, int64_t end_ns)
 {
-	int64_t from = stretch->begin_ns > begin_ns ? stretch->begin_ns : begin_ns;
-	int64_t to = stretch->end_ns < end_ns ? stretch->end_ns : end_ns;
-
-	return to > from ? to - from : 0;
+	pxt_stretch_clip(stretch, &begin_ns, &end_ns);
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
 #endif

@@ -302,7 +302,7 @@ static enum pxt_late_mode choose_mode(const struct pxt_late_search *search)
 	return search->misses.count > 0 ? PXT_LATE_MISSES : PXT_LATE_UNUSUAL;
 }
 
-/* The worst rounds of each candidate; who has fewer of them leaves room for others. */
+/* The worst rounds of each candidate: all get the same room. */
 static void take_rounds(struct pxt_late_search *search)
 {
 	const struct pxt_rounds *rounds = &search->rounds;

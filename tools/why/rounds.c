@@ -209,12 +209,10 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 /* A lock that was asked for and not got. */
 static bool is_refusal(const struct pxt_event *event)
 {
-	unsigned result = 2;
-
 	if (event->info.posix_event_id != POSIX_TRACE_MUTEX_LOCK_NP &&
 	    event->info.posix_event_id != POSIX_TRACE_SYNC_LOCK_NP)
 		return false;
-	return number(event, result) != 0 && number(event, 1) == 0;
+	return number(event, 2) != 0 && number(event, 1) == 0;
 }
 
 /* By events of the program's own: X_block, X_wake, or what a roles file says. */

@@ -285,7 +285,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_number(out, "lost_inside", (int64_t)blame->lost);
 	if (pxt_late_is_round(&blame->late))
 		put_usual(out, &blame->late);
-	if (pxt_says_chain(blame))
+	if (pxt_says_chain(&setting, blame))
 		put_chain(tell, blame);
 	pxt_tell_causes(blame, sorted, &count);
 	put_name(out, "causes");

@@ -426,28 +426,28 @@ static void put_notes(const struct pxt_tell *tell, const struct pxt_blame *blame
 	}
 }
 
+/* A sentence with a line of its own; nothing where there are no words. */
+static void put_sentence(struct pxt_out *out, const struct pxt_words *words, size_t width)
+{
+	if (words->used == 0)
+		return;
+	put_broken(out, words, 0, width);
+	pxt_out_char(out, '\n');
+}
+
 static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
-	struct pxt_words words = { 0 };
+	struct pxt_words answer = { 0 };
+	struct pxt_words recurring = { 0 };
+	struct pxt_words help = { 0 };
 
-	pxt_say_answer(&words, &setting, blame);
-	put_broken(tell->out, &words, 0, pxt_width(tell->out->fd));
-	pxt_out_char(tell->out, '\n');
-	words.used = 0;
-	*words.text = '\0';
-	pxt_tell_recurring(&words, tell, blame);
-	if (words.used > 0)
-		pxt_out_bytes(tell->out, words.text, words.used);
-	if (words.used > 0)
-		pxt_out_char(tell->out, '\n');
-	words.used = 0;
-	*words.text = '\0';
-	pxt_say_help(&words, &setting, blame);
-	if (words.used == 0)
-		return;
-	pxt_out_bytes(tell->out, words.text, words.used);
-	pxt_out_char(tell->out, '\n');
+	pxt_say_answer(&answer, &setting, blame);
+	pxt_tell_recurring(&recurring, tell, blame);
+	pxt_say_help(&help, &setting, blame);
+	put_sentence(tell->out, &answer, pxt_width(tell->out->fd));
+	put_sentence(tell->out, &recurring, 0);
+	put_sentence(tell->out, &help, 0);
 }
 
 void pxt_tell_answers(const struct pxt_tell *tell)
@@ -475,9 +475,10 @@ static void put_callers(const struct pxt_tell *tell, const struct pxt_blame *bla
 static void put_chain(
     const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
 {
+	const struct pxt_setting setting = pxt_tell_setting(tell, blame);
 	struct pxt_out *out = tell->out;
 
-	if (!pxt_says_chain(blame) || blame->chain.count < 2)
+	if (!pxt_says_chain(&setting, blame) || blame->chain.count < 2)
 		return;
 	put_title(out, "WHO WAITED FOR WHOM", NULL);
 	pxt_out_format(out, "%10s\n", scale.unit);

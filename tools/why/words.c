@@ -781,11 +781,10 @@ void pxt_say_answer(
 	pxt_say(words, ".");
 }
 
-bool pxt_says_chain(const struct pxt_blame *blame)
+bool pxt_says_chain(const struct pxt_setting *setting, const struct pxt_blame *blame)
 {
-	const struct pxt_setting none = { .book = NULL };
 	int64_t ns;
-	const struct pxt_cause *cause = pxt_main_cause(&none, blame, &ns);
+	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
 
 	return pxt_late_is_round(&blame->late) || (cause && leads_further(blame, cause));
 }

@@ -44,7 +44,7 @@ void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
 void pxt_say_answer(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame);
 /* Whether the answer goes along the chain of wake-ups (chain.h). */
-bool pxt_says_chain(const struct pxt_blame *blame);
+bool pxt_says_chain(const struct pxt_setting *setting, const struct pxt_blame *blame);
 /* What would help, one sentence; nothing where the log does not say. */
 void pxt_say_help(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame);
