@@ -113,7 +113,7 @@ static inline void pb_lost(struct perfbytes *to, struct pb_place place, uint64_t
 	pb_record(to, 2, 0, body, sizeof body, place);
 }
 
-/* 9: a sample with an address, and with @more numbers in front of the CPU. */
+/* 9: a sample with an address; @more: also what was missing (1), and how long the thread ran (2). */
 static inline void pb_address(
     struct perfbytes *to, struct pb_place place, uint64_t address, unsigned more)
 {
@@ -127,10 +127,12 @@ static inline void pb_address(
 	pb_add(to, &place.pid, 4);
 	pb_add(to, &place.tid, 4);
 	pb_add(to, &place.ns, 8);
-	for (unsigned i = 0; i < more; i++)
+	if (more > 0)
 		pb_add(to, &number, 8);
 	pb_add(to, &place.cpu, 4);
 	pb_add(to, &nothing, 4);
+	if (more > 1)
+		pb_add(to, &number, 8);
 }
 
 /* 9: a sample of @count bytes, filled up as the kernel fills up. */

@@ -9,7 +9,7 @@
 /* The instruction's address and the tail; no tracepoint of the scheduler has as few bytes. */
 #define FAULTS_BYTES 32u
 #define MAJOR_BYTES  40u /* the same, and the address that was missing, in front of the CPU */
-#define RUNS_BYTES   48u /* the same, and the event's number, in front of the CPU */
+#define RUNS_BYTES   48u /* the same, and the time that it ran, behind the CPU */
 
 #define CPU_MOST 65535u
 
@@ -94,16 +94,18 @@ static bool take_lost(struct pxt_perfrec *rec, const unsigned char *body, size_t
 	return true;
 }
 
-/* Which CPU it was stands at its end; behind it the kernel leaves four bytes empty. */
+/* Behind the CPU the kernel leaves four bytes empty. */
 static bool take_address(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes)
 {
-	if (get32(body + bytes - 8) > CPU_MOST || get32(body + bytes - 4) != 0)
+	const unsigned char *cpu = body + (bytes == FAULTS_BYTES ? 24 : 32);
+
+	if (get32(cpu) > CPU_MOST || get32(cpu + 4) != 0)
 		return false;
 	rec->kind = bytes == RUNS_BYTES ? PXT_PERFREC_RUNS : PXT_PERFREC_FAULTS;
 	rec->major = bytes == MAJOR_BYTES;
 	rec->address = get64(body);
 	take_place(rec, body + 8);
-	rec->cpu = (int)get32(body + bytes - 8);
+	rec->cpu = (int)get32(cpu);
 	return true;
 }
 

@@ -17,11 +17,12 @@
 #define PXT_PERFREC_SAMPLE_TYPE (2u | 4u | 128u)
 /*
  * That and PERF_SAMPLE_IP: page faults; with PERF_SAMPLE_ADDR, one that waited for a disk; with
- * PERF_SAMPLE_ID as well, a thread that runs.  So each kind has a size of its own.
+ * PERF_SAMPLE_PERIOD as well, a thread that runs.  So each kind has a size of its own, and records of losses, which
+ * any of them may write, have the same tail: none of these is in it.
  */
 #define PXT_PERFREC_FAULTS_TYPE (PXT_PERFREC_SAMPLE_TYPE | 1u)
 #define PXT_PERFREC_MAJOR_TYPE  (PXT_PERFREC_FAULTS_TYPE | 8u)
-#define PXT_PERFREC_RUNS_TYPE   (PXT_PERFREC_MAJOR_TYPE | 64u)
+#define PXT_PERFREC_RUNS_TYPE   (PXT_PERFREC_MAJOR_TYPE | 256u)
 #define PXT_PERFREC_FAULTS_EACH 64u /* page faults that one record tells of */
 #define PXT_PERFREC_HEAD_BYTES  8u
 

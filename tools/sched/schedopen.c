@@ -66,7 +66,7 @@ static struct perf_event_attr attr_of_address(unsigned kind, bool wide)
 	attr.sample_type = addresses[kind].sample_type;
 	attr.sample_period = addresses[kind].period;
 	attr.read_format = FORMAT_LOST;
-	attr.sample_id_all = 0;
+	attr.sample_id_all = 1;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.inherit = !wide;
