@@ -119,9 +119,9 @@ static bool parse_network(struct pxt_linkdevice *from, const char *rest, bool ho
 		    from->text);
 		return false;
 	}
-	/* Whom all the network reaches, somebody must have asked for. */
+	/* Whom all the network reaches, somebody must have asked for.  A name may mean ::1 alone. */
 	if (!bytes) {
-		rest = "localhost";
+		rest = "127.0.0.1";
 		bytes = strlen(rest);
 	} else if (bytes == 1 && *rest == '*') {
 		bytes = 0;

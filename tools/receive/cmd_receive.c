@@ -43,7 +43,7 @@ static const char help_use[] =
     "sources:\n"
     "  serial:DEV,BAUD         a serial device, e.g. serial:/dev/ttyUSB0,115200\n"
     "  udp:[HOST:]PORT         packets that are sent to this port of HOST, an address of\n"
-    "                          this machine: localhost unless it is given, * for all\n"
+    "                          this machine: 127.0.0.1 unless it is given, * for all\n"
     "  tcp:HOST:PORT           connects to the target\n"
     "  tcp-listen:[HOST:]PORT  is connected to by the target, again and again; HOST as above\n"
     "  PATH                    a FIFO, or a file of bytes received elsewhere (--raw)\n"
