@@ -1,39 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws small mistakes in the library's sources; each must be killed, or be listed with a reason.
+"""Tries the mistakes of a list that somebody wrote who has not read the tests: an audit of the tests.
 
-    drawn-mutants.py BUILD [--count N] [--jobs N] [NAME...]
-    drawn-mutants.py BUILD --siblings [NAME...]
     drawn-mutants.py BUILD --from LIST [NAME...]
-    drawn-mutants.py --check
 
-BUILD is a folder that was built with Ninja, tests included.  Of all mutants that scripts/drawn.py
-finds (operators, boundaries, constants, negated conditions, statements, error numbers, memory orders)
-N are drawn (300) by a number of their own: an edit changes what is drawn in its function, not
-elsewhere.  A NAME takes those whose name contains it, all of them unless --count is given.
+BUILD is a folder that was built with Ninja, tests included.  LIST is written as tests/mutants.txt, but says of
+no mistake which test kills it.  A NAME takes those whose name contains it.
 
 One mutant costs one compilation: its object stands before the library when the tests that run its
 function are linked, in a folder of its own; BUILD stays as it is.  Which tests run which function is
 measured once (with gcov; BUILD/checks/drawn.json).  What the compiler makes the same object of is no
 mutant; what it refuses as a warning is killed.  The tests run near and quick ones first, up to the first that
 fails or takes many times its usual time.  A test that fails without the mistake, too, does not count.
-
-Survivors are compared with tests/drawn.txt.  A block of that list names a mutant, quotes the line
-where it stands, and says why nobody could notice it (or why nobody needs to):
-
-    [core/ring/ring.c pxt_ring_store relation 2]
-    - if (left < right)
-    equal values mean an empty ring, for which both ways do nothing
-
-A reason that begins with "open:" says what a test would have to look at: nobody has written it yet.
-
---siblings: in place of drawn ones, the mistakes of tests/mutants.txt wherever else the same code
-stands (scripts/siblings.py), all of them.  --from: those of LIST, which is written as tests/mutants.txt
-but says of none which test kills it, and names the file (in: FUNCTION of FILE.c): an audit by somebody
-who has not read the tests.
-
-Listed mutants are not run (--listed: only these).  --check: are all of the list still there, with that
-line?  Exit status: 0 all killed or listed; 1 not; 77 BUILD is not Ninja's, or there is no gcov.
+Exit status: 0 all killed; 1 not; 77 BUILD is not Ninja's, or there is no gcov.
 """
 import argparse
 import collections
@@ -42,7 +21,6 @@ import gzip
 import json
 import os
 import pathlib
-import re
 import shlex
 import shutil
 import subprocess
@@ -51,13 +29,8 @@ import tempfile
 import threading
 import time
 
-import drawn
-import siblings
-from mutants import JOBS, ROOT, leave_nothing_running, read_list as read_mutants, run, shown_tests, tail
+from mutants import JOBS, ROOT, functions, leave_nothing_running, read_list, run, shown_tests, those_that_apply
 
-LIST = ROOT / "tests" / "drawn.txt"
-KILLERS = ROOT / "tests" / "drawn-killers.txt"
-SEED = 1
 LONGEST = 30  # seconds of a test that is tried
 BUDGET = 240  # seconds of all tests that one mutant is tried by
 # Children that leave by _exit() would leave no counts behind.
@@ -75,50 +48,6 @@ COVERAGE = ["--coverage", "-O1", "-Wno-error", "-fprofile-update=prefer-atomic",
 FEW = 8  # tests that somebody named are tried whatever they run
 OBJECTS = {"ptrace_static": "ptrace_objects", "ptrace_testpoints": "ptrace_testpoints"}
 LIBRARIES = {"ptrace_static": "libptrace.a", "ptrace_testpoints": "tests/libptrace_testpoints.a"}
-
-
-def read_list():
-    """{name: (line of the source, reason, number)}"""
-    listed = {}
-    name = None
-    for number, line in enumerate(LIST.read_text().splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if line.startswith("["):
-            name = line.strip("[]")
-            if name in listed:
-                sys.exit(f"{LIST.name}:{number}: listed twice: {name}")
-            listed[name] = ["", "", number]
-        elif name and line.startswith("- "):
-            listed[name][0] = line[2:].strip()
-        elif name:
-            listed[name][1] += " " + line.strip()
-    for name, (line, reason, number) in listed.items():
-        if not line or not reason.strip():
-            sys.exit(f"{LIST.name}:{number}: no line or no reason: {name}")
-    return listed
-
-
-def wrong_entries(listed):
-    """Says which names mean another place by now; a list that is wrong excuses what it did not look at."""
-    bad = 0
-    sources = {}
-    with_siblings = {name.split()[0] for name in listed if name.split()[2] == "sibling"}
-    for name, (line, _, number) in listed.items():
-        file = name.split()[0]
-        if file not in sources:
-            path = ROOT / file
-            text = path.read_text() if path.exists() else ""
-            more = siblings.all_of({file: text}) if file in with_siblings else ()
-            sources[file] = {mutant.name: mutant for mutant in [*drawn.mutants_of(file, text), *more]}
-        mutant = sources[file].get(name)
-        if not mutant or mutant.line != line:
-            there = f"its line is now: {mutant.line}" if mutant else "there is none"
-            near = [other.name for other in sources[file].values()
-                    if other.line == line and other.kind == name.split()[2]]
-            print(f"{LIST.name}:{number}: {name}: {there}" + (f" (meant: {', '.join(near)})" if near else ""))
-            bad += 1
-    return bad
 
 
 class Build:
@@ -277,7 +206,7 @@ class Reach:
         if source not in self.lines:
             text = (ROOT / source).read_text()
             self.lines[source] = [(name, range(text.count("\n", 0, start), text.count("\n", 0, end) + 2))
-                                  for name, start, end in drawn.functions(text)]
+                                  for name, start, end in functions(text)]
         return self.lines[source]
 
     def tests_of(self, mutant):
@@ -307,24 +236,11 @@ class Reach:
             yield self.near[folder]
 
 
-def read_killers():
-    """{name: test that killed it the last time}; a name that means another mutant by now only costs a test."""
-    lines = KILLERS.read_text().splitlines() if KILLERS.exists() else ()
-    return dict(line.rsplit(": ", 1) for line in lines if not line.startswith("#"))
-
-
-def write_killers(known):
-    KILLERS.write_text("# Which test killed a drawn mutant the last time: it is tried first (scripts/drawn-mutants.py --record).\n"
-                       + "".join(f"{name}: {test}\n" for name, test in sorted(known.items())))
-
-
 class Trial:
     def __init__(self, build, measured):
         self.build = build
         self.measured = measured  # makes the Reach, when the first mutant needs it
         self.reached = None
-        self.known = read_killers()
-        self.killers = {}
         self.usual = {}
         self.reach_lock = threading.Lock()
         self.texts = {}
@@ -384,15 +300,8 @@ class Trial:
         if code == plain:
             return "same", ""
         objects = {"ptrace_static": out}
-        last = self.known.get(mutant.name)
-        if last in self.build.tests and self.usual_seconds(last) is not None:
-            verdict = self.judged(mutant, last, self.usual_seconds(last), objects, text, folder)
-            if verdict:
-                return "killed", verdict
         tried = 0
         for test in self.reach.tests_of(mutant):
-            if test == last:
-                continue
             verdict = self.judged(mutant, test, self.reach.seconds[test], objects, text, folder)
             tried += 1
             if verdict:
@@ -413,79 +322,25 @@ class Trial:
         program.unlink()
         if status in (0, 77) or self.usual_seconds(test) is None:
             return None
-        self.killers[mutant.name] = test
         return test + (" (hang)" if status is None else "")
 
 
-def from_list(path, texts):
-    """The mistakes of another list, in the library's own files."""
-    for number, mutant in enumerate(read_mutants(path), 1):
-        if mutant.file not in texts:
-            print(f"{path.name}:{mutant.line}: not tried: {mutant.file} is no source of the library in this build")
-            continue
-        text = texts[mutant.file]
-        try:
-            first, last = mutant.span(text)
-        except ValueError as error:
-            sys.exit(f"{path.name}:{mutant.line}: {mutant.name}: {error}")
-        yield drawn.Mutant.of(text, mutant.file, mutant.function, mutant.name, number, first, last,
-                              "\n".join(mutant.new))
-
-
-def chosen(mutants, arguments, listed):
-    """In the order in which they are drawn."""
-    def named(mutant, name):
-        return name == mutant.name or (name in mutant.name and not re.search(r" \d+$", name))
-
-    mutants = [mutant for mutant in mutants if not arguments.names
-               or any(named(mutant, name) for name in arguments.names)]
-    if arguments.kinds:
-        mutants = [mutant for mutant in mutants if mutant.kind in arguments.kinds.split(",")]
-    if arguments.listed:
-        return [mutant for mutant in mutants if mutant.name in listed]
-    return sorted(mutants, key=lambda mutant: mutant.rank(arguments.seed))
-
-
-def go(trial, mutants, listed, arguments):
-    """Tries the first that are mutants indeed, up to the count; returns what survived unlisted."""
-    some = arguments.names or arguments.listed or arguments.siblings or arguments.list
-    count = arguments.count or (len(mutants) if some else 300)
+def go(trial, mutants, jobs):
+    """Returns those that survived."""
     verdicts = collections.Counter()
     survivors = []
-    lock = threading.Lock()
-    source = iter(mutants)
 
-    def worker():
-        while True:
-            with lock:
-                if verdicts["killed"] + verdicts["survived"] + verdicts["listed"] + verdicts["tried"] >= count:
-                    return
-                mutant = next(source, None)
-                if not mutant:
-                    return
-                if mutant.name in listed and not arguments.listed:
-                    verdicts["listed"] += 1
-                    continue
-                verdicts["tried"] += 1
-            begun = time.monotonic()
-            verdict, by = trial(mutant)
-            with lock:
-                verdicts["tried"] -= 1
-                verdicts[verdict] += 1
-                done = verdicts["killed"] + verdicts["survived"] + verdicts["listed"]
-                if verdict != "invalid" and done % 25 == 0:
-                    print(f"{done} of {count}, {len(survivors)} not killed", flush=True)
-                if verdict == "survived":
-                    survivors.append(mutant)
-                if verdict == "survived" or (arguments.verbose and verdict != "invalid"):
-                    print(f"{verdict.upper() if verdict == 'survived' else verdict:9} [{mutant.name}]  {by}, "
-                          f"{time.monotonic() - begun:.0f} s\n- {mutant.line}\n    line {mutant.number}: "
-                          f"{mutant.shown(trial.text(mutant.file))}", flush=True)
+    def one(mutant):
+        begun = time.monotonic()
+        return mutant, *trial(mutant), time.monotonic() - begun
 
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for future in [pool.submit(worker) for _ in range(arguments.jobs)]:
-            future.result()
-    print(", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()) if number))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for mutant, verdict, by, seconds in pool.map(one, mutants):
+            verdicts[verdict] += 1
+            if verdict == "survived":
+                survivors.append(mutant)
+            print(f"{verdict:9} [{mutant.name}]  {by}, {seconds:.0f} s", flush=True)
+    print(", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items())))
     return survivors
 
 
@@ -494,66 +349,31 @@ def main():
     os.environ.pop("PXT_STRESS", None)
     leave_nothing_running()
     parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int)
-    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--jobs", type=int, default=JOBS)
-    parser.add_argument("--budget", type=int, default=BUDGET, help="seconds of tests for each")
-    parser.add_argument("--tests", help="by these alone, as test,test")
-    parser.add_argument("--kinds", help="these alone, as kind,kind")
     parser.add_argument("--measure", action="store_true", help="which tests run what, anew")
-    parser.add_argument("--record", action="store_true", help="who killed, to tests/drawn-killers.txt")
-    parser.add_argument("--listed", action="store_true")
-    parser.add_argument("--verbose", action="store_true", help="says the killed ones, too")
-    parser.add_argument("--siblings", action="store_true")
-    parser.add_argument("--from", dest="list", type=pathlib.Path)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("build", nargs="?", type=pathlib.Path)
+    parser.add_argument("--from", dest="list", type=pathlib.Path, required=True)
+    parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args()
-    listed = read_list()
-    bad = wrong_entries(listed)
-    if arguments.check:
-        still = sum(entry[1].strip().startswith("open:") for entry in listed.values())
-        print(f"{len(listed)} listed, {still} of them open, {bad} wrong")
-        sys.exit(bad != 0)
-    if not arguments.build or not (arguments.build / "build.ninja").exists() or not shutil.which("gcov"):
+    if not (arguments.build / "build.ninja").exists() or not shutil.which("gcov"):
         print("no build of Ninja's, or no gcov: skipped")
         sys.exit(77)
     begun = time.monotonic()
     work = pathlib.Path(tempfile.mkdtemp(prefix="pxt-drawn-"))
     try:
         build = Build(arguments.build.resolve(), work)
-        every = dict(build.tests)
-
-        def measured():
-            chosen_tests, build.tests = build.tests, every
-            start = time.monotonic()
-            reach = Reach(build, arguments.jobs, arguments.budget, arguments.measure)
-            build.tests = chosen_tests
-            print(f"{len(build.tests)} tests, {len(reach.reached)} functions, {time.monotonic() - start:.0f} s",
-                  flush=True)
-            return reach
-
-        if arguments.tests:
-            build.tests = {name: build.tests[name] for name in arguments.tests.split(",")}
-        texts = {file: (ROOT / file).read_text() for file in sorted(build.compile)}
-        if arguments.list:
-            mutants = list(from_list(arguments.list, texts))
-        elif arguments.siblings:
-            mutants = list(siblings.all_of(texts))
-        else:
-            mutants = [mutant for file, text in texts.items() for mutant in drawn.mutants_of(file, text)]
-        mutants = chosen(mutants, arguments, listed)
-        trial = Trial(build, measured)
-        if arguments.measure:
-            assert trial.reach
-        survivors = go(trial, mutants, listed, arguments)
-        if arguments.record:
-            write_killers({**read_killers(), **trial.killers})
+        mutants = [mutant for mutant in those_that_apply(read_list(arguments.list), arguments.list)
+                   if not arguments.names or any(name in mutant.name for name in arguments.names)]
+        for mutant in mutants:
+            if mutant.file not in build.compile:
+                print(f"not tried [{mutant.name}]: {mutant.file} is no source of the library in this build")
+        mutants = [mutant for mutant in mutants if mutant.file in build.compile]
+        survivors = go(Trial(build, lambda: Reach(build, arguments.jobs, BUDGET, arguments.measure)), mutants,
+                       arguments.jobs)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{len(survivors)} not killed, {time.monotonic() - begun:.0f} s")
-    sys.exit(1 if survivors or bad else 0)
+    sys.exit(1 if survivors else 0)
 
 
 if __name__ == "__main__":

@@ -12,20 +12,20 @@ none), which stays as it is.  A test that fails,
 crashes or hangs has killed the mutant; some mistakes show by chance, so a test that passes is run
 up to five times, and the report says when it took more than one.  Before that each test is run without a
 mutant; --passed: BUILD's tests have just passed, so that is done for those alone that take longer than usual.
-Exit status: 0 all killed; 1 one survived, does not apply, does not build, or its test fails without it as
-well; 77 no CMake or Ninja.
+Exit status: 0 all killed; 1 one survived, does not build, or its test fails without it as well; or the list
+is too old; 77 no CMake or Ninja.
 
 The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
 
     [name of the mutant]
-    in: pxt_ring_reserve                              the function, wherever it is defined; where
-                                                      several have the name: NAME of core/ring/ring.c
-    file: core/ring/ring.h                            instead: what is in no function
+    in: pxt_ring_reserve                              the function, wherever it is defined; without
+                                                      this line: what is in no function
     kill: law the_law_holds_in_a_storm_of_signals     test as CTest names it, then its cases (or all)
-    kill: tool.a_deadlock_is_named                    a test of a command (tests/tool/*.sh)
-    kill: tsan.port who_loads_a_slot_sees_...         a test in a build with ThreadSanitizer
     - the old text, a line or several; blanks and ends of lines between its words do not matter
     + the new text (none: the old text is taken out)
+
+No file is named: a function may move.  The old text must stand once in all functions of that name.  A mutant
+whose text was changed is told and left out; where that is more than a fifth, the list is too old.
 """
 import argparse
 import collections
@@ -47,15 +47,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
-# What tests of commands run, and which of their files run the last ones.
-PROGRAMS = ["tools/pxtrace", "tests/mklog", "tests/named", "tests/untraced", "tests/recover_box",
-            "sysevents/libptrace-preload.so"]
-SHARED = "libptrace.so.0"  # what traced programs load; the file has a longer name
-PRELOADED = ["sysevents/libptrace-preload.so", SHARED]
-WANTS = {"attached.sh": ["tests/named"], "top.sh": ["tests/named"], "environment.sh": ["tests/untraced"],
-         "recover.sh": ["tests/recover_box"], "wrap.sh": PRELOADED, "run.sh": PRELOADED, "programs.sh": PRELOADED}
 FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
-           "blackbox", "sysevents", "attach", "logretrieval", "compat", "tools")  # where functions are looked for
+           "blackbox", "sysevents", "attach", "logretrieval")  # where functions are looked for
 BUILD_SECONDS = 600
 RUN_SECONDS = 40
 FIRST_SECONDS = 10  # so long nobody asks how long a test usually takes
@@ -83,16 +76,12 @@ class Mutant:
         return re.compile(r"\s+".join(map(re.escape, self.code().split())))
 
     def span(self, text):
-        """Where its old text is; the reason why it is nowhere as ValueError."""
+        """Where its old text is in its file."""
         spans = [(first, last) for name, first, last in functions(text) if name == self.function]
-        found = [match for first, last in (spans if self.function else [(0, len(text))])
-                 for match in self.pattern().finditer(text, first, last)]
-        if len(found) != 1:
-            raise ValueError(f"its old text is there {len(found)} times")
-        return found[0].span()
+        return next(match.span() for first, last in (spans if self.function else [(0, len(text))])
+                    for match in self.pattern().finditer(text, first, last))
 
     def edit(self, text):
-        """The mutated text; the reason why there is none as ValueError."""
         first, last = self.span(text)
         return text[:first] + "\n".join(self.new) + text[last:]
 
@@ -106,14 +95,12 @@ def functions(text):
             yield named[1], body.start() - len(head), body.end()
 
 
-def places():
-    """Function -> files that define it."""
-    found = collections.defaultdict(list)
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.[ch]")):
-            for name in {name for name, _, _ in functions(path.read_text())}:
-                found[name].append(str(path.relative_to(ROOT)))
-    return found
+@functools.lru_cache(maxsize=None)
+def sources():
+    """File -> (its text, its functions), of the library."""
+    texts = {str(path.relative_to(ROOT)): path.read_text()
+             for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.[ch]"))}
+    return {file: (text, list(functions(text))) for file, text in texts.items()}
 
 
 @functools.lru_cache(maxsize=None)
@@ -146,16 +133,16 @@ def users_in_headers(function):
     return frozenset(names)
 
 
-def find_files(mutants):
-    """Says of each mutant where its function is."""
-    found = places()
-    for mutant in mutants:
-        if not mutant.function or mutant.file:
-            continue
-        files = found[mutant.function]
-        if len(files) != 1:
-            sys.exit(f"{LIST.name}:{mutant.line}: {mutant.function} is in {' and '.join(files) or 'no file'}")
-        mutant.file = files[0]
+def find_file(mutant):
+    """Says where its old text is; false: not there, or more than once."""
+    found = []
+    for file, (text, inside) in sources().items():
+        spans = ([(first, last) for name, first, last in inside if name == mutant.function]
+                 if mutant.function else [(0, len(text))])
+        found += [file for first, last in spans for _ in mutant.pattern().finditer(text, first, last)]
+    if len(found) == 1:
+        mutant.file = found[0]
+    return len(found) == 1
 
 
 def read_list(path=LIST):
@@ -168,10 +155,8 @@ def read_list(path=LIST):
             mutants.append(Mutant(line.strip("[]"), number))
         elif not mutants:
             sys.exit(f"{path.name}:{number}: no [name] before this line")
-        elif line.startswith("file: "):
-            mutants[-1].file = line[6:].strip()
         elif line.startswith("in: "):
-            mutants[-1].function, _, mutants[-1].file = line[4:].strip().partition(" of ")
+            mutants[-1].function = line[4:].strip()
         elif line.startswith("kill: "):
             mutants[-1].kill = line[6:].split()
         elif line == "-" or line.startswith("- "):
@@ -180,24 +165,21 @@ def read_list(path=LIST):
             mutants[-1].new.append(line[2:])
         else:
             sys.exit(f"{path.name}:{number}: what is this?")
-    find_files(mutants)
     names = set()
     for mutant in mutants:
-        if not mutant.file or (path == LIST and not mutant.kill) or not mutant.old or mutant.name in names:
+        if (path == LIST and not mutant.kill) or not mutant.old or mutant.name in names:
             sys.exit(f"{path.name}:{mutant.line}: incomplete, or a name used twice: {mutant.name}")
         names.add(mutant.name)
     return mutants
 
 
-def check_that_all_apply(mutants):
-    bad = 0
+def those_that_apply(mutants, path=LIST):
+    """The others are told."""
     for mutant in mutants:
-        try:
-            mutant.edit((ROOT / mutant.file).read_text())
-        except (OSError, ValueError) as error:
-            print(f"{LIST.name}:{mutant.line}: {mutant.name}: {error}")
-            bad += 1
-    return bad
+        if find_file(mutant):
+            yield mutant
+        else:
+            print(f"{path.name}:{mutant.line}: {mutant.name}: its old text is not there just once")
 
 
 def shown_tests(folder, *which):
@@ -219,9 +201,7 @@ class Build:
             words = shlex.split(entry["command"])
             self.objects[words[words.index("-o") + 1]] = os.path.relpath(entry["file"], ROOT), words
         self.links = {}
-        self.shared = next((path.name for path in folder.glob(SHARED + ".*")), None)
         self.read = None
-        self.tool_tests = {}
         self.usual = {}  # kill line -> seconds without a mutant
         self.lock = threading.Lock()
 
@@ -265,16 +245,6 @@ class Build:
         names = users_in_headers(function)
         return {name for name in self.readers(file) if names & words_of(ROOT / self.objects[name][0])}
 
-    def tool_test(self, name):
-        """(command, environment) of a test of pxtrace."""
-        with self.lock:
-            if not self.tool_tests:
-                for test in shown_tests(self.folder, "-R", "^tool\\."):
-                    settings = {one["name"]: one["value"] for one in test["properties"]}
-                    words = [word.split("=", 1) for word in settings.get("ENVIRONMENT", [])]
-                    self.tool_tests[test["name"]] = test["command"], dict(words)
-        return self.tool_tests[name]
-
 
 class Copy:
     """A copy of the tree, in which mutants are made one after the other."""
@@ -283,7 +253,6 @@ class Copy:
         self.base = build
         self.tree = where / f"tree{number}"
         self.work = where / f"work{number}"
-        self.sanitized = where / f"tsan{number}"
         ignore = shutil.ignore_patterns(".git", "build", "build-*", "__pycache__", "papers")
         shutil.copytree(ROOT, self.tree, ignore=ignore, symlinks=True)
         # Sources are the copy's; what the build made for them stays where it is.
@@ -292,13 +261,13 @@ class Copy:
         # A build folder to the eyes of tests: all is the real one's but what is linked here.
         self.build = self.work / "build"
         shutil.rmtree(self.work, ignore_errors=True)
-        inner = [build.folder / name for name in ("tests", "tools", "sysevents")]
-        for part in (build.folder, *inner):
+        inner = build.folder / "tests"
+        for part in (build.folder, inner):
             folder = self.build / os.path.relpath(part, build.folder)
             folder.mkdir(parents=True)
-            for path in part.iterdir() if part.exists() else ():
-                if path not in inner:
-                    (folder / path.name).symlink_to(build.shared if path.name == SHARED else path)
+            for path in part.iterdir():
+                if path != inner:
+                    (folder / path.name).symlink_to(path)
 
     def put(self, file, text):
         path = self.tree / file
@@ -310,17 +279,11 @@ class Copy:
 
     def restore(self):
         """No program is another one than the build's."""
-        for program in [*PROGRAMS, *filter(None, [self.base.shared])]:
-            self.put_program(program, self.base.folder / program)
         for path in (self.build / "tests").glob("test_*"):
             if not path.is_symlink():
-                self.put_program(f"tests/{path.name}", self.base.folder / "tests" / path.name)
+                path.unlink()
+                path.symlink_to(self.base.folder / "tests" / path.name)
         shutil.rmtree(self.work / "objects", ignore_errors=True)
-
-    def put_program(self, program, path):
-        (self.build / program).unlink(missing_ok=True)
-        if path.exists():
-            (self.build / program).symlink_to(path)
 
     def compiled(self, name, file):
         """(status, output, the object that the mutated tree makes instead of the build's)"""
@@ -362,30 +325,9 @@ class Copy:
         words = [*words[:at], *first, "-o", str(self.build / program), *words[at + 2 :]]
         return run(words, BUILD_SECONDS, cwd=self.base.folder)
 
-    def build_sanitized(self, test, jobs):
-        """Made by the first mutant that asks for it; its programs end at the first report."""
-        if not (self.sanitized / "CMakeCache.txt").exists():
-            compiler = shutil.which("clang") or shutil.which("clang-14") or "cc"
-            configure(self.tree, self.sanitized, "-DPTRACE_SANITIZER=tsan", "-DCMAKE_BUILD_TYPE=Debug",
-                      f"-DCMAKE_C_COMPILER={compiler}", "-DPTRACE_TOOLS=OFF", "-DPTRACE_SHARED=OFF",
-                      "-DCMAKE_C_FLAGS=-O1 -mcx16 -fsanitize=thread")
-        return run(["cmake", "--build", self.sanitized, "-j", str(jobs), "--target", f"test_{test}"],
-                   BUILD_SECONDS)
-
-    def build_test(self, test, jobs, file, function=""):
-        """(status, output) of what test @test runs, made anew where it holds the mutated @file."""
-        if test.startswith("tsan."):
-            return self.build_sanitized(test[5:], jobs)
-        if not file:
-            return 0, ""
-        for program in programs_of(test):
-            program = self.base.shared if program == SHARED else program
-            if not program:
-                continue
-            status, text = self.linked(program, file, function)
-            if status != 0:
-                return status, text
-        return 0, ""
+    def build_test(self, test, file, function=""):
+        """(status, output) of test @test, made anew where it holds the mutated @file."""
+        return self.linked(f"tests/test_{test}", file, function) if file else (0, "")
 
     def run_test(self, kill):
         """What takes many times as long as without a mutant hangs."""
@@ -406,24 +348,8 @@ class Copy:
         return done
 
     def run_for(self, kill, build, seconds):
-        if kill[0].startswith("tool."):
-            command, settings = self.base.tool_test(kill[0])
-            there = {str(self.base.folder / program): str(build / program) for program in PROGRAMS}
-            # Found there before the place that was written into what loads it.
-            settings = {**os.environ, **settings, "PXT_BUILD": str(build), "LD_LIBRARY_PATH": str(build)}
-            return run([there.get(word, word) for word in command], seconds, env=settings)
-        folder = self.sanitized if kill[0].startswith("tsan.") else build
-        return run([folder / "tests" / f"test_{kill[0].removeprefix('tsan.')}", *kill[1:]], seconds,
+        return run([build / "tests" / f"test_{kill[0]}", *kill[1:]], seconds,
                    env={**os.environ, "PXT_FIRST_FAILURE": "1"})
-
-
-def programs_of(test):
-    """What a test runs, as the build names it."""
-    if not test.startswith("tool."):
-        return [f"tests/test_{test}"]
-    folder = ROOT / "tests" / "tool"
-    return PROGRAMS[:2] + [program for name, programs in WANTS.items()
-                           if f"\n{test[5:]}()\n" in (folder / name).read_text() for program in programs]
 
 
 def configure(source, build, *options):
@@ -483,16 +409,13 @@ def tail(text, lines=25):
     return "\n".join("    | " + line for line in text.splitlines()[-lines:])
 
 
-def try_mutant(copy, mutant, jobs):
+def try_mutant(copy, mutant):
     """(killed, what to print)"""
     original = (copy.tree / mutant.file).read_text()
-    try:
-        copy.put(mutant.file, mutant.edit(original))
-    except ValueError as error:
-        return False, f"DOES NOT APPLY  {mutant.name}: {error}"
+    copy.put(mutant.file, mutant.edit(original))
     try:
         begun = time.monotonic()
-        status, text = copy.build_test(mutant.kill[0], jobs, mutant.file, mutant.function)
+        status, text = copy.build_test(mutant.kill[0], mutant.file, mutant.function)
         if status != 0:
             return False, f"DOES NOT BUILD  {mutant.name}\n{tail(text)}"
         built = time.monotonic()
@@ -515,11 +438,11 @@ def try_mutant(copy, mutant, jobs):
     return True, f"killed          {mutant.name}, by {mutant.kill[0]} ({how}, {took})"
 
 
-def healthy(copy, mutants, jobs):
+def healthy(copy, mutants):
     """Without a mutant the same tests pass; else "killed" would mean nothing."""
     bad = 0
     for kill in sorted({tuple(mutant.kill) for mutant in mutants}):
-        status, text = copy.build_test(kill[0], jobs, None)
+        status, text = copy.build_test(kill[0], None)
         if status == 0:
             status, text = copy.measure(kill, copy.build)
         if status != 0:
@@ -540,12 +463,13 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    mutants = [mutant for mutant in read_list()
-               if not arguments.names or any(name in mutant.name for name in arguments.names)]
-    if arguments.check:
-        bad = check_that_all_apply(mutants)
-        print(f"{len(mutants)} mutants, {bad} do not apply")
-        sys.exit(bad != 0)
+    listed = [mutant for mutant in read_list()
+              if not arguments.names or any(name in mutant.name for name in arguments.names)]
+    mutants = list(those_that_apply(listed))
+    lost = len(listed) - len(mutants)
+    if arguments.check or lost > len(listed) // 5:
+        print(f"{len(listed)} mutants, {lost} do not apply")
+        sys.exit(lost != 0)
     if not shutil.which("cmake") or not shutil.which("ninja"):
         print("no CMake, or no Ninja: skipped")
         sys.exit(77)
@@ -558,8 +482,7 @@ def main():
             build = where / "build"
             configure(ROOT, build)
         build = Build(build.resolve())
-        build.made(sorted({program for mutant in mutants for program in programs_of(mutant.kill[0])
-                           if not mutant.kill[0].startswith("tsan.")}) or ["help"])
+        build.made(sorted({f"tests/test_{mutant.kill[0]}" for mutant in mutants}) or ["help"])
         copies = [Copy(where, number, build) for number in range(workers)]
         bad = work(copies, mutants, arguments.passed)
     finally:
@@ -590,15 +513,13 @@ def work(copies, mutants, passed):
 
     # Tests of one program one after the other: then little is built again.
     ordered = sorted(mutants, key=lambda mutant: mutant.kill)
-    # The build has no tests with ThreadSanitizer.
-    asked = [mutant for mutant in ordered if not passed or mutant.kill[0].startswith("tsan.")]
     with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
-        share = [asked[number :: len(copies)] for number in range(len(copies))]
-        sick = sum(pool.map(lambda pair: healthy(pair[0], pair[1], 1), zip(copies, share)))
+        share = [[] if passed else ordered[number :: len(copies)] for number in range(len(copies))]
+        sick = sum(pool.map(lambda pair: healthy(*pair), zip(copies, share)))
         if sick:
             return len(mutants)
         return sum(not good for good in pool.map(
-            one, [lambda copy, mutant=mutant: try_mutant(copy, mutant, 1) for mutant in ordered]))
+            one, [lambda copy, mutant=mutant: try_mutant(copy, mutant) for mutant in ordered]))
 
 
 if __name__ == "__main__":

@@ -91,8 +91,6 @@ set(fuzz_level -O0)
 set(fuzz_seconds 8)
 set(fuzz_tool_seconds 1)
 set(size_compilers --short)
-ptrace_check(mutants_apply TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --check)
-ptrace_check(drawn_listed TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/drawn-mutants.py" --check)
 
 if(PTRACE_CHECKS STREQUAL "full")
 	set(fuzz_level -O1)
@@ -103,8 +101,6 @@ if(PTRACE_CHECKS STREQUAL "full")
 	# Many of the tests that they run sleep for half of their time: so other checks run beside them.
 	ptrace_check(mutants TIMEOUT 3400 COST 1000 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --jobs 2 --passed
 		--build "${PROJECT_BINARY_DIR}")
-	ptrace_check(drawn_mutants TIMEOUT 3400 COST 600 "${PTRACE_PYTHON}" "${scripts}/drawn-mutants.py" --jobs 2
-		"${PROJECT_BINARY_DIR}")
 endif()
 if(PXT_LOGRETRIEVAL)
 	set(fuzz sh "${PROJECT_SOURCE_DIR}/tests/fuzz/run" "${PROJECT_BINARY_DIR}")
