@@ -168,7 +168,7 @@ class Data(unittest.TestCase):
         meta, _, _ = pages.read(make.page("waits", "\n".join(lines) + "\n", head=pages.HEAD + "type 39 mtx_wait x64 lock\n"))
         self.assertEqual(meta["why"]["by"], "waits")
         self.assertEqual(meta["why"]["list"][0]["length"], 7100)
-        self.assertIn(" waited 7.100 us for mtx 0x1, which control had.", meta["why"]["list"][0]["answer"])
+        self.assertIn(" waited 7.10 us for mtx 0x1, which control had.", meta["why"]["list"][0]["answer"])
 
     def test_many_causes_end_in_one_that_has_the_rest_of_the_time(self):
         lines = ["event 1000 32 1 0 u32:1"]

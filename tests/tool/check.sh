@@ -228,7 +228,7 @@ check_and_stat_say_what_was_forgotten()
 	for command in 'check' 'stat --strict'; do
 		# shellcheck disable=SC2086
 		run 3 $command late.ptl
-		out_has 'the log holds the last 1.700 s of 7.600 s: a larger stream (posix_trace_attr_setstreamsize()) holds more'
+		out_has 'the log holds the last 1.70 s of 7.60 s: a larger stream (posix_trace_attr_setstreamsize()) holds more'
 	done
 	run 3 check --json late.ptl
 	out_has '"notes":["the log holds the last'
@@ -241,7 +241,7 @@ check_and_stat_say_what_was_forgotten()
 	for command in 'check' 'stat --strict'; do
 		# shellcheck disable=SC2086
 		run 3 $command round.ptl
-		out_has 'the log holds the last 1.700 s of 7.600 s: a larger one (posix_trace_attr_setlogsize()), or the policy APPEND'
+		out_has 'the log holds the last 1.70 s of 7.60 s: a larger one (posix_trace_attr_setlogsize()), or the policy APPEND'
 	done
 }
 
@@ -273,7 +273,7 @@ no_length_comes_from_a_civil_clock_that_was_set()
 		event 7600000000 36 1 0
 	END
 	run 3 check round.ptl
-	out_has 'the log holds the last 1.700 s of 7.600 s'
+	out_has 'the log holds the last 1.70 s of 7.60 s'
 }
 
 # A counter that wrapped, or a clock of the program's own that was set back.
@@ -286,13 +286,13 @@ a_clock_that_stepped_back_is_told_by_every_command()
 		event 4200000000 33 1 0 u32:2 i64:0
 	END
 	run 0 check run.ptl
-	out_has 'clock     STEPPED BACK: 1 events have stamps up to 4.099 s before earlier ones'
+	out_has 'clock     STEPPED BACK: 1 events have stamps up to 4.10 s before earlier ones'
 	run 0 check --json run.ptl
 	out_has '"stamps_backward":1,"stamps_backward_ns":4099000000'
 	for command in print stat why 'export csv'; do
 		# shellcheck disable=SC2086
 		run 0 $command run.ptl
-		err_has 'run.ptl: THE CLOCK STEPPED BACK: 1 events have stamps up to 4.099 s before earlier ones'
+		err_has 'run.ptl: THE CLOCK STEPPED BACK: 1 events have stamps up to 4.10 s before earlier ones'
 	done
 	# What processors' counters differ by is no step.
 	make run.ptl <<-END

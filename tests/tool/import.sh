@@ -70,7 +70,7 @@ what_took_long_is_explained_under_the_tracers_names()
 	file a.dat "$@"
 	run 0 import shark -o run.ptl a.dat
 	run 0 why run.ptl
-	out_has 'FTrace_EVT_interrupt 7 of shark took 9.000 ms, where 1.000 ms is usual'
+	out_has 'FTrace_EVT_interrupt 7 of shark took 9.00 ms, where 1.00 ms is usual'
 }
 
 # SHARK-27, SHARK-37: as the manual prints it, as the source has it, as the unchecked macro logs it.

@@ -81,15 +81,15 @@ stat_top_shows_what_happened_in_the_longest()
 	grep -A 20 '^LONGEST' out >longest
 	cat >expected <<-END
 		LONGEST
-		    1. 6.800 us  mtx_lock .. mtx_unlock  control/4713  at     0.000002200
+		    1. 6.80 us  mtx_lock .. mtx_unlock  control/4713  at     0.000002200
 		        +0 ns         mtx_lock  lock=0x7
 		        +100 ns       note
-		        +6.800 us     mtx_unlock  lock=0x7
+		        +6.80 us      mtx_unlock  lock=0x7
 		        meanwhile 1 events of other threads
-		    2. 3.000 us  job_begin .. job_end  sensor/4712  at     0.000002000
+		    2. 3.00 us  job_begin .. job_end  sensor/4712  at     0.000002000
 		        +0 ns         job_begin  job=2
 		        +100 ns       note  data[4]=73 6c 6f 77 |slow|
-		        +3.000 us     job_end  job=2  late_ns=99
+		        +3.00 us      job_end  job=2  late_ns=99
 		        meanwhile 2 events of other threads
 	END
 	cmp -s longest expected || { diff expected longest; fail 'the longest are others'; }
@@ -119,7 +119,7 @@ stat_slices_show_events_and_load()
 	run 0 stat --slice 10ms run.ptl
 	grep -A 9 '^SLICES' out | sed 's/ *#*$//' >slices
 	cat >expected <<-END
-		SLICES of 10.00 ms; load: spans open on average; most by: the thread with most events
+		SLICES of 10.0 ms; load: spans open on average; most by: the thread with most events
 		  [1] call_enter .. call_exit
 		          START      EVENTS         PER S     LOST LOAD [1]  MOST BY
 		    0.000000000           2         200.0        0    0.500  sensor/4712
@@ -131,7 +131,7 @@ stat_slices_show_events_and_load()
 	COLUMNS=60 "$pxtrace" stat --slice 10ms run.ptl >out || fail 'exit status'
 	grep -A 9 '^SLICES' out >slices
 	cat >expected <<-END
-		SLICES of 10.00 ms; load: spans open on average
+		SLICES of 10.0 ms; load: spans open on average
 		  [1] call_enter .. call_exit
 		          START      EVENTS     LOST LOAD [1]
 		    0.000000000           2        0    0.500  #########
@@ -214,7 +214,7 @@ stat_tells_the_longest_silence()
 		event 113000000 36 1 0
 	END
 	run 0 stat run.ptl
-	grep -qxF '  silence   at most 50.00 ms, from 0.013000000 on, behind note; 4 EVENTS LOST in it' out || fail 'no silence'
+	grep -qxF '  silence   at most 50.0 ms, from 0.013000000 on, behind note; 4 EVENTS LOST in it' out || fail 'no silence'
 	run 0 stat --csv run.ptl
 	grep '^silence' out | cut -d, -f3,8,9,10,17 >silence
 	[ "$(cat silence)" = note,4,1700000000013000000,1700000000063000000,50000000 ] || fail "$(cat silence)"

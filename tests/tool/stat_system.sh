@@ -38,7 +38,7 @@ calls_have_durations_by_their_names()
 	run 0 stat --by thread --json run.ptl
 	has_row call 'read  low/103' '1 2000000 2000000 0'
 	run 0 stat --top 1 run.ptl
-	out_has '1. 4.000 ms  call read  high/101'
+	out_has '1. 4.00 ms  call read  high/101'
 }
 
 # SHARK-37, LPT-24

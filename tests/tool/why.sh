@@ -8,7 +8,7 @@ the_answer_names_the_holder_and_who_ran_instead()
 {
 	make_inversion run.ptl
 	cat >golden <<-END
-		Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1, which low had and could not give back, because middle ran instead for 8.000 ms: a priority inversion.
+		Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.
 		A mutex with PTHREAD_PRIO_INHERIT lets low finish first, if middle is less urgent than high.
 
 		TIME LINE
@@ -22,7 +22,7 @@ the_answer_names_the_holder_and_who_ran_instead()
 		      9.010  high            lock_lock  lock=1
 		      9.300  high            lock_unlock  lock=1
 		      9.400  high            high_end  job=7
-		      9.400  high            6.400 ms too late
+		      9.400  high            6.40 ms too late
 
 		WHERE THE TIME WENT
 		        ms   share
@@ -62,7 +62,7 @@ a_chain_of_holders_is_followed_to_its_end()
 		6001 high deadline_miss 1 1000000
 	END
 	run 0 why run.ptl
-	answer 'Job 1 of high was late by 1.000 ms: it waited 4.500 ms for lock 2, which low had while that one waited for lock 3, which other had.'
+	answer 'Job 1 of high was late by 1.00 ms: it waited 4.50 ms for lock 2, which low had while that one waited for lock 3, which other had.'
 	out_has '3.900   78.0%  waited for lock 2: low had it, which waited for lock 3: other had it'
 	out_has '-0.900  other           has had lock 3 since then'
 	run 0 why --json run.ptl
@@ -101,7 +101,7 @@ a_deadlock_is_named()
 		:unfinished
 	END
 	run 0 why --incomplete --thread high run.ptl
-	answer 'Job 1 of high has not ended after 8.000 ms: it waited 7.800 ms for lock 1, which low had while that one waited for lock 2, which high had: a deadlock.'
+	answer 'Job 1 of high has not ended after 8.00 ms: it waited 7.80 ms for lock 1, which low had while that one waited for lock 2, which high had: a deadlock.'
 	out_has 'Locks that are always taken in the same order cannot do that.'
 }
 
@@ -116,7 +116,7 @@ time_before_the_begin_counts_from_the_release()
 		6020 high deadline_miss 7 2000000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 2.000 ms: it began only 3.010 ms after its release, because middle ran.'
+	answer 'Job 7 of high was late by 2.00 ms: it began only 3.01 ms after its release, because middle ran.'
 	out_has '4.010  100.0%  from release to end'
 }
 
@@ -130,7 +130,7 @@ what_nests_inside_the_span_is_told()
 		7201 high deadline_miss 1 3000000
 	END
 	run 0 why run.ptl
-	answer 'Job 1 of high was late by 3.000 ms: what it did for 6.200 ms is not recorded (own work, or a call that blocked), most of it in step.'
+	answer 'Job 1 of high was late by 3.00 ms: what it did for 6.20 ms is not recorded (own work, or a call that blocked), most of it in step.'
 	out_has '6.000   96.8%  not recorded: own work, or a call that blocked, in step'
 }
 
@@ -164,7 +164,7 @@ a_job_behind_a_late_one_is_explained_by_it()
 		9301 high deadline_miss 2 3000000
 	END
 	run 0 why run.ptl
-	answer 'Job 2 of high was late by 3.000 ms: it began only 5.000 ms after its release, because its thread was still at the one before and waited for lock 1: low had it.'
+	answer 'Job 2 of high was late by 3.00 ms: it began only 5.00 ms after its release, because its thread was still at the one before and waited for lock 1: low had it.'
 	out_has '4.800   94.1%  released, but its thread was still at the one before and waited for lock 1: low had it'
 	COLUMNS=60 "$pxtrace" why run.ptl >narrow || fail 'exit status'
 	sed -n '/^WHERE/,$p' narrow >tables

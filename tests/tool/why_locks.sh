@@ -38,12 +38,12 @@ locks_are_told_by_what_was_waited_for_them()
 		END
 	} | story run.ptl
 	run 0 why --locks run.ptl
-	[ "$(sed -n 2p out | awk '{ print $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }')" = 'lock 1 2 1 8.510 ms 8.510 ms 9.990 ms' ] || fail 'the first row'
-	out_has 'high waited 8.510 ms for it at     0.002500000 s, while low had it'
+	[ "$(sed -n 2p out | awk '{ print $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 }')" = 'lock 1 2 1 8.51 ms 8.51 ms 9.99 ms' ] || fail 'the first row'
+	out_has 'high waited 8.51 ms for it at 2.50 ms, while low had it'
 	COLUMNS=60 "$pxtrace" why --locks run.ptl >narrow || fail 'exit status'
 	awk '/^LOCK/ || /^lock/ { if (length > 60) exit 1 }' narrow || fail "too wide: $(cat narrow)"
-	[ "$(sed -n 2p narrow | tr -s ' ')" = 'lock 1 1 8.510 ms 8.510 ms 9.990 ms' ] || fail 'the first row of a narrow terminal'
-	out_has 'low had it longest: 9.990 ms'
+	[ "$(sed -n 2p narrow | tr -s ' ')" = 'lock 1 1 8.51 ms 8.51 ms 9.99 ms' ] || fail 'the first row of a narrow terminal'
+	out_has 'low had it longest: 9.99 ms'
 	out_has 'No locks were taken in orders that could deadlock.'
 	part run.ptl '[row["lock"] for row in told["locks"]]' "['lock 1', 'lock 9']"
 	part run.ptl '[told["locks"][0][k] for k in ("taken", "waits", "wait_ns", "held_ns")]' '[2, 1, 8510000, 9990000]'
@@ -59,8 +59,8 @@ locks_taken_in_both_orders_by_two_threads_could_deadlock()
 	} | story run.ptl
 	run 0 why --locks run.ptl
 	out_has 'COULD DEADLOCK'
-	out_has 'lock 1, then lock 2: high, 1 time, first at     0.001010000 s'
-	out_has 'lock 2, then lock 1: low, 2 times, first at     0.002010000 s'
+	out_has 'lock 1, then lock 2: high, 1 time, first at 1.01 ms'
+	out_has 'lock 2, then lock 1: low, 2 times, first at 2.01 ms'
 	part run.ptl 'len(told["could_deadlock"])' 1
 	part run.ptl '[(o["first"], o["then"], o["thread"], o["count"]) for o in told["could_deadlock"][0]]' \
 		"[('lock 1', 'lock 2', 'high', 1), ('lock 2', 'lock 1', 'low', 2)]"

@@ -35,7 +35,7 @@ roles_name_events_of_other_programs()
 		lock-release  mtx_gone   lock=addr class=mutex   # first field
 	END
 	run 0 why --roles roles run.ptl
-	answer 'frame 5 of worker was late by 4.000 ms: it waited 5.900 ms for mutex 0xbeef, which writer had.'
+	answer 'frame 5 of worker was late by 4.00 ms: it waited 5.90 ms for mutex 0xbeef, which writer had.'
 	out_has '7.000  100.0%  from release to end'
 	[ ! -s err ] || fail 'complaints'
 }

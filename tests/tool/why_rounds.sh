@@ -42,7 +42,7 @@ a_late_round_is_explained_and_no_idle_worker()
 		echo "190010 other call_exit 1 96 0 189510"
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.40 ms for a round, where 100.0 us is usual (1 of 12): it waited 50.01 ms for mutex 0x40, which low had; low did for 50.01 ms what is not recorded: own work, or a call that blocked.'
+	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 	out_lacks 'sem_wait'
 	run 0 why --json run.ptl
 	is '(late["kind"], late["thread"], late["length_ns"])' "('round', 'high', 50400000)"
@@ -79,7 +79,7 @@ waits_are_told_when_they_are_asked_for()
 {
 	late_round | log run.ptl
 	run 0 why --waits run.ptl
-	answer 'high waited 50.01 ms for mutex 0x40, which low had.'
+	answer 'high waited 50.0 ms for mutex 0x40, which low had.'
 }
 
 a_sleep_longer_than_asked_for_is_late()
@@ -97,7 +97,7 @@ a_sleep_longer_than_asked_for_is_late()
 		echo "500 low@0 mutex_lock 128 0 0"
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'high slept for 40.01 ms; for 30.00 ms of it it could run, but low ran instead, where 10.00 ms was asked for (1 of 13).'
+	answer 'high slept for 40.0 ms; for 30.0 ms of it it could run, but low ran instead, where 10.0 ms was asked for (1 of 13).'
 }
 
 what_a_thread_planned_itself_is_no_excess()
@@ -110,7 +110,7 @@ what_a_thread_planned_itself_is_no_excess()
 		sleeps middle 121.7 6 5
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.40 ms for a round, where 100.0 us is usual (1 of 12): it waited 50.01 ms for mutex 0x40, which low had; low did for 50.01 ms what is not recorded: own work, or a call that blocked.'
+	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 }
 
 # high waits for middle, which waits for low: both are late, high suffers.
@@ -145,14 +145,14 @@ the_chain_is_followed_from_the_victim_to_its_end()
 {
 	chain | log run.ptl
 	run 0 why run.ptl
-	answer 'high was in pthread_cond_wait for 69.90 ms, until middle woke it; middle waited 60.00 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 59.98 ms, where 9.900 ms is usual (1 of 12).'
-	out_has '59.980  low             was in read of descriptor 5 for 59.98 ms'
+	answer 'high was in pthread_cond_wait for 69.9 ms, until middle woke it; middle waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms, where 9.90 ms is usual (1 of 12).'
+	out_has '59.980  low             was in read of descriptor 5 for 60.0 ms'
 	run 0 why --json run.ptl
 	is '[(link["thread"], link["did"], link["by"]) for link in late["chain"]]' \
 		"[('high', 'call', 'middle'), ('middle', 'lock', 'low'), ('low', 'call', None)]"
 	is '(late["usual_ns"], late["usual_is"], late["late_rounds"], late["rounds"])' "(9900000, 'median', 1, 12)"
 	run 0 why --thread middle run.ptl
-	answer 'middle took 61.00 ms for a round, where 1.000 ms is usual (1 of 11): it waited 60.00 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 59.98 ms.'
+	answer 'middle took 61.0 ms for a round, where 1.00 ms is usual (1 of 11): it waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms.'
 }
 
 a_wait_that_timed_out_was_ended_by_nobody()
@@ -167,7 +167,7 @@ a_wait_that_timed_out_was_ended_by_nobody()
 		}
 	}' | log run.ptl
 	run 0 why run.ptl
-	answer 'high was in pthread_cond_wait for 209.0 ms, until it timed out: nobody signalled it, where 9.000 ms is usual (1 of 12).'
+	answer 'high was in pthread_cond_wait for 209 ms, until it timed out: nobody signalled it, where 9.00 ms is usual (1 of 12).'
 }
 
 # What the kernel says of the time in which a thread ran: PAGES or samples.
@@ -194,7 +194,7 @@ page_faults_of_a_late_round_are_counted_and_placed()
 		done | ran
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it ran for 50.10 ms, with 6400 page faults in refill (cache.c:4).'
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with 6400 page faults in refill (cache.c:4).'
 }
 
 where_a_thread_ran_is_told_by_samples()
@@ -207,7 +207,7 @@ where_a_thread_ran_is_told_by_samples()
 		done | ran
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it ran for 50.10 ms, most of it in look_up (cache.c:5).'
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, most of it in look_up (cache.c:5).'
 }
 
 who_was_stopped_is_told_by_whom()
@@ -219,7 +219,7 @@ who_was_stopped_is_told_by_whom()
 		echo "121100 - sched_switch 0 103 120 1 101 120"
 	} | ran | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it was stopped by SIGSTOP for 49.20 ms, which low sent.'
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was stopped by SIGSTOP for 49.2 ms, which low sent.'
 }
 
 # Nothing less urgent can be in the way of what may run: the system's limit is.
@@ -230,7 +230,7 @@ who_was_throttled_could_run_while_less_urgent_threads_did()
 		echo "121100 - sched_switch 0 103 120 0 101 20"
 	} | ran | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it could run for 49.30 ms and was throttled: less urgent threads ran, as low.'
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and was throttled: less urgent threads ran, as low.'
 }
 
 # low had the CPU that high waited for; where high went afterwards is another matter.
@@ -254,7 +254,7 @@ who_ran_instead_had_the_cpu_that_was_waited_for()
 		sleeps high 121.8 6 10
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'high took 50.20 ms for a round, where 100.0 us is usual (1 of 12): it could run for 47.25 ms, but low ran instead.'
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
 }
 
 who_tries_a_lock_in_vain_waits_for_its_holder()
@@ -275,7 +275,7 @@ who_tries_a_lock_in_vain_waits_for_its_holder()
 		sleeps high 121.8 20 10
 	} | log run.ptl
 	run 0 why run.ptl
-	grep -q '^high took 50.20 ms for a round, where 100.0 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
+	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
 		fail "another answer: $(head -n 1 out)"
 }
 
@@ -292,7 +292,7 @@ a_deadlock_comes_before_all()
 		END
 	} | log run.ptl
 	run 0 why run.ptl
-	answer 'middle has waited 700.0 ms without end for mutex 0x100, which other had while that one waited for mutex 0xc0, which middle had: a deadlock.'
+	answer 'middle has waited 700 ms without end for mutex 0x100, which other had while that one waited for mutex 0xc0, which middle had: a deadlock.'
 }
 
 # Where every second round is late, late is what is usual.
@@ -311,7 +311,7 @@ what_is_late_most_of_the_time_is_not_unusual()
 		}
 	}' | log run.ptl
 	run 0 why run.ptl
-	grep -q '^high waited 50.00 ms for mutex 0x40' out || fail "another answer: $(head -n 1 out)"
+	grep -q '^high waited 50.0 ms for mutex 0x40' out || fail "another answer: $(head -n 1 out)"
 }
 
 where_no_round_is_late_that_is_said()

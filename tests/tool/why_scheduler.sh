@@ -32,7 +32,7 @@ the_scheduler_says_who_ran_instead()
 {
 	make_scheduled run.ptl 30 20
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1, which low had and could not give back, because other ran instead for 8.000 ms: a priority inversion.'
+	answer 'Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because other ran instead for 8.00 ms: a priority inversion.'
 	out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
 	out_has '1.000    9.6%  could run, but other did'
 	out_has '0.600  other           runs on CPU 0, where low ran'
@@ -92,7 +92,7 @@ a_sleeping_thread_is_told_by_the_scheduler()
 		7101 high deadline_miss 1 3000000
 	END
 	run 0 why run.ptl
-	answer 'Job 1 of high was late by 3.000 ms: it slept for 5.000 ms.'
+	answer 'Job 1 of high was late by 3.00 ms: it slept for 5.00 ms.'
 	out_has 'CPU 0 has nothing to do, where high ran'
 }
 
@@ -108,7 +108,7 @@ threads_that_the_scheduler_does_not_tell_of_are_others()
 		6010 high deadline_miss 7 3000000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 3.000 ms: others ran instead of it for 3.000 ms.'
+	answer 'Job 7 of high was late by 3.00 ms: others ran instead of it for 3.00 ms.'
 	out_has '3.000   60.0%  could run, but others did'
 	out_has 'others          may run on CPU 0, where high ran'
 	out_lacks 'nothing to do'
@@ -131,7 +131,7 @@ others_are_no_reason_for_an_inversion()
 		12410 high deadline_miss 7 6400000
 	END
 	run 0 why others.ptl
-	out_has 'because others ran instead for 8.000 ms'
+	out_has 'because others ran instead for 8.00 ms'
 	out_lacks 'inversion'
 	out_lacks PRIO_INHERIT
 }

@@ -20,7 +20,7 @@ without_deadlines_the_unusual_is_explained()
 {
 	make_many run.ptl
 	run 0 why run.ptl
-	answer 'Job 9 of high took 900.0 us, where 500.0 us is usual: what it did for 900.0 us is not recorded (own work, or a call that blocked).'
+	answer 'Job 9 of high took 900 us, where 500 us is usual: what it did for 900 us is not recorded (own work, or a call that blocked).'
 	out_has 'LONGER THAN USUAL'
 	COLUMNS=60 "$pxtrace" why run.ptl >out || fail 'exit status'
 	sed -n '/^LONGER/,$p' out | awk 'length > 60' >wide
@@ -45,11 +45,11 @@ cpu_times_tell_own_work_from_waits_that_are_not_recorded()
 {
 	turns 18500000
 	run 0 why run.ptl
-	answer 'turn 5 of high took 9.000 ms, where 1.000 ms is usual: its own work took 8.500 ms.'
+	answer 'turn 5 of high took 9.00 ms, where 1.00 ms is usual: its own work took 8.50 ms.'
 	out_lacks 'would tell'
 	turns 11000000
 	run 0 why run.ptl
-	answer 'turn 5 of high took 9.000 ms, where 1.000 ms is usual: of 9.000 ms it ran for 1.000 ms only, by its CPU time; what it waited for is not recorded.'
+	answer 'turn 5 of high took 9.00 ms, where 1.00 ms is usual: of 9.00 ms it ran for 1.00 ms only, by its CPU time; what it waited for is not recorded.'
 	out_has '`pxtrace run` would tell'
 	run 0 why --json run.ptl
 	is 'late["ran_ns"]' 1000000
@@ -66,7 +66,7 @@ what_is_always_long_is_not_unusual()
 		done
 	} | story run.ptl
 	run 0 why run.ptl
-	answer 'Job 5 of high took 600.0 us, where 100.0 us is usual: what it did for 600.0 us is not recorded (own work, or a call that blocked).'
+	answer 'Job 5 of high took 600 us, where 100 us is usual: what it did for 600 us is not recorded (own work, or a call that blocked).'
 }
 
 jobs_of_one_thread_may_overlap()
@@ -90,7 +90,7 @@ longer_than_counts_what_is_longer()
 {
 	make_many run.ptl
 	run 0 why --longer-than 650us run.ptl
-	out_has 'Job 9 of high took 900.0 us'
+	out_has 'Job 9 of high took 900 us'
 	out_has 'LONGER THAN ASKED FOR'
 	[ "$(sed -n '/^LONGER THAN ASKED/,$p' out | grep -c 'job [0-9] of high')" -eq 3 ] || fail 'not three'
 	run 0 why --longer-than 2s run.ptl
@@ -101,7 +101,7 @@ a_moment_names_its_span()
 {
 	make_many run.ptl
 	run 0 why --at 4.2ms run.ptl
-	answer 'Job 4 of high took 400.0 us, where 500.0 us is usual: what it did for 400.0 us is not recorded (own work, or a call that blocked).'
+	answer 'Job 4 of high took 400 us, where 500 us is usual: what it did for 400 us is not recorded (own work, or a call that blocked).'
 	run 0 why --at 4.5ms run.ptl
 	answer 'No span was open at that time.'
 }
@@ -110,16 +110,16 @@ event_and_thread_choose()
 {
 	make_many run.ptl
 	run 0 why --event middle run.ptl
-	out_has 'of middle took 10.00 us'
+	out_has 'of middle took 10.0 us'
 	run 0 why --thread 102 run.ptl
-	out_has 'of middle took 10.00 us'
+	out_has 'of middle took 10.0 us'
 	run 2 why --event nothing run.ptl
 	out_has 'No span like that ended'
 	err_has 'no event type is called "nothing"'
 	run 2 why --event hihg run.ptl
 	err_has '--event: no event type is called "hihg"; did you mean "high"?'
 	run 2 why --event middle --thread 102 --thread nosuch run.ptl
-	out_has 'of middle took 10.00 us'
+	out_has 'of middle took 10.0 us'
 	[ "$(grep -c 'called' err)" -eq 1 ] || fail 'a span that there is'
 }
 

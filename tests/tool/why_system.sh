@@ -38,7 +38,7 @@ the_lock_its_holder_the_place_and_what_was_done_meanwhile_are_told()
 	needs_variables
 	make_convoy run.ptl
 	run 0 why run.ptl
-	answer 'high waited 12.41 ms for cache_lock, which low had, taken in refill (cache.c:4); that one was in fsync of descriptor 7 for 11.90 ms. Waits for it: 2, 12.91 ms in all.'
+	answer 'high waited 12.4 ms for cache_lock, which low had, taken in refill (cache.c:4); that one was in fsync of descriptor 7 for 11.9 ms. Waits for it: 2, 12.9 ms in all.'
 	run 0 why --json run.ptl
 	is 'late["variable"], late["waits"], late["waits_ns"]' 'cache_lock 2 12910000'
 	is 'late["first_used_in"]' 'refill (cache.c:4)'
@@ -52,9 +52,9 @@ locks_of_programs_are_told_with_variables_and_places()
 	needs_variables
 	make_convoy run.ptl
 	run 0 why --locks run.ptl
-	out_has 'cache_lock                 3       2    12.91 ms    12.41 ms    13.40 ms'
-	out_has 'high waited 12.41 ms for it at     0.002000000 s, while low had it, taken in refill (cache.c:4)'
-	out_has 'low had it longest: 13.40 ms, taken in refill (cache.c:4)'
+	out_has 'cache_lock                 3       2     12.9 ms     12.4 ms     13.4 ms'
+	out_has 'high waited 12.4 ms for it at 2.00 ms, while low had it, taken in refill (cache.c:4)'
+	out_has 'low had it longest: 13.4 ms, taken in refill (cache.c:4)'
 	part run.ptl '[told["locks"][0][k] for k in ("lock", "waits", "longest_holder", "longest_holder_place")]' \
 		"['cache_lock', 2, 'low', 'refill (cache.c:4)']"
 }
@@ -78,13 +78,13 @@ in_a_call_a_thread_sleeps_is_kept_from_running_and_runs()
 		13200 high mutex_lock 64 11200 0
 	END
 	run 0 why --json run.ptl
-	is 'late["answer"]' 'high waited 11.20 ms for mutex 0x40, which low had; that one was in read of descriptor 5 for 7.000 ms.'
+	is 'late["answer"]' 'high waited 11.2 ms for mutex 0x40, which low had; that one was in read of descriptor 5 for 7.00 ms.'
 	is '[c["ns"] for c in late["causes"] if c["text"].endswith("was in read of descriptor 5")]' '[7000000]'
 	is '[c["ns"] for c in late["causes"] if c["text"].endswith("could not run: other did")]' '[2500000]'
 	is '[c["ns"] for c in late["causes"] if c["text"].endswith("low had it")]' '[1600000]'
 	add_up
 	run 0 why --off-cpu --thread low run.ptl
-	answer 'low was off the CPU for 5.800 ms: it was in read of descriptor 5 for 3.800 ms.'
+	answer 'low was off the CPU for 5.80 ms: it was in read of descriptor 5 for 3.80 ms.'
 }
 
 a_lock_that_was_not_had_ends_the_wait_alone()
@@ -100,7 +100,7 @@ a_lock_that_was_not_had_ends_the_wait_alone()
 		9700 middle mutex_unlock 64 0
 	END
 	run 0 why run.ptl
-	answer 'high waited 5.000 ms for mutex 0x40, which low had. Waits for it: 2, 5.600 ms in all.'
+	answer 'high waited 5.00 ms for mutex 0x40, which low had. Waits for it: 2, 5.60 ms in all.'
 	part run.ptl '[told["locks"][0][k] for k in ("taken", "waits", "wait_ns", "held_by")]' "[2, 2, 5600000, 'low']"
 }
 
@@ -127,7 +127,7 @@ with_waits_alone_the_holder_is_known_from_the_lock_and_its_release()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'high waited 5.010 ms for cache_lock, which low had, given back in store (cache.c:6). Waits for it: 2, 5.210 ms in all.'
+	answer 'high waited 5.01 ms for cache_lock, which low had, given back in store (cache.c:6). Waits for it: 2, 5.21 ms in all.'
 	out_has 'holder=103  <- low has it'
 	run 0 why --locks run.ptl
 	out_has 'while low had it, given back in store (cache.c:6)'
@@ -178,7 +178,7 @@ several_readers_have_a_lock_until_the_last_gives_it_back()
 		9400 low sync_unlock 64 0 1
 	END
 	run 0 why run.ptl
-	answer 'high waited 7.010 ms for rwlock 0x40 (to write), which middle had. Waits for it: 2, 7.210 ms in all.'
+	answer 'high waited 7.01 ms for rwlock 0x40 (to write), which middle had. Waits for it: 2, 7.21 ms in all.'
 	out_has 'waited for rwlock 0x40: low and 2 more had it'
 	out_has 'waited for rwlock 0x40: middle had it'
 	run 0 why --json run.ptl
@@ -186,7 +186,7 @@ several_readers_have_a_lock_until_the_last_gives_it_back()
 	is '[c["ns"] for c in late["causes"] if c["chain"][0]["holder"] == "middle"]' '[4000000, 2000000]'
 	is '[c["priority_inversion"] for c in late["causes"]]' '[False, False, False, False]'
 	run 0 why --thread low run.ptl
-	answer 'low waited 200.0 us for rwlock 0x40 (to read), which high had. Waits for it: 2, 7.210 ms in all.'
+	answer 'low waited 200 us for rwlock 0x40 (to read), which high had. Waits for it: 2, 7.21 ms in all.'
 	part run.ptl '[told["locks"][0][k] for k in ("lock", "taken", "held_by", "held_ns")]' "['rwlock 0x40', 5, 'middle', 7900000]"
 }
 
@@ -238,9 +238,9 @@ spin_locks_and_condition_variables_are_told_by_what_they_are()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'high waited 3.800 ms for cache_lock, which low had; that one was in pthread_cond_wait of queue_changed for 3.500 ms.'
+	answer 'high waited 3.80 ms for cache_lock, which low had; that one was in pthread_cond_wait of queue_changed for 3.50 ms.'
 	run 0 why --worst 2 run.ptl
-	out_has 'high waited 1.010 ms for spin lock 0x40, which low had.'
+	out_has 'high waited 1.01 ms for spin lock 0x40, which low had.'
 	# While it waits for the condition the mutex is another one's.
 	part run.ptl '[row["taken"] for row in told["locks"] if row["lock"] == "table_lock"]' '[3]'
 	part run.ptl '[row["waits"] for row in told["locks"] if row["lock"] == "table_lock"]' '[0]'
@@ -259,7 +259,7 @@ a_lock_without_a_name_is_told_by_where_it_was_first_used()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'high waited 1.010 ms for mutex 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
+	answer 'high waited 1.01 ms for mutex 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
 }
 
 # QNX-24: addresses mean something in one process, for as long as the image is there
@@ -367,13 +367,13 @@ functions_say_what_a_thread_did_meanwhile()
 		END
 	} | traced run.ptl
 	run 0 why --waits run.ptl
-	answer 'high waited 9.110 ms for mutex 0x40 (first used in store (cache.c:6)), which low had, taken in store (cache.c:6); that one was in refill (cache.c:4) for 5.100 ms.'
+	answer 'high waited 9.11 ms for mutex 0x40 (first used in store (cache.c:6)), which low had, taken in store (cache.c:6); that one was in refill (cache.c:4) for 5.10 ms.'
 	run 0 why --waits --json run.ptl
 	is '[(c.get("function"), c["ns"]) for c in late["causes"]][:2]' \
 		"[('refill (cache.c:4)', 5100000), ('store (cache.c:6)', 3900000)]"
 	add_up
 	run 0 why run.ptl
-	answer 'Job 1 of middle took 8.000 ms: what it did for 8.000 ms is not recorded (own work, or a call that blocked), most of it in store (cache.c:6).'
+	answer 'Job 1 of middle took 8.00 ms: what it did for 8.00 ms is not recorded (own work, or a call that blocked), most of it in store (cache.c:6).'
 }
 
 who_signalled_a_condition_is_told_of_the_wait_for_it()
@@ -395,7 +395,7 @@ who_signalled_a_condition_is_told_of_the_wait_for_it()
 		END
 	} | traced run.ptl
 	run 0 why --off-cpu --thread high run.ptl
-	answer 'high was off the CPU for 4.800 ms: it was in pthread_cond_wait of queue_changed for 4.800 ms, until low signalled it in store (cache.c:6).'
+	answer 'high was off the CPU for 4.80 ms: it was in pthread_cond_wait of queue_changed for 4.80 ms, until low signalled it in store (cache.c:6).'
 }
 
 # SHARK-38: Python's locks are semaphores, which who waits takes and gives back
@@ -416,7 +416,7 @@ a_semaphore_that_is_used_as_a_lock_has_a_holder()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'high waited 5.010 ms for semaphore 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
+	answer 'high waited 5.01 ms for semaphore 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
 	part run.ptl '[told["locks"][0][k] for k in ("lock", "taken", "waits", "longest_holder", "held_by", "held_ns")]' \
 		"['semaphore 0x40 (first used in refill (cache.c:4))', 2, 1, 'low', 'low', 6990000]"
 	run 0 why --locks run.ptl
@@ -442,10 +442,10 @@ a_semaphore_that_others_post_has_none()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'middle waited 3.510 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in refill (cache.c:4). Waits for it: 3, 6.530 ms in all.'
+	answer 'middle waited 3.51 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in refill (cache.c:4). Waits for it: 3, 6.53 ms in all.'
 	out_has 'waited for semaphore 0x40: low posted it'
 	run 0 why --thread high run.ptl
-	answer 'high waited 3.010 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in store (cache.c:6). Waits for it: 3, 6.530 ms in all.'
+	answer 'high waited 3.01 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in store (cache.c:6). Waits for it: 3, 6.53 ms in all.'
 	run 0 why --locks run.ptl
 	out_has 'until low posted it in refill (cache.c:4)'
 	out_lacks 'DEADLOCK'
@@ -473,8 +473,8 @@ who_woke_a_thread_from_a_futex_is_told()
 		END
 	} | traced run.ptl
 	run 0 why --worst 2 run.ptl
-	out_has 'high waited 3.010 ms for futex 0x40 (first used in look_up (cache.c:5)), until low woke it in store (cache.c:6).'
-	out_has 'for futex 0x40 (first used in look_up (cache.c:5)): for 2.890 ms it was woken, but middle ran.'
+	out_has 'high waited 3.01 ms for futex 0x40 (first used in look_up (cache.c:5)), until low woke it in store (cache.c:6).'
+	out_has 'for futex 0x40 (first used in look_up (cache.c:5)): for 2.89 ms it was woken, but middle ran.'
 	run 0 why --locks run.ptl
 	out_lacks 'orders locks are taken is not known'
 }
@@ -530,7 +530,7 @@ variables_of_cplusplus_have_the_names_of_their_source()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'high waited 1.010 ms for app::queue::changed+8, which low had.'
+	answer 'high waited 1.01 ms for app::queue::changed+8, which low had.'
 }
 
 threads_of_one_name_are_told_with_their_numbers()
@@ -546,7 +546,7 @@ threads_of_one_name_are_told_with_their_numbers()
 		7010 high mutex_lock 64 5010 0
 	END
 	run 0 why run.ptl
-	answer 'high/101 waited 5.010 ms for mutex 0x40, which low had.'
+	answer 'high/101 waited 5.01 ms for mutex 0x40, which low had.'
 	out_has 'high/105, mutex 0x50'
 }
 

@@ -19,7 +19,7 @@ lost_events_hide_time_and_nothing_else()
 		9410 high deadline_miss 7 6400000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: what it did for 5.000 ms is not known, because 12 events were lost.'
+	answer 'Job 7 of high was late by 6.40 ms: what it did for 5.00 ms is not known, because 12 events were lost.'
 	out_has '4.000                  12 EVENTS LOST up to here'
 	out_has '5.000   67.6%  not known: 12 events were lost'
 	out_has '1.500   20.3%  waited for lock 1: low had it'
@@ -43,7 +43,7 @@ a_lock_is_unknown_behind_a_loss_until_somebody_takes_it()
 		9410 high deadline_miss 7 6400000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: it waited 6.500 ms for lock 1: who had it is not in the log.'
+	answer 'Job 7 of high was late by 6.40 ms: it waited 6.50 ms for lock 1: who had it is not in the log.'
 	out_has 'lock_wait  lock=1  <- who has it is not in the log'
 }
 
@@ -59,7 +59,7 @@ a_lock_that_was_got_was_in_no_deadlock()
 		echo '30100 high lock_unlock 11'
 	} | story run.ptl
 	run 0 why --waits run.ptl
-	out_has 'high waited 25.00 ms'
+	out_has 'high waited 25.0 ms'
 	! grep -q deadlock out || fail 'a deadlock that ended'
 }
 
@@ -89,7 +89,7 @@ thread 2 0x2000 12 low
 	printf "$threads$odd" job where job where job where | "$mklog" >run.ptl || fail mklog
 	run 0 why run.ptl
 	out_lacks 'nobody had it'
-	out_has 'waited 6.510 ms for mtx 7: who had it is not known, no event says that anybody did'
+	out_has 'waited 6.51 ms for mtx 7: who had it is not known, no event says that anybody did'
 	out_has 'The field "job" was taken for the lock.'
 	run 0 why --json run.ptl
 	is 'late["causes"][0]["holder_state"]' doubt
@@ -97,7 +97,7 @@ thread 2 0x2000 12 low
 	# shellcheck disable=SC2059
 	printf "$threads$odd" job lock job lock job lock | "$mklog" >run.ptl || fail mklog
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: it waited 6.500 ms for mtx 0xbeef, which low had.'
+	answer 'Job 7 of high was late by 6.40 ms: it waited 6.50 ms for mtx 0xbeef, which low had.'
 	out_lacks 'was taken for the lock'
 }
 
@@ -120,7 +120,7 @@ the_list_names_what_most_of_the_time_went_to()
 		16001 high deadline_miss 2 1500000
 	END
 	run 0 why run.ptl
-	answer 'Job 2 of high was late by 1.500 ms: it waited 1.200 ms for lock 1, which low had.'
+	answer 'Job 2 of high was late by 1.50 ms: it waited 1.20 ms for lock 1, which low had.'
 	out_has 'MISSED DEADLINES, by most first'
 	grep '^ .*job 2 of high' out | grep -q 'own work' || fail 'mostly something else'
 }
@@ -137,7 +137,7 @@ who_gives_a_lock_back_had_it_before()
 		9410 high deadline_miss 7 6400000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: it waited 6.400 ms for lock 1, which low had.'
+	answer 'Job 7 of high was late by 6.40 ms: it waited 6.40 ms for lock 1, which low had.'
 	run 0 why --json run.ptl
 	is 'late["causes"][0]["holder_state"]' seen
 	add_up
@@ -208,7 +208,7 @@ a_miss_without_its_begin_says_so()
 		9410 high deadline_miss 7 6400000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms; why, is not known: its begin is not in the log.'
+	answer 'Job 7 of high was late by 6.40 ms; why, is not known: its begin is not in the log.'
 }
 
 a_stopped_trace_is_a_gap()
@@ -221,7 +221,7 @@ a_stopped_trace_is_a_gap()
 		9410 high deadline_miss 7 6400000
 	END
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: what it did for 7.400 ms was not recorded.'
+	answer 'Job 7 of high was late by 6.40 ms: what it did for 7.40 ms was not recorded.'
 	out_has 'nothing was recorded up to here: the trace was stopped'
 }
 

@@ -30,11 +30,11 @@ without_spans_the_longest_wait_is_explained()
 {
 	make_waits run.ptl
 	run 0 why run.ptl
-	answer 'high waited 8.510 ms for lock 1, which low had and could not give back, because other ran instead for 8.000 ms: a priority inversion.'
+	answer 'high waited 8.51 ms for lock 1, which low had and could not give back, because other ran instead for 8.00 ms: a priority inversion.'
 	out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
 	out_has '100.0%  the whole wait'
 	out_has 'WAITS FOR LOCKS, the longest first'
-	[ "$(grep -c 'high, lock 2  *100.0 us' out)" = 1 ] || fail 'no row of the second wait'
+	[ "$(grep -c 'high, lock 2  *100 us' out)" = 1 ] || fail 'no row of the second wait'
 	run 0 why --json run.ptl
 	is 'late["kind"], late["lock"], late["number"], late["thread"]' 'lock lock 1 high'
 	is 'late["length_ns"]' 8510000
@@ -45,11 +45,11 @@ where_there_are_spans_waits_are_asked_for()
 {
 	make_inversion run.ptl
 	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.400 ms: it waited 8.500 ms for lock 1, which low had and could not give back, because middle ran instead for 8.000 ms: a priority inversion.'
+	answer 'Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.'
 	run 0 why --waits run.ptl
-	answer 'high waited 8.510 ms for lock 1, which low had and could not give back, because middle ran instead for 8.000 ms: a priority inversion.'
+	answer 'high waited 8.51 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.'
 	run 0 why --waits --thread low run.ptl
-	answer 'low waited 10.00 us for lock 1: who had it is not in the log.'
+	answer 'low waited 10.0 us for lock 1: who had it is not in the log.'
 	run 0 why --waits --longer-than 9ms run.ptl
 	answer 'No wait for a lock like that in this log.'
 	run 2 why --waits --event 'nothing*' run.ptl
@@ -66,7 +66,7 @@ a_wait_that_never_ended_is_explained_as_a_deadlock()
 		9300 other note
 	END
 	run 0 why run.ptl
-	answer 'low has waited 8.100 ms without end for lock 2, which high had while that one waited for lock 1, which low had: a deadlock.'
+	answer 'low has waited 8.10 ms without end for lock 2, which high had while that one waited for lock 1, which low had: a deadlock.'
 	out_has 'Locks that are always taken in the same order cannot do that.'
 	run 0 why --json --worst 2 run.ptl
 	is 'late["unfinished"]' True
@@ -83,7 +83,7 @@ a_wait_that_was_given_up_ends_there()
 		9000 high lock_unlock 2
 	END
 	run 0 why run.ptl
-	answer 'high waited 5.000 ms for lock 1, which low had.'
+	answer 'high waited 5.00 ms for lock 1, which low had.'
 }
 
 a_wait_across_a_loss_is_none()
@@ -97,7 +97,7 @@ a_wait_across_a_loss_is_none()
 		7600 low lock_lock 1
 	END
 	run 0 why run.ptl
-	answer 'low waited 100.0 us for lock 1, which high had.'
+	answer 'low waited 100 us for lock 1, which high had.'
 }
 
 the_longest_time_off_the_cpu_is_told_as_slept_and_kept_from_it()
@@ -110,12 +110,12 @@ the_longest_time_off_the_cpu_is_told_as_slept_and_kept_from_it()
 		9500 - sched_switch 0 101 10 0 104 20
 	END
 	run 0 why run.ptl
-	answer 'high was off the CPU for 7.000 ms: other ran instead of it for 4.000 ms.'
+	answer 'high was off the CPU for 7.00 ms: other ran instead of it for 4.00 ms.'
 	out_has '3.000   42.9%  slept'
 	out_has '4.000   57.1%  could run, but other did'
 	out_has '100.0%  off the CPU'
 	run 0 why --off-cpu --thread other run.ptl
-	answer 'other was off the CPU for 500.0 us: high ran instead of it for 500.0 us.'
+	answer 'other was off the CPU for 500 us: high ran instead of it for 500 us.'
 	run 0 why --json --off-cpu run.ptl
 	is 'late["kind"]' off_cpu
 	add_up
@@ -133,7 +133,7 @@ off_the_cpu_a_thread_is_known_by_the_scheduler_alone()
 		9000 - sched_switch 0 104 20 0 109 10
 	END
 	run 0 why --off-cpu run.ptl
-	answer 'thread 109 was off the CPU for 7.000 ms: other ran instead of it for 4.000 ms.'
+	answer 'thread 109 was off the CPU for 7.00 ms: other ran instead of it for 4.00 ms.'
 }
 
 what_never_came_back_to_a_cpu_was_not_off_it()
@@ -171,7 +171,7 @@ where_not_all_is_told_only_own_threads_were_off_the_cpu()
 		8500 - sched_switch 0 -1 0 0 110 20
 	END
 	run 0 why --off-cpu run.ptl
-	answer 'high was off the CPU for 2.000 ms: it slept for 2.000 ms.'
+	answer 'high was off the CPU for 2.00 ms: it slept for 2.00 ms.'
 	out_has 'thread 110, off the CPU'
 	out_lacks 'thread 109, off the CPU'
 }

@@ -207,9 +207,9 @@ void pxt_duration(char *text, uint64_t ns)
 		(void)snprintf(text, 16, "%u ns", (unsigned)ns);
 		return;
 	}
-	/* 999.95 would be rounded to 1000.0: go on to the next unit before that happens. */
-	for (value /= 1000.0; value >= 999.95 && unit < 2; unit++)
+	/* 999.5 would be rounded to 1000: go on to the next unit before that happens. */
+	for (value /= 1000.0; value >= 999.5 && unit < 2; unit++)
 		value /= 1000.0;
-	int places = value < 9.9995 ? 3 : value < 99.995 ? 2 : 1;
+	int places = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 	(void)snprintf(text, 16, "%.*f %s", places, value, units[unit]);
 }

@@ -68,7 +68,7 @@ void pxt_out_seconds(struct pxt_out *out, int64_t ns);
 /* The same without spaces in front: "12.345678901". */
 void pxt_out_seconds_plain(struct pxt_out *out, int64_t ns);
 
-/* "999 ns", "1.234 us", ... to @text of 16 bytes. */
+/* "999 ns", "1.23 us", "147 ms": three digits, to @text of 16 bytes. */
 void pxt_duration(char *text, uint64_t ns);
 
 #endif

@@ -69,10 +69,10 @@ function duration(ns) {
 	if (size < 1000) return sign + (Number.isInteger(size) ? size : size.toPrecision(3)) + " ns";
 	let value = size / 1000;
 	let unit = 0;
-	// 999.95 would be rounded to 1000.0: on to the next unit before that.
-	while (value >= 999.95 && unit < 2) { value /= 1000; unit++; }
+	// 999.5 would be rounded to 1000: on to the next unit before that.
+	while (value >= 999.5 && unit < 2) { value /= 1000; unit++; }
 	if (unit === 2 && value >= 9999.5) return sign + count(Math.round(value)) + " s";
-	return sign + value.toFixed(value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0) + " " + ["µs", "ms", "s"][unit];
+	return sign + value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0) + " " + ["µs", "ms", "s"][unit];
 }
 
 // Seconds with as many places as a step of @step needs, in groups of three.

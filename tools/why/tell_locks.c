@@ -104,6 +104,19 @@ static void put_duration(struct pxt_out *out, int64_t ns, unsigned column)
 	pxt_out_format(out, " %*s", (int)column, text);
 }
 
+/* A time since the start, to the millisecond: enough for --at. */
+static void put_moment(struct pxt_out *out, int64_t ns)
+{
+	char text[24];
+
+	if (ns >= 0 && ns < 1000000000) {
+		pxt_duration(text, (uint64_t)ns);
+		pxt_out_text(out, text);
+	} else {
+		pxt_out_format(out, "%.3f s", (double)ns / 1e9);
+	}
+}
+
 /* ", taken in FUNCTION (FILE:LINE)". */
 static void put_place(const struct pxt_tell_locks *tell, const struct pxt_lockuse_place *place,
     const struct pxt_state_lock *lock)
@@ -139,8 +152,7 @@ static void put_row(
 	if (row->longest_by) {
 		pxt_duration(text, (uint64_t)row->longest_ns);
 		pxt_out_format(out, "    %s waited %s for it at ", row->longest_by->name, text);
-		pxt_out_seconds(out, since(tell, row->longest_at_ns));
-		pxt_out_text(out, " s");
+		put_moment(out, since(tell, row->longest_at_ns));
 		if (row->longest_holder) {
 			pxt_out_format(out, ", %s %s %s it",
 			    row->lock->is_given ? "until" : "while", row->longest_holder->name,
@@ -176,8 +188,8 @@ static void put_order(const struct pxt_tell_locks *tell, const struct pxt_lockus
 	pxt_out_format(out, ": %s%s", order->by->name, order->others ? " and others" : "");
 	pxt_out_format(out, ", %llu time%s, first at ", (unsigned long long)order->count,
 	    order->count == 1 ? "" : "s");
-	pxt_out_seconds(out, since(tell, order->ns));
-	pxt_out_text(out, " s\n");
+	put_moment(out, since(tell, order->ns));
+	pxt_out_char(out, '\n');
 }
 
 static void put_rings(const struct pxt_tell_locks *tell)
