@@ -3,13 +3,13 @@
  * alloc.c - memory: malloc(), free() and their kin.
  *
  * Whoever looks for the real malloc() may want memory itself: while a thread does, it has it from a piece
- * of this library's, which is never given back.
+ * of this library's, which is never given back, and each part of which is given once.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/alloc.h"
 #include "sysevents/wrap/call.h"
 
 #include <malloc.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +21,82 @@ PXT_WRAP_REAL(free);
 PXT_WRAP_REAL(memalign);
 PXT_WRAP_REAL(aligned_alloc);
 PXT_WRAP_REAL(posix_memalign);
+
+/* ---- Memory for a thread that looks for the real malloc() ---- */
+
+#if PXT_WRAP_BY_LINKER
+/* The linker has found it. */
+PXT_WRAP_INLINE bool is_early(void)
+{
+	return false;
+}
+
+PXT_WRAP_INLINE bool is_from_early(const void *at)
+{
+	(void)at;
+	return false;
+}
+
+PXT_WRAP_INLINE void *early_alloc(size_t bytes)
+{
+	(void)bytes;
+	return NULL;
+}
+
+PXT_WRAP_INLINE void *early_move(void *old, size_t bytes)
+{
+	(void)old, (void)bytes;
+	return NULL;
+}
+#else
+#define EARLY_BYTES ((size_t)16384)
+#define ALIGNMENT   16u
+
+static _Alignas(ALIGNMENT) unsigned char early[EARLY_BYTES];
+static _Atomic size_t used;
+
+/* The calling thread looks for a real function now (real.c). */
+PXT_WRAP_INLINE bool is_early(void)
+{
+	return !PXT_WRAP_LIKELY(!pxt_real_looks);
+}
+
+/* Whether it is from here. */
+PXT_WRAP_INLINE bool is_from_early(const void *at)
+{
+	return (uintptr_t)at - (uintptr_t)early < EARLY_BYTES;
+}
+
+/* Zeros; NULL: there is no more. */
+static void *early_alloc(size_t bytes)
+{
+	size_t whole = (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+	size_t at;
+
+	if (bytes > EARLY_BYTES)
+		return NULL;
+	at = atomic_fetch_add_explicit(&used, whole, memory_order_relaxed);
+	return at + whole <= EARLY_BYTES ? early + at : NULL;
+}
+
+/*
+ * A piece from here, or what a thread that looks has, as one of @bytes.  How long the old one is nobody
+ * knows: no longer than what is left behind it.
+ */
+static void *early_move(void *old, size_t bytes)
+{
+	void *moved = malloc(bytes);
+	size_t most;
+
+	if (!moved || !old)
+		return moved;
+	most = is_from_early(old) ? (size_t)(early + EARLY_BYTES - (const unsigned char *)old) : 0;
+	memcpy(moved, old, bytes < most ? bytes : most);
+	return moved;
+}
+#endif
+
+/* ---- The functions ---- */
 
 /* Allocates by @expression, and tells it. */
 #define TELL(number, object, bytes, expression)                                                    \
@@ -39,15 +115,15 @@ PXT_WRAP_REAL(posix_memalign);
 
 PXT_WRAP_EXPORT void *PXT_WRAP_NAME(malloc)(size_t bytes)
 {
-	if (pxt_alloc_is_early())
-		return pxt_alloc_early(bytes);
+	if (is_early())
+		return early_alloc(bytes);
 	TELL(POSIX_TRACE_CALL_MALLOC_NP, NULL, bytes, PXT_WRAP_CALL(malloc)(bytes));
 }
 
 PXT_WRAP_EXPORT void *PXT_WRAP_NAME(calloc)(size_t count, size_t bytes)
 {
-	if (pxt_alloc_is_early())
-		return pxt_alloc_early(count * bytes);
+	if (is_early())
+		return early_alloc(count * bytes);
 	TELL(POSIX_TRACE_CALL_MALLOC_NP, NULL, count * bytes, PXT_WRAP_CALL(calloc)(count, bytes));
 }
 
@@ -77,8 +153,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(posix_memalign)(void **got, size_t alignment, 
 
 PXT_WRAP_EXPORT void *PXT_WRAP_NAME(realloc)(void *old, size_t bytes)
 {
-	if (pxt_alloc_is_early() || pxt_alloc_has(old))
-		return pxt_alloc_move(old, bytes);
+	if (is_early() || is_from_early(old))
+		return early_move(old, bytes);
 	TELL(POSIX_TRACE_CALL_REALLOC_NP, old, bytes, PXT_WRAP_CALL(realloc)(old, bytes));
 }
 
@@ -93,7 +169,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(free)(void *old)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_alloc_has(old))
+	if (is_from_early(old))
 		return;
 	if (old && pxt_call_wanted(POSIX_TRACE_CALL_FREE_NP, caller))
 		pxt_call_tell(POSIX_TRACE_CALL_FREE_NP, pxt_wrap_address(old), 0, caller);

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 
-#include "sysevents/wrap/images.h"
+#include "sysevents/wrap/process.h"
 
 struct entered {
 	uint16_t call;
@@ -36,7 +36,7 @@ struct pxt_call pxt_call_enter_anywhere(
 
 struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
 {
-	pxt_images_catch_up();
+	pxt_process_catch_up();
 	return pxt_call_enter_anywhere(number, object, size, caller);
 }
 

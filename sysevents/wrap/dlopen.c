@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dlopen.c - loading and unloading of libraries; see images.h. */
+/* dlopen.c - loading and unloading of libraries; see process.h. */
 #define _GNU_SOURCE
-#include "sysevents/wrap/images.h"
 #include "sysevents/wrap/process.h"
 
 #include <dlfcn.h>
@@ -18,7 +17,7 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlopen)(const char *path, int mode)
 {
 	if (path && !(mode & RTLD_NOLOAD) &&
 	    pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, PXT_WRAP_CALLER()))
-		pxt_images_new = true;
+		pxt_process_new_images = true;
 	return PXT_WRAP_CALL(dlopen)(path, mode);
 }
 
@@ -61,7 +60,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dlclose)(void *handle)
 
 	if (!pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller) || !given)
 		return PXT_WRAP_CALL(dlclose)(handle);
-	pxt_images_catch_up();
+	pxt_process_catch_up();
 	if (!look(handle, &address, path))
 		return PXT_WRAP_CALL(dlclose)(handle);
 	result = PXT_WRAP_CALL(dlclose)(handle);

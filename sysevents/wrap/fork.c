@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fork.c - new processes, and why vfork() is left alone.  A child has nothing of its parent's attachment, so it attaches anew.  vfork()
- * is left alone: no function of ours can return twice from one frame, and its child is its parent until it
- * calls exec.  What exec starts attaches by itself, and tells whose child it is.
+ * fork.c - new processes, and other programs in the same one.
+ *
+ * A child has nothing of its parent's attachment, so it attaches anew.  vfork() is left alone: no function of
+ * ours can return twice from one frame, and its child is its parent until it calls exec.  What exec starts
+ * attaches by itself, and tells whose child it is.
+ *
+ * exec is told before, since nothing comes after it.  A child of vfork() has its parent's memory: what it
+ * does there is not its parent's, and is not told.  The environment is passed on as it is given: without
+ * LD_PRELOAD in it the other program is not traced.
+ *
+ * The C library's posix_spawn() of before 2011 starts a shell where the file is no program: who was linked
+ * with it gets it (names.h).
  */
 #define _GNU_SOURCE
+#include "sysevents/wrap/names.h"
 #include "sysevents/wrap/process.h"
-#include "sysevents/wrap/start.h"
 
 #include <pty.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 PXT_WRAP_REAL(fork);
@@ -52,3 +64,223 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
 	forked(child, caller);
 	return child;
 }
+
+#if !PXT_WRAP_BY_LINKER
+/*
+ * _Fork() and _exit(), which the C library itself calls by these names: the linker would wrap them in fork()
+ * and exit(), too.
+ */
+PXT_WRAP_REAL(_Fork);
+PXT_WRAP_REAL(_exit);
+PXT_WRAP_REAL(_Exit);
+
+/* For handlers of signals: the child is not traced, since attaching is not for them. */
+PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(_Fork)(void)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	pid_t child = PXT_WRAP_CALL(_Fork)();
+
+	if (child > 0)
+		pxt_process_tell(POSIX_TRACE_PROCESS_FORK_NP, (uint32_t)child, 0, 0, NULL, caller);
+	return child;
+}
+
+PXT_WRAP_EXPORT void PXT_WRAP_NAME(_exit)(int status)
+{
+	pxt_process_tell_exit(status, PXT_WRAP_CALLER());
+	PXT_WRAP_CALL(_exit)(status);
+	__builtin_unreachable();
+}
+
+PXT_WRAP_EXPORT void PXT_WRAP_NAME(_Exit)(int status)
+{
+	pxt_process_tell_exit(status, PXT_WRAP_CALLER());
+	PXT_WRAP_CALL(_Exit)(status);
+	__builtin_unreachable();
+}
+#endif
+
+/* ---- Programs that are started in one step ---- */
+
+PXT_AGES(posix_spawn, "GLIBC_2.15");
+PXT_AGES(posix_spawnp, "GLIBC_2.15");
+
+/* The caller may not want to know its number, which is there all the same. */
+#define SPAWN(function)                                                                            \
+	do {                                                                                       \
+		pid_t number;                                                                      \
+		pid_t *where = child ? child : &number;                                            \
+		int result = function(where, path, actions, attributes, args, env);                \
+                                                                                                   \
+		if (result == 0)                                                                   \
+			pxt_process_tell(POSIX_TRACE_PROCESS_FORK_NP, (uint32_t)*where, 0, 0,      \
+			    NULL, PXT_WRAP_CALLER());                                              \
+		return result;                                                                     \
+	} while (0)
+
+PXT_WRAP_EXPORT int PXT_AGES_NAME(posix_spawn)(pid_t *child, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const *args, char *const *env)
+{
+	SPAWN(PXT_WRAP_CALL(posix_spawn));
+}
+
+PXT_WRAP_EXPORT int PXT_AGES_NAME(posix_spawnp)(pid_t *child, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const *args, char *const *env)
+{
+	SPAWN(PXT_WRAP_CALL(posix_spawnp));
+}
+
+#if PXT_AGES_TWO
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawn)(pid_t *child, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const *args, char *const *env)
+{
+	SPAWN(PXT_AGES_FORMER_CALL(posix_spawn));
+}
+
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawnp)(pid_t *child, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+    char *const *args, char *const *env)
+{
+	SPAWN(PXT_AGES_FORMER_CALL(posix_spawnp));
+}
+#endif
+
+/* ---- Another program in the same process ---- */
+
+PXT_WRAP_REAL(execve);
+PXT_WRAP_REAL(execv);
+PXT_WRAP_REAL(execvp);
+PXT_WRAP_REAL(execvpe);
+PXT_WRAP_REAL(fexecve);
+PXT_WRAP_REAL(execveat);
+
+static void tell_exec(const char *path, const void *caller)
+{
+	int saved = errno;
+
+	if (posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own())
+		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, path, caller);
+	errno = saved;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execve)(const char *path, char *const *args, char *const *env)
+{
+	tell_exec(path, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execve)(path, args, env);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execv)(const char *path, char *const *args)
+{
+	tell_exec(path, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execv)(path, args);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvp)(const char *file, char *const *args)
+{
+	tell_exec(file, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execvp)(file, args);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvpe)(const char *file, char *const *args, char *const *env)
+{
+	tell_exec(file, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execvpe)(file, args, env);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(fexecve)(int fd, char *const *args, char *const *env)
+{
+	char *const *given = args; /* may be NULL all the same */
+
+	tell_exec(given ? given[0] : NULL, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(fexecve)(fd, args, env);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execveat)(
+    int folder, const char *path, char *const *args, char *const *env, int flags)
+{
+	tell_exec(path, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execveat)(folder, path, args, env, flags);
+}
+
+/* ---- With the arguments one by one ---- */
+
+#if PXT_WRAP_BY_LINKER
+extern __typeof__(execl) __wrap_execl;
+extern __typeof__(execlp) __wrap_execlp;
+extern __typeof__(execle) __wrap_execle;
+#endif
+
+/*
+ * They come as a list on the stack, as the C library itself puts them together; it has no name for them as
+ * an array and the program's environment but these.
+ */
+/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
+#define COUNT(first, list)                                                                         \
+	size_t count = 1;                                                                          \
+	va_start(list, first);                                                                     \
+	for (const char *one = first; one; one = va_arg(list, const char *))                       \
+		count++;                                                                           \
+	va_end(list)
+
+static void collect(char **args, const char *first, va_list list)
+{
+	union {
+		const char *from;
+		char *to;
+	} one = { first };
+
+	for (;; one.from = va_arg(list, const char *)) {
+		*args++ = one.to;
+		if (!one.from)
+			return;
+	}
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ...)
+{
+	va_list list;
+	COUNT(first, list);
+	char **args = __builtin_alloca(count * sizeof(*args));
+
+	va_start(list, first);
+	collect(args, first, list);
+	va_end(list);
+	tell_exec(path, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execv)(path, args);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, ...)
+{
+	va_list list;
+	COUNT(first, list);
+	char **args = __builtin_alloca(count * sizeof(*args));
+
+	va_start(list, first);
+	collect(args, first, list);
+	va_end(list);
+	tell_exec(file, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execvp)(file, args);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, ...)
+{
+	va_list list;
+	COUNT(first, list);
+	char **args = __builtin_alloca(count * sizeof(*args));
+	char *const *env;
+
+	va_start(list, first);
+	for (const char *one = first; one; one = va_arg(list, const char *))
+		;
+	env = va_arg(list, char *const *);
+	va_end(list);
+	va_start(list, first);
+	collect(args, first, list);
+	va_end(list);
+	tell_exec(path, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(execve)(path, args, env);
+}
+/* NOLINTEND(clang-analyzer-valist.Uninitialized) */

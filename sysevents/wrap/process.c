@@ -82,6 +82,17 @@ void pxt_process_tell_images(void)
 		(void)dl_iterate_phdr(tell_image, NULL);
 }
 
+__thread bool pxt_process_new_images;
+
+void pxt_process_tell_new_images(void)
+{
+	int saved = errno;
+
+	pxt_process_new_images = false;
+	pxt_process_tell_images();
+	errno = saved;
+}
+
 bool pxt_process_is_own(void)
 {
 	return (int)getpid() == pxt_wrap_wishes.pid;

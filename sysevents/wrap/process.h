@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* process.h - events about the process, its threads and its images (posix_trace_process). */
+/*
+ * process.h - events about the process, its threads and its images (posix_trace_process); its begin and end.
+ *
+ * Libraries come while the program runs.  dlopen() looks at where it is called, to find the folders in which
+ * its caller's libraries are.  So its wrapper jumps there and does not come back; what is new is told by the
+ * thread's next event of a wait or a call.  Readers take an image for all of a process' events, whenever it
+ * is told.
+ *
+ *   concurrency: pxt_start_...(): the only thread there is; all others: any thread.
+ */
 #ifndef PXT_WRAP_PROCESS_H
 #define PXT_WRAP_PROCESS_H
 
@@ -16,5 +25,30 @@ void pxt_process_tell_thread(uint64_t start) __attribute__((visibility("hidden")
 void pxt_process_tell_exit(int status, const void *caller) __attribute__((visibility("hidden")));
 /* Whether the caller is in the process that was traced, not in one that has its memory for a while. */
 bool pxt_process_is_own(void) __attribute__((visibility("hidden")));
+
+/* The calling thread has called dlopen() and told nothing since: its own word. */
+extern __thread bool pxt_process_new_images
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* All that is mapped is told again: what is known already is the same. */
+void pxt_process_tell_new_images(void) __attribute__((visibility("hidden")));
+
+PXT_WRAP_INLINE void pxt_process_catch_up(void)
+{
+	if (!PXT_WRAP_LIKELY(!pxt_process_new_images))
+		pxt_process_tell_new_images();
+}
+
+/* ---- Begin and end (start.c) ---- */
+
+/* In a child, which has nothing of its parent's attachment: attaches anew. */
+void pxt_start_child(void) __attribute__((visibility("hidden")));
+/* What the door needs first (real.c). */
+void pxt_start_door(void) __attribute__((visibility("hidden")));
+/*
+ * Has the end by exit() told.  Called after attaching, whose end has to come later.  What the program asks
+ * to be called at its end afterwards comes before ours.  In a forked child, too; more than once does no harm.
+ */
+void pxt_start_exit(void) __attribute__((visibility("hidden")));
 
 #endif

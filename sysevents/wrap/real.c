@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * real.c - the real functions behind the preload library's.
+ * real.c - the two doors: the real functions behind the wrappers, whose code is whose, and what is asked for.
  *
- * All are looked for before main(), and one by one at a call that comes earlier: another library's
- * constructor calls ours.  Two threads may look for one at once; they find the same.
+ * The preload library's are looked for before main(), and one by one at a call that comes earlier: another
+ * library's constructor calls ours.  Two threads may look for one at once; they find the same.  For the
+ * archive the linker has done all that there is to do.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/wrap.h"
+#include "sysevents/wrap/process.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <string.h>
 
+/* Filled before main() (start.c). */
+struct pxt_wrap_wishes pxt_wrap_wishes = {
+	.stack_ns = UINT64_MAX, .calls = UINT64_MAX, .kinds = UINT64_MAX
+};
+
+#if PXT_WRAP_BY_LINKER
+void pxt_start_door(void)
+{
+}
+#else
 /* Where the linker put all that PXT_WRAP_REAL_AS() named. */
 extern struct pxt_real *const __start_pxt_reals[] __attribute__((visibility("hidden")));
 extern struct pxt_real *const __stop_pxt_reals[] __attribute__((visibility("hidden")));
@@ -51,3 +64,48 @@ void pxt_real_find_all(void)
 	for (struct pxt_real *const *at = __start_pxt_reals; at != __stop_pxt_reals; at++)
 		(void)pxt_real_find(*at);
 }
+
+/* ---- Whose code is whose ---- */
+
+static const char recorder[] = "/libptrace.so";
+
+static struct pxt_wrap_code code_of(const struct dl_phdr_info *info)
+{
+	uintptr_t low = UINTPTR_MAX;
+	uintptr_t high = 0;
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
+			continue;
+		if (part->p_vaddr < low)
+			low = part->p_vaddr;
+		if (part->p_vaddr + part->p_memsz > high)
+			high = part->p_vaddr + part->p_memsz;
+	}
+	return (struct pxt_wrap_code){ info->dlpi_addr + low, high > low ? high - low : 0 };
+}
+
+/* The recording library is known by its name: an address of one of its functions may lie in the program. */
+static int note_own(struct dl_phdr_info *info, size_t bytes, void *argument)
+{
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	struct pxt_wrap_code code = code_of(info);
+
+	(void)bytes;
+	if (*(const uintptr_t *)argument - code.low < code.bytes)
+		pxt_wrap_wishes.own[0] = code;
+	else if (slash && strncmp(slash, recorder, sizeof(recorder) - 1) == 0)
+		pxt_wrap_wishes.own[1] = code;
+	return 0;
+}
+
+void pxt_start_door(void)
+{
+	uintptr_t here = (uintptr_t)&pxt_start_door;
+
+	pxt_real_find_all();
+	(void)dl_iterate_phdr(note_own, &here);
+}
+#endif

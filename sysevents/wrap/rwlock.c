@@ -1,42 +1,148 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rwlock.c - read-write locks.  Tried first, as mutexes are.  Where the try fails, the thread is told
- * that has the lock for writing, if one has.
+ * rwlock.c - read-write locks and spin locks (posix_trace_sync_...).
+ *
+ * They are tried first, as mutexes are.  Where the try of a read-write lock fails, the thread is told that
+ * has the lock for writing, if one has.
+ *
+ * WRAP makes a wrapper of a function that takes @lock and may wait: tried first by @try, unless @can_try
+ * is false; @holder, of the lock, is told where the try fails.  WRAP_TRY makes one of a try.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/sync.h"
+#include "sysevents/wrap/wrap.h"
 
 #include <pthread.h>
 #include <time.h>
 
-#if defined(__GLIBC__)
+struct waits {
+	uint64_t lock;
+	uint32_t holder;
+	uint8_t kind;
+} __attribute__((packed));
+
+struct locked {
+	uint64_t lock;
+	uint32_t waited_us;
+	int32_t result;
+	uint8_t kind;
+	uint64_t callers[PXT_WAIT_CALLERS];
+} __attribute__((packed));
+
+struct unlocked {
+	uint64_t lock;
+	int32_t result;
+	uint8_t kind;
+} __attribute__((packed));
+
+/* A try failed; @holder 0: not known.  Returns when. */
+static __attribute__((noinline)) uint64_t tell_wait(
+    const volatile void *lock, uint8_t kind, uint32_t holder, const void *caller)
+{
+	const struct waits data = { pxt_wrap_address(lock), holder, kind };
+
+	if (pxt_wrap_wants_kind(kind))
+		posix_trace_system_event_np(POSIX_TRACE_SYNC_WAIT_NP, &data, sizeof(data), caller);
+	return pxt_wait_clock();
+}
+
+/* What a lock, or a wait that began @begin, came to; @begin 0: there was no wait. */
+static __attribute__((noinline)) void tell_lock(
+    const volatile void *lock, uint8_t kind, uint64_t begin, int result, const void *caller)
+{
+	struct locked data = { .lock = pxt_wrap_address(lock), .result = result, .kind = kind };
+	uint64_t callers[PXT_WAIT_CALLERS];
+	unsigned count = 0;
+
+	if (!pxt_wrap_wants_kind(kind))
+		return;
+	if (begin) {
+		uint64_t ns = pxt_wait_clock() - begin;
+
+		data.waited_us = pxt_wait_us(ns);
+		count = pxt_wait_callers(ns, caller, callers);
+	}
+	for (unsigned i = 0; i < count; i++)
+		data.callers[i] = callers[i];
+	posix_trace_system_event_np(POSIX_TRACE_SYNC_LOCK_NP, &data,
+	    offsetof(struct locked, callers) + count * sizeof(*callers), caller);
+}
+
+static __attribute__((noinline)) void tell_unlock(
+    const volatile void *lock, uint8_t kind, const void *caller)
+{
+	const struct unlocked data = { pxt_wrap_address(lock), 0, kind };
+
+	if (pxt_wrap_wants_kind(kind))
+		posix_trace_system_event_np(
+		    POSIX_TRACE_SYNC_UNLOCK_NP, &data, sizeof(data), caller);
+}
+
+/* Whether a try that returned @result is all there is to tell of. */
+PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result, const void *caller)
+{
+	if (result == EBUSY || result == EAGAIN)
+		return false;
+	if (!pxt_wrap_wishes.contended)
+		tell_lock(lock, kind, 0, result, caller);
+	return true;
+}
+
+#define WRAP(name, parameters, arguments, try, kind, holder, can_try)                              \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		uint64_t begin;                                                                    \
+		int result;                                                                        \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) || !(can_try))                 \
+			return PXT_WRAP_CALL(name) arguments;                                      \
+		result = PXT_WRAP_CALL(try)(lock);                                                 \
+		if (is_had(lock, kind, result, caller))                                            \
+			return result;                                                             \
+		begin = tell_wait(lock, kind, holder, caller);                                     \
+		result = PXT_WRAP_CALL(name) arguments;                                            \
+		tell_lock(lock, kind, begin, result, caller);                                      \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+#define WRAP_TRY(name, type, kind)                                                                 \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(type * lock)                                       \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		int result = PXT_WRAP_CALL(name)(lock);                                            \
+                                                                                                   \
+		if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)  \
+			tell_lock(lock, kind, 0, result, caller);                                  \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+#if PXT_GROUP_RWLOCK
+/* ---- Read-write locks ---- */
+
 static uint32_t writer(const pthread_rwlock_t *lock)
 {
 	return (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
 }
-#else
-static uint32_t writer(const pthread_rwlock_t *lock)
-{
-	(void)lock;
-	return 0;
-}
-#endif
 
-PXT_SYNC_WRAP_TRY(pthread_rwlock_tryrdlock, pthread_rwlock_t, POSIX_TRACE_KIND_READ_NP);
-PXT_SYNC_WRAP(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_tryrdlock,
+WRAP_TRY(pthread_rwlock_tryrdlock, pthread_rwlock_t, POSIX_TRACE_KIND_READ_NP);
+WRAP(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_tryrdlock,
     POSIX_TRACE_KIND_READ_NP, writer(lock), true);
-PXT_SYNC_WRAP(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *limit),
+WRAP(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *limit),
     (lock, limit), pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), true);
-PXT_SYNC_WRAP(pthread_rwlock_clockrdlock,
+WRAP(pthread_rwlock_clockrdlock,
     (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
     pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), pxt_wrap_takes_clock(clock));
 
-PXT_SYNC_WRAP_TRY(pthread_rwlock_trywrlock, pthread_rwlock_t, POSIX_TRACE_KIND_WRITE_NP);
-PXT_SYNC_WRAP(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_trywrlock,
+WRAP_TRY(pthread_rwlock_trywrlock, pthread_rwlock_t, POSIX_TRACE_KIND_WRITE_NP);
+WRAP(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_trywrlock,
     POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
-PXT_SYNC_WRAP(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *limit),
+WRAP(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *limit),
     (lock, limit), pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
-PXT_SYNC_WRAP(pthread_rwlock_clockwrlock,
+WRAP(pthread_rwlock_clockwrlock,
     (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
     pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), pxt_wrap_takes_clock(clock));
 
@@ -48,7 +154,27 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)
 	const void *caller = PXT_WRAP_CALLER();
 
 	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) && !pxt_wrap_wishes.contended)
-		pxt_sync_tell_unlock(lock,
+		tell_unlock(lock,
 		    writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP, caller);
 	return PXT_WRAP_CALL(pthread_rwlock_unlock)(lock);
 }
+#endif
+
+#if PXT_GROUP_SPIN
+/* ---- Spin locks ---- */
+
+WRAP_TRY(pthread_spin_trylock, pthread_spinlock_t, POSIX_TRACE_KIND_SPIN_NP);
+WRAP(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), pthread_spin_trylock,
+    POSIX_TRACE_KIND_SPIN_NP, 0, true);
+
+PXT_WRAP_REAL(pthread_spin_unlock);
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_unlock)(pthread_spinlock_t *lock)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) && !pxt_wrap_wishes.contended)
+		tell_unlock(lock, POSIX_TRACE_KIND_SPIN_NP, caller);
+	return PXT_WRAP_CALL(pthread_spin_unlock)(lock);
+}
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signal.c - handlers of signals: their begin and end.
+ * signal.c - signals: handlers, their begin and end; signals that the program sends.
  *
  * The system calls a function of ours, which calls the program's handler.  There are two of them, as there
  * are two kinds of handlers, and each has a table of its own: so whichever the system calls finds a handler of
@@ -10,13 +10,19 @@
  * SA_RESETHAND, masks and stacks are the system's: nothing of them is known here.  A child of vfork() has its
  * parent's memory: there the program's handler is given to the system as it is.
  *
+ * What is sent is told before, as it may end the program.  The C library's pthread_kill() of before 2021
+ * says of a thread that has ended that there is none (names.h).
+ *
  *   concurrency: any thread, signal handlers.  Two threads that set the handler of one signal at once are told
  *   of either's; the system's is that of the one who came last.
  */
 #define _GNU_SOURCE
+#include "sysevents/wrap/names.h"
 #include "sysevents/wrap/process.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 PXT_WRAP_REAL(sigaction);
 PXT_WRAP_REAL(signal);
@@ -211,3 +217,75 @@ PXT_WRAP_EXPORT plain PXT_WRAP_NAME(sigset)(int signo, plain handler)
 {
 	return set(signo, handler, PXT_WRAP_CALL(sigset));
 }
+
+/* ---- Sending ---- */
+
+PXT_AGES(pthread_kill, "GLIBC_2.34");
+PXT_WRAP_REAL(kill);
+PXT_WRAP_REAL(killpg);
+PXT_WRAP_REAL(raise);
+PXT_WRAP_REAL(tgkill);
+PXT_WRAP_REAL(sigqueue);
+PXT_WRAP_REAL(pthread_sigqueue);
+
+/* 0 is no signal: it asks whether there is such a process. */
+static void tell_sent(int signo, uint64_t to, const void *caller)
+{
+	struct tale data = { POSIX_TRACE_SIGNAL_SENT_NP, signo, 0, to };
+
+	if (signo == 0 || !pxt_wrap_wanted(POSIX_TRACE_SIGNAL_NP, caller))
+		return;
+	data.sender = (uint32_t)getpid();
+	posix_trace_system_event_np(POSIX_TRACE_SIGNAL_NP, &data, sizeof(data), caller);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(kill)(pid_t process, int signo)
+{
+	tell_sent(signo, (uint64_t)(int64_t)process, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(kill)(process, signo);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(killpg)(pid_t group, int signo)
+{
+	tell_sent(signo, (uint64_t) - (int64_t)group, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(killpg)(group, signo);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(raise)(int signo)
+{
+	tell_sent(signo, (uint64_t)gettid(), PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(raise)(signo);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(tgkill)(pid_t process, pid_t thread, int signo)
+{
+	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(tgkill)(process, thread, signo);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(sigqueue)(pid_t process, int signo, const union sigval value)
+{
+	tell_sent(signo, (uint64_t)process, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(sigqueue)(process, signo, value);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_sigqueue)(
+    pthread_t thread, int signo, const union sigval value)
+{
+	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(pthread_sigqueue)(thread, signo, value);
+}
+
+PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_kill)(pthread_t thread, int signo)
+{
+	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(pthread_kill)(thread, signo);
+}
+
+#if PXT_AGES_TWO
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_kill)(pthread_t thread, int signo)
+{
+	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
+	return PXT_AGES_FORMER_CALL(pthread_kill)(thread, signo);
+}
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start.c - the begin of a traced process; see start.h.
+ * start.c - the begin of a traced process, before main() and in a forked child, and its end by exit().
  *
  * pxtrace run says by the environment what it wants:
  *
@@ -16,10 +16,8 @@
  * get high numbers, so that the program's own are what they would be.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/start.h"
 
 #include "format/owndescriptors.h"
-#include "sysevents/wrap/exit.h"
 #include "sysevents/wrap/process.h"
 
 #include <stdio.h>
@@ -150,7 +148,7 @@ static void begin(bool is_child)
 {
 	pxt_wrap_wishes.pid = (int)getpid();
 	attach_if_asked(is_child);
-	pxt_exit_start();
+	pxt_start_exit();
 	tell();
 }
 
@@ -193,3 +191,47 @@ static __attribute__((constructor(103))) void start(void)
 	begin(false);
 	errno = saved;
 }
+
+/* ---- The end by exit(), or by main()'s, after all that the program has for its end ---- */
+
+static void leave(int status, void *argument)
+{
+	(void)argument;
+	pxt_process_catch_up();
+	pxt_process_tell_exit(status, NULL);
+}
+
+void pxt_start_exit(void)
+{
+	(void)on_exit(leave, NULL);
+}
+
+#if !PXT_WRAP_BY_LINKER
+/*
+ * What a library's constructor asks to be called at the end is called after the destructors of all
+ * libraries, when no stream is there any more.  So the C library's own beginning of a program is called with a
+ * main() that asks once more.  It has one function for all ages.
+ */
+typedef int (*main_function)(int count, char **args, char **env);
+
+extern int __libc_start_main(main_function function, int count, char **args, void (*init)(void),
+    void (*fini)(void), void (*end_of_loader)(void), void *stack);
+PXT_WRAP_REAL(__libc_start_main);
+
+/* The program's; written before it is called, by the only thread. */
+static main_function program;
+
+static int main_first(int count, char **args, char **env)
+{
+	pxt_start_exit();
+	return program(count, args, env);
+}
+
+PXT_WRAP_EXPORT int __libc_start_main(main_function function, int count, char **args,
+    void (*init)(void), void (*fini)(void), void (*end_of_loader)(void), void *stack)
+{
+	program = function;
+	return PXT_WRAP_CALL(__libc_start_main)(
+	    main_first, count, args, init, fini, end_of_loader, stack);
+}
+#endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread.c - threads: creation, begin and end, names.
+ * thread.c - threads: creation, begin and end, names, priorities; waits for the end of threads and of
+ * children.
  *
  * A new thread begins in a function of ours, which calls its own.  Its end is seen by a key's destructor,
  * so however it ends.  Threads of the library's are left alone.
@@ -10,16 +11,20 @@
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
-#include "sysevents/wrap/images.h"
 #include "sysevents/wrap/process.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
 
+#if PXT_GROUP_THREAD
 PXT_WRAP_REAL(pthread_create);
 PXT_WRAP_REAL(thrd_create);
 PXT_WRAP_REAL(pthread_setname_np);
@@ -73,7 +78,7 @@ static void give_back(struct beginning *beginning)
 static void tell_end(void *value)
 {
 	(void)value;
-	pxt_images_catch_up();
+	pxt_process_catch_up();
 	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_END_NP, (uint32_t)gettid(), 0, 0, NULL, NULL);
 }
 
@@ -113,7 +118,7 @@ static struct beginning *tell_create(union function function, void *argument, co
 {
 	struct beginning *beginning = take();
 
-	pxt_images_catch_up();
+	pxt_process_catch_up();
 	if (!beginning)
 		return NULL;
 	*beginning = (struct beginning){ function, argument };
@@ -168,3 +173,49 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const ch
 	    POSIX_TRACE_PROCESS_THREAD_NAME_NP, (uint32_t)gettid(), 0, 0, name, caller);
 	return result;
 }
+#endif
+
+#if PXT_GROUP_SYSTEM_CALL
+/* ---- Waiting for the end of a thread ---- */
+
+PXT_CALL_WRAP_ERROR(pthread_join, (pthread_t thread, void **value), (thread, value),
+    POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP_ERROR(pthread_timedjoin_np,
+    (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
+    POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP_ERROR(pthread_clockjoin_np,
+    (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
+    (thread, value, clock, limit), POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP_AS(int, thrd_join, (thrd_t thread, int *value), (thread, value),
+    POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
+    result == thrd_success ? 0 : -EINVAL);
+
+/* ---- Priorities that the program changes: of which thread, and to what ---- */
+
+#define PRIORITY_OF(param) ((param) ? (uint64_t)(param)->sched_priority : PXT_CALL_NO_SIZE)
+#define NUMBER_OF(tid)     ((tid) ? (tid) : gettid())
+
+PXT_CALL_WRAP_ERROR(pthread_setschedparam,
+    (pthread_t thread, int policy, const struct sched_param *param), (thread, policy, param),
+    POSIX_TRACE_CALL_PRIORITY_NP, thread, PRIORITY_OF(param));
+PXT_CALL_WRAP_ERROR(pthread_setschedprio, (pthread_t thread, int priority), (thread, priority),
+    POSIX_TRACE_CALL_PRIORITY_NP, thread, priority);
+PXT_CALL_WRAP(int, sched_setscheduler, (pid_t tid, int policy, const struct sched_param *param),
+    (tid, policy, param), POSIX_TRACE_CALL_PRIORITY_NP, NUMBER_OF(tid), PRIORITY_OF(param));
+PXT_CALL_WRAP(int, sched_setparam, (pid_t tid, const struct sched_param *param), (tid, param),
+    POSIX_TRACE_CALL_PRIORITY_NP, NUMBER_OF(tid), PRIORITY_OF(param));
+#endif
+
+#if PXT_GROUP_FILE_IO
+/* ---- Waiting for children ---- */
+
+PXT_CALL_WRAP(pid_t, wait, (int *status), (status), POSIX_TRACE_CALL_WAIT_NP, 0, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(pid_t, waitpid, (pid_t child, int *status, int flags), (child, status, flags),
+    POSIX_TRACE_CALL_WAIT_NP, (uint32_t)child, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(pid_t, wait3, (int *status, int flags, struct rusage *usage), (status, flags, usage),
+    POSIX_TRACE_CALL_WAIT_NP, 0, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(pid_t, wait4, (pid_t child, int *status, int flags, struct rusage *usage),
+    (child, status, flags, usage), POSIX_TRACE_CALL_WAIT_NP, (uint32_t)child, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, waitid, (idtype_t what, id_t child, siginfo_t *info, int flags),
+    (what, child, info, flags), POSIX_TRACE_CALL_WAIT_NP, child, PXT_CALL_NO_SIZE);
+#endif

@@ -18,6 +18,8 @@
 #ifndef PXT_WRAP_H
 #define PXT_WRAP_H
 
+#include "format/compiler.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +32,26 @@
 #define PXT_WRAP_LIKELY(x) __builtin_expect(!!(x), 1)
 /* Where the wrapped function was called: the place of the event. */
 #define PXT_WRAP_CALLER()  __builtin_return_address(0)
+
+/* Groups of wrappers (sysevents/CMakeLists.txt): one that is off leaves none. */
+#define PXT_GROUP_MUTEX_LOCK     CONFIG_PTRACE_SYSEV_MUTEX_LOCK
+#define PXT_GROUP_MUTEX_UNLOCK   CONFIG_PTRACE_SYSEV_MUTEX_UNLOCK
+#define PXT_GROUP_COND_WAIT      CONFIG_PTRACE_SYSEV_COND_WAIT
+#define PXT_GROUP_COND_SIGNAL    CONFIG_PTRACE_SYSEV_COND_SIGNAL
+#define PXT_GROUP_COND_BROADCAST CONFIG_PTRACE_SYSEV_COND_BROADCAST
+#define PXT_GROUP_RWLOCK         CONFIG_PTRACE_SYSEV_RWLOCK
+#define PXT_GROUP_SPIN           CONFIG_PTRACE_SYSEV_SPIN
+#define PXT_GROUP_THREAD         CONFIG_PTRACE_SYSEV_THREAD
+#define PXT_GROUP_SYSTEM_CALL    CONFIG_PTRACE_SYSEV_SYSTEM_CALL
+#define PXT_GROUP_SEMAPHORE      CONFIG_PTRACE_SYSEV_SEMAPHORE
+#define PXT_GROUP_BARRIER        CONFIG_PTRACE_SYSEV_BARRIER
+#define PXT_GROUP_ONCE           CONFIG_PTRACE_SYSEV_ONCE
+#define PXT_GROUP_SLEEP          CONFIG_PTRACE_SYSEV_SLEEP
+#define PXT_GROUP_TIMER          CONFIG_PTRACE_SYSEV_TIMER
+#define PXT_GROUP_FILE_IO        CONFIG_PTRACE_SYSEV_FILE_IO
+#define PXT_GROUP_FSYNC          CONFIG_PTRACE_SYSEV_FSYNC
+#define PXT_GROUP_SOCKET_IO      CONFIG_PTRACE_SYSEV_SOCKET_IO
+#define PXT_GROUP_POLL           CONFIG_PTRACE_SYSEV_POLL
 
 #if PXT_WRAP_BY_LINKER
 #define PXT_WRAP_REAL(name)                                                                        \
@@ -94,7 +116,7 @@ void pxt_real_find_all(void) __attribute__((visibility("hidden")));
 #define PXT_WRAP_CALL(name)             find_##name()
 #endif
 
-/* ---- What is asked for (wishes.c) ---- */
+/* ---- What is asked for (real.c) ---- */
 
 /* Code, as a piece of memory; 0 bytes: not known. */
 struct pxt_wrap_code {

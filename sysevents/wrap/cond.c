@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cond_wait.c - waiting on a condition variable.
+ * cond.c - condition variables: waiting, waking one, waking all.
  *
- * On x86-64 glibc has condition variables of two ages, and a program keeps the age that it was linked with.
+ * On x86-64 glibc has condition variables of two ages, and a program keeps the age that it was linked with
+ * (names.h).  A wake-up is told before it wakes anybody.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/ages.h"
-#include "sysevents/wrap/c11.h"
+#include "sysevents/wrap/names.h"
 
 #include <pthread.h>
 #include <time.h>
+
+#if PXT_GROUP_COND_WAIT
+/* ---- Waiting ---- */
 
 PXT_AGES(pthread_cond_wait, "GLIBC_2.3.2");
 PXT_AGES(pthread_cond_timedwait, "GLIBC_2.3.2");
@@ -113,7 +116,7 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
 }
 #endif
 
-/* ---- The same under C11's names (c11.h) ---- */
+/* The same under C11's names (names.h). */
 
 /* @limit NULL: none. */
 static int wait_c11(
@@ -142,3 +145,76 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_timedwait)(
 		return PXT_WRAP_CALL(cnd_timedwait)(cond, mutex, limit);
 	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), limit, caller));
 }
+#endif
+
+#if PXT_GROUP_COND_SIGNAL
+/* ---- Waking one ---- */
+
+PXT_AGES(pthread_cond_signal, "GLIBC_2.3.2");
+PXT_WRAP_REAL(cnd_signal);
+
+static void tell_signal(const pthread_cond_t *cond, const void *caller)
+{
+	const uint64_t data = pxt_wrap_address(cond);
+
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_COND_SIGNAL_NP))
+		posix_trace_system_event_np(
+		    POSIX_TRACE_COND_SIGNAL_NP, &data, sizeof(data), caller);
+}
+
+PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_signal)(pthread_cond_t *cond)
+{
+	tell_signal(cond, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(pthread_cond_signal)(cond);
+}
+
+#if PXT_AGES_TWO
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_signal)(pthread_cond_t *cond)
+{
+	tell_signal(cond, PXT_WRAP_CALLER());
+	return PXT_AGES_FORMER_CALL(pthread_cond_signal)(cond);
+}
+#endif
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_signal)(cnd_t *cond)
+{
+	tell_signal(pxt_c11_cond(cond), PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(cnd_signal)(cond);
+}
+#endif
+
+#if PXT_GROUP_COND_BROADCAST
+/* ---- Waking all ---- */
+
+PXT_AGES(pthread_cond_broadcast, "GLIBC_2.3.2");
+PXT_WRAP_REAL(cnd_broadcast);
+
+static void tell_broadcast(const pthread_cond_t *cond, const void *caller)
+{
+	const uint64_t data = pxt_wrap_address(cond);
+
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_COND_BROADCAST_NP))
+		posix_trace_system_event_np(
+		    POSIX_TRACE_COND_BROADCAST_NP, &data, sizeof(data), caller);
+}
+
+PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_broadcast)(pthread_cond_t *cond)
+{
+	tell_broadcast(cond, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(pthread_cond_broadcast)(cond);
+}
+
+#if PXT_AGES_TWO
+PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_broadcast)(pthread_cond_t *cond)
+{
+	tell_broadcast(cond, PXT_WRAP_CALLER());
+	return PXT_AGES_FORMER_CALL(pthread_cond_broadcast)(cond);
+}
+#endif
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_broadcast)(cnd_t *cond)
+{
+	tell_broadcast(pxt_c11_cond(cond), PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(cnd_broadcast)(cond);
+}
+#endif

@@ -1,17 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex_lock.c - taking a mutex.
+ * mutex.c - mutexes: taking and giving back.
  *
- * It is tried first, so that a wait is told before it begins.  A try says and does of a mutex what a
+ * A mutex is tried first, so that a wait is told before it begins.  A try says and does of a mutex what a
  * lock would, but where it returns EBUSY: then the real lock decides, also that the thread has it
- * already.  Robust ones are looked at instead (mutex.h).
+ * already.  Robust ones are looked at instead: a try of one that cannot be repaired any more takes it and
+ * keeps it, and says that it did not, in this C library.
+ *
+ * Giving back is told before it happens: the event of the thread that takes it next must not be earlier.
+ * Where giving it back then fails, a second event says so.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/c11.h"
-#include "sysevents/wrap/images.h"
-#include "sysevents/wrap/mutex.h"
+#include "sysevents/wrap/names.h"
+#include "sysevents/wrap/process.h"
 
+#include <pthread.h>
 #include <time.h>
+
+/* ---- What a mutex tells of itself: who has it, and whether others wait ---- */
+
+/* The kernel's number of the thread that has it; 0: none, or not known. */
+PXT_WRAP_INLINE uint32_t holder_of(const pthread_mutex_t *mutex)
+{
+	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
+}
+
+/* Of the kind: the word is as the kernel wants it, with a bit for those who wait. */
+#define KIND_ROBUST  0x10
+#define KIND_KERNEL  0x30 /* robust, or with priority inheritance */
+#define WORD_WAITERS 0x80000000u
+#define WORD_DIED    0x40000000u
+#define WORD_THREAD  0x3fffffffu
+/* Of the word of all others: 2 where others may sleep, beside a ceiling. */
+#define WORD_STATE   0x7ffffu
+
+PXT_WRAP_INLINE bool is_awaited(const pthread_mutex_t *mutex)
+{
+	uint32_t word = (uint32_t)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
+
+	if (PXT_WRAP_LIKELY(word <= 1u))
+		return false;
+	if (__atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & KIND_KERNEL)
+		return (word & WORD_WAITERS) != 0;
+	return (word & WORD_STATE) > 1u;
+}
+
+PXT_WRAP_INLINE bool is_robust(const pthread_mutex_t *mutex)
+{
+	return __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & KIND_ROBUST;
+}
+
+/* Of a robust one: whether a thread has it that lives. */
+PXT_WRAP_INLINE bool is_held(const pthread_mutex_t *mutex)
+{
+	uint32_t word = (uint32_t)__atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED);
+
+	return (word & WORD_THREAD) && !(word & WORD_DIED);
+}
+
+#if PXT_GROUP_MUTEX_LOCK
+/* ---- Taking one ---- */
 
 PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL_FAST(pthread_mutex_trylock, pthread_mutex_t *mutex, mutex);
@@ -33,9 +81,9 @@ static void tell_wait(const pthread_mutex_t *mutex, const void *caller)
 	struct {
 		uint64_t lock;
 		uint32_t holder;
-	} data = { pxt_wrap_address(mutex), pxt_mutex_holder(mutex) };
+	} data = { pxt_wrap_address(mutex), holder_of(mutex) };
 
-	pxt_images_catch_up();
+	pxt_process_catch_up();
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, &data, 12, caller);
 }
 
@@ -67,9 +115,9 @@ static void tell_got(const pthread_mutex_t *mutex, uint64_t begin, int result, c
 /* 0, EBUSY, UNTRIED, or another error that a lock would return, too. */
 PXT_WRAP_INLINE int try_first(pthread_mutex_t *mutex)
 {
-	if (PXT_WRAP_LIKELY(!pxt_mutex_is_robust(mutex)))
+	if (PXT_WRAP_LIKELY(!is_robust(mutex)))
 		return PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
-	return pxt_mutex_is_held(mutex) ? EBUSY : UNTRIED;
+	return is_held(mutex) ? EBUSY : UNTRIED;
 }
 
 /* Whether that is all there is to tell of. */
@@ -177,7 +225,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
 	    caller);
 }
 
-/* ---- The same under C11's names (c11.h) ---- */
+/* The same under C11's names (names.h). */
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_lock)(mtx_t *mutex)
 {
@@ -204,3 +252,52 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_timedlock)(mtx_t *mutex, const struct time
 		return PXT_WRAP_CALL(mtx_timedlock)(mutex, limit);
 	return pxt_c11_result(lock_until(pxt_c11_mutex(mutex), limit, PXT_WRAP_CALLER()));
 }
+#endif
+
+#if PXT_GROUP_MUTEX_UNLOCK
+/* ---- Giving one back ---- */
+
+PXT_WRAP_REAL_FAST(pthread_mutex_unlock, pthread_mutex_t *mutex, mutex);
+PXT_WRAP_REAL(mtx_unlock);
+
+static void tell_unlock(const pthread_mutex_t *mutex, int result, const void *caller)
+{
+	struct {
+		uint64_t lock;
+		int32_t result;
+	} data = { pxt_wrap_address(mutex), result };
+
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_UNLOCK_NP, &data, 12, caller);
+}
+
+static __attribute__((noinline)) int unlock(pthread_mutex_t *mutex, const void *caller)
+{
+	int result;
+
+	tell_unlock(mutex, 0, caller);
+	result = PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
+	if (result)
+		tell_unlock(mutex, result, caller);
+	return result;
+}
+
+PXT_WRAP_INLINE bool tells_unlock(const pthread_mutex_t *mutex)
+{
+	return pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_UNLOCK_NP) &&
+	       !(pxt_wrap_wishes.contended && !is_awaited(mutex));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_unlock)(pthread_mutex_t *mutex)
+{
+	if (!tells_unlock(mutex))
+		return PXT_WRAP_CALL(pthread_mutex_unlock)(mutex);
+	return unlock(mutex, PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_unlock)(mtx_t *mutex)
+{
+	if (!tells_unlock(pxt_c11_mutex(mutex)))
+		return PXT_WRAP_CALL(mtx_unlock)(mutex);
+	return pxt_c11_result(unlock(pxt_c11_mutex(mutex), PXT_WRAP_CALLER()));
+}
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * file.c - files, pipes, terminals: opening, reading and writing, locks, what waits for the disk, closing.
+ *
+ * What the C library writes by itself, as in printf(), does not come through here.
+ *
+ * Closing: the library's descriptors are not the program's: to it their numbers are not open.  So a
+ * program that closes all there might be goes on being traced, and one that asks for such a number by
+ * dup2() is told that there is no room.
+ *
+ * Of fcntl() only locks on parts of files are told, where a process waits for them.  All else that it does
+ * passes through, by a jump.
+ */
+#define _GNU_SOURCE
+#include "format/owndescriptors.h"
+#include "sysevents/wrap/call.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#if PXT_GROUP_FILE_IO
+/* ---- Opening; what is opened is the event's result ---- */
+
+PXT_WRAP_REAL(open);
+PXT_WRAP_REAL(open64);
+PXT_WRAP_REAL(openat);
+PXT_WRAP_REAL(openat64);
+PXT_WRAP_REAL(creat);
+PXT_WRAP_REAL(creat64);
+
+/* The last argument, which only some calls have. */
+#define TAKE_MODE(flags)                                                                           \
+	mode_t mode = 0;                                                                           \
+	if ((flags) & (O_CREAT | __O_TMPFILE)) {                                                   \
+		va_list list;                                                                      \
+		va_start(list, flags);                                                             \
+		mode = va_arg(list, mode_t);                                                       \
+		va_end(list);                                                                      \
+	}
+
+#define TELL_OPEN(call)                                                                            \
+	do {                                                                                       \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller))                            \
+			return call;                                                               \
+		PXT_CALL_SCOPE entered =                                                           \
+		    pxt_call_enter(POSIX_TRACE_CALL_OPEN_NP, 0, PXT_CALL_NO_SIZE, caller);         \
+		int fd = call;                                                                     \
+                                                                                                   \
+		entered.result = PXT_CALL_ERRNO(fd);                                               \
+		return fd;                                                                         \
+	} while (0)
+
+/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(open)(const char *path, int flags, ...)
+{
+	TAKE_MODE(flags)
+	TELL_OPEN(PXT_WRAP_CALL(open)(path, flags, mode));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(open64)(const char *path, int flags, ...)
+{
+	TAKE_MODE(flags)
+	TELL_OPEN(PXT_WRAP_CALL(open64)(path, flags, mode));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(openat)(int folder, const char *path, int flags, ...)
+{
+	TAKE_MODE(flags)
+	TELL_OPEN(PXT_WRAP_CALL(openat)(folder, path, flags, mode));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(openat64)(int folder, const char *path, int flags, ...)
+{
+	TAKE_MODE(flags)
+	TELL_OPEN(PXT_WRAP_CALL(openat64)(folder, path, flags, mode));
+}
+
+/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat)(const char *path, mode_t mode)
+{
+	TELL_OPEN(PXT_WRAP_CALL(creat)(path, mode));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat64)(const char *path, mode_t mode)
+{
+	TELL_OPEN(PXT_WRAP_CALL(creat64)(path, mode));
+}
+
+/* What programs call that were compiled with _FORTIFY_SOURCE, and give no mode. */
+extern int __open_2(const char *path, int flags);
+extern int __open64_2(const char *path, int flags);
+extern int __openat_2(int folder, const char *path, int flags);
+extern int __openat64_2(int folder, const char *path, int flags);
+PXT_WRAP_REAL(__open_2);
+PXT_WRAP_REAL(__open64_2);
+PXT_WRAP_REAL(__openat_2);
+PXT_WRAP_REAL(__openat64_2);
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__open_2)(const char *path, int flags)
+{
+	TELL_OPEN(PXT_WRAP_CALL(__open_2)(path, flags));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__open64_2)(const char *path, int flags)
+{
+	TELL_OPEN(PXT_WRAP_CALL(__open64_2)(path, flags));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat_2)(int folder, const char *path, int flags)
+{
+	TELL_OPEN(PXT_WRAP_CALL(__openat_2)(folder, path, flags));
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat64_2)(int folder, const char *path, int flags)
+{
+	TELL_OPEN(PXT_WRAP_CALL(__openat64_2)(folder, path, flags));
+}
+
+/* ---- Reading and writing ---- */
+
+PXT_CALL_WRAP(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes),
+    POSIX_TRACE_CALL_READ_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes),
+    POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
+    POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),
+    POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at),
+    POSIX_TRACE_CALL_READ_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at),
+    (fd, from, bytes, at), POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, preadv, (int fd, const struct iovec *parts, int count, off_t at),
+    (fd, parts, count, at), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, off_t at),
+    (fd, parts, count, at), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, sendfile, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes),
+    POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
+PXT_CALL_WRAP(ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at),
+    POSIX_TRACE_CALL_READ_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, off64_t at),
+    (fd, from, bytes, at), POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, preadv64, (int fd, const struct iovec *parts, int count, off64_t at),
+    (fd, parts, count, at), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pwritev64, (int fd, const struct iovec *parts, int count, off64_t at),
+    (fd, parts, count, at), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t bytes),
+    (to, from, at, bytes), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
+PXT_CALL_WRAP(ssize_t, copy_file_range,
+    (int from, off64_t *at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+    (from, at, to, to_at, bytes, flags), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
+PXT_CALL_WRAP(ssize_t, splice,
+    (int from, off64_t *at, int to, off64_t *to_at, size_t bytes, unsigned flags),
+    (from, at, to, to_at, bytes, flags), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
+PXT_CALL_WRAP(int, flock, (int fd, int operation), (fd, operation), POSIX_TRACE_CALL_FLOCK_NP, fd,
+    PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, lockf, (int fd, int command, off_t bytes), (fd, command, bytes),
+    POSIX_TRACE_CALL_FLOCK_NP, fd, PXT_CALL_NO_SIZE);
+
+/* What programs call that were compiled with _FORTIFY_SOURCE. */
+extern ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
+extern ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t at, size_t room);
+extern ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t at, size_t room);
+PXT_CALL_WRAP(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room),
+    (fd, to, bytes, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
+    (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
+PXT_CALL_WRAP(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
+    (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
+
+PXT_CALL_WRAP(int, lockf64, (int fd, int command, off64_t bytes), (fd, command, bytes),
+    POSIX_TRACE_CALL_FLOCK_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, preadv2, (int fd, const struct iovec *parts, int count, off_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pwritev2,
+    (int fd, const struct iovec *parts, int count, off_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, preadv64v2,
+    (int fd, const struct iovec *parts, int count, off64_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(ssize_t, pwritev64v2,
+    (int fd, const struct iovec *parts, int count, off64_t at, int flags),
+    (fd, parts, count, at, flags), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+
+/* ---- Locks on parts of files ---- */
+
+PXT_WRAP_REAL(fcntl);
+PXT_WRAP_REAL(fcntl64);
+
+/* Where a function of three arguments finds them is where one of a varying number of them does. */
+#if PXT_WRAP_BY_LINKER
+#define NAME(name) "__wrap_" name
+#else
+#define NAME(name) name
+#endif
+extern int pxt_fcntl(int fd, int command, void *argument) __asm__(NAME("fcntl"));
+extern int pxt_fcntl64(int fd, int command, void *argument) __asm__(NAME("fcntl64"));
+typedef int (*all_of_them)(int fd, int command, void *argument);
+
+static __attribute__((noinline)) int tell(
+    int fd, int command, void *argument, all_of_them real, const void *caller)
+{
+	PXT_CALL_SCOPE call =
+	    pxt_call_enter(POSIX_TRACE_CALL_FLOCK_NP, (uint64_t)fd, PXT_CALL_NO_SIZE, caller);
+	int result = real(fd, command, argument);
+
+	call.result = PXT_CALL_ERRNO(result);
+	return result;
+}
+
+PXT_WRAP_INLINE int tell_lock(
+    int fd, int command, void *argument, all_of_them real, const void *caller)
+{
+	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
+	    pxt_call_wanted(POSIX_TRACE_CALL_FLOCK_NP, caller))
+		return tell(fd, command, argument, real, caller);
+	return real(fd, command, argument);
+}
+
+PXT_WRAP_EXPORT int pxt_fcntl(int fd, int command, void *argument)
+{
+	return tell_lock(
+	    fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl), PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int pxt_fcntl64(int fd, int command, void *argument)
+{
+	return tell_lock(fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl64),
+	    PXT_WRAP_CALLER());
+}
+#endif
+
+#if PXT_GROUP_FSYNC
+/* ---- What waits for the disk ---- */
+
+PXT_CALL_WRAP(int, fsync, (int fd), (fd), POSIX_TRACE_CALL_FSYNC_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, fdatasync, (int fd), (fd), POSIX_TRACE_CALL_FSYNC_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, syncfs, (int fd), (fd), POSIX_TRACE_CALL_FSYNC_NP, fd, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, sync_file_range, (int fd, off64_t from, off64_t bytes, unsigned flags),
+    (fd, from, bytes, flags), POSIX_TRACE_CALL_FSYNC_NP, fd, bytes);
+PXT_CALL_WRAP(int, msync, (void *from, size_t bytes, int flags), (from, bytes, flags),
+    POSIX_TRACE_CALL_MSYNC_NP, pxt_wrap_address(from), bytes);
+#endif
+
+/* ---- Closing ---- */
+
+PXT_WRAP_REAL(close);
+PXT_WRAP_REAL(closefrom);
+PXT_WRAP_REAL(close_range);
+PXT_WRAP_REAL(dup2);
+PXT_WRAP_REAL(dup3);
+
+/*
+ * A system call that no wrapper sees may have closed one of the library's: then the number is the program's.
+ */
+static bool is_own(int fd)
+{
+	const struct pxt_own_place *place = pxt_own_descriptor(fd) ? pxt_own_place(fd) : NULL;
+	int saved = errno;
+	struct stat state;
+	bool own = place && fstat(fd, &state) == 0 && (uint32_t)state.st_dev == place->device &&
+	           (uint64_t)state.st_ino == place->file;
+
+	errno = saved;
+	return own;
+}
+
+#if PXT_GROUP_FILE_IO
+static void tell_close(int fd, int result, const void *caller)
+{
+	if (pxt_call_wanted(POSIX_TRACE_CALL_CLOSE_NP, caller))
+		pxt_call_tell(
+		    POSIX_TRACE_CALL_CLOSE_NP, (uint64_t)fd, PXT_CALL_ERRNO(result), caller);
+}
+#else
+static void tell_close(int fd, int result, const void *caller)
+{
+	(void)fd;
+	(void)result;
+	(void)caller;
+}
+#endif
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int result;
+
+	if (is_own(fd)) {
+		errno = EBADF;
+		return -1;
+	}
+	result = PXT_WRAP_CALL(close)(fd);
+	tell_close(fd, result, caller);
+	return result;
+}
+
+/* The first one from @fd on that is the library's; INT_MAX: none. */
+static int next_own(int fd)
+{
+	for (int next = fd; next < (int)PXT_OWN_DESCRIPTORS; next++)
+		if (is_own(next))
+			return next;
+	return INT_MAX;
+}
+
+/* Around those that are the library's. */
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(close_range)(unsigned first, unsigned last, int flags)
+{
+	unsigned from = first;
+
+	if (first > last || first > INT_MAX)
+		return PXT_WRAP_CALL(close_range)(first, last, flags);
+	for (;;) {
+		unsigned next = (unsigned)next_own((int)from);
+		int result = 0;
+
+		if (next > last || next == INT_MAX)
+			return PXT_WRAP_CALL(close_range)(from, last, flags);
+		if (next > from)
+			result = PXT_WRAP_CALL(close_range)(from, next - 1, flags);
+		if (result || next == last)
+			return result;
+		from = next + 1;
+	}
+}
+
+PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
+{
+	int from = first < 0 ? 0 : first;
+	int next;
+
+	for (; (next = next_own(from)) != INT_MAX; from = next + 1)
+		if (next > from)
+			(void)PXT_WRAP_CALL(close_range)((unsigned)from, (unsigned)next - 1, 0);
+	PXT_WRAP_CALL(closefrom)(from);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
+{
+	if (is_own(to) && from != to) {
+		errno = EMFILE;
+		return -1;
+	}
+	return PXT_WRAP_CALL(dup2)(from, to);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
+{
+	if (is_own(to) && from != to) {
+		errno = EMFILE;
+		return -1;
+	}
+	return PXT_WRAP_CALL(dup3)(from, to, flags);
+}
