@@ -2,7 +2,7 @@
 /*
  * cold.c - one trace call whose data and code are in no cache, as that of a job which wakes up after
  * others had the processor, and the call after it; beside the floor's, driven out in the same way.
- * bench/rivals/run has the same of other tracers.
+ * contrib/rivals/run has the same of other tracers.
  *
  *	cold [--quick | --smoke] [--csv]
  */

@@ -36,7 +36,9 @@ ARROWS = {
     "sysevents/wrap": "include format",
     "sysevents/function": "include",
     "logretrieval": "include format base port",
-    "compat": "include",
+    "contrib": "include",
+    "contrib/databases/tests": "include format",
+    "contrib/rivals": "include bench",
     # From the bottom up; what the command needs of one subject alone stands at the top.
     "tools/output": "",
     "tools/packed": "output",
@@ -79,11 +81,11 @@ CORE = {folder for folder in ARROWS if folder.startswith("core/")}
 ARROWS = {folder: others | (CORE if "core" in others and not folder.startswith("core") else set())
           for folder, others in ARROWS.items()}
 # One file's further arrows: The entry point of system events is measured, and no public header declares it.
-# Another tracer's codes and forms have their one description in compat.
-FURTHER = {"bench/system.c": {"core/record"}, "tools/import/shark.c": {"compat"},
-           "tools/print/line_qnx.c": {"compat"}}
+# Another tracer's codes and forms have their one description in contrib/compat.
+FURTHER = {"bench/system.c": {"core/record"}, "tools/import/shark.c": {"contrib"},
+           "tools/print/line_qnx.c": {"contrib"}}
 ROOTS = {folder.split("/")[0] for folder in ARROWS}
-PUBLIC_ONLY = {"compat", "tools", "examples", "bench"}
+PUBLIC_ONLY = {"contrib", "tools", "examples", "bench"}
 LIBRARY = ROOTS - PUBLIC_ONLY
 PORTS = ("posix", "bare")
 
@@ -98,7 +100,7 @@ STANDARD_NAMES = {"trace_attr_t", "trace_id_t", "trace_event_id_t", "trace_event
                   "TRACE_USER_EVENT_MAX"}
 FUNCTION_LINES = 70
 # What is neither C nor a script, and the line up to which the licence stands.
-LICENCED = (("configs/*_defconfig", 1), ("cmake/*.in", 1), ("scripts/data/**/*.sql", 1),
+LICENCED = (("configs/*_defconfig", 1), ("cmake/*.in", 1), ("contrib/databases/**/*.sql", 1),
             ("docs/man/*.scd", 2))  # a manual page begins with its name
 DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif)\b(.*)")
 
@@ -186,7 +188,7 @@ def names(folder, path, code):
         for name in re.findall(r"\b[A-Za-z_]\w*", line):
             if re.match(r"(ptrace_|PTRACE_)", name):
                 yield f"{path}:{number}: {name}: <sys/ptrace.h> owns this prefix"
-            elif (folder not in ("compat", "examples", "bench") and re.match(r"(trace_|TRACE_)", name)
+            elif (folder not in ("contrib", "examples", "bench") and re.match(r"(trace_|TRACE_)", name)
                   and name not in STANDARD_NAMES):
                 yield f"{path}:{number}: {name}: not one of the standard's names"
         if folder in LIBRARY and path != "include/trace_np.h" and path.endswith(".h") \

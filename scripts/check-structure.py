@@ -250,7 +250,7 @@ def unnamed(root):
 
 def misnamed(root):
     """Files whose head comment does not begin with their name."""
-    for top in (*LIBRARY, "include", "compat", "tools", "tests", "bench", "examples"):
+    for top in (*LIBRARY, "include", "contrib", "tools", "tests", "bench", "examples"):
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(name for name in names if name.endswith((".c", ".h"))):
                 with open(os.path.join(folder, name), encoding="utf-8") as file:

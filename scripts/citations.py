@@ -91,7 +91,7 @@ def scan_tree(texts, problems):
     tested = set()
     for path, text in files_of_the_tree():
         names = identifiers(text)
-        if path.parts[0] == "tests" and path.suffix in (".c", ".cc", ".cpp", ".sh", ".py"):
+        if "tests" in path.parts[:3] and path.suffix in (".c", ".cc", ".cpp", ".sh", ".py"):
             tested |= names
         if path.parts[0] == "include":
             problems += [f"{path}: {name}: installed headers explain and do not cite" for name in sorted(names)]
@@ -144,7 +144,7 @@ def main():
     reasons = read_reasons(ROOT / "tests/uncited.txt")
     texts, problems = read_texts()
     cited = {}
-    for path in sorted((ROOT / "tests").rglob("*.c*")):
+    for path in sorted([*(ROOT / "tests").rglob("*.c*"), *(ROOT / "contrib").rglob("tests/*.c")]):
         if path.suffix in (".c", ".cc", ".cpp"):
             scan(path, cited, problems)
 

@@ -33,7 +33,8 @@ import papers
 from combos import Texts
 from config import JOBS, ROOT, Configuration, kconfig_tool
 
-check_compat = importlib.import_module("check-compat")
+sys.path.insert(0, f"{ROOT}/contrib/compat")
+check_compat = importlib.import_module("check")
 TABLE = os.path.join(ROOT, "bench", "sizes.txt")
 TOLERANCE = 16
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
@@ -188,8 +189,8 @@ def compat_rows(sizes, compiler):
         configuration.write_headers(directory)
         check_compat.write_config(name, configuration, directory)
         flags = [f"-I{ROOT}/include", f"-I{directory}/include", f"-I{directory}",
-                 f"-I{ROOT}/compat/{name}/include"]
-        sources = [os.path.join(ROOT, "compat", "own.c"),
+                 f"-I{ROOT}/contrib/compat/{name}/include"]
+        sources = [os.path.join(ROOT, "contrib", "compat", "own.c"),
                    *check_compat.wanted_sources(name, configuration)]
         keys = [(compiler.name, name, source) for source in sources]
         for key in keys:

@@ -2,7 +2,7 @@
 /* shark.c - S.Ha.R.K.'s files and datagrams, sorted, as a log. */
 #include "tools/import/shark.h"
 
-#include "compat/shark/include/FTrace_codes.h"
+#include "contrib/compat/shark/include/FTrace_codes.h"
 #include "format/ticks.h"
 #include "tools/output/exit.h"
 #include "tools/output/openfile.h"

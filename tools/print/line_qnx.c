@@ -6,7 +6,7 @@
  */
 #include "tools/print/line.h"
 
-#include "compat/qnx/qnx.h"
+#include "contrib/compat/qnx/qnx.h"
 #include "tools/output/say.h"
 
 #include <ctype.h>

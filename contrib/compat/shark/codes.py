@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes the table of S.Ha.R.K.'s event codes of the tables in the manual's text (LaTeX).
 
-usage: shark-codes.py MANUAL [--check]     writes compat/shark/include/FTrace_codes.h, or compares it
+usage: codes.py MANUAL [--check]     writes include/FTrace_codes.h, or compares it
 
 The low four bits of a code are its family.  A code whose family is another one than that of the rest
 of its table is a slip of the pen: it gets the place that is missing in its family, and the printed
@@ -13,8 +13,7 @@ import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-HEADER = os.path.join(ROOT, "compat", "shark", "include", "FTrace_codes.h")
+HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include", "FTrace_codes.h")
 EVENTS, FILTERS = 68, 12
 
 
@@ -81,10 +80,10 @@ def header(text):
     filters = [row for row in filters if row[0] != "FTrace_family_mask"]
     codes = [code for _, code, *_ in events + filters]
     if (len(events), len(filters), len(mask)) != (EVENTS, FILTERS, 1) or len(set(codes)) != len(codes):
-        sys.exit(f"shark-codes.py: {len(events)} events, {len(filters)} filters, {len(mask)} masks; "
+        sys.exit(f"codes.py: {len(events)} events, {len(filters)} filters, {len(mask)} masks; "
                  f"{len(codes) - len(set(codes))} codes twice")
     lines = ["/* SPDX-License-Identifier: MIT */",
-             "/* FTrace_codes.h - event codes and filters, by scripts/shark-codes.py of the manual's tables. */",
+             "/* FTrace_codes.h - event codes and filters, by codes.py of the manual's tables. */",
              "#ifndef FTRACE_CODES_H", "#define FTRACE_CODES_H", "", "#include <stdint.h>", "",
              "/* clang-format off */"]
     lines += [f"#define {name:32} 0x{code:02X}" for name, code, *_ in events]

@@ -4,7 +4,7 @@
 
     fleet.py --pxtrace PROGRAM --mkfleet PROGRAM [--targets 4] [--events 2500] [--seed 1]
 
-Exit status 77 (skipped) when no engine is there.  scripts/data/figures measures, with the same parts.
+Exit status 77 (skipped) when no engine is there.  contrib/databases/figures measures, with the same parts.
 """
 import argparse
 import contextlib

@@ -6,7 +6,7 @@ For each: Kconfig takes it, libptrace is the same file for file with and without
 compile alone as C11 and C++11, its sources with every compiler that is here (gcc, clang, musl's),
 and these have at most 400 lines of code.
 
-usage: check-compat.py [--work DIR]
+usage: check.py [--work DIR]
 """
 import argparse
 import glob
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from config import ROOT, Configuration, kconfig_tool
 
 # name -> settings of each build of it
@@ -39,11 +40,11 @@ def lines_of_code(text):
 
 
 def sources(name):
-    return sorted(glob.glob(os.path.join(ROOT, "compat", name, "*.c")))
+    return sorted(glob.glob(os.path.join(ROOT, "contrib", "compat", name, "*.c")))
 
 
 def headers(name):
-    folder = os.path.join(ROOT, "compat", name, "include")
+    folder = os.path.join(ROOT, "contrib", "compat", name, "include")
     return sorted(os.path.relpath(path, folder)
                   for path in glob.glob(os.path.join(folder, "**", "*.h"), recursive=True))
 
@@ -54,14 +55,14 @@ def template(text, configuration):
 
 
 def write_config(name, configuration, directory):
-    for path in glob.glob(os.path.join(ROOT, "compat", name, "*.h.in")):
+    for path in glob.glob(os.path.join(ROOT, "contrib", "compat", name, "*.h.in")):
         with open(path, encoding="utf-8") as text:
             kconfig_tool.write(os.path.join(directory, os.path.basename(path)[:-3]),
                                template(text.read(), configuration))
 
 
 def wanted_sources(name, configuration):
-    """As compat/CMakeLists.txt chooses them."""
+    """As CMakeLists.txt chooses them."""
     if name != "zephyr":
         return sources(name)
     on = configuration.value
@@ -70,7 +71,7 @@ def wanted_sources(name, configuration):
         files += ["dynamic", "monitor"] if on("KEL_TASK_MONITOR") else ["dynamic"]
     if on("KEL") and on("KEL_CUSTOM_TIMESTAMP"):
         files.append("timer")
-    return [os.path.join(ROOT, "compat", name, file + ".c") for file in files]
+    return [os.path.join(ROOT, "contrib", "compat", name, file + ".c") for file in files]
 
 
 def run(command, source=None):
@@ -101,7 +102,7 @@ def build(names, settings, work):
     flags = [f"-I{ROOT}/include", f"-I{directory}/include", f"-I{directory}"]
     for name in names:
         write_config(name, configuration, directory)
-        flags.append(f"-I{ROOT}/compat/{name}/include")
+        flags.append(f"-I{ROOT}/contrib/compat/{name}/include")
     together = "".join(f"#include <{header}>\n" for name in names for header in headers(name))
     alone = [f"#include <{header}>\n" * 2 for name in names for header in headers(name)]
     for text in [together, *alone]:
@@ -113,7 +114,7 @@ def build(names, settings, work):
     for name in names:
         for compiler in available("gcc", "clang", "musl-gcc"):
             findings += run([compiler, "-std=c11", "-O2", *STRICT, *flags, "-fsyntax-only",
-                             os.path.join(ROOT, "compat", "own.c"),
+                             os.path.join(ROOT, "contrib", "compat", "own.c"),
                              *wanted_sources(name, configuration)])
     return findings
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* shark_off.c - a file that is built without the tracer, for shark.c. */
 #define POSIX_TRACE_OFF_NP
-#include "compat/shark_off.h"
+#include "shark_off.h"
 
 #include <tracer.h>
 

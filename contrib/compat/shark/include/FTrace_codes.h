@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FTrace_codes.h - event codes and filters, by scripts/shark-codes.py of the manual's tables. */
+/* FTrace_codes.h - event codes and filters, by codes.py of the manual's tables. */
 #ifndef FTRACE_CODES_H
 #define FTRACE_CODES_H
 

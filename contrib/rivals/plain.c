@@ -7,9 +7,9 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "../frame/machine.h"
-#include "../frame/out.h"
-#include "../frame/realtime.h"
+#include "bench/frame/machine.h"
+#include "bench/frame/out.h"
+#include "bench/frame/realtime.h"
 #include "rival.h"
 
 #include <stdio.h>

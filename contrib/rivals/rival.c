@@ -3,10 +3,10 @@
 #define _GNU_SOURCE
 #include "rival.h"
 
-#include "../frame/cold.h"
-#include "../frame/machine.h"
-#include "../frame/out.h"
-#include "../frame/realtime.h"
+#include "bench/frame/cold.h"
+#include "bench/frame/machine.h"
+#include "bench/frame/out.h"
+#include "bench/frame/realtime.h"
 
 #include <errno.h>
 #include <pthread.h>

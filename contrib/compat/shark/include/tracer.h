@@ -5,7 +5,7 @@
  * An event is an event of every stream of the process that runs, under the name of its code.  While
  * the tracer is enabled one of these streams is its own; what that holds is put into the actual
  * chunk's memory, 16 bytes an event, when the tracer goes on to another chunk or is disabled.
- * docs/compatibility.md has what is the same, what is not, and why.
+ * contrib/compat/README.md has what is the same, what is not, and why.
  *
  * TRACER_LOGEVENT() may be in signal handlers, as long as the chunk has room; all else is for
  * threads.  Functions return 0 (or a number) or -1.

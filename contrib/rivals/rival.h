@@ -11,8 +11,8 @@
 #ifndef BENCH_RIVAL_H
 #define BENCH_RIVAL_H
 
-#include "../frame/frame.h"
-#include "../frame/lines.h"
+#include "bench/frame/frame.h"
+#include "bench/frame/lines.h"
 
 #include <stdbool.h>
 #include <stdint.h>

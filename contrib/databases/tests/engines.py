@@ -19,8 +19,8 @@ import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCRIPTS = ROOT / "scripts" / "data"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SCRIPTS = ROOT / "contrib/databases"
 
 
 class Failed(Exception):
@@ -41,7 +41,7 @@ def with_parent(signal_name):
 
 
 class Engine:
-    """What all three have in common; name is the one that scripts/data/ask knows."""
+    """What all three have in common; name is the one that contrib/databases/ask knows."""
 
     name = label = loader = ""
 

@@ -4,7 +4,7 @@
  *
  * An event is an event of every stream of the process that runs, under a name that begins with
  * "zephyr_"; the logger's own stream, from which the collector takes them, holds nothing else.
- * docs/compatibility.md has what is the same, what is not, and why.
+ * contrib/compat/README.md has what is the same, what is not, and why.
  *
  * The first call of a program is made outside of signal handlers.  sys_k_event_logger_put() and
  * _put_timed() may be called there after that; the others are for threads.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The other systems' interfaces.  Their libraries are built here whatever the configuration says, so
-# that every build that can have them tests them; what Kconfig makes of them is scripts/check-compat.py's.
+# that every build that can have them tests them; what Kconfig makes of them is contrib/compat/check.py's.
 set(compat_possible OFF)
 if(PXT_ONLINE AND PXT_USEREVENTS AND PXT_FILTER AND PXT_POLICY_LOOP AND PXT_POLICY_DISCARD AND PXT_PORT_POSIX)
 	set(compat_possible ON)
@@ -24,9 +24,9 @@ if(compat_possible)
 	ptrace_zephyr_library(ptrace_zephyr_dynamic_test)
 endif()
 ptrace_test(compat_zephyr NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX
-	SOURCES compat/zephyr.c LIBRARIES ptrace_zephyr_test LABELS compat)
+	SOURCES ../contrib/compat/tests/zephyr.c LIBRARIES ptrace_zephyr_test LABELS compat)
 ptrace_test(compat_zephyr_dynamic NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX
-	SOURCES compat/zephyr_dynamic.c LIBRARIES ptrace_zephyr_dynamic_test LABELS compat)
+	SOURCES ../contrib/compat/tests/zephyr_dynamic.c LIBRARIES ptrace_zephyr_dynamic_test LABELS compat)
 
 # The papers' own programs.  The papers are not part of this tree: PTRACE_SEEDS says where they are.
 set(PTRACE_SEEDS "${PROJECT_SOURCE_DIR}/../shared/seeds" CACHE PATH "The seed papers, for tests of their programs")
@@ -43,37 +43,37 @@ function(ptrace_seed_test name library headers)
 		string(APPEND flags " -I${folder}")
 	endforeach()
 	add_test(NAME compat.the_${name}_papers_programs_run COMMAND "${PTRACE_PYTHON}"
-		"${PROJECT_SOURCE_DIR}/tests/compat/seeds.py" ${name} --seeds "${PTRACE_SEEDS}"
+		"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/seeds.py" ${name} --seeds "${PTRACE_SEEDS}"
 		--work "${CMAKE_CURRENT_BINARY_DIR}/compat" --cc "${CMAKE_C_COMPILER} ${CMAKE_C_FLAGS}${flags}"
 		--libraries "$<TARGET_FILE:${library}> $<TARGET_FILE:ptrace_static>" ${tools})
 	set_tests_properties(compat.the_${name}_papers_programs_run PROPERTIES SKIP_RETURN_CODE 77
 		TIMEOUT 120 LABELS "tool;compat")
 endfunction()
 ptrace_seed_test(zephyr ptrace_zephyr_test
-	"${PROJECT_SOURCE_DIR}/compat/zephyr/include;${PROJECT_BINARY_DIR}/compat/ptrace_zephyr_test")
+	"${PROJECT_SOURCE_DIR}/contrib/compat/zephyr/include;${PROJECT_BINARY_DIR}/compat/ptrace_zephyr_test")
 
 # Zephyr's sample project: four tables, whose figures follow from the number of meals.
 if(compat_possible AND NOT CMAKE_CROSSCOMPILING)
 	add_executable(compat_philosophers "${PROJECT_SOURCE_DIR}/examples/philosophers.c")
 	target_link_libraries(compat_philosophers PRIVATE ptrace_build ptrace_zephyr_test Threads::Threads)
 	add_test(NAME compat.the_philosophers_show_their_four_tables COMMAND sh
-		"${CMAKE_CURRENT_SOURCE_DIR}/compat/philosophers.sh" "$<TARGET_FILE:compat_philosophers>")
+		"${CMAKE_CURRENT_LIST_DIR}/philosophers.sh" "$<TARGET_FILE:compat_philosophers>")
 	set_tests_properties(compat.the_philosophers_show_their_four_tables PROPERTIES TIMEOUT 60 LABELS "example;compat")
 endif()
-ptrace_check(compat_builds TIMEOUT 300 "${PTRACE_PYTHON}" "${scripts}/check-compat.py")
+ptrace_check(compat_builds TIMEOUT 300 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/../check.py")
 
 # S.Ha.R.K.'s tracer.
 if(compat_possible AND NOT PXT_SINGLE_STREAM)
 	ptrace_shark_library(ptrace_shark_test)
-	ptrace_seed_test(shark ptrace_shark_test "${PROJECT_SOURCE_DIR}/compat/shark/include")
+	ptrace_seed_test(shark ptrace_shark_test "${PROJECT_SOURCE_DIR}/contrib/compat/shark/include")
 endif()
 ptrace_test(compat_shark NEEDS ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_DISCARD PORT_POSIX !SINGLE_STREAM
-	SOURCES compat/shark.c compat/shark_off.c LIBRARIES ptrace_shark_test LABELS compat)
-if(TARGET plain_tests_compat_shark_off_c)
-	target_include_directories(plain_tests_compat_shark_off_c PRIVATE "${PROJECT_SOURCE_DIR}/compat/shark/include")
+	SOURCES ../contrib/compat/tests/shark.c ../contrib/compat/tests/shark_off.c LIBRARIES ptrace_shark_test LABELS compat)
+if(TARGET plain_contrib_compat_tests_shark_off_c)
+	target_include_directories(plain_contrib_compat_tests_shark_off_c PRIVATE "${PROJECT_SOURCE_DIR}/contrib/compat/shark/include")
 endif()
 file(GLOB manual "${PTRACE_SEEDS}/001_*.txt")
-ptrace_check(shark_codes TIMEOUT 60 "${PTRACE_PYTHON}" "${scripts}/shark-codes.py"
+ptrace_check(shark_codes TIMEOUT 60 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/../shark/codes.py"
 	"$<IF:$<BOOL:${manual}>,${manual},none>" --check)
 
 # QNX's trace events.
@@ -81,11 +81,11 @@ if(PXT_USEREVENTS AND PXT_LOGRETRIEVAL AND PXT_PORT_POSIX)
 	ptrace_qnx_library(ptrace_qnx_test)
 endif()
 ptrace_test(compat_qnx NEEDS TOLOG USEREVENTS LOGRETRIEVAL PORT_POSIX
-	SOURCES compat/qnx.c LIBRARIES ptrace_qnx_test LABELS compat)
+	SOURCES ../contrib/compat/tests/qnx.c LIBRARIES ptrace_qnx_test LABELS compat)
 if(TARGET ptrace_qnx_test AND TARGET pxtrace AND PXT_TOLOG AND NOT CMAKE_CROSSCOMPILING AND NOT PTRACE_SANITIZER)
-	add_executable(compat_qnx_emit compat/qnx_emit.c)
+	add_executable(compat_qnx_emit "${CMAKE_CURRENT_LIST_DIR}/qnx_emit.c")
 	target_link_libraries(compat_qnx_emit PRIVATE ptrace_build ptrace_qnx_test Threads::Threads)
-	add_test(NAME compat.the_tools_show_qnx_events COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/compat/qnx.sh"
+	add_test(NAME compat.the_tools_show_qnx_events COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/qnx.sh"
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:compat_qnx_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat"
 		"${PROJECT_BINARY_DIR}/tools/babeltrace")
 	set_tests_properties(compat.the_tools_show_qnx_events PROPERTIES TIMEOUT 60 LABELS "tool;compat")
@@ -94,10 +94,10 @@ endif()
 # Both others, in one program.
 if(TARGET ptrace_shark_test AND TARGET pxtrace AND PXT_TOLOG AND PXT_SYSEV_START_STOP AND NOT CMAKE_CROSSCOMPILING
 	AND NOT PTRACE_SANITIZER)
-	add_executable(compat_tools_emit compat/tools_emit.c)
+	add_executable(compat_tools_emit "${CMAKE_CURRENT_LIST_DIR}/tools_emit.c")
 	target_link_libraries(compat_tools_emit PRIVATE ptrace_build ptrace_zephyr_test ptrace_shark_test Threads::Threads)
 	add_test(NAME compat.the_tools_show_and_explain_the_interfaces_events COMMAND sh
-		"${CMAKE_CURRENT_SOURCE_DIR}/compat/tools.sh" "$<TARGET_FILE:pxtrace>"
+		"${CMAKE_CURRENT_LIST_DIR}/tools.sh" "$<TARGET_FILE:pxtrace>"
 		"$<TARGET_FILE:compat_tools_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat" "${PROJECT_BINARY_DIR}/tools/babeltrace")
 	set_tests_properties(compat.the_tools_show_and_explain_the_interfaces_events PROPERTIES TIMEOUT 60
 		LABELS "tool;compat")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shark.c - S.Ha.R.K.'s tracer: chunks, filters, codes, what is sent, bad calls. */
-#include "compat/shark_off.h"
+#include "shark_off.h"
 #include "suite.h"
 
 #include <FTrace.h>
