@@ -296,7 +296,7 @@ a_deadlock_comes_before_all()
 }
 
 # Where every second round is late, late is what is usual.
-what_is_late_most_of_the_time_is_not_unusual()
+half()
 {
 	awk 'BEGIN {
 		for (i = 0; i < 20; i++) {
@@ -310,8 +310,59 @@ what_is_late_most_of_the_time_is_not_unusual()
 			printf "%d high mutex_unlock 64 0\n", at + 60020
 		}
 	}' | log run.ptl
+}
+
+what_is_late_most_of_the_time_is_not_unusual()
+{
+	half
 	run 0 why run.ptl
 	grep -q '^high waited 50.0 ms for mutex 0x40' out || fail "another answer: $(head -n 1 out)"
+	sleeps high 1 10 10 >many
+	awk 'BEGIN { for (i = 0; i < 10; i++) printf "%d high call_enter 6 0 10\n%d high call_exit 6 0 0 10000\n",
+		110000 + i * 50000, 120000 + i * 50000 }' | cat many - | log run.ptl
+	run 0 why run.ptl
+	out_has 'No round of high is usual: more than a quarter are late. --deadline or --period NAME=TIME says what is late.'
+}
+
+a_deadline_is_a_measure_where_nothing_is_usual()
+{
+	half
+	run 0 why --deadline 'hi*=95ms' run.ptl
+	grep -q 'Nothing was late' out || fail "another answer: $(head -n 1 out)"
+	run 0 why --deadline high=20ms --deadline 80ms run.ptl
+	grep -q '^high took 90.0 ms for a round, where 80.0 ms is its deadline (19 of 19): ' out ||
+		fail "another answer: $(head -n 1 out)"
+	run 0 why --json --deadline high=80ms run.ptl
+	is '(late["usual_ns"], late["usual_is"], late["late_rounds"], late["rounds"])' "(80000000, 'deadline', 19, 19)"
+	run 2 why --deadline nobody=20ms run.ptl
+	err_has '--deadline: no span and no thread that works in rounds is called "nobody"'
+	run 1 why --deadline high=soon run.ptl
+	err_has '--deadline wants a duration (5ms, 250us, 1.5), not "soon"'
+}
+
+# Ten milliseconds between two begins; once the wait lasts 40 ms.
+a_period_is_a_measure_of_waits_and_rounds()
+{
+	{
+		awk 'BEGIN { for (i = 0; i < 20; i++) {
+			at = 1000 + i * 10000 + (i > 12) * 30000
+			printf "%d high cond_wait 512 576\n", at
+			printf "%d high cond_resume 512 576 0 0\n", at + 9000 + (i == 12) * 30000
+		} }'
+		echo "500 low mutex_lock 128 0 0"
+	} | log run.ptl
+	run 0 why --period high=10ms run.ptl
+	answer 'high was in pthread_cond_wait for 39.0 ms, where 10.0 ms is its period (1 of 20).'
+}
+
+every_sleep_may_be_longer_than_asked_for()
+{
+	awk 'BEGIN { for (i = 0; i < 12; i++) {
+		printf "%d high call_enter 6 0 10\n", 1000 + i * 30100
+		printf "%d high call_exit 6 0 0 30000\n", 31000 + i * 30100
+	} }' | log run.ptl
+	run 0 why run.ptl
+	answer 'high slept for 30.0 ms, where 10.0 ms was asked for (12 of 12).'
 }
 
 where_no_round_is_late_that_is_said()

@@ -175,4 +175,54 @@ long_time_lines_are_cut_in_the_middle()
 	is 'late["time_line_left_out"], len(late["time_line"])' '5906 4096'
 }
 
+spans_are_late_by_what_the_user_demands()
+{
+	story run.ptl <<-END
+		1000 high high_begin 1 0
+		2000 high high_end 1
+		3000 high high_begin 2 0
+		8000 high high_end 2
+		9000 middle middle_begin 1
+		29000 middle middle_end 1
+	END
+	run 0 why --deadline high=3ms run.ptl
+	answer 'Job 2 of high was late by 2.00 ms, by its deadline of 3.00 ms: what it did for 5.00 ms is not recorded (own work, or a call that blocked).'
+	run 0 why --period 900us run.ptl
+	answer 'Job 1 of middle was late by 19.1 ms, by its period of 900 us: what it did for 20.0 ms is not recorded (own work, or a call that blocked).'
+	run 0 why --json --deadline high=3ms run.ptl
+	is '(late["missed_deadline"], late["usual_is"], late["late_ns"])' "(True, 'deadline', 2000000)"
+	run 0 why --deadline 1s run.ptl
+	answer 'Nothing was that long: 3 spans were read.'
+}
+
+# Jobs 2 to 4 were released while job 1 went on: one line tells of them.
+jobs_behind_a_late_one_follow_from_it()
+{
+	story run.ptl <<-END
+		500 low lock_lock 1
+		1000 high high_begin 1 0
+		1100 high lock_wait 1
+		9000 low lock_unlock 1
+		9010 high lock_lock 1
+		9020 high lock_unlock 1
+		9100 high high_end 1
+		9101 high deadline_miss 1 6100000
+		9200 high high_begin 2 6200000
+		10300 high high_end 2
+		10301 high deadline_miss 2 5300000
+		10400 high high_begin 3 5400000
+		11500 high high_end 3
+		11501 high deadline_miss 3 4500000
+		21000 high high_begin 4 0
+		25000 high high_end 4
+		25001 high deadline_miss 4 2000000
+	END
+	run 0 why run.ptl
+	answer 'Job 1 of high was late by 6.10 ms: it waited 7.90 ms for lock 1, which low had.'
+	out_has '2 more follow from it, late by up to 5.30 ms.'
+	run 0 why --json run.ptl
+	is 'late["followers"]' 2
+	is 'json.load(open("out"))["missed_deadlines"]' 4
+}
+
 "$case"

@@ -8,6 +8,7 @@
 #include "tools/why/tell.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -31,6 +32,10 @@ static const char *const help[] = {
 	"      --pid PID         of this process; several times\n"
 	"      --where CONDITION whose begin, end or miss fulfils it: 'late_ns > 1ms'\n"
 	"      --longer-than D   spans longer than: 5ms, 250us, 1.5 (seconds)\n"
+	"      --deadline [NAME=]D\n"
+	"                        spans, or rounds of threads, with such a name (a GLOB) are late\n"
+	"                        when they take longer; several times\n"
+	"      --period [NAME=]D the same; rounds also when the next one begins later\n"
 	"  -n, --worst N         explains the worst N in full (1; at most 16)\n"
 	"instead of spans:\n"
 	"      --waits           waits for locks, the longest first; so without this where a log\n"
@@ -109,6 +114,7 @@ static void say_nothing(struct why *w)
 		    "is far\nbeyond what is usual for its thread.\n",
 		    (unsigned long long)w->search.rounds.rounds_read,
 		    (unsigned long long)w->search.rounds.threads_with_rounds);
+		pxt_tell_unmeasured(&w->out, &w->search);
 	} else if (w->search.spans == 0 &&
 	           (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
 	               w->select.where || w->select.from.set || w->select.to.set)) {
@@ -150,6 +156,20 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 		    (unsigned long long)w->blames.state->beyond);
 }
 
+/* Names of --deadline and --period that nothing has. */
+static void review_demands(const struct why *w, struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < w->search.limits.count; i++) {
+		const struct pxt_limit *limit = &w->search.limits.list[i];
+
+		if (limit->matched)
+			continue;
+		pxt_complain("%s: no span and no thread that works in rounds is called \"%s\"",
+		    limit->is_period ? "--period" : "--deadline", limit->name ? limit->name : "*");
+		reader->misnamed = true;
+	}
+}
+
 static int explain_spans(struct why *w, struct pxt_reader *reader)
 {
 	const struct pxt_late_list *list;
@@ -160,6 +180,7 @@ static int explain_spans(struct why *w, struct pxt_reader *reader)
 	if (pxt_late_search(&w->search, reader, w->book)) {
 		list = pxt_late_result(&w->search);
 		pxt_review_select(&w->select, reader, (const char *const *)w->book->names);
+		review_demands(w, reader);
 		status = pxt_review_status(reader, pxt_reader_conclude(reader, true, w->strict));
 		if (list->count > 0) {
 			pxt_reader_rewind(reader);
@@ -216,6 +237,8 @@ static int explain(struct why *w, char *const *paths, unsigned count)
 enum {
 	OPT_AT = 400,
 	OPT_LONGER,
+	OPT_DEADLINE,
+	OPT_PERIOD,
 	OPT_JSON,
 	OPT_LINES,
 	OPT_LOCKS,
@@ -230,6 +253,8 @@ static const struct option options[] = {
 	PXT_SELECT_OPTIONS,
 	{ "at", required_argument, NULL, OPT_AT },
 	{ "longer-than", required_argument, NULL, OPT_LONGER },
+	{ "deadline", required_argument, NULL, OPT_DEADLINE },
+	{ "period", required_argument, NULL, OPT_PERIOD },
 	{ "worst", required_argument, NULL, 'n' },
 	{ "roles", required_argument, NULL, 'r' },
 	{ "json", no_argument, NULL, OPT_JSON },
@@ -256,16 +281,41 @@ static bool take_number(
 	return true;
 }
 
-static bool take_limit(struct why *w, const char *value)
+static bool take_duration(int64_t *ns, const char *value, const char *option)
 {
 	struct pxt_when when = { 0 };
 
 	if (!pxt_when_parse(value, &when) || when.absolute || when.ns < 0) {
-		pxt_complain("--longer-than wants a duration (5ms, 250us, 1.5), not \"%s\"", value);
+		pxt_complain("%s wants a duration (5ms, 250us, 1.5), not \"%s\"", option, value);
 		return false;
 	}
-	w->search.has_limit = true;
-	w->search.limit_ns = when.ns;
+	*ns = when.ns;
+	return true;
+}
+
+/* [NAME=]DURATION; a name may have "=" in it. */
+static bool take_demand(struct why *w, char *value, bool is_period)
+{
+	const char *option = is_period ? "--period" : "--deadline";
+	struct pxt_limits *limits = &w->search.limits;
+	struct pxt_limit limit = { .is_period = is_period };
+	char *equals = strrchr(value, '=');
+
+	if (limits->count == PXT_LIMITS_MAX) {
+		pxt_complain("--deadline and --period: at most %u", PXT_LIMITS_MAX);
+		return false;
+	}
+	if (!take_duration(&limit.ns, equals ? equals + 1 : value, option))
+		return false;
+	if (limit.ns == 0) {
+		pxt_complain("%s wants more than 0", option);
+		return false;
+	}
+	if (equals) {
+		*equals = '\0';
+		limit.name = value;
+	}
+	limits->list[limits->count++] = limit;
 	return true;
 }
 
@@ -287,7 +337,11 @@ static bool take_option(struct why *w, int code, char *value)
 	case OPT_AT:
 		return take_at(w, value);
 	case OPT_LONGER:
-		return take_limit(w, value);
+		return w->search.has_limit =
+		           take_duration(&w->search.limit_ns, value, "--longer-than");
+	case OPT_DEADLINE:
+	case OPT_PERIOD:
+		return take_demand(w, value, code == OPT_PERIOD);
 	case 'n':
 		return take_number(&w->worst, value, 1, PXT_LATE_MAX, "--worst");
 	case 'r':
@@ -323,8 +377,8 @@ static bool chooses_spans(const struct why *w)
 
 	return select->event_count + select->thread_count + select->pid_count > 0 ||
 	       select->where || select->from.set || select->to.set || w->search.at.set ||
-	       w->search.has_limit || w->search.asks_waits || w->search.asks_off_cpu ||
-	       w->worst != 1;
+	       w->search.has_limit || w->search.limits.count > 0 || w->search.asks_waits ||
+	       w->search.asks_off_cpu || w->worst != 1;
 }
 
 static int take_line(struct why *w, int argc, char **argv)

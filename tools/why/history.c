@@ -2,7 +2,6 @@
 /* history.c - what all threads did while something was late; see history.h. */
 #include "tools/why/history.h"
 
-#include "tools/event/fields.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
@@ -47,15 +46,8 @@ static bool is_wanted(const struct pxt_history *history, int64_t begin_ns, int64
 static struct pxt_history_thread *thread_of(
     struct pxt_history *history, const struct pxt_actor *actor)
 {
-	if (actor->index >= history->thread_room) {
-		uint32_t room = 2 * actor->index + 64;
-
-		history->threads =
-		    pxt_must(realloc(history->threads, room * sizeof *history->threads));
-		memset(history->threads + history->thread_room, 0,
-		    (room - history->thread_room) * sizeof *history->threads);
-		history->thread_room = room;
-	}
+	history->threads = pxt_actor_rows(
+	    history->threads, &history->thread_room, actor, sizeof *history->threads);
 	return &history->threads[actor->index];
 }
 
@@ -98,15 +90,6 @@ static struct pxt_mark *new_mark(
 
 /* ---- Events of a thread ---- */
 
-static int64_t number(const struct pxt_event *event, unsigned field)
-{
-	uint64_t value = 0;
-
-	if (field < event->type->field_count)
-		(void)pxt_field_key(event, &event->type->fields[field], &value);
-	return (int64_t)value;
-}
-
 /* Whether another thread may be woken by such a call while it lasts. */
 static bool call_wakes(uint32_t call)
 {
@@ -142,11 +125,11 @@ static bool event_wakes(const struct pxt_event *event)
 	case POSIX_TRACE_COND_BROADCAST_NP:
 		return true;
 	case POSIX_TRACE_CALL_ENTER_NP:
-		return call_wakes((uint32_t)number(event, 0));
+		return call_wakes((uint32_t)pxt_key_number(event, 0));
 	case POSIX_TRACE_CALL_EXIT_NP:
 		/* Calls that cannot block tell of their end alone. */
-		return number(event, 0) == POSIX_TRACE_CALL_SEM_POST_NP ||
-		       number(event, 0) == POSIX_TRACE_CALL_FUTEX_WAKE_NP;
+		return pxt_key_number(event, 0) == POSIX_TRACE_CALL_SEM_POST_NP ||
+		       pxt_key_number(event, 0) == POSIX_TRACE_CALL_FUTEX_WAKE_NP;
 	case POSIX_TRACE_SIGNAL_NP:
 	case POSIX_TRACE_PROCESS_NP:
 		return true;
@@ -174,20 +157,20 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.begin_ns = event->ns,
 		.call = call,
 		.cpu = -1,
-		.object = (uint64_t)number(event, object),
+		.object = pxt_key_number(event, object),
 		.place = pxt_places_of(event) };
 }
 
 static void take_signal(struct pxt_history *history, const struct pxt_actor *actor,
     struct pxt_history_thread *thread, const struct pxt_event *event)
 {
-	int64_t what = number(event, 0);
+	uint64_t what = pxt_key_number(event, 0);
 	struct pxt_mark *mark;
 
 	if (what == POSIX_TRACE_SIGNAL_SENT_NP) {
 		mark = new_mark(history, PXT_MARK_SIGNAL, actor, event->ns);
 		if (mark) {
-			mark->object = (uint64_t)number(event, 1);
+			mark->object = pxt_key_number(event, 1);
 			mark->place = pxt_places_of(event);
 		}
 		return;
@@ -201,10 +184,10 @@ static void take_signal(struct pxt_history *history, const struct pxt_actor *act
 		.actor = actor->index,
 		.begin_ns = event->ns,
 		.cpu = -1,
-		.object = (uint64_t)number(event, 1),
+		.object = pxt_key_number(event, 1),
 		.place = pxt_places_of(event) };
 	/* Addresses are where a call returns to; a function begins one byte before that. */
-	thread->handler.place.address.value = (uint64_t)number(event, 3) + 1;
+	thread->handler.place.address.value = pxt_key_number(event, 3) + 1;
 }
 
 /* What the thread's event says of who was woken by it. */
@@ -232,8 +215,8 @@ static void take_kernel(
 
 	if (!mark)
 		return;
-	mark->object = (uint64_t)number(event, 0);
-	mark->major = number(event, 1) != 0;
+	mark->object = pxt_key_number(event, 0);
+	mark->major = pxt_key_number(event, 1) != 0;
 	mark->place = pxt_places_of(event);
 }
 
@@ -253,17 +236,17 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 	note_waking(history, thread, event);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_CALL_ENTER_NP:
-		begin_call(history, actor, thread, event, (uint32_t)number(event, 0));
+		begin_call(history, actor, thread, event, (uint32_t)pxt_key_number(event, 0));
 		return;
 	case POSIX_TRACE_COND_WAIT_NP:
 		begin_call(history, actor, thread, event, PXT_CALL_COND);
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
-		thread->call.result = number(event, 2);
+		thread->call.result = (int64_t)pxt_key_number(event, 2);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_COND_RESUME_NP:
-		thread->call.result = number(event, 3);
+		thread->call.result = (int64_t)pxt_key_number(event, 3);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_SIGNAL_NP:

@@ -55,6 +55,15 @@ bool pxt_key_comparable(const struct pxt_key *a, const struct pxt_key *b)
 	       ((a->is_named && b->is_named) || strcmp(a->field, b->field) == 0);
 }
 
+uint64_t pxt_key_number(const struct pxt_event *event, unsigned index)
+{
+	uint64_t value = 0;
+
+	if (index < event->type->field_count)
+		(void)pxt_field_key(event, &event->type->fields[index], &value);
+	return value;
+}
+
 bool pxt_number_of(const struct pxt_event *event, const struct pxt_layout *field, int64_t *number)
 {
 	uint64_t value;

@@ -6,6 +6,7 @@
 #include "tools/output/say.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,11 +99,67 @@ static struct pxt_late late_of(
 	return late;
 }
 
+/* In place of what is there of it, if it is; it is counted once. */
+static void keep_again(struct pxt_late_list *list, const struct pxt_late *late)
+{
+	for (unsigned i = 0; i < list->count; i++) {
+		if (list->list[i].actor != late->actor || list->list[i].name != late->name ||
+		    list->list[i].begin_ns != late->begin_ns)
+			continue;
+		list->count--;
+		memmove(list->list + i, list->list + i + 1, (list->count - i) * sizeof *late);
+		break;
+	}
+	list->all--;
+	keep(list, late);
+}
+
+/*
+ * What was released before the miss before it had ended is late because of that one: it is explained there.
+ */
 static void add_miss(struct pxt_late_search *search, struct pxt_late *late)
 {
+	struct pxt_late_chain *chain;
+
 	if (late->has_late && late->late_ns >= 0)
 		late->rank = (uint64_t)late->late_ns;
-	keep(&search->misses, late);
+	search->chains = pxt_actor_rows(search->chains, &search->chain_room,
+	    search->state->actors[late->actor], sizeof *search->chains);
+	chain = &search->chains[late->actor];
+	if (chain->is_on && chain->head.name == late->name && late->release_ns < late->begin_ns &&
+	    late->release_ns < chain->end_ns && late->begin_ns >= chain->end_ns) {
+		chain->head.followers++;
+		if (late->has_late && late->late_ns > chain->head.worst_ns)
+			chain->head.worst_ns = late->late_ns;
+		if (late->rank > chain->head.rank)
+			chain->head.rank = late->rank;
+		search->misses.all++;
+		keep_again(&search->misses, &chain->head);
+	} else {
+		*chain = (struct pxt_late_chain){ .head = *late, .is_on = true };
+		keep(&search->misses, late);
+	}
+	chain->end_ns = late->end_ns;
+}
+
+/* What the user says of spans of that name, or of all outermost ones of the thread. */
+static void demand(struct pxt_late_search *search, struct pxt_late *late,
+    const struct pxt_actor *actor, bool outermost)
+{
+	struct pxt_limits *limits = &search->limits;
+	const struct pxt_limit *limit = NULL;
+	int64_t length = late->end_ns - late->release_ns;
+
+	if (late->name != PXT_NO_NAME)
+		limit = pxt_limits_of(limits, search->state->book->names[late->name]);
+	if (!limit && outermost)
+		limit = pxt_limits_of(limits, actor->raw);
+	if (!limit || length <= limit->ns)
+		return;
+	late->missed = late->has_late = true;
+	late->late_ns = length - limit->ns;
+	late->usual_ns = limit->ns;
+	late->measure = limit->is_period ? PXT_MEASURE_PERIOD : PXT_MEASURE_DEADLINE;
 }
 
 static void add_span(struct pxt_late_search *search, struct pxt_late *late, bool outermost)
@@ -135,6 +192,7 @@ static void ended(struct pxt_late_search *search, const struct pxt_act *act)
 	if (!wanted(search, act, act->span))
 		return;
 	search->spans++;
+	demand(search, &late, act->actor, act->outermost);
 	measure(search, &late);
 	add_span(search, &late, act->outermost);
 	if (late.missed)
@@ -267,6 +325,7 @@ static void take_open(struct pxt_late_search *search, const struct pxt_actor *ac
 		if ((!span->selected && !name_wanted(search, span->name)) || !span->fulfils ||
 		    span->epoch != search->state->epochs[actor->source])
 			continue;
+		demand(search, &late, actor, i == 0);
 		add_span(search, &late, i == 0);
 		if (late.missed)
 			add_miss(search, &late);
@@ -299,41 +358,54 @@ static enum pxt_late_mode choose_mode(const struct pxt_late_search *search)
 		return PXT_LATE_AT;
 	if (search->has_limit)
 		return PXT_LATE_LONGER;
-	return search->misses.count > 0 ? PXT_LATE_MISSES : PXT_LATE_UNUSUAL;
+	return search->misses.count > 0 || search->limits.count > 0 ? PXT_LATE_MISSES
+	                                                            : PXT_LATE_UNUSUAL;
 }
 
-/* The worst rounds of each candidate: all get the same room. */
+/* The worst rounds of a candidate, the @place-th; at most @share are explained. */
+static void take_candidate(struct pxt_late_search *search, unsigned place, unsigned share)
+{
+	const struct pxt_excess *excess = &search->rounds.candidates[place];
+
+	for (unsigned k = 0; k < excess->longest->count && k < excess->late; k++) {
+		const struct pxt_round *round = &excess->longest->list[k];
+		struct pxt_late late = {
+			.kind = excess->is_wait ? PXT_LATE_HOME : PXT_LATE_ROUND,
+			.actor = excess->home->actor,
+			.name = PXT_NO_NAME,
+			.mode = PXT_NO_NAME,
+			.release_ns = round->begin_ns,
+			.begin_ns = round->begin_ns,
+			.end_ns = round->end_ns,
+			.cpu = -1,
+			.measure = excess->measure,
+			.usual_ns = round->limit_ns > 0 ? round->limit_ns : excess->usual_ns,
+			.late_count = excess->late,
+			.of = excess->of,
+			.followers = round->followers,
+			/* The worst of each thread first, in the order of the threads. */
+			.rank = PXT_LATE_MAX * (PXT_LATE_MAX - k) + PXT_LATE_MAX - place,
+		};
+
+		search->all_rounds[search->all_round_count++] = (struct pxt_late_round){
+			.actor = late.actor, .begin_ns = late.begin_ns, .end_ns = late.end_ns
+		};
+		if (k < share)
+			keep(&search->late_rounds, &late);
+	}
+}
+
 static void take_rounds(struct pxt_late_search *search)
 {
 	const struct pxt_rounds *rounds = &search->rounds;
-	unsigned share = rounds->candidate_count ? PXT_LATE_MAX / rounds->candidate_count : 0;
 
-	for (unsigned i = 0; i < rounds->candidate_count; i++) {
-		const struct pxt_excess *excess = &rounds->candidates[i];
-
-		for (unsigned k = 0; k < share && k < excess->longest->count && k < excess->late;
-		     k++) {
-			const struct pxt_round *round = &excess->longest->list[k];
-			struct pxt_late late = {
-				.kind = excess->is_wait ? PXT_LATE_HOME : PXT_LATE_ROUND,
-				.actor = excess->home->actor,
-				.name = PXT_NO_NAME,
-				.mode = PXT_NO_NAME,
-				.release_ns = round->begin_ns,
-				.begin_ns = round->begin_ns,
-				.end_ns = round->end_ns,
-				.cpu = -1,
-				.usual_ns = excess->usual_ns,
-				.is_asked = excess->is_asked,
-				.late_count = excess->late,
-				.of = excess->of,
-				/* The worst of each thread first, in the order of the threads. */
-				.rank = PXT_LATE_MAX * (PXT_LATE_MAX - k) + PXT_LATE_MAX - i,
-			};
-
-			keep(&search->late_rounds, &late);
-		}
-	}
+	search->all_rounds =
+	    pxt_must(calloc(PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
+	for (unsigned i = 0; i < rounds->candidate_count; i++)
+		take_candidate(search, i, PXT_LATE_MAX / rounds->candidate_count);
+	if (rounds->unmeasured)
+		(void)snprintf(search->unmeasured, sizeof search->unmeasured, "%s",
+		    search->state->actors[rounds->unmeasured->actor]->name);
 }
 
 /* A wait for a lock that somebody has, and that never ends. */
@@ -370,9 +442,9 @@ static void turn_to_waits(struct pxt_late_search *search)
 		bool stuck = stuck_first(&search->waits);
 
 		/* Where threads work in rounds and none is late, nothing is. */
-		if (!stuck &&
-		    (search->late_rounds.count > 0 ||
-		        (search->rounds.threads_with_rounds > 0 && search->waits.count == 0))) {
+		if (!stuck && (search->late_rounds.count > 0 ||
+		                  (search->rounds.threads_with_rounds > 0 &&
+		                      (search->waits.count == 0 || search->limits.count > 0)))) {
 			search->mode = PXT_LATE_ROUNDS;
 			return;
 		}
@@ -406,6 +478,7 @@ bool pxt_late_search(
 	search->reader = reader;
 	search->state = state;
 	search->rounds.state = state;
+	search->rounds.limits = &search->limits;
 	state->lookers = (struct pxt_lookers){ .self = search, .act = look };
 	search->waiting = (struct pxt_waits){
 		.state = state, .self = search, .begun = wait_begun, .ended = wait_ended
@@ -469,4 +542,6 @@ void pxt_late_free(struct pxt_late_search *search)
 			pxt_series_free(&search->names[i]->series);
 		free(search->names[i]);
 	}
+	free(search->all_rounds);
+	free(search->chains);
 }

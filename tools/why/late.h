@@ -53,11 +53,14 @@ struct pxt_late {
 	bool no_begin;   /* it is lost; all times are that of the miss */
 	bool has_ran;    /* of a span that ended: its events say how long the thread ran within */
 	int64_t ran_ns;
-	/* Of a round and of a home wait: what is usual, or was asked for; how many of all were late. */
+	/* By what it was late; of a round and of a home wait also how many of all were late. */
+	enum pxt_measure measure;
 	int64_t usual_ns;
-	bool is_asked;
 	uint64_t late_count;
 	uint64_t of;
+	/* How many were late because this one was, and by how much the worst of them. */
+	uint64_t followers;
+	int64_t worst_ns;
 	uint64_t rank;
 };
 
@@ -70,6 +73,20 @@ struct pxt_late_list {
 	struct pxt_late list[PXT_LATE_MAX]; /* highest rank first */
 	unsigned count;
 	uint64_t all; /* how many there were */
+};
+
+/* The latest miss of a thread, and those that follow from it. */
+struct pxt_late_chain {
+	struct pxt_late head;
+	int64_t end_ns; /* of the latest one */
+	bool is_on;
+};
+
+/* A late round of a thread that is among the candidates: of all of them it is known what held them up. */
+struct pxt_late_round {
+	uint32_t actor;
+	int64_t begin_ns;
+	int64_t end_ns;
 };
 
 struct pxt_late_name {
@@ -104,6 +121,12 @@ struct pxt_late_search {
 	struct pxt_late_list off_cpu;
 	struct pxt_rounds rounds;
 	struct pxt_late_list late_rounds;
+	struct pxt_late_round *all_rounds;
+	unsigned all_round_count;
+	struct pxt_limits limits;
+	struct pxt_late_chain *chains; /* by thread */
+	uint32_t chain_room;
+	char unmeasured[96]; /* a thread without a usual round; "": none */
 	uint64_t spans;
 	int64_t last_ns;
 	enum pxt_late_mode mode;

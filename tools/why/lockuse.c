@@ -29,14 +29,7 @@ static uint32_t row_of(struct pxt_lockuse *use, struct pxt_state_lock *lock)
 
 static struct pxt_lockuse_wait *wait_of(struct pxt_lockuse *use, const struct pxt_actor *actor)
 {
-	if (actor->index >= use->wait_room) {
-		uint32_t room = 2 * actor->index + 64;
-
-		use->waits = pxt_must(realloc(use->waits, room * sizeof *use->waits));
-		memset(
-		    use->waits + use->wait_room, 0, (room - use->wait_room) * sizeof *use->waits);
-		use->wait_room = room;
-	}
+	use->waits = pxt_actor_rows(use->waits, &use->wait_room, actor, sizeof *use->waits);
 	return &use->waits[actor->index];
 }
 

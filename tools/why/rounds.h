@@ -14,7 +14,12 @@
  * Threads that wait fewer than PXT_ROUNDS_LEAST times at the same place have no usual round: they do
  * not compete.
  *
- * Bounded: PXT_ROUNDS_HOMES places of waiting, 4 KiB each beside their series (series.h).
+ * Where more than a quarter of the rounds are late, late is what is usual.  Then only another measure
+ * tells: until when the thread had asked its timer to wait, or what the user says (pxt_limits).
+ *
+ * rounds.c collects while events are read, excess.c chooses when all were.
+ *
+ * Bounded: PXT_ROUNDS_HOMES places of waiting, 12 KiB each beside their series (series.h).
  */
 #ifndef PXT_ROUNDS_H
 #define PXT_ROUNDS_H
@@ -24,23 +29,60 @@
 
 #define PXT_ROUNDS_LEAST      8u
 #define PXT_ROUNDS_HOMES      4096u
+#define PXT_ROUNDS_TABLE      (2u * PXT_ROUNDS_HOMES)
 #define PXT_ROUNDS_KEPT       64u /* of a home: the longest rounds, and the longest waits */
 #define PXT_ROUNDS_CANDIDATES 8u
 
 /* A wait in a condition, beside the numbers of calls (trace_hooks_np.h). */
 #define PXT_CALL_COND 0x10000u
 
+/* By what it is said that something was late. */
+enum pxt_measure {
+	PXT_MEASURE_USUAL, /* the median of its like */
+	PXT_MEASURE_ASKED, /* how long a sleep was asked for */
+	PXT_MEASURE_DATE,  /* until when a timer was asked for */
+	PXT_MEASURE_PERIOD,
+	PXT_MEASURE_DEADLINE,
+	PXT_MEASURES
+};
+
+/* What the user says of threads, and of spans, of such a name. */
+#define PXT_LIMITS_MAX 32u
+struct pxt_limits {
+	struct pxt_limit {
+		const char *name; /* a glob; NULL: of all */
+		bool is_period;
+		int64_t ns;
+		bool matched; /* a thread or a span has this name */
+	} list[PXT_LIMITS_MAX];
+	unsigned count;
+};
+
+/* The latest one that is said of @name; NULL: none is. */
+const struct pxt_limit *pxt_limits_of(struct pxt_limits *limits, const char *name);
+
 /* A round or a home wait that was long. */
 struct pxt_round {
 	int64_t begin_ns;
 	int64_t end_ns;
+	int64_t rank_ns;    /* how long it was, or how much beyond a limit */
+	int64_t limit_ns;   /* how long it was to be; 0: what is usual */
 	int64_t planned_ns; /* of it, in waits that took as long as the thread had said */
+	uint64_t followers; /* rounds that were late because this one was */
 	bool tried;         /* the thread tried to get a lock meanwhile, in vain */
 };
 
 struct pxt_round_list {
-	struct pxt_round list[PXT_ROUNDS_KEPT]; /* the longest first */
+	struct pxt_round list[PXT_ROUNDS_KEPT]; /* the highest rank first */
 	unsigned count;
+};
+
+/* Rounds or waits by how much they were beyond a limit that was known when they ended. */
+struct pxt_beyond {
+	struct pxt_series by; /* 0: within it */
+	struct pxt_round_list *worst;
+	int64_t
+	    followed_ns; /* of those that only follow from another one: they are not in the list */
 };
 
 /* Where a thread waits again and again. */
@@ -54,6 +96,13 @@ struct pxt_home {
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;
 	struct pxt_round_list *long_rounds;
+	struct pxt_beyond late_waits;
+	struct pxt_beyond late_rounds;
+	enum pxt_measure measure; /* of these two */
+	struct pxt_round
+	    head;       /* the latest late round, or the one that it follows from; end_ns 0: none */
+	bool is_behind; /* the latest wait began behind the date that it was to end at */
+	int64_t date_ns;   /* until when the latest wait was asked for; 0: it did not say */
 	int64_t waited_ns; /* in all */
 	int64_t first_ns;
 	int64_t last_ns; /* when the latest wait ended */
@@ -65,29 +114,34 @@ struct pxt_home {
 /* What a thread is late by. */
 struct pxt_excess {
 	const struct pxt_home *home;
-	bool is_wait;     /* the home wait is late, else the round */
-	int64_t usual_ns; /* the median; of a sleep, what it asked for */
-	bool is_asked;
-	uint64_t late; /* how many were late, ... */
-	uint64_t of;   /* ... of how many */
+	bool is_wait; /* the home wait is late, else the round */
+	enum pxt_measure measure;
+	int64_t usual_ns; /* what they are measured by */
+	bool no_usual;    /* more than a quarter is late */
+	uint64_t late;    /* how many were late, ... */
+	uint64_t of;      /* ... of how many */
 	int64_t sum_ns;
 	const struct pxt_round_list *longest;
 };
 
 struct pxt_rounds {
 	const struct pxt_state *state;
-	struct pxt_home **homes; /* hash table of 2 * PXT_ROUNDS_HOMES */
+	struct pxt_limits *limits; /* NULL: none */
+	struct pxt_home **homes;   /* hash table of PXT_ROUNDS_TABLE */
 	uint32_t home_count;
 	struct pxt_round_thread *threads; /* by index */
 	uint32_t thread_room;
 	struct pxt_excess candidates[PXT_ROUNDS_CANDIDATES]; /* with much excess, the most first */
 	unsigned candidate_count;
+	const struct pxt_home *unmeasured; /* of a thread without a usual round; NULL: none */
 	uint64_t threads_with_rounds;
 	uint64_t rounds_read;
 };
 
 /* After the state has taken the event. */
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);
+/* Keeps @round in a list if its rank is one of the highest. */
+void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round);
 /* All was read: the home of each thread that is @wanted, by its index, or NULL; free() it. */
 const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);

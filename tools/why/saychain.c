@@ -284,9 +284,20 @@ void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
 
 /* ---- The answer ---- */
 
-/* "(7 of 250)". */
-static void say_how_many(struct pxt_words *words, const struct pxt_late *late)
+/* By what it was late: "where 10.0 ms is usual (7 of 250)". */
+static void say_measure(struct pxt_words *words, const struct pxt_late *late)
 {
+	static const char *const before[PXT_MEASURES] = { [PXT_MEASURE_DATE] =
+		                                              "its timer was due after " };
+	static const char *const behind[PXT_MEASURES] = { [PXT_MEASURE_USUAL] = " is usual",
+		[PXT_MEASURE_ASKED] = " was asked for",
+		[PXT_MEASURE_DATE] = "",
+		[PXT_MEASURE_PERIOD] = " is its period",
+		[PXT_MEASURE_DEADLINE] = " is its deadline" };
+
+	pxt_say(words, "where %s", before[late->measure] ? before[late->measure] : "");
+	say_ns(words, late->usual_ns);
+	pxt_say(words, "%s", behind[late->measure]);
 	if (late->of > 0)
 		pxt_say(words, " (%llu of %llu)", (unsigned long long)late->late_count,
 		    (unsigned long long)late->of);
@@ -302,18 +313,14 @@ void pxt_say_round(
 	if (late->kind == PXT_LATE_ROUND) {
 		pxt_say(words, "%s took ", name);
 		say_ns(words, late->end_ns - late->begin_ns);
-		pxt_say(words, " for a round, where ");
-		say_ns(words, late->usual_ns);
-		pxt_say(words, " is usual");
-		say_how_many(words, late);
+		pxt_say(words, " for a round, ");
+		say_measure(words, late);
 		pxt_say(words, ": ");
 		pxt_say_links(words, book, chain, "it");
 	} else {
 		pxt_say_links(words, book, chain, name);
-		pxt_say(words, ", where ");
-		say_ns(words, late->usual_ns);
-		pxt_say(words, late->is_asked ? " was asked for" : " is usual");
-		say_how_many(words, late);
+		pxt_say(words, ", ");
+		say_measure(words, late);
 	}
 	pxt_say(words, ".");
 }

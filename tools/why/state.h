@@ -222,6 +222,12 @@ bool pxt_state_gap(
 /* What the event changes; @actor is its thread, NULL where the log does not say. */
 void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsigned source);
 
+/*
+ * A table with a row of @bytes for each thread, by its index, that grows with them: @rows, which has *@room
+ * rows, or the larger table that takes its place.  New rows are all zeros.
+ */
+void *pxt_actor_rows(void *rows, uint32_t *room, const struct pxt_actor *actor, size_t bytes);
+
 /* The thread of that number on the host of @event's log; NULL: there is no place left. */
 struct pxt_actor *pxt_state_thread(
     struct pxt_state *state, const struct pxt_event *event, int64_t tid);
@@ -258,6 +264,8 @@ struct pxt_open_span *pxt_actor_span(const struct pxt_state *state, struct pxt_a
     uint32_t name, const struct pxt_key *key, int64_t *end_ns, bool *is_open);
 /* The number of the job or lock in an event. */
 struct pxt_key pxt_key_of(const struct pxt_event *event, const struct pxt_role *role);
+/* The @index-th field as a number; 0: there is none. */
+uint64_t pxt_key_number(const struct pxt_event *event, unsigned index);
 /* Whether two numbers count the same thing: fields of one name, or named by a roles file. */
 bool pxt_key_comparable(const struct pxt_key *a, const struct pxt_key *b);
 /* A number in nanoseconds; false where there is none. */

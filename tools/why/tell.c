@@ -2,7 +2,7 @@
 /* tell.c - what text and JSON have in common: what is worth telling, and in which order. */
 #include "tools/why/tell.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/when.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +60,22 @@ static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
 {
 	return a->kind == b->kind && a->peer == b->peer && a->stretch.lock == b->stretch.lock &&
 	       a->stretch.call == b->stretch.call && a->stretch.object == b->stretch.object;
+}
+
+void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+	char text[24];
+
+	if (late->followers == 0)
+		return;
+	pxt_say(words, "%llu more follow%s from it", (unsigned long long)late->followers,
+	    late->followers == 1 ? "s" : "");
+	if (late->worst_ns > 0) {
+		pxt_duration(text, (uint64_t)late->worst_ns);
+		pxt_say(words, ", late by up to %s", text);
+	}
+	pxt_say(words, ".");
 }
 
 void pxt_tell_recurring(

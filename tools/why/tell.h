@@ -30,10 +30,14 @@ bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line);
 void pxt_tell_deed(
     struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line);
 
+/* "187 more follow from it, late by up to 50 ms."; nothing where none do. */
+void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame);
 /* "The same held up 6 of 7 late rounds." of what was explained; nothing where it was one round. */
 void pxt_tell_recurring(
     struct pxt_words *words, const struct pxt_tell *tell, const struct pxt_blame *blame);
 
+/* That a thread has no usual round, and what would tell when it is late; nothing where all have. */
+void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *search);
 void pxt_tell_text(const struct pxt_tell *tell);
 /* The answers alone, a sentence for each that is to be explained in full. */
 void pxt_tell_answers(const struct pxt_tell *tell);

@@ -222,11 +222,19 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	put_bool(out, "begin_lost", late->no_begin);
 }
 
-/* What a round, or a home wait, is measured by. */
+/* What a round, a home wait, or a span by an option, is measured by. */
 static void put_usual(struct pxt_out *out, const struct pxt_late *late)
 {
+	static const char *const measures[PXT_MEASURES] = { [PXT_MEASURE_USUAL] = "median",
+		[PXT_MEASURE_ASKED] = "asked for",
+		[PXT_MEASURE_DATE] = "date",
+		[PXT_MEASURE_PERIOD] = "period",
+		[PXT_MEASURE_DEADLINE] = "deadline" };
+
 	put_number(out, "usual_ns", late->usual_ns);
-	put_text(out, "usual_is", late->is_asked ? "asked for" : "median");
+	put_text(out, "usual_is", measures[late->measure]);
+	if (!pxt_late_is_round(late))
+		return;
 	put_number(out, "late_rounds", (int64_t)late->late_count);
 	put_number(out, "rounds", (int64_t)late->of);
 }
@@ -283,8 +291,10 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 		put_number(out, "spans_of_that_name", (int64_t)setting.spans);
 	}
 	put_number(out, "lost_inside", (int64_t)blame->lost);
-	if (pxt_late_is_round(&blame->late))
+	if (pxt_late_is_round(&blame->late) || blame->late.usual_ns > 0)
 		put_usual(out, &blame->late);
+	if (blame->late.followers > 0)
+		put_number(out, "followers", (int64_t)blame->late.followers);
 	if (pxt_says_chain(&setting, blame))
 		put_chain(tell, blame);
 	pxt_tell_causes(blame, sorted, &count);

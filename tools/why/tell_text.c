@@ -126,6 +126,9 @@ static void put_list_row(const struct pxt_tell *tell, const struct pxt_blame *bl
 	*words.text = '\0';
 	if (cause)
 		pxt_say_cause(&words, tell->book, blame, cause);
+	if (blame->late.followers > 0)
+		pxt_say(&words, "; %llu more follow%s", (unsigned long long)blame->late.followers,
+		    blame->late.followers == 1 ? "s" : "");
 	put_broken(out, &words, LIST_INDENT, width);
 	pxt_out_char(out, '\n');
 }
@@ -155,16 +158,19 @@ static void put_list(const struct pxt_tell *tell)
 	struct pxt_out *out = tell->out;
 	size_t width = pxt_width(out->fd);
 	bool narrow = width && width < LIST_COLUMNS;
+	uint64_t told = 0;
 
 	put_title(out, what[tell->search->mode],
 	    tell->search->mode == PXT_LATE_MISSES ? ", by most first" : ", the longest first");
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_text(out, heads[tell->blames->list[0].late.kind != PXT_LATE_SPAN][narrow]);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
-	for (unsigned i = 0; i < shown; i++)
+	for (unsigned i = 0; i < shown; i++) {
 		put_list_row(tell, &tell->blames->list[i], narrow ? width : 0);
-	if (all > shown)
-		pxt_out_format(out, "    and %llu more\n", (unsigned long long)(all - shown));
+		told += 1 + tell->blames->list[i].late.followers;
+	}
+	if (all > told)
+		pxt_out_format(out, "    and %llu more\n", (unsigned long long)(all - told));
 }
 
 /* ---- The time line ---- */
@@ -435,19 +441,33 @@ static void put_sentence(struct pxt_out *out, const struct pxt_words *words, siz
 	pxt_out_char(out, '\n');
 }
 
+void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *search)
+{
+	if (*search->unmeasured)
+		pxt_out_format(out,
+		    "No round of %s is usual: more than a quarter are late. --deadline or --period "
+		    "NAME=TIME says what is late.\n",
+		    search->unmeasured);
+}
+
 static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
 	struct pxt_words answer = { 0 };
+	struct pxt_words followers = { 0 };
 	struct pxt_words recurring = { 0 };
 	struct pxt_words help = { 0 };
 
 	pxt_say_answer(&answer, &setting, blame);
+	pxt_tell_followers(&followers, blame);
 	pxt_tell_recurring(&recurring, tell, blame);
 	pxt_say_help(&help, &setting, blame);
 	put_sentence(tell->out, &answer, pxt_width(tell->out->fd));
+	put_sentence(tell->out, &followers, 0);
 	put_sentence(tell->out, &recurring, 0);
 	put_sentence(tell->out, &help, 0);
+	if (tell->search->mode != PXT_LATE_ROUNDS)
+		pxt_tell_unmeasured(tell->out, tell->search);
 }
 
 void pxt_tell_answers(const struct pxt_tell *tell)

@@ -219,3 +219,15 @@ void pxt_state_tell_apart(struct pxt_state *state)
 	}
 	free(sorted);
 }
+
+void *pxt_actor_rows(void *rows, uint32_t *room, const struct pxt_actor *actor, size_t bytes)
+{
+	uint32_t wanted = 2 * actor->index + 64;
+
+	if (actor->index < *room)
+		return rows;
+	rows = pxt_must(realloc(rows, wanted * bytes));
+	memset((char *)rows + *room * bytes, 0, (wanted - *room) * bytes);
+	*room = wanted;
+	return rows;
+}

@@ -10,13 +10,7 @@
 
 static struct pxt_timeuse_row *row_of(struct pxt_timeuse *use, const struct pxt_actor *actor)
 {
-	if (actor->index >= use->row_room) {
-		uint32_t room = 2 * actor->index + 64;
-
-		use->rows = pxt_must(realloc(use->rows, room * sizeof *use->rows));
-		memset(use->rows + use->row_room, 0, (room - use->row_room) * sizeof *use->rows);
-		use->row_room = room;
-	}
+	use->rows = pxt_actor_rows(use->rows, &use->row_room, actor, sizeof *use->rows);
 	use->rows[actor->index].actor = actor;
 	return &use->rows[actor->index];
 }

@@ -2,21 +2,12 @@
 /* waits.c - waits for locks, and times off the CPU; see waits.h. */
 #include "tools/why/waits.h"
 
-#include "tools/output/say.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 static struct pxt_wait *wait_of(
     struct pxt_waits *waits, const struct pxt_actor *actor, enum pxt_wait_kind kind)
 {
-	if (actor->index >= waits->room) {
-		uint32_t room = 2 * actor->index + 64;
-
-		waits->list = pxt_must(realloc(waits->list, room * sizeof *waits->list));
-		memset(waits->list + waits->room, 0, (room - waits->room) * sizeof *waits->list);
-		waits->room = room;
-	}
+	waits->list = pxt_actor_rows(waits->list, &waits->room, actor, sizeof *waits->list);
 	return &waits->list[actor->index][kind];
 }
 

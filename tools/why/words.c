@@ -697,6 +697,11 @@ static void say_verb(
 	if (late->missed && late->has_late) {
 		pxt_say(words, " was late by ");
 		say_ns(words, late->late_ns);
+		if (late->usual_ns == 0)
+			return;
+		pxt_say(words, late->measure == PXT_MEASURE_PERIOD ? ", by its period of "
+		                                                   : ", by its deadline of ");
+		say_ns(words, late->usual_ns);
 		return;
 	}
 	if (late->missed)

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* excess.c - which threads were later than is usual for them; see rounds.h. */
+#include "tools/why/rounds.h"
+
+#include "tools/output/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+
+#define MS INT64_C(1000000)
+
+/* ---- Homes ---- */
+
+static bool is_timer(const struct pxt_home *home)
+{
+	return home->call == POSIX_TRACE_CALL_SLEEP_NP || home->call == POSIX_TRACE_CALL_TIMER_NP;
+}
+
+/* What a sleep asked for; 0: it did not say, or a date. */
+static int64_t asked_ns(const struct pxt_home *home)
+{
+	if (home->call != POSIX_TRACE_CALL_SLEEP_NP || home->asked > INT64_MAX / MS)
+		return 0;
+	return (int64_t)home->asked * MS;
+}
+
+static int64_t quantile(const struct pxt_series *series, unsigned per_mille)
+{
+	bool exact;
+
+	/* It sorts the values that it keeps: their order is nobody's business. */
+	return (int64_t)pxt_series_quantile(
+	    (struct pxt_series *)(uintptr_t)series, per_mille, &exact);
+}
+
+static uint64_t above(const struct pxt_series *series, int64_t limit)
+{
+	return pxt_series_between(
+	    (struct pxt_series *)(uintptr_t)series, (uint64_t)limit + 1, UINT64_MAX);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* It waits there often and long enough to be its place. */
+static bool may_be_home(const struct pxt_home *home)
+{
+	return home->waits.count >= PXT_ROUNDS_LEAST &&
+	       home->rounds.count >= PXT_ROUNDS_LEAST - 1 &&
+	       (quantile(&home->waits, 500) > 3 * MS / 10 ||
+	           home->waited_ns > (home->last_ns - home->first_ns) / 200);
+}
+
+/* The time that usual rounds and waits make up. */
+static int64_t regular_ns(const struct pxt_home *home)
+{
+	int64_t ns = home->last_ns - home->first_ns;
+	int64_t usual = quantile(&home->rounds, 500);
+
+	for (unsigned i = 0; i < home->long_rounds->count; i++) {
+		const struct pxt_round *round = &home->long_rounds->list[i];
+		int64_t length = round->end_ns - round->begin_ns;
+
+		if (length > larger(3 * usual, usual + 5 * MS))
+			ns -= length;
+	}
+	return ns;
+}
+
+/*
+ * Who tries a lock again and again waits there often, but only now and then: the better home is where the
+ * regular time is spent.  Else the more frequent one; of about equally frequent ones a timer, and a barrier
+ * last.
+ */
+static bool is_better(const struct pxt_home *a, const struct pxt_home *b)
+{
+	if (regular_ns(a) > 2 * regular_ns(b) || regular_ns(b) > 2 * regular_ns(a))
+		return regular_ns(a) > regular_ns(b);
+	if (a->waits.count * 5 < b->waits.count * 4 || b->waits.count * 5 < a->waits.count * 4)
+		return a->waits.count > b->waits.count;
+	if (is_timer(a) != is_timer(b))
+		return is_timer(a);
+	if ((a->call == POSIX_TRACE_CALL_BARRIER_WAIT_NP) !=
+	    (b->call == POSIX_TRACE_CALL_BARRIER_WAIT_NP))
+		return b->call == POSIX_TRACE_CALL_BARRIER_WAIT_NP;
+	if (a->waits.count != b->waits.count)
+		return a->waits.count > b->waits.count;
+	return a->first_ns < b->first_ns;
+}
+
+/* ---- Excess ---- */
+
+/* What was planned is no excess, except where somebody else had the lock that it tried in vain. */
+static int64_t less_planned(const struct pxt_round *round, int64_t ns)
+{
+	if (!round->tried)
+		ns -= round->planned_ns * 7 / 10;
+	return ns > 0 ? ns : 0;
+}
+
+/* The excess over @usual_ns of all whose rank is above @limit, in a list and beyond it. */
+static void add_up(struct pxt_excess *excess, int64_t usual_ns, int64_t limit)
+{
+	unsigned listed = 0;
+
+	for (; excess->longest && listed < excess->longest->count; listed++) {
+		const struct pxt_round *round = &excess->longest->list[listed];
+
+		if (round->rank_ns <= limit)
+			break;
+		excess->sum_ns += less_planned(round, round->rank_ns - usual_ns);
+	}
+	/* Of those beyond the list at least this is known. */
+	if (excess->late > listed)
+		excess->sum_ns += (int64_t)(excess->late - listed) * (limit - usual_ns);
+}
+
+/* Beyond a limit that was known before. */
+static struct pxt_excess beyond(
+    const struct pxt_home *home, const struct pxt_beyond *by, bool is_wait, int64_t limit)
+{
+	struct pxt_excess excess = { .home = home,
+		.is_wait = is_wait,
+		.measure = home->measure,
+		.longest = by->worst,
+		.of = by->by.count };
+
+	if (excess.of == 0)
+		return excess;
+	excess.late = above(&by->by, limit);
+	add_up(&excess, 0, limit);
+	excess.sum_ns += by->followed_ns;
+	return excess;
+}
+
+/* Beyond the usual; nothing, where most are. */
+static void add_unusual(struct pxt_excess *excess, const struct pxt_series *series, int64_t limit)
+{
+	excess->of = series->count;
+	excess->late = above(series, limit);
+	if (excess->late * 4 >= excess->of) {
+		excess->no_usual = excess->late > 0;
+		excess->late = 0;
+		return;
+	}
+	add_up(excess, excess->usual_ns, limit);
+}
+
+static struct pxt_excess round_excess(const struct pxt_home *home, int64_t floor)
+{
+	struct pxt_excess excess = { .home = home, .longest = home->long_rounds };
+	struct pxt_excess dated;
+
+	excess.usual_ns = quantile(&home->rounds, 500);
+	add_unusual(&excess, &home->rounds, larger(3 * excess.usual_ns, excess.usual_ns + floor));
+	if (excess.sum_ns > 0 || home->measure != PXT_MEASURE_DATE)
+		return excess;
+	/* Its timer's date is a measure where nothing is usual, or where all rounds are longer than its period. */
+	dated = beyond(home, &home->late_rounds, false, floor);
+	return dated.sum_ns > 0 ? dated : excess;
+}
+
+static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)
+{
+	struct pxt_excess excess = { .home = home, .is_wait = true, .longest = home->long_waits };
+	int64_t asked = asked_ns(home);
+	bool timer = is_timer(home);
+	int64_t limit;
+
+	if (home->measure == PXT_MEASURE_DATE)
+		return beyond(home, &home->late_waits, true, floor);
+	excess.measure = asked > 0 ? PXT_MEASURE_ASKED : PXT_MEASURE_USUAL;
+	excess.usual_ns = asked > 0 ? asked : quantile(&home->waits, 750);
+	/* Waits of all lengths are waits for work. */
+	if (!timer && quantile(&home->waits, 250) < excess.usual_ns * 3 / 10)
+		return excess;
+	limit = excess.usual_ns + larger(floor, timer ? excess.usual_ns / 5 : 2 * excess.usual_ns);
+	if (asked == 0) {
+		add_unusual(&excess, &home->waits, limit);
+		return excess;
+	}
+	/* What was asked for is a measure, however many are late. */
+	excess.of = home->waits.count;
+	excess.late = above(&home->waits, limit);
+	add_up(&excess, asked, limit);
+	return excess;
+}
+
+/* ---- The choice ---- */
+
+static void add_candidate(struct pxt_rounds *rounds, const struct pxt_excess *excess)
+{
+	unsigned at = rounds->candidate_count;
+
+	while (at > 0 && rounds->candidates[at - 1].sum_ns < excess->sum_ns)
+		at--;
+	if (at == PXT_ROUNDS_CANDIDATES)
+		return;
+	if (rounds->candidate_count < PXT_ROUNDS_CANDIDATES)
+		rounds->candidate_count++;
+	memmove(rounds->candidates + at + 1, rounds->candidates + at,
+	    (rounds->candidate_count - 1 - at) * sizeof *rounds->candidates);
+	rounds->candidates[at] = *excess;
+}
+
+/* The larger of both. */
+static void add_larger(
+    struct pxt_rounds *rounds, const struct pxt_excess *round, const struct pxt_excess *wait)
+{
+	if (round->sum_ns > 0 && round->sum_ns >= wait->sum_ns)
+		add_candidate(rounds, round);
+	else if (wait->sum_ns > 0)
+		add_candidate(rounds, wait);
+}
+
+/* @homes: of each thread, its home.  Differences below @floor are those of any machine. */
+static void compare(struct pxt_rounds *rounds, const struct pxt_home **homes, int64_t floor)
+{
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {
+		struct pxt_excess round;
+		struct pxt_excess wait;
+
+		if (!homes[i])
+			continue;
+		round = round_excess(homes[i], floor);
+		wait = wait_excess(homes[i], floor);
+		if (round.no_usual && round.sum_ns == 0 && wait.sum_ns == 0)
+			rounds->unmeasured = homes[i];
+		add_larger(rounds, &round, &wait);
+	}
+}
+
+/* Where the user demands something, only that counts. */
+static void compare_demanded(struct pxt_rounds *rounds, const struct pxt_home **homes)
+{
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {
+		struct pxt_excess round;
+		struct pxt_excess wait;
+
+		if (!homes[i] || homes[i]->measure < PXT_MEASURE_PERIOD)
+			continue;
+		round = beyond(homes[i], &homes[i]->late_rounds, false, 0);
+		wait = beyond(homes[i], &homes[i]->late_waits, true, 0);
+		add_larger(rounds, &round, &wait);
+	}
+}
+
+/* Those with much less excess than the first one are beside the point. */
+static void drop_small(struct pxt_rounds *rounds)
+{
+	while (
+	    rounds->candidate_count > 1 && rounds->candidates[rounds->candidate_count - 1].sum_ns <
+	                                       rounds->candidates[0].sum_ns * 6 / 10)
+		rounds->candidate_count--;
+}
+
+const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
+    bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
+{
+	const struct pxt_home **homes =
+	    pxt_must(calloc((size_t)rounds->state->actor_count + 1, sizeof(struct pxt_home *)));
+
+	for (uint32_t i = 0; rounds->homes && i < PXT_ROUNDS_TABLE; i++) {
+		const struct pxt_home *home = rounds->homes[i];
+
+		if (home && may_be_home(home) &&
+		    (!homes[home->actor] || is_better(home, homes[home->actor])))
+			homes[home->actor] = home;
+	}
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++)
+		if (homes[i] && !wanted(self, rounds->state->actors[i]))
+			homes[i] = NULL;
+	return homes;
+}
+
+/* The latest late rounds have no follower any more. */
+static void end_heads(struct pxt_rounds *rounds)
+{
+	for (uint32_t i = 0; rounds->homes && i < PXT_ROUNDS_TABLE; i++) {
+		struct pxt_home *home = rounds->homes[i];
+
+		if (!home || home->head.end_ns == 0)
+			continue;
+		pxt_rounds_keep(&home->late_rounds.worst, &home->head);
+		home->head.end_ns = 0;
+	}
+}
+
+void pxt_rounds_choose(struct pxt_rounds *rounds,
+    bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
+{
+	const struct pxt_home **homes = pxt_rounds_homes(rounds, wanted, self);
+
+	end_heads(rounds);
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++)
+		rounds->threads_with_rounds += homes[i] != NULL;
+	if (rounds->limits && rounds->limits->count > 0) {
+		compare_demanded(rounds, homes);
+	} else {
+		compare(rounds, homes, 5 * MS);
+		/* Where nothing differs by milliseconds, what is smaller counts. */
+		if (rounds->candidate_count == 0)
+			compare(rounds, homes, MS / 5);
+	}
+	drop_small(rounds);
+	free(homes);
+}
