@@ -233,7 +233,7 @@ static uint64_t number(const unsigned char *bytes, unsigned count)
 
 /* The front, whose payload is there, as this process' record.  False: no thread makes such. */
 static bool translate(const struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    const struct pxt_intake_lane *lane, struct pxt_event *event)
+    const struct pxt_intake_lane *lane, struct pxt_ring_event *event)
 {
 	uint32_t info = pxt_intake_lane_info(lane);
 	uint32_t max_data = pull->stream->block->max_data;
@@ -310,7 +310,7 @@ enum taken {
 static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane)
 {
-	struct pxt_event event;
+	struct pxt_ring_event event;
 
 	if (lane->ticks < producer->run_from) {
 		pxt_intake_lane_advance(lane);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * intake_lane.c - one lane of a producer: which records are finished, which were overwritten, which
- * will never be finished.  As core/read/front.c, lap.c and unfinished.c, but nothing is believed, and nothing is written there.
+ * will never be finished.  As core/read/lane.c, but nothing is believed, and nothing is written there.
  *
  * Each step moves the position forward, at most to the head that was read at the beginning of the
  * pull, which is at most a ring away; so a pull ends whatever the producer does meanwhile.
@@ -9,7 +9,7 @@
 #include "attach/intake.h"
 #include "core/control/control.h"
 #include "core/process/holdback.h"
-#include "core/read/passed.h"
+#include "core/read/lane.h"
 
 #include <errno.h>
 
@@ -342,7 +342,7 @@ static enum found look_at_slot(struct pxt_producer_pull *pull, struct pxt_produc
 	lane->floor = floor_of(pull, producer, lane);
 	if (!expired(pull, producer, lane))
 		return STUCK;
-	pxt_passed_report(pull->stream->block, producer->gone_at ? EOWNERDEAD : ETIMEDOUT);
+	pxt_lane_passed_report(pull->stream->block, producer->gone_at ? EOWNERDEAD : ETIMEDOUT);
 	return MOVED;
 }
 

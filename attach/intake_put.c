@@ -34,7 +34,7 @@ uint32_t pxt_intake_put_room(struct pxt_block *block)
 }
 
 /* As a trace point does it (core/record/emit.c), but for the stamp, which is there already. */
-bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_event *event)
+bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_event *event)
 {
 	struct pxt_block *block = stream->block;
 	struct pxt_place place = { .ring = producers_ring(block) };
@@ -62,8 +62,8 @@ void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t t
 
 	/* They were written, though not into a lane. */
 	block->oob_records += records;
-	pxt_gap_lost(block, records);
-	pxt_gap_begin(block, ticks);
+	pxt_lane_gap_lost(block, records);
+	pxt_lane_gap_begin(block, ticks);
 	pxt_block_end_turn(block);
 }
 

@@ -17,7 +17,7 @@ uint32_t pxt_intake_put_room(struct pxt_block *block);
  * this process has them.  False: it did not enter the stream, as a trace point of this process
  * would not have at this moment: filtered, not running, or no room (counted then).
  */
-bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_event *event);
+bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_event *event);
 /* @records of a producer were overwritten in its own memory, or never finished, at about @ticks. */
 void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks);
 /*

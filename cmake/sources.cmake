@@ -175,7 +175,7 @@ ptrace_unit(CORE IF TINY SOURCES
 ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/api.c
 	core/read/consumer.c
-	core/read/contents.c
+	core/read/take.c
 	core/control/child.c
 	core/control/control.c
 	core/control/counts.c
@@ -184,13 +184,7 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/directory.c
 	core/record/careful.c
 	core/record/emit.c
-	core/read/front.c
-	core/read/gap.c
 	core/read/lane.c
-	core/read/lap.c
-	core/read/restart.c
-	core/read/synthetic.c
-	core/read/unfinished.c
 	core/process/clock.c
 	core/process/holdback.c
 	core/process/introduce.c
@@ -256,8 +250,7 @@ ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
 	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
-	core/read/merge.c
-	core/read/stepback.c)
+	core/read/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
 	core/record/autostop.c)
 ptrace_unit(CORE IF STREAM_LIST SOURCES
@@ -282,10 +275,6 @@ ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 ptrace_unit(ONLINE IF WHOLE_EVENTS SOURCES
 	online/whole.c)
 
-ptrace_unit(CORE IF TOLOG SOURCES
-	core/read/run.c)
-ptrace_unit(CORE IF ONLINE UNLESS TINY SOURCES
-	core/read/take.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy/copy.c)
 ptrace_unit(CORE IF LOG_SEAL SOURCES

@@ -10,7 +10,6 @@
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
-#include "core/read/restart.h"
 #include "core/stream/admit.h"
 #include "core/stream/inherited.h"
 #include "core/stream/wanted.h"
@@ -99,7 +98,7 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
 	/* An automatic STOP that is all there is, and is filtered now: no thread reads it empty any more. */
 	if (!stream->block->with_log)
-		pxt_restart_settle(stream);
+		pxt_consumer_settle(stream);
 	pxt_stream_control_end(stream);
 	return 0;
 }

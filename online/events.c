@@ -2,7 +2,7 @@
 /*
  * events.c - many events of a stream without log at once.
  *
- * As long as it is plain what comes next (core/read/walk.h), records are read out of the ring into the
+ * As long as it is plain what comes next (core/read/consumer.h), records are read out of the ring into the
  * caller's views; their data is closed up in memory that the stream keeps for this.  What else may
  * come (START and STOP, OVERFLOW, what was made) comes one by one, as for getnext.
  */
@@ -118,30 +118,30 @@ static bool has_room(const struct sink *sink)
 static bool take_turn(struct sink *to)
 {
 	struct sink sink = *to;
-	struct pxt_walk walk = pxt_walk_begin(sink.stream->block);
+	struct pxt_walk walk = pxt_consumer_walk_begin(sink.stream->block);
 	struct found event = { .ticks = sink.stream->block->last_ticks };
 	struct pxt_halves front;
 	bool plain = true;
 
 	/* Bound: each round moves the position forward, and fills the room. */
-	while (has_room(&sink) && pxt_walk_front(sink.stream->block, &walk, &front)) {
+	while (has_room(&sink) && pxt_consumer_walk_front(sink.stream->block, &walk, &front)) {
 		struct pxt_origin origin;
 		uint64_t ctx;
 
 		event.info = (uint32_t)(front.low >> 32);
 		event.stamp = front.high;
-		plain = pxt_plain_is(event.info) &&
-		        pxt_plain_read(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
+		plain = pxt_take_is_plain(event.info) &&
+		        pxt_take_plain(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
 		            event.info, sink.data, PXT_DATA_MAX, &ctx);
 		if (!plain)
 			break;
 		pxt_take_origin(sink.stream, ctx, &origin);
 		event.ticks = front.high > event.ticks ? front.high : event.ticks;
 		add(&sink, &event, &origin);
-		pxt_walk_on(&walk, pxt_info_slots(event.info, PXT_CTX_BYTES));
+		pxt_consumer_walk_on(&walk, pxt_info_slots(event.info, PXT_CTX_BYTES));
 	}
 	if (walk.records)
-		pxt_walk_end(sink.stream, &walk, event.ticks);
+		pxt_consumer_walk_end(sink.stream, &walk, event.ticks);
 	*to = sink;
 	return plain && walk.records;
 }

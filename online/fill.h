@@ -8,7 +8,7 @@
 #define PXT_FILL_H
 
 #include "base/eventinfo.h"
-#include "core/read/item.h"
+#include "core/read/consumer.h"
 #include "core/stream/stream.h"
 
 #include <trace.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* whole.c - an event of a stream without log as a whole; one that has no room stays. */
-#include "core/read/contents.h"
+#include "core/read/take.h"
 #include "online/fill.h"
 #include "online/online.h"
 
@@ -23,7 +23,7 @@ int pxt_online_whole(void *object, const struct pxt_getnext *request)
 			*request->unavailable = 0;
 			return pxt_stream_leave(stream, EMSGSIZE);
 		}
-	} while (!pxt_contents_read(stream, &item, request->data, request->num_bytes, &origin));
+	} while (!pxt_take_data(stream, &item, request->data, request->num_bytes, &origin));
 	pxt_consumer_done(stream, &item);
 	pxt_fill(stream, &item, &origin, request);
 	return pxt_stream_leave(stream, 0);

@@ -270,7 +270,7 @@ proctype killer()
 
 /* ---- Consumer ---- */
 
-/* pxt_restart_now(): [proof: restart] */
+/* pxt_consumer_restart(): [proof: restart] */
 inline restart()
 {
 	d_step {
@@ -297,7 +297,7 @@ inline restart()
 	}
 }
 
-/* pxt_restart_settle(): [proof: settle] */
+/* pxt_consumer_settle(): [proof: settle] */
 inline settle()
 {
 	if

@@ -375,7 +375,7 @@ proctype reader()
 	byte x, y, least, bound;
 
 	do
-	/* pxt_front_look(): head, then the slot, then what stands behind it. */
+	/* pxt_lane_look(): head, then the slot, then what stands behind it. */
 	:: atomic { step == HEAD ->
 		seen = head[l];
 		if

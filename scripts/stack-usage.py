@@ -124,7 +124,7 @@ CALLS = {
     "tell": ["tolog/seal.c:seal_all"],
     # Or a clock of the program's.
     "slow_clock": ["port/posix/clock.c:monotonic"],
-    "pxt_passed_hook": ["core/control/error.c:record_passed"],
+    "pxt_lane_passed_hook": ["core/control/error.c:record_passed"],
     # The program's, of which nothing is known.
     "handler": [],
 }

@@ -6,14 +6,14 @@
 #ifndef PXT_TEST_UNREPORTED_H
 #define PXT_TEST_UNREPORTED_H
 
-#include "core/read/passed.h"
+#include "core/read/lane.h"
 
 #if CONFIG_PTRACE_SYSEV_ERROR
 /* Once, before there are readers. */
 #define UNREPORTED()                                                                               \
 	do {                                                                                       \
-		if (pxt_passed_hook)                                                               \
-			pxt_passed_hook = NULL;                                                    \
+		if (pxt_lane_passed_hook)                                                          \
+			pxt_lane_passed_hook = NULL;                                               \
 	} while (0)
 #else
 #define UNREPORTED() ((void)0)

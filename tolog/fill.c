@@ -11,8 +11,7 @@
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/holdback.h"
-#include "core/read/contents.h"
-#include "core/read/run.h"
+#include "core/read/take.h"
 #include "core/stream/admit.h"
 
 #include <string.h>
@@ -78,7 +77,7 @@ static enum pxt_fill put_item(struct pxt_stream *stream, const struct pxt_item *
 	}
 	if (may != PXT_FILL_ON)
 		return may;
-	if (!pxt_contents_slots(stream, item, slots))
+	if (!pxt_take_slots(stream, item, slots))
 		return PXT_FILL_ON;
 	put(log, slots, item->slots, lost);
 	pxt_consumer_done(stream, item);
@@ -233,7 +232,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 
 	if (log->stop_mark || log->unreported || log->policy->admits)
 		return;
-	pxt_run_take(stream, &run, plainly_covered(stream, flush));
+	pxt_take_run(stream, &run, plainly_covered(stream, flush));
 	if (!run.records)
 		return;
 	pxt_logfmt_put_copied(&log->data, run.slots, run.records, run.least, run.most);

@@ -7,7 +7,7 @@
 
 #include "core/control/control.h"
 #include "core/control/error.h"
-#include "core/read/restart.h"
+#include "core/read/consumer.h"
 #include "core/stream/admit.h"
 #include "core/testpoints.h"
 
@@ -149,7 +149,7 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 		log->stop_ticks = pxt_port_ticks_ordered();
 	}
 	if (!error && !final)
-		pxt_restart_settle(stream);
+		pxt_consumer_settle(stream);
 	return error;
 }
 

@@ -38,7 +38,7 @@ static void put_marks(struct pxt_block *block)
 }
 
 /* Into lane 0, though it is closed: only control calls do that, and room was looked at. */
-static void put(struct pxt_block *block, struct pxt_event *event)
+static void put(struct pxt_block *block, struct pxt_ring_event *event)
 {
 	struct pxt_place place = { .ring = pxt_block_ring(block, 0) };
 
@@ -57,7 +57,7 @@ static bool start_is_oob(const struct pxt_block *block)
 	return found;
 }
 
-static bool put_oob(struct pxt_block *block, const struct pxt_event *event, bool automatic)
+static bool put_oob(struct pxt_block *block, const struct pxt_ring_event *event, bool automatic)
 {
 	struct pxt_oob *oob = NULL;
 	bool start;
@@ -90,7 +90,7 @@ static bool put_oob(struct pxt_block *block, const struct pxt_event *event, bool
 bool pxt_barrier_put(
     struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	uint32_t needed;
 
 	if (!pxt_admit_system(block, id))
@@ -144,7 +144,7 @@ bool pxt_barrier_is_full(struct pxt_block *block)
 bool pxt_barrier_put_owed_stop(struct pxt_block *block)
 {
 	const int automatic = 1;
-	struct pxt_event event;
+	struct pxt_ring_event event;
 
 	if (stop_is_owed(block)) {
 		pxt_sysevent_fill(&event, PXT_ID_STOP, &automatic, sizeof(automatic), NULL);

@@ -6,9 +6,8 @@
 #include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
-#include "core/read/discarded.h"
+#include "core/read/consumer.h"
 #include "core/read/lane.h"
-#include "core/read/restart.h"
 #include "core/record/autostop.h"
 #include "core/stream/gate.h"
 #include "core/stream/inherited.h"
@@ -28,7 +27,7 @@ static bool restart_for_late_records(struct pxt_stream *stream)
 	if (pxt_block_state(block) != PXT_GATE_AUTO || !pxt_gate_stop_told(block) ||
 	    pxt_lane_all_drained(block))
 		return false;
-	pxt_restart_now(stream);
+	pxt_consumer_restart(stream);
 	return true;
 }
 
@@ -147,7 +146,7 @@ static void skip_all(struct pxt_block *block, struct pxt_ring *ring)
 	pxt_lane_head(lane, &pos, &seq);
 	block->cleared += seq - lane->seq;
 	lane->barrier = block->barriers;
-	pxt_discarded_forget(block, lane, lane);
+	pxt_lane_discarded_forget(block, lane, lane);
 	pxt_lane_move(block, lane, pos, seq);
 	pxt_lane_publish(lane);
 }

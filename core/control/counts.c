@@ -2,7 +2,7 @@
 /* counts.c - the counts of a stream; see counts.h. */
 #include "core/control/counts.h"
 
-#include "core/read/lap.h"
+#include "core/read/lane.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 
@@ -45,7 +45,7 @@ void pxt_counts_take(struct pxt_stream *stream, struct posix_trace_counts_np *co
 	uint64_t aside = 0;
 
 	pxt_share_pull_now(block, false);
-	pxt_lap_notice_all(block);
+	pxt_lane_notice_laps(block);
 	read_lanes(block, &admitted, &refused, &counts->posix_stable_np);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		consumed += pxt_block_lane(block, i)->seq;

@@ -3,7 +3,7 @@
 #include "core/control/error.h"
 
 #include "core/control/sysevent.h"
-#include "core/read/passed.h"
+#include "core/read/lane.h"
 
 #include <trace_np.h>
 
@@ -21,4 +21,4 @@ static void record_passed(struct pxt_block *block, int error)
 		pxt_error_record(block, POSIX_TRACE_ERROR_RECORD_NP, error);
 }
 
-void (*pxt_passed_hook)(struct pxt_block *block, int error) = record_passed;
+void (*pxt_lane_passed_hook)(struct pxt_block *block, int error) = record_passed;

@@ -3,7 +3,7 @@
 #include "core/control/status.h"
 
 #include "core/control/barrier.h"
-#include "core/read/lap.h"
+#include "core/read/lane.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 
@@ -56,7 +56,7 @@ void pxt_status_take(struct pxt_stream *stream, struct posix_trace_status_info *
 	bool full;
 
 	pxt_share_pull_now(block, false);
-	pxt_lap_notice_all(block);
+	pxt_lane_notice_laps(block);
 	full = is_full(block);
 	/* Last: a writer that fills the stream now stops it, so RUNNING is never seen with FULL. */
 	running = pxt_block_state(block) == PXT_GATE_RUNNING;

@@ -7,7 +7,7 @@
 #include "core/stream/admit.h"
 
 void pxt_sysevent_fill(
-    struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)
+    struct pxt_ring_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
 	const struct pxt_self *self = pxt_threads_who();
 
@@ -25,7 +25,7 @@ bool pxt_sysevent_record(
 {
 	struct pxt_place place = { .ring = pxt_block_ring(block, 0) };
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	uint32_t slots;
 	bool got;
 

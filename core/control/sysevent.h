@@ -10,8 +10,8 @@
 #include "core/stream/stream.h"
 
 /* An event of the calling thread; all but its stamp. */
-void pxt_sysevent_fill(
-    struct pxt_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller);
+void pxt_sysevent_fill(struct pxt_ring_event *event, uint32_t id, const void *data, uint32_t bytes,
+    const void *caller);
 /* One system event from a control call, into this stream only, if it is wanted and fits. */
 bool pxt_sysevent_record(
     struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller);

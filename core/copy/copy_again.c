@@ -3,7 +3,6 @@
 #include "core/copy/copy.h"
 #include "core/copy/copy_steps.h"
 #include "core/process/holdback.h"
-#include "core/read/discarded.h"
 #include "core/read/lane.h"
 #include "core/stream/admit.h"
 #include "core/stream/gate.h"
@@ -53,9 +52,9 @@ static void count_refused(struct pxt_copy *copy, struct pxt_block *from, uint64_
 {
 	struct pxt_block *to = copy->stream.block;
 
-	pxt_gap_lost(to, copy->refused - since);
+	pxt_lane_gap_lost(to, copy->refused - since);
 	for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
-		pxt_discarded_forget(to, pxt_block_lane(to, lane), pxt_block_lane(from, lane));
+		pxt_lane_discarded_forget(to, pxt_block_lane(to, lane), pxt_block_lane(from, lane));
 }
 
 static bool renew_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)

@@ -1,13 +1,116 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.h - one lane as its consumer sees it: how far it was read, and what begins after that.
+ * lane.h - one lane as its consumer sees it: how far it was read, which record comes next in it, and
+ * what was lost on the way.
  *
- *   concurrency: as consumer.h; head() and floor(), in control calls, too, by the stream's mutex.
+ * The four files of this room, as one read goes through them:
+ *
+ *          getnext (On-Line)        flusher (Trace-To-Log)
+ *                |                        |
+ *                v                        v
+ *     take       an event, its data, its origin; a run of records for a log
+ *                |                                                       ^
+ *                | next()                                                | done()
+ *                v                                                       |
+ *     consumer   one sequence: records, STARTs and STOPs beside the lanes, events made here;
+ *                reported times never decrease; what was emptied runs again
+ *                |
+ *                v
+ *     merge      the lane whose front is the oldest, as of a snapshot of the clock
+ *                |
+ *                v
+ *     lane       one lane's front: whole, unfinished, overwritten, or none; gaps are counted
+ *
+ * As long as one lane has the turn, take and consumer read from it directly, and merge is not asked.
+ *
+ *   concurrency: one consumer at a time (the stream's mutex); writers at any time.  head(), floor(),
+ *   notice_laps() and discarded_forget() also in control calls, under the same mutex.
  */
 #ifndef PXT_LANE_H
 #define PXT_LANE_H
 
-#include "core/read/gap.h"
+#include "core/process/clock.h"
+#include "core/stream/block.h"
+
+/* ---- Gaps: what was lost before the next event, and whether that was reported ---- */
+
+/*
+ * What writers were refused (but by the policy DISCARD: below) has its place at a stop: the restart
+ * after an automatic one tells it.  A writer may be late: it has found the stream stopped, and is refused
+ * when it runs again.  That is told with the next record that is handed out of a run that began since, so
+ * before that writer's own next one.  A writer says in the block that it was refused, before it can
+ * record anything else.
+ */
+
+/* LOOP: a gap is reported by OVERFLOW, then RESUME, before whatever comes next. */
+enum pxt_gap {
+	PXT_GAP_NONE,
+	PXT_GAP_OVERFLOW_DUE,
+	PXT_GAP_RESUME_DUE
+};
+
+/* Counts records that were lost before what comes next. */
+void pxt_lane_gap_lost(struct pxt_block *block, uint64_t records);
+/*
+ * Whether what was refused is told now: to the reader that has just seen its next record stored, @taken
+ * records further than the lanes say.
+ */
+bool pxt_lane_gap_tells(struct pxt_block *block, uint32_t taken);
+PXT_INLINE bool pxt_lane_gap_is_untold(struct pxt_block *block, uint32_t taken)
+{
+	return PXT_UNLIKELY(!pxt_word_is(&block->untold, 0u)) && pxt_lane_gap_tells(block, taken);
+}
+/* Counts what was refused and not told yet, as lost before what comes next; how much that is. */
+uint64_t pxt_lane_gap_refused(struct pxt_block *block);
+/* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */
+void pxt_lane_gap_begin(struct pxt_block *block, uint64_t ticks);
+
+/*
+ * ---- Refused by the policy DISCARD ----
+ *
+ * It is reported before the first event that was recorded into the same lane after it
+ * (core/record/discard.h).
+ */
+
+/*
+ * The lane's position passes a mark: @refused of its records were refused before, modulo 2^32.
+ * Writers that work beside each other may put a smaller number after a larger one.
+ */
+PXT_INLINE void pxt_lane_discarded_pass(struct pxt_lane *lane, uint32_t refused)
+{
+	if ((int32_t)(refused - lane->refused_marked) > 0)
+		lane->refused_marked = refused;
+}
+
+/* The record that comes next is at the lane's position. */
+PXT_INLINE void pxt_lane_discarded_tell(struct pxt_block *block, struct pxt_lane *lane)
+{
+	uint32_t more;
+
+	/* Of other policies the words are others'. */
+	if (!CONFIG_PTRACE_POLICY_DISCARD ||
+	    PXT_LIKELY(block->full_policy != POSIX_TRACE_DISCARD_NP))
+		return;
+	more = lane->refused_marked - lane->refused_told;
+	if (!more)
+		return;
+	lane->refused_told = lane->refused_marked;
+	block->refused_told += more;
+	block->lost_before += more;
+	pxt_lane_gap_begin(block, 0);
+}
+
+/* Of what @from has refused by now, no mark of @lane reports anything any more. */
+PXT_INLINE void pxt_lane_discarded_forget(
+    const struct pxt_block *block, struct pxt_lane *lane, struct pxt_lane *from)
+{
+	if (!CONFIG_PTRACE_POLICY_DISCARD || block->full_policy != POSIX_TRACE_DISCARD_NP)
+		return;
+	lane->refused_told = (uint32_t)pxt_counter_load(&from->refused);
+	lane->refused_marked = lane->refused_told;
+}
+
+/* ---- The position ---- */
 
 /* Head's position and number, all 64 bits, in one consistent pair. */
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
@@ -117,5 +220,42 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t s
 
 /* Nothing is in any lane or out-of-band record, and no thread's record is unfinished. */
 bool pxt_lane_all_drained(struct pxt_block *block);
+
+/* ---- Overtaken: writers are a whole ring ahead of the consumer (LOOP) ---- */
+
+/* Counts what was overwritten in any lane before it was read. */
+void pxt_lane_notice_laps(struct pxt_block *block);
+
+/* ---- The front: the record that the lane has to offer next ---- */
+
+/*
+ * So much later than the last look at head may a record be, or head is looked at again: a tag that
+ * comes again is not taken for the old one.
+ */
+PXT_INLINE uint64_t pxt_lane_look_ticks(void)
+{
+	return pxt_clock.hz / 2u;
+}
+
+/*
+ * Finds out what is at the lane's position (front_state); passes marks, goes on after what was
+ * overwritten or is not waited for any more.
+ */
+void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
+
+/*
+ * ---- Passed over: a record that was never completed ----
+ *
+ * The hook is core/control/error.c's, and never changes.
+ */
+
+extern void (*pxt_lane_passed_hook)(struct pxt_block *block, int error);
+
+/* EOWNERDEAD: no thread is left that could complete it; ETIMEDOUT: the hold-back time is over. */
+PXT_INLINE void pxt_lane_passed_report(struct pxt_block *block, int error)
+{
+	if (CONFIG_PTRACE_SYSEV_ERROR && pxt_lane_passed_hook)
+		pxt_lane_passed_hook(block, error);
+}
 
 #endif

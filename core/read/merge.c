@@ -14,20 +14,21 @@
  *  3. LOOP: what is older than the first record left in a lapped lane is given up in all lanes.
  *  4. START and STOP put a mark with a number into each lane, which are closed meanwhile.  What has
  *     fewer marks before it comes first; after the mark, lane 0's START or STOP does.
- *  5. The clock may step back: core/read/stepback.h.
+ *  5. The clock may step back: merge.h.
  *
  * Stamps of different processors, and those that are read before older instructions have finished,
  * may be off by the order resolution.  So may the order of what lies so near to each other.
  */
 #include "core/read/merge.h"
 
-#include "core/read/discarded.h"
-#include "core/read/stepback.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 
-/* What was without a front is looked at again after the snapshot.  [proof: refill] */
-void pxt_merge_refill(struct pxt_block *block, uint64_t ticks)
+/*
+ * Takes @ticks, a clock reading, for the snapshot that the next choice is made by: what was without a
+ * front is looked at again after it.  [proof: refill]
+ */
+static void refill(struct pxt_block *block, uint64_t ticks)
 {
 	block->snapshot = pxt_share_pull(block, ticks, false);
 	/* The looks that follow are not made before. */
@@ -104,7 +105,7 @@ static bool choose(struct pxt_block *block, struct choice *choice)
 		struct pxt_ring ring = pxt_block_ring(block, i);
 
 		if (ring.lane->front_state == PXT_FRONT_UNKNOWN) {
-			pxt_front_look(block, &ring);
+			pxt_lane_look(block, &ring);
 			PXT_TESTPOINT(PXT_TP_LANE_SEEN);
 		}
 		if (ring.lane->front_state == PXT_FRONT_EMPTY)
@@ -115,6 +116,15 @@ static bool choose(struct pxt_block *block, struct choice *choice)
 	return any;
 }
 
+/* A gap of before the step gives up nothing after it: true when it has been forgotten. */
+static bool stepback_forgives(struct pxt_block *block)
+{
+	if (block->give_up <= pxt_port_ticks_ordered())
+		return false;
+	block->give_up = 0;
+	return true;
+}
+
 /* Rule 3: true when the front that was chosen is older than what was lost elsewhere, and dropped. */
 static bool drop_given_up(struct pxt_block *block, const struct choice *choice)
 {
@@ -123,10 +133,10 @@ static bool drop_given_up(struct pxt_block *block, const struct choice *choice)
 	if (!choice->found)
 		return false;
 	lane = pxt_block_lane(block, choice->lane);
-	if (PXT_LIKELY(lane->front_ticks >= block->give_up) || pxt_stepback_forgives(block))
+	if (PXT_LIKELY(lane->front_ticks >= block->give_up) || stepback_forgives(block))
 		return false;
-	pxt_gap_lost(block, 1);
-	pxt_gap_begin(block, lane->front_ticks);
+	pxt_lane_gap_lost(block, 1);
+	pxt_lane_gap_begin(block, lane->front_ticks);
 	pxt_lane_advance(block, lane, pxt_info_slots(lane->front_info, PXT_CTX_BYTES));
 	return true;
 }
@@ -140,7 +150,7 @@ static void open_turn(struct pxt_block *block, const struct choice *choice)
 	if (block->oob[0].info)
 		block->turn_end = 0;
 	else if (!pxt_block_merges(block))
-		block->turn_end = lane->look_ticks + pxt_front_look_ticks();
+		block->turn_end = lane->look_ticks + pxt_lane_look_ticks();
 	else
 		block->turn_end = choice->end <= choice->bound ? choice->end : choice->bound + 1u;
 }
@@ -162,7 +172,7 @@ enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen)
 		/* Nothing in any lane, as of a clock reading in this call. */
 		if (refills == 4 || (refills && !any))
 			return any ? PXT_NEXT_HELD : PXT_NEXT_NONE;
-		pxt_merge_refill(block, pxt_port_ticks_ordered());
+		refill(block, pxt_port_ticks_ordered());
 		refills++;
 	}
 }
@@ -175,8 +185,44 @@ bool pxt_merge_next_turn(struct pxt_block *block)
 	if (!pxt_block_merges(block) || pxt_gate_owes_start(block) || pxt_gate_stop_told(block) ||
 	    pxt_merge_pick(block, &lane) != PXT_NEXT_READY)
 		return false;
-	pxt_discarded_tell(block, pxt_block_lane(block, lane));
+	pxt_lane_discarded_tell(block, pxt_block_lane(block, lane));
 	if (block->gap != PXT_GAP_NONE || block->lost_before)
 		pxt_block_end_turn(block);
 	return block->turn_end != 0;
+}
+
+/* ---- The counter stepped back ---- */
+
+/* The latest stamp of a front that is known, if that is after @now; else @now. */
+static uint64_t latest_front(struct pxt_block *block, uint64_t now)
+{
+	uint64_t latest = now;
+
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		const struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		if (lane->front_state == PXT_FRONT_READY && lane->front_ticks > latest)
+			latest = lane->front_ticks;
+	}
+	return latest;
+}
+
+/*
+ * What is chosen by a snapshot ahead of the clock holds for that choice alone: afterwards lanes that
+ * were seen empty may hold what returned before such a snapshot.
+ */
+enum pxt_next pxt_merge_stepback_pick(struct pxt_block *block, uint32_t *chosen)
+{
+	const uint64_t now = pxt_port_ticks_ordered();
+	const uint64_t latest = latest_front(block, now);
+	enum pxt_next found;
+
+	if (latest == now)
+		return PXT_NEXT_HELD;
+	refill(block, latest);
+	found = pxt_merge_pick(block, chosen);
+	if (block->snapshot > now)
+		block->snapshot = now;
+	block->turn_end = 0;
+	return found;
 }

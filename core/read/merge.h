@@ -2,12 +2,12 @@
 /*
  * merge.h - which lane's front record comes next.
  *
- *   concurrency: as consumer.h.
+ *   concurrency: as lane.h.
  */
 #ifndef PXT_MERGE_H
 #define PXT_MERGE_H
 
-#include "core/read/front.h"
+#include "core/read/lane.h"
 
 enum pxt_next {
 	PXT_NEXT_NONE,  /* nothing recorded */
@@ -21,8 +21,6 @@ enum pxt_next {
  */
 #if CONFIG_PTRACE_LANES_MAX > 1
 enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chosen);
-/* Takes @ticks, a clock reading, for the snapshot that the next choice is made by. */
-void pxt_merge_refill(struct pxt_block *block, uint64_t ticks);
 /* A turn was taken to its end: opens the next one.  False: only pxt_consumer_next() can tell. */
 bool pxt_merge_next_turn(struct pxt_block *block);
 #else
@@ -32,12 +30,12 @@ PXT_INLINE enum pxt_next pxt_merge_pick(struct pxt_block *block, uint32_t *chose
 
 	*chosen = 0;
 	if (ring.lane->front_state != PXT_FRONT_READY)
-		pxt_front_look(block, &ring);
+		pxt_lane_look(block, &ring);
 	block->turn_lane = 0;
 	block->snapshot = ring.lane->look_ticks;
 	if (ring.lane->front_state != PXT_FRONT_READY)
 		return ring.lane->front_state == PXT_FRONT_BUSY ? PXT_NEXT_HELD : PXT_NEXT_NONE;
-	block->turn_end = block->oob[0].info ? 0 : ring.lane->look_ticks + pxt_front_look_ticks();
+	block->turn_end = block->oob[0].info ? 0 : ring.lane->look_ticks + pxt_lane_look_ticks();
 	return PXT_NEXT_READY;
 }
 
@@ -45,6 +43,27 @@ PXT_INLINE bool pxt_merge_next_turn(struct pxt_block *block)
 {
 	pxt_block_end_turn(block);
 	return false;
+}
+#endif
+
+/*
+ * ---- The counter stepped back ----
+ *
+ * The machine was suspended, or the process restored elsewhere.  A stamp is read before its record is
+ * there.  So a front that was there before the clock was read has no later stamp, or it is of a time
+ * before the step.  It does not wait for the clock then, and holds nothing else up; waits that were
+ * begun before the step begin anew.
+ */
+
+#if CONFIG_PTRACE_LANES_MAX > 1
+/* As pxt_merge_pick(), which says HELD, but for fronts of before the step, one at a time. */
+enum pxt_next pxt_merge_stepback_pick(struct pxt_block *block, uint32_t *chosen);
+#else
+PXT_INLINE enum pxt_next pxt_merge_stepback_pick(struct pxt_block *block, uint32_t *chosen)
+{
+	(void)block;
+	(void)chosen;
+	return PXT_NEXT_HELD;
 }
 #endif
 

@@ -42,7 +42,7 @@ static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
 {
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	struct pxt_place *place = &candidate->place;
-	struct pxt_event *event = &candidate->event;
+	struct pxt_ring_event *event = &candidate->event;
 	uint32_t gate;
 	bool cut;
 
@@ -77,7 +77,7 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
 	struct pxt_inspect_candidate candidate;
 
 	candidate.event =
-	    (struct pxt_event){ .data = data, .ctx = pxt_context(pxt_self.index, address) };
+	    (struct pxt_ring_event){ .data = data, .ctx = pxt_context(pxt_self.index, address) };
 	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
 		candidate.event.thread = pxt_port_thread();
 		candidate.event.pid = (uint32_t)pxt_process_pid();

@@ -49,7 +49,7 @@ static bool wanted_thread(const struct pxt_inspect_rules *rules)
 
 /* The program's handler decides; its own trace points are not inspected meanwhile. */
 static bool ask(const struct pxt_inspect_rules *rules, unsigned place, uint32_t id,
-    const struct pxt_event *event)
+    const struct pxt_ring_event *event)
 {
 	const struct posix_trace_handled_np handled = {
 		.posix_event_id_np = id,
@@ -69,7 +69,7 @@ static bool ask(const struct pxt_inspect_rules *rules, unsigned place, uint32_t 
 
 /* In order of cost. */
 static bool is_wanted(struct pxt_inspection *inspection, const struct pxt_inspect_rules *rules,
-    uint32_t id, const struct pxt_event *event)
+    uint32_t id, const struct pxt_ring_event *event)
 {
 	unsigned handler = rules->handler_of[id];
 
@@ -93,7 +93,7 @@ static bool is_wanted(struct pxt_inspection *inspection, const struct pxt_inspec
 
 /* Of a short type no more than the first bytes are recorded; the event says that it was cut. */
 static void shorten(struct pxt_inspection *inspection, const struct pxt_inspect_rules *rules,
-    uint32_t id, struct pxt_event *event)
+    uint32_t id, struct pxt_ring_event *event)
 {
 	if (!(rules->is_short[id / 32u] >> id % 32u & 1u) || event->bytes <= PXT_INSPECT_SHORT)
 		return;
@@ -117,7 +117,7 @@ static const struct pxt_inspect_rules *rules_of(const struct pxt_block *block)
 	           : NULL;
 }
 
-uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event)
+uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_ring_event *event)
 {
 	struct pxt_inspection *inspection = &pxt_inspections[block->index];
 	const uint32_t id = pxt_info_id(event->info);

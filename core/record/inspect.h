@@ -29,7 +29,7 @@
 /* An event on its way into a place: what a writer has of both, for those that look at it. */
 struct pxt_inspect_candidate {
 	struct pxt_place place; /* the first: its address is the candidate's */
-	struct pxt_event event;
+	struct pxt_ring_event event;
 };
 
 #if CONFIG_PTRACE_INSPECT
@@ -88,9 +88,9 @@ PXT_INLINE void pxt_inspect_give_back(struct pxt_inspect_rules *rules, bool left
 }
 
 /* The slots it takes, which may be fewer than before; 0: it is not recorded.  System events always are. */
-PXT_COLD uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event);
+PXT_COLD uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_ring_event *event);
 #else
-PXT_INLINE uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_event *event)
+PXT_INLINE uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_ring_event *event)
 {
 	(void)block;
 	(void)event;

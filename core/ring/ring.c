@@ -186,7 +186,7 @@ PXT_INLINE void put_whole(pxt_cell *slot, uint32_t tag, const unsigned char *byt
 #define FIRST_DATA 4u /* bytes of data in the slot that carries the context */
 
 /* Built in registers: a slot put together in memory costs a stall when it is loaded as a whole. */
-PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_event *event)
+PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_ring_event *event)
 {
 	uint32_t pos = place->pos + 1u;
 	uint32_t tag = pxt_tag(place->ring.mask, pos, place->seq);
@@ -203,7 +203,7 @@ PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_even
 
 #define FIRST_DATA ((PXT_SLOT_PAYLOAD - PXT_CTX_BYTES) % PXT_SLOT_PAYLOAD)
 
-PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_event *event)
+PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_ring_event *event)
 {
 	unsigned char piece[PXT_SLOT_PAYLOAD] = { 0 };
 	uint32_t count = event->bytes > FIRST_DATA ? FIRST_DATA : event->bytes;
@@ -221,7 +221,7 @@ PXT_INLINE void put_context(const struct pxt_place *place, const struct pxt_even
  * The rare record of a thread without a place in the table: 12 bytes of identity are between
  * context and data, so its payload is put together in pieces.
  */
-static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt_event *event)
+static PXT_COLD void store_extra(const struct pxt_place *place, const struct pxt_ring_event *event)
 {
 	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES];
 	uint32_t total = (uint32_t)sizeof(head) + event->bytes;
@@ -280,7 +280,7 @@ void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t 
 	put_piece(&place, pos, data, left);
 }
 
-void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event)
+void pxt_ring_store(const struct pxt_place *place, const struct pxt_ring_event *event)
 {
 	uint32_t tag = pxt_tag(place->ring.mask, place->pos, place->seq) | PXT_SLOT_BEGIN;
 	uint32_t pos = place->pos + 1u;

@@ -218,7 +218,7 @@ PXT_INLINE void pxt_ring_put(const struct pxt_ring *ring, uint32_t pos, uint64_t
 }
 
 /* What a writer puts into a record. */
-struct pxt_event {
+struct pxt_ring_event {
 	const unsigned char *data;
 	uint32_t bytes;
 	uint32_t info;   /* pxt_slot_info() */
@@ -229,7 +229,7 @@ struct pxt_event {
 };
 
 /* Stores the begin slot, then the continuation slots.  Bounded by the record's slots. */
-void pxt_ring_store(const struct pxt_place *place, const struct pxt_event *event);
+void pxt_ring_store(const struct pxt_place *place, const struct pxt_ring_event *event);
 /*
  * The continuation slots from @pos on, for @left bytes of data; @data has 4 bytes before it.  The
  * place in pieces, because a structure put together in memory costs a stall when it is loaded.

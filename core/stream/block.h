@@ -114,7 +114,7 @@ struct pxt_block {
 	uint64_t short_step; /* of a record in the common case (emit_short.h): pxt_head_step(2) */
 	_Atomic uint32_t
 	    asleep; /* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it */
-	_Atomic uint32_t untold; /* not 0: who was refused may not have been told of yet (gap.h) */
+	_Atomic uint32_t untold; /* not 0: who was refused may not have been told of yet (lane.h) */
 	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
@@ -142,7 +142,7 @@ struct pxt_block {
 	uint32_t sleeps;     /* number of the last sleep, in steps of PXT_SLEEP_STEP */
 	PXT_PRODUCERS_MEMBER
 	uint8_t phase; /* enum pxt_phase (gate.h): what is due of automatic stops and restarts */
-	uint8_t gap;   /* enum pxt_gap (core/read/gap.h): what is due of a loss */
+	uint8_t gap;   /* enum pxt_gap (core/read/lane.h): what is due of a loss */
 	uint8_t freed_since_full;
 	uint8_t quiet; /* stopped, and no writer is inside: nothing unfinished will be finished */
 	uint8_t full_policy; /* POSIX_TRACE_LOOP, ... */

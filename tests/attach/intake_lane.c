@@ -88,13 +88,13 @@ static void claim(uint32_t slots, uint32_t records)
 	pxt_cursor_set(head, pxt_cursor_load(head) + ((uint64_t)slots << 32 | records << 1));
 }
 
-static struct pxt_event event_of(uint32_t id, uint32_t bytes, uint64_t ticks)
+static struct pxt_ring_event event_of(uint32_t id, uint32_t bytes, uint64_t ticks)
 {
 	static unsigned char data[1024];
 
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 7u + 1u);
-	return (struct pxt_event){ .data = data,
+	return (struct pxt_ring_event){ .data = data,
 		.bytes = bytes,
 		.info = pxt_slot_info(id, bytes, false, false, 0),
 		.ticks = ticks };
@@ -102,7 +102,7 @@ static struct pxt_event event_of(uint32_t id, uint32_t bytes, uint64_t ticks)
 
 static struct pxt_place record(uint32_t bytes, uint64_t ticks)
 {
-	const struct pxt_event event = event_of(PXT_ID_UNNAMED, bytes, ticks);
+	const struct pxt_ring_event event = event_of(PXT_ID_UNNAMED, bytes, ticks);
 	struct pxt_place place = reserve(pxt_info_slots(event.info, PXT_CTX_BYTES));
 
 	pxt_ring_store(&place, &event);
@@ -308,7 +308,7 @@ static void note_error(struct pxt_block *block, int error)
 static void what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead(void)
 {
 	begin();
-	pxt_passed_hook = note_error;
+	pxt_lane_passed_hook = note_error;
 	reported = 0;
 	(void)reserve(3);
 	look();
@@ -317,7 +317,7 @@ static void what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead(void
 	look();
 	PXT_EQ(reported, ETIMEDOUT);
 	begin();
-	pxt_passed_hook = note_error;
+	pxt_lane_passed_hook = note_error;
 	producer.gone_at = now;
 	(void)reserve(3);
 	look();
@@ -460,7 +460,7 @@ static trace_id_t named_stream(void)
 
 static void record_of(uint32_t id)
 {
-	struct pxt_event event = event_of(id, 4, now);
+	struct pxt_ring_event event = event_of(id, 4, now);
 	struct pxt_place place = reserve(pxt_info_slots(event.info, PXT_CTX_BYTES));
 
 	event.ctx = pxt_context(1, NULL);
@@ -601,7 +601,7 @@ static void draw_record(bool unfinished)
 	uint32_t bytes = draw(4) ? draw(30) : 1000u - draw(3);
 	uint64_t ticks = now + state % 1000u;
 	uint32_t kind = draw(10);
-	struct pxt_event event = event_of(ids[draw(2)], bytes, ticks);
+	struct pxt_ring_event event = event_of(ids[draw(2)], bytes, ticks);
 	struct pxt_place place;
 
 	if (kind == 0 || kind == 9) {

@@ -156,7 +156,7 @@ static void records(void)
 	struct pxt_place place = {
 		.ring = { .lane = lane, .slots = pxt_lane_slots(lane), .mask = mask }
 	};
-	struct pxt_event event = { .data = data + 32,
+	struct pxt_ring_event event = { .data = data + 32,
 		.bytes = pxt_info_bytes(info),
 		.info = info,
 		.ctx = below(4) ? below(8) : odd(),
@@ -255,7 +255,7 @@ void craft_record(const struct craft *craft)
 	static unsigned char data[4096 + 64];
 	uint32_t info = pxt_slot_info(craft->id, craft->bytes, false, craft->extra != 0, 0);
 	uint32_t count = pxt_info_slots(info, PXT_CTX_BYTES);
-	struct pxt_event event = { .data = data + 32,
+	struct pxt_ring_event event = { .data = data + 32,
 		.bytes = craft->bytes,
 		.info = info,
 		.ctx = craft->extra ? PXT_THREAD_EXTRA : craft->thread,

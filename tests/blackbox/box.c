@@ -7,8 +7,8 @@
 #include "core/control/counts.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
-#include "core/read/contents.h"
 #include "core/read/merge.h"
+#include "core/read/take.h"
 #include "suite.h"
 
 #include <errno.h>
@@ -228,7 +228,7 @@ static bool take(struct box *box, struct box_event *event)
 	bool got = false;
 
 	while (!got && look(box, &item) == PXT_NEXT_READY)
-		got = pxt_contents_read(stream, &item, event->data, sizeof(event->data), &origin);
+		got = pxt_take_data(stream, &item, event->data, sizeof(event->data), &origin);
 	if (!got)
 		return false;
 	event->id = pxt_info_id(item.info);

@@ -3,7 +3,7 @@
 #include "core/copy/copy.h"
 #include "core/copy/copy_steps.h"
 #include "core/read/consumer.h"
-#include "core/read/lap.h"
+#include "core/read/lane.h"
 #include "fakes/fakes.h"
 #include "kit.h"
 
@@ -344,7 +344,7 @@ static void a_copy_of_overtaken_lanes_has_the_stop_after_them(void)
 	}
 	PXT_EQ(posix_trace_stop(stream), 0);
 	PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
-	pxt_lap_notice_all(copy.stream.block);
+	pxt_lane_notice_laps(copy.stream.block);
 	for (unsigned lane = 0; lane < 2; lane++)
 		PXT_EQ(pxt_block_lane(copy.stream.block, lane)->barrier + 1,
 		    copy.stream.block->barriers);

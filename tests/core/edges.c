@@ -3,8 +3,8 @@
  * edges.c - the last slots of streams that do not overwrite: who stops the stream, who starts it
  * again, and what late writers can no longer do (ruling 14).
  */
-#include "core/read/contents.h"
-#include "core/read/restart.h"
+#include "core/read/consumer.h"
+#include "core/read/take.h"
 #include "core/record/autostop.h"
 #include "kit.h"
 
@@ -319,7 +319,7 @@ static void write_late(struct pxt_block *block, unsigned lane)
 	uint32_t gate = (atomic_load(&block->gate) & ~PXT_GATE_STATE) | PXT_GATE_RUNNING;
 	struct pxt_place place = { .ring = pxt_block_ring(block, lane) };
 	unsigned char data[4];
-	const struct pxt_event event = { .data = data,
+	const struct pxt_ring_event event = { .data = data,
 		.bytes = 4,
 		.info = pxt_slot_info(kit_type(), 4, false, false, 0),
 		.ctx = 1,
@@ -348,14 +348,14 @@ static void straggle(unsigned lanes, bool flushed)
 	self->block->with_log = flushed;
 	PXT_EQ_FATAL(pxt_consumer_next(self, &item), PXT_NEXT_READY);
 	PXT_EQ(pxt_info_id(item.info), PXT_ID_STOP);
-	CU_ASSERT(pxt_contents_read(self, &item, NULL, 0, &origin));
+	CU_ASSERT(pxt_take_data(self, &item, NULL, 0, &origin));
 	write_late(self->block, lanes - 1u);
 	pxt_consumer_done(self, &item);
 	kit_seen.behind_auto = true;
 	kit_seen.auto_stops++;
 	if (flushed) {
 		PXT_EQ(pxt_consumer_next(self, &item), PXT_NEXT_NONE);
-		pxt_restart_settle(self);
+		pxt_consumer_settle(self);
 		self->block->with_log = 0;
 	}
 	CU_ASSERT(is_running());

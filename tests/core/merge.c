@@ -29,7 +29,7 @@ static uint32_t random_below(uint32_t limit)
 
 struct record {
 	struct pxt_place place;
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	unsigned char data[64];
 };
 

@@ -7,7 +7,7 @@
 #include "kit.h"
 
 #include "core/process/context.h"
-#include "core/read/front.h"
+#include "core/read/lane.h"
 #include "fakes/fakes.h"
 #include "inside.h"
 
@@ -51,7 +51,7 @@ static struct pxt_lane *lane_of(unsigned lane)
 
 struct record {
 	struct pxt_place place;
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	unsigned char data[20];
 };
 
@@ -59,7 +59,7 @@ static void reserve(struct record *record, unsigned lane, uint32_t thread)
 {
 	memset(record, 0, sizeof(*record));
 	kit_data(record->data, lane, ++kit_seen.sent[lane], sizeof(record->data));
-	record->event = (struct pxt_event){ .data = record->data,
+	record->event = (struct pxt_ring_event){ .data = record->data,
 		.bytes = sizeof(record->data),
 		.info = pxt_slot_info(kit_type(), sizeof(record->data), false, false, lane),
 		.ctx = pxt_context(thread, NULL) };
@@ -341,7 +341,7 @@ static uint32_t room_after_a_lap(void)
 
 	for (uint32_t slots = 0; slots <= ring.mask + 1u; slots += kit_slots_of(20))
 		put(0, 100);
-	pxt_front_look(kit_block(stream), &ring);
+	pxt_lane_look(kit_block(stream), &ring);
 	pxt_lane_head(ring.lane, &pos, &seq);
 	return ring.mask + 1u - (uint32_t)(pos - ring.lane->pos);
 }
@@ -401,7 +401,7 @@ static void so_does_a_lap_while_an_unfinished_record_is_given_up(void)
 	     slots += kit_slots_of(20))
 		put(0, 100);
 	kit_interrupt(0, UINT64_C(1) << PXT_TP_GIVES_UP, lap_again, NULL);
-	pxt_front_look(kit_block(stream), &ring);
+	pxt_lane_look(kit_block(stream), &ring);
 	PXT_EQ(kit_interrupted(), PXT_TP_GIVES_UP);
 	pxt_lane_head(ring.lane, &pos, &seq);
 	room = ring.mask + 1u - (uint32_t)(pos - ring.lane->pos);

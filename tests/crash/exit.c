@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern uint64_t pxt_holdback_ns; /* core/control/control.h, whose events have the name of ours */
+extern uint64_t pxt_holdback_ns; /* core/process/process.h */
 
 static const struct fixture plain = { .log_policy = POSIX_TRACE_APPEND, .unwatched = true };
 

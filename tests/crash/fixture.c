@@ -18,7 +18,7 @@ int fixture_log;
 long fixture_took_ms;
 
 static trace_event_id_t type;
-/* core/control/control.h and core/process/process.h, which bring a struct pxt_event of their own. */
+/* core/process/process.h */
 extern uint64_t pxt_holdback_ns;
 extern uint64_t pxt_lock_patience_ns;
 

@@ -26,7 +26,7 @@ static uint64_t holdback;
 
 struct record {
 	struct pxt_place place;
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	unsigned char data[64];
 };
 

@@ -32,7 +32,7 @@ static struct pxt_block *block;
 
 struct record {
 	struct pxt_place place;
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	unsigned char data[64];
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run.c - records that a flush takes in a row (core/read/run.c), put into lanes by hand: the log holds
+ * run.c - records that a flush takes in a row (core/read/take.c), put into lanes by hand: the log holds
  * what the rules say, in their order, and no more than the flush covers.
  */
 #include "conformance/story.h"
@@ -21,7 +21,7 @@ static struct st_spec spec;
 
 struct record {
 	struct pxt_place place;
-	struct pxt_event event;
+	struct pxt_ring_event event;
 	unsigned char data[64];
 };
 

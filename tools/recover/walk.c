@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.c - the records of one lane of an image: whole, overwritten or never finished, as core/read/front.c,
- * lap.c and unfinished.c decide it in a living stream.
+ * walk.c - the records of one lane of an image: whole, overwritten or never finished, as core/read/lane.c
+ * decides it in a living stream.
  */
 #include "tools/recover/streamimage.h"
 
