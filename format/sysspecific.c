@@ -21,7 +21,8 @@ static const struct specific {
 	    "x64 lock,u32 waited_us,i32 result" CALLERS),
 	TYPE_IF(
 	    CONFIG_PTRACE_SYSEV_MUTEX_UNLOCK, "posix_trace_mutex_unlock", "x64 lock,i32 result"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_wait", "x64 cond,x64 lock"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_wait",
+	    "x64 cond,x64 lock,i64 asked_ns"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_resume",
 	    "x64 cond,x64 lock,u32 waited_us,i32 result" CALLERS),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_SIGNAL, "posix_trace_cond_signal", "x64 cond"),
@@ -32,7 +33,7 @@ static const struct specific {
 	TYPE_IF(SYNC_TYPES, "posix_trace_sync_unlock", "x64 lock,i32 result,u8 kind"),
 	TYPE_IF(1, "posix_trace_process", "u8 what,u32 number,x64 address,u64 size,text name"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_SYSTEM_CALL, "posix_trace_call_enter",
-	    "u16 call,x64 object,u64 size"),
+	    "u16 call,x64 object,u64 size,i64 asked_ns"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_SYSTEM_CALL, "posix_trace_call_exit",
 	    "u16 call,x64 object,i64 result,u32 took_us" CALLERS),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_SIGNAL, "posix_trace_signal",

@@ -9,6 +9,7 @@ struct entered {
 	uint16_t call;
 	uint64_t object;
 	uint64_t size;
+	int64_t asked_ns; /* is there where the wait has a limit */
 } __attribute__((packed));
 
 struct left {
@@ -19,25 +20,33 @@ struct left {
 	uint64_t callers[PXT_WAIT_CALLERS];
 } __attribute__((packed));
 
-struct pxt_call pxt_call_enter_anywhere(
-    uint16_t number, uint64_t object, uint64_t size, const void *caller)
+static struct pxt_call enter(
+    uint16_t number, uint64_t object, uint64_t size, int64_t asked, const void *caller)
 {
 	struct pxt_call call = {
 		.object = object, .result = -ECANCELED, .caller = caller, .number = number
 	};
-	const struct entered data = { number, object, size };
+	const struct entered data = { number, object, size, asked };
 
 	if (!pxt_wrap_wants_call(number))
 		return (struct pxt_call){ 0 };
-	posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, &data, sizeof(data), caller);
+	posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, &data,
+	    asked == PXT_WAIT_NO_LIMIT ? offsetof(struct entered, asked_ns) : sizeof(data), caller);
 	call.begin = pxt_wait_clock();
 	return call;
 }
 
-struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
+struct pxt_call pxt_call_enter_anywhere(
+    uint16_t number, uint64_t object, uint64_t size, const void *caller)
+{
+	return enter(number, object, size, PXT_WAIT_NO_LIMIT, caller);
+}
+
+struct pxt_call pxt_call_enter_until(
+    uint16_t number, uint64_t object, uint64_t size, int64_t asked, const void *caller)
 {
 	pxt_process_catch_up();
-	return pxt_call_enter_anywhere(number, object, size, caller);
+	return enter(number, object, size, asked, caller);
 }
 
 void pxt_call_exit(const struct pxt_call *call)

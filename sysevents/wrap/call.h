@@ -36,9 +36,15 @@ PXT_WRAP_INLINE bool pxt_call_wanted(uint16_t number, const void *caller)
 	return pxt_wrap_wanted(POSIX_TRACE_CALL_EXIT_NP, caller) && pxt_wrap_wants_call(number);
 }
 
-/* Leaves errno alone. */
-struct pxt_call pxt_call_enter(uint16_t number, uint64_t object, uint64_t size, const void *caller)
-    __attribute__((visibility("hidden")));
+/* @asked: pxt_wait_ns() or pxt_wait_until().  Leaves errno alone. */
+struct pxt_call pxt_call_enter_until(uint16_t number, uint64_t object, uint64_t size, int64_t asked,
+    const void *caller) __attribute__((visibility("hidden")));
+PXT_WRAP_INLINE struct pxt_call pxt_call_enter(
+    uint16_t number, uint64_t object, uint64_t size, const void *caller)
+{
+	return pxt_call_enter_until(number, object, size, PXT_WAIT_NO_LIMIT, caller);
+}
+
 /* The same where a library may be about to be loaded: nothing is told of images. */
 struct pxt_call pxt_call_enter_anywhere(uint16_t number, uint64_t object, uint64_t size,
     const void *caller) __attribute__((visibility("hidden")));
@@ -55,7 +61,9 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 
 #define PXT_CALL_ERRNO(value) ((value) == -1 ? -(int64_t)errno : (int64_t)(value))
 
-#define PXT_CALL_WRAP_AS(type, name, parameters, arguments, number, object, size, told)            \
+/* @asked: how long it is to wait at most, PXT_WAIT_NO_LIMIT or nanoseconds; @told: what its end tells. */
+#define PXT_CALL_WRAP_UNTIL_AS(                                                                    \
+    type, name, parameters, arguments, number, object, size, asked, told)                          \
 	PXT_WRAP_REAL(name);                                                                       \
 	PXT_WRAP_EXPORT type PXT_WRAP_NAME(name) parameters                                        \
 	{                                                                                          \
@@ -63,8 +71,8 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
                                                                                                    \
 		if (!pxt_call_wanted(number, caller))                                              \
 			return PXT_WRAP_CALL(name) arguments;                                      \
-		PXT_CALL_SCOPE call =                                                              \
-		    pxt_call_enter(number, (uint64_t)(object), (uint64_t)(size), caller);          \
+		PXT_CALL_SCOPE call = pxt_call_enter_until(                                        \
+		    number, (uint64_t)(object), (uint64_t)(size), asked, caller);                  \
 		type result = PXT_WRAP_CALL(name) arguments;                                       \
                                                                                                    \
 		call.result = told;                                                                \
@@ -72,10 +80,55 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 	}                                                                                          \
 	_Static_assert(1, "")
 
+#define PXT_CALL_WRAP_AS(type, name, parameters, arguments, number, object, size, told)            \
+	PXT_CALL_WRAP_UNTIL_AS(                                                                    \
+	    type, name, parameters, arguments, number, object, size, PXT_WAIT_NO_LIMIT, told)
+#define PXT_CALL_WRAP_UNTIL(type, name, parameters, arguments, number, object, size, asked)        \
+	PXT_CALL_WRAP_UNTIL_AS(type, name, parameters, arguments, number, object, size, asked,     \
+	    PXT_CALL_ERRNO(result))
+#define PXT_CALL_WRAP_ERROR_UNTIL(name, parameters, arguments, number, object, size, asked)        \
+	PXT_CALL_WRAP_UNTIL_AS(                                                                    \
+	    int, name, parameters, arguments, number, object, size, asked, -(int64_t)result)
 #define PXT_CALL_WRAP(type, name, parameters, arguments, number, object, size)                     \
 	PXT_CALL_WRAP_AS(                                                                          \
 	    type, name, parameters, arguments, number, object, size, PXT_CALL_ERRNO(result))
 #define PXT_CALL_WRAP_ERROR(name, parameters, arguments, number, object, size)                     \
 	PXT_CALL_WRAP_AS(int, name, parameters, arguments, number, object, size, -(int64_t)result)
+
+/* ---- Descriptors of timers (sleep.c) ---- */
+
+#if PXT_GROUP_TIMER
+/* How long until @fd, if it is such a one, can be read; less than 0: it could be so long ago. */
+int64_t pxt_timer_asked(int fd) __attribute__((visibility("hidden")));
+/* @result bytes were read: returns @result. */
+int64_t pxt_timer_was_read(int fd, const void *what, int64_t result)
+    __attribute__((visibility("hidden")));
+/* It is set or read where nothing is told. */
+void pxt_timer_was_missed(int fd) __attribute__((visibility("hidden")));
+/* The numbers are closed. */
+void pxt_timer_forget(unsigned first, unsigned last) __attribute__((visibility("hidden")));
+#else
+PXT_WRAP_INLINE int64_t pxt_timer_asked(int fd)
+{
+	(void)fd;
+	return PXT_WAIT_NO_LIMIT;
+}
+
+PXT_WRAP_INLINE int64_t pxt_timer_was_read(int fd, const void *what, int64_t result)
+{
+	(void)fd, (void)what;
+	return result;
+}
+
+PXT_WRAP_INLINE void pxt_timer_was_missed(int fd)
+{
+	(void)fd;
+}
+
+PXT_WRAP_INLINE void pxt_timer_forget(unsigned first, unsigned last)
+{
+	(void)first, (void)last;
+}
+#endif
 
 #endif

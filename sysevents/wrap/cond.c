@@ -30,11 +30,16 @@ struct waiting {
 };
 
 static struct waiting tell_wait(
-    const pthread_cond_t *cond, const pthread_mutex_t *mutex, const void *caller)
+    const pthread_cond_t *cond, const pthread_mutex_t *mutex, int64_t asked, const void *caller)
 {
-	const uint64_t data[] = { pxt_wrap_address(cond), pxt_wrap_address(mutex) };
+	const struct {
+		uint64_t cond;
+		uint64_t lock;
+		int64_t asked_ns; /* is there where the wait has a limit */
+	} data = { pxt_wrap_address(cond), pxt_wrap_address(mutex), asked };
 
-	posix_trace_system_event_np(POSIX_TRACE_COND_WAIT_NP, data, sizeof(data), caller);
+	posix_trace_system_event_np(POSIX_TRACE_COND_WAIT_NP, &data,
+	    sizeof(data) - (asked == PXT_WAIT_NO_LIMIT ? sizeof(data.asked_ns) : 0), caller);
 	return (struct waiting){ cond, mutex, caller, pxt_wait_clock(), ECANCELED };
 }
 
@@ -57,10 +62,17 @@ static void tell_resume(const struct waiting *waiting)
 	    sizeof(data) - (PXT_WAIT_CALLERS - callers) * sizeof(*data.callers), waiting->caller);
 }
 
-#define WAIT(call)                                                                                 \
+/* By which pthread_cond_timedwait() waits: pthread_condattr_setclock() has set a bit. */
+static clockid_t clock_of(const pthread_cond_t *cond)
+{
+	return __atomic_load_n(&cond->__data.__wrefs, __ATOMIC_RELAXED) & 2u ? CLOCK_MONOTONIC
+	                                                                     : CLOCK_REALTIME;
+}
+
+#define WAIT(asked, call)                                                                          \
 	do {                                                                                       \
 		struct waiting waiting __attribute__((cleanup(tell_resume))) =                     \
-		    tell_wait(cond, mutex, caller);                                                \
+		    tell_wait(cond, mutex, asked, caller);                                         \
                                                                                                    \
 		return waiting.result = call;                                                      \
 	} while (0)
@@ -71,7 +83,7 @@ PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_wait)(pthread_cond_t *cond, pthre
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex);
-	WAIT(PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
+	WAIT(PXT_WAIT_NO_LIMIT, PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
 }
 
 PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_timedwait)(
@@ -81,7 +93,8 @@ PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_timedwait)(
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
+	WAIT(pxt_wait_until(clock_of(cond), limit),
+	    PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_cond_clockwait)(
@@ -91,7 +104,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_cond_clockwait)(
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit);
-	WAIT(PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit));
+	WAIT(pxt_wait_until(clock, limit),
+	    PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit));
 }
 
 #if PXT_AGES_TWO
@@ -102,7 +116,7 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_wait)(
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex);
-	WAIT(PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex));
+	WAIT(PXT_WAIT_NO_LIMIT, PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex));
 }
 
 PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
@@ -112,7 +126,8 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
+	WAIT(pxt_wait_until(CLOCK_REALTIME, limit),
+	    PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 }
 #endif
 
@@ -123,8 +138,9 @@ static int wait_c11(
     pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit, const void *caller)
 {
 	if (limit)
-		WAIT(PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
-	WAIT(PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
+		WAIT(pxt_wait_until(clock_of(cond), limit),
+		    PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
+	WAIT(PXT_WAIT_NO_LIMIT, PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_wait)(cnd_t *cond, mtx_t *mutex)

@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <stdarg.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -129,8 +130,30 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat64_2)(int folder, const char *path, in
 
 /* ---- Reading and writing ---- */
 
-PXT_CALL_WRAP(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes),
-    POSIX_TRACE_CALL_READ_NP, fd, bytes);
+/* Also of a timer's descriptor (sleep.c). */
+#define READ(function, arguments)                                                                  \
+	do {                                                                                       \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_call_wanted(POSIX_TRACE_CALL_READ_NP, caller)) {                          \
+			pxt_timer_was_missed(fd);                                                  \
+			return PXT_WRAP_CALL(function) arguments;                                  \
+		}                                                                                  \
+		PXT_CALL_SCOPE call = pxt_call_enter_until(                                        \
+		    POSIX_TRACE_CALL_READ_NP, (uint64_t)fd, bytes, pxt_timer_asked(fd), caller);   \
+		ssize_t result = PXT_WRAP_CALL(function) arguments;                                \
+                                                                                                   \
+		call.result = pxt_timer_was_read(fd, to, PXT_CALL_ERRNO(result));                  \
+		return result;                                                                     \
+	} while (0)
+
+PXT_WRAP_REAL(read);
+
+PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(read)(int fd, void *to, size_t bytes)
+{
+	READ(read, (fd, to, bytes));
+}
+
 PXT_CALL_WRAP(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes),
     POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
@@ -172,8 +195,13 @@ PXT_CALL_WRAP(int, lockf, (int fd, int command, off_t bytes), (fd, command, byte
 extern ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
 extern ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t at, size_t room);
 extern ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t at, size_t room);
-PXT_CALL_WRAP(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room),
-    (fd, to, bytes, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
+PXT_WRAP_REAL(__read_chk);
+
+PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(__read_chk)(int fd, void *to, size_t bytes, size_t room)
+{
+	READ(__read_chk, (fd, to, bytes, room));
+}
+
 PXT_CALL_WRAP(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
     (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
@@ -301,6 +329,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)
 		errno = EBADF;
 		return -1;
 	}
+	pxt_timer_forget((unsigned)fd, (unsigned)fd);
 	result = PXT_WRAP_CALL(close)(fd);
 	tell_close(fd, result, caller);
 	return result;
@@ -320,6 +349,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(close_range)(unsigned first, unsigned last, in
 {
 	unsigned from = first;
 
+	if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC))
+		pxt_timer_forget(first, last);
 	if (first > last || first > INT_MAX)
 		return PXT_WRAP_CALL(close_range)(first, last, flags);
 	for (;;) {
@@ -341,6 +372,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
 	int from = first < 0 ? 0 : first;
 	int next;
 
+	pxt_timer_forget((unsigned)from, UINT_MAX);
 	for (; (next = next_own(from)) != INT_MAX; from = next + 1)
 		if (next > from)
 			(void)PXT_WRAP_CALL(close_range)((unsigned)from, (unsigned)next - 1, 0);
@@ -353,6 +385,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 		errno = EMFILE;
 		return -1;
 	}
+	if (from != to)
+		pxt_timer_forget((unsigned)to, (unsigned)to);
 	return PXT_WRAP_CALL(dup2)(from, to);
 }
 
@@ -362,5 +396,6 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
 		errno = EMFILE;
 		return -1;
 	}
+	pxt_timer_forget((unsigned)to, (unsigned)to);
 	return PXT_WRAP_CALL(dup3)(from, to, flags);
 }

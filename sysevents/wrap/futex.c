@@ -60,11 +60,25 @@ static bool wakes(long number, int operation)
 	                                  command == FUTEX_UNLOCK_PI);
 }
 
+/* FUTEX_WAIT has a time, the others a date. */
+static int64_t asked_ns(long operation, long limit)
+{
+	const struct timespec *time = (const struct timespec *)limit;
+	int command = (int)operation & FUTEX_CMD_MASK;
+
+	if (command == FUTEX_WAIT)
+		return pxt_wait_ns(time);
+	return pxt_wait_until(command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME
+	                          ? CLOCK_REALTIME
+	                          : CLOCK_MONOTONIC,
+	    time);
+}
+
 static __attribute__((noinline)) long tell(
     long word, long operation, long value, long limit, long other, long last, const void *caller)
 {
-	PXT_CALL_SCOPE call = pxt_call_enter(
-	    POSIX_TRACE_CALL_FUTEX_WAIT_NP, (uint64_t)word, PXT_CALL_NO_SIZE, caller);
+	PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_FUTEX_WAIT_NP, (uint64_t)word,
+	    PXT_CALL_NO_SIZE, asked_ns(operation, limit), caller);
 	long result =
 	    PXT_WRAP_CALL(syscall)((long)SYS_futex, word, operation, value, limit, other, last);
 

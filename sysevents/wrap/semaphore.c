@@ -13,10 +13,13 @@ PXT_CALL_WRAP(int, sem_wait, (sem_t * sem), (sem), POSIX_TRACE_CALL_SEM_WAIT_NP,
     pxt_wrap_address(sem), PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(
     int, sem_trywait, (sem_t * sem), (sem), POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), 0);
-PXT_CALL_WRAP(int, sem_timedwait, (sem_t * sem, const struct timespec *limit), (sem, limit),
-    POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, sem_clockwait, (sem_t * sem, clockid_t clock, const struct timespec *limit),
-    (sem, clock, limit), POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP_UNTIL(int, sem_timedwait, (sem_t * sem, const struct timespec *limit), (sem, limit),
+    POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), PXT_CALL_NO_SIZE,
+    pxt_wait_until(CLOCK_REALTIME, limit));
+PXT_CALL_WRAP_UNTIL(int, sem_clockwait,
+    (sem_t * sem, clockid_t clock, const struct timespec *limit), (sem, clock, limit),
+    POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), PXT_CALL_NO_SIZE,
+    pxt_wait_until(clock, limit));
 
 PXT_WRAP_REAL(sem_post);
 

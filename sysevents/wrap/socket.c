@@ -56,6 +56,7 @@ PXT_CALL_WRAP(int, recvmmsg,
 /* ---- Waiting for descriptors ---- */
 
 #define MS(ms)           ((ms) < 0 ? PXT_CALL_NO_SIZE : (uint64_t)(ms))
+#define NS_OF_MS(ms)     ((ms) < 0 ? PXT_WAIT_NO_LIMIT : (int64_t)(ms)*1000000)
 /* The one descriptor, where it is one. */
 #define ONLY(set, count) ((count) == 1 && (set) ? only(set) : 0)
 
@@ -65,37 +66,48 @@ static __attribute__((noinline)) uint64_t only(const struct pollfd *set)
 	return (uint64_t)(unsigned)set->fd;
 }
 
-PXT_CALL_WRAP(int, poll, (struct pollfd * set, nfds_t count, int ms), (set, count, ms),
-    POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), MS(ms));
-PXT_CALL_WRAP(int, ppoll,
+static int64_t ns_of(const struct timeval *time)
+{
+	return time ? pxt_wait_ns(&(struct timespec){ time->tv_sec, time->tv_usec * 1000 })
+	            : PXT_WAIT_NO_LIMIT;
+}
+
+PXT_CALL_WRAP_UNTIL(int, poll, (struct pollfd * set, nfds_t count, int ms), (set, count, ms),
+    POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), MS(ms), NS_OF_MS(ms));
+PXT_CALL_WRAP_UNTIL(int, ppoll,
     (struct pollfd * set, nfds_t count, const struct timespec *time, const sigset_t *mask),
-    (set, count, time, mask), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time));
-PXT_CALL_WRAP(int, select,
+    (set, count, time, mask), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time),
+    pxt_wait_ns(time));
+PXT_CALL_WRAP_UNTIL(int, select,
     (int count, fd_set *in, fd_set *out, fd_set *except, struct timeval *time),
     (count, in, out, except, time), POSIX_TRACE_CALL_SELECT_NP, 0,
-    time ? (uint64_t)time->tv_sec * 1000u + (uint64_t)time->tv_usec / 1000u : PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, pselect,
+    time ? (uint64_t)time->tv_sec * 1000u + (uint64_t)time->tv_usec / 1000u : PXT_CALL_NO_SIZE,
+    ns_of(time));
+PXT_CALL_WRAP_UNTIL(int, pselect,
     (int count, fd_set *in, fd_set *out, fd_set *except, const struct timespec *time,
         const sigset_t *mask),
-    (count, in, out, except, time, mask), POSIX_TRACE_CALL_SELECT_NP, 0, PXT_CALL_MS(time));
-PXT_CALL_WRAP(int, epoll_wait, (int fd, struct epoll_event *events, int count, int ms),
-    (fd, events, count, ms), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, MS(ms));
-PXT_CALL_WRAP(int, epoll_pwait,
+    (count, in, out, except, time, mask), POSIX_TRACE_CALL_SELECT_NP, 0, PXT_CALL_MS(time),
+    pxt_wait_ns(time));
+PXT_CALL_WRAP_UNTIL(int, epoll_wait, (int fd, struct epoll_event *events, int count, int ms),
+    (fd, events, count, ms), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, MS(ms), NS_OF_MS(ms));
+PXT_CALL_WRAP_UNTIL(int, epoll_pwait,
     (int fd, struct epoll_event *events, int count, int ms, const sigset_t *mask),
-    (fd, events, count, ms, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, MS(ms));
+    (fd, events, count, ms, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, MS(ms), NS_OF_MS(ms));
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
 extern int __poll_chk(struct pollfd *set, nfds_t count, int ms, size_t room);
 extern int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *time,
     const sigset_t *mask, size_t room);
-PXT_CALL_WRAP(int, __poll_chk, (struct pollfd * set, nfds_t count, int ms, size_t room),
-    (set, count, ms, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), MS(ms));
-PXT_CALL_WRAP(int, __ppoll_chk,
+PXT_CALL_WRAP_UNTIL(int, __poll_chk, (struct pollfd * set, nfds_t count, int ms, size_t room),
+    (set, count, ms, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), MS(ms), NS_OF_MS(ms));
+PXT_CALL_WRAP_UNTIL(int, __ppoll_chk,
     (struct pollfd * set, nfds_t count, const struct timespec *time, const sigset_t *mask,
         size_t room),
-    (set, count, time, mask, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time));
-PXT_CALL_WRAP(int, epoll_pwait2,
+    (set, count, time, mask, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time),
+    pxt_wait_ns(time));
+PXT_CALL_WRAP_UNTIL(int, epoll_pwait2,
     (int fd, struct epoll_event *events, int count, const struct timespec *time,
         const sigset_t *mask),
-    (fd, events, count, time, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, PXT_CALL_MS(time));
+    (fd, events, count, time, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, PXT_CALL_MS(time),
+    pxt_wait_ns(time));
 #endif

@@ -180,12 +180,14 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const ch
 
 PXT_CALL_WRAP_ERROR(pthread_join, (pthread_t thread, void **value), (thread, value),
     POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP_ERROR(pthread_timedjoin_np,
+PXT_CALL_WRAP_ERROR_UNTIL(pthread_timedjoin_np,
     (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
-    POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP_ERROR(pthread_clockjoin_np,
+    POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
+    pxt_wait_until(CLOCK_REALTIME, limit));
+PXT_CALL_WRAP_ERROR_UNTIL(pthread_clockjoin_np,
     (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
-    (thread, value, clock, limit), POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
+    (thread, value, clock, limit), POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
+    pxt_wait_until(clock, limit));
 PXT_CALL_WRAP_AS(int, thrd_join, (thrd_t thread, int *value), (thread, value),
     POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
     result == thrd_success ? 0 : -EINVAL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - how long a wait took, and which functions called where it was long; see wrap.h.
+ * wait.c - how long a wait took, how long it was to take, and which functions called where it was long; see
+ * wrap.h.
  *
  * Functions are found by the tables that compilers make for exceptions, which programs without frame
  * pointers have too; where the caller has none, by frame pointers.  These may be anything in a program
@@ -31,6 +32,58 @@ uint64_t pxt_wait_clock(void)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+/* ---- How long a wait is to take ---- */
+
+#define NS           INT64_C(1000000000)
+#define MOST_SECONDS (INT64_MAX / NS - 1)
+
+/* With nanoseconds of no more than a second, or less it. */
+static int64_t ns_of(int64_t seconds, int64_t ns)
+{
+	if (seconds > MOST_SECONDS)
+		return INT64_MAX;
+	return seconds < -MOST_SECONDS ? -INT64_MAX : seconds * NS + ns;
+}
+
+int64_t pxt_wait_ns(const struct timespec *time)
+{
+	return time ? ns_of(time->tv_sec, time->tv_nsec) : PXT_WAIT_NO_LIMIT;
+}
+
+/* The clock that the kernel's vDSO reads; -1: a system call would. */
+static clockid_t readable(clockid_t clock)
+{
+	switch (clock) {
+	case CLOCK_REALTIME_ALARM:
+		return CLOCK_REALTIME;
+	case CLOCK_BOOTTIME_ALARM:
+		return CLOCK_BOOTTIME;
+	case CLOCK_REALTIME:
+	case CLOCK_MONOTONIC:
+	case CLOCK_BOOTTIME:
+	case CLOCK_TAI:
+		return clock;
+	default:
+		return -1;
+	}
+}
+
+int64_t pxt_wait_until(clockid_t clock, const struct timespec *date)
+{
+	clockid_t read = readable(clock);
+	struct timespec now;
+	int64_t seconds;
+
+	if (!date || read == -1)
+		return PXT_WAIT_NO_LIMIT;
+	(void)clock_gettime(read, &now);
+	if (__builtin_sub_overflow((int64_t)date->tv_sec, (int64_t)now.tv_sec, &seconds))
+		seconds = date->tv_sec < 0 ? INT64_MIN : INT64_MAX;
+	return ns_of(seconds, (int64_t)date->tv_nsec - now.tv_nsec);
+}
+
+/* ---- Which functions called ---- */
 
 struct walk {
 	uintptr_t caller;

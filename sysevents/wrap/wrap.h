@@ -206,6 +206,17 @@ PXT_WRAP_INLINE uint32_t pxt_wait_us(uint64_t ns)
 	return us > UINT32_MAX ? UINT32_MAX : us ? (uint32_t)us : 1u;
 }
 
+/*
+ * How long a wait will last at most, in nanoseconds from now on, as events have it: of a time and of a date.
+ * Less than 0: the date has passed.  What does not fit is the largest number.  A date by a clock that runs with
+ * the CPU has no such number, as there is none without a system call.  Both leave errno alone; @time and @date
+ * may be NULL.
+ */
+#define PXT_WAIT_NO_LIMIT INT64_MIN
+int64_t pxt_wait_ns(const struct timespec *time) __attribute__((visibility("hidden")));
+int64_t pxt_wait_until(clockid_t clock, const struct timespec *date)
+    __attribute__((visibility("hidden")));
+
 #define PXT_WAIT_CALLERS 8u
 /*
  * Where @ns is as long as was asked for: the functions that called what called at @caller, innermost

@@ -481,6 +481,7 @@ int main(int count, char **words)
 		{ "spawned", spawned },
 		{ "modes", behave_modes },
 		{ "limits", behave_limits },
+		{ "dates", behave_dates },
 		{ "inherited", behave_inherited },
 		{ "last_signal", behave_last_signal },
 #ifndef BEHAVE_STATIC

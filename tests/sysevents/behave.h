@@ -19,6 +19,7 @@ void behave_c11(void);
 /* What wrappers pass on, or tell (behave_calls.c). */
 void behave_modes(void);
 void behave_limits(void);
+void behave_dates(void);
 void behave_inherited(void);
 void behave_last_signal(void);
 

@@ -6,11 +6,14 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 /* ---- Modes ---- */
@@ -62,6 +65,59 @@ void behave_limits(void)
 	(void)close(set);
 	(void)close(ends[0]);
 	(void)close(ends[1]);
+}
+
+/* ---- Dates and times that waits ask for ---- */
+
+static void wait_for_condition(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_condattr_t attributes;
+	struct timespec date;
+	pthread_cond_t cond;
+
+	(void)pthread_condattr_init(&attributes);
+	(void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&cond, &attributes);
+	(void)pthread_mutex_lock(&mutex);
+	date = in_ms(CLOCK_MONOTONIC, 4);
+	ASK(pthread_cond_timedwait(&cond, &mutex, &date));
+	(void)pthread_mutex_unlock(&mutex);
+}
+
+/* Goes off every 10 ms, and is read first when it has for the third time. */
+static void read_a_timer(void)
+{
+	struct itimerspec every = { { 0, 10000000 }, { 0, 0 } };
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
+	uint64_t times;
+
+	every.it_value = in_ms(CLOCK_MONOTONIC, 10);
+	ASK(timerfd_settime(fd, TFD_TIMER_ABSTIME, &every, NULL));
+	(void)usleep(35000);
+	ASK(read(fd, &times, sizeof(times)));
+	ASK(read(fd, &times, sizeof(times)));
+	(void)close(fd);
+	/* The number is another file's. */
+	ASK(open("/dev/zero", O_RDONLY) == fd);
+	ASK(read(fd, &times, sizeof(times)));
+	(void)close(fd);
+}
+
+void behave_dates(void)
+{
+	const struct timespec half_ms = { 0, 500000 };
+	struct timespec date = in_ms(CLOCK_MONOTONIC, 8);
+	sem_t none;
+
+	ASK(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &date, NULL));
+	ASK(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &date, NULL));
+	ASK(nanosleep(&half_ms, NULL));
+	(void)sem_init(&none, 0, 0);
+	date = in_ms(CLOCK_REALTIME, 6);
+	ASK(sem_timedwait(&none, &date));
+	wait_for_condition();
+	read_a_timer();
 }
 
 /* ---- A lock of the kernel's with priority inheritance: its word is the holder's number ---- */

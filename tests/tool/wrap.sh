@@ -146,9 +146,43 @@ limits_of_waits_for_descriptors_are_told_in_milliseconds()
 	same -- limits
 	events 'call_enter'
 	for call in poll select; do
-		[ "$(count "call=$call .*size=1020$")" -eq 2 ] || fail "$(grep "call=$call " events)"
+		[ "$(count "call=$call .*size=1020 ")" -eq 2 ] || fail "$(grep "call=$call " events)"
 	done
-	[ "$(count 'call=epoll_wait .*size=1020$')" -eq 1 ] || fail "$(grep epoll events)"
+	[ "$(count 'call=epoll_wait .*size=1020 ')" -eq 1 ] || fail "$(grep epoll events)"
+}
+
+# asked PATTERN FROM TO: the events that match were to last so many nanoseconds, each at least FROM, less than TO
+asked()
+{
+	grep -- "$1" events >these || fail "no $1"
+	sed -n 's/.*asked_ns=//p' these | awk -v from="$2" -v to="$3" '$1 < from || $1 >= to { exit 1 }' ||
+		fail "not from $2 to $3: $(cat these)"
+	! grep -qv 'asked_ns=' these || fail "no limit: $(cat these)"
+}
+
+# Between the date and the event only time passes: what is left of 8 ms may be any less.
+what_a_wait_asks_for_is_told_in_nanoseconds_from_then_on()
+{
+	same -- dates
+	events 'c*_*'
+	grep 'call_enter.*call=sleep ' events >sleeps
+	sed -n 1p sleeps >events
+	asked call=sleep 1 8000001
+	sed -n 2p sleeps >events
+	asked call=sleep -900000000 0
+	sed -n 3p sleeps >events
+	asked call=sleep 500000 500001
+	events 'c*_*'
+	asked 'call_enter.*call=sem_wait' 1 6000001
+	asked cond_wait 1 4000001
+	asked 'call_enter.*call=timer' 1 10000001
+	# It went off after 10 ms, and was not looked at for 35; a file that has its number has no limit.
+	grep 'call_enter.*call=read .*size=8' events >reads
+	sed -n 1p reads >events
+	asked call=read -900000000 -24999999
+	sed -n 2p reads >events
+	asked call=read -900000000 10000001
+	sed -n 3p reads | grep -q 'size=8$' || fail "a limit of a file: $(cat reads)"
 }
 
 locks_of_the_kernels_with_priority_inheritance_are_told_as_futexes()
