@@ -71,7 +71,11 @@ a_cause_that_comes_again_is_counted()
 		}
 	}' | log run.ptl
 	run 0 why run.ptl
-	out_has 'The same held up 2 of the 3 longest.'
+	out_has 'WHAT HELD UP 3 LATE ROUNDS'
+	out_has '    100.020       2  mutex 0x40, held by low'
+	run 0 why --json run.ptl
+	is '[(by["text"], by["rounds"]) for by in late["held_up_by"]]' \
+		"[('mutex 0x40, held by low', 2), ('mutex 0x80, held by low', 1)]"
 }
 
 # The longest wait is the spare thread's; it is asked for by name.
@@ -153,6 +157,26 @@ the_chain_is_followed_from_the_victim_to_its_end()
 	is '(late["usual_ns"], late["usual_is"], late["late_rounds"], late["rounds"])' "(9900000, 'median', 1, 12)"
 	run 0 why --thread middle run.ptl
 	answer 'middle took 61.0 ms for a round, where 1.00 ms is usual (1 of 11): it waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms.'
+}
+
+# With its places it would be more than a reader takes in; the table has them.
+the_first_paragraph_is_four_lines_whatever_the_chain()
+{
+	make_library
+	{
+		image 10
+		chain | sed "s/ high / high@$(at refill 1) /; s/ middle / middle@$(at look_up 1) /; s/ low / low@$(at store 1) /
+			s/\(low@[^ ]*\) call_enter/\1 call_enter/"
+		echo "65500 other@$(at refill 1) call_enter 8 5 16"
+		echo "129000 other@$(at refill 1) call_exit 8 5 16 63500"
+		echo "129500 low@$(at store 1) sched_wakeup 103"
+	} | log run.ptl
+	run 0 why run.ptl
+	sed '/^$/,$d' out | fold -s -w 80 >paragraph
+	[ "$(wc -l <paragraph)" -le 4 ] || fail "$(cat paragraph)"
+	out_has 'low             was in read of descriptor 5 for 60.0 ms in store (cache.c:6)'
+	run 0 why --json run.ptl
+	is '"taken in store (cache.c:6)" in late["answer"]' True
 }
 
 a_wait_that_timed_out_was_ended_by_nobody()

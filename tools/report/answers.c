@@ -4,7 +4,6 @@
 
 #include "tools/output/say.h"
 #include "tools/report/json.h"
-#include "tools/why/saychain.h"
 
 #define MEANWHILE_MAX 8u  /* spans of other threads, the longest ones */
 #define CAUSES_SHOWN  24u /* of a span, the largest ones; the rest is told as one */
@@ -22,7 +21,7 @@ bool pxt_answers_find(
 
 	pxt_reader_rewind(reader);
 	if (count > 0) {
-		pxt_blames_read(&answers->blames, reader, answers->book, list, count);
+		pxt_blames_read(&answers->blames, reader, answers->book, &answers->search, count);
 		pxt_reader_rewind(reader);
 	}
 	pxt_roles_review(answers->book, reader);

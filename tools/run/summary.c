@@ -205,7 +205,7 @@ static void tell_why(struct pxt_out *out, struct pxt_reader *reader, struct pxt_
 			.explain = told };
 
 		pxt_reader_rewind(reader);
-		pxt_blames_read(&blames, reader, book, list, read);
+		pxt_blames_read(&blames, reader, book, &search, read);
 		pxt_tell_answers(&tell);
 	}
 	pxt_blames_free(&blames);

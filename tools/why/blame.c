@@ -8,6 +8,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
@@ -580,38 +581,73 @@ static void look(void *self, const struct pxt_act *act)
 
 /* ---- Who suffers ---- */
 
-/* Whether the chain of another thread's worst round leads to this one: then the other one suffers from it. */
-static bool is_cause(const struct pxt_blames *blames, const struct pxt_actor *actor)
+/* Threads of a pool are one, when it is asked who suffers from whom. */
+static bool is_alike(
+    const struct pxt_late_search *search, const struct pxt_actor *a, const struct pxt_actor *b)
 {
-	const struct pxt_actor *seen = NULL;
+	return a == b || (a && b && a->index < search->kind_count &&
+	                     b->index < search->kind_count && search->kinds[a->index] != 0 &&
+	                     search->kinds[a->index] == search->kinds[b->index]);
+}
 
-	for (unsigned i = 0; i < blames->count; i++) {
-		const struct pxt_blame *blame = &blames->list[i];
-
-		if (blame->actor == actor || blame->actor == seen)
-			continue;
-		seen = blame->actor;
-		for (unsigned k = 0; k < blame->chain.count; k++)
-			if (blame->chain.links[k].peer == actor)
-				return true;
-	}
+static bool leads_to(const struct pxt_chain *chain, const struct pxt_late_search *search,
+    const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < chain->count; i++)
+		if (is_alike(search, chain->links[i].peer, actor))
+			return true;
 	return false;
 }
+
+/* Of the late rounds of another thread, how many thousandths @actor held up: of the thread that suffers most. */
+static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_late_search *search,
+    const struct pxt_actor *actor)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < blames->followed_count; i++) {
+		const struct pxt_actor *other = blames->followed[i].actor;
+		unsigned all = 0;
+		unsigned by = 0;
+
+		/* Rounds of one thread stand together. */
+		if (is_alike(search, other, actor) ||
+		    (i > 0 && blames->followed[i - 1].actor == other))
+			continue;
+		for (unsigned k = i;
+		     k < blames->followed_count && blames->followed[k].actor == other; k++) {
+			all++;
+			by += leads_to(&blames->followed[k].chain, search, actor);
+		}
+		if (by * 1000 / all > most)
+			most = by * 1000 / all;
+	}
+	return most;
+}
+
+/* Who holds up fewer of another one's rounds is no cause of them: that happens. */
+#define SHARE_OF_CHANCE 150u
 
 /*
  * Of several threads that were late at once, the one at the end of the wake-ups suffers from the others.
  * All its rounds come first.
  */
-static void victim_first(struct pxt_blames *blames)
+static void victim_first(struct pxt_blames *blames, const struct pxt_late_search *search)
 {
 	const struct pxt_actor *victim = NULL;
+	unsigned least = UINT_MAX;
 	unsigned next = 0;
 
 	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
 		return;
-	for (unsigned i = 0; i < blames->count && !victim; i++)
-		if (!is_cause(blames, blames->list[i].actor))
-			victim = blames->list[i].actor;
+	for (unsigned i = 0; i < blames->count && least > SHARE_OF_CHANCE; i++) {
+		unsigned share = share_held_up(blames, search, blames->list[i].actor);
+
+		if (share >= least)
+			continue;
+		least = share;
+		victim = blames->list[i].actor;
+	}
 	for (unsigned i = 0; victim && i < blames->count; i++) {
 		struct pxt_blame blame = blames->list[i];
 
@@ -623,40 +659,53 @@ static void victim_first(struct pxt_blames *blames)
 	}
 }
 
-void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
-    struct pxt_roles_book *book, const struct pxt_late_list *list, unsigned count)
+/* ---- The reading ---- */
+
+/* What is kept of all threads: returns when the last of it ends. */
+static int64_t set_windows(
+    struct pxt_blames *blames, const struct pxt_late_search *search, bool all_rounds)
 {
-	struct pxt_progress progress;
-	struct pxt_event *event;
+	unsigned rounds = all_rounds ? search->all_round_count : 0;
+	struct pxt_window *windows = pxt_must(calloc(blames->count + rounds + 1, sizeof *windows));
+	uint32_t count = 0;
+	int64_t last_ns = INT64_MIN;
 
-	blames->reader = reader;
-	blames->state = pxt_state_new(book, reader);
-	blames->state->lookers = (struct pxt_lookers){ .self = blames, .act = look };
-	blames->history.state = blames->state;
-	blames->count = count;
-	blames->now_ns = INT64_MIN;
-	for (unsigned i = 0; i < count; i++) {
-		blames->list[i].late = list->list[i];
-		pxt_history_window(
-		    &blames->history, list->list[i].release_ns, list->list[i].end_ns);
-		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
+	for (unsigned i = 0; i < blames->count; i++) {
+		windows[count].begin_ns = blames->list[i].late.release_ns;
+		windows[count++].end_ns = blames->list[i].late.end_ns;
 	}
-	pxt_progress_reader(&progress, "explaining", reader, false);
-	/* What comes after the last of them need not be read. */
-	while (blames->finished < count && (event = pxt_reader_next(reader)) != NULL) {
-		pxt_progress_step(&progress);
-		unsigned source = pxt_state_source(blames->state, event);
-		uint64_t lost;
-		bool gap = pxt_state_gap(blames->state, event, source, &lost);
+	for (unsigned i = 0; i < rounds; i++) {
+		windows[count].begin_ns = search->all_rounds[i].begin_ns;
+		windows[count++].end_ns = search->all_rounds[i].end_ns;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (windows[i].end_ns > last_ns)
+			last_ns = windows[i].end_ns;
+	pxt_history_windows(&blames->history, windows, count);
+	return last_ns;
+}
 
-		advance(blames, event, source, gap, lost);
-		pxt_state_take(blames->state, event, source);
-		pxt_history_take(&blames->history, event, source);
+static void follow_all(struct pxt_blames *blames, const struct pxt_late_search *search)
+{
+	blames->followed = pxt_must(calloc(search->all_round_count + 1, sizeof *blames->followed));
+	for (unsigned i = 0; i < search->all_round_count; i++) {
+		const struct pxt_late_round *round = &search->all_rounds[i];
+		struct pxt_followed *followed = &blames->followed[blames->followed_count];
+
+		if (round->actor >= blames->state->actor_count)
+			continue;
+		followed->actor = blames->state->actors[round->actor];
+		pxt_chain_follow(&followed->chain, &blames->history, followed->actor,
+		    round->begin_ns, round->end_ns);
+		blames->followed_count++;
 	}
-	pxt_progress_end(&progress);
+}
+
+static void conclude(struct pxt_blames *blames)
+{
 	pxt_history_close(&blames->history);
 	blames->state->beyond += blames->history.beyond;
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < blames->count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
 
 		if (!blame->actor && blame->late.actor < blames->state->actor_count)
@@ -667,7 +716,46 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 			pxt_chain_follow(&blame->chain, &blames->history, blame->actor,
 			    blame->late.begin_ns, blame->late.end_ns);
 	}
-	victim_first(blames);
+}
+
+void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
+    struct pxt_roles_book *book, const struct pxt_late_search *search, unsigned count)
+{
+	const struct pxt_late_list *list = pxt_late_result(search);
+	bool all_rounds = list == &search->late_rounds;
+	struct pxt_progress progress;
+	struct pxt_event *event;
+	int64_t last_ns;
+
+	blames->reader = reader;
+	blames->state = pxt_state_new(book, reader);
+	blames->state->lookers = (struct pxt_lookers){ .self = blames, .act = look };
+	blames->history.state = blames->state;
+	blames->count = count;
+	blames->now_ns = INT64_MIN;
+	for (unsigned i = 0; i < count; i++) {
+		blames->list[i].late = list->list[i];
+		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
+	}
+	last_ns = set_windows(blames, search, all_rounds);
+	pxt_progress_reader(&progress, "explaining", reader, false);
+	/* What comes after the last of them need not be read. */
+	while ((blames->finished < count || blames->now_ns <= last_ns) &&
+	       (event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
+		unsigned source = pxt_state_source(blames->state, event);
+		uint64_t lost;
+		bool gap = pxt_state_gap(blames->state, event, source, &lost);
+
+		advance(blames, event, source, gap, lost);
+		pxt_state_take(blames->state, event, source);
+		pxt_history_take(&blames->history, event, source);
+	}
+	pxt_progress_end(&progress);
+	conclude(blames);
+	if (all_rounds)
+		follow_all(blames, search);
+	victim_first(blames, search);
 	pxt_state_tell_apart(blames->state);
 }
 
@@ -675,6 +763,7 @@ void pxt_blames_free(struct pxt_blames *blames)
 {
 	for (unsigned i = 0; i < blames->count; i++)
 		free(blames->list[i].lines);
+	free(blames->followed);
 	pxt_history_free(&blames->history);
 	if (blames->state)
 		pxt_state_free(blames->state);

@@ -138,6 +138,12 @@ struct pxt_blame {
 	unsigned gaps;
 };
 
+/* A late round of a thread, and what held it up. */
+struct pxt_followed {
+	const struct pxt_actor *actor;
+	struct pxt_chain chain;
+};
+
 struct pxt_blames {
 	struct pxt_reader *reader;
 	struct pxt_state *state;
@@ -145,12 +151,15 @@ struct pxt_blames {
 	struct pxt_blame list[PXT_LATE_MAX];
 	unsigned count;
 	unsigned finished;
+	/* All late rounds that are known, of all threads that may be explained. */
+	struct pxt_followed *followed;
+	unsigned followed_count;
 	int64_t now_ns;
 };
 
-/* Explains @count of the list; the results live until pxt_blames_free(). */
+/* Explains the first @count of what was found; the results live until pxt_blames_free(). */
 void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
-    struct pxt_roles_book *book, const struct pxt_late_list *list, unsigned count);
+    struct pxt_roles_book *book, const struct pxt_late_search *search, unsigned count);
 void pxt_blames_free(struct pxt_blames *blames);
 
 /* The span's length: what the causes add up to. */

@@ -42,14 +42,32 @@ static int64_t within(const struct pxt_history *history, const struct pxt_actor 
 	return ns;
 }
 
+/* The first mark that is not before @ns: they are in the order of time. */
+static uint32_t mark_from(const struct pxt_history *history, int64_t ns)
+{
+	uint32_t low = 0;
+	uint32_t high = history->mark_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (history->marks[middle].ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 const struct pxt_mark *pxt_chain_waker(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	for (uint32_t i = history->mark_count; i-- > 0;) {
+	for (uint32_t i = mark_from(history, end_ns + WOKEN_LATER + 1); i-- > 0;) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (mark->kind == PXT_MARK_WOKE && mark->actor == actor->index &&
-		    mark->ns >= begin_ns && mark->ns <= end_ns + WOKEN_LATER)
+		if (mark->ns < begin_ns)
+			return NULL;
+		if (mark->kind == PXT_MARK_WOKE && mark->actor == actor->index)
 			return mark;
 	}
 	return NULL;
@@ -124,14 +142,17 @@ static const struct pxt_stretch *holder_of(const struct pxt_history *history, ui
 {
 	const struct pxt_stretch *best = NULL;
 
-	for (uint32_t i = 0; i < history->count; i++) {
-		const struct pxt_stretch *hold = &history->stretches[i];
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		const struct pxt_actor *actor = history->state->actors[i];
+		uint32_t count;
+		const struct pxt_stretch *holds =
+		    pxt_history_of(history, actor, PXT_STRETCH_HOLD, &count);
 
-		if (hold->kind == PXT_STRETCH_HOLD && hold->object == lock &&
-		    hold->actor != but->index && pxt_stretch_within(hold, begin_ns, end_ns) > 0 &&
-		    (!best || pxt_stretch_within(hold, begin_ns, end_ns) >
-		                  pxt_stretch_within(best, begin_ns, end_ns)))
-			best = hold;
+		for (uint32_t k = 0; actor != but && k < count && holds[k].begin_ns < end_ns; k++)
+			if (holds[k].object == lock &&
+			    pxt_stretch_within(&holds[k], begin_ns, end_ns) >
+			        (best ? pxt_stretch_within(best, begin_ns, end_ns) : 0))
+				best = &holds[k];
 	}
 	return best;
 }
@@ -288,11 +309,11 @@ static struct part largest(const struct pxt_history *history, const struct pxt_a
 static const struct pxt_mark *failed_lock(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	for (uint32_t i = 0; i < history->mark_count; i++) {
+	for (uint32_t i = mark_from(history, begin_ns - SOON);
+	     i < history->mark_count && history->marks[i].ns <= end_ns; i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (mark->kind == PXT_MARK_FAILED && mark->actor == actor->index &&
-		    mark->ns >= begin_ns - SOON && mark->ns <= end_ns)
+		if (mark->kind == PXT_MARK_FAILED && mark->actor == actor->index)
 			return mark;
 	}
 	return NULL;
@@ -333,11 +354,11 @@ static bool has_timed_out(const struct pxt_stretch *call)
 /* Who sent the signal that stopped it. */
 static void link_stopped(struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns)
 {
-	for (uint32_t i = 0; i < history->mark_count; i++) {
+	for (uint32_t i = 0; i < history->mark_count && history->marks[i].ns <= begin_ns + SOON;
+	     i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (mark->kind != PXT_MARK_SIGNAL || mark->object != SIGNAL_STOP ||
-		    mark->ns > begin_ns + SOON)
+		if (mark->kind != PXT_MARK_SIGNAL || mark->object != SIGNAL_STOP)
 			continue;
 		link->peer = history->state->actors[mark->actor];
 		link->peer_place = mark->place;
@@ -413,24 +434,25 @@ bool pxt_link_has_faults(const struct pxt_link *link)
 	return link->faults_major || (int64_t)link->faults > link->ns / FAULT_NS;
 }
 
-static bool is_mark(const struct pxt_mark *mark, enum pxt_mark_kind kind,
-    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+static bool is_mark(
+    const struct pxt_mark *mark, enum pxt_mark_kind kind, const struct pxt_actor *actor)
 {
-	return mark->kind == kind && mark->actor == actor->index && mark->ns >= begin_ns &&
-	       mark->ns <= end_ns;
+	return mark->kind == kind && mark->actor == actor->index;
 }
 
 /* Some of the places of its marks, spread over them. */
 static void take_places(struct pxt_link *link, const struct pxt_history *history,
     enum pxt_mark_kind kind, int64_t begin_ns, int64_t end_ns)
 {
+	uint32_t from = mark_from(history, begin_ns);
+	uint32_t to = mark_from(history, end_ns + 1);
 	uint32_t all = 0;
 	uint32_t seen = 0;
 
-	for (uint32_t i = 0; i < history->mark_count; i++)
-		all += is_mark(&history->marks[i], kind, link->actor, begin_ns, end_ns);
-	for (uint32_t i = 0; i < history->mark_count && link->place_count < PXT_LINK_PLACES; i++) {
-		if (!is_mark(&history->marks[i], kind, link->actor, begin_ns, end_ns))
+	for (uint32_t i = from; i < to; i++)
+		all += is_mark(&history->marks[i], kind, link->actor);
+	for (uint32_t i = from; i < to && link->place_count < PXT_LINK_PLACES; i++) {
+		if (!is_mark(&history->marks[i], kind, link->actor))
 			continue;
 		if ((uint64_t)seen++ * PXT_LINK_PLACES >= (uint64_t)link->place_count * all)
 			link->places[link->place_count++] = history->marks[i].place;
@@ -441,10 +463,11 @@ static void take_places(struct pxt_link *link, const struct pxt_history *history
 static void link_ran(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
 {
-	for (uint32_t i = 0; i < history->mark_count; i++) {
+	for (uint32_t i = mark_from(history, begin_ns);
+	     i < history->mark_count && history->marks[i].ns <= end_ns; i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (!is_mark(mark, PXT_MARK_FAULTS, link->actor, begin_ns, end_ns))
+		if (!is_mark(mark, PXT_MARK_FAULTS, link->actor))
 			continue;
 		link->faults += mark->object;
 		link->faults_major = link->faults_major || mark->major;

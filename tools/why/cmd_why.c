@@ -184,7 +184,7 @@ static int explain_spans(struct why *w, struct pxt_reader *reader)
 		status = pxt_review_status(reader, pxt_reader_conclude(reader, true, w->strict));
 		if (list->count > 0) {
 			pxt_reader_rewind(reader);
-			pxt_blames_read(&w->blames, reader, w->book, list, list->count);
+			pxt_blames_read(&w->blames, reader, w->book, &w->search, list->count);
 		}
 		tell(w, reader);
 	}

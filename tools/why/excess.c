@@ -3,6 +3,7 @@
 #include "tools/why/rounds.h"
 
 #include "tools/output/say.h"
+#include "tools/why/state_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -295,8 +296,15 @@ void pxt_rounds_choose(struct pxt_rounds *rounds,
 	const struct pxt_home **homes = pxt_rounds_homes(rounds, wanted, self);
 
 	end_heads(rounds);
-	for (uint32_t i = 0; i < rounds->state->actor_count; i++)
-		rounds->threads_with_rounds += homes[i] != NULL;
+	rounds->kinds =
+	    pxt_must(calloc((size_t)rounds->state->actor_count + 1, sizeof *rounds->kinds));
+	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {
+		if (!homes[i])
+			continue;
+		rounds->threads_with_rounds++;
+		rounds->kinds[i] = 1 | pxt_state_mix(homes[i]->place,
+		                           ((uint64_t)homes[i]->call << 32) + homes[i]->asked);
+	}
 	if (rounds->limits && rounds->limits->count > 0) {
 		compare_demanded(rounds, homes);
 	} else {

@@ -26,21 +26,46 @@ struct pxt_history_thread {
 	struct pxt_log_address place; /* of its latest event */
 };
 
-void pxt_history_window(struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+static int by_begin(const void *a, const void *b)
 {
-	if (history->window_count == PXT_HISTORY_WINDOWS)
-		return;
-	history->windows[history->window_count].begin_ns = begin_ns;
-	history->windows[history->window_count++].end_ns = end_ns;
+	const struct pxt_window *x = a;
+	const struct pxt_window *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
+void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	if (count > 0)
+		qsort(windows, count, sizeof *windows, by_begin);
+	for (uint32_t i = 0; i < count; i++) {
+		if (kept == 0 || windows[i].begin_ns > windows[kept - 1].end_ns)
+			windows[kept++] = windows[i];
+		else if (windows[i].end_ns > windows[kept - 1].end_ns)
+			windows[kept - 1].end_ns = windows[i].end_ns;
+	}
+	history->windows = windows;
+	history->window_count = kept;
+}
+
+/* Whether a window has a part of that time. */
 static bool is_wanted(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
 {
-	for (unsigned i = 0; i < history->window_count; i++)
-		if (begin_ns <= history->windows[i].end_ns &&
-		    end_ns >= history->windows[i].begin_ns)
-			return true;
-	return false;
+	uint32_t low = 0;
+	uint32_t high = history->window_count;
+
+	/* The first one that has not ended before. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (history->windows[middle].end_ns < begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < history->window_count && history->windows[low].begin_ns <= end_ns;
 }
 
 static struct pxt_history_thread *thread_of(
@@ -485,6 +510,7 @@ void pxt_history_close(struct pxt_history *history)
 
 void pxt_history_free(struct pxt_history *history)
 {
+	free(history->windows);
 	free(history->stretches);
 	free(history->first);
 	free(history->marks);

@@ -12,8 +12,7 @@
 
 #include "tools/why/rounds.h"
 
-#define PXT_HISTORY_STRETCHES (UINT32_C(1) << 18)
-#define PXT_HISTORY_WINDOWS   64u
+#define PXT_HISTORY_STRETCHES (UINT32_C(1) << 19)
 
 enum pxt_stretch_kind {
 	PXT_STRETCH_RAN,     /* on @cpu, as the scheduler says; ... */
@@ -65,11 +64,11 @@ struct pxt_mark {
 
 struct pxt_history {
 	const struct pxt_state *state;
-	struct {
+	struct pxt_window {
 		int64_t begin_ns;
 		int64_t end_ns;
-	} windows[PXT_HISTORY_WINDOWS];
-	unsigned window_count;
+	} * windows; /* in order, none overlaps another */
+	uint32_t window_count;
 	struct pxt_stretch *stretches;
 	uint32_t count;
 	uint32_t room;
@@ -85,8 +84,8 @@ struct pxt_history {
 	uint64_t beyond;
 };
 
-/* Before the first event. */
-void pxt_history_window(struct pxt_history *history, int64_t begin_ns, int64_t end_ns);
+/* Before the first event: the times that are explained.  The history takes the memory. */
+void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows, uint32_t count);
 /* After the state has changed. */
 void pxt_history_look(struct pxt_history *history, const struct pxt_act *act);
 /* After the state has taken the event. */

@@ -403,6 +403,9 @@ static void take_rounds(struct pxt_late_search *search)
 	    pxt_must(calloc(PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
 	for (unsigned i = 0; i < rounds->candidate_count; i++)
 		take_candidate(search, i, PXT_LATE_MAX / rounds->candidate_count);
+	search->kinds = search->rounds.kinds;
+	search->kind_count = search->state->actor_count;
+	search->rounds.kinds = NULL;
 	if (rounds->unmeasured)
 		(void)snprintf(search->unmeasured, sizeof search->unmeasured, "%s",
 		    search->state->actors[rounds->unmeasured->actor]->name);
@@ -543,5 +546,6 @@ void pxt_late_free(struct pxt_late_search *search)
 		free(search->names[i]);
 	}
 	free(search->all_rounds);
+	free(search->kinds);
 	free(search->chains);
 }

@@ -123,6 +123,8 @@ struct pxt_late_search {
 	struct pxt_late_list late_rounds;
 	struct pxt_late_round *all_rounds;
 	unsigned all_round_count;
+	uint32_t *kinds; /* of threads, by their index (rounds.h) */
+	uint32_t kind_count;
 	struct pxt_limits limits;
 	struct pxt_late_chain *chains; /* by thread */
 	uint32_t chain_room;

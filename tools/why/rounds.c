@@ -365,4 +365,5 @@ void pxt_rounds_free(struct pxt_rounds *rounds)
 	}
 	free(rounds->homes);
 	free(rounds->threads);
+	free(rounds->kinds);
 }

@@ -134,6 +134,11 @@ struct pxt_rounds {
 	struct pxt_excess candidates[PXT_ROUNDS_CANDIDATES]; /* with much excess, the most first */
 	unsigned candidate_count;
 	const struct pxt_home *unmeasured; /* of a thread without a usual round; NULL: none */
+	/*
+	 * By a thread's index: threads that wait at the same place do the same work, as those of a pool; 0: it has
+	 * no rounds.
+	 */
+	uint32_t *kinds;
 	uint64_t threads_with_rounds;
 	uint64_t rounds_read;
 };

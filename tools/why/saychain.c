@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saychain.c - the chain of a late round in words; see saychain.h. */
-#include "tools/why/saychain.h"
+/* saychain.c - the chain of a late round in words; see words.h. */
+#include "tools/why/words.h"
 
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
@@ -9,21 +9,24 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-static void say_ns(struct pxt_words *words, int64_t ns)
+/* @before and the time, unless the answer has just told it. */
+static void say_time(struct pxt_words *words, const char *before, int64_t ns)
 {
-	char text[24];
+	int64_t by = ns - words->told_ns;
 
-	pxt_duration(text, ns < 0 ? 0 : (uint64_t)ns);
-	pxt_say(words, "%s", text);
+	if (words->brief >= PXT_BRIEF_TIMES && (by < 0 ? -by : by) < words->told_ns / 10)
+		return;
+	pxt_say(words, "%s", before);
+	pxt_say_ns(words, ns);
+	words->told_ns = ns;
 }
 
-static void say_place(struct pxt_words *words, const struct pxt_roles_book *book,
+/* Where somebody else was: that is left out first. */
+static void say_other_place(struct pxt_words *words, const struct pxt_roles_book *book,
     const char *before, const struct pxt_log_address *at)
 {
-	const char *place = at->address.value ? pxt_places_code(book->places, at) : NULL;
-
-	if (place)
-		pxt_say(words, "%s%s", before, place);
+	if (words->brief < PXT_BRIEF_WAKERS)
+		(void)pxt_say_place(words, book, before, at);
 }
 
 /* ---- Calls ---- */
@@ -72,17 +75,17 @@ static void say_ended(
 		                                     : "nothing came within its limit");
 	} else if (link->peer) {
 		pxt_say(words, ", until %s woke it", link->peer->name);
-		say_place(words, book, " in ", &link->peer_place);
+		say_other_place(words, book, " in ", &link->peer_place);
 	}
 	if (link->ready_ns * 10 > link->ns * 3) {
 		pxt_say(words, "; for ");
-		say_ns(words, link->ready_ns);
+		pxt_say_ns(words, link->ready_ns);
 		pxt_say(words, " of it it could run");
 		if (link->instead)
 			pxt_say(words, ", but %s ran instead", link->instead->name);
 	} else if (link->ran_ns * 2 > link->ns) {
 		pxt_say(words, "; it ran there for ");
-		say_ns(words, link->ran_ns);
+		pxt_say_ns(words, link->ran_ns);
 	}
 }
 
@@ -95,9 +98,8 @@ static void say_call(
 		pxt_say(words, "was in %s", word_of(link->stretch.call));
 	if (link->stretch.call != POSIX_TRACE_CALL_SLEEP_NP)
 		say_object(words, book, &link->stretch);
-	pxt_say(words, " for ");
-	say_ns(words, link->ns);
-	say_place(words, book, " in ", &link->stretch.place);
+	say_time(words, " for ", link->ns);
+	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
 	say_ended(words, book, link);
 }
 
@@ -106,8 +108,8 @@ static void say_call(
 static void say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
-	pxt_say(words, "waited ");
-	say_ns(words, link->ns);
+	pxt_say(words, "waited");
+	say_time(words, " ", link->ns);
 	pxt_say(words, " for ");
 	pxt_say_lock(words, book, link->stretch.lock);
 	if (!link->peer) {
@@ -115,7 +117,7 @@ static void say_lock(
 		return;
 	}
 	pxt_say(words, ", which %s had", link->peer->name);
-	say_place(words, book, ", taken in ", &link->peer_place);
+	say_other_place(words, book, ", taken in ", &link->peer_place);
 }
 
 static void say_tried(
@@ -124,22 +126,14 @@ static void say_tried(
 	pxt_say(words, "tried ");
 	pxt_say_lock(words, book, link->stretch.lock);
 	pxt_say(words, " in vain");
-	say_place(words, book, " in ", &link->stretch.place);
-	pxt_say(words, " and slept in between for ");
-	say_ns(words, link->ns);
+	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
+	pxt_say(words, " and slept in between");
+	say_time(words, " for ", link->ns);
 	pxt_say(words, ", while %s had it", link->peer->name);
-	say_place(words, book, ", taken in ", &link->peer_place);
+	say_other_place(words, book, ", taken in ", &link->peer_place);
 }
 
 /* ---- Links ---- */
-
-/* Up to the file's name: how long is the name of the function. */
-static size_t function_length(const char *place)
-{
-	const char *end = strstr(place, " (");
-
-	return end ? (size_t)(end - place) : strlen(place);
-}
 
 /* Of its places, a function that most of them are in; its first place stands for it. */
 static const struct pxt_log_address *most_in(
@@ -150,8 +144,9 @@ static const struct pxt_log_address *most_in(
 	for (unsigned i = 0; i < link->place_count; i++) {
 		const char *place = pxt_places_code(book->places, &link->places[i]);
 
-		(void)snprintf(names[i], sizeof names[i], "%.*s",
-		    place ? (int)function_length(place) : 0, place ? place : "");
+		/* Up to the file's name. */
+		(void)snprintf(names[i], sizeof names[i], "%s", place ? place : "");
+		names[i][strcspn(names[i], "(")] = '\0';
 	}
 	for (unsigned i = 0; i < link->place_count; i++) {
 		unsigned same = 0;
@@ -174,40 +169,40 @@ static void say_where(
 		pxt_say(words, ", with %llu page faults%s", (unsigned long long)link->faults,
 		    link->faults_major ? ", some of which waited for a disk," : "");
 		if (at)
-			say_place(words, book, " in ", at);
+			(void)pxt_say_place(words, book, " in ", at);
 	} else if (at) {
-		say_place(words, book, ", most of it in ", at);
+		(void)pxt_say_place(words, book, ", most of it in ", at);
 	}
 }
 
 static void say_stopped(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
-	pxt_say(words, "was stopped by SIGSTOP for ");
-	say_ns(words, link->ns);
+	pxt_say(words, "was stopped by SIGSTOP");
+	say_time(words, " for ", link->ns);
 	if (!link->peer)
 		return;
 	pxt_say(words, ", which %s sent", link->peer->name);
-	say_place(words, book, " in ", &link->peer_place);
+	say_other_place(words, book, " in ", &link->peer_place);
 }
 
 static void say_ran(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
-	pxt_say(words, "ran for ");
-	say_ns(words, link->ran_ns);
+	pxt_say(words, "ran");
+	say_time(words, " for ", link->ran_ns);
 	say_where(words, book, link);
 	if (link->ready_ns * 5 < link->ran_ns || !link->peer)
 		return;
 	pxt_say(words, ", and could run for ");
-	say_ns(words, link->ready_ns);
+	pxt_say_ns(words, link->ready_ns);
 	pxt_say(words, " in which another program ran (%s)", link->peer->name);
 }
 
 static void say_not_run(struct pxt_words *words, const struct pxt_link *link)
 {
-	pxt_say(words, "could run for ");
-	say_ns(words, link->ns);
+	pxt_say(words, "could run");
+	say_time(words, " for ", link->ns);
 	if (!link->peer)
 		pxt_say(words, " and did not");
 	else if (link->kind == PXT_LINK_THROTTLED)
@@ -231,10 +226,10 @@ void pxt_say_link(
 		say_tried(words, book, link);
 		return;
 	case PXT_LINK_HANDLER:
-		pxt_say(words, "was in the handler of signal %llu for ",
+		pxt_say(words, "was in the handler of signal %llu",
 		    (unsigned long long)link->stretch.object);
-		say_ns(words, link->ns);
-		say_place(words, book, ", ", &link->stretch.place);
+		say_time(words, " for ", link->ns);
+		(void)pxt_say_place(words, book, ", ", &link->stretch.place);
 		return;
 	case PXT_LINK_STOPPED:
 		say_stopped(words, book, link);
@@ -247,15 +242,15 @@ void pxt_say_link(
 		say_not_run(words, link);
 		return;
 	case PXT_LINK_SLEPT:
-		pxt_say(words, "slept for ");
-		say_ns(words, link->ns);
+		pxt_say(words, "slept");
+		say_time(words, " for ", link->ns);
 		if (!link->faults_major)
 			pxt_say(words, " in a call that is not recorded");
 		say_where(words, book, link);
 		return;
 	case PXT_LINK_UNKNOWN:
-		pxt_say(words, "did for ");
-		say_ns(words, link->ns);
+		pxt_say(words, "did");
+		say_time(words, " for ", link->ns);
 		pxt_say(words, " what is not recorded: own work, or a call that blocked");
 	}
 }
@@ -270,16 +265,99 @@ bool pxt_chain_is_inversion(const struct pxt_chain *chain)
 	       first->prio < last->peer->prio && last->peer != first;
 }
 
+/* "; so it went on over a, b to c": the threads after the first. */
+static void say_middle(struct pxt_words *words, const struct pxt_chain *chain)
+{
+	for (unsigned i = 1; i + 1 < chain->count; i++)
+		pxt_say(words, "%s%s", i == 1 ? "; so it went on over " : ", ",
+		    chain->links[i].actor->name);
+	pxt_say(words, " to %s", chain->links[chain->count - 1].actor->name);
+}
+
 void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_chain *chain, const char *subject)
 {
 	for (unsigned i = 0; i < chain->count; i++) {
-		pxt_say(words, "%s%s ", i > 0 ? "; " : "",
-		    i > 0 ? chain->links[i].actor->name : subject);
+		bool is_middle = i > 0 && i + 1 < chain->count;
+
+		if (words->brief >= PXT_BRIEF_MIDDLE && is_middle)
+			continue;
+		if (words->brief >= PXT_BRIEF_MIDDLE && i > 1) {
+			say_middle(words, chain);
+			pxt_say(words, ", which ");
+		} else {
+			pxt_say(words, "%s%s ", i > 0 ? "; " : "",
+			    i > 0 ? chain->links[i].actor->name : subject);
+		}
 		pxt_say_link(words, book, &chain->links[i]);
 	}
 	if (chain->count > 0 && pxt_chain_is_inversion(chain))
 		pxt_say(words, ": a priority inversion");
+}
+
+/* ---- What held up a round ---- */
+
+static void say_peer(struct pxt_words *words, const char *before, const struct pxt_link *link)
+{
+	if (link->peer)
+		pxt_say(words, "%s%s", before, link->peer->name);
+}
+
+static void say_reason_call(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	if (link->ready_ns * 2 > link->ns && link->instead) {
+		pxt_say(words, "%s, which ran instead", link->instead->name);
+		return;
+	}
+	if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP) {
+		pxt_say(words, "its sleep");
+	} else {
+		pxt_say(words, "%s", word_of(link->stretch.call));
+		say_object(words, book, &link->stretch);
+	}
+	if (link->timed_out)
+		pxt_say(words, ", which timed out");
+	else
+		say_peer(words, ", ended by ", link);
+}
+
+void pxt_say_reason(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	switch (link->kind) {
+	case PXT_LINK_LOCK:
+	case PXT_LINK_TRIED:
+		(void)pxt_say_lock_short(words, book, link->stretch.lock);
+		say_peer(words, link->stretch.lock->is_given ? ", given by " : ", held by ", link);
+		return;
+	case PXT_LINK_CALL:
+		say_reason_call(words, book, link);
+		return;
+	case PXT_LINK_HANDLER:
+		pxt_say(
+		    words, "the handler of signal %llu", (unsigned long long)link->stretch.object);
+		return;
+	case PXT_LINK_STOPPED:
+		pxt_say(words, "SIGSTOP");
+		say_peer(words, ", sent by ", link);
+		return;
+	case PXT_LINK_RAN:
+		pxt_say(words, pxt_link_has_faults(link) ? "page faults" : "what it ran itself");
+		return;
+	case PXT_LINK_READY:
+		if (link->peer)
+			pxt_say(words, "%s, which ran instead", link->peer->name);
+		else
+			pxt_say(words, "waiting for a CPU");
+		return;
+	case PXT_LINK_THROTTLED:
+		pxt_say(words, "throttling");
+		return;
+	case PXT_LINK_SLEPT:
+	case PXT_LINK_UNKNOWN:
+		pxt_say(words, "what is not recorded");
+	}
 }
 
 /* ---- The answer ---- */
@@ -296,7 +374,7 @@ static void say_measure(struct pxt_words *words, const struct pxt_late *late)
 		[PXT_MEASURE_DEADLINE] = " is its deadline" };
 
 	pxt_say(words, "where %s", before[late->measure] ? before[late->measure] : "");
-	say_ns(words, late->usual_ns);
+	pxt_say_ns(words, late->usual_ns);
 	pxt_say(words, "%s", behind[late->measure]);
 	if (late->of > 0)
 		pxt_say(words, " (%llu of %llu)", (unsigned long long)late->late_count,
@@ -311,8 +389,8 @@ void pxt_say_round(
 	const char *name = blame->actor ? blame->actor->name : "A thread";
 
 	if (late->kind == PXT_LATE_ROUND) {
-		pxt_say(words, "%s took ", name);
-		say_ns(words, late->end_ns - late->begin_ns);
+		pxt_say(words, "%s took", name);
+		say_time(words, " ", late->end_ns - late->begin_ns);
 		pxt_say(words, " for a round, ");
 		say_measure(words, late);
 		pxt_say(words, ": ");

@@ -55,21 +55,26 @@ void pxt_tell_want(const struct pxt_tell *tell)
 	}
 }
 
-/* Whether two rounds of a thread were held up by the same thing and the same thread. */
-static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
+#define RECURRING 2u /* causes in a sentence */
+
+static int by_time(const void *a, const void *b)
 {
-	return a->kind == b->kind && a->peer == b->peer && a->stretch.lock == b->stretch.lock &&
-	       a->stretch.call == b->stretch.call && a->stretch.object == b->stretch.object;
+	const struct pxt_tell_reason *x = a;
+	const struct pxt_tell_reason *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->link > y->link) - (x->link < y->link);
 }
 
-void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame)
+void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame, const char *before)
 {
 	const struct pxt_late *late = &blame->late;
 	char text[24];
 
 	if (late->followers == 0)
 		return;
-	pxt_say(words, "%llu more follow%s from it", (unsigned long long)late->followers,
+	pxt_say(words, "%s%llu more follow%s from it", before, (unsigned long long)late->followers,
 	    late->followers == 1 ? "s" : "");
 	if (late->worst_ns > 0) {
 		pxt_duration(text, (uint64_t)late->worst_ns);
@@ -78,24 +83,72 @@ void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame)
 	pxt_say(words, ".");
 }
 
-void pxt_tell_recurring(
-    struct pxt_words *words, const struct pxt_tell *tell, const struct pxt_blame *blame)
+/* Whether two rounds of a thread were held up by the same thing and the same thread. */
+static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
 {
-	unsigned same = 0;
-	unsigned all = 0;
-
-	if (!pxt_late_is_round(&blame->late) || blame->chain.count == 0)
-		return;
-	for (unsigned i = 0; i < tell->blames->count; i++) {
-		const struct pxt_blame *other = &tell->blames->list[i];
-
-		if (other->actor != blame->actor || other->chain.count == 0)
-			continue;
-		all++;
-		same += is_same_cause(&other->chain.links[0], &blame->chain.links[0]);
+	if (a->kind != b->kind)
+		return false;
+	switch ((int)a->kind) {
+	case PXT_LINK_RAN:
+		return pxt_link_has_faults(a) == pxt_link_has_faults(b);
+	case PXT_LINK_THROTTLED:
+	case PXT_LINK_SLEPT:
+	case PXT_LINK_UNKNOWN:
+		return true;
+	default:
+		return a->peer == b->peer && a->instead == b->instead &&
+		       a->stretch.lock == b->stretch.lock && a->stretch.call == b->stretch.call &&
+		       a->stretch.object == b->stretch.object && a->timed_out == b->timed_out;
 	}
-	if (all > 1)
-		pxt_say(words, "The same held up %u of the %u longest.", same, all);
+}
+
+unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame,
+    struct pxt_tell_reason list[PXT_TELL_REASONS], unsigned *rounds)
+{
+	unsigned count = 0;
+
+	*rounds = 0;
+	for (unsigned i = 0; i < tell->blames->followed_count; i++) {
+		const struct pxt_followed *round = &tell->blames->followed[i];
+		unsigned at = 0;
+
+		if (round->actor != blame->actor || round->chain.count == 0)
+			continue;
+		++*rounds;
+		while (at < count && !is_same_cause(list[at].link, &round->chain.links[0]))
+			at++;
+		if (at == PXT_TELL_REASONS)
+			continue;
+		if (at == count)
+			list[count++] = (struct pxt_tell_reason){ .link = round->chain.links };
+		list[at].rounds++;
+		list[at].ns += round->chain.links[0].ns;
+	}
+	qsort(list, count, sizeof *list, by_time);
+	return count;
+}
+
+void pxt_tell_recurring(struct pxt_words *words, const struct pxt_tell *tell,
+    const struct pxt_blame *blame, const char *before)
+{
+	struct pxt_tell_reason list[PXT_TELL_REASONS];
+	unsigned rounds;
+	unsigned count;
+
+	if (!pxt_late_is_round(&blame->late))
+		return;
+	count = pxt_tell_reasons(tell, blame, list, &rounds);
+	if (rounds < 2)
+		return;
+	pxt_say(words, "%s", before);
+	pxt_say(words, rounds < blame->late.late_count     ? "Of the longest late rounds"
+	               : blame->late.kind == PXT_LATE_HOME ? "Late waits:"
+	                                                   : "Late rounds:");
+	for (unsigned i = 0; i < count && i < RECURRING; i++) {
+		pxt_say(words, "%s %u of %u by ", i > 0 ? ";" : "", list[i].rounds, rounds);
+		pxt_say_reason(words, tell->book, list[i].link);
+	}
+	pxt_say(words, ".");
 }
 
 static int by_share(const void *a, const void *b)

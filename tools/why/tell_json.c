@@ -3,7 +3,6 @@
  * tell_json.c - the same for programs: one object; times in nanoseconds, those of the time line
  * since the release, others since 1970.  Names are escaped as on the screen (escape.h).
  */
-#include "tools/why/saychain.h"
 #include "tools/why/tell.h"
 
 #include <string.h>
@@ -274,6 +273,31 @@ static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame
 	pxt_out_char(out, ',');
 }
 
+/* Of all late rounds of the thread. */
+static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_tell_reason list[PXT_TELL_REASONS];
+	struct pxt_out *out = tell->out;
+	unsigned rounds;
+	unsigned count = pxt_tell_reasons(tell, blame, list, &rounds);
+
+	put_name(out, "held_up_by");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_words words = { 0 };
+
+		pxt_say_reason(&words, tell->book, list[i].link);
+		pxt_out_char(out, '{');
+		put_words(out, "text", &words);
+		put_number(out, "rounds", list[i].rounds);
+		put_number(out, "ns", list[i].ns);
+		close_with(out, '}');
+		pxt_out_char(out, ',');
+	}
+	close_with(out, ']');
+	pxt_out_char(out, ',');
+}
+
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
@@ -295,6 +319,8 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 		put_usual(out, &blame->late);
 	if (blame->late.followers > 0)
 		put_number(out, "followers", (int64_t)blame->late.followers);
+	if (pxt_late_is_round(&blame->late))
+		put_reasons(tell, blame);
 	if (pxt_says_chain(&setting, blame))
 		put_chain(tell, blame);
 	pxt_tell_causes(blame, sorted, &count);

@@ -4,15 +4,18 @@
 
 #include "tools/output/when.h"
 #include "tools/output/width.h"
-#include "tools/why/saychain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHAIN_INDENT 29u /* behind a link's time and its thread */
-#define LIST_MAX     8u
-#define OVERLAPS_MAX 8u
+#define CHAIN_INDENT      29u /* behind a link's time and its thread */
+#define LIST_MAX          8u
+#define OVERLAPS_MAX      8u
+#define REASONS_MAX       8u
+/* The first paragraph is at most so large. */
+#define PARAGRAPH_COLUMNS 80u
+#define PARAGRAPH_LINES   4u
 
 /* All times of a span in one unit, with three places: they add up as they are. */
 struct scale {
@@ -432,15 +435,6 @@ static void put_notes(const struct pxt_tell *tell, const struct pxt_blame *blame
 	}
 }
 
-/* A sentence with a line of its own; nothing where there are no words. */
-static void put_sentence(struct pxt_out *out, const struct pxt_words *words, size_t width)
-{
-	if (words->used == 0)
-		return;
-	put_broken(out, words, 0, width);
-	pxt_out_char(out, '\n');
-}
-
 void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *search)
 {
 	if (*search->unmeasured)
@@ -450,22 +444,60 @@ void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *sear
 		    search->unmeasured);
 }
 
-static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blame)
+/* How many lines of a terminal sentences take, where each begins a line. */
+static unsigned lines_of(const char *text)
+{
+	unsigned lines = 0;
+
+	while (*text) {
+		size_t take = strcspn(text, "\n");
+		size_t room = take < PARAGRAPH_COLUMNS ? take : PARAGRAPH_COLUMNS;
+
+		if (room < take)
+			while (room > 0 && text[room] != ' ')
+				room--;
+		lines += take > 0;
+		text += room > 0 ? room : take;
+		text += *text == ' ' || *text == '\n';
+	}
+	return lines;
+}
+
+/* The answer, cut so far that it and what comes behind it are one small paragraph. */
+static struct pxt_words short_answer(const struct pxt_setting *setting,
+    const struct pxt_blame *blame, const struct pxt_words *behind)
+{
+	struct pxt_words answer;
+
+	for (unsigned brief = 0; brief < PXT_BRIEFS; brief++) {
+		answer = (struct pxt_words){ .brief = (enum pxt_brief)brief };
+		pxt_say_answer(&answer, setting, blame);
+		if (lines_of(answer.text) + lines_of(behind->text) <= PARAGRAPH_LINES)
+			break;
+	}
+	return answer;
+}
+
+/* @alone: no tables follow that say the rest. */
+static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blame, bool alone)
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
-	struct pxt_words answer = { 0 };
-	struct pxt_words followers = { 0 };
-	struct pxt_words recurring = { 0 };
+	size_t width = pxt_width(tell->out->fd);
+	const char *end = width ? " " : "\n"; /* of a sentence */
+	struct pxt_words behind = { 0 };
 	struct pxt_words help = { 0 };
+	struct pxt_words answer;
 
-	pxt_say_answer(&answer, &setting, blame);
-	pxt_tell_followers(&followers, blame);
-	pxt_tell_recurring(&recurring, tell, blame);
+	pxt_tell_followers(&behind, blame, end);
+	if (alone)
+		pxt_tell_recurring(&behind, tell, blame, end);
 	pxt_say_help(&help, &setting, blame);
-	put_sentence(tell->out, &answer, pxt_width(tell->out->fd));
-	put_sentence(tell->out, &followers, 0);
-	put_sentence(tell->out, &recurring, 0);
-	put_sentence(tell->out, &help, 0);
+	if (help.used > 0)
+		pxt_say(&behind, "%s%s", end, help.text);
+	answer = short_answer(&setting, blame, &behind);
+	pxt_say(&answer, "%s", behind.text);
+	put_broken(tell->out, &answer, 0, width);
+	pxt_out_char(tell->out, '\n');
 	if (tell->search->mode != PXT_LATE_ROUNDS)
 		pxt_tell_unmeasured(tell->out, tell->search);
 }
@@ -474,7 +506,7 @@ void pxt_tell_answers(const struct pxt_tell *tell)
 {
 	pxt_tell_want(tell);
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
-		put_answer(tell, &tell->blames->list[i]);
+		put_answer(tell, &tell->blames->list[i], true);
 }
 
 /* The functions in which the thread was when it waited. */
@@ -514,14 +546,45 @@ static void put_chain(
 	}
 }
 
+/* What held up all late rounds of the thread, where there were several. */
+static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame)
+{
+	struct pxt_tell_reason list[PXT_TELL_REASONS];
+	struct pxt_out *out = tell->out;
+	unsigned rounds;
+	unsigned count = pxt_tell_reasons(tell, blame, list, &rounds);
+	struct scale scale = scale_for(count > 0 ? list[0].ns : 0);
+	char title[64];
+
+	if (rounds < 2 || !pxt_late_is_round(&blame->late))
+		return;
+	(void)snprintf(title, sizeof title, "WHAT HELD UP %s%u LATE %s",
+	    rounds < blame->late.late_count ? "THE LONGEST " : "", rounds,
+	    blame->late.kind == PXT_LATE_HOME ? "WAITS" : "ROUNDS");
+	put_title(out, title, NULL);
+	pxt_out_format(out, "%10s  number\n", scale.unit);
+	for (unsigned i = 0; i < count && i < REASONS_MAX; i++) {
+		struct pxt_words words = { 0 };
+
+		put_parts(out, in_parts(list[i].ns, scale));
+		pxt_out_format(out, "  %6u  ", list[i].rounds);
+		pxt_say_reason(&words, tell->book, list[i].link);
+		put_broken(out, &words, CAUSE_INDENT, pxt_width(out->fd));
+		pxt_out_char(out, '\n');
+	}
+	if (count > REASONS_MAX)
+		pxt_out_format(out, "    and %u more\n", count - REASONS_MAX);
+}
+
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct scale scale = scale_for(pxt_blame_length(blame));
 
-	put_answer(tell, blame);
+	put_answer(tell, blame, false);
 	if (pxt_blame_length(blame) <= 0)
 		return;
 	put_chain(tell, blame, scale);
+	put_reasons(tell, blame);
 	put_time_line(tell, blame, scale);
 	put_causes(tell, blame, scale);
 	put_callers(tell, blame);

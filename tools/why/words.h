@@ -8,14 +8,34 @@
 
 #include "tools/why/blame.h"
 
+/*
+ * What an answer leaves out so that it is four lines of a terminal: each level also what those before it do.
+ * Tables and JSON have all of it.
+ */
+enum pxt_brief {
+	PXT_BRIEF_NOT,
+	PXT_BRIEF_PLACES, /* files and lines */
+	PXT_BRIEF_TIMES,  /* of a chain: times that are about what was told before */
+	PXT_BRIEF_WAKERS, /* where somebody was who woke or had something */
+	PXT_BRIEF_MIDDLE, /* of a chain: what threads did between its first and its last */
+	PXT_BRIEFS
+};
+
 /* A text that is put together; what does not fit is cut. */
 struct pxt_words {
 	size_t used;
+	enum pxt_brief brief;
+	int64_t told_ns; /* the latest time in a chain */
 	char text[1024];
 };
 
 __attribute__((format(printf, 2, 3))) void pxt_say(
     struct pxt_words *words, const char *format, ...);
+
+void pxt_say_ns(struct pxt_words *words, int64_t ns);
+/* @before and the function, with its file and line; nothing, and false, where no name is known. */
+bool pxt_say_place(struct pxt_words *words, const struct pxt_roles_book *book, const char *before,
+    const struct pxt_log_address *at);
 
 /* What belongs to an explanation beside the span itself. */
 struct pxt_setting {
@@ -38,9 +58,36 @@ const char *pxt_word_had(const struct pxt_state_lock *lock);
 /* The same without where it was first used; false: then that is what tells it from others. */
 bool pxt_say_lock_short(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
+/* What a wait was for. */
+void pxt_say_late_lock(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late);
+/* " (to write)". */
+void pxt_say_mode(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_late *late);
+
+/* ---- Causes (saycause.c) ---- */
+
 void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_blame *blame, const struct pxt_cause *cause);
-/* The answer: one sentence. */
+/* ---- Parts of causes, for the answer ---- */
+
+/* " and 2 more", who read as well. */
+void pxt_say_others(struct pxt_words *words, const struct pxt_cause_link *link);
+/* "waited for LOCK: HOLDER had it", ", which waited for LOCK ..." for each further link. */
+void pxt_say_holders(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause);
+/* "was in read of descriptor 5", "was in pthread_cond_wait of queue_changed". */
+void pxt_say_call(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause);
+/* What the last one of the chain did. */
+void pxt_say_last(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause);
+/* Nobody has what the last one waited for. */
+const char *pxt_word_free(const struct pxt_cause *cause);
+
+/* ---- The answer (sayanswer.c) ---- */
+
+/* One sentence. */
 void pxt_say_answer(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame);
 /* Whether the answer goes along the chain of wake-ups (chain.h). */
@@ -61,5 +108,22 @@ const struct pxt_cause *pxt_main_cause(
     const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t *ns);
 /* How many moments were concluded from the order of events, not told by a scheduler. */
 int64_t pxt_concluded_ns(const struct pxt_blame *blame);
+
+/* ---- The chain of a late round (saychain.c) ---- */
+
+/* What one thread did: "waited 60 ms for table_mutex, which low had, taken in fill (cache.c:3)". */
+void pxt_say_link(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link);
+/* The links, from @subject to the end. */
+void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_chain *chain, const char *subject);
+/* "control took 90 ms for a round, where 0.1 ms is usual (7 of 250): it waited ..." */
+void pxt_say_round(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame);
+/* What held a round up, in a few words: "table_mutex, held by netsync". */
+void pxt_say_reason(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link);
+/* Whether a thread in between keeps a more urgent one from what a less urgent one has. */
+bool pxt_chain_is_inversion(const struct pxt_chain *chain);
 
 #endif

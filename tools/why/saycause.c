@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* saycause.c - causes in words; which is the main cause, and what is a priority inversion; see words.h. */
+#include "tools/why/words.h"
+
+#include "tools/event/sysnames.h"
+
+/* ---- Causes ---- */
+
+void pxt_say_others(struct pxt_words *words, const struct pxt_cause_link *link)
+{
+	if (link->others > 0)
+		pxt_say(words, " and %u more", link->others);
+}
+
+void pxt_say_holders(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	for (unsigned i = 0; i < cause->links; i++) {
+		const struct pxt_actor *holder = cause->chain[i].holder;
+
+		pxt_say(words, i == 0 ? "waited for " : ", which waited for ");
+		(void)pxt_say_lock_short(words, book, cause->chain[i].lock);
+		if (!holder)
+			continue;
+		pxt_say(words, ": %s", holder->name);
+		pxt_say_others(words, &cause->chain[i]);
+		pxt_say(words, " %s it", pxt_word_had(cause->chain[i].lock));
+	}
+}
+
+void pxt_say_call(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	const char *call = book->names[cause->call];
+	uint64_t object = cause->object.address.value;
+
+	pxt_say(words, "was in %s", call);
+	if (pxt_sysnames_has_descriptor(call, object)) {
+		pxt_say(words, " of descriptor %llu", (unsigned long long)object);
+		return;
+	}
+	const char *variable = pxt_places_variable(book->places, &cause->object);
+	if (variable)
+		pxt_say(words, " of %s", variable);
+}
+
+static void say_blocked(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	if (cause->last != PXT_LAST_BLOCKED || cause->call == PXT_NO_NAME) {
+		pxt_say(words, " and slept");
+		return;
+	}
+	pxt_say(words, " and ");
+	pxt_say_call(words, book, cause);
+}
+
+const char *pxt_word_free(const struct pxt_cause *cause)
+{
+	const struct pxt_state_lock *lock = cause->chain[cause->links - 1].lock;
+
+	if (!lock->is_given)
+		return "nobody had it";
+	return lock->is_futex ? "it was woken" : "it was posted";
+}
+
+void pxt_say_last(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	switch (cause->last) {
+	case PXT_LAST_READY:
+		if (cause->runner)
+			pxt_say(words, " and could not run: %s did", cause->runner->name);
+		else
+			pxt_say(words, " and could not run");
+		break;
+	case PXT_LAST_SLEPT:
+	case PXT_LAST_BLOCKED:
+		say_blocked(words, book, cause);
+		break;
+	case PXT_LAST_LOST:
+		pxt_say(words, "; what it did is not known, events are missing");
+		break;
+	case PXT_LAST_UNKNOWN:
+		pxt_say(words, ": who %s it is not in the log",
+		    pxt_word_had(cause->chain[cause->links - 1].lock));
+		break;
+	case PXT_LAST_FREE:
+		pxt_say(words, ": %s", pxt_word_free(cause));
+		if (cause->runner)
+			pxt_say(words, ", but %s ran", cause->runner->name);
+		break;
+	case PXT_LAST_DOUBT:
+		pxt_say(words, ": who had it is not known, no event says that anybody did");
+		if (cause->runner)
+			pxt_say(words, "; %s ran", cause->runner->name);
+		break;
+	case PXT_LAST_DEADLOCK:
+		pxt_say(words, ": a deadlock");
+		break;
+	case PXT_LAST_RAN:
+		(void)pxt_say_place(words, book, " and was in ", &cause->function);
+		break;
+	case PXT_LAST_SEEN:
+	case PXT_LAST_KINDS:
+		break;
+	}
+}
+
+static void say_own(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
+{
+	pxt_say(words,
+	    cause->exact ? "its own work" : "not recorded: own work, or a call that blocked");
+	if (cause->inside != PXT_NO_NAME) {
+		pxt_say(words, ", in ");
+		pxt_say_name(words, book, cause->inside, NULL);
+	}
+	(void)pxt_say_place(words, book, ", in ", &cause->function);
+	if (cause->with) {
+		pxt_say(words, ", with ");
+		(void)pxt_say_lock_short(words, book, cause->with);
+	}
+}
+
+static void say_pending(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_cause *cause, uint32_t name)
+{
+	if (cause->inside == PXT_NO_NAME) {
+		pxt_say(words, "released, not yet begun");
+		if (cause->runner)
+			pxt_say(words, ": %s ran", cause->runner->name);
+		return;
+	}
+	pxt_say(words, "released, but its thread was still at ");
+	if (cause->inside == name)
+		pxt_say(words, "the one before");
+	else
+		pxt_say_name(words, book, cause->inside, NULL);
+	if (cause->links > 0) {
+		pxt_say(words, " and ");
+		pxt_say_holders(words, book, cause);
+	}
+	pxt_say_last(words, book, cause);
+}
+
+void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	switch (cause->kind) {
+	case PXT_CAUSE_OWN:
+		say_own(words, book, cause);
+		return;
+	case PXT_CAUSE_PENDING:
+		say_pending(words, book, cause, blame->late.name);
+		return;
+	case PXT_CAUSE_WAIT:
+		pxt_say_holders(words, book, cause);
+		pxt_say_last(words, book, cause);
+		return;
+	case PXT_CAUSE_PREEMPTED:
+		if (cause->runner)
+			pxt_say(words, "could run, but %s did", cause->runner->name);
+		else
+			pxt_say(words, "could run, but did not");
+		return;
+	case PXT_CAUSE_BLOCKED:
+		if (cause->call == PXT_NO_NAME)
+			pxt_say(words, "blocked");
+		else
+			pxt_say_call(words, book, cause);
+		return;
+	case PXT_CAUSE_SLEPT:
+		pxt_say(words, "slept");
+		return;
+	case PXT_CAUSE_LOST:
+		if (blame->lost > 0)
+			pxt_say(words, "not known: %llu events were lost",
+			    (unsigned long long)blame->lost);
+		else
+			pxt_say(words, "not known: nothing was recorded");
+		return;
+	case PXT_CAUSE_OTHER:
+	case PXT_CAUSE_KINDS:
+		pxt_say(words, "other things");
+	}
+}
+
+bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure)
+{
+	const struct pxt_actor *runner = cause->runner;
+
+	*sure = false;
+	if (cause->kind != PXT_CAUSE_WAIT || cause->last != PXT_LAST_READY || !runner ||
+	    runner->tid < 0)
+		return false;
+	for (unsigned i = 0; i < cause->links; i++)
+		if (cause->chain[i].holder == runner)
+			return false;
+	*sure = blame->actor && blame->actor->has_prio && runner->has_prio;
+	return !*sure || blame->actor->prio < runner->prio;
+}
+
+int64_t pxt_concluded_ns(const struct pxt_blame *blame)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		if (blame->causes[i].runner && !blame->causes[i].exact)
+			ns += blame->causes[i].ns;
+	return ns;
+}
+
+/* ---- The main cause ---- */
+
+/* Whether two causes are told in one breath. */
+static bool same_story(const struct pxt_cause *a, const struct pxt_cause *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == PXT_CAUSE_WAIT)
+		return a->chain[0].lock == b->chain[0].lock &&
+		       a->chain[0].holder == b->chain[0].holder;
+	return a->kind != PXT_CAUSE_PREEMPTED || a->runner == b->runner;
+}
+
+static int64_t story_ns(const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		if (same_story(&blame->causes[i], cause))
+			ns += blame->causes[i].ns;
+	return ns;
+}
+
+/* By how much the span was longer than it should have been, as far as anybody can say. */
+static int64_t excess_of(const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	int64_t length = pxt_blame_length(blame);
+
+	if (blame->late.has_late && blame->late.late_ns > 0 && blame->late.late_ns < length)
+		return blame->late.late_ns;
+	if (setting->spans > 1 && (int64_t)setting->median_ns < length)
+		return length - (int64_t)setting->median_ns;
+	return length;
+}
+
+const struct pxt_cause *pxt_main_cause(
+    const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t *ns)
+{
+	const struct pxt_cause *best = NULL;
+	const struct pxt_cause *own = NULL;
+	int64_t most = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+
+		if (cause->kind == PXT_CAUSE_OWN) {
+			own = own && own->ns >= cause->ns ? own : cause;
+			continue;
+		}
+		int64_t story = story_ns(blame, cause);
+		if (cause->ns > 0 &&
+		    (!best || story > most || (story == most && cause->ns > best->ns))) {
+			most = story;
+			best = cause;
+		}
+	}
+	/* What explains less than half of the excess does not explain it, unless nothing else does. */
+	if (own && (!best || (most < excess_of(setting, blame) / 2 && story_ns(blame, own) > most)))
+		best = own;
+	*ns = best ? story_ns(blame, best) : 0;
+	return best;
+}
+
+const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame)
+{
+	const struct pxt_cause *best = NULL;
+	int64_t most = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+		int64_t story = story_ns(blame, cause);
+
+		if (cause->ns > 0 &&
+		    (!best || story > most || (story == most && cause->ns > best->ns))) {
+			most = story;
+			best = cause;
+		}
+	}
+	return best;
+}
