@@ -11,7 +11,9 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 /* Filled before main() (start.c). */
 struct pxt_wrap_wishes pxt_wrap_wishes = {
@@ -64,6 +66,70 @@ void pxt_real_find_all(void)
 	for (struct pxt_real *const *at = __start_pxt_reals; at != __stop_pxt_reals; at++)
 		(void)pxt_real_find(*at);
 }
+
+/* ---- The unwinder ---- */
+
+#if !defined(__arm__)
+/*
+ * A program in C loads the unwinder when a thread is cancelled.  The preload library does not ask for it
+ * sooner: a library more at each start is a tenth of what a short process costs.
+ */
+static void *unwinder(void **known, const char *name)
+{
+	void *found = __atomic_load_n(known, __ATOMIC_RELAXED);
+
+	if (!found) {
+		void *library = dlopen("libgcc_s.so.1", RTLD_NOW);
+
+		found = library ? dlsym(library, name) : NULL;
+		__atomic_store_n(known, found, __ATOMIC_RELAXED);
+	}
+	/* The C library ends a program that cancels a thread without it, too. */
+	if (!found)
+		abort();
+	return found;
+}
+
+#define FORWARDED(result, name, parameters, arguments)                                             \
+	result name parameters                                                                     \
+	{                                                                                          \
+		static void *known;                                                                \
+		union {                                                                            \
+			void *object;                                                              \
+			result(*function) parameters;                                              \
+		} found = { unwinder(&known, #name) };                                             \
+                                                                                                   \
+		return found.function arguments;                                                   \
+	}
+
+/* What the compiler's tables name for clean-ups in C; no header has it. */
+_Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
+    _Unwind_Exception_Class class, struct _Unwind_Exception *exception,
+    struct _Unwind_Context *context);
+
+FORWARDED(_Unwind_Reason_Code, __gcc_personality_v0,
+    (int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+        struct _Unwind_Exception *exception, struct _Unwind_Context *context),
+    (version, actions, class, exception, context))
+FORWARDED(_Unwind_Reason_Code, _Unwind_Backtrace, (_Unwind_Trace_Fn visit, void *argument),
+    (visit, argument))
+FORWARDED(_Unwind_Ptr, _Unwind_GetIP, (struct _Unwind_Context * context), (context))
+FORWARDED(
+    _Unwind_Word, _Unwind_GetGR, (struct _Unwind_Context * context, int index), (context, index))
+
+/* At the end of a wrapper's clean-up: does not return. */
+void _Unwind_Resume(struct _Unwind_Exception *exception)
+{
+	static void *known;
+	union {
+		void *object;
+		void (*function)(struct _Unwind_Exception *exception);
+	} found = { unwinder(&known, "_Unwind_Resume") };
+
+	found.function(exception);
+	abort();
+}
+#endif
 
 /* ---- Whose code is whose ---- */
 
