@@ -6,6 +6,9 @@
  * second one at the first pxt_port_clock_start(), at least 20 ms later.  A program that creates
  * its stream late pays nothing for that; one that creates it at once waits.  RAW, because the
  * rate must not depend on how the system's clock was being slewed in those milliseconds.
+ *
+ * A program that pxtrace run starts is told the rate, with a pair of then (PXTRACE_CLOCK).  It is believed where the
+ * first pair lies on that line: a counter of another machine, or of another boot, does not.
  */
 #define _GNU_SOURCE
 #include "port/posix/ticksource.h"
@@ -14,6 +17,7 @@
 
 #include <cpuid.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <trace_np.h>
@@ -34,7 +38,12 @@ struct clock_pair {
 
 bool pxt_port_use_counter;
 
+/* What a told rate may be off by, beside its error: when the pair was read, and the clocks' own steps. */
+#define TOLD_SLACK_NS  1000000u
+#define TOLD_SLACK_PPM 50u
+
 static struct clock_pair first_pair;
+static struct pxt_clock_rate told; /* hz 0: nothing was told, or it is not this machine's */
 
 static bool counter_is_invariant(void)
 {
@@ -105,10 +114,60 @@ static struct clock_pair read_pair(void)
 	return best;
 }
 
+/* Numbers with colons between them.  False: there are not so many. */
+static bool parse(const char *text, uint64_t *numbers, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		char *end;
+
+		numbers[i] = strtoull(text, &end, 10);
+		if (end == text || *end != (i + 1u < count ? ':' : '\0'))
+			return false;
+		text = end + 1;
+	}
+	return true;
+}
+
+/* Whether @now is where a counter of @hz that was at @ticks when the clock was at @ns has to be. */
+static bool lies_on(
+    const struct clock_pair *now, uint64_t hz, uint64_t ppm, uint64_t ticks, uint64_t ns)
+{
+	long double passed = (long double)(now->ns - ns);
+	long double expected = passed * (long double)hz / NS_PER_S;
+	long double apart = (long double)(now->ticks - ticks) - expected;
+	long double slack = expected * (long double)(ppm + TOLD_SLACK_PPM) / 1000000u +
+	                    (long double)hz * TOLD_SLACK_NS / NS_PER_S;
+
+	return now->ns >= ns && now->ticks >= ticks && apart <= slack && -apart <= slack;
+}
+
+/* tools/run/preload.c says it. */
+static void hear(const char *text)
+{
+	uint64_t of[4]; /* the rate, its error, the counter, CLOCK_MONOTONIC_RAW */
+
+	if (!text || !parse(text, of, 4) || of[0] < 1000000u || of[0] > 100u * (uint64_t)NS_PER_S ||
+	    of[1] > UINT32_MAX || !lies_on(&first_pair, of[0], of[1], of[2], of[3]))
+		return;
+	told.hz = of[0];
+	told.error_ppm = (uint32_t)of[1];
+	told.source = POSIX_TRACE_CLOCK_TSC_NP;
+}
+
+/*
+ * Who was told a rate that is right need not ask: who measured it did.  CPUID may cost a virtual machine 20 us,
+ * the kernel's list as much.
+ */
 __attribute__((constructor(101))) static void take_first_pair(void)
 {
-	pxt_port_use_counter = counter_is_invariant() && kernel_trusts_counter();
-	if (pxt_port_use_counter)
+	const char *said = secure_getenv("PXTRACE_CLOCK");
+
+	if (said) {
+		first_pair = read_pair();
+		hear(said);
+	}
+	pxt_port_use_counter = told.hz || (counter_is_invariant() && kernel_trusts_counter());
+	if (pxt_port_use_counter && !told.hz)
 		first_pair = read_pair();
 }
 
@@ -154,7 +213,10 @@ static bool measure(struct pxt_clock_rate *rate)
 
 bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
 {
-	pxt_port_use_counter = pxt_port_use_counter && measure(rate);
+	if (pxt_port_use_counter && told.hz)
+		*rate = told;
+	else
+		pxt_port_use_counter = pxt_port_use_counter && measure(rate);
 	return pxt_port_use_counter;
 }
 

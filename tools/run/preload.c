@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <trace.h>
+#include <trace_np.h>
 #include <unistd.h>
 
 /* ---- The library ---- */
@@ -80,6 +83,38 @@ static void set_number(struct pxt_preload *preload, const char *name, uint64_t v
 	set(preload, name, text);
 }
 
+static int64_t ns_of(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+/*
+ * The counter's rate, which this process had to measure: others need not, where they find that it is right
+ * (port/posix/ticks_x86.c).  Any stream tells it, with the counter and the time at its creation.
+ */
+static void set_clock(struct pxt_preload *preload)
+{
+	struct posix_trace_clock_np clock;
+	struct timespec raw;
+	struct timespec civil;
+	char text[96];
+	trace_id_t trid;
+	int error = posix_trace_create(0, NULL, &trid);
+
+	if (error)
+		return;
+	error = posix_trace_getclock_np(trid, &clock);
+	(void)clock_gettime(CLOCK_REALTIME, &civil);
+	(void)clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
+	(void)posix_trace_shutdown(trid);
+	if (error || clock.posix_source_np != POSIX_TRACE_CLOCK_TSC_NP)
+		return;
+	(void)snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu32 ":%" PRIu64 ":%" PRId64,
+	    clock.posix_hz_np, clock.posix_error_ppm_np, clock.posix_anchor_ticks_np,
+	    ns_of(&raw) - (ns_of(&civil) - ns_of(&clock.posix_anchor_np)));
+	set(preload, "PXTRACE_CLOCK", text);
+}
+
 /* Others' libraries come after ours. */
 static void set_library(struct pxt_preload *preload)
 {
@@ -96,6 +131,7 @@ void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish 
 {
 	set_library(preload);
 	set(preload, "PXTRACE_ATTACH", wish->stream);
+	set_clock(preload);
 	set_number(preload, "PXTRACE_EVENTS", wish->groups.types);
 	set_number(preload, "PXTRACE_CALLS", wish->groups.calls);
 	set_number(preload, "PXTRACE_KINDS", wish->groups.kinds);

@@ -13,7 +13,7 @@
 
 #define PXT_PRELOAD_PATH     4096u
 #define PXT_PRELOAD_VARIABLE 16384u
-#define PXT_PRELOAD_COUNT    10u
+#define PXT_PRELOAD_COUNT    11u
 
 struct pxt_preload {
 	char library[PXT_PRELOAD_PATH];
