@@ -68,8 +68,8 @@ struct pxt_producer_payload {
 };
 
 /*
- * Maps the memfds @stream and @directory for reading and checks them whole: sealed against shrinking,
- * headers, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
+ * Maps the memfds @stream and @directory (-1: it is behind the stream, in a guest's) for reading and checks
+ * them whole: sealed against shrinking, headers, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
  * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).  What is
  * kept of it is allocated here, so that places which nobody takes cost nothing.
  */

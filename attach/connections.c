@@ -56,7 +56,7 @@ static unsigned make_room(struct pxt_ctlsock *ctlsock)
 }
 
 /* No more at once than there are places beside producers: a process that comes in such crowds waits a turn. */
-void pxt_connections_accept(struct pxt_ctlsock *ctlsock)
+bool pxt_connections_accept(struct pxt_ctlsock *ctlsock)
 {
 	for (unsigned left = PXT_CTLSOCK_SPARE; left; left--) {
 		unsigned i;
@@ -67,14 +67,18 @@ void pxt_connections_accept(struct pxt_ctlsock *ctlsock)
 		ctlsock->deaf = error == EMFILE;
 		ctlsock->closed = error == EBADF;
 		if (error)
-			return;
+			return error == EAGAIN;
 		i = make_room(ctlsock);
 		pxt_connections_close(ctlsock, i);
 		ctlsock->files->connection[i] = fd;
 		ctlsock->connection[i] = (struct pxt_connection){
 			.kind = PXT_CONNECTION_ASKS, .pid = pid, .received = ctlsock->turn
 		};
+		if (ctlsock->files->door)
+			pxt_port_local_door_enter(ctlsock->files->door, fd);
+		pxt_connections_receive(ctlsock, i);
 	}
+	return false;
 }
 
 /* ---- Saying ---- */
@@ -110,6 +114,7 @@ static unsigned descriptors_of(uint32_t what)
 	switch (what) {
 	case PXT_CTLSOCK_ATTACH:
 		return 2;
+	case PXT_CTLSOCK_GUEST:
 	case PXT_CTLSOCK_SNAPSHOT:
 	case PXT_CTLSOCK_FOLLOW:
 		return 1;
@@ -131,7 +136,7 @@ static const char *malformed(const struct pxt_ctlsock *ctlsock, size_t bytes, un
 		return "a text of another length than the request says";
 	if (request->text_bytes && ctlsock->in.text[request->text_bytes - 1u] != '\0')
 		return "a text without an end";
-	if (request->what < PXT_CTLSOCK_ATTACH || request->what > PXT_CTLSOCK_FOLLOW)
+	if (request->what < PXT_CTLSOCK_ATTACH || request->what > PXT_CTLSOCK_GUEST)
 		return "an unknown request";
 	if (request->text_bytes && request->what != PXT_CTLSOCK_FILTER)
 		return "a text that belongs to nothing";
@@ -151,6 +156,18 @@ static bool other_version(const struct pxt_ctlsock *ctlsock, size_t bytes)
 	       request->version != PXT_CTLSOCK_VERSION;
 }
 
+/* What the same process was attached as before its last exec. */
+static void end_former(struct pxt_ctlsock *ctlsock, int32_t pid)
+{
+	for (unsigned i = 0; pid && i < PXT_CTLSOCK_PLACES; i++) {
+		const struct pxt_connection *connection = &ctlsock->connection[i];
+
+		if (connection->kind == PXT_CONNECTION_PRODUCER && connection->guest &&
+		    connection->pid == pid)
+			pxt_connections_close(ctlsock, i);
+	}
+}
+
 /* Requests of another version, or malformed ones, are answered by an error. */
 static void take_request(
     struct pxt_ctlsock *ctlsock, unsigned i, size_t bytes, const struct pxt_port_passed *passed)
@@ -165,8 +182,15 @@ static void take_request(
 		send_error(ctlsock, i, 0, EPROTO, why);
 	} else {
 		memset(&ctlsock->out, 0, sizeof(ctlsock->out));
+		if (request->what == PXT_CTLSOCK_GUEST)
+			end_former(ctlsock, ctlsock->connection[i].pid);
 		error = pxt_request_do(
 		    ctlsock, i, request, ctlsock->in.text, passed->fd, ctlsock->out.text);
+		if (request->what == PXT_CTLSOCK_GUEST) {
+			if (error)
+				pxt_connections_close(ctlsock, i);
+			return;
+		}
 		if (!error)
 			error = pxt_request_status(ctlsock, &ctlsock->out.reply.status);
 		/* Who asks and does not listen goes. */
@@ -190,7 +214,7 @@ void pxt_connections_receive(struct pxt_ctlsock *ctlsock, unsigned i)
 	    ctlsock->files->connection[i], &ctlsock->in, sizeof(ctlsock->in), &bytes, &passed);
 	if (error == EAGAIN)
 		return;
-	/* Producers and followers have nothing more to say. */
+	/* Producers and followers have nothing more to say; a guest's end is no message. */
 	if (error == EPIPE || connection->kind != PXT_CONNECTION_ASKS) {
 		pxt_connections_close(ctlsock, i);
 	} else {
@@ -210,7 +234,8 @@ void pxt_connections_notify(struct pxt_ctlsock *ctlsock)
 		struct pxt_connection *connection = &ctlsock->connection[i];
 		bool runs = pxt_block_state(ctlsock->stream->block) != PXT_GATE_OFF;
 
-		if (connection->kind != PXT_CONNECTION_PRODUCER || connection->runs == runs)
+		if (connection->kind != PXT_CONNECTION_PRODUCER || connection->guest ||
+		    connection->runs == runs)
 			continue;
 		memset(&ctlsock->out, 0, sizeof(ctlsock->out));
 		ctlsock->out.reply.status.state = runs ? PXT_CTLSOCK_RUNNING : PXT_CTLSOCK_STOPPED;

@@ -9,6 +9,7 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
+#include "core/process/holdback.h"
 #include "core/process/lock.h"
 #include "port/port_sysinfo.h"
 
@@ -36,6 +37,13 @@ static void close_bell(struct pxt_ctlsock_files *open)
 	open->ringer = 0;
 }
 
+static void close_door(struct pxt_ctlsock_files *open)
+{
+	if (open->door)
+		pxt_port_local_close(open->door);
+	open->door = 0;
+}
+
 /* Closing is all: a process that hangs up ends the connections of the parent as well. */
 static void forget(unsigned index)
 {
@@ -49,6 +57,7 @@ static void forget(unsigned index)
 	if (open->listener)
 		pxt_port_local_close(open->listener);
 	close_bell(open);
+	close_door(open);
 	open->listener = 0;
 	atomic_store_explicit(&open->left, 0u, memory_order_relaxed);
 }
@@ -73,6 +82,7 @@ static void give_back(struct pxt_ctlsock *ctlsock)
 
 	pxt_producers_end(ctlsock);
 	close_bell(open);
+	close_door(open);
 	pxt_port_free(ctlsock, sizeof(*ctlsock));
 	/* Last: another stream may take them now. */
 	atomic_store_explicit(&open->left, 0u, memory_order_release);
@@ -132,6 +142,22 @@ static void sleep_until_called(struct pxt_ctlsock *ctlsock)
 		ctlsock->mute = !pxt_port_bell_hush(open->bell);
 }
 
+/*
+ * Who has sent a message before this is answered: a guest records from then on, and does not wait for the
+ * answer.  So nothing is delivered that may be newer than what a guest at the door has recorded.
+ */
+static void hear_all(struct pxt_ctlsock *ctlsock)
+{
+	uint64_t before = pxt_port_ticks_ordered();
+
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !pxt_ctlsock_ending(ctlsock); i++) {
+		if (ctlsock->watch[i].ready || ctlsock->connection[i].kind == PXT_CONNECTION_ASKS)
+			pxt_connections_receive(ctlsock, i);
+	}
+	if (!pxt_ctlsock_ending(ctlsock) && !ctlsock->closed && pxt_connections_accept(ctlsock))
+		pxt_wide_set(&ctlsock->known_until, before);
+}
+
 /* Each turn is bounded, whatever connections do: one message of each, so many new ones, one pull. */
 static void answer(void *argument)
 {
@@ -140,14 +166,9 @@ static void answer(void *argument)
 	while (!pxt_ctlsock_ending(ctlsock)) {
 		sleep_until_called(ctlsock);
 		ctlsock->turn++;
-		for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !pxt_ctlsock_ending(ctlsock); i++) {
-			if (ctlsock->watch[i].ready)
-				pxt_connections_receive(ctlsock, i);
-		}
+		hear_all(ctlsock);
 		if (pxt_ctlsock_ending(ctlsock))
 			break;
-		if (ctlsock->watch[PXT_CTLSOCK_PLACES].ready)
-			pxt_connections_accept(ctlsock);
 		pxt_connections_notify(ctlsock);
 		pxt_producers_collect(ctlsock);
 		pxt_follow_all(ctlsock);
@@ -183,6 +204,20 @@ static void hide(struct pxt_ctlsock *ctlsock)
 	open->listener = 0;
 }
 
+static int open_door(struct pxt_ctlsock *ctlsock)
+{
+	struct pxt_ctlsock_files *open = ctlsock->files;
+	int fd;
+	int error;
+
+	if (!(ctlsock->stream->block->attr._pxt_flags & PXT_ATTR_GUEST))
+		return 0;
+	error = pxt_port_local_door(open->listener, &fd);
+	if (!error)
+		open->door = fd;
+	return error;
+}
+
 static int begin(struct pxt_ctlsock *ctlsock, const char *name)
 {
 	struct pxt_ctlsock_files *open = ctlsock->files;
@@ -196,6 +231,9 @@ static int begin(struct pxt_ctlsock *ctlsock, const char *name)
 	if (error)
 		return error;
 	open->listener = fd;
+	error = open_door(ctlsock);
+	if (error)
+		return error;
 	error = pxt_port_bell_open(&fd, &ringer);
 	if (error)
 		return error;
@@ -253,12 +291,26 @@ static void close_ctlsock(struct pxt_stream *stream)
 
 /* ---- What Core calls with the stream's mutex ---- */
 
+/*
+ * Up to when all who may have recorded something are attached.  The helper is waited for like an unfinished
+ * record: longer than the hold-back time it holds nobody up.
+ */
+static uint64_t known_until(struct pxt_ctlsock *ctlsock, uint64_t clock)
+{
+	uint64_t known;
+
+	if (!ctlsock->files->door || !pxt_port_local_door_awaits(ctlsock->files->door))
+		return clock;
+	known = pxt_wide_load(&ctlsock->known_until);
+	return known < clock && clock - known < pxt_holdback_ticks() ? known : clock;
+}
+
 static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)
 {
 	struct pxt_ctlsock *ctlsock = stream->share;
 
-	return pxt_intake_pull(
-	    stream, ctlsock->present, CONFIG_PTRACE_ATTACH_MAX, &ctlsock->payload, clock, all);
+	return pxt_intake_pull(stream, ctlsock->present, CONFIG_PTRACE_ATTACH_MAX,
+	    &ctlsock->payload, known_until(ctlsock, clock), all);
 }
 
 /* Producers hear of it from the helper; what they recorded before counts from now on as not recorded. */
@@ -266,8 +318,12 @@ static void state(struct pxt_stream *stream)
 {
 	struct pxt_ctlsock *ctlsock = stream->share;
 
+	if (pxt_block_state(stream->block) == PXT_GATE_OFF)
+		ctlsock->started = 0;
 	if (pxt_block_state(stream->block) == PXT_GATE_RUNNING) {
 		uint64_t now = pxt_port_ticks_ordered();
+
+		ctlsock->started = now;
 
 		for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
 			if (ctlsock->present[i])

@@ -46,7 +46,7 @@ static void copy_between(void *to, const void *from, size_t at, size_t end)
  * The header as this build would have written it for such a stream, but for what differs between
  * processes: then all places in it are this build's.
  */
-static bool expected(const struct pxt_stream_header *header, size_t bytes)
+static bool expected(const struct pxt_stream_header *header, size_t bytes, uint64_t directory_at)
 {
 	struct pxt_block block;
 	struct pxt_stream_header *want = &block.header;
@@ -57,6 +57,7 @@ static bool expected(const struct pxt_stream_header *header, size_t bytes)
 	block.max_data = header->max_data;
 	block.full_policy = POSIX_TRACE_LOOP;
 	pxt_streamheader_fill(&block, bytes);
+	want->directory_at = directory_at;
 	memcpy(want->header.magic, PXT_STREAM_MAGIC, sizeof(want->header.magic));
 	copy_between(want, header, offsetof(struct pxt_imageheader, key),
 	    offsetof(struct pxt_imageheader, word_bytes));
@@ -64,6 +65,12 @@ static bool expected(const struct pxt_stream_header *header, size_t bytes)
 	copy_between(want, header, offsetof(struct pxt_stream_header, clock_error_ppm),
 	    offsetof(struct pxt_stream_header, max_data));
 	return memcmp(want, header, sizeof(*want)) == 0;
+}
+
+/* Where a guest's file has its directory: on the next page. */
+static size_t directory_behind(size_t bytes)
+{
+	return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
 /* The same for the directory: this process' own has the same layout. */
@@ -84,7 +91,9 @@ static int check_headers(struct pxt_producer_memory *producer)
 {
 	struct pxt_directory_header directory;
 	struct pxt_stream_header header;
+	bool guest = !producer->directory;
 	size_t bytes;
+	size_t behind;
 
 	if (producer->bytes < sizeof(struct pxt_block))
 		return ENOTSUP;
@@ -96,8 +105,14 @@ static int check_headers(struct pxt_producer_memory *producer)
 		return ENOTSUP;
 	bytes = sizeof(struct pxt_block) +
 	        header.lanes * (sizeof(struct pxt_lane) + header.slots * sizeof(pxt_cell));
-	if (!expected(&header, bytes) || producer->bytes < bytes ||
-	    producer->directory_bytes < sizeof(*producer->directory))
+	behind = directory_behind(bytes);
+	if (!expected(&header, bytes, guest ? behind : 0u) ||
+	    producer->bytes < (guest ? behind + sizeof(*producer->directory) : bytes))
+		return ENOTSUP;
+	if (guest)
+		producer->directory =
+		    (const struct pxt_directory *)(const void *)(producer->memory + behind);
+	else if (producer->directory_bytes < sizeof(*producer->directory))
 		return ENOTSUP;
 	pxt_producer_read(&directory, &producer->directory->header, sizeof(directory));
 	if (!directory_expected(&directory))
@@ -113,13 +128,14 @@ static int check_headers(struct pxt_producer_memory *producer)
 static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
-	       (size_t)PXT_PRODUCER_SLOTS * sizeof(pxt_cell) + PAGE;
+	       (size_t)PXT_PRODUCER_SLOTS * sizeof(pxt_cell) + sizeof(struct pxt_directory) +
+	       2 * PAGE;
 }
 
 /* What is larger than this build makes it is of another build. */
-static int view(int fd, size_t limit, const void **memory, size_t *bytes)
+static int view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes)
 {
-	int error = pxt_port_filemap_view(fd, limit, memory, bytes);
+	int error = pxt_port_filemap_view(fd, limit, holes, memory, bytes);
 
 	return error == EFBIG ? ENOTSUP : error;
 }
@@ -127,13 +143,16 @@ static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 static int map(struct pxt_producer_memory *producer, int stream, int directory)
 {
 	const void *memory;
-	int error = view(stream, largest(), &memory, &producer->bytes);
+	bool guest = directory < 0;
+	int error = view(stream, largest(), guest, &memory, &producer->bytes);
 
 	if (error)
 		return error;
 	producer->memory = memory;
-	error = view(
-	    directory, sizeof(*producer->directory) + PAGE, &memory, &producer->directory_bytes);
+	if (guest)
+		return 0;
+	error = view(directory, sizeof(*producer->directory) + PAGE, false, &memory,
+	    &producer->directory_bytes);
 	if (!error)
 		producer->directory = memory;
 	return error;
@@ -168,7 +187,7 @@ void pxt_intake_end(struct pxt_producer_memory *producer)
 {
 	if (producer->memory)
 		pxt_port_free((void *)(uintptr_t)producer->memory, producer->bytes);
-	if (producer->directory)
+	if (producer->directory_bytes)
 		pxt_port_free((void *)(uintptr_t)producer->directory, producer->directory_bytes);
 	pxt_port_free(producer, sizeof(*producer));
 }

@@ -54,7 +54,7 @@ struct pxt_producer_memory {
 	const unsigned char *memory; /* mapped for reading */
 	size_t bytes;
 	const struct pxt_directory *directory; /* mapped for reading */
-	size_t directory_bytes;
+	size_t directory_bytes;                /* 0: it is a guest's, behind the stream */
 	int32_t pid;
 	uint32_t lanes;
 	uint32_t mask; /* slots of a lane less 1 */

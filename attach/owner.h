@@ -45,6 +45,7 @@ struct pxt_connection {
 	uint64_t received; /* ctlsock.turn when it spoke last */
 	uint32_t producer; /* PRODUCER, GONE: of ctlsock.present */
 	bool runs;         /* PRODUCER: what it was told */
+	bool guest;        /* PRODUCER: its descriptor tells of its end alone */
 	struct pxt_follow *follow;
 };
 
@@ -60,6 +61,7 @@ struct pxt_ctlsock {
 	struct pxt_port_thread thread;
 	_Atomic uint32_t ending;
 	_Atomic uint32_t fate; /* enum pxt_helper */
+	pxt_wide known_until;  /* ticks: who has sent a message before is attached; by the helper */
 
 	/* The helper's: here and after `present`. */
 	uint64_t turn;
@@ -69,6 +71,8 @@ struct pxt_ctlsock {
 	bool mute;       /* ... or the bell: looks now and then */
 	bool late;       /* somebody could not be told yet */
 	bool learns;     /* a producer has a type that is not known yet */
+
+	uint64_t started; /* ticks, with the stream's mutex; 0: the stream does not run */
 
 	/* With the stream's mutex: the memory that is pulled from. */
 	struct pxt_producer_memory *present[CONFIG_PTRACE_ATTACH_MAX];
@@ -95,6 +99,7 @@ struct pxt_ctlsock {
 struct pxt_ctlsock_files {
 	_Atomic uint32_t left; /* a helper that was not waited for has them still */
 	int listener;
+	int door; /* takes guests: ready while somebody waits at the listener, or with a message */
 	int bell;
 	int ringer;
 	int connection[PXT_CTLSOCK_PLACES];
@@ -131,8 +136,11 @@ void pxt_name_give_up(const char *path, int listener, const struct pxt_port_plac
 
 /* ---- Connections (connections.c); the helper ---- */
 
-/* Those who want to be let in; a process that has asked nothing for longest makes room for them. */
-void pxt_connections_accept(struct pxt_ctlsock *ctlsock);
+/*
+ * Those who want to be let in, and what they say; a process that has asked nothing for longest makes room for
+ * them.  False: there may be more.
+ */
+bool pxt_connections_accept(struct pxt_ctlsock *ctlsock);
 /* One message of caller @i, and the answer. */
 void pxt_connections_receive(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Producers that do not know yet that the stream was started or stopped. */
@@ -146,6 +154,11 @@ unsigned pxt_connections_count(const struct pxt_ctlsock *ctlsock, enum pxt_conne
 
 /* An errno value, 0 or: it is one from now on.  @fd: its stream, its directory. */
 int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2]);
+/*
+ * The same of one that does not wait for an answer.  @fd: its stream.  The connection's descriptor becomes one that
+ * tells of the process' end.
+ */
+int pxt_producers_add_guest(struct pxt_ctlsock *ctlsock, unsigned i, int fd);
 /* Its connection has ended. */
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Types that producers have defined by now.  False: there are no producers. */

@@ -237,7 +237,7 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 	if (error)
 		return error;
 	attr._pxt_file = *memory + 1;
-	attr._pxt_flags |= PXT_ATTR_PRODUCER;
+	attr._pxt_flags |= PXT_ATTR_PRODUCER | (given ? given->_pxt_flags & PXT_ATTR_GUEST : 0u);
 	error = pxt_create_stream(&request, &attr, stream);
 	if (error)
 		pxt_port_local_close(*memory);
@@ -259,11 +259,11 @@ static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
 	return error;
 }
 
-static int request(int connection, const struct pxt_port_passed *files)
+static int request(int connection, uint32_t what, const struct pxt_port_passed *files)
 {
 	const struct pxt_ctlsock_request request = { .magic = PXT_CTLSOCK_MAGIC,
 		.version = PXT_CTLSOCK_VERSION,
-		.what = PXT_CTLSOCK_ATTACH,
+		.what = what,
 		.hz = pxt_clock.hz,
 		.clock_source = (uint32_t)pxt_clock.source };
 	int error = pxt_port_local_send(connection, &request, sizeof(request), files);
@@ -332,7 +332,7 @@ static int ask(
 {
 	struct producer *producer = &producers[stream->index];
 	bool running = false;
-	int error = request(connection, files);
+	int error = request(connection, PXT_CTLSOCK_ATTACH, files);
 
 	PXT_TESTPOINT(PXT_TP_PRODUCER_ASKED);
 	if (!error)
@@ -379,10 +379,71 @@ static int connect_to(const char *name, int *connection)
 	return error == ECONNREFUSED ? ENOENT : error;
 }
 
-PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)
+/* ---- Guests ---- */
+
+/* Nothing waits for the owner, which sees the process' end, and takes what was recorded until then. */
+static bool stays(struct pxt_stream *stream)
+{
+	(void)stream;
+	return false;
+}
+
+static int hand_over(
+    struct pxt_stream *stream, const struct pxt_port_passed *file, int connection, trace_id_t *trid)
+{
+	int error = publish(stream, file->fd[0], trid);
+
+	if (error)
+		return error;
+	error = request(connection, PXT_CTLSOCK_GUEST, file);
+	if (error) {
+		(void)pxt_shutdown_stream(*trid, NULL);
+		return error;
+	}
+	stream->at_exit = stays;
+	(void)set_running(*trid, true);
+	return 0;
+}
+
+/*
+ * A program that did not ask for it keeps no thread and no descriptor of ours.  So it hears neither START nor
+ * STOP: it records from now on, and the owner takes what belongs into its stream.
+ */
+static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *trid)
+{
+	struct pxt_port_passed file = { .count = 1 };
+	struct pxt_stream *stream;
+	int error = make_stream(attr, &file.fd[0], &stream);
+
+	if (error)
+		return error;
+	error = hand_over(stream, &file, connection, trid);
+	pxt_port_local_close(file.fd[0]);
+	return error;
+}
+
+static int attach_program(const trace_attr_t *attr, int connection, trace_id_t *trid)
 {
 	struct pxt_port_passed files = { .count = 2 };
 	struct pxt_stream *stream;
+	int error;
+
+	watch_forks();
+	error = pxt_producer_directory(&files.fd[1]);
+	if (!error)
+		error = make_stream(attr, &files.fd[0], &stream);
+	if (error) {
+		pxt_port_local_close(connection);
+		return error;
+	}
+	error = attach(stream, &files, connection, trid);
+	/* Mapped where it is needed. */
+	pxt_port_local_close(files.fd[0]);
+	return error;
+}
+
+PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, trace_id_t *trid)
+{
 	trace_id_t attached;
 	int connection;
 	int error;
@@ -392,17 +453,12 @@ PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, tr
 	error = connect_to(name, &connection);
 	if (error)
 		return error;
-	watch_forks();
-	error = pxt_producer_directory(&files.fd[1]);
-	if (!error)
-		error = make_stream(attr, &files.fd[0], &stream);
-	if (error) {
+	if (attr && attr->_pxt_flags & PXT_ATTR_GUEST) {
+		error = attach_guest(attr, connection, &attached);
 		pxt_port_local_close(connection);
-		return error;
+	} else {
+		error = attach_program(attr, connection, &attached);
 	}
-	error = attach(stream, &files, connection, &attached);
-	/* Mapped where it is needed. */
-	pxt_port_local_close(files.fd[0]);
 	if (!error)
 		*trid = attached;
 	return error;

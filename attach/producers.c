@@ -35,11 +35,23 @@ static int present(struct pxt_ctlsock *ctlsock, struct pxt_connection *connectio
 	state = pxt_block_state(ctlsock->stream->block);
 	connection->runs = state != PXT_GATE_OFF;
 	if (connection->runs)
-		pxt_intake_started(memory, pxt_port_ticks_ordered());
+		pxt_intake_started(
+		    memory, connection->guest ? ctlsock->started : pxt_port_ticks_ordered());
 	ctlsock->present[connection->producer] = memory;
 	pxt_stream_unlock(ctlsock->stream);
 	PXT_TESTPOINT(PXT_TP_OWNER_PRESENT);
 	return 0;
+}
+
+static void take_what_there_is(struct pxt_ctlsock *ctlsock);
+
+static uint32_t free_place(const struct pxt_ctlsock *ctlsock)
+{
+	uint32_t producer = 0;
+
+	while (producer < CONFIG_PTRACE_ATTACH_MAX && ctlsock->producers[producer])
+		producer++;
+	return producer;
 }
 
 /* One attached process more; refused where there are as many as the configuration allows. */
@@ -47,7 +59,7 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 {
 	const struct pxt_ctlsock_request *request = &ctlsock->in.request;
 	struct pxt_connection *connection = &ctlsock->connection[i];
-	uint32_t producer = 0;
+	uint32_t producer;
 	int error;
 
 	/*
@@ -56,8 +68,12 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 	 */
 	if (request->clock_source != (uint32_t)pxt_clock.source)
 		return ENOTSUP;
-	while (producer < CONFIG_PTRACE_ATTACH_MAX && ctlsock->producers[producer])
-		producer++;
+	producer = free_place(ctlsock);
+	/* Many short processes in a row: those that have left make room. */
+	if (producer == CONFIG_PTRACE_ATTACH_MAX) {
+		take_what_there_is(ctlsock);
+		producer = free_place(ctlsock);
+	}
 	if (producer == CONFIG_PTRACE_ATTACH_MAX)
 		return EAGAIN;
 	error = pxt_intake_begin(fd[0], fd[1], connection->pid, &ctlsock->producers[producer]);
@@ -72,6 +88,33 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 	else
 		connection->kind = PXT_CONNECTION_PRODUCER;
 	return error;
+}
+
+int pxt_producers_add_guest(struct pxt_ctlsock *ctlsock, unsigned i, int fd)
+{
+	struct pxt_connection *connection = &ctlsock->connection[i];
+	int *kept = &ctlsock->files->connection[i];
+	const int files[2] = { fd, -1 };
+	int life;
+	int ended;
+	int error;
+
+	if (!ctlsock->files->door)
+		return ENOTSUP;
+	ended = pxt_port_local_life(*kept, connection->pid, &life);
+	if (ended && ended != ESRCH)
+		return ended;
+	connection->guest = true;
+	error = pxt_producers_add(ctlsock, i, files);
+	if (error) {
+		pxt_port_local_close(life);
+		return error;
+	}
+	pxt_port_local_close(*kept);
+	*kept = ended ? 0 : life;
+	if (ended)
+		pxt_producers_remove(ctlsock, i);
+	return 0;
 }
 
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i)
@@ -128,11 +171,11 @@ static bool is_due(const struct pxt_ctlsock *ctlsock)
 	return pxt_port_ticks_ordered() - ctlsock->pulled >= half;
 }
 
-void pxt_producers_collect(struct pxt_ctlsock *ctlsock)
+static void take_what_there_is(struct pxt_ctlsock *ctlsock)
 {
 	bool out[PXT_CTLSOCK_PLACES] = { false };
 
-	if (!is_due(ctlsock) || !pxt_producers_learn(ctlsock) || !pxt_stream_enter(ctlsock->stream))
+	if (!pxt_producers_learn(ctlsock) || !pxt_stream_enter(ctlsock->stream))
 		return;
 	pull(ctlsock);
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
@@ -150,6 +193,12 @@ void pxt_producers_collect(struct pxt_ctlsock *ctlsock)
 			ctlsock->connection[i].kind = PXT_CONNECTION_NONE;
 		}
 	}
+}
+
+void pxt_producers_collect(struct pxt_ctlsock *ctlsock)
+{
+	if (is_due(ctlsock))
+		take_what_there_is(ctlsock);
 }
 
 void pxt_producers_end(struct pxt_ctlsock *ctlsock)

@@ -86,9 +86,10 @@ int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *s
 /* ---- What it does ---- */
 
 /* The stream tells who was not let in. */
-static int attach(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
+static int attach(struct pxt_ctlsock *ctlsock, unsigned i, uint32_t what, const int *fd)
 {
-	int error = pxt_producers_add(ctlsock, i, fd);
+	int error = what == PXT_CTLSOCK_GUEST ? pxt_producers_add_guest(ctlsock, i, fd[0])
+	                                      : pxt_producers_add(ctlsock, i, fd);
 
 	if (error && pxt_stream_enter(ctlsock->stream)) {
 		pxt_error_record(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error);
@@ -104,7 +105,8 @@ int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
 	(void)pxt_producers_learn(ctlsock);
 	switch ((enum pxt_ctlsock_what)request->what) {
 	case PXT_CTLSOCK_ATTACH:
-		return attach(ctlsock, i, fd);
+	case PXT_CTLSOCK_GUEST:
+		return attach(ctlsock, i, request->what, fd);
 	case PXT_CTLSOCK_STATUS:
 		return 0;
 	case PXT_CTLSOCK_START:

@@ -17,8 +17,19 @@ PXT_INLINE bool pxt_attr_producer(const trace_attr_t *attr)
 {
 	return (attr->_pxt_flags & PXT_ATTR_PRODUCER) != 0;
 }
+
+PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+{
+	return pxt_attr_producer(attr) && (attr->_pxt_flags & PXT_ATTR_GUEST) != 0;
+}
 #else
 PXT_INLINE bool pxt_attr_producer(const trace_attr_t *attr)
+{
+	(void)attr;
+	return false;
+}
+
+PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
 {
 	(void)attr;
 	return false;

@@ -28,6 +28,8 @@ static int map_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **b
 
 	if (error)
 		return error;
+	if (pxt_attr_guest(attr))
+		return pxt_room_guest(attr, bytes, block);
 	error = pxt_room_take(attr, bytes);
 	PXT_TESTPOINT(PXT_TP_FILE_TAKEN);
 	if (!error)
@@ -45,6 +47,7 @@ static int make_block(
 {
 	size_t directory_at = whole_pages(bytes);
 	size_t procinfo_at = whole_pages(directory_at + sizeof(struct pxt_directory));
+	bool guest = pxt_attr_guest(attr);
 	int error;
 
 	*whole = bytes;
@@ -52,16 +55,17 @@ static int make_block(
 		*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 		return *block ? 0 : ENOMEM;
 	}
-	/* What another process reads while this one lives has its directory beside it (attach/). */
-	*whole = pxt_attr_producer(attr) ? directory_at
-	                                 : whole_pages(procinfo_at + pxt_procinfo_bytes());
+	/* What another process reads while this one lives has its directory beside it (attach/), or behind it. */
+	*whole = guest                     ? procinfo_at
+	         : pxt_attr_producer(attr) ? directory_at
+	                                   : whole_pages(procinfo_at + pxt_procinfo_bytes());
 	if (*whole < bytes)
 		return ENOMEM;
 	error = map_file(attr, *whole, block);
-	if (!error && !pxt_attr_producer(attr)) {
+	if (!error && (guest || !pxt_attr_producer(attr)))
 		(*block)->header.directory_at = directory_at;
+	if (!error && !pxt_attr_producer(attr))
 		(*block)->header.procinfo_at = procinfo_at;
-	}
 	return error;
 }
 
@@ -87,6 +91,8 @@ static void fill(struct pxt_block *block, uint32_t index, size_t whole)
 		return;
 	replica = (struct pxt_directory *)(void *)(bytes + header->directory_at);
 	pxt_replica_begin(index, replica);
+	if (!header->procinfo_at)
+		return;
 	tell_process(&replica->header);
 	header->procinfo_bytes = (uint32_t)pxt_procinfo_write(
 	    (char *)bytes + header->procinfo_at, whole - (size_t)header->procinfo_at);

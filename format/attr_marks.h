@@ -11,6 +11,11 @@
 #define PXT_ATTR_FRAMES   4u /* the log goes out as frames; neither of both: as the output is */
 #define PXT_ATTR_PLAIN    8u
 #define PXT_ATTR_PRODUCER 16u /* not from attributes: memory that another process reads (attach/) */
+/*
+ * Of an attachment: the program did not ask for it (sysevents/wrap/start.c).  Of a stream with a name: takes
+ * such (tools/run/recorder.c).
+ */
+#define PXT_ATTR_GUEST    32u
 #define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
 
 #endif

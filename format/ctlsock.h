@@ -65,6 +65,14 @@ enum pxt_ctlsock_what {
 	PXT_CTLSOCK_SNAPSHOT,
 	/* Descriptor: gets what the stream holds and what comes as a log that grows. */
 	PXT_CTLSOCK_FOLLOW,
+	/*
+	 * Descriptor: a memfd that holds a stream of the client's with its directory behind it, some of
+	 * whose pages may not be there yet.  Attaches a program that did not ask for it (pxtrace run): no
+	 * reply comes, and the connection ends at once.  The attachment lasts as long as the process, or until
+	 * it attaches so again, after an exec.  START and STOP do not reach it: the owner takes
+	 * what belongs into the stream.
+	 */
+	PXT_CTLSOCK_GUEST,
 };
 
 struct pxt_ctlsock_request {

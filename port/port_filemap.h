@@ -38,15 +38,21 @@ bool pxt_port_filemap_same(int fd, int other);
 /* As pxt_port_filemap_extend(), for files in memory alone, and sooner. */
 int pxt_port_filemap_fill(int fd, size_t bytes);
 /*
+ * The empty file becomes @bytes long and is mapped; its pages come when they are touched, as those of
+ * memory from malloc() do.  Forked children do not have it.  pxt_port_free() ends that.  ENOMEM; EINVAL.
+ */
+int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory);
+/*
  * From now on no process can map the file for writing, write to it, make it shorter or take pages out
  * of it; what is mapped stays as it is.  ENOTSUP: not this file, or not on this system.
  */
 int pxt_port_filemap_settle(int fd);
 /*
  * Maps, for reading, a file that another process has settled, whole; forked children do not have it.
- * To touch it never fails, never waits for a process, and takes no memory.  EINVAL: it is no such file;
- * EFBIG: it has more than @limit bytes; ENOMEM: there is no room.  pxt_port_free() ends that.
+ * To touch it never fails and never waits for a process.  It takes no memory, but with @holes, where room
+ * may be missing that nobody took yet.  EINVAL: it is no such file; EFBIG: it has more than @limit bytes;
+ * ENOMEM: there is no room.  pxt_port_free() ends that.
  */
-int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *bytes);
+int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes);
 
 #endif

@@ -60,6 +60,22 @@ int pxt_port_local_remove(const char *path, const struct pxt_port_place *place);
  */
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
 
+/*
+ * *fd becomes ready when the process at the other side of @connection, @pid, has ended, whatever became of
+ * the connection.  ESRCH: it has ended; EAGAIN: no descriptor; ENOTSUP.
+ */
+int pxt_port_local_life(int connection, int32_t pid, int *fd);
+
+/*
+ * One descriptor, *door, for @listener and all that enter it: whether somebody waits there, in front of it or with a
+ * message.  EAGAIN: no descriptor; ENOMEM.
+ */
+int pxt_port_local_door(int listener, int *door);
+/* Until @fd is closed. */
+void pxt_port_local_door_enter(int door, int fd);
+/* Does not wait.  Also beside all others. */
+bool pxt_port_local_door_awaits(int door);
+
 /* ---- Messages ---- */
 
 /* Descriptors that come or go with one message. */

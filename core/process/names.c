@@ -27,6 +27,7 @@ void pxt_names_init(struct pxt_directory *directory)
 void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
 {
 	uint32_t count = atomic_load_explicit(&from->names.count, memory_order_acquire);
+	uint32_t used;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t at = atomic_load_explicit(&from->names.format_at[i], memory_order_acquire);
@@ -34,8 +35,10 @@ void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
 		memcpy(to->names.names[i], from->names.names[i], PXT_NAME_BYTES);
 		atomic_store_explicit(&to->names.format_at[i], at, memory_order_relaxed);
 	}
-	memcpy(to->names.pool, from->names.pool, sizeof(to->names.pool));
-	to->names.pool_used = from->names.pool_used;
+	/* After the places in it, which are published when it covers them. */
+	used = from->names.pool_used;
+	memcpy(to->names.pool, from->names.pool, used);
+	to->names.pool_used = used;
 	atomic_store_explicit(&to->names.count, count, memory_order_release);
 }
 

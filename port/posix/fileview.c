@@ -67,6 +67,32 @@ int pxt_port_filemap_fill(int fd, size_t bytes)
 	return pxt_quiet_error(quiet, error);
 }
 
+static int map_untouched(int fd, size_t bytes, void **memory)
+{
+	void *at;
+
+	if (pxt_beyond_limit(bytes))
+		return ENOMEM;
+	while (ftruncate(fd, (off_t)bytes) != 0) {
+		if (errno != EINTR)
+			return ENOMEM;
+	}
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
+	(void)madvise(at, bytes, MADV_DONTFORK);
+	*memory = at;
+	return 0;
+}
+
+int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = map_untouched(fd, bytes, memory);
+
+	return pxt_quiet_error(quiet, error);
+}
+
 int pxt_port_filemap_settle(int fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
@@ -90,7 +116,7 @@ static bool is_in_memory(int fd)
  * Huge pages, which have a file system of their own, may be missing when they are touched.  Room that
  * was not taken would be taken at the reader's cost.
  */
-static int view(int fd, size_t limit, const void **memory, size_t *bytes)
+static int view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes)
 {
 	struct stat state;
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -98,7 +124,7 @@ static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 
 	if (seals < 0 || (seals & SETTLED) != SETTLED || fstat(fd, &state) != 0 ||
 	    !S_ISREG(state.st_mode) || !is_in_memory(fd) || state.st_size <= 0 ||
-	    state.st_blocks < state.st_size / 512)
+	    (!holes && state.st_blocks < state.st_size / 512))
 		return EINVAL;
 	if ((uint64_t)state.st_size > limit)
 		return EFBIG;
@@ -111,10 +137,10 @@ static int view(int fd, size_t limit, const void **memory, size_t *bytes)
 	return 0;
 }
 
-int pxt_port_filemap_view(int fd, size_t limit, const void **memory, size_t *bytes)
+int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = view(fd, limit, memory, bytes);
+	int error = view(fd, limit, holes, memory, bytes);
 
 	return pxt_quiet_error(quiet, error);
 }

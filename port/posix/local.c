@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -30,7 +31,7 @@
 /* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
 #define FIRST_DESCRIPTOR 3
 /* Clients that wait to be let in; more are told to come again. */
-#define BACKLOG          16
+#define BACKLOG          128
 
 PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
 
@@ -454,6 +455,72 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*pid = (int32_t)who.pid;
 	return pxt_quiet_error(quiet, error);
+}
+
+/* Since Linux 6.5: of the process itself, whose number may be another's by now. */
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+static int open_life(int connection, int32_t pid)
+{
+	int fd = -1;
+	socklen_t bytes = sizeof(fd);
+
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERPIDFD, &fd, &bytes) == 0)
+		return fd;
+	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+int pxt_port_local_life(int connection, int32_t pid, int *fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = 0;
+
+	*fd = is_kept(connection) ? open_life(connection, pid) : -1;
+	if (*fd >= 0)
+		error = keep(fd);
+	else if (errno == ESRCH || errno == EINVAL || errno == ENODATA)
+		error = ESRCH;
+	else
+		error = errno == EMFILE || errno == ENFILE ? EAGAIN : ENOTSUP;
+	return pxt_quiet_error(quiet, error);
+}
+
+static int watch_at(int door, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(door, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : usual(errno);
+}
+
+int pxt_port_local_door(int listener, int *door)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = adopt(epoll_create1(EPOLL_CLOEXEC), door);
+
+	if (error == 0)
+		error = watch_at(*door, listener);
+	return pxt_quiet_error(quiet, settle(door, error));
+}
+
+void pxt_port_local_door_enter(int door, int fd)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
+	if (is_kept(door))
+		(void)watch_at(door, fd);
+	pxt_quiet_end(quiet);
+}
+
+bool pxt_port_local_door_awaits(int door)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct pollfd one = { .fd = door, .events = POLLIN };
+	bool awaits = is_kept(door) && poll(&one, 1, 0) > 0;
+
+	pxt_quiet_end(quiet);
+	return awaits;
 }
 
 /* Where too many wait to be let in already, the system knows no other way than to ask again. */

@@ -11,27 +11,22 @@
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
  *	PXTRACE_CONTENDED  locks only where a thread has to wait
  *	PXTRACE_STACK_US   waits that long carry the functions that called
+ *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks_x86.c)
  *
- * It is read once, as a program may change its environment before it forks.  Descriptors of the attachment
- * get high numbers, so that the program's own are what they would be.
+ * It is read once, as a program may change its environment before it forks.  The program keeps
+ * neither a descriptor nor a thread of the attachment (attach/producer.c).
  */
 #define _GNU_SOURCE
-
-#include "format/owndescriptors.h"
+#include "format/attr_marks.h"
 #include "sysevents/wrap/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define RING_BYTES ((size_t)4 << 20)
-/* A forked child has a part of it: every page of it is touched before the child goes on. */
-#define CHILD_PART 8u
 #define RING_LEAST ((size_t)64 << 10)
-/* Numbers that are left for the library's descriptors, below the limit or the last that it looks at. */
-#define OWN_ROOM   ((rlim_t)24)
 #define FIRST_TYPE POSIX_TRACE_MUTEX_WAIT_NP
 #define LAST_TYPE  POSIX_TRACE_GENERAL_DEBUG_NP
 
@@ -82,27 +77,16 @@ static void filter(trace_id_t trid)
 	(void)posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
 }
 
-/* Below the limit: to the program it is as if that was so much lower. */
-static void place_descriptors(void)
+static int attach(void)
 {
-	struct rlimit limit;
-	rlim_t end = PXT_OWN_DESCRIPTORS;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < end)
-		end = limit.rlim_cur;
-	_pxt_own_descriptors.first = end > (rlim_t)2 * OWN_ROOM ? (int)(end - OWN_ROOM) : 0;
-}
-
-static int attach(bool is_child)
-{
-	size_t bytes = stream.ring / (is_child ? CHILD_PART : 1u);
 	trace_attr_t attr;
 	trace_id_t trid;
 	int error = posix_trace_attr_init(&attr);
 
 	if (!error)
-		error =
-		    posix_trace_attr_setstreamsize(&attr, bytes < RING_LEAST ? RING_LEAST : bytes);
+		error = posix_trace_attr_setstreamsize(
+		    &attr, stream.ring < RING_LEAST ? RING_LEAST : stream.ring);
+	attr._pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attach_np(stream.name, &attr, &trid);
 	if (!error)
@@ -111,15 +95,14 @@ static int attach(bool is_child)
 }
 
 /* Nothing that the library does here is the program's. */
-static void attach_if_asked(bool is_child)
+static void attach_if_asked(void)
 {
 	int error;
 
 	if (!*stream.name)
 		return;
 	(void)posix_trace_thread_exclude_np(1);
-	place_descriptors();
-	error = attach(is_child);
+	error = attach();
 	/*
 	 * A process that outlives the recording starts others, which are none of its business.  Where too many
 	 * are attached, the owner says so (tools/run/summary.c).
@@ -144,10 +127,10 @@ static void tell(void)
 	pxt_process_tell_thread(0);
 }
 
-static void begin(bool is_child)
+static void begin(void)
 {
 	pxt_wrap_wishes.pid = (int)getpid();
-	attach_if_asked(is_child);
+	attach_if_asked();
 	pxt_start_exit();
 	tell();
 }
@@ -156,7 +139,7 @@ void pxt_start_child(void)
 {
 	int saved = errno;
 
-	begin(true);
+	begin();
 	errno = saved;
 }
 
@@ -188,7 +171,7 @@ static __attribute__((constructor(103))) void start(void)
 
 	pxt_start_door();
 	note_wishes();
-	begin(false);
+	begin();
 	errno = saved;
 }
 

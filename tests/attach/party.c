@@ -2,6 +2,7 @@
 /* party.c - see party.h. */
 #include "party.h"
 
+#include "format/attr_marks.h"
 #include "format/ids.h"
 
 #include <dirent.h>
@@ -42,6 +43,7 @@ trace_id_t owner_open(const struct owner_spec *spec)
 	    spec->policy ? spec->policy : POSIX_TRACE_LOOP);
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, spec->lanes ? spec->lanes : 2), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, owner_name), 0);
+	attr._pxt_flags |= spec->guests ? PXT_ATTR_GUEST : 0u;
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
 	if (!spec->stopped)
 		PXT_EQ_FATAL(posix_trace_start(trid), 0);

@@ -22,6 +22,7 @@ struct owner_spec {
 	int policy;          /* 0: LOOP */
 	unsigned lanes;      /* 0: 2 */
 	bool stopped;
+	bool guests; /* takes programs that did not ask for it */
 	bool placed; /* owner_place() was called */
 };
 /* Makes the folder; owner_open() does it else. */

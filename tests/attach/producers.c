@@ -4,6 +4,7 @@
 #include "party.h"
 
 #include "core/process/threads.h"
+#include "format/attr_marks.h"
 #include "format/ctlsock.h"
 #include "port/port_local.h"
 
@@ -1149,7 +1150,131 @@ static void what_another_one_pulls_wakes_the_reader_that_sleeps(void)
 	owner_close(trid);
 }
 
+/* ---- Guests: programs that did not ask for it ---- */
+
+#define GUESTS (CONFIG_PTRACE_ATTACH_MAX + 20u)
+
+static trace_id_t guest_attach(void)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+	int error = posix_trace_attr_init(&attr);
+
+	attr._pxt_flags |= PXT_ATTR_GUEST;
+	if (!error)
+		error = posix_trace_attach_np(owner_name, &attr, &trid);
+	if (error)
+		_exit(10 + error);
+	return trid;
+}
+
+static void attach_as_guest(void *argument)
+{
+	unsigned threads = party_entries("/proc/self/task");
+	unsigned descriptors = party_entries("/proc/self/fd");
+
+	(void)argument;
+	(void)guest_attach();
+	if (party_entries("/proc/self/task") != threads)
+		_exit(1);
+	if (party_entries("/proc/self/fd") != descriptors)
+		_exit(2);
+	producer_say(1);
+	(void)producer_hear();
+}
+
+static void a_guest_gets_no_thread_and_keeps_no_descriptor(void)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct producer producer = producer_begin(attach_as_guest, NULL);
+
+	PXT_EQ(producer_told(&producer), 1);
+	owner_wait_producers(trid, 1);
+	producer_tell(&producer, 1);
+	producer_end(&producer);
+	owner_wait_producers(trid, 0);
+	owner_close(trid);
+}
+
+static void record_as_guest(void *argument)
+{
+	trace_event_id_t id;
+	uint32_t number = *(const uint32_t *)argument;
+
+	(void)guest_attach();
+	if (posix_trace_eventid_open("producers.guest", &id) != 0)
+		_exit(1);
+	posix_trace_event(id, &number, sizeof(number));
+	/* No end that anybody could see to. */
+	_exit(0);
+}
+
+/* More than there are places, each gone before the owner may have looked at it. */
+static void what_guests_record_at_once_comes_in_its_order_however_soon_they_end(void)
+{
+	trace_id_t trid =
+	    owner_open(&(struct owner_spec){ .stream_bytes = 1 << 20, .guests = true });
+	struct timespec last = { 0 };
+
+	for (uint32_t i = 0; i < GUESTS; i++) {
+		struct producer producer = producer_begin(record_as_guest, &i);
+
+		producer_end(&producer);
+	}
+	PXT_EQ_FATAL(owner_collect(trid, events, GUESTS, 2000), GUESTS);
+	for (uint32_t i = 0; i < GUESTS; i++) {
+		const struct timespec *at = &events[i].info.posix_timestamp;
+
+		PXT_EQ(number_in(&events[i]), i);
+		CU_ASSERT(at->tv_sec > last.tv_sec ||
+		          (at->tv_sec == last.tv_sec && at->tv_nsec > last.tv_nsec));
+		last = *at;
+	}
+	owner_wait_producers(trid, 0);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}
+
+static void attach_as_guest_twice(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+	uint32_t number = 1;
+
+	(void)argument;
+	trid = guest_attach();
+	if (posix_trace_eventid_open("producers.guest", &id) != 0)
+		_exit(1);
+	posix_trace_event(id, &number, sizeof(number));
+	/* As an exec does it, which tells nobody. */
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(2);
+	number++;
+	(void)guest_attach();
+	posix_trace_event(id, &number, sizeof(number));
+	producer_say(1);
+	(void)producer_hear();
+}
+
+static void a_guest_that_comes_again_after_an_exec_has_one_place(void)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct producer producer = producer_begin(attach_as_guest_twice, NULL);
+
+	(void)producer_told(&producer);
+	PXT_EQ_FATAL(owner_collect(trid, events, 2, 2000), 2);
+	PXT_EQ(number_in(&events[0]), 1);
+	PXT_EQ(number_in(&events[1]), 2);
+	owner_wait_producers(trid, 1);
+	producer_tell(&producer, 1);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(a_guest_gets_no_thread_and_keeps_no_descriptor),
+	PXT_CASE(what_guests_record_at_once_comes_in_its_order_however_soon_they_end),
+	PXT_CASE(a_guest_that_comes_again_after_an_exec_has_one_place),
 	PXT_CASE(the_thread_that_attached_has_its_name_without_being_registered),
 	PXT_CASE(events_of_another_process_come_with_its_pid_thread_and_names),
 	PXT_CASE(events_of_two_processes_come_in_the_order_of_time),

@@ -38,7 +38,7 @@ static int look_at(int fd, size_t limit)
 {
 	const void *memory = NULL;
 	size_t bytes = 0;
-	int error = pxt_port_filemap_view(fd, limit, &memory, &bytes);
+	int error = pxt_port_filemap_view(fd, limit, false, &memory, &bytes);
 
 	if (error == 0) {
 		PXT_EQ(bytes, BYTES);

@@ -3,9 +3,10 @@
 #include "fakes.h"
 #include "wrap.h"
 
-PXT_WRAPPED(int, pxt_port_filemap_view, (int fd, size_t limit, const void **memory, size_t *bytes))
+PXT_WRAPPED(int, pxt_port_filemap_view,
+    (int fd, size_t limit, bool holes, const void **memory, size_t *bytes))
 {
-	int error = __real_pxt_port_filemap_view(fd, limit, memory, bytes);
+	int error = __real_pxt_port_filemap_view(fd, limit, holes, memory, bytes);
 
 	if (!error) {
 		atomic_fetch_add(&pxt_live_blocks, 1);

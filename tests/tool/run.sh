@@ -104,7 +104,6 @@ a_program_that_closes_all_descriptors_goes_on_being_traced()
 	has 5 mutex_lock
 }
 
-# Nobody can wake the library's own thread then.
 a_program_that_closes_descriptors_by_system_calls_ends()
 {
 	timeout 30 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow exit=5 >out 2>err
@@ -123,6 +122,21 @@ descriptors_have_the_numbers_that_they_would_have()
 	"$VICTIM" descriptors >plain
 	traced 0 -q -- "$VICTIM" descriptors
 	cmp -s plain out || fail "other than $(cat plain)"
+}
+
+threads_signals_and_descriptors_are_those_of_the_plain_program()
+{
+	"$VICTIM" states >plain
+	traced 0 -q -- "$VICTIM" states
+	[ "$(grep -c Threads plain)" -eq 3 ] || fail 'the program says nothing'
+	diff plain out >&2 || fail 'not as without'
+}
+
+a_program_whose_main_thread_leaves_ends_with_its_last_thread()
+{
+	timeout 30 "$pxtrace" run -q -o run.ptl -- "$VICTIM" last >out 2>err || fail 'it does not end'
+	[ "$(cat out)" = last ] || fail 'another output'
+	sound run.ptl
 }
 
 what_a_killed_program_recorded_is_in_the_log()

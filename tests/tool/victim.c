@@ -166,6 +166,58 @@ static void print_highest(void)
 	printf("highest descriptor %d\n", highest);
 }
 
+/* Threads, signals and descriptors, as the system tells of them. */
+static void print_state(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[256];
+
+	while (status && fgets(line, sizeof line, status))
+		if (strncmp(line, "Threads:", 8) == 0 ||
+		    (strncmp(line, "Sig", 3) == 0 && line[3] != 'Q'))
+			(void)fputs(line, stdout);
+	if (status)
+		(void)fclose(status);
+	for (struct dirent *entry; folder && (entry = readdir(folder));)
+		if (entry->d_name[0] != '.')
+			printf("descriptor %s\n", entry->d_name);
+	if (folder)
+		(void)closedir(folder);
+	(void)fflush(stdout);
+}
+
+static void print_states(void)
+{
+	pid_t child;
+
+	print_state();
+	child = fork();
+	if (child == 0) {
+		print_state();
+		_exit(0);
+	}
+	(void)waitpid(child, NULL, 0);
+	lock_once(&first_lock);
+	print_state();
+}
+
+static void *say_last(void *argument)
+{
+	(void)usleep(50000);
+	(void)puts("last");
+	return argument;
+}
+
+static void leave_to_another(void)
+{
+	pthread_t last;
+
+	(void)pthread_create(&last, NULL, say_last, NULL);
+	(void)pthread_detach(last);
+	pthread_exit(NULL);
+}
+
 static void say_got(int signo)
 {
 	static const char text[] = "got it\n";
@@ -325,6 +377,8 @@ static const struct deed {
 	{ "stay", go_on },
 	{ "often", lock_often },
 	{ "futex", wait_by_syscall },
+	{ "states", print_states },
+	{ "last", leave_to_another },
 };
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/run/recorder.h"
 
+#include "format/attr_marks.h"
 #include "format/logfmt.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
@@ -27,6 +28,7 @@ static int set_attributes(
 		error = posix_trace_attr_setname(attr, "pxtrace run");
 	if (!error)
 		error = posix_trace_attr_setsharename_np(attr, recorder->name);
+	attr->_pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attr_setstreamsize(attr, STREAM_BYTES);
 	if (!error && size)
