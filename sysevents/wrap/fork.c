@@ -2,9 +2,8 @@
 /*
  * fork.c - new processes, and other programs in the same one.
  *
- * A child has nothing of its parent's attachment, so it attaches anew.  vfork() is left alone: no function of
- * ours can return twice from one frame, and its child is its parent until it calls exec.  What exec starts
- * attaches by itself, and tells whose child it is.
+ * A child has nothing of its parent's attachment, so it attaches anew.  A child of vfork() is its parent until
+ * it calls exec.  What exec starts attaches by itself, and tells whose child it is.
  *
  * exec is told before, since nothing comes after it.  A child of vfork() has its parent's memory: what it
  * does there is not its parent's, and is not told.  The environment is passed on as it is given: without
@@ -64,6 +63,22 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
 	forked(child, caller);
 	return child;
 }
+
+#if !PXT_WRAP_BY_LINKER && defined(__OPTIMIZE__)
+bool pxt_process_lent;
+
+PXT_WRAP_REAL(vfork);
+
+/* By a jump, which compilers make that optimize: no function of ours can return twice from one frame. */
+PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(vfork)(void)
+{
+	pxt_process_lent = true;
+	return PXT_WRAP_CALL(vfork)();
+}
+#else
+/* Nobody sees it called. */
+bool pxt_process_lent = true;
+#endif
 
 #if !PXT_WRAP_BY_LINKER
 /*

@@ -36,14 +36,16 @@ void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t 
 	    POSIX_TRACE_PROCESS_NP, &data, offsetof(struct data, name) + length, caller);
 }
 
-void pxt_process_tell_thread(uint64_t start)
+uint32_t pxt_process_tell_thread(uint64_t start)
 {
+	uint32_t tid = (uint32_t)gettid();
 	char name[16] = "";
 
 	(void)prctl(PR_GET_NAME, name, 0, 0, 0);
-	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_BEGIN_NP, (uint32_t)gettid(), start, 0, NULL,
+	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_BEGIN_NP, tid, start, 0, NULL,
 	    (const void *)(uintptr_t)start);
-	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, (uint32_t)gettid(), 0, 0, name, NULL);
+	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, tid, 0, 0, name, NULL);
+	return tid;
 }
 
 static int tell_image(struct dl_phdr_info *info, size_t bytes, void *argument)
@@ -93,9 +95,10 @@ void pxt_process_tell_new_images(void)
 	errno = saved;
 }
 
+/* A process that never called vfork() is not asked: a filter may allow it little more than to end. */
 bool pxt_process_is_own(void)
 {
-	return (int)getpid() == pxt_wrap_wishes.pid;
+	return !pxt_process_lent || (int)getpid() == pxt_wrap_wishes.pid;
 }
 
 void pxt_process_tell_exit(int status, const void *caller)

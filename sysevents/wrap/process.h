@@ -19,10 +19,12 @@ void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t 
     const char *name, const void *caller) __attribute__((visibility("hidden")));
 /* All that is mapped now, and was not told yet. */
 void pxt_process_tell_images(void) __attribute__((visibility("hidden")));
-/* The calling thread, with its name. */
-void pxt_process_tell_thread(uint64_t start) __attribute__((visibility("hidden")));
+/* The calling thread, with its name.  Returns its number. */
+uint32_t pxt_process_tell_thread(uint64_t start) __attribute__((visibility("hidden")));
 /* The end of this process, told once. */
 void pxt_process_tell_exit(int status, const void *caller) __attribute__((visibility("hidden")));
+/* A child of vfork() has had this memory, or may have it now (fork.c). */
+extern bool pxt_process_lent __attribute__((visibility("hidden")));
 /* Whether the caller is in the process that was traced, not in one that has its memory for a while. */
 bool pxt_process_is_own(void) __attribute__((visibility("hidden")));
 

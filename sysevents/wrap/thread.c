@@ -75,11 +75,12 @@ static void give_back(struct beginning *beginning)
 	(void)munmap(beginning, sizeof(*beginning));
 }
 
+/* @value: the thread's number.  No call of the system: a filter may have come since the thread's begin. */
 static void tell_end(void *value)
 {
-	(void)value;
 	pxt_process_catch_up();
-	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_END_NP, (uint32_t)gettid(), 0, 0, NULL, NULL);
+	pxt_process_tell(
+	    POSIX_TRACE_PROCESS_THREAD_END_NP, (uint32_t)(uintptr_t)value, 0, 0, NULL, NULL);
 }
 
 static __attribute__((constructor(103))) void make_key(void)
@@ -90,12 +91,13 @@ static __attribute__((constructor(103))) void make_key(void)
 static struct beginning tell_begin(struct beginning *given)
 {
 	struct beginning beginning = *given;
+	uintptr_t tid;
 
 	give_back(given);
 	(void)posix_trace_thread_register_np();
-	pxt_process_tell_thread((uint64_t)(uintptr_t)beginning.function.posix);
+	tid = pxt_process_tell_thread((uint64_t)(uintptr_t)beginning.function.posix);
 	if (has_key)
-		(void)pthread_setspecific(key, &has_key);
+		(void)pthread_setspecific(key, (void *)tid);
 	return beginning;
 }
 

@@ -139,6 +139,16 @@ a_program_whose_main_thread_leaves_ends_with_its_last_thread()
 	sound run.ptl
 }
 
+# At a thread's end, and in _exit(), too.
+what_a_filter_of_system_calls_forbids_is_not_called()
+{
+	"$VICTIM" confined
+	[ $? -eq 4 ] || { echo 'a process may not filter its calls here: skipped'; exit 77; }
+	traced 4 -q --only mutex -- "$VICTIM" confined
+	has 6 mutex_lock
+	sound run.ptl
+}
+
 what_a_killed_program_recorded_is_in_the_log()
 {
 	traced 137 -q --only mutex -- "$VICTIM" locks kill

@@ -7,13 +7,17 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -202,6 +206,58 @@ static void print_states(void)
 	print_state();
 }
 
+/* From now on the system ends the process for all but what plain threads need that wait and end. */
+static void allow_little(void)
+{
+	static const unsigned allowed[] = { SYS_futex, SYS_clock_nanosleep, SYS_exit,
+		SYS_exit_group, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask, SYS_restart_syscall };
+	enum {
+		COUNT = sizeof allowed / sizeof *allowed
+	};
+	struct sock_filter filter[COUNT + 3];
+	struct sock_fprog program = { COUNT + 3, filter };
+
+	filter[0] = (struct sock_filter)BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	for (unsigned i = 0; i < COUNT; i++)
+		filter[i + 1] = (struct sock_filter)BPF_JUMP(
+		    BPF_JMP | BPF_JEQ | BPF_K, allowed[i], (unsigned char)(COUNT - i), 0);
+	filter[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	filter[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+		perror("seccomp");
+}
+
+static pthread_barrier_t all_there;
+
+static void *lock_in_turn(void *argument)
+{
+	(void)pthread_barrier_wait(&all_there);
+	(void)pthread_barrier_wait(&all_there);
+	for (int i = 0; i < 3; i++) {
+		(void)pthread_mutex_lock(&second_lock);
+		(void)usleep(1000);
+		(void)pthread_mutex_unlock(&second_lock);
+	}
+	return argument;
+}
+
+static void be_confined(void)
+{
+	pthread_t threads[2];
+
+	(void)pthread_barrier_init(&all_there, NULL, 3);
+	for (int i = 0; i < 2; i++)
+		(void)pthread_create(&threads[i], NULL, lock_in_turn, NULL);
+	(void)pthread_barrier_wait(&all_there);
+	allow_little();
+	(void)pthread_barrier_wait(&all_there);
+	for (int i = 0; i < 2; i++)
+		(void)pthread_join(threads[i], NULL);
+	_exit(4);
+}
+
 static void *say_last(void *argument)
 {
 	(void)usleep(50000);
@@ -379,6 +435,7 @@ static const struct deed {
 	{ "futex", wait_by_syscall },
 	{ "states", print_states },
 	{ "last", leave_to_another },
+	{ "confined", be_confined },
 };
 
 int main(int argc, char **argv)
