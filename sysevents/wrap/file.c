@@ -8,17 +8,20 @@
  * program that closes all there might be goes on being traced, and one that asks for such a number by
  * dup2() is told that there is no room.
  *
- * Of fcntl() only locks on parts of files are told, where a process waits for them.  All else that it does
- * passes through, by a jump.
+ * Of fcntl() locks on parts of files are told, where a process waits for them, and what it makes another
+ * descriptor of.  All else that it does passes through, by a jump.
  */
 #define _GNU_SOURCE
 #include "format/owndescriptors.h"
 #include "sysevents/wrap/call.h"
+#include "sysevents/wrap/process.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -28,7 +31,7 @@
 #include <unistd.h>
 
 #if PXT_GROUP_FILE_IO
-/* ---- Opening; what is opened is the event's result ---- */
+/* ---- Opening; what is opened is the event's result, and an event says what that is ---- */
 
 PXT_WRAP_REAL(open);
 PXT_WRAP_REAL(open64);
@@ -36,6 +39,16 @@ PXT_WRAP_REAL(openat);
 PXT_WRAP_REAL(openat64);
 PXT_WRAP_REAL(creat);
 PXT_WRAP_REAL(creat64);
+
+/* A child of vfork() has its parent's memory, and descriptors of its own. */
+static void name(int fd, const char *what, const void *caller)
+{
+	int saved = errno;
+
+	if (fd >= 0 && posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own())
+		pxt_process_tell_descriptor(fd, what, caller);
+	errno = saved;
+}
 
 /* The last argument, which only some calls have. */
 #define TAKE_MODE(flags)                                                                           \
@@ -57,6 +70,7 @@ PXT_WRAP_REAL(creat64);
 		    pxt_call_enter(POSIX_TRACE_CALL_OPEN_NP, 0, PXT_CALL_NO_SIZE, caller);         \
 		int fd = call;                                                                     \
                                                                                                    \
+		name(fd, path, caller);                                                            \
 		entered.result = PXT_CALL_ERRNO(fd);                                               \
 		return fd;                                                                         \
 	} while (0)
@@ -126,6 +140,77 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat_2)(int folder, const char *path, int 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat64_2)(int folder, const char *path, int flags)
 {
 	TELL_OPEN(PXT_WRAP_CALL(__openat64_2)(folder, path, flags));
+}
+
+/* What the C library opens for a stream of its own. */
+PXT_WRAP_REAL(fopen);
+PXT_WRAP_REAL(fopen64);
+
+static FILE *name_stream(FILE *stream, const char *path, const void *caller)
+{
+	if (stream && pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller))
+		name(fileno(stream), path, caller);
+	return stream;
+}
+
+PXT_WRAP_EXPORT FILE *PXT_WRAP_NAME(fopen)(const char *path, const char *mode)
+{
+	return name_stream(PXT_WRAP_CALL(fopen)(path, mode), path, PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT FILE *PXT_WRAP_NAME(fopen64)(const char *path, const char *mode)
+{
+	return name_stream(PXT_WRAP_CALL(fopen64)(path, mode), path, PXT_WRAP_CALLER());
+}
+
+/* ---- What has no path ---- */
+
+PXT_WRAP_REAL(pipe);
+PXT_WRAP_REAL(pipe2);
+PXT_WRAP_REAL(eventfd);
+PXT_WRAP_REAL(dup);
+
+/* A word for one or both. */
+static int name_word(
+    int result, const int *fds, unsigned count, const char *word, const void *caller)
+{
+	if (result >= 0 && pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller))
+		for (unsigned i = 0; i < count; i++)
+			name(fds[i], word, caller);
+	return result;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pipe)(int ends[2])
+{
+	return name_word(PXT_WRAP_CALL(pipe)(ends), ends, 2, "a pipe", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(pipe2)(int ends[2], int flags)
+{
+	return name_word(PXT_WRAP_CALL(pipe2)(ends, flags), ends, 2, "a pipe", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(eventfd)(unsigned value, int flags)
+{
+	int fd = PXT_WRAP_CALL(eventfd)(value, flags);
+
+	return name_word(fd, &fd, 1, "an eventfd", PXT_WRAP_CALLER());
+}
+
+static int name_copy(int fd, int from, const void *caller)
+{
+	int saved = errno;
+
+	if (fd >= 0 && fd != from && pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller) &&
+	    pxt_process_is_own())
+		pxt_process_tell_copy(fd, from, caller);
+	errno = saved;
+	return fd;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup)(int fd)
+{
+	return name_copy(PXT_WRAP_CALL(dup)(fd), fd, PXT_WRAP_CALLER());
 }
 
 /* ---- Reading and writing ---- */
@@ -253,6 +338,8 @@ PXT_WRAP_INLINE int tell_lock(
 	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FLOCK_NP, caller))
 		return tell(fd, command, argument, real, caller);
+	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
+		return name_copy(real(fd, command, argument), fd, caller);
 	return real(fd, command, argument);
 }
 
@@ -312,6 +399,13 @@ static void tell_close(int fd, int result, const void *caller)
 		    POSIX_TRACE_CALL_CLOSE_NP, (uint64_t)fd, PXT_CALL_ERRNO(result), caller);
 }
 #else
+static int name_copy(int fd, int from, const void *caller)
+{
+	(void)from;
+	(void)caller;
+	return fd;
+}
+
 static void tell_close(int fd, int result, const void *caller)
 {
 	(void)fd;
@@ -387,7 +481,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 	}
 	if (from != to)
 		pxt_timer_forget((unsigned)to, (unsigned)to);
-	return PXT_WRAP_CALL(dup2)(from, to);
+	return name_copy(PXT_WRAP_CALL(dup2)(from, to), from, PXT_WRAP_CALLER());
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
@@ -397,5 +491,5 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
 		return -1;
 	}
 	pxt_timer_forget((unsigned)to, (unsigned)to);
-	return PXT_WRAP_CALL(dup3)(from, to, flags);
+	return name_copy(PXT_WRAP_CALL(dup3)(from, to, flags), from, PXT_WRAP_CALLER());
 }

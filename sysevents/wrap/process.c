@@ -36,6 +36,17 @@ void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t 
 	    POSIX_TRACE_PROCESS_NP, &data, offsetof(struct data, name) + length, caller);
 }
 
+void pxt_process_tell_descriptor(int fd, const char *name, const void *caller)
+{
+	pxt_process_tell(POSIX_TRACE_PROCESS_DESCRIPTOR_NP, (uint32_t)fd, 0, 0, name, caller);
+}
+
+void pxt_process_tell_copy(int fd, int from, const void *caller)
+{
+	pxt_process_tell(
+	    POSIX_TRACE_PROCESS_DESCRIPTOR_NP, (uint32_t)fd, (uint64_t)from, 0, NULL, caller);
+}
+
 uint32_t pxt_process_tell_thread(uint64_t start)
 {
 	uint32_t tid = (uint32_t)gettid();

@@ -17,6 +17,12 @@
 /* @what: POSIX_TRACE_PROCESS_..._NP; @name may be NULL, and is cut to what an event takes. */
 void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t size,
     const char *name, const void *caller) __attribute__((visibility("hidden")));
+/* What @fd is from now on: a path, an address, a word.  Leaves errno alone. */
+void pxt_process_tell_descriptor(int fd, const char *name, const void *caller)
+    __attribute__((visibility("hidden")));
+/* It is what @from is. */
+void pxt_process_tell_copy(int fd, int from, const void *caller)
+    __attribute__((visibility("hidden")));
 /* All that is mapped now, and was not told yet. */
 void pxt_process_tell_images(void) __attribute__((visibility("hidden")));
 /* The calling thread, with its name.  Returns its number. */

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 #include "sysevents/wrap/names.h"
+#include "sysevents/wrap/process.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -188,8 +189,11 @@ PXT_WRAP_REAL(timerfd_settime);
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(timerfd_create)(__clockid_t clock, int flags)
 {
+	const void *caller = PXT_WRAP_CALLER();
 	int fd = PXT_WRAP_CALL(timerfd_create)(clock, flags);
 
+	if (fd >= 0 && pxt_call_wanted(POSIX_TRACE_CALL_TIMER_NP, caller))
+		pxt_process_tell_descriptor(fd, "a timer", caller);
 	if (fd >= 0 && (unsigned)fd < TIMERS) {
 		struct timer *timer = &timers[fd];
 

@@ -2,21 +2,202 @@
 /* socket.c - sockets, and waiting for descriptors. */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
+#include "sysevents/wrap/process.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <time.h>
 
 #if PXT_GROUP_SOCKET_IO
-PXT_CALL_WRAP(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *bytes), (fd, from, bytes),
-    POSIX_TRACE_CALL_ACCEPT_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *bytes, int flags),
-    (fd, from, bytes, flags), POSIX_TRACE_CALL_ACCEPT_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes), (fd, to, bytes),
-    POSIX_TRACE_CALL_CONNECT_NP, fd, PXT_CALL_NO_SIZE);
+/* ---- What a descriptor is: the address at its other end, or its own ---- */
+
+#define NAME_BYTES (sizeof(((struct sockaddr_un *)0)->sun_path) + 1)
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in ip4;
+	struct sockaddr_in6 ip6;
+	struct sockaddr_un local;
+	struct sockaddr_storage room;
+};
+
+/* A path; one without a file begins with '@', as the kernel's lists have it. */
+static void local_name(char name[NAME_BYTES], const struct sockaddr_un *local, size_t bytes)
+{
+	size_t length = bytes - offsetof(struct sockaddr_un, sun_path);
+
+	memcpy(name, local->sun_path, length);
+	name[length] = '\0';
+	if (length && !*name)
+		*name = '@';
+}
+
+/* False: it has none. */
+static bool name_of(char name[NAME_BYTES], const union address *address, size_t bytes)
+{
+	char ip[INET6_ADDRSTRLEN];
+
+	*name = '\0';
+	if (bytes >= sizeof(address->ip4) && address->any.sa_family == AF_INET)
+		(void)snprintf(name, NAME_BYTES, "%s:%u",
+		    inet_ntop(AF_INET, &address->ip4.sin_addr, ip, sizeof(ip)),
+		    (unsigned)ntohs(address->ip4.sin_port));
+	else if (bytes >= sizeof(address->ip6) && address->any.sa_family == AF_INET6)
+		(void)snprintf(name, NAME_BYTES, "[%s]:%u",
+		    inet_ntop(AF_INET6, &address->ip6.sin6_addr, ip, sizeof(ip)),
+		    (unsigned)ntohs(address->ip6.sin6_port));
+	else if (bytes > offsetof(struct sockaddr_un, sun_path) &&
+	         bytes <= sizeof(address->local) && address->any.sa_family == AF_UNIX)
+		local_name(name, &address->local, bytes);
+	return *name != '\0';
+}
+
+/* @fd has that address, or where it has none is what @otherwise is.  Leaves errno alone. */
+static void tell_address(
+    int fd, const struct sockaddr *at, size_t bytes, int otherwise, const void *caller)
+{
+	int saved = errno;
+	union address address = { .any = { 0 } };
+	char name[NAME_BYTES];
+
+	if (bytes > sizeof(address))
+		bytes = sizeof(address);
+	memcpy(&address, at, bytes);
+	if (name_of(name, &address, bytes))
+		pxt_process_tell_descriptor(fd, name, caller);
+	else if (otherwise >= 0)
+		pxt_process_tell_copy(fd, otherwise, caller);
+	errno = saved;
+}
+
+PXT_WRAP_REAL(socket);
+PXT_WRAP_REAL(socketpair);
+PXT_WRAP_REAL(bind);
+PXT_WRAP_REAL(connect);
+PXT_WRAP_REAL(accept);
+PXT_WRAP_REAL(accept4);
+
+static const char *word_of(int domain, int type)
+{
+	static const char *const words[2][2] = { { "a TCP socket", "a UDP socket" },
+		{ "a local socket", "a local datagram socket" } };
+	bool is_local = domain == AF_UNIX;
+	bool is_datagram = (type & 0xf) == SOCK_DGRAM;
+
+	return is_local || domain == AF_INET || domain == AF_INET6 ? words[is_local][is_datagram]
+	                                                           : "a socket";
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(socket)(int domain, int type, int protocol)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int fd = PXT_WRAP_CALL(socket)(domain, type, protocol);
+
+	if (fd >= 0 && pxt_call_wanted(POSIX_TRACE_CALL_CONNECT_NP, caller))
+		pxt_process_tell_descriptor(fd, word_of(domain, type), caller);
+	return fd;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(socketpair)(int domain, int type, int protocol, int ends[2])
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int result = PXT_WRAP_CALL(socketpair)(domain, type, protocol, ends);
+
+	if (result == 0 && pxt_call_wanted(POSIX_TRACE_CALL_CONNECT_NP, caller)) {
+		pxt_process_tell_descriptor(ends[0], "a socket pair", caller);
+		pxt_process_tell_descriptor(ends[1], "a socket pair", caller);
+	}
+	return result;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(bind)(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int result = PXT_WRAP_CALL(bind)(fd, address, bytes);
+
+	if (result == 0 && pxt_call_wanted(POSIX_TRACE_CALL_CONNECT_NP, caller))
+		tell_address(fd, address.__sockaddr__, bytes, -1, caller);
+	return result;
+}
+
+/* Told before: a thread that waits for the connection has its name then. */
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(connect)(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (!pxt_call_wanted(POSIX_TRACE_CALL_CONNECT_NP, caller))
+		return PXT_WRAP_CALL(connect)(fd, to, bytes);
+	if (to.__sockaddr__)
+		tell_address(fd, to.__sockaddr__, bytes, -1, caller);
+	PXT_CALL_SCOPE call =
+	    pxt_call_enter(POSIX_TRACE_CALL_CONNECT_NP, (uint64_t)fd, PXT_CALL_NO_SIZE, caller);
+	int result = PXT_WRAP_CALL(connect)(fd, to, bytes);
+
+	call.result = PXT_CALL_ERRNO(result);
+	return result;
+}
+
+/* Where the caller does not ask whose call it is, we do.  A local one has the name of what it came by. */
+static int tell_accept(int fd, struct sockaddr *from, socklen_t *bytes,
+    int (*real)(int fd, struct sockaddr *from, socklen_t *bytes, int flags), int flags,
+    const void *caller)
+{
+	struct sockaddr_storage ours;
+	socklen_t our_bytes = sizeof(ours);
+	socklen_t *given = from ? bytes : &our_bytes;
+	const socklen_t room = given ? *given : 0;
+	int result;
+
+	if (!from)
+		from = (struct sockaddr *)(void *)&ours;
+	PXT_CALL_SCOPE call =
+	    pxt_call_enter(POSIX_TRACE_CALL_ACCEPT_NP, (uint64_t)fd, PXT_CALL_NO_SIZE, caller);
+	result = real(fd, from, given, flags);
+	call.result = PXT_CALL_ERRNO(result);
+	if (result >= 0)
+		tell_address(result, from, *given < room ? *given : room, fd, caller);
+	return result;
+}
+
+static int call_accept(int fd, struct sockaddr *from, socklen_t *bytes, int flags)
+{
+	(void)flags;
+	return PXT_WRAP_CALL(accept)(fd, (__SOCKADDR_ARG){ .__sockaddr__ = from }, bytes);
+}
+
+static int call_accept4(int fd, struct sockaddr *from, socklen_t *bytes, int flags)
+{
+	return PXT_WRAP_CALL(accept4)(fd, (__SOCKADDR_ARG){ .__sockaddr__ = from }, bytes, flags);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(accept)(int fd, __SOCKADDR_ARG from, socklen_t *bytes)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (!pxt_call_wanted(POSIX_TRACE_CALL_ACCEPT_NP, caller))
+		return PXT_WRAP_CALL(accept)(fd, from, bytes);
+	return tell_accept(fd, from.__sockaddr__, bytes, call_accept, 0, caller);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(accept4)(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int flags)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (!pxt_call_wanted(POSIX_TRACE_CALL_ACCEPT_NP, caller))
+		return PXT_WRAP_CALL(accept4)(fd, from, bytes, flags);
+	return tell_accept(fd, from.__sockaddr__, bytes, call_accept4, flags, caller);
+}
+
+/* ---- Sending and receiving ---- */
+
 PXT_CALL_WRAP(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags),
     POSIX_TRACE_CALL_RECV_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, recvfrom,

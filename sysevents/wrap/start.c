@@ -114,6 +114,22 @@ static void attach_if_asked(void)
 
 /* ---- What is told first ---- */
 
+/* What the program has got from whoever started it; more of these have their names from there. */
+static void tell_inherited(void)
+{
+	static const char *const links[] = { "/proc/self/fd/0", "/proc/self/fd/1",
+		"/proc/self/fd/2" };
+
+	if (!posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
+		return;
+	for (int fd = 0; fd < 3; fd++) {
+		char path[256] = "";
+
+		if (readlink(links[fd], path, sizeof(path) - 1) > 0)
+			pxt_process_tell_descriptor(fd, path, NULL);
+	}
+}
+
 static void tell(void)
 {
 	char path[256] = "";
@@ -172,6 +188,7 @@ static __attribute__((constructor(103))) void start(void)
 	pxt_start_door();
 	note_wishes();
 	begin();
+	tell_inherited();
 	errno = saved;
 }
 

@@ -482,6 +482,7 @@ int main(int count, char **words)
 		{ "modes", behave_modes },
 		{ "limits", behave_limits },
 		{ "dates", behave_dates },
+		{ "names", behave_names },
 		{ "inherited", behave_inherited },
 		{ "last_signal", behave_last_signal },
 #ifndef BEHAVE_STATIC

@@ -20,6 +20,7 @@ void behave_c11(void);
 void behave_modes(void);
 void behave_limits(void);
 void behave_dates(void);
+void behave_names(void);
 void behave_inherited(void);
 void behave_last_signal(void);
 

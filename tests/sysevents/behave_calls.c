@@ -3,17 +3,22 @@
 #define _GNU_SOURCE
 #include "behave.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- Modes ---- */
@@ -118,6 +123,60 @@ void behave_dates(void)
 	ASK(sem_timedwait(&none, &date));
 	wait_for_condition();
 	read_a_timer();
+}
+
+/* ---- What descriptors are ---- */
+
+/* A child sends late by a descriptor that it has from its parent, which waits for it. */
+static void read_from_child(int near, int far)
+{
+	char byte;
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)usleep(20000);
+		(void)!write(far, "", 1);
+		_exit(0);
+	}
+	(void)close(far);
+	ASK(read(near, &byte, 1));
+	(void)waitpid(child, NULL, 0);
+}
+
+void behave_names(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_un local = { .sun_family = AF_UNIX, .sun_path = "behave.socket" };
+	struct sockaddr_in peer;
+	socklen_t bytes = sizeof(address);
+	int file = open("made", O_CREAT | O_RDWR, 0600);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	int near = socket(AF_INET, SOCK_STREAM, 0);
+	int far;
+	int ends[2];
+
+	ASK(fsync(file));
+	ASK(fcntl(file, F_DUPFD, 100));
+	(void)close(file);
+	ASK(bind(listener, (struct sockaddr *)&address, bytes));
+	ASK(getsockname(listener, (struct sockaddr *)&address, &bytes));
+	ASK(listen(listener, 2));
+	ASK(connect(near, (struct sockaddr *)&address, bytes));
+	far = accept(listener, NULL, NULL);
+	read_from_child(near, far);
+	(void)close(near);
+	near = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ASK(connect(near, (struct sockaddr *)&address, bytes));
+	bytes = 4; /* what does not fit is cut, and its length told */
+	ASK(accept4(listener, (struct sockaddr *)&peer, &bytes, SOCK_CLOEXEC) > 0);
+	ASK((int)bytes);
+	ASK(pipe(ends));
+	(void)unlink(local.sun_path);
+	listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	ASK(bind(listener, (struct sockaddr *)&local, sizeof(local)));
+	ASK(connect(listener, NULL, 0));
+	(void)unlink(local.sun_path);
 }
 
 /* ---- A lock of the kernel's with priority inheritance: its word is the holder's number ---- */

@@ -3,12 +3,14 @@
 #include "tools/why/places.h"
 
 #include "tools/output/say.h"
+#include "tools/read/descriptors.h"
 
 #include <stdlib.h>
 
 struct pxt_places {
 	unsigned count;
 	struct pxt_symbols **symbols; /* one a log */
+	struct pxt_descriptors **descriptors;
 };
 
 struct pxt_places *pxt_places_new(const struct pxt_reader *reader)
@@ -17,6 +19,8 @@ struct pxt_places *pxt_places_new(const struct pxt_reader *reader)
 
 	places->count = reader->count;
 	places->symbols = pxt_must(calloc(reader->count + 1u, sizeof(struct pxt_symbols *)));
+	places->descriptors =
+	    pxt_must(calloc(reader->count + 1u, sizeof(struct pxt_descriptors *)));
 	for (unsigned i = 0; i < reader->count; i++)
 		places->symbols[i] = pxt_symbols_new(reader->sources[i], NULL);
 	return places;
@@ -26,8 +30,11 @@ void pxt_places_free(struct pxt_places *places)
 {
 	if (!places)
 		return;
-	for (unsigned i = 0; i < places->count; i++)
+	for (unsigned i = 0; i < places->count; i++) {
 		pxt_symbols_free(places->symbols[i]);
+		pxt_descriptors_free(places->descriptors[i]);
+	}
+	free(places->descriptors);
 	free(places->symbols);
 	free(places);
 }
@@ -42,8 +49,10 @@ static struct pxt_symbols *symbols_of(
 
 void pxt_places_take(struct pxt_places *places, const struct pxt_event *event)
 {
-	if (places && event->source->place < places->count)
-		pxt_symbols_take(places->symbols[event->source->place], event);
+	if (!places || event->source->place >= places->count)
+		return;
+	pxt_symbols_take(places->symbols[event->source->place], event);
+	pxt_descriptors_take(&places->descriptors[event->source->place], event);
 }
 
 struct pxt_log_address pxt_places_of(const struct pxt_event *event)
@@ -69,6 +78,15 @@ const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_addr
 	pxt_symbols_want(symbols, at->address);
 	pxt_symbols_resolve(symbols);
 	return pxt_symbols_text(symbols, at->address);
+}
+
+const char *pxt_places_descriptor(
+    struct pxt_places *places, const struct pxt_log_address *at, uint64_t fd)
+{
+	if (!places || at->source >= places->count || fd >= UINT32_MAX)
+		return NULL;
+	return pxt_descriptors_name(
+	    places->descriptors[at->source], at->address.pid, (uint32_t)fd, at->address.ns);
 }
 
 const char *pxt_places_variable(struct pxt_places *places, const struct pxt_log_address *at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.h - what addresses of traced programs are called: functions and lines, and the variables in
- * which locks lie.
+ * places.h - what addresses of traced programs are called: functions and lines, the variables in which locks
+ * lie; and what descriptors are.
  *
  * Images come from the events of all logs, so names are asked for when these have been read.
  */
@@ -29,6 +29,12 @@ struct pxt_log_address pxt_places_of(const struct pxt_event *event);
 void pxt_places_want(struct pxt_places *places, const struct pxt_log_address *at);
 /* "function (file:line)", or as much of it as is known; NULL: no address.  Good until the next call. */
 const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_address *at);
+/*
+ * What descriptor @fd of that process was at that time: a path, an address; NULL: not known.  Good until the
+ * next call.
+ */
+const char *pxt_places_descriptor(
+    struct pxt_places *places, const struct pxt_log_address *at, uint64_t fd);
 /* The variable at an address; NULL: none is known there.  Good until the next call. */
 const char *pxt_places_variable(struct pxt_places *places, const struct pxt_log_address *at);
 

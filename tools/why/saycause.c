@@ -4,6 +4,8 @@
 
 #include "tools/event/sysnames.h"
 
+#include <string.h>
+
 /* ---- Causes ---- */
 
 void pxt_say_others(struct pxt_words *words, const struct pxt_cause_link *link)
@@ -28,6 +30,27 @@ void pxt_say_holders(
 	}
 }
 
+void pxt_say_descriptor(struct pxt_words *words, const struct pxt_roles_book *book,
+    const char *call, const struct pxt_log_address *at, uint64_t fd)
+{
+	static const char *const froms[] = { "read", "recv" };
+	static const char *const tos[] = { "write", "send", "connect", "sendfile" };
+	const char *name = pxt_places_descriptor(book->places, at, fd);
+	const char *word = "of";
+
+	if (!name) {
+		pxt_say(words, " of descriptor %llu", (unsigned long long)fd);
+		return;
+	}
+	for (size_t i = 0; i < sizeof froms / sizeof *froms; i++)
+		if (strcmp(call, froms[i]) == 0)
+			word = "from";
+	for (size_t i = 0; i < sizeof tos / sizeof *tos; i++)
+		if (strcmp(call, tos[i]) == 0)
+			word = "to";
+	pxt_say(words, " %s %s", word, name);
+}
+
 void pxt_say_call(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause)
 {
@@ -36,7 +59,7 @@ void pxt_say_call(
 
 	pxt_say(words, "was in %s", call);
 	if (pxt_sysnames_has_descriptor(call, object)) {
-		pxt_say(words, " of descriptor %llu", (unsigned long long)object);
+		pxt_say_descriptor(words, book, call, &cause->object, object);
 		return;
 	}
 	const char *variable = pxt_places_variable(book->places, &cause->object);

@@ -48,7 +48,7 @@ static void say_object(
 	const char *variable;
 
 	if (pxt_sysnames_has_descriptor(word_of(call->call), call->object)) {
-		pxt_say(words, " of descriptor %llu", (unsigned long long)call->object);
+		pxt_say_descriptor(words, book, word_of(call->call), &object, call->object);
 		return;
 	}
 	object.address.value = call->object;

@@ -67,6 +67,9 @@ void pxt_say_mode(
 
 /* ---- Causes (saycause.c) ---- */
 
+/* " of /var/lib/x.db", " from 127.0.0.1:5432": what @fd was in that call, or " of descriptor 5". */
+void pxt_say_descriptor(struct pxt_words *words, const struct pxt_roles_book *book,
+    const char *call, const struct pxt_log_address *at, uint64_t fd);
 void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_blame *blame, const struct pxt_cause *cause);
 /* ---- Parts of causes, for the answer ---- */
