@@ -2,9 +2,9 @@
 /*
  * signal.c - signals: handlers, their begin and end; signals that the program sends.
  *
- * The system calls a function of ours, which calls the program's handler.  There are two of them, as there
- * are two kinds of handlers, and each has a table of its own: so whichever the system calls finds a handler of
- * its kind, also while another thread changes it.  A handler's entry is written before the system knows of it.
+ * The system calls a function of ours, which calls the program's handler.  There are two kinds of handlers,
+ * and each has a table of its own: so whichever the system calls finds a handler of its kind, also while
+ * another thread changes it.  A handler's entry is written before the system knows of it.
  * Where the program is told of a handler, it is told of its own.
  *
  * SA_RESETHAND, masks and stacks are the system's: nothing of them is known here.  A child of vfork() has its
@@ -80,6 +80,42 @@ static void on_informed(int signo, siginfo_t *info, void *context)
 	tell(POSIX_TRACE_SIGNAL_END_NP, signo, sender, (uint64_t)(uintptr_t)handler);
 }
 
+/*
+ * Has a handler of the plain kind called with who sent the signal.  The frame of a handler is the same for both
+ * kinds on machines with 64 bits.
+ */
+#if defined(__LP64__)
+static void on_sent(int signo, siginfo_t *info, void *context)
+{
+	plain handler = __atomic_load_n(&plain_of[signo], __ATOMIC_RELAXED);
+	uint32_t sender = sender_of(info);
+
+	(void)context;
+	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, sender, (uint64_t)(uintptr_t)handler);
+	handler(signo);
+	tell(POSIX_TRACE_SIGNAL_END_NP, signo, sender, (uint64_t)(uintptr_t)handler);
+}
+
+/* With SA_RESETHAND the system forgets the handler, not the flag. */
+static void put_plain(struct sigaction *action)
+{
+	if (action->sa_flags & (int)SA_RESETHAND) {
+		action->sa_handler = on_plain;
+		return;
+	}
+	action->sa_sigaction = on_sent;
+	action->sa_flags |= SA_SIGINFO;
+}
+#else
+/* No handler of anybody's. */
+#define on_sent ((informed)NULL)
+
+static void put_plain(struct sigaction *action)
+{
+	action->sa_handler = on_plain;
+}
+#endif
+
 /* ---- A handler is set ---- */
 
 /* A function, not one of the numbers that say what shall happen without one. */
@@ -109,6 +145,8 @@ static plain own_plain(plain handler, const struct former *former)
 {
 	if (handler == on_plain)
 		return former->plain;
+	if ((void (*)(void))handler == (void (*)(void))on_sent)
+		return former->plain;
 	/* As signal() tells of a handler of the other kind. */
 	return (void (*)(void))handler == (void (*)(void))on_informed
 	           ? (plain)(void (*)(void))former->informed
@@ -118,8 +156,12 @@ static plain own_plain(plain handler, const struct former *former)
 static void own_action(struct sigaction *action, const struct former *former)
 {
 	if (action->sa_flags & SA_SIGINFO) {
-		if (action->sa_sigaction == on_informed)
+		if (action->sa_sigaction == on_informed) {
 			action->sa_sigaction = former->informed;
+		} else if (action->sa_sigaction == on_sent) {
+			action->sa_handler = former->plain;
+			action->sa_flags &= ~SA_SIGINFO;
+		}
 	} else {
 		action->sa_handler = own_plain(action->sa_handler, former);
 	}
@@ -133,7 +175,7 @@ static void put_between(int signo, struct sigaction *action)
 		action->sa_sigaction = on_informed;
 	} else {
 		__atomic_store_n(&plain_of[signo], action->sa_handler, __ATOMIC_RELAXED);
-		action->sa_handler = on_plain;
+		put_plain(action);
 	}
 }
 

@@ -220,6 +220,8 @@ PXT_CALL_WRAP(pid_t, wait3, (int *status, int flags, struct rusage *usage), (sta
     POSIX_TRACE_CALL_WAIT_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(pid_t, wait4, (pid_t child, int *status, int flags, struct rusage *usage),
     (child, status, flags, usage), POSIX_TRACE_CALL_WAIT_NP, (uint32_t)child, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, waitid, (idtype_t what, id_t child, siginfo_t *info, int flags),
-    (what, child, info, flags), POSIX_TRACE_CALL_WAIT_NP, child, PXT_CALL_NO_SIZE);
+/* The others return the child. */
+PXT_CALL_WRAP_AS(int, waitid, (idtype_t what, id_t child, siginfo_t *info, int flags),
+    (what, child, info, flags), POSIX_TRACE_CALL_WAIT_NP, child, PXT_CALL_NO_SIZE,
+    result == 0 && info ? (int64_t)info->si_pid : PXT_CALL_ERRNO(result));
 #endif

@@ -216,6 +216,8 @@ handlers_are_the_programs_own_and_are_told()
 	same -- handlers
 	events 'signal'
 	[ "$(count 'what=begin ')" -eq 4 ] || fail 'other beginnings than 4'
+	# Who sent it is known of all that were not set by signal(), or for once.
+	[ "$(count 'what=begin .*sender=[1-9]')" -eq 2 ] || fail "other senders: $(cat events)"
 	# One of them goes away with a jump.
 	[ "$(count 'what=end ')" -eq 3 ] || fail 'other ends than 3'
 	[ "$(count 'what=sent ')" -eq 4 ] || fail 'other sent ones than 4'
