@@ -49,6 +49,27 @@ a_late_round_is_explained_and_no_idle_worker()
 	add_up
 }
 
+# low is called so until 150 ms; high had another name before.
+a_renamed_thread_is_called_as_it_was_then()
+{
+	{
+		echo "30000 - task_rename 101 $(comm early) $(comm busy) 0"
+		echo "150000 - task_rename 103 $(comm low) $(comm done) 0"
+		echo "150010 - task_rename 101 $(comm busy) $(comm high) 0"
+		late_round
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'busy took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
+	run 0 why --thread busy run.ptl
+	out_has 'busy took 50.4 ms for a round'
+	run 0 print --thread busy run.ptl
+	out_has ' busy/101 '
+	out_lacks ' high/101 '
+	run 0 print run.ptl
+	[ "$(grep -c ' done/103 ' out)" = 0 ] || fail 'low was called otherwise before'
+	grep -q '0\.1[5-9].* high/101 ' out || fail 'high has its former name'
+}
+
 # Three late rounds, two of them for what low has.
 a_cause_that_comes_again_is_counted()
 {
@@ -281,6 +302,38 @@ who_ran_instead_had_the_cpu_that_was_waited_for()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
 }
 
+# CPU 1 has nothing to do, and high waits for CPU 0: which CPUs it may use, no event tells.
+who_waits_for_a_cpu_while_another_is_free_seems_bound()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 128 0 0
+			70000 - sched_switch 1 104 120 1 0 120
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 103 120
+			121000 - sched_switch 0 103 120 0 101 120
+			121750 - sched_switch 0 101 120 1 0 120
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead on CPU 0, to which it seems to be bound: another one was free.'
+}
+
+# No event tells of the call; low ran when high was woken.
+a_lock_of_the_c_library_is_an_inference()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71800 - sched_switch 0 101 120 1 103 120"
+		echo "121000 low sched_wakeup 101"
+		echo "121100 - sched_switch 0 103 120 1 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded, until low woke it (an inference: a lock of the C library'"'"'s own, as malloc'"'"'s); low ran for 49.3 ms.'
+}
+
 who_tries_a_lock_in_vain_waits_for_its_holder()
 {
 	{
@@ -301,6 +354,31 @@ who_tries_a_lock_in_vain_waits_for_its_holder()
 	run 0 why run.ptl
 	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
 		fail "another answer: $(head -n 1 out)"
+}
+
+a_wait_that_timed_out_says_how_long_it_was_to_be()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			at = 1000 + i * 10000 + (i > 6 ? 200000 : 0)
+			took = i == 6 ? 200010 : 9000
+			printf "%d high cond_wait 512 576 200000000\n", at
+			printf "%d high cond_resume 512 576 %d %d\n", at + took, took, i == 6 ? 110 : 0
+			printf "%d high mutex_unlock 576 0\n", at + took + 10
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in pthread_cond_wait for 200 ms, until it timed out: nobody signalled it within 200 ms, where 9.00 ms is usual (1 of 12).'
+}
+
+a_handler_is_told_with_the_name_of_its_signal()
+{
+	{
+		echo "71700 high signal 1 10 103 0"
+		echo "121000 high signal 2 10 0 0"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	out_has ': it was in the handler of signal 10 (SIGUSR1) for 49.3 ms'
 }
 
 a_deadlock_comes_before_all()
@@ -377,6 +455,47 @@ a_period_is_a_measure_of_waits_and_rounds()
 	} | log run.ptl
 	run 0 why --period high=10ms run.ptl
 	answer 'high was in pthread_cond_wait for 39.0 ms, where 10.0 ms is its period (1 of 20).'
+}
+
+NO_SIZE=18446744073709551615
+
+# Rounds of 12 ms, and a timer that is asked for dates 10 ms apart: each begins later than the one before.
+a_timers_date_is_a_measure_where_all_rounds_are_late()
+{
+	awk -v none=$NO_SIZE 'BEGIN {
+		printf "1000 high call_enter 6 0 %s 10000000\n11000 high call_exit 6 0 0 10000\n", none
+		for (i = 0; i < 20; i++) {
+			at = 23000 + i * 12010
+			printf "%d high call_enter 6 0 %s %d\n", at, none, (21000 + i * 10000 - at) * 1000
+			printf "%d high call_exit 6 0 0 0\n", at + 10
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 12.0 ms for a round, where its timer was due after 10.0 ms (20 of 20): it did for 12.0 ms what is not recorded: own work, or a call that blocked.'
+	out_has '19 more follow from it.'
+}
+
+a_sleep_up_to_a_date_may_be_too_long()
+{
+	awk -v none=$NO_SIZE 'BEGIN { for (i = 0; i < 12; i++) {
+		at = 1000 + i * 10000 + (i > 7) * 30000
+		printf "%d high call_enter 6 0 %s 9000000\n", at, none
+		printf "%d high call_exit 6 0 0 9000\n", at + 9000 + (i == 7) * 30000
+	} }' | log run.ptl
+	run 0 why run.ptl
+	answer 'high slept for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
+}
+
+# A read of a timer: descriptor 5.
+a_timers_descriptor_may_be_readable_too_late()
+{
+	awk 'BEGIN { for (i = 0; i < 12; i++) {
+		at = 1000 + i * 10000 + (i > 7) * 30000
+		printf "%d high call_enter 7 5 8 9000000\n", at
+		printf "%d high call_exit 7 5 8 9000\n", at + 9000 + (i == 7) * 30000
+	} }' | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in read of descriptor 5 for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
 }
 
 every_sleep_may_be_longer_than_asked_for()

@@ -65,16 +65,17 @@ traced()
 		print "type 43 job_end u32 job"
 		print "type 44 page_faults u32 count, u8 major"
 		print "type 45 cpu_sample"
+		print "type 46 task_rename i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec"
 		callers = " u64 u64 u64 u64 u64 u64 u64 u64"
 		types = "mutex_wait:u64 u32;mutex_lock:u64 u32 i32" callers ";mutex_unlock:u64 i32;" \
-			"cond_wait:u64 u64;cond_resume:u64 u64 u32 i32" callers ";cond_signal:u64;" \
+			"cond_wait:u64 u64 i64;cond_resume:u64 u64 u32 i32" callers ";cond_signal:u64;" \
 			"cond_broadcast:u64;sync_wait:u64 u32 u8;sync_lock:u64 u32 i32 u8" callers ";" \
-			"sync_unlock:u64 i32 u8;process:u8 u32 u64 u64 text;call_enter:u16 u64 u64;" \
+			"sync_unlock:u64 i32 u8;process:u8 u32 u64 u64 text;call_enter:u16 u64 u64 i64;" \
 			"call_exit:u16 u64 i64 u32" callers ";signal:u8 i32 u32 u64;" \
 			"context_switch:u32 u32 u32 u32 i32 i32;task_state:u32 u8 i32 u64;" \
 			"kernel_overhead:u8 u32 u64;function_enter:u64 u64;function_exit:u64 u64;" \
 			"general_debug:u32 u64 text;sched_switch:u32 i32 i32 i64 i32 i32;sched_wakeup:i32;" \
-			"job_begin:u32;job_end:u32;page_faults:u32 u8;cpu_sample:"
+			"job_begin:u32;job_end:u32;page_faults:u32 u8;cpu_sample:;task_rename:i32 hex hex u8"
 		count = split(types, list, ";")
 		for (i = 1; i <= count; i++) {
 			split(list[i], part, ":")
@@ -95,6 +96,9 @@ traced()
 		fail "mklog: $(cat mklog.err)"
 	}
 }
+
+# comm NAME: as a field char[16]
+comm() { printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n' | awk '{ printf "%s%0*d", $0, 32 - length, 0 }'; }
 
 # A library with locks and functions, which lies at 0x7f0000000000, as an event of a process tells: image.
 make_library()

@@ -8,7 +8,7 @@
  * Linux' numbers, which a log carries, on all machines but Alpha, MIPS, PA-RISC and SPARC; this
  * machine's own may be others.
  */
-static const char *name_of(int number)
+const char *pxt_ended_signal(int number)
 {
 	static const char *const names[] = { "", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP",
 		"SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2",
@@ -41,7 +41,7 @@ bool pxt_ended_by(const struct posix_trace_loginfo_np *info, char *text, size_t 
 		(void)snprintf(at, sizeof at, " at instruction 0x%llx",
 		    (unsigned long long)info->posix_signal_at_np);
 	(void)snprintf(text, room, "signal %d (%s)%s%s%s", info->posix_signal_np,
-	    name_of(info->posix_signal_np), about, thread, at);
+	    pxt_ended_signal(info->posix_signal_np), about, thread, at);
 	return true;
 }
 

@@ -11,6 +11,9 @@
 /* "signal 11 (SIGSEGV) ..."; false: by none. */
 bool pxt_ended_by(const struct posix_trace_loginfo_np *info, char *text, size_t room);
 
+/* "SIGSEGV", of Linux' numbers; "real-time" of others. */
+const char *pxt_ended_signal(int number);
+
 /* What every command says of a log of which the next is true. */
 #define PXT_NEVER_STARTED                                                                          \
 	"nothing was recorded, not even the start: the stream was never started "                  \

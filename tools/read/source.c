@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <trace_hooks_np.h>
 
 #define WAIT_MS 100
 
@@ -39,6 +40,8 @@ static void fill_type(struct pxt_source *source, struct pxt_type *type, trace_ev
 	type->bytes = pxt_escape(
 	    type->name, strlen(type->name), type->label, sizeof type->label, &type->width);
 	type->selected = pxt_select_type(source->select, type->name);
+	type->is_rename =
+	    id > POSIX_TRACE_UNNAMED_USEREVENT && strcmp(type->name, "task_rename") == 0;
 }
 
 static struct pxt_type *new_type(struct pxt_source *source, trace_event_id_t id)
@@ -213,11 +216,38 @@ static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 	thread->pid = entry.posix_pid_np;
 }
 
+/* What it is called on the screen, and whether that is wanted. */
+static void label_thread(struct pxt_source *source, struct pxt_thread *thread)
+{
+	char raw[sizeof thread->name + 24];
+	uint64_t id = thread->id;
+
+	if (id == 0)
+		(void)snprintf(raw, sizeof raw, "-");
+	else if (*thread->name && thread->tid > 0)
+		(void)snprintf(raw, sizeof raw, "%s/%ld", thread->name, (long)thread->tid);
+	else if (*thread->name)
+		(void)snprintf(raw, sizeof raw, "%s", thread->name);
+	else if (thread->tid > 0)
+		(void)snprintf(raw, sizeof raw, "%ld", (long)thread->tid);
+	else if (shares_number(source, thread))
+		(void)snprintf(raw, sizeof raw, "thread %#llx#%lu", (unsigned long long)id,
+		    (unsigned long)thread->entry + 1);
+	else if (thread->pid > 0 && thread->pid != source->info.posix_pid_np)
+		(void)snprintf(raw, sizeof raw, "thread %#llx of %ld", (unsigned long long)id,
+		    (long)thread->pid);
+	else
+		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
+	thread->bytes =
+	    pxt_escape(raw, strlen(raw), thread->label, sizeof thread->label, &thread->width);
+	thread->selected = pxt_select_thread(source->select, thread);
+	if (source->select)
+		source->names_met |= pxt_select_threads(source->select, thread);
+}
+
 static void fill_thread(
     struct pxt_source *source, struct pxt_thread *thread, uint64_t id, uint32_t entry, pid_t pid)
 {
-	char raw[sizeof thread->name + 24];
-
 	thread->id = id;
 	thread->entry = entry;
 	thread->tid = 0;
@@ -231,25 +261,7 @@ static void fill_thread(
 	    entry == source->crashed_entry)
 		thread->tid = source->info.posix_signal_tid_np;
 	name_main_thread(source, thread);
-	if (id == 0)
-		(void)snprintf(raw, sizeof raw, "-");
-	else if (*thread->name && thread->tid > 0)
-		(void)snprintf(raw, sizeof raw, "%s/%ld", thread->name, (long)thread->tid);
-	else if (*thread->name)
-		(void)snprintf(raw, sizeof raw, "%s", thread->name);
-	else if (thread->tid > 0)
-		(void)snprintf(raw, sizeof raw, "%ld", (long)thread->tid);
-	else if (shares_number(source, thread))
-		(void)snprintf(raw, sizeof raw, "thread %#llx#%lu", (unsigned long long)id,
-		    (unsigned long)entry + 1);
-	else if (thread->pid > 0 && thread->pid != source->info.posix_pid_np)
-		(void)snprintf(raw, sizeof raw, "thread %#llx of %ld", (unsigned long long)id,
-		    (long)thread->pid);
-	else
-		(void)snprintf(raw, sizeof raw, "thread %#llx", (unsigned long long)id);
-	thread->bytes =
-	    pxt_escape(raw, strlen(raw), thread->label, sizeof thread->label, &thread->width);
-	thread->selected = pxt_select_thread(source->select, thread);
+	label_thread(source, thread);
 }
 
 static uint32_t hash(uint64_t id, uint32_t entry)
@@ -423,6 +435,75 @@ static bool fill(struct pxt_source *source)
 	return true;
 }
 
+/* ---- Renames ---- */
+
+/* A text of an event, of so many bytes; "": it has no such field. */
+static void text_of(const struct pxt_event *event, const struct pxt_layout *field,
+    char text[sizeof event->thread->name])
+{
+	size_t room = sizeof event->thread->name - 1;
+	size_t bytes = 0;
+
+	if (field && field->kind == POSIX_TRACE_FIELD_TEXT_NP && event->bytes > field->offset) {
+		bytes = event->bytes - field->offset;
+		if (!field->trailing && bytes > field->bytes)
+			bytes = field->bytes;
+		bytes = bytes < room ? bytes : room;
+		memcpy(text, event->data + field->offset, bytes);
+	}
+	text[bytes] = '\0';
+}
+
+static void rename_threads(struct pxt_source *source, pid_t tid, const char *name)
+{
+	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++) {
+		struct pxt_thread *thread = source->threads[i];
+
+		if (!thread || thread->tid != tid || strcmp(thread->name, name) == 0)
+			continue;
+		memcpy(thread->name, name, strlen(name) + 1);
+		label_thread(source, thread);
+		source->renames = true;
+	}
+}
+
+/*
+ * The log's table has one name of a thread; from an event that says another one on it is called so, in all logs
+ * of the same host.  A table that is full has threads without names: they get none.
+ */
+static void take_rename(struct pxt_reader *reader, const struct pxt_event *event)
+{
+	bool by_kernel = event->type->is_rename;
+	char name[sizeof event->thread->name];
+	uint64_t what = POSIX_TRACE_PROCESS_THREAD_NAME_NP;
+	uint64_t tid = 0;
+
+	if (!by_kernel && event->info.posix_event_id != POSIX_TRACE_PROCESS_NP)
+		return;
+	const struct pxt_layout *number =
+	    pxt_field_named(event->type, by_kernel ? "tid" : "number");
+	const struct pxt_layout *kind = by_kernel ? NULL : pxt_field_named(event->type, "what");
+	if (!number || !pxt_field_key(event, number, &tid) || tid == 0 || tid > INT32_MAX ||
+	    (kind && !pxt_field_key(event, kind, &what)) ||
+	    what != POSIX_TRACE_PROCESS_THREAD_NAME_NP)
+		return;
+	text_of(event, pxt_field_named(event->type, by_kernel ? "newcomm" : "name"), name);
+	for (unsigned i = 0; *name && i < reader->count; i++)
+		if (strcmp(reader->sources[i]->info.posix_host_np,
+		        event->source->info.posix_host_np) == 0)
+			rename_threads(reader->sources[i], (pid_t)tid, name);
+}
+
+/* Read from the beginning, threads have their first names again. */
+static void forget_renames(struct pxt_source *source)
+{
+	for (uint32_t i = 0; source->renames && i <= source->thread_mask; i++)
+		if (source->threads[i])
+			fill_thread(source, source->threads[i], source->threads[i]->id,
+			    source->threads[i]->entry, source->threads[i]->pid);
+	source->renames = false;
+}
+
 /* ---- The merge ---- */
 
 static bool earlier(const struct pxt_source *a, const struct pxt_source *b)
@@ -472,7 +553,7 @@ static void step(struct pxt_reader *reader)
 		sift_down(reader, 0);
 }
 
-struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
+static struct pxt_event *next(struct pxt_reader *reader)
 {
 	if (reader->count == 1)
 		return fill(reader->sources[0]) ? &reader->sources[0]->event : NULL;
@@ -483,6 +564,15 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
 	return reader->heap_count > 0 ? &reader->heap[0]->event : NULL;
 }
 
+struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
+{
+	struct pxt_event *event = next(reader);
+
+	if (event)
+		take_rename(reader, event);
+	return event;
+}
+
 void pxt_reader_rewind(struct pxt_reader *reader)
 {
 	reader->heap_made = false;
@@ -490,6 +580,7 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 		struct pxt_source *source = reader->sources[i];
 
 		(void)posix_trace_rewind(source->trid);
+		forget_renames(source);
 		source->at_end = source->failed = source->filled = false;
 		source->events = source->lost = 0;
 		source->newest_ticks = source->backward = source->backward_most = 0;

@@ -40,6 +40,7 @@ struct pxt_source {
 	int64_t first_ns;    /* of the first event that was read, and ... */
 	uint64_t first_lost; /* ... what was lost before it */
 	uint64_t pids_met;   /* those of --pid (select.h), a bit each */
+	uint64_t names_met;  /* those of --thread, also by names that threads had for a while */
 	pid_t pid;           /* of the log, or the first one met */
 	bool many_pids;      /* events of several processes are in it */
 	uint64_t crashed;    /* the thread that a fatal signal came to; 0: none, or not known */
@@ -67,6 +68,7 @@ struct pxt_source {
 	struct pxt_type odd_type;
 	struct pxt_thread odd_thread;
 	struct pxt_thread *last_thread;
+	bool renames; /* one of its threads was given another name than its table has */
 	struct posix_trace_logthread_np *names; /* the log's table, by pthread_t */
 	uint32_t name_count;
 	uint32_t names_asked;        /* posix_threads_np when @names was filled */

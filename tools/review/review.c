@@ -322,6 +322,15 @@ static void review_thread(struct pxt_reader *reader, const char *option, const c
 		complain(reader, what, name, fill_threads, NULL);
 }
 
+/* A thread that has another name by now, and in the log's table. */
+static bool was_called_so(const struct pxt_reader *reader, unsigned i)
+{
+	for (unsigned k = 0; k < reader->count; k++)
+		if (reader->sources[k]->names_met >> i & 1u)
+			return true;
+	return false;
+}
+
 static void review_pid(const struct pxt_select *select, struct pxt_reader *reader, unsigned i)
 {
 	for (unsigned k = 0; k < reader->count; k++)
@@ -381,7 +390,8 @@ void pxt_review_select(
 	if (select->where)
 		review_where(select->where, reader, spans);
 	for (unsigned i = 0; i < select->thread_count; i++)
-		review_thread(reader, "--thread", select->threads[i]);
+		if (!was_called_so(reader, i))
+			review_thread(reader, "--thread", select->threads[i]);
 	for (unsigned i = 0; i < select->pid_count; i++)
 		review_pid(select, reader, i);
 	if (select->from.set)

@@ -113,14 +113,18 @@ bool pxt_select_means(const char *wanted, const struct pxt_thread *thread)
 	return thread->recorded && fnmatch(wanted, thread->name, 0) == 0;
 }
 
+uint64_t pxt_select_threads(const struct pxt_select *select, const struct pxt_thread *thread)
+{
+	uint64_t met = 0;
+
+	for (unsigned i = 0; i < select->thread_count; i++)
+		met |= (uint64_t)pxt_select_means(select->threads[i], thread) << i;
+	return met;
+}
+
 bool pxt_select_thread(const struct pxt_select *select, const struct pxt_thread *thread)
 {
-	if (!select || select->thread_count == 0)
-		return true;
-	for (unsigned i = 0; i < select->thread_count; i++)
-		if (pxt_select_means(select->threads[i], thread))
-			return true;
-	return false;
+	return !select || select->thread_count == 0 || pxt_select_threads(select, thread) != 0;
 }
 
 uint64_t pxt_select_pids(const struct pxt_select *select, pid_t pid)

@@ -71,6 +71,8 @@ bool pxt_select_check(const struct pxt_select *select);
 /* By the name and number alone; asked once for each type and thread. */
 bool pxt_select_type(const struct pxt_select *select, const char *name);
 bool pxt_select_thread(const struct pxt_select *select, const struct pxt_thread *thread);
+/* By which --thread, a bit each. */
+uint64_t pxt_select_threads(const struct pxt_select *select, const struct pxt_thread *thread);
 /* Whether one --thread means it. */
 bool pxt_select_means(const char *wanted, const struct pxt_thread *thread);
 

@@ -756,7 +756,8 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	if (all_rounds)
 		follow_all(blames, search);
 	victim_first(blames, search);
-	pxt_state_tell_apart(blames->state);
+	pxt_state_names_at(
+	    blames->state, blames->count > 0 ? blames->list[0].late.begin_ns : INT64_MAX);
 }
 
 void pxt_blames_free(struct pxt_blames *blames)

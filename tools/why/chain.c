@@ -117,23 +117,66 @@ static const struct pxt_stretch *longest(const struct pxt_history *history,
 	return best;
 }
 
+/* The longest time in that it could run and did not; returns the CPU on which it ran next, -1: none. */
+static int wait_for_cpu(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t *begin_ns, int64_t *end_ns)
+{
+	const struct pxt_stretch *ready =
+	    longest(history, actor, PXT_STRETCH_READY, *begin_ns, *end_ns);
+	uint32_t count;
+	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+	uint32_t next;
+
+	if (!ready)
+		return -1;
+	next = first_after(runs, count, ready->end_ns);
+	pxt_stretch_clip(ready, begin_ns, end_ns);
+	return next < count ? runs[next].cpu : actor->cpu;
+}
+
 /* Who ran where the thread ran next, most of the longest time in which it could run itself. */
 static const struct pxt_actor *ran_instead(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	const struct pxt_stretch *ready =
-	    longest(history, actor, PXT_STRETCH_READY, begin_ns, end_ns);
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+
+	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
+}
+
+/* How long anybody ran on a CPU. */
+static int64_t busy_on(const struct pxt_history *history, int cpu, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t ns = 0;
+
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		uint32_t count;
+		const struct pxt_stretch *runs =
+		    pxt_history_of(history, history->state->actors[i], PXT_STRETCH_RAN, &count);
+
+		for (uint32_t k = first_after(runs, count, begin_ns);
+		     k < count && runs[k].begin_ns < end_ns; k++)
+			if (runs[k].cpu == cpu)
+				ns += pxt_stretch_within(&runs[k], begin_ns, end_ns);
+	}
+	return ns;
+}
+
+/* It waited for a CPU while another one was free, and was never seen on another one: which one that is, or -1. */
+static int bound_to(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t begin_ns, int64_t end_ns)
+{
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
 	uint32_t count;
 	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
-	uint32_t next;
-	int cpu;
 
-	if (!ready)
-		return NULL;
-	next = first_after(runs, count, ready->end_ns);
-	cpu = next < count ? runs[next].cpu : actor->cpu;
-	pxt_stretch_clip(ready, &begin_ns, &end_ns);
-	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
+	for (uint32_t i = 0; i < count; i++)
+		if (runs[i].cpu != cpu)
+			return -1;
+	for (int other = 0; other < (int)PXT_STATE_CPUS_MAX; other++)
+		if (other != cpu && history->state->cpus[other].known &&
+		    busy_on(history, other, begin_ns, end_ns) * 2 < end_ns - begin_ns)
+			return cpu;
+	return -1;
 }
 
 /* Who had a lock for most of a time. */
@@ -390,8 +433,10 @@ static void link_call(
 		link->peer = woke->peer;
 		link->peer_place = woke->place;
 	}
-	if (link->ready_ns * 10 > (to - from) * 3)
+	if (link->ready_ns * 10 > (to - from) * 3) {
 		link->instead = ran_instead(history, link->actor, woke->ns, to);
+		link->bound_cpu = bound_to(history, link->actor, woke->ns, to);
+	}
 }
 
 /* A real-time thread could run, and one that is less urgent did. */
@@ -481,6 +526,30 @@ static void link_ran(
 	link->peer = ran_instead(history, link->actor, begin_ns, end_ns);
 }
 
+#define LINUX_SLEEPING                                                                             \
+	1 /* prev_state of sched_switch: a wait that a signal may end, as one for a futex */
+
+/*
+ * It slept in a call that nobody tells of, and a thread of the program ran when it was woken.  The C library
+ * waits so for its own locks.  An interrupt would wake in the name of whoever runs: so it is an inference.
+ */
+static void link_slept(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *slept =
+	    longest(history, link->actor, PXT_STRETCH_SLEPT, begin_ns, end_ns);
+	const struct pxt_mark *woke;
+
+	if (!slept || slept->object != LINUX_SLEEPING || link->faults_major)
+		return;
+	woke = pxt_chain_waker(history, link->actor, slept->begin_ns, slept->end_ns);
+	if (!woke || !woke->peer || !woke->peer->own || woke->peer == link->actor)
+		return;
+	link->peer = woke->peer;
+	link->peer_place = woke->place;
+	link->inferred = !woke->meant;
+}
+
 /* The next thread of the chain: whose time is to be looked at. */
 static const struct pxt_actor *complete(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
@@ -500,11 +569,15 @@ static const struct pxt_actor *complete(
 		return link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns ? NULL
 		                                                                    : link->peer;
 	case PXT_LINK_RAN:
-	case PXT_LINK_SLEPT:
 		link_ran(link, history, begin_ns, end_ns);
 		return NULL;
+	case PXT_LINK_SLEPT:
+		link_ran(link, history, begin_ns, end_ns);
+		link_slept(link, history, begin_ns, end_ns);
+		return link->peer;
 	case PXT_LINK_READY:
 		link->peer = ran_instead(history, link->actor, begin_ns, end_ns);
+		link->bound_cpu = bound_to(history, link->actor, begin_ns, end_ns);
 		if (link->peer && is_throttled(link, history, begin_ns, end_ns))
 			link->kind = PXT_LINK_THROTTLED;
 		return NULL;
@@ -535,7 +608,9 @@ void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history
 		struct part part = largest(history, actor, begin_ns, end_ns);
 		struct pxt_link *link = &chain->links[chain->count];
 
-		*link = (struct pxt_link){ .kind = part.kind, .actor = actor, .ns = part.ns };
+		*link = (struct pxt_link){
+			.kind = part.kind, .actor = actor, .ns = part.ns, .bound_cpu = -1
+		};
 		if (part.stretch)
 			link->stretch = *part.stretch;
 		/* Where one of them is most of it, what the others did in that time counts. */

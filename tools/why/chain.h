@@ -23,8 +23,8 @@ enum pxt_link_kind {
 	PXT_LINK_RAN,     /* and could run for @ready_ns, but other programs did (@peer) */
 	PXT_LINK_READY,   /* could run; @peer did */
 	PXT_LINK_THROTTLED, /* could run; less urgent threads did */
-	PXT_LINK_SLEPT,     /* in what no event tells of */
-	PXT_LINK_UNKNOWN    /* no event says what it did, no scheduler whether it ran */
+	PXT_LINK_SLEPT, /* in what no event tells of; @peer woke it, if somebody of the program did */
+	PXT_LINK_UNKNOWN /* no event says what it did, no scheduler whether it ran */
 };
 
 struct pxt_link {
@@ -39,9 +39,11 @@ struct pxt_link {
 	int64_t ran_ns;                    /* CALL: the thread ran so long inside */
 	int64_t ready_ns; /* CALL: it had been woken and waited for a CPU so long ... */
 	const struct pxt_actor *instead; /* ... because that one ran */
-	bool timed_out;                  /* CALL: nobody ended it */
-	uint64_t faults;                 /* RAN, SLEPT: page faults meanwhile; ... */
-	bool faults_major;               /* ... some of them waited for a disk */
+	int bound_cpu; /* READY, CALL: it seems to be bound to this one, for another was free; -1: not */
+	bool timed_out;    /* CALL: nobody ended it */
+	bool inferred;     /* SLEPT: no event of @peer says that it did something that wakes */
+	uint64_t faults;   /* RAN, SLEPT: page faults meanwhile; ... */
+	bool faults_major; /* ... some of them waited for a disk */
 	/* RAN: places that it was in, spread over the time; of many page faults, where these were. */
 	struct pxt_log_address places[PXT_LINK_PLACES];
 	unsigned place_count;

@@ -161,7 +161,7 @@ static struct pxt_excess round_excess(const struct pxt_home *home, int64_t floor
 		return excess;
 	/* Its timer's date is a measure where nothing is usual, or where all rounds are longer than its period. */
 	dated = beyond(home, &home->late_rounds, false, floor);
-	return dated.sum_ns > 0 ? dated : excess;
+	return dated.sum_ns > 0 ? beyond(home, &home->late_rounds, false, 0) : excess;
 }
 
 static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)

@@ -170,6 +170,19 @@ static void end_call(struct pxt_history *history, struct pxt_history_thread *thr
 	thread->calls = false;
 }
 
+/* How long a call is to last at most, as its begin says; 0: it does not. */
+static int64_t asked_ns(const struct pxt_event *event, uint32_t call)
+{
+	int64_t asked = (int64_t)pxt_key_number(event, call == PXT_CALL_COND ? 2 : 3);
+	uint64_t ms = pxt_key_number(event, 2);
+
+	if (asked == 0 && ms < INT32_MAX &&
+	    (call == POSIX_TRACE_CALL_POLL_NP || call == POSIX_TRACE_CALL_SELECT_NP ||
+	        call == POSIX_TRACE_CALL_EPOLL_WAIT_NP))
+		asked = (int64_t)ms * 1000000;
+	return asked > 0 ? asked : 0;
+}
+
 static void begin_call(struct pxt_history *history, const struct pxt_actor *actor,
     struct pxt_history_thread *thread, const struct pxt_event *event, uint32_t call)
 {
@@ -182,6 +195,7 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.begin_ns = event->ns,
 		.call = call,
 		.cpu = -1,
+		.asked_ns = asked_ns(event, call),
 		.object = pxt_key_number(event, object),
 		.place = pxt_places_of(event) };
 }
@@ -301,13 +315,16 @@ static void turn(struct pxt_history *history, const struct pxt_actor *actor,
 		.prio = actor->prio };
 }
 
-static bool is_stopped(const struct pxt_act *act)
+/* Linux' state of who leaves the CPU; 0: the event does not say. */
+static int64_t state_of(const struct pxt_act *act)
 {
 	const struct pxt_layout *field = act->role->fields[PXT_USE_STATE];
 	int64_t bits;
 
 	return field && field->kind != POSIX_TRACE_FIELD_TEXT_NP &&
-	       pxt_number_of(act->event, field, &bits) && bits == LINUX_STOPPED;
+	               pxt_number_of(act->event, field, &bits)
+	           ? bits
+	           : 0;
 }
 
 /* Several of them may run at once: what they do is kept by CPU. */
@@ -331,12 +348,16 @@ static void switched(struct pxt_history *history, const struct pxt_act *act)
 	if (act->cpu < 0 || act->cpu >= (int)PXT_STATE_CPUS_MAX)
 		return;
 	switch_others(history, act);
-	if (act->former)
+	if (act->former) {
+		int64_t state = state_of(act);
+
 		turn(history, act->former,
 		    act->former->running == PXT_RUN_READY ? PXT_STRETCH_READY
-		    : is_stopped(act)                     ? PXT_STRETCH_STOPPED
+		    : state == LINUX_STOPPED              ? PXT_STRETCH_STOPPED
 		                                          : PXT_STRETCH_SLEPT,
 		    act);
+		thread_of(history, act->former)->run.object = (uint64_t)state;
+	}
 	if (act->actor && act->actor != history->state->others)
 		turn(history, act->actor, PXT_STRETCH_RAN, act);
 }

@@ -17,7 +17,7 @@
 enum pxt_stretch_kind {
 	PXT_STRETCH_RAN,     /* on @cpu, as the scheduler says; ... */
 	PXT_STRETCH_READY,   /* ... it could run and did not; ... */
-	PXT_STRETCH_SLEPT,   /* ... it slept; ... */
+	PXT_STRETCH_SLEPT,   /* ... it slept, in the kernel's state @object; ... */
 	PXT_STRETCH_STOPPED, /* ... a signal had stopped it */
 	PXT_STRETCH_CALL,    /* @call, @object, @result */
 	PXT_STRETCH_LOCK, /* waited for @lock; @peer had it when it was asked for, if that is known */
@@ -38,6 +38,7 @@ struct pxt_stretch {
 	int64_t prio; /* RAN, READY: then; the kernel's, smaller is more urgent */
 	uint64_t object;
 	int64_t result;
+	int64_t asked_ns; /* CALL: how long it was to last at most; 0: not known */
 	struct pxt_log_address place;
 	struct pxt_state_lock *lock;
 	const struct pxt_actor *peer;

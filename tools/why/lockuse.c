@@ -302,7 +302,7 @@ bool pxt_lockuse_read(
 	pxt_progress_end(&progress);
 	pxt_state_end(use->state);
 	end_waits(use, end_ns);
-	pxt_state_tell_apart(use->state);
+	pxt_state_names_at(use->state, INT64_MAX);
 	if (use->is_traced && !use->tells_free)
 		drop_orders(use);
 	return !book->failed;

@@ -233,6 +233,13 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "name");
 		if (!role.fields[PXT_USE_THREAD])
 			return false;
+	} else if (strcmp(type->name, "task_rename") == 0) {
+		role.deed = PXT_THREAD;
+		role.fields[PXT_USE_THREAD] = either(type, "tid", "pid");
+		role.fields[PXT_USE_FROM_NAME] = pxt_field_named(type, "oldcomm");
+		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "newcomm");
+		if (!role.fields[PXT_USE_THREAD] || !role.fields[PXT_USE_FROM_NAME])
+			return false;
 	} else if (strcmp(type->name, "sched_process_fork") == 0) {
 		role.deed = PXT_THREAD;
 		role.fields[PXT_USE_THREAD] = either(type, "child_tid", "child_pid");
@@ -311,11 +318,11 @@ static void learn(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 		pxt_rolesystem_add(book, roles, type);
 		return;
 	}
+	roles->of_kernel = is_of_kernel(type->name);
 	if (add_scheduler(roles, type))
 		return;
 	roles->is_faults = strcmp(type->name, "page_faults") == 0 && type->field_count == 2;
 	roles->is_sample = strcmp(type->name, "cpu_sample") == 0;
-	roles->of_kernel = is_of_kernel(type->name);
 	if (roles->of_kernel)
 		return;
 	add_named(book, roles, type, source);

@@ -3,7 +3,7 @@
 #include "tools/why/words.h"
 
 #include "tools/event/sysnames.h"
-#include "tools/output/when.h"
+#include "tools/read/ended.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +64,14 @@ static bool is_signalled(uint32_t call)
 	       call == POSIX_TRACE_CALL_FUTEX_WAIT_NP;
 }
 
+/* Which CPUs a thread may use, no event tells. */
+static void say_bound(struct pxt_words *words, const struct pxt_link *link)
+{
+	if (link->bound_cpu >= 0)
+		pxt_say(words, " on CPU %d, to which it seems to be bound: another one was free",
+		    link->bound_cpu);
+}
+
 static void say_ended(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
@@ -72,7 +80,12 @@ static void say_ended(
 	} else if (link->timed_out) {
 		pxt_say(words, ", until it timed out: %s",
 		    is_signalled(link->stretch.call) ? "nobody signalled it"
+		    : link->stretch.asked_ns > 0     ? "nothing came"
 		                                     : "nothing came within its limit");
+		if (link->stretch.asked_ns > 0) {
+			pxt_say(words, " within ");
+			pxt_say_ns(words, link->stretch.asked_ns);
+		}
 	} else if (link->peer) {
 		pxt_say(words, ", until %s woke it", link->peer->name);
 		say_other_place(words, book, " in ", &link->peer_place);
@@ -83,6 +96,7 @@ static void say_ended(
 		pxt_say(words, " of it it could run");
 		if (link->instead)
 			pxt_say(words, ", but %s ran instead", link->instead->name);
+		say_bound(words, link);
 	} else if (link->ran_ns * 2 > link->ns) {
 		pxt_say(words, "; it ran there for ");
 		pxt_say_ns(words, link->ran_ns);
@@ -144,8 +158,9 @@ static const struct pxt_log_address *most_in(
 	for (unsigned i = 0; i < link->place_count; i++) {
 		const char *place = pxt_places_code(book->places, &link->places[i]);
 
-		/* Up to the file's name. */
-		(void)snprintf(names[i], sizeof names[i], "%s", place ? place : "");
+		/* Up to the file's name; an address that has no name says nothing. */
+		(void)snprintf(names[i], sizeof names[i], "%s",
+		    place && strncmp(place, "0x", 2) != 0 ? place : "");
 		names[i][strcspn(names[i], "(")] = '\0';
 	}
 	for (unsigned i = 0; i < link->place_count; i++) {
@@ -210,6 +225,21 @@ static void say_not_run(struct pxt_words *words, const struct pxt_link *link)
 		    words, " and was throttled: less urgent threads ran, as %s", link->peer->name);
 	else
 		pxt_say(words, ", but %s ran instead", link->peer->name);
+	if (link->kind == PXT_LINK_READY && link->peer)
+		say_bound(words, link);
+}
+
+/* Who ended a sleep in what no event tells of. */
+static void say_woken(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	if (!link->peer)
+		return;
+	pxt_say(words, ", until %s woke it", link->peer->name);
+	if (link->inferred)
+		pxt_say(words, " (an inference: a lock of the C library's own, as malloc's)");
+	else
+		say_other_place(words, book, " in ", &link->peer_place);
 }
 
 void pxt_say_link(
@@ -226,8 +256,9 @@ void pxt_say_link(
 		say_tried(words, book, link);
 		return;
 	case PXT_LINK_HANDLER:
-		pxt_say(words, "was in the handler of signal %llu",
-		    (unsigned long long)link->stretch.object);
+		pxt_say(words, "was in the handler of signal %llu (%s)",
+		    (unsigned long long)link->stretch.object,
+		    pxt_ended_signal((int)link->stretch.object));
 		say_time(words, " for ", link->ns);
 		(void)pxt_say_place(words, book, ", ", &link->stretch.place);
 		return;
@@ -247,6 +278,7 @@ void pxt_say_link(
 		if (!link->faults_major)
 			pxt_say(words, " in a call that is not recorded");
 		say_where(words, book, link);
+		say_woken(words, book, link);
 		return;
 	case PXT_LINK_UNKNOWN:
 		pxt_say(words, "did");
@@ -356,7 +388,9 @@ void pxt_say_reason(
 		return;
 	case PXT_LINK_SLEPT:
 	case PXT_LINK_UNKNOWN:
-		pxt_say(words, "what is not recorded");
+		pxt_say(words, link->inferred ? "a lock of the C library's own, by inference"
+		                              : "what is not recorded");
+		say_peer(words, link->inferred ? ", held by " : ", ended by ", link);
 	}
 }
 

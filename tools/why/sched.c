@@ -2,8 +2,6 @@
 /* sched.c - who runs: as the scheduler says, or as the order of events on a CPU says. */
 #include "tools/why/state_parts.h"
 
-#include <stdio.h>
-
 #define LOOK_DEEP 64 /* threads on a CPU's list that are looked at */
 
 enum pxt_running pxt_actor_running(const struct pxt_state *state, const struct pxt_actor *actor)
@@ -50,15 +48,9 @@ static void learn_thread(const struct pxt_event *event, const struct pxt_role *r
 	if (!actor)
 		return;
 	actor->has_prio = pxt_number_of(event, role->fields[prio], &actor->prio) || actor->has_prio;
-	/* A name that the thread was given is newer than the table's; the scheduler's is cut. */
-	if (((actor->id != 0 || *actor->raw) && !role->fields[PXT_USE_WHAT]) ||
-	    !role->fields[name] || role->fields[name]->kind != POSIX_TRACE_FIELD_TEXT_NP)
-		return;
-	struct pxt_key text = pxt_key_in(event, role->fields[name]);
-	if (text.is_set && *text.label) {
-		(void)snprintf(actor->name, sizeof actor->name, "%s", text.label);
-		(void)snprintf(actor->raw, sizeof actor->raw, "%s", text.label);
-	}
+	/* The log's table knows better than the scheduler, which cuts names. */
+	if (actor->id == 0 && !*actor->raw)
+		pxt_threads_name(actor, pxt_key_in(event, role->fields[name]));
 }
 
 /* Linux says what the thread that leaves the CPU is about: 0 or R..., it could go on. */
@@ -136,12 +128,17 @@ void pxt_sched_wake(
 void pxt_sched_thread(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_act *act, unsigned source)
 {
+	bool is_rename = role->fields[PXT_USE_FROM_NAME] || role->fields[PXT_USE_WHAT];
 	int64_t tid;
 
 	if (!pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
 		return;
 	struct pxt_actor *actor = pxt_threads_tid(state, source, tid);
-	learn_thread(act->event, role, actor, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
-	if (actor)
+	if (is_rename)
+		pxt_threads_rename(state, actor, role, act->event);
+	else
+		learn_thread(act->event, role, actor, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
+	/* The kernel tells of renamed threads of all programs. */
+	if (actor && !role->fields[PXT_USE_FROM_NAME])
 		actor->own = true;
 }

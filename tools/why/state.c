@@ -64,6 +64,7 @@ void pxt_state_free(struct pxt_state *state)
 	free(state->epochs);
 	free(state->hosts);
 	free(state->stopped);
+	free(state->renames);
 	free(state);
 }
 

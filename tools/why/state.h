@@ -204,6 +204,15 @@ struct pxt_state {
 		int64_t ns;
 	} releases[PXT_RELEASES_MAX]; /* that no begin has met, newest overwrites oldest */
 	unsigned release_next;
+	/* In the order of time: from then on a thread was called so. */
+	struct pxt_rename {
+		uint32_t actor;
+		int64_t ns;
+		char former[64];
+		char name[64];
+	} * renames;
+	uint32_t rename_count;
+	uint32_t rename_room;
 };
 
 struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_reader *reader);
@@ -242,8 +251,11 @@ static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)
 	return strcmp(actor->raw, "pxt-helper") == 0;
 }
 
-/* Threads of one name become NAME/NUMBER: once all was read, before anybody is told of them. */
-void pxt_state_tell_apart(struct pxt_state *state);
+/*
+ * Once all was read, before anybody is told of threads: they are called as they were at @ns, and those of one
+ * name NAME/NUMBER.
+ */
+void pxt_state_names_at(struct pxt_state *state, int64_t ns);
 
 /* Whether what the thread did last is still known to be true. */
 static inline bool pxt_actor_certain(const struct pxt_state *state, const struct pxt_actor *actor)

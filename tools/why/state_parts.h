@@ -20,6 +20,11 @@ struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int6
 struct pxt_actor *pxt_threads_others(struct pxt_state *state, unsigned source);
 struct pxt_actor *pxt_threads_of(
     struct pxt_state *state, unsigned source, const struct pxt_thread *thread);
+/* A text as the thread's name; nothing where it is none. */
+void pxt_threads_name(struct pxt_actor *actor, struct pxt_key text);
+/* The event says what the thread is called from now on. */
+void pxt_threads_rename(struct pxt_state *state, struct pxt_actor *actor,
+    const struct pxt_role *role, const struct pxt_event *event);
 /* On the list of a CPU: the newest event first. */
 void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor);
 void pxt_threads_list_in(struct pxt_state *state, struct pxt_actor *actor, int cpu);

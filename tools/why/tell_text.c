@@ -580,6 +580,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct scale scale = scale_for(pxt_blame_length(blame));
 
+	pxt_state_names_at(tell->blames->state, blame->late.begin_ns);
 	put_answer(tell, blame, false);
 	if (pxt_blame_length(blame) <= 0)
 		return;

@@ -130,6 +130,44 @@ struct pxt_actor *pxt_state_met(
 	return at ? state->actors[at - 1] : NULL;
 }
 
+void pxt_threads_name(struct pxt_actor *actor, struct pxt_key text)
+{
+	if (!text.is_set || !*text.label)
+		return;
+	(void)snprintf(actor->name, sizeof actor->name, "%s", text.label);
+	(void)snprintf(actor->raw, sizeof actor->raw, "%s", text.label);
+}
+
+#define RENAMES_MAX (UINT32_C(1) << 20)
+
+void pxt_threads_rename(struct pxt_state *state, struct pxt_actor *actor,
+    const struct pxt_role *role, const struct pxt_event *event)
+{
+	struct pxt_key former = pxt_key_in(event, role->fields[PXT_USE_FROM_NAME]);
+	struct pxt_key name = pxt_key_in(event, role->fields[PXT_USE_TO_NAME]);
+	struct pxt_rename *rename;
+
+	if (!actor || !name.is_set || !*name.label)
+		return;
+	if (state->rename_count == RENAMES_MAX) {
+		state->beyond++;
+		return;
+	}
+	if (state->rename_count == state->rename_room) {
+		state->rename_room = 2 * state->rename_room + 64;
+		state->renames =
+		    pxt_must(realloc(state->renames, state->rename_room * sizeof *state->renames));
+	}
+	rename = &state->renames[state->rename_count++];
+	*rename = (struct pxt_rename){ .actor = actor->index, .ns = event->ns };
+	/* The log's table has the last name: what there was before is what the kernel says. */
+	(void)snprintf(rename->former, sizeof rename->former, "%s",
+	    former.is_set && (!*actor->raw || strcmp(actor->raw, name.label) == 0) ? former.label
+	                                                                           : actor->raw);
+	pxt_threads_name(actor, name);
+	memcpy(rename->name, actor->raw, sizeof rename->name);
+}
+
 static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
 {
 	actor->id = thread->id;
@@ -145,6 +183,13 @@ static void name_actor(struct pxt_actor *actor, const struct pxt_thread *thread)
 		(void)snprintf(actor->name, sizeof actor->name, "%s", thread->label);
 }
 
+/* A thread that was renamed may be wanted by either name. */
+static struct pxt_actor *with_selected(struct pxt_actor *actor, const struct pxt_thread *thread)
+{
+	actor->selected = actor->selected || thread->selected;
+	return actor;
+}
+
 struct pxt_actor *pxt_threads_of(
     struct pxt_state *state, unsigned source, const struct pxt_thread *thread)
 {
@@ -158,7 +203,7 @@ struct pxt_actor *pxt_threads_of(
 		/* A pthread_t is used again when its thread has ended; then the key is another one. */
 		if (actor->id == thread->id && actor->key == pxt_thread_key(thread) &&
 		    actor->source == source)
-			return actor;
+			return with_selected(actor, thread);
 		at = (at + 1) % TABLE;
 	}
 	struct pxt_actor *actor =
@@ -198,7 +243,7 @@ static void add_number(struct pxt_actor *actor)
 		memcpy(actor->name + used, text, (size_t)bytes + 1);
 }
 
-void pxt_state_tell_apart(struct pxt_state *state)
+static void tell_apart(struct pxt_state *state)
 {
 	struct pxt_actor **sorted =
 	    pxt_must(calloc((size_t)state->actor_count + 1, sizeof(struct pxt_actor *)));
@@ -218,6 +263,27 @@ void pxt_state_tell_apart(struct pxt_state *state)
 			add_number(sorted[next - 1 - (k - i)]);
 	}
 	free(sorted);
+}
+
+static void set_name(struct pxt_actor *actor, const char *name)
+{
+	if (!*name)
+		return;
+	memmove(actor->raw, name, strlen(name) + 1);
+	(void)pxt_escape(name, strlen(name), actor->name, sizeof actor->name, NULL);
+}
+
+void pxt_state_names_at(struct pxt_state *state, int64_t ns)
+{
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		set_name(state->actors[i], state->actors[i]->raw);
+	/* Backwards: the name before the first one that came later. */
+	for (uint32_t i = state->rename_count; i-- > 0;)
+		if (state->renames[i].ns > ns)
+			set_name(state->actors[state->renames[i].actor], state->renames[i].former);
+	for (uint32_t i = 0; i < state->rename_count && state->renames[i].ns <= ns; i++)
+		set_name(state->actors[state->renames[i].actor], state->renames[i].name);
+	tell_apart(state);
 }
 
 void *pxt_actor_rows(void *rows, uint32_t *room, const struct pxt_actor *actor, size_t bytes)
