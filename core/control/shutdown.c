@@ -196,7 +196,8 @@ __attribute__((destructor(101))) static void shut_all_down(void)
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		struct pxt_stream *stream = &pxt_streams[i];
 
-		if (!pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) ||
+		if (!atomic_load_explicit(&pxt_blocks[i], memory_order_acquire) ||
+		    !pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) ||
 		    !may_be_shut_down(stream))
 			continue;
 		/* Another thread may have begun it while this one waited. */

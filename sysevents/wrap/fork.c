@@ -64,20 +64,15 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
 	return child;
 }
 
-#if !PXT_WRAP_BY_LINKER && defined(__OPTIMIZE__)
-bool pxt_process_lent;
-
+#if PXT_PROCESS_SEES_VFORK
 PXT_WRAP_REAL(vfork);
 
-/* By a jump, which compilers make that optimize: no function of ours can return twice from one frame. */
+/* By a jump: no function of ours can return twice from one frame. */
 PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(vfork)(void)
 {
 	pxt_process_lent = true;
 	return PXT_WRAP_CALL(vfork)();
 }
-#else
-/* Nobody sees it called. */
-bool pxt_process_lent = true;
 #endif
 
 #if !PXT_WRAP_BY_LINKER

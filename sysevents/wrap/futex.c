@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
+#include "sysevents/wrap/process.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -114,6 +115,8 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(PARAMETERS)
 	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(syscall);
 	NUMBERS;
 
+	if (number != SYS_futex)
+		pxt_process_before_syscall(number, word, operation);
 	if (waits(number, (int)operation) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
 		return tell(word, operation, value, limit, other, last, caller);

@@ -49,15 +49,24 @@ void pxt_process_tell_copy(int fd, int from, const void *caller)
 
 uint32_t pxt_process_tell_thread(uint64_t start)
 {
-	uint32_t tid = (uint32_t)gettid();
+	uint32_t tid = pxt_process_confined ? pxt_process_own_number() : (uint32_t)gettid();
 	char name[16] = "";
 
-	(void)prctl(PR_GET_NAME, name, 0, 0, 0);
+	if (!pxt_process_confined)
+		(void)prctl(PR_GET_NAME, name, 0, 0, 0);
 	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_BEGIN_NP, tid, start, 0, NULL,
 	    (const void *)(uintptr_t)start);
-	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, tid, 0, 0, name, NULL);
+	if (*name)
+		pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, tid, 0, 0, name, NULL);
 	return tid;
 }
+
+#if !PXT_GROUP_MUTEX_LOCK
+uint32_t pxt_process_own_number(void)
+{
+	return 0;
+}
+#endif
 
 static int tell_image(struct dl_phdr_info *info, size_t bytes, void *argument)
 {
@@ -105,6 +114,9 @@ void pxt_process_tell_new_images(void)
 	pxt_process_tell_images();
 	errno = saved;
 }
+
+bool pxt_process_confined;
+bool pxt_process_lent = !PXT_PROCESS_SEES_VFORK;
 
 /* A process that never called vfork() is not asked: a filter may allow it little more than to end. */
 bool pxt_process_is_own(void)

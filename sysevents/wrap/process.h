@@ -29,6 +29,12 @@ void pxt_process_tell_images(void) __attribute__((visibility("hidden")));
 uint32_t pxt_process_tell_thread(uint64_t start) __attribute__((visibility("hidden")));
 /* The end of this process, told once. */
 void pxt_process_tell_exit(int status, const void *caller) __attribute__((visibility("hidden")));
+/* Compilers make a jump of its wrapper's last call where they optimize; the linker wraps it nowhere. */
+#if defined(__OPTIMIZE__) && !PXT_WRAP_BY_LINKER
+#define PXT_PROCESS_SEES_VFORK 1
+#else
+#define PXT_PROCESS_SEES_VFORK 0
+#endif
 /* A child of vfork() has had this memory, or may have it now (fork.c). */
 extern bool pxt_process_lent __attribute__((visibility("hidden")));
 /* Whether the caller is in the process that was traced, not in one that has its memory for a while. */
@@ -47,7 +53,21 @@ PXT_WRAP_INLINE void pxt_process_catch_up(void)
 		pxt_process_tell_new_images();
 }
 
+/* The calling thread's number as the C library knows it, without a call of the system; 0: not known (mutex.c). */
+uint32_t pxt_process_own_number(void) __attribute__((visibility("hidden")));
+/* The program has installed a filter of system calls (confine.c). */
+extern bool pxt_process_confined __attribute__((visibility("hidden")));
+/* Before a call by syscall(). */
+void pxt_process_before_syscall(long number, long first, long second)
+    __attribute__((visibility("hidden")));
+
 /* ---- Begin and end (start.c) ---- */
+
+/*
+ * Recording ends: the last that is told is @why.  The memory for events is given back.  Any thread, not in a
+ * handler; leaves errno alone.  False: nothing is recorded.
+ */
+bool pxt_start_end(const char *why) __attribute__((visibility("hidden")));
 
 /* In a child, which has nothing of its parent's attachment: attaches anew. */
 void pxt_start_child(void) __attribute__((visibility("hidden")));

@@ -9,6 +9,7 @@
  *	PXTRACE_CALLS      calls that may block, bit by bit
  *	PXTRACE_KINDS      read-write locks and spin locks, bit by bit by their kind
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
+ *	PXTRACE_LANES      rings that this is divided into
  *	PXTRACE_CONTENDED  locks only where a thread has to wait
  *	PXTRACE_STACK_US   waits that long carry the functions that called
  *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks_x86.c)
@@ -20,11 +21,13 @@
 #include "format/attr_marks.h"
 #include "sysevents/wrap/process.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* With the libraries and a small program it is less than the 8 MiB that a user may lock. */
 #define RING_BYTES ((size_t)4 << 20)
 #define RING_LEAST ((size_t)64 << 10)
 #define FIRST_TYPE POSIX_TRACE_MUTEX_WAIT_NP
@@ -33,7 +36,10 @@
 static struct {
 	char name[256]; /* "": none is asked for */
 	size_t ring;
+	unsigned lanes;
 	uint64_t events;
+	trace_id_t attached;
+	_Atomic bool records; /* into that */
 } stream;
 
 static uint64_t number_of(const char *name, uint64_t otherwise)
@@ -77,6 +83,13 @@ static void filter(trace_id_t trid)
 	(void)posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
 }
 
+static size_t ring_of_a_lane(void)
+{
+	size_t bytes = stream.ring / stream.lanes;
+
+	return bytes < RING_LEAST ? RING_LEAST : bytes;
+}
+
 static int attach(void)
 {
 	trace_attr_t attr;
@@ -84,13 +97,17 @@ static int attach(void)
 	int error = posix_trace_attr_init(&attr);
 
 	if (!error)
-		error = posix_trace_attr_setstreamsize(
-		    &attr, stream.ring < RING_LEAST ? RING_LEAST : stream.ring);
+		error = posix_trace_attr_setlanes_np(&attr, stream.lanes);
+	if (!error)
+		error = posix_trace_attr_setstreamsize(&attr, ring_of_a_lane());
 	attr._pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attach_np(stream.name, &attr, &trid);
-	if (!error)
+	if (!error) {
 		filter(trid);
+		stream.attached = trid;
+	}
+	atomic_store_explicit(&stream.records, !error, memory_order_release);
 	return error;
 }
 
@@ -110,6 +127,18 @@ static void attach_if_asked(void)
 	if (error && error != ENOENT && error != EAGAIN)
 		complain(error);
 	(void)posix_trace_thread_exclude_np(0);
+}
+
+bool pxt_start_end(const char *why)
+{
+	int saved = errno;
+
+	if (!atomic_exchange_explicit(&stream.records, false, memory_order_acquire))
+		return false;
+	pxt_process_tell(POSIX_TRACE_PROCESS_UNTRACED_NP, 0, 0, 0, why, NULL);
+	(void)posix_trace_shutdown(stream.attached);
+	errno = saved;
+	return true;
 }
 
 /* ---- What is told first ---- */
@@ -167,6 +196,9 @@ static void note_wishes(void)
 	if (name && strlen(name) < sizeof(stream.name))
 		memcpy(stream.name, name, strlen(name) + 1);
 	stream.ring = (size_t)number_of("PXTRACE_RING", RING_BYTES);
+	stream.lanes = (unsigned)number_of("PXTRACE_LANES", 1);
+	if (!stream.lanes)
+		stream.lanes = 1;
 	stream.events = number_of("PXTRACE_EVENTS", UINT64_MAX);
 	pxt_wrap_wishes.calls = number_of("PXTRACE_CALLS", UINT64_MAX);
 	pxt_wrap_wishes.kinds = number_of("PXTRACE_KINDS", UINT64_MAX);

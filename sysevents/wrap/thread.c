@@ -94,7 +94,8 @@ static struct beginning tell_begin(struct beginning *given)
 	uintptr_t tid;
 
 	give_back(given);
-	(void)posix_trace_thread_register_np();
+	if (!pxt_process_confined)
+		(void)posix_trace_thread_register_np();
 	tid = pxt_process_tell_thread((uint64_t)(uintptr_t)beginning.function.posix);
 	if (has_key)
 		(void)pthread_setspecific(key, (void *)tid);

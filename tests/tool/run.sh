@@ -149,6 +149,27 @@ what_a_filter_of_system_calls_forbids_is_not_called()
 	sound run.ptl
 }
 
+an_ordinary_user_locks_the_memory_of_a_small_program()
+{
+	"$VICTIM" lockmemory >plain
+	traced 0 -q --only mutex -- "$VICTIM" lockmemory locks
+	cmp -s plain out || fail "$(cat out), plain $(cat plain)"
+	has 5 mutex_lock
+	# What does not fit beside the program's goes.
+	traced 0 -q --only mutex --buffer 16M -- "$VICTIM" locks lockmemory locks
+	cmp -s plain out || fail "$(cat out), plain $(cat plain)"
+	has 5 mutex_lock
+	"$pxtrace" print run.ptl | grep -q 'what=untraced .*mlockall' || fail 'the log does not say so'
+}
+
+a_program_that_forbids_itself_the_counter_is_recorded_until_then()
+{
+	traced 5 -q --only mutex -- "$VICTIM" locks blind locks exit=5
+	[ "$(uname -m)" = x86_64 ] || exit 77
+	has 5 mutex_lock
+	"$pxtrace" print run.ptl | grep -q 'what=untraced .*counter' || fail 'the log does not say so'
+}
+
 what_a_killed_program_recorded_is_in_the_log()
 {
 	traced 137 -q --only mutex -- "$VICTIM" locks kill

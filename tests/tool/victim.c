@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -258,6 +259,24 @@ static void be_confined(void)
 	_exit(4);
 }
 
+/* As a user who may lock as much memory as Debian lets all. */
+static void lock_memory(void)
+{
+	const struct rlimit limit = { 8u << 20, 8u << 20 };
+
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0 || (geteuid() == 0 && setuid(65534) != 0))
+		puts("not allowed");
+	printf("mlockall() %d\n", mlockall(MCL_CURRENT | MCL_FUTURE));
+}
+
+/* Whoever reads the counter from now on gets a signal, also behind clock_gettime(). */
+static void forbid_counter(void)
+{
+#ifdef PR_SET_TSC
+	(void)prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+#endif
+}
+
 static void *say_last(void *argument)
 {
 	(void)usleep(50000);
@@ -436,6 +455,8 @@ static const struct deed {
 	{ "states", print_states },
 	{ "last", leave_to_another },
 	{ "confined", be_confined },
+	{ "lockmemory", lock_memory },
+	{ "blind", forbid_counter },
 };
 
 int main(int argc, char **argv)

@@ -15,6 +15,8 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+#define RINGS_MAX 16u
+
 /* ---- The library ---- */
 
 static bool is_there(struct pxt_preload *preload, const char *folder, const char *below)
@@ -115,6 +117,17 @@ static void set_clock(struct pxt_preload *preload)
 	set(preload, "PXTRACE_CLOCK", text);
 }
 
+/* A ring for each CPU, as far as that helps: a power of two.  So no process looks for their number. */
+static uint64_t rings(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t count = 1;
+
+	while (count < RINGS_MAX && (long)count < cpus)
+		count *= 2;
+	return count;
+}
+
 /* Others' libraries come after ours. */
 static void set_library(struct pxt_preload *preload)
 {
@@ -132,6 +145,7 @@ void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish 
 	set_library(preload);
 	set(preload, "PXTRACE_ATTACH", wish->stream);
 	set_clock(preload);
+	set_number(preload, "PXTRACE_LANES", rings());
 	set_number(preload, "PXTRACE_EVENTS", wish->groups.types);
 	set_number(preload, "PXTRACE_CALLS", wish->groups.calls);
 	set_number(preload, "PXTRACE_KINDS", wish->groups.kinds);

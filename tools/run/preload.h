@@ -13,7 +13,7 @@
 
 #define PXT_PRELOAD_PATH     4096u
 #define PXT_PRELOAD_VARIABLE 16384u
-#define PXT_PRELOAD_COUNT    11u
+#define PXT_PRELOAD_COUNT    12u
 
 struct pxt_preload {
 	char library[PXT_PRELOAD_PATH];

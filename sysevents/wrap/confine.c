@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * confine.c - calls by which a program takes from itself what recording needs.
+ *
+ * Without the time stamp counter no event can be stamped: recording ends before.  A filter of system calls may
+ * leave none but the program's own: threads that begin later are told without a name.  Memory that the
+ * program locks is limited, and ours counts: it is given back where both do not fit.
+ */
+#define _GNU_SOURCE
+#include "sysevents/wrap/process.h"
+
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+PXT_WRAP_REAL(prctl);
+PXT_WRAP_REAL(mlockall);
+
+static void before_prctl(long option, long first)
+{
+	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_STRICT)
+		pxt_start_end("seccomp strict mode");
+#ifdef PR_SET_TSC
+	else if (option == PR_SET_TSC && first == PR_TSC_SIGSEGV)
+		pxt_start_end("PR_SET_TSC: without its counter there are no times");
+#endif
+	else if (option == PR_SET_SECCOMP)
+		pxt_process_confined = true;
+}
+
+void pxt_process_before_syscall(long number, long first, long second)
+{
+	if (number == SYS_prctl)
+		before_prctl(first, second);
+	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT)
+		pxt_start_end("seccomp strict mode");
+	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_FILTER)
+		pxt_process_confined = true;
+}
+
+/*
+ * As many arguments as were given go on, by a jump: where they are on the stack, they lie there for the real
+ * function as well (futex.c).
+ */
+#if PXT_WRAP_BY_LINKER
+#define NAME "__wrap_prctl"
+#else
+#define NAME "prctl"
+#endif
+#if defined(__i386__)
+#define PARAMETERS void
+#define PASSED
+#define OPTION ((const long *)__builtin_dwarf_cfa())[0]
+#define FIRST  ((const long *)__builtin_dwarf_cfa())[1]
+#else
+#define PARAMETERS long option, long first, long second, long third, long fourth
+#define PASSED     option, first, second, third, fourth
+#define OPTION     (int)option
+#define FIRST      first
+#endif
+extern int pxt_confine_prctl(PARAMETERS) __asm__(NAME);
+typedef int (*as_it_came)(PARAMETERS);
+
+PXT_WRAP_EXPORT int pxt_confine_prctl(PARAMETERS)
+{
+	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(prctl);
+
+	before_prctl(OPTION, FIRST);
+	return real(PASSED);
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(mlockall)(int flags)
+{
+	int result = PXT_WRAP_CALL(mlockall)(flags);
+
+	if (result == 0 || errno != ENOMEM || !pxt_start_end("mlockall: no room for both"))
+		return result;
+	return PXT_WRAP_CALL(mlockall)(flags);
+}
