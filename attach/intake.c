@@ -220,25 +220,27 @@ bool pxt_intake_empty(struct pxt_producer_memory *producer)
 
 /*
  * The entry of the producer's thread @index.  Its pid is what the system says; a thread that says
- * nothing of itself has some number all the same.
+ * nothing of itself has some number all the same.  False: there is none; *thread and *index are as in
+ * the record of a thread without a place.
  */
-static uint32_t thread_of(struct pxt_producer_memory *producer, uint32_t index, uint64_t *thread)
+static bool thread_of(struct pxt_producer_memory *producer, uint32_t *index, uint64_t *thread)
 {
-	const struct pxt_thread *entry = &producer->directory->threads.entry[index];
+	const struct pxt_thread *entry = &producer->directory->threads.entry[*index];
+	uint16_t *known = &producer->thread[*index];
 	char name[PXT_THREAD_NAME];
 	int32_t tid;
 
 	*thread = pxt_wide_load((pxt_wide *)(uintptr_t)&entry->thread);
 	if (!*thread)
-		*thread = index;
-	if (producer->thread[index])
-		return producer->thread[index];
-	tid = atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->tid, memory_order_acquire);
-	pxt_producer_read(name, entry->name, sizeof(name));
-	name[sizeof(name) - 1u] = '\0';
-	producer->thread[index] =
-	    (uint16_t)pxt_intake_put_thread(producer->pid, tid, *thread, tid ? name : "");
-	return producer->thread[index];
+		*thread = *index;
+	tid = atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->tid, memory_order_relaxed);
+	if (!*known) {
+		pxt_producer_read(name, entry->name, sizeof(name));
+		name[sizeof(name) - 1u] = '\0';
+		*known = (uint16_t)pxt_intake_put_thread(producer->pid, tid, *thread, name);
+	}
+	*index = *known != PXT_THREAD_EXTRA ? *known : pxt_extra_pack(thread, tid);
+	return *known != PXT_THREAD_EXTRA;
 }
 
 static uint64_t number(const unsigned char *bytes, unsigned count)
@@ -266,18 +268,17 @@ static bool translate(const struct pxt_producer_pull *pull, struct pxt_producer_
 	if (extra) {
 		event->thread = number(event->data, 8);
 		event->data += PXT_THREAD_EXTRA_BYTES;
-		index = PXT_THREAD_EXTRA;
 	} else if (index == PXT_THREAD_NONE || index >= CONFIG_PTRACE_MAX_THREADS) {
 		return false;
 	} else {
-		index = thread_of(producer, index, &event->thread);
+		extra = !thread_of(producer, &index, &event->thread);
 	}
 	event->pid = (uint32_t)producer->pid;
 	event->bytes = bytes < max_data ? bytes : max_data;
 	event->ctx = (ctx & ~UINT64_C(0xffff)) | index;
 	event->info = pxt_slot_info(
 	    atomic_load_explicit(&producer->type[pxt_info_id(info)], memory_order_relaxed),
-	    event->bytes, cut, pxt_context_extra(index), pxt_info_cpu(info));
+	    event->bytes, cut, extra, pxt_info_cpu(info));
 	event->ticks = lane->ticks;
 	return true;
 }

@@ -69,6 +69,7 @@ void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t t
 
 uint32_t pxt_intake_put_thread(int32_t pid, int32_t tid, uint64_t thread, const char *name)
 {
+	char text[PXT_THREAD_NAME] = "";
 	static _Atomic uint32_t taken;
 	struct pxt_thread_table *table = pxt_threads;
 	struct pxt_thread *entry;
@@ -83,8 +84,9 @@ uint32_t pxt_intake_put_thread(int32_t pid, int32_t tid, uint64_t thread, const 
 		return PXT_THREAD_EXTRA;
 	entry = &table->entry[index];
 	atomic_store_explicit(&entry->pid, pid, memory_order_relaxed);
-	(void)strncpy(entry->name, name, sizeof(entry->name));
-	atomic_store_explicit(&entry->tid, tid, memory_order_release);
+	atomic_store_explicit(&entry->tid, tid, memory_order_relaxed);
+	(void)strncpy(text, name, sizeof(text) - 1u);
+	pxt_thread_set_name(entry, text);
 	/* Last, for those who walk through the table: 0 is not there yet. */
 	pxt_wide_set(&entry->thread, thread);
 	pxt_replica_thread(table, index);

@@ -74,21 +74,21 @@ static void copy_thread(struct pxt_thread_table *to, struct pxt_thread_table *fr
 	atomic_store_explicit(&to->entry[index].pid,
 	    atomic_load_explicit(&from->entry[index].pid, memory_order_relaxed),
 	    memory_order_relaxed);
+	atomic_store_explicit(&to->entry[index].tid,
+	    atomic_load_explicit(&from->entry[index].tid, memory_order_relaxed),
+	    memory_order_relaxed);
 	pxt_wide_set(&to->entry[index].thread, thread);
 	PXT_TESTPOINT(PXT_TP_REPLICA_THREAD);
 	raise_count(to, index);
 }
 
-/* Its number, and the name; where no thread looked, there is nothing yet. */
+/* Where no thread looked, there is none yet. */
 static void copy_name(struct pxt_directory *replica, struct pxt_thread *from, uint32_t index)
 {
-	struct pxt_thread *to = &replica->threads.entry[index];
-	int32_t tid = atomic_load_explicit(&from->tid, memory_order_relaxed);
+	char name[PXT_THREAD_NAME];
 
-	if (!tid)
-		return;
-	memcpy(to->name, from->name, sizeof(to->name));
-	atomic_store_explicit(&to->tid, tid, memory_order_release);
+	pxt_thread_get_name(from, name);
+	pxt_thread_set_name(&replica->threads.entry[index], name);
 }
 
 static void enter(struct pxt_thread_table *table, uint32_t index)

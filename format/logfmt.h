@@ -35,7 +35,7 @@
 #include <trace_np.h>
 
 #define PXT_LOG_MAJOR     1u
-#define PXT_LOG_MINOR     3u
+#define PXT_LOG_MINOR     4u
 /* The oldest reader that understands what this writer writes. */
 #define PXT_LOG_MIN_MAJOR 1u
 #define PXT_LOG_MIN_MINOR 0u

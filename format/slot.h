@@ -20,9 +20,10 @@
  *   thread and address   8 bytes: [15:0] thread index, [63:16] address (sign-extended from 48)
  *                        (6 bytes and [47:16] where pointers have 32 bits)
  *   thread only          2 bytes; address only: 6 bytes (4 with 32-bit pointers); neither: 0
- * Bit 23 of word 1 (then the thread index is PXT_THREAD_EXTRA): the thread has no place in the
- * table, and 12 more bytes, one slot's worth, follow the context: pthread_t (8), pid (4), both
- * little-endian.
+ * Bit 23 of word 1: the thread has no place in the table, and 12 more bytes, one slot's worth, follow
+ * the context: pthread_t (8), pid (4), both little-endian.  Its number in the system (tid) is there, too:
+ * tid % 65535 in place of the index, tid / 65535 in bits [63:57] of the pthread_t, where no address has
+ * any.  Index PXT_THREAD_EXTRA: that number is not known.
  *
  * In the ring, tag = lap and event number (core/ring/ring.h); in a log it is 0.
  */
@@ -54,6 +55,7 @@ struct pxt_halves {
 #define PXT_THREAD_NONE        0u /* no thread recorded: index 0 of the table is never given out */
 #define PXT_THREAD_EXTRA       0xffffu
 #define PXT_THREAD_EXTRA_BYTES 12u
+#define PXT_THREAD_TID_SHIFT   57u
 
 #if UINTPTR_MAX > 0xffffffffu
 #define PXT_ADDRESS_BYTES 6u
@@ -109,6 +111,28 @@ PXT_INLINE bool pxt_info_cut(uint32_t info)
 PXT_INLINE bool pxt_info_extra(uint32_t info)
 {
 	return (info >> 23 & 1u) != 0;
+}
+
+/* Puts @tid into *thread and the index, which is returned; PXT_THREAD_EXTRA: it is not known, or has no room. */
+PXT_INLINE uint32_t pxt_extra_pack(uint64_t *thread, int32_t tid)
+{
+	const uint64_t high = (uint32_t)tid / PXT_THREAD_EXTRA;
+
+	if (tid <= 0 || *thread >> PXT_THREAD_TID_SHIFT || high >> (64u - PXT_THREAD_TID_SHIFT))
+		return PXT_THREAD_EXTRA;
+	*thread |= high << PXT_THREAD_TID_SHIFT;
+	return (uint32_t)tid % PXT_THREAD_EXTRA;
+}
+
+/* The other way round: *thread is a pthread_t then.  Returns the tid; 0: not known. */
+PXT_INLINE int32_t pxt_extra_unpack(uint64_t *thread, uint32_t index)
+{
+	const uint64_t high = *thread >> PXT_THREAD_TID_SHIFT;
+
+	if (index == PXT_THREAD_EXTRA)
+		return 0;
+	*thread &= (UINT64_C(1) << PXT_THREAD_TID_SHIFT) - 1u;
+	return (int32_t)((uint32_t)high * PXT_THREAD_EXTRA + index);
 }
 
 PXT_INLINE uint32_t pxt_info_cpu(uint32_t info)

@@ -224,8 +224,10 @@ struct posix_trace_eventextra_np {
 	uint64_t posix_number_np;
 	/*
 	 * Logs: the entry of posix_trace_log_getthread_np() that is this thread's; a pthread_t alone may have
-	 * been that of several, one after another.  UINT32_MAX: none; the table of threads was full when
-	 * the thread came (CONFIG_PTRACE_MAX_THREADS).  Streams: UINT32_MAX.
+	 * been that of several, one after another.  A thread that came when the
+	 * table of threads was full (CONFIG_PTRACE_MAX_THREADS) has one from its first event on that is
+	 * read, with pid and tid, without a name.  UINT32_MAX: not even its tid is known.  Streams:
+	 * UINT32_MAX.
 	 */
 	uint32_t posix_thread_entry_np;
 };
@@ -512,7 +514,7 @@ struct posix_trace_loginfo_np {
 	uint64_t posix_lost_np;
 	struct posix_trace_counts_np posix_counts_np;
 	struct posix_trace_clock_np posix_clock_np;
-	uint32_t posix_threads_np; /* number of thread entries */
+	uint32_t posix_threads_np; /* number of thread entries, so far */
 	uint32_t posix_modules_np; /* number of module entries */
 	char posix_executable_np[256];
 	char posix_host_np[65];

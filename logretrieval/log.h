@@ -152,6 +152,7 @@ struct pxt_log {
 	uint32_t thread_room;
 	struct pxt_log_threadcell *threads;
 	uint32_t *by_index; /* 65,536 places + 1 into threads; NULL without threads */
+	uint32_t *by_tid;   /* the same of threads that records alone tell of, by their tid */
 	struct pxt_log_module *modules;
 	uint32_t module_count;
 	uint32_t module_room;
@@ -260,6 +261,11 @@ int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char 
 bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element);
 /* What @index meant at @ticks: the place in the table + 1, or 0. */
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks);
+/*
+ * The same for a thread that had no place, whose record tells its numbers: it gets an entry in the
+ * table.  0: the table is full, or there is no memory.
+ */
+uint32_t pxt_log_find_placeless(struct pxt_log *log, uint64_t thread, int32_t pid, int32_t tid);
 void pxt_log_free_tables(struct pxt_log *log);
 
 /* ---- clock.c ---- */

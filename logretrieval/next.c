@@ -132,15 +132,22 @@ static uint64_t little(const unsigned char *at)
 	return pxt_get64(at, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
 }
 
-static void get_extra(
-    const struct pxt_log *log, const unsigned char *at, struct pxt_log_context *context)
+static void get_extra(struct pxt_log *log, const unsigned char *at, struct pxt_log_context *context)
 {
 	unsigned char raw[PXT_THREAD_EXTRA_BYTES + 4] = { 0 };
+	unsigned char index[8] = { 0 };
+	int32_t tid;
 
 	pxt_logfmt_get_payload(at, log->header.ctx_bytes, raw, PXT_THREAD_EXTRA_BYTES);
 	context->thread = little(raw);
 	context->pid = (int32_t)(uint32_t)little(raw + 8);
 	context->exact = true;
+	if (!(log->header.contents & PXT_LOG_HAS_THREAD))
+		return;
+	pxt_logfmt_get_payload(at, 0, index, 2);
+	tid = pxt_extra_unpack(&context->thread, (uint32_t)little(index));
+	if (tid)
+		context->entry = pxt_log_find_placeless(log, context->thread, context->pid, tid);
 }
 
 static void get_thread(

@@ -92,38 +92,47 @@ static void chain(struct pxt_log *log, uint32_t place)
 	*link = place;
 }
 
-static bool make_index(struct pxt_log *log)
+static bool make_index(uint32_t **index)
 {
-	if (log->by_index)
+	if (*index)
 		return true;
-	log->by_index = pxt_port_heap_resize(NULL, INDICES * sizeof(*log->by_index));
-	if (!log->by_index)
+	*index = pxt_port_heap_resize(NULL, INDICES * sizeof(**index));
+	if (!*index)
 		return false;
-	memset(log->by_index, 0, INDICES * sizeof(*log->by_index));
+	memset(*index, 0, INDICES * sizeof(**index));
 	return true;
+}
+
+/* Place + 1 of a new one; 0: the table is full, or there is no memory. */
+static uint32_t add_thread(struct pxt_log *log, const struct pxt_log_thread *thread)
+{
+	void *table = log->threads;
+
+	if (!pxt_log_grow(&table, log->thread_count, &log->thread_room, PXT_LOG_THREADS_MAX,
+	        sizeof(*log->threads)))
+		return 0;
+	log->threads = table;
+	log->threads[log->thread_count++].thread = *thread;
+	return log->thread_count;
 }
 
 int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_thread thread;
 	struct pxt_log_threadcell *cell;
-	void *table = log->threads;
 
 	pxt_logfmt_get_thread(entry, log->header.swapped, &thread);
 	if (thread.index == PXT_THREAD_NONE)
 		return pxt_log_fail(log, offset, "a thread has the index 0");
-	if (!make_index(log))
+	if (!make_index(&log->by_index))
 		return ENOMEM;
 	cell = same_thread(log, &thread);
 	if (cell) {
 		cell->thread = thread;
 		return 0;
 	}
-	if (!pxt_log_grow(
-	        &table, log->thread_count, &log->thread_room, PXT_LOG_THREADS_MAX, sizeof(*cell)))
+	if (!add_thread(log, &thread))
 		return full(log, offset, log->thread_count, PXT_LOG_THREADS_MAX);
-	log->threads = table;
-	log->threads[log->thread_count++].thread = thread;
 	chain(log, log->thread_count);
 	return 0;
 }
@@ -212,6 +221,31 @@ uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t
 	return last;
 }
 
+uint32_t pxt_log_find_placeless(struct pxt_log *log, uint64_t thread, int32_t pid, int32_t tid)
+{
+	const struct pxt_log_thread wanted = {
+		.thread = thread, .pid = pid, .tid = tid, .index = PXT_THREAD_EXTRA
+	};
+	uint32_t *link;
+	uint32_t place;
+
+	if (!make_index(&log->by_tid))
+		return 0;
+	link = &log->by_tid[(uint32_t)tid % INDICES];
+	for (place = *link; place; place = log->threads[place - 1].older) {
+		const struct pxt_log_thread *known = &log->threads[place - 1].thread;
+
+		if (known->tid == tid && known->thread == thread && known->pid == pid)
+			return place;
+	}
+	place = add_thread(log, &wanted);
+	if (place) {
+		log->threads[place - 1].older = *link;
+		*link = place;
+	}
+	return place;
+}
+
 void pxt_log_free_tables(struct pxt_log *log)
 {
 	uint32_t i;
@@ -222,12 +256,14 @@ void pxt_log_free_tables(struct pxt_log *log)
 	}
 	pxt_port_heap_free(log->threads);
 	pxt_port_heap_free(log->by_index);
+	pxt_port_heap_free(log->by_tid);
 	pxt_port_heap_free(log->modules);
 	pxt_port_heap_free(log->notes);
 	pxt_port_heap_free(log->readings);
 	pxt_port_heap_free(log->gaps);
 	log->threads = NULL;
 	log->by_index = NULL;
+	log->by_tid = NULL;
 	log->modules = NULL;
 	log->notes = NULL;
 	log->readings = NULL;

@@ -8,8 +8,8 @@
  * the n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
  *
  * concurrency: every function may run in any number of threads at once, except where noted.
- * Only pxt_port_ticks(), pxt_port_cpu_word(), pxt_port_thread() and pxt_port_wake() run on the trace
- * path, in signal or interrupt context too.
+ * Only pxt_port_ticks(), pxt_port_cpu_word(), pxt_port_thread(), pxt_port_tid() and pxt_port_wake() run on
+ * the trace path, in signal or interrupt context too.
  */
 #ifndef PXT_PORT_H
 #define PXT_PORT_H

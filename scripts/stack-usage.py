@@ -39,7 +39,7 @@ PROFILES = {
 TRACE_PATH = ["posix_trace_event", "pxt_emit_system", "typed_point", "largest_typed_point"]
 # What the trace path may call beside the library: mem*, and what tells who, when, and wakes.
 TRACE_PATH_CALLS = re.compile(
-    r"mem(cpy|set|move)|pthread_self|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
+    r"mem(cpy|set|move)|pthread_self|pthread_getcpuclockid|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
 
 # A typed point's first use, which takes a lock: not the trace path.
 FIRST_USE = "_pxt_point_open"

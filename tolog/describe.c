@@ -92,7 +92,10 @@ static void match(void *context, const struct pxt_port_thread_info *info)
 	struct pxt_tolog *log = context;
 
 	for (uint32_t i = log->describe->count; i > 0; i--) {
-		if (!info->thread || thread_at(i) != info->thread ||
+		int32_t tid =
+		    atomic_load_explicit(&pxt_threads->entry[i].tid, memory_order_relaxed);
+
+		if (!info->thread || thread_at(i) != info->thread || (tid && tid != info->tid) ||
 		    pxt_forks_foreign(&pxt_threads->entry[i]))
 			continue;
 		tell_thread(log, i, info->tid, info->name);
@@ -103,18 +106,19 @@ static void match(void *context, const struct pxt_port_thread_info *info)
 /* Threads that are gone by now are known by number only, or by what they said of themselves. */
 static void tell_rest(struct pxt_tolog *log)
 {
-	static const char nameless[PXT_THREAD_NAME];
+	char name[PXT_THREAD_NAME];
 	uint32_t first_missing = log->describe->count + 1u;
 
 	for (uint32_t i = 1; i <= log->describe->count; i++) {
 		struct pxt_thread *entry = &pxt_threads->entry[i];
-		int32_t tid = atomic_load_explicit(&entry->tid, memory_order_acquire);
-
 		/* A thread that is just entering itself comes with the next look. */
-		if (!thread_at(i))
+		if (!thread_at(i)) {
 			first_missing = i < first_missing ? i : first_missing;
-		else if (!log->describe->told[i])
-			tell_thread(log, i, tid, tid ? entry->name : nameless);
+		} else if (!log->describe->told[i]) {
+			pxt_thread_get_name(entry, name);
+			tell_thread(
+			    log, i, atomic_load_explicit(&entry->tid, memory_order_relaxed), name);
+		}
 	}
 	log->describe->threads = first_missing - 1u;
 }

@@ -48,6 +48,7 @@ static int put_thread(struct pxt_tolog *log, uint32_t index)
 	struct pxt_thread *entry = &pxt_threads->entry[index];
 	const struct pxt_log_thread thread = { .thread = pxt_wide_load(&entry->thread),
 		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
+		.tid = atomic_load_explicit(&entry->tid, memory_order_relaxed),
 		.index = (uint16_t)index };
 	int error;
 

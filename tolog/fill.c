@@ -114,15 +114,17 @@ static uint32_t make(struct pxt_slot *slots, uint32_t id, uint64_t ticks, const 
 	uint32_t head = PXT_CTX_BYTES;
 	const uint32_t index = pxt_threads_who()->index;
 	bool extra = pxt_context_extra(index);
+	uint64_t thread;
+	const uint64_t ctx = pxt_context(pxt_context_own(index, &thread), NULL);
 
 	memset(slots, 0, PXT_TOLOG_MADE_SLOTS * sizeof(*slots));
 	slots[0].word[0] = PXT_SLOT_BEGIN;
 	slots[0].word[1] = pxt_slot_info(id, bytes, false, extra, PXT_CPU_UNKNOWN);
 	slots[0].word[2] = (uint32_t)ticks;
 	slots[0].word[3] = (uint32_t)(ticks >> 32);
-	put_little(slots, 0, pxt_context(index, NULL), PXT_CTX_BYTES);
+	put_little(slots, 0, ctx, PXT_CTX_BYTES);
 	if (extra) {
-		put_little(slots, head, pxt_port_thread(), 8);
+		put_little(slots, head, thread, 8);
 		put_little(slots, head + 8u, (uint32_t)pxt_process_pid(), 4);
 		head += PXT_THREAD_EXTRA_BYTES;
 	}

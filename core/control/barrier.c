@@ -69,6 +69,7 @@ static bool put_oob(struct pxt_block *block, const struct pxt_ring_event *event,
 		return false;
 	oob->ticks = pxt_port_ticks_ordered();
 	oob->ctx = event->ctx;
+	oob->thread = event->thread;
 	if (event->bytes)
 		memcpy(start ? pxt_oob_data(block) : &oob->why, event->data, event->bytes);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {

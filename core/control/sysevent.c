@@ -15,8 +15,7 @@ void pxt_sysevent_fill(
 	event->bytes = bytes;
 	event->info = pxt_slot_info(
 	    id, bytes, false, pxt_context_extra(self->index), pxt_context_cpu(*self->cpu));
-	event->ctx = pxt_context(self->index, caller);
-	event->thread = pxt_port_thread();
+	event->ctx = pxt_context(pxt_context_own(self->index, &event->thread), caller);
 	event->pid = (uint32_t)pxt_process_pid();
 }
 

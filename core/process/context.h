@@ -42,6 +42,13 @@ PXT_INLINE uint32_t pxt_context_thread(uint64_t ctx)
 {
 	return (uint32_t)ctx & 0xffffu;
 }
+
+/* The calling thread's pthread_t, and the index; without a place both say its number in the system, too. */
+PXT_INLINE uint32_t pxt_context_own(uint32_t index, uint64_t *thread)
+{
+	*thread = pxt_port_thread();
+	return pxt_context_extra(index) ? pxt_extra_pack(thread, pxt_port_tid()) : index;
+}
 #else
 PXT_INLINE bool pxt_context_extra(uint32_t index)
 {
@@ -53,6 +60,12 @@ PXT_INLINE uint32_t pxt_context_thread(uint64_t ctx)
 {
 	(void)ctx;
 	return PXT_THREAD_NONE;
+}
+
+PXT_INLINE uint32_t pxt_context_own(uint32_t index, uint64_t *thread)
+{
+	*thread = pxt_port_thread();
+	return index;
 }
 #endif
 

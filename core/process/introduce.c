@@ -18,15 +18,14 @@ static void note_name(struct pxt_thread *entry)
 	if (entry == &pxt_no_entry)
 		return;
 	pxt_port_thread_self(&self);
-	memcpy(entry->name, self.name, sizeof(entry->name));
-	atomic_store_explicit(&entry->tid, self.tid, memory_order_release);
+	pxt_thread_set_name(entry, self.name);
 	pxt_replica_named(pxt_self.index);
 }
 
 void pxt_introduce_self(void)
 {
 	pxt_threads_known();
-	if (!atomic_load_explicit(&pxt_self.entry->tid, memory_order_relaxed))
+	if (!pxt_self.entry->name[0])
 		note_name(pxt_self.entry);
 }
 

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PXT_THREAD_NAME 16u
 
@@ -26,9 +27,24 @@ struct pxt_thread {
 	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
 	pxt_wide thread;  /* pthread_t; 0 until the entry is whole */
 	_Atomic int32_t pid;
-	_Atomic int32_t tid; /* the system's number, 0 until a thread looked */
-	char name[PXT_THREAD_NAME];
+	_Atomic int32_t tid;        /* the system's number, 0: not known */
+	char name[PXT_THREAD_NAME]; /* its first byte last; "": nobody looked yet */
 	PXT_SPACE_MEMBER
 };
+
+/* The first byte last: a thread that sees it sees the rest of the first name. */
+PXT_INLINE void pxt_thread_set_name(struct pxt_thread *entry, const char name[PXT_THREAD_NAME])
+{
+	memcpy(entry->name + 1, name + 1, PXT_THREAD_NAME - 1u);
+	__atomic_store_n(&entry->name[0], name[0], __ATOMIC_RELEASE);
+}
+
+PXT_INLINE void pxt_thread_get_name(const struct pxt_thread *entry, char name[PXT_THREAD_NAME])
+{
+	name[0] = __atomic_load_n(&entry->name[0], __ATOMIC_ACQUIRE);
+	memcpy(name + 1, entry->name + 1, PXT_THREAD_NAME - 1u);
+	if (!name[0])
+		memset(name, 0, PXT_THREAD_NAME);
+}
 
 #endif

@@ -78,6 +78,7 @@ PXT_COLD bool pxt_threads_register(void)
 		if (index < CONFIG_PTRACE_MAX_THREADS) {
 			entry = &table->entry[index];
 			pxt_forks_sign(entry, pxt_process_pid());
+			atomic_store_explicit(&entry->tid, pxt_port_tid(), memory_order_relaxed);
 			/* Last, for those who walk through the table: 0 is not there yet. */
 			pxt_wide_set(&entry->thread, pxt_port_thread());
 			pxt_replica_thread(table, index);

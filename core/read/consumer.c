@@ -88,7 +88,7 @@ static void make(
 	item->info = pxt_slot_info(id, bytes, false, pxt_context_extra(index), PXT_CPU_UNKNOWN);
 	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
 	item->ticks = ticks;
-	item->ctx = pxt_context(index, NULL);
+	item->ctx = pxt_context(pxt_context_own(index, &item->thread), NULL);
 	if (bytes)
 		memcpy(item->data, data, bytes);
 }
@@ -178,6 +178,7 @@ static void take_oob(struct pxt_block *block, struct pxt_item *item)
 	item->kind = PXT_ITEM_OOB;
 	item->lane = 0;
 	item->ctx = oob->ctx;
+	item->thread = oob->thread;
 	if (pxt_info_bytes(oob->info))
 		memcpy(item->data,
 		    pxt_info_id(oob->info) == PXT_ID_START ? pxt_oob_data(block) : &oob->why,

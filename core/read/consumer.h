@@ -37,7 +37,8 @@ struct pxt_item {
 	uint64_t ticks; /* as reported: never less than the event's before */
 	uint64_t stamp; /* as the trace point read it; of what is made: the same as ticks */
 	uint64_t lost_before;
-	uint64_t ctx; /* OOB, MADE */
+	uint64_t ctx;    /* OOB, MADE */
+	uint64_t thread; /* ... and who, without a place in the table (format/slot.h) */
 	unsigned char data[PXT_MADE_BYTES];
 };
 

@@ -93,6 +93,7 @@ static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, 
 	}
 	pxt_take_who(stream->block, got.ctx, origin);
 	if (PXT_UNLIKELY(pxt_info_extra(item->info))) {
+		(void)pxt_extra_unpack(&got.thread, pxt_context_thread(got.ctx));
 		origin->thread = got.thread;
 		origin->pid = got.pid;
 		origin->known = true;
@@ -113,7 +114,8 @@ bool pxt_take_data(struct pxt_stream *stream, const struct pxt_item *item, void 
 	}
 	pxt_take_who(stream->block, item->ctx, origin);
 	if (pxt_info_extra(item->info)) {
-		origin->thread = pxt_port_thread();
+		origin->thread = item->thread;
+		(void)pxt_extra_unpack(&origin->thread, pxt_context_thread(item->ctx));
 		origin->known = true;
 	}
 	if (bytes && room)
@@ -125,7 +127,6 @@ bool pxt_take_data(struct pxt_stream *stream, const struct pxt_item *item, void 
 static void build(const struct pxt_item *item, struct pxt_slot *slots)
 {
 	unsigned char head[PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_MADE_BYTES];
-	uint64_t thread = pxt_port_thread();
 	uint32_t bytes = pxt_info_bytes(item->info);
 	uint32_t at = 0;
 
@@ -133,7 +134,7 @@ static void build(const struct pxt_item *item, struct pxt_slot *slots)
 		head[at++] = (unsigned char)(item->ctx >> 8 * i);
 	if (pxt_info_extra(item->info)) {
 		for (uint32_t i = 0; i < 8; i++)
-			head[at++] = (unsigned char)(thread >> 8 * i);
+			head[at++] = (unsigned char)(item->thread >> 8 * i);
 		for (uint32_t i = 0; i < 4; i++)
 			head[at++] = (unsigned char)((uint32_t)pxt_process_pid() >> 8 * i);
 	}

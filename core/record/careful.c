@@ -79,7 +79,8 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
 	candidate.event =
 	    (struct pxt_ring_event){ .data = data, .ctx = pxt_context(pxt_self.index, address) };
 	if (PXT_UNLIKELY(pxt_context_extra(pxt_self.index))) {
-		candidate.event.thread = pxt_port_thread();
+		candidate.event.ctx =
+		    pxt_context(pxt_context_own(pxt_self.index, &candidate.event.thread), address);
 		candidate.event.pid = (uint32_t)pxt_process_pid();
 	}
 	/* Bound: the streams of the process. */

@@ -80,7 +80,8 @@ struct pxt_oob {
 	uint32_t automatic; /* an automatic STOP: not among the counts */
 	uint64_t ticks;
 	uint64_t ctx;
-	int32_t why; /* STOP's data */
+	int32_t why;     /* STOP's data */
+	uint64_t thread; /* of one without a place, as in its record */
 };
 
 #if CONFIG_PTRACE_ATTACH

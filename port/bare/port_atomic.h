@@ -274,6 +274,11 @@ PXT_INLINE uint64_t pxt_port_thread(void)
 	return pxt_board_thread();
 }
 
+PXT_INLINE int32_t pxt_port_tid(void)
+{
+	return 0;
+}
+
 /* It never changes. */
 extern const volatile uint32_t pxt_port_only_cpu;
 

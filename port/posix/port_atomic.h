@@ -22,6 +22,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Where no counter can be used: the system's clock. */
 uint64_t pxt_port_ticks_slow(void);
@@ -39,6 +40,17 @@ uint64_t pxt_port_ticks_slow(void);
 PXT_INLINE uint64_t pxt_port_thread(void)
 {
 	return (uint64_t)(uintptr_t)pthread_self();
+}
+
+/*
+ * The system's number of the calling thread, or 0.  Without a system call: its CPU clock is named
+ * after it, in the kernel's way (bits 31:3, inverted).
+ */
+PXT_INLINE int32_t pxt_port_tid(void)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(pthread_self(), &clock) == 0 ? ~((int32_t)clock >> 3) : 0;
 }
 
 #endif

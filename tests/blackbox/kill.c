@@ -376,8 +376,7 @@ static void judge_threads(const struct box *box)
 
 		PXT_EQ(thread->pid, box->header->header.pid);
 		CU_ASSERT(pxt_wide_load((pxt_wide *)(uintptr_t)&thread->thread) != 0);
-		if (thread->tid)
-			CU_ASSERT(thread->name[0] != '\0');
+		CU_ASSERT(thread->tid > 0);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 /* ---- Looking ---- */
@@ -52,6 +53,8 @@ static void look_at_names(struct pxt_directory *replica)
 		    !strcmp(&replica->names.pool[format - 1], new_format), "the new description");
 }
 
+static char own_name[PXT_THREAD_NAME]; /* of all threads here */
+
 static void look_at_threads(struct pxt_directory *replica)
 {
 	uint32_t count = atomic_load(&replica->threads.count);
@@ -61,7 +64,9 @@ static void look_at_threads(struct pxt_directory *replica)
 
 		see_that(pxt_wide_load(&entry->thread) != 0, "a thread that is counted");
 		see_that(atomic_load(&entry->pid) == replica->header.header.pid, "its process");
-		see_that(!atomic_load(&entry->tid) || entry->name[0] != '\0', "its name");
+		see_that(atomic_load(&entry->tid) > 0, "its number");
+		see_that(!entry->name[0] || !memcmp(entry->name, own_name, sizeof(own_name)),
+		    "its name");
 	}
 }
 
@@ -104,6 +109,7 @@ static void begin(void)
 	struct sigaction action = { .sa_handler = look };
 
 	PXT_EQ_FATAL(sigaction(SIGTRAP, &action, NULL), 0);
+	(void)prctl(PR_GET_NAME, own_name, 0, 0, 0);
 	looks = 0;
 	trouble = NULL;
 }

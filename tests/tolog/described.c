@@ -3,6 +3,7 @@
  * described.c - what a log says of threads and modules is in it once, in as few blocks as hold it:
  * the blocks are read one by one, for a reader that puts them together would hide what comes twice.
  */
+#define _GNU_SOURCE
 #include "../suite.h"
 
 #include "format/logfmt.h"
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <trace.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -97,7 +99,7 @@ static trace_id_t begin(int fd)
 	trace_id_t trid = 0;
 
 	(void)posix_trace_attr_init(&attr);
-	(void)posix_trace_attr_setstreamsize(&attr, 1 << 18);
+	(void)posix_trace_attr_setstreamsize(&attr, 1 << 19);
 	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
@@ -239,9 +241,98 @@ static void a_module_at_the_address_of_an_earlier_one_is_told_as_well(void)
 	(void)close(fd);
 }
 
+/* ---- More threads than the table has places ---- */
+
+#define SAYERS (CONFIG_PTRACE_MAX_THREADS + 80u)
+#define SERVED (5u * CONFIG_PTRACE_MAX_THREADS)
+
+static pthread_barrier_t all_said;
+
+static void *say_number(void *together)
+{
+	const int32_t tid = (int32_t)syscall(SYS_gettid);
+
+	for (int i = 0; i < 2; i++)
+		posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, &tid, sizeof(tid));
+	if (together)
+		(void)pthread_barrier_wait(&all_said);
+	return NULL;
+}
+
+/* How many events name the thread that said them: by process, tid, and an entry for it alone. */
+static unsigned count_true(int fd)
+{
+	static struct posix_trace_eventview_np views[256];
+	unsigned right = 0;
+	int32_t before = 0;
+	uint32_t entry_before = UINT32_MAX;
+	size_t count = 0;
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	while (posix_trace_getnext_events_np(trid, views, 256, &count) == 0 && count) {
+		for (size_t i = 0; i < count; i++) {
+			struct posix_trace_logthread_np thread;
+			uint32_t entry = views[i].posix_thread_entry_np;
+			int32_t tid;
+
+			if (views[i].posix_event_id_np != POSIX_TRACE_UNNAMED_USEREVENT)
+				continue;
+			memcpy(&tid, views[i].posix_data_np, sizeof(tid));
+			right += posix_trace_log_getthread_np(trid, entry, &thread) == 0 &&
+			         thread.posix_tid_np == tid && thread.posix_pid_np == getpid() &&
+			         views[i].posix_pid_np == getpid() &&
+			         (tid == before) == (entry == entry_before);
+			before = tid;
+			entry_before = entry;
+		}
+	}
+	PXT_EQ(posix_trace_close(trid), 0);
+	return right;
+}
+
+static void each_of_thousands_of_threads_one_after_the_other_is_named_by_its_events(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = begin(fd);
+	pthread_t thread;
+
+	for (unsigned i = 0; i < SERVED; i++) {
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, say_number, NULL), 0);
+		(void)pthread_join(thread, NULL);
+		if (i % CONFIG_PTRACE_MAX_THREADS == 500)
+			PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(count_true(fd), 2u * SERVED);
+	(void)close(fd);
+}
+
+static void so_is_each_of_more_living_threads_than_the_table_has_places_for(void)
+{
+	static pthread_t threads[SAYERS];
+	int fd = pxt_temp_file();
+	trace_id_t trid = begin(fd);
+	pthread_attr_t attr;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, 128 * 1024);
+	(void)pthread_barrier_init(&all_said, NULL, SAYERS + 1u);
+	for (unsigned i = 0; i < SAYERS; i++)
+		PXT_EQ_FATAL(pthread_create(&threads[i], &attr, say_number, &all_said), 0);
+	(void)pthread_barrier_wait(&all_said);
+	for (unsigned i = 0; i < SAYERS; i++)
+		(void)pthread_join(threads[i], NULL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(count_true(fd), 2u * SAYERS);
+	(void)close(fd);
+}
+
 static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(each_thread_is_told_once_in_one_block_of_each_look),
 	PXT_CASE_FRESH(more_threads_than_a_block_holds_are_told_once_each),
+	PXT_CASE_FRESH(each_of_thousands_of_threads_one_after_the_other_is_named_by_its_events),
+	PXT_CASE_FRESH(so_is_each_of_more_living_threads_than_the_table_has_places_for),
 	PXT_CASE_FRESH(each_module_is_told_once),
 	PXT_CASE_FRESH(a_module_at_the_address_of_an_earlier_one_is_told_as_well),
 };

@@ -169,8 +169,8 @@ static void put_threads(struct pxt_out *out, const struct posix_trace_logcheck_n
 	    "the table of threads was full: %llu events are of threads without a place in it\n",
 	    (unsigned long long)sum->posix_placeless_np);
 	line(out, "");
-	pxt_out_text(
-	    out, "(number and pid are known, name and tid are not; CONFIG_PTRACE_MAX_THREADS)\n");
+	pxt_out_text(out,
+	    "(number, pid and tid are in the events, names are not; CONFIG_PTRACE_MAX_THREADS)\n");
 }
 
 static void put_law(struct pxt_out *out, const struct posix_trace_logcheck_np *sum)

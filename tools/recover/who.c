@@ -87,9 +87,7 @@ bool pxt_who_thread(const struct pxt_who *who, uint32_t index, struct pxt_log_th
 	thread->thread = get_thread(who, at + who->header->thread_at);
 	thread->pid = (int32_t)get32(who, at + who->header->pid_at);
 	thread->tid = (int32_t)get32(who, at + who->header->tid_at);
-	/* A name that was not looked at yet means nothing. */
-	if (thread->tid)
-		memcpy(thread->name, who->bytes + at + who->header->name_at, sizeof thread->name);
+	memcpy(thread->name, who->bytes + at + who->header->name_at, sizeof thread->name);
 	thread->name[sizeof thread->name - 1] = '\0';
 	return thread->thread != 0;
 }

@@ -239,11 +239,13 @@ static void make_record(
 	uint32_t slots = pxt_info_slots(info, ctx_bytes);
 	uint32_t used = 0;
 
+	if (pxt_info_extra(info))
+		ctx |= PXT_THREAD_EXTRA;
 	memset(writer->record, 0, (size_t)slots * PXT_SLOT_BYTES);
 	put_begin(writer, info, ticks);
 	for (uint32_t i = 0; i < ctx_bytes; i++)
 		put_payload(writer, &used, (unsigned char)(ctx >> 8 * i));
-	/* Its thread has no place in the table, and is not told here; its process is. */
+	/* Its thread has no place in the table, and is not told here, nor is its number; its process is. */
 	for (uint32_t i = 0; pxt_info_extra(info) && i < PXT_THREAD_EXTRA_BYTES; i++) {
 		uint32_t byte = i < 8 ? 0u : pid >> 8 * (i - 8);
 
