@@ -302,6 +302,30 @@ who_ran_instead_had_the_cpu_that_was_waited_for()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
 }
 
+# low ran longer than each thread of stress, but not than both.
+threads_of_another_program_are_added_up()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 128 0 0
+			60100 - task_rename 901 $(comm sh) $(comm stress) 1
+			60100 - task_rename 902 $(comm sh) $(comm stress) 1
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 901 120
+			86800 - sched_switch 0 901 120 0 103 120
+			106800 - sched_switch 0 103 120 0 902 120
+			120800 - sched_switch 0 902 120 0 101 120
+			121750 - sched_switch 0 101 120 1 0 120
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.2 ms for a round.*: it could run for 49.0 ms, but stress ran instead' out ||
+		fail "another answer: $(head -n 1 out)"
+	out_has ' 57.8%  could run, but 2 threads of stress did (stress/901 15.0 ms, stress/902 14.0 ms)'
+}
+
 # CPU 1 has nothing to do, and high waits for CPU 0: which CPUs it may use, no event tells.
 who_waits_for_a_cpu_while_another_is_free_seems_bound()
 {

@@ -225,4 +225,26 @@ jobs_behind_a_late_one_follow_from_it()
 	is 'json.load(open("out"))["missed_deadlines"]' 4
 }
 
+# nested DEPTH
+nested()
+{
+	awk -v n="$1" 'BEGIN {
+		for (i = 0; i < n; i++) print i + 1000, "high high_begin", i, 0
+		for (i = n; i-- > 0;) print 3 * n - i + 2000, "high high_end", i
+	}' | story run.ptl
+}
+
+spans_that_find_no_place_are_counted_aloud()
+{
+	nested 300
+	run 0 why run.ptl
+	[ ! -s err ] || fail 'not all were kept'
+	grep -q '^Job 0 of high took' out || fail "another answer: $(head -n 1 out)"
+	nested 4100
+	run 0 why run.ptl
+	err_has '4 threads, spans, waits or locks found no place in memory and are left out'
+	run 0 why --longer-than 1s run.ptl
+	err_has '4 threads, spans, waits or locks found no place in memory and are left out'
+}
+
 "$case"

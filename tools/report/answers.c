@@ -25,10 +25,10 @@ bool pxt_answers_find(
 		pxt_reader_rewind(reader);
 	}
 	pxt_roles_review(answers->book, reader);
-	if (answers->blames.state && answers->blames.state->beyond > 0)
+	if (pxt_blames_beyond(&answers->blames, &answers->search) > 0)
 		pxt_complain(
-		    "%llu threads, spans or locks found no place in memory and are left out",
-		    (unsigned long long)answers->blames.state->beyond);
+		    "%llu threads, spans, waits or locks found no place in memory and are left out",
+		    (unsigned long long)pxt_blames_beyond(&answers->blames, &answers->search));
 	return true;
 }
 

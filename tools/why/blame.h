@@ -167,6 +167,14 @@ static inline int64_t pxt_blame_length(const struct pxt_blame *blame)
 {
 	return blame->late.end_ns - blame->late.release_ns;
 }
+/* What found no place in memory, in one of both passes. */
+static inline uint64_t pxt_blames_beyond(
+    const struct pxt_blames *blames, const struct pxt_late_search *search)
+{
+	uint64_t beyond = blames->state ? blames->state->beyond : 0;
+
+	return beyond > search->beyond ? beyond : search->beyond;
+}
 /* The @index-th line, PXT_LINES_MAX / 2 and more: of the second half. */
 const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index);
 /* How many lines are kept. */

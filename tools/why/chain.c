@@ -73,32 +73,69 @@ const struct pxt_mark *pxt_chain_waker(const struct pxt_history *history,
 	return NULL;
 }
 
+/* How long a thread ran on a CPU. */
+static int64_t ran_on(const struct pxt_history *history, const struct pxt_actor *actor, int cpu,
+    int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+	int64_t ns = 0;
+
+	for (uint32_t i = first_after(runs, count, begin_ns);
+	     i < count && runs[i].begin_ns < end_ns; i++)
+		if (runs[i].cpu == cpu)
+			ns += pxt_stretch_within(&runs[i], begin_ns, end_ns);
+	return ns;
+}
+
+/* Threads of other programs count as one, for which the one stands that ran most. */
+struct runner {
+	const struct pxt_actor *actor;
+	int64_t own_ns;
+	int64_t ns; /* of all of the program */
+};
+
+#define RUNNERS 64u
+
+static void add_runner(
+    struct runner *runners, unsigned *count, const struct pxt_actor *actor, int64_t ns)
+{
+	unsigned at = 0;
+
+	while (at < *count && !pxt_actor_is_with(runners[at].actor, actor))
+		at++;
+	if (at == RUNNERS)
+		return;
+	if (at == *count)
+		runners[(*count)++] = (struct runner){ 0 };
+	runners[at].ns += ns;
+	if (ns > runners[at].own_ns) {
+		runners[at].own_ns = ns;
+		runners[at].actor = actor;
+	}
+}
+
 /* Who ran on a CPU, the most of that time. */
 static const struct pxt_actor *most_on(const struct pxt_history *history, int cpu,
     const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
 {
-	const struct pxt_actor *best = NULL;
-	int64_t most = 0;
+	struct runner runners[RUNNERS];
+	unsigned count = 0;
+	unsigned best = 0;
 
 	for (uint32_t i = 0; i < history->state->actor_count; i++) {
 		const struct pxt_actor *actor = history->state->actors[i];
-		int64_t ns = 0;
-		uint32_t count;
-		const struct pxt_stretch *runs =
-		    pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+		int64_t ns = actor == but || actor->tid == 0
+		                 ? 0
+		                 : ran_on(history, actor, cpu, begin_ns, end_ns);
 
-		if (actor == but || actor->tid == 0)
-			continue;
-		for (uint32_t k = first_after(runs, count, begin_ns);
-		     k < count && runs[k].begin_ns < end_ns; k++)
-			if (runs[k].cpu == cpu)
-				ns += pxt_stretch_within(&runs[k], begin_ns, end_ns);
-		if (ns > most) {
-			most = ns;
-			best = actor;
-		}
+		if (ns > 0)
+			add_runner(runners, &count, actor, ns);
 	}
-	return best;
+	for (unsigned i = 1; i < count; i++)
+		if (runners[i].ns > runners[best].ns)
+			best = i;
+	return count > 0 ? runners[best].actor : NULL;
 }
 
 /* The longest stretch of that kind. */
@@ -148,16 +185,8 @@ static int64_t busy_on(const struct pxt_history *history, int cpu, int64_t begin
 {
 	int64_t ns = 0;
 
-	for (uint32_t i = 0; i < history->state->actor_count; i++) {
-		uint32_t count;
-		const struct pxt_stretch *runs =
-		    pxt_history_of(history, history->state->actors[i], PXT_STRETCH_RAN, &count);
-
-		for (uint32_t k = first_after(runs, count, begin_ns);
-		     k < count && runs[k].begin_ns < end_ns; k++)
-			if (runs[k].cpu == cpu)
-				ns += pxt_stretch_within(&runs[k], begin_ns, end_ns);
-	}
+	for (uint32_t i = 0; i < history->state->actor_count; i++)
+		ns += ran_on(history, history->state->actors[i], cpu, begin_ns, end_ns);
 	return ns;
 }
 

@@ -141,6 +141,7 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 		.book = w->book,
 		.explain = w->worst,
 		.lines = w->lines };
+	uint64_t beyond = pxt_blames_beyond(&w->blames, &w->search);
 
 	if (w->json)
 		pxt_tell_json(&tell);
@@ -150,10 +151,10 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 		pxt_tell_text(&tell);
 	pxt_out_flush(&w->out);
 	pxt_roles_review(w->book, reader);
-	if (w->blames.state && w->blames.state->beyond > 0)
-		pxt_complain(
-		    "%llu threads, spans or locks found no place in memory and are left out",
-		    (unsigned long long)w->blames.state->beyond);
+	if (beyond > 0)
+		pxt_complain("%llu threads, spans, waits or locks found no place in memory and are "
+		             "left out",
+		    (unsigned long long)beyond);
 }
 
 /* Names of --deadline and --period that nothing has. */

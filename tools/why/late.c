@@ -174,8 +174,10 @@ static void add_span(struct pxt_late_search *search, struct pxt_late *late, bool
 
 static void measure(struct pxt_late_search *search, const struct pxt_late *late)
 {
-	if (late->name >= PXT_LATE_NAMES_MAX)
+	if (late->name >= PXT_LATE_NAMES_MAX) {
+		search->beyond++;
 		return;
+	}
 	struct pxt_late_name **name = &search->names[late->name];
 	if (!*name)
 		*name = pxt_must(calloc(1, sizeof **name));
@@ -509,6 +511,7 @@ bool pxt_late_search(
 	turn_to_waits(search);
 	for (unsigned i = 0; i < search->waits.count; i++)
 		note_lock(&search->waits.list[i]);
+	search->beyond += state->beyond + search->rounds.beyond;
 	pxt_waits_free(&search->waiting);
 	pxt_rounds_free(&search->rounds);
 	pxt_state_free(state);

@@ -130,6 +130,7 @@ struct pxt_late_search {
 	uint32_t chain_room;
 	char unmeasured[96]; /* a thread without a usual round; "": none */
 	uint64_t spans;
+	uint64_t beyond; /* things that found no place in memory */
 	int64_t last_ns;
 	enum pxt_late_mode mode;
 };

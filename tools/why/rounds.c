@@ -52,8 +52,10 @@ static struct pxt_home *home_of(struct pxt_rounds *rounds, const struct pxt_home
 		    home->place == key->place)
 			return home;
 	}
-	if (rounds->home_count == PXT_ROUNDS_HOMES)
+	if (rounds->home_count == PXT_ROUNDS_HOMES) {
+		rounds->beyond++;
 		return NULL;
+	}
 	rounds->home_count++;
 	rounds->homes[at] = pxt_must(calloc(1, sizeof *key));
 	*rounds->homes[at] = *key;

@@ -141,6 +141,7 @@ struct pxt_rounds {
 	uint32_t *kinds;
 	uint64_t threads_with_rounds;
 	uint64_t rounds_read;
+	uint64_t beyond; /* waits at places that found no place */
 };
 
 /* After the state has taken the event. */

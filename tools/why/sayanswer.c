@@ -192,10 +192,12 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 		}
 		return;
 	case PXT_CAUSE_PREEMPTED:
-		if (cause->runner)
-			pxt_say(words, "%s ran instead of it for ", cause->runner->name);
-		else
+		if (cause->runner) {
+			pxt_say_runners(words, blame, cause->runner);
+			pxt_say(words, " ran instead of it for ");
+		} else {
 			pxt_say(words, "it could run and did not for ");
+		}
 		pxt_say_ns(words, ns);
 		return;
 	case PXT_CAUSE_BLOCKED:

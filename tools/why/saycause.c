@@ -244,7 +244,21 @@ static bool same_story(const struct pxt_cause *a, const struct pxt_cause *b)
 	if (a->kind == PXT_CAUSE_WAIT)
 		return a->chain[0].lock == b->chain[0].lock &&
 		       a->chain[0].holder == b->chain[0].holder;
-	return a->kind != PXT_CAUSE_PREEMPTED || a->runner == b->runner;
+	return a->kind != PXT_CAUSE_PREEMPTED || pxt_actor_is_with(a->runner, b->runner);
+}
+
+void pxt_say_runners(
+    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_actor *runner)
+{
+	unsigned threads = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		threads += blame->causes[i].kind == PXT_CAUSE_PREEMPTED &&
+		           blame->causes[i].ns > 0 &&
+		           pxt_actor_is_with(blame->causes[i].runner, runner);
+	if (threads > 1)
+		pxt_say(words, "%u threads of ", threads);
+	pxt_say(words, "%s", runner->name);
 }
 
 static int64_t story_ns(const struct pxt_blame *blame, const struct pxt_cause *cause)

@@ -28,7 +28,7 @@
 #define PXT_ACTORS_MAX      65536u
 #define PXT_STATE_LOCKS_MAX 65536u
 #define PXT_STATE_CPUS_MAX  1024u
-#define PXT_SPANS_DEEP      64u
+#define PXT_SPANS_DEEP      4096u
 #define PXT_STATE_SPANS_MAX 262144u
 #define PXT_HOLDS_MAX       16u
 #define PXT_SHARES_MAX      16u
@@ -244,6 +244,14 @@ struct pxt_actor *pxt_state_thread(
 /* The same, of a thread that was met already; NULL: it was not. */
 struct pxt_actor *pxt_state_met(
     const struct pxt_state *state, const struct pxt_event *event, int64_t tid);
+
+/* Whether both are threads of one program that was not traced: of those often no more is known than a name. */
+static inline bool pxt_actor_is_with(const struct pxt_actor *a, const struct pxt_actor *b)
+{
+	return a == b ||
+	       (a && b && !a->own && !b->own &&
+	           ((a->pid > 0 && a->pid == b->pid) || (*a->raw && strcmp(a->raw, b->raw) == 0)));
+}
 
 /* The library's own thread in a traced process, which sleeps until it is asked for something. */
 static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)

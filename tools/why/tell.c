@@ -96,7 +96,8 @@ static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
 	case PXT_LINK_UNKNOWN:
 		return true;
 	default:
-		return a->peer == b->peer && a->instead == b->instead &&
+		return (a->peer == b->peer || pxt_actor_is_with(a->peer, b->peer)) &&
+		       (a->instead == b->instead || pxt_actor_is_with(a->instead, b->instead)) &&
 		       a->stretch.lock == b->stretch.lock && a->stretch.call == b->stretch.call &&
 		       a->stretch.object == b->stretch.object && a->timed_out == b->timed_out;
 	}

@@ -2,6 +2,7 @@
 /* tell_text.c - the answer, the time line, and where the time went, for people. */
 #include "tools/why/tell.h"
 
+#include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/output/width.h"
 
@@ -13,6 +14,7 @@
 #define LIST_MAX          8u
 #define OVERLAPS_MAX      8u
 #define REASONS_MAX       8u
+#define ROW_THREADS       4u /* of another program, that are told with their times */
 /* The first paragraph is at most so large. */
 #define PARAGRAPH_COLUMNS 80u
 #define PARAGRAPH_LINES   4u
@@ -314,6 +316,79 @@ static void put_time_line(
 
 #define CAUSE_INDENT 21u /* behind its time and its share */
 
+/* Threads of another program that ran instead are one row. */
+struct row {
+	const struct pxt_cause *cause; /* the largest one */
+	int64_t ns;
+	unsigned threads;
+	struct pxt_words words;
+};
+
+static bool is_row(const struct row *row, const struct pxt_cause *cause)
+{
+	return cause->kind == PXT_CAUSE_PREEMPTED && row->cause->kind == PXT_CAUSE_PREEMPTED &&
+	       cause->runner && cause->exact == row->cause->exact &&
+	       pxt_actor_is_with(row->cause->runner, cause->runner);
+}
+
+static void add_thread(struct row *row, const struct pxt_cause *cause)
+{
+	char text[24];
+
+	row->ns += cause->ns;
+	if (cause->kind != PXT_CAUSE_PREEMPTED || !cause->runner || ++row->threads > ROW_THREADS)
+		return;
+	pxt_duration(text, (uint64_t)cause->ns);
+	pxt_say(&row->words, "%s%s/%ld %s", row->threads > 1 ? ", " : "", cause->runner->raw,
+	    (long)cause->runner->tid, text);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct row *x = a;
+	const struct row *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* The largest first; returns how many there are. */
+static unsigned make_rows(const struct pxt_blame *blame, struct row *rows)
+{
+	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
+	unsigned all;
+	unsigned count = 0;
+
+	pxt_tell_causes(blame, sorted, &all);
+	for (unsigned i = 0; i < all; i++) {
+		unsigned at = 0;
+
+		while (at < count && !is_row(&rows[at], sorted[i]))
+			at++;
+		if (at == count)
+			rows[count++] = (struct row){ .cause = sorted[i] };
+		add_thread(&rows[at], sorted[i]);
+	}
+	if (count > 0)
+		qsort(rows, count, sizeof *rows, by_ns);
+	return count;
+}
+
+static void say_row(struct pxt_words *words, const struct pxt_tell *tell,
+    const struct pxt_blame *blame, const struct row *row)
+{
+	if (row->threads < 2) {
+		pxt_say_cause(words, tell->book, blame, row->cause);
+	} else {
+		pxt_say(words, "could run, but %u threads of %s did (%s%s)", row->threads,
+		    row->cause->runner->name, row->words.text,
+		    row->threads > ROW_THREADS ? ", ..." : "");
+	}
+	if (row->cause->runner && !row->cause->exact)
+		pxt_say(words, " *");
+}
+
 /* What one row more or less makes up for is put on the largest one. */
 static void put_causes(
     const struct pxt_tell *tell, const struct pxt_blame *blame, struct scale scale)
@@ -323,37 +398,32 @@ static void put_causes(
 		[PXT_LATE_OFF] = "off the CPU",
 		[PXT_LATE_ROUND] = "the whole round",
 		[PXT_LATE_HOME] = "the whole wait" };
-	const struct pxt_cause *sorted[PXT_CAUSES_MAX];
+	struct row *rows = pxt_must(calloc(PXT_CAUSES_MAX, sizeof *rows));
 	struct pxt_out *out = tell->out;
-	size_t width = pxt_width(out->fd);
 	int64_t length = pxt_blame_length(blame);
 	int64_t rest = in_parts(length, scale);
-	unsigned count;
+	unsigned count = make_rows(blame, rows);
 	unsigned shown = 0;
 
-	pxt_tell_causes(blame, sorted, &count);
-	while (shown < count && (shown < 4 || sorted[shown]->ns >= length / 200))
+	while (shown < count && (shown < 4 || rows[shown].ns >= length / 200))
 		shown++;
 	if (count == shown + 1)
 		shown++;
 	int64_t small = 0;
 	for (unsigned i = shown; i < count; i++)
-		small += sorted[i]->ns;
+		small += rows[i].ns;
 	for (unsigned i = 1; i < shown; i++)
-		rest -= in_parts(sorted[i]->ns, scale);
+		rest -= in_parts(rows[i].ns, scale);
 	rest -= in_parts(small, scale);
 	put_title(out, "WHERE THE TIME WENT", NULL);
 	pxt_out_format(out, "%10s   share\n", scale.unit);
 	for (unsigned i = 0; i < shown; i++) {
 		struct pxt_words words = { 0 };
-		const struct pxt_cause *cause = sorted[i];
 
-		put_parts(out, i == 0 ? rest : in_parts(cause->ns, scale));
-		pxt_out_format(out, "  %5.1f%%  ", 100.0 * (double)cause->ns / (double)length);
-		pxt_say_cause(&words, tell->book, blame, cause);
-		if (cause->runner && !cause->exact)
-			pxt_say(&words, " *");
-		put_broken(out, &words, CAUSE_INDENT, width);
+		put_parts(out, i == 0 ? rest : in_parts(rows[i].ns, scale));
+		pxt_out_format(out, "  %5.1f%%  ", 100.0 * (double)rows[i].ns / (double)length);
+		say_row(&words, tell, blame, &rows[i]);
+		put_broken(out, &words, CAUSE_INDENT, pxt_width(out->fd));
 		pxt_out_char(out, '\n');
 	}
 	if (small > 0) {
@@ -363,6 +433,7 @@ static void put_causes(
 	}
 	put_parts(out, in_parts(length, scale));
 	pxt_out_format(out, "  100.0%%  %s\n", wholes[blame->late.kind]);
+	free(rows);
 }
 
 static void put_overlaps(

@@ -74,6 +74,10 @@ void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_blame *blame, const struct pxt_cause *cause);
 /* ---- Parts of causes, for the answer ---- */
 
+/* Who ran instead: "indexer", "3 threads of make". */
+void pxt_say_runners(
+    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_actor *runner);
+
 /* " and 2 more", who read as well. */
 void pxt_say_others(struct pxt_words *words, const struct pxt_cause_link *link);
 /* "waited for LOCK: HOLDER had it", ", which waited for LOCK ..." for each further link. */
