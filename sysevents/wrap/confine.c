@@ -29,9 +29,24 @@ static void before_prctl(long option, long first)
 		pxt_process_confined = true;
 }
 
+static bool makes_process(long number)
+{
+#ifdef SYS_vfork
+	if (number == SYS_vfork)
+		return true;
+#endif
+#ifdef SYS_clone3
+	if (number == SYS_clone3)
+		return true;
+#endif
+	return number == SYS_clone;
+}
+
 void pxt_process_before_syscall(long number, long first, long second)
 {
-	if (number == SYS_prctl)
+	if (makes_process(number))
+		pxt_process_lent = true;
+	else if (number == SYS_prctl)
 		before_prctl(first, second);
 	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT)
 		pxt_start_end("seccomp strict mode");

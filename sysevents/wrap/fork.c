@@ -17,6 +17,7 @@
 #include "sysevents/wrap/process.h"
 
 #include <pty.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -66,12 +67,45 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
 
 #if PXT_PROCESS_SEES_VFORK
 PXT_WRAP_REAL(vfork);
+PXT_WRAP_REAL(clone);
 
 /* By a jump: no function of ours can return twice from one frame. */
 PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(vfork)(void)
 {
 	pxt_process_lent = true;
 	return PXT_WRAP_CALL(vfork)();
+}
+
+/*
+ * A child in this memory may even have a TLS that is none.  As many arguments as were given go on, by a jump
+ * (futex.c).
+ */
+#if defined(__i386__)
+#define PARAMETERS void
+#define PASSED
+#define FLAGS ((const int *)__builtin_dwarf_cfa())[2]
+#else
+#define PARAMETERS long function, long stack, long flags, long argument, long parent, long tls
+#define PASSED     function, stack, flags, argument, parent, tls
+#define FLAGS      (int)flags
+#if !defined(__x86_64__)
+#undef PARAMETERS
+#undef PASSED
+#define PARAMETERS                                                                                 \
+	long function, long stack, long flags, long argument, long parent, long tls, long child
+#define PASSED function, stack, flags, argument, parent, tls, child
+#endif
+#endif
+extern int pxt_fork_clone(PARAMETERS) __asm__("clone");
+typedef int (*as_it_came)(PARAMETERS);
+
+PXT_WRAP_EXPORT int pxt_fork_clone(PARAMETERS)
+{
+	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(clone);
+
+	if (FLAGS & CLONE_VM)
+		pxt_process_lent = true;
+	return real(PASSED);
 }
 #endif
 

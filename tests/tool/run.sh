@@ -149,6 +149,15 @@ what_a_filter_of_system_calls_forbids_is_not_called()
 	sound run.ptl
 }
 
+the_end_of_a_child_in_the_programs_memory_is_not_the_programs()
+{
+	traced 6 -q --only mutex -- "$VICTIM" lend locks exit=6
+	has 5 mutex_lock
+	"$pxtrace" print run.ptl | grep what=exit >exits
+	[ "$(wc -l <exits)" -eq 1 ] || fail "$(cat exits)"
+	grep -q number=6 exits || fail "$(cat exits)"
+}
+
 an_ordinary_user_locks_the_memory_of_a_small_program()
 {
 	"$VICTIM" lockmemory >plain
