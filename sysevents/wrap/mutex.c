@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - mutexes: taking and giving back.
+ * mutex.c - mutexes: taking and giving back, begin and end.
  *
  * A mutex is tried first, so that a wait is told before it begins.  A try says and does of a mutex what a
  * lock would, but where it returns EBUSY: then the real lock decides, also that the thread has it
@@ -15,6 +15,7 @@
 #include "sysevents/wrap/process.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* ---- What a mutex tells of itself: who has it, and whether others wait ---- */
@@ -259,6 +260,39 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_timedlock)(mtx_t *mutex, const struct time
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(mtx_timedlock)(mutex, limit);
 	return pxt_c11_result(lock_until(pxt_c11_mutex(mutex), limit, PXT_WRAP_CALLER()));
+}
+/* ---- Its begin and its end ---- */
+
+PXT_PROCESS_WRAP_LIFE(pthread_mutex_init,
+    (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes), (mutex, attributes), mutex,
+    POSIX_TRACE_MUTEX_LOCK_NP);
+PXT_PROCESS_WRAP_LIFE(
+    pthread_mutex_destroy, (pthread_mutex_t * mutex), (mutex), mutex, POSIX_TRACE_MUTEX_LOCK_NP);
+PXT_PROCESS_WRAP_LIFE(
+    mtx_init, (mtx_t * mutex, int kind), (mutex, kind), mutex, POSIX_TRACE_MUTEX_LOCK_NP);
+
+PXT_WRAP_REAL(mtx_destroy);
+
+PXT_WRAP_EXPORT void PXT_WRAP_NAME(mtx_destroy)(mtx_t *mutex)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	PXT_WRAP_CALL(mtx_destroy)(mutex);
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		(void)pxt_process_tell_memory(0, mutex, sizeof(*mutex), caller);
+}
+
+/* With all locks that lie in it. */
+PXT_WRAP_REAL(munmap);
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(munmap)(void *from, size_t bytes)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	/* Told before: another thread may have the memory at once. */
+	if (pxt_wrap_wanted(POSIX_TRACE_MUTEX_LOCK_NP, caller))
+		(void)pxt_process_tell_memory(0, from, bytes, caller);
+	return PXT_WRAP_CALL(munmap)(from, bytes);
 }
 #endif
 

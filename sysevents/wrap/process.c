@@ -47,6 +47,14 @@ void pxt_process_tell_copy(int fd, int from, const void *caller)
 	    POSIX_TRACE_PROCESS_DESCRIPTOR_NP, (uint32_t)fd, (uint64_t)from, 0, NULL, caller);
 }
 
+int pxt_process_tell_memory(int result, const volatile void *at, size_t bytes, const void *caller)
+{
+	if (result == 0)
+		pxt_process_tell(
+		    POSIX_TRACE_PROCESS_MEMORY_NP, 0, pxt_wrap_address(at), bytes, NULL, caller);
+	return result;
+}
+
 uint32_t pxt_process_tell_thread(uint64_t start)
 {
 	uint32_t tid = pxt_process_confined ? pxt_process_own_number() : (uint32_t)gettid();

@@ -23,6 +23,12 @@ void pxt_process_tell_descriptor(int fd, const char *name, const void *caller)
 /* It is what @from is. */
 void pxt_process_tell_copy(int fd, int from, const void *caller)
     __attribute__((visibility("hidden")));
+/*
+ * A lock that was made or destroyed, or memory that was given back: what was at these addresses is no lock any
+ * more, or another one.  @result is the call's, and is returned; not 0: nothing has changed.
+ */
+int pxt_process_tell_memory(int result, const volatile void *at, size_t bytes, const void *caller)
+    __attribute__((visibility("hidden")));
 /* All that is mapped now, and was not told yet. */
 void pxt_process_tell_images(void) __attribute__((visibility("hidden")));
 /* The calling thread, with its name.  Returns its number. */
@@ -60,6 +66,20 @@ extern bool pxt_process_confined __attribute__((visibility("hidden")));
 /* Before a call by syscall(). */
 void pxt_process_before_syscall(long number, long first, long second)
     __attribute__((visibility("hidden")));
+
+/* A function that makes or destroys @object, a lock of which events of type @id tell. */
+#define PXT_PROCESS_WRAP_LIFE(name, parameters, arguments, object, id)                             \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		int result = PXT_WRAP_CALL(name) arguments;                                        \
+                                                                                                   \
+		if (pxt_wrap_wanted_lock(id))                                                      \
+			return pxt_process_tell_memory(result, object, sizeof(*(object)), caller); \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
 
 /* ---- Begin and end (start.c) ---- */
 

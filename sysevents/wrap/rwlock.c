@@ -9,7 +9,7 @@
  * is false; @holder, of the lock, is told where the try fails.  WRAP_TRY makes one of a try.
  */
 #define _GNU_SOURCE
-#include "sysevents/wrap/wrap.h"
+#include "sysevents/wrap/process.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -158,6 +158,12 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)
 		    writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP, caller);
 	return PXT_WRAP_CALL(pthread_rwlock_unlock)(lock);
 }
+
+PXT_PROCESS_WRAP_LIFE(pthread_rwlock_init,
+    (pthread_rwlock_t * lock, const pthread_rwlockattr_t *attributes), (lock, attributes), lock,
+    POSIX_TRACE_SYNC_LOCK_NP);
+PXT_PROCESS_WRAP_LIFE(
+    pthread_rwlock_destroy, (pthread_rwlock_t * lock), (lock), lock, POSIX_TRACE_SYNC_LOCK_NP);
 #endif
 
 #if PXT_GROUP_SPIN
@@ -177,4 +183,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_unlock)(pthread_spinlock_t *lock)
 		tell_unlock(lock, POSIX_TRACE_KIND_SPIN_NP, caller);
 	return PXT_WRAP_CALL(pthread_spin_unlock)(lock);
 }
+
+PXT_PROCESS_WRAP_LIFE(pthread_spin_init, (pthread_spinlock_t * lock, int shared), (lock, shared),
+    lock, POSIX_TRACE_SYNC_LOCK_NP);
+PXT_PROCESS_WRAP_LIFE(
+    pthread_spin_destroy, (pthread_spinlock_t * lock), (lock), lock, POSIX_TRACE_SYNC_LOCK_NP);
 #endif

@@ -2,6 +2,7 @@
 /* semaphore.c - semaphores, barriers, and what is done once. */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
+#include "sysevents/wrap/process.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -31,6 +32,30 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
 	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_POST_NP, caller))
 		pxt_call_tell(POSIX_TRACE_CALL_SEM_POST_NP, pxt_wrap_address(sem), 0, caller);
 	return PXT_WRAP_CALL(sem_post)(sem);
+}
+
+PXT_WRAP_REAL(sem_init);
+PXT_WRAP_REAL(sem_destroy);
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_init)(sem_t *sem, int shared, unsigned value)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int result = PXT_WRAP_CALL(sem_init)(sem, shared, value);
+
+	if (result == 0 && pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
+		pxt_process_tell(POSIX_TRACE_PROCESS_SEMAPHORE_NP, value, pxt_wrap_address(sem),
+		    sizeof(*sem), NULL, caller);
+	return result;
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_destroy)(sem_t *sem)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int result = PXT_WRAP_CALL(sem_destroy)(sem);
+
+	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
+		(void)pxt_process_tell_memory(result, sem, sizeof(*sem), caller);
+	return result;
 }
 #endif
 

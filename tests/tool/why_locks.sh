@@ -50,6 +50,58 @@ locks_are_told_by_what_was_waited_for_them()
 	part run.ptl '[told["locks"][0][k] for k in ("longest_by", "longest_holder", "held_by")]' "['high', 'low', 'low']"
 }
 
+# lives EVENT: 100 is taken before 200; EVENT happens; 200 is taken before 100, which is waited for
+lives()
+{
+	cat <<-END | traced run.ptl
+		1000 high mutex_lock 100 0 0
+		1100 high mutex_lock 200 0 0
+		1200 high mutex_unlock 200 0
+		1300 high mutex_unlock 100 0
+		$1
+		3000 low mutex_lock 200 0 0
+		3100 low mutex_wait 100 104
+		3200 other mutex_unlock 100 0
+		3300 low mutex_lock 100 200 0
+		3400 low mutex_unlock 100 0
+		3500 low mutex_unlock 200 0
+	END
+	run 0 why --locks run.ptl
+}
+
+a_lock_that_was_made_at_the_address_of_another_is_another()
+{
+	lives '2000 high function_enter 1 1'
+	out_has 'COULD DEADLOCK'
+	# Destroyed, or made anew; the memory around it given back; another program.
+	for event in 'process 13 0 100 40 -' 'process 13 0 0 4096 -' 'process 10 5 0 1 /bin/sh'; do
+		lives "2000 high $event"
+		out_lacks 'COULD DEADLOCK'
+		[ "$(grep -c '0x64' out)" -ge 2 ] || fail "two locks in one row after $event: $(cat out)"
+	done
+	lives '2000 high process 13 0 104 40 -'
+	out_has 'COULD DEADLOCK'
+}
+
+a_semaphore_that_nobody_can_have_at_first_has_no_holder()
+{
+	waits='1000 low call_exit 2 64 0 0
+		1100 high call_enter 1 64 100
+		1110 high call_exit 1 64 0 10
+		2000 middle call_enter 1 64 100
+		5000 middle call_exit 1 64 -110 3000'
+	echo "900 low process 14 1 64 32 -
+		$waits" | traced run.ptl
+	run 0 why --locks run.ptl
+	out_has 'while high had it'
+	for value in 0 5; do
+		echo "900 low process 14 $value 64 32 -
+			$waits" | traced run.ptl
+		run 0 why --locks run.ptl
+		out_lacks 'while high had it'
+	done
+}
+
 locks_taken_in_both_orders_by_two_threads_could_deadlock()
 {
 	{

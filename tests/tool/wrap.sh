@@ -50,6 +50,9 @@ each_kind_of_mutex_behaves_as_without()
 	same -- kinds
 	grep -q ': 131$' plain || fail 'no mutex that cannot be repaired'
 	grep -q ': 130$' plain || fail 'no mutex whose holder died'
+	events process
+	made=$(count 'what=memory .*size=40 ')
+	[ "$made" -ge 6 ] && [ $((made % 2)) -eq 0 ] || fail "$made begins and ends of mutexes"
 	same --contended -- kinds
 }
 
@@ -172,6 +175,8 @@ what_a_wait_asks_for_is_told_in_nanoseconds_from_then_on()
 	asked call=sleep -900000000 0
 	sed -n 3p sleeps >events
 	asked call=sleep 500000 500001
+	events process
+	[ "$(count 'what=semaphore  number=0 ')" -eq 1 ] || fail 'no semaphore was made'
 	events 'c*_*'
 	asked 'call_enter.*call=sem_wait' 1 6000001
 	asked cond_wait 1 4000001

@@ -3,12 +3,25 @@
 #include "tools/why/state_parts.h"
 
 #include "format/ids.h"
+#include "tools/event/fields.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define LOCKS ((size_t)2 * PXT_STATE_LOCKS_MAX)
+
+/* Where the packed data of posix_trace_process has what, in this machine's order. */
+#define NUMBER_AT  1u
+#define ADDRESS_AT 5u
+#define SIZE_AT    13u
+#define NAME_AT    21u
+
+/* No lock is as large: such memory may have several. */
+#define LARGEST 1024u
+/* Locks that are looked at in larger memory, in all: a log that has more of it has said enough. */
+#define STEPS   UINT64_C(100000000)
 
 /* ---- Which lock it is ---- */
 
@@ -27,28 +40,77 @@ static struct pxt_state_lock *new_lock(
 	return lock;
 }
 
-struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
-    const struct pxt_event *event, unsigned source)
+static struct pxt_state_lock **head_at(
+    const struct pxt_state *state, uint64_t address, uint64_t process, unsigned source)
+{
+	return &state->locks_at[pxt_state_mix(address, process + source) % LOCKS];
+}
+
+/* In both tables; @at: its place in the first. */
+static struct pxt_state_lock *add_lock(
+    struct pxt_state *state, uint32_t at, struct pxt_state_lock *lock)
+{
+	struct pxt_state_lock **head = head_at(state, lock->key.value, lock->process, lock->source);
+
+	state->locks[at] = lock;
+	state->lock_count++;
+	if (lock->of_system) {
+		lock->next_at = *head;
+		*head = lock;
+	}
+	return lock;
+}
+
+/* From now on it stands for another one, which nobody has used. */
+static void revive(struct pxt_state_lock *lock, const struct pxt_event *event)
+{
+	lock->life++;
+	lock->gone = lock->is_given = lock->is_futex = false;
+	lock->first = lock->self = pxt_places_of(event);
+	lock->self.address.value = lock->key.value;
+}
+
+/* Nobody will be told of it. */
+static bool is_dull(const struct pxt_state_lock *lock)
+{
+	return lock->waits == 0 && !lock->kept;
+}
+
+static struct pxt_state_lock *find_lock(struct pxt_state *state, uint32_t name,
+    const struct pxt_key *key, const struct pxt_event *event, unsigned source)
 {
 	uint64_t process = (uint64_t)event->info.posix_pid;
-	struct pxt_key key = pxt_key_of(event, role);
-	uint32_t name = pxt_rolesystem_name(state->book, event, role);
-	uint32_t at = pxt_state_mix(key.value, process + ((uint64_t)name << 32) + source) % LOCKS;
+	uint32_t at = pxt_state_mix(key->value, process + ((uint64_t)name << 32) + source) % LOCKS;
+	struct pxt_state_lock *former = NULL;
 
 	for (; state->locks[at]; at = (at + 1) % LOCKS) {
 		struct pxt_state_lock *lock = state->locks[at];
 
-		if (lock->key.value == key.value && lock->name == name &&
-		    lock->process == process && lock->source == source)
+		if (lock->key.value != key->value || lock->name != name ||
+		    lock->process != process || lock->source != source)
+			continue;
+		if (!lock->gone)
 			return lock;
+		if (!former || is_dull(lock))
+			former = lock;
+	}
+	if (former && (is_dull(former) || state->lock_count == PXT_STATE_LOCKS_MAX)) {
+		revive(former, event);
+		return former;
 	}
 	if (state->lock_count == PXT_STATE_LOCKS_MAX) {
 		state->beyond++;
 		return NULL;
 	}
-	state->locks[at] = new_lock(name, &key, event, source);
-	state->lock_count++;
-	return state->locks[at];
+	return add_lock(state, at, new_lock(name, key, event, source));
+}
+
+struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
+    const struct pxt_event *event, unsigned source)
+{
+	const struct pxt_key key = pxt_key_of(event, role);
+
+	return find_lock(state, pxt_rolesystem_name(state->book, event, role), &key, event, source);
 }
 
 /* ---- Who has it ---- */
@@ -90,6 +152,79 @@ static void forget_holders(struct pxt_state_lock *lock)
 	lock->holder = NULL;
 	lock->is_shared = false;
 }
+
+/* ---- Memory becomes another thing ---- */
+
+static void forget(struct pxt_state_lock *lock)
+{
+	forget_holders(lock);
+	lock->state = PXT_LOCK_UNKNOWN;
+	lock->gone = true;
+}
+
+static void forget_memory(
+    struct pxt_state *state, uint64_t process, unsigned source, uint64_t address, uint64_t bytes)
+{
+	if (bytes <= LARGEST) {
+		for (struct pxt_state_lock *lock = *head_at(state, address, process, source); lock;
+		     lock = lock->next_at)
+			if (lock->key.value == address && lock->process == process &&
+			    lock->source == source)
+				forget(lock);
+		return;
+	}
+	if (state->lock_count == 0 || state->lock_steps > STEPS)
+		return;
+	state->lock_steps += LOCKS;
+	for (uint32_t i = 0; i < LOCKS; i++) {
+		struct pxt_state_lock *lock = state->locks[i];
+
+		if (lock && lock->of_system && lock->process == process && lock->source == source &&
+		    lock->key.value - address < bytes)
+			forget(lock);
+	}
+}
+
+/* A semaphore that can be had by nobody at first, or by several, is no lock: nobody has it. */
+static void make_semaphore(
+    struct pxt_state *state, const struct pxt_event *event, unsigned source, uint32_t value)
+{
+	uint32_t name = pxt_roles_name(state->book, "semaphore", 9);
+	struct pxt_key key = pxt_key_in(event, pxt_field_named(event->type, "address"));
+	struct pxt_state_lock *lock;
+
+	if (value == 1 || !key.is_set)
+		return;
+	key.field = "object";
+	lock = find_lock(state, name, &key, event, source);
+	if (lock)
+		lock->is_given = true;
+}
+
+void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source)
+{
+	uint64_t process = (uint64_t)event->info.posix_pid;
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t number;
+
+	if (event->bytes < NAME_AT)
+		return;
+	memcpy(&number, event->data + NUMBER_AT, sizeof number);
+	memcpy(&address, event->data + ADDRESS_AT, sizeof address);
+	memcpy(&bytes, event->data + SIZE_AT, sizeof bytes);
+	if (event->data[0] == POSIX_TRACE_PROCESS_MEMORY_NP) {
+		forget_memory(state, process, source, address, bytes);
+	} else if (event->data[0] == POSIX_TRACE_PROCESS_SEMAPHORE_NP) {
+		forget_memory(state, process, source, address, bytes);
+		make_semaphore(state, event, source, number);
+	} else if (event->data[0] == POSIX_TRACE_PROCESS_TRACED_NP) {
+		/* It is another program now. */
+		forget_memory(state, process, source, 0, UINT64_MAX);
+	}
+}
+
+/* ---- Several readers ---- */
 
 static struct pxt_share *share_of(const struct pxt_state_lock *lock, const struct pxt_actor *actor)
 {

@@ -16,6 +16,9 @@
 
 static uint32_t row_of(struct pxt_lockuse *use, struct pxt_state_lock *lock)
 {
+	if (lock->row != 0 && lock->row_life != lock->life)
+		use->rows[lock->row - 1] = (struct pxt_lockuse_row){ .lock = lock };
+	lock->row_life = lock->life;
 	if (lock->row != 0)
 		return lock->row - 1;
 	if (use->row_count == use->row_room) {
@@ -103,6 +106,7 @@ static void note_orders(struct pxt_lockuse *use, const struct pxt_actor *actor, 
 
 		if (!order)
 			continue;
+		actor->holds[i]->kept = use->rows[to].lock->kept = true;
 		keep_gates(use, order, actor);
 		if (order->count++ == 0) {
 			order->by = actor;
@@ -156,6 +160,7 @@ static void end_wait(struct pxt_lockuse *use, const struct pxt_lockuse_wait *wai
 	if (!has_waited(use, wait, actor))
 		return;
 	row->waits++;
+	row->lock->kept = true;
 	row->wait_ns += ns;
 	if (ns <= row->longest_ns)
 		return;

@@ -27,7 +27,7 @@ struct pxt_lockuse_place {
 };
 
 struct pxt_lockuse_row {
-	const struct pxt_state_lock *lock;
+	struct pxt_state_lock *lock;
 	uint64_t taken;
 	uint64_t
 	    waits; /* somebody had it when it was asked for; also those that were given up or never ended */

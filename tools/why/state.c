@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define TABLE ((size_t)2 * PXT_ACTORS_MAX)
 #define LOCKS ((size_t)2 * PXT_STATE_LOCKS_MAX)
@@ -33,6 +34,7 @@ struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_re
 	state->by_id = pxt_must(calloc(TABLE, sizeof *state->by_id));
 	state->by_tid = pxt_must(calloc(TABLE, sizeof *state->by_tid));
 	state->locks = pxt_must(calloc(LOCKS, sizeof(struct pxt_state_lock *)));
+	state->locks_at = pxt_must(calloc(LOCKS, sizeof(struct pxt_state_lock *)));
 	state->cpus = pxt_must(calloc(PXT_STATE_CPUS_MAX, sizeof *state->cpus));
 	state->epochs = pxt_must(calloc(reader->count, sizeof *state->epochs));
 	state->hosts = pxt_must(calloc(reader->count, sizeof *state->hosts));
@@ -60,6 +62,7 @@ void pxt_state_free(struct pxt_state *state)
 	free(state->by_id);
 	free(state->by_tid);
 	free(state->locks);
+	free(state->locks_at);
 	free(state->cpus);
 	free(state->epochs);
 	free(state->hosts);
@@ -214,7 +217,8 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	struct pxt_open_span ended;
 
 	pxt_places_take(state->book->places, event);
-
+	if (event->info.posix_event_id == POSIX_TRACE_PROCESS_NP)
+		pxt_locks_process(state, event, source);
 	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
 	                         pxt_id_is_specific(event->info.posix_event_id)))
 		actor = pxt_threads_of(state, source, event->thread);

@@ -89,10 +89,15 @@ struct pxt_state_lock {
 	bool is_futex;
 	struct pxt_share *shares; /* PXT_SHARES_MAX, once it was shared: who else has it */
 	unsigned share_count;
-	bool of_system;               /* system events tell of it: its number is its address */
-	struct pxt_log_address self;  /* that address, when the first event told of it, ... */
-	struct pxt_log_address first; /* ... and where in the program that was */
-	uint64_t waits;               /* that ended, and how long they were in all (late.h) */
+	bool of_system;    /* system events tell of it: its number is its address */
+	bool gone;         /* what is at its address now is no lock, or another one */
+	bool kept;         /* it will be told of: in an order, or waited for (lockuse.h) */
+	uint32_t life;     /* one more each time when it stands for another one, ... */
+	uint32_t row_life; /* ... and what that was when it got its row */
+	struct pxt_state_lock *next_at; /* of those at addresses with one place in a table */
+	struct pxt_log_address self;    /* that address, when the first event told of it, ... */
+	struct pxt_log_address first;   /* ... and where in the program that was */
+	uint64_t waits;                 /* that ended, and how long they were in all (late.h) */
 	int64_t waits_ns;
 	uint32_t row; /* of lockuse.h, + 1 */
 };
@@ -188,7 +193,10 @@ struct pxt_state {
 	uint32_t actor_count;
 	uint32_t *by_id; /* hash tables of index + 1 */
 	uint32_t *by_tid;
-	struct pxt_state_lock **locks; /* hash table */
+	struct pxt_state_lock *
+	    *locks; /* hash table, and of those of system events one by their addresses */
+	struct pxt_state_lock **locks_at;
+	uint64_t lock_steps; /* that looking for locks in memory took */
 	uint32_t lock_count;
 	struct pxt_state_cpu *cpus;
 	uint64_t *epochs; /* of each source */

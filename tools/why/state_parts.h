@@ -35,6 +35,11 @@ void pxt_functions_take(struct pxt_actor *actor, const struct pxt_event *event);
 /* locks.c */
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source);
+/*
+ * An event about a process: locks in memory that is another thing from now on are gone.  One that was made there
+ * later is another lock; where nobody waited for the old one and no order has it, it may stand for the new one.
+ */
+void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source);
 /* @shared: others may have it at the same time, if they have it like that, too. */
 void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, const struct pxt_event *event, bool shared);
