@@ -9,6 +9,7 @@
 #define PXT_PORT_SYSINFO_H
 
 #include "format/compiler.h"
+#include "format/elfnote.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ struct pxt_port_module {
 	uint64_t low;  /* lowest and ... */
 	uint64_t high; /* ... one after the highest mapped address */
 	uint32_t buildid_bytes;
-	unsigned char buildid[32];
+	unsigned char buildid[PXT_BUILDID_MAX];
 	char path[256];
 };
 /* Calls @each for every module, the executable first.  @each must not load or unload any. */

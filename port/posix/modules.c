@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* modules.c - executable and shared libraries in memory, with their build-ids. */
 #define _GNU_SOURCE
+#include "format/elfnote.h"
 #include "port/port_sysinfo.h"
 #include "port/posix/quiet.h"
 
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 struct walk {
 	void (*each)(void *context, const struct pxt_port_module *module);
@@ -14,35 +16,15 @@ struct walk {
 	bool first;
 };
 
-static size_t padded(size_t bytes)
+static void take_buildid(const void *notes, size_t bytes, struct pxt_port_module *module)
 {
-	return (bytes + 3) & ~(size_t)3;
-}
+	uint32_t length;
+	const unsigned char *id = pxt_elfnote_buildid(notes, bytes, PXT_ELFNOTE_BIG, &length);
 
-/* A note: header, name, description, the latter two padded to 4 bytes. */
-static void find_buildid(const unsigned char *notes, size_t bytes, struct pxt_port_module *module)
-{
-	while (bytes >= sizeof(ElfW(Nhdr))) {
-		ElfW(Nhdr) head;
-		size_t name_bytes;
-		size_t data_bytes;
-
-		memcpy(&head, notes, sizeof(head));
-		notes += sizeof(head);
-		bytes -= sizeof(head);
-		name_bytes = padded(head.n_namesz);
-		data_bytes = padded(head.n_descsz);
-		if (name_bytes > bytes || data_bytes > bytes - name_bytes)
-			return;
-		if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
-		    memcmp(notes, "GNU", 4) == 0 && head.n_descsz <= sizeof(module->buildid)) {
-			module->buildid_bytes = head.n_descsz;
-			memcpy(module->buildid, notes + name_bytes, head.n_descsz);
-			return;
-		}
-		notes += name_bytes + data_bytes;
-		bytes -= name_bytes + data_bytes;
-	}
+	if (!id)
+		return;
+	module->buildid_bytes = length;
+	memcpy(module->buildid, id, length);
 }
 
 static void note_segments(const struct dl_phdr_info *info, struct pxt_port_module *module)
@@ -60,7 +42,7 @@ static void note_segments(const struct dl_phdr_info *info, struct pxt_port_modul
 		    (const void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr) */
 
 		if (module->buildid_bytes == 0)
-			find_buildid(notes, header->p_memsz, module);
+			take_buildid(notes, header->p_memsz, module);
 	}
 }
 
@@ -80,6 +62,19 @@ static void load_segments(const struct dl_phdr_info *info, struct pxt_port_modul
 	}
 }
 
+/* Absolute, if it can be: "./plugin.so" is below the folder that dlopen() was called in, as a rule. */
+static void take_path(const char *name, char *path, size_t room)
+{
+	size_t bytes = strnlen(name, room - 1);
+
+	if (*name != '/' && memchr(name, '/', bytes) && bytes + 2 < room &&
+	    getcwd(path, room - bytes - 1))
+		(void)strcat(path, "/");
+	else
+		*path = '\0';
+	(void)strncat(path, name, room - 1 - strlen(path));
+}
+
 static int on_module(struct dl_phdr_info *info, size_t size, void *argument)
 {
 	struct walk *walk = argument;
@@ -95,7 +90,7 @@ static int on_module(struct dl_phdr_info *info, size_t size, void *argument)
 	if (walk->first)
 		pxt_port_executable(module.path, sizeof(module.path));
 	else if (info->dlpi_name != NULL)
-		strncpy(module.path, info->dlpi_name, sizeof(module.path) - 1);
+		take_path(info->dlpi_name, module.path, sizeof(module.path));
 	walk->first = false;
 	walk->each(walk->context, &module);
 	return 0;

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
 
+#include "format/elfnote.h"
+
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -76,33 +78,102 @@ uint32_t pxt_process_own_number(void)
 }
 #endif
 
-static int tell_image(struct dl_phdr_info *info, size_t bytes, void *argument)
-{
-	uint64_t low = UINT64_MAX;
-	uint64_t high = 0;
-	char path[NAME_MAX_BYTES + 1] = "";
+/* ---- Images ---- */
 
-	(void)bytes;
-	(void)argument;
+struct extent {
+	uint64_t low; /* as it was linked */
+	uint64_t high;
+};
+
+static struct extent extent_of(const struct dl_phdr_info *info)
+{
+	struct extent extent = { .low = UINT64_MAX };
+
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
 		if (part->p_type != PT_LOAD)
 			continue;
-		if (part->p_vaddr < low)
-			low = part->p_vaddr;
-		if (part->p_vaddr + part->p_memsz > high)
-			high = part->p_vaddr + part->p_memsz;
+		if (part->p_vaddr < extent.low)
+			extent.low = part->p_vaddr;
+		if (part->p_vaddr + part->p_memsz > extent.high)
+			extent.high = part->p_vaddr + part->p_memsz;
 	}
+	return extent;
+}
+
+/* In memory, where the loader mapped it: no file is asked.  NULL: it has none. */
+static const unsigned char *buildid_of(
+    const struct dl_phdr_info *info, struct extent extent, uint32_t *length)
+{
+	const unsigned char *id = NULL;
+
+	for (unsigned i = 0; i < info->dlpi_phnum && !id; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		/* Notes outside of what is loaded are in the file only. */
+		if (part->p_type != PT_NOTE || part->p_vaddr < extent.low ||
+		    part->p_vaddr > extent.high || part->p_memsz > extent.high - part->p_vaddr)
+			continue;
+		/* The loader gives addresses as numbers.  NOLINTNEXTLINE(performance-no-int-to-ptr) */
+		const void *notes = (const void *)(uintptr_t)(info->dlpi_addr + part->p_vaddr);
+
+		id = pxt_elfnote_buildid(notes, part->p_memsz, PXT_ELFNOTE_BIG, length);
+	}
+	return id;
+}
+
+/* It comes before its image's event, so that who reads that knows which file to look for. */
+static void tell_build(const struct dl_phdr_info *info, struct extent extent)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2 * PXT_BUILDID_MAX + 1];
+	uint32_t length = 0;
+	const unsigned char *id = buildid_of(info, extent, &length);
+
+	for (uint32_t i = 0; id && i < length; i++) {
+		text[2 * i] = digits[id[i] >> 4];
+		text[2 * i + 1] = digits[id[i] & 15u];
+	}
+	text[id ? 2 * length : 0] = '\0';
+	pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_BUILD_NP, (uint32_t)extent.low, info->dlpi_addr,
+	    extent.high - extent.low, text, NULL);
+}
+
+/* Absolute, if it can be.  A program may have changed its folder since; but a build has its number. */
+static void path_of(const struct dl_phdr_info *info, char path[NAME_MAX_BYTES + 1])
+{
+	const char *name = info->dlpi_name;
+
+	*path = '\0';
 	/* The program itself has no name here. */
-	if (info->dlpi_name && *info->dlpi_name)
-		(void)strncpy(path, info->dlpi_name, NAME_MAX_BYTES);
-	else if (readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0)
+	if (!name || !*name) {
+		if (pxt_process_confined || readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0)
+			*path = '\0';
+		return;
+	}
+	/* "./plugin.so"; the vDSO has a name and no file. */
+	if (*name != '/' && strchr(name, '/') && !pxt_process_confined &&
+	    getcwd(path, NAME_MAX_BYTES - strnlen(name, NAME_MAX_BYTES - 2) - 1))
+		(void)strcat(path, "/");
+	else
 		*path = '\0';
-	/* The vDSO has no file. */
-	if (low < high && *path == '/')
-		pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_NP, (uint32_t)low, info->dlpi_addr,
-		    high - low, path, NULL);
+	(void)strncat(path, name, NAME_MAX_BYTES - strlen(path));
+}
+
+static int tell_image(struct dl_phdr_info *info, size_t bytes, void *argument)
+{
+	const struct extent extent = extent_of(info);
+	char path[NAME_MAX_BYTES + 1] = "";
+
+	(void)bytes;
+	(void)argument;
+	path_of(info, path);
+	if (extent.low >= extent.high || *path != '/')
+		return 0;
+	tell_build(info, extent);
+	pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_NP, (uint32_t)extent.low, info->dlpi_addr,
+	    extent.high - extent.low, path, NULL);
 	return 0;
 }
 

@@ -21,7 +21,8 @@ static void happen(struct pxt_images *images, const uint8_t *step, int64_t ns)
 	static const unsigned char kinds[] = { POSIX_TRACE_PROCESS_IMAGE_NP,
 		POSIX_TRACE_PROCESS_IMAGE_NP, POSIX_TRACE_PROCESS_IMAGE_GONE_NP,
 		POSIX_TRACE_PROCESS_TRACED_NP };
-	unsigned char bytes[32] = { kinds[step[0] & 3u] };
+	unsigned char bytes[32] = { step[0] & 64u ? POSIX_TRACE_PROCESS_IMAGE_BUILD_NP
+		                                  : kinds[step[0] & 3u] };
 	const struct pxt_event event = { .data = bytes,
 		.bytes = step[0] & 4u ? step[6] % sizeof bytes : 25,
 		.ns = ns,
@@ -46,6 +47,8 @@ static void ask(const struct pxt_images *images, const uint8_t *step, int64_t ns
 	                 (image->from_ns <= ns && image->to_ns <= ns)))
 		abort();
 	if (image && (image->file >= images->file_count || !*images->files[image->file].path))
+		abort();
+	if (image && images->files[image->file].build.bytes > PXT_BUILDID_MAX)
 		abort();
 	if (image && !pxt_images_knows(images, pid))
 		abort();

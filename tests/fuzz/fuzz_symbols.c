@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pxt_objects *objects;
-	unsigned char id[64];
+	unsigned char id[PXT_BUILDID_MAX];
 	const char *path;
 	uint64_t address;
 	int fd;
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&address, data, sizeof address);
 	path = input_path(data + sizeof address, size - sizeof address);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || pxt_build_id(fd, id, sizeof id) > sizeof id)
+	if (fd < 0 || pxt_build_id(fd, id) > sizeof id)
 		abort();
 	(void)pxt_build_sections(fd);
 	(void)close(fd);

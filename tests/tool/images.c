@@ -2,6 +2,8 @@
 /* images.c - what was mapped where: against a list that is searched from its end; many at once. */
 #include "tools/read/images.h"
 
+#include "tools/read/buildid.h"
+
 #include "suite.h"
 
 #include <stdio.h>
@@ -17,7 +19,7 @@ static struct pxt_images images;
 static void take(
     unsigned char what, pid_t pid, int64_t ns, uint64_t base, uint64_t size, const char *path)
 {
-	unsigned char data[64] = { what };
+	unsigned char data[128] = { what };
 	struct pxt_event event = { .data = data, .bytes = 21 + strlen(path) + 1, .ns = ns };
 
 	event.info.posix_event_id = POSIX_TRACE_PROCESS_NP;
@@ -134,6 +136,66 @@ static void any_order_of_images_is_answered_as_a_list_of_all_answers_it(void)
 
 /* ---- Many ---- */
 
+/* ---- Builds ---- */
+
+/* What is known of the build at @base, as text; "?": nothing. */
+static const char *build_at(uint64_t base)
+{
+	static char text[2 * PXT_BUILDID_MAX + 1];
+	const struct pxt_image *image = pxt_images_find(&images, 7, base, 1000);
+	const struct pxt_build *build = image ? &images.files[image->file].build : NULL;
+
+	if (!build || !build->told)
+		return "?";
+	pxt_build_text(build->id, build->bytes, text);
+	return text;
+}
+
+static void load_build(int64_t ns, uint64_t base, const char *build)
+{
+	take(POSIX_TRACE_PROCESS_IMAGE_BUILD_NP, 7, ns, base, 0x1000, build);
+	load(7, ns, base, 0x1000, "/lib/a");
+}
+
+static void an_image_has_the_build_that_was_told_before_it(void)
+{
+	forget();
+	load_build(1, 0x10000, "0102fe");
+	load_build(2, 0x20000, "");
+	load(7, 3, 0x30000, 0x1000, "/lib/a");
+	/* Of another process, and of another image. */
+	take(POSIX_TRACE_PROCESS_IMAGE_BUILD_NP, 8, 4, 0x40000, 0x1000, "aa");
+	take(POSIX_TRACE_PROCESS_IMAGE_BUILD_NP, 7, 4, 0x41000, 0x1000, "bb");
+	load(7, 5, 0x40000, 0x1000, "/lib/a");
+	CU_ASSERT_STRING_EQUAL(build_at(0x10000), "0102fe");
+	CU_ASSERT_STRING_EQUAL(build_at(0x20000), "");
+	CU_ASSERT_STRING_EQUAL(build_at(0x30000), "?");
+	CU_ASSERT_STRING_EQUAL(build_at(0x40000), "?");
+	/* Told again, it is the same image; another build at its place is another one. */
+	load_build(6, 0x10000, "0102fe");
+	PXT_EQ(images.count, 4);
+	load_build(7, 0x10000, "0102ff");
+	PXT_EQ(images.count, 5);
+	CU_ASSERT_STRING_EQUAL(build_at(0x10000), "0102ff");
+	forget();
+}
+
+static void a_text_that_is_no_build_id_tells_nothing(void)
+{
+	static const char *const texts[] = { "0", "0g", "AB", "0102f", "\xff\xfe",
+		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20" };
+
+	for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
+		forget();
+		load_build(1, 0x10000, texts[i]);
+		PXT_CHECK(strcmp(build_at(0x10000), "?") == 0, "%s", texts[i]);
+	}
+	forget();
+	load_build(1, 0x10000, "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
+	PXT_EQ(strlen(build_at(0x10000)), 64);
+	forget();
+}
+
 static double seconds_for(unsigned count)
 {
 	struct timespec from;
@@ -171,6 +233,8 @@ static void a_log_full_of_images_takes_no_square_of_their_number(void)
 }
 
 static const struct pxt_case cases[] = {
+	PXT_CASE(an_image_has_the_build_that_was_told_before_it),
+	PXT_CASE(a_text_that_is_no_build_id_tells_nothing),
 	PXT_CASE(any_order_of_images_is_answered_as_a_list_of_all_answers_it),
 	PXT_CASE(a_log_full_of_images_takes_no_square_of_their_number),
 };

@@ -293,17 +293,83 @@ an_image_is_there_from_its_event_until_it_is_gone()
 	[ "$(cat out)" = 'refill (cache.c:4)' ] || fail 'another place'
 }
 
-a_binary_that_is_newer_than_the_log_names_nothing()
+# place_of [BUILD] [OPTION...]: what the place of one event is called; with BUILD the log tells of the image's build.
+place_of()
 {
-	make_library
-	touch libcache.so
 	{
+		[ -z "${1-}" ] || echo "10 high process 15 0 $BASE 1048576 $([ "$1" = none ] || echo "$1")"
 		image 10
 		echo "1000 low@$(at refill 1) mutex_lock $(at cache_lock) 0 0"
 	} | traced run.ptl
-	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
-	case $(cat out) in libcache.so+0x*) ;; *) fail 'another place' ;; esac
-	err_has 'is another build than the one that was traced'
+	[ $# -eq 0 ] || shift
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' "$@" run.ptl
+	cat out
+}
+build_id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+
+an_image_is_the_same_build_by_its_build_id_and_not_by_its_date()
+{
+	need readelf
+	make_library
+	id=$(build_id libcache.so)
+	[ -n "$id" ] || { echo 'no build-ids here: skipped'; exit 77; }
+	touch libcache.so
+	[ "$(place_of "$id")" = 'refill (cache.c:4)' ] || fail 'a newer date took the names'
+	[ ! -s err ] || fail 'something is wrong with a copy'
+	mkdir -p "copy$PWD"
+	cp libcache.so "copy$PWD"
+	[ "$(place_of "$id" --root copy)" = 'refill (cache.c:4)' ] || fail 'a copy has no names'
+	# Another build, that is as old as the log.
+	cc -g -O1 -shared -fPIC cache.c -o libcache.so
+	touch -d 2020-01-01 libcache.so
+	other=$(build_id libcache.so)
+	case $(place_of "$id") in libcache.so+0x*) ;; *) fail 'names of another build' ;; esac
+	err_has "libcache.so: is another build than the one that was traced (build-id $other, not $id)"
+	# What was stripped from the traced one is found by its build-id, whatever is in its place.
+	debug=copy/usr/lib/debug/.build-id/$(echo "$id" | cut -c 1-2)
+	mkdir -p "$debug"
+	objcopy --only-keep-debug "copy$PWD/libcache.so" "$debug/$(echo "$id" | cut -c 3-).debug"
+	rm "copy$PWD/libcache.so"
+	[ "$(place_of "$id" --root copy)" = 'refill (cache.c:4)' ] || fail 'no names by the build-id'
+	cp "libcache.so" "$debug/$(echo "$id" | cut -c 3-).debug"
+	case $(place_of "$id" --root copy) in libcache.so+0x*) ;; *) fail 'a debug file of another build' ;; esac
+}
+
+without_a_build_id_the_date_of_an_image_has_to_do()
+{
+	need readelf
+	make_library
+	cc -g -O0 -shared -fPIC -Wl,--build-id=none cache.c -o libcache.so
+	touch -d 2020-01-01 libcache.so
+	for told in '' none; do
+		[ "$(place_of $told)" = 'refill (cache.c:4)' ] || fail "an old file: ${told:-log from before}"
+	done
+	touch libcache.so
+	for told in '' none; do
+		case $(place_of $told) in libcache.so+0x*) ;; *) fail "another place: ${told:-log from before}" ;; esac
+		err_has 'by its date is another build than the one that was traced, of which the log has no build-id'
+	done
+	touch -d 2020-01-01 libcache.so
+	case $(place_of 00112233) in libcache.so+0x*) ;; *) fail 'the traced one had a build-id' ;; esac
+	err_has 'is another build than the one that was traced (without a build-id, not 00112233)'
+	# The log says that it had none: a file that has one is another.
+	cc -g -O0 -shared -fPIC -Wl,--build-id=0x4455 cache.c -o libcache.so
+	touch -d 2020-01-01 libcache.so
+	case $(place_of none) in libcache.so+0x*) ;; *) fail 'the traced one had no build-id' ;; esac
+	err_has '(build-id 4455, not one without a build-id)'
+	# The log's own table of modules likewise.
+	make_module() { printf 'module 0x%x 0x%x 0x%x - %s\nevent 1000 32 1 %d u32:1\n' \
+		$((BASE)) $((BASE)) $((BASE + 1048576)) "$PWD/libplain.so" "$(($(at refill 1)))" | "$mklog" >run.ptl; }
+	cc -g -O0 -shared -fPIC -Wl,--build-id=none cache.c -o libplain.so
+	cp libplain.so libcache.so
+	make_module || fail mklog
+	touch -d 2001-01-01 libplain.so
+	run 0 print --address --format '{address}' run.ptl
+	out_has 'refill (cache.c:4)'
+	touch libplain.so
+	run 0 print --address --format '{address}' run.ptl
+	out_has 'libplain.so+0x'
+	err_has 'libplain.so: by its date is another build'
 }
 
 the_functions_that_called_are_told_with_a_long_wait()

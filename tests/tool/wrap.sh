@@ -274,7 +274,43 @@ a_plugin_is_found_by_the_path_of_its_program_and_told()
 	grep -q 'plugin found' plain || fail 'no plugin'
 	events 'process'
 	[ "$(count 'what=image .*libbehaveplugin')" -eq 1 ] || fail 'it does not come'
+	[ "$(count 'what=image_build')" -eq "$(count 'what=image ')" ] || fail 'images without their build'
 	[ "$(count 'what=image_gone .*libbehaveplugin')" -eq 1 ] || fail 'it does not go'
+}
+
+names_outlive_a_touch_and_a_library_that_was_loaded_by_a_relative_path()
+{
+	need cc
+	need addr2line
+	cat >plugin.c <<-'END'
+	#include <pthread.h>
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	void plug(void);
+	void plug(void) { pthread_mutex_lock(&mutex); }
+	END
+	cat >program.c <<-'END'
+	#include <dlfcn.h>
+	#include <pthread.h>
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static void lock(void) { pthread_mutex_lock(&mutex); }
+	int main(void)
+	{
+		lock();
+		void *plugin = dlopen("./plugin.so", RTLD_NOW);
+		((void (*)(void))dlsym(plugin, "plug"))();
+		return 0;
+	}
+	END
+	cc -g -O0 -shared -fPIC -Wl,--build-id plugin.c -o plugin.so || fail 'no plugin'
+	cc -g -O0 -Wl,--build-id program.c -o program -ldl -pthread || fail 'no program'
+	traced 0 -- ./program
+	touch -d '1 hour' plugin.so program
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
+	[ "$(cat out)" = "$(printf 'lock (program.c:4)\nplug (plugin.c:4)')" ] || fail 'other places'
+	cc -g -O1 -shared -fPIC -Wl,--build-id plugin.c -o plugin.so
+	run 0 print --address --event 'posix_trace_mutex_lock' --format '{address}' run.ptl
+	grep -q '^plugin.so+0x' out || fail 'names of another build'
+	err_has "$PWD/./plugin.so: is another build than the one that was traced (build-id "
 }
 
 # SHARK-38

@@ -4,13 +4,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PT_NOTE         4u
-#define NT_GNU_BUILD_ID 3u
-#define NOTES_MAX       4096u
-#define HEADERS_MAX     256u
+#define PT_NOTE     4u
+#define NOTES_MAX   4096u
+#define HEADERS_MAX 256u
 
 struct elf {
 	int fd;
@@ -31,37 +31,6 @@ static bool read_at(const struct elf *elf, void *to, size_t bytes, uint64_t offs
 {
 	return offset <= INT64_MAX / 2 &&
 	       pread(elf->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
-}
-
-/* Looks for the build-id among notes: name length, data length, type, name, data, each padded. */
-static size_t search_notes(
-    const struct elf *elf, const unsigned char *notes, size_t bytes, unsigned char *id, size_t room)
-{
-	size_t at = 0;
-
-	while (bytes - at >= 12) {
-		uint64_t name = number(elf, notes + at, 4);
-		uint64_t data = number(elf, notes + at + 4, 4);
-		uint64_t type = number(elf, notes + at + 8, 4);
-
-		if (name > bytes || data > bytes)
-			return 0;
-		size_t data_at = at + 12 + ((size_t)name + 3) / 4 * 4;
-		size_t next = data_at + ((size_t)data + 3) / 4 * 4;
-		if (data_at + data > bytes)
-			return 0;
-		if (type == NT_GNU_BUILD_ID && name == 4 &&
-		    memcmp(notes + at + 12, "GNU", 4) == 0) {
-			if (data > room)
-				return 0;
-			memcpy(id, notes + data_at, (size_t)data);
-			return (size_t)data;
-		}
-		if (next > bytes)
-			return 0;
-		at = next;
-	}
-	return 0;
 }
 
 static bool read_head(struct elf *elf, unsigned char head[64])
@@ -95,7 +64,7 @@ uint64_t pxt_build_sections(int fd)
 	           : 0;
 }
 
-size_t pxt_build_id(int fd, unsigned char *id, size_t room)
+size_t pxt_build_id(int fd, unsigned char id[PXT_BUILDID_MAX])
 {
 	struct elf elf = { .fd = fd };
 	unsigned char head[64];
@@ -121,9 +90,29 @@ size_t pxt_build_id(int fd, unsigned char *id, size_t room)
 		    elf.wide ? number(&elf, entry + 32, 8) : number(&elf, entry + 16, 4);
 		if (bytes > NOTES_MAX || !read_at(&elf, notes, (size_t)bytes, offset))
 			continue;
-		size_t length = search_notes(&elf, notes, (size_t)bytes, id, room);
-		if (length > 0)
+		uint32_t length;
+		const unsigned char *found =
+		    pxt_elfnote_buildid(notes, (size_t)bytes, elf.big, &length);
+		if (found) {
+			memcpy(id, found, length);
 			return length;
+		}
 	}
 	return 0;
+}
+
+void pxt_build_text(const unsigned char *id, size_t bytes, char text[2 * PXT_BUILDID_MAX + 1])
+{
+	*text = '\0';
+	for (size_t i = 0; i < bytes && i < PXT_BUILDID_MAX; i++)
+		(void)snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+void pxt_build_debug_path(const unsigned char *id, size_t bytes, char path[PXT_BUILD_DEBUG_ROOM])
+{
+	char text[2 * PXT_BUILDID_MAX + 1];
+
+	pxt_build_text(id, bytes, text);
+	(void)snprintf(path, PXT_BUILD_DEBUG_ROOM, "/usr/lib/debug/.build-id/%.2s/%s.debug", text,
+	    bytes > 1 ? text + 2 : "");
 }

@@ -109,22 +109,36 @@ static void insert_live(struct pxt_image_process *process, uint32_t at, uint32_t
 	process->live[at] = image;
 }
 
-/* ---- Paths ---- */
+/* ---- Files: paths and builds ---- */
 
-/* The place of a path among the names, or the free one where it would be. */
-static uint32_t *name_at(const struct pxt_images *images, const char *path, size_t bytes)
+static bool same_build(const struct pxt_build *a, const struct pxt_build *b)
 {
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	return a->told == b->told && a->bytes == b->bytes && memcmp(a->id, b->id, a->bytes) == 0;
+}
+
+static uint64_t add_to_sum(uint64_t sum, const void *data, size_t bytes)
+{
+	const unsigned char *from = data;
 
 	for (size_t i = 0; i < bytes; i++)
-		sum = (sum ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
-	for (uint32_t at = mix(sum);; at++) {
+		sum = (sum ^ from[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* The place of a file among the names, or the free one where it would be. */
+static uint32_t *name_at(
+    const struct pxt_images *images, const char *path, size_t bytes, const struct pxt_build *build)
+{
+	uint64_t sum = add_to_sum(UINT64_C(0xcbf29ce484222325), path, bytes);
+
+	for (uint32_t at = mix(add_to_sum(sum, build->id, build->bytes));; at++) {
 		uint32_t *name = &images->names[at & (images->names_size - 1)];
 
 		if (*name == 0)
 			return name;
-		const char *known = images->files[*name - 1].path;
-		if (strncmp(known, path, bytes) == 0 && known[bytes] == '\0')
+		const struct pxt_image_file *known = &images->files[*name - 1];
+		if (strncmp(known->path, path, bytes) == 0 && known->path[bytes] == '\0' &&
+		    same_build(&known->build, build))
 			return name;
 	}
 }
@@ -137,24 +151,25 @@ static void grow_files(struct pxt_images *images)
 	free(images->names);
 	images->names = pxt_must(calloc(images->names_size, sizeof *images->names));
 	for (uint32_t i = 0; i < images->file_count; i++) {
-		const char *path = images->files[i].path;
+		const struct pxt_image_file *file = &images->files[i];
 
-		*name_at(images, path, strlen(path)) = i + 1;
+		*name_at(images, file->path, strlen(file->path), &file->build) = i + 1;
 	}
 }
 
-static uint32_t file_of(struct pxt_images *images, const char *path, size_t bytes)
+static uint32_t file_of(
+    struct pxt_images *images, const char *path, size_t bytes, const struct pxt_build *build)
 {
 	if (2 * images->file_count >= images->names_size)
 		grow_files(images);
-	uint32_t *name = name_at(images, path, bytes);
+	uint32_t *name = name_at(images, path, bytes, build);
 	if (*name == 0) {
 		char *copy = pxt_must(malloc(bytes + 1));
 
 		memcpy(copy, path, bytes);
 		copy[bytes] = '\0';
 		images->files[images->file_count++] =
-		    (struct pxt_image_file){ .path = copy, .told_ns = INT64_MIN };
+		    (struct pxt_image_file){ .path = copy, .told_ns = INT64_MIN, .build = *build };
 		*name = images->file_count;
 	}
 	return *name - 1;
@@ -227,8 +242,62 @@ static void add(struct pxt_images *images, struct pxt_image image)
 	process->newest = *base = ++images->count;
 }
 
+static int digit(unsigned char character)
+{
+	if (character >= '0' && character <= '9')
+		return character - '0';
+	return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
+}
+
+static struct pxt_image_expected *expected_at(
+    struct pxt_images *images, const struct pxt_event *event)
+{
+	uint64_t base = number_at(event, ADDRESS_AT, 8);
+
+	return &images->expected[mix(base ^ (uint64_t)(uint32_t)event->info.posix_pid << 40) %
+	                         PXT_IMAGES_EXPECTED];
+}
+
+/* Of the image that comes next.  A text that is none of a recorder's says nothing. */
+static void expect(struct pxt_images *images, const struct pxt_event *event)
+{
+	struct pxt_image_expected *expected = expected_at(images, event);
+	const unsigned char *text = event->data + NAME_AT;
+	size_t length = strnlen((const char *)text, event->bytes - NAME_AT);
+	struct pxt_build build = { .told = true, .bytes = (uint8_t)(length / 2) };
+
+	*expected = (struct pxt_image_expected){ .pid = event->info.posix_pid,
+		.base = number_at(event, ADDRESS_AT, 8) };
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED || length % 2 != 0 ||
+	    length > 2 * sizeof build.id)
+		return;
+	for (size_t i = 0; i < length; i++) {
+		int value = digit(text[i]);
+
+		if (value < 0)
+			return;
+		build.id[i / 2] = (unsigned char)(build.id[i / 2] << 4 | value);
+	}
+	expected->build = build;
+}
+
+/* What was told of it, once. */
+static struct pxt_build build_of(struct pxt_images *images, const struct pxt_event *event)
+{
+	struct pxt_image_expected *expected = expected_at(images, event);
+	struct pxt_build build = { 0 };
+
+	if (expected->pid != event->info.posix_pid ||
+	    expected->base != number_at(event, ADDRESS_AT, 8))
+		return build;
+	build = expected->build;
+	*expected = (struct pxt_image_expected){ 0 };
+	return build;
+}
+
 static void loaded(struct pxt_images *images, const struct pxt_event *event)
 {
+	const struct pxt_build build = build_of(images, event);
 	struct pxt_image image = {
 		.pid = event->info.posix_pid, .from_ns = event->ns, .to_ns = INT64_MAX
 	};
@@ -243,7 +312,7 @@ static void loaded(struct pxt_images *images, const struct pxt_event *event)
 	image.high = image.low + number_at(event, SIZE_AT, 8);
 	if (image.high <= image.low)
 		return;
-	image.file = file_of(images, path, bytes);
+	image.file = file_of(images, path, bytes, &build);
 	if (known(images, &image))
 		return;
 	add(images, image);
@@ -289,6 +358,9 @@ void pxt_images_take(struct pxt_images *images, const struct pxt_event *event)
 	switch (event->data[0]) {
 	case POSIX_TRACE_PROCESS_IMAGE_NP:
 		loaded(images, event);
+		break;
+	case POSIX_TRACE_PROCESS_IMAGE_BUILD_NP:
+		expect(images, event);
 		break;
 	case POSIX_TRACE_PROCESS_IMAGE_GONE_NP:
 		unloaded(images, event);

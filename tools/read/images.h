@@ -7,6 +7,9 @@
  * its process becomes another program.  Code may run a moment before its image is told of, so an address
  * that nothing covered yet belongs to the next image that does.
  *
+ * A file is a path and the build-id that was in memory, which an event tells before the one of the image.
+ * So two builds of one path are two files.  Logs from before have no such events.
+ *
  * Bounded: PXT_IMAGES_MAX images, and as many different paths; those beyond are not known.  What is
  * there now is found at once.  What was there before is looked for among the process' last
  * PXT_IMAGES_BACK images, and is unknown where more came since.
@@ -14,6 +17,7 @@
 #ifndef PXT_IMAGES_H
 #define PXT_IMAGES_H
 
+#include "format/elfnote.h"
 #include "tools/event/event.h"
 
 #define PXT_IMAGES_MAX  65536u
@@ -32,9 +36,24 @@ struct pxt_image {
 	int64_t to_ns; /* INT64_MAX: to the end */
 };
 
+struct pxt_build {
+	bool told; /* whether the log says it; with no bytes it says that there is none */
+	uint8_t bytes;
+	unsigned char id[PXT_BUILDID_MAX];
+};
+
 struct pxt_image_file {
 	char *path;
 	int64_t told_ns; /* when the last image of it appeared */
+	struct pxt_build build;
+};
+
+/* Told of images whose own events come next. */
+#define PXT_IMAGES_EXPECTED 64u
+struct pxt_image_expected {
+	pid_t pid;
+	uint64_t base;
+	struct pxt_build build;
 };
 
 struct pxt_image_process {
@@ -53,11 +72,12 @@ struct pxt_images {
 	uint32_t bases_size;
 	struct pxt_image_file *files;
 	uint32_t file_count;
-	uint32_t *names; /* hash table by path: its file, + 1 */
+	uint32_t *names; /* hash table by path and build: its file, + 1 */
 	uint32_t names_size;
 	struct pxt_image_process *processes; /* hash table */
 	uint32_t size;
 	uint32_t process_count;
+	struct pxt_image_expected expected[PXT_IMAGES_EXPECTED]; /* by process and base */
 };
 
 /* Any event: those that tell of images are noted. */

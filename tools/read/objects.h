@@ -13,8 +13,8 @@
 struct pxt_objects;
 
 /*
- * The variables of @file; where its symbols are stripped, also those of the file beside it that has them
- * (/usr/lib/debug/.build-id).  NULL: it has none, or this build cannot look.
+ * The variables of @file; where its symbols are stripped, also those of the file of the same build-id that
+ * has them (/usr/lib/debug/.build-id, .gnu_debuglink).  NULL: it has none, or this build cannot look.
  *
  * Of each kind the first table counts.  Tables of all files together that are open at once take
  * PXT_OBJECTS_BYTES_MAX; what is opened then has none.

@@ -7,12 +7,13 @@
 #include "tools/read/buildid.h"
 
 #include <gelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define DEBUG_FILES  "/usr/lib/debug/.build-id/"
+#define LINK_BYTES   256u
 /* Variables inside of others (aliases, members that have symbols): how many are looked at. */
 #define NEAR_MAX     8u
 /* -ffunction-sections makes many, but not so many. */
@@ -123,21 +124,67 @@ static bool take_file(struct pxt_objects *objects, const char *path)
 	return true;
 }
 
-/* What was stripped from a file of Debian's is below its build's number, if it is installed. */
-static void take_debug_file(struct pxt_objects *objects)
+/* The name that objcopy --add-gnu-debuglink gave; "": none. */
+static void read_link(Elf *elf, char name[LINK_BYTES])
 {
-	unsigned char id[64];
-	char path[sizeof DEBUG_FILES + 2 * sizeof id + 16] = DEBUG_FILES;
-	size_t bytes = pxt_build_id(objects->files[0].fd, id, sizeof id);
-	size_t used = strlen(path);
+	size_t names;
+	Elf_Scn *section = NULL;
+	GElf_Shdr head;
 
-	if (bytes < 2)
+	*name = '\0';
+	if (elf_getshdrstrndx(elf, &names) != 0)
 		return;
-	for (size_t i = 0; i < bytes; i++)
-		used += (size_t)snprintf(
-		    path + used, sizeof path - used, i == 0 ? "%02x/" : "%02x", id[i]);
-	(void)snprintf(path + used, sizeof path - used, ".debug");
-	(void)take_file(objects, path);
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		const char *known =
+		    gelf_getshdr(section, &head) ? elf_strptr(elf, names, head.sh_name) : NULL;
+		Elf_Data *data;
+
+		if (!known || strcmp(known, ".gnu_debuglink") != 0 || head.sh_size > LINK_BYTES)
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_buf && memchr(data->d_buf, '\0', data->d_size) &&
+		    !strchr(data->d_buf, '/'))
+			(void)strcpy(name, data->d_buf);
+		return;
+	}
+}
+
+/* False: it is not there, or is of another build. */
+static bool take_debug_file(struct pxt_objects *objects, const char *path)
+{
+	unsigned char wanted[PXT_BUILDID_MAX];
+	unsigned char id[PXT_BUILDID_MAX];
+	size_t bytes = pxt_build_id(objects->files[0].fd, wanted);
+	int fd = pxt_open_plain(path);
+	bool same = fd >= 0 && pxt_build_id(fd, id) == bytes && memcmp(id, wanted, bytes) == 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return same && bytes > 0 && take_file(objects, path);
+}
+
+/* What was stripped from a file is below its build-id, or where its link says, if it is there at all. */
+static void take_debug_files(struct pxt_objects *objects, const char *file)
+{
+	static const char *const before[] = { "", "", "/usr/lib/debug" };
+	static const char *const below[] = { "", ".debug/", "" };
+	unsigned char id[PXT_BUILDID_MAX];
+	char path[PATH_MAX];
+	char link[LINK_BYTES];
+	const char *base = strrchr(file, '/');
+	int folder = base ? (int)(base + 1 - file) : 0;
+
+	pxt_build_debug_path(id, pxt_build_id(objects->files[0].fd, id), path);
+	if (take_debug_file(objects, path))
+		return;
+	read_link(objects->files[0].elf, link);
+	for (unsigned i = 0; i < 3 && *link; i++) {
+		int length = snprintf(
+		    path, sizeof path, "%s%.*s%s%s", before[i], folder, file, below[i], link);
+
+		if (length > 0 && (size_t)length < sizeof path && take_debug_file(objects, path))
+			return;
+	}
 }
 
 static int by_value(const void *a, const void *b)
@@ -176,7 +223,7 @@ struct pxt_objects *pxt_objects_open(const char *file)
 		return NULL;
 	objects = pxt_must(calloc(1, sizeof *objects));
 	if (take_file(objects, file) && !objects->whole)
-		take_debug_file(objects);
+		take_debug_files(objects, file);
 	if (objects->variables.count + objects->functions.count == 0) {
 		pxt_objects_close(objects);
 		return NULL;

@@ -41,6 +41,7 @@ struct pxt_symbols {
 	struct posix_trace_logmodule_np *table_of_log;
 	uint32_t log_modules;
 	struct pxt_images images;
+	int64_t newest_ns;       /* of the events taken */
 	struct module **modules; /* the log's, then one for each path of @images */
 	uint32_t module_room;
 	struct symbol *table; /* hash table of 2 * PXT_SYMBOLS_MAX at most */
@@ -109,6 +110,8 @@ void pxt_symbols_free(struct pxt_symbols *symbols)
 
 void pxt_symbols_take(struct pxt_symbols *symbols, const struct pxt_event *event)
 {
+	if (symbols->newest_ns < event->ns)
+		symbols->newest_ns = event->ns;
 	pxt_images_take(&symbols->images, event);
 }
 
@@ -172,52 +175,125 @@ static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 	return symbols->modules[index];
 }
 
-/* Events tell of no build: a file that was written after the last of them is another one. */
-static bool is_as_old(const struct pxt_symbols *symbols, uint32_t file, const struct stat *st)
+/* ---- Builds ---- */
+
+/* A file that is asked for its build. */
+struct candidate {
+	struct stat st;
+	unsigned char id[PXT_BUILDID_MAX];
+	size_t bytes;
+};
+
+/* What was in memory. */
+static struct pxt_build build_of(const struct pxt_symbols *symbols, uint32_t index)
 {
-	return symbols->images.files[file].told_ns / 1000000000 >= (int64_t)st->st_mtime;
+	const struct posix_trace_logmodule_np *info = &symbols->table_of_log[index];
+	struct pxt_build build = { .told = true };
+
+	if (index >= symbols->log_modules)
+		return symbols->images.files[index - symbols->log_modules].build;
+	if (info->posix_buildid_bytes_np <= sizeof build.id) {
+		build.bytes = (uint8_t)info->posix_buildid_bytes_np;
+		memcpy(build.id, info->posix_buildid_np, build.bytes);
+	}
+	return build;
 }
 
-static bool has_build(const struct posix_trace_logmodule_np *info, int fd)
+static bool has_build(const struct candidate *candidate, const struct pxt_build *build)
 {
-	unsigned char id[64];
-	size_t bytes = pxt_build_id(fd, id, sizeof id);
-
-	return bytes == info->posix_buildid_bytes_np &&
-	       memcmp(id, info->posix_buildid_np, bytes) == 0;
+	return candidate->bytes == build->bytes &&
+	       memcmp(candidate->id, build->id, build->bytes) == 0;
 }
 
-static void say_other_build(struct pxt_symbols *symbols, const char *file)
+/* When the log says last that it was in memory. */
+static int64_t told_ns(const struct pxt_symbols *symbols, uint32_t index)
 {
-	if (symbols->other_builds++ < OTHER_BUILDS_TOLD)
-		pxt_complain("%s: is another build than the one that was traced; its addresses "
-		             "stay numbers",
+	return index < symbols->log_modules
+	           ? symbols->newest_ns
+	           : symbols->images.files[index - symbols->log_modules].told_ns;
+}
+
+/* Without a build-id the date has to do: a file that was written later is another build. */
+static bool same_build(const struct pxt_symbols *symbols, uint32_t index,
+    const struct pxt_build *build, const struct candidate *candidate)
+{
+	if (build->bytes > 0 || (build->told && candidate->bytes > 0))
+		return has_build(candidate, build);
+	return told_ns(symbols, index) / 1000000000 >= (int64_t)candidate->st.st_mtime;
+}
+
+static void say_other_build(struct pxt_symbols *symbols, const char *file,
+    const struct pxt_build *build, const struct candidate *candidate)
+{
+	char is[2 * PXT_BUILDID_MAX + 1];
+	char was[2 * PXT_BUILDID_MAX + 1];
+
+	pxt_build_text(candidate->id, candidate->bytes, is);
+	pxt_build_text(build->id, build->bytes, was);
+	if (symbols->other_builds++ >= OTHER_BUILDS_TOLD)
+		return;
+	if (*was || (build->told && *is))
+		pxt_complain("%s: is another build than the one that was traced (%s%s, not %s%s); "
+		             "its addresses stay numbers",
+		    file, *is ? "build-id " : "without a build-id", is,
+		    *was ? "" : "one without a build-id", was);
+	else
+		pxt_complain("%s: by its date is another build than the one that was traced, of "
+		             "which the log has no build-id; its addresses stay numbers",
 		    file);
 	if (symbols->other_builds == OTHER_BUILDS_TOLD)
 		pxt_explain("and so may be others");
 }
 
-static bool same_build(const struct pxt_symbols *symbols, uint32_t index, int fd)
+/* -1: it is not there. */
+static int open_candidate(
+    const char *root, const char *path, char **file, struct candidate *candidate)
 {
-	struct stat st;
+	int fd = *path == '/' ? pxt_open_below(root, path, file) : -1;
 
-	if (index < symbols->log_modules)
-		return has_build(&symbols->table_of_log[index], fd);
-	return fstat(fd, &st) == 0 && is_as_old(symbols, index - symbols->log_modules, &st);
+	*candidate = (struct candidate){ 0 };
+	if (fd < 0)
+		return -1;
+	candidate->bytes = pxt_build_id(fd, candidate->id);
+	if (fstat(fd, &candidate->st) != 0)
+		candidate->st.st_mtime = INT32_MAX;
+	(void)close(fd);
+	return 0;
+}
+
+/* What was stripped from it, as its build-id leads to: it has all names, whatever became of the file. */
+static bool look_for_debug_file(
+    struct module *module, const char *root, const struct pxt_build *build)
+{
+	struct candidate candidate;
+	char path[PXT_BUILD_DEBUG_ROOM];
+
+	if (build->bytes < 2)
+		return false;
+	pxt_build_debug_path(build->id, build->bytes, path);
+	if (open_candidate(root, path, &module->file, &candidate) != 0)
+		return false;
+	if (has_build(&candidate, build))
+		return true;
+	free(module->file);
+	module->file = NULL;
+	return false;
 }
 
 /* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
 static void look_for(struct pxt_symbols *symbols, uint32_t index, struct module *module)
 {
-	int fd = module->path[0] == '/' ? pxt_open_below(symbols->root, module->path, &module->file)
-	                                : -1;
+	const struct pxt_build build = build_of(symbols, index);
+	struct candidate candidate;
 
-	if (fd < 0)
+	module->usable = look_for_debug_file(module, symbols->root, &build) ||
+	                 (*symbols->root && look_for_debug_file(module, "", &build));
+	if (module->usable ||
+	    open_candidate(symbols->root, module->path, &module->file, &candidate) != 0)
 		return;
-	module->usable = same_build(symbols, index, fd);
-	(void)close(fd);
+	module->usable = same_build(symbols, index, &build, &candidate);
 	if (!module->usable)
-		say_other_build(symbols, module->file);
+		say_other_build(symbols, module->file, &build, &candidate);
 }
 
 static struct module *usable_module(struct pxt_symbols *symbols, uint32_t index)
