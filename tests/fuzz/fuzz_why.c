@@ -257,6 +257,9 @@ static void explain(unsigned mode, struct pxt_reader *reader, struct pxt_select 
 	search.limit_ns = 100;
 	search.asks_waits = (mode & WAITS) && !(mode & LIMIT);
 	search.asks_off_cpu = (mode & WAITS) && (mode & LIMIT);
+	search.limits.list[0] =
+	    (struct pxt_limit){ .is_period = mode & TWO, .ns = 100 + (int64_t)mode };
+	search.limits.count = mode & ROLES ? 1 : 0;
 	pxt_roles_bind(book, reader);
 	if (pxt_late_search(&search, reader, book)) {
 		const struct pxt_late_list *list = pxt_late_result(&search);
@@ -264,7 +267,7 @@ static void explain(unsigned mode, struct pxt_reader *reader, struct pxt_select 
 		blames.reader = reader;
 		if (list->count > 0) {
 			pxt_reader_rewind(reader);
-			pxt_blames_read(&blames, reader, book, list, list->count);
+			pxt_blames_read(&blames, reader, book, &search, list->count);
 		}
 		check_sums(&blames);
 		tell(mode, &blames, &search, book);

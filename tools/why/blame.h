@@ -162,6 +162,19 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
     struct pxt_roles_book *book, const struct pxt_late_search *search, unsigned count);
 void pxt_blames_free(struct pxt_blames *blames);
 
+/* ---- Causes (causes.c) ---- */
+
+/* The cause of the time that begins at @ns and holds no event. */
+struct pxt_cause pxt_causes_of(
+    const struct pxt_state *state, const struct pxt_blame *blame, int64_t ns);
+/* So much more time has this cause. */
+void pxt_causes_add(struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns);
+/*
+ * An event of the span's log: what was said since the one before is final, or, when events between
+ * the two are missing, void.
+ */
+void pxt_causes_settle(struct pxt_blame *blame, bool gap);
+
 /* The span's length: what the causes add up to. */
 static inline int64_t pxt_blame_length(const struct pxt_blame *blame)
 {

@@ -6,228 +6,9 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define WOKEN_LATER INT64_C(100000) /* the event of an end may come before its waking's */
 #define SOON        INT64_C(1000000)
 #define REAL_TIME   100 /* priorities below it, in the kernel's numbers */
 #define SIGNAL_STOP 19
-
-/* ---- Questions to the history ---- */
-
-/* Of stretches that follow each other: the first one that ends after @ns. */
-static uint32_t first_after(const struct pxt_stretch *list, uint32_t count, int64_t ns)
-{
-	uint32_t low = 0;
-
-	while (low < count) {
-		uint32_t middle = low + (count - low) / 2;
-
-		if (list[middle].end_ns <= ns)
-			low = middle + 1;
-		else
-			count = middle;
-	}
-	return low;
-}
-
-static int64_t within(const struct pxt_history *history, const struct pxt_actor *actor,
-    enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
-{
-	uint32_t count;
-	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
-	int64_t ns = 0;
-
-	for (uint32_t i = first_after(list, count, begin_ns);
-	     i < count && list[i].begin_ns < end_ns; i++)
-		ns += pxt_stretch_within(&list[i], begin_ns, end_ns);
-	return ns;
-}
-
-/* The first mark that is not before @ns: they are in the order of time. */
-static uint32_t mark_from(const struct pxt_history *history, int64_t ns)
-{
-	uint32_t low = 0;
-	uint32_t high = history->mark_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (history->marks[middle].ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-const struct pxt_mark *pxt_chain_waker(const struct pxt_history *history,
-    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
-{
-	for (uint32_t i = mark_from(history, end_ns + WOKEN_LATER + 1); i-- > 0;) {
-		const struct pxt_mark *mark = &history->marks[i];
-
-		if (mark->ns < begin_ns)
-			return NULL;
-		if (mark->kind == PXT_MARK_WOKE && mark->actor == actor->index)
-			return mark;
-	}
-	return NULL;
-}
-
-/* How long a thread ran on a CPU. */
-static int64_t ran_on(const struct pxt_history *history, const struct pxt_actor *actor, int cpu,
-    int64_t begin_ns, int64_t end_ns)
-{
-	uint32_t count;
-	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
-	int64_t ns = 0;
-
-	for (uint32_t i = first_after(runs, count, begin_ns);
-	     i < count && runs[i].begin_ns < end_ns; i++)
-		if (runs[i].cpu == cpu)
-			ns += pxt_stretch_within(&runs[i], begin_ns, end_ns);
-	return ns;
-}
-
-/* Threads of other programs count as one, for which the one stands that ran most. */
-struct runner {
-	const struct pxt_actor *actor;
-	int64_t own_ns;
-	int64_t ns; /* of all of the program */
-};
-
-#define RUNNERS 64u
-
-static void add_runner(
-    struct runner *runners, unsigned *count, const struct pxt_actor *actor, int64_t ns)
-{
-	unsigned at = 0;
-
-	while (at < *count && !pxt_actor_is_with(runners[at].actor, actor))
-		at++;
-	if (at == RUNNERS)
-		return;
-	if (at == *count)
-		runners[(*count)++] = (struct runner){ 0 };
-	runners[at].ns += ns;
-	if (ns > runners[at].own_ns) {
-		runners[at].own_ns = ns;
-		runners[at].actor = actor;
-	}
-}
-
-/* Who ran on a CPU, the most of that time. */
-static const struct pxt_actor *most_on(const struct pxt_history *history, int cpu,
-    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
-{
-	struct runner runners[RUNNERS];
-	unsigned count = 0;
-	unsigned best = 0;
-
-	for (uint32_t i = 0; i < history->state->actor_count; i++) {
-		const struct pxt_actor *actor = history->state->actors[i];
-		int64_t ns = actor == but || actor->tid == 0
-		                 ? 0
-		                 : ran_on(history, actor, cpu, begin_ns, end_ns);
-
-		if (ns > 0)
-			add_runner(runners, &count, actor, ns);
-	}
-	for (unsigned i = 1; i < count; i++)
-		if (runners[i].ns > runners[best].ns)
-			best = i;
-	return count > 0 ? runners[best].actor : NULL;
-}
-
-/* The longest stretch of that kind. */
-static const struct pxt_stretch *longest(const struct pxt_history *history,
-    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
-{
-	const struct pxt_stretch *best = NULL;
-	uint32_t count;
-	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
-
-	for (uint32_t i = first_after(list, count, begin_ns);
-	     i < count && list[i].begin_ns < end_ns; i++)
-		if (!best || pxt_stretch_within(&list[i], begin_ns, end_ns) >
-		                 pxt_stretch_within(best, begin_ns, end_ns))
-			best = &list[i];
-	return best;
-}
-
-/* The longest time in that it could run and did not; returns the CPU on which it ran next, -1: none. */
-static int wait_for_cpu(const struct pxt_history *history, const struct pxt_actor *actor,
-    int64_t *begin_ns, int64_t *end_ns)
-{
-	const struct pxt_stretch *ready =
-	    longest(history, actor, PXT_STRETCH_READY, *begin_ns, *end_ns);
-	uint32_t count;
-	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
-	uint32_t next;
-
-	if (!ready)
-		return -1;
-	next = first_after(runs, count, ready->end_ns);
-	pxt_stretch_clip(ready, begin_ns, end_ns);
-	return next < count ? runs[next].cpu : actor->cpu;
-}
-
-/* Who ran where the thread ran next, most of the longest time in which it could run itself. */
-static const struct pxt_actor *ran_instead(const struct pxt_history *history,
-    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
-{
-	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
-
-	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
-}
-
-/* How long anybody ran on a CPU. */
-static int64_t busy_on(const struct pxt_history *history, int cpu, int64_t begin_ns, int64_t end_ns)
-{
-	int64_t ns = 0;
-
-	for (uint32_t i = 0; i < history->state->actor_count; i++)
-		ns += ran_on(history, history->state->actors[i], cpu, begin_ns, end_ns);
-	return ns;
-}
-
-/* It waited for a CPU while another one was free, and was never seen on another one: which one that is, or -1. */
-static int bound_to(const struct pxt_history *history, const struct pxt_actor *actor,
-    int64_t begin_ns, int64_t end_ns)
-{
-	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
-	uint32_t count;
-	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (runs[i].cpu != cpu)
-			return -1;
-	for (int other = 0; other < (int)PXT_STATE_CPUS_MAX; other++)
-		if (other != cpu && history->state->cpus[other].known &&
-		    busy_on(history, other, begin_ns, end_ns) * 2 < end_ns - begin_ns)
-			return cpu;
-	return -1;
-}
-
-/* Who had a lock for most of a time. */
-static const struct pxt_stretch *holder_of(const struct pxt_history *history, uint64_t lock,
-    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
-{
-	const struct pxt_stretch *best = NULL;
-
-	for (uint32_t i = 0; i < history->state->actor_count; i++) {
-		const struct pxt_actor *actor = history->state->actors[i];
-		uint32_t count;
-		const struct pxt_stretch *holds =
-		    pxt_history_of(history, actor, PXT_STRETCH_HOLD, &count);
-
-		for (uint32_t k = 0; actor != but && k < count && holds[k].begin_ns < end_ns; k++)
-			if (holds[k].object == lock &&
-			    pxt_stretch_within(&holds[k], begin_ns, end_ns) >
-			        (best ? pxt_stretch_within(best, begin_ns, end_ns) : 0))
-				best = &holds[k];
-	}
-	return best;
-}
 
 /* ---- The parts of a thread's time ---- */
 
@@ -265,7 +46,7 @@ static bool is_double(const struct pxt_history *history, const struct pxt_stretc
 		return false;
 	locks = pxt_history_of(
 	    history, history->state->actors[stretch->actor], PXT_STRETCH_LOCK, &count);
-	for (uint32_t i = first_after(locks, count, stretch->begin_ns);
+	for (uint32_t i = pxt_history_after(locks, count, stretch->begin_ns);
 	     i < count && locks[i].begin_ns <= stretch->begin_ns; i++)
 		if (locks[i].begin_ns == stretch->begin_ns)
 			return !locks[i].lock->is_given;
@@ -326,11 +107,12 @@ static void add_parts(struct parts *parts, const struct pxt_history *history,
 		pxt_stretch_clip(&list[i], &from, &to);
 		/* A handler that a call was interrupted by is a part of its own. */
 		if (kind != PXT_STRETCH_HANDLER)
-			ns -= within(history, actor, PXT_STRETCH_HANDLER, from, to);
+			ns -= pxt_history_within(history, actor, PXT_STRETCH_HANDLER, from, to);
 		add_part(parts, &list[i], ns);
 		parts->rest_ns -= ns;
 		for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
-			int64_t part = within(history, actor, (enum pxt_stretch_kind)k, from, to);
+			int64_t part =
+			    pxt_history_within(history, actor, (enum pxt_stretch_kind)k, from, to);
 
 			parts->ns[k] -= part;
 			parts->rest_ns += part;
@@ -352,7 +134,8 @@ static struct part largest(const struct pxt_history *history, const struct pxt_a
 	struct parts parts = { .rest_ns = end_ns - begin_ns };
 
 	for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
-		parts.ns[k] = within(history, actor, (enum pxt_stretch_kind)k, begin_ns, end_ns);
+		parts.ns[k] =
+		    pxt_history_within(history, actor, (enum pxt_stretch_kind)k, begin_ns, end_ns);
 		parts.rest_ns -= parts.ns[k];
 	}
 	add_parts(&parts, history, actor, PXT_STRETCH_CALL, begin_ns, end_ns);
@@ -362,7 +145,7 @@ static struct part largest(const struct pxt_history *history, const struct pxt_a
 		if (parts.list[i].ns > best.ns)
 			best = parts.list[i];
 	/* Other programs are in the way of all that runs: it is what the thread wanted to run for. */
-	const struct pxt_actor *runner = ran_instead(history, actor, begin_ns, end_ns);
+	const struct pxt_actor *runner = pxt_history_instead(history, actor, begin_ns, end_ns);
 	if (runner && !runner->own && parts.ns[PXT_STRETCH_RAN] * 5 > parts.ns[PXT_STRETCH_READY]) {
 		prefer(
 		    &best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN] + parts.ns[PXT_STRETCH_READY]);
@@ -381,7 +164,7 @@ static struct part largest(const struct pxt_history *history, const struct pxt_a
 static const struct pxt_mark *failed_lock(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	for (uint32_t i = mark_from(history, begin_ns - SOON);
+	for (uint32_t i = pxt_history_mark(history, begin_ns - SOON);
 	     i < history->mark_count && history->marks[i].ns <= end_ns; i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
@@ -395,7 +178,7 @@ static void link_lock(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
 {
 	const struct pxt_stretch *hold =
-	    holder_of(history, link->stretch.object, link->actor, begin_ns, end_ns);
+	    pxt_history_holder(history, link->stretch.object, link->actor, begin_ns, end_ns);
 
 	if (hold) {
 		link->peer = history->state->actors[hold->actor];
@@ -446,15 +229,16 @@ static void link_call(
 	int64_t to = end_ns;
 
 	pxt_stretch_clip(call, &from, &to);
-	link->ran_ns = within(history, link->actor, PXT_STRETCH_RAN, from, to);
-	link->ready_ns = within(history, link->actor, PXT_STRETCH_READY, from, to);
-	if (within(history, link->actor, PXT_STRETCH_STOPPED, from, to) * 2 > to - from) {
+	link->ran_ns = pxt_history_within(history, link->actor, PXT_STRETCH_RAN, from, to);
+	link->ready_ns = pxt_history_within(history, link->actor, PXT_STRETCH_READY, from, to);
+	if (pxt_history_within(history, link->actor, PXT_STRETCH_STOPPED, from, to) * 2 >
+	    to - from) {
 		link->kind = PXT_LINK_STOPPED;
 		link_stopped(link, history, to);
 		return;
 	}
 	link->timed_out = !call->open && has_timed_out(call);
-	woke = pxt_chain_waker(history, link->actor, from, to);
+	woke = pxt_history_waker(history, link->actor, from, to);
 	if (!woke)
 		return;
 	if (woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
@@ -463,8 +247,8 @@ static void link_call(
 		link->peer_place = woke->place;
 	}
 	if (link->ready_ns * 10 > (to - from) * 3) {
-		link->instead = ran_instead(history, link->actor, woke->ns, to);
-		link->bound_cpu = bound_to(history, link->actor, woke->ns, to);
+		link->instead = pxt_history_instead(history, link->actor, woke->ns, to);
+		link->bound_cpu = pxt_history_bound(history, link->actor, woke->ns, to);
 	}
 }
 
@@ -473,9 +257,9 @@ static bool is_throttled(const struct pxt_link *link, const struct pxt_history *
     int64_t begin_ns, int64_t end_ns)
 {
 	const struct pxt_stretch *ready =
-	    longest(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
+	    pxt_history_longest(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
 	const struct pxt_stretch *ran =
-	    longest(history, link->peer, PXT_STRETCH_RAN, begin_ns, end_ns);
+	    pxt_history_longest(history, link->peer, PXT_STRETCH_RAN, begin_ns, end_ns);
 
 	return ready && ran && ready->has_prio && ran->has_prio && ready->prio < REAL_TIME &&
 	       ran->prio > ready->prio;
@@ -490,7 +274,7 @@ static void link_tried(
 
 	if (!failed)
 		return;
-	hold = holder_of(history, failed->object, link->actor, begin_ns, end_ns);
+	hold = pxt_history_holder(history, failed->object, link->actor, begin_ns, end_ns);
 	if (!hold)
 		return;
 	link->kind = PXT_LINK_TRIED;
@@ -518,8 +302,8 @@ static bool is_mark(
 static void take_places(struct pxt_link *link, const struct pxt_history *history,
     enum pxt_mark_kind kind, int64_t begin_ns, int64_t end_ns)
 {
-	uint32_t from = mark_from(history, begin_ns);
-	uint32_t to = mark_from(history, end_ns + 1);
+	uint32_t from = pxt_history_mark(history, begin_ns);
+	uint32_t to = pxt_history_mark(history, end_ns + 1);
 	uint32_t all = 0;
 	uint32_t seen = 0;
 
@@ -537,7 +321,7 @@ static void take_places(struct pxt_link *link, const struct pxt_history *history
 static void link_ran(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
 {
-	for (uint32_t i = mark_from(history, begin_ns);
+	for (uint32_t i = pxt_history_mark(history, begin_ns);
 	     i < history->mark_count && history->marks[i].ns <= end_ns; i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
@@ -550,9 +334,10 @@ static void link_ran(
 	    begin_ns, end_ns);
 	if (link->kind != PXT_LINK_RAN)
 		return;
-	link->ran_ns = within(history, link->actor, PXT_STRETCH_RAN, begin_ns, end_ns);
-	link->ready_ns = within(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
-	link->peer = ran_instead(history, link->actor, begin_ns, end_ns);
+	link->ran_ns = pxt_history_within(history, link->actor, PXT_STRETCH_RAN, begin_ns, end_ns);
+	link->ready_ns =
+	    pxt_history_within(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
+	link->peer = pxt_history_instead(history, link->actor, begin_ns, end_ns);
 }
 
 #define LINUX_SLEEPING                                                                             \
@@ -566,12 +351,12 @@ static void link_slept(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
 {
 	const struct pxt_stretch *slept =
-	    longest(history, link->actor, PXT_STRETCH_SLEPT, begin_ns, end_ns);
+	    pxt_history_longest(history, link->actor, PXT_STRETCH_SLEPT, begin_ns, end_ns);
 	const struct pxt_mark *woke;
 
 	if (!slept || slept->object != LINUX_SLEEPING || link->faults_major)
 		return;
-	woke = pxt_chain_waker(history, link->actor, slept->begin_ns, slept->end_ns);
+	woke = pxt_history_waker(history, link->actor, slept->begin_ns, slept->end_ns);
 	if (!woke || !woke->peer || !woke->peer->own || woke->peer == link->actor)
 		return;
 	link->peer = woke->peer;
@@ -605,16 +390,16 @@ static const struct pxt_actor *complete(
 		link_slept(link, history, begin_ns, end_ns);
 		return link->peer;
 	case PXT_LINK_READY:
-		link->peer = ran_instead(history, link->actor, begin_ns, end_ns);
-		link->bound_cpu = bound_to(history, link->actor, begin_ns, end_ns);
+		link->peer = pxt_history_instead(history, link->actor, begin_ns, end_ns);
+		link->bound_cpu = pxt_history_bound(history, link->actor, begin_ns, end_ns);
 		if (link->peer && is_throttled(link, history, begin_ns, end_ns))
 			link->kind = PXT_LINK_THROTTLED;
 		return NULL;
 	case PXT_LINK_STOPPED:
 		stopped = pxt_history_of(history, link->actor, PXT_STRETCH_STOPPED, &count);
 		if (count > 0)
-			link_stopped(
-			    link, history, stopped[first_after(stopped, count, begin_ns)].begin_ns);
+			link_stopped(link, history,
+			    stopped[pxt_history_after(stopped, count, begin_ns)].begin_ns);
 		return NULL;
 	default:
 		return NULL;

@@ -60,8 +60,5 @@ bool pxt_link_has_faults(const struct pxt_link *link);
 /* Why @actor needed the time from @begin_ns to @end_ns. */
 void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
-/* Who woke the thread last in that time; NULL: nobody of whom an event says so. */
-const struct pxt_mark *pxt_chain_waker(const struct pxt_history *history,
-    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
 
 #endif

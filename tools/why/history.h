@@ -98,6 +98,31 @@ const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);
 void pxt_history_free(struct pxt_history *history);
 
+/* ---- Questions (historyask.c) ---- */
+
+/* Of stretches that follow each other: the first one that ends after @ns. */
+uint32_t pxt_history_after(const struct pxt_stretch *list, uint32_t count, int64_t ns);
+/* How much of that time its stretches of one kind cover. */
+int64_t pxt_history_within(const struct pxt_history *history, const struct pxt_actor *actor,
+    enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns);
+/* The first mark that is not before @ns: they are in the order of time. */
+uint32_t pxt_history_mark(const struct pxt_history *history, int64_t ns);
+/* Who woke the thread last in that time; NULL: nobody of whom the scheduler says so. */
+const struct pxt_mark *pxt_history_waker(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
+/* The longest stretch of that kind. */
+const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns);
+/* Who ran where the thread ran next, most of the longest time in which it could run itself. */
+const struct pxt_actor *pxt_history_instead(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
+/* It waited for a CPU while another one was free, and was never seen on another one: which one that is, or -1. */
+int pxt_history_bound(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t begin_ns, int64_t end_ns);
+/* Who had a lock for most of a time. */
+const struct pxt_stretch *pxt_history_holder(const struct pxt_history *history, uint64_t lock,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns);
+
 /* Narrows a time to the part that the stretch covers. */
 static inline void pxt_stretch_clip(
     const struct pxt_stretch *stretch, int64_t *begin_ns, int64_t *end_ns)

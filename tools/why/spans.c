@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* spans.c - which spans a thread has open, and which it ended last. */
+/* spans.c - which spans a thread has open, and which it ended last; in which functions it is (QNX-54). */
 #include "tools/why/state_parts.h"
 
 #include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 static int64_t release_of(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_act *act, const struct pxt_key *key)
@@ -167,4 +168,41 @@ void pxt_spans_release(
 	state->releases[at].name = role->name;
 	state->releases[at].key = pxt_key_of(act->event, role);
 	state->releases[at].ns = act->ns;
+}
+
+/* ---- Functions ---- */
+
+static void enter_function(struct pxt_actor *actor, const struct pxt_event *event)
+{
+	if (!actor->functions)
+		actor->functions = pxt_must(calloc(PXT_FUNCTIONS_DEEP, sizeof *actor->functions));
+	if (actor->function_count == PXT_FUNCTIONS_DEEP)
+		actor->functions_deeper++;
+	else
+		actor->functions[actor->function_count++] = pxt_places_of(event);
+}
+
+/* What was left by a jump told of no end: it is over with the function around it. */
+static void leave_function(struct pxt_actor *actor, const struct pxt_event *event)
+{
+	uint64_t function = pxt_places_of(event).address.value;
+
+	if (actor->functions_deeper > 0) {
+		actor->functions_deeper--;
+		return;
+	}
+	for (unsigned i = actor->function_count; i-- > 0;) {
+		if (actor->functions[i].address.value != function)
+			continue;
+		actor->function_count = i;
+		return;
+	}
+}
+
+void pxt_spans_function(struct pxt_actor *actor, const struct pxt_event *event)
+{
+	if (event->info.posix_event_id == POSIX_TRACE_FUNCTION_ENTER_NP)
+		enter_function(actor, event);
+	else if (event->info.posix_event_id == POSIX_TRACE_FUNCTION_EXIT_NP)
+		leave_function(actor, event);
 }

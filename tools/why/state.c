@@ -225,7 +225,7 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 	state->latest = actor;
 	if (actor) {
 		refresh(state, actor, event, source);
-		pxt_functions_take(actor, event);
+		pxt_spans_function(actor, event);
 	}
 	for (unsigned i = 0; i < roles->count; i++) {
 		if (!pxt_rolesystem_applies(event, &roles->list[i]))

@@ -29,9 +29,6 @@ void pxt_threads_rename(struct pxt_state *state, struct pxt_actor *actor,
 void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor);
 void pxt_threads_list_in(struct pxt_state *state, struct pxt_actor *actor, int cpu);
 
-/* functions.c */
-void pxt_functions_take(struct pxt_actor *actor, const struct pxt_event *event);
-
 /* locks.c */
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_event *event, unsigned source);
@@ -57,6 +54,8 @@ void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act);
 
 /* spans.c */
+/* A function begins or ends. */
+void pxt_spans_function(struct pxt_actor *actor, const struct pxt_event *event);
 void pxt_spans_release(
     struct pxt_state *state, const struct pxt_role *role, const struct pxt_act *act);
 void pxt_spans_begin(struct pxt_state *state, struct pxt_act *act);

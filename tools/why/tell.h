@@ -48,6 +48,16 @@ void pxt_tell_recurring(struct pxt_words *words, const struct pxt_tell *tell,
 
 /* That a thread has no usual round, and what would tell when it is late; nothing where all have. */
 void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *search);
+/* A title with a line of its own. */
+void pxt_tell_title(struct pxt_out *out, const char *text, const char *right);
+/*
+ * @words between @indent, where the cursor is, and column @width: lines that end between words.
+ * @width 0: one line.
+ */
+void pxt_tell_broken(
+    struct pxt_out *out, const struct pxt_words *words, size_t indent, size_t width);
+/* All that stands below an answer. */
+void pxt_tell_tables(const struct pxt_tell *tell, const struct pxt_blame *blame);
 void pxt_tell_text(const struct pxt_tell *tell);
 /* The answers alone, a sentence for each that is to be explained in full. */
 void pxt_tell_answers(const struct pxt_tell *tell);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* historyask.c - questions to the history, once it is closed; see history.h. */
+#include "tools/why/history.h"
+
+#define WOKEN_LATER INT64_C(100000) /* the event of an end may come before its waking's */
+
+uint32_t pxt_history_after(const struct pxt_stretch *list, uint32_t count, int64_t ns)
+{
+	uint32_t low = 0;
+
+	while (low < count) {
+		uint32_t middle = low + (count - low) / 2;
+
+		if (list[middle].end_ns <= ns)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+int64_t pxt_history_within(const struct pxt_history *history, const struct pxt_actor *actor,
+    enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
+	int64_t ns = 0;
+
+	for (uint32_t i = pxt_history_after(list, count, begin_ns);
+	     i < count && list[i].begin_ns < end_ns; i++)
+		ns += pxt_stretch_within(&list[i], begin_ns, end_ns);
+	return ns;
+}
+
+uint32_t pxt_history_mark(const struct pxt_history *history, int64_t ns)
+{
+	uint32_t low = 0;
+	uint32_t high = history->mark_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (history->marks[middle].ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct pxt_mark *pxt_history_waker(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	for (uint32_t i = pxt_history_mark(history, end_ns + WOKEN_LATER + 1); i-- > 0;) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (mark->ns < begin_ns)
+			return NULL;
+		if (mark->kind == PXT_MARK_WOKE && mark->actor == actor->index)
+			return mark;
+	}
+	return NULL;
+}
+
+/* How long a thread ran on a CPU. */
+static int64_t ran_on(const struct pxt_history *history, const struct pxt_actor *actor, int cpu,
+    int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+	int64_t ns = 0;
+
+	for (uint32_t i = pxt_history_after(runs, count, begin_ns);
+	     i < count && runs[i].begin_ns < end_ns; i++)
+		if (runs[i].cpu == cpu)
+			ns += pxt_stretch_within(&runs[i], begin_ns, end_ns);
+	return ns;
+}
+
+/* Threads of other programs count as one, for which the one stands that ran most. */
+struct runner {
+	const struct pxt_actor *actor;
+	int64_t own_ns;
+	int64_t ns; /* of all of the program */
+};
+
+#define RUNNERS 64u
+
+static void add_runner(
+    struct runner *runners, unsigned *count, const struct pxt_actor *actor, int64_t ns)
+{
+	unsigned at = 0;
+
+	while (at < *count && !pxt_actor_is_with(runners[at].actor, actor))
+		at++;
+	if (at == RUNNERS)
+		return;
+	if (at == *count)
+		runners[(*count)++] = (struct runner){ 0 };
+	runners[at].ns += ns;
+	if (ns > runners[at].own_ns) {
+		runners[at].own_ns = ns;
+		runners[at].actor = actor;
+	}
+}
+
+/* Who ran on a CPU, the most of that time. */
+static const struct pxt_actor *most_on(const struct pxt_history *history, int cpu,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
+{
+	struct runner runners[RUNNERS];
+	unsigned count = 0;
+	unsigned best = 0;
+
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		const struct pxt_actor *actor = history->state->actors[i];
+		int64_t ns = actor == but || actor->tid == 0
+		                 ? 0
+		                 : ran_on(history, actor, cpu, begin_ns, end_ns);
+
+		if (ns > 0)
+			add_runner(runners, &count, actor, ns);
+	}
+	for (unsigned i = 1; i < count; i++)
+		if (runners[i].ns > runners[best].ns)
+			best = i;
+	return count > 0 ? runners[best].actor : NULL;
+}
+
+const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *best = NULL;
+	uint32_t count;
+	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
+
+	for (uint32_t i = pxt_history_after(list, count, begin_ns);
+	     i < count && list[i].begin_ns < end_ns; i++)
+		if (!best || pxt_stretch_within(&list[i], begin_ns, end_ns) >
+		                 pxt_stretch_within(best, begin_ns, end_ns))
+			best = &list[i];
+	return best;
+}
+
+/* The longest time in that it could run and did not; returns the CPU on which it ran next, -1: none. */
+static int wait_for_cpu(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t *begin_ns, int64_t *end_ns)
+{
+	const struct pxt_stretch *ready =
+	    pxt_history_longest(history, actor, PXT_STRETCH_READY, *begin_ns, *end_ns);
+	uint32_t count;
+	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+	uint32_t next;
+
+	if (!ready)
+		return -1;
+	next = pxt_history_after(runs, count, ready->end_ns);
+	pxt_stretch_clip(ready, begin_ns, end_ns);
+	return next < count ? runs[next].cpu : actor->cpu;
+}
+
+const struct pxt_actor *pxt_history_instead(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+
+	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
+}
+
+/* How long anybody ran on a CPU. */
+static int64_t busy_on(const struct pxt_history *history, int cpu, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t ns = 0;
+
+	for (uint32_t i = 0; i < history->state->actor_count; i++)
+		ns += ran_on(history, history->state->actors[i], cpu, begin_ns, end_ns);
+	return ns;
+}
+
+int pxt_history_bound(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t begin_ns, int64_t end_ns)
+{
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+	uint32_t count;
+	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (runs[i].cpu != cpu)
+			return -1;
+	for (int other = 0; other < (int)PXT_STATE_CPUS_MAX; other++)
+		if (other != cpu && history->state->cpus[other].known &&
+		    busy_on(history, other, begin_ns, end_ns) * 2 < end_ns - begin_ns)
+			return cpu;
+	return -1;
+}
+
+const struct pxt_stretch *pxt_history_holder(const struct pxt_history *history, uint64_t lock,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *best = NULL;
+
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		const struct pxt_actor *actor = history->state->actors[i];
+		uint32_t count;
+		const struct pxt_stretch *holds =
+		    pxt_history_of(history, actor, PXT_STRETCH_HOLD, &count);
+
+		for (uint32_t k = 0; actor != but && k < count && holds[k].begin_ns < end_ns; k++)
+			if (holds[k].object == lock &&
+			    pxt_stretch_within(&holds[k], begin_ns, end_ns) >
+			        (best ? pxt_stretch_within(best, begin_ns, end_ns) : 0))
+				best = &holds[k];
+	}
+	return best;
+}
