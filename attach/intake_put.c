@@ -44,7 +44,7 @@ bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_even
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_OFF ||
 	    !pxt_admit(block, gate, pxt_info_id(event->info)))
 		return false;
-	if (gate & PXT_GATE_KEEPS) {
+	if (PXT_AUTOSTOP_BUILT && (gate & PXT_GATE_KEEPS)) {
 		if (!pxt_autostop_reserve(block, gate, &place, slots, PXT_AUTOSTOP_SEEN))
 			return false;
 	} else if (pxt_ring_reserve(&place, slots, 0) != PXT_RESERVED) {

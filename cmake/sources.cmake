@@ -10,13 +10,6 @@
 
 set(PXT_FORMAT 1)
 set(PXT_PORT 1)
-# The slot of the context has room for 4 bytes of data, and is put together in registers
-# (core/record/short.h, PXT_SHORT_CONTEXT).
-set(PXT_SHORT_CONTEXT 0)
-if(PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND CMAKE_SIZEOF_VOID_P EQUAL 8
-   AND CMAKE_C_BYTE_ORDER STREQUAL "LITTLE_ENDIAN")
-	set(PXT_SHORT_CONTEXT 1)
-endif()
 set(PTRACE_OTHER_UNITS ${PXT_UNITS})
 list(REMOVE_ITEM PTRACE_OTHER_UNITS LOGRETRIEVAL)
 set(PTRACE_SOURCES)
@@ -202,9 +195,6 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/stream/nohot.c
 	core/stream/stream.c
 	core/stream/wanted.c)
-ptrace_unit(CORE IF SHORT_CONTEXT UNLESS TINY SOURCES
-	core/record/emit_long.c
-	core/record/emit_several.c)
 ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 	port/posix/processes.c)
 ptrace_unit(INHERIT SOURCES
@@ -251,12 +241,10 @@ ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
 	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/read/merge.c)
-ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH SOURCES
+ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
 	core/record/autostop.c)
 ptrace_unit(CORE IF STREAM_LIST SOURCES
 	core/control/streamlist.c)
-ptrace_unit(CORE IF POLICY_DISCARD SOURCES
-	core/record/discard.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
 	core/process/names.c)
 ptrace_unit(CORE UNLESS USEREVENTS SOURCES

@@ -25,8 +25,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = ["core/record/careful.c", "core/record/emit.c", "core/record/emit_long.c",
-           "core/record/emit_several.c", "core/ring/ring.c", "core/record/autostop.c", "core/record/discard.c",
+SOURCES = ["core/record/careful.c", "core/record/emit.c", "core/record/autostop.c", "core/ring/ring.c",
            "userevents/event.c"]
 UNWANTED_INSTRUCTIONS = 8
 # One reservation.  Taking part in the thread table is a plain store.

@@ -85,7 +85,6 @@ class Configuration:
 
     def __init__(self, settings, profile=None):
         os.environ["srctree"] = ROOT
-        self.wide = True  # addresses have 64 bits, the low byte first
         self.kconf = kconfig_tool.Kconfig("Kconfig", warn_to_stderr=False)
         self.errors = kconfig_tool.load(self.kconf, Arguments(settings, profile))
 
@@ -93,8 +92,6 @@ class Configuration:
         return kconfig_tool.value_of(self.kconf, name)
 
     def on(self, name):
-        if name == "SHORT_CONTEXT":  # cmake/sources.cmake
-            return self.wide and self.on("RECORD_THREAD") and self.on("RECORD_ADDRESS")
         if name == "SHARED":
             return False
         return name in ("FORMAT", "PORT") or bool(self.value(name))

@@ -120,7 +120,6 @@ class Sizes:
         directory = os.path.join(self.work, "headers")
         shutil.rmtree(directory, ignore_errors=True)
         configuration.write_headers(directory)
-        configuration.wide = compiler.processor == "x86-64"
         macros = {}
         for header in ("private/pxt_config.h", "include/trace_config.h"):
             with open(os.path.join(directory, header), encoding="utf-8") as text:

@@ -278,7 +278,6 @@ def compile_profile(profile, work):
     compiler, options = PROFILES[profile]
     configuration = Configuration({}, os.path.join(ROOT, "configs", profile + "_defconfig"))
     configuration.write_headers(work)
-    configuration.wide = not compiler.startswith("arm")
     points = os.path.join(work, "points.c")
     with open(points, "w", encoding="utf-8") as source:
         source.write(POINTS)

@@ -129,7 +129,8 @@ void pxt_control_stop_now(struct pxt_stream *stream)
 
 	pxt_block_end_turn(block);
 	close_lanes(block);
-	pxt_autostop_switch(block, gate);
+	if (PXT_AUTOSTOP_STOPS)
+		pxt_autostop_switch(block, gate);
 	pxt_gate_switch(block, PXT_GATE_OFF, 0);
 	pxt_wanted_update(stream->index, false);
 	pxt_share_state(stream);

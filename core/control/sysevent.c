@@ -32,7 +32,7 @@ bool pxt_sysevent_record(
 		return false;
 	pxt_sysevent_fill(&event, id, data, bytes, caller);
 	slots = pxt_info_slots(event.info, PXT_CTX_BYTES);
-	if (gate & PXT_GATE_KEEPS)
+	if (PXT_AUTOSTOP_BUILT && (gate & PXT_GATE_KEEPS))
 		got = pxt_autostop_reserve(
 		    block, gate, &place, slots, PXT_TAKE_ORDERED | PXT_AUTOSTOP_SEEN);
 	else

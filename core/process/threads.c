@@ -89,7 +89,7 @@ PXT_COLD bool pxt_threads_register(void)
 	pxt_self_is(index, entry);
 	/*
 	 * Last: a handler that sees the epoch sees the rest.  Release: pairs with the acquire in
-	 * core/record/emit_short.h, pxt_emit_short().
+	 * core/record/emit.c, emit_short().
 	 */
 	atomic_signal_fence(memory_order_release);
 	pxt_self.epoch = epoch;

@@ -52,7 +52,7 @@ struct pxt_self {
 	const volatile uint32_t *cpu;
 	uint32_t index; /* in the table; PXT_THREAD_EXTRA: no place */
 	uint32_t no_cpu;
-	/* For core/record/emit_short.h: the index and the CPU as they are in slots. */
+	/* For core/record/emit.c: the index and the CPU as they are in slots. */
 	uint32_t cpu_bits; /* added to the CPU's, all ones where that is not known */
 	uint64_t index_high;
 	uint32_t depth; /* without a place: trace points that this thread is inside of */

@@ -2,24 +2,34 @@
 /*
  * autostop.h - the writer's side of the policies that do not overwrite.  UNTIL_FULL and FLUSH: the
  * writer that takes the last slot, or finds no room, turns the gate to "stopped automatically".
- * DISCARD: core/record/discard.h.
+ * DISCARD: a record that finds no room is refused and counted, and the stream goes on.
  *
  *   concurrency: writers at once, and beside consumer and control; the gate is turned by
  *   compare-exchange from the value the writer saw, generation included, so that a late writer
  *   cannot stop a stream that was restarted meanwhile.
+ *
+ * DISCARD: the reader is told where records are missing.  The first record that finds room after some
+ * were refused takes one slot more, for a mark that is before it and says how many the lane has refused
+ * in all.  `marked` says what the last mark said.  It is written after the place was taken, so that
+ * a writer that is killed in between leaves the mark to the next one; and writers beside each other
+ * may mark the same twice, which the reader sees by the number.
  */
 #ifndef PXT_AUTOSTOP_H
 #define PXT_AUTOSTOP_H
 
-#include "core/record/discard.h"
 #include "core/record/inspect.h"
 #include "core/stream/stream.h"
+
+/* Whether there are policies that stop the stream; and any that does not overwrite. */
+#define PXT_AUTOSTOP_STOPS (CONFIG_PTRACE_POLICY_UNTIL_FULL || CONFIG_PTRACE_POLICY_FLUSH)
+#define PXT_AUTOSTOP_BUILT (PXT_AUTOSTOP_STOPS || CONFIG_PTRACE_POLICY_DISCARD)
 
 /* With @how: the event was inspected, or need not be. */
 #define PXT_AUTOSTOP_SEEN 128u
 
-#if CONFIG_PTRACE_POLICY_UNTIL_FULL || CONFIG_PTRACE_POLICY_FLUSH
 /*
+ * Where the gate says that nothing is overwritten, or that events are inspected.
+ *
  * @how: PXT_TAKE_ORDERED or 0.  False: no room, or the stream was stopped by call meanwhile; it is
  * counted.
  *
@@ -29,22 +39,7 @@
  */
 bool pxt_autostop_reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how);
-/* Turns the gate if it still is as @gate says. */
+/* Turns the gate if it still is as @gate says.  Only if PXT_AUTOSTOP_STOPS. */
 void pxt_autostop_switch(struct pxt_block *block, uint32_t gate);
-#else
-PXT_INLINE bool pxt_autostop_reserve(
-    struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
-{
-	(void)block;
-	(void)gate;
-	return pxt_discard_reserve(place, slots, how & ~PXT_AUTOSTOP_SEEN);
-}
-
-PXT_INLINE void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
-{
-	(void)block;
-	(void)gate;
-}
-#endif
 
 #endif

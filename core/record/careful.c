@@ -24,7 +24,7 @@ PXT_INLINE bool reserve(
 	enum pxt_reserve got;
 
 	/* One test for both. */
-	if (gate & (PXT_GATE_KEEPS | PXT_GATE_INSPECTED))
+	if (PXT_AUTOSTOP_BUILT && (gate & (PXT_GATE_KEEPS | PXT_GATE_INSPECTED)))
 		return pxt_autostop_reserve(block, gate, place, slots, how);
 	got = pxt_ring_reserve(place, slots, how);
 	/* Overtaken for a whole ring, or stopped since the gate was read. */

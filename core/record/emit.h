@@ -27,6 +27,13 @@
 #include <stddef.h>
 #include <trace.h>
 
+/* The slot that carries the context has room for 4 bytes of data, and is put together in registers. */
+#if PXT_CTX_BYTES == 8 && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PXT_SHORT_CONTEXT 1
+#else
+#define PXT_SHORT_CONTEXT 0
+#endif
+
 /*
  * Records an event in every stream that wants it.  @id < PXT_ID_COUNT.  The caller has looked and
  * seen that some stream does (pxt_look_wanted()); @address is the trace point's.

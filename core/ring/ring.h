@@ -19,7 +19,7 @@
  *              to here nothing unusual is in the way of a record, neither the ring's end, where a new
  *              quarter may begin, nor an unread record, nor the mark of a refused one
  *   refused    writers that found no room, or were overtaken for a whole ring
- *   marked     DISCARD writers that put a mark (core/record/discard.c)
+ *   marked     DISCARD writers that put a mark (core/record/autostop.c)
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
  *              has passed over records (core/read/lane.c, jump())
  *   epoch      writers, once per quarter of the cursor's range

@@ -5,7 +5,7 @@
  */
 #include "kit.h"
 
-#include "core/record/short.h"
+#include "core/record/emit.h"
 #include "core/stream/wanted.h"
 #include "port_atomic.h"
 
