@@ -109,12 +109,13 @@ static void send_error(
 
 /* ---- Hearing ---- */
 
-static unsigned descriptors_of(uint32_t what)
+static unsigned descriptors_of(const struct pxt_ctlsock_request *request)
 {
-	switch (what) {
+	switch (request->what) {
 	case PXT_CTLSOCK_ATTACH:
 		return 2;
 	case PXT_CTLSOCK_GUEST:
+		return request->how ? 0 : 1;
 	case PXT_CTLSOCK_SNAPSHOT:
 	case PXT_CTLSOCK_FOLLOW:
 		return 1;
@@ -140,9 +141,9 @@ static const char *malformed(const struct pxt_ctlsock *ctlsock, size_t bytes, un
 		return "an unknown request";
 	if (request->text_bytes && request->what != PXT_CTLSOCK_FILTER)
 		return "a text that belongs to nothing";
-	if (descriptors > descriptors_of(request->what))
+	if (descriptors > descriptors_of(request))
 		return "a descriptor that belongs to nothing";
-	if (descriptors < descriptors_of(request->what))
+	if (descriptors < descriptors_of(request))
 		return "a descriptor is missing";
 	return NULL;
 }

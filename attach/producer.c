@@ -259,11 +259,12 @@ static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
 	return error;
 }
 
-static int request(int connection, uint32_t what, const struct pxt_port_passed *files)
+static int request(int connection, uint32_t what, int how, const struct pxt_port_passed *files)
 {
 	const struct pxt_ctlsock_request request = { .magic = PXT_CTLSOCK_MAGIC,
 		.version = PXT_CTLSOCK_VERSION,
 		.what = what,
+		.how = how,
 		.hz = pxt_clock.hz,
 		.clock_source = (uint32_t)pxt_clock.source };
 	int error = pxt_port_local_send(connection, &request, sizeof(request), files);
@@ -332,7 +333,7 @@ static int ask(
 {
 	struct producer *producer = &producers[stream->index];
 	bool running = false;
-	int error = request(connection, PXT_CTLSOCK_ATTACH, files);
+	int error = request(connection, PXT_CTLSOCK_ATTACH, 0, files);
 
 	PXT_TESTPOINT(PXT_TP_PRODUCER_ASKED);
 	if (!error)
@@ -395,7 +396,7 @@ static int hand_over(
 
 	if (error)
 		return error;
-	error = request(connection, PXT_CTLSOCK_GUEST, file);
+	error = request(connection, PXT_CTLSOCK_GUEST, 0, file);
 	if (error) {
 		(void)pxt_shutdown_stream(*trid, NULL);
 		return error;
@@ -415,8 +416,10 @@ static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *tr
 	struct pxt_stream *stream;
 	int error = make_stream(attr, &file.fd[0], &stream);
 
-	if (error)
+	if (error) {
+		(void)request(connection, PXT_CTLSOCK_GUEST, error, NULL);
 		return error;
+	}
 	error = hand_over(stream, &file, connection, trid);
 	pxt_port_local_close(file.fd[0]);
 	return error;

@@ -86,10 +86,17 @@ int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *s
 /* ---- What it does ---- */
 
 /* The stream tells who was not let in. */
-static int attach(struct pxt_ctlsock *ctlsock, unsigned i, uint32_t what, const int *fd)
+static int attach(struct pxt_ctlsock *ctlsock, unsigned i,
+    const struct pxt_ctlsock_request *request, const int *fd)
 {
-	int error = what == PXT_CTLSOCK_GUEST ? pxt_producers_add_guest(ctlsock, i, fd[0])
-	                                      : pxt_producers_add(ctlsock, i, fd);
+	int error;
+
+	if (request->what != PXT_CTLSOCK_GUEST)
+		error = pxt_producers_add(ctlsock, i, fd);
+	else if (request->how)
+		error = request->how & 0xffff;
+	else
+		error = pxt_producers_add_guest(ctlsock, i, fd[0]);
 
 	if (error && pxt_stream_enter(ctlsock->stream)) {
 		pxt_error_record(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error);
@@ -106,7 +113,7 @@ int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
 	switch ((enum pxt_ctlsock_what)request->what) {
 	case PXT_CTLSOCK_ATTACH:
 	case PXT_CTLSOCK_GUEST:
-		return attach(ctlsock, i, request->what, fd);
+		return attach(ctlsock, i, request, fd);
 	case PXT_CTLSOCK_STATUS:
 		return 0;
 	case PXT_CTLSOCK_START:

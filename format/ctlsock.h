@@ -70,7 +70,7 @@ enum pxt_ctlsock_what {
 	 * whose pages may not be there yet.  Attaches a program that did not ask for it (pxtrace run): no
 	 * reply comes, and the connection ends at once.  The attachment lasts as long as the process, or until
 	 * it attaches so again, after an exec.  START and STOP do not reach it: the owner takes
-	 * what belongs into the stream.
+	 * what belongs into the stream.  `how` not 0, without a descriptor: why there is none (an errno value).
 	 */
 	PXT_CTLSOCK_GUEST,
 };

@@ -16,10 +16,12 @@
 #include "sysevents/wrap/names.h"
 #include "sysevents/wrap/process.h"
 
+#include <fcntl.h>
 #include <pty.h>
 #include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -144,36 +146,59 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(_Exit)(int status)
 }
 #endif
 
+/* What becomes of process @number, 0: of this one. */
+static void tell_untraced(uint32_t number, const char *why, const void *caller)
+{
+	if (why)
+		pxt_process_tell(POSIX_TRACE_PROCESS_UNTRACED_NP, number, 0, 0, why, caller);
+}
+
+/* A program that cannot be traced gets the environment without our library: on the stack, until exec. */
+#define ENVIRONMENT(env, why)                                                                      \
+	((why) ? pxt_process_without(env, __builtin_alloca(pxt_process_room(env))) : (env))
+
 /* ---- Programs that are started in one step ---- */
 
 PXT_AGES(posix_spawn, "GLIBC_2.15");
 PXT_AGES(posix_spawnp, "GLIBC_2.15");
 
 /* The caller may not want to know its number, which is there all the same. */
-#define SPAWN(function)                                                                            \
+#define SPAWN(function, why_not)                                                                   \
 	do {                                                                                       \
+		const char *why = why_not;                                                         \
 		pid_t number;                                                                      \
 		pid_t *where = child ? child : &number;                                            \
-		int result = function(where, path, actions, attributes, args, env);                \
+		int result =                                                                       \
+		    function(where, path, actions, attributes, args, ENVIRONMENT(env, why));       \
                                                                                                    \
-		if (result == 0)                                                                   \
+		if (result == 0) {                                                                 \
 			pxt_process_tell(POSIX_TRACE_PROCESS_FORK_NP, (uint32_t)*where, 0, 0,      \
 			    NULL, PXT_WRAP_CALLER());                                              \
+			tell_untraced((uint32_t)*where, why, PXT_WRAP_CALLER());                   \
+		}                                                                                  \
 		return result;                                                                     \
 	} while (0)
+
+static const char *refuses_file(const char *file, char *const *env)
+{
+	char path[PATH_MAX];
+
+	pxt_process_find(file, path);
+	return pxt_process_refuses(AT_FDCWD, path, env);
+}
 
 PXT_WRAP_EXPORT int PXT_AGES_NAME(posix_spawn)(pid_t *child, const char *path,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
     char *const *args, char *const *env)
 {
-	SPAWN(PXT_WRAP_CALL(posix_spawn));
+	SPAWN(PXT_WRAP_CALL(posix_spawn), pxt_process_refuses(AT_FDCWD, path, env));
 }
 
 PXT_WRAP_EXPORT int PXT_AGES_NAME(posix_spawnp)(pid_t *child, const char *path,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
     char *const *args, char *const *env)
 {
-	SPAWN(PXT_WRAP_CALL(posix_spawnp));
+	SPAWN(PXT_WRAP_CALL(posix_spawnp), refuses_file(path, env));
 }
 
 #if PXT_AGES_TWO
@@ -181,14 +206,14 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawn)(pid_t *child, const char *
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
     char *const *args, char *const *env)
 {
-	SPAWN(PXT_AGES_FORMER_CALL(posix_spawn));
+	SPAWN(PXT_AGES_FORMER_CALL(posix_spawn), pxt_process_refuses(AT_FDCWD, path, env));
 }
 
 PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawnp)(pid_t *child, const char *path,
     const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
     char *const *args, char *const *env)
 {
-	SPAWN(PXT_AGES_FORMER_CALL(posix_spawnp));
+	SPAWN(PXT_AGES_FORMER_CALL(posix_spawnp), refuses_file(path, env));
 }
 #endif
 
@@ -201,52 +226,77 @@ PXT_WRAP_REAL(execvpe);
 PXT_WRAP_REAL(fexecve);
 PXT_WRAP_REAL(execveat);
 
-static void tell_exec(const char *path, const void *caller)
+/* Returns why it is not traced. */
+static const char *tell_exec(int folder, const char *path, char *const *env, const void *caller)
 {
 	int saved = errno;
+	bool own = posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own();
+	const char *why = pxt_process_refuses(folder, path, env);
 
-	if (posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own())
+	if (own)
 		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, path, caller);
+	/* Of a child of vfork() in its parent's memory, which goes on. */
+	tell_untraced(own || !why ? 0 : (uint32_t)getpid(), why, caller);
 	errno = saved;
+	return why;
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execve)(const char *path, char *const *args, char *const *env)
 {
-	tell_exec(path, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execve)(path, args, env);
+	const char *why = tell_exec(AT_FDCWD, path, env, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(env, why));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execv)(const char *path, char *const *args)
 {
-	tell_exec(path, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execv)(path, args);
+	const char *why = tell_exec(AT_FDCWD, path, environ, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(environ, why));
+}
+
+/* The C library looks for the file once more. */
+static const char *tell_exec_file(const char *file, char *const *env, const void *caller)
+{
+	char path[PATH_MAX];
+
+	pxt_process_find(file, path);
+	return tell_exec(AT_FDCWD, *path ? path : file, env, caller);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvp)(const char *file, char *const *args)
 {
-	tell_exec(file, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execvp)(file, args);
+	const char *why = tell_exec_file(file, environ, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execvpe)(file, args, ENVIRONMENT(environ, why));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvpe)(const char *file, char *const *args, char *const *env)
 {
-	tell_exec(file, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execvpe)(file, args, env);
+	const char *why = tell_exec_file(file, env, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execvpe)(file, args, ENVIRONMENT(env, why));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(fexecve)(int fd, char *const *args, char *const *env)
 {
 	char *const *given = args; /* may be NULL all the same */
+	char path[32];
+	const char *why;
 
-	tell_exec(given ? given[0] : NULL, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(fexecve)(fd, args, env);
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	why = pxt_process_refuses(AT_FDCWD, path, env);
+	(void)tell_exec(AT_FDCWD, given ? given[0] : NULL, NULL, PXT_WRAP_CALLER());
+	tell_untraced(0, why, PXT_WRAP_CALLER());
+	return PXT_WRAP_CALL(fexecve)(fd, args, ENVIRONMENT(env, why));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execveat)(
     int folder, const char *path, char *const *args, char *const *env, int flags)
 {
-	tell_exec(path, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execveat)(folder, path, args, env, flags);
+	const char *why = tell_exec(folder, path, env, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execveat)(folder, path, args, ENVIRONMENT(env, why), flags);
 }
 
 /* ---- With the arguments one by one ---- */
@@ -292,8 +342,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ..
 	va_start(list, first);
 	collect(args, first, list);
 	va_end(list);
-	tell_exec(path, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execv)(path, args);
+	const char *why = tell_exec(AT_FDCWD, path, environ, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(environ, why));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, ...)
@@ -305,8 +356,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, .
 	va_start(list, first);
 	collect(args, first, list);
 	va_end(list);
-	tell_exec(file, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execvp)(file, args);
+	const char *why = tell_exec_file(file, environ, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execvpe)(file, args, ENVIRONMENT(environ, why));
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, ...)
@@ -324,7 +376,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, .
 	va_start(list, first);
 	collect(args, first, list);
 	va_end(list);
-	tell_exec(path, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(execve)(path, args, env);
+	const char *why = tell_exec(AT_FDCWD, path, env, PXT_WRAP_CALLER());
+
+	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(env, why));
 }
 /* NOLINTEND(clang-analyzer-valist.Uninitialized) */

@@ -14,6 +14,8 @@
 
 #include "sysevents/wrap/wrap.h"
 
+#include <limits.h>
+
 /* @what: POSIX_TRACE_PROCESS_..._NP; @name may be NULL, and is cut to what an event takes. */
 void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t size,
     const char *name, const void *caller) __attribute__((visibility("hidden")));
@@ -80,6 +82,20 @@ void pxt_process_before_syscall(long number, long first, long second)
 		return result;                                                                     \
 	}                                                                                          \
 	_Static_assert(1, "")
+
+/* ---- Programs that are executed (kind.c); errno stays ---- */
+
+/*
+ * Why what will be executed of @path (below @folder) is not traced, as the rest of "a process was not traced: ...";
+ * NULL: it is, or nothing would be loaded into it.
+ */
+const char *pxt_process_refuses(int folder, const char *path, char *const *env)
+    __attribute__((visibility("hidden")));
+/* Where execvp() finds @file; "": nowhere. */
+void pxt_process_find(const char *file, char path[PATH_MAX]) __attribute__((visibility("hidden")));
+/* @env without our library, in so much room. */
+size_t pxt_process_room(char *const *env) __attribute__((visibility("hidden")));
+char **pxt_process_without(char *const *env, void *room) __attribute__((visibility("hidden")));
 
 /* ---- Begin and end (start.c) ---- */
 

@@ -13,6 +13,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unwind.h>
 
 /* Filled before main() (start.c). */
@@ -160,6 +161,9 @@ static int note_own(struct dl_phdr_info *info, size_t bytes, void *argument)
 	struct pxt_wrap_code code = code_of(info);
 
 	(void)bytes;
+	if (info->dlpi_addr == getauxval(AT_BASE) && info->dlpi_name)
+		(void)strncpy(pxt_wrap_wishes.kind.loader, info->dlpi_name,
+		    sizeof(pxt_wrap_wishes.kind.loader) - 1);
 	if (*(const uintptr_t *)argument - code.low < code.bytes)
 		pxt_wrap_wishes.own[0] = code;
 	else if (slash && strncmp(slash, recorder, sizeof(recorder) - 1) == 0)
@@ -167,11 +171,17 @@ static int note_own(struct dl_phdr_info *info, size_t bytes, void *argument)
 	return 0;
 }
 
+/* The head of this library's file, where the linker says that it is. */
+extern const unsigned char __ehdr_start[] __attribute__((visibility("hidden")));
+
 void pxt_start_door(void)
 {
 	uintptr_t here = (uintptr_t)&pxt_start_door;
 
 	pxt_real_find_all();
+	pxt_wrap_wishes.kind.wordsize = __ehdr_start[4];
+	pxt_wrap_wishes.kind.order = __ehdr_start[5];
+	memcpy(&pxt_wrap_wishes.kind.machine, __ehdr_start + 18, 2);
 	(void)dl_iterate_phdr(note_own, &here);
 }
 #endif

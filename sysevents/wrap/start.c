@@ -56,19 +56,6 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
 
 /* ---- Attaching ---- */
 
-static void complain(int error)
-{
-	char text[128];
-	char line[sizeof(stream.name) + 256];
-	int length = snprintf(line, sizeof(line),
-	    "libptrace-preload: %s: %s; the program runs without being traced\n", stream.name,
-	    strerror_r(error, text, sizeof(text)));
-
-	if (length > 0)
-		(void)!write(STDERR_FILENO, line,
-		    (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
-}
-
 /* Types that were not asked for cost nothing. */
 static void filter(trace_id_t trid)
 {
@@ -111,21 +98,16 @@ static int attach(void)
 	return error;
 }
 
-/* Nothing that the library does here is the program's. */
+/*
+ * Nothing that the library does here is the program's.  What goes wrong is not said where the program speaks, but by the
+ * owner (tools/run/summary.c), if it can be reached.
+ */
 static void attach_if_asked(void)
 {
-	int error;
-
 	if (!*stream.name)
 		return;
 	(void)posix_trace_thread_exclude_np(1);
-	error = attach();
-	/*
-	 * A process that outlives the recording starts others, which are none of its business.  Where too many
-	 * are attached, the owner says so (tools/run/summary.c).
-	 */
-	if (error && error != ENOENT && error != EAGAIN)
-		complain(error);
+	(void)attach();
 	(void)posix_trace_thread_exclude_np(0);
 }
 

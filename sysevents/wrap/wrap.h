@@ -19,6 +19,7 @@
 #define PXT_WRAP_H
 
 #include "format/compiler.h"
+#include "format/programkind.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -127,7 +128,8 @@ struct pxt_wrap_code {
 struct pxt_wrap_wishes {
 	/* Of libptrace and of this library: what it calls is not the program's. */
 	struct pxt_wrap_code own[2];
-	bool contended; /* a lock that is free is none of our business */
+	bool contended;              /* a lock that is free is none of our business */
+	struct pxt_programkind kind; /* of what this library can be loaded into */
 	int pid;        /* whose memory this is: a child of vfork() has another number */
 	uint64_t calls; /* that are told of, bit by bit; from 0x8000 on all or none */
 	uint64_t kinds; /* of read-write and spin locks, the same */

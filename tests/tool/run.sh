@@ -158,6 +158,37 @@ the_end_of_a_child_in_the_programs_memory_is_not_the_programs()
 	grep -q number=6 exits || fail "$(cat exits)"
 }
 
+# By exec and by a child; a library of ours that is loaded would end the second one, or be told of.
+programs_that_cannot_be_traced_run_as_without_and_are_counted()
+{
+	need cc
+	echo 'int main(void) { return 5; }' >static.c
+	cc -static static.c -o static 2>/dev/null || { echo 'no static C library: skipped'; exit 77; }
+	# The same loader by another name, as another C library has one.
+	"$PXT_PYTHON" - "$VICTIM" other <<'EOF'
+import re, shutil, sys
+data = open(sys.argv[1], "rb").read()
+loader = re.search(rb"/[^\0]*/ld-[^\0/]*(?=\0)", data)[0].decode()
+name = "x" * len(loader)
+shutil.copy(loader, name)
+open(sys.argv[2], "wb").write(data.replace(loader.encode() + b"\0", name.encode() + b"\0", 1))
+EOF
+	chmod +x other
+	traced 5 --only mutex -- sh -c './static; ./other print locks exit=3; [ $? -eq 3 ] && exec ./static'
+	[ "$(cat out)" = out ] || fail 'another output'
+	has 0 mutex_lock
+	err_has '2 times a process was not traced: it is linked statically'
+	err_has '1 time a process was not traced: it uses another C library'
+}
+
+# A file of ours may grow no further than the program's.
+a_program_whose_files_may_not_grow_runs_as_without()
+{
+	traced 7 -- sh -c 'ulimit -f 8; exec "$VICTIM" print locks exit=7'
+	[ "$(cat out)$(cat err | head -n 1)" = outerr ] || fail 'another output'
+	err_has '1 time a process was not traced: Cannot allocate memory'
+}
+
 an_ordinary_user_locks_the_memory_of_a_small_program()
 {
 	"$VICTIM" lockmemory >plain

@@ -3,10 +3,10 @@
 #define _GNU_SOURCE
 #include "tools/run/program.h"
 
+#include "format/programkind.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -83,78 +83,19 @@ int pxt_program_find(struct pxt_program *program, char **argv)
 
 /* ---- Whether it can be traced ---- */
 
-#define LOADER_BYTES 128
-
-struct kind {
-	bool is_elf;
-	unsigned char wordsize;
-	unsigned char order;
-	uint16_t machine;
-	char loader[LOADER_BYTES]; /* what loads its libraries; "": nothing does */
-};
-
-/* A part of the file as both sizes of words have it. */
-struct part {
-	uint32_t type;
-	uint64_t offset;
-	uint64_t bytes;
-};
-
-static bool get_part(int fd, uint64_t at, bool wide, struct part *part)
+static bool read_at(void *context, uint64_t at, void *to, size_t bytes)
 {
-	Elf64_Phdr large;
-	Elf32_Phdr small;
-
-	if (wide && pread(fd, &large, sizeof large, (off_t)at) == sizeof large)
-		*part = (struct part){ large.p_type, large.p_offset, large.p_filesz };
-	else if (!wide && pread(fd, &small, sizeof small, (off_t)at) == sizeof small)
-		*part = (struct part){ small.p_type, small.p_offset, small.p_filesz };
-	else
-		return false;
-	return true;
+	return pread(*(const int *)context, to, bytes, (off_t)at) == (ssize_t)bytes;
 }
 
-static void get_loader(int fd, const Elf64_Ehdr *head, struct kind *kind)
+static struct pxt_programkind kind_of(const char *path)
 {
-	Elf32_Ehdr small;
-	bool wide = kind->wordsize == ELFCLASS64;
-	uint64_t from = head->e_phoff;
-	unsigned count = head->e_phnum;
-	size_t size = sizeof(Elf64_Phdr);
-	struct part part;
-
-	memcpy(&small, head, sizeof small);
-	if (!wide) {
-		from = small.e_phoff;
-		count = small.e_phnum;
-		size = sizeof(Elf32_Phdr);
-	}
-	for (unsigned i = 0; i < count && get_part(fd, from + i * size, wide, &part); i++) {
-		if (part.type != PT_INTERP)
-			continue;
-		if (part.bytes >= sizeof kind->loader)
-			part.bytes = sizeof kind->loader - 1;
-		(void)!pread(fd, kind->loader, (size_t)part.bytes, (off_t)part.offset);
-		return;
-	}
-}
-
-static struct kind kind_of(const char *path)
-{
-	struct kind kind = { 0 };
+	struct pxt_programkind kind = { 0 };
 	int fd = pxt_open_plain(path);
-	Elf64_Ehdr head;
 
 	if (fd < 0)
 		return kind;
-	if (pread(fd, &head, sizeof head, 0) == sizeof head &&
-	    memcmp(head.e_ident, ELFMAG, SELFMAG) == 0) {
-		kind.is_elf = true;
-		kind.wordsize = head.e_ident[EI_CLASS];
-		kind.order = head.e_ident[EI_DATA];
-		kind.machine = head.e_machine;
-		get_loader(fd, &head, &kind);
-	}
+	pxt_programkind_get(&kind, read_at, &fd);
 	(void)close(fd);
 	return kind;
 }
@@ -200,17 +141,12 @@ static bool has_rights(const char *path)
 	return geteuid() != 0 && getxattr(path, "security.capability", value, sizeof value) > 0;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Another C library cannot be given what was linked with this one: the program would not even begin. */
-static bool has_other_library(const struct kind *kind, const struct kind *mine)
+static bool has_other_library(
+    const struct pxt_programkind *kind, const struct pxt_programkind *mine)
 {
-	return *mine->loader && strcmp(last_part(kind->loader), last_part(mine->loader)) != 0;
+	return *mine->loader &&
+	       strcmp(pxt_programkind_last(kind->loader), pxt_programkind_last(mine->loader)) != 0;
 }
 
 static bool untraced(const char *path, const char *why, const char *instead)
@@ -225,9 +161,9 @@ bool pxt_program_traceable(const struct pxt_program *program, const char *librar
 {
 	char path[PATH_MAX];
 	char next[PATH_MAX];
-	struct kind kind;
-	struct kind own = kind_of(library);
-	struct kind mine = kind_of("/proc/self/exe");
+	struct pxt_programkind kind;
+	struct pxt_programkind own = kind_of(library);
+	struct pxt_programkind mine = kind_of("/proc/self/exe");
 
 	(void)snprintf(path, sizeof path, "%s", program->path);
 	/* As the kernel, which goes no deeper. */
@@ -247,6 +183,8 @@ bool pxt_program_traceable(const struct pxt_program *program, const char *librar
 	if (has_other_library(&kind, &mine))
 		return untraced(path, "uses another C library than libptrace-preload.so",
 		    "a libptrace that was built with that one traces it");
+	if (kind.wants_first)
+		return untraced(path, "has a sanitizer that wants to be loaded first", NULL);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 #include <unistd.h>
 
 /* The owner's lane for what others record, which is flushed when it is four fifths full. */
@@ -93,26 +94,61 @@ static int flush_all(const struct pxt_recorder *recorder)
 	return error;
 }
 
+/* One more process that is not in the log; reasons beyond those that have a place are all one. */
+static void count_untraced(struct pxt_recorder_sum *sum, const char *why)
+{
+	unsigned i = 0;
+
+	while (i + 1 < PXT_RECORDER_REASONS && sum->untraced[i].count &&
+	       strcmp(sum->untraced[i].why, why) != 0)
+		i++;
+	if (!sum->untraced[i].count++)
+		(void)snprintf(sum->untraced[i].why, sizeof sum->untraced[i].why, "%s", why);
+}
+
 /* Each process that was not let in left an event. */
-static uint64_t refusals(trace_id_t log)
+static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
+{
+	int said = 0;
+
+	if (view->posix_bytes_np != sizeof said)
+		return;
+	memcpy(&said, view->posix_data_np, sizeof said);
+	if (said == POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, EAGAIN))
+		sum->refused++;
+	else if (POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_ATTACH_NP)
+		count_untraced(sum, strerror(POSIX_TRACE_ERROR_NUMBER_NP(said)));
+}
+
+/* So did each that was executed without us, or gave up what recording needs (FORMAT.md 5.1). */
+#define WHY_AT 21u
+
+static void take_untraced(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
+{
+	const unsigned char *data = view->posix_data_np;
+	char why[sizeof sum->untraced[0].why] = "";
+	size_t bytes = view->posix_bytes_np;
+
+	if (bytes <= WHY_AT || data[0] != POSIX_TRACE_PROCESS_UNTRACED_NP)
+		return;
+	bytes -= WHY_AT;
+	memcpy(why, data + WHY_AT, bytes < sizeof why ? bytes : sizeof why - 1);
+	count_untraced(sum, why);
+}
+
+static void look_at_events(trace_id_t log, struct pxt_recorder_sum *sum)
 {
 	struct posix_trace_eventview_np views[VIEWS];
-	uint64_t refused = 0;
 	size_t count;
 
 	while (posix_trace_getnext_events_np(log, views, VIEWS, &count) == 0 && count > 0) {
 		for (size_t i = 0; i < count; i++) {
-			int said = 0;
-
-			if (views[i].posix_event_id_np != POSIX_TRACE_ERROR ||
-			    views[i].posix_bytes_np != sizeof said)
-				continue;
-			memcpy(&said, views[i].posix_data_np, sizeof said);
-			refused +=
-			    said == POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, EAGAIN);
+			if (views[i].posix_event_id_np == POSIX_TRACE_ERROR)
+				take_refusal(sum, &views[i]);
+			else if (views[i].posix_event_id_np == POSIX_TRACE_PROCESS_NP)
+				take_untraced(sum, &views[i]);
 		}
 	}
-	return refused;
 }
 
 /* What the log says, now that it has its end. */
@@ -127,7 +163,7 @@ static void look_at_log(int fd, struct pxt_recorder_sum *sum)
 	(void)posix_trace_log_getinfo_np(log, &info);
 	sum->log_lost =
 	    info.posix_lost_np > lost_in_stream ? info.posix_lost_np - lost_in_stream : 0;
-	sum->refused = refusals(log);
+	look_at_events(log, sum);
 	(void)posix_trace_close(log);
 }
 

@@ -20,13 +20,20 @@ struct pxt_recorder {
 	int fd;
 };
 
+#define PXT_RECORDER_REASONS 8u
+
 /* What came of it. */
 struct pxt_recorder_sum {
 	struct posix_trace_counts_np counts; /* of the stream, at its end */
 	uint64_t
 	    log_lost; /* what the log was given and does not hold: overwritten, or without room */
 	uint64_t refused; /* so often a process found no place among those that are attached */
-	int error;        /* the log has no end; what was recorded before is in it */
+	struct {
+		char why[64];
+		uint64_t count;
+	} untraced
+	    [PXT_RECORDER_REASONS]; /* processes that are not in the log, the rest, by the reason */
+	int error;                  /* the log has no end; what was recorded before is in it */
 };
 
 /* Whether the file at @path is a log. */

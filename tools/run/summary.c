@@ -87,6 +87,13 @@ static void put_refused(struct pxt_out *out, const struct pxt_recorder_sum *sum)
 		pxt_out_format(out,
 		    "%" PRIu64 " time%s a process was not traced: at most %d are at once\n",
 		    sum->refused, sum->refused == 1 ? "" : "s", CONFIG_PTRACE_ATTACH_MAX);
+	for (unsigned i = 0; i < PXT_RECORDER_REASONS && sum->untraced[i].count; i++) {
+		pxt_out_format(out,
+		    "%" PRIu64 " time%s a process was not traced: ", sum->untraced[i].count,
+		    sum->untraced[i].count == 1 ? "" : "s");
+		pxt_out_escaped(out, sum->untraced[i].why, strlen(sum->untraced[i].why));
+		pxt_out_char(out, '\n');
+	}
 }
 
 static void put_left_behind(struct pxt_out *out, const struct pxt_state *state)

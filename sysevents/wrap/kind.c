@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kind.c - programs that are executed and cannot be traced: they are started as they would be without us, and the log
+ * says why they are not in it.
+ *
+ * A loader of another C library, or of another word size, meets our library in LD_PRELOAD and complains or
+ * ends the program.  So that name is taken out of the environment which such a program gets.
+ */
+#define _GNU_SOURCE
+#include "sysevents/wrap/process.h"
+
+#include "format/programkind.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define VARIABLE "LD_PRELOAD="
+#define LIBRARY  "/libptrace-preload.so"
+/* As the kernel, which goes no deeper. */
+#define SCRIPTS  5
+
+/* The variable that names us; NULL: none, and nothing would be loaded. */
+static char *const *preload_in(char *const *env)
+{
+	for (; env && *env; env++)
+		if (strncmp(*env, VARIABLE, sizeof(VARIABLE) - 1) == 0 && strstr(*env, LIBRARY))
+			return env;
+	return NULL;
+}
+
+/* ---- What it is ---- */
+
+static bool read_at(void *context, uint64_t at, void *to, size_t bytes)
+{
+	return pread(*(const int *)context, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+/* A FIFO is not waited for. */
+static int open_plain(int folder, const char *path)
+{
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat about;
+
+	if (fd >= 0 && (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode))) {
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Where the kernel gives no rights with a file, it has none. */
+static bool has_rights(int fd)
+{
+	struct stat about;
+	struct statvfs where;
+	char value[64];
+
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || fstat(fd, &about) != 0)
+		return false;
+	if (!((about.st_mode & S_ISUID) && about.st_uid != geteuid()) &&
+	    !((about.st_mode & S_ISGID) && about.st_gid != getegid()) &&
+	    !(geteuid() != 0 && fgetxattr(fd, "security.capability", value, sizeof value) > 0))
+		return false;
+	return fstatvfs(fd, &where) != 0 || !(where.f_flag & ST_NOSUID);
+}
+
+static const char *refuses(int fd)
+{
+	struct pxt_programkind kind;
+	const struct pxt_programkind *mine = &pxt_wrap_wishes.kind;
+
+	pxt_programkind_get(&kind, read_at, &fd);
+	if (!kind.is_elf)
+		return NULL;
+	if (kind.machine != mine->machine || kind.wordsize != mine->wordsize ||
+	    kind.order != mine->order)
+		return "it is for another processor";
+	if (!*kind.loader)
+		return "it is linked statically";
+	if (*mine->loader &&
+	    strcmp(pxt_programkind_last(kind.loader), pxt_programkind_last(mine->loader)) != 0)
+		return "it uses another C library";
+	if (kind.wants_first)
+		return "it has a sanitizer that wants to be loaded first";
+	return has_rights(fd) ? "it has more rights than its user" : NULL;
+}
+
+/* *path becomes the interpreter of a script. */
+static bool is_script(int fd, char path[PATH_MAX])
+{
+	char line[256] = "";
+	char *from = line + 2;
+
+	if (pread(fd, line, sizeof line - 1, 0) < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	from += strspn(from, " \t");
+	from[strcspn(from, " \t\n")] = '\0';
+	(void)snprintf(path, PATH_MAX, "%s", from);
+	return *from != '\0';
+}
+
+static const char *look(int folder, const char *path)
+{
+	char next[PATH_MAX];
+	const char *why = NULL;
+	bool again = true;
+
+	for (int deep = 0; again && deep <= SCRIPTS; deep++) {
+		int fd = open_plain(folder, path);
+
+		if (fd < 0)
+			return NULL;
+		again = is_script(fd, next);
+		if (!again)
+			why = refuses(fd);
+		(void)close(fd);
+		folder = AT_FDCWD;
+		path = next;
+	}
+	return why;
+}
+
+const char *pxt_process_refuses(int folder, const char *path, char *const *env)
+{
+	int saved = errno;
+	const char *why =
+	    !path || pxt_process_confined || !preload_in(env) ? NULL : look(folder, path);
+
+	errno = saved;
+	return why;
+}
+
+/* As the C library looks for it; "": not found. */
+void pxt_process_find(const char *file, char path[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+	int saved = errno;
+
+	(void)snprintf(path, PATH_MAX, "%s", file);
+	if (!strchr(file, '/') && *file) {
+		path[0] = '\0';
+		for (folders = folders ? folders : "/bin:/usr/bin"; folders;) {
+			size_t bytes = strcspn(folders, ":");
+
+			(void)snprintf(path, PATH_MAX, "%.*s%s%s", (int)bytes, folders,
+			    bytes ? "/" : "", file);
+			if (access(path, X_OK) == 0)
+				break;
+			path[0] = '\0';
+			folders = folders[bytes] ? folders + bytes + 1 : NULL;
+		}
+	}
+	errno = saved;
+}
+
+/* ---- The environment without us ---- */
+
+size_t pxt_process_room(char *const *env)
+{
+	char *const *ours = preload_in(env);
+	size_t count = 0;
+
+	while (env[count])
+		count++;
+	return (count + 1) * sizeof *env + strlen(*ours) + 1;
+}
+
+/* Names end at a colon or a space; those that are not ours stay. */
+static bool copy_others(char *to, const char *names)
+{
+	char *begin = to;
+
+	for (; *names; names += strspn(names, ": ")) {
+		size_t bytes = strcspn(names, ": ");
+		size_t ours = sizeof(LIBRARY) - 1;
+
+		if (bytes < ours || memcmp(names + bytes - ours, LIBRARY, ours) != 0) {
+			if (to != begin)
+				*to++ = ':';
+			memcpy(to, names, bytes);
+			to += bytes;
+		}
+		names += bytes;
+	}
+	*to = '\0';
+	return to != begin;
+}
+
+char **pxt_process_without(char *const *env, void *room)
+{
+	char *const *ours = preload_in(env);
+	char **made = room;
+	size_t count = 0;
+	size_t all = 0;
+	char *text;
+
+	while (env[all])
+		all++;
+	text = (char *)(made + all + 1);
+	memcpy(text, VARIABLE, sizeof(VARIABLE) - 1);
+	for (size_t i = 0; i < all; i++) {
+		if (&env[i] != ours)
+			made[count++] = env[i];
+		else if (copy_others(text + sizeof(VARIABLE) - 1, *ours + sizeof(VARIABLE) - 1))
+			made[count++] = text;
+	}
+	made[count] = NULL;
+	return made;
+}
