@@ -155,6 +155,20 @@ class Data(unittest.TestCase):
         self.assertEqual([[each["begin"], each["end"]] for each in chain], [[71_700_000, 121_710_000]] * 2)
         self.assertTrue(all(each["text"] in meta["why"]["list"][0]["answer"] for each in chain))
 
+    def test_the_answer_of_a_span_and_of_a_wait_have_their_chain_too(self):
+        for name, recipe, head, links in (
+                ("scheduled", pages.scheduled(), pages.SCHEDULED_HEAD, [["high", "low"], ["low", "other"]]),
+                ("traced", pages.traced(), pages.TRACED_HEAD, [["high", "low"], ["low", None]])):
+            meta, _, _ = pages.read(make.page(name, recipe, head=head))
+            answer = meta["why"]["list"][0]
+            self.assertEqual([[each["thread"], each.get("by", {}).get("thread")] for each in answer["chain"]], links)
+            # The wait that the answer names, inside of the span.
+            self.assertTrue(answer["release"] <= answer["chain"][0]["begin"] < answer["chain"][0]["end"] <= answer["end"])
+
+    def test_an_answer_that_no_link_leads_to_has_none(self):
+        meta, _, _ = pages.read(make.page("story", pages.story()))
+        self.assertEqual([each["chain"] for each in meta["why"]["list"]], [[]])
+
     def test_without_deadlines_the_longest_beyond_the_usual_are_explained(self):
         lines = [f"event {1000 * (100 * k + at)} {kind} 1 0 u32:{k}" + (" i64:0" if kind == 33 else "")
                  for k in range(40) for at, kind in ((0, 32), (90 if k in (7, 30) else 10, 33))]

@@ -158,13 +158,15 @@ static void put_link(
 	pxt_out_char(out, '}');
 }
 
-/* Who waited for whom, as the sentence says it; empty for what is explained by its causes. */
+/* Who waited for whom, as the sentence says it; empty where events tell of no links, causes alone. */
 static void put_chain(struct pxt_out *out, const struct pxt_tell *tell,
-    const struct pxt_blame *blame, int64_t start_ns)
+    const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t start_ns)
 {
+	unsigned count = pxt_has_chain_of_answer(setting, blame) ? blame->chain.count : 0;
+
 	pxt_json_name(out, "chain");
 	pxt_out_char(out, '[');
-	for (unsigned i = 0; pxt_late_is_round(&blame->late) && i < blame->chain.count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		pxt_out_text(out, i == 0 ? "" : ",");
 		put_link(out, tell, &blame->chain.links[i], start_ns);
 	}
@@ -195,7 +197,7 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 	put_bool(out, "unfinished", blame->late.unfinished);
 	pxt_json_member(out, "lost", blame->lost);
 	pxt_json_member(out, "gaps", blame->gaps);
-	put_chain(out, tell, blame, start_ns);
+	put_chain(out, tell, &setting, blame, start_ns);
 	put_causes(out, tell, blame);
 	put_meanwhile(out, tell, blame);
 	pxt_out_char(out, '}');

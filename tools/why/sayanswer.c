@@ -332,6 +332,38 @@ bool pxt_says_chain(const struct pxt_setting *setting, const struct pxt_blame *b
 	return pxt_late_is_round(&blame->late) || (cause && leads_further(blame, cause));
 }
 
+/* Whether a thread that does what the link says has lost its time by that cause. */
+static bool is_of_cause(const struct pxt_link *link, const struct pxt_cause *cause)
+{
+	switch (cause->kind) {
+	case PXT_CAUSE_WAIT:
+		return link->kind == PXT_LINK_LOCK && link->stretch.lock == cause->chain[0].lock;
+	case PXT_CAUSE_PREEMPTED:
+		return link->kind == PXT_LINK_READY || link->kind == PXT_LINK_THROTTLED;
+	case PXT_CAUSE_BLOCKED:
+	case PXT_CAUSE_SLEPT:
+		return link->kind == PXT_LINK_CALL || link->kind == PXT_LINK_STOPPED ||
+		       link->kind == PXT_LINK_SLEPT;
+	case PXT_CAUSE_OWN:
+		return link->kind == PXT_LINK_RAN;
+	case PXT_CAUSE_PENDING:
+	case PXT_CAUSE_LOST:
+	case PXT_CAUSE_OTHER:
+	case PXT_CAUSE_KINDS:
+		break;
+	}
+	return false;
+}
+
+bool pxt_has_chain_of_answer(const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	int64_t ns;
+	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
+
+	return pxt_says_chain(setting, blame) ||
+	       (cause && blame->chain.count > 0 && is_of_cause(&blame->chain.links[0], cause));
+}
+
 void pxt_say_help(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
 {

@@ -99,6 +99,8 @@ void pxt_say_answer(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame);
 /* Whether the answer goes along the chain of wake-ups (chain.h). */
 bool pxt_says_chain(const struct pxt_setting *setting, const struct pxt_blame *blame);
+/* Whether the chain begins with what the answer names, be it that other words say the same. */
+bool pxt_has_chain_of_answer(const struct pxt_setting *setting, const struct pxt_blame *blame);
 /* What would help, one sentence; nothing where the log does not say. */
 void pxt_say_help(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame);
