@@ -114,7 +114,8 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/threads.c
 	port/posix/ticks.c
 	port/posix/ticks_aarch64.c
-	port/posix/ticks_x86.c)
+	port/posix/ticks_x86.c
+	port/posix/vdso.c)
 # Never on: what a shared library alone has (cmake/libraries.cmake).
 ptrace_unit(SHARED SOURCES
 	port/posix/configuration.c)

@@ -7,6 +7,7 @@
 #include "port/port.h"
 #include "port/posix/quiet.h"
 #include "port/posix/ticksource.h"
+#include "port/posix/vdso.h"
 #include "port_atomic.h"
 
 #include <time.h>
@@ -30,7 +31,7 @@ static uint64_t monotonic(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
 	return ns_of(&now);
 }
 
@@ -116,9 +117,9 @@ void pxt_port_clock_read(struct pxt_clock_set *set)
 		struct pxt_clock_set now;
 		uint64_t before = reading();
 
-		(void)clock_gettime(CLOCK_BOOTTIME, &now.boottime);
-		(void)clock_gettime(CLOCK_REALTIME, &now.realtime);
-		(void)clock_gettime(CLOCK_MONOTONIC, &now.monotonic);
+		(void)pxt_vdso_gettime(CLOCK_BOOTTIME, &now.boottime);
+		(void)pxt_vdso_gettime(CLOCK_REALTIME, &now.realtime);
+		(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now.monotonic);
 		now.ticks = reading() - before;
 		if (now.ticks >= best)
 			continue;

@@ -10,6 +10,7 @@
 #include "format/owndescriptors.h"
 #include "port/port_local.h"
 #include "port/posix/quiet.h"
+#include "port/posix/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -204,7 +205,7 @@ static int64_t now_ms(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

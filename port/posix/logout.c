@@ -8,6 +8,7 @@
 #include "port/port_log.h"
 #include "port/posix/quiet.h"
 #include "port/posix/unraised.h"
+#include "port/posix/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -159,7 +160,7 @@ static int64_t now_ms(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 

@@ -12,6 +12,7 @@
  */
 #define _GNU_SOURCE
 #include "port/posix/ticksource.h"
+#include "port/posix/vdso.h"
 
 #if defined(__x86_64__)
 
@@ -100,7 +101,7 @@ static struct clock_pair read_pair(void)
 		struct timespec now;
 		uint64_t before = pxt_ticksource_fenced();
 
-		(void)clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+		(void)pxt_vdso_gettime(CLOCK_MONOTONIC_RAW, &now);
 		uint64_t after = pxt_ticksource_fenced();
 
 		if (after - before < best.width) {

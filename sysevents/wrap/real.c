@@ -10,6 +10,7 @@
 #include "sysevents/wrap/process.h"
 
 #include <dlfcn.h>
+#include <gnu/lib-names.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 struct pxt_wrap_wishes pxt_wrap_wishes = {
 	.stack_ns = UINT64_MAX, .calls = UINT64_MAX, .kinds = UINT64_MAX
 };
+
+int (*pxt_real_gettime)(clockid_t clock, struct timespec *time) = clock_gettime;
 
 #if PXT_WRAP_BY_LINKER
 void pxt_start_door(void)
@@ -66,6 +69,19 @@ void pxt_real_find_all(void)
 {
 	for (struct pxt_real *const *at = __start_pxt_reals; at != __stop_pxt_reals; at++)
 		(void)pxt_real_find(*at);
+}
+
+/* In the C library itself: what comes next may be a library for another time. */
+static void find_gettime(void)
+{
+	void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+	union {
+		void *object;
+		__typeof__(&clock_gettime) function;
+	} found = { library ? dlsym(library, "clock_gettime") : NULL };
+
+	if (found.object)
+		pxt_real_gettime = found.function;
 }
 
 /* ---- The unwinder ---- */
@@ -182,6 +198,7 @@ void pxt_start_door(void)
 	pxt_wrap_wishes.kind.wordsize = __ehdr_start[4];
 	pxt_wrap_wishes.kind.order = __ehdr_start[5];
 	memcpy(&pxt_wrap_wishes.kind.machine, __ehdr_start + 18, 2);
+	find_gettime();
 	(void)dl_iterate_phdr(note_own, &here);
 }
 #endif

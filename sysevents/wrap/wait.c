@@ -29,7 +29,7 @@ uint64_t pxt_wait_clock(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)pxt_real_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -77,6 +77,7 @@ int64_t pxt_wait_until(clockid_t clock, const struct timespec *date)
 
 	if (!date || read == -1)
 		return PXT_WAIT_NO_LIMIT;
+	/* By the program's clock, as the date is. */
 	(void)clock_gettime(read, &now);
 	if (__builtin_sub_overflow((int64_t)date->tv_sec, (int64_t)now.tv_sec, &seconds))
 		seconds = date->tv_sec < 0 ? INT64_MIN : INT64_MAX;

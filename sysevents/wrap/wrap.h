@@ -117,6 +117,10 @@ void pxt_real_find_all(void) __attribute__((visibility("hidden")));
 #define PXT_WRAP_CALL(name)             find_##name()
 #endif
 
+/* The C library's clock_gettime(), also where another library's stands before it (real.c). */
+extern int (*pxt_real_gettime)(clockid_t clock, struct timespec *time)
+    __attribute__((visibility("hidden")));
+
 /* ---- What is asked for (real.c) ---- */
 
 /* Code, as a piece of memory; 0 bytes: not known. */
@@ -198,7 +202,7 @@ PXT_WRAP_INLINE uint64_t pxt_wrap_address(const volatile void *object)
 
 /* ---- Waits (wait.c) ---- */
 
-/* CLOCK_MONOTONIC. */
+/* CLOCK_MONOTONIC, the kernel's: a library that gives the program another time is not asked. */
 uint64_t pxt_wait_clock(void) __attribute__((visibility("hidden")));
 /* Microseconds since, as events have them: at least 1, since 0 says that there was no wait. */
 PXT_WRAP_INLINE uint32_t pxt_wait_us(uint64_t ns)

@@ -205,6 +205,39 @@ what_descriptors_are_is_told_and_said_of_waits()
 	grep -q 'was in read from 127\.0\.0\.1:[1-9]' out || fail "nobody says whose: $(head -n 3 out)"
 }
 
+a_library_that_stops_the_programs_clock_does_not_stop_ours()
+{
+	need cc
+	cat >still.c <<-'END'
+	#include <time.h>
+	int clock_gettime(clockid_t clock, struct timespec *now)
+	{
+		(void)clock;
+		now->tv_sec = 1000;
+		now->tv_nsec = 0;
+		return 0;
+	}
+	END
+	cat >sleeps.c <<-'END'
+	#include <time.h>
+	int main(void)
+	{
+		struct timespec time = { 0, 3000000 }, begin, end;
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		nanosleep(&time, 0);
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		return end.tv_sec - begin.tv_sec + end.tv_nsec - begin.tv_nsec != 0;
+	}
+	END
+	cc -shared -fPIC still.c -o still.so && cc sleeps.c -o sleeps || fail 'cc'
+	for order in '$PWD/still.so:$LD_PRELOAD' '$LD_PRELOAD:$PWD/still.so'; do
+		traced 0 -- sh -c "LD_PRELOAD=$order; export LD_PRELOAD; exec ./sleeps"
+		events call_exit
+		sed -n 's/.*call=sleep .*took_us=//p' events | awk '$1 >= 3000 { found = 1 } END { exit !found }' ||
+			fail "$order: $(grep sleep events)"
+	done
+}
+
 locks_of_the_kernels_with_priority_inheritance_are_told_as_futexes()
 {
 	same -- inherited
