@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confine.c - calls by which a program takes from itself what recording needs.
+ * confine.c - calls by which a program takes from itself what recording needs, and prctl(PR_SET_NAME).
  *
  * Without the time stamp counter no event can be stamped: recording ends before.  A filter of system calls may
  * leave none but the program's own: threads that begin later are told without a name.  Memory that the
@@ -17,9 +17,11 @@
 PXT_WRAP_REAL(prctl);
 PXT_WRAP_REAL(mlockall);
 
-static void before_prctl(long option, long first)
+static void before_prctl(long option, long first, const void *caller)
 {
-	if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_STRICT)
+	if (option == PR_SET_NAME && first && pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
+		pxt_process_tell_name(pthread_self(), (const char *)first, caller);
+	else if (option == PR_SET_SECCOMP && first == SECCOMP_MODE_STRICT)
 		pxt_start_end("seccomp strict mode");
 #ifdef PR_SET_TSC
 	else if (option == PR_SET_TSC && first == PR_TSC_SIGSEGV)
@@ -42,12 +44,12 @@ static bool makes_process(long number)
 	return number == SYS_clone;
 }
 
-void pxt_process_before_syscall(long number, long first, long second)
+void pxt_process_before_syscall(long number, long first, long second, const void *caller)
 {
 	if (makes_process(number))
 		pxt_process_lent = true;
 	else if (number == SYS_prctl)
-		before_prctl(first, second);
+		before_prctl(first, second, caller);
 	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT)
 		pxt_start_end("seccomp strict mode");
 	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_FILTER)
@@ -81,7 +83,7 @@ PXT_WRAP_EXPORT int pxt_confine_prctl(PARAMETERS)
 {
 	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(prctl);
 
-	before_prctl(OPTION, FIRST);
+	before_prctl(OPTION, FIRST, PXT_WRAP_CALLER());
 	return real(PASSED);
 }
 

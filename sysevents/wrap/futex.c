@@ -116,7 +116,7 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(PARAMETERS)
 	NUMBERS;
 
 	if (number != SYS_futex)
-		pxt_process_before_syscall(number, word, operation);
+		pxt_process_before_syscall(number, word, operation, caller);
 	if (waits(number, (int)operation) &&
 	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
 		return tell(word, operation, value, limit, other, last, caller);

@@ -77,14 +77,6 @@ struct locked {
 	uint64_t callers[PXT_WAIT_CALLERS];
 };
 
-/* Whoever takes a mutex is written down in it. */
-uint32_t pxt_process_own_number(void)
-{
-	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-	return PXT_WRAP_CALL(pthread_mutex_lock)(&mutex) == 0 ? holder_of(&mutex) : 0;
-}
-
 static void tell_wait(const pthread_mutex_t *mutex, const void *caller)
 {
 	struct {

@@ -9,6 +9,7 @@
 #include "format/elfnote.h"
 
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -57,9 +58,32 @@ int pxt_process_tell_memory(int result, const volatile void *at, size_t bytes, c
 	return result;
 }
 
+/* The thread's CPU clock is its number, with three bits behind it that say what sort of clock it is. */
+#define SORT_BITS   3u
+#define THREAD_SORT 6u
+
+uint32_t pxt_process_thread_number(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(thread, &clock) != 0 ||
+	    ((unsigned)clock & ((1u << SORT_BITS) - 1)) != THREAD_SORT)
+		return 0;
+	return (uint32_t) ~(clock >> SORT_BITS);
+}
+
+void pxt_process_tell_name(pthread_t thread, const char *name, const void *caller)
+{
+	char cut[16] = "";
+
+	(void)strncat(cut, name, sizeof(cut) - 1);
+	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, pxt_process_thread_number(thread), 0,
+	    0, cut, caller);
+}
+
 uint32_t pxt_process_tell_thread(uint64_t start)
 {
-	uint32_t tid = pxt_process_confined ? pxt_process_own_number() : (uint32_t)gettid();
+	uint32_t tid = pxt_process_thread_number(pthread_self());
 	char name[16] = "";
 
 	if (!pxt_process_confined)
@@ -70,13 +94,6 @@ uint32_t pxt_process_tell_thread(uint64_t start)
 		pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, tid, 0, 0, name, NULL);
 	return tid;
 }
-
-#if !PXT_GROUP_MUTEX_LOCK
-uint32_t pxt_process_own_number(void)
-{
-	return 0;
-}
-#endif
 
 /* ---- Images ---- */
 

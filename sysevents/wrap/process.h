@@ -15,6 +15,7 @@
 #include "sysevents/wrap/wrap.h"
 
 #include <limits.h>
+#include <pthread.h>
 
 /* @what: POSIX_TRACE_PROCESS_..._NP; @name may be NULL, and is cut to what an event takes. */
 void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t size,
@@ -61,12 +62,15 @@ PXT_WRAP_INLINE void pxt_process_catch_up(void)
 		pxt_process_tell_new_images();
 }
 
-/* The calling thread's number as the C library knows it, without a call of the system; 0: not known (mutex.c). */
-uint32_t pxt_process_own_number(void) __attribute__((visibility("hidden")));
+/* The kernel's number of a thread as the C library knows it, without a call of the system; 0: not known. */
+uint32_t pxt_process_thread_number(pthread_t thread) __attribute__((visibility("hidden")));
+/* That thread has this name from now on, of which the kernel takes 15 bytes. */
+void pxt_process_tell_name(pthread_t thread, const char *name, const void *caller)
+    __attribute__((visibility("hidden")));
 /* The program has installed a filter of system calls (confine.c). */
 extern bool pxt_process_confined __attribute__((visibility("hidden")));
 /* Before a call by syscall(). */
-void pxt_process_before_syscall(long number, long first, long second)
+void pxt_process_before_syscall(long number, long first, long second, const void *caller)
     __attribute__((visibility("hidden")));
 
 /* A function that makes or destroys @object, a lock of which events of type @id tell. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* semaphore.c - semaphores, barriers, and what is done once. */
+/* semaphore.c - semaphores, of POSIX and of System V, barriers, and what is done once. */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 #include "sysevents/wrap/process.h"
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/sem.h>
 #include <threads.h>
 #include <time.h>
 
@@ -57,6 +58,14 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_destroy)(sem_t *sem)
 		(void)pxt_process_tell_memory(result, sem, sizeof(*sem), caller);
 	return result;
 }
+
+/* ---- Sets of semaphores ---- */
+PXT_CALL_WRAP(int, semop, (int set, struct sembuf *operations, size_t count),
+    (set, operations, count), POSIX_TRACE_CALL_SEMOP_NP, set, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP_UNTIL(int, semtimedop,
+    (int set, struct sembuf *operations, size_t count, const struct timespec *time),
+    (set, operations, count, time), POSIX_TRACE_CALL_SEMOP_NP, set, PXT_CALL_MS(time),
+    pxt_wait_ns(time));
 #endif
 
 #if PXT_GROUP_BARRIER

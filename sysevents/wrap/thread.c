@@ -169,11 +169,11 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const ch
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_setname_np)(thread, name);
 
-	if (result != 0 || !pthread_equal(thread, pthread_self()))
+	if (result != 0 || !posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
 		return result;
-	(void)posix_trace_thread_register_np();
-	pxt_process_tell(
-	    POSIX_TRACE_PROCESS_THREAD_NAME_NP, (uint32_t)gettid(), 0, 0, name, caller);
+	if (pthread_equal(thread, pthread_self()))
+		(void)posix_trace_thread_register_np();
+	pxt_process_tell_name(thread, name, caller);
 	return result;
 }
 #endif

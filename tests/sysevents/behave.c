@@ -483,6 +483,8 @@ int main(int count, char **words)
 		{ "limits", behave_limits },
 		{ "dates", behave_dates },
 		{ "names", behave_names },
+		{ "renamed", behave_renamed },
+		{ "queues", behave_queues },
 		{ "inherited", behave_inherited },
 		{ "last_signal", behave_last_signal },
 #ifndef BEHAVE_STATIC

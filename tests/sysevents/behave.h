@@ -21,6 +21,8 @@ void behave_modes(void);
 void behave_limits(void);
 void behave_dates(void);
 void behave_names(void);
+void behave_renamed(void);
+void behave_queues(void);
 void behave_inherited(void);
 void behave_last_signal(void);
 

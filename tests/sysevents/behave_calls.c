@@ -4,6 +4,7 @@
 #include "behave.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <netinet/in.h>
@@ -12,7 +13,10 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -177,6 +181,55 @@ void behave_names(void)
 	ASK(bind(listener, (struct sockaddr *)&local, sizeof(local)));
 	ASK(connect(listener, NULL, 0));
 	(void)unlink(local.sun_path);
+}
+
+/* ---- Names of threads ---- */
+
+static sem_t is_named;
+
+static void *thread_of_two_names(void *argument)
+{
+	(void)sem_wait(&is_named);
+	ASK(prctl(PR_SET_NAME, "by itself, at length"));
+	return argument;
+}
+
+void behave_renamed(void)
+{
+	pthread_t thread;
+
+	(void)sem_init(&is_named, 0, 0);
+	ASK(pthread_create(&thread, NULL, thread_of_two_names, NULL));
+	ASK(pthread_setname_np(thread, "by another"));
+	ASK(pthread_setname_np(thread, "by another, at length"));
+	(void)sem_post(&is_named);
+	(void)pthread_join(thread, NULL);
+}
+
+/* ---- What System V has ---- */
+
+void behave_queues(void)
+{
+	const struct timespec two_ms = { 0, 2000000 };
+	struct sembuf operation = { .sem_op = 1 };
+	struct {
+		long kind;
+		char text[8];
+	} message = { 1, "message" };
+	int set = semget(IPC_PRIVATE, 1, 0600);
+	int queue = msgget(IPC_PRIVATE, 0600);
+
+	ASK(semop(set, &operation, 1));
+	operation.sem_op = -1;
+	ASK(semop(set, &operation, 1));
+	ASK(semtimedop(set, &operation, 1, &two_ms));
+	ASK(errno);
+	ASK(msgsnd(queue, &message, 8, 0));
+	ASK(msgrcv(queue, &message, 8, 1, 0));
+	ASK(msgrcv(queue, &message, 8, 1, IPC_NOWAIT));
+	ASK(errno);
+	(void)semctl(set, 0, IPC_RMID);
+	(void)msgctl(queue, IPC_RMID, NULL);
 }
 
 /* ---- A lock of the kernel's with priority inheritance: its word is the holder's number ---- */

@@ -205,6 +205,28 @@ what_descriptors_are_is_told_and_said_of_waits()
 	grep -q 'was in read from 127\.0\.0\.1:[1-9]' out || fail "nobody says whose: $(head -n 3 out)"
 }
 
+a_name_that_a_thread_gets_from_another_or_gives_itself_is_told()
+{
+	same -- renamed
+	events process
+	tid=$(sed -n 's/.*what=thread_begin  number=\([0-9]*\) .*/\1/p' events | tail -n 1)
+	for name in 'by another' 'by itself, at l'; do
+		[ "$(count "what=thread_name  number=$tid .*name=\"$name\"\$")" -ge 1 ] ||
+			fail "$name of $tid: $(grep thread_ events)"
+	done
+}
+
+queues_and_semaphores_of_system_v_are_told()
+{
+	same --only sem,mq -- queues
+	events call_exit
+	[ "$(count 'call=semop .*result=0 ')" -eq 2 ] || fail 'not two operations that succeeded'
+	[ "$(count 'call=semop .*result=-11 .*took_us=[2-9][0-9][0-9][0-9]')" -eq 1 ] || fail 'none that was waited for'
+	[ "$(count 'call=msgsnd .*result=0 ')" -eq 1 ] || fail 'no message was sent'
+	[ "$(count 'call=msgrcv .*result=8 ')" -eq 1 ] || fail 'no message was received'
+	[ "$(count 'call=msgrcv .*result=-42 ')" -eq 1 ] || fail 'nothing of the one that was not there'
+}
+
 a_library_that_stops_the_programs_clock_does_not_stop_ours()
 {
 	need cc

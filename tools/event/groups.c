@@ -19,7 +19,7 @@
 #define FUNCTIONS  (TYPE(FUNCTION_ENTER) | TYPE(FUNCTION_EXIT))
 #define ALWAYS     (TYPE(PROCESS) | TYPE(GENERAL_DEBUG))
 
-#define SEMS    (CALL(SEM_WAIT) | CALL(SEM_POST))
+#define SEMS    (CALL(SEM_WAIT) | CALL(SEM_POST) | CALL(SEMOP))
 #define RWLOCKS (1u << POSIX_TRACE_KIND_READ_NP | 1u << POSIX_TRACE_KIND_WRITE_NP)
 #define SPINS   (1u << POSIX_TRACE_KIND_SPIN_NP)
 #define FILES                                                                                      \
@@ -28,6 +28,7 @@
 #define SOCKETS   (CALL(ACCEPT) | CALL(CONNECT) | CALL(RECV) | CALL(SEND))
 #define POLLS     (CALL(POLL) | CALL(SELECT) | CALL(EPOLL_WAIT))
 #define FSYNCS    (CALL(FSYNC) | CALL(MSYNC))
+#define QUEUES    (CALL(MQ) | CALL(MSGSND) | CALL(MSGRCV))
 #define ALLOCS    (CALL(MALLOC) | CALL(FREE) | CALL(REALLOC))
 /* Whatever number a call has, and will have. */
 #define ALL_CALLS (~(uint64_t)ALLOCS)
@@ -57,8 +58,8 @@ static const struct group {
 	{ "socket", { .types = CALLS, .calls = SOCKETS } },
 	{ "poll", { .types = CALLS, .calls = POLLS } },
 	{ "fsync", { .types = CALLS, .calls = FSYNCS } },
-	{ "mq", { .types = CALLS, .calls = CALL(MQ) } },
-	{ "io", { .types = CALLS, .calls = FILES | SOCKETS | POLLS | FSYNCS | CALL(MQ) } },
+	{ "mq", { .types = CALLS, .calls = QUEUES } },
+	{ "io", { .types = CALLS, .calls = FILES | SOCKETS | POLLS | FSYNCS | QUEUES } },
 	{ "alloc", { .types = CALLS, .calls = ALLOCS } },
 	{ "calls", { .types = CALLS, .calls = ALL_CALLS } },
 	{ "function", { .types = FUNCTIONS } },

@@ -9,8 +9,8 @@ static const char *const kinds[] = { NULL, "read", "write", "spin" };
 static const char *const calls[] = { NULL, "sem_wait", "sem_post", "barrier_wait", "once", "join",
 	"sleep", "read", "write", "open", "close", "accept", "connect", "recv", "send", "poll",
 	"select", "epoll_wait", "fsync", "futex_wait", "timer", "wait", "malloc", "free", "realloc",
-	"lseek", "sendfile", "flock", "msync", "pause", "mq", "file_name", "futex_wake",
-	"priority" };
+	"lseek", "sendfile", "flock", "msync", "pause", "mq", "file_name", "futex_wake", "priority",
+	"semop", "msgsnd", "msgrcv" };
 static const char *const processes[] = { NULL, "image", "image_gone", "thread_create",
 	"thread_begin", "thread_end", "thread_name", "fork", "exec", "exit", "traced", "descriptor",
 	"untraced", "memory", "semaphore", "image_build" };
