@@ -485,6 +485,7 @@ int main(int count, char **words)
 		{ "names", behave_names },
 		{ "renamed", behave_renamed },
 		{ "queues", behave_queues },
+		{ "shared", behave_shared },
 		{ "inherited", behave_inherited },
 		{ "last_signal", behave_last_signal },
 #ifndef BEHAVE_STATIC

@@ -23,6 +23,7 @@ void behave_dates(void);
 void behave_names(void);
 void behave_renamed(void);
 void behave_queues(void);
+void behave_shared(void);
 void behave_inherited(void);
 void behave_last_signal(void);
 

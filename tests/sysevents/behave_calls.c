@@ -13,6 +13,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
@@ -204,6 +205,42 @@ void behave_renamed(void)
 	ASK(pthread_setname_np(thread, "by another, at length"));
 	(void)sem_post(&is_named);
 	(void)pthread_join(thread, NULL);
+}
+
+/* ---- A mutex of two processes, at another address in each ---- */
+
+static __attribute__((noinline)) void have_shared(pthread_mutex_t *mutex, int told)
+{
+	(void)pthread_mutex_lock(mutex);
+	(void)!write(told, "", 1);
+	(void)usleep(20000);
+	(void)pthread_mutex_unlock(mutex);
+}
+
+void behave_shared(void)
+{
+	pthread_mutexattr_t attributes;
+	pthread_mutex_t *here;
+	pthread_mutex_t *there;
+	char byte;
+	int ends[2];
+	int fd = memfd_create("shared", 0);
+
+	if (ftruncate(fd, 4096) != 0 || pipe(ends) != 0)
+		return;
+	here = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	there = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	(void)pthread_mutexattr_init(&attributes);
+	ASK(pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED));
+	ASK(pthread_mutex_init(here, &attributes));
+	if (fork() == 0) {
+		(void)!read(ends[0], &byte, 1);
+		(void)pthread_mutex_lock(there);
+		(void)pthread_mutex_unlock(there);
+		_exit(0);
+	}
+	have_shared(here, ends[1]);
+	(void)wait(NULL);
 }
 
 /* ---- What System V has ---- */

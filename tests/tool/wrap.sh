@@ -216,6 +216,13 @@ a_name_that_a_thread_gets_from_another_or_gives_itself_is_told()
 	done
 }
 
+a_mutex_that_another_process_has_is_told_with_the_place_where_it_took_it()
+{
+	same --only mutex -- shared
+	run 0 why --locks run.ptl
+	grep -q 'waited .* while .* had it, taken in have_shared' out || fail "$(cat out)"
+}
+
 queues_and_semaphores_of_system_v_are_told()
 {
 	same --only sem,mq -- queues

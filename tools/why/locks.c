@@ -18,6 +18,8 @@
 #define SIZE_AT    13u
 #define NAME_AT    21u
 
+#define PAGE_REST UINT64_C(0xfff)
+
 /* No lock is as large: such memory may have several. */
 #define LARGEST 1024u
 /* Locks that are looked at in larger memory, in all: a log that has more of it has said enough. */
@@ -291,7 +293,25 @@ void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
 	note_hold(state, actor, lock);
 }
 
-/* Where it took it, it does not say. */
+/*
+ * The same lock as another process sees it, which has it: one in memory of both may have another address there,
+ * but as far from the begin of a page.
+ */
+static const struct pxt_state_lock *twin_of(
+    const struct pxt_actor *holder, const struct pxt_state_lock *lock)
+{
+	for (unsigned i = 0; i < holder->hold_count; i++) {
+		const struct pxt_state_lock *other = holder->holds[i];
+
+		if (lock->of_system && other->of_system && other->process != lock->process &&
+		    other->name == lock->name &&
+		    ((other->key.value ^ lock->key.value) & PAGE_REST) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+/* Where it took it, it does not say; another process may have seen that. */
 void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock,
     const struct pxt_event *event)
 {
@@ -299,8 +319,14 @@ void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct px
 
 	if (!holder || pxt_lock_holder(state, lock, &known) == holder)
 		return;
+	const struct pxt_state_lock *twin = twin_of(holder, lock);
+
 	pxt_locks_acquire(state, holder, lock, event, false);
 	lock->place.address.value = 0;
+	if (twin) {
+		lock->place = twin->place;
+		lock->since_ns = twin->since_ns;
+	}
 }
 
 void pxt_locks_judge(
