@@ -510,6 +510,17 @@ a_sleep_up_to_a_date_may_be_too_long()
 	answer 'high slept for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
 }
 
+a_sleep_of_less_than_a_millisecond_is_held_against_what_it_asked_for()
+{
+	awk 'BEGIN { for (i = 0; i < 12; i++) {
+		at = 1000 + i * 1000 + (i > 7) * 30000
+		printf "%d high call_enter 6 0 0 200000\n", at
+		printf "%d high call_exit 6 0 0 300\n", at + 300 + (i == 7) * 30000
+	} }' | log run.ptl
+	run 0 why run.ptl
+	answer 'high slept for 30.3 ms, where 200 us was asked for (1 of 12).'
+}
+
 # A read of a timer: descriptor 5.
 a_timers_descriptor_may_be_readable_too_late()
 {

@@ -21,9 +21,7 @@ static bool is_timer(const struct pxt_home *home)
 /* What a sleep asked for; 0: it did not say, or a date. */
 static int64_t asked_ns(const struct pxt_home *home)
 {
-	if (home->call != POSIX_TRACE_CALL_SLEEP_NP || home->asked > INT64_MAX / MS)
-		return 0;
-	return (int64_t)home->asked * MS;
+	return home->call == POSIX_TRACE_CALL_SLEEP_NP ? home->asked_ns : 0;
 }
 
 static int64_t quantile(const struct pxt_series *series, unsigned per_mille)

@@ -276,6 +276,8 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	pxt_series_add(&home->waits, (uint64_t)length);
 	pxt_rounds_keep(&home->long_waits, &wait);
 	measure_wait(home, thread, wait, pxt_limits_of(rounds->limits, actor->raw));
+	if (thread->date_ns == 0 && thread->asked_ns > home->asked_ns)
+		home->asked_ns = thread->asked_ns;
 	home->date_ns = thread->date_ns;
 	home->is_behind = thread->date_ns != 0 && thread->date_ns <= thread->since_ns;
 	home->waited_ns += length;

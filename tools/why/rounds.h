@@ -102,6 +102,7 @@ struct pxt_home {
 	struct pxt_round
 	    head;       /* the latest late round, or the one that it follows from; end_ns 0: none */
 	bool is_behind; /* the latest wait began behind the date that it was to end at */
+	int64_t asked_ns;  /* of sleeps: the longest one; 0: they did not say, or a date */
 	int64_t date_ns;   /* until when the latest wait was asked for; 0: it did not say */
 	int64_t waited_ns; /* in all */
 	int64_t first_ns;
