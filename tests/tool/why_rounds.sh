@@ -395,6 +395,28 @@ a_wait_that_timed_out_says_how_long_it_was_to_be()
 	answer 'high was in pthread_cond_wait for 200 ms, until it timed out: nobody signalled it within 200 ms, where 9.00 ms is usual (1 of 12).'
 }
 
+# Nobody planned that the signal is lost; the sleep that middle takes now and then is its own.
+giving_up_a_wait_is_no_plan()
+{
+	{
+		awk 'BEGIN {
+			for (i = 0; i < 12; i++) {
+				at = 1000 + i * 10000 + (i > 6 ? 200000 : 0)
+				took = i == 6 ? 200010 : 9000
+				printf "%d high cond_wait 512 576 200000000\n", at
+				printf "%d high cond_resume 512 576 %d %d\n", at + took, took, i == 6 ? 110 : 0
+				printf "%d high mutex_unlock 576 0\n", at + took + 10
+			}
+		}'
+		sleeps middle 1 10 10
+		echo "102100 middle call_enter 6 0 250"
+		echo "352100 middle call_exit 6 0 0 250000"
+		sleeps middle 352.2 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in pthread_cond_wait for 200 ms' out || fail "another answer: $(head -n 1 out)"
+}
+
 a_handler_is_told_with_the_name_of_its_signal()
 {
 	{

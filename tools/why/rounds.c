@@ -245,12 +245,16 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	rounds->rounds_read++;
 }
 
-/* It waited as long as it had said: its own plan. */
+/*
+ * It waited as long as it had said: its own plan.  Not where it waited to be signalled, and gave up: that it was
+ * not is what delayed it.
+ */
 static bool is_planned(const struct pxt_round_thread *thread, int64_t length)
 {
 	int64_t asked = thread->asked_ns;
 
-	return asked > 0 && length >= asked - MS && length < asked + asked / 9;
+	return asked > 0 && (has_limit(thread->call) || thread->date_ns != 0) &&
+	       length >= asked - MS && length < asked + asked / 9;
 }
 
 static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
