@@ -223,22 +223,34 @@ bool pxt_intake_empty(struct pxt_producer_memory *producer)
  * nothing of itself has some number all the same.  False: there is none; *thread and *index are as in
  * the record of a thread without a place.
  */
-static bool thread_of(struct pxt_producer_memory *producer, uint32_t *index, uint64_t *thread)
+static bool thread_of(
+    struct pxt_producer_memory *producer, uint64_t ticks, uint32_t *index, uint64_t *thread)
 {
 	const struct pxt_thread *entry = &producer->directory->threads.entry[*index];
+	const uint64_t since = pxt_thread_since(entry);
 	uint16_t *known = &producer->thread[*index];
 	char name[PXT_THREAD_NAME];
 	int32_t tid;
+	bool ask;
 
 	*thread = pxt_wide_load((pxt_wide *)(uintptr_t)&entry->thread);
 	if (!*thread)
 		*thread = *index;
 	tid = atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->tid, memory_order_relaxed);
-	if (!*known) {
+	ask = !*known || producer->since[*index] != (uint32_t)since;
+	if (ask)
 		pxt_producer_read(name, entry->name, sizeof(name));
-		name[sizeof(name) - 1u] = '\0';
-		*known = (uint16_t)pxt_intake_put_thread(producer->pid, tid, *thread, name);
+	atomic_thread_fence(memory_order_acquire);
+	/* Its thread has ended, and another one has the place: nobody knows who it was. */
+	if (since > ticks || pxt_thread_since(entry) != since) {
+		*index = PXT_THREAD_EXTRA;
+		*thread = 0;
+		return false;
 	}
+	name[sizeof(name) - 1u] = '\0';
+	if (ask)
+		*known = (uint16_t)pxt_intake_put_thread(producer->pid, tid, *thread, name);
+	producer->since[*index] = (uint32_t)since;
 	*index = *known != PXT_THREAD_EXTRA ? *known : pxt_extra_pack(thread, tid);
 	return *known != PXT_THREAD_EXTRA;
 }
@@ -271,7 +283,7 @@ static bool translate(const struct pxt_producer_pull *pull, struct pxt_producer_
 	} else if (index == PXT_THREAD_NONE || index >= CONFIG_PTRACE_MAX_THREADS) {
 		return false;
 	} else {
-		extra = !thread_of(producer, &index, &event->thread);
+		extra = !thread_of(producer, lane->ticks, &index, &event->thread);
 	}
 	event->pid = (uint32_t)producer->pid;
 	event->bytes = bytes < max_data ? bytes : max_data;

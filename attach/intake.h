@@ -79,6 +79,7 @@ struct pxt_producer_memory {
 	/* This process' number for each of the producer's types; 0: not learnt. */
 	_Atomic uint16_t type[PXT_ID_COUNT];
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
+	uint32_t since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of what its own entry said then */
 	struct pxt_intake_lane lane[CONFIG_PTRACE_LANES_MAX];
 };
 

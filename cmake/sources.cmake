@@ -196,6 +196,8 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/stream/nohot.c
 	core/stream/stream.c
 	core/stream/wanted.c)
+ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
+	core/stream/places.c)
 ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 	port/posix/processes.c)
 ptrace_unit(INHERIT SOURCES

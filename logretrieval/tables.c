@@ -209,16 +209,10 @@ int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char 
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks)
 {
 	uint32_t place = log->by_index ? log->by_index[index] : 0;
-	uint32_t last = place;
 
-	while (place) {
-		if (log->threads[place - 1].thread.since <= ticks)
-			return place;
-		last = place;
+	while (place && log->threads[place - 1].thread.since > ticks)
 		place = log->threads[place - 1].older;
-	}
-	/* Stamped just before the thread entered itself: the oldest one it can be. */
-	return last;
+	return place;
 }
 
 uint32_t pxt_log_find_placeless(struct pxt_log *log, uint64_t thread, int32_t pid, int32_t tid)

@@ -113,7 +113,7 @@ PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool u
 	/* The latest one that had this index; earlier ones are looked for. */
 	if (thread && thread->since > record->ticks) {
 		place = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
-		thread = &log->threads[place - 1].thread;
+		thread = place ? &log->threads[place - 1].thread : NULL;
 	}
 	context->address = number >> 16 | (number >> 63 ? UINT64_C(0xffff) << 48 : 0);
 	context->thread = thread ? thread->thread : 0;

@@ -135,7 +135,7 @@ static bool take_turn(struct sink *to)
 		            event.info, sink.data, PXT_DATA_MAX, &ctx);
 		if (!plain)
 			break;
-		pxt_take_origin(sink.stream, ctx, &origin);
+		pxt_take_origin(sink.stream, ctx, front.high, &origin);
 		event.ticks = front.high > event.ticks ? front.high : event.ticks;
 		add(&sink, &event, &origin);
 		pxt_consumer_walk_on(&walk, pxt_info_slots(event.info, PXT_CTX_BYTES));

@@ -33,6 +33,16 @@ void pxt_port_clock_read(struct pxt_clock_set *set);
  */
 void pxt_port_clock_choose(uint64_t (*clock)(void), uint64_t hz);
 
+/* ---- Ends of threads ---- */
+
+/*
+ * From now on @end is called in each thread that has marked itself and ends, after nearly all that the
+ * program does there.  False: that cannot be had.  Once in a process, by one thread.
+ */
+bool pxt_port_thread_end_watch(void (*end)(void));
+/* The calling thread wants it; on the trace path. */
+void pxt_port_thread_end_mark(void);
+
 /* ---- Memory (never on the trace path) ---- */
 
 /* Zeroed, 4,096-byte aligned on hosts (64 elsewhere), touched, kept from forked children. */

@@ -39,7 +39,7 @@ PROFILES = {
 TRACE_PATH = ["posix_trace_event", "pxt_emit_system", "typed_point", "largest_typed_point"]
 # What the trace path may call beside the library: mem*, and what tells who, when, and wakes.
 TRACE_PATH_CALLS = re.compile(
-    r"mem(cpy|set|move)|pthread_self|pthread_getcpuclockid|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
+    r"mem(cpy|set|move)|pthread_self|pthread_getcpuclockid|pthread_setspecific|clock_gettime|syscall|__errno_location|__aeabi_\w+|pxt_board_\w+")
 
 # A typed point's first use, which takes a lock: not the trace path.
 FIRST_USE = "_pxt_point_open"
@@ -61,6 +61,8 @@ CALLS = {
     "get_clock": ["pxt_streamops_get_clock", "logretrieval/ops.c:get_clock"],
     "rewind": ["logretrieval/ops.c:rewind_log"],
     "close": ["pxt_log_close"],
+    "at_end": ["core/process/threads.c:thread_ends"],
+    "one_ended": ["core/stream/places.c:one_more_ended"],
     "info": ["logretrieval/info.c:get_info"],
     "thread": ["logretrieval/info.c:get_thread"],
     "module": ["logretrieval/info.c:get_module"],

@@ -21,9 +21,11 @@ struct pxt_tolog_describe {
 	uint32_t modules;
 	int error;
 	uint32_t count;           /* of the thread table, at this look */
+	uint32_t given;           /* pxt_threads_given at the last one */
 	uint64_t module[MODULES]; /* key_of() those told */
 	/* Checksum of what was told of a thread; 0: nothing. */
 	uint32_t told[CONFIG_PTRACE_MAX_THREADS];
+	uint32_t since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of the entry's */
 };
 
 size_t pxt_tolog_describe_bytes(void)
@@ -62,24 +64,39 @@ static void put_thread(struct pxt_tolog *log, const struct pxt_log_thread *threa
 		(void)pxt_logfmt_put_thread(&log->meta, thread);
 }
 
-static void tell_thread(
-    struct pxt_tolog *log, uint32_t index, int32_t tid, const char name[PXT_THREAD_NAME])
+/* False: the place is just given to another thread, or the thread enters itself; there is a next look. */
+static bool read_thread(uint32_t index, struct pxt_log_thread *thread)
 {
 	const struct pxt_thread *entry = &pxt_threads->entry[index];
-	struct pxt_log_thread thread = { .thread = thread_at(index),
-		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
-		.tid = tid,
-		.index = (uint16_t)index };
-	uint32_t sum;
 
-	memcpy(thread.name, name, sizeof(thread.name));
-	thread.name[sizeof(thread.name) - 1] = '\0';
-	sum = pxt_crc32((uint32_t)tid, thread.name, strlen(thread.name)) | 1u;
-	if (log->describe->told[index] == sum)
+	memset(thread, 0, sizeof(*thread));
+	thread->since = pxt_thread_since(entry);
+	atomic_thread_fence(memory_order_acquire);
+	thread->thread = thread_at(index);
+	if (!thread->thread)
+		return false;
+	thread->pid = atomic_load_explicit(&entry->pid, memory_order_relaxed);
+	thread->tid = atomic_load_explicit(&entry->tid, memory_order_relaxed);
+	thread->index = (uint16_t)index;
+	pxt_thread_get_name(entry, thread->name);
+	thread->name[sizeof(thread->name) - 1] = '\0';
+	atomic_thread_fence(memory_order_acquire);
+	return pxt_thread_since(entry) == thread->since;
+}
+
+static void tell_thread(struct pxt_tolog *log, const struct pxt_log_thread *thread)
+{
+	struct pxt_tolog_describe *describe = log->describe;
+	const uint32_t since = (uint32_t)thread->since;
+	uint32_t sum = pxt_crc32((uint32_t)thread->tid, thread->name, strlen(thread->name)) | 1u;
+
+	if (describe->told[thread->index] == sum && describe->since[thread->index] == since)
 		return;
-	put_thread(log, &thread);
-	if (!log->describe->error)
-		log->describe->told[index] = sum;
+	put_thread(log, thread);
+	if (describe->error)
+		return;
+	describe->told[thread->index] = sum;
+	describe->since[thread->index] = since;
 }
 
 /*
@@ -90,15 +107,17 @@ static void tell_thread(
 static void match(void *context, const struct pxt_port_thread_info *info)
 {
 	struct pxt_tolog *log = context;
+	struct pxt_log_thread thread;
 
 	for (uint32_t i = log->describe->count; i > 0; i--) {
-		int32_t tid =
-		    atomic_load_explicit(&pxt_threads->entry[i].tid, memory_order_relaxed);
-
-		if (!info->thread || thread_at(i) != info->thread || (tid && tid != info->tid) ||
+		if (!info->thread || thread_at(i) != info->thread || !read_thread(i, &thread) ||
+		    (thread.tid && thread.tid != info->tid) ||
 		    pxt_forks_foreign(&pxt_threads->entry[i]))
 			continue;
-		tell_thread(log, i, info->tid, info->name);
+		thread.tid = info->tid;
+		memcpy(thread.name, info->name, sizeof(thread.name));
+		thread.name[sizeof(thread.name) - 1] = '\0';
+		tell_thread(log, &thread);
 		return;
 	}
 }
@@ -106,18 +125,17 @@ static void match(void *context, const struct pxt_port_thread_info *info)
 /* Threads that are gone by now are known by number only, or by what they said of themselves. */
 static void tell_rest(struct pxt_tolog *log)
 {
-	char name[PXT_THREAD_NAME];
 	uint32_t first_missing = log->describe->count + 1u;
+	struct pxt_log_thread thread;
 
 	for (uint32_t i = 1; i <= log->describe->count; i++) {
-		struct pxt_thread *entry = &pxt_threads->entry[i];
-		/* A thread that is just entering itself comes with the next look. */
-		if (!thread_at(i)) {
-			first_missing = i < first_missing ? i : first_missing;
-		} else if (!log->describe->told[i]) {
-			pxt_thread_get_name(entry, name);
-			tell_thread(
-			    log, i, atomic_load_explicit(&entry->tid, memory_order_relaxed), name);
+		if (!read_thread(i, &thread)) {
+			/* Who is just entering comes with the next look. */
+			if (!pxt_thread_is_nobodys(&pxt_threads->entry[i]))
+				first_missing = i < first_missing ? i : first_missing;
+		} else if (!log->describe->told[i] ||
+		           log->describe->since[i] != (uint32_t)thread.since) {
+			tell_thread(log, &thread);
 		}
 	}
 	log->describe->threads = first_missing - 1u;
@@ -126,11 +144,14 @@ static void tell_rest(struct pxt_tolog *log)
 static int tell_threads(struct pxt_tolog *log, bool slow)
 {
 	struct pxt_tolog_describe *describe = log->describe;
+	uint32_t given;
 
 	describe->error = 0;
 	describe->count = entries();
-	if (!slow && describe->count == describe->threads)
+	given = atomic_load_explicit(&pxt_threads_given, memory_order_acquire);
+	if (!slow && describe->count == describe->threads && describe->given == given)
 		return 0;
+	describe->given = given;
 	if (pxt_tolog_output(log) != PXT_OUTPUT_SEALING)
 		pxt_port_threads(match, log);
 	tell_rest(log);

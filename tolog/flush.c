@@ -7,6 +7,7 @@
 
 #include "core/control/control.h"
 #include "core/control/error.h"
+#include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"
 #include "core/testpoints.h"
@@ -136,7 +137,9 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 		return EINVAL;
 	log->flushing = true;
 	PXT_TESTPOINT(PXT_TP_FLUSH_BEGUN);
+	pxt_threads_pin();
 	error = run(stream, &flush);
+	pxt_threads_unpin();
 	log->flushing = false;
 	if (log->over)
 		pxt_tolog_lose_rest(stream);

@@ -6,6 +6,7 @@
 #include "core/control/barrier.h"
 
 #include "core/control/sysevent.h"
+#include "core/process/threads.h"
 #include "core/stream/admit.h"
 #include "core/stream/gate.h"
 #include "core/stream/startset.h"
@@ -70,6 +71,7 @@ static bool put_oob(struct pxt_block *block, const struct pxt_ring_event *event,
 	oob->ticks = pxt_port_ticks_ordered();
 	oob->ctx = event->ctx;
 	oob->thread = event->thread;
+	pxt_threads_keep(pxt_threads_who());
 	if (event->bytes)
 		memcpy(start ? pxt_oob_data(block) : &oob->why, event->data, event->bytes);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {

@@ -16,6 +16,7 @@
 #include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "core/stream/inherited.h"
+#include "core/stream/places.h"
 #include "core/stream/share.h"
 #include "core/stream/startset.h"
 #include "core/stream/stream.h"
@@ -258,6 +259,7 @@ static int create_locked(
 	if (pxt_inherited_shares(block))
 		pxt_forks_begin();
 	pxt_port_mutex_unlock(&stream->mutex);
+	pxt_places_begin();
 	/* Release: a writer that finds the block finds it complete. */
 	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);
 	pxt_filestream_fill(block, index, whole);

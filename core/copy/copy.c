@@ -11,6 +11,7 @@
 
 #include "core/copy/copy_steps.h"
 #include "core/process/holdback.h"
+#include "core/process/threads.h"
 #include "core/read/lane.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
@@ -272,6 +273,8 @@ int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 	copy->stream.block = pxt_port_alloc(copy->stream.block_bytes);
 	if (!copy->stream.block)
 		return ENOMEM;
+	/* Until it is freed: it names threads by their places. */
+	pxt_threads_pin();
 	stream = pxt_stream_lock(trid);
 	if (!stream) {
 		pxt_copy_free(copy);
@@ -291,4 +294,5 @@ void pxt_copy_free(struct pxt_copy *copy)
 {
 	pxt_port_free(copy->stream.block, copy->stream.block_bytes);
 	copy->stream.block = NULL;
+	pxt_threads_unpin();
 }

@@ -109,6 +109,7 @@ static void start(void)
 		forget_parent();
 	if (CONFIG_PTRACE_PORT_POSIX && !at_fork_set) {
 		pxt_port_around_fork(before_fork, NULL, in_child);
+		pxt_threads_watch_ends();
 		at_fork_set = true;
 	}
 	(void)pxt_port_wipe_on_fork(&pxt_fork, sizeof(pxt_fork));

@@ -11,6 +11,7 @@
 #include "port_atomic.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,6 +23,18 @@
 #define PXT_SPACE_MEMBER
 #endif
 
+/* Whether places of threads that have ended are given to others (DESIGN.md 5.7). */
+#if CONFIG_PTRACE_PORT_POSIX && CONFIG_PTRACE_RECORD_THREAD &&                                     \
+    (!CONFIG_PTRACE_TOLOG || CONFIG_PTRACE_LOG_METADATA)
+#define PXT_PLACES_AGAIN 1
+#define PXT_LIFE_MEMBER                                                                            \
+	_Atomic uint32_t life; /* core/process/threads.c */                                        \
+	pxt_wide since;        /* records of the thread have this stamp or a later one */
+#else
+#define PXT_PLACES_AGAIN 0
+#define PXT_LIFE_MEMBER
+#endif
+
 struct pxt_thread {
 	PXT_ALIGNED(PXT_CACHE_LINE) _Atomic uint32_t passes; /* odd: inside a trace point */
 	uint32_t gave_up; /* a value of `passes` that was waited for in vain */
@@ -30,7 +43,34 @@ struct pxt_thread {
 	_Atomic int32_t tid;        /* the system's number, 0: not known */
 	char name[PXT_THREAD_NAME]; /* its first byte last; "": nobody looked yet */
 	PXT_SPACE_MEMBER
+	PXT_LIFE_MEMBER
 };
+
+#if PXT_PLACES_AGAIN
+#define PXT_THREAD_GIVEN_BACK 1u /* `life` of a place that no thread has now */
+
+PXT_INLINE uint64_t pxt_thread_since(const struct pxt_thread *entry)
+{
+	return pxt_wide_load((pxt_wide *)(uintptr_t)&entry->since);
+}
+
+PXT_INLINE bool pxt_thread_is_nobodys(const struct pxt_thread *entry)
+{
+	return atomic_load_explicit(&entry->life, memory_order_relaxed) == PXT_THREAD_GIVEN_BACK;
+}
+#else
+PXT_INLINE uint64_t pxt_thread_since(const struct pxt_thread *entry)
+{
+	(void)entry;
+	return 0;
+}
+
+PXT_INLINE bool pxt_thread_is_nobodys(const struct pxt_thread *entry)
+{
+	(void)entry;
+	return false;
+}
+#endif
 
 /* The first byte last: a thread that sees it sees the rest of the first name. */
 PXT_INLINE void pxt_thread_set_name(struct pxt_thread *entry, const char name[PXT_THREAD_NAME])

@@ -14,14 +14,6 @@ struct pxt_thread_table *pxt_threads;
 PXT_TLS struct pxt_self pxt_self = { .epoch = PXT_EPOCH_NONE };
 struct pxt_thread pxt_no_entry = { .passes = 1u };
 
-void pxt_threads_after_fork(void)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		atomic_store_explicit(&pxt_unregistered.inside[i], 0u, memory_order_relaxed);
-		atomic_store_explicit(&pxt_unregistered.abandoned[i], 0u, memory_order_relaxed);
-	}
-}
-
 /* ---- Threads without a place ---- */
 
 void pxt_threads_enter_unregistered(struct pxt_pass *pass)
@@ -52,6 +44,204 @@ void pxt_threads_leave_unregistered(const struct pxt_pass *pass)
 	pxt_self.depth--;
 }
 
+static uint32_t entries(const struct pxt_thread_table *table)
+{
+	uint32_t count = atomic_load_explicit(
+	    &((struct pxt_thread_table *)(uintptr_t)table)->count, memory_order_acquire);
+
+	return count < CONFIG_PTRACE_MAX_THREADS ? count + 1u : CONFIG_PTRACE_MAX_THREADS;
+}
+
+/* ---- Places that are given again ---- */
+
+_Atomic uint32_t pxt_threads_given;
+
+#if PXT_PLACES_AGAIN
+
+/* `life`: 0 its thread lives, or is not known to have ended; or one of these; or the look that came next. */
+#define GIVEN_BACK PXT_THREAD_GIVEN_BACK
+#define KEPT       2u
+#define LOOKS      4u
+
+void (*_Atomic pxt_threads_one_ended)(void);
+
+static _Atomic uint32_t given_back[PXT_PLACES_WORDS]; /* a bit for each place */
+static _Atomic uint32_t given_back_count;
+static _Atomic uint32_t pins;
+static _Atomic uint32_t looks = LOOKS;
+static bool ends_are_told;
+
+/* Replicas are read while this process runs: there an index and what it means may be of two moments. */
+static bool may_be_given(void)
+{
+	return atomic_load_explicit(&given_back_count, memory_order_relaxed) && !pxt_forks_any() &&
+	       !pxt_replica_any();
+}
+
+static uint32_t take_given_back(struct pxt_thread_table *table)
+{
+	if (!may_be_given())
+		return PXT_THREAD_EXTRA;
+	/* Bound: the words of the table's places, and in each its bits, which others may take. */
+	for (uint32_t i = 0; i < PXT_PLACES_WORDS; i++) {
+		uint32_t bits = atomic_load_explicit(&given_back[i], memory_order_relaxed);
+
+		while (bits) {
+			uint32_t index = i * 32u + (uint32_t)__builtin_ctz(bits);
+			struct pxt_thread *entry = &table->entry[index];
+
+			if (!atomic_compare_exchange_strong_explicit(&given_back[i], &bits,
+			        bits & (bits - 1u), memory_order_acquire, memory_order_relaxed))
+				continue;
+			(void)atomic_fetch_sub_explicit(
+			    &given_back_count, 1u, memory_order_relaxed);
+			memset(entry->name, 0, sizeof(entry->name));
+			atomic_store_explicit(&entry->life, 0u, memory_order_relaxed);
+			/* A reader that finds a record of the new thread finds the place given. */
+			(void)atomic_fetch_add_explicit(
+			    &pxt_threads_given, 1u, memory_order_relaxed);
+			atomic_thread_fence(memory_order_seq_cst);
+			return index;
+		}
+	}
+	return PXT_THREAD_EXTRA;
+}
+
+static void tell_end(void)
+{
+	if (ends_are_told)
+		pxt_port_thread_end_mark();
+}
+
+/* What comes later in this thread, of handlers and destructors, is recorded without a place. */
+static void thread_ends(void)
+{
+	void (*one_ended)(void) =
+	    atomic_load_explicit(&pxt_threads_one_ended, memory_order_acquire);
+	struct pxt_thread *entry = pxt_self.entry;
+	uint32_t lives = 0;
+
+	if (!one_ended || !pxt_fork_epoch() || pxt_self.epoch != pxt_fork_epoch() ||
+	    pxt_self.index == PXT_THREAD_EXTRA || pxt_self.behind)
+		return;
+	one_ended();
+	pxt_self.ended = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	pxt_self.epoch = PXT_EPOCH_NONE;
+	(void)pxt_threads_register();
+	/* One that was left by a jump, inside a trace point, is waited for as ever. */
+	if (atomic_load_explicit(&entry->passes, memory_order_relaxed) & 1u)
+		return;
+	/* Release: its records are seen by who looks for them. */
+	(void)atomic_compare_exchange_strong_explicit(&entry->life, &lives,
+	    atomic_load_explicit(&looks, memory_order_relaxed), memory_order_release,
+	    memory_order_relaxed);
+}
+
+void pxt_threads_watch_ends(void)
+{
+	if (!ends_are_told)
+		ends_are_told = pxt_port_thread_end_watch(thread_ends);
+}
+
+void pxt_threads_pin(void)
+{
+	(void)atomic_fetch_add_explicit(&pins, 1u, memory_order_seq_cst);
+}
+
+void pxt_threads_unpin(void)
+{
+	(void)atomic_fetch_sub_explicit(&pins, 1u, memory_order_seq_cst);
+}
+
+bool pxt_threads_pinned(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	return atomic_load_explicit(&pins, memory_order_seq_cst) != 0;
+}
+
+void pxt_threads_keep(const struct pxt_self *self)
+{
+	if (self->index != PXT_THREAD_EXTRA)
+		atomic_store_explicit(&self->entry->life, KEPT, memory_order_relaxed);
+}
+
+bool pxt_threads_few_places(void)
+{
+	const struct pxt_thread_table *table = pxt_threads;
+	const uint32_t few = CONFIG_PTRACE_MAX_THREADS / 4u;
+
+	return table && !pxt_forks_any() && !pxt_replica_any() &&
+	       entries(table) >= CONFIG_PTRACE_MAX_THREADS - few &&
+	       atomic_load_explicit(&given_back_count, memory_order_relaxed) < few;
+}
+
+void pxt_threads_next_look(void)
+{
+	uint32_t next = 1u + atomic_load_explicit(&looks, memory_order_relaxed);
+
+	atomic_store_explicit(&looks, next < LOOKS ? LOOKS : next, memory_order_relaxed);
+}
+
+bool pxt_threads_has_ended(uint32_t index)
+{
+	uint32_t life = atomic_load_explicit(&pxt_threads->entry[index].life, memory_order_acquire);
+
+	return life >= LOOKS && atomic_load_explicit(&looks, memory_order_relaxed) - life >= 2u;
+}
+
+void pxt_threads_give_back(uint32_t index, uint64_t since)
+{
+	struct pxt_thread *entry = &pxt_threads->entry[index];
+
+	/* In this order: who reads the entry beside this finds no thread, or sees that `since` moved. */
+	pxt_wide_set(&entry->thread, 0);
+	atomic_thread_fence(memory_order_seq_cst);
+	pxt_wide_set(&entry->since, since);
+	atomic_thread_fence(memory_order_seq_cst);
+	atomic_store_explicit(&entry->life, GIVEN_BACK, memory_order_relaxed);
+	(void)atomic_fetch_or_explicit(
+	    &given_back[index / 32u], 1u << index % 32u, memory_order_release);
+	(void)atomic_fetch_add_explicit(&given_back_count, 1u, memory_order_relaxed);
+}
+
+static void forget_given_back(void)
+{
+	memset((void *)(uintptr_t)given_back, 0, sizeof(given_back));
+	atomic_store_explicit(&given_back_count, 0u, memory_order_relaxed);
+	atomic_store_explicit(&pins, 0u, memory_order_relaxed);
+}
+
+#else
+
+static uint32_t take_given_back(struct pxt_thread_table *table)
+{
+	(void)table;
+	return PXT_THREAD_EXTRA;
+}
+
+static void tell_end(void)
+{
+}
+
+static void forget_given_back(void)
+{
+}
+
+#endif
+
+/* One that no thread has had.  Looked at first, so that the count cannot run round. */
+static uint32_t take_fresh(struct pxt_thread_table *table)
+{
+	uint32_t index;
+
+	if (atomic_load_explicit(&table->count, memory_order_relaxed) >=
+	    CONFIG_PTRACE_MAX_THREADS - 1u)
+		return PXT_THREAD_EXTRA;
+	index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
+	return index < CONFIG_PTRACE_MAX_THREADS ? index : PXT_THREAD_EXTRA;
+}
+
 /*
  * May be interrupted by a handler that registers the same thread: then the thread has two
  * entries, both true, and uses the one that is set last.
@@ -71,20 +261,18 @@ PXT_COLD bool pxt_threads_register(void)
 		if (pxt_forked_keep())
 			return true;
 	}
-	/* Looked at first, so that the count cannot run round. */
-	if (atomic_load_explicit(&table->count, memory_order_relaxed) <
-	    CONFIG_PTRACE_MAX_THREADS - 1u) {
-		index = 1u + atomic_fetch_add_explicit(&table->count, 1u, memory_order_relaxed);
-		if (index < CONFIG_PTRACE_MAX_THREADS) {
-			entry = &table->entry[index];
-			pxt_forks_sign(entry, pxt_process_pid());
-			atomic_store_explicit(&entry->tid, pxt_port_tid(), memory_order_relaxed);
-			/* Last, for those who walk through the table: 0 is not there yet. */
-			pxt_wide_set(&entry->thread, pxt_port_thread());
-			pxt_replica_thread(table, index);
-		} else {
-			index = PXT_THREAD_EXTRA;
-		}
+	if (!pxt_self.ended)
+		index = take_given_back(table);
+	if (!pxt_self.ended && index == PXT_THREAD_EXTRA)
+		index = take_fresh(table);
+	if (index != PXT_THREAD_EXTRA) {
+		entry = &table->entry[index];
+		pxt_forks_sign(entry, pxt_process_pid());
+		atomic_store_explicit(&entry->tid, pxt_port_tid(), memory_order_relaxed);
+		/* Last, for those who walk through the table: 0 is not there yet. */
+		pxt_wide_set(&entry->thread, pxt_port_thread());
+		pxt_replica_thread(table, index);
+		tell_end();
 	}
 	pxt_self_is(index, entry);
 	/*
@@ -96,6 +284,15 @@ PXT_COLD bool pxt_threads_register(void)
 	return true;
 }
 
+void pxt_threads_after_fork(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		atomic_store_explicit(&pxt_unregistered.inside[i], 0u, memory_order_relaxed);
+		atomic_store_explicit(&pxt_unregistered.abandoned[i], 0u, memory_order_relaxed);
+	}
+	forget_given_back();
+}
+
 const struct pxt_self *pxt_threads_who(void)
 {
 	struct pxt_self interrupted;
@@ -105,14 +302,6 @@ const struct pxt_self *pxt_threads_who(void)
 		return &pxt_self;
 	pxt_forked_give_back(&interrupted);
 	return pxt_forked_own();
-}
-
-static uint32_t entries(const struct pxt_thread_table *table)
-{
-	uint32_t count = atomic_load_explicit(
-	    &((struct pxt_thread_table *)(uintptr_t)table)->count, memory_order_acquire);
-
-	return count < CONFIG_PTRACE_MAX_THREADS ? count + 1u : CONFIG_PTRACE_MAX_THREADS;
 }
 
 /* Who is inside is looked at so often. */
@@ -292,11 +481,19 @@ unsigned pxt_threads_left(void)
 	return unregistered_left() | (entries_left() ? 4u : 0u);
 }
 
-bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid)
+bool pxt_threads_find(uint32_t index, uint64_t ticks, uint64_t *thread, int32_t *pid)
 {
+	const struct pxt_thread *entry;
+	uint64_t since;
+
 	if (!pxt_threads || index == 0 || index >= entries(pxt_threads))
 		return false;
+	entry = &pxt_threads->entry[index];
+	since = pxt_thread_since(entry);
+	if (since > ticks)
+		return false;
 	*thread = pxt_wide_load(&pxt_threads->entry[index].thread);
-	*pid = atomic_load_explicit(&pxt_threads->entry[index].pid, memory_order_relaxed);
-	return true;
+	*pid = atomic_load_explicit(&entry->pid, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	return pxt_thread_since(entry) == since;
 }

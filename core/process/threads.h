@@ -12,7 +12,8 @@
  * processors (pxt_port_fence_all), then looks at the entries: a thread that it sees outside will
  * see the stream unwanted when it enters.  So the trace path carries no fence.
  *
- * Entries are never reused: an index in a record means the same thread for ever.
+ * An index in a record means the same thread as long as any stream holds the record.  Afterwards the
+ * place may be another thread's, from a stamp on that the entry tells (DESIGN.md 5.7).
  */
 #ifndef PXT_THREADS_H
 #define PXT_THREADS_H
@@ -59,6 +60,7 @@ struct pxt_self {
 	/* core/process/forked.h; without a place their number, else 1. */
 	uint32_t at_fork; /* trace points that it was inside of before its last fork */
 	uint32_t behind;  /* in a child: of those, the ones that it has yet to come back from */
+	uint32_t ended;   /* its place may be another thread's already */
 };
 
 /* In the process' directory; NULL until that is made. */
@@ -194,8 +196,56 @@ unsigned pxt_threads_left(void);
 void pxt_threads_after_fork(void);
 /* The calling thread for a record that is no trace point's: its index, and its CPU. */
 const struct pxt_self *pxt_threads_who(void);
-/* Identity after an index; false where there is none. */
-bool pxt_threads_find(uint32_t index, uint64_t *thread, int32_t *pid);
+/* Whose record with the stamp @ticks has the index; false where nobody knows. */
+bool pxt_threads_find(uint32_t index, uint64_t ticks, uint64_t *thread, int32_t *pid);
+
+/* ---- Places that are given again ---- */
+
+/* How often one was: who keeps what an index meant keeps this with it. */
+extern _Atomic uint32_t pxt_threads_given;
+
+#if PXT_PLACES_AGAIN
+
+#define PXT_PLACES_WORDS (CONFIG_PTRACE_MAX_THREADS / 32u + 1u)
+
+/* A thread with a place ends, and calls it, still inside of nothing; NULL: nothing is to be done. */
+extern void (*_Atomic pxt_threads_one_ended)(void);
+/* Called when the process starts: threads tell their end from now on. */
+void pxt_threads_watch_ends(void);
+/* As long as one holds, no place is given back: records are outside of the streams, with indices. */
+void pxt_threads_pin(void);
+void pxt_threads_unpin(void);
+bool pxt_threads_pinned(void);
+/* Something outside of the lanes names the thread: its place is its own for ever. */
+void pxt_threads_keep(const struct pxt_self *self);
+/* Few places are left that no thread has had. */
+bool pxt_threads_few_places(void);
+/* A look at the streams begins, and whether the thread of a place ended before the one before. */
+void pxt_threads_next_look(void);
+bool pxt_threads_has_ended(uint32_t index);
+/* No record names the place any more; the next thread's have stamps from @since on. */
+void pxt_threads_give_back(uint32_t index, uint64_t since);
+
+#else
+
+PXT_INLINE void pxt_threads_watch_ends(void)
+{
+}
+
+PXT_INLINE void pxt_threads_pin(void)
+{
+}
+
+PXT_INLINE void pxt_threads_unpin(void)
+{
+}
+
+PXT_INLINE void pxt_threads_keep(const struct pxt_self *self)
+{
+	(void)self;
+}
+
+#endif
 
 /* Proof of being inside; lives on the trace point's stack. */
 struct pxt_pass {

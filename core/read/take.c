@@ -16,12 +16,14 @@ static uint64_t little(const unsigned char *bytes, uint32_t count)
 	return value;
 }
 
-void pxt_take_who(const struct pxt_block *block, uint64_t ctx, struct pxt_origin *origin)
+void pxt_take_who(
+    const struct pxt_block *block, uint64_t ctx, uint64_t stamp, struct pxt_origin *origin)
 {
 	origin->address = pxt_context_address(ctx);
 	origin->thread = 0;
 	origin->pid = block->pid;
-	origin->known = pxt_threads_find(pxt_context_thread(ctx), &origin->thread, &origin->pid);
+	origin->known =
+	    pxt_threads_find(pxt_context_thread(ctx), stamp, &origin->thread, &origin->pid);
 }
 
 /* By newer records, or spoiled by a writer that was stopped for a lap (ruling 23): look again. */
@@ -91,7 +93,7 @@ static bool read_record(struct pxt_stream *stream, const struct pxt_item *item, 
 	} else if (!read_pieces(&ring, item, data, room, &got)) {
 		return false;
 	}
-	pxt_take_who(stream->block, got.ctx, origin);
+	pxt_take_who(stream->block, got.ctx, item->stamp, origin);
 	if (PXT_UNLIKELY(pxt_info_extra(item->info))) {
 		(void)pxt_extra_unpack(&got.thread, pxt_context_thread(got.ctx));
 		origin->thread = got.thread;
@@ -112,7 +114,7 @@ bool pxt_take_data(struct pxt_stream *stream, const struct pxt_item *item, void 
 		overwritten(stream, item);
 		return false;
 	}
-	pxt_take_who(stream->block, item->ctx, origin);
+	pxt_take_who(stream->block, item->ctx, UINT64_MAX, origin);
 	if (pxt_info_extra(item->info)) {
 		origin->thread = item->thread;
 		(void)pxt_extra_unpack(&origin->thread, pxt_context_thread(item->ctx));

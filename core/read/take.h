@@ -123,7 +123,8 @@ PXT_INLINE bool pxt_take_plain(const struct pxt_ring *ring, uint32_t pos, uint32
 bool pxt_take_data(struct pxt_stream *stream, const struct pxt_item *item, void *data, size_t room,
     struct pxt_origin *origin);
 /* Who and where, out of a record's context. */
-void pxt_take_who(const struct pxt_block *block, uint64_t ctx, struct pxt_origin *origin);
+void pxt_take_who(
+    const struct pxt_block *block, uint64_t ctx, uint64_t stamp, struct pxt_origin *origin);
 /* The record as item->slots slots with tag 0.  False: overwritten meanwhile. */
 bool pxt_take_slots(struct pxt_stream *stream, const struct pxt_item *item, struct pxt_slot *slots);
 
@@ -134,12 +135,18 @@ enum pxt_next pxt_take_any(struct pxt_stream *stream, struct pxt_item *item, voi
     size_t room, struct pxt_origin *origin);
 
 /* Who recorded it, and where; most often the thread that recorded the event before. */
-PXT_INLINE void pxt_take_origin(struct pxt_stream *stream, uint64_t ctx, struct pxt_origin *origin)
+PXT_INLINE void pxt_take_origin(
+    struct pxt_stream *stream, uint64_t ctx, uint64_t stamp, struct pxt_origin *origin)
 {
 	uint32_t index = pxt_context_thread(ctx);
+	uint32_t given;
 
-	if (PXT_UNLIKELY(index != stream->last_thread)) {
-		pxt_take_who(stream->block, ctx, &stream->last_origin);
+	/* After the record: pairs with the fence of who was given the place. */
+	atomic_thread_fence(memory_order_acquire);
+	given = atomic_load_explicit(&pxt_threads_given, memory_order_relaxed);
+	if (PXT_UNLIKELY(index != stream->last_thread || given != stream->last_given)) {
+		pxt_take_who(stream->block, ctx, stamp, &stream->last_origin);
+		stream->last_given = given;
 		/* A thread that is not known may be later. */
 		stream->last_thread = stream->last_origin.known ? index : PXT_THREAD_EXTRA;
 	}
@@ -160,7 +167,7 @@ PXT_INLINE enum pxt_next pxt_take_here(struct pxt_stream *stream, struct pxt_ite
 	                 !pxt_take_plain(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
 	                     (uint32_t)(front.low >> 32), data, room, &ctx)))
 		return pxt_take_any(stream, item, data, room, origin);
-	pxt_take_origin(stream, ctx, origin);
+	pxt_take_origin(stream, ctx, front.high, origin);
 	item->info = (uint32_t)(front.low >> 32);
 	item->stamp = front.high;
 	item->ticks = front.high < block->last_ticks ? block->last_ticks : front.high;

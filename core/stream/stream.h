@@ -84,6 +84,7 @@ struct pxt_stream {
 	struct pxt_second second;      /* that the reader's times are in */
 	struct pxt_origin last_origin; /* of the event that was read last; core/read/take.h */
 	uint32_t last_thread;          /* its thread's index; PXT_THREAD_EXTRA: not known */
+	uint32_t last_given;           /* pxt_threads_given then */
 };
 
 extern struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];

@@ -588,7 +588,7 @@ static void expect_threads_of_their_own(trace_id_t log, pid_t child)
 
 	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++) {
 		if (thread.posix_pid_np == child)
-			PXT_EQ(thread.posix_tid_np, 0);
+			PXT_EQ(thread.posix_tid_np, child);
 		else if (thread.posix_pid_np == getpid())
 			CU_ASSERT(
 			    thread.posix_tid_np == 0 || thread.posix_tid_np == (pid_t)getpid());

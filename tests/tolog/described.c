@@ -93,17 +93,22 @@ static void read_blocks(int fd)
 	PXT_EQ(at, size);
 }
 
-static trace_id_t begin(int fd)
+static trace_id_t begin_small(int fd, size_t bytes)
 {
 	trace_attr_t attr;
 	trace_id_t trid = 0;
 
 	(void)posix_trace_attr_init(&attr);
-	(void)posix_trace_attr_setstreamsize(&attr, 1 << 19);
+	(void)posix_trace_attr_setstreamsize(&attr, bytes);
 	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	return trid;
+}
+
+static trace_id_t begin(int fd)
+{
+	return begin_small(fd, 1 << 19);
 }
 
 static void *say(void *argument)
@@ -308,6 +313,34 @@ static void each_of_thousands_of_threads_one_after_the_other_is_named_by_its_eve
 	(void)close(fd);
 }
 
+/* Some were recorded, and how many of them by threads without a place. */
+static uint64_t placeless(int fd)
+{
+	struct posix_trace_logcheck_np sum;
+
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, NULL, 0), 0);
+	return sum.posix_placeless_np;
+}
+
+/* As a server does it for months. */
+static void places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over(void)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = begin_small(fd, 1 << 12);
+	pthread_t thread;
+
+	for (unsigned i = 0; i < SERVED; i++) {
+		PXT_EQ_FATAL(pthread_create(&thread, NULL, say_number, NULL), 0);
+		(void)pthread_join(thread, NULL);
+		if (i % 16 == 0)
+			PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(count_true(fd), 2u * SERVED);
+	PXT_EQ(placeless(fd), 0);
+	(void)close(fd);
+}
+
 static void so_is_each_of_more_living_threads_than_the_table_has_places_for(void)
 {
 	static pthread_t threads[SAYERS];
@@ -332,6 +365,8 @@ static const struct pxt_case cases[] = {
 	PXT_CASE_FRESH(each_thread_is_told_once_in_one_block_of_each_look),
 	PXT_CASE_FRESH(more_threads_than_a_block_holds_are_told_once_each),
 	PXT_CASE_FRESH(each_of_thousands_of_threads_one_after_the_other_is_named_by_its_events),
+	PXT_CASE_FRESH(
+	    places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over),
 	PXT_CASE_FRESH(so_is_each_of_more_living_threads_than_the_table_has_places_for),
 	PXT_CASE_FRESH(each_module_is_told_once),
 	PXT_CASE_FRESH(a_module_at_the_address_of_an_earlier_one_is_told_as_well),
