@@ -278,6 +278,20 @@ who_was_throttled_could_run_while_less_urgent_threads_did()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and was throttled: less urgent threads ran, as low.'
 }
 
+# Nothing had to wake high: it ran in its call, and then low did.
+who_was_preempted_in_a_call_says_by_whom()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71750 high call_enter 8 5 16"
+		echo "81800 - sched_switch 0 101 120 0 103 120"
+		echo "121000 - sched_switch 0 103 120 0 101 120"
+		echo "121600 high call_exit 8 5 16 49850"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in write of descriptor 5 for 49.9 ms; for 39.2 ms of it it could run, but low ran instead.'
+}
+
 # low had the CPU that high waited for; where high went afterwards is another matter.
 who_ran_instead_had_the_cpu_that_was_waited_for()
 {

@@ -239,16 +239,14 @@ static void link_call(
 	}
 	link->timed_out = !call->open && has_timed_out(call);
 	woke = pxt_history_waker(history, link->actor, from, to);
-	if (!woke)
-		return;
-	if (woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
+	if (woke && woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
 	    woke->peer && woke->peer->own && woke->peer != link->actor) {
 		link->peer = woke->peer;
 		link->peer_place = woke->place;
 	}
 	if (link->ready_ns * 10 > (to - from) * 3) {
-		link->instead = pxt_history_instead(history, link->actor, woke->ns, to);
-		link->bound_cpu = pxt_history_bound(history, link->actor, woke->ns, to);
+		link->instead = pxt_history_instead(history, link->actor, from, to);
+		link->bound_cpu = pxt_history_bound(history, link->actor, from, to);
 	}
 }
 
