@@ -21,6 +21,7 @@
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
 #include "core/control/streamops.h"
+#include "core/process/directory.h"
 #include "port/port_filemap.h"
 #include "port/port_local.h"
 #include "port/port_thread.h"
@@ -414,7 +415,12 @@ static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *tr
 {
 	struct pxt_port_passed file = { .count = 1 };
 	struct pxt_stream *stream;
-	int error = make_stream(attr, &file.fd[0], &stream);
+	int error;
+
+	pxt_process_lock();
+	pxt_directory_sparse = true;
+	pxt_process_unlock();
+	error = make_stream(attr, &file.fd[0], &stream);
 
 	if (error) {
 		(void)request(connection, PXT_CTLSOCK_GUEST, error, NULL);

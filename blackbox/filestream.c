@@ -24,12 +24,13 @@ static int map_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **b
 {
 	int fd = attr->_pxt_file - 1;
 	void *memory = NULL;
-	int error = pxt_port_filemap_check(fd);
+	int error;
 
-	if (error)
-		return error;
 	if (pxt_attr_guest(attr))
 		return pxt_room_guest(attr, bytes, block);
+	error = pxt_port_filemap_check(fd);
+	if (error)
+		return error;
 	error = pxt_room_take(attr, bytes);
 	PXT_TESTPOINT(PXT_TP_FILE_TAKEN);
 	if (!error)
@@ -103,7 +104,9 @@ static void publish(struct pxt_block *block)
 {
 	if (!block->attr._pxt_file)
 		return;
-	pxt_port_filemap_seal(block->attr._pxt_file - 1);
+	/* An attachment's is sealed further (attach/producer.c). */
+	if (!pxt_attr_guest(&block->attr))
+		pxt_port_filemap_seal(block->attr._pxt_file - 1);
 	/* Closed soon, and another file's then. */
 	block->attr._pxt_file = 0;
 }

@@ -67,6 +67,8 @@ void pxt_port_lend(void *memory, size_t bytes);
 void *pxt_port_alias(void *memory, size_t bytes);
 /* The same, but shared with children: a fork copies nothing of it, in parent or child. */
 void *pxt_port_alloc_shared(size_t bytes);
+/* The same, whose pages come when they are touched. */
+void *pxt_port_alloc_sparse(size_t bytes);
 /*
  * Children will find @memory zeroed, also those made behind the C library's back (clone, vfork's
  * cousins), where no fork handler runs.  Whole pages only; false where the system cannot.

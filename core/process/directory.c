@@ -9,9 +9,12 @@
 
 struct pxt_directory *pxt_directory;
 
+bool pxt_directory_sparse;
+
 static struct pxt_directory *make(void)
 {
-	struct pxt_directory *made = pxt_port_alloc_shared(sizeof(*made));
+	struct pxt_directory *made = pxt_directory_sparse ? pxt_port_alloc_sparse(sizeof(*made))
+	                                                  : pxt_port_alloc_shared(sizeof(*made));
 
 	if (!made)
 		return NULL;

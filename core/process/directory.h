@@ -37,6 +37,12 @@ struct pxt_directory {
 /* NULL until the first event type or stream of the process. */
 extern struct pxt_directory *pxt_directory;
 
+/*
+ * Its pages come when they are touched: of a process that does not trace of its own accord, for which they are
+ * most of what its start costs.  Set before there is one, under the process lock.
+ */
+extern bool pxt_directory_sparse;
+
 /* Makes it, if it is not there.  ENOMEM or 0.  Under the process lock. */
 int pxt_directory_start(void);
 /* In a child that comes back into a trace point (forked.h): the forked processes' one, which the child goes on with, at another address. */

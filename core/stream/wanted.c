@@ -27,6 +27,9 @@ static void set_bit(unsigned id, unsigned index, bool on)
 {
 	pxt_wanted_mask bit = (pxt_wanted_mask)(1u << index);
 
+	/* Most types are wanted by nobody, before and after. */
+	if (!on && !__atomic_load_n(&_pxt_wanted[id], __ATOMIC_SEQ_CST))
+		return;
 	if (on)
 		__atomic_fetch_or(&_pxt_wanted[id], bit, __ATOMIC_SEQ_CST);
 	else

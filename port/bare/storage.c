@@ -77,6 +77,11 @@ void *pxt_port_alloc_shared(size_t bytes)
 	return pxt_port_alloc(bytes);
 }
 
+void *pxt_port_alloc_sparse(size_t bytes)
+{
+	return pxt_port_alloc(bytes);
+}
+
 void pxt_port_free(void *memory, size_t bytes)
 {
 	(void)bytes;

@@ -71,6 +71,16 @@ void *pxt_port_alloc_shared(size_t bytes)
 	return memory;
 }
 
+void *pxt_port_alloc_sparse(size_t bytes)
+{
+	int saved = errno;
+	void *memory = mmap(NULL, whole_pages(bytes, page_size()), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	errno = saved;
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 void pxt_port_free(void *memory, size_t bytes)
 {
 	int saved = errno;

@@ -18,14 +18,35 @@ bool pxt_port_slot_by_cas;
  * AVX in the processor is what its makers tie their promise to; whether the system saves its
  * registers does not matter, the moves are the older 16-byte ones.
  */
-__attribute__((constructor(101))) static void choose_access(void)
+static bool has_avx(void)
 {
 	unsigned a;
 	unsigned b;
 	unsigned c;
 	unsigned d;
 
-	pxt_port_slot_by_cas = __get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_AVX) == 0;
+	return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_AVX) != 0;
+}
+
+#if defined(__has_include)
+#if __has_include(<sys/platform/x86.h>)
+#include <sys/platform/x86.h>
+#pragma weak __x86_get_cpuid_feature_leaf
+#define LOADER_HAS_ASKED 1
+#endif
+#endif
+
+__attribute__((constructor(101))) static void choose_access(void)
+{
+#ifdef LOADER_HAS_ASKED
+	/* It keeps the answers: the instruction may cost a virtual machine 20 us each time. */
+	if (__x86_get_cpuid_feature_leaf) {
+		pxt_port_slot_by_cas =
+		    (__x86_get_cpuid_feature_leaf(1)->cpuid_array[2] & bit_AVX) == 0;
+		return;
+	}
+#endif
+	pxt_port_slot_by_cas = !has_avx();
 }
 
 /* Stores @low and @high if *slot holds *seen; else *seen is what it holds. */

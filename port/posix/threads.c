@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -210,6 +211,6 @@ void pxt_port_thread_self(struct pxt_port_thread_info *self)
 	memset(self, 0, sizeof(*self));
 	self->thread = self_number();
 	self->tid = self_tid();
-	(void)name_of(self->tid, self->name);
+	(void)prctl(PR_GET_NAME, self->name, 0, 0, 0);
 	pxt_quiet_end(quiet);
 }

@@ -145,14 +145,15 @@ static bool lies_on(
 /* tools/run/preload.c says it. */
 static void hear(const char *text)
 {
-	uint64_t of[4]; /* the rate, its error, the counter, CLOCK_MONOTONIC_RAW */
+	uint64_t of[5]; /* the rate, its error, the counter, CLOCK_MONOTONIC_RAW, CPUs */
 
-	if (!text || !parse(text, of, 4) || of[0] < 1000000u || of[0] > 100u * (uint64_t)NS_PER_S ||
+	if (!text || !parse(text, of, 5) || of[0] < 1000000u || of[0] > 100u * (uint64_t)NS_PER_S ||
 	    of[1] > UINT32_MAX || !lies_on(&first_pair, of[0], of[1], of[2], of[3]))
 		return;
 	told.hz = of[0];
 	told.error_ppm = (uint32_t)of[1];
 	told.source = POSIX_TRACE_CLOCK_TSC_NP;
+	pxt_cpus_told(of[4]);
 }
 
 /*

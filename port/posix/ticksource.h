@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What another process of this machine has found (cpus.c); before main(). */
+void pxt_cpus_told(uint64_t count);
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
 /* Fixes the rate; false: from now on the counter is not used.  Once, may take 20 ms. */

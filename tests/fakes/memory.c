@@ -35,6 +35,11 @@ PXT_WRAPPED(void *, pxt_port_alloc_shared, (size_t bytes))
 	           : counted(__real_pxt_port_alloc_shared(bytes), bytes);
 }
 
+PXT_WRAPPED(void *, pxt_port_alloc_sparse, (size_t bytes))
+{
+	return counted(__real_pxt_port_alloc_sparse(bytes), bytes);
+}
+
 /* Also of files that were mapped: filemap.c, view.c. */
 PXT_WRAPPED(void, pxt_port_free, (void *memory, size_t bytes))
 {

@@ -111,9 +111,10 @@ static void set_clock(struct pxt_preload *preload)
 	(void)posix_trace_shutdown(trid);
 	if (error || clock.posix_source_np != POSIX_TRACE_CLOCK_TSC_NP)
 		return;
-	(void)snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu32 ":%" PRIu64 ":%" PRId64,
+	(void)snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu32 ":%" PRIu64 ":%" PRId64 ":%ld",
 	    clock.posix_hz_np, clock.posix_error_ppm_np, clock.posix_anchor_ticks_np,
-	    ns_of(&raw) - (ns_of(&civil) - ns_of(&clock.posix_anchor_np)));
+	    ns_of(&raw) - (ns_of(&civil) - ns_of(&clock.posix_anchor_np)),
+	    sysconf(_SC_NPROCESSORS_CONF));
 	set(preload, "PXTRACE_CLOCK", text);
 }
 
