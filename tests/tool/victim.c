@@ -93,6 +93,49 @@ static void contend(void)
 	(void)pthread_join(thread, NULL);
 }
 
+static volatile int rounds;
+
+/* Has the lock for so long that a round of "control" is late. */
+static __attribute__((noinline)) void hold_up(pthread_mutex_t *mutex)
+{
+	(void)pthread_mutex_lock(mutex);
+	(void)usleep(60000);
+	(void)pthread_mutex_unlock(mutex);
+}
+
+static void *hinder(void *argument)
+{
+	(void)pthread_setname_np(pthread_self(), "netsync");
+	for (int next = 60; next <= 140; next += 80) {
+		while (rounds < next)
+			(void)usleep(500);
+		hold_up(&first_lock);
+	}
+	return argument;
+}
+
+/* Rounds of a millisecond, of which two are late. */
+static void *control(void *argument)
+{
+	(void)pthread_setname_np(pthread_self(), "control");
+	for (rounds = 0; rounds < 200; rounds++) {
+		(void)usleep(1000);
+		lock_once(&first_lock);
+	}
+	return argument;
+}
+
+static void be_late(void)
+{
+	pthread_t threads[2];
+
+	if (pthread_create(&threads[0], NULL, hinder, NULL) != 0 ||
+	    pthread_create(&threads[1], NULL, control, NULL) != 0)
+		exit(3);
+	(void)pthread_join(threads[0], NULL);
+	(void)pthread_join(threads[1], NULL);
+}
+
 static void fork_child(void)
 {
 	pid_t child = fork();
@@ -456,6 +499,7 @@ static const struct deed {
 } deeds[] = {
 	{ "locks", lock_five_times },
 	{ "contend", contend },
+	{ "late", be_late },
 	{ "fork", fork_child },
 	{ "forks", fork_many },
 	{ "close", close_all },

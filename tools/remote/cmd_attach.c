@@ -4,19 +4,21 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/command/command.h"
 #include "tools/command/options.h"
+#include "tools/flight/flight.h"
+#include "tools/merge/choice.h"
 #include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/print/printer.h"
-#include "tools/remote/behind.h"
-#include "tools/remote/choice.h"
+#include "tools/read/behind.h"
 #include "tools/remote/ctlsock.h"
 #include "tools/remote/record.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -31,6 +33,7 @@ static const char *const help[] = {
 	"\n"
 	"usage: pxtrace attach NAME [OPTION]...\n"
 	"       pxtrace attach NAME -o LOG [--for TIME] [--size BYTES] [--strict] [--quiet]\n"
+	"       pxtrace attach NAME --when CONDITION [--keep T] [--most N] [-o LOG] [--for TIME]\n"
 	"\n"
 	"First what the stream holds, then what comes, until the stream is shut down or Ctrl-C. A\n"
 	"line is as pxtrace print has it. The program does not wait for the reader: events that\n"
@@ -44,7 +47,7 @@ static const char *const help[] = {
 	"  -o, --output LOG  records into this log\n"
 	"      --for TIME    so long at most: 10s, 250ms, 5min\n"
 	"      --size BYTES  no more than this: 10MiB, 64K\n"
-	"  -q, --quiet       says nothing at the end where nothing was lost\n"
+	"  -q, --quiet       says nothing at the end where nothing was lost\n" PXT_FLIGHT_HELP
 	"      --only GROUPS system events of these alone, as of `pxtrace run`: locks,io\n"
 	"\n",
 	PXT_PRINTER_HELP_TIME,
@@ -83,6 +86,8 @@ struct attach {
 	struct pxt_record record;
 	struct pxt_choice *choice; /* with -o and options that choose; else NULL */
 	struct pxt_groups only;
+	struct pxt_flight_wish when;
+	char name[PXT_CTLSOCK_PATH + 8]; /* of its logs, where none was given */
 	int64_t begun_ns;
 	bool chooses; /* an option says which events, ... */
 	bool shows;   /* ... or how they are shown, which nothing is with -o */
@@ -263,6 +268,52 @@ static int show(struct attach *attach, int memory)
 	return status;
 }
 
+/* ---- Only what is around something ---- */
+
+static bool is_over(const struct attach *attach)
+{
+	int64_t limit = attach->record.for_ns;
+
+	return interrupted || (limit != 0 && pxt_when_monotonic() - attach->begun_ns >= limit);
+}
+
+static int watch(struct attach *attach, int memory)
+{
+	struct pollfd connection = { .fd = attach->remote.fd, .events = POLLIN };
+	enum pxt_reach reach = wait_for_head(attach, memory);
+	struct pxt_flight *flight;
+	struct pxt_flight_sum sum;
+
+	if (reach != PXT_REACH_OK) {
+		(void)close(memory);
+		return pxt_remote_complain("attach", &attach->remote, reach);
+	}
+	flight = pxt_flight_new(&attach->when);
+	if (!flight) {
+		(void)close(memory);
+		return PXT_EXIT_OUTPUT;
+	}
+	bool watched = pxt_flight_watch(flight, attach->remote.name, memory);
+	/* The owner says nothing any more: whatever comes is the end. */
+	while (watched && !is_over(attach) && poll(&connection, 1, WAIT_MS) <= 0)
+		pxt_flight_step(flight);
+	pxt_flight_end(flight, &sum);
+	if (!watched)
+		return PXT_EXIT_LOG;
+	if (!attach->record.quiet)
+		pxt_flight_summary(&attach->when, &sum);
+	return sum.failed > 0 ? PXT_EXIT_OUTPUT : PXT_EXIT_OK;
+}
+
+static int record(struct attach *attach, int memory)
+{
+	if (attach->when.condition.text)
+		return watch(attach, memory);
+	return attach->record.output && !attach->chooses
+	           ? pxt_record_run(&attach->record, &attach->remote, memory, &interrupted)
+	           : show(attach, memory);
+}
+
 static int attach_to(struct attach *attach, const char *name)
 {
 	/* The second time for good: the output may be stuck. */
@@ -277,10 +328,7 @@ static int attach_to(struct attach *attach, const char *name)
 	(void)sigaction(SIGTERM, &action, NULL);
 	status = follow(attach, &memory);
 	if (status == PXT_EXIT_OK)
-		status =
-		    attach->record.output && !attach->chooses
-		        ? pxt_record_run(&attach->record, &attach->remote, memory, &interrupted)
-		        : show(attach, memory);
+		status = record(attach, memory);
 	pxt_remote_close(&attach->remote);
 	return status;
 }
@@ -294,6 +342,7 @@ enum {
 };
 
 #define LEAST_SIZE 65536u
+#define WHEN_SIZE  (UINT64_C(64) << 20)
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -301,6 +350,7 @@ static const struct option options[] = {
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "only", required_argument, NULL, OPT_ONLY },
 	{ "quiet", no_argument, NULL, 'q' },
+	PXT_FLIGHT_OPTIONS,
 	PXT_PRINTER_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
@@ -319,6 +369,8 @@ static bool take_time(struct pxt_record *record, const char *value)
 
 static bool take_option(struct attach *attach, int code, char *value)
 {
+	if (pxt_flight_is(code))
+		return pxt_flight_option(&attach->when, code, value);
 	switch (code) {
 	case 'o':
 		attach->record.output = value;
@@ -342,11 +394,33 @@ static bool take_option(struct attach *attach, int code, char *value)
 	}
 }
 
+/* Logs of what is around something have all events of that time. */
+static int check_when(struct attach *attach, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	if (attach->chooses || attach->shows || attach->record.strict) {
+		pxt_complain(
+		    "attach: --when keeps all events around what it waits for: of the other "
+		    "options only -o, --for, --size and --quiet");
+		return pxt_usage("attach");
+	}
+	(void)snprintf(attach->name, sizeof attach->name, "%s.ptl", slash ? slash + 1 : name);
+	attach->when.command = "attach";
+	attach->when.output = attach->record.output ? attach->record.output : attach->name;
+	attach->when.size = attach->record.size ? attach->record.size : WHEN_SIZE;
+	return PXT_EXIT_OK;
+}
+
 /* Whether a log is wanted or lines: not both, and a limit only of a log. */
-static int check(const struct attach *attach)
+static int check(struct attach *attach, const char *name)
 {
 	const struct pxt_record *record = &attach->record;
 
+	if (!pxt_flight_check(&attach->when))
+		return pxt_usage("attach");
+	if (attach->when.condition.text)
+		return check_when(attach, name);
 	if (!record->output && (record->for_ns != 0 || record->size != 0 || record->quiet)) {
 		pxt_complain(
 		    "attach: --for, --size and --quiet are of a log: into which? -o run.ptl");
@@ -394,7 +468,7 @@ static int run(int argc, char **argv)
 		pxt_complain("attach: one stream at a time");
 		return pxt_usage("attach");
 	}
-	int status = check(&attach);
+	int status = check(&attach, argv[optind]);
 
 	if (status != PXT_EXIT_OK)
 		return status;

@@ -5,6 +5,7 @@
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/event/groups.h"
+#include "tools/flight/flight.h"
 #include "tools/merge/merge.h"
 #include "tools/output/exit.h"
 #include "tools/output/outfile.h"
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -50,7 +52,8 @@ static const char *const help[] = {
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full. Half\n"
 	"                    of it is the scheduler's\n"
 	"      --ring        the newest events instead of the first (--size 64M)\n"
-	"      --buffer BYTES   memory of each process in which events wait to be taken (4M)\n"
+	"      --buffer BYTES   memory of each process in which events wait to be taken "
+	"(4M)\n" PXT_FLIGHT_HELP
 	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
 	"      --no-arguments  the log has the program's name alone of the command line\n"
 	"  -q, --quiet       no summary\n"
@@ -82,7 +85,9 @@ struct run {
 	bool ring;
 	bool quiet;
 	bool children; /* until they have ended, too */
-	bool replaces; /* an older log is where this one goes */
+	struct pxt_flight_wish when;
+	struct pxt_flight *flight; /* NULL: all is one log */
+	bool replaces;             /* an older log is where this one goes */
 	struct pxt_program program;
 	struct pxt_preload preload;
 	struct pxt_notes notes;
@@ -106,6 +111,10 @@ static void wait_a_moment(struct run *r, struct pollfd wakes[2])
 	(void)poll(wakes, 2, wakes[0].fd < 0 ? 5 : PXT_SCHEDWATCH_MS);
 	if (r->watch)
 		(void)pxt_schedwatch_poll(r->watch);
+	if (r->flight) {
+		pxt_recorder_flush(&r->recorder);
+		pxt_flight_step(r->flight);
+	}
 }
 
 /* Until the program ends, or its time is over and it does not mind. */
@@ -189,8 +198,10 @@ static void remove_parts(const struct run *r)
 static void watch_scheduler(struct run *r)
 {
 	/* Half of --size; with --ring, two segments of a quarter each. */
-	const struct pxt_schedwatch_file file = { .path = r->sched,
-		.limit = r->ring ? r->size / 4 : r->size / 2,
+	const struct pxt_schedwatch_file file = { .path = r->flight ? NULL : r->sched,
+		.limit = r->flight ? 0
+		         : r->ring ? r->size / 4
+		                   : r->size / 2,
 		.other = r->ring ? r->older : NULL };
 
 	r->watch = pxt_schedwatch_open(r->program.pid, &file, PXT_SCHEDLEVEL_POINTS, &r->told);
@@ -272,6 +283,79 @@ static int conclude(struct run *r, int status)
 	return status;
 }
 
+/* ---- Only what is around something ---- */
+
+static bool watches_wakeups(const struct run *r)
+{
+	if (r->when.condition.kind != PXT_CONDITION_WAKEUP || r->watch)
+		return true;
+	pxt_complain("run: --when: \"wakeup\" wants the scheduler, which is not recorded");
+	say_missing(r);
+	return false;
+}
+
+/* Both logs grow in memory. */
+static bool begin_flight(struct run *r)
+{
+	int fd = memfd_create("pxtrace-run", MFD_CLOEXEC);
+	int own = fd < 0 ? -1 : dup(fd);
+	int sched = r->watch ? dup(pxt_schedwatch_memory(r->watch)) : -1;
+
+	if (own < 0 || (r->watch && sched < 0)) {
+		pxt_complain("run: no memory for the events: %s", strerror(errno));
+		return false;
+	}
+	if (!watches_wakeups(r) || !pxt_recorder_open(&r->recorder, fd, r->output, 0, false))
+		return false;
+	pxt_recorder_flush(&r->recorder);
+	if (r->watch)
+		(void)pxt_schedwatch_poll(r->watch);
+	return pxt_flight_watch(r->flight, r->output, own) &&
+	       (!r->watch || pxt_flight_watch(r->flight, r->output, sched));
+}
+
+static int conclude_flight(struct run *r, int status)
+{
+	struct pxt_recorder_sum sum;
+	struct pxt_flight_sum met;
+
+	pxt_recorder_close(&r->recorder, &sum);
+	if (r->watch)
+		(void)pxt_schedwatch_end(r->watch, &r->told);
+	pxt_flight_end(r->flight, &met);
+	pxt_program_forward_no_more();
+	if (r->quiet)
+		return status;
+	say_missing(r);
+	if (sum.counts.posix_lost_np + r->told.lost > 0)
+		pxt_complain("run: %" PRIu64 " events LOST, %" PRIu64
+		             " of the scheduler's (a larger "
+		             "--buffer, or fewer --only, loses less)",
+		    sum.counts.posix_lost_np + r->told.lost, r->told.lost);
+	pxt_flight_summary(&r->when, &met);
+	return status;
+}
+
+static int run_flight(struct run *r)
+{
+	r->flight = pxt_flight_new(&r->when);
+	if (!r->flight)
+		return PXT_EXIT_OUTPUT;
+	pxt_recorder_name(&r->recorder);
+	r->wish.stream = r->recorder.name;
+	pxt_preload_set(&r->preload, &r->wish);
+	if (!pxt_program_prepare(&r->program, r->preload.list))
+		return PXT_PROGRAM_NOT_STARTED;
+	if (r->children)
+		pxt_program_adopt();
+	if (r->wish.groups.sched)
+		watch_scheduler(r);
+	if (!begin_flight(r))
+		return PXT_EXIT_OUTPUT;
+	pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+	return conclude_flight(r, begin(r));
+}
+
 static int run_traced(struct run *r)
 {
 	const char *path;
@@ -312,7 +396,7 @@ static bool choose_name(struct run *r)
 	(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
 	    slash ? slash + 1 : r->program.path);
 	r->output = r->name;
-	if (access(r->name, F_OK) != 0 || pxt_recorder_is_log(r->name))
+	if (r->when.condition.text || access(r->name, F_OK) != 0 || pxt_recorder_is_log(r->name))
 		return true;
 	pxt_complain("run: %s is there, and is no log; -o gives the log another name", r->name);
 	return false;
@@ -328,7 +412,12 @@ static int run_program(struct run *r, char **argv)
 		return PXT_EXIT_LOG;
 	if (!pxt_program_traceable(&r->program, r->preload.library))
 		return run_untraced(r);
-	if ((!r->output && !choose_name(r)) || !pxt_outfile_check(r->output))
+	if (!r->output && !choose_name(r))
+		return PXT_EXIT_OUTPUT;
+	r->when.output = r->output;
+	if (r->when.condition.text)
+		return run_flight(r);
+	if (!pxt_outfile_check(r->output))
 		return PXT_EXIT_OUTPUT;
 	r->replaces = access(r->output, F_OK) == 0;
 	return run_traced(r);
@@ -358,6 +447,7 @@ static const struct option options[] = {
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "ring", no_argument, NULL, OPT_RING },
 	{ "children", no_argument, NULL, OPT_CHILDREN },
+	PXT_FLIGHT_OPTIONS,
 	{ "note", required_argument, NULL, OPT_NOTE },
 	{ "no-arguments", no_argument, NULL, OPT_NO_ARGUMENTS },
 	{ "buffer", required_argument, NULL, OPT_BUFFER },
@@ -400,6 +490,8 @@ static bool take_output(struct run *r, const char *value)
 
 static bool take_option(struct run *r, int code, const char *value)
 {
+	if (pxt_flight_is(code))
+		return pxt_flight_option(&r->when, code, value);
 	switch (code) {
 	case 'o':
 		return take_output(r, value);
@@ -446,8 +538,16 @@ static int run(int argc, char **argv)
 		pxt_complain("run: which program?");
 		return pxt_usage("run");
 	}
-	if (r.ring && !r.size)
+	if (!pxt_flight_check(&r.when))
+		return pxt_usage("run");
+	if (r.ring && r.when.condition.text) {
+		pxt_complain("run: --when keeps the newest events by itself: no --ring beside it");
+		return pxt_usage("run");
+	}
+	if ((r.ring || r.when.condition.text) && !r.size)
 		r.size = UINT64_C(64) << 20;
+	r.when.command = "run";
+	r.when.size = r.size;
 	return run_program(&r, argv + optind);
 }
 

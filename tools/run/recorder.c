@@ -76,6 +76,11 @@ bool pxt_recorder_open(
 	return !error;
 }
 
+void pxt_recorder_flush(const struct pxt_recorder *recorder)
+{
+	(void)posix_trace_flush(recorder->trid);
+}
+
 /* What ended processes left is taken by and by. */
 static int flush_all(const struct pxt_recorder *recorder)
 {

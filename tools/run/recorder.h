@@ -43,6 +43,8 @@ void pxt_recorder_name(struct pxt_recorder *recorder);
 /* @size 0: no limit; @ring: the newest @size bytes.  False with a word to the user. */
 bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
+/* What was taken goes into the log. */
+void pxt_recorder_flush(const struct pxt_recorder *recorder);
 /* Takes what all processes have recorded so far, and ends the log. */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum);
 

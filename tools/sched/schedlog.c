@@ -224,7 +224,8 @@ static struct pxt_logwrite *begin_segment(struct pxt_schedlog *log)
 	struct pxt_loghead head;
 
 	pxt_schedhead_make(&head, &info);
-	log->log = pxt_logwrite_begin(path_of(log, log->segments), PXT_LOG_WHOLE, &head);
+	const char *path = path_of(log, log->segments);
+	log->log = pxt_logwrite_begin(path, path ? PXT_LOG_WHOLE : PXT_LOG_MEMORY, &head);
 	if (!log->log)
 		return NULL;
 	pxt_logwrite_process(log->log, &info);

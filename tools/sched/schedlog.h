@@ -40,11 +40,11 @@
 #define PXT_SCHEDLOG_NOBODY (-1) /* not told who */
 
 struct pxt_schedlog_wish {
-	const char *path;
-	pid_t child; /* is watched, and all that it starts */
-	bool wide;   /* records are of all threads, and switches tell both */
-	bool ask;    /* /proc is asked for what records do not tell */
-	bool hidden; /* the number 0 may also be a thread of another container */
+	const char *path; /* NULL: a log that grows in memory */
+	pid_t child;      /* is watched, and all that it starts */
+	bool wide;        /* records are of all threads, and switches tell both */
+	bool ask;         /* /proc is asked for what records do not tell */
+	bool hidden;      /* the number 0 may also be a thread of another container */
 	/*
 	 * More records than these bytes hold are not written, and counted; 0: no bound.  With @other, where two
 	 * segments take turns, the newest are kept: between one and two of them.

@@ -135,6 +135,11 @@ int pxt_schedwatch_fd(const struct pxt_schedwatch *watch)
 	return watch->epoll;
 }
 
+int pxt_schedwatch_memory(const struct pxt_schedwatch *watch)
+{
+	return watch->log.log && !watch->log.wish.path ? pxt_logwrite_memory(watch->log.log) : -1;
+}
+
 /* ---- Records ---- */
 
 /* The next record of a ring that is whole, into its front. */
@@ -214,7 +219,12 @@ int pxt_schedwatch_poll(struct pxt_schedwatch *watch)
 	uint64_t now = pxt_schedhead_now();
 	unsigned fullest = look_all(watch);
 	take_until(watch, now - (fullest > 50 ? HOLD_SHORT_NS : HOLD_NS));
-	return watch->log.log ? pxt_logwrite_error(watch->log.log) : ENOMEM;
+	if (!watch->log.log)
+		return ENOMEM;
+	/* Somebody reads it as it grows. */
+	if (!watch->log.wish.path)
+		pxt_logwrite_flush(watch->log.log);
+	return pxt_logwrite_error(watch->log.log);
 }
 
 /* ---- End ---- */

@@ -54,8 +54,8 @@ struct pxt_schedwatch;
 
 /* Where it is recorded. */
 struct pxt_schedwatch_file {
-	const char *path;
-	uint64_t limit; /* bytes of records; 0: no bound */
+	const char *path; /* NULL: in memory (pxt_schedwatch_memory()) */
+	uint64_t limit;   /* bytes of records; 0: no bound */
 	const char *
 	    other; /* with it, both take turns, and the newest events are kept; NULL: the first are */
 };
@@ -69,6 +69,8 @@ struct pxt_schedwatch *pxt_schedwatch_open(pid_t child, const struct pxt_schedwa
     enum pxt_schedlevel most, struct pxt_schedtold *told);
 /* Readable (POLLIN) when a ring is a quarter full; stays the same. */
 int pxt_schedwatch_fd(const struct pxt_schedwatch *watch);
+/* Of a log in memory: its descriptor, until the end; -1: there is none. */
+int pxt_schedwatch_memory(const struct pxt_schedwatch *watch);
 /* Takes what is there, but for the last moments, since CPUs may tell theirs late.  0, or the log's errno. */
 int pxt_schedwatch_poll(struct pxt_schedwatch *watch);
 /* Takes all and closes the log.  0, or its errno: then there is no log.  @told is filled anew; NULL is allowed. */

@@ -8,7 +8,7 @@
 #include "tools/output/escape.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
-#include "tools/remote/behind.h"
+#include "tools/read/behind.h"
 #include "tools/remote/ctlsock.h"
 #include "tools/remote/status.h"
 

@@ -188,6 +188,26 @@ static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)
 	return excess;
 }
 
+int64_t pxt_rounds_late_by(
+    const struct pxt_home *home, const struct pxt_round *round, bool is_wait, int64_t *usual_ns)
+{
+	int64_t asked = asked_ns(home);
+
+	if (!is_wait)
+		*usual_ns = quantile(&home->rounds, 500);
+	else if (home->date_ns > round->begin_ns)
+		*usual_ns = home->date_ns - round->begin_ns;
+	else
+		*usual_ns = asked > 0 ? asked : quantile(&home->waits, 750);
+	/* Waits of all lengths are waits for work; one that began behind its date ends at once. */
+	if (is_wait && (home->is_behind ||
+	                   (!is_timer(home) && quantile(&home->waits, 250) < *usual_ns * 3 / 10)))
+		return 0;
+	if (is_wait)
+		return larger(round->end_ns - round->begin_ns - *usual_ns, 0);
+	return less_planned(round, round->end_ns - round->begin_ns - *usual_ns);
+}
+
 /* ---- The choice ---- */
 
 static void add_candidate(struct pxt_rounds *rounds, const struct pxt_excess *excess)

@@ -243,6 +243,8 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	pxt_rounds_keep(&home->long_rounds, &round);
 	measure_round(home, round, pxt_limits_of(rounds->limits, actor->raw), thread->date_ns);
 	rounds->rounds_read++;
+	if (rounds->ended)
+		rounds->ended(rounds->self, home, &round, false);
 }
 
 /*
@@ -289,6 +291,8 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	home->epoch = thread->epoch;
 	home->planned_ns = thread->planned_ns;
 	home->tries = thread->tries;
+	if (rounds->ended)
+		rounds->ended(rounds->self, home, &wait, true);
 }
 
 /* A lock that was asked for and not got. */

@@ -140,6 +140,10 @@ struct pxt_rounds {
 	 * no rounds.
 	 */
 	uint32_t *kinds;
+	/* Somebody looks on while events are read: a round, or a home wait, ended; NULL: nobody. */
+	void (*ended)(
+	    void *self, const struct pxt_home *home, const struct pxt_round *round, bool is_wait);
+	void *self;
 	uint64_t threads_with_rounds;
 	uint64_t rounds_read;
 	uint64_t beyond; /* waits at places that found no place */
@@ -149,7 +153,13 @@ struct pxt_rounds {
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);
 /* Keeps @round in a list if its rank is one of the highest. */
 void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round);
-/* All was read: the home of each thread that is @wanted, by its index, or NULL; free() it. */
+/*
+ * By how much a round, or a wait, that ended just now was longer than what is usual so far, or was asked for
+ * (*@usual_ns); 0: it was not, or nothing is usual.
+ */
+int64_t pxt_rounds_late_by(
+    const struct pxt_home *home, const struct pxt_round *round, bool is_wait, int64_t *usual_ns);
+/* Of what was read: the home of each thread that is @wanted, by its index, or NULL; free() it. */
 const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);
 /* All was read: fills in the candidates, of the threads that are @wanted. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* logblocks.c - the file of a log: its name, its blocks, its end. */
+#define _GNU_SOURCE
 #include "tools/write/logblocks.h"
 
 #include "tools/output/finalname.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* Larger ones would only make a live reader wait. */
@@ -32,9 +34,10 @@ static void write_all(struct pxt_logblocks *log, const unsigned char *bytes, uin
 /* A new file beside @path, so that what is under that name stays whole until it is replaced. */
 static void open_file(struct pxt_logblocks *log)
 {
-	if (log->error || !log->path)
+	if (log->error)
 		return;
-	log->fd = pxt_final_beside(log->path, &log->temporary);
+	log->fd = log->path ? pxt_final_beside(log->path, &log->temporary)
+	                    : memfd_create("pxtrace-log", MFD_CLOEXEC);
 	if (log->fd < 0)
 		log->error = errno;
 }
@@ -77,8 +80,8 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	log->room = header->largest_block < ROOM_MAX ? header->largest_block : ROOM_MAX;
 	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
 	log->last_ticks = header->created.ticks;
-	log->path = pxt_final_name(path);
-	log->error = log->path ? 0 : errno;
+	log->path = path ? pxt_final_name(path) : NULL;
+	log->error = path && !log->path ? errno : 0;
 	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
 	if (log->error == ENOMEM || !log->memory) {
 		pxt_logblocks_abandon(log);
@@ -87,7 +90,7 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	pxt_logfmt_start(&log->data, log->memory, log->room);
 	pxt_logfmt_start(&log->meta, log->memory + ROOM_MAX, log->room);
 	open_file(log);
-	if (!log->error && pxt_packed_named(path))
+	if (!log->error && path && pxt_packed_named(path))
 		log->packer = pxt_packer_begin(&log->error);
 	write_all(log, head, PXT_LOG_HEADER_BYTES);
 	keep_head(log, head);

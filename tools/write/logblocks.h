@@ -44,7 +44,7 @@ struct pxt_logblocks {
 };
 
 /*
- * Begins @path, compressed if its name ends in ".zst", with @head, PXT_LOG_HEADER_BYTES bytes of which @header was read; the layout is
+ * Begins @path (NULL: memory without a name), compressed if its name ends in ".zst", with @head, PXT_LOG_HEADER_BYTES bytes of which @header was read; the layout is
  * sequential.  False: there is no memory.  All other errors come to light in close.
  */
 bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_logmode mode,

@@ -230,6 +230,11 @@ void pxt_logwrite_flush(struct pxt_logwrite *log)
 	pxt_logblocks_flush(&log->blocks);
 }
 
+int pxt_logwrite_memory(const struct pxt_logwrite *log)
+{
+	return log->blocks.fd;
+}
+
 uint64_t pxt_logwrite_events(const struct pxt_logwrite *log)
 {
 	return log->events;

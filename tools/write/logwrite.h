@@ -31,7 +31,8 @@
 
 enum pxt_logmode {
 	PXT_LOG_WHOLE, /* a temporary name beside it, renamed by end */
-	PXT_LOG_GROWING /* under its name as it grows; what was there is replaced by its first bytes */
+	PXT_LOG_GROWING, /* under its name as it grows; what was there is replaced by its first bytes */
+	PXT_LOG_MEMORY /* grows in memory without a name (pxt_logwrite_memory()); the path is NULL */
 };
 
 /* Four clocks read at one moment; those that are not known are 0. */
@@ -110,6 +111,8 @@ void pxt_logwrite_loss(struct pxt_logwrite *log, uint64_t records);
 /* Brings what was put so far into the file. */
 void pxt_logwrite_flush(struct pxt_logwrite *log);
 
+/* MEMORY: the descriptor, which the end closes; -1: there is none. */
+int pxt_logwrite_memory(const struct pxt_logwrite *log);
 uint64_t pxt_logwrite_events(const struct pxt_logwrite *log);
 /* The first error so far, an errno; 0. */
 int pxt_logwrite_error(const struct pxt_logwrite *log);

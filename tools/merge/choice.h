@@ -5,8 +5,8 @@
  * What was not chosen takes no room in the log.  Numbers of types are the stream's own; losses before an
  * event that was not chosen are told before the next one that was.
  */
-#ifndef PXT_REMOTE_CHOICE_H
-#define PXT_REMOTE_CHOICE_H
+#ifndef PXT_MERGE_CHOICE_H
+#define PXT_MERGE_CHOICE_H
 
 #include "tools/read/source.h"
 
@@ -14,6 +14,8 @@ struct pxt_choice;
 
 /* Once the head of the stream's log was read.  NULL, with a word to the user: it cannot be. */
 struct pxt_choice *pxt_choice_begin(const char *path, const struct pxt_reader *reader);
+/* All threads that the log's table knows, also those that have no event. */
+void pxt_choice_threads(struct pxt_choice *choice, const struct pxt_source *source);
 void pxt_choice_put(struct pxt_choice *choice, const struct pxt_event *event);
 void pxt_choice_lose(struct pxt_choice *choice, uint64_t events);
 /* What is in it so far. */

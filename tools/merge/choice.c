@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* choice.c - see choice.h. */
 #define _FILE_OFFSET_BITS 64
-#include "tools/remote/choice.h"
+#include "tools/merge/choice.h"
 
 #include "format/ids.h"
 #include "tools/merge/merge.h"
@@ -71,6 +71,11 @@ static void tell_type(struct pxt_choice *choice, const struct pxt_event *event)
 	if (posix_trace_eventid_getformat_np(event->source->trid, id, format) != 0)
 		*format = '\0';
 	pxt_logwrite_type(choice->log, id, event->type->name, *format ? format : NULL);
+}
+
+void pxt_choice_threads(struct pxt_choice *choice, const struct pxt_source *source)
+{
+	pxt_merge_threads_learn(choice->threads, &choice->line, choice->log, source);
 }
 
 void pxt_choice_put(struct pxt_choice *choice, const struct pxt_event *event)

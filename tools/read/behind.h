@@ -5,8 +5,8 @@
  * Log Retrieval reads a sequential log front to back: its head may be read again, the block that is
  * being read may be, what lies between them is never looked at again.
  */
-#ifndef PXT_REMOTE_BEHIND_H
-#define PXT_REMOTE_BEHIND_H
+#ifndef PXT_READ_BEHIND_H
+#define PXT_READ_BEHIND_H
 
 #include "format/logfmt.h"
 

@@ -2,7 +2,7 @@
 /* behind.c - memory of a growing log given back behind its reader; see behind.h. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/remote/behind.h"
+#include "tools/read/behind.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# pxtrace run --when, attach --when: only what is around something, as logs of their own.  The program
+# (victim.c, "late") has rounds of a millisecond, of which two are late by 60 ms.
+
+. "$(dirname "$0")/common.sh"
+VICTIM=$PXT_BUILD/tests/victim
+[ -x "$VICTIM" ] && [ -e "$PXT_BUILD/sysevents/libptrace-preload.so" ] || {
+	echo 'no library that is loaded before others in this build: skipped'
+	exit 77
+}
+unset PXTRACE_PRELOAD LD_PRELOAD
+
+# recorded CONDITION OPTIONS...: what the program does while it is waited for that
+recorded()
+{
+	condition=$1
+	shift
+	run 0 run --when "$condition" --keep 100ms -o run.ptl "$@" -- "$VICTIM" late
+}
+# logs COUNT: so many there are, and nothing else
+logs()
+{
+	found=$(find . -name '*.ptl' | wc -l)
+	[ "$found" -eq "$1" ] || fail "$found logs, not $1"
+	[ -z "$(find . -name 'run.ptl*')" ] || fail 'something else was left behind'
+}
+# refused TEXT OPTIONS...: a wrong command line, and the program does not begin
+refused()
+{
+	text=$1
+	shift
+	run 1 run "$@" -- touch begun
+	err_has "$text"
+	[ ! -e begun ] || fail 'the program began'
+}
+
+a_late_round_is_a_log_that_why_explains()
+{
+	recorded 'control late > 50ms'
+	err_has 'control late > 50ms: control'
+	for log in run.when-*.ptl; do
+		sound "$log"
+		"$pxtrace" why -t control "$log"
+	done >answers
+	grep -q '^control took .* ms for a round.*first_lock, which netsync had, taken in hold_up' answers ||
+		fail 'another answer'
+}
+
+the_sentence_is_told_when_it_is_met()
+{
+	recorded 'wait first_lock > 50ms' --most 1
+	grep -q '^control waited .* ms for first_lock, which netsync had, taken in hold_up' err ||
+		fail 'another sentence'
+	err_has 'the log of it: run.when-1.ptl'
+}
+
+a_log_has_nothing_from_before_or_after_its_time()
+{
+	recorded 'wait first_lock > 50ms' --most 1 --keep 40ms
+	"$pxtrace" print --event 'posix_trace_call_*' run.when-1.ptl >lines
+	# 60 ms of it, and 40 before and after, of a third of a second or more
+	awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(last - first < 0.25 && last - first > 0.06) }' lines ||
+		fail 'it is of another length'
+}
+
+where_it_is_never_met_nothing_is_written()
+{
+	recorded 'control late > 5s'
+	logs 0
+	err_has "'control late > 5s' was met 0 times, 0 logs written"
+}
+
+there_are_no_more_logs_than_most_allows()
+{
+	recorded 'event posix_trace_call_exit.call == 6' --most 2 --keep 5ms
+	logs 2
+	err_has '2 logs written (--most allows no more)'
+}
+
+no_log_is_overwritten()
+{
+	echo mine >run.when-1.ptl
+	recorded 'wait first_lock > 50ms' --most 1
+	[ "$(cat run.when-1.ptl)" = mine ] || fail 'it was overwritten'
+	sound run.when-2.ptl
+}
+
+a_wait_is_met_by_its_lock_or_by_its_call()
+{
+	recorded 'wait second_lock > 1ms'
+	err_has 'met 0 times'
+	recorded 'wait sleep > 50ms' --most 1
+	err_has 'wait sleep > 50ms: '
+}
+
+a_condition_that_makes_no_sense_is_refused_before_the_program_begins()
+{
+	refused '"soon" is no duration' --when 'control late > soon'
+	refused '"lat" says nothing that could be met' --when 'control lat > 20ms'
+	err_has "'THREAD late > 20ms'"
+	refused 'here "> T" is missing' --when 'control late'
+	refused '"span" wants the name of one' --when 'span > 5ms'
+	refused '"event" wants the name of a type' --when event
+	refused 'a field, a number or a "text"' --when 'event job.number =='
+	refused '--when stands twice' --when 'wait > 1s' --when 'wait > 2s'
+	refused '--keep and --most are of --when' --keep 1s
+	refused 'no --ring beside it' --ring --when 'wait > 1s'
+}
+
+a_stream_of_a_running_program_is_waited_at_too()
+{
+	named=$PXT_BUILD/tests/named
+	[ -x "$named" ] || { echo 'no attached processes in this build: skipped'; exit 77; }
+	XDG_RUNTIME_DIR=$here
+	export XDG_RUNTIME_DIR
+	mkfifo words
+	"$named" owner machine loop <words >said 2>&1 &
+	exec 3>words
+	while ! grep -q ready said 2>/dev/null; do :; done
+	"$pxtrace" attach machine --when 'event mark.number == 7' --keep 50ms --for 1s >out 2>err &
+	follower=$!
+	for i in 1 2 3 4 5 6; do
+		sleep 0.1
+		[ "$i" -eq 4 ] && echo 'mark 7' >&3
+	done
+	wait "$follower" || fail 'attach failed'
+	err_has 'the log of it: machine.when-1.ptl'
+	"$pxtrace" print --event mark machine.when-1.ptl | grep -q 'number=7' || fail 'no mark in it'
+	echo shutdown >&3
+	exec 3>&-
+	wait
+}
+
+"$case"
