@@ -283,6 +283,57 @@ compare_measures_rounds_where_no_log_has_spans()
 	grep -q '^  median  *102 us  *252 us .* slower$' out || fail 'no line of the median'
 }
 
+a_page_has_both_distributions_of_each_name_and_needs_nothing_else()
+{
+	for log in 1 2 3 4; do
+		spans high 20 100$log | story before$log.ptl
+		{ spans high 20 150$log; spans middle 5 3000; } | sort -sn | story after$log.ptl
+	done
+	compare 0 --html page.html
+	out_has 'slower'
+	grep -q '<h2>span high</h2>' page.html || fail 'no name'
+	grep -q '<h2><b>new:</b> span middle</h2>' page.html || fail 'no name that is new'
+	grep -q '<tr class="slower"><th>median</th><td>1.00 ms</td><td>1.50 ms</td><td>+49.9 %</td>' page.html || fail 'no figures'
+	# Two curves of high, one of what is new; of each log a dot.
+	[ "$(grep -c '<path class="b"' page.html) $(grep -c '<path class="a"' page.html)" = '1 2' ] || fail 'other curves'
+	[ "$(grep -c '<circle class="a" .*r="3"' page.html)" -eq 8 ] || fail 'other dots'
+	grep -Eq 'https?:|src=|href=|url\(|<script' page.html && fail 'it needs something else'
+	compare 0 --html - --fail-above 90%
+	cmp -s out page.html || fail 'another page on standard output'
+	compare 1 --html - --json
+}
+
+a_page_shows_names_as_text()
+{
+	for log in 1 2 3 4; do
+		for side in before after; do
+			printf '%s\n' 'type 32 <b>&_begin' 'type 33 <b>&_end' 'thread 1 0x7f0000001000 101 high' \
+				'event 1000 32 1 0' 'event 2000 33 1 0' | "$mklog" >$side$log.ptl || fail mklog
+		done
+	done
+	compare 0 --html page.html
+	grep -q '<h2>span &lt;b&gt;&amp;</h2>' page.html || fail 'a name is markup'
+}
+
+a_page_replaces_a_page_and_nothing_else()
+{
+	noisy_before
+	set_of after 1000
+	cp before1.ptl kept.ptl
+	compare 1 --html before1.ptl
+	err_has 'before1.ptl is one of the logs'
+	cmp -s before1.ptl kept.ptl || fail 'the log is another one'
+	echo mine >notes.html
+	compare 1 --html notes.html
+	err_has 'notes.html is there and is no page of pxtrace compare'
+	[ "$(cat notes.html)" = mine ] || fail 'it was replaced'
+	compare 0 --html page.html
+	compare 0 --html page.html
+	compare 4 --html nowhere/page.html
+	run 2 compare before1.ptl --with none.ptl --html none.html
+	[ ! -e none.html ] || fail 'a page of nothing'
+}
+
 compare_wants_logs_on_both_sides()
 {
 	set_of before 1000

@@ -5,6 +5,7 @@
 #include "tools/compare/compare.h"
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
+#include "tools/output/outfile.h"
 #include "tools/output/say.h"
 
 #include <getopt.h>
@@ -37,6 +38,8 @@ static const char *const help[] = {
 	"(10%),\n"
 	"                        even at the low end of its interval\n"
 	"      --json            one JSON object\n"
+	"      --html FILE       also a page, with both distributions of each on one axis; -: it\n"
+	"                        takes the place of the text\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
 	"      --color WHEN      auto (on a terminal; NO_COLOR is honoured), always, never\n"
@@ -64,11 +67,62 @@ struct command {
 	enum pxt_side side; /* of the next log on the command line */
 	bool has_limit;
 	double limit; /* a ratio */
+	const char *page;
 	bool json;
 	bool incomplete;
 	bool strict;
 	const char *colour;
 };
+
+/* ---- The page ---- */
+
+static bool takes_output(const char *page)
+{
+	return page && strcmp(page, "-") == 0;
+}
+
+/* False, with a word to the user, when a page of that name would replace what is none. */
+static bool may_write(const struct command *c)
+{
+	struct stat file;
+
+	if (takes_output(c->page) && c->json) {
+		pxt_complain("compare: --json and --html - want the same place");
+		return false;
+	}
+	if (!c->page || takes_output(c->page))
+		return true;
+	for (unsigned side = 0; side < PXT_SIDES; side++)
+		for (unsigned i = 0; i < c->count[side]; i++)
+			if (pxt_outfile_same(c->page, c->logs[side][i])) {
+				pxt_complain("compare: %s is one of the logs; the page needs a "
+				             "name of its own",
+				    c->page);
+				return false;
+			}
+	if (stat(c->page, &file) != 0 || !S_ISREG(file.st_mode) ||
+	    !pxt_outfile_is_others(c->page, pxt_compare_page_mark, strlen(pxt_compare_page_mark)))
+		return true;
+	pxt_complain("compare: %s is there and is no page of pxtrace compare", c->page);
+	return false;
+}
+
+static int write_page(const struct command *c)
+{
+	static struct pxt_out out;
+	struct pxt_outfile file = { 0 };
+
+	if (!pxt_outfile_open(&file, c->page))
+		return PXT_EXIT_OUTPUT;
+	out.fd = file.fd;
+	pxt_compare_page(&out, &c->comparison);
+	pxt_out_flush(&out);
+	if (out.error == 0)
+		return pxt_outfile_commit(&file) ? PXT_EXIT_OK : PXT_EXIT_OUTPUT;
+	pxt_complain("compare: %s: %s", c->page, strerror(out.error));
+	pxt_outfile_discard(&file);
+	return PXT_EXIT_OUTPUT;
+}
 
 /* ---- The work ---- */
 
@@ -142,15 +196,18 @@ static int hold_limit(const struct command *c)
 static int compare(struct command *c)
 {
 	int status = measure_all(c);
+	int page = PXT_EXIT_OK;
 
 	if (status != PXT_EXIT_LOG) {
 		pxt_compare_finish(&c->comparison);
 		pxt_compare_judge(&c->comparison);
 		ask(c);
-		if (c->json)
+		if (!takes_output(c->page) && c->json)
 			pxt_compare_json(&c->out, &c->comparison);
-		else
+		else if (!takes_output(c->page))
 			pxt_compare_text(&c->out, &c->comparison);
+		if (c->page)
+			page = write_page(c);
 		if (c->comparison.beyond > 0)
 			pxt_complain("%llu durations are left out: there are more than %u names",
 			    (unsigned long long)c->comparison.beyond, PXT_COMPARE_NAMES);
@@ -158,6 +215,7 @@ static int compare(struct command *c)
 			status = hold_limit(c);
 	}
 	int written = pxt_finish(&c->out);
+	written = written == PXT_EXIT_OK ? page : written;
 	pxt_compare_free(&c->comparison);
 	return written == PXT_EXIT_OK ? status : written;
 }
@@ -169,6 +227,7 @@ enum {
 	OPT_WITH = 400,
 	OPT_FAIL_ABOVE,
 	OPT_JSON,
+	OPT_HTML,
 	OPT_INCOMPLETE,
 	OPT_STRICT,
 	OPT_COLOUR
@@ -178,6 +237,7 @@ static const struct option options[] = {
 	{ "with", no_argument, NULL, OPT_WITH },
 	{ "fail-above", required_argument, NULL, OPT_FAIL_ABOVE },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "html", required_argument, NULL, OPT_HTML },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "color", required_argument, NULL, OPT_COLOUR },
@@ -227,6 +287,9 @@ static bool take_option(struct command *c, int code, char *value)
 		return take_limit(c, value);
 	case OPT_JSON:
 		return c->json = true;
+	case OPT_HTML:
+		c->page = value;
+		return c->comparison.has_shares = true;
 	case OPT_INCOMPLETE:
 		return c->incomplete = true;
 	case OPT_STRICT:
@@ -253,7 +316,7 @@ static bool is_sound(const struct command *c)
 		pxt_explain("4 a side are enough, or 3 and 5");
 		return false;
 	}
-	return true;
+	return may_write(c);
 }
 
 static int run(int argc, char **argv)

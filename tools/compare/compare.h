@@ -6,8 +6,8 @@
  * observation, however many spans it has: what varies from run to run (addresses, caches, neighbours)
  * does not vary within one.  So logs are compared, not spans.
  *
- * Bounded: PXT_COMPARE_LOGS logs a side, PXT_COMPARE_NAMES names of 8 KiB each; while a log
- * is read, what series.h and state.h say.
+ * Bounded: PXT_COMPARE_LOGS logs a side, PXT_COMPARE_NAMES names of 8 KiB each, for a page of 16 KiB; while
+ * a log is read, what series.h and state.h say.
  */
 #ifndef PXT_COMPARE_H
 #define PXT_COMPARE_H
@@ -19,6 +19,8 @@
 #define PXT_COMPARE_NAMES 4096u
 /* A conclusion is wrong in at most so many of all comparisons of logs that do not differ. */
 #define PXT_COMPARE_ERROR 0.05
+/* Of a distribution: durations below 8 ns have a cell each, then each power of two has eight. */
+#define PXT_COMPARE_CELLS 496u
 
 enum pxt_side {
 	PXT_BEFORE,
@@ -74,6 +76,8 @@ struct pxt_compared {
 		char *place; /* where that one took it; NULL: not known */
 		uint64_t ns;
 	} held;
+	/* Of a page: the share of durations in each cell, added up over the logs; else NULL. */
+	double *shares[PXT_SIDES];
 	struct pxt_series series; /* of the log at hand */
 };
 
@@ -83,6 +87,7 @@ struct pxt_comparison {
 	unsigned count;
 	uint64_t beyond; /* durations whose name found no place */
 	bool has_spans;  /* then rounds are left out */
+	bool has_shares; /* for a page */
 	unsigned verdicts[PXT_VERDICT_FASTER + 1];
 	uint64_t permutations;
 	bool all_permutations; /* else so many were drawn */
@@ -97,6 +102,8 @@ void pxt_compare_measure(
 /* All logs were read: what is shown, and in which order. */
 void pxt_compare_finish(struct pxt_comparison *comparison);
 void pxt_compare_free(struct pxt_comparison *comparison);
+/* The least duration of a cell. */
+uint64_t pxt_compare_cell_low(unsigned cell);
 struct pxt_words;
 struct pxt_roles_book;
 struct pxt_state_lock;
@@ -126,5 +133,21 @@ struct pxt_out;
 
 void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparison);
 void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison);
+/* Parts that a page has, too. */
+void pxt_compare_answer(struct pxt_out *out, const struct pxt_comparison *comparison);
+/* What a figure grew by, and who had the lock; @html: as a paragraph each. */
+void pxt_compare_causes(struct pxt_out *out, const struct pxt_compared *compared, bool html);
+bool pxt_compare_is_changed(const struct pxt_compared *compared);
+double pxt_compare_ratio(const struct pxt_compared *compared, unsigned figure);
+extern const char *const pxt_compare_figures[PXT_FIGURES];
+extern const char *const pxt_compare_kinds[];
+extern const char *const pxt_compare_verdicts[];
+
+/* ---- compare/page.c ---- */
+
+/* What a page begins with. */
+extern const char pxt_compare_page_mark[];
+void pxt_compare_page(struct pxt_out *out, const struct pxt_comparison *comparison);
+void pxt_compare_put_html(struct pxt_out *out, const char *text);
 
 #endif

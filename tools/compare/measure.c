@@ -48,6 +48,8 @@ static struct pxt_compared *find(
 	compared = pxt_must(calloc(1, sizeof *compared));
 	compared->kind = kind;
 	compared->name = pxt_must(strdup(name));
+	for (unsigned side = 0; comparison->has_shares && side < PXT_SIDES; side++)
+		compared->shares[side] = pxt_must(calloc(PXT_COMPARE_CELLS, sizeof(double)));
 	comparison->list[comparison->count++] = compared;
 	return compared;
 }
@@ -203,6 +205,26 @@ static void read_all(struct measuring *m, struct pxt_reader *reader)
 	pxt_waits_close(&m->waits);
 }
 
+uint64_t pxt_compare_cell_low(unsigned cell)
+{
+	if (cell < 8)
+		return cell;
+	return cell < PXT_COMPARE_CELLS ? (8u + cell % 8u) * (UINT64_C(1) << (cell / 8u - 1u))
+	                                : UINT64_MAX;
+}
+
+static void add_shares(double *shares, struct pxt_series *series)
+{
+	for (unsigned i = 0; i < PXT_COMPARE_CELLS; i++) {
+		uint64_t low = pxt_compare_cell_low(i);
+		uint64_t high = pxt_compare_cell_low(i + 1);
+
+		if (low <= series->most && high > series->least)
+			shares[i] +=
+			    (double)pxt_series_between(series, low, high) / (double)series->count;
+	}
+}
+
 /* The figures of the log; the series begin anew. */
 static void note(struct pxt_comparison *comparison, enum pxt_side side)
 {
@@ -220,6 +242,8 @@ static void note(struct pxt_comparison *comparison, enum pxt_side side)
 			measured->ns[k] = k == PXT_FIGURE_WORST
 			                      ? series->most
 			                      : pxt_series_quantile(series, per_mille[k], &exact);
+		if (series->count > 0 && compared->shares[side])
+			add_shares(compared->shares[side], series);
 		compared->found[side] += series->count > 0;
 		compared->counts[side] += series->count;
 		pxt_series_free(series);
@@ -290,6 +314,8 @@ static int by_kind_and_name(const void *a, const void *b)
 static void free_one(struct pxt_compared *compared)
 {
 	pxt_series_free(&compared->series);
+	free(compared->shares[PXT_BEFORE]);
+	free(compared->shares[PXT_AFTER]);
 	free(compared->name);
 	free(compared->held.thread);
 	free(compared->held.holder);

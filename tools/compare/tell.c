@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const figures[PXT_FIGURES] = { "median", "p99", "worst" };
-static const char *const kinds[] = { "span", "rounds of", "waits for" };
+const char *const pxt_compare_figures[PXT_FIGURES] = { "median", "p99", "worst" };
+const char *const pxt_compare_kinds[] = { "span", "rounds of", "waits for" };
+const char *const pxt_compare_verdicts[] = { "unjudged", "noise", "slower", "faster" };
 static const char *const kind_words[] = { "span", "round", "wait" };
-static const char *const verdicts[] = { "unjudged", "noise", "slower", "faster" };
 static const char *const sides[PXT_SIDES] = { "before", "after" };
 
-static bool is_changed(const struct pxt_compared *compared)
+bool pxt_compare_is_changed(const struct pxt_compared *compared)
 {
 	for (unsigned k = 0; k < PXT_FIGURES; k++)
 		if (compared->changes[k].verdict > PXT_VERDICT_NOISE)
@@ -33,16 +33,18 @@ static bool is_gone(const struct pxt_compared *compared)
 	return compared->found[PXT_AFTER] == 0;
 }
 
-static double shown_ratio(const struct pxt_compared *compared, unsigned figure)
+double pxt_compare_ratio(const struct pxt_compared *compared, unsigned figure)
 {
 	uint64_t before = compared->shown[PXT_BEFORE][figure];
 
+	if (compared->changes[figure].verdict != PXT_VERDICT_UNJUDGED)
+		return compared->changes[figure].ratio;
 	return (double)compared->shown[PXT_AFTER][figure] / (double)(before > 0 ? before : 1);
 }
 
 /* ---- Text ---- */
 
-static void put_answer(struct pxt_out *out, const struct pxt_comparison *comparison)
+void pxt_compare_answer(struct pxt_out *out, const struct pxt_comparison *comparison)
 {
 	const unsigned *logs = comparison->logs;
 	const unsigned *found = comparison->verdicts;
@@ -86,9 +88,9 @@ static void put_figure(struct pxt_out *out, const struct pxt_comparison *compari
 {
 	const struct pxt_change *change = &compared->changes[figure];
 	bool judged = change->verdict != PXT_VERDICT_UNJUDGED;
-	double ratio = judged ? change->ratio : shown_ratio(compared, figure);
+	double ratio = pxt_compare_ratio(compared, figure);
 
-	pxt_out_format(out, "  %-7s", figures[figure]);
+	pxt_out_format(out, "  %-7s", pxt_compare_figures[figure]);
 	put_duration(out, compared, PXT_BEFORE, figure);
 	put_duration(out, compared, PXT_AFTER, figure);
 	if (!is_new(compared) && !is_gone(compared))
@@ -97,25 +99,55 @@ static void put_figure(struct pxt_out *out, const struct pxt_comparison *compari
 		pxt_out_format(
 		    out, "  %+8.1f .. %+.1f %%", (change->low - 1) * 100, (change->high - 1) * 100);
 	if (change->verdict > PXT_VERDICT_NOISE)
-		pxt_out_format(out, "  %s", verdicts[change->verdict]);
+		pxt_out_format(out, "  %s", pxt_compare_verdicts[change->verdict]);
 	else if (!judged && comparison->level > 0 && !is_new(compared) && !is_gone(compared))
 		pxt_out_text(out, "  not judged");
 	pxt_out_char(out, '\n');
 }
 
+/* ---- Causes ---- */
+
+static void put_text(struct pxt_out *out, const char *text, bool html)
+{
+	if (html)
+		pxt_compare_put_html(out, text);
+	else
+		pxt_out_text(out, text);
+}
+
+static void begin_line(struct pxt_out *out, bool html)
+{
+	pxt_out_text(out, html ? "<p>" : "  ");
+}
+
+static void end_line(struct pxt_out *out, bool html)
+{
+	pxt_out_text(out, html ? "</p>\n" : "\n");
+}
+
 /* Of a wait that is new or slower: who had the lock. */
-static void put_held(struct pxt_out *out, const struct pxt_held *held)
+static void put_held(struct pxt_out *out, const struct pxt_held *held, bool html)
 {
 	char text[24];
 
-	if (!held->thread)
-		return;
 	pxt_duration(text, held->ns);
-	pxt_out_format(
-	    out, "  after, %s waited %s while %s had it", held->thread, text, held->holder);
-	if (held->place)
-		pxt_out_format(out, ", taken in %s", held->place);
-	pxt_out_char(out, '\n');
+	begin_line(out, html);
+	pxt_out_text(out, "after, ");
+	put_text(out, held->thread, html);
+	pxt_out_format(out, " waited %s while ", text);
+	put_text(out, held->holder, html);
+	pxt_out_text(out, " had it");
+	if (held->place) {
+		pxt_out_text(out, ", taken in ");
+		put_text(out, held->place, html);
+	}
+	end_line(out, html);
+}
+
+void pxt_compare_causes(struct pxt_out *out, const struct pxt_compared *compared, bool html)
+{
+	if (compared->held.thread)
+		put_held(out, &compared->held, html);
 }
 
 static void put_name(struct pxt_out *out, const struct pxt_comparison *comparison,
@@ -126,7 +158,7 @@ static void put_name(struct pxt_out *out, const struct pxt_comparison *compariso
 	    is_new(compared)    ? "new: "
 	    : is_gone(compared) ? "gone: "
 	                        : "",
-	    kinds[compared->kind], compared->name);
+	    pxt_compare_kinds[compared->kind], compared->name);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	for (unsigned side = 0; side < PXT_SIDES; side++) {
 		pxt_out_format(out, "%s %" PRIu64 " %s", side ? "," : ":", compared->counts[side],
@@ -138,12 +170,12 @@ static void put_name(struct pxt_out *out, const struct pxt_comparison *compariso
 	pxt_out_char(out, '\n');
 	for (unsigned k = 0; k < PXT_FIGURES; k++)
 		put_figure(out, comparison, compared, k);
-	put_held(out, &compared->held);
+	pxt_compare_causes(out, compared, false);
 }
 
 void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparison)
 {
-	put_answer(out, comparison);
+	pxt_compare_answer(out, comparison);
 	if (comparison->count == 0)
 		return;
 	pxt_out_format(
@@ -152,10 +184,10 @@ void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparis
 		pxt_out_format(out, "  interval of %.1f %%", comparison->level * 100);
 	pxt_out_char(out, '\n');
 	for (unsigned i = 0; i < comparison->count; i++)
-		if (is_changed(comparison->list[i]))
+		if (pxt_compare_is_changed(comparison->list[i]))
 			put_name(out, comparison, comparison->list[i]);
 	for (unsigned i = 0; i < comparison->count; i++)
-		if (!is_changed(comparison->list[i]))
+		if (!pxt_compare_is_changed(comparison->list[i]))
 			put_name(out, comparison, comparison->list[i]);
 }
 
@@ -166,14 +198,15 @@ static void put_json_side(struct pxt_out *out, const struct pxt_compared *compar
 	pxt_out_format(out, ",\"%s\":{\"logs\":%u,\"count\":%" PRIu64, sides[side],
 	    compared->found[side], compared->counts[side]);
 	for (unsigned k = 0; k < PXT_FIGURES && compared->found[side] > 0; k++)
-		pxt_out_format(out, ",\"%s_ns\":%" PRIu64, figures[k], compared->shown[side][k]);
+		pxt_out_format(
+		    out, ",\"%s_ns\":%" PRIu64, pxt_compare_figures[k], compared->shown[side][k]);
 	pxt_out_char(out, '}');
 }
 
 static void put_json_change(struct pxt_out *out, const struct pxt_change *change, unsigned figure)
 {
-	pxt_out_format(
-	    out, ",\"%s\":{\"verdict\":\"%s\"", figures[figure], verdicts[change->verdict]);
+	pxt_out_format(out, ",\"%s\":{\"verdict\":\"%s\"", pxt_compare_figures[figure],
+	    pxt_compare_verdicts[change->verdict]);
 	if (change->verdict != PXT_VERDICT_UNJUDGED)
 		pxt_out_format(out, ",\"ratio\":%.6g,\"low\":%.6g,\"high\":%.6g,\"p\":%.6g",
 		    change->ratio, change->low, change->high, change->p);

@@ -91,6 +91,20 @@ bool pxt_outfile_is(const char *path, int fd)
 	return stat(path, &mine) == 0 && fstat(fd, &other) == 0 && same(&mine, &other);
 }
 
+bool pxt_outfile_is_others(const char *path, const void *mark, size_t bytes)
+{
+	unsigned char found[64];
+	size_t wanted = bytes < sizeof found ? bytes : sizeof found;
+	int fd = pxt_open_plain(path);
+	ssize_t got;
+
+	if (fd < 0)
+		return errno != ENOENT;
+	got = read(fd, found, wanted);
+	(void)close(fd);
+	return got != 0 && (got != (ssize_t)wanted || memcmp(found, mark, wanted) != 0);
+}
+
 bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd)
 {
 	return file->final && pxt_outfile_is(file->final, fd);

@@ -27,6 +27,11 @@ bool pxt_outfile_open(struct pxt_outfile *file, const char *name);
 bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd);
 /* Whether @path names the file after @fd.  A device is none: what several write to it destroys nothing. */
 bool pxt_outfile_is(const char *path, int fd);
+/*
+ * Whether @path is there and is no file of ours, which begins with @mark, nor an empty one: then nobody
+ * replaces it who was not told to.
+ */
+bool pxt_outfile_is_others(const char *path, const void *mark, size_t bytes);
 /* Whether both names mean one file, or one that would be made under both. */
 bool pxt_outfile_same(const char *one, const char *other);
 /*

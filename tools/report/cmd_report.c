@@ -3,14 +3,12 @@
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
-#include "tools/output/openfile.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/report/collect.h"
 #include "tools/report/page.h"
 #include "tools/review/review.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,22 +153,6 @@ static bool is_a_log(const struct pxt_report *report, const char *path)
 	return false;
 }
 
-#define PAGE_MARK_BYTES 64u
-
-/* What is there is no page of ours: only who names it replaces it. */
-static bool is_others(const char *path)
-{
-	unsigned char mark[PAGE_MARK_BYTES];
-	int fd = pxt_open_plain(path);
-	ssize_t got;
-
-	if (fd < 0)
-		return errno != ENOENT;
-	got = read(fd, mark, sizeof mark);
-	(void)close(fd);
-	return got != 0 && (got != sizeof mark || memcmp(mark, pxt_page_head, sizeof mark) != 0);
-}
-
 /* Beside the log, under its name; free() it.  NULL: the log comes through a pipe, or there is another file. */
 static char *usual_name(const char *log)
 {
@@ -187,7 +169,8 @@ static char *usual_name(const char *log)
 		length -= strlen(ending);
 	name = pxt_must(malloc(room));
 	(void)snprintf(name, room, "%.*s.html", (int)length, log);
-	if (!is_others(name))
+	/* What is there is no page of ours: only who names it replaces it. */
+	if (!pxt_outfile_is_others(name, pxt_page_head, pxt_page_head_bytes))
 		return name;
 	pxt_complain(
 	    "report: %s is there and is no page of pxtrace: -o %s replaces it", name, name);
