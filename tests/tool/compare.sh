@@ -244,6 +244,88 @@ a_wait_that_grew_says_who_had_the_lock()
 	holds 'mutex first used in refill' "it['longest'] == {'ns': 905000, 'thread': 'high', 'holder': 'low', 'place': 'refill (cache.c:4)'}"
 }
 
+# held SIDE MICROSECONDS [BEFORE]: 20 spans "high" of 1 ms and, of every fourth, a wait for what low had, inside of
+# it or, with BEFORE, before it.
+held()
+{
+	for log in 1 2 3 4; do
+		awk -v us="$2" -v log_number="$log" -v before="${3:-}" 'BEGIN {
+			for (i = 0; i < 20; i++) {
+				at = i * 20000
+				wait = us > 0 && i % 4 == 0 ? us + log_number : 0
+				if (wait) print at - 100, "low lock_lock 7"
+				if (!before) print at, "high high_begin", i, 0
+				if (wait) {
+					print at + 10, "high lock_wait 7"
+					print at + 10 + wait, "low lock_unlock 7"
+					print at + 11 + wait, "high lock_lock 7"
+					print at + 12 + wait, "high lock_unlock 7"
+				}
+				if (before) print at + 20 + wait, "high high_begin", i, 0
+				print at + 1000 + log_number + wait + (before && wait ? 2000 : 0), "high high_end", i
+			}
+		}' | awk '{ $1 += 1000; print }' | story "$1$log.ptl"
+	done
+}
+
+what_became_slower_by_a_wait_says_for_what_and_who_had_it()
+{
+	held before 0
+	held after 2000
+	compare 0 --html page.html
+	[ "$(sed -n 2p out)" = 'high p99 1.00 ms -> 3.00 ms: lock 7, held by low, 0 -> 2.00 ms' ] || fail 'another sentence'
+	grep -q '^<p>high p99 1.00 ms -&gt; 3.00 ms: lock 7, held by low, 0 -&gt; 2.00 ms</p>$' page.html || fail 'not on the page'
+	compare 0 --json
+	holds high "it['cause'] == {'figure': 'p99', 'lock': 'lock 7', 'holder': 'low', 'place': None, 'before_ns': 0, 'after_ns': 2003000}"
+}
+
+a_wait_outside_of_what_became_slower_is_no_cause()
+{
+	held before 0
+	held after 2000 before
+	compare 0 --json
+	holds high "it['p99']['verdict'] == 'slower' and 'cause' not in it"
+}
+
+a_wait_that_did_not_grow_is_no_cause()
+{
+	held before 2000
+	held after 2000
+	for log in 1 2 3 4; do spans high 20 500$log 700$log | story after$log.ptl; done
+	compare 0 --json
+	holds high "it['p99']['verdict'] == 'slower' and 'cause' not in it"
+}
+
+# A round a sleep of 10 ms; of every fifth a wait.
+rounds_that_became_slower_by_a_wait_say_in_which_function_it_was_held()
+{
+	make_library
+	for log in 1 2 3 4; do
+		for side in before:0 after:3000; do
+			{
+				image 0
+				awk -v us="${side#*:}" -v more="$log" -v refill="$(at refill 1)" -v look_up="$(at look_up 1)" 'BEGIN {
+					for (i = 0; i < 20; i++) {
+						print at + 10, "high call_enter 6 0 10"
+						print at + 10010, "high call_exit 6 0 0 10000"
+						at += 10010 + more
+						if (!us || i % 5) { at += 200; continue }
+						print at - 900, "low@" refill, "mutex_lock 64 0 0"
+						print at, "high@" look_up, "mutex_wait 64 103"
+						print at + us, "low mutex_unlock 64 0"
+						print at + us + 1, "high@" look_up, "mutex_lock 64", us, 0
+						print at + us + 2, "high mutex_unlock 64 0"
+						at += us + 200
+					}
+				}'
+			} | sort -sn | traced "${side%:*}$log.ptl" || exit
+		done
+	done
+	compare 0
+	grep -q '^high p99 2[0-9][0-9] us -> 3.2. ms: mutex first used in refill, held by low in refill (cache.c:4), 0 -> 3.00 ms$' out ||
+		fail 'another sentence'
+}
+
 # Only the second wait shows that high is given what it never gives back.
 a_wait_for_work_is_no_wait_for_a_lock()
 {

@@ -22,6 +22,13 @@
 /* Of a distribution: durations below 8 ns have a cell each, then each power of two has eight. */
 #define PXT_COMPARE_CELLS 496u
 
+struct pxt_actor;
+struct pxt_open_span;
+struct pxt_roles_book;
+struct pxt_state_lock;
+struct pxt_wait;
+struct pxt_words;
+
 enum pxt_side {
 	PXT_BEFORE,
 	PXT_AFTER,
@@ -81,6 +88,17 @@ struct pxt_compared {
 	struct pxt_series series; /* of the log at hand */
 };
 
+/* How long threads waited for one lock within the spans, or rounds, of one name. */
+struct pxt_reason {
+	struct pxt_compared *of;
+	char *lock;
+	uint64_t ns[PXT_SIDES][PXT_COMPARE_LOGS][PXT_FIGURES]; /* 0: that many waited for nothing */
+	int64_t longest_ns;                                    /* of the waits after: ... */
+	char *holder;             /* ... who had the lock then, NULL: not known, ... */
+	char *place;              /* ... and where it took it, NULL: not known */
+	struct pxt_series series; /* of the log at hand */
+};
+
 struct pxt_comparison {
 	unsigned logs[PXT_SIDES];
 	struct pxt_compared **list; /* PXT_COMPARE_NAMES */
@@ -88,6 +106,8 @@ struct pxt_comparison {
 	uint64_t beyond; /* durations whose name found no place */
 	bool has_spans;  /* then rounds are left out */
 	bool has_shares; /* for a page */
+	struct pxt_reason **reasons;
+	unsigned reason_count;
 	unsigned verdicts[PXT_VERDICT_FASTER + 1];
 	uint64_t permutations;
 	bool all_permutations; /* else so many were drawn */
@@ -102,11 +122,13 @@ void pxt_compare_measure(
 /* All logs were read: what is shown, and in which order. */
 void pxt_compare_finish(struct pxt_comparison *comparison);
 void pxt_compare_free(struct pxt_comparison *comparison);
+/* NULL: there is none of that name. */
+struct pxt_compared *pxt_compare_known(
+    const struct pxt_comparison *comparison, enum pxt_compared_kind kind, const char *name);
+/* Threads without a name are called by numbers, which differ from run to run. */
+const char *pxt_compare_rounds_of(const struct pxt_actor *actor);
 /* The least duration of a cell. */
 uint64_t pxt_compare_cell_low(unsigned cell);
-struct pxt_words;
-struct pxt_roles_book;
-struct pxt_state_lock;
 /* What a lock is called in the next run, too: the variable, or in which function it was first used. */
 void pxt_compare_lock_name(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
@@ -119,6 +141,39 @@ void pxt_compare_judge(struct pxt_comparison *comparison);
 /* Whether the figure can be compared: all logs have it, and it does not depend on how many there are. */
 bool pxt_compare_comparable(const struct pxt_comparison *comparison,
     const struct pxt_compared *compared, enum pxt_figure figure);
+
+/* ---- compare/reasons.c ---- */
+
+/* Of the log at hand. */
+struct pxt_compare_waited;
+struct pxt_compare_waited *pxt_compare_waited_new(void);
+void pxt_compare_waited_begun(struct pxt_compare_waited *waited, const struct pxt_wait *wait);
+void pxt_compare_waited_ended(
+    struct pxt_compare_waited *waited, const struct pxt_wait *wait, int64_t end_ns);
+/* The thread has ended that span. */
+void pxt_compare_waited_span(struct pxt_compare_waited *waited, const struct pxt_actor *actor,
+    const struct pxt_open_span *span);
+/* Places that are asked for, before the first is shown. */
+void pxt_compare_waited_want(
+    const struct pxt_compare_waited *waited, const struct pxt_roles_book *book);
+/* The log ends: what was waited for becomes reasons.  @spans: by the book's names. */
+void pxt_compare_waited_close(struct pxt_compare_waited *waited, struct pxt_comparison *comparison,
+    enum pxt_side side, const struct pxt_roles_book *book, struct pxt_compared *const *spans);
+/* The figures of the log; series of spans and rounds are still those of the log. */
+void pxt_compare_reasons_note(struct pxt_comparison *comparison, enum pxt_side side, unsigned log);
+
+/* What a figure became slower by. */
+struct pxt_cause_of {
+	enum pxt_figure figure;
+	const struct pxt_reason *reason;
+	uint64_t before_ns;
+	uint64_t after_ns;
+};
+/* False: it is not slower, or no wait explains a good part of that. */
+bool pxt_compare_cause(const struct pxt_comparison *comparison, const struct pxt_compared *compared,
+    struct pxt_cause_of *cause);
+/* @of NULL: all. */
+void pxt_compare_reasons_free(struct pxt_comparison *comparison, const struct pxt_compared *of);
 
 /* ---- compare/held.c ---- */
 
@@ -135,8 +190,10 @@ void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparis
 void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison);
 /* Parts that a page has, too. */
 void pxt_compare_answer(struct pxt_out *out, const struct pxt_comparison *comparison);
-/* What a figure grew by, and who had the lock; @html: as a paragraph each. */
-void pxt_compare_causes(struct pxt_out *out, const struct pxt_compared *compared, bool html);
+/* What became slower by which wait, a line each. */
+void pxt_compare_sentences(struct pxt_out *out, const struct pxt_comparison *comparison, bool html);
+/* Of a wait that is new or slower: who had the lock. */
+void pxt_compare_held(struct pxt_out *out, const struct pxt_held *held, bool html);
 bool pxt_compare_is_changed(const struct pxt_compared *compared);
 double pxt_compare_ratio(const struct pxt_compared *compared, unsigned figure);
 extern const char *const pxt_compare_figures[PXT_FIGURES];

@@ -25,21 +25,31 @@ struct measuring {
 		struct pxt_series series;
 	} * locks;
 	uint32_t lock_count;
+	struct pxt_compare_waited *waited;
 };
 
 /* ---- Names ---- */
+
+struct pxt_compared *pxt_compare_known(
+    const struct pxt_comparison *comparison, enum pxt_compared_kind kind, const char *name)
+{
+	for (unsigned i = 0; i < comparison->count; i++) {
+		struct pxt_compared *compared = comparison->list[i];
+
+		if (compared->kind == kind && strcmp(compared->name, name) == 0)
+			return compared;
+	}
+	return NULL;
+}
 
 /* NULL: there is no place. */
 static struct pxt_compared *find(
     struct pxt_comparison *comparison, enum pxt_compared_kind kind, const char *name)
 {
-	struct pxt_compared *compared;
+	struct pxt_compared *compared = pxt_compare_known(comparison, kind, name);
 
-	for (unsigned i = 0; i < comparison->count; i++) {
-		compared = comparison->list[i];
-		if (compared->kind == kind && strcmp(compared->name, name) == 0)
-			return compared;
-	}
+	if (compared)
+		return compared;
 	if (comparison->count == PXT_COMPARE_NAMES)
 		return NULL;
 	if (!comparison->list)
@@ -114,15 +124,20 @@ static void look(void *self, const struct pxt_act *act)
 	struct measuring *m = self;
 
 	pxt_waits_look(&m->waits, act);
-	if (act->deed == PXT_JOB_END && act->span)
+	if (act->deed == PXT_JOB_END && act->span) {
 		take_span(m, act->span, act->ns);
+		pxt_compare_waited_span(m->waited, act->actor, act->span);
+	}
 }
 
 static void wait_begun(void *self, struct pxt_wait *wait, const struct pxt_act *act)
 {
-	(void)self;
+	struct measuring *m = self;
+
 	(void)act;
 	wait->wanted = wait->lock != NULL;
+	if (wait->wanted)
+		pxt_compare_waited_begun(m->waited, wait);
 }
 
 static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt_act *act)
@@ -140,6 +155,7 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 		wait->lock->row = ++m->lock_count;
 	}
 	pxt_series_add(&m->locks[wait->lock->row - 1].series, (uint64_t)(act->ns - wait->since_ns));
+	pxt_compare_waited_ended(m->waited, wait, act->ns);
 }
 
 /* ---- A log ---- */
@@ -156,6 +172,7 @@ static void take_locks(struct measuring *m)
 		pxt_places_want(m->book->places, &m->locks[i].lock->first);
 		pxt_places_want(m->book->places, &m->locks[i].lock->self);
 	}
+	pxt_compare_waited_want(m->waited, m->book);
 	for (uint32_t i = 0; i < m->lock_count; i++) {
 		struct pxt_words words = { 0 };
 
@@ -169,6 +186,11 @@ static void take_locks(struct measuring *m)
 	free(m->locks);
 }
 
+const char *pxt_compare_rounds_of(const struct pxt_actor *actor)
+{
+	return *actor->raw ? actor->name : "threads without a name";
+}
+
 static void take_rounds(struct measuring *m)
 {
 	const struct pxt_home **homes = pxt_rounds_homes(&m->rounds, is_of_program, NULL);
@@ -176,10 +198,8 @@ static void take_rounds(struct measuring *m)
 	for (uint32_t i = 0; i < m->state->actor_count; i++) {
 		const struct pxt_actor *actor = m->state->actors[i];
 
-		/* Threads without a name are called by numbers, which differ from run to run. */
 		if (homes[i])
-			join(m->comparison, PXT_COMPARED_ROUND,
-			    *actor->raw ? actor->name : "threads without a name",
+			join(m->comparison, PXT_COMPARED_ROUND, pxt_compare_rounds_of(actor),
 			    &homes[i]->rounds);
 	}
 	free(homes);
@@ -232,6 +252,7 @@ static void note(struct pxt_comparison *comparison, enum pxt_side side)
 	unsigned log = comparison->logs[side]++;
 	bool exact;
 
+	pxt_compare_reasons_note(comparison, side, log);
 	for (unsigned i = 0; i < comparison->count; i++) {
 		struct pxt_compared *compared = comparison->list[i];
 		struct pxt_measured *measured = &compared->logs[side][log];
@@ -262,12 +283,14 @@ void pxt_compare_measure(
 	m->state = pxt_state_new(m->book, reader);
 	m->state->lookers = (struct pxt_lookers){ .self = m, .act = look };
 	m->rounds.state = m->state;
+	m->waited = pxt_compare_waited_new();
 	m->waits = (struct pxt_waits){
 		.state = m->state, .self = m, .begun = wait_begun, .ended = wait_ended
 	};
 	read_all(m, reader);
 	take_locks(m);
 	take_rounds(m);
+	pxt_compare_waited_close(m->waited, comparison, side, m->book, m->spans);
 	note(comparison, side);
 	pxt_waits_free(&m->waits);
 	pxt_rounds_free(&m->rounds);
@@ -331,6 +354,7 @@ void pxt_compare_finish(struct pxt_comparison *comparison)
 		struct pxt_compared *compared = comparison->list[i];
 
 		if (comparison->has_spans && compared->kind == PXT_COMPARED_ROUND) {
+			pxt_compare_reasons_free(comparison, compared);
 			free_one(compared);
 			continue;
 		}
@@ -347,6 +371,7 @@ void pxt_compare_finish(struct pxt_comparison *comparison)
 
 void pxt_compare_free(struct pxt_comparison *comparison)
 {
+	pxt_compare_reasons_free(comparison, NULL);
 	for (unsigned i = 0; i < comparison->count; i++)
 		free_one(comparison->list[i]);
 	free(comparison->list);

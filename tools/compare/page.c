@@ -284,7 +284,7 @@ static void put_compared(struct pxt_out *out, const struct pxt_comparison *compa
 	pxt_compare_put_html(out, compared->name);
 	pxt_out_format(out, "</h2>\n<p class=\"quiet\">%" PRIu64 " before, %" PRIu64 " after</p>\n",
 	    compared->counts[PXT_BEFORE], compared->counts[PXT_AFTER]);
-	pxt_compare_causes(out, compared, true);
+	pxt_compare_held(out, &compared->held, true);
 	pxt_out_text(out, "<div class=\"sides\">\n<div>\n");
 	put_figures(out, comparison, compared);
 	pxt_out_text(out, "</div>\n");
@@ -299,8 +299,10 @@ void pxt_compare_page(struct pxt_out *out, const struct pxt_comparison *comparis
 		pxt_out_text(out, head[i]);
 	pxt_out_text(out, "<h1>pxtrace compare</h1>\n<p class=\"sentence\">");
 	pxt_compare_answer(out, comparison);
+	pxt_out_text(out, "</p>\n");
+	pxt_compare_sentences(out, comparison, true);
 	pxt_out_text(out,
-	    "</p>\n<p class=\"quiet\"><span class=\"key b\"></span>before <span class=\"key "
+	    "<p class=\"quiet\"><span class=\"key b\"></span>before <span class=\"key "
 	    "a\"></span>after: "
 	    "how large a share of the durations is how long, each log as much as another; the axis "
 	    "is "

@@ -115,23 +115,66 @@ static void put_text(struct pxt_out *out, const char *text, bool html)
 		pxt_out_text(out, text);
 }
 
-static void begin_line(struct pxt_out *out, bool html)
-{
-	pxt_out_text(out, html ? "<p>" : "  ");
-}
-
 static void end_line(struct pxt_out *out, bool html)
 {
 	pxt_out_text(out, html ? "</p>\n" : "\n");
 }
 
-/* Of a wait that is new or slower: who had the lock. */
-static void put_held(struct pxt_out *out, const struct pxt_held *held, bool html)
+/* "0" has no unit. */
+static void put_ns(struct pxt_out *out, uint64_t ns)
 {
 	char text[24];
 
+	pxt_duration(text, ns);
+	pxt_out_text(out, ns > 0 ? text : "0");
+}
+
+static void put_sentence(struct pxt_out *out, const struct pxt_compared *compared,
+    const struct pxt_cause_of *cause, bool html)
+{
+	const struct pxt_reason *reason = cause->reason;
+
+	pxt_out_text(out, html ? "<p>" : "");
+	put_text(out, compared->name, html);
+	pxt_out_format(out, " %s ", pxt_compare_figures[cause->figure]);
+	put_ns(out, compared->shown[PXT_BEFORE][cause->figure]);
+	put_text(out, " -> ", html);
+	put_ns(out, compared->shown[PXT_AFTER][cause->figure]);
+	pxt_out_text(out, ": ");
+	put_text(out, reason->lock, html);
+	if (reason->holder) {
+		pxt_out_text(out, ", held by ");
+		put_text(out, reason->holder, html);
+	}
+	if (reason->place) {
+		pxt_out_text(out, " in ");
+		put_text(out, reason->place, html);
+	}
+	pxt_out_text(out, ", ");
+	put_ns(out, cause->before_ns);
+	put_text(out, " -> ", html);
+	put_ns(out, cause->after_ns);
+	end_line(out, html);
+}
+
+void pxt_compare_sentences(struct pxt_out *out, const struct pxt_comparison *comparison, bool html)
+{
+	for (unsigned i = 0; i < comparison->count; i++) {
+		struct pxt_cause_of cause;
+
+		if (pxt_compare_cause(comparison, comparison->list[i], &cause))
+			put_sentence(out, comparison->list[i], &cause, html);
+	}
+}
+
+void pxt_compare_held(struct pxt_out *out, const struct pxt_held *held, bool html)
+{
+	char text[24];
+
+	if (!held->thread)
+		return;
 	pxt_duration(text, held->ns);
-	begin_line(out, html);
+	pxt_out_text(out, html ? "<p>" : "  ");
 	pxt_out_text(out, "after, ");
 	put_text(out, held->thread, html);
 	pxt_out_format(out, " waited %s while ", text);
@@ -142,12 +185,6 @@ static void put_held(struct pxt_out *out, const struct pxt_held *held, bool html
 		put_text(out, held->place, html);
 	}
 	end_line(out, html);
-}
-
-void pxt_compare_causes(struct pxt_out *out, const struct pxt_compared *compared, bool html)
-{
-	if (compared->held.thread)
-		put_held(out, &compared->held, html);
 }
 
 static void put_name(struct pxt_out *out, const struct pxt_comparison *comparison,
@@ -170,12 +207,13 @@ static void put_name(struct pxt_out *out, const struct pxt_comparison *compariso
 	pxt_out_char(out, '\n');
 	for (unsigned k = 0; k < PXT_FIGURES; k++)
 		put_figure(out, comparison, compared, k);
-	pxt_compare_causes(out, compared, false);
+	pxt_compare_held(out, &compared->held, false);
 }
 
 void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparison)
 {
 	pxt_compare_answer(out, comparison);
+	pxt_compare_sentences(out, comparison, false);
 	if (comparison->count == 0)
 		return;
 	pxt_out_format(
@@ -213,6 +251,15 @@ static void put_json_change(struct pxt_out *out, const struct pxt_change *change
 	pxt_out_char(out, '}');
 }
 
+static void put_json_or_null(struct pxt_out *out, const char *name, const char *text)
+{
+	pxt_out_format(out, ",\"%s\":", name);
+	if (text)
+		pxt_tell_json_string(out, text);
+	else
+		pxt_out_text(out, "null");
+}
+
 static void put_json_held(struct pxt_out *out, const struct pxt_held *held)
 {
 	if (!held->thread)
@@ -221,12 +268,24 @@ static void put_json_held(struct pxt_out *out, const struct pxt_held *held)
 	pxt_tell_json_string(out, held->thread);
 	pxt_out_text(out, ",\"holder\":");
 	pxt_tell_json_string(out, held->holder);
-	pxt_out_text(out, ",\"place\":");
-	if (held->place)
-		pxt_tell_json_string(out, held->place);
-	else
-		pxt_out_text(out, "null");
+	put_json_or_null(out, "place", held->place);
 	pxt_out_char(out, '}');
+}
+
+static void put_json_cause(struct pxt_out *out, const struct pxt_comparison *comparison,
+    const struct pxt_compared *compared)
+{
+	struct pxt_cause_of cause;
+
+	if (!pxt_compare_cause(comparison, compared, &cause))
+		return;
+	pxt_out_format(
+	    out, ",\"cause\":{\"figure\":\"%s\",\"lock\":", pxt_compare_figures[cause.figure]);
+	pxt_tell_json_string(out, cause.reason->lock);
+	put_json_or_null(out, "holder", cause.reason->holder);
+	put_json_or_null(out, "place", cause.reason->place);
+	pxt_out_format(out, ",\"before_ns\":%" PRIu64 ",\"after_ns\":%" PRIu64 "}", cause.before_ns,
+	    cause.after_ns);
 }
 
 void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison)
@@ -253,6 +312,7 @@ void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparis
 		for (unsigned k = 0; k < PXT_FIGURES; k++)
 			put_json_change(out, &compared->changes[k], k);
 		put_json_held(out, &compared->held);
+		put_json_cause(out, comparison, compared);
 		pxt_out_char(out, '}');
 	}
 	pxt_out_text(out, "]}\n");
