@@ -76,7 +76,7 @@ void pxt_process_tell_name(pthread_t thread, const char *name, const void *calle
 {
 	char cut[16] = "";
 
-	(void)strncat(cut, name, sizeof(cut) - 1);
+	memcpy(cut, name, strnlen(name, sizeof(cut) - 1));
 	pxt_process_tell(POSIX_TRACE_PROCESS_THREAD_NAME_NP, pxt_process_thread_number(thread), 0,
 	    0, cut, caller);
 }

@@ -162,7 +162,7 @@ static int tell_accept(int fd, struct sockaddr *from, socklen_t *bytes,
 	    pxt_call_enter(POSIX_TRACE_CALL_ACCEPT_NP, (uint64_t)fd, PXT_CALL_NO_SIZE, caller);
 	result = real(fd, from, given, flags);
 	call.result = PXT_CALL_ERRNO(result);
-	if (result >= 0)
+	if (result >= 0 && given)
 		tell_address(result, from, *given < room ? *given : room, fd, caller);
 	return result;
 }

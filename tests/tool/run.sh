@@ -243,6 +243,32 @@ a_time_limit_ends_the_program()
 	sound run.ptl
 }
 
+a_program_that_its_cgroup_kept_from_running_is_told_so()
+{
+	mkdir tree
+	# A group of its own, in which one CPU is had for 2 of 20 ms; nobody else sees the mount.
+	cat >limited.sh <<-END
+		mount -t cgroup -o cpu none tree 2>/dev/null || exit 77
+		group=tree/pxtrace-\$\$
+		mkdir \$group && echo 20000 >\$group/cpu.cfs_period_us || exit 77
+		echo 2000 >\$group/cpu.cfs_quota_us && echo \$\$ >\$group/cgroup.procs || exit 77
+		"$pxtrace" run --only mutex -o run.ptl -- sh -c 'i=0; while [ \$i -lt 10000 ]; do i=\$((i+1)); done'
+		status=\$?
+		echo \$\$ >tree/cgroup.procs
+		rmdir \$group
+		exit \$status
+	END
+	unshare -m sh ./limited.sh >out 2>err
+	case $? in
+	0) ;;
+	*) echo 'no group of its own here: skipped'; exit 77 ;;
+	esac
+	grep -q '^its cgroup had used up its CPU time [1-9][0-9]* times, and was kept from running for ' err ||
+		fail "nothing of the cgroup: $(cat err)"
+	run 0 stat run.ptl
+	out_has 'throttled: '
+}
+
 # QNX-51
 a_ring_keeps_the_newest_within_its_size()
 {

@@ -16,6 +16,7 @@
 #include "tools/run/program.h"
 #include "tools/run/recorder.h"
 #include "tools/run/summary.h"
+#include "tools/run/throttle.h"
 #include "tools/sched/schedwatch.h"
 
 #include <errno.h>
@@ -92,7 +93,8 @@ struct run {
 	struct pxt_preload preload;
 	struct pxt_notes notes;
 	struct pxt_recorder recorder;
-	struct pxt_schedwatch *watch; /* NULL: the scheduler tells nothing */
+	struct pxt_throttle throttled; /* before; in the end, meanwhile */
+	struct pxt_schedwatch *watch;  /* NULL: the scheduler tells nothing */
 	struct pxt_schedtold told;
 	struct pxt_outfile file;           /* of the program's own events */
 	char parts[PXT_PRELOAD_PATH + 16]; /* a folder, so that nobody else has its names: */
@@ -251,6 +253,7 @@ static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 		.replaced = r->replaces,
 		.ring = r->ring,
 		.sum = sum,
+		.throttled = r->throttled,
 		.sched_lost = r->told.lost,
 		.sched_beyond = r->told.beyond };
 
@@ -271,6 +274,8 @@ static int conclude(struct run *r, int status)
 	bool whole;
 
 	pxt_notes_tell_status(r->recorder.trid, status);
+	r->throttled = pxt_throttle_since(&r->throttled);
+	pxt_notes_tell_throttled(r->recorder.trid, &r->throttled);
 	pxt_recorder_close(&r->recorder, &sum);
 	if (sum.error)
 		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
@@ -377,6 +382,7 @@ static int run_traced(struct run *r)
 		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
 		        r->watch ? r->size / 2 : r->size, r->ring)) {
 			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+			r->throttled = pxt_throttle_read();
 			return conclude(r, begin(r));
 		}
 		pxt_outfile_discard(&r->file);

@@ -4,6 +4,7 @@
 
 #include "tools/output/say.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,4 +68,15 @@ void pxt_notes_tell_status(trace_id_t trid, int status)
 
 	(void)snprintf(text, sizeof text, "%d", status);
 	tell(trid, "status", text);
+}
+
+void pxt_notes_tell_throttled(trace_id_t trid, const struct pxt_throttle *throttled)
+{
+	char text[64];
+
+	if (throttled->times == 0)
+		return;
+	(void)snprintf(text, sizeof text, "%" PRIu64 " times, %" PRIu64 " us", throttled->times,
+	    throttled->ns / 1000u);
+	tell(trid, "throttled", text);
 }

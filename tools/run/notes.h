@@ -3,6 +3,8 @@
 #ifndef PXT_NOTES_H
 #define PXT_NOTES_H
 
+#include "tools/run/throttle.h"
+
 #include <stdbool.h>
 #include <trace.h>
 #include <trace_np.h>
@@ -19,6 +21,8 @@ struct pxt_notes {
 bool pxt_notes_add(struct pxt_notes *notes, const char *text);
 /* All of them, and the command, into the log of @trid. */
 void pxt_notes_tell(const struct pxt_notes *notes, trace_id_t trid, char *const *argv);
+/* That the kernel kept it from running, if it did. */
+void pxt_notes_tell_throttled(trace_id_t trid, const struct pxt_throttle *throttled);
 /* How the program ended. */
 void pxt_notes_tell_status(trace_id_t trid, int status);
 

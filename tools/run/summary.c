@@ -96,6 +96,19 @@ static void put_refused(struct pxt_out *out, const struct pxt_recorder_sum *sum)
 	}
 }
 
+static void put_throttled(struct pxt_out *out, const struct pxt_throttle *throttled)
+{
+	char text[24];
+
+	if (throttled->times == 0)
+		return;
+	pxt_duration(text, throttled->ns);
+	pxt_out_format(out,
+	    "its cgroup had used up its CPU time %" PRIu64
+	    " time%s, and was kept from running for %s in all\n",
+	    throttled->times, throttled->times == 1 ? "" : "s", text);
+}
+
 static void put_left_behind(struct pxt_out *out, const struct pxt_state *state)
 {
 	unsigned left = 0;
@@ -168,6 +181,7 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 
 		put_counts(out, summary, use.state);
 		put_refused(out, summary->sum);
+		put_throttled(out, &summary->throttled);
 		put_left_behind(out, use.state);
 		pxt_tell_locks_top(&tell, LOCKS);
 	}

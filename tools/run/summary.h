@@ -8,12 +8,14 @@
 
 #include "tools/output/out.h"
 #include "tools/run/recorder.h"
+#include "tools/run/throttle.h"
 
 struct pxt_summary {
 	const char *path; /* of the log */
 	bool replaced;    /* it took an older one's place */
 	bool ring;        /* what the log does not hold was overwritten, as was asked for */
 	const struct pxt_recorder_sum *sum;
+	struct pxt_throttle throttled;
 	uint64_t sched_lost;   /* records of the scheduler */
 	uint64_t sched_beyond; /* its events that are not in the log because of --size */
 };
