@@ -317,8 +317,19 @@ PXT_WRAP_REAL(fcntl64);
 #else
 #define NAME(name) name
 #endif
-extern int pxt_fcntl(int fd, int command, void *argument) __asm__(NAME("fcntl"));
-extern int pxt_fcntl64(int fd, int command, void *argument) __asm__(NAME("fcntl64"));
+/* On the stack, the third one may be the caller's own: it is read, never written (futex.c). */
+#if defined(__i386__)
+#define PARAMETERS void
+#define NUMBERS                                                                                    \
+	const int *given = __builtin_dwarf_cfa();                                                  \
+	int fd = given[0], command = given[1];                                                     \
+	void *argument = ((void *const *)given)[2]
+#else
+#define PARAMETERS int fd, int command, void *argument
+#define NUMBERS    _Static_assert(1, "")
+#endif
+extern int pxt_fcntl(PARAMETERS) __asm__(NAME("fcntl"));
+extern int pxt_fcntl64(PARAMETERS) __asm__(NAME("fcntl64"));
 typedef int (*all_of_them)(int fd, int command, void *argument);
 
 static __attribute__((noinline)) int tell(
@@ -343,14 +354,18 @@ PXT_WRAP_INLINE int tell_lock(
 	return real(fd, command, argument);
 }
 
-PXT_WRAP_EXPORT int pxt_fcntl(int fd, int command, void *argument)
+PXT_WRAP_EXPORT int pxt_fcntl(PARAMETERS)
 {
+	NUMBERS;
+
 	return tell_lock(
 	    fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl), PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT int pxt_fcntl64(int fd, int command, void *argument)
+PXT_WRAP_EXPORT int pxt_fcntl64(PARAMETERS)
 {
+	NUMBERS;
+
 	return tell_lock(fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl64),
 	    PXT_WRAP_CALLER());
 }
