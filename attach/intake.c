@@ -195,6 +195,11 @@ void pxt_intake_end(struct pxt_producer_memory *producer)
 void pxt_intake_started(struct pxt_producer_memory *producer, uint64_t ticks)
 {
 	producer->run_from = ticks;
+	/* A guest may have lost records before anybody looked. */
+	for (uint32_t i = 0; i < producer->lanes; i++) {
+		if (ticks < producer->lane[i].counted)
+			producer->lane[i].counted = ticks;
+	}
 }
 
 /* A stamp after its end is a lie. */
@@ -468,8 +473,9 @@ static void drop_lies(struct pxt_producer_pull *pull, struct pxt_producer_memory
 }
 
 /*
- * Whether more room is due than there is: what stays with this producer would soon be overwritten there,
- * newer than what it spares here; or the producer has gone, and its memory is to go, too.
+ * LOOP: whether more room is due than there is.  What stays with this producer would soon be overwritten there,
+ * newer than what it spares here; or the producer has gone, and its memory is to go, too.  A stream that
+ * is flushed overwrites nothing, so there a record is safest where it is.
  */
 static bool is_pressed(struct pxt_producer_memory *producer)
 {
@@ -493,7 +499,8 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 	for (unsigned i = 0; i < count; i++) {
 		for (uint32_t at = 0; producers[i] && at < producers[i]->lanes; at++)
 			pxt_intake_lane_look(&pull, producers[i], &producers[i]->lane[at]);
-		pull.all |= producers[i] && is_pressed(producers[i]);
+		pull.all |= stream->block->full_policy == POSIX_TRACE_LOOP && producers[i] &&
+		            is_pressed(producers[i]);
 	}
 	/* Bound: rounds, beside what take_all() takes. */
 	for (unsigned round = 0; round < ROUNDS; round++) {

@@ -18,8 +18,8 @@
 #include "attach/attach.h"
 #include "core/process/directory.h"
 
-/* Slots that a producer's stream can have in all lanes together: 64 MiB of 16-byte slots. */
-#define PXT_PRODUCER_SLOTS (UINT64_C(1) << 22)
+/* Slots that a producer's stream can have in all lanes together. */
+#define PXT_PRODUCER_SLOTS (PXT_CTLSOCK_MEMORY / PXT_SLOT_BYTES)
 
 /* What is known of the record at a lane's position. */
 enum pxt_producer_front {

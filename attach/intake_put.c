@@ -26,8 +26,11 @@ uint32_t pxt_intake_put_room(struct pxt_block *block)
 	uint64_t seq;
 
 	/* What finds no room is refused, as it is to the threads of this process. */
-	if (block->full_policy != POSIX_TRACE_LOOP)
+	if (block->full_policy != POSIX_TRACE_LOOP && block->full_policy != POSIX_TRACE_FLUSH)
 		return size;
+	/* It waits for its flush, and would refuse what it could take after that. */
+	if (block->full_policy == POSIX_TRACE_FLUSH && pxt_block_state(block) == PXT_GATE_AUTO)
+		return 0;
 	pxt_lane_head(lane, &pos, &seq);
 	pos -= lane->pos - lane->ruins;
 	return pos < size ? size - (uint32_t)pos : 0u;

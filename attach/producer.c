@@ -210,6 +210,7 @@ static const struct pxt_ops producer_ops = {
 static int producers_attr(const struct pxt_create *request, trace_attr_t *attr)
 {
 	trace_attr_t plain;
+	int error;
 
 	pxt_attr_defaults(&plain);
 	if (request->attr && pxt_attr_check(request->attr, attr))
@@ -221,8 +222,12 @@ static int producers_attr(const struct pxt_create *request, trace_attr_t *attr)
 	}
 	plain._pxt_stream_policy = POSIX_TRACE_LOOP;
 	*attr = plain;
-	return pxt_create_attr(
+	error = pxt_create_attr(
 	    &(const struct pxt_create){ .attr = &plain, .ops = &producer_ops }, attr);
+	/* The owner would not map it. */
+	if (!error && attr->_pxt_stream_size > PXT_CTLSOCK_MEMORY / attr->_pxt_lanes)
+		error = ENOMEM;
+	return error;
 }
 
 /* The stream in a file of its own in memory, which *memory is, as others may see it. */

@@ -47,6 +47,8 @@
 #define PXT_CTLSOCK_FOLDER      "/dev/shm/pxtrace-%u"
 /* A longer XDG_RUNTIME_DIR has no room for a name after it, and is left alone. */
 #define PXT_CTLSOCK_RUNTIME_MAX (PXT_CTLSOCK_PATH - PXT_CTLSOCK_NAME - sizeof(PXT_CTLSOCK_OWN))
+/* Bytes of a client's memory for events, all lanes together: what an owner maps at most. */
+#define PXT_CTLSOCK_MEMORY      (UINT64_C(1) << (SIZE_MAX > UINT32_MAX ? 30 : 26))
 
 enum pxt_ctlsock_what {
 	/*

@@ -915,7 +915,8 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  *
  * @name: as above.
  * @attr: size, lanes and largest data of the memory in which events wait until the owner takes them;
- * what is overwritten there before counts as lost in the owner's stream.  NULL: the defaults.  Other attributes do not matter.
+ * what is overwritten there before counts as lost in the owner's stream.  In all lanes together it is at most
+ * 1 GiB, 64 MiB where addresses have 32 bits.  NULL: the defaults.  Other attributes do not matter.
  * @trid: the attachment.  posix_trace_shutdown() ends it; so do the owner's shutdown and end, and
  * then the identifier stays valid and trace points have no effect.  posix_trace_stop() and
  * posix_trace_start() hold back what this process traces, until the owner's next start, and
@@ -928,7 +929,7 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * ENOTSUP: the owner was built from another version, or with another clock or layout.
  * EAGAIN: this process has as many streams, or the owner as many attached processes, as the
  *         configuration allows; or there is no descriptor or thread.
- * ENOMEM: no memory for the ring.  EINVAL: an argument is invalid.
+ * ENOMEM: no memory for the ring, or it is larger than that.  EINVAL: an argument is invalid.
  * ETIMEDOUT: the owner did not take the connection within a second, or not answer within another.
  *
  * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, a thread;

@@ -10,6 +10,7 @@
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"
+#include "core/stream/share.h"
 #include "core/testpoints.h"
 
 #include <errno.h>
@@ -97,6 +98,8 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 			error = begin_anew_if_due(stream, flush);
 		if (error)
 			return error;
+		/* What was written left room; other processes' memory would run over meanwhile. */
+		pxt_share_pull_now(stream->block, false);
 		filled = pxt_tolog_fill(stream, flush);
 		if (filled == PXT_FILL_LOG_FULL) {
 			stop_stream(stream);

@@ -174,7 +174,7 @@ static bool any_open(const struct pxt_copy *copy, const struct pxt_copy_span *sp
 void pxt_copy_begin(struct pxt_copy *copy, struct pxt_stream *stream)
 {
 	copy->moment = pxt_port_ticks_ordered();
-	(void)pxt_share_pull(stream->block, copy->moment, true);
+	(void)pxt_share_pull(stream->block, copy->moment, pxt_share_takes_all(stream->block));
 	copy->stream.ticks = stream->ticks;
 	copy->refused = 0;
 }

@@ -23,7 +23,7 @@ void pxt_consumer_restart(struct pxt_stream *stream)
 
 	pxt_block_end_turn(block);
 	/* What other processes have recorded by now comes before this moment, or is bound by it. */
-	start = pxt_share_pull(block, start, true);
+	start = pxt_share_pull(block, start, pxt_share_takes_all(block));
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
 		uint64_t late = pxt_lane_floor(&ring);

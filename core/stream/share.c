@@ -48,7 +48,8 @@ static bool is_settled(trace_id_t trid, uint64_t clock)
 	if (!stream)
 		return true;
 	settled = !stream->share || pxt_block_state(stream->block) == PXT_GATE_OFF ||
-	          pxt_share_table()->pull(stream, pxt_port_ticks_ordered(), true) >= clock;
+	          pxt_share_table()->pull(stream, pxt_port_ticks_ordered(),
+	              pxt_share_takes_all(stream->block)) >= clock;
 	pxt_stream_unlock(stream);
 	return settled;
 }

@@ -41,7 +41,8 @@ struct pxt_share_ops {
 	 * Producers' records that were finished before @clock (a reading of the counter) come into the
 	 * producers' lane.  Returns a bound, at most @clock: producers' records with smaller stamps are there,
 	 * or were lost, or return later than that.  @all: older ones are overwritten, if need be, to
-	 * get at the newest; else what finds no room stays with its producer.  With the stream's mutex.
+	 * get at the newest, or where that is not the policy, what finds no room is refused; else it
+	 * stays with its producer.  With the stream's mutex.
 	 * Bound: the slots of all producers.
 	 */
 	uint64_t (*pull)(struct pxt_stream *stream, uint64_t clock, bool all);
@@ -74,6 +75,12 @@ PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool
 	stream = &pxt_streams[block->index];
 	return stream->block == block && stream->share ? pxt_share_table()->pull(stream, clock, all)
 	                                               : clock;
+}
+
+/* FLUSH: room comes by itself, and what does not find any now stays with its producer until then. */
+PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
+{
+	return block->full_policy != POSIX_TRACE_FLUSH;
 }
 
 /* The same up to now, for control calls. */
@@ -133,6 +140,12 @@ PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool
 	(void)block;
 	(void)all;
 	return clock;
+}
+
+PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
+{
+	(void)block;
+	return true;
 }
 
 PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)

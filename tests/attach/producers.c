@@ -1150,6 +1150,59 @@ static void what_another_one_pulls_wakes_the_reader_that_sleeps(void)
 	owner_close(trid);
 }
 
+#if _PXT_UNIT_TOLOG && CONFIG_PTRACE_POLICY_FLUSH
+#define BURST 20000u
+
+static void record_a_burst(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid = producer_attach(1 << 20);
+
+	(void)argument;
+	(void)posix_trace_eventid_open("producers.burst", &id);
+	producer_wait(id, true);
+	for (uint32_t i = 0; i < BURST; i++)
+		posix_trace_event(id, &i, sizeof(i));
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+static uint64_t written_once_flushed(trace_id_t trid)
+{
+	struct posix_trace_counts_np counts = { 0 };
+
+	for (int i = 0; i < 2000 && counts.posix_written_np < BURST; i++) {
+		PXT_EQ(posix_trace_flush(trid), 0);
+		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		pxt_sleep_ms(1);
+	}
+	PXT_EQ(counts.posix_lost_np, 0);
+	return counts.posix_written_np;
+}
+
+/* Ten times as much as the stream holds; the process' own memory holds it all. */
+static void what_a_flushed_stream_has_no_room_for_waits_with_its_process(void)
+{
+	struct producer producer;
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+	int file = pxt_temp_file();
+
+	owner_place();
+	pxt_attr(&attr, 65536, 0, POSIX_TRACE_FLUSH);
+	PXT_EQ_FATAL(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, owner_name), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, file, &trid), 0);
+	PXT_EQ_FATAL(posix_trace_start(trid), 0);
+	producer = producer_begin(record_a_burst, NULL);
+	producer_end(&producer);
+	CU_ASSERT(written_once_flushed(trid) >= BURST);
+	owner_close(trid);
+	(void)close(file);
+}
+#endif
+
 /* ---- Guests: programs that did not ask for it ---- */
 
 #define GUESTS (CONFIG_PTRACE_ATTACH_MAX + 20u)
@@ -1272,6 +1325,9 @@ static void a_guest_that_comes_again_after_an_exec_has_one_place(void)
 }
 
 static const struct pxt_case cases[] = {
+#if _PXT_UNIT_TOLOG && CONFIG_PTRACE_POLICY_FLUSH
+	PXT_CASE(what_a_flushed_stream_has_no_room_for_waits_with_its_process),
+#endif
 	PXT_CASE(a_guest_gets_no_thread_and_keeps_no_descriptor),
 	PXT_CASE(what_guests_record_at_once_comes_in_its_order_however_soon_they_end),
 	PXT_CASE(a_guest_that_comes_again_after_an_exec_has_one_place),

@@ -189,6 +189,19 @@ a_program_whose_files_may_not_grow_runs_as_without()
 	err_has '1 time a process was not traced: Cannot allocate memory'
 }
 
+a_buffer_that_no_process_can_have_is_refused_before_the_program_starts()
+{
+	for bytes in 63K 1025M 2G; do
+		if "$pxtrace" run --buffer "$bytes" -- touch started 2>err; then fail "$bytes is taken"; fi
+		grep -q -- "--buffer: $bytes is too" err || fail "$(cat err)"
+	done
+	[ ! -e started ] || fail 'the program was started'
+	for bytes in 64K 33M 1G; do
+		traced 0 -q --only mutex --buffer "$bytes" -- "$VICTIM" locks
+		has 5 mutex_lock
+	done
+}
+
 an_ordinary_user_locks_the_memory_of_a_small_program()
 {
 	"$VICTIM" lockmemory >plain

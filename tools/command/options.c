@@ -77,7 +77,8 @@ static int shift_of(const char *unit)
 	return 10 * (int)(letter - letters + 1);
 }
 
-bool pxt_option_bytes(uint64_t *to, const char *value, const char *option, uint64_t least)
+bool pxt_option_bytes(
+    uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most)
 {
 	char *end = NULL;
 	uintmax_t number;
@@ -92,10 +93,14 @@ bool pxt_option_bytes(uint64_t *to, const char *value, const char *option, uint6
 		return false;
 	}
 	*to = (uint64_t)number << shift;
-	if (*to >= least)
+	if (*to >= least && *to <= most)
 		return true;
-	pxt_complain(
-	    "%s: %s is too little; at least %llu bytes", option, value, (unsigned long long)least);
+	if (*to < least)
+		pxt_complain("%s: %s is too little; at least %llu bytes", option, value,
+		    (unsigned long long)least);
+	else
+		pxt_complain("%s: %s is too much; at most %llu bytes", option, value,
+		    (unsigned long long)most);
 	return false;
 }
 

@@ -24,7 +24,8 @@ bool pxt_option_number(
     uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
 
 /* A number of bytes: 65536, 64K, 10MiB (K, M and G are powers of 1024).  False as above. */
-bool pxt_option_bytes(uint64_t *to, const char *value, const char *option, uint64_t least);
+bool pxt_option_bytes(
+    uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
 
 /* What is wrong with an option's text, and at which byte of it. */
 struct pxt_text_error {

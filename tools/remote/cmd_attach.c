@@ -378,7 +378,8 @@ static bool take_option(struct attach *attach, int code, char *value)
 	case OPT_FOR:
 		return take_time(&attach->record, value);
 	case OPT_SIZE:
-		return pxt_option_bytes(&attach->record.size, value, "--size", LEAST_SIZE);
+		return pxt_option_bytes(
+		    &attach->record.size, value, "--size", LEAST_SIZE, UINT64_MAX);
 	case OPT_ONLY:
 		attach->printer.only = &attach->only;
 		return attach->chooses = pxt_groups_parse(&attach->only, value, "attach");

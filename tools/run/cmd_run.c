@@ -2,6 +2,7 @@
 /* cmd_run.c - pxtrace run: a program that nobody changed, recorded from its begin to its end. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
+#include "format/ctlsock.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/event/groups.h"
@@ -53,8 +54,8 @@ static const char *const help[] = {
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full. Half\n"
 	"                    of it is the scheduler's\n"
 	"      --ring        the newest events instead of the first (--size 64M)\n"
-	"      --buffer BYTES   memory of each process in which events wait to be taken "
-	"(4M)\n" PXT_FLIGHT_HELP
+	"      --buffer BYTES   memory of each process in which events wait to be taken (4M;\n"
+	"                    64K to 1G)\n" PXT_FLIGHT_HELP
 	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
 	"      --no-arguments  the log has the program's name alone of the command line\n"
 	"  -q, --quiet       no summary\n"
@@ -512,7 +513,7 @@ static bool take_option(struct run *r, int code, const char *value)
 	case OPT_FOR:
 		return take_time(&r->limit_ns, value);
 	case OPT_SIZE:
-		return pxt_option_bytes(&r->size, value, "--size", 65536);
+		return pxt_option_bytes(&r->size, value, "--size", 65536, UINT64_MAX);
 	case OPT_RING:
 		return r->ring = true;
 	case OPT_NOTE:
@@ -522,7 +523,8 @@ static bool take_option(struct run *r, int code, const char *value)
 	case OPT_CHILDREN:
 		return r->children = true;
 	default:
-		return pxt_option_bytes(&r->wish.buffer, value, "--buffer", 65536);
+		return pxt_option_bytes(
+		    &r->wish.buffer, value, "--buffer", PXT_PRELOAD_RING, PXT_CTLSOCK_MEMORY);
 	}
 }
 

@@ -118,13 +118,16 @@ static void set_clock(struct pxt_preload *preload)
 	set(preload, "PXTRACE_CLOCK", text);
 }
 
-/* A ring for each CPU, as far as that helps: a power of two.  So no process looks for their number. */
-static uint64_t rings(void)
+/*
+ * A ring for each CPU, as far as that helps and @bytes are enough for: a power of two.  So no process looks
+ * for their number.
+ */
+static uint64_t rings(uint64_t bytes)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	uint64_t count = 1;
 
-	while (count < RINGS_MAX && (long)count < cpus)
+	while (count < RINGS_MAX && (long)count < cpus && bytes / 2 / count >= PXT_PRELOAD_RING)
 		count *= 2;
 	return count;
 }
@@ -146,7 +149,7 @@ void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish 
 	set_library(preload);
 	set(preload, "PXTRACE_ATTACH", wish->stream);
 	set_clock(preload);
-	set_number(preload, "PXTRACE_LANES", rings());
+	set_number(preload, "PXTRACE_LANES", rings(wish->buffer ? wish->buffer : UINT64_MAX));
 	set_number(preload, "PXTRACE_EVENTS", wish->groups.types);
 	set_number(preload, "PXTRACE_CALLS", wish->groups.calls);
 	set_number(preload, "PXTRACE_KINDS", wish->groups.kinds);

@@ -14,6 +14,8 @@
 #define PXT_PRELOAD_PATH     4096u
 #define PXT_PRELOAD_VARIABLE 16384u
 #define PXT_PRELOAD_COUNT    12u
+/* Bytes of a ring at least (sysevents/wrap/start.c). */
+#define PXT_PRELOAD_RING     65536u
 
 struct pxt_preload {
 	char library[PXT_PRELOAD_PATH];
@@ -26,7 +28,7 @@ struct pxt_preload {
 struct pxt_preload_wish {
 	const char *stream; /* its name */
 	struct pxt_groups groups;
-	uint64_t buffer;   /* bytes of each process' memory; 0: as the library has it */
+	uint64_t buffer;   /* bytes of all rings of a process; 0: as the library has it */
 	uint64_t stack_us; /* waits that long tell who called; 0: none does */
 	bool contended;
 };
