@@ -52,7 +52,8 @@ static bool expected(const struct pxt_stream_header *header, size_t bytes, uint6
 	struct pxt_stream_header *want = &block.header;
 
 	memset(&block, 0, sizeof(block));
-	block.lane_mask = header->lanes - 1u;
+	block.lane_mask = header->lanes - (directory_at ? 2u : 1u);
+	pxt_share_set_lanes(&block, directory_at ? 1u : 0u, 0u);
 	block.slot_mask = header->slots - 1u;
 	block.max_data = header->max_data;
 	block.full_policy = POSIX_TRACE_LOOP;
@@ -94,17 +95,23 @@ static int check_headers(struct pxt_producer_memory *producer)
 	bool guest = !producer->directory;
 	size_t bytes;
 	size_t behind;
+	uint32_t lanes;
+	uint32_t last;
 
 	if (producer->bytes < sizeof(struct pxt_block))
 		return ENOTSUP;
 	pxt_producer_read(&header, producer->memory, sizeof(header));
-	if (!header.lanes || header.lanes > CONFIG_PTRACE_LANES_MAX ||
-	    (header.lanes & (header.lanes - 1u)) || header.slots < 1u << PXT_RING_MIN_SHIFT ||
+	/* Trace points choose among a power of two. */
+	lanes = header.lanes - (guest ? 1u : 0u);
+	if (!header.lanes || !lanes || header.lanes > CONFIG_PTRACE_LANES_MAX ||
+	    (lanes & (lanes - 1u)) || header.slots < 1u << PXT_RING_MIN_SHIFT ||
 	    (header.slots & (header.slots - 1u)) || header.max_data > PXT_DATA_MAX ||
-	    (uint64_t)header.slots * header.lanes > PXT_PRODUCER_SLOTS || !same_clock(&header))
+	    (uint64_t)header.slots * lanes > PXT_PRODUCER_SLOTS || !same_clock(&header))
 		return ENOTSUP;
+	last = guest && header.slots > PXT_SHARE_DEFINITIONS ? PXT_SHARE_DEFINITIONS : header.slots;
 	bytes = sizeof(struct pxt_block) +
-	        header.lanes * (sizeof(struct pxt_lane) + header.slots * sizeof(pxt_cell));
+	        header.lanes * (sizeof(struct pxt_lane) + header.slots * sizeof(pxt_cell)) -
+	        (header.slots - last) * sizeof(pxt_cell);
 	behind = directory_behind(bytes);
 	if (!expected(&header, bytes, guest ? behind : 0u) ||
 	    producer->bytes < (guest ? behind + sizeof(*producer->directory) : bytes))
@@ -119,6 +126,7 @@ static int check_headers(struct pxt_producer_memory *producer)
 		return ENOTSUP;
 	producer->lanes = header.lanes;
 	producer->mask = header.slots - 1u;
+	producer->last_mask = last - 1u;
 	producer->max_data = header.max_data;
 	return 0;
 }
@@ -128,8 +136,8 @@ static int check_headers(struct pxt_producer_memory *producer)
 static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
-	       (size_t)PXT_PRODUCER_SLOTS * sizeof(pxt_cell) + sizeof(struct pxt_directory) +
-	       2 * PAGE;
+	       ((size_t)PXT_PRODUCER_SLOTS + PXT_SHARE_DEFINITIONS) * sizeof(pxt_cell) +
+	       sizeof(struct pxt_directory) + 2 * PAGE;
 }
 
 /* What is larger than this build makes it is of another build. */
@@ -359,7 +367,7 @@ static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memor
 	if (!pull->all && pxt_intake_put_room(pull->stream->block) <
 	                      pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES) + 2u)
 		return NO_ROOM;
-	if (!is_known(producer, lane) || !pxt_intake_lane_copy(pull, producer, lane) ||
+	if (!is_known(producer, lane) || !pxt_intake_lane_copy(pull, lane) ||
 	    !translate(pull, producer, lane, &event)) {
 		pull->lost++;
 	} else {
@@ -482,7 +490,7 @@ static bool is_pressed(struct pxt_producer_memory *producer)
 	for (uint32_t i = 0; i < producer->lanes; i++) {
 		const struct pxt_intake_lane *lane = &producer->lane[i];
 
-		if (lane->head - lane->pos > (producer->gone_at ? 0u : producer->mask / 2u))
+		if (lane->head - lane->pos > (producer->gone_at ? 0u : lane->mask / 2u))
 			return true;
 	}
 	return false;
@@ -498,7 +506,7 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 
 	for (unsigned i = 0; i < count; i++) {
 		for (uint32_t at = 0; producers[i] && at < producers[i]->lanes; at++)
-			pxt_intake_lane_look(&pull, producers[i], &producers[i]->lane[at]);
+			pxt_intake_lane_look(&pull, &producers[i]->lane[at]);
 		pull.all |= stream->block->full_policy == POSIX_TRACE_LOOP && producers[i] &&
 		            is_pressed(producers[i]);
 	}

@@ -32,6 +32,7 @@ enum pxt_producer_front {
 struct pxt_intake_lane {
 	const struct pxt_lane *words; /* the producer's */
 	const pxt_cell *cells;
+	uint32_t mask;        /* slots less 1 */
 	uint64_t pos;         /* of what comes next, */
 	uint64_t seq;         /* ... and its number */
 	uint64_t head;        /* as the producer said at the beginning of this pull */
@@ -57,7 +58,8 @@ struct pxt_producer_memory {
 	size_t directory_bytes;                /* 0: it is a guest's, behind the stream */
 	int32_t pid;
 	uint32_t lanes;
-	uint32_t mask; /* slots of a lane less 1 */
+	uint32_t mask;      /* slots of a lane less 1 */
+	uint32_t last_mask; /* ... of the last lane */
 	uint32_t max_data;
 	uint64_t run_from;     /* older records are nobody's */
 	uint64_t patient_from; /* before, what it does not finish is passed over */
@@ -105,14 +107,12 @@ struct pxt_producer_pull {
 void pxt_intake_lane_begin(struct pxt_intake_lane *lane, const struct pxt_producer_memory *producer,
     uint32_t index, uint64_t clock);
 /* Reads head; what was overwritten meanwhile is lost. */
-void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_intake_lane *lane);
+void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_intake_lane *lane);
 /* Finds out what is at the position, before that head. */
 void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane);
 /* The payload of the front (READY) comes into pull->payload.  False: it is not there any more. */
-bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull,
-    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane);
+bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull, const struct pxt_intake_lane *lane);
 /* After the front, which is READY. */
 void pxt_intake_lane_advance(struct pxt_intake_lane *lane);
 

@@ -25,10 +25,9 @@
 /* Records a second, more than a lane takes: beyond it, what is said to be lost is a lie. */
 #define FASTEST 200000000u
 
-static struct pxt_halves slot_at(
-    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane, uint64_t pos)
+static struct pxt_halves slot_at(const struct pxt_intake_lane *lane, uint64_t pos)
 {
-	return pxt_slot_view(&lane->cells[(uint32_t)pos & producer->mask], producer->mask);
+	return pxt_slot_view(&lane->cells[(uint32_t)pos & lane->mask], lane->mask);
 }
 
 static uint32_t info_of(struct pxt_halves slot)
@@ -54,7 +53,8 @@ void pxt_intake_lane_begin(struct pxt_intake_lane *lane, const struct pxt_produc
 	/* From what was checked of the header: the lane's own word is the producer's to change. */
 	lane->words = words + index;
 	lane->cells = cells + index * (producer->mask + (size_t)1u);
-	lane->pos = producer->mask + UINT64_C(1);
+	lane->mask = index + 1u < producer->lanes ? producer->mask : producer->last_mask;
+	lane->pos = lane->mask + UINT64_C(1);
 	lane->head = lane->pos;
 	lane->counted = clock;
 }
@@ -75,25 +75,25 @@ void pxt_intake_lane_advance(struct pxt_intake_lane *lane)
  * Whether so many records can be lost: what the ring holds, and what was recorded since losses were
  * counted last.  A producer can say that its head is anywhere, but a record takes two slots, and time.
  */
-static bool is_possible(const struct pxt_producer_memory *producer,
+static bool is_possible(
     const struct pxt_intake_lane *lane, uint64_t slots, uint64_t records, uint64_t now)
 {
 	const uint64_t step = 1024;
 	uint64_t steps = (now - lane->counted) / step + 1u;
 	uint64_t in_step = FASTEST / (pxt_clock.hz / step + 1u) + 1u;
 
-	return records <= slots / 2u && records <= producer->mask + steps * in_step;
+	return records <= slots / 2u && records <= lane->mask + steps * in_step;
 }
 
 /* Where and at which number the lane goes on; what lies between is lost. */
-static void move(struct pxt_producer_pull *pull, const struct pxt_producer_memory *producer,
-    struct pxt_intake_lane *lane, uint64_t pos, uint64_t seq)
+static void move(
+    struct pxt_producer_pull *pull, struct pxt_intake_lane *lane, uint64_t pos, uint64_t seq)
 {
 	uint64_t records = seq - lane->seq;
 	uint64_t now = pxt_port_ticks();
 
 	/* Else somebody lied, and lost what nobody knows. */
-	pull->lost += is_possible(producer, lane, pos - lane->pos, records, now) ? records : 1u;
+	pull->lost += is_possible(lane, pos - lane->pos, records, now) ? records : 1u;
 	lane->counted = now;
 	lane->pos = pos;
 	lane->seq = seq;
@@ -102,13 +102,13 @@ static void move(struct pxt_producer_pull *pull, const struct pxt_producer_memor
 }
 
 /* The first place from @from on where something begins, and its slot; @end: nothing does. */
-static uint64_t next_begin(const struct pxt_producer_memory *producer,
+static uint64_t next_begin(
     const struct pxt_intake_lane *lane, uint64_t from, uint64_t end, struct pxt_halves *slot)
 {
 	/* Bound: the slots up to @end. */
 	for (; from != end; from++) {
-		*slot = slot_at(producer, lane, from);
-		if (pxt_tag_begins(producer->mask, (uint32_t)slot->low, (uint32_t)from))
+		*slot = slot_at(lane, from);
+		if (pxt_tag_begins(lane->mask, (uint32_t)slot->low, (uint32_t)from))
 			break;
 	}
 	return from;
@@ -127,10 +127,9 @@ static uint32_t slack_for(struct pxt_intake_lane *lane, uint32_t size)
  * More than a ring was recorded since, or the producer's words make no sense.  What is left is
  * delivered late, perhaps, as in any stream that was overwritten.
  */
-static void lapped(struct pxt_producer_pull *pull, const struct pxt_producer_memory *producer,
-    struct pxt_intake_lane *lane)
+static void lapped(struct pxt_producer_pull *pull, struct pxt_intake_lane *lane)
 {
-	uint32_t size = producer->mask + 1u;
+	uint32_t size = lane->mask + 1u;
 	uint64_t from;
 	uint64_t number;
 
@@ -145,23 +144,22 @@ static void lapped(struct pxt_producer_pull *pull, const struct pxt_producer_mem
 	/* It went back, or on for days. */
 	if (lane->head - from > size)
 		from = lane->head;
-	from = next_begin(producer, lane, from, lane->head, &slot);
+	from = next_begin(lane, from, lane->head, &slot);
 	if (from != lane->head)
-		number -= pxt_tag_before(
-		    producer->mask, (uint32_t)slot.low, info_of(slot), (uint32_t)number);
-	move(pull, producer, lane, from, number);
+		number -=
+		    pxt_tag_before(lane->mask, (uint32_t)slot.low, info_of(slot), (uint32_t)number);
+	move(pull, lane, from, number);
 }
 
-void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
-    struct pxt_intake_lane *lane)
+void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_intake_lane *lane)
 {
 	uint64_t slots;
 
 	lane->lapped = false;
 	read_head(lane, &lane->head, &lane->head_seq);
 	slots = lane->head - lane->pos;
-	if (slots > producer->mask + UINT64_C(1) || lane->head_seq - lane->seq > slots)
-		lapped(pull, producer, lane);
+	if (slots > lane->mask + UINT64_C(1) || lane->head_seq - lane->seq > slots)
+		lapped(pull, lane);
 }
 
 /* ---- Unfinished records ---- */
@@ -175,8 +173,8 @@ static bool pass_over(struct pxt_producer_pull *pull, struct pxt_producer_memory
     struct pxt_intake_lane *lane)
 {
 	uint64_t left = lane->head - lane->pos;
-	uint32_t want = pxt_tag(producer->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_halves slot = slot_at(producer, lane, lane->pos);
+	uint32_t want = pxt_tag(lane->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
+	struct pxt_halves slot = slot_at(lane, lane->pos);
 	uint64_t at;
 
 	if ((uint32_t)slot.low == (want | PXT_SLOT_BEGIN)) {
@@ -184,21 +182,20 @@ static bool pass_over(struct pxt_producer_pull *pull, struct pxt_producer_memory
 		    pxt_info_slots(info_of(slot), PXT_CTX_BYTES) + pxt_carry((uint32_t)lane->seq);
 
 		if (slots <= left) {
-			move(pull, producer, lane, lane->pos + slots, lane->seq + 1u);
+			move(pull, lane, lane->pos + slots, lane->seq + 1u);
 			return true;
 		}
 	}
-	at = next_begin(producer, lane, lane->pos + 1u, lane->head, &slot);
+	at = next_begin(lane, lane->pos + 1u, lane->head, &slot);
 	if (at != lane->head) {
-		uint32_t ahead =
-		    pxt_tag_after(producer->mask, (uint32_t)slot.low, (uint32_t)lane->seq);
+		uint32_t ahead = pxt_tag_after(lane->mask, (uint32_t)slot.low, (uint32_t)lane->seq);
 
-		move(pull, producer, lane, at, lane->seq + ahead);
+		move(pull, lane, at, lane->seq + ahead);
 		return true;
 	}
 	if (lane->stuck_head != lane->head && !producer->gone_at)
 		return false;
-	move(pull, producer, lane, lane->head, lane->head_seq);
+	move(pull, lane, lane->head, lane->head_seq);
 	return true;
 }
 
@@ -218,7 +215,7 @@ static uint64_t floor_of(const struct pxt_producer_pull *pull,
 	if (!pull->last && end - at > NEAR)
 		end = at + NEAR;
 	/* Bound: each round moves forward, at most to head. */
-	for (; (at = next_begin(producer, lane, at, end, &slot)) != end; at++) {
+	for (; (at = next_begin(lane, at, end, &slot)) != end; at++) {
 		if (pxt_info_id(info_of(slot)) != PXT_ID_MARK)
 			return slot.high > least ? slot.high : least;
 	}
@@ -265,14 +262,13 @@ enum found {
 };
 
 /* All slots but the first.  Bound: the slots of the record. */
-static bool finished(
-    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane, uint32_t slots)
+static bool finished(const struct pxt_intake_lane *lane, uint32_t slots)
 {
 	for (uint32_t i = 1; i < slots; i++) {
 		uint64_t at = lane->pos + i;
 
-		if ((uint32_t)slot_at(producer, lane, at).low !=
-		    pxt_tag(producer->mask, (uint32_t)at, (uint32_t)lane->seq))
+		if ((uint32_t)slot_at(lane, at).low !=
+		    pxt_tag(lane->mask, (uint32_t)at, (uint32_t)lane->seq))
 			return false;
 	}
 	return true;
@@ -303,7 +299,7 @@ static enum found take_in(struct pxt_producer_pull *pull,
 	}
 	/* The cursor takes the slots of a record in one step. */
 	if (whole > left) {
-		move(pull, producer, lane, lane->head, lane->head_seq);
+		move(pull, lane, lane->head, lane->head_seq);
 		return MOVED;
 	}
 	/* What a stream says of itself is the producer's own. */
@@ -314,10 +310,10 @@ static enum found take_in(struct pxt_producer_pull *pull,
 		return MOVED;
 	}
 	if (!well_formed(producer, info)) {
-		move(pull, producer, lane, lane->pos + whole, lane->seq + 1u);
+		move(pull, lane, lane->pos + whole, lane->seq + 1u);
 		return MOVED;
 	}
-	if (!finished(producer, lane, (uint32_t)slots))
+	if (!finished(lane, (uint32_t)slots))
 		return STUCK;
 	lane->low = slot.low;
 	lane->ticks = slot.high;
@@ -327,8 +323,8 @@ static enum found take_in(struct pxt_producer_pull *pull,
 static enum found look_at_slot(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane)
 {
-	uint32_t want = pxt_tag(producer->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
-	struct pxt_halves slot = slot_at(producer, lane, lane->pos);
+	uint32_t want = pxt_tag(lane->mask, (uint32_t)lane->pos, (uint32_t)lane->seq);
+	struct pxt_halves slot = slot_at(lane, lane->pos);
 
 	if ((uint32_t)slot.low == (want | PXT_SLOT_BEGIN)) {
 		enum found found = take_in(pull, producer, lane, slot, lane->head - lane->pos);
@@ -336,7 +332,7 @@ static enum found look_at_slot(struct pxt_producer_pull *pull, struct pxt_produc
 		if (found != STUCK)
 			return found;
 	} else if (!lane->lapped && pxt_tag_ahead((uint32_t)slot.low, want) > 0) {
-		lapped(pull, producer, lane);
+		lapped(pull, lane);
 		return MOVED;
 	}
 	lane->floor = floor_of(pull, producer, lane);
@@ -361,11 +357,10 @@ void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_me
 	                               : PXT_PRODUCER_EMPTY;
 }
 
-bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull,
-    const struct pxt_producer_memory *producer, const struct pxt_intake_lane *lane)
+bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull, const struct pxt_intake_lane *lane)
 {
 	uint32_t slots = pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES);
-	struct pxt_halves slot = slot_at(producer, lane, lane->pos);
+	struct pxt_halves slot = slot_at(lane, lane->pos);
 	unsigned char *to = pull->payload;
 
 	if (slot.low != lane->low || slot.high != lane->ticks)
@@ -375,9 +370,8 @@ bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull,
 		uint64_t at = lane->pos + i;
 		uint32_t first;
 
-		slot = slot_at(producer, lane, at);
-		if ((uint32_t)slot.low !=
-		    pxt_tag(producer->mask, (uint32_t)at, (uint32_t)lane->seq))
+		slot = slot_at(lane, at);
+		if ((uint32_t)slot.low != pxt_tag(lane->mask, (uint32_t)at, (uint32_t)lane->seq))
 			return false;
 		first = (uint32_t)(slot.low >> 32);
 		memcpy(to, &first, 4);

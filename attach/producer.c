@@ -244,6 +244,8 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 		return error;
 	attr._pxt_file = *memory + 1;
 	attr._pxt_flags |= PXT_ATTR_PRODUCER | (given ? given->_pxt_flags & PXT_ATTR_GUEST : 0u);
+	if (attr._pxt_lanes > PXT_LANES_MAX(&attr))
+		attr._pxt_lanes = PXT_LANES_MAX(&attr);
 	error = pxt_create_stream(&request, &attr, stream);
 	if (error)
 		pxt_port_local_close(*memory);

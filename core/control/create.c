@@ -114,11 +114,12 @@ static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
 	/* Lap 1: zeroed memory is lap 0, never valid. */
-	uint32_t first = block->slot_mask + 1u + lead(block, attr, index);
+	uint32_t size = pxt_block_mask(block, index) + 1u;
+	uint32_t first = size + lead(block, attr, index);
 
 	pxt_cursor_set(&lane->head, (uint64_t)first << 32 | PXT_HEAD_CLOSED);
 	pxt_twins_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
-	pxt_cells_init(pxt_lane_slots(lane), block->slot_mask + 1u);
+	pxt_cells_init(pxt_lane_slots(lane), size);
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
 	atomic_store_explicit(&lane->calm, first, memory_order_relaxed);
 	lane->pos = first;
@@ -137,14 +138,16 @@ static int make_block(
 
 	if (ring > (SIZE_MAX - lanes_at) / lanes - sizeof(struct pxt_lane))
 		return ENOMEM;
-	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring);
+	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring) -
+	         (slots - pxt_share_last_slots(attr, slots)) * sizeof(pxt_cell);
 	error = pxt_filestream_block(attr, *bytes, &block, whole);
 	if (error)
 		return error;
 	*made = block;
 	block->turn = 1;
 	block->lane_mask = attr->_pxt_lanes - 1u;
-	pxt_share_set_lanes(block, lanes - attr->_pxt_lanes);
+	pxt_share_set_lanes(
+	    block, lanes - attr->_pxt_lanes, pxt_share_last_slots(attr, slots) - 1u);
 	block->slot_mask = slots - 1u;
 	block->max_data = (uint32_t)attr->_pxt_max_data;
 	block->short_step = pxt_head_step(2);

@@ -14,7 +14,11 @@
 #include "core/process/threads.h"
 #include "core/record/autostop.h"
 #include "core/stream/admit.h"
+#include "core/stream/share.h"
 #include "core/stream/stream.h"
+
+#include <string.h>
+#include <trace_hooks_np.h>
 
 /* A place by the stream's policy; false: none (and the event is counted if it should have one). */
 PXT_INLINE bool reserve(
@@ -31,6 +35,17 @@ PXT_INLINE bool reserve(
 	if (PXT_UNLIKELY(got != PXT_RESERVED))
 		pxt_block_refuse(block, place->ring.lane);
 	return got == PXT_RESERVED;
+}
+
+/* What readers need of a process; of descriptors and memory there may be as many events as of any call. */
+static bool is_definition(uint32_t id, const void *data, size_t bytes)
+{
+	unsigned char what;
+
+	if (PXT_LIKELY(id != POSIX_TRACE_PROCESS_NP) || !bytes)
+		return false;
+	memcpy(&what, data, 1);
+	return what != POSIX_TRACE_PROCESS_DESCRIPTOR_NP && what != POSIX_TRACE_PROCESS_MEMORY_NP;
 }
 
 /*
@@ -51,8 +66,12 @@ static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
 	/* Pairs with the release of a thread that turned the gate: filter and lanes are as it says. */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	place->ring.lane = pxt_block_lane_of(block, cpu);
-	place->ring.slots = pxt_lane_slots(place->ring.lane);
 	place->ring.mask = block->slot_mask;
+	if (PXT_UNLIKELY(is_definition(id, event->data, bytes)) && pxt_share_defines(block)) {
+		place->ring.lane = pxt_block_lane(block, pxt_block_last(block));
+		place->ring.mask = pxt_block_mask(block, pxt_block_last(block));
+	}
+	place->ring.slots = pxt_lane_slots(place->ring.lane);
 	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admit(block, gate, id))) {
 		if (live)
 			pxt_block_refuse(block, place->ring.lane);

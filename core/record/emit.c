@@ -318,7 +318,8 @@ PXT_INLINE bool find_target(
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	uint32_t gate;
 
-	if (PXT_UNLIKELY(!block))
+	/* What defines may have a lane of its own: emit_into() knows. */
+	if (PXT_UNLIKELY(!block || id == POSIX_TRACE_PROCESS_NP))
 		return false;
 	/* As in emit_into(). */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);

@@ -85,13 +85,18 @@ struct pxt_oob {
 };
 
 #if CONFIG_PTRACE_ATTACH
-/* 1: after the others is the lane for what other processes record (share.h). */
-#define PXT_PRODUCERS_MEMBER       uint32_t producers_lanes;
+/*
+ * 1: after the others is the lane for what other processes record, or of a guest, for what defines (share.h).
+ * That may have fewer slots than the others.
+ */
+#define PXT_PRODUCERS_MEMBER       uint32_t producers_lanes, last_mask;
 #define PXT_PRODUCERS_LANES(block) ((block)->producers_lanes)
+#define PXT_LAST_MASK(block)       ((block)->last_mask)
 #define PXT_SHARE_MEMBER           void *share; /* Attached Processes' own; NULL: the stream has no name */
 #else
 #define PXT_PRODUCERS_MEMBER
 #define PXT_PRODUCERS_LANES(block) 0u
+#define PXT_LAST_MASK(block)       ((block)->slot_mask)
 #define PXT_SHARE_MEMBER
 #endif
 
@@ -176,13 +181,19 @@ PXT_INLINE struct pxt_lane *pxt_block_lane_of(struct pxt_block *block, uint32_t 
 	return pxt_block_lane(block, cpu & block->lane_mask);
 }
 
+/* Slots of a lane less 1. */
+PXT_INLINE uint32_t pxt_block_mask(const struct pxt_block *block, uint32_t index)
+{
+	return PXT_LIKELY(index <= block->lane_mask) ? block->slot_mask : PXT_LAST_MASK(block);
+}
+
 /* For the consumer and control. */
 PXT_INLINE struct pxt_ring pxt_block_ring(struct pxt_block *block, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
 
 	return (struct pxt_ring){
-		.lane = lane, .slots = pxt_lane_cells(lane), .mask = block->slot_mask
+		.lane = lane, .slots = pxt_lane_cells(lane), .mask = pxt_block_mask(block, index)
 	};
 }
 

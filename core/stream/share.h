@@ -95,17 +95,37 @@ PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
 		pxt_share_table()->state(stream);
 }
 
-#define PXT_LANES_MAX(attr)                                                                        \
-	((attr)->_pxt_share ? CONFIG_PTRACE_LANES_MAX / 2u : CONFIG_PTRACE_LANES_MAX)
-
+/*
+ * An owner has a lane more, for what others record.  So has a guest, for what it says of itself: images,
+ * threads and processes.  No event overwrites them there, so what is left can be read.
+ */
 PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
 {
-	return attr->_pxt_share ? 1u : 0u;
+	return attr->_pxt_share || pxt_attr_guest(attr) ? 1u : 0u;
 }
 
-PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes)
+#define PXT_LANES_MAX(attr)                                                                        \
+	(pxt_share_lanes(attr) ? CONFIG_PTRACE_LANES_MAX / 2u : CONFIG_PTRACE_LANES_MAX)
+
+PXT_INLINE bool pxt_share_defines(const struct pxt_block *block)
+{
+	return pxt_attr_guest(&block->attr);
+}
+
+/* Definitions are few: 512 KiB of them at most. */
+#define PXT_SHARE_DEFINITIONS (UINT32_C(1) << 15)
+
+/* Slots of the last lane, where the others have @slots. */
+PXT_INLINE uint32_t pxt_share_last_slots(const trace_attr_t *attr, uint32_t slots)
+{
+	return pxt_attr_guest(attr) && slots > PXT_SHARE_DEFINITIONS ? PXT_SHARE_DEFINITIONS
+	                                                             : slots;
+}
+
+PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes, uint32_t last_mask)
 {
 	block->producers_lanes = lanes;
+	block->last_mask = last_mask;
 }
 
 /* Attributes that another process made have no table to them.  Being a producer cannot be asked for. */
@@ -156,16 +176,29 @@ PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)
 
 #define PXT_LANES_MAX(attr) CONFIG_PTRACE_LANES_MAX
 
+PXT_INLINE bool pxt_share_defines(const struct pxt_block *block)
+{
+	(void)block;
+	return false;
+}
+
 PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
 {
 	(void)attr;
 	return 0;
 }
 
-PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes)
+PXT_INLINE uint32_t pxt_share_last_slots(const trace_attr_t *attr, uint32_t slots)
+{
+	(void)attr;
+	return slots;
+}
+
+PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes, uint32_t last_mask)
 {
 	(void)block;
 	(void)lanes;
+	(void)last_mask;
 }
 
 PXT_INLINE bool pxt_share_known(trace_attr_t *attr)

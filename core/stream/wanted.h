@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace_hooks_np.h>
 #include <trace_np.h>
 
 typedef _PXT_WANTED_TYPE pxt_wanted_mask;
@@ -81,13 +82,19 @@ PXT_INLINE void pxt_bits_follow(uint32_t id)
 		__atomic_fetch_or(word, bit, __ATOMIC_SEQ_CST);
 }
 
-/* Before a stream is put in force: it is the only one that is live.  And while it is. */
+/*
+ * Before a stream is put in force: it is the only one that is live.  And while it is.  What defines takes
+ * the careful path, which knows its lane (core/record/careful.c).
+ */
 PXT_INLINE void pxt_bits_heat(void)
 {
-	for (unsigned word = 0; word < PXT_WANTED_WORDS; word++)
-		__atomic_store_n(&pxt_fork.wanted.word[word].hot,
-		    __atomic_load_n(&pxt_fork.wanted.word[word].any, __ATOMIC_RELAXED),
-		    __ATOMIC_RELAXED);
+	for (unsigned word = 0; word < PXT_WANTED_WORDS; word++) {
+		uint32_t any = __atomic_load_n(&pxt_fork.wanted.word[word].any, __ATOMIC_RELAXED);
+
+		if (word == pxt_wanted_word(POSIX_TRACE_PROCESS_NP))
+			any &= ~(1u << POSIX_TRACE_PROCESS_NP % 32u);
+		__atomic_store_n(&pxt_fork.wanted.word[word].hot, any, __ATOMIC_RELAXED);
+	}
 }
 
 PXT_INLINE void pxt_bits_cool(void)

@@ -61,6 +61,7 @@ static void begin(void)
 	producer.memory = (const unsigned char *)&memory;
 	producer.lanes = 1;
 	producer.mask = SLOTS - 1u;
+	producer.last_mask = SLOTS - 1u;
 	producer.max_data = 1000;
 	UNREPORTED();
 	pull = (struct pxt_producer_pull){ .stream = &owners, .payload = payload, .clock = now };
@@ -119,7 +120,7 @@ static void record_begun(uint32_t bytes, uint64_t ticks)
 
 static void look(void)
 {
-	pxt_intake_lane_look(&pull, &producer, lane);
+	pxt_intake_lane_look(&pull, lane);
 	pxt_intake_lane_fill(&pull, &producer, lane);
 }
 
@@ -129,7 +130,7 @@ static void expect_copy(void)
 	uint32_t bytes = pxt_info_bytes(pxt_intake_lane_info(lane));
 
 	memset(payload, 0, sizeof(payload));
-	CU_ASSERT(pxt_intake_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(pxt_intake_lane_copy(&pull, lane));
 	CU_ASSERT(memcmp(payload + PXT_CTX_BYTES, event_of(0, 0, 0).data, bytes) == 0);
 }
 
@@ -371,11 +372,11 @@ static void a_lap_loses_by_number_and_leaves_more_room_each_time(void)
 		PXT_EQ(lane->ticks, from + records - kept);
 	}
 	/* The front is copied whole, or not. */
-	CU_ASSERT(pxt_intake_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(pxt_intake_lane_copy(&pull, lane));
 	(void)memset(&memory.cells[(lane->pos + 1u) & (SLOTS - 1u)], 0, sizeof(pxt_cell));
-	CU_ASSERT(!pxt_intake_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(!pxt_intake_lane_copy(&pull, lane));
 	(void)memset(&memory.cells[lane->pos & (SLOTS - 1u)], 0, sizeof(pxt_cell));
-	CU_ASSERT(!pxt_intake_lane_copy(&pull, &producer, lane));
+	CU_ASSERT(!pxt_intake_lane_copy(&pull, lane));
 }
 
 /* What was reserved while the wait went on has not had its own; then all of it goes together. */

@@ -201,7 +201,8 @@ static uint32_t wanted(unsigned id)
 static bool bits_agree(unsigned id, bool want)
 {
 	struct pxt_look look = id < PXT_ID_UNNAMED ? pxt_look_system() : pxt_look_user(id);
-	bool hot = atomic_load(&pxt_fork.hot) != PXT_NO_HOT;
+	/* What defines never goes the short way. */
+	bool hot = atomic_load(&pxt_fork.hot) != PXT_NO_HOT && id != POSIX_TRACE_PROCESS_NP;
 
 	return pxt_look_wanted(look, id) == want && pxt_look_hot(look, id) == (hot && want);
 }

@@ -202,6 +202,17 @@ a_buffer_that_no_process_can_have_is_refused_before_the_program_starts()
 	done
 }
 
+memory_that_is_overwritten_many_times_loses_no_name()
+{
+	traced 0 -q --only mutex,threads --buffer 64K -- "$VICTIM" often contend
+	"$pxtrace" print --event posix_trace_process run.ptl >told
+	for what in traced image thread_create exit; do
+		grep -q "what=$what " told || fail "no $what: $(cat told)"
+	done
+	[ "$(grep -c what=thread_begin told)" -eq "$(($(grep -c what=thread_create told) + 1))" ] || fail "$(cat told)"
+	"$pxtrace" stat run.ptl | grep -q 'EVENTS LOST' || fail 'nothing was overwritten'
+}
+
 an_ordinary_user_locks_the_memory_of_a_small_program()
 {
 	"$VICTIM" lockmemory >plain

@@ -15,7 +15,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-#define RINGS_MAX 16u
+#define RINGS_MAX 8u
 
 /* ---- The library ---- */
 
@@ -127,7 +127,8 @@ static uint64_t rings(uint64_t bytes)
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	uint64_t count = 1;
 
-	while (count < RINGS_MAX && (long)count < cpus && bytes / 2 / count >= PXT_PRELOAD_RING)
+	while (count < RINGS_MAX && (count < 2 || (long)count < cpus) &&
+	       bytes / 2 / count >= PXT_PRELOAD_RING)
 		count *= 2;
 	return count;
 }
