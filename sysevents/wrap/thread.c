@@ -13,6 +13,7 @@
 #include "sysevents/wrap/call.h"
 #include "sysevents/wrap/process.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -209,6 +210,32 @@ PXT_CALL_WRAP(int, sched_setscheduler, (pid_t tid, int policy, const struct sche
     (tid, policy, param), POSIX_TRACE_CALL_PRIORITY_NP, NUMBER_OF(tid), PRIORITY_OF(param));
 PXT_CALL_WRAP(int, sched_setparam, (pid_t tid, const struct sched_param *param), (tid, param),
     POSIX_TRACE_CALL_PRIORITY_NP, NUMBER_OF(tid), PRIORITY_OF(param));
+/* Nice values are told as the kernel counts them, after the priorities of real-time threads: 100 to 139. */
+#define NICE_MIDDLE 120
+
+static uint64_t nice_told(int value)
+{
+	return (uint64_t)(NICE_MIDDLE + (value < -20 ? -20 : value > 19 ? 19 : value));
+}
+
+/* The new value may be -1, too; who asks for a less urgent one is never refused. */
+static int64_t nice_result(int by, int result)
+{
+	return result == -1 && by < 0 && errno == EPERM ? -EPERM : 0;
+}
+
+#ifdef __GLIBC__
+#define WHICH __priority_which_t
+#else
+#define WHICH int
+#endif
+
+/* Of a group's or a user's processes no thread is told. */
+PXT_CALL_WRAP(int, setpriority, (WHICH which, id_t who, int value), (which, who, value),
+    POSIX_TRACE_CALL_PRIORITY_NP, which == PRIO_PROCESS ? NUMBER_OF((pid_t)who) : 0,
+    nice_told(value));
+PXT_CALL_WRAP_AS(int, nice, (int by), (by), POSIX_TRACE_CALL_PRIORITY_NP, gettid(),
+    PXT_CALL_NO_SIZE, nice_result(by, result));
 #endif
 
 #if PXT_GROUP_FILE_IO

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -295,6 +296,8 @@ static void priorities(void)
 	SAY("%d\n", sched_setparam(0, &none));
 	SAY("%d\n", pthread_setschedparam(pthread_self(), SCHED_OTHER, &none));
 	SAY("%d\n", pthread_setschedprio(pthread_self(), 0));
+	SAY("%d\n", setpriority(PRIO_PROCESS, 0, 7));
+	SAY("%d\n", nice(1));
 	FAILS(sched_setscheduler(0, SCHED_FIFO, &too_high));
 }
 

@@ -113,10 +113,11 @@ changes_of_a_threads_priority_are_told()
 {
 	same --only threads -- priorities
 	events 'call_exit'
-	[ "$(count 'call=priority .*result=0 ')" -eq 4 ] && [ "$(count 'call=priority .*result=-22 ')" -eq 1 ] ||
-		fail 'not four and one that is refused'
+	[ "$(count 'call=priority .*result=0 ')" -eq 6 ] && [ "$(count 'call=priority .*result=-22 ')" -eq 1 ] ||
+		fail 'not six and one that is refused'
 	events 'call_enter'
-	[ "$(count 'call=priority .*size=0')" -eq 4 ] && [ "$(count 'call=priority .*size=1000')" -eq 1 ] ||
+	[ "$(count 'call=priority .*size=0')" -eq 4 ] && [ "$(count 'call=priority .*size=127')" -eq 1 ] &&
+		[ "$(count 'call=priority .*size=1000')" -eq 1 ] ||
 		fail 'other priorities'
 }
 
