@@ -70,6 +70,34 @@ a_renamed_thread_is_called_as_it_was_then()
 	grep -q '0\.1[5-9].* high/101 ' out || fail 'high has its former name'
 }
 
+# What two threads had at different times is one thing.
+late_rounds_are_added_up_by_what_and_then_by_whom()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 20; i++) {
+			printf "%d high call_enter 6 0 10\n", at
+			printf "%d high call_exit 6 0 0 10000\n", at + 10000
+			if (i % 7 != 3) {
+				at += 10100
+				continue
+			}
+			who = i == 10 ? "middle 102" : "low 103"
+			split(who, part)
+			printf "%d %s mutex_lock 64 0 0\n", at + 10, part[1]
+			printf "%d high mutex_wait 64 %d\n", at + 10010, part[2]
+			printf "%d %s mutex_unlock 64 0\n", at + 60000 + i, part[1]
+			printf "%d high mutex_lock 64 50000 0\n", at + 60010 + i
+			printf "%d high mutex_unlock 64 0\n", at + 60020 + i
+			at += 61000
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	out_has '       3  mutex 0x40, held by low (2), middle (1)'
+	run 0 why --json run.ptl
+	is '[(by["thread"], by["rounds"]) for by in late["held_up_by"][0]["threads"]]' "[('low', 2), ('middle', 1)]"
+}
+
 # Three late rounds, two of them for what low has.
 a_cause_that_comes_again_is_counted()
 {

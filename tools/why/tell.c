@@ -59,8 +59,8 @@ void pxt_tell_want(const struct pxt_tell *tell)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct pxt_tell_reason *x = a;
-	const struct pxt_tell_reason *y = b;
+	const struct pxt_delay *x = a;
+	const struct pxt_delay *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
@@ -83,28 +83,57 @@ void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame, 
 	pxt_say(words, ".");
 }
 
-/* Whether two rounds of a thread were held up by the same thing and the same thread. */
+/* Whether two rounds of a thread were held up by the same thing, whoever had it. */
 static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
 {
+	if (pxt_delay_is_cpu(a) || pxt_delay_is_cpu(b))
+		return pxt_delay_is_cpu(a) && pxt_delay_is_cpu(b);
 	if (a->kind != b->kind)
 		return false;
 	switch ((int)a->kind) {
 	case PXT_LINK_RAN:
 		return pxt_link_has_faults(a) == pxt_link_has_faults(b);
-	case PXT_LINK_THROTTLED:
 	case PXT_LINK_SLEPT:
+		return a->inferred == b->inferred;
+	case PXT_LINK_THROTTLED:
 	case PXT_LINK_UNKNOWN:
 		return true;
 	default:
-		return (a->peer == b->peer || pxt_actor_is_with(a->peer, b->peer)) &&
-		       (a->instead == b->instead || pxt_actor_is_with(a->instead, b->instead)) &&
-		       a->stretch.lock == b->stretch.lock && a->stretch.call == b->stretch.call &&
+		return a->stretch.lock == b->stretch.lock && a->stretch.call == b->stretch.call &&
 		       a->stretch.object == b->stretch.object && a->timed_out == b->timed_out;
 	}
 }
 
+static int by_rounds(const void *a, const void *b)
+{
+	const struct pxt_delay_thread *x = a;
+	const struct pxt_delay_thread *y = b;
+
+	if (x->rounds != y->rounds)
+		return x->rounds > y->rounds ? -1 : 1;
+	return (x->actor->index > y->actor->index) - (x->actor->index < y->actor->index);
+}
+
+/* Whose doing it was; threads of another program are one. */
+static void add_thread(struct pxt_delay *reason, const struct pxt_actor *actor)
+{
+	unsigned at = 0;
+
+	if (!actor)
+		return;
+	while (at < reason->thread_count && !pxt_actor_is_with(reason->threads[at].actor, actor))
+		at++;
+	if (at == PXT_DELAY_THREADS) {
+		reason->threads_beyond++;
+		return;
+	}
+	if (at == reason->thread_count)
+		reason->threads[reason->thread_count++].actor = actor;
+	reason->threads[at].rounds++;
+}
+
 unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame,
-    struct pxt_tell_reason list[PXT_TELL_REASONS], unsigned *rounds)
+    struct pxt_delay list[PXT_TELL_REASONS], unsigned *rounds)
 {
 	unsigned count = 0;
 
@@ -121,18 +150,22 @@ unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *b
 		if (at == PXT_TELL_REASONS)
 			continue;
 		if (at == count)
-			list[count++] = (struct pxt_tell_reason){ .link = round->chain.links };
+			list[count++] = (struct pxt_delay){ .link = round->chain.links };
 		list[at].rounds++;
 		list[at].ns += round->chain.links[0].ns;
+		add_thread(&list[at], round->chain.links[0].instead ? round->chain.links[0].instead
+		                                                    : round->chain.links[0].peer);
 	}
 	qsort(list, count, sizeof *list, by_time);
+	for (unsigned i = 0; i < count; i++)
+		qsort(list[i].threads, list[i].thread_count, sizeof list[i].threads[0], by_rounds);
 	return count;
 }
 
 void pxt_tell_recurring(struct pxt_words *words, const struct pxt_tell *tell,
     const struct pxt_blame *blame, const char *before)
 {
-	struct pxt_tell_reason list[PXT_TELL_REASONS];
+	struct pxt_delay list[PXT_TELL_REASONS];
 	unsigned rounds;
 	unsigned count;
 
@@ -147,7 +180,7 @@ void pxt_tell_recurring(struct pxt_words *words, const struct pxt_tell *tell,
 	                                                   : "Late rounds:");
 	for (unsigned i = 0; i < count && i < RECURRING; i++) {
 		pxt_say(words, "%s %u of %u by ", i > 0 ? ";" : "", list[i].rounds, rounds);
-		pxt_say_reason(words, tell->book, list[i].link);
+		pxt_say_reason(words, tell->book, &list[i]);
 	}
 	pxt_say(words, ".");
 }

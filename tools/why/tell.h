@@ -34,14 +34,9 @@ void pxt_tell_deed(
 void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame, const char *before);
 /* What held up the late rounds of a thread, the most time first; what comes beyond is not told. */
 #define PXT_TELL_REASONS 64u
-struct pxt_tell_reason {
-	const struct pxt_link *link; /* of one of them */
-	unsigned rounds;
-	int64_t ns; /* in all */
-};
 /* Returns how many there are; *@rounds: of how many rounds. */
 unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame,
-    struct pxt_tell_reason list[PXT_TELL_REASONS], unsigned *rounds);
+    struct pxt_delay list[PXT_TELL_REASONS], unsigned *rounds);
 /* @before, and "Late rounds: 6 of 7 by table_mutex, held by netsync."; nothing where it was one round. */
 void pxt_tell_recurring(struct pxt_words *words, const struct pxt_tell *tell,
     const struct pxt_blame *blame, const char *before);

@@ -276,7 +276,7 @@ static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame
 /* Of all late rounds of the thread. */
 static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
-	struct pxt_tell_reason list[PXT_TELL_REASONS];
+	struct pxt_delay list[PXT_TELL_REASONS];
 	struct pxt_out *out = tell->out;
 	unsigned rounds;
 	unsigned count = pxt_tell_reasons(tell, blame, list, &rounds);
@@ -286,11 +286,22 @@ static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *bla
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_words words = { 0 };
 
-		pxt_say_reason(&words, tell->book, list[i].link);
+		pxt_say_reason(&words, tell->book, &list[i]);
 		pxt_out_char(out, '{');
 		put_words(out, "text", &words);
 		put_number(out, "rounds", list[i].rounds);
 		put_number(out, "ns", list[i].ns);
+		put_name(out, "threads");
+		pxt_out_char(out, '[');
+		for (unsigned k = 0; k < list[i].thread_count; k++) {
+			pxt_out_char(out, '{');
+			put_text(out, "thread", list[i].threads[k].actor->name);
+			put_number(out, "rounds", list[i].threads[k].rounds);
+			close_with(out, '}');
+			pxt_out_char(out, ',');
+		}
+		close_with(out, ']');
+		pxt_out_char(out, ',');
 		close_with(out, '}');
 		pxt_out_char(out, ',');
 	}

@@ -411,7 +411,7 @@ static void put_chain(
 /* What held up all late rounds of the thread, where there were several. */
 static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
-	struct pxt_tell_reason list[PXT_TELL_REASONS];
+	struct pxt_delay list[PXT_TELL_REASONS];
 	struct pxt_out *out = tell->out;
 	unsigned rounds;
 	unsigned count = pxt_tell_reasons(tell, blame, list, &rounds);
@@ -430,7 +430,7 @@ static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *bla
 
 		put_parts(out, in_parts(list[i].ns, scale));
 		pxt_out_format(out, "  %6u  ", list[i].rounds);
-		pxt_say_reason(&words, tell->book, list[i].link);
+		pxt_say_reason(&words, tell->book, &list[i]);
 		pxt_tell_broken(out, &words, CAUSE_INDENT, pxt_width(out->fd));
 		pxt_out_char(out, '\n');
 	}

@@ -129,9 +129,24 @@ void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
 /* "control took 90 ms for a round, where 0.1 ms is usual (7 of 250): it waited ..." */
 void pxt_say_round(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame);
-/* What held a round up, in a few words: "table_mutex, held by netsync". */
+/* What held up rounds of a thread, and whose doing it was. */
+#define PXT_DELAY_THREADS 16u
+struct pxt_delay {
+	const struct pxt_link *link; /* of one of them */
+	unsigned rounds;
+	int64_t ns; /* in all */
+	struct pxt_delay_thread {
+		const struct pxt_actor *actor;
+		unsigned rounds;
+	} threads[PXT_DELAY_THREADS]; /* the most rounds first */
+	unsigned thread_count;
+	unsigned threads_beyond;
+};
+/* It waited for a CPU, in a call or not. */
+bool pxt_delay_is_cpu(const struct pxt_link *link);
+/* In a few words: "table_mutex, held by netsync". */
 void pxt_say_reason(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link);
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_delay *reason);
 /* Whether a thread in between keeps a more urgent one from what a less urgent one has. */
 bool pxt_chain_is_inversion(const struct pxt_chain *chain);
 
