@@ -95,6 +95,14 @@ a_wait_is_met_by_its_lock_or_by_its_call()
 	err_has 'wait sleep > 50ms: '
 }
 
+late_wakeups_want_the_scheduler()
+{
+	run 4 run --only locks --when 'wakeup > 1ms' -o run.ptl -- touch begun
+	err_has '"wakeup" wants the scheduler'
+	[ ! -e begun ] || fail 'the program began'
+	logs 0
+}
+
 a_condition_that_makes_no_sense_is_refused_before_the_program_begins()
 {
 	refused '"soon" is no duration' --when 'control late > soon'

@@ -31,6 +31,12 @@ static void put_standing(void *self, const struct pxt_event *event)
 	pxt_choice_put(beginning->choice, &moved);
 }
 
+/* What is not there any more is said below, in other words. */
+static void be_quiet(const char *line)
+{
+	(void)line;
+}
+
 static int write_lane(const struct pxt_cut *cut, const struct pxt_cut_lane *lane, const char *path)
 {
 	struct pxt_source *source = lane->reader->sources[0];
@@ -40,6 +46,7 @@ static int write_lane(const struct pxt_cut *cut, const struct pxt_cut_lane *lane
 
 	if (!choice)
 		return EINVAL;
+	pxt_say_to(be_quiet);
 	(void)pxt_reader_again(lane->reader);
 	pxt_choice_threads(choice, source);
 	event = event ? event : pxt_reader_next(lane->reader);
@@ -56,7 +63,11 @@ static int write_lane(const struct pxt_cut *cut, const struct pxt_cut_lane *lane
 			pxt_choice_lose(choice, event->extra.posix_lost_before_np);
 		pxt_choice_put(choice, event);
 	}
-	return pxt_choice_end(choice, source, false);
+	pxt_say_to(NULL);
+	if (source->failed)
+		pxt_complain("%s: memory was full: the log ends early (a larger --size helps)",
+		    cut->wish->command);
+	return pxt_choice_end(choice, source, source->failed);
 }
 
 bool pxt_cut_write(const struct pxt_cut *cut, const char *path)

@@ -206,9 +206,15 @@ static uint64_t used_bytes(const struct lane *lane)
 	return fstat(lane->fd, &state) == 0 ? (uint64_t)state.st_blocks * 512u : 0;
 }
 
+/* Both lanes share the room, and the fuller one gives; while a child reads, there is twice as much. */
 static bool is_full(const struct pxt_flight *flight, const struct lane *lane)
 {
-	return used_bytes(lane) > flight->wish.size / flight->lane_count;
+	uint64_t mine = used_bytes(lane);
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < flight->lane_count; i++)
+		all += used_bytes(&flight->lanes[i]);
+	return mine >= all / 2 && all > flight->wish.size * (flight->child > 0 ? 2 : 1);
 }
 
 /* The next event there, without taking it. */
@@ -248,16 +254,16 @@ static void give_back(struct pxt_flight *flight, struct lane *lane, int64_t limi
 	}
 }
 
-/* Where all that was judged is gone and memory is full, the front is too slow. */
-static void keep_up(struct pxt_flight *flight, struct lane *lane)
+/*
+ * Where memory is full after all that was judged has gone, the front is too slow: it passes over the rest, and
+ * judges again from the end on.
+ */
+static void keep_up(struct pxt_flight *flight, struct lane *lane, bool is_behind)
 {
-	uint64_t used = used_bytes(lane);
-	uint64_t room = flight->wish.size / flight->lane_count;
-
-	if (!lane->passes && used > room + room / 4) {
+	if (is_behind && !lane->passes && is_full(flight, lane)) {
 		lane->passes = true;
 		pxt_judge_forget(lane->judge);
-	} else if (lane->passes && used < room / 2) {
+	} else if (!is_behind) {
 		lane->passes = false;
 	}
 }
@@ -390,6 +396,17 @@ bool pxt_flight_watch(struct pxt_flight *flight, const char *name, int fd)
 	return true;
 }
 
+/* What nobody wants any more lies before this. */
+static int64_t limit_ns(const struct pxt_flight *flight, int64_t decided)
+{
+	int64_t limit = decided - 2 * flight->wish.keep_ns;
+	int64_t begin = flight->next < flight->begun
+	                    ? begin_of(flight, &flight->wanted[flight->next])
+	                    : INT64_MAX;
+
+	return begin <= limit ? begin - 1 : limit;
+}
+
 void pxt_flight_step(struct pxt_flight *flight)
 {
 	bool more;
@@ -398,20 +415,15 @@ void pxt_flight_step(struct pxt_flight *flight)
 		more = false;
 		for (unsigned i = 0; i < flight->lane_count; i++) {
 			struct lane *lane = &flight->lanes[i];
+			bool is_behind = lane->is_judged && judge_some(flight, lane);
+			int64_t decided = decided_ns(flight);
 
-			if (!lane->is_judged)
-				continue;
-			more = judge_some(flight, lane) || more;
-			keep_up(flight, lane);
+			(void)write_next(flight, decided);
+			give_back(flight, lane, limit_ns(flight, decided));
+			if (lane->is_judged)
+				keep_up(flight, lane, is_behind);
+			more = more || is_behind;
 		}
-		int64_t decided = decided_ns(flight);
-		(void)write_next(flight, decided);
-		int64_t limit = decided - 2 * flight->wish.keep_ns;
-		if (flight->next < flight->begun &&
-		    begin_of(flight, &flight->wanted[flight->next]) <= limit)
-			limit = begin_of(flight, &flight->wanted[flight->next]) - 1;
-		for (unsigned i = 0; i < flight->lane_count; i++)
-			give_back(flight, &flight->lanes[i], limit);
 	} while (more);
 }
 

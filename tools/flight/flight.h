@@ -19,7 +19,7 @@
  * Which meetings share a log: all up to the end of the time after the first one.  The next one begins a
  * log, which has the seconds before it, too, even if they are in the log before.
  *
- * Memory: no more than the wish says and what comes in a tenth of a second.  Where it is full, the oldest
+ * Memory: no more than the wish says, twice as much while a log is written, and what comes in a tenth of a second.  Where it is full, the oldest
  * events go, so a log has less before.  Where events come faster than they can be judged, some are
  * passed over unjudged, and counted.
  */

@@ -293,9 +293,10 @@ static int conclude(struct run *r, int status)
 
 static bool watches_wakeups(const struct run *r)
 {
-	if (r->when.condition.kind != PXT_CONDITION_WAKEUP || r->watch)
+	if (r->when.condition.kind != PXT_CONDITION_WAKEUP ||
+	    (r->watch && r->told.level == PXT_SCHEDLEVEL_POINTS))
 		return true;
-	pxt_complain("run: --when: \"wakeup\" wants the scheduler, which is not recorded");
+	pxt_complain("run: --when: \"wakeup\" wants the scheduler's tracepoints, which are not recorded");
 	say_missing(r);
 	return false;
 }
@@ -344,6 +345,8 @@ static int conclude_flight(struct run *r, int status)
 
 static int run_flight(struct run *r)
 {
+	struct pxt_flight_sum none;
+
 	r->flight = pxt_flight_new(&r->when);
 	if (!r->flight)
 		return PXT_EXIT_OUTPUT;
@@ -356,8 +359,10 @@ static int run_flight(struct run *r)
 		pxt_program_adopt();
 	if (r->wish.groups.sched)
 		watch_scheduler(r);
-	if (!begin_flight(r))
+	if (!begin_flight(r)) {
+		pxt_flight_end(r->flight, &none);
 		return PXT_EXIT_OUTPUT;
+	}
 	pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
 	return conclude_flight(r, begin(r));
 }
