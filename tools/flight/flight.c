@@ -242,6 +242,9 @@ static void give_back(struct pxt_flight *flight, struct lane *lane, int64_t limi
 	bool full = is_full(flight, lane);
 	const struct pxt_event *event;
 
+	/* It reads on from where this reader was when it began. */
+	if (flight->child > 0 && !full)
+		return;
 	for (unsigned i = 1; (event = look_back(lane)) != NULL; i++) {
 		/* What was not judged yet is still read in front. */
 		bool may = !lane->is_judged || event->extra.posix_number_np < lane->front_number;

@@ -296,7 +296,8 @@ static bool watches_wakeups(const struct run *r)
 	if (r->when.condition.kind != PXT_CONDITION_WAKEUP ||
 	    (r->watch && r->told.level == PXT_SCHEDLEVEL_POINTS))
 		return true;
-	pxt_complain("run: --when: \"wakeup\" wants the scheduler's tracepoints, which are not recorded");
+	pxt_complain(
+	    "run: --when: \"wakeup\" wants the scheduler's tracepoints, which are not recorded");
 	say_missing(r);
 	return false;
 }
