@@ -146,6 +146,14 @@ WRAP(pthread_rwlock_clockwrlock,
     (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
     pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), pxt_wrap_takes_clock(clock));
 
+/* Whether threads sleep for one of its two words; a bit of them says so. */
+static bool is_awaited(const pthread_rwlock_t *lock)
+{
+	return ((__atomic_load_n(&lock->__data.__wrphase_futex, __ATOMIC_RELAXED) |
+	            __atomic_load_n(&lock->__data.__writers_futex, __ATOMIC_RELAXED)) &
+	           2u) != 0;
+}
+
 PXT_WRAP_REAL(pthread_rwlock_unlock);
 
 /* For writing, if the lock says that the caller has it so. */
@@ -153,7 +161,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) &&
+	    !(pxt_wrap_wishes.contended && !is_awaited(lock)))
 		tell_unlock(lock,
 		    writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP, caller);
 	return PXT_WRAP_CALL(pthread_rwlock_unlock)(lock);

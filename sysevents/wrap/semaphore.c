@@ -11,17 +11,79 @@
 #include <time.h>
 
 #if PXT_GROUP_SEMAPHORE
-PXT_CALL_WRAP(int, sem_wait, (sem_t * sem), (sem), POSIX_TRACE_CALL_SEM_WAIT_NP,
-    pxt_wrap_address(sem), PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(
-    int, sem_trywait, (sem_t * sem), (sem), POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), 0);
-PXT_CALL_WRAP_UNTIL(int, sem_timedwait, (sem_t * sem, const struct timespec *limit), (sem, limit),
-    POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), PXT_CALL_NO_SIZE,
+PXT_WRAP_REAL(sem_trywait);
+
+/* Where only waits are told, nothing can be told of a try. */
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (pxt_wrap_wishes.contended || !pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
+		return PXT_WRAP_CALL(sem_trywait)(sem);
+	PXT_CALL_SCOPE call =
+	    pxt_call_enter(POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), 0, caller);
+	int result = PXT_WRAP_CALL(sem_trywait)(sem);
+
+	call.result = PXT_CALL_ERRNO(result);
+	return result;
+}
+
+/* A wait that need not wait, of which nothing is told; it is a point of cancellation all the same. */
+static bool takes_at_once(sem_t *sem)
+{
+	int saved = errno;
+	bool taken;
+
+	pthread_testcancel();
+	taken = PXT_WRAP_CALL(sem_trywait)(sem) == 0;
+	errno = saved;
+	return taken;
+}
+
+/* One that is refused whatever the semaphore's value is not tried. */
+static bool is_valid(const struct timespec *limit)
+{
+	return limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;
+}
+
+#define WAIT(name, parameters, arguments, can_try, asked)                                          \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))                        \
+			return PXT_WRAP_CALL(name) arguments;                                      \
+		if (pxt_wrap_wishes.contended && (can_try) && takes_at_once(sem))                  \
+			return 0;                                                                  \
+		PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_SEM_WAIT_NP,           \
+		    pxt_wrap_address(sem), PXT_CALL_NO_SIZE, asked, caller);                       \
+		int result = PXT_WRAP_CALL(name) arguments;                                        \
+                                                                                                   \
+		call.result = PXT_CALL_ERRNO(result);                                              \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+WAIT(sem_wait, (sem_t * sem), (sem), true, PXT_WAIT_NO_LIMIT);
+WAIT(sem_timedwait, (sem_t * sem, const struct timespec *limit), (sem, limit), is_valid(limit),
     pxt_wait_until(CLOCK_REALTIME, limit));
-PXT_CALL_WRAP_UNTIL(int, sem_clockwait,
-    (sem_t * sem, clockid_t clock, const struct timespec *limit), (sem, clock, limit),
-    POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), PXT_CALL_NO_SIZE,
+WAIT(sem_clockwait, (sem_t * sem, clockid_t clock, const struct timespec *limit),
+    (sem, clock, limit), pxt_wrap_takes_clock(clock) && is_valid(limit),
     pxt_wait_until(clock, limit));
+
+/*
+ * Whether threads wait: the upper half of the word with the value, or in 32 bits the third word of it.  Who
+ * begins to wait after the look goes on at once.
+ */
+static bool is_awaited(const sem_t *sem)
+{
+	const uint64_t *word = (const uint64_t *)(const void *)sem;
+	const uint32_t *words = (const uint32_t *)(const void *)sem;
+
+	return sizeof(long) == sizeof(*word) ? __atomic_load_n(word, __ATOMIC_RELAXED) >> 32 != 0
+	                                     : __atomic_load_n(&words[2], __ATOMIC_RELAXED) != 0;
+}
 
 PXT_WRAP_REAL(sem_post);
 
@@ -30,7 +92,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_POST_NP, caller))
+	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_POST_NP, caller) &&
+	    !(pxt_wrap_wishes.contended && !is_awaited(sem)))
 		pxt_call_tell(POSIX_TRACE_CALL_SEM_POST_NP, pxt_wrap_address(sem), 0, caller);
 	return PXT_WRAP_CALL(sem_post)(sem);
 }

@@ -69,6 +69,17 @@ where_nobody_waits_contended_locks_are_not_recorded()
 	grep -q 'for first_lock, which holder had' out || fail 'another answer'
 }
 
+contended_semaphores_and_read_write_locks_tell_waits_and_who_ended_them()
+{
+	traced 0 -q --only sem,rwlock --contended -- "$VICTIM" both
+	has 1 call_enter
+	# Its end, and the post that ended it; the other posts and waits waited for nothing.
+	has 2 call_exit
+	has 1 sync_wait
+	has 1 sync_lock
+	has 1 sync_unlock
+}
+
 # QNX-24
 forked_children_are_in_the_same_log()
 {

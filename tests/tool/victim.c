@@ -424,6 +424,39 @@ static void do_each(void)
 	(void)usleep(1000);
 }
 
+static sem_t posted;
+static pthread_rwlock_t written = PTHREAD_RWLOCK_INITIALIZER;
+
+/* The other one waits for both by then, and for nothing after it. */
+static void *hold_and_post(void *unused)
+{
+	(void)pthread_rwlock_wrlock(&written);
+	(void)sem_post(&posted);
+	(void)usleep(20000);
+	(void)pthread_rwlock_unlock(&written);
+	(void)usleep(20000);
+	(void)sem_post(&posted);
+	return unused;
+}
+
+static void wait_for_both(void)
+{
+	pthread_t thread;
+
+	(void)sem_init(&posted, 0, 0);
+	(void)pthread_create(&thread, NULL, hold_and_post, NULL);
+	while (sem_trywait(&posted) != 0)
+		(void)usleep(100);
+	(void)pthread_rwlock_rdlock(&written);
+	(void)pthread_rwlock_unlock(&written);
+	(void)sem_wait(&posted);
+	(void)pthread_join(thread, NULL);
+	for (int i = 0; i < 5; i++) {
+		(void)sem_post(&posted);
+		(void)sem_wait(&posted);
+	}
+}
+
 static void await_line(void)
 {
 	while (getchar() != '\n')
@@ -525,6 +558,7 @@ static const struct deed {
 	{ "lockmemory", lock_memory },
 	{ "blind", forbid_counter },
 	{ "lend", lend_memory },
+	{ "both", wait_for_both },
 };
 
 int main(int argc, char **argv)
