@@ -142,7 +142,9 @@ ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/since.c
 	port/bare/system.c)
 ptrace_unit(PORT IF PORT_BARE UNLESS TINY SOURCES
-	port/bare/storage.c)
+	port/bare/identity.c
+	port/bare/storage.c
+	port/bare/task.c)
 ptrace_unit(TOLOG IF PORT_BARE SOURCES
 	port/bare/logout.c
 	port/bare/sysinfo.c)

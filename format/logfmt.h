@@ -88,9 +88,11 @@ enum pxt_log_moment {
 };
 
 /* pxt_log_header.contents: what the context of a record holds */
-#define PXT_LOG_HAS_THREAD  1u
-#define PXT_LOG_HAS_ADDRESS 2u
-#define PXT_LOG_HAS_CPU     4u
+#define PXT_LOG_HAS_THREAD      1u
+#define PXT_LOG_HAS_ADDRESS     2u
+#define PXT_LOG_HAS_CPU         4u
+/* And what priorities mean: larger is more urgent; else, as Linux counts, smaller. */
+#define PXT_LOG_LARGER_PRIORITY 8u
 
 /* The head of the file.  The members of the first group are set by the decoder only. */
 struct pxt_log_header {

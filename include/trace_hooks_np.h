@@ -172,6 +172,46 @@ static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _p
 	}
 }
 
+/* @lock is asked for, and @holder has it: a number of a task, 0 where that is not known. */
+static inline void posix_trace_hook_mutex_wait_np(uint64_t _lock, uint32_t _holder)
+{
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_WAIT_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(_lock);
+		_PXT_HOOK_PUT(_holder);
+		_PXT_HOOK_TELL(POSIX_TRACE_MUTEX_WAIT_NP);
+	}
+}
+
+/* The running task has @lock; @waited_us 0: it did not wait, or nobody measured.  @result: 0, or an error number. */
+static inline void posix_trace_hook_mutex_lock_np(
+    uint64_t _lock, uint32_t _waited_us, int32_t _result)
+{
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_LOCK_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(_lock);
+		_PXT_HOOK_PUT(_waited_us);
+		_PXT_HOOK_PUT(_result);
+		_PXT_HOOK_TELL(POSIX_TRACE_MUTEX_LOCK_NP);
+	}
+}
+
+static inline void posix_trace_hook_mutex_unlock_np(uint64_t _lock, int32_t _result)
+{
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_UNLOCK_NP)) {
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(_lock);
+		_PXT_HOOK_PUT(_result);
+		_PXT_HOOK_TELL(POSIX_TRACE_MUTEX_UNLOCK_NP);
+	}
+}
+
 /* A task's state, POSIX_TRACE_TASK_..._NP; @object: what it waits for, 0 where that is nothing. */
 static inline void posix_trace_hook_task_state_np(
     uint32_t _tid, uint8_t _state, int32_t _prio, uint64_t _object)
@@ -230,6 +270,17 @@ static inline void posix_trace_hook_call_exit_np(
 		_PXT_HOOK_PUT(_took_us);
 		_PXT_HOOK_TELL(POSIX_TRACE_CALL_EXIT_NP);
 	}
+}
+
+/*
+ * A change of a task's priority, its own or an inherited one.  Queues, semaphores, notifications and
+ * timers of a system are calls as well: POSIX_TRACE_CALL_MQ_NP, _SEM_WAIT_NP, _SEM_POST_NP, _TIMER_NP.
+ */
+static inline void posix_trace_hook_priority_np(uint32_t _tid, int32_t _prio)
+{
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_ENTER_NP))
+		posix_trace_hook_call_enter_np(
+		    POSIX_TRACE_CALL_PRIORITY_NP, _tid, (uint64_t)(int64_t)_prio);
 }
 
 /* A place in the source, with a number and a text, of which up to 64 bytes are kept. */

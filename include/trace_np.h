@@ -157,6 +157,46 @@ int posix_trace_getlevels_np(trace_id_t _trid, struct posix_trace_levels_np *_le
 #define POSIX_TRACE_ERROR_CAUSE_NP(data)       ((int)((unsigned)(data) >> 16))
 #define POSIX_TRACE_ERROR_NUMBER_NP(data)      ((int)((unsigned)(data) % 65536u))
 
+/* ---- Tasks and interrupts of a system without threads of POSIX (port `bare`) ---- */
+
+#if !_PXT_HAVE_PTHREAD_H
+/*
+ * A task's own words: in its control block, and there as long as it is known.  With them an event says which
+ * task recorded it, and a task that is interrupted inside a trace point stands in nobody's way.  Without
+ * any call of these, all is one task.
+ */
+struct posix_trace_task_np {
+	uint64_t _pxt_own[6];
+	uint32_t _pxt_number;
+	const char *_pxt_name;
+};
+/*
+ * Before the task first runs.
+ *
+ * @number: as the hooks name it, not 0.  @name: kept by reference; logs have its first 15 bytes.
+ * Context: task, interrupt, scheduler.  Cost: 56 bytes are written.  Unit: Core.
+ */
+void posix_trace_task_begin_np(
+    struct posix_trace_task_np *_task, uint32_t _number, const char *_name);
+/*
+ * It runs from now on: called by the switch.
+ *
+ * @task: NULL: what runs is no task.
+ * Context: scheduler, with interrupts away or not.  Cost: one store.  Unit: Core.
+ */
+void posix_trace_task_switch_np(struct posix_trace_task_np *_task);
+/*
+ * An interrupt begins, on a processor that does not number what it handles: others than Cortex-M.  Returns what
+ * posix_trace_interrupt_end_np() wants at its end; interrupts may come inside one another.
+ *
+ * @number: the interrupt's, not 0.
+ * Context: interrupt, with others away.  Cost: a look at CONFIG_PTRACE_INTERRUPTS places.  Unit: Core.
+ */
+void *posix_trace_interrupt_begin_np(uint32_t _number);
+/* Context: as begin.  Cost: one store.  Unit: Core. */
+void posix_trace_interrupt_end_np(void *_interrupted);
+#endif
+
 /* ---- What a stream counted (unit Core) ---- */
 
 /*
@@ -540,6 +580,7 @@ struct posix_trace_loginfo_np {
 	char posix_system_np[40];         /* machine, kernel and its release; empty when unknown */
 	struct timespec posix_process_start_np; /* of the process, CLOCK_REALTIME; 0 when unknown */
 	uint32_t posix_notes_np;                /* number of notes */
+	int posix_larger_priority_np; /* 1: in system events a larger priority is more urgent */
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */

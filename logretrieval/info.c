@@ -59,6 +59,7 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	info->posix_start_monotonic_np = log->header.created.monotonic;
 	info->posix_start_boottime_np = log->header.created.boottime;
 	info->posix_generation_np = log->header.generation;
+	info->posix_larger_priority_np = !!(log->header.contents & PXT_LOG_LARGER_PRIORITY);
 	if (log->complete) {
 		info->posix_end_np = log->trailer.end.realtime;
 		info->posix_end_monotonic_np = log->trailer.end.monotonic;

@@ -57,7 +57,7 @@ ptrace_check(format TIMEOUT 120 "${scripts}/check-format")
 ptrace_check(tidy TIMEOUT 3400 COST ${tidy_cost} "${scripts}/check-tidy" ${tidy_form} "${PROJECT_BINARY_DIR}")
 # clang's warnings are among what tidy says, its code is what tsan runs: a build of it belongs to --full.
 # So does musl: another C library is met by what meets the system.
-set(variants minimal arm aarch64 i486 asan tsan)
+set(variants minimal arm mps2-an385 virt-rv32 aarch64 i486 asan tsan)
 if(PTRACE_CHECKS STREQUAL "full")
 	list(APPEND variants clang musl target host unchecked)
 endif()
@@ -69,7 +69,8 @@ foreach(variant IN LISTS variants)
 		set(cost 100)
 	endif()
 	ptrace_check(variant_${variant} TIMEOUT 1500 COST ${cost} "${scripts}/variant" ${variant} "${work}")
-	set_property(TEST variant_${variant} APPEND PROPERTY ENVIRONMENT "PXT_CHECKS=${PTRACE_CHECKS}")
+	set_property(TEST variant_${variant} APPEND PROPERTY ENVIRONMENT "PXT_CHECKS=${PTRACE_CHECKS}"
+		"PXT_PXTRACE=$<$<TARGET_EXISTS:pxtrace>:$<TARGET_FILE:pxtrace>>")
 endforeach()
 if(PXT_CORE AND PXT_USEREVENTS)
 	ptrace_check(hotpath TIMEOUT 120 "${PTRACE_PYTHON}" "${scripts}/check-hotpath.py" "${PROJECT_BINARY_DIR}")

@@ -46,12 +46,13 @@ static bool entered(uint32_t index)
 static int put_thread(struct pxt_tolog *log, uint32_t index)
 {
 	struct pxt_thread *entry = &pxt_threads->entry[index];
-	const struct pxt_log_thread thread = { .thread = pxt_wide_load(&entry->thread),
+	struct pxt_log_thread thread = { .thread = pxt_wide_load(&entry->thread),
 		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
 		.tid = atomic_load_explicit(&entry->tid, memory_order_relaxed),
 		.index = (uint16_t)index };
 	int error;
 
+	pxt_thread_get_name(entry, thread.name);
 	if (pxt_logfmt_put_thread(&log->meta, &thread))
 		return 0;
 	error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);

@@ -9,7 +9,7 @@
 void pxt_sysevent_fill(
     struct pxt_ring_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)
 {
-	const struct pxt_self *self = pxt_threads_who();
+	const struct pxt_who *self = pxt_threads_who();
 
 	event->data = data;
 	event->bytes = bytes;

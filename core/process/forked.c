@@ -14,7 +14,7 @@ static uint32_t behind_count;
 /* Of those without a place, who are known by their number alone. */
 static uint32_t behind_outside;
 /* Who the thread is in this process, while it has not been back. */
-static struct pxt_self own;
+static struct pxt_who own;
 
 /*
  * Before the fork, because the entry may lie in memory that the parent goes on writing into.  An entry
@@ -82,9 +82,9 @@ bool pxt_forked_inside(void)
 }
 
 /* All but the epoch, which comes last: a handler that sees it sees the rest. */
-static void become(const struct pxt_self *other)
+static void become(const struct pxt_who *other)
 {
-	struct pxt_self made = *other;
+	struct pxt_who made = *other;
 
 	made.epoch = pxt_self.epoch;
 	pxt_self = made;
@@ -100,7 +100,7 @@ bool pxt_forked_keep(void)
 	return true;
 }
 
-bool pxt_forked_borrow(struct pxt_self *interrupted)
+bool pxt_forked_borrow(struct pxt_who *interrupted)
 {
 	if (!pxt_self.behind || !pxt_fork_epoch())
 		return false;
@@ -114,7 +114,7 @@ bool pxt_forked_borrow(struct pxt_self *interrupted)
 }
 
 /* Unless it was forked again meanwhile: then the identity is its parent's. */
-void pxt_forked_give_back(const struct pxt_self *interrupted)
+void pxt_forked_give_back(const struct pxt_who *interrupted)
 {
 	if (pxt_self.epoch == pxt_fork_epoch()) {
 		own = pxt_self;
@@ -126,7 +126,7 @@ void pxt_forked_give_back(const struct pxt_self *interrupted)
 /* Not where its records would have another form: it may have said already which one they have. */
 void pxt_forked_identify(void)
 {
-	struct pxt_self interrupted;
+	struct pxt_who interrupted;
 
 	if (!pxt_forked_borrow(&interrupted))
 		return;
@@ -137,7 +137,7 @@ void pxt_forked_identify(void)
 	pxt_self.index_high = own.index_high;
 }
 
-const struct pxt_self *pxt_forked_own(void)
+const struct pxt_who *pxt_forked_own(void)
 {
 	return &own;
 }

@@ -37,10 +37,10 @@ bool pxt_forked_inside(void);
 /* It has been back: the identity that it borrowed is its own now.  False: it has borrowed none. */
 bool pxt_forked_keep(void);
 /* For the time of an event.  False: the thread is none that comes back, or cannot trace. */
-bool pxt_forked_borrow(struct pxt_self *interrupted);
-void pxt_forked_give_back(const struct pxt_self *interrupted);
+bool pxt_forked_borrow(struct pxt_who *interrupted);
+void pxt_forked_give_back(const struct pxt_who *interrupted);
 /* The identity as of the last time. */
-const struct pxt_self *pxt_forked_own(void);
+const struct pxt_who *pxt_forked_own(void);
 
 #else
 
@@ -77,18 +77,18 @@ PXT_INLINE bool pxt_forked_keep(void)
 	return false;
 }
 
-PXT_INLINE bool pxt_forked_borrow(struct pxt_self *interrupted)
+PXT_INLINE bool pxt_forked_borrow(struct pxt_who *interrupted)
 {
 	(void)interrupted;
 	return false;
 }
 
-PXT_INLINE void pxt_forked_give_back(const struct pxt_self *interrupted)
+PXT_INLINE void pxt_forked_give_back(const struct pxt_who *interrupted)
 {
 	(void)interrupted;
 }
 
-PXT_INLINE const struct pxt_self *pxt_forked_own(void)
+PXT_INLINE const struct pxt_who *pxt_forked_own(void)
 {
 	return &pxt_self;
 }

@@ -5,13 +5,14 @@
 #include "core/process/forked.h"
 #include "core/process/forks.h"
 #include "core/process/replica.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
 #include <string.h>
 #include <trace_np.h>
 
 struct pxt_thread_table *pxt_threads;
-PXT_TLS struct pxt_self pxt_self = { .epoch = PXT_EPOCH_NONE };
+PXT_SELF_MADE;
 struct pxt_thread pxt_no_entry = { .passes = 1u };
 
 /* ---- Threads without a place ---- */
@@ -160,7 +161,7 @@ bool pxt_threads_pinned(void)
 	return atomic_load_explicit(&pins, memory_order_seq_cst) != 0;
 }
 
-void pxt_threads_keep(const struct pxt_self *self)
+void pxt_threads_keep(const struct pxt_who *self)
 {
 	if (self->index != PXT_THREAD_EXTRA)
 		atomic_store_explicit(&self->entry->life, KEPT, memory_order_relaxed);
@@ -242,6 +243,15 @@ static uint32_t take_fresh(struct pxt_thread_table *table)
 	return index < CONFIG_PTRACE_MAX_THREADS ? index : PXT_THREAD_EXTRA;
 }
 
+/* Where the name is at hand (port/bare/task.c), nobody need ask for it later. */
+static void name_at_once(struct pxt_thread *entry)
+{
+	struct pxt_port_thread_info self;
+
+	pxt_port_thread_self(&self);
+	pxt_thread_set_name(entry, self.name);
+}
+
 /*
  * May be interrupted by a handler that registers the same thread: then the thread has two
  * entries, both true, and uses the one that is set last.
@@ -269,6 +279,8 @@ PXT_COLD bool pxt_threads_register(void)
 		entry = &table->entry[index];
 		pxt_forks_sign(entry, pxt_process_pid());
 		atomic_store_explicit(&entry->tid, pxt_port_tid(), memory_order_relaxed);
+		if (CONFIG_PTRACE_PORT_BARE)
+			name_at_once(entry);
 		/* Last, for those who walk through the table: 0 is not there yet. */
 		pxt_wide_set(&entry->thread, pxt_port_thread());
 		pxt_replica_thread(table, index);
@@ -293,9 +305,9 @@ void pxt_threads_after_fork(void)
 	forget_given_back();
 }
 
-const struct pxt_self *pxt_threads_who(void)
+const struct pxt_who *pxt_threads_who(void)
 {
-	struct pxt_self interrupted;
+	struct pxt_who interrupted;
 
 	if (pxt_self.epoch == pxt_fork_epoch() || pxt_threads_register() ||
 	    !pxt_forked_borrow(&interrupted))

@@ -45,7 +45,7 @@ struct pxt_thread_table {
 #endif
 
 /* What a thread knows of itself; a line of its own. */
-struct pxt_self {
+struct pxt_who {
 	/* Of the process that registered it; another one: not registered.  First: see pxt_self_known(). */
 	PXT_ALIGNED(PXT_CACHE_LINE) uintptr_t epoch;
 	struct pxt_thread *entry; /* without a place: pxt_no_entry, which is always inside */
@@ -65,7 +65,15 @@ struct pxt_self {
 
 /* In the process' directory; NULL until that is made. */
 extern struct pxt_thread_table *pxt_threads;
-extern PXT_TLS struct pxt_self pxt_self; /* before: its epoch is PXT_EPOCH_NONE */
+#if CONFIG_PTRACE_PORT_BARE
+/* A task and an interrupt have words of their own, which the port finds. */
+#define pxt_self (*(struct pxt_who *)pxt_port_words())
+#define PXT_SELF_MADE                                                                              \
+	_Static_assert(sizeof(struct pxt_who) <= PXT_PORT_WORDS_BYTES, "the port has the room")
+#else
+extern PXT_TLS struct pxt_who pxt_self; /* before: its epoch is PXT_EPOCH_NONE */
+#define PXT_SELF_MADE PXT_TLS struct pxt_who pxt_self = { .epoch = PXT_EPOCH_NONE }
+#endif
 extern struct pxt_thread pxt_no_entry;
 
 /*
@@ -89,26 +97,26 @@ PXT_INLINE bool pxt_self_known(intptr_t at, uintptr_t epoch)
 
 PXT_INLINE struct pxt_thread *pxt_self_entry(intptr_t at)
 {
-	const intptr_t where = at + (intptr_t)offsetof(struct pxt_self, entry);
+	const intptr_t where = at + (intptr_t)offsetof(struct pxt_who, entry);
 
 	return (struct pxt_thread *)pxt_own_load(where);
 }
 
 PXT_INLINE uint32_t pxt_self_cpu(intptr_t at)
 {
-	const intptr_t where = at + (intptr_t)offsetof(struct pxt_self, cpu);
+	const intptr_t where = at + (intptr_t)offsetof(struct pxt_who, cpu);
 
 	return *(const volatile uint32_t *)pxt_own_load(where);
 }
 
 PXT_INLINE uint64_t pxt_self_index_high(intptr_t at)
 {
-	return pxt_own_load(at + (intptr_t)offsetof(struct pxt_self, index_high));
+	return pxt_own_load(at + (intptr_t)offsetof(struct pxt_who, index_high));
 }
 
 PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
 {
-	return pxt_own_or(at + (intptr_t)offsetof(struct pxt_self, cpu_bits), bits);
+	return pxt_own_or(at + (intptr_t)offsetof(struct pxt_who, cpu_bits), bits);
 }
 #else
 PXT_INLINE intptr_t pxt_self_find(void)
@@ -195,7 +203,7 @@ unsigned pxt_threads_left(void);
 /* In a child: the parent's threads are not in it. */
 void pxt_threads_after_fork(void);
 /* The calling thread for a record that is no trace point's: its index, and its CPU. */
-const struct pxt_self *pxt_threads_who(void);
+const struct pxt_who *pxt_threads_who(void);
 /* Whose record with the stamp @ticks has the index; false where nobody knows. */
 bool pxt_threads_find(uint32_t index, uint64_t ticks, uint64_t *thread, int32_t *pid);
 
@@ -217,7 +225,7 @@ void pxt_threads_pin(void);
 void pxt_threads_unpin(void);
 bool pxt_threads_pinned(void);
 /* Something outside of the lanes names the thread: its place is its own for ever. */
-void pxt_threads_keep(const struct pxt_self *self);
+void pxt_threads_keep(const struct pxt_who *self);
 /* Few places are left that no thread has had. */
 bool pxt_threads_few_places(void);
 /* A look at the streams begins, and whether the thread of a place ended before the one before. */
@@ -240,7 +248,7 @@ PXT_INLINE void pxt_threads_unpin(void)
 {
 }
 
-PXT_INLINE void pxt_threads_keep(const struct pxt_self *self)
+PXT_INLINE void pxt_threads_keep(const struct pxt_who *self)
 {
 	(void)self;
 }

@@ -118,7 +118,7 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
  */
 static PXT_NOINLINE void emit_forked(size_t id, const void *data, size_t bytes, const void *address)
 {
-	struct pxt_self interrupted;
+	struct pxt_who interrupted;
 	struct pxt_pass pass;
 
 	if (pxt_process_begin_late() && pxt_enter(&pass)) {

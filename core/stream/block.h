@@ -91,12 +91,13 @@ struct pxt_oob {
  */
 #define PXT_PRODUCERS_MEMBER       uint32_t producers_lanes, last_mask;
 #define PXT_PRODUCERS_LANES(block) ((block)->producers_lanes)
-#define PXT_LAST_MASK(block)       ((block)->last_mask)
-#define PXT_SHARE_MEMBER           void *share; /* Attached Processes' own; NULL: the stream has no name */
+#define PXT_LANE_MASK(block, index)                                                                \
+	(PXT_LIKELY((index) <= (block)->lane_mask) ? (block)->slot_mask : (block)->last_mask)
+#define PXT_SHARE_MEMBER void *share; /* Attached Processes' own; NULL: the stream has no name */
 #else
 #define PXT_PRODUCERS_MEMBER
-#define PXT_PRODUCERS_LANES(block) 0u
-#define PXT_LAST_MASK(block)       ((block)->slot_mask)
+#define PXT_PRODUCERS_LANES(block)  0u
+#define PXT_LANE_MASK(block, index) ((void)(index), (block)->slot_mask)
 #define PXT_SHARE_MEMBER
 #endif
 
@@ -184,7 +185,7 @@ PXT_INLINE struct pxt_lane *pxt_block_lane_of(struct pxt_block *block, uint32_t 
 /* Slots of a lane less 1. */
 PXT_INLINE uint32_t pxt_block_mask(const struct pxt_block *block, uint32_t index)
 {
-	return PXT_LIKELY(index <= block->lane_mask) ? block->slot_mask : PXT_LAST_MASK(block);
+	return PXT_LANE_MASK(block, index);
 }
 
 /* For the consumer and control. */

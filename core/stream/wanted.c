@@ -31,9 +31,9 @@ static void set_bit(unsigned id, unsigned index, bool on)
 	if (!on && !__atomic_load_n(&_pxt_wanted[id], __ATOMIC_SEQ_CST))
 		return;
 	if (on)
-		__atomic_fetch_or(&_pxt_wanted[id], bit, __ATOMIC_SEQ_CST);
+		PXT_MASK_OR(&_pxt_wanted[id], bit);
 	else
-		__atomic_fetch_and(&_pxt_wanted[id], (pxt_wanted_mask)~bit, __ATOMIC_SEQ_CST);
+		PXT_MASK_AND(&_pxt_wanted[id], (pxt_wanted_mask)~bit);
 	pxt_bits_follow(id);
 }
 

@@ -31,14 +31,29 @@ WEAK void pxt_board_realtime(struct timespec *now)
 	pxt_port_since(pxt_board_ticks(), now);
 }
 
-WEAK uint64_t pxt_board_thread(void)
-{
-	return 1;
-}
-
 WEAK void pxt_board_idle(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* The first word is 1 while somebody has it. */
+WEAK bool pxt_board_lock(void *lock, bool wait)
+{
+	pxt_cursor *word = lock;
+	uint64_t unlocked = 0;
+
+	while (!pxt_cursor_swap(word, &unlocked, 1)) {
+		if (!wait)
+			return false;
+		unlocked = 0;
+		pxt_board_idle();
+	}
+	return true;
+}
+
+WEAK void pxt_board_unlock(void *lock)
+{
+	pxt_cursor_set((pxt_cursor *)lock, 0);
 }
 
 WEAK long pxt_board_output(int fd, const void *data, size_t bytes)
@@ -47,14 +62,4 @@ WEAK long pxt_board_output(int fd, const void *data, size_t bytes)
 	(void)data;
 	(void)bytes;
 	return 0;
-}
-
-WEAK uint32_t pxt_board_irq_save(void)
-{
-	return 0;
-}
-
-WEAK void pxt_board_irq_restore(uint32_t state)
-{
-	(void)state;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board.h - the page that a board fills in.  board.c defines each function weakly, in the least
- * way that works; a board's own definition replaces it.
+ * board.h - the page that a board fills in.  board.c defines each function but the last two weakly, in
+ * the least way that works; a board's own definition replaces it.
  *
  * Functions marked (i) may run in interrupt handlers.
  */
 #ifndef PXT_BOARD_H
 #define PXT_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -35,11 +36,21 @@ static inline uint64_t pxt_board_widen(uint64_t last, uint32_t now)
 /* Time of day; the default is the time since the counter was 0. */
 void pxt_board_realtime(struct timespec *now);
 
-/* (i) The running thread as a number that is not 0, an interrupt handler's included. */
-uint64_t pxt_board_thread(void);
-
-/* Nothing to do until an interrupt or another thread has run; may return at any time. */
+/*
+ * Nothing to do until an interrupt or another task has run; may return at any time.  Where tasks have
+ * priorities it must let less urgent ones run: the caller waits for one of them.  A sleep of one tick does.
+ */
 void pxt_board_idle(void);
+
+/*
+ * Lock and unlock of control calls; the trace path has none.  @lock: PXT_BOARD_LOCK_BYTES, zero when nobody has
+ * it.  False: somebody has it, and the caller does not @wait.  The default waits by pxt_board_idle().  A board whose
+ * tasks have priorities takes its kernel's mutex with inheritance, so that an urgent task waits no longer than the
+ * call that it waits for takes.
+ */
+#define PXT_BOARD_LOCK_BYTES 16u
+bool pxt_board_lock(void *lock, bool wait);
+void pxt_board_unlock(void *lock);
 
 /*
  * Sends up to @bytes to the device @fd and returns how many it took; 0: none now, negative: the
@@ -48,8 +59,8 @@ void pxt_board_idle(void);
 long pxt_board_output(int fd, const void *data, size_t bytes);
 
 /*
- * (i) Keep interrupts away, and let them come as before.  Used where the processor is not a
- * Cortex-M, whose own instructions are used otherwise.
+ * (i) Keep interrupts away, and let them come as before.  A Cortex-M needs
+ * none, its own instructions are used; elsewhere a board without them does not link.
  */
 uint32_t pxt_board_irq_save(void);
 void pxt_board_irq_restore(uint32_t state);

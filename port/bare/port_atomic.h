@@ -28,6 +28,12 @@
 /* ---- Without interrupts ---- */
 
 #if defined(__ARM_ARCH) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define PXT_CORTEX_M 1
+#else
+#define PXT_CORTEX_M 0
+#endif
+
+#if PXT_CORTEX_M
 
 PXT_INLINE uint32_t pxt_irq_save(void)
 {
@@ -55,6 +61,20 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 }
 
 #endif
+
+/* Bits of a mask of any width: not every processor changes a byte in one step. */
+#define PXT_MASK_OR(mask, bits)                                                                    \
+	do {                                                                                       \
+		uint32_t pxt_state = pxt_irq_save();                                               \
+		*(mask) |= (bits);                                                                 \
+		pxt_irq_restore(pxt_state);                                                        \
+	} while (0)
+#define PXT_MASK_AND(mask, bits)                                                                   \
+	do {                                                                                       \
+		uint32_t pxt_state = pxt_irq_save();                                               \
+		*(mask) &= (bits);                                                                 \
+		pxt_irq_restore(pxt_state);                                                        \
+	} while (0)
 
 /* ---- Slots ---- */
 
@@ -269,14 +289,37 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 
 /* ---- Where the caller runs ---- */
 
-PXT_INLINE uint64_t pxt_port_thread(void)
+/*
+ * Words of the caller's own, zero at the start (task.c).  A task's are where the system's switch says; an
+ * interrupt's by its number where the processor has one, else where the board says that it began.
+ */
+#define PXT_PORT_WORDS_BYTES 48u
+extern void *pxt_port_words_of_task;
+void *pxt_port_words_of_interrupt(uint32_t number);
+
+PXT_INLINE void *pxt_port_words(void)
 {
-	return pxt_board_thread();
+#if PXT_CORTEX_M
+	uint32_t number;
+
+	/* Not volatile: as long as a function runs, the answer is the same. */
+	__asm__("mrs %0, ipsr" : "=r"(number));
+	if (PXT_UNLIKELY(number))
+		return pxt_port_words_of_interrupt(number);
+#endif
+	return pxt_port_words_of_task;
 }
 
+/* Different in each task and interrupt. */
+PXT_INLINE uint64_t pxt_port_thread(void)
+{
+	return (uintptr_t)pxt_port_words();
+}
+
+/* It stands behind the words (task.c). */
 PXT_INLINE int32_t pxt_port_tid(void)
 {
-	return 0;
+	return ((const int32_t *)pxt_port_words())[PXT_PORT_WORDS_BYTES / 4u];
 }
 
 /* It never changes. */

@@ -7,6 +7,7 @@
 #include "port_atomic.h"
 
 #include <errno.h>
+#include <string.h>
 #include <trace_np.h>
 
 #define NS_PER_S 1000000000u
@@ -38,11 +39,6 @@ int32_t pxt_port_pid(void)
 int pxt_port_may_trace(int32_t pid)
 {
 	return pid == ONLY_PID ? 0 : ESRCH;
-}
-
-void pxt_port_thread_self(struct pxt_port_thread_info *self)
-{
-	*self = (struct pxt_port_thread_info){ .thread = pxt_board_thread() };
 }
 
 unsigned pxt_port_cpus(void)
@@ -142,30 +138,24 @@ void pxt_port_pause_ns(uint64_t ns)
 	while (pxt_board_ticks() < end);
 }
 
-/* opaque[0]: 1 while a thread holds it. */
+_Static_assert(sizeof(struct pxt_port_mutex) >= PXT_BOARD_LOCK_BYTES, "as board.h promises");
+
 void pxt_port_mutex_init(struct pxt_port_mutex *mutex)
 {
-	pxt_cursor_set(&mutex->opaque[0], 0);
+	memset(mutex, 0, sizeof(*mutex));
 }
 
 void pxt_port_mutex_lock(struct pxt_port_mutex *mutex)
 {
-	uint64_t unlocked = 0;
-
-	while (!pxt_cursor_swap(&mutex->opaque[0], &unlocked, 1)) {
-		unlocked = 0;
-		pxt_board_idle();
-	}
+	(void)pxt_board_lock(mutex->opaque, true);
 }
 
 bool pxt_port_mutex_try(struct pxt_port_mutex *mutex)
 {
-	uint64_t unlocked = 0;
-
-	return pxt_cursor_swap(&mutex->opaque[0], &unlocked, 1);
+	return pxt_board_lock(mutex->opaque, false);
 }
 
 void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex)
 {
-	pxt_cursor_set(&mutex->opaque[0], 0);
+	pxt_board_unlock(mutex->opaque);
 }

@@ -37,6 +37,10 @@ uint64_t pxt_port_ticks_slow(void);
 
 #include "port/posix/cpuword.h"
 
+/* Bits of a mask of any width. */
+#define PXT_MASK_OR(mask, bits)  ((void)__atomic_fetch_or(mask, bits, __ATOMIC_SEQ_CST))
+#define PXT_MASK_AND(mask, bits) ((void)__atomic_fetch_and(mask, bits, __ATOMIC_SEQ_CST))
+
 PXT_INLINE uint64_t pxt_port_thread(void)
 {
 	return (uint64_t)(uintptr_t)pthread_self();

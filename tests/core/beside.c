@@ -20,7 +20,7 @@ static struct {
 	uint32_t nth;
 	int point; /* where it is; -1: it had no such point */
 	bool released;
-	struct pxt_self self; /* of all these threads, one at a time: they need but one entry */
+	struct pxt_who self; /* of all these threads, one at a time: they need but one entry */
 } writer;
 static _Thread_local bool is_writer;
 static bool when_waited_for; /* release it as soon as somebody waits */

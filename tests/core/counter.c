@@ -37,7 +37,7 @@ static uint64_t seed = UINT64_C(0x2545f4914f6cdd1d);
 static trace_id_t stream;
 static trace_event_id_t type;
 static struct posix_trace_clock_np clock_of;
-static struct pxt_self threads[THREADS];
+static struct pxt_who threads[THREADS];
 static volatile uint32_t cpu;
 
 static uint64_t stamps[THREADS][EVENTS];

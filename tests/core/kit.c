@@ -373,7 +373,7 @@ void kit_heal(void)
 
 /* ---- Without a place ---- */
 
-static _Thread_local struct pxt_self placed;
+static _Thread_local struct pxt_who placed;
 
 void kit_lose_place(void)
 {

@@ -87,7 +87,7 @@ static bool first_of_thread;
 
 static void write_outer(bool trapping)
 {
-	const struct pxt_self self = pxt_self;
+	const struct pxt_who self = pxt_self;
 	uint32_t threads = atomic_load(&pxt_threads->count);
 	unsigned char data[64];
 	trace_event_id_t type = kit_type();
@@ -190,7 +190,7 @@ static void the_first_write_of_a_thread_may_be_interrupted_behind_each_instructi
 
 static void register_another(void *unused)
 {
-	const struct pxt_self self = pxt_self;
+	const struct pxt_who self = pxt_self;
 
 	(void)unused;
 	memset(&pxt_self, 0, sizeof(pxt_self));
@@ -201,7 +201,7 @@ static void register_another(void *unused)
 /* As a new thread, while there is one place.  @at: where another one registers meanwhile; NULL: all are noted. */
 static void take_the_last_place(unsigned char *at)
 {
-	const struct pxt_self self = pxt_self;
+	const struct pxt_who self = pxt_self;
 	uint32_t threads = atomic_load(&pxt_threads->count);
 
 	memset(&pxt_self, 0, sizeof(pxt_self));

@@ -45,7 +45,7 @@ static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
 static trace_id_t stream;
 static FILE *file;
 static uint64_t now; /* the counter */
-static struct pxt_self threads[THREADS];
+static struct pxt_who threads[THREADS];
 
 /* What was generated, by thread and number, and how often it was reported. */
 static uint64_t stamps[THREADS][EVENTS];

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched.c - what scheduler events say: who runs, and by prev_state whether who left sleeps, waits or is
- * dead; see sched.h.
+ * sched.c - what scheduler events say, the kernel's and those of hooks: who runs, and by prev_state whether who
+ * left sleeps, waits or is dead; see sched.h.
  */
 #include "tools/export/sched.h"
 
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"
+#include "tools/read/source.h"
 
 #include <string.h>
+#include <trace_hooks_np.h>
 
 enum {
 	ROLE_UNKNOWN,
 	ROLE_NONE,
 	ROLE_SWITCH,
-	ROLE_WAKE
+	ROLE_WAKE,
+	ROLE_STATE
 };
 
 static unsigned char role_of(const struct pxt_type *type)
 {
-	if (strcmp(type->name, "sched_switch") == 0)
+	if (strcmp(type->name, "sched_switch") == 0 || type->id == POSIX_TRACE_CONTEXT_SWITCH_NP)
 		return ROLE_SWITCH;
+	if (type->id == POSIX_TRACE_TASK_STATE_NP)
+		return ROLE_STATE;
 	if (strcmp(type->name, "sched_wakeup") == 0 || strcmp(type->name, "sched_waking") == 0)
 		return ROLE_WAKE;
 	return ROLE_NONE;
@@ -89,6 +94,21 @@ static enum pxt_task_state state_before(const struct pxt_event *event)
 	}
 }
 
+/* Hooks give numbers alone; the log says whose they are. */
+static void name_by_table(trace_id_t trid, struct pxt_task *task)
+{
+	struct posix_trace_logthread_np thread;
+
+	for (uint32_t i = 0; posix_trace_log_getthread_np(trid, i, &thread) == 0; i++) {
+		if (thread.posix_tid_np == task->tid) {
+			(void)pxt_escape(thread.posix_name_np,
+			    strnlen(thread.posix_name_np, sizeof thread.posix_name_np), task->comm,
+			    sizeof task->comm, NULL);
+			return;
+		}
+	}
+}
+
 /* One task of the event, by the names of its fields; false for the idle thread. */
 static bool fill(const struct pxt_event *event, struct pxt_task *task, enum pxt_task_state state,
     const char *const names[4])
@@ -103,6 +123,29 @@ static bool fill(const struct pxt_event *event, struct pxt_task *task, enum pxt_
 		task->cpu = (int)cpu;
 	task->has_prio = number(event, names[2], NULL, &task->prio);
 	text(event, names[3], task->comm, sizeof task->comm);
+	if (!*task->comm)
+		name_by_table(event->source->trid, task);
+	return true;
+}
+
+/* By a hook's number. */
+static bool told_state(const struct pxt_event *event, enum pxt_task_state *state)
+{
+	static const enum pxt_task_state states[] = {
+		[POSIX_TRACE_TASK_CREATED_NP] = PXT_TASK_STOPPED,
+		[POSIX_TRACE_TASK_READY_NP] = PXT_TASK_READY,
+		[POSIX_TRACE_TASK_RUNNING_NP] = PXT_TASK_RUNS,
+		[POSIX_TRACE_TASK_BLOCKED_NP] = PXT_TASK_WAITS,
+		[POSIX_TRACE_TASK_SLEEPING_NP] = PXT_TASK_SLEEPS,
+		[POSIX_TRACE_TASK_SUSPENDED_NP] = PXT_TASK_STOPPED,
+		[POSIX_TRACE_TASK_ENDED_NP] = PXT_TASK_DEAD,
+	};
+	int64_t told;
+
+	if (!number(event, "state", NULL, &told) || told < POSIX_TRACE_TASK_CREATED_NP ||
+	    told > POSIX_TRACE_TASK_ENDED_NP)
+		return false;
+	*state = states[told];
 	return true;
 }
 
@@ -124,6 +167,10 @@ unsigned pxt_sched_take(
 		count += fill(event, &tasks[count], PXT_TASK_RUNS, after);
 	} else if (*role == ROLE_WAKE) {
 		count += fill(event, &tasks[count], PXT_TASK_READY, woken);
+	} else if (*role == ROLE_STATE) {
+		enum pxt_task_state state;
+
+		count += told_state(event, &state) && fill(event, &tasks[count], state, woken);
 	}
 	return count;
 }

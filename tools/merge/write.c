@@ -280,12 +280,27 @@ static int finish(struct pxt_merge *merge, const char *path)
 	return PXT_EXIT_OUTPUT;
 }
 
+/* One head says what priorities mean in all events. */
+static bool larger_priority(const struct pxt_reader *reader)
+{
+	unsigned larger = 0;
+
+	for (unsigned i = 0; i < reader->count; i++)
+		larger += reader->sources[i]->info.posix_larger_priority_np != 0;
+	if (larger != 0 && larger != reader->count)
+		pxt_complain(
+		    "merge: in some of these logs a larger priority is more urgent, in others a "
+		    "smaller one: which is not told in the merged log");
+	return larger != 0 && larger == reader->count;
+}
+
 int pxt_merge_write(struct pxt_merge *merge, const char *path)
 {
 	struct pxt_loghead head = { .name = "merged",
 		.clock_source = merge->line.monotonic ? POSIX_TRACE_CLOCK_MONOTONIC_NP
 		                                      : POSIX_TRACE_CLOCK_PORT_NP,
 		.hz = 1000000000,
+		.larger_priority = larger_priority(&merge->reader),
 		.created = merge->line.created };
 
 	merge->log = pxt_must(pxt_logwrite_begin(path, PXT_LOG_WHOLE, &head));

@@ -47,7 +47,12 @@ static void learn_thread(const struct pxt_event *event, const struct pxt_role *r
 {
 	if (!actor)
 		return;
-	actor->has_prio = pxt_number_of(event, role->fields[prio], &actor->prio) || actor->has_prio;
+	if (pxt_number_of(event, role->fields[prio], &actor->prio)) {
+		actor->has_prio = true;
+		/* Compared as Linux counts: smaller is more urgent. */
+		if (event->source->info.posix_larger_priority_np)
+			actor->prio = -actor->prio;
+	}
 	/* The log's table knows better than the scheduler, which cuts names. */
 	if (actor->id == 0 && !*actor->raw)
 		pxt_threads_name(actor, pxt_key_in(event, role->fields[name]));

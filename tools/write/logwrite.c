@@ -61,7 +61,8 @@ static void fill_header(struct pxt_log_header *header, const struct pxt_loghead 
 	header->word_bytes = 8;
 	header->ctx_bytes = CONTEXT_BYTES;
 	header->layout = PXT_LAYOUT_SEQUENTIAL;
-	header->contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU;
+	header->contents = PXT_LOG_HAS_THREAD | PXT_LOG_HAS_ADDRESS | PXT_LOG_HAS_CPU |
+	                   (head->larger_priority ? PXT_LOG_LARGER_PRIORITY : 0u);
 	memcpy(header->uuid, head->uuid, sizeof header->uuid);
 	if (memcmp(header->uuid, none, sizeof none) == 0)
 		(void)!getrandom(header->uuid, sizeof header->uuid, 0);

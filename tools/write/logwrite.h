@@ -50,7 +50,8 @@ struct pxt_loghead {
 	const trace_attr_t *attr; /* of the stream, name excepted; NULL: defaults */
 	int clock_source;         /* POSIX_TRACE_CLOCK_..._NP */
 	uint32_t clock_error_ppm;
-	uint64_t hz; /* ticks per second, 1 to 2^40 */
+	uint64_t hz;          /* ticks per second, 1 to 2^40 */
+	bool larger_priority; /* is more urgent, in system events */
 	/*
 	 * Times shown are .realtime + (MONOTONIC now - .monotonic), FORMAT.md section 7.  Where
 	 * .monotonic is 0, ticks and rate alone count.

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #if !defined(_SYS__PTHREADTYPES_H_) && !defined(_BITS_PTHREADTYPES_COMMON_H)
-/* Whatever pxt_board_thread() says of the running thread. */
+/* A task or an interrupt; logs have its name, too (posix_trace_task_begin_np()). */
 typedef unsigned long pthread_t;
 #endif
 

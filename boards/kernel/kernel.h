@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel.h - a small preemptive kernel: tasks with priorities, mutexes, queues and a tick.  It stands for
+ * the kernel of a user's board, and shows where such a kernel calls libptrace.
+ *
+ * A larger priority is more urgent.  The kernel runs on one processor; what it shares is changed with
+ * interrupts away.  A board has the rest: see kernel_port.h.
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <trace.h>
+#include <trace_hooks_np.h>
+#include <trace_np.h>
+
+struct kernel_mutex;
+
+struct kernel_task {
+	uint32_t *stack; /* where its registers are saved while it does not run */
+	struct kernel_task *next;
+	const char *name;
+	uint32_t number;
+	uint8_t base;     /* its own priority */
+	uint8_t priority; /* with what it inherited */
+	uint8_t state;    /* POSIX_TRACE_TASK_..._NP */
+	uint32_t wake_ms; /* while it sleeps */
+	const void *waits_for;
+	struct posix_trace_task_np trace;
+};
+
+/* @words: of the stack, at least KERNEL_STACK_WORDS.  The task is ready at once. */
+#define KERNEL_STACK_WORDS 512u
+void kernel_task(struct kernel_task *task, const char *name, uint8_t priority, void (*run)(void),
+    uint32_t *stack, size_t words);
+/* Begins with the most urgent task; does not return. */
+void kernel_run(void);
+/* The timer's interrupt, once a millisecond. */
+void kernel_tick(void);
+uint32_t kernel_ms(void);
+void kernel_sleep_until(uint32_t ms);
+
+struct kernel_mutex {
+	struct kernel_task *owner;
+	bool inherits; /* the owner runs as urgently as who waits for it */
+	bool untraced;
+};
+void kernel_lock(struct kernel_mutex *mutex);
+bool kernel_try(struct kernel_mutex *mutex);
+void kernel_unlock(struct kernel_mutex *mutex);
+/* For the library's own locks (port/bare/board.h). */
+void kernel_pause(void);
+
+struct kernel_queue {
+	uint32_t item[8];
+	uint32_t put;
+	uint32_t taken;
+};
+/* False: it is full.  In interrupts, too. */
+bool kernel_queue_put(struct kernel_queue *queue, uint32_t item);
+uint32_t kernel_queue_take(struct kernel_queue *queue);
+
+/* Called by the board's switch with interrupts away: the stack of who ran; returns that of who runs now. */
+uint32_t *kernel_switch(uint32_t *stack);
+
+#endif

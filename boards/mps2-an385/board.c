@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* board.c - what libptrace asks of an MPS2 board: counter and output; see port/bare/board.h. */
+#include "port/bare/board.h"
+
+#include "kernel.h"
+#include "kernel_port.h"
+
+#define UART_DATA    (*(volatile uint32_t *)0x40004000)
+#define UART_STATE   (*(volatile uint32_t *)0x40004004)
+#define UART_CTRL    (*(volatile uint32_t *)0x40004008)
+#define UART_DIVIDER (*(volatile uint32_t *)0x40004010)
+#define TIMER_CTRL   (*(volatile uint32_t *)0x40000000)
+#define TIMER_VALUE  (*(volatile uint32_t *)0x40000004)
+#define TIMER_RELOAD (*(volatile uint32_t *)0x40000008)
+
+/* Timer 0 counts down through all 32 bits. */
+static void start_timer(void)
+{
+	TIMER_RELOAD = UINT32_MAX;
+	TIMER_VALUE = UINT32_MAX;
+	TIMER_CTRL = 1;
+}
+
+uint64_t pxt_board_ticks(void)
+{
+	static uint64_t last;
+	uint32_t how = kernel_port_away();
+	uint64_t ticks;
+
+	if (!(TIMER_CTRL & 1u))
+		start_timer();
+	ticks = last = pxt_board_widen(last, UINT32_MAX - TIMER_VALUE);
+	kernel_port_back(how);
+	return ticks;
+}
+
+uint64_t pxt_board_hz(void)
+{
+	return 25000000;
+}
+
+void pxt_board_idle(void)
+{
+	kernel_pause();
+}
+
+_Static_assert(sizeof(struct kernel_mutex) <= PXT_BOARD_LOCK_BYTES, "");
+
+bool pxt_board_lock(void *lock, bool wait)
+{
+	struct kernel_mutex *mutex = lock;
+
+	mutex->inherits = true;
+	mutex->untraced = true;
+	if (!wait)
+		return kernel_try(mutex);
+	kernel_lock(mutex);
+	return true;
+}
+
+void pxt_board_unlock(void *lock)
+{
+	kernel_unlock(lock);
+}
+
+static int put(unsigned char byte)
+{
+	if (UART_STATE & 1u)
+		return 0;
+	UART_DATA = byte;
+	return 1;
+}
+
+static void begin(void)
+{
+	if (!(UART_CTRL & 1u)) {
+		UART_DIVIDER = 16;
+		UART_CTRL = 1;
+	}
+}
+
+long pxt_board_output(int fd, const void *data, size_t bytes)
+{
+	const unsigned char *at = data;
+	size_t sent = 0;
+
+	(void)fd;
+	begin();
+	while (sent < bytes && put(at[sent]))
+		sent++;
+	return (long)sent;
+}
+
+void board_text(const char *text)
+{
+	begin();
+	for (; *text; text++) {
+		while (!put((unsigned char)*text))
+			;
+	}
+}
+
+/* By the debugger's call SYS_EXIT_EXTENDED. */
+void board_exit(int status)
+{
+	const uint32_t block[2] = { 0x20026, (uint32_t)status };
+	register uint32_t call __asm__("r0") = 0x20;
+	register const uint32_t *with __asm__("r1") = block;
+
+	__asm__ volatile("bkpt 0xab" : : "r"(call), "r"(with) : "memory");
+	for (;;)
+		;
+}

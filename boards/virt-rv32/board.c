@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* board.c - what libptrace asks of QEMU's board virt: counter, interrupts and output; see port/bare/board.h. */
+#include "port/bare/board.h"
+
+#include "kernel.h"
+#include "kernel_port.h"
+
+#define UART_DATA  (*(volatile uint8_t *)0x10000000)
+#define UART_STATE (*(volatile uint8_t *)0x10000005)
+#define MTIME      ((volatile uint32_t *)0x0200bff8)
+#define FINISH     (*(volatile uint32_t *)0x00100000)
+
+/* Its upper half changes between two readings at most once. */
+uint64_t pxt_board_ticks(void)
+{
+	uint32_t high, low;
+
+	do {
+		high = MTIME[1];
+		low = MTIME[0];
+	} while (MTIME[1] != high);
+	return (uint64_t)high << 32 | low;
+}
+
+uint64_t pxt_board_hz(void)
+{
+	return 10000000;
+}
+
+uint32_t pxt_board_irq_save(void)
+{
+	return kernel_port_away();
+}
+
+void pxt_board_irq_restore(uint32_t state)
+{
+	kernel_port_back(state);
+}
+
+void pxt_board_idle(void)
+{
+	kernel_pause();
+}
+
+_Static_assert(sizeof(struct kernel_mutex) <= PXT_BOARD_LOCK_BYTES, "");
+
+bool pxt_board_lock(void *lock, bool wait)
+{
+	struct kernel_mutex *mutex = lock;
+
+	mutex->inherits = true;
+	mutex->untraced = true;
+	if (!wait)
+		return kernel_try(mutex);
+	kernel_lock(mutex);
+	return true;
+}
+
+void pxt_board_unlock(void *lock)
+{
+	kernel_unlock(lock);
+}
+
+static int put(unsigned char byte)
+{
+	if (!(UART_STATE & 0x20u))
+		return 0;
+	UART_DATA = byte;
+	return 1;
+}
+
+long pxt_board_output(int fd, const void *data, size_t bytes)
+{
+	const unsigned char *at = data;
+	size_t sent = 0;
+
+	(void)fd;
+	while (sent < bytes && put(at[sent]))
+		sent++;
+	return (long)sent;
+}
+
+void board_text(const char *text)
+{
+	for (; *text; text++) {
+		while (!put((unsigned char)*text))
+			;
+	}
+}
+
+void board_exit(int status)
+{
+	FINISH = status ? (uint32_t)status << 16 | 0x3333u : 0x5555u;
+	for (;;)
+		;
+}
