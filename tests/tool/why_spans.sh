@@ -195,6 +195,38 @@ spans_are_late_by_what_the_user_demands()
 	answer 'Nothing was that long: 3 spans were read.'
 }
 
+# LPT-30: the program's own trace points have a place, too
+a_lock_that_the_program_tells_of_was_taken_in_a_function()
+{
+	need readelf
+	make_library
+	id=$(readelf -n libcache.so | sed -n 's/.*Build ID: //p')
+	"$mklog" >run.ptl <<-END || fail mklog
+		thread 1 0x7f0000001000 101 high
+		thread 2 0x7f0000002000 102 low
+		type 40 job_begin u32 job
+		type 41 job_end u32 job
+		type 42 mtx_wait x64 lock
+		type 43 mtx_lock x64 lock
+		type 44 mtx_unlock x64 lock
+		type 45 deadline_miss u32 job
+		module $BASE $BASE $((BASE + 1048576)) ${id:--} $PWD/libcache.so
+		event 1000000 43 2 $(at refill 1) u64:7
+		event 2000000 40 1 $(at look_up 1) u32:1
+		event 2010000 42 1 $(at look_up 1) u64:7
+		event 9000000 44 2 $(at store 1) u64:7
+		event 9001000 43 1 $(at look_up 1) u64:7
+		event 9100000 41 1 $(at look_up 1) u32:1
+		event 9101000 45 1 $(at look_up 1) u32:1
+	END
+	run 0 why run.ptl
+	answer 'Job 1 of high missed its deadline after 7.10 ms: it waited 6.99 ms for mtx 0x7, which low had, taken in refill (cache.c:4).'
+	# An address that nobody knows says less than the name of the lock.
+	rm libcache.so
+	run 0 why run.ptl
+	answer 'Job 1 of high missed its deadline after 7.10 ms: it waited 6.99 ms for mtx 0x7, which low had.'
+}
+
 # Jobs 2 to 4 were released while job 1 went on: one line tells of them.
 jobs_behind_a_late_one_follow_from_it()
 {

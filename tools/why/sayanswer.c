@@ -15,6 +15,14 @@ static void say_taken(
 	    &link->place);
 }
 
+/* Of a lock that the program itself tells of, an address that is no function says less than its name. */
+static bool has_place(const struct pxt_roles_book *book, const struct pxt_cause_link *link)
+{
+	const char *text = pxt_places_code(book->places, &link->place);
+
+	return link->lock->of_system || (text && !strstr(text, "0x"));
+}
+
 /* ", which HOLDER had, taken in FUNCTION (FILE:LINE)", or ", until THREAD posted it in FUNCTION". */
 static void say_holder(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause_link *link)
@@ -28,7 +36,7 @@ static void say_holder(
 		pxt_say_others(words, link);
 		pxt_say(words, " had");
 	}
-	if (link->lock->of_system)
+	if (has_place(book, link))
 		say_taken(words, book, link);
 }
 
