@@ -257,6 +257,18 @@ jobs_behind_a_late_one_follow_from_it()
 	is 'json.load(open("out"))["missed_deadlines"]' 4
 }
 
+what_kept_a_job_from_beginning_may_not_be_recorded()
+{
+	story run.ptl <<-END
+		9000 high high_begin 7 8000000
+		9400 high high_end 7
+		9410 high deadline_miss 7 6400000
+	END
+	run 0 why run.ptl
+	answer 'Job 7 of high was late by 6.40 ms: it began only 8.00 ms after its release; what it waited for is not recorded.'
+	out_has '`pxtrace run` would tell'
+}
+
 # nested DEPTH
 nested()
 {

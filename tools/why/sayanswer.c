@@ -197,6 +197,8 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
 			}
 		} else if (cause->runner) {
 			pxt_say(words, ", because %s ran", cause->runner->name);
+		} else if (!cause->exact) {
+			pxt_say(words, "; what it waited for is not recorded");
 		}
 		return;
 	case PXT_CAUSE_PREEMPTED:
@@ -385,8 +387,11 @@ void pxt_say_help(
 			    blame->chain.links[blame->chain.count - 1].actor->name);
 		return;
 	}
-	if (cause && cause->kind == PXT_CAUSE_OWN && !cause->exact &&
-	    !(blame->late.has_ran && blame->late.ran_ns * 2 >= ns))
+	if (cause && !cause->exact &&
+	    ((cause->kind == PXT_CAUSE_OWN &&
+	         !(blame->late.has_ran && blame->late.ran_ns * 2 >= ns)) ||
+	        (cause->kind == PXT_CAUSE_PENDING && !cause->runner &&
+	            cause->inside == PXT_NO_NAME)))
 		pxt_say(
 		    words, "`pxtrace run` would tell: it records the scheduler, locks and calls.");
 	if (!cause || cause->kind != PXT_CAUSE_WAIT)
