@@ -106,19 +106,17 @@ static __attribute__((noinline)) void hold_up(pthread_mutex_t *mutex)
 static void *hinder(void *argument)
 {
 	(void)pthread_setname_np(pthread_self(), "netsync");
-	for (int next = 60; next <= 140; next += 80) {
-		while (rounds < next)
-			(void)usleep(500);
-		hold_up(&first_lock);
-	}
+	while (rounds < 40)
+		(void)usleep(500);
+	hold_up(&first_lock);
 	return argument;
 }
 
-/* Rounds of a millisecond, of which two are late. */
+/* Rounds of a millisecond, of which one is late. */
 static void *control(void *argument)
 {
 	(void)pthread_setname_np(pthread_self(), "control");
-	for (rounds = 0; rounds < 200; rounds++) {
+	for (rounds = 0; rounds < 100; rounds++) {
 		(void)usleep(1000);
 		lock_once(&first_lock);
 	}

@@ -65,7 +65,7 @@ struct pxt_flight {
 	struct wanted wanted[PXT_FLIGHT_LOGS_MAX];
 	unsigned begun; /* of these; those before @next are done */
 	unsigned next;
-	int64_t zero_ns;  /* what the first log began at */
+	int64_t zero_ns;  /* when the earliest log began */
 	int64_t civil_ns; /* the civil time when the clock of the logs said 0 */
 	bool ended;
 	pid_t child; /* that writes; 0: none */
@@ -386,10 +386,11 @@ bool pxt_flight_watch(struct pxt_flight *flight, const char *name, int fd)
 	lane->standing = pxt_standing_new();
 	if (!open_reader(&lane->back, name, fd))
 		return false;
-	if (flight->lane_count == 1) {
+	/* As the log will have it, of which the earliest one is a part. */
+	if (flight->lane_count == 1 || lane->back.start_ns < flight->zero_ns)
 		flight->zero_ns = lane->back.start_ns;
+	if (flight->lane_count == 1)
 		flight->civil_ns = clock_ns(CLOCK_REALTIME) - pxt_when_monotonic();
-	}
 	if (flight->lane_count > 1 && !of_wakeups)
 		return true;
 	if (!open_reader(&lane->front, name, fd))
@@ -454,11 +455,22 @@ void pxt_flight_end(struct pxt_flight *flight, struct pxt_flight_sum *sum)
 		else
 			(void)write_next(flight, NOT_LATER);
 	}
-	for (unsigned i = 0; i < flight->lane_count; i++)
+	flight->sum.unknown = true;
+	for (unsigned i = 0; i < flight->lane_count; i++) {
+		if (flight->lanes[i].judge && pxt_judge_knows(flight->lanes[i].judge))
+			flight->sum.unknown = false;
 		free_lane(&flight->lanes[i]);
+	}
 	(void)rmdir(flight->parts);
 	*sum = flight->sum;
 	free(flight);
+}
+
+static const char *thing(enum pxt_condition_kind kind)
+{
+	if (kind == PXT_CONDITION_SPAN)
+		return "span";
+	return kind == PXT_CONDITION_EVENT ? "type of events" : "thread";
 }
 
 void pxt_flight_summary(const struct pxt_flight_wish *wish, const struct pxt_flight_sum *sum)
@@ -467,6 +479,9 @@ void pxt_flight_summary(const struct pxt_flight_wish *wish, const struct pxt_fli
 	    wish->condition.text, sum->met, sum->met == 1 ? "" : "s", sum->written,
 	    sum->written == 1 ? "" : "s",
 	    sum->written == wish->most && sum->written > 0 ? " (--most allows no more)" : "");
+	if (sum->unknown)
+		pxt_complain("%s: no %s was called \"%s\"", wish->command,
+		    thing(wish->condition.kind), wish->condition.name);
 	if (sum->failed > 0)
 		pxt_complain("%s: %u more could not be written", wish->command, sum->failed);
 	if (sum->unjudged > 0)

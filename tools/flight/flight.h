@@ -44,6 +44,7 @@ struct pxt_flight_sum {
 	unsigned written;
 	unsigned failed;
 	uint64_t unjudged; /* events */
+	bool unknown;      /* nothing had the name that the condition has */
 };
 
 /* Codes of the options; above every character, and above those of other headers. */

@@ -292,3 +292,46 @@ void pxt_judge_forget(struct pxt_judge *judge)
 	if (judge->deed_room > 0)
 		memset(judge->deeds, 0, judge->deed_room * sizeof *judge->deeds);
 }
+
+static bool knows_thread(const struct pxt_judge *judge)
+{
+	for (uint32_t i = 0; i < judge->state->actor_count; i++)
+		if (is_meant(judge->condition, judge->state->actors[i]))
+			return true;
+	return false;
+}
+
+static bool knows_span(const struct pxt_judge *judge)
+{
+	for (uint32_t i = 0; i < judge->book->name_count; i++)
+		if (is_named(judge->condition->name, judge->book->names[i]))
+			return true;
+	return false;
+}
+
+static bool knows_type(const struct pxt_judge *judge)
+{
+	const struct pxt_source *source = judge->reader->sources[0];
+
+	for (unsigned i = 0; i < PXT_TYPES_MAX; i++)
+		if (source->types[i] && is_named(judge->condition->name, source->types[i]->name))
+			return true;
+	return false;
+}
+
+bool pxt_judge_knows(const struct pxt_judge *judge)
+{
+	switch (judge->condition->kind) {
+	case PXT_CONDITION_LATE:
+	case PXT_CONDITION_WAKEUP:
+		return knows_thread(judge);
+	case PXT_CONDITION_SPAN:
+		return knows_span(judge);
+	case PXT_CONDITION_EVENT:
+		return knows_type(judge);
+	case PXT_CONDITION_LOCK:
+	case PXT_CONDITION_CALL:
+	default:
+		return true;
+	}
+}

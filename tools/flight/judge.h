@@ -29,6 +29,8 @@ struct pxt_judge *pxt_judge_new(const struct pxt_condition *condition, struct px
     void (*met)(void *self, const struct pxt_meeting *meeting), void *self);
 void pxt_judge_free(struct pxt_judge *judge);
 void pxt_judge_take(struct pxt_judge *judge, const struct pxt_event *event);
+/* Whether anything had the name that the condition has; true where only binaries could tell. */
+bool pxt_judge_knows(const struct pxt_judge *judge);
 /* Events were passed over: what was known is not known any more. */
 void pxt_judge_forget(struct pxt_judge *judge);
 
