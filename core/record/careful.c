@@ -37,7 +37,7 @@ PXT_INLINE bool reserve(
 	return got == PXT_RESERVED;
 }
 
-/* What readers need of a process; of descriptors and memory there may be as many events as of any call. */
+/* What readers need of a process; of descriptors, memory, semaphores there may be as many as of any call. */
 static bool is_definition(uint32_t id, const void *data, size_t bytes)
 {
 	unsigned char what;
@@ -45,7 +45,8 @@ static bool is_definition(uint32_t id, const void *data, size_t bytes)
 	if (PXT_LIKELY(id != POSIX_TRACE_PROCESS_NP) || !bytes)
 		return false;
 	memcpy(&what, data, 1);
-	return what != POSIX_TRACE_PROCESS_DESCRIPTOR_NP && what != POSIX_TRACE_PROCESS_MEMORY_NP;
+	return what != POSIX_TRACE_PROCESS_DESCRIPTOR_NP && what != POSIX_TRACE_PROCESS_MEMORY_NP &&
+	       what != POSIX_TRACE_PROCESS_SEMAPHORE_NP;
 }
 
 /*

@@ -135,15 +135,6 @@ files_that_are_made_have_the_modes_that_were_asked_for()
 	grep -q '^mode 630$' plain || { echo 'no files without a name here: skipped'; exit 77; }
 }
 
-closing_up_to_a_descriptor_of_the_library_leaves_it_open()
-{
-	"$tests/victim" closeeach highest >plain
-	traced 0 --only mutex -- "$tests/victim" highest closeeach highest
-	[ "$(wc -l <out)" -eq 2 ] || fail 'another output'
-	! grep -qxf plain out || fail 'the library has none any more'
-	[ "$(uniq out | wc -l)" -eq 1 ] || fail 'its last one is closed'
-}
-
 # SHARK-37
 limits_of_waits_for_descriptors_are_told_in_milliseconds()
 {
