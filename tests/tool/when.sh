@@ -63,6 +63,8 @@ a_log_has_nothing_from_before_or_after_its_time()
 	# At most twice 20 ms before its end, and 20 after
 	awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(NR > 0 && last - first < 0.1) }' lines ||
 		fail 'it is of another length'
+	"$pxtrace" print run.when-1.ptl | head -n 1 | awk '{ exit !($1 < 0.04) }' ||
+		fail 'its times do not count from its begin'
 }
 
 where_it_is_never_met_nothing_is_written()

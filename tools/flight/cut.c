@@ -41,7 +41,7 @@ static int write_lane(const struct pxt_cut *cut, const struct pxt_cut_lane *lane
 {
 	struct pxt_source *source = lane->reader->sources[0];
 	struct pxt_event *event = lane->held;
-	struct pxt_choice *choice = pxt_choice_begin(path, lane->reader);
+	struct pxt_choice *choice = pxt_choice_begin(path, lane->reader, cut->begin_ns);
 	struct beginning beginning = { choice, cut->begin_ns };
 
 	if (!choice)

@@ -68,7 +68,8 @@ static void put_meeting(const struct pxt_cut *cut, struct pxt_out *out)
 		    first->is_wait ? "waits" : "rounds");
 	else if (condition->kind != PXT_CONDITION_EVENT)
 		pxt_out_format(out, ", %s", over);
-	pxt_out_format(out, ", at %.3f s\n", (double)(first->end_ns - cut->zero_ns) / 1e9);
+	pxt_out_format(
+	    out, ", %.3f s after the begin\n", (double)(first->end_ns - cut->zero_ns) / 1e9);
 }
 
 bool pxt_cut_tell(const struct pxt_cut *cut)

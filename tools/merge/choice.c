@@ -6,12 +6,14 @@
 #include "format/ids.h"
 #include "tools/merge/merge.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define FLUSH_NS INT64_C(200000000)
+#define NS_PER_S INT64_C(1000000000)
 
 struct pxt_choice {
 	const char *path;
@@ -23,7 +25,33 @@ struct pxt_choice {
 	bool told[PXT_MERGE_TYPES]; /* types that the log knows */
 };
 
-struct pxt_choice *pxt_choice_begin(const char *path, const struct pxt_reader *reader)
+static void move(struct timespec *time, int64_t ns)
+{
+	int64_t sum = pxt_when_ns(time) + ns;
+
+	/* A clock that is not known stays so. */
+	if (time->tv_sec != 0 || time->tv_nsec != 0)
+		*time = (struct timespec){ .tv_sec = (time_t)(sum / NS_PER_S),
+			.tv_nsec = (long)(sum % NS_PER_S) };
+}
+
+/* When the log is said to have been made. */
+static struct pxt_logclock created(const struct pxt_line *line, int64_t from_ns)
+{
+	struct pxt_logclock clock = line->created;
+	int64_t later = from_ns > line->start_ns ? from_ns - line->start_ns : 0;
+
+	if (later == 0)
+		return clock;
+	clock.ticks += (uint64_t)later;
+	move(&clock.realtime, later);
+	move(&clock.monotonic, later);
+	move(&clock.boottime, later);
+	return clock;
+}
+
+struct pxt_choice *pxt_choice_begin(
+    const char *path, const struct pxt_reader *reader, int64_t from_ns)
 {
 	struct pxt_choice *choice = pxt_must(calloc(1, sizeof *choice));
 	struct pxt_loghead head = { .name = "chosen", .hz = 1000000000 };
@@ -35,7 +63,7 @@ struct pxt_choice *pxt_choice_begin(const char *path, const struct pxt_reader *r
 	choice->path = path;
 	head.clock_source =
 	    choice->line.monotonic ? POSIX_TRACE_CLOCK_MONOTONIC_NP : POSIX_TRACE_CLOCK_PORT_NP;
-	head.created = choice->line.created;
+	head.created = created(&choice->line, from_ns);
 	choice->log = pxt_must(pxt_logwrite_begin(path, PXT_LOG_GROWING, &head));
 	choice->threads = pxt_merge_threads_new();
 	pxt_logwrite_process(choice->log, &reader->sources[0]->info);

@@ -255,7 +255,8 @@ static int show(struct attach *attach, int memory)
 	int status = open_log(attach, memory);
 
 	if (status == PXT_EXIT_OK && attach->record.output) {
-		attach->choice = pxt_choice_begin(attach->record.output, &attach->printer.reader);
+		attach->choice =
+		    pxt_choice_begin(attach->record.output, &attach->printer.reader, INT64_MIN);
 		status = attach->choice ? PXT_EXIT_OK : PXT_EXIT_LOG;
 	}
 	if (status == PXT_EXIT_OK) {
