@@ -14,6 +14,7 @@
 #include "port/port_filemap.h"
 
 #include <errno.h>
+#include <trace_hooks_np.h>
 
 /* Of the machine, or less: what is mapped of the last page counts. */
 #define PAGE 4096u
@@ -346,6 +347,33 @@ static bool hopeless(struct pxt_producer_memory *producer)
 	return producer->liar;
 }
 
+/* What a log that is written over needs of a process whose beginning it has no more. */
+static bool is_told_again(const struct pxt_ring_event *event)
+{
+	return pxt_info_id(event->info) == POSIX_TRACE_PROCESS_NP && event->bytes &&
+	       (event->data[0] == POSIX_TRACE_PROCESS_IMAGE_NP ||
+	           event->data[0] == POSIX_TRACE_PROCESS_IMAGE_BUILD_NP ||
+	           event->data[0] == POSIX_TRACE_PROCESS_THREAD_NAME_NP);
+}
+
+/*
+ * A guest has gone, and all was taken.  Its own lane still has what it said of itself, if that did not run
+ * over.  Stamps rise in the stream, so it is told as of the last pull's end.
+ */
+static void tell_again(struct pxt_stream *stream, struct pxt_producer_memory *producer)
+{
+	struct pxt_intake_lane *last = &producer->lane[producer->lanes - 1u];
+
+	if (producer->again || producer->directory_bytes ||
+	    stream->block->attr._pxt_log_policy != POSIX_TRACE_LOOP ||
+	    last->head - (last->mask + UINT64_C(1)) > last->mask)
+		return;
+	producer->again = true;
+	last->pos = last->mask + UINT64_C(1);
+	last->seq = 0;
+	last->front = PXT_PRODUCER_EMPTY;
+}
+
 enum taken {
 	TAKEN,
 	NO_ROOM, /* nor for any later record of any producer */
@@ -374,7 +402,10 @@ static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memor
 		producer->asked_at = 0;
 		lane->slack = 0;
 		tell_lost(pull);
-		(void)pxt_intake_put_record(pull->stream, &event);
+		if (producer->again)
+			event.ticks = producer->bound;
+		if (!producer->again || is_told_again(&event))
+			(void)pxt_intake_put_record(pull->stream, &event);
 	}
 	pxt_intake_lane_advance(lane);
 	return TAKEN;
@@ -523,5 +554,12 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 			drop_lies(&pull, producers[i]);
 	}
 	tell_lost(&pull);
+	for (unsigned i = 0; i < count; i++) {
+		if (!producers[i])
+			continue;
+		if (pxt_intake_empty(producers[i]))
+			tell_again(stream, producers[i]);
+		producers[i]->bound = crowd.limit;
+	}
 	return crowd.limit;
 }

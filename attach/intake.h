@@ -71,6 +71,9 @@ struct pxt_producer_memory {
 	uint64_t asked_at;       /* pull: since when; 0: not */
 	uint32_t asked_learnt;
 	bool liar; /* had records of a type that it never named */
+	bool
+	    again; /* a guest that has gone: what it said of images and names is told once more, ... */
+	uint64_t bound; /* ... at this moment: until here all was taken in the last pull */
 
 	/* learn's own. */
 	uint32_t names;      /* taken over */

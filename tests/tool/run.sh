@@ -213,6 +213,15 @@ a_buffer_that_no_process_can_have_is_refused_before_the_program_starts()
 	done
 }
 
+a_log_that_is_overwritten_many_times_has_names_and_images()
+{
+	traced 0 -q --ring --size 128K --only mutex,threads -- "$VICTIM" often contend
+	"$pxtrace" print --event posix_trace_process run.ptl >told
+	! grep -q what=traced told || fail 'the beginning was not overwritten'
+	grep -q "what=image .*victim" told || fail "no image: $(cat told)"
+	grep -q 'what=thread_name .*name="holder"' told || fail "no name: $(cat told)"
+}
+
 memory_that_is_overwritten_many_times_loses_no_name()
 {
 	traced 0 -q --only mutex,threads --buffer 64K -- "$VICTIM" often contend
