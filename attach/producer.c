@@ -20,7 +20,6 @@
 #include "core/control/create.h"
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
-#include "core/control/streamops.h"
 #include "core/process/directory.h"
 #include "port/port_filemap.h"
 #include "port/port_local.h"
@@ -196,13 +195,13 @@ static int end_attachment(struct pxt_stream *stream)
 /* ---- Attaching ---- */
 
 static const struct pxt_ops producer_ops = {
-	.get_attr = pxt_streamops_get_attr,
+	.get_attr = pxt_status_get_attr,
 	.get_status = pxt_status_get,
-	.type_name = pxt_streamops_type_name,
-	.type_format = pxt_streamops_type_format,
-	.type_next = pxt_streamops_type_next,
-	.type_rewind = pxt_streamops_type_rewind,
-	.get_clock = pxt_streamops_get_clock,
+	.type_name = pxt_status_type_name,
+	.type_format = pxt_status_type_format,
+	.type_next = pxt_status_type_next,
+	.type_rewind = pxt_status_type_rewind,
+	.get_clock = pxt_status_get_clock,
 	.kind = &pxt_stream_kind,
 };
 

@@ -8,8 +8,8 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
-#include "core/control/counts.h"
-#include "core/control/error.h"
+#include "core/control/status.h"
+#include "core/control/sysevent.h"
 #include "core/read/consumer.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static void fill(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status)
 	struct pxt_block *block = ctlsock->stream->block;
 	struct posix_trace_counts_np counts;
 
-	pxt_counts_take(ctlsock->stream, &counts);
+	pxt_status_counts(ctlsock->stream, &counts);
 	status->pid = block->pid;
 	status->state = state_of(block);
 	status->full_policy = block->full_policy;
@@ -99,7 +99,7 @@ static int attach(struct pxt_ctlsock *ctlsock, unsigned i,
 		error = pxt_producers_add_guest(ctlsock, i, fd[0]);
 
 	if (error && pxt_stream_enter(ctlsock->stream)) {
-		pxt_error_record(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error);
+		pxt_sysevent_error(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error);
 		pxt_stream_unlock(ctlsock->stream);
 	}
 	return error;

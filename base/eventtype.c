@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * eventtype.c - questions about event types: the arguments are checked here; a stream answers in
- * core/control/streamops.c, a log in logretrieval/ops.c.
+ * core/control/status.c, a log in logretrieval/ops.c.
  */
 #include "base/attr.h"
 #include "base/handle.h"

@@ -52,7 +52,7 @@ macro(ptrace_unit unit)
 endmacro()
 
 ptrace_unit(BASE SOURCES
-	base/attr_get.c
+	base/attr.c
 	base/eventextra.c
 	base/field_next.c
 	base/fields.c)
@@ -153,29 +153,19 @@ ptrace_unit(LOG_LINE IF PORT_BARE SOURCES
 	port/bare/logline.c)
 
 ptrace_unit(CORE SOURCES
-	core/control/attr_np.c
-	core/control/attr_set.c)
-ptrace_unit(CORE IF SYSEV_START_STOP UNLESS TINY SOURCES
-	core/control/barrier.c)
-ptrace_unit(CORE UNLESS SYSEV_START_STOP TINY SOURCES
-	core/control/barrier_none.c)
-ptrace_unit(CORE IF SYSEV_START_STOP SYSEV_ERROR FILTER UNLESS TINY SOURCES
-	core/control/sysevent.c)
-ptrace_unit(CORE IF SYSEV_ERROR UNLESS TINY SOURCES
-	core/control/error.c)
+	core/control/attr.c)
 ptrace_unit(CORE IF TINY SOURCES
 	core/tiny/control.c
 	core/tiny/emit.c
 	core/tiny/names.c
 	core/tiny/state.c)
 ptrace_unit(CORE UNLESS TINY SOURCES
-	core/control/api.c
+	core/control/control.c
 	core/read/consumer.c
 	core/read/take.c
-	core/control/child.c
-	core/control/control.c
-	core/control/counts.c
+	core/control/shutdown.c
 	core/control/status.c
+	core/control/sysevent.c
 	core/control/create.c
 	core/process/directory.c
 	core/record/careful.c
@@ -189,13 +179,10 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/unregistered.c
 	core/process/process.c
 	core/ring/ring.c
-	core/control/shutdown.c
-	core/control/streamops.c
 	core/process/threads.c
 	core/stream/admit.c
 	core/stream/block.c
 	core/stream/gate.c
-	core/stream/nohot.c
 	core/stream/stream.c
 	core/stream/wanted.c)
 ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
@@ -205,8 +192,6 @@ ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 ptrace_unit(INHERIT SOURCES
 	inherit/forks.c
 	inherit/attr.c)
-ptrace_unit(CORE IF ONLINE ATTACH UNLESS TINY SOURCES
-	core/control/status_get.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/process/imageheader.c
 	core/stream/streamheader.c)
@@ -240,7 +225,7 @@ ptrace_unit(ATTACH UNLESS FILTER SOURCES
 	attach/ask_filter_none.c)
 ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 	attach/follow.c
-	core/copy/copy_again.c
+	core/copy/copy.c
 	tolog/follow.c)
 ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
 	attach/follow_none.c)
@@ -268,10 +253,6 @@ ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
 ptrace_unit(ONLINE IF WHOLE_EVENTS SOURCES
 	online/whole.c)
 
-ptrace_unit(CORE IF SNAPSHOT SOURCES
-	core/copy/copy.c)
-ptrace_unit(CORE IF LOG_SEAL SOURCES
-	core/control/seal.c)
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c
 	tolog/create.c

@@ -11,7 +11,7 @@
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"
-#include "core/stream/inherited.h"
+#include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	stream = pxt_stream_control(trid);
 	if (!stream)
 		return EINVAL;
-	whose = pxt_inherited_whose(stream->block);
+	whose = pxt_stream_whose(stream->block);
 	/* Trace points that skip the gate would see the new filter type by type. */
 	pxt_wanted_suspend_hot();
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);

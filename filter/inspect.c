@@ -4,7 +4,7 @@
 #include "base/attr.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
-#include "core/stream/inherited.h"
+#include "core/stream/block.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
@@ -90,7 +90,7 @@ static bool wait_left(enum pxt_whose whose)
  */
 static int change_rules(const struct change *change)
 {
-	enum pxt_whose whose = pxt_inherited_whose(change->stream->block);
+	enum pxt_whose whose = pxt_stream_whose(change->stream->block);
 	struct pxt_inspect_rules *old = change->rules;
 	bool left;
 

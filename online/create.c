@@ -3,20 +3,19 @@
 #include "core/control/create.h"
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
-#include "core/control/streamops.h"
 #include "online/online.h"
 
 #include <errno.h>
 
 const struct pxt_ops pxt_online_ops = {
 	.getnext = pxt_online_getnext,
-	.get_attr = pxt_streamops_get_attr,
+	.get_attr = pxt_status_get_attr,
 	.get_status = pxt_status_get,
-	.type_name = pxt_streamops_type_name,
-	.type_format = pxt_streamops_type_format,
-	.type_next = pxt_streamops_type_next,
-	.type_rewind = pxt_streamops_type_rewind,
-	.get_clock = pxt_streamops_get_clock,
+	.type_name = pxt_status_type_name,
+	.type_format = pxt_status_type_format,
+	.type_next = pxt_status_type_next,
+	.type_rewind = pxt_status_type_rewind,
+	.get_clock = pxt_status_get_clock,
 	.getnext_whole = PXT_ONLINE_WHOLE,
 	.views = PXT_ONLINE_VIEWS,
 	.kind = &pxt_stream_kind,

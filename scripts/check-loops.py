@@ -22,7 +22,6 @@ PATH = {
     "core/record/careful.c": None,
     "core/record/careful.h": None,
     "core/record/emit.c": None,
-    "core/ring/pieces.h": None,
     "core/ring/ring.c": None,
     "core/ring/ring.h": None,
     "core/record/autostop.c": None,

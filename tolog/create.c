@@ -6,19 +6,19 @@
 #include "core/control/create.h"
 #include "core/control/filestream.h"
 #include "core/control/shutdown.h"
-#include "core/control/streamops.h"
+#include "core/control/status.h"
 #include "core/testpoints.h"
 
 #include <errno.h>
 
 const struct pxt_ops pxt_tolog_ops = {
-	.get_attr = pxt_streamops_get_attr,
+	.get_attr = pxt_status_get_attr,
 	.get_status = pxt_tolog_get_status,
-	.type_name = pxt_streamops_type_name,
-	.type_format = pxt_streamops_type_format,
-	.type_next = pxt_streamops_type_next,
-	.type_rewind = pxt_streamops_type_rewind,
-	.get_clock = pxt_streamops_get_clock,
+	.type_name = pxt_status_type_name,
+	.type_format = pxt_status_type_format,
+	.type_next = pxt_status_type_next,
+	.type_rewind = pxt_status_type_rewind,
+	.get_clock = pxt_status_get_clock,
 	.kind = &pxt_stream_kind,
 };
 

@@ -3,7 +3,6 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/control/counts.h"
 #include "core/control/status.h"
 #include "core/process/holdback.h"
 #include "core/testpoints.h"
@@ -162,7 +161,7 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
 	                                    ? POSIX_TRACE_FULL
 	                                    : POSIX_TRACE_NOT_FULL;
-	pxt_counts_take(stream, &trailer->counts);
+	pxt_status_counts(stream, &trailer->counts);
 	trailer->attr = stream->block->attr;
 }
 

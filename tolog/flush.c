@@ -6,7 +6,7 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/control/error.h"
+#include "core/control/sysevent.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"
@@ -120,7 +120,7 @@ static int run(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 static void report_error(struct pxt_stream *stream, struct pxt_tolog *log, int error)
 {
 	if (error && error != log->error_told)
-		pxt_error_record(stream->block, POSIX_TRACE_ERROR_LOG_NP, error);
+		pxt_sysevent_error(stream->block, POSIX_TRACE_ERROR_LOG_NP, error);
 	log->error_told = error;
 }
 

@@ -24,7 +24,7 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/control/seal.h"
+#include "core/control/shutdown.h"
 #include "core/process/lock.h"
 #include "port/port_crash.h"
 
@@ -89,7 +89,7 @@ static void seal_log(struct pxt_stream *stream, const struct pxt_crash *crash)
 		finish_trailer(log);
 		return;
 	}
-	pxt_seal_stream(stream);
+	pxt_shutdown_seal(stream);
 	(void)pxt_tolog_complete(stream, pxt_tolog_flush(stream, true), crash);
 }
 

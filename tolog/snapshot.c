@@ -4,7 +4,6 @@
  *
  * Of the stream only its copy is used (core/copy/copy.h): how long the device takes is nobody's concern.
  */
-#include "core/control/counts.h"
 #include "core/control/status.h"
 #include "core/copy/copy.h"
 #include "core/testpoints.h"
@@ -37,7 +36,7 @@ static int put_window(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 static void count(struct pxt_copy *copy, const struct pxt_tolog_flush *flush,
     struct posix_trace_counts_np *counts)
 {
-	pxt_counts_take(&copy->stream, counts);
+	pxt_status_counts(&copy->stream, counts);
 	counts->posix_retrieved_np -= copy->retrieved + flush->younger;
 	counts->posix_lost_np += copy->refused - copy->lost_told;
 	counts->posix_cleared_np = 0;

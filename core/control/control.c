@@ -2,18 +2,21 @@
 /* control.c - start, stop and clear, and when a start is refused; see control.h. */
 #include "core/control/control.h"
 
-#include "core/control/barrier.h"
+#include "base/attr.h"
+#include "core/control/sysevent.h"
 #include "core/process/forks.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/read/lane.h"
 #include "core/record/autostop.h"
+#include "core/stream/admit.h"
 #include "core/stream/gate.h"
-#include "core/stream/inherited.h"
 #include "core/stream/share.h"
-#include "core/stream/startset.h"
+#include "core/stream/stream.h"
 #include "core/stream/wanted.h"
+
+#include <errno.h>
 
 /*
  * The automatic STOP was handed out, its restart is not done yet (the flusher writes meanwhile),
@@ -36,8 +39,8 @@ static bool start_is_refused(struct pxt_block *block)
 {
 	if (block->full_policy == POSIX_TRACE_LOOP)
 		return false;
-	return block->full_policy == POSIX_TRACE_DISCARD_NP ? !pxt_barrier_start_has_place(block)
-	                                                    : pxt_barrier_is_full(block);
+	return block->full_policy == POSIX_TRACE_DISCARD_NP ? !pxt_sysevent_start_has_place(block)
+	                                                    : pxt_sysevent_is_full(block);
 }
 
 /* No record is admitted between what the reader has passed then, and what it finds later. */
@@ -71,9 +74,9 @@ void pxt_control_start(struct pxt_stream *stream, const void *caller)
 		pxt_gate_open_lanes(block);
 		return;
 	}
-	set = pxt_set_in_force(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
-	if (!pxt_barrier_put_owed_stop(block) ||
-	    !pxt_barrier_put(block, PXT_ID_START, set, PXT_START_BYTES, caller)) {
+	set = pxt_admit_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
+	if (!pxt_sysevent_owed_stop(block) ||
+	    !pxt_sysevent_barrier(block, PXT_ID_START, set, PXT_START_BYTES, caller)) {
 		/* No place for START: as full as can be. */
 		if (pxt_block_state(block) == PXT_GATE_AUTO)
 			pxt_gate_open_lanes(block);
@@ -115,9 +118,9 @@ void pxt_control_stop(struct pxt_stream *stream, const void *caller)
 	state = pxt_control_shut_gate(stream);
 	pxt_wanted_update(stream->index, false);
 	/* What was reserved before is finished now, or will never be; unless a writer is very late. */
-	block->quiet = pxt_threads_wait_left(pxt_holdback_ns, pxt_inherited_whose(block));
+	block->quiet = pxt_threads_wait_left(pxt_holdback_ns, pxt_stream_whose(block));
 	if (state == PXT_GATE_RUNNING)
-		pxt_barrier_put_stop(block, 0, caller);
+		pxt_sysevent_stop(block, 0, caller);
 	pxt_block_wake(block);
 	pxt_share_state(stream);
 }
@@ -183,7 +186,7 @@ void pxt_control_clear(struct pxt_stream *stream)
 	block->lost_before = 0;
 	block->refused_told = refused;
 	block->lost_told = block->lost + refused;
-	pxt_empty_filter(block, gate);
+	pxt_admit_empty(block, gate);
 	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
 		pxt_gate_switch(block, PXT_GATE_OFF, PXT_CLEAR_TURNS);
 	else
@@ -191,4 +194,65 @@ void pxt_control_clear(struct pxt_stream *stream)
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
 	stream->dead_log = 0;
 	pxt_share_state(stream);
+}
+
+/* ---- The standard's functions ---- */
+
+PXT_API int posix_trace_start(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_control(trid);
+
+	if (!stream)
+		return EINVAL;
+	pxt_control_start(stream, __builtin_return_address(0));
+	pxt_stream_control_end(stream);
+	return 0;
+}
+
+PXT_API int posix_trace_stop(trace_id_t trid)
+{
+	struct pxt_stream *stream;
+
+	pxt_share_settle(trid);
+	stream = pxt_stream_control(trid);
+	if (!stream)
+		return EINVAL;
+	pxt_control_stop(stream, __builtin_return_address(0));
+	pxt_stream_control_end(stream);
+	return 0;
+}
+
+/* Before anything is: what a unit keeps of the stream may be nothing that can be cleared. */
+static int may_clear(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	int error = 0;
+
+	if (!stream)
+		return EINVAL;
+	if (stream->before_clear)
+		error = stream->before_clear(stream);
+	return pxt_stream_leave(stream, error);
+}
+
+PXT_API int posix_trace_clear(trace_id_t trid)
+{
+	struct pxt_stream *stream;
+	int error = may_clear(trid);
+
+	if (error)
+		return error;
+	stream = pxt_stream_control(trid);
+	if (!stream)
+		return EINVAL;
+	/* What an attached process records is its owner's to clear. */
+	if (pxt_attr_producer(&stream->block->attr)) {
+		error = EINVAL;
+	} else {
+		pxt_control_clear(stream);
+		if (stream->at_clear)
+			error = stream->at_clear(stream);
+	}
+	pxt_stream_control_end(stream);
+	return error;
 }

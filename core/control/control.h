@@ -3,7 +3,7 @@
  * control.h - start, stop and clear, as control calls share them.
  *
  *   concurrency: under both locks (core/stream/stream.h), beside writers; shut_gate() also with
- *   the stream's mutex alone, in a handler (seal.c).
+ *   the stream's mutex alone, in a handler (shutdown.c).
  */
 #ifndef PXT_CONTROL_H
 #define PXT_CONTROL_H

@@ -6,8 +6,8 @@
 #include "core/control/create.h"
 
 #include "base/attr.h"
-#include "core/control/child.h"
 #include "core/control/filestream.h"
+#include "core/control/shutdown.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
 #include "core/process/introduce.h"
@@ -15,10 +15,10 @@
 #include "core/process/names.h"
 #include "core/process/replica.h"
 #include "core/process/threads.h"
-#include "core/stream/inherited.h"
+#include "core/stream/admit.h"
+#include "core/stream/block.h"
 #include "core/stream/places.h"
 #include "core/stream/share.h"
-#include "core/stream/startset.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
@@ -155,7 +155,7 @@ static int make_block(
 	block->full_policy = (uint8_t)attr->_pxt_stream_policy;
 	block->limit_step = block->full_policy == POSIX_TRACE_LOOP ? block->slot_mask / 8u : 0u;
 	/* The set that is not in force yet: the first one. */
-	pxt_empty_filter(block, PXT_GATE_FILTER);
+	pxt_admit_empty(block, PXT_GATE_FILTER);
 	atomic_store_explicit(&block->gate,
 	    PXT_GATE_FIRST | (attr->_pxt_stream_policy == POSIX_TRACE_LOOP ? 0u : PXT_GATE_KEEPS) |
 	        (attr->_pxt_stream_policy == POSIX_TRACE_DISCARD_NP ? PXT_GATE_DISCARDS : 0u) |
@@ -235,7 +235,7 @@ static int create_locked(
 	if (error)
 		return error;
 	atomic_store_explicit(
-	    &pxt_child_parts[PXT_CHILD_STREAMS], &pxt_child_streams, memory_order_release);
+	    &pxt_child_parts[PXT_CHILD_STREAMS], &pxt_shutdown_child, memory_order_release);
 	pxt_names_comes = pxt_wanted_type_comes;
 	pxt_introduce_self();
 	pxt_kept_give_back();
@@ -254,12 +254,14 @@ static int create_locked(
 	block->with_log = request->with_log;
 	block->attr = *attr;
 	/* Children may come before the first start. */
-	atomic_store_explicit(&block->no_short, pxt_inherited_shares(block), memory_order_relaxed);
+	atomic_store_explicit(
+	    &block->no_short, pxt_stream_is_inherited(block), memory_order_relaxed);
 	stream->block = block;
 	stream->block_bytes = whole;
 	note_clock(block, stream);
-	pxt_streamheader_fill(block, bytes);
-	if (pxt_inherited_shares(block))
+	if (CONFIG_PTRACE_LABELS)
+		pxt_streamheader_fill(block, bytes);
+	if (pxt_stream_is_inherited(block))
 		pxt_forks_begin();
 	pxt_port_mutex_unlock(&stream->mutex);
 	pxt_places_begin();
@@ -293,7 +295,8 @@ int pxt_create_publish(struct pxt_stream *stream, trace_id_t *trid)
 		error = pxt_share_name(stream);
 	if (!error) {
 		pxt_filestream_publish(stream->block);
-		pxt_streamheader_make_valid(stream->block);
+		if (CONFIG_PTRACE_LABELS)
+			pxt_streamheader_make_valid(stream->block);
 		*trid = stream->trid;
 	}
 	pxt_port_mutex_unlock(&stream->mutex);

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* status.c - whether a stream runs, is full, and has lost something; see status.h. */
+/* status.c - what an active stream is asked; see status.h. */
 #include "core/control/status.h"
 
-#include "core/control/barrier.h"
+#include "base/attr.h"
+#include "core/control/sysevent.h"
+#include "core/process/names.h"
 #include "core/read/lane.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
+#include "core/testpoints.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- Whether it runs, is full, and has lost something ---- */
 
 static uint64_t refused_in_all(struct pxt_block *block)
 {
@@ -38,7 +46,7 @@ static bool is_full(struct pxt_block *block)
 		return loop_full(block);
 	if (block->full_policy == POSIX_TRACE_DISCARD_NP)
 		return pxt_block_room(block) < pxt_slots_for(PXT_CTX_BYTES) + 1u;
-	return pxt_barrier_is_full(block);
+	return pxt_sysevent_is_full(block);
 }
 
 /* Policies whose streams stop when they are full. */
@@ -68,4 +76,178 @@ void pxt_status_take(struct pxt_stream *stream, struct posix_trace_status_info *
 	status->posix_stream_overrun_status =
 	    lost != block->lost_told ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 	block->lost_told = lost;
+}
+
+int pxt_status_get(void *object, trace_id_t trid, struct posix_trace_status_info *status)
+{
+	struct pxt_stream *stream = object;
+
+	if (pxt_stream_enter_as(stream, trid))
+		return EINVAL;
+	pxt_status_take(stream, status);
+	pxt_stream_unlock(stream);
+	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
+	status->posix_stream_flush_error = 0;
+	status->posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
+	status->posix_log_full_status = POSIX_TRACE_NOT_FULL;
+	return 0;
+}
+
+/* ---- Counts ---- */
+
+/* Reads what the writers change until two readings agree; @stable tells whether they did. */
+static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused, int *stable)
+{
+	uint64_t before_seq = 0;
+	uint64_t before_refused = 0;
+
+	*stable = 0;
+	for (int round = 0; round < 8 && !*stable; round++) {
+		*seq = 0;
+		*refused = 0;
+		for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+			struct pxt_lane *lane = pxt_block_lane(block, i);
+			uint64_t pos;
+			uint64_t lane_seq;
+
+			pxt_lane_head(lane, &pos, &lane_seq);
+			*seq += lane_seq;
+			*refused += pxt_counter_load(&lane->refused);
+		}
+		*stable = round && *seq == before_seq && *refused == before_refused;
+		before_seq = *seq;
+		before_refused = *refused;
+		PXT_TESTPOINT(PXT_TP_COUNTED);
+	}
+}
+
+/*
+ * written = admitted + refused + those put aside, whose place is head alone; held = what head is
+ * ahead of the consumer: so the law holds by construction for whatever head said.
+ */
+void pxt_status_counts(struct pxt_stream *stream, struct posix_trace_counts_np *counts)
+{
+	struct pxt_block *block = stream->block;
+	uint64_t admitted = 0;
+	uint64_t refused = 0;
+	uint64_t consumed = 0;
+	uint64_t aside = 0;
+
+	pxt_share_pull_now(block, false);
+	pxt_lane_notice_laps(block);
+	read_lanes(block, &admitted, &refused, &counts->posix_stable_np);
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
+		consumed += pxt_block_lane(block, i)->seq;
+	for (uint32_t i = 0; i < PXT_OOBS; i++)
+		aside += block->oob[i].info != 0 && !block->oob[i].automatic;
+	counts->posix_written_np = admitted + refused + block->oob_records;
+	counts->posix_retrieved_np = block->retrieved;
+	counts->posix_lost_np = block->lost + refused;
+	counts->posix_cleared_np = block->cleared;
+	counts->posix_held_np = admitted - consumed + aside;
+}
+
+PXT_API int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
+{
+	struct pxt_stream *stream = pxt_arg_given(counts) ? pxt_stream_lock(trid) : NULL;
+
+	if (!stream)
+		return EINVAL;
+	pxt_status_counts(stream, counts);
+	return pxt_stream_leave(stream, 0);
+}
+
+/* ---- Attributes, types one by one, clock ---- */
+
+int pxt_status_get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
+{
+	struct pxt_stream *stream = object;
+	int error = pxt_stream_enter_as(stream, trid);
+
+	if (error)
+		return error;
+	*attr = stream->block->attr;
+	return pxt_stream_leave(stream, 0);
+}
+
+/* Not strcpy(): the bare profile asks the C library for mem* alone. */
+static void copy_text(char *to, const char *text)
+{
+	do
+		*to++ = *text;
+	while (*text++ != '\0');
+}
+
+/* Names are the process' own, and need no lock; the stream is only asked whether it is @trid's. */
+static bool lives(void *object, trace_id_t trid)
+{
+	struct pxt_stream *stream = object;
+
+	if (pxt_stream_enter_as(stream, trid))
+		return false;
+	pxt_stream_unlock(stream);
+	return true;
+}
+
+int pxt_status_type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name)
+{
+	const char *text = pxt_names_of(id);
+
+	if (!text || !lives(object, trid))
+		return EINVAL;
+	copy_text(name, text);
+	return 0;
+}
+
+int pxt_status_type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format)
+{
+	const char *text = pxt_names_format(id);
+
+	if (!text || !lives(object, trid))
+		return EINVAL;
+	copy_text(format, text);
+	return 0;
+}
+
+/* Ascending: system, unnamed, then user types; later ones are appended (DEC-31). */
+int pxt_status_type_next(void *object, trace_id_t trid, trace_event_id_t *next)
+{
+	struct pxt_stream *stream = object;
+	trace_event_id_t found = 0;
+	int error = pxt_stream_enter_as(stream, trid);
+
+	if (error)
+		return error;
+	for (trace_event_id_t id = stream->type_at + 1; id < PXT_ID_COUNT && !found; id++)
+		found = pxt_names_of(id) ? id : 0;
+	if (found)
+		stream->type_at = found;
+	pxt_stream_unlock(stream);
+	*next = found;
+	return 0;
+}
+
+int pxt_status_type_rewind(void *object, trace_id_t trid)
+{
+	struct pxt_stream *stream = object;
+	int error = pxt_stream_enter_as(stream, trid);
+
+	if (error)
+		return error;
+	stream->type_at = 0;
+	return pxt_stream_leave(stream, 0);
+}
+
+int pxt_status_get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
+{
+	struct pxt_stream *stream = object;
+
+	if (pxt_stream_enter_as(stream, trid))
+		return EINVAL;
+	clock->posix_source_np = pxt_clock.source;
+	clock->posix_error_ppm_np = pxt_clock.error_ppm;
+	clock->posix_hz_np = pxt_clock.hz;
+	clock->posix_anchor_ticks_np = stream->block->created.ticks;
+	clock->posix_anchor_np = stream->block->created.realtime;
+	return pxt_stream_leave(stream, 0);
 }

@@ -9,13 +9,12 @@
  */
 #include "core/copy/copy.h"
 
-#include "core/copy/copy_steps.h"
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/read/lane.h"
+#include "core/stream/admit.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
-#include "core/stream/startset.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -23,9 +22,15 @@
 
 #define SLICE_NS 50000u
 
+/* Positions of a lane. */
+struct span {
+	uint64_t open; /* the first slot that its writer has not stored yet; head: there is none */
+	uint64_t head;
+};
+
 /* ---- Words ---- */
 
-void pxt_copy_gate(struct pxt_block *to, struct pxt_block *from)
+static void copy_gate(struct pxt_block *to, struct pxt_block *from)
 {
 	atomic_store_explicit(&to->gate, atomic_load_explicit(&from->gate, memory_order_acquire),
 	    memory_order_relaxed);
@@ -45,10 +50,10 @@ static void copy_block(struct pxt_block *to, struct pxt_block *from)
 	memcpy((unsigned char *)to + consumers, (const unsigned char *)from + consumers,
 	    sizeof(*to) - consumers);
 	pxt_block_lay_out(to);
-	pxt_copy_gate(to, from);
+	copy_gate(to, from);
 }
 
-static void copy_head(struct pxt_lane *to, struct pxt_lane *from, struct pxt_copy_span *span)
+static void copy_head(struct pxt_lane *to, struct pxt_lane *from, struct span *span)
 {
 	uint64_t seq;
 
@@ -92,8 +97,7 @@ static void take_away(const struct pxt_ring *to, uint64_t from, uint64_t end)
  * From the oldest on, which writers overwrite first.  False: they overwrote more than half of what
  * there was.
  */
-static bool copy_slots(
-    const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
+static bool copy_slots(const struct pxt_ring *to, const struct pxt_ring *from, struct span *span)
 {
 	uint64_t lap = span->head - to->mask - 1u;
 	uint64_t oldest = to->lane->pos > lap ? to->lane->pos : lap;
@@ -120,8 +124,7 @@ static bool copy_slots(
  * Slots that are stored by now.  Those that were read and overwritten since stay as they are: never
  * finished, as far as the copy knows.
  */
-static void copy_late(
-    const struct pxt_ring *to, const struct pxt_ring *from, struct pxt_copy_span *span)
+static void copy_late(const struct pxt_ring *to, const struct pxt_ring *from, struct span *span)
 {
 	uint64_t open = span->head;
 
@@ -162,7 +165,7 @@ static void detach(struct pxt_copy *copy)
 	}
 }
 
-static bool any_open(const struct pxt_copy *copy, const struct pxt_copy_span *spans)
+static bool any_open(const struct pxt_copy *copy, const struct span *spans)
 {
 	for (uint32_t i = 0; i <= pxt_block_last(copy->stream.block); i++) {
 		if (spans[i].open < spans[i].head)
@@ -171,7 +174,7 @@ static bool any_open(const struct pxt_copy *copy, const struct pxt_copy_span *sp
 	return false;
 }
 
-void pxt_copy_begin(struct pxt_copy *copy, struct pxt_stream *stream)
+static void begin_copy(struct pxt_copy *copy, struct pxt_stream *stream)
 {
 	copy->moment = pxt_port_ticks_ordered();
 	(void)pxt_share_pull(stream->block, copy->moment, pxt_share_takes_all(stream->block));
@@ -179,7 +182,7 @@ void pxt_copy_begin(struct pxt_copy *copy, struct pxt_stream *stream)
 	copy->refused = 0;
 }
 
-bool pxt_copy_lanes(struct pxt_copy *copy, struct pxt_block *from, struct pxt_copy_span *spans)
+static bool copy_lanes(struct pxt_copy *copy, struct pxt_block *from, struct span *spans)
 {
 	struct pxt_block *to = copy->stream.block;
 	bool good = true;
@@ -196,12 +199,12 @@ bool pxt_copy_lanes(struct pxt_copy *copy, struct pxt_block *from, struct pxt_co
 	return good;
 }
 
-static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct pxt_copy_span *spans)
+static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct span *spans)
 {
 	struct pxt_block *to = copy->stream.block;
 	bool good;
 
-	pxt_copy_begin(copy, stream);
+	begin_copy(copy, stream);
 	copy_block(to, stream->block);
 	for (uint32_t i = 0; i <= pxt_block_last(to); i++) {
 		struct pxt_ring ring = pxt_block_ring(to, i);
@@ -209,7 +212,7 @@ static bool copy_all(struct pxt_copy *copy, struct pxt_stream *stream, struct px
 		copy_place(ring.lane, pxt_block_lane(stream->block, i));
 		pxt_cells_init(ring.slots, ring.mask + 1u);
 	}
-	good = pxt_copy_lanes(copy, stream->block, spans);
+	good = copy_lanes(copy, stream->block, spans);
 	copy->retrieved = to->retrieved;
 	copy->lost_told = to->lost + to->refused_told - to->lost_before;
 	return good;
@@ -227,7 +230,7 @@ static void forget_told_stop(struct pxt_block *block)
 }
 
 /* Without the mutex but for a look; a stream that is gone meanwhile has told what it can tell. */
-static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans)
+static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct span *spans)
 {
 	struct pxt_patience patience;
 	struct pxt_stream *stream;
@@ -248,8 +251,7 @@ static void wait_for_writers(trace_id_t trid, struct pxt_copy *copy, struct pxt_
 	}
 }
 
-void pxt_copy_complete(
-    trace_id_t trid, struct pxt_copy *copy, struct pxt_copy_span *spans, bool quiet)
+static void complete_copy(trace_id_t trid, struct pxt_copy *copy, struct span *spans, bool quiet)
 {
 	if (!quiet)
 		wait_for_writers(trid, copy, spans);
@@ -258,7 +260,7 @@ void pxt_copy_complete(
 
 int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 {
-	struct pxt_copy_span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
+	struct span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
 	struct pxt_stream *stream;
 	bool quiet;
 
@@ -285,7 +287,7 @@ int pxt_copy_take(trace_id_t trid, struct pxt_copy *copy)
 		continue;
 	quiet = stream->block->quiet;
 	pxt_stream_unlock(stream);
-	pxt_copy_complete(trid, copy, spans, quiet);
+	complete_copy(trid, copy, spans, quiet);
 	forget_told_stop(copy->stream.block);
 	return 0;
 }
@@ -295,4 +297,86 @@ void pxt_copy_free(struct pxt_copy *copy)
 	pxt_port_free(copy->stream.block, copy->stream.block_bytes);
 	copy->stream.block = NULL;
 	pxt_threads_unpin();
+}
+
+/* ---- Once more, for a consumer that goes on ---- */
+
+/*
+ * A copy that is made once more: what its consumer did stays, what control calls have done since
+ * comes.  An automatic stop whose STOP was handed out ends with the START of the restart, however
+ * long ago the stream's own consumer took that.  One that began and ended since the last time is not seen; what was
+ * refused in it is counted.
+ */
+static void renew_block(struct pxt_block *to, struct pxt_block *from)
+{
+	bool restarted = to->start_ticks != from->start_ticks;
+
+	copy_gate(to, from);
+	pxt_admit_copy(to, from);
+	to->barriers = from->barriers;
+	if (pxt_gate_stop_told(to) && (restarted || pxt_block_state(from) != PXT_GATE_AUTO))
+		pxt_gate_step(to, restarted && pxt_admit_system(from, PXT_ID_START)
+		                      ? PXT_STEP_RESTART
+		                      : PXT_STEP_RESTART_MUTE);
+	to->start_ticks = from->start_ticks;
+}
+
+/* START and STOP that are beside the lanes since @since. */
+static void renew_oobs(struct pxt_block *to, struct pxt_block *from, uint64_t since)
+{
+	unsigned at = 0;
+
+	for (unsigned i = 0; i < PXT_OOBS; i++) {
+		while (at < PXT_OOBS && to->oob[at].info)
+			at++;
+		if (at == PXT_OOBS || !from->oob[i].info || from->oob[i].ticks <= since)
+			continue;
+		to->oob[at] = from->oob[i];
+		for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
+			pxt_block_lane(to, lane)->oob_pos[at] =
+			    pxt_block_lane(from, lane)->oob_pos[i];
+	}
+}
+
+/* What was refused is counted for all lanes at once, and by no mark in addition. */
+static void count_refused(struct pxt_copy *copy, struct pxt_block *from, uint64_t since)
+{
+	struct pxt_block *to = copy->stream.block;
+
+	pxt_lane_gap_lost(to, copy->refused - since);
+	for (uint32_t lane = 0; lane <= pxt_block_last(from); lane++)
+		pxt_lane_discarded_forget(to, pxt_block_lane(to, lane), pxt_block_lane(from, lane));
+}
+
+static bool renew_all(struct pxt_copy *copy, struct pxt_stream *stream, struct span *spans)
+{
+	begin_copy(copy, stream);
+	renew_block(copy->stream.block, stream->block);
+	return copy_lanes(copy, stream->block, spans);
+}
+
+int pxt_copy_again(struct pxt_stream *stream, struct pxt_copy *copy)
+{
+	struct span spans[CONFIG_PTRACE_LANES_MAX] = { { 0 } };
+	struct pxt_block *block = copy->stream.block;
+	uint64_t since = copy->moment;
+	uint64_t refused = copy->again ? copy->refused : block->refused_told;
+	trace_id_t trid;
+	bool quiet;
+
+	pxt_port_mutex_lock(&stream->mutex);
+	if (!stream->block || stream->block_bytes != copy->stream.block_bytes) {
+		pxt_stream_unlock(stream);
+		return EINVAL;
+	}
+	copy->again = true;
+	for (unsigned left = PXT_COPY_TRIES; left && !renew_all(copy, stream, spans); left--)
+		continue;
+	renew_oobs(block, stream->block, since);
+	count_refused(copy, stream->block, refused);
+	trid = stream->trid;
+	quiet = stream->block->quiet;
+	pxt_stream_unlock(stream);
+	complete_copy(trid, copy, spans, quiet);
+	return 0;
 }

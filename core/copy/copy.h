@@ -14,6 +14,9 @@
 
 #include "core/stream/stream.h"
 
+/* So often is a copy begun anew of which writers overwrote too much meanwhile. */
+#define PXT_COPY_TRIES 8u
+
 struct pxt_copy {
 	uint64_t moment;          /* records with later stamps do not belong to it */
 	uint64_t retrieved;       /* by others, before */

@@ -7,7 +7,7 @@
  *   thread alone.  The list of entries is made before fork() returns, and read by any thread.
  *
  * The trace point goes on with the addresses that it had.  They stay, but no other thread looks there: in
- * streams' memory it finds zeros (pxt_child_streams()), and its thread's entry is left behind in
+ * streams' memory it finds zeros (pxt_shutdown_child()), and its thread's entry is left behind in
  * memory of the child's own (pxt_directory_after_fork()).  So the parent's number of passes stays as it
  * is, and the ring, too.  What the child shares with its parent it has at other addresses.
  *

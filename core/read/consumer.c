@@ -34,7 +34,7 @@ void pxt_consumer_restart(struct pxt_stream *stream)
 	if (pxt_lane_gap_refused(block) && block->with_log)
 		pxt_lane_gap_begin(block, pxt_wide_load(&block->auto_stop_ticks));
 	pxt_gate_begin_run(block);
-	pxt_note_start_set(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
+	pxt_admit_note_start(block, atomic_load_explicit(&block->gate, memory_order_relaxed));
 	block->start_ticks = start;
 	pxt_gate_step(block,
 	    pxt_admit_system(block, PXT_ID_START) ? PXT_STEP_RESTART : PXT_STEP_RESTART_MUTE);
@@ -96,7 +96,7 @@ static void make(
 /* The START that is owed after an automatic stop. */
 static void synthetic_start(struct pxt_block *block, struct pxt_item *item)
 {
-	make(item, PXT_ID_START, block->start_ticks, pxt_start_data(block), PXT_START_BYTES);
+	make(item, PXT_ID_START, block->start_ticks, pxt_admit_start_data(block), PXT_START_BYTES);
 }
 
 /*
@@ -181,7 +181,7 @@ static void take_oob(struct pxt_block *block, struct pxt_item *item)
 	item->thread = oob->thread;
 	if (pxt_info_bytes(oob->info))
 		memcpy(item->data,
-		    pxt_info_id(oob->info) == PXT_ID_START ? pxt_oob_data(block) : &oob->why,
+		    pxt_info_id(oob->info) == PXT_ID_START ? pxt_admit_oob_data(block) : &oob->why,
 		    pxt_info_bytes(oob->info));
 }
 

@@ -13,8 +13,8 @@
 
 #include "core/read/lane.h"
 #include "core/read/merge.h"
+#include "core/stream/admit.h"
 #include "core/stream/gate.h"
-#include "core/stream/startset.h"
 #include "core/stream/stream.h"
 
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "core/process/holdback.h"
 #include "core/process/threads.h"
 #include "core/stream/gate.h"
-#include "core/stream/inherited.h"
+#include "core/stream/stream.h"
 
 #include <errno.h>
 
@@ -309,7 +309,7 @@ static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_
 	if (lane->stuck_checked && (int64_t)(now - lane->stuck_checked) < (int64_t)pause)
 		return false;
 	lane->stuck_checked = now ? now : 1u;
-	if (!pxt_threads_none_inside(pxt_inherited_whose(block)))
+	if (!pxt_threads_none_inside(pxt_stream_whose(block)))
 		return false;
 	slot = pxt_slot_load(&ring->slots[(uint32_t)lane->pos & ring->mask]);
 	return !pxt_lane_is_whole(ring, &slot);

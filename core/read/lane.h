@@ -246,7 +246,7 @@ void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 /*
  * ---- Passed over: a record that was never completed ----
  *
- * The hook is core/control/error.c's, and never changes.
+ * The hook is core/control/sysevent.c's, and never changes.
  */
 
 extern void (*pxt_lane_passed_hook)(struct pxt_block *block, int error);

@@ -19,7 +19,6 @@
 #include "core/process/context.h"
 #include "core/process/threads.h"
 #include "core/record/careful.h"
-#include "core/ring/pieces.h"
 #include "core/ring/ring.h"
 #include "core/stream/admit.h"
 #include "core/stream/block.h"

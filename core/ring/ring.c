@@ -6,8 +6,6 @@
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/ring/ring.h"
 
-#include "core/ring/pieces.h"
-
 /*
  * Every writer of a quarter tries once; a failed try means that another one succeeded.  A
  * difference of 3 is a late writer of the quarter before: nothing to do.

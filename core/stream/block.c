@@ -2,7 +2,10 @@
 /* block.c - the memory of a stream: where its lanes are, how much room is left, who sleeps; see block.h. */
 #include "core/stream/block.h"
 
+#include "core/process/process.h"
 #include "port/port.h"
+
+#include <stddef.h>
 
 void pxt_block_lay_out(struct pxt_block *block)
 {
@@ -75,3 +78,13 @@ uint32_t pxt_block_room(struct pxt_block *block)
 	}
 	return least;
 }
+
+/* ---- What stands for the hot stream where there is none (core/process/process.h) ---- */
+
+/* As far into a block as a trace point looks that finds no hot stream. */
+struct pxt_no_hot {
+	PXT_ALIGNED(PXT_CACHE_LINE) unsigned char before[offsetof(struct pxt_block, no_short)];
+	uint32_t no_short;
+};
+
+const struct pxt_no_hot pxt_no_hot = { .no_short = 1u };

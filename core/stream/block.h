@@ -15,15 +15,37 @@
 #define PXT_BLOCK_H
 
 #include "core/ring/ring.h"
-#include "core/stream/streamheader.h"
 #include "format/ticks.h"
 #include "port/port.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <trace.h>
 #include <trace_np.h>
+
+/*
+ * ---- The image header at the block's beginning (format/imageheader.h) ----
+ *
+ * Only where the configuration has headers.  Written before any other thread finds the block.
+ */
+
+struct pxt_block;
+
+#if CONFIG_PTRACE_LABELS
+#include "format/imageheader.h"
+#define PXT_STREAM_HEADER struct pxt_stream_header header;
+#else
+#define PXT_STREAM_HEADER
+#endif
+
+/* After what creation fills in; @bytes: of the block with its lanes.  All but the magic number. */
+void pxt_streamheader_fill(struct pxt_block *block, size_t bytes);
+/* The magic number: from now on a thread that finds the block takes it for a stream's. */
+void pxt_streamheader_make_valid(struct pxt_block *block);
+
+/* ---- The block ---- */
 
 /*
  * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered

@@ -32,6 +32,7 @@
 
 #include "base/handle.h"
 #include "core/process/process.h"
+#include "core/process/threads.h"
 #include "core/stream/block.h"
 #include "format/ticks.h"
 
@@ -110,5 +111,18 @@ int pxt_stream_leave(struct pxt_stream *stream, int error);
 /* With both locks, in their order: start, stop, clear, set_filter. */
 struct pxt_stream *pxt_stream_control(trace_id_t trid);
 void pxt_stream_control_end(struct pxt_stream *stream);
+
+/* ---- Whether other processes may write into a stream's block (core/process/forks.h) ---- */
+
+PXT_INLINE bool pxt_stream_is_inherited(const struct pxt_block *block)
+{
+	return CONFIG_PTRACE_INHERIT && block->attr._pxt_inherit == POSIX_TRACE_INHERITED;
+}
+
+/* Who may be inside a trace point that writes into @block. */
+PXT_INLINE enum pxt_whose pxt_stream_whose(const struct pxt_block *block)
+{
+	return pxt_stream_is_inherited(block) ? PXT_FORKED : PXT_OWN;
+}
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* streamheader.c - fills the header of a stream; see format/imageheader.h. */
-#include "core/stream/streamheader.h"
+#include "core/stream/block.h"
 
 #include "core/process/clock.h"
 #include "core/process/directory.h"
 #include "core/process/imageheader.h"
-#include "core/stream/startset.h"
+#include "core/stream/admit.h"
 
 #include <string.h>
 

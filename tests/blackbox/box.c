@@ -4,7 +4,7 @@
 #include "box.h"
 
 #include "core/control/control.h"
-#include "core/control/counts.h"
+#include "core/control/status.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 #include "core/read/merge.h"
@@ -250,7 +250,7 @@ void box_counts(struct box *box, struct posix_trace_counts_np *counts)
 	if (box->log)
 		counts_of_log(box, counts);
 	else
-		pxt_counts_take(&box->reader->stream, counts);
+		pxt_status_counts(&box->reader->stream, counts);
 }
 
 static uint32_t index_of(const struct box *box, uint32_t id)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* copies.c - copies of streams whose positions and numbers have run over their words. */
 #include "core/copy/copy.h"
-#include "core/copy/copy_steps.h"
 #include "core/read/consumer.h"
 #include "core/read/lane.h"
 #include "fakes/fakes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * attr_get.c - life of the attributes object: its default values, which policy is the default and which are
- * built; and the getters that every library has.
+ * attr.c - the attributes object: its life, its default values, the check of arguments, which policy is the
+ * default and which are built; and the getters that every library has.
  */
 #include "base/attr.h"
 
