@@ -123,6 +123,27 @@ static void *control(void *argument)
 	return argument;
 }
 
+/* Takes the lock for good while "control" has its rounds. */
+static void *keep_lock(void *argument)
+{
+	(void)pthread_setname_np(pthread_self(), "netsync");
+	while (rounds < 40)
+		(void)usleep(500);
+	(void)pthread_mutex_lock(&first_lock);
+	(void)pause();
+	return argument;
+}
+
+static void be_stuck(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, keep_lock, NULL) != 0 ||
+	    pthread_create(&thread, NULL, control, NULL) != 0)
+		exit(3);
+	(void)pause();
+}
+
 static void be_late(void)
 {
 	pthread_t threads[2];
@@ -531,6 +552,7 @@ static const struct deed {
 	{ "locks", lock_five_times },
 	{ "contend", contend },
 	{ "late", be_late },
+	{ "stuck", be_stuck },
 	{ "fork", fork_child },
 	{ "forks", fork_many },
 	{ "close", close_all },

@@ -171,6 +171,8 @@ static bool judge_some(struct pxt_flight *flight, struct lane *lane)
 		if (!event) {
 			if (now - HOLD_NS > lane->decided_ns)
 				lane->decided_ns = now - HOLD_NS;
+			if (!lane->passes)
+				pxt_judge_look(lane->judge, lane->decided_ns);
 			(void)pxt_reader_again(&lane->front);
 			return false;
 		}

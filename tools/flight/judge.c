@@ -22,6 +22,7 @@ struct deed {
 	int64_t home_ns;             /* ... as it was then; 0: nobody looked yet */
 	int64_t ready_ns;            /* woken, and not running since; 0: it is not */
 	int64_t call_ns;             /* in the call that is asked for, since; 0: it is not */
+	int64_t told_ns;             /* what began then was met before it ended */
 };
 
 struct pxt_judge {
@@ -123,7 +124,8 @@ static void round_ended(
 	};
 
 	if (round->end_ns - round->begin_ns <= judge->condition->limit_ns ||
-	    !is_meant(judge->condition, actor) || home_of(judge, actor) != home)
+	    !is_meant(judge->condition, actor) || home_of(judge, actor) != home ||
+	    deed_of(judge, actor)->told_ns == round->begin_ns)
 		return;
 	meeting.over_ns = pxt_rounds_late_by(home, round, is_wait, &meeting.usual_ns);
 	if (meeting.over_ns > judge->condition->limit_ns)
@@ -156,7 +158,8 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 {
 	struct pxt_judge *judge = self;
 
-	if (act && wait->wanted && judge->now_ns - wait->since_ns > judge->condition->limit_ns &&
+	if (act && wait->wanted && deed_of(judge, wait->actor)->told_ns != wait->since_ns &&
+	    judge->now_ns - wait->since_ns > judge->condition->limit_ns &&
 	    is_lock(judge, wait->lock))
 		tell_length(judge, wait->actor, wait->since_ns);
 }
@@ -291,6 +294,59 @@ void pxt_judge_forget(struct pxt_judge *judge)
 	judge->state->epochs[0]++;
 	if (judge->deed_room > 0)
 		memset(judge->deeds, 0, judge->deed_room * sizeof *judge->deeds);
+}
+
+/* A wait is met as soon as it is too long; it is asked once what it is for. */
+static void look_at_wait(struct pxt_judge *judge, const struct pxt_actor *actor)
+{
+	struct deed *deed = deed_of(judge, actor);
+
+	if (deed->told_ns == actor->wait_ns ||
+	    judge->now_ns - actor->wait_ns <= judge->condition->limit_ns)
+		return;
+	deed->told_ns = actor->wait_ns;
+	if (is_lock(judge, actor->wait))
+		tell_length(judge, actor, actor->wait_ns);
+}
+
+/* A round does not end while the thread waits. */
+static void look_at_round(struct pxt_judge *judge, const struct pxt_actor *actor)
+{
+	const struct pxt_home *home = home_of(judge, actor);
+	struct deed *deed = deed_of(judge, actor);
+	struct pxt_meeting meeting = { .end_ns = judge->now_ns, .waits = true };
+	struct pxt_round round = { .end_ns = judge->now_ns };
+
+	if (!home || deed->told_ns == home->last_ns || !is_meant(judge->condition, actor))
+		return;
+	meeting.begin_ns = round.begin_ns = home->last_ns;
+	meeting.over_ns = pxt_rounds_late_by(home, &round, false, &meeting.usual_ns);
+	if (meeting.over_ns <= judge->condition->limit_ns)
+		return;
+	deed->told_ns = home->last_ns;
+	tell(judge, actor, meeting);
+}
+
+void pxt_judge_look(struct pxt_judge *judge, int64_t now_ns)
+{
+	enum pxt_condition_kind kind = judge->condition->kind;
+
+	if (kind != PXT_CONDITION_LOCK && kind != PXT_CONDITION_LATE)
+		return;
+	if (now_ns > judge->now_ns)
+		judge->now_ns = now_ns;
+	for (uint32_t i = 0; i < judge->state->actor_count; i++) {
+		const struct pxt_actor *actor = judge->state->actors[i];
+
+		/* Who waits for what others give has nothing to do, or so it may be. */
+		if (!actor->wait || actor->wait->is_given ||
+		    !pxt_actor_certain(judge->state, actor))
+			continue;
+		if (kind == PXT_CONDITION_LOCK)
+			look_at_wait(judge, actor);
+		else
+			look_at_round(judge, actor);
+	}
 }
 
 static bool knows_thread(const struct pxt_judge *judge)

@@ -18,6 +18,7 @@ struct pxt_meeting {
 	int64_t over_ns;  /* how long, or how much longer than usual */
 	int64_t usual_ns; /* LATE */
 	bool is_wait;     /* LATE: the wait between rounds */
+	bool waits;       /* for a lock, still: it has not ended */
 	pid_t tid;        /* 0: not known */
 	char who[96];     /* the thread, escaped */
 };
@@ -29,6 +30,8 @@ struct pxt_judge *pxt_judge_new(const struct pxt_condition *condition, struct px
     void (*met)(void *self, const struct pxt_meeting *meeting), void *self);
 void pxt_judge_free(struct pxt_judge *judge);
 void pxt_judge_take(struct pxt_judge *judge, const struct pxt_event *event);
+/* No event up to @now_ns is missing: who waits for a lock still, and has done so for too long already? */
+void pxt_judge_look(struct pxt_judge *judge, int64_t now_ns);
 /* Whether anything had the name that the condition has; true where only binaries could tell. */
 bool pxt_judge_knows(const struct pxt_judge *judge);
 /* Events were passed over: what was known is not known any more. */

@@ -32,8 +32,8 @@ static void explain(const struct pxt_cut *cut, struct pxt_out *out, struct pxt_r
 
 	search.select = select;
 	blames.reader = reader;
-	search.asks_waits = kind == PXT_CONDITION_LOCK;
-	search.has_limit = kind == PXT_CONDITION_SPAN || kind == PXT_CONDITION_LOCK;
+	search.asks_waits = kind == PXT_CONDITION_LOCK || cut->first.waits;
+	search.has_limit = kind == PXT_CONDITION_SPAN || search.asks_waits;
 	search.limit_ns = cut->wish->condition.limit_ns;
 	if (pxt_late_search(&search, reader, book) && search.mode != PXT_LATE_OFF_CPU &&
 	    pxt_late_result(&search)->count > 0) {
