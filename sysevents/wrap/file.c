@@ -19,12 +19,16 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/close_range.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -168,6 +172,12 @@ PXT_WRAP_EXPORT FILE *PXT_WRAP_NAME(fopen64)(const char *path, const char *mode)
 PXT_WRAP_REAL(pipe);
 PXT_WRAP_REAL(pipe2);
 PXT_WRAP_REAL(eventfd);
+PXT_WRAP_REAL(epoll_create);
+PXT_WRAP_REAL(epoll_create1);
+PXT_WRAP_REAL(inotify_init);
+PXT_WRAP_REAL(inotify_init1);
+PXT_WRAP_REAL(signalfd);
+PXT_WRAP_REAL(memfd_create);
 PXT_WRAP_REAL(dup);
 
 /* A word for one or both. */
@@ -195,6 +205,49 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(eventfd)(unsigned value, int flags)
 	int fd = PXT_WRAP_CALL(eventfd)(value, flags);
 
 	return name_word(fd, &fd, 1, "an eventfd", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(epoll_create)(int size)
+{
+	int fd = PXT_WRAP_CALL(epoll_create)(size);
+
+	return name_word(fd, &fd, 1, "an epoll set", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(epoll_create1)(int flags)
+{
+	int fd = PXT_WRAP_CALL(epoll_create1)(flags);
+
+	return name_word(fd, &fd, 1, "an epoll set", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(inotify_init)(void)
+{
+	int fd = PXT_WRAP_CALL(inotify_init)();
+
+	return name_word(fd, &fd, 1, "an inotify instance", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(inotify_init1)(int flags)
+{
+	int fd = PXT_WRAP_CALL(inotify_init1)(flags);
+
+	return name_word(fd, &fd, 1, "an inotify instance", PXT_WRAP_CALLER());
+}
+
+/* That of a number that there is already keeps its name. */
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(signalfd)(int given, const sigset_t *mask, int flags)
+{
+	int fd = PXT_WRAP_CALL(signalfd)(given, mask, flags);
+
+	return name_word(fd, &fd, 1, "a signalfd", PXT_WRAP_CALLER());
+}
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(memfd_create)(const char *what, unsigned flags)
+{
+	int fd = PXT_WRAP_CALL(memfd_create)(what, flags);
+
+	return name_word(fd, &fd, 1, "a memfd", PXT_WRAP_CALLER());
 }
 
 static int name_copy(int fd, int from, const void *caller)
@@ -407,11 +460,28 @@ static bool is_own(int fd)
 }
 
 #if PXT_GROUP_FILE_IO
+PXT_WRAP_REAL(fclose);
+
 static void tell_close(int fd, int result, const void *caller)
 {
 	if (pxt_call_wanted(POSIX_TRACE_CALL_CLOSE_NP, caller))
 		pxt_call_tell(
 		    POSIX_TRACE_CALL_CLOSE_NP, (uint64_t)fd, PXT_CALL_ERRNO(result), caller);
+}
+
+/* The C library closes the number of a stream by itself. */
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(fclose)(FILE *stream)
+{
+	const void *caller = PXT_WRAP_CALLER();
+	int saved = errno;
+	int fd = stream ? fileno(stream) : -1;
+	int result;
+
+	errno = saved;
+	result = PXT_WRAP_CALL(fclose)(stream);
+	if (fd >= 0)
+		tell_close(fd, result, caller);
+	return result;
 }
 #else
 static int name_copy(int fd, int from, const void *caller)

@@ -160,7 +160,11 @@ void behave_names(void)
 	int near = socket(AF_INET, SOCK_STREAM, 0);
 	int far;
 	int ends[2];
+	FILE *stream = fopen("/dev/null", "r");
 
+	ASK(fileno(stream));
+	ASK(fclose(stream));
+	ASK(epoll_create1(0)); /* the number of the file that was closed */
 	ASK(fsync(file));
 	ASK(fcntl(file, F_DUPFD, 100));
 	(void)close(file);

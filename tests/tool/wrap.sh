@@ -193,6 +193,11 @@ what_descriptors_are_is_told_and_said_of_waits()
 		fail "other peers than 3: $(grep 127 events)"
 	[ "$(count 'what=descriptor .*name="a pipe"$')" -eq 2 ] || fail 'not both ends of a pipe'
 	[ "$(count 'what=descriptor .*name="behave.socket"$')" -eq 1 ] || fail 'no path of a socket'
+	# A number is never called what a stream that was closed had been.
+	number=$(sed -n 's/.*what=descriptor  number=\([0-9]*\) .*name="an epoll set"$/\1/p' events)
+	[ -n "$number" ] || fail 'no epoll set'
+	events 'call_exit'
+	[ "$(count "call=close  object=0x$(printf %x "$number")  result=0")" -ge 1 ] || fail 'no end of a stream'
 	run 0 why run.ptl
 	grep -q 'was in read from 127\.0\.0\.1:[1-9]' out || fail "nobody says whose: $(head -n 3 out)"
 }

@@ -182,7 +182,7 @@ static void say_where(
 
 	if (pxt_link_has_faults(link)) {
 		pxt_say(words, ", with %llu page faults%s", (unsigned long long)link->faults,
-		    link->faults_major ? ", some of which waited for a disk," : "");
+		    link->faults_major ? " (some waited for a disk)" : "");
 		if (at)
 			(void)pxt_say_place(words, book, " in ", at);
 	} else if (at) {
