@@ -122,6 +122,8 @@ a_wait_is_met_by_its_lock_or_by_its_call()
 	err_has 'met 0 times'
 	recorded 'wait sleep > 50ms' --most 1
 	err_has 'wait sleep > 50ms: '
+	run 0 run --when 'wait cond > 1ns' --most 1 -o cond.ptl -- "$VICTIM" contend
+	err_has 'wait cond > 1ns: victim'
 }
 
 late_wakeups_want_the_scheduler()

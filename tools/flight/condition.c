@@ -134,6 +134,10 @@ static bool take_wait(struct pxt_condition *condition, struct part name)
 		condition->kind = PXT_CONDITION_CALL;
 		condition->call = call;
 	}
+	if (is_word(name, "cond")) {
+		condition->kind = PXT_CONDITION_CALL;
+		condition->call = PXT_CONDITION_COND;
+	}
 	return take_name(condition, name);
 }
 

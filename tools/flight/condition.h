@@ -18,6 +18,8 @@
 #include "tools/select/where.h"
 
 #define PXT_CONDITION_NAME 256u
+/* A wait in a condition variable ("cond"), beside the numbers of calls (trace_hooks_np.h). */
+#define PXT_CONDITION_COND UINT64_MAX
 
 enum pxt_condition_kind {
 	PXT_CONDITION_LATE,

@@ -164,22 +164,35 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 		tell_length(judge, wait->actor, wait->since_ns);
 }
 
+/* Whether the thread is in the call that is asked for, behind this event; false: the event says nothing of it. */
+static bool says_call(const struct pxt_judge *judge, const struct pxt_event *event, bool *is_in)
+{
+	uint64_t asked = judge->condition->call;
+	uint64_t call = PXT_CONDITION_COND;
+	trace_event_id_t id = event->info.posix_event_id;
+
+	if ((id == POSIX_TRACE_CALL_ENTER_NP || id == POSIX_TRACE_CALL_EXIT_NP) &&
+	    event->type->field_count > 0)
+		(void)pxt_field_key(event, &event->type->fields[0], &call);
+	else if (id != POSIX_TRACE_COND_WAIT_NP && id != POSIX_TRACE_COND_RESUME_NP)
+		return false;
+	*is_in =
+	    call == asked && (id == POSIX_TRACE_CALL_ENTER_NP || id == POSIX_TRACE_COND_WAIT_NP);
+	return true;
+}
+
 static void take_call(struct pxt_judge *judge, const struct pxt_event *event)
 {
 	struct pxt_actor *actor = judge->state->latest;
-	trace_event_id_t id = event->info.posix_event_id;
-	uint64_t call = 0;
 	struct deed *deed;
+	bool is_in;
 
-	if (!actor || (id != POSIX_TRACE_CALL_ENTER_NP && id != POSIX_TRACE_CALL_EXIT_NP) ||
-	    event->type->field_count == 0)
+	if (!actor || !says_call(judge, event, &is_in))
 		return;
-	(void)pxt_field_key(event, &event->type->fields[0], &call);
 	deed = deed_of(judge, actor);
-	if (id == POSIX_TRACE_CALL_EXIT_NP && deed->call_ns != 0)
+	if (!is_in && deed->call_ns != 0)
 		tell_length(judge, actor, deed->call_ns);
-	deed->call_ns =
-	    id == POSIX_TRACE_CALL_ENTER_NP && call == judge->condition->call ? event->ns : 0;
+	deed->call_ns = is_in ? event->ns : 0;
 }
 
 /* ---- Acts ---- */
