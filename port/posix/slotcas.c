@@ -42,7 +42,7 @@ __attribute__((constructor(101))) static void choose_access(void)
 	/* It keeps the answers: the instruction may cost a virtual machine 20 us each time. */
 	if (__x86_get_cpuid_feature_leaf) {
 		pxt_port_slot_by_cas =
-		    (__x86_get_cpuid_feature_leaf(1)->cpuid_array[2] & bit_AVX) == 0;
+		    (__x86_get_cpuid_feature_leaf(CPUID_INDEX_1)->cpuid_array[2] & bit_AVX) == 0;
 		return;
 	}
 #endif
