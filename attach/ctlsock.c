@@ -9,8 +9,7 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
-#include "core/process/holdback.h"
-#include "core/process/lock.h"
+#include "core/process/process.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
@@ -302,7 +301,7 @@ static uint64_t known_until(struct pxt_ctlsock *ctlsock, uint64_t clock)
 	if (!ctlsock->files->door || !pxt_port_local_door_awaits(ctlsock->files->door))
 		return clock;
 	known = pxt_wide_load(&ctlsock->known_until);
-	return known < clock && clock - known < pxt_holdback_ticks() ? known : clock;
+	return known < clock && clock - known < pxt_process_holdback_ticks() ? known : clock;
 }
 
 static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)

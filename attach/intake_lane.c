@@ -8,7 +8,7 @@
  */
 #include "attach/intake.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/read/lane.h"
 
 #include <errno.h>
@@ -234,7 +234,8 @@ static bool expired(struct pxt_producer_pull *pull, struct pxt_producer_memory *
 	if (producer->gone_at)
 		return pass_over(pull, producer, lane);
 	/* A clock that went back since then begins anew. */
-	if ((int64_t)(producer->patient_from - now) > (int64_t)(IMPATIENCE * pxt_holdback_ticks()))
+	if ((int64_t)(producer->patient_from - now) >
+	    (int64_t)(IMPATIENCE * pxt_process_holdback_ticks()))
 		producer->patient_from = now;
 	if (!lane->stuck_since || lane->stuck_pos != lane->pos ||
 	    (int64_t)(now - lane->stuck_since) < 0) {
@@ -244,9 +245,9 @@ static bool expired(struct pxt_producer_pull *pull, struct pxt_producer_memory *
 	}
 	if ((int64_t)(now - producer->patient_from) < 0)
 		return pull->last && lane->floor != UINT64_MAX && pass_over(pull, producer, lane);
-	if ((int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks())
+	if ((int64_t)(now - lane->stuck_since) < (int64_t)pxt_process_holdback_ticks())
 		return false;
-	producer->patient_from = now + IMPATIENCE * pxt_holdback_ticks();
+	producer->patient_from = now + IMPATIENCE * pxt_process_holdback_ticks();
 	if (pass_over(pull, producer, lane))
 		return true;
 	lane->stuck_since = 0;

@@ -12,7 +12,7 @@
 #include "attach/attach.h"
 #include "core/control/control.h"
 #include "core/process/directory.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/replica.h"
 #include "port/port_filemap.h"
 #include "port/port_local.h"

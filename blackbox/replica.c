@@ -17,8 +17,8 @@
 
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/holdback.h"
 #include "core/process/names.h"
+#include "core/process/process.h"
 #include "core/stream/stream.h"
 #include "core/testpoints.h"
 
@@ -98,7 +98,7 @@ static void enter(struct pxt_thread_table *table, uint32_t index)
 	meet();
 	if (!any())
 		return;
-	counted_in = pxt_unregistered_enter(&pxt_unregistered);
+	counted_in = pxt_threads_outside_enter(&pxt_unregistered);
 	meet();
 	PXT_TESTPOINT(PXT_TP_REPLICA_ENTERED);
 	for (uint32_t i = 0; i < PXT_REPLICAS; i++) {
@@ -110,7 +110,7 @@ static void enter(struct pxt_thread_table *table, uint32_t index)
 		}
 	}
 	/* A thread that sees the number go down sees the stores, and may take the memory away. */
-	pxt_unregistered_leave(&pxt_unregistered, counted_in);
+	pxt_threads_outside_leave(&pxt_unregistered, counted_in);
 }
 
 static void named(uint32_t index)

@@ -171,15 +171,9 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/record/careful.c
 	core/record/emit.c
 	core/read/lane.c
-	core/process/clock.c
-	core/process/holdback.c
-	core/process/introduce.c
-	core/process/kept.c
-	core/process/lock.c
-	core/process/unregistered.c
 	core/process/process.c
-	core/ring/ring.c
 	core/process/threads.c
+	core/ring/ring.c
 	core/stream/admit.c
 	core/stream/block.c
 	core/stream/gate.c
@@ -303,7 +297,6 @@ ptrace_unit(USEREVENTS IF THREAD_DUMP SOURCES
 	port/posix/threadstate.c
 	userevents/dump.c)
 ptrace_unit(USEREVENTS IF POINT_OPENS SOURCES
-	core/process/names_at_use.c
 	userevents/point.c)
 
 ptrace_unit(FILTER SOURCES
@@ -319,7 +312,6 @@ ptrace_unit(CORE IF CUSTOM_CLOCK SOURCES
 	core/control/setclock.c)
 
 ptrace_unit(SYSEVENTS SOURCES
-	core/process/names_specific.c
 	sysevents/event.c)
 ptrace_unit(SYSEVENTS IF PORT_HAS_THREADS SOURCES
 	sysevents/exclude.c)

@@ -7,7 +7,7 @@
 #include "core/control/control.h"
 #include "core/control/sysevent.h"
 #include "core/process/forks.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"

@@ -2,7 +2,7 @@
 /* inspect.c - what an inspected stream lets through: handlers, threads, processes, short types. */
 #include "core/record/inspect.h"
 #include "base/attr.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/stream/block.h"
 #include "core/stream/stream.h"
@@ -104,7 +104,7 @@ static int change_rules(const struct change *change)
 		left = wait_left(whose);
 		pxt_inspect_give_back(old, left);
 	}
-	pxt_kept_give_back();
+	pxt_threads_kept_give_back();
 	return left ? 0 : EBUSY;
 }
 

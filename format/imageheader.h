@@ -106,14 +106,13 @@ struct pxt_directory_header {
 	    threads_at; /* the table: count (32 bits), what its owners need, then from entries_at on */
 	uint32_t entries_at;
 	uint32_t entry_bytes;
-	uint32_t entries;   /* entry 0 is unused */
-	uint32_t passes_at; /* in an entry: odd while the thread is inside a trace point */
-	uint32_t thread_at; /* ... pthread_t, 64 bits (WHOLE) or a wide of words.h */
-	uint32_t pid_at;    /* ... 32 bits */
-	uint32_t tid_at;    /* ... 32 bits, 0: not known */
-	uint32_t name_at;   /* ... 16 bytes, or as many as are before a NUL */
-	uint32_t
-	    names_at; /* 0: no User Events; else struct pxt_names (core/process/names_map.h): */
+	uint32_t entries;    /* entry 0 is unused */
+	uint32_t passes_at;  /* in an entry: odd while the thread is inside a trace point */
+	uint32_t thread_at;  /* ... pthread_t, 64 bits (WHOLE) or a wide of words.h */
+	uint32_t pid_at;     /* ... 32 bits */
+	uint32_t tid_at;     /* ... 32 bits, 0: not known */
+	uint32_t name_at;    /* ... 16 bytes, or as many as are before a NUL */
+	uint32_t names_at;   /* 0: no User Events; else struct pxt_names (core/process/names.h): */
 	uint32_t name_bytes; /* ... of one name with its NUL */
 	uint32_t names_max;
 	uint32_t names_count_at;

@@ -32,7 +32,6 @@ PATH = {
     "core/process/threads.c": ["pxt_threads_register"],
     "inherit/forks.c": ["sign"],
     "blackbox/replica.c": ["any", "meet", "raise_count", "copy_thread", "enter"],
-    "core/process/unregistered.c": None,
     "core/stream/block.c": ["pxt_block_wake"],
     "core/process/process.c": ["pxt_process_pid", "pxt_process_begin_late"],
     "tolog/environment.c": ["begin_child"],

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "conformance/story.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "fakes/fakes.h"
 #include "semwait.h"
 #include "suite.h"

@@ -4,7 +4,7 @@
 
 #include "core/control/control.h"
 #include "core/control/status.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/testpoints.h"
 
 #define SLICE_NS 50000u

@@ -25,7 +25,7 @@
 
 #include "core/control/control.h"
 #include "core/control/shutdown.h"
-#include "core/process/lock.h"
+#include "core/process/process.h"
 #include "port/port_crash.h"
 
 #define SLICE_NS 50000u
@@ -64,7 +64,7 @@ static enum lock get_lock(struct pxt_stream *stream, struct pxt_patience *patien
 			break;
 		pxt_stream_unlock(stream);
 		if (!pxt_patience_pause(patience, SLICE_NS) ||
-		    !pxt_lock_within(&stream->mutex, patience))
+		    !pxt_process_mutex_within(&stream->mutex, patience))
 			return LOCK_NONE;
 	}
 	pxt_stream_unlock(stream);
@@ -99,7 +99,7 @@ static void seal_stream(
 	struct pxt_tolog *log;
 	enum lock lock;
 
-	if (!pxt_lock_within(&stream->mutex, patience))
+	if (!pxt_process_mutex_within(&stream->mutex, patience))
 		return;
 	lock = get_lock(stream, patience);
 	if (lock == LOCK_NONE)

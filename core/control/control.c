@@ -5,7 +5,7 @@
 #include "base/attr.h"
 #include "core/control/sysevent.h"
 #include "core/process/forks.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/read/lane.h"

@@ -10,8 +10,6 @@
 #include "core/control/shutdown.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/introduce.h"
-#include "core/process/kept.h"
 #include "core/process/names.h"
 #include "core/process/replica.h"
 #include "core/process/threads.h"
@@ -237,8 +235,8 @@ static int create_locked(
 	atomic_store_explicit(
 	    &pxt_child_parts[PXT_CHILD_STREAMS], &pxt_shutdown_child, memory_order_release);
 	pxt_names_comes = pxt_wanted_type_comes;
-	pxt_introduce_self();
-	pxt_kept_give_back();
+	pxt_directory_introduce();
+	pxt_threads_kept_give_back();
 	stream = free_stream(&index);
 	if (!stream)
 		return EAGAIN;

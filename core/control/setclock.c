@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* setclock.c - a clock of the program's own, in place of the machine's. */
-#include "core/process/kept.h"
 #include "core/process/process.h"
+#include "core/process/threads.h"
 #include "core/stream/stream.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool any_stream(void)
 		if (atomic_load_explicit(&pxt_blocks[i], memory_order_acquire))
 			return true;
 	}
-	return pxt_kept_any();
+	return pxt_threads_kept_any();
 }
 
 PXT_API int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz)

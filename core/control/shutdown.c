@@ -10,9 +10,7 @@
 #include "core/control/sysevent.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/holdback.h"
-#include "core/process/kept.h"
-#include "core/process/lock.h"
+#include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "core/record/inspect.h"
@@ -46,7 +44,7 @@ static void keep(struct pxt_block *block, size_t bytes)
 		pxt_port_empty((unsigned char *)block + HEAD_BYTES, bytes - HEAD_BYTES);
 	if (!pxt_port_own(block, bytes < HEAD_BYTES ? bytes : HEAD_BYTES, false))
 		return;
-	pxt_kept_add(note_in(block), block, bytes);
+	pxt_threads_kept_add(note_in(block), block, bytes);
 }
 
 /*
@@ -102,7 +100,7 @@ static bool dismantle(struct pxt_stream *stream)
 	else if (awake)
 		pxt_port_free(block, stream->block_bytes);
 	pxt_inspect_give_back(rules, left);
-	pxt_kept_give_back();
+	pxt_threads_kept_give_back();
 	pxt_port_mutex_lock(&stream->mutex);
 	stream->block = NULL;
 	stream->closing = 0;
@@ -164,7 +162,7 @@ static bool wait_for_others(struct pxt_stream *stream)
 		bool closing;
 
 		pxt_patience_begin(&for_lock, pxt_lock_patience_ns);
-		if (!pxt_lock_within(&stream->mutex, &for_lock))
+		if (!pxt_process_mutex_within(&stream->mutex, &for_lock))
 			return false;
 		closing = stream->closing;
 		pxt_stream_unlock(stream);
@@ -319,7 +317,7 @@ static void forget_stream(uint32_t index, enum how how)
 static void forget_streams(enum how how)
 {
 	pxt_handle_forget_kind(&pxt_stream_kind);
-	pxt_kept_after_fork();
+	pxt_threads_kept_after_fork();
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		bool kept = how != ALONE && pxt_forks_keeps(i);
 		size_t bytes = pxt_streams[i].block_bytes;

@@ -9,7 +9,7 @@
  */
 #include "core/copy/copy.h"
 
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/read/lane.h"
 #include "core/stream/admit.h"

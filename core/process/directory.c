@@ -4,10 +4,16 @@
 
 #include "core/process/names.h"
 #include "core/process/process.h"
+#include "core/process/replica.h"
+#include "core/process/threads.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
+#include <string.h>
+#include <trace_np.h>
 
 struct pxt_directory *pxt_directory;
+_Atomic bool pxt_names_specific; /* names.h; here, because names.c is not in each configuration */
 
 bool pxt_directory_sparse;
 
@@ -19,7 +25,8 @@ static struct pxt_directory *make(void)
 	if (!made)
 		return NULL;
 	pxt_names_init(made);
-	pxt_imageheader_directory(made);
+	if (CONFIG_PTRACE_LABELS)
+		pxt_imageheader_directory(made);
 	return made;
 }
 
@@ -89,4 +96,39 @@ int pxt_directory_start(void)
 		__atomic_store_n(&pxt_directory, made, __ATOMIC_RELEASE);
 	}
 	return 0;
+}
+
+/* ---- The calling thread's name and number ---- */
+
+/* Under the process lock: replicas are written. */
+static void note_name(struct pxt_thread *entry)
+{
+	struct pxt_port_thread_info self;
+
+	if (entry == &pxt_no_entry)
+		return;
+	pxt_port_thread_self(&self);
+	pxt_thread_set_name(entry, self.name);
+	pxt_replica_named(pxt_self.index);
+}
+
+void pxt_directory_introduce(void)
+{
+	pxt_threads_known();
+	if (!pxt_self.entry->name[0])
+		note_name(pxt_self.entry);
+}
+
+PXT_API int posix_trace_thread_register_np(void)
+{
+	int error;
+
+	pxt_process_lock();
+	error = pxt_directory_start();
+	if (!error) {
+		pxt_threads_known();
+		note_name(pxt_self.entry);
+	}
+	pxt_process_unlock();
+	return error;
 }

@@ -13,9 +13,56 @@
 #ifndef PXT_DIRECTORY_H
 #define PXT_DIRECTORY_H
 
-#include "core/process/imageheader.h"
-#include "core/process/names_map.h"
+#include "core/process/names.h"
 #include "core/process/threads.h"
+#include "format/compiler.h"
+#include "format/imageheader.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * ---- The image header at its beginning (format/imageheader.h) ----
+ *
+ * Only where the configuration has headers.  Written before any other thread finds the block.
+ */
+
+struct pxt_directory;
+
+#if CONFIG_PTRACE_LABELS
+#define PXT_DIRECTORY_HEADER struct pxt_directory_header header;
+
+/* What all headers begin with, but for the magic number; @bytes: of the whole block. */
+void pxt_imageheader_fill(struct pxt_imageheader *header, size_t bytes, uint64_t key);
+/* The magic number: from now on a thread that finds the block takes it for what it says. */
+void pxt_imageheader_make_valid(struct pxt_imageheader *header, const char *magic);
+#else
+#define PXT_DIRECTORY_HEADER
+#endif
+
+void pxt_imageheader_directory(struct pxt_directory *directory);
+
+#if CONFIG_PTRACE_USEREVENTS
+PXT_INLINE void pxt_imageheader_put_names(struct pxt_directory_header *header, uint32_t at)
+{
+	header->names_at = at;
+	header->name_bytes = PXT_NAME_BYTES;
+	header->names_max = PXT_NAMES_MAX;
+	header->names_count_at = header->names_at + offsetof(struct pxt_names, count);
+	header->format_offsets_at = header->names_at + offsetof(struct pxt_names, format_at);
+	header->names_first_at = header->names_at + offsetof(struct pxt_names, names);
+	header->pool_at = header->names_at + offsetof(struct pxt_names, pool);
+	header->pool_bytes = CONFIG_PTRACE_FORMAT_POOL_BYTES;
+	header->first_user_id = PXT_ID_USER_FIRST;
+}
+#else
+PXT_INLINE void pxt_imageheader_put_names(struct pxt_directory_header *header, uint32_t at)
+{
+	header->names_at = at;
+}
+#endif
+
+/* ---- The directory ---- */
 
 /* core/process/forks.h: the pid namespaces of forked processes, in the order in which they came. */
 #if CONFIG_PTRACE_INHERIT
@@ -47,5 +94,13 @@ extern bool pxt_directory_sparse;
 int pxt_directory_start(void);
 /* In a child that comes back into a trace point (forked.h): the forked processes' one, which the child goes on with, at another address. */
 bool pxt_directory_move(void);
+
+/* ---- A thread says its name, while it can be asked ---- */
+
+/*
+ * The calling thread has time and says its name, once: who creates a stream, attaches or is the first to
+ * name a type is known where no thread can be asked any more.  [process lock held]
+ */
+void pxt_directory_introduce(void);
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* imageheader.c - what the headers of stream and directory have in common, and the directory's; see imageheader.h. */
-#include "core/process/imageheader.h"
-
 #include "core/process/directory.h"
-#include "core/process/imageheader_names.h"
 
 #include <string.h>
 

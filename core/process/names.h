@@ -15,13 +15,43 @@
 #ifndef PXT_NAMES_H
 #define PXT_NAMES_H
 
-#include "core/process/names_map.h"
 #include "format/compiler.h"
 #include "format/ids.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- Its layout in the process' directory ---- */
+
+/* The unnamed type is one of TRACE_USER_EVENT_MAX (CON-19). */
+#define PXT_NAMES_MAX  (TRACE_USER_EVENT_MAX - 1)
+#define PXT_NAME_BYTES (TRACE_EVENT_NAME_MAX + 1)
+
+#if CONFIG_PTRACE_USEREVENTS
+
+/* An array of no entries is no C: with a limit of 1, or no pool, one stays unused. */
+#define PXT_NAMES_ROOM (PXT_NAMES_MAX > 0 ? PXT_NAMES_MAX : 1)
+#define PXT_POOL_ROOM  (CONFIG_PTRACE_FORMAT_POOL_BYTES > 0 ? CONFIG_PTRACE_FORMAT_POOL_BYTES : 1)
+
+struct pxt_names {
+	uint32_t name_bytes;
+	uint32_t names_max;
+	uint32_t pool_bytes;
+	uint32_t pool_used;
+	_Atomic uint32_t count;
+	_Atomic uint32_t format_at[PXT_NAMES_ROOM]; /* offset in pool plus 1; 0: none */
+	char names[PXT_NAMES_ROOM][PXT_NAME_BYTES];
+	char pool[PXT_POOL_ROOM];
+};
+#define PXT_NAMES_MEMBER struct pxt_names names;
+#define PXT_NAMES_AT     offsetof(struct pxt_directory, names)
+#else
+#define PXT_NAMES_MEMBER
+#define PXT_NAMES_AT 0u
+#endif
+
+/* ---- The map ---- */
 
 struct pxt_patience;
 
@@ -47,10 +77,10 @@ int pxt_names_set_format(unsigned id, const char *text);
 /* The description, "" for a type without one, NULL where there is no such type. */
 const char *pxt_names_format(unsigned id);
 
-#if CONFIG_PTRACE_SYSEVENTS
 /*
  * Whether streams of this process may hold events of System Events: logs name their types only then.
- * Set before the first one is recorded, never taken back; any thread, signal handlers too.
+ * Set before the first one is recorded, never taken back; any thread, signal handlers too.  (It stands
+ * in directory.c; without the unit nothing asks it.)
  */
 extern _Atomic bool pxt_names_specific;
 
@@ -62,20 +92,9 @@ PXT_INLINE void pxt_names_use_specific(void)
 
 PXT_INLINE bool pxt_names_tells(unsigned id)
 {
-	return !pxt_id_is_specific(id) ||
+	return !CONFIG_PTRACE_SYSEVENTS || !pxt_id_is_specific(id) ||
 	       atomic_load_explicit(&pxt_names_specific, memory_order_relaxed);
 }
-#else
-PXT_INLINE void pxt_names_use_specific(void)
-{
-}
-
-PXT_INLINE bool pxt_names_tells(unsigned id)
-{
-	(void)id;
-	return true;
-}
-#endif
 
 /*
  * Both parts under the process lock, their arguments checked: see pxt_names_open(), _set_format().

@@ -5,12 +5,41 @@
 #include "base/handle.h"
 #include "core/process/forked.h"
 #include "core/process/forks.h"
-#include "core/process/lock.h"
 #include "core/process/threads.h"
-
 #include "port_atomic.h"
 
 #include <stdatomic.h>
+
+struct pxt_clock_rate pxt_clock;
+
+/* ---- How long a thread inside a trace point is waited for ---- */
+
+uint64_t pxt_holdback_ns = (uint64_t)CONFIG_PTRACE_HOLDBACK_MS * 1000000u;
+
+uint64_t pxt_process_holdback_ticks(void)
+{
+	uint64_t us = pxt_holdback_ns / 1000u;
+
+	/* At least one tick: a counter of less than 10 Hz must not cut the wait to nothing. */
+	return pxt_clock.hz / 1000000u * us + pxt_clock.hz % 1000000u * us / 1000000u + 1u;
+}
+
+/* ---- Locks in a handler, or where the process ends ---- */
+
+#define SLICE_NS 50000u
+
+uint64_t pxt_lock_patience_ns = 1000000000u;
+
+bool pxt_process_mutex_within(struct pxt_port_mutex *mutex, struct pxt_patience *patience)
+{
+	while (!pxt_port_mutex_try(mutex)) {
+		if (!pxt_patience_pause(patience, SLICE_NS))
+			return false;
+	}
+	return true;
+}
+
+/* ---- The process ---- */
 
 struct pxt_fork pxt_fork;
 
@@ -158,7 +187,7 @@ void pxt_process_lock(void)
 
 bool pxt_process_lock_within(struct pxt_patience *patience)
 {
-	return pxt_lock_within(&process_mutex, patience);
+	return pxt_process_mutex_within(&process_mutex, patience);
 }
 
 void pxt_process_unlock(void)

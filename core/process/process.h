@@ -14,7 +14,6 @@
 #ifndef PXT_PROCESS_H
 #define PXT_PROCESS_H
 
-#include "core/process/clock.h"
 #include "core/process/look.h"
 #include "format/compiler.h"
 #include "port/port.h"
@@ -22,6 +21,33 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- The rate of the counter that stamps are read from; written by the start of the process ---- */
+
+extern struct pxt_clock_rate pxt_clock;
+
+/*
+ * ---- How long a thread that is inside a trace point is waited for ----
+ *
+ * Read at any time; written by tests alone.
+ */
+
+/* Kconfig's time in ticks; fixed by the first create. */
+uint64_t pxt_process_holdback_ticks(void);
+/* Tests shorten the hold-back time. */
+extern uint64_t pxt_holdback_ns;
+
+/* ---- A lock that its holder may never give back ---- */
+
+/*
+ * The end of a process, in a handler or in exit(), waits for locks so long, all in all: a thread that
+ * holds one may be the thread that was interrupted.  Tests shorten it.
+ */
+extern uint64_t pxt_lock_patience_ns;
+/* Any lock of ours, in signal handlers too.  False: a thread holds it still, maybe the caller. */
+bool pxt_process_mutex_within(struct pxt_port_mutex *mutex, struct pxt_patience *patience);
+
+/* ---- The process ---- */
 
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_FORK_PAGE 4096u /* a page of its own: wiping it must wipe nothing else */

@@ -11,6 +11,26 @@
 #include <string.h>
 #include <trace_np.h>
 
+/* ---- Threads without an entry: counted in and out ---- */
+
+struct pxt_unregistered pxt_unregistered;
+
+uint32_t pxt_threads_outside_enter(struct pxt_unregistered *outside)
+{
+	uint32_t index = atomic_load_explicit(&outside->index, memory_order_relaxed) & 1u;
+
+	atomic_fetch_add_explicit(&outside->inside[index], 1u, memory_order_seq_cst);
+	return index;
+}
+
+/* Release: a thread that sees the number go down sees no later access of this trace point. */
+void pxt_threads_outside_leave(struct pxt_unregistered *outside, uint32_t index)
+{
+	atomic_fetch_sub_explicit(&outside->inside[index], 1u, memory_order_release);
+}
+
+/* ---- The table ---- */
+
 struct pxt_thread_table *pxt_threads;
 PXT_SELF_MADE;
 struct pxt_thread pxt_no_entry = { .passes = 1u };
@@ -20,9 +40,9 @@ struct pxt_thread pxt_no_entry = { .passes = 1u };
 void pxt_threads_enter_unregistered(struct pxt_pass *pass)
 {
 	pxt_self.depth++;
-	pass->passes = pxt_unregistered_enter(&pxt_unregistered);
+	pass->passes = pxt_threads_outside_enter(&pxt_unregistered);
 	if (CONFIG_PTRACE_INHERIT)
-		pass->passes |= pxt_unregistered_enter(&pxt_threads->outside) << 1;
+		pass->passes |= pxt_threads_outside_enter(&pxt_threads->outside) << 1;
 }
 
 /* One that came back from before a fork counts in this process alone (core/process/forked.h). */
@@ -31,7 +51,7 @@ static bool leave_from_behind(void)
 	if (!CONFIG_PTRACE_PORT_POSIX || pxt_self.depth > pxt_self.behind)
 		return false;
 	pxt_self.behind = --pxt_self.depth;
-	pxt_unregistered_leave(&pxt_unregistered, 0);
+	pxt_threads_outside_leave(&pxt_unregistered, 0);
 	return true;
 }
 
@@ -39,9 +59,9 @@ void pxt_threads_leave_unregistered(const struct pxt_pass *pass)
 {
 	if (PXT_UNLIKELY(leave_from_behind()))
 		return;
-	pxt_unregistered_leave(&pxt_unregistered, pass->passes & 1u);
+	pxt_threads_outside_leave(&pxt_unregistered, pass->passes & 1u);
 	if (CONFIG_PTRACE_INHERIT)
-		pxt_unregistered_leave(&pxt_threads->outside, pass->passes >> 1);
+		pxt_threads_outside_leave(&pxt_threads->outside, pass->passes >> 1);
 	pxt_self.depth--;
 }
 
@@ -433,8 +453,8 @@ static bool all_seen_unregistered(struct pxt_thread_table *table, enum pxt_whose
 		if (whose == PXT_OWN ? !pxt_forks_foreign(entry) : !pxt_forks_gone(entry))
 			return false;
 	}
-	return behind_seen_outside() && !pxt_unregistered_count(&pxt_unregistered) &&
-	       (whose == PXT_OWN || !pxt_unregistered_count(&table->outside));
+	return behind_seen_outside() && !pxt_threads_outside_count(&pxt_unregistered) &&
+	       (whose == PXT_OWN || !pxt_threads_outside_count(&table->outside));
 }
 
 /* [proof: dead] */
@@ -508,4 +528,44 @@ bool pxt_threads_find(uint32_t index, uint64_t ticks, uint64_t *thread, int32_t 
 	*pid = atomic_load_explicit(&entry->pid, memory_order_relaxed);
 	atomic_thread_fence(memory_order_acquire);
 	return pxt_thread_since(entry) == since;
+}
+
+/* ---- Memory of trace points that did not leave in time ---- */
+
+static struct pxt_kept *kept;
+
+void pxt_threads_kept_add(struct pxt_kept *note, void *memory, size_t bytes)
+{
+	*note = (struct pxt_kept){ kept, memory, bytes, 0 };
+	kept = note;
+}
+
+/* [proof: kept] */
+void pxt_threads_kept_give_back(void)
+{
+	unsigned left = kept ? pxt_threads_left() : 0;
+	struct pxt_kept **at = &kept;
+
+	while (*at) {
+		struct pxt_kept *note = *at;
+
+		note->left |= left;
+		if (note->left == PXT_ALL_LEFT) {
+			*at = note->next;
+			pxt_port_free(note->memory, note->bytes);
+		} else {
+			at = &note->next;
+		}
+	}
+}
+
+bool pxt_threads_kept_any(void)
+{
+	pxt_threads_kept_give_back();
+	return kept != NULL;
+}
+
+void pxt_threads_kept_after_fork(void)
+{
+	kept = NULL;
 }

@@ -20,7 +20,6 @@
 
 #include "core/process/process.h"
 #include "core/process/thread.h"
-#include "core/process/unregistered.h"
 #include "format/compiler.h"
 #include "format/slot.h"
 #include "port_atomic.h"
@@ -29,6 +28,46 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/*
+ * ---- Threads that have no entry ----
+ *
+ * Any threads enter and leave at once, in signal handlers too; a thread that waits for them changes the
+ * index, one at a time.
+ */
+
+/* After the widths: newlib's needs them under clang. */
+
+/*
+ * Threads without an entry that are inside now, in two numbers: who comes in counts itself in the one
+ * that the index names (as in SRCU).  A thread that waits changes the index, so that the number it waits for
+ * comes to 0 however many come in meanwhile.
+ */
+struct pxt_unregistered {
+	_Atomic uint32_t index;
+	_Atomic uint32_t inside[2];
+	_Atomic uint32_t abandoned[2]; /* ... of which so many were waited for in vain */
+};
+
+/*
+ * The same of this process alone: a forked process that dies inside counts for ever among theirs,
+ * but it touches no memory of this process.
+ */
+extern struct pxt_unregistered pxt_unregistered;
+
+/* A thread counts itself; which number it was is what it goes out with. */
+uint32_t pxt_threads_outside_enter(struct pxt_unregistered *outside);
+void pxt_threads_outside_leave(struct pxt_unregistered *outside, uint32_t index);
+
+/* Everybody who is inside and has no entry. */
+PXT_INLINE uint32_t pxt_threads_outside_count(struct pxt_unregistered *outside)
+{
+	return atomic_load_explicit(&outside->inside[0], memory_order_acquire) +
+	       atomic_load_explicit(&outside->inside[1], memory_order_acquire);
+}
+
+/* ---- The table ---- */
 
 /* No pointers inside: may be mapped anywhere. */
 struct pxt_thread_table {
@@ -298,5 +337,29 @@ PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 		    &pass->entry->passes, pass->passes + 2u, memory_order_release);
 	}
 }
+
+/*
+ * ---- Memory of trace points that did not leave in time: kept until they have ----
+ *
+ * Under the process lock.  Trace points may read and write the memory, but not the note.  Whoever takes
+ * memory from trace points makes it unreachable, waits (pxt_threads_wait_left()), and gives it here where
+ * the wait was in vain.  It is not used again before everybody has left.
+ */
+
+/* Lies in the memory itself, where no trace point looks. */
+struct pxt_kept {
+	struct pxt_kept *next;
+	void *memory;
+	size_t bytes;
+	unsigned left; /* pxt_threads_left() since then, together */
+};
+
+void pxt_threads_kept_add(struct pxt_kept *note, void *memory, size_t bytes);
+/* Gives back what everybody has left. */
+void pxt_threads_kept_give_back(void);
+/* Whether a trace point may still be inside of something that is gone. */
+bool pxt_threads_kept_any(void);
+/* In a child: its thread may be one of those who were late.  The addresses stay, and cost nothing. */
+void pxt_threads_kept_after_fork(void);
 
 #endif

@@ -3,7 +3,7 @@
 #include "core/read/lane.h"
 
 #include "core/process/forks.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
@@ -340,7 +340,8 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 		pxt_lane_head(lane, &lane->stuck_head, &lane->stuck_seq);
 	}
 	/* Signed: a clock that still is at 0 is before the moment that was noted. */
-	if (!block->quiet && (int64_t)(now - lane->stuck_since) < (int64_t)pxt_holdback_ticks()) {
+	if (!block->quiet &&
+	    (int64_t)(now - lane->stuck_since) < (int64_t)pxt_process_holdback_ticks()) {
 		if (!is_abandoned(block, ring, now))
 			return false;
 		error = EOWNERDEAD;

@@ -29,7 +29,7 @@
 #ifndef PXT_LANE_H
 #define PXT_LANE_H
 
-#include "core/process/clock.h"
+#include "core/process/process.h"
 #include "core/stream/block.h"
 
 /* ---- Gaps: what was lost before the next event, and whether that was reported ---- */

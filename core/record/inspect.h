@@ -9,7 +9,7 @@
  *
  * Rules that are in force are never written.  A change makes new ones, says that those are in force, and
  * waits for the trace points that are inside before and after it, as a change of the filter does.  The
- * old ones are given back when everybody has left them (core/process/kept.h).  A forked child keeps those
+ * old ones are given back when everybody has left them (core/process/threads.h).  A forked child keeps those
  * that were in force at the fork; another process has none.
  *
  * A stream's rules end with it.  Who is late in a stream that is gone judges by no rules: those that it
@@ -18,7 +18,7 @@
 #ifndef PXT_INSPECT_H
 #define PXT_INSPECT_H
 
-#include "core/process/kept.h"
+#include "core/process/threads.h"
 #include "core/ring/ring.h"
 #include "core/stream/block.h"
 
@@ -84,7 +84,7 @@ PXT_INLINE void pxt_inspect_give_back(struct pxt_inspect_rules *rules, bool left
 	if (rules && left)
 		pxt_port_free(rules, sizeof(*rules));
 	else if (rules)
-		pxt_kept_add(&rules->note, rules, sizeof(*rules));
+		pxt_threads_kept_add(&rules->note, rules, sizeof(*rules));
 }
 
 /* The slots it takes, which may be fewer than before; 0: it is not recorded.  System events always are. */

@@ -2,7 +2,7 @@
 /* share.c - Core's side of streams that other processes trace into; see share.h. */
 #include "core/stream/share.h"
 
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <errno.h>
 

@@ -2,9 +2,8 @@
 /* streamheader.c - fills the header of a stream; see format/imageheader.h. */
 #include "core/stream/block.h"
 
-#include "core/process/clock.h"
 #include "core/process/directory.h"
-#include "core/process/imageheader.h"
+#include "core/process/process.h"
 #include "core/stream/admit.h"
 
 #include <string.h>

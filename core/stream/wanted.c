@@ -2,8 +2,8 @@
 /* wanted.c - upkeep of the wanted table: which types any stream records; see wanted.h. */
 #include "core/stream/wanted.h"
 
+#include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/introduce.h"
 #include "core/process/names.h"
 #include "core/stream/admit.h"
 #include "core/stream/stream.h"
@@ -163,7 +163,7 @@ void pxt_wanted_type_added(unsigned id)
 	pxt_process_lock();
 	pxt_wanted_type_comes(id);
 	/* Who names a type most often records it, and may have ended when names are asked for. */
-	pxt_introduce_self();
+	pxt_directory_introduce();
 	pxt_process_unlock();
 }
 

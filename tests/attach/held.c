@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "attach/kit.h"
-#include "core/process/lock.h"
+#include "core/process/process.h"
 #include "core/testpoints.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "attach/intake.h"
 #include "core/control/control.h"
 #include "core/process/context.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "fakes/fakes.h"
 #include "suite.h"
 
@@ -238,7 +238,7 @@ static void an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time(voi
 	(void)record(4, now + 50u);
 	look();
 	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
-	advance(pxt_holdback_ticks() - 1u);
+	advance(pxt_process_holdback_ticks() - 1u);
 	look();
 	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
 	PXT_EQ(pull.lost, 0);
@@ -247,7 +247,7 @@ static void an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time(voi
 	PXT_EQ(lane->front, PXT_PRODUCER_READY);
 	PXT_EQ(pull.lost, 2);
 	/* Now and for 64 times as long nobody waits for it. */
-	PXT_EQ(producer.patient_from, now + 64u * pxt_holdback_ticks());
+	PXT_EQ(producer.patient_from, now + 64u * pxt_process_holdback_ticks());
 }
 
 static void who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back(void)
@@ -314,7 +314,7 @@ static void what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead(void
 	(void)reserve(3);
 	look();
 	PXT_EQ(reported, 0);
-	advance(pxt_holdback_ticks());
+	advance(pxt_process_holdback_ticks());
 	look();
 	PXT_EQ(reported, ETIMEDOUT);
 	begin();
@@ -385,7 +385,7 @@ static void what_was_reserved_lately_is_waited_for_in_its_turn(void)
 	begin();
 	(void)reserve(3);
 	look();
-	advance(pxt_holdback_ticks() - 1u);
+	advance(pxt_process_holdback_ticks() - 1u);
 	(void)reserve(4);
 	look();
 	advance(1);
@@ -396,7 +396,7 @@ static void what_was_reserved_lately_is_waited_for_in_its_turn(void)
 	pull.last = true;
 	look();
 	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
-	advance(64u * pxt_holdback_ticks() - 1u);
+	advance(64u * pxt_process_holdback_ticks() - 1u);
 	look();
 	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
 	advance(1);

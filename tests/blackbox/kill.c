@@ -7,7 +7,7 @@
 #include "../unreported.h"
 #include "box.h"
 #include "core/kit.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #include "../unreported.h"
 #include "box.h"
 #include "core/kit.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "tolog/tolog.h"
 

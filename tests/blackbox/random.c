@@ -8,7 +8,6 @@
 #include "../unreported.h"
 #include "box.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
 #include "core/process/process.h"
 #include "suite.h"
 

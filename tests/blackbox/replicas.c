@@ -275,7 +275,7 @@ static void no_thread_is_missing_in_a_file_that_stays(void)
 	for (uint32_t i = 1; i <= count; i++)
 		PXT_EQ(box_thread(&box, i)->pid, getpid());
 	box_close(&box);
-	PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
+	PXT_EQ(pxt_threads_outside_count(&pxt_unregistered), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(fd);
 }

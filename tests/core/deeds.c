@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* deeds.c - see deeds.h. */
 #include "deeds.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/handle.h"
 #include "core/process/context.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/ring/ring.h"
 #include "core/stream/stream.h"
 #include "fakes/fakes.h"

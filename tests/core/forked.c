@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "core/process/forked.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "kit.h"
 
 #include <string.h>
@@ -355,8 +355,8 @@ static void so_does_one_of_a_thread_without_a_place(void)
 			kit_lose_place();
 			inner = 2;
 			(void)one_case(kinds[i], &specs[0], 3, 30);
-			PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
-			PXT_EQ(pxt_unregistered_count(&pxt_threads->outside), 0);
+			PXT_EQ(pxt_threads_outside_count(&pxt_unregistered), 0);
+			PXT_EQ(pxt_threads_outside_count(&pxt_threads->outside), 0);
 			kit_regain_place();
 		}
 	}

@@ -7,7 +7,7 @@
 #include "../semwait.h"
 #include "../suite.h"
 
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/testpoints.h"
 #include "format/compiler.h"
 

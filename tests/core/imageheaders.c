@@ -7,7 +7,6 @@
 
 #include "core/control/control.h"
 #include "core/process/directory.h"
-#include "core/process/imageheader.h"
 #include "core/process/process.h"
 #include "suite.h"
 

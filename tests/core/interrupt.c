@@ -4,7 +4,7 @@
  * writes, the reader, a whole lap, control calls, its own end.  Every deed on every ground, at
  * every point; then the books must balance, and everybody goes on.
  */
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "deeds.h"
 
 /* False: the write has no such point. */

@@ -2,7 +2,7 @@
 /* kit.c - see kit.h. */
 #include "kit.h"
 #include "../unreported.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <string.h>
 #include <time.h>

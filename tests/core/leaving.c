@@ -8,7 +8,7 @@
 #include "kit.h"
 #include "semwait.h"
 
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -250,7 +250,7 @@ static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
 		CU_ASSERT(relayed != 0);
 		CU_ASSERT(guard_freed(gone));
 		pxt_leave(&relay[relayed & 1u]);
-		PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
+		PXT_EQ(pxt_threads_outside_count(&pxt_unregistered), 0);
 		kit_regain_place();
 	}
 }
@@ -286,7 +286,7 @@ static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
 			gone = NULL;
 			open_unregistered(&specs[i]);
 			hit = write_interrupted(nth, shut_down_from_inside);
-			PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
+			PXT_EQ(pxt_threads_outside_count(&pxt_unregistered), 0);
 			if (hit) {
 				another_shutdown();
 				CU_ASSERT(guard_freed(gone));

@@ -5,7 +5,7 @@
  * balance, and what was counted as retrieved is what the log holds.
  */
 #include "../unreported.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "guard.h"
 #include "kit.h"
 

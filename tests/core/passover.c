@@ -3,7 +3,7 @@
  * passover.c - records that nobody will finish: how many are counted, where reading goes on, and
  * what a writer that comes back a lap too late can still spoil (ruling 23).
  */
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "kit.h"
 
 #include <string.h>
@@ -161,7 +161,7 @@ static void so_is_one_of_a_thread_without_a_place(void)
 		begin(LOOP, lanes);
 		kit_lose_place();
 		read_beside_an_unfinished_one();
-		PXT_EQ(pxt_unregistered_count(&pxt_unregistered), 0);
+		PXT_EQ(pxt_threads_outside_count(&pxt_unregistered), 0);
 		kit_regain_place();
 		expect_it_is_there();
 	}

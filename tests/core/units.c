@@ -3,7 +3,6 @@
 #include "kit.h"
 
 #include "core/control/create.h"
-#include "core/process/lock.h"
 #include "core/process/process.h"
 #include "port_atomic.h"
 #include "suite.h"
@@ -23,10 +22,10 @@ static void a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_last
 		struct pxt_patience patience;
 
 		pxt_patience_begin(&patience, amounts[i]);
-		CU_ASSERT(!pxt_lock_within(&mutex, &patience));
+		CU_ASSERT(!pxt_process_mutex_within(&mutex, &patience));
 		/* A slice that is no whole one any more is not slept. */
 		CU_ASSERT(pxt_port_now_ns() - before >= amounts[i] / 2u);
-		CU_ASSERT(!pxt_lock_within(&mutex, &patience));
+		CU_ASSERT(!pxt_process_mutex_within(&mutex, &patience));
 	}
 	pxt_port_mutex_unlock(&mutex);
 }

@@ -8,7 +8,7 @@
 #include "inside.h"
 #include "kit.h"
 
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "inside.h"
 #include "kit.h"
 
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "fakes/fakes.h"
 #include "port_atomic.h"
 
@@ -492,7 +492,7 @@ static int waits(void *unused)
 	somebody_inside(true);
 	PXT_CHILD_CHECK(is_held());
 	/* The first look at it began the wait; this long is enough. */
-	set_clock(now + pxt_holdback_ticks() + 1);
+	set_clock(now + pxt_process_holdback_ticks() + 1);
 	PXT_CHILD_CHECK(!is_held());
 	kit_counts(stream, &counts);
 	PXT_CHILD_CHECK(counts.posix_lost_np == 1);

@@ -11,7 +11,7 @@
  * 4 bytes each: which memory and where (17 bits), and a value.
  */
 #define _GNU_SOURCE
-#include "core/process/clock.h"
+#include "core/process/process.h"
 #include "format/ctlsock.h"
 #include "tests/fuzz/input.h"
 

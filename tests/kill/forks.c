@@ -7,8 +7,8 @@
 #include "core/control/control.h"
 #include "core/guard.h"
 #include "core/kit.h"
-#include "core/process/holdback.h"
 #include "core/process/names.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "stand.h"
 
@@ -232,7 +232,7 @@ static void a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_par
 	CU_ASSERT(let_one_stand(id, 0, 1, &child) >= 0);
 	(void)kill(child, SIGKILL);
 	PXT_EQ(waitpid(child, NULL, 0), child);
-	CU_ASSERT(pxt_unregistered_count(&pxt_threads->outside) == 1);
+	CU_ASSERT(pxt_threads_outside_count(&pxt_threads->outside) == 1);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	CU_ASSERT(memory_is_given_back());
 	PXT_EQ(posix_trace_shutdown(trid), 0);

@@ -8,7 +8,7 @@
 #include "core/kit.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "port/port.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "../unreported.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/stream/stream.h"
 #include "core/testpoints.h"
@@ -120,7 +120,7 @@ static void at_point(int point)
 		return;
 	/* With a record that is begun and not finished. */
 	if (ground->brief && point == PXT_TP_RESERVED && turns_draw(40) == 0)
-		(void)turns_sleep(20u * (uint32_t)pxt_holdback_ticks());
+		(void)turns_sleep(20u * (uint32_t)pxt_process_holdback_ticks());
 	else
 		turns_pass();
 }
@@ -161,7 +161,8 @@ static void trace_one(uint32_t me, uint32_t number)
 	event->stamp = last_told;
 	event->ended = pxt_port_ticks();
 	/* Who took so long may have been given up. */
-	if (!silent_from && !event->reported && event->ended - event->began < pxt_holdback_ticks())
+	if (!silent_from && !event->reported &&
+	    event->ended - event->began < pxt_process_holdback_ticks())
 		silent_from = event->ended;
 }
 
@@ -258,7 +259,7 @@ static void note_reported(const uint32_t data[2], int64_t told_ns)
 static bool is_long_silent(void)
 {
 	return ++looks_in_vain > 5u * WRITERS &&
-	       pxt_port_ticks() - silent_from > 2u * WRITERS * pxt_holdback_ticks();
+	       pxt_port_ticks() - silent_from > 2u * WRITERS * pxt_process_holdback_ticks();
 }
 
 static int read_from(trace_id_t trid, struct posix_trace_event_info *info, uint32_t data[2],

@@ -6,7 +6,7 @@
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/context.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "inside.h"
 #include "suite.h"
 

@@ -9,7 +9,7 @@
 #include "suite.h"
 
 #include "core/copy/copy.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "port/port.h"
 
 #include <fcntl.h>

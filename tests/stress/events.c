@@ -7,7 +7,7 @@
 #include "../unreported.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "../unreported.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "suite.h"
 
 #include <errno.h>

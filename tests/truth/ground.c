@@ -5,7 +5,7 @@
 #include "../unreported.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "suite.h"
 

@@ -8,7 +8,7 @@
 
 #include "conformance/story.h"
 #include "core/control/control.h"
-#include "core/process/holdback.h"
+#include "core/process/process.h"
 #include "core/testpoints.h"
 #include "fakes/fakes.h"
 #include "suite.h"
