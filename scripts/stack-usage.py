@@ -127,6 +127,8 @@ CALLS = {
     # Or a clock of the program's.
     "slow_clock": ["port/posix/clock.c:monotonic"],
     "pxt_lane_passed_hook": ["core/control/sysevent.c:record_passed"],
+    # The kernel's, of which nothing is known.
+    "vdso_gettime": [],
     # The program's, of which nothing is known.
     "handler": [],
 }

@@ -84,6 +84,7 @@ void pxt_port_clock_start(struct pxt_clock_rate *rate)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
+	pxt_vdso_find();
 	if (!rate_is_fixed)
 		fix_rate();
 	rate_is_fixed = true;

@@ -164,6 +164,7 @@ __attribute__((constructor(101))) static void take_first_pair(void)
 {
 	const char *said = secure_getenv("PXTRACE_CLOCK");
 
+	pxt_vdso_find();
 	if (said) {
 		first_pair = read_pair();
 		hear(said);

@@ -25,8 +25,8 @@
 
 typedef int (*gettime)(clockid_t clock, struct timespec *now);
 
-/* Found once, or by several threads at once, which find the same.  Relaxed: it is all there is to see. */
-static _Atomic(gettime) found;
+/* The kernel's, after pxt_vdso_find().  Several threads may look at once; they find the same.  Relaxed: it is all. */
+static _Atomic(gettime) vdso_clock = clock_gettime;
 
 struct image {
 	uintptr_t base; /* where it lies less where it was linked */
@@ -85,18 +85,23 @@ static gettime look_up(void)
 	return clock_gettime;
 }
 
+void pxt_vdso_find(void)
+{
+	atomic_store_explicit(&vdso_clock, look_up(), memory_order_relaxed);
+}
+
 int pxt_vdso_gettime(clockid_t clock, struct timespec *now)
 {
-	gettime function = atomic_load_explicit(&found, memory_order_relaxed);
+	gettime vdso_gettime = atomic_load_explicit(&vdso_clock, memory_order_relaxed);
 
-	if (!function) {
-		function = look_up();
-		atomic_store_explicit(&found, function, memory_order_relaxed);
-	}
-	return function(clock, now);
+	return vdso_gettime(clock, now);
 }
 
 #else
+
+void pxt_vdso_find(void)
+{
+}
 
 int pxt_vdso_gettime(clockid_t clock, struct timespec *now)
 {

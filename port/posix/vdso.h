@@ -12,6 +12,12 @@
 
 #include <time.h>
 
+/*
+ * Looks the function up, at a cost of some microseconds at most: before main() and when a stream is created, since
+ * a trace point may not.  Until then the C library's is called.
+ */
+void pxt_vdso_find(void);
+
 /* As clock_gettime(); leaves errno alone where the clock is one that every kernel has. */
 int pxt_vdso_gettime(clockid_t clock, struct timespec *now);
 
