@@ -37,16 +37,20 @@ PXT_INLINE bool reserve(
 	return got == PXT_RESERVED;
 }
 
-/* What readers need of a process; of descriptors, memory, semaphores there may be as many as of any call. */
-static bool is_definition(uint32_t id, const void *data, size_t bytes)
+/*
+ * What readers need of a process goes into the last lane, where there is one for that.  Of descriptors and memory
+ * there may be as many events as of any call.
+ */
+static PXT_NOINLINE void choose_lane(
+    struct pxt_block *block, struct pxt_ring *ring, const unsigned char *data, size_t bytes)
 {
-	unsigned char what;
+	uint32_t last = pxt_block_last(block);
 
-	if (PXT_LIKELY(id != POSIX_TRACE_PROCESS_NP) || !bytes)
-		return false;
-	memcpy(&what, data, 1);
-	return what != POSIX_TRACE_PROCESS_DESCRIPTOR_NP && what != POSIX_TRACE_PROCESS_MEMORY_NP &&
-	       what != POSIX_TRACE_PROCESS_SEMAPHORE_NP;
+	if (!pxt_share_defines(block) || !bytes || *data == POSIX_TRACE_PROCESS_DESCRIPTOR_NP ||
+	    *data == POSIX_TRACE_PROCESS_MEMORY_NP)
+		return;
+	ring->lane = pxt_block_lane(block, last);
+	ring->mask = pxt_block_mask(block, last);
 }
 
 /*
@@ -68,10 +72,8 @@ static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	place->ring.lane = pxt_block_lane_of(block, cpu);
 	place->ring.mask = block->slot_mask;
-	if (PXT_UNLIKELY(is_definition(id, event->data, bytes)) && pxt_share_defines(block)) {
-		place->ring.lane = pxt_block_lane(block, pxt_block_last(block));
-		place->ring.mask = pxt_block_mask(block, pxt_block_last(block));
-	}
+	if (PXT_UNLIKELY(id == POSIX_TRACE_PROCESS_NP))
+		choose_lane(block, &place->ring, event->data, bytes);
 	place->ring.slots = pxt_lane_slots(place->ring.lane);
 	if (PXT_UNLIKELY((gate & PXT_GATE_STATE) == PXT_GATE_OFF || !pxt_admit(block, gate, id))) {
 		if (live)

@@ -317,8 +317,7 @@ PXT_INLINE bool find_target(
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	uint32_t gate;
 
-	/* What defines may have a lane of its own: emit_into() knows. */
-	if (PXT_UNLIKELY(!block || id == POSIX_TRACE_PROCESS_NP))
+	if (PXT_UNLIKELY(!block))
 		return false;
 	/* As in emit_into(). */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
@@ -379,7 +378,8 @@ static PXT_NOINLINE void emit_inside(size_t id, const void *data, size_t bytes, 
 	pxt_wanted_mask mask = pxt_wanted_by(id);
 	pxt_wanted_mask live = 0;
 
-	if (mask & (pxt_wanted_mask)(mask - 1u))
+	/* What defines may have a lane of its own, which the careful path knows. */
+	if ((mask & (pxt_wanted_mask)(mask - 1u)) && id != POSIX_TRACE_PROCESS_NP)
 		mask = emit_several(mask, &live, (uint32_t)id, data, bytes, address);
 	if (mask)
 		pxt_careful_each(mask, live, (uint32_t)id, data, bytes, address);
