@@ -727,6 +727,8 @@ struct posix_trace_logcheck_np {
 	/* Records whose stamp is a millisecond or more before an earlier one's, and by how many ns at most. */
 	uint64_t posix_backward_np;
 	uint64_t posix_backward_ns_np;
+	/* Readings of the clocks that are before an earlier one, which readers leave out; at the log's end, too. */
+	uint64_t posix_readings_backward_np;
 };
 /*
  * Looks through a whole log, also after what is wrong in it: checksums, sequence numbers, records,

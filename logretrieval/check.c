@@ -471,6 +471,7 @@ static void conclude(struct check *check)
 	struct pxt_log *log = &check->log;
 
 	check_types(check);
+	check->sum->posix_readings_backward_np = log->readings_backward;
 	check->sum->posix_complete_np = log->complete;
 	if (log->complete) {
 		check->sum->posix_counts_np = log->trailer.counts;

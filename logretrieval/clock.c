@@ -39,6 +39,7 @@ void pxt_log_clock_begin(struct pxt_log *log)
 	log->reading_count = 0;
 	log->reading_skip = 1;
 	log->reading_turn = 0;
+	log->readings_backward = 0;
 	log->segment.from = 0;
 	log->segment.to = 0;
 }
@@ -81,15 +82,25 @@ static bool since_creation(const struct pxt_log *log, const struct pxt_clock_set
 	return sum >= 0;
 }
 
+/* As of events' stamps, what counters of processors differ by is no step. */
+static bool is_before(const struct pxt_log *log, const struct pxt_clock_set *set, bool monotonic,
+    const struct pxt_log_reading *last)
+{
+	return monotonic ||
+	       (set->ticks < last->ticks && last->ticks - set->ticks >= log->header.rate.hz / 1000);
+}
+
 int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set)
 {
 	struct pxt_log_reading last = { log->header.created.ticks, 0 };
-	uint64_t ns;
+	uint64_t ns = 0;
+	bool sensible = since_creation(log, set, &ns);
 
 	if (log->reading_count)
 		last = log->readings[log->reading_count - 1];
+	log->readings_backward += is_before(log, set, sensible && ns < last.ns, &last);
 	/* Not below the last one, and near enough for the arithmetic of segments. */
-	if (!since_creation(log, set, &ns) || ns < last.ns || set->ticks <= last.ticks ||
+	if (!sensible || ns < last.ns || set->ticks <= last.ticks ||
 	    (set->ticks - last.ticks) >> 63 != 0)
 		return 0;
 	if (log->reading_turn % log->reading_skip) {

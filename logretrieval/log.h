@@ -144,6 +144,7 @@ struct pxt_log {
 	uint32_t reading_room;
 	uint32_t reading_skip; /* of so many readings one is kept */
 	uint32_t reading_turn;
+	uint64_t readings_backward; /* left out, for they are before an earlier one */
 	struct pxt_log_segment segment;
 
 	/* Tables */

@@ -276,6 +276,30 @@ no_length_comes_from_a_civil_clock_that_was_set()
 	out_has 'the log holds the last 1.70 s of 7.60 s'
 }
 
+# A reader leaves such a reading out; the log's times are by the head's rate there.
+readings_of_the_clocks_that_stepped_back_are_told()
+{
+	make run.ptl <<-END
+		event 1000000000 32 1 0 u32:1
+		reading 2000000000
+		event 3000000000 33 1 0 u32:1 i64:0
+		reading 1500000000
+	END
+	run 0 check run.ptl
+	out_has 'clock     READINGS STEPPED BACK: 1 readings of the clocks are before earlier ones'
+	out_lacks 'events have stamps'
+	run 0 check --json run.ptl
+	out_has '"readings_backward":1'
+	make run.ptl <<-END
+		event 1000000000 32 1 0 u32:1
+		reading 2000000000
+		reading 2000000000
+		event 3000000000 33 1 0 u32:1 i64:0
+	END
+	run 0 check run.ptl
+	out_lacks 'STEPPED'
+}
+
 # A counter that wrapped, or a clock of the program's own that was set back.
 a_clock_that_stepped_back_is_told_by_every_command()
 {

@@ -21,6 +21,7 @@
  *	flusherror NUMBER of the first flush that failed
  *	unfinished        no trailer
  *	step NS           the civil clock is set forward by so much
+ *	reading NS        the clocks are read: a block of its own
  *	flush             what follows begins a block of its own
  *
  * The counter is nanoseconds since the creation, which is 2023-11-14T22:13:20Z.  Before all other
@@ -367,6 +368,17 @@ static void do_missing(struct maker *maker, const char *order, uint64_t count)
 	}
 }
 
+static void do_reading(struct maker *maker, uint64_t ns)
+{
+	struct pxt_log_clock clock = { .moment = PXT_LOG_AT_FLUSH, .clock = clocks_at(ns) };
+	struct pxt_log_block block = entry_block();
+
+	flush_data(maker);
+	if (!pxt_logfmt_put_clock(&block, &clock))
+		fail("reading");
+	finish(maker, &block, PXT_LOG_CLOCKS);
+}
+
 static void obey(struct maker *maker, char *line)
 {
 	char *rest = line;
@@ -400,6 +412,8 @@ static void obey(struct maker *maker, char *line)
 		maker->trailer.status.posix_stream_flush_error = (int)number(&rest);
 	else if (strcmp(order, "step") == 0)
 		clocks.realtime += (uint64_t)strtoll(word(&rest), NULL, 0);
+	else if (strcmp(order, "reading") == 0)
+		do_reading(maker, number(&rest));
 	else if (strcmp(order, "flush") == 0)
 		flush_data(maker);
 	else if (strcmp(order, "unfinished") == 0)

@@ -235,6 +235,14 @@ static void put_clock(struct pxt_out *out, const struct posix_trace_logcheck_np 
 {
 	char length[16];
 
+	if (sum->posix_readings_backward_np > 0) {
+		line(out, "clock");
+		pxt_out_format(out,
+		    "READINGS STEPPED BACK: %llu readings of the clocks are before earlier ones "
+		    "and are left out: a counter wrapped or was set back, or the program's own "
+		    "clock was\n",
+		    (unsigned long long)sum->posix_readings_backward_np);
+	}
 	if (sum->posix_backward_np == 0)
 		return;
 	pxt_duration(length, sum->posix_backward_ns_np);
@@ -355,6 +363,7 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 	}
 	member(out, "stamps_backward", sum->posix_backward_np);
 	member(out, "stamps_backward_ns", sum->posix_backward_ns_np);
+	member(out, "readings_backward", sum->posix_readings_backward_np);
 	member(out, "findings_total", sum->posix_findings_np);
 	pxt_out_text(out, ",\"findings\":[");
 	for (uint64_t i = 0; i < sum->posix_findings_np && i < c->limit; i++) {
