@@ -23,12 +23,15 @@ void pxt_port_around_fork(void (*before)(void), void (*parent)(void), void (*chi
 static pthread_key_t key;
 static void (*at_end)(void); /* NULL: nobody wants to know */
 
-/* In the last of the rounds that there are, so that other destructors of the thread come before. */
+/*
+ * In the last round but one, so that most destructors of the thread come before.  In the last one sanitizers
+ * take down what they know of the thread: after that no code of theirs may run in it.
+ */
 static void one_round(void *round)
 {
 	const uintptr_t next = (uintptr_t)round + 1u;
 
-	if (next <= PTHREAD_DESTRUCTOR_ITERATIONS)
+	if (next < PTHREAD_DESTRUCTOR_ITERATIONS)
 		(void)pthread_setspecific(
 		    key, (void *)next); /* NOLINT(performance-no-int-to-ptr) */
 	else
