@@ -88,7 +88,8 @@ static void copy_name(struct pxt_directory *replica, struct pxt_thread *from, ui
 	char name[PXT_THREAD_NAME];
 
 	pxt_thread_get_name(from, name);
-	pxt_thread_set_name(&replica->threads.entry[index], name);
+	if (name[0])
+		pxt_thread_set_name(&replica->threads.entry[index], name);
 }
 
 static void enter(struct pxt_thread_table *table, uint32_t index)
