@@ -138,7 +138,7 @@ static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
 	       ((size_t)PXT_PRODUCER_SLOTS + PXT_SHARE_DEFINITIONS) * sizeof(pxt_cell) +
-	       sizeof(struct pxt_directory) + 2 * PAGE;
+	       sizeof(struct pxt_directory) + (size_t)2 * PAGE;
 }
 
 /* What is larger than this build makes it is of another build. */

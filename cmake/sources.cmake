@@ -219,8 +219,9 @@ ptrace_unit(ATTACH UNLESS FILTER SOURCES
 	attach/ask_filter_none.c)
 ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 	attach/follow.c
-	core/copy/copy.c
 	tolog/follow.c)
+ptrace_unit(CORE IF SNAPSHOT SOURCES
+	core/copy/copy.c)
 ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
 	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES

@@ -104,14 +104,15 @@ PXT_INLINE bool pxt_programkind_has_first(
 
 	/* First where the names are, then which. */
 	for (int look = 0; look < 2; look++) {
-		for (uint32_t i = 0; i < PXT_PROGRAMKIND_WORDS && (i + 1u) * 2u * word <= bytes;
-		     i++) {
+		for (uint32_t i = 0;
+		     i < PXT_PROGRAMKIND_WORDS && ((uint64_t)i + 1u) * 2u * word <= bytes; i++) {
 			unsigned char entry[16] = { 0 };
 			char name[32] = "";
 			uint64_t tag;
 			uint64_t value;
 
-			if (!file->read(file->context, at + i * 2u * word, entry, 2u * word))
+			if (!file->read(
+			        file->context, at + (uint64_t)i * 2u * word, entry, 2u * word))
 				return false;
 			tag = pxt_programkind_number(entry, file->wide);
 			value = pxt_programkind_number(entry + word, file->wide);

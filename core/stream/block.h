@@ -111,10 +111,13 @@ struct pxt_oob {
  * 1: after the others is the lane for what other processes record, or of a guest, for what defines (share.h).
  * That may have fewer slots than the others.
  */
-#define PXT_PRODUCERS_MEMBER       uint32_t producers_lanes, last_mask;
+#define PXT_PRODUCERS_MEMBER                                                                       \
+	uint16_t producers_lanes;                                                                  \
+	uint8_t last_log; /* the last lane has 2 to this slots */
 #define PXT_PRODUCERS_LANES(block) ((block)->producers_lanes)
 #define PXT_LANE_MASK(block, index)                                                                \
-	(PXT_LIKELY((index) <= (block)->lane_mask) ? (block)->slot_mask : (block)->last_mask)
+	(PXT_LIKELY((index) <= (block)->lane_mask) ? (block)->slot_mask                            \
+	                                           : (1u << (block)->last_log) - 1u)
 #define PXT_SHARE_MEMBER void *share; /* Attached Processes' own; NULL: the stream has no name */
 #else
 #define PXT_PRODUCERS_MEMBER
@@ -189,7 +192,7 @@ struct pxt_block {
 };
 
 #if CONFIG_PTRACE_PORT_POSIX
-_Static_assert(sizeof(struct pxt_block) <= 1344, "a stream costs 1.5 KiB with its first lane");
+_Static_assert(sizeof(struct pxt_block) <= 1408, "a stream costs 1,600 bytes with its first lane");
 #endif
 
 PXT_INLINE struct pxt_lane *pxt_block_lane(struct pxt_block *block, uint32_t lane)

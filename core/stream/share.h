@@ -124,8 +124,8 @@ PXT_INLINE uint32_t pxt_share_last_slots(const trace_attr_t *attr, uint32_t slot
 
 PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes, uint32_t last_mask)
 {
-	block->producers_lanes = lanes;
-	block->last_mask = last_mask;
+	block->producers_lanes = (uint16_t)lanes;
+	block->last_log = (uint8_t)__builtin_ctz(last_mask + 1u);
 }
 
 /* Attributes that another process made have no table to them.  Being a producer cannot be asked for. */

@@ -140,6 +140,7 @@ const char *pxt_process_refuses(int folder, const char *path, char *const *env)
 /* As the C library looks for it; "": not found. */
 void pxt_process_find(const char *file, char path[PATH_MAX])
 {
+	/* As any exec reads it.  NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	const char *folders = getenv("PATH");
 	int saved = errno;
 

@@ -255,11 +255,13 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_timedlock)(mtx_t *mutex, const struct time
 }
 /* ---- Its begin and its end ---- */
 
+/* NOLINTBEGIN(cert-fio38-c,misc-non-copyable-objects): their parameters' types are taken for uses */
 PXT_PROCESS_WRAP_LIFE(pthread_mutex_init,
     (pthread_mutex_t * mutex, const pthread_mutexattr_t *attributes), (mutex, attributes), mutex,
     POSIX_TRACE_MUTEX_LOCK_NP);
 PXT_PROCESS_WRAP_LIFE(
     pthread_mutex_destroy, (pthread_mutex_t * mutex), (mutex), mutex, POSIX_TRACE_MUTEX_LOCK_NP);
+/* NOLINTEND(cert-fio38-c,misc-non-copyable-objects) */
 PXT_PROCESS_WRAP_LIFE(
     mtx_init, (mtx_t * mutex, int kind), (mutex, kind), mutex, POSIX_TRACE_MUTEX_LOCK_NP);
 

@@ -149,10 +149,10 @@ static void tell_build(const struct dl_phdr_info *info, struct extent extent)
 	const unsigned char *id = buildid_of(info, extent, &length);
 
 	for (uint32_t i = 0; id && i < length; i++) {
-		text[2 * i] = digits[id[i] >> 4];
-		text[2 * i + 1] = digits[id[i] & 15u];
+		text[(size_t)2 * i] = digits[id[i] >> 4];
+		text[(size_t)2 * i + 1] = digits[id[i] & 15u];
 	}
-	text[id ? 2 * length : 0] = '\0';
+	text[id ? (size_t)2 * length : 0] = '\0';
 	pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_BUILD_NP, (uint32_t)extent.low, info->dlpi_addr,
 	    extent.high - extent.low, text, NULL);
 }
