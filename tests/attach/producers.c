@@ -1156,9 +1156,11 @@ static void what_another_one_pulls_wakes_the_reader_that_sleeps(void)
 static void record_a_burst(void *argument)
 {
 	trace_event_id_t id;
-	trace_id_t trid = producer_attach(1 << 20);
+	trace_id_t trid;
 
 	(void)argument;
+	(void)producer_hear();
+	trid = producer_attach(1 << 20);
 	(void)posix_trace_eventid_open("producers.burst", &id);
 	producer_wait(id, true);
 	for (uint32_t i = 0; i < BURST; i++)
@@ -1189,13 +1191,15 @@ static void what_a_flushed_stream_has_no_room_for_waits_with_its_process(void)
 	int file = pxt_temp_file();
 
 	owner_place();
+	/* Before the log has a thread, which a sanitizer's memory may be locked by at a fork. */
+	producer = producer_begin(record_a_burst, NULL);
 	pxt_attr(&attr, 65536, 0, POSIX_TRACE_FLUSH);
 	PXT_EQ_FATAL(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, 1), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, owner_name), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, file, &trid), 0);
 	PXT_EQ_FATAL(posix_trace_start(trid), 0);
-	producer = producer_begin(record_a_burst, NULL);
+	producer_tell(&producer, 0);
 	producer_end(&producer);
 	CU_ASSERT(written_once_flushed(trid) >= BURST);
 	owner_close(trid);
