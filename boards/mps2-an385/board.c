@@ -2,7 +2,6 @@
 /* board.c - what libptrace asks of an MPS2 board: counter and output; see port/bare/board.h. */
 #include "port/bare/board.h"
 
-#include "kernel.h"
 #include "kernel_port.h"
 
 #define UART_DATA    (*(volatile uint32_t *)0x40004000)
@@ -37,30 +36,6 @@ uint64_t pxt_board_ticks(void)
 uint64_t pxt_board_hz(void)
 {
 	return 25000000;
-}
-
-void pxt_board_idle(void)
-{
-	kernel_pause();
-}
-
-_Static_assert(sizeof(struct kernel_mutex) <= PXT_BOARD_LOCK_BYTES, "");
-
-bool pxt_board_lock(void *lock, bool wait)
-{
-	struct kernel_mutex *mutex = lock;
-
-	mutex->inherits = true;
-	mutex->untraced = true;
-	if (!wait)
-		return kernel_try(mutex);
-	kernel_lock(mutex);
-	return true;
-}
-
-void pxt_board_unlock(void *lock)
-{
-	kernel_unlock(lock);
 }
 
 static int put(unsigned char byte)

@@ -2,7 +2,6 @@
 /* board.c - what libptrace asks of QEMU's board virt: counter, interrupts and output; see port/bare/board.h. */
 #include "port/bare/board.h"
 
-#include "kernel.h"
 #include "kernel_port.h"
 
 #define UART_DATA  (*(volatile uint8_t *)0x10000000)
@@ -35,30 +34,6 @@ uint32_t pxt_board_irq_save(void)
 void pxt_board_irq_restore(uint32_t state)
 {
 	kernel_port_back(state);
-}
-
-void pxt_board_idle(void)
-{
-	kernel_pause();
-}
-
-_Static_assert(sizeof(struct kernel_mutex) <= PXT_BOARD_LOCK_BYTES, "");
-
-bool pxt_board_lock(void *lock, bool wait)
-{
-	struct kernel_mutex *mutex = lock;
-
-	mutex->inherits = true;
-	mutex->untraced = true;
-	if (!wait)
-		return kernel_try(mutex);
-	kernel_lock(mutex);
-	return true;
-}
-
-void pxt_board_unlock(void *lock)
-{
-	kernel_unlock(lock);
 }
 
 static int put(unsigned char byte)
