@@ -43,7 +43,7 @@ static int map_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **b
 	return error;
 }
 
-static int make_block(
+int pxt_filestream_make(
     const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	size_t directory_at = whole_pages(bytes);
@@ -51,11 +51,6 @@ static int make_block(
 	bool guest = pxt_attr_guest(attr);
 	int error;
 
-	*whole = bytes;
-	if (!attr->_pxt_file) {
-		*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
-		return *block ? 0 : ENOMEM;
-	}
 	/* What another process reads while this one lives has its directory beside it (attach/), or behind it. */
 	*whole = guest                     ? procinfo_at
 	         : pxt_attr_producer(attr) ? directory_at
@@ -82,7 +77,7 @@ static void tell_process(struct pxt_directory_header *header)
 	header->started_nsec = (uint32_t)start.tv_nsec;
 }
 
-static void fill(struct pxt_block *block, uint32_t index, size_t whole)
+void pxt_filestream_fill(struct pxt_block *block, uint32_t index, size_t whole)
 {
 	struct pxt_stream_header *header = &block->header;
 	unsigned char *bytes = (unsigned char *)block;
@@ -100,42 +95,11 @@ static void fill(struct pxt_block *block, uint32_t index, size_t whole)
 	PXT_TESTPOINT(PXT_TP_FILE_FILLED);
 }
 
-static void publish(struct pxt_block *block)
+void pxt_filestream_publish(struct pxt_block *block)
 {
-	if (!block->attr._pxt_file)
-		return;
 	/* An attachment's is sealed further (attach/producer.c). */
 	if (!pxt_attr_guest(&block->attr))
 		pxt_port_filemap_seal(block->attr._pxt_file - 1);
 	/* Closed soon, and another file's then. */
 	block->attr._pxt_file = 0;
 }
-
-static void undo(int32_t file)
-{
-	if (file)
-		pxt_port_filemap_cut(file - 1);
-}
-
-/* The file says that its stream was ended properly. */
-static void end(struct pxt_block *block)
-{
-	if (!block->header.directory_at)
-		return;
-	__atomic_store_n(&block->header.ended, 1u, __ATOMIC_RELEASE);
-	PXT_TESTPOINT(PXT_TP_FILE_ENDED);
-}
-
-static bool is(const trace_attr_t *attr, int fd)
-{
-	return attr->_pxt_file != 0 && pxt_port_filemap_same(attr->_pxt_file - 1, fd);
-}
-
-const struct pxt_filestream_ops pxt_filestream_ops = {
-	.make_block = make_block,
-	.fill = fill,
-	.publish = publish,
-	.undo = undo,
-	.end = end,
-	.is = is,
-};

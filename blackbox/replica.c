@@ -40,14 +40,6 @@ static bool any(void)
 	return false;
 }
 
-/* Nothing is added: it is the meeting that counts. */
-static void meet(void)
-{
-	static _Atomic uint32_t meeting;
-
-	(void)atomic_fetch_add_explicit(&meeting, 0u, memory_order_acq_rel);
-}
-
 /* ---- Threads ---- */
 
 static void raise_count(struct pxt_thread_table *table, uint32_t index)
@@ -96,11 +88,10 @@ static void enter(struct pxt_thread_table *table, uint32_t index)
 {
 	uint32_t counted_in;
 
-	meet();
 	if (!any())
 		return;
 	counted_in = pxt_threads_outside_enter(&pxt_unregistered);
-	meet();
+	pxt_replica_meet();
 	PXT_TESTPOINT(PXT_TP_REPLICA_ENTERED);
 	for (uint32_t i = 0; i < PXT_REPLICAS; i++) {
 		struct pxt_directory *replica = pxt_replica_of(i);
@@ -126,7 +117,7 @@ static void named(uint32_t index)
 
 /* ---- The list ---- */
 
-static void begin(uint32_t index, struct pxt_directory *replica)
+static void put_in(uint32_t index, struct pxt_directory *replica)
 {
 	struct pxt_thread_table *table = pxt_threads;
 	struct pxt_patience patience;
@@ -143,7 +134,7 @@ static void begin(uint32_t index, struct pxt_directory *replica)
 	atomic_store_explicit(&replicas[index], replica, memory_order_release);
 	if (locked)
 		pxt_forks_unlock();
-	meet();
+	pxt_replica_meet();
 	count = atomic_load_explicit(&table->count, memory_order_acquire);
 	for (uint32_t i = 1; i <= count && i < CONFIG_PTRACE_MAX_THREADS; i++) {
 		copy_thread(&replica->threads, table, i);
@@ -156,7 +147,7 @@ static void end(uint32_t index)
 	if (!pxt_replica_of(index))
 		return;
 	atomic_store_explicit(&replicas[index], NULL, memory_order_release);
-	meet();
+	pxt_replica_meet();
 }
 
 /* Not as the parent had them: it may have been creating a stream. */
@@ -175,11 +166,18 @@ static void after_fork(void)
 	}
 }
 
-const struct pxt_replica_ops pxt_replica_ops = {
-	.begin = begin,
-	.end = end,
-	.after_fork = after_fork,
-	.enter = enter,
-	.named = named,
-	.any = any,
-};
+/* The tables before the list: a thread that finds none has met nobody who put something into it. */
+void pxt_replica_begin(uint32_t index, struct pxt_directory *replica)
+{
+	static const struct pxt_replica_ops ops = {
+		.end = end,
+		.after_fork = after_fork,
+		.enter = enter,
+		.named = named,
+		.any = any,
+	};
+
+	atomic_store_explicit(&pxt_replica_ops, &ops, memory_order_release);
+	pxt_replica_names_begin();
+	put_in(index, replica);
+}

@@ -68,8 +68,13 @@ static void follow_all(const struct pxt_names *names)
 	}
 }
 
-const struct pxt_replica_names_ops pxt_replica_names_ops = {
-	.add = add,
-	.format = format,
-	.follow = follow_all,
-};
+void pxt_replica_names_begin(void)
+{
+	static const struct pxt_replica_names_ops ops = {
+		.add = add,
+		.format = format,
+		.follow = follow_all,
+	};
+
+	atomic_store_explicit(&pxt_replica_names_ops, &ops, memory_order_release);
+}

@@ -12,4 +12,13 @@
 /* NULL: there is none. */
 struct pxt_directory *pxt_replica_of(uint32_t index);
 
+/* There are replicas from now on. */
+#if CONFIG_PTRACE_USEREVENTS
+void pxt_replica_names_begin(void);
+#else
+PXT_INLINE void pxt_replica_names_begin(void)
+{
+}
+#endif
+
 #endif

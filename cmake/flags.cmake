@@ -53,7 +53,7 @@ if(PTRACE_HARDENING AND NOT PTRACE_SANITIZER)
 	endif()
 	set(PTRACE_HARDENED_LINK LINKER:-z,relro LINKER:-z,now)
 endif()
-set(PTRACE_TRACE_PATH "/core/(process|read|record|ring|stream)/|/online/|/userevents/(event|point)\\.c$")
+set(PTRACE_TRACE_PATH "/core/(process|read|record|ring|stream)/|/online/|/tiny/online\\.c$|/userevents/(event|point)\\.c$")
 
 # The common case of a trace point fits into the registers that a function may use without saving
 # them, if the compiler does not put its loads together with their uses.

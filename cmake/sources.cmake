@@ -155,10 +155,10 @@ ptrace_unit(LOG_LINE IF PORT_BARE SOURCES
 ptrace_unit(CORE SOURCES
 	core/control/attr.c)
 ptrace_unit(CORE IF TINY SOURCES
-	core/tiny/control.c
-	core/tiny/emit.c
-	core/tiny/names.c
-	core/tiny/state.c)
+	tiny/control.c
+	tiny/emit.c
+	tiny/names.c
+	tiny/state.c)
 ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/control.c
 	core/read/consumer.c
@@ -184,12 +184,14 @@ ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
 ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 	port/posix/processes.c)
 ptrace_unit(INHERIT SOURCES
+	core/process/forks.c
 	inherit/forks.c
 	inherit/attr.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/process/imageheader.c
 	core/stream/streamheader.c)
 ptrace_unit(FILE_STREAMS SOURCES
+	core/process/replica.c
 	blackbox/procinfo.c
 	blackbox/filestream.c
 	blackbox/replica.c)
@@ -236,7 +238,7 @@ ptrace_unit(CORE UNLESS USEREVENTS SOURCES
 	core/process/names_none.c)
 
 ptrace_unit(ONLINE IF TINY SOURCES
-	online/tiny.c)
+	tiny/online.c)
 ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
 	online/getnext.c
@@ -339,7 +341,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 
 # A file that was forgotten here would be missing where nobody looks.
 string(TOLOWER "${PXT_UNITS}" folders)
-foreach(folder IN ITEMS format base port ${folders})
+foreach(folder IN ITEMS format base port tiny ${folders})
 	file(GLOB_RECURSE files RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
 	list(REMOVE_ITEM files ${PTRACE_LISTED})
 	if(files)

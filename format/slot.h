@@ -63,7 +63,7 @@ struct pxt_halves {
 #define PXT_ADDRESS_BYTES 4u
 #endif
 
-/* A tiny Core's slots have no tags, and its begin slots hold the context (core/tiny/tiny.h). */
+/* A tiny Core's slots have no tags, and its begin slots hold the context (tiny/tiny.h). */
 #if CONFIG_PTRACE_TINY
 #define PXT_SLOT_PAYLOAD 16u
 #else

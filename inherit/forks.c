@@ -16,17 +16,10 @@
 #define UNASKED  20u
 
 static bool has_forks;
-static uint32_t own_space; /* 0: not known */
 
 static bool any(void)
 {
 	return has_forks;
-}
-
-static void begin(void)
-{
-	has_forks = true;
-	pxt_port_fence_processes();
 }
 
 /*
@@ -52,36 +45,6 @@ static bool after_fork(void)
 	return has_forks;
 }
 
-/* ---- Who lives ---- */
-
-static void start(void)
-{
-	own_space = pxt_port_pid_space();
-}
-
-/* The pid last: an entry of the process before it would be taken for a forked process' for a moment only. */
-static void sign(struct pxt_thread *entry)
-{
-	atomic_store_explicit(&entry->space, own_space, memory_order_relaxed);
-	atomic_store_explicit(&entry->pid, pxt_process_pid(), memory_order_relaxed);
-}
-
-static bool foreign(const struct pxt_thread *entry)
-{
-	uint32_t space = atomic_load_explicit(&entry->space, memory_order_relaxed);
-
-	return atomic_load_explicit(&entry->pid, memory_order_relaxed) != pxt_process_pid() ||
-	       (space && own_space && space != own_space);
-}
-
-static bool gone(const struct pxt_thread *entry)
-{
-	uint32_t space = atomic_load_explicit(&entry->space, memory_order_relaxed);
-
-	return foreign(entry) && space && space == own_space &&
-	       pxt_port_process_gone(atomic_load_explicit(&entry->pid, memory_order_relaxed));
-}
-
 /* ---- The lock ---- */
 
 /*
@@ -94,12 +57,12 @@ static bool gone(const struct pxt_thread *entry)
 static uint32_t own_place(void)
 {
 	/* Bound: the places. */
-	for (uint32_t i = 0; own_space && i < PXT_SPACES; i++) {
+	for (uint32_t i = 0; pxt_forks_space && i < PXT_SPACES; i++) {
 		uint32_t found = 0;
 
 		if (atomic_compare_exchange_strong_explicit(&pxt_directory->spaces[i], &found,
-		        own_space, memory_order_relaxed, memory_order_relaxed) ||
-		    found == own_space)
+		        pxt_forks_space, memory_order_relaxed, memory_order_relaxed) ||
+		    found == pxt_forks_space)
 			return i + 1u;
 	}
 	return 0;
@@ -147,15 +110,17 @@ static void unlock_forks(void)
 	atomic_store_explicit(&pxt_directory->lock, 0u, memory_order_release);
 }
 
-const struct pxt_forks_ops pxt_forks_ops = {
-	.any = any,
-	.begin = begin,
-	.keeps = keeps,
-	.after_fork = after_fork,
-	.start = start,
-	.sign = sign,
-	.foreign = foreign,
-	.gone = gone,
-	.lock = lock_forks,
-	.unlock = unlock_forks,
-};
+void pxt_forks_begin(void)
+{
+	static const struct pxt_forks_ops ops = {
+		.any = any,
+		.keeps = keeps,
+		.after_fork = after_fork,
+		.lock = lock_forks,
+		.unlock = unlock_forks,
+	};
+
+	has_forks = true;
+	pxt_port_fence_processes();
+	atomic_store_explicit(&pxt_forks_ops, &ops, memory_order_release);
+}

@@ -27,8 +27,8 @@ ARROWS = {
     "core/read": "include format base port core core/ring core/process core/stream",
     "core/control": "include format base port core core/ring core/process core/stream core/record core/read",
     "core/copy": "include format base port core core/ring core/process core/stream core/read",
-    # The smallest Core stands in place of all but three headers.
-    "core/tiny": "include format base port core core/process core/stream core/record",
+    # The smallest Core, and its On-Line: three headers of rooms are theirs, too.
+    "tiny": "include format base port core core/process core/stream core/record",
     # The units: see below.
     "blackbox": "include format base port core",
     "sysevents": "include format base port core",
@@ -79,7 +79,7 @@ ARROWS = {folder: {folder, *(("tools/" + name for name in others.split()) if fol
           for folder, others in ARROWS.items()}
 # To units Core is one; only its rooms know of each other.
 CORE = {folder for folder in ARROWS if folder.startswith("core/")}
-ARROWS = {folder: others | (CORE if "core" in others and not folder.startswith("core") else set())
+ARROWS = {folder: others | (CORE if "core" in others and not folder.startswith(("core", "tiny")) else set())
           for folder, others in ARROWS.items()}
 # One file's further arrows: The entry point of system events is measured, and no public header declares it.
 # Another tracer's codes and forms have their one description in contrib/compat.

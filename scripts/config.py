@@ -23,7 +23,7 @@ except ImportError:
 
 BOTH_LIBRARIES = {"FORMAT", "BASE", "PORT", "LOGRETRIEVAL"}
 OTHER_UNITS = set(kconfig_tool.UNITS) - {"LOGRETRIEVAL"}
-FOLDERS = ("format", "base", "port", *(unit.lower() for unit in kconfig_tool.UNITS))
+FOLDERS = ("format", "base", "port", "tiny", *(unit.lower() for unit in kconfig_tool.UNITS))
 
 
 def unit_table():

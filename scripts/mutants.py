@@ -47,7 +47,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "tests" / "mutants.txt"
-FOLDERS = ("format", "base", "port", "core", "online", "tolog", "userevents", "filter", "inherit",
+FOLDERS = ("format", "base", "port", "core", "tiny", "online", "tolog", "userevents", "filter", "inherit",
            "blackbox", "sysevents", "attach", "logretrieval")  # where functions are looked for
 BUILD_SECONDS = 600
 RUN_SECONDS = 40

@@ -161,6 +161,14 @@ def load(profile):
     return Configuration({}, os.path.join(ROOT, "configs", profile + "_defconfig"))
 
 
+def row_of(source):
+    """The folder in whose row a source counts: one row has what all units share of it, beside the port."""
+    folder = source.split("/")[0]
+    if folder == "tiny":
+        return "online" if source == "tiny/online.c" else "core"
+    return "base" if folder == "format" else folder
+
+
 def rows_of(sizes, compiler, profile):
     """The profile as a whole and each of its folders."""
     configuration = load(profile)
@@ -168,9 +176,7 @@ def rows_of(sizes, compiler, profile):
     found = sizes.of(compiler, configuration, library)
     rows = {(compiler.name, profile, "all"): add(found.values())}
     for folder in ("base", "port", "core", "blackbox", "sysevents", *OPTIONAL):
-        # One row for what all units share of it, beside the port.
-        rooms = ("format", "base") if folder == "base" else (folder,)
-        mine = [size for source, size in found.items() if source.split("/")[0] in rooms]
+        mine = [size for source, size in found.items() if row_of(source) == folder]
         if mine:
             rows[compiler.name, profile, folder] = add(mine)
     for unit in OPTIONAL if (compiler.name, profile) == WITHOUT and not sizes.short else ():

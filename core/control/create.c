@@ -123,6 +123,17 @@ static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_
 	lane->pos = first;
 }
 
+/* Zeroed; *whole: bytes to give back. */
+static int alloc_block(
+    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
+{
+	if (attr->_pxt_file)
+		return pxt_filestream_make(attr, bytes, block, whole);
+	*whole = bytes;
+	*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+	return *block ? 0 : ENOMEM;
+}
+
 /* *bytes: of the block with its lanes; *whole: of the memory that is given back for it. */
 static int make_block(
     const trace_attr_t *attr, size_t *bytes, size_t *whole, struct pxt_block **made)
@@ -138,7 +149,7 @@ static int make_block(
 		return ENOMEM;
 	*bytes = lanes_at + lanes * (sizeof(struct pxt_lane) + ring) -
 	         (slots - pxt_share_last_slots(attr, slots)) * sizeof(pxt_cell);
-	error = pxt_filestream_block(attr, *bytes, &block, whole);
+	error = alloc_block(attr, *bytes, &block, whole);
 	if (error)
 		return error;
 	*made = block;
@@ -265,7 +276,8 @@ static int create_locked(
 	pxt_places_begin();
 	/* Release: a writer that finds the block finds it complete. */
 	atomic_store_explicit(&pxt_blocks[index], block, memory_order_release);
-	pxt_filestream_fill(block, index, whole);
+	if (attr->_pxt_file)
+		pxt_filestream_fill(block, index, whole);
 	*made = stream;
 	return 0;
 }
@@ -292,7 +304,8 @@ int pxt_create_publish(struct pxt_stream *stream, trace_id_t *trid)
 	if (!error)
 		error = pxt_share_name(stream);
 	if (!error) {
-		pxt_filestream_publish(stream->block);
+		if (stream->block->attr._pxt_file)
+			pxt_filestream_publish(stream->block);
 		if (CONFIG_PTRACE_LABELS)
 			pxt_streamheader_make_valid(stream->block);
 		*trid = stream->trid;

@@ -14,73 +14,57 @@
 #define PXT_FILESTREAM_H
 
 #include "base/attr.h"
-#include "core/process/forks.h"
 #include "core/stream/stream.h"
+#include "core/testpoints.h"
+#include "port/port_filemap.h"
 
 #include <errno.h>
 #include <stdbool.h>
 
 #if CONFIG_PTRACE_FILE_STREAMS
 
-/* What the unit Black Box does for a stream that has a file (blackbox/filestream.c). */
-struct pxt_filestream_ops {
-	/*
-	 * Zeroed memory for a block of @bytes with its lanes: the file's of @attr, if it names one, else
-	 * the port's; *whole: bytes to give back.  EINVAL (the file will not do), ENOMEM, or 0.
-	 */
-	int (*make_block)(
-	    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole);
-	/* The stream is known to registering threads: what the file has beside the block. */
-	void (*fill)(struct pxt_block *block, uint32_t index, size_t whole);
-	/* Creation has succeeded, and cannot fail any more: the descriptor is not looked at again. */
-	void (*publish)(struct pxt_block *block);
-	/* Creation has failed and the memory is given back: the file that @block had is empty again. */
-	void (*undo)(int32_t file);
-	/* A normal end: says so in the file. */
-	void (*end)(struct pxt_block *block);
-	/* Whether @fd is open on the file that the stream is to live in. */
-	bool (*is)(const trace_attr_t *attr, int fd);
-};
+/* ---- What the unit Black Box does for a stream that has a file (blackbox/filestream.c); create alone calls it ---- */
 
-extern const struct pxt_filestream_ops pxt_filestream_ops;
+/* Zeroed memory of @attr's file for a block of @bytes with its lanes.  EINVAL (the file will not do), ENOMEM, or 0. */
+int pxt_filestream_make(
+    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole);
+/* The stream is known to registering threads: what the file has beside the block. */
+void pxt_filestream_fill(struct pxt_block *block, uint32_t index, size_t whole);
+/* Creation has succeeded, and cannot fail any more: the descriptor is not looked at again. */
+void pxt_filestream_publish(struct pxt_block *block);
 
-PXT_INLINE int pxt_filestream_block(
-    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
-{
-	return pxt_filestream_ops.make_block(attr, bytes, block, whole);
-}
+/* ---- What the others do ---- */
 
-PXT_INLINE void pxt_filestream_fill(struct pxt_block *block, uint32_t index, size_t whole)
-{
-	pxt_filestream_ops.fill(block, index, whole);
-}
-
-PXT_INLINE void pxt_filestream_publish(struct pxt_block *block)
-{
-	pxt_filestream_ops.publish(block);
-}
-
+/* Creation has failed and the memory is given back: the file that the block had is empty again. */
 PXT_INLINE void pxt_filestream_undo(int32_t file)
 {
-	pxt_filestream_ops.undo(file);
+	if (file)
+		pxt_port_filemap_cut(file - 1);
 }
 
+/* A normal end: says so in the file. */
 PXT_INLINE void pxt_filestream_end(struct pxt_block *block)
 {
-	pxt_filestream_ops.end(block);
+	if (!block->header.directory_at)
+		return;
+	__atomic_store_n(&block->header.ended, 1u, __ATOMIC_RELEASE);
+	PXT_TESTPOINT(PXT_TP_FILE_ENDED);
 }
 
+/* Whether @fd is open on the file that the stream is to live in. */
 PXT_INLINE bool pxt_filestream_is(const trace_attr_t *attr, int fd)
 {
-	return pxt_filestream_ops.is(attr, fd);
+	return attr->_pxt_file != 0 && pxt_port_filemap_same(attr->_pxt_file - 1, fd);
 }
 #else
-PXT_INLINE int pxt_filestream_block(
+PXT_INLINE int pxt_filestream_make(
     const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
-	*whole = bytes;
-	*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
-	return *block ? 0 : ENOMEM;
+	(void)attr;
+	(void)bytes;
+	(void)block;
+	(void)whole;
+	return EINVAL;
 }
 
 PXT_INLINE void pxt_filestream_fill(struct pxt_block *block, uint32_t index, size_t whole)

@@ -31,26 +31,14 @@
 #include <stdbool.h>
 #include <trace.h>
 
-#if CONFIG_PTRACE_INHERIT
-
 /* What the unit Inheritance does for Core (inherit/forks.c). */
 struct pxt_forks_ops {
 	/* Whether other processes may share this one's directory. */
 	bool (*any)(void);
-	/* An inherited stream is made: from now on fences reach forked processes. */
-	void (*begin)(void);
 	/* Whether a forked child goes on with the block of its parent's stream @index. */
 	bool (*keeps)(unsigned index);
 	/* In a child whose streams were forgotten: whether others share with it still; else it is alone. */
 	bool (*after_fork)(void);
-	/* The process begins, or a child does. */
-	void (*start)(void);
-	/* Whose the entry is: this process'. */
-	void (*sign)(struct pxt_thread *entry);
-	/* Another process', for all that is known: with a pid of its own, or the same in another namespace. */
-	bool (*foreign)(const struct pxt_thread *entry);
-	/* A thread of a process that is known not to live any more. */
-	bool (*gone)(const struct pxt_thread *entry);
 	/*
 	 * Excludes forked processes, under the process lock.  False: one of them holds it and is stopped, or did not
 	 * go on while the patience lasted.
@@ -59,58 +47,68 @@ struct pxt_forks_ops {
 	void (*unlock)(void);
 };
 
-extern const struct pxt_forks_ops pxt_forks_ops;
+#if CONFIG_PTRACE_INHERIT
+
+/* NULL: no inherited stream was made, here or in a parent.  Set under the process lock. */
+extern const struct pxt_forks_ops *_Atomic pxt_forks_ops;
+/* The pid namespace of this process; 0: not known. */
+extern uint32_t pxt_forks_space;
+
+/*
+ * An inherited stream is made: from now on fences reach forked processes, and the table is there.  Called by
+ * create alone.
+ */
+void pxt_forks_begin(void);
+
+PXT_INLINE const struct pxt_forks_ops *pxt_forks_table(void)
+{
+	return atomic_load_explicit(&pxt_forks_ops, memory_order_acquire);
+}
 
 PXT_INLINE bool pxt_forks_any(void)
 {
-	return pxt_forks_ops.any();
-}
+	const struct pxt_forks_ops *ops = pxt_forks_table();
 
-PXT_INLINE void pxt_forks_begin(void)
-{
-	pxt_forks_ops.begin();
+	return ops && ops->any();
 }
 
 PXT_INLINE bool pxt_forks_keeps(unsigned index)
 {
-	return pxt_forks_ops.keeps(index);
+	const struct pxt_forks_ops *ops = pxt_forks_table();
+
+	return ops && ops->keeps(index);
 }
 
 PXT_INLINE bool pxt_forks_after_fork(void)
 {
-	return pxt_forks_ops.after_fork();
-}
+	const struct pxt_forks_ops *ops = pxt_forks_table();
 
-PXT_INLINE bool pxt_forks_gone(const struct pxt_thread *entry)
-{
-	return pxt_forks_ops.gone(entry);
+	return ops && ops->after_fork();
 }
 
 PXT_INLINE bool pxt_forks_lock(struct pxt_patience *patience)
 {
-	return pxt_forks_ops.lock(patience);
+	const struct pxt_forks_ops *ops = pxt_forks_table();
+
+	return !ops || ops->lock(patience);
 }
 
 PXT_INLINE void pxt_forks_unlock(void)
 {
-	pxt_forks_ops.unlock();
+	const struct pxt_forks_ops *ops = pxt_forks_table();
+
+	if (ops)
+		ops->unlock();
 }
 
-PXT_INLINE void pxt_forks_start(void)
-{
-	pxt_forks_ops.start();
-}
-
-PXT_INLINE void pxt_forks_sign(struct pxt_thread *entry, int32_t pid)
-{
-	(void)pid;
-	pxt_forks_ops.sign(entry);
-}
-
-PXT_INLINE bool pxt_forks_foreign(const struct pxt_thread *entry)
-{
-	return pxt_forks_ops.foreign(entry);
-}
+/* The process begins, or a child does. */
+void pxt_forks_start(int32_t pid);
+/* Whose the entry is: this process'. */
+void pxt_forks_sign(struct pxt_thread *entry, int32_t pid);
+/* Another process', for all that is known: with a pid of its own, or the same in another namespace. */
+bool pxt_forks_foreign(const struct pxt_thread *entry);
+/* A thread of a process that is known not to live any more. */
+bool pxt_forks_gone(const struct pxt_thread *entry);
 
 PXT_INLINE bool pxt_forks_known(int inheritance)
 {
@@ -123,8 +121,9 @@ PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
 }
 #else
 
-PXT_INLINE void pxt_forks_start(void)
+PXT_INLINE void pxt_forks_start(int32_t pid)
 {
+	(void)pid;
 }
 
 PXT_INLINE bool pxt_forks_any(void)

@@ -132,7 +132,7 @@ static void start(void)
 
 	pxt_port_mutex_init(&process_mutex);
 	process_pid = pxt_port_pid();
-	pxt_forks_start();
+	pxt_forks_start(process_pid);
 	pxt_port_clock_start(&pxt_clock);
 	if (child)
 		forget_parent();

@@ -19,6 +19,7 @@
 
 #include "format/compiler.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,88 +36,131 @@ struct pxt_thread_table;
 #define PXT_REPLICAS CONFIG_PTRACE_MAX_STREAMS
 #endif
 
-#if CONFIG_PTRACE_FILE_STREAMS
-
 /* What the unit Black Box does when something new is in the directory (blackbox/replica.c). */
 struct pxt_replica_ops {
-	/* Stream @index has its replica at @replica: filled in, and kept up to date from now on. */
-	void (*begin)(uint32_t index, struct pxt_directory *replica);
-	/*
-	 * Stream @index has none any more.  Its memory may go when pxt_threads_wait_left() has returned
-	 * true afterwards.
-	 */
+	/* See pxt_replica_end(), and so on. */
 	void (*end)(uint32_t index);
-	/* In a forked child: there are those of the streams that it goes on with. */
 	void (*after_fork)(void);
-	/*
-	 * Thread @index has entered itself into @table.  Async-signal-safe.  Bound: the replicas, and in
-	 * each a round for every thread of the table that enters itself meanwhile (raise_count()).
-	 */
 	void (*enter)(struct pxt_thread_table *table, uint32_t index);
-	/* Its number and name are in the table. */
 	void (*named)(uint32_t index);
-	/* Whether there is a stream in a file. */
 	bool (*any)(void);
 };
 
-extern const struct pxt_replica_ops pxt_replica_ops;
-
 /* The same for names: only with User Events (blackbox/replica_names.c). */
 struct pxt_replica_names_ops {
-	/* Name @index is in the map, not counted yet. */
 	void (*add)(const struct pxt_names *names, uint32_t index);
-	/* @bytes of the description of name @index are in the pool, @at; its offset is not there yet. */
 	void (*format)(const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes);
-	/* What forked processes (forks.h) have put into the map comes into this process' replicas. */
 	void (*follow)(const struct pxt_names *names);
 };
 
-extern const struct pxt_replica_names_ops pxt_replica_names_ops;
+#if CONFIG_PTRACE_FILE_STREAMS
 
-PXT_INLINE void pxt_replica_begin(uint32_t index, struct pxt_directory *replica)
+/* NULL: there was no replica yet, here or in a parent.  Set under the process lock. */
+extern const struct pxt_replica_ops *_Atomic pxt_replica_ops;
+extern const struct pxt_replica_names_ops *_Atomic pxt_replica_names_ops;
+/* Where a thread that enters itself and who changes the list meet (blackbox/replica.c). */
+extern _Atomic uint32_t pxt_replica_meeting;
+
+/*
+ * Stream @index has its replica at @replica: filled in, and kept up to date from now on.  Of the unit; units alone
+ * call it.
+ */
+void pxt_replica_begin(uint32_t index, struct pxt_directory *replica);
+
+PXT_INLINE const struct pxt_replica_ops *pxt_replica_table(void)
 {
-	pxt_replica_ops.begin(index, replica);
+	return atomic_load_explicit(&pxt_replica_ops, memory_order_acquire);
 }
 
+PXT_INLINE const struct pxt_replica_names_ops *pxt_replica_names_table(void)
+{
+	return atomic_load_explicit(&pxt_replica_names_ops, memory_order_acquire);
+}
+
+/* Nothing is added: it is the meeting that counts. */
+PXT_INLINE void pxt_replica_meet(void)
+{
+	(void)atomic_fetch_add_explicit(&pxt_replica_meeting, 0u, memory_order_acq_rel);
+}
+
+/*
+ * Stream @index has none any more.  Its memory may go when pxt_threads_wait_left() has returned
+ * true afterwards.
+ */
 PXT_INLINE void pxt_replica_end(uint32_t index)
 {
-	pxt_replica_ops.end(index);
+	const struct pxt_replica_ops *ops = pxt_replica_table();
+
+	if (ops)
+		ops->end(index);
 }
 
+/* In a forked child: there are those of the streams that it goes on with. */
 PXT_INLINE void pxt_replica_after_fork(void)
 {
-	pxt_replica_ops.after_fork();
+	const struct pxt_replica_ops *ops = pxt_replica_table();
+
+	if (ops)
+		ops->after_fork();
 }
 
+/*
+ * Thread @index has entered itself into @table.  Async-signal-safe.  Bound: the replicas, and in
+ * each a round for every thread of the table that enters itself meanwhile (raise_count()).
+ */
 PXT_INLINE void pxt_replica_thread(struct pxt_thread_table *table, uint32_t index)
 {
-	pxt_replica_ops.enter(table, index);
+	const struct pxt_replica_ops *ops;
+
+	pxt_replica_meet();
+	ops = pxt_replica_table();
+	if (ops)
+		ops->enter(table, index);
 }
 
+/* Its number and name are in the table. */
 PXT_INLINE void pxt_replica_named(uint32_t index)
 {
-	pxt_replica_ops.named(index);
+	const struct pxt_replica_ops *ops = pxt_replica_table();
+
+	if (ops)
+		ops->named(index);
 }
 
+/* Whether there is a stream in a file. */
 PXT_INLINE bool pxt_replica_any(void)
 {
-	return pxt_replica_ops.any();
+	const struct pxt_replica_ops *ops = pxt_replica_table();
+
+	return ops && ops->any();
 }
 
+/* Name @index is in the map, not counted yet. */
 PXT_INLINE void pxt_replica_names_add(const struct pxt_names *names, uint32_t index)
 {
-	pxt_replica_names_ops.add(names, index);
+	const struct pxt_replica_names_ops *ops = pxt_replica_names_table();
+
+	if (ops)
+		ops->add(names, index);
 }
 
+/* @bytes of the description of name @index are in the pool, @at; its offset is not there yet. */
 PXT_INLINE void pxt_replica_names_format(
     const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
 {
-	pxt_replica_names_ops.format(names, index, at, bytes);
+	const struct pxt_replica_names_ops *ops = pxt_replica_names_table();
+
+	if (ops)
+		ops->format(names, index, at, bytes);
 }
 
+/* What forked processes (forks.h) have put into the map comes into this process' replicas. */
 PXT_INLINE void pxt_replica_names_follow(const struct pxt_names *names)
 {
-	pxt_replica_names_ops.follow(names);
+	const struct pxt_replica_names_ops *ops = pxt_replica_names_table();
+
+	if (ops)
+		ops->follow(names);
 }
 #else
 PXT_INLINE void pxt_replica_end(uint32_t index)

@@ -15,7 +15,7 @@
  *   lanes, slots               a place is its own from the reservation on (core/ring/ring.h)
  *   its thread's entry         while that lives, only it and its handlers write there
  *
- * In the smallest Core (core/tiny) interrupts are kept away instead.
+ * In the smallest Core (tiny) interrupts are kept away instead.
  */
 #ifndef PXT_EMIT_H
 #define PXT_EMIT_H

@@ -269,6 +269,7 @@ static void a_forked_process_that_keeps_the_names_is_waited_for_no_longer(void)
 	struct pxt_patience patience;
 
 	stream = kit_open(&spec);
+	pxt_forks_begin();
 	atomic_store(&pxt_directory->lock, (uint32_t)getppid());
 	begin_slow(LAST);
 	pxt_patience_begin(&patience, 10 * MS_NS);

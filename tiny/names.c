@@ -6,8 +6,8 @@
 #include "core/process/names.h"
 
 #include "base/fields.h"
-#include "core/tiny/tiny.h"
 #include "port_atomic.h"
+#include "tiny/tiny.h"
 
 #include <errno.h>
 

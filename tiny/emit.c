@@ -4,8 +4,8 @@
 #include "core/record/emit.h"
 
 #include "core/stream/wanted.h"
-#include "core/tiny/tiny.h"
 #include "port_atomic.h"
+#include "tiny/tiny.h"
 
 struct pxt_tiny pxt_tiny;
 struct pxt_slot pxt_tiny_slots[PXT_TINY_SLOTS];

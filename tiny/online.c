@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tiny.c - On-Line Trace over core/tiny: making the stream and reading it. */
-#include "core/tiny/tiny.h"
+/* online.c - On-Line Trace of the smallest Core: making the stream and reading it. */
 #include "base/attr.h"
 #include "base/eventinfo.h"
 #include "port/port.h"
 #include "port/port_since.h"
 #include "port_atomic.h"
+#include "tiny/tiny.h"
 
 #include <errno.h>
 

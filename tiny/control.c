@@ -2,8 +2,8 @@
 /* control.c - start, stop, clear, shutdown; see tiny.h. */
 #include "core/process/names.h"
 #include "core/stream/wanted.h"
-#include "core/tiny/tiny.h"
 #include "port_atomic.h"
+#include "tiny/tiny.h"
 
 #include <errno.h>
 

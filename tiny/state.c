@@ -2,9 +2,9 @@
 /* state.c - what a stream can be asked; see tiny.h. */
 #include "base/attr.h"
 #include "core/process/names.h"
-#include "core/tiny/tiny.h"
 #include "port/port.h"
 #include "port_atomic.h"
+#include "tiny/tiny.h"
 
 #include <errno.h>
 #include <trace_np.h>
