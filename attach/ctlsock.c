@@ -9,6 +9,7 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
+#include "core/control/sysevent.h"
 #include "core/process/process.h"
 #include "port/port_sysinfo.h"
 
@@ -149,12 +150,15 @@ static void hear_all(struct pxt_ctlsock *ctlsock)
 {
 	uint64_t before = pxt_port_ticks_ordered();
 
+	/* Release, and seq_cst against the receipt: pairs with awaits(). */
+	atomic_store_explicit(&ctlsock->hears, 1u, memory_order_seq_cst);
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !pxt_ctlsock_ending(ctlsock); i++) {
 		if (ctlsock->watch[i].ready || ctlsock->connection[i].kind == PXT_CONNECTION_ASKS)
 			pxt_connections_receive(ctlsock, i);
 	}
 	if (!pxt_ctlsock_ending(ctlsock) && !ctlsock->closed && pxt_connections_accept(ctlsock))
 		pxt_wide_set(&ctlsock->known_until, before);
+	atomic_store_explicit(&ctlsock->hears, 0u, memory_order_release);
 }
 
 /* Each turn is bounded, whatever connections do: one message of each, so many new ones, one pull. */
@@ -162,6 +166,7 @@ static void answer(void *argument)
 {
 	struct pxt_ctlsock *ctlsock = argument;
 
+	atomic_store_explicit(&ctlsock->helper, pxt_port_tid(), memory_order_relaxed);
 	while (!pxt_ctlsock_ending(ctlsock)) {
 		sleep_until_called(ctlsock);
 		ctlsock->turn++;
@@ -304,6 +309,28 @@ static uint64_t known_until(struct pxt_ctlsock *ctlsock, uint64_t clock)
 	return known < clock && clock - known < pxt_process_holdback_ticks() ? known : clock;
 }
 
+/*
+ * A message waits at the door until the helper takes it, and from before that on `hears` is set: so a message is
+ * seen in one of the two, if they are looked at in this order.
+ */
+static bool has_message(const struct pxt_ctlsock *ctlsock)
+{
+	if (!ctlsock->files->door ||
+	    atomic_load_explicit(&ctlsock->helper, memory_order_relaxed) == pxt_port_tid())
+		return false;
+	return pxt_port_local_door_awaits(ctlsock->files->door) ||
+	       atomic_load_explicit(&ctlsock->hears, memory_order_acquire);
+}
+
+static bool awaits(struct pxt_stream *stream, bool last)
+{
+	if (!has_message(stream->share))
+		return false;
+	if (last)
+		pxt_sysevent_error(stream->block, POSIX_TRACE_ERROR_ATTACH_NP, ETIMEDOUT);
+	return true;
+}
+
 static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)
 {
 	struct pxt_ctlsock *ctlsock = stream->share;
@@ -336,6 +363,7 @@ const struct pxt_share_ops pxt_attach_share = {
 	.open = open_ctlsock,
 	.close = close_ctlsock,
 	.pull = pull,
+	.awaits = awaits,
 	.state = state,
 	.forget = forget,
 };

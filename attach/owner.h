@@ -62,6 +62,9 @@ struct pxt_ctlsock {
 	_Atomic uint32_t ending;
 	_Atomic uint32_t fate; /* enum pxt_helper */
 	pxt_wide known_until;  /* ticks: who has sent a message before is attached; by the helper */
+	_Atomic uint32_t
+	    hears; /* the helper takes messages, and may have some whose sender is not attached yet */
+	_Atomic int32_t helper; /* its thread's number */
 
 	/* The helper's: here and after `present`. */
 	uint64_t turn;

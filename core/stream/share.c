@@ -7,6 +7,7 @@
 #include <errno.h>
 
 const struct pxt_share_ops *_Atomic pxt_share_ops;
+uint64_t pxt_share_answer_ns = UINT64_C(3000000000);
 
 /* No thread knows the identifier yet but those who come by the name. */
 int pxt_share_name(struct pxt_stream *stream)
@@ -40,6 +41,33 @@ void pxt_share_forget(void)
 		pxt_share_table()->forget(i);
 }
 
+static bool is_answered(trace_id_t trid, bool last)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	bool answered;
+
+	if (!stream)
+		return true;
+	answered = !stream->share || pxt_block_state(stream->block) == PXT_GATE_OFF ||
+	           !pxt_share_table()->awaits(stream, last);
+	pxt_stream_unlock(stream);
+	return answered;
+}
+
+static void wait_for_answers(trace_id_t trid)
+{
+	const uint64_t slice = 1000000;
+	struct pxt_patience patience;
+
+	pxt_patience_begin(&patience, pxt_share_answer_ns);
+	while (!is_answered(trid, false)) {
+		if (!pxt_patience_pause(&patience, slice)) {
+			(void)is_answered(trid, true);
+			return;
+		}
+	}
+}
+
 static bool is_settled(trace_id_t trid, uint64_t clock)
 {
 	struct pxt_stream *stream = pxt_stream_lock(trid);
@@ -62,6 +90,7 @@ void pxt_share_settle(trace_id_t trid)
 
 	if (!pxt_share_table())
 		return;
+	wait_for_answers(trid);
 	clock = pxt_port_ticks_ordered();
 	pxt_patience_begin(&patience, pxt_holdback_ns);
 	while (!is_settled(trid, clock) && pxt_patience_pause(&patience, slice))

@@ -46,6 +46,12 @@ struct pxt_share_ops {
 	 * Bound: the slots of all producers.
 	 */
 	uint64_t (*pull)(struct pxt_stream *stream, uint64_t clock, bool all);
+	/*
+	 * Somebody has sent a message that is not answered yet: what it recorded since cannot be pulled.  False in
+	 * the thread that answers.  @last: it is waited for no longer, and the stream gets an error event of it.
+	 * With the stream's mutex; does not wait.
+	 */
+	bool (*awaits)(struct pxt_stream *stream, bool last);
 	/* The stream was started or stopped.  With the stream's mutex; does not wait. */
 	void (*state)(struct pxt_stream *stream);
 	/*
@@ -58,6 +64,9 @@ struct pxt_share_ops {
 
 /* NULL: nothing in this process was ever given a name.  Set at any time, by threads beside each other. */
 extern const struct pxt_share_ops *_Atomic pxt_share_ops;
+
+/* Tests make it shorter. */
+extern uint64_t pxt_share_answer_ns;
 
 /* Acquire: pairs with the release in attach/attr.c. */
 PXT_INLINE const struct pxt_share_ops *pxt_share_table(void)
@@ -144,7 +153,9 @@ void pxt_share_close(struct pxt_stream *stream);
 /*
  * Before a stop and the like, with no lock: returns when all that others have recorded by now is in
  * the producers' lane.  Usually that is one pull; a type that is new here must be learnt first, an unfinished
- * record is waited for, each for the hold-back time at most.
+ * record is waited for, each for the hold-back time at most.  Before that, who has sent a message is attached:
+ * that takes the helper a CPU, which a full machine may give it late.  It is waited for up to
+ * pxt_share_answer_ns; then the stream has an error event.
  */
 void pxt_share_settle(trace_id_t trid);
 /*

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held.c - a write into memory that another process sent takes as long as that process likes: it may hold the
- * lock of the memory's inode.  The stream's shutdown does not wait for that.
+ * held.c - the owner's helper is held up.
+ *
+ * A write into memory that another process sent takes as long as that process likes: it may hold the lock of the
+ * memory's inode.  The stream's shutdown does not wait for that.  A helper that gets no CPU is waited for, so that
+ * guests that have come and gone meanwhile are in the stream.
  */
 #define _GNU_SOURCE
 #include "attach/kit.h"
 #include "core/process/process.h"
+#include "core/stream/share.h"
 #include "core/testpoints.h"
+#include "party.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -101,7 +106,142 @@ static void a_log_that_grows_and_is_held_does_not_hold_the_shutdown(void)
 	expect_shutdown_in_time(PXT_CTLSOCK_FOLLOW);
 }
 
+/* ---- A helper that is late, and guests ---- */
+
+static int held_at;
+
+static void stand_at(int point)
+{
+	if (point != held_at || !atomic_exchange(&held, false))
+		return;
+	(void)sem_post(&stands);
+	while (sem_wait(&may_go) != 0)
+		continue;
+}
+
+static void hold_helper_at(int point)
+{
+	PXT_EQ(sem_init(&stands, 0, 0), 0);
+	PXT_EQ(sem_init(&may_go, 0, 0), 0);
+	held_at = point;
+	atomic_store(&held, true);
+	pxt_testpoint_hook_set(stand_at);
+}
+
+static void wait_until_it_stands(void)
+{
+	while (sem_wait(&stands) != 0)
+		continue;
+}
+
+static void come_and_go(void *number)
+{
+	trace_event_id_t id;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	pxt_testpoint_hook_set(NULL);
+	if (posix_trace_attr_init(&attr) != 0)
+		_exit(1);
+	attr._pxt_flags |= PXT_ATTR_GUEST;
+	if (posix_trace_attach_np(owner_name, &attr, &trid) != 0 ||
+	    posix_trace_eventid_open("held.guest", &id) != 0)
+		_exit(2);
+	posix_trace_event(id, number, sizeof(uint32_t));
+	_exit(0);
+}
+
+static void guest_comes_and_goes(uint32_t number)
+{
+	struct producer guest = producer_begin(come_and_go, &number);
+
+	producer_end(&guest);
+}
+
+/* Longer than the hold-back time, after which a stop waits for nothing else. */
+static void *let_go_later(void *nothing)
+{
+	pxt_sleep_ms(400);
+	(void)sem_post(&may_go);
+	return nothing;
+}
+
+static void guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stopped_stream(void)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct pxt_event events[2];
+	pthread_t thread;
+
+	hold_helper_at(PXT_TP_OWNER_MAPPED);
+	pxt_share_answer_ns = UINT64_C(60000000000);
+	guest_comes_and_goes(1);
+	wait_until_it_stands();
+	guest_comes_and_goes(2);
+	PXT_EQ_FATAL(pthread_create(&thread, NULL, let_go_later, NULL), 0);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(pthread_join(thread, NULL), 0);
+	PXT_EQ_FATAL(owner_collect(trid, events, 2, 0), 2);
+	for (uint32_t i = 0; i < 2; i++)
+		PXT_EQ(events[i].data[0], i + 1u);
+	pxt_testpoint_hook_set(NULL);
+	owner_close(trid);
+}
+
+#if CONFIG_PTRACE_SYSEV_ERROR
+static void a_guest_that_is_waited_for_in_vain_is_an_error_event(void)
+{
+	int data = POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, ETIMEDOUT);
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct pxt_event event;
+
+	CU_ASSERT(pxt_next(trid, &event)); /* START */
+	hold_helper_at(PXT_TP_OWNER_MAPPED);
+	pxt_share_answer_ns = 10000000;
+	guest_comes_and_goes(1);
+	wait_until_it_stands();
+	PXT_EQ(posix_trace_stop(trid), 0);
+	pxt_expect(trid, POSIX_TRACE_ERROR, &data, sizeof(data));
+	(void)sem_post(&may_go);
+	pxt_testpoint_hook_set(NULL);
+	owner_close(trid);
+}
+#endif
+
+/* It would wait for the answer that it gives itself. */
+static void a_helper_that_is_told_to_stop_does_not_wait_for_itself(void)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct pxt_ctlsock_reply reply;
+	struct pxt_ctlsock_request stop = {
+		.magic = PXT_CTLSOCK_MAGIC, .version = PXT_CTLSOCK_VERSION, .what = PXT_CTLSOCK_STOP
+	};
+	char text[256];
+	long long begun;
+	int fd = at_connect(owner_name);
+
+	hold_helper_at(PXT_TP_OWNER_SAID);
+	pxt_share_answer_ns = UINT64_C(60000000000);
+	PXT_EQ(at_tell(fd, PXT_CTLSOCK_STATUS), 0);
+	wait_until_it_stands();
+	PXT_EQ(at_send(fd, &stop, sizeof(stop), NULL, 0), 0);
+	guest_comes_and_goes(1);
+	begun = pxt_now_ns();
+	(void)sem_post(&may_go);
+	while (at_hear(fd, &reply, text) < 0 && pxt_now_ns() - begun < 30000000000)
+		continue;
+	CU_ASSERT(pxt_now_ns() - begun < 30000000000);
+	PXT_EQ(reply.error, 0);
+	(void)close(fd);
+	pxt_testpoint_hook_set(NULL);
+	owner_close(trid);
+}
+
 static const struct pxt_case cases[] = {
+	PXT_CASE(guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stopped_stream),
+#if CONFIG_PTRACE_SYSEV_ERROR
+	PXT_CASE(a_guest_that_is_waited_for_in_vain_is_an_error_event),
+#endif
+	PXT_CASE(a_helper_that_is_told_to_stop_does_not_wait_for_itself),
 	PXT_CASE(a_snapshot_that_is_held_does_not_hold_the_shutdown),
 	PXT_CASE(a_log_that_grows_and_is_held_does_not_hold_the_shutdown),
 };

@@ -289,9 +289,16 @@ static uint64_t pull_nothing(struct pxt_stream *shared, uint64_t clock, bool all
 	return 0;
 }
 
+static bool await_nobody(struct pxt_stream *shared, bool last)
+{
+	(void)shared;
+	(void)last;
+	return false;
+}
+
 static void producers_are_waited_for_no_longer(void)
 {
-	static const struct pxt_share_ops ops = { .pull = pull_nothing };
+	static const struct pxt_share_ops ops = { .pull = pull_nothing, .awaits = await_nobody };
 	const struct pxt_share_ops *before = pxt_share_ops;
 
 	stream = kit_open(&spec);
