@@ -15,6 +15,7 @@
  *          follow.c  a log that grows, for pxtrace attach
  *          intake.c  producers' memory: checked once, pulled again and again
  *          intake_lane.c one lane of it: finished, overwritten, never to be finished
+ *          intake_tally.c  how often a guest has taken its locks, into the stream
  *          intake_types.c  producers' event types, in this process' numbers
  *          intake_put.c  stores what was taken over into the owner's stream
  * Producer:   producer.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
@@ -68,12 +69,22 @@ struct pxt_producer_payload {
 };
 
 /*
- * Maps the memfds @stream and @directory (-1: it is behind the stream, in a guest's) for reading and checks
- * them whole: sealed against shrinking, headers, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
+ * Memfds of a producer's, -1: none.  A guest's has its directory behind the stream, and may count its locks
+ * (format/locktally.h).
+ */
+struct pxt_intake_files {
+	int stream;
+	int directory;
+	int tally;
+};
+
+/*
+ * Maps @files for reading and checks them whole: sealed against shrinking, headers, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
  * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).  What is
  * kept of it is allocated here, so that places which nobody takes cost nothing.
  */
-int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer_memory **made);
+int pxt_intake_begin(
+    const struct pxt_intake_files *files, int32_t pid, struct pxt_producer_memory **made);
 /*
  * Takes over names and descriptions that came since, into this process' name map; without any lock.
  * Called by the helper when a producer arrives, each period, and when a pull has met a type that is

@@ -109,13 +109,13 @@ static void send_error(
 
 /* ---- Hearing ---- */
 
-static unsigned descriptors_of(const struct pxt_ctlsock_request *request)
+static unsigned descriptors_of(const struct pxt_ctlsock_request *request, unsigned given)
 {
 	switch (request->what) {
 	case PXT_CTLSOCK_ATTACH:
 		return 2;
 	case PXT_CTLSOCK_GUEST:
-		return request->how ? 0 : 1;
+		return request->how ? 0 : given == 2 ? 2 : 1;
 	case PXT_CTLSOCK_SNAPSHOT:
 	case PXT_CTLSOCK_FOLLOW:
 		return 1;
@@ -141,9 +141,9 @@ static const char *malformed(const struct pxt_ctlsock *ctlsock, size_t bytes, un
 		return "an unknown request";
 	if (request->text_bytes && request->what != PXT_CTLSOCK_FILTER)
 		return "a text that belongs to nothing";
-	if (descriptors > descriptors_of(request))
+	if (descriptors > descriptors_of(request, descriptors))
 		return "a descriptor that belongs to nothing";
-	if (descriptors < descriptors_of(request))
+	if (descriptors < descriptors_of(request, descriptors))
 		return "a descriptor is missing";
 	return NULL;
 }
@@ -186,7 +186,7 @@ static void take_request(
 		if (request->what == PXT_CTLSOCK_GUEST)
 			end_former(ctlsock, ctlsock->connection[i].pid);
 		error = pxt_request_do(
-		    ctlsock, i, request, ctlsock->in.text, passed->fd, ctlsock->out.text);
+		    ctlsock, i, request, ctlsock->in.text, passed, ctlsock->out.text);
 		if (request->what == PXT_CTLSOCK_GUEST) {
 			if (error)
 				pxt_connections_close(ctlsock, i);

@@ -149,34 +149,37 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 	return error == EFBIG ? ENOTSUP : error;
 }
 
-static int map(struct pxt_producer_memory *producer, int stream, int directory)
+static int map(struct pxt_producer_memory *producer, const struct pxt_intake_files *files)
 {
 	const void *memory;
-	bool guest = directory < 0;
-	int error = view(stream, largest(), guest, &memory, &producer->bytes);
+	bool guest = files->directory < 0;
+	int error = view(files->stream, largest(), guest, &memory, &producer->bytes);
 
 	if (error)
 		return error;
 	producer->memory = memory;
 	if (guest)
 		return 0;
-	error = view(directory, sizeof(*producer->directory) + PAGE, false, &memory,
+	error = view(files->directory, sizeof(*producer->directory) + PAGE, false, &memory,
 	    &producer->directory_bytes);
 	if (!error)
 		producer->directory = memory;
 	return error;
 }
 
-int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer_memory **made)
+int pxt_intake_begin(
+    const struct pxt_intake_files *files, int32_t pid, struct pxt_producer_memory **made)
 {
 	struct pxt_producer_memory *producer = pxt_port_alloc(sizeof(*producer));
 	int error;
 
 	if (!producer)
 		return ENOMEM;
-	error = map(producer, stream, directory);
+	error = map(producer, files);
 	if (!error)
 		error = check_headers(producer);
+	if (!error && files->tally >= 0)
+		error = pxt_intake_tally_begin(producer, files->tally);
 	if (error) {
 		pxt_intake_end(producer);
 		return error;
@@ -194,6 +197,7 @@ int pxt_intake_begin(int stream, int directory, int32_t pid, struct pxt_producer
 
 void pxt_intake_end(struct pxt_producer_memory *producer)
 {
+	pxt_intake_tally_end(producer);
 	if (producer->memory)
 		pxt_port_free((void *)(uintptr_t)producer->memory, producer->bytes);
 	if (producer->directory_bytes)
@@ -219,15 +223,18 @@ void pxt_intake_gone(struct pxt_producer_memory *producer)
 	producer->gone_at = now ? now : 1u;
 }
 
-bool pxt_intake_empty(struct pxt_producer_memory *producer)
+static bool is_drained(const struct pxt_producer_memory *producer)
 {
-	if (!producer->gone_at)
-		return false;
 	for (uint32_t i = 0; i < producer->lanes; i++) {
 		if (producer->lane[i].pos != producer->lane[i].head)
 			return false;
 	}
 	return true;
+}
+
+bool pxt_intake_empty(struct pxt_producer_memory *producer)
+{
+	return producer->gone_at && is_drained(producer) && !producer->tally;
 }
 
 /* ---- Of the producer's words, this process' ---- */
@@ -404,6 +411,8 @@ static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memor
 		tell_lost(pull);
 		if (producer->again)
 			event.ticks = producer->bound;
+		pull->latest = event.ticks > pull->latest ? event.ticks : pull->latest;
+		pxt_intake_tally_note(producer, &event);
 		if (!producer->again || is_told_again(&event))
 			(void)pxt_intake_put_record(pull->stream, &event);
 	}
@@ -527,6 +536,27 @@ static bool is_pressed(struct pxt_producer_memory *producer)
 	return false;
 }
 
+/*
+ * Of those that have gone, after all that they recorded, and at the last look of all.  With the stamp of what was taken
+ * last.
+ */
+static void tell_counts(struct pxt_producer_pull *pull, const struct crowd *crowd, bool stops)
+{
+	uint64_t ticks = pull->latest;
+
+	for (unsigned i = 0; i < crowd->count; i++)
+		if (crowd->producers[i] && crowd->producers[i]->bound > ticks)
+			ticks = crowd->producers[i]->bound;
+	for (unsigned i = 0; i < crowd->count; i++) {
+		struct pxt_producer_memory *producer = crowd->producers[i];
+
+		if (!producer || !(stops || (producer->gone_at && is_drained(producer))))
+			continue;
+		if (pxt_intake_tally_tell(pull, producer, ticks) && producer->gone_at)
+			pxt_intake_tally_end(producer);
+	}
+}
+
 uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *const *producers,
     unsigned count, struct pxt_producer_payload *payload, uint64_t clock, bool all)
 {
@@ -534,6 +564,8 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 		.stream = stream, .payload = payload->bytes, .clock = clock, .all = all
 	};
 	struct crowd crowd = { .producers = producers, .count = count, .limit = clock };
+	/* The last look: what lives will be told no more. */
+	bool stops = all && stream->block->full_policy == POSIX_TRACE_FLUSH;
 
 	for (unsigned i = 0; i < count; i++) {
 		for (uint32_t at = 0; producers[i] && at < producers[i]->lanes; at++)
@@ -554,6 +586,7 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 			drop_lies(&pull, producers[i]);
 	}
 	tell_lost(&pull);
+	tell_counts(&pull, &crowd, stops);
 	for (unsigned i = 0; i < count; i++) {
 		if (!producers[i])
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.h - what the owner notes of a producer's memory (intake.c, intake_lane.c, intake_types.c).
+ * intake.h - what the owner notes of a producer's memory (intake.c, intake_lane.c, intake_tally.c, intake_types.c).
  *
  *   concurrency     learn (intake_types.c)   pull (the rest)   the producer
  *   learn                     -                     X                X
@@ -56,6 +56,7 @@ struct pxt_producer_memory {
 	size_t bytes;
 	const struct pxt_directory *directory; /* mapped for reading */
 	size_t directory_bytes;                /* 0: it is a guest's, behind the stream */
+	struct pxt_intake_tally *tally;        /* NULL: it counts nothing, or all was told */
 	int32_t pid;
 	uint32_t lanes;
 	uint32_t mask;      /* slots of a lane less 1 */
@@ -103,6 +104,7 @@ struct pxt_producer_pull {
 	unsigned char *payload; /* of one record, PXT_PRODUCER_PAYLOAD bytes */
 	uint64_t clock;
 	uint64_t lost;
+	uint64_t latest; /* stamp of what was put */
 	bool all;
 	bool last; /* the last round: who is not waited for is passed over */
 };
@@ -128,6 +130,21 @@ PXT_INLINE uint32_t pxt_intake_lane_info(const struct pxt_intake_lane *lane)
 {
 	return (uint32_t)(lane->low >> 32);
 }
+
+/* ---- Counts of locks (attach/intake_tally.c) ---- */
+
+/* EINVAL, ENOTSUP, ENOMEM or 0. */
+int pxt_intake_tally_begin(struct pxt_producer_memory *producer, int fd);
+void pxt_intake_tally_end(struct pxt_producer_memory *producer);
+/* A record of the producer's: what is told of its counts is told as its thread's. */
+void pxt_intake_tally_note(
+    struct pxt_producer_memory *producer, const struct pxt_ring_event *event);
+/*
+ * What was counted and not told, as far as there is room.  False: there is more.  Stamps are @ticks.  Bound: the slots
+ * of the memory.
+ */
+bool pxt_intake_tally_tell(
+    struct pxt_producer_pull *pull, struct pxt_producer_memory *producer, uint64_t ticks);
 
 /* ---- Types (attach/intake_types.c) ---- */
 

@@ -155,13 +155,15 @@ unsigned pxt_connections_count(const struct pxt_ctlsock *ctlsock, enum pxt_conne
 
 /* ---- Producers (producers.c); the helper ---- */
 
-/* An errno value, 0 or: it is one from now on.  @fd: its stream, its directory. */
-int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2]);
+/* An errno value, 0 or: it is one from now on. */
+int pxt_producers_add(
+    struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
 /*
- * The same of one that does not wait for an answer.  @fd: its stream.  The connection's descriptor becomes one that
+ * The same of one that does not wait for an answer.  The connection's descriptor becomes one that
  * tells of the process' end.
  */
-int pxt_producers_add_guest(struct pxt_ctlsock *ctlsock, unsigned i, int fd);
+int pxt_producers_add_guest(
+    struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
 /* Its connection has ended. */
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Types that producers have defined by now.  False: there are no producers. */
@@ -176,11 +178,12 @@ void pxt_producers_end(struct pxt_ctlsock *ctlsock);
 /* What the stream is, and does. */
 int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status);
 /*
- * An errno value; then @text may say what was wrong.  @fd: descriptors stay the caller's, who has
+ * An errno value; then @text may say what was wrong.  @passed: descriptors stay the caller's, who has
  * checked @what, that there are as many as are needed, and that the text ends in NUL.
  */
 int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
-    const struct pxt_ctlsock_request *request, const char *words, const int *fd, char text[128]);
+    const struct pxt_ctlsock_request *request, const char *words,
+    const struct pxt_port_passed *passed, char text[128]);
 /* What a unit does that may be off: ENOTSUP then. */
 int pxt_ask_flush(struct pxt_ctlsock *ctlsock);
 int pxt_ask_filter(

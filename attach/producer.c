@@ -432,6 +432,9 @@ static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *tr
 		(void)request(connection, PXT_CTLSOCK_GUEST, error, NULL);
 		return error;
 	}
+	/* The door's counts of locks (format/locktally.h). */
+	if (attr->_pxt_file)
+		file.fd[file.count++] = attr->_pxt_file - 1;
 	error = hand_over(stream, &file, connection, trid);
 	pxt_port_local_close(file.fd[0]);
 	return error;

@@ -55,7 +55,7 @@ static uint32_t free_place(const struct pxt_ctlsock *ctlsock)
 }
 
 /* One attached process more; refused where there are as many as the configuration allows. */
-int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
+int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files)
 {
 	const struct pxt_ctlsock_request *request = &ctlsock->in.request;
 	struct pxt_connection *connection = &ctlsock->connection[i];
@@ -76,7 +76,7 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 	}
 	if (producer == CONFIG_PTRACE_ATTACH_MAX)
 		return EAGAIN;
-	error = pxt_intake_begin(fd[0], fd[1], connection->pid, &ctlsock->producers[producer]);
+	error = pxt_intake_begin(files, connection->pid, &ctlsock->producers[producer]);
 	if (error)
 		return error;
 	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
@@ -90,11 +90,11 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const int fd[2])
 	return error;
 }
 
-int pxt_producers_add_guest(struct pxt_ctlsock *ctlsock, unsigned i, int fd)
+int pxt_producers_add_guest(
+    struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files)
 {
 	struct pxt_connection *connection = &ctlsock->connection[i];
 	int *kept = &ctlsock->files->connection[i];
-	const int files[2] = { fd, -1 };
 	int life;
 	int ended;
 	int error;

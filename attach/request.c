@@ -87,16 +87,20 @@ int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *s
 
 /* The stream tells who was not let in. */
 static int attach(struct pxt_ctlsock *ctlsock, unsigned i,
-    const struct pxt_ctlsock_request *request, const int *fd)
+    const struct pxt_ctlsock_request *request, const struct pxt_port_passed *passed)
 {
+	struct pxt_intake_files files = { passed->fd[0], -1, -1 };
 	int error;
 
+	if (passed->count > 1)
+		*(request->what == PXT_CTLSOCK_GUEST ? &files.tally : &files.directory) =
+		    passed->fd[1];
 	if (request->what != PXT_CTLSOCK_GUEST)
-		error = pxt_producers_add(ctlsock, i, fd);
+		error = pxt_producers_add(ctlsock, i, &files);
 	else if (request->how)
 		error = request->how & 0xffff;
 	else
-		error = pxt_producers_add_guest(ctlsock, i, fd[0]);
+		error = pxt_producers_add_guest(ctlsock, i, &files);
 
 	if (error && pxt_stream_enter(ctlsock->stream)) {
 		pxt_sysevent_error(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error);
@@ -106,14 +110,15 @@ static int attach(struct pxt_ctlsock *ctlsock, unsigned i,
 }
 
 int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
-    const struct pxt_ctlsock_request *request, const char *words, const int *fd, char text[128])
+    const struct pxt_ctlsock_request *request, const char *words,
+    const struct pxt_port_passed *passed, char text[128])
 {
 	/* Core waits for types to be learnt, when it stops or copies; here that would be for itself. */
 	(void)pxt_producers_learn(ctlsock);
 	switch ((enum pxt_ctlsock_what)request->what) {
 	case PXT_CTLSOCK_ATTACH:
 	case PXT_CTLSOCK_GUEST:
-		return attach(ctlsock, i, request, fd);
+		return attach(ctlsock, i, request, passed);
 	case PXT_CTLSOCK_STATUS:
 		return 0;
 	case PXT_CTLSOCK_START:
@@ -127,9 +132,9 @@ int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
 	case PXT_CTLSOCK_FILTER:
 		return pxt_ask_filter(ctlsock, request->how, words, request->text_bytes, text);
 	case PXT_CTLSOCK_SNAPSHOT:
-		return pxt_follow_snapshot(ctlsock, fd[0]);
+		return pxt_follow_snapshot(ctlsock, passed->fd[0]);
 	case PXT_CTLSOCK_FOLLOW:
-		return pxt_follow_begin_log(ctlsock, i, fd[0]);
+		return pxt_follow_begin_log(ctlsock, i, passed->fd[0]);
 	default:
 		return EPROTO;
 	}

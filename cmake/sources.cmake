@@ -209,6 +209,7 @@ ptrace_unit(ATTACH SOURCES
 	attach/intake.c
 	attach/name.c
 	attach/request.c
+	attach/intake_tally.c
 	attach/intake_types.c
 	core/stream/share.c)
 ptrace_unit(ATTACH IF TOLOG SOURCES

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/names.h"
+#include "sysevents/wrap/tally.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -38,6 +39,7 @@ static struct waiting tell_wait(
 		int64_t asked_ns; /* is there where the wait has a limit */
 	} data = { pxt_wrap_address(cond), pxt_wrap_address(mutex), asked };
 
+	(void)pxt_tally_release(mutex);
 	posix_trace_system_event_np(POSIX_TRACE_COND_WAIT_NP, &data,
 	    sizeof(data) - (asked == PXT_WAIT_NO_LIMIT ? sizeof(data.asked_ns) : 0), caller);
 	return (struct waiting){ cond, mutex, caller, pxt_wait_clock(), ECANCELED };
@@ -58,6 +60,8 @@ static void tell_resume(const struct waiting *waiting)
 	unsigned callers = pxt_wait_callers(ns, waiting->caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
+	if (pxt_wrap_wishes.counts)
+		pxt_tally_hold(waiting->mutex);
 	posix_trace_system_event_np(POSIX_TRACE_COND_RESUME_NP, &data,
 	    sizeof(data) - (PXT_WAIT_CALLERS - callers) * sizeof(*data.callers), waiting->caller);
 }

@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
+#include "sysevents/wrap/tally.h"
 
 #include <linux/seccomp.h>
 #include <sys/mman.h>
@@ -91,6 +92,10 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mlockall)(int flags)
 {
 	int result = PXT_WRAP_CALL(mlockall)(flags);
 
+	if (result == 0 || errno != ENOMEM)
+		return result;
+	pxt_tally_shrink();
+	result = PXT_WRAP_CALL(mlockall)(flags);
 	if (result == 0 || errno != ENOMEM || !pxt_start_end("mlockall: no room for both"))
 		return result;
 	return PXT_WRAP_CALL(mlockall)(flags);

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/names.h"
 #include "sysevents/wrap/process.h"
+#include "sysevents/wrap/tally.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -59,6 +60,14 @@ PXT_WRAP_INLINE bool is_held(const pthread_mutex_t *mutex)
 	return (word & WORD_THREAD) && !(word & WORD_DIED);
 }
 
+/* By several processes: each operation is told, so that they know of each other. */
+#define KIND_SHARED 0x80
+
+PXT_WRAP_INLINE bool is_shared(const pthread_mutex_t *mutex)
+{
+	return __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & KIND_SHARED;
+}
+
 #if PXT_GROUP_MUTEX_LOCK
 /* ---- Taking one ---- */
 
@@ -85,6 +94,8 @@ static void tell_wait(const pthread_mutex_t *mutex, const void *caller)
 	} data = { pxt_wrap_address(mutex), holder_of(mutex) };
 
 	pxt_process_catch_up();
+	if (data.holder)
+		pxt_tally_tell_holders(mutex, PXT_LOCKTALLY_MUTEX, data.holder);
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, &data, 12, caller);
 }
 
@@ -99,6 +110,20 @@ PXT_WRAP_INLINE void tell_locked(const pthread_mutex_t *mutex, int result, const
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_LOCK_NP, &data, sizeof(data), caller);
 }
 
+PXT_WRAP_INLINE bool is_taken(int result)
+{
+	return result == 0 || result == EOWNERDEAD;
+}
+
+/* It was free, or robust, which says nothing of a wait. */
+static void tell_free(const pthread_mutex_t *mutex, int result, const void *caller)
+{
+	if (!pxt_wrap_wishes.counts || is_shared(mutex))
+		tell_locked(mutex, result, caller);
+	else if (is_taken(result))
+		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, caller);
+}
+
 static void tell_got(const pthread_mutex_t *mutex, uint64_t begin, int result, const void *caller)
 {
 	struct locked data = { .lock = pxt_wrap_address(mutex), .result = result };
@@ -106,6 +131,10 @@ static void tell_got(const pthread_mutex_t *mutex, uint64_t begin, int result, c
 	unsigned callers = pxt_wait_callers(ns, caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
+	if (pxt_wrap_wishes.counts && is_taken(result) && !is_shared(mutex)) {
+		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, caller);
+		pxt_tally_hold(mutex);
+	}
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_LOCK_NP, &data,
 	    offsetof(struct locked, callers) + callers * sizeof(*data.callers), caller);
 }
@@ -126,8 +155,7 @@ static bool is_had(const pthread_mutex_t *mutex, int tried, const void *caller)
 {
 	if (tried == EBUSY || tried == UNTRIED)
 		return false;
-	if (!pxt_wrap_wishes.contended)
-		tell_locked(mutex, tried, caller);
+	tell_free(mutex, tried, caller);
 	return true;
 }
 
@@ -146,8 +174,8 @@ static int end(
 {
 	if (tried == EBUSY)
 		tell_got(mutex, since, result, caller);
-	else if (!pxt_wrap_wishes.contended)
-		tell_locked(mutex, result, caller);
+	else
+		tell_free(mutex, result, caller);
 	return result;
 }
 
@@ -169,8 +197,11 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_mutex_lock)(mutex);
 	tried = try_first(mutex);
-	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.contended)
+	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.counts &&
+	    PXT_WRAP_LIKELY(!is_shared(mutex))) {
+		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, PXT_WRAP_CALLER());
 		return 0;
+	}
 	return lock(mutex, tried, PXT_WRAP_CALLER());
 }
 
@@ -178,8 +209,8 @@ PXT_WRAP_INLINE int try(pthread_mutex_t *mutex, const void *caller)
 {
 	int result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
 
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) && !pxt_wrap_wishes.contended)
-		tell_locked(mutex, result, caller);
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		tell_free(mutex, result, caller);
 	return result;
 }
 
@@ -235,8 +266,10 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_lock)(mtx_t *mutex)
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(mtx_lock)(mutex);
 	tried = try_first(pxt_c11_mutex(mutex));
-	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.contended)
+	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.counts) {
+		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, PXT_WRAP_CALLER());
 		return thrd_success;
+	}
 	return pxt_c11_result(lock(pxt_c11_mutex(mutex), tried, PXT_WRAP_CALLER()));
 }
 
@@ -319,8 +352,10 @@ static __attribute__((noinline)) int unlock(pthread_mutex_t *mutex, const void *
 
 PXT_WRAP_INLINE bool tells_unlock(const pthread_mutex_t *mutex)
 {
-	return pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_UNLOCK_NP) &&
-	       !(pxt_wrap_wishes.contended && !is_awaited(mutex));
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_UNLOCK_NP))
+		return false;
+	return !pxt_wrap_wishes.counts || pxt_tally_release(mutex) || is_awaited(mutex) ||
+	       is_shared(mutex);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_unlock)(pthread_mutex_t *mutex)

@@ -7,6 +7,7 @@
 #include "sysevents/wrap/process.h"
 
 #include "format/elfnote.h"
+#include "sysevents/wrap/tally.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -52,10 +53,12 @@ void pxt_process_tell_copy(int fd, int from, const void *caller)
 
 int pxt_process_tell_memory(int result, const volatile void *at, size_t bytes, const void *caller)
 {
-	if (result == 0)
-		pxt_process_tell(
-		    POSIX_TRACE_PROCESS_MEMORY_NP, 0, pxt_wrap_address(at), bytes, NULL, caller);
-	return result;
+	if (result != 0)
+		return result;
+	pxt_tally_tell_taken(at, bytes);
+	pxt_process_tell(
+	    POSIX_TRACE_PROCESS_MEMORY_NP, 0, pxt_wrap_address(at), bytes, NULL, caller);
+	return 0;
 }
 
 /* The thread's CPU clock is its number, with three bits behind it that say what sort of clock it is. */

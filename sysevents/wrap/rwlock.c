@@ -10,9 +10,17 @@
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
+#include "sysevents/wrap/tally.h"
 
 #include <pthread.h>
 #include <time.h>
+
+_Static_assert(POSIX_TRACE_KIND_WRITE_NP - POSIX_TRACE_KIND_READ_NP ==
+                       (int)PXT_LOCKTALLY_WRITE - (int)PXT_LOCKTALLY_READ &&
+                   POSIX_TRACE_KIND_SPIN_NP - POSIX_TRACE_KIND_READ_NP ==
+                       (int)PXT_LOCKTALLY_SPIN - (int)PXT_LOCKTALLY_READ,
+    "kinds have the same order");
+#define TALLY_OF(kind) ((enum pxt_locktally_kind)((kind) + PXT_LOCKTALLY_READ - 1))
 
 struct waits {
 	uint64_t lock;
@@ -34,14 +42,34 @@ struct unlocked {
 	uint8_t kind;
 } __attribute__((packed));
 
+/* Those that write, or if nobody does, those that read. */
+static void tell_holders(const volatile void *lock, uint8_t kind, uint32_t holder)
+{
+	if (kind == POSIX_TRACE_KIND_SPIN_NP)
+		pxt_tally_tell_holders(lock, PXT_LOCKTALLY_SPIN, 0);
+	else
+		pxt_tally_tell_holders(
+		    lock, holder ? PXT_LOCKTALLY_WRITE : PXT_LOCKTALLY_READ, holder);
+}
+
+/* By several processes: each operation is told, so that they know of each other. */
+PXT_WRAP_INLINE bool is_shared(const volatile void *lock, uint8_t kind)
+{
+	const volatile pthread_rwlock_t *rwlock = lock;
+
+	return kind != POSIX_TRACE_KIND_SPIN_NP && rwlock->__data.__shared != 0;
+}
+
 /* A try failed; @holder 0: not known.  Returns when. */
 static __attribute__((noinline)) uint64_t tell_wait(
     const volatile void *lock, uint8_t kind, uint32_t holder, const void *caller)
 {
 	const struct waits data = { pxt_wrap_address(lock), holder, kind };
 
-	if (pxt_wrap_wants_kind(kind))
-		posix_trace_system_event_np(POSIX_TRACE_SYNC_WAIT_NP, &data, sizeof(data), caller);
+	if (!pxt_wrap_wants_kind(kind))
+		return pxt_wait_clock();
+	tell_holders(lock, kind, holder);
+	posix_trace_system_event_np(POSIX_TRACE_SYNC_WAIT_NP, &data, sizeof(data), caller);
 	return pxt_wait_clock();
 }
 
@@ -60,6 +88,10 @@ static __attribute__((noinline)) void tell_lock(
 
 		data.waited_us = pxt_wait_us(ns);
 		count = pxt_wait_callers(ns, caller, callers);
+		if (pxt_wrap_wishes.counts && result == 0 && !is_shared(lock, kind)) {
+			pxt_tally_took(lock, TALLY_OF(kind), caller);
+			pxt_tally_hold(lock);
+		}
 	}
 	for (unsigned i = 0; i < count; i++)
 		data.callers[i] = callers[i];
@@ -77,13 +109,32 @@ static __attribute__((noinline)) void tell_unlock(
 		    POSIX_TRACE_SYNC_UNLOCK_NP, &data, sizeof(data), caller);
 }
 
+/* It did not wait. */
+PXT_WRAP_INLINE void tell_free(
+    const volatile void *lock, uint8_t kind, int result, const void *caller)
+{
+	if (!pxt_wrap_wishes.counts || is_shared(lock, kind))
+		tell_lock(lock, kind, 0, result, caller);
+	else if (result == 0 && pxt_wrap_wants_kind(kind))
+		pxt_tally_took(lock, TALLY_OF(kind), caller);
+}
+
+/* It is given back: whether that is an event. */
+PXT_WRAP_INLINE bool tells_unlock(const volatile void *lock, uint8_t kind, bool is_awaited)
+{
+	if (!pxt_wrap_wishes.counts || is_shared(lock, kind))
+		return true;
+	if (pxt_wrap_wants_kind(kind))
+		pxt_tally_gave(lock, TALLY_OF(kind));
+	return pxt_tally_release(lock) || is_awaited;
+}
+
 /* Whether a try that returned @result is all there is to tell of. */
 PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result, const void *caller)
 {
 	if (result == EBUSY || result == EAGAIN)
 		return false;
-	if (!pxt_wrap_wishes.contended)
-		tell_lock(lock, kind, 0, result, caller);
+	tell_free(lock, kind, result, caller);
 	return true;
 }
 
@@ -114,8 +165,8 @@ PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result,
 		const void *caller = PXT_WRAP_CALLER();                                            \
 		int result = PXT_WRAP_CALL(name)(lock);                                            \
                                                                                                    \
-		if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP) && !pxt_wrap_wishes.contended)  \
-			tell_lock(lock, kind, 0, result, caller);                                  \
+		if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_LOCK_NP))                                \
+			tell_free(lock, kind, result, caller);                                     \
 		return result;                                                                     \
 	}                                                                                          \
 	_Static_assert(1, "")
@@ -160,11 +211,11 @@ PXT_WRAP_REAL(pthread_rwlock_unlock);
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)
 {
 	const void *caller = PXT_WRAP_CALLER();
+	uint8_t kind = writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP;
 
 	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) &&
-	    !(pxt_wrap_wishes.contended && !is_awaited(lock)))
-		tell_unlock(lock,
-		    writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP, caller);
+	    tells_unlock(lock, kind, is_awaited(lock)))
+		tell_unlock(lock, kind, caller);
 	return PXT_WRAP_CALL(pthread_rwlock_unlock)(lock);
 }
 
@@ -188,7 +239,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_unlock)(pthread_spinlock_t *lock)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) && !pxt_wrap_wishes.contended)
+	if (pxt_wrap_wanted_lock(POSIX_TRACE_SYNC_UNLOCK_NP) &&
+	    tells_unlock(lock, POSIX_TRACE_KIND_SPIN_NP, false))
 		tell_unlock(lock, POSIX_TRACE_KIND_SPIN_NP, caller);
 	return PXT_WRAP_CALL(pthread_spin_unlock)(lock);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 #include "sysevents/wrap/process.h"
+#include "sysevents/wrap/tally.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -13,13 +14,19 @@
 #if PXT_GROUP_SEMAPHORE
 PXT_WRAP_REAL(sem_trywait);
 
-/* Where only waits are told, nothing can be told of a try. */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_wrap_wishes.contended || !pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
+	if (!pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
 		return PXT_WRAP_CALL(sem_trywait)(sem);
+	if (pxt_wrap_wishes.counts) {
+		int result = PXT_WRAP_CALL(sem_trywait)(sem);
+
+		if (result == 0)
+			pxt_tally_took(sem, PXT_LOCKTALLY_SEMAPHORE, caller);
+		return result;
+	}
 	PXT_CALL_SCOPE call =
 	    pxt_call_enter(POSIX_TRACE_CALL_SEM_WAIT_NP, pxt_wrap_address(sem), 0, caller);
 	int result = PXT_WRAP_CALL(sem_trywait)(sem);
@@ -29,7 +36,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
 }
 
 /* A wait that need not wait, of which nothing is told; it is a point of cancellation all the same. */
-static bool takes_at_once(sem_t *sem)
+static bool takes_at_once(sem_t *sem, const void *caller)
 {
 	int saved = errno;
 	bool taken;
@@ -37,6 +44,10 @@ static bool takes_at_once(sem_t *sem)
 	pthread_testcancel();
 	taken = PXT_WRAP_CALL(sem_trywait)(sem) == 0;
 	errno = saved;
+	if (taken)
+		pxt_tally_took(sem, PXT_LOCKTALLY_SEMAPHORE, caller);
+	else
+		pxt_tally_tell_holders(sem, PXT_LOCKTALLY_SEMAPHORE, 0);
 	return taken;
 }
 
@@ -54,13 +65,15 @@ static bool is_valid(const struct timespec *limit)
                                                                                                    \
 		if (!pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))                        \
 			return PXT_WRAP_CALL(name) arguments;                                      \
-		if (pxt_wrap_wishes.contended && (can_try) && takes_at_once(sem))                  \
+		if (pxt_wrap_wishes.counts && (can_try) && takes_at_once(sem, caller))             \
 			return 0;                                                                  \
 		PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_SEM_WAIT_NP,           \
 		    pxt_wrap_address(sem), PXT_CALL_NO_SIZE, asked, caller);                       \
 		int result = PXT_WRAP_CALL(name) arguments;                                        \
                                                                                                    \
 		call.result = PXT_CALL_ERRNO(result);                                              \
+		if (result == 0 && pxt_wrap_wishes.counts)                                         \
+			pxt_tally_took(sem, PXT_LOCKTALLY_SEMAPHORE, caller);                      \
 		return result;                                                                     \
 	}                                                                                          \
 	_Static_assert(1, "")
@@ -87,13 +100,20 @@ static bool is_awaited(const sem_t *sem)
 
 PXT_WRAP_REAL(sem_post);
 
+static bool tells_post(const sem_t *sem)
+{
+	if (!pxt_wrap_wishes.counts)
+		return true;
+	pxt_tally_gave(sem, PXT_LOCKTALLY_SEMAPHORE);
+	return is_awaited(sem);
+}
+
 /* Told before, as the thread that it wakes goes on at once. */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
 {
 	const void *caller = PXT_WRAP_CALLER();
 
-	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_POST_NP, caller) &&
-	    !(pxt_wrap_wishes.contended && !is_awaited(sem)))
+	if (pxt_call_wanted(POSIX_TRACE_CALL_SEM_POST_NP, caller) && tells_post(sem))
 		pxt_call_tell(POSIX_TRACE_CALL_SEM_POST_NP, pxt_wrap_address(sem), 0, caller);
 	return PXT_WRAP_CALL(sem_post)(sem);
 }
@@ -106,9 +126,11 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_init)(sem_t *sem, int shared, unsigned val
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(sem_init)(sem, shared, value);
 
-	if (result == 0 && pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
+	if (result == 0 && pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller)) {
+		pxt_tally_tell_taken(sem, sizeof(*sem));
 		pxt_process_tell(POSIX_TRACE_PROCESS_SEMAPHORE_NP, value, pxt_wrap_address(sem),
 		    sizeof(*sem), NULL, caller);
+	}
 	return result;
 }
 

@@ -10,7 +10,7 @@
  *	PXTRACE_KINDS      read-write locks and spin locks, bit by bit by their kind
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
  *	PXTRACE_LANES      rings that this is divided into
- *	PXTRACE_CONTENDED  locks only where a thread has to wait
+ *	PXTRACE_TALLY      locks that are free are counted, and no events
  *	PXTRACE_STACK_US   waits that long carry the functions that called
  *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks_x86.c)
  *
@@ -20,6 +20,7 @@
 #define _GNU_SOURCE
 #include "format/attr_marks.h"
 #include "sysevents/wrap/process.h"
+#include "sysevents/wrap/tally.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ static struct {
 	size_t ring;
 	unsigned lanes;
 	uint64_t events;
+	bool tally;
 	trace_id_t attached;
 	_Atomic bool records; /* into that */
 } stream;
@@ -82,18 +84,22 @@ static int attach(void)
 	trace_attr_t attr;
 	trace_id_t trid;
 	int error = posix_trace_attr_init(&attr);
+	int tally = stream.tally ? pxt_tally_start() : -1;
 
 	if (!error)
 		error = posix_trace_attr_setlanes_np(&attr, stream.lanes);
 	if (!error)
 		error = posix_trace_attr_setstreamsize(&attr, ring_of_a_lane());
 	attr._pxt_flags |= PXT_ATTR_GUEST;
+	attr._pxt_file = tally + 1;
 	if (!error)
 		error = posix_trace_attach_np(stream.name, &attr, &trid);
 	if (!error) {
 		filter(trid);
 		stream.attached = trid;
 	}
+	if (tally >= 0)
+		(void)close(tally);
 	atomic_store_explicit(&stream.records, !error, memory_order_release);
 	return error;
 }
@@ -184,7 +190,7 @@ static void note_wishes(void)
 	stream.events = number_of("PXTRACE_EVENTS", UINT64_MAX);
 	pxt_wrap_wishes.calls = number_of("PXTRACE_CALLS", UINT64_MAX);
 	pxt_wrap_wishes.kinds = number_of("PXTRACE_KINDS", UINT64_MAX);
-	pxt_wrap_wishes.contended = number_of("PXTRACE_CONTENDED", 0) != 0;
+	stream.tally = number_of("PXTRACE_TALLY", 0) != 0;
 	if (stack_us < UINT64_MAX / 1000u) {
 		pxt_wait_start();
 		pxt_wrap_wishes.stack_ns = stack_us * 1000u;

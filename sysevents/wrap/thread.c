@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 #include "sysevents/wrap/process.h"
+#include "sysevents/wrap/tally.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -80,6 +81,7 @@ static void give_back(struct beginning *beginning)
 static void tell_end(void *value)
 {
 	pxt_process_catch_up();
+	pxt_tally_end();
 	pxt_process_tell(
 	    POSIX_TRACE_PROCESS_THREAD_END_NP, (uint32_t)(uintptr_t)value, 0, 0, NULL, NULL);
 }

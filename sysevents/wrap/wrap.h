@@ -132,7 +132,7 @@ struct pxt_wrap_code {
 struct pxt_wrap_wishes {
 	/* Of libptrace and of this library: what it calls is not the program's. */
 	struct pxt_wrap_code own[2];
-	bool contended;              /* a lock that is free is none of our business */
+	bool counts;                 /* a lock that is free is counted, and is no event (tally.h) */
 	struct pxt_programkind kind; /* of what this library can be loaded into */
 	int pid;        /* whose memory this is: a child of vfork() has another number */
 	uint64_t calls; /* that are told of, bit by bit; from 0x8000 on all or none */

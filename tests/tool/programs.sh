@@ -24,7 +24,7 @@ witnessed()
 {
 	rm -rf count
 	$as mkdir count
-	$as env COUNTER="$PWD/count" LD_PRELOAD="$counter" "$pxtrace" run -q -o run.ptl "$@"
+	$as env COUNTER="$PWD/count" LD_PRELOAD="$counter" "$pxtrace" run -q --all -o run.ptl "$@"
 }
 
 # same PROGRAM...: traced, it does what it does

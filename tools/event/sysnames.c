@@ -13,7 +13,7 @@ static const char *const calls[] = { NULL, "sem_wait", "sem_post", "barrier_wait
 	"semop", "msgsnd", "msgrcv" };
 static const char *const processes[] = { NULL, "image", "image_gone", "thread_create",
 	"thread_begin", "thread_end", "thread_name", "fork", "exec", "exit", "traced", "descriptor",
-	"untraced", "memory", "semaphore", "image_build" };
+	"untraced", "memory", "semaphore", "image_build", "holds", "taken" };
 static const char *const signals[] = { NULL, "begin", "end", "sent" };
 static const char *const states[] = { NULL, "created", "ready", "running", "blocked", "sleeping",
 	"suspended", "ended" };

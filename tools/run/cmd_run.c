@@ -47,7 +47,8 @@ static const char *const help[] = {
 	"(all\n"
 	"                    these: locks), futex, threads, children, sleep, timer, signal, file,\n"
 	"                    socket, poll, fsync, mq (these: io), alloc, function, calls, sched\n"
-	"      --contended   locks only where a thread has to wait: next to no cost otherwise\n"
+	"      --all         locks that were free when they were taken are events, too; they are\n"
+	"                    counted otherwise\n"
 	"      --stack MS    waits longer than MS milliseconds tell the functions that called\n"
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
 	"      --children    until the processes that it started have ended, too\n"
@@ -440,7 +441,7 @@ static int run_program(struct run *r, char **argv)
 
 enum {
 	OPT_ONLY = 400,
-	OPT_CONTENDED,
+	OPT_ALL,
 	OPT_STACK,
 	OPT_FOR,
 	OPT_SIZE,
@@ -454,7 +455,7 @@ enum {
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "only", required_argument, NULL, OPT_ONLY },
-	{ "contended", no_argument, NULL, OPT_CONTENDED },
+	{ "all", no_argument, NULL, OPT_ALL },
 	{ "stack", required_argument, NULL, OPT_STACK },
 	{ "for", required_argument, NULL, OPT_FOR },
 	{ "size", required_argument, NULL, OPT_SIZE },
@@ -512,8 +513,8 @@ static bool take_option(struct run *r, int code, const char *value)
 		return r->quiet = true;
 	case OPT_ONLY:
 		return pxt_groups_parse(&r->wish.groups, value, "run");
-	case OPT_CONTENDED:
-		return r->wish.contended = true;
+	case OPT_ALL:
+		return r->wish.all = true;
 	case OPT_STACK:
 		return take_stack(r, value);
 	case OPT_FOR:

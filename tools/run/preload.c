@@ -156,8 +156,8 @@ void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish 
 	set_number(preload, "PXTRACE_KINDS", wish->groups.kinds);
 	if (wish->buffer)
 		set_number(preload, "PXTRACE_RING", wish->buffer);
-	if (wish->contended)
-		set_number(preload, "PXTRACE_CONTENDED", 1);
+	if (!wish->all)
+		set_number(preload, "PXTRACE_TALLY", 1);
 	if (wish->stack_us)
 		set_number(preload, "PXTRACE_STACK_US", wish->stack_us);
 }

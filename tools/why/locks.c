@@ -68,6 +68,8 @@ static void revive(struct pxt_state_lock *lock, const struct pxt_event *event)
 {
 	lock->life++;
 	lock->gone = lock->is_given = lock->is_futex = false;
+	lock->counted = 0;
+	lock->taken_by_count = 0;
 	lock->first = lock->self = pxt_places_of(event);
 	lock->self.address.value = lock->key.value;
 }
@@ -203,7 +205,82 @@ static void make_semaphore(
 		lock->is_given = true;
 }
 
-void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source)
+/* ---- Counts, and who is waited for where taking a lock was no event ---- */
+
+/* @event tells of a lock of that kind, as a word. */
+static struct pxt_state_lock *lock_of_kind(struct pxt_state *state, const struct pxt_event *event,
+    unsigned source, const char *kind, size_t bytes)
+{
+	struct pxt_key key = pxt_key_in(event, pxt_field_named(event->type, "address"));
+	const char *name = "mutex";
+
+	if (!key.is_set)
+		return NULL;
+	key.field = "lock";
+	if (bytes == 9 && memcmp(kind, "semaphore", 9) == 0) {
+		name = "semaphore";
+		key.field = "object";
+	} else if (bytes == 4 && memcmp(kind, "spin", 4) == 0) {
+		name = "spin lock";
+	} else if (bytes >= 4 && memcmp(kind, "mute", 4) != 0) {
+		name = "rwlock";
+	}
+	return find_lock(
+	    state, pxt_roles_name(state->book, name, strlen(name)), &key, event, source);
+}
+
+static void add_taken(struct pxt_state_lock *lock, const struct pxt_actor *actor, uint64_t times)
+{
+	uint32_t i = 0;
+
+	lock->counted += times;
+	while (i < lock->taken_by_count && lock->taken_by[i].actor != actor)
+		i++;
+	if (i == lock->taken_by_count) {
+		lock->taken_by =
+		    pxt_must(realloc(lock->taken_by, (i + (size_t)1) * sizeof *lock->taken_by));
+		lock->taken_by[lock->taken_by_count++] = (struct pxt_taken){ .actor = actor };
+	}
+	lock->taken_by[i].times += times;
+}
+
+/* What a traced program counted: @actor, NULL: several, took it so often. */
+static void count_taken(struct pxt_state *state, const struct pxt_event *event, unsigned source,
+    const struct pxt_actor *actor, uint64_t times)
+{
+	struct pxt_state_lock *lock;
+	uint64_t address;
+
+	memcpy(&address, event->data + ADDRESS_AT, sizeof address);
+	state->counts_locks = true;
+	if (address == 0) {
+		state->counted_beyond += times;
+		return;
+	}
+	lock = lock_of_kind(
+	    state, event, source, (const char *)event->data + NAME_AT, event->bytes - NAME_AT);
+	if (lock)
+		add_taken(lock, actor, times);
+}
+
+/* Before a wait: @holder has it since an unknown time, and took it where the event is. */
+static void note_holder(struct pxt_state *state, const struct pxt_event *event, unsigned source,
+    struct pxt_actor *holder)
+{
+	const char *kind = (const char *)event->data + NAME_AT;
+	size_t bytes = event->bytes - NAME_AT;
+	struct pxt_state_lock *lock = lock_of_kind(state, event, source, kind, bytes);
+	bool known;
+
+	state->counts_locks = true;
+	if (lock && holder && !lock->is_given && pxt_lock_holder(state, lock, &known) != holder &&
+	    pxt_lock_depth(lock, holder) == 0)
+		pxt_locks_acquire(
+		    state, holder, lock, event, bytes == 4 && memcmp(kind, "read", 4) == 0);
+}
+
+void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source,
+    struct pxt_actor *numbered)
 {
 	uint64_t process = (uint64_t)event->info.posix_pid;
 	uint64_t address;
@@ -220,6 +297,10 @@ void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, u
 	} else if (event->data[0] == POSIX_TRACE_PROCESS_SEMAPHORE_NP) {
 		forget_memory(state, process, source, address, bytes);
 		make_semaphore(state, event, source, number);
+	} else if (event->data[0] == POSIX_TRACE_PROCESS_TAKEN_NP) {
+		count_taken(state, event, source, numbered, bytes);
+	} else if (event->data[0] == POSIX_TRACE_PROCESS_HOLDS_NP) {
+		note_holder(state, event, source, numbered);
 	} else if (event->data[0] == POSIX_TRACE_PROCESS_TRACED_NP) {
 		/* It is another program now. */
 		forget_memory(state, process, source, 0, UINT64_MAX);

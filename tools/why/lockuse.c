@@ -213,6 +213,7 @@ static void taken(struct pxt_lockuse *use, const struct pxt_act *act)
 	if (pxt_lock_depth(act->lock, act->actor) > 1)
 		return;
 	row->taken++;
+	row->resumed += act->event->info.posix_event_id == POSIX_TRACE_COND_RESUME_NP;
 	if (wait->lock == act->lock)
 		end_wait(use, wait, act->actor, act->ns, row);
 	wait->lock = NULL;
@@ -272,15 +273,35 @@ static void end_waits(struct pxt_lockuse *use, int64_t end_ns)
 	}
 }
 
-/* Without what was free, a thread seems to have what it gave back long ago. */
+/* Without what was free, a lock that was held around two others may be missing. */
 static void drop_orders(struct pxt_lockuse *use)
 {
-	uint32_t kept = 0;
+	uint32_t count = use->order_count;
 
-	for (uint32_t i = 0; i < use->order_count; i++)
-		if (!use->rows[use->orders[i].from].lock->of_system)
-			use->orders[kept++] = use->orders[i];
-	use->order_count = kept;
+	use->order_count = 0;
+	memset(use->table, 0, TABLE * sizeof *use->table);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pxt_lockuse_order order = use->orders[i];
+
+		if (!use->rows[order.from].lock->of_system)
+			*order_of(use, order.from, order.to) = order;
+	}
+}
+
+/* A traced program's own counts have all that events have, but for those after a wait for a condition, and more. */
+static void take_counts(struct pxt_lockuse *use)
+{
+	struct pxt_state_lock *lock;
+
+	for (size_t i = 0; i < (size_t)2 * PXT_STATE_LOCKS_MAX; i++) {
+		lock = use->state->locks[i];
+		if (lock && lock->counted) {
+			uint32_t row = row_of(use, lock);
+
+			use->rows[row].taken = lock->counted + use->rows[row].resumed;
+		}
+	}
+	use->is_traced = use->is_traced || use->state->counts_locks;
 }
 
 bool pxt_lockuse_read(
@@ -306,10 +327,12 @@ bool pxt_lockuse_read(
 	}
 	pxt_progress_end(&progress);
 	pxt_state_end(use->state);
-	end_waits(use, end_ns);
-	pxt_state_names_at(use->state, INT64_MAX);
+	take_counts(use);
+	/* What threads wait for at the end with others in their hands is so in any case. */
 	if (use->is_traced && !use->tells_free)
 		drop_orders(use);
+	end_waits(use, end_ns);
+	pxt_state_names_at(use->state, INT64_MAX);
 	return !book->failed;
 }
 

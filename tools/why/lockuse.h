@@ -6,7 +6,7 @@
  * Two locks that are taken in both orders, by different threads, may deadlock some day though they
  * never did; the same for a ring of more.  An order counts for nothing where a third lock was held
  * around it each time.  Of locks of traced programs there are no orders where none was recorded that was
- * free: then many a release was not recorded, either (`pxtrace run --contended`).
+ * free: a lock that was held around two others may be missing (`pxtrace run` without --all).
  *
  * Bounded: PXT_STATE_LOCKS_MAX locks (state.h), PXT_LOCKUSE_ORDERS_MAX pairs of one lock and the next.
  */
@@ -29,6 +29,7 @@ struct pxt_lockuse_place {
 struct pxt_lockuse_row {
 	struct pxt_state_lock *lock;
 	uint64_t taken;
+	uint64_t resumed; /* of these, after a wait for a condition: always an event */
 	uint64_t
 	    waits; /* somebody had it when it was asked for; also those that were given up or never ended */
 	int64_t wait_ns;

@@ -54,8 +54,10 @@ void pxt_state_free(struct pxt_state *state)
 		free(state->actors[i]);
 	}
 	for (uint32_t i = 0; i < LOCKS; i++) {
-		if (state->locks[i])
+		if (state->locks[i]) {
 			free(state->locks[i]->shares);
+			free(state->locks[i]->taken_by);
+		}
 		free(state->locks[i]);
 	}
 	free(state->actors);
@@ -210,6 +212,19 @@ static bool is_own(const struct pxt_type_roles *roles)
 	return true;
 }
 
+/* Of an event about a process that tells of a thread by its number. */
+static struct pxt_actor *numbered(
+    struct pxt_state *state, const struct pxt_event *event, unsigned source)
+{
+	uint32_t number;
+
+	if (event->bytes < 1 + sizeof number || (event->data[0] != POSIX_TRACE_PROCESS_HOLDS_NP &&
+	                                            event->data[0] != POSIX_TRACE_PROCESS_TAKEN_NP))
+		return NULL;
+	memcpy(&number, event->data + 1, sizeof number);
+	return number ? pxt_threads_tid(state, source, number) : NULL;
+}
+
 void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsigned source)
 {
 	const struct pxt_type_roles *roles = pxt_roles_of(state->book, event, source);
@@ -218,7 +233,7 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 
 	pxt_places_take(state->book->places, event);
 	if (event->info.posix_event_id == POSIX_TRACE_PROCESS_NP)
-		pxt_locks_process(state, event, source);
+		pxt_locks_process(state, event, source, numbered(state, event, source));
 	if (is_own(roles) && (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT ||
 	                         pxt_id_is_specific(event->info.posix_event_id)))
 		actor = pxt_threads_of(state, source, event->thread);

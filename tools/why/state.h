@@ -97,7 +97,14 @@ struct pxt_state_lock {
 	struct pxt_state_lock *next_at; /* of those at addresses with one place in a table */
 	struct pxt_log_address self;    /* that address, when the first event told of it, ... */
 	struct pxt_log_address first;   /* ... and where in the program that was */
-	uint64_t waits;                 /* that ended, and how long they were in all (late.h) */
+	uint64_t counted; /* times that it was taken, where no event tells of each; by whom: */
+	struct pxt_taken {
+		const struct pxt_actor
+		    *actor; /* NULL: several threads that had ended, or nobody knows */
+		uint64_t times;
+	} * taken_by;
+	uint32_t taken_by_count;
+	uint64_t waits; /* that ended, and how long they were in all (late.h) */
 	int64_t waits_ns;
 	uint32_t row; /* of lockuse.h, + 1 */
 };
@@ -206,6 +213,9 @@ struct pxt_state {
 	bool has_switches;
 	struct pxt_actor *others; /* whoever the scheduler did not tell of; NULL: it told of all */
 	uint64_t beyond;          /* things that found no place */
+	bool counts_locks; /* a traced program counted them: not each taking is an event, ... */
+	uint64_t
+	    counted_beyond; /* ... and so often it took what it had no room to count one by one */
 	struct {
 		uint32_t name;
 		struct pxt_key key;

@@ -35,8 +35,10 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
 /*
  * An event about a process: locks in memory that is another thing from now on are gone.  One that was made there
  * later is another lock; where nobody waited for the old one and no order has it, it may stand for the new one.
+ * @numbered: the thread that the event's number is of, if it is one's.
  */
-void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source);
+void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source,
+    struct pxt_actor *numbered);
 /* @shared: others may have it at the same time, if they have it like that, too. */
 void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, const struct pxt_event *event, bool shared);

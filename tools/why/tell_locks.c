@@ -148,7 +148,8 @@ static void put_row(
 	pxt_out_char(out, '\n');
 	const char *first = named ? NULL : place_of(tell, &row->lock->first);
 	if (first)
-		pxt_out_format(out, "    first used in %s\n", first);
+		pxt_out_format(
+		    out, "    %s %s\n", row->lock->counted ? "taken in" : "first used in", first);
 	if (row->longest_by) {
 		pxt_duration(text, (uint64_t)row->longest_ns);
 		pxt_out_format(out, "    %s waited %s for it at ", row->longest_by->name, text);
@@ -200,9 +201,8 @@ static void put_rings(const struct pxt_tell_locks *tell)
 	unsigned count = find_rings(tell, rings, &all);
 
 	if (!knows_orders(tell))
-		pxt_out_text(out, "\nNo lock that was free is in this log (--contended): in which "
-		                  "orders locks are "
-		                  "taken is not known.\n");
+		pxt_out_text(out, "\nLocks that were free were counted (--all records each): in "
+		                  "which orders locks are taken is not known.\n");
 	else if (count == 0)
 		pxt_out_text(out, "\nNo locks were taken in orders that could deadlock.\n");
 	for (unsigned i = 0; i < count; i++) {

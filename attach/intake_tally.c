@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * intake_tally.c - how often a guest has taken its locks, from its memory into the stream: events of type
+ * posix_trace_process, one for each lock and thread; see format/locktally.h.
+ *
+ * They come when the process has ended, however that was, or when the stream stops.  Nothing in that memory is
+ * believed but its size: a number that is a lie is a lie in the log.
+ */
+#include "attach/intake.h"
+
+#include "attach/producer_put.h"
+
+#include "core/control/control.h"
+#include "core/process/context.h"
+#include "format/locktally.h"
+#include "port/port_filemap.h"
+
+#include <errno.h>
+#include <string.h>
+#include <trace_hooks_np.h>
+
+#define PAGE 4096u
+
+/* As FORMAT.md 5.1 has it. */
+struct counted {
+	uint8_t what;
+	uint32_t number;
+	uint64_t address;
+	uint64_t size;
+	char name[12];
+} __attribute__((packed));
+
+struct pxt_intake_tally {
+	const struct pxt_locktally *memory;
+	size_t bytes;
+	uint32_t next;                         /* slot, and after the last one, kinds of others */
+	uint64_t told[PXT_LOCKTALLY_SLOTS];    /* here, while it lives */
+	uint64_t told_of[PXT_LOCKTALLY_KINDS]; /* of others */
+	uint64_t thread;                       /* of the record that was taken last */
+	uint32_t index;                        /* ... and its entry */
+	bool extra;
+	bool has_thread;
+};
+
+int pxt_intake_tally_begin(struct pxt_producer_memory *producer, int fd)
+{
+	struct pxt_intake_tally *tally = pxt_port_alloc(sizeof(*tally));
+	const void *memory;
+	int error;
+
+	if (!tally)
+		return ENOMEM;
+	error = pxt_port_filemap_view(
+	    fd, sizeof(struct pxt_locktally) + PAGE, true, &memory, &tally->bytes);
+	if (!error) {
+		tally->memory = memory;
+		producer->tally = tally;
+		if (tally->bytes >= sizeof(*tally->memory) &&
+		    tally->memory->magic == PXT_LOCKTALLY_MAGIC &&
+		    tally->memory->word_bytes == sizeof(uintptr_t))
+			return 0;
+		pxt_intake_tally_end(producer);
+		return ENOTSUP;
+	}
+	pxt_port_free(tally, sizeof(*tally));
+	return error == EFBIG ? ENOTSUP : error;
+}
+
+void pxt_intake_tally_end(struct pxt_producer_memory *producer)
+{
+	struct pxt_intake_tally *tally = producer->tally;
+
+	if (!tally)
+		return;
+	pxt_port_free((void *)(uintptr_t)tally->memory, tally->bytes);
+	pxt_port_free(tally, sizeof(*tally));
+	producer->tally = NULL;
+}
+
+void pxt_intake_tally_note(struct pxt_producer_memory *producer, const struct pxt_ring_event *event)
+{
+	struct pxt_intake_tally *tally = producer->tally;
+
+	if (!tally)
+		return;
+	tally->thread = event->thread;
+	tally->index = pxt_context_thread(event->ctx);
+	tally->extra = pxt_info_extra(event->info);
+	tally->has_thread = true;
+}
+
+static uintptr_t word_of(const _Atomic uintptr_t *word)
+{
+	return atomic_load_explicit((_Atomic uintptr_t *)(uintptr_t)word, memory_order_relaxed);
+}
+
+static uint64_t value_of(const struct pxt_locktally_count *count)
+{
+	uint64_t low = word_of(&count->low);
+
+	return sizeof(uintptr_t) == sizeof(low) ? low : low | (uint64_t)word_of(&count->high) << 32;
+}
+
+static uint32_t number_of(const _Atomic uint32_t *word)
+{
+	return atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)word, memory_order_acquire);
+}
+
+static void put(struct pxt_producer_pull *pull, const struct pxt_producer_memory *producer,
+    struct counted *data, uint32_t kind, uintptr_t place, uint64_t ticks)
+{
+	static const char *const names[] = PXT_LOCKTALLY_NAMES;
+	const struct pxt_intake_tally *tally = producer->tally;
+	uint32_t bytes = (uint32_t)(offsetof(struct counted, name) + strlen(names[kind]));
+	struct pxt_ring_event event = { .data = pull->payload,
+		.thread = tally->thread,
+		.pid = (uint32_t)producer->pid,
+		.bytes = bytes,
+		.ctx = pxt_context(tally->index, (const void *)place),
+		.ticks = ticks };
+
+	data->what = POSIX_TRACE_PROCESS_TAKEN_NP;
+	memcpy(data->name, names[kind], strlen(names[kind]));
+	memcpy(pull->payload, data, bytes);
+	event.info = pxt_slot_info(POSIX_TRACE_PROCESS_NP, bytes, false, tally->extra, 0);
+	(void)pxt_intake_put_record(pull->stream, &event);
+}
+
+/* The slot @i, if there is something new. */
+static void tell_slot(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    uint32_t i, uint64_t ticks)
+{
+	struct pxt_intake_tally *tally = producer->tally;
+	const struct pxt_locktally_slot *slot = &tally->memory->slots[i];
+	uint32_t kind = number_of(&slot->kind);
+	uint32_t who = number_of(&slot->who);
+	uint64_t taken = value_of(&slot->taken);
+	uint64_t new = taken - tally->told[i];
+	struct counted data;
+
+	/* What the process itself told is no more than that. */
+	if (!tally->told[i])
+		new = taken - (taken - word_of(&slot->told) <= taken ? word_of(&slot->told) : 0);
+	if (!new || !kind || kind >= PXT_LOCKTALLY_KINDS)
+		return;
+	data =
+	    (struct counted){ .number = who == PXT_LOCKTALLY_BUSY ? 0 : who & PXT_LOCKTALLY_THREAD,
+		    .address = word_of(&slot->lock),
+		    .size = new };
+	put(pull, producer, &data, kind, word_of(&slot->place), ticks);
+	tally->told[i] = taken;
+}
+
+/* Of locks beyond the slots. */
+static void tell_others(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+    uint32_t kind, uint64_t ticks)
+{
+	struct pxt_intake_tally *tally = producer->tally;
+	uint64_t taken = value_of(&tally->memory->others[kind]);
+	struct counted data = { .size = taken - tally->told_of[kind] };
+
+	if (data.size)
+		put(pull, producer, &data, kind, 0, ticks);
+	tally->told_of[kind] = taken;
+}
+
+bool pxt_intake_tally_tell(
+    struct pxt_producer_pull *pull, struct pxt_producer_memory *producer, uint64_t ticks)
+{
+	struct pxt_intake_tally *tally = producer->tally;
+	uint32_t most =
+	    pxt_slots_for(sizeof(struct counted) + PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES) + 2u;
+	uint32_t used;
+
+	if (!tally || !tally->has_thread)
+		return true;
+	used = number_of(&tally->memory->used);
+	if (used > PXT_LOCKTALLY_SLOTS)
+		used = PXT_LOCKTALLY_SLOTS;
+	for (; tally->next < used + PXT_LOCKTALLY_KINDS; tally->next++) {
+		if (!pull->all && pxt_intake_put_room(pull->stream->block) < most)
+			return false;
+		if (tally->next < used)
+			tell_slot(pull, producer, tally->next, ticks);
+		else
+			tell_others(pull, producer, tally->next - used, ticks);
+	}
+	tally->next = 0;
+	return true;
+}
