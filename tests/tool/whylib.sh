@@ -135,6 +135,49 @@ is()
 add_up() { is 'sum(c["ns"] for c in late["causes"]) - late["length_ns"]' 0; }
 answer() { [ "$(head -n 1 out)" = "$1" ] || fail "the answer is not \"$1\""; }
 
+# sleeps THREAD FROM_MS COUNT MS: as many sleeps of so many milliseconds, 0.1 ms of work between them.
+sleeps()
+{
+	awk -v who="$1" -v from="$2" -v count="$3" -v ms="$4" 'BEGIN {
+		for (i = 0; i < count; i++) {
+			at = from * 1000 + i * (ms * 1000 + 100)
+			printf "%d %s call_enter 6 0 %d\n", at, who, ms
+			printf "%d %s call_exit 6 0 0 %d\n", at + ms * 1000, who, ms * 1000
+		}
+	}'
+}
+
+# Of traced lines, in order of time; the mutex is 0x40.
+log() { sort -s -n -k 1,1 | traced "$1"; }
+
+# Twelve rounds of high, of which the seventh waits 50 ms for what low has.
+late_round()
+{
+	sleeps high 1 7 10
+	cat <<-END
+		60000 low mutex_lock 64 0 0
+		71700 high mutex_wait 64 103
+		121700 low mutex_unlock 64 0
+		121710 high mutex_lock 64 50010 0
+		121720 high mutex_unlock 64 0
+	END
+	sleeps high 122 6 10
+}
+
+# What the kernel says of the time in which a thread ran: PAGES or samples.
+ran()
+{
+	sleeps high 1 7 10
+	cat <<-END
+		71000 - sched_switch 0 0 120 0 101 120
+		71700 high mutex_lock 64 0 0
+		71710 high mutex_unlock 64 0
+	END
+	cat
+	echo "121700 - sched_switch 0 101 120 1 0 120"
+	sleeps high 121.8 6 10
+}
+
 make_inversion()
 {
 	story "$1" <<-END

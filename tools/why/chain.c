@@ -6,9 +6,7 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define SOON        INT64_C(1000000)
-#define REAL_TIME   100 /* priorities below it, in the kernel's numbers */
-#define SIGNAL_STOP 19
+#define SOON INT64_C(1000000)
 
 /* ---- The parts of a thread's time ---- */
 
@@ -174,18 +172,65 @@ static const struct pxt_mark *failed_lock(const struct pxt_history *history,
 	return NULL;
 }
 
+/* Where several had it in turn, what the one that had it longest did then is looked at. */
 static void link_lock(
-    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+    struct pxt_link *link, const struct pxt_history *history, int64_t *begin_ns, int64_t *end_ns)
 {
 	const struct pxt_stretch *hold =
-	    pxt_history_holder(history, link->stretch.object, link->actor, begin_ns, end_ns);
+	    pxt_history_holder(history, link->stretch.object, link->actor, *begin_ns, *end_ns);
 
-	if (hold) {
-		link->peer = history->state->actors[hold->actor];
-		link->peer_place = hold->place;
-	} else {
+	if (!hold) {
 		link->peer = link->stretch.peer;
+		return;
 	}
+	link->peer = history->state->actors[hold->actor];
+	link->peer_place = hold->place;
+	if (link->stretch.lock->is_given ||
+	    pxt_stretch_within(hold, *begin_ns, *end_ns) * 3 > (*end_ns - *begin_ns) * 2)
+		return;
+	link->turn_count = pxt_history_turns(history, link->stretch.object, link->actor, *begin_ns,
+	    *end_ns, link->turns, PXT_LINK_TURNS);
+	if (link->turn_count < 2) {
+		link->turn_count = 0;
+		return;
+	}
+	/* That one is named first. */
+	for (unsigned i = 0; i < link->turn_count && i < PXT_LINK_TURNS; i++) {
+		if (link->turns[i] != link->peer)
+			continue;
+		link->turns[i] = link->turns[0];
+		link->turns[0] = link->peer;
+	}
+	pxt_stretch_clip(hold, begin_ns, end_ns);
+}
+
+/*
+ * It was signalled early, and then waited for the mutex of the condition: who is woken twice within one wait was
+ * woken to ask for it.
+ */
+static bool link_cond(
+    struct pxt_link *link, const struct pxt_history *history, int64_t *begin_ns, int64_t *end_ns)
+{
+	int64_t from = *begin_ns;
+	int64_t to = *end_ns;
+	const struct pxt_mark *first;
+	const struct pxt_stretch *hold;
+
+	pxt_stretch_clip(&link->stretch, &from, &to);
+	first = pxt_history_first_waker(history, link->actor, from, to);
+	if (link->stretch.call != PXT_CALL_COND || !first || (to - first->ns) * 2 < to - from)
+		return false;
+	hold = pxt_history_holder(history, link->stretch.mutex, link->actor, first->ns, to);
+	if (!hold || pxt_stretch_within(hold, first->ns, to) * 5 < (to - first->ns))
+		return false;
+	link->kind = PXT_LINK_LOCK;
+	link->in_cond = true;
+	link->stretch.lock = hold->lock;
+	link->stretch.object = hold->object;
+	link->ns = to - first->ns;
+	*begin_ns = first->ns;
+	*end_ns = to;
+	return true;
 }
 
 /* A wait with a limit that ended by it. */
@@ -213,11 +258,24 @@ static void link_stopped(struct pxt_link *link, const struct pxt_history *histor
 	     i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (mark->kind != PXT_MARK_SIGNAL || mark->object != SIGNAL_STOP)
+		if (mark->kind != PXT_MARK_SIGNAL)
 			continue;
 		link->peer = history->state->actors[mark->actor];
 		link->peer_place = mark->place;
 	}
+}
+
+/* A real-time thread could run, and one that is less urgent did. */
+static bool is_throttled(const struct pxt_history *history, const struct pxt_actor *actor,
+    const struct pxt_actor *instead, int64_t begin_ns, int64_t end_ns)
+{
+	const struct pxt_stretch *ready =
+	    pxt_history_longest(history, actor, PXT_STRETCH_READY, begin_ns, end_ns);
+	const struct pxt_stretch *ran =
+	    pxt_history_longest(history, instead, PXT_STRETCH_RAN, begin_ns, end_ns);
+
+	return ready && ran && ready->has_prio && ran->has_prio && ready->prio < PXT_REAL_TIME &&
+	       ran->prio > ready->prio;
 }
 
 static void link_call(
@@ -227,13 +285,15 @@ static void link_call(
 	const struct pxt_mark *woke;
 	int64_t from = begin_ns;
 	int64_t to = end_ns;
+	int64_t stopped_ns;
 
 	pxt_stretch_clip(call, &from, &to);
 	link->ran_ns = pxt_history_within(history, link->actor, PXT_STRETCH_RAN, from, to);
 	link->ready_ns = pxt_history_within(history, link->actor, PXT_STRETCH_READY, from, to);
-	if (pxt_history_within(history, link->actor, PXT_STRETCH_STOPPED, from, to) * 2 >
-	    to - from) {
+	stopped_ns = pxt_history_within(history, link->actor, PXT_STRETCH_STOPPED, from, to);
+	if (stopped_ns * 2 > to - from) {
 		link->kind = PXT_LINK_STOPPED;
+		link->ns = stopped_ns;
 		link_stopped(link, history, to);
 		return;
 	}
@@ -247,20 +307,9 @@ static void link_call(
 	if (link->ready_ns * 10 > (to - from) * 3) {
 		link->instead = pxt_history_instead(history, link->actor, from, to);
 		link->bound_cpu = pxt_history_bound(history, link->actor, from, to);
+		link->throttled =
+		    link->instead && is_throttled(history, link->actor, link->instead, from, to);
 	}
-}
-
-/* A real-time thread could run, and one that is less urgent did. */
-static bool is_throttled(const struct pxt_link *link, const struct pxt_history *history,
-    int64_t begin_ns, int64_t end_ns)
-{
-	const struct pxt_stretch *ready =
-	    pxt_history_longest(history, link->actor, PXT_STRETCH_READY, begin_ns, end_ns);
-	const struct pxt_stretch *ran =
-	    pxt_history_longest(history, link->peer, PXT_STRETCH_RAN, begin_ns, end_ns);
-
-	return ready && ran && ready->has_prio && ran->has_prio && ready->prio < REAL_TIME &&
-	       ran->prio > ready->prio;
 }
 
 /* It slept in its own call and asked for a lock before and after. */
@@ -282,12 +331,16 @@ static void link_tried(
 	link->peer_place = hold->place;
 }
 
-/* Fewer page faults than one in this time explain nothing: one takes a microsecond or two. */
-#define FAULT_NS 20000
+/*
+ * Fewer page faults than one in this time explain nothing: one takes a microsecond or two, and twenty times that
+ * in a virtual machine.
+ */
+#define FAULT_NS 50000
 
 bool pxt_link_has_faults(const struct pxt_link *link)
 {
-	return link->faults_major || (int64_t)link->faults > link->ns / FAULT_NS;
+	return link->faults_major ||
+	       (int64_t)link->faults > (link->ran_ns > 0 ? link->ran_ns : link->ns) / FAULT_NS;
 }
 
 static bool is_mark(
@@ -362,24 +415,30 @@ static void link_slept(
 	link->inferred = !woke->meant;
 }
 
-/* The next thread of the chain: whose time is to be looked at. */
+/* The next thread of the chain: whose time, up to *@to_ns, is to be looked at. */
 static const struct pxt_actor *complete(
-    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+    struct pxt_link *link, const struct pxt_history *history, int64_t *from_ns, int64_t *to_ns)
 {
 	const struct pxt_stretch *stopped;
+	int64_t begin_ns = *from_ns;
+	int64_t end_ns = *to_ns;
 	uint32_t count;
 
-	switch ((int)link->kind) {
-	case PXT_LINK_LOCK:
-		link_lock(link, history, begin_ns, end_ns);
+	if (link->kind == PXT_LINK_LOCK ||
+	    (link->kind == PXT_LINK_CALL && link_cond(link, history, from_ns, to_ns))) {
+		link_lock(link, history, from_ns, to_ns);
 		return link->peer;
+	}
+	switch ((int)link->kind) {
 	case PXT_LINK_CALL:
 		link_call(link, history, begin_ns, end_ns);
 		if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP)
 			link_tried(link, history, begin_ns, end_ns);
 		/* Who had been woken and could not run was not kept by whoever woke it. */
-		return link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns ? NULL
-		                                                                    : link->peer;
+		return link->kind == PXT_LINK_STOPPED ||
+		               (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns)
+		           ? NULL
+		           : link->peer;
 	case PXT_LINK_RAN:
 		link_ran(link, history, begin_ns, end_ns);
 		return NULL;
@@ -390,7 +449,7 @@ static const struct pxt_actor *complete(
 	case PXT_LINK_READY:
 		link->peer = pxt_history_instead(history, link->actor, begin_ns, end_ns);
 		link->bound_cpu = pxt_history_bound(history, link->actor, begin_ns, end_ns);
-		if (link->peer && is_throttled(link, history, begin_ns, end_ns))
+		if (link->peer && is_throttled(history, link->actor, link->peer, begin_ns, end_ns))
 			link->kind = PXT_LINK_THROTTLED;
 		return NULL;
 	case PXT_LINK_STOPPED:
@@ -412,6 +471,21 @@ static bool is_in(const struct pxt_chain *chain, const struct pxt_actor *actor)
 	return false;
 }
 
+/* From @actor on all wait for locks, and none ever got his. */
+static bool is_circle(const struct pxt_chain *chain, const struct pxt_actor *actor)
+{
+	bool inside = false;
+
+	for (unsigned i = 0; i < chain->count; i++) {
+		const struct pxt_link *link = &chain->links[i];
+
+		inside = inside || link->actor == actor;
+		if (inside && (link->kind != PXT_LINK_LOCK || !link->stretch.open || link->in_cond))
+			return false;
+	}
+	return inside;
+}
+
 void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
@@ -431,6 +505,7 @@ void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history
 		link->begin_ns = begin_ns;
 		link->end_ns = end_ns;
 		chain->count++;
-		actor = complete(link, history, begin_ns, end_ns);
+		actor = complete(link, history, &begin_ns, &end_ns);
 	}
+	chain->is_deadlock = actor && is_circle(chain, actor);
 }

@@ -13,10 +13,11 @@
 
 #define PXT_CHAIN_LINKS 6u
 #define PXT_LINK_PLACES 16u
+#define PXT_LINK_TURNS  16u
 
 enum pxt_link_kind {
-	PXT_LINK_LOCK,    /* waited for @stretch.lock, which @peer had */
-	PXT_LINK_CALL,    /* was in a call; @peer ended it, if somebody of the program did */
+	PXT_LINK_LOCK, /* waited for @stretch.lock, which @peer had; @in_cond: to leave that call */
+	PXT_LINK_CALL, /* was in a call; @peer ended it, if somebody of the program did */
 	PXT_LINK_TRIED,   /* asked for a lock again and again and slept in between; @peer had it */
 	PXT_LINK_HANDLER, /* was in the handler of a signal */
 	PXT_LINK_STOPPED, /* by SIGSTOP, from @peer */
@@ -36,10 +37,15 @@ struct pxt_link {
 	struct pxt_stretch stretch; /* CALL, LOCK, HANDLER: the longest one */
 	const struct pxt_actor *peer;
 	struct pxt_log_address peer_place; /* where it took the lock, or was when it woke */
-	int64_t ran_ns;                    /* CALL: the thread ran so long inside */
-	int64_t ready_ns; /* CALL: it had been woken and waited for a CPU so long ... */
+	/* LOCK: nobody had it most of the time, but these did, one after the other; @peer for the longest. */
+	const struct pxt_actor *turns[PXT_LINK_TURNS];
+	unsigned turn_count; /* 0: @peer had it */
+	int64_t ran_ns;      /* CALL: the thread ran so long inside */
+	int64_t ready_ns;    /* CALL: it had been woken and waited for a CPU so long ... */
 	const struct pxt_actor *instead; /* ... because that one ran */
 	int bound_cpu; /* READY, CALL: it seems to be bound to this one, for another was free; -1: not */
+	bool throttled;    /* CALL: @instead is less urgent */
+	bool in_cond;      /* LOCK */
 	bool timed_out;    /* CALL: nobody ended it */
 	bool inferred;     /* SLEPT: no event of @peer says that it did something that wakes */
 	uint64_t faults;   /* RAN, SLEPT: page faults meanwhile; ... */
@@ -51,6 +57,7 @@ struct pxt_link {
 
 struct pxt_chain {
 	unsigned count;
+	bool is_deadlock; /* the last one waits for one of those before it, without end */
 	struct pxt_link links[PXT_CHAIN_LINKS];
 };
 

@@ -97,7 +97,8 @@ static void keep(struct pxt_history *history, struct pxt_stretch *stretch, int64
 static struct pxt_mark *new_mark(
     struct pxt_history *history, enum pxt_mark_kind kind, const struct pxt_actor *actor, int64_t ns)
 {
-	if (!is_wanted(history, ns - WAKE_LATER, ns))
+	/* A signal may stop a thread long before anybody waits for it. */
+	if (kind != PXT_MARK_SIGNAL && !is_wanted(history, ns - WAKE_LATER, ns))
 		return NULL;
 	if (history->mark_count == PXT_HISTORY_STRETCHES) {
 		history->beyond++;
@@ -197,6 +198,7 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.cpu = -1,
 		.asked_ns = asked_ns(event, call),
 		.object = pxt_key_number(event, object),
+		.mutex = call == PXT_CALL_COND ? pxt_key_number(event, 1) : 0,
 		.place = pxt_places_of(event) };
 }
 
@@ -207,6 +209,8 @@ static void take_signal(struct pxt_history *history, const struct pxt_actor *act
 	struct pxt_mark *mark;
 
 	if (what == POSIX_TRACE_SIGNAL_SENT_NP) {
+		if (pxt_key_number(event, 1) != PXT_SIGNAL_STOP)
+			return;
 		mark = new_mark(history, PXT_MARK_SIGNAL, actor, event->ns);
 		if (mark) {
 			mark->object = pxt_key_number(event, 1);
@@ -237,6 +241,9 @@ static void note_waking(
 
 	thread->may_wake = event_wakes(event);
 	thread->place = pxt_places_of(event);
+	/* A thread's end is told by the library itself. */
+	if (event->info.posix_event_id == POSIX_TRACE_PROCESS_NP)
+		thread->place.address.value = 0;
 	thread->mark = 0;
 	if (!mark || mark->meant || !thread->may_wake || event->ns > mark->ns + WAKE_LATER ||
 	    event->info.posix_event_id != POSIX_TRACE_CALL_EXIT_NP)

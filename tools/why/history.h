@@ -13,6 +13,8 @@
 #include "tools/why/rounds.h"
 
 #define PXT_HISTORY_STRETCHES (UINT32_C(1) << 19)
+#define PXT_SIGNAL_STOP       19
+#define PXT_REAL_TIME         100 /* priorities below it, in the kernel's numbers, are real-time */
 
 enum pxt_stretch_kind {
 	PXT_STRETCH_RAN,     /* on @cpu, as the scheduler says; ... */
@@ -37,6 +39,7 @@ struct pxt_stretch {
 	bool has_prio;
 	int64_t prio; /* RAN, READY: then; the kernel's, smaller is more urgent */
 	uint64_t object;
+	uint64_t mutex; /* CALL: that a wait in a condition has to get back */
 	int64_t result;
 	int64_t asked_ns; /* CALL: how long it was to last at most; 0: not known */
 	struct pxt_log_address place;
@@ -47,7 +50,7 @@ struct pxt_stretch {
 enum pxt_mark_kind {
 	PXT_MARK_WOKE,   /* @actor was woken by @peer */
 	PXT_MARK_FAILED, /* @actor asked for a lock and did not get it */
-	PXT_MARK_SIGNAL, /* @actor sent signal @object */
+	PXT_MARK_SIGNAL, /* @actor sent SIGSTOP */
 	PXT_MARK_FAULTS, /* @actor met @object page faults since the mark before, the last one in @place */
 	PXT_MARK_SAMPLE /* @actor ran in @place */
 };
@@ -110,6 +113,9 @@ uint32_t pxt_history_mark(const struct pxt_history *history, int64_t ns);
 /* Who woke the thread last in that time; NULL: nobody of whom the scheduler says so. */
 const struct pxt_mark *pxt_history_waker(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
+/* Who woke it first in that time. */
+const struct pxt_mark *pxt_history_first_waker(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
 /* The longest stretch of that kind. */
 const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns);
@@ -122,6 +128,11 @@ int pxt_history_bound(const struct pxt_history *history, const struct pxt_actor 
 /* Who had a lock for most of a time. */
 const struct pxt_stretch *pxt_history_holder(const struct pxt_history *history, uint64_t lock,
     const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns);
+
+/* How long others than @but had a lock, the one after the other: the first @most of them, and how many they were. */
+unsigned pxt_history_turns(const struct pxt_history *history, uint64_t lock,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns, const struct pxt_actor **turns,
+    unsigned most);
 
 /* Narrows a time to the part that the stretch covers. */
 static inline void pxt_stretch_clip(

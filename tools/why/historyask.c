@@ -48,17 +48,33 @@ uint32_t pxt_history_mark(const struct pxt_history *history, int64_t ns)
 	return low;
 }
 
+static bool is_waking(const struct pxt_mark *mark, const struct pxt_actor *actor)
+{
+	return mark->kind == PXT_MARK_WOKE && mark->actor == actor->index;
+}
+
 const struct pxt_mark *pxt_history_waker(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	for (uint32_t i = pxt_history_mark(history, end_ns + WOKEN_LATER + 1); i-- > 0;) {
-		const struct pxt_mark *mark = &history->marks[i];
+	uint32_t end = pxt_history_mark(history, end_ns + 1);
 
-		if (mark->ns < begin_ns)
-			return NULL;
-		if (mark->kind == PXT_MARK_WOKE && mark->actor == actor->index)
-			return mark;
-	}
+	for (uint32_t i = end; i-- > 0 && history->marks[i].ns >= begin_ns;)
+		if (is_waking(&history->marks[i], actor))
+			return &history->marks[i];
+	/* What comes behind the end may already be the next wait's: it counts only where nothing else is. */
+	for (; end < history->mark_count && history->marks[end].ns <= end_ns + WOKEN_LATER; end++)
+		if (is_waking(&history->marks[end], actor))
+			return &history->marks[end];
+	return NULL;
+}
+
+const struct pxt_mark *pxt_history_first_waker(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	for (uint32_t i = pxt_history_mark(history, begin_ns);
+	     i < history->mark_count && history->marks[i].ns < end_ns; i++)
+		if (is_waking(&history->marks[i], actor))
+			return &history->marks[i];
 	return NULL;
 }
 
@@ -212,4 +228,38 @@ const struct pxt_stretch *pxt_history_holder(const struct pxt_history *history, 
 				best = &holds[k];
 	}
 	return best;
+}
+
+/* How long a thread had a lock. */
+static int64_t had(const struct pxt_history *history, uint64_t lock, const struct pxt_actor *actor,
+    int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *holds = pxt_history_of(history, actor, PXT_STRETCH_HOLD, &count);
+	int64_t ns = 0;
+
+	for (uint32_t k = 0; k < count && holds[k].begin_ns < end_ns; k++)
+		if (holds[k].object == lock)
+			ns += pxt_stretch_within(&holds[k], begin_ns, end_ns);
+	return ns;
+}
+
+unsigned pxt_history_turns(const struct pxt_history *history, uint64_t lock,
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns, const struct pxt_actor **turns,
+    unsigned most)
+{
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < history->state->actor_count; i++) {
+		const struct pxt_actor *actor = history->state->actors[i];
+
+		/* Who had it for a moment is no reason. */
+		if (actor == but ||
+		    had(history, lock, actor, begin_ns, end_ns) * 20 < end_ns - begin_ns)
+			continue;
+		if (count < most)
+			turns[count] = actor;
+		count++;
+	}
+	return count;
 }

@@ -221,7 +221,7 @@ bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cau
 		if (cause->chain[i].holder == runner)
 			return false;
 	*sure = blame->actor && blame->actor->has_prio && runner->has_prio;
-	return !*sure || blame->actor->prio < runner->prio;
+	return !*sure || (blame->actor->prio < PXT_REAL_TIME && blame->actor->prio < runner->prio);
 }
 
 int64_t pxt_concluded_ns(const struct pxt_blame *blame)

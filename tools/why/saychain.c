@@ -72,6 +72,11 @@ static void say_bound(struct pxt_words *words, const struct pxt_link *link)
 		    link->bound_cpu);
 }
 
+static void say_throttled(struct pxt_words *words, const struct pxt_actor *instead)
+{
+	pxt_say(words, " and was throttled: less urgent threads ran, as %s", instead->name);
+}
+
 static void say_ended(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
@@ -94,9 +99,12 @@ static void say_ended(
 		pxt_say(words, "; for ");
 		pxt_say_ns(words, link->ready_ns);
 		pxt_say(words, " of it it could run");
-		if (link->instead)
+		if (link->throttled)
+			say_throttled(words, link->instead);
+		else if (link->instead)
 			pxt_say(words, ", but %s ran instead", link->instead->name);
-		say_bound(words, link);
+		if (!link->throttled)
+			say_bound(words, link);
 	} else if (link->ran_ns * 2 > link->ns) {
 		pxt_say(words, "; it ran there for ");
 		pxt_say_ns(words, link->ran_ns);
@@ -119,18 +127,42 @@ static void say_call(
 
 /* ---- Locks ---- */
 
+#define TURNS 3u /* that are told by their names */
+
+/* "load-1, load-2 and 2 more". */
+static void say_turns(struct pxt_words *words, const struct pxt_link *link)
+{
+	unsigned named = link->turn_count > TURNS ? TURNS - 1 : link->turn_count;
+
+	for (unsigned i = 0; i < named; i++)
+		pxt_say(words, "%s%s",
+		    i == 0                      ? ""
+		    : i + 1 == link->turn_count ? " and "
+		                                : ", ",
+		    link->turns[i]->name);
+	if (named < link->turn_count)
+		pxt_say(words, " and %u more", link->turn_count - named);
+}
+
 static void say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
-	pxt_say(words, "waited");
+	pxt_say(words, link->stretch.open ? "has waited" : "waited");
 	say_time(words, " ", link->ns);
 	pxt_say(words, " for ");
 	pxt_say_lock(words, book, link->stretch.lock);
+	if (link->in_cond)
+		pxt_say(words, " to come back from pthread_cond_wait");
 	if (!link->peer) {
 		pxt_say(words, "; who had it is not in the log");
 		return;
 	}
-	pxt_say(words, ", which %s had", link->peer->name);
+	pxt_say(words, ", which ");
+	if (link->turn_count > 0)
+		say_turns(words, link);
+	else
+		pxt_say(words, "%s", link->peer->name);
+	pxt_say(words, link->turn_count > 0 ? " had in turn" : " had");
 	say_other_place(words, book, ", taken in ", &link->peer_place);
 }
 
@@ -221,8 +253,7 @@ static void say_not_run(struct pxt_words *words, const struct pxt_link *link)
 	if (!link->peer)
 		pxt_say(words, " and did not");
 	else if (link->kind == PXT_LINK_THROTTLED)
-		pxt_say(
-		    words, " and was throttled: less urgent threads ran, as %s", link->peer->name);
+		say_throttled(words, link->peer);
 	else
 		pxt_say(words, ", but %s ran instead", link->peer->name);
 	if (link->kind == PXT_LINK_READY && link->peer)
@@ -287,6 +318,7 @@ void pxt_say_link(
 	}
 }
 
+/* A nice program only gets less: nobody less urgent keeps a CPU from it for ever. */
 bool pxt_chain_is_inversion(const struct pxt_chain *chain)
 {
 	const struct pxt_link *last = &chain->links[chain->count ? chain->count - 1 : 0];
@@ -294,7 +326,7 @@ bool pxt_chain_is_inversion(const struct pxt_chain *chain)
 
 	return chain->count > 1 && last->kind == PXT_LINK_READY && last->peer &&
 	       chain->links[0].kind == PXT_LINK_LOCK && first->has_prio && last->peer->has_prio &&
-	       first->prio < last->peer->prio && last->peer != first;
+	       first->prio < PXT_REAL_TIME && first->prio < last->peer->prio && last->peer != first;
 }
 
 /* "; so it went on over a, b to c": the threads after the first. */
@@ -325,6 +357,8 @@ void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
 	}
 	if (chain->count > 0 && pxt_chain_is_inversion(chain))
 		pxt_say(words, ": a priority inversion");
+	if (chain->is_deadlock)
+		pxt_say(words, ": a deadlock");
 }
 
 /* ---- What held up a round ---- */

@@ -1,0 +1,383 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# why_chain.sh - what held up a late round, followed to its end: each rule of docs/why.md, section 2.
+. "$(dirname "$0")/whylib.sh"
+
+# high waits for middle, which waits for low: both are late, high suffers.
+chain()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			late = i >= 6 ? 60000 : 0
+			from = 1000 + i * 10000 + late
+			end = from + 9900 + (i == 5 ? 60000 : 0)
+			printf "%d high cond_wait 512 576\n", from
+			printf "%d middle call_enter 6 0 9\n", from + 10
+			printf "%d middle call_exit 6 0 0 9000\n", from + 9010
+			if (i == 5) {
+				printf "%d low mutex_lock 64 0 0\n", from + 1000
+				printf "%d low call_enter 7 5 16\n", from + 1010
+				printf "%d middle mutex_wait 64 103\n", from + 9020
+				printf "%d low call_exit 7 5 16 60000\n", from + 69000
+				printf "%d low mutex_unlock 64 0\n", from + 69010
+				printf "%d middle mutex_lock 64 60000 0\n", from + 69020
+				printf "%d middle mutex_unlock 64 0\n", from + 69030
+			}
+			printf "%d middle cond_signal 512\n", end - 20
+			printf "%d middle sched_wakeup 101\n", end - 10
+			printf "%d high cond_resume 512 576 9900 0\n", end
+			printf "%d high mutex_unlock 576 0\n", end + 10
+		}
+	}'
+}
+
+the_chain_is_followed_from_the_victim_to_its_end()
+{
+	chain | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in pthread_cond_wait for 69.9 ms, until middle woke it; middle waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms, where 9.90 ms is usual (1 of 12).'
+	out_has '59.980  low             was in read of descriptor 5 for 60.0 ms'
+	run 0 why --json run.ptl
+	is '[(link["thread"], link["did"], link["by"]) for link in late["chain"]]' \
+		"[('high', 'call', 'middle'), ('middle', 'lock', 'low'), ('low', 'call', None)]"
+	is '(late["usual_ns"], late["usual_is"], late["late_rounds"], late["rounds"])' "(9900000, 'median', 1, 12)"
+	run 0 why --thread middle run.ptl
+	answer 'middle took 61.0 ms for a round, where 1.00 ms is usual (1 of 11): it waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms.'
+}
+
+# With its places it would be more than a reader takes in; the table has them.
+the_first_paragraph_is_four_lines_whatever_the_chain()
+{
+	make_library
+	{
+		image 10
+		chain | sed "s/ high / high@$(at refill 1) /; s/ middle / middle@$(at look_up 1) /; s/ low / low@$(at store 1) /
+			s/\(low@[^ ]*\) call_enter/\1 call_enter/"
+		echo "65500 other@$(at refill 1) call_enter 8 5 16"
+		echo "129000 other@$(at refill 1) call_exit 8 5 16 63500"
+		echo "129500 low@$(at store 1) sched_wakeup 103"
+	} | log run.ptl
+	run 0 why run.ptl
+	sed '/^$/,$d' out | fold -s -w 80 >paragraph
+	[ "$(wc -l <paragraph)" -le 4 ] || fail "$(cat paragraph)"
+	out_has 'low             was in read of descriptor 5 for 60.0 ms in store (cache.c:6)'
+	run 0 why --json run.ptl
+	is '"taken in store (cache.c:6)" in late["answer"]' True
+}
+
+page_faults_of_a_late_round_are_counted_and_placed()
+{
+	make_library
+	{
+		image 10
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			echo "$((72000 + i * 4000)) high@$(at refill 1) page_faults 640 0"
+		done | ran
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with 6400 page faults in refill (cache.c:4).'
+}
+
+where_a_thread_ran_is_told_by_samples()
+{
+	make_library
+	{
+		image 10
+		for i in 1 2 3 4 5 6 7 8 9 10; do
+			echo "$((72000 + i * 4000)) high@$(at $([ $((i % 4)) = 0 ] && echo store || echo look_up) 1) cpu_sample"
+		done | ran
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, most of it in look_up (cache.c:5).'
+}
+
+who_was_stopped_is_told_by_whom()
+{
+	{
+		echo "71700 low signal 3 19 103 0"
+		echo "71800 - sched_switch 0 101 120 4 103 120"
+		echo "121000 - sched_wakeup 101"
+		echo "121100 - sched_switch 0 103 120 1 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was stopped by SIGSTOP for 49.2 ms, which low sent.'
+}
+
+# Nothing less urgent can be in the way of what may run: the system's limit is.
+who_was_throttled_could_run_while_less_urgent_threads_did()
+{
+	{
+		echo "71800 - sched_switch 0 101 20 0 103 120"
+		echo "121100 - sched_switch 0 103 120 0 101 20"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and was throttled: less urgent threads ran, as low.'
+}
+
+# The same of a sleep whose timer was due.
+a_sleeper_that_is_throttled_could_run()
+{
+	{
+		sleeps high 1 12 10
+		echo "500 - sched_switch 0 0 120 0 101 20"
+		echo "122300 high call_enter 6 0 10"
+		echo "122310 - sched_switch 0 101 20 1 103 120"
+		echo "132300 - sched_wakeup 101"
+		echo "172300 - sched_switch 0 103 120 0 101 20"
+		echo "172310 high call_exit 6 0 0 50000"
+		echo "600 low mutex_lock 128 0 0"
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high slept for 50.0 ms; for 40.0 ms of it it could run and was throttled: less urgent threads ran, as low, where 10.0 ms was asked for (1 of 13).'
+}
+
+# Nothing had to wake high: it ran in its call, and then low did.
+who_was_preempted_in_a_call_says_by_whom()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71750 high call_enter 8 5 16"
+		echo "81800 - sched_switch 0 101 120 0 103 120"
+		echo "121000 - sched_switch 0 103 120 0 101 120"
+		echo "121600 high call_exit 8 5 16 49850"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in write of descriptor 5 for 49.9 ms; for 39.2 ms of it it could run, but low ran instead.'
+}
+
+# low had the CPU that high waited for; where high went afterwards is another matter.
+who_ran_instead_had_the_cpu_that_was_waited_for()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			70000 - sched_switch 1 0 120 0 104 120
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 -1 0
+			72000 - sched_switch 0 -1 0 0 103 120
+			119000 - sched_switch 0 103 120 0 101 120
+			120900 - sched_switch 0 101 120 1 0 120
+			120950 - sched_wakeup 101
+			121000 - sched_switch 1 104 120 0 101 120
+			121700 - sched_switch 1 101 120 1 104 120
+			60000 low mutex_lock 128 0 0
+			60100 other mutex_lock 192 0 0
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
+}
+
+# low ran longer than each thread of stress, but not than both.
+threads_of_another_program_are_added_up()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 128 0 0
+			60100 - task_rename 901 $(comm sh) $(comm stress) 1
+			60100 - task_rename 902 $(comm sh) $(comm stress) 1
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 901 120
+			86800 - sched_switch 0 901 120 0 103 120
+			106800 - sched_switch 0 103 120 0 902 120
+			120800 - sched_switch 0 902 120 0 101 120
+			121750 - sched_switch 0 101 120 1 0 120
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.2 ms for a round.*: it could run for 49.0 ms, but stress ran instead' out ||
+		fail "another answer: $(head -n 1 out)"
+	out_has ' 57.8%  could run, but 2 threads of stress did (stress/901 15.0 ms, stress/902 14.0 ms)'
+}
+
+# CPU 1 has nothing to do, and high waits for CPU 0: which CPUs it may use, no event tells.
+who_waits_for_a_cpu_while_another_is_free_seems_bound()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 128 0 0
+			70000 - sched_switch 1 104 120 1 0 120
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 103 120
+			121000 - sched_switch 0 103 120 0 101 120
+			121750 - sched_switch 0 101 120 1 0 120
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead on CPU 0, to which it seems to be bound: another one was free.'
+}
+
+# No event tells of the call; low ran when high was woken.
+a_lock_of_the_c_library_is_an_inference()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71800 - sched_switch 0 101 120 1 103 120"
+		echo "121000 low sched_wakeup 101"
+		echo "121100 - sched_switch 0 103 120 1 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded, until low woke it (an inference: a lock of the C library'"'"'s own, as malloc'"'"'s); low ran for 49.3 ms.'
+}
+
+who_tries_a_lock_in_vain_waits_for_its_holder()
+{
+	{
+		sleeps high 1 7 10
+		echo "60000 low mutex_lock 64 0 0"
+		awk 'BEGIN {
+			for (at = 71700; at < 121000; at += 1000) {
+				printf "%d high@1 mutex_lock 64 0 16\n", at
+				printf "%d high@2 call_enter 6 0 1\n", at + 10
+				printf "%d high@2 call_exit 6 0 0 980\n", at + 990
+			}
+		}'
+		echo "121700 low mutex_unlock 64 0"
+		echo "121710 high mutex_lock 64 0 0"
+		echo "121720 high mutex_unlock 64 0"
+		sleeps high 121.8 20 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+a_handler_is_told_with_the_name_of_its_signal()
+{
+	{
+		echo "71700 high signal 1 10 103 0"
+		echo "121000 high signal 2 10 0 0"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	out_has ': it was in the handler of signal 10 (SIGUSR1) for 49.3 ms'
+}
+
+# The sleep behind the call is over at once: that waking is not the end of the call.
+who_ended_a_call_is_not_who_woke_from_the_next()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71710 high call_enter 7 5 16"
+		echo "71800 - sched_switch 0 101 120 1 103 120"
+		echo "120980 low call_enter 8 6 1"
+		echo "120990 low sched_wakeup 101"
+		echo "121000 low call_exit 8 6 1 20"
+		echo "121010 - sched_switch 0 103 120 1 101 120"
+		echo "121020 high call_exit 7 5 1 49310"
+		echo "121070 high sched_wakeup 101"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.3 ms, until low woke it; low ran for 49.2 ms.'
+}
+
+# Each had it for a part of the time: none of them is the one.
+who_had_a_lock_in_turn_is_told_with_all_of_them()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 64 0 0
+			71700 high mutex_wait 64 103
+			85000 low mutex_unlock 64 0
+			85010 other mutex_lock 64 0 0
+			86000 other call_enter 8 5 16
+			107000 other call_exit 8 5 16 21000
+			107010 other mutex_unlock 64 0
+			107020 middle mutex_lock 64 0 0
+			121700 middle mutex_unlock 64 0
+			121710 high mutex_lock 64 50010 0
+			121720 high mutex_unlock 64 0
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which other, low and middle had in turn; other was in write of descriptor 5 for 21.0 ms.'
+}
+
+# low signals, and keeps the mutex for another 60 ms.
+a_wait_in_a_condition_may_be_one_for_its_mutex()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			late = i >= 6 ? 60000 : 0
+			from = 1000 + i * 10000 + late
+			back = from + 9900 + (i == 5 ? 60000 : 0)
+			printf "%d high cond_wait 512 576\n", from
+			printf "%d low mutex_lock 576 0 0\n", from + 9000
+			printf "%d low cond_signal 512\n", from + 9100
+			printf "%d low sched_wakeup 101\n", from + 9110
+			printf "%d low mutex_unlock 576 0\n", back - 50
+			printf "%d low sched_wakeup 101\n", back - 40
+			printf "%d high cond_resume 512 576 9900 0\n", back
+			printf "%d high mutex_unlock 576 0\n", back + 10
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	answer 'high waited 60.8 ms for mutex 0x240 to come back from pthread_cond_wait, which low had; low did for 60.8 ms what is not recorded: own work, or a call that blocked, where 9.90 ms is usual (1 of 12).'
+}
+
+three_that_wait_for_each_other_are_in_a_deadlock()
+{
+	log run.ptl <<-END
+		1000 high mutex_lock 64 0 0
+		1000 middle mutex_lock 128 0 0
+		1000 low mutex_lock 192 0 0
+		2000 high mutex_wait 128 102
+		2010 middle mutex_wait 192 103
+		2020 low mutex_wait 64 101
+		1000000 other mutex_lock 256 0 0
+	END
+	run 0 why run.ptl
+	out_has 'which high had: a deadlock.'
+}
+
+# A nice program gives way to low, which still runs: no priority keeps it from that for ever.
+a_nice_program_is_no_priority_inversion()
+{
+	late_round >late
+	for prio in 20 110; do
+		{
+			cat late
+			echo "75000 - sched_switch 0 103 120 0 102 115"
+			echo "120000 - sched_switch 0 102 115 0 103 120"
+			echo "500 - sched_switch 1 0 120 0 101 $prio"
+			echo "600 - sched_switch 1 101 $prio 1 0 120"
+			echo "700 middle mutex_lock 192 0 0"
+		} | log run.ptl
+		run 0 why run.ptl
+		out_has 'low could run for 45.0 ms, but middle ran instead'
+		[ $prio = 110 ] || out_has ': a priority inversion.'
+	done
+	out_lacks 'inversion'
+}
+
+# The SIGSTOP came in a round that nobody waited in.
+who_was_stopped_long_before_is_told_by_whom()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			500 - sched_switch 1 0 120 0 102 120
+			600 middle call_enter 9 5 1
+			30000 low signal 3 19 102 0
+			30010 - sched_switch 1 102 120 4 0 120
+			71700 high call_enter 7 5 1
+			120000 - sched_wakeup 102
+			120010 - sched_switch 1 0 120 0 102 120
+			121680 middle call_enter 8 6 1
+			121690 middle sched_wakeup 101
+			121700 high call_exit 7 5 1 50000
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	out_has 'until middle woke it; middle was stopped by SIGSTOP for 48.3 ms, which low sent'
+}
+
+"$case"
