@@ -217,7 +217,10 @@ static __attribute__((noinline)) void have_shared(pthread_mutex_t *mutex, int to
 {
 	(void)pthread_mutex_lock(mutex);
 	(void)!write(told, "", 1);
-	(void)usleep(20000);
+	/* Until somebody waits for it. */
+	for (int turn = 0; turn < 3000 && *(volatile int *)mutex < 2; turn++)
+		(void)usleep(10000);
+	(void)usleep(5000);
 	(void)pthread_mutex_unlock(mutex);
 }
 

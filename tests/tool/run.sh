@@ -88,6 +88,25 @@ semaphores_and_read_write_locks_tell_waits_and_who_ended_them()
 	has 2 sync_unlock
 }
 
+the_locks_of_threads_that_come_and_go_are_counted()
+{
+	traced 137 -q --only mutex,threads -- "$VICTIM" comeandgo kill
+	taken 600
+	# Those of many threads have one number.
+	"$pxtrace" print run.ptl | grep -q 'what=taken  number=0 ' || fail 'no slot was used again'
+}
+
+what_is_beyond_the_locks_that_are_counted_one_by_one_is_told()
+{
+	traced 0 --only mutex -- "$VICTIM" many
+	err_has '4096 locks were taken 10000 times, waited for 0 times'
+	taken 10000
+	run 0 why --locks run.ptl
+	out_has 'and locks beyond those that are counted one by one: taken 1808 times'
+	run 0 why --locks --json run.ptl
+	grep -q '"taken_beyond":1808' out || fail "$(cat out)"
+}
+
 # QNX-24
 forked_children_are_in_the_same_log()
 {

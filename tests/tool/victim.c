@@ -65,6 +65,32 @@ static void lock_five_times(void)
 		lock_once(&first_lock);
 }
 
+/* Threads that end, one after the other: three locks each. */
+static void *lock_and_end(void *argument)
+{
+	for (int i = 0; i < 3; i++)
+		lock_once(&first_lock);
+	return argument;
+}
+
+static void come_and_go(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 200; i++)
+		if (pthread_create(&thread, NULL, lock_and_end, NULL) == 0)
+			(void)pthread_join(thread, NULL);
+}
+
+/* More locks than are counted one by one, each twice. */
+static void lock_many(void)
+{
+	static pthread_mutex_t many[5000];
+
+	for (int i = 0; i < 10000; i++)
+		lock_once(&many[i % 5000]);
+}
+
 static void *holder(void *argument)
 {
 	(void)pthread_setname_np(pthread_self(), "holder");
@@ -571,6 +597,8 @@ static const struct deed {
 	{ "leave", leave_child },
 	{ "stay", go_on },
 	{ "often", lock_often },
+	{ "comeandgo", come_and_go },
+	{ "many", lock_many },
 	{ "futex", wait_by_syscall },
 	{ "states", print_states },
 	{ "last", leave_to_another },

@@ -122,6 +122,22 @@ static void put_left_behind(struct pxt_out *out, const struct pxt_state *state)
 		    left, left == 1 ? "" : "es", left == 1 ? "s" : "");
 }
 
+static void put_taken(struct pxt_out *out, const struct pxt_lockuse *use)
+{
+	uint64_t taken = use->state->counted_beyond;
+	uint64_t waits = 0;
+
+	for (uint32_t i = 0; i < use->row_count; i++) {
+		taken += use->rows[i].taken;
+		waits += use->rows[i].waits;
+	}
+	if (taken > 0)
+		pxt_out_format(out,
+		    "%lu lock%s taken %" PRIu64 " times, waited for %" PRIu64 " times\n",
+		    (unsigned long)use->row_count, use->row_count == 1 ? " was" : "s were", taken,
+		    waits);
+}
+
 /* ---- Threads ---- */
 
 static void put_time(struct pxt_out *out, int64_t ns, bool known)
@@ -183,6 +199,8 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 		put_refused(out, summary->sum);
 		put_throttled(out, &summary->throttled);
 		put_left_behind(out, use.state);
+		if (use.state->counts_locks)
+			put_taken(out, &use);
 		pxt_tell_locks_top(&tell, LOCKS);
 	}
 	pxt_lockuse_free(&use);

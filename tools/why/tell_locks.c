@@ -24,6 +24,8 @@ static int by_wait(const void *a, const void *b)
 		return x->wait_ns > y->wait_ns ? -1 : 1;
 	if (x->held_ns != y->held_ns)
 		return x->held_ns > y->held_ns ? -1 : 1;
+	if (x->taken != y->taken)
+		return x->taken > y->taken ? -1 : 1;
 	return x < y ? -1 : 1;
 }
 
@@ -258,6 +260,11 @@ void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 	if (tell->use->row_count > ROWS_MAX)
 		pxt_out_format(out, "and %lu more, which were waited for no longer\n",
 		    (unsigned long)(tell->use->row_count - ROWS_MAX));
+	if (tell->use->state->counted_beyond) {
+		pxt_out_text(out, "and locks beyond those that are counted one by one: taken ");
+		pxt_out_right(out, tell->use->state->counted_beyond, 0);
+		pxt_out_text(out, " times\n");
+	}
 	if (!tell->use->asks && !tell->use->is_traced)
 		pxt_out_text(out,
 		    "\nNo event says when a lock is asked for (X_wait): waits are not known.\n");
@@ -294,6 +301,25 @@ static void put_json_place(
 		pxt_out_format(tell->out, ",\"%s_is_of_release\":true", name);
 }
 
+/* Of a lock that is counted; null: several threads that had ended. */
+static void put_json_takers(const struct pxt_tell_locks *tell, const struct pxt_state_lock *lock)
+{
+	struct pxt_out *out = tell->out;
+
+	if (lock->taken_by_count == 0)
+		return;
+	pxt_out_text(out, ",\"taken_by\":[");
+	for (uint32_t i = 0; i < lock->taken_by_count; i++) {
+		const struct pxt_taken *taken = &lock->taken_by[i];
+
+		pxt_out_text(out, i ? ",{" : "{");
+		put_name(tell, "thread", taken->actor ? taken->actor->name : NULL);
+		pxt_out_format(out, ",\"tid\":%ld,\"taken\":%llu}",
+		    taken->actor ? (long)taken->actor->tid : 0L, (unsigned long long)taken->times);
+	}
+	pxt_out_char(out, ']');
+}
+
 static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
 {
 	struct pxt_out *out = tell->out;
@@ -312,6 +338,7 @@ static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_loc
 	pxt_out_char(out, ',');
 	put_name(tell, "held_by", row->held_by ? row->held_by->name : NULL);
 	put_json_place(tell, "held_place", &row->held_place);
+	put_json_takers(tell, row->lock);
 	pxt_out_char(out, '}');
 }
 
@@ -359,7 +386,8 @@ void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
 		}
 		pxt_out_char(out, ']');
 	}
-	pxt_out_format(out, "],\"orders_known\":%s,\"all_orders\":%s}\n",
+	pxt_out_format(out, "],\"taken_beyond\":%llu,\"orders_known\":%s,\"all_orders\":%s}\n",
+	    (unsigned long long)tell->use->state->counted_beyond,
 	    knows_orders(tell) ? "true" : "false", all ? "true" : "false");
 	free(rows);
 }
