@@ -177,10 +177,9 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/stream/admit.c
 	core/stream/block.c
 	core/stream/gate.c
+	core/stream/places.c
 	core/stream/stream.c
 	core/stream/wanted.c)
-ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
-	core/stream/places.c)
 ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 	port/posix/processes.c)
 ptrace_unit(INHERIT SOURCES

@@ -186,6 +186,14 @@ void posix_trace_task_begin_np(
  */
 void posix_trace_task_switch_np(struct posix_trace_task_np *_task);
 /*
+ * It never runs again; its words are the system's again.  Its place is given to another task once no record
+ * of it is left, so tasks may come and go; nobody waits for one that was deleted inside a trace point.
+ *
+ * Called by another task, or by this one when nothing of it records any more.
+ * Context: task.  Cost: now and then a look at all slots of all streams.  Unit: Core.
+ */
+void posix_trace_task_end_np(struct posix_trace_task_np *_task);
+/*
  * An interrupt begins, on a processor that does not number what it handles: others than Cortex-M.  Returns what
  * posix_trace_interrupt_end_np() wants at its end; interrupts may come inside one another.
  *

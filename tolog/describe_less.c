@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * describe_less.c - what every log says of process and threads: the numbers that records are
- * for, without names.
+ * for, and what they said of themselves.
  */
 #include "tolog/tolog.h"
 
@@ -10,8 +10,10 @@
 #include <string.h>
 
 struct pxt_tolog_describe {
-	uint32_t threads; /* entries of the thread table that were told */
 	bool process_told;
+	uint32_t threads; /* entries of the thread table that were told ... */
+	uint32_t given;   /* ... when places had been given again so often */
+	uint32_t since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of the entry's, and 1 more */
 };
 
 size_t pxt_tolog_describe_bytes(void)
@@ -37,44 +39,70 @@ static int tell_process(struct pxt_tolog *log)
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
 }
 
-/* False: the thread is just entering itself. */
-static bool entered(uint32_t index)
+/* The calling log has told who has the place. */
+static bool told(const struct pxt_tolog_describe *describe, uint32_t index)
 {
-	return pxt_wide_load(&pxt_threads->entry[index].thread) != 0;
+	return describe->since[index] ==
+	       1u + (uint32_t)pxt_thread_since(&pxt_threads->entry[index]);
 }
 
-static int put_thread(struct pxt_tolog *log, uint32_t index)
+static int tell_thread(struct pxt_tolog *log, uint32_t index)
 {
 	struct pxt_thread *entry = &pxt_threads->entry[index];
-	struct pxt_log_thread thread = { .thread = pxt_wide_load(&entry->thread),
+	struct pxt_log_thread thread = { .since = pxt_thread_since(entry),
+		.thread = pxt_wide_load(&entry->thread),
 		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
 		.tid = atomic_load_explicit(&entry->tid, memory_order_relaxed),
 		.index = (uint16_t)index };
-	int error;
+	int error = 0;
 
 	pxt_thread_get_name(entry, thread.name);
-	if (pxt_logfmt_put_thread(&log->meta, &thread))
+	/* Given to another one meanwhile: that comes with the next look. */
+	if (pxt_thread_since(entry) != thread.since)
 		return 0;
-	error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
+	if (!pxt_logfmt_put_thread(&log->meta, &thread)) {
+		error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
+		if (!error)
+			(void)pxt_logfmt_put_thread(&log->meta, &thread);
+	}
 	if (!error)
-		(void)pxt_logfmt_put_thread(&log->meta, &thread);
+		log->describe->since[index] = 1u + (uint32_t)thread.since;
+	return error;
+}
+
+static int tell_threads(struct pxt_tolog *log)
+{
+	struct pxt_tolog_describe *describe = log->describe;
+	uint32_t count = atomic_load_explicit(&pxt_threads->count, memory_order_acquire);
+	uint32_t given = atomic_load_explicit(&pxt_threads_given, memory_order_acquire);
+	bool all = true;
+	int error = 0;
+
+	if (count >= CONFIG_PTRACE_MAX_THREADS)
+		count = CONFIG_PTRACE_MAX_THREADS - 1u;
+	if (describe->threads == count && describe->given == given)
+		return 0;
+	for (uint32_t i = 1; !error && i <= count; i++) {
+		/* 0: the thread is just entering itself. */
+		bool entered = pxt_wide_load(&pxt_threads->entry[i].thread) != 0;
+
+		if (entered && !told(describe, i))
+			error = tell_thread(log, i);
+		all &= entered && told(describe, i);
+	}
+	if (!error && log->meta.count)
+		error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
+	if (!error && all) {
+		describe->threads = count;
+		describe->given = given;
+	}
 	return error;
 }
 
 int pxt_tolog_describe(struct pxt_tolog *log, bool slow)
 {
-	uint32_t count = atomic_load_explicit(&pxt_threads->count, memory_order_acquire);
 	int error = tell_process(log);
 
 	(void)slow;
-	if (count >= CONFIG_PTRACE_MAX_THREADS)
-		count = CONFIG_PTRACE_MAX_THREADS - 1u;
-	while (!error && log->describe->threads < count && entered(log->describe->threads + 1u)) {
-		error = put_thread(log, log->describe->threads + 1u);
-		if (!error)
-			log->describe->threads++;
-	}
-	if (!error && log->meta.count)
-		error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
-	return error;
+	return error ? error : tell_threads(log);
 }

@@ -83,6 +83,19 @@ void kernel_task(struct kernel_task *task, const char *name, uint8_t priority, v
 	}
 }
 
+void kernel_delete(struct kernel_task *task)
+{
+	uint32_t how = kernel_port_away();
+	struct kernel_task **at = &tasks;
+
+	while (*at != task)
+		at = &(*at)->next;
+	*at = task->next;
+	becomes(task, POSIX_TRACE_TASK_ENDED_NP, NULL);
+	kernel_port_back(how);
+	posix_trace_task_end_np(&task->trace);
+}
+
 void kernel_run(void)
 {
 	kernel_task(&idle, "idle", 0, idle_run, idle_stack, KERNEL_STACK_WORDS);

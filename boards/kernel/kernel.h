@@ -35,6 +35,8 @@ struct kernel_task {
 #define KERNEL_STACK_WORDS 512u
 void kernel_task(struct kernel_task *task, const char *name, uint8_t priority, void (*run)(void),
     uint32_t *stack, size_t words);
+/* Another task: it never runs again, wherever it stands, and its memory is the caller's. */
+void kernel_delete(struct kernel_task *task);
 /* Begins with the most urgent task; does not return. */
 void kernel_run(void);
 /* The timer's interrupt, once a millisecond. */

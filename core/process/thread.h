@@ -24,8 +24,7 @@
 #endif
 
 /* Whether places of threads that have ended are given to others (DESIGN.md 5.7). */
-#if CONFIG_PTRACE_PORT_POSIX && CONFIG_PTRACE_RECORD_THREAD &&                                     \
-    (!CONFIG_PTRACE_TOLOG || CONFIG_PTRACE_LOG_METADATA)
+#if CONFIG_PTRACE_RECORD_THREAD
 #define PXT_PLACES_AGAIN 1
 #define PXT_LIFE_MEMBER                                                                            \
 	_Atomic uint32_t life; /* core/process/threads.c */                                        \
@@ -33,6 +32,13 @@
 #else
 #define PXT_PLACES_AGAIN 0
 #define PXT_LIFE_MEMBER
+#endif
+
+/* Who tells the end of a thread: itself, or on a board another task. */
+#if CONFIG_PTRACE_PORT_BARE
+#define PXT_ENDS_ASIDE 1
+#else
+#define PXT_ENDS_ASIDE 0
 #endif
 
 struct pxt_thread {

@@ -37,6 +37,30 @@ struct pxt_thread pxt_no_entry = { .passes = 1u };
 
 /* ---- Threads without a place ---- */
 
+#if PXT_ENDS_ASIDE
+
+/* With interrupts away: a task that is deleted is counted and says where, or neither. */
+void pxt_threads_enter_unregistered(struct pxt_pass *pass)
+{
+	uint32_t state = pxt_irq_save();
+
+	pass->passes = pxt_threads_outside_enter(&pxt_unregistered);
+	pxt_self.at_fork = pass->passes;
+	pxt_self.depth++;
+	pxt_irq_restore(state);
+}
+
+void pxt_threads_leave_unregistered(const struct pxt_pass *pass)
+{
+	uint32_t state = pxt_irq_save();
+
+	pxt_threads_outside_leave(&pxt_unregistered, pass->passes);
+	pxt_self.depth--;
+	pxt_irq_restore(state);
+}
+
+#else
+
 void pxt_threads_enter_unregistered(struct pxt_pass *pass)
 {
 	pxt_self.depth++;
@@ -65,6 +89,8 @@ void pxt_threads_leave_unregistered(const struct pxt_pass *pass)
 	pxt_self.depth--;
 }
 
+#endif
+
 static uint32_t entries(const struct pxt_thread_table *table)
 {
 	uint32_t count = atomic_load_explicit(
@@ -84,13 +110,10 @@ _Atomic uint32_t pxt_threads_given;
 #define KEPT       2u
 #define LOOKS      4u
 
-void (*_Atomic pxt_threads_one_ended)(void);
-
 static _Atomic uint32_t given_back[PXT_PLACES_WORDS]; /* a bit for each place */
 static _Atomic uint32_t given_back_count;
 static _Atomic uint32_t pins;
 static _Atomic uint32_t looks = LOOKS;
-static bool ends_are_told;
 
 /* Replicas are read while this process runs: there an index and what it means may be of two moments. */
 static bool may_be_given(void)
@@ -128,41 +151,14 @@ static uint32_t take_given_back(struct pxt_thread_table *table)
 	return PXT_THREAD_EXTRA;
 }
 
-static void tell_end(void)
+/* Release: its records are seen by who looks for them. */
+static void note_end(struct pxt_thread *entry)
 {
-	if (ends_are_told)
-		pxt_port_thread_end_mark();
-}
-
-/* What comes later in this thread, of handlers and destructors, is recorded without a place. */
-static void thread_ends(void)
-{
-	void (*one_ended)(void) =
-	    atomic_load_explicit(&pxt_threads_one_ended, memory_order_acquire);
-	struct pxt_thread *entry = pxt_self.entry;
 	uint32_t lives = 0;
 
-	if (!one_ended || !pxt_fork_epoch() || pxt_self.epoch != pxt_fork_epoch() ||
-	    pxt_self.index == PXT_THREAD_EXTRA || pxt_self.behind)
-		return;
-	one_ended();
-	pxt_self.ended = 1;
-	atomic_signal_fence(memory_order_seq_cst);
-	pxt_self.epoch = PXT_EPOCH_NONE;
-	(void)pxt_threads_register();
-	/* One that was left by a jump, inside a trace point, is waited for as ever. */
-	if (atomic_load_explicit(&entry->passes, memory_order_relaxed) & 1u)
-		return;
-	/* Release: its records are seen by who looks for them. */
 	(void)atomic_compare_exchange_strong_explicit(&entry->life, &lives,
 	    atomic_load_explicit(&looks, memory_order_relaxed), memory_order_release,
 	    memory_order_relaxed);
-}
-
-void pxt_threads_watch_ends(void)
-{
-	if (!ends_are_told)
-		ends_are_told = pxt_port_thread_end_watch(thread_ends);
 }
 
 void pxt_threads_pin(void)
@@ -241,12 +237,83 @@ static uint32_t take_given_back(struct pxt_thread_table *table)
 	return PXT_THREAD_EXTRA;
 }
 
+static void forget_given_back(void)
+{
+}
+
+static void note_end(struct pxt_thread *entry)
+{
+	(void)entry;
+}
+
+#endif
+
+/* ---- The end of a thread ---- */
+
+#if PXT_PLACES_AGAIN && !PXT_ENDS_ASIDE
+
+void (*_Atomic pxt_threads_one_ended)(void);
+
+static bool ends_are_told;
+
+static void tell_end(void)
+{
+	if (ends_are_told)
+		pxt_port_thread_end_mark();
+}
+
+/* What comes later in this thread, of handlers and destructors, is recorded without a place. */
+static void thread_ends(void)
+{
+	void (*one_ended)(void) =
+	    atomic_load_explicit(&pxt_threads_one_ended, memory_order_acquire);
+	struct pxt_thread *entry = pxt_self.entry;
+
+	if (!one_ended || !pxt_fork_epoch() || pxt_self.epoch != pxt_fork_epoch() ||
+	    pxt_self.index == PXT_THREAD_EXTRA || pxt_self.behind)
+		return;
+	one_ended();
+	pxt_self.ended = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	pxt_self.epoch = PXT_EPOCH_NONE;
+	(void)pxt_threads_register();
+	/* One that was left by a jump, inside a trace point, is waited for as ever. */
+	if (!(atomic_load_explicit(&entry->passes, memory_order_relaxed) & 1u))
+		note_end(entry);
+}
+
+void pxt_threads_watch_ends(void)
+{
+	if (!ends_are_told)
+		ends_are_told = pxt_port_thread_end_watch(thread_ends);
+}
+
+#else
+
 static void tell_end(void)
 {
 }
 
-static void forget_given_back(void)
+#endif
+
+#if PXT_ENDS_ASIDE
+
+void pxt_threads_end(struct pxt_who *who)
 {
+	struct pxt_thread *entry = who->entry;
+	uint32_t passes;
+
+	if (who->epoch == PXT_EPOCH_NONE)
+		return;
+	who->epoch = PXT_EPOCH_NONE;
+	/* Nobody waits for one that stood inside: it never comes back. */
+	for (; who->depth; who->depth--)
+		pxt_threads_outside_leave(&pxt_unregistered, who->at_fork);
+	if (who->index == PXT_THREAD_EXTRA)
+		return;
+	passes = atomic_load_explicit(&entry->passes, memory_order_relaxed);
+	atomic_store_explicit(&entry->passes, passes + (passes & 1u), memory_order_release);
+	note_end(entry);
 }
 
 #endif

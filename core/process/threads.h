@@ -97,9 +97,10 @@ struct pxt_who {
 	uint64_t index_high;
 	uint32_t depth; /* without a place: trace points that this thread is inside of */
 	/* core/process/forked.h; without a place their number, else 1. */
-	uint32_t at_fork; /* trace points that it was inside of before its last fork */
-	uint32_t behind;  /* in a child: of those, the ones that it has yet to come back from */
-	uint32_t ended;   /* its place may be another thread's already */
+	uint32_t
+	    at_fork; /* trace points that it was inside of before its last fork; on boards, which number it counts in */
+	uint32_t behind; /* in a child: of those, the ones that it has yet to come back from */
+	uint32_t ended;  /* its place may be another thread's already */
 };
 
 /* In the process' directory; NULL until that is made. */
@@ -255,10 +256,12 @@ extern _Atomic uint32_t pxt_threads_given;
 
 #define PXT_PLACES_WORDS (CONFIG_PTRACE_MAX_THREADS / 32u + 1u)
 
+#if !PXT_ENDS_ASIDE
 /* A thread with a place ends, and calls it, still inside of nothing; NULL: nothing is to be done. */
 extern void (*_Atomic pxt_threads_one_ended)(void);
 /* Called when the process starts: threads tell their end from now on. */
 void pxt_threads_watch_ends(void);
+#endif
 /* As long as one holds, no place is given back: records are outside of the streams, with indices. */
 void pxt_threads_pin(void);
 void pxt_threads_unpin(void);
@@ -275,10 +278,6 @@ void pxt_threads_give_back(uint32_t index, uint64_t since);
 
 #else
 
-PXT_INLINE void pxt_threads_watch_ends(void)
-{
-}
-
 PXT_INLINE void pxt_threads_pin(void)
 {
 }
@@ -292,6 +291,15 @@ PXT_INLINE void pxt_threads_keep(const struct pxt_who *self)
 	(void)self;
 }
 
+#endif
+
+/* A task never runs again, wherever it stands. */
+void pxt_threads_end(struct pxt_who *who);
+
+#if !PXT_PLACES_AGAIN || PXT_ENDS_ASIDE
+PXT_INLINE void pxt_threads_watch_ends(void)
+{
+}
 #endif
 
 /* Proof of being inside; lives on the trace point's stack. */

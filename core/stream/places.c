@@ -11,6 +11,8 @@
 #include "core/process/context.h"
 #include "core/stream/stream.h"
 
+#include <trace_np.h>
+
 /* So many threads end between two looks, or more where the last one found nothing. */
 #define TURN_LEAST (CONFIG_PTRACE_MAX_THREADS / 16u + 1u)
 #define TURN_MOST  (CONFIG_PTRACE_MAX_THREADS)
@@ -27,9 +29,20 @@ static uint32_t turn = TURN_LEAST;
 static uint64_t last_ticks;
 static uint32_t named[PXT_PLACES_WORDS];
 
+/* All slots; on a board, where each look costs, those that were not read yet. */
+static uint32_t unread(const struct pxt_ring *ring, uint32_t head)
+{
+	uint32_t limit = atomic_load_explicit(&ring->lane->limit, memory_order_acquire);
+
+	return PXT_ENDS_ASIDE && head - limit <= ring->mask ? head - limit : ring->mask + 1u;
+}
+
 static void note_lane(const struct pxt_ring *ring)
 {
-	for (uint32_t at = 0; at <= ring->mask; at++) {
+	uint32_t head = pxt_head_pos(pxt_cursor_load(&ring->lane->head));
+
+	for (uint32_t left = unread(ring, head); left > 0; left--) {
+		uint32_t at = (head - left) & ring->mask;
 		struct pxt_halves begin = pxt_slot_load_halves(&ring->slots[at]);
 		struct pxt_halves next;
 		uint32_t index;
@@ -109,9 +122,26 @@ static void one_more_ended(void)
 	atomic_store_explicit(&busy, 0u, memory_order_release);
 }
 
+#if !PXT_ENDS_ASIDE
 void pxt_places_begin(void)
 {
 	if (sizeof(pxt_cell) == sizeof(struct pxt_slot))
 		atomic_store_explicit(&pxt_threads_one_ended, one_more_ended, memory_order_release);
+}
+#endif
+
+#else
+
+static void one_more_ended(void)
+{
+}
+
+#endif
+
+#if PXT_ENDS_ASIDE
+PXT_API void posix_trace_task_end_np(struct posix_trace_task_np *task)
+{
+	pxt_threads_end((void *)task);
+	one_more_ended();
 }
 #endif

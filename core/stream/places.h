@@ -10,7 +10,7 @@
 
 #include "core/process/threads.h"
 
-#if PXT_PLACES_AGAIN
+#if PXT_PLACES_AGAIN && !PXT_ENDS_ASIDE
 /* With the first stream: from now on threads that end look, now and then. */
 void pxt_places_begin(void);
 #else

@@ -20,7 +20,7 @@ HEADERS = ("include/trace.h", "include/trace_np.h")
 SILENT = {"posix_trace_event", "posix_trace_eventid_equal", "posix_trace_system_event_np",
           "posix_trace_thread_exclude_np",
           # Of the port without an operating system.
-          "posix_trace_task_begin_np", "posix_trace_task_switch_np", "posix_trace_interrupt_end_np"}
+          "posix_trace_task_begin_np", "posix_trace_task_end_np", "posix_trace_task_switch_np", "posix_trace_interrupt_end_np"}
 # What a comment says and has no case here, with the reason.
 ELSEWHERE = {
     ("posix_trace_attr_setstreamsize", "EINVAL"): "a maximum is not configured by default",
