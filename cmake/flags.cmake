@@ -18,7 +18,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT CMAKE_C_FLAGS 
 	list(APPEND PTRACE_C_OPTIONS -O2)
 endif()
 if(PXT_PORT_BARE)
-	list(APPEND PTRACE_C_OPTIONS -ffreestanding)
+	list(APPEND PTRACE_C_OPTIONS -ffreestanding -fbuiltin)
 endif()
 
 # Common to libraries and tests.

@@ -54,6 +54,8 @@ static void begin(void)
 	}
 }
 
+uint32_t board_sent;
+
 long pxt_board_output(int fd, const void *data, size_t bytes)
 {
 	const unsigned char *at = data;
@@ -63,6 +65,7 @@ long pxt_board_output(int fd, const void *data, size_t bytes)
 	begin();
 	while (sent < bytes && put(at[sent]))
 		sent++;
+	board_sent += sent;
 	return (long)sent;
 }
 

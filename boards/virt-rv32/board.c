@@ -44,6 +44,8 @@ static int put(unsigned char byte)
 	return 1;
 }
 
+uint32_t board_sent;
+
 long pxt_board_output(int fd, const void *data, size_t bytes)
 {
 	const unsigned char *at = data;
@@ -52,6 +54,7 @@ long pxt_board_output(int fd, const void *data, size_t bytes)
 	(void)fd;
 	while (sent < bytes && put(at[sent]))
 		sent++;
+	board_sent += sent;
 	return (long)sent;
 }
 

@@ -40,23 +40,26 @@ struct pxt_thread pxt_no_entry = { .passes = 1u };
 #if PXT_ENDS_ASIDE
 
 /* With interrupts away: a task that is deleted is counted and says where, or neither. */
-void pxt_threads_enter_unregistered(struct pxt_pass *pass)
+static void count(_Atomic uint32_t *inside, struct pxt_who *self, uint32_t by)
 {
 	uint32_t state = pxt_irq_save();
 
-	pass->passes = pxt_threads_outside_enter(&pxt_unregistered);
-	pxt_self.at_fork = pass->passes;
-	pxt_self.depth++;
+	atomic_store_explicit(
+	    inside, atomic_load_explicit(inside, memory_order_relaxed) + by, memory_order_relaxed);
+	self->depth += by;
 	pxt_irq_restore(state);
+}
+
+void pxt_threads_enter_unregistered(struct pxt_pass *pass)
+{
+	pass->passes = atomic_load_explicit(&pxt_unregistered.index, memory_order_relaxed) & 1u;
+	pxt_self.at_fork = pass->passes;
+	count(&pxt_unregistered.inside[pass->passes], &pxt_self, 1u);
 }
 
 void pxt_threads_leave_unregistered(const struct pxt_pass *pass)
 {
-	uint32_t state = pxt_irq_save();
-
-	pxt_threads_outside_leave(&pxt_unregistered, pass->passes);
-	pxt_self.depth--;
-	pxt_irq_restore(state);
+	count(&pxt_unregistered.inside[pass->passes], &pxt_self, -1u);
 }
 
 #else

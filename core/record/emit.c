@@ -19,6 +19,7 @@
 #include "core/process/context.h"
 #include "core/process/threads.h"
 #include "core/record/careful.h"
+#include "core/record/narrow.h"
 #include "core/ring/ring.h"
 #include "core/stream/admit.h"
 #include "core/stream/block.h"
@@ -433,6 +434,14 @@ PXT_INLINE void emit_short(
 	} else {
 		emit_inside(id, data, bytes, address);
 	}
+}
+
+#elif PXT_NARROW
+
+PXT_INLINE void emit_short(
+    uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER)
+{
+	pxt_narrow_emit(id, data, bytes, address);
 }
 
 #else

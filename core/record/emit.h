@@ -34,6 +34,14 @@
 #define PXT_SHORT_CONTEXT 0
 #endif
 
+/* A board's, with words of 32 bits (core/record/narrow.h). */
+#if CONFIG_PTRACE_PORT_BARE && PXT_CTX_BYTES == 6 && defined(__BYTE_ORDER__) &&                    \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PXT_NARROW 1
+#else
+#define PXT_NARROW 0
+#endif
+
 /*
  * Records an event in every stream that wants it.  @id < PXT_ID_COUNT.  The caller has looked and
  * seen that some stream does (pxt_look_wanted()); @address is the trace point's.
