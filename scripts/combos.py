@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Configures, builds and tests all valid combinations of units.
+"""Configures, builds and tests combinations of units: each unit where it has the fewest others beside it, and
+where it alone is missing; with --all every one that is valid.
 
 For each: the headers compile alone as C11 and C++11 and declare exactly what is built; the
-archives hold exactly the selected units' names; tests/combo.c passes.  Then: switching a unit, a
-policy or a group of events off never makes the text larger.
+archives hold exactly the selected units' names; tests/combo.c passes.  Then: a unit less never makes the
+text larger; with --all neither does any switch that is on and can be off.
 
-usage: combos.py [--work DIR] [--jobs N] [--level=-O0] [--units] [--compare N] [-v]
+usage: combos.py [--work DIR] [--jobs N] [--level=-O0] [--all] [--compare N] [-v]
 
 --level: the compiler's, -Os unless told.  An object is compiled once for each text that a configuration
 leaves of its source and of the headers below it, without what nothing in them mentions.  That this is
@@ -25,23 +26,12 @@ import sys
 import tempfile
 import threading
 
-from config import JOBS, ROOT, Configuration, expected_names, plain_name, tool, unlisted, valid_unit_combinations
+from config import (JOBS, ROOT, Configuration, expected_names, kconfig_tool, plain_name, tool, unlisted,
+                    valid_unit_combinations)
 
 TOLERANCE = 32
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
          "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Wundef", "-Werror"]
-TOGGLES = ("SYSEV_ERROR", "SYSEV_START_STOP", "SYSEV_OVERFLOW_RESUME", "SYSEV_FILTER",
-           "SYSEV_FLUSH", "SYSEV_TRACE", "POLICY_LOOP", "POLICY_UNTIL_FULL", "POLICY_FLUSH",
-           "POLICY_DISCARD",
-           "LOG_LOOP", "LOG_UNTIL_FULL", "LOG_APPEND", "LOG_METADATA", "LOG_NOTES", "LOG_LINE", "SNAPSHOT",
-           "LOG_SEAL", "LOG_ENVIRONMENT", "ARG_CHECKS",
-           "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
-           "EVENT_GROUPS", "POINT_OPENS", "FILE_STREAMS", "LABELS", "THREAD_DUMP", "TEXTS",
-           "CUSTOM_CLOCK", "INSPECT", "SYSEVENTS", "SYSEV_SPECIFIC",
-           "SYSEV_CONTEXT_SWITCH", "SYSEV_TASK_STATE", "SYSEV_KERNEL_OVERHEAD", "SYSEV_SYSTEM_CALL",
-           "SYSEV_MUTEX_LOCK", "SYSEV_MUTEX_UNLOCK", "SYSEV_COND_WAIT", "SYSEV_COND_SIGNAL",
-           "SYSEV_COND_BROADCAST", "SYSEV_RWLOCK", "SYSEV_SPIN", "SYSEV_SIGNAL", "SYSEV_FUNCTION",
-           "SYSEV_GENERAL_DEBUG")
 # Settings that are tried whole, beside the combinations of units: built, tested, and no larger than without.
 OTHERWISE = ({"START_FILTERED": "y"}, {"LIMIT_STREAM_SIZE": "y", "MAX_STREAM_SIZE": "1048576"},
              {"FLUSH_BURST_BYTES": "1024", "FLUSH_BURST_DELAY_MS": "5"}, {"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"},
@@ -376,14 +366,22 @@ def unit_sizes_grow(sizes):
                 yield f"without {unit} ({sizes[fewer]}) larger than {'+'.join(sorted(units))} ({text})"
 
 
+def switches():
+    """What a user may switch off alone, beside units."""
+    full = Configuration({})
+    for symbol in kconfig_tool.symbols(full.kconf):
+        name = symbol.name.removeprefix("PTRACE_")
+        if (name not in kconfig_tool.UNITS and symbol.str_value == "y" and symbol.choice is None
+                and any(node.prompt for node in symbol.nodes)):
+            configuration = Configuration({name: "n"})
+            if not configuration.errors:
+                yield name, configuration
+
+
 def toggles(builder, work, full_text, verbose):
-    """Each policy and event group off, alone, in the full configuration."""
+    """Each switch off, alone, in the full configuration."""
     findings = []
-    for name in TOGGLES:
-        configuration = Configuration({name: "n"})
-        if configuration.errors:
-            findings += configuration.errors
-            continue
+    for name, configuration in switches():
         directory = os.path.join(work, "no-" + name.lower())
         text = text_size(build(builder, configuration, directory)["ptrace"])
         if verbose:
@@ -416,15 +414,25 @@ def label(units):
     return "+".join(sorted(units - {"CORE"})).lower()
 
 
-def all_combinations(builder, work, verbose, compare, units_only):
+def at_the_edges(valid):
+    """Of combinations: the smallest with each unit, the largest without it, and the largest."""
+    units = sorted(set().union(*valid))
+    chosen = {max(valid, key=len)}
+    for unit in units:
+        chosen.add(min((one for one in valid if unit in one), key=lambda one: (len(one), sorted(one))))
+        chosen.add(max((one for one in valid if unit not in one), key=lambda one: (len(one), sorted(one))))
+    return chosen
+
+
+def combinations(builder, work, verbose, compare, everything):
     valid, refused = valid_unit_combinations()
+    valid = {frozenset(configuration.units()): configuration for _, configuration in valid}
+    chosen = set(valid) if everything else at_the_edges(valid)
     failures, sizes = [], {}
     if not builder.cxx:
         print("no C++ compiler: the headers are not tried as C++11", flush=True)
-    if len(valid) != 73:
-        failures.append(f"{len(valid)} valid combinations, not 73")
-    for _, configuration in valid:
-        units = frozenset(configuration.units())
+    for units in sorted(chosen, key=sorted):
+        configuration = valid[units]
         directory = os.path.join(work, label(units).replace("+", "-"))
         try:
             findings, sizes[units] = one_combination(builder, configuration, directory)
@@ -436,7 +444,7 @@ def all_combinations(builder, work, verbose, compare, units_only):
         failures += [f"{label(units)}: {finding}" for finding in findings]
     failures += unit_sizes_grow(sizes)
     try:
-        if not units_only:
+        if everything:
             failures += toggles(builder, work, max(sizes.values(), default=0), verbose)
         failures += settings(builder, work, max(sizes.values(), default=0), verbose)
     except (Failure, subprocess.TimeoutExpired) as failure:
@@ -458,8 +466,8 @@ def main():
     parser.add_argument("--level", default="-Os", help="the compiler's (default: -Os)")
     parser.add_argument("--compare", type=int, default=-1,
                         help="so many objects that were taken for known are compiled as well (default: all)")
-    parser.add_argument("--units", action="store_true",
-                        help="units alone, not each policy and each group of events")
+    parser.add_argument("--all", action="store_true",
+                        help="all combinations of units that are valid, and each switch off")
     parser.add_argument("--settings", action="store_true",
                         help="the settings beside units and switches alone, their sizes not compared")
     parser.add_argument("-v", "--verbose", action="store_true")
@@ -467,8 +475,8 @@ def main():
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
         builder = Builder(work, args.jobs, args.level)
-        failures = settings(builder, work, 1 << 30, args.verbose) if args.settings else all_combinations(
-            builder, work, args.verbose, None if args.compare < 0 else args.compare, args.units)
+        failures = settings(builder, work, 1 << 30, args.verbose) if args.settings else combinations(
+            builder, work, args.verbose, None if args.compare < 0 else args.compare, args.all)
     finally:
         if not args.work:
             shutil.rmtree(work)

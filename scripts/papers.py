@@ -98,7 +98,7 @@ FOREIGN = set("""
 UID pipefail
 cmpxchg dsb ish isb fetch_add _Fork fsync msync writev
 """.split())
-OWN = ("papers.py", "test_papers.py")
+OWN = ("papers.py",)
 MARK = re.compile(r"<!--.*?-->", re.S)
 LINK = re.compile(r"\]\([^)]*\)")
 ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* LPT-15: what both libraries have. */
-static void attributes_have_defaults(void)
+PXT_TEST(attributes_have_defaults)
 {
 	trace_attr_t attr;
 	char version[TRACE_NAME_MAX + 1];
@@ -30,7 +30,7 @@ static void attributes_have_defaults(void)
 }
 
 /* LPT-15 */
-static void an_identifier_of_nothing_is_refused(void)
+PXT_TEST(an_identifier_of_nothing_is_refused)
 {
 	struct posix_trace_status_info status;
 	trace_attr_t attr;
@@ -42,7 +42,7 @@ static void an_identifier_of_nothing_is_refused(void)
 
 #if _PXT_UNIT_CORE
 /* LPT-15: Trace Core, through whichever unit creates streams. */
-static void a_stream_starts_and_stops(void)
+PXT_TEST(a_stream_starts_and_stops)
 {
 	struct posix_trace_status_info status;
 	struct posix_trace_counts_np counts;
@@ -65,7 +65,7 @@ static void a_stream_starts_and_stops(void)
 
 #if _PXT_UNIT_CORE && CONFIG_PTRACE_LIMIT_STREAM_SIZE
 /* LPT-11, LPT-60, ASSSZ-E1: at the limit, and one byte above. */
-static void a_stream_may_be_as_large_as_the_limit_and_no_larger(void)
+PXT_TEST(a_stream_may_be_as_large_as_the_limit_and_no_larger)
 {
 	const size_t most = CONFIG_PTRACE_MAX_STREAM_SIZE;
 	trace_attr_t attr;
@@ -88,7 +88,7 @@ static void a_stream_may_be_as_large_as_the_limit_and_no_larger(void)
 
 #if _PXT_UNIT_ONLINE
 /* LPT-69, LPT-72 */
-static void a_stopped_stream_without_events_says_unavailable(void)
+PXT_TEST(a_stopped_stream_without_events_says_unavailable)
 {
 	trace_id_t trid = pxt_stream(0, 0, 0);
 
@@ -100,7 +100,7 @@ static void a_stopped_stream_without_events_says_unavailable(void)
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
 #if CONFIG_PTRACE_START_FILTERED
 /* ZEP-07: no user event before a filter is set, and none after a clear. */
-static void a_stream_that_starts_filtered_records_nothing_before_a_filter_is_set(void)
+PXT_TEST(a_stream_that_starts_filtered_records_nothing_before_a_filter_is_set)
 {
 	trace_event_id_t id = pxt_open_event("combo");
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
@@ -121,7 +121,7 @@ static void a_stream_that_starts_filtered_records_nothing_before_a_filter_is_set
 }
 #else
 /* LPT-81, LPT-82 */
-static void an_event_comes_back_as_it_was_recorded(void)
+PXT_TEST(an_event_comes_back_as_it_was_recorded)
 {
 	trace_event_id_t id = pxt_open_event("combo");
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
@@ -137,7 +137,7 @@ static void an_event_comes_back_as_it_was_recorded(void)
 
 #if _PXT_UNIT_FILTER
 /* LPT-89, LPT-33 */
-static void a_filtered_type_is_not_wanted(void)
+PXT_TEST(a_filtered_type_is_not_wanted)
 {
 	trace_event_set_t set;
 	trace_event_set_t now;
@@ -160,7 +160,7 @@ static void a_filtered_type_is_not_wanted(void)
 
 #if _PXT_UNIT_TOLOG
 /* LPT-79, LPT-80 */
-static void a_log_receives_bytes(void)
+PXT_TEST(a_log_receives_bytes)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = pxt_log_stream(NULL, fd);
@@ -176,7 +176,7 @@ static void a_log_receives_bytes(void)
 
 #if _PXT_UNIT_LOGRETRIEVAL
 /* LPT-92 */
-static void what_is_no_log_is_refused(void)
+PXT_TEST(what_is_no_log_is_refused)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid;
@@ -203,7 +203,7 @@ static void expect_context(const struct posix_trace_event_info *info)
 }
 
 /* LPT-91, LPT-92, LPT-93, LPT-94, LPT-21 */
-static void a_log_gives_back_the_event(void)
+PXT_TEST(a_log_gives_back_the_event)
 {
 	trace_event_id_t id = pxt_open_event("combo");
 	int fd = pxt_temp_file();
@@ -230,7 +230,7 @@ static void a_log_gives_back_the_event(void)
 #if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS &&                           \
     CONFIG_PTRACE_FLUSH_BURST_BYTES
 /* LPT-40: after each burst a pause, and no event is lost by them. */
-static void a_flush_pauses_after_each_burst(void)
+PXT_TEST(a_flush_pauses_after_each_burst)
 {
 	enum {
 		EVENTS = 100
@@ -264,42 +264,3 @@ static void a_flush_pauses_after_each_burst(void)
 	(void)close(fd);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(attributes_have_defaults),
-	PXT_CASE(an_identifier_of_nothing_is_refused),
-#if _PXT_UNIT_CORE
-	PXT_CASE(a_stream_starts_and_stops),
-#endif
-#if _PXT_UNIT_CORE && CONFIG_PTRACE_LIMIT_STREAM_SIZE
-	PXT_CASE(a_stream_may_be_as_large_as_the_limit_and_no_larger),
-#endif
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(a_stopped_stream_without_events_says_unavailable),
-#endif
-#if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
-#if CONFIG_PTRACE_START_FILTERED
-	PXT_CASE(a_stream_that_starts_filtered_records_nothing_before_a_filter_is_set),
-#else
-	PXT_CASE(an_event_comes_back_as_it_was_recorded),
-#endif
-#endif
-#if _PXT_UNIT_FILTER
-	PXT_CASE(a_filtered_type_is_not_wanted),
-#endif
-#if _PXT_UNIT_TOLOG
-	PXT_CASE(a_log_receives_bytes),
-#endif
-#if _PXT_UNIT_LOGRETRIEVAL
-	PXT_CASE(what_is_no_log_is_refused),
-#endif
-#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS
-	PXT_CASE(a_log_gives_back_the_event),
-#endif
-#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS &&                           \
-    CONFIG_PTRACE_FLUSH_BURST_BYTES
-	PXT_CASE(a_flush_pauses_after_each_burst),
-#endif
-	PXT_CASE_END,
-};
-PXT_SUITE("combo", cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* suite.c - runs a table of tests, through CUnit or without it, some in processes of their own. */
+/* suite.c - runs the tests of a program, through CUnit or without it, some in processes of their own. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -23,9 +23,9 @@
 
 const char *pxt_suite_program;
 int (*pxt_suite_role)(int argc, char **argv);
+void (*pxt_suite_before)(void);
 
-static const struct pxt_case *suite_cases;
-static size_t suite_count;
+static struct pxt_case *cases;
 static unsigned skipped;
 static unsigned failures_seen;
 static bool in_fresh_process;
@@ -160,13 +160,24 @@ const char *pxt_temp_folder(void)
 
 /* ---- Cases ---- */
 
-static const struct pxt_case *find_case(const char *name)
+/* Behind those of other files, among those of its own by lines. */
+void pxt_suite_enter(struct pxt_case *entry)
 {
-	for (size_t i = 0; i < suite_count; i++) {
-		if (strcmp(suite_cases[i].name, name) == 0)
-			return &suite_cases[i];
-	}
-	return NULL;
+	struct pxt_case **at = &cases;
+
+	while (*at && (strcmp((*at)->file, entry->file) != 0 || (*at)->line < entry->line))
+		at = &(*at)->next;
+	entry->next = *at;
+	*at = entry;
+}
+
+static struct pxt_case *find_case(const char *name)
+{
+	struct pxt_case *at = cases;
+
+	while (at && strcmp(at->name, name) != 0)
+		at = at->next;
+	return at;
 }
 
 /* Copies what a fresh process said; only a failure makes it worth reading. */
@@ -311,15 +322,15 @@ static void run_current(void)
 	end_at_failure(CU_get_number_of_failure_records() != 0);
 }
 
-static unsigned run_all(const char *title, const bool *wanted)
+static unsigned run_all(const char *title)
 {
 	unsigned failed;
 
 	if (CU_initialize_registry() != CUE_SUCCESS)
 		return 1;
 	CU_pSuite suite = CU_add_suite(title, NULL, NULL);
-	for (size_t i = 0; i < suite_count; i++) {
-		if (wanted[i] && !CU_add_test(suite, suite_cases[i].name, run_current))
+	for (const struct pxt_case *at = cases; at; at = at->next) {
+		if (at->wanted && !CU_add_test(suite, at->name, run_current))
 			return 1;
 	}
 	CU_basic_set_mode(CU_BRM_VERBOSE);
@@ -346,20 +357,21 @@ void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fat
 		longjmp(leave_test, 1);
 }
 
-static unsigned run_all(const char *title, const bool *wanted)
+static unsigned run_all(const char *title)
 {
+	static const struct pxt_case *volatile at;
 	static volatile unsigned passed;
 	static volatile unsigned failed;
 
 	printf("\nSuite: %s\n", title);
-	for (volatile size_t i = 0; i < suite_count; i++) {
+	for (at = cases; at; at = at->next) {
 		unsigned before = failures_seen;
-		if (!wanted[i])
+		if (!at->wanted)
 			continue;
-		printf("  Test: %s ...", suite_cases[i].name);
+		printf("  Test: %s ...", at->name);
 		fflush(stdout);
 		if (setjmp(leave_test) == 0)
-			run_case(&suite_cases[i]);
+			run_case(at);
 		end_at_failure(failures_seen != before);
 		if (failures_seen == before)
 			passed++;
@@ -373,19 +385,24 @@ static unsigned run_all(const char *title, const bool *wanted)
 
 #endif
 
-static int choose(int argc, char **argv, bool *wanted)
+/* How many of the tests are named on the command line (none: all are wanted); negative: there is none of a name. */
+static int choose(int argc, char **argv)
 {
+	int chosen = 0;
+
 	for (int i = 1; i < argc; i++) {
-		const struct pxt_case *test = find_case(argv[i]);
+		struct pxt_case *test = find_case(argv[i]);
 		if (!test) {
 			fprintf(stderr, "%s: no test is named %s (try --list)\n", argv[0], argv[i]);
-			return 2;
+			return -1;
 		}
-		wanted[test - suite_cases] = true;
+		test->wanted = true;
 	}
-	for (size_t i = 0; argc < 2 && i < suite_count; i++)
-		wanted[i] = true;
-	return 0;
+	for (struct pxt_case *at = cases; at; at = at->next) {
+		at->wanted |= argc < 2;
+		chosen += at->wanted;
+	}
+	return chosen;
 }
 
 /*
@@ -414,22 +431,29 @@ static void take_usual_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-int pxt_suite_main(
-    int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count)
+/* The program's name without its folder. */
+static const char *title_of(const char *program)
 {
-	static bool wanted[512];
-	unsigned chosen = 0;
+	const char *slash = strrchr(program, '/');
+	const char *name = slash ? slash + 1 : program;
+
+	return strncmp(name, "test_", 5) == 0 ? name + 5 : name;
+}
+
+int main(int argc, char **argv)
+{
+	const char *title = title_of(argv[0]);
+	int chosen;
 
 	pxt_suite_program = argv[0];
 	choose_slot_access();
-	suite_cases = cases;
-	while (suite_count < count && suite_count < 512 && cases[suite_count].name)
-		suite_count++;
+	if (pxt_suite_before)
+		pxt_suite_before();
 	if (argc > 2 && strcmp(argv[1], "--role") == 0 && pxt_suite_role)
 		return pxt_suite_role(argc - 2, argv + 2);
 	if (argc > 1 && strcmp(argv[1], "--list") == 0) {
-		for (size_t i = 0; i < suite_count; i++)
-			puts(cases[i].name);
+		for (const struct pxt_case *at = cases; at; at = at->next)
+			puts(at->name);
 		return 0;
 	}
 	if (argc > 2 && strcmp(argv[1], FRESH_OPTION) == 0) {
@@ -437,16 +461,15 @@ int pxt_suite_main(
 		argc--;
 		argv++;
 	}
-	if (choose(argc, argv, wanted) != 0)
+	chosen = choose(argc, argv);
+	if (chosen < 0)
 		return 2;
 	take_usual_signals();
-	for (size_t i = 0; i < suite_count; i++)
-		chosen += wanted[i];
 	if (chosen == 0) {
 		printf("%s: nothing of this is in the configuration\n", title);
 		return EXIT_SKIPPED;
 	}
-	if (run_all(title, wanted) != 0)
+	if (run_all(title) != 0)
 		return 1;
-	return skipped == chosen ? EXIT_SKIPPED : 0;
+	return skipped == (unsigned)chosen ? EXIT_SKIPPED : 0;
 }

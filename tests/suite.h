@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suite.h - what every test program is made of: a table of tests, run by CUnit.
+ * suite.h - what every test program is made of: tests that enter themselves, run by CUnit.
  *
- *	static void the_sky_is_blue(void) { CU_ASSERT(sky() == BLUE); }
- *	static const struct pxt_case cases[] = { PXT_CASE(the_sky_is_blue) };
- *	PXT_SUITE("sky", cases)
+ *	PXT_TEST(the_sky_is_blue)
+ *	{
+ *		CU_ASSERT(sky() == BLUE);
+ *	}
  *
- * The program runs all of them, or those named on its command line; --list shows the names.  It
+ * main() is in suite.c.  The program runs all of its tests as they stand in the source, or those
+ * named on its command line; --list shows the names.  It
  * ends with the runner's own summary.  Exit status: 0 all passed, 1 not, 77 all were skipped.
  *
  * Without CUnit (-DPXT_NO_CUNIT: other C libraries, cross builds) a small runner of our own
@@ -68,32 +70,27 @@ struct pxt_case {
 	const char *name;
 	void (*run)(void);
 	bool fresh; /* in a process of its own, with nothing traced or named before */
+	const char *file;
+	int line;
+	bool wanted;
+	struct pxt_case *next;
 };
 
-#define PXT_CASE(function)                                                                         \
+#define PXT_TEST(function)       PXT_CASE_(function, false)
+#define PXT_TEST_FRESH(function) PXT_CASE_(function, true)
+#define PXT_CASE_(function, fresh)                                                                 \
+	static void function(void);                                                                \
+	__attribute__((constructor)) static void pxt_enter_##function(void)                        \
 	{                                                                                          \
-#function, function, false                                                         \
-	}
-#define PXT_CASE_FRESH(function)                                                                   \
-	{                                                                                          \
-#function, function, true                                                          \
-	}
+		static struct pxt_case case_ = { #function, function, fresh, __FILE__, __LINE__,   \
+			false, NULL };                                                             \
+                                                                                                   \
+		pxt_suite_enter(&case_);                                                           \
+	}                                                                                          \
+	static void function(void)
 
-#define PXT_SUITE(title, table)                                                                    \
-	int main(int argc, char **argv)                                                            \
-	{                                                                                          \
-		return pxt_suite_main(                                                             \
-		    argc, argv, title, table, sizeof(table) / sizeof((table)[0]));                 \
-	}
-
-/* A case without a function ends the table early; it keeps a table from being empty. */
-#define PXT_CASE_END                                                                               \
-	{                                                                                          \
-		NULL, NULL, false                                                                  \
-	}
-
-int pxt_suite_main(
-    int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count);
+/* Constructors of one file run in an order of the compiler's. */
+void pxt_suite_enter(struct pxt_case *entry);
 
 /*
  * Of a program with test points: what is called there (format/compiler.h).  The program defines the
@@ -109,11 +106,28 @@ extern const char *pxt_suite_program;
 #define PXT_SUITE_ARGV 12
 void pxt_suite_argv(char *argv[PXT_SUITE_ARGV], char *first, char *second, char *third);
 
+/* PXT_BEFORE { ... } is done at the beginning of main(). */
+extern void (*pxt_suite_before)(void);
+#define PXT_BEFORE                                                                                 \
+	static void pxt_before(void);                                                              \
+	__attribute__((constructor)) static void pxt_enter_before(void)                            \
+	{                                                                                          \
+		pxt_suite_before = pxt_before;                                                     \
+	}                                                                                          \
+	static void pxt_before(void)
+
 /*
- * A second entry into the program: called first when its command line is "--role NAME ...", so
- * that tests of exec and spawn can run a fresh process of the same file.  NULL: no roles.
+ * A second entry into the program: PXT_ROLE(argc, argv) { ... } is called first when the command
+ * line is "--role NAME ...", so that tests of exec and spawn can run a fresh process of the same file.
  */
 extern int (*pxt_suite_role)(int argc, char **argv);
+#define PXT_ROLE(argc, argv)                                                                       \
+	static int pxt_role(int argc, char **argv);                                                \
+	__attribute__((constructor)) static void pxt_enter_role(void)                              \
+	{                                                                                          \
+		pxt_suite_role = pxt_role;                                                         \
+	}                                                                                          \
+	static int pxt_role(int argc, char **argv)
 
 /*
  * How many threads this process has.  One that was joined is in the system's list for a moment yet,

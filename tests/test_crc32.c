@@ -39,7 +39,7 @@ static void fill(void)
 	}
 }
 
-static void published_values_come_out(void)
+PXT_TEST(published_values_come_out)
 {
 	CU_ASSERT(crc_fast(0, "123456789", 9) == 0xcbf43926u);
 	CU_ASSERT(crc_small(0, "123456789", 9) == 0xcbf43926u);
@@ -49,7 +49,7 @@ static void published_values_come_out(void)
 	CU_ASSERT(crc_small(0, "The quick brown fox jumps over the lazy dog", 43) == 0x414fa339u);
 }
 
-static void every_length_and_alignment_gives_the_definition_s_value(void)
+PXT_TEST(every_length_and_alignment_gives_the_definition_s_value)
 {
 	unsigned wrong = 0;
 
@@ -65,7 +65,7 @@ static void every_length_and_alignment_gives_the_definition_s_value(void)
 	CU_ASSERT(wrong == 0);
 }
 
-static void each_single_byte_has_the_definition_s_effect_at_each_distance(void)
+PXT_TEST(each_single_byte_has_the_definition_s_effect_at_each_distance)
 {
 	unsigned wrong = 0;
 	unsigned char run[16];
@@ -80,7 +80,7 @@ static void each_single_byte_has_the_definition_s_effect_at_each_distance(void)
 	CU_ASSERT(wrong == 0);
 }
 
-static void a_run_may_be_given_in_two_parts(void)
+PXT_TEST(a_run_may_be_given_in_two_parts)
 {
 	uint32_t want;
 	unsigned wrong = 0;
@@ -96,12 +96,3 @@ static void a_run_may_be_given_in_two_parts(void)
 	}
 	CU_ASSERT(wrong == 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(published_values_come_out),
-	PXT_CASE(every_length_and_alignment_gives_the_definition_s_value),
-	PXT_CASE(each_single_byte_has_the_definition_s_effect_at_each_distance),
-	PXT_CASE(a_run_may_be_given_in_two_parts),
-};
-
-PXT_SUITE("crc32", cases)

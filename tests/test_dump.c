@@ -157,7 +157,7 @@ static const struct found *found_of(const struct found *found, unsigned count, i
 }
 
 /* QNX-56, SHARK-31 */
-static void a_dump_has_an_event_for_each_thread_with_its_name(void)
+PXT_TEST_FRESH(a_dump_has_an_event_for_each_thread_with_its_name)
 {
 	struct found found[FOUND];
 	size_t threads = 0;
@@ -180,7 +180,7 @@ static void a_dump_has_an_event_for_each_thread_with_its_name(void)
 }
 
 /* QNX-56 */
-static void a_dump_says_what_each_thread_does_and_how_urgent_it_is(void)
+PXT_TEST_FRESH(a_dump_says_what_each_thread_does_and_how_urgent_it_is)
 {
 	struct found found[FOUND];
 	unsigned count;
@@ -213,7 +213,7 @@ static void a_dump_says_what_each_thread_does_and_how_urgent_it_is(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_dump_that_no_stream_wants_reads_nothing(void)
+PXT_TEST_FRESH(a_dump_that_no_stream_wants_reads_nothing)
 {
 	struct found found[FOUND];
 	size_t threads = 99;
@@ -225,7 +225,7 @@ static void a_dump_that_no_stream_wants_reads_nothing(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_second_dump_has_the_same_type(void)
+PXT_TEST_FRESH(a_second_dump_has_the_same_type)
 {
 	size_t first = 0;
 	size_t second = 0;
@@ -241,7 +241,7 @@ static void a_second_dump_has_the_same_type(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_thread_that_is_gone_has_no_state(void)
+PXT_TEST(a_thread_that_is_gone_has_no_state)
 {
 	struct pxt_port_thread_state state;
 	int cancel = -1;
@@ -260,7 +260,7 @@ static void a_thread_that_is_gone_has_no_state(void)
 }
 
 /* Its number may be that of a thread which ended here. */
-static void a_thread_of_another_process_has_no_state(void)
+PXT_TEST(a_thread_of_another_process_has_no_state)
 {
 	struct pxt_port_thread_state state;
 
@@ -284,13 +284,13 @@ static int look_without_input(void *unused)
 }
 
 /* The first descriptor is then the one by which the line is read. */
-static void a_program_that_closed_its_input_has_threads_with_a_state(void)
+PXT_TEST(a_program_that_closed_its_input_has_threads_with_a_state)
 {
 	PXT_EQ(pxt_in_child(look_without_input, NULL), 0);
 }
 
 /* QNX-56 */
-static void the_state_says_on_which_cpu_a_thread_ran_last(void)
+PXT_TEST(the_state_says_on_which_cpu_a_thread_ran_last)
 {
 	struct pxt_port_thread_state state;
 	cpu_set_t allowed;
@@ -338,7 +338,7 @@ static int be_each_kind(void *unused)
 }
 
 /* QNX-56 */
-static void the_state_has_a_word_for_each_scheduling_and_its_urgency(void)
+PXT_TEST(the_state_has_a_word_for_each_scheduling_and_its_urgency)
 {
 	if (!pxt_skip_emulated("it makes the line up"))
 		PXT_EQ(pxt_in_child(be_each_kind, NULL), 0);
@@ -391,7 +391,7 @@ static void *wait_for_a_byte(void *argument)
 }
 
 /* QNX-56 */
-static void a_thread_that_waits_is_sleeping(void)
+PXT_TEST(a_thread_that_waits_is_sleeping)
 {
 	if (pxt_skip_emulated("it makes the line up"))
 		return;
@@ -414,7 +414,7 @@ static void *be_held(void *argument)
 }
 
 /* QNX-56 */
-static void a_thread_that_no_signal_reaches_is_blocked(void)
+PXT_TEST(a_thread_that_no_signal_reaches_is_blocked)
 {
 	if (pxt_skip_emulated("it has no vfork()"))
 		return;
@@ -442,29 +442,9 @@ static int outlive_the_first_thread(void *unused)
 }
 
 /* QNX-56: the system lists it as long as the process has others. */
-static void a_first_thread_that_has_left_the_others_is_ended(void)
+PXT_TEST(a_first_thread_that_has_left_the_others_is_ended)
 {
 	if (!pxt_skip_emulated("it makes the line up"))
 		PXT_EQ(pxt_in_child(outlive_the_first_thread, NULL), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if HAVE_DUMP
-	PXT_CASE_FRESH(a_dump_has_an_event_for_each_thread_with_its_name),
-	PXT_CASE_FRESH(a_dump_says_what_each_thread_does_and_how_urgent_it_is),
-	PXT_CASE_FRESH(a_dump_that_no_stream_wants_reads_nothing),
-	PXT_CASE_FRESH(a_second_dump_has_the_same_type),
-	PXT_CASE(a_thread_that_is_gone_has_no_state),
-	PXT_CASE(a_thread_of_another_process_has_no_state),
-	PXT_CASE(a_program_that_closed_its_input_has_threads_with_a_state),
-	PXT_CASE(the_state_says_on_which_cpu_a_thread_ran_last),
-	PXT_CASE(the_state_has_a_word_for_each_scheduling_and_its_urgency),
-	PXT_CASE(a_thread_that_waits_is_sleeping),
-	PXT_CASE(a_thread_that_no_signal_reaches_is_blocked),
-	PXT_CASE(a_first_thread_that_has_left_the_others_is_ended),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("dump", cases)

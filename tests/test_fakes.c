@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <trace_np.h>
 
-static void armed_calls_fail_and_others_do_not(void)
+PXT_TEST(armed_calls_fail_and_others_do_not)
 {
 	void *memory[4];
 
@@ -33,7 +33,7 @@ static void armed_calls_fail_and_others_do_not(void)
 	pxt_fault_arm(&pxt_fault_fence, 0, 0);
 }
 
-static void waits_and_threads_fail_as_told(void)
+PXT_TEST(waits_and_threads_fail_as_told)
 {
 	_Atomic uint32_t word = 0;
 	struct pxt_port_thread thread;
@@ -45,7 +45,7 @@ static void waits_and_threads_fail_as_told(void)
 	pxt_fault_arm(&pxt_fault_thread, 0, 0);
 }
 
-static void a_failing_write_lets_out_what_it_was_told(void)
+PXT_TEST(a_failing_write_lets_out_what_it_was_told)
 {
 	FILE *file = tmpfile();
 	struct pxt_port_log log;
@@ -66,7 +66,7 @@ static void a_failing_write_lets_out_what_it_was_told(void)
 	(void)fclose(file);
 }
 
-static void the_fake_clock_moves_only_when_told(void)
+PXT_TEST_FRESH(the_fake_clock_moves_only_when_told)
 {
 	struct pxt_clock_rate rate;
 	struct pxt_clock_set set;
@@ -88,7 +88,7 @@ static void the_fake_clock_moves_only_when_told(void)
 	CU_ASSERT_EQUAL(pxt_port_ticks(), 2501);
 }
 
-static void fixed_random_bytes_are_all_alike(void)
+PXT_TEST(fixed_random_bytes_are_all_alike)
 {
 	unsigned char bytes[4] = { 0 };
 
@@ -96,13 +96,3 @@ static void fixed_random_bytes_are_all_alike(void)
 	pxt_port_random(bytes, sizeof(bytes));
 	CU_ASSERT(bytes[0] == 0x5a && bytes[3] == 0x5a);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(armed_calls_fail_and_others_do_not),
-	PXT_CASE(waits_and_threads_fail_as_told),
-	PXT_CASE(a_failing_write_lets_out_what_it_was_told),
-	PXT_CASE_FRESH(the_fake_clock_moves_only_when_told),
-	PXT_CASE(fixed_random_bytes_are_all_alike),
-};
-
-PXT_SUITE("fakes", cases)

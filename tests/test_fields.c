@@ -17,7 +17,7 @@ static int check(const char *format)
 	return pxt_fields_check(format, &bytes);
 }
 
-static void well_formed_descriptions_are_taken(void)
+PXT_TEST(well_formed_descriptions_are_taken)
 {
 	static const char *const good[] = { "u32 job, i64 late_ns", "u8 a", "  u8\ta ,u16 b,u32 c",
 		"u8 a,u16 b,u32 c,u64 d,i8 e,i16 f,i32 g,i64 h,x8 i,x16 j,x32 k,x64 l",
@@ -31,7 +31,7 @@ static void well_formed_descriptions_are_taken(void)
 		PXT_CHECK(check(good[i]) == 0, "%s", good[i]);
 }
 
-static void malformed_descriptions_are_refused(void)
+PXT_TEST(malformed_descriptions_are_refused)
 {
 	static const char *const bad[] = { "", " ", ",", "u32", "u32 ", "u32 job,", "u32 job, ",
 		",u32 job", "u32 job,,u32 b", "u32 job u32 b", "u32 job,; u32 b", "u32; b", " ; b",
@@ -47,7 +47,7 @@ static void malformed_descriptions_are_refused(void)
 		PXT_CHECK(check(bad[i]) == EINVAL, "%s", bad[i]);
 }
 
-static void the_longest_description_fits_and_one_byte_more_is_refused_unread(void)
+PXT_TEST(the_longest_description_fits_and_one_byte_more_is_refused_unread)
 {
 	/* On the heap without a NUL: asan sees a read beyond the byte that decides. */
 	char *format = malloc(POSIX_TRACE_FORMAT_MAX_NP + 1);
@@ -62,7 +62,7 @@ static void the_longest_description_fits_and_one_byte_more_is_refused_unread(voi
 	free(format);
 }
 
-static void thirty_two_fields_fit_and_one_more_does_not(void)
+PXT_TEST(thirty_two_fields_fit_and_one_more_does_not)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1] = "u8 a0";
 	size_t used = 5;
@@ -142,12 +142,12 @@ static void expect_values(const unsigned char *data, int swapped)
 }
 
 /* TEV-09 */
-static void every_kind_of_field_is_read(void)
+PXT_TEST(every_kind_of_field_is_read)
 {
 	expect_values((const unsigned char *)&values, 0);
 }
 
-static void data_of_the_other_byte_order_is_turned(void)
+PXT_TEST(data_of_the_other_byte_order_is_turned)
 {
 	struct every_kind other = values;
 
@@ -163,7 +163,7 @@ static void data_of_the_other_byte_order_is_turned(void)
 }
 
 /* Whatever the length of the data, fields are whole or missing, and no byte beyond is read. */
-static void data_that_ends_early_ends_the_walk(void)
+PXT_TEST(data_that_ends_early_ends_the_walk)
 {
 	static const uint32_t ends[] = { 1, 2, 4, 6, 10, 14, 22, 30, 34, 42, 46 };
 
@@ -188,7 +188,7 @@ static void data_that_ends_early_ends_the_walk(void)
 	}
 }
 
-static void a_trailing_text_is_the_rest_of_the_data(void)
+PXT_TEST(a_trailing_text_is_the_rest_of_the_data)
 {
 	struct posix_trace_field_np field;
 	char big[5000];
@@ -207,7 +207,7 @@ static void a_trailing_text_is_the_rest_of_the_data(void)
 	PXT_EQ(field.posix_bytes_np, 0);
 }
 
-static void a_bad_description_or_cursor_is_refused(void)
+PXT_TEST(a_bad_description_or_cursor_is_refused)
 {
 	struct posix_trace_field_np field;
 	uint32_t cursor = 0;
@@ -231,7 +231,7 @@ static void a_bad_description_or_cursor_is_refused(void)
 }
 
 /* A simple generator of nearly right texts: no fault, and what is taken can be walked. */
-static void random_texts_do_no_harm(void)
+PXT_TEST(random_texts_do_no_harm)
 {
 	static const char *const parts[] = { "u8", "i64", "text", "char", "[4]", "[", "]", " ", ",",
 		"a", "b", "string", "9", "float", "_", "\t" };
@@ -259,18 +259,3 @@ static void random_texts_do_no_harm(void)
 	PXT_EQ(wrong, 0);
 	CU_ASSERT(taken > 100);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(well_formed_descriptions_are_taken),
-	PXT_CASE(malformed_descriptions_are_refused),
-	PXT_CASE(the_longest_description_fits_and_one_byte_more_is_refused_unread),
-	PXT_CASE(thirty_two_fields_fit_and_one_more_does_not),
-	PXT_CASE(every_kind_of_field_is_read),
-	PXT_CASE(data_of_the_other_byte_order_is_turned),
-	PXT_CASE(data_that_ends_early_ends_the_walk),
-	PXT_CASE(a_trailing_text_is_the_rest_of_the_data),
-	PXT_CASE(a_bad_description_or_cursor_is_refused),
-	PXT_CASE(random_texts_do_no_harm),
-};
-
-PXT_SUITE("fields", cases)

@@ -26,7 +26,7 @@ static void make_room(void)
 }
 
 /* CREATE-05 */
-static void an_identifier_finds_its_object_and_operations(void)
+PXT_TEST(an_identifier_finds_its_object_and_operations)
 {
 	const struct pxt_ops *ops = NULL;
 	trace_id_t first, second;
@@ -46,7 +46,7 @@ static void an_identifier_finds_its_object_and_operations(void)
 }
 
 /* SHUT-02, CLOSE-01 */
-static void a_removed_identifier_is_not_found_and_not_given_out_again(void)
+PXT_TEST(a_removed_identifier_is_not_found_and_not_given_out_again)
 {
 	const struct pxt_ops *ops;
 	trace_id_t stale, id;
@@ -69,7 +69,7 @@ static void a_removed_identifier_is_not_found_and_not_given_out_again(void)
 }
 
 /* DEC-02 */
-static void any_number_may_be_asked_for(void)
+PXT_TEST(any_number_may_be_asked_for)
 {
 	const struct pxt_ops *ops;
 	trace_id_t id;
@@ -91,7 +91,7 @@ static void any_number_may_be_asked_for(void)
 }
 
 /* Fresh: the added chunk stays for good. */
-static void more_objects_than_cells_need_more_memory(void)
+PXT_TEST_FRESH(more_objects_than_cells_need_more_memory)
 {
 	static void *memory[64];
 	trace_id_t ids[PXT_HANDLES + 8], extra, added;
@@ -135,7 +135,7 @@ static uint32_t *state_of(void **memory, size_t words, const void *object)
 }
 
 /* PROC-02, SAFE-03: later, a thread of the child may be making an identifier. */
-static void what_is_just_being_made_is_forgotten_at_the_fork_alone(void)
+PXT_TEST_FRESH(what_is_just_being_made_is_forgotten_at_the_fork_alone)
 {
 	static void *memory[64];
 	const struct pxt_ops *ops;
@@ -184,7 +184,7 @@ static void *turn_over(void *wrong)
 }
 
 /* CREATE-05, SAFE-03 */
-static void threads_never_get_each_other_s_objects(void)
+PXT_TEST(threads_never_get_each_other_s_objects)
 {
 	pthread_t threads[THREADS];
 	unsigned wrong[THREADS] = { 0 };
@@ -213,14 +213,14 @@ static unsigned fill_with(const struct pxt_ops *ops)
 static const struct pxt_ops logs = { .kind = &kind_b, .log = &kind_b };
 
 /* CREATE-05, DEC-36 */
-static void logs_leave_streams_their_identifiers(void)
+PXT_TEST_FRESH(logs_leave_streams_their_identifiers)
 {
 	(void)fill_with(&logs);
 	CU_ASSERT(fill_with(&ops_a) >= CONFIG_PTRACE_MAX_STREAMS);
 }
 
 /* OPEN-01, DEC-36 */
-static void streams_leave_logs_theirs(void)
+PXT_TEST_FRESH(streams_leave_logs_theirs)
 {
 	trace_id_t id;
 	int object;
@@ -231,7 +231,7 @@ static void streams_leave_logs_theirs(void)
 }
 
 /* OPEN-01, DEC-36: none of the cells that logs bring is kept from them. */
-static void logs_have_all_cells_that_they_bring(void)
+PXT_TEST_FRESH(logs_have_all_cells_that_they_bring)
 {
 	static void *memory[256];
 	unsigned before = fill_with(&logs);
@@ -244,19 +244,3 @@ static void logs_have_all_cells_that_they_bring(void)
 	CU_ASSERT(before + more >= PXT_HANDLES - PXT_HANDLES_KEPT + 256 / 3 - 3);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_identifier_finds_its_object_and_operations),
-	PXT_CASE(a_removed_identifier_is_not_found_and_not_given_out_again),
-	PXT_CASE(any_number_may_be_asked_for),
-	PXT_CASE_FRESH(more_objects_than_cells_need_more_memory),
-	PXT_CASE_FRESH(what_is_just_being_made_is_forgotten_at_the_fork_alone),
-#if CONFIG_PTRACE_LOGRETRIEVAL
-	PXT_CASE_FRESH(logs_leave_streams_their_identifiers),
-	PXT_CASE_FRESH(streams_leave_logs_theirs),
-	PXT_CASE_FRESH(logs_have_all_cells_that_they_bring),
-#endif
-	PXT_CASE(threads_never_get_each_other_s_objects),
-};
-
-PXT_SUITE("identifiers", cases)

@@ -75,7 +75,7 @@ static struct sums count_blocks(const char *log, trace_id_t trid)
 	return sums;
 }
 
-static void blocks_hold_the_same_records_and_losses_as_the_log(void)
+PXT_TEST(blocks_hold_the_same_records_and_losses_as_the_log)
 {
 	for (unsigned i = 0; i < COMPLETE; i++) {
 		trace_id_t trid = golden_open(complete[i]);
@@ -91,7 +91,7 @@ static void blocks_hold_the_same_records_and_losses_as_the_log(void)
 	}
 }
 
-static void what_a_loop_log_overwrote_is_lost_in_front_of_its_first_block(void)
+PXT_TEST(what_a_loop_log_overwrote_is_lost_in_front_of_its_first_block)
 {
 	struct posix_trace_logblock_np block;
 	struct posix_trace_eventextra_np extra;
@@ -104,7 +104,7 @@ static void what_a_loop_log_overwrote_is_lost_in_front_of_its_first_block(void)
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
 
-static void entering_a_block_passes_over_the_rest_of_the_one_before(void)
+PXT_TEST(entering_a_block_passes_over_the_rest_of_the_one_before)
 {
 	struct posix_trace_logblock_np block;
 	trace_id_t trid = golden_open("loop-le64");
@@ -153,7 +153,7 @@ static void take_one_back(struct golden *golden, size_t at)
 }
 
 /* The newest block of a LOOP log is written again with more records. */
-static void a_frame_that_grew_is_a_block_of_what_came_to_it(void)
+PXT_TEST(a_frame_that_grew_is_a_block_of_what_came_to_it)
 {
 	const size_t newest = 1024 + 4 % 3 * 512;
 	struct posix_trace_logblock_np block;
@@ -183,7 +183,7 @@ static void a_frame_that_grew_is_a_block_of_what_came_to_it(void)
 }
 
 /* Block 1, in which ten losses are told before its two events. */
-static void a_frame_that_grew_does_not_tell_its_losses_again(void)
+PXT_TEST(a_frame_that_grew_does_not_tell_its_losses_again)
 {
 	const size_t size = 1024 + 3 * 512;
 	const size_t newest = 1024 + 512;
@@ -211,7 +211,7 @@ static void a_frame_that_grew_does_not_tell_its_losses_again(void)
 }
 
 /* TIM-06 apart: the stamp of an event that no earlier one holds back. */
-static void ticks_mean_what_the_events_stamps_say(void)
+PXT_TEST(ticks_mean_what_the_events_stamps_say)
 {
 	for (unsigned i = 0; i < COMPLETE; i++) {
 		struct timespec largest = { 0, 0 };
@@ -245,7 +245,7 @@ static void ticks_mean_what_the_events_stamps_say(void)
 }
 
 /* DEC-02 */
-static void wrong_arguments_are_refused(void)
+PXT_TEST(wrong_arguments_are_refused)
 {
 	struct posix_trace_logblock_np block;
 	trace_id_t trid = golden_open("le64");
@@ -260,15 +260,3 @@ static void wrong_arguments_are_refused(void)
 	PXT_EQ(posix_trace_log_gettime_np(trid, 0, NULL), EINVAL);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(blocks_hold_the_same_records_and_losses_as_the_log),
-	PXT_CASE(what_a_loop_log_overwrote_is_lost_in_front_of_its_first_block),
-	PXT_CASE(entering_a_block_passes_over_the_rest_of_the_one_before),
-	PXT_CASE(a_frame_that_grew_is_a_block_of_what_came_to_it),
-	PXT_CASE(a_frame_that_grew_does_not_tell_its_losses_again),
-	PXT_CASE(ticks_mean_what_the_events_stamps_say),
-	PXT_CASE(wrong_arguments_are_refused),
-};
-
-PXT_SUITE("logblocks", cases)

@@ -64,7 +64,7 @@ static void watch(void *context, uint64_t done)
 	watched->calls++;
 }
 
-static void who_watches_a_check_sees_it_come_to_each_block(void)
+PXT_TEST(who_watches_a_check_sees_it_come_to_each_block)
 {
 	static const char *const names[] = { "le64", "loop-le64" };
 	struct posix_trace_logcheck_np sum;
@@ -89,7 +89,7 @@ static void who_watches_a_check_sees_it_come_to_each_block(void)
 }
 
 /* Either byte order, either word size, both layouts, after a clear, of a later minor version. */
-static void sound_logs_have_no_findings(void)
+PXT_TEST(sound_logs_have_no_findings)
 {
 	static const struct {
 		const char *name;
@@ -135,7 +135,7 @@ static void sound_logs_have_no_findings(void)
 }
 
 /* What posix_trace_open() refuses, and more. */
-static void a_log_with_any_byte_changed_has_a_finding(void)
+PXT_TEST(a_log_with_any_byte_changed_has_a_finding)
 {
 	static const char *const names[] = { "le64", "be32", "loop-le64" };
 	struct posix_trace_logcheck_np sum;
@@ -158,7 +158,7 @@ static void a_log_with_any_byte_changed_has_a_finding(void)
 	}
 }
 
-static void a_log_cut_at_any_byte_lacks_its_end_and_nothing_else(void)
+PXT_TEST(a_log_cut_at_any_byte_lacks_its_end_and_nothing_else)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -176,7 +176,7 @@ static void a_log_cut_at_any_byte_lacks_its_end_and_nothing_else(void)
 	}
 }
 
-static void what_is_behind_a_damaged_block_is_looked_at(void)
+PXT_TEST(what_is_behind_a_damaged_block_is_looked_at)
 {
 	struct posix_trace_logcheck_np whole;
 	struct posix_trace_logcheck_np sum;
@@ -202,7 +202,7 @@ static void what_is_behind_a_damaged_block_is_looked_at(void)
 	PXT_EQ(sum.posix_findings_np, 1);
 }
 
-static void a_length_that_leads_astray_costs_one_block(void)
+PXT_TEST(a_length_that_leads_astray_costs_one_block)
 {
 	struct posix_trace_logcheck_np whole;
 	struct posix_trace_logcheck_np sum;
@@ -219,7 +219,7 @@ static void a_length_that_leads_astray_costs_one_block(void)
 }
 
 /* TEV-06: a begin slot where a continuation belongs, and a continuation where a begin slot belongs. */
-static void torn_and_orphan_slots_are_counted(void)
+PXT_TEST(torn_and_orphan_slots_are_counted)
 {
 	const uint32_t begin = 0x80000000u;
 	struct posix_trace_logcheck_np sum;
@@ -253,7 +253,7 @@ static void torn_and_orphan_slots_are_counted(void)
 	PXT_EQ(sum.posix_suspect_np, 4);
 }
 
-static void a_record_that_its_damaged_block_ends_in_is_torn(void)
+PXT_TEST(a_record_that_its_damaged_block_ends_in_is_torn)
 {
 	struct posix_trace_logcheck_np whole;
 	struct posix_trace_logcheck_np sum;
@@ -282,7 +282,7 @@ static void a_record_that_its_damaged_block_ends_in_is_torn(void)
 	PXT_EQ(sum.posix_suspect_np, whole.posix_suspect_np - was_record);
 }
 
-static void a_missing_and_a_doubled_block_are_told(void)
+PXT_TEST(a_missing_and_a_doubled_block_are_told)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -308,7 +308,7 @@ static void a_missing_and_a_doubled_block_are_told(void)
 }
 
 /* The trailer: 96 bytes of head, then written, retrieved, ... from byte 40 of its entry on. */
-static void a_trailer_that_breaks_the_law_is_told(void)
+PXT_TEST(a_trailer_that_breaks_the_law_is_told)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -331,7 +331,7 @@ static void put64(struct golden *golden, size_t at, uint64_t number)
 }
 
 /* The parts of what was written, modulo 2^64, are it: nobody counted that many. */
-static void counts_that_run_over_break_the_law(void)
+PXT_TEST(counts_that_run_over_break_the_law)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -352,7 +352,7 @@ static void counts_that_run_over_break_the_law(void)
 }
 
 /* Lost in the stream and by the log, together more than fits: not few. */
-static void losses_that_run_over_are_many(void)
+PXT_TEST(losses_that_run_over_are_many)
 {
 	struct posix_trace_loginfo_np info;
 	struct golden golden;
@@ -373,7 +373,7 @@ static void losses_that_run_over_are_many(void)
 	CU_ASSERT(close(fd) == 0);
 }
 
-static void a_block_whose_sums_are_below_its_own_counts_is_damaged(void)
+PXT_TEST(a_block_whose_sums_are_below_its_own_counts_is_damaged)
 {
 	static const size_t sums[] = { 64, 72 };
 	struct posix_trace_logcheck_np sum;
@@ -391,7 +391,7 @@ static void a_block_whose_sums_are_below_its_own_counts_is_damaged(void)
 	}
 }
 
-static void sums_that_do_not_go_on_are_told(void)
+PXT_TEST(sums_that_do_not_go_on_are_told)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -406,7 +406,7 @@ static void sums_that_do_not_go_on_are_told(void)
 	PXT_EQ(findings[0].posix_offset_np, block + 64);
 }
 
-static void events_of_a_type_without_name_are_told(void)
+PXT_TEST(events_of_a_type_without_name_are_told)
 {
 	const uint32_t info = 999u | 12u << 10;
 	struct posix_trace_logcheck_np sum;
@@ -425,7 +425,7 @@ static void events_of_a_type_without_name_are_told(void)
 	CU_ASSERT(reason_has(0, "999"));
 }
 
-static void what_is_no_log_is_refused_and_says_why(void)
+PXT_TEST(what_is_no_log_is_refused_and_says_why)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -445,7 +445,7 @@ static void what_is_no_log_is_refused_and_says_why(void)
 	PXT_EQ(posix_trace_log_check_np(0, &sum, NULL, FINDINGS), EINVAL);
 }
 
-static void findings_without_room_are_counted(void)
+PXT_TEST(findings_without_room_are_counted)
 {
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
@@ -466,24 +466,3 @@ static void findings_without_room_are_counted(void)
 	PXT_EQ(sum.posix_findings_np, all);
 	CU_ASSERT(close(fd) == 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(sound_logs_have_no_findings),
-	PXT_CASE(who_watches_a_check_sees_it_come_to_each_block),
-	PXT_CASE(a_log_with_any_byte_changed_has_a_finding),
-	PXT_CASE(a_log_cut_at_any_byte_lacks_its_end_and_nothing_else),
-	PXT_CASE(what_is_behind_a_damaged_block_is_looked_at),
-	PXT_CASE(a_length_that_leads_astray_costs_one_block),
-	PXT_CASE(torn_and_orphan_slots_are_counted),
-	PXT_CASE(a_record_that_its_damaged_block_ends_in_is_torn),
-	PXT_CASE(a_missing_and_a_doubled_block_are_told),
-	PXT_CASE(a_trailer_that_breaks_the_law_is_told),
-	PXT_CASE(counts_that_run_over_break_the_law),
-	PXT_CASE(losses_that_run_over_are_many),
-	PXT_CASE(a_block_whose_sums_are_below_its_own_counts_is_damaged),
-	PXT_CASE(sums_that_do_not_go_on_are_told),
-	PXT_CASE(events_of_a_type_without_name_are_told),
-	PXT_CASE(what_is_no_log_is_refused_and_says_why),
-	PXT_CASE(findings_without_room_are_counted),
-};
-PXT_SUITE("logcheck", cases)

@@ -48,7 +48,7 @@ static void put64(unsigned char *at, uint64_t value)
 }
 
 /* OPEN-E2, OPEN-06, DEC-29, DEC-30 */
-static void a_log_cut_at_any_byte_is_refused(void)
+PXT_TEST(a_log_cut_at_any_byte_is_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -63,7 +63,7 @@ static void a_log_cut_at_any_byte_is_refused(void)
 }
 
 /* OPEN-E2, OPEN-06, DEC-30 */
-static void a_log_with_any_byte_changed_is_refused(void)
+PXT_TEST(a_log_with_any_byte_changed_is_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -79,7 +79,7 @@ static void a_log_with_any_byte_changed_is_refused(void)
 }
 
 /* OPEN-06 */
-static void bytes_behind_the_trailer_are_refused(void)
+PXT_TEST(bytes_behind_the_trailer_are_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -92,7 +92,7 @@ static void bytes_behind_the_trailer_are_refused(void)
 }
 
 /* QNX-05 */
-static void a_missing_and_a_doubled_block_are_noticed(void)
+PXT_TEST(a_missing_and_a_doubled_block_are_noticed)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -113,7 +113,7 @@ static void a_missing_and_a_doubled_block_are_noticed(void)
 	PXT_EQ(error.posix_offset_np, second);
 }
 
-static void a_block_of_another_stream_is_refused(void)
+PXT_TEST(a_block_of_another_stream_is_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -129,7 +129,7 @@ static void a_block_of_another_stream_is_refused(void)
 }
 
 /* LOGP-07, DEC-30 */
-static void a_log_of_a_newer_major_version_names_the_reader_it_needs(void)
+PXT_TEST(a_log_of_a_newer_major_version_names_the_reader_it_needs)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -186,7 +186,7 @@ static void put(unsigned char *at, const struct change *change)
 }
 
 /* OPEN-06, DEC-30 */
-static void impossible_numbers_in_the_head_are_refused(void)
+PXT_TEST(impossible_numbers_in_the_head_are_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -205,7 +205,7 @@ static void impossible_numbers_in_the_head_are_refused(void)
 }
 
 /* OPEN-06 */
-static void impossible_frames_are_refused(void)
+PXT_TEST(impossible_frames_are_refused)
 {
 	static const struct change changes[] = {
 		{ 128, 8, 512 - 16, "first frame" },
@@ -231,7 +231,7 @@ static void impossible_frames_are_refused(void)
 }
 
 /* LOGP-01: the newest block, a round later: the numbers between are missing */
-static void frames_whose_numbers_have_a_hole_are_refused(void)
+PXT_TEST(frames_whose_numbers_have_a_hole_are_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -310,7 +310,7 @@ static const struct {
 };
 
 /* OPEN-06, DEC-30 */
-static void impossible_numbers_in_a_block_are_refused_where_they_stand(void)
+PXT_TEST(impossible_numbers_in_a_block_are_refused_where_they_stand)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -339,7 +339,7 @@ static void impossible_numbers_in_a_block_are_refused_where_they_stand(void)
 }
 
 /* DEC-30 */
-static void a_name_longer_than_the_reader_takes_is_refused(void)
+PXT_TEST(a_name_longer_than_the_reader_takes_is_refused)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -359,7 +359,7 @@ static void a_name_longer_than_the_reader_takes_is_refused(void)
 }
 
 /* OPEN-E2, DEC-30, ERR-03, DEC-33 */
-static void unusable_descriptors_are_refused_and_nothing_is_stored(void)
+PXT_TEST(unusable_descriptors_are_refused_and_nothing_is_stored)
 {
 	struct posix_trace_logerror_np error;
 	trace_id_t trid = 4242;
@@ -388,7 +388,7 @@ static void unusable_descriptors_are_refused_and_nothing_is_stored(void)
 }
 
 /* DEC-02 */
-static void a_null_identifier_is_refused(void)
+PXT_TEST(a_null_identifier_is_refused)
 {
 	struct golden golden;
 	int fd;
@@ -398,21 +398,3 @@ static void a_null_identifier_is_refused(void)
 	PXT_EQ(posix_trace_open(fd, NULL), EINVAL);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_log_cut_at_any_byte_is_refused),
-	PXT_CASE(a_log_with_any_byte_changed_is_refused),
-	PXT_CASE(bytes_behind_the_trailer_are_refused),
-	PXT_CASE(a_missing_and_a_doubled_block_are_noticed),
-	PXT_CASE(a_block_of_another_stream_is_refused),
-	PXT_CASE(a_log_of_a_newer_major_version_names_the_reader_it_needs),
-	PXT_CASE(impossible_numbers_in_the_head_are_refused),
-	PXT_CASE(impossible_frames_are_refused),
-	PXT_CASE(frames_whose_numbers_have_a_hole_are_refused),
-	PXT_CASE(impossible_numbers_in_a_block_are_refused_where_they_stand),
-	PXT_CASE(a_name_longer_than_the_reader_takes_is_refused),
-	PXT_CASE(unusable_descriptors_are_refused_and_nothing_is_stored),
-	PXT_CASE(a_null_identifier_is_refused),
-};
-
-PXT_SUITE("log damage", cases)

@@ -299,7 +299,7 @@ static void write_second_data(struct writer *writer)
 	finish(writer, PXT_LOG_DATA);
 }
 
-static void the_writer_makes_the_golden_log_byte_for_byte(void)
+PXT_TEST(the_writer_makes_the_golden_log_byte_for_byte)
 {
 	struct writer *writer = new_writer();
 	const uint16_t one = 1;
@@ -329,7 +329,7 @@ static void the_writer_makes_the_golden_log_byte_for_byte(void)
 
 /* ---- Room ---- */
 
-static void a_block_takes_what_fits_to_the_last_byte_and_no_more(void)
+PXT_TEST(a_block_takes_what_fits_to_the_last_byte_and_no_more)
 {
 	struct writer *writer = new_writer();
 	struct pxt_slot slots[4];
@@ -375,7 +375,7 @@ static void expect_long(const unsigned char *at, uint64_t want)
 }
 
 /* FORMAT.md, TRAILER: offsets by hand, as the reader shares its constants with the writer. */
-static void what_a_signal_left_stands_where_the_format_says(void)
+PXT_TEST(what_a_signal_left_stands_where_the_format_says)
 {
 	struct writer *writer = new_writer();
 	const struct pxt_log_trailer trailer = { .log_lost = 1,
@@ -429,7 +429,7 @@ static void make_attributes(unsigned char at[144])
 	memcpy(at + 112, "a version of thirty-one letters", 31);
 }
 
-static void attributes_are_read_where_the_format_says(void)
+PXT_TEST(attributes_are_read_where_the_format_says)
 {
 	unsigned char at[144];
 	trace_attr_t attr;
@@ -455,7 +455,7 @@ static void attributes_are_read_where_the_format_says(void)
 	CU_ASSERT_STRING_EQUAL(attr._pxt_genversion, "a version of thirty-one letters");
 }
 
-static void attributes_one_beyond_their_bounds_are_refused(void)
+PXT_TEST(attributes_one_beyond_their_bounds_are_refused)
 {
 	static const struct {
 		unsigned at;
@@ -500,7 +500,7 @@ static void attributes_one_beyond_their_bounds_are_refused(void)
 }
 
 /* Whoever puts an entry writes the block out and tries again: what was not put must be said. */
-static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(void)
+PXT_TEST(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is)
 {
 	struct writer *writer = new_writer();
 	const struct pxt_log_process process = { .pid = 1 };
@@ -536,7 +536,7 @@ static void an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is(v
 	free_writer(writer);
 }
 
-static void the_smallest_staging_buffer_takes_one_of_each_entry(void)
+PXT_TEST(the_smallest_staging_buffer_takes_one_of_each_entry)
 {
 	struct writer *writer = new_writer();
 	struct pxt_log_process process = { .pid = 1 };
@@ -587,7 +587,7 @@ static const char *get_type(unsigned name, unsigned format, struct pxt_log_typen
 	return pxt_logfmt_get_type(entry, false, type);
 }
 
-static void the_texts_of_a_type_are_as_long_as_their_room_and_no_longer(void)
+PXT_TEST(the_texts_of_a_type_are_as_long_as_their_room_and_no_longer)
 {
 	struct pxt_log_typename type;
 	const unsigned name = sizeof(type.name) - 1;
@@ -602,7 +602,7 @@ static void the_texts_of_a_type_are_as_long_as_their_room_and_no_longer(void)
 }
 
 /* A block that could not be written leaves no gap, and one written again counts once. */
-static void a_block_counts_only_when_it_was_written(void)
+PXT_TEST(a_block_counts_only_when_it_was_written)
 {
 	struct writer *writer = new_writer();
 
@@ -707,7 +707,7 @@ static unsigned differences(const struct record *record, const struct posix_trac
 	return wrong;
 }
 
-static void random_records_come_back_whole_in_order_with_their_losses(void)
+PXT_TEST(random_records_come_back_whole_in_order_with_their_losses)
 {
 	struct writer *writer = new_writer();
 	struct record *records = write_random(writer);
@@ -737,7 +737,7 @@ static void random_records_come_back_whole_in_order_with_their_losses(void)
 }
 
 /* ERR-02: what was a good log when it was opened is looked at again where it is used. */
-static void a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more(void)
+PXT_TEST(a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more)
 {
 	struct writer *writer = new_writer();
 	struct record *records = write_random(writer);
@@ -778,7 +778,7 @@ static void a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more(voi
 /* ---- Time ---- */
 
 /* Every piece of a payload, and no byte beyond it. */
-static void a_payload_is_copied_to_its_last_byte_and_no_further(void)
+PXT_TEST(a_payload_is_copied_to_its_last_byte_and_no_further)
 {
 	enum {
 		MOST = 40
@@ -916,36 +916,14 @@ static void check_drawn_times(bool back)
 }
 
 /* TIM-06, INF-06, INF-07, DEC-18 */
-static void stamps_between_readings_equal_128_bit_arithmetic(void)
+PXT_TEST(stamps_between_readings_equal_128_bit_arithmetic)
 {
 	check_drawn_times(false);
 }
 
-static void a_reading_by_which_time_went_back_counts_for_nothing(void)
+PXT_TEST(a_reading_by_which_time_went_back_counts_for_nothing)
 {
 	check_drawn_times(true);
 }
 
-#define WIDE_CASES                                                                                 \
-	PXT_CASE(stamps_between_readings_equal_128_bit_arithmetic),                                \
-	    PXT_CASE(a_reading_by_which_time_went_back_counts_for_nothing),
-#else
-#define WIDE_CASES
 #endif
-
-static const struct pxt_case cases[] = {
-	WIDE_CASES PXT_CASE(the_writer_makes_the_golden_log_byte_for_byte),
-	PXT_CASE(a_block_takes_what_fits_to_the_last_byte_and_no_more),
-	PXT_CASE(what_a_signal_left_stands_where_the_format_says),
-	PXT_CASE(attributes_are_read_where_the_format_says),
-	PXT_CASE(attributes_one_beyond_their_bounds_are_refused),
-	PXT_CASE(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is),
-	PXT_CASE(the_smallest_staging_buffer_takes_one_of_each_entry),
-	PXT_CASE(the_texts_of_a_type_are_as_long_as_their_room_and_no_longer),
-	PXT_CASE(a_payload_is_copied_to_its_last_byte_and_no_further),
-	PXT_CASE(a_block_counts_only_when_it_was_written),
-	PXT_CASE(random_records_come_back_whole_in_order_with_their_losses),
-	PXT_CASE(a_log_that_is_spoilt_while_it_is_read_gives_an_error_and_no_more),
-};
-
-PXT_SUITE("log format", cases)

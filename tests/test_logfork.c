@@ -66,7 +66,7 @@ static int read_on(void *argument)
 	trace_id_t another;
 
 	(void)argument;
-	alarm(20);
+	alarm(120);
 	PXT_CHILD_CHECK(posix_trace_get_attr(trid, &attr) == 0);
 	PXT_CHILD_CHECK(posix_trace_rewind(trid) == 0);
 	PXT_CHILD_CHECK(posix_trace_open(fd, &another) == 0);
@@ -75,7 +75,7 @@ static int read_on(void *argument)
 }
 
 /* DEC-34, SAFE-03 */
-static void a_child_reads_a_log_in_which_another_thread_was_at_the_fork(void)
+PXT_TEST(a_child_reads_a_log_in_which_another_thread_was_at_the_fork)
 {
 	pthread_t thread;
 
@@ -92,7 +92,7 @@ static int do_without(void *argument)
 	trace_id_t another;
 
 	(void)argument;
-	alarm(20);
+	alarm(120);
 	PXT_CHILD_CHECK(posix_trace_get_attr(trid, &attr) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_close(trid) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_open(fd, &another) == 0);
@@ -101,7 +101,7 @@ static int do_without(void *argument)
 }
 
 /* DEC-34, SAFE-03 */
-static void a_log_that_a_fork_cannot_wait_for_is_closed_in_the_child(void)
+PXT_TEST(a_log_that_a_fork_cannot_wait_for_is_closed_in_the_child)
 {
 	trace_attr_t attr;
 	pthread_t thread;
@@ -128,7 +128,7 @@ static void *open_and_close(void *unused)
 }
 
 /* DEC-34, SAFE-03 */
-static void children_open_logs_beside_threads_of_their_parent_that_do(void)
+PXT_TEST(children_open_logs_beside_threads_of_their_parent_that_do)
 {
 	int rounds = pxt_in_full() ? 2000 : 200;
 	pthread_t threads[2];
@@ -156,7 +156,7 @@ static void children_open_logs_beside_threads_of_their_parent_that_do(void)
 }
 
 /* The fork's own locks are given back in the parent. */
-static void a_parent_reads_and_opens_logs_behind_a_fork(void)
+PXT_TEST(a_parent_reads_and_opens_logs_behind_a_fork)
 {
 	make_log();
 	PXT_EQ(pxt_in_child(read_on, NULL), 0);
@@ -165,15 +165,3 @@ static void a_parent_reads_and_opens_logs_behind_a_fork(void)
 	drop_log();
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_LOG
-	PXT_CASE(a_child_reads_a_log_in_which_another_thread_was_at_the_fork),
-	PXT_CASE(a_log_that_a_fork_cannot_wait_for_is_closed_in_the_child),
-	PXT_CASE(children_open_logs_beside_threads_of_their_parent_that_do),
-	PXT_CASE(a_parent_reads_and_opens_logs_behind_a_fork),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("logs and fork", cases)

@@ -80,7 +80,7 @@ static bool little_endian(void)
 }
 
 /* DEC-29 */
-static void an_incomplete_log_is_read_as_far_as_it_goes(void)
+PXT_TEST(an_incomplete_log_is_read_as_far_as_it_goes)
 {
 	struct posix_trace_logerror_np error;
 	struct posix_trace_status_info status;
@@ -105,7 +105,7 @@ static void an_incomplete_log_is_read_as_far_as_it_goes(void)
 	close_reader(&reader);
 }
 
-static void every_cut_of_a_log_shows_the_events_of_its_whole_blocks(void)
+PXT_TEST(every_cut_of_a_log_shows_the_events_of_its_whole_blocks)
 {
 	struct reader reader;
 	size_t first;
@@ -127,7 +127,7 @@ static void every_cut_of_a_log_shows_the_events_of_its_whole_blocks(void)
 	PXT_EQ(wrong, 0);
 }
 
-static void events_names_and_the_end_appear_as_they_are_written(void)
+PXT_TEST(events_names_and_the_end_appear_as_they_are_written)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct posix_trace_loginfo_np info;
@@ -163,7 +163,7 @@ static trace_event_id_t last_type(trace_id_t trid)
 	return last;
 }
 
-static void the_list_of_types_goes_on_where_later_blocks_have_more(void)
+PXT_TEST(the_list_of_types_goes_on_where_later_blocks_have_more)
 {
 	struct reader reader;
 
@@ -192,7 +192,7 @@ static void read_times(trace_id_t trid, struct timespec *times, unsigned count)
 }
 
 /* TIM-06: a reading that came after events were read counts for those that follow it. */
-static void an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log(void)
+PXT_TEST(an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log)
 {
 	const char *name = little_endian() ? "le64" : "be64";
 	trace_id_t whole = golden_open(name);
@@ -214,7 +214,7 @@ static void an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_
 	close_reader(&reader);
 }
 
-static void a_half_written_block_is_not_there_yet(void)
+PXT_TEST(a_half_written_block_is_not_there_yet)
 {
 	struct reader reader;
 	size_t at;
@@ -244,7 +244,7 @@ static void next_generation(struct golden *golden)
 }
 
 /* DEC-25 */
-static void a_log_that_was_begun_anew_is_read_from_its_new_beginning(void)
+PXT_TEST(a_log_that_was_begun_anew_is_read_from_its_new_beginning)
 {
 	struct posix_trace_loginfo_np info;
 	struct reader reader;
@@ -291,7 +291,7 @@ static uint64_t skip_damage(trace_id_t trid)
 }
 
 /* DEC-25: with what was passed over in it. */
-static void damage_before_a_log_was_begun_anew_costs_the_new_one_nothing(void)
+PXT_TEST(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing)
 {
 	struct posix_trace_loginfo_np info;
 	struct reader reader;
@@ -317,7 +317,7 @@ static void damage_before_a_log_was_begun_anew_costs_the_new_one_nothing(void)
 }
 
 /* DEC-25 */
-static void a_log_that_was_begun_anew_before_its_first_block_is_read_once(void)
+PXT_TEST(a_log_that_was_begun_anew_before_its_first_block_is_read_once)
 {
 	struct reader reader;
 
@@ -331,7 +331,7 @@ static void a_log_that_was_begun_anew_before_its_first_block_is_read_once(void)
 }
 
 /* DEC-25: what was read already was read; the losses told after it are cleared with the rest. */
-static void a_clear_takes_the_losses_in_front_of_it_along(void)
+PXT_TEST(a_clear_takes_the_losses_in_front_of_it_along)
 {
 	struct posix_trace_event_info event;
 	struct posix_trace_eventextra_np extra;
@@ -364,7 +364,7 @@ static void write_frame(struct reader *reader, unsigned b)
 	CU_ASSERT(pwrite(reader->fd, reader->golden.bytes + FRAME(b), 512, (off_t)FRAME(b)) == 512);
 }
 
-static void a_growing_loop_log_is_followed_and_tells_what_was_overwritten(void)
+PXT_TEST(a_growing_loop_log_is_followed_and_tells_what_was_overwritten)
 {
 	struct reader reader;
 	uint64_t lost = 0;
@@ -404,7 +404,7 @@ static void a_growing_loop_log_is_followed_and_tells_what_was_overwritten(void)
 }
 
 /* The block that it had read to its end is gone; of the oldest that is left nothing was read. */
-static void a_reader_that_was_overtaken_goes_on_with_the_first_event_that_is_left(void)
+PXT_TEST(a_reader_that_was_overtaken_goes_on_with_the_first_event_that_is_left)
 {
 	struct reader reader;
 	uint64_t lost = 0;
@@ -437,7 +437,7 @@ static int log_full_status(trace_id_t trid)
 	return status.posix_log_full_status;
 }
 
-static void a_growing_loop_log_is_full_when_its_first_block_is_overwritten(void)
+PXT_TEST(a_growing_loop_log_is_full_when_its_first_block_is_overwritten)
 {
 	struct reader reader;
 
@@ -450,7 +450,7 @@ static void a_growing_loop_log_is_full_when_its_first_block_is_overwritten(void)
 	close_reader(&reader);
 }
 
-static void the_frames_of_a_dead_writer_are_read(void)
+PXT_TEST(the_frames_of_a_dead_writer_are_read)
 {
 	struct reader reader;
 	uint64_t lost = 0;
@@ -462,7 +462,7 @@ static void the_frames_of_a_dead_writer_are_read(void)
 	close_reader(&reader);
 }
 
-static void what_has_no_head_is_no_growing_log_either(void)
+PXT_TEST(what_has_no_head_is_no_growing_log_either)
 {
 	struct posix_trace_logerror_np error;
 	struct golden golden;
@@ -500,7 +500,7 @@ static unsigned drain_behind(trace_id_t trid, uint64_t *lost)
 }
 
 /* Five records and five losses are in the first block, four and one in the second. */
-static void damage_in_front_of_a_sound_block_is_told_and_passed_over(void)
+PXT_TEST(damage_in_front_of_a_sound_block_is_told_and_passed_over)
 {
 	struct posix_trace_loginfo_np info;
 	struct reader reader;
@@ -564,7 +564,7 @@ static void cut_out(struct golden *golden, size_t from, size_t to)
 }
 
 /* A block of clocks, which is sound, is between the two. */
-static void what_was_lost_in_front_of_one_damage_is_not_told_of_the_next(void)
+PXT_TEST(what_was_lost_in_front_of_one_damage_is_not_told_of_the_next)
 {
 	struct reader reader;
 	size_t first;
@@ -588,7 +588,7 @@ static void what_was_lost_in_front_of_one_damage_is_not_told_of_the_next(void)
 }
 
 /* Three of its losses were told with its events; two come behind the last of them. */
-static void what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_it(void)
+PXT_TEST(what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_it)
 {
 	struct reader reader;
 	size_t second;
@@ -607,7 +607,7 @@ static void what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_
 }
 
 /* What is skipped may be any number of blocks; what is missing later is damage of its own. */
-static void a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well(void)
+PXT_TEST(a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well)
 {
 	struct reader reader;
 	size_t first;
@@ -631,7 +631,7 @@ static void a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well(void)
 	close_reader(&reader);
 }
 
-static void damage_with_nothing_sound_behind_it_may_still_become_a_block(void)
+PXT_TEST(damage_with_nothing_sound_behind_it_may_still_become_a_block)
 {
 	struct reader reader;
 	size_t second;
@@ -653,7 +653,7 @@ static void damage_with_nothing_sound_behind_it_may_still_become_a_block(void)
 }
 
 /* A piece that was cut out leaves sound blocks that contradict each other. */
-static void a_block_that_is_gone_is_told_and_passed_over(void)
+PXT_TEST(a_block_that_is_gone_is_told_and_passed_over)
 {
 	struct reader reader;
 	uint64_t lost;
@@ -694,7 +694,7 @@ static void expect_one_damage(struct reader *reader, size_t at)
  * Its checksum is right, so nothing but its number in sequence says that it was passed over: who skips
  * must not come to it again and again.
  */
-static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
+PXT_TEST(a_block_of_types_that_make_no_sense_is_passed_over_once)
 {
 	struct reader reader;
 	size_t at;
@@ -710,7 +710,7 @@ static void a_block_of_types_that_make_no_sense_is_passed_over_once(void)
 }
 
 /* Blocks behind it have later numbers than the one that is due. */
-static void behind_a_damaged_block_of_types_the_other_blocks_are_read(void)
+PXT_TEST(behind_a_damaged_block_of_types_the_other_blocks_are_read)
 {
 	struct reader reader;
 	size_t at;
@@ -722,7 +722,7 @@ static void behind_a_damaged_block_of_types_the_other_blocks_are_read(void)
 	close_reader(&reader);
 }
 
-static void a_complete_log_and_a_wrong_argument_have_no_damage_to_tell(void)
+PXT_TEST(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell)
 {
 	struct posix_trace_logfinding_np finding;
 	trace_id_t trid = golden_open("le64");
@@ -734,7 +734,7 @@ static void a_complete_log_and_a_wrong_argument_have_no_damage_to_tell(void)
 }
 
 /* LOOP: the frame after the newest one is damaged, and a newer one is after it. */
-static void a_damaged_frame_does_not_hold_a_loop_log_up(void)
+PXT_TEST(a_damaged_frame_does_not_hold_a_loop_log_up)
 {
 	struct reader reader;
 	uint64_t lost;
@@ -760,7 +760,7 @@ static void a_damaged_frame_does_not_hold_a_loop_log_up(void)
 }
 
 /* Nothing was sound when it was opened: then the first frame is missing. */
-static void the_first_frame_is_named_where_no_frame_was_ever_sound(void)
+PXT_TEST(the_first_frame_is_named_where_no_frame_was_ever_sound)
 {
 	struct reader reader;
 	uint64_t lost;
@@ -777,34 +777,3 @@ static void the_first_frame_is_named_where_no_frame_was_ever_sound(void)
 	PXT_EQ(drain_behind(reader.trid, &lost), 2);
 	close_reader(&reader);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_incomplete_log_is_read_as_far_as_it_goes),
-	PXT_CASE(every_cut_of_a_log_shows_the_events_of_its_whole_blocks),
-	PXT_CASE(events_names_and_the_end_appear_as_they_are_written),
-	PXT_CASE(the_list_of_types_goes_on_where_later_blocks_have_more),
-	PXT_CASE(an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log),
-	PXT_CASE(a_half_written_block_is_not_there_yet),
-	PXT_CASE(a_log_that_was_begun_anew_is_read_from_its_new_beginning),
-	PXT_CASE(a_log_that_was_begun_anew_before_its_first_block_is_read_once),
-	PXT_CASE(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing),
-	PXT_CASE(a_clear_takes_the_losses_in_front_of_it_along),
-	PXT_CASE(a_growing_loop_log_is_followed_and_tells_what_was_overwritten),
-	PXT_CASE(a_reader_that_was_overtaken_goes_on_with_the_first_event_that_is_left),
-	PXT_CASE(a_growing_loop_log_is_full_when_its_first_block_is_overwritten),
-	PXT_CASE(the_frames_of_a_dead_writer_are_read),
-	PXT_CASE(what_has_no_head_is_no_growing_log_either),
-	PXT_CASE(damage_in_front_of_a_sound_block_is_told_and_passed_over),
-	PXT_CASE(what_was_lost_in_front_of_one_damage_is_not_told_of_the_next),
-	PXT_CASE(what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_it),
-	PXT_CASE(a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well),
-	PXT_CASE(damage_with_nothing_sound_behind_it_may_still_become_a_block),
-	PXT_CASE(a_block_that_is_gone_is_told_and_passed_over),
-	PXT_CASE(a_block_of_types_that_make_no_sense_is_passed_over_once),
-	PXT_CASE(behind_a_damaged_block_of_types_the_other_blocks_are_read),
-	PXT_CASE(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell),
-	PXT_CASE(a_damaged_frame_does_not_hold_a_loop_log_up),
-	PXT_CASE(the_first_frame_is_named_where_no_frame_was_ever_sound),
-};
-
-PXT_SUITE("growing logs", cases)

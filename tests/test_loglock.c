@@ -30,7 +30,7 @@ static void *come_and_go(void *unused)
 	return unused;
 }
 
-static void threads_that_use_one_log_come_one_after_the_other(void)
+PXT_TEST(threads_that_use_one_log_come_one_after_the_other)
 {
 	pthread_t thread[THREADS];
 
@@ -41,9 +41,3 @@ static void threads_that_use_one_log_come_one_after_the_other(void)
 	PXT_EQ(together, 0);
 	PXT_EQ(rounds, THREADS * ROUNDS);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(threads_that_use_one_log_come_one_after_the_other),
-};
-
-PXT_SUITE("log lock", cases)

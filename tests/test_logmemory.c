@@ -99,7 +99,7 @@ static void expect_the_same_without_memory(const char *name, const struct golden
 }
 
 /* DEC-29 */
-static void whichever_allocation_fails_a_later_call_reads_the_whole_log(void)
+PXT_TEST(whichever_allocation_fails_a_later_call_reads_the_whole_log)
 {
 	struct golden golden;
 
@@ -149,7 +149,7 @@ static void put_modules(struct golden *golden)
 	golden_sign(golden, to);
 }
 
-static void entries_of_a_block_that_had_room_are_not_taken_twice(void)
+PXT_TEST(entries_of_a_block_that_had_room_are_not_taken_twice)
 {
 	struct golden golden;
 
@@ -161,7 +161,7 @@ static void entries_of_a_block_that_had_room_are_not_taken_twice(void)
 /* ---- Begun anew ---- */
 
 /* DEC-25 */
-static void a_log_that_was_begun_anew_is_read_when_memory_is_back(void)
+PXT_TEST(a_log_that_was_begun_anew_is_read_when_memory_is_back)
 {
 	struct golden golden;
 
@@ -186,11 +186,3 @@ static void a_log_that_was_begun_anew_is_read_when_memory_is_back(void)
 		PXT_EQ(known.events, 9);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(whichever_allocation_fails_a_later_call_reads_the_whole_log),
-	PXT_CASE(entries_of_a_block_that_had_room_are_not_taken_twice),
-	PXT_CASE(a_log_that_was_begun_anew_is_read_when_memory_is_back),
-};
-
-PXT_SUITE("growing logs and memory", cases)

@@ -200,7 +200,7 @@ static void check_story(trace_id_t trid, unsigned machine)
 }
 
 /* OPEN-01, OPEN-02, OPEN-04, GETNX-01, GETNX-02, GETNX-04, INF-01..07, DEC-30, DEC-41, TIM-06 */
-static void both_byte_orders_and_word_sizes_tell_the_same_story(void)
+PXT_TEST(both_byte_orders_and_word_sizes_tell_the_same_story)
 {
 	for (unsigned machine = 0; machine < MACHINES; machine++) {
 		trace_id_t trid = golden_open(machines[machine].name);
@@ -211,7 +211,7 @@ static void both_byte_orders_and_word_sizes_tell_the_same_story(void)
 }
 
 /* REWIND-01 */
-static void rewind_tells_the_same_story_again_from_anywhere(void)
+PXT_TEST(rewind_tells_the_same_story_again_from_anywhere)
 {
 	trace_id_t trid = golden_open("be32");
 	struct posix_trace_event_info event;
@@ -231,7 +231,7 @@ static void rewind_tells_the_same_story_again_from_anywhere(void)
 }
 
 /* TRU-04, TRU-05, TRU-06, TRU-07, TRU-08 */
-static void reading_cuts_data_and_rewind_brings_it_back(void)
+PXT_TEST(reading_cuts_data_and_rewind_brings_it_back)
 {
 	trace_id_t trid = golden_open("be64");
 	struct posix_trace_event_info event;
@@ -260,7 +260,7 @@ static void reading_cuts_data_and_rewind_brings_it_back(void)
 }
 
 /* EVNAM-01, EVNAM-04, EVNAM-E2, CON-20, LSTNX-01, LSTNX-02, LSTNX-03, LSTRW-01 */
-static void names_and_the_list_of_types_come_from_the_log(void)
+PXT_TEST(names_and_the_list_of_types_come_from_the_log)
 {
 	static const trace_event_id_t order[] = { 1, 2, 3, 4, 5, 6, 7, 8, 31, 32, 33, 34 };
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -295,7 +295,7 @@ static void names_and_the_list_of_types_come_from_the_log(void)
 }
 
 /* OPEN-05, GATTR-01, STA-07, DEC-28, AGCLK-02 */
-static void attributes_and_status_are_those_of_the_shutdown(void)
+PXT_TEST(attributes_and_status_are_those_of_the_shutdown)
 {
 	trace_id_t trid = golden_open("be32");
 	struct posix_trace_status_info status;
@@ -334,7 +334,7 @@ static void attributes_and_status_are_those_of_the_shutdown(void)
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
 
-static void a_log_names_its_process_its_clock_and_what_was_lost(void)
+PXT_TEST(a_log_names_its_process_its_clock_and_what_was_lost)
 {
 	struct posix_trace_loginfo_np info;
 	struct posix_trace_clock_np clock;
@@ -374,7 +374,7 @@ static void a_log_names_its_process_its_clock_and_what_was_lost(void)
 }
 
 /* QNX-52: longer once more since version 1.2. */
-static void a_log_carries_the_machine_it_was_recorded_on(void)
+PXT_TEST(a_log_carries_the_machine_it_was_recorded_on)
 {
 	static const struct {
 		const char *name;
@@ -397,7 +397,7 @@ static void a_log_carries_the_machine_it_was_recorded_on(void)
 }
 
 /* QNX-52: since version 1.2; those of one name are all kept. */
-static void a_log_carries_the_notes_that_were_given(void)
+PXT_TEST(a_log_carries_the_notes_that_were_given)
 {
 	static const char *const names[] = { "notes-le64", "notes-be64", "repeats-le64",
 		"repeats-be64" };
@@ -424,7 +424,7 @@ static void a_log_carries_the_notes_that_were_given(void)
 }
 
 /* The entry is longer since version 1.1; a log of 1.0 says nothing of it. */
-static void a_log_carries_the_boot_it_was_recorded_in(void)
+PXT_TEST(a_log_carries_the_boot_it_was_recorded_in)
 {
 	static const struct {
 		const char *name;
@@ -447,7 +447,7 @@ static void a_log_carries_the_boot_it_was_recorded_in(void)
 }
 
 /* DEC-23 */
-static void a_log_tells_the_signal_that_ended_its_process_and_others_none(void)
+PXT_TEST(a_log_tells_the_signal_that_ended_its_process_and_others_none)
 {
 	static const char *const names[] = { "sealed-le64", "sealed-be32", "le64", "newer-minor" };
 	struct posix_trace_loginfo_np info;
@@ -467,7 +467,7 @@ static void a_log_tells_the_signal_that_ended_its_process_and_others_none(void)
 }
 
 /* SHARK-31 */
-static void a_log_names_its_threads_and_modules(void)
+PXT_TEST(a_log_names_its_threads_and_modules)
 {
 	struct posix_trace_logthread_np thread;
 	struct posix_trace_logmodule_np module;
@@ -518,7 +518,7 @@ static void check_counting(trace_id_t trid, uint32_t from, uint32_t to, uint64_t
 }
 
 /* LOGP-01, OPEN-02 */
-static void a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone(void)
+PXT_TEST(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone)
 {
 	trace_id_t trid;
 
@@ -539,7 +539,7 @@ static void a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gon
 }
 
 /* DEC-25 */
-static void what_was_cleared_in_a_sequential_log_is_not_reported(void)
+PXT_TEST(what_was_cleared_in_a_sequential_log_is_not_reported)
 {
 	trace_id_t trid = golden_open("cleared");
 	struct posix_trace_event_info event;
@@ -561,7 +561,7 @@ static void what_was_cleared_in_a_sequential_log_is_not_reported(void)
 }
 
 /* CLOSE-01, CLOSE-02, DEC-22, DEC-02 */
-static void the_descriptor_stays_the_application_s_own(void)
+PXT_TEST(the_descriptor_stays_the_application_s_own)
 {
 	struct golden golden;
 	trace_id_t trid;
@@ -581,7 +581,7 @@ static void the_descriptor_stays_the_application_s_own(void)
 }
 
 /* CON-04, DEC-30 */
-static void many_logs_are_open_at_once_each_at_its_own_place(void)
+PXT_TEST(many_logs_are_open_at_once_each_at_its_own_place)
 {
 	trace_id_t trids[100];
 	struct posix_trace_event_info event;
@@ -632,7 +632,7 @@ static void *read_share(void *argument)
 }
 
 /* SAFE-03, GETNX-06, DEC-38 */
-static void threads_that_share_a_log_get_each_event_once(void)
+PXT_TEST(threads_that_share_a_log_get_each_event_once)
 {
 	trace_id_t trid = golden_open("le64");
 	unsigned wrong = 0;
@@ -683,7 +683,7 @@ static void *open_and_close(void *argument)
 }
 
 /* SAFE-03 */
-static void threads_open_and_close_logs_beside_each_other(void)
+PXT_TEST(threads_open_and_close_logs_beside_each_other)
 {
 	struct opener openers[4];
 	struct golden golden;
@@ -705,7 +705,7 @@ static void threads_open_and_close_logs_beside_each_other(void)
 }
 
 /* DEC-02, CLOSE-02: what is no log tells nothing about one. */
-static void an_identifier_that_is_no_log_is_refused(void)
+PXT_TEST(an_identifier_that_is_no_log_is_refused)
 {
 	struct posix_trace_loginfo_np info;
 	struct posix_trace_logthread_np thread;
@@ -719,7 +719,7 @@ static void an_identifier_that_is_no_log_is_refused(void)
 }
 
 /* In a log of the other byte order, too: a number that is cut is turned round before. */
-static void a_read_that_is_cut_has_the_first_bytes_of_the_whole(void)
+PXT_TEST(a_read_that_is_cut_has_the_first_bytes_of_the_whole)
 {
 	static const char *const names[] = { "le64", "be64", "le32", "be32" };
 
@@ -748,27 +748,3 @@ static void a_read_that_is_cut_has_the_first_bytes_of_the_whole(void)
 		}
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_read_that_is_cut_has_the_first_bytes_of_the_whole),
-	PXT_CASE(both_byte_orders_and_word_sizes_tell_the_same_story),
-	PXT_CASE(rewind_tells_the_same_story_again_from_anywhere),
-	PXT_CASE(reading_cuts_data_and_rewind_brings_it_back),
-	PXT_CASE(names_and_the_list_of_types_come_from_the_log),
-	PXT_CASE(attributes_and_status_are_those_of_the_shutdown),
-	PXT_CASE(a_log_names_its_process_its_clock_and_what_was_lost),
-	PXT_CASE(a_log_carries_the_boot_it_was_recorded_in),
-	PXT_CASE(a_log_carries_the_machine_it_was_recorded_on),
-	PXT_CASE(a_log_carries_the_notes_that_were_given),
-	PXT_CASE(a_log_tells_the_signal_that_ended_its_process_and_others_none),
-	PXT_CASE(a_log_names_its_threads_and_modules),
-	PXT_CASE(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone),
-	PXT_CASE(what_was_cleared_in_a_sequential_log_is_not_reported),
-	PXT_CASE(the_descriptor_stays_the_application_s_own),
-	PXT_CASE(many_logs_are_open_at_once_each_at_its_own_place),
-	PXT_CASE(threads_that_share_a_log_get_each_event_once),
-	PXT_CASE(threads_open_and_close_logs_beside_each_other),
-	PXT_CASE(an_identifier_that_is_no_log_is_refused),
-};
-
-PXT_SUITE("log retrieval", cases)

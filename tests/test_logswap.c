@@ -31,7 +31,7 @@ static void expect_turned(
 static const unsigned char as_it_was[BYTES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 	15, 16, 17, 18, 19, 20, 21, 22, 23 };
 
-static void words_of_the_system_are_turned_while_they_are_whole(void)
+PXT_TEST(words_of_the_system_are_turned_while_they_are_whole)
 {
 	static const unsigned char one[BYTES] = { 3, 2, 1, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 		15, 16, 17, 18, 19, 20, 21, 22, 23 };
@@ -48,7 +48,7 @@ static void words_of_the_system_are_turned_while_they_are_whole(void)
 	}
 }
 
-static void a_field_that_the_data_ends_in_stays_and_so_does_what_is_behind_the_data(void)
+PXT_TEST(a_field_that_the_data_ends_in_stays_and_so_does_what_is_behind_the_data)
 {
 	static const unsigned char first[BYTES] = { 7, 6, 5, 4, 3, 2, 1, 0, 8, 9, 10, 11, 12, 13,
 		14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
@@ -63,7 +63,7 @@ static void a_field_that_the_data_ends_in_stays_and_so_does_what_is_behind_the_d
 	expect_turned(TYPE, "u64 a, u64 b", 20, &both);
 }
 
-static void text_and_types_without_a_description_stay(void)
+PXT_TEST(text_and_types_without_a_description_stay)
 {
 	static const unsigned char around[BYTES] = { 1, 0, 2, 3, 4, 5, 9, 8, 7, 6, 10, 11, 12, 13,
 		14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
@@ -73,11 +73,3 @@ static void text_and_types_without_a_description_stay(void)
 	expect_turned(TYPE, "", 16, &as_it_was);
 	expect_turned(TYPE + 1, "u64 a", 16, &as_it_was);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(words_of_the_system_are_turned_while_they_are_whole),
-	PXT_CASE(a_field_that_the_data_ends_in_stays_and_so_does_what_is_behind_the_data),
-	PXT_CASE(text_and_types_without_a_description_stay),
-};
-
-PXT_SUITE("other byte order", cases)

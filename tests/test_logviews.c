@@ -92,7 +92,7 @@ static unsigned check_views(const char *log, trace_id_t trid, unsigned number, s
 }
 
 /* QNX-48: either byte order, either word size, sequential, frames, cleared, after a loss. */
-static void many_at_once_are_the_same_events_as_one_by_one(void)
+PXT_TEST(many_at_once_are_the_same_events_as_one_by_one)
 {
 	static const size_t rooms[] = { 1, 2, 3, EVENTS_MAX };
 
@@ -109,7 +109,7 @@ static void many_at_once_are_the_same_events_as_one_by_one(void)
 	}
 }
 
-static void one_and_many_may_take_turns(void)
+PXT_TEST(one_and_many_may_take_turns)
 {
 	for (unsigned i = 0; i < COMPLETE; i++) {
 		trace_id_t trid = golden_open(complete[i]);
@@ -153,7 +153,7 @@ static void check_growth(const char *log, trace_id_t one, trace_id_t many, unsig
 }
 
 /* Ruling 22: the newest frame is looked at again, and its checksum with it, when it has grown. */
-static void a_log_that_grows_goes_on_where_the_last_views_ended(void)
+PXT_TEST(a_log_that_grows_goes_on_where_the_last_views_ended)
 {
 	static const char *const growing[] = { "no-trailer", "le64", "be32", "loop-growing" };
 
@@ -181,7 +181,7 @@ static void a_log_that_grows_goes_on_where_the_last_views_ended(void)
 	}
 }
 
-static void what_is_no_log_or_no_room_is_refused(void)
+PXT_TEST(what_is_no_log_or_no_room_is_refused)
 {
 	trace_id_t trid = golden_open("le64");
 	struct posix_trace_eventview_np view;
@@ -199,7 +199,7 @@ static void what_is_no_log_or_no_room_is_refused(void)
 }
 
 /* A record that was spoilt after the reader's back: what is before it comes first. */
-static void damage_since_it_was_opened_is_told_behind_what_came_before(void)
+PXT_TEST(damage_since_it_was_opened_is_told_behind_what_came_before)
 {
 	struct posix_trace_eventview_np views[EVENTS_MAX];
 	struct golden golden;
@@ -226,12 +226,3 @@ static void damage_since_it_was_opened_is_told_behind_what_came_before(void)
 	CU_ASSERT(posix_trace_close(trid) == 0);
 	CU_ASSERT(close(fd) == 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(many_at_once_are_the_same_events_as_one_by_one),
-	PXT_CASE(one_and_many_may_take_turns),
-	PXT_CASE(a_log_that_grows_goes_on_where_the_last_views_ended),
-	PXT_CASE(what_is_no_log_or_no_room_is_refused),
-	PXT_CASE(damage_since_it_was_opened_is_told_behind_what_came_before),
-};
-PXT_SUITE("logviews", cases)

@@ -39,7 +39,7 @@ static unsigned must_open(const char *name)
 }
 
 /* EVOPEN-01, EVOPEN-02, EVOPEN-03 */
-static void a_name_has_one_identifier_and_another_name_another(void)
+PXT_TEST_FRESH(a_name_has_one_identifier_and_another_name_another)
 {
 	bool is_new;
 	unsigned id = open_name("one", &is_new);
@@ -57,7 +57,7 @@ static void a_name_has_one_identifier_and_another_name_another(void)
 }
 
 /* DEC-31 */
-static void an_empty_name_is_a_name_and_predefined_names_are_predefined_types(void)
+PXT_TEST_FRESH(an_empty_name_is_a_name_and_predefined_names_are_predefined_types)
 {
 	bool is_new;
 	unsigned empty = open_name("", &is_new);
@@ -76,7 +76,7 @@ static void an_empty_name_is_a_name_and_predefined_names_are_predefined_types(vo
 }
 
 /* EVOPEN-06, EVOPEN-E1, LIM-04, DEC-04 */
-static void the_longest_name_fits_and_one_byte_more_is_refused_unread(void)
+PXT_TEST_FRESH(the_longest_name_fits_and_one_byte_more_is_refused_unread)
 {
 	/* On the heap without a NUL: asan sees a read beyond the byte that decides. */
 	char *name = malloc(TRACE_EVENT_NAME_MAX + 1);
@@ -95,7 +95,7 @@ static void the_longest_name_fits_and_one_byte_more_is_refused_unread(void)
 }
 
 /* CON-19, LIM-03, EVOPEN-04 */
-static void beyond_the_limit_new_names_are_unnamed_and_old_ones_keep_theirs(void)
+PXT_TEST_FRESH(beyond_the_limit_new_names_are_unnamed_and_old_ones_keep_theirs)
 {
 	unsigned wrong = 0;
 	bool is_new;
@@ -145,7 +145,7 @@ static void *open_all(void *argument)
 }
 
 /* EVOPEN-08 */
-static void threads_that_open_one_name_get_one_identifier(void)
+PXT_TEST_FRESH(threads_that_open_one_name_get_one_identifier)
 {
 	struct opener openers[THREADS];
 	pthread_barrier_t start;
@@ -169,7 +169,7 @@ static void threads_that_open_one_name_get_one_identifier(void)
 }
 
 /* The first description stays. */
-static void a_type_is_described_once(void)
+PXT_TEST(a_type_is_described_once)
 {
 	unsigned id = must_open("described");
 
@@ -183,7 +183,7 @@ static void a_type_is_described_once(void)
 	CU_ASSERT_STRING_EQUAL(pxt_names_format(id), "u32 job, i64 late_ns");
 }
 
-static void what_is_malformed_or_no_user_type_is_refused_and_changes_nothing(void)
+PXT_TEST(what_is_malformed_or_no_user_type_is_refused_and_changes_nothing)
 {
 	unsigned id = must_open("plain");
 
@@ -199,7 +199,7 @@ static void what_is_malformed_or_no_user_type_is_refused_and_changes_nothing(voi
 }
 
 /* A full pool refuses what does not fit, keeps what it has and still takes what fits. */
-static void a_full_pool_says_so(void)
+PXT_TEST_FRESH(a_full_pool_says_so)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	char name[32];
@@ -237,7 +237,7 @@ static int child(void *id)
 }
 
 /* DEC-34 */
-static void a_child_keeps_the_map_and_adds_to_its_own(void)
+PXT_TEST_FRESH(a_child_keeps_the_map_and_adds_to_its_own)
 {
 	unsigned id = must_open("before");
 
@@ -246,20 +246,3 @@ static void a_child_keeps_the_map_and_adds_to_its_own(void)
 	PXT_EQ(pxt_names_count(), 1);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if HAVE_NAMES
-	PXT_CASE_FRESH(a_name_has_one_identifier_and_another_name_another),
-	PXT_CASE_FRESH(an_empty_name_is_a_name_and_predefined_names_are_predefined_types),
-	PXT_CASE_FRESH(the_longest_name_fits_and_one_byte_more_is_refused_unread),
-	PXT_CASE_FRESH(beyond_the_limit_new_names_are_unnamed_and_old_ones_keep_theirs),
-	PXT_CASE_FRESH(threads_that_open_one_name_get_one_identifier),
-	PXT_CASE(a_type_is_described_once),
-	PXT_CASE(what_is_malformed_or_no_user_type_is_refused_and_changes_nothing),
-	PXT_CASE_FRESH(a_full_pool_says_so),
-	PXT_CASE_FRESH(a_child_keeps_the_map_and_adds_to_its_own),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("name map", cases)

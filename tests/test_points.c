@@ -92,7 +92,7 @@ static long read_event(
 }
 
 /* Arguments come out as the description says, packed in its order. */
-static void a_point_records_what_its_description_says(void)
+PXT_TEST_FRESH(a_point_records_what_its_description_says)
 {
 	struct posix_trace_event_info info;
 	struct posix_trace_field_np field;
@@ -121,7 +121,7 @@ static void a_point_records_what_its_description_says(void)
 
 #if _PXT_USER_EVENT_MAX > 10
 /* SHARK-33 */
-static void a_job_has_five_points_of_its_name(void)
+PXT_TEST_FRESH(a_job_has_five_points_of_its_name)
 {
 	static const struct {
 		const char *name;
@@ -161,7 +161,7 @@ static void a_job_has_five_points_of_its_name(void)
 }
 #endif
 
-static void every_type_is_packed(void)
+PXT_TEST_FRESH(every_type_is_packed)
 {
 	struct posix_trace_event_info info;
 	struct posix_trace_field_np field[8];
@@ -194,7 +194,7 @@ static void every_type_is_packed(void)
 	posix_trace_shutdown(stream);
 }
 
-static void a_point_without_fields_and_one_with_text_alone_are_recorded(void)
+PXT_TEST_FRESH(a_point_without_fields_and_one_with_text_alone_are_recorded)
 {
 	char words[POSIX_TRACE_TEXT_MAX_NP + 50];
 	struct posix_trace_event_info info;
@@ -218,7 +218,7 @@ static void a_point_without_fields_and_one_with_text_alone_are_recorded(void)
 }
 
 /* LPT-33, ZEP-25, QNX-39 */
-static void nothing_is_evaluated_when_nobody_wants_the_event(void)
+PXT_TEST_FRESH(nothing_is_evaluated_when_nobody_wants_the_event)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -250,7 +250,7 @@ static void nothing_is_evaluated_when_nobody_wants_the_event(void)
 }
 
 /* A type described otherwise before: opening says so. */
-static void a_point_with_another_description_is_not_taken_for_that_type(void)
+PXT_TEST_FRESH(a_point_with_another_description_is_not_taken_for_that_type)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -272,7 +272,7 @@ static void a_point_with_another_description_is_not_taken_for_that_type(void)
 
 #if _PXT_UNIT_POINT_OPENS && HAVE_MANY
 /* No call before it: the type has its name and its description. */
-static void a_point_opens_itself_when_a_stream_runs(void)
+PXT_TEST_FRESH(a_point_opens_itself_when_a_stream_runs)
 {
 	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_event_info info;
@@ -293,7 +293,7 @@ static void a_point_opens_itself_when_a_stream_runs(void)
 }
 
 /* EVOPEN-06, LIM-04 */
-static void a_point_that_opens_itself_may_have_the_longest_name(void)
+PXT_TEST_FRESH(a_point_that_opens_itself_may_have_the_longest_name)
 {
 	char given[TRACE_EVENT_NAME_MAX + 1];
 	char got[TRACE_EVENT_NAME_MAX + 1] = "";
@@ -313,7 +313,7 @@ static void a_point_that_opens_itself_may_have_the_longest_name(void)
 
 #if _PXT_UNIT_FILTER
 /* Whether a filter takes its type is not known before it is opened. */
-static void a_point_that_opens_itself_meets_the_filter_of_its_name(void)
+PXT_TEST_FRESH(a_point_that_opens_itself_meets_the_filter_of_its_name)
 {
 	struct posix_trace_event_info info;
 	trace_event_set_t set;
@@ -342,7 +342,7 @@ static int pass_a_point(void *unused)
 }
 
 /* ASINH-02: of a type that the child alone has come to. */
-static void a_point_opens_itself_in_a_child_of_an_inherited_stream(void)
+PXT_TEST_FRESH(a_point_opens_itself_in_a_child_of_an_inherited_stream)
 {
 	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_event_info info;
@@ -385,7 +385,7 @@ static bool fill_pool(void)
 	return false;
 }
 
-static void a_point_without_room_for_its_description_records_without(void)
+PXT_TEST_FRESH(a_point_without_room_for_its_description_records_without)
 {
 	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_event_info info;
@@ -408,7 +408,7 @@ static void a_point_without_room_for_its_description_records_without(void)
 #endif
 
 #if HAVE_MANY
-static void files_that_share_a_declared_point_share_its_identifier(void)
+PXT_TEST_FRESH(files_that_share_a_declared_point_share_its_identifier)
 {
 	struct posix_trace_event_info info;
 	uint32_t data;
@@ -433,7 +433,7 @@ static void files_that_share_a_declared_point_share_its_identifier(void)
 }
 
 /* The words of a definition that C has types for: the description says what they are here. */
-static void a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size(void)
+PXT_TEST_FRESH(a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_event_info info;
@@ -461,7 +461,7 @@ static void a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size(void)
 	posix_trace_shutdown(stream);
 }
 
-static void a_point_has_up_to_32_fields(void)
+PXT_TEST_FRESH(a_point_has_up_to_32_fields)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_event_info info;
@@ -482,7 +482,7 @@ static void a_point_has_up_to_32_fields(void)
 }
 
 /* QNX-32, QNX-33, QNX-34: text with arguments; what is recorded is the arguments alone. */
-static void a_point_with_a_message_records_its_fields_alone(void)
+PXT_TEST_FRESH(a_point_with_a_message_records_its_fields_alone)
 {
 	char text[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_event_info info;
@@ -508,7 +508,7 @@ static void a_point_with_a_message_records_its_fields_alone(void)
 }
 
 /* QNX-29, QNX-30, QNX-31: pieces of 1, 7, 8 and 9 bytes are one event; no piece is none. */
-static void pieces_of_any_length_are_one_event(void)
+PXT_TEST_FRESH(pieces_of_any_length_are_one_event)
 {
 	static const char text[] = "abcdefghijklmnopqrstuvwxy";
 	struct posix_trace_event_info info;
@@ -546,7 +546,7 @@ static void pieces_of_any_length_are_one_event(void)
 }
 
 /* QNX-40: left out by the compiler, with the others of the file in place. */
-static void a_type_that_is_left_out_evaluates_nothing_and_is_not_opened(void)
+PXT_TEST_FRESH(a_type_that_is_left_out_evaluates_nothing_and_is_not_opened)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -567,7 +567,7 @@ static void a_type_that_is_left_out_evaluates_nothing_and_is_not_opened(void)
 #endif
 
 /* CON-19: at the limit the point is the unnamed event's, without description. */
-static void a_point_beyond_the_limit_records_unnamed_events(void)
+PXT_TEST_FRESH(a_point_beyond_the_limit_records_unnamed_events)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -586,39 +586,3 @@ static void a_point_beyond_the_limit_records_unnamed_events(void)
 	posix_trace_shutdown(stream);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if HAVE_POINTS
-	PXT_CASE_FRESH(a_point_records_what_its_description_says),
-#if _PXT_USER_EVENT_MAX > 10
-	PXT_CASE_FRESH(a_job_has_five_points_of_its_name),
-#endif
-	PXT_CASE_FRESH(every_type_is_packed),
-	PXT_CASE_FRESH(a_point_without_fields_and_one_with_text_alone_are_recorded),
-	PXT_CASE_FRESH(nothing_is_evaluated_when_nobody_wants_the_event),
-	PXT_CASE_FRESH(a_point_with_another_description_is_not_taken_for_that_type),
-#if _PXT_UNIT_POINT_OPENS && HAVE_MANY
-	PXT_CASE_FRESH(a_point_opens_itself_when_a_stream_runs),
-	PXT_CASE_FRESH(a_point_that_opens_itself_may_have_the_longest_name),
-#if _PXT_UNIT_FILTER
-	PXT_CASE_FRESH(a_point_that_opens_itself_meets_the_filter_of_its_name),
-#endif
-#if _PXT_UNIT_INHERIT
-	PXT_CASE_FRESH(a_point_opens_itself_in_a_child_of_an_inherited_stream),
-#endif
-	PXT_CASE_FRESH(a_point_without_room_for_its_description_records_without),
-#endif
-#if HAVE_MANY
-	PXT_CASE_FRESH(files_that_share_a_declared_point_share_its_identifier),
-	PXT_CASE_FRESH(a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size),
-	PXT_CASE_FRESH(a_point_has_up_to_32_fields),
-	PXT_CASE_FRESH(a_point_with_a_message_records_its_fields_alone),
-	PXT_CASE_FRESH(pieces_of_any_length_are_one_event),
-	PXT_CASE_FRESH(a_type_that_is_left_out_evaluates_nothing_and_is_not_opened),
-#endif
-	PXT_CASE_FRESH(a_point_beyond_the_limit_records_unnamed_events),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("points", cases)

@@ -23,7 +23,7 @@ PXT_UNUSED static unsigned number(unsigned value)
 }
 
 /* LPT-33, ZEP-25 */
-static void points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there(void)
+PXT_TEST(points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there)
 {
 	struct posix_trace_pieces_np pieces = { 0 };
 
@@ -45,7 +45,7 @@ static void points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there(
 
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
 /* LPT-33: a stream that runs wants nothing of a program whose points are off. */
-static void a_running_stream_gets_nothing_of_points_that_are_off(void)
+PXT_TEST_FRESH(a_running_stream_gets_nothing_of_points_that_are_off)
 {
 	struct posix_trace_status_info status;
 	trace_event_id_t id;
@@ -65,13 +65,3 @@ static void a_running_stream_gets_nothing_of_points_that_are_off(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there),
-#if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
-	PXT_CASE_FRESH(a_running_stream_gets_nothing_of_points_that_are_off),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("points_off", cases)

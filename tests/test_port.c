@@ -48,7 +48,7 @@ static long long monotonic(void)
 
 /* ---- Clock ---- */
 
-static void the_rate_is_fixed_once(void)
+PXT_TEST(the_rate_is_fixed_once)
 {
 	struct pxt_clock_rate first;
 	struct pxt_clock_rate second;
@@ -64,7 +64,7 @@ static void the_rate_is_fixed_once(void)
 	CU_ASSERT(first.source <= POSIX_TRACE_CLOCK_PORT_NP);
 }
 
-static void ticks_never_go_back(void)
+PXT_TEST(ticks_never_go_back)
 {
 	uint64_t last = pxt_port_ticks();
 	bool back = false;
@@ -79,7 +79,7 @@ static void ticks_never_go_back(void)
 }
 
 /* LPT-52 */
-static void readings_are_whole_steps_apart(void)
+PXT_TEST(readings_are_whole_steps_apart)
 {
 	struct pxt_clock_rate rate;
 	uint64_t first;
@@ -97,7 +97,7 @@ static void readings_are_whole_steps_apart(void)
  * MONOTONIC may be slewed by 500 ppm against what the rate was measured with; the readings' own
  * distance is allowed for by what the clocks say about it.
  */
-static void the_rate_agrees_with_the_monotonic_clock(void)
+PXT_TEST(the_rate_agrees_with_the_monotonic_clock)
 {
 	struct pxt_clock_rate rate;
 	struct pxt_clock_set first;
@@ -117,7 +117,7 @@ static void the_rate_agrees_with_the_monotonic_clock(void)
 	CU_ASSERT(by_ticks > by_clock - allowed);
 }
 
-static void a_clock_set_was_read_between_before_and_after(void)
+PXT_TEST(a_clock_set_was_read_between_before_and_after)
 {
 	struct pxt_clock_rate rate;
 	struct pxt_clock_set set;
@@ -143,7 +143,7 @@ static void a_clock_set_was_read_between_before_and_after(void)
 
 /* ---- Memory ---- */
 
-static void memory_is_zeroed_and_aligned(void)
+PXT_TEST(memory_is_zeroed_and_aligned)
 {
 	enum {
 		BYTES = 100000
@@ -161,7 +161,7 @@ static void memory_is_zeroed_and_aligned(void)
 	pxt_port_free(NULL, BYTES);
 }
 
-static void impossible_sizes_give_no_memory(void)
+PXT_TEST(impossible_sizes_give_no_memory)
 {
 	errno = 0;
 	CU_ASSERT_PTR_NULL(pxt_port_alloc(0));
@@ -173,7 +173,7 @@ static void impossible_sizes_give_no_memory(void)
 /* ---- Identity ---- */
 
 /* DEC-20 */
-static void only_the_own_process_may_be_traced(void)
+PXT_TEST(only_the_own_process_may_be_traced)
 {
 	errno = 0;
 	CU_ASSERT_EQUAL(pxt_port_may_trace(0), 0);
@@ -184,14 +184,14 @@ static void only_the_own_process_may_be_traced(void)
 	CU_ASSERT_EQUAL(errno, 0);
 }
 
-static void there_is_a_cpu(void)
+PXT_TEST(there_is_a_cpu)
 {
 	CU_ASSERT(pxt_port_cpus() >= 1);
 }
 
 /* ---- Waiting ---- */
 
-static void a_wait_on_a_changed_word_returns_at_once(void)
+PXT_TEST(a_wait_on_a_changed_word_returns_at_once)
 {
 	_Atomic uint32_t word = 1;
 	struct timespec past = { 1, 0 };
@@ -203,7 +203,7 @@ static void a_wait_on_a_changed_word_returns_at_once(void)
 	CU_ASSERT_EQUAL(errno, 0);
 }
 
-static void a_wait_ends_when_the_clock_reaches_its_limit(void)
+PXT_TEST(a_wait_ends_when_the_clock_reaches_its_limit)
 {
 	_Atomic uint32_t word = 0;
 	struct timespec until = in_ms(30);
@@ -218,7 +218,7 @@ static void a_wait_ends_when_the_clock_reaches_its_limit(void)
 	CU_ASSERT(ns_of(&now) >= ns_of(&until));
 }
 
-static void a_wait_ends_with_its_slice(void)
+PXT_TEST(a_wait_ends_with_its_slice)
 {
 	_Atomic uint32_t word = 0;
 	struct timespec far = in_ms(3600000);
@@ -236,7 +236,7 @@ static void a_wait_ends_with_its_slice(void)
 	CU_ASSERT_EQUAL(result, ETIMEDOUT);
 }
 
-static void the_earlier_of_limit_and_slice_counts(void)
+PXT_TEST(the_earlier_of_limit_and_slice_counts)
 {
 	_Atomic uint32_t word = 0;
 	struct timespec until = in_ms(20);
@@ -266,7 +266,7 @@ static void *sleep_until_changed(void *argument)
 	return NULL;
 }
 
-static void a_wake_releases_all_sleepers(void)
+PXT_TEST(a_wake_releases_all_sleepers)
 {
 	struct sleeper sleeper = { 0, 0 };
 	pthread_t threads[4];
@@ -306,7 +306,7 @@ static void *light_oob(void *argument)
 	return NULL;
 }
 
-static void a_fence_for_all_is_a_fence_for_the_others(void)
+PXT_TEST(a_fence_for_all_is_a_fence_for_the_others)
 {
 	uint32_t rounds = 3000;
 	unsigned both_missed = 0;
@@ -350,7 +350,7 @@ static void *count_up(void *argument)
 	return NULL;
 }
 
-static void a_mutex_excludes(void)
+PXT_TEST(a_mutex_excludes)
 {
 	pthread_t threads[4];
 
@@ -402,7 +402,7 @@ static unsigned torn_slots(void)
 	return torn;
 }
 
-static void a_slot_is_never_seen_torn(void)
+PXT_TEST(a_slot_is_never_seen_torn)
 {
 	CU_ASSERT_EQUAL(torn_slots(), 0);
 }
@@ -417,7 +417,7 @@ static void *hand_over(void *unused)
 }
 
 /* A plain word: under ThreadSanitizer this fails as soon as either side tells less than it does. */
-static void who_loads_a_slot_sees_what_was_written_before_it(void)
+PXT_TEST(who_loads_a_slot_sees_what_was_written_before_it)
 {
 	struct pxt_slot slot;
 	pthread_t thread;
@@ -452,7 +452,7 @@ static void use_other_slot_access(void)
 
 #if defined(__x86_64__)
 /* By each event's price: it is four times that of the short path where slots are stored by exchange. */
-static void slots_are_stored_plainly_on_a_processor_that_has_avx(void)
+PXT_TEST(slots_are_stored_plainly_on_a_processor_that_has_avx)
 {
 	unsigned a;
 	unsigned b;
@@ -463,13 +463,10 @@ static void slots_are_stored_plainly_on_a_processor_that_has_avx(void)
 	CU_ASSERT_EQUAL(pxt_port_slot_by_cas, (c & bit_AVX) == 0);
 }
 
-#define AVX_CASES PXT_CASE(slots_are_stored_plainly_on_a_processor_that_has_avx),
-#else
-#define AVX_CASES
 #endif
 
 /* The access of processors that do not promise whole plain accesses, or else that of those. */
-static void the_other_access_tears_no_slot_either(void)
+PXT_TEST(the_other_access_tears_no_slot_either)
 {
 	struct pxt_slot slot;
 	bool whole = plain_access_is_whole();
@@ -487,7 +484,7 @@ static void the_other_access_tears_no_slot_either(void)
 }
 
 /* DEC-18 */
-static void without_a_counter_stamps_are_monotonic_nanoseconds(void)
+PXT_TEST_FRESH(without_a_counter_stamps_are_monotonic_nanoseconds)
 {
 	struct pxt_clock_rate rate;
 	struct pxt_clock_set set;
@@ -507,7 +504,7 @@ static void without_a_counter_stamps_are_monotonic_nanoseconds(void)
 
 #if defined(__aarch64__)
 /* DEC-18: also where the system's clock is taken instead, as under an emulator. */
-static void the_counter_runs_at_the_rate_that_it_tells(void)
+PXT_TEST(the_counter_runs_at_the_rate_that_it_tells)
 {
 	struct pxt_clock_rate rate = { 0 };
 	uint64_t first;
@@ -529,21 +526,11 @@ static void the_counter_runs_at_the_rate_that_it_tells(void)
 	by_ticks = (double)(pxt_port_ticks_plain() - first) / (double)rate.hz * 1e9;
 	CU_ASSERT(by_ticks > by_clock * 0.99);
 }
-#define TOLD_RATE_CASES PXT_CASE(the_counter_runs_at_the_rate_that_it_tells),
-#else
-#define TOLD_RATE_CASES
 #endif
 
-#define HOST_CASES                                                                                 \
-	TOLD_RATE_CASES                                                                            \
-	AVX_CASES                                                                                  \
-	PXT_CASE(the_other_access_tears_no_slot_either),                                           \
-	    PXT_CASE_FRESH(without_a_counter_stamps_are_monotonic_nanoseconds),
-#else
-#define HOST_CASES
 #endif
 
-static void a_slot_gives_back_what_was_stored(void)
+PXT_TEST(a_slot_gives_back_what_was_stored)
 {
 	struct pxt_slot slot;
 
@@ -555,19 +542,3 @@ static void a_slot_gives_back_what_was_stored(void)
 	CU_ASSERT_EQUAL(slot.word[3], 0xfedcba98u);
 	CU_ASSERT_EQUAL(pxt_slot_peek(&shared_slot), 0x12345678u);
 }
-
-static const struct pxt_case cases[] = { PXT_CASE(the_rate_is_fixed_once),
-	PXT_CASE(ticks_never_go_back), PXT_CASE(readings_are_whole_steps_apart),
-	PXT_CASE(the_rate_agrees_with_the_monotonic_clock),
-	PXT_CASE(a_clock_set_was_read_between_before_and_after),
-	PXT_CASE(memory_is_zeroed_and_aligned), PXT_CASE(impossible_sizes_give_no_memory),
-	PXT_CASE(only_the_own_process_may_be_traced), PXT_CASE(there_is_a_cpu),
-	PXT_CASE(a_wait_on_a_changed_word_returns_at_once),
-	PXT_CASE(a_wait_ends_when_the_clock_reaches_its_limit),
-	PXT_CASE(a_wait_ends_with_its_slice), PXT_CASE(the_earlier_of_limit_and_slice_counts),
-	PXT_CASE(a_wake_releases_all_sleepers), PXT_CASE(a_fence_for_all_is_a_fence_for_the_others),
-	PXT_CASE(a_mutex_excludes), PXT_CASE(a_slot_is_never_seen_torn),
-	PXT_CASE(who_loads_a_slot_sees_what_was_written_before_it),
-	PXT_CASE(a_slot_gives_back_what_was_stored), HOST_CASES };
-
-PXT_SUITE("port", cases)

@@ -100,7 +100,7 @@ static int is_absent(void *memory)
 }
 
 /* Ruling 20 */
-static void a_child_has_none_of_this_memory(void)
+PXT_TEST(a_child_has_none_of_this_memory)
 {
 	unsigned char *memory = pxt_port_alloc(10000);
 
@@ -112,7 +112,7 @@ static void a_child_has_none_of_this_memory(void)
 }
 
 /* Ruling 20: neither at first nor after a fork. */
-static void touching_this_memory_faults_no_page_in(void)
+PXT_TEST(touching_this_memory_faults_no_page_in)
 {
 	enum {
 		BYTES = 1 << 20
@@ -150,7 +150,7 @@ static int is_wiped(void *memory)
 }
 
 /* DEC-34 */
-static void a_wiped_page_reads_zero_in_a_child(void)
+PXT_TEST(a_wiped_page_reads_zero_in_a_child)
 {
 	static int pages[8192] __attribute__((aligned(4096)));
 
@@ -181,7 +181,7 @@ static int handler_ran(void *unused)
 }
 
 /* DEC-34 */
-static void the_fork_handler_runs_in_the_child_only(void)
+PXT_TEST(the_fork_handler_runs_in_the_child_only)
 {
 	pxt_port_at_fork(note_child);
 	CU_ASSERT_EQUAL(pxt_in_child(handler_ran, NULL), 0);
@@ -195,7 +195,7 @@ static int fence_in_child(void *unused)
 	return 0;
 }
 
-static void the_fence_works_in_children_too(void)
+PXT_TEST(the_fence_works_in_children_too)
 {
 	if (!pxt_port_fence_all()) {
 		pxt_skip("the system has no such fence");
@@ -207,13 +207,13 @@ static void the_fence_works_in_children_too(void)
 /* ---- Identity ---- */
 
 /* DEC-20 */
-static void other_living_processes_are_not_for_us(void)
+PXT_TEST(other_living_processes_are_not_for_us)
 {
 	CU_ASSERT_EQUAL(pxt_port_may_trace((int32_t)getppid()), EPERM);
 }
 
 /* Ruling 10 */
-static void the_cpu_word_says_where_the_caller_runs(void)
+PXT_TEST(the_cpu_word_says_where_the_caller_runs)
 {
 	const volatile uint32_t *word = pxt_port_cpu_word();
 	cpu_set_t allowed;
@@ -245,7 +245,7 @@ static int ended_child(void)
 }
 
 /* DEC-20 */
-static void ended_processes_do_not_exist(void)
+PXT_TEST(ended_processes_do_not_exist)
 {
 	CU_ASSERT_EQUAL(pxt_port_may_trace(ended_child()), ESRCH);
 }
@@ -253,7 +253,7 @@ static void ended_processes_do_not_exist(void)
 /* ---- Waiting and signals ---- */
 
 /* GETNX-E2, TIMED-E3, DEC-35 */
-static void a_signal_ends_a_wait_with_eintr(void)
+PXT_TEST(a_signal_ends_a_wait_with_eintr)
 {
 	_Atomic uint32_t word = 0;
 	int result;
@@ -279,7 +279,7 @@ static void *wait_long(void *word)
 }
 
 /* SAFE-05: what start and stop use must not be a cancellation point. */
-static void waiting_and_pausing_are_no_cancellation_points(void)
+PXT_TEST(waiting_and_pausing_are_no_cancellation_points)
 {
 	_Atomic uint32_t word = 0;
 	pthread_t thread;
@@ -307,7 +307,7 @@ static int kind_of(int fd)
 }
 
 /* DEC-21 */
-static void descriptors_are_told_apart(void)
+PXT_TEST(descriptors_are_told_apart)
 {
 	int file = temp_file(O_RDWR);
 	int append = temp_file(O_WRONLY | O_APPEND);
@@ -340,7 +340,7 @@ static void descriptors_are_told_apart(void)
 }
 
 /* DEC-22 */
-static void the_descriptor_is_duplicated_and_closed_by_exec(void)
+PXT_TEST(the_descriptor_is_duplicated_and_closed_by_exec)
 {
 	int fd = temp_file(O_RDWR);
 	struct pxt_port_log log;
@@ -372,7 +372,7 @@ static void *drain_slowly(void *argument)
 	return &total;
 }
 
-static void short_and_interrupted_writes_are_continued(void)
+PXT_TEST(short_and_interrupted_writes_are_continued)
 {
 	enum {
 		BYTES = 3000000
@@ -402,7 +402,7 @@ static void short_and_interrupted_writes_are_continued(void)
 	free(data);
 }
 
-static void a_device_that_would_wait_says_how_far_it_came(void)
+PXT_TEST(a_device_that_would_wait_says_how_far_it_came)
 {
 	enum {
 		BYTES = 3000000
@@ -424,7 +424,7 @@ static void a_device_that_would_wait_says_how_far_it_came(void)
 	free(data);
 }
 
-static void a_full_device_is_reported(void)
+PXT_TEST(a_full_device_is_reported)
 {
 	int fd = open("/dev/full", O_WRONLY);
 	struct pxt_port_log log;
@@ -458,7 +458,7 @@ static int write_beyond_limit(void *argument)
 }
 
 /* FLUSH-E2, DEC-40 */
-static void the_limit_of_file_size_is_reported(void)
+PXT_TEST(the_limit_of_file_size_is_reported)
 {
 	int fd = temp_file(O_RDWR);
 
@@ -473,7 +473,7 @@ static void set_true(void *argument)
 	atomic_store((atomic_bool *)argument, true);
 }
 
-static void a_helper_thread_runs_and_is_joined(void)
+PXT_TEST(a_helper_thread_runs_and_is_joined)
 {
 	struct pxt_port_thread thread;
 	atomic_bool ran = false;
@@ -513,7 +513,7 @@ static void note_priority(void *argument)
 		atomic_store((atomic_int *)argument, param.sched_priority);
 }
 
-static void the_helper_thread_gets_its_priority_or_says_why_not(void)
+PXT_TEST(the_helper_thread_gets_its_priority_or_says_why_not)
 {
 	struct pxt_port_thread thread;
 	atomic_int priority = 0;
@@ -529,7 +529,7 @@ static void the_helper_thread_gets_its_priority_or_says_why_not(void)
 }
 
 /* DEC-40 */
-static void the_helper_thread_has_a_name_and_all_signals_blocked(void)
+PXT_TEST(the_helper_thread_has_a_name_and_all_signals_blocked)
 {
 	struct pxt_port_thread thread;
 	struct seen seen;
@@ -569,7 +569,7 @@ static void expect_one_signal_blocked(void)
 	CU_ASSERT(sigismember(&then, SIGUSR2) == 0);
 }
 
-static void signals_that_were_blocked_stay_so_when_the_helper_thread_is_started(void)
+PXT_TEST(signals_that_were_blocked_stay_so_when_the_helper_thread_is_started)
 {
 	struct pxt_port_thread thread;
 	atomic_bool ran = false;
@@ -583,7 +583,7 @@ static void signals_that_were_blocked_stay_so_when_the_helper_thread_is_started(
 /* ---- The process ---- */
 
 /* What was inherited is the test runner's: no file of the system's. */
-static void no_file_that_was_read_before_main_is_still_open(void)
+PXT_TEST(no_file_that_was_read_before_main_is_still_open)
 {
 	char path[32];
 	char name[64];
@@ -598,7 +598,7 @@ static void no_file_that_was_read_before_main_is_still_open(void)
 	}
 }
 
-static void random_bytes_differ(void)
+PXT_TEST(random_bytes_differ)
 {
 	unsigned char bytes[2][16] = { { 0 }, { 0 } };
 	unsigned char zeros[16] = { 0 };
@@ -626,7 +626,7 @@ static void read_boot_id(unsigned char id[PXT_BOOT_ID_BYTES])
 		(void)fclose(file);
 }
 
-static void executable_host_and_start_are_found(void)
+PXT_TEST(executable_host_and_start_are_found)
 {
 	char path[256];
 	char host[65];
@@ -665,7 +665,7 @@ static void executable_host_and_start_are_found(void)
 }
 
 /* A log has a fixed room for it, which the longest names fill. */
-static void a_host_s_name_is_cut_to_its_room(void)
+PXT_TEST(a_host_s_name_is_cut_to_its_room)
 {
 	char whole[256];
 	char part[256];
@@ -686,7 +686,7 @@ static void a_host_s_name_is_cut_to_its_room(void)
 }
 
 /* The name stands in the middle of the line that tells the start. */
-static void the_start_of_the_process_does_not_depend_on_its_name(void)
+PXT_TEST(the_start_of_the_process_does_not_depend_on_its_name)
 {
 	char before[16] = "";
 	struct timespec start;
@@ -728,7 +728,7 @@ static int look_around_without_input(void *unused)
 }
 
 /* The first descriptor is then the one that the library gets when it looks at a file. */
-static void a_program_that_closed_its_input_is_told_the_same(void)
+PXT_TEST(a_program_that_closed_its_input_is_told_the_same)
 {
 	PXT_EQ(pxt_in_child(look_around_without_input, NULL), 0);
 }
@@ -750,7 +750,7 @@ static void on_module(void *context, const struct pxt_port_module *module)
 		search->hit = *module;
 }
 
-static void the_executable_is_the_first_module(void)
+PXT_TEST(the_executable_is_the_first_module)
 {
 	struct module_search search = { .address = 0 };
 	char path[256];
@@ -765,7 +765,7 @@ static void the_executable_is_the_first_module(void)
 }
 
 /* The program is linked with one that fills its room: tests/fakes/tests.cmake. */
-static void a_build_id_of_32_bytes_is_whole(void)
+PXT_TEST(a_build_id_of_32_bytes_is_whole)
 {
 	struct module_search search = { .address = 0 };
 
@@ -776,7 +776,7 @@ static void a_build_id_of_32_bytes_is_whole(void)
 }
 
 /* LPT-52: what is zero when the program begins has no bytes in its file, and is the module's all the same. */
-static void a_variable_that_begins_as_zero_is_in_its_module(void)
+PXT_TEST(a_variable_that_begins_as_zero_is_in_its_module)
 {
 	static char zeros[65536];
 	struct module_search search = { .address = 0 };
@@ -789,7 +789,7 @@ static void a_variable_that_begins_as_zero_is_in_its_module(void)
 }
 
 /* As the kernel counts it, in hundredths of a second since it booted. */
-static void the_start_of_the_process_is_told_to_a_hundredth_of_a_second(void)
+PXT_TEST(the_start_of_the_process_is_told_to_a_hundredth_of_a_second)
 {
 	FILE *file = fopen("/proc/self/stat", "r");
 	unsigned long long ticks = 0;
@@ -820,7 +820,7 @@ static void the_start_of_the_process_is_told_to_a_hundredth_of_a_second(void)
 }
 
 #if CONFIG_PTRACE_LOGRETRIEVAL
-static void a_log_that_is_read_is_closed_by_exec(void)
+PXT_TEST(a_log_that_is_read_is_closed_by_exec)
 {
 	int fd = temp_file(O_RDWR);
 	struct pxt_port_file file;
@@ -844,7 +844,7 @@ static int read_without_input(void *argument)
 }
 
 /* Whoever opens a file to be the new input would get another number, and the log be closed by him. */
-static void a_log_that_is_read_does_not_become_the_input_of_a_program_without_one(void)
+PXT_TEST(a_log_that_is_read_does_not_become_the_input_of_a_program_without_one)
 {
 	int fd = temp_file(O_RDWR);
 
@@ -852,7 +852,7 @@ static void a_log_that_is_read_does_not_become_the_input_of_a_program_without_on
 	(void)close(fd);
 }
 
-static void memory_for_reading_that_there_is_not_leaves_errno_alone(void)
+PXT_TEST(memory_for_reading_that_there_is_not_leaves_errno_alone)
 {
 	unsigned char *memory = pxt_port_heap_resize(NULL, 16);
 	void *larger;
@@ -875,7 +875,7 @@ static void memory_for_reading_that_there_is_not_leaves_errno_alone(void)
 #endif
 
 #if CONFIG_PTRACE_FILE_STREAMS
-static void signals_that_were_blocked_stay_so_when_a_file_is_made_longer(void)
+PXT_TEST(signals_that_were_blocked_stay_so_when_a_file_is_made_longer)
 {
 	int fd = temp_file(O_RDWR);
 
@@ -925,7 +925,7 @@ static void on_thread(void *context, const struct pxt_port_thread_info *thread)
 	}
 }
 
-static void threads_are_found_with_their_names(void)
+PXT_TEST(threads_are_found_with_their_names)
 {
 	pthread_t threads[4];
 	char name[16];
@@ -956,7 +956,7 @@ static int asked_file(const char *path, int *fd)
 	return pxt_port_environment_file(path, 0666, fd, &regular);
 }
 
-static void a_log_file_that_the_environment_names_is_one_process_s(void)
+PXT_TEST(a_log_file_that_the_environment_names_is_one_process_s)
 {
 	char path[200];
 	int fd = -1;
@@ -997,7 +997,7 @@ static void asked_path(char path[200])
 }
 
 /* As other files that a program makes: the mask of the process says who may read it. */
-static void a_log_file_that_the_environment_names_has_the_usual_rights(void)
+PXT_TEST(a_log_file_that_the_environment_names_has_the_usual_rights)
 {
 	char path[200];
 	struct stat state;
@@ -1023,7 +1023,7 @@ static int ask_without_input(void *path)
 	return 0;
 }
 
-static void a_log_file_of_another_process_is_not_kept_as_the_first_descriptor(void)
+PXT_TEST(a_log_file_of_another_process_is_not_kept_as_the_first_descriptor)
 {
 	char path[200];
 	int fd = -1;
@@ -1035,52 +1035,3 @@ static void a_log_file_of_another_process_is_not_kept_as_the_first_descriptor(vo
 	PXT_EQ(unlink(path), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_child_has_none_of_this_memory),
-	PXT_CASE(touching_this_memory_faults_no_page_in),
-	PXT_CASE(a_wiped_page_reads_zero_in_a_child),
-	PXT_CASE(the_fork_handler_runs_in_the_child_only),
-	PXT_CASE(the_fence_works_in_children_too),
-	PXT_CASE(other_living_processes_are_not_for_us),
-	PXT_CASE(the_cpu_word_says_where_the_caller_runs),
-	PXT_CASE(ended_processes_do_not_exist),
-	PXT_CASE(a_signal_ends_a_wait_with_eintr),
-	PXT_CASE(waiting_and_pausing_are_no_cancellation_points),
-	PXT_CASE(descriptors_are_told_apart),
-	PXT_CASE(the_descriptor_is_duplicated_and_closed_by_exec),
-	PXT_CASE(short_and_interrupted_writes_are_continued),
-	PXT_CASE(a_device_that_would_wait_says_how_far_it_came),
-	PXT_CASE(a_full_device_is_reported),
-	PXT_CASE(the_limit_of_file_size_is_reported),
-	PXT_CASE(a_helper_thread_runs_and_is_joined),
-	PXT_CASE(the_helper_thread_gets_its_priority_or_says_why_not),
-	PXT_CASE(the_helper_thread_has_a_name_and_all_signals_blocked),
-	PXT_CASE(signals_that_were_blocked_stay_so_when_the_helper_thread_is_started),
-	PXT_CASE(no_file_that_was_read_before_main_is_still_open),
-	PXT_CASE(random_bytes_differ),
-	PXT_CASE(executable_host_and_start_are_found),
-	PXT_CASE(a_host_s_name_is_cut_to_its_room),
-	PXT_CASE(the_start_of_the_process_does_not_depend_on_its_name),
-	PXT_CASE(a_program_that_closed_its_input_is_told_the_same),
-	PXT_CASE(the_executable_is_the_first_module),
-	PXT_CASE(a_build_id_of_32_bytes_is_whole),
-	PXT_CASE(a_variable_that_begins_as_zero_is_in_its_module),
-	PXT_CASE(the_start_of_the_process_is_told_to_a_hundredth_of_a_second),
-#if CONFIG_PTRACE_LOGRETRIEVAL
-	PXT_CASE(a_log_that_is_read_is_closed_by_exec),
-	PXT_CASE(a_log_that_is_read_does_not_become_the_input_of_a_program_without_one),
-	PXT_CASE(memory_for_reading_that_there_is_not_leaves_errno_alone),
-#endif
-#if CONFIG_PTRACE_FILE_STREAMS
-	PXT_CASE(signals_that_were_blocked_stay_so_when_a_file_is_made_longer),
-#endif
-	PXT_CASE(threads_are_found_with_their_names),
-#if CONFIG_PTRACE_LOG_ENVIRONMENT
-	PXT_CASE(a_log_file_that_the_environment_names_is_one_process_s),
-	PXT_CASE(a_log_file_that_the_environment_names_has_the_usual_rights),
-	PXT_CASE(a_log_file_of_another_process_is_not_kept_as_the_first_descriptor),
-#endif
-};
-
-PXT_SUITE("port on a host", cases)

@@ -53,7 +53,7 @@ static uint64_t next(trace_id_t stream, struct timespec *time)
 }
 
 /* ZEP-08, ZEP-26: a counter as clock */
-static void events_are_stamped_with_what_the_clock_says(void)
+PXT_TEST_FRESH(events_are_stamped_with_what_the_clock_says)
 {
 	struct posix_trace_clock_np clock;
 	struct timespec time;
@@ -77,7 +77,7 @@ static void events_are_stamped_with_what_the_clock_says(void)
 }
 
 /* ZEP-08: times are counted from the stream's creation, at the rate that was given. */
-static void times_go_on_at_the_rate_of_the_clock(void)
+PXT_TEST_FRESH(times_go_on_at_the_rate_of_the_clock)
 {
 	struct posix_trace_clock_np clock;
 	struct timespec time;
@@ -98,7 +98,7 @@ static void times_go_on_at_the_rate_of_the_clock(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void the_machines_clock_comes_back(void)
+PXT_TEST_FRESH(the_machines_clock_comes_back)
 {
 	struct posix_trace_clock_np before;
 	struct posix_trace_clock_np after;
@@ -131,7 +131,7 @@ static uint64_t shutting_down(void)
 	return ++ticks;
 }
 
-static void a_clock_that_a_trace_point_is_in_stays(void)
+PXT_TEST_FRESH(a_clock_that_a_trace_point_is_in_stays)
 {
 	trace_id_t stream;
 
@@ -143,23 +143,10 @@ static void a_clock_that_a_trace_point_is_in_stays(void)
 	PXT_EQ(posix_trace_setclock_np(NULL, 0), 0);
 }
 
-static void a_rate_that_cannot_be_is_refused(void)
+PXT_TEST_FRESH(a_rate_that_cannot_be_is_refused)
 {
 	PXT_EQ(posix_trace_setclock_np(standing, 0), EINVAL);
 	PXT_EQ(posix_trace_setclock_np(standing, 10000000001), EINVAL);
 	PXT_EQ(posix_trace_setclock_np(standing, 10000000000), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if HAVE_CLOCK
-	PXT_CASE_FRESH(events_are_stamped_with_what_the_clock_says),
-	PXT_CASE_FRESH(times_go_on_at_the_rate_of_the_clock),
-	PXT_CASE_FRESH(the_machines_clock_comes_back),
-	PXT_CASE_FRESH(a_clock_that_a_trace_point_is_in_stays),
-	PXT_CASE_FRESH(a_rate_that_cannot_be_is_refused),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("setclock", cases)

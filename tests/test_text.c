@@ -48,7 +48,7 @@ static void expect(const char *format, const char *wanted)
 }
 
 /* QNX-32, QNX-33, QNX-34 */
-static void conversions_take_the_fields_in_order(void)
+PXT_TEST(conversions_take_the_fields_in_order)
 {
 	len = 0;
 	put_u32(7);
@@ -69,7 +69,7 @@ static void conversions_take_the_fields_in_order(void)
 }
 
 /* Whoever writes %d for a 64-bit or an unsigned field reads its value, as the type is known. */
-static void a_letter_only_says_how_a_field_is_shown(void)
+PXT_TEST(a_letter_only_says_how_a_field_is_shown)
 {
 	uint64_t large = UINT64_MAX;
 
@@ -94,7 +94,7 @@ static void a_letter_only_says_how_a_field_is_shown(void)
 	expect("i32 a, i32 b; %x %o", "ffffffff 37777777776");
 }
 
-static void an_unsigned_field_shown_as_a_floating_point_number_has_no_sign(void)
+PXT_TEST(an_unsigned_field_shown_as_a_floating_point_number_has_no_sign)
 {
 	uint64_t large = UINT64_C(1) << 63;
 
@@ -106,7 +106,7 @@ static void an_unsigned_field_shown_as_a_floating_point_number_has_no_sign(void)
 }
 
 /* The form that the number is made with has room for each flag once, not for what a description holds. */
-static void a_flag_that_is_repeated_counts_once(void)
+PXT_TEST(a_flag_that_is_repeated_counts_once)
 {
 	static const char flags[] = "-+ #0";
 
@@ -125,7 +125,7 @@ static void a_flag_that_is_repeated_counts_once(void)
 	}
 }
 
-static void what_is_no_conversion_stays_as_it_is(void)
+PXT_TEST(what_is_no_conversion_stays_as_it_is)
 {
 	len = 0;
 	put_u32(1);
@@ -142,7 +142,7 @@ static void what_is_no_conversion_stays_as_it_is(void)
 	expect("u32 a; %u %u", "1 %u");
 }
 
-static void a_field_that_was_cut_away_reads_as_a_question_mark(void)
+PXT_TEST(a_field_that_was_cut_away_reads_as_a_question_mark)
 {
 	len = 0;
 	put_u32(1);
@@ -150,7 +150,7 @@ static void a_field_that_was_cut_away_reads_as_a_question_mark(void)
 	expect("u32 a, u32 b, u32 c; %u, %u, %u, %u", "1, ?, ?, %u");
 }
 
-static void data_of_the_other_byte_order_is_turned(void)
+PXT_TEST(data_of_the_other_byte_order_is_turned)
 {
 	const uint32_t value = 0x01020304;
 	const unsigned char *bytes = (const unsigned char *)&value;
@@ -161,7 +161,7 @@ static void data_of_the_other_byte_order_is_turned(void)
 	CU_ASSERT_STRING_EQUAL(text, "1020304");
 }
 
-static void a_text_is_cut_to_its_room_and_ends_in_nul(void)
+PXT_TEST(a_text_is_cut_to_its_room_and_ends_in_nul)
 {
 	char text[8];
 
@@ -176,7 +176,7 @@ static void a_text_is_cut_to_its_room_and_ends_in_nul(void)
 	}
 }
 
-static void a_description_without_message_and_wrong_arguments_are_told_apart(void)
+PXT_TEST(a_description_without_message_and_wrong_arguments_are_told_apart)
 {
 	char text[8] = "x";
 
@@ -188,7 +188,7 @@ static void a_description_without_message_and_wrong_arguments_are_told_apart(voi
 }
 
 /* With a locale whose numbers have commas the text is the same. */
-static void numbers_have_a_point_in_every_locale(void)
+PXT_TEST(numbers_have_a_point_in_every_locale)
 {
 	static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8" };
 
@@ -200,21 +200,3 @@ static void numbers_have_a_point_in_every_locale(void)
 	(void)setlocale(LC_NUMERIC, "C");
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if HAVE_TEXTS
-	PXT_CASE(conversions_take_the_fields_in_order),
-	PXT_CASE(a_letter_only_says_how_a_field_is_shown),
-	PXT_CASE(an_unsigned_field_shown_as_a_floating_point_number_has_no_sign),
-	PXT_CASE(a_flag_that_is_repeated_counts_once),
-	PXT_CASE(what_is_no_conversion_stays_as_it_is),
-	PXT_CASE(a_field_that_was_cut_away_reads_as_a_question_mark),
-	PXT_CASE(data_of_the_other_byte_order_is_turned),
-	PXT_CASE(a_text_is_cut_to_its_room_and_ends_in_nul),
-	PXT_CASE(a_description_without_message_and_wrong_arguments_are_told_apart),
-	PXT_CASE(numbers_have_a_point_in_every_locale),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("text", cases)

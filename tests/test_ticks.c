@@ -53,7 +53,7 @@ static bool time_is_exact(const struct pxt_ticks *clock, uint64_t ticks)
 }
 
 /* TIM-06, DEC-18, INF-07 */
-static void times_equal_128_bit_arithmetic_for_random_readings(void)
+PXT_TEST(times_equal_128_bit_arithmetic_for_random_readings)
 {
 	unsigned wrong = 0;
 
@@ -70,7 +70,7 @@ static void times_equal_128_bit_arithmetic_for_random_readings(void)
 }
 
 /* INF-07, DEC-18 */
-static void times_are_exact_around_every_whole_second_and_nanosecond(void)
+PXT_TEST(times_are_exact_around_every_whole_second_and_nanosecond)
 {
 	unsigned wrong = 0;
 
@@ -98,7 +98,7 @@ static uint64_t saturated(wide value)
 	return value > (wide)UINT64_MAX ? UINT64_MAX : (uint64_t)value;
 }
 
-static void lengths_are_exact_in_both_directions(void)
+PXT_TEST(lengths_are_exact_in_both_directions)
 {
 	unsigned wrong = 0;
 
@@ -116,17 +116,12 @@ static void lengths_are_exact_in_both_directions(void)
 	PXT_EQ(wrong, 0);
 }
 
-#define WIDE_CASES                                                                                 \
-	PXT_CASE(times_equal_128_bit_arithmetic_for_random_readings),                              \
-	    PXT_CASE(times_are_exact_around_every_whole_second_and_nanosecond),                    \
-	    PXT_CASE(lengths_are_exact_in_both_directions),
 #else
 /* The same code, and the product of two words is tested below: nothing to compare the rest with. */
-#define WIDE_CASES
 #endif
 
 /* TIM-06 */
-static void a_later_reading_is_never_an_earlier_time(void)
+PXT_TEST(a_later_reading_is_never_an_earlier_time)
 {
 	struct pxt_ticks clock;
 	struct timespec before, after;
@@ -144,7 +139,7 @@ static void a_later_reading_is_never_an_earlier_time(void)
 }
 
 /* DEC-18: the anchor itself, and days after it, at a rate that divides nothing evenly */
-static void the_anchor_is_its_own_time_and_days_do_not_drift(void)
+PXT_TEST(the_anchor_is_its_own_time_and_days_do_not_drift)
 {
 	struct pxt_ticks clock;
 	struct timespec time;
@@ -160,7 +155,7 @@ static void the_anchor_is_its_own_time_and_days_do_not_drift(void)
 }
 
 /* A hostile log may hold any numbers: the result stays a time, at the end of the range. */
-static void seconds_stay_at_the_end_of_their_range(void)
+PXT_TEST(seconds_stay_at_the_end_of_their_range)
 {
 	const bool small = sizeof(time_t) < sizeof(int64_t);
 	const time_t most = (time_t)(small ? INT32_MAX : INT64_MAX);
@@ -183,7 +178,7 @@ static void seconds_stay_at_the_end_of_their_range(void)
 }
 
 /* What machines without a 128-bit type compute with. */
-static void the_portable_product_is_the_machine_s(void)
+PXT_TEST(the_portable_product_is_the_machine_s)
 {
 	static const uint64_t edges[] = { 0, 1, 0xffffffff, UINT64_C(0x100000000),
 		UINT64_C(0xffffffff00000000), UINT64_MAX - 1, UINT64_MAX };
@@ -201,7 +196,7 @@ static void the_portable_product_is_the_machine_s(void)
 }
 
 /* ZEP-29: Ruling 6: gaps up to a whole turn; and longer ones, as long as a timer asks in between */
-static void a_counter_of_32_bits_is_continued_exactly(void)
+PXT_TEST(a_counter_of_32_bits_is_continued_exactly)
 {
 	uint64_t truth = UINT64_C(0xfffffffe);
 	uint64_t wide_one = truth;
@@ -225,7 +220,7 @@ static void a_counter_of_32_bits_is_continued_exactly(void)
 }
 
 /* AGCLK-01, DEC-18 */
-static void the_resolution_is_the_period_rounded_up(void)
+PXT_TEST(the_resolution_is_the_period_rounded_up)
 {
 	PXT_EQ(pxt_ticks_resolution_ns(2596992000, 1), 1);
 	PXT_EQ(pxt_ticks_resolution_ns(1000000000, 1), 1);
@@ -239,7 +234,7 @@ static void the_resolution_is_the_period_rounded_up(void)
 }
 
 /* TIM-06; steps of every length, both ways, and on both sides of each end of a second */
-static void a_second_that_is_remembered_gives_the_same_times(void)
+PXT_TEST(a_second_that_is_remembered_gives_the_same_times)
 {
 	static const uint64_t speeds[] = { 1, 3, 1000, 32768, 999999937, 1000000000, 2596992000,
 		PXT_HZ_MAX };
@@ -279,15 +274,3 @@ static void a_second_that_is_remembered_gives_the_same_times(void)
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
 }
-
-static const struct pxt_case cases[] = {
-	WIDE_CASES PXT_CASE(a_later_reading_is_never_an_earlier_time),
-	PXT_CASE(a_second_that_is_remembered_gives_the_same_times),
-	PXT_CASE(the_anchor_is_its_own_time_and_days_do_not_drift),
-	PXT_CASE(seconds_stay_at_the_end_of_their_range),
-	PXT_CASE(the_portable_product_is_the_machine_s),
-	PXT_CASE(a_counter_of_32_bits_is_continued_exactly),
-	PXT_CASE(the_resolution_is_the_period_rounded_up),
-};
-
-PXT_SUITE("ticks", cases)

@@ -182,7 +182,7 @@ static bool fail_once(const struct failing *how, unsigned n)
 }
 
 /* FLUSH-05, FLUSH-E2, FLUSH-E3, CRLOG-E3, CREATE-10: a later flush makes good what one could not */
-static void a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is(void)
+PXT_TEST(a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is)
 {
 	for (size_t i = 0; i < FAILING; i++) {
 		unsigned n = 1;
@@ -232,7 +232,7 @@ static void fail_for_long(const struct failing *how, unsigned n)
 }
 
 /* CON-26, STA-05, FLUSH-07: what the stream overwrote meanwhile is missing, and told */
-static void writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep(void)
+PXT_TEST(writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep)
 {
 	for (size_t i = 0; i < FAILING; i++) {
 		for (unsigned n = 2; n < 9; n += 3)
@@ -261,14 +261,14 @@ static void fail_for_ever(const struct failing *how, unsigned n)
 }
 
 /* SHUT-02, SHUT-E2, SHUT-E3 */
-static void a_device_that_stays_broken_is_told_at_shutdown(void)
+PXT_TEST(a_device_that_stays_broken_is_told_at_shutdown)
 {
 	for (size_t i = 0; i < FAILING; i++)
 		fail_for_ever(&failing[i], 4);
 }
 
 /* SHUT-E3, SHUT-05, LOGP-08: the last block does not fit, the trailer does */
-static void a_log_that_could_not_take_the_last_block_is_complete_without_it(void)
+PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 {
 	const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
 
@@ -306,7 +306,7 @@ static void a_log_that_could_not_take_the_last_block_is_complete_without_it(void
 }
 
 /* FLUSH-05: a device that says "not now" is asked again */
-static void a_device_that_says_not_now_is_asked_again(void)
+PXT_TEST(a_device_that_says_not_now_is_asked_again)
 {
 	const struct failing how = { "not now", POSIX_TRACE_APPEND, O_APPEND, 3, EAGAIN };
 	int fd = st_file();
@@ -337,7 +337,7 @@ static void a_device_that_says_not_now_is_asked_again(void)
 /* ---- Create and clear that fail ---- */
 
 /* CREATE-10, CREATE-E4, DEC-33 */
-static void memory_that_is_not_there_is_enomem_whichever_it_is(void)
+PXT_TEST(memory_that_is_not_there_is_enomem_whichever_it_is)
 {
 	const struct failing how = { "memory", POSIX_TRACE_LOOP, 0, 0, 0 };
 	int fd = st_file();
@@ -361,7 +361,7 @@ static void memory_that_is_not_there_is_enomem_whichever_it_is(void)
 }
 
 /* CREATE-10, CREATE-E1 */
-static void a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing(void)
+PXT_TEST(a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing)
 {
 	int fd = st_file();
 	int count = 0;
@@ -382,7 +382,7 @@ static void a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing(void)
 }
 
 /* CLEAR-06, DEC-25: what clear could not do, the next flush does first */
-static void a_clear_that_could_not_cut_the_file_is_made_good(void)
+PXT_TEST(a_clear_that_could_not_cut_the_file_is_made_good)
 {
 	const struct failing how = { "clear", POSIX_TRACE_APPEND, 0, 0, 0 };
 	int fd = st_file();
@@ -451,7 +451,7 @@ static void both(int (*call)(trace_id_t), trace_id_t one, trace_id_t two)
 }
 
 /* Ruling 22, LOGP-05: a slow pipe of 4 KiB gets the same bytes as a file */
-static void a_pipe_gets_the_same_bytes_as_a_file(void)
+PXT_TEST_FRESH(a_pipe_gets_the_same_bytes_as_a_file)
 {
 	int fds[2];
 	int file = st_file();
@@ -500,7 +500,7 @@ static int64_t flushed(trace_id_t trid, int fd)
 }
 
 /* A second of the counter, however fast that is. */
-static void the_clocks_are_told_with_the_first_flush_of_a_second(void)
+PXT_TEST_FRESH(the_clocks_are_told_with_the_first_flush_of_a_second)
 {
 	int fd = st_file();
 	trace_id_t trid;
@@ -545,7 +545,7 @@ static void end_drained(
 }
 
 /* CLEAR-07, DEC-25: what is out stays, and does not count */
-static void a_clear_on_a_pipe_is_a_mark_in_the_log(void)
+PXT_TEST(a_clear_on_a_pipe_is_a_mark_in_the_log)
 {
 	int fds[2];
 	struct drain drain = { .to = st_file(), .piece = 65536 };
@@ -589,7 +589,7 @@ static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
 }
 
 /* CLEAR-06, CLEAR-07, DEC-25: a block that is torn, whatever it is, goes out first, and then the mark */
-static void a_clear_of_a_pipe_that_fails_meanwhile_is_made_good(void)
+PXT_TEST(a_clear_of_a_pipe_that_fails_meanwhile_is_made_good)
 {
 	for (unsigned more = 0; more < 4; more++) {
 		for (size_t accept = 0; accept < 18; accept += 17) {
@@ -638,7 +638,7 @@ static void wait_until_cleared(trace_id_t trid)
 }
 
 /* CLEAR-02, CLEAR-06, SAFE-03: a flush hangs in a full pipe while the stream is cleared */
-static void a_clear_in_the_middle_of_a_flush_ends_what_was_before(void)
+PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 {
 	int fds[2];
 	struct drain drain = { .to = st_file(), .piece = 65536 };
@@ -678,7 +678,7 @@ static uint64_t slot_bytes(size_t data)
 }
 
 /* LOGP-02, LOGP-04, DEC-14: to the last slot */
-static void a_log_until_full_is_filled_to_the_last_record_that_fits(void)
+PXT_TEST(a_log_until_full_is_filled_to_the_last_record_that_fits)
 {
 	for (size_t size = 2048; size < 2048 + 16 * 9; size += 16) {
 		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
@@ -716,7 +716,7 @@ static void a_log_until_full_is_filled_to_the_last_record_that_fits(void)
 }
 
 /* LOGP-01, LOGP-08, CON-26: what is overwritten is counted */
-static void a_looping_log_knows_how_much_it_has_overwritten(void)
+PXT_TEST(a_looping_log_knows_how_much_it_has_overwritten)
 {
 	for (size_t size = 2048; size <= 1 << 16; size *= 2) {
 		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
@@ -850,19 +850,19 @@ static void flush_beside_writers(int policy)
 }
 
 /* FLUSH-02, FLUSH-05, TIM-04 */
-static void flushes_beside_four_writers_lose_and_double_nothing(void)
+PXT_TEST(flushes_beside_four_writers_lose_and_double_nothing)
 {
 	flush_beside_writers(POSIX_TRACE_LOOP);
 }
 
 /* POL-11, TIM-04, ruling 13 */
-static void the_helper_beside_four_writers_loses_and_doubles_nothing(void)
+PXT_TEST(the_helper_beside_four_writers_loses_and_doubles_nothing)
 {
 	flush_beside_writers(POSIX_TRACE_FLUSH);
 }
 
 /* Ruling 13: a system without membarrier */
-static void the_helper_does_without_the_systems_fence(void)
+PXT_TEST(the_helper_does_without_the_systems_fence)
 {
 	pxt_fault_arm_from(&pxt_fault_fence, 1, 0);
 	flush_beside_writers(POSIX_TRACE_FLUSH);
@@ -870,7 +870,7 @@ static void the_helper_does_without_the_systems_fence(void)
 }
 
 /* POL-11, POL-12, FLUSH-07, CON-26: the device comes back after a while */
-static void the_helper_goes_on_when_the_device_comes_back(void)
+PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_FLUSH,
 		.size = 1 << 14,
@@ -936,7 +936,7 @@ static int exit_in_the_middle(void *argument)
 }
 
 /* SHUT-06, PROC-08, DEC-23, DEC-34, PROC-11 */
-static void exit_completes_the_log_and_a_forked_child_does_not_touch_it(void)
+PXT_TEST(exit_completes_the_log_and_a_forked_child_does_not_touch_it)
 {
 	int fd = st_file();
 
@@ -984,7 +984,7 @@ static void *create_and_end(void *argument)
 	return NULL;
 }
 
-static void the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended(void)
+PXT_TEST(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended)
 {
 	int fd = st_file();
 	pthread_t thread;
@@ -1011,7 +1011,7 @@ static bool log_has_address(trace_id_t log, uintptr_t address)
 }
 
 /* A name that a thread got before a flush, one it got later, and one of the program. */
-static void threads_and_modules_are_named_also_those_renamed_later(void)
+PXT_TEST(threads_and_modules_are_named_also_those_renamed_later)
 {
 	trace_id_t trid;
 	int fd = st_file();
@@ -1053,7 +1053,7 @@ static void threads_and_modules_are_named_also_those_renamed_later(void)
 }
 
 /* FORMAT.md, 3 */
-static void every_log_has_an_identity_of_its_own(void)
+PXT_TEST(every_log_has_an_identity_of_its_own)
 {
 	struct posix_trace_loginfo_np infos[2];
 
@@ -1095,7 +1095,7 @@ static bool fail_at_the_end(unsigned n)
 }
 
 /* SHUT-E3: also that of the names, behind which the trailer has room. */
-static void whichever_write_of_the_shutdown_fails_it_is_told(void)
+PXT_TEST(whichever_write_of_the_shutdown_fails_it_is_told)
 {
 	unsigned n = 1;
 
@@ -1106,7 +1106,7 @@ static void whichever_write_of_the_shutdown_fails_it_is_told(void)
 		PXT_CHECK(n > 3, "only %u writes", n);
 }
 
-static void a_description_that_came_late_is_in_the_log(void)
+PXT_TEST(a_description_that_came_late_is_in_the_log)
 {
 	int fd = st_file();
 	trace_id_t trid = create_append(fd);
@@ -1125,7 +1125,7 @@ static void a_description_that_came_late_is_in_the_log(void)
 }
 
 /* SYS-12, DEC-15: marks that are filtered are left out, the flush is the same */
-static void filtered_marks_are_left_out(void)
+PXT_TEST(filtered_marks_are_left_out)
 {
 	int fd = st_file();
 	trace_id_t trid = create_append(fd);
@@ -1175,7 +1175,7 @@ static uint64_t sum_of_rest(trace_id_t trid, unsigned *errors)
 }
 
 /* A read that fails leaves nothing after of what it had stored, wherever the reader goes. */
-static void behind_a_read_that_failed_everything_is_as_before_it(void)
+PXT_TEST(behind_a_read_that_failed_everything_is_as_before_it)
 {
 	int fd = st_file();
 	trace_id_t trid = create_append(fd);
@@ -1207,34 +1207,3 @@ static void behind_a_read_that_failed_everything_is_as_before_it(void)
 	CU_ASSERT(failed > 0);
 	close_log(log, fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(behind_a_read_that_failed_everything_is_as_before_it),
-	PXT_CASE(a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is),
-	PXT_CASE(writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep),
-	PXT_CASE(a_device_that_stays_broken_is_told_at_shutdown),
-	PXT_CASE(a_log_that_could_not_take_the_last_block_is_complete_without_it),
-	PXT_CASE(a_device_that_says_not_now_is_asked_again),
-	PXT_CASE(memory_that_is_not_there_is_enomem_whichever_it_is),
-	PXT_CASE(a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing),
-	PXT_CASE(a_clear_that_could_not_cut_the_file_is_made_good),
-	PXT_CASE_FRESH(a_pipe_gets_the_same_bytes_as_a_file),
-	PXT_CASE_FRESH(the_clocks_are_told_with_the_first_flush_of_a_second),
-	PXT_CASE(a_clear_on_a_pipe_is_a_mark_in_the_log),
-	PXT_CASE(a_clear_of_a_pipe_that_fails_meanwhile_is_made_good),
-	PXT_CASE(a_clear_in_the_middle_of_a_flush_ends_what_was_before),
-	PXT_CASE(a_log_until_full_is_filled_to_the_last_record_that_fits),
-	PXT_CASE(a_looping_log_knows_how_much_it_has_overwritten),
-	PXT_CASE(flushes_beside_four_writers_lose_and_double_nothing),
-	PXT_CASE(the_helper_beside_four_writers_loses_and_doubles_nothing),
-	PXT_CASE(the_helper_does_without_the_systems_fence),
-	PXT_CASE(the_helper_goes_on_when_the_device_comes_back),
-	PXT_CASE(exit_completes_the_log_and_a_forked_child_does_not_touch_it),
-	PXT_CASE(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended),
-	PXT_CASE(threads_and_modules_are_named_also_those_renamed_later),
-	PXT_CASE(every_log_has_an_identity_of_its_own),
-	PXT_CASE(whichever_write_of_the_shutdown_fails_it_is_told),
-	PXT_CASE(a_description_that_came_late_is_in_the_log),
-	PXT_CASE(filtered_marks_are_left_out),
-};
-PXT_SUITE("tolog", cases)

@@ -98,7 +98,7 @@ static void lap_1(void)
 }
 
 /* Ruling 4: R3 of the ring's notes */
-static void a_cell_that_is_being_stored_is_not_there_yet(void)
+PXT_TEST(a_cell_that_is_being_stored_is_not_there_yet)
 {
 	at_every_step(lap_1, store_2, look);
 	lap_1();
@@ -117,7 +117,7 @@ static void store_2_and_look(void)
 }
 
 /* Ruling 23: the newer slot may be spoiled, but what is shown was stored by one of the two. */
-static void a_writer_that_goes_on_behind_a_newer_one_makes_no_mixture(void)
+PXT_TEST(a_writer_that_goes_on_behind_a_newer_one_makes_no_mixture)
 {
 	for (unsigned at = 0; at < 6; at++) {
 		uint32_t lap;
@@ -134,14 +134,14 @@ static void a_writer_that_goes_on_behind_a_newer_one_makes_no_mixture(void)
 	at_every_step(lap_0, store_1, store_2);
 }
 
-static void a_reader_is_interrupted_by_a_whole_store(void)
+PXT_TEST(a_reader_is_interrupted_by_a_whole_store)
 {
 	at_every_step(lap_1, look, store_2);
 	PXT_EQ(lap_there(), 1);
 }
 
 /* A reader that waits for any tag takes it for an older one, so it waits on. */
-static void what_is_not_whole_is_older_than_anything_waited_for(void)
+PXT_TEST(what_is_not_whole_is_older_than_anything_waited_for)
 {
 	static const uint32_t tags[] = { 0, 1, 0x1fffffff, 0x20000000, 0x3fffffff, 0x40000000,
 		0x7ffffff0, 0x7fffffff };
@@ -244,7 +244,7 @@ static const uint64_t begins[] = { UINT64_C(32) << 32, UINT64_C(0x1ffffffe) << 3
 	UINT64_C(0xfffffffe) << 32 | 0xfffffffa, UINT64_C(0xffffffff) << 32 | 0xffffffff };
 
 /* R1, R4 of the ring's notes: one step decides, whoever stands still in the middle. */
-static void a_cursor_is_one_number_whatever_comes_between(void)
+PXT_TEST(a_cursor_is_one_number_whatever_comes_between)
 {
 	static void (*const acts[])(
 	    void) = { add_1, add_3, add_mark, swap, add_many, close_it, open_it, peek };
@@ -274,7 +274,7 @@ static void add_in_two(void)
 	intruder = NULL;
 }
 
-static void a_handler_in_a_handler_changes_nothing(void)
+PXT_TEST(a_handler_in_a_handler_changes_nothing)
 {
 	static void (*const acts[])(void) = { add_1, add_mark, add_many, close_it };
 
@@ -322,7 +322,7 @@ static void *add_on(void *argument)
 }
 
 /* Every number is given out once, every slot too. */
-static void threads_get_every_number_once(void)
+PXT_TEST(threads_get_every_number_once)
 {
 	pthread_t threads[THREADS];
 	unsigned numbers[THREADS];
@@ -370,7 +370,7 @@ static void read_count(void)
 	CU_ASSERT(got == before || got == counted || got == counted + 1);
 }
 
-static void a_counter_loses_nothing_where_its_word_runs_over(void)
+PXT_TEST(a_counter_loses_nothing_where_its_word_runs_over)
 {
 	static const uint32_t from[] = { 0, 0x7ffffffe, 0x7fffffff, 0xfffffffe, 0xffffffff };
 
@@ -385,7 +385,7 @@ static void a_counter_loses_nothing_where_its_word_runs_over(void)
 	}
 }
 
-static void twins_grow_each_for_itself(void)
+PXT_TEST(twins_grow_each_for_itself)
 {
 	struct pxt_words_twins twins;
 
@@ -424,7 +424,7 @@ static void read_wide(void)
 	CU_ASSERT(got == OLD || got == NEW || got == 0);
 }
 
-static void a_wide_number_is_old_or_new_or_unknown(void)
+PXT_TEST(a_wide_number_is_old_or_new_or_unknown)
 {
 	at_every_step(begin_wide, set_new, read_wide);
 	at_every_step(begin_wide, read_wide, set_new);
@@ -435,18 +435,3 @@ static void a_wide_number_is_old_or_new_or_unknown(void)
 	set_zero();
 	CU_ASSERT(pxt_words_wide(&wide) == 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_cell_that_is_being_stored_is_not_there_yet),
-	PXT_CASE(a_writer_that_goes_on_behind_a_newer_one_makes_no_mixture),
-	PXT_CASE(a_reader_is_interrupted_by_a_whole_store),
-	PXT_CASE(what_is_not_whole_is_older_than_anything_waited_for),
-	PXT_CASE(a_cursor_is_one_number_whatever_comes_between),
-	PXT_CASE(a_handler_in_a_handler_changes_nothing),
-	PXT_CASE(threads_get_every_number_once),
-	PXT_CASE(a_counter_loses_nothing_where_its_word_runs_over),
-	PXT_CASE(twins_grow_each_for_itself),
-	PXT_CASE(a_wide_number_is_old_or_new_or_unknown),
-};
-
-PXT_SUITE("slots and cursors in words", cases)

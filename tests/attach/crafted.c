@@ -73,7 +73,7 @@ static void expect_only_good(size_t found)
 }
 
 /* LPT-31: the counter may have begun minutes ago, with the machine. */
-static void a_stamp_before_the_run_is_nobodys(void)
+PXT_TEST(a_stamp_before_the_run_is_nobodys)
 {
 	struct craft craft = { .id = PXT_ID_UNNAMED,
 		.bytes = 4,
@@ -84,7 +84,7 @@ static void a_stamp_before_the_run_is_nobodys(void)
 }
 
 /* LPT-31, SAFE-01 */
-static void a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss(void)
+PXT_TEST(a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss)
 {
 	struct craft craft = {
 		.id = PXT_ID_UNNAMED, .bytes = 4, .thread = 1, .later = 1000 * (int64_t)1000000000
@@ -94,7 +94,7 @@ static void a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss(void)
 }
 
 /* LPT-31 */
-static void a_stamp_of_the_near_future_comes_when_its_time_has_come(void)
+PXT_TEST(a_stamp_of_the_near_future_comes_when_its_time_has_come)
 {
 	struct craft craft = { .id = PXT_ID_UNNAMED, .bytes = 4, .thread = 1 };
 	trace_id_t trid;
@@ -107,7 +107,7 @@ static void a_stamp_of_the_near_future_comes_when_its_time_has_come(void)
 	(void)producer_told(&producer);
 	/* What is after it, with a smaller stamp, waits: it spoils its own order. */
 	PXT_EQ(owner_collect(trid, events, 3, 20), 1);
-	PXT_EQ(owner_collect(trid, events, 2, 5000), 2);
+	PXT_EQ(owner_collect(trid, events, 2, PATIENCE_MS), 2);
 	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
 	producer_tell(&producer, 0);
 	producer_end(&producer);
@@ -115,7 +115,7 @@ static void a_stamp_of_the_near_future_comes_when_its_time_has_come(void)
 }
 
 /* LPT-31 */
-static void system_events_of_others_are_not_shown(void)
+PXT_TEST(system_events_of_others_are_not_shown)
 {
 	for (uint32_t id = PXT_ID_SYSTEM_FIRST; id <= PXT_ID_FLUSH_STOP; id++) {
 		struct craft craft = { .id = id, .bytes = 4, .thread = 1 };
@@ -125,7 +125,7 @@ static void system_events_of_others_are_not_shown(void)
 }
 
 /* LPT-31, SAFE-01 */
-static void what_is_no_type_or_no_thread_or_too_long_is_lost(void)
+PXT_TEST(what_is_no_type_or_no_thread_or_too_long_is_lost)
 {
 	const struct craft odd[] = {
 		{ .id = 0, .bytes = 4, .thread = 1 },
@@ -143,7 +143,7 @@ static void what_is_no_type_or_no_thread_or_too_long_is_lost(void)
 }
 
 /* LPT-31 */
-static void a_type_that_was_never_named_is_lost_and_others_wait_for_it_a_moment_only(void)
+PXT_TEST(a_type_that_was_never_named_is_lost_and_others_wait_for_it_a_moment_only)
 {
 	struct craft craft = { .id = PXT_ID_COUNT - 1u, .bytes = 4, .thread = 1 };
 
@@ -151,7 +151,7 @@ static void a_type_that_was_never_named_is_lost_and_others_wait_for_it_a_moment_
 }
 
 /* LPT-31, SAFE-01 */
-static void nobody_passes_for_another_process(void)
+PXT_TEST(nobody_passes_for_another_process)
 {
 	struct craft craft = { .id = PXT_ID_UNNAMED, .bytes = 4, .extra = 1, .pid = 1 };
 
@@ -174,7 +174,7 @@ static void name_a_system_event(void *argument)
 }
 
 /* LPT-31 */
-static void a_users_type_with_a_system_types_name_is_unnamed(void)
+PXT_TEST(a_users_type_with_a_system_types_name_is_unnamed)
 {
 	PXT_EQ(outcome(name_a_system_event, NULL, 0), 1);
 	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
@@ -196,7 +196,7 @@ static void name_without_end(void *argument)
 }
 
 /* LPT-31, SAFE-01 */
-static void a_type_whose_name_has_no_end_is_unnamed(void)
+PXT_TEST(a_type_whose_name_has_no_end_is_unnamed)
 {
 	PXT_EQ(outcome(name_without_end, NULL, 0), 1);
 	PXT_EQ(events[0].info.posix_event_id, PXT_ID_UNNAMED);
@@ -220,7 +220,7 @@ static void change_the_lane(void *argument)
 }
 
 /* LPT-31: its second event returned later than its first one, whether that is waited for or not. */
-static void a_thread_that_changes_its_lane_behind_an_unfinished_record_keeps_its_order(void)
+PXT_TEST(a_thread_that_changes_its_lane_behind_an_unfinished_record_keeps_its_order)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
 	struct producer producer = producer_begin(change_the_lane, NULL);
@@ -257,7 +257,7 @@ static void jump_ahead(void *argument)
 }
 
 /* LPT-31, SAFE-01 */
-static void a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_can_have(void)
+PXT_TEST(a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_can_have)
 {
 	/* 2^33, 2^39 and 2^43 slots, a quarter as many records. */
 	static int quarters[] = { 8, 512, 8192 };
@@ -268,7 +268,7 @@ static void a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_ca
 		struct posix_trace_counts_np counts;
 
 		(void)producer_told(&producer);
-		PXT_EQ(owner_collect(trid, events, 1, 1000), 1);
+		PXT_EQ(owner_collect(trid, events, 1, PATIENCE_MS), 1);
 		producer_tell(&producer, 0);
 		(void)producer_told(&producer);
 		(void)owner_collect(trid, events, 1, 30);
@@ -308,7 +308,7 @@ static void leave_one_unfinished(void *argument)
 }
 
 /* LPT-31 */
-static void what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late(void)
+PXT_TEST(what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
 	struct producer producer = producer_begin(leave_one_unfinished, NULL);
@@ -317,7 +317,7 @@ static void what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_la
 
 	(void)producer_told(&producer);
 	producer_tell(&producer, 0);
-	PXT_EQ(owner_collect(trid, events, 3, 5000), 3);
+	PXT_EQ(owner_collect(trid, events, 3, PATIENCE_MS), 3);
 	(void)producer_told(&producer);
 	for (uint64_t number = 1; number <= 50; number++) {
 		(void)producer_told(&producer);
@@ -349,7 +349,7 @@ static void finish_nothing(void *argument)
 }
 
 /* LPT-31, SAFE-01 */
-static void one_that_never_finishes_anything_holds_others_back_once(void)
+PXT_TEST(one_that_never_finishes_anything_holds_others_back_once)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
 	struct producer producer = producer_begin(finish_nothing, NULL);
@@ -425,7 +425,7 @@ static unsigned names_left(void)
 }
 
 /* LPT-31 */
-static void one_process_takes_at_most_half_of_the_names_that_are_left(void)
+PXT_TEST_FRESH(one_process_takes_at_most_half_of_the_names_that_are_left)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
 	struct producer producer = producer_begin(take_all_names, NULL);
@@ -442,7 +442,7 @@ static void one_process_takes_at_most_half_of_the_names_that_are_left(void)
 }
 
 /* LPT-31 */
-static void one_process_takes_at_most_half_of_the_room_for_descriptions(void)
+PXT_TEST_FRESH(one_process_takes_at_most_half_of_the_room_for_descriptions)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
 	struct producer producer = producer_begin(take_all_descriptions, NULL);
@@ -459,22 +459,3 @@ static void one_process_takes_at_most_half_of_the_room_for_descriptions(void)
 	              used <= CONFIG_PTRACE_FORMAT_POOL_BYTES / 2 + 256,
 	    "%u of %u bytes are used", used, (unsigned)CONFIG_PTRACE_FORMAT_POOL_BYTES);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(one_process_takes_at_most_half_of_the_room_for_descriptions),
-	PXT_CASE(a_stamp_before_the_run_is_nobodys),
-	PXT_CASE(a_stamp_in_the_future_is_not_shown_and_ends_as_a_loss),
-	PXT_CASE(a_stamp_of_the_near_future_comes_when_its_time_has_come),
-	PXT_CASE(system_events_of_others_are_not_shown),
-	PXT_CASE(what_is_no_type_or_no_thread_or_too_long_is_lost),
-	PXT_CASE(a_type_that_was_never_named_is_lost_and_others_wait_for_it_a_moment_only),
-	PXT_CASE(nobody_passes_for_another_process),
-	PXT_CASE(a_users_type_with_a_system_types_name_is_unnamed),
-	PXT_CASE(one_that_never_finishes_anything_holds_others_back_once),
-	PXT_CASE(a_type_whose_name_has_no_end_is_unnamed),
-	PXT_CASE(a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_can_have),
-	PXT_CASE(a_thread_that_changes_its_lane_behind_an_unfinished_record_keeps_its_order),
-	PXT_CASE(what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late),
-	PXT_CASE_FRESH(one_process_takes_at_most_half_of_the_names_that_are_left),
-};
-PXT_SUITE("attach: crafted", cases)

@@ -112,7 +112,7 @@ static struct story complete(int fd)
 
 /* ---- The stream's own log ---- */
 
-static void a_flush_puts_what_there_is_into_the_stream_s_log(void)
+PXT_TEST(a_flush_puts_what_there_is_into_the_stream_s_log)
 {
 	char path[PXT_CTLSOCK_PATH];
 	int file = pxt_temp_file();
@@ -143,7 +143,7 @@ static void a_flush_puts_what_there_is_into_the_stream_s_log(void)
 
 /* ---- Snapshots ---- */
 
-static void a_snapshot_is_a_complete_log_and_the_stream_goes_on(void)
+PXT_TEST(a_snapshot_is_a_complete_log_and_the_stream_goes_on)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -166,7 +166,7 @@ static void a_snapshot_is_a_complete_log_and_the_stream_goes_on(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void only_files_that_keep_nobody_waiting_take_logs(void)
+PXT_TEST(only_files_that_keep_nobody_waiting_take_logs)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -200,7 +200,7 @@ static void only_files_that_keep_nobody_waiting_take_logs(void)
  * It is a regular file, and a write at a page that another process has to supply takes as long as that
  * one likes.  Here the page is there: what is written would be seen.
  */
-static void a_file_of_proc_takes_no_log(void)
+PXT_TEST(a_file_of_proc_takes_no_log)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -242,7 +242,7 @@ static bool heard_up_to(void *of)
 	return reading->story.last >= reading->until;
 }
 
-static void a_follower_gets_what_was_there_and_what_comes(void)
+PXT_TEST(a_follower_gets_what_was_there_and_what_comes)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -276,7 +276,7 @@ static void a_follower_gets_what_was_there_and_what_comes(void)
 }
 
 /* The stream's own reader takes everything away: whoever follows gets it all the same. */
-static void a_follower_does_not_depend_on_the_stream_s_reader(void)
+PXT_TEST(a_follower_does_not_depend_on_the_stream_s_reader)
 {
 	static const int policies[] = { LOOP, FULL };
 
@@ -312,7 +312,7 @@ static void a_follower_does_not_depend_on_the_stream_s_reader(void)
 }
 
 /* Far more than the stream holds between two looks. */
-static void what_was_overwritten_before_a_look_is_counted(void)
+PXT_TEST(what_was_overwritten_before_a_look_is_counted)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -340,7 +340,7 @@ static void what_was_overwritten_before_a_look_is_counted(void)
 }
 
 /* Before it came. */
-static void what_others_read_and_lost_is_not_the_follower_s(void)
+PXT_TEST(what_others_read_and_lost_is_not_the_follower_s)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -365,7 +365,7 @@ static void what_others_read_and_lost_is_not_the_follower_s(void)
 	(void)close(fd);
 }
 
-static void automatic_stops_and_starts_are_seen_and_refusals_counted(void)
+PXT_TEST(automatic_stops_and_starts_are_seen_and_refusals_counted)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(FULL, path);
@@ -424,7 +424,7 @@ static trace_id_t nearly_full(char path[PXT_CTLSOCK_PATH])
 }
 
 /* They are beside the lanes; the reader gets them, and whoever follows gets them once. */
-static void starts_and_stops_that_have_no_room_are_seen_once(void)
+PXT_TEST(starts_and_stops_that_have_no_room_are_seen_once)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = nearly_full(path);
@@ -456,7 +456,7 @@ static void starts_and_stops_that_have_no_room_are_seen_once(void)
 	(void)close(fd);
 }
 
-static void starts_and_stops_by_call_are_seen(void)
+PXT_TEST(starts_and_stops_by_call_are_seen)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -483,7 +483,7 @@ static void starts_and_stops_by_call_are_seen(void)
 }
 
 /* Places are given out in their order: this one has the last. */
-static void who_has_the_last_place_is_followed_too(void)
+PXT_TEST(who_has_the_last_place_is_followed_too)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -509,7 +509,7 @@ static void who_has_the_last_place_is_followed_too(void)
 
 /* ---- Who goes, who is too many ---- */
 
-static void a_follower_that_goes_leaves_a_complete_log_and_nothing_else(void)
+PXT_TEST(a_follower_that_goes_leaves_a_complete_log_and_nothing_else)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -532,7 +532,7 @@ static void a_follower_that_goes_leaves_a_complete_log_and_nothing_else(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void followers_beyond_their_number_are_told_to_come_again(void)
+PXT_TEST(followers_beyond_their_number_are_told_to_come_again)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -565,7 +565,7 @@ static int others_file(void)
 	return memory;
 }
 
-static void a_file_that_is_refused_is_not_kept_open(void)
+PXT_TEST(a_file_that_is_refused_is_not_kept_open)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -584,7 +584,7 @@ static void a_file_that_is_refused_is_not_kept_open(void)
 }
 
 /* DEC-21: what somebody else wrote is never appended to. */
-static void a_file_that_others_append_to_is_followed_into_while_it_is_empty(void)
+PXT_TEST(a_file_that_others_append_to_is_followed_into_while_it_is_empty)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -602,7 +602,7 @@ static void a_file_that_others_append_to_is_followed_into_while_it_is_empty(void
 }
 
 /* Sealed, cut short, or full: the connection ends, the stream goes on. */
-static void a_file_that_takes_no_more_ends_the_following(void)
+PXT_TEST(a_file_that_takes_no_more_ends_the_following)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -644,7 +644,7 @@ static void *write_on(void *argument)
 	return NULL;
 }
 
-static void followers_beside_writers_readers_and_control_calls(void)
+PXT_TEST(followers_beside_writers_readers_and_control_calls)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -680,25 +680,3 @@ static void followers_beside_writers_readers_and_control_calls(void)
 	(void)close(asks);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_flush_puts_what_there_is_into_the_stream_s_log),
-	PXT_CASE(a_snapshot_is_a_complete_log_and_the_stream_goes_on),
-	PXT_CASE(only_files_that_keep_nobody_waiting_take_logs),
-	PXT_CASE(a_file_of_proc_takes_no_log),
-	PXT_CASE(a_follower_gets_what_was_there_and_what_comes),
-	PXT_CASE(a_follower_does_not_depend_on_the_stream_s_reader),
-	PXT_CASE(what_was_overwritten_before_a_look_is_counted),
-	PXT_CASE(what_others_read_and_lost_is_not_the_follower_s),
-	PXT_CASE(automatic_stops_and_starts_are_seen_and_refusals_counted),
-	PXT_CASE(starts_and_stops_that_have_no_room_are_seen_once),
-	PXT_CASE(starts_and_stops_by_call_are_seen),
-	PXT_CASE(who_has_the_last_place_is_followed_too),
-	PXT_CASE(a_follower_that_goes_leaves_a_complete_log_and_nothing_else),
-	PXT_CASE(followers_beyond_their_number_are_told_to_come_again),
-	PXT_CASE(a_file_that_is_refused_is_not_kept_open),
-	PXT_CASE(a_file_that_others_append_to_is_followed_into_while_it_is_empty),
-	PXT_CASE(a_file_that_takes_no_more_ends_the_following),
-	PXT_CASE(followers_beside_writers_readers_and_control_calls),
-};
-PXT_SUITE("ctlsock_logs", cases)

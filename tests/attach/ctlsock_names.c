@@ -48,7 +48,7 @@ static int set_name(const char *name)
 	return error;
 }
 
-static void a_name_has_a_length_and_is_no_folder(void)
+PXT_TEST(a_name_has_a_length_and_is_no_folder)
 {
 	char longest[PXT_CTLSOCK_PATH + 1];
 
@@ -85,7 +85,7 @@ static const char *name_in(const trace_attr_t *attr)
 	return name;
 }
 
-static void attributes_tell_the_name_that_they_were_given_last(void)
+PXT_TEST(attributes_tell_the_name_that_they_were_given_last)
 {
 	static const char first[] = "first";
 	static const char second[] = "second";
@@ -106,14 +106,14 @@ static void attributes_tell_the_name_that_they_were_given_last(void)
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 }
 
-static void a_path_that_leads_nowhere_is_refused(void)
+PXT_TEST(a_path_that_leads_nowhere_is_refused)
 {
 	trace_id_t trid = 0;
 
 	PXT_EQ(at_create("/there/is/nothing", LOOP, &trid), EINVAL);
 }
 
-static void what_is_no_socket_stays_and_is_refused(void)
+PXT_TEST(what_is_no_socket_stays_and_is_refused)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = 0;
@@ -132,7 +132,7 @@ static void what_is_no_socket_stays_and_is_refused(void)
 	PXT_EQ(unlink(path), 0);
 }
 
-static void a_stream_socket_of_somebody_else_is_refused(void)
+PXT_TEST(a_stream_socket_of_somebody_else_is_refused)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char path[PXT_CTLSOCK_PATH];
@@ -151,7 +151,7 @@ static void a_stream_socket_of_somebody_else_is_refused(void)
 
 /* ---- Who gets them ---- */
 
-static void two_streams_do_not_get_one_name(void)
+PXT_TEST(two_streams_do_not_get_one_name)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -167,7 +167,7 @@ static void two_streams_do_not_get_one_name(void)
 }
 
 /* LPT-31: its owner is too busy to let anybody in, and lives. */
-static void a_name_at_which_others_wait_in_vain_is_in_use(void)
+PXT_TEST(a_name_at_which_others_wait_in_vain_is_in_use)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	char path[PXT_CTLSOCK_PATH];
@@ -198,7 +198,7 @@ static int die_with_a_stream(void *argument)
 	return __LINE__;
 }
 
-static void a_dead_process_place_is_taken_over(void)
+PXT_TEST(a_dead_process_place_is_taken_over)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = 0;
@@ -247,7 +247,7 @@ static void *race(void *argument)
 }
 
 /* Two of one process stand for two processes: the place in the file system is all they share. */
-static void of_those_who_take_a_dead_place_at_once_one_gets_it(void)
+PXT_TEST(of_those_who_take_a_dead_place_at_once_one_gets_it)
 {
 	for (int round = 0; round < 30; round++) {
 		pthread_barrier_t begin;
@@ -271,7 +271,7 @@ static void of_those_who_take_a_dead_place_at_once_one_gets_it(void)
 }
 
 /* Whoever may read the folder may lock it. */
-static void somebody_who_locks_the_folder_stops_nobody(void)
+PXT_TEST(somebody_who_locks_the_folder_stops_nobody)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = 0;
@@ -309,7 +309,7 @@ int __wrap_unlink(const char *path)
 }
 
 /* Else somebody who takes a dead place over in between could lose the new name. */
-static void a_name_is_given_back_while_nobody_can_take_it_over(void)
+PXT_TEST(a_name_is_given_back_while_nobody_can_take_it_over)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -325,7 +325,7 @@ static void a_name_is_given_back_while_nobody_can_take_it_over(void)
 }
 
 /* Somebody removed the socket, and something else has its place. */
-static void what_is_not_the_stream_s_own_is_not_removed(void)
+PXT_TEST(what_is_not_the_stream_s_own_is_not_removed)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -340,7 +340,7 @@ static void what_is_not_the_stream_s_own_is_not_removed(void)
 	CU_ASSERT(!is_there(path));
 }
 
-static void a_path_holds_when_the_working_folder_changes(void)
+PXT_TEST(a_path_holds_when_the_working_folder_changes)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = 0;
@@ -386,7 +386,7 @@ static int try_to_connect(void *argument)
 	return 0;
 }
 
-static void who_may_not_write_to_the_socket_gets_eacces(void)
+PXT_TEST(who_may_not_write_to_the_socket_gets_eacces)
 {
 	char path[PXT_CTLSOCK_PATH];
 	mode_t before = umask(022);
@@ -412,7 +412,7 @@ static int create_where_nobody_may(void *argument)
 	return 0;
 }
 
-static void a_folder_that_is_not_to_be_written_to_is_refused(void)
+PXT_TEST(a_folder_that_is_not_to_be_written_to_is_refused)
 {
 	char path[PXT_CTLSOCK_PATH];
 
@@ -424,7 +424,7 @@ static void a_folder_that_is_not_to_be_written_to_is_refused(void)
 }
 
 /* A living one of another user's: it is there, and nothing else is learnt. */
-static void another_user_s_stream_is_not_taken_over(void)
+PXT_TEST(another_user_s_stream_is_not_taken_over)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid;
@@ -481,7 +481,7 @@ static bool have_nobody(void)
 	return false;
 }
 
-static void the_user_s_folder_is_made_for_him_alone(void)
+PXT_TEST(the_user_s_folder_is_made_for_him_alone)
 {
 	int want = 0;
 	mode_t before;
@@ -496,7 +496,7 @@ static void the_user_s_folder_is_made_for_him_alone(void)
 	PXT_EQ(rmdir(nobodys), 0);
 }
 
-static void a_folder_that_others_may_enter_is_refused(void)
+PXT_TEST(a_folder_that_others_may_enter_is_refused)
 {
 	int want = EACCES;
 
@@ -517,7 +517,7 @@ static void a_folder_that_others_may_enter_is_refused(void)
 
 /* ---- What is left ---- */
 
-static void shutdown_leaves_no_file_descriptor_or_thread(void)
+PXT_TEST(shutdown_leaves_no_file_descriptor_or_thread)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path); /* whatever the first one needs for ever */
@@ -594,7 +594,7 @@ static int create_in_the_background(void *argument)
 	return 0;
 }
 
-static void the_helper_is_no_real_time_thread(void)
+PXT_TEST(the_helper_is_no_real_time_thread)
 {
 	char path[PXT_CTLSOCK_PATH];
 
@@ -603,7 +603,7 @@ static void the_helper_is_no_real_time_thread(void)
 	PXT_EQ(pxt_in_child(create_in_the_background, path), 0);
 }
 
-static void a_create_that_fails_leaves_nothing(void)
+PXT_TEST(a_create_that_fails_leaves_nothing)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -650,7 +650,7 @@ static void end_child(const struct child *child)
 }
 
 /* It has neither the name nor the connections, so nobody takes it for the owner. (DEC-24) */
-static void a_forked_child_has_no_part_in_the_name(void)
+PXT_TEST(a_forked_child_has_no_part_in_the_name)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -689,7 +689,7 @@ static void count_before(unsigned more)
 	had_an_input = fcntl(0, F_GETFD) != -1;
 }
 
-static void a_forked_child_keeps_no_descriptor_of_the_ctlsock(void)
+PXT_TEST(a_forked_child_keeps_no_descriptor_of_the_ctlsock)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid;
@@ -703,7 +703,7 @@ static void a_forked_child_keeps_no_descriptor_of_the_ctlsock(void)
 }
 
 /* Its thread, socket and connections are found by the stream's place, and this is the last one. */
-static void nor_one_of_the_last_stream_that_there_can_be(void)
+PXT_TEST(nor_one_of_the_last_stream_that_there_can_be)
 {
 	trace_id_t others[TRACE_SYS_MAX];
 	char path[PXT_CTLSOCK_PATH];
@@ -723,7 +723,7 @@ static void nor_one_of_the_last_stream_that_there_can_be(void)
 #define CLIENTS 3
 
 /* The clients' ends are this test's own, and open in the child as well. */
-static void a_forked_child_keeps_no_connection_of_the_ctlsock(void)
+PXT_TEST(a_forked_child_keeps_no_connection_of_the_ctlsock)
 {
 	char path[PXT_CTLSOCK_PATH];
 	int asks[CLIENTS];
@@ -767,7 +767,7 @@ static int die_before_my_child(void *argument)
 	return __LINE__;
 }
 
-static void a_dead_owner_s_living_child_does_not_hold_the_place(void)
+PXT_TEST(a_dead_owner_s_living_child_does_not_hold_the_place)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = 0;
@@ -787,7 +787,7 @@ static int end_without_shutdown(void *argument)
 }
 
 /* DEC-23 */
-static void the_end_of_the_process_gives_the_name_back(void)
+PXT_TEST(the_end_of_the_process_gives_the_name_back)
 {
 	char path[PXT_CTLSOCK_PATH];
 
@@ -796,7 +796,7 @@ static void the_end_of_the_process_gives_the_name_back(void)
 	CU_ASSERT(!is_there(path));
 }
 
-static void attributes_of_a_stream_tell_no_name(void)
+PXT_TEST(attributes_of_a_stream_tell_no_name)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -810,7 +810,7 @@ static void attributes_of_a_stream_tell_no_name(void)
 }
 
 /* Nothing but its own word wakes the helper: nobody is attached, the stream stands still. */
-static void who_calls_first_is_heard_though_descriptor_0_says_nothing(void)
+PXT_TEST(who_calls_first_is_heard_though_descriptor_0_says_nothing)
 {
 	char path[PXT_CTLSOCK_PATH];
 	int kept = dup(0);
@@ -833,7 +833,7 @@ static void who_calls_first_is_heard_though_descriptor_0_says_nothing(void)
 }
 
 /* Where no number is free above the program's own, one of those is taken. */
-static void a_stream_gets_its_name_where_no_high_descriptor_is_free(void)
+PXT_TEST(a_stream_gets_its_name_where_no_high_descriptor_is_free)
 {
 	char path[PXT_CTLSOCK_PATH];
 	int before = _pxt_own_descriptors.first;
@@ -846,37 +846,3 @@ static void a_stream_gets_its_name_where_no_high_descriptor_is_free(void)
 	PXT_EQ(at_tell(at_connect(path), PXT_CTLSOCK_START), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_stream_gets_its_name_where_no_high_descriptor_is_free),
-	PXT_CASE(a_name_has_a_length_and_is_no_folder),
-	PXT_CASE(attributes_tell_the_name_that_they_were_given_last),
-	PXT_CASE(a_path_that_leads_nowhere_is_refused),
-	PXT_CASE(what_is_no_socket_stays_and_is_refused),
-	PXT_CASE(a_stream_socket_of_somebody_else_is_refused),
-	PXT_CASE(two_streams_do_not_get_one_name),
-	PXT_CASE(a_name_at_which_others_wait_in_vain_is_in_use),
-	PXT_CASE(a_dead_process_place_is_taken_over),
-	PXT_CASE(of_those_who_take_a_dead_place_at_once_one_gets_it),
-	PXT_CASE(somebody_who_locks_the_folder_stops_nobody),
-	PXT_CASE(a_name_is_given_back_while_nobody_can_take_it_over),
-	PXT_CASE(what_is_not_the_stream_s_own_is_not_removed),
-	PXT_CASE(a_path_holds_when_the_working_folder_changes),
-	PXT_CASE(who_may_not_write_to_the_socket_gets_eacces),
-	PXT_CASE(a_folder_that_is_not_to_be_written_to_is_refused),
-	PXT_CASE(another_user_s_stream_is_not_taken_over),
-	PXT_CASE(the_user_s_folder_is_made_for_him_alone),
-	PXT_CASE(a_folder_that_others_may_enter_is_refused),
-	PXT_CASE(shutdown_leaves_no_file_descriptor_or_thread),
-	PXT_CASE(the_helper_is_no_real_time_thread),
-	PXT_CASE(a_create_that_fails_leaves_nothing),
-	PXT_CASE(a_forked_child_has_no_part_in_the_name),
-	PXT_CASE(a_forked_child_keeps_no_descriptor_of_the_ctlsock),
-	PXT_CASE(nor_one_of_the_last_stream_that_there_can_be),
-	PXT_CASE(a_forked_child_keeps_no_connection_of_the_ctlsock),
-	PXT_CASE(a_dead_owner_s_living_child_does_not_hold_the_place),
-	PXT_CASE(the_end_of_the_process_gives_the_name_back),
-	PXT_CASE(attributes_of_a_stream_tell_no_name),
-	PXT_CASE(who_calls_first_is_heard_though_descriptor_0_says_nothing),
-};
-PXT_SUITE("ctlsock_names", cases)

@@ -57,7 +57,7 @@ static void read_events(trace_id_t trid, unsigned count)
 	}
 }
 
-static void status_tells_what_the_stream_is_and_holds(void)
+PXT_TEST(status_tells_what_the_stream_is_and_holds)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(FULL, path);
@@ -103,7 +103,7 @@ static void status_tells_what_the_stream_is_and_holds(void)
 }
 
 /* Nobody reads: the writer has gone round its lane.  One more is for the records of other processes. */
-static void status_says_that_a_lane_that_was_overwritten_is_full(void)
+PXT_TEST(status_says_that_a_lane_that_was_overwritten_is_full)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -124,7 +124,7 @@ static void status_says_that_a_lane_that_was_overwritten_is_full(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void start_stop_and_clear_do_what_their_functions_do(void)
+PXT_TEST(start_stop_and_clear_do_what_their_functions_do)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -145,7 +145,7 @@ static void start_stop_and_clear_do_what_their_functions_do(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void flush_needs_a_log(void)
+PXT_TEST(flush_needs_a_log)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -180,7 +180,7 @@ static uint32_t types_of(trace_id_t trid)
 	return count;
 }
 
-static void filter_takes_names_and_says_which_is_unknown(void)
+PXT_TEST(filter_takes_names_and_says_which_is_unknown)
 {
 	static const char names[] = "tick\0tock";
 	char path[PXT_CTLSOCK_PATH];
@@ -229,7 +229,7 @@ static void filter_takes_names_and_says_which_is_unknown(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_name_that_begins_as_a_known_one_is_unknown(void)
+PXT_TEST(a_name_that_begins_as_a_known_one_is_unknown)
 {
 	static const char longer[] = "ticks";
 	char path[PXT_CTLSOCK_PATH];
@@ -247,7 +247,7 @@ static void a_name_that_begins_as_a_known_one_is_unknown(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_name_that_is_unknown_is_told_as_far_as_there_is_room(void)
+PXT_TEST(a_name_that_is_unknown_is_told_as_far_as_there_is_room)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -270,7 +270,7 @@ static void a_name_that_is_unknown_is_told_as_far_as_there_is_room(void)
 }
 
 /* Others could fill the table of names. */
-static void a_filter_defines_no_names(void)
+PXT_TEST(a_filter_defines_no_names)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -323,7 +323,7 @@ static int answer_to(
 	return got == 0 ? -1 : reply.error;
 }
 
-static void a_message_of_another_length_ends_the_connection(void)
+PXT_TEST(a_message_of_another_length_ends_the_connection)
 {
 	struct {
 		struct pxt_ctlsock_request request;
@@ -350,7 +350,7 @@ static void a_message_of_another_length_ends_the_connection(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_message_with_other_words_ends_the_connection(void)
+PXT_TEST(a_message_with_other_words_ends_the_connection)
 {
 	static const struct {
 		struct pxt_ctlsock_request request;
@@ -387,7 +387,7 @@ static void a_message_with_other_words_ends_the_connection(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_text_without_an_end_or_a_use_ends_the_connection(void)
+PXT_TEST(a_text_without_an_end_or_a_use_ends_the_connection)
 {
 	struct {
 		struct pxt_ctlsock_request request;
@@ -406,7 +406,7 @@ static void a_text_without_an_end_or_a_use_ends_the_connection(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void descriptors_come_where_they_are_needed_and_as_many(void)
+PXT_TEST(descriptors_come_where_they_are_needed_and_as_many)
 {
 	struct pxt_ctlsock_request out = GOOD;
 	char path[PXT_CTLSOCK_PATH];
@@ -436,7 +436,7 @@ static void descriptors_come_where_they_are_needed_and_as_many(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void random_bytes_do_nothing(void)
+PXT_TEST(random_bytes_do_nothing)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -501,7 +501,7 @@ static int settled(off_t bytes)
 }
 
 /* The stream is looked at first, and would do as memory. */
-static void what_is_no_directory_is_not_attached(void)
+PXT_TEST(what_is_no_directory_is_not_attached)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -528,7 +528,7 @@ static void what_is_no_directory_is_not_attached(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void what_is_no_stream_is_not_attached(void)
+PXT_TEST(what_is_no_stream_is_not_attached)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -560,7 +560,7 @@ static void what_is_no_stream_is_not_attached(void)
 
 #if CONFIG_PTRACE_SYSEV_ERROR
 /* LPT-25 */
-static void who_is_not_attached_is_an_error_event_of_the_stream(void)
+PXT_TEST(who_is_not_attached_is_an_error_event_of_the_stream)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -583,7 +583,7 @@ static void who_is_not_attached_is_an_error_event_of_the_stream(void)
 #define CROWD (AT_PLACES + 30)
 
 /* Whoever has said nothing for longest goes; who comes last is heard. */
-static void more_connections_than_places_push_out_the_silent_ones(void)
+PXT_TEST(more_connections_than_places_push_out_the_silent_ones)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -608,7 +608,7 @@ static void more_connections_than_places_push_out_the_silent_ones(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void as_many_connections_as_there_are_places_are_all_heard(void)
+PXT_TEST(as_many_connections_as_there_are_places_are_all_heard)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -624,7 +624,7 @@ static void as_many_connections_as_there_are_places_are_all_heard(void)
 }
 
 /* The first one came first, but asks again when all are there: so the second one goes. */
-static void who_asked_lately_is_not_pushed_out_for_having_come_first(void)
+PXT_TEST(who_asked_lately_is_not_pushed_out_for_having_come_first)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -645,7 +645,7 @@ static void who_asked_lately_is_not_pushed_out_for_having_come_first(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void who_connects_and_hangs_up_a_thousand_times_leaves_nothing(void)
+PXT_TEST(who_connects_and_hangs_up_a_thousand_times_leaves_nothing)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -676,7 +676,7 @@ static long long own_time_ns(void)
 }
 
 /* The owner has no descriptor for who comes: it waits until there is one, and the helper does not spin. */
-static void without_descriptors_clients_wait(void)
+PXT_TEST(without_descriptors_clients_wait)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -713,7 +713,7 @@ static void without_descriptors_clients_wait(void)
 }
 
 /* It asks on and on and never takes an answer. */
-static void who_does_not_listen_holds_up_nobody(void)
+PXT_TEST(who_does_not_listen_holds_up_nobody)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -737,7 +737,7 @@ static void who_does_not_listen_holds_up_nobody(void)
 }
 
 /* Silent ones, and a message that nobody has taken yet. */
-static void shutdown_waits_for_no_client(void)
+PXT_TEST(shutdown_waits_for_no_client)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
@@ -758,34 +758,3 @@ static void shutdown_waits_for_no_client(void)
 		(void)close(fd[i]);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(status_tells_what_the_stream_is_and_holds),
-	PXT_CASE(status_says_that_a_lane_that_was_overwritten_is_full),
-	PXT_CASE(start_stop_and_clear_do_what_their_functions_do),
-	PXT_CASE(flush_needs_a_log),
-#if _PXT_UNIT_FILTER
-	PXT_CASE(filter_takes_names_and_says_which_is_unknown),
-	PXT_CASE(a_name_that_begins_as_a_known_one_is_unknown),
-	PXT_CASE(a_name_that_is_unknown_is_told_as_far_as_there_is_room),
-	PXT_CASE(a_filter_defines_no_names),
-#endif
-	PXT_CASE(a_message_of_another_length_ends_the_connection),
-	PXT_CASE(a_message_with_other_words_ends_the_connection),
-	PXT_CASE(a_text_without_an_end_or_a_use_ends_the_connection),
-	PXT_CASE(descriptors_come_where_they_are_needed_and_as_many),
-	PXT_CASE(random_bytes_do_nothing),
-	PXT_CASE(what_is_no_directory_is_not_attached),
-	PXT_CASE(what_is_no_stream_is_not_attached),
-#if CONFIG_PTRACE_SYSEV_ERROR
-	PXT_CASE(who_is_not_attached_is_an_error_event_of_the_stream),
-#endif
-	PXT_CASE(more_connections_than_places_push_out_the_silent_ones),
-	PXT_CASE(as_many_connections_as_there_are_places_are_all_heard),
-	PXT_CASE(who_asked_lately_is_not_pushed_out_for_having_come_first),
-	PXT_CASE(who_connects_and_hangs_up_a_thousand_times_leaves_nothing),
-	PXT_CASE(without_descriptors_clients_wait),
-	PXT_CASE(who_does_not_listen_holds_up_nobody),
-	PXT_CASE(shutdown_waits_for_no_client),
-};
-PXT_SUITE("ctlsock_requests", cases)

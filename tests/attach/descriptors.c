@@ -68,7 +68,7 @@ static int close_as_owner(void *unused)
 	char name[64];
 
 	(void)unused;
-	(void)alarm(20);
+	(void)alarm(120);
 	name_it(name, "owner");
 	PXT_CHILD_CHECK(share(name, &trid) && take_numbers());
 	PXT_CHILD_CHECK(posix_trace_stop(trid) == 0 && posix_trace_start(trid) == 0);
@@ -82,7 +82,7 @@ static int close_as_owner(void *unused)
 }
 
 /* DEC-22 */
-static void an_owner_that_closed_everything_touches_no_file_at_its_numbers_and_ends(void)
+PXT_TEST(an_owner_that_closed_everything_touches_no_file_at_its_numbers_and_ends)
 {
 	PXT_EQ(pxt_in_child(close_as_owner, NULL), 0);
 }
@@ -93,13 +93,13 @@ static int exit_as_owner(void *unused)
 	char name[64];
 
 	(void)unused;
-	(void)alarm(20);
+	(void)alarm(120);
 	name_it(name, "exit");
 	PXT_CHILD_CHECK(share(name, &trid) && take_numbers());
 	exit(0);
 }
 
-static void exit_of_an_owner_that_closed_everything_returns(void)
+PXT_TEST(exit_of_an_owner_that_closed_everything_returns)
 {
 	PXT_EQ(pxt_in_child(exit_as_owner, NULL), 0);
 }
@@ -134,7 +134,7 @@ static int close_as_producer(void *unused)
 	pid_t owner;
 
 	(void)unused;
-	(void)alarm(20);
+	(void)alarm(120);
 	name_it(name, "producer");
 	owner = start_owner(name, tube);
 	PXT_CHILD_CHECK(owner > 0 && posix_trace_attach_np(name, NULL, &trid) == 0);
@@ -145,7 +145,7 @@ static int close_as_producer(void *unused)
 	return 0;
 }
 
-static void an_attached_process_that_closed_everything_touches_no_file_at_its_numbers(void)
+PXT_TEST(an_attached_process_that_closed_everything_touches_no_file_at_its_numbers)
 {
 	PXT_EQ(pxt_in_child(close_as_producer, NULL), 0);
 }
@@ -175,7 +175,7 @@ static void expect_untouched(int fd, int peer)
 	(void)close(peer);
 }
 
-static void a_bell_that_became_another_descriptor_is_not_rung_nor_read_nor_closed(void)
+PXT_TEST(a_bell_that_became_another_descriptor_is_not_rung_nor_read_nor_closed)
 {
 	int bell;
 	int ringer;
@@ -195,7 +195,7 @@ static void a_bell_that_became_another_descriptor_is_not_rung_nor_read_nor_close
 }
 
 /* Who waits for it would spin otherwise. */
-static void a_bell_whose_other_end_was_closed_says_so(void)
+PXT_TEST(a_bell_whose_other_end_was_closed_says_so)
 {
 	int bell;
 	int ringer;
@@ -207,7 +207,7 @@ static void a_bell_whose_other_end_was_closed_says_so(void)
 	pxt_port_local_close(bell);
 }
 
-static void a_connection_that_became_another_descriptor_is_left_alone(void)
+PXT_TEST(a_connection_that_became_another_descriptor_is_left_alone)
 {
 	struct pxt_port_passed passed;
 	struct pxt_port_watch watch;
@@ -237,7 +237,7 @@ static void a_connection_that_became_another_descriptor_is_left_alone(void)
 }
 
 /* Whoever still believes in the number would take it for its own. */
-static void a_number_that_was_closed_behind_the_library_is_not_taken_again(void)
+PXT_TEST(a_number_that_was_closed_behind_the_library_is_not_taken_again)
 {
 	int one;
 	int other;
@@ -261,7 +261,7 @@ static int listen_of_own(const char *path)
 	return bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, 4) == 0 ? fd : -1;
 }
 
-static void a_client_of_the_programs_own_listener_is_not_let_in(void)
+PXT_TEST(a_client_of_the_programs_own_listener_is_not_let_in)
 {
 	struct pxt_port_place place;
 	struct pollfd own;
@@ -287,16 +287,3 @@ static void a_client_of_the_programs_own_listener_is_not_let_in(void)
 	(void)unlink(path);
 	(void)unlink(other);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_owner_that_closed_everything_touches_no_file_at_its_numbers_and_ends),
-	PXT_CASE(exit_of_an_owner_that_closed_everything_returns),
-	PXT_CASE(an_attached_process_that_closed_everything_touches_no_file_at_its_numbers),
-	PXT_CASE(a_bell_that_became_another_descriptor_is_not_rung_nor_read_nor_closed),
-	PXT_CASE(a_bell_whose_other_end_was_closed_says_so),
-	PXT_CASE(a_connection_that_became_another_descriptor_is_left_alone),
-	PXT_CASE(a_number_that_was_closed_behind_the_library_is_not_taken_again),
-	PXT_CASE(a_client_of_the_programs_own_listener_is_not_let_in),
-};
-
-PXT_SUITE("attached: descriptors", cases)

@@ -25,7 +25,7 @@ int __wrap_pxt_port_filemap_settle(int fd)
 }
 
 /* LPT-31 */
-static void a_closed_descriptor_costs_its_memory_once_though_the_next_fails_at_first(void)
+PXT_TEST(a_closed_descriptor_costs_its_memory_once_though_the_next_fails_at_first)
 {
 	long before;
 	int fd = -1;
@@ -42,8 +42,3 @@ static void a_closed_descriptor_costs_its_memory_once_though_the_next_fails_at_f
 	PXT_EQ(pxt_producer_directory(&fd), 0);
 	PXT_EQ(pxt_live_blocks, before);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_closed_descriptor_costs_its_memory_once_though_the_next_fails_at_first),
-};
-PXT_SUITE("attach: the directory of an attached process", cases)

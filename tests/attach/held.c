@@ -74,7 +74,7 @@ static void expect_shutdown_in_time(uint32_t what)
 		continue;
 	begun = pxt_now_ns();
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	CU_ASSERT(pxt_now_ns() - begun < 2000000000);
+	CU_ASSERT(pxt_now_ns() - begun < 30000000000);
 	/* The name is free, but the helper has this place. */
 	CU_ASSERT(access(path, F_OK) != 0);
 	pxt_attr(&attr, 65536, 64, POSIX_TRACE_LOOP);
@@ -96,12 +96,12 @@ static void expect_shutdown_in_time(uint32_t what)
 	(void)close(asker.fd);
 }
 
-static void a_snapshot_that_is_held_does_not_hold_the_shutdown(void)
+PXT_TEST(a_snapshot_that_is_held_does_not_hold_the_shutdown)
 {
 	expect_shutdown_in_time(PXT_CTLSOCK_SNAPSHOT);
 }
 
-static void a_log_that_grows_and_is_held_does_not_hold_the_shutdown(void)
+PXT_TEST(a_log_that_grows_and_is_held_does_not_hold_the_shutdown)
 {
 	expect_shutdown_in_time(PXT_CTLSOCK_FOLLOW);
 }
@@ -166,7 +166,7 @@ static void *let_go_later(void *nothing)
 	return nothing;
 }
 
-static void guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stopped_stream(void)
+PXT_TEST(guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stopped_stream)
 {
 	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
 	struct pxt_event events[2];
@@ -188,7 +188,7 @@ static void guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_sto
 }
 
 #if CONFIG_PTRACE_SYSEV_ERROR
-static void a_guest_that_is_waited_for_in_vain_is_an_error_event(void)
+PXT_TEST(a_guest_that_is_waited_for_in_vain_is_an_error_event)
 {
 	int data = POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, ETIMEDOUT);
 	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
@@ -208,7 +208,7 @@ static void a_guest_that_is_waited_for_in_vain_is_an_error_event(void)
 #endif
 
 /* It would wait for the answer that it gives itself. */
-static void a_helper_that_is_told_to_stop_does_not_wait_for_itself(void)
+PXT_TEST(a_helper_that_is_told_to_stop_does_not_wait_for_itself)
 {
 	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
 	struct pxt_ctlsock_reply reply;
@@ -235,14 +235,3 @@ static void a_helper_that_is_told_to_stop_does_not_wait_for_itself(void)
 	pxt_testpoint_hook_set(NULL);
 	owner_close(trid);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stopped_stream),
-#if CONFIG_PTRACE_SYSEV_ERROR
-	PXT_CASE(a_guest_that_is_waited_for_in_vain_is_an_error_event),
-#endif
-	PXT_CASE(a_helper_that_is_told_to_stop_does_not_wait_for_itself),
-	PXT_CASE(a_snapshot_that_is_held_does_not_hold_the_shutdown),
-	PXT_CASE(a_log_that_grows_and_is_held_does_not_hold_the_shutdown),
-};
-PXT_SUITE("attach: held", cases)

@@ -240,37 +240,29 @@ static void beside(unsigned kinds, int policy)
 }
 
 /* LPT-31, SAFE-01 */
-static void nonsense_in_positions_and_slots_harms_nobody_else(void)
+PXT_TEST_FRESH(nonsense_in_positions_and_slots_harms_nobody_else)
 {
 	beside(SCRIBBLE_HEADS | SCRIBBLE_SLOTS, POSIX_TRACE_LOOP);
 	beside(SCRIBBLE_SLOTS | SCRIBBLE_RECORDS | SCRIBBLE_FLICKER, POSIX_TRACE_LOOP);
 }
 
 /* LPT-31, SAFE-01 */
-static void records_of_any_kind_thread_and_time_harm_nobody_else(void)
+PXT_TEST_FRESH(records_of_any_kind_thread_and_time_harm_nobody_else)
 {
 	beside(SCRIBBLE_RECORDS, POSIX_TRACE_LOOP);
 	beside(SCRIBBLE_RECORDS | SCRIBBLE_THREADS, POSIX_TRACE_UNTIL_FULL);
 }
 
 /* LPT-31, SAFE-01 */
-static void names_and_descriptions_without_end_harm_nobody_else(void)
+PXT_TEST_FRESH(names_and_descriptions_without_end_harm_nobody_else)
 {
 	beside(SCRIBBLE_NAMES | SCRIBBLE_RECORDS | SCRIBBLE_HEADERS, POSIX_TRACE_LOOP);
 }
 
 /* LPT-31, SAFE-01 */
-static void anything_anywhere_harms_nobody_else(void)
+PXT_TEST_FRESH(anything_anywhere_harms_nobody_else)
 {
 	beside(SCRIBBLE_WORDS, POSIX_TRACE_LOOP);
 	beside(SCRIBBLE_ALL, POSIX_TRACE_LOOP);
 	beside(SCRIBBLE_ALL, POSIX_TRACE_UNTIL_FULL);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(nonsense_in_positions_and_slots_harms_nobody_else),
-	PXT_CASE_FRESH(records_of_any_kind_thread_and_time_harm_nobody_else),
-	PXT_CASE_FRESH(names_and_descriptions_without_end_harm_nobody_else),
-	PXT_CASE_FRESH(anything_anywhere_harms_nobody_else),
-};
-PXT_SUITE("attach: hostile", cases)

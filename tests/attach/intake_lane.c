@@ -145,7 +145,7 @@ static void take(uint64_t ticks)
 }
 
 /* LPT-31 */
-static void what_is_finished_is_ready_in_its_order_and_nothing_behind_it(void)
+PXT_TEST(what_is_finished_is_ready_in_its_order_and_nothing_behind_it)
 {
 	begin();
 	look();
@@ -159,7 +159,7 @@ static void what_is_finished_is_ready_in_its_order_and_nothing_behind_it(void)
 	PXT_EQ(pull.lost, 0);
 }
 
-static void what_has_begun_behind_an_unfinished_record_bounds_it(void)
+PXT_TEST(what_has_begun_behind_an_unfinished_record_bounds_it)
 {
 	begin();
 	(void)reserve(3);
@@ -177,7 +177,7 @@ static void what_has_begun_behind_an_unfinished_record_bounds_it(void)
 	PXT_EQ(lane->floor, now + 40u);
 }
 
-static void a_bound_is_not_before_what_was_taken_nor_before_the_run(void)
+PXT_TEST(a_bound_is_not_before_what_was_taken_nor_before_the_run)
 {
 	begin();
 	producer.run_from = now + 10u;
@@ -198,7 +198,7 @@ static void a_bound_is_not_before_what_was_taken_nor_before_the_run(void)
 	PXT_EQ(lane->floor, now + 80u);
 }
 
-static void where_nothing_has_begun_nobody_is_held_back(void)
+PXT_TEST(where_nothing_has_begun_nobody_is_held_back)
 {
 	begin();
 	(void)reserve(3);
@@ -209,7 +209,7 @@ static void where_nothing_has_begun_nobody_is_held_back(void)
 }
 
 /* 1024 slots: beyond, what was taken last is the bound, but in the last round. */
-static void what_has_begun_is_looked_for_near_by_and_in_the_last_round_everywhere(void)
+PXT_TEST(what_has_begun_is_looked_for_near_by_and_in_the_last_round_everywhere)
 {
 	for (uint32_t away = 1023; away <= 1024; away++) {
 		begin();
@@ -230,7 +230,7 @@ static void what_has_begun_is_looked_for_near_by_and_in_the_last_round_everywher
 }
 
 /* Exactly the hold-back time, and what was lost is counted by number. */
-static void an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time(void)
+PXT_TEST(an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time)
 {
 	begin();
 	(void)reserve(3);
@@ -250,7 +250,7 @@ static void an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time(voi
 	PXT_EQ(producer.patient_from, now + 64u * pxt_process_holdback_ticks());
 }
 
-static void who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back(void)
+PXT_TEST(who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back)
 {
 	begin();
 	producer.patient_from = now + 1u;
@@ -280,7 +280,7 @@ static void who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back
 	PXT_EQ(lane->front, PXT_PRODUCER_STUCK);
 }
 
-static void of_one_that_is_gone_nothing_is_waited_for(void)
+PXT_TEST(of_one_that_is_gone_nothing_is_waited_for)
 {
 	begin();
 	producer.gone_at = now + 90u;
@@ -306,7 +306,7 @@ static void note_error(struct pxt_block *block, int error)
 	reported = error;
 }
 
-static void what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead(void)
+PXT_TEST(what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead)
 {
 	begin();
 	pxt_lane_passed_hook = note_error;
@@ -328,7 +328,7 @@ static void what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead(void
 #endif
 
 /* One slot less than the ring, the ring, one record more. */
-static void a_ring_that_is_just_full_has_lost_nothing(void)
+PXT_TEST(a_ring_that_is_just_full_has_lost_nothing)
 {
 	begin();
 	while (pxt_head_pos(pxt_cursor_load(&memory.lane[0].head)) < 2u * SLOTS)
@@ -350,7 +350,7 @@ static void a_ring_that_is_just_full_has_lost_nothing(void)
 }
 
 /* Each lap in a row leaves twice as many slots to the writers, from a sixteenth of the ring to half. */
-static void a_lap_loses_by_number_and_leaves_more_room_each_time(void)
+PXT_TEST(a_lap_loses_by_number_and_leaves_more_room_each_time)
 {
 	static const uint32_t slack[] = { SLOTS / 16, SLOTS / 8, SLOTS / 4, SLOTS / 2, SLOTS / 2 };
 	uint64_t records = 0;
@@ -380,7 +380,7 @@ static void a_lap_loses_by_number_and_leaves_more_room_each_time(void)
 }
 
 /* What was reserved while the wait went on has not had its own; then all of it goes together. */
-static void what_was_reserved_lately_is_waited_for_in_its_turn(void)
+PXT_TEST(what_was_reserved_lately_is_waited_for_in_its_turn)
 {
 	begin();
 	(void)reserve(3);
@@ -406,7 +406,7 @@ static void what_was_reserved_lately_is_waited_for_in_its_turn(void)
 }
 
 /* Nobody records so much in no time: it is not believed. */
-static void more_than_can_have_been_recorded_is_one_loss(void)
+PXT_TEST(more_than_can_have_been_recorded_is_one_loss)
 {
 	begin();
 	claim(SLOTS * 8u, SLOTS * 4u);
@@ -429,7 +429,7 @@ static void more_than_can_have_been_recorded_is_one_loss(void)
 }
 
 /* Beyond 2^32 slots and 2^31 records the quarters tell. */
-static void a_position_that_ran_over_is_known_by_its_quarters(void)
+PXT_TEST(a_position_that_ran_over_is_known_by_its_quarters)
 {
 	begin();
 	pxt_cursor_set(&memory.lane[0].head, UINT64_C(0x12345678) << 32 | UINT64_C(0x2345678) << 1);
@@ -492,7 +492,7 @@ static void expect_pulled(trace_id_t trid, uint64_t taken, uint64_t lost)
 }
 
 /* LPT-31: who looks for a type a second time looks anew. */
-static void each_type_that_is_late_is_waited_for(void)
+PXT_TEST(each_type_that_is_late_is_waited_for)
 {
 	static struct pxt_directory directory;
 	trace_id_t trid;
@@ -514,7 +514,7 @@ static void each_type_that_is_late_is_waited_for(void)
 }
 
 /* LPT-31: one that never comes is no type: it was looked for twice, or for a second. */
-static void a_type_that_does_not_come_is_lost(void)
+PXT_TEST(a_type_that_does_not_come_is_lost)
 {
 	static struct pxt_directory directory;
 	trace_id_t trid;
@@ -550,7 +550,7 @@ static void expect_next(trace_id_t trid, trace_event_id_t id)
 }
 
 /* LPT-31, POL-12: also where the reader is amid events of one lane, which it takes in a row. */
-static void a_loss_of_another_process_is_told_before_the_next_event(void)
+PXT_TEST(a_loss_of_another_process_is_told_before_the_next_event)
 {
 	static struct pxt_directory directory;
 	trace_event_id_t own;
@@ -639,7 +639,7 @@ static void draw_record(bool unfinished)
  * All that is whole and well formed comes in its order, all else is counted; of one that is gone,
  * also what is not finished.
  */
-static void what_is_whole_comes_and_what_is_not_is_counted_one_by_one(void)
+PXT_TEST(what_is_whole_comes_and_what_is_not_is_counted_one_by_one)
 {
 	for (unsigned seed = 1; seed <= 2000; seed++) {
 		unsigned taken = 0;
@@ -668,29 +668,3 @@ static void what_is_whole_comes_and_what_is_not_is_counted_one_by_one(void)
 		PXT_EQ(lane->seq, lane->head_seq);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_lap_loses_by_number_and_leaves_more_room_each_time),
-	PXT_CASE(what_was_reserved_lately_is_waited_for_in_its_turn),
-	PXT_CASE(more_than_can_have_been_recorded_is_one_loss),
-	PXT_CASE(a_position_that_ran_over_is_known_by_its_quarters),
-	PXT_CASE(each_type_that_is_late_is_waited_for),
-	PXT_CASE(a_type_that_does_not_come_is_lost),
-	PXT_CASE(what_is_whole_comes_and_what_is_not_is_counted_one_by_one),
-	PXT_CASE(what_is_finished_is_ready_in_its_order_and_nothing_behind_it),
-	PXT_CASE(what_has_begun_behind_an_unfinished_record_bounds_it),
-	PXT_CASE(a_bound_is_not_before_what_was_taken_nor_before_the_run),
-	PXT_CASE(where_nothing_has_begun_nobody_is_held_back),
-	PXT_CASE(what_has_begun_is_looked_for_near_by_and_in_the_last_round_everywhere),
-	PXT_CASE(an_unfinished_record_is_waited_for_as_long_as_the_hold_back_time),
-	PXT_CASE(who_is_not_waited_for_loses_in_the_last_round_what_holds_others_back),
-	PXT_CASE(of_one_that_is_gone_nothing_is_waited_for),
-#if CONFIG_PTRACE_SYSEV_ERROR
-	PXT_CASE(what_was_passed_over_is_reported_as_late_or_as_left_by_the_dead),
-#endif
-#if CONFIG_PTRACE_SYSEV_OVERFLOW_RESUME
-	PXT_CASE(a_loss_of_another_process_is_told_before_the_next_event),
-#endif
-	PXT_CASE(a_ring_that_is_just_full_has_lost_nothing),
-};
-PXT_SUITE("attach: a lane of a producer", cases)

@@ -119,9 +119,9 @@ static void others_go_on(trace_id_t trid)
 	struct producer producer = producer_begin(trace_five, NULL);
 
 	producer_end(&producer);
-	PXT_EQ(owner_count(trid, pxt_open_event("killed.after"), 5, 1000), 5);
+	PXT_EQ(owner_count(trid, pxt_open_event("killed.after"), 5, PATIENCE_MS), 5);
 	posix_trace_event(own, "own", 3);
-	PXT_EQ(owner_count(trid, own, 1, 1000), 1);
+	PXT_EQ(owner_count(trid, own, 1, PATIENCE_MS), 1);
 }
 
 static bool met[PXT_TP_COUNT];
@@ -167,19 +167,19 @@ static void at_all_points(void (*body)(void *argument), size_t committed, uint32
 }
 
 /* LPT-31, SAFE-01, DEC-42 */
-static void one_killed_inside_a_write_costs_that_record(void)
+PXT_TEST(one_killed_inside_a_write_costs_that_record)
 {
 	at_all_points(killed_in_a_write, BEFORE, 6);
 }
 
 /* LPT-31, SAFE-01 */
-static void one_killed_while_it_defines_a_name_costs_nothing(void)
+PXT_TEST(one_killed_while_it_defines_a_name_costs_nothing)
 {
 	at_all_points(killed_in_a_definition, BEFORE, 6);
 }
 
 /* LPT-31, SAFE-01 */
-static void one_killed_while_it_attaches_leaves_nothing(void)
+PXT_TEST(one_killed_while_it_attaches_leaves_nothing)
 {
 	at_all_points(killed_in_attach, 0, 7);
 	CU_ASSERT(met[PXT_TP_PRODUCER_ASKED]);
@@ -188,7 +188,7 @@ static void one_killed_while_it_attaches_leaves_nothing(void)
 }
 
 /* LPT-31, SAFE-01 */
-static void one_killed_while_it_leaves_costs_nothing(void)
+PXT_TEST(one_killed_while_it_leaves_costs_nothing)
 {
 	at_all_points(killed_in_shutdown, BEFORE, 2);
 }
@@ -225,7 +225,7 @@ static bool kept_at(uint32_t nth)
 	trace_event_id_t own = pxt_open_event("killed.own");
 	uint64_t point = producer_told(&producer);
 	struct posix_trace_counts_np counts;
-	size_t found = owner_collect(trid, events, BEFORE, 1000);
+	size_t found = owner_collect(trid, events, BEFORE, PATIENCE_MS);
 
 	PXT_EQ(found, BEFORE);
 	posix_trace_event(own, "own", 3);
@@ -233,7 +233,7 @@ static bool kept_at(uint32_t nth)
 	if (point == PXT_TP_BEGIN_STORED)
 		PXT_EQ(owner_collect(trid, &events[found], 1, 5), 0);
 	producer_tell(&producer, 0);
-	found += owner_collect(trid, &events[found], BEFORE + 2 - found, 500);
+	found += owner_collect(trid, &events[found], BEFORE + 2 - found, PATIENCE_MS);
 	PXT_EQ(found, BEFORE + 2);
 	if (point >= PXT_TP_BEGIN_STORED && point <= PXT_TP_STORED)
 		PXT_EQ(events[found - 1].info.posix_event_id, own);
@@ -247,7 +247,7 @@ static bool kept_at(uint32_t nth)
 }
 
 /* LPT-32, DEC-42 */
-static void one_that_stands_still_inside_a_write_loses_nothing_and_comes_in_its_order(void)
+PXT_TEST(one_that_stands_still_inside_a_write_loses_nothing_and_comes_in_its_order)
 {
 	uint32_t nth = 0;
 
@@ -255,12 +255,3 @@ static void one_that_stands_still_inside_a_write_loses_nothing_and_comes_in_its_
 		nth++;
 	CU_ASSERT(nth >= 6);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(one_that_stands_still_inside_a_write_loses_nothing_and_comes_in_its_order),
-	PXT_CASE(one_killed_inside_a_write_costs_that_record),
-	PXT_CASE(one_killed_while_it_defines_a_name_costs_nothing),
-	PXT_CASE(one_killed_while_it_attaches_leaves_nothing),
-	PXT_CASE(one_killed_while_it_leaves_costs_nothing),
-};
-PXT_SUITE("attach: killed", cases)

@@ -92,7 +92,7 @@ long at_hear(int fd, struct pxt_ctlsock_reply *reply, char text[256])
 	long got;
 
 	memset(&in, 0, sizeof(in));
-	if (poll(&one, 1, 1000) <= 0)
+	if (poll(&one, 1, 30000) <= 0)
 		return -1;
 	got = (long)recv(fd, &in, sizeof(in), 0);
 	if (got < 0)
@@ -194,7 +194,7 @@ unsigned at_threads(void)
 
 bool at_until(bool (*true_by_now)(void *), void *of)
 {
-	for (int left = 2000; left > 0; left--) {
+	for (int left = 30000; left > 0; left--) {
 		if (true_by_now(of))
 			return true;
 		pxt_sleep_ms(1);

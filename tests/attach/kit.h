@@ -23,7 +23,7 @@ trace_id_t at_stream(int policy, char path[PXT_CTLSOCK_PATH]);
 int at_connect(const char *path);
 /* One message with up to four descriptors.  0, or errno. */
 int at_send(int fd, const void *bytes, size_t length, const int *passed, unsigned count);
-/* The next message, waited for up to a second: its length, 0 at the end of the connection, -1: silence. */
+/* The next message, waited for up to 30 seconds: its length, 0 at the end of the connection, -1: silence. */
 long at_hear(int fd, struct pxt_ctlsock_reply *reply, char text[256]);
 /* A whole request. */
 struct at_ask {
@@ -39,18 +39,18 @@ int at_ask(int fd, const struct at_ask *ask, struct pxt_ctlsock_reply *reply, ch
 int at_tell(int fd, uint32_t what);
 /* On a connection of its own. */
 int at_status(const char *path, struct pxt_ctlsock_status *status);
-/* The connection is at its end within a second. */
+/* The connection is at its end within 30 seconds. */
 bool at_ended(int fd);
 
 int at_memfd(void);
 /* Open descriptors, and threads, of this process. */
 unsigned at_descriptors(void);
 unsigned at_threads(void);
-/* No more descriptors than @count, within two seconds: the other side closes its own a moment later. */
+/* No more descriptors than @count, within 30 seconds: the other side closes its own a moment later. */
 bool at_closed_down_to(unsigned count);
-/* No more threads than @count, within two seconds: the kernel lists a joined one for a moment yet. */
+/* No more threads than @count, within 30 seconds: the kernel lists a joined one for a moment yet. */
 bool at_threads_down_to(unsigned count);
-/* Waits up to two seconds for it. */
+/* Waits up to 30 seconds for it. */
 bool at_until(bool (*true_by_now)(void *), void *of);
 
 #endif

@@ -166,7 +166,7 @@ static void owner_killed_at(int point, int expected)
 }
 
 /* LPT-31, SAFE-01 */
-static void an_owner_killed_while_it_lets_a_process_in_keeps_that_one_from_nothing(void)
+PXT_TEST(an_owner_killed_while_it_lets_a_process_in_keeps_that_one_from_nothing)
 {
 	owner_killed_at(PXT_TP_OWNER_MAPPED, ENOENT);
 	owner_killed_at(PXT_TP_OWNER_PRESENT, ENOENT);
@@ -201,7 +201,7 @@ static bool killed_beside(uint32_t nth)
 }
 
 /* LPT-31, SAFE-01 */
-static void an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_it(void)
+PXT_TEST(an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_it)
 {
 	uint32_t nth = 0;
 
@@ -211,9 +211,3 @@ static void an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_i
 	CU_ASSERT(met[PXT_TP_PRODUCER_HELPED]);
 	CU_ASSERT(met[PXT_TP_PRODUCER_HEARD]);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_owner_killed_while_it_lets_a_process_in_keeps_that_one_from_nothing),
-	PXT_CASE(an_owner_killed_at_any_step_of_attaching_is_missed_there_or_behind_it),
-};
-PXT_SUITE("attach: orphan", cases)

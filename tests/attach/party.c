@@ -120,7 +120,7 @@ trace_id_t producer_attach(size_t bytes)
 
 void producer_wait(trace_event_id_t id, bool wanted)
 {
-	for (int i = 0; i < 5000 && (posix_trace_wanted_np(id) != 0) != wanted; i++)
+	for (int i = 0; i < PATIENCE_MS && (posix_trace_wanted_np(id) != 0) != wanted; i++)
 		pxt_sleep_ms(1);
 	if ((posix_trace_wanted_np(id) != 0) != wanted)
 		_exit(6);
@@ -227,9 +227,9 @@ void owner_wait_producers(trace_id_t trid, unsigned count)
 {
 	int i;
 
-	for (i = 0; i < 5000 && owner_producers(trid) != count; i++)
+	for (i = 0; i < PATIENCE_MS && owner_producers(trid) != count; i++)
 		pxt_sleep_ms(1);
-	PXT_CHECK(i < 5000, "%u processes are attached", owner_producers(trid));
+	PXT_CHECK(i < PATIENCE_MS, "%u processes are attached", owner_producers(trid));
 }
 
 void owner_expect_the_law(trace_id_t trid)

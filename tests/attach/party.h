@@ -60,6 +60,8 @@ uint64_t producer_told(const struct producer *producer);
 void producer_end(struct producer *producer);
 void producer_kill(struct producer *producer);
 
+/* However busy the machine is. */
+#define PATIENCE_MS 30000
 /* Events of user types, as they come: waits until there are @count, or for @ms. */
 size_t owner_collect(trace_id_t trid, struct pxt_event *events, size_t count, int ms);
 /* How many of type @id come until @count have come, or for @ms. */

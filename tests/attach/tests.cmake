@@ -4,9 +4,9 @@
 # the threads of each; hostile ones race on purpose, and where threads are counted it has one of its own.
 set(attach_needs ATTACH ONLINE FILTER !SINGLE_STREAM)
 ptrace_test(attach_producers NEEDS ${attach_needs} SOURCES attach/producers.c attach/party.c attach/inside.c)
-ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs} TIMEOUT 300
+ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs}
 	SOURCES attach/killed.c attach/party.c attach/inside.c)
-ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} !TSAN TIMEOUT 300
+ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} !TSAN
 	SOURCES attach/orphan.c attach/party.c attach/inside.c)
 # Streams with names, and those who control them from outside.
 set(ctlsock_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
@@ -25,7 +25,7 @@ ptrace_test(attach_views NEEDS ATTACH SOURCES attach/views.c)
 ptrace_test(attach_directory FAKES NEEDS ATTACH SOURCES attach/directory.c
 	LIBRARIES -Wl,--wrap=pxt_port_filemap_settle)
 ptrace_test(attach_intake_lane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/intake_lane.c)
-ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN TIMEOUT 900 LABELS stress
+ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN LABELS stress
 	SOURCES attach/hostile.c attach/scribble.c attach/party.c attach/inside.c)
 # Children that make threads are followed there, each for itself; forked beside busy threads, they may hang in it.
 if(PXT_TSAN)

@@ -49,7 +49,7 @@ static int look_at(int fd, size_t limit)
 }
 
 /* LPT-31 */
-static void memory_that_is_whole_and_settled_is_mapped(void)
+PXT_TEST(memory_that_is_whole_and_settled_is_mapped)
 {
 	int fd = memory_file(BYTES);
 
@@ -60,7 +60,7 @@ static void memory_that_is_whole_and_settled_is_mapped(void)
 }
 
 /* LPT-31: its pages would be made when the owner looks at them, at its cost, or not at all. */
-static void memory_with_holes_is_refused(void)
+PXT_TEST(memory_with_holes_is_refused)
 {
 	static const size_t filled[] = { 0, 4096, BYTES / 2, BYTES - 4096 };
 
@@ -74,7 +74,7 @@ static void memory_with_holes_is_refused(void)
 }
 
 /* LPT-31 */
-static void memory_that_can_be_taken_away_is_refused(void)
+PXT_TEST(memory_that_can_be_taken_away_is_refused)
 {
 	int fd = memory_file(BYTES);
 
@@ -88,7 +88,7 @@ static void memory_that_can_be_taken_away_is_refused(void)
 }
 
 /* LPT-32: a follower may take its time with a file that has a name, not with memory that only it can free. */
-static void what_is_in_a_file_that_has_a_name_is_not_unread(void)
+PXT_TEST(what_is_in_a_file_that_has_a_name_is_not_unread)
 {
 	char path[256];
 	int fd = memory_file(BYTES);
@@ -105,11 +105,3 @@ static void what_is_in_a_file_that_has_a_name_is_not_unread(void)
 	CU_ASSERT(pxt_port_local_unread(named) >= BYTES);
 	(void)close(named);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(memory_that_is_whole_and_settled_is_mapped),
-	PXT_CASE(memory_with_holes_is_refused),
-	PXT_CASE(memory_that_can_be_taken_away_is_refused),
-	PXT_CASE(what_is_in_a_file_that_has_a_name_is_not_unread),
-};
-PXT_SUITE("attach: views", cases)

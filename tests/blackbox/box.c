@@ -212,7 +212,7 @@ static enum pxt_next look(struct box *box, struct pxt_item *item)
 	const struct timespec slice = { .tv_sec = 0, .tv_nsec = 50000 };
 	enum pxt_next next = pxt_consumer_next(&box->reader->stream, item);
 
-	for (int i = 0; i < 400 && next == PXT_NEXT_HELD; i++) {
+	for (int i = 0; i < 20000 && next == PXT_NEXT_HELD; i++) {
 		(void)nanosleep(&slice, NULL);
 		next = pxt_consumer_next(&box->reader->stream, item);
 	}

@@ -67,7 +67,7 @@ static trace_id_t boxed_stream(int fd)
 /* ---- The attribute ---- */
 
 /* DEC-02 */
-static void the_attribute_is_none_at_first_and_what_was_set_then(void)
+PXT_TEST(the_attribute_is_none_at_first_and_what_was_set_then)
 {
 	trace_attr_t attr;
 	int fd = 17;
@@ -92,7 +92,7 @@ static void the_attribute_is_none_at_first_and_what_was_set_then(void)
 	PXT_EQ(posix_trace_attr_setfile_np(&attr, 1), EINVAL);
 }
 
-static void a_streams_own_attributes_name_no_descriptor(void)
+PXT_TEST(a_streams_own_attributes_name_no_descriptor)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -117,7 +117,7 @@ static void refused(int fd, const char *what)
 		(void)close(fd);
 }
 
-static void what_is_no_empty_regular_file_for_reading_and_writing_is_refused(void)
+PXT_TEST(what_is_no_empty_regular_file_for_reading_and_writing_is_refused)
 {
 	char path[] = "/tmp/pxt-box-XXXXXX";
 	int kept = mkstemp(path);
@@ -142,7 +142,7 @@ static void what_is_no_empty_regular_file_for_reading_and_writing_is_refused(voi
 	(void)unlink(path);
 }
 
-static void a_former_black_box_is_not_overwritten_until_it_is_emptied(void)
+PXT_TEST(a_former_black_box_is_not_overwritten_until_it_is_emptied)
 {
 	int fd = pxt_temp_file();
 	struct box box;
@@ -156,7 +156,7 @@ static void a_former_black_box_is_not_overwritten_until_it_is_emptied(void)
 	(void)close(fd);
 }
 
-static void a_living_streams_file_is_no_other_streams(void)
+PXT_TEST(a_living_streams_file_is_no_other_streams)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -167,7 +167,7 @@ static void a_living_streams_file_is_no_other_streams(void)
 	(void)close(fd);
 }
 
-static void a_file_that_is_appended_to_will_do(void)
+PXT_TEST(a_file_that_is_appended_to_will_do)
 {
 	char path[] = "/tmp/pxt-box-XXXXXX";
 	int made = mkstemp(path);
@@ -182,7 +182,7 @@ static void a_file_that_is_appended_to_will_do(void)
 
 #if PXT_CAN_LOG
 /* It would be emptied under the stream. */
-static void the_logs_own_file_is_refused(void)
+PXT_TEST(the_logs_own_file_is_refused)
 {
 	int fd = pxt_temp_file();
 	int same = dup(fd);
@@ -214,7 +214,7 @@ static int beyond_the_limit_of_the_process(void *argument)
 }
 
 /* SIGXFSZ would end the program. */
-static void beyond_the_limit_of_file_sizes_there_is_no_room_and_no_signal(void)
+PXT_TEST(beyond_the_limit_of_file_sizes_there_is_no_room_and_no_signal)
 {
 	PXT_EQ(pxt_in_child(beyond_the_limit_of_the_process, NULL), 0);
 }
@@ -249,7 +249,7 @@ int __wrap_posix_fallocate64(int fd, off_t offset, off_t bytes)
 	return allocate(fd, offset, bytes);
 }
 
-static void signals_do_not_keep_the_room_from_being_taken(void)
+PXT_TEST(signals_do_not_keep_the_room_from_being_taken)
 {
 	sigset_t before;
 	sigset_t after;
@@ -264,7 +264,7 @@ static void signals_do_not_keep_the_room_from_being_taken(void)
 	(void)close(fd);
 }
 
-static void what_the_system_says_becomes_an_error_of_create(void)
+PXT_TEST(what_the_system_says_becomes_an_error_of_create)
 {
 	static const int errors[][2] = { { ENOSPC, ENOMEM }, { EDQUOT, ENOMEM }, { EFBIG, ENOMEM },
 		{ EIO, ENOMEM }, { EPERM, EINVAL }, { EOPNOTSUPP, EINVAL } };
@@ -281,7 +281,7 @@ static void what_the_system_says_becomes_an_error_of_create(void)
 }
 
 /* Before anything is stored: what the disk does not have is known at once. */
-static void all_room_is_taken_before_it_is_used(void)
+PXT_TEST(all_room_is_taken_before_it_is_used)
 {
 	const int files[] = { pxt_temp_file(), memfd_create("box", 0) };
 
@@ -302,7 +302,7 @@ static struct pxt_fault *const faults[] = { &pxt_fault_extend, &pxt_fault_filema
 	&pxt_fault_alloc };
 
 /* Every step of create fails once with each error; then the file is empty, and will do again. */
-static void after_every_failure_the_file_is_empty(void)
+PXT_TEST_FRESH(after_every_failure_the_file_is_empty)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		for (unsigned n = 1; n < 100; n++) {
@@ -354,7 +354,7 @@ static bool log_fails(struct pxt_fault *fault, unsigned n)
 	return error != 0;
 }
 
-static void a_log_that_cannot_begin_leaves_the_file_empty(void)
+PXT_TEST(a_log_that_cannot_begin_leaves_the_file_empty)
 {
 	struct pxt_fault *const more[] = { &pxt_fault_write, &pxt_fault_alloc, &pxt_fault_truncate,
 		&pxt_fault_thread, &pxt_fault_extend, &pxt_fault_filemap };
@@ -369,7 +369,7 @@ static void a_log_that_cannot_begin_leaves_the_file_empty(void)
 }
 #endif
 
-static void with_no_stream_free_the_file_stays_empty(void)
+PXT_TEST(with_no_stream_free_the_file_stays_empty)
 {
 	trace_id_t streams[CONFIG_PTRACE_MAX_STREAMS];
 	int fd = pxt_temp_file();
@@ -385,7 +385,7 @@ static void with_no_stream_free_the_file_stays_empty(void)
 
 /* ---- What the file is ---- */
 
-static void create_leaves_the_descriptor_alone_and_needs_it_no_more(void)
+PXT_TEST(create_leaves_the_descriptor_alone_and_needs_it_no_more)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid;
@@ -400,7 +400,7 @@ static void create_leaves_the_descriptor_alone_and_needs_it_no_more(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_memfd_that_allows_it_is_sealed_against_shrinking(void)
+PXT_TEST(a_memfd_that_allows_it_is_sealed_against_shrinking)
 {
 	int fd = memfd_create("box", MFD_ALLOW_SEALING);
 	int plain = memfd_create("box", 0);
@@ -415,7 +415,7 @@ static void a_memfd_that_allows_it_is_sealed_against_shrinking(void)
 	(void)close(fd);
 }
 
-static void a_memfd_sealed_against_growing_is_refused(void)
+PXT_TEST(a_memfd_sealed_against_growing_is_refused)
 {
 	int fd = memfd_create("box", MFD_ALLOW_SEALING);
 
@@ -442,7 +442,7 @@ static int trace_into_what_is_gone(void *argument)
 }
 
 /* So says the manual; nothing can be done but to seal the file. */
-static void a_file_that_is_cut_short_under_its_stream_is_a_bus_error(void)
+PXT_TEST(a_file_that_is_cut_short_under_its_stream_is_a_bus_error)
 {
 	int fd = pxt_temp_file();
 
@@ -463,7 +463,7 @@ static bool is_mapped(const char *name)
 	return found;
 }
 
-static void after_shutdown_nothing_is_mapped(void)
+PXT_TEST(after_shutdown_nothing_is_mapped)
 {
 	int fd = memfd_create("pxt-seen-in-maps", 0);
 	trace_id_t trid = boxed_stream(fd);
@@ -484,7 +484,7 @@ static int find_no_mapping(void *argument)
 }
 
 /* DEC-34; ruling 20 */
-static void a_forked_child_does_not_have_the_file(void)
+PXT_TEST(a_forked_child_does_not_have_the_file)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -513,7 +513,7 @@ static int go_on_without_it(void *argument)
 }
 
 /* DEC-34 */
-static void what_a_forked_child_defines_is_not_in_its_parents_file(void)
+PXT_TEST(what_a_forked_child_defines_is_not_in_its_parents_file)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -565,7 +565,7 @@ static bool find_event(struct box *box, const char *name, struct box_event *even
 }
 
 /* DEC-43, DEC-42 */
-static void a_killed_childs_events_and_names_are_in_the_inherited_file(void)
+PXT_TEST_FRESH(a_killed_childs_events_and_names_are_in_the_inherited_file)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = inherited_stream(fd);
@@ -584,7 +584,7 @@ static void a_killed_childs_events_and_names_are_in_the_inherited_file(void)
 }
 
 /* The child does not have it: the parent brings the name when it opens it. */
-static void a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it(void)
+PXT_TEST_FRESH(a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it)
 {
 	int shared = pxt_temp_file();
 	int own = pxt_temp_file();
@@ -640,7 +640,7 @@ static void run_named(const char *path, int fd)
 }
 
 /* No test runs in it: it has no assertions. */
-static int be_boxed(int argc, char **argv)
+PXT_ROLE(argc, argv)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -652,13 +652,7 @@ static int be_boxed(int argc, char **argv)
 	       posix_trace_create(0, &attr, &trid) != 0 || posix_trace_shutdown(trid) != 0;
 }
 
-/* Before main() looks at the command line. */
-__attribute__((constructor)) static void offer_roles(void)
-{
-	pxt_suite_role = be_boxed;
-}
-
-static void a_path_keeps_its_letters_and_loses_what_would_break_a_line(void)
+PXT_TEST(a_path_keeps_its_letters_and_loses_what_would_break_a_line)
 {
 	int fd = pxt_temp_file();
 	char path[400];
@@ -674,7 +668,7 @@ static void a_path_keeps_its_letters_and_loses_what_would_break_a_line(void)
 	(void)close(fd);
 }
 
-static void the_file_tells_executable_host_start_and_modules(void)
+PXT_TEST(the_file_tells_executable_host_start_and_modules)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -717,7 +711,7 @@ void __wrap_pxt_port_process_start(struct timespec *start)
 		__real_pxt_port_process_start(start);
 }
 
-static void the_process_start_has_all_its_nanoseconds_in_both_places(void)
+PXT_TEST(the_process_start_has_all_its_nanoseconds_in_both_places)
 {
 	static const struct timespec early = { .tv_sec = 1700000000, .tv_nsec = 50000007 };
 	int fd = pxt_temp_file();
@@ -736,7 +730,7 @@ static void the_process_start_has_all_its_nanoseconds_in_both_places(void)
 	(void)close(fd);
 }
 
-static void what_is_behind_the_text_is_zero(void)
+PXT_TEST(what_is_behind_the_text_is_zero)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -757,7 +751,7 @@ static void what_is_behind_the_text_is_zero(void)
 
 /* ---- What happens is in the file ---- */
 
-static void every_policy_and_number_of_lanes_lives_in_a_file(void)
+PXT_TEST(every_policy_and_number_of_lanes_lives_in_a_file)
 {
 	static const int policies[] = { LOOP, POSIX_TRACE_UNTIL_FULL };
 	trace_event_id_t type = pxt_open_event("boxed");
@@ -790,7 +784,7 @@ static void every_policy_and_number_of_lanes_lives_in_a_file(void)
 	}
 }
 
-static void names_and_descriptions_are_in_every_file_whenever_they_come(void)
+PXT_TEST(names_and_descriptions_are_in_every_file_whenever_they_come)
 {
 	trace_event_id_t before = pxt_open_event("before the file");
 	int one = pxt_temp_file();
@@ -820,7 +814,7 @@ static void names_and_descriptions_are_in_every_file_whenever_they_come(void)
 }
 
 /* Nothing may write into a file that is nobody's any more. */
-static void after_shutdown_the_file_stays_as_it_is_and_says_so(void)
+PXT_TEST(after_shutdown_the_file_stays_as_it_is_and_says_so)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = boxed_stream(fd);
@@ -849,7 +843,7 @@ static void after_shutdown_the_file_stays_as_it_is_and_says_so(void)
 }
 
 #if PXT_CAN_LOG
-static void what_the_log_has_is_not_in_the_file_any_more(void)
+PXT_TEST(what_the_log_has_is_not_in_the_file_any_more)
 {
 	int fd = pxt_temp_file();
 	int log = pxt_temp_file();
@@ -872,42 +866,3 @@ static void what_the_log_has_is_not_in_the_file_any_more(void)
 	(void)close(log);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(the_attribute_is_none_at_first_and_what_was_set_then),
-	PXT_CASE(a_streams_own_attributes_name_no_descriptor),
-	PXT_CASE(what_is_no_empty_regular_file_for_reading_and_writing_is_refused),
-	PXT_CASE(a_former_black_box_is_not_overwritten_until_it_is_emptied),
-	PXT_CASE(a_living_streams_file_is_no_other_streams),
-	PXT_CASE(a_file_that_is_appended_to_will_do),
-	PXT_CASE(beyond_the_limit_of_file_sizes_there_is_no_room_and_no_signal),
-	PXT_CASE(signals_do_not_keep_the_room_from_being_taken),
-	PXT_CASE(what_the_system_says_becomes_an_error_of_create),
-	PXT_CASE(all_room_is_taken_before_it_is_used),
-	PXT_CASE_FRESH(after_every_failure_the_file_is_empty),
-	PXT_CASE(with_no_stream_free_the_file_stays_empty),
-	PXT_CASE(create_leaves_the_descriptor_alone_and_needs_it_no_more),
-	PXT_CASE(a_memfd_that_allows_it_is_sealed_against_shrinking),
-	PXT_CASE(a_memfd_sealed_against_growing_is_refused),
-	PXT_CASE(a_file_that_is_cut_short_under_its_stream_is_a_bus_error),
-	PXT_CASE(after_shutdown_nothing_is_mapped),
-	PXT_CASE(a_forked_child_does_not_have_the_file),
-	PXT_CASE(what_a_forked_child_defines_is_not_in_its_parents_file),
-	PXT_CASE(a_path_keeps_its_letters_and_loses_what_would_break_a_line),
-	PXT_CASE(the_file_tells_executable_host_start_and_modules),
-	PXT_CASE(the_process_start_has_all_its_nanoseconds_in_both_places),
-	PXT_CASE(what_is_behind_the_text_is_zero),
-	PXT_CASE(every_policy_and_number_of_lanes_lives_in_a_file),
-	PXT_CASE(names_and_descriptions_are_in_every_file_whenever_they_come),
-	PXT_CASE(after_shutdown_the_file_stays_as_it_is_and_says_so),
-#if _PXT_UNIT_INHERIT
-	PXT_CASE_FRESH(a_killed_childs_events_and_names_are_in_the_inherited_file),
-	PXT_CASE_FRESH(a_childs_name_is_in_its_parents_other_file_when_the_parent_uses_it),
-#endif
-#if PXT_CAN_LOG
-	PXT_CASE(the_logs_own_file_is_refused),
-	PXT_CASE(a_log_that_cannot_begin_leaves_the_file_empty),
-	PXT_CASE(what_the_log_has_is_not_in_the_file_any_more),
-#endif
-};
-PXT_SUITE("black box: create", cases)

@@ -509,24 +509,24 @@ static void at_all_points(const struct act *what, unsigned at_least)
 }
 
 /* DEC-42; rulings 7, 20, 23 */
-static void killed_in_a_write_it_has_every_event_written_before(void)
+PXT_TEST(killed_in_a_write_it_has_every_event_written_before)
 {
 	at_all_points(&(const struct act){ .name = "write", .run = write_it, .writes = true }, 5);
 }
 
-static void killed_in_create_it_is_no_black_box_or_a_whole_one(void)
+PXT_TEST(killed_in_create_it_is_no_black_box_or_a_whole_one)
 {
 	at_all_points(
 	    &(const struct act){ .name = "create", .run = create_it, .creates = true }, 5);
 }
 
-static void killed_while_a_name_is_defined_it_has_all_that_were(void)
+PXT_TEST(killed_while_a_name_is_defined_it_has_all_that_were)
 {
 	at_all_points(&(const struct act){ .name = "define", .run = define_name }, 3);
 	at_all_points(&(const struct act){ .name = "describe", .run = describe_name }, 2);
 }
 
-static void killed_while_a_thread_enters_itself_it_has_all_that_traced(void)
+PXT_TEST(killed_while_a_thread_enters_itself_it_has_all_that_traced)
 {
 	at_all_points(
 	    &(const struct act){ .name = "thread", .run = trace_from_a_thread, .writes = true }, 6);
@@ -534,23 +534,23 @@ static void killed_while_a_thread_enters_itself_it_has_all_that_traced(void)
 }
 
 /* DEC-42; rulings 7, 14 */
-static void killed_in_start_or_stop_it_has_every_event(void)
+PXT_TEST(killed_in_start_or_stop_it_has_every_event)
 {
 	at_all_points(&(const struct act){ .name = "stop", .run = stop_it }, 2);
 	at_all_points(&(const struct act){ .name = "restart", .run = stop_and_start }, 2);
 }
 
-static void killed_in_clear_it_shows_nothing_that_never_was(void)
+PXT_TEST(killed_in_clear_it_shows_nothing_that_never_was)
 {
 	at_all_points(&(const struct act){ .name = "clear", .run = clear_it, .clears = true }, 2);
 }
 
-static void killed_while_its_events_are_read_it_has_those_that_were_not(void)
+PXT_TEST(killed_while_its_events_are_read_it_has_those_that_were_not)
 {
 	at_all_points(&(const struct act){ .name = "read", .run = read_it }, 2);
 }
 
-static void killed_in_shutdown_it_has_every_event(void)
+PXT_TEST(killed_in_shutdown_it_has_every_event)
 {
 	at_all_points(
 	    &(const struct act){ .name = "shutdown", .run = shut_it_down, .ends = true }, 2);
@@ -585,7 +585,7 @@ static void ended(const char *name, void (*how)(void), bool in_order)
 }
 
 /* DEC-23, DEC-42 */
-static void however_the_process_ends_its_events_are_there(void)
+PXT_TEST(however_the_process_ends_its_events_are_there)
 {
 	ended("abort", abort, false);
 	ended("_exit", end_at_once, false);
@@ -593,16 +593,3 @@ static void however_the_process_ends_its_events_are_there(void)
 	ended("a fault", be_refused, false);
 	ended("exit", end_in_order, true);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(killed_in_a_write_it_has_every_event_written_before),
-	PXT_CASE(killed_in_create_it_is_no_black_box_or_a_whole_one),
-	PXT_CASE(killed_while_a_name_is_defined_it_has_all_that_were),
-	PXT_CASE(killed_while_a_thread_enters_itself_it_has_all_that_traced),
-	PXT_CASE(killed_in_start_or_stop_it_has_every_event),
-	PXT_CASE(killed_in_clear_it_shows_nothing_that_never_was),
-	PXT_CASE(killed_while_its_events_are_read_it_has_those_that_were_not),
-	PXT_CASE(killed_in_shutdown_it_has_every_event),
-	PXT_CASE(however_the_process_ends_its_events_are_there),
-};
-PXT_SUITE("black box: kill", cases)

@@ -196,7 +196,7 @@ static void prepare(void)
 
 static void be_killed(uint32_t nth)
 {
-	(void)alarm(30); /* a hang ends otherwise than the kill */
+	(void)alarm(120); /* a hang ends otherwise than the kill */
 	if (!act->creates)
 		prepare();
 	kit_interrupt(nth, place->points, die, NULL);
@@ -573,7 +573,7 @@ static void at_all_points(const struct act *what, const struct place *where)
 }
 
 /* DEC-29, DEC-42 */
-static void killed_in_create_withlog_it_leaves_no_log_that_is_taken_for_a_whole_one(void)
+PXT_TEST(killed_in_create_withlog_it_leaves_no_log_that_is_taken_for_a_whole_one)
 {
 	const struct act create = { .name = "create",
 		.run = create_it,
@@ -588,7 +588,7 @@ static void killed_in_create_withlog_it_leaves_no_log_that_is_taken_for_a_whole_
 #define FLUSH_POINTS (POINT(FLUSH_BEGUN) | POINT(LOG_TAKEN) | WRITE_POINTS | POINT(FLUSH_ENDED))
 
 /* DEC-29, DEC-42; rulings 7, 20 */
-static void killed_in_a_flush_log_and_black_box_have_every_event_between_them(void)
+PXT_TEST(killed_in_a_flush_log_and_black_box_have_every_event_between_them)
 {
 	at_all_points(
 	    &(const struct act){
@@ -596,7 +596,7 @@ static void killed_in_a_flush_log_and_black_box_have_every_event_between_them(vo
 	    &small);
 }
 
-static void killed_between_two_frames_of_a_log_that_loops_both_have_every_event(void)
+PXT_TEST(killed_between_two_frames_of_a_log_that_loops_both_have_every_event)
 {
 	at_all_points(&(const struct act){ .name = "flush into frames",
 	                  .run = flush_it,
@@ -604,7 +604,7 @@ static void killed_between_two_frames_of_a_log_that_loops_both_have_every_event(
 	    &frames);
 }
 
-static void killed_between_two_blocks_of_a_log_that_grows_both_have_every_event(void)
+PXT_TEST(killed_between_two_blocks_of_a_log_that_grows_both_have_every_event)
 {
 	at_all_points(
 	    &(const struct act){
@@ -613,7 +613,7 @@ static void killed_between_two_blocks_of_a_log_that_grows_both_have_every_event(
 }
 
 /* DEC-14, DEC-29, DEC-42 */
-static void killed_while_the_log_gets_full_log_and_black_box_have_every_event(void)
+PXT_TEST(killed_while_the_log_gets_full_log_and_black_box_have_every_event)
 {
 	at_all_points(&(const struct act){ .name = "flush until full",
 	                  .run = flush_it,
@@ -623,7 +623,7 @@ static void killed_while_the_log_gets_full_log_and_black_box_have_every_event(vo
 }
 
 /* DEC-29, DEC-42, POL-11 */
-static void killed_in_the_helpers_flush_log_and_black_box_have_every_event(void)
+PXT_TEST(killed_in_the_helpers_flush_log_and_black_box_have_every_event)
 {
 	at_all_points(
 	    &(const struct act){
@@ -632,7 +632,7 @@ static void killed_in_the_helpers_flush_log_and_black_box_have_every_event(void)
 }
 
 /* DEC-29, DEC-42, SHUT-06 */
-static void killed_in_shutdown_the_log_is_whole_or_says_that_it_is_not(void)
+PXT_TEST(killed_in_shutdown_the_log_is_whole_or_says_that_it_is_not)
 {
 	const struct act shut = { .name = "shutdown",
 		.run = shut_it_down,
@@ -645,7 +645,7 @@ static void killed_in_shutdown_the_log_is_whole_or_says_that_it_is_not(void)
 }
 
 /* DEC-29, DEC-42 */
-static void killed_in_a_snapshot_its_file_is_refused_or_whole(void)
+PXT_TEST(killed_in_a_snapshot_its_file_is_refused_or_whole)
 {
 	const struct act save = { .name = "snapshot",
 		.run = save_it,
@@ -655,15 +655,3 @@ static void killed_in_a_snapshot_its_file_is_refused_or_whole(void)
 	at_all_points(&save, &small);
 	at_all_points(&save, &blocks);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(killed_in_create_withlog_it_leaves_no_log_that_is_taken_for_a_whole_one),
-	PXT_CASE(killed_in_a_flush_log_and_black_box_have_every_event_between_them),
-	PXT_CASE(killed_between_two_frames_of_a_log_that_loops_both_have_every_event),
-	PXT_CASE(killed_between_two_blocks_of_a_log_that_grows_both_have_every_event),
-	PXT_CASE(killed_while_the_log_gets_full_log_and_black_box_have_every_event),
-	PXT_CASE(killed_in_the_helpers_flush_log_and_black_box_have_every_event),
-	PXT_CASE(killed_in_shutdown_the_log_is_whole_or_says_that_it_is_not),
-	PXT_CASE(killed_in_a_snapshot_its_file_is_refused_or_whole),
-};
-PXT_SUITE("black box with log: kill", cases)

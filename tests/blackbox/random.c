@@ -293,7 +293,7 @@ static void kill_one(int policy, unsigned lanes, bool recover)
 }
 
 /* DEC-42, POL-12; rulings 7, 20, 23 */
-static void processes_killed_at_random_leave_all_they_had_committed(void)
+PXT_TEST(processes_killed_at_random_leave_all_they_had_committed)
 {
 	unsigned many = PXT_SANITIZED ? 500 : 2000;
 	unsigned kills = pxt_in_full() ? many : 50;
@@ -317,8 +317,3 @@ static void processes_killed_at_random_leave_all_they_had_committed(void)
 	printf("\n    %u killed, %llu events found ", kills, (unsigned long long)events);
 	CU_ASSERT(events > kills);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(processes_killed_at_random_leave_all_they_had_committed),
-};
-PXT_SUITE("black box: killed at random", cases)

@@ -97,7 +97,7 @@ static void let_it_go(void)
 }
 
 /* SHUT-07, DEC-42; ruling 12 */
-static void a_file_stays_mapped_while_a_thread_enters_itself_there(void)
+PXT_TEST(a_file_stays_mapped_while_a_thread_enters_itself_there)
 {
 	static const int points[] = { PXT_TP_REPLICA_ENTERED, PXT_TP_REPLICA_THREAD };
 
@@ -117,7 +117,7 @@ static void a_file_stays_mapped_while_a_thread_enters_itself_there(void)
 }
 
 /* It looks for replicas after the shutdown, and finds none. */
-static void a_thread_that_comes_after_the_shutdown_touches_nothing(void)
+PXT_TEST(a_thread_that_comes_after_the_shutdown_touches_nothing)
 {
 	int fd;
 	trace_id_t trid = open_boxed(&fd);
@@ -172,7 +172,7 @@ static void *enter_and_create(void *argument)
 	return NULL;
 }
 
-static void a_thread_that_enters_itself_while_a_file_comes_is_in_it(void)
+PXT_TEST(a_thread_that_enters_itself_while_a_file_comes_is_in_it)
 {
 	static const int points[] = { PXT_TP_REPLICA_ENTERED, PXT_TP_REPLICA_THREAD };
 
@@ -195,7 +195,7 @@ static void a_thread_that_enters_itself_while_a_file_comes_is_in_it(void)
 	}
 }
 
-static void a_thread_that_was_there_before_is_in_a_new_file(void)
+PXT_TEST(a_thread_that_was_there_before_is_in_a_new_file)
 {
 	int fds[2];
 	trace_id_t first = open_boxed(&fds[0]);
@@ -247,7 +247,7 @@ static void *come_and_go(void *argument)
 }
 
 /* Streams come and go in files beside threads that enter themselves; one file sees them all. */
-static void no_thread_is_missing_in_a_file_that_stays(void)
+PXT_TEST(no_thread_is_missing_in_a_file_that_stays)
 {
 	int fd;
 	trace_id_t trid = open_boxed(&fd);
@@ -295,7 +295,7 @@ static void look_from_beside(int point)
 }
 
 /* Else another thread might write an event of it, and the process be killed. */
-static void nobody_finds_a_name_that_is_not_in_the_file(void)
+PXT_TEST(nobody_finds_a_name_that_is_not_in_the_file)
 {
 	int fd;
 	trace_id_t trid = open_boxed(&fd);
@@ -313,7 +313,7 @@ static void nobody_finds_a_name_that_is_not_in_the_file(void)
 }
 
 /* A name that a thread gives itself later is there, too. */
-static void a_registered_threads_name_is_in_every_file(void)
+PXT_TEST(a_registered_threads_name_is_in_every_file)
 {
 	int fd;
 	trace_id_t trid = open_boxed(&fd);
@@ -341,7 +341,7 @@ static void *be_the_first_mate(void *argument)
 }
 
 /* Not of the thread that makes the file, which says its name once more then. */
-static void a_thread_that_was_there_before_has_its_name_in_a_new_file(void)
+PXT_TEST(a_thread_that_was_there_before_has_its_name_in_a_new_file)
 {
 	trace_id_t trid;
 	struct box box;
@@ -360,7 +360,7 @@ static void a_thread_that_was_there_before_has_its_name_in_a_new_file(void)
 
 #if CONFIG_PTRACE_ATTACH
 /* The events of another process, too, are in the file with the thread that wrote them. */
-static void a_thread_of_an_attached_process_is_in_every_file(void)
+PXT_TEST(a_thread_of_an_attached_process_is_in_every_file)
 {
 	int fd;
 	trace_id_t trid = open_boxed(&fd);
@@ -381,18 +381,3 @@ static void a_thread_of_an_attached_process_is_in_every_file(void)
 	(void)close(fd);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_file_stays_mapped_while_a_thread_enters_itself_there),
-	PXT_CASE(a_thread_that_comes_after_the_shutdown_touches_nothing),
-	PXT_CASE(a_thread_that_enters_itself_while_a_file_comes_is_in_it),
-	PXT_CASE(a_thread_that_was_there_before_is_in_a_new_file),
-	PXT_CASE(no_thread_is_missing_in_a_file_that_stays),
-	PXT_CASE(nobody_finds_a_name_that_is_not_in_the_file),
-	PXT_CASE(a_registered_threads_name_is_in_every_file),
-	PXT_CASE(a_thread_that_was_there_before_has_its_name_in_a_new_file),
-#if CONFIG_PTRACE_ATTACH
-	PXT_CASE(a_thread_of_an_attached_process_is_in_every_file),
-#endif
-};
-PXT_SUITE("black box: replicas", cases)

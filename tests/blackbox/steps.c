@@ -144,7 +144,7 @@ static void close_it(trace_id_t trid)
 	(void)close(file);
 }
 
-static void a_name_is_there_whole_or_not_at_all(void)
+PXT_TEST(a_name_is_there_whole_or_not_at_all)
 {
 	trace_id_t trid = open_looked_at();
 	trace_event_id_t id = 0;
@@ -162,7 +162,7 @@ static void a_name_is_there_whole_or_not_at_all(void)
 	close_it(trid);
 }
 
-static void a_description_is_there_whole_or_not_at_all(void)
+PXT_TEST(a_description_is_there_whole_or_not_at_all)
 {
 	trace_id_t trid = open_looked_at();
 	trace_event_id_t id = 0;
@@ -191,7 +191,7 @@ static void *enter(void *argument)
 	return NULL;
 }
 
-static void a_thread_is_there_whole_or_not_at_all(void)
+PXT_TEST(a_thread_is_there_whole_or_not_at_all)
 {
 	trace_id_t trid = open_looked_at();
 	trace_event_id_t type = kit_type();
@@ -206,7 +206,7 @@ static void a_thread_is_there_whole_or_not_at_all(void)
 }
 
 /* Some hundred thousand instructions, of which the last ones make it a stream's. */
-static void a_file_is_a_whole_streams_or_nobodys(void)
+PXT_TEST(a_file_is_a_whole_streams_or_nobodys)
 {
 	trace_attr_t attr;
 	trace_id_t trid = 0;
@@ -231,11 +231,3 @@ static void a_file_is_a_whole_streams_or_nobodys(void)
 	box_close(&box);
 	close_it(trid);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_name_is_there_whole_or_not_at_all),
-	PXT_CASE(a_description_is_there_whole_or_not_at_all),
-	PXT_CASE(a_thread_is_there_whole_or_not_at_all),
-	PXT_CASE(a_file_is_a_whole_streams_or_nobodys),
-};
-PXT_SUITE("black box: every instruction", cases)

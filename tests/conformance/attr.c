@@ -17,7 +17,7 @@
 /* ---- Life of the object ---- */
 
 /* AINIT-01, AGNAM-01 */
-static void a_fresh_object_has_an_empty_name(void)
+PXT_TEST(a_fresh_object_has_an_empty_name)
 {
 	trace_attr_t attr;
 	char name[TRACE_NAME_MAX + 1] = "not empty";
@@ -29,7 +29,7 @@ static void a_fresh_object_has_an_empty_name(void)
 }
 
 /* AINIT-01, AINIT-02, AGMDS-01, AGSSZ-01, AGMSE-01, AGMUE-01 */
-static void every_getter_answers_on_a_fresh_object(void)
+PXT_TEST(every_getter_answers_on_a_fresh_object)
 {
 	trace_attr_t attr;
 	size_t stream = 0;
@@ -55,7 +55,7 @@ static void every_getter_answers_on_a_fresh_object(void)
 
 #if _PXT_LANES_MAX > 1
 /* AGMSE-01: what a START takes in the stream includes the mark in each lane. */
-static void a_system_event_of_several_lanes_has_a_mark_of_its_own(void)
+PXT_TEST(a_system_event_of_several_lanes_has_a_mark_of_its_own)
 {
 	size_t alone = 0;
 	size_t marked = 0;
@@ -72,7 +72,7 @@ static void a_system_event_of_several_lanes_has_a_mark_of_its_own(void)
 #endif
 
 /* AINIT-02, AGGEN-01, AGGEN-02, DEC-04 */
-static void the_generation_version_fits_an_array_of_trace_name_max(void)
+PXT_TEST(the_generation_version_fits_an_array_of_trace_name_max)
 {
 	trace_attr_t attr;
 	char version[TRACE_NAME_MAX + 1];
@@ -86,7 +86,7 @@ static void the_generation_version_fits_an_array_of_trace_name_max(void)
 }
 
 /* AINIT-02, AGCLK-01, TIM-05 */
-static void the_clock_resolution_is_positive_and_normalised(void)
+PXT_TEST(the_clock_resolution_is_positive_and_normalised)
 {
 	trace_attr_t attr;
 	struct timespec resolution = { -1, -1 };
@@ -99,7 +99,7 @@ static void the_clock_resolution_is_positive_and_normalised(void)
 }
 
 /* AINIT-04, ADEST-01 */
-static void a_destroyed_object_can_be_initialised_again(void)
+PXT_TEST(a_destroyed_object_can_be_initialised_again)
 {
 	trace_attr_t attr;
 	size_t size = 0;
@@ -112,7 +112,7 @@ static void a_destroyed_object_can_be_initialised_again(void)
 }
 
 /* DEC-05, AINIT-01 */
-static void init_overwrites_whatever_is_there(void)
+PXT_TEST(init_overwrites_whatever_is_there)
 {
 	trace_attr_t attr;
 	char name[TRACE_NAME_MAX + 1] = "x";
@@ -126,7 +126,7 @@ static void init_overwrites_whatever_is_there(void)
 }
 
 /* DEC-05, AGCRT-02 */
-static void the_creation_time_of_no_stream_is_zero(void)
+PXT_TEST(the_creation_time_of_no_stream_is_zero)
 {
 	trace_attr_t attr;
 	struct timespec created = { 7, 7 };
@@ -140,7 +140,7 @@ static void the_creation_time_of_no_stream_is_zero(void)
 
 #if _PXT_UNIT_CORE
 /* ASNAM-01, ASNAM-02, ASNAM-03, ASNAM-04, AGNAM-01, DEC-04 */
-static void names_up_to_the_limit_are_kept_and_longer_ones_cut(void)
+PXT_TEST(names_up_to_the_limit_are_kept_and_longer_ones_cut)
 {
 	trace_attr_t attr;
 	char given[TRACE_NAME_MAX + 8];
@@ -187,7 +187,7 @@ static const struct policy_row policy_table[] = {
 #define POLICY_ROWS (sizeof(policy_table) / sizeof(policy_table[0]))
 
 /* ASSFP-01, ASSFP-E1, AGSFP-01, DEC-02, LPT-14 */
-static void the_stream_policy_takes_exactly_its_own_constants(void)
+PXT_TEST(the_stream_policy_takes_exactly_its_own_constants)
 {
 	trace_attr_t attr;
 
@@ -209,7 +209,7 @@ static void the_stream_policy_takes_exactly_its_own_constants(void)
 
 #if _PXT_UNIT_TOLOG
 /* ASLFP-01, ASLFP-E1, AGLFP-01, DEC-02 */
-static void the_log_policy_takes_exactly_its_own_constants(void)
+PXT_TEST(the_log_policy_takes_exactly_its_own_constants)
 {
 	trace_attr_t attr;
 
@@ -230,7 +230,7 @@ static void the_log_policy_takes_exactly_its_own_constants(void)
 }
 
 /* AINIT-01, AGLFP-01, AGLSZ-01 */
-static void the_log_defaults_to_loop_and_to_some_size(void)
+PXT_TEST(the_log_defaults_to_loop_and_to_some_size)
 {
 	trace_attr_t attr;
 	int policy = -1;
@@ -257,7 +257,7 @@ static int policy_in_force(trace_id_t trid)
 
 #if _PXT_UNIT_ONLINE
 /* AGSFP-02, AGSFP-03, DEC-06, ASSFP-02 */
-static void the_default_policy_without_log_is_loop(void)
+PXT_TEST(the_default_policy_without_log_is_loop)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -277,7 +277,7 @@ static void the_default_policy_without_log_is_loop(void)
 
 #if _PXT_UNIT_TOLOG
 /* AGSFP-02, AGSFP-03, CRLOG-03, DEC-06 */
-static void the_default_policy_with_log_is_flush(void)
+PXT_TEST(the_default_policy_with_log_is_flush)
 {
 	trace_attr_t attr;
 	int fd = pxt_temp_file();
@@ -294,7 +294,7 @@ static void the_default_policy_with_log_is_flush(void)
 }
 
 /* ASSFP-02, ASSFP-03 */
-static void an_explicit_policy_overrides_the_default_with_log(void)
+PXT_TEST(an_explicit_policy_overrides_the_default_with_log)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 		POSIX_TRACE_FLUSH };
@@ -325,7 +325,7 @@ static off_t bytes_of(int fd)
 }
 
 /* ASSFP-03 */
-static void a_loop_stream_with_log_is_flushed_only_on_request(void)
+PXT_TEST(a_loop_stream_with_log_is_flushed_only_on_request)
 {
 	trace_attr_t attr;
 	trace_event_id_t id = pxt_open_event("attr_flush_on_request");
@@ -354,7 +354,7 @@ static void a_loop_stream_with_log_is_flushed_only_on_request(void)
 
 #if _PXT_UNIT_ONLINE
 /* ASSFP-02, POL-11, CREATE-E3 */
-static void flush_without_log_fails_at_create(void)
+PXT_TEST(flush_without_log_fails_at_create)
 {
 	trace_attr_t attr;
 	trace_id_t trid = 77;
@@ -394,7 +394,7 @@ static const struct size_row size_table[] = {
 };
 
 /* AGLSZ-01, ASLSZ-01, AGMDS-01, ASMDS-01, AGSSZ-01, ASSSZ-01, DEC-07, DEC-08 */
-static void sizes_read_back_as_they_were_set(void)
+PXT_TEST(sizes_read_back_as_they_were_set)
 {
 	for (size_t i = 0; i < sizeof(size_table) / sizeof(size_table[0]); i++) {
 		const struct size_row *row = &size_table[i];
@@ -412,7 +412,7 @@ static void sizes_read_back_as_they_were_set(void)
 
 #if SIZE_MAX > UINT32_MAX
 /* AGSSZ-01, ASSSZ-01, AGLSZ-01, ASLSZ-01 */
-static void sizes_of_more_than_32_bits_read_back_whole(void)
+PXT_TEST(sizes_of_more_than_32_bits_read_back_whole)
 {
 	const size_t large = (size_t)UINT32_MAX + 4098;
 	trace_attr_t attr;
@@ -433,7 +433,7 @@ static void sizes_of_more_than_32_bits_read_back_whole(void)
 #endif
 
 /* DEC-07, ASMDS-E1, LPT-12 */
-static void a_data_size_beyond_the_maximum_changes_nothing(void)
+PXT_TEST(a_data_size_beyond_the_maximum_changes_nothing)
 {
 	static const size_t beyond[] = { 4096, 65536, SIZE_MAX / 2, SIZE_MAX };
 	trace_attr_t attr;
@@ -449,7 +449,7 @@ static void a_data_size_beyond_the_maximum_changes_nothing(void)
 
 #if CONFIG_PTRACE_LIMIT_STREAM_SIZE
 /* ASSSZ-01, ASSSZ-E1, LPT-11 */
-static void a_stream_size_beyond_the_maximum_changes_nothing(void)
+PXT_TEST(a_stream_size_beyond_the_maximum_changes_nothing)
 {
 	static const size_t beyond[] = { (size_t)CONFIG_PTRACE_MAX_STREAM_SIZE + 1, SIZE_MAX };
 	trace_attr_t attr;
@@ -466,7 +466,7 @@ static void a_stream_size_beyond_the_maximum_changes_nothing(void)
 #endif
 
 /* AGMUE-01, AGMUE-02, SIZ-02, DEC-07 */
-static void user_event_sizes_never_decrease_and_stop_at_the_truncated_record(void)
+PXT_TEST(user_event_sizes_never_decrease_and_stop_at_the_truncated_record)
 {
 	trace_attr_t attr;
 	size_t last = 0;
@@ -491,7 +491,7 @@ static void user_event_sizes_never_decrease_and_stop_at_the_truncated_record(voi
 
 #if _PXT_UNIT_FILTER
 /* AGMSE-01, SIZ-03 */
-static void a_system_event_has_room_for_two_event_sets(void)
+PXT_TEST(a_system_event_has_room_for_two_event_sets)
 {
 	trace_attr_t attr;
 	size_t size = 0;
@@ -506,7 +506,7 @@ static void a_system_event_has_room_for_two_event_sets(void)
 
 #if _PXT_UNIT_TOLOG
 /* DEC-07, CRLOG-01 */
-static void a_log_without_room_for_one_event_is_refused(void)
+PXT_TEST(a_log_without_room_for_one_event_is_refused)
 {
 	trace_attr_t attr;
 	trace_id_t trid = 77;
@@ -527,7 +527,7 @@ static void a_log_without_room_for_one_event_is_refused(void)
 
 #if PXT_CAN_CREATE
 /* AINIT-05, CREATE-02 */
-static void one_object_serves_many_streams_and_later_changes_touch_none(void)
+PXT_TEST(one_object_serves_many_streams_and_later_changes_touch_none)
 {
 	trace_attr_t attr;
 	trace_attr_t got;
@@ -558,7 +558,7 @@ static void one_object_serves_many_streams_and_later_changes_touch_none(void)
 }
 
 /* AINIT-06, GATTR-03, AGCRT-01, SIZ-05 */
-static void an_object_receives_a_streams_attributes_and_outlives_it(void)
+PXT_TEST(an_object_receives_a_streams_attributes_and_outlives_it)
 {
 	trace_attr_t attr;
 	struct timespec created = { 0, 0 };
@@ -580,7 +580,7 @@ static void an_object_receives_a_streams_attributes_and_outlives_it(void)
 }
 
 /* DEC-05, GATTR-02 */
-static void attributes_can_be_got_into_an_object_never_initialised(void)
+PXT_TEST(attributes_can_be_got_into_an_object_never_initialised)
 {
 	trace_attr_t attr;
 	size_t size = 0;
@@ -595,7 +595,7 @@ static void attributes_can_be_got_into_an_object_never_initialised(void)
 }
 
 /* DEC-08, ASSSZ-01, SIZ-05 */
-static void a_small_request_is_rounded_up_and_shown(void)
+PXT_TEST(a_small_request_is_rounded_up_and_shown)
 {
 	static const size_t requests[] = { 1, 15, 17, 100, 1000, 4097 };
 	static const size_t data[] = { 16, CONFIG_PTRACE_DEFAULT_DATA_SIZE,
@@ -622,7 +622,7 @@ static void a_small_request_is_rounded_up_and_shown(void)
 
 #if PXT_CAN_WATCH
 /* ASMDS-01, DEC-07, TRU-01, TRU-02 */
-static void data_beyond_max_data_size_is_cut_on_recording(void)
+PXT_TEST(data_beyond_max_data_size_is_cut_on_recording)
 {
 	static const size_t limits[] = { 0, 1, 11, 12, 13, 16 };
 	static const char data[32] = "abcdefghijklmnopqrstuvwxyz01234";
@@ -652,7 +652,7 @@ static void data_beyond_max_data_size_is_cut_on_recording(void)
 
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
 /* ASMDS-02 */
-static void max_data_size_does_not_cut_system_events(void)
+PXT_TEST(max_data_size_does_not_cut_system_events)
 {
 	trace_attr_t attr;
 	trace_event_set_t sets[2];
@@ -704,7 +704,7 @@ static size_t logged_with(const trace_attr_t *attr)
 }
 
 /* ASLSZ-02, LOGP-03, LOGP-04 */
-static void the_log_size_bounds_all_policies_but_append(void)
+PXT_TEST(the_log_size_bounds_all_policies_but_append)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 		POSIX_TRACE_APPEND };
@@ -732,7 +732,7 @@ static void the_log_size_bounds_all_policies_but_append(void)
 }
 
 /* AGCLK-02, AGGEN-03, OPEN-05 */
-static void a_log_has_the_attributes_of_its_stream(void)
+PXT_TEST(a_log_has_the_attributes_of_its_stream)
 {
 	trace_attr_t attr;
 	trace_attr_t of[2];
@@ -763,62 +763,3 @@ static void a_log_has_the_attributes_of_its_stream(void)
 	CU_ASSERT_STRING_EQUAL(name, "logged");
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_fresh_object_has_an_empty_name),
-	PXT_CASE(every_getter_answers_on_a_fresh_object),
-	PXT_CASE(the_generation_version_fits_an_array_of_trace_name_max),
-	PXT_CASE(the_clock_resolution_is_positive_and_normalised),
-	PXT_CASE(a_destroyed_object_can_be_initialised_again),
-	PXT_CASE(init_overwrites_whatever_is_there),
-	PXT_CASE(the_creation_time_of_no_stream_is_zero),
-#if _PXT_UNIT_CORE
-	PXT_CASE(names_up_to_the_limit_are_kept_and_longer_ones_cut),
-	PXT_CASE(the_stream_policy_takes_exactly_its_own_constants),
-	PXT_CASE(sizes_read_back_as_they_were_set),
-#if SIZE_MAX > UINT32_MAX
-	PXT_CASE(sizes_of_more_than_32_bits_read_back_whole),
-#endif
-	PXT_CASE(a_data_size_beyond_the_maximum_changes_nothing),
-#if CONFIG_PTRACE_LIMIT_STREAM_SIZE
-	PXT_CASE(a_stream_size_beyond_the_maximum_changes_nothing),
-#endif
-	PXT_CASE(user_event_sizes_never_decrease_and_stop_at_the_truncated_record),
-#endif
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(the_default_policy_without_log_is_loop),
-	PXT_CASE(flush_without_log_fails_at_create),
-#endif
-#if _PXT_UNIT_TOLOG
-	PXT_CASE(the_log_policy_takes_exactly_its_own_constants),
-	PXT_CASE(the_log_defaults_to_loop_and_to_some_size),
-	PXT_CASE(the_default_policy_with_log_is_flush),
-	PXT_CASE(an_explicit_policy_overrides_the_default_with_log),
-	PXT_CASE(a_log_without_room_for_one_event_is_refused),
-#endif
-#if _PXT_LANES_MAX > 1
-	PXT_CASE(a_system_event_of_several_lanes_has_a_mark_of_its_own),
-#endif
-#if PXT_CAN_CREATE
-	PXT_CASE(one_object_serves_many_streams_and_later_changes_touch_none),
-	PXT_CASE(an_object_receives_a_streams_attributes_and_outlives_it),
-	PXT_CASE(attributes_can_be_got_into_an_object_never_initialised),
-	PXT_CASE(a_small_request_is_rounded_up_and_shown),
-#endif
-#if _PXT_UNIT_FILTER
-	PXT_CASE(a_system_event_has_room_for_two_event_sets),
-#endif
-#if PXT_CAN_WATCH
-	PXT_CASE(data_beyond_max_data_size_is_cut_on_recording),
-#endif
-#if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
-	PXT_CASE(max_data_size_does_not_cut_system_events),
-#endif
-#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
-	PXT_CASE(a_loop_stream_with_log_is_flushed_only_on_request),
-	PXT_CASE(the_log_size_bounds_all_policies_but_append),
-	PXT_CASE(a_log_has_the_attributes_of_its_stream),
-#endif
-};
-
-PXT_SUITE("attributes", cases)

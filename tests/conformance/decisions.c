@@ -49,7 +49,7 @@ static bool within(void *address, uintptr_t function)
 }
 
 /* DEC-17, INF-03, CON-22 */
-static void the_program_address_is_that_of_the_call(void)
+PXT_TEST(the_program_address_is_that_of_the_call)
 {
 	struct pxt_event event;
 	trace_event_id_t id = pxt_open_event("decisions_address");
@@ -75,7 +75,7 @@ static void the_program_address_is_that_of_the_call(void)
 }
 
 /* DEC-17, DEC-39, INF-03 */
-static void automatic_events_have_no_program_address(void)
+PXT_TEST(automatic_events_have_no_program_address)
 {
 	struct posix_trace_status_info status = { .posix_stream_status = POSIX_TRACE_RUNNING };
 	struct pxt_event event;
@@ -103,7 +103,7 @@ static void automatic_events_have_no_program_address(void)
 }
 
 /* DEC-18, TIM-01, TIM-02, INF-06, INF-07 */
-static void stamps_lie_on_the_realtime_line_of_the_creation_time(void)
+PXT_TEST(stamps_lie_on_the_realtime_line_of_the_creation_time)
 {
 	const long long tolerance = 2000000;
 	struct timespec created = { 0, 0 };
@@ -184,7 +184,7 @@ static void check_order(trace_id_t trid)
 }
 
 /* DEC-19, TIM-03, TIM-06 */
-static void what_happened_before_is_reported_before_on_one_lane(void)
+PXT_TEST(what_happened_before_is_reported_before_on_one_lane)
 {
 	trace_attr_t attr;
 
@@ -196,7 +196,7 @@ static void what_happened_before_is_reported_before_on_one_lane(void)
 }
 
 /* DEC-19, TIM-03, TIM-06 */
-static void what_happened_before_is_reported_before_with_ordered_stamps(void)
+PXT_TEST(what_happened_before_is_reported_before_with_ordered_stamps)
 {
 	trace_attr_t attr;
 
@@ -208,7 +208,7 @@ static void what_happened_before_is_reported_before_with_ordered_stamps(void)
 }
 
 /* DEC-19, TIM-04 */
-static void a_thread_reads_its_own_events_in_program_order(void)
+PXT_TEST(a_thread_reads_its_own_events_in_program_order)
 {
 	struct pxt_event event;
 	trace_event_id_t id = pxt_open_event("decisions_program_order");
@@ -230,7 +230,7 @@ static void a_thread_reads_its_own_events_in_program_order(void)
 
 #if _PXT_UNIT_USEREVENTS
 /* DEC-32, EVENT-04 */
-static void a_trace_point_leaves_errno_alone(void)
+PXT_TEST(a_trace_point_leaves_errno_alone)
 {
 	errno = 4321;
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "x", 1);
@@ -283,7 +283,7 @@ static void expect_ten(int fd)
 }
 
 /* DEC-21, LOGP-05 */
-static void a_regular_file_is_rewritten_from_its_start_under_every_policy(void)
+PXT_TEST(a_regular_file_is_rewritten_from_its_start_under_every_policy)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 		POSIX_TRACE_APPEND };
@@ -311,7 +311,7 @@ static void a_regular_file_is_rewritten_from_its_start_under_every_policy(void)
 }
 
 /* DEC-21, LOGP-05 */
-static void an_empty_append_only_file_takes_an_appended_log(void)
+PXT_TEST(an_empty_append_only_file_takes_an_appended_log)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = 0;
@@ -364,7 +364,7 @@ static void log_through(int out, int in)
 }
 
 /* DEC-21, LOGP-05, LPT-06, LPT-08 */
-static void pipes_and_sockets_take_an_appended_log(void)
+PXT_TEST(pipes_and_sockets_take_an_appended_log)
 {
 	int ends[2];
 
@@ -384,7 +384,7 @@ static bool is_open(int fd)
 }
 
 /* DEC-22, CLOSE-01, CON-12 */
-static void the_applications_descriptors_stay_open_and_are_not_needed(void)
+PXT_TEST(the_applications_descriptors_stay_open_and_are_not_needed)
 {
 	int fd = pxt_temp_file();
 	int other = dup(fd);
@@ -415,7 +415,7 @@ static void the_applications_descriptors_stay_open_and_are_not_needed(void)
 }
 
 /* DEC-22, CLOSE-01, SHUT-01 */
-static void no_descriptor_is_left_behind(void)
+PXT_TEST(no_descriptor_is_left_behind)
 {
 	int fd = pxt_temp_file();
 	int lowest = dup(fd);
@@ -434,7 +434,7 @@ static void no_descriptor_is_left_behind(void)
 }
 
 /* DEC-22, DEC-24 */
-static void descriptors_of_the_library_are_closed_by_exec(void)
+PXT_TEST(descriptors_of_the_library_are_closed_by_exec)
 {
 	int fd = pxt_temp_file();
 	int lowest = dup(fd);
@@ -450,7 +450,7 @@ static void descriptors_of_the_library_are_closed_by_exec(void)
 }
 
 /* DEC-30, OPEN-E2, LOGP-07 */
-static void a_damaged_or_short_log_is_refused(void)
+PXT_TEST(a_damaged_or_short_log_is_refused)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = pxt_log_stream(NULL, fd);
@@ -476,29 +476,3 @@ static void a_damaged_or_short_log_is_refused(void)
 	close(fd);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_WATCH
-	PXT_CASE(the_program_address_is_that_of_the_call),
-	PXT_CASE(automatic_events_have_no_program_address),
-	PXT_CASE(stamps_lie_on_the_realtime_line_of_the_creation_time),
-	PXT_CASE(what_happened_before_is_reported_before_on_one_lane),
-	PXT_CASE(what_happened_before_is_reported_before_with_ordered_stamps),
-	PXT_CASE(a_thread_reads_its_own_events_in_program_order),
-#endif
-#if _PXT_UNIT_USEREVENTS
-	PXT_CASE(a_trace_point_leaves_errno_alone),
-#endif
-#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
-	PXT_CASE(a_regular_file_is_rewritten_from_its_start_under_every_policy),
-	PXT_CASE(an_empty_append_only_file_takes_an_appended_log),
-	PXT_CASE(pipes_and_sockets_take_an_appended_log),
-	PXT_CASE(the_applications_descriptors_stay_open_and_are_not_needed),
-	PXT_CASE(no_descriptor_is_left_behind),
-	PXT_CASE(descriptors_of_the_library_are_closed_by_exec),
-	PXT_CASE(a_damaged_or_short_log_is_refused),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("decisions", cases)

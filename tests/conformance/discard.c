@@ -48,7 +48,7 @@ static uint64_t lost_in(trace_id_t trid)
 }
 
 /* ZEP-22 */
-static void the_oldest_events_stay_and_the_stream_runs_on(void)
+PXT_TEST(the_oldest_events_stay_and_the_stream_runs_on)
 {
 	st_pin(true);
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -66,7 +66,7 @@ static void the_oldest_events_stay_and_the_stream_runs_on(void)
 }
 
 /* ZEP-17, ZEP-22 */
-static void the_first_event_after_a_gap_says_how_many_are_missing(void)
+PXT_TEST(the_first_event_after_a_gap_says_how_many_are_missing)
 {
 	st_pin(true);
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -90,7 +90,7 @@ static void the_first_event_after_a_gap_says_how_many_are_missing(void)
 }
 
 /* ZEP-17: once, and what is refused later is told later */
-static void each_gap_is_told_once(void)
+PXT_TEST(each_gap_is_told_once)
 {
 	trace_id_t trid = discarding(1);
 	struct st_event event;
@@ -121,7 +121,7 @@ static void fill_up(trace_id_t trid)
 }
 
 /* ZEP-22: room for the event alone is none, as long as a gap before it is to be marked */
-static void an_event_after_a_gap_needs_one_slot_more(void)
+PXT_TEST(an_event_after_a_gap_needs_one_slot_more)
 {
 	trace_id_t trid = discarding(1);
 	struct pxt_block *block = block_of(trid);
@@ -150,7 +150,7 @@ static void an_event_after_a_gap_needs_one_slot_more(void)
 }
 
 /* ZEP-22: a larger event is refused where a smaller one still finds room */
-static void events_of_any_length_are_refused_one_by_one(void)
+PXT_TEST(events_of_any_length_are_refused_one_by_one)
 {
 	trace_id_t trid = discarding(1);
 	int last = fill(trid, 1);
@@ -164,7 +164,7 @@ static void events_of_any_length_are_refused_one_by_one(void)
 }
 
 /* ZEP-22, CLEAR-03 */
-static void clear_forgets_what_was_refused_before(void)
+PXT_TEST(clear_forgets_what_was_refused_before)
 {
 	trace_id_t trid = discarding(1);
 
@@ -179,7 +179,7 @@ static void clear_forgets_what_was_refused_before(void)
 }
 
 /* ZEP-22 */
-static void a_full_stream_can_be_stopped_and_started(void)
+PXT_TEST(a_full_stream_can_be_stopped_and_started)
 {
 	st_pin(true);
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -200,7 +200,7 @@ static void a_full_stream_can_be_stopped_and_started(void)
 }
 
 /* ZEP-22, ASSFP-01 */
-static void the_policy_is_an_attribute_and_no_logs_policy(void)
+PXT_TEST(the_policy_is_an_attribute_and_no_logs_policy)
 {
 	trace_id_t trid = discarding(1);
 	trace_attr_t attr;
@@ -217,7 +217,7 @@ static void the_policy_is_an_attribute_and_no_logs_policy(void)
 }
 
 /* ZEP-17: a forked writer that was killed after it had taken room for a mark loses no count */
-static void a_mark_that_was_never_stored_comes_with_a_later_event(void)
+PXT_TEST(a_mark_that_was_never_stored_comes_with_a_later_event)
 {
 	trace_id_t trid = discarding(1);
 	int last = fill(trid, 3);
@@ -233,17 +233,3 @@ static void a_mark_that_was_never_stored_comes_with_a_later_event(void)
 	PXT_EQ(lost_in(trid), 4);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(the_oldest_events_stay_and_the_stream_runs_on),
-	PXT_CASE(the_first_event_after_a_gap_says_how_many_are_missing),
-	PXT_CASE(each_gap_is_told_once),
-	PXT_CASE(an_event_after_a_gap_needs_one_slot_more),
-	PXT_CASE(events_of_any_length_are_refused_one_by_one),
-	PXT_CASE(clear_forgets_what_was_refused_before),
-	PXT_CASE(a_full_stream_can_be_stopped_and_started),
-	PXT_CASE(the_policy_is_an_attribute_and_no_logs_policy),
-	PXT_CASE(a_mark_that_was_never_stored_comes_with_a_later_event),
-};
-
-PXT_SUITE("discard", cases)

@@ -474,7 +474,7 @@ static atomic_bool wait_is_over;
 static void *send_signals(void *argument)
 {
 	/* Until one of them met the call: the first ones may come before it. */
-	for (int i = 0; i < 100 && !atomic_load(&wait_is_over); i++) {
+	for (int i = 0; i < 3000 && !atomic_load(&wait_is_over); i++) {
 		pxt_sleep_ms(10);
 		pthread_kill(waiting_thread, SIGUSR1);
 	}
@@ -660,7 +660,7 @@ static const struct error_row rows[] = {
 /* CREATE-E1, CREATE-E3, CREATE-E4, CREATE-E5, CREATE-E6, CRLOG-E1, CRLOG-E2, CRLOG-E3, LOGP-05, FLUSH-E2,
  * FLUSH-E3, SHUT-E2, SHUT-E3, EVOPEN-E1, TREVO-E2, EVNAM-E2, TIMED-E2, TIMED-E3, TIMED-E4, GETNX-E2, OPEN-E2,
  * ERR-01, ERR-02, ERR-03, PROC-01, DEC-20, DEC-21, DEC-30, DEC-33, DEC-35, DEC-40 */
-static void each_function_returns_the_errors_that_its_page_lists(void)
+PXT_TEST(each_function_returns_the_errors_that_its_page_lists)
 {
 	for (const struct error_row *row = rows; row->function; row++) {
 		int got = row->provoke();
@@ -671,7 +671,7 @@ static void each_function_returns_the_errors_that_its_page_lists(void)
 
 #if _PXT_UNIT_ONLINE
 /* CREATE-10, CREATE-07, SHUT-08, DEC-36 */
-static void failures_cost_no_stream(void)
+PXT_TEST(failures_cost_no_stream)
 {
 	for (int round = 0; round < 3; round++) {
 		for (const struct error_row *row = rows; row->function; row++) {
@@ -683,7 +683,7 @@ static void failures_cost_no_stream(void)
 }
 
 /* CREATE-10, CREATE-E4 */
-static void a_create_that_fails_at_any_allocation_leaves_nothing_behind(void)
+PXT_TEST(a_create_that_fails_at_any_allocation_leaves_nothing_behind)
 {
 	for (unsigned n = 1; n < 100; n++) {
 		pxt_fault_arm(&pxt_fault_alloc, n, ENOMEM);
@@ -742,7 +742,7 @@ static void end_storm(pthread_t sender)
 
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
 /* CREATE-E2, START-E2, STOP-E2, GFILT-E2, SFILT-E2, SFILT-05, DEC-35 */
-static void control_calls_are_never_interrupted(void)
+PXT_TEST(control_calls_are_never_interrupted)
 {
 	trace_event_set_t set;
 	trace_id_t trid = 0;
@@ -763,7 +763,7 @@ static void control_calls_are_never_interrupted(void)
 
 #if PXT_CAN_LOG
 /* OPEN-E1, CREATE-E2, DEC-35 */
-static void calls_that_use_files_are_never_interrupted(void)
+PXT_TEST(calls_that_use_files_are_never_interrupted)
 {
 	int fd = pxt_temp_file();
 	pthread_t sender = begin_storm();
@@ -788,7 +788,7 @@ static void calls_that_use_files_are_never_interrupted(void)
 
 #if _PXT_UNIT_ONLINE && PXT_CHECKS_ARGUMENTS
 /* DEC-02, GETNX-05, DEC-33 */
-static void readers_refuse_missing_places_and_consume_nothing(void)
+PXT_TEST(readers_refuse_missing_places_and_consume_nothing)
 {
 	struct posix_trace_event_info event;
 	char data[16];
@@ -820,7 +820,7 @@ static void readers_refuse_missing_places_and_consume_nothing(void)
 
 #if PXT_CAN_CREATE && PXT_CHECKS_ARGUMENTS
 /* DEC-02 */
-static void stores_to_nowhere_are_refused(void)
+PXT_TEST(stores_to_nowhere_are_refused)
 {
 	trace_event_id_t id = 0;
 	int unavailable = 0;
@@ -837,7 +837,7 @@ static void stores_to_nowhere_are_refused(void)
 
 #if _PXT_UNIT_USEREVENTS && PXT_CHECKS_ARGUMENTS
 /* DEC-02 */
-static void names_from_nowhere_are_refused(void)
+PXT_TEST(names_from_nowhere_are_refused)
 {
 	trace_event_id_t id = STALE;
 
@@ -846,28 +846,3 @@ static void names_from_nowhere_are_refused(void)
 	PXT_EQ(id, STALE);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(each_function_returns_the_errors_that_its_page_lists),
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(failures_cost_no_stream),
-	PXT_CASE(a_create_that_fails_at_any_allocation_leaves_nothing_behind),
-#endif
-#if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
-	PXT_CASE(control_calls_are_never_interrupted),
-#endif
-#if PXT_CAN_LOG
-	PXT_CASE(calls_that_use_files_are_never_interrupted),
-#endif
-#if _PXT_UNIT_ONLINE && PXT_CHECKS_ARGUMENTS
-	PXT_CASE(readers_refuse_missing_places_and_consume_nothing),
-#endif
-#if PXT_CAN_CREATE && PXT_CHECKS_ARGUMENTS
-	PXT_CASE(stores_to_nowhere_are_refused),
-#endif
-#if _PXT_UNIT_USEREVENTS && PXT_CHECKS_ARGUMENTS
-	PXT_CASE(names_from_nowhere_are_refused),
-#endif
-};
-
-PXT_SUITE("errors", cases)

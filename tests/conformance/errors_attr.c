@@ -97,7 +97,7 @@ union attr_output {
 };
 
 /* ERR-01, AGCLK-01, AGCRT-01, AGGEN-01, AGNAM-01, AGMSE-01, ADEST-01 */
-static void attribute_functions_return_zero_and_leave_errno_alone(void)
+PXT_TEST(attribute_functions_return_zero_and_leave_errno_alone)
 {
 	trace_attr_t attr;
 	union attr_output out;
@@ -128,7 +128,7 @@ static void check_bad_attr(const struct attr_row *row, trace_attr_t *attr, const
 
 /* ADEST-E1, ADEST-02, AGCLK-E1, AGCRT-E1, AGGEN-E1, AGNAM-E1, AGLFP-E1, ASLFP-E1, AGSFP-E1, ASSFP-E1,
  * AGLSZ-E1, ASLSZ-E1, AGMDS-E1, ASMDS-E1, AGMSE-E1, AGMUE-E1, AGSSZ-E1, ASSSZ-E1, DEC-02, DEC-05 */
-static void attribute_functions_refuse_what_is_no_attributes_object(void)
+PXT_TEST(attribute_functions_refuse_what_is_no_attributes_object)
 {
 	trace_attr_t attr;
 
@@ -149,12 +149,3 @@ static void attribute_functions_refuse_what_is_no_attributes_object(void)
 	PXT_EQ(posix_trace_attr_init(NULL), EINVAL);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(attribute_functions_return_zero_and_leave_errno_alone),
-#if PXT_CHECKS_ARGUMENTS
-	PXT_CASE(attribute_functions_refuse_what_is_no_attributes_object),
-#endif
-};
-
-PXT_SUITE("errors of attribute functions", cases)

@@ -26,7 +26,7 @@ static bool member(const trace_event_set_t *set, trace_event_id_t id)
 }
 
 /* SETEMP-01 */
-static void an_emptied_set_has_no_member_whatever_it_held(void)
+PXT_TEST(an_emptied_set_has_no_member_whatever_it_held)
 {
 	trace_event_set_t set;
 	static const unsigned char before[] = { 0x00, 0xff, 0x55 };
@@ -40,7 +40,7 @@ static void an_emptied_set_has_no_member_whatever_it_held(void)
 }
 
 /* SETADD-01, SETDEL-01, SETMEM-01 */
-static void each_type_is_added_and_removed_alone(void)
+PXT_TEST(each_type_is_added_and_removed_alone)
 {
 	trace_event_set_t set;
 
@@ -61,7 +61,7 @@ static void each_type_is_added_and_removed_alone(void)
 }
 
 /* SETADD-01, SETDEL-01, SETMEM-01 */
-static void other_members_stay_as_they_are(void)
+PXT_TEST(other_members_stay_as_they_are)
 {
 	static bool model[_PXT_EVENT_IDS];
 	trace_event_set_t set;
@@ -93,7 +93,7 @@ static const struct fill_row {
 };
 
 /* SETFILL-01, SETFILL-02, SETFILL-03, DEC-27 */
-static void fill_makes_the_set_it_is_asked_for_whatever_it_held(void)
+PXT_TEST(fill_makes_the_set_it_is_asked_for_whatever_it_held)
 {
 	trace_event_set_t set;
 
@@ -116,7 +116,7 @@ static void fill_makes_the_set_it_is_asked_for_whatever_it_held(void)
 
 #if _PXT_UNIT_USEREVENTS
 /* SETFILL-02, SETFILL-03, DEC-27 */
-static void all_events_holds_names_opened_before_and_after(void)
+PXT_TEST(all_events_holds_names_opened_before_and_after)
 {
 	trace_event_set_t all;
 	trace_event_set_t system;
@@ -134,7 +134,7 @@ static void all_events_holds_names_opened_before_and_after(void)
 
 #if PXT_CAN_CREATE
 /* SETFILL-01 */
-static void system_events_holds_every_listed_type_that_is_no_user_type(void)
+PXT_TEST(system_events_holds_every_listed_type_that_is_no_user_type)
 {
 	trace_event_set_t set;
 	trace_event_id_t id = 0;
@@ -151,7 +151,7 @@ static void system_events_holds_every_listed_type_that_is_no_user_type(void)
 }
 
 /* SETADD-03, SFILT-02 */
-static void a_set_changed_after_set_filter_leaves_the_stream_alone(void)
+PXT_TEST(a_set_changed_after_set_filter_leaves_the_stream_alone)
 {
 	trace_event_set_t set;
 	trace_event_set_t got;
@@ -175,7 +175,7 @@ static void a_set_changed_after_set_filter_leaves_the_stream_alone(void)
 
 #if PXT_CHECKS_ARGUMENTS
 /* SETADD-E1, SETDEL-E1, SETEMP-E1, SETFILL-E1, SETMEM-E1, DEC-02, ERR-03 */
-static void arguments_no_set_can_take_are_refused_and_change_nothing(void)
+PXT_TEST(arguments_no_set_can_take_are_refused_and_change_nothing)
 {
 	static const trace_event_id_t ids[] = { _PXT_EVENT_IDS, _PXT_EVENT_IDS + 1, 0x7fffffff,
 		(trace_event_id_t)-1 };
@@ -207,25 +207,3 @@ static void arguments_no_set_can_take_are_refused_and_change_nothing(void)
 #endif
 
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_FILTER
-	PXT_CASE(an_emptied_set_has_no_member_whatever_it_held),
-	PXT_CASE(each_type_is_added_and_removed_alone),
-	PXT_CASE(other_members_stay_as_they_are),
-	PXT_CASE(fill_makes_the_set_it_is_asked_for_whatever_it_held),
-#if _PXT_UNIT_USEREVENTS
-	PXT_CASE(all_events_holds_names_opened_before_and_after),
-#endif
-#if PXT_CAN_CREATE
-	PXT_CASE(system_events_holds_every_listed_type_that_is_no_user_type),
-	PXT_CASE(a_set_changed_after_set_filter_leaves_the_stream_alone),
-#endif
-#if PXT_CHECKS_ARGUMENTS
-	PXT_CASE(arguments_no_set_can_take_are_refused_and_change_nothing),
-#endif
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("eventset", cases)

@@ -39,7 +39,7 @@ static bool same(const trace_event_set_t *a, const trace_event_set_t *b)
 }
 
 /* GFILT-01, POL-01, CREATE-03 */
-static void the_filter_of_a_new_stream_is_empty(void)
+PXT_TEST(the_filter_of_a_new_stream_is_empty)
 {
 	trace_event_set_t empty;
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -71,7 +71,7 @@ static const struct how_row {
 #define HOW_ROWS (sizeof(how_table) / sizeof(how_table[0]))
 
 /* SFILT-02, SFILT-03, GFILT-01 */
-static void set_add_and_sub_give_what_their_names_say_in_every_state(void)
+PXT_TEST(set_add_and_sub_give_what_their_names_say_in_every_state)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 
@@ -93,7 +93,7 @@ static void set_add_and_sub_give_what_their_names_say_in_every_state(void)
 
 #if PXT_CHECKS_ARGUMENTS
 /* SFILT-E1, GFILT-E1, DEC-02 */
-static void a_bad_how_or_set_changes_nothing(void)
+PXT_TEST(a_bad_how_or_set_changes_nothing)
 {
 	static const int hows[] = { 0, -1, 4, 1000, INT_MIN, INT_MAX };
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -146,7 +146,7 @@ static void expect_filter_event(
 }
 
 /* SFILT-01, CON-23, EVENT-03, CREATE-03 */
-static void types_in_the_filter_are_left_out_and_all_others_recorded(void)
+PXT_TEST(types_in_the_filter_are_left_out_and_all_others_recorded)
 {
 	trace_event_id_t in = pxt_open_event("filter_in");
 	trace_event_id_t out = pxt_open_event("filter_out");
@@ -172,7 +172,7 @@ static void types_in_the_filter_are_left_out_and_all_others_recorded(void)
 }
 
 /* SFILT-04, SYS-05 */
-static void only_a_change_while_running_is_recorded_with_both_filters(void)
+PXT_TEST(only_a_change_while_running_is_recorded_with_both_filters)
 {
 	trace_id_t trid = pxt_stream(0, 0, 0);
 	trace_event_set_t first = SET(40);
@@ -194,7 +194,7 @@ static void only_a_change_while_running_is_recorded_with_both_filters(void)
 }
 
 /* SFILT-06 */
-static void events_recorded_before_a_change_stay(void)
+PXT_TEST(events_recorded_before_a_change_stay)
 {
 	trace_event_id_t id = pxt_open_event("filter_recorded");
 	trace_id_t trid = watched();
@@ -208,7 +208,7 @@ static void events_recorded_before_a_change_stay(void)
 }
 
 /* SYS-03, SFILT-03 */
-static void start_carries_the_filter_in_force(void)
+PXT_TEST(start_carries_the_filter_in_force)
 {
 	trace_id_t trid = pxt_stream(0, 0, 0);
 	trace_event_set_t set = SET(40, POSIX_TRACE_UNNAMED_USEREVENT);
@@ -229,7 +229,7 @@ static void start_carries_the_filter_in_force(void)
 }
 
 /* SYS-12, DEC-15, SFILT-01 */
-static void system_events_are_filtered_like_user_events(void)
+PXT_TEST(system_events_are_filtered_like_user_events)
 {
 	trace_id_t trid = pxt_stream(0, 0, 0);
 	struct posix_trace_status_info status;
@@ -247,7 +247,7 @@ static void system_events_are_filtered_like_user_events(void)
 }
 
 /* DEC-15, SYS-12 */
-static void a_change_is_judged_by_the_filter_before_it(void)
+PXT_TEST(a_change_is_judged_by_the_filter_before_it)
 {
 	trace_id_t trid = watched();
 	trace_event_set_t with = SET(POSIX_TRACE_FILTER);
@@ -264,7 +264,7 @@ static void a_change_is_judged_by_the_filter_before_it(void)
 }
 
 /* DEC-15, POL-09 */
-static void an_automatic_stop_happens_even_when_its_event_is_filtered(void)
+PXT_TEST(an_automatic_stop_happens_even_when_its_event_is_filtered)
 {
 	struct posix_trace_status_info status = { .posix_stream_status = 0 };
 	trace_event_id_t id = pxt_open_event("filter_automatic");
@@ -293,7 +293,7 @@ static void an_automatic_stop_happens_even_when_its_event_is_filtered(void)
 }
 
 /* CON-04, CON-24, SFILT-01 */
-static void each_stream_has_a_filter_of_its_own(void)
+PXT_TEST(each_stream_has_a_filter_of_its_own)
 {
 	trace_event_id_t a = pxt_open_event("filter_stream_a");
 	trace_event_id_t b = pxt_open_event("filter_stream_b");
@@ -319,7 +319,7 @@ static void each_stream_has_a_filter_of_its_own(void)
 }
 
 /* LPT-33 */
-static void wanted_follows_the_filter_and_the_state(void)
+PXT_TEST_FRESH(wanted_follows_the_filter_and_the_state)
 {
 	trace_event_id_t id = pxt_open_event("filter_wanted");
 	trace_event_set_t set = SET(id);
@@ -355,7 +355,7 @@ static void *write_storm(void *argument)
 }
 
 /* SETFILL-03, SFILT-01: "all events" holds for types that come later, too */
-static void a_type_that_is_defined_while_all_events_are_filtered_is_filtered(void)
+PXT_TEST(a_type_that_is_defined_while_all_events_are_filtered_is_filtered)
 {
 	static const int fills[] = { POSIX_TRACE_ALL_EVENTS, POSIX_TRACE_WOPID_EVENTS };
 
@@ -406,7 +406,7 @@ static void check_storm(trace_id_t trid, trace_event_id_t out, trace_event_id_t 
 }
 
 /* SFILT-07 */
-static void after_return_the_new_filter_governs_all_threads(void)
+PXT_TEST(after_return_the_new_filter_governs_all_threads)
 {
 	pthread_t threads[2];
 
@@ -439,7 +439,7 @@ static bool is_in(const trace_event_set_t *set, trace_event_id_t id)
 }
 
 /* SHARK-24, SHARK-44: a family is what its types' names have in common */
-static void a_group_has_the_types_whose_names_match(void)
+PXT_TEST(a_group_has_the_types_whose_names_match)
 {
 	static const char *const names[] = { "net_rx", "net_tx", "net_tx_done", "disk_tx", "net" };
 	static const struct {
@@ -474,7 +474,7 @@ static void a_group_has_the_types_whose_names_match(void)
 }
 
 /* SHARK-24: what was in the set stays, and system types have names, too */
-static void a_group_is_added_to_what_the_set_has(void)
+PXT_TEST(a_group_is_added_to_what_the_set_has)
 {
 	trace_event_set_t set;
 	trace_event_set_t system;
@@ -488,33 +488,3 @@ static void a_group_is_added_to_what_the_set_has(void)
 	CU_ASSERT(same(&set, &system));
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_EVENT_GROUPS && _PXT_UNIT_USEREVENTS && PXT_CAN_CREATE
-	PXT_CASE(a_group_has_the_types_whose_names_match),
-	PXT_CASE(a_group_is_added_to_what_the_set_has),
-#endif
-#if _PXT_UNIT_FILTER && PXT_CAN_CREATE
-	PXT_CASE(the_filter_of_a_new_stream_is_empty),
-	PXT_CASE(set_add_and_sub_give_what_their_names_say_in_every_state),
-#if PXT_CHECKS_ARGUMENTS
-	PXT_CASE(a_bad_how_or_set_changes_nothing),
-#endif
-#endif
-#if _PXT_UNIT_FILTER && PXT_CAN_WATCH
-	PXT_CASE(types_in_the_filter_are_left_out_and_all_others_recorded),
-	PXT_CASE(only_a_change_while_running_is_recorded_with_both_filters),
-	PXT_CASE(events_recorded_before_a_change_stay),
-	PXT_CASE(start_carries_the_filter_in_force),
-	PXT_CASE(system_events_are_filtered_like_user_events),
-	PXT_CASE(a_change_is_judged_by_the_filter_before_it),
-	PXT_CASE(an_automatic_stop_happens_even_when_its_event_is_filtered),
-	PXT_CASE(each_stream_has_a_filter_of_its_own),
-	PXT_CASE_FRESH(wanted_follows_the_filter_and_the_state),
-	PXT_CASE(after_return_the_new_filter_governs_all_threads),
-	PXT_CASE(a_type_that_is_defined_while_all_events_are_filtered_is_filtered),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("filter", cases)

@@ -27,7 +27,7 @@ typedef char posix_trace_status_info;
 #define TYPE_IS(expression, type) _Generic((expression), type : 1, default : 0)
 
 /* HDR-01 */
-static void event_info_has_the_members_of_the_standard(void)
+PXT_TEST(event_info_has_the_members_of_the_standard)
 {
 	struct posix_trace_event_info info;
 
@@ -41,7 +41,7 @@ static void event_info_has_the_members_of_the_standard(void)
 }
 
 /* HDR-02 */
-static void status_info_has_the_members_of_the_standard(void)
+PXT_TEST(status_info_has_the_members_of_the_standard)
 {
 	struct posix_trace_status_info info;
 
@@ -56,7 +56,7 @@ static void status_info_has_the_members_of_the_standard(void)
 }
 
 /* HDR-03, LIM-08, DEC-03 */
-static void the_types_exist_once_the_header_is_included(void)
+PXT_TEST(the_types_exist_once_the_header_is_included)
 {
 	CU_ASSERT(sizeof(size_t) != 0);
 	CU_ASSERT(sizeof(trace_attr_t) != 0);
@@ -114,7 +114,7 @@ static const struct constant_row constant_table[] = { CONSTANTS(AS_ROW) };
 #define CONSTANT_COUNT (sizeof(constant_table) / sizeof(constant_table[0]))
 
 /* HDR-04, HDR-05, HDR-06, DEC-01 */
-static void constants_of_one_group_are_distinct(void)
+PXT_TEST(constants_of_one_group_are_distinct)
 {
 	for (size_t i = 0; i < CONSTANT_COUNT; i++) {
 		for (size_t j = 0; j < i; j++) {
@@ -127,13 +127,13 @@ static void constants_of_one_group_are_distinct(void)
 }
 
 /* HDR-04, STA-02 */
-static void no_overrun_is_zero(void)
+PXT_TEST(no_overrun_is_zero)
 {
 	PXT_EQ(POSIX_TRACE_NO_OVERRUN, 0);
 }
 
 /* HDR-05, DEC-01 */
-static void both_spellings_of_the_unnamed_event_are_one(void)
+PXT_TEST(both_spellings_of_the_unnamed_event_are_one)
 {
 	PXT_EQ(POSIX_TRACE_UNNAMED_USER_EVENT, POSIX_TRACE_UNNAMED_USEREVENT);
 	PXT_EQ(CONSTANT_UNNAMED, CONSTANT_POSIX_TRACE_UNNAMED_USEREVENT);
@@ -141,7 +141,7 @@ static void both_spellings_of_the_unnamed_event_are_one(void)
 
 #if PXT_CAN_CREATE
 /* HDR-06 */
-static void no_event_constant_is_an_invalid_identifier(void)
+PXT_TEST(no_event_constant_is_an_invalid_identifier)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 
@@ -179,7 +179,7 @@ FUNCTION(int, get_attr, (trace_id_t, trace_attr_t *))
 FUNCTION(int, get_status, (trace_id_t, struct posix_trace_status_info *))
 
 /* HDR-07 */
-static void functions_of_every_configuration_have_the_prototypes_of_the_standard(void)
+PXT_TEST(functions_of_every_configuration_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(attr_destroy);
 	IS_THERE(attr_init);
@@ -211,7 +211,7 @@ FUNCTION(int, start, (trace_id_t))
 FUNCTION(int, stop, (trace_id_t))
 
 /* HDR-07 */
-static void core_functions_have_the_prototypes_of_the_standard(void)
+PXT_TEST(core_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(attr_setname);
 	IS_THERE(attr_setmaxdatasize);
@@ -237,7 +237,7 @@ FUNCTION(int, trygetnext_event,
         int *restrict))
 
 /* HDR-07 */
-static void online_functions_have_the_prototypes_of_the_standard(void)
+PXT_TEST(online_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(create);
 	IS_THERE(getnext_event);
@@ -255,7 +255,7 @@ FUNCTION(int, create_withlog, (pid_t, const trace_attr_t *restrict, int, trace_i
 FUNCTION(int, flush, (trace_id_t))
 
 /* HDR-07 */
-static void log_functions_have_the_prototypes_of_the_standard(void)
+PXT_TEST(log_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(attr_getlogfullpolicy);
 	IS_THERE(attr_getlogsize);
@@ -271,7 +271,7 @@ FUNCTION(void, event, (trace_event_id_t, const void *restrict, size_t))
 FUNCTION(int, eventid_open, (const char *restrict, trace_event_id_t *restrict))
 
 /* HDR-07 */
-static void user_event_functions_have_the_prototypes_of_the_standard(void)
+PXT_TEST(user_event_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(event);
 	IS_THERE(eventid_open);
@@ -290,7 +290,7 @@ FUNCTION(int, set_filter, (trace_id_t, const trace_event_set_t *, int))
 FUNCTION(int, trid_eventid_open, (trace_id_t, const char *restrict, trace_event_id_t *restrict))
 
 /* HDR-07 */
-static void filter_functions_have_the_prototypes_of_the_standard(void)
+PXT_TEST(filter_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(eventset_add);
 	IS_THERE(eventset_del);
@@ -308,7 +308,7 @@ static trace_event_set_t pass_by_value(trace_event_set_t set)
 }
 
 /* HDR-03, HDR-08, HDR-09 */
-static void event_sets_can_be_assigned_and_passed_by_value(void)
+PXT_TEST(event_sets_can_be_assigned_and_passed_by_value)
 {
 	trace_event_set_t original;
 	trace_event_set_t copy;
@@ -331,7 +331,7 @@ FUNCTION(int, open, (int, trace_id_t *))
 FUNCTION(int, rewind, (trace_id_t))
 
 /* HDR-07 */
-static void retrieval_functions_have_the_prototypes_of_the_standard(void)
+PXT_TEST(retrieval_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(close);
 	IS_THERE(open);
@@ -341,7 +341,7 @@ static void retrieval_functions_have_the_prototypes_of_the_standard(void)
 
 #if PXT_CAN_CREATE
 /* HDR-08 */
-static void identifiers_can_be_assigned(void)
+PXT_TEST(identifiers_can_be_assigned)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 	trace_id_t copy = trid;
@@ -357,14 +357,14 @@ static void identifiers_can_be_assigned(void)
 #endif
 
 /* HDR-11 */
-static void the_header_stands_alone_and_bears_repetition(void)
+PXT_TEST(the_header_stands_alone_and_bears_repetition)
 {
 	/* This file includes it first and three times more, around the headers it lives beside. */
 	CU_ASSERT_EQUAL(sizeof(posix_trace_attr_t), 1);
 }
 
 /* DEC-37 */
-static void names_of_old_texts_are_left_to_the_application(void)
+PXT_TEST(names_of_old_texts_are_left_to_the_application)
 {
 	CU_ASSERT_EQUAL(sizeof(posix_trace_attr_t), 1);
 	CU_ASSERT_EQUAL(sizeof(posix_trace_event_info), 1);
@@ -372,7 +372,7 @@ static void names_of_old_texts_are_left_to_the_application(void)
 }
 
 /* LIM-01, LIM-02, DEC-03 */
-static void limits_are_at_least_their_minima(void)
+PXT_TEST(limits_are_at_least_their_minima)
 {
 	PXT_EQ(_POSIX_TRACE_EVENT_NAME_MAX, 30);
 	PXT_EQ(_POSIX_TRACE_NAME_MAX, 8);
@@ -387,7 +387,7 @@ static void limits_are_at_least_their_minima(void)
 
 #if FULL_CONFIGURATION
 /* LIM-01, DEC-36 */
-static void a_full_configuration_has_at_least_eight_streams(void)
+PXT_TEST(a_full_configuration_has_at_least_eight_streams)
 {
 	CU_ASSERT(TRACE_SYS_MAX >= _POSIX_TRACE_SYS_MAX);
 }
@@ -415,7 +415,7 @@ static const struct option_row option_table[] = {
 };
 
 /* LIM-05, LIM-07, DEC-03 */
-static void the_options_of_the_c_library_are_left_alone(void)
+PXT_TEST(the_options_of_the_c_library_are_left_alone)
 {
 	for (const struct option_row *row = option_table; row->name; row++) {
 		PXT_CHECK(row->in_unistd == -1 || row->in_unistd == 0 || row->in_unistd == 200809L,
@@ -427,7 +427,7 @@ static void the_options_of_the_c_library_are_left_alone(void)
 }
 
 /* DEC-03 */
-static void each_unit_has_a_feature_macro_of_its_own(void)
+PXT_TEST(each_unit_has_a_feature_macro_of_its_own)
 {
 	static const int macros[] = { _PXT_UNIT_CORE, _PXT_UNIT_ONLINE, _PXT_UNIT_TOLOG,
 		_PXT_UNIT_USEREVENTS, _PXT_UNIT_FILTER, _PXT_UNIT_INHERIT, _PXT_UNIT_LOGRETRIEVAL };
@@ -437,46 +437,3 @@ static void each_unit_has_a_feature_macro_of_its_own(void)
 	CU_ASSERT(!_PXT_UNIT_ONLINE || _PXT_UNIT_CORE);
 	CU_ASSERT(!_PXT_UNIT_TOLOG || _PXT_UNIT_CORE);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(event_info_has_the_members_of_the_standard),
-	PXT_CASE(status_info_has_the_members_of_the_standard),
-	PXT_CASE(the_types_exist_once_the_header_is_included),
-	PXT_CASE(constants_of_one_group_are_distinct),
-	PXT_CASE(no_overrun_is_zero),
-	PXT_CASE(both_spellings_of_the_unnamed_event_are_one),
-	PXT_CASE(functions_of_every_configuration_have_the_prototypes_of_the_standard),
-	PXT_CASE(the_header_stands_alone_and_bears_repetition),
-	PXT_CASE(names_of_old_texts_are_left_to_the_application),
-	PXT_CASE(limits_are_at_least_their_minima),
-	PXT_CASE(the_options_of_the_c_library_are_left_alone),
-	PXT_CASE(each_unit_has_a_feature_macro_of_its_own),
-#if PXT_CAN_CREATE
-	PXT_CASE(no_event_constant_is_an_invalid_identifier),
-	PXT_CASE(identifiers_can_be_assigned),
-#endif
-#if _PXT_UNIT_CORE
-	PXT_CASE(core_functions_have_the_prototypes_of_the_standard),
-#endif
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(online_functions_have_the_prototypes_of_the_standard),
-#endif
-#if _PXT_UNIT_TOLOG
-	PXT_CASE(log_functions_have_the_prototypes_of_the_standard),
-#endif
-#if _PXT_UNIT_USEREVENTS
-	PXT_CASE(user_event_functions_have_the_prototypes_of_the_standard),
-#endif
-#if _PXT_UNIT_FILTER
-	PXT_CASE(filter_functions_have_the_prototypes_of_the_standard),
-	PXT_CASE(event_sets_can_be_assigned_and_passed_by_value),
-#endif
-#if _PXT_UNIT_LOGRETRIEVAL
-	PXT_CASE(retrieval_functions_have_the_prototypes_of_the_standard),
-#endif
-#if FULL_CONFIGURATION
-	PXT_CASE(a_full_configuration_has_at_least_eight_streams),
-#endif
-};
-
-PXT_SUITE("header", cases)

@@ -373,7 +373,7 @@ static void check_kinds(unsigned first, unsigned last)
 
 /* CREATE-06, CRLOG-02, OPEN-03, FLUSH-E1, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, TREVO-E1, GFILT-E1,
  * SFILT-E1, GETNX-E1, TIMED-E1, TRYNX-E1, REWIND-E1, CLOSE-02, CLOSE-E1, DEC-16, DEC-26, DEC-02 */
-static void living_identifiers_fit_the_functions_of_the_table(void)
+PXT_TEST(living_identifiers_fit_the_functions_of_the_table)
 {
 	check_kinds(NO_LOG, RECORDED);
 }
@@ -381,21 +381,21 @@ static void living_identifiers_fit_the_functions_of_the_table(void)
 #if PXT_CHECKS_ARGUMENTS
 /* EVNAM-E1, LSTNX-E1, LSTRW-E1, GATTR-E1, GSTAT-E1, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, ERR-01,
  * DEC-02 */
-static void what_never_was_an_identifier_fits_nothing(void)
+PXT_TEST(what_never_was_an_identifier_fits_nothing)
 {
 	check_kinds(ZERO, ALL_ONES);
 }
 #endif
 
 /* SHUT-02, CLOSE-01, EVNAM-E1, LSTNX-E1, LSTRW-E1, GATTR-E1, GSTAT-E1, ERR-03, DEC-33 */
-static void dead_identifiers_fit_nothing(void)
+PXT_TEST(dead_identifiers_fit_nothing)
 {
 	check_kinds(SHUT_NO_LOG, CLOSED);
 }
 
 #if PXT_CHECKS_ARGUMENTS
 /* DEC-32, ERR-01 */
-static void errno_is_no_channel(void)
+PXT_TEST(errno_is_no_channel)
 {
 	/* The cells above check it in every call; here once more, apart from failures of theirs. */
 	for (size_t i = 0; i < FUNCTIONS; i++) {
@@ -411,7 +411,7 @@ static void errno_is_no_channel(void)
 
 #if _PXT_UNIT_CORE && PXT_CAN_CREATE
 /* SHUT-02, CREATE-05 */
-static void an_identifier_is_not_given_out_again_soon(void)
+PXT_TEST(an_identifier_is_not_given_out_again_soon)
 {
 	trace_id_t first = pxt_any_stream(NULL);
 	struct posix_trace_status_info status;
@@ -427,17 +427,3 @@ static void an_identifier_is_not_given_out_again_soon(void)
 	}
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(living_identifiers_fit_the_functions_of_the_table),
-#if PXT_CHECKS_ARGUMENTS
-	PXT_CASE(what_never_was_an_identifier_fits_nothing),
-	PXT_CASE(errno_is_no_channel),
-#endif
-	PXT_CASE(dead_identifiers_fit_nothing),
-#if _PXT_UNIT_CORE && PXT_CAN_CREATE
-	PXT_CASE(an_identifier_is_not_given_out_again_soon),
-#endif
-};
-
-PXT_SUITE("identifiers", cases)

@@ -242,7 +242,7 @@ static void expect_from(trace_id_t trid, pid_t pid, unsigned id)
 /* ---- The attribute ---- */
 
 /* AGINH-01, ASINH-01, AGINH-E1, ASINH-E1 */
-static void the_attribute_is_close_for_child_until_it_is_set(void)
+PXT_TEST(the_attribute_is_close_for_child_until_it_is_set)
 {
 	trace_attr_t attr;
 	int value = 0;
@@ -271,7 +271,7 @@ static void the_attribute_is_close_for_child_until_it_is_set(void)
 /* ---- What children record ---- */
 
 /* PROC-04, ASINH-02, DEC-43 */
-static void a_child_records_into_the_stream_under_its_own_pid(void)
+PXT_TEST_FRESH(a_child_records_into_the_stream_under_its_own_pid)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -289,7 +289,7 @@ static void a_child_records_into_the_stream_under_its_own_pid(void)
 }
 
 /* ASINH-02 */
-static void a_childs_child_is_traced_too(void)
+PXT_TEST_FRESH(a_childs_child_is_traced_too)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -304,7 +304,7 @@ static void a_childs_child_is_traced_too(void)
 }
 
 /* PROC-03, PROC-04 */
-static void a_stream_that_closes_for_children_stays_the_parents_beside_an_inherited_one(void)
+PXT_TEST_FRESH(a_stream_that_closes_for_children_stays_the_parents_beside_an_inherited_one)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t theirs = inherited(0, true);
@@ -323,7 +323,7 @@ static void a_stream_that_closes_for_children_stays_the_parents_beside_an_inheri
 }
 
 /* DEC-43: start and stop reach children that exist already. */
-static void start_and_stop_govern_children(void)
+PXT_TEST_FRESH(start_and_stop_govern_children)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, false);
@@ -350,7 +350,7 @@ static void start_and_stop_govern_children(void)
 }
 
 /* DEC-43; ruling 7: no record was generated for the stream, so none is lost. */
-static void what_a_child_does_before_the_first_start_counts_as_nothing(void)
+PXT_TEST_FRESH(what_a_child_does_before_the_first_start_counts_as_nothing)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, false);
@@ -373,7 +373,7 @@ static void what_a_child_does_before_the_first_start_counts_as_nothing(void)
 
 #if _PXT_UNIT_FILTER
 /* DEC-43, SFILT-01 */
-static void a_filter_governs_children(void)
+PXT_TEST_FRESH(a_filter_governs_children)
 {
 	unsigned id = pxt_open_event("inherited");
 	unsigned other = pxt_open_event("inherited too");
@@ -403,7 +403,7 @@ static void a_filter_governs_children(void)
 #endif
 
 /* PROC-06 */
-static void names_agree_whoever_defines_them_and_when(void)
+PXT_TEST_FRESH(names_agree_whoever_defines_them_and_when)
 {
 	trace_id_t trid = inherited(0, true);
 	struct puppet first = make_puppet();
@@ -428,7 +428,7 @@ static void names_agree_whoever_defines_them_and_when(void)
 }
 
 /* PROC-06: descriptions belong to the map. */
-static void a_description_given_by_a_child_is_everybodys(void)
+PXT_TEST_FRESH(a_description_given_by_a_child_is_everybodys)
 {
 	unsigned id = pxt_open_event("described by a child");
 	trace_id_t trid = inherited(0, true);
@@ -446,7 +446,7 @@ static void a_description_given_by_a_child_is_everybodys(void)
 /* ---- What children do not do ---- */
 
 /* PROC-02, PROC-05, DEC-34 */
-static void a_child_does_not_control_the_stream_it_is_traced_into(void)
+PXT_TEST_FRESH(a_child_does_not_control_the_stream_it_is_traced_into)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -460,7 +460,7 @@ static void a_child_does_not_control_the_stream_it_is_traced_into(void)
 }
 
 /* DEC-23, DEC-43 */
-static void the_end_of_a_child_is_not_the_streams(void)
+PXT_TEST_FRESH(the_end_of_a_child_is_not_the_streams)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -483,7 +483,7 @@ static void the_end_of_a_child_is_not_the_streams(void)
 }
 
 /* DEC-43 */
-static void a_child_may_outlive_the_stream(void)
+PXT_TEST_FRESH(a_child_may_outlive_the_stream)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -500,7 +500,7 @@ static void a_child_may_outlive_the_stream(void)
 }
 
 /* DEC-34 */
-static void a_child_has_streams_of_its_own_beside_the_inherited_one(void)
+PXT_TEST_FRESH(a_child_has_streams_of_its_own_beside_the_inherited_one)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -526,7 +526,7 @@ static void a_child_has_streams_of_its_own_beside_the_inherited_one(void)
 
 #if CONFIG_PTRACE_POLICY_UNTIL_FULL
 /* POL-09, DEC-43 */
-static void a_child_that_fills_the_stream_stops_it_until_the_parent_has_read(void)
+PXT_TEST_FRESH(a_child_that_fills_the_stream_stops_it_until_the_parent_has_read)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(POSIX_TRACE_UNTIL_FULL, true);
@@ -559,7 +559,7 @@ static void *read_one(void *argument)
 }
 
 /* GETNX-02, DEC-38 */
-static void a_childs_event_wakes_the_parents_reader(void)
+PXT_TEST_FRESH(a_childs_event_wakes_the_parents_reader)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -598,7 +598,7 @@ static void expect_threads_of_their_own(trace_id_t log, pid_t child)
 }
 
 /* DEC-43, RET: the log says whose event it is. */
-static void the_log_of_an_inherited_stream_has_the_childrens_events(void)
+PXT_TEST_FRESH(the_log_of_an_inherited_stream_has_the_childrens_events)
 {
 	unsigned id = pxt_open_event("inherited");
 	struct puppet child;
@@ -648,7 +648,7 @@ static int record_as_a_clone(unsigned id)
 }
 
 /* DEC-34, ruling 20: without the C library's help a child is recognised at its first other call. */
-static void a_raw_clone_is_traced_from_its_first_call_on(void)
+PXT_TEST_FRESH(a_raw_clone_is_traced_from_its_first_call_on)
 {
 	unsigned id = pxt_open_event("inherited");
 	trace_id_t trid = inherited(0, true);
@@ -678,7 +678,7 @@ static void *keep_busy(void *argument)
 }
 
 /* DEC-34: only the thread that forks is in the child. */
-static void children_of_a_parent_with_busy_threads_are_traced(void)
+PXT_TEST_FRESH(children_of_a_parent_with_busy_threads_are_traced)
 {
 	unsigned busy_id = pxt_open_event("busy");
 	unsigned id = pxt_open_event("inherited");
@@ -710,32 +710,3 @@ static void children_of_a_parent_with_busy_threads_are_traced(void)
 	                                    counts.posix_cleared_np + counts.posix_held_np);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(the_attribute_is_close_for_child_until_it_is_set),
-	PXT_CASE_FRESH(a_child_records_into_the_stream_under_its_own_pid),
-	PXT_CASE_FRESH(a_childs_child_is_traced_too),
-	PXT_CASE_FRESH(a_stream_that_closes_for_children_stays_the_parents_beside_an_inherited_one),
-	PXT_CASE_FRESH(start_and_stop_govern_children),
-	PXT_CASE_FRESH(what_a_child_does_before_the_first_start_counts_as_nothing),
-#if _PXT_UNIT_FILTER
-	PXT_CASE_FRESH(a_filter_governs_children),
-#endif
-	PXT_CASE_FRESH(names_agree_whoever_defines_them_and_when),
-	PXT_CASE_FRESH(a_description_given_by_a_child_is_everybodys),
-	PXT_CASE_FRESH(a_child_does_not_control_the_stream_it_is_traced_into),
-	PXT_CASE_FRESH(the_end_of_a_child_is_not_the_streams),
-	PXT_CASE_FRESH(a_child_may_outlive_the_stream),
-	PXT_CASE_FRESH(a_child_has_streams_of_its_own_beside_the_inherited_one),
-#if CONFIG_PTRACE_POLICY_UNTIL_FULL
-	PXT_CASE_FRESH(a_child_that_fills_the_stream_stops_it_until_the_parent_has_read),
-#endif
-	PXT_CASE_FRESH(a_childs_event_wakes_the_parents_reader),
-#if PXT_CAN_LOG
-	PXT_CASE_FRESH(the_log_of_an_inherited_stream_has_the_childrens_events),
-#endif
-	PXT_CASE_FRESH(a_raw_clone_is_traced_from_its_first_call_on),
-	PXT_CASE_FRESH(children_of_a_parent_with_busy_threads_are_traced),
-};
-
-PXT_SUITE("inheritance", cases)

@@ -83,7 +83,7 @@ static int every_other(const struct posix_trace_handled_np *event, void *arg)
 }
 
 /* QNX-09, QNX-45: the handler's result decides, for its types alone. */
-static void a_handler_keeps_and_drops_events_of_its_types(void)
+PXT_TEST_FRESH(a_handler_keeps_and_drops_events_of_its_types)
 {
 	struct posix_trace_levels_np levels;
 	unsigned calls = 0;
@@ -126,7 +126,7 @@ static int look(const struct posix_trace_handled_np *event, void *arg)
 }
 
 /* QNX-45 */
-static void a_handler_is_told_of_the_event_and_its_own_events_ask_nobody(void)
+PXT_TEST_FRESH(a_handler_is_told_of_the_event_and_its_own_events_ask_nobody)
 {
 	begin(POSIX_TRACE_LOOP);
 	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], look, NULL), 0);
@@ -146,7 +146,7 @@ static int drop_all(const struct posix_trace_handled_np *event, void *arg)
 	return 0;
 }
 
-static void there_is_room_for_16_handlers_and_those_without_types_make_room(void)
+PXT_TEST_FRESH(there_is_room_for_16_handlers_and_those_without_types_make_room)
 {
 	static char args[17];
 	unsigned fine = 0;
@@ -183,7 +183,7 @@ static void *say_five(void *unused)
 }
 
 /* QNX-44 */
-static void events_of_other_threads_than_those_asked_for_are_not_recorded(void)
+PXT_TEST_FRESH(events_of_other_threads_than_those_asked_for_are_not_recorded)
 {
 	struct posix_trace_levels_np levels;
 	pthread_t self = pthread_self();
@@ -205,7 +205,7 @@ static void events_of_other_threads_than_those_asked_for_are_not_recorded(void)
 }
 
 /* QNX-43 */
-static void events_of_other_processes_than_those_asked_for_are_not_recorded(void)
+PXT_TEST_FRESH(events_of_other_processes_than_those_asked_for_are_not_recorded)
 {
 	struct posix_trace_levels_np levels;
 	pid_t self = getpid();
@@ -224,7 +224,7 @@ static void events_of_other_processes_than_those_asked_for_are_not_recorded(void
 
 #if _PXT_UNIT_INHERIT
 /* QNX-43: a child that goes on with the stream is asked the same. */
-static void a_child_is_left_out_of_a_stream_that_records_its_parent(void)
+PXT_TEST_FRESH(a_child_is_left_out_of_a_stream_that_records_its_parent)
 {
 	pid_t self = getpid();
 	trace_attr_t attr;
@@ -257,7 +257,7 @@ static int drop(const struct posix_trace_handled_np *event, void *arg)
 }
 
 /* The stream becomes an inspected one after the fork: then the child has no rules for it. */
-static void a_child_judges_by_no_rules_of_a_stream_that_is_gone(void)
+PXT_TEST_FRESH(a_child_judges_by_no_rules_of_a_stream_that_is_gone)
 {
 	trace_attr_t attr;
 	int go[2];
@@ -288,7 +288,7 @@ static void a_child_judges_by_no_rules_of_a_stream_that_is_gone(void)
 }
 
 /* Handlers are asked in the child as at the fork, whatever its parent changes afterwards. */
-static void a_child_keeps_the_rules_of_the_fork(void)
+PXT_TEST_FRESH(a_child_keeps_the_rules_of_the_fork)
 {
 	trace_attr_t attr;
 	int go[2];
@@ -333,7 +333,7 @@ static int count_calls(const struct posix_trace_handled_np *event, void *arg)
 }
 
 /* QNX-26, QNX-46: what a cheap level holds back the next one does not see. */
-static void levels_come_in_order_of_cost_and_are_counted(void)
+PXT_TEST_FRESH(levels_come_in_order_of_cost_and_are_counted)
 {
 	struct posix_trace_levels_np levels;
 	pthread_t self = pthread_self();
@@ -382,7 +382,7 @@ static trace_event_set_t *set_at_the_end(void)
 }
 
 /* All that take a set: nobody looks behind it. */
-static void a_set_is_read_to_its_end(void)
+PXT_TEST_FRESH(a_set_is_read_to_its_end)
 {
 	trace_event_set_t *set = set_at_the_end();
 	int is_member;
@@ -399,7 +399,7 @@ static void a_set_is_read_to_its_end(void)
 }
 
 /* QNX-36, QNX-37, QNX-38: per type, and what was left out is told. */
-static void a_short_type_keeps_four_bytes_and_the_others_all(void)
+PXT_TEST_FRESH(a_short_type_keeps_four_bytes_and_the_others_all)
 {
 	struct posix_trace_levels_np levels;
 	struct posix_trace_event_info info;
@@ -433,7 +433,7 @@ static void a_short_type_keeps_four_bytes_and_the_others_all(void)
 }
 
 /* QNX-36, POL-09: a stream that stopped by itself, and gets new rules, counts and restarts as before. */
-static void new_rules_leave_a_stream_that_stopped_by_itself_as_it_is(void)
+PXT_TEST_FRESH(new_rules_leave_a_stream_that_stopped_by_itself_as_it_is)
 {
 	struct posix_trace_status_info status = { 0 };
 	struct posix_trace_counts_np before;
@@ -471,7 +471,7 @@ static void new_rules_leave_a_stream_that_stopped_by_itself_as_it_is(void)
 /* ---- With other policies, and without ---- */
 
 /* A stream that does not overwrite fills with what is let through, stops, and starts again. */
-static void an_inspected_stream_keeps_its_policy(void)
+PXT_TEST_FRESH(an_inspected_stream_keeps_its_policy)
 {
 	static const int policies[] = {
 		POSIX_TRACE_UNTIL_FULL,
@@ -510,7 +510,7 @@ static void an_inspected_stream_keeps_its_policy(void)
 
 #if _PXT_UNIT_FILTER
 /* SYS-12, QNX-45: what the library records itself is not judged, also where a full stream stops. */
-static void a_change_of_the_filter_is_recorded_without_being_judged(void)
+PXT_TEST_FRESH(a_change_of_the_filter_is_recorded_without_being_judged)
 {
 	struct posix_trace_event_info info;
 	struct posix_trace_levels_np levels;
@@ -538,7 +538,7 @@ static void a_change_of_the_filter_is_recorded_without_being_judged(void)
 }
 #endif
 
-static void a_stream_in_the_place_of_an_inspected_one_lets_all_through(void)
+PXT_TEST_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through)
 {
 	pthread_t none = pthread_self();
 	struct posix_trace_levels_np levels;
@@ -561,7 +561,7 @@ static void a_stream_in_the_place_of_an_inspected_one_lets_all_through(void)
 	end();
 }
 
-static void arguments_that_cannot_be_are_refused(void)
+PXT_TEST_FRESH(arguments_that_cannot_be_are_refused)
 {
 	pthread_t threads[33] = { pthread_self() };
 	struct posix_trace_levels_np levels;
@@ -584,31 +584,3 @@ static void arguments_that_cannot_be_are_refused(void)
 	PXT_EQ(posix_trace_getlevels_np(stream, &levels), EINVAL);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if HAVE_INSPECT
-	PXT_CASE_FRESH(a_handler_keeps_and_drops_events_of_its_types),
-	PXT_CASE_FRESH(a_handler_is_told_of_the_event_and_its_own_events_ask_nobody),
-	PXT_CASE_FRESH(there_is_room_for_16_handlers_and_those_without_types_make_room),
-	PXT_CASE_FRESH(events_of_other_threads_than_those_asked_for_are_not_recorded),
-	PXT_CASE_FRESH(events_of_other_processes_than_those_asked_for_are_not_recorded),
-#if _PXT_UNIT_INHERIT
-	PXT_CASE_FRESH(a_child_is_left_out_of_a_stream_that_records_its_parent),
-	PXT_CASE_FRESH(a_child_judges_by_no_rules_of_a_stream_that_is_gone),
-	PXT_CASE_FRESH(a_child_keeps_the_rules_of_the_fork),
-#endif
-	PXT_CASE_FRESH(levels_come_in_order_of_cost_and_are_counted),
-	PXT_CASE_FRESH(a_set_is_read_to_its_end),
-	PXT_CASE_FRESH(a_short_type_keeps_four_bytes_and_the_others_all),
-	PXT_CASE_FRESH(new_rules_leave_a_stream_that_stopped_by_itself_as_it_is),
-	PXT_CASE_FRESH(an_inspected_stream_keeps_its_policy),
-#if _PXT_UNIT_FILTER
-	PXT_CASE_FRESH(a_change_of_the_filter_is_recorded_without_being_judged),
-#endif
-	PXT_CASE_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through),
-	PXT_CASE_FRESH(arguments_that_cannot_be_are_refused),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("inspect", cases)

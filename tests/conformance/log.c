@@ -17,7 +17,7 @@
 /* ---- A log gives back what the stream had ---- */
 
 /* CON-09, SHUT-05, OPEN-01, OPEN-02, LOGP-06, ASSFP-03 */
-static void a_log_holds_all_events_of_the_stream_in_order(void)
+PXT_TEST(a_log_holds_all_events_of_the_stream_in_order)
 {
 	for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_FLUSH; policy++) {
 		struct st_spec spec = { .policy = policy, .max_data = 300, .size = 1 << 17 };
@@ -44,7 +44,7 @@ static void a_log_holds_all_events_of_the_stream_in_order(void)
 }
 
 /* OPEN-05, LOGP-06, GATTR-01, AGCLK-02, AGGEN-03, EVNAM-04, CON-20 */
-static void a_log_has_the_attributes_and_names_of_its_stream(void)
+PXT_TEST(a_log_has_the_attributes_and_names_of_its_stream)
 {
 	struct st_spec spec = { .with_log = true, .fd = st_file() };
 	trace_attr_t attr;
@@ -103,7 +103,7 @@ static void a_log_has_the_attributes_and_names_of_its_stream(void)
 }
 
 /* STA-07, OPEN-05, DEC-28, LOGP-08 */
-static void the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_it(void)
+PXT_TEST(the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_it)
 {
 	struct st_spec spec = {
 		.policy = POSIX_TRACE_LOOP, .size = 1024, .log_policy = POSIX_TRACE_APPEND
@@ -129,7 +129,7 @@ static void the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_i
 }
 
 /* CON-11 */
-static void writing_and_reading_a_log_marks_the_times_of_its_file(void)
+PXT_TEST(writing_and_reading_a_log_marks_the_times_of_its_file)
 {
 	const struct timespec old[2] = { { 1000000, 0 }, { 1000000, 0 } };
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
@@ -163,7 +163,7 @@ static void writing_and_reading_a_log_marks_the_times_of_its_file(void)
 /* ---- Create ---- */
 
 /* CRLOG-03, CRLOG-04, AGSFP-03, CRLOG-01, CREATE-03, POL-01, DEC-06 */
-static void with_a_log_the_default_policy_is_flush_and_all_three_are_accepted(void)
+PXT_TEST(with_a_log_the_default_policy_is_flush_and_all_three_are_accepted)
 {
 	const int wanted[] = { 0, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
 
@@ -183,7 +183,7 @@ static void with_a_log_the_default_policy_is_flush_and_all_three_are_accepted(vo
 }
 
 /* CRLOG-01, CREATE-07, CREATE-E1, CREATE-10, SHUT-08, DEC-33 */
-static void streams_with_log_count_for_the_maximum_and_failures_leak_nothing(void)
+PXT_TEST(streams_with_log_count_for_the_maximum_and_failures_leak_nothing)
 {
 	trace_id_t trids[TRACE_SYS_MAX];
 	int fd = st_file();
@@ -213,7 +213,7 @@ static void streams_with_log_count_for_the_maximum_and_failures_leak_nothing(voi
 }
 
 /* CRLOG-E1, DEC-33 */
-static void a_descriptor_that_is_not_open_for_writing_is_ebadf(void)
+PXT_TEST(a_descriptor_that_is_not_open_for_writing_is_ebadf)
 {
 	int fd = open("/dev/null", O_RDONLY);
 	trace_id_t trid = NEVER;
@@ -227,7 +227,7 @@ static void a_descriptor_that_is_not_open_for_writing_is_ebadf(void)
 }
 
 /* CRLOG-01, DEC-21, DEC-22: a write-only descriptor, its offset anywhere, closed early */
-static void a_write_only_descriptor_is_enough_and_its_offset_does_not_matter(void)
+PXT_TEST(a_write_only_descriptor_is_enough_and_its_offset_does_not_matter)
 {
 	int fd = lk_foreign_file("something older and longer than nothing", 39);
 	char path[64];
@@ -262,7 +262,7 @@ static trace_id_t create_on(int fd, int log_policy, int *error)
 }
 
 /* CRLOG-E2, LOGP-05, DEC-21 */
-static void each_kind_of_file_takes_the_log_policies_it_can_do(void)
+PXT_TEST(each_kind_of_file_takes_the_log_policies_it_can_do)
 {
 	enum {
 		REGULAR,
@@ -309,7 +309,7 @@ static void each_kind_of_file_takes_the_log_policies_it_can_do(void)
 }
 
 /* LOGP-05, AGLFP-01: LOOP is the default where it can be, and APPEND where nothing else can. */
-static void a_log_policy_that_nobody_set_suits_the_kind_of_file(void)
+PXT_TEST(a_log_policy_that_nobody_set_suits_the_kind_of_file)
 {
 	trace_attr_t attr;
 	int error = -1;
@@ -332,7 +332,7 @@ static void a_log_policy_that_nobody_set_suits_the_kind_of_file(void)
 }
 
 /* LOGP-05, DEC-21, LOGP-03: what went through a pipe is a log when it is put into a file */
-static void a_log_that_went_through_a_pipe_can_be_read(void)
+PXT_TEST(a_log_that_went_through_a_pipe_can_be_read)
 {
 	int fds[2];
 	int error = 0;
@@ -357,7 +357,7 @@ static void a_log_that_went_through_a_pipe_can_be_read(void)
 }
 
 /* DEC-07 */
-static void a_log_size_without_room_for_anything_is_einval(void)
+PXT_TEST(a_log_size_without_room_for_anything_is_einval)
 {
 	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 	int fd = st_file();
@@ -376,7 +376,7 @@ static void a_log_size_without_room_for_anything_is_einval(void)
 }
 
 /* CRLOG-02, GETNX-09, TRYNX-E1, GETNX-E1, TIMED-E1, REWIND-E1, CLOSE-02, DEC-16 */
-static void a_stream_with_log_is_not_read_rewound_or_closed(void)
+PXT_TEST(a_stream_with_log_is_not_read_rewound_or_closed)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -400,7 +400,7 @@ static void a_stream_with_log_is_not_read_rewound_or_closed(void)
 }
 
 /* LPT-06 */
-static void the_form_of_a_log_is_what_was_set_last(void)
+PXT_TEST(the_form_of_a_log_is_what_was_set_last)
 {
 	static const int forms[] = { POSIX_TRACE_LOG_AUTO_NP, POSIX_TRACE_LOG_PLAIN_NP,
 		POSIX_TRACE_LOG_FRAMES_NP };
@@ -420,7 +420,7 @@ static void the_form_of_a_log_is_what_was_set_last(void)
 }
 
 /* LPT-06: the other attributes stay, and so does the form when they are set */
-static void the_form_of_a_log_is_set_apart_from_polling_and_ordered_stamps(void)
+PXT_TEST(the_form_of_a_log_is_set_apart_from_polling_and_ordered_stamps)
 {
 	static const int forms[] = { POSIX_TRACE_LOG_PLAIN_NP, POSIX_TRACE_LOG_AUTO_NP };
 	trace_attr_t attr;
@@ -443,23 +443,3 @@ static void the_form_of_a_log_is_set_apart_from_polling_and_ordered_stamps(void)
 	}
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_log_holds_all_events_of_the_stream_in_order),
-	PXT_CASE(a_log_has_the_attributes_and_names_of_its_stream),
-	PXT_CASE(the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_it),
-	PXT_CASE(writing_and_reading_a_log_marks_the_times_of_its_file),
-	PXT_CASE(with_a_log_the_default_policy_is_flush_and_all_three_are_accepted),
-	PXT_CASE(streams_with_log_count_for_the_maximum_and_failures_leak_nothing),
-	PXT_CASE(a_descriptor_that_is_not_open_for_writing_is_ebadf),
-	PXT_CASE(a_write_only_descriptor_is_enough_and_its_offset_does_not_matter),
-	PXT_CASE(each_kind_of_file_takes_the_log_policies_it_can_do),
-	PXT_CASE(a_log_policy_that_nobody_set_suits_the_kind_of_file),
-	PXT_CASE(a_log_that_went_through_a_pipe_can_be_read),
-	PXT_CASE(a_log_size_without_room_for_anything_is_einval),
-	PXT_CASE(a_stream_with_log_is_not_read_rewound_or_closed),
-	PXT_CASE(the_form_of_a_log_is_what_was_set_last),
-	PXT_CASE(the_form_of_a_log_is_set_apart_from_polling_and_ordered_stamps),
-};
-
-PXT_SUITE("log", cases)

@@ -65,7 +65,7 @@ static int meet_the_file_limit(void *argument)
 }
 
 /* FLUSH-E2, FLUSH-07, STA-05, STA-02, SHUT-E2, SHUT-02, DEC-40 */
-static void a_file_limit_is_efbig_from_flush_and_shutdown_and_kept_in_the_status(void)
+PXT_TEST(a_file_limit_is_efbig_from_flush_and_shutdown_and_kept_in_the_status)
 {
 	PXT_EQ(pxt_in_child(meet_the_file_limit, NULL), 0);
 }
@@ -114,7 +114,7 @@ static int lose_events_to_the_file_limit(void *argument)
 }
 
 /* CON-26, FLUSH-05, FLUSH-07: after the trouble is over */
-static void after_failed_flushes_the_log_has_gaps_but_no_duplicates(void)
+PXT_TEST(after_failed_flushes_the_log_has_gaps_but_no_duplicates)
 {
 	PXT_EQ(pxt_in_child(lose_events_to_the_file_limit, NULL), 0);
 }
@@ -159,7 +159,7 @@ static int fill_a_small_file_system(void *argument)
 }
 
 /* FLUSH-E3, SHUT-E3, FLUSH-07, STA-05 */
-static void a_full_device_is_enospc_from_flush_and_shutdown(void)
+PXT_TEST(a_full_device_is_enospc_from_flush_and_shutdown)
 {
 	int result = pxt_in_child(fill_a_small_file_system, NULL);
 
@@ -170,7 +170,7 @@ static void a_full_device_is_enospc_from_flush_and_shutdown(void)
 }
 
 /* CRLOG-E3, CREATE-10, DEC-33 */
-static void a_device_without_any_space_is_enospc_at_create(void)
+PXT_TEST(a_device_without_any_space_is_enospc_at_create)
 {
 	int fd = open("/dev/full", O_WRONLY);
 
@@ -185,12 +185,3 @@ static void a_device_without_any_space_is_enospc_at_create(void)
 	}
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_file_limit_is_efbig_from_flush_and_shutdown_and_kept_in_the_status),
-	PXT_CASE(after_failed_flushes_the_log_has_gaps_but_no_duplicates),
-	PXT_CASE(a_full_device_is_enospc_from_flush_and_shutdown),
-	PXT_CASE(a_device_without_any_space_is_enospc_at_create),
-};
-
-PXT_SUITE("log: errors", cases)

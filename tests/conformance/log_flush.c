@@ -14,7 +14,7 @@
 /* ---- Flush ---- */
 
 /* FLUSH-01, FLUSH-05, SYS-09, DEC-13 */
-static void flushes_of_a_running_stream_are_marked_and_duplicate_nothing(void)
+PXT_TEST(flushes_of_a_running_stream_are_marked_and_duplicate_nothing)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL };
 	trace_id_t trid = lk_logging(&spec);
@@ -34,7 +34,7 @@ static void flushes_of_a_running_stream_are_marked_and_duplicate_nothing(void)
 }
 
 /* FLUSH-03, FLUSH-06, POL-08, POL-09, DEC-10, DEC-13 (order of ruling 14) */
-static void a_flush_frees_the_stream_and_restarts_it(void)
+PXT_TEST(a_flush_frees_the_stream_and_restarts_it)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 2048 };
 	struct st_full full;
@@ -56,7 +56,7 @@ static void a_flush_frees_the_stream_and_restarts_it(void)
 }
 
 /* FLUSH-06, DEC-13 */
-static void an_empty_and_a_stopped_stream_can_be_flushed(void)
+PXT_TEST(an_empty_and_a_stopped_stream_can_be_flushed)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .with_log = true, .fd = st_file() };
 	trace_id_t trid = st_create(&spec);
@@ -75,7 +75,7 @@ static void an_empty_and_a_stopped_stream_can_be_flushed(void)
 }
 
 /* DEC-13: what the application stopped ends with its STOP */
-static void flushing_a_stopped_stream_adds_no_marks(void)
+PXT_TEST(flushing_a_stopped_stream_adds_no_marks)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -91,7 +91,7 @@ static void flushing_a_stopped_stream_adds_no_marks(void)
 }
 
 /* FLUSH-E1 */
-static void only_an_active_stream_with_log_can_be_flushed(void)
+PXT_TEST(only_an_active_stream_with_log_can_be_flushed)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -133,7 +133,7 @@ static int flush_status_of(trace_id_t trid)
 }
 
 /* STA-04, FLUSH-01, FLUSH-02: the log is a pipe that nobody reads for a while */
-static void the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile(void)
+PXT_TEST(the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile)
 {
 	int fds[2];
 	int error = 0;
@@ -181,7 +181,7 @@ static void the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile(voi
 }
 
 /* What the flusher makes has a stamp of its own, of all 64 bits. */
-static void the_marks_of_a_flush_are_stamped_between_what_is_around_them(void)
+PXT_TEST(the_marks_of_a_flush_are_stamped_between_what_is_around_them)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1 };
 	trace_id_t trid = lk_logging(&spec);
@@ -222,7 +222,7 @@ static void the_marks_of_a_flush_are_stamped_between_what_is_around_them(void)
 /* ---- The FLUSH policy ---- */
 
 /* POL-11, POL-08, CRLOG-03, SYS-09, DEC-13 */
-static void under_flush_the_stream_empties_itself_into_the_log(void)
+PXT_TEST(under_flush_the_stream_empties_itself_into_the_log)
 {
 	struct st_spec spec = {
 		.policy = POSIX_TRACE_FLUSH, .size = 1 << 14, .log_policy = POSIX_TRACE_APPEND
@@ -289,7 +289,7 @@ static void follow(struct tale *tale, const struct st_event *event)
 }
 
 /* POL-11, POL-12, SYS-08, SYS-09, DEC-11, DEC-12, DEC-13: faster than the log can take it */
-static void under_flush_pauses_and_losses_are_told_and_counted(void)
+PXT_TEST(under_flush_pauses_and_losses_are_told_and_counted)
 {
 	struct st_spec spec = {
 		.policy = POSIX_TRACE_FLUSH, .size = 2048, .log_policy = POSIX_TRACE_APPEND
@@ -325,17 +325,3 @@ static void under_flush_pauses_and_losses_are_told_and_counted(void)
 	    (unsigned long long)counts.posix_retrieved_np);
 	lk_close_log(log, spec.fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(flushes_of_a_running_stream_are_marked_and_duplicate_nothing),
-	PXT_CASE(a_flush_frees_the_stream_and_restarts_it),
-	PXT_CASE(an_empty_and_a_stopped_stream_can_be_flushed),
-	PXT_CASE(flushing_a_stopped_stream_adds_no_marks),
-	PXT_CASE(only_an_active_stream_with_log_can_be_flushed),
-	PXT_CASE(the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile),
-	PXT_CASE(the_marks_of_a_flush_are_stamped_between_what_is_around_them),
-	PXT_CASE(under_flush_the_stream_empties_itself_into_the_log),
-	PXT_CASE(under_flush_pauses_and_losses_are_told_and_counted),
-};
-
-PXT_SUITE("log: flush", cases)

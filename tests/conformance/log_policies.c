@@ -12,7 +12,7 @@
 /* ---- Log-full policies ---- */
 
 /* LOGP-01, LOGP-08, LOGP-09, OPEN-02, FLUSH-04 */
-static void a_looping_log_keeps_the_most_recent_events(void)
+PXT_TEST(a_looping_log_keeps_the_most_recent_events)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
 		.size = 1 << 14,
@@ -43,7 +43,7 @@ static void a_looping_log_keeps_the_most_recent_events(void)
 }
 
 /* LOGP-02, LOGP-08, LOGP-09, FLUSH-04, DEC-14 */
-static void a_log_until_full_ends_with_an_automatic_stop(void)
+PXT_TEST(a_log_until_full_ends_with_an_automatic_stop)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
 		.size = 1 << 14,
@@ -82,7 +82,7 @@ static void a_log_until_full_ends_with_an_automatic_stop(void)
 }
 
 /* LOGP-04, AGLSZ-01, ASLSZ-02 */
-static void the_log_size_bounds_the_bytes_of_events_only(void)
+PXT_TEST(the_log_size_bounds_the_bytes_of_events_only)
 {
 	const size_t log_size = 1 << 15;
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
@@ -106,7 +106,7 @@ static void the_log_size_bounds_the_bytes_of_events_only(void)
 }
 
 /* LOGP-03, LOGP-09, ASLSZ-02 */
-static void an_appending_log_grows_beyond_its_size(void)
+PXT_TEST(an_appending_log_grows_beyond_its_size)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
 		.size = 1 << 14,
@@ -129,7 +129,7 @@ static void an_appending_log_grows_beyond_its_size(void)
 }
 
 /* LOGP-08, STA-06, CREATE-03: a new log has lost nothing and is not full */
-static void the_status_of_a_new_stream_with_log_is_clean(void)
+PXT_TEST(the_status_of_a_new_stream_with_log_is_clean)
 {
 	struct st_spec spec = { .with_log = true, .fd = st_file() };
 	trace_id_t trid = st_create(&spec);
@@ -148,7 +148,7 @@ static void the_status_of_a_new_stream_with_log_is_clean(void)
 /* ---- Clear ---- */
 
 /* CLEAR-06, CLEAR-02, LOGP-09, CLEAR-07, DEC-25 */
-static void clear_empties_the_log_too(void)
+PXT_TEST(clear_empties_the_log_too)
 {
 	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
 
@@ -178,7 +178,7 @@ static void clear_empties_the_log_too(void)
 }
 
 /* CLEAR-06: numbers and sums begin anew, whatever was recorded and lost before */
-static void a_log_that_was_cleared_is_sound(void)
+PXT_TEST(a_log_that_was_cleared_is_sound)
 {
 	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
 
@@ -211,7 +211,7 @@ static void a_log_that_was_cleared_is_sound(void)
 }
 
 /* CLEAR-06: the first event afterwards is the same in stream and log */
-static void after_clear_the_log_begins_with_the_first_event_behind_it(void)
+PXT_TEST(after_clear_the_log_begins_with_the_first_event_behind_it)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -224,16 +224,3 @@ static void after_clear_the_log_begins_with_the_first_event_behind_it(void)
 	st_expect(log, "6..8 STOP0");
 	lk_close_log(log, spec.fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_looping_log_keeps_the_most_recent_events),
-	PXT_CASE(a_log_until_full_ends_with_an_automatic_stop),
-	PXT_CASE(the_log_size_bounds_the_bytes_of_events_only),
-	PXT_CASE(an_appending_log_grows_beyond_its_size),
-	PXT_CASE(the_status_of_a_new_stream_with_log_is_clean),
-	PXT_CASE(clear_empties_the_log_too),
-	PXT_CASE(a_log_that_was_cleared_is_sound),
-	PXT_CASE(after_clear_the_log_begins_with_the_first_event_behind_it),
-};
-
-PXT_SUITE("log: policies", cases)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* OPEN-03, TRYNX-E1, TIMED-05, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, DEC-16 */
-static void a_log_cannot_be_controlled(void)
+PXT_TEST(a_log_cannot_be_controlled)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t log = lk_finish(lk_logging(&spec), &spec);
@@ -31,7 +31,7 @@ static void a_log_cannot_be_controlled(void)
 }
 
 /* GETNX-04, REWIND-01, TRU-06 */
-static void a_log_stays_at_its_end_until_it_is_rewound(void)
+PXT_TEST(a_log_stays_at_its_end_until_it_is_rewound)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .max_data = 10 };
 	trace_id_t trid = lk_logging(&spec);
@@ -76,7 +76,7 @@ static int read_in_child(void *argument)
 }
 
 /* OPEN-04 */
-static void a_log_is_read_in_another_process_too(void)
+PXT_TEST(a_log_is_read_in_another_process_too)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -88,7 +88,7 @@ static void a_log_is_read_in_another_process_too(void)
 }
 
 /* OPEN-01, CON-04: two readers of one file, each with its own position */
-static void a_log_can_be_opened_twice(void)
+PXT_TEST(a_log_can_be_opened_twice)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -108,7 +108,7 @@ static void a_log_can_be_opened_twice(void)
 }
 
 /* CLOSE-01, CLOSE-02, CLOSE-E1, REWIND-E1, DEC-02, DEC-22 */
-static void close_frees_the_identifier_and_leaves_the_descriptor_open(void)
+PXT_TEST(close_frees_the_identifier_and_leaves_the_descriptor_open)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t log = lk_finish(lk_logging(&spec), &spec);
@@ -136,7 +136,7 @@ static void close_frees_the_identifier_and_leaves_the_descriptor_open(void)
 }
 
 /* OPEN-E2, DEC-30, DEC-33 */
-static void what_is_no_log_is_einval(void)
+PXT_TEST(what_is_no_log_is_einval)
 {
 	static const char zeros[100000];
 	trace_id_t trid = NEVER;
@@ -198,7 +198,7 @@ static int try_log(int fd)
 }
 
 /* OPEN-06, OPEN-E2, DEC-29, LOGP-06: cut off anywhere, the log is incomplete */
-static void a_log_without_its_end_is_einval(void)
+PXT_TEST(a_log_without_its_end_is_einval)
 {
 	int fd = short_log();
 	off_t len = (off_t)st_file_bytes(fd);
@@ -221,7 +221,7 @@ static void flip(int fd, off_t at)
 }
 
 /* OPEN-06, DEC-30 */
-static void a_damaged_log_is_refused_or_read_without_harm(void)
+PXT_TEST(a_damaged_log_is_refused_or_read_without_harm)
 {
 	int fd = short_log();
 	off_t len = (off_t)st_file_bytes(fd);
@@ -239,7 +239,7 @@ static void a_damaged_log_is_refused_or_read_without_harm(void)
 }
 
 /* CON-10, DEC-29, LOGP-06 */
-static void a_log_is_not_complete_before_shutdown(void)
+PXT_TEST(a_log_is_not_complete_before_shutdown)
 {
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
@@ -251,17 +251,3 @@ static void a_log_is_not_complete_before_shutdown(void)
 	CU_ASSERT(none == NEVER);
 	lk_close_log(lk_finish(trid, &spec), spec.fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_log_cannot_be_controlled),
-	PXT_CASE(a_log_stays_at_its_end_until_it_is_rewound),
-	PXT_CASE(a_log_is_read_in_another_process_too),
-	PXT_CASE(a_log_can_be_opened_twice),
-	PXT_CASE(close_frees_the_identifier_and_leaves_the_descriptor_open),
-	PXT_CASE(what_is_no_log_is_einval),
-	PXT_CASE(a_log_without_its_end_is_einval),
-	PXT_CASE(a_damaged_log_is_refused_or_read_without_harm),
-	PXT_CASE(a_log_is_not_complete_before_shutdown),
-};
-
-PXT_SUITE("log: reading", cases)

@@ -8,7 +8,7 @@
 
 #if PXT_CAN_CREATE
 /* ERR-01, mistake 1 */
-static void errors_are_numbers_and_not_minus_one(void)
+PXT_TEST(errors_are_numbers_and_not_minus_one)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 	struct posix_trace_status_info status;
@@ -22,7 +22,7 @@ static void errors_are_numbers_and_not_minus_one(void)
 }
 
 /* EVNAM-03, SYS-01, mistake 6 */
-static void event_names_are_the_prescribed_ones(void)
+PXT_TEST(event_names_are_the_prescribed_ones)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "";
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -37,7 +37,7 @@ static void event_names_are_the_prescribed_ones(void)
 }
 
 /* LSTNX-02, mistake 17 */
-static void the_type_list_reports_its_end(void)
+PXT_TEST(the_type_list_reports_its_end)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 	trace_event_id_t id = 0;
@@ -55,7 +55,7 @@ static void the_type_list_reports_its_end(void)
 
 #if PXT_CAN_WATCH && _PXT_UNIT_FILTER
 /* SFILT-01, POL-01, mistake 2 */
-static void a_filter_leaves_out_what_is_in_it(void)
+PXT_TEST(a_filter_leaves_out_what_is_in_it)
 {
 	trace_event_id_t kept = pxt_open_event("mistakes_kept");
 	trace_event_id_t left_out = pxt_open_event("mistakes_left_out");
@@ -76,7 +76,7 @@ static void a_filter_leaves_out_what_is_in_it(void)
 }
 
 /* SETADD-01, SFILT-01, mistake 5 */
-static void types_that_differ_by_a_multiple_of_32_are_different(void)
+PXT_TEST(types_that_differ_by_a_multiple_of_32_are_different)
 {
 	trace_event_id_t first = pxt_open_event("mistakes_first");
 	trace_event_id_t other = first;
@@ -107,7 +107,7 @@ static void types_that_differ_by_a_multiple_of_32_are_different(void)
 
 #if _PXT_UNIT_FILTER
 /* SETFILL-01, mistake 3 */
-static void fill_replaces_and_does_not_add(void)
+PXT_TEST(fill_replaces_and_does_not_add)
 {
 	trace_event_set_t set;
 	int member = 1;
@@ -121,7 +121,7 @@ static void fill_replaces_and_does_not_add(void)
 
 #if _PXT_UNIT_ONLINE
 /* TRYNX-02, GETNX-05, mistake 4 */
-static void no_event_is_success_with_unavailable_set(void)
+PXT_TEST(no_event_is_success_with_unavailable_set)
 {
 	struct posix_trace_event_info event;
 	size_t len = 0;
@@ -135,13 +135,13 @@ static void no_event_is_success_with_unavailable_set(void)
 #endif
 
 /* ASSFP-01, ASLFP-01, HDR-06, mistake 7 */
-static void flush_and_append_are_different_policies(void)
+PXT_TEST(flush_and_append_are_different_policies)
 {
 	CU_ASSERT_NOT_EQUAL(POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND);
 }
 
 /* HDR-06, mistake 8 */
-static void flush_start_and_flush_stop_are_different_types(void)
+PXT_TEST(flush_start_and_flush_stop_are_different_types)
 {
 	CU_ASSERT_NOT_EQUAL(POSIX_TRACE_FLUSH_START, POSIX_TRACE_FLUSH_STOP);
 }
@@ -160,7 +160,7 @@ static bool fill_up(trace_id_t trid, struct posix_trace_status_info *status)
 }
 
 /* POL-12, STA-02, mistake 9 */
-static void an_overrun_reaches_the_status_and_is_reset_by_it(void)
+PXT_TEST(an_overrun_reaches_the_status_and_is_reset_by_it)
 {
 	struct posix_trace_status_info status;
 
@@ -180,7 +180,7 @@ static void an_overrun_reaches_the_status_and_is_reset_by_it(void)
 }
 
 /* HDR-07, CREATE-02, mistake 10 */
-static void calls_have_the_parameters_of_the_standard(void)
+PXT_TEST(calls_have_the_parameters_of_the_standard)
 {
 	trace_id_t trid = 0;
 	trace_event_id_t id = 0;
@@ -195,7 +195,7 @@ static void calls_have_the_parameters_of_the_standard(void)
 }
 
 /* TRU-01, EVENT-02, mistake 11 */
-static void long_data_is_cut_and_not_split(void)
+PXT_TEST(long_data_is_cut_and_not_split)
 {
 	static const char data[200] = "long";
 	struct pxt_event event;
@@ -210,7 +210,7 @@ static void long_data_is_cut_and_not_split(void)
 }
 
 /* POL-04, mistake 13 */
-static void full_follows_the_present_state(void)
+PXT_TEST(full_follows_the_present_state)
 {
 	struct posix_trace_status_info status;
 	struct pxt_event event;
@@ -232,7 +232,7 @@ static void full_follows_the_present_state(void)
 }
 
 /* TRU-04, TRU-05, INF-05, mistake 16 */
-static void cut_by_the_reader_is_not_cut_by_the_writer(void)
+PXT_TEST(cut_by_the_reader_is_not_cut_by_the_writer)
 {
 	struct posix_trace_event_info event;
 	char data[64];
@@ -257,7 +257,7 @@ static void cut_by_the_reader_is_not_cut_by_the_writer(void)
 #if PXT_CAN_WATCH && _PXT_UNIT_FILTER && CONFIG_PTRACE_SYSEV_START_STOP &&                         \
     CONFIG_PTRACE_SYSEV_FILTER
 /* START-01, STOP-01, SFILT-04, SYS-02, mistake 12 */
-static void start_stop_and_filter_changes_are_events(void)
+PXT_TEST(start_stop_and_filter_changes_are_events)
 {
 	static const trace_event_id_t order[] = { POSIX_TRACE_START, POSIX_TRACE_FILTER,
 		POSIX_TRACE_STOP };
@@ -279,7 +279,7 @@ static void start_stop_and_filter_changes_are_events(void)
 #endif
 
 /* AGMSE-01, mistake 14 */
-static void the_system_event_size_is_really_stored(void)
+PXT_TEST(the_system_event_size_is_really_stored)
 {
 	trace_attr_t attr;
 	size_t size = 0;
@@ -290,42 +290,7 @@ static void the_system_event_size_is_really_stored(void)
 }
 
 /* STA-02, HDR-04, mistake 15 */
-static void no_overrun_compares_as_false(void)
+PXT_TEST(no_overrun_compares_as_false)
 {
 	CU_ASSERT(!POSIX_TRACE_NO_OVERRUN);
 }
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_CREATE
-	PXT_CASE(errors_are_numbers_and_not_minus_one),
-	PXT_CASE(event_names_are_the_prescribed_ones),
-	PXT_CASE(the_type_list_reports_its_end),
-#endif
-#if PXT_CAN_WATCH && _PXT_UNIT_FILTER
-	PXT_CASE(a_filter_leaves_out_what_is_in_it),
-	PXT_CASE(types_that_differ_by_a_multiple_of_32_are_different),
-#endif
-#if _PXT_UNIT_FILTER
-	PXT_CASE(fill_replaces_and_does_not_add),
-#endif
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(no_event_is_success_with_unavailable_set),
-#endif
-	PXT_CASE(flush_and_append_are_different_policies),
-	PXT_CASE(flush_start_and_flush_stop_are_different_types),
-#if PXT_CAN_WATCH
-	PXT_CASE(an_overrun_reaches_the_status_and_is_reset_by_it),
-	PXT_CASE(calls_have_the_parameters_of_the_standard),
-	PXT_CASE(long_data_is_cut_and_not_split),
-	PXT_CASE(full_follows_the_present_state),
-	PXT_CASE(cut_by_the_reader_is_not_cut_by_the_writer),
-#endif
-#if PXT_CAN_WATCH && _PXT_UNIT_FILTER && CONFIG_PTRACE_SYSEV_START_STOP &&                         \
-    CONFIG_PTRACE_SYSEV_FILTER
-	PXT_CASE(start_stop_and_filter_changes_are_events),
-#endif
-	PXT_CASE(the_system_event_size_is_really_stored),
-	PXT_CASE(no_overrun_compares_as_false),
-};
-
-PXT_SUITE("mistakes of others", cases)

@@ -79,7 +79,7 @@ static bool has_name(trace_id_t trid, trace_event_id_t id, const char *wanted)
 /* ---- Names of predefined types ---- */
 
 /* EVNAM-01, EVNAM-02, EVNAM-03, SYS-01, CON-15 */
-static void predefined_types_have_the_prescribed_names_and_constants(void)
+PXT_TEST(predefined_types_have_the_prescribed_names_and_constants)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 
@@ -98,7 +98,7 @@ static void predefined_types_have_the_prescribed_names_and_constants(void)
 }
 
 /* CON-13, CON-21, EVNAM-02, LSTNX-03 */
-static void each_type_of_the_list_has_a_name_of_its_own(void)
+PXT_TEST(each_type_of_the_list_has_a_name_of_its_own)
 {
 	static char names[LIST_MAX][TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t ids[LIST_MAX];
@@ -118,7 +118,7 @@ static void each_type_of_the_list_has_a_name_of_its_own(void)
 }
 
 /* EVNAM-E2, DEC-31, ERR-03 */
-static void an_identifier_without_name_is_an_error(void)
+PXT_TEST(an_identifier_without_name_is_an_error)
 {
 	static const trace_event_id_t unknown[] = { 0, (trace_event_id_t)-1, _PXT_EVENT_IDS,
 		_PXT_EVENT_IDS - 1, 29, 30, 0x7fffffff };
@@ -134,7 +134,7 @@ static void an_identifier_without_name_is_an_error(void)
 }
 
 /* EVEQ-01, DEC-31 */
-static void equal_compares_identifiers_and_is_no_error_number(void)
+PXT_TEST(equal_compares_identifiers_and_is_no_error_number)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 
@@ -152,7 +152,7 @@ static void equal_compares_identifiers_and_is_no_error_number(void)
 /* ---- The list ---- */
 
 /* LSTNX-01, LSTNX-02, LSTRW-01 */
-static void the_list_ends_and_rewind_begins_it_again(void)
+PXT_TEST(the_list_ends_and_rewind_begins_it_again)
 {
 	trace_event_id_t first[LIST_MAX];
 	trace_event_id_t second[LIST_MAX];
@@ -180,7 +180,7 @@ static void the_list_ends_and_rewind_begins_it_again(void)
 }
 
 /* LSTNX-04 */
-static void two_streams_keep_positions_of_their_own(void)
+PXT_TEST(two_streams_keep_positions_of_their_own)
 {
 	trace_event_id_t a[2];
 	trace_event_id_t b[2];
@@ -227,7 +227,7 @@ static void *walk(void *argument)
 }
 
 /* SAFE-03, LSTNX-03 */
-static void threads_that_share_the_list_get_each_type_once(void)
+PXT_TEST(threads_that_share_the_list_get_each_type_once)
 {
 	static struct walker walkers[4];
 	trace_event_id_t ids[LIST_MAX];
@@ -264,7 +264,7 @@ static void threads_that_share_the_list_get_each_type_once(void)
 #if _PXT_UNIT_USEREVENTS
 
 /* EVOPEN-01, EVOPEN-02, EVOPEN-03, CON-13, CON-16 */
-static void one_name_has_one_identifier_and_another_name_another(void)
+PXT_TEST(one_name_has_one_identifier_and_another_name_another)
 {
 	trace_event_id_t a = pxt_open_event("names_a");
 	trace_event_id_t b = pxt_open_event("names_b");
@@ -277,7 +277,7 @@ static void one_name_has_one_identifier_and_another_name_another(void)
 }
 
 /* EVOPEN-05, CON-15, CON-17, CREATE-09 */
-static void names_opened_before_any_stream_hold_for_later_ones(void)
+PXT_TEST_FRESH(names_opened_before_any_stream_hold_for_later_ones)
 {
 	trace_event_id_t id = pxt_open_event("names_early");
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -288,7 +288,7 @@ static void names_opened_before_any_stream_hold_for_later_ones(void)
 }
 
 /* CON-15, EVENT-11 */
-static void names_opened_later_appear_in_streams_that_exist(void)
+PXT_TEST(names_opened_later_appear_in_streams_that_exist)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 	trace_event_id_t id = pxt_open_event("names_late");
@@ -299,7 +299,7 @@ static void names_opened_later_appear_in_streams_that_exist(void)
 }
 
 /* CON-18, CON-08, CLEAR-01 */
-static void names_outlive_clear_and_shutdown(void)
+PXT_TEST(names_outlive_clear_and_shutdown)
 {
 	trace_event_id_t id = pxt_open_event("names_lasting");
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -314,7 +314,7 @@ static void names_outlive_clear_and_shutdown(void)
 }
 
 /* EVOPEN-06, EVOPEN-E1, LIM-04, EVNAM-01, DEC-04, ERR-03 */
-static void names_up_to_the_limit_are_taken_and_longer_ones_refused(void)
+PXT_TEST_FRESH(names_up_to_the_limit_are_taken_and_longer_ones_refused)
 {
 	char given[TRACE_EVENT_NAME_MAX + 40];
 	char got[TRACE_EVENT_NAME_MAX + 1];
@@ -348,7 +348,7 @@ static void names_up_to_the_limit_are_taken_and_longer_ones_refused(void)
 }
 
 /* EVOPEN-07 */
-static void names_are_copied_and_compared_byte_by_byte(void)
+PXT_TEST_FRESH(names_are_copied_and_compared_byte_by_byte)
 {
 	static const char *const alike[] = { "names_case", "Names_case", "names_case ", "names_cas",
 		"names_case1", "names\xc3\xa4", "names\xc3\xa5", "names%s", "names case",
@@ -389,7 +389,7 @@ static void *open_names(void *argument)
 }
 
 /* EVOPEN-08, SAFE-03 */
-static void threads_that_open_one_name_at_once_get_one_identifier(void)
+PXT_TEST_FRESH(threads_that_open_one_name_at_once_get_one_identifier)
 {
 	pthread_t threads[RACE_THREADS];
 
@@ -407,7 +407,7 @@ static void threads_that_open_one_name_at_once_get_one_identifier(void)
 }
 
 /* EVOPEN-04, CON-19, LIM-03 */
-static void new_names_beyond_the_limit_give_the_unnamed_event(void)
+PXT_TEST_FRESH(new_names_beyond_the_limit_give_the_unnamed_event)
 {
 	static trace_event_id_t ids[TRACE_USER_EVENT_MAX];
 	char name[32];
@@ -435,7 +435,7 @@ static void new_names_beyond_the_limit_give_the_unnamed_event(void)
 }
 
 /* DEC-31, EVOPEN-09, CON-13 */
-static void names_of_predefined_types_give_their_constants(void)
+PXT_TEST(names_of_predefined_types_give_their_constants)
 {
 	for (size_t i = 0; i < PREDEFINED; i++) {
 		trace_event_id_t id = 0;
@@ -447,7 +447,7 @@ static void names_of_predefined_types_give_their_constants(void)
 }
 
 /* DEC-31, EVOPEN-09 */
-static void the_empty_name_is_a_name(void)
+PXT_TEST(the_empty_name_is_a_name)
 {
 	trace_event_id_t id = pxt_open_event("");
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -459,7 +459,7 @@ static void the_empty_name_is_a_name(void)
 }
 
 /* DEC-31, LSTNX-05 */
-static void the_list_ascends_and_takes_in_what_is_opened_meanwhile(void)
+PXT_TEST(the_list_ascends_and_takes_in_what_is_opened_meanwhile)
 {
 	trace_event_id_t ids[LIST_MAX];
 	trace_event_id_t added[2];
@@ -485,7 +485,7 @@ static void the_list_ascends_and_takes_in_what_is_opened_meanwhile(void)
 
 #if PXT_CAN_WATCH
 /* DEC-31, EVENT-08, EVENT-09 */
-static void only_user_identifiers_make_events(void)
+PXT_TEST(only_user_identifiers_make_events)
 {
 	static const trace_event_id_t none[] = { 0, POSIX_TRACE_START, POSIX_TRACE_STOP,
 		POSIX_TRACE_OVERFLOW, POSIX_TRACE_FILTER, 9, 28, 29, 30, _PXT_EVENT_IDS - 1,
@@ -503,7 +503,7 @@ static void only_user_identifiers_make_events(void)
 }
 
 /* CON-13, CON-22, INF-01 */
-static void an_event_carries_the_identifier_that_names_its_type(void)
+PXT_TEST(an_event_carries_the_identifier_that_names_its_type)
 {
 	trace_event_id_t id = pxt_open_event("names_carried");
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
@@ -521,7 +521,7 @@ static void an_event_carries_the_identifier_that_names_its_type(void)
 
 #if _PXT_UNIT_FILTER && PXT_CAN_CREATE
 /* TREVO-01, TREVO-E2, EVOPEN-06, ERR-03 */
-static void a_name_too_long_is_refused_through_a_stream_as_well(void)
+PXT_TEST_FRESH(a_name_too_long_is_refused_through_a_stream_as_well)
 {
 	char name[TRACE_EVENT_NAME_MAX + 2];
 	trace_event_id_t id = 12345;
@@ -539,7 +539,7 @@ static void a_name_too_long_is_refused_through_a_stream_as_well(void)
 
 #if _PXT_UNIT_USEREVENTS
 /* TREVO-01, TREVO-02, TREVO-03, CON-16 */
-static void both_ways_to_open_a_name_reach_one_map(void)
+PXT_TEST(both_ways_to_open_a_name_reach_one_map)
 {
 	trace_event_id_t by_stream = 0;
 	trace_event_id_t again = 0;
@@ -560,7 +560,7 @@ static void both_ways_to_open_a_name_reach_one_map(void)
 }
 
 /* TREVO-04, CON-19, LIM-03 */
-static void names_opened_through_a_stream_count_against_the_limit(void)
+PXT_TEST_FRESH(names_opened_through_a_stream_count_against_the_limit)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
 	trace_event_id_t id = 0;
@@ -583,7 +583,7 @@ static void names_opened_through_a_stream_count_against_the_limit(void)
 }
 #else
 /* TREVO-04, CON-19 */
-static void without_user_events_every_new_name_is_unnamed(void)
+PXT_TEST(without_user_events_every_new_name_is_unnamed)
 {
 	trace_event_id_t id = 0;
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -613,7 +613,7 @@ static int write_log(void *argument)
 }
 
 /* CON-20, EVNAM-03, EVNAM-04, LSTNX-03, OPEN-04 */
-static void a_log_has_the_names_of_its_own_process(void)
+PXT_TEST(a_log_has_the_names_of_its_own_process)
 {
 	int fd = pxt_temp_file();
 	struct pxt_event event = { .len = 0 };
@@ -642,47 +642,3 @@ static void a_log_has_the_names_of_its_own_process(void)
 	close(fd);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_CREATE
-	PXT_CASE(predefined_types_have_the_prescribed_names_and_constants),
-	PXT_CASE(each_type_of_the_list_has_a_name_of_its_own),
-	PXT_CASE(an_identifier_without_name_is_an_error),
-	PXT_CASE(equal_compares_identifiers_and_is_no_error_number),
-	PXT_CASE(the_list_ends_and_rewind_begins_it_again),
-	PXT_CASE(two_streams_keep_positions_of_their_own),
-	PXT_CASE(threads_that_share_the_list_get_each_type_once),
-#endif
-#if _PXT_UNIT_USEREVENTS
-	PXT_CASE(one_name_has_one_identifier_and_another_name_another),
-	PXT_CASE_FRESH(names_opened_before_any_stream_hold_for_later_ones),
-	PXT_CASE(names_opened_later_appear_in_streams_that_exist),
-	PXT_CASE(names_outlive_clear_and_shutdown),
-	PXT_CASE_FRESH(names_up_to_the_limit_are_taken_and_longer_ones_refused),
-	PXT_CASE_FRESH(names_are_copied_and_compared_byte_by_byte),
-	PXT_CASE_FRESH(threads_that_open_one_name_at_once_get_one_identifier),
-	PXT_CASE_FRESH(new_names_beyond_the_limit_give_the_unnamed_event),
-	PXT_CASE(names_of_predefined_types_give_their_constants),
-	PXT_CASE(the_empty_name_is_a_name),
-	PXT_CASE(the_list_ascends_and_takes_in_what_is_opened_meanwhile),
-#endif
-#if PXT_CAN_WATCH
-	PXT_CASE(only_user_identifiers_make_events),
-	PXT_CASE(an_event_carries_the_identifier_that_names_its_type),
-#endif
-#if _PXT_UNIT_FILTER && PXT_CAN_CREATE
-	PXT_CASE_FRESH(a_name_too_long_is_refused_through_a_stream_as_well),
-#if _PXT_UNIT_USEREVENTS
-	PXT_CASE(both_ways_to_open_a_name_reach_one_map),
-	PXT_CASE_FRESH(names_opened_through_a_stream_count_against_the_limit),
-#else
-	PXT_CASE(without_user_events_every_new_name_is_unnamed),
-#endif
-#endif
-#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
-	PXT_CASE(a_log_has_the_names_of_its_own_process),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("names", cases)

@@ -33,7 +33,7 @@ static void *say_two(void *argument)
 }
 
 /* INF-01, INF-02, INF-04, INF-05, PROC-10 */
-static void an_event_names_its_type_process_and_thread(void)
+PXT_TEST(an_event_names_its_type_process_and_thread)
 {
 	trace_id_t trid = st_started(&plain);
 	pthread_t thread;
@@ -85,7 +85,7 @@ __attribute__((noinline)) static void stop_from_here(trace_id_t trid)
 }
 
 /* INF-03, CON-22, DEC-17 */
-static void the_program_address_lies_in_the_function_that_called(void)
+PXT_TEST(the_program_address_lies_in_the_function_that_called)
 {
 	trace_id_t trid = st_create(&plain);
 	uintptr_t found[5] = { 0 };
@@ -110,7 +110,7 @@ static void the_program_address_lies_in_the_function_that_called(void)
 }
 
 /* DEC-17, DEC-39 */
-static void automatic_events_have_a_process_and_a_thread_but_no_address(void)
+PXT_TEST(automatic_events_have_a_process_and_a_thread_but_no_address)
 {
 	const struct st_spec until_full = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 1024 };
 	const struct st_spec loop = { .policy = POSIX_TRACE_LOOP, .size = 1024, .lanes = 1 };
@@ -140,7 +140,7 @@ static void automatic_events_have_a_process_and_a_thread_but_no_address(void)
 /* ---- Time ---- */
 
 /* INF-06, INF-07, TIM-01, TIM-02, DEC-18 */
-static void a_time_stamp_is_the_wall_clock_when_the_event_was_generated(void)
+PXT_TEST(a_time_stamp_is_the_wall_clock_when_the_event_was_generated)
 {
 	trace_id_t trid = st_started(&plain);
 	struct st_event event;
@@ -164,7 +164,7 @@ static void a_time_stamp_is_the_wall_clock_when_the_event_was_generated(void)
 }
 
 /* TIM-02, TIM-06, DEC-18, QNX-58: so none is 0 */
-static void stamps_are_not_before_the_creation_time(void)
+PXT_TEST(stamps_are_not_before_the_creation_time)
 {
 	for (int i = 0; i < 100; i++) {
 		trace_id_t trid = st_started(&plain);
@@ -181,7 +181,7 @@ static void stamps_are_not_before_the_creation_time(void)
 }
 
 /* TIM-01, TIM-05, AGCLK-01 */
-static void the_clock_resolves_a_microsecond_or_better(void)
+PXT_TEST(the_clock_resolves_a_microsecond_or_better)
 {
 	trace_id_t trid = st_create(&plain);
 	trace_attr_t attr;
@@ -252,7 +252,7 @@ static void look_for_disorder(
 }
 
 /* TIM-03, TIM-04, TIM-06, DEC-19: one lane and several, LOOP and UNTIL_FULL, migrating threads */
-static void stamps_never_decrease_and_a_threads_events_keep_their_order(void)
+PXT_TEST(stamps_never_decrease_and_a_threads_events_keep_their_order)
 {
 	for (unsigned lanes = 0; lanes <= 1; lanes++) {
 		for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
@@ -300,7 +300,7 @@ static void *say_in_turn(void *argument)
 }
 
 /* TIM-03, DEC-19: what lies further apart than the resolution, 1 us */
-static void what_happened_before_is_reported_before(void)
+PXT_TEST(what_happened_before_is_reported_before)
 {
 	for (unsigned lanes = 0; lanes <= 1; lanes++) {
 		const struct st_spec spec = { .lanes = lanes, .size = 1 << 19 };
@@ -322,7 +322,7 @@ static void what_happened_before_is_reported_before(void)
 }
 
 /* TIM-04, DEC-19: control calls of a thread and its events, on changing CPUs */
-static void control_events_stand_where_the_call_was_made(void)
+PXT_TEST(control_events_stand_where_the_call_was_made)
 {
 	for (unsigned lanes = 0; lanes <= 1; lanes++) {
 		const struct st_spec spec = { .lanes = lanes };
@@ -344,16 +344,3 @@ static void control_events_stand_where_the_call_was_made(void)
 	}
 	st_pin(false);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_event_names_its_type_process_and_thread),
-	PXT_CASE(the_program_address_lies_in_the_function_that_called),
-	PXT_CASE(automatic_events_have_a_process_and_a_thread_but_no_address),
-	PXT_CASE(a_time_stamp_is_the_wall_clock_when_the_event_was_generated),
-	PXT_CASE(stamps_are_not_before_the_creation_time),
-	PXT_CASE(the_clock_resolves_a_microsecond_or_better),
-	PXT_CASE(stamps_never_decrease_and_a_threads_events_keep_their_order),
-	PXT_CASE(what_happened_before_is_reported_before),
-	PXT_CASE(control_events_stand_where_the_call_was_made),
-};
-PXT_SUITE("order", cases)

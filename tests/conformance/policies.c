@@ -42,7 +42,7 @@ static void say_many(int first, int last)
 /* ---- LOOP ---- */
 
 /* POL-05, POL-02, POL-03, POL-12, DEC-09, DEC-10, STOP-01 */
-static void loop_keeps_the_newest_events_and_runs_until_it_is_stopped(void)
+PXT_TEST(loop_keeps_the_newest_events_and_runs_until_it_is_stopped)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -68,7 +68,7 @@ static void loop_keeps_the_newest_events_and_runs_until_it_is_stopped(void)
 }
 
 /* POL-04, GETNX-07, DEC-09 */
-static void reading_turns_a_full_loop_stream_not_full(void)
+PXT_TEST(reading_turns_a_full_loop_stream_not_full)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -85,7 +85,7 @@ static void reading_turns_a_full_loop_stream_not_full(void)
 }
 
 /* POL-12, DEC-11: what was reported before is not lost when its space is used again */
-static void overwriting_reported_events_is_no_overrun(void)
+PXT_TEST(overwriting_reported_events_is_no_overrun)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -108,7 +108,7 @@ static void overwriting_reported_events_is_no_overrun(void)
 }
 
 /* POL-12, DEC-11: the system events that are overwritten count as well */
-static void overwriting_an_unread_system_event_is_an_overrun(void)
+PXT_TEST(overwriting_an_unread_system_event_is_an_overrun)
 {
 	const struct st_spec spec = loop_with(1);
 	trace_id_t trid = st_started(&spec);
@@ -125,7 +125,7 @@ static void overwriting_an_unread_system_event_is_an_overrun(void)
 }
 
 /* POL-13, STA-02 */
-static void each_reading_of_the_status_resets_the_overrun_flag(void)
+PXT_TEST(each_reading_of_the_status_resets_the_overrun_flag)
 {
 	const struct st_spec spec = loop_with(0);
 	trace_id_t trid;
@@ -144,7 +144,7 @@ static void each_reading_of_the_status_resets_the_overrun_flag(void)
 /* ---- OVERFLOW and RESUME ---- */
 
 /* SYS-06, SYS-07, SYS-08, TIM-06, DEC-12 */
-static void each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times(void)
+PXT_TEST(each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times)
 {
 	static struct st_event overflow;
 	static struct st_event resume;
@@ -191,7 +191,7 @@ static void each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times(
 }
 
 /* SYS-06, DEC-12: the gap begins after what was already reported */
-static void a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event(void)
+PXT_TEST(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event)
 {
 	static struct st_event event;
 	const struct st_spec spec = loop_with(1);
@@ -213,7 +213,7 @@ static void a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event(
 
 #if _PXT_UNIT_FILTER
 /* DEC-12, SYS-12 */
-static void filtered_overflow_and_resume_are_left_out(void)
+PXT_TEST(filtered_overflow_and_resume_are_left_out)
 {
 	const struct st_spec spec = loop_with(0);
 	trace_id_t trid = st_create(&spec);
@@ -252,7 +252,7 @@ static void count_gaps(trace_id_t trid, unsigned *overflows, unsigned *resumes)
 }
 
 /* DEC-12, SYS-07, SYS-08 */
-static void each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filtered(void)
+PXT_TEST(each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filtered)
 {
 	const struct st_spec spec = loop_with(0);
 	trace_id_t trid = st_create(&spec);
@@ -277,7 +277,7 @@ static void each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filte
 }
 
 /* SYS-03, POL-09: a START by call after it shows its own */
-static void an_automatic_start_that_is_due_shows_the_filter_of_its_restart(void)
+PXT_TEST(an_automatic_start_that_is_due_shows_the_filter_of_its_restart)
 {
 	const struct st_spec spec = until_full_with(1);
 	trace_event_set_t none;
@@ -302,7 +302,7 @@ static void an_automatic_start_that_is_due_shows_the_filter_of_its_restart(void)
 }
 
 /* POL-09, DEC-15: it is not told any more, and nothing else is left to be read */
-static void a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered(void)
+PXT_TEST(a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered)
 {
 	const struct st_spec spec = until_full_with(0);
 	trace_event_set_t set;
@@ -322,7 +322,7 @@ static void a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered(vo
 }
 
 /* DEC-11 */
-static void a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream(void)
+PXT_TEST(a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream)
 {
 	const struct st_spec spec = until_full_with(0);
 	struct st_full full;
@@ -345,7 +345,7 @@ static void a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream(
 /* ---- UNTIL_FULL ---- */
 
 /* POL-06, POL-07, POL-09, POL-02, SYS-04, DEC-09, DEC-10, SIZ-06 */
-static void until_full_stops_itself_with_the_last_slot_and_restarts_when_read_empty(void)
+PXT_TEST(until_full_stops_itself_with_the_last_slot_and_restarts_when_read_empty)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -367,7 +367,7 @@ static void until_full_stops_itself_with_the_last_slot_and_restarts_when_read_em
 }
 
 /* POL-06, POL-12, DEC-09, DEC-11 */
-static void until_full_stops_itself_when_an_event_does_not_fit_and_loses_it(void)
+PXT_TEST(until_full_stops_itself_when_an_event_does_not_fit_and_loses_it)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -390,7 +390,7 @@ static void until_full_stops_itself_when_an_event_does_not_fit_and_loses_it(void
 }
 
 /* DEC-09, SIZ-01, POL-06: not full merely because a larger event would not fit */
-static void a_stream_stays_running_while_what_comes_still_fits(void)
+PXT_TEST(a_stream_stays_running_while_what_comes_still_fits)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -420,7 +420,7 @@ static void a_stream_stays_running_while_what_comes_still_fits(void)
 }
 
 /* POL-08, GETNX-07 */
-static void the_space_of_reported_events_is_used_again(void)
+PXT_TEST(the_space_of_reported_events_is_used_again)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -448,7 +448,7 @@ static void the_space_of_reported_events_is_used_again(void)
 }
 
 /* POL-04, START-03, DEC-10 */
-static void start_of_an_automatically_stopped_stream_waits_for_room(void)
+PXT_TEST(start_of_an_automatically_stopped_stream_waits_for_room)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -474,7 +474,7 @@ static void start_of_an_automatically_stopped_stream_waits_for_room(void)
 }
 
 /* POL-10, STOP-03, DEC-10 */
-static void stop_of_an_automatically_stopped_stream_cancels_its_restart(void)
+PXT_TEST(stop_of_an_automatically_stopped_stream_cancels_its_restart)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -498,7 +498,7 @@ static void stop_of_an_automatically_stopped_stream_cancels_its_restart(void)
 }
 
 /* POL-10, DEC-11 */
-static void a_stream_stopped_by_call_is_not_restarted_and_counts_no_overrun(void)
+PXT_TEST(a_stream_stopped_by_call_is_not_restarted_and_counts_no_overrun)
 {
 	const struct st_spec spec = until_full_with(0);
 	trace_id_t trid = st_started(&spec);
@@ -532,7 +532,7 @@ static trace_id_t at_the_brink(const struct st_spec *spec, int small, struct st_
 }
 
 /* STOP-01, SIZ-06, DEC-09 */
-static void stop_is_recorded_in_however_little_room_is_left(void)
+PXT_TEST(stop_is_recorded_in_however_little_room_is_left)
 {
 	int tried = 0;
 
@@ -560,7 +560,7 @@ static void stop_is_recorded_in_however_little_room_is_left(void)
 }
 
 /* POL-07, POL-09: many rounds, so that every position in the ring is met */
-static void every_round_of_stop_and_restart_is_complete(void)
+PXT_TEST(every_round_of_stop_and_restart_is_complete)
 {
 	st_pin(true);
 	for (EACH_LANES(i)) {
@@ -584,7 +584,7 @@ static void every_round_of_stop_and_restart_is_complete(void)
 }
 
 /* DEC-12, SYS-08 */
-static void until_full_reports_no_overflow(void)
+PXT_TEST(until_full_reports_no_overflow)
 {
 	const struct st_spec spec = until_full_with(0);
 	trace_id_t trid = st_started(&spec);
@@ -622,7 +622,7 @@ static void *read_on(void *argument)
 }
 
 /* POL-03, POL-02, STA-01 */
-static void running_and_full_is_never_seen_under_until_full(void)
+PXT_TEST(running_and_full_is_never_seen_under_until_full)
 {
 	for (EACH_LANES(i)) {
 		const struct st_spec spec = {
@@ -669,7 +669,7 @@ static void *say_some(void *argument)
 }
 
 /* SIZ-01, SIZ-04, CON-25 */
-static void the_size_is_guaranteed_for_any_mix_of_threads(void)
+PXT_TEST(the_size_is_guaranteed_for_any_mix_of_threads)
 {
 	for (EACH_LANES(i)) {
 		const struct st_spec spec = until_full_with(lane_choices[i]);
@@ -695,33 +695,3 @@ static void the_size_is_guaranteed_for_any_mix_of_threads(void)
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(loop_keeps_the_newest_events_and_runs_until_it_is_stopped),
-	PXT_CASE(reading_turns_a_full_loop_stream_not_full),
-	PXT_CASE(overwriting_reported_events_is_no_overrun),
-	PXT_CASE(overwriting_an_unread_system_event_is_an_overrun),
-	PXT_CASE(each_reading_of_the_status_resets_the_overrun_flag),
-	PXT_CASE(each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_times),
-	PXT_CASE(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event),
-#if _PXT_UNIT_FILTER
-	PXT_CASE(filtered_overflow_and_resume_are_left_out),
-	PXT_CASE(each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filtered),
-	PXT_CASE(an_automatic_start_that_is_due_shows_the_filter_of_its_restart),
-	PXT_CASE(a_stream_runs_again_when_the_stop_that_it_holds_alone_is_filtered),
-	PXT_CASE(a_filtered_event_sets_no_overrun_in_an_automatically_stopped_stream),
-#endif
-	PXT_CASE(until_full_stops_itself_with_the_last_slot_and_restarts_when_read_empty),
-	PXT_CASE(until_full_stops_itself_when_an_event_does_not_fit_and_loses_it),
-	PXT_CASE(a_stream_stays_running_while_what_comes_still_fits),
-	PXT_CASE(the_space_of_reported_events_is_used_again),
-	PXT_CASE(start_of_an_automatically_stopped_stream_waits_for_room),
-	PXT_CASE(stop_of_an_automatically_stopped_stream_cancels_its_restart),
-	PXT_CASE(a_stream_stopped_by_call_is_not_restarted_and_counts_no_overrun),
-	PXT_CASE(stop_is_recorded_in_however_little_room_is_left),
-	PXT_CASE(every_round_of_stop_and_restart_is_complete),
-	PXT_CASE(until_full_reports_no_overflow),
-	PXT_CASE(running_and_full_is_never_seen_under_until_full),
-	PXT_CASE(the_size_is_guaranteed_for_any_mix_of_threads),
-};
-PXT_SUITE("policies", cases)

@@ -97,7 +97,7 @@ static void check_stories(trace_id_t trid, unsigned *next)
 }
 
 /* SAFE-01, EVENT-07, EVENT-10, EVENT-04, DEC-32 */
-static void trace_points_interrupt_each_other_on_one_thread(void)
+PXT_TEST(trace_points_interrupt_each_other_on_one_thread)
 {
 	pthread_t sender;
 	unsigned next[3] = { 0, 0, 0 };
@@ -332,7 +332,7 @@ static bool returns_with_cancel_pending(const struct cancel_row *row, trace_id_t
 }
 
 /* SAFE-05, TRYNX-03 */
-static void calls_that_are_no_cancellation_points_return(void)
+PXT_TEST(calls_that_are_no_cancellation_points_return)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
 
@@ -344,7 +344,7 @@ static void calls_that_are_no_cancellation_points_return(void)
 }
 
 /* SAFE-06, SAFE-04, CREATE-10 */
-static void a_cancelled_call_holds_no_lock_and_makes_no_stream(void)
+PXT_TEST(a_cancelled_call_holds_no_lock_and_makes_no_stream)
 {
 	trace_id_t streams[TRACE_SYS_MAX];
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
@@ -376,7 +376,7 @@ static void *read_one(void *argument)
 }
 
 /* SAFE-06, GETNX-E2 */
-static void a_cancelled_reader_has_consumed_nothing(void)
+PXT_TEST(a_cancelled_reader_has_consumed_nothing)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
 
@@ -426,7 +426,7 @@ static void *control(void *argument)
 }
 
 /* SAFE-03, CREATE-07, CON-04 */
-static void many_threads_may_control_many_streams(void)
+PXT_TEST(many_threads_may_control_many_streams)
 {
 	enum {
 		CONTROLLERS = 6
@@ -442,18 +442,3 @@ static void many_threads_may_control_many_streams(void)
 	}
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_WATCH
-	PXT_CASE(trace_points_interrupt_each_other_on_one_thread),
-#endif
-#if PXT_CAN_WATCH && _PXT_UNIT_FILTER
-	PXT_CASE(calls_that_are_no_cancellation_points_return),
-	PXT_CASE(a_cancelled_call_holds_no_lock_and_makes_no_stream),
-	PXT_CASE(a_cancelled_reader_has_consumed_nothing),
-	PXT_CASE(many_threads_may_control_many_streams),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("safety", cases)

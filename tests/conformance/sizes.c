@@ -82,7 +82,7 @@ static void prepare(void)
 }
 
 /* SIZ-01, SIZ-02 */
-static void events_that_sum_to_the_stream_size_are_all_recorded(void)
+PXT_TEST(events_that_sum_to_the_stream_size_are_all_recorded)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 	struct plan plan;
@@ -106,7 +106,7 @@ static void events_that_sum_to_the_stream_size_are_all_recorded(void)
 }
 
 /* SIZ-04 */
-static void the_promise_holds_at_every_position_of_the_ring(void)
+PXT_TEST(the_promise_holds_at_every_position_of_the_ring)
 {
 	struct plan plan;
 
@@ -143,7 +143,7 @@ static void *emit_share(void *argument)
 }
 
 /* SIZ-04 */
-static void the_promise_holds_however_threads_share_it(void)
+PXT_TEST(the_promise_holds_however_threads_share_it)
 {
 	struct plan plan;
 	pthread_t threads[THREADS];
@@ -175,7 +175,7 @@ static void the_promise_holds_however_threads_share_it(void)
 }
 
 /* SIZ-01, SIZ-05 */
-static void the_size_in_force_keeps_its_promise_as_well(void)
+PXT_TEST(the_size_in_force_keeps_its_promise_as_well)
 {
 	trace_attr_t attr;
 	size_t stream = 0;
@@ -203,7 +203,7 @@ static void the_size_in_force_keeps_its_promise_as_well(void)
 }
 
 /* SIZ-06, POL-07, POL-09 */
-static void automatic_stop_and_start_never_lack_room(void)
+PXT_TEST(automatic_stop_and_start_never_lack_room)
 {
 	struct posix_trace_status_info status;
 	struct plan plan;
@@ -239,16 +239,3 @@ static void automatic_stop_and_start_never_lack_room(void)
 }
 
 #endif
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_WATCH
-	PXT_CASE(events_that_sum_to_the_stream_size_are_all_recorded),
-	PXT_CASE(the_promise_holds_at_every_position_of_the_ring),
-	PXT_CASE(the_promise_holds_however_threads_share_it),
-	PXT_CASE(the_size_in_force_keeps_its_promise_as_well),
-	PXT_CASE(automatic_stop_and_start_never_lack_room),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("sizes", cases)

@@ -324,7 +324,7 @@ static void run_rows(unsigned policy_bit, int policy, unsigned lanes)
 }
 
 /* POL-02, POL-05, POL-10, POL-14, START-01, START-02, STOP-01, STOP-02, CLEAR-01, DEC-10, DEC-25 */
-static void every_cell_of_the_state_table_under_loop(void)
+PXT_TEST(every_cell_of_the_state_table_under_loop)
 {
 	st_pin(true);
 	run_rows(L, POSIX_TRACE_LOOP, 1);
@@ -333,7 +333,7 @@ static void every_cell_of_the_state_table_under_loop(void)
 }
 
 /* POL-03, POL-06, POL-07, POL-08, POL-09, POL-10, START-03, STOP-03, DEC-09, DEC-10, DEC-11, DEC-25 */
-static void every_cell_of_the_state_table_under_until_full(void)
+PXT_TEST(every_cell_of_the_state_table_under_until_full)
 {
 	st_pin(true);
 	run_rows(U, POSIX_TRACE_UNTIL_FULL, 1);
@@ -376,7 +376,7 @@ static void run_log_rows(unsigned policy_bit, int policy, unsigned lanes)
 }
 
 /* ASSFP-03, CRLOG-04, SHUT-01, SHUT-05, FLUSH-03, FLUSH-06, SYS-09, DEC-13 */
-static void every_cell_of_the_state_table_with_a_log(void)
+PXT_TEST(every_cell_of_the_state_table_with_a_log)
 {
 	st_pin(true);
 	for (unsigned lanes = 0; lanes <= 1; lanes++) {
@@ -387,15 +387,3 @@ static void every_cell_of_the_state_table_with_a_log(void)
 	st_pin(false);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(every_cell_of_the_state_table_under_loop),
-	PXT_CASE(every_cell_of_the_state_table_under_until_full),
-#endif
-#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL
-	PXT_CASE(every_cell_of_the_state_table_with_a_log),
-#endif
-	PXT_CASE_END,
-};
-PXT_SUITE("states", cases)

@@ -25,7 +25,7 @@ static const struct st_spec small_until_full = {
 /* ---- Create ---- */
 
 /* CREATE-01, PROC-01 */
-static void create_makes_a_stream_for_pid_0_and_for_the_own_pid(void)
+PXT_TEST(create_makes_a_stream_for_pid_0_and_for_the_own_pid)
 {
 	const pid_t pids[] = { 0, getpid() };
 
@@ -63,7 +63,7 @@ static int trace_without_new_memory(void *argument)
 }
 
 /* CREATE-01 */
-static void trace_points_need_no_memory_beyond_what_create_took(void)
+PXT_TEST(trace_points_need_no_memory_beyond_what_create_took)
 {
 	if (st_sanitized()) {
 		pxt_skip("a sanitizer needs memory of its own");
@@ -73,7 +73,7 @@ static void trace_points_need_no_memory_beyond_what_create_took(void)
 }
 
 /* CREATE-02, AINIT-05 */
-static void create_copies_the_attributes(void)
+PXT_TEST(create_copies_the_attributes)
 {
 	const struct st_spec spec = {
 		.policy = POSIX_TRACE_UNTIL_FULL, .size = 5000, .max_data = 20
@@ -101,7 +101,7 @@ static void create_copies_the_attributes(void)
 }
 
 /* CREATE-02, DEC-06, AGSFP-03 */
-static void without_attributes_create_uses_the_defaults(void)
+PXT_TEST(without_attributes_create_uses_the_defaults)
 {
 	trace_attr_t defaults;
 	trace_attr_t got;
@@ -128,7 +128,7 @@ static void without_attributes_create_uses_the_defaults(void)
 }
 
 /* CREATE-03, POL-01, POL-13 */
-static void a_new_stream_is_suspended_not_full_and_without_overrun(void)
+PXT_TEST(a_new_stream_is_suspended_not_full_and_without_overrun)
 {
 	for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
 		const struct st_spec spec = { .policy = policy };
@@ -140,7 +140,7 @@ static void a_new_stream_is_suspended_not_full_and_without_overrun(void)
 }
 
 /* CREATE-04, TIM-02, GATTR-01, AGCRT-01 */
-static void the_creation_time_is_the_wall_clock_at_create(void)
+PXT_TEST(the_creation_time_is_the_wall_clock_at_create)
 {
 	int64_t before = st_now_ns();
 	trace_id_t trid = st_create(&plain);
@@ -157,7 +157,7 @@ static void the_creation_time_is_the_wall_clock_at_create(void)
 }
 
 /* CREATE-05, CREATE-07 */
-static void identifiers_of_living_streams_differ(void)
+PXT_TEST(identifiers_of_living_streams_differ)
 {
 	trace_id_t trids[TRACE_SYS_MAX];
 
@@ -171,7 +171,7 @@ static void identifiers_of_living_streams_differ(void)
 }
 
 /* CREATE-07, CREATE-E1, CREATE-10, SHUT-08, DEC-33, DEC-36 */
-static void one_stream_too_many_is_eagain_until_another_is_shut_down(void)
+PXT_TEST(one_stream_too_many_is_eagain_until_another_is_shut_down)
 {
 	trace_id_t trids[TRACE_SYS_MAX];
 
@@ -191,7 +191,7 @@ static void one_stream_too_many_is_eagain_until_another_is_shut_down(void)
 }
 
 /* CREATE-06, FLUSH-E1, REWIND-E1, CLOSE-E1, DEC-02 */
-static void a_stream_without_log_cannot_be_flushed_rewound_or_closed(void)
+PXT_TEST(a_stream_without_log_cannot_be_flushed_rewound_or_closed)
 {
 	trace_id_t trid = st_create(&plain);
 
@@ -207,7 +207,7 @@ static void a_stream_without_log_cannot_be_flushed_rewound_or_closed(void)
 }
 
 /* CREATE-08 */
-static void create_records_nothing(void)
+PXT_TEST(create_records_nothing)
 {
 	trace_id_t other = st_started(&plain);
 	trace_id_t trid = st_create(&plain);
@@ -223,7 +223,7 @@ static void create_records_nothing(void)
 }
 
 /* CREATE-09, CON-15, CON-17 */
-static void names_defined_before_create_are_in_the_stream_at_once(void)
+PXT_TEST(names_defined_before_create_are_in_the_stream_at_once)
 {
 	trace_event_id_t id = 0;
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -236,7 +236,7 @@ static void names_defined_before_create_are_in_the_stream_at_once(void)
 }
 
 /* CREATE-E2, START-E2, STOP-E2, SFILT-05, DEC-35 */
-static void control_calls_are_not_interrupted_by_signals(void)
+PXT_TEST(control_calls_are_not_interrupted_by_signals)
 {
 	const struct itimerval often = { { 0, 200 }, { 0, 200 } };
 	const struct itimerval off = { { 0, 0 }, { 0, 0 } };
@@ -256,7 +256,7 @@ static void control_calls_are_not_interrupted_by_signals(void)
 }
 
 /* CREATE-E3, POL-11, ASSFP-02, DEC-33 */
-static void create_without_log_refuses_the_flush_policy_and_spoilt_attributes(void)
+PXT_TEST(create_without_log_refuses_the_flush_policy_and_spoilt_attributes)
 {
 	trace_id_t trid = NEVER;
 	trace_attr_t attr;
@@ -297,7 +297,7 @@ static int create_without_memory(void *argument)
 }
 
 /* CREATE-E4, CREATE-10 */
-static void create_without_enough_memory_is_enomem_and_leaks_nothing(void)
+PXT_TEST(create_without_enough_memory_is_enomem_and_leaks_nothing)
 {
 	if (pxt_skip_emulated("it has memory of its own"))
 		return;
@@ -309,7 +309,7 @@ static void create_without_enough_memory_is_enomem_and_leaks_nothing(void)
 }
 
 /* CREATE-E5, CREATE-E6, CREATE-10, DEC-20, DEC-33 */
-static void other_processes_are_refused_and_refusals_leak_nothing(void)
+PXT_TEST(other_processes_are_refused_and_refusals_leak_nothing)
 {
 	trace_id_t trid = NEVER;
 	pid_t child = fork();
@@ -335,7 +335,7 @@ static void other_processes_are_refused_and_refusals_leak_nothing(void)
 /* ---- Several streams ---- */
 
 /* CON-04 */
-static void streams_keep_their_own_size_policy_status_and_position(void)
+PXT_TEST(streams_keep_their_own_size_policy_status_and_position)
 {
 	const struct st_spec roomy = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 16 };
 	trace_id_t one = st_started(&roomy);
@@ -365,7 +365,7 @@ static void streams_keep_their_own_size_policy_status_and_position(void)
 }
 
 /* CON-24, EVENT-01 */
-static void an_event_is_recorded_in_every_running_stream(void)
+PXT_TEST(an_event_is_recorded_in_every_running_stream)
 {
 	trace_id_t trids[TRACE_SYS_MAX];
 
@@ -388,7 +388,7 @@ static void an_event_is_recorded_in_every_running_stream(void)
 }
 
 /* CON-25, POL-12 */
-static void an_event_lost_in_a_full_stream_is_still_recorded_in_others(void)
+PXT_TEST(an_event_lost_in_a_full_stream_is_still_recorded_in_others)
 {
 	const struct st_spec roomy = { .size = 1 << 18 };
 	struct st_full full;
@@ -414,7 +414,7 @@ static void note_signal(int signal)
 }
 
 /* CON-27, EVENT-04, DEC-32 */
-static void the_traced_code_sees_no_signal_and_no_errno(void)
+PXT_TEST(the_traced_code_sees_no_signal_and_no_errno)
 {
 	struct st_full full;
 	trace_id_t trid = st_full_stream(&small_until_full, true, &full);
@@ -445,7 +445,7 @@ static void the_traced_code_sees_no_signal_and_no_errno(void)
 }
 
 /* CON-08 */
-static void names_and_attributes_survive_overrun_and_clear(void)
+PXT_TEST(names_and_attributes_survive_overrun_and_clear)
 {
 	const struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1024, .max_data = 24 };
 	trace_id_t trid = st_started(&spec);
@@ -478,7 +478,7 @@ static void names_and_attributes_survive_overrun_and_clear(void)
 /* ---- Shutdown ---- */
 
 /* SHUT-01, SHUT-02, SHUT-E1, START-E1, STOP-E1, CLEAR-E1, GATTR-E1, GSTAT-E1, GETNX-E1, TRYNX-E1 */
-static void after_shutdown_every_function_refuses_the_identifier(void)
+PXT_TEST(after_shutdown_every_function_refuses_the_identifier)
 {
 	trace_id_t trid = st_started(&plain);
 	struct posix_trace_status_info status;
@@ -508,7 +508,7 @@ static void after_shutdown_every_function_refuses_the_identifier(void)
 }
 
 /* SHUT-02, CREATE-05 */
-static void an_old_identifier_does_not_reach_a_new_stream(void)
+PXT_TEST(an_old_identifier_does_not_reach_a_new_stream)
 {
 	trace_id_t old = st_create(&plain);
 
@@ -524,7 +524,7 @@ static void an_old_identifier_does_not_reach_a_new_stream(void)
 }
 
 /* SHUT-03, SHUT-01 */
-static void shutdown_discards_unread_events_of_a_running_stream(void)
+PXT_TEST(shutdown_discards_unread_events_of_a_running_stream)
 {
 	trace_id_t trid = st_started(&plain);
 
@@ -570,7 +570,7 @@ static void end_tracers(pthread_t *threads, int count)
 }
 
 /* SHUT-07, DEC-42 */
-static void shutdown_beside_tracing_threads_harms_nobody(void)
+PXT_TEST(shutdown_beside_tracing_threads_harms_nobody)
 {
 	pthread_t threads[4];
 	int numbers[4];
@@ -589,7 +589,7 @@ static void shutdown_beside_tracing_threads_harms_nobody(void)
 /* ---- Start and stop ---- */
 
 /* START-01, START-02, START-04, STOP-01, STOP-02, STOP-05, SYS-02, SYS-04, POL-14, EVENT-03 */
-static void start_and_stop_bound_what_is_recorded(void)
+PXT_TEST(start_and_stop_bound_what_is_recorded)
 {
 	trace_id_t trid = st_create(&plain);
 
@@ -613,7 +613,7 @@ static void start_and_stop_bound_what_is_recorded(void)
 }
 
 /* STOP-04, DEC-42 */
-static void nothing_generated_after_stop_returned_is_recorded(void)
+PXT_TEST(nothing_generated_after_stop_returned_is_recorded)
 {
 	const struct st_spec spec = { .size = 1 << 14 };
 	trace_id_t trid = st_create(&spec);
@@ -652,7 +652,7 @@ static void nothing_generated_after_stop_returned_is_recorded(void)
 /* ---- Clear ---- */
 
 /* CLEAR-01, CLEAR-02, CLEAR-08 */
-static void clear_of_a_running_stream_keeps_it_running_and_records_nothing(void)
+PXT_TEST(clear_of_a_running_stream_keeps_it_running_and_records_nothing)
 {
 	trace_id_t trid = st_started(&plain);
 
@@ -667,7 +667,7 @@ static void clear_of_a_running_stream_keeps_it_running_and_records_nothing(void)
 }
 
 /* CLEAR-01, CLEAR-02 */
-static void clear_of_a_stopped_stream_leaves_it_stopped_and_empty(void)
+PXT_TEST(clear_of_a_stopped_stream_leaves_it_stopped_and_empty)
 {
 	trace_id_t trid = st_started(&plain);
 
@@ -684,7 +684,7 @@ static void clear_of_a_stopped_stream_leaves_it_stopped_and_empty(void)
 }
 
 /* CLEAR-03 */
-static void clear_resets_full_and_overrun(void)
+PXT_TEST(clear_resets_full_and_overrun)
 {
 	const struct st_spec loop = { .policy = POSIX_TRACE_LOOP, .size = 1024 };
 	trace_id_t trid = st_started(&loop);
@@ -704,7 +704,7 @@ static void clear_resets_full_and_overrun(void)
 }
 
 /* CLEAR-01, CLEAR-03: the whole size is there again, whatever the ring's position */
-static void after_clear_the_whole_stream_can_be_filled_again(void)
+PXT_TEST(after_clear_the_whole_stream_can_be_filled_again)
 {
 	trace_id_t trid;
 	struct st_full first;
@@ -732,7 +732,7 @@ static void after_clear_the_whole_stream_can_be_filled_again(void)
 
 #if _PXT_UNIT_FILTER
 /* CLEAR-04, DEC-25 */
-static void clear_empties_the_filter(void)
+PXT_TEST(clear_empties_the_filter)
 {
 	trace_id_t trid = st_create(&plain);
 	trace_event_set_t set;
@@ -753,7 +753,7 @@ static void clear_empties_the_filter(void)
 }
 
 /* CON-23, EVENT-03, SFILT-01 */
-static void an_event_reaches_only_streams_that_run_and_do_not_filter_it(void)
+PXT_TEST(an_event_reaches_only_streams_that_run_and_do_not_filter_it)
 {
 	trace_id_t running = st_started(&plain);
 	trace_id_t suspended = st_create(&plain);
@@ -777,7 +777,7 @@ static void an_event_reaches_only_streams_that_run_and_do_not_filter_it(void)
 }
 
 /* SYS-03, SYS-05, DEC-41 */
-static void start_carries_the_filter_and_a_filter_event_the_old_and_the_new_one(void)
+PXT_TEST(start_carries_the_filter_and_a_filter_event_the_old_and_the_new_one)
 {
 	trace_id_t trid = st_create(&plain);
 	trace_event_set_t one;
@@ -810,7 +810,7 @@ static void start_carries_the_filter_and_a_filter_event_the_old_and_the_new_one(
 }
 
 /* SYS-12, DEC-15 */
-static void system_events_can_be_filtered_and_the_state_still_changes(void)
+PXT_TEST(system_events_can_be_filtered_and_the_state_still_changes)
 {
 	trace_id_t trid = st_create(&small_until_full);
 	trace_event_set_t set;
@@ -834,7 +834,7 @@ static void system_events_can_be_filtered_and_the_state_still_changes(void)
 }
 #else
 /* SYS-03 */
-static void start_has_no_data_without_the_event_filter(void)
+PXT_TEST(start_has_no_data_without_the_event_filter)
 {
 	trace_id_t trid = st_started(&plain);
 	struct st_event event;
@@ -847,7 +847,7 @@ static void start_has_no_data_without_the_event_filter(void)
 #endif
 
 /* SYS-01, EVNAM-03 */
-static void all_predefined_types_are_in_the_map_by_their_names(void)
+PXT_TEST(all_predefined_types_are_in_the_map_by_their_names)
 {
 	static const struct {
 		trace_event_id_t id;
@@ -882,7 +882,7 @@ static void all_predefined_types_are_in_the_map_by_their_names(void)
 /* ---- Trace points ---- */
 
 /* EVENT-02, TRU-01, TRU-02 */
-static void truncation_is_decided_for_each_stream(void)
+PXT_TEST(truncation_is_decided_for_each_stream)
 {
 	const struct st_spec narrow = { .max_data = 10 };
 	const struct st_spec wide = { .max_data = 11 };
@@ -904,7 +904,7 @@ static void truncation_is_decided_for_each_stream(void)
 }
 
 /* EVENT-05, EVENT-08 */
-static void an_event_may_have_no_data_and_be_unnamed(void)
+PXT_TEST(an_event_may_have_no_data_and_be_unnamed)
 {
 	trace_id_t trid = st_started(&plain);
 	struct st_event event;
@@ -924,7 +924,7 @@ static void an_event_may_have_no_data_and_be_unnamed(void)
 }
 
 /* EVENT-06 */
-static void data_is_copied_during_the_call_from_any_address(void)
+PXT_TEST(data_is_copied_during_the_call_from_any_address)
 {
 	trace_id_t trid = st_started(&plain);
 	unsigned char buffer[128];
@@ -957,7 +957,7 @@ static void trace_in_handler(int signal)
 }
 
 /* EVENT-07, SAFE-01, TIM-04 */
-static void a_signal_handler_may_trace_in_the_middle_of_a_trace_point(void)
+PXT_TEST(a_signal_handler_may_trace_in_the_middle_of_a_trace_point)
 {
 	const struct itimerval often = { { 0, 50 }, { 0, 50 } };
 	const struct itimerval off = { { 0, 0 }, { 0, 0 } };
@@ -994,7 +994,7 @@ static void a_signal_handler_may_trace_in_the_middle_of_a_trace_point(void)
 }
 
 /* EVENT-09, DEC-31 */
-static void unknown_and_system_identifiers_have_no_effect(void)
+PXT_TEST(unknown_and_system_identifiers_have_no_effect)
 {
 	trace_id_t trid = st_started(&plain);
 	const trace_event_id_t never = ~(trace_event_id_t)0;
@@ -1016,7 +1016,7 @@ static void unknown_and_system_identifiers_have_no_effect(void)
 }
 
 /* EVENT-10 */
-static void concurrent_trace_points_do_not_mix_their_records(void)
+PXT_TEST(concurrent_trace_points_do_not_mix_their_records)
 {
 	const struct st_spec spec = { .size = 1 << 14 };
 	trace_id_t trid = st_started(&spec);
@@ -1048,7 +1048,7 @@ static void concurrent_trace_points_do_not_mix_their_records(void)
 }
 
 /* EVENT-11 */
-static void a_type_opened_after_the_stream_was_created_is_recorded(void)
+PXT_TEST(a_type_opened_after_the_stream_was_created_is_recorded)
 {
 	trace_id_t trid = st_started(&plain);
 	trace_event_id_t id = 0;
@@ -1062,7 +1062,7 @@ static void a_type_opened_after_the_stream_was_created_is_recorded(void)
 /* ---- Attributes and status of a stream ---- */
 
 /* GATTR-01, GATTR-02, GATTR-03, SIZ-05, AINIT-06, DEC-05, DEC-08 */
-static void get_attr_shows_what_is_in_force_and_outlives_the_stream(void)
+PXT_TEST(get_attr_shows_what_is_in_force_and_outlives_the_stream)
 {
 	trace_attr_t wanted;
 	trace_attr_t got;
@@ -1092,7 +1092,7 @@ static void get_attr_shows_what_is_in_force_and_outlives_the_stream(void)
 }
 
 /* DEC-08, DEC-07 */
-static void a_tiny_stream_is_rounded_up_and_works(void)
+PXT_TEST(a_tiny_stream_is_rounded_up_and_works)
 {
 	for (size_t size = 1; size <= 64; size *= 4) {
 		for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
@@ -1108,7 +1108,7 @@ static void a_tiny_stream_is_rounded_up_and_works(void)
 }
 
 /* GSTAT-01, STA-01, STA-02, STA-06, POL-13 */
-static void the_status_shows_all_members_and_resets_the_overrun_flag(void)
+PXT_TEST(the_status_shows_all_members_and_resets_the_overrun_flag)
 {
 	struct st_full full;
 	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
@@ -1132,7 +1132,7 @@ static void the_status_shows_all_members_and_resets_the_overrun_flag(void)
 }
 
 /* STA-03: every loss is seen by some reading of the status */
-static void no_overrun_is_missed_by_a_thread_that_watches_the_status(void)
+PXT_TEST(no_overrun_is_missed_by_a_thread_that_watches_the_status)
 {
 	struct st_full full;
 	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
@@ -1160,7 +1160,7 @@ static void no_overrun_is_missed_by_a_thread_that_watches_the_status(void)
 }
 
 /* ZEP-17: the law of the counts, in every state (ruling 7) */
-static void counts_follow_events_reads_losses_and_clear(void)
+PXT_TEST(counts_follow_events_reads_losses_and_clear)
 {
 	struct st_full full;
 	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
@@ -1199,7 +1199,7 @@ static size_t listed(trace_id_t *trids, size_t room)
 }
 
 /* SHARK-17 */
-static void the_streams_of_the_process_can_be_listed(void)
+PXT_TEST_FRESH(the_streams_of_the_process_can_be_listed)
 {
 	const struct st_spec spec = { .lanes = 1 };
 	trace_id_t made[3];
@@ -1224,61 +1224,3 @@ static void the_streams_of_the_process_can_be_listed(void)
 	PXT_EQ(listed(trids, 4), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_STREAM_LIST
-	PXT_CASE_FRESH(the_streams_of_the_process_can_be_listed),
-#endif
-	PXT_CASE(create_makes_a_stream_for_pid_0_and_for_the_own_pid),
-	PXT_CASE(trace_points_need_no_memory_beyond_what_create_took),
-	PXT_CASE(create_copies_the_attributes),
-	PXT_CASE(without_attributes_create_uses_the_defaults),
-	PXT_CASE(a_new_stream_is_suspended_not_full_and_without_overrun),
-	PXT_CASE(the_creation_time_is_the_wall_clock_at_create),
-	PXT_CASE(identifiers_of_living_streams_differ),
-	PXT_CASE(one_stream_too_many_is_eagain_until_another_is_shut_down),
-	PXT_CASE(a_stream_without_log_cannot_be_flushed_rewound_or_closed),
-	PXT_CASE(create_records_nothing),
-	PXT_CASE(names_defined_before_create_are_in_the_stream_at_once),
-	PXT_CASE(control_calls_are_not_interrupted_by_signals),
-	PXT_CASE(create_without_log_refuses_the_flush_policy_and_spoilt_attributes),
-	PXT_CASE(create_without_enough_memory_is_enomem_and_leaks_nothing),
-	PXT_CASE(other_processes_are_refused_and_refusals_leak_nothing),
-	PXT_CASE(streams_keep_their_own_size_policy_status_and_position),
-	PXT_CASE(an_event_is_recorded_in_every_running_stream),
-	PXT_CASE(an_event_lost_in_a_full_stream_is_still_recorded_in_others),
-	PXT_CASE(the_traced_code_sees_no_signal_and_no_errno),
-	PXT_CASE(names_and_attributes_survive_overrun_and_clear),
-	PXT_CASE(after_shutdown_every_function_refuses_the_identifier),
-	PXT_CASE(an_old_identifier_does_not_reach_a_new_stream),
-	PXT_CASE(shutdown_discards_unread_events_of_a_running_stream),
-	PXT_CASE(shutdown_beside_tracing_threads_harms_nobody),
-	PXT_CASE(start_and_stop_bound_what_is_recorded),
-	PXT_CASE(nothing_generated_after_stop_returned_is_recorded),
-	PXT_CASE(clear_of_a_running_stream_keeps_it_running_and_records_nothing),
-	PXT_CASE(clear_of_a_stopped_stream_leaves_it_stopped_and_empty),
-	PXT_CASE(clear_resets_full_and_overrun),
-	PXT_CASE(after_clear_the_whole_stream_can_be_filled_again),
-#if _PXT_UNIT_FILTER
-	PXT_CASE(clear_empties_the_filter),
-	PXT_CASE(an_event_reaches_only_streams_that_run_and_do_not_filter_it),
-	PXT_CASE(start_carries_the_filter_and_a_filter_event_the_old_and_the_new_one),
-	PXT_CASE(system_events_can_be_filtered_and_the_state_still_changes),
-#else
-	PXT_CASE(start_has_no_data_without_the_event_filter),
-#endif
-	PXT_CASE(all_predefined_types_are_in_the_map_by_their_names),
-	PXT_CASE(truncation_is_decided_for_each_stream),
-	PXT_CASE(an_event_may_have_no_data_and_be_unnamed),
-	PXT_CASE(data_is_copied_during_the_call_from_any_address),
-	PXT_CASE(a_signal_handler_may_trace_in_the_middle_of_a_trace_point),
-	PXT_CASE(unknown_and_system_identifiers_have_no_effect),
-	PXT_CASE(concurrent_trace_points_do_not_mix_their_records),
-	PXT_CASE(a_type_opened_after_the_stream_was_created_is_recorded),
-	PXT_CASE(get_attr_shows_what_is_in_force_and_outlives_the_stream),
-	PXT_CASE(a_tiny_stream_is_rounded_up_and_works),
-	PXT_CASE(the_status_shows_all_members_and_resets_the_overrun_flag),
-	PXT_CASE(no_overrun_is_missed_by_a_thread_that_watches_the_status),
-	PXT_CASE(counts_follow_events_reads_losses_and_clear),
-};
-PXT_SUITE("streams", cases)

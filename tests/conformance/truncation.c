@@ -52,7 +52,7 @@ static void fill(unsigned char *data, size_t len)
 }
 
 /* TRU-01, TRU-02, INF-05 */
-static void data_up_to_the_maximum_is_recorded_whole_and_longer_data_cut(void)
+PXT_TEST(data_up_to_the_maximum_is_recorded_whole_and_longer_data_cut)
 {
 	static struct taken taken;
 	unsigned char data[300];
@@ -75,7 +75,7 @@ static void data_up_to_the_maximum_is_recorded_whole_and_longer_data_cut(void)
 }
 
 /* TRU-01: nothing beyond the maximum is even looked at */
-static void a_huge_length_is_cut_like_any_other(void)
+PXT_TEST(a_huge_length_is_cut_like_any_other)
 {
 	static struct taken taken;
 	unsigned char data[64];
@@ -94,7 +94,7 @@ static void a_huge_length_is_cut_like_any_other(void)
 }
 
 /* TRU-01, TRU-02: the longest data that can be configured */
-static void the_largest_maximum_works(void)
+PXT_TEST(the_largest_maximum_works)
 {
 	static struct taken taken;
 	static unsigned char data[5000];
@@ -121,7 +121,7 @@ static void the_largest_maximum_works(void)
 }
 
 /* DEC-07, TRU-01, ASMDS-02, SYS-11 */
-static void with_a_maximum_of_0_only_system_events_keep_their_data(void)
+PXT_TEST(with_a_maximum_of_0_only_system_events_keep_their_data)
 {
 	static struct taken taken;
 	trace_attr_t attr;
@@ -153,7 +153,7 @@ static void with_a_maximum_of_0_only_system_events_keep_their_data(void)
 }
 
 /* TRU-03, TRU-04, TRU-07, TRU-08 */
-static void a_reader_gets_as_much_as_it_asks_for(void)
+PXT_TEST(a_reader_gets_as_much_as_it_asks_for)
 {
 	static struct taken taken;
 	unsigned char data[50];
@@ -177,7 +177,7 @@ static void a_reader_gets_as_much_as_it_asks_for(void)
 }
 
 /* TRU-05, TRU-03 */
-static void truncated_on_reading_replaces_truncated_on_recording(void)
+PXT_TEST(truncated_on_reading_replaces_truncated_on_recording)
 {
 	static struct taken taken;
 	unsigned char data[50];
@@ -196,7 +196,7 @@ static void truncated_on_reading_replaces_truncated_on_recording(void)
 }
 
 /* TRU-06 */
-static void an_event_cut_on_reading_is_consumed(void)
+PXT_TEST(an_event_cut_on_reading_is_consumed)
 {
 	static struct taken taken;
 	trace_id_t trid = stream_with(64);
@@ -213,7 +213,7 @@ static void an_event_cut_on_reading_is_consumed(void)
 }
 
 /* TRU-07 */
-static void a_reader_may_ask_for_nothing_without_a_buffer(void)
+PXT_TEST(a_reader_may_ask_for_nothing_without_a_buffer)
 {
 	trace_id_t trid = stream_with(64);
 	struct posix_trace_event_info info;
@@ -234,7 +234,7 @@ static void a_reader_may_ask_for_nothing_without_a_buffer(void)
 }
 
 /* SYS-11, DEC-41, TRU-04, TRU-08 */
-static void the_data_of_system_events_is_cut_on_reading_like_any_other(void)
+PXT_TEST(the_data_of_system_events_is_cut_on_reading_like_any_other)
 {
 	static struct taken taken;
 	const struct st_spec spec = { .max_data = 8 };
@@ -266,7 +266,7 @@ static void the_data_of_system_events_is_cut_on_reading_like_any_other(void)
 }
 
 /* TRU-04, SYS-11: the automatic events, which are made by the reader */
-static void the_data_of_automatic_events_is_cut_on_reading_like_any_other(void)
+PXT_TEST(the_data_of_automatic_events_is_cut_on_reading_like_any_other)
 {
 	static struct taken taken;
 	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .size = 1024 };
@@ -284,17 +284,3 @@ static void the_data_of_automatic_events_is_cut_on_reading_like_any_other(void)
 	CU_ASSERT(untouched_from(&taken, 1));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(data_up_to_the_maximum_is_recorded_whole_and_longer_data_cut),
-	PXT_CASE(a_huge_length_is_cut_like_any_other),
-	PXT_CASE(the_largest_maximum_works),
-	PXT_CASE(with_a_maximum_of_0_only_system_events_keep_their_data),
-	PXT_CASE(a_reader_gets_as_much_as_it_asks_for),
-	PXT_CASE(truncated_on_reading_replaces_truncated_on_recording),
-	PXT_CASE(an_event_cut_on_reading_is_consumed),
-	PXT_CASE(a_reader_may_ask_for_nothing_without_a_buffer),
-	PXT_CASE(the_data_of_system_events_is_cut_on_reading_like_any_other),
-	PXT_CASE(the_data_of_automatic_events_is_cut_on_reading_like_any_other),
-};
-PXT_SUITE("truncation", cases)

@@ -80,7 +80,7 @@ static void expect_both(trace_id_t trid)
 }
 
 /* ZEP-19 */
-static void an_event_that_has_no_room_stays_and_says_how_long_it_is(void)
+PXT_TEST(an_event_that_has_no_room_stays_and_says_how_long_it_is)
 {
 	st_pin(true);
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -104,7 +104,7 @@ static void an_event_that_has_no_room_stays_and_says_how_long_it_is(void)
 }
 
 /* ZEP-19: the standard's call cuts it, as it always did */
-static void the_standards_calls_go_on_with_it(void)
+PXT_TEST(the_standards_calls_go_on_with_it)
 {
 	trace_id_t trid = started(POSIX_TRACE_LOOP, 1);
 	struct posix_trace_event_info event;
@@ -123,7 +123,7 @@ static void the_standards_calls_go_on_with_it(void)
 }
 
 /* ZEP-19: what was cut when it was recorded is whole as it is */
-static void an_event_that_was_cut_needs_what_is_left_of_it(void)
+PXT_TEST(an_event_that_was_cut_needs_what_is_left_of_it)
 {
 	trace_id_t trid = started(POSIX_TRACE_LOOP, 1);
 	struct got got;
@@ -139,7 +139,7 @@ static void an_event_that_was_cut_needs_what_is_left_of_it(void)
 }
 
 /* ZEP-19, DEC-12: OVERFLOW and RESUME come before what stayed was lost */
-static void an_event_that_is_overwritten_while_it_stays_is_a_gap(void)
+PXT_TEST(an_event_that_is_overwritten_while_it_stays_is_a_gap)
 {
 	trace_id_t trid = started(POSIX_TRACE_LOOP, 1);
 
@@ -155,7 +155,7 @@ static void an_event_that_is_overwritten_while_it_stays_is_a_gap(void)
 }
 
 /* ZEP-19: a log's events, too, and at its end there is none */
-static void a_log_tells_the_same(void)
+PXT_TEST(a_log_tells_the_same)
 {
 	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL,
 		.size = 4096,
@@ -180,12 +180,3 @@ static void a_log_tells_the_same(void)
 	PXT_EQ(posix_trace_close(trid), 0);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_event_that_has_no_room_stays_and_says_how_long_it_is),
-	PXT_CASE(the_standards_calls_go_on_with_it),
-	PXT_CASE(an_event_that_was_cut_needs_what_is_left_of_it),
-	PXT_CASE(an_event_that_is_overwritten_while_it_stays_is_a_gap),
-	PXT_CASE(a_log_tells_the_same),
-};
-PXT_SUITE("whole", cases)

@@ -79,7 +79,7 @@ static void step_back(unsigned lanes)
 }
 
 /* TIM-04, TIM-06 */
-static void what_was_recorded_before_a_step_back_is_read_at_once(void)
+PXT_TEST_FRESH(what_was_recorded_before_a_step_back_is_read_at_once)
 {
 	step_back(1);
 	step_back(2);
@@ -87,7 +87,7 @@ static void what_was_recorded_before_a_step_back_is_read_at_once(void)
 }
 
 /* After a step, records come in the order of their stamps again. */
-static void what_was_recorded_behind_it_is_in_order(void)
+PXT_TEST_FRESH(what_was_recorded_behind_it_is_in_order)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
 
@@ -102,7 +102,7 @@ static void what_was_recorded_behind_it_is_in_order(void)
 }
 
 /* What is taken from before the step tells nothing of what comes after it. */
-static void what_comes_behind_it_is_seen_in_all_lanes(void)
+PXT_TEST_FRESH(what_comes_behind_it_is_seen_in_all_lanes)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
 
@@ -119,7 +119,7 @@ static void what_comes_behind_it_is_seen_in_all_lanes(void)
 }
 
 /* START and STOP are not waited for either. */
-static void a_stop_and_a_start_before_it_are_read_at_once(void)
+PXT_TEST_FRESH(a_stop_and_a_start_before_it_are_read_at_once)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
 
@@ -142,7 +142,7 @@ static void die(void *argument)
 }
 
 /* DEC-42: an unfinished record is waited for as long as ever, and no longer. */
-static void the_hold_back_time_begins_anew(void)
+PXT_TEST_FRESH(the_hold_back_time_begins_anew)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
 	struct posix_trace_counts_np counts;
@@ -171,7 +171,7 @@ static void the_hold_back_time_begins_anew(void)
 }
 
 /* POL-05: what was overwritten before the step is no reason to give up what comes after it. */
-static void a_gap_before_it_costs_nothing_behind_it(void)
+PXT_TEST_FRESH(a_gap_before_it_costs_nothing_behind_it)
 {
 	trace_id_t trid = begin(POSIX_TRACE_LOOP, 2);
 	uint64_t before;
@@ -191,7 +191,7 @@ static void a_gap_before_it_costs_nothing_behind_it(void)
 }
 
 /* SYS-06, TIM-06: OVERFLOW is not later than what comes behind it, whenever that was which was lost. */
-static void a_gap_before_it_makes_nothing_behind_it_later(void)
+PXT_TEST_FRESH(a_gap_before_it_makes_nothing_behind_it_later)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		trace_id_t trid = begin(POSIX_TRACE_LOOP, lanes);
@@ -257,7 +257,7 @@ static uint64_t held(trace_id_t trid)
 }
 
 /* FLUSH-01: a flush takes what is older than itself, by whatever clock. */
-static void a_flush_behind_it_takes_all(void)
+PXT_TEST_FRESH(a_flush_behind_it_takes_all)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		FILE *file = tmpfile();
@@ -284,7 +284,7 @@ static void a_flush_behind_it_takes_all(void)
 }
 
 /* LPT-31: a snapshot leaves out what is younger than itself, and nothing else. */
-static void a_snapshot_behind_it_has_all(void)
+PXT_TEST_FRESH(a_snapshot_behind_it_has_all)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		trace_id_t trid = begin(POSIX_TRACE_LOOP, lanes);
@@ -301,16 +301,3 @@ static void a_snapshot_behind_it_has_all(void)
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(what_was_recorded_before_a_step_back_is_read_at_once),
-	PXT_CASE_FRESH(what_was_recorded_behind_it_is_in_order),
-	PXT_CASE_FRESH(what_comes_behind_it_is_seen_in_all_lanes),
-	PXT_CASE_FRESH(a_stop_and_a_start_before_it_are_read_at_once),
-	PXT_CASE_FRESH(the_hold_back_time_begins_anew),
-	PXT_CASE_FRESH(a_gap_before_it_costs_nothing_behind_it),
-	PXT_CASE_FRESH(a_gap_before_it_makes_nothing_behind_it_later),
-	PXT_CASE_FRESH(a_flush_behind_it_takes_all),
-	PXT_CASE_FRESH(a_snapshot_behind_it_has_all),
-};
-PXT_SUITE("core: a counter that steps back", cases)

@@ -123,14 +123,14 @@ static void on(const struct ground *ground)
 }
 
 /* POL-05, POL-12, SAFE-01, SAFE-03, SAFE-07; rulings 7, 12, 23 */
-static void others_may_do_anything_while_a_writer_that_overwrites_stands_still(void)
+PXT_TEST(others_may_do_anything_while_a_writer_that_overwrites_stands_still)
 {
 	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
 	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, SAFE-03; rulings 7, 12, 14 */
-static void others_may_do_anything_while_a_writer_that_fills_stands_still(void)
+PXT_TEST(others_may_do_anything_while_a_writer_that_fills_stands_still)
 {
 	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, false });
 	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
@@ -216,7 +216,7 @@ static bool one_wait(enum call which, uint32_t nth)
 }
 
 /* STOP-04, SFILT-07, SHUT-07, EVENT-10; ruling 12 */
-static void a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up(void)
+PXT_TEST(a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up)
 {
 	static const struct ground grounds[] = {
 		{ LOOP, 1, 4096, 4, SOME, 0, false },
@@ -250,7 +250,7 @@ static void begin_a_writer(int point)
 }
 
 /* SFILT-07; ruling 12 */
-static void a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it(void)
+PXT_TEST(a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it)
 {
 	deed_ground = &(const struct ground){ FULL, 1, 4096, 4, FRESH, 0, false };
 	deed_begin(deed_ground);
@@ -272,11 +272,3 @@ static void a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_tha
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	deed_end();
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(others_may_do_anything_while_a_writer_that_overwrites_stands_still),
-	PXT_CASE(others_may_do_anything_while_a_writer_that_fills_stands_still),
-	PXT_CASE(a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up),
-	PXT_CASE(a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it),
-};
-PXT_SUITE("core: a write beside other threads", cases)

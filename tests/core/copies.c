@@ -63,7 +63,7 @@ static void copy_around(unsigned lanes, uint64_t pos, uint64_t seq)
 }
 
 /* POL-05; rulings 7, 14 */
-static void a_snapshot_of_positions_and_numbers_that_ran_over_is_whole(void)
+PXT_TEST(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole)
 {
 	for (size_t p = 0; p < POSITIONS; p++) {
 		for (size_t n = 0; n < NUMBERS; n++) {
@@ -96,7 +96,7 @@ static void overtake(int point)
  * Of a lane that is overtaken in each try nothing is in the copy, and of what is older nothing either: a log
  * without events, whose counts say how many there were.
  */
-static void a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it(void)
+PXT_TEST(a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 1024 };
 	trace_id_t stream = kit_open(&spec);
@@ -126,7 +126,7 @@ static void a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it(void)
 }
 
 /* With the stream's lock held, writers that overtake each try must not keep it going. */
-static void a_copy_is_tried_so_often_and_one_that_succeeds_once(void)
+PXT_TEST(a_copy_is_tried_so_often_and_one_that_succeeds_once)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 1024 };
 	trace_id_t stream = kit_open(&spec);
@@ -162,7 +162,7 @@ static uint64_t lost_in(struct pxt_stream *stream)
 }
 
 /* ZEP-17: a mark that came into the copy since it was made says what was counted meanwhile. */
-static void a_copy_that_is_made_again_tells_once_what_was_discarded(void)
+PXT_TEST(a_copy_that_is_made_again_tells_once_what_was_discarded)
 {
 	const struct kit_spec spec = {
 		.policy = POSIX_TRACE_DISCARD_NP, .lanes = 1, .bytes = 1024
@@ -192,7 +192,7 @@ static void a_copy_that_is_made_again_tells_once_what_was_discarded(void)
 }
 
 /* LPT-25: nobody was told of it yet when the copy was made, as it is with the next event. */
-static void what_was_refused_before_a_copy_is_told_when_it_is_made_again(void)
+PXT_TEST(what_was_refused_before_a_copy_is_told_when_it_is_made_again)
 {
 	static const int policies[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_DISCARD_NP };
 
@@ -242,7 +242,7 @@ static void write_beside(int point)
  * Ruling 26: what is younger than the copy's moment is left for the next one.  By then there may be older
  * events in the other lane than those behind it.
  */
-static void a_copy_that_is_made_again_is_in_the_order_of_time_behind_what_was_left(void)
+PXT_TEST(a_copy_that_is_made_again_is_in_the_order_of_time_behind_what_was_left)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 1024 };
 	trace_id_t stream = kit_open(&spec);
@@ -292,7 +292,7 @@ static void story(struct pxt_stream *stream, char *text, size_t room)
 }
 
 /* STOP and START found no room, and records are before them and after them. */
-static void a_copy_that_is_made_again_has_stop_and_start_where_they_are(void)
+PXT_TEST(a_copy_that_is_made_again_has_stop_and_start_where_they_are)
 {
 	const struct kit_spec spec = {
 		.policy = POSIX_TRACE_DISCARD_NP, .lanes = 1, .bytes = 1024
@@ -329,7 +329,7 @@ static void a_copy_that_is_made_again_has_stop_and_start_where_they_are(void)
 }
 
 /* The copy's consumer finds each lane overtaken, and the STOP's mark at the end of what is left. */
-static void a_copy_of_overtaken_lanes_has_the_stop_after_them(void)
+PXT_TEST(a_copy_of_overtaken_lanes_has_the_stop_after_them)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 2, .bytes = 1024 };
 	trace_id_t stream = kit_open(&spec);
@@ -350,15 +350,3 @@ static void a_copy_of_overtaken_lanes_has_the_stop_after_them(void)
 	pxt_copy_free(&copy);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_copy_that_is_made_again_has_stop_and_start_where_they_are),
-	PXT_CASE(a_copy_that_is_made_again_tells_once_what_was_discarded),
-	PXT_CASE(what_was_refused_before_a_copy_is_told_when_it_is_made_again),
-	PXT_CASE(a_copy_that_is_made_again_is_in_the_order_of_time_behind_what_was_left),
-	PXT_CASE(a_snapshot_that_lost_a_whole_lane_counts_what_is_not_in_it),
-	PXT_CASE(a_copy_of_overtaken_lanes_has_the_stop_after_them),
-	PXT_CASE(a_copy_is_tried_so_often_and_one_that_succeeds_once),
-	PXT_CASE(a_snapshot_of_positions_and_numbers_that_ran_over_is_whole),
-};
-PXT_SUITE("core: copies", cases)

@@ -275,7 +275,7 @@ static bool can_tell(void)
 }
 
 /* TIM-06, TIM-01, DEC-18; ruling 6 */
-static void the_short_path_is_exact_over_ten_years_of_the_counter(void)
+PXT_TEST(the_short_path_is_exact_over_ten_years_of_the_counter)
 {
 	static uint64_t steps[] = { 1, 26 };
 
@@ -287,7 +287,7 @@ static void the_short_path_is_exact_over_ten_years_of_the_counter(void)
 }
 
 /* TIM-03, TIM-04, TIM-06 */
-static void the_short_path_reports_processors_that_differ_without_a_step_back(void)
+PXT_TEST(the_short_path_reports_processors_that_differ_without_a_step_back)
 {
 	static uint64_t apart[] = { 1, 26, 3000, 1000000 };
 
@@ -297,9 +297,3 @@ static void the_short_path_reports_processors_that_differ_without_a_step_back(vo
 		PXT_CHECK(line == 0, "%llu apart: line %d", (unsigned long long)apart[i], line);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(the_short_path_is_exact_over_ten_years_of_the_counter),
-	PXT_CASE(the_short_path_reports_processors_that_differ_without_a_step_back),
-};
-PXT_SUITE("core: the processor's counter", cases)

@@ -48,7 +48,7 @@ static void overtake(int point)
 }
 
 /* ZEP-17 */
-static void a_mark_that_comes_late_says_nothing_new(void)
+PXT_TEST(a_mark_that_comes_late_says_nothing_new)
 {
 	const struct kit_spec spec = {
 		.policy = POSIX_TRACE_DISCARD_NP, .lanes = 1, .bytes = 1024
@@ -64,8 +64,3 @@ static void a_mark_that_comes_late_says_nothing_new(void)
 	PXT_EQ(told, 2);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_mark_that_comes_late_says_nothing_new),
-};
-PXT_SUITE("core: discards", cases)

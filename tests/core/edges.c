@@ -83,7 +83,7 @@ static uint64_t refused(void)
 }
 
 /* POL-03, POL-06, DEC-09; ruling 14 */
-static void who_takes_the_last_slot_or_finds_too_few_stops_the_stream(void)
+PXT_TEST(who_takes_the_last_slot_or_finds_too_few_stops_the_stream)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (uint32_t left = 2; left <= 12; left++) {
@@ -110,7 +110,7 @@ static void who_takes_the_last_slot_or_finds_too_few_stops_the_stream(void)
 }
 
 /* POL-07, DEC-10, DEC-11; ruling 14 */
-static void the_stream_runs_again_when_its_last_record_was_read(void)
+PXT_TEST(the_stream_runs_again_when_its_last_record_was_read)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		uint32_t turns = 20;
@@ -176,7 +176,7 @@ static void start_and_stop_with(unsigned lanes, uint32_t left)
 }
 
 /* POL-03, DEC-09, SYS-02, SYS-03, SHARK-07; ruling 14 */
-static void every_start_and_stop_that_had_an_effect_is_read_however_full_the_stream(void)
+PXT_TEST(every_start_and_stop_that_had_an_effect_is_read_however_full_the_stream)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (uint32_t left = 1; left <= 60; left++)
@@ -205,7 +205,7 @@ static void restart_by_call_after(unsigned lanes, uint32_t reads)
 }
 
 /* POL-06, START-02, DEC-10 */
-static void a_stream_that_stopped_by_itself_may_be_started_by_call_when_something_was_read(void)
+PXT_TEST(a_stream_that_stopped_by_itself_may_be_started_by_call_when_something_was_read)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (uint32_t reads = 0; reads <= 24; reads++)
@@ -213,7 +213,7 @@ static void a_stream_that_stopped_by_itself_may_be_started_by_call_when_somethin
 }
 
 /* POL-04, POL-06, DEC-10: the STOP and the START of a start by call lie beside the lanes. */
-static void reading_what_lies_beside_the_lanes_makes_no_room(void)
+PXT_TEST(reading_what_lies_beside_the_lanes_makes_no_room)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(lanes);
@@ -255,7 +255,7 @@ static void fill_and_drain(void *argument)
 }
 
 /* DEC-10, DEC-11; rulings 12, 14 */
-static void a_writer_that_saw_the_stream_before_it_was_restarted_cannot_stop_it(void)
+PXT_TEST(a_writer_that_saw_the_stream_before_it_was_restarted_cannot_stop_it)
 {
 	static const int points[] = { PXT_TP_GATE_SEEN, PXT_TP_HEAD_SEEN, PXT_TP_LIMIT_SEEN };
 
@@ -289,7 +289,7 @@ static void drain_and_start_anew(void *argument)
 }
 
 /* It found no room, or took the last slot; then the stream was stopped and started by call. */
-static void a_writer_that_found_no_room_before_a_stop_cannot_stop_what_was_started_later(void)
+PXT_TEST(a_writer_that_found_no_room_before_a_stop_cannot_stop_what_was_started_later)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(lanes);
@@ -366,7 +366,7 @@ static void straggle(unsigned lanes, bool flushed)
 }
 
 /* POL-07, DEC-10; rulings 12, 14 */
-static void a_straggler_comes_behind_the_start_never_between_stop_and_start(void)
+PXT_TEST(a_straggler_comes_behind_the_start_never_between_stop_and_start)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		straggle(lanes, false);
@@ -375,7 +375,7 @@ static void a_straggler_comes_behind_the_start_never_between_stop_and_start(void
 }
 
 /* It saw RUNNING, another one stopped the stream meanwhile: it is refused and counted. */
-static void a_writer_overtaken_by_an_automatic_stop_is_refused_or_read(void)
+PXT_TEST(a_writer_overtaken_by_an_automatic_stop_is_refused_or_read)
 {
 	static const int points[] = { PXT_TP_GATE_SEEN, PXT_TP_HEAD_SEEN, PXT_TP_LIMIT_SEEN };
 
@@ -410,7 +410,7 @@ static unsigned lanes_at(size_t bytes)
 	return lanes;
 }
 
-static void a_stream_below_the_small_size_has_one_lane(void)
+PXT_TEST(a_stream_below_the_small_size_has_one_lane)
 {
 	PXT_EQ(lanes_at(CONFIG_PTRACE_SMALL_STREAM_SIZE - 1), 1);
 	if (!CONFIG_PTRACE_LANES_DEFAULT && pxt_port_cpus() > 1)
@@ -434,7 +434,7 @@ static void empty_it(void *unused)
 }
 
 /* DEC-11, GETNX-07: it has found the stream stopped; the stream runs when it comes to be counted. */
-static void a_writer_refused_after_the_restart_is_told_before_its_next_event(void)
+PXT_TEST(a_writer_refused_after_the_restart_is_told_before_its_next_event)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(lanes);
@@ -459,7 +459,7 @@ static void stop_it(void *unused)
 }
 
 /* Ruling 12, DEC-42: not before what was recorded first. */
-static void what_comes_behind_a_stop_by_call_is_told_with_the_stop(void)
+PXT_TEST(what_comes_behind_a_stop_by_call_is_told_with_the_stop)
 {
 	for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
 		const struct kit_spec spec = { .policy = policy, .lanes = 1, .bytes = 4096 };
@@ -484,19 +484,3 @@ static void what_comes_behind_a_stop_by_call_is_told_with_the_stop(void)
 		end();
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_stream_below_the_small_size_has_one_lane),
-	PXT_CASE(who_takes_the_last_slot_or_finds_too_few_stops_the_stream),
-	PXT_CASE(the_stream_runs_again_when_its_last_record_was_read),
-	PXT_CASE(every_start_and_stop_that_had_an_effect_is_read_however_full_the_stream),
-	PXT_CASE(a_stream_that_stopped_by_itself_may_be_started_by_call_when_something_was_read),
-	PXT_CASE(reading_what_lies_beside_the_lanes_makes_no_room),
-	PXT_CASE(a_writer_that_saw_the_stream_before_it_was_restarted_cannot_stop_it),
-	PXT_CASE(a_writer_that_found_no_room_before_a_stop_cannot_stop_what_was_started_later),
-	PXT_CASE(a_straggler_comes_behind_the_start_never_between_stop_and_start),
-	PXT_CASE(a_writer_overtaken_by_an_automatic_stop_is_refused_or_read),
-	PXT_CASE(a_writer_refused_after_the_restart_is_told_before_its_next_event),
-	PXT_CASE(what_comes_behind_a_stop_by_call_is_told_with_the_stop),
-};
-PXT_SUITE("core: last slots", cases)

@@ -70,7 +70,7 @@ static void reserve(void)
 }
 
 /* LPT-25 */
-static void a_record_that_nobody_can_complete_is_one_error_event(void)
+PXT_TEST(a_record_that_nobody_can_complete_is_one_error_event)
 {
 	begin();
 	pxt_holdback_ns = UINT64_C(10000000000);
@@ -81,7 +81,7 @@ static void a_record_that_nobody_can_complete_is_one_error_event(void)
 }
 
 /* LPT-25 */
-static void so_is_one_whose_writer_takes_too_long(void)
+PXT_TEST(so_is_one_whose_writer_takes_too_long)
 {
 	begin();
 	somebody_inside(true);
@@ -95,7 +95,7 @@ static void so_is_one_whose_writer_takes_too_long(void)
 }
 
 /* LPT-25: nobody reads a snapshot's copy after it was saved, and the stream has passed over nothing. */
-static void what_a_snapshot_passes_over_is_no_event_of_the_stream(void)
+PXT_TEST(what_a_snapshot_passes_over_is_no_event_of_the_stream)
 {
 	int file = st_file();
 
@@ -111,7 +111,7 @@ static void what_a_snapshot_passes_over_is_no_event_of_the_stream(void)
 }
 
 /* LPT-25, SYS-10 */
-static void a_filter_keeps_errors_out(void)
+PXT_TEST(a_filter_keeps_errors_out)
 {
 	trace_event_set_t set;
 
@@ -127,7 +127,7 @@ static void a_filter_keeps_errors_out(void)
 }
 
 /* LPT-25: the unnamed type has a name of its own, by which it may be opened. */
-static void to_open_the_unnamed_type_by_its_name_is_no_error(void)
+PXT_TEST(to_open_the_unnamed_type_by_its_name_is_no_error)
 {
 	trace_event_id_t id = 0;
 
@@ -160,7 +160,7 @@ static unsigned errors_in_log(int file, int number)
 }
 
 /* LPT-25: a row of flushes that fail alike is one event, the next row another one */
-static void flushes_that_fail_are_an_error_event_until_one_succeeds(void)
+PXT_TEST(flushes_that_fail_are_an_error_event_until_one_succeeds)
 {
 	int file = st_file();
 	const struct st_spec spec = { .policy = LOOP,
@@ -196,7 +196,7 @@ static void define_all_types(void)
 }
 
 /* LPT-25 */
-static void a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream(void)
+PXT_TEST(a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream)
 {
 	trace_event_id_t id;
 	trace_id_t other;
@@ -220,7 +220,7 @@ static void a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream(v
 
 #if _PXT_UNIT_FILTER
 /* LPT-25 */
-static void so_is_one_that_is_opened_through_a_stream(void)
+PXT_TEST(so_is_one_that_is_opened_through_a_stream)
 {
 	trace_event_id_t id = 0;
 
@@ -237,8 +237,8 @@ static void so_is_one_that_is_opened_through_a_stream(void)
 #endif
 
 #if _PXT_UNIT_POINT_OPENS
-/* LPT-25 */
-static void a_point_that_another_file_defines_with_other_fields_is_one_error_event(void)
+/* LPT-25: in a process whose table of types is not full. */
+PXT_TEST_FRESH(a_point_that_another_file_defines_with_other_fields_is_one_error_event)
 {
 	trace_event_id_t others;
 
@@ -251,21 +251,3 @@ static void a_point_that_another_file_defines_with_other_fields_is_one_error_eve
 	end();
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_POINT_OPENS
-	PXT_CASE(a_point_that_another_file_defines_with_other_fields_is_one_error_event),
-#endif
-	PXT_CASE(to_open_the_unnamed_type_by_its_name_is_no_error),
-	PXT_CASE(a_record_that_nobody_can_complete_is_one_error_event),
-	PXT_CASE(so_is_one_whose_writer_takes_too_long),
-	PXT_CASE(what_a_snapshot_passes_over_is_no_event_of_the_stream),
-	PXT_CASE(a_filter_keeps_errors_out),
-	PXT_CASE(flushes_that_fail_are_an_error_event_until_one_succeeds),
-	PXT_CASE(a_type_for_which_there_is_no_room_is_an_error_event_in_each_stream),
-#if _PXT_UNIT_FILTER
-	PXT_CASE(so_is_one_that_is_opened_through_a_stream),
-#endif
-};
-
-PXT_SUITE("errors inside", cases)

@@ -272,21 +272,21 @@ static void at_all_points(enum kind kind)
 }
 
 /* DEC-34, SAFE-02 */
-static void a_child_of_a_handler_comes_back_into_any_step_of_a_trace_point(void)
+PXT_TEST(a_child_of_a_handler_comes_back_into_any_step_of_a_trace_point)
 {
 	deed = NOTHING;
 	at_all_points(IN_MEMORY);
 }
 
 /* DEC-34, SAFE-02 */
-static void so_it_does_where_the_stream_is_a_file(void)
+PXT_TEST(so_it_does_where_the_stream_is_a_file)
 {
 	deed = NOTHING;
 	at_all_points(IN_A_FILE);
 }
 
 /* DEC-34, DEC-43, SAFE-02 */
-static void an_inherited_stream_goes_on_with_it(void)
+PXT_TEST(an_inherited_stream_goes_on_with_it)
 {
 	deed = NOTHING;
 	at_all_points(INHERITED);
@@ -304,7 +304,7 @@ static void at_points_of_three(void)
 }
 
 /* DEC-34, DEC-43, SAFE-01 */
-static void its_handler_traces_makes_streams_and_forks_again(void)
+PXT_TEST(its_handler_traces_makes_streams_and_forks_again)
 {
 	for (deed = TRACES; deed < FORKS_INSIDE_AGAIN; deed++)
 		at_points_of_three();
@@ -314,7 +314,7 @@ static void its_handler_traces_makes_streams_and_forks_again(void)
 }
 
 /* DEC-43; ruling 25: what the child records is said to be its own. */
-static void what_it_records_has_its_own_pid(void)
+PXT_TEST(what_it_records_has_its_own_pid)
 {
 	trace_id_t trid = make(INHERITED, &specs[0]);
 	struct got got;
@@ -345,7 +345,7 @@ static void what_it_records_has_its_own_pid(void)
 }
 
 /* DEC-34, SAFE-02 */
-static void so_does_one_of_a_thread_without_a_place(void)
+PXT_TEST(so_does_one_of_a_thread_without_a_place)
 {
 	static const enum kind kinds[] = { IN_MEMORY, INHERITED };
 
@@ -362,13 +362,3 @@ static void so_does_one_of_a_thread_without_a_place(void)
 	}
 	deed = NOTHING;
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_child_of_a_handler_comes_back_into_any_step_of_a_trace_point),
-	PXT_CASE(so_it_does_where_the_stream_is_a_file),
-	PXT_CASE(an_inherited_stream_goes_on_with_it),
-	PXT_CASE(its_handler_traces_makes_streams_and_forks_again),
-	PXT_CASE(what_it_records_has_its_own_pid),
-	PXT_CASE(so_does_one_of_a_thread_without_a_place),
-};
-PXT_SUITE("core: forks inside a trace point", cases)

@@ -142,13 +142,13 @@ static void take_away_while(void (*first_pause)(void), int others)
 }
 
 /* QNX-45; ruling 12 */
-static void a_handler_that_was_taken_away_is_in_no_thread_any_more(void)
+PXT_TEST(a_handler_that_was_taken_away_is_in_no_thread_any_more)
 {
 	take_away_while(all_come_out, 0);
 }
 
 /* QNX-45; ruling 12 */
-static void nor_in_one_that_came_in_while_the_call_waited(void)
+PXT_TEST(nor_in_one_that_came_in_while_the_call_waited)
 {
 	take_away_while(another_one_goes_in, 1);
 }
@@ -162,7 +162,7 @@ static void stand_in_the_handler(void)
 	pxt_holdback_ns = 1000000;
 }
 
-static void a_call_that_leaves_a_thread_in_the_old_handler_says_so_until_it_has_left(void)
+PXT_TEST_FRESH(a_call_that_leaves_a_thread_in_the_old_handler_says_so_until_it_has_left)
 {
 	stand_in_the_handler();
 	PXT_EQ(posix_trace_set_handler_np(stream, &set, NULL, NULL), EBUSY);
@@ -173,7 +173,7 @@ static void a_call_that_leaves_a_thread_in_the_old_handler_says_so_until_it_has_
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void so_does_every_change_of_rules(void)
+PXT_TEST_FRESH(so_does_every_change_of_rules)
 {
 	const pthread_t self = pthread_self();
 	const pid_t process = getpid();
@@ -203,7 +203,7 @@ static trace_event_set_t all_types(void)
 	return all;
 }
 
-static void a_trace_point_goes_on_with_the_rules_that_it_began_with(void)
+PXT_TEST_FRESH(a_trace_point_goes_on_with_the_rules_that_it_began_with)
 {
 	trace_event_set_t all = all_types();
 
@@ -216,7 +216,7 @@ static void a_trace_point_goes_on_with_the_rules_that_it_began_with(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void also_when_its_stream_is_gone_and_another_one_has_the_place(void)
+PXT_TEST_FRESH(also_when_its_stream_is_gone_and_another_one_has_the_place)
 {
 	trace_event_set_t all = all_types();
 
@@ -251,7 +251,7 @@ static void change_places(int point)
 	PXT_EQ(posix_trace_set_handler_np(stream, &set, count_calls, &calls), EBUSY);
 }
 
-static void a_trace_point_of_a_stream_that_is_gone_asks_no_handler_of_the_next_one(void)
+PXT_TEST_FRESH(a_trace_point_of_a_stream_that_is_gone_asks_no_handler_of_the_next_one)
 {
 	uint64_t data = 1;
 
@@ -264,14 +264,3 @@ static void a_trace_point_of_a_stream_that_is_gone_asks_no_handler_of_the_next_o
 	PXT_EQ(posix_trace_set_handler_np(stream, &set, NULL, NULL), 0);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_handler_that_was_taken_away_is_in_no_thread_any_more),
-	PXT_CASE(nor_in_one_that_came_in_while_the_call_waited),
-	PXT_CASE_FRESH(a_call_that_leaves_a_thread_in_the_old_handler_says_so_until_it_has_left),
-	PXT_CASE_FRESH(so_does_every_change_of_rules),
-	PXT_CASE_FRESH(a_trace_point_goes_on_with_the_rules_that_it_began_with),
-	PXT_CASE_FRESH(also_when_its_stream_is_gone_and_another_one_has_the_place),
-	PXT_CASE_FRESH(a_trace_point_of_a_stream_that_is_gone_asks_no_handler_of_the_next_one),
-};
-PXT_SUITE("core: handlers that are taken away", cases)

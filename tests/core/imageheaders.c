@@ -38,7 +38,7 @@ static void expect(const void *header, const struct field *fields, size_t count)
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static void a_streams_header_says_where_its_lanes_and_numbers_are(void)
+PXT_TEST(a_streams_header_says_where_its_lanes_and_numbers_are)
 {
 	const struct kit_spec spec = {
 		.policy = POSIX_TRACE_UNTIL_FULL, .lanes = 4, .bytes = 16384, .data = 77
@@ -109,7 +109,7 @@ static void a_streams_header_says_where_its_lanes_and_numbers_are(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_directorys_header_says_where_its_threads_and_names_are(void)
+PXT_TEST(a_directorys_header_says_where_its_threads_and_names_are)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 4096 };
 	trace_id_t trid = kit_open(&spec);
@@ -150,7 +150,7 @@ static void a_directorys_header_says_where_its_threads_and_names_are(void)
 }
 
 /* Processes of two containers, or of two runs, may have one number. */
-static void two_directories_of_one_pid_have_keys_of_their_own(void)
+PXT_TEST(two_directories_of_one_pid_have_keys_of_their_own)
 {
 	static struct pxt_directory first;
 	static struct pxt_directory second;
@@ -164,10 +164,3 @@ static void two_directories_of_one_pid_have_keys_of_their_own(void)
 	PXT_EQ(first.header.header.pid, second.header.header.pid);
 	CU_ASSERT(first.header.header.key != second.header.header.key);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_streams_header_says_where_its_lanes_and_numbers_are),
-	PXT_CASE(a_directorys_header_says_where_its_threads_and_names_are),
-	PXT_CASE(two_directories_of_one_pid_have_keys_of_their_own),
-};
-PXT_SUITE("core: headers", cases)

@@ -40,7 +40,7 @@ static void on(const struct ground *ground)
 }
 
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
-static void a_write_into_one_overwriting_lane_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_into_one_overwriting_lane_may_be_interrupted_anywhere)
 {
 	on(&(const struct ground){ LOOP, 1, 1024, 4, FRESH, 0, false });
 	on(&(const struct ground){ LOOP, 1, 1024, 30, SOME, 0, false });
@@ -50,7 +50,7 @@ static void a_write_into_one_overwriting_lane_may_be_interrupted_anywhere(void)
 }
 
 /* POL-05, POL-12, EVENT-10, TIM-04; rulings 7, 10, 12, 20, 23 */
-static void a_write_into_two_overwriting_lanes_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_into_two_overwriting_lanes_may_be_interrupted_anywhere)
 {
 	on(&(const struct ground){ LOOP, 2, 1024, 4, FRESH, 0, false });
 	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, false });
@@ -60,7 +60,7 @@ static void a_write_into_two_overwriting_lanes_may_be_interrupted_anywhere(void)
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
-static void a_write_into_one_filling_lane_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_into_one_filling_lane_may_be_interrupted_anywhere)
 {
 	on(&(const struct ground){ FULL, 1, 1024, 4, FRESH, 0, false });
 	on(&(const struct ground){ FULL, 1, 4096, 30, SOME, 0, false });
@@ -70,7 +70,7 @@ static void a_write_into_one_filling_lane_may_be_interrupted_anywhere(void)
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 10, 12, 14 */
-static void a_write_into_two_filling_lanes_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_into_two_filling_lanes_may_be_interrupted_anywhere)
 {
 	on(&(const struct ground){ FULL, 2, 1024, 4, FRESH, 0, false });
 	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
@@ -80,14 +80,14 @@ static void a_write_into_two_filling_lanes_may_be_interrupted_anywhere(void)
 }
 
 /* EVENT-10, SAFE-01; rulings 7, 10, 12 */
-static void a_write_into_two_streams_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_into_two_streams_may_be_interrupted_anywhere)
 {
 	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, true });
 	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, true });
 }
 
 /* POL-05; rulings 7, 12: it says how far its place goes, so nobody waits for it */
-static void a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait(void)
+PXT_TEST(a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (unsigned more = 0; more < 2; more++) {
@@ -118,13 +118,3 @@ static void a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait(voi
 			deed_end();
 		}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_write_into_one_overwriting_lane_may_be_interrupted_anywhere),
-	PXT_CASE(a_write_into_two_overwriting_lanes_may_be_interrupted_anywhere),
-	PXT_CASE(a_write_into_one_filling_lane_may_be_interrupted_anywhere),
-	PXT_CASE(a_write_into_two_filling_lanes_may_be_interrupted_anywhere),
-	PXT_CASE(a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait),
-	PXT_CASE(a_write_into_two_streams_may_be_interrupted_anywhere),
-};
-PXT_SUITE("core: a write interrupted", cases)

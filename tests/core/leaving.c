@@ -82,7 +82,7 @@ static bool write_interrupted(uint32_t nth, void (*run)(void *))
 }
 
 /* SHUT-07, DEC-42; ruling 12 */
-static void a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over(void)
+PXT_TEST(a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over)
 {
 	for (size_t i = 0; i < SPECS; i++) {
 		for (uint32_t nth = 0;; nth++) {
@@ -98,7 +98,7 @@ static void a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_o
 }
 
 /* SHUT-07, DEC-42; ruling 12 */
-static void it_stays_until_the_outermost_of_nested_writes_is_over(void)
+PXT_TEST(it_stays_until_the_outermost_of_nested_writes_is_over)
 {
 	for (size_t i = 0; i < SPECS; i++) {
 		for (inner_point = 0; inner_point < 8; inner_point++) {
@@ -135,7 +135,7 @@ static void shut_down_many(void *argument)
 }
 
 /* SHUT-07; ruling 12: however many there are */
-static void all_that_was_kept_is_given_back(void)
+PXT_TEST(all_that_was_kept_is_given_back)
 {
 	unsigned freed = 0;
 
@@ -174,7 +174,7 @@ static void shut_down_large(void *argument)
 }
 
 /* SHUT-07; ruling 12: the addresses are the late writer's, not the memory */
-static void what_is_kept_costs_a_page(void)
+PXT_TEST(what_is_kept_costs_a_page)
 {
 	static const struct kit_spec large[] = {
 		{ .policy = LOOP, .lanes = 1, .bytes = LARGE },
@@ -195,7 +195,7 @@ static void what_is_kept_costs_a_page(void)
 }
 
 /* SHUT-07; ruling 12 */
-static void what_was_kept_is_given_back_by_the_next_create(void)
+PXT_TEST(what_was_kept_is_given_back_by_the_next_create)
 {
 	struct pxt_block *first;
 
@@ -236,7 +236,7 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 }
 
 /* SHUT-07; ruling 12 */
-static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
+PXT_TEST(threads_without_a_place_that_come_and_go_keep_no_memory)
 {
 	for (size_t i = 0; i < SPECS; i++) {
 		open_unregistered(&specs[i]);
@@ -256,7 +256,7 @@ static void threads_without_a_place_that_come_and_go_keep_no_memory(void)
 }
 
 /* SHUT-07; ruling 12: who came after the shutdown cannot be in its stream */
-static void a_thread_without_a_place_that_came_later_keeps_no_memory(void)
+PXT_TEST(a_thread_without_a_place_that_came_later_keeps_no_memory)
 {
 	struct pxt_block *first;
 
@@ -277,7 +277,7 @@ static void a_thread_without_a_place_that_came_later_keeps_no_memory(void)
 }
 
 /* SHUT-07, DEC-42; ruling 12 */
-static void threads_without_a_place_in_the_table_are_waited_for_as_well(void)
+PXT_TEST(threads_without_a_place_in_the_table_are_waited_for_as_well)
 {
 	for (size_t i = 0; i < SPECS; i++) {
 		for (uint32_t nth = 0;; nth++) {
@@ -364,7 +364,7 @@ static void let_it_go(void)
 #define STANDS 5u
 
 /* SHUT-07, DEC-42; ruling 12 */
-static void a_stream_stays_as_long_as_another_thread_stands_inside(void)
+PXT_TEST(a_stream_stays_as_long_as_another_thread_stands_inside)
 {
 	for (size_t i = 0; i < SPECS; i++) {
 		for (uint32_t nth = 0; nth < STANDS; nth++) {
@@ -391,7 +391,7 @@ static void a_stream_stays_as_long_as_another_thread_stands_inside(void)
 }
 
 /* SHUT-07; ruling 12: left once, inside once more: what is kept now waits for the second time */
-static void memory_kept_twice_waits_for_the_second_time(void)
+PXT_TEST(memory_kept_twice_waits_for_the_second_time)
 {
 	struct pxt_block *first;
 
@@ -422,7 +422,7 @@ static int begin_and_end_a_stream(void *argument)
 }
 
 /* DEC-34; ruling 12: in the child something else may lie there by now. */
-static void a_child_gives_back_nothing_that_its_parent_kept(void)
+PXT_TEST(a_child_gives_back_nothing_that_its_parent_kept)
 {
 	open_started(&specs[0]);
 	let_one_stand(0, false);
@@ -431,18 +431,3 @@ static void a_child_gives_back_nothing_that_its_parent_kept(void)
 	PXT_EQ(pxt_in_child(begin_and_end_a_stream, gone), 0);
 	let_it_go();
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_stream_shut_down_inside_a_write_into_it_stays_until_the_write_is_over),
-	PXT_CASE(it_stays_until_the_outermost_of_nested_writes_is_over),
-	PXT_CASE(all_that_was_kept_is_given_back),
-	PXT_CASE(what_is_kept_costs_a_page),
-	PXT_CASE(what_was_kept_is_given_back_by_the_next_create),
-	PXT_CASE(threads_without_a_place_that_come_and_go_keep_no_memory),
-	PXT_CASE(a_thread_without_a_place_that_came_later_keeps_no_memory),
-	PXT_CASE(threads_without_a_place_in_the_table_are_waited_for_as_well),
-	PXT_CASE(a_stream_stays_as_long_as_another_thread_stands_inside),
-	PXT_CASE(memory_kept_twice_waits_for_the_second_time),
-	PXT_CASE(a_child_gives_back_nothing_that_its_parent_kept),
-};
-PXT_SUITE("core: the memory of a stream that is left", cases)

@@ -96,14 +96,14 @@ static void every_length(int policy, unsigned lanes)
 }
 
 /* EVENT-05, EVENT-10, SIZ-01 */
-static void every_length_and_alignment_comes_out_as_it_went_in(void)
+PXT_TEST(every_length_and_alignment_comes_out_as_it_went_in)
 {
 	every_length(LOOP, 1);
 	every_length(FULL, 2);
 }
 
 /* The same through the way that two streams take. */
-static void so_it_does_with_several_streams(void)
+PXT_TEST(so_it_does_with_several_streams)
 {
 	const struct kit_spec spec = { .policy = LOOP, .lanes = 2 };
 	trace_id_t other = kit_open(&spec);
@@ -114,7 +114,7 @@ static void so_it_does_with_several_streams(void)
 }
 
 /* Data that ends where the memory ends: nothing after it is read. */
-static void nothing_behind_the_data_is_read(void)
+PXT_TEST(nothing_behind_the_data_is_read)
 {
 	begin(LOOP, 1, 16384, 4095);
 	for (size_t len = 0; len <= 300; len++) {
@@ -161,7 +161,7 @@ static void half_a_ring(int policy, unsigned lanes)
 }
 
 /* SIZ-01, SIZ-04; ruling 15 */
-static void records_of_half_a_ring_fit_anywhere(void)
+PXT_TEST(records_of_half_a_ring_fit_anywhere)
 {
 	half_a_ring(LOOP, 1);
 	half_a_ring(LOOP, 2);
@@ -170,7 +170,7 @@ static void records_of_half_a_ring_fit_anywhere(void)
 }
 
 /* Two slots are half a line. */
-static void short_records_behind_the_first_start_lie_in_one_line(void)
+PXT_TEST(short_records_behind_the_first_start_lie_in_one_line)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
 		begin(LOOP, lanes, 16384, 256);
@@ -216,7 +216,7 @@ static void without_a_place(void *(*run)(void *), void *argument)
 }
 
 /* DEC-39; ruling 15 */
-static void the_last_place_in_the_table_is_used_and_the_next_thread_has_none(void)
+PXT_TEST_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none)
 {
 	pthread_t thread;
 
@@ -231,7 +231,7 @@ static void the_last_place_in_the_table_is_used_and_the_next_thread_has_none(voi
 }
 
 /* DEC-39; ruling 15 */
-static void a_thread_without_a_place_in_the_table_is_still_known_exactly(void)
+PXT_TEST_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(lanes == 1 ? LOOP : FULL, lanes, 16384, 256);
@@ -255,7 +255,7 @@ static void *read_made(void *made)
 }
 
 /* DEC-39: OVERFLOW and RESUME; an automatic STOP and START */
-static void the_events_that_a_reader_without_a_place_adds_are_known_as_its_own(void)
+PXT_TEST_FRESH(the_events_that_a_reader_without_a_place_adds_are_known_as_its_own)
 {
 	static const int policies[] = { LOOP, FULL };
 
@@ -289,7 +289,7 @@ static void *filter_and_stop(void *argument)
 }
 
 /* DEC-39, INF-02, INF-04: FILTER and STOP */
-static void the_events_of_its_control_calls_are_known_as_its_own_too(void)
+PXT_TEST_FRESH(the_events_of_its_control_calls_are_known_as_its_own_too)
 {
 	begin(LOOP, 1, 16384, 256);
 	without_a_place(filter_and_stop, NULL);
@@ -307,7 +307,7 @@ static void expect_on(trace_event_id_t id, unsigned cpu)
 }
 
 /* LPT-21: a trace point, FILTER, STOP, START */
-static void each_event_names_the_cpu_of_its_call(void)
+PXT_TEST(each_event_names_the_cpu_of_its_call)
 {
 	trace_event_set_t none;
 
@@ -345,7 +345,7 @@ static void *trace_short(void *argument)
 }
 
 /* DEC-39, QNX-36 */
-static void so_it_is_where_its_event_is_of_a_short_type(void)
+PXT_TEST_FRESH(so_it_is_where_its_event_is_of_a_short_type)
 {
 	trace_event_set_t set;
 
@@ -357,20 +357,3 @@ static void so_it_is_where_its_event_is_of_a_short_type(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(every_length_and_alignment_comes_out_as_it_went_in),
-	PXT_CASE(so_it_does_with_several_streams),
-	PXT_CASE(nothing_behind_the_data_is_read),
-	PXT_CASE(records_of_half_a_ring_fit_anywhere),
-	PXT_CASE(short_records_behind_the_first_start_lie_in_one_line),
-	PXT_CASE(each_event_names_the_cpu_of_its_call),
-	PXT_CASE_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none),
-	PXT_CASE_FRESH(a_thread_without_a_place_in_the_table_is_still_known_exactly),
-	PXT_CASE_FRESH(the_events_that_a_reader_without_a_place_adds_are_known_as_its_own),
-	PXT_CASE_FRESH(the_events_of_its_control_calls_are_known_as_its_own_too),
-#if _PXT_UNIT_INSPECT
-	PXT_CASE_FRESH(so_it_is_where_its_event_is_of_a_short_type),
-#endif
-};
-PXT_SUITE("core: lengths", cases)

@@ -253,7 +253,7 @@ static void on(unsigned before, size_t len)
 }
 
 /* POL-09, POL-11, FLUSH-02, SHUT-05, DEC-11, DEC-42; rulings 7, 12, 14 */
-static void a_write_into_a_stream_with_log_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_into_a_stream_with_log_may_be_interrupted_anywhere)
 {
 	for (lanes = 1; lanes <= 2; lanes++) {
 		on(0, 4);
@@ -262,16 +262,10 @@ static void a_write_into_a_stream_with_log_may_be_interrupted_anywhere(void)
 }
 
 /* The same, around the mark where the flusher begins, and where the stream is full. */
-static void a_write_that_wakes_the_flusher_or_fills_the_stream_may_be_interrupted_anywhere(void)
+PXT_TEST(a_write_that_wakes_the_flusher_or_fills_the_stream_may_be_interrupted_anywhere)
 {
 	for (lanes = 1; lanes <= 2; lanes++) {
 		on(24 * lanes, 30);
 		on(29 * lanes, 30);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_write_into_a_stream_with_log_may_be_interrupted_anywhere),
-	PXT_CASE(a_write_that_wakes_the_flusher_or_fills_the_stream_may_be_interrupted_anywhere),
-};
-PXT_SUITE("core: a write into a stream with log, interrupted", cases)

@@ -177,7 +177,7 @@ static void compare(int policy, unsigned lanes, uint32_t records, uint32_t sprea
 }
 
 /* TIM-03, TIM-04; ruling 10 */
-static void any_stamps_come_out_as_the_plain_merge_says(void)
+PXT_TEST(any_stamps_come_out_as_the_plain_merge_says)
 {
 	for (uint32_t round = 0; round < 300; round++) {
 		seed = round;
@@ -191,7 +191,7 @@ static void any_stamps_come_out_as_the_plain_merge_says(void)
 /* ---- Unfinished records that hide others ---- */
 
 /* The wait for one is over, the next one after it still has its own. */
-static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(void)
+PXT_TEST(an_unfinished_record_behind_one_that_was_given_up_still_holds_back)
 {
 	struct record dead;
 	struct record slow;
@@ -221,7 +221,7 @@ static void an_unfinished_record_behind_one_that_was_given_up_still_holds_back(v
 }
 
 /* What is after it comes after the hold-back time, and nothing of it is lost. */
-static void other_lanes_wait_for_the_hold_back_time_and_no_longer(void)
+PXT_TEST(other_lanes_wait_for_the_hold_back_time_and_no_longer)
 {
 	struct posix_trace_counts_np now;
 	struct record dead;
@@ -267,7 +267,7 @@ static void runs(unsigned lanes, unsigned laps)
 }
 
 /* STOP-03, START-02; ruling 10 */
-static void start_and_stop_divide_what_any_number_of_lanes_recorded(void)
+PXT_TEST(start_and_stop_divide_what_any_number_of_lanes_recorded)
 {
 	seed = 1;
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
@@ -275,7 +275,7 @@ static void start_and_stop_divide_what_any_number_of_lanes_recorded(void)
 }
 
 /* Lanes that lost their marks do not keep the others waiting. */
-static void lapped_lanes_do_not_stop_the_merge(void)
+PXT_TEST(lapped_lanes_do_not_stop_the_merge)
 {
 	seed = 2;
 	for (unsigned lanes = 2; lanes <= 4; lanes *= 2)
@@ -284,7 +284,7 @@ static void lapped_lanes_do_not_stop_the_merge(void)
 }
 
 /* A writer may go round the ring while the lane's smallest stamp is looked for. */
-static void the_floor_of_a_lapped_lane_is_that_of_what_is_left(void)
+PXT_TEST(the_floor_of_a_lapped_lane_is_that_of_what_is_left)
 {
 	const struct kit_spec spec = { .policy = LOOP, .lanes = 2, .bytes = 4096 };
 	uint32_t fit;
@@ -307,13 +307,3 @@ static void the_floor_of_a_lapped_lane_is_that_of_what_is_left(void)
 	}
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(any_stamps_come_out_as_the_plain_merge_says),
-	PXT_CASE(an_unfinished_record_behind_one_that_was_given_up_still_holds_back),
-	PXT_CASE(other_lanes_wait_for_the_hold_back_time_and_no_longer),
-	PXT_CASE(start_and_stop_divide_what_any_number_of_lanes_recorded),
-	PXT_CASE(lapped_lanes_do_not_stop_the_merge),
-	PXT_CASE(the_floor_of_a_lapped_lane_is_that_of_what_is_left),
-};
-PXT_SUITE("core: merge", cases)

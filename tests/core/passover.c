@@ -82,7 +82,7 @@ static void two_in_a_row(int policy, unsigned lanes)
 }
 
 /* POL-12, DEC-42; rulings 7, 20 */
-static void two_dead_records_in_a_row_are_two_lost_records(void)
+PXT_TEST(two_dead_records_in_a_row_are_two_lost_records)
 {
 	two_in_a_row(LOOP, 1);
 	two_in_a_row(FULL, 1);
@@ -91,7 +91,7 @@ static void two_dead_records_in_a_row_are_two_lost_records(void)
 }
 
 /* DEC-42; ruling 7 */
-static void the_number_behind_dead_records_tells_how_many_they_were(void)
+PXT_TEST(the_number_behind_dead_records_tells_how_many_they_were)
 {
 	for (uint32_t count = 1; count <= 25; count++) {
 		begin(LOOP, 1);
@@ -105,7 +105,7 @@ static void the_number_behind_dead_records_tells_how_many_they_were(void)
 }
 
 /* DEC-42; ruling 20 */
-static void dead_records_with_nothing_behind_them_are_passed_over_as_well(void)
+PXT_TEST(dead_records_with_nothing_behind_them_are_passed_over_as_well)
 {
 	for (size_t i = 0; i < KINDS; i++) {
 		for (uint32_t count = 1; count <= 3; count++) {
@@ -145,7 +145,7 @@ static void expect_it_is_there(void)
 }
 
 /* POL-12; ruling 20 */
-static void an_unfinished_record_is_waited_for(void)
+PXT_TEST(an_unfinished_record_is_waited_for)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(LOOP, lanes);
@@ -155,7 +155,7 @@ static void an_unfinished_record_is_waited_for(void)
 }
 
 /* POL-12; ruling 20: of those without a place the reader knows only how many are inside. */
-static void so_is_one_of_a_thread_without_a_place(void)
+PXT_TEST(so_is_one_of_a_thread_without_a_place)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(LOOP, lanes);
@@ -168,7 +168,7 @@ static void so_is_one_of_a_thread_without_a_place(void)
 }
 
 /* POL-12; ruling 20: that nobody was inside at a stop tells nothing once it was started again. */
-static void so_is_one_behind_a_stop_and_a_start(void)
+PXT_TEST(so_is_one_behind_a_stop_and_a_start)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(LOOP, lanes);
@@ -238,7 +238,7 @@ static void late_by_a_lap(unsigned lanes, uint32_t before, size_t len, uint32_t 
 }
 
 /* DEC-42; rulings 7, 12, 23 */
-static void a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark(void)
+PXT_TEST(a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (uint32_t before = 34; before <= 64; before += 2) {
@@ -277,7 +277,7 @@ static void lapped_before_a_look(unsigned lanes, size_t len, int point, uint32_t
 }
 
 /* DEC-42; rulings 7, 23 */
-static void a_writer_that_was_lapped_before_its_look_spoils_nothing(void)
+PXT_TEST(a_writer_that_was_lapped_before_its_look_spoils_nothing)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		lapped_before_a_look(lanes, 4, PXT_TP_RESERVED, 0);
@@ -289,15 +289,3 @@ static void a_writer_that_was_lapped_before_its_look_spoils_nothing(void)
 		lapped_before_a_look(lanes, 40, PXT_TP_MIDDLE_STORED, 2);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(two_dead_records_in_a_row_are_two_lost_records),
-	PXT_CASE(the_number_behind_dead_records_tells_how_many_they_were),
-	PXT_CASE(dead_records_with_nothing_behind_them_are_passed_over_as_well),
-	PXT_CASE(an_unfinished_record_is_waited_for),
-	PXT_CASE(so_is_one_of_a_thread_without_a_place),
-	PXT_CASE(so_is_one_behind_a_stop_and_a_start),
-	PXT_CASE(a_writer_that_was_lapped_before_its_look_spoils_nothing),
-	PXT_CASE(a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark),
-};
-PXT_SUITE("core: unfinished records", cases)

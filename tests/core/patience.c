@@ -170,24 +170,24 @@ static void beside_a_writer(uint32_t point, void (*deed)(void *))
 	end_slow(HOLDBACK);
 }
 
-static void a_stop_waits_no_longer_where_sleeps_last(void)
+PXT_TEST(a_stop_waits_no_longer_where_sleeps_last)
 {
 	beside_a_writer(PXT_TP_STAMPED, stop_it);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_shutdown_waits_no_longer_where_sleeps_last(void)
+PXT_TEST(a_shutdown_waits_no_longer_where_sleeps_last)
 {
 	beside_a_writer(PXT_TP_STAMPED, shut_it_down);
 }
 
-static void a_filter_waits_no_longer_where_sleeps_last(void)
+PXT_TEST(a_filter_waits_no_longer_where_sleeps_last)
 {
 	beside_a_writer(PXT_TP_STAMPED, filter_it);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_snapshot_waits_no_longer_where_sleeps_last(void)
+PXT_TEST(a_snapshot_waits_no_longer_where_sleeps_last)
 {
 #if CAN_LOG
 	beside_a_writer(PXT_TP_RESERVED, copy_it);
@@ -211,7 +211,7 @@ static void stop_beside_one_without_a_place(void)
 	kit_regain_place();
 }
 
-static void a_stop_waits_no_longer_for_threads_without_a_place(void)
+PXT_TEST(a_stop_waits_no_longer_for_threads_without_a_place)
 {
 	stream = kit_open(&spec);
 	pxt_holdback_ns = HOLDBACK;
@@ -220,7 +220,7 @@ static void a_stop_waits_no_longer_for_threads_without_a_place(void)
 }
 
 /* Who was given up and has left since takes nothing from the wait for those who come later. */
-static void a_thread_without_a_place_is_waited_for_though_one_was_given_up_before(void)
+PXT_TEST(a_thread_without_a_place_is_waited_for_though_one_was_given_up_before)
 {
 	stream = kit_open(&spec);
 	pxt_holdback_ns = HOLDBACK;
@@ -234,7 +234,7 @@ static void a_thread_without_a_place_is_waited_for_though_one_was_given_up_befor
 }
 
 /* A clock that stands still: then the sleeps that were asked for are counted. */
-static void a_patience_ends_where_the_clock_stands_still(void)
+PXT_TEST(a_patience_ends_where_the_clock_stands_still)
 {
 	struct pxt_patience patience;
 
@@ -249,7 +249,7 @@ static void a_patience_ends_where_the_clock_stands_still(void)
 	slow->last = 0;
 }
 
-static void the_last_slice_is_what_is_left(void)
+PXT_TEST(the_last_slice_is_what_is_left)
 {
 	struct pxt_patience patience;
 
@@ -264,7 +264,7 @@ static void the_last_slice_is_what_is_left(void)
 /* ---- Other locks and other units ---- */
 
 #if CONFIG_PTRACE_INHERIT
-static void a_forked_process_that_keeps_the_names_is_waited_for_no_longer(void)
+PXT_TEST(a_forked_process_that_keeps_the_names_is_waited_for_no_longer)
 {
 	struct pxt_patience patience;
 
@@ -296,7 +296,7 @@ static bool await_nobody(struct pxt_stream *shared, bool last)
 	return false;
 }
 
-static void producers_are_waited_for_no_longer(void)
+PXT_TEST(producers_are_waited_for_no_longer)
 {
 	static const struct pxt_share_ops ops = { .pull = pull_nothing, .awaits = await_nobody };
 	const struct pxt_share_ops *before = pxt_share_ops;
@@ -316,7 +316,7 @@ static void producers_are_waited_for_no_longer(void)
 #endif
 
 #if CAN_LOG
-static void a_fork_waits_no_longer_for_a_log(void)
+PXT_TEST(a_fork_waits_no_longer_for_a_log)
 {
 	int fd = empty_file();
 	const struct pxt_ops *ops;
@@ -354,7 +354,7 @@ static void take_a_page(void)
 }
 
 /* FLUSH-01: a device that takes something now and then may take long in all. */
-static void a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end(void)
+PXT_TEST(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end)
 {
 	int ends[2];
 
@@ -408,7 +408,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 }
 
 /* DEC-23: the patience is for each piece. */
-static void a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at_exit(void)
+PXT_TEST(a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at_exit)
 {
 	static const char bytes[4 * 512] = "0123456789abcdef";
 	static char back[sizeof(bytes)];
@@ -448,7 +448,7 @@ static int leave_a_reader(void *unused)
 	exit(0);
 }
 
-static void an_exit_waits_no_longer_for_a_reader(void)
+PXT_TEST(an_exit_waits_no_longer_for_a_reader)
 {
 	begin_slow(LAST);
 	end_child(HOLDBACK, leave_a_reader);
@@ -463,7 +463,7 @@ static int leave_a_shutdown(void *unused)
 	exit(0);
 }
 
-static void an_exit_waits_no_longer_for_another_thread_s_shutdown(void)
+PXT_TEST(an_exit_waits_no_longer_for_another_thread_s_shutdown)
 {
 	begin_slow(LAST);
 	end_child(3000 * MS_NS, leave_a_shutdown);
@@ -488,7 +488,7 @@ static int leave_a_turn(void *unused)
 	exit(0);
 }
 
-static void an_exit_waits_no_longer_for_a_turn(void)
+PXT_TEST(an_exit_waits_no_longer_for_a_turn)
 {
 	begin_slow(LAST);
 	end_child(3000 * MS_NS, leave_a_turn);
@@ -521,7 +521,7 @@ static void hand_the_log_on(void)
 }
 
 /* DEC-23: who has it by then began later: he is hurried. */
-static void an_exit_does_not_wait_for_a_log_that_changed_hands(void)
+PXT_TEST(an_exit_does_not_wait_for_a_log_that_changed_hands)
 {
 	stream = with_log(empty_file());
 	take_the_log();
@@ -546,7 +546,7 @@ static void one_piece_goes_out(void)
 }
 
 /* DEC-23 */
-static void an_exit_waits_anew_for_each_piece_that_goes_out_and_no_longer(void)
+PXT_TEST(an_exit_waits_anew_for_each_piece_that_goes_out_and_no_longer)
 {
 	stream = with_log(empty_file());
 	take_the_log();
@@ -568,7 +568,7 @@ static int leave_one_who_waits_for_a_turn(void *unused)
 	exit(0);
 }
 
-static void an_exit_waits_no_longer_for_those_who_wait_for_a_turn(void)
+PXT_TEST(an_exit_waits_no_longer_for_those_who_wait_for_a_turn)
 {
 	begin_slow(LAST);
 	end_child(HOLDBACK, leave_one_who_waits_for_a_turn);
@@ -584,7 +584,7 @@ static void come_out_in_the_third_pause(void)
 }
 
 /* Ruling 12: not as one that was waited for in vain, whose memory would be kept. */
-static void a_thread_that_comes_out_while_it_is_waited_for_has_left(void)
+PXT_TEST(a_thread_that_comes_out_while_it_is_waited_for_has_left)
 {
 	stream = kit_open(&spec);
 	kit_start(stream);
@@ -597,36 +597,3 @@ static void a_thread_that_comes_out_while_it_is_waited_for_has_left(void)
 	slow->last = 0;
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_thread_that_comes_out_while_it_is_waited_for_has_left),
-	PXT_CASE(a_stop_waits_no_longer_where_sleeps_last),
-	PXT_CASE(a_shutdown_waits_no_longer_where_sleeps_last),
-	PXT_CASE(a_filter_waits_no_longer_where_sleeps_last),
-	PXT_CASE(a_snapshot_waits_no_longer_where_sleeps_last),
-	PXT_CASE(a_stop_waits_no_longer_for_threads_without_a_place),
-	PXT_CASE(a_thread_without_a_place_is_waited_for_though_one_was_given_up_before),
-	PXT_CASE(a_patience_ends_where_the_clock_stands_still),
-	PXT_CASE(the_last_slice_is_what_is_left),
-#if CONFIG_PTRACE_INHERIT
-	PXT_CASE(a_forked_process_that_keeps_the_names_is_waited_for_no_longer),
-#endif
-#if CONFIG_PTRACE_ATTACH
-	PXT_CASE(producers_are_waited_for_no_longer),
-#endif
-#if CAN_HURRY
-	PXT_CASE(a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at_exit),
-#endif
-	PXT_CASE(an_exit_waits_no_longer_for_a_reader),
-	PXT_CASE(an_exit_waits_no_longer_for_another_thread_s_shutdown),
-#if CAN_LOG
-	PXT_CASE(a_fork_waits_no_longer_for_a_log),
-	PXT_CASE(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end),
-	PXT_CASE(an_exit_waits_no_longer_for_a_turn),
-	PXT_CASE(an_exit_does_not_wait_for_a_log_that_changed_hands),
-	PXT_CASE(an_exit_waits_anew_for_each_piece_that_goes_out_and_no_longer),
-	PXT_CASE(an_exit_waits_no_longer_for_those_who_wait_for_a_turn),
-#endif
-};
-
-PXT_SUITE("core: patience", cases)

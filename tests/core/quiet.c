@@ -565,7 +565,7 @@ static bool quiet(const struct kind *one)
 }
 
 /* DEC-38, EVENT-07, SAFE-01, SAFE-02; ruling 20 */
-static void a_million_events_make_no_system_call_no_allocation_and_no_page_fault(void)
+PXT_TEST(a_million_events_make_no_system_call_no_allocation_and_no_page_fault)
 {
 	if (!can_tell())
 		return;
@@ -575,7 +575,7 @@ static void a_million_events_make_no_system_call_no_allocation_and_no_page_fault
 }
 
 /* What the test above rests on. */
-static void a_fault_an_allocation_and_a_system_call_would_be_seen(void)
+PXT_TEST(a_fault_an_allocation_and_a_system_call_would_be_seen)
 {
 	static const struct kind offends = { "offends", OFFENDS, LOOP, 1, 1, 4, 4, 64,
 		.before = TRACED };
@@ -590,7 +590,7 @@ static void a_fault_an_allocation_and_a_system_call_would_be_seen(void)
 }
 
 /* DEC-38: this is the one call that the attribute is there to avoid */
-static void without_polling_the_trace_point_that_wakes_a_reader_makes_a_system_call(void)
+PXT_TEST(without_polling_the_trace_point_that_wakes_a_reader_makes_a_system_call)
 {
 	static const struct kind waking = { "waking", WAKES, LOOP, 1, 1, 4, 4, 64, .reader = true,
 		.sleeping_reader = true };
@@ -599,10 +599,3 @@ static void without_polling_the_trace_point_that_wakes_a_reader_makes_a_system_c
 		return;
 	PXT_EQ(run(&waking), -SIGSYS);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_million_events_make_no_system_call_no_allocation_and_no_page_fault),
-	PXT_CASE(a_fault_an_allocation_and_a_system_call_would_be_seen),
-	PXT_CASE(without_polling_the_trace_point_that_wakes_a_reader_makes_a_system_call),
-};
-PXT_SUITE("core: a quiet trace point", cases)

@@ -137,7 +137,7 @@ static void all(int policy, unsigned lanes, uint32_t slots)
 }
 
 /* POL-05, POL-12, EVENT-10; ruling 7 */
-static void a_read_of_overwriting_lanes_may_be_interrupted_by_writers_anywhere(void)
+PXT_TEST(a_read_of_overwriting_lanes_may_be_interrupted_by_writers_anywhere)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
 		all(LOOP, lanes, 20);
@@ -146,14 +146,8 @@ static void a_read_of_overwriting_lanes_may_be_interrupted_by_writers_anywhere(v
 }
 
 /* POL-06, POL-12, EVENT-10; ruling 7 */
-static void a_read_of_filling_lanes_may_be_interrupted_by_writers_anywhere(void)
+PXT_TEST(a_read_of_filling_lanes_may_be_interrupted_by_writers_anywhere)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
 		all(FULL, lanes, 20);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_read_of_overwriting_lanes_may_be_interrupted_by_writers_anywhere),
-	PXT_CASE(a_read_of_filling_lanes_may_be_interrupted_by_writers_anywhere),
-};
-PXT_SUITE("core: a read interrupted", cases)

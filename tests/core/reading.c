@@ -84,7 +84,7 @@ static void put(unsigned lane, uint32_t thread)
 
 /* ---- A poll that finds nothing (core/read/take.c) ---- */
 
-static void a_poll_that_found_nothing_asks_no_head_for_two_microseconds(void)
+PXT_TEST(a_poll_that_found_nothing_asks_no_head_for_two_microseconds)
 {
 	struct record record;
 	uint64_t looked;
@@ -105,7 +105,7 @@ static void a_poll_that_found_nothing_asks_no_head_for_two_microseconds(void)
 	end();
 }
 
-static void what_was_stored_in_any_lane_is_read_by_the_next_poll(void)
+PXT_TEST(what_was_stored_in_any_lane_is_read_by_the_next_poll)
 {
 	for (unsigned lane = 0; lane < 4; lane++) {
 		begin(LOOP, 4);
@@ -119,7 +119,7 @@ static void what_was_stored_in_any_lane_is_read_by_the_next_poll(void)
 }
 
 /* Then the slot that it waits for is one of a later lap. */
-static void a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left(void)
+PXT_TEST(a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left)
 {
 	begin(LOOP, 1);
 	CU_ASSERT(!kit_read(stream));
@@ -130,7 +130,7 @@ static void a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left(void)
 }
 
 /* A control call ends it: what it put is read at once, though no time has gone by. */
-static void a_poll_behind_a_stop_reads_it_at_once(void)
+PXT_TEST(a_poll_behind_a_stop_reads_it_at_once)
 {
 	begin(FULL, 2);
 	CU_ASSERT(!kit_read(stream));
@@ -153,7 +153,7 @@ static void put_behind_an_unfinished_one(void *unused)
  * Rulings 13, 27: who is about to sleep asks head, however little time has gone by.  A writer that
  * stored before it was announced wakes nobody.
  */
-static void a_reader_that_goes_to_sleep_reads_behind_what_nobody_can_finish(void)
+PXT_TEST(a_reader_that_goes_to_sleep_reads_behind_what_nobody_can_finish)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -201,7 +201,7 @@ static uint64_t read_thread(void)
 	return thread;
 }
 
-static void threads_that_take_turns_are_told_apart(void)
+PXT_TEST(threads_that_take_turns_are_told_apart)
 {
 	uint32_t one;
 	uint32_t two;
@@ -216,7 +216,7 @@ static void threads_that_take_turns_are_told_apart(void)
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_thread_that_was_not_known_is_asked_for_again(void)
+PXT_TEST(a_thread_that_was_not_known_is_asked_for_again)
 {
 	uint32_t index;
 
@@ -247,7 +247,7 @@ static uint64_t finish_it(uint64_t ticks)
 }
 
 /* Ruling 27 */
-static void a_record_that_is_finished_while_nobody_is_inside_is_not_given_up(void)
+PXT_TEST(a_record_that_is_finished_while_nobody_is_inside_is_not_given_up)
 {
 	struct posix_trace_counts_np now;
 
@@ -272,7 +272,7 @@ static void a_record_that_is_finished_while_nobody_is_inside_is_not_given_up(voi
 /* ---- Jumps ---- */
 
 /* POL-05 */
-static void a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp(void)
+PXT_TEST(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp)
 {
 	struct posix_trace_counts_np now;
 	struct pxt_lane *lane;
@@ -308,7 +308,7 @@ static void overtake(unsigned lane)
 }
 
 /* SYS-06: whichever lane the reader looks at first */
-static void of_several_lanes_that_were_overtaken_the_oldest_loss_is_the_stamp_of_overflow(void)
+PXT_TEST(of_several_lanes_that_were_overtaken_the_oldest_loss_is_the_stamp_of_overflow)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[64];
@@ -346,7 +346,7 @@ static uint32_t room_after_a_lap(void)
 	return ring.mask + 1u - (uint32_t)(pos - ring.lane->pos);
 }
 
-static void each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring(void)
+PXT_TEST(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring)
 {
 	/* Sixteenths of the ring. */
 	static const uint32_t parts[] = { 0, 1, 2, 4, 8, 8 };
@@ -379,7 +379,7 @@ static void lap_again(void *unused)
 		put(0, 100);
 }
 
-static void so_does_a_lap_while_an_unfinished_record_is_given_up(void)
+PXT_TEST(so_does_a_lap_while_an_unfinished_record_is_given_up)
 {
 	struct pxt_ring ring;
 	uint32_t least;
@@ -445,7 +445,7 @@ static uint64_t head_of(unsigned lane)
 }
 
 /* What asks for counts or status walks through no ring for the mark of the START before. */
-static void a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk(void)
+PXT_TEST(a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk)
 {
 	begin(LOOP, 2);
 	PXT_EQ(posix_trace_stop(stream), 0);
@@ -460,7 +460,7 @@ static void a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk(void
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
-static void a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk(void)
+PXT_TEST(a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk)
 {
 	begin(LOOP, 2);
 	for (unsigned i = 0; i < 300; i++)
@@ -473,7 +473,7 @@ static void a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk
 }
 
 /* STOP, START, STOP: the first of them that is left says how many are passed. */
-static void of_several_that_are_left_behind_a_lap_the_first_is_found(void)
+PXT_TEST(of_several_that_are_left_behind_a_lap_the_first_is_found)
 {
 	begin(LOOP, 2);
 	PXT_EQ(posix_trace_stop(stream), 0);
@@ -491,7 +491,7 @@ static void of_several_that_are_left_behind_a_lap_the_first_is_found(void)
 }
 
 /* Marks of places that repeat after 2^32 slots are asked for at their slot. */
-static void a_place_that_repeats_is_no_mark(void)
+PXT_TEST(a_place_that_repeats_is_no_mark)
 {
 	struct pxt_slot slot;
 	struct pxt_ring ring;
@@ -512,7 +512,7 @@ static void a_place_that_repeats_is_no_mark(void)
 }
 
 /* STOP-03; what a lane that was seen empty before the STOP was put may hold is older than it. */
-static void a_stop_waits_until_every_lane_was_looked_at_behind_it(void)
+PXT_TEST(a_stop_waits_until_every_lane_was_looked_at_behind_it)
 {
 	begin(LOOP, 2);
 	CU_ASSERT(!kit_read(stream));
@@ -538,7 +538,7 @@ static void write_until_it_stops(void)
 }
 
 /* POL-06; a START has 128 bytes, and one place beside the lanes. */
-static void a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped(void)
+PXT_TEST(a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(FULL, lanes);
@@ -564,7 +564,7 @@ static void a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped(
 }
 
 /* SIZ-06, SYS-12: its data would take the place of the first one's, which nobody has read. */
-static void so_does_one_whose_stop_before_it_is_filtered(void)
+PXT_TEST(so_does_one_whose_stop_before_it_is_filtered)
 {
 	trace_event_set_t stops;
 
@@ -610,7 +610,7 @@ static bool counts_agree(void (*meanwhile)(int))
 }
 
 /* DEC-42 */
-static void counts_that_change_each_time_they_are_read_are_not_called_stable(void)
+PXT_TEST(counts_that_change_each_time_they_are_read_are_not_called_stable)
 {
 	begin(LOOP, 2);
 	CU_ASSERT(!counts_agree(write_one));
@@ -619,7 +619,7 @@ static void counts_that_change_each_time_they_are_read_are_not_called_stable(voi
 }
 
 /* DEC-42: what is refused moves no lane. */
-static void nor_are_those_of_a_full_stream_that_refuses_events_meanwhile(void)
+PXT_TEST(nor_are_those_of_a_full_stream_that_refuses_events_meanwhile)
 {
 	begin(FULL, 2);
 	write_until_it_stops();
@@ -627,29 +627,3 @@ static void nor_are_those_of_a_full_stream_that_refuses_events_meanwhile(void)
 	CU_ASSERT(counts_agree(NULL));
 	end();
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_poll_that_found_nothing_asks_no_head_for_two_microseconds),
-	PXT_CASE(what_was_stored_in_any_lane_is_read_by_the_next_poll),
-	PXT_CASE(a_poll_of_a_lane_that_was_lapped_meanwhile_reads_what_is_left),
-	PXT_CASE(a_poll_behind_a_stop_reads_it_at_once),
-	PXT_CASE(a_reader_that_goes_to_sleep_reads_behind_what_nobody_can_finish),
-	PXT_CASE(threads_that_take_turns_are_told_apart),
-	PXT_CASE(a_thread_that_was_not_known_is_asked_for_again),
-	PXT_CASE(a_record_that_is_finished_while_nobody_is_inside_is_not_given_up),
-	PXT_CASE(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp),
-	PXT_CASE(of_several_lanes_that_were_overtaken_the_oldest_loss_is_the_stamp_of_overflow),
-	PXT_CASE(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ring),
-	PXT_CASE(so_does_a_lap_while_an_unfinished_record_is_given_up),
-	PXT_CASE(a_start_that_was_overtaken_is_known_to_be_passed_without_a_walk),
-	PXT_CASE(a_stop_that_is_left_behind_a_lap_is_known_to_be_ahead_without_a_walk),
-	PXT_CASE(of_several_that_are_left_behind_a_lap_the_first_is_found),
-	PXT_CASE(a_place_that_repeats_is_no_mark),
-	PXT_CASE(a_stop_waits_until_every_lane_was_looked_at_behind_it),
-	PXT_CASE(a_second_start_that_has_no_place_leaves_the_stream_full_and_stopped),
-	PXT_CASE(so_does_one_whose_stop_before_it_is_filtered),
-	PXT_CASE(counts_that_change_each_time_they_are_read_are_not_called_stable),
-	PXT_CASE(nor_are_those_of_a_full_stream_that_refuses_events_meanwhile),
-};
-
-PXT_SUITE("core: reading", cases)

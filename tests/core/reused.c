@@ -101,7 +101,7 @@ static struct found look_up(trace_id_t trid)
 
 #if _PXT_UNIT_ONLINE
 /* SHUT-02, DEC-01 */
-static void an_old_identifier_asks_nothing_of_the_stream_that_has_its_place(void)
+PXT_TEST(an_old_identifier_asks_nothing_of_the_stream_that_has_its_place)
 {
 	struct found old = look_up(pxt_stream(0, 0, 0));
 	struct found now;
@@ -119,7 +119,7 @@ static void an_old_identifier_asks_nothing_of_the_stream_that_has_its_place(void
 
 #if _PXT_UNIT_TOLOG
 /* SHUT-02, STA-03 */
-static void an_old_identifier_asks_nothing_of_the_stream_with_log_that_has_its_place(void)
+PXT_TEST(an_old_identifier_asks_nothing_of_the_stream_with_log_that_has_its_place)
 {
 	int fd = pxt_temp_file();
 	int other = pxt_temp_file();
@@ -168,7 +168,7 @@ static void getters_say(const struct found *old, int want)
 }
 
 /* CLOSE-01, DEC-01 */
-static void an_old_identifier_asks_nothing_of_the_log_that_has_its_object(void)
+PXT_TEST(an_old_identifier_asks_nothing_of_the_log_that_has_its_object)
 {
 	int fd = made_log();
 	struct found old = look_up(pxt_open_log(fd));
@@ -189,7 +189,7 @@ static void an_old_identifier_asks_nothing_of_the_log_that_has_its_object(void)
 }
 
 /* CLOSE-01, CLOSE-02 */
-static void of_two_who_close_one_log_the_second_closes_no_other(void)
+PXT_TEST(of_two_who_close_one_log_the_second_closes_no_other)
 {
 	int fd = made_log();
 	struct found old = look_up(pxt_open_log(fd));
@@ -203,19 +203,3 @@ static void of_two_who_close_one_log_the_second_closes_no_other(void)
 	close(fd);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_ONLINE
-	PXT_CASE(an_old_identifier_asks_nothing_of_the_stream_that_has_its_place),
-#endif
-#if _PXT_UNIT_TOLOG
-	PXT_CASE(an_old_identifier_asks_nothing_of_the_stream_with_log_that_has_its_place),
-#endif
-#if PXT_CAN_LOG
-	PXT_CASE(an_old_identifier_asks_nothing_of_the_log_that_has_its_object),
-	PXT_CASE(of_two_who_close_one_log_the_second_closes_no_other),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("objects that change hands", cases)

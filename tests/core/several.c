@@ -81,7 +81,7 @@ static void into_both(const unsigned char *data, size_t len)
 }
 
 /* TIM-01; rulings 25 and 26: each has its own stamp, which lies inside the call */
-static void an_event_is_the_same_in_all_streams(void)
+PXT_TEST(an_event_is_the_same_in_all_streams)
 {
 	unsigned char data[128];
 
@@ -132,7 +132,7 @@ static unsigned same_stamps(bool first_ordered, bool second_ordered)
  * TIM-03: plain stamps are one reading for all streams, which an ordered one is not.  The careful path
  * reads for each, so there is nothing to be seen where no other is built.
  */
-static void an_ordered_stream_does_not_share_the_reading_of_a_plain_one(void)
+PXT_TEST(an_ordered_stream_does_not_share_the_reading_of_a_plain_one)
 {
 	if (!PXT_SHORT_CONTEXT || !pxt_port_plain())
 		return;
@@ -143,7 +143,7 @@ static void an_ordered_stream_does_not_share_the_reading_of_a_plain_one(void)
 }
 
 /* The same: alone it would be the hot stream, whose stamps are read in the short path. */
-static void an_ordered_stream_is_never_the_hot_one(void)
+PXT_TEST(an_ordered_stream_is_never_the_hot_one)
 {
 	begin_stamped(0, false);
 	CU_ASSERT(!pxt_port_plain() || atomic_load(&pxt_fork.hot) == kit_block(streams[0]));
@@ -154,7 +154,7 @@ static void an_ordered_stream_is_never_the_hot_one(void)
 }
 
 /* POL-09 */
-static void a_stream_that_keeps_keeps_beside_one_that_overwrites(void)
+PXT_TEST(a_stream_that_keeps_keeps_beside_one_that_overwrites)
 {
 	struct got got;
 	unsigned number;
@@ -172,7 +172,7 @@ static void a_stream_that_keeps_keeps_beside_one_that_overwrites(void)
 }
 
 /* DEC-01 */
-static void an_event_is_cut_only_where_it_is_too_long(void)
+PXT_TEST(an_event_is_cut_only_where_it_is_too_long)
 {
 	unsigned char data[40];
 	struct got got;
@@ -203,7 +203,7 @@ static void filter_second(void *argument)
 }
 
 /* Ruling 11: the writer has seen in the table that both want it */
-static void a_filter_set_between_table_and_gate_holds(void)
+PXT_TEST(a_filter_set_between_table_and_gate_holds)
 {
 	struct got got;
 
@@ -226,7 +226,7 @@ static void stop_second(void *argument)
 }
 
 /* Ruling 12 */
-static void one_stopped_before_the_reservation_counts_the_event_lost(void)
+PXT_TEST(one_stopped_before_the_reservation_counts_the_event_lost)
 {
 	struct posix_trace_counts_np counts;
 	struct got got;
@@ -246,7 +246,7 @@ static void one_stopped_before_the_reservation_counts_the_event_lost(void)
 }
 
 /* Ruling 13 */
-static void a_sleeper_of_any_stream_is_woken(void)
+PXT_TEST(a_sleeper_of_any_stream_is_woken)
 {
 	for (unsigned i = 0; i < 3; i++)
 		begin(i, POSIX_TRACE_LOOP, 1, 4096, 64);
@@ -268,7 +268,7 @@ static bool is_inside(void)
 }
 
 /* Ruling 13: else a stop would wait for it, and so would each that follows. */
-static void who_wakes_a_sleeper_has_left_the_trace_point(void)
+PXT_TEST(who_wakes_a_sleeper_has_left_the_trace_point)
 {
 	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
 	say((const unsigned char *)"abcd", 4);
@@ -280,16 +280,3 @@ static void who_wakes_a_sleeper_has_left_the_trace_point(void)
 	(void)kit_read_all(streams[0]);
 	end(1);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_event_is_the_same_in_all_streams),
-	PXT_CASE(an_ordered_stream_does_not_share_the_reading_of_a_plain_one),
-	PXT_CASE(an_ordered_stream_is_never_the_hot_one),
-	PXT_CASE(a_stream_that_keeps_keeps_beside_one_that_overwrites),
-	PXT_CASE(an_event_is_cut_only_where_it_is_too_long),
-	PXT_CASE(a_filter_set_between_table_and_gate_holds),
-	PXT_CASE(one_stopped_before_the_reservation_counts_the_event_lost),
-	PXT_CASE(a_sleeper_of_any_stream_is_woken),
-	PXT_CASE(who_wakes_a_sleeper_has_left_the_trace_point),
-};
-PXT_SUITE("core: several streams", cases)

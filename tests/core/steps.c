@@ -164,7 +164,7 @@ static void on(const struct ground *ground)
 }
 
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
-static void a_write_that_overwrites_may_be_interrupted_behind_each_instruction(void)
+PXT_TEST(a_write_that_overwrites_may_be_interrupted_behind_each_instruction)
 {
 	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
 	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
@@ -172,14 +172,14 @@ static void a_write_that_overwrites_may_be_interrupted_behind_each_instruction(v
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
-static void a_write_that_fills_may_be_interrupted_behind_each_instruction(void)
+PXT_TEST(a_write_that_fills_may_be_interrupted_behind_each_instruction)
 {
 	on(&(const struct ground){ FULL, 1, 1024, 4, SOME, 0, false });
 	on(&(const struct ground){ FULL, 2, 1024, 30, FREE, 0, false });
 }
 
 /* SAFE-01, EVENT-07, DEC-42 */
-static void the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction(void)
+PXT_TEST(the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction)
 {
 	first_of_thread = true;
 	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
@@ -229,7 +229,7 @@ static void take_the_last_place(unsigned char *at)
 }
 
 /* EVENT-07, DEC-42: two threads have seen that there is one, and one of them gets it. */
-static void the_last_place_is_given_to_one_thread(void)
+PXT_TEST_FRESH(the_last_place_is_given_to_one_thread)
 {
 	struct sigaction action = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction before;
@@ -246,11 +246,3 @@ static void the_last_place_is_given_to_one_thread(void)
 		take_the_last_place(steps[nth]);
 	(void)sigaction(SIGTRAP, &before, NULL);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_write_that_overwrites_may_be_interrupted_behind_each_instruction),
-	PXT_CASE(a_write_that_fills_may_be_interrupted_behind_each_instruction),
-	PXT_CASE(the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction),
-	PXT_CASE_FRESH(the_last_place_is_given_to_one_thread),
-};
-PXT_SUITE("core: a write interrupted behind each instruction", cases)

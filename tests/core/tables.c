@@ -59,7 +59,7 @@ static void *fork_children(void *unused)
 	return NULL;
 }
 
-static void streams_are_named_inherited_and_forked_beside_each_other(void)
+PXT_TEST_FRESH(streams_are_named_inherited_and_forked_beside_each_other)
 {
 	void *(*const run[])(void *) = { name_streams, inherit_streams, fork_children };
 	pthread_t thread[3];
@@ -77,8 +77,3 @@ static void streams_are_named_inherited_and_forked_beside_each_other(void)
 		PXT_EQ(failures[i], 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(streams_are_named_inherited_and_forked_beside_each_other),
-};
-PXT_SUITE("core: tables of functions", cases)

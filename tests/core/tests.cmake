@@ -22,7 +22,7 @@ set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
 	${core_guarded} ${core_guard})
 # One thread and many cases: nothing that ThreadSanitizer could see, in ten times the time.
-ptrace_test(core_pairs TESTPOINTS NEEDS ${core_needs} !TSAN TIMEOUT 400 SOURCES core/pairs.c core/deeds.c
+ptrace_test(core_pairs TESTPOINTS NEEDS ${core_needs} !TSAN SOURCES core/pairs.c core/deeds.c
 	${core_guarded} ${core_guard})
 ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/deeds.c ${core_guarded}
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
@@ -59,4 +59,4 @@ ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HE
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
 	set(PXT_TRAP_FLAG 1)
 endif()
-ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG TIMEOUT 400 SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
+ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})

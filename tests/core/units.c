@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A process that ends waits so long for locks that nobody gives back, all in all. */
-static void a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_lasts(void)
+PXT_TEST(a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_lasts)
 {
 	static const uint64_t amounts[] = { 1000000u, 20000000u, 100000000u };
 	struct pxt_port_mutex mutex;
@@ -31,7 +31,7 @@ static void a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_last
 }
 
 /* Ruling 15, at every length: also with what a thread without a place adds. */
-static void the_smallest_ring_has_room_for_two_of_the_longest_records(void)
+PXT_TEST(the_smallest_ring_has_room_for_two_of_the_longest_records)
 {
 	for (uint32_t data = 0; data <= PXT_DATA_MAX; data++) {
 		const uint32_t longest =
@@ -55,9 +55,3 @@ static void the_smallest_ring_has_room_for_two_of_the_longest_records(void)
 		PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_lasts),
-	PXT_CASE(the_smallest_ring_has_room_for_two_of_the_longest_records),
-};
-PXT_SUITE("core: amounts", cases)

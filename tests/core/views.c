@@ -106,7 +106,7 @@ static void write_some(unsigned events, unsigned lanes)
 }
 
 /* GETNX-01, TIM-03; ruling 7 */
-static void many_at_once_are_what_one_by_one_would_be(void)
+PXT_TEST(many_at_once_are_what_one_by_one_would_be)
 {
 	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 
@@ -123,7 +123,7 @@ static void many_at_once_are_what_one_by_one_would_be(void)
 }
 
 /* SYS-06, POL-05: losses are where they are */
-static void so_are_those_of_a_stream_that_was_overwritten(void)
+PXT_TEST(so_are_those_of_a_stream_that_was_overwritten)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(POSIX_TRACE_LOOP, lanes, 4096);
@@ -136,7 +136,7 @@ static void so_are_those_of_a_stream_that_was_overwritten(void)
 }
 
 /* POL-09, DEC-10: the automatic STOP, and the START after it */
-static void so_are_those_of_a_stream_that_stops_and_starts_itself(void)
+PXT_TEST(so_are_those_of_a_stream_that_stops_and_starts_itself)
 {
 	begin(POSIX_TRACE_UNTIL_FULL, 1, 4096);
 	for (unsigned round = 0; round < 4; round++) {
@@ -147,7 +147,7 @@ static void so_are_those_of_a_stream_that_stops_and_starts_itself(void)
 }
 
 /* Seconds begin anew, and are not worked out for each event. */
-static void times_go_on_over_a_second(void)
+PXT_TEST(times_go_on_over_a_second)
 {
 	begin(POSIX_TRACE_LOOP, 1, 4096);
 	for (unsigned i = 0; i < 12; i++) {
@@ -159,7 +159,7 @@ static void times_go_on_over_a_second(void)
 }
 
 /* Their data lies in one room of 32 KiB: the longest event that may come has place in what is left. */
-static void a_call_ends_before_the_longest_event_would_leave_its_room(void)
+PXT_TEST(a_call_ends_before_the_longest_event_would_leave_its_room)
 {
 	static struct posix_trace_eventview_np views[MOST];
 	const struct kit_spec spec = {
@@ -197,7 +197,7 @@ static void a_call_ends_before_the_longest_event_would_leave_its_room(void)
 }
 
 /* Errors of the call. */
-static void what_is_no_stream_or_leaves_no_room_is_refused(void)
+PXT_TEST(what_is_no_stream_or_leaves_no_room_is_refused)
 {
 	struct posix_trace_eventview_np view;
 	size_t count = 7;
@@ -212,13 +212,3 @@ static void what_is_no_stream_or_leaves_no_room_is_refused(void)
 	end();
 	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, 1, &count), EINVAL);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(many_at_once_are_what_one_by_one_would_be),
-	PXT_CASE(so_are_those_of_a_stream_that_was_overwritten),
-	PXT_CASE(so_are_those_of_a_stream_that_stops_and_starts_itself),
-	PXT_CASE(times_go_on_over_a_second),
-	PXT_CASE(a_call_ends_before_the_longest_event_would_leave_its_room),
-	PXT_CASE(what_is_no_stream_or_leaves_no_room_is_refused),
-};
-PXT_SUITE("core: many events at once", cases)

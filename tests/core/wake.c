@@ -191,7 +191,7 @@ static void end(void)
 }
 
 /* DEC-38, GETNX-03; ruling 13 */
-static void a_write_at_any_moment_of_going_to_sleep_is_not_slept_over(void)
+PXT_TEST(a_write_at_any_moment_of_going_to_sleep_is_not_slept_over)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (enum moment at = ANNOUNCED; at <= BEFORE_SLEEP; at++)
@@ -218,7 +218,7 @@ static void a_write_at_any_moment_of_going_to_sleep_is_not_slept_over(void)
 }
 
 /* DEC-38; ruling 13 */
-static void where_the_system_has_no_fence_a_reader_sleeps_in_slices(void)
+PXT_TEST(where_the_system_has_no_fence_a_reader_sleeps_in_slices)
 {
 	begin(POSIX_TRACE_LOOP, 1, false);
 	no_fence = true;
@@ -241,7 +241,7 @@ static void die(void *unused)
  * DEC-38, POL-12; ruling 20: a record that is not finished has no writer that will wake the reader, which looks
  * again by itself, and gets what was recorded after it.
  */
-static void behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices(void)
+PXT_TEST(behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices)
 {
 	struct timespec start;
 	struct timespec stop;
@@ -268,7 +268,7 @@ static void behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices(vo
 }
 
 /* DEC-38; ruling 13: nobody sleeps any more, so nobody is to be woken */
-static void a_reader_that_left_is_not_woken(void)
+PXT_TEST(a_reader_that_left_is_not_woken)
 {
 	for (unsigned way = 0; way < 3; way++) {
 		begin(POSIX_TRACE_LOOP, 1, false);
@@ -298,7 +298,7 @@ static void a_reader_that_left_is_not_woken(void)
 }
 
 /* DEC-38, GETNX-03; ruling 13: what it leaves behind is not slept over */
-static void a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep(void)
+PXT_TEST(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep)
 {
 	struct timespec start;
 	struct timespec stop;
@@ -335,7 +335,7 @@ static void give_up_and_count(void)
 }
 
 /* DEC-38, GETNX-03; ruling 13: no writer sees any more that somebody sleeps */
-static void a_reader_that_leaves_wakes_those_that_sleep_on(void)
+PXT_TEST(a_reader_that_leaves_wakes_those_that_sleep_on)
 {
 	begin(POSIX_TRACE_LOOP, 1, false);
 	events = 1;
@@ -349,7 +349,7 @@ static void a_reader_that_leaves_wakes_those_that_sleep_on(void)
 }
 
 /* DEC-38; ruling 13 */
-static void with_the_polling_attribute_no_writer_ever_wakes(void)
+PXT_TEST(with_the_polling_attribute_no_writer_ever_wakes)
 {
 	for (unsigned policy = 1; policy <= 2; policy++)
 		for (enum moment at = NEVER; at <= BEFORE_SLEEP; at++) {
@@ -366,7 +366,7 @@ static void with_the_polling_attribute_no_writer_ever_wakes(void)
 }
 
 /* GETNX-E2: EINTR is for those who have got nothing. */
-static void what_a_handler_recorded_while_its_thread_slept_is_read(void)
+PXT_TEST(what_a_handler_recorded_while_its_thread_slept_is_read)
 {
 	for (unsigned polling = 0; polling <= 1; polling++) {
 		begin(POSIX_TRACE_LOOP, 1, polling != 0);
@@ -413,7 +413,7 @@ static void wakes_by(void (*call)(void))
 }
 
 /* DEC-38, SFILT-03, START-03 */
-static void a_filter_and_a_start_wake_the_reader(void)
+PXT_TEST(a_filter_and_a_start_wake_the_reader)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(POSIX_TRACE_LOOP, lanes, false);
@@ -426,7 +426,7 @@ static void a_filter_and_a_start_wake_the_reader(void)
 }
 
 /* DEC-38: a stop that the reader waits for wakes it as well */
-static void an_automatic_stop_wakes_the_reader_once(void)
+PXT_TEST(an_automatic_stop_wakes_the_reader_once)
 {
 	begin(POSIX_TRACE_UNTIL_FULL, 1, false);
 	events = 400;
@@ -460,7 +460,7 @@ static void die_then_write(void)
 }
 
 /* DEC-38, GETNX-03; ruling 27 */
-static void who_does_not_come_to_wake_a_reader_leaves_that_to_the_next_writer(void)
+PXT_TEST(who_does_not_come_to_wake_a_reader_leaves_that_to_the_next_writer)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
@@ -484,7 +484,7 @@ static void die_until_full(void)
 }
 
 /* DEC-38, POL-12; ruling 27 */
-static void a_writer_that_is_refused_wakes_too(void)
+PXT_TEST(a_writer_that_is_refused_wakes_too)
 {
 	begin(POSIX_TRACE_UNTIL_FULL, 1, false);
 	wakes_by(die_until_full);
@@ -511,25 +511,8 @@ static void write_late(void)
 }
 
 /* DEC-38, GETNX-03; ruling 27 */
-static void a_late_writer_takes_no_duty_away_that_is_of_a_later_sleep(void)
+PXT_TEST(a_late_writer_takes_no_duty_away_that_is_of_a_later_sleep)
 {
 	begin(POSIX_TRACE_LOOP, 1, false);
 	wakes_by(write_late);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_write_at_any_moment_of_going_to_sleep_is_not_slept_over),
-	PXT_CASE(where_the_system_has_no_fence_a_reader_sleeps_in_slices),
-	PXT_CASE(behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices),
-	PXT_CASE(a_reader_that_left_is_not_woken),
-	PXT_CASE(a_reader_that_found_something_leaves_the_rest_to_those_on_their_way_to_sleep),
-	PXT_CASE(a_reader_that_leaves_wakes_those_that_sleep_on),
-	PXT_CASE(with_the_polling_attribute_no_writer_ever_wakes),
-	PXT_CASE(what_a_handler_recorded_while_its_thread_slept_is_read),
-	PXT_CASE(a_filter_and_a_start_wake_the_reader),
-	PXT_CASE(an_automatic_stop_wakes_the_reader_once),
-	PXT_CASE(who_does_not_come_to_wake_a_reader_leaves_that_to_the_next_writer),
-	PXT_CASE(a_writer_that_is_refused_wakes_too),
-	PXT_CASE(a_late_writer_takes_no_duty_away_that_is_of_a_later_sleep),
-};
-PXT_SUITE("core: waking", cases)

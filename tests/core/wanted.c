@@ -235,7 +235,7 @@ static void begin(uint32_t seeded)
 }
 
 /* LPT-33; ruling 11 */
-static void the_table_follows_every_transition_of_eight_streams(void)
+PXT_TEST_FRESH(the_table_follows_every_transition_of_eight_streams)
 {
 	begin(7);
 	for (unsigned step = 0; step < 6000; step++) {
@@ -252,7 +252,7 @@ static void the_table_follows_every_transition_of_eight_streams(void)
 }
 
 /* LPT-33; ruling 11: each transition from each state, one stream among seven others */
-static void each_transition_from_each_state_is_followed(void)
+PXT_TEST_FRESH(each_transition_from_each_state_is_followed)
 {
 	begin(8);
 	for (unsigned i = 0; i < STREAMS; i++)
@@ -317,13 +317,13 @@ static void keep_late_writers_out(int inherited)
 }
 
 /* SFILT-01 */
-static void a_late_writer_is_kept_out_by_a_filter(void)
+PXT_TEST_FRESH(a_late_writer_is_kept_out_by_a_filter)
 {
 	keep_late_writers_out(POSIX_TRACE_CLOSE_FOR_CHILD);
 }
 
 /* SFILT-01, DEC-43 */
-static void a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter(void)
+PXT_TEST_FRESH(a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter)
 {
 	keep_late_writers_out(POSIX_TRACE_INHERITED);
 }
@@ -337,7 +337,7 @@ static void look_whether_wanted(void *argument)
 }
 
 /* The other one finds the name as soon as it is counted, and records at once. */
-static void a_type_is_wanted_before_anybody_can_find_its_name(void)
+PXT_TEST_FRESH(a_type_is_wanted_before_anybody_can_find_its_name)
 {
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1 };
 	trace_id_t trid = kit_open(&spec);
@@ -352,14 +352,3 @@ static void a_type_is_wanted_before_anybody_can_find_its_name(void)
 	CU_ASSERT(posix_trace_wanted_np(id));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(a_type_is_wanted_before_anybody_can_find_its_name),
-	PXT_CASE_FRESH(the_table_follows_every_transition_of_eight_streams),
-	PXT_CASE_FRESH(each_transition_from_each_state_is_followed),
-#if CONFIG_PTRACE_INHERIT
-	PXT_CASE_FRESH(a_late_writer_is_kept_out_by_a_filter),
-	PXT_CASE_FRESH(a_late_writer_is_kept_out_of_an_inherited_stream_by_its_filter),
-#endif
-};
-PXT_SUITE("core: the wanted table", cases)

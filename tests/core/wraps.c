@@ -65,7 +65,7 @@ static void run_through(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 }
 
 /* POL-05, POL-12; ruling 7 */
-static void positions_and_numbers_run_over_and_nothing_is_lost(void)
+PXT_TEST(positions_and_numbers_run_over_and_nothing_is_lost)
 {
 	for (size_t p = 0; p < POSITIONS; p++)
 		for (size_t n = 0; n < NUMBERS; n++)
@@ -103,7 +103,7 @@ static void lap_through(unsigned lanes, uint64_t pos, uint64_t seq)
 }
 
 /* POL-05, POL-12; ruling 7 */
-static void a_lap_over_a_boundary_is_counted_exactly(void)
+PXT_TEST(a_lap_over_a_boundary_is_counted_exactly)
 {
 	for (size_t p = 0; p < POSITIONS; p++)
 		for (size_t n = 0; n < NUMBERS; n++)
@@ -116,7 +116,7 @@ static void a_lap_over_a_boundary_is_counted_exactly(void)
 }
 
 /* POL-03, POL-06; rulings 7, 14 */
-static void the_number_that_runs_over_costs_one_slot_and_the_stream_still_stops_exactly_full(void)
+PXT_TEST(the_number_that_runs_over_costs_one_slot_and_the_stream_still_stops_exactly_full)
 {
 	for (uint64_t before = 1; before <= 30; before++)
 		for (unsigned lanes = 1; lanes <= 2; lanes++) {
@@ -143,7 +143,7 @@ static void the_number_that_runs_over_costs_one_slot_and_the_stream_still_stops_
 /* ---- Readers that were away ---- */
 
 /* STA-03, POL-05; ruling 7 */
-static void a_reader_that_was_away_for_more_than_a_quarter_knows_what_it_missed(void)
+PXT_TEST(a_reader_that_was_away_for_more_than_a_quarter_knows_what_it_missed)
 {
 	static const uint64_t away[] = { UINT64_C(1) << 30, (UINT64_C(1) << 30) + 5,
 		UINT64_C(1) << 31, (UINT64_C(1) << 31) + 64, UINT64_C(1) << 32, UINT64_C(1) << 33,
@@ -167,7 +167,7 @@ static void a_reader_that_was_away_for_more_than_a_quarter_knows_what_it_missed(
 }
 
 /* DEC-42; ruling 7: the same slot, lap and number again, 2^31 slots later */
-static void a_tag_that_comes_again_is_not_taken_for_the_old_record(void)
+PXT_TEST(a_tag_that_comes_again_is_not_taken_for_the_old_record)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (unsigned first = 0; first <= 1; first++) {
@@ -188,12 +188,3 @@ static void a_tag_that_comes_again_is_not_taken_for_the_old_record(void)
 			PXT_EQ(kit_missing(1, 1 + first, 2 + first), 0);
 		}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(positions_and_numbers_run_over_and_nothing_is_lost),
-	PXT_CASE(a_lap_over_a_boundary_is_counted_exactly),
-	PXT_CASE(the_number_that_runs_over_costs_one_slot_and_the_stream_still_stops_exactly_full),
-	PXT_CASE(a_reader_that_was_away_for_more_than_a_quarter_knows_what_it_missed),
-	PXT_CASE(a_tag_that_comes_again_is_not_taken_for_the_old_record),
-};
-PXT_SUITE("core: wraps", cases)

@@ -320,7 +320,7 @@ static const struct plan decade[] = {
 };
 
 /* TIM-06, TIM-01, DEC-18, POL-05, LPT-34; rulings 6, 7 */
-static void stamps_of_ten_years_are_exact_and_never_decrease(void)
+PXT_TEST(stamps_of_ten_years_are_exact_and_never_decrease)
 {
 	by_each(decade, COUNT(decade), ten_years);
 }
@@ -343,7 +343,7 @@ static int flushed_every_hour(void *unused)
 }
 
 /* TIM-06, DEC-18; FORMAT.md section 7 */
-static void a_log_that_was_flushed_every_hour_does_not_drift(void)
+PXT_TEST(a_log_that_was_flushed_every_hour_does_not_drift)
 {
 	static const struct plan plans[] = { { "hours", UINT64_C(2596991999), 1234567, true } };
 
@@ -376,7 +376,7 @@ static const struct plan stepping[] = {
 };
 
 /* TIM-03, TIM-04, TIM-06 */
-static void a_counter_that_steps_by_26_is_reported_as_it_is(void)
+PXT_TEST(a_counter_that_steps_by_26_is_reported_as_it_is)
 {
 	by_each(stepping, COUNT(stepping), steps);
 }
@@ -405,7 +405,7 @@ static const struct plan repeating[] = {
 };
 
 /* TIM-04, TIM-06: order within a thread needs no stamps that differ */
-static void a_coarse_clock_that_repeats_keeps_each_thread_in_order(void)
+PXT_TEST(a_coarse_clock_that_repeats_keeps_each_thread_in_order)
 {
 	by_each(repeating, COUNT(repeating), repeats);
 }
@@ -443,7 +443,7 @@ static const struct plan differing[] = {
 };
 
 /* TIM-03, TIM-04, TIM-06: the earlier processor's events are held up to the later one's */
-static void two_processors_that_differ_are_reported_without_a_step_back(void)
+PXT_TEST(two_processors_that_differ_are_reported_without_a_step_back)
 {
 	static const uint64_t ticks[] = { 1, 26, 500, 3000, 1000000 };
 
@@ -509,7 +509,7 @@ static const struct plan slow[] = {
 };
 
 /* SAFE-03, DEC-10; ruling 12 */
-static void an_unfinished_record_is_waited_for_by_clocks_of_any_pace(void)
+PXT_TEST(an_unfinished_record_is_waited_for_by_clocks_of_any_pace)
 {
 	by_each(slow, COUNT(slow), waits);
 }
@@ -551,22 +551,9 @@ static int at_the_end(void *unused)
 }
 
 /* TIM-01; DEC-18 */
-static void nanoseconds_after_2262_are_the_largest_there_is(void)
+PXT_TEST(nanoseconds_after_2262_are_the_largest_there_is)
 {
 	if (sizeof(time_t) >= 8)
 		PXT_EQ(pxt_in_child(at_the_end, NULL), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(stamps_of_ten_years_are_exact_and_never_decrease),
-	PXT_CASE(a_log_that_was_flushed_every_hour_does_not_drift),
-	PXT_CASE(a_counter_that_steps_by_26_is_reported_as_it_is),
-	PXT_CASE(a_coarse_clock_that_repeats_keeps_each_thread_in_order),
-	PXT_CASE(two_processors_that_differ_are_reported_without_a_step_back),
-	PXT_CASE(an_unfinished_record_is_waited_for_by_clocks_of_any_pace),
-#if CONFIG_PTRACE_EVENTS_AT_ONCE
-	PXT_CASE(nanoseconds_after_2262_are_the_largest_there_is),
-#endif
-};
-PXT_SUITE("core: years", cases)

@@ -48,7 +48,7 @@ static int exit_with_handlers(const struct fixture *fixture)
 }
 
 /* DEC-23, PROC-08 */
-static void exit_handlers_and_destructors_of_the_program_are_traced(void)
+PXT_TEST(exit_handlers_and_destructors_of_the_program_are_traced)
 {
 	struct fixture fixture = plain;
 
@@ -110,7 +110,7 @@ static void expect_complete(void)
 }
 
 /* DEC-23, SAFE-03 */
-static void exit_in_a_thread_completes_the_log_while_others_trace(void)
+PXT_TEST(exit_in_a_thread_completes_the_log_while_others_trace)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 		POSIX_TRACE_FLUSH };
@@ -145,7 +145,7 @@ static int exit_while_others_flush(const struct fixture *fixture)
 }
 
 /* DEC-23, SAFE-03: one writer follows upon the other. */
-static void exit_completes_the_log_while_others_flush_again_and_again(void)
+PXT_TEST(exit_completes_the_log_while_others_flush_again_and_again)
 {
 	for (int i = 0; i < 20; i++) {
 		struct fixture fixture = plain;
@@ -176,7 +176,7 @@ static int exit_beside_a_shutdown(const struct fixture *fixture)
 }
 
 /* DEC-23, SHUT-06 */
-static void exit_waits_for_the_shutdown_that_another_thread_has_begun(void)
+PXT_TEST(exit_waits_for_the_shutdown_that_another_thread_has_begun)
 {
 	for (int round = 0; round < 10; round++) {
 		struct fixture fixture = plain;
@@ -209,7 +209,7 @@ static int leave_quickly_but_politely(const struct fixture *fixture)
 }
 
 /* DEC-23, DEC-29 */
-static void quick_exit_completes_nothing_unless_the_program_sees_to_it(void)
+PXT_TEST(quick_exit_completes_nothing_unless_the_program_sees_to_it)
 {
 	struct fixture fixture = plain;
 	trace_id_t log;
@@ -245,7 +245,7 @@ static int exit_in_a_handler(const struct fixture *fixture)
 }
 
 /* DEC-23, SAFE-01 */
-static void exit_in_a_handler_ends_the_process_in_time(void)
+PXT_TEST(exit_in_a_handler_ends_the_process_in_time)
 {
 	for (int round = 0; round < 6; round++) {
 		struct fixture fixture = plain;
@@ -297,7 +297,7 @@ static int exit_while_it_sleeps_for_an_event(const struct fixture *fixture)
 }
 
 /* DEC-23, SAFE-01: the stream of which it reads, and the log of the other one. */
-static void exit_in_a_handler_that_woke_a_reader_ends_the_process(void)
+PXT_TEST(exit_in_a_handler_that_woke_a_reader_ends_the_process)
 {
 	struct fixture fixture = plain;
 
@@ -320,7 +320,7 @@ static int exit_behind_a_full_pipe(const struct fixture *fixture)
 }
 
 /* DEC-13, DEC-23, DEC-29 */
-static void a_device_that_takes_nothing_holds_exit_a_few_seconds_at_most(void)
+PXT_TEST(a_device_that_takes_nothing_holds_exit_a_few_seconds_at_most)
 {
 	static const int policies[] = { POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP };
 
@@ -412,13 +412,13 @@ static void play_to_a_slow_device(int (*act)(const struct fixture *fixture), int
 }
 
 /* DEC-23 */
-static void a_slow_device_gets_all_of_the_log(void)
+PXT_TEST(a_slow_device_gets_all_of_the_log)
 {
 	play_to_a_slow_device(exit_behind_a_slow_pipe, 0);
 }
 
 /* DEC-23, SAFE-01 */
-static void exit_in_a_handler_that_interrupted_a_wait_for_the_logs_lock_completes_the_log(void)
+PXT_TEST(exit_in_a_handler_that_interrupted_a_wait_for_the_logs_lock_completes_the_log)
 {
 	play_to_a_slow_device(exit_while_it_waits_for_the_lock, 5 << 8);
 }
@@ -430,7 +430,7 @@ static int exit_with_much_patience(const struct fixture *fixture)
 }
 
 /* DEC-23: who looked at the log on the way out has gone, and is not waited for. */
-static void exit_waits_for_nobody_where_nobody_uses_the_log(void)
+PXT_TEST(exit_waits_for_nobody_where_nobody_uses_the_log)
 {
 	struct fixture fixture = plain;
 
@@ -439,18 +439,3 @@ static void exit_waits_for_nobody_where_nobody_uses_the_log(void)
 	PXT_CHECK(fixture_took_ms < 10000, "%ld ms", fixture_took_ms);
 	fixture_expect_whole(&fixture, 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(exit_handlers_and_destructors_of_the_program_are_traced),
-	PXT_CASE(exit_waits_for_nobody_where_nobody_uses_the_log),
-	PXT_CASE(exit_in_a_thread_completes_the_log_while_others_trace),
-	PXT_CASE(exit_completes_the_log_while_others_flush_again_and_again),
-	PXT_CASE(exit_waits_for_the_shutdown_that_another_thread_has_begun),
-	PXT_CASE(quick_exit_completes_nothing_unless_the_program_sees_to_it),
-	PXT_CASE(exit_in_a_handler_ends_the_process_in_time),
-	PXT_CASE(exit_in_a_handler_that_woke_a_reader_ends_the_process),
-	PXT_CASE(a_device_that_takes_nothing_holds_exit_a_few_seconds_at_most),
-	PXT_CASE(a_slow_device_gets_all_of_the_log),
-	PXT_CASE(exit_in_a_handler_that_interrupted_a_wait_for_the_logs_lock_completes_the_log),
-};
-PXT_SUITE("exit", cases)

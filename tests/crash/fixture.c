@@ -54,7 +54,7 @@ static _Noreturn void be_the_child(const struct fixture *fixture)
 	const struct rlimit no_core = { 0, 0 };
 
 	(void)setrlimit(RLIMIT_CORE, &no_core);
-	(void)alarm(30); /* a hang ends in another signal than the one that is waited for */
+	(void)alarm(120); /* a hang ends in another signal than the one that is waited for */
 	pxt_holdback_ns = 5000000;
 	pxt_lock_patience_ns = fixture->impatient ? 20000000 : 10000000000;
 	if (!fixture->unwatched && posix_trace_seal_on_signals_np(NULL, 0) != 0)

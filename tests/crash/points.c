@@ -146,7 +146,7 @@ static const struct fixture grounds[] = {
 #define GROUNDS (sizeof(grounds) / sizeof(grounds[0]))
 
 /* PROC-08, DEC-23, DEC-42, SAFE-02; rulings 7, 12, 23 */
-static void a_crash_at_any_point_of_a_write_leaves_a_complete_log(void)
+PXT_TEST(a_crash_at_any_point_of_a_write_leaves_a_complete_log)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
 		struct fixture fixture = grounds[i];
@@ -158,8 +158,7 @@ static void a_crash_at_any_point_of_a_write_leaves_a_complete_log(void)
 }
 
 /* DEC-23, DEC-29 */
-static void a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not(
-    void)
+PXT_TEST(a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
 		struct fixture fixture = grounds[i];
@@ -172,8 +171,7 @@ static void a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_say
 }
 
 /* DEC-23, DEC-29, SHUT-06 */
-static void a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not(
-    void)
+PXT_TEST(a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
 		struct fixture fixture = grounds[i];
@@ -186,7 +184,7 @@ static void a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_
 }
 
 /* DEC-23, DEC-29, SHUT-06: after its end there is nothing, or it would be none. */
-static void a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log(void)
+PXT_TEST(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log)
 {
 	struct fixture fixture = grounds[0];
 	int points[2];
@@ -204,7 +202,7 @@ static void a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log(void)
 }
 
 /* DEC-25, DEC-29 */
-static void a_crash_inside_a_clear_hangs_nowhere(void)
+PXT_TEST(a_crash_inside_a_clear_hangs_nowhere)
 {
 	struct fixture fixture = grounds[0];
 	int sealed;
@@ -213,14 +211,3 @@ static void a_crash_inside_a_clear_hangs_nowhere(void)
 	fixture.act = clear_now;
 	(void)at_all_points(fixture, CLEARED, &sealed);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_crash_at_any_point_of_a_write_leaves_a_complete_log),
-	PXT_CASE(
-	    a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not),
-	PXT_CASE(
-	    a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not),
-	PXT_CASE(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log),
-	PXT_CASE(a_crash_inside_a_clear_hangs_nowhere),
-};
-PXT_SUITE("crash: at every point", cases)

@@ -72,7 +72,7 @@ static int raise_it(const struct fixture *fixture)
 }
 
 /* DEC-23, PROC-08 */
-static void every_fatal_signal_completes_the_log_and_still_ends_the_process(void)
+PXT_TEST(every_fatal_signal_completes_the_log_and_still_ends_the_process)
 {
 	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP };
 	struct fixture fixture = plain;
@@ -94,7 +94,7 @@ static void every_fatal_signal_completes_the_log_and_still_ends_the_process(void
 	}
 }
 
-static void the_log_tells_where_the_fault_was_and_who_sent_the_signal(void)
+PXT_TEST(the_log_tells_where_the_fault_was_and_who_sent_the_signal)
 {
 	struct posix_trace_loginfo_np info;
 	struct fixture fixture = plain;
@@ -148,7 +148,7 @@ static int refuse_arguments(const struct fixture *fixture)
 	return 0;
 }
 
-static void what_ends_no_process_is_refused_and_nothing_is_changed(void)
+PXT_TEST(what_ends_no_process_is_refused_and_nothing_is_changed)
 {
 	struct fixture fixture = plain;
 
@@ -184,7 +184,7 @@ static int watch_ends(const struct fixture *fixture)
 	return raise(SIGINT);
 }
 
-static void the_signals_that_people_end_programs_with_are_one_set(void)
+PXT_TEST(the_signals_that_people_end_programs_with_are_one_set)
 {
 	struct fixture fixture = plain;
 
@@ -205,7 +205,7 @@ static int ignore_sigterm(const struct fixture *fixture)
 	return 0;
 }
 
-static void a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored(void)
+PXT_TEST(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored)
 {
 	struct fixture fixture = plain;
 
@@ -217,7 +217,7 @@ static void a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored(void)
 	fixture_expect_whole(&fixture, 0);
 }
 
-static void without_it_the_log_of_a_crash_is_incomplete(void)
+PXT_TEST(without_it_the_log_of_a_crash_is_incomplete)
 {
 	struct fixture fixture = plain;
 	trace_id_t log;
@@ -274,7 +274,7 @@ static void expect_content(int (*act)(const struct fixture *fixture))
 	fixture_expect_whole(&fixture, SIGSEGV);
 }
 
-static void a_former_handler_is_called_with_what_the_system_said_and_its_own_mask(void)
+PXT_TEST(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask)
 {
 	expect_content(crash_with_handler);
 	PXT_EQ(atomic_load(&fixture_notes->address), 16);
@@ -295,7 +295,7 @@ static int crash_and_look(const struct fixture *fixture)
 }
 
 /* Whoever goes on meanwhile takes the way of a point that is off. */
-static void behind_the_seal_no_event_is_wanted(void)
+PXT_TEST(behind_the_seal_no_event_is_wanted)
 {
 	expect_content(crash_and_look);
 }
@@ -316,7 +316,7 @@ static int crash_above(const struct fixture *fixture)
 	return fault(fixture);
 }
 
-static void a_later_handler_may_call_the_librarys(void)
+PXT_TEST(a_later_handler_may_call_the_librarys)
 {
 	struct fixture fixture = plain;
 
@@ -336,7 +336,7 @@ static int clear_and_fault(const struct fixture *fixture)
 }
 
 /* DEC-25: what a handler cannot ask for was told when the log began anew */
-static void a_log_that_was_cleared_still_says_what_program_it_was(void)
+PXT_TEST(a_log_that_was_cleared_still_says_what_program_it_was)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 		POSIX_TRACE_APPEND };
@@ -382,7 +382,7 @@ static int survive(const struct fixture *fixture)
 	return 7;
 }
 
-static void who_survives_the_signal_goes_on_untraced(void)
+PXT_TEST(who_survives_the_signal_goes_on_untraced)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
 		POSIX_TRACE_FLUSH };
@@ -416,7 +416,7 @@ static int keep_errno(const struct fixture *fixture)
 }
 
 /* DEC-32 */
-static void the_handler_keeps_errno(void)
+PXT_TEST(the_handler_keeps_errno)
 {
 	struct fixture fixture = plain;
 
@@ -447,7 +447,7 @@ static int ask_for_restarts(const struct fixture *fixture)
 }
 
 /* DEC-23 */
-static void an_interrupted_call_goes_on_where_it_would_with_the_former_handler(void)
+PXT_TEST(an_interrupted_call_goes_on_where_it_would_with_the_former_handler)
 {
 	struct fixture fixture = plain;
 
@@ -478,7 +478,7 @@ static int replace_the_handler(const struct fixture *fixture)
 }
 
 /* DEC-23 */
-static void a_later_handler_stays_when_its_signal_is_no_longer_watched(void)
+PXT_TEST(a_later_handler_stays_when_its_signal_is_no_longer_watched)
 {
 	struct fixture fixture = plain;
 
@@ -513,7 +513,7 @@ static int overflow_the_stack(const struct fixture *fixture)
 #define HANDLERS_STACK SIGSTKSZ
 #endif
 
-static void an_overflown_stack_is_told_of_on_the_alternate_one(void)
+PXT_TEST(an_overflown_stack_is_told_of_on_the_alternate_one)
 {
 	struct fixture fixture = plain;
 
@@ -577,7 +577,7 @@ static int crash_in_another_thread(const struct fixture *fixture)
 }
 
 /* Nobody can be asked in the handler, and the first thread never said its name. */
-static void a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name(void)
+PXT_TEST(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name)
 {
 	struct fixture fixture = plain;
 	struct posix_trace_logthread_np thread;
@@ -605,7 +605,7 @@ static int rename_watch_and_crash(const struct fixture *fixture)
 	return crash_in_another_thread(fixture);
 }
 
-static void a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log(void)
+PXT_TEST(a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log)
 {
 	struct fixture fixture = plain;
 	struct posix_trace_logthread_np thread;
@@ -635,7 +635,7 @@ static void expect_complete(int number)
 }
 
 /* DEC-42; rulings 7, 12 */
-static void while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once(void)
+PXT_TEST(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once)
 {
 	for (int round = 0; round < 20; round++) {
 		struct fixture fixture = plain;
@@ -709,7 +709,7 @@ static int crash_at_write(const struct fixture *fixture)
 }
 
 /* DEC-29 */
-static void a_write_that_was_interrupted_is_done_again_and_the_log_completed(void)
+PXT_TEST(a_write_that_was_interrupted_is_done_again_and_the_log_completed)
 {
 	static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP,
 		POSIX_TRACE_UNTIL_FULL };
@@ -757,7 +757,7 @@ static int crash_beside_a_write(const struct fixture *fixture)
 }
 
 /* Whoever of them holds the log's lock: the other one cannot have it. */
-static void two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log(void)
+PXT_TEST(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log)
 {
 	for (int round = 0; round < 5; round++) {
 		struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
@@ -790,7 +790,7 @@ static int survive_in_a_write(const struct fixture *fixture)
 	return 0;
 }
 
-static void a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end(void)
+PXT_TEST(a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end)
 {
 	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
@@ -816,7 +816,7 @@ static int crash_in_the_handler(const struct fixture *fixture)
 	return raise(SIGFPE);
 }
 
-static void a_crash_of_the_handler_ends_the_process_at_once(void)
+PXT_TEST(a_crash_of_the_handler_ends_the_process_at_once)
 {
 	struct fixture fixture = plain;
 	trace_id_t log;
@@ -841,7 +841,7 @@ static int fill_the_pipe(const struct fixture *fixture)
 	return fault(fixture);
 }
 
-static void a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most(void)
+PXT_TEST(a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most)
 {
 	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
@@ -862,7 +862,7 @@ static int fault_behind_the_other_end(const struct fixture *fixture)
 	return shutdown(fixture->fd, SHUT_RDWR) == 0 ? fault(fixture) : 1;
 }
 
-static void a_device_that_is_gone_does_not_change_the_signal(void)
+PXT_TEST(a_device_that_is_gone_does_not_change_the_signal)
 {
 	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
@@ -905,7 +905,7 @@ static int crash_in_a_vfork_child(const struct fixture *fixture)
 }
 
 /* PROC-11, DEC-34, DEC-23 */
-static void the_crash_of_a_child_leaves_its_parents_log_alone(void)
+PXT_TEST(the_crash_of_a_child_leaves_its_parents_log_alone)
 {
 	struct fixture fixture = plain;
 
@@ -931,7 +931,7 @@ static int dump(const struct fixture *fixture)
 	return fault(fixture);
 }
 
-static void the_system_dumps_core_as_it_would_without_the_handler(void)
+PXT_TEST(the_system_dumps_core_as_it_would_without_the_handler)
 {
 	struct fixture fixture = plain;
 	int with;
@@ -943,33 +943,3 @@ static void the_system_dumps_core_as_it_would_without_the_handler(void)
 	without = fixture_play(&fixture);
 	PXT_EQ(with, without);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(every_fatal_signal_completes_the_log_and_still_ends_the_process),
-	PXT_CASE(the_log_tells_where_the_fault_was_and_who_sent_the_signal),
-	PXT_CASE(what_ends_no_process_is_refused_and_nothing_is_changed),
-	PXT_CASE(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored),
-	PXT_CASE(the_signals_that_people_end_programs_with_are_one_set),
-	PXT_CASE(without_it_the_log_of_a_crash_is_incomplete),
-	PXT_CASE(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask),
-	PXT_CASE(behind_the_seal_no_event_is_wanted),
-	PXT_CASE(a_later_handler_may_call_the_librarys),
-	PXT_CASE(a_log_that_was_cleared_still_says_what_program_it_was),
-	PXT_CASE(who_survives_the_signal_goes_on_untraced),
-	PXT_CASE(the_handler_keeps_errno),
-	PXT_CASE(an_interrupted_call_goes_on_where_it_would_with_the_former_handler),
-	PXT_CASE(a_later_handler_stays_when_its_signal_is_no_longer_watched),
-	PXT_CASE(an_overflown_stack_is_told_of_on_the_alternate_one),
-	PXT_CASE(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name),
-	PXT_CASE(a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log),
-	PXT_CASE(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once),
-	PXT_CASE(a_write_that_was_interrupted_is_done_again_and_the_log_completed),
-	PXT_CASE(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log),
-	PXT_CASE(a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end),
-	PXT_CASE(a_crash_of_the_handler_ends_the_process_at_once),
-	PXT_CASE(a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most),
-	PXT_CASE(a_device_that_is_gone_does_not_change_the_signal),
-	PXT_CASE(the_crash_of_a_child_leaves_its_parents_log_alone),
-	PXT_CASE(the_system_dumps_core_as_it_would_without_the_handler),
-};
-PXT_SUITE("crash: by which signal", cases)

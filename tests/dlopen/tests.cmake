@@ -22,5 +22,5 @@ if(PXT_IS_FULL AND TARGET ptrace_shared AND NOT PTRACE_SANITIZER AND NOT CMAKE_C
 			list(APPEND dlopen_tests link_${way}_${kind})
 		endforeach()
 	endforeach()
-	set_tests_properties(${dlopen_tests} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS link)
+	set_tests_properties(${dlopen_tests} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS link)
 endif()

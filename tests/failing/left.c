@@ -95,7 +95,7 @@ bool left_again(const struct left *before, char *what, size_t room)
 {
 	struct left now;
 
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 6000; i++) {
 		now = left_now();
 		if (left_same(&now, before))
 			return true;

@@ -26,7 +26,7 @@ struct left {
 struct left left_now(void);
 bool left_same(const struct left *one, const struct left *two);
 /*
- * Waits up to two seconds until the process has again what it had: threads end, and other sides
+ * Waits up to 30 seconds until the process has again what it had: threads end, and other sides
  * close, a moment later.  False: it has not, and @what says in what it differs.
  */
 bool left_again(const struct left *before, char *what, size_t room);

@@ -107,7 +107,7 @@ static void logged_stream_of(int policy, int log_policy)
 	(void)close(file);
 }
 
-static void whatever_succeeds_gives_back_the_locks_that_it_took(void)
+PXT_TEST(whatever_succeeds_gives_back_the_locks_that_it_took)
 {
 	stream_of(POSIX_TRACE_LOOP, false, false);
 	stream_of(POSIX_TRACE_UNTIL_FULL, false, true);
@@ -117,8 +117,3 @@ static void whatever_succeeds_gives_back_the_locks_that_it_took(void)
 	logged_stream_of(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_UNTIL_FULL);
 	logged_stream_of(POSIX_TRACE_FLUSH, POSIX_TRACE_LOOP);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(whatever_succeeds_gives_back_the_locks_that_it_took),
-};
-PXT_SUITE("failing: locks of what succeeds", cases)

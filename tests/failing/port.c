@@ -668,7 +668,7 @@ static unsigned fail_all(const struct function *function, int call)
 }
 
 /* DEC-22, FLUSH-E2, LPT-31 */
-static void whichever_call_fails_a_function_of_the_port_says_what_its_header_says(void)
+PXT_TEST(whichever_call_fails_a_function_of_the_port_says_what_its_header_says)
 {
 	static struct calls counted;
 
@@ -683,8 +683,3 @@ static void whichever_call_fails_a_function_of_the_port_says_what_its_header_say
 		PXT_CHECK(faults > 0, "%s: makes no call", functions[i].name);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(whichever_call_fails_a_function_of_the_port_says_what_its_header_says),
-};
-PXT_SUITE("failing: the port", cases)

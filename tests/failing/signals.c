@@ -114,7 +114,7 @@ static void *say_numbers(void *argument)
 }
 
 /* GETNX-E2, TIMED-E2: an event is read once, whether signals come before or after it. */
-static void who_waits_is_told_of_the_signal_and_loses_nothing(void)
+PXT_TEST(who_waits_is_told_of_the_signal_and_loses_nothing)
 {
 	struct timespec far = { .tv_sec = (time_t)(pxt_now_ns() / 1000000000) + 60 };
 	trace_id_t trid = pxt_running_stream(16384, 16, POSIX_TRACE_LOOP);
@@ -145,7 +145,7 @@ static void who_waits_is_told_of_the_signal_and_loses_nothing(void)
 }
 
 /* TIMED-04: who calls again after each signal waits as long as it wanted. */
-static void a_limit_in_time_is_met_however_often_a_signal_comes(void)
+PXT_TEST(a_limit_in_time_is_met_however_often_a_signal_comes)
 {
 	trace_id_t trid = pxt_stream(16384, 16, POSIX_TRACE_LOOP);
 	long long begin = pxt_now_ns();
@@ -179,7 +179,7 @@ static void a_limit_in_time_is_met_however_often_a_signal_comes(void)
 	} while (0)
 
 /* STOP-02, SFILT-01, SHUT-01: signals do not change how long. */
-static void what_waits_for_a_writer_waits_as_without_signals(void)
+PXT_TEST(what_waits_for_a_writer_waits_as_without_signals)
 {
 	trace_id_t trid = pxt_running_stream(16384, 16, POSIX_TRACE_LOOP);
 	trace_event_set_t set;
@@ -285,7 +285,7 @@ static trace_id_t half_written_into_full_pipe(struct sink *sink)
 }
 
 /* FLUSH-01, SHUT-01: EINTR in the middle of a write goes on with the rest. */
-static void a_full_pipe_is_written_to_the_end(void)
+PXT_TEST(a_full_pipe_is_written_to_the_end)
 {
 	struct sink sink;
 	trace_id_t trid = half_written_into_full_pipe(&sink);
@@ -299,7 +299,7 @@ static void a_full_pipe_is_written_to_the_end(void)
 	PXT_CHECK(signals > 0, "no signal came");
 }
 
-static void a_shutdown_into_a_full_pipe_writes_all(void)
+PXT_TEST(a_shutdown_into_a_full_pipe_writes_all)
 {
 	struct sink sink;
 	trace_id_t trid = half_written_into_full_pipe(&sink);
@@ -309,7 +309,7 @@ static void a_shutdown_into_a_full_pipe_writes_all(void)
 	PXT_EQ(sink_end(&sink, numbered), 400);
 }
 
-static void a_snapshot_into_a_full_pipe_is_whole(void)
+PXT_TEST(a_snapshot_into_a_full_pipe_is_whole)
 {
 	trace_id_t trid = pxt_running_stream(65536, 128, POSIX_TRACE_LOOP);
 	struct sink sink;
@@ -371,7 +371,7 @@ static bool ended(pid_t child, unsigned seconds)
  * FLUSH-E2, SHUT-08: a device that takes nothing is waited for as long as without signals, in flush
  * not for less, and at exit, where every signal would begin the wait anew, not for ever.
  */
-static void a_device_that_takes_nothing_is_waited_for_a_second(void)
+PXT_TEST(a_device_that_takes_nothing_is_waited_for_a_second)
 {
 	int ends[2];
 	int others[2];
@@ -429,7 +429,7 @@ static void one_of_each(const char *name, int file)
 	close(box);
 }
 
-static void streams_logs_and_names_come_and_go(void)
+PXT_TEST(streams_logs_and_names_come_and_go)
 {
 	char name[128];
 	int file = pxt_temp_file();
@@ -472,7 +472,7 @@ static void attach_often(void *argument)
 }
 
 /* LPT-31: signals on both sides. */
-static void attachments_come_and_go(void)
+PXT_TEST(attachments_come_and_go)
 {
 	/* All events have room in the lane of one processor. */
 	const struct owner_spec spec = { .stream_bytes = 262144 };
@@ -492,16 +492,3 @@ static void attachments_come_and_go(void)
 	producer_end(&producer);
 	owner_close(trid);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(who_waits_is_told_of_the_signal_and_loses_nothing),
-	PXT_CASE(a_limit_in_time_is_met_however_often_a_signal_comes),
-	PXT_CASE(what_waits_for_a_writer_waits_as_without_signals),
-	PXT_CASE(a_full_pipe_is_written_to_the_end),
-	PXT_CASE(a_shutdown_into_a_full_pipe_writes_all),
-	PXT_CASE(a_snapshot_into_a_full_pipe_is_whole),
-	PXT_CASE(a_device_that_takes_nothing_is_waited_for_a_second),
-	PXT_CASE(streams_logs_and_names_come_and_go),
-	PXT_CASE(attachments_come_and_go),
-};
-PXT_SUITE("failing: signals", cases)

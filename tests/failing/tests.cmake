@@ -21,7 +21,7 @@ check_c_source_compiles("#include <features.h>
 #endif
 int main(void) { return 0; }" PXT_CALLS_ARE_GLIBC64)
 if(PXT_CALLS_ARE_GLIBC64)
-	ptrace_test(failing_system FAKES NEEDS ${failing_needs} !SANITIZED TIMEOUT 900
+	ptrace_test(failing_system FAKES NEEDS ${failing_needs} !SANITIZED
 		SOURCES failing/system.c failing/calls.c failing/left.c)
 	if(TARGET test_failing_system)
 		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")

@@ -3,7 +3,7 @@
  * fuzz_log.c - whatever the bytes are, Log Retrieval neither crashes nor hangs, reads the same events
  * one by one and many at once, and checks a log clean if and only if it opens it.
  *
- *	make_corpus.py corpus && clang -fsanitize=fuzzer,address,undefined ... fuzz_log.c
+ *	make_corpus.py log corpus && clang -fsanitize=fuzzer,address,undefined ... fuzz_log.c
  *	./fuzz_log -max_len=65536 corpus
  *
  * Checksums would keep a fuzzer out of everything after them.  The first byte of an input says

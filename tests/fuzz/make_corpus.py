@@ -1,44 +1,51 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The corpora that fuzzing begins with.
+"""Makes the inputs that fuzzing of a target begins with, a file each; they are the same in every run.
 
-    make_corpus.py TARGET FOLDER          writes the inputs of TARGET to FOLDER, a file each
-    make_corpus.py --keep TARGET FOLDER   the files of FOLDER become the kept corpus of TARGET
+    make_corpus.py TARGET FOLDER
 
-A kept corpus is TARGET.corpus, an input a line, bytes beyond printable ASCII as \\xNN.  That of logs
-is made of the golden logs, and lines begin with those, too; what is recovered begins with the images of
-tests/recover and those logs; stories for why are told below.
+Logs are the golden ones, and lines begin with those, too; what is recovered begins with the images of
+tests/recover and those logs; all else is told below.
 """
-import importlib.util
 import pathlib
+import random
 import struct
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-GOLDEN = HERE.parent / "golden"
+sys.path.insert(0, str(HERE.parent / "golden"))
+sys.path.insert(0, str(HERE.parent / "line"))
+sys.path.insert(0, str(HERE.parent / "recover"))
+import make_frames  # noqa: E402
+import make_golden  # noqa: E402
+
+GOLDEN = make_golden.logs()
 
 
-def kept(target):
-    for line in (HERE / f"{target}.corpus").read_text(encoding="ascii").splitlines():
-        yield line.encode("ascii").decode("unicode_escape").encode("latin-1")
+def drawn(what):
+    """Chance that is the same in every run."""
+    return random.Random(what)
+
+
+def damaged(content, chance):
+    """@content with a piece of it changed, cut out, doubled or moved."""
+    at, to = sorted(chance.randrange(len(content) + 1) for _ in range(2))
+    piece = content[at:to]
+    return chance.choice((content[:at] + bytes([chance.randrange(256)]) + content[at + 1:], content[:at] + content[to:],
+                          content[:to] + piece + content[to:], piece + content[:at] + content[to:], content[:at]))
 
 
 def logs():
-    for log in sorted(GOLDEN.glob("*.ptl")):
-        content = log.read_bytes()
+    for content in GOLDEN.values():
         for mode in (1, 3, 5):
             yield bytes([mode]) + content
         yield b"\x03" + content[:len(content) // 2]
 
 
 def lines():
-    path = HERE.parent / "line" / "make_frames.py"
-    spec = importlib.util.spec_from_file_location("make_frames", path)
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
-    for log in sorted(GOLDEN.glob("[bl]e*.ptl")):
-        content = log.read_bytes()
-        sender = maker.Sender(content, 7)
+    for name in ("be32", "be64", "le32", "le64"):
+        content = GOLDEN[name]
+        sender = make_frames.Sender(content, 7)
         stuffed = sender.run()
         pieces = b"".join(struct.pack("<H", len(piece)) + piece for piece in sender.pieces)
         yield b"\x28" + stuffed
@@ -46,21 +53,23 @@ def lines():
         yield b"\x01" + pieces
         yield b"\x03" + pieces
         yield b"\x2a" + content
+        chance = drawn(name)
+        for mode in b"\x28\x64\x01\x03\x2a\xff" * 4:
+            yield bytes([mode]) + damaged(pieces if mode & 0x3c == 0 else stuffed, chance)
     # Choices of a sender that makes its numbers up: four bytes a frame.
     for mode in (0x80, 0x81):
         yield bytes([mode]) + bytes(i * 37 % 256 for i in range(400))
 
 
 def images():
-    sys.path.insert(0, str(HERE.parent / "recover"))
     import check_images
     for state in check_images.SCENES.values():
         for i, form in enumerate(check_images.FORMS):
             content = state(form)[0]
             if len(content) < 65536:
                 yield bytes([i & 1]) + content
-    for log in sorted(GOLDEN.glob("*.ptl")):
-        yield b"\x02" + log.read_bytes()
+    for log in GOLDEN.values():
+        yield b"\x02" + log
 
 
 # As the table of types in fuzz_why.c.
@@ -143,7 +152,7 @@ def frames():
     def block(last, kind, size, content):
         return struct.pack("<I", last | kind << 1 | size << 3)[:3] + content
     head = struct.pack("<IBB", 0xFD2FB528, 0, 0x38)
-    log = (GOLDEN / "le64.ptl").read_bytes()[:3000]
+    log = GOLDEN["le64"][:3000]
     for first in (0, 1):
         yield bytes([first]) + head + block(1, 0, len(log), log)
         yield bytes([first]) + head + block(0, 0, len(log), log) + block(1, 1, 65536, b"\0")
@@ -185,40 +194,52 @@ def messages():
     yield message(1, 16) + message(2, 8) + message(2, 32, 0, b"raw")
 
 
+# For the two types in fuzz_where.c: each test, each value beside it, and sentences of them.
+def conditions():
+    chance = drawn("where")
+    fields = "job minus late_ns real mask code label huge pid tid cpu lost cut bytes event thread time nobody".split()
+    values = ["0", "-1", "-3", "5", "0xdeadbeef", "0Xf", "18446744073709551615", "1e5", "-1.5", "1e-3", "9e999", ".5",
+              "1ms", "2min", "22s", "1.5us", "'ok'", '"ok"', "\"c*t\"", "'\\x00\\n\\\\'", "'\\xD0a'", "''", '"', "job"]
+    operators = ["=", "==", "!=", "<", "<=", ">", ">=", "~", "!~"]
+    tests = [f"{field} {operator} {chance.choice(values)}" for field in fields for operator in operators]
+    tests += [f"{chance.choice(fields)}{chance.choice(operators)}{value}" for value in values]
+    tests += [f"{word}{field}" for field in fields for word in ("", "has ", "not ", "!", "not has ")]
+    yield from (test.encode() for test in tests)
+    for i in range(160):
+        parts = [chance.choice(tests) for _ in range(chance.randrange(2, 12))]
+        text = chance.choice((" and ", " or ", "&&", "||", ") or not (", " and !(", "\t")).join(parts).encode()
+        yield b"(" * (i % 5) + text + b")" * (i % 4)
+        yield damaged(text, chance)
+    yield from (word * 70 for word in (b"(", b"!", b"not ", b"job or ", b"9", b"_", b"0x1", b"'\\x0"))
+
+
+# What describes a payload, and behind it what the payload is.
+def descriptions():
+    chance = drawn("description")
+    types = [f"{kind}{bits}" for kind in "uix" for bits in (8, 16, 32, 64)]
+    types += ["f32", "f64", "float", "double", "char", "string", "text", "char[1]", "text[16]", "char[08]", "char[4095]",
+              "text[4096]", "text[]", "char[", "u7", ""]
+    names = ["a", "job", "late_ns", "_", "x" * 64, "9", "", "u8", "caf\xe9"]
+    yield from (f"{kind} {name}".encode("latin-1") for kind in types for name in names[:3])
+    yield from (f"u8 {name}".encode("latin-1") for name in names)
+    for _ in range(120):
+        fields = [f"{chance.choice(types)}{chance.choice((' ', '  ', chr(9)))}{chance.choice(names)}{i}"
+                  for i in range(chance.randrange(1, 40))]
+        text = chance.choice((", ", ",", " ,\t", ",,")).join(fields).encode("latin-1")
+        yield text + b"\0" + chance.randbytes(chance.randrange(64))
+        yield damaged(text, chance)
+
+
 def inputs(target):
-    if target in ("log", "plugin", "summary"):
-        yield from logs()
-    if target == "top":
-        yield from (bytes([log[0], 200]) + log[1:] for log in logs())
     makers = {"symbols": binaries, "images": mappings, "packed": frames, "import": sharks, "ftrace": texts,
-              "ctlsock": messages}
-    if target in makers:
-        yield from makers[target]()
-    if target == "line":
-        yield from lines()
-    if target == "recover":
-        yield from images()
-    if target == "sched":
-        yield from records()
-    if target == "why":
-        yield from stories()
-    if (HERE / f"{target}.corpus").exists():
-        yield from kept(target)
-
-
-def keep(target, folder):
-    inputs = {path.read_bytes() for path in pathlib.Path(folder).iterdir()}
-    lines = []
-    for content in sorted(inputs, key=lambda one: (len(one), one)):
-        lines.append("".join(chr(byte) if 32 <= byte < 127 and byte != 92 else f"\\x{byte:02x}"
-                             for byte in content))
-    (HERE / f"{target}.corpus").write_text("\n".join(lines) + "\n", encoding="ascii")
+              "ctlsock": messages, "where": conditions, "description": descriptions, "line": lines,
+              "recover": images, "sched": records, "why": stories}
+    if target == "top":
+        return (bytes([log[0], 200]) + log[1:] for log in logs())
+    return makers.get(target, logs)()
 
 
 def main():
-    if sys.argv[1] == "--keep":
-        keep(sys.argv[2], sys.argv[3])
-        return
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for number, content in enumerate(inputs(target)):

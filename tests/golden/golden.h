@@ -15,7 +15,7 @@ struct golden {
 	size_t size;
 };
 
-/* Reads tests/golden/NAME.ptl. */
+/* Reads NAME.ptl of those that make_golden.py made. */
 void golden_read(struct golden *golden, const char *name);
 /* A descriptor of a new, nameless file with these bytes. */
 int golden_file(const void *bytes, size_t size);

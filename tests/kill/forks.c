@@ -139,7 +139,7 @@ static void at_all_points(int policy, unsigned lanes, int before)
 }
 
 /* DEC-42, DEC-43; rulings 7, 12, 20 */
-static void a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody(void)
+PXT_TEST_FRESH(a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		at_all_points(POSIX_TRACE_LOOP, lanes, 0);
@@ -148,14 +148,14 @@ static void a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody
 }
 
 /* DEC-42, DEC-43; rulings 7, 12, 20 */
-static void a_forked_process_killed_inside_a_write_that_fills_delays_nobody(void)
+PXT_TEST_FRESH(a_forked_process_killed_inside_a_write_that_fills_delays_nobody)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		at_all_points(POSIX_TRACE_UNTIL_FULL, lanes, 3);
 }
 
 /* DEC-42, ZEP-22 */
-static void a_forked_process_killed_inside_a_write_that_discards_delays_nobody(void)
+PXT_TEST_FRESH(a_forked_process_killed_inside_a_write_that_discards_delays_nobody)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		at_all_points(POSIX_TRACE_DISCARD_NP, lanes, 3);
@@ -172,7 +172,7 @@ static int found_meanwhile(trace_id_t trid, trace_event_id_t id)
 }
 
 /* DEC-42, DEC-43: it may still be finished; so it is not lost, and what is later waits after it. */
-static void a_forked_process_that_stands_inside_is_waited_for(void)
+PXT_TEST_FRESH(a_forked_process_that_stands_inside_is_waited_for)
 {
 	struct posix_trace_counts_np counts;
 	trace_event_id_t id = 0;
@@ -220,7 +220,7 @@ static bool memory_is_given_back(void)
 }
 
 /* DEC-43, SHUT-07; ruling 12: one that has no place in the table of threads is known by a count alone. */
-static void a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent(void)
+PXT_TEST_FRESH(a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent)
 {
 	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
 	trace_event_id_t id = 0;
@@ -261,7 +261,7 @@ static pid_t begin_defining(void)
 }
 
 /* DEC-43: nobody waits for the stopped, and none of the two writes over the other one. */
-static void a_process_stopped_in_a_definition_refuses_those_of_others_until_it_goes_on(void)
+PXT_TEST_FRESH(a_process_stopped_in_a_definition_refuses_those_of_others_until_it_goes_on)
 {
 	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
 	trace_event_id_t id = 0;
@@ -282,7 +282,7 @@ static void a_process_stopped_in_a_definition_refuses_those_of_others_until_it_g
 }
 
 /* DEC-42, DEC-43 */
-static void one_that_is_killed_there_refuses_none(void)
+PXT_TEST_FRESH(one_that_is_killed_there_refuses_none)
 {
 	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
 	trace_event_id_t id = 0;
@@ -296,7 +296,7 @@ static void one_that_is_killed_there_refuses_none(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_point_that_opens_itself_tries_again_when_the_stopped_one_has_gone_on(void)
+PXT_TEST_FRESH(a_point_that_opens_itself_tries_again_when_the_stopped_one_has_gone_on)
 {
 	trace_id_t trid = inherited(POSIX_TRACE_LOOP, 1);
 	trace_event_id_t id = 0;
@@ -309,15 +309,3 @@ static void a_point_that_opens_itself_tries_again_when_the_stopped_one_has_gone_
 	PXT_EQ(id, PXT_ID_USER_FIRST + 1u);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_overwrites_delays_nobody),
-	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_fills_delays_nobody),
-	PXT_CASE_FRESH(a_forked_process_killed_inside_a_write_that_discards_delays_nobody),
-	PXT_CASE_FRESH(a_forked_process_that_stands_inside_is_waited_for),
-	PXT_CASE_FRESH(a_nameless_forked_process_killed_inside_keeps_no_memory_from_the_parent),
-	PXT_CASE_FRESH(a_process_stopped_in_a_definition_refuses_those_of_others_until_it_goes_on),
-	PXT_CASE_FRESH(one_that_is_killed_there_refuses_none),
-	PXT_CASE_FRESH(a_point_that_opens_itself_tries_again_when_the_stopped_one_has_gone_on),
-};
-PXT_SUITE("kill: forked processes", cases)

@@ -157,7 +157,7 @@ static void killed_meanwhile_on(const struct ground *ground)
 }
 
 /* DEC-42; rulings 7, 12, 20 */
-static void a_process_killed_inside_a_write_that_overwrites_costs_one_record(void)
+PXT_TEST(a_process_killed_inside_a_write_that_overwrites_costs_one_record)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, FRESH, 0, false });
@@ -169,7 +169,7 @@ static void a_process_killed_inside_a_write_that_overwrites_costs_one_record(voi
 }
 
 /* POL-03, POL-06, POL-07, DEC-42; rulings 7, 12, 14, 20 */
-static void a_process_killed_inside_a_write_that_fills_costs_one_record(void)
+PXT_TEST(a_process_killed_inside_a_write_that_fills_costs_one_record)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		killed_on(&(const struct ground){ FULL, lanes, 1024, 4, FRESH, 0, false });
@@ -182,25 +182,17 @@ static void a_process_killed_inside_a_write_that_fills_costs_one_record(void)
 }
 
 /* EVENT-10, DEC-42; rulings 7, 20 */
-static void a_process_killed_inside_a_write_into_two_streams_costs_one_record_in_each(void)
+PXT_TEST(a_process_killed_inside_a_write_into_two_streams_costs_one_record_in_each)
 {
 	killed_on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, true });
 	killed_on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, true });
 }
 
 /* POL-05, POL-12, SAFE-01, DEC-42; rulings 7, 12, 20, 23 */
-static void whatever_happened_while_the_killed_one_stood_there_the_books_balance(void)
+PXT_TEST(whatever_happened_while_the_killed_one_stood_there_the_books_balance)
 {
 	killed_meanwhile_on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
 	killed_meanwhile_on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
 	killed_meanwhile_on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, false });
 	killed_meanwhile_on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_process_killed_inside_a_write_that_overwrites_costs_one_record),
-	PXT_CASE(a_process_killed_inside_a_write_that_fills_costs_one_record),
-	PXT_CASE(a_process_killed_inside_a_write_into_two_streams_costs_one_record_in_each),
-	PXT_CASE(whatever_happened_while_the_killed_one_stood_there_the_books_balance),
-};
-PXT_SUITE("kill: at every point", cases)

@@ -206,7 +206,7 @@ static void run(const struct run *what)
 }
 
 /* DEC-42, POL-12, SAFE-01; rulings 7, 12, 20, 23 */
-static void processes_killed_at_random_harm_nobody(void)
+PXT_TEST(processes_killed_at_random_harm_nobody)
 {
 	shared = pxt_port_alloc_shared(sizeof(*shared));
 	CU_ASSERT_FATAL(shared != NULL);
@@ -223,8 +223,3 @@ static void processes_killed_at_random_harm_nobody(void)
 	run(&(const struct run){ POSIX_TRACE_LOOP, 4, 1 << 16, true, true });
 	pxt_port_free(shared, sizeof(*shared));
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(processes_killed_at_random_harm_nobody),
-};
-PXT_SUITE("kill: at random", cases)

@@ -160,7 +160,7 @@ static void expect_that_it_is_left_alone(trace_id_t trid, struct pxt_thread *ent
 }
 
 /* DEC-42, DEC-43; the namespace is a number that the test makes up. */
-static void a_forked_process_whose_number_is_nobodys_is_taken_for_a_living_one(void)
+PXT_TEST_FRESH(a_forked_process_whose_number_is_nobodys_is_taken_for_a_living_one)
 {
 	trace_id_t trid = inherited();
 	struct pxt_thread *entry;
@@ -186,7 +186,7 @@ static void a_forked_process_whose_number_is_nobodys_is_taken_for_a_living_one(v
 }
 
 /* DEC-42, DEC-43 */
-static void one_that_has_this_process_number_elsewhere_is_another_process(void)
+PXT_TEST_FRESH(one_that_has_this_process_number_elsewhere_is_another_process)
 {
 	trace_id_t trid = inherited();
 	struct pxt_thread *entry;
@@ -212,7 +212,7 @@ static void one_that_has_this_process_number_elsewhere_is_another_process(void)
 }
 
 /* Where it is not known which namespace it is, nobody is said to be dead. */
-static void without_a_known_namespace_nobody_is_gone(void)
+PXT_TEST_FRESH(without_a_known_namespace_nobody_is_gone)
 {
 	trace_id_t trid = inherited();
 	struct pxt_thread entry = { .passes = 1u };
@@ -233,7 +233,7 @@ static bool lock_names(void)
 }
 
 /* DEC-42, DEC-43: a living holder in another namespace keeps the lock. */
-static void the_lock_is_taken_over_from_the_dead_of_the_own_namespace_alone(void)
+PXT_TEST_FRESH(the_lock_is_taken_over_from_the_dead_of_the_own_namespace_alone)
 {
 	trace_id_t trid = inherited();
 	uint32_t nobody = (uint32_t)nobodys_pid();
@@ -291,7 +291,7 @@ static void enter_namespace(pid_t pid)
 }
 
 /* DEC-42, DEC-43 */
-static void a_forked_process_in_a_namespace_of_its_own_is_left_alone(void)
+PXT_TEST_FRESH(a_forked_process_in_a_namespace_of_its_own_is_left_alone)
 {
 	trace_id_t trid = inherited();
 	pid_t pid = nobodys_pid();
@@ -322,12 +322,3 @@ static void a_forked_process_in_a_namespace_of_its_own_is_left_alone(void)
 	(void)close(orders[0]);
 	(void)close(orders[1]);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(a_forked_process_whose_number_is_nobodys_is_taken_for_a_living_one),
-	PXT_CASE_FRESH(one_that_has_this_process_number_elsewhere_is_another_process),
-	PXT_CASE_FRESH(without_a_known_namespace_nobody_is_gone),
-	PXT_CASE_FRESH(the_lock_is_taken_over_from_the_dead_of_the_own_namespace_alone),
-	PXT_CASE_FRESH(a_forked_process_in_a_namespace_of_its_own_is_left_alone),
-};
-PXT_SUITE("kill: pid namespaces", cases)

@@ -532,52 +532,52 @@ static void try_lanes(struct ground where)
 /* ---- The cases ---- */
 
 /* TIM-03, TIM-04, DEC-19; ruling 26 */
-static void with_exact_stamps_what_happened_before_is_reported_before(void)
+PXT_TEST(with_exact_stamps_what_happened_before_is_reported_before)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE });
 	try_lanes((struct ground){ .policy = FULL, .size = LARGE, .ordered = true });
 }
 
 /* TIM-03, TIM-04, TIM-05, DEC-19; ruling 26 */
-static void with_early_stamps_nothing_beyond_the_resolution_is_swapped(void)
+PXT_TEST(with_early_stamps_nothing_beyond_the_resolution_is_swapped)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true });
 }
 
 /* TIM-03, DEC-19, POL-05; rule 3 */
-static void nothing_older_than_what_was_overwritten_is_reported_behind_it(void)
+PXT_TEST(nothing_older_than_what_was_overwritten_is_reported_behind_it)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = SMALL, .whole = true });
 }
 
 /* TIM-03, TIM-04, DEC-19 */
-static void writers_that_overtake_the_reader_leave_the_rest_in_order(void)
+PXT_TEST(writers_that_overtake_the_reader_leave_the_rest_in_order)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = SMALL });
 }
 
 /* TIM-03, TIM-04, POL-07, POL-09, DEC-19 */
-static void a_stream_that_stops_and_starts_itself_keeps_the_order(void)
+PXT_TEST(a_stream_that_stops_and_starts_itself_keeps_the_order)
 {
 	try_lanes((struct ground){ .policy = FULL, .size = SMALL });
 	try_lanes((struct ground){ .policy = FULL, .size = SMALL, .early = true });
 }
 
 /* TIM-03, TIM-04, POL-14, DEC-19 */
-static void stops_and_starts_by_call_divide_all_lanes(void)
+PXT_TEST(stops_and_starts_by_call_divide_all_lanes)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .divided = true });
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true, .divided = true });
 }
 
 /* DEC-19; ruling 26 */
-static void a_writer_that_stays_away_holds_nobody_back_for_long(void)
+PXT_TEST(a_writer_that_stays_away_holds_nobody_back_for_long)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .brief = true });
 }
 
 /* TIM-03, TIM-04, DEC-19 */
-static void a_log_has_them_in_the_same_order(void)
+PXT_TEST(a_log_has_them_in_the_same_order)
 {
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .logged = true });
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true, .logged = true });
@@ -603,31 +603,18 @@ static void fill_thread_table(void)
 }
 
 /* TIM-03, TIM-04, DEC-19 */
-static void threads_without_a_place_are_in_order_too(void)
+PXT_TEST_FRESH(threads_without_a_place_are_in_order_too)
 {
 	fill_thread_table();
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .ordered = true });
 	try_lanes((struct ground){ .policy = LOOP, .size = LARGE, .early = true });
 }
 
-static const struct pxt_case cases[] = {
-	PXT_CASE(with_exact_stamps_what_happened_before_is_reported_before),
-	PXT_CASE(with_early_stamps_nothing_beyond_the_resolution_is_swapped),
-	PXT_CASE(nothing_older_than_what_was_overwritten_is_reported_behind_it),
-	PXT_CASE(writers_that_overtake_the_reader_leave_the_rest_in_order),
-	PXT_CASE(a_stream_that_stops_and_starts_itself_keeps_the_order),
-	PXT_CASE(stops_and_starts_by_call_divide_all_lanes),
-	PXT_CASE(a_writer_that_stays_away_holds_nobody_back_for_long),
-	PXT_CASE(a_log_has_them_in_the_same_order),
-	PXT_CASE_FRESH(threads_without_a_place_are_in_order_too),
-};
-
-int main(int argc, char **argv)
+PXT_BEFORE
 {
 	pxt_fake_clock_told = tell;
 	pxt_fake_clock_start(HZ);
 	/* Early readings are none before the counter began. */
 	pxt_fake_clock_set(HZ);
 	pxt_fake_clock_step(1);
-	return pxt_suite_main(argc, argv, "drawn orders", cases, sizeof(cases) / sizeof(cases[0]));
 }

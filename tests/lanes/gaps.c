@@ -81,7 +81,7 @@ static void put(uint32_t lane, int number)
 /* ---- On-line ---- */
 
 /* Rule 3; ruling 26: nothing older than what was lost is shown after OVERFLOW. */
-static void where_only_a_mark_is_left_of_a_lap_older_records_are_given_up_as_well(void)
+PXT_TEST(where_only_a_mark_is_left_of_a_lap_older_records_are_given_up_as_well)
 {
 	struct st_event event;
 	bool overflow = false;
@@ -154,7 +154,7 @@ static void expect_overflow_before(int first)
 }
 
 /* SYS-06 */
-static void a_lap_of_another_lane_that_a_run_finds_is_told_before_its_rest(void)
+PXT_TEST(a_lap_of_another_lane_that_a_run_finds_is_told_before_its_rest)
 {
 	begin(true);
 	for (int i = 1; i < 4; i++)
@@ -171,7 +171,7 @@ static void let_it_be_abandoned(void)
 }
 
 /* LPT-25; ruling 7: what a run passes over is counted before the record after it. */
-static void an_abandoned_record_that_a_run_finds_is_told_before_what_follows(void)
+PXT_TEST(an_abandoned_record_that_a_run_finds_is_told_before_what_follows)
 {
 	struct record abandoned;
 	struct st_event event;
@@ -200,10 +200,3 @@ static void an_abandoned_record_that_a_run_finds_is_told_before_what_follows(voi
 	PXT_EQ(posix_trace_close(log), 0);
 	(void)close(spec.fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(where_only_a_mark_is_left_of_a_lap_older_records_are_given_up_as_well),
-	PXT_CASE(a_lap_of_another_lane_that_a_run_finds_is_told_before_its_rest),
-	PXT_CASE(an_abandoned_record_that_a_run_finds_is_told_before_what_follows),
-};
-PXT_SUITE("lanes: gaps", cases)

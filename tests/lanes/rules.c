@@ -138,7 +138,7 @@ static void write_between_looks(int point)
 }
 
 /* Rule 1 */
-static void a_record_from_behind_the_snapshot_waits_for_the_next_one(void)
+PXT_TEST(a_record_from_behind_the_snapshot_waits_for_the_next_one)
 {
 	open_running(LOOP, 2);
 	lanes_seen = 0;
@@ -149,7 +149,7 @@ static void a_record_from_behind_the_snapshot_waits_for_the_next_one(void)
 }
 
 /* Rules 1 and 2; rulings 26 and 27: its call has not returned, so nothing came after it. */
-static void an_unfinished_record_with_nothing_behind_it_holds_back_nobody(void)
+PXT_TEST(an_unfinished_record_with_nothing_behind_it_holds_back_nobody)
 {
 	struct record late;
 
@@ -165,7 +165,7 @@ static void an_unfinished_record_with_nothing_behind_it_holds_back_nobody(void)
 }
 
 /* Rule 1; ruling 26: what had returned is not reported after what was recorded later. */
-static void what_stands_behind_an_unfinished_record_holds_back_what_is_later(void)
+PXT_TEST(what_stands_behind_an_unfinished_record_holds_back_what_is_later)
 {
 	struct record late;
 	uint64_t base;
@@ -185,7 +185,7 @@ static void what_stands_behind_an_unfinished_record_holds_back_what_is_later(voi
 }
 
 /* Rule 1: what is after a mark waits for the other lanes anyway, so they need not wait for it. */
-static void what_stands_behind_a_mark_holds_back_nobody_before_it(void)
+PXT_TEST(what_stands_behind_a_mark_holds_back_nobody_before_it)
 {
 	struct record late;
 
@@ -203,7 +203,7 @@ static void what_stands_behind_a_mark_holds_back_nobody_before_it(void)
 }
 
 /* Rule 1; the law (ruling 7) */
-static void an_unfinished_record_is_passed_over_and_counted(void)
+PXT_TEST(an_unfinished_record_is_passed_over_and_counted)
 {
 	struct posix_trace_counts_np counts;
 	struct record late;
@@ -223,7 +223,7 @@ static void an_unfinished_record_is_passed_over_and_counted(void)
 }
 
 /* Ruling 27: nobody who lives is inside a trace point, so nobody can finish it. */
-static void an_unfinished_record_that_nobody_can_finish_is_passed_over_at_once(void)
+PXT_TEST(an_unfinished_record_that_nobody_can_finish_is_passed_over_at_once)
 {
 	struct posix_trace_counts_np counts;
 	struct record dead;
@@ -252,7 +252,7 @@ static void reserve_behind(void)
 }
 
 /* Ruling 27: what was reserved since the wait began has its own. */
-static void what_was_reserved_behind_a_dead_record_is_waited_for(void)
+PXT_TEST(what_was_reserved_behind_a_dead_record_is_waited_for)
 {
 	struct record dead;
 
@@ -268,7 +268,7 @@ static void what_was_reserved_behind_a_dead_record_is_waited_for(void)
 }
 
 /* Two lanes whose unfinished records are after finished ones */
-static void lanes_do_not_wait_for_each_other(void)
+PXT_TEST(lanes_do_not_wait_for_each_other)
 {
 	struct record late[2];
 
@@ -285,7 +285,7 @@ static void lanes_do_not_wait_for_each_other(void)
 }
 
 /* Rule 3 */
-static void what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere(void)
+PXT_TEST(what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere)
 {
 	struct posix_trace_counts_np counts;
 	struct st_event event;
@@ -310,7 +310,7 @@ static void what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere(void)
 }
 
 /* DEC-42 */
-static void start_by_call_comes_before_all_that_was_recorded_behind_it(void)
+PXT_TEST(start_by_call_comes_before_all_that_was_recorded_behind_it)
 {
 	uint64_t early;
 
@@ -323,7 +323,7 @@ static void start_by_call_comes_before_all_that_was_recorded_behind_it(void)
 }
 
 /* DEC-42 */
-static void stop_and_start_divide_all_lanes(void)
+PXT_TEST(stop_and_start_divide_all_lanes)
 {
 	uint64_t early;
 
@@ -339,7 +339,7 @@ static void stop_and_start_divide_all_lanes(void)
 }
 
 /* DEC-42: a lapped lane may have lost its marks, and is after them all the same. */
-static void a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them(void)
+PXT_TEST(a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them)
 {
 	struct st_event event;
 	uint64_t early;
@@ -361,7 +361,7 @@ static void a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them(vo
  * DEC-42: lane 0 has no room for them, so several wait beside the lanes, and each has its place in every
  * lane, whatever the stamps say.
  */
-static void stops_and_starts_that_wait_beside_the_lanes_divide_each_lane(void)
+PXT_TEST(stops_and_starts_that_wait_beside_the_lanes_divide_each_lane)
 {
 	uint64_t early;
 	int last = 1;
@@ -385,7 +385,7 @@ static void stops_and_starts_that_wait_beside_the_lanes_divide_each_lane(void)
 /* ---- The ring ---- */
 
 /* Ruling 4 */
-static void a_record_with_a_piece_missing_is_never_shown(void)
+PXT_TEST(a_record_with_a_piece_missing_is_never_shown)
 {
 	const uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + 40u);
 
@@ -411,7 +411,7 @@ static void a_record_with_a_piece_missing_is_never_shown(void)
 }
 
 /* Rulings 7 and 12 */
-static void unfinished_records_without_a_begin_are_counted_one_by_one(void)
+PXT_TEST(unfinished_records_without_a_begin_are_counted_one_by_one)
 {
 	struct posix_trace_counts_np counts;
 	struct record dead;
@@ -433,7 +433,7 @@ static void unfinished_records_without_a_begin_are_counted_one_by_one(void)
 }
 
 /* Ruling 23 */
-static void a_writer_that_was_lapped_spoils_no_newer_record(void)
+PXT_TEST(a_writer_that_was_lapped_spoils_no_newer_record)
 {
 	const uint32_t lengths[] = { 4, 28, 60 };
 
@@ -464,7 +464,7 @@ static void a_writer_that_was_lapped_spoils_no_newer_record(void)
 }
 
 /* The tag holds the lap: without it, numbers that agree in their low bits would be enough. */
-static void an_unfinished_record_does_not_show_what_stood_there_two_laps_before(void)
+PXT_TEST(an_unfinished_record_does_not_show_what_stood_there_two_laps_before)
 {
 	struct record dead;
 	int records;
@@ -542,7 +542,7 @@ static void read_across(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 	close_stream();
 }
 
-static void positions_and_numbers_run_past_their_ends(void)
+PXT_TEST(positions_and_numbers_run_past_their_ends)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		read_across(LOOP, lanes, UINT64_C(0xffffff00), 0);
@@ -563,7 +563,7 @@ static void say_and_read_often(void)
 	}
 }
 
-static void a_stale_head_is_not_taken_for_a_full_ring(void)
+PXT_TEST(a_stale_head_is_not_taken_for_a_full_ring)
 {
 	open_running(FULL, 1);
 	at(PXT_TP_HEAD_SEEN, say_and_read_often);
@@ -579,7 +579,7 @@ static void stop_it(void)
 }
 
 /* Ruling 12, DEC-42 */
-static void a_writer_that_comes_behind_a_stop_is_lost_and_counted(void)
+PXT_TEST(a_writer_that_comes_behind_a_stop_is_lost_and_counted)
 {
 	const int policies[] = { LOOP, FULL };
 
@@ -599,7 +599,7 @@ static void a_writer_that_comes_behind_a_stop_is_lost_and_counted(void)
 	}
 }
 
-static void so_is_one_in_another_lane(void)
+PXT_TEST(so_is_one_in_another_lane)
 {
 	static const volatile uint32_t second = 1;
 	const int policies[] = { LOOP, FULL };
@@ -625,7 +625,7 @@ static void so_is_one_in_another_lane(void)
 }
 
 /* The same where stamps are ordered, which is another way through the library. */
-static void so_is_one_with_ordered_stamps(void)
+PXT_TEST(so_is_one_with_ordered_stamps)
 {
 	struct posix_trace_counts_np counts;
 	trace_attr_t attr;
@@ -659,7 +659,7 @@ static void fill_it(void)
 }
 
 /* POL-07: what is being read is nobody's room yet. */
-static void a_record_that_is_being_read_is_not_overwritten(void)
+PXT_TEST(a_record_that_is_being_read_is_not_overwritten)
 {
 	/* After a look at all lanes, then within a turn of its lane. */
 	for (int turn = 0; turn < 2; turn++) {
@@ -696,7 +696,7 @@ static uint64_t stamp_at(uint64_t pos)
 }
 
 /* TIM-03; ruling 25: stamps rise along a lane, whoever comes between reading and reservation. */
-static void a_record_that_was_overtaken_reads_its_stamp_again(void)
+PXT_TEST(a_record_that_was_overtaken_reads_its_stamp_again)
 {
 	uint64_t pos;
 
@@ -711,7 +711,7 @@ static void a_record_that_was_overtaken_reads_its_stamp_again(void)
 }
 
 /* POL-05, SYS-06: of the first unread record one slot goes, or two, or all three. */
-static void the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_overwritten(void)
+PXT_TEST(the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_overwritten)
 {
 	for (int twos = 0; twos < 3; twos++) {
 		struct pxt_lane *lane;
@@ -746,7 +746,7 @@ static void lap_from(struct pxt_lane *lane, uint32_t pos)
 }
 
 /* POL-05, SYS-06: a mark is no event, and has no stamp.  Here it is in the ring's last slot. */
-static void where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it(void)
+PXT_TEST(where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it)
 {
 	struct pxt_lane *lane;
 	struct st_event event;
@@ -770,7 +770,7 @@ static void where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_i
 }
 
 /* POL-05, SYS-06: a stop and a start that nobody has read leave two marks in a lane without events. */
-static void so_it_is_behind_several_marks(void)
+PXT_TEST(so_it_is_behind_several_marks)
 {
 	for (unsigned restarts = 1; restarts <= 3; restarts++) {
 		struct pxt_lane *lane;
@@ -796,7 +796,7 @@ static void lap_it(void)
 }
 
 /* Ruling 12: a record overwritten while it is read is lost, not shown torn. */
-static void a_record_overwritten_while_it_is_read_is_not_shown(void)
+PXT_TEST(a_record_overwritten_while_it_is_read_is_not_shown)
 {
 	const int points[] = { PXT_TP_FRONT_SEEN, PXT_TP_PIECE_READ };
 
@@ -814,7 +814,7 @@ static void a_record_overwritten_while_it_is_read_is_not_shown(void)
 }
 
 /* Ruling 7: further than a lap ahead, the low bits of a number do not tell how many are lost. */
-static void a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost(void)
+PXT_TEST(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost)
 {
 	struct posix_trace_counts_np counts;
 	struct st_event event;
@@ -846,7 +846,7 @@ static void another_one_and_the_reader(void)
 }
 
 /* POL-03, ruling 14: the gate's generation */
-static void a_writer_that_found_no_room_stops_only_the_run_that_had_none(void)
+PXT_TEST(a_writer_that_found_no_room_stops_only_the_run_that_had_none)
 {
 	open_running(FULL, 1);
 	at(PXT_TP_FULL, another_one_and_the_reader);
@@ -873,7 +873,7 @@ static void open_with_stop_told(void)
 }
 
 /* Ruling 12, STA-01: nothing is between STOP and START. */
-static void what_comes_late_behind_an_automatic_stop_stands_behind_the_next_start(void)
+PXT_TEST(what_comes_late_behind_an_automatic_stop_stands_behind_the_next_start)
 {
 	open_with_stop_told();
 	PXT_EQ(posix_trace_start(stream), 0);
@@ -892,7 +892,7 @@ static void come_just_before(void)
 }
 
 /* CLEAR-01: an automatically stopped stream is empty after a clear, and stays stopped. */
-static void what_is_reserved_while_a_stopped_stream_is_cleared_goes_too(void)
+PXT_TEST(what_is_reserved_while_a_stopped_stream_is_cleared_goes_too)
 {
 	open_running(FULL, 1);
 	said = 0;
@@ -922,7 +922,7 @@ static void look_at_the_status(void)
 }
 
 /* POL-03, ruling 14: between the reservation of the last slot and the flip of the gate */
-static void running_and_full_is_not_seen_while_the_last_slot_is_taken(void)
+PXT_TEST(running_and_full_is_not_seen_while_the_last_slot_is_taken)
 {
 	open_running(FULL, 1);
 	said = 0;
@@ -939,7 +939,7 @@ static void store_without_waking(void)
 }
 
 /* Ruling 13: the sleeper looks again after its announcement. */
-static void what_is_stored_before_the_reader_sleeps_is_seen(void)
+PXT_TEST(what_is_stored_before_the_reader_sleeps_is_seen)
 {
 	struct timespec until = st_in_ms(2000);
 	struct posix_trace_event_info info;
@@ -957,41 +957,3 @@ static void what_is_stored_before_the_reader_sleeps_is_seen(void)
 	PXT_EQ(atomic_load(&pxt_fault_wait.calls), 0);
 	close_stream();
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_record_from_behind_the_snapshot_waits_for_the_next_one),
-	PXT_CASE(an_unfinished_record_with_nothing_behind_it_holds_back_nobody),
-	PXT_CASE(what_stands_behind_an_unfinished_record_holds_back_what_is_later),
-	PXT_CASE(what_stands_behind_a_mark_holds_back_nobody_before_it),
-	PXT_CASE(an_unfinished_record_is_passed_over_and_counted),
-	PXT_CASE(an_unfinished_record_that_nobody_can_finish_is_passed_over_at_once),
-	PXT_CASE(what_was_reserved_behind_a_dead_record_is_waited_for),
-	PXT_CASE(lanes_do_not_wait_for_each_other),
-	PXT_CASE(what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere),
-	PXT_CASE(start_by_call_comes_before_all_that_was_recorded_behind_it),
-	PXT_CASE(stop_and_start_divide_all_lanes),
-	PXT_CASE(a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them),
-	PXT_CASE(stops_and_starts_that_wait_beside_the_lanes_divide_each_lane),
-	PXT_CASE(a_record_with_a_piece_missing_is_never_shown),
-	PXT_CASE(unfinished_records_without_a_begin_are_counted_one_by_one),
-	PXT_CASE(a_writer_that_was_lapped_spoils_no_newer_record),
-	PXT_CASE(an_unfinished_record_does_not_show_what_stood_there_two_laps_before),
-	PXT_CASE(positions_and_numbers_run_past_their_ends),
-	PXT_CASE(a_stale_head_is_not_taken_for_a_full_ring),
-	PXT_CASE(a_writer_that_comes_behind_a_stop_is_lost_and_counted),
-	PXT_CASE(so_is_one_in_another_lane),
-	PXT_CASE(so_is_one_with_ordered_stamps),
-	PXT_CASE(a_record_that_is_being_read_is_not_overwritten),
-	PXT_CASE(a_record_that_was_overtaken_reads_its_stamp_again),
-	PXT_CASE(the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_overwritten),
-	PXT_CASE(where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it),
-	PXT_CASE(so_it_is_behind_several_marks),
-	PXT_CASE(a_record_overwritten_while_it_is_read_is_not_shown),
-	PXT_CASE(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost),
-	PXT_CASE(a_writer_that_found_no_room_stops_only_the_run_that_had_none),
-	PXT_CASE(what_comes_late_behind_an_automatic_stop_stands_behind_the_next_start),
-	PXT_CASE(what_is_reserved_while_a_stopped_stream_is_cleared_goes_too),
-	PXT_CASE(running_and_full_is_not_seen_while_the_last_slot_is_taken),
-	PXT_CASE(what_is_stored_before_the_reader_sleeps_is_seen),
-};
-PXT_SUITE("lanes by hand", cases)

@@ -88,7 +88,7 @@ static void wait_until(uint64_t ticks)
 }
 
 /* TIM-03 */
-static void lanes_take_turns_in_a_log_too(void)
+PXT_TEST(lanes_take_turns_in_a_log_too)
 {
 	static const unsigned char lanes[] = { 0, 2, 2, 0, 3, 2, 3, 0, 0, 3, 2, 0 };
 	uint64_t base;
@@ -118,7 +118,7 @@ static uint64_t stamp_of_two(trace_id_t log)
 }
 
 /* TIM-03, TIM-06: what is reported never steps back, what the log keeps is what was read */
-static void a_log_keeps_the_stamp_of_what_came_later_than_it_should(void)
+PXT_TEST(a_log_keeps_the_stamp_of_what_came_later_than_it_should)
 {
 	trace_id_t log;
 	uint64_t base;
@@ -148,7 +148,7 @@ static void record_beside(int point)
 }
 
 /* A flush covers what was recorded before it; its end is told by the next, where it was. */
-static void what_came_behind_the_begin_of_a_flush_is_left_for_the_next(void)
+PXT_TEST(what_came_behind_the_begin_of_a_flush_is_left_for_the_next)
 {
 	struct posix_trace_counts_np counts;
 
@@ -164,7 +164,7 @@ static void what_came_behind_the_begin_of_a_flush_is_left_for_the_next(void)
 }
 
 /* Rulings 4 and 7 */
-static void a_record_with_a_piece_missing_is_in_no_log(void)
+PXT_TEST(a_record_with_a_piece_missing_is_in_no_log)
 {
 	const uint64_t holdback = pxt_holdback_ns;
 	struct record record;
@@ -182,7 +182,7 @@ static void a_record_with_a_piece_missing_is_in_no_log(void)
 }
 
 /* Ruling 7 */
-static void what_a_flush_takes_is_counted(void)
+PXT_TEST(what_a_flush_takes_is_counted)
 {
 	struct posix_trace_counts_np counts;
 
@@ -195,12 +195,3 @@ static void what_a_flush_takes_is_counted(void)
 	PXT_EQ(counts.posix_lost_np, 0);
 	end("START 1..20 FLUSH_START FLUSH_STOP STOP0");
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(lanes_take_turns_in_a_log_too),
-	PXT_CASE(a_log_keeps_the_stamp_of_what_came_later_than_it_should),
-	PXT_CASE(what_came_behind_the_begin_of_a_flush_is_left_for_the_next),
-	PXT_CASE(a_record_with_a_piece_missing_is_in_no_log),
-	PXT_CASE(what_a_flush_takes_is_counted),
-};
-PXT_SUITE("lanes: runs", cases)

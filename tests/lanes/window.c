@@ -83,7 +83,7 @@ static void let_time_pass(void)
 }
 
 /* TIM-03 */
-static void lanes_take_turns_by_stamp(void)
+PXT_TEST(lanes_take_turns_by_stamp)
 {
 	static const unsigned char lanes[] = { 0, 2, 2, 0, 3, 2, 3, 0, 0, 3, 2, 0 };
 	uint64_t base;
@@ -98,7 +98,7 @@ static void lanes_take_turns_by_stamp(void)
 }
 
 /* TIM-03: of equal stamps that of the lower lane comes first, whichever was read before. */
-static void equal_stamps_come_in_the_order_of_lanes(void)
+PXT_TEST(equal_stamps_come_in_the_order_of_lanes)
 {
 	uint64_t base;
 
@@ -114,7 +114,7 @@ static void equal_stamps_come_in_the_order_of_lanes(void)
 }
 
 /* Rule 1 of core/read/merge.c */
-static void a_turn_ends_with_its_snapshot(void)
+PXT_TEST(a_turn_ends_with_its_snapshot)
 {
 	uint64_t later;
 
@@ -133,7 +133,7 @@ static void a_turn_ends_with_its_snapshot(void)
 }
 
 /* Rule 1 of core/read/merge.c */
-static void a_turn_ends_at_what_an_unfinished_record_hides(void)
+PXT_TEST(a_turn_ends_at_what_an_unfinished_record_hides)
 {
 	const uint64_t holdback = pxt_holdback_ns;
 	struct record late;
@@ -157,7 +157,7 @@ static void a_turn_ends_at_what_an_unfinished_record_hides(void)
 }
 
 /* DEC-42: START found no room in the lane, what follows it did. */
-static void a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open(void)
+PXT_TEST(a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open)
 {
 	struct pxt_lane *lane;
 	int number = 0;
@@ -178,7 +178,7 @@ static void a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open
 }
 
 /* SYS-06: told also when the status noticed the gap first. */
-static void a_gap_is_told_though_a_turn_is_open(void)
+PXT_TEST(a_gap_is_told_though_a_turn_is_open)
 {
 	struct posix_trace_status_info status;
 
@@ -192,13 +192,3 @@ static void a_gap_is_told_though_a_turn_is_open(void)
 	st_expect_most(stream, 2, "OVERFLOW RESUME");
 	end();
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(lanes_take_turns_by_stamp),
-	PXT_CASE(equal_stamps_come_in_the_order_of_lanes),
-	PXT_CASE(a_turn_ends_with_its_snapshot),
-	PXT_CASE(a_turn_ends_at_what_an_unfinished_record_hides),
-	PXT_CASE(a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open),
-	PXT_CASE(a_gap_is_told_though_a_turn_is_open),
-};
-PXT_SUITE("lanes: turns", cases)

@@ -272,7 +272,7 @@ static void check_kept(const struct log *log, unsigned least)
 
 /* ---- Tests ---- */
 
-static void a_line_without_faults_gives_the_whole_log(void)
+PXT_TEST(a_line_without_faults_gives_the_whole_log)
 {
 	struct log log;
 
@@ -290,7 +290,7 @@ static void a_line_without_faults_gives_the_whole_log(void)
 	PXT_EQ(sums.logs, 1);
 }
 
-static void the_same_bytes_in_any_pieces_give_the_same_log(void)
+PXT_TEST(the_same_bytes_in_any_pieces_give_the_same_log)
 {
 	struct log log;
 
@@ -305,7 +305,7 @@ static void the_same_bytes_in_any_pieces_give_the_same_log(void)
 }
 
 /* So that two receptions of one stream agree upon what an event is called. */
-static void events_keep_their_numbers_whatever_the_line_lost(void)
+PXT_TEST(events_keep_their_numbers_whatever_the_line_lost)
 {
 	static uint64_t whole[EVENTS];
 	unsigned compared = 0;
@@ -335,7 +335,7 @@ static void events_keep_their_numbers_whatever_the_line_lost(void)
 	CU_ASSERT(compared > EVENTS);
 }
 
-static void damaged_bytes_cost_their_frames_and_are_counted(void)
+PXT_TEST(damaged_bytes_cost_their_frames_and_are_counted)
 {
 	capture_run(&clean, &plain_story);
 	for (unsigned seed = 1; seed <= 24; seed++) {
@@ -358,7 +358,7 @@ static void damaged_bytes_cost_their_frames_and_are_counted(void)
 	}
 }
 
-static void one_lost_frame_costs_only_what_it_held(void)
+PXT_TEST(one_lost_frame_costs_only_what_it_held)
 {
 	struct log log;
 
@@ -382,7 +382,7 @@ static void one_lost_frame_costs_only_what_it_held(void)
 }
 
 /* No later frame shows the gap: the head at the end does. */
-static void the_last_frames_before_the_end_are_missed_too(void)
+PXT_TEST(the_last_frames_before_the_end_are_missed_too)
 {
 	struct log log;
 
@@ -402,7 +402,7 @@ static void the_last_frames_before_the_end_are_missed_too(void)
 }
 
 /* No frame of them was ever made: another number, and another remedy. */
-static void events_that_the_target_lost_are_a_number_of_their_own(void)
+PXT_TEST(events_that_the_target_lost_are_a_number_of_their_own)
 {
 	const struct capture_script script = { .form = POSIX_TRACE_LOG_FRAMES_NP, .events = 30000 };
 	unsigned data = 0;
@@ -431,7 +431,7 @@ static void events_that_the_target_lost_are_a_number_of_their_own(void)
 }
 
 /* A head tells the sum of all, not the last one. */
-static void several_losses_of_the_target_are_told_by_one_head(void)
+PXT_TEST(several_losses_of_the_target_are_told_by_one_head)
 {
 	const struct capture_script script = {
 		.form = POSIX_TRACE_LOG_FRAMES_NP, .events = 1500, .longer = 1, .flush = 600
@@ -454,7 +454,7 @@ static void several_losses_of_the_target_are_told_by_one_head(void)
 	check_law(&log, truth.records + lost);
 }
 
-static void a_frame_that_comes_twice_counts_once(void)
+PXT_TEST(a_frame_that_comes_twice_counts_once)
 {
 	struct log log;
 	unsigned twice = 0;
@@ -479,7 +479,7 @@ static void a_frame_that_comes_twice_counts_once(void)
 	PXT_EQ(sums.frames_missing, 0);
 }
 
-static void who_listens_late_understands_what_came_before_the_head(void)
+PXT_TEST(who_listens_late_understands_what_came_before_the_head)
 {
 	const struct capture_script script = {
 		.form = POSIX_TRACE_LOG_FRAMES_NP, .events = 2000, .flush = 20, .pause_at = 1000
@@ -510,7 +510,7 @@ static void who_listens_late_understands_what_came_before_the_head(void)
 }
 
 /* Packets may come twice, and late. */
-static void a_head_behind_the_end_begins_no_log(void)
+PXT_TEST(a_head_behind_the_end_begins_no_log)
 {
 	capture_run(&clean, &plain_story);
 	learn(&clean);
@@ -523,7 +523,7 @@ static void a_head_behind_the_end_begins_no_log(void)
 	PXT_EQ(sums.frames_again, 1);
 }
 
-static void a_target_that_is_reset_begins_a_second_log(void)
+PXT_TEST(a_target_that_is_reset_begins_a_second_log)
 {
 	char second[sizeof path + 8];
 	struct log log;
@@ -549,7 +549,7 @@ static void a_target_that_is_reset_begins_a_second_log(void)
 }
 
 /* Two streams of a program on one device, or two targets at one port. */
-static void streams_that_share_a_line_get_a_log_each(void)
+PXT_TEST(streams_that_share_a_line_get_a_log_each)
 {
 	static struct capture_frame frames[2];
 	char second[sizeof path + 8];
@@ -590,7 +590,7 @@ static void streams_that_share_a_line_get_a_log_each(void)
 }
 
 /* A board without clock and noise makes the same UUID at each start. */
-static void a_reset_is_noticed_also_under_the_same_uuid(void)
+PXT_TEST(a_reset_is_noticed_also_under_the_same_uuid)
 {
 	char second[sizeof path + 8];
 	struct log log;
@@ -614,7 +614,7 @@ static void a_reset_is_noticed_also_under_the_same_uuid(void)
 }
 
 /* Packets arrive whole or not, twice, or with a flipped bit. */
-static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
+PXT_TEST(packets_that_are_dropped_flipped_or_doubled_are_counted)
 {
 	static struct capture_frame frame;
 	static struct pxt_receiver in;
@@ -663,7 +663,7 @@ static void packets_that_are_dropped_flipped_or_doubled_are_counted(void)
 	}
 }
 
-static void noise_between_frames_is_passed_over(void)
+PXT_TEST(noise_between_frames_is_passed_over)
 {
 	unsigned char noise[300];
 	uint64_t seed = 11;
@@ -688,7 +688,7 @@ static void noise_between_frames_is_passed_over(void)
 	CU_ASSERT(sums.bad > 0);
 }
 
-static void what_was_cleared_is_not_reported(void)
+PXT_TEST(what_was_cleared_is_not_reported)
 {
 	const struct capture_script script = { .form = POSIX_TRACE_LOG_FRAMES_NP,
 		.events = 1000,
@@ -710,7 +710,7 @@ static void what_was_cleared_is_not_reported(void)
 
 /* ---- Plain logs ---- */
 
-static void a_plain_log_from_a_pipe_is_received_too(void)
+PXT_TEST(a_plain_log_from_a_pipe_is_received_too)
 {
 	struct capture_script script = plain_story;
 	struct log log;
@@ -729,7 +729,7 @@ static void a_plain_log_from_a_pipe_is_received_too(void)
 	}
 }
 
-static void a_damaged_block_of_a_plain_log_costs_itself(void)
+PXT_TEST(a_damaged_block_of_a_plain_log_costs_itself)
 {
 	struct capture_script script = plain_story;
 	unsigned whole;
@@ -756,7 +756,7 @@ static void a_damaged_block_of_a_plain_log_costs_itself(void)
 	}
 }
 
-static void two_plain_logs_one_behind_the_other_are_two_logs(void)
+PXT_TEST(two_plain_logs_one_behind_the_other_are_two_logs)
 {
 	struct capture_script script = plain_story;
 	char second[sizeof path + 8];
@@ -777,27 +777,3 @@ static void two_plain_logs_one_behind_the_other_are_two_logs(void)
 	PXT_EQ(log.last, 99);
 	(void)unlink(second);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_line_without_faults_gives_the_whole_log),
-	PXT_CASE(the_same_bytes_in_any_pieces_give_the_same_log),
-	PXT_CASE(events_keep_their_numbers_whatever_the_line_lost),
-	PXT_CASE(damaged_bytes_cost_their_frames_and_are_counted),
-	PXT_CASE(one_lost_frame_costs_only_what_it_held),
-	PXT_CASE(the_last_frames_before_the_end_are_missed_too),
-	PXT_CASE(events_that_the_target_lost_are_a_number_of_their_own),
-	PXT_CASE(several_losses_of_the_target_are_told_by_one_head),
-	PXT_CASE(a_frame_that_comes_twice_counts_once),
-	PXT_CASE(who_listens_late_understands_what_came_before_the_head),
-	PXT_CASE(a_head_behind_the_end_begins_no_log),
-	PXT_CASE(a_target_that_is_reset_begins_a_second_log),
-	PXT_CASE(streams_that_share_a_line_get_a_log_each),
-	PXT_CASE(a_reset_is_noticed_also_under_the_same_uuid),
-	PXT_CASE(packets_that_are_dropped_flipped_or_doubled_are_counted),
-	PXT_CASE(noise_between_frames_is_passed_over),
-	PXT_CASE(what_was_cleared_is_not_reported),
-	PXT_CASE(a_plain_log_from_a_pipe_is_received_too),
-	PXT_CASE(a_damaged_block_of_a_plain_log_costs_itself),
-	PXT_CASE(two_plain_logs_one_behind_the_other_are_two_logs),
-};
-PXT_SUITE("a line that damages bytes", cases)

@@ -152,7 +152,7 @@ static bool fail_once(unsigned n, size_t accept, int error)
 	return reached;
 }
 
-static void a_write_that_fails_is_gone_on_with(void)
+PXT_TEST(a_write_that_fails_is_gone_on_with)
 {
 	static const size_t parts[] = { 0, 1, 30, 390 };
 	static const int errors[] = { EAGAIN, ENOSPC, EIO };
@@ -167,7 +167,7 @@ static void a_write_that_fails_is_gone_on_with(void)
  * A device that fails for good at the end: what was under way is given up, a frame may be torn, and
  * the short words of the end still come through when it recovers for them.
  */
-static void what_is_given_up_is_counted(void)
+PXT_TEST(what_is_given_up_is_counted)
 {
 	unsigned torn = 0;
 	unsigned calls = 1;
@@ -244,19 +244,19 @@ static void packets_that_fail_are_only_lost(int error)
 	(void)close(ends[1]);
 }
 
-static void a_packet_that_is_refused_is_only_lost(void)
+PXT_TEST(a_packet_that_is_refused_is_only_lost)
 {
 	packets_that_fail_are_only_lost(ECONNREFUSED);
 }
 
-static void so_is_one_that_finds_no_way(void)
+PXT_TEST(so_is_one_that_finds_no_way)
 {
 	packets_that_fail_are_only_lost(EHOSTUNREACH);
 	packets_that_fail_are_only_lost(ENETUNREACH);
 }
 
 /* One whole frame a packet, the head first, as for those that may come in any order. */
-static void packets_that_come_in_their_order_are_frames_too(void)
+PXT_TEST(packets_that_come_in_their_order_are_frames_too)
 {
 	static const unsigned char magic[] = PXT_LOG_MAGIC;
 	struct pxt_linkframe frame;
@@ -279,7 +279,7 @@ static void packets_that_come_in_their_order_are_frames_too(void)
 	(void)close(ends[1]);
 }
 
-static void frames_are_for_devices_only(void)
+PXT_TEST(frames_are_for_devices_only)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -306,13 +306,3 @@ static void frames_are_for_devices_only(void)
 	PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), EINVAL);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_write_that_fails_is_gone_on_with),
-	PXT_CASE(what_is_given_up_is_counted),
-	PXT_CASE(a_packet_that_is_refused_is_only_lost),
-	PXT_CASE(so_is_one_that_finds_no_way),
-	PXT_CASE(packets_that_come_in_their_order_are_frames_too),
-	PXT_CASE(frames_are_for_devices_only),
-};
-PXT_SUITE("a device that fails", cases)

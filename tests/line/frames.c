@@ -23,7 +23,7 @@ __attribute__((destructor)) static void remove_it(void)
 	(void)unlink(path);
 }
 
-static void bytes_are_stuffed_as_cobs_says(void)
+PXT_TEST(bytes_are_stuffed_as_cobs_says)
 {
 	static const struct {
 		unsigned char plain[4];
@@ -54,7 +54,7 @@ static void fill(unsigned char *contents, size_t count, size_t gap)
 		contents[i] = i % gap == gap - 1 ? 0 : (unsigned char)(i % 255 + 1);
 }
 
-static void what_a_target_packs_is_unpacked_whole(void)
+PXT_TEST(what_a_target_packs_is_unpacked_whole)
 {
 	unsigned char contents[PXT_FRAME_CONTENTS_MAX];
 	unsigned char packed[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX) + 16];
@@ -94,7 +94,7 @@ static void what_a_target_packs_is_unpacked_whole(void)
 }
 
 /* Words of the start, contents and checksum, one after the other, whatever bytes they have. */
-static void a_packet_is_the_frame_without_delimiters(void)
+PXT_TEST(a_packet_is_the_frame_without_delimiters)
 {
 	unsigned char contents[PXT_FRAME_CONTENTS_MAX];
 	unsigned char packed[PXT_FRAME_ROOM(PXT_FRAME_CONTENTS_MAX) + 16];
@@ -123,7 +123,7 @@ static void a_packet_is_the_frame_without_delimiters(void)
 	}
 }
 
-static void pieces_that_are_no_frame_are_refused(void)
+PXT_TEST(pieces_that_are_no_frame_are_refused)
 {
 	static const unsigned char beyond[] = { 5, 1, 2 };
 	static const unsigned char zero[] = { 2, 1, 0, 1 };
@@ -145,22 +145,18 @@ static struct pxt_receive_run run;
 
 static bool begin_run(void)
 {
-	char golden[512];
 	unsigned char head[PXT_FRAME_FILE_HEAD];
-	const char *tests = __FILE__;
 	FILE *file;
 	bool read;
 
-	(void)snprintf(golden, sizeof golden, "%.*sgolden/le64.ptl",
-	    (int)(strstr(tests, "line/frames.c") - tests), tests);
-	file = fopen(golden, "rb");
+	file = fopen(PXT_GOLDEN "/le64.ptl", "rb");
 	read = file && fread(head, 1, sizeof head, file) == sizeof head;
 	if (file)
 		(void)fclose(file);
 	return read && !pxt_receive_run_begin(&run, path, PXT_LOG_GROWING, head);
 }
 
-static void a_gap_longer_than_the_numbers_is_told_by_the_head(void)
+PXT_TEST(a_gap_longer_than_the_numbers_is_told_by_the_head)
 {
 	const struct pxt_receive_totals totals = { 3 * 16384 + 10, 5 * 65536 + 7, 99 };
 
@@ -182,7 +178,7 @@ static void a_gap_longer_than_the_numbers_is_told_by_the_head(void)
 	PXT_EQ(pxt_receive_run_end(&run), 0);
 }
 
-static void a_frame_behind_its_place_is_late_up_to_a_bound(void)
+PXT_TEST(a_frame_behind_its_place_is_late_up_to_a_bound)
 {
 	CU_ASSERT_FATAL(begin_run());
 	pxt_receive_run_start(&run, 1000, 1000);
@@ -195,7 +191,7 @@ static void a_frame_behind_its_place_is_late_up_to_a_bound(void)
 	PXT_EQ(pxt_receive_run_end(&run), 0);
 }
 
-static void what_is_told_again_is_in_the_log_once(void)
+PXT_TEST(what_is_told_again_is_in_the_log_once)
 {
 	struct pxt_receive_known known = { 0 };
 
@@ -209,7 +205,7 @@ static void what_is_told_again_is_in_the_log_once(void)
 }
 
 /* Each kind of entry that a target tells again and again. */
-static void an_entry_that_comes_again_is_in_the_log_once(void)
+PXT_TEST(an_entry_that_comes_again_is_in_the_log_once)
 {
 	static const struct pxt_log_module module = {
 		.base = 0x1000, .high = 0x1fff, .path = "/lib/a"
@@ -252,7 +248,7 @@ static void an_entry_that_comes_again_is_in_the_log_once(void)
 	(void)close(fd);
 }
 
-static void what_is_told_has_a_bound(void)
+PXT_TEST(what_is_told_has_a_bound)
 {
 	struct pxt_receive_known known = { 0 };
 
@@ -263,16 +259,3 @@ static void what_is_told_has_a_bound(void)
 	PXT_EQ(pxt_receive_known_tell(&known, 77777u, 0), PXT_RECEIVE_KNOWN_SAME);
 	pxt_receive_known_free(&known);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(bytes_are_stuffed_as_cobs_says),
-	PXT_CASE(what_a_target_packs_is_unpacked_whole),
-	PXT_CASE(a_packet_is_the_frame_without_delimiters),
-	PXT_CASE(pieces_that_are_no_frame_are_refused),
-	PXT_CASE(a_gap_longer_than_the_numbers_is_told_by_the_head),
-	PXT_CASE(a_frame_behind_its_place_is_late_up_to_a_bound),
-	PXT_CASE(what_is_told_again_is_in_the_log_once),
-	PXT_CASE(an_entry_that_comes_again_is_in_the_log_once),
-	PXT_CASE(what_is_told_has_a_bound),
-};
-PXT_SUITE("frames", cases)

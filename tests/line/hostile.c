@@ -101,7 +101,7 @@ static void give_head(uint64_t frame)
 
 /* ---- After a trailer ---- */
 
-static void what_waited_behind_a_trailer_is_not_delivered(void)
+PXT_TEST(what_waited_behind_a_trailer_is_not_delivered)
 {
 	struct pxt_receive_sums sums;
 
@@ -123,7 +123,7 @@ static void what_waited_behind_a_trailer_is_not_delivered(void)
 }
 
 /* As long as the receiver is there: nobody looks at what an ended run's memory has become. */
-static void a_stream_whose_trailer_waited_stays_ended(void)
+PXT_TEST(a_stream_whose_trailer_waited_stays_ended)
 {
 	struct pxt_receive_sums sums;
 
@@ -155,7 +155,7 @@ static void play(uint64_t seed)
 	PXT_EQ(pxt_receiver_end(&in), 0);
 }
 
-static void any_whole_frames_in_any_order_make_sound_logs(void)
+PXT_TEST(any_whole_frames_in_any_order_make_sound_logs)
 {
 	const char *stress = getenv("PXT_STRESS");
 	uint64_t most = stress ? (uint64_t)SEQUENCES * 5u : SEQUENCES;
@@ -166,10 +166,3 @@ static void any_whole_frames_in_any_order_make_sound_logs(void)
 		PXT_CHECK(!unsound, "sequence %llu", (unsigned long long)seed);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(what_waited_behind_a_trailer_is_not_delivered),
-	PXT_CASE(a_stream_whose_trailer_waited_stays_ended),
-	PXT_CASE(any_whole_frames_in_any_order_make_sound_logs),
-};
-PXT_SUITE("frames of a hostile sender", cases)

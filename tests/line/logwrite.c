@@ -81,7 +81,7 @@ static void next(trace_id_t trid, struct got *got)
 		PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra), 0);
 }
 
-static void what_is_written_is_read_back(void)
+PXT_TEST(what_is_written_is_read_back)
 {
 	struct pxt_loghead head = some_head();
 	struct posix_trace_logthread_np thread = { 0x7000, 4711, 4712, "sensor" };
@@ -143,7 +143,7 @@ static void what_is_written_is_read_back(void)
 	(void)posix_trace_close(trid);
 }
 
-static void a_growing_log_can_be_read_at_each_instant(void)
+PXT_TEST(a_growing_log_can_be_read_at_each_instant)
 {
 	struct pxt_loghead head = some_head();
 	struct pxt_logwrite *log;
@@ -168,7 +168,7 @@ static void a_growing_log_can_be_read_at_each_instant(void)
 	(void)posix_trace_close(open_path(posix_trace_open_explained_np));
 }
 
-static void a_whole_log_has_no_name_before_its_end(void)
+PXT_TEST(a_whole_log_has_no_name_before_its_end)
 {
 	struct pxt_loghead head = some_head();
 	struct pxt_logwrite *log;
@@ -184,7 +184,7 @@ static void a_whole_log_has_no_name_before_its_end(void)
 	PXT_EQ(mkdir(pxt_temp_folder(), 0700), 0);
 }
 
-static void a_place_that_cannot_be_written_is_an_error_at_the_end(void)
+PXT_TEST(a_place_that_cannot_be_written_is_an_error_at_the_end)
 {
 	struct pxt_loghead head = some_head();
 	struct pxt_logwrite *log;
@@ -195,7 +195,7 @@ static void a_place_that_cannot_be_written_is_an_error_at_the_end(void)
 	PXT_EQ(pxt_logwrite_end(log, NULL), ENOENT);
 }
 
-static void many_events_fill_many_blocks(void)
+PXT_TEST(many_events_fill_many_blocks)
 {
 	struct pxt_loghead head = some_head();
 	struct posix_trace_loginfo_np info;
@@ -227,12 +227,10 @@ static void many_events_fill_many_blocks(void)
 static bool golden_head(const char *name, unsigned char *head)
 {
 	char golden[512];
-	const char *tests = __FILE__;
-	size_t length = (size_t)(strstr(tests, "line/logwrite.c") - tests);
 	FILE *file;
 	bool read;
 
-	(void)snprintf(golden, sizeof golden, "%.*sgolden/%s", (int)length, tests, name);
+	(void)snprintf(golden, sizeof golden, "%s/%s", PXT_GOLDEN, name);
 	file = fopen(golden, "rb");
 	read = file && fread(head, 1, PXT_LOG_HEADER_BYTES, file) == PXT_LOG_HEADER_BYTES;
 	if (file)
@@ -240,7 +238,7 @@ static bool golden_head(const char *name, unsigned char *head)
 	return read;
 }
 
-static void a_log_of_either_byte_order_takes_records_and_losses(void)
+PXT_TEST(a_log_of_either_byte_order_takes_records_and_losses)
 {
 	static const char *const names[] = { "le64.ptl", "be64.ptl", "le32.ptl", "be32.ptl" };
 
@@ -324,7 +322,7 @@ static void check_sound(uint64_t written, uint64_t lost)
 	(void)close(fd);
 }
 
-static void a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log(void)
+PXT_TEST(a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log)
 {
 	static const struct {
 		struct posix_trace_counts_np counts;
@@ -349,7 +347,7 @@ static void a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log(void)
 	}
 }
 
-static void a_trailer_that_fits_its_log_stays_as_it_is(void)
+PXT_TEST(a_trailer_that_fits_its_log_stays_as_it_is)
 {
 	struct pxt_log_trailer trailer;
 	struct pxt_logblocks log;
@@ -362,7 +360,7 @@ static void a_trailer_that_fits_its_log_stays_as_it_is(void)
 	check_sound(20, 3);
 }
 
-static void losses_of_more_than_any_stream_has_do_not_run_over(void)
+PXT_TEST(losses_of_more_than_any_stream_has_do_not_run_over)
 {
 	struct pxt_log_trailer trailer;
 	struct pxt_logblocks log;
@@ -374,16 +372,3 @@ static void losses_of_more_than_any_stream_has_do_not_run_over(void)
 	PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
 	check_sound(PXT_LOGBLOCKS_MOST + 1, PXT_LOGBLOCKS_MOST);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(what_is_written_is_read_back),
-	PXT_CASE(a_growing_log_can_be_read_at_each_instant),
-	PXT_CASE(a_whole_log_has_no_name_before_its_end),
-	PXT_CASE(a_place_that_cannot_be_written_is_an_error_at_the_end),
-	PXT_CASE(many_events_fill_many_blocks),
-	PXT_CASE(a_log_of_either_byte_order_takes_records_and_losses),
-	PXT_CASE(a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log),
-	PXT_CASE(a_trailer_that_fits_its_log_stays_as_it_is),
-	PXT_CASE(losses_of_more_than_any_stream_has_do_not_run_over),
-};
-PXT_SUITE("logs that the tools write", cases)

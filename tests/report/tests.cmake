@@ -4,7 +4,7 @@
 if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND NOT CMAKE_CROSSCOMPILING)
 	add_test(NAME report.data COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_data.py"
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>")
-	set_tests_properties(report.data PROPERTIES TIMEOUT 120 LABELS tool)
+	set_tests_properties(report.data PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS tool)
 	set(page_tests Page.test_spans_have_their_colour_where_their_times_say_and_none_elsewhere Page.test_spans_before_the_start_stand_where_their_times_say Page.test_the_wheel_zooms_about_the_pointer
 		Page.test_search_takes_fields_as_print_shows_them_and_times_in_seconds
 		Page.test_a_search_that_means_nothing_says_so Page.test_a_log_without_its_end_is_not_called_whole Page.test_the_head_says_the_length_without_its_margins
@@ -19,6 +19,6 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND
 	if(PTRACE_CHECKS STREQUAL "full")
 		set(page_tests)
 	endif()
-	ptrace_check(report_page TIMEOUT 600 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_page.py"
+	ptrace_check(report_page TIMEOUT 1500 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_page.py"
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>" ${page_tests})
 endif()

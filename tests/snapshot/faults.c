@@ -82,7 +82,7 @@ static bool fail_at(trace_id_t trid, const struct failing *how, unsigned n)
 }
 
 /* FLUSH-E2, DEC-29 */
-static void whichever_write_fails_the_stream_is_as_it_was_and_the_file_is_no_log(void)
+PXT_TEST(whichever_write_fails_the_stream_is_as_it_was_and_the_file_is_no_log)
 {
 	struct posix_trace_counts_np counts;
 	trace_id_t trid = begin(&counts);
@@ -99,7 +99,7 @@ static void whichever_write_fails_the_stream_is_as_it_was_and_the_file_is_no_log
 	end(trid);
 }
 
-static void a_device_that_says_not_now_is_asked_again(void)
+PXT_TEST(a_device_that_says_not_now_is_asked_again)
 {
 	struct posix_trace_counts_np counts;
 	trace_id_t trid = begin(&counts);
@@ -118,7 +118,7 @@ static void a_device_that_says_not_now_is_asked_again(void)
 	end(trid);
 }
 
-static void a_file_that_cannot_be_cut_is_told(void)
+PXT_TEST(a_file_that_cannot_be_cut_is_told)
 {
 	struct posix_trace_counts_np counts;
 	trace_id_t trid = begin(&counts);
@@ -137,7 +137,7 @@ static void a_file_that_cannot_be_cut_is_told(void)
 
 /* ---- Memory ---- */
 
-static void memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was(void)
+PXT_TEST(memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was)
 {
 	struct posix_trace_counts_np counts;
 	trace_id_t trid = begin(&counts);
@@ -186,7 +186,7 @@ static int descriptors(void)
 	return count;
 }
 
-static void a_thousand_of_them_leave_nothing_behind(void)
+PXT_TEST(a_thousand_of_them_leave_nothing_behind)
 {
 	const struct st_spec spec = { .policy = LOOP, .lanes = 2, .size = 8192 };
 	trace_id_t trid = st_started(&spec);
@@ -228,7 +228,7 @@ static void it_goes(void)
 }
 
 /* LPT-31 */
-static void of_a_stream_that_goes_while_memory_is_taken_nothing_stays(void)
+PXT_TEST(of_a_stream_that_goes_while_memory_is_taken_nothing_stays)
 {
 	struct posix_trace_counts_np counts;
 	int fd = st_file();
@@ -292,7 +292,7 @@ static void *drain_it(void *argument)
 }
 
 /* A flush that hangs in its device has its turn; neither it nor what it took is waited for. */
-static void during_a_flush_it_holds_what_the_flush_has_not_taken(void)
+PXT_TEST(during_a_flush_it_holds_what_the_flush_has_not_taken)
 {
 	struct st_spec spec = { .policy = LOOP, .lanes = 1, .size = 1 << 18, .with_log = true };
 	struct other flusher = { .done = 0 };
@@ -341,7 +341,7 @@ static void during_a_flush_it_holds_what_the_flush_has_not_taken(void)
 }
 
 /* The device stands still; the stream is overwritten meanwhile, and then it is gone. */
-static void a_slow_device_loses_nothing_of_it(void)
+PXT_TEST(a_slow_device_loses_nothing_of_it)
 {
 	struct posix_trace_counts_np counts;
 	struct other saver = { .trid = begin(&counts) };
@@ -380,7 +380,7 @@ static void a_slow_device_loses_nothing_of_it(void)
 	sn_close(&shot);
 }
 
-static void three_at_once_do_not_disturb_each_other(void)
+PXT_TEST(three_at_once_do_not_disturb_each_other)
 {
 	for (int round = 0; round < 20; round++) {
 		struct posix_trace_counts_np counts;
@@ -412,7 +412,7 @@ static void three_at_once_do_not_disturb_each_other(void)
 /* ---- A clock that stands still ---- */
 
 /* A reader's restart would have the same stamp as the moment. */
-static void without_any_time_passing_nothing_restarts_in_it(void)
+PXT_TEST_FRESH(without_any_time_passing_nothing_restarts_in_it)
 {
 	const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL, .lanes = 1, .size = 2048 };
 	struct st_full full;
@@ -425,17 +425,3 @@ static void without_any_time_passing_nothing_restarts_in_it(void)
 	st_expect(trid, st_text("START 1..%d STOP1 START", full.recorded));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(whichever_write_fails_the_stream_is_as_it_was_and_the_file_is_no_log),
-	PXT_CASE(a_device_that_says_not_now_is_asked_again),
-	PXT_CASE(a_file_that_cannot_be_cut_is_told),
-	PXT_CASE(memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was),
-	PXT_CASE(a_thousand_of_them_leave_nothing_behind),
-	PXT_CASE(of_a_stream_that_goes_while_memory_is_taken_nothing_stays),
-	PXT_CASE(during_a_flush_it_holds_what_the_flush_has_not_taken),
-	PXT_CASE(a_slow_device_loses_nothing_of_it),
-	PXT_CASE(three_at_once_do_not_disturb_each_other),
-	PXT_CASE_FRESH(without_any_time_passing_nothing_restarts_in_it),
-};
-PXT_SUITE("snapshot: faults", cases)

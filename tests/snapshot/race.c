@@ -158,7 +158,7 @@ static bool overwrite_at(unsigned lanes, uint32_t nth)
 }
 
 /* Every slot, and bursts of less than a record's room up to more than a lap. */
-static void what_is_overwritten_before_it_is_copied_is_one_gap_in_front(void)
+PXT_TEST(what_is_overwritten_before_it_is_copied_is_one_gap_in_front)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (burst = 1; burst <= 64; burst = burst * 2u + 1u) {
@@ -171,7 +171,7 @@ static void what_is_overwritten_before_it_is_copied_is_one_gap_in_front(void)
 }
 
 /* After the clock: in no lane, whichever head was read already. */
-static void what_comes_between_the_heads_is_younger_and_left_out(void)
+PXT_TEST(what_comes_between_the_heads_is_younger_and_left_out)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
 		for (unsigned into = 0; into < lanes; into++)
@@ -232,7 +232,7 @@ static bool save_within_a_write(int policy, unsigned lanes, uint32_t nth)
 	return true;
 }
 
-static void a_record_that_is_not_finished_is_lost_in_the_log_and_not_in_the_stream(void)
+PXT_TEST(a_record_that_is_not_finished_is_lost_in_the_log_and_not_in_the_stream)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		uint32_t nth = 0;
@@ -279,7 +279,7 @@ static void *write_late(void *argument)
 	return NULL;
 }
 
-static void a_record_that_is_finished_in_time_is_waited_for(void)
+PXT_TEST(a_record_that_is_finished_in_time_is_waited_for)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		pthread_t thread;
@@ -318,7 +318,7 @@ static void stop_it(void *argument)
 }
 
 /* A writer that comes after a stop reserves nothing: nobody waits for it. */
-static void what_came_too_late_is_not_waited_for(void)
+PXT_TEST(what_came_too_late_is_not_waited_for)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		begin(LOOP, lanes);
@@ -394,7 +394,7 @@ static trace_id_t with_log(int fd)
 }
 
 /* What the stream holds then is in the snapshot, though no reader would get it before the START. */
-static void a_late_record_behind_a_stop_that_was_handed_out_is_in_it(void)
+PXT_TEST(a_late_record_behind_a_stop_that_was_handed_out_is_in_it)
 {
 	char zeros[4096] = { 0 };
 	pthread_t drainer;
@@ -429,7 +429,7 @@ static void a_late_record_behind_a_stop_that_was_handed_out_is_in_it(void)
 /* ---- The copy itself ---- */
 
 /* No record of a copy changes a word that writers or readers of the stream look at. */
-static void the_stream_has_every_word_that_it_had(void)
+PXT_TEST(the_stream_has_every_word_that_it_had)
 {
 	static unsigned char before[1 << 16];
 
@@ -455,14 +455,3 @@ static void the_stream_has_every_word_that_it_had(void)
 			end();
 		}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(what_is_overwritten_before_it_is_copied_is_one_gap_in_front),
-	PXT_CASE(what_comes_between_the_heads_is_younger_and_left_out),
-	PXT_CASE(a_record_that_is_not_finished_is_lost_in_the_log_and_not_in_the_stream),
-	PXT_CASE(a_record_that_is_finished_in_time_is_waited_for),
-	PXT_CASE(what_came_too_late_is_not_waited_for),
-	PXT_CASE(a_late_record_behind_a_stop_that_was_handed_out_is_in_it),
-	PXT_CASE(the_stream_has_every_word_that_it_had),
-};
-PXT_SUITE("snapshot: races", cases)

@@ -45,7 +45,7 @@ static const struct st_spec plain[] = {
 };
 #define PLAIN (sizeof(plain) / sizeof(plain[0]))
 
-static void what_was_recorded_before_is_in_it_and_what_comes_later_is_not(void)
+PXT_TEST(what_was_recorded_before_is_in_it_and_what_comes_later_is_not)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_started(&plain[i]);
@@ -61,7 +61,7 @@ static void what_was_recorded_before_is_in_it_and_what_comes_later_is_not(void)
 	}
 }
 
-static void a_stream_that_was_read_in_part_gives_the_rest(void)
+PXT_TEST(a_stream_that_was_read_in_part_gives_the_rest)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_started(&plain[i]);
@@ -74,7 +74,7 @@ static void a_stream_that_was_read_in_part_gives_the_rest(void)
 	}
 }
 
-static void a_stream_that_holds_nothing_gives_a_log_without_events(void)
+PXT_TEST(a_stream_that_holds_nothing_gives_a_log_without_events)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_create(&plain[i]);
@@ -90,7 +90,7 @@ static void a_stream_that_holds_nothing_gives_a_log_without_events(void)
 	}
 }
 
-static void a_stopped_stream_gives_its_stop_and_a_running_one_none(void)
+PXT_TEST(a_stopped_stream_gives_its_stop_and_a_running_one_none)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_started(&plain[i]);
@@ -108,7 +108,7 @@ static void a_stopped_stream_gives_its_stop_and_a_running_one_none(void)
 	}
 }
 
-static void one_behind_another_holds_the_same_and_what_came_since(void)
+PXT_TEST(one_behind_another_holds_the_same_and_what_came_since)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_started(&plain[i]);
@@ -161,7 +161,7 @@ static void compare_with_reader(trace_id_t trid, trace_id_t log)
 	}
 }
 
-static void every_event_is_as_a_reader_gets_it(void)
+PXT_TEST(every_event_is_as_a_reader_gets_it)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
 		struct st_spec spec = plain[i];
@@ -181,7 +181,7 @@ static void every_event_is_as_a_reader_gets_it(void)
 }
 
 /* STA-03, POL-05: a stream that overwrote what nobody read */
-static void what_was_lost_is_told_in_it_and_still_to_the_reader(void)
+PXT_TEST(what_was_lost_is_told_in_it_and_still_to_the_reader)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {
 		const struct st_spec spec = { .policy = LOOP, .lanes = lanes, .size = 4096 };
@@ -230,7 +230,7 @@ static int64_t time_of_last(trace_id_t trid)
 }
 
 /* POL-09: when there was no room for an event, and not when the last one came that had room. */
-static void an_automatic_stop_has_the_moment_that_readers_of_the_stream_get(void)
+PXT_TEST(an_automatic_stop_has_the_moment_that_readers_of_the_stream_get)
 {
 	const struct st_spec spec = { .policy = FULL, .lanes = 1, .size = 2048 };
 	struct st_full full;
@@ -257,7 +257,7 @@ static void an_automatic_stop_has_the_moment_that_readers_of_the_stream_get(void
 }
 
 /* POL-06, POL-09: told as to a reader; the restart is a reader's doing, not a snapshot's */
-static void an_automatic_stop_is_told_and_nothing_restarts(void)
+PXT_TEST(an_automatic_stop_is_told_and_nothing_restarts)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		const struct st_spec spec = { .policy = FULL, .lanes = lanes, .size = 2048 };
@@ -293,7 +293,7 @@ static void an_automatic_stop_is_told_and_nothing_restarts(void)
 	}
 }
 
-static void a_start_that_is_due_is_told_and_stays_due(void)
+PXT_TEST(a_start_that_is_due_is_told_and_stays_due)
 {
 	const struct st_spec spec = { .policy = FULL, .lanes = 1, .size = 2048 };
 	struct st_full full;
@@ -308,7 +308,7 @@ static void a_start_that_is_due_is_told_and_stays_due(void)
 	end(trid);
 }
 
-static void records_that_stand_beside_the_lanes_are_in_it(void)
+PXT_TEST(records_that_stand_beside_the_lanes_are_in_it)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		const struct st_spec spec = { .policy = FULL, .lanes = lanes, .size = 2048 };
@@ -331,7 +331,7 @@ static void records_that_stand_beside_the_lanes_are_in_it(void)
 
 /* ---- Streams with a log ---- */
 
-static void a_recorder_with_a_log_is_saved_beside_it(void)
+PXT_TEST(a_recorder_with_a_log_is_saved_beside_it)
 {
 	int fd = st_file();
 	const struct st_spec spec = { .policy = LOOP,
@@ -370,7 +370,7 @@ static bool runs_again(trace_id_t trid)
 	return false;
 }
 
-static void a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing(void)
+PXT_TEST(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing)
 {
 	int fd = st_file();
 	const struct st_spec spec = { .policy = FLUSH,
@@ -408,7 +408,7 @@ static void a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing(void)
 	sn_close(&own);
 }
 
-static void a_log_that_is_full_is_no_matter(void)
+PXT_TEST(a_log_that_is_full_is_no_matter)
 {
 	int fd = st_file();
 	const struct st_spec spec = { .policy = FULL,
@@ -500,7 +500,7 @@ static void try_states(const struct st_spec *spec, unsigned seed)
 	end(trid);
 }
 
-static void in_any_state_it_tells_what_the_reader_gets_next(void)
+PXT_TEST(in_any_state_it_tells_what_the_reader_gets_next)
 {
 	for (unsigned seed = 1; seed <= 25; seed++) {
 		for (size_t i = 0; i < PLAIN; i++) {
@@ -516,7 +516,7 @@ static void in_any_state_it_tells_what_the_reader_gets_next(void)
 /* ---- What the log says of itself ---- */
 
 /* DEC-28 */
-static void the_form_of_the_streams_own_log_is_not_its(void)
+PXT_TEST(the_form_of_the_streams_own_log_is_not_its)
 {
 	static const int forms[] = { POSIX_TRACE_LOG_PLAIN_NP, POSIX_TRACE_LOG_FRAMES_NP };
 
@@ -547,7 +547,7 @@ static void the_form_of_the_streams_own_log_is_not_its(void)
 	}
 }
 
-static void it_has_the_streams_names_and_attributes(void)
+PXT_TEST(it_has_the_streams_names_and_attributes)
 {
 	static const char format[] = "i32 number";
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -598,7 +598,7 @@ static void it_has_the_streams_names_and_attributes(void)
 /* ---- Where it goes ---- */
 
 /* DEC-22 */
-static void the_file_is_written_from_its_beginning_and_stays_open(void)
+PXT_TEST(the_file_is_written_from_its_beginning_and_stays_open)
 {
 	static const char rubbish[100000];
 	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
@@ -624,7 +624,7 @@ static void the_file_is_written_from_its_beginning_and_stays_open(void)
 }
 
 /* DEC-21 */
-static void a_pipe_gets_the_same_bytes_in_order(void)
+PXT_TEST(a_pipe_gets_the_same_bytes_in_order)
 {
 	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
 	trace_id_t trid = st_started(&spec);
@@ -648,7 +648,7 @@ static void a_pipe_gets_the_same_bytes_in_order(void)
 }
 
 /* DEC-21 */
-static void descriptors_that_are_no_place_for_a_log_are_refused(void)
+PXT_TEST(descriptors_that_are_no_place_for_a_log_are_refused)
 {
 	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
 	trace_id_t trid = st_started(&spec);
@@ -681,7 +681,7 @@ static int in_a_child(void *argument)
 }
 
 /* PROC-05 */
-static void what_is_no_active_stream_of_the_process_is_refused(void)
+PXT_TEST(what_is_no_active_stream_of_the_process_is_refused)
 {
 	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
 	trace_id_t trid = st_started(&spec);
@@ -706,7 +706,7 @@ static int say_as_a_child(void *argument)
 	return 0;
 }
 
-static void what_children_traced_into_it_is_in_it_with_their_pid(void)
+PXT_TEST(what_children_traced_into_it_is_in_it_with_their_pid)
 {
 	trace_id_t trid = 0;
 	struct st_event event;
@@ -737,31 +737,3 @@ static void what_children_traced_into_it_is_in_it_with_their_pid(void)
 	end(trid);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if _PXT_UNIT_INHERIT
-	PXT_CASE(what_children_traced_into_it_is_in_it_with_their_pid),
-#endif
-	PXT_CASE(what_was_recorded_before_is_in_it_and_what_comes_later_is_not),
-	PXT_CASE(a_stream_that_was_read_in_part_gives_the_rest),
-	PXT_CASE(a_stream_that_holds_nothing_gives_a_log_without_events),
-	PXT_CASE(a_stopped_stream_gives_its_stop_and_a_running_one_none),
-	PXT_CASE(one_behind_another_holds_the_same_and_what_came_since),
-	PXT_CASE(every_event_is_as_a_reader_gets_it),
-	PXT_CASE(what_was_lost_is_told_in_it_and_still_to_the_reader),
-	PXT_CASE(an_automatic_stop_is_told_and_nothing_restarts),
-	PXT_CASE(an_automatic_stop_has_the_moment_that_readers_of_the_stream_get),
-	PXT_CASE(a_start_that_is_due_is_told_and_stays_due),
-	PXT_CASE(records_that_stand_beside_the_lanes_are_in_it),
-	PXT_CASE(a_recorder_with_a_log_is_saved_beside_it),
-	PXT_CASE(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing),
-	PXT_CASE(a_log_that_is_full_is_no_matter),
-	PXT_CASE(in_any_state_it_tells_what_the_reader_gets_next),
-	PXT_CASE(the_form_of_the_streams_own_log_is_not_its),
-	PXT_CASE(it_has_the_streams_names_and_attributes),
-	PXT_CASE(the_file_is_written_from_its_beginning_and_stays_open),
-	PXT_CASE(a_pipe_gets_the_same_bytes_in_order),
-	PXT_CASE(descriptors_that_are_no_place_for_a_log_are_refused),
-	PXT_CASE(what_is_no_active_stream_of_the_process_is_refused),
-};
-PXT_SUITE("snapshot: the window", cases)

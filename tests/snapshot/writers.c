@@ -182,14 +182,14 @@ static void recorder(unsigned lanes, size_t size, bool reading, unsigned few)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void a_recorder_that_is_written_into_gives_all_that_was_done_without_a_gap(void)
+PXT_TEST(a_recorder_that_is_written_into_gives_all_that_was_done_without_a_gap)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2)
 		recorder(lanes, 1 << 20, false, 6);
 }
 
 /* The reader may pass over a record whose writer has no processor, which is no event more. */
-static void so_does_one_that_is_read_in_between(void)
+PXT_TEST(so_does_one_that_is_read_in_between)
 {
 	UNREPORTED();
 	recorder(1, 1 << 19, true, 6);
@@ -214,7 +214,7 @@ static void *read_on(void *argument)
 }
 
 /* The reader frees what was copied just now, and writers fill it again. */
-static void a_stream_that_is_read_at_the_same_time_loses_nothing_by_it(void)
+PXT_TEST(a_stream_that_is_read_at_the_same_time_loses_nothing_by_it)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		const struct st_spec spec = { .policy = POSIX_TRACE_UNTIL_FULL,
@@ -249,10 +249,3 @@ static void a_stream_that_is_read_at_the_same_time_loses_nothing_by_it(void)
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_recorder_that_is_written_into_gives_all_that_was_done_without_a_gap),
-	PXT_CASE(so_does_one_that_is_read_in_between),
-	PXT_CASE(a_stream_that_is_read_at_the_same_time_loses_nothing_by_it),
-};
-PXT_SUITE("snapshot: writers", cases)

@@ -123,7 +123,7 @@ static void end(uint64_t kills)
 	    (unsigned long long)counts.posix_lost_np);
 	ev_expect_all(&witness, &counts);
 	CU_ASSERT(witness.disordered <= counts.posix_lost_np);
-	/* Each killed thread may have was between its number and its reservation. */
+	/* Each killed thread may have been between its number and its reservation. */
 	PXT_CHECK(by_writers <= tried && by_writers + kills * THREADS >= tried,
 	    "%llu written, %llu set out", (unsigned long long)by_writers,
 	    (unsigned long long)tried);
@@ -147,11 +147,20 @@ static void read_until_they_end(void)
 	}
 }
 
+/* One block of memory that outlives children; it goes with the process. */
+static void begin_shared(void)
+{
+	shared = pxt_port_alloc_shared(sizeof(*shared));
+	CU_ASSERT_FATAL(shared != NULL);
+	(void)ev_type();
+}
+
 /* DEC-43, DEC-42, SAFE-03; ruling 7 */
-static void twenty_processes_of_eight_threads_share_a_stream(void)
+PXT_TEST_FRESH(twenty_processes_of_eight_threads_share_a_stream)
 {
 	static const unsigned lanes[] = { 1, 0 };
 
+	begin_shared();
 	events_each = pxt_in_full() ? 20000 : 200;
 	for (unsigned i = 0; i < sizeof(lanes) / sizeof(*lanes); i++) {
 		begin(POSIX_TRACE_LOOP, 1 << 20, lanes[i]);
@@ -163,10 +172,11 @@ static void twenty_processes_of_eight_threads_share_a_stream(void)
 }
 
 /* DEC-42, DEC-43; rulings 7, 12, 20, 23 */
-static void forked_processes_killed_at_random_harm_nobody(void)
+PXT_TEST_FRESH(forked_processes_killed_at_random_harm_nobody)
 {
 	uint64_t kills = !pxt_in_full() ? 30 : st_sanitized() ? 200 : 2000;
 
+	begin_shared();
 	events_each = EV_ENDLESS;
 	begin(POSIX_TRACE_LOOP, 1 << 20, 0);
 	for (uint32_t child = 0; child < CHILDREN; child++)
@@ -186,29 +196,3 @@ static void forked_processes_killed_at_random_harm_nobody(void)
 	kill_children(0, CHILDREN);
 	end(kills + CHILDREN);
 }
-
-/* Before each case: one block of memory that outlives children. */
-static void with_shared(void (*body)(void))
-{
-	shared = pxt_port_alloc_shared(sizeof(*shared));
-	CU_ASSERT_FATAL(shared != NULL);
-	(void)ev_type();
-	body();
-	pxt_port_free(shared, sizeof(*shared));
-}
-
-static void many_processes(void)
-{
-	with_shared(twenty_processes_of_eight_threads_share_a_stream);
-}
-
-static void killed_processes(void)
-{
-	with_shared(forked_processes_killed_at_random_harm_nobody);
-}
-
-static const struct pxt_case cases[] = {
-	{ "twenty_processes_of_eight_threads_share_a_stream", many_processes, true },
-	{ "forked_processes_killed_at_random_harm_nobody", killed_processes, true },
-};
-PXT_SUITE("stress: forked processes", cases)

@@ -309,7 +309,7 @@ static void run(const struct run *what)
 #define FLUSH  POSIX_TRACE_FLUSH
 
 /* POL-05, POL-12, SAFE-01, EVENT-10, STA-03, DEC-12, QNX-17 */
-static void the_law_holds_for_loop_beside_every_kind_of_reader(void)
+PXT_TEST(the_law_holds_for_loop_beside_every_kind_of_reader)
 {
 	run(&(const struct run){ 8, LOOP, 0, false, BUSY, false, false, LARGE });
 	run(&(const struct run){ 8, LOOP, 0, false, SLOW, false, true, SMALL });
@@ -320,7 +320,7 @@ static void the_law_holds_for_loop_beside_every_kind_of_reader(void)
 }
 
 /* POL-06, POL-07, POL-09, POL-12, EVENT-10, DEC-11 */
-static void the_law_holds_for_until_full_beside_every_kind_of_reader(void)
+PXT_TEST(the_law_holds_for_until_full_beside_every_kind_of_reader)
 {
 	run(&(const struct run){ 8, FULL, 0, false, BUSY, false, false, MIDDLE });
 	run(&(const struct run){ 8, FULL, 0, false, SLOW, false, true, SMALL });
@@ -330,7 +330,7 @@ static void the_law_holds_for_until_full_beside_every_kind_of_reader(void)
 }
 
 /* ZEP-22, EVENT-10 */
-static void the_law_holds_for_discard_beside_every_kind_of_reader(void)
+PXT_TEST(the_law_holds_for_discard_beside_every_kind_of_reader)
 {
 	run(&(const struct run){ 8, POSIX_TRACE_DISCARD_NP, 0, false, BUSY, true, false, MIDDLE });
 	run(&(const struct run){ 8, POSIX_TRACE_DISCARD_NP, 1, false, SLOW, false, true, SMALL });
@@ -338,7 +338,7 @@ static void the_law_holds_for_discard_beside_every_kind_of_reader(void)
 }
 
 /* SAFE-01, EVENT-07, DEC-42 */
-static void the_law_holds_in_a_storm_of_signals(void)
+PXT_TEST(the_law_holds_in_a_storm_of_signals)
 {
 	handled = 0;
 	run(&(const struct run){ 8, LOOP, 0, false, BUSY, true, false, SMALL });
@@ -349,7 +349,7 @@ static void the_law_holds_in_a_storm_of_signals(void)
 }
 
 /* TIM-03 */
-static void the_law_holds_with_ordered_stamps(void)
+PXT_TEST(the_law_holds_with_ordered_stamps)
 {
 	run(&(const struct run){ 8, LOOP, 0, true, BUSY, true, false, MIDDLE });
 	run(&(const struct run){ 8, FULL, 0, true, AWAY, false, true, SMALL });
@@ -357,7 +357,7 @@ static void the_law_holds_with_ordered_stamps(void)
 
 #if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL
 /* POL-11, FLUSH-02, FLUSH-05, DEC-12, DEC-13 */
-static void the_law_holds_for_flush_and_the_log_has_all_that_was_retrieved(void)
+PXT_TEST(the_law_holds_for_flush_and_the_log_has_all_that_was_retrieved)
 {
 	run(&(const struct run){ 8, FLUSH, 0, false, LOGGED, false, true, LARGE });
 	run(&(const struct run){ 32, FLUSH, 0, false, LOGGED, false, false, MIDDLE });
@@ -416,7 +416,7 @@ static void *trace_beside(void *argument)
 }
 
 /* DEC-42 (rulings 12, 20, 23): a writer that leaves a record unfinished costs that record only */
-static void a_writer_that_jumps_out_of_a_trace_point_harms_nobody(void)
+PXT_TEST(a_writer_that_jumps_out_of_a_trace_point_harms_nobody)
 {
 	const struct st_spec specs[] = { { .policy = LOOP, .size = MIDDLE },
 		{ .policy = FULL, .size = SMALL }, { .policy = FULL, .size = SMALL, .lanes = 1 } };
@@ -463,16 +463,3 @@ static void a_writer_that_jumps_out_of_a_trace_point_harms_nobody(void)
 		PXT_EQ(posix_trace_shutdown(stream), 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(the_law_holds_for_loop_beside_every_kind_of_reader),
-	PXT_CASE(the_law_holds_for_until_full_beside_every_kind_of_reader),
-	PXT_CASE(the_law_holds_for_discard_beside_every_kind_of_reader),
-	PXT_CASE(the_law_holds_in_a_storm_of_signals),
-	PXT_CASE(the_law_holds_with_ordered_stamps),
-#if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL
-	PXT_CASE(the_law_holds_for_flush_and_the_log_has_all_that_was_retrieved),
-#endif
-	PXT_CASE(a_writer_that_jumps_out_of_a_trace_point_harms_nobody),
-};
-PXT_SUITE("law", cases)

@@ -203,7 +203,7 @@ static void *control_own_stream(void *argument)
 }
 
 /* STOP-01, STOP-04, CLEAR-01, SHUT-07, SFILT-07, POL-03, DEC-42 */
-static void nothing_comes_behind_stop_whatever_the_controllers_do(void)
+PXT_TEST(nothing_comes_behind_stop_whatever_the_controllers_do)
 {
 	static struct controller controllers[CONTROLLERS];
 
@@ -328,7 +328,7 @@ static void storm_over_one_stream(const struct st_spec *spec)
 }
 
 /* SAFE-03, CON-04, CLEAR-02, SFILT-07, STA-01 */
-static void several_controllers_of_one_stream_break_no_law(void)
+PXT_TEST(several_controllers_of_one_stream_break_no_law)
 {
 	const struct st_spec specs[] = {
 		{ .policy = POSIX_TRACE_LOOP, .size = 1 << 13 },
@@ -405,7 +405,7 @@ static void *come_and_go(void *argument)
 }
 
 /* CREATE-07, CREATE-E1, SHUT-04, SHUT-07, SHUT-08, SAFE-03, SAFE-07, DEC-42 */
-static void streams_come_and_go_beside_writers_and_waiting_readers(void)
+PXT_TEST(streams_come_and_go_beside_writers_and_waiting_readers)
 {
 	static struct visitor visitors[CONTROLLERS];
 	unsigned refused = 0;
@@ -433,10 +433,3 @@ static void streams_come_and_go_beside_writers_and_waiting_readers(void)
 	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
 		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(nothing_comes_behind_stop_whatever_the_controllers_do),
-	PXT_CASE(several_controllers_of_one_stream_break_no_law),
-	PXT_CASE(streams_come_and_go_beside_writers_and_waiting_readers),
-};
-PXT_SUITE("storm", cases)

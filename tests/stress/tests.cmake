@@ -7,9 +7,9 @@ set(stress_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_DIS
 	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM)
 set(stress_helps stress/events.c conformance/story.c)
 foreach(name IN ITEMS law storm ticket)
-	ptrace_test(${name} NEEDS ${stress_needs} TIMEOUT 1200 LABELS stress
+	ptrace_test(${name} NEEDS ${stress_needs} LABELS stress
 		SOURCES stress/${name}.c ${stress_helps})
 endforeach()
 # Again with writers that yield between reserve, stamp and store.
-ptrace_test(ticket_yields TESTPOINTS NEEDS ${stress_needs} TIMEOUT 1200 LABELS stress
+ptrace_test(ticket_yields TESTPOINTS NEEDS ${stress_needs} LABELS stress
 	SOURCES stress/ticket.c ${stress_helps})

@@ -286,7 +286,7 @@ static void run(const struct run *what)
 #define FULL POSIX_TRACE_UNTIL_FULL
 
 /* TIM-03, TIM-04, DEC-19 */
-static void one_lane_reports_what_happened_before_before(void)
+PXT_TEST(one_lane_reports_what_happened_before_before)
 {
 	run(&(const struct run){ LOOP, 1, false, true });
 	run(&(const struct run){ FULL, 1, false, true });
@@ -294,7 +294,7 @@ static void one_lane_reports_what_happened_before_before(void)
 }
 
 /* TIM-03, TIM-04, DEC-19 */
-static void ordered_stamps_report_what_happened_before_before(void)
+PXT_TEST(ordered_stamps_report_what_happened_before_before)
 {
 	run(&(const struct run){ LOOP, 2, true, true });
 	run(&(const struct run){ LOOP, 4, true, true });
@@ -302,16 +302,9 @@ static void ordered_stamps_report_what_happened_before_before(void)
 }
 
 /* TIM-03, TIM-04, TIM-05, DEC-19 */
-static void plain_lanes_swap_nothing_that_lies_a_microsecond_apart(void)
+PXT_TEST(plain_lanes_swap_nothing_that_lies_a_microsecond_apart)
 {
 	run(&(const struct run){ LOOP, 2, false, false });
 	run(&(const struct run){ FULL, 4, false, false });
 	run(&(const struct run){ LOOP, 8, false, false });
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(one_lane_reports_what_happened_before_before),
-	PXT_CASE(ordered_stamps_report_what_happened_before_before),
-	PXT_CASE(plain_lanes_swap_nothing_that_lies_a_microsecond_apart),
-};
-PXT_SUITE("ticket", cases)

@@ -34,7 +34,7 @@ static void records_both(void *argument)
 }
 
 /* LPT-30, LPT-31 */
-static void an_attached_process_system_events_come_with_its_pid(void)
+PXT_TEST(an_attached_process_system_events_come_with_its_pid)
 {
 	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 16 });
 	struct producer producer = producer_begin(records_both, NULL);
@@ -48,8 +48,3 @@ static void an_attached_process_system_events_come_with_its_pid(void)
 	producer_end(&producer);
 	owner_close(trid);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_attached_process_system_events_come_with_its_pid),
-};
-PXT_SUITE("system events: attached", cases)

@@ -38,7 +38,7 @@ static uint64_t field(trace_id_t trid, const char *name)
 }
 
 /* LPT-24, LPT-30 */
-static void each_specific_type_has_a_name_and_a_description_that_is_well_formed(void)
+PXT_TEST(each_specific_type_has_a_name_and_a_description_that_is_well_formed)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 	unsigned wrong = 0;
@@ -64,7 +64,7 @@ static void each_specific_type_has_a_name_and_a_description_that_is_well_formed(
 
 #if CONFIG_PTRACE_SYSEV_MUTEX_LOCK
 /* LPT-30 */
-static void a_system_event_has_its_type_its_data_and_the_given_place(void)
+PXT_TEST(a_system_event_has_its_type_its_data_and_the_given_place)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 	char here;
@@ -80,7 +80,7 @@ static void a_system_event_has_its_type_its_data_and_the_given_place(void)
 }
 
 /* LPT-30: what streams say of themselves, what is the user's, and what no type has. */
-static void only_specific_types_are_recorded_by_that_call(void)
+PXT_TEST(only_specific_types_are_recorded_by_that_call)
 {
 	static const trace_event_id_t others[] = { 0, 1, 2, 8, 29, 30, 31, 32, 1023, 5000 };
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
@@ -93,7 +93,7 @@ static void only_specific_types_are_recorded_by_that_call(void)
 
 #if CONFIG_PTRACE_FILTER
 /* LPT-30 */
-static void filling_a_set_with_system_events_takes_them_out_of_a_stream(void)
+PXT_TEST(filling_a_set_with_system_events_takes_them_out_of_a_stream)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 	trace_event_set_t set;
@@ -115,7 +115,7 @@ static void *records_once(void *argument)
 }
 
 /* ZEP-27 */
-static void an_excluded_thread_has_no_system_events_and_others_have(void)
+PXT_TEST(an_excluded_thread_has_no_system_events_and_others_have)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 	pthread_t thread;
@@ -135,7 +135,7 @@ static void an_excluded_thread_has_no_system_events_and_others_have(void)
 
 #if _PXT_UNIT_USEREVENTS
 /* ZEP-27 */
-static void trace_points_of_an_excluded_thread_are_recorded(void)
+PXT_TEST(trace_points_of_an_excluded_thread_are_recorded)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 	trace_event_id_t own = pxt_open_event("own");
@@ -153,7 +153,7 @@ static void trace_points_of_an_excluded_thread_are_recorded(void)
     CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD && CONFIG_PTRACE_SYSEV_SYSTEM_CALL &&                      \
     CONFIG_PTRACE_SYSEV_GENERAL_DEBUG
 /* LPT-30, SHARK-34, SHARK-35, SHARK-43, ZEP-02, ZEP-04, QNX-23: as a kernel would call them */
-static void the_hooks_of_a_kernel_record_what_the_descriptions_say(void)
+PXT_TEST(the_hooks_of_a_kernel_record_what_the_descriptions_say)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 
@@ -200,7 +200,7 @@ static void the_hooks_of_a_kernel_record_what_the_descriptions_say(void)
 }
 
 /* QNX-54 */
-static void here_tells_the_file_and_the_line(void)
+PXT_TEST(here_tells_the_file_and_the_line)
 {
 	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
 	unsigned line = __LINE__ + 1;
@@ -212,25 +212,3 @@ static void here_tells_the_file_and_the_line(void)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(each_specific_type_has_a_name_and_a_description_that_is_well_formed),
-#if CONFIG_PTRACE_SYSEV_MUTEX_LOCK
-	PXT_CASE(a_system_event_has_its_type_its_data_and_the_given_place),
-	PXT_CASE(only_specific_types_are_recorded_by_that_call),
-#if CONFIG_PTRACE_FILTER
-	PXT_CASE(filling_a_set_with_system_events_takes_them_out_of_a_stream),
-#endif
-	PXT_CASE(an_excluded_thread_has_no_system_events_and_others_have),
-#if _PXT_UNIT_USEREVENTS
-	PXT_CASE(trace_points_of_an_excluded_thread_are_recorded),
-#endif
-#endif
-#if CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH && CONFIG_PTRACE_SYSEV_TASK_STATE &&                        \
-    CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD && CONFIG_PTRACE_SYSEV_SYSTEM_CALL &&                      \
-    CONFIG_PTRACE_SYSEV_GENERAL_DEBUG
-	PXT_CASE(the_hooks_of_a_kernel_record_what_the_descriptions_say),
-	PXT_CASE(here_tells_the_file_and_the_line),
-#endif
-};
-PXT_SUITE("system events", cases)

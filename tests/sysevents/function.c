@@ -36,7 +36,7 @@ static void expect(trace_id_t trid, trace_event_id_t id)
 }
 
 /* QNX-54 */
-static void a_begin_and_an_end_have_the_function_and_its_caller(void)
+PXT_TEST(a_begin_and_an_end_have_the_function_and_its_caller)
 {
 	trace_id_t trid = stream_without(0);
 
@@ -47,7 +47,7 @@ static void a_begin_and_an_end_have_the_function_and_its_caller(void)
 }
 
 /* QNX-54 */
-static void either_of_them_is_recorded_where_the_other_is_filtered(void)
+PXT_TEST(either_of_them_is_recorded_where_the_other_is_filtered)
 {
 	trace_id_t trid = stream_without(POSIX_TRACE_FUNCTION_ENTER_NP);
 
@@ -59,10 +59,3 @@ static void either_of_them_is_recorded_where_the_other_is_filtered(void)
 	pxt_expect_none(trid);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_begin_and_an_end_have_the_function_and_its_caller),
-	PXT_CASE(either_of_them_is_recorded_where_the_other_is_filtered),
-};
-
-PXT_SUITE("sysevents: functions", cases)

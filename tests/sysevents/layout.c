@@ -38,7 +38,7 @@ static const char *const layouts[][2] = {
 #define LAST  28u
 
 /* LPT-24, LPT-30 */
-static void each_type_has_the_number_the_name_and_the_fields_of_the_format(void)
+PXT_TEST(each_type_has_the_number_the_name_and_the_fields_of_the_format)
 {
 	unsigned there = 0;
 
@@ -62,7 +62,7 @@ static void each_type_has_the_number_the_name_and_the_fields_of_the_format(void)
 	CU_ASSERT(there > 0);
 }
 
-static void other_numbers_have_neither_name_nor_fields(void)
+PXT_TEST(other_numbers_have_neither_name_nor_fields)
 {
 	const unsigned others[] = { 0, FIRST - 1, LAST + 1, 63, 1000 };
 
@@ -71,10 +71,3 @@ static void other_numbers_have_neither_name_nor_fields(void)
 		CU_ASSERT_STRING_EQUAL(pxt_sysspecific_format(others[i]), "");
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(each_type_has_the_number_the_name_and_the_fields_of_the_format),
-	PXT_CASE(other_numbers_have_neither_name_nor_fields),
-};
-
-PXT_SUITE("sysevents: layouts", cases)

@@ -45,14 +45,9 @@ static void record_system(void)
 }
 
 /* LPT-30; in this order: what was recorded once may be in any later log. */
-static void a_log_names_specific_types_once_one_was_recorded(void)
+PXT_TEST(a_log_names_specific_types_once_one_was_recorded)
 {
 	PXT_EQ(types_of_log(record_user), 0);
 	CU_ASSERT(types_of_log(record_system) > 0);
 	CU_ASSERT(types_of_log(record_user) > 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_log_names_specific_types_once_one_was_recorded),
-};
-PXT_SUITE("system events: log", cases)

@@ -112,7 +112,7 @@ static void put(unsigned char value)
 /* ---- What a stream does ---- */
 
 /* START-01, STOP-01: nothing before start and after stop. */
-static void only_a_running_stream_records(void)
+PXT_TEST(only_a_running_stream_records)
 {
 	struct posix_trace_event_info info;
 	trace_id_t trid = create();
@@ -130,7 +130,7 @@ static void only_a_running_stream_records(void)
 }
 
 /* GETNX-01, TIM-03: members, stamps on the line of the time of day, in order. */
-static void an_event_comes_back_as_it_was(void)
+PXT_TEST(an_event_comes_back_as_it_was)
 {
 	const unsigned char given[] = { 7, 8, 9 };
 	struct posix_trace_event_info info;
@@ -159,7 +159,7 @@ static void an_event_comes_back_as_it_was(void)
 }
 
 /* TRU-01, TRU-05 */
-static void long_data_is_cut_once_or_twice(void)
+PXT_TEST(long_data_is_cut_once_or_twice)
 {
 	unsigned char given[64];
 	struct posix_trace_event_info info;
@@ -183,7 +183,7 @@ static void long_data_is_cut_once_or_twice(void)
 }
 
 /* POL-05 (LOOP), ruling 7: the oldest go, are counted, and the first one left says so. */
-static void a_full_stream_drops_its_oldest(void)
+PXT_TEST(a_full_stream_drops_its_oldest)
 {
 	struct posix_trace_event_info info;
 	struct posix_trace_status_info status;
@@ -214,7 +214,7 @@ static void a_full_stream_drops_its_oldest(void)
 }
 
 /* CLEAR-01 */
-static void clear_empties_and_counts(void)
+PXT_TEST(clear_empties_and_counts)
 {
 	struct posix_trace_counts_np counts;
 	struct posix_trace_event_info info;
@@ -247,7 +247,7 @@ static void another_event(void)
 }
 
 /* EVENT-09: whatever an interrupt records, before, after and between, is whole and in order. */
-static void interrupts_record_beside_events_and_readers(void)
+PXT_TEST(interrupts_record_beside_events_and_readers)
 {
 	struct posix_trace_event_info info;
 	struct timespec last = { 0, 0 };
@@ -286,7 +286,7 @@ static void wake_up(void)
 }
 
 /* GETNX-02, TIMED-02 */
-static void a_reader_waits_while_the_board_idles(void)
+PXT_TEST(a_reader_waits_while_the_board_idles)
 {
 	struct posix_trace_event_info info;
 	struct timespec until = { (time_t)(ticks / 1000 + 2), 0 };
@@ -312,7 +312,7 @@ static void a_reader_waits_while_the_board_idles(void)
 /* ---- Names, identifiers, attributes ---- */
 
 /* OPEN-01, CON-19 */
-static void names_are_kept_up_to_the_limit(void)
+PXT_TEST(names_are_kept_up_to_the_limit)
 {
 	char name[TRACE_EVENT_NAME_MAX + 2];
 	char back[TRACE_EVENT_NAME_MAX + 1];
@@ -349,7 +349,7 @@ static void names_are_kept_up_to_the_limit(void)
 }
 
 /* CREATE-E1, SHUT-02 */
-static void one_stream_at_a_time_and_stale_identifiers_miss(void)
+PXT_TEST(one_stream_at_a_time_and_stale_identifiers_miss)
 {
 	trace_id_t trid = create();
 	trace_id_t second = 0;
@@ -366,7 +366,7 @@ static void one_stream_at_a_time_and_stale_identifiers_miss(void)
 }
 
 /* GATTR-01: what is in force can be asked for. */
-static void attributes_tell_what_is_in_force(void)
+PXT_TEST(attributes_tell_what_is_in_force)
 {
 	char name[TRACE_NAME_MAX + 1];
 	trace_id_t trid = create();
@@ -398,7 +398,7 @@ struct expected {
 	unsigned char first;
 };
 
-static void random_lengths_match_a_queue(void)
+PXT_TEST(random_lengths_match_a_queue)
 {
 	static struct expected queue[MODEL];
 	unsigned char data[64];
@@ -440,18 +440,3 @@ static void random_lengths_match_a_queue(void)
 	the_law_holds(trid, head);
 	end(trid);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(only_a_running_stream_records),
-	PXT_CASE(an_event_comes_back_as_it_was),
-	PXT_CASE(long_data_is_cut_once_or_twice),
-	PXT_CASE(a_full_stream_drops_its_oldest),
-	PXT_CASE(clear_empties_and_counts),
-	PXT_CASE(interrupts_record_beside_events_and_readers),
-	PXT_CASE(a_reader_waits_while_the_board_idles),
-	PXT_CASE(names_are_kept_up_to_the_limit),
-	PXT_CASE(one_stream_at_a_time_and_stale_identifiers_miss),
-	PXT_CASE(attributes_tell_what_is_in_force),
-	PXT_CASE(random_lengths_match_a_queue),
-};
-PXT_SUITE("tiny", cases)

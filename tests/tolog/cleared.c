@@ -48,7 +48,7 @@ static uint64_t lost_in(trace_id_t trid, int fd)
 }
 
 /* CLEAR-04, LOGP-08 */
-static void what_a_former_log_overwrote_is_not_lost_in_the_new_one(void)
+PXT_TEST(what_a_former_log_overwrote_is_not_lost_in_the_new_one)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd, 2048);
@@ -66,7 +66,7 @@ static void what_a_former_log_overwrote_is_not_lost_in_the_new_one(void)
 }
 
 /* CLEAR-04, STA-03 */
-static void the_error_of_a_former_log_is_not_the_new_one_s(void)
+PXT_TEST(the_error_of_a_former_log_is_not_the_new_one_s)
 {
 	struct posix_trace_status_info status;
 	int fd = pxt_temp_file();
@@ -83,9 +83,3 @@ static void the_error_of_a_former_log_is_not_the_new_one_s(void)
 	(void)lost_in(trid, fd);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(what_a_former_log_overwrote_is_not_lost_in_the_new_one),
-	PXT_CASE(the_error_of_a_former_log_is_not_the_new_one_s),
-};
-PXT_SUITE("to log: cleared", cases)

@@ -55,7 +55,7 @@ static void clear_says(trace_id_t trid, int error)
 }
 
 /* CLEAR-06, DEC-25 */
-static void a_log_in_a_file_that_is_sealed_against_shrinking_stays_as_it_is(void)
+PXT_TEST(a_log_in_a_file_that_is_sealed_against_shrinking_stays_as_it_is)
 {
 	int fd = memfd_create("clearless", MFD_ALLOW_SEALING);
 
@@ -70,7 +70,7 @@ static void a_log_in_a_file_that_is_sealed_against_shrinking_stays_as_it_is(void
 }
 
 /* CLEAR-06, DEC-25 */
-static void a_log_in_a_file_that_can_be_cut_is_cleared(void)
+PXT_TEST(a_log_in_a_file_that_can_be_cut_is_cleared)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = with_one_flushed(fd);
@@ -83,13 +83,3 @@ static void a_log_in_a_file_that_can_be_cut_is_cleared(void)
 	close(fd);
 }
 #endif
-
-static const struct pxt_case cases[] = {
-#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
-	PXT_CASE(a_log_in_a_file_that_is_sealed_against_shrinking_stays_as_it_is),
-	PXT_CASE(a_log_in_a_file_that_can_be_cut_is_cleared),
-#endif
-	PXT_CASE_END,
-};
-
-PXT_SUITE("clear without a cut", cases)

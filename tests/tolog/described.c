@@ -140,7 +140,7 @@ static unsigned told_of_threads(unsigned *twice)
 }
 
 /* One that has ended, or keeps its name, is told by the first look that finds it, and no more. */
-static void each_thread_is_told_once_in_one_block_of_each_look(void)
+PXT_TEST_FRESH(each_thread_is_told_once_in_one_block_of_each_look)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd);
@@ -162,7 +162,7 @@ static void each_thread_is_told_once_in_one_block_of_each_look(void)
 }
 
 /* More than a block holds: none is left out, none comes twice, and each block but the last is full. */
-static void more_threads_than_a_block_holds_are_told_once_each(void)
+PXT_TEST_FRESH(more_threads_than_a_block_holds_are_told_once_each)
 {
 	const unsigned many =
 	    MANY < CONFIG_PTRACE_MAX_THREADS / 2u ? MANY : CONFIG_PTRACE_MAX_THREADS / 2u;
@@ -206,7 +206,7 @@ static void count_module(void *context, const struct pxt_port_module *module)
 	++*(unsigned *)context;
 }
 
-static void each_module_is_told_once(void)
+PXT_TEST_FRESH(each_module_is_told_once)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd);
@@ -224,7 +224,7 @@ static void each_module_is_told_once(void)
 }
 
 /* As dlclose() and dlopen() leave it. */
-static void a_module_at_the_address_of_an_earlier_one_is_told_as_well(void)
+PXT_TEST_FRESH(a_module_at_the_address_of_an_earlier_one_is_told_as_well)
 {
 	static const struct pxt_port_module modules[] = {
 		{ .low = 4096, .high = 8192, .path = "one.so" },
@@ -296,7 +296,7 @@ static unsigned count_true(int fd)
 	return right;
 }
 
-static void each_of_thousands_of_threads_one_after_the_other_is_named_by_its_events(void)
+PXT_TEST_FRESH(each_of_thousands_of_threads_one_after_the_other_is_named_by_its_events)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd);
@@ -323,7 +323,7 @@ static uint64_t placeless(int fd)
 }
 
 /* As a server does it for months. */
-static void places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over(void)
+PXT_TEST_FRESH(places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin_small(fd, 1 << 12);
@@ -341,7 +341,7 @@ static void places_of_threads_that_ended_are_given_again_when_the_stream_has_tur
 	(void)close(fd);
 }
 
-static void so_is_each_of_more_living_threads_than_the_table_has_places_for(void)
+PXT_TEST_FRESH(so_is_each_of_more_living_threads_than_the_table_has_places_for)
 {
 	static pthread_t threads[SAYERS];
 	int fd = pxt_temp_file();
@@ -360,15 +360,3 @@ static void so_is_each_of_more_living_threads_than_the_table_has_places_for(void
 	PXT_EQ(count_true(fd), 2u * SAYERS);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(each_thread_is_told_once_in_one_block_of_each_look),
-	PXT_CASE_FRESH(more_threads_than_a_block_holds_are_told_once_each),
-	PXT_CASE_FRESH(each_of_thousands_of_threads_one_after_the_other_is_named_by_its_events),
-	PXT_CASE_FRESH(
-	    places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over),
-	PXT_CASE_FRESH(so_is_each_of_more_living_threads_than_the_table_has_places_for),
-	PXT_CASE_FRESH(each_module_is_told_once),
-	PXT_CASE_FRESH(a_module_at_the_address_of_an_earlier_one_is_told_as_well),
-};
-PXT_SUITE("tolog: what is described", cases)

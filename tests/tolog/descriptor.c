@@ -116,7 +116,7 @@ static int replace_by_a_file(void *argument)
 }
 
 /* DEC-22, FLUSH-07, SHUT-02 */
-static void a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed(void)
+PXT_TEST(a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed)
 {
 	for (size_t i = 0; i < 3; i++)
 		PXT_EQ(pxt_in_child(replace_by_a_file, (void *)(uintptr_t)&policies[i]), 0);
@@ -139,7 +139,7 @@ static int close_all(void *unused)
 }
 
 /* STA-05, LOGP-08 */
-static void a_log_whose_descriptor_was_closed_is_ebadf_and_its_events_are_lost(void)
+PXT_TEST(a_log_whose_descriptor_was_closed_is_ebadf_and_its_events_are_lost)
 {
 	PXT_EQ(pxt_in_child(close_all, NULL), 0);
 }
@@ -164,7 +164,7 @@ static int replace_by_a_socket(void *unused)
 	return 0;
 }
 
-static void a_socket_at_the_number_of_the_log_is_sent_nothing(void)
+PXT_TEST(a_socket_at_the_number_of_the_log_is_sent_nothing)
 {
 	PXT_EQ(pxt_in_child(replace_by_a_socket, NULL), 0);
 }
@@ -190,7 +190,7 @@ static int replace_a_line(void *unused)
 	return 0;
 }
 
-static void a_socket_at_the_number_of_a_line_is_sent_nothing(void)
+PXT_TEST(a_socket_at_the_number_of_a_line_is_sent_nothing)
 {
 	PXT_EQ(pxt_in_child(replace_a_line, NULL), 0);
 }
@@ -214,7 +214,7 @@ static int open_again_to_append(void *unused)
 }
 
 /* By position nothing can be written there. */
-static void the_logs_own_file_opened_again_to_append_is_not_the_log(void)
+PXT_TEST(the_logs_own_file_opened_again_to_append_is_not_the_log)
 {
 	PXT_EQ(pxt_in_child(open_again_to_append, NULL), 0);
 }
@@ -249,7 +249,7 @@ static int inherit_the_inode(void *unused)
 	return 0;
 }
 
-static void a_file_that_has_the_inode_of_the_removed_log_is_left_alone(void)
+PXT_TEST(a_file_that_has_the_inode_of_the_removed_log_is_left_alone)
 {
 	int result = pxt_in_child(inherit_the_inode, NULL);
 
@@ -284,7 +284,7 @@ static int leave_the_pipe(void *unused)
 }
 
 /* DEC-40, LOGP-08 */
-static void without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes(void)
+PXT_TEST(without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes)
 {
 	PXT_EQ(pxt_in_child(leave_the_pipe, NULL), 0);
 }
@@ -308,7 +308,7 @@ static int meet_the_limit(void *unused)
 }
 
 /* DEC-40, FLUSH-E2 */
-static void at_the_limit_of_file_size_no_signal_comes(void)
+PXT_TEST(at_the_limit_of_file_size_no_signal_comes)
 {
 	PXT_EQ(pxt_in_child(meet_the_limit, NULL), 0);
 }
@@ -336,14 +336,14 @@ static int keep_what_was_pending(void *unused)
 	return 0;
 }
 
-static void a_signal_that_the_program_has_pending_stays_the_programs(void)
+PXT_TEST(a_signal_that_the_program_has_pending_stays_the_programs)
 {
 	PXT_EQ(pxt_in_child(keep_what_was_pending, NULL), 0);
 }
 
 /* ---- Reading ---- */
 
-static void a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed(void)
+PXT_TEST(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed)
 {
 	int log = own_file(O_RDWR);
 	int own = own_file(O_RDWR);
@@ -364,18 +364,3 @@ static void a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed(voi
 	(void)close(own);
 	(void)close(log);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed),
-	PXT_CASE(a_log_whose_descriptor_was_closed_is_ebadf_and_its_events_are_lost),
-	PXT_CASE(a_socket_at_the_number_of_the_log_is_sent_nothing),
-	PXT_CASE(a_socket_at_the_number_of_a_line_is_sent_nothing),
-	PXT_CASE(the_logs_own_file_opened_again_to_append_is_not_the_log),
-	PXT_CASE(a_file_that_has_the_inode_of_the_removed_log_is_left_alone),
-	PXT_CASE(without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes),
-	PXT_CASE(at_the_limit_of_file_size_no_signal_comes),
-	PXT_CASE(a_signal_that_the_program_has_pending_stays_the_programs),
-	PXT_CASE(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed),
-};
-
-PXT_SUITE("the log's descriptor", cases)

@@ -57,7 +57,7 @@ static void expect_count(trace_id_t log, uint32_t count)
 }
 
 /* QNX-52 */
-static void notes_are_in_the_log_once_and_in_their_order(void)
+PXT_TEST(notes_are_in_the_log_once_and_in_their_order)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd);
@@ -79,7 +79,7 @@ static void notes_are_in_the_log_once_and_in_their_order(void)
 }
 
 /* More than the block has room for in which they are made. */
-static void the_longest_notes_fill_several_blocks(void)
+PXT_TEST(the_longest_notes_fill_several_blocks)
 {
 	char name[POSIX_TRACE_NOTE_NAME_MAX_NP + 1] = "";
 	char text[POSIX_TRACE_NOTE_TEXT_MAX_NP + 1] = "";
@@ -104,7 +104,7 @@ static void the_longest_notes_fill_several_blocks(void)
 }
 
 /* A file that is begun anew lost what was in it. */
-static void a_cleared_log_has_its_notes_again(void)
+PXT_TEST(a_cleared_log_has_its_notes_again)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd);
@@ -134,7 +134,7 @@ static void read_on(trace_id_t log)
 }
 
 /* The file is begun anew while somebody reads it, who knows what it said before. */
-static void who_looks_on_knows_each_note_once(void)
+PXT_TEST(who_looks_on_knows_each_note_once)
 {
 	int fd = pxt_temp_file();
 	trace_id_t trid = begin(fd);
@@ -156,7 +156,7 @@ static void who_looks_on_knows_each_note_once(void)
 }
 
 /* What is out in a pipe cannot be taken back: the notes are told once. */
-static void a_cleared_pipe_has_its_notes_once(void)
+PXT_TEST(a_cleared_pipe_has_its_notes_once)
 {
 	static unsigned char bytes[1 << 16];
 	int fd = pxt_temp_file();
@@ -186,7 +186,7 @@ static void a_cleared_pipe_has_its_notes_once(void)
 	(void)close(fd);
 }
 
-static void what_has_no_room_is_refused_and_the_rest_stays(void)
+PXT_TEST(what_has_no_room_is_refused_and_the_rest_stays)
 {
 	char text[101] = "";
 	int fd = pxt_temp_file();
@@ -213,7 +213,7 @@ static void what_has_no_room_is_refused_and_the_rest_stays(void)
 }
 
 /* Texts of just the length that is allowed, and one byte more. */
-static void longer_texts_than_a_log_has_are_refused(void)
+PXT_TEST(longer_texts_than_a_log_has_are_refused)
 {
 	char text[POSIX_TRACE_NOTE_TEXT_MAX_NP + 2] = "";
 	int fd = pxt_temp_file();
@@ -233,7 +233,7 @@ static void longer_texts_than_a_log_has_are_refused(void)
 }
 
 /* DEC-23: the handler ends the log before any flush came. */
-static void a_log_that_a_signal_ended_has_its_notes(void)
+PXT_TEST(a_log_that_a_signal_ended_has_its_notes)
 {
 	static const int signals[] = { SIGSEGV };
 	int fd = pxt_temp_file();
@@ -255,15 +255,3 @@ static void a_log_that_a_signal_ended_has_its_notes(void)
 	PXT_EQ(posix_trace_close(log), 0);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(notes_are_in_the_log_once_and_in_their_order),
-	PXT_CASE(the_longest_notes_fill_several_blocks),
-	PXT_CASE(a_cleared_log_has_its_notes_again),
-	PXT_CASE(a_cleared_pipe_has_its_notes_once),
-	PXT_CASE(who_looks_on_knows_each_note_once),
-	PXT_CASE(what_has_no_room_is_refused_and_the_rest_stays),
-	PXT_CASE(longer_texts_than_a_log_has_are_refused),
-	PXT_CASE(a_log_that_a_signal_ended_has_its_notes),
-};
-PXT_SUITE("tolog: notes", cases)

@@ -86,7 +86,7 @@ static void are_in_the_log(size_t size)
 }
 
 /* LOGP-01 */
-static void the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log(void)
+PXT_TEST(the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log)
 {
 	/* 128 bytes of a START are less than DATA: the data decides. */
 	events = 1;
@@ -95,7 +95,7 @@ static void the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_lo
 }
 
 /* LOGP-01, LOGP-08: what was lost before a record is told in its frame. */
-static void so_are_those_after_a_loss(void)
+PXT_TEST(so_are_those_after_a_loss)
 {
 	/* Twice what the stream holds. */
 	events = 2 * 8192 / DATA;
@@ -104,7 +104,7 @@ static void so_are_those_after_a_loss(void)
 }
 
 /* LOGP-01: its frame is another one, which it may fill to the last byte. */
-static void so_is_one_behind_a_record_that_shares_no_frame_with_it(void)
+PXT_TEST(so_is_one_behind_a_record_that_shares_no_frame_with_it)
 {
 	/* A START, the short one, the large one, a STOP: three frames at least. */
 	events = 1;
@@ -135,7 +135,7 @@ static void sum_up(int fd, uint64_t *told, uint64_t *lost)
 }
 
 /* LOGP-08: of records that no frame has room for, and of what was lost in the stream before them. */
-static void all_that_is_lost_is_told_where_records_find_no_room(void)
+PXT_TEST(all_that_is_lost_is_told_where_records_find_no_room)
 {
 	int fd = pxt_temp_file();
 	trace_attr_t attr;
@@ -161,11 +161,3 @@ static void all_that_is_lost_is_told_where_records_find_no_room(void)
 	PXT_EQ(told, lost);
 	(void)close(fd);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log),
-	PXT_CASE(so_are_those_after_a_loss),
-	PXT_CASE(so_is_one_behind_a_record_that_shares_no_frame_with_it),
-	PXT_CASE(all_that_is_lost_is_told_where_records_find_no_room),
-};
-PXT_SUITE("to log: smallest frames", cases)

@@ -3,7 +3,6 @@
 #
 # The babeltrace2 plugin source.ptrace.log, through the command babeltrace2 and its Python module.
 # PXT_STRESS=full: a million events instead of 20,000.
-# timeout: 600
 . "$(dirname "$0")/common.sh"
 
 need babeltrace2
@@ -200,8 +199,8 @@ a_growing_log_is_followed_to_its_end()
 	lines 7
 	babeltrace2 --component=source.ptrace.log -p 'inputs=["growing.ptl"],follow=yes' >out 2>err &
 	follower=$!
-	tries=0
-	while [ "$(wc -l <out)" -lt 7 ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+	seven() { [ "$(wc -l <out)" -ge 7 ]; }
+	await seven || fail 'it shows no seven lines'
 	kill -0 $follower || fail "it did not wait"
 	tail -c 400 run.ptl >>growing.ptl
 	wait $follower || fail "it did not end well"

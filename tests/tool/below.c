@@ -80,7 +80,7 @@ static char byte_of(const char *path)
 	return byte;
 }
 
-static void dots_do_not_lead_out_of_the_root(void)
+PXT_TEST(dots_do_not_lead_out_of_the_root)
 {
 	set_up();
 	CU_ASSERT_EQUAL(byte_of("/inside"), 'i');
@@ -92,7 +92,7 @@ static void dots_do_not_lead_out_of_the_root(void)
 	tear_down();
 }
 
-static void links_do_not_lead_out_of_the_root(void)
+PXT_TEST(links_do_not_lead_out_of_the_root)
 {
 	char absolute[256];
 
@@ -111,7 +111,7 @@ static void links_do_not_lead_out_of_the_root(void)
 	tear_down();
 }
 
-static void only_regular_files_are_opened(void)
+PXT_TEST(only_regular_files_are_opened)
 {
 	set_up();
 	CU_ASSERT_EQUAL_FATAL(mkfifo(name("root/lib/fifo"), 0600), 0);
@@ -121,7 +121,7 @@ static void only_regular_files_are_opened(void)
 	tear_down();
 }
 
-static void paths_without_end_are_refused(void)
+PXT_TEST(paths_without_end_are_refused)
 {
 	static char path[20000];
 
@@ -133,12 +133,3 @@ static void paths_without_end_are_refused(void)
 	CU_ASSERT_EQUAL(byte_of(path), 0);
 	tear_down();
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(dots_do_not_lead_out_of_the_root),
-	PXT_CASE(links_do_not_lead_out_of_the_root),
-	PXT_CASE(only_regular_files_are_opened),
-	PXT_CASE(paths_without_end_are_refused),
-};
-
-PXT_SUITE("below", cases)

@@ -114,15 +114,23 @@ make_lossy()
 	END
 }
 
-# until_has FILE TEXT: within five seconds
-until_has()
+# await COMMAND...: until it succeeds, however busy the machine is; a minute without is a failure
+await()
 {
-	for turn in $(seq 250); do
-		grep -qF -- "$2" "$1" 2>/dev/null && return 0
-		sleep 0.02
+	for turn in $(seq 1200); do
+		"$@" && return 0
+		sleep 0.05
 	done
 	return 1
 }
+has_text() { grep -qF -- "$2" "$1" 2>/dev/null; }
+# until_has FILE TEXT
+until_has() { await has_text "$@"; }
+# until_heard PORT: somebody waits for packets or connections there
+heard() { grep -qsh ":$(printf %04X "$1") " /proc/net/udp /proc/net/tcp; }
+until_heard() { await heard "$1" || fail "nobody listens at $1"; }
+# until_there FILE: with something in it
+until_there() { await [ -s "$1" ] || fail "no $1"; }
 
 # sound LOG: nothing is wrong with it, and nothing lost but, on a busy machine, of the scheduler's records.
 sound()

@@ -65,7 +65,7 @@ a_name_that_cannot_be_demangled_stays_as_it_is()
 		#!/bin/sh
 		exec sleep 60
 	END
-	timeout 30 "$pxtrace" why --locks run.ptl >out 2>err || fail "exit status $?"
+	timeout 120 "$pxtrace" why --locks run.ptl >out 2>err || fail "exit status $?"
 	out_has '_Z1xv'
 	err_has 'keeps addr2line or c++filt from answering'
 }
@@ -98,7 +98,7 @@ a_fifo_in_place_of_debugging_information_is_not_waited_for()
 	objcopy --add-section .gnu_debuglink=link libcache.so
 	mkfifo cache.debug
 	names libcache.so
-	timeout 30 "$pxtrace" print -a run.ptl >out 2>err || fail "exit status $?"
+	timeout 120 "$pxtrace" print -a run.ptl >out 2>err || fail "exit status $?"
 	out_has 'libcache.so+0x1'
 }
 

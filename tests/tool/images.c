@@ -99,7 +99,7 @@ static const char *found(uint64_t address, int64_t ns)
 	return image ? images.files[image->file].path : "";
 }
 
-static void any_order_of_images_is_answered_as_a_list_of_all_answers_it(void)
+PXT_TEST(any_order_of_images_is_answered_as_a_list_of_all_answers_it)
 {
 	unsigned wrong = 0;
 
@@ -157,7 +157,7 @@ static void load_build(int64_t ns, uint64_t base, const char *build)
 	load(7, ns, base, 0x1000, "/lib/a");
 }
 
-static void an_image_has_the_build_that_was_told_before_it(void)
+PXT_TEST(an_image_has_the_build_that_was_told_before_it)
 {
 	forget();
 	load_build(1, 0x10000, "0102fe");
@@ -180,7 +180,7 @@ static void an_image_has_the_build_that_was_told_before_it(void)
 	forget();
 }
 
-static void a_text_that_is_no_build_id_tells_nothing(void)
+PXT_TEST(a_text_that_is_no_build_id_tells_nothing)
 {
 	static const char *const texts[] = { "0", "0g", "AB", "0102f", "\xff\xfe",
 		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20" };
@@ -224,19 +224,10 @@ static double seconds_for(unsigned count)
 }
 
 /* Eight times as many take some eight times as long; they took 64 times. */
-static void a_log_full_of_images_takes_no_square_of_their_number(void)
+PXT_TEST(a_log_full_of_images_takes_no_square_of_their_number)
 {
 	double few = seconds_for(PXT_IMAGES_MAX / 8);
 	double many = seconds_for(PXT_IMAGES_MAX);
 
 	CU_ASSERT_TRUE(many < 30 * few + 0.01);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(an_image_has_the_build_that_was_told_before_it),
-	PXT_CASE(a_text_that_is_no_build_id_tells_nothing),
-	PXT_CASE(any_order_of_images_is_answered_as_a_list_of_all_answers_it),
-	PXT_CASE(a_log_full_of_images_takes_no_square_of_their_number),
-};
-
-PXT_SUITE("images", cases)

@@ -120,7 +120,7 @@ packets()
 	port=$("$PXT_PYTHON" -c "import socket; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])")
 	"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once --strict 2>err &
 	receiver=$!
-	sleep 0.3
+	until_heard "$port"
 	"$PXT_PYTHON" -c '
 import socket, struct, sys
 out = socket.socket(type=socket.SOCK_DGRAM)

@@ -96,10 +96,14 @@ static trace_id_t create(char **words, int count)
 	trace_id_t trid;
 	bool full = strcmp(words[1], "full") == 0;
 	bool busy = strcmp(words[1], "busy") == 0;
+	bool wide = strcmp(words[1], "wide") == 0;
 
 	must("attributes", posix_trace_attr_init(&attr));
 	must("name", posix_trace_attr_setname(&attr, "machine"));
-	must("size", posix_trace_attr_setstreamsize(&attr, busy ? 4194304 : 65536));
+	/* A wide one holds what is recorded in seconds: a reader that gets no processor misses nothing. */
+	must("size", posix_trace_attr_setstreamsize(&attr, wide   ? 16777216
+	                                                   : busy ? 4194304
+	                                                          : 65536));
 	must("policy", posix_trace_attr_setstreamfullpolicy(
 	                   &attr, full ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_LOOP));
 	must("name for others", posix_trace_attr_setsharename_np(&attr, words[0]));

@@ -18,7 +18,7 @@ static const char *as_text(double value, unsigned bytes)
 	return out.buffer;
 }
 
-static void floats_are_shown_with_as_few_digits_as_they_need(void)
+PXT_TEST(floats_are_shown_with_as_few_digits_as_they_need)
 {
 	/* Where constants have more digits than their type, as on the x87, a variable has not. */
 	const double sum = 0x1.3333333333334p-2; /* of 0.1 and 0.2 */
@@ -42,7 +42,7 @@ static void floats_are_shown_with_as_few_digits_as_they_need(void)
 	CU_ASSERT_STRING_EQUAL(as_text(-INFINITY, 4), "-inf");
 }
 
-static void floats_read_back_as_the_same_number(void)
+PXT_TEST(floats_read_back_as_the_same_number)
 {
 	uint64_t seed = 88172645463325252u;
 
@@ -68,10 +68,3 @@ static void floats_read_back_as_the_same_number(void)
 			        &single, sizeof single) == 0);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(floats_are_shown_with_as_few_digits_as_they_need),
-	PXT_CASE(floats_read_back_as_the_same_number),
-};
-
-PXT_SUITE("out", cases)

@@ -212,7 +212,7 @@ a_fifo_without_another_end_holds_up_no_command()
 	while read -r status words; do
 		{
 			# shellcheck disable=SC2086
-			timeout 20 "$pxtrace" $words <run.ptl >"out.$status.$$" 2>&1
+			timeout 120 "$pxtrace" $words <run.ptl >"out.$status.$$" 2>&1
 			got=$?
 			[ "$got" = "$status" ] || echo "status $got, not $status: $words" >>wrong
 		} &

@@ -20,7 +20,7 @@ static bool parse(struct pxt_perfrec *rec, const struct perfbytes *from)
 /* ---- Records ---- */
 
 /* LPT-30, ZEP-06: which thread leaves the CPU, and whether it had to. */
-static void a_switch_tells_thread_time_cpu_and_whether_it_was_preempted(void)
+PXT_TEST(a_switch_tells_thread_time_cpu_and_whether_it_was_preempted)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes out = { 0 };
@@ -41,7 +41,7 @@ static void a_switch_tells_thread_time_cpu_and_whether_it_was_preempted(void)
 	CU_ASSERT(parse(&rec, &in) && rec.kind == PXT_PERFREC_IN);
 }
 
-static void a_switch_of_the_whole_machine_tells_both_threads(void)
+PXT_TEST(a_switch_of_the_whole_machine_tells_both_threads)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes out = { 0 };
@@ -55,7 +55,7 @@ static void a_switch_of_the_whole_machine_tells_both_threads(void)
 }
 
 /* QNX-24 */
-static void names_forks_and_ends_tell_whom_they_are_about(void)
+PXT_TEST(names_forks_and_ends_tell_whom_they_are_about)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes name = { 0 };
@@ -75,7 +75,7 @@ static void names_forks_and_ends_tell_whom_they_are_about(void)
 }
 
 /* Page faults, major ones, and where a thread runs: each kind has a size of its own. */
-static void an_address_tells_by_its_size_what_it_is_of(void)
+PXT_TEST(an_address_tells_by_its_size_what_it_is_of)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes faults = { 0 };
@@ -102,7 +102,7 @@ static void an_address_tells_by_its_size_what_it_is_of(void)
 	PXT_EQ(rec.cpu, 3);
 }
 
-static void losses_are_told_with_their_number(void)
+PXT_TEST(losses_are_told_with_their_number)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes lost = { 0 };
@@ -117,7 +117,7 @@ static void losses_are_told_with_their_number(void)
 	PXT_EQ(rec.lost, 12);
 }
 
-static void what_is_not_known_is_passed_over(void)
+PXT_TEST(what_is_not_known_is_passed_over)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes other = { 0 };
@@ -130,7 +130,7 @@ static void what_is_not_known_is_passed_over(void)
 }
 
 /* Of each type all sizes but its own: none of them is read beyond its end (AddressSanitizer sees it). */
-static void a_record_of_a_wrong_size_is_none(void)
+PXT_TEST(a_record_of_a_wrong_size_is_none)
 {
 	static const struct {
 		uint32_t type;
@@ -154,7 +154,7 @@ static void a_record_of_a_wrong_size_is_none(void)
 	}
 }
 
-static void a_cut_record_is_none(void)
+PXT_TEST(a_cut_record_is_none)
 {
 	struct pxt_perfrec rec;
 	struct perfbytes made = { 0 };
@@ -204,7 +204,7 @@ static void ring_put(struct made_ring *made, const struct perfbytes *from)
 	made->page.data_head += from->used;
 }
 
-static void a_record_on_both_ends_of_the_ring_is_whole(void)
+PXT_TEST(a_record_on_both_ends_of_the_ring_is_whole)
 {
 	static struct made_ring made;
 	struct pxt_perfrec rec;
@@ -230,7 +230,7 @@ static void a_record_on_both_ends_of_the_ring_is_whole(void)
 }
 
 /* The kernel may write over what was freed: nothing is freed before it was read. */
-static void room_is_given_back_only_when_it_was_read(void)
+PXT_TEST(room_is_given_back_only_when_it_was_read)
 {
 	static struct made_ring made;
 	struct perfbytes two = { 0 };
@@ -251,7 +251,7 @@ static void room_is_given_back_only_when_it_was_read(void)
 	pxt_perfring_destroy(&made.ring);
 }
 
-static void what_comes_after_the_look_waits_for_the_next(void)
+PXT_TEST(what_comes_after_the_look_waits_for_the_next)
 {
 	static struct made_ring made;
 	struct perfbytes one = { 0 };
@@ -267,7 +267,7 @@ static void what_comes_after_the_look_waits_for_the_next(void)
 	pxt_perfring_destroy(&made.ring);
 }
 
-static void a_size_that_cannot_be_ends_the_reading_and_is_counted(void)
+PXT_TEST(a_size_that_cannot_be_ends_the_reading_and_is_counted)
 {
 	static const uint16_t sizes[] = { 0, 7, 4000 };
 
@@ -296,7 +296,7 @@ static void a_size_that_cannot_be_ends_the_reading_and_is_counted(void)
 /* ---- Tracepoints ---- */
 
 /* SHARK-36: priorities of both, by the kernel's own layout. */
-static void a_tracepoint_is_read_by_its_format(void)
+PXT_TEST(a_tracepoint_is_read_by_its_format)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];
 	struct pxt_tracepoint_said said;
@@ -316,7 +316,7 @@ static void a_tracepoint_is_read_by_its_format(void)
 	CU_ASSERT_STRING_EQUAL(said.next_name, "t3");
 }
 
-static void a_sample_that_is_too_short_for_its_fields_says_nothing(void)
+PXT_TEST(a_sample_that_is_too_short_for_its_fields_says_nothing)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];
 	struct pxt_tracepoint_said said;
@@ -334,7 +334,7 @@ static void a_sample_that_is_too_short_for_its_fields_says_nothing(void)
 	PXT_EQ(pxt_tracepoint_read(points, data, sizeof data, &said), PXT_TRACEPOINT_SWITCH);
 }
 
-static void a_format_without_a_field_is_refused(void)
+PXT_TEST(a_format_without_a_field_is_refused)
 {
 	static const char *const missing[] = { "prev_comm[16]", "prev_pid", "prev_prio",
 		"prev_state", "next_comm[16]", "next_pid", "next_prio", "ID:" };
@@ -357,7 +357,7 @@ static void a_format_without_a_field_is_refused(void)
 	CU_ASSERT(!pxt_tracepoint_parse(&point, PXT_TRACEPOINT_WAKING, ""));
 }
 
-static void a_field_of_a_size_that_nobody_knows_is_refused(void)
+PXT_TEST(a_field_of_a_size_that_nobody_knows_is_refused)
 {
 	char text[sizeof pb_waking_format];
 	struct pxt_tracepoint point;
@@ -367,23 +367,3 @@ static void a_field_of_a_size_that_nobody_knows_is_refused(void)
 	size[5] = '2';
 	CU_ASSERT(!pxt_tracepoint_parse(&point, PXT_TRACEPOINT_WAKING, text));
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_switch_tells_thread_time_cpu_and_whether_it_was_preempted),
-	PXT_CASE(a_switch_of_the_whole_machine_tells_both_threads),
-	PXT_CASE(names_forks_and_ends_tell_whom_they_are_about),
-	PXT_CASE(an_address_tells_by_its_size_what_it_is_of),
-	PXT_CASE(losses_are_told_with_their_number),
-	PXT_CASE(what_is_not_known_is_passed_over),
-	PXT_CASE(a_record_of_a_wrong_size_is_none),
-	PXT_CASE(a_cut_record_is_none),
-	PXT_CASE(a_record_on_both_ends_of_the_ring_is_whole),
-	PXT_CASE(room_is_given_back_only_when_it_was_read),
-	PXT_CASE(what_comes_after_the_look_waits_for_the_next),
-	PXT_CASE(a_size_that_cannot_be_ends_the_reading_and_is_counted),
-	PXT_CASE(a_tracepoint_is_read_by_its_format),
-	PXT_CASE(a_sample_that_is_too_short_for_its_fields_says_nothing),
-	PXT_CASE(a_format_without_a_field_is_refused),
-	PXT_CASE(a_field_of_a_size_that_nobody_knows_is_refused),
-};
-PXT_SUITE("tool_perf", cases)

@@ -664,7 +664,7 @@ follow_ends_behind_the_last_line_that_is_wanted()
 		event 1000 32 1 0 u32:1
 		event 2000 32 1 0 u32:2
 	END
-	timeout 20 "$pxtrace" print --follow --limit 2 part.ptl >out 2>err || fail "exit status $?"
+	timeout 120 "$pxtrace" print --follow --limit 2 part.ptl >out 2>err || fail "exit status $?"
 	lines 2
 }
 
@@ -676,10 +676,7 @@ follow_writes_each_event_as_soon_as_it_is_there()
 	END
 	"$pxtrace" print --follow --json part.ptl >out 2>err &
 	reader=$!
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		grep -q job_begin out && break
-		sleep 0.05
-	done
+	until_has out '"event":"job_begin"'
 	kill "$reader"
 	wait "$reader" 2>/dev/null
 	out_has '"event":"job_begin"'
@@ -731,14 +728,10 @@ follow_goes_on_behind_damage_and_says_so()
 	"$pxtrace" print --follow --format '{event} {field:job}' grow.ptl >out 2>err &
 	follower=$!
 	tail -c +701 damaged.ptl >>grow.ptl
-	for _ in $(seq 100); do
-		grep -q 'job_begin 4' out && break
-		sleep 0.1
-	done
+	until_has out 'job_begin 4' || fail 'it ends at the damage'
 	kill "$follower"
 	wait "$follower" 2>/dev/null
 	out_has 'job_begin 3'
-	out_has 'job_begin 4'
 	err_has 'grow.ptl: DAMAGED at byte'
 }
 
@@ -755,11 +748,7 @@ follow_shows_what_a_pipe_brings_before_it_ends()
 	head -c 300 part.ptl >&3
 	sleep 0.1
 	tail -c +301 part.ptl >&3
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		grep -q job_begin out && break
-		sleep 0.05
-	done
-	out_has '"event":"job_begin"'
+	until_has out '"event":"job_begin"' || fail 'it is not shown'
 	exec 3>&-
 	wait "$reader" || fail 'exit status'
 	err_has 'incomplete'

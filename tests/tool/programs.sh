@@ -3,7 +3,6 @@
 #
 # pxtrace run with programs of Debian's: each once plain and once traced, with the same output and exit
 # status; as many events as an independent count; the law exact. (LPT-30, QNX-51)
-# timeout: 120
 
 . "$(dirname "$0")/common.sh"
 counter=$PXT_BUILD/tests/libcounter.so
@@ -134,15 +133,12 @@ serve()
 {
 	"$@" redis-server --port 0 --unixsocket s --save '' --appendonly no --io-threads 2 --io-threads-do-reads yes >server 2>&1 &
 	server=$!
-	for turn in $(seq 250); do
-		[ -S s ] && break
-		sleep 0.02
-	done
+	await [ -S s ]
 	{
 		seq 500 | sed 's/.*/set key:& value-&/'
 		seq 500 | sed 's/.*/get key:&/'
 		printf 'incr n\nlpush list a b c\nlrange list 0 -1\neval "return 6*7" 0\ndbsize\nshutdown nosave\n'
-	} | timeout 60 redis-cli -s s >answers 2>&1
+	} | timeout 300 redis-cli -s s >answers 2>&1
 	wait $server
 }
 
@@ -178,8 +174,8 @@ a_server_answers_the_same()
 stress_ng_ends_as_without()
 {
 	need stress-ng
-	timeout 60 stress-ng --mutex 1 --mutex-ops 2000 -q >plain 2>&1 || { echo 'stress-ng does not run here: skipped'; exit 77; }
-	witnessed --only mutex,sem,threads,file,sleep,futex -- timeout 60 stress-ng --mutex 1 --mutex-ops 2000 -q >traced 2>&1 ||
+	timeout 300 stress-ng --mutex 1 --mutex-ops 2000 -q >plain 2>&1 || { echo 'stress-ng does not run here: skipped'; exit 77; }
+	witnessed --only mutex,sem,threads,file,sleep,futex -- timeout 300 stress-ng --mutex 1 --mutex-ops 2000 -q >traced 2>&1 ||
 		fail 'another status'
 	cmp -s plain traced || fail 'other output'
 	sound run.ptl
@@ -194,8 +190,8 @@ stress_ng_ends_as_without()
 cyclictest_measures_as_often()
 {
 	need cyclictest
-	timeout 60 cyclictest -q -l 100 -i 1000 -t 1 >plain 2>&1 || { echo 'cyclictest does not run here: skipped'; exit 77; }
-	witnessed --only locks,sleep,threads,file,futex -- timeout 60 cyclictest -q -l 100 -i 1000 -t 1 >traced 2>&1 ||
+	timeout 300 cyclictest -q -l 100 -i 1000 -t 1 >plain 2>&1 || { echo 'cyclictest does not run here: skipped'; exit 77; }
+	witnessed --only locks,sleep,threads,file,futex -- timeout 300 cyclictest -q -l 100 -i 1000 -t 1 >traced 2>&1 ||
 		fail 'another status'
 	for file in plain traced; do
 		sed -n 's/^\(T: 0\).*\(C: *100\).*/\1 \2/p' $file >$file.shape

@@ -68,7 +68,7 @@ static void work(uint64_t steps, uint64_t total, bool at_once)
 	pxt_progress_end(&progress);
 }
 
-static void long_work_shows_how_far_it_is_and_leaves_nothing(void)
+PXT_TEST(long_work_shows_how_far_it_is_and_leaves_nothing)
 {
 	static const char clear[] = "\r\033[K";
 
@@ -84,7 +84,7 @@ static void long_work_shows_how_far_it_is_and_leaves_nothing(void)
 	          strcmp(text + strlen(text) - strlen(clear), clear) == 0);
 }
 
-static void work_of_unknown_length_shows_what_is_done(void)
+PXT_TEST(work_of_unknown_length_shows_what_is_done)
 {
 	if (!begin()) {
 		pxt_skip("no pseudo terminal here");
@@ -94,7 +94,7 @@ static void work_of_unknown_length_shows_what_is_done(void)
 	CU_ASSERT(strstr(end(), "count: 8192 events") != NULL);
 }
 
-static void short_work_shows_nothing(void)
+PXT_TEST(short_work_shows_nothing)
 {
 	if (!begin()) {
 		pxt_skip("no pseudo terminal here");
@@ -104,7 +104,7 @@ static void short_work_shows_nothing(void)
 	CU_ASSERT_STRING_EQUAL(end(), "");
 }
 
-static void a_file_or_pipe_never_sees_a_bar(void)
+PXT_TEST(a_file_or_pipe_never_sees_a_bar)
 {
 	struct pxt_progress progress;
 	int ends[2];
@@ -126,7 +126,7 @@ static void a_file_or_pipe_never_sees_a_bar(void)
 	(void)close(ends[0]);
 }
 
-static void a_message_takes_the_bar_away_first(void)
+PXT_TEST(a_message_takes_the_bar_away_first)
 {
 	struct pxt_progress progress;
 
@@ -141,13 +141,3 @@ static void a_message_takes_the_bar_away_first(void)
 	pxt_progress_end(&progress);
 	CU_ASSERT(strstr(end(), "\r\033[Kpxtrace: a word\r\n") != NULL);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(long_work_shows_how_far_it_is_and_leaves_nothing),
-	PXT_CASE(work_of_unknown_length_shows_what_is_done),
-	PXT_CASE(short_work_shows_nothing),
-	PXT_CASE(a_file_or_pipe_never_sees_a_bar),
-	PXT_CASE(a_message_takes_the_bar_away_first),
-};
-
-PXT_SUITE("progress", cases)

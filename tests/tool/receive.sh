@@ -23,14 +23,10 @@ holds()
 	grep -c 'number=' out | grep -qx "$2" || fail "$(grep -c 'number=' out) events in $1, not $2"
 }
 # Waits until file $1 holds text $2.
-await()
-{
-	for i in $(seq 100); do
-		if grep -qsF -- "$2" "$1"; then return; fi
-		sleep 0.05
-	done
-	fail "no \"$2\" in $1"
-}
+told() { until_has "$1" "$2" || fail "no \"$2\" in $1"; }
+# What is received can be read.
+seen() { "$pxtrace" print --incomplete run.ptl 2>/dev/null | grep -q "number=$1"; }
+until_number() { await seen "$1" || fail "no event $1 to be seen"; }
 finished() { wait "$1"; status=$?; [ "$status" -eq "$2" ] || fail "exit status $status, not $2: receive"; }
 
 frames_through_a_pipe_become_a_log()
@@ -71,10 +67,10 @@ a_target_that_starts_again_gets_its_next_log()
 	"$pxtrace" receive line -o run.ptl 2>err &
 	receiver=$!
 	"$target" frames 100 >line
-	await err 'run.ptl: 1'
+	told err 'run.ptl: 1'
 	"$target" frames 60 >line
-	await err 'the target began anew'
-	await err 'run-2.ptl: 6'
+	told err 'the target began anew'
+	told err 'run-2.ptl: 6'
 	kill -INT $receiver
 	finished $receiver 0
 	holds run.ptl 100
@@ -88,8 +84,7 @@ an_interrupt_leaves_a_whole_log()
 	receiver=$!
 	"$target" frames 100000 5000 >line &
 	sender=$!
-	await err 'run.ptl: receiving'
-	sleep 0.5
+	until_number 19
 	kill -INT $receiver
 	finished $receiver 0
 	kill $sender 2>/dev/null
@@ -106,10 +101,7 @@ the_log_can_be_followed_while_it_grows()
 	receiver=$!
 	"$target" frames 100000 5000 >line &
 	sender=$!
-	await err 'run.ptl: receiving'
-	sleep 0.6
-	run 0 print --incomplete run.ptl
-	grep -q 'number=' out || fail 'nothing to be seen'
+	until_number 1
 	kill $sender
 	kill -INT $receiver
 	finished $receiver 0
@@ -164,7 +156,7 @@ packets_are_received()
 	port=$(port DGRAM)
 	"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once --strict --raw raw 2>err &
 	receiver=$!
-	sleep 0.2
+	until_heard "$port"
 	"$target" "udp:$port" $events 200
 	finished $receiver 0
 	holds run.ptl $events
@@ -179,9 +171,9 @@ strangers_neither_end_nor_spoil_a_targets_log()
 	port=$(port DGRAM)
 	"$pxtrace" receive "udp:$port" -o run.ptl --raw raw 2>messages &
 	receiver=$!
-	sleep 0.2
+	until_heard "$port"
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/line/strangers.py" "$port" raw <bytes || fail strangers
-	await messages 'run.ptl: 4'
+	told messages 'run.ptl: 4'
 	kill $receiver
 	finished $receiver 0
 	grep -q 'a trace was refused: as many others as can be received at once' messages || fail "$(cat messages)"
@@ -201,10 +193,8 @@ without_an_address_this_machine_alone_is_heard()
 		port=$(port $type)
 		"$pxtrace" receive "$source:$port" -o run.ptl 2>err &
 		receiver=$!
-		for i in $(seq 100); do
-			grep -h ":$(printf %04X "$port") " /proc/net/udp /proc/net/tcp >sockets && break
-			sleep 0.02
-		done
+		until_heard "$port"
+		grep -h ":$(printf %04X "$port") " /proc/net/udp /proc/net/tcp >sockets
 		kill $receiver
 		finished $receiver 2
 		grep -q "0100007F:$(printf %04X "$port")" sockets || fail "$source: $(cat sockets)"
@@ -215,7 +205,7 @@ without_an_address_this_machine_alone_is_heard()
 packets_that_nobody_waits_for_are_lost_and_counted()
 {
 	port=$(port DGRAM)
-	"$target" "udp:$port" 6000 5000 &
+	"$target" "udp:$port" 6000 15000 &
 	sender=$!
 	sleep 0.3
 	"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once 2>err || fail receive
@@ -237,10 +227,9 @@ a_connection_is_made_or_waited_for()
 	port=$(port STREAM)
 	"$pxtrace" receive "tcp:127.0.0.1:$port" -o two.ptl --once 2>err &
 	receiver=$!
-	sleep 0.2
+	told err 'waiting for tcp:'
 	"$target" "tcp-listen:$port" $events
 	finished $receiver 0
-	err_has 'waiting for tcp:'
 	holds two.ptl $events
 }
 

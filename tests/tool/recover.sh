@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 #
 # pxtrace recover: what is left of a trace whose program is gone.  (ZEP-46)
-# timeout: 300
 
 . "$(dirname "$0")/common.sh"
 leave=$PXT_BUILD/tests/recover_leave
@@ -136,10 +135,7 @@ gdb_dumps_a_stream_of_a_live_process()
 	"$leave" pause 2 2 5000 >said &
 	child=$!
 	trap 'kill -9 $child 2>/dev/null; rm -rf "$here"' EXIT
-	for i in $(seq 100); do
-		grep -qs '^read' said && break
-		sleep 0.05
-	done
+	until_has said read
 	debug -p "$child"
 }
 

@@ -284,11 +284,7 @@ a_snapshot_is_not_changed_by_the_owner_afterwards()
 {
 	fake_owner
 	run 0 snapshot ./snapshot_changed -o x.ptl
-	for i in $(seq 100); do
-		[ ! -e tried ] || break
-		sleep 0.05
-	done
-	[ -e tried ] || fail 'nobody tried'
+	await [ -e tried ] || fail 'nobody tried'
 	cmp x.ptl full.ptl || fail 'it was changed'
 }
 

@@ -144,14 +144,14 @@ a_program_that_closes_all_descriptors_goes_on_being_traced()
 
 a_program_that_closes_descriptors_by_system_calls_ends()
 {
-	timeout 30 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow exit=5 >out 2>err
+	timeout 120 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow exit=5 >out 2>err
 	[ $? -eq 5 ] || fail 'another status: does it hang?'
 	taken 5
 }
 
 numbers_that_were_closed_by_system_calls_are_the_programs()
 {
-	timeout 30 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow takebelow exit=5 >out 2>err
+	timeout 120 "$pxtrace" run -q -o run.ptl --only mutex -- "$VICTIM" locks closebelow takebelow exit=5 >out 2>err
 	[ $? -eq 5 ] || fail 'a number that was closed could not be had'
 }
 
@@ -172,7 +172,7 @@ threads_signals_and_descriptors_are_those_of_the_plain_program()
 
 a_program_whose_main_thread_leaves_ends_with_its_last_thread()
 {
-	timeout 30 "$pxtrace" run -q -o run.ptl -- "$VICTIM" last >out 2>err || fail 'it does not end'
+	timeout 120 "$pxtrace" run -q -o run.ptl -- "$VICTIM" last >out 2>err || fail 'it does not end'
 	[ "$(cat out)" = last ] || fail 'another output'
 	sound run.ptl
 }
@@ -225,7 +225,7 @@ alike()
 	command -v "$1" >/dev/null || { echo "no $1: left out"; return; }
 	"$@" >plain 2>plain.err
 	status=$?
-	timeout 60 "$pxtrace" run -q -o alike.ptl --only mutex,threads -- "$@" >out 2>err
+	timeout 120 "$pxtrace" run -q -o alike.ptl --only mutex,threads -- "$@" >out 2>err
 	[ $? -eq "$status" ] || fail "$*: another status than $status"
 	cmp -s plain out || fail "$*: another output"
 	cmp -s plain.err err || fail "$*: other messages"

@@ -167,7 +167,7 @@ static const char *end(void)
 /* ---- Own threads alone ---- */
 
 /* QNX-24, LPT-30: states of threads; 0 is preempted, 1 waits. */
-static void of_own_threads_it_is_told_when_they_run_and_not_who_else(void)
+PXT_TEST(of_own_threads_it_is_told_when_they_run_and_not_who_else)
 {
 	begin(false, NULL);
 	pb_in(&made, at(1, 2, 10));
@@ -178,7 +178,7 @@ static void of_own_threads_it_is_told_when_they_run_and_not_who_else(void)
 }
 
 /* Its records end with it: the kernel does not tell when it left. */
-static void an_own_thread_leaves_its_cpu_when_it_ends(void)
+PXT_TEST(an_own_thread_leaves_its_cpu_when_it_ends)
 {
 	begin(false, NULL);
 	pb_task(&made, 7, at(1, 0, 10), 10, 11, 10);
@@ -188,7 +188,7 @@ static void an_own_thread_leaves_its_cpu_when_it_ends(void)
 	STORY("fork 10>11 1:-1>11/0 exit 11 1:11>-1/16 exit 12");
 }
 
-static void a_new_name_is_told_with_the_old_one(void)
+PXT_TEST(a_new_name_is_told_with_the_old_one)
 {
 	begin(false, NULL);
 	pb_name(&made, at(1, 0, 10), "first", 1);
@@ -198,7 +198,7 @@ static void a_new_name_is_told_with_the_old_one(void)
 
 /* ---- The whole machine ---- */
 
-static void a_switch_is_told_once_though_two_records_have_it(void)
+PXT_TEST(a_switch_is_told_once_though_two_records_have_it)
 {
 	begin(true, NULL);
 	pb_wide_out(&made, at(1, 0, 50), 0, 10);
@@ -209,7 +209,7 @@ static void a_switch_is_told_once_though_two_records_have_it(void)
 }
 
 /* Where the kernel does not record in its idle thread, say. */
-static void a_switch_is_told_though_one_record_is_missing(void)
+PXT_TEST(a_switch_is_told_though_one_record_is_missing)
 {
 	begin(true, NULL);
 	pb_wide_out(&made, at(1, 0, 50), 0, 0);
@@ -219,7 +219,7 @@ static void a_switch_is_told_though_one_record_is_missing(void)
 	STORY("0:0>10/0 0:10>0/1 0:0>10/0");
 }
 
-static void what_does_not_concern_the_program_is_not_written(void)
+PXT_TEST(what_does_not_concern_the_program_is_not_written)
 {
 	begin(true, NULL);
 	for (uint32_t i = 0; i < 50; i++)
@@ -232,7 +232,7 @@ static void what_does_not_concern_the_program_is_not_written(void)
 }
 
 /* LPT-30: while the program's thread could run there, all that runs there is told; then no more. */
-static void who_runs_instead_is_told_as_long_as_it_matters(void)
+PXT_TEST(who_runs_instead_is_told_as_long_as_it_matters)
 {
 	begin(true, NULL);
 	pb_wide_out(&made, at(1, 0, 50), 0, 10);
@@ -246,7 +246,7 @@ static void who_runs_instead_is_told_as_long_as_it_matters(void)
 	STORY("0:50>10/1 0:10>51/0 0:51>52/1 0:52>10/1 0:10>53/1 0:53>-1/1");
 }
 
-static void what_the_program_starts_is_watched_too(void)
+PXT_TEST(what_the_program_starts_is_watched_too)
 {
 	begin(true, NULL);
 	pb_task(&made, 7, at(1, 0, 10), 20, 20, 10);
@@ -258,7 +258,7 @@ static void what_the_program_starts_is_watched_too(void)
 }
 
 /* The system uses a number again: it is another thread. */
-static void a_number_that_is_used_again_is_a_thread_of_its_own(void)
+PXT_TEST(a_number_that_is_used_again_is_a_thread_of_its_own)
 {
 	begin(true, NULL);
 	pb_task(&made, 7, at(1, 0, 10), 20, 20, 10);
@@ -268,7 +268,7 @@ static void a_number_that_is_used_again_is_a_thread_of_its_own(void)
 	STORY("fork 10>20 exit 20");
 }
 
-static void who_ended_leaves_for_ever_and_may_have_no_number_any_more(void)
+PXT_TEST(who_ended_leaves_for_ever_and_may_have_no_number_any_more)
 {
 	begin(true, NULL);
 	pb_wide_out(&made, at(1, 0, 50), 0, 10);
@@ -280,7 +280,7 @@ static void who_ended_leaves_for_ever_and_may_have_no_number_any_more(void)
 /* ---- Losses ---- */
 
 /* Nobody knows any more who runs, nor who waits. */
-static void after_a_loss_nothing_is_known(void)
+PXT_TEST(after_a_loss_nothing_is_known)
 {
 	begin(true, NULL);
 	pb_wide_out(&made, at(1, 0, 50), 0, 10);
@@ -294,7 +294,7 @@ static void after_a_loss_nothing_is_known(void)
 }
 
 /* Each record is an event, or in the count of what was lost. */
-static void losses_at_the_end_are_in_the_counts_of_the_log(void)
+PXT_TEST(losses_at_the_end_are_in_the_counts_of_the_log)
 {
 	struct posix_trace_loginfo_np info;
 	trace_id_t trid;
@@ -314,7 +314,7 @@ static void losses_at_the_end_are_in_the_counts_of_the_log(void)
 	(void)close(fd);
 }
 
-static void what_comes_late_gets_the_time_of_what_was_written(void)
+PXT_TEST(what_comes_late_gets_the_time_of_what_was_written)
 {
 	begin(false, NULL);
 	pb_in(&made, at(50, 0, 10));
@@ -327,7 +327,7 @@ static void what_comes_late_gets_the_time_of_what_was_written(void)
 
 /* ---- Tracepoints ---- */
 
-static void a_tracepoint_tells_state_and_priority_of_a_switch(void)
+PXT_TEST(a_tracepoint_tells_state_and_priority_of_a_switch)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];
 
@@ -342,7 +342,7 @@ static void a_tracepoint_tells_state_and_priority_of_a_switch(void)
 }
 
 /* Who has the CPU of a woken thread may have it for long, and is told at once. */
-static void a_wake_up_tells_who_has_the_cpu(void)
+PXT_TEST(a_wake_up_tells_who_has_the_cpu)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];
 
@@ -357,7 +357,7 @@ static void a_wake_up_tells_who_has_the_cpu(void)
 	PXT_EQ(scheduler.wakes, 1);
 }
 
-static void a_thread_that_is_moved_waits_at_its_new_place(void)
+PXT_TEST(a_thread_that_is_moved_waits_at_its_new_place)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];
 
@@ -373,7 +373,7 @@ static void a_thread_that_is_moved_waits_at_its_new_place(void)
 }
 
 /* SHARK-36: of the program's own threads; another one's is no event. */
-static void a_priority_that_is_inherited_is_told_and_given_back(void)
+PXT_TEST(a_priority_that_is_inherited_is_told_and_given_back)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];
 
@@ -388,7 +388,7 @@ static void a_priority_that_is_inherited_is_told_and_given_back(void)
 
 /* ---- What /proc says ---- */
 
-static void the_line_of_a_thread_tells_name_and_priority(void)
+PXT_TEST(the_line_of_a_thread_tells_name_and_priority)
 {
 	static const struct {
 		const char *line;
@@ -420,7 +420,7 @@ static void the_line_of_a_thread_tells_name_and_priority(void)
 }
 
 /* SHARK-36: where no record tells it, and only for a thread that is there. */
-static void a_priority_that_no_record_tells_is_asked_for(void)
+PXT_TEST(a_priority_that_no_record_tells_is_asked_for)
 {
 	char wanted[128];
 	int mine = 120 + getpriority(PRIO_PROCESS, 0);
@@ -444,7 +444,7 @@ static void a_priority_that_no_record_tells_is_asked_for(void)
 
 /* ---- The log ---- */
 
-static void a_log_that_cannot_be_written_is_an_error_at_the_end(void)
+PXT_TEST(a_log_that_cannot_be_written_is_an_error_at_the_end)
 {
 	const struct pxt_schedlog_wish wish = { .path = "/nowhere/sched.ptl", .child = CHILD };
 
@@ -452,7 +452,7 @@ static void a_log_that_cannot_be_written_is_an_error_at_the_end(void)
 	PXT_EQ(pxt_schedlog_end(&scheduler), ENOENT);
 }
 
-static void a_watch_that_is_given_up_leaves_no_log(void)
+PXT_TEST(a_watch_that_is_given_up_leaves_no_log)
 {
 	begin(false, NULL);
 	pxt_schedlog_abandon(&scheduler);
@@ -508,7 +508,7 @@ static uint64_t begin_bounded(const char *other)
 }
 
 /* QNX-51 */
-static void a_log_with_a_bound_has_the_first_events_and_counts_the_others(void)
+PXT_TEST(a_log_with_a_bound_has_the_first_events_and_counts_the_others)
 {
 	uint64_t all = begin_bounded(NULL);
 	uint64_t beyond = scheduler.beyond;
@@ -525,7 +525,7 @@ static void a_log_with_a_bound_has_the_first_events_and_counts_the_others(void)
 }
 
 /* QNX-51: each of them can be read alone. */
-static void two_segments_that_take_turns_have_the_newest_events(void)
+PXT_TEST(two_segments_that_take_turns_have_the_newest_events)
 {
 	char other[sizeof path + 8];
 	uint64_t all;
@@ -546,7 +546,7 @@ static void two_segments_that_take_turns_have_the_newest_events(void)
 	(void)unlink(other);
 }
 
-static void a_watch_of_segments_that_is_given_up_leaves_none(void)
+PXT_TEST(a_watch_of_segments_that_is_given_up_leaves_none)
 {
 	char other[sizeof path + 8];
 
@@ -556,31 +556,3 @@ static void a_watch_of_segments_that_is_given_up_leaves_none(void)
 	CU_ASSERT(access(path, F_OK) != 0);
 	CU_ASSERT(access(other, F_OK) != 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(of_own_threads_it_is_told_when_they_run_and_not_who_else),
-	PXT_CASE(an_own_thread_leaves_its_cpu_when_it_ends),
-	PXT_CASE(a_new_name_is_told_with_the_old_one),
-	PXT_CASE(a_switch_is_told_once_though_two_records_have_it),
-	PXT_CASE(a_switch_is_told_though_one_record_is_missing),
-	PXT_CASE(what_does_not_concern_the_program_is_not_written),
-	PXT_CASE(who_runs_instead_is_told_as_long_as_it_matters),
-	PXT_CASE(what_the_program_starts_is_watched_too),
-	PXT_CASE(a_number_that_is_used_again_is_a_thread_of_its_own),
-	PXT_CASE(who_ended_leaves_for_ever_and_may_have_no_number_any_more),
-	PXT_CASE(after_a_loss_nothing_is_known),
-	PXT_CASE(losses_at_the_end_are_in_the_counts_of_the_log),
-	PXT_CASE(what_comes_late_gets_the_time_of_what_was_written),
-	PXT_CASE(a_tracepoint_tells_state_and_priority_of_a_switch),
-	PXT_CASE(a_wake_up_tells_who_has_the_cpu),
-	PXT_CASE(a_thread_that_is_moved_waits_at_its_new_place),
-	PXT_CASE(a_priority_that_is_inherited_is_told_and_given_back),
-	PXT_CASE(the_line_of_a_thread_tells_name_and_priority),
-	PXT_CASE(a_priority_that_no_record_tells_is_asked_for),
-	PXT_CASE(a_log_that_cannot_be_written_is_an_error_at_the_end),
-	PXT_CASE(a_watch_that_is_given_up_leaves_no_log),
-	PXT_CASE(a_log_with_a_bound_has_the_first_events_and_counts_the_others),
-	PXT_CASE(two_segments_that_take_turns_have_the_newest_events),
-	PXT_CASE(a_watch_of_segments_that_is_given_up_leaves_none),
-};
-PXT_SUITE("tool_schedlog", cases)

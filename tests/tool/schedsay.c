@@ -15,7 +15,7 @@ static bool says(const struct pxt_schedtold *told, const char *what, const char 
 	       strlen(say.what) < sizeof say.what - 1 && strlen(say.how) < sizeof say.how - 1;
 }
 
-static void where_all_is_recorded_there_is_nothing_to_say(void)
+PXT_TEST(where_all_is_recorded_there_is_nothing_to_say)
 {
 	const struct pxt_schedtold told = { .level = PXT_SCHEDLEVEL_POINTS, .paranoid = 2 };
 
@@ -23,7 +23,7 @@ static void where_all_is_recorded_there_is_nothing_to_say(void)
 }
 
 /* Who asked for less is not told that there is more. */
-static void what_was_not_asked_for_is_not_missed(void)
+PXT_TEST(what_was_not_asked_for_is_not_missed)
 {
 	const struct pxt_schedtold own = { .level = PXT_SCHEDLEVEL_OWN, .paranoid = 2 };
 	const struct pxt_schedtold all = { .level = PXT_SCHEDLEVEL_ALL, .paranoid = 2 };
@@ -32,7 +32,7 @@ static void what_was_not_asked_for_is_not_missed(void)
 	CU_ASSERT(!pxt_schedsay_missing(&say, &all));
 }
 
-static void a_refusal_names_the_line_that_would_allow_it(void)
+PXT_TEST(a_refusal_names_the_line_that_would_allow_it)
 {
 	struct pxt_schedtold told = { .error = EACCES, .paranoid = 3 };
 
@@ -47,7 +47,7 @@ static void a_refusal_names_the_line_that_would_allow_it(void)
 	CU_ASSERT(says(&told, "not recorded", "ulimit -n"));
 }
 
-static void own_threads_alone_name_the_line_that_allows_all(void)
+PXT_TEST(own_threads_alone_name_the_line_that_allows_all)
 {
 	struct pxt_schedtold told = {
 		.level = PXT_SCHEDLEVEL_OWN, .all_error = EACCES, .paranoid = 2
@@ -58,7 +58,7 @@ static void own_threads_alone_name_the_line_that_allows_all(void)
 	CU_ASSERT(says(&told, "not who runs instead", "ulimit -n"));
 }
 
-static void missing_tracepoints_name_the_mount(void)
+PXT_TEST(missing_tracepoints_name_the_mount)
 {
 	struct pxt_schedtold told = {
 		.level = PXT_SCHEDLEVEL_ALL, .points_error = ENOENT, .paranoid = 0
@@ -74,12 +74,3 @@ static void missing_tracepoints_name_the_mount(void)
 	told.other_space = true;
 	CU_ASSERT(says(&told, "not who wakes whom", "--pid=host"));
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(where_all_is_recorded_there_is_nothing_to_say),
-	PXT_CASE(what_was_not_asked_for_is_not_missed),
-	PXT_CASE(a_refusal_names_the_line_that_would_allow_it),
-	PXT_CASE(own_threads_alone_name_the_line_that_allows_all),
-	PXT_CASE(missing_tracepoints_name_the_mount),
-};
-PXT_SUITE("tool_schedsay", cases)

@@ -20,7 +20,7 @@ static uint64_t quantile(struct pxt_series *series, unsigned per_mille)
 }
 
 /* 19,800 of 20,000 values are 99 %: the last of them, not the first beyond. */
-static void a_quantile_at_the_border_of_a_cell_is_of_the_cell_below(void)
+PXT_TEST(a_quantile_at_the_border_of_a_cell_is_of_the_cell_below)
 {
 	struct pxt_series series = { 0 };
 
@@ -35,7 +35,7 @@ static void a_quantile_at_the_border_of_a_cell_is_of_the_cell_below(void)
 }
 
 /* A power of two begins a cell, its predecessor ends one: neither goes to the other's. */
-static void neighbours_across_a_border_stay_apart(void)
+PXT_TEST(neighbours_across_a_border_stay_apart)
 {
 	struct pxt_series series = { 0 };
 
@@ -55,7 +55,7 @@ static void neighbours_across_a_border_stay_apart(void)
 }
 
 /* However they are kept: exactly, in cells, or one of them so. */
-static void series_that_are_joined_tell_what_one_would(void)
+PXT_TEST(series_that_are_joined_tell_what_one_would)
 {
 	for (unsigned few = 0; few < 4; few++) {
 		struct pxt_series parts[2] = { { 0 }, { 0 } };
@@ -91,11 +91,3 @@ static void series_that_are_joined_tell_what_one_would(void)
 		pxt_series_free(&parts[1]);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(series_that_are_joined_tell_what_one_would),
-	PXT_CASE(a_quantile_at_the_border_of_a_cell_is_of_the_cell_below),
-	PXT_CASE(neighbours_across_a_border_stay_apart),
-};
-
-PXT_SUITE("series", cases)

@@ -3,7 +3,6 @@
 #
 # What recover, receive and merge write is sound, whoever made what they were given (sound.py).
 # PXT_STRESS=full: thousands of inputs instead of hundreds.
-# timeout: 900
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Each function of a file *.sh of this folder that is a test (names with three words or more, common.sh
-# has the helpers) is a CTest of its own, tool.NAME.  A file that needs longer than a minute a test says
-# so in a line "# timeout: SECONDS", one whose tests want something of the machine for themselves in
-# a line "# alone with: WHAT".
+# has the helpers) is a CTest of its own, tool.NAME.  One whose tests want something of the machine for
+# themselves says so in a line "# alone with: WHAT".
 if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 	add_executable(mklog tool/mklog.c)
 	target_link_libraries(mklog PRIVATE ptrace_build ptrace_static)
@@ -46,28 +45,23 @@ if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
 	foreach(case_file IN LISTS case_files)
 		# Of three words at least, on one line or on several.
 		file(STRINGS "${case_file}" functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)")
-		file(STRINGS "${case_file}" timeout REGEX "^# timeout: [0-9]+$")
-		string(REGEX REPLACE "[^0-9]" "" timeout "${timeout}")
 		file(STRINGS "${case_file}" alone_with REGEX "^# alone with: [a-z]+$")
 		string(REPLACE "# alone with: " "" alone_with "${alone_with}")
-		if(NOT timeout)
-			set(timeout 60)
-		endif()
 		foreach(function IN LISTS functions)
 			string(REGEX REPLACE "\\(\\).*" "" case "${function}")
 			ptrace_add_test(tool.${case} sh "${case_file}"
-				"${tool_pxtrace}" "${tool_mklog}" "${PROJECT_SOURCE_DIR}/tests/golden" ${case})
-			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${timeout} LABELS tool
+				"${tool_pxtrace}" "${tool_mklog}" "${PTRACE_GOLDEN}" ${case})
+			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS tool
 				RESOURCE_LOCK "${alone_with}"
 				ENVIRONMENT "PXT_SOURCE=${PROJECT_SOURCE_DIR};PXT_BUILD=${PROJECT_BINARY_DIR};PXT_PYTHON=${PTRACE_PYTHON}")
 		endforeach()
 	endforeach()
 endif()
 
-# Parts of the tool by themselves: a file *.c of this folder with a PXT_SUITE.
+# Parts of the tool by themselves: a file *.c of this folder with a PXT_TEST.
 file(GLOB part_files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tool/*.c")
 foreach(part_file IN LISTS part_files)
-	file(STRINGS "${part_file}" suite REGEX "^PXT_SUITE\\(")
+	file(STRINGS "${part_file}" suite REGEX "^PXT_TEST")
 	get_filename_component(part "${part_file}" NAME_WE)
 	file(STRINGS "${part_file}" of_perf REGEX "^#include \"(tools/sched/|perfbytes)")
 	if(suite AND TARGET pxtrace AND (PTRACE_HAS_PERF_EVENT OR NOT of_perf))

@@ -137,7 +137,7 @@ static bool is(const struct pxt_numbers_row *of, enum pxt_numbers_column column,
 
 /* ---- Events ---- */
 
-static void threads_are_told_by_their_events_a_second(void)
+PXT_TEST(threads_are_told_by_their_events_a_second)
 {
 	const struct told events[] = { { 0, NOTE, 1, 0, 0 }, { 100, NOTE, 2, 0, 0 },
 		{ 200, NOTE, 2, 0, 0 }, { 300, NOTE, 2, 0, 0 } };
@@ -153,7 +153,7 @@ static void threads_are_told_by_their_events_a_second(void)
 	end();
 }
 
-static void what_is_older_than_five_slots_is_forgotten(void)
+PXT_TEST(what_is_older_than_five_slots_is_forgotten)
 {
 	const struct told events[] = { { 500, NOTE, 1, 0, 0 }, { 1500, JOB_BEGIN, 2, 1, 0 },
 		{ 1600, JOB_END, 2, 1, 0 } };
@@ -172,7 +172,7 @@ static void what_is_older_than_five_slots_is_forgotten(void)
 	end();
 }
 
-static void after_a_long_pause_all_begins_anew(void)
+PXT_TEST(after_a_long_pause_all_begins_anew)
 {
 	const struct told events[] = { { 500, NOTE, 1, 0, 0 }, { 3600000, NOTE, 2, 0, 0 } };
 
@@ -187,7 +187,7 @@ static void after_a_long_pause_all_begins_anew(void)
 	end();
 }
 
-static void what_was_there_before_does_not_count_but_ends_later(void)
+PXT_TEST(what_was_there_before_does_not_count_but_ends_later)
 {
 	const struct told events[] = { { 0, NOTE, 1, 0, 0 }, { 10, JOB_BEGIN, 1, 1, 0 },
 		{ 20, JOB_END, 1, 1, 0 }, { 30, JOB_BEGIN, 1, 2, 0 }, { 230, JOB_END, 1, 2, 0 } };
@@ -203,7 +203,7 @@ static void what_was_there_before_does_not_count_but_ends_later(void)
 	end();
 }
 
-static void durations_of_several_slots_are_told_as_one(void)
+PXT_TEST(durations_of_several_slots_are_told_as_one)
 {
 	struct told events[200];
 
@@ -225,7 +225,7 @@ static void durations_of_several_slots_are_told_as_one(void)
 	end();
 }
 
-static void no_duration_is_measured_across_a_loss(void)
+PXT_TEST(no_duration_is_measured_across_a_loss)
 {
 	const struct told events[] = { { 0, JOB_BEGIN, 1, 1, 0 }, { 100, JOB_END, 1, 1, 5 },
 		{ 200, JOB_BEGIN, 1, 2, 0 }, { 250, JOB_END, 1, 2, 0 } };
@@ -243,7 +243,7 @@ static void no_duration_is_measured_across_a_loss(void)
 
 /* ---- Locks ---- */
 
-static void a_lock_is_told_by_its_waits_alone(void)
+PXT_TEST(a_lock_is_told_by_its_waits_alone)
 {
 	const struct told events[] = { { 0, MTX_WAIT, 1, 5, 0 }, { 1, MTX_LOCK, 1, 5, 0 },
 		{ 10, MTX_WAIT, 2, 5, 0 }, { 30, MTX_UNLOCK, 1, 5, 0 }, { 40, MTX_LOCK, 2, 5, 0 },
@@ -264,7 +264,7 @@ static void a_lock_is_told_by_its_waits_alone(void)
 	end();
 }
 
-static void who_waits_still_is_told_with_all_the_time(void)
+PXT_TEST(who_waits_still_is_told_with_all_the_time)
 {
 	const struct told events[] = { { 0, MTX_LOCK, 1, 5, 0 }, { 100, MTX_WAIT, 2, 5, 0 },
 		{ 200, MTX_WAIT, 3, 5, 0 } };
@@ -286,7 +286,7 @@ static void who_waits_still_is_told_with_all_the_time(void)
 
 /* ---- What the owner says ---- */
 
-static void rates_are_those_of_the_owners_own_counts(void)
+PXT_TEST(rates_are_those_of_the_owners_own_counts)
 {
 	struct pxt_numbers_row own = { .label = "" };
 	struct pxt_model *model = pxt_model_new(SECOND, 0);
@@ -313,7 +313,7 @@ static void rates_are_those_of_the_owners_own_counts(void)
 
 /* ---- Tables ---- */
 
-static void a_full_table_keeps_what_is_first_in_it(void)
+PXT_TEST(a_full_table_keeps_what_is_first_in_it)
 {
 	struct pxt_numbers *numbers = calloc(1, sizeof *numbers);
 
@@ -339,7 +339,7 @@ static struct pxt_numbers_row *pair(
 	return made;
 }
 
-static void a_table_without_the_column_keeps_its_usual_order(void)
+PXT_TEST(a_table_without_the_column_keeps_its_usual_order)
 {
 	struct pxt_numbers *numbers = calloc(1, sizeof *numbers);
 
@@ -410,7 +410,7 @@ static struct pxt_numbers *some_numbers(void)
 	return numbers;
 }
 
-static void no_line_is_wider_than_the_view(void)
+PXT_TEST(no_line_is_wider_than_the_view)
 {
 	struct pxt_numbers *numbers = some_numbers();
 	struct pxt_view view = { .line = see, .chosen = PXT_VIEW_NOBODY, .rows = 10 };
@@ -424,7 +424,7 @@ static void no_line_is_wider_than_the_view(void)
 	free(numbers);
 }
 
-static void eighty_columns_hold_all_but_the_program(void)
+PXT_TEST(eighty_columns_hold_all_but_the_program)
 {
 	static const char *const heads[] = { "STREAM", "STATE", "EVENTS/S", "LOST/S", "FILL",
 		"READ", "SHARE", "P50", "P99", "MAX", "WAITED", "LONGEST", "WAITS", "WAITING" };
@@ -449,7 +449,7 @@ static void eighty_columns_hold_all_but_the_program(void)
 	free(numbers);
 }
 
-static void a_view_of_any_width_cuts_nothing(void)
+PXT_TEST(a_view_of_any_width_cuts_nothing)
 {
 	struct pxt_numbers *numbers = some_numbers();
 	const struct pxt_view view = { .line = see, .chosen = PXT_VIEW_NOBODY, .rows = 3 };
@@ -463,7 +463,7 @@ static void a_view_of_any_width_cuts_nothing(void)
 }
 
 /* LPT-33 */
-static void of_a_long_path_the_folder_is_cut_and_the_program_is_there(void)
+PXT_TEST(of_a_long_path_the_folder_is_cut_and_the_program_is_there)
 {
 	struct pxt_numbers *numbers = some_numbers();
 	struct pxt_view view = { .line = see, .chosen = PXT_VIEW_NOBODY, .rows = 3 };
@@ -482,7 +482,7 @@ static void of_a_long_path_the_folder_is_cut_and_the_program_is_there(void)
 	free(numbers);
 }
 
-static void tables_share_the_lines_that_there_are(void)
+PXT_TEST(tables_share_the_lines_that_there_are)
 {
 	struct pxt_numbers *numbers = some_numbers();
 	struct pxt_view view = {
@@ -507,7 +507,7 @@ static void tables_share_the_lines_that_there_are(void)
 	free(numbers);
 }
 
-static void the_stream_that_is_chosen_is_always_seen(void)
+PXT_TEST(the_stream_that_is_chosen_is_always_seen)
 {
 	struct pxt_numbers *numbers = calloc(1, sizeof *numbers);
 	struct pxt_view view = { .line = see, .width = 80, .height = 5, .rows = 3 };
@@ -533,25 +533,3 @@ static void the_stream_that_is_chosen_is_always_seen(void)
 	}
 	free(numbers);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(threads_are_told_by_their_events_a_second),
-	PXT_CASE(what_is_older_than_five_slots_is_forgotten),
-	PXT_CASE(after_a_long_pause_all_begins_anew),
-	PXT_CASE(what_was_there_before_does_not_count_but_ends_later),
-	PXT_CASE(durations_of_several_slots_are_told_as_one),
-	PXT_CASE(no_duration_is_measured_across_a_loss),
-	PXT_CASE(a_lock_is_told_by_its_waits_alone),
-	PXT_CASE(who_waits_still_is_told_with_all_the_time),
-	PXT_CASE(rates_are_those_of_the_owners_own_counts),
-	PXT_CASE(a_full_table_keeps_what_is_first_in_it),
-	PXT_CASE(a_table_without_the_column_keeps_its_usual_order),
-	PXT_CASE(no_line_is_wider_than_the_view),
-	PXT_CASE(eighty_columns_hold_all_but_the_program),
-	PXT_CASE(of_a_long_path_the_folder_is_cut_and_the_program_is_there),
-	PXT_CASE(a_view_of_any_width_cuts_nothing),
-	PXT_CASE(tables_share_the_lines_that_there_are),
-	PXT_CASE(the_stream_that_is_chosen_is_always_seen),
-};
-
-PXT_SUITE("top_model", cases)

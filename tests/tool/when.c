@@ -11,14 +11,14 @@ static int64_t at(time_t seconds, long ns)
 	return pxt_when_ns(&(struct timespec){ .tv_sec = seconds, .tv_nsec = ns });
 }
 
-static void a_time_is_nanoseconds_since_1970(void)
+PXT_TEST(a_time_is_nanoseconds_since_1970)
 {
 	CU_ASSERT(at(0, 0) == 0);
 	CU_ASSERT(at(1800000000, 5) == INT64_C(1800000000000000005));
 	CU_ASSERT(at(-2, 500000000) == INT64_C(-1500000000));
 }
 
-static void any_two_times_may_be_subtracted(void)
+PXT_TEST(any_two_times_may_be_subtracted)
 {
 	const time_t latest = sizeof(time_t) == 8 ? (time_t)INT64_MAX : (time_t)INT32_MAX;
 	int64_t difference;
@@ -38,7 +38,7 @@ static bool means(const char *text, int64_t ns)
 	return pxt_when_parse(text, &when) && when.set && !when.absolute && when.ns == ns;
 }
 
-static void a_plain_number_is_seconds_also_before_the_start(void)
+PXT_TEST(a_plain_number_is_seconds_also_before_the_start)
 {
 	struct pxt_when when;
 
@@ -51,10 +51,3 @@ static void a_plain_number_is_seconds_also_before_the_start(void)
 	CU_ASSERT(!pxt_when_parse("-.5", &when));
 	CU_ASSERT(!pxt_when_parse("-ms", &when));
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_time_is_nanoseconds_since_1970),
-	PXT_CASE(any_two_times_may_be_subtracted),
-	PXT_CASE(a_plain_number_is_seconds_also_before_the_start),
-};
-PXT_SUITE("times", cases)

@@ -157,18 +157,18 @@ a_stream_of_a_running_program_is_waited_at_too()
 	mkfifo words
 	"$named" owner machine loop <words >said 2>&1 &
 	exec 3>words
-	while ! grep -q ready said 2>/dev/null; do :; done
-	"$pxtrace" attach machine --when 'event mark.number == 7' --keep 50ms --for 1s >out 2>err &
+	until_has said ready || fail 'the program does not begin'
+	"$pxtrace" attach machine --when 'event mark.number == 7' --keep 50ms --for 60s >out 2>err &
 	follower=$!
-	for i in 1 2 3 4 5 6; do
-		sleep 0.1
-		[ "$i" -eq 4 ] && echo 'mark 7' >&3
-	done
+	looks() { ls -l /proc/$follower/fd 2>/dev/null | grep -q pxtrace-attach; }
+	await looks || fail 'attach does not begin'
+	echo 'mark 7' >&3
+	until_there machine.when-1.ptl
+	echo shutdown >&3
+	exec 3>&-
 	wait "$follower" || fail 'attach failed'
 	err_has 'the log of it: machine.when-1.ptl'
 	"$pxtrace" print --event mark machine.when-1.ptl | grep -q 'number=7' || fail 'no mark in it'
-	echo shutdown >&3
-	exec 3>&-
 	wait
 }
 

@@ -3,7 +3,6 @@
 #
 # Wrappers of the C library's functions (sysevents/wrap/): a program behaves as without them, by either door,
 # and they tell what it does. (LPT-30, QNX-22, QNX-24, SHARK-37, SHARK-38, SHARK-43, ZEP-05, ZEP-27)
-# timeout: 120
 
 . "$(dirname "$0")/common.sh"
 tests=$PXT_BUILD/tests

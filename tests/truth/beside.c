@@ -285,52 +285,43 @@ static void on_grounds(struct ground where)
 }
 
 /* TIM-03, TIM-04, TIM-06, POL-05; rulings 25, 26 */
-static void whatever_others_do_while_a_writer_stands_still_all_times_are_true(void)
+PXT_TEST(whatever_others_do_while_a_writer_stands_still_all_times_are_true)
 {
 	on_grounds((struct ground){ .policy = LOOP });
 	on_grounds((struct ground){ .policy = LOOP, .ordered = true, .two = true });
 }
 
 /* TIM-03, TIM-04, TIM-06, POL-07, POL-09; rulings 25, 26 */
-static void they_are_where_the_stream_stops_and_starts_itself_meanwhile(void)
+PXT_TEST(they_are_where_the_stream_stops_and_starts_itself_meanwhile)
 {
 	on_grounds((struct ground){ .policy = FULL });
 	on_grounds((struct ground){ .policy = FULL, .two = true });
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void they_are_where_many_events_are_read_at_once(void)
+PXT_TEST(they_are_where_many_events_are_read_at_once)
 {
 	on_grounds((struct ground){ .policy = LOOP, .many = true });
 	on_grounds((struct ground){ .policy = FULL, .many = true });
 }
 
 /* TIM-03, TIM-06, FLUSH-02; rulings 25, 26 */
-static void they_are_in_a_log(void)
+PXT_TEST(they_are_in_a_log)
 {
 	on_grounds((struct ground){ .policy = LOOP, .logged = true });
 }
 
 /* TIM-03, TIM-06, POL-07, POL-09, FLUSH-02; rulings 25, 26 */
-static void they_are_in_the_log_of_a_stream_that_stops_and_starts_itself(void)
+PXT_TEST(they_are_in_the_log_of_a_stream_that_stops_and_starts_itself)
 {
 	on_grounds((struct ground){ .policy = FULL, .logged = true });
 }
 
-static const struct pxt_case cases[] = {
-	PXT_CASE(whatever_others_do_while_a_writer_stands_still_all_times_are_true),
-	PXT_CASE(they_are_where_the_stream_stops_and_starts_itself_meanwhile),
-	PXT_CASE(they_are_where_many_events_are_read_at_once),
-	PXT_CASE(they_are_in_a_log),
-	PXT_CASE(they_are_in_the_log_of_a_stream_that_stops_and_starts_itself),
-};
-
-int main(int argc, char **argv)
+PXT_BEFORE
 {
 	/* Handing over to another CPU takes longer. */
 	st_pin(true);
 	pxt_fake_clock_told = tell;
 	pxt_fake_clock_start(1000000000);
 	pxt_fake_clock_step(1);
-	return pxt_suite_main(argc, argv, "truth: beside", cases, sizeof(cases) / sizeof(cases[0]));
 }

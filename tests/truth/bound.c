@@ -111,32 +111,25 @@ static void on_all_grounds(void (*expect)(const struct ground *where), bool two)
 }
 
 /* POL-12, DEC-11; rulings 7, 25 */
-static void a_writer_that_is_always_overtaken_is_refused_after_a_ring_of_others_and_counted(void)
+PXT_TEST(a_writer_that_is_always_overtaken_is_refused_after_a_ring_of_others_and_counted)
 {
 	on_all_grounds(expect_refused, false);
 }
 
 /* EVENT-10, POL-12; rulings 7, 25 */
-static void in_two_streams_it_is_refused_by_each(void)
+PXT_TEST(in_two_streams_it_is_refused_by_each)
 {
 	on_all_grounds(expect_refused, true);
 }
 
 /* POL-12; ruling 25 */
-static void one_that_is_overtaken_by_a_ring_of_others_finds_its_place(void)
+PXT_TEST(one_that_is_overtaken_by_a_ring_of_others_finds_its_place)
 {
 	on_all_grounds(expect_admitted, false);
 }
 
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_writer_that_is_always_overtaken_is_refused_after_a_ring_of_others_and_counted),
-	PXT_CASE(in_two_streams_it_is_refused_by_each),
-	PXT_CASE(one_that_is_overtaken_by_a_ring_of_others_finds_its_place),
-};
-
-int main(int argc, char **argv)
+PXT_BEFORE
 {
 	/* Readings of one processor. */
 	st_pin(true);
-	return pxt_suite_main(argc, argv, "truth: bound", cases, sizeof(cases) / sizeof(cases[0]));
 }

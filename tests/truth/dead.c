@@ -231,7 +231,7 @@ static void kill_at_all_points(int policy, unsigned lanes)
 }
 
 /* DEC-42, DEC-43; ruling 27 */
-static void what_a_killed_fork_leaves_unfinished_is_passed_over_at_once(void)
+PXT_TEST(what_a_killed_fork_leaves_unfinished_is_passed_over_at_once)
 {
 	kill_at_all_points(LOOP, 1);
 	kill_at_all_points(LOOP, 2);
@@ -255,7 +255,7 @@ static uint32_t points_before_a_place(void)
 }
 
 /* DEC-42, DEC-43; ruling 27 */
-static void several_killed_ones_cost_one_look(void)
+PXT_TEST(several_killed_ones_cost_one_look)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		struct child children[3];
@@ -284,7 +284,7 @@ static void several_killed_ones_cost_one_look(void)
 }
 
 /* DEC-42, DEC-43; rulings 12, 27 */
-static void a_living_writer_at_the_same_points_is_waited_for(void)
+PXT_TEST(a_living_writer_at_the_same_points_is_waited_for)
 {
 	for (uint32_t nth = 0;; nth++) {
 		struct child child;
@@ -333,7 +333,7 @@ static void jump_out_of_a_trace_point(void)
  * DEC-42; rulings 12, 27: it lives, and its trace point looks as if it were inside for ever; so nobody can
  * say, and the hold-back time decides.
  */
-static void a_thread_that_jumped_away_costs_the_hold_back_time(void)
+PXT_TEST_FRESH(a_thread_that_jumped_away_costs_the_hold_back_time)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		int64_t began;
@@ -353,11 +353,3 @@ static void a_thread_that_jumped_away_costs_the_hold_back_time(void)
 		close_stream();
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(what_a_killed_fork_leaves_unfinished_is_passed_over_at_once),
-	PXT_CASE(several_killed_ones_cost_one_look),
-	PXT_CASE(a_living_writer_at_the_same_points_is_waited_for),
-	PXT_CASE_FRESH(a_thread_that_jumped_away_costs_the_hold_back_time),
-};
-PXT_SUITE("truth: the dead", cases)

@@ -86,7 +86,7 @@ static void on_grounds(struct ground where)
 }
 
 /* TIM-03, TIM-06, DEC-42; rulings 12, 26 */
-static void what_stands_behind_records_that_were_given_up_is_reported_at_its_time(void)
+PXT_TEST(what_stands_behind_records_that_were_given_up_is_reported_at_its_time)
 {
 	on_grounds((struct ground){ .policy = LOOP, .len = 32 });
 	on_grounds((struct ground){ .policy = LOOP, .len = 32, .many = true });
@@ -94,21 +94,15 @@ static void what_stands_behind_records_that_were_given_up_is_reported_at_its_tim
 }
 
 /* TIM-03, TIM-06, FLUSH-02, DEC-42; rulings 12, 26 */
-static void it_is_in_a_log_whose_flush_did_not_wait_any_longer(void)
+PXT_TEST(it_is_in_a_log_whose_flush_did_not_wait_any_longer)
 {
 	on_grounds((struct ground){ .policy = LOOP, .len = 32, .logged = true });
 	on_grounds((struct ground){ .policy = FULL, .len = 32, .logged = true });
 }
 
-static const struct pxt_case cases[] = {
-	PXT_CASE(what_stands_behind_records_that_were_given_up_is_reported_at_its_time),
-	PXT_CASE(it_is_in_a_log_whose_flush_did_not_wait_any_longer),
-};
-
-int main(int argc, char **argv)
+PXT_BEFORE
 {
 	st_pin(true);
 	pxt_fake_clock_start(1000000000);
 	pxt_fake_clock_step(1);
-	return pxt_suite_main(argc, argv, "truth: held", cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -205,7 +205,7 @@ static void play(struct state what)
 }
 
 /* DEC-43, TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void reported_times_of_an_inherited_stream_are_true_in_both_processes(void)
+PXT_TEST(reported_times_of_an_inherited_stream_are_true_in_both_processes)
 {
 	play((struct state){ .policy = LOOP, .lanes = 1, .size = LARGE });
 	play((struct state){ .policy = LOOP, .lanes = 2, .size = LARGE });
@@ -215,7 +215,7 @@ static void reported_times_of_an_inherited_stream_are_true_in_both_processes(voi
 }
 
 /* LPT-32, TIM-03, TIM-06; rulings 25, 26 */
-static void those_of_an_attached_process_are(void)
+PXT_TEST(those_of_an_attached_process_are)
 {
 	play((struct state){ .policy = LOOP, .lanes = 1, .size = LARGE, .attached = true });
 	play((struct state){
@@ -225,7 +225,7 @@ static void those_of_an_attached_process_are(void)
 }
 
 /* LPT-32, TIM-03, TIM-06, POL-07, POL-09; rulings 25, 26 */
-static void those_of_one_attached_to_a_stream_that_stops_and_starts_itself_are(void)
+PXT_TEST(those_of_one_attached_to_a_stream_that_stops_and_starts_itself_are)
 {
 	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .attached = true });
 }
@@ -316,7 +316,7 @@ static void kill_one(struct state what, unsigned round)
 }
 
 /* DEC-42, TIM-03, TIM-06; rulings 25, 26, 27 */
-static void those_that_are_recovered_of_a_killed_process_are(void)
+PXT_TEST(those_that_are_recovered_of_a_killed_process_are)
 {
 	if (pxt_skip_emulated("its processors' counters are not one clock"))
 		return;
@@ -332,17 +332,9 @@ static void those_that_are_recovered_of_a_killed_process_are(void)
 
 #else
 
-static void those_that_are_recovered_of_a_killed_process_are(void)
+PXT_TEST(those_that_are_recovered_of_a_killed_process_are)
 {
 	pxt_skip("there is no pxtrace");
 }
 
 #endif
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(reported_times_of_an_inherited_stream_are_true_in_both_processes),
-	PXT_CASE(those_of_an_attached_process_are),
-	PXT_CASE(those_of_one_attached_to_a_stream_that_stops_and_starts_itself_are),
-	PXT_CASE(those_that_are_recovered_of_a_killed_process_are),
-};
-PXT_SUITE("truth: processes", cases)

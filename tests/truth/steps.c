@@ -256,19 +256,19 @@ static void on_all_grounds(bool two, bool ordered, void (*how)(const struct grou
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void whatever_interrupts_a_trace_point_all_times_are_true(void)
+PXT_TEST(whatever_interrupts_a_trace_point_all_times_are_true)
 {
 	on_all_grounds(false, false, one_by_one);
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void with_ordered_stamps_they_are(void)
+PXT_TEST(with_ordered_stamps_they_are)
 {
 	on_all_grounds(false, true, one_by_one);
 }
 
 /* EVENT-10, TIM-03, TIM-06; rulings 25, 26: each stream has its own stamp */
-static void in_two_streams_they_are(void)
+PXT_TEST(in_two_streams_they_are)
 {
 	on_all_grounds(true, false, one_by_one);
 	on_all_grounds(true, true, one_by_one);
@@ -305,33 +305,24 @@ static void on_some_grounds(void (*how)(const struct ground *where))
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void whatever_two_things_interrupt_it_they_are(void)
+PXT_TEST(whatever_two_things_interrupt_it_they_are)
 {
 	on_some_grounds(two_by_two);
 }
 
 /* TIM-03, TIM-04, TIM-06, SAFE-01; rulings 25, 26 */
-static void where_what_interrupts_it_is_interrupted_they_are(void)
+PXT_TEST(where_what_interrupts_it_is_interrupted_they_are)
 {
 	on_some_grounds(one_within_another);
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void whatever_interrupts_a_reader_they_are(void)
+PXT_TEST(whatever_interrupts_a_reader_they_are)
 {
 	on_some_grounds(within_a_reader);
 }
 
-static const struct pxt_case cases[] = {
-	PXT_CASE(whatever_interrupts_a_trace_point_all_times_are_true),
-	PXT_CASE(with_ordered_stamps_they_are),
-	PXT_CASE(in_two_streams_they_are),
-	PXT_CASE(whatever_two_things_interrupt_it_they_are),
-	PXT_CASE(where_what_interrupts_it_is_interrupted_they_are),
-	PXT_CASE(whatever_interrupts_a_reader_they_are),
-};
-
-int main(int argc, char **argv)
+PXT_BEFORE
 {
 	/* Readings of one processor. */
 	st_pin(true);
@@ -340,5 +331,4 @@ int main(int argc, char **argv)
 	pxt_fake_clock_start(1000000000);
 	pxt_fake_clock_step(1);
 #endif
-	return pxt_suite_main(argc, argv, "truth: steps", cases, sizeof(cases) / sizeof(cases[0]));
 }

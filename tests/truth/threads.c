@@ -171,8 +171,7 @@ static uint64_t judge(const struct rd_list *list, trace_id_t trid, const char *w
 /* Enough to say something of; a sanitizer slows everybody but the one at the peak, to a few on a busy machine. */
 static void expect_many(uint64_t events)
 {
-	PXT_CHECK(
-	    events > (st_sanitized() ? 2u : 1000u), "%llu events", (unsigned long long)events);
+	PXT_CHECK(events > (st_sanitized() ? 2u : 100u), "%llu events", (unsigned long long)events);
 }
 
 static uint64_t judge_log(struct rd_list *list, int file, const char *what)
@@ -212,7 +211,6 @@ static void end_streams(void)
 		end_stream(&streams[i]);
 }
 
-/* A reader may have been before one of them, and left nothing. */
 static void end_shots(void)
 {
 	struct rd_list list;
@@ -222,7 +220,7 @@ static void end_shots(void)
 	for (unsigned i = 0; i < shot_count; i++)
 		events += judge_log(&list, shot_files[i], "snapshot");
 	rd_list_end(&list);
-	if (state->shots)
+	if (shot_count)
 		expect_many(events);
 }
 
@@ -237,9 +235,13 @@ static void stop_and_start(void)
 		PXT_EQ(rd_call(posix_trace_start, streams[i].trid), 0);
 }
 
+/* Of what a reader or an idle machine left nothing, a snapshot would show nothing. */
 static void take_shot(void)
 {
-	if (shot_count == SHOTS)
+	struct posix_trace_counts_np counts;
+
+	PXT_EQ(posix_trace_counts_np(streams[0].trid, &counts), 0);
+	if (shot_count == SHOTS || counts.posix_held_np < 500)
 		return;
 	shot_files[shot_count] = st_file();
 	PXT_EQ(posix_trace_snapshot_np(streams[0].trid, shot_files[shot_count]), 0);
@@ -256,7 +258,7 @@ static void direct(void)
 			stop_and_start();
 		if (state->way == BY_LOG && state->policy != FLUSH && turn % 4 == 0)
 			PXT_EQ(posix_trace_flush(streams[0].trid), 0);
-		if (state->shots && turn % 64 == 8)
+		if (state->shots && turn % 16 == 8)
 			take_shot();
 	}
 }
@@ -299,19 +301,19 @@ static void with_all_lanes(struct state what)
 /* ---- The cases ---- */
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void a_reported_time_lies_between_entry_and_return(void)
+PXT_TEST(a_reported_time_lies_between_entry_and_return)
 {
 	with_all_lanes((struct state){ .policy = LOOP });
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void with_ordered_stamps_it_does_too(void)
+PXT_TEST(with_ordered_stamps_it_does_too)
 {
 	with_all_lanes((struct state){ .policy = LOOP, .ordered = true });
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void it_does_where_handlers_trace_inside_trace_points(void)
+PXT_TEST(it_does_where_handlers_trace_inside_trace_points)
 {
 	play((struct state){ .policy = LOOP, .lanes = 1, .signals = true });
 	play((struct state){ .policy = LOOP, .lanes = 2, .signals = true });
@@ -319,14 +321,14 @@ static void it_does_where_handlers_trace_inside_trace_points(void)
 }
 
 /* TIM-03, TIM-04, TIM-06; rulings 25, 26 */
-static void it_does_while_threads_change_their_processors(void)
+PXT_TEST(it_does_while_threads_change_their_processors)
 {
 	play((struct state){ .policy = LOOP, .lanes = 2, .moving = true });
 	play((struct state){ .policy = FULL, .moving = true, .signals = true });
 }
 
 /* TIM-03, TIM-06, DEC-42; rulings 25, 26 */
-static void it_does_while_the_stream_is_stopped_and_started(void)
+PXT_TEST(it_does_while_the_stream_is_stopped_and_started)
 {
 	play((struct state){ .policy = LOOP, .lanes = 1, .divided = true });
 	play((struct state){ .policy = LOOP, .lanes = 2, .divided = true, .signals = true });
@@ -334,7 +336,7 @@ static void it_does_while_the_stream_is_stopped_and_started(void)
 }
 
 /* TIM-03, TIM-06, POL-05; rulings 25, 26 */
-static void it_does_in_a_stream_that_is_lapped_while_it_is_read(void)
+PXT_TEST(it_does_in_a_stream_that_is_lapped_while_it_is_read)
 {
 	play((struct state){ .policy = LOOP, .lanes = 1, .size = SMALL, .way = SLOWLY });
 	play((struct state){ .policy = LOOP, .lanes = 2, .size = SMALL });
@@ -343,14 +345,14 @@ static void it_does_in_a_stream_that_is_lapped_while_it_is_read(void)
 }
 
 /* TIM-03, TIM-06, POL-07, POL-09; rulings 25, 26 */
-static void it_does_in_a_stream_that_stops_and_starts_itself(void)
+PXT_TEST(it_does_in_a_stream_that_stops_and_starts_itself)
 {
 	with_all_lanes((struct state){ .policy = FULL, .size = SMALL });
 	play((struct state){ .policy = FULL, .lanes = 2, .size = SMALL, .ordered = true });
 }
 
 /* EVENT-10, TIM-03, TIM-06; rulings 25, 26 */
-static void it_does_in_each_of_two_streams(void)
+PXT_TEST(it_does_in_each_of_two_streams)
 {
 	play((struct state){ .policy = LOOP, .lanes = 2, .two = true });
 	play((struct state){
@@ -358,7 +360,7 @@ static void it_does_in_each_of_two_streams(void)
 }
 
 /* GETNX-03, TIM-03, TIM-06; rulings 25, 26 */
-static void it_does_for_a_reader_that_waits(void)
+PXT_TEST(it_does_for_a_reader_that_waits)
 {
 	play((struct state){ .policy = LOOP, .lanes = 2, .way = BY_WAITING });
 	play((struct state){ .policy = LOOP, .lanes = 2, .way = FOR_EVER });
@@ -366,7 +368,7 @@ static void it_does_for_a_reader_that_waits(void)
 }
 
 /* TIM-03, TIM-06; rulings 25, 26 */
-static void it_does_where_many_events_are_read_at_once(void)
+PXT_TEST(it_does_where_many_events_are_read_at_once)
 {
 	play((struct state){ .policy = LOOP, .lanes = 2, .many = true, .signals = true });
 	play((struct state){ .policy = LOOP, .lanes = 2, .size = SMALL, .many = true });
@@ -375,7 +377,7 @@ static void it_does_where_many_events_are_read_at_once(void)
 }
 
 /* TIM-03, TIM-06, FLUSH-02; rulings 25, 26 */
-static void it_does_in_a_log(void)
+PXT_TEST(it_does_in_a_log)
 {
 	play((struct state){ .policy = LOOP, .lanes = 1, .way = BY_LOG });
 	play((struct state){ .policy = LOOP, .lanes = 2, .way = BY_LOG, .signals = true });
@@ -383,7 +385,7 @@ static void it_does_in_a_log(void)
 }
 
 /* TIM-03, TIM-06, POL-11; rulings 25, 26 */
-static void it_does_in_a_log_that_the_stream_flushes_itself(void)
+PXT_TEST(it_does_in_a_log_that_the_stream_flushes_itself)
 {
 	play((struct state){ .policy = FLUSH, .lanes = 2, .size = 1u << 20, .way = BY_LOG });
 	play((struct state){
@@ -393,7 +395,7 @@ static void it_does_in_a_log_that_the_stream_flushes_itself(void)
 }
 
 /* LPT-45, TIM-03, TIM-06; rulings 25, 26 */
-static void it_does_in_a_snapshot_of_a_running_stream(void)
+PXT_TEST(it_does_in_a_snapshot_of_a_running_stream)
 {
 	play((struct state){
 	    .policy = LOOP, .lanes = 2, .size = 1u << 20, .way = SLOWLY, .shots = true });
@@ -404,20 +406,3 @@ static void it_does_in_a_snapshot_of_a_running_stream(void)
 	    .shots = true,
 	    .moving = true });
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE(a_reported_time_lies_between_entry_and_return),
-	PXT_CASE(with_ordered_stamps_it_does_too),
-	PXT_CASE(it_does_where_handlers_trace_inside_trace_points),
-	PXT_CASE(it_does_while_threads_change_their_processors),
-	PXT_CASE(it_does_while_the_stream_is_stopped_and_started),
-	PXT_CASE(it_does_in_a_stream_that_is_lapped_while_it_is_read),
-	PXT_CASE(it_does_in_a_stream_that_stops_and_starts_itself),
-	PXT_CASE(it_does_in_each_of_two_streams),
-	PXT_CASE(it_does_for_a_reader_that_waits),
-	PXT_CASE(it_does_where_many_events_are_read_at_once),
-	PXT_CASE(it_does_in_a_log),
-	PXT_CASE(it_does_in_a_log_that_the_stream_flushes_itself),
-	PXT_CASE(it_does_in_a_snapshot_of_a_running_stream),
-};
-PXT_SUITE("truth: threads", cases)

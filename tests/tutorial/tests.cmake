@@ -15,5 +15,5 @@ elseif(TARGET pxtrace AND TARGET ptrace_shared AND PXT_IS_FULL AND PTRACE_INSTAL
 		add_test(NAME ${name} COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/tutorial/run.py"
 			"${PROJECT_SOURCE_DIR}/${page}" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
 	endforeach()
-	set_tests_properties(tutorial readme PROPERTIES TIMEOUT 300 LABELS tool)
+	set_tests_properties(tutorial readme PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS tool)
 endif()

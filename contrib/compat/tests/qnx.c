@@ -62,7 +62,7 @@ static bool is(unsigned index, unsigned header, const void *data, unsigned lengt
 /* ---- The structure ---- */
 
 /* QNX-10, TEV-02, TEV-03, TEV-09 */
-static void a_slot_is_16_bytes_of_which_8_describe_the_event(void)
+PXT_TEST_FRESH(a_slot_is_16_bytes_of_which_8_describe_the_event)
 {
 	CU_ASSERT_EQUAL(sizeof(traceevent_t), 16);
 	CU_ASSERT_EQUAL(offsetof(traceevent_t, header), 0);
@@ -70,7 +70,7 @@ static void a_slot_is_16_bytes_of_which_8_describe_the_event(void)
 }
 
 /* QNX-11, QNX-12, TEV-05, TEV-10, TEV-11, TEV-12, TEV-13, TEV-14: Figure 4, a bit at each end of each part. */
-static void figure_4_says_where_each_part_of_a_header_lies(void)
+PXT_TEST_FRESH(figure_4_says_where_each_part_of_a_header_lies)
 {
 	CU_ASSERT_EQUAL(_TRACE_STRUCT_S, 0);
 	CU_ASSERT_EQUAL(_TRACE_STRUCT_CB, 1u << 30);
@@ -91,7 +91,7 @@ static void figure_4_says_where_each_part_of_a_header_lies(void)
 }
 
 /* TEV-14, QNX-11 */
-static void each_part_of_a_header_is_set_and_the_others_stay(void)
+PXT_TEST_FRESH(each_part_of_a_header_is_set_and_the_others_stay)
 {
 	static const uint32_t before[] = { 0, 0xffffffffu, 0xa5a5a5a5u };
 
@@ -118,7 +118,7 @@ static traceevent_t slot(unsigned kind, unsigned event, unsigned time, unsigned 
 }
 
 /* QNX-16, TEV-07: Figure 3, one simple event and two interlaced ones, in the order of their begins. */
-static void figure_3_comes_apart_into_its_three_events(void)
+PXT_TEST_FRESH(figure_3_comes_apart_into_its_three_events)
 {
 	const traceevent_t stream[] = {
 		slot(_TRACE_STRUCT_CB, 1, 100, 11, 12),
@@ -146,7 +146,7 @@ static void figure_3_comes_apart_into_its_three_events(void)
 }
 
 /* TEV-06: the two bits tell some damage; it is counted. Slots of the empty class were never written. */
-static void what_lacks_its_begin_or_end_is_counted(void)
+PXT_TEST_FRESH(what_lacks_its_begin_or_end_is_counted)
 {
 	const traceevent_t stream[] = {
 		slot(_TRACE_STRUCT_CC, 1, 1, 0, 0),
@@ -171,7 +171,7 @@ static void what_lacks_its_begin_or_end_is_counted(void)
 }
 
 /* Any bits at all: no crash, and each slot is part of an event or counted. */
-static void slots_of_any_bits_do_no_harm(void)
+PXT_TEST_FRESH(slots_of_any_bits_do_no_harm)
 {
 	static traceevent_t stream[20000];
 	struct traceparser_state *state = parser();
@@ -221,7 +221,7 @@ static struct traceparser_state *parse_log(void)
 }
 
 /* QNX-27, QNX-28, QNX-14, QNX-15 */
-static void simple_events_and_buffers_come_back_whole(void)
+PXT_TEST_FRESH(simple_events_and_buffers_come_back_whole)
 {
 	static const uint32_t words[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
 		18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38,
@@ -249,7 +249,7 @@ static void simple_events_and_buffers_come_back_whole(void)
 }
 
 /* QNX-35: else the first call of all would take a lock that a signal may have interrupted. */
-static void the_types_are_open_before_the_first_call(void)
+PXT_TEST_FRESH(the_types_are_open_before_the_first_call)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "";
 	trace_event_id_t id;
@@ -265,7 +265,7 @@ static void the_types_are_open_before_the_first_call(void)
 }
 
 /* A part that was cut leaves no hole in what comes back: data ends at the cut, and the reader is told. */
-static void data_that_was_cut_ends_at_the_cut(void)
+PXT_TEST_FRESH(data_that_was_cut_ends_at_the_cut)
 {
 	uint32_t words[40];
 
@@ -301,7 +301,7 @@ static void data_that_was_cut_ends_at_the_cut(void)
 }
 
 /* QNX-36, QNX-38: one class is fast, the other one wide, in the same trace. */
-static void a_class_in_fast_mode_is_told_without_its_data(void)
+PXT_TEST_FRESH(a_class_in_fast_mode_is_told_without_its_data)
 {
 	static const uint32_t words[] = { 1, 2, 3, 4 };
 	trace_event_set_t fast;
@@ -328,7 +328,7 @@ static void a_class_in_fast_mode_is_told_without_its_data(void)
 }
 
 /* QNX-29 to QNX-31: pieces of any length, exact; a sequence without any emits nothing. */
-static void pieces_of_any_length_come_back_whole(void)
+PXT_TEST_FRESH(pieces_of_any_length_come_back_whole)
 {
 	static const unsigned lengths[] = { 1, 7, 8, 9, 63, 64, 65, 200, 0, 1000 };
 	unsigned char bytes[2000];
@@ -367,7 +367,7 @@ static void pieces_of_any_length_come_back_whole(void)
 }
 
 /* QNX-16: two of one type at once, and a simple event between them; the first that begins comes first. */
-static void interlaced_events_are_told_apart_by_their_stamps(void)
+PXT_TEST_FRESH(interlaced_events_are_told_apart_by_their_stamps)
 {
 	static const uint32_t simple[] = { 1, 2 };
 	trace_state_t one;
@@ -393,7 +393,7 @@ static void interlaced_events_are_told_apart_by_their_stamps(void)
 }
 
 /* QNX-32 to QNX-34: arguments first; at most 128 characters. */
-static void strings_are_formatted_and_cut(void)
+PXT_TEST_FRESH(strings_are_formatted_and_cut)
 {
 	char text[8 + 200];
 	const uint32_t arguments[] = { 5, 6 };
@@ -436,7 +436,7 @@ static void *emits(void *context)
 }
 
 /* QNX-17: parts of several threads mix in the stream, and none in an event. */
-static void threads_emit_at_once_and_nothing_is_torn(void)
+PXT_TEST_FRESH(threads_emit_at_once_and_nothing_is_torn)
 {
 	static const unsigned char letters[WRITERS] = { 1, 2, 3, 4 };
 	pthread_t threads[WRITERS];
@@ -464,7 +464,7 @@ static void threads_emit_at_once_and_nothing_is_torn(void)
 }
 
 /* QNX-48: by class, by event, by range; the callback's word ends it; native events are no events of it. */
-static void callbacks_are_chosen_by_class_and_event(void)
+PXT_TEST_FRESH(callbacks_are_chosen_by_class_and_event)
 {
 	struct traceparser_state *state = traceparser_init();
 	trace_event_id_t native;
@@ -501,7 +501,7 @@ static void callbacks_are_chosen_by_class_and_event(void)
 }
 
 /* QNX-20: the empty class is never emitted, nor what would look like another kind of event. */
-static void headers_that_make_no_sense_are_refused(void)
+PXT_TEST_FRESH(headers_that_make_no_sense_are_refused)
 {
 	trace_state_t state;
 
@@ -521,23 +521,3 @@ static void headers_that_make_no_sense_are_refused(void)
 	traceparser_destroy(parse_log());
 	CU_ASSERT_EQUAL(count, 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(a_slot_is_16_bytes_of_which_8_describe_the_event),
-	PXT_CASE_FRESH(figure_4_says_where_each_part_of_a_header_lies),
-	PXT_CASE_FRESH(each_part_of_a_header_is_set_and_the_others_stay),
-	PXT_CASE_FRESH(figure_3_comes_apart_into_its_three_events),
-	PXT_CASE_FRESH(what_lacks_its_begin_or_end_is_counted),
-	PXT_CASE_FRESH(slots_of_any_bits_do_no_harm),
-	PXT_CASE_FRESH(simple_events_and_buffers_come_back_whole),
-	PXT_CASE_FRESH(the_types_are_open_before_the_first_call),
-	PXT_CASE_FRESH(data_that_was_cut_ends_at_the_cut),
-	PXT_CASE_FRESH(a_class_in_fast_mode_is_told_without_its_data),
-	PXT_CASE_FRESH(pieces_of_any_length_come_back_whole),
-	PXT_CASE_FRESH(interlaced_events_are_told_apart_by_their_stamps),
-	PXT_CASE_FRESH(strings_are_formatted_and_cut),
-	PXT_CASE_FRESH(threads_emit_at_once_and_nothing_is_torn),
-	PXT_CASE_FRESH(callbacks_are_chosen_by_class_and_event),
-	PXT_CASE_FRESH(headers_that_make_no_sense_are_refused),
-};
-PXT_SUITE("compat_qnx", cases)

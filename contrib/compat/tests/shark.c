@@ -92,7 +92,7 @@ static bool holds(int number, int from, int to)
 }
 
 /* SHARK-04, SHARK-05: order of calls. */
-static void events_are_logged_between_enable_and_disable(void)
+PXT_TEST_FRESH(events_are_logged_between_enable_and_disable)
 {
 	const int a = make(100, FREE | CYC);
 
@@ -115,7 +115,7 @@ static void events_are_logged_between_enable_and_disable(void)
 }
 
 /* SHARK-03: nothing is logged, and no parameter is evaluated. */
-static void a_file_without_the_tracer_logs_nothing(void)
+PXT_TEST_FRESH(a_file_without_the_tracer_logs_nothing)
 {
 	const int a = make(100, FREE | CYC);
 
@@ -129,7 +129,7 @@ static void a_file_without_the_tracer_logs_nothing(void)
 }
 
 /* SHARK-06: 256 chunks, and sizes that make sense. */
-static void there_are_256_chunks(void)
+PXT_TEST_FRESH(there_are_256_chunks)
 {
 	for (int i = 0; i < FTRACE_CHUNKS_MAX; i++)
 		CU_ASSERT_EQUAL(make(4, FREE), i);
@@ -144,7 +144,7 @@ static void there_are_256_chunks(void)
 }
 
 /* SHARK-08: a chunk that is not to be deleted is kept, and that is no error. */
-static void a_chunk_that_is_not_to_be_deleted_stays(void)
+PXT_TEST_FRESH(a_chunk_that_is_not_to_be_deleted_stays)
 {
 	const int a = make(4, FREE | FTRACE_CHUNK_FLAG_NODEL);
 	const int b = make(4, FREE);
@@ -162,7 +162,7 @@ static void a_chunk_that_is_not_to_be_deleted_stays(void)
 }
 
 /* SHARK-09, SHARK-10, SHARK-16: eight flags, one of which is no bit. */
-static void flags_are_kept_and_found(void)
+PXT_TEST_FRESH(flags_are_kept_and_found)
 {
 	static const FTrace_flags flags[] = { 0x00, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40 };
 	FTrace_flags got;
@@ -184,7 +184,7 @@ static void flags_are_kept_and_found(void)
 }
 
 /* SHARK-14: only a free chunk, and it is no more. */
-static void only_a_free_chunk_is_selected(void)
+PXT_TEST_FRESH(only_a_free_chunk_is_selected)
 {
 	const int a = make(4, FREE);
 	FTrace_flags got;
@@ -197,7 +197,7 @@ static void only_a_free_chunk_is_selected(void)
 }
 
 /* SHARK-11, SHARK-46: the newest stay, and the oldest of them comes first. */
-static void a_cyclic_chunk_keeps_the_newest_events(void)
+PXT_TEST_FRESH(a_cyclic_chunk_keeps_the_newest_events)
 {
 	const int a = make(100, FREE | CYC);
 
@@ -210,7 +210,7 @@ static void a_cyclic_chunk_keeps_the_newest_events(void)
 }
 
 /* SHARK-13: the oldest stay; the flag says that some found no room. */
-static void a_chunk_that_stops_keeps_the_oldest_events(void)
+PXT_TEST_FRESH(a_chunk_that_stops_keeps_the_oldest_events)
 {
 	const int a = make(100, FREE | STOP);
 	FTrace_flags got;
@@ -227,7 +227,7 @@ static void a_chunk_that_stops_keeps_the_oldest_events(void)
 }
 
 /* SHARK-12, SHARK-15: no event falls between; at the end of the chain they are refused and counted. */
-static void a_full_chunk_goes_on_in_the_next(void)
+PXT_TEST_FRESH(a_full_chunk_goes_on_in_the_next)
 {
 	const int a = make(100, FREE | JTN);
 	const int b = make(50, FREE | JTN);
@@ -250,7 +250,7 @@ static void a_full_chunk_goes_on_in_the_next(void)
 }
 
 /* A ring of chunks that are not free any more does not overwrite what nobody has sent. */
-static void a_chunk_that_is_not_free_is_not_gone_on_to(void)
+PXT_TEST_FRESH(a_chunk_that_is_not_free_is_not_gone_on_to)
 {
 	const int a = make(10, FREE | JTN);
 	const int b = make(10, FREE | JTN);
@@ -270,7 +270,7 @@ static void a_chunk_that_is_not_free_is_not_gone_on_to(void)
 }
 
 /* SHARK-42: it is not stored, and what comes later is in the next chunk. */
-static void the_next_chunk_event_goes_on_and_is_not_stored(void)
+PXT_TEST_FRESH(the_next_chunk_event_goes_on_and_is_not_stored)
 {
 	const int a = make(100, FREE | CYC);
 	const int b = make(100, FREE | CYC);
@@ -290,7 +290,7 @@ static void the_next_chunk_event_goes_on_and_is_not_stored(void)
 }
 
 /* SHARK-24, SHARK-25, SHARK-44: 1 keeps a family out, 0 lets it in; the call is an event that stays. */
-static void a_filter_that_is_on_keeps_its_family_out(void)
+PXT_TEST_FRESH(a_filter_that_is_on_keeps_its_family_out)
 {
 	const int a = make(1000, FREE | CYC);
 	DWORD next = 0;
@@ -323,7 +323,7 @@ static void a_filter_that_is_on_keeps_its_family_out(void)
 }
 
 /* SHARK-26: all 68 codes but the empty one and next_chunk, others, and parameters at their ends. */
-static void every_code_comes_back_with_its_parameters(void)
+PXT_TEST_FRESH(every_code_comes_back_with_its_parameters)
 {
 	const int a = make(1000, FREE | CYC);
 	DWORD next = 0;
@@ -346,7 +346,7 @@ static void every_code_comes_back_with_its_parameters(void)
 }
 
 /* SHARK-45, SHARK-47: the stamp is the counter that stamps native events, whole. */
-static void the_stamp_is_the_streams_counter(void)
+PXT_TEST_FRESH(the_stamp_is_the_streams_counter)
 {
 	const int a = make(10, FREE | CYC);
 	struct posix_trace_event_info info;
@@ -399,7 +399,7 @@ static void *logs(void *context)
 }
 
 /* Through 64 chunks, beside each other: each event once, in its thread's order. */
-static void nothing_is_lost_or_doubled_where_threads_go_on_together(void)
+PXT_TEST_FRESH(nothing_is_lost_or_doubled_where_threads_go_on_together)
 {
 	const WORD names[WRITERS] = { 0, 1, 2, 3 };
 	DWORD next[WRITERS] = { 0, 0, 0, 0 };
@@ -441,7 +441,7 @@ static void nothing_is_lost_or_doubled_where_threads_go_on_together(void)
 /* ---- Sending ---- */
 
 /* SHARK-19, SHARK-20, SHARK-21: files with a number in front, when the process exits. */
-static void chunks_become_files_when_the_process_exits(void)
+PXT_TEST_FRESH(chunks_become_files_when_the_process_exits)
 {
 	char folder[] = "sharkXXXXXX";
 	char path[64];
@@ -500,7 +500,7 @@ static uint32_t number_at(const unsigned char *bytes)
 }
 
 /* SHARK-22, SHARK-23: packets of at most 60 events, numbered, with their magic. */
-static void chunks_become_datagrams(void)
+PXT_TEST_FRESH(chunks_become_datagrams)
 {
 	const int a = make(150, FREE | CYC);
 	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(20000) };
@@ -538,7 +538,7 @@ static void chunks_become_datagrams(void)
 }
 
 /* SHARK-18: the original's compression never worked either. */
-static void calls_that_make_no_sense_are_refused(void)
+PXT_TEST_FRESH(calls_that_make_no_sense_are_refused)
 {
 	const int a = make(4, FREE);
 	FTrace_flags got;
@@ -554,25 +554,3 @@ static void calls_that_make_no_sense_are_refused(void)
 		CU_ASSERT_EQUAL(FTrace_send_chunk(number, 0, FREE), -1);
 	}
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(events_are_logged_between_enable_and_disable),
-	PXT_CASE_FRESH(a_file_without_the_tracer_logs_nothing),
-	PXT_CASE_FRESH(there_are_256_chunks),
-	PXT_CASE_FRESH(a_chunk_that_is_not_to_be_deleted_stays),
-	PXT_CASE_FRESH(flags_are_kept_and_found),
-	PXT_CASE_FRESH(only_a_free_chunk_is_selected),
-	PXT_CASE_FRESH(a_cyclic_chunk_keeps_the_newest_events),
-	PXT_CASE_FRESH(a_chunk_that_stops_keeps_the_oldest_events),
-	PXT_CASE_FRESH(a_full_chunk_goes_on_in_the_next),
-	PXT_CASE_FRESH(a_chunk_that_is_not_free_is_not_gone_on_to),
-	PXT_CASE_FRESH(the_next_chunk_event_goes_on_and_is_not_stored),
-	PXT_CASE_FRESH(a_filter_that_is_on_keeps_its_family_out),
-	PXT_CASE_FRESH(every_code_comes_back_with_its_parameters),
-	PXT_CASE_FRESH(the_stamp_is_the_streams_counter),
-	PXT_CASE_FRESH(nothing_is_lost_or_doubled_where_threads_go_on_together),
-	PXT_CASE_FRESH(chunks_become_files_when_the_process_exits),
-	PXT_CASE_FRESH(chunks_become_datagrams),
-	PXT_CASE_FRESH(calls_that_make_no_sense_are_refused),
-};
-PXT_SUITE("compat_shark", cases)

@@ -47,7 +47,7 @@ function(ptrace_seed_test name library headers)
 		--work "${CMAKE_CURRENT_BINARY_DIR}/compat" --cc "${CMAKE_C_COMPILER} ${CMAKE_C_FLAGS}${flags}"
 		--libraries "$<TARGET_FILE:${library}> $<TARGET_FILE:ptrace_static>" ${tools})
 	set_tests_properties(compat.the_${name}_papers_programs_run PROPERTIES SKIP_RETURN_CODE 77
-		TIMEOUT 120 LABELS "tool;compat")
+		TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS "tool;compat")
 endfunction()
 ptrace_seed_test(zephyr ptrace_zephyr_test
 	"${PROJECT_SOURCE_DIR}/contrib/compat/zephyr/include;${PROJECT_BINARY_DIR}/compat/ptrace_zephyr_test")
@@ -58,9 +58,9 @@ if(compat_possible AND NOT CMAKE_CROSSCOMPILING)
 	target_link_libraries(compat_philosophers PRIVATE ptrace_build ptrace_zephyr_test Threads::Threads)
 	add_test(NAME compat.the_philosophers_show_their_four_tables COMMAND sh
 		"${CMAKE_CURRENT_LIST_DIR}/philosophers.sh" "$<TARGET_FILE:compat_philosophers>")
-	set_tests_properties(compat.the_philosophers_show_their_four_tables PROPERTIES TIMEOUT 60 LABELS "example;compat")
+	set_tests_properties(compat.the_philosophers_show_their_four_tables PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS "example;compat")
 endif()
-ptrace_check(compat_builds TIMEOUT 300 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/../check.py")
+ptrace_check(compat_builds TIMEOUT 1500 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/../check.py")
 
 # S.Ha.R.K.'s tracer.
 if(compat_possible AND NOT PXT_SINGLE_STREAM)
@@ -73,7 +73,7 @@ if(TARGET plain_contrib_compat_tests_shark_off_c)
 	target_include_directories(plain_contrib_compat_tests_shark_off_c PRIVATE "${PROJECT_SOURCE_DIR}/contrib/compat/shark/include")
 endif()
 file(GLOB manual "${PTRACE_SEEDS}/001_*.txt")
-ptrace_check(shark_codes TIMEOUT 60 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/../shark/codes.py"
+ptrace_check(shark_codes TIMEOUT 1500 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_LIST_DIR}/../shark/codes.py"
 	"$<IF:$<BOOL:${manual}>,${manual},none>" --check)
 
 # QNX's trace events.
@@ -88,7 +88,7 @@ if(TARGET ptrace_qnx_test AND TARGET pxtrace AND PXT_TOLOG AND NOT CMAKE_CROSSCO
 	add_test(NAME compat.the_tools_show_qnx_events COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/qnx.sh"
 		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:compat_qnx_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat"
 		"${PROJECT_BINARY_DIR}/tools/babeltrace")
-	set_tests_properties(compat.the_tools_show_qnx_events PROPERTIES TIMEOUT 60 LABELS "tool;compat")
+	set_tests_properties(compat.the_tools_show_qnx_events PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS "tool;compat")
 endif()
 
 # Both others, in one program.
@@ -99,6 +99,6 @@ if(TARGET ptrace_shark_test AND TARGET pxtrace AND PXT_TOLOG AND PXT_SYSEV_START
 	add_test(NAME compat.the_tools_show_and_explain_the_interfaces_events COMMAND sh
 		"${CMAKE_CURRENT_LIST_DIR}/tools.sh" "$<TARGET_FILE:pxtrace>"
 		"$<TARGET_FILE:compat_tools_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat" "${PROJECT_BINARY_DIR}/tools/babeltrace")
-	set_tests_properties(compat.the_tools_show_and_explain_the_interfaces_events PROPERTIES TIMEOUT 60
+	set_tests_properties(compat.the_tools_show_and_explain_the_interfaces_events PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT}
 		LABELS "tool;compat")
 endif()

@@ -36,7 +36,7 @@ static void put_two(uint32_t first, uint32_t second)
 }
 
 /* ZEP-03, ZEP-21, ZEP-22: 128 words, three for each event, the newest find no room. */
-static void the_buffer_keeps_the_oldest_events_and_counts_the_others(void)
+PXT_TEST_FRESH(the_buffer_keeps_the_oldest_events_and_counts_the_others)
 {
 	struct got got;
 
@@ -63,7 +63,7 @@ static void the_buffer_keeps_the_oldest_events_and_counts_the_others(void)
 }
 
 /* ZEP-22: an UNTIL_FULL stream stays closed until it was read empty; this one takes each that fits. */
-static void one_event_that_was_taken_makes_room_for_one(void)
+PXT_TEST_FRESH(one_event_that_was_taken_makes_room_for_one)
 {
 	for (uint32_t i = 0; i < 43; i++)
 		put_two(i, 0);
@@ -82,7 +82,7 @@ static void one_event_that_was_taken_makes_room_for_one(void)
 }
 
 /* ZEP-19: the event stays, and the size that it needs is written back. */
-static void a_small_buffer_is_refused_and_the_event_stays(void)
+PXT_TEST_FRESH(a_small_buffer_is_refused_and_the_event_stays)
 {
 	struct got got;
 
@@ -99,7 +99,7 @@ static void a_small_buffer_is_refused_and_the_event_stays(void)
 }
 
 /* ZEP-19: the standard's rule is the other one. */
-static void a_native_reader_with_a_small_buffer_gets_a_cut_event(void)
+PXT_TEST_FRESH(a_native_reader_with_a_small_buffer_gets_a_cut_event)
 {
 	struct posix_trace_event_info info;
 	trace_id_t stream;
@@ -123,7 +123,7 @@ static void a_native_reader_with_a_small_buffer_gets_a_cut_event(void)
 }
 
 /* ZEP-15, ZEP-18, ZEP-20: nothing there is 0, at once or after the time is over. */
-static void an_empty_buffer_says_so(void)
+PXT_TEST_FRESH(an_empty_buffer_says_so)
 {
 	struct got got = { .words = 2 };
 	struct timespec before;
@@ -160,7 +160,7 @@ static void *collects(void *context)
 }
 
 /* ZEP-16, ZEP-18: both wait for an event that comes. */
-static void a_collector_waits_for_the_next_event(void)
+PXT_TEST_FRESH(a_collector_waits_for_the_next_event)
 {
 	struct got got = { .words = 2 };
 	pthread_t thread;
@@ -177,7 +177,7 @@ static void a_collector_waits_for_the_next_event(void)
 }
 
 /* ZEP-15: it does not wait, not even for somebody who does. */
-static void asking_beside_a_collector_that_waits_does_not_wait(void)
+PXT_TEST_FRESH(asking_beside_a_collector_that_waits_does_not_wait)
 {
 	const struct timespec while_it_begins = { 0, 50 * 1000000 };
 	struct got got = { .words = 2 };
@@ -194,7 +194,7 @@ static void asking_beside_a_collector_that_waits_does_not_wait(void)
 }
 
 /* ZEP-11: the time alone, of the same clock as that of messages. */
-static void an_event_of_the_time_alone_has_one_word(void)
+PXT_TEST_FRESH(an_event_of_the_time_alone_has_one_word)
 {
 	const uint32_t before = kernel_event_time();
 	struct got got;
@@ -218,7 +218,7 @@ static uint32_t tick(void)
 }
 
 /* ZEP-26, ZEP-28: the program's clock; 32 bits that run over, while the stream's own stamps do not. */
-static void the_programs_clock_runs_over_and_the_stamps_do_not(void)
+PXT_TEST_FRESH(the_programs_clock_runs_over_and_the_stamps_do_not)
 {
 	struct posix_trace_event_info info;
 	struct timespec last = { 0, 0 };
@@ -257,7 +257,7 @@ static void the_programs_clock_runs_over_and_the_stamps_do_not(void)
 }
 
 /* ZEP-26: what a message's time is counted in. */
-static void the_clock_of_messages_has_its_rate(void)
+PXT_TEST_FRESH(the_clock_of_messages_has_its_rate)
 {
 	struct timespec before;
 	struct timespec after;
@@ -274,7 +274,7 @@ static void the_clock_of_messages_has_its_rate(void)
 }
 
 /* ZEP-30, ZEP-31, ZEP-32, ZEP-33, ZEP-34, ZEP-35, ZEP-36: number and words of each, ZEP-04 to ZEP-06 and ZEP-09: all are on. */
-static void the_six_messages_have_their_numbers_and_words(void)
+PXT_TEST_FRESH(the_six_messages_have_their_numbers_and_words)
 {
 	static const struct {
 		uint16_t id;
@@ -311,7 +311,7 @@ static void the_six_messages_have_their_numbers_and_words(void)
 }
 
 /* ZEP-27: who collects is not seen to do so; its other events are. */
-static void the_collectors_own_switches_are_not_recorded(void)
+PXT_TEST_FRESH(the_collectors_own_switches_are_not_recorded)
 {
 	kernel_event_context_switch(1);
 	sys_k_event_logger_register_as_collector();
@@ -323,7 +323,7 @@ static void the_collectors_own_switches_are_not_recorded(void)
 }
 
 /* ZEP-10, ZEP-12, ZEP-40: 16 bits of identifier, up to 255 words; what is refused is counted. */
-static void identifiers_and_lengths_have_their_bounds(void)
+PXT_TEST_FRESH(identifiers_and_lengths_have_their_bounds)
 {
 	static const uint16_t ids[] = { 1, 7, 31, 32, 33, 34, 255, 1023, 65535 };
 	uint32_t data[255];
@@ -355,7 +355,7 @@ static void identifiers_and_lengths_have_their_bounds(void)
 	CU_ASSERT_EQUAL(get(2).dropped, 5);
 }
 
-static void calls_without_somewhere_to_put_the_event_are_refused(void)
+PXT_TEST_FRESH(calls_without_somewhere_to_put_the_event_are_refused)
 {
 	struct got got = { .words = 2 };
 
@@ -370,7 +370,7 @@ static void calls_without_somewhere_to_put_the_event_are_refused(void)
 }
 
 /* ZEP-17: eight bits tell 255 or more; other streams have what the logger's own refused. */
-static void more_than_255_refused_events_read_as_255(void)
+PXT_TEST_FRESH(more_than_255_refused_events_read_as_255)
 {
 	struct posix_trace_event_info info;
 	trace_id_t stream;
@@ -397,7 +397,7 @@ static void more_than_255_refused_events_read_as_255(void)
 }
 
 /* One stream of the process has both, in the order in which they were recorded. */
-static void native_events_stand_in_order_between_the_loggers(void)
+PXT_TEST_FRESH(native_events_stand_in_order_between_the_loggers)
 {
 	struct posix_trace_event_info info;
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -450,7 +450,7 @@ static void *writes(void *context)
 }
 
 /* Whatever four threads put is taken or counted, and each thread's events come in their order. */
-static void nothing_is_lost_without_a_count_beside_other_threads(void)
+PXT_TEST_FRESH(nothing_is_lost_without_a_count_beside_other_threads)
 {
 	const uint32_t names[WRITERS] = { 0, 1, 2, 3 };
 	uint32_t last[WRITERS] = { 0 };
@@ -494,24 +494,3 @@ static void nothing_is_lost_without_a_count_beside_other_threads(void)
 		CU_ASSERT_EQUAL(get(2).data[0], i);
 	CU_ASSERT_EQUAL(get(2).result, 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(the_buffer_keeps_the_oldest_events_and_counts_the_others),
-	PXT_CASE_FRESH(one_event_that_was_taken_makes_room_for_one),
-	PXT_CASE_FRESH(a_small_buffer_is_refused_and_the_event_stays),
-	PXT_CASE_FRESH(a_native_reader_with_a_small_buffer_gets_a_cut_event),
-	PXT_CASE_FRESH(an_empty_buffer_says_so),
-	PXT_CASE_FRESH(a_collector_waits_for_the_next_event),
-	PXT_CASE_FRESH(asking_beside_a_collector_that_waits_does_not_wait),
-	PXT_CASE_FRESH(an_event_of_the_time_alone_has_one_word),
-	PXT_CASE_FRESH(the_programs_clock_runs_over_and_the_stamps_do_not),
-	PXT_CASE_FRESH(the_clock_of_messages_has_its_rate),
-	PXT_CASE_FRESH(the_six_messages_have_their_numbers_and_words),
-	PXT_CASE_FRESH(the_collectors_own_switches_are_not_recorded),
-	PXT_CASE_FRESH(identifiers_and_lengths_have_their_bounds),
-	PXT_CASE_FRESH(calls_without_somewhere_to_put_the_event_are_refused),
-	PXT_CASE_FRESH(more_than_255_refused_events_read_as_255),
-	PXT_CASE_FRESH(native_events_stand_in_order_between_the_loggers),
-	PXT_CASE_FRESH(nothing_is_lost_without_a_count_beside_other_threads),
-};
-PXT_SUITE("compat_zephyr", cases)

@@ -15,7 +15,7 @@ static int take(uint16_t *id)
 }
 
 /* ZEP-07: before a mask is set nothing is recorded, and nothing counts as dropped. */
-static void nothing_is_recorded_until_a_mask_is_set(void)
+PXT_TEST_FRESH(nothing_is_recorded_until_a_mask_is_set)
 {
 	const uint32_t word = 1;
 	uint32_t data[1];
@@ -37,7 +37,7 @@ static void nothing_is_recorded_until_a_mask_is_set(void)
 }
 
 /* ZEP-23: bit n - 1 is event n, and a bit that is set records; 33 has none. */
-static void a_bit_that_is_set_records_the_event(void)
+PXT_TEST_FRESH(a_bit_that_is_set_records_the_event)
 {
 	uint16_t id;
 
@@ -56,7 +56,7 @@ static void a_bit_that_is_set_records_the_event(void)
 }
 
 /* The standard's filter is the other way round: what is in it is not recorded. */
-static void the_native_filter_has_the_other_sense(void)
+PXT_TEST_FRESH(the_native_filter_has_the_other_sense)
 {
 	struct posix_trace_event_info info;
 	trace_event_set_t set;
@@ -87,7 +87,7 @@ static void the_native_filter_has_the_other_sense(void)
 }
 
 /* ZEP-24: the monitor's mask, below that of events. */
-static void the_monitor_has_a_mask_of_its_own(void)
+PXT_TEST_FRESH(the_monitor_has_a_mask_of_its_own)
 {
 	static const int masks[] = { 0, 2, 4, 8, 15 };
 	uint16_t id;
@@ -108,11 +108,3 @@ static void the_monitor_has_a_mask_of_its_own(void)
 	kernel_event_kevent(4);
 	CU_ASSERT_EQUAL(take(&id), 0);
 }
-
-static const struct pxt_case cases[] = {
-	PXT_CASE_FRESH(nothing_is_recorded_until_a_mask_is_set),
-	PXT_CASE_FRESH(a_bit_that_is_set_records_the_event),
-	PXT_CASE_FRESH(the_native_filter_has_the_other_sense),
-	PXT_CASE_FRESH(the_monitor_has_a_mask_of_its_own),
-};
-PXT_SUITE("compat_zephyr_dynamic", cases)
