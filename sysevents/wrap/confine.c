@@ -18,6 +18,16 @@
 PXT_WRAP_REAL(prctl);
 PXT_WRAP_REAL(mlockall);
 
+/* Others have fewer arguments, and what would be the second is not looked at. */
+static bool is_looked_at(long option)
+{
+#ifdef PR_SET_TSC
+	if (option == PR_SET_TSC)
+		return true;
+#endif
+	return option == PR_SET_NAME || option == PR_SET_SECCOMP;
+}
+
 static void before_prctl(long option, long first, const void *caller)
 {
 	if (option == PR_SET_NAME && first && pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
@@ -45,6 +55,11 @@ static bool makes_process(long number)
 	return number == SYS_clone;
 }
 
+bool pxt_process_looks(long number)
+{
+	return makes_process(number) || number == SYS_prctl || number == SYS_seccomp;
+}
+
 void pxt_process_before_syscall(long number, long first, long second, const void *caller)
 {
 	if (makes_process(number))
@@ -69,8 +84,8 @@ void pxt_process_before_syscall(long number, long first, long second, const void
 #if defined(__i386__)
 #define PARAMETERS void
 #define PASSED
-#define OPTION ((const long *)__builtin_dwarf_cfa())[0]
-#define FIRST  ((const long *)__builtin_dwarf_cfa())[1]
+#define OPTION (((const volatile long *)__builtin_dwarf_cfa())[0])
+#define FIRST  (((const volatile long *)__builtin_dwarf_cfa())[1])
 #else
 #define PARAMETERS long option, long first, long second, long third, long fourth
 #define PASSED     option, first, second, third, fourth
@@ -84,7 +99,8 @@ PXT_WRAP_EXPORT int pxt_confine_prctl(PARAMETERS)
 {
 	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(prctl);
 
-	before_prctl(OPTION, FIRST, PXT_WRAP_CALLER());
+	if (is_looked_at(OPTION))
+		before_prctl(OPTION, FIRST, PXT_WRAP_CALLER());
 	return real(PASSED);
 }
 

@@ -21,44 +21,48 @@ PXT_WRAP_REAL(syscall);
 #endif
 /*
  * Seven numbers, of which a caller gives as many as its call needs.  What lies on the stack where others would be
- * is the caller's own: it is read, never written, and the jump leaves it in its place.  So no parameter
- * may lie there, since a function may write to its parameters.
+ * is the caller's own, or behind the end of its stack: it is read only where the number says that it was given
+ * (volatile: no earlier), never written, and the jump leaves it in its place.  So no parameter may lie there,
+ * since a function may write to its parameters.
  */
+#define ON_STACK(n) (((const volatile long *)__builtin_dwarf_cfa())[n])
 #if defined(__i386__)
 #define PARAMETERS void
 #define PASSED
-#define ON_STACK(n) ((const long *)__builtin_dwarf_cfa())[n]
-#define NUMBERS                                                                                    \
-	const long number = ON_STACK(0), word = ON_STACK(1), operation = ON_STACK(2),              \
-	           value = ON_STACK(3), limit = ON_STACK(4), other = ON_STACK(5),                  \
-	           last = ON_STACK(6)
-#elif defined(__x86_64__)
+#define NUMBER    ON_STACK(0)
+#define FIRST     ON_STACK(1)
+#define SECOND    ON_STACK(2)
+#define OF_A_WAIT ON_STACK(3), ON_STACK(4), ON_STACK(5), ON_STACK(6)
+#else
+#define NUMBER number
+#define FIRST  word
+#define SECOND operation
+#if defined(__x86_64__)
 #define PARAMETERS long number, long word, long operation, long value, long limit, long other
 #define PASSED     number, word, operation, value, limit, other
-#define NUMBERS    const long last = *(const long *)__builtin_dwarf_cfa()
+#define OF_A_WAIT  value, limit, other, ON_STACK(0)
 #else
 #define PARAMETERS                                                                                 \
 	long number, long word, long operation, long value, long limit, long other, long last
-#define PASSED  number, word, operation, value, limit, other, last
-#define NUMBERS _Static_assert(1, "")
+#define PASSED    number, word, operation, value, limit, other, last
+#define OF_A_WAIT value, limit, other, last
+#endif
 #endif
 extern long pxt_futex_syscall(PARAMETERS) __asm__(NAME);
 typedef long (*as_it_came)(PARAMETERS);
 
-static bool waits(long number, int operation)
+static bool waits(int operation)
 {
 	int command = operation & FUTEX_CMD_MASK;
 
-	return number == SYS_futex &&
-	       (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI);
+	return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI;
 }
 
-static bool wakes(long number, int operation)
+static bool wakes(int operation)
 {
 	int command = operation & FUTEX_CMD_MASK;
 
-	return number == SYS_futex && (command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET ||
-	                                  command == FUTEX_UNLOCK_PI);
+	return command == FUTEX_WAKE || command == FUTEX_WAKE_BITSET || command == FUTEX_UNLOCK_PI;
 }
 
 /* FUTEX_WAIT has a time, the others a date. */
@@ -113,16 +117,20 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(PARAMETERS)
 {
 	const void *caller = PXT_WRAP_CALLER();
 	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(syscall);
-	NUMBERS;
+	const long asked = NUMBER;
 
-	if (number != SYS_futex)
-		pxt_process_before_syscall(number, word, operation, caller);
-	if (waits(number, (int)operation) &&
-	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
-		return tell(word, operation, value, limit, other, last, caller);
+	if (asked != SYS_futex) {
+		const bool makes = asked != SYS_prctl && asked != SYS_seccomp;
+
+		if (pxt_process_looks(asked))
+			pxt_process_before_syscall(
+			    asked, makes ? 0 : FIRST, asked == SYS_prctl ? SECOND : 0, caller);
+		return real(PASSED);
+	}
+	if (waits((int)SECOND) && pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))
+		return tell(FIRST, SECOND, OF_A_WAIT, caller);
 	/* Told before, as the thread that it wakes goes on at once. */
-	if (wakes(number, (int)operation) &&
-	    pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAKE_NP, caller))
-		tell_wake(word, caller);
+	if (wakes((int)SECOND) && pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAKE_NP, caller))
+		tell_wake(FIRST, caller);
 	return real(PASSED);
 }

@@ -69,7 +69,8 @@ void pxt_process_tell_name(pthread_t thread, const char *name, const void *calle
     __attribute__((visibility("hidden")));
 /* The program has installed a filter of system calls (confine.c). */
 extern bool pxt_process_confined __attribute__((visibility("hidden")));
-/* Before a call by syscall(). */
+/* Before a call by syscall(), of a number that is looked at: it has what was given. */
+bool pxt_process_looks(long number) __attribute__((visibility("hidden")));
 void pxt_process_before_syscall(long number, long first, long second, const void *caller)
     __attribute__((visibility("hidden")));
 
