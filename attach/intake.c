@@ -335,12 +335,15 @@ static bool is_known(const struct pxt_producer_memory *producer, const struct px
 
 /*
  * A type that is not learnt yet: the helper is asked for it.  A process that records a type has named it
- * before, so when the helper has looked again and found nothing, it is none.  True: that is so.
+ * before, so when the helper has looked again and found nothing, it is none.  True: that is so, or the owner
+ * itself could not define it for a second: then later ones are waited for all the same.
  */
 static bool hopeless(struct pxt_producer_memory *producer)
 {
 	uint32_t learnt = atomic_load_explicit(&producer->learnt, memory_order_acquire);
+	bool refused = atomic_load_explicit(&producer->refused, memory_order_relaxed);
 	uint64_t now = pxt_port_ticks();
+	bool late;
 
 	atomic_store_explicit(&producer->wanted, 1u, memory_order_relaxed);
 	if (!producer->asked_at) {
@@ -348,10 +351,10 @@ static bool hopeless(struct pxt_producer_memory *producer)
 		producer->asked_learnt = learnt;
 	}
 	/* One may have looked already when it was asked; the helper may be busy, but not for ever. */
-	if (learnt - producer->asked_learnt >= 2u ||
-	    (int64_t)(now - producer->asked_at) > (int64_t)pxt_clock.hz)
+	late = (int64_t)(now - producer->asked_at) > (int64_t)pxt_clock.hz;
+	if (!refused && (late || learnt - producer->asked_learnt >= 2u))
 		producer->liar = true;
-	return producer->liar;
+	return producer->liar || late;
 }
 
 /* What a log that is written over needs of a process whose beginning it has no more. */

@@ -69,6 +69,7 @@ struct pxt_producer_memory {
 	/* Types */
 	_Atomic uint32_t learnt; /* how often */
 	_Atomic uint32_t wanted; /* a type is needed */
+	_Atomic bool refused;    /* the owner could not define all: the next look tries again */
 	uint64_t asked_at;       /* pull: since when; 0: not */
 	uint32_t asked_learnt;
 	bool liar; /* had records of a type that it never named */

@@ -7,6 +7,7 @@
 #include "core/process/names.h"
 #include "core/stream/wanted.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* A producer takes at most half of what is left of names and of room for descriptions. */
@@ -36,15 +37,22 @@ static bool exists(const char *name)
 	return false;
 }
 
-/* Names beyond what it may take are the unnamed type, and so are those that no user can define. */
+/*
+ * Names beyond what it may take are the unnamed type, and so are those that no user can define.  0: a process
+ * that was forked from the owner keeps it from defining any; a later look does.
+ */
 static trace_event_id_t type_of(struct pxt_producer_memory *producer, const char *name)
 {
 	bool old = exists(name);
 	trace_event_id_t id;
 	bool is_new;
+	int error;
 
-	if ((!old && !producer->names_left) || pxt_names_open(name, &id, &is_new) != 0)
+	if (!old && !producer->names_left)
 		return PXT_ID_UNNAMED;
+	error = pxt_names_open(name, &id, &is_new);
+	if (error)
+		return error == EAGAIN ? 0 : PXT_ID_UNNAMED;
 	if (is_new)
 		pxt_wanted_type_added(id);
 	if (!old)
@@ -52,8 +60,8 @@ static trace_event_id_t type_of(struct pxt_producer_memory *producer, const char
 	return id < PXT_ID_USER_FIRST ? PXT_ID_UNNAMED : id;
 }
 
-/* A type of an attached process gets the owner's number of that name. */
-static void learn_names(struct pxt_producer_memory *producer)
+/* A type of an attached process gets the owner's number of that name.  False: some have to wait. */
+static bool learn_names(struct pxt_producer_memory *producer)
 {
 	const struct pxt_names *names = &producer->directory->names;
 	uint32_t count = atomic_load_explicit(
@@ -68,13 +76,16 @@ static void learn_names(struct pxt_producer_memory *producer)
 		pxt_producer_read(name, names->names[producer->names], sizeof(name));
 		if (memchr(name, '\0', sizeof(name)))
 			id = type_of(producer, name);
+		if (!id)
+			return false;
 		atomic_store_explicit(&producer->type[PXT_ID_USER_FIRST + producer->names],
 		    (uint16_t)id, memory_order_release);
 	}
+	return true;
 }
 
-/* @at: in the producer's pool.  What does not end there, or is malformed, is none. */
-static void learn_description(struct pxt_producer_memory *producer, uint32_t index, uint32_t at)
+/* @at: in the producer's pool.  What does not end there, or is malformed, is none.  False: not now. */
+static bool learn_description(struct pxt_producer_memory *producer, uint32_t index, uint32_t at)
 {
 	const char *text = &producer->directory->names.pool[at];
 	uint32_t id =
@@ -82,6 +93,7 @@ static void learn_description(struct pxt_producer_memory *producer, uint32_t ind
 	char copy[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	size_t room = CONFIG_PTRACE_FORMAT_POOL_BYTES - at;
 	const char *end;
+	int error;
 
 	if (room > sizeof(copy))
 		room = sizeof(copy);
@@ -89,9 +101,11 @@ static void learn_description(struct pxt_producer_memory *producer, uint32_t ind
 	end = memchr(copy, '\0', room);
 	if (!end || (size_t)(end - copy) >= producer->pool_left || id < PXT_ID_USER_FIRST ||
 	    pxt_names_format(id)[0])
-		return;
-	if (pxt_names_set_format(id, copy) == 0)
+		return true;
+	error = pxt_names_set_format(id, copy);
+	if (error == 0)
 		producer->pool_left -= (uint32_t)(end - copy) + 1u;
+	return error != EAGAIN;
 }
 
 static void learn_descriptions(struct pxt_producer_memory *producer)
@@ -107,17 +121,23 @@ static void learn_descriptions(struct pxt_producer_memory *producer)
 		    (_Atomic uint32_t *)(uintptr_t)&names->format_at[i], memory_order_acquire);
 		if (!at)
 			continue;
+		/* Each that is refused would be waited for: one a look. */
+		if (at <= CONFIG_PTRACE_FORMAT_POOL_BYTES &&
+		    !learn_description(producer, i, at - 1u))
+			return;
 		producer->described[i / 8u] |= (uint8_t)(1u << i % 8u);
-		if (at <= CONFIG_PTRACE_FORMAT_POOL_BYTES)
-			learn_description(producer, i, at - 1u);
 	}
 }
 
 void pxt_intake_types_learn(struct pxt_producer_memory *producer)
 {
+	bool all;
+
 	atomic_store_explicit(&producer->wanted, 0u, memory_order_relaxed);
-	learn_names(producer);
-	learn_descriptions(producer);
+	all = learn_names(producer);
+	if (all)
+		learn_descriptions(producer);
+	atomic_store_explicit(&producer->refused, !all, memory_order_relaxed);
 	/* Release: who sees that it was done sees the types. */
 	atomic_fetch_add_explicit(&producer->learnt, 1u, memory_order_release);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "party.h"
 
+#include "core/process/names.h"
 #include "core/process/threads.h"
 #include "format/attr_marks.h"
 #include "format/ctlsock.h"
@@ -208,6 +209,94 @@ PXT_TEST(a_type_is_the_same_where_its_name_is_whoever_defines_it_first)
 	pxt_sleep_ms(3 * CONFIG_PTRACE_ATTACH_PERIOD_MS);
 	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[2].info.posix_event_id, format), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u8 later");
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+/* Here, as if a forked process were stopped while it defines something. */
+static _Atomic bool refuses;
+static _Atomic unsigned refused;
+
+int __real_pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);
+int __wrap_pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new);
+int __real_pxt_names_set_format(unsigned id, const char *text);
+int __wrap_pxt_names_set_format(unsigned id, const char *text);
+
+static bool is_refused(void)
+{
+	if (!refuses)
+		return false;
+	refused++;
+	return true;
+}
+
+int __wrap_pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
+{
+	return is_refused() ? EAGAIN : __real_pxt_names_open(name, id, is_new);
+}
+
+int __wrap_pxt_names_set_format(unsigned id, const char *text)
+{
+	return is_refused() ? EAGAIN : __real_pxt_names_set_format(id, text);
+}
+
+static void wait_for_refusals(unsigned count)
+{
+	unsigned until = refused + count;
+
+	for (int i = 0; i < 30000 && (int)(refused - until) < 0; i++)
+		pxt_sleep_ms(1);
+	CU_ASSERT((int)(refused - until) >= 0);
+	refuses = false;
+}
+
+static void name_when_told(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_attach(0);
+	producer_say(0);
+	(void)producer_hear();
+	(void)posix_trace_eventid_open("producers.refused", &id);
+	producer_say(0);
+	(void)producer_hear();
+	(void)posix_trace_eventid_setformat_np(id, "u8 refused");
+	producer_say(0);
+	(void)producer_hear();
+	posix_trace_event(id, "1", 1);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+/* LPT-31 */
+PXT_TEST(a_type_that_the_owner_cannot_define_at_first_is_defined_by_a_later_try)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
+	struct producer producer = producer_begin(name_when_told, NULL);
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1] = "";
+	char name[TRACE_EVENT_NAME_MAX + 1] = "";
+
+	(void)producer_told(&producer);
+	for (unsigned what = 0; what < 2; what++) {
+		refuses = true;
+		producer_tell(&producer, 0);
+		(void)producer_told(&producer);
+		wait_for_refusals(2);
+	}
+	producer_tell(&producer, 0);
+	(void)producer_told(&producer);
+	PXT_EQ_FATAL(owner_collect(trid, events, 1, 30000), 1);
+	PXT_EQ(posix_trace_eventid_get_name(trid, events[0].info.posix_event_id, name), 0);
+	CU_ASSERT_STRING_EQUAL(name, "producers.refused");
+	for (int i = 0; i < 30000 && !format[0]; i++) {
+		pxt_sleep_ms(1);
+		PXT_EQ(
+		    posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format),
+		    0);
+	}
+	CU_ASSERT_STRING_EQUAL(format, "u8 refused");
 	producer_tell(&producer, 0);
 	producer_end(&producer);
 	owner_close(trid);
