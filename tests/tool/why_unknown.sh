@@ -30,6 +30,62 @@ lost_events_hide_time_and_nothing_else()
 	add_up
 }
 
+# The counter stepped back: times stand still until it is where it was, and lengths say nothing.
+spans_across_a_step_back_of_the_clock_are_counted_and_not_judged()
+{
+	story run.ptl <<-END
+		1000 high high_begin 1 0
+		2000 high high_end 1
+		3000 high high_begin 2 0
+		4000 high high_end 2
+		50000 high high_begin 3 0
+		20000 high high_end 3
+		21000 high high_begin 4 0
+		22000 high high_end 4
+		23000 high high_begin 5 0
+		60000 high high_end 5
+		60000 high high_begin 6 0
+		67000 high high_end 6
+	END
+	run 0 why run.ptl
+	out_lacks '0 ns is usual'
+	grep -q '^Job 6 of high took 7.00 ms' out || fail "$(cat out)"
+	err_has 'run.ptl: THE CLOCK STEPPED BACK: 4 events'
+	err_has '3 spans are not judged: the clock stepped back while they were open'
+	run 0 why --json run.ptl
+	grep -q '"spans_read":3,"unjudged_by_clock":3,' out || fail "$(head -c 300 out)"
+	run 0 stat run.ptl
+	out_has 'high_begin .. high_end          3     1.00 ms'
+}
+
+waits_rounds_and_locks_end_at_a_step_back_of_the_clock()
+{
+	story run.ptl <<-END
+		1000 low lock_lock 1
+		50000 high lock_wait 1
+		20000 low lock_unlock 1
+		90000 high lock_lock 1
+		91000 high lock_unlock 1
+	END
+	run 0 why --waits run.ptl
+	out_has 'No wait for a lock like that in this log.'
+	run 0 why --locks run.ptl
+	out_lacks '40.0 ms'
+}
+
+# As where a program gives a date, or what another clock says.
+a_release_or_lateness_that_cannot_be_is_named_and_left_out()
+{
+	story run.ptl <<-END
+		1000 high high_begin 7 1700000000000000000
+		9000 high high_end 7
+		9010 high deadline_miss 7 -5
+	END
+	run 0 why run.ptl
+	out_has 'Job 7 of high missed its deadline after 8.00 ms'
+	err_has 'start_ns cannot be 1700000000000000000 ns (negative, or longer than the log): 2 such times are left out'
+}
+
 a_lock_is_unknown_behind_a_loss_until_somebody_takes_it()
 {
 	story run.ptl <<-END

@@ -125,7 +125,8 @@ static void look(void *self, const struct pxt_act *act)
 
 	pxt_waits_look(&m->waits, act);
 	if (act->deed == PXT_JOB_END && act->span) {
-		take_span(m, act->span, act->ns);
+		if (pxt_span_measured(m->state, act->actor, act->span))
+			take_span(m, act->span, act->ns);
 		pxt_compare_waited_span(m->waited, act->actor, act->span);
 	}
 }

@@ -388,7 +388,8 @@ static void take_backward(struct pxt_source *source, uint64_t ticks)
 {
 	uint64_t by = source->newest_ticks - ticks;
 
-	if (by < source->info.posix_clock_np.posix_hz_np / 1000)
+	source->is_back = by >= source->info.posix_clock_np.posix_hz_np / 1000;
+	if (!source->is_back)
 		return;
 	source->backward++;
 	if (by > source->backward_most)
@@ -402,6 +403,7 @@ static bool fill(struct pxt_source *source)
 		return false;
 	const struct posix_trace_eventview_np *view = &source->views[source->view++];
 	struct pxt_event *event = &source->event;
+	bool was_back;
 
 	event->info.posix_event_id = view->posix_event_id_np;
 	event->info.posix_pid = view->posix_pid_np;
@@ -410,10 +412,13 @@ static bool fill(struct pxt_source *source)
 	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->extra.posix_cpu_np = view->posix_cpu_np;
 	event->extra.posix_ticks_np = view->posix_ticks_np;
+	was_back = source->is_back;
+	source->is_back = false;
 	if (view->posix_ticks_np < source->newest_ticks)
 		take_backward(source, view->posix_ticks_np);
 	else
 		source->newest_ticks = view->posix_ticks_np;
+	source->steps = was_back || source->is_back;
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
 	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
@@ -584,6 +589,7 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 		source->at_end = source->failed = source->filled = false;
 		source->events = source->lost = 0;
 		source->newest_ticks = source->backward = source->backward_most = 0;
+		source->is_back = false;
 		source->view = source->view_end = 0;
 	}
 }

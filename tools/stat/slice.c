@@ -402,8 +402,8 @@ void pxt_slices_put(struct pxt_stat *s)
 		uint64_t lost = event->extra.posix_lost_before_np;
 
 		if (pxt_stat_wants(s, event))
-			take(&slices, event, lost > 0);
-		else if (lost > 0)
+			take(&slices, event, lost > 0 || event->source->steps);
+		else if (lost > 0 || event->source->steps)
 			take_loss(&slices, event);
 		pxt_sum_add(&slices.lost, lost);
 	}

@@ -103,7 +103,9 @@ struct why {
 
 static void say_nothing(struct why *w)
 {
-	if (w->search.mode == PXT_LATE_WAITS) {
+	if (w->search.spans == 0 && w->search.unjudged > 0) {
+		pxt_out_text(&w->out, "No span whose length is known ended in this log.\n");
+	} else if (w->search.mode == PXT_LATE_WAITS) {
 		pxt_out_text(&w->out, "No wait for a lock like that in this log.\n");
 	} else if (w->search.mode == PXT_LATE_OFF_CPU) {
 		pxt_out_text(&w->out, "No time off the CPU like that in this log.\n");
@@ -157,6 +159,21 @@ static void tell(struct why *w, const struct pxt_reader *reader)
 		    (unsigned long long)beyond);
 }
 
+/* Times that the clock, or the program, did not say. */
+static void say_unjudged(const struct pxt_late_search *search)
+{
+	if (search->unjudged > 0)
+		pxt_complain(
+		    "%llu spans are not judged: the clock stepped back while they were open",
+		    (unsigned long long)search->unjudged);
+	if (search->impossible > 0)
+		pxt_complain(
+		    "%s cannot be %lld ns (negative, or longer than the log): %llu such times "
+		    "are left out",
+		    search->impossible_field, (long long)search->impossible_ns,
+		    (unsigned long long)search->impossible);
+}
+
 /* Names of --deadline and --period that nothing has. */
 static void review_demands(const struct why *w, struct pxt_reader *reader)
 {
@@ -188,6 +205,7 @@ static int explain_spans(struct why *w, struct pxt_reader *reader)
 			pxt_blames_read(&w->blames, reader, w->book, &w->search, list->count);
 		}
 		tell(w, reader);
+		say_unjudged(&w->search);
 	}
 	pxt_blames_free(&w->blames);
 	pxt_late_free(&w->search);

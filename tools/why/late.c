@@ -193,6 +193,10 @@ static void ended(struct pxt_late_search *search, const struct pxt_act *act)
 	late.ran_ns = act->span->ran_ns;
 	if (!wanted(search, act, act->span))
 		return;
+	if (!pxt_span_measured(search->state, act->actor, act->span)) {
+		search->unjudged++;
+		return;
+	}
 	search->spans++;
 	demand(search, &late, act->actor, act->outermost);
 	measure(search, &late);
@@ -231,7 +235,8 @@ static void missed(struct pxt_late_search *search, const struct pxt_act *act)
 		return;
 	struct pxt_open_span *mine = span ? span : &none;
 	mine->missed = true;
-	mine->has_late = pxt_number_of(act->event, act->role->fields[PXT_USE_TIME], &mine->late_ns);
+	mine->has_late = pxt_state_time(
+	    search->state, act->event, act->role->fields[PXT_USE_TIME], &mine->late_ns);
 	if (span && is_open)
 		return;
 	struct pxt_late late = late_of(actor, mine, end_ns);
@@ -512,6 +517,9 @@ bool pxt_late_search(
 	for (unsigned i = 0; i < search->waits.count; i++)
 		note_lock(&search->waits.list[i]);
 	search->beyond += state->beyond + search->rounds.beyond;
+	search->impossible = state->impossible;
+	search->impossible_ns = state->impossible_ns;
+	search->impossible_field = state->impossible_field;
 	pxt_waits_free(&search->waiting);
 	pxt_rounds_free(&search->rounds);
 	pxt_state_free(state);

@@ -130,6 +130,10 @@ struct pxt_late_search {
 	uint32_t chain_room;
 	char unmeasured[96]; /* a thread without a usual round; "": none */
 	uint64_t spans;
+	uint64_t unjudged;   /* that their log's clock did not measure */
+	uint64_t impossible; /* as in state.h */
+	const char *impossible_field;
+	int64_t impossible_ns;
 	uint64_t beyond; /* things that found no place in memory */
 	int64_t last_ns;
 	enum pxt_late_mode mode;

@@ -13,8 +13,7 @@ static int64_t release_of(struct pxt_state *state, const struct pxt_role *role,
 {
 	int64_t delay;
 
-	if (pxt_number_of(act->event, role->fields[PXT_USE_TIME], &delay) && delay >= 0 &&
-	    delay < act->ns)
+	if (pxt_state_time(state, act->event, role->fields[PXT_USE_TIME], &delay))
 		return act->ns - delay;
 	for (unsigned i = 0; i < PXT_RELEASES_MAX; i++) {
 		unsigned at = (state->release_next + PXT_RELEASES_MAX - 1 - i) % PXT_RELEASES_MAX;
@@ -58,7 +57,8 @@ void pxt_spans_begin(struct pxt_state *state, struct pxt_act *act)
 		.begin_ns = act->ns,
 		.release_ns = release_of(state, act->role, act, &key),
 		.cpu = act->cpu,
-		.epoch = state->epochs[act->actor->source] };
+		.epoch = state->epochs[act->actor->source],
+		.steps = state->steps[act->actor->source] };
 	span->has_ran = pxt_number_of(act->event, act->role->fields[PXT_USE_RAN], &span->ran_ns);
 	act->span = span;
 	act->outermost = act->actor->span_count == 1;
@@ -70,7 +70,8 @@ static bool ends(const struct pxt_state *state, const struct pxt_actor *actor,
 {
 	if (pxt_key_comparable(&span->key, key))
 		return span->key.value == key->value;
-	return span->epoch == state->epochs[actor->source];
+	return span->epoch - span->steps ==
+	       state->epochs[actor->source] - state->steps[actor->source];
 }
 
 /*

@@ -4,6 +4,7 @@
 
 #include "format/ids.h"
 #include "tools/output/say.h"
+#include "tools/read/lasting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_re
 	state->locks_at = pxt_must(calloc(LOCKS, sizeof(struct pxt_state_lock *)));
 	state->cpus = pxt_must(calloc(PXT_STATE_CPUS_MAX, sizeof *state->cpus));
 	state->epochs = pxt_must(calloc(reader->count, sizeof *state->epochs));
+	state->steps = pxt_must(calloc(reader->count, sizeof *state->steps));
 	state->hosts = pxt_must(calloc(reader->count, sizeof *state->hosts));
 	state->stopped = pxt_must(calloc(reader->count, sizeof *state->stopped));
 	for (unsigned i = 0; i < reader->count; i++)
@@ -67,6 +69,7 @@ void pxt_state_free(struct pxt_state *state)
 	free(state->locks_at);
 	free(state->cpus);
 	free(state->epochs);
+	free(state->steps);
 	free(state->hosts);
 	free(state->stopped);
 	free(state->renames);
@@ -96,8 +99,8 @@ bool pxt_state_gap(
 		gap = gap || state->stopped[source];
 		state->stopped[source] = false;
 	}
-	if (gap)
-		state->epochs[source]++;
+	state->epochs[source] += (uint64_t)gap + event->source->steps;
+	state->steps[source] += event->source->steps;
 	return gap;
 }
 
@@ -106,6 +109,22 @@ void pxt_state_end(struct pxt_state *state)
 	for (unsigned i = 0; i < state->reader->count; i++)
 		if (pxt_source_lost_rest(state->reader->sources[i]) > 0)
 			state->epochs[i]++;
+}
+
+bool pxt_state_time(struct pxt_state *state, const struct pxt_event *event,
+    const struct pxt_layout *field, int64_t *ns)
+{
+	int64_t lasted = pxt_lasting_ns(&event->source->info);
+
+	if (!pxt_number_of(event, field, ns))
+		return false;
+	if (*ns >= 0 && (lasted == 0 || *ns <= lasted))
+		return true;
+	if (state->impossible++ == 0) {
+		state->impossible_ns = *ns;
+		state->impossible_field = field->name;
+	}
+	return false;
 }
 
 /* The thread's own event: it is alive, here, and so far in its program. */

@@ -6,7 +6,7 @@
  * What is not known is not guessed.  A loss of events makes everything uncertain that the lost ones
  * could have changed: a thread until its next event, a lock until somebody takes or releases it, a
  * span unless its end names the same number as its begin.  The same holds where the trace was
- * stopped for a while.
+ * stopped for a while, and across a step back of the clock, where spans have no length either.
  *
  * Who runs on a CPU is exact where the log has scheduler events.  Where it has none it is concluded:
  * the thread with something to do (a span or a lock) whose event came last on that CPU and which does
@@ -52,6 +52,7 @@ struct pxt_open_span {
 	int64_t release_ns; /* begin_ns where no release is known */
 	int cpu;            /* -1: unknown */
 	uint64_t epoch;     /* of its log, at the begin */
+	uint64_t steps;     /* of its clock, at the begin */
 	bool has_ran; /* the thread's CPU time is known: at the begin; once it ended, within */
 	int64_t ran_ns;
 	bool selected; /* its begin was, on the command line, ... */
@@ -207,8 +208,13 @@ struct pxt_state {
 	uint32_t lock_count;
 	struct pxt_state_cpu *cpus;
 	uint64_t *epochs; /* of each source */
-	unsigned *hosts;  /* of each source */
-	bool *stopped;    /* of each source */
+	uint64_t *steps;  /* of each source's clock; they are among its epochs */
+	/* Times that events say and that cannot be, negative or longer than the log; the first of them. */
+	uint64_t impossible;
+	const char *impossible_field;
+	int64_t impossible_ns;
+	unsigned *hosts; /* of each source */
+	bool *stopped;   /* of each source */
 	uint32_t span_count;
 	bool has_switches;
 	struct pxt_actor *others; /* whoever the scheduler did not tell of; NULL: it told of all */
@@ -276,6 +282,16 @@ static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)
 {
 	return strcmp(actor->raw, "pxt-helper") == 0;
 }
+
+/* Whether its clock told the length of a span that ends now: it did not step back meanwhile. */
+static inline bool pxt_span_measured(
+    const struct pxt_state *state, const struct pxt_actor *actor, const struct pxt_open_span *span)
+{
+	return span->steps == state->steps[actor->source];
+}
+/* A time that the event says in @field; false: it has none, or one that cannot be. */
+bool pxt_state_time(struct pxt_state *state, const struct pxt_event *event,
+    const struct pxt_layout *field, int64_t *ns);
 
 /*
  * Once all was read, before anybody is told of threads: they are called as they were at @ns, and those of one

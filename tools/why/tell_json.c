@@ -366,6 +366,7 @@ void pxt_tell_json(const struct pxt_tell *tell)
 	put_text(out, "chosen_by", modes[tell->search->mode]);
 	put_number(out, "missed_deadlines", (int64_t)tell->search->misses.all);
 	put_number(out, "spans_read", (int64_t)tell->search->spans);
+	put_number(out, "unjudged_by_clock", (int64_t)tell->search->unjudged);
 	put_bool(out, "scheduler_events", tell->blames->state && tell->blames->state->has_switches);
 	put_name(out, "late");
 	pxt_out_char(out, '[');
