@@ -48,7 +48,7 @@ void board_reset(void)
 static void fault(void)
 {
 	board_text("fault\n");
-	board_exit(77);
+	board_exit(99);
 }
 
 static void first_line(void)

@@ -144,7 +144,7 @@ uint32_t *board_trap(uint32_t *stack, uint32_t cause)
 		lines();
 	} else {
 		board_text("fault\n");
-		board_exit(77);
+		board_exit(99);
 	}
 	level--;
 	if (level == 0 && switch_asked) {
@@ -221,8 +221,11 @@ void board_begin(void)
 		;
 }
 
+/* Of the C library, which has errno there: all tasks have the same one. */
+__attribute__((used)) static uint64_t thread_storage[8];
+
 __attribute__((naked, section(".vectors"), used)) void board_entry(void);
 void board_entry(void)
 {
-	__asm__ volatile("la sp, board_stack_end\n\tj board_begin");
+	__asm__ volatile("la sp, board_stack_end\n\tla tp, thread_storage\n\tj board_begin");
 }

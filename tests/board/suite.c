@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * suite.c - runs a table of tests (tests/suite.h) on a board: one after the other in the same process.  What fails
+ * is told on the line, and ends the program with 1.  Tests that want a process of their own are left out, and those
+ * that ask for a thread, a file or a process are ended there.
+ */
+#include "suite.h"
+#include "board_program.h"
+#include "core/stream/stream.h"
+
+#include <setjmp.h>
+
+static jmp_buf next_case;
+static bool failed, skipped;
+
+const char *pxt_suite_program = "board";
+int (*pxt_suite_role)(int argc, char **argv);
+
+static void number(int value)
+{
+	char text[12] = { 0 };
+	unsigned at = 11;
+
+	do
+		text[--at] = (char)('0' + value % 10);
+	while ((value /= 10) != 0);
+	board_text(text + at);
+}
+
+void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fatal)
+{
+	if (ok)
+		return;
+	failed = true;
+	board_text(file);
+	board_text(":");
+	number(line);
+	board_text(": not so: ");
+	board_text(text);
+	board_text("\n");
+	if (fatal)
+		longjmp(next_case, 1);
+}
+
+void pxt_equal(
+    long long got, long long want, bool fatal, int line, const char *text, const char *file)
+{
+	pxt_verdict(got == want, line, text, file, fatal);
+}
+
+void pxt_check(bool ok, int line, const char *file, const char *format, ...)
+{
+	pxt_verdict(ok, line, format, file, false);
+}
+
+void pxt_skip(const char *why)
+{
+	(void)why;
+	skipped = true;
+}
+
+bool pxt_emulated(void)
+{
+	return false;
+}
+
+bool pxt_in_full(void)
+{
+	return false;
+}
+
+/* What a test asks for in vain. */
+static long lacks(void)
+{
+	skipped = true;
+	longjmp(next_case, 1);
+}
+
+int pxt_in_child(int (*body)(void *), void *argument)
+{
+	(void)body;
+	(void)argument;
+	return (int)lacks();
+}
+
+#define LACKS(name)                                                                                \
+	long lacks_##name(void) __asm__(#name);                                                    \
+	long lacks_##name(void)                                                                    \
+	{                                                                                          \
+		return lacks();                                                                    \
+	}
+LACKS(_close)
+LACKS(_execve)
+LACKS(_exit)
+LACKS(_fork)
+LACKS(_fstat)
+LACKS(_getpid)
+LACKS(_isatty)
+LACKS(_kill)
+LACKS(_lseek)
+LACKS(_open)
+LACKS(_read)
+LACKS(_sbrk)
+LACKS(_stat)
+LACKS(_unlink)
+LACKS(_write)
+LACKS(clock_gettime)
+LACKS(close)
+LACKS(dup)
+LACKS(fork)
+LACKS(getpid)
+LACKS(nanosleep)
+LACKS(open)
+LACKS(pthread_create)
+LACKS(pthread_join)
+LACKS(pthread_kill)
+LACKS(sched_yield)
+LACKS(sysconf)
+LACKS(unlink)
+LACKS(write)
+
+/* What a test that ended early has left. */
+static void clean(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (atomic_load(&pxt_blocks[i]))
+			(void)posix_trace_shutdown(pxt_streams[i].trid);
+	}
+}
+
+int pxt_suite_main(
+    int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count)
+{
+	static unsigned run;
+	static size_t i; /* longjmp() leaves them alone */
+
+	(void)argc;
+	(void)argv;
+	for (i = 0; i < count && cases[i].run; i++) {
+		skipped = false;
+		if (cases[i].fresh)
+			continue;
+		if (setjmp(next_case) == 0)
+			cases[i].run();
+		clean();
+		run += !skipped;
+	}
+	board_text(title);
+	board_text(": ");
+	number((int)run);
+	board_text("\n");
+	return failed || !run;
+}
