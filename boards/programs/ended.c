@@ -29,7 +29,7 @@ static void short_run(void)
 	uint32_t own = number;
 
 	posix_trace_event(begins, &own, sizeof(own));
-	board_raise_after(1 + own % 300u);
+	board_raise_after(1 + own * 7u % 2000u);
 	for (;;)
 		posix_trace_event(stands, &own, sizeof(own));
 }
@@ -99,6 +99,21 @@ static void in_memory(void)
 	MUST(posix_trace_shutdown(trid) == 0);
 }
 
+/* Nobody reads, so all places are taken soon, and tasks without one are deleted inside. */
+static void without_places(void)
+{
+	uint32_t before;
+
+	for (unsigned turn = 0; turn < 5; turn++) {
+		make();
+		for (number = 1 + turn * 60u; number <= (turn + 1u) * 60u; number++)
+			one("short");
+		before = kernel_ms();
+		MUST(posix_trace_shutdown(trid) == 0);
+		MUST(kernel_ms() - before < 20u);
+	}
+}
+
 static void in_a_log(void)
 {
 	static char name[LOGGED][4];
@@ -122,6 +137,7 @@ static void in_a_log(void)
 static void main_run(void)
 {
 	in_memory();
+	without_places();
 	in_a_log();
 	board_exit(0);
 }
