@@ -23,7 +23,9 @@ enum {
 	MTX_WAIT,
 	MTX_LOCK,
 	MTX_UNLOCK,
-	NOTE
+	NOTE,
+	WAIT_BLOCK,
+	WAIT_UNBLOCK
 };
 
 /* An event of a story: its time in milliseconds, type, thread (1 to 3), number, what was lost before. */
@@ -56,6 +58,8 @@ static void write_story(const char *path, const struct told *events, size_t coun
 	pxt_logwrite_type(log, MTX_LOCK, "mtx_lock", "u32 lock");
 	pxt_logwrite_type(log, MTX_UNLOCK, "mtx_unlock", "u32 lock");
 	pxt_logwrite_type(log, NOTE, "note", "u32 n");
+	pxt_logwrite_type(log, WAIT_BLOCK, "wait_block", "u32 on");
+	pxt_logwrite_type(log, WAIT_UNBLOCK, "wait_unblock", "u32 on");
 	for (uint32_t i = 1; i <= 3; i++) {
 		struct posix_trace_logthread_np thread = { .posix_thread_np = 0x7000 + i,
 			.posix_pid_np = 4711,
@@ -238,6 +242,29 @@ PXT_TEST(no_duration_is_measured_across_a_loss)
 	/* And how much was read is known: 4 of 9. */
 	pxt_model_rates(story.model, &own);
 	CU_ASSERT(own.seen > 44 && own.seen < 45);
+	end();
+}
+
+/* ---- Rounds ---- */
+
+/* It waits 9 ms and works 1 ms, again and again; once it works 41 ms. */
+PXT_TEST(late_rounds_are_told_by_how_much_they_were_late)
+{
+	struct told events[40];
+
+	for (int64_t i = 0; i < 20; i++) {
+		int64_t ms = i * 10 + (i > 12 ? 40 : 0);
+
+		events[2 * i] = (struct told){ ms, WAIT_BLOCK, 1, 7, 0 };
+		events[2 * i + 1] = (struct told){ ms + 9, WAIT_UNBLOCK, 1, 7, 0 };
+	}
+	begin(events, 40);
+	go_on(300, true);
+	PXT_EQ(rows(PXT_NUMBERS_ROUNDS), 1);
+	CU_ASSERT_STRING_EQUAL(row(PXT_NUMBERS_ROUNDS, 0)->label, "t1");
+	CU_ASSERT(is(row(PXT_NUMBERS_ROUNDS, 0), PXT_NUMBERS_COUNT, 1));
+	CU_ASSERT(is(row(PXT_NUMBERS_ROUNDS, 0), PXT_NUMBERS_LATE, 40e6));
+	CU_ASSERT(is(row(PXT_NUMBERS_ROUNDS, 0), PXT_NUMBERS_LONGEST, 40e6));
 	end();
 }
 

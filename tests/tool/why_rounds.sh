@@ -112,9 +112,9 @@ a_sleep_longer_than_asked_for_is_late()
 		sleeps high 1 6 10
 		cat <<-END
 			61600 high call_enter 6 0 10
-			61610 - sched_switch 0 101 20 1 103 120
+			61610 - sched_switch 0 101 120 1 103 120
 			71600 - sched_wakeup 101
-			101600 - sched_switch 0 103 120 0 101 20
+			101600 - sched_switch 0 103 120 0 101 120
 			101610 high call_exit 6 0 0 40010
 		END
 		sleeps high 101.7 6 10
@@ -165,6 +165,58 @@ a_wait_that_timed_out_says_how_long_it_was_to_be()
 	}' | log run.ptl
 	run 0 why run.ptl
 	answer 'high was in pthread_cond_wait for 200 ms, until it timed out: nobody signalled it within 200 ms, where 9.00 ms is usual (1 of 12).'
+}
+
+# Another program ran when the timers of middle were due, three times; high waited once for what low has.
+late_timers_beside_other_programs_weigh_less_than_a_lock()
+{
+	{
+		late_round
+		echo "400 - task_rename 901 $(comm sh) $(comm stress) 1"
+		echo "450 - sched_switch 1 0 120 0 102 120"
+		sleeps middle 0.5 8 9
+		awk 'BEGIN { for (i = 0; i < 3; i++) {
+			at = 75000 + i * 51000
+			printf "%d middle call_enter 6 0 10\n", at
+			printf "%d - sched_switch 1 102 120 1 901 120\n", at + 10
+			printf "%d - sched_wakeup 102\n", at + 10000
+			printf "%d - sched_switch 1 901 120 0 102 120\n", at + 50000
+			printf "%d middle call_exit 6 0 0 50010\n", at + 50010
+		} }'
+		sleeps middle 230 8 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.4 ms for a round' out || fail "another answer: $(head -n 1 out)"
+}
+
+# middle was stopped while it waited for work; high suffers once from it.
+who_is_stopped_holds_up_who_asks_it()
+{
+	{
+		sleeps high 1 7 10
+		awk 'BEGIN {
+			print "500 - sched_switch 1 0 120 0 102 120"
+			for (i = 0; i < 12; i++) {
+				at = 1000 + i * 10000 + (i > 2 ? 90000 : 0)
+				printf "%d middle call_enter 9 5 1\n", at
+				printf "%d middle call_exit 9 5 1 9000\n", at + 9000 + (i == 2 ? 90000 : 0)
+			}
+		}'
+		cat <<-END
+			30000 low signal 3 19 102 0
+			30005 - sched_switch 1 102 120 4 0 120
+			71700 high call_enter 7 5 1
+			119900 - sched_wakeup 102
+			119910 - sched_switch 1 0 120 0 102 120
+			120040 middle call_enter 8 6 1
+			120050 middle sched_wakeup 101
+			120060 high call_exit 7 5 1 50000
+			120070 middle call_exit 8 6 1 30
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.4 ms for a round.*; middle was stopped by SIGSTOP' out || fail "another answer: $(head -n 1 out)"
 }
 
 # Nobody planned that the signal is lost; the sleep that middle takes now and then is its own.

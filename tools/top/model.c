@@ -5,6 +5,7 @@
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
 #include "tools/spans/pairs.h"
+#include "tools/top/lateness.h"
 #include "tools/why/waits.h"
 #include "tools/why/words.h"
 
@@ -68,6 +69,7 @@ struct pxt_model {
 	struct pxt_roles_book *book;
 	struct pxt_state *state; /* NULL: no events are read */
 	struct pxt_waits waits;
+	struct pxt_lateness lateness;
 	struct lock_use *locks; /* by the lock's row */
 	uint32_t lock_count;
 	uint32_t lock_room;
@@ -123,6 +125,7 @@ static void look(void *self, const struct pxt_act *act)
 	struct pxt_model *model = self;
 
 	pxt_waits_look(&model->waits, act);
+	pxt_rounds_look(&model->lateness.rounds, act);
 }
 
 /* ---- Pairs ---- */
@@ -173,6 +176,7 @@ void pxt_model_open(struct pxt_model *model, const struct pxt_reader *reader)
 	model->waits = (struct pxt_waits){
 		.state = model->state, .self = model, .begun = wait_begun, .ended = wait_ended
 	};
+	pxt_lateness_open(&model->lateness, model->state);
 	model->pairs = pxt_pairs_new(&model->pair_options);
 	model->pairs->on_span = take_span;
 	model->pairs->context = model;
@@ -188,6 +192,7 @@ void pxt_model_free(struct pxt_model *model)
 	if (model->state) {
 		pxt_pairs_free(model->pairs);
 		pxt_waits_free(&model->waits);
+		pxt_lateness_free(&model->lateness);
 		pxt_state_free(model->state);
 		pxt_roles_free(model->book);
 	}
@@ -208,6 +213,7 @@ static void begin_slot(struct pxt_model *model, unsigned slot, int64_t ns)
 			pxt_series_free(&model->spans[i]->slots[slot]);
 	for (uint32_t i = 0; i < model->lock_count; i++)
 		memset(&model->locks[i].slots[slot], 0, sizeof model->locks[i].slots[slot]);
+	pxt_lateness_forget(&model->lateness, slot);
 	model->slots[slot] = model->latest;
 	model->slots[slot].begun_ns = ns;
 	model->slot = slot;
@@ -289,6 +295,7 @@ void pxt_model_take(struct pxt_model *model, const struct pxt_event *event, bool
 	pxt_pairs_take(model->pairs, event);
 	(void)pxt_state_gap(model->state, event, 0, &lost);
 	pxt_state_take(model->state, event, 0);
+	pxt_lateness_take(&model->lateness, event, model->slot, counts);
 }
 
 /* ---- Numbers ---- */
@@ -438,6 +445,7 @@ void pxt_model_rows(struct pxt_model *model, uint32_t stream, struct pxt_numbers
 	for (uint32_t i = 0; i < PXT_PAIRS_MAX; i++)
 		if (model->spans[i])
 			add_pair(model, i, stream, numbers);
+	pxt_lateness_rows(&model->lateness, stream, numbers);
 	find_waiting(model);
 	for (uint32_t i = 0; i < model->lock_count; i++)
 		add_lock(model, &model->locks[i], stream, numbers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * model.h - what happened in one stream in the last seconds: events by thread, durations of pairs, waits
- * for locks.  Knows neither where events come from nor where numbers go to.
+ * for locks, late rounds.  Knows neither where events come from nor where numbers go to.
  *
  * Time is cut in slots; the numbers are those of the present slot and of the ones before it, of
  * PXT_MODEL_SLOTS in all.  A slot that becomes too old is forgotten at once.  Time is told from outside,
@@ -15,7 +15,7 @@
 #include "tools/read/source.h"
 #include "tools/top/numbers.h"
 
-#define PXT_MODEL_SLOTS 5u
+#define PXT_MODEL_SLOTS 5u /* as many as lateness.h has */
 
 struct pxt_model;
 

@@ -16,6 +16,7 @@ static const char *const words[PXT_NUMBERS_COLUMNS] = {
 	[PXT_NUMBERS_P50] = "p50",
 	[PXT_NUMBERS_P99] = "p99",
 	[PXT_NUMBERS_MAX] = "max",
+	[PXT_NUMBERS_LATE] = "late",
 	[PXT_NUMBERS_WAITED] = "waited",
 	[PXT_NUMBERS_LONGEST] = "longest",
 	[PXT_NUMBERS_WAITS] = "waits",
@@ -37,6 +38,9 @@ static const struct {
 	[PXT_NUMBERS_PAIRS] = { PXT_NUMBERS_P99, BIT(PXT_NUMBERS_NAME) | BIT(PXT_NUMBERS_COUNT) |
 	                                             BIT(PXT_NUMBERS_P50) | BIT(PXT_NUMBERS_P99) |
 	                                             BIT(PXT_NUMBERS_MAX) },
+	[PXT_NUMBERS_ROUNDS] = { PXT_NUMBERS_LATE, BIT(PXT_NUMBERS_NAME) | BIT(PXT_NUMBERS_LATE) |
+	                                               BIT(PXT_NUMBERS_LONGEST) |
+	                                               BIT(PXT_NUMBERS_COUNT) },
 	[PXT_NUMBERS_LOCKS] = { PXT_NUMBERS_WAITED,
 	    BIT(PXT_NUMBERS_NAME) | BIT(PXT_NUMBERS_WAITED) | BIT(PXT_NUMBERS_LONGEST) |
 	        BIT(PXT_NUMBERS_WAITS) | BIT(PXT_NUMBERS_WAITING) },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * numbers.h - what `pxtrace top` shows at one moment: four tables of numbers, which know neither logs
+ * numbers.h - what `pxtrace top` shows at one moment: five tables of numbers, which know neither logs
  * nor the screen, so that they can stand still while all goes on.
  *
  * Bounded: PXT_NUMBERS_ROWS rows of a table.  Where there are more, those stay that are first in the
@@ -20,6 +20,7 @@ enum pxt_numbers_table {
 	PXT_NUMBERS_STREAMS,
 	PXT_NUMBERS_THREADS,
 	PXT_NUMBERS_PAIRS,
+	PXT_NUMBERS_ROUNDS, /* late ones, by thread */
 	PXT_NUMBERS_LOCKS,
 	PXT_NUMBERS_TABLES
 };
@@ -35,6 +36,7 @@ enum pxt_numbers_column {
 	PXT_NUMBERS_P50, /* nanoseconds, as all that follow but the last two */
 	PXT_NUMBERS_P99,
 	PXT_NUMBERS_MAX,
+	PXT_NUMBERS_LATE,
 	PXT_NUMBERS_WAITED,
 	PXT_NUMBERS_LONGEST,
 	PXT_NUMBERS_WAITS,

@@ -92,12 +92,18 @@ static bool is_better(const struct pxt_home *a, const struct pxt_home *b)
 
 /* ---- Excess ---- */
 
-/* What was planned is no excess, except where somebody else had the lock that it tried in vain. */
+/*
+ * What was planned is no excess, except where somebody else had the lock that it tried in vain.  What came from
+ * outside of the program says little of it: many timers that fire late on a busy machine are less than a few
+ * waits for one lock.
+ */
 static int64_t less_planned(const struct pxt_round *round, int64_t ns)
 {
 	if (!round->tried)
 		ns -= round->planned_ns * 7 / 10;
-	return ns > 0 ? ns : 0;
+	if (ns <= 0)
+		return 0;
+	return ns - (round->outside_ns < ns ? round->outside_ns : ns) * 7 / 10;
 }
 
 /* The excess over @usual_ns of all whose rank is above @limit, in a list and beyond it. */

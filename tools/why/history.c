@@ -8,8 +8,7 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define WAKE_LATER    INT64_C(200000) /* a call that wakes may tell of itself behind its waking */
-#define LINUX_STOPPED 4               /* prev_state of sched_switch */
+#define WAKE_LATER INT64_C(200000) /* a call that wakes may tell of itself behind its waking */
 
 /* What a thread does at the moment. */
 struct pxt_history_thread {
@@ -322,18 +321,6 @@ static void turn(struct pxt_history *history, const struct pxt_actor *actor,
 		.prio = actor->prio };
 }
 
-/* Linux' state of who leaves the CPU; 0: the event does not say. */
-static int64_t state_of(const struct pxt_act *act)
-{
-	const struct pxt_layout *field = act->role->fields[PXT_USE_STATE];
-	int64_t bits;
-
-	return field && field->kind != POSIX_TRACE_FIELD_TEXT_NP &&
-	               pxt_number_of(act->event, field, &bits)
-	           ? bits
-	           : 0;
-}
-
 /* Several of them may run at once: what they do is kept by CPU. */
 static void switch_others(struct pxt_history *history, const struct pxt_act *act)
 {
@@ -356,11 +343,11 @@ static void switched(struct pxt_history *history, const struct pxt_act *act)
 		return;
 	switch_others(history, act);
 	if (act->former) {
-		int64_t state = state_of(act);
+		int64_t state = pxt_act_left_state(act);
 
 		turn(history, act->former,
 		    act->former->running == PXT_RUN_READY ? PXT_STRETCH_READY
-		    : state == LINUX_STOPPED              ? PXT_STRETCH_STOPPED
+		    : state == PXT_LINUX_STOPPED          ? PXT_STRETCH_STOPPED
 		                                          : PXT_STRETCH_SLEPT,
 		    act);
 		thread_of(history, act->former)->run.object = (uint64_t)state;

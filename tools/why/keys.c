@@ -74,3 +74,14 @@ bool pxt_number_of(const struct pxt_event *event, const struct pxt_layout *field
 	*number = (int64_t)value;
 	return true;
 }
+
+int64_t pxt_act_left_state(const struct pxt_act *act)
+{
+	const struct pxt_layout *field = act->role->fields[PXT_USE_STATE];
+	int64_t bits;
+
+	return field && field->kind != POSIX_TRACE_FIELD_TEXT_NP &&
+	               pxt_number_of(act->event, field, &bits)
+	           ? bits
+	           : 0;
+}

@@ -311,6 +311,7 @@ static void look(void *self, const struct pxt_act *act)
 	struct pxt_late_search *search = self;
 
 	pxt_waits_look(&search->waiting, act);
+	pxt_rounds_look(&search->rounds, act);
 	if (act->deed == PXT_JOB_START && act->span) {
 		act->span->selected = act->event->type->selected;
 		act->span->fulfils = fulfils(self, act);

@@ -26,7 +26,12 @@ struct pxt_round_thread {
 	int64_t round_ns; /* how long the round before it was */
 	uint64_t epoch;
 	int64_t planned_ns; /* in all waits that took as long as they said */
-	uint64_t tries;     /* locks that it asked for and did not get */
+	int64_t ready_ns;   /* since when it could run and does not; 0: it runs, or sleeps */
+	int64_t stopped_ns; /* since when a signal has stopped it; 0: none has */
+	int64_t
+	    outside_ns; /* in all, while other programs had its CPU, or it was stopped in a wait */
+	int64_t begun_ns; /* the same, when its wait began */
+	uint64_t tries;   /* locks that it asked for and did not get */
 };
 
 /* ---- Homes ---- */
@@ -76,6 +81,49 @@ void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round
 		(*list)->count++;
 	memmove(all + at + 1, all + at, ((*list)->count - 1 - at) * sizeof *all);
 	all[at] = *round;
+}
+
+/* ---- What the scheduler tells ---- */
+
+/* Whoever leaves the CPU to @actor had it for the last time that this one could run. */
+static void run_again(struct pxt_rounds *rounds, const struct pxt_act *act)
+{
+	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
+
+	if (thread->ready_ns != 0 && act->former && !act->former->own && act->former->tid != 0)
+		thread->outside_ns += act->ns - thread->ready_ns;
+	thread->ready_ns = 0;
+}
+
+static void leave(struct pxt_rounds *rounds, const struct pxt_act *act)
+{
+	struct pxt_round_thread *thread = thread_of(rounds, act->former);
+
+	if (act->former->running == PXT_RUN_READY)
+		thread->ready_ns = act->ns;
+	else if (thread->waits && pxt_act_is_stop(act))
+		thread->stopped_ns = act->ns;
+}
+
+static void wake(struct pxt_rounds *rounds, const struct pxt_act *act)
+{
+	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
+
+	if (thread->stopped_ns != 0)
+		thread->outside_ns += act->ns - thread->stopped_ns;
+	thread->stopped_ns = 0;
+	if (thread->ready_ns == 0 && act->actor->running == PXT_RUN_READY)
+		thread->ready_ns = act->ns;
+}
+
+void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
+{
+	if (act->deed == PXT_SWITCH && act->former)
+		leave(rounds, act);
+	if (act->deed == PXT_SWITCH && act->actor)
+		run_again(rounds, act);
+	if (act->deed == PXT_WAKE && act->actor)
+		wake(rounds, act);
 }
 
 /* ---- Waits ---- */
@@ -132,7 +180,10 @@ static void take_late(struct pxt_home *home, const struct pxt_round *round)
 {
 	if (home->is_behind && home->head.end_ns != 0) {
 		home->head.followers++;
-		home->late_rounds.followed_ns += round->rank_ns;
+		/* What the first one owes to the outside, they owe as well. */
+		home->late_rounds.followed_ns += home->head.outside_ns * 2 > home->head.rank_ns
+		                                     ? round->rank_ns * 3 / 10
+		                                     : round->rank_ns;
 		return;
 	}
 	if (home->head.end_ns != 0)
@@ -152,6 +203,8 @@ static void measure_round(
 			round.begin_ns = home->date_ns;
 	} else if (date_ns != 0) {
 		home->measure = PXT_MEASURE_DATE;
+		/* The date knows of the wait before as well. */
+		round.outside_ns += home->outside_ns - home->behind_ns;
 		round.limit_ns = date_ns > round.begin_ns ? date_ns - round.begin_ns : 0;
 	} else {
 		return;
@@ -227,6 +280,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->call = key.call;
 	thread->since_ns = event->ns;
 	thread->round_ns = 0;
+	thread->begun_ns = thread->outside_ns;
 	thread->epoch = epoch;
 	thread->home = is_home(key.call) ? home_of(rounds, &key) : NULL;
 	struct pxt_home *home = thread->home;
@@ -236,6 +290,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 		.end_ns = event->ns,
 		.rank_ns = event->ns - home->last_ns,
 		.planned_ns = thread->planned_ns - home->planned_ns,
+		.outside_ns = thread->outside_ns - home->outside_ns,
 		.tried = thread->tries != home->tries };
 
 	thread->round_ns = round.rank_ns;
@@ -275,6 +330,7 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 		thread->planned_ns += length;
 		wait.planned_ns = length;
 	}
+	wait.outside_ns = thread->outside_ns - thread->begun_ns;
 	if (!home)
 		return;
 	if (home->waits.count == 0)
@@ -290,6 +346,8 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	home->last_ns = ns;
 	home->epoch = thread->epoch;
 	home->planned_ns = thread->planned_ns;
+	home->outside_ns = thread->outside_ns;
+	home->behind_ns = thread->begun_ns;
 	home->tries = thread->tries;
 	if (rounds->ended)
 		rounds->ended(rounds->self, home, &wait, true);

@@ -11,6 +11,9 @@
  * A home wait can be late as well: a sleep that takes longer than was asked for, or a wait that
  * usually ends at once and once did not.
  *
+ * Time in which another program had the CPU, and time in which a thread that waits at home was stopped,
+ * counts less: it delays all alike, or nobody.
+ *
  * Threads that wait fewer than PXT_ROUNDS_LEAST times at the same place have no usual round: they do
  * not compete.
  *
@@ -68,6 +71,8 @@ struct pxt_round {
 	int64_t rank_ns;    /* how long it was, or how much beyond a limit */
 	int64_t limit_ns;   /* how long it was to be; 0: what is usual */
 	int64_t planned_ns; /* of it, in waits that took as long as the thread had said */
+	int64_t
+	    outside_ns; /* of it, by what is not the program's: another one ran, a signal had stopped it */
 	uint64_t followers; /* rounds that were late because this one was */
 	bool tried;         /* the thread tried to get a lock meanwhile, in vain */
 };
@@ -109,7 +114,9 @@ struct pxt_home {
 	int64_t last_ns; /* when the latest wait ended */
 	uint64_t epoch;  /* of its log, then */
 	int64_t planned_ns;
-	uint64_t tries; /* of the thread, then */
+	int64_t outside_ns; /* of the thread, then, ... */
+	int64_t behind_ns;  /* ... and when the latest wait began */
+	uint64_t tries;     /* of the thread, then */
 };
 
 /* What a thread is late by. */
@@ -149,6 +156,8 @@ struct pxt_rounds {
 	uint64_t beyond; /* waits at places that found no place */
 };
 
+/* After the state has changed: what the scheduler tells. */
+void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);
 /* Keeps @round in a list if its rank is one of the highest. */

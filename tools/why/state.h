@@ -320,6 +320,14 @@ struct pxt_open_span *pxt_actor_span(const struct pxt_state *state, struct pxt_a
 struct pxt_key pxt_key_of(const struct pxt_event *event, const struct pxt_role *role);
 /* The @index-th field as a number; 0: there is none. */
 uint64_t pxt_key_number(const struct pxt_event *event, unsigned index);
+#define PXT_LINUX_STOPPED 4 /* a state of who leaves a CPU */
+/* Of a SWITCH: the state of who leaves, in Linux' numbers; 0: the event does not say. */
+int64_t pxt_act_left_state(const struct pxt_act *act);
+/* Whether a signal stopped it. */
+static inline bool pxt_act_is_stop(const struct pxt_act *act)
+{
+	return pxt_act_left_state(act) == PXT_LINUX_STOPPED;
+}
 /* Whether two numbers count the same thing: fields of one name, or named by a roles file. */
 bool pxt_key_comparable(const struct pxt_key *a, const struct pxt_key *b);
 /* A number in nanoseconds; false where there is none. */
