@@ -11,14 +11,17 @@ Form: no line has more than 100 columns, but in tables, in what a program
 prints (blocks of ```console), and for the target of a link.  A paper's
 sentences have 20 words on average at most, and none has more than 40.  A heading, a table and a
 block of code are no sentences; an item of a list ends one; what stands in backquotes is one word.
-What a paper names in backquotes is in the tree: each word of it, and each path.  README.md has at
-most 120 lines.
+What a paper names in backquotes is in the tree: each word of it, and each path.  Under a heading that
+names folders or files, it is in these folders, in include/, format/ or port/, or in a folder that the
+section names by a path.  README.md has at most 120 lines.  Manual pages have the same columns, but in
+tables.
 EXCEPTIONS has the papers that do not keep this yet, with figures that may only shrink.
 
 Figures that come from a table of bench/: who changes the table finds them here.  A figure is marked by a comment right behind it (asterisks may stand between), which is not seen where
 the paper is read:   1,145<!-- size: -Os minimal online and userevents text -->
 The word in front of the colon is the table's kind; what follows is for its script to look up.
 """
+import functools
 import glob
 import os
 import re
@@ -95,7 +98,7 @@ LINES = {"README.md": 120}
 EXCEPTIONS = {}
 # Commands, names and settings of other programs, and words of examples, which the tree need not have.
 FOREIGN = set("""
-UID pipefail
+UID pipefail main unshare clone membarrier pidfd_open
 cmpxchg dsb ish isb fetch_add _Fork fsync msync writev
 """.split())
 OWN = ("papers.py",)
@@ -169,10 +172,15 @@ def names_in(text):
         yield from (re.sub(r"\s+", " ", name) for name in re.findall(r"`([^`]+)`", paragraph))
 
 
-def vocabulary():
-    """All words and all paths of the tree without its papers."""
+@functools.lru_cache(maxsize=None)
+def words_below(folder):
+    return vocabulary(os.path.join(ROOT, folder))[0]
+
+
+def vocabulary(top=ROOT):
+    """All words and all paths of the tree, or of a folder, without its papers."""
     words, paths = set(FOREIGN), set()
-    for folder, folders, names in os.walk(ROOT):
+    for folder, folders, names in os.walk(top):
         folders[:] = [f for f in folders if not f.startswith((".git", "build", "__pycache__"))
                       and not os.path.exists(os.path.join(folder, f, "CMakeCache.txt"))]
         for name in names + folders:
@@ -192,6 +200,37 @@ def vocabulary():
                 continue
     words.update("CONFIG_" + word for word in list(words) if word.startswith("PTRACE_"))
     return words, paths
+
+
+def sections(text):
+    """(heading, text) of each section whose heading names folders or files."""
+    for part in re.split(r"^#+ ", text, flags=re.M)[1:]:
+        heading, _, body = part.partition("\n")
+        if "/" in " ".join(re.findall(r"\(([^)]*)\)", LINK.sub("]", heading))):
+            yield heading, body
+
+
+def folders_of(text):
+    """Folders of the tree in a text; those of tools/ also without that."""
+    for path in re.findall(r"[\w.-]+/[\w./*-]*", text):
+        for name in (path, "tools/" + path):
+            folder = name if os.path.isdir(os.path.join(ROOT, name)) else os.path.dirname(name)
+            if folder and os.path.isdir(os.path.join(ROOT, folder)):
+                yield folder.rstrip("/")
+
+
+def astray(text, known):
+    """(heading, name) of what is in the tree, but not in the folders that its section is about."""
+    for heading, body in sections(text):
+        names = list(names_in(body))
+        folders = {"include", "format", "port", *folders_of(heading), *folders_of(" ".join(names))}
+        words = set(FOREIGN).union(*(known(folder) for folder in folders))
+        for name in names:
+            # Options, commands and symbols of Kconfig are of no folder.
+            rest = "" if re.match(r"-|pxtrace |(CONFIG_)?PTRACE_", name) or "--" in name else \
+                re.sub(r"[\w.*-]+(?:/[\w.*-]+)+", "", name)
+            if any(re.search(r"[A-Za-z]{3}", word) and word not in words for word in re.findall(r"\w+", rest)):
+                yield heading, name
 
 
 def as_pattern(path):
@@ -232,12 +271,20 @@ def examine(name, words, paths):
     words = words | words_of_code(text)
     missing = sorted({found for found in names_in(text) if not is_there(found, words, paths)})
     findings += [f"{name}: `{found}` is not in the tree" for found in missing]
+    elsewhere = sorted(set(astray(text, words_below)))
+    missing += elsewhere
+    findings += [f"{name}: {heading}: `{found}` is in none of its folders" for heading, found in elsewhere]
     return (len(long), average, len(too_long), len(missing)), findings
 
 
 def check_form():
     words, paths = vocabulary()
     findings = []
+    for page in sorted(glob.glob(os.path.join(ROOT, "docs/man/*.scd"))):
+        with open(page, encoding="utf-8") as lines:
+            findings += [f"{os.path.relpath(page, ROOT)}:{number}: {len(line) - 1} columns"
+                         for number, line in enumerate(lines, 1)
+                         if len(line) > COLUMNS + 1 and line[0] not in "[|:]"]
     for name in all_papers():
         figures, found = examine(name, words, paths)
         allowed = EXCEPTIONS.get(name)
