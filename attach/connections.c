@@ -81,9 +81,9 @@ bool pxt_connections_accept(struct pxt_ctlsock *ctlsock)
 	return false;
 }
 
-/* ---- Saying ---- */
+/* ---- Replies ---- */
 
-/* EAGAIN: it does not take what it was told before; EPIPE. */
+/* EAGAIN: the peer has not read earlier messages; EPIPE. */
 static int send_reply(struct pxt_ctlsock *ctlsock, unsigned i, uint32_t what, int error)
 {
 	struct pxt_ctlsock_out *out = &ctlsock->out;

@@ -285,7 +285,7 @@ static uint64_t number(const unsigned char *bytes, unsigned count)
 	return value;
 }
 
-/* The front, whose payload is there, as this process' record.  False: no thread makes such. */
+/* The front, whose payload is there, as this process' record.  False: no trace point makes such a one. */
 static bool translate(const struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     const struct pxt_intake_lane *lane, struct pxt_ring_event *event)
 {
@@ -367,8 +367,9 @@ static bool is_told_again(const struct pxt_ring_event *event)
 }
 
 /*
- * A guest has gone, and all was taken.  Its own lane still has what it said of itself, if that did not run
- * over.  Stamps rise in the stream, so it is told as of the last pull's end.
+ * A guest has gone, and all its records were taken.  Its last lane still has its images and names,
+ * unless they were overwritten.  Stamps rise in the stream, so they are recorded as of the last pull's
+ * end.
  */
 static void tell_again(struct pxt_stream *stream, struct pxt_producer_memory *producer)
 {

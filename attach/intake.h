@@ -62,7 +62,7 @@ struct pxt_producer_memory {
 	uint32_t mask;      /* slots of a lane less 1 */
 	uint32_t last_mask; /* ... of the last lane */
 	uint32_t max_data;
-	uint64_t run_from;     /* older records are nobody's */
+	uint64_t run_from;     /* older records are dropped */
 	uint64_t patient_from; /* before, what it does not finish is passed over */
 	uint64_t gone_at;      /* ticks; 0: it is there */
 
@@ -72,9 +72,8 @@ struct pxt_producer_memory {
 	_Atomic bool refused;    /* the owner could not define all: the next look tries again */
 	uint64_t asked_at;       /* pull: since when; 0: not */
 	uint32_t asked_learnt;
-	bool liar; /* had records of a type that it never named */
-	bool
-	    again; /* a guest that has gone: what it said of images and names is told once more, ... */
+	bool liar;  /* had records of a type that it never named */
+	bool again; /* a guest that has gone: its images and names are recorded once more, ... */
 	uint64_t bound; /* ... at this moment: until here all was taken in the last pull */
 
 	/* learn's own. */

@@ -25,7 +25,7 @@ uint32_t pxt_intake_put_room(struct pxt_block *block)
 	uint64_t pos;
 	uint64_t seq;
 
-	/* What finds no room is refused, as it is to the threads of this process. */
+	/* A record without room is refused, as for the threads of this process. */
 	if (block->full_policy != POSIX_TRACE_LOOP && block->full_policy != POSIX_TRACE_FLUSH)
 		return size;
 	/* It waits for its flush, and would refuse what it could take after that. */
@@ -54,7 +54,7 @@ bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_even
 		return false;
 	}
 	pxt_ring_store(&place, event);
-	/* Whoever pulls: readers sleep until somebody records, and that was not their own process. */
+	/* Also when a reader pulls: other readers sleep until a record wakes them. */
 	pxt_block_wake_at(block, place.used);
 	return true;
 }

@@ -23,7 +23,7 @@
 
 #include <stdatomic.h>
 
-/* Beside producers: those who ask, and those who follow. */
+/* Connections beside producers: clients, of which some follow. */
 #define PXT_CTLSOCK_SPARE     8u
 #define PXT_CTLSOCK_FOLLOWERS 4u
 #define PXT_CTLSOCK_PLACES    (CONFIG_PTRACE_ATTACH_MAX + PXT_CTLSOCK_SPARE)
@@ -44,8 +44,8 @@ struct pxt_connection {
 	int32_t pid;
 	uint64_t received; /* ctlsock.turn when it spoke last */
 	uint32_t producer; /* PRODUCER, GONE: of ctlsock.present */
-	bool runs;         /* PRODUCER: what it was told */
-	bool guest;        /* PRODUCER: its descriptor tells of its end alone */
+	bool runs;         /* PRODUCER: the last message was START */
+	bool guest;        /* PRODUCER: its descriptor shows its end only */
 	struct pxt_follow *follow;
 };
 
@@ -115,7 +115,7 @@ struct pxt_ctlsock_files {
  */
 enum pxt_helper {
 	PXT_HELPER_RUNS,
-	PXT_HELPER_DONE, /* connections are closed: whoever joins it gives back the rest */
+	PXT_HELPER_DONE, /* connections are closed: the thread that joins it frees the rest */
 	PXT_HELPER_LEFT, /* nobody waits any more */
 };
 

@@ -414,8 +414,8 @@ static int hand_over(
 }
 
 /*
- * A program that did not ask for it keeps no thread and no descriptor of ours.  So it hears neither START nor
- * STOP: it records from now on, and the owner takes what belongs into its stream.
+ * A guest keeps no thread and no descriptor of ours.  So it gets neither START nor STOP: it records
+ * from now on, and the owner takes the events of the time in which its stream runs.
  */
 static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *trid)
 {

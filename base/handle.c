@@ -2,9 +2,9 @@
 /*
  * handle.c - trace identifiers without a lock.
  *
- * A fork may happen at any moment, so nothing here may be found half done in the child: each
- * change is one compare-exchange of one cell's state word, and everything else in the cell is
- * written while the state says that no thread may look.
+ * A fork may happen at any moment, so nothing here may be found half done in the child: each change is
+ * one compare-exchange of one cell's state word, and everything else in the cell is written while the
+ * state keeps readers away.
  *
  *   state   FREE -> CLAIMED (add, by exchange) -> LIVE (release) -> FREE (remove, by exchange)
  *
@@ -90,7 +90,7 @@ PXT_INLINE struct cell *cell_of(trace_id_t trid)
 	return NULL;
 }
 
-/* Another library's pointer may still be in a free cell; no thread reads it before LIVE. */
+/* Another library's pointer may still be in a free cell; it is not read before LIVE. */
 static bool claim(struct cell *cell, uint32_t *state)
 {
 	uint32_t old = atomic_load_explicit(&cell->state, memory_order_relaxed);

@@ -57,8 +57,8 @@ struct posix_trace_eventview_np;
 
 /*
  * What an identifier can do; NULL = EINVAL for this kind.  Between the look-up and the object's own
- * lock another thread may end what @trid named, and the object may be given to something new: so
- * each is told @trid, and says EINVAL where the object has another one by then.
+ * lock another thread may end the stream of @trid, and the object may be reused: so each operation gets
+ * @trid, and returns EINVAL if the object has another one by then.
  */
 struct pxt_ops {
 	int (*getnext)(void *object, const struct pxt_getnext *request);

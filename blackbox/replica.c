@@ -74,7 +74,7 @@ static void copy_thread(struct pxt_thread_table *to, struct pxt_thread_table *fr
 	raise_count(to, index);
 }
 
-/* Where no thread looked, there is none yet. */
+/* Without a flush or registration there is none yet. */
 static void copy_name(struct pxt_directory *replica, struct pxt_thread *from, uint32_t index)
 {
 	char name[PXT_THREAD_NAME];

@@ -96,7 +96,7 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	change(stream, set, how);
 	/* After return the new filter governs all threads, and the old set may be overwritten. */
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
-	/* An automatic STOP that is all there is, and is filtered now: no thread reads it empty any more. */
+	/* If the only unread item is an automatic STOP that is now filtered, no read restarts the stream. */
 	if (!stream->block->with_log)
 		pxt_consumer_settle(stream);
 	pxt_stream_control_end(stream);

@@ -16,6 +16,6 @@
  * such (tools/run/recorder.c).
  */
 #define PXT_ATTR_GUEST    32u
-#define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* what a log tells of them */
+#define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* those in a log */
 
 #endif

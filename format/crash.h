@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crash.h - the signal that ended a process, as a log tells of it. */
+/* crash.h - the signal that ended a process, as a log has it. */
 #ifndef PXT_CRASH_H
 #define PXT_CRASH_H
 

@@ -350,7 +350,7 @@ const char *pxt_logfmt_get_trailer(
 #define PXT_LOG_CLEAR_BYTES   16u
 #define PXT_LOG_HEAD_BYTES    304u
 #define PXT_LOG_TRAILER_BYTES 304u
-/* A trailer that tells of a signal has as many. */
+/* The bytes of a trailer with a signal. */
 #define PXT_LOG_CRASH_BYTES   336u
 
 #endif

@@ -117,7 +117,7 @@ const char *pxt_logfmt_get_clock(
 	return NULL;
 }
 
-/* Of minor version 1; a trailer that is shorter tells of no signal. */
+/* Of minor version 1; a shorter trailer has no signal. */
 static void get_crash(const unsigned char *entry, bool swapped, struct pxt_crash *crash)
 {
 	memset(crash, 0, sizeof(*crash));

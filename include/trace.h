@@ -839,12 +839,12 @@ int posix_trace_attr_getinherited(
  * What forked processes share, they share for good:
  *
  *   names    A process records a type that another one defined after the fork once it has opened
- *            that name itself: an identifier that it was told otherwise has no effect before.  In
- *            a child, posix_trace_wanted_np() says yes to every type, also while the stream is
- *            stopped or filters it.  While a process is stopped (SIGSTOP, a debugger) in the
- *            middle of a definition, those of the others fail with EAGAIN, after 1 ms; so they do
- *            after the hold-back time where it cannot be seen that it is stopped (in another pid
- *            namespace, frozen).  Whoever goes on, or is killed, lets the others go on, too.
+ *            that name itself: an identifier that it was told otherwise has no effect before.  In a
+ *            child, posix_trace_wanted_np() says yes to every type, also while the stream is stopped or
+ *            filters it.  While a process is stopped (SIGSTOP, a debugger) in the middle of a
+ *            definition, those of the others fail with EAGAIN, after 1 ms; so they do after the
+ *            hold-back time where it cannot be seen that it is stopped (in another pid namespace,
+ *            frozen).  When it goes on, or is killed, the others go on, too.
  *   threads  Each thread of each process that traces takes one of CONFIG_PTRACE_MAX_THREADS
  *            entries of one table, and none is used again: a server that forks for each request
  *            comes to their end.  Threads beyond trace all the same; each of their records is 12

@@ -22,13 +22,13 @@ extern "C" {
 /* ---- Looking at events before they are recorded (unit Event Filter) ---- */
 
 /*
- * After the filter of their types (posix_trace_set_filter()), a stream can judge its user events one
- * by one.  Levels in order of cost, and what one does not let through the next one does not see:
+ * After the filter of their types (posix_trace_set_filter()), a stream can judge its user events one by
+ * one.  Levels in order of cost; an event that one keeps out does not reach the next one:
  *
  *	process -> thread -> handler
  *
- * What is not let through is not recorded, not counted by posix_trace_counts_np(), and not told; see
- * posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them takes the
+ * An event that is kept out is not recorded, counted by posix_trace_counts_np() or reported as lost;
+ * see posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them takes the
  * way of streams with ordered stamps.  All of them are this process' own: children that are forked
  * later, and go on with the stream, keep what was in force at the fork.
  *
@@ -140,11 +140,11 @@ int posix_trace_getlevels_np(trace_id_t _trid, struct posix_trace_levels_np *_le
  *
  * LOG     a flush failed, with the number that posix_trace_flush() returned; the next one is recorded when
  *         the number changes, or after a flush that succeeded
- * RECORD  a reader passed over a record whose writer did not complete it: EOWNERDEAD, no thread is left that
- *         could; ETIMEDOUT, the hold-back time is over.  It is counted as lost.
+ * RECORD  a reader passed over a record whose writer did not complete it: EOWNERDEAD, its writer is
+ *         dead; ETIMEDOUT, the hold-back time is over.  It is counted as lost.
  * TYPES   no more event types can be defined (ENOSPC): whatever is opened now is the unnamed type.  In all
  *         streams of the process.
- * ATTACH  a process was refused that wanted to attach, with the number that it was told
+ * ATTACH  a process could not attach, with the error number that it got
  * POINT   a typed point has other fields than its name has already (EBUSY): another file defines it
  *         otherwise.  What this point records is unnamed, and tells its place in the program.
  */
@@ -208,9 +208,9 @@ void posix_trace_interrupt_end_np(void *_interrupted);
 /* ---- What a stream counted (unit Core) ---- */
 
 /*
- * The law: written == retrieved + lost + cleared + held, at every moment and exactly.  The members
- * count records that writers and control calls put into the stream; automatic STOP and START,
- * OVERFLOW, RESUME and FLUSH_* events, which readers make, are not among them.
+ * At every moment and exactly: written == retrieved + lost + cleared + held.  The members count records
+ * that writers and control calls put into the stream; automatic STOP and START, OVERFLOW, RESUME and
+ * FLUSH_* events, which readers make, are not among them.
  */
 struct posix_trace_counts_np {
 	uint64_t posix_written_np;   /* records generated while running or automatically stopped */
@@ -518,10 +518,11 @@ struct posix_trace_eventview_np {
 };
 /*
  * The next events of a log or of a stream without log, as many as can be had together: the same ones,
- * in the same order, as so many calls of posix_trace_getnext_event() would report, for a small part of the
- * cost; both kinds of call may follow each other.  It does not wait.  Data is not copied for the
+ * in the same order, as so many calls of posix_trace_getnext_event() would report, for a small part of
+ * the cost; both kinds of call may follow each other.  It does not wait.  Data is not copied for the
  * caller: it is good until the next call of any kind for this log or stream that hands out events, goes
- * back, closes it or shuts it down.  Whoever shares it between threads keeps the others off as long.
+ * back, closes it or shuts it down.  If several threads read it, the caller locks until it has used the
+ * data.
  *
  * @views: filled from the front.
  * @room:  events that @views has room for, at least 1.
@@ -740,7 +741,7 @@ struct posix_trace_logcheck_np {
 };
 /*
  * Looks through a whole log, also after what is wrong in it: checksums, sequence numbers, records,
- * sums, names, trailer, and the law as the trailer carries it.  A damaged block is passed over up to
+ * sums, names, trailer, and whether the trailer's counts add up.  A damaged block is passed over up to
  * where the next one begins.
  *
  * @file_desc: as for posix_trace_open(); it is not kept.
@@ -933,8 +934,8 @@ int posix_trace_attr_getfile_np(const trace_attr_t *_attr, int *_file_desc);
  * EEXIST: a living process has a stream of that name.  One that a dead process left is taken over.
  * EACCES: the folder cannot be written to, or is not the user's own.
  * EINVAL: the path leads nowhere, or something else than a socket is there.
- * EAGAIN: no thread for what other processes ask (as long as another process holds the one of a stream that
- *         was shut down before, there is none); or no descriptor.
+ * EAGAIN: no thread for requests of other processes (also as long as another process holds that of a
+ * stream that was shut down before); or no descriptor.
  *
  * The stream then has one more lane of the same size, for what attached processes record, and its
  * own threads at most half as many lanes as otherwise.  Trace points cost the same.  A thread of the
@@ -1032,7 +1033,7 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *_attr, int *_priori
 #define POSIX_TRACE_LOG_FRAMES_NP 2
 int posix_trace_attr_setlogform_np(trace_attr_t *_attr, int _form);
 /*
- * The form, as it was set; also after posix_trace_get_attr(): what AUTO came to is not told.
+ * The form, as it was set; also after posix_trace_get_attr(): the form that AUTO chose is not returned.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Trace-To-Log.
@@ -1047,14 +1048,14 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
  * with the siginfo and in the context that it came with, to a handler that the program had before,
  * or to the system, whose core file shows the registers of the crash.
  *
- * The handler runs on the thread's alternate stack if it has one (sigaltstack; a stack overflow
- * cannot be told of otherwise) and needs 3 KiB of it beside what the system puts there.  Whoever
- * sets another handler later, and wants this one too, calls it as the former action of that signal.
- * A program that survives such a signal (siglongjmp(), or a handler that repairs what was wrong)
- * goes on untraced: those streams take no more events, start has no effect, flush fails with EINVAL.
- * So a signal that the program lives through does not belong here, and handlers for faults that are
- * part of its work are to be set after this call.  Forked children have nothing to seal of their
- * parents' streams.
+ * The handler runs on the thread's alternate stack if it has one (sigaltstack; a stack overflow needs
+ * that) and needs 3 KiB of it beside what the system puts there.  A program that sets
+ * another handler later, and wants this one too, calls it as the former action of that signal.  A
+ * program that survives such a signal (siglongjmp(), or a handler that repairs what was wrong) goes on
+ * untraced: those streams take no more events, start has no effect, flush fails with EINVAL.  So a
+ * signal that the program lives through does not belong here, and handlers for faults that are part of
+ * its work are to be set after this call.  Forked children have nothing to seal of their parents'
+ * streams.
  *
  * Locks are waited for a second, all in all; threads inside a trace point for the hold-back time
  * (CONFIG_PTRACE_HOLDBACK_MS, 100 ms); a device that is no file as long as it takes something at
@@ -1110,13 +1111,13 @@ int posix_trace_note_np(trace_id_t _trid, const char *_name, const char *_text);
  * they always do.
  *
  * The moment lies within the call, after the allocation of memory.  Every event whose trace point
- * returned before the call began is in the log, unless it was overwritten before the moment, or
- * before it was copied: writers go on, and a stream that overwrites may lap meanwhile (the oldest
- * go first, and are told as lost like all others; if that were more than half of the stream, the
- * moment is put off).  No event in it has a later stamp than the moment.  A record that is
- * unfinished then is waited for, for the hold-back time at most, and counted as lost in the log
- * after that.  The log is made of the copy, so that a slow device loses nothing.  What a flush has
- * taken out of the stream by that moment is not in the log; the call does not wait for it.
+ * returned before the call began is in the log, unless it was overwritten before the moment, or before
+ * it was copied: writers go on, and a stream that overwrites may lap meanwhile (the oldest go first,
+ * and are reported as lost like all others; if that were more than half of the stream, the moment is
+ * put off).  No event in it has a later stamp than the moment.  A record that is unfinished then is
+ * waited for, for the hold-back time at most, and counted as lost in the log after that.  The log is
+ * made of the copy, so that a slow device loses nothing.  What a flush has taken out of the stream by
+ * that moment is not in the log; the call does not wait for it.
  *
  * The log has policy APPEND and the stream's attributes otherwise; its status is SUSPENDED, and no
  * STOP event is made up.  Its counts are the window's own: retrieved is what is in it, lost is what

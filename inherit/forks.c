@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #define SLICE_NS 50000u
-/* So many slices are given to whoever holds the lock, before it is asked for: it copies a name meanwhile. */
+/* Slices that the lock's holder, which copies a name, gets before it is checked whether it lives. */
 #define UNASKED  20u
 
 static bool has_forks;

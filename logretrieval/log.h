@@ -233,7 +233,7 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
     const unsigned char **block);
 int pxt_log_scan_frames(struct pxt_log *log);
 bool pxt_log_more_frames(struct pxt_log *log);
-/* Makes the cursor are in a block with records left.  ENODATA at the end, EIO. */
+/* Moves the cursor to a block with records left.  ENODATA at the end, EIO. */
 int pxt_log_next_frame(struct pxt_log *log);
 uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 
@@ -293,10 +293,10 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
 int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request);
-/* Makes the cursor are at a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
+/* Moves the cursor to a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
 int pxt_log_find_slot(struct pxt_log *log);
 
-/* What the context and the extra bytes of a record say. */
+/* The context and the extra bytes of a record. */
 struct pxt_log_context {
 	uint64_t thread;
 	uint64_t address;

@@ -152,7 +152,7 @@ static uint64_t count_missing(
 	return missing;
 }
 
-/* What of a block no thread has entered yet. */
+/* The part of a block that was not read yet. */
 static struct posix_trace_logblock_np unread(
     const struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
 {

@@ -16,7 +16,7 @@ static int get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
 	return pxt_log_leave(log, 0);
 }
 
-/* Without a trailer no thread has said that the stream was stopped. */
+/* Without a trailer the log does not say whether the stream was stopped. */
 static void growing_status(const struct pxt_log *log, struct posix_trace_status_info *status)
 {
 	memset(status, 0, sizeof(*status));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fill.h - what a reader is told of an event beside its data.
+ * fill.h - what a reader gets of an event beside its data.
  *
  *   concurrency: as core/read/consumer.h.
  */

@@ -117,8 +117,8 @@ void pxt_port_local_close(int fd);
 /* The same, and no other process that has the socket, a forked child, keeps the connection or the place alive. */
 void pxt_port_local_hang_up(int fd);
 /*
- * Whether @fd is a regular file open for writing, in memory or on a file system that is known to keep
- * no thread waiting for other machines or processes.  What is not known is refused.
+ * Whether @fd is a regular file open for writing, in memory or on a file system that is known not to
+ * wait for other machines or processes.  Unknown ones are refused.
  */
 bool pxt_port_local_takes_log(int fd);
 /* Bytes in use of a file that has no name, so that no process keeps it: what none has given back yet; else 0. */

@@ -2,8 +2,8 @@
 /*
  * port_place.h - which file it is, whatever its name and its descriptor's number.
  *
- * A program may close any descriptor, also the library's, and the number becomes another file's then.  So whoever
- * keeps a descriptor keeps its place beside it, and looks before each use whether the number still is that one.
+ * A program may close any descriptor, also the library's, and the number becomes another file's then.
+ * So a descriptor is kept with its place, which is compared before each use.
  */
 #ifndef PXT_PORT_PLACE_H
 #define PXT_PORT_PLACE_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_thread.h - a thread of the library's own (the flusher, and those who hear other processes).
+ * port_thread.h - a thread of the library's own (the flusher, and helpers for other processes).
  *
- * It runs with all signals blocked and cannot be cancelled by accident: no thread has its pthread_t.
- * A forked child has no such thread; there a struct pxt_port_thread is forgotten, not joined.
+ * It runs with all signals blocked and cannot be cancelled by accident: the program does not get its
+ * pthread_t.  A forked child has no such thread; there a struct pxt_port_thread is forgotten, not
+ * joined.
  *
  *   concurrency     start, join     the thread itself
  *   start, join              X                 -

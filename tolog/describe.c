@@ -12,18 +12,18 @@
 
 #include <string.h>
 
-/* No more are told: 2 KiB of each stream with a log. */
+/* At most so many are written: 2 KiB for each stream with a log. */
 #define MODULES 256u
 
 struct pxt_tolog_describe {
 	bool process_told;
-	uint32_t threads; /* entries of the thread table that were told */
+	uint32_t threads; /* entries of the thread table that were written */
 	uint32_t modules;
 	int error;
 	uint32_t count;           /* of the thread table, at this look */
 	uint32_t given;           /* pxt_threads_given at the last one */
 	uint64_t module[MODULES]; /* key_of() those told */
-	/* Checksum of what was told of a thread; 0: nothing. */
+	/* Checksum of the last entry written for a thread; 0: none. */
 	uint32_t told[CONFIG_PTRACE_MAX_THREADS];
 	uint32_t since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of the entry's */
 };

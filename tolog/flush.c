@@ -125,8 +125,8 @@ static void report_error(struct pxt_stream *stream, struct pxt_tolog *log, int e
 }
 
 /*
- * The end of a flush is told by the next one; a stream that stopped by itself and is empty now
- * runs again, after it (ruling 14).
+ * The end of a flush is recorded by the next one; a stream that stopped by itself and is empty now runs
+ * again, after it (ruling 14).
  */
 int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 {

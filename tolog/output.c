@@ -101,9 +101,9 @@ static void arrived(struct pxt_tolog *log)
 }
 
 /*
- * A frame that is written again with more records: what is new goes after what it has, and then the
- * head that tells of it.  The old head does not know what lies after its block, so that a process that
- * is killed in between loses nothing that an earlier flush had brought into the log.
+ * A frame that is written again with more records: new ones go after its old ones, and then the head
+ * that counts them.  The old head does not cover them, so a process that is killed in between loses
+ * nothing that an earlier flush had written.
  */
 static void begin_behind(struct pxt_tolog *log)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* told.c - a log that begins anew has nothing yet of what was told beside its records. */
+/* told.c - a log that begins again has no names, threads and modules yet. */
 #include "tolog/tolog.h"
 
 #include <string.h>

@@ -357,7 +357,7 @@ enum pxt_tolog_when {
 
 /* Types, threads and so on that are new since the last call. */
 int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when);
-/* The log was begun anew: nothing was told yet. */
+/* The log was begun again: it has no names, threads and modules yet. */
 void pxt_tolog_forget_told(struct pxt_tolog *log);
 
 size_t pxt_tolog_describe_bytes(void);

@@ -63,7 +63,7 @@ static int tell_clocks(struct pxt_tolog *log)
 	return pxt_tolog_put_meta(log, PXT_LOG_CLOCKS);
 }
 
-/* Behind what was told first, and before the end: what damages the head damages neither. */
+/* After the first names, and before the end: damage to the file head spares both. */
 static int tell_head(struct pxt_tolog *log)
 {
 	int error;
@@ -85,7 +85,7 @@ static bool time_to_look(struct pxt_tolog *log, const struct pxt_stream *stream)
 	return true;
 }
 
-/* On a line: who listens late, or has lost something, is told again. */
+/* On a line: again for a receiver that comes late, or has lost frames. */
 static int repeat(struct pxt_tolog *log, uint64_t hz, bool last)
 {
 	bool describe = false;

@@ -2,7 +2,7 @@
 /*
  * filestream.h - streams that live in a file, so that they can be read when their process is gone.
  *
- *   concurrency: under the process lock, but for publish(), which is called when no thread knows
+ *   concurrency: under the process lock, but for publish(), which is called when no other thread knows
  *   the stream yet.
  *
  * The file holds the block with its lanes as they are in memory, then a copy of the process'

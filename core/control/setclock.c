@@ -9,7 +9,7 @@
 
 #define HZ_MAX 10000000000u
 
-/* Under the process lock.  Whoever is still inside of one that is gone may be reading the clock. */
+/* Under the process lock.  A thread that is still inside a stream that is gone may be reading the clock. */
 static bool any_stream(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {

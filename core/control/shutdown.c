@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shutdown.c - the end of a stream: no thread finds it, no thread writes into it, no thread sleeps on it,
- * then its memory goes; at exit() of the process that of every stream.
+ * shutdown.c - the end of a stream: first it cannot be found, then nobody writes, then nobody sleeps on
+ * it, then its memory goes; at exit() of the process the end of every stream.
  */
 #include "core/control/shutdown.h"
 
@@ -147,11 +147,11 @@ int pxt_shutdown_stream(trace_id_t trid, const void *caller)
 	return error;
 }
 
-/* So long is another thread's posix_trace_shutdown() waited for. */
+/* How long another thread's posix_trace_shutdown() is waited for. */
 #define EXIT_WAIT_NS  3000000000u
 #define EXIT_SLICE_NS 1000000u
 
-/* False: the stream is another thread's to shut down, or in no thread's hands. */
+/* False: another thread shuts it down, or its lock could not be had. */
 static bool wait_for_others(struct pxt_stream *stream)
 {
 	struct pxt_patience patience;

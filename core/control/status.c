@@ -122,8 +122,8 @@ static void read_lanes(struct pxt_block *block, uint64_t *seq, uint64_t *refused
 }
 
 /*
- * written = admitted + refused + those put aside, whose place is head alone; held = what head is
- * ahead of the consumer: so the law holds by construction for whatever head said.
+ * written = admitted + refused + those put aside, whose place is head alone; held = what head is ahead
+ * of the consumer: so the count equation holds for any value of head.
  */
 void pxt_status_counts(struct pxt_stream *stream, struct posix_trace_counts_np *counts)
 {

@@ -10,7 +10,7 @@
 
 #include "core/stream/stream.h"
 
-/* Running, full, overrun.  What was lost is told once: the next call begins anew (STA-03). */
+/* Running, full, overrun.  Losses are reported once: the next call begins anew (STA-03). */
 void pxt_status_take(struct pxt_stream *stream, struct posix_trace_status_info *status);
 /* Of a stream without log, all of it (core/control/status.c). */
 int pxt_status_get(void *object, trace_id_t trid, struct posix_trace_status_info *status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* streamlist.c - the streams of the process, for whoever did not make them. */
+/* streamlist.c - the streams of the process, for callers that did not create them. */
 #include "base/attr.h"
 #include "core/stream/stream.h"
 

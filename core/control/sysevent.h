@@ -34,7 +34,7 @@ bool pxt_sysevent_barrier(
 #define PXT_STOP_BY_SIGNAL 2
 /* STOP with its data, after all that the closed lanes hold. */
 void pxt_sysevent_stop(struct pxt_block *block, int why, const void *caller);
-/* The automatic STOP that no thread was told of goes beside the lanes, before a START.  False: no place. */
+/* An unread automatic STOP becomes an out-of-band record, before a START.  False: no place. */
 bool pxt_sysevent_owed_stop(struct pxt_block *block);
 /* Whether a START, and all that must come with it, finds its place. */
 bool pxt_sysevent_start_has_place(struct pxt_block *block);

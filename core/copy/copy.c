@@ -3,9 +3,9 @@
  * copy.c - the private copy of a stream; see copy.h.
  *
  * Writers go on meanwhile and notice nothing.  The clock is read first, then lane after lane its head
- * and its slots: what was finished before the clock was read is in, what came later is told by its stamp.
- * Slots are loaded one by one, each as a whole and with its tag, so that nothing torn is taken for
- * a record, whatever was stored in between.
+ * and its slots: records that were finished before the clock was read are in, later ones are known by
+ * their stamps.  Slots are loaded one by one, each as a whole and with its tag, so that nothing torn is
+ * taken for a record, whatever was stored in between.
  */
 #include "core/copy/copy.h"
 
@@ -147,7 +147,7 @@ static void copy_late(const struct pxt_ring *to, const struct pxt_ring *from, st
 
 /* ---- The copy ---- */
 
-/* What is not there now never will be, and no thread restarts what is no stream. */
+/* A copy never changes again: missing slots stay missing, and it is never restarted. */
 static void detach(struct pxt_copy *copy)
 {
 	struct pxt_block *block = copy->stream.block;

@@ -6,7 +6,7 @@
  *   concurrency    open   set_format   count, of, format
  *   open                X         X               -
  *   set_format          X         X               -         (X: by the process lock, inside)
- *   count, of, format   -         -               -         readers wait for no thread
+ *   count, of, format   -         -               -         readers never wait
  *
  * The map lies in the process' directory (directory.h), in memory without pointers.  Nothing in it
  * is ever changed or taken away once it is published; publishing is the release store of `count`

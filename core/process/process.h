@@ -6,8 +6,8 @@
  * The page that holds `epoch` is wiped by the system in every child, however it was made, so a
  * trace point there meets epoch 0, no wanted type and no hot stream, and has no effect (DEC-34).
  *
- * The same page has all that a trace point reads of the process, the most of it in one line: a call
- * that finds nothing in the caches waits for few lines, and for few translations of addresses.
+ * The same page has all that a trace point reads of the process, most of it in one line: a call with
+ * cold caches misses on few lines and few address translations.
  *
  *   concurrency: lock and unlock exclude each other; `epoch` may be read at any time.
  */

@@ -214,7 +214,7 @@ void pxt_threads_give_back(uint32_t index, uint64_t since)
 {
 	struct pxt_thread *entry = &pxt_threads->entry[index];
 
-	/* In this order: who reads the entry beside this finds no thread, or sees that `since` moved. */
+	/* In this order: a concurrent reader of the entry finds no thread, or sees that `since` moved. */
 	pxt_wide_set(&entry->thread, 0);
 	atomic_thread_fence(memory_order_seq_cst);
 	pxt_wide_set(&entry->since, since);
@@ -433,7 +433,7 @@ static bool wait_entry(
 	return true;
 }
 
-/* Threads without an entry, of which no thread knows more than their number. */
+/* Threads without an entry, of which only the number is known. */
 static bool wait_index(
     struct pxt_unregistered *outside, uint32_t index, struct pxt_patience *patience)
 {

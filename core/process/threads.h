@@ -228,15 +228,15 @@ enum pxt_whose {
  */
 bool pxt_threads_wait_left(uint64_t limit_ns, enum pxt_whose whose);
 /*
- * Whether no living thread is inside a trace point: what others have reserved by now and is not
- * stored after this call will never be.  False also where that cannot be told.  Does not wait; a
- * fence only where the answer may be true.
+ * Whether no living thread is inside a trace point: records that are reserved by now and not stored
+ * after this call never will be.  False also where that cannot be told.  Does not wait; a fence only
+ * where the answer may be true.
  */
 bool pxt_threads_none_inside(enum pxt_whose whose);
 /*
- * Who has left of those whom wait_left() has waited for in vain, a bit for each kind that no thread is left
- * of: when all have been seen since such a wait, at once or one by one, what was kept for it is
- * needed no more.  Does not wait.  Under the process lock.
+ * Kinds of threads (bits) for which wait_left() waited in vain and which have all left since.  When all
+ * bits were seen since such a wait, at once or one by one, memory that was kept for it can be freed.
+ * Does not wait.  Under the process lock.
  */
 unsigned pxt_threads_left(void);
 #define PXT_ALL_LEFT 7u /* those in the table, and both numbers of those who are not */
@@ -349,9 +349,9 @@ PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 /*
  * ---- Memory of trace points that did not leave in time: kept until they have ----
  *
- * Under the process lock.  Trace points may read and write the memory, but not the note.  Whoever takes
- * memory from trace points makes it unreachable, waits (pxt_threads_wait_left()), and gives it here where
- * the wait was in vain.  It is not used again before everybody has left.
+ * Under the process lock.  Trace points may read and write the memory, but not the note.  A caller that
+ * takes memory from trace points makes it unreachable, waits (pxt_threads_wait_left()), and gives it
+ * here if the wait was in vain.  It is not used again before all have left.
  */
 
 /* Lies in the memory itself, where no trace point looks. */

@@ -93,7 +93,7 @@ static void make(
 		memcpy(item->data, data, bytes);
 }
 
-/* The START that is owed after an automatic stop. */
+/* The START that is due after an automatic stop. */
 static void synthetic_start(struct pxt_block *block, struct pxt_item *item)
 {
 	make(item, PXT_ID_START, block->start_ticks, pxt_admit_start_data(block), PXT_START_BYTES);
@@ -298,7 +298,7 @@ void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item)
 	if (item->kind == PXT_ITEM_MADE)
 		synthetic_done(block, pxt_info_id(item->info));
 	else
-		/* Of a gap before it nothing is told any more, whatever was filtered. */
+		/* A gap before it is not reported any more. */
 		block->gap = PXT_GAP_NONE;
 	if (item->kind == PXT_ITEM_RECORD)
 		done_record(block, item);

@@ -53,7 +53,7 @@ void pxt_lane_gap_lost(struct pxt_block *block, uint64_t records)
 
 void pxt_lane_gap_begin(struct pxt_block *block, uint64_t ticks)
 {
-	/* OVERFLOW was told, nothing was handed out since: still the same gap. */
+	/* OVERFLOW was delivered, and no record since: still the same gap. */
 	if (block->gap == PXT_GAP_RESUME_DUE)
 		return;
 	if (block->gap == PXT_GAP_NONE ||
@@ -295,10 +295,10 @@ static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 }
 
 /*
- * Whether no thread is left that could finish what is stuck, because its process was killed.  (A
- * thread that jumped out of its trace point is taken for one that is inside, and the hold-back time
- * decides.)  Asked at first sight and then from time to time, because an answer may cost a fence.  A
- * thread that was inside before it has stored, so a look after it decides.
+ * Whether no thread is left that could finish the unfinished record, because its process was killed.
+ * (A thread that jumped out of its trace point counts as inside, and the hold-back time decides.)
+ * Checked at once and then from time to time, because it may cost a fence.  A thread that left before
+ * the check has stored its record, so a load after it decides.
  */
 static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)
 {

@@ -35,11 +35,10 @@
 /* ---- Gaps: what was lost before the next event, and whether that was reported ---- */
 
 /*
- * What writers were refused (but by the policy DISCARD: below) has its place at a stop: the restart
- * after an automatic one tells it.  A writer may be late: it has found the stream stopped, and is refused
- * when it runs again.  That is told with the next record that is handed out of a run that began since, so
- * before that writer's own next one.  A writer says in the block that it was refused, before it can
- * record anything else.
+ * Refused events (but by the policy DISCARD: below) belong to a stop: the restart after an automatic
+ * one reports them.  A writer may be late: it found the stream stopped, and counts its event when the
+ * stream runs again.  That loss is reported with the next record of a run that began since, so before
+ * that writer's own next one.  A writer sets `untold` in the block before it can record anything else.
  */
 
 /* LOOP: a gap is reported by OVERFLOW, then RESUME, before whatever comes next. */
@@ -52,15 +51,15 @@ enum pxt_gap {
 /* Counts records that were lost before what comes next. */
 void pxt_lane_gap_lost(struct pxt_block *block, uint64_t records);
 /*
- * Whether what was refused is told now: to the reader that has just seen its next record stored, @taken
- * records further than the lanes say.
+ * Whether refused events are reported now: to a reader that has just seen its next record stored,
+ * @taken records further than the lanes say.
  */
 bool pxt_lane_gap_tells(struct pxt_block *block, uint32_t taken);
 PXT_INLINE bool pxt_lane_gap_is_untold(struct pxt_block *block, uint32_t taken)
 {
 	return PXT_UNLIKELY(!pxt_word_is(&block->untold, 0u)) && pxt_lane_gap_tells(block, taken);
 }
-/* Counts what was refused and not told yet, as lost before what comes next; how much that is. */
+/* Counts events that were refused and not reported yet as lost before the next one; their number. */
 uint64_t pxt_lane_gap_refused(struct pxt_block *block);
 /* LOOP: a gap, for which OVERFLOW (with the stamp of the first lost, 0 unknown), RESUME are due. */
 void pxt_lane_gap_begin(struct pxt_block *block, uint64_t ticks);
@@ -251,7 +250,7 @@ void pxt_lane_look(struct pxt_block *block, struct pxt_ring *ring);
 
 extern void (*pxt_lane_passed_hook)(struct pxt_block *block, int error);
 
-/* EOWNERDEAD: no thread is left that could complete it; ETIMEDOUT: the hold-back time is over. */
+/* EOWNERDEAD: its writer is dead; ETIMEDOUT: the hold-back time is over. */
 PXT_INLINE void pxt_lane_passed_report(struct pxt_block *block, int error)
 {
 	if (CONFIG_PTRACE_SYSEV_ERROR && pxt_lane_passed_hook)

@@ -179,7 +179,7 @@ bool pxt_take_slots(struct pxt_stream *stream, const struct pxt_item *item, stru
 
 /* ---- The next event ---- */
 
-/* So long it is believed that nothing is reserved, when nothing is stored. */
+/* How long "nothing stored" is taken to mean "nothing reserved": 2 us. */
 #define IDLE_PER_SECOND 500000u
 
 /*

@@ -8,11 +8,11 @@
  *   compare-exchange from the value the writer saw, generation included, so that a late writer
  *   cannot stop a stream that was restarted meanwhile.
  *
- * DISCARD: the reader is told where records are missing.  The first record that finds room after some
+ * DISCARD: the reader learns where records are missing.  The first record that finds room after some
  * were refused takes one slot more, for a mark that is before it and says how many the lane has refused
- * in all.  `marked` says what the last mark said.  It is written after the place was taken, so that
- * a writer that is killed in between leaves the mark to the next one; and writers beside each other
- * may mark the same twice, which the reader sees by the number.
+ * in all.  `marked` says what the last mark said.  It is written after the place was taken, so that a
+ * writer that is killed in between leaves the mark to the next one; and writers beside each other may
+ * mark the same twice, which the reader sees by the number.
  */
 #ifndef PXT_AUTOSTOP_H
 #define PXT_AUTOSTOP_H

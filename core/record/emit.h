@@ -6,12 +6,12 @@
  *   trace points             -               -            -
  *   (-: any number at once, in signal handlers too, which may interrupt a trace point anywhere.)
  *
- * A trace point takes no lock, and no thread waits for its turn.  What it meets, and what keeps it:
+ * A trace point takes no lock and never waits.  What it reads, and what keeps that valid:
  *   wanted table, hot stream   a word each; a thread that changes them looks for those inside after the
  *                              change (core/stream/wanted.h)
  *   gate, filter               loaded with acquire; turned with release, and the set that was in
  *                              force stays as it is until everybody has left (core/stream/stream.h)
- *   the stream's memory        goes when no thread is inside any more, or is kept (core/process/threads.h)
+ *   the stream's memory        is freed when no thread is inside any more, or is kept (core/process/threads.h)
  *   lanes, slots               a place is its own from the reservation on (core/ring/ring.h)
  *   its thread's entry         while that lives, only it and its handlers write there
  *
@@ -52,7 +52,7 @@
 PXT_OWN_PAGE void pxt_emit(
     uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER);
 
-/* A system event from Core or its instrumentation: one test when no thread wants it (LPT-33). */
+/* A system event from Core or its instrumentation: one test if no stream wants it (LPT-33). */
 void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes);
 
 #endif

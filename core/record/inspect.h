@@ -72,7 +72,7 @@ struct pxt_inspection {
 
 extern struct pxt_inspection pxt_inspections[CONFIG_PTRACE_MAX_STREAMS];
 
-/* From now on stream @index has none.  Returns what it had; acquire: the rules as whoever made them left them. */
+/* From now on stream @index has none.  Returns what it had; acquire: the rules as they were stored. */
 PXT_INLINE struct pxt_inspect_rules *pxt_inspect_withdraw(uint32_t index)
 {
 	return atomic_exchange_explicit(&pxt_inspections[index].rules, NULL, memory_order_acq_rel);

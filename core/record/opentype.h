@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opentype.h - an event type that is opened by name: streams that run want it at once, and are told where no
- * more types can be defined.
+ * opentype.h - an event type that is opened by name: running streams want it at once, and get an ERROR
+ * event if no more types can be defined.
  *
  *   concurrency: reporting as trace points, opening as pxt_names_open().
  */

@@ -187,7 +187,7 @@ struct pxt_lane {
 	uint32_t front_state; /* enum pxt_front */
 
 	/* Off the writers' line, which the common case reads: `limit`; an unfinished record, a lap. */
-	_Atomic uint32_t limit; /* pos of the first unread record, as far as it was told */
+	_Atomic uint32_t limit; /* pos of the first unread record, as last stored by the consumer */
 	union {
 		uint32_t lap_slack;      /* LOOP: slots left to the writers after a lap ... */
 		uint32_t refused_marked; /* DISCARD: what the last mark that was passed said */
@@ -199,7 +199,7 @@ struct pxt_lane {
 	uint64_t stuck_checked; /* when it was last asked whether its writer lives */
 	union {
 		uint32_t lap_turn;     /* ... in this turn of the consumer */
-		uint32_t refused_told; /* DISCARD: so many of `refused` the reader was told */
+		uint32_t refused_told; /* DISCARD: so many of `refused` were reported */
 	};
 	uint32_t ruins; /* slots before pos that are not free: parts of overwritten records */
 	size_t reader_cells_at; /* as cells_at: the consumer stays off the writers' line */

@@ -49,7 +49,7 @@ bool pxt_admit_system(struct pxt_block *block, uint32_t id);
 #if CONFIG_PTRACE_FILTER
 /*
  * The filter in force, as the data of START.  An automatic START that is due has its own copy: filter
- * and stream may change before it is told, and another START by call may come after it.
+ * and stream may change before it is read, and another START by call may come after it.
  */
 PXT_INLINE const void *pxt_admit_set(const struct pxt_block *block, uint32_t gate)
 {

@@ -39,7 +39,7 @@ void pxt_block_wake(struct pxt_block *block)
 {
 	uint32_t seen;
 
-	/* Whoever has not come to its sleep yet does not sleep. */
+	/* A thread that is about to sleep does not. */
 	(void)atomic_fetch_and_explicit(&block->asleep, ~PXT_ASLEEP, memory_order_acq_rel);
 	seen = atomic_load_explicit(&block->asleep, memory_order_relaxed);
 	/* 0: another writer has done it.  A new sleeper has looked after the record was stored. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.h - whether a stream runs, and what its reader is still owed of automatic stops and restarts.
+ * gate.h - whether a stream runs, and which automatic STOP and START its reader has yet to get.
  *
  *   concurrency: writers read the gate, and turn it to "stopped automatically"
  *   (core/record/autostop.h); all else here belongs to a thread that holds the stream's mutex.
@@ -39,11 +39,11 @@ enum pxt_gate_step {
 	PXT_STEP_START,        /* started by call */
 	PXT_STEP_STOP,         /* stopped by call */
 	PXT_STEP_STOP_AUTO,    /* stopped by call, when a writer had stopped it before */
-	PXT_STEP_STOP_PUT,     /* the STOP that was owed is beside the lanes */
+	PXT_STEP_STOP_PUT,     /* the automatic STOP became an out-of-band record */
 	PXT_STEP_STOP_TOLD,    /* the automatic STOP was handed out */
 	PXT_STEP_START_TOLD,   /* the automatic START was handed out */
 	PXT_STEP_RESTART,      /* runs again; its START is wanted */
-	PXT_STEP_RESTART_MUTE, /* runs again; no thread wants START */
+	PXT_STEP_RESTART_MUTE, /* runs again; START is filtered */
 	PXT_STEP_CLEAR,        /* emptied by call */
 	PXT_STEPS
 };
@@ -68,7 +68,7 @@ PXT_INLINE bool pxt_gate_stop_told(const struct pxt_block *block)
 
 /* A writer stopped it, and the consumer has not seen it run since. */
 bool pxt_gate_was_auto(struct pxt_block *block);
-/* ... and no thread was told. */
+/* ... and its STOP was not read yet. */
 bool pxt_gate_stop_is_due(struct pxt_block *block);
 
 /*
@@ -76,7 +76,7 @@ bool pxt_gate_stop_is_due(struct pxt_block *block);
  * and filter as they were made for it.
  */
 void pxt_gate_switch(struct pxt_block *block, uint32_t state, uint32_t turn);
-/* A thread that reserves after it is too late; after open(), no more. */
+/* After close(), reservations fail; after open(), they succeed again. */
 void pxt_gate_close_lanes(struct pxt_block *block);
 void pxt_gate_open_lanes(struct pxt_block *block);
 /* A run begins, by call or by itself: nothing is known of how it will end. */

@@ -35,7 +35,7 @@ struct pxt_share_ops {
 	 * process has it), EACCES, EAGAIN, ENOMEM or 0; then stream->share is set.
 	 */
 	int (*open)(struct pxt_stream *stream, const char *name);
-	/* It is shut down: no thread finds it any more, producers are let go.  No lock is held. */
+	/* It is shut down: it cannot be found any more, producers are let go.  No lock is held. */
 	void (*close)(struct pxt_stream *stream);
 	/*
 	 * Producers' records that were finished before @clock (a reading of the counter) come into the

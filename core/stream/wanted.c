@@ -120,7 +120,7 @@ void pxt_wanted_update(unsigned index, bool live)
 	put_in_force(only_live());
 }
 
-/* A forked process' stream is wanted whether it runs or not: no thread would tell this process of a start. */
+/* A forked process' stream is wanted whether it runs or not: this process does not learn of a start. */
 void pxt_wanted_inherited(void)
 {
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {

@@ -147,11 +147,11 @@ PXT_INLINE void pxt_bits_clear(void)
 #endif
 
 /*
- * The hot stream (pxt_fork.hot): the one that is live, where there is one only, it overwrites, and
- * its stamps and slots are plain.  While it is in force the wanted table is exact, so neither gate
- * nor filter is looked at; a stop is met in head.  From inside a trace point looks once more, at
- * what this stream wants: a thread that looked before the type was filtered out, and comes in after,
- * goes no short way; nor does who was told that another stream wants the type, which starts now.
+ * The hot stream (pxt_fork.hot): the one that is live, where there is one only, it overwrites, and its
+ * stamps and slots are plain.  While it is in force the wanted table is exact, so neither gate nor
+ * filter is looked at; a stop is met in head.  From inside a trace point looks once more, at what this
+ * stream wants: a thread that looked before the type was filtered out, and comes in after, takes the
+ * careful path; so does one that saw another stream want the type, which starts now.
  *
  * Read from inside a trace point only: a thread that changes streams first takes it out of force, and
  * waits for those inside before a filter changes or the block goes.  It is the block itself, so

@@ -2,8 +2,9 @@
 /*
  * task.c - tasks and interrupts: whose words a trace point finds, and their names.
  *
- * A task's words lie in its control block, and the system's switch says which are in force.  An interrupt
- * has words in a table here.  So whoever comes between two steps of a trace point changes nothing there.
+ * A task's words lie in its control block, and the system's switch says which are in force.  An
+ * interrupt has words in a table here.  So an interrupt or a task between two steps of a trace point
+ * changes nothing there.
  */
 #include "port/port_sysinfo.h"
 #include "port_atomic.h"

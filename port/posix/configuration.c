@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * configuration.c - two libraries of different configurations in one process are told about.
+ * configuration.c - a message if two libraries of different configurations are in one process.
  *
- * Names keep programs from what they were not compiled for (trace.h), but not a library that is loaded beside
- * another one: a plugin, or what `pxtrace run` loads.  Its calls of the same name reach the library that came
- * first, and its look at the wanted table finds its own, in which nothing ever is.
+ * Symbol names keep programs from other configurations (trace.h), but not a library that is loaded
+ * beside another one: a plugin, or what `pxtrace run` loads.  Its calls of the same name reach the
+ * library that came first, and its look at the wanted table finds its own, in which nothing ever is.
  */
 #include "format/compiler.h"
 #include "format/ids.h"

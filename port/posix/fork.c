@@ -50,7 +50,7 @@ bool pxt_port_thread_end_watch(void (*end)(void))
 	return true;
 }
 
-/* What is unloaded is called by no thread that ends later. */
+/* Threads that end later must not call a library that was unloaded. */
 __attribute__((destructor)) static void forget(void)
 {
 	if (at_end)

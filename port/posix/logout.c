@@ -24,8 +24,8 @@
 #define FIRST_DESCRIPTOR 3
 
 /*
- * A pipe that is ready has room for a page; a terminal for one byte; a socket is told not to wait.
- * Other devices are taken at their word.
+ * A pipe that is ready has room for a page; a terminal for one byte; a socket gets MSG_DONTWAIT.  Other
+ * devices are taken at their word.
  */
 static uint32_t piece_of(int fd, mode_t mode)
 {

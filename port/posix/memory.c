@@ -90,7 +90,7 @@ void pxt_port_free(void *memory, size_t bytes)
 	errno = saved;
 }
 
-/* One call of the system each, so that no thread meets a hole meanwhile. */
+/* One system call each, so that other threads never find a hole. */
 void pxt_port_empty(void *memory, size_t bytes)
 {
 	int saved = errno;

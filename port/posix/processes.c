@@ -25,7 +25,7 @@
 #define MEMBARRIER_GLOBAL_EXPEDITED          2
 #define MEMBARRIER_REGISTER_GLOBAL_EXPEDITED 4
 
-/* What they registered for, or could not: then no thread is reached, and callers wait instead. */
+/* False: registration failed, so no process is reached and callers wait instead. */
 static _Atomic bool registered;
 
 static bool fence(void)

@@ -7,8 +7,8 @@
  * its stream late pays nothing for that; one that creates it at once waits.  RAW, because the
  * rate must not depend on how the system's clock was being slewed in those milliseconds.
  *
- * A program that pxtrace run starts is told the rate, with a pair of then (PXTRACE_CLOCK).  It is believed where the
- * first pair lies on that line: a counter of another machine, or of another boot, does not.
+ * A program under pxtrace run gets the rate, with a pair (PXTRACE_CLOCK).  It is used if the first pair
+ * lies on that line: that of another machine, or of another boot, does not.
  */
 #define _GNU_SOURCE
 #include "port/posix/ticksource.h"
@@ -44,7 +44,7 @@ bool pxt_port_use_counter;
 #define TOLD_SLACK_PPM 50u
 
 static struct clock_pair first_pair;
-static struct pxt_clock_rate told; /* hz 0: nothing was told, or it is not this machine's */
+static struct pxt_clock_rate told; /* hz 0: none was passed, or it is not this machine's */
 
 static bool counter_is_invariant(void)
 {
@@ -157,8 +157,8 @@ static void hear(const char *text)
 }
 
 /*
- * Who was told a rate that is right need not ask: who measured it did.  CPUID may cost a virtual machine 20 us,
- * the kernel's list as much.
+ * With a right rate from pxtrace the counter was checked there.  CPUID may cost a virtual machine 20
+ * us, and the kernel's list as much.
  */
 __attribute__((constructor(101))) static void take_first_pair(void)
 {

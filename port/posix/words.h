@@ -188,7 +188,7 @@ static inline struct pxt_words_seen pxt_words_settle(struct pxt_words_cursor *cu
 	return seen;
 }
 
-/* In memory that another process writes: helps no thread, and does not wait for it to stand still. */
+/* In memory that another process writes: changes nothing, and does not wait until it is at rest. */
 static inline uint64_t pxt_words_view_cursor(const struct pxt_words_cursor *cursor)
 {
 	struct pxt_words_seen seen;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc.c - memory: malloc(), free() and their kin.
+ * alloc.c - memory: malloc(), free() and similar functions.
  *
- * Whoever looks for the real malloc() may want memory itself: while a thread does, it has it from a piece
- * of this library's, which is never given back, and each part of which is given once.
+ * The look-up of the real malloc() may need memory itself: during it a thread gets memory from a static
+ * piece of this library, which is never freed.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"

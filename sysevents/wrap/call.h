@@ -20,12 +20,11 @@ struct pxt_call {
 	uint64_t begin;
 	int64_t result; /* what the call gave, errors as negative error numbers */
 	const void *caller;
-	uint16_t number; /* 0: such calls are not told of */
+	uint16_t number; /* 0: such calls are not recorded */
 };
 
 /*
- * A variable that tells the end of the call at the end of its block, or when the thread is cancelled in
- * it.
+ * A variable that records the end of the call at the end of its block, or when the thread is cancelled.
  */
 #define PXT_CALL_SCOPE struct pxt_call __attribute__((cleanup(pxt_call_exit)))
 
@@ -45,7 +44,7 @@ PXT_WRAP_INLINE struct pxt_call pxt_call_enter(
 	return pxt_call_enter_until(number, object, size, PXT_WAIT_NO_LIMIT, caller);
 }
 
-/* The same where a library may be about to be loaded: nothing is told of images. */
+/* The same where a library may be about to be loaded: no images are recorded. */
 struct pxt_call pxt_call_enter_anywhere(uint16_t number, uint64_t object, uint64_t size,
     const void *caller) __attribute__((visibility("hidden")));
 /* Leaves errno alone. */
@@ -103,7 +102,7 @@ int64_t pxt_timer_asked(int fd) __attribute__((visibility("hidden")));
 /* @result bytes were read: returns @result. */
 int64_t pxt_timer_was_read(int fd, const void *what, int64_t result)
     __attribute__((visibility("hidden")));
-/* It is set or read where nothing is told. */
+/* It is set or read without being recorded. */
 void pxt_timer_was_missed(int fd) __attribute__((visibility("hidden")));
 /* The numbers are closed. */
 void pxt_timer_forget(unsigned first, unsigned last) __attribute__((visibility("hidden")));

@@ -2,8 +2,8 @@
 /*
  * cond.c - condition variables: waiting, waking one, waking all.
  *
- * On x86-64 glibc has condition variables of two ages, and a program keeps the age that it was linked with
- * (names.h).  A wake-up is told before it wakes anybody.
+ * On x86-64 glibc has condition variables of two ages, and a program keeps the age that it was linked
+ * with (names.h).  A wake-up is recorded before it happens.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/names.h"
@@ -21,7 +21,7 @@ PXT_WRAP_REAL(pthread_cond_clockwait);
 PXT_WRAP_REAL(cnd_wait);
 PXT_WRAP_REAL(cnd_timedwait);
 
-/* One wait, which is told again however it ends: a thread that is cancelled has the mutex, too. */
+/* One wait.  Each end of it is recorded: a thread that is cancelled has the mutex, too. */
 struct waiting {
 	const pthread_cond_t *cond;
 	const pthread_mutex_t *mutex;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confine.c - calls by which a program takes from itself what recording needs, and prctl(PR_SET_NAME).
+ * confine.c - calls that take away what recording needs, and prctl(PR_SET_NAME).
  *
- * Without the time stamp counter no event can be stamped: recording ends before.  A filter of system calls may
- * leave none but the program's own: threads that begin later are told without a name.  Memory that the
- * program locks is limited, and ours counts: it is given back where both do not fit.
+ * Without the time stamp counter no event can be stamped: recording ends before.  A filter may allow
+ * the program's own system calls only: threads that begin later have no names.  Memory that the program
+ * locks is limited, and ours counts: it is freed if both exceed the limit.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"

@@ -2,14 +2,13 @@
 /*
  * file.c - files, pipes, terminals: opening, reading and writing, locks, what waits for the disk, closing.
  *
- * What the C library writes by itself, as in printf(), does not come through here.
+ * Internal writes of the C library, as in printf(), do not come through here.
  *
- * Closing: the library's descriptors are not the program's: to it their numbers are not open.  So a
- * program that closes all there might be goes on being traced, and one that asks for such a number by
- * dup2() is told that there is no room.
+ * Closing: to the program the numbers of the library's descriptors are not open.  So a program that
+ * closes all descriptors is still traced, and dup2() to such a number fails for lack of descriptors.
  *
- * Of fcntl() locks on parts of files are told, where a process waits for them, and what it makes another
- * descriptor of.  All else that it does passes through, by a jump.
+ * fcntl() is recorded if it waits for a lock on a part of a file, or copies a descriptor.  All its
+ * other uses pass through, by a jump.
  */
 #define _GNU_SOURCE
 #include "format/owndescriptors.h"

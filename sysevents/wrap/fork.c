@@ -2,12 +2,12 @@
 /*
  * fork.c - new processes, and other programs in the same one.
  *
- * A child has nothing of its parent's attachment, so it attaches anew.  A child of vfork() is its parent until
- * it calls exec.  What exec starts attaches by itself, and tells whose child it is.
+ * A child has nothing of its parent's attachment, so it attaches anew.  A child of vfork() is its
+ * parent until it calls exec.  A program that exec starts attaches itself, and records its parent.
  *
- * exec is told before, since nothing comes after it.  A child of vfork() has its parent's memory: what it
- * does there is not its parent's, and is not told.  The environment is passed on as it is given: without
- * LD_PRELOAD in it the other program is not traced.
+ * exec is recorded before it is called.  A child of vfork() has its parent's memory: its calls are not
+ * its parent's, and are not recorded.  The environment is passed on as given: without LD_PRELOAD in it
+ * the other program is not traced.
  *
  * The C library's posix_spawn() of before 2011 starts a shell where the file is no program: who was linked
  * with it gets it (names.h).

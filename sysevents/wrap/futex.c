@@ -93,8 +93,8 @@ static __attribute__((noinline)) long tell(
 
 #if PXT_WRAP_BY_LINKER
 /*
- * Nothing tells the library's own calls from those of a program that is linked statically: an event that wakes a
- * reader calls here, and tells of no further one.
+ * In a static program the library's own calls look like the program's: an event that wakes a reader
+ * calls here, and that call is not recorded.
  */
 static __thread bool is_telling __attribute__((tls_model("initial-exec")));
 

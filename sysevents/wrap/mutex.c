@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mutex.c - mutexes: taking and giving back, begin and end.
+ * mutex.c - mutexes: lock and unlock, init and destroy.
  *
- * A mutex is tried first, so that a wait is told before it begins.  A try says and does of a mutex what a
- * lock would, but where it returns EBUSY: then the real lock decides, also that the thread has it
- * already.  Robust ones are looked at instead: a try of one that cannot be repaired any more takes it and
- * keeps it, and says that it did not, in this C library.
+ * A mutex is tried first, so that a wait is recorded before it begins.  trylock does what lock does
+ * unless it returns EBUSY: then the real lock is called, also if the thread has the mutex already.
+ * Robust ones are inspected instead: in this C library, trylock of one that cannot be repaired takes
+ * and keeps it, and reports that it did not.
  *
- * Giving back is told before it happens: the event of the thread that takes it next must not be earlier.
- * Where giving it back then fails, a second event says so.
+ * An unlock is recorded before it happens: the event of the thread that locks next must not be earlier.
+ * If the unlock then fails, a second event says so.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/names.h"
@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* ---- What a mutex tells of itself: who has it, and whether others wait ---- */
+/* ---- The state of a mutex: its holder, and whether others wait ---- */
 
 /* The kernel's number of the thread that has it; 0: none, or not known. */
 PXT_WRAP_INLINE uint32_t holder_of(const pthread_mutex_t *mutex)
@@ -189,7 +189,7 @@ static __attribute__((noinline)) int lock(pthread_mutex_t *mutex, int tried, con
 	return end(mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_lock)(mutex), caller);
 }
 
-/* What is needed where nothing is told takes no register that has to be saved. */
+/* Without recording this needs no register that has to be saved. */
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 {
 	int tried;

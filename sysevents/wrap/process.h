@@ -2,10 +2,10 @@
 /*
  * process.h - events about the process, its threads and its images (posix_trace_process); its begin and end.
  *
- * Libraries come while the program runs.  dlopen() looks at where it is called, to find the folders in which
- * its caller's libraries are.  So its wrapper jumps there and does not come back; what is new is told by the
- * thread's next event of a wait or a call.  Readers take an image for all of a process' events, whenever it
- * is told.
+ * Libraries may be loaded at any time.  dlopen() uses its return address to find the folders of its
+ * caller's libraries.  So its wrapper jumps there and does not come back; new images are recorded
+ * before the thread's next event of a wait or a call.  Readers apply an image to all events of a
+ * process, at any place in the log.
  *
  *   concurrency: pxt_start_...(): the only thread there is; all others: any thread.
  */
@@ -27,16 +27,16 @@ void pxt_process_tell_descriptor(int fd, const char *name, const void *caller)
 void pxt_process_tell_copy(int fd, int from, const void *caller)
     __attribute__((visibility("hidden")));
 /*
- * A lock that was made or destroyed, or memory that was given back: what was at these addresses is no lock any
- * more, or another one.  @result is the call's, and is returned; not 0: nothing has changed.
+ * A lock that was initialized or destroyed, or memory that was unmapped: earlier locks at these
+ * addresses no longer exist.  @result is the call's, and is returned; not 0: nothing has changed.
  */
 int pxt_process_tell_memory(int result, const volatile void *at, size_t bytes, const void *caller)
     __attribute__((visibility("hidden")));
-/* All that is mapped now, and was not told yet. */
+/* All images that are mapped now and were not recorded yet. */
 void pxt_process_tell_images(void) __attribute__((visibility("hidden")));
 /* The calling thread, with its name.  Returns its number. */
 uint32_t pxt_process_tell_thread(uint64_t start) __attribute__((visibility("hidden")));
-/* The end of this process, told once. */
+/* The end of this process, recorded once. */
 void pxt_process_tell_exit(int status, const void *caller) __attribute__((visibility("hidden")));
 /* Compilers make a jump of its wrapper's last call where they optimize; the linker wraps it nowhere. */
 #if defined(__OPTIMIZE__) && !PXT_WRAP_BY_LINKER
@@ -53,7 +53,7 @@ bool pxt_process_is_own(void) __attribute__((visibility("hidden")));
 extern __thread bool pxt_process_new_images
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* All that is mapped is told again: what is known already is the same. */
+/* Records all mapped images again: a known one changes nothing. */
 void pxt_process_tell_new_images(void) __attribute__((visibility("hidden")));
 
 PXT_WRAP_INLINE void pxt_process_catch_up(void)
@@ -105,7 +105,7 @@ char **pxt_process_without(char *const *env, void *room) __attribute__((visibili
 /* ---- Begin and end (start.c) ---- */
 
 /*
- * Recording ends: the last that is told is @why.  The memory for events is given back.  Any thread, not in a
+ * Recording ends: the last event is @why.  The memory for events is freed.  Any thread, not in a
  * handler; leaves errno alone.  False: nothing is recorded.
  */
 bool pxt_start_end(const char *why) __attribute__((visibility("hidden")));

@@ -2,11 +2,11 @@
 /*
  * rwlock.c - read-write locks and spin locks (posix_trace_sync_...).
  *
- * They are tried first, as mutexes are.  Where the try of a read-write lock fails, the thread is told that
- * has the lock for writing, if one has.
+ * They are tried first, as mutexes are.  If the try of a read-write lock fails, the event has the
+ * thread that has the lock for writing, if any.
  *
- * WRAP makes a wrapper of a function that takes @lock and may wait: tried first by @try, unless @can_try
- * is false; @holder, of the lock, is told where the try fails.  WRAP_TRY makes one of a try.
+ * WRAP makes a wrapper of a function that takes @lock and may wait: tried first by @try, unless
+ * @can_try is false; @holder, of the lock, is recorded if the try fails.  WRAP_TRY makes one of a try.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"

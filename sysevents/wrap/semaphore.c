@@ -35,7 +35,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
 	return result;
 }
 
-/* A wait that need not wait, of which nothing is told; it is a point of cancellation all the same. */
+/* A wait that need not wait and is not recorded; it is a cancellation point all the same. */
 static bool takes_at_once(sem_t *sem, const void *caller)
 {
 	int saved = errno;
@@ -164,7 +164,7 @@ PXT_CALL_WRAP_ERROR(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrie
 PXT_WRAP_REAL(pthread_once);
 PXT_WRAP_REAL(call_once);
 
-/* In glibc and musl; elsewhere every call is told. */
+/* In glibc and musl; elsewhere every call is recorded. */
 #define DONE 2
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_once)(pthread_once_t *control, void (*function)(void))

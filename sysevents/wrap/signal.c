@@ -2,19 +2,19 @@
 /*
  * signal.c - signals: handlers, their begin and end; signals that the program sends.
  *
- * The system calls a function of ours, which calls the program's handler.  There are two kinds of handlers,
- * and each has a table of its own: so whichever the system calls finds a handler of its kind, also while
- * another thread changes it.  A handler's entry is written before the system knows of it.
- * Where the program is told of a handler, it is told of its own.
+ * The system calls a function of ours, which calls the program's handler.  There are two kinds of
+ * handlers, and each has a table of its own: so the function that the system calls finds a handler of
+ * its kind, also while another thread changes it.  A handler's entry is written before the system knows
+ * of it.  Calls that return a handler return the program's own.
  *
  * SA_RESETHAND, masks and stacks are the system's: nothing of them is known here.  A child of vfork() has its
  * parent's memory: there the program's handler is given to the system as it is.
  *
- * What is sent is told before, as it may end the program.  The C library's pthread_kill() of before 2021
- * says of a thread that has ended that there is none (names.h).
+ * A signal is recorded before it is sent, as it may end the program.  The C library's pthread_kill() of
+ * before 2021 fails with ESRCH for a thread that has ended (names.h).
  *
- *   concurrency: any thread, signal handlers.  Two threads that set the handler of one signal at once are told
- *   of either's; the system's is that of the one who came last.
+ *   concurrency: any thread, signal handlers.  If two threads set the handler of one signal at once,
+ *   each may get the other's; the later one is in force.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/names.h"
@@ -62,7 +62,7 @@ static void on_plain(int signo)
 	tell(POSIX_TRACE_SIGNAL_END_NP, signo, 0, (uint64_t)(uintptr_t)handler);
 }
 
-/* Whoever sent it by a call; faults have none. */
+/* The sender, if it was sent by a call; faults have none. */
 static uint32_t sender_of(const siginfo_t *info)
 {
 	return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL
@@ -147,7 +147,7 @@ static plain own_plain(plain handler, const struct former *former)
 		return former->plain;
 	if ((void (*)(void))handler == (void (*)(void))on_sent)
 		return former->plain;
-	/* As signal() tells of a handler of the other kind. */
+	/* As signal() returns a handler of the other kind. */
 	return (void (*)(void))handler == (void (*)(void))on_informed
 	           ? (plain)(void (*)(void))former->informed
 	           : handler;

@@ -119,8 +119,8 @@ PXT_CALL_WRAP_UNTIL(int, setitimer,
 /* ---- Timers with a descriptor ---- */
 
 /*
- * What is known of them, by their numbers: so a read is told with the time that it was to take.  A thread
- * that reads while another one sets the timer may tell of either's.
+ * Their settings by their numbers, so that a read's event has the time until it can return.  If a
+ * thread reads while another one sets the timer, it may be of either setting.
  */
 #define TIMERS 1024u
 static struct timer {

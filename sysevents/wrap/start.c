@@ -129,9 +129,9 @@ bool pxt_start_end(const char *why)
 	return true;
 }
 
-/* ---- What is told first ---- */
+/* ---- The first events ---- */
 
-/* What the program has got from whoever started it; more of these have their names from there. */
+/* Descriptors that the program has inherited; copies of them have their names from there. */
 static void tell_inherited(void)
 {
 	static const char *const links[] = { "/proc/self/fd/0", "/proc/self/fd/1",

@@ -212,7 +212,7 @@ PXT_CALL_WRAP(int, sched_setscheduler, (pid_t tid, int policy, const struct sche
     (tid, policy, param), POSIX_TRACE_CALL_PRIORITY_NP, NUMBER_OF(tid), PRIORITY_OF(param));
 PXT_CALL_WRAP(int, sched_setparam, (pid_t tid, const struct sched_param *param), (tid, param),
     POSIX_TRACE_CALL_PRIORITY_NP, NUMBER_OF(tid), PRIORITY_OF(param));
-/* Nice values are told as the kernel counts them, after the priorities of real-time threads: 100 to 139. */
+/* Nice values are recorded as in the kernel, after the priorities of real-time threads: 100 to 139. */
 #define NICE_MIDDLE 120
 
 static uint64_t nice_told(int value)
@@ -232,7 +232,7 @@ static int64_t nice_result(int by, int result)
 #define WHICH int
 #endif
 
-/* Of a group's or a user's processes no thread is told. */
+/* For a group's or a user's processes the event names no thread. */
 PXT_CALL_WRAP(int, setpriority, (WHICH which, id_t who, int value), (which, who, value),
     POSIX_TRACE_CALL_PRIORITY_NP, which == PRIO_PROCESS ? NUMBER_OF((pid_t)who) : 0,
     nice_told(value));

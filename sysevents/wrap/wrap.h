@@ -135,7 +135,7 @@ struct pxt_wrap_wishes {
 	bool counts;                 /* a lock that is free is counted, and is no event (tally.h) */
 	struct pxt_programkind kind; /* of what this library can be loaded into */
 	int pid;        /* whose memory this is: a child of vfork() has another number */
-	uint64_t calls; /* that are told of, bit by bit; from 0x8000 on all or none */
+	uint64_t calls; /* that are recorded, bit by bit; from 0x8000 on all or none */
 	uint64_t kinds; /* of read-write and spin locks, the same */
 	/* Waits this long carry the functions that called; UINT64_MAX: none does. */
 	uint64_t stack_ns;
@@ -165,7 +165,7 @@ PXT_WRAP_INLINE bool pxt_wrap_is_own(const void *caller)
 }
 #endif
 
-/* Whether calls of that number are told of: POSIX_TRACE_CALL_..._NP. */
+/* Whether calls of that number are recorded: POSIX_TRACE_CALL_..._NP. */
 PXT_WRAP_INLINE bool pxt_wrap_wants_call(uint16_t number)
 {
 	return pxt_wrap_wishes.calls >> (number < 63u ? number : 63u) & 1u;

@@ -30,7 +30,7 @@ static const char *const help[] = {
 	"\n"
 	"Looks through each log, also behind what is wrong in it: the checksum and the place in\n"
 	"sequence of every block, every record and slot, the sums that the blocks carry, the\n"
-	"names of the event types, the trailer, and the law that it must keep: written =\n"
+	"names of the event types, the trailer, and its equation: written =\n"
 	"retrieved + lost + cleared + held. What is wrong is told with block and byte.\n"
 	"\n"
 	"  -n, --limit N         findings shown a log (20); all are counted\n"
@@ -527,7 +527,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_cmd_check = {
 	.name = "check",
-	.summary = "tells whether a log is whole, and if not, where",
+	.summary = "checks whether a log is whole, and if not, where",
 	.help = help,
 	.run = run,
 };

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const char *const help[] = {
-	"pxtrace compare - tells which durations changed between two sets of logs\n"
+	"pxtrace compare - shows which durations changed between two sets of logs\n"
 	"\n"
 	"usage: pxtrace compare [OPTION]... BEFORE... --with AFTER...\n"
 	"\n"
@@ -345,7 +345,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_cmd_compare = {
 	.name = "compare",
-	.summary = "tells which durations changed between two sets of logs",
+	.summary = "shows which durations changed between two sets of logs",
 	.help = help,
 	.run = run,
 };

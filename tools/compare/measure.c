@@ -177,7 +177,7 @@ static void take_locks(struct measuring *m)
 	for (uint32_t i = 0; i < m->lock_count; i++) {
 		struct pxt_words words = { 0 };
 
-		/* Whoever waits for a semaphore that others post waits for work: that is no delay. */
+		/* A wait for a semaphore that others post is a wait for work, not a delay. */
 		if (!m->locks[i].lock->is_given) {
 			pxt_compare_lock_name(&words, m->book, m->locks[i].lock);
 			join(m->comparison, PXT_COMPARED_WAIT, words.text, &m->locks[i].series);

@@ -115,7 +115,7 @@ static uint64_t process_track(const struct pxt_source *source, pid_t pid)
 	return track;
 }
 
-/* The thread's own track; what has no thread is the process's. */
+/* The thread's own track; an event without a thread is the process's. */
 static uint64_t thread_track(const struct pxt_event *event)
 {
 	const struct pxt_thread *thread = event->thread;

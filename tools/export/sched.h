@@ -36,7 +36,7 @@ struct pxt_sched {
 	unsigned char roles[PXT_TYPES_MAX];
 };
 
-/* The states that @event changes, in their order: 0 for what is no event of a scheduler. */
+/* The states that @event changes, in their order: 0 for an event of another kind. */
 unsigned pxt_sched_take(
     struct pxt_sched *sched, const struct pxt_event *event, struct pxt_task tasks[2]);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char *const help[] = {
-	"pxtrace import - makes a log of what another tracer left\n"
+	"pxtrace import - makes a log of another tracer's file\n"
 	"\n"
 	"usage: pxtrace import shark [OPTION]... -o LOG FILE...\n"
 	"\n"
@@ -82,7 +82,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_cmd_import = {
 	.name = "import",
-	.summary = "makes a log of what another tracer left",
+	.summary = "makes a log of another tracer's file",
 	.help = help,
 	.run = run,
 };

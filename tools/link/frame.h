@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frame.h - frames out of bytes (FORMAT.md, section 10).  Nothing is trusted: whatever arrives,
- * memory is one frame, and what is no frame is counted and passed over up to the next delimiter.
+ * frame.h - frames out of bytes (FORMAT.md, section 10).  Nothing is trusted: whatever arrives, memory
+ * is one frame; other bytes are counted and skipped up to the next delimiter.
  */
 #ifndef PXT_LINKFRAME_H
 #define PXT_LINKFRAME_H

@@ -2,7 +2,7 @@
 /*
  * write.c - the events of all logs, in the order of time, into one.
  *
- * The law holds for the new log because it holds for each: a record becomes a record, a loss that an
+ * The counts of the new log add up because those of each do: a record becomes a record, a loss that an
  * event tells becomes a loss before that event, and the counts of the trailers are added up.
  */
 #include "tools/merge/merge.h"

@@ -27,8 +27,8 @@ size_t pxt_escape_one(const char *from, size_t bytes, char *to, size_t *taken);
 size_t pxt_escape(const char *from, size_t bytes, char *to, size_t room, size_t *width);
 
 /*
- * The same for a string of JSON: what is no UTF-8 becomes U+FFFD, what could command a terminal
- * \uNNNN.  @to has room for 32 bytes.
+ * The same for a string of JSON: invalid UTF-8 becomes U+FFFD, what could command a terminal \uNNNN.
+ * @to has room for 32 bytes.
  */
 size_t pxt_escape_json(const char *from, size_t bytes, char *to, size_t *taken);
 

@@ -44,9 +44,9 @@ void pxt_progress_begin(struct pxt_progress *progress, const char *label, const 
     uint64_t total, bool beside_output);
 /* Looks at the clock, and draws when it is time. */
 void pxt_progress_look(struct pxt_progress *progress);
-/* Whether there is somebody to show it to: whoever would only wait may look now and then instead. */
+/* Whether a terminal shows it: a caller that would only wait may update it now and then instead. */
 bool pxt_progress_watched(const struct pxt_progress *progress);
-/* Takes the line away, whoever drew it, until it is drawn again. */
+/* Erases the line, until it is drawn again. */
 void pxt_progress_hide(void);
 void pxt_progress_end(struct pxt_progress *progress);
 

@@ -576,7 +576,7 @@ static int receive_main(int argc, char **argv)
 
 const struct pxt_command pxt_cmd_receive = {
 	.name = "receive",
-	.summary = "writes a log of what a target sends over a line",
+	.summary = "writes a log from a target's line or network",
 	.help = help,
 	.run = receive_main,
 };

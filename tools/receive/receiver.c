@@ -97,7 +97,7 @@ static bool path_of_run(const struct pxt_receiver *in, char *path, size_t room)
 	return length > 0 && (size_t)length < room;
 }
 
-/* Whoever sends many is answered once. */
+/* A sender of many gets one message. */
 static struct pxt_receive_run *refuse(struct pxt_receiver *in, const char *why)
 {
 	if (in->done.refused++ == 0)

@@ -104,7 +104,7 @@ void pxt_receiver_packet(
     struct pxt_receiver *in, const unsigned char *sender, const unsigned char *bytes, size_t count);
 /* The device was lost and is there again: what was begun is not continued. */
 void pxt_receiver_break(struct pxt_receiver *in);
-/* Whoever receives wants no more: the logs that are open end here, and lack nothing behind that. */
+/* Receiving ends: open logs end here, and nothing after that counts as missing. */
 void pxt_receiver_cut(struct pxt_receiver *in);
 void pxt_receiver_flush(struct pxt_receiver *in);
 void pxt_receiver_sums(const struct pxt_receiver *in, struct pxt_receive_sums *sums);

@@ -83,7 +83,7 @@ bool pxt_receive_run_expect(struct pxt_receive_run *run, uint32_t frame, uint32_
 	uint32_t ahead = (frame - (uint32_t)run->frames) & PXT_FRAME_NUMBER_MASK;
 	uint32_t fresh = (records - (uint32_t)run->records) & 0xffffu;
 
-	/* Nothing comes after a trailer: whoever sends it makes numbers up. */
+	/* Nothing comes after a trailer: a sender of more makes numbers up. */
 	if (run->ended || ahead > PXT_FRAME_NUMBER_MASK - PXT_RECEIVE_RUN_LATE) {
 		run->frames_again++;
 		return false;
@@ -194,8 +194,8 @@ void pxt_receive_run_flush(struct pxt_receive_run *run)
 }
 
 /*
- * What the target did not say: it goes on, was reset, or the line is cut.  So the stream runs, and
- * what it recorded after our last record is in no count.  Unless whoever receives wanted no more.
+ * What the target did not say: it goes on, was reset, or the line is cut.  So the stream runs, and what
+ * it recorded after our last record is in no count.  Unless the user ended receiving.
  */
 static void make_trailer(struct pxt_receive_run *run, struct pxt_log_trailer *trailer)
 {

@@ -35,7 +35,7 @@ struct pxt_receive_totals {
 	uint64_t lost;
 };
 
-/* Whoever sends packets: family, address and port (tools/link/device.h). */
+/* A sender of packets: family, address and port (tools/link/device.h). */
 #define PXT_RECEIVE_SENDER_BYTES 24u
 
 struct pxt_receive_run {

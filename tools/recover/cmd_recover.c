@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 static const char help_use[] =
-    "pxtrace recover - makes a log of what a program has left behind\n"
+    "pxtrace recover - makes a log of a dead program's memory, file or damaged log\n"
     "\n"
     "usage: pxtrace recover FILE... -o LOG [OPTION]...\n"
     "       pxtrace recover FILE... --list\n"

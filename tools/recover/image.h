@@ -3,8 +3,8 @@
  * image.h - a file as memory: byte by byte as it is, or a core file by the addresses of its process.
  *
  * Nothing is mapped: a file that is cut short meanwhile then reads as shorter, where a mapping would
- * end the program.  Whoever reads a piece asks first how much there is (row()), so that nobody takes
- * more memory than the file has bytes, whatever is in it.
+ * end the program.  A caller that reads a piece asks first how much there is (row()), so that it never
+ * takes more memory than the file has bytes, whatever is in it.
  */
 #ifndef PXT_RECOVER_IMAGE_H
 #define PXT_RECOVER_IMAGE_H

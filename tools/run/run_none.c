@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const help[] = {
-	"pxtrace run - records what a program does that nobody changed\n"
+	"pxtrace run - records what an unchanged program does\n"
 	"\n"
 	"usage: pxtrace run [-o LOG] [option]... -- PROGRAM [ARGUMENT]...\n"
 	"\n"
@@ -36,7 +36,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_cmd_run = {
 	.name = "run",
-	.summary = "records what a program does that nobody changed",
+	.summary = "records what an unchanged program does",
 	.help = help,
 	.run = run,
 };

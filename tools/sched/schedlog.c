@@ -689,7 +689,7 @@ static void take_migration(
 	pack_number(&data, said->prio);
 	pack_number(&data, said->from);
 	pack_number(&data, said->to);
-	/* By whoever moves it, at its own place; it is an event of the one that is moved. */
+	/* Recorded by the thread that moves it; it is an event of the one that is moved. */
 	struct pxt_perfrec moved = *rec;
 	moved.cpu = -1;
 	put(log, &moved, ID_MIGRATE, said->tid, &data);

@@ -21,10 +21,10 @@
  * thread of another program.  prev_state without tracepoints is 0 (it could have run
  * on), 1 (it waits, whatever for) or 16 (it ended).
  *
- * Of a whole machine only that is written which concerns the watched threads: their own events, and
- * who has a CPU while one of them could run there.  When that ends, the CPU is given to -1; so no
- * reader believes that a thread runs of which nothing was told any more.  When it begins, -1 gives
- * the CPU to who has it already, as far as that is known.
+ * Of a machine-wide recording only what concerns the watched threads is written: their own events, and
+ * the thread that has a CPU while one of them could run there.  When that ends, the CPU is given to -1,
+ * so readers do not take a thread for running whose events end there.  When it begins, -1 gives the CPU
+ * to the thread that has it already, if that is known.
  */
 #ifndef PXT_SCHEDLOG_H
 #define PXT_SCHEDLOG_H

@@ -213,7 +213,7 @@ static uint64_t first_size(unsigned cpus)
 	return bytes;
 }
 
-/* A CPU that is off has no thread that could be watched. */
+/* An offline CPU cannot be watched. */
 static int open_cpus(struct pxt_schedrings *rings, pid_t child, long cpus)
 {
 	int error = 0;

@@ -433,7 +433,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_cmd_stat = {
 	.name = "stat",
-	.summary = "counts the events, and tells how long things took",
+	.summary = "counts the events, and measures durations",
 	.help = help,
 	.run = run,
 };

@@ -203,7 +203,7 @@ static void take_answer(struct pxt_live *live, struct stream *stream, enum pxt_r
 		stream->trouble = "refuses";
 	} else {
 		has_ended(live, stream);
-		/* Of what is no answer nobody knows where the next one begins. */
+		/* After a malformed reply it is unknown where the next one begins. */
 		if (reach != PXT_REACH_GONE)
 			stream->trouble = "unknown";
 	}

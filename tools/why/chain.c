@@ -395,8 +395,9 @@ static void link_ran(
 	1 /* prev_state of sched_switch: a wait that a signal may end, as one for a futex */
 
 /*
- * It slept in a call that nobody tells of, and a thread of the program ran when it was woken.  The C library
- * waits so for its own locks.  An interrupt would wake in the name of whoever runs: so it is an inference.
+ * It slept in a call that nobody tells of, and a thread of the program ran when it was woken.  The C
+ * library waits so for its own locks.  An interrupt would wake in the name of the running thread: so it
+ * is an inference.
  */
 static void link_slept(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
@@ -434,7 +435,7 @@ static const struct pxt_actor *complete(
 		link_call(link, history, begin_ns, end_ns);
 		if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP)
 			link_tried(link, history, begin_ns, end_ns);
-		/* Who had been woken and could not run was not kept by whoever woke it. */
+		/* A thread that was woken and could not run was not held up by its waker. */
 		return link->kind == PXT_LINK_STOPPED ||
 		               (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns)
 		           ? NULL

@@ -356,7 +356,7 @@ static void switched(struct pxt_history *history, const struct pxt_act *act)
 		turn(history, act->actor, PXT_STRETCH_RAN, act);
 }
 
-/* The scheduler's event is one of whoever ran then; the program's own says itself who wakes. */
+/* The scheduler's event is one of the thread that ran then; the program's own names the waker. */
 static void woken(struct pxt_history *history, const struct pxt_act *act)
 {
 	const struct pxt_layout *field = act->role->fields[PXT_USE_THREAD];

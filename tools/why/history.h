@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h - what all threads did while something was late: who ran, was in which call, waited for
- * or had which lock, and who woke whom.  The events of these times are kept as stretches, so that a
- * wait can be followed to whoever ended it, and from there to what that one waited for.
+ * history.h - what all threads did while something was late: who ran, was in which call, waited for or
+ * had which lock, and who woke whom.  The events of these times are kept as stretches, so that a wait
+ * can be followed to the thread that ended it, and from there to that thread's own waits.
  *
  * Bounded: PXT_HISTORY_STRETCHES stretches and marks (80 bytes each); what comes beyond is left out
  * and counted.

@@ -171,7 +171,7 @@ static void end_wait(struct pxt_lockuse *use, const struct pxt_lockuse_wait *wai
 	row->longest_place = (struct pxt_lockuse_place){ 0 };
 	if (wait->holder)
 		row->longest_place = place_or_given(row, wait->holder, wait->place);
-	/* Whoever gave it back last was what it waited for in the end. */
+	/* It waited in the end for the thread that gave it back last. */
 	if (wait->holder || !row->given_by || row->given_ns < wait->since_ns)
 		return;
 	row->longest_holder = row->given_by;

@@ -172,7 +172,7 @@ static void take_lock(
 	}
 }
 
-/* Whoever begins, ends, asks or takes does not wait any more. */
+/* A thread that begins, ends, asks or takes does not wait any more. */
 static void do_role(struct pxt_state *state, const struct pxt_role *role, struct pxt_act *act,
     unsigned source, struct pxt_open_span *ended)
 {

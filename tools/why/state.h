@@ -85,7 +85,7 @@ struct pxt_state_lock {
 	unsigned depth;               /* a recursive lock, taken so often */
 	int64_t since_ns;             /* when @holder got it, or it became free */
 	struct pxt_log_address place; /* where @holder took it; 0: not known */
-	bool is_shared;               /* whoever has it has it for reading */
+	bool is_shared;               /* its holders have it for reading */
 	bool is_given;                /* a semaphore or futex: threads that never had it give it */
 	bool is_futex;
 	struct pxt_share *shares; /* PXT_SHARES_MAX, once it was shared: who else has it */
@@ -217,8 +217,9 @@ struct pxt_state {
 	bool *stopped;   /* of each source */
 	uint32_t span_count;
 	bool has_switches;
-	struct pxt_actor *others; /* whoever the scheduler did not tell of; NULL: it told of all */
-	uint64_t beyond;          /* things that found no place */
+	struct pxt_actor
+	    *others;     /* threads that the scheduler's events do not name; NULL: they name all */
+	uint64_t beyond; /* things that found no place */
 	bool counts_locks; /* a traced program counted them: not each taking is an event, ... */
 	uint64_t
 	    counted_beyond; /* ... and so often it took what it had no room to count one by one */

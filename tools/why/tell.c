@@ -83,7 +83,7 @@ void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame, 
 	pxt_say(words, ".");
 }
 
-/* Whether two rounds of a thread were held up by the same thing, whoever had it. */
+/* Whether two rounds of a thread were held up by the same object, under any holder. */
 static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
 {
 	if (pxt_delay_is_cpu(a) || pxt_delay_is_cpu(b))

@@ -304,7 +304,7 @@ static bool add(uint64_t *sum, uint64_t number)
 }
 
 /*
- * Whether the law holds: what was written is somewhere, and the log holds what was flushed to it.
+ * Whether the counts add up: each written record is counted once, and the log holds the flushed ones.
  */
 static bool is_lawful(const struct pxt_logblocks *log, const struct pxt_log_trailer *trailer)
 {

@@ -6,8 +6,8 @@
  * The log has the byte order of its head: what another machine recorded stays as it is, and what
  * is added here (heads of blocks, losses, the trailer) is turned into its order.
  *
- * Whoever told what is in it, the log is in no contradiction with itself: each type that an
- * event has gets a name, and a trailer whose counts cannot be those of this log gets the log's own.
+ * For any input, the log is consistent: each type that an event has gets a name, and a trailer whose
+ * counts cannot be those of this log gets the log's own.
  *
  * Errors stay: after the first one nothing is written, and pxt_logblocks_close() tells it.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tool.h - what ThreadSanitizer is told.  Slots move as without it, which the tool does not see; beside
- * each move is an atomic access of the tag, which tells it the order.  Its own 16-byte atomics have
- * one lock for all: accesses never meet, and a child forked meanwhile waits for ever.
+ * tool.h - annotations for ThreadSanitizer.  Slots move as without it, which the tool does not see;
+ * beside each move is an atomic access of the tag, which tells it the order.  Its own 16-byte atomics
+ * have one lock for all: accesses never meet, and a child forked meanwhile waits for ever.
  */
 #ifndef PXT_ARCH_TOOL_H
 #define PXT_ARCH_TOOL_H
