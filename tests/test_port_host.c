@@ -764,7 +764,7 @@ PXT_TEST(the_executable_is_the_first_module)
 	CU_ASSERT(search.first.base <= search.first.low);
 }
 
-/* The program is linked with one that fills its room: tests/fakes/tests.cmake. */
+/* The program is linked with one that fills its room: tests/programs.cmake. */
 PXT_TEST(a_build_id_of_32_bytes_is_whole)
 {
 	struct module_search search = { .address = 0 };

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: MIT
+#
+# What the tests' programs are made of, by folders; those of attach/, sysevents/ and tool/ have lists of their own.
+
+# ---- blackbox/ ----
+
+# Streams that live in files.
+set(box_needs FILE_STREAMS ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	RECORD_THREAD !SINGLE_STREAM !LANES_MAX_1)
+ptrace_test(blackbox_create FAKES NEEDS ${box_needs} ARG_CHECKS TOLOG POLICY_FLUSH
+	SOURCES blackbox/create.c blackbox/box.c
+	LIBRARIES -Wl,--wrap=posix_fallocate -Wl,--wrap=posix_fallocate64 -Wl,--wrap=pxt_port_process_start)
+# Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
+ptrace_test(blackbox_kill TESTPOINTS NEEDS ${box_needs} !TSAN
+	SOURCES blackbox/kill.c blackbox/box.c core/kit.c)
+# The same with a log beside the box; its writes go out in pieces, between which it is killed, too.
+ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND LOG_UNTIL_FULL POLICY_FLUSH SNAPSHOT LOGRETRIEVAL
+	!TSAN
+	SOURCES blackbox/kill_log.c blackbox/box.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
+# With memory that nobody may touch once it was given back.
+ptrace_test(blackbox_replicas TESTPOINTS NEEDS ${box_needs}
+	SOURCES blackbox/replicas.c blackbox/box.c core/kit.c core/guard.c
+	LIBRARIES -Wl,--wrap=pxt_port_free)
+ptrace_test(blackbox_random NEEDS ${box_needs} !TSAN LABELS stress
+	SOURCES blackbox/random.c blackbox/box.c)
+# The processor's trap flag, and the library's own instructions.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
+	set(PXT_TRAP_FLAG 1)
+endif()
+ptrace_test(blackbox_steps NEEDS ${box_needs} TRAP_FLAG SOURCES blackbox/steps.c blackbox/box.c core/kit.c)
+# What pxtrace recover makes of the files must be the same.
+foreach(name IN ITEMS kill kill_log random)
+	if(TARGET test_blackbox_${name} AND TARGET pxtrace AND PXT_LOGRETRIEVAL)
+		target_compile_definitions(test_blackbox_${name} PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
+		add_dependencies(test_blackbox_${name} pxtrace)
+	endif()
+endforeach()
+
+# ---- conformance/ ----
+
+# Tests of streams share story.c.  They ask for a configuration with everything that a stream can
+# say (system events, both policies, several streams); files that are not named here are test
+# programs by themselves.
+set(stream_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME SYSEV_ERROR !SINGLE_STREAM)
+foreach(name IN ITEMS streams policies retrieval truncation order states)
+	ptrace_test(${name} NEEDS ${stream_needs}
+		SOURCES conformance/${name}.c conformance/story.c)
+endforeach()
+ptrace_test(whole NEEDS ${stream_needs} WHOLE_EVENTS TOLOG LOGRETRIEVAL LOG_APPEND
+	SOURCES conformance/whole.c conformance/story.c)
+ptrace_test(discard NEEDS ${stream_needs} POLICY_DISCARD
+	SOURCES conformance/discard.c conformance/story.c)
+foreach(name IN ITEMS log log_policies log_flush log_errors log_reading)
+	ptrace_test(${name} NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
+		SYSEV_FLUSH SOURCES conformance/${name}.c conformance/logkit.c conformance/story.c)
+endforeach()
+ptrace_test(inherit NEEDS INHERIT ONLINE USEREVENTS POLICY_LOOP !SINGLE_STREAM
+	SOURCES conformance/inherit.c)
+
+# ---- core/ ----
+
+# The ring from inside, in one thread: interrupts at every test point, wraps, dead records.
+set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
+foreach(name IN ITEMS passover edges wraps merge lengths
+	reader several units wanted)
+	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
+endforeach()
+ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLICY_UNTIL_FULL
+	SOURCES core/forked.c core/kit.c)
+ptrace_test(core_error FAKES NEEDS ${core_needs} SYSEV_ERROR TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
+	SOURCES core/error.c conformance/story.c)
+ptrace_test(core_tables NEEDS ONLINE INHERIT ATTACH !SINGLE_STREAM SOURCES core/tables.c)
+ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
+ptrace_test(core_discards TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD SOURCES core/discards.c core/kit.c)
+ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
+ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)
+# With memory that nobody may touch once it was given back.
+set(core_guarded core/kit.c core/guard.c)
+set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
+ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
+	${core_guarded} ${core_guard})
+# One thread and many cases: nothing that ThreadSanitizer could see, in ten times the time.
+ptrace_test(core_pairs TESTPOINTS NEEDS ${core_needs} !TSAN SOURCES core/pairs.c core/deeds.c
+	${core_guarded} ${core_guard})
+ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/deeds.c ${core_guarded}
+	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
+# Its hook is seen by the flusher's thread as well, unlocked, which ThreadSanitizer would report.
+ptrace_test(core_logged TESTPOINTS NEEDS ${core_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_APPEND !TSAN
+	SOURCES core/logged.c ${core_guarded} ${core_guard})
+ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded}
+	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
+ptrace_test(core_handlers TESTPOINTS NEEDS ${core_needs} INSPECT SOURCES core/handlers.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+ptrace_test(core_patience TESTPOINTS NEEDS ${core_needs} SOURCES core/patience.c core/kit.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns -Wl,--wrap=pxt_port_now_ns -Wl,--wrap=poll -Wl,--wrap=clock_gettime)
+ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
+	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
+ptrace_test(core_helper NEEDS ${core_needs} TOLOG LOG_APPEND POLICY_FLUSH SOURCES core/helper.c
+	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_fence_all -Wl,--wrap=pxt_port_log_write -Wl,--wrap=pxt_port_log_write_at)
+ptrace_test(core_reading TESTPOINTS FAKES NEEDS ${core_needs} SOURCES core/reading.c core/kit.c)
+ptrace_test(core_years TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL
+	SOURCES core/years.c core/kit.c)
+ptrace_test(core_back TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
+	SOURCES core/back.c core/kit.c)
+# As it is shipped; the counter's instruction is a fault that the test answers.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
+	set(PXT_COUNTER_FAULTS 1)
+endif()
+ptrace_test(core_counter NEEDS ${core_needs} COUNTER_FAULTS SOURCES core/counter.c)
+# As it is shipped.  musl comes without the kernel's headers, which say how to be killed at a call.
+include(CheckIncludeFile)
+check_include_file(linux/filter.h PXT_KERNEL_HEADERS)
+ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HEADERS
+	SOURCES core/quiet.c)
+# The processor's trap flag, and the library's own instructions: a sanitizer adds others, and hands
+# out signals later or writes from stacks of its own.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
+	set(PXT_TRAP_FLAG 1)
+endif()
+ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
+
+# ---- crash/ ----
+
+# Processes that come to an end, by signals and by exit().  A sanitizer has handlers of its own.
+set(crash_needs LOG_SEAL LOGRETRIEVAL USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP
+	LOG_UNTIL_FULL LOG_APPEND LOG_METADATA SYSEV_START_STOP !LANES_MAX_1)
+# Who gives back a lock that it does not hold fails.
+set(crash_locks -Wl,--wrap=pxt_port_mutex_lock -Wl,--wrap=pxt_port_mutex_try -Wl,--wrap=pxt_port_mutex_unlock)
+ptrace_test(crash_points TESTPOINTS NEEDS ${crash_needs} !SANITIZED
+	SOURCES crash/points.c crash/fixture.c fakes/lock.c LIBRARIES ${crash_locks})
+ptrace_test(crash_ways NEEDS ${crash_needs} !SANITIZED
+	SOURCES crash/ways.c crash/fixture.c fakes/lock.c LIBRARIES ${crash_locks} -Wl,--wrap=pxt_port_log_write_at)
+ptrace_test(crash_exit NEEDS ${crash_needs} !SANITIZED
+	SOURCES crash/exit.c crash/fixture.c fakes/lock.c LIBRARIES ${crash_locks})
+
+# ---- dlopen/ ----
+
+# The library as programs meet it: loaded at run time, from C++, without position independence.
+# A sanitizer's runtime would have to be there before the library is; compilers for another machine
+# or without shared libraries are not looked for.
+if(PXT_IS_FULL AND TARGET ptrace_shared AND NOT PTRACE_SANITIZER AND NOT CMAKE_CROSSCOMPILING)
+	add_executable(dlopen_storm dlopen/storm.c)
+	target_link_libraries(dlopen_storm PRIVATE ptrace_build Threads::Threads ${CMAKE_DL_LIBS})
+	target_include_directories(dlopen_storm PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}")
+	add_test(NAME dlopen_storm COMMAND dlopen_storm "$<TARGET_FILE:ptrace_shared>")
+	set(dlopen_tests dlopen_storm)
+	foreach(way IN ITEMS cxx11 clang_cxx11 no_pie static)
+		foreach(kind IN ITEMS static shared)
+			if(way STREQUAL "static" AND kind STREQUAL "shared")
+				continue()
+			endif()
+			add_test(NAME link_${way}_${kind} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/dlopen/links.sh" ${way}
+				"${CMAKE_CURRENT_BINARY_DIR}/links_${kind}" "$<TARGET_FILE:ptrace_${kind}>"
+				"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}")
+			set_tests_properties(link_${way}_${kind} PROPERTIES ENVIRONMENT
+				"LD_LIBRARY_PATH=$<TARGET_FILE_DIR:ptrace_shared>;CC=${CMAKE_C_COMPILER}${CMAKE_C_COMPILER_ARG1}")
+			list(APPEND dlopen_tests link_${way}_${kind})
+		endforeach()
+	endforeach()
+	set_tests_properties(${dlopen_tests} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS link)
+endif()
+
+# ---- failing/ ----
+
+# Calls that fail, that are interrupted, and whose system fails below them: nothing is left behind.
+set(failing_needs ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH LOGRETRIEVAL SNAPSHOT FILE_STREAMS LOG_SEAL
+	ARG_CHECKS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
+	!SINGLE_STREAM)
+ptrace_test(failing_errors FAKES NEEDS ${failing_needs}
+	SOURCES failing/errors.c failing/fixture.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+if(TARGET test_failing_errors)
+	ptrace_program(program test_failing_errors)
+	add_test(NAME failing_listed COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/failing/listed.py" "${program}")
+endif()
+ptrace_test(failing_locks FAKES NEEDS ${failing_needs} SOURCES failing/locks.c)
+ptrace_test(failing_signals NEEDS ${failing_needs} SOURCES failing/signals.c attach/party.c attach/inside.c)
+# The names of the C library's calls are those of glibc where words have 64 bits.
+include(CheckCSourceCompiles)
+check_c_source_compiles("#include <features.h>
+#if !defined(__GLIBC__) || !defined(__LP64__)
+#error
+#endif
+int main(void) { return 0; }" PXT_CALLS_ARE_GLIBC64)
+if(PXT_CALLS_ARE_GLIBC64)
+	ptrace_test(failing_system FAKES NEEDS ${failing_needs} !SANITIZED
+		SOURCES failing/system.c failing/calls.c failing/left.c)
+	if(TARGET test_failing_system)
+		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
+	endif()
+	ptrace_test(failing_port FAKES NEEDS ${failing_needs} !SANITIZED
+		SOURCES failing/port.c failing/calls.c failing/left.c)
+	if(TARGET test_failing_port)
+		target_link_options(test_failing_port PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
+	endif()
+else()
+	# No tests of their own either.
+	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${PROJECT_SOURCE_DIR}/tests/failing/system.c"
+		"${PROJECT_SOURCE_DIR}/tests/failing/port.c" "${PROJECT_SOURCE_DIR}/tests/failing/calls.c")
+endif()
+
+# ---- fakes/ ----
+
+# The port, and the fakes that stand before it.
+
+ptrace_test(port NEEDS CORE SOURCES test_port.c)
+ptrace_test(port_host NEEDS TOLOG POLICY_FLUSH SOURCES test_port_host.c
+	LIBRARIES -Wl,--build-id=0x0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20)
+ptrace_test(port_mutex NEEDS CORE SOURCES test_mutex.c)
+ptrace_test(fakes FAKES NEEDS TOLOG POLICY_FLUSH SOURCES test_fakes.c)
+
+# ---- golden/ ----
+
+# Tests of the log format and of Log Retrieval.  The logs are made by golden/make_golden.py.
+
+foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing logfmt)
+	set(needs LOGRETRIEVAL)
+	if(name STREQUAL "logfmt")
+		list(APPEND needs TOLOG)
+	endif()
+	ptrace_test(${name} NEEDS ${needs} SOURCES test_${name}.c golden/golden.c)
+endforeach()
+foreach(name IN ITEMS loglock logswap)
+	ptrace_test(${name} NEEDS LOGRETRIEVAL SOURCES test_${name}.c)
+endforeach()
+ptrace_test(logmemory FAKES NEEDS CORE LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
+ptrace_test(logfork NEEDS LOGRETRIEVAL SOURCES test_logfork.c)
+
+# ---- kill/ ----
+
+# Writers' processes that are killed while the stream's memory is shared; not for ThreadSanitizer,
+# which knows nothing of other processes.
+ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} !TSAN
+	SOURCES kill/points.c kill/heir.c kill/stand.c core/deeds.c core/kit.c core/guard.c
+	LIBRARIES -Wl,--wrap=pxt_port_alloc -Wl,--wrap=pxt_port_free)
+ptrace_test(kill_random NEEDS ${core_needs} POLICY_DISCARD !TSAN LABELS stress
+	SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
+	LIBRARIES -Wl,--wrap=pxt_port_alloc)
+ptrace_test(kill_forked TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD INHERIT !TSAN
+	SOURCES kill/forks.c kill/stand.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
+# So many threads leave nothing for a test beside them.
+ptrace_test(forks PROCESSORS 2 NEEDS ${core_needs} INHERIT !TSAN LABELS stress
+	SOURCES stress/forks.c stress/events.c conformance/story.c)
+ptrace_test(kill_spaces TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN
+	SOURCES kill/spaces.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_pid_space)
+
+# ---- lanes/ ----
+
+# Records put into lanes by hand, with stamps as a test needs them.
+ptrace_test(lanes TESTPOINTS FAKES NEEDS CORE ONLINE USEREVENTS FILTER TOLOG POLICY_LOOP
+	POLICY_UNTIL_FULL POLICY_FLUSH SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS
+	!SINGLE_STREAM !LANES_MAX_1 SOURCES lanes/rules.c conformance/story.c)
+ptrace_test(drawn_orders TESTPOINTS FAKES NEEDS CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL RECORD_THREAD
+	TOLOG LOG_APPEND LOGRETRIEVAL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME !SINGLE_STREAM !LANES_MAX_1
+	!LANES_MAX_2 !LANES_MAX_4
+	SOURCES lanes/drawn.c lanes/turns.c conformance/story.c LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+ptrace_test(windows NEEDS CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1
+	SOURCES lanes/window.c conformance/story.c)
+ptrace_test(runs TESTPOINTS NEEDS CORE USEREVENTS TOLOG LOG_APPEND LOGRETRIEVAL POLICY_LOOP SYSEV_START_STOP SYSEV_FLUSH
+	RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1 SOURCES lanes/run.c conformance/story.c)
+ptrace_test(gaps TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND LOGRETRIEVAL POLICY_LOOP
+	SYSEV_START_STOP SYSEV_OVERFLOW_RESUME SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
+	!LANES_MAX_1 SOURCES lanes/gaps.c conformance/story.c)
+
+# ---- line/ ----
+
+# Logs that the tools write, and the line between a target and `pxtrace receive`.
+set(line_writer ../tools/output/finalname.c ../tools/output/openfile.c ../tools/packed/packed.c ../tools/packed/packed_none.c ../tools/write/logblocks.c ../tools/write/logswap.c ../tools/write/logwrite.c ../tools/output/writeall.c)
+ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_writer})
+set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/known.c ../tools/receive/plain.c ../tools/receive/run.c
+	../tools/output/lossnote.c)
+ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
+	SOURCES line/damage.c line/capture.c ${line_receiver} ${line_writer})
+if(PXT_LOG_LINE AND PXT_LOG_NOTES AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+	add_executable(line_target line/target.c)
+	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
+endif()
+add_test(NAME line.budget COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/line/budget.py")
+ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP SYSEV_START_STOP
+	SOURCES line/faults.c ${line_receiver} ${line_writer})
+ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS
+	SOURCES line/frames.c ${line_receiver} ${line_writer})
+ptrace_test(line_hostile NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
+	SOURCES line/hostile.c line/forge.c line/capture.c ${line_receiver} ${line_writer})
+
+# ---- model/ ----
+
+# Drawn histories against a naive reference.  With PXT_STRESS=full in the environment 20 times as many.
+ptrace_test(histories NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POLICY_LOOP
+	POLICY_UNTIL_FULL POLICY_DISCARD POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME
+	SYSEV_FILTER SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS ARG_CHECKS !SINGLE_STREAM !LANES_MAX_1 !LANES_MAX_2
+	SOURCES model/histories.c model/history.c model/play.c model/reference.c
+	LIBRARIES -Wl,--wrap=pxt_port_thread_start -Wl,--wrap=pxt_port_thread_join)
+
+# ---- points/ ----
+
+ptrace_test(points SOURCES test_points.c points/other.c)
+if(PXT_USEREVENTS AND NOT CMAKE_CROSSCOMPILING)
+	add_test(NAME points_left_out COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/off.sh"
+		"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
+	add_test(NAME points_refused COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/refused.sh"
+		"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
+endif()
+
+# ---- recover/ ----
+
+# A program that leaves its memory behind, for tests/tool/recover.sh.
+if(PXT_LABELS AND PXT_ONLINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND PXT_POLICY_UNTIL_FULL AND
+		NOT CMAKE_CROSSCOMPILING_EMULATOR)
+	add_executable(recover_leave recover/leave.c)
+	target_link_libraries(recover_leave PRIVATE ptrace_build ptrace_static)
+endif()
+if(PXT_FILE_STREAMS AND PXT_ONLINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND PXT_POLICY_UNTIL_FULL AND
+		NOT CMAKE_CROSSCOMPILING_EMULATOR)
+	add_executable(recover_box recover/box.c)
+	target_link_libraries(recover_box PRIVATE ptrace_build ptrace_static)
+endif()
+
+# ---- report/ ----
+
+# Pages of `pxtrace report`: their data, and in a browser that they open, draw, zoom and find; the rest of what they do with --full.
+if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS AND NOT CMAKE_CROSSCOMPILING)
+	add_test(NAME report.data COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_data.py"
+		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>")
+	set_tests_properties(report.data PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS tool)
+	set(page_tests Page.test_spans_have_their_colour_where_their_times_say_and_none_elsewhere Page.test_spans_before_the_start_stand_where_their_times_say Page.test_the_wheel_zooms_about_the_pointer
+		Page.test_search_takes_fields_as_print_shows_them_and_times_in_seconds
+		Page.test_a_search_that_means_nothing_says_so Page.test_a_log_without_its_end_is_not_called_whole Page.test_the_head_says_the_length_without_its_margins
+		Page.test_long_names_of_threads_are_shown_whole Page.test_pointing_at_one_of_two_near_losses_names_that_one
+		Page.test_search_finds_by_field_and_leads_from_hit_to_hit Page.test_hostile_names_and_texts_are_shown_as_text
+		Page.test_calls_and_locks_stand_in_the_lane_of_their_thread Page.test_the_head_names_the_program_that_was_traced
+		Page.test_other_processes_stand_below_the_program_and_are_folded Page.test_of_other_processes_nobody_says_whether_they_could_run
+		Page.test_the_page_opens_where_its_first_answer_is Page.test_the_chain_of_an_answer_is_drawn_and_told
+		Page.test_each_kind_has_a_colour_of_its_own Page.test_a_narrow_window_cuts_nothing
+		Page.test_the_worst_span_is_explained_by_a_sentence_and_a_bar Page.test_a_cpu_has_a_lane_with_who_ran_on_it
+		Page.test_a_thread_shows_when_it_ran_could_run_and_slept Page.test_a_loss_leaves_empty_what_nobody_knows)
+	if(PTRACE_CHECKS STREQUAL "full")
+		set(page_tests)
+	endif()
+	ptrace_check(report_page TIMEOUT 1500 "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/report/test_page.py"
+		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>" ${page_tests})
+endif()
+
+# ---- snapshot/ ----
+
+# Snapshots: what is in them, what becomes of them when the system fails, and who goes on meanwhile.
+set(snapshot_needs SNAPSHOT ONLINE USEREVENTS LOGRETRIEVAL POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH
+	LOG_UNTIL_FULL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
+	!LANES_MAX_1 !LANES_MAX_2)
+set(snapshot_kit snapshot/kit.c conformance/story.c)
+ptrace_test(snapshot_window NEEDS ${snapshot_needs} POLICY_DISCARD SOURCES snapshot/window.c ${snapshot_kit})
+ptrace_test(snapshot_faults FAKES NEEDS ${snapshot_needs} LOG_METADATA SOURCES snapshot/faults.c ${snapshot_kit})
+ptrace_test(snapshot_race TESTPOINTS NEEDS ${snapshot_needs} SOURCES snapshot/race.c core/kit.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+# 20 times as much with PXT_STRESS=full in the environment; for a sanitizer, with PXT_STRESS=whole.
+ptrace_test(snapshot_writers NEEDS ${snapshot_needs} LABELS stress SOURCES snapshot/writers.c stress/events.c
+	${snapshot_kit})
+
+# ---- stress/ ----
+
+# Stress: 1 million events a case, 10 million with PXT_STRESS=full in the environment (ticket: half a
+# million and 20).  At full length, on two processors: ticket 1 min, ticket_yields 0.8, law 1.3, storm 0.2.
+# Under a sanitizer a tenth and 2 million, with PXT_STRESS=whole 10 million, too (storm: 17 min).
+set(stress_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_DISCARD SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM)
+set(stress_helps stress/events.c conformance/story.c)
+foreach(name IN ITEMS law storm ticket)
+	ptrace_test(${name} NEEDS ${stress_needs} LABELS stress
+		SOURCES stress/${name}.c ${stress_helps})
+endforeach()
+# Again with writers that yield between reserve, stamp and store.
+ptrace_test(ticket_yields TESTPOINTS NEEDS ${stress_needs} LABELS stress
+	SOURCES stress/ticket.c ${stress_helps})
+
+# ---- tiny/ ----
+
+# Another Core than this build's: scripts/check-tiny.py builds and runs it (check "tiny").
+set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${CMAKE_CURRENT_SOURCE_DIR}/tiny/tiny.c")
+
+# ---- tolog/ ----
+
+ptrace_test(tolog FAKES NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POLICY_LOOP
+	POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND LOG_METADATA SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME SYSEV_ERROR SYSEV_FLUSH !SINGLE_STREAM
+	SOURCES test_tolog.c conformance/story.c)
+ptrace_test(tolog_described NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL LOG_APPEND LOG_METADATA !SANITIZED
+	SOURCES tolog/described.c LIBRARIES -Wl,--wrap=pxt_port_modules)
+ptrace_test(tolog_notes NEEDS CORE TOLOG LOGRETRIEVAL LOG_APPEND LOG_NOTES LOG_SEAL !SANITIZED
+	SOURCES tolog/notes.c)
+ptrace_test(tolog_smallest NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL FILTER POLICY_LOOP LOG_LOOP RECORD_THREAD
+	SOURCES tolog/smallest.c)
+ptrace_test(tolog_cleared FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP
+	SOURCES tolog/cleared.c)
+ptrace_test(tolog_descriptor NEEDS CORE ONLINE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
+	LOG_LINE !SINGLE_STREAM SOURCES tolog/descriptor.c conformance/story.c)
+
+# ---- truth/ ----
+
+# What is reported of an event lies between the caller's readings of the clock before and behind it.
+# Threads preempt each other, on both processors: some 25 s, four times as long with PXT_STRESS=full.
+set(truth_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
+	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
+set(truth_logs TOLOG LOG_APPEND LOGRETRIEVAL)
+ptrace_test(truth_threads PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH SNAPSHOT LABELS stress
+	SOURCES truth/threads.c truth/crowd.c truth/readings.c conformance/story.c)
+# One thread that interrupts itself: by the fakes' clock, and again by the processor's counter.
+ptrace_test(truth_steps TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH !LANES_MAX_2 !TSAN
+	SOURCES truth/steps.c truth/ground.c truth/readings.c conformance/story.c)
+if(TARGET test_truth_steps)
+	target_compile_definitions(test_truth_steps PRIVATE TRUTH_FAKE_CLOCK=1)
+endif()
+ptrace_test(truth_short TESTPOINTS NEEDS ${truth_needs} ${truth_logs} !LANES_MAX_2 !TSAN
+	SOURCES truth/steps.c truth/ground.c truth/readings.c conformance/story.c)
+# Two threads, of which one runs at a time.
+ptrace_test(truth_beside TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH
+	SOURCES truth/beside.c truth/ground.c truth/readings.c conformance/story.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+ptrace_test(truth_bound TESTPOINTS NEEDS ${truth_needs} ${truth_logs} !TSAN
+	SOURCES truth/bound.c truth/ground.c truth/readings.c conformance/story.c)
+# Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
+ptrace_test(truth_dead TESTPOINTS NEEDS ${truth_needs} ${truth_logs} INHERIT RECORD_THREAD !TSAN
+	SOURCES truth/dead.c truth/ground.c truth/readings.c conformance/story.c)
+ptrace_test(truth_processes PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} INHERIT ATTACH FILE_STREAMS !TSAN LABELS stress
+	SOURCES truth/processes.c truth/crowd.c truth/readings.c conformance/story.c)
+if(TARGET test_truth_processes AND TARGET pxtrace)
+	target_compile_definitions(test_truth_processes PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
+	add_dependencies(test_truth_processes pxtrace)
+endif()
+# Unfinished records whose writers are still there when their time is over.
+ptrace_test(truth_held TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH !TSAN
+	SOURCES truth/held.c truth/ground.c truth/readings.c conformance/story.c
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
+
+# ---- tutorial/ ----
+
+# Every command of docs/tutorial.md and of README.md, in an empty folder with an installed prefix.
+find_program(PTRACE_GIT git)
+find_program(PTRACE_BASH bash)
+find_program(PTRACE_PKG_CONFIG pkg-config)
+if(NOT PTRACE_GIT OR NOT PTRACE_BASH OR NOT PTRACE_PKG_CONFIG)
+	message(STATUS "git, bash or pkg-config not found: docs/tutorial.md and README.md are not run")
+elseif(TARGET pxtrace AND TARGET ptrace_shared AND PXT_IS_FULL AND PTRACE_INSTALL AND NOT PTRACE_SANITIZER AND
+	NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_C_COMPILER MATCHES "musl")
+	# Its programs are built by plain cc: the library must be of the same C library, and of no sanitizer.
+	foreach(page IN ITEMS docs/tutorial.md README.md)
+		get_filename_component(name "${page}" NAME_WE)
+		string(TOLOWER "${name}" name)
+		add_test(NAME ${name} COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/tutorial/run.py"
+			"${PROJECT_SOURCE_DIR}/${page}" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+	endforeach()
+	set_tests_properties(tutorial readme PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS tool)
+endif()
