@@ -240,6 +240,23 @@ bool pxt_intake_empty(struct pxt_producer_memory *producer)
 /* ---- Of the producer's words, this process' ---- */
 
 /*
+ * What the system calls a thread, here.  A process of another pid namespace knows numbers of that one: its first
+ * thread has the number of the process, as the system told it to the owner, and of others none is known here.  So
+ * what the kernel tells of threads of this namespace is never taken for theirs.
+ */
+static int32_t tid_of(const struct pxt_producer_memory *producer, const struct pxt_thread *entry)
+{
+	int32_t tid =
+	    atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->tid, memory_order_relaxed);
+	int32_t pid =
+	    atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->pid, memory_order_relaxed);
+
+	if (pid == producer->pid)
+		return tid;
+	return tid == pid ? producer->pid : 0;
+}
+
+/*
  * The entry of the producer's thread @index.  Its pid is what the system says; a thread that says
  * nothing of itself has some number all the same.  False: there is none; *thread and *index are as in
  * the record of a thread without a place.
@@ -257,7 +274,7 @@ static bool thread_of(
 	*thread = pxt_wide_load((pxt_wide *)(uintptr_t)&entry->thread);
 	if (!*thread)
 		*thread = *index;
-	tid = atomic_load_explicit((_Atomic int32_t *)(uintptr_t)&entry->tid, memory_order_relaxed);
+	tid = tid_of(producer, entry);
 	ask = !*known || producer->since[*index] != (uint32_t)since;
 	if (ask)
 		pxt_producer_read(name, entry->name, sizeof(name));

@@ -4,6 +4,7 @@
 #include "party.h"
 
 #include "core/process/names.h"
+#include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "format/attr_marks.h"
 #include "format/ctlsock.h"
@@ -38,6 +39,57 @@ static uint32_t number_in(const struct pxt_event *event)
 }
 
 /* ---- One process ---- */
+
+static void *record_elsewhere(void *argument)
+{
+	trace_event_id_t id = *(trace_event_id_t *)argument;
+
+	/* As if the process were the first of another pid namespace. */
+	(void)posix_trace_thread_register_np();
+	atomic_store(&pxt_threads->entry[pxt_self.index].pid, 1);
+	pxt_replica_thread(pxt_threads, pxt_self.index);
+	producer_say((uint64_t)(uintptr_t)pthread_self());
+	posix_trace_event(id, "x", 1);
+	return NULL;
+}
+
+static void trace_elsewhere(void *argument)
+{
+	trace_id_t trid = producer_attach(0);
+	trace_event_id_t id;
+	pthread_t thread;
+
+	(void)argument;
+	if (posix_trace_eventid_open("producers.mine", &id) != 0 ||
+	    pthread_create(&thread, NULL, record_elsewhere, &id) != 0 ||
+	    pthread_join(thread, NULL) != 0 || posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+static int32_t tid_told(pid_t pid, uint64_t thread)
+{
+	for (unsigned i = 1; i < CONFIG_PTRACE_MAX_THREADS; i++) {
+		struct pxt_thread *entry = &pxt_threads->entry[i];
+
+		if (atomic_load(&entry->pid) == pid && pxt_wide_load(&entry->thread) == thread)
+			return atomic_load(&entry->tid);
+	}
+	return -1;
+}
+
+/* The kernel's events tell numbers of the owner's namespace: another thread may have that number there. */
+PXT_TEST(a_thread_of_another_pid_namespace_has_no_number_of_this_one)
+{
+	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 16 });
+	struct producer producer = producer_begin(trace_elsewhere, NULL);
+	uint64_t thread = producer_told(&producer);
+
+	PXT_EQ(owner_collect(trid, events, 1, PATIENCE_MS), 1);
+	PXT_EQ(events[0].info.posix_pid, producer.pid);
+	PXT_EQ(tid_told(producer.pid, thread), 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
 
 static void trace_many(void *argument)
 {
