@@ -107,6 +107,25 @@ what_is_beyond_the_locks_that_are_counted_one_by_one_is_told()
 	grep -q '"taken_beyond":1808' out || fail "$(cat out)"
 }
 
+# but_ours: an environment without what pxtrace run adds to it
+but_ours() { grep -vE '^(_|LD_PRELOAD|PXTRACE_[A-Z_]*)=' | sort; }
+
+a_child_has_the_environment_of_the_plain_program_and_ours()
+{
+	sh -c 'env; exit 0' | but_ours >plain
+	traced 0 -q -- sh -c 'env; exit 0'
+	but_ours <out >ours
+	cmp plain ours || { diff plain ours; fail 'another environment'; }
+}
+
+a_program_is_as_large_as_plain_but_for_its_buffer_and_two_libraries()
+{
+	plain=$(awk '/^VmSize:/ { print $2 }' /proc/self/status)
+	traced 0 -q -- awk '/^VmSize:/ { print $2 }' /proc/self/status
+	# 4 MiB of events, 512 KiB of what makes them readable, and code and tables of the libraries.
+	[ $(($(cat out) - plain)) -lt 7168 ] || fail "$(cat out) KiB, $plain without us"
+}
+
 # QNX-24
 forked_children_are_in_the_same_log()
 {
