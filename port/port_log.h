@@ -37,6 +37,8 @@ struct pxt_port_log {
 	/* What the descriptor is known by (DEC-22): before each use it is compared. */
 	struct pxt_port_place place;
 	uint64_t reached; /* a regular file has at least so many bytes */
+	/* Where a PXT_LOG_FILE is opened again if the program has closed the descriptor; NULL: it is not. */
+	const char *path;
 };
 
 /*
@@ -62,7 +64,8 @@ enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log);
  * Write all @bytes, at the descriptor's own position or at @offset (PXT_LOG_FILE only).  Interrupted
  * and short writes are continued.  On an error *done says how much went out before it: ENOSPC,
  * EFBIG, EAGAIN (a device that does not wait) and so on; the caller goes on from there later.  EBADF: the
- * program has closed the descriptor, or made something else of its number, which was left alone; it stays so.
+ * program has closed the descriptor, or made something else of its number, which was left alone; it stays so, but
+ * where the file is still found at the path.
  */
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
 int pxt_port_log_write_at(

@@ -33,6 +33,8 @@
 
 static struct pxt_asked asked;
 static struct pxt_port_newfile box;
+/* Where the log is: it may have to be opened again. */
+static char log_path[PXT_ENVIRONMENT_PATH];
 
 static void complain(const char *what, int error)
 {
@@ -95,7 +97,7 @@ static bool expand(char *path, const char *pattern, bool add_pid)
  */
 static int open_asked(bool is_child, int *fd, int *box_fd)
 {
-	char path[PXT_ENVIRONMENT_PATH];
+	char *path = log_path;
 	bool regular = false;
 	int error;
 
@@ -119,10 +121,14 @@ static int open_asked(bool is_child, int *fd, int *box_fd)
 
 /* ---- The stream ---- */
 
-/* The log is complete: nothing is in the box that is not in it. */
-static void log_completed(void)
+/* Complete, nothing is in the box that is not in it. */
+static void log_completed(int error)
 {
-	pxt_port_environment_remove(&box);
+	if (!error)
+		pxt_port_environment_remove(&box);
+	else
+		pxt_port_environment_complain(VARIABLE, asked.text, "the log is not complete",
+		    "the program closed it, and the file is not there any more", error);
 }
 
 static int choose(trace_attr_t *attr, int box_fd)
@@ -156,6 +162,7 @@ static int create(int fd, int box_fd)
 	stream = pxt_stream_lock(trid);
 	if (stream) {
 		pxt_tolog_of(stream)->completed = log_completed;
+		pxt_tolog_of(stream)->out.path = log_path;
 		pxt_stream_unlock(stream);
 	}
 	return posix_trace_start(trid);

@@ -7,6 +7,8 @@
 #include "core/process/process.h"
 #include "core/testpoints.h"
 
+#include <errno.h>
+
 #define SLICE_NS 50000u
 
 /* ---- Clear ---- */
@@ -229,8 +231,8 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 	pxt_tolog_let_go(stream, log);
 	if (whole)
 		error = pxt_tolog_put_end(stream, &trailer, true);
-	if (!failed && !error && whole && log->completed)
-		log->completed();
+	if (log->completed && ((!failed && !error && whole) || log->over == EBADF))
+		log->completed(log->over);
 	pxt_tolog_regain(stream, log);
 	return failed ? failed : error;
 }

@@ -200,6 +200,7 @@ void pxt_port_log_cut_off(struct pxt_port_log *log)
 	struct stat state;
 	int ends[2];
 
+	log->path = NULL;
 	/* What the program has at that number since is not the library's to close. */
 	if (fstat(log->fd, &state) == 0 && (uint64_t)state.st_dev == log->place.device &&
 	    (uint64_t)state.st_ino == log->place.file && pipe(ends) == 0) {

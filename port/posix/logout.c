@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -51,6 +52,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 	log->piece = UINT_MAX;
 	log->size = 0;
 	log->reached = 0;
+	log->path = NULL;
 	log->place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
 	if (S_ISREG(state.st_mode)) {
 		log->kind = (flags & O_APPEND) != 0 ? PXT_LOG_APPEND : PXT_LOG_FILE;
@@ -106,13 +108,40 @@ static int check(const struct pxt_port_log *log)
 	return is_logs(log, &state) ? 0 : EBADF;
 }
 
-/* EBADF stays: a number that was seen to be another's is never looked at again. */
+/*
+ * EBADF, or 0: what is at the path is the log's own file still.  The new lock stands for the one that was closed; a
+ * child may have that one yet.
+ */
+static int open_again(struct pxt_port_log *log)
+{
+	int fd = -1;
+	int error;
+
+	if (log->path && log->kind == PXT_LOG_FILE)
+		fd = open(log->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return EBADF;
+	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+	(void)close(fd);
+	error = check(log);
+	if (error == 0) {
+		(void)flock(log->fd, LOCK_EX | LOCK_NB);
+	} else if (log->fd >= 0) {
+		(void)close(log->fd);
+		log->fd = -1;
+	}
+	return error == 0 ? 0 : EBADF;
+}
+
+/* A number that was seen to be another's is never looked at again. */
 static int check_once(struct pxt_port_log *log)
 {
 	int error = check(log);
 
-	if (error == EBADF)
+	if (error == EBADF) {
 		log->fd = -1;
+		error = open_again(log);
+	}
 	return error;
 }
 

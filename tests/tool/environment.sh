@@ -238,10 +238,24 @@ a_program_with_more_rights_than_its_user_ignores_it()
 	[ ! -s err ] || fail "$(cat err)"
 }
 
-a_program_that_closes_all_descriptors_loses_its_log_and_nothing_else()
+a_program_that_closes_all_descriptors_has_its_whole_log()
 {
 	PXTRACE_OUT=run.ptl "$untraced" close >out 2>err || fail 'the program failed'
 	[ "$(cat out)" = begun ] || fail 'another output'
+	[ ! -s err ] || fail "$(cat err)"
+	only run.ptl
+	steps run.ptl 1 2
+	run 0 check run.ptl
+}
+
+a_log_that_was_closed_and_moved_is_told_at_the_end_and_nothing_else_is_written()
+{
+	PXTRACE_OUT=run.ptl,size=64K "$untraced" close run.ptl >out 2>err || fail 'the program failed'
+	[ "$(cat err)" = 'libptrace: PXTRACE_OUT=run.ptl,size=64K: the log is not complete: the program closed it, and the file is not there any more' ] ||
+		fail "$(cat err)"
+	[ ! -e run.ptl ] || fail 'a new file'
+	"$pxtrace" recover -o recovered.ptl run.ptl.box >out 2>err
+	err_has 'that the program had counted as lost itself'
 }
 
 the_program_gets_the_descriptors_that_it_would_get_without_it()
