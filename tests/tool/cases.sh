@@ -286,6 +286,23 @@ print_address_shows_module_and_offset_without_binary()
 	out_has 'prog+0x1234  job=1'
 }
 
+addresses_of_a_process_that_attached_have_no_names_of_the_owners_images()
+{
+	if narrow; then
+		exit 77
+	fi
+	make run.ptl <<-END
+		process 4711 box /opt/app/owner
+		module 0x555500000000 0x555500001000 0x555500009000 - /gone/prog
+		event 1000 32 1 0x555500001234 u32:1
+		stranger 0x7f0000009000 4712
+		event 2000 32 65535 0x555500001234 u32:2
+	END
+	run 0 print --address run.ptl
+	out_has 'prog+0x1234  job=1'
+	out_has '0x555500001234  job=2'
+}
+
 # ---- losses ----
 
 print_shows_a_loss_where_it_happened()

@@ -38,6 +38,7 @@ struct module {
 struct pxt_symbols {
 	const struct pxt_source *source;
 	const char *root;
+	bool inherited; /* forked children trace into the stream, too */
 	struct posix_trace_logmodule_np *table_of_log;
 	uint32_t log_modules;
 	struct pxt_images images;
@@ -70,6 +71,13 @@ struct pxt_symbols {
 
 /* ---- Modules ---- */
 
+static bool is_inherited(trace_id_t trid)
+{
+	trace_attr_t attr;
+
+	return posix_trace_get_attr(trid, &attr) == 0 && attr._pxt_inherit == POSIX_TRACE_INHERITED;
+}
+
 struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char *root)
 {
 	struct pxt_symbols *symbols = pxt_must(calloc(1, sizeof *symbols));
@@ -77,6 +85,7 @@ struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char 
 
 	symbols->source = source;
 	symbols->root = root ? root : "";
+	symbols->inherited = is_inherited(source->trid);
 	symbols->table_of_log = pxt_must(calloc(count + 1u, sizeof *symbols->table_of_log));
 	for (uint32_t i = 0; i < count; i++)
 		if (posix_trace_log_getmodule_np(
@@ -130,6 +139,14 @@ struct pxt_address pxt_symbols_address(const struct pxt_event *event)
 	return at;
 }
 
+/* The log's table is of its writer, and of the writer's children; what attaches has other images there. */
+static bool has_table_of_log(const struct pxt_symbols *symbols, pid_t pid)
+{
+	pid_t writer = symbols->source->info.posix_pid_np;
+
+	return pid == writer || pid == 0 || writer == 0 || symbols->inherited;
+}
+
 /* The module of a place, and where in it that is; NO_MODULE: none is known. */
 static uint32_t module_of(
     const struct pxt_symbols *symbols, struct pxt_address at, uint64_t *address)
@@ -143,7 +160,7 @@ static uint32_t module_of(
 			*address -= image->base;
 		return image ? symbols->log_modules + image->file : NO_MODULE;
 	}
-	for (uint32_t i = 0; i < symbols->log_modules; i++) {
+	for (uint32_t i = 0; has_table_of_log(symbols, at.pid) && i < symbols->log_modules; i++) {
 		const struct posix_trace_logmodule_np *info = &symbols->table_of_log[i];
 
 		if (at.value < info->posix_low_np || at.value >= info->posix_high_np)

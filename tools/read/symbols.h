@@ -4,7 +4,7 @@
  * is not at hand, is another build, or no addr2line is installed; and the variables at addresses of data.
  *
  * Addresses belong to a process.  What events told of its images says where they lie
- * (pxt_symbols_take(), images.h); of a process of which none told, the log's own table of modules does.
+ * (pxt_symbols_take(), images.h); of the log's writer, if none told, the log's own table of modules does.
  *
  * Use: pxt_symbols_take() for each event, pxt_symbols_want() for each address, once
  * pxt_symbols_resolve(), then pxt_symbols_text().  addr2line runs once per module and resolve.
