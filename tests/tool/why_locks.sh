@@ -81,6 +81,27 @@ a_lock_that_was_made_at_the_address_of_another_is_another()
 	done
 	lives '2000 high process 13 0 104 40 -'
 	out_has 'COULD DEADLOCK'
+	# A read-write lock there says that the mutex is gone.
+	lives '2000 high sync_lock 100 0 0 2'
+	out_lacks 'COULD DEADLOCK'
+}
+
+without_the_scheduler_a_programs_locks_have_no_inversion()
+{
+	cat <<-END | traced run.ptl
+		1000 low mutex_lock 100 0 0
+		2500 high mutex_wait 100 103
+		2600 middle job_begin 3
+		10600 middle job_end 3
+		11000 low mutex_unlock 100 0
+		11010 high mutex_lock 100 8510 0
+	END
+	run 0 why --waits run.ptl
+	out_has 'high waited 8.51 ms for'
+	out_lacks inversion
+	run 0 why --waits --json run.ptl
+	grep -q '"priority_inversion":true' out && fail 'an inversion without priorities'
+	return 0
 }
 
 a_semaphore_that_nobody_can_have_at_first_has_no_holder()

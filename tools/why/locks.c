@@ -80,6 +80,24 @@ static bool is_dull(const struct pxt_state_lock *lock)
 	return lock->waits == 0 && !lock->kept;
 }
 
+static void forget(struct pxt_state_lock *lock);
+
+/* A new lock: what else was at its address is no more, if it was of another kind.  A futex may be part of a lock. */
+static void end_others(const struct pxt_state *state, const struct pxt_state_lock *lock)
+{
+	uint32_t futex = pxt_roles_name(state->book, "futex", 5);
+
+	if (!lock->of_system || lock->name == futex)
+		return;
+	for (struct pxt_state_lock *other =
+	         *head_at(state, lock->key.value, lock->process, lock->source);
+	     other; other = other->next_at)
+		if (other != lock && other->name != lock->name && other->name != futex &&
+		    other->key.value == lock->key.value && other->process == lock->process &&
+		    other->source == lock->source && !other->gone)
+			forget(other);
+}
+
 static struct pxt_state_lock *find_lock(struct pxt_state *state, uint32_t name,
     const struct pxt_key *key, const struct pxt_event *event, unsigned source)
 {
@@ -100,13 +118,16 @@ static struct pxt_state_lock *find_lock(struct pxt_state *state, uint32_t name,
 	}
 	if (former && (is_dull(former) || state->lock_count == PXT_STATE_LOCKS_MAX)) {
 		revive(former, event);
+		end_others(state, former);
 		return former;
 	}
 	if (state->lock_count == PXT_STATE_LOCKS_MAX) {
 		state->beyond++;
 		return NULL;
 	}
-	return add_lock(state, at, new_lock(name, key, event, source));
+	former = add_lock(state, at, new_lock(name, key, event, source));
+	end_others(state, former);
+	return former;
 }
 
 struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_role *role,

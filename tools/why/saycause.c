@@ -221,6 +221,9 @@ bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cau
 		if (cause->chain[i].holder == runner)
 			return false;
 	*sure = blame->actor && blame->actor->has_prio && runner->has_prio;
+	/* Who nobody changed tells no priorities: the scheduler does, and who ran. */
+	if (cause->chain[0].lock->of_system && !(*sure && cause->exact))
+		return false;
 	return !*sure || (blame->actor->prio < PXT_REAL_TIME && blame->actor->prio < runner->prio);
 }
 
