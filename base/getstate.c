@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getstate.c - questions about attributes, status, clock and descriptions: the arguments are checked
+ * getstate.c - questions about attributes, status, clock, event types and descriptions: the arguments are checked
  * here; a stream answers in core/control/status.c, a log in logretrieval/ops.c.
  */
 #include "base/attr.h"
+
 #include "base/handle.h"
 
 #include <errno.h>
@@ -47,4 +48,54 @@ PXT_API int posix_trace_eventid_getformat_np(
 	if (!object || !pxt_arg_given(format))
 		return EINVAL;
 	return ops->type_format(object, trid, event_id, format);
+}
+
+/* ---- Types ---- */
+
+/* Plain comparison: identifiers of one stream are numbers of one list (DEC-31). */
+PXT_API int posix_trace_eventid_equal(
+    trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2)
+{
+	(void)trid;
+	return event1 == event2;
+}
+
+PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object || !pxt_arg_given(event_name))
+		return EINVAL;
+	return ops->type_name(object, trid, event, event_name);
+}
+PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
+
+PXT_API int posix_trace_eventtypelist_getnext_id(
+    trace_id_t trid, trace_event_id_t *restrict event, int *restrict unavailable)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+	trace_event_id_t next = 0;
+	int error;
+
+	if (!object || !pxt_arg_given(event) || !pxt_arg_given(unavailable))
+		return EINVAL;
+	error = ops->type_next(object, trid, &next);
+	if (error)
+		return error;
+	*unavailable = next == 0;
+	if (next != 0)
+		*event = next;
+	return 0;
+}
+
+PXT_API int posix_trace_eventtypelist_rewind(trace_id_t trid)
+{
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
+	if (!object)
+		return EINVAL;
+	return ops->type_rewind(object, trid);
 }

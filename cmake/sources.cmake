@@ -57,7 +57,6 @@ ptrace_unit(BASE SOURCES
 	base/field_next.c
 	base/fields.c)
 ptrace_unit(BASE UNLESS TINY SOURCES
-	base/eventtype.c
 	base/getstate.c
 	base/handle.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
@@ -258,9 +257,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/flush.c
 	tolog/header.c
 	tolog/output.c
-	tolog/status.c
 	tolog/lock.c
-	tolog/told.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/flusher.c)
@@ -294,8 +291,7 @@ ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES
 
 ptrace_unit(USEREVENTS SOURCES
 	userevents/event.c
-	userevents/eventid_open.c
-	userevents/setformat.c)
+	userevents/eventid.c)
 ptrace_unit(USEREVENTS IF THREAD_DUMP SOURCES
 	port/posix/threadstate.c
 	userevents/dump.c)
@@ -304,8 +300,7 @@ ptrace_unit(USEREVENTS IF POINT_OPENS SOURCES
 
 ptrace_unit(FILTER SOURCES
 	filter/eventset.c
-	filter/filter.c
-	filter/trid_open.c)
+	filter/filter.c)
 ptrace_unit(FILTER IF EVENT_GROUPS SOURCES
 	filter/group.c)
 ptrace_unit(FILTER IF INSPECT SOURCES
@@ -325,8 +320,6 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c
 	logretrieval/clock.c
 	logretrieval/skipdamage.c
-	logretrieval/fail.c
-	logretrieval/header.c
 	logretrieval/loop.c
 	logretrieval/info.c
 	logretrieval/lock.c
@@ -334,7 +327,6 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/open.c
 	logretrieval/ops.c
 	logretrieval/scan.c
-	logretrieval/swap.c
 	logretrieval/tables.c
 	logretrieval/views.c
 	logretrieval/window.c)

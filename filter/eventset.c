@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* eventset.c - sets of event types: one bit for each identifier. */
+/* eventset.c - sets of event types: one bit for each identifier; a type that the controller of a stream opens. */
 #include "base/attr.h"
+
+#include "core/record/opentype.h"
+#include "core/stream/stream.h"
 #include "format/ids.h"
 
 #include <errno.h>
@@ -85,3 +88,18 @@ PXT_API int posix_trace_eventset_ismember(
 	return 0;
 }
 PXT_PLAIN_NAME(posix_trace_eventset_ismember, _PXT_SETS_NAME);
+
+/* ---- A type that the controller opens ---- */
+
+PXT_API int posix_trace_trid_eventid_open(
+    trace_id_t trid, const char *restrict event_name, trace_event_id_t *restrict event)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+
+	if (!stream)
+		return EINVAL;
+	pxt_stream_unlock(stream);
+	if (!pxt_arg_given(event_name) || !pxt_arg_given(event))
+		return EINVAL;
+	return pxt_opentype_named(event_name, event);
+}

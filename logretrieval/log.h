@@ -7,14 +7,12 @@
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
  *   open.c         opens and closes a log
- *   header.c       whether the file is a log, and of a version that is known
  *   lock.c         the lock, the objects, fork
- *   window.c       a piece of the file in memory
+ *   window.c       a piece of the file in memory; whether it is a log, and of a version that is known; what is wrong with it,
+ *                  and where; the other byte order
  *   scan.c         checks the file block by block, once, and takes in what is not DATA
  *   check.c        the same without an end at the first mistake, for posix_trace_log_check_np()
- *   fail.c         what is wrong with a log, and where
  *   skipdamage.c   goes on after a damaged piece of a growing log
- *   swap.c         logs of the other byte order
  *   tables.c       types, threads, modules, notes
  *   clock.c        readings of the clocks, and stamps to time
  *   loop.c         the frames of a LOOP log
@@ -181,7 +179,7 @@ int pxt_log_leave(struct pxt_log *log, int error);
 struct pxt_log *pxt_log_take_object(void);
 void pxt_log_give_object(struct pxt_log *log);
 
-/* ---- fail.c ---- */
+/* ---- window.c ---- */
 
 /* Notes offset and reason; returns EINVAL. */
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
@@ -288,7 +286,7 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 	return ns + count * segment->whole;
 }
 
-/* ---- next.c, swap.c ---- */
+/* ---- next.c, window.c ---- */
 
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);

@@ -13,6 +13,7 @@
 #include "port/port.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* How long a device that says "not now" is asked again, while it takes nothing. */
 #define PATIENCE_NS 1000000000u
@@ -275,4 +276,15 @@ void pxt_tolog_new_data(struct pxt_tolog *log)
 void pxt_tolog_new_meta(struct pxt_tolog *log)
 {
 	pxt_logfmt_start(&log->meta, log->meta_bytes, PXT_TOLOG_META_BYTES);
+}
+
+/* ---- A log that begins anew has nothing yet of what was told beside its records ---- */
+
+void pxt_tolog_forget_told(struct pxt_tolog *log)
+{
+	memset(log->told_types, 0, sizeof(log->told_types));
+	log->looked_ticks = 0;
+	log->told_notes = 0;
+	log->told_head = false;
+	pxt_tolog_describe_forget(log);
 }

@@ -10,7 +10,7 @@
  * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
  * nobody waits for a device but those who want something written themselves.
  *
- *   create.c, header.c     streams with log; what a log's header says
+ *   create.c, header.c     streams with log, and their status; what a log's header says
  *   attr_log_set.c         setters of the log's attributes
  *   lock.c                 who may take records out of the stream and write
  *   fill.c                 from the stream into a block
@@ -19,9 +19,8 @@
  *   finish.c               clear and shutdown
  *   append.c, loop.c, untilfull.c, sequential.c   the log policies (policies.h): which files each takes,
  *                          where a block goes, what comes when the log is full
- *   types.c, told.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
+ *   types.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
  *                          modules; what somebody wants to be in the log
- *   status.c               status of a stream with log
  *   line.c                 the log as frames on a line
  *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
  *   environment.c, asked.c  a log that the environment asks for
@@ -348,7 +347,7 @@ PXT_INLINE bool pxt_tolog_seals(void)
 }
 #endif
 
-/* ---- What a log says beside records (types.c, told.c, describe.c); with the log's lock ---- */
+/* ---- What a log says beside records (types.c, output.c, describe.c); with the log's lock ---- */
 
 enum pxt_tolog_when {
 	PXT_WHEN_BLOCK,

@@ -3,10 +3,27 @@
 #include "tools/why/state_parts.h"
 
 #include "tools/output/say.h"
+#include "tools/read/lasting.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
+
+bool pxt_state_time(struct pxt_state *state, const struct pxt_event *event,
+    const struct pxt_layout *field, int64_t *ns)
+{
+	int64_t lasted = pxt_lasting_ns(&event->source->info);
+
+	if (!pxt_number_of(event, field, ns))
+		return false;
+	if (*ns >= 0 && (lasted == 0 || *ns <= lasted))
+		return true;
+	if (state->impossible++ == 0) {
+		state->impossible_ns = *ns;
+		state->impossible_field = field->name;
+	}
+	return false;
+}
 
 static int64_t release_of(struct pxt_state *state, const struct pxt_role *role,
     const struct pxt_act *act, const struct pxt_key *key)

@@ -4,7 +4,6 @@
 
 #include "format/ids.h"
 #include "tools/output/say.h"
-#include "tools/read/lasting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,22 +108,6 @@ void pxt_state_end(struct pxt_state *state)
 	for (unsigned i = 0; i < state->reader->count; i++)
 		if (pxt_source_lost_rest(state->reader->sources[i]) > 0)
 			state->epochs[i]++;
-}
-
-bool pxt_state_time(struct pxt_state *state, const struct pxt_event *event,
-    const struct pxt_layout *field, int64_t *ns)
-{
-	int64_t lasted = pxt_lasting_ns(&event->source->info);
-
-	if (!pxt_number_of(event, field, ns))
-		return false;
-	if (*ns >= 0 && (lasted == 0 || *ns <= lasted))
-		return true;
-	if (state->impossible++ == 0) {
-		state->impossible_ns = *ns;
-		state->impossible_field = field->name;
-	}
-	return false;
 }
 
 /* The thread's own event: it is alive, here, and so far in its program. */
