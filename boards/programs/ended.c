@@ -137,8 +137,8 @@ static void in_a_log(void)
 static void main_run(void)
 {
 	in_memory();
-	without_places();
 	in_a_log();
+	without_places();
 	board_exit(0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * suite.c - runs a table of tests (tests/suite.h) on a board: one after the other in the same process.  What fails
+ * suite.c - runs tests (tests/suite.h) on a board: one after the other in the same process.  What fails
  * is told on the line, and ends the program with 1.  Tests that want a process of their own are left out, and those
  * that ask for a thread, a file or a process are ended there.
  */
@@ -15,6 +15,7 @@ static bool failed, skipped;
 
 const char *pxt_suite_program = "board";
 int (*pxt_suite_role)(int argc, char **argv);
+void (*pxt_suite_before)(void);
 
 static void number(int value)
 {
@@ -128,26 +129,42 @@ static void clean(void)
 	}
 }
 
-int pxt_suite_main(
-    int argc, char **argv, const char *title, const struct pxt_case *cases, size_t count)
+static struct pxt_case *cases;
+
+/* As they stand in the source. */
+void pxt_suite_enter(struct pxt_case *entry)
+{
+	struct pxt_case **at = &cases;
+
+	while (*at && (*at)->line < entry->line)
+		at = &(*at)->next;
+	entry->next = *at;
+	*at = entry;
+}
+
+/* By link.ld: functions that enter the tests. */
+extern void (*board_inits[])(void);
+extern void (*board_inits_end[])(void);
+
+int main(void)
 {
 	static unsigned run;
-	static size_t i; /* longjmp() leaves them alone */
+	static struct pxt_case *test; /* longjmp() leaves them alone */
 
-	(void)argc;
-	(void)argv;
-	for (i = 0; i < count && cases[i].run; i++) {
+	for (void (**init)(void) = board_inits; init < board_inits_end; init++)
+		(*init)();
+	if (pxt_suite_before)
+		pxt_suite_before();
+	for (test = cases; test; test = test->next) {
 		skipped = false;
-		if (cases[i].fresh)
+		if (test->fresh)
 			continue;
 		if (setjmp(next_case) == 0)
-			cases[i].run();
+			test->run();
 		clean();
 		run += !skipped;
 	}
-	board_text(title);
-	board_text(": ");
 	number((int)run);
-	board_text("\n");
+	board_text(" tests\n");
 	return failed || !run;
 }
