@@ -12,8 +12,8 @@ prints (blocks of ```console), and for the target of a link.  A paper's
 sentences have 20 words on average at most, and none has more than 40.  A heading, a table and a
 block of code are no sentences; an item of a list ends one; what stands in backquotes is one word.
 What a paper names in backquotes is in the tree: each word of it, and each path.  Under a heading that
-names folders or files, it is in these folders, in include/, format/ or port/, or in a folder that the
-section names by a path.  README.md has at most 120 lines.  Manual pages have the same columns, but in
+names folders or files, it is in these folders, in include/, format/ or port/, in a folder that the
+section names by a path, or in the folder of the paper's own name.  README.md has at most 120 lines.  Manual pages have the same columns, but in
 tables.
 EXCEPTIONS has the papers that do not keep this yet, with figures that may only shrink.
 
@@ -98,7 +98,7 @@ LINES = {"README.md": 120}
 EXCEPTIONS = {}
 # Commands, names and settings of other programs, and words of examples, which the tree need not have.
 FOREIGN = set("""
-UID pipefail main unshare clone membarrier pidfd_open
+UID pipefail main unshare clone membarrier pidfd_open menuconfig
 cmpxchg dsb ish isb fetch_add _Fork fsync msync writev
 """.split())
 OWN = ("papers.py",)
@@ -219,11 +219,11 @@ def folders_of(text):
                 yield folder.rstrip("/")
 
 
-def astray(text, known):
+def astray(text, known, own):
     """(heading, name) of what is in the tree, but not in the folders that its section is about."""
     for heading, body in sections(text):
         names = list(names_in(body))
-        folders = {"include", "format", "port", *folders_of(heading), *folders_of(" ".join(names))}
+        folders = {"include", "format", "port", own, *folders_of(heading), *folders_of(" ".join(names))}
         words = set(FOREIGN).union(*(known(folder) for folder in folders))
         for name in names:
             # Options, commands and symbols of Kconfig are of no folder.
@@ -271,7 +271,7 @@ def examine(name, words, paths):
     words = words | words_of_code(text)
     missing = sorted({found for found in names_in(text) if not is_there(found, words, paths)})
     findings += [f"{name}: `{found}` is not in the tree" for found in missing]
-    elsewhere = sorted(set(astray(text, words_below)))
+    elsewhere = sorted(set(astray(text, words_below, os.path.basename(name)[:-3])))
     missing += elsewhere
     findings += [f"{name}: {heading}: `{found}` is in none of its folders" for heading, found in elsewhere]
     return (len(long), average, len(too_long), len(missing)), findings
