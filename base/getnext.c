@@ -33,16 +33,8 @@ PXT_API int posix_trace_getnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
     size_t *restrict data_len, int *restrict unavailable)
 {
-	const struct pxt_getnext request = {
-		.trid = trid,
-		.event = event,
-		.data = data,
-		.num_bytes = num_bytes,
-		.data_len = data_len,
-		.unavailable = unavailable,
-		.abstime = NULL,
-		.wait = PXT_WAIT_BLOCK,
-	};
+	const struct pxt_getnext request = pxt_getnext_request(
+	    trid, event, data, num_bytes, data_len, unavailable, NULL, PXT_WAIT_BLOCK);
 
 	return pxt_getnext(trid, &request);
 }

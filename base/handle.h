@@ -118,4 +118,19 @@ int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request);
 /* Whether its pointers are there that must be. */
 bool pxt_getnext_given(const struct pxt_getnext *request);
 
+/* The arguments of each of the functions as a request. */
+PXT_INLINE struct pxt_getnext pxt_getnext_request(trace_id_t trid,
+    struct posix_trace_event_info *event, void *data, size_t num_bytes, size_t *data_len,
+    int *unavailable, const struct timespec *abstime, enum pxt_wait wait)
+{
+	return (struct pxt_getnext){ .trid = trid,
+		.event = event,
+		.data = data,
+		.num_bytes = num_bytes,
+		.data_len = data_len,
+		.unavailable = unavailable,
+		.abstime = abstime,
+		.wait = wait };
+}
+
 #endif

@@ -235,9 +235,39 @@ TITLES = {
 }
 UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
-PARTS = ("SNAPSHOT", "EVENTS_AT_ONCE", "WHOLE_EVENTS", "STREAM_LIST",
-         "EVENT_GROUPS", "POINT_OPENS", "THREAD_DUMP", "TEXTS", "CUSTOM_CLOCK",
-         "INSPECT", "LOG_NOTES", "SYSEVENTS")
+PARTS = ("SNAPSHOT", "EXTENSIONS", "INSPECT", "SYSEVENTS")
+# What macros of the headers call, and data, with the units that bring it.
+BESIDE = {"_pxt_handles": {"CORE", "LOGRETRIEVAL"}, "_pxt_wanted": {"CORE"}, "_pxt_own_descriptors": {"ATTACH"},
+          "_pxt_point_open": {"EXTENSIONS"}}
+HEADERS = ("include/trace.h", "include/trace_np.h")
+
+
+def holds(condition, units):
+    """Whether an #if of the headers is true with these units; None: it asks for something else."""
+    names = re.findall(r"[A-Za-z_]\w*", condition)
+    if not names or not all(re.match("_PXT_(UNIT_|HAVE_PTHREAD_H$)", name) for name in names):
+        return None
+    text = re.sub(r"_PXT_UNIT_(\w+)", lambda match: str(match[1] in units), condition)
+    text = text.replace("_PXT_HAVE_PTHREAD_H", str("PORT_BARE" not in units))
+    for c_word, word in (("&&", " and "), ("||", " or "), ("!", " not ")):
+        text = text.replace(c_word, word)
+    return bool(eval(text.strip(), {"__builtins__": {}}))  # pylint: disable=eval-used
+
+
+def public_functions(root, units=None):
+    """What the headers declare for these units; None: for all that there are."""
+    for header in HEADERS:
+        with open(os.path.join(root, header), encoding="utf-8") as text:
+            conditions = []
+            for line in text:
+                if match := re.match(r"#\s*(if|ifdef|ifndef)\b(.*)", line):
+                    conditions.append(holds(match[2], units) if units is not None and match[1] == "if" else None)
+                elif re.match(r"#\s*else\b", line) and conditions[-1] is not None:
+                    conditions[-1] = not conditions[-1]
+                elif re.match(r"#\s*endif\b", line):
+                    conditions.pop()
+                elif (match := re.match(r"(?:int |void |void \*)(posix_trace_\w+)\(", line)) and False not in conditions:
+                    yield match[1]
 
 
 def event_ids(kconf):
@@ -276,7 +306,8 @@ def cmake_values(kconf):
     lines = [f'set(PXT_{s.name[7:]} {value_of(kconf, s.name[7:])})' for s in symbols(kconf)]
     lines.append(f"set(PXT_EVENT_IDS {event_ids(kconf)})")
     lines.append(f"set(PXT_UNITS {' '.join(UNITS)})")
-    files = ";".join(os.path.join(kconf.srctree, f) for f in kconf.kconfig_filenames)
+    lines.append(f"set(PXT_NAMES {' '.join([*public_functions(kconf.srctree), *BESIDE])})")
+    files = ";".join(os.path.join(kconf.srctree, f) for f in (*kconf.kconfig_filenames, *HEADERS))
     lines.append(f'set(PXT_KCONFIG_FILES "{files}")')
     return "\n".join(lines + [""])
 

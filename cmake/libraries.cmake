@@ -7,22 +7,11 @@ option(PTRACE_SHARED "Build shared libraries" ${PXT_PORT_POSIX})
 set(PTRACE_SANITIZER "" CACHE STRING "asan or tsan where CMAKE_C_FLAGS ask for it")
 find_package(Threads)
 
-# The names that leave the shared libraries, from the unit table's data.
-file(READ "${PROJECT_SOURCE_DIR}/scripts/units.json" units)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/scripts/units.json")
+# The names that leave the shared libraries, as the headers have them.
 function(ptrace_version_script out)
-	set(names)
-	foreach(kind IN ITEMS names data)
-		string(JSON last LENGTH "${units}" ${kind})
-		math(EXPR last "${last} - 1")
-		foreach(index RANGE ${last})
-			string(JSON name MEMBER "${units}" ${kind} ${index})
-			if(kind STREQUAL "names")
-				string(PREPEND name "posix_trace_")
-			endif()
-			string(APPEND names "\t\t${name};\n")
-		endforeach()
-	endforeach()
+	list(TRANSFORM PXT_NAMES PREPEND "\t\t" OUTPUT_VARIABLE names)
+	list(JOIN names ";\n" names)
+	string(APPEND names ";\n")
 	# One version node for both libraries: a name of one must be able to stand for the other's.  Names
 	# that have a size in them (trace.h) have nodes of their own, which the loader looks for at the start.
 	file(CONFIGURE OUTPUT "${out}" CONTENT "LIBPTRACE_0 {

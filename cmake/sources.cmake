@@ -61,11 +61,12 @@ ptrace_unit(BASE UNLESS TINY SOURCES
 	base/handle.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
 	base/getnext.c)
-ptrace_unit(BASE IF EVENTS_AT_ONCE LOGRETRIEVAL SOURCES
-	base/getnext_events.c)
-ptrace_unit(BASE IF WHOLE_EVENTS LOGRETRIEVAL SOURCES
-	base/getnext_whole.c)
-ptrace_unit(BASE IF TEXTS LOGRETRIEVAL SOURCES
+ptrace_unit(LOGRETRIEVAL SOURCES
+	base/getnext_more.c
+	base/text.c)
+ptrace_unit(EXTENSIONS IF ONLINE SOURCES
+	base/getnext_more.c)
+ptrace_unit(EXTENSIONS IF ONLINE UNLESS PORT_BARE SOURCES
 	base/text.c)
 ptrace_unit(BASE IF TOLOG LOGRETRIEVAL SOURCES
 	base/attr_log_get.c)
@@ -229,7 +230,7 @@ ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/read/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
 	core/record/autostop.c)
-ptrace_unit(CORE IF STREAM_LIST SOURCES
+ptrace_unit(EXTENSIONS SOURCES
 	core/control/streamlist.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
 	core/process/names.c)
@@ -240,14 +241,9 @@ ptrace_unit(ONLINE IF TINY SOURCES
 	tiny/online.c)
 ptrace_unit(ONLINE UNLESS TINY SOURCES
 	online/create.c
-	online/getnext.c
-	online/getnext_ways.c
-	online/sleep.c)
-
-ptrace_unit(ONLINE IF EVENTS_AT_ONCE SOURCES
+	online/getnext.c)
+ptrace_unit(ONLINE IF EXTENSIONS SOURCES
 	online/events.c)
-ptrace_unit(ONLINE IF WHOLE_EVENTS SOURCES
-	online/whole.c)
 
 ptrace_unit(TOLOG SOURCES
 	tolog/attr_log_set.c
@@ -271,7 +267,7 @@ ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
 ptrace_unit(TOLOG IF LOG_LINE SOURCES
 	tolog/line.c)
-ptrace_unit(TOLOG IF LOG_NOTES SOURCES
+ptrace_unit(EXTENSIONS IF TOLOG UNLESS PORT_BARE SOURCES
 	tolog/note.c)
 ptrace_unit(TOLOG IF SNAPSHOT SOURCES
 	tolog/snapshot.c)
@@ -292,21 +288,21 @@ ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES
 ptrace_unit(USEREVENTS SOURCES
 	userevents/event.c
 	userevents/eventid.c)
-ptrace_unit(USEREVENTS IF THREAD_DUMP SOURCES
+ptrace_unit(EXTENSIONS IF USEREVENTS UNLESS PORT_BARE SOURCES
 	port/posix/threadstate.c
 	userevents/dump.c)
-ptrace_unit(USEREVENTS IF POINT_OPENS SOURCES
+ptrace_unit(EXTENSIONS IF USEREVENTS SOURCES
 	userevents/point.c)
 
 ptrace_unit(FILTER SOURCES
 	filter/eventset.c
 	filter/filter.c)
-ptrace_unit(FILTER IF EVENT_GROUPS SOURCES
+ptrace_unit(FILTER IF EXTENSIONS SOURCES
 	filter/group.c)
 ptrace_unit(FILTER IF INSPECT SOURCES
 	core/record/inspect.c
 	filter/inspect.c)
-ptrace_unit(CORE IF CUSTOM_CLOCK SOURCES
+ptrace_unit(EXTENSIONS UNLESS PORT_BARE SOURCES
 	core/control/setclock.c)
 
 ptrace_unit(SYSEVENTS SOURCES
@@ -340,5 +336,6 @@ foreach(folder IN ITEMS format base port tiny ${folders})
 		message(FATAL_ERROR "In no row of cmake/sources.cmake: ${files}")
 	endif()
 endforeach()
+list(REMOVE_DUPLICATES PTRACE_SOURCES)
 list(TRANSFORM PTRACE_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")
 list(TRANSFORM PTRACE_RETRIEVAL_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")

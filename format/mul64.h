@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mul64.h - the upper half of a 128-bit product, also where there is no 128-bit type. */
+/* mul64.h - the upper half of a 128-bit product, and its division, also where there is no 128-bit type. */
 #ifndef PXT_MUL64_H
 #define PXT_MUL64_H
 
@@ -31,5 +31,22 @@ PXT_INLINE uint64_t pxt_mul_high(uint64_t a, uint64_t b)
 	return pxt_mul_high_portable(a, b);
 }
 #endif
+
+/* floor(high * 2^64 / divisor) for high < divisor < 2^63: long division, one bit at a time. */
+PXT_INLINE uint64_t pxt_divide_high(uint64_t high, uint64_t divisor)
+{
+	uint64_t quotient = 0;
+
+	for (unsigned bit = 0; bit < 64; bit++) {
+		/* Doubling what is less than the divisor loses nothing. */
+		high <<= 1;
+		quotient <<= 1;
+		if (high >= divisor) {
+			high -= divisor;
+			quotient |= 1;
+		}
+	}
+	return quotient;
+}
 
 #endif

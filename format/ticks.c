@@ -17,23 +17,6 @@ struct parts {
 	uint64_t rest;
 };
 
-/* floor(high * 2^64 / divisor) for high < divisor: long division, one bit at a time. */
-static uint64_t divide_128(uint64_t high, uint64_t divisor)
-{
-	uint64_t quotient = 0;
-
-	for (int bit = 0; bit < 64; bit++) {
-		/* high < divisor <= 2^41: doubling it loses nothing. */
-		high <<= 1;
-		quotient <<= 1;
-		if (high >= divisor) {
-			high -= divisor;
-			quotient |= 1;
-		}
-	}
-	return quotient;
-}
-
 void pxt_ticks_init(
     struct pxt_ticks *clock, uint64_t hz, uint64_t anchor_ticks, const struct timespec *anchor)
 {
@@ -45,7 +28,7 @@ void pxt_ticks_init(
 	clock->shift = 0;
 	while (hz << clock->shift < NORMAL_HZ)
 		clock->shift++;
-	clock->per_ns = divide_128(PXT_NS_PER_S, hz << clock->shift);
+	clock->per_ns = pxt_divide_high(PXT_NS_PER_S, hz << clock->shift);
 }
 
 /*

@@ -221,7 +221,7 @@ struct posix_trace_counts_np {
 	int posix_stable_np;         /* 1: all lanes were read without a change in between */
 };
 
-#if _PXT_UNIT_STREAM_LIST
+#if _PXT_UNIT_EXTENSIONS
 /*
  * The streams that this process has made and not shut down, with log or without, as they are now; what
  * a library has made, too.  posix_trace_get_attr() and posix_trace_get_status() tell about each.
@@ -235,7 +235,7 @@ struct posix_trace_counts_np {
 int posix_trace_streams_np(trace_id_t *_trids, size_t _room, size_t *_count);
 #endif
 
-#if _PXT_UNIT_EVENT_GROUPS
+#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_FILTER
 /*
  * Adds all types of this process whose names match: a group, for posix_trace_set_filter().  Types that
  * are defined later are not in it.
@@ -316,7 +316,7 @@ struct posix_trace_clock_np {
 int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_clock)
     _PXT_TIMES(posix_trace_getclock_np);
 
-#if _PXT_UNIT_CUSTOM_CLOCK
+#if _PXT_UNIT_EXTENSIONS && _PXT_HAVE_PTHREAD_H
 /*
  * From now on the events of this process are stamped with what @clock returns, until another call.  For
  * simulated time, and for counters that the library does not know.
@@ -381,7 +381,7 @@ int posix_trace_setclock_np(uint64_t (*_clock)(void), uint64_t _hz);
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_format);
 #endif
-#if _PXT_UNIT_THREAD_DUMP
+#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_USEREVENTS && _PXT_HAVE_PTHREAD_H
 /*
  * Records which threads the process has now, in every running stream that wants it: for each thread an
  * event of the type "thread_state" with the fields tid, prio (as the scheduler counts: smaller is more
@@ -395,7 +395,7 @@ int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_fo
  * ENOMEM: there is no room for another type.
  * EAGAIN: a forked process is stopped in the middle of a definition (posix_trace_attr_setinherited()).
  * Context: thread; it reads files of the system.  Cost: 6 slots and two files for each thread; nothing
- * where no stream wants the type.  Unit: User Events, symbol THREAD_DUMP.
+ * where no stream wants the type.  Unit: User Events, symbol EXTENSIONS.
  */
 int posix_trace_dump_threads_np(size_t *_threads);
 #endif
@@ -446,7 +446,7 @@ struct posix_trace_field_np {
 int posix_trace_field_next_np(const char *_format, const void *_data, size_t _len, int _swapped,
     uint32_t *_cursor, struct posix_trace_field_np *_field);
 
-#if _PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL
+#if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE && _PXT_HAVE_PTHREAD_H) || _PXT_UNIT_LOGRETRIEVAL
 /*
  * The message of one event, with its fields: text that the trace point did not have to make.
  *
@@ -469,7 +469,7 @@ int posix_trace_text_np(
 
 /* ---- Events as a whole, or not yet (units On-Line and Log Retrieval) ---- */
 
-#if _PXT_UNIT_WHOLE_EVENTS || _PXT_UNIT_LOGRETRIEVAL
+#if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL
 /*
  * As posix_trace_trygetnext_event(), for streams without log and for logs, but that nothing is cut:
  * an event that is longer than the buffer stays where it is, and the call says how long it is.  The
@@ -491,7 +491,7 @@ int posix_trace_trygetnext_whole_np(trace_id_t _trid, struct posix_trace_event_i
 
 /* ---- Log Retrieval: what a log knows beside its events ---- */
 
-#if _PXT_UNIT_EVENTS_AT_ONCE || _PXT_UNIT_LOGRETRIEVAL
+#if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL
 /*
  * One event of a log or stream, and where its data is: struct posix_trace_event_info and its extra of an event
  * that is looked at, not taken along.
@@ -1083,7 +1083,7 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
 int posix_trace_seal_on_signals_np(const int *_signals, size_t _count);
 #endif
 
-#if _PXT_UNIT_LOG_NOTES
+#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_TOLOG && _PXT_HAVE_PTHREAD_H
 /*
  * Puts a note into the stream's log: what a person will want to know of it later, like a version, a load, a
  * place.  The log keeps all of a stream's notes in the order in which they were given, several of one name,
@@ -1098,7 +1098,7 @@ int posix_trace_seal_on_signals_np(const int *_signals, size_t _count);
  *         empty.
  * ENOMEM: the stream's notes have no room: 2 KiB together.
  * Context: thread; it waits while another one writes the log.  Cost: locks; both texts are copied.
- * Unit: Trace To Log, symbol LOG_NOTES.
+ * Unit: Trace To Log, symbol EXTENSIONS.
  */
 int posix_trace_note_np(trace_id_t _trid, const char *_name, const char *_text);
 #endif

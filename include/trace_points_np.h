@@ -59,7 +59,7 @@ extern "C" {
  * is two loads (identifier, table), a test and a branch that is not taken.
  *
  * A point that was not opened opens itself at its first use while a stream runs
- * (CONFIG_PTRACE_POINT_OPENS; without it, it stays off).  That takes the lock of the process, for
+ * (CONFIG_PTRACE_EXTENSIONS; without it, it stays off).  That takes the lock of the process, for
  * 1 ms at most: a handler that interrupted the lock's holder records an event of the unnamed type
  * instead, and the next use tries again.  A point whose name has another description already (it
  * was defined twice, with other fields) records unnamed events, and in front of the first one
@@ -154,7 +154,7 @@ int _pxt_unused(int _zero, ...);
 
 #elif _PXT_UNIT_USEREVENTS
 
-#if _PXT_UNIT_POINT_OPENS
+#if _PXT_UNIT_EXTENSIONS
 /* Of a point that is to record and was not opened: its identifier from now on, or for this event. */
 trace_event_id_t _pxt_point_open(
     trace_event_id_t *_point, const char *_name, const char *_format) _PXT_DIRECT;

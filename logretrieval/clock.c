@@ -7,28 +7,13 @@
  */
 #include "logretrieval/log.h"
 
+#include "format/mul64.h"
+
 #include <errno.h>
 
 /* 272 years: what fits 63 bits of nanoseconds. */
 #define SECONDS_MAX ((int64_t)1 << 33)
 #define NS_MAX      (UINT64_MAX >> 1)
-
-/* floor(high * 2^64 / divisor) for high < divisor < 2^63. */
-static uint64_t reciprocal(uint64_t high, uint64_t divisor)
-{
-	uint64_t quotient = 0;
-	unsigned bit;
-
-	for (bit = 0; bit < 64; bit++) {
-		high <<= 1;
-		quotient <<= 1;
-		if (high >= divisor) {
-			high -= divisor;
-			quotient |= 1;
-		}
-	}
-	return quotient;
-}
 
 void pxt_log_clock_begin(struct pxt_log *log)
 {
@@ -133,7 +118,7 @@ static void set_segment(
 	segment->ns = to->ns - from.ns;
 	segment->whole = segment->ns / segment->ticks;
 	segment->rest = segment->ns % segment->ticks;
-	segment->fraction = reciprocal(segment->rest, segment->ticks);
+	segment->fraction = pxt_divide_high(segment->rest, segment->ticks);
 }
 
 /* The segment that holds @ticks, which are not below those of creation. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * events.c - many events of a stream without log at once.
+ * events.c - many events of a stream without log at once, and one as a whole.
  *
  * As long as it is plain what comes next (core/read/consumer.h), records are read out of the ring into the
  * caller's views; their data is closed up in memory that the stream keeps for this.  What else may
@@ -9,6 +9,7 @@
 #include "base/attr.h"
 #include "core/read/merge.h"
 #include "core/read/take.h"
+#include "online/fill.h"
 #include "online/online.h"
 
 #include <errno.h>
@@ -184,4 +185,29 @@ int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview
 	pxt_stream_unlock(sink.stream);
 	*count = sink.count;
 	return sink.data ? 0 : ENOMEM;
+}
+
+/* ---- One as a whole; one that has no room stays ---- */
+
+int pxt_online_whole(void *object, const struct pxt_getnext *request)
+{
+	struct pxt_stream *stream = object;
+	struct pxt_origin origin;
+	struct pxt_item item;
+
+	if (pxt_stream_enter_as(stream, request->trid))
+		return EINVAL;
+	/* Bound: each round more means that writers have overwritten what was next. */
+	do {
+		if (pxt_consumer_next(stream, &item) != PXT_NEXT_READY)
+			return pxt_stream_leave(stream, 0);
+		if (pxt_info_bytes(item.info) > request->num_bytes) {
+			*request->data_len = pxt_info_bytes(item.info);
+			*request->unavailable = 0;
+			return pxt_stream_leave(stream, EMSGSIZE);
+		}
+	} while (!pxt_take_data(stream, &item, request->data, request->num_bytes, &origin));
+	pxt_consumer_done(stream, &item);
+	pxt_fill(stream, &item, &origin, request);
+	return pxt_stream_leave(stream, 0);
 }

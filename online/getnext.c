@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* getnext.c - events of a stream without log, one by one, as structures. */
+/*
+ * getnext.c - events of a stream without log, one by one, as structures; a reader's sleep, its deadline (looked at
+ * only where there is no event), and how a writer learns of it.
+ */
+#include "base/handle.h"
 #include "core/read/take.h"
+#include "core/testpoints.h"
 #include "online/fill.h"
 #include "online/online.h"
-#include "online/sleep.h"
 
 #include <errno.h>
 #include <trace.h>
 
-enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnext *request)
+/* With the stream's mutex: the next event, if there is one, into the buffers of @request. */
+static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *request)
 {
 	struct pxt_origin origin;
 	struct pxt_item item;
@@ -20,6 +25,116 @@ enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnex
 	return found;
 }
 
+/* ---- A reader sleeps ---- */
+
+/*
+ * A thread that announced its sleep takes that back: no writer shall wake a thread in vain.  It also
+ * covers what a writer said to another reader that has not slept on the word yet: that one looks
+ * again.  [proof: sleep]
+ */
+static void take_back(struct pxt_stream *stream)
+{
+	if (atomic_load_explicit(&stream->users, memory_order_relaxed))
+		pxt_block_wake(stream->block);
+	else
+		atomic_store_explicit(&stream->block->asleep, 0u, memory_order_relaxed);
+}
+
+/*
+ * Sleeps until a writer says that it stored something.  The flag is announced, then all writers are
+ * made to pass a fence, then the stream is looked at once more: a thread that stored before is seen
+ * now, a thread that stores later sees the flag (ruling 13).  Where the system has no such fence, and
+ * when the stream's writers must not wake any thread, it sleeps in short slices.  [proof: sleep]
+ */
+static int sleep_on(
+    struct pxt_stream *stream, const struct pxt_getnext *request, enum pxt_next *found)
+{
+	struct pxt_block *block = stream->block;
+	uint32_t number = 0;
+	uint64_t slice = 0;
+	int error;
+
+	if (!stream->polling) {
+		number = pxt_block_announce_sleep(block);
+		PXT_TESTPOINT(PXT_TP_SLEEPS);
+		if (!pxt_port_fence_all())
+			slice = 1000000;
+	} else {
+		slice = 200000;
+	}
+	pxt_block_end_turn(block);
+	*found = take(stream, request);
+	if (*found == PXT_NEXT_READY)
+		return 0;
+	if (*found == PXT_NEXT_HELD && !slice)
+		slice = 1000000;
+	atomic_fetch_add_explicit(&stream->users, 1u, memory_order_acq_rel);
+	pxt_stream_unlock(stream);
+	error = pxt_port_wait(&block->asleep, number, request->abstime, slice);
+	pxt_port_mutex_lock(&stream->mutex);
+	/* A shutdown goes on when it sees that, and then waits for the lock. */
+	atomic_fetch_sub_explicit(&stream->users, 1u, memory_order_acq_rel);
+	return error;
+}
+
+/* A deadline whose nanoseconds are no part of a second is refused, where there is no event. */
+static bool valid(const struct timespec *time)
+{
+	return time && time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
+}
+
+static bool passed(const struct timespec *time)
+{
+	struct pxt_clock_set now;
+
+	pxt_port_clock_read(&now);
+	return now.realtime.tv_sec > time->tv_sec ||
+	       (now.realtime.tv_sec == time->tv_sec && now.realtime.tv_nsec >= time->tv_nsec);
+}
+
+/* Until there is one, or the stream is another's. */
+static int sleep_and_look(struct pxt_stream *stream, const struct pxt_getnext *request)
+{
+	enum pxt_next found = PXT_NEXT_NONE;
+
+	for (;;) {
+		int error;
+
+		if (request->wait == PXT_WAIT_TIMED && passed(request->abstime))
+			return ETIMEDOUT;
+		error = sleep_on(stream, request, &found);
+		if (found == PXT_NEXT_READY)
+			return 0;
+		if (stream->closing || stream->trid != request->trid)
+			return EINVAL;
+		found = take(stream, request);
+		if (found == PXT_NEXT_READY)
+			return 0;
+		if (error == EINTR)
+			return EINTR;
+	}
+}
+
+/*
+ * Sleeps until there is an event for @request.  The stream's mutex is given up meanwhile; writers look at `asleep`
+ * at any time, and the one that finds it set wakes the readers.  ETIMEDOUT; EINTR: a signal's handler ran; EINVAL:
+ * the time is none, or the stream was shut down.
+ */
+static int sleep_for_event(struct pxt_stream *stream, const struct pxt_getnext *request)
+{
+	int error;
+
+	if (request->wait == PXT_WAIT_TIMED && !valid(request->abstime))
+		return EINVAL;
+	error = sleep_and_look(stream, request);
+	/* Of a stream that ends everybody is woken. */
+	if (!stream->closing && stream->trid == request->trid)
+		take_back(stream);
+	return error;
+}
+
+/* ---- The functions ---- */
+
 int pxt_online_getnext(void *object, const struct pxt_getnext *request)
 {
 	struct pxt_stream *stream = object;
@@ -27,7 +142,29 @@ int pxt_online_getnext(void *object, const struct pxt_getnext *request)
 
 	if (pxt_stream_enter_as(stream, request->trid))
 		return EINVAL;
-	if (pxt_online_take(stream, request) != PXT_NEXT_READY && request->wait != PXT_WAIT_NOT)
-		error = pxt_sleep_for_event(stream, request);
+	if (take(stream, request) != PXT_NEXT_READY && request->wait != PXT_WAIT_NOT)
+		error = sleep_for_event(stream, request);
 	return pxt_stream_leave(stream, error);
+}
+
+/* posix_trace_getnext_event() is in base/getnext.c. */
+
+PXT_API int posix_trace_timedgetnext_event(trace_id_t trid,
+    struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
+    size_t *restrict data_len, int *restrict unavailable, const struct timespec *restrict abstime)
+{
+	const struct pxt_getnext request = pxt_getnext_request(
+	    trid, event, data, num_bytes, data_len, unavailable, abstime, PXT_WAIT_TIMED);
+
+	return pxt_getnext(trid, &request);
+}
+
+PXT_API int posix_trace_trygetnext_event(trace_id_t trid,
+    struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
+    size_t *restrict data_len, int *restrict unavailable)
+{
+	const struct pxt_getnext request = pxt_getnext_request(
+	    trid, event, data, num_bytes, data_len, unavailable, NULL, PXT_WAIT_NOT);
+
+	return pxt_getnext(trid, &request);
 }

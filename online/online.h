@@ -11,19 +11,14 @@
 extern const struct pxt_ops pxt_online_ops;
 
 int pxt_online_getnext(void *object, const struct pxt_getnext *request);
-/* With the stream's mutex: the next event, if there is one, into the buffers of @request. */
-enum pxt_next pxt_online_take(struct pxt_stream *stream, const struct pxt_getnext *request);
-#if CONFIG_PTRACE_WHOLE_EVENTS
+#if CONFIG_PTRACE_EXTENSIONS
 int pxt_online_whole(void *object, const struct pxt_getnext *request);
-#define PXT_ONLINE_WHOLE pxt_online_whole
-#else
-#define PXT_ONLINE_WHOLE NULL
-#endif
-#if CONFIG_PTRACE_EVENTS_AT_ONCE
 int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count);
+#define PXT_ONLINE_WHOLE pxt_online_whole
 #define PXT_ONLINE_VIEWS pxt_online_views
 #else
+#define PXT_ONLINE_WHOLE NULL
 #define PXT_ONLINE_VIEWS NULL
 #endif
 

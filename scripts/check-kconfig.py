@@ -110,7 +110,7 @@ def check_profiles():
         yield "minimal is not the seed's minimal build"
     bare = Configuration({}, profile_path("bare"))
     if (bare.value("POLICY_FLUSH") or bare.value("LOG_LOOP") or bare.value("LOG_UNTIL_FULL")
-            or not bare.value("LOG_APPEND") or not bare.value("STATIC_STORAGE")):
+            or not bare.value("LOG_APPEND") or not bare.value("STATIC_BYTES")):
         yield "bare is not the MRSP profile"
 
 

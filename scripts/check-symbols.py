@@ -32,7 +32,7 @@ def main():
     for name in sorted(missing):
         print(f"{args.library}: {name} is missing")
     for name in sorted(extra):
-        print(f"{args.library}: {name} is not in scripts/units.json for these units")
+        print(f"{args.library}: {name} is not in the headers for these units")
     print(f"{args.library}: {len(got)} names")
     return 1 if missing or extra else 0
 

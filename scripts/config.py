@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What the other scripts need to know of the build: the unit table, the names, a configuration."""
-import json
 import os
 import re
 import shutil
@@ -53,18 +52,11 @@ def unlisted():
     return sorted(there - listed)
 
 
-def names_table():
-    with open(os.path.join(ROOT, "scripts", "units.json"), encoding="utf-8") as table:
-        data = json.load(table)
-    names = {data["prefix"] + name: units for name, units in data["names"].items()}
-    return names, data["data"]
-
-
 def expected_names(units):
-    """Public functions and data of an archive that holds these units."""
-    functions, data = names_table()
-    return ({name for name, of in functions.items() if set(of) & units},
-            {name for name, of in data.items() if set(of) & units})
+    """Public functions of an archive that holds these units, as the headers have them, and data."""
+    point_opens = {"EXTENSIONS", "USEREVENTS"} <= units
+    return (set(kconfig_tool.public_functions(ROOT, units)),
+            {name for name, of in kconfig_tool.BESIDE.items() if of & units and (point_opens or of != {"EXTENSIONS"})})
 
 
 def plain_name(symbol):
@@ -116,7 +108,7 @@ class Configuration:
                 continue
             if (chosen(unit) and (not needs or any(map(chosen, needs)))
                     and not any(map(chosen, refuses))):
-                found += files
+                found += [file for file in files if file not in found]
         return found
 
     def write_headers(self, directory):

@@ -47,7 +47,7 @@ foreach(name IN ITEMS streams policies retrieval truncation order states)
 	ptrace_test(${name} NEEDS ${stream_needs}
 		SOURCES conformance/${name}.c conformance/story.c)
 endforeach()
-ptrace_test(whole NEEDS ${stream_needs} WHOLE_EVENTS TOLOG LOGRETRIEVAL LOG_APPEND
+ptrace_test(whole NEEDS ${stream_needs} EXTENSIONS TOLOG LOGRETRIEVAL LOG_APPEND
 	SOURCES conformance/whole.c conformance/story.c)
 ptrace_test(discard NEEDS ${stream_needs} POLICY_DISCARD
 	SOURCES conformance/discard.c conformance/story.c)
@@ -72,7 +72,7 @@ ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLI
 ptrace_test(core_error FAKES NEEDS ${core_needs} SYSEV_ERROR TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
 	SOURCES core/error.c conformance/story.c)
 ptrace_test(core_tables NEEDS ONLINE INHERIT ATTACH !SINGLE_STREAM SOURCES core/tables.c)
-ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EVENTS_AT_ONCE SOURCES core/views.c core/kit.c)
+ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EXTENSIONS SOURCES core/views.c core/kit.c)
 ptrace_test(core_discards TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD SOURCES core/discards.c core/kit.c)
 ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)
@@ -274,7 +274,7 @@ set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/rec
 	../tools/output/lossnote.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/damage.c line/capture.c ${line_receiver} ${line_writer})
-if(PXT_LOG_LINE AND PXT_LOG_NOTES AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+if(PXT_LOG_LINE AND PXT_EXTENSIONS AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
 	add_executable(line_target line/target.c)
 	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
 endif()
@@ -389,7 +389,7 @@ ptrace_test(tolog FAKES NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL P
 	SOURCES test_tolog.c conformance/story.c)
 ptrace_test(tolog_described NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL LOG_APPEND LOG_METADATA !SANITIZED
 	SOURCES tolog/described.c LIBRARIES -Wl,--wrap=pxt_port_modules)
-ptrace_test(tolog_notes NEEDS CORE TOLOG LOGRETRIEVAL LOG_APPEND LOG_NOTES LOG_SEAL !SANITIZED
+ptrace_test(tolog_notes NEEDS CORE TOLOG LOGRETRIEVAL LOG_APPEND EXTENSIONS LOG_SEAL !SANITIZED
 	SOURCES tolog/notes.c)
 ptrace_test(tolog_smallest NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL FILTER POLICY_LOOP LOG_LOOP RECORD_THREAD
 	SOURCES tolog/smallest.c)

@@ -261,8 +261,8 @@ PXT_TEST_FRESH(a_point_with_another_description_is_not_taken_for_that_type)
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "u16 b"), 0);
 	PXT_EQ(posix_trace_open_np(twice), EBUSY);
 	posix_trace_point_np(twice, (uint8_t)number(1));
-	PXT_EQ(evaluated, _PXT_UNIT_POINT_OPENS);
-#if _PXT_UNIT_POINT_OPENS
+	PXT_EQ(evaluated, _PXT_UNIT_EXTENSIONS);
+#if _PXT_UNIT_EXTENSIONS
 	PXT_EQ(read_event(&info, data, sizeof(data), &id), 1);
 	PXT_EQ(id, POSIX_TRACE_UNNAMED_USEREVENT);
 #endif
@@ -270,7 +270,7 @@ PXT_TEST_FRESH(a_point_with_another_description_is_not_taken_for_that_type)
 	posix_trace_shutdown(stream);
 }
 
-#if _PXT_UNIT_POINT_OPENS && HAVE_MANY
+#if _PXT_UNIT_EXTENSIONS && HAVE_MANY
 /* No call before it: the type has its name and its description. */
 PXT_TEST_FRESH(a_point_opens_itself_when_a_stream_runs)
 {
@@ -497,7 +497,7 @@ PXT_TEST_FRESH(a_point_with_a_message_records_its_fields_alone)
 	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 8);
 	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
 	CU_ASSERT_STRING_EQUAL(text, "u32 a, string b; %u of %s");
-#if _PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL
+#if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL
 	PXT_EQ(posix_trace_text_np("u32 a, string b; %u of %s", data, 8, 0, text, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(text, "3 of five");
 #endif

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <trace_np.h>
 
-#if _PXT_UNIT_CUSTOM_CLOCK && _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
+#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
 #define HAVE_CLOCK 1
 #else
 #define HAVE_CLOCK 0

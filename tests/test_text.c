@@ -5,7 +5,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define HAVE_TEXTS (_PXT_UNIT_TEXTS || _PXT_UNIT_LOGRETRIEVAL)
+#define HAVE_TEXTS ((_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL)
 
 #if HAVE_TEXTS
 #include <errno.h>

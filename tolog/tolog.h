@@ -367,7 +367,7 @@ int pxt_tolog_describe(struct pxt_tolog *log, bool slow);
 
 /* ---- Notes (note.c); with the log's lock ---- */
 
-#if CONFIG_PTRACE_LOG_NOTES
+#if CONFIG_PTRACE_EXTENSIONS && CONFIG_PTRACE_PORT_HAS_FILES
 size_t pxt_tolog_notes_bytes(void);
 /* Those that are new since the last call. */
 int pxt_tolog_notes_tell(struct pxt_tolog *log);

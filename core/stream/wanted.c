@@ -14,6 +14,7 @@ PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
 /* Types that no trace point has opened yet: they are asked for as type 0, and open where that is wanted. */
 #define NOT_OPENED 0u
+#define OPENS      (CONFIG_PTRACE_EXTENSIONS && CONFIG_PTRACE_USEREVENTS)
 
 /* Types that can be wanted: system ones, the unnamed one, and named ones so far. */
 static bool exists(unsigned id)
@@ -113,7 +114,7 @@ void pxt_wanted_update(unsigned index, bool live)
 	uint32_t gate = live ? atomic_load_explicit(&block->gate, memory_order_acquire) : 0;
 
 	pxt_wanted_suspend_hot();
-	set_bit(NOT_OPENED, index, live && CONFIG_PTRACE_POINT_OPENS);
+	set_bit(NOT_OPENED, index, live && OPENS);
 	for (unsigned id = PXT_ID_SYSTEM_FIRST; id < PXT_ID_COUNT; id++)
 		set_bit(id, index, live && exists(id) && pxt_admit(block, gate, id));
 	open_to_forks(true);
@@ -127,7 +128,7 @@ void pxt_wanted_inherited(void)
 		for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
 			set_bit(id, i,
 			    pxt_streams[i].theirs &&
-			        (exists(id) || (id == NOT_OPENED && CONFIG_PTRACE_POINT_OPENS)));
+			        (exists(id) || (id == NOT_OPENED && OPENS)));
 	}
 	put_in_force(only_live());
 }
@@ -135,7 +136,7 @@ void pxt_wanted_inherited(void)
 void pxt_wanted_late(void)
 {
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
-		set_bit(id, 0u, exists(id) || (id == NOT_OPENED && CONFIG_PTRACE_POINT_OPENS));
+		set_bit(id, 0u, exists(id) || (id == NOT_OPENED && OPENS));
 }
 
 void pxt_wanted_type_comes(unsigned id)

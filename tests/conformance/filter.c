@@ -429,7 +429,7 @@ PXT_TEST(after_return_the_new_filter_governs_all_threads)
 }
 #endif
 
-#if _PXT_UNIT_EVENT_GROUPS && _PXT_UNIT_USEREVENTS && PXT_CAN_CREATE
+#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_USEREVENTS && PXT_CAN_CREATE
 static bool is_in(const trace_event_set_t *set, trace_event_id_t id)
 {
 	int is = 0;

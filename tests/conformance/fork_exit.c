@@ -33,7 +33,7 @@ static int exit_politely(void *argument)
 
 static trace_event_id_t event_id;
 
-#if _PXT_UNIT_POINT_OPENS && _PXT_USER_EVENT_MAX > 5
+#if _PXT_UNIT_EXTENSIONS && _PXT_USER_EVENT_MAX > 5
 #define HAVE_POINTS 1
 POSIX_TRACE_DEFINE_NP(of_a_child, u8, number);
 #else

@@ -1189,7 +1189,7 @@ PXT_TEST(counts_follow_events_reads_losses_and_clear)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-#if _PXT_UNIT_STREAM_LIST
+#if _PXT_UNIT_EXTENSIONS
 static size_t listed(trace_id_t *trids, size_t room)
 {
 	size_t count = 99;

@@ -236,7 +236,7 @@ PXT_TEST(so_is_one_that_is_opened_through_a_stream)
 }
 #endif
 
-#if _PXT_UNIT_POINT_OPENS
+#if _PXT_UNIT_EXTENSIONS
 /* LPT-25: in a process whose table of types is not full. */
 PXT_TEST_FRESH(a_point_that_another_file_defines_with_other_fields_is_one_error_event)
 {

@@ -48,7 +48,7 @@ static void all_say(const struct found *old, int want)
 #endif
 
 #if _PXT_UNIT_ONLINE || PXT_CAN_LOG
-#if _PXT_UNIT_EVENTS_AT_ONCE || _PXT_UNIT_LOGRETRIEVAL
+#if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL
 static void no_views_are_read(const struct found *old)
 {
 	struct posix_trace_eventview_np view;

@@ -187,7 +187,7 @@ static const struct {
 static uint32_t wanted(unsigned id)
 {
 	/* Of trace points that were not opened: whoever runs. */
-	bool opens = id == 0 && CONFIG_PTRACE_POINT_OPENS;
+	bool opens = id == 0 && CONFIG_PTRACE_EXTENSIONS;
 	uint32_t mask = 0;
 
 	for (unsigned i = 0; i < STREAMS && (exists[id] || opens); i++) {

@@ -514,7 +514,7 @@ PXT_TEST(an_unfinished_record_is_waited_for_by_clocks_of_any_pace)
 	by_each(slow, COUNT(slow), waits);
 }
 
-#if CONFIG_PTRACE_EVENTS_AT_ONCE
+#if CONFIG_PTRACE_EXTENSIONS
 /* ---- The end of 64 bits of nanoseconds ---- */
 
 /* 2262-04-11 23:47:16 has 854,775,807 ns; the second begins at this reading of a clock of tenths. */

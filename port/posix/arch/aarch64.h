@@ -80,7 +80,10 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 
 #include "port/posix/arch/counter.h"
 
-#include "port/posix/arch/own.h"
+/* The cursors first. */
+#include "port/posix/arch/numbers.h"
+
+#include "port/port_own.h"
 
 /* Words of a thread are found by their addresses. */
 #define PXT_OWN_BY_DISTANCE 0

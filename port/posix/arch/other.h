@@ -91,7 +91,10 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-#include "port/posix/arch/own.h"
+/* The cursors first. */
+#include "port/posix/arch/numbers.h"
+
+#include "port/port_own.h"
 
 /* Words of a thread are found by their addresses. */
 #define PXT_OWN_BY_DISTANCE 0

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #if PXT_TSAN
-#include "port/posix/arch/own.h"
+#include "port/port_own.h"
 #else
 /*
  * Words that a trace point asks and counts, in one instruction where there is one: no register is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* getnext_whole.c - retrieval of an event as a whole, or not yet, of a log as well as of a stream. */
+/* getnext_more.c - retrieval of an event as a whole, or not yet, and of many at once, of a log as well as of a stream. */
 #include "base/attr.h"
 #include "base/handle.h"
 
@@ -10,13 +10,8 @@
 PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_event_info *event,
     void *data, size_t num_bytes, size_t *data_len, int *unavailable)
 {
-	const struct pxt_getnext request = { .trid = trid,
-		.event = event,
-		.data = data,
-		.num_bytes = num_bytes,
-		.data_len = data_len,
-		.unavailable = unavailable,
-		.wait = PXT_WAIT_NOT };
+	const struct pxt_getnext request = pxt_getnext_request(
+	    trid, event, data, num_bytes, data_len, unavailable, NULL, PXT_WAIT_NOT);
 	const struct pxt_ops *ops;
 	void *object;
 
@@ -28,3 +23,18 @@ PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_
 	return ops->getnext_whole(object, &request);
 }
 /* NOLINTEND(readability-non-const-parameter) */
+
+PXT_API int posix_trace_getnext_events_np(
+    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count)
+{
+	const struct pxt_ops *ops;
+	void *object;
+
+	if (!pxt_arg_given(count))
+		return EINVAL;
+	*count = 0;
+	object = pxt_handle_find(trid, &ops);
+	if (!object || !ops->views || room == 0 || !pxt_arg_given(views))
+		return EINVAL;
+	return ops->views(object, trid, views, room, count);
+}

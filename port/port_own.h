@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* own.h - words that a trace point asks and counts, by the atomics of C. */
-#ifndef PXT_ARCH_OWN_H
-#define PXT_ARCH_OWN_H
-
-#include "port/posix/arch/numbers.h"
+/* port_own.h - words that a trace point asks and counts, by the atomics of C; behind a port's cursors and cells. */
+#ifndef PXT_PORT_OWN_H
+#define PXT_PORT_OWN_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,6 +27,7 @@ PXT_INLINE bool pxt_word_is(_Atomic uint32_t *word, uint32_t value)
 	return atomic_load_explicit(word, memory_order_relaxed) == value;
 }
 
+/* @value less the word. */
 PXT_INLINE uint32_t pxt_word_behind(_Atomic uint32_t *word, uint32_t value)
 {
 	return value - atomic_load_explicit(word, memory_order_relaxed);
@@ -39,6 +38,7 @@ PXT_INLINE bool pxt_cursor_move(pxt_cursor *cursor, uint64_t *seen, uint64_t by)
 	return pxt_cursor_swap(cursor, seen, *seen + by);
 }
 
+/* @tag less that of the slot, for the writer's look before it stores. */
 PXT_INLINE uint32_t pxt_slot_behind(const pxt_cell *slot, uint32_t tag)
 {
 	return tag - pxt_slot_peek(slot);
