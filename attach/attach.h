@@ -68,13 +68,17 @@ struct pxt_producer_payload {
 	unsigned char bytes[PXT_PRODUCER_PAYLOAD];
 };
 
+/* A guest's second memfd: its wish (core/stream/share.h). */
+#define PXT_WISH_BYTES 4096u
+
 /*
- * Memfds of a producer's, -1: none.  A guest's has its directory behind the stream, and may count its locks
- * (format/locktally.h).
+ * Memfds of a producer's, -1: none.  A guest's has its directory behind the stream, a wish
+ * (core/stream/share.h), and may count its locks (format/locktally.h).
  */
 struct pxt_intake_files {
 	int stream;
 	int directory;
+	int wish;
 	int tally;
 };
 
@@ -85,6 +89,8 @@ struct pxt_intake_files {
  */
 int pxt_intake_begin(
     const struct pxt_intake_files *files, int32_t pid, struct pxt_producer_memory **made);
+/* What the stream does not want is told a guest; all others hear messages. */
+void pxt_intake_wish(struct pxt_producer_memory *producer, uint32_t unwanted);
 /*
  * Takes over names and descriptions that came since, into this process' name map; without any lock.
  * Called by the helper when a producer arrives, each period, and when a pull has met a type that is

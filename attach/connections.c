@@ -115,7 +115,7 @@ static unsigned descriptors_of(const struct pxt_ctlsock_request *request, unsign
 	case PXT_CTLSOCK_ATTACH:
 		return 2;
 	case PXT_CTLSOCK_GUEST:
-		return request->how ? 0 : given == 2 ? 2 : 1;
+		return request->how ? 0 : given == 3 ? 3 : 2;
 	case PXT_CTLSOCK_SNAPSHOT:
 	case PXT_CTLSOCK_FOLLOW:
 		return 1;

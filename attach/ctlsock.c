@@ -356,7 +356,13 @@ static void state(struct pxt_stream *stream)
 				pxt_intake_started(ctlsock->present[i], now);
 		}
 	}
+	pxt_producers_wish(ctlsock);
 	pxt_port_bell_ring(ctlsock->files->ringer);
+}
+
+static void filter(struct pxt_stream *stream)
+{
+	pxt_producers_wish(stream->share);
 }
 
 const struct pxt_share_ops pxt_attach_share = {
@@ -365,5 +371,6 @@ const struct pxt_share_ops pxt_attach_share = {
 	.pull = pull,
 	.awaits = awaits,
 	.state = state,
+	.filter = filter,
 	.forget = forget,
 };

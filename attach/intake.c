@@ -149,6 +149,16 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 	return error == EFBIG ? ENOTSUP : error;
 }
 
+static int map_wish(struct pxt_producer_memory *producer, int fd)
+{
+	void *memory;
+	int error = pxt_port_filemap_share(fd, PXT_WISH_BYTES, &memory);
+
+	if (!error)
+		producer->wish = memory;
+	return error;
+}
+
 static int map(struct pxt_producer_memory *producer, const struct pxt_intake_files *files)
 {
 	const void *memory;
@@ -159,7 +169,7 @@ static int map(struct pxt_producer_memory *producer, const struct pxt_intake_fil
 		return error;
 	producer->memory = memory;
 	if (guest)
-		return 0;
+		return map_wish(producer, files->wish);
 	error = view(files->directory, sizeof(*producer->directory) + PAGE, false, &memory,
 	    &producer->directory_bytes);
 	if (!error)
@@ -202,7 +212,16 @@ void pxt_intake_end(struct pxt_producer_memory *producer)
 		pxt_port_free((void *)(uintptr_t)producer->memory, producer->bytes);
 	if (producer->directory_bytes)
 		pxt_port_free((void *)(uintptr_t)producer->directory, producer->directory_bytes);
+	if (producer->wish)
+		pxt_port_free(producer->wish, PXT_WISH_BYTES);
 	pxt_port_free(producer, sizeof(*producer));
+}
+
+/* Release: who sees that all is wanted again records after the owner's start. */
+void pxt_intake_wish(struct pxt_producer_memory *producer, uint32_t unwanted)
+{
+	if (producer->wish)
+		atomic_store_explicit(&producer->wish->unwanted, unwanted, memory_order_release);
 }
 
 void pxt_intake_started(struct pxt_producer_memory *producer, uint64_t ticks)

@@ -57,6 +57,7 @@ struct pxt_producer_memory {
 	const struct pxt_directory *directory; /* mapped for reading */
 	size_t directory_bytes;                /* 0: it is a guest's, behind the stream */
 	struct pxt_intake_tally *tally;        /* NULL: it counts nothing, or all was told */
+	struct pxt_wish *wish;                 /* a guest's, mapped for writing */
 	int32_t pid;
 	uint32_t lanes;
 	uint32_t mask;      /* slots of a lane less 1 */

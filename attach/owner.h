@@ -164,6 +164,8 @@ int pxt_producers_add(
  */
 int pxt_producers_add_guest(
     struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
+/* Guests see what the stream wants now.  With the stream's mutex. */
+void pxt_producers_wish(struct pxt_ctlsock *ctlsock);
 /* Its connection has ended. */
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Types that producers have defined by now.  False: there are no producers. */

@@ -396,14 +396,48 @@ static bool stays(struct pxt_stream *stream)
 	return false;
 }
 
-static int hand_over(
-    struct pxt_stream *stream, const struct pxt_port_passed *file, int connection, trace_id_t *trid)
+/* The page goes with the stream, or stays where a trace point is late. */
+static int end_guest(struct pxt_stream *stream)
 {
-	int error = publish(stream, file->fd[0], trid);
+	struct pxt_wish *wish =
+	    atomic_exchange_explicit(&pxt_share_wishes[stream->index], NULL, memory_order_acq_rel);
+
+	pxt_process_lock();
+	if (wish && pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN))
+		pxt_port_free(wish, PXT_WISH_BYTES);
+	pxt_process_unlock();
+	return 0;
+}
+
+/* *fd: what the owner maps for writing. */
+static int make_wish(int *fd, void **wish)
+{
+	int error = pxt_port_local_memory(fd);
 
 	if (error)
 		return error;
-	error = request(connection, PXT_CTLSOCK_GUEST, 0, file);
+	error = pxt_port_filemap_untouched(*fd, PXT_WISH_BYTES, wish);
+	if (error)
+		pxt_port_local_close(*fd);
+	else
+		pxt_port_filemap_seal(*fd);
+	return error;
+}
+
+static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_port_passed *files,
+    int connection, trace_id_t *trid)
+{
+	int error;
+
+	/* Release: zero, or as the owner left it. */
+	atomic_store_explicit(&pxt_share_wishes[stream->index], wish, memory_order_release);
+	stream->at_shutdown = end_guest;
+	error = publish(stream, files->fd[0], trid);
+	if (error) {
+		(void)end_guest(stream);
+		return error;
+	}
+	error = request(connection, PXT_CTLSOCK_GUEST, 0, files);
 	if (error) {
 		(void)pxt_shutdown_stream(*trid, NULL);
 		return error;
@@ -413,30 +447,43 @@ static int hand_over(
 	return 0;
 }
 
+static int make_and_hand_over(const trace_attr_t *attr, int connection, trace_id_t *trid)
+{
+	struct pxt_port_passed files = { .count = 2 };
+	struct pxt_stream *stream;
+	void *wish;
+	int error = make_wish(&files.fd[1], &wish);
+
+	if (error)
+		return error;
+	error = make_stream(attr, &files.fd[0], &stream);
+	if (error) {
+		pxt_port_free(wish, PXT_WISH_BYTES);
+	} else {
+		/* The door's counts of locks (format/locktally.h). */
+		if (attr->_pxt_file)
+			files.fd[files.count++] = attr->_pxt_file - 1;
+		error = hand_over(stream, wish, &files, connection, trid);
+		pxt_port_local_close(files.fd[0]);
+	}
+	pxt_port_local_close(files.fd[1]);
+	return error;
+}
+
 /*
- * A guest keeps no thread and no descriptor of ours.  So it gets neither START nor STOP: it records
- * from now on, and the owner takes the events of the time in which its stream runs.
+ * A guest keeps no thread and no descriptor of ours.  It records from now on; what the owner wants stands in the
+ * page of wishes, and the owner drops what was recorded before the guest looked there.
  */
 static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *trid)
 {
-	struct pxt_port_passed file = { .count = 1 };
-	struct pxt_stream *stream;
 	int error;
 
 	pxt_process_lock();
 	pxt_directory_sparse = true;
 	pxt_process_unlock();
-	error = make_stream(attr, &file.fd[0], &stream);
-
-	if (error) {
+	error = make_and_hand_over(attr, connection, trid);
+	if (error)
 		(void)request(connection, PXT_CTLSOCK_GUEST, error, NULL);
-		return error;
-	}
-	/* The door's counts of locks (format/locktally.h). */
-	if (attr->_pxt_file)
-		file.fd[file.count++] = attr->_pxt_file - 1;
-	error = hand_over(stream, &file, connection, trid);
-	pxt_port_local_close(file.fd[0]);
 	return error;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/process/process.h"
 #include "core/read/consumer.h"
+#include "core/stream/admit.h"
 
 #include <errno.h>
 
@@ -22,6 +23,27 @@ static void forget(struct pxt_ctlsock *ctlsock, uint32_t producer)
 {
 	pxt_intake_end(ctlsock->producers[producer]);
 	ctlsock->producers[producer] = NULL;
+}
+
+/* Also of types that the owner alone filters: a pull drops the rest. */
+static uint32_t unwanted(struct pxt_block *block)
+{
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	uint32_t bits = (gate & PXT_GATE_STATE) == PXT_GATE_OFF ? PXT_WISH_NOTHING : 0u;
+
+	for (uint32_t id = 1; id < 32u; id++)
+		bits |= pxt_admit(block, gate, id) ? 0u : UINT32_C(1) << id;
+	return bits;
+}
+
+void pxt_producers_wish(struct pxt_ctlsock *ctlsock)
+{
+	uint32_t bits = unwanted(ctlsock->stream->block);
+
+	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+		if (ctlsock->present[i])
+			pxt_intake_wish(ctlsock->present[i], bits);
+	}
 }
 
 /* From here on others pull from it. */
@@ -38,6 +60,7 @@ static int present(struct pxt_ctlsock *ctlsock, struct pxt_connection *connectio
 		pxt_intake_started(
 		    memory, connection->guest ? ctlsock->started : pxt_port_ticks_ordered());
 	ctlsock->present[connection->producer] = memory;
+	pxt_producers_wish(ctlsock);
 	pxt_stream_unlock(ctlsock->stream);
 	PXT_TESTPOINT(PXT_TP_OWNER_PRESENT);
 	return 0;

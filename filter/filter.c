@@ -11,6 +11,7 @@
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"
+#include "core/stream/share.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
@@ -96,6 +97,7 @@ PXT_API int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set
 	change(stream, set, how);
 	/* After return the new filter governs all threads, and the old set may be overwritten. */
 	(void)pxt_threads_wait_left(pxt_holdback_ns, whose);
+	pxt_share_filter(stream);
 	/* If the only unread item is an automatic STOP that is now filtered, no read restarts the stream. */
 	if (!stream->block->with_log)
 		pxt_consumer_settle(stream);

@@ -54,5 +54,10 @@ int pxt_port_filemap_settle(int fd);
  * ENOMEM: there is no room.  pxt_port_free() ends that.
  */
 int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes);
+/*
+ * Maps, for reading and writing, a file of @bytes bytes that another process has sealed against shrinking; its pages
+ * are there then.  Errors as of view().
+ */
+int pxt_port_filemap_share(int fd, size_t bytes, void **memory);
 
 #endif

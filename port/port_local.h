@@ -79,7 +79,7 @@ bool pxt_port_local_door_awaits(int door);
 /* ---- Messages ---- */
 
 /* Descriptors that come or go with one message. */
-#define PXT_PORT_PASSED 2u
+#define PXT_PORT_PASSED 3u
 
 struct pxt_port_passed {
 	unsigned count;

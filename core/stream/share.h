@@ -26,6 +26,8 @@
 #include "core/ring/ring.h"
 #include "core/stream/stream.h"
 
+#include <trace_hooks_np.h>
+
 #if CONFIG_PTRACE_ATTACH
 
 struct pxt_share_ops {
@@ -54,6 +56,8 @@ struct pxt_share_ops {
 	bool (*awaits)(struct pxt_stream *stream, bool last);
 	/* The stream was started or stopped.  With the stream's mutex; does not wait. */
 	void (*state)(struct pxt_stream *stream);
+	/* ... or has another filter. */
+	void (*filter)(struct pxt_stream *stream);
 	/*
 	 * In a forked child, which has neither producers nor the name: what port_alloc() gave the unit is
 	 * not in it, so it keeps in static memory, by the stream's index, what has to be closed here.
@@ -102,6 +106,45 @@ PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
 {
 	if (stream->share)
 		pxt_share_table()->state(stream);
+}
+
+PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
+{
+	if (stream->share)
+		pxt_share_table()->filter(stream);
+}
+
+/*
+ * What the owner of a guest wants, in a page that both have, and that the owner alone writes.  A guest has nobody
+ * who hears a message: its trace points look here where they go the careful way, once in a lap of the ring at
+ * least.  While something is not wanted they all go that way, so that the end of it is seen at once.
+ */
+struct pxt_wish {
+	_Atomic uint32_t
+	    unwanted; /* bit by type, of those below 32, which have one number everywhere */
+};
+
+#define PXT_WISH_NOTHING 1u /* the owner is stopped; no type has the number 0 */
+
+/* A guest's, by the index of its stream. */
+extern struct pxt_wish *_Atomic pxt_share_wishes[CONFIG_PTRACE_MAX_STREAMS];
+
+/* Whether the owner of @block wants @id now.  What defines is wanted always: a start comes later than names. */
+PXT_INLINE bool pxt_share_wants(struct pxt_block *block, unsigned index, uint32_t id)
+{
+	const struct pxt_wish *wish;
+	uint32_t unwanted;
+
+	if (PXT_LIKELY(!pxt_attr_guest(&block->attr)))
+		return true;
+	/* Pairs with the release in attach/producer.c. */
+	wish = atomic_load_explicit(&pxt_share_wishes[index], memory_order_acquire);
+	unwanted = wish ? atomic_load_explicit(&wish->unwanted, memory_order_relaxed) : 0u;
+	if (unwanted || !pxt_word_is(&block->no_short, 0u))
+		atomic_store_explicit(&block->no_short, unwanted != 0, memory_order_relaxed);
+	if (id == POSIX_TRACE_PROCESS_NP)
+		return true;
+	return !(unwanted & PXT_WISH_NOTHING) && (id >= 32u || !(unwanted >> id & 1u));
 }
 
 /*
@@ -165,6 +208,19 @@ void pxt_share_settle(trace_id_t trid);
  */
 void pxt_share_forget(void);
 #else
+
+PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
+{
+	(void)stream;
+}
+
+PXT_INLINE bool pxt_share_wants(struct pxt_block *block, unsigned index, uint32_t id)
+{
+	(void)block;
+	(void)index;
+	(void)id;
+	return true;
+}
 
 PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
 {

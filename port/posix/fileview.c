@@ -14,6 +14,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+/* Since Linux 5.14; older ones say EINVAL. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
@@ -112,6 +116,15 @@ static bool is_in_memory(int fd)
 	return (unsigned long)system.f_type == MEMORY_FILES;
 }
 
+/* A file in memory that is sealed so. */
+static bool is_sealed(int fd, int wanted, struct stat *state)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & wanted) == wanted && fstat(fd, state) == 0 &&
+	       S_ISREG(state->st_mode) && is_in_memory(fd);
+}
+
 /*
  * Huge pages, which have a file system of their own, may be missing when they are touched.  Room that
  * was not taken would be taken at the reader's cost.
@@ -119,11 +132,9 @@ static bool is_in_memory(int fd)
 static int view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes)
 {
 	struct stat state;
-	int seals = fcntl(fd, F_GET_SEALS);
 	void *at;
 
-	if (seals < 0 || (seals & SETTLED) != SETTLED || fstat(fd, &state) != 0 ||
-	    !S_ISREG(state.st_mode) || !is_in_memory(fd) || state.st_size <= 0 ||
+	if (!is_sealed(fd, SETTLED, &state) || state.st_size <= 0 ||
 	    (!holes && state.st_blocks < state.st_size / 512))
 		return EINVAL;
 	if ((uint64_t)state.st_size > limit)
@@ -141,6 +152,34 @@ int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory,
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int error = view(fd, limit, holes, memory, bytes);
+
+	return pxt_quiet_error(quiet, error);
+}
+
+/* Room that is missing is an error of the call; where that cannot be asked for, the page is mapped all the same. */
+static int share(int fd, size_t bytes, void **memory)
+{
+	struct stat state;
+	void *at;
+
+	if (!is_sealed(fd, F_SEAL_SHRINK, &state) || (uint64_t)state.st_size != bytes)
+		return EINVAL;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED)
+		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
+	if (madvise(at, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+		(void)munmap(at, bytes);
+		return ENOMEM;
+	}
+	(void)madvise(at, bytes, MADV_DONTFORK);
+	*memory = at;
+	return 0;
+}
+
+int pxt_port_filemap_share(int fd, size_t bytes, void **memory)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	int error = share(fd, bytes, memory);
 
 	return pxt_quiet_error(quiet, error);
 }

@@ -1469,3 +1469,93 @@ PXT_TEST(a_guest_that_comes_again_after_an_exec_has_one_place)
 	producer_end(&producer);
 	owner_close(trid);
 }
+
+/* How many its own memory has of what it was told to record: as many unnamed events as named ones. */
+static uint64_t guest_records(trace_id_t trid, trace_event_id_t id, uint64_t pairs)
+{
+	struct posix_trace_counts_np before;
+	struct posix_trace_counts_np after;
+
+	if (posix_trace_counts_np(trid, &before) != 0)
+		_exit(1);
+	for (uint64_t i = 0; i < pairs; i++) {
+		posix_trace_event(id, "name", 4);
+		posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "none", 4);
+	}
+	if (posix_trace_counts_np(trid, &after) != 0)
+		_exit(2);
+	return after.posix_written_np - before.posix_written_np;
+}
+
+static void obey_as_guest(void *argument)
+{
+	trace_id_t trid = guest_attach();
+	trace_event_id_t id;
+
+	(void)argument;
+	if (posix_trace_eventid_open("producers.guest", &id) != 0)
+		_exit(3);
+	for (uint64_t pairs = producer_hear(); pairs; pairs = producer_hear())
+		producer_say(guest_records(trid, id, pairs));
+}
+
+static uint64_t told_to_record(const struct producer *producer, uint64_t pairs)
+{
+	producer_tell(producer, pairs);
+	return producer_told(producer);
+}
+
+/* More than a lap of its lanes, in which it looks what is wanted. */
+#define LAP 100000u
+
+PXT_TEST(a_guest_records_nothing_while_its_owner_is_stopped)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct producer producer = producer_begin(obey_as_guest, NULL);
+
+	owner_wait_producers(trid, 1);
+	PXT_EQ(told_to_record(&producer, 5), 10);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	CU_ASSERT(told_to_record(&producer, LAP) < 2 * LAP);
+	PXT_EQ(told_to_record(&producer, 1000), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(told_to_record(&producer, 5), 10);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+PXT_TEST(a_guest_that_comes_to_a_stopped_owner_records_from_its_start_on)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true, .stopped = true });
+	struct producer producer = producer_begin(obey_as_guest, NULL);
+
+	owner_wait_producers(trid, 1);
+	(void)told_to_record(&producer, LAP);
+	PXT_EQ(told_to_record(&producer, 1000), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	PXT_EQ(told_to_record(&producer, 5), 10);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
+
+PXT_TEST(a_guest_does_not_record_what_its_owner_filters)
+{
+	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
+	struct producer producer = producer_begin(obey_as_guest, NULL);
+	trace_event_set_t set;
+
+	owner_wait_producers(trid, 1);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	(void)told_to_record(&producer, LAP);
+	PXT_EQ(told_to_record(&producer, 1000), 1000);
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(told_to_record(&producer, 1000), 2000);
+	producer_tell(&producer, 0);
+	producer_end(&producer);
+	owner_close(trid);
+}
