@@ -170,6 +170,19 @@ who_ran_instead_had_the_cpu_that_was_waited_for()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
 }
 
+# What the CPU did then, the scheduler did not tell.
+who_ran_for_a_moment_did_not_run_instead()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71800 - sched_switch 0 101 120 0 103 120"
+		echo "73000 - sched_switch 0 103 120 1 0 120"
+		echo "121100 - sched_switch 0 0 120 0 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and did not.'
+}
+
 # low ran longer than each thread of stress, but not than both.
 threads_of_another_program_are_added_up()
 {

@@ -119,7 +119,7 @@ const struct pxt_mark *pxt_history_first_waker(const struct pxt_history *history
 /* The longest stretch of that kind. */
 const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns);
-/* Who ran where the thread ran next, most of the longest time in which it could run itself. */
+/* Who ran where the thread ran next, most of the longest time in which it could run itself, and a fifth of it. */
 const struct pxt_actor *pxt_history_instead(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
 /* It waited for a CPU while another one was free, and was never seen on another one: which one that is, or -1. */

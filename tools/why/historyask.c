@@ -140,7 +140,8 @@ static const struct pxt_actor *most_on(const struct pxt_history *history, int cp
 	for (unsigned i = 1; i < count; i++)
 		if (runners[i].ns > runners[best].ns)
 			best = i;
-	return count > 0 ? runners[best].actor : NULL;
+	/* Of who ran for a moment it cannot be said that it ran instead. */
+	return count > 0 && runners[best].ns * 5 > end_ns - begin_ns ? runners[best].actor : NULL;
 }
 
 const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
