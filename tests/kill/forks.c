@@ -10,7 +10,7 @@
 #include "core/process/names.h"
 #include "core/process/process.h"
 #include "core/process/threads.h"
-#include "stand.h"
+#include "heir.h"
 
 #include <errno.h>
 #include <signal.h>

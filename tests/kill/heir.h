@@ -10,6 +10,7 @@
 #define PXT_KILL_HEIR_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* In the parent, when its stream runs: what its children shall know. */
 void heir_note(void);
@@ -20,5 +21,16 @@ void heir_begin(uint32_t entry);
 void heir_thread(uint32_t entry);
 /* In the parent: the thread with this entry is dead, and inside no longer. */
 void heir_bury(uint32_t entry);
+
+/* A child that stops at a test point of its write until it is killed there. */
+
+/*
+ * Forks a child that runs @body, and ends after it.  Returns the test point at which the child
+ * is now, or -1: it came to its end.
+ */
+int stand_fork(void (*body)(const void *argument), const void *argument, pid_t *child);
+
+/* In the child: from here on, it will be at the @nth test point of what it writes. */
+void stand_at(uint32_t nth);
 
 #endif

@@ -9,7 +9,6 @@
 #include "core/stream/wanted.h"
 #include "core/testpoints.h"
 #include "heir.h"
-#include "stand.h"
 
 #include <errno.h>
 #include <signal.h>

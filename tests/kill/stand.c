@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stand.c - a child that is at a test point; see stand.h. */
-#include "stand.h"
+/* stand.c - a child that is at a test point; see heir.h. */
+#include "heir.h"
 
 #include "core/kit.h"
 

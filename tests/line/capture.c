@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* capture.c - the library itself is the target: its bytes are read from the end of a pipe. */
-#include "capture.h"
+#include "forge.h"
 
 #include "suite.h"
 

@@ -9,7 +9,7 @@
 #include "suite.h"
 
 #include "base/attr.h"
-#include "capture.h"
+#include "forge.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  */
 #include "suite.h"
 
-#include "capture.h"
 #include "fakes/fakes.h"
+#include "forge.h"
 #include "format/logfmt.h"
 #include "tools/receive/receiver.h"
 

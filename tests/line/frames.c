@@ -2,7 +2,7 @@
 /* frames.c - a frame by itself: COBS, checksum, numbers; and gaps longer than the numbers. */
 #include "suite.h"
 
-#include "capture.h"
+#include "forge.h"
 #include "tools/receive/run.h"
 
 #include <fcntl.h>

@@ -6,7 +6,6 @@
  */
 #include "suite.h"
 
-#include "capture.h"
 #include "forge.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * environment begins with that seed, PXT_MODEL_COUNT=n plays so many.
  */
 #define _GNU_SOURCE 1
-#include "model/history.h"
+#include "model/reference.h"
 #include "suite.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* history.c - drawing a history, and saying it in words. */
-#include "model/history.h"
+#include "model/reference.h"
 
 #include <stdio.h>
 #include <trace_np.h>

@@ -2,7 +2,6 @@
 /* play.c - a history, played with the library and with the reference, step by step. */
 #define _GNU_SOURCE 1
 #include "core/process/threads.h"
-#include "model/history.h"
 #include "model/reference.h"
 #include "port/port_thread.h"
 

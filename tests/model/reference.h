@@ -9,6 +9,7 @@
 #define MODEL_REFERENCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <trace.h>
 #include <trace_np.h>
@@ -132,5 +133,59 @@ void ref_flush(struct ref *ref, bool final);
 void ref_status(struct ref *ref, bool reset, struct posix_trace_status_info *status);
 void ref_counts(struct ref *ref, struct posix_trace_counts_np *counts);
 bool ref_in_set(const trace_event_set_t *set, trace_event_id_t id);
+
+/* A drawn history: the streams, and what is done with them, step by step. */
+
+#define HI_STREAMS 2u
+#define HI_STEPS   40u
+#define HI_TYPES   4u /* user types of a history; 0 is the unnamed one */
+
+enum hi_op {
+	HI_START,
+	HI_STOP,
+	HI_CLEAR,
+	HI_FILTER,
+	HI_OPEN,
+	HI_EVENTS,
+	HI_FILL,    /* small events, until so many slots of the lane are left */
+	HI_STRANGE, /* an event of a type that does not exist, or is the system's */
+	HI_READ,    /* of a stream with log: flush */
+	HI_STATUS,
+	HI_COUNTS,
+	HI_OPS
+};
+
+struct hi_step {
+	uint8_t op;
+	uint8_t stream;
+	uint8_t lane;
+	uint8_t type;
+	uint16_t len; /* of data, or of the reader's buffer */
+	uint16_t count;
+	uint32_t draw;
+};
+
+struct hi_spec {
+	int policy;
+	size_t size;
+	size_t max_data;
+	unsigned lanes;
+	bool with_log;
+	int log_policy;
+	size_t log_size;
+};
+
+struct hi_history {
+	uint64_t seed;
+	unsigned streams;
+	struct hi_spec specs[HI_STREAMS];
+	unsigned count;
+	struct hi_step steps[HI_STEPS];
+};
+
+void hi_draw(struct hi_history *history, uint64_t seed);
+void hi_print(const struct hi_history *history);
+/* Plays it against the reference.  False: they differ; then @text says where. */
+bool hi_play(const struct hi_history *history, char *text, size_t room);
 
 #endif

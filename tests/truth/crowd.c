@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd.c - see crowd.h. */
+/* crowd.c - see ground.h. */
 #define _GNU_SOURCE
-#include "crowd.h"
-#include "readings.h"
+#include "ground.h"
 
 #include "conformance/story.h"
 #include "suite.h"

@@ -5,8 +5,7 @@
  * black box is looked at.  Readings are in memory that all of them share.
  */
 #define _GNU_SOURCE
-#include "crowd.h"
-#include "readings.h"
+#include "ground.h"
 
 #include "conformance/story.h"
 #include "suite.h"

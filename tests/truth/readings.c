@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* readings.c - see readings.h. */
+/* readings.c - see ground.h. */
 #define _GNU_SOURCE
-#include "readings.h"
+#include "ground.h"
 
 #include "suite.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads.c - is the time that is reported of an event a time at which it happened?  Threads that
- * preempt each other inside their trace points (crowd.h) read the counter before and after each of
- * them (readings.h); a single event that is reported outside of these two, or out of order, fails.
+ * preempt each other inside their trace points (crowd.c) read the counter before and after each of
+ * them (readings.c); a single event that is reported outside of these two, or out of order, fails.
  */
-#include "crowd.h"
-#include "readings.h"
+#include "ground.h"
 
 #include "conformance/story.h"
 #include "suite.h"
