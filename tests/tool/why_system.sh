@@ -616,4 +616,20 @@ threads_of_one_name_are_told_with_their_numbers()
 	out_has 'high/105, mutex 0x50'
 }
 
+# SHARK-36: an inherited priority is told as a call that has no end.
+a_change_of_priority_is_no_call_that_blocks()
+{
+	traced run.ptl <<-END
+		1000 high job_begin 1
+		1100 high call_enter 33 102 5 0
+		1977 high job_end 1
+		5000 high job_begin 2
+		5100 high call_enter 33 102 5 0
+		14000 high job_end 2
+	END
+	run 0 why run.ptl
+	out_lacks 'in priority'
+	out_lacks 'was in '
+}
+
 "$case"

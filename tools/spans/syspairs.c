@@ -106,6 +106,12 @@ bool pxt_syspairs_does(const struct pxt_event *event, const struct pxt_syspair_r
 	    role->test ? pxt_field_named(event->type, role->test) : NULL;
 	uint64_t value;
 
+	/* A change of priority is told as a call (SHARK-36), and has no end. */
+	if (role->id == POSIX_TRACE_CALL_ENTER_NP) {
+		field = pxt_field_named(event->type, "call");
+		return !field || !pxt_field_key(event, field, &value) ||
+		       value != POSIX_TRACE_CALL_PRIORITY_NP;
+	}
 	if (!role->test)
 		return true;
 	return field && pxt_field_key(event, field, &value) &&

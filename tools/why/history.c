@@ -281,6 +281,8 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 	note_waking(history, thread, event);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_CALL_ENTER_NP:
+		if (!pxt_call_lasts(event))
+			return;
 		begin_call(history, actor, thread, event, (uint32_t)pxt_key_number(event, 0));
 		return;
 	case POSIX_TRACE_COND_WAIT_NP:

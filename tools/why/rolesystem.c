@@ -83,13 +83,20 @@ static bool waits(const struct pxt_event *event, int64_t call, const struct pxt_
 	       !(pxt_number_of(event, role->fields[PXT_USE_SIZE], &size) && size == 0);
 }
 
+bool pxt_call_lasts(const struct pxt_event *event)
+{
+	return event->info.posix_event_id == POSIX_TRACE_CALL_ENTER_NP &&
+	       pxt_key_number(event, 0) != POSIX_TRACE_CALL_PRIORITY_NP;
+}
+
 bool pxt_rolesystem_applies(const struct pxt_event *event, const struct pxt_role *role)
 {
 	int64_t call;
 
 	if (event->info.posix_event_id == POSIX_TRACE_CALL_ENTER_NP && role->deed == PXT_BLOCK)
-		return !pxt_number_of(event, role->fields[PXT_USE_WHAT], &call) ||
-		       !waits(event, call, role);
+		return pxt_call_lasts(event) &&
+		       (!pxt_number_of(event, role->fields[PXT_USE_WHAT], &call) ||
+		           !waits(event, call, role));
 	if (!role->fields[PXT_USE_CALL] || !pxt_number_of(event, role->fields[PXT_USE_CALL], &call))
 		return true;
 	if (role->deed == PXT_LOCK_WAIT)

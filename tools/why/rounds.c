@@ -394,6 +394,8 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 	thread = thread_of(rounds, actor);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_CALL_ENTER_NP:
+		if (!pxt_call_lasts(event))
+			return;
 		begin(rounds, actor, thread,
 		    (struct pxt_home){ .call = (uint32_t)pxt_key_number(event, 0),
 		        .object = pxt_key_number(event, 1),

@@ -329,6 +329,8 @@ static inline bool pxt_act_is_stop(const struct pxt_act *act)
 {
 	return pxt_act_left_state(act) == PXT_LINUX_STOPPED;
 }
+/* Whether a call's beginning is one: that of a priority's change (SHARK-36) is told as a call, and has no end. */
+bool pxt_call_lasts(const struct pxt_event *event);
 /* Whether two numbers count the same thing: fields of one name, or named by a roles file. */
 bool pxt_key_comparable(const struct pxt_key *a, const struct pxt_key *b);
 /* A number in nanoseconds; false where there is none. */
