@@ -8,7 +8,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_USEREVENTS && _PXT_UNIT_ONLINE && _PXT_USER_EVENT_MAX > 5 &&                        \
+#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_USEREVENTS && _PXT_UNIT_ONLINE && _PXT_USER_EVENT_MAX > 5 && \
     CONFIG_PTRACE_DATA_LIMIT >= 64 && CONFIG_PTRACE_FORMAT_POOL_BYTES >= 512
 #define HAVE_DUMP 1
 #else

@@ -127,8 +127,7 @@ void pxt_wanted_inherited(void)
 	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {
 		for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
 			set_bit(id, i,
-			    pxt_streams[i].theirs &&
-			        (exists(id) || (id == NOT_OPENED && OPENS)));
+			    pxt_streams[i].theirs && (exists(id) || (id == NOT_OPENED && OPENS)));
 	}
 	put_in_force(only_live());
 }

@@ -4,7 +4,6 @@
 
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"
-#include "tools/read/lasting.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,20 +84,4 @@ int64_t pxt_act_left_state(const struct pxt_act *act)
 	               pxt_number_of(act->event, field, &bits)
 	           ? bits
 	           : 0;
-}
-
-bool pxt_state_time(struct pxt_state *state, const struct pxt_event *event,
-    const struct pxt_layout *field, int64_t *ns)
-{
-	int64_t lasted = pxt_lasting_ns(&event->source->info);
-
-	if (!pxt_number_of(event, field, ns))
-		return false;
-	if (*ns >= 0 && (lasted == 0 || *ns <= lasted))
-		return true;
-	if (state->impossible++ == 0) {
-		state->impossible_ns = *ns;
-		state->impossible_field = field->name;
-	}
-	return false;
 }
