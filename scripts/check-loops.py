@@ -31,6 +31,7 @@ PATH = {
     "core/stream/wanted.h": None,
     "core/process/threads.c": ["pxt_threads_register"],
     "core/process/forks.c": ["pxt_forks_sign"],
+    "inherit/forks.c": ["any"],
     "blackbox/replica.c": ["any", "raise_count", "copy_thread", "enter"],
     "core/stream/block.c": ["pxt_block_wake"],
     "core/process/process.c": ["pxt_process_pid", "pxt_process_begin_late"],

@@ -79,6 +79,7 @@ CALLS = {
     "open": ["attach/ctlsock.c:open_ctlsock"],
     "pull": ["attach/ctlsock.c:pull"],
     "state": ["attach/ctlsock.c:state"],
+    "awaits": ["attach/ctlsock.c:awaits"],
     "forget": ["attach/ctlsock.c:forget"],
     "abandon": ["core/control/shutdown.c:abandon", "core/process/directory.c:nothing"],
     "lend": ["core/control/shutdown.c:lend", "core/process/directory.c:nothing"],
