@@ -244,10 +244,12 @@ static void forget_given_back(void)
 {
 }
 
+#if PXT_ENDS_ASIDE
 static void note_end(struct pxt_thread *entry)
 {
 	(void)entry;
 }
+#endif
 
 #endif
 
