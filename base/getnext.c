@@ -34,7 +34,7 @@ PXT_API int posix_trace_getnext_event(trace_id_t trid,
     size_t *restrict data_len, int *restrict unavailable)
 {
 	const struct pxt_getnext request = pxt_getnext_request(
-	    trid, event, data, num_bytes, data_len, unavailable, NULL, PXT_WAIT_BLOCK);
+	    trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_BLOCK);
 
 	return pxt_getnext(trid, &request);
 }

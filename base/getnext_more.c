@@ -10,8 +10,8 @@
 PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_event_info *event,
     void *data, size_t num_bytes, size_t *data_len, int *unavailable)
 {
-	const struct pxt_getnext request = pxt_getnext_request(
-	    trid, event, data, num_bytes, data_len, unavailable, NULL, PXT_WAIT_NOT);
+	const struct pxt_getnext request =
+	    pxt_getnext_request(trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_NOT);
 	const struct pxt_ops *ops;
 	void *object;
 

@@ -118,10 +118,10 @@ int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request);
 /* Whether its pointers are there that must be. */
 bool pxt_getnext_given(const struct pxt_getnext *request);
 
-/* The arguments of each of the functions as a request. */
+/* The arguments of each of the functions as a request; a date comes to it where there is one. */
 PXT_INLINE struct pxt_getnext pxt_getnext_request(trace_id_t trid,
     struct posix_trace_event_info *event, void *data, size_t num_bytes, size_t *data_len,
-    int *unavailable, const struct timespec *abstime, enum pxt_wait wait)
+    int *unavailable, enum pxt_wait wait)
 {
 	return (struct pxt_getnext){ .trid = trid,
 		.event = event,
@@ -129,7 +129,6 @@ PXT_INLINE struct pxt_getnext pxt_getnext_request(trace_id_t trid,
 		.num_bytes = num_bytes,
 		.data_len = data_len,
 		.unavailable = unavailable,
-		.abstime = abstime,
 		.wait = wait };
 }
 

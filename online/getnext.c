@@ -153,9 +153,10 @@ PXT_API int posix_trace_timedgetnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
     size_t *restrict data_len, int *restrict unavailable, const struct timespec *restrict abstime)
 {
-	const struct pxt_getnext request = pxt_getnext_request(
-	    trid, event, data, num_bytes, data_len, unavailable, abstime, PXT_WAIT_TIMED);
+	struct pxt_getnext request = pxt_getnext_request(
+	    trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_TIMED);
 
+	request.abstime = abstime;
 	return pxt_getnext(trid, &request);
 }
 
@@ -163,8 +164,8 @@ PXT_API int posix_trace_trygetnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
     size_t *restrict data_len, int *restrict unavailable)
 {
-	const struct pxt_getnext request = pxt_getnext_request(
-	    trid, event, data, num_bytes, data_len, unavailable, NULL, PXT_WAIT_NOT);
+	const struct pxt_getnext request =
+	    pxt_getnext_request(trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_NOT);
 
 	return pxt_getnext(trid, &request);
 }
