@@ -130,7 +130,7 @@ void pxt_places_begin(void)
 }
 #endif
 
-#else
+#elif PXT_ENDS_ASIDE
 
 static void one_more_ended(void)
 {
