@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -801,6 +802,21 @@ static void look_at_each(struct pxt_port_watch *watch, unsigned count)
 	}
 }
 
+/*
+ * Of those that nobody calls by, one in each call, and all where the limit has passed: a number may have become
+ * another file's, which is never ready.  Of one that is ready its user looks.
+ */
+static void look_at_numbers(struct pxt_port_watch *watch, unsigned count, bool all)
+{
+	static _Atomic unsigned turn;
+	unsigned one = atomic_fetch_add_explicit(&turn, 1u, memory_order_relaxed);
+
+	for (unsigned i = 0; i < count; i++) {
+		if (watch[i].fd >= 0 && !watch[i].ready && (all || i == one % count))
+			watch[i].ready = !is_kept(watch[i].fd);
+	}
+}
+
 void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
@@ -810,7 +826,8 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 	int got;
 
 	for (unsigned i = 0; i < count; i++) {
-		watch[i].ready = watch[i].fd >= 0 && !is_kept(watch[i].fd);
+		/* One that was closed is told of at once by the system. */
+		watch[i].ready = watch[i].fd >= 0 && !pxt_own_place(watch[i].fd);
 		if (watch[i].ready)
 			timeout_ms = 0;
 		if (watch[i].fd < 0 || watch[i].ready || watched == PXT_PORT_WATCH_MAX)
@@ -823,6 +840,7 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 		watch[of[i]].ready = all[i].revents != 0;
 	if (got < 0 && errno != EINTR)
 		look_at_each(watch, count);
+	look_at_numbers(watch, count, got == 0);
 	pxt_quiet_end(quiet);
 }
 
