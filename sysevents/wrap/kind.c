@@ -37,9 +37,44 @@ static char *const *preload_in(char *const *env)
 
 /* ---- What it is ---- */
 
+/* A file's head, its table of what it wants and the names in it lie apart, and are read by a few bytes. */
+#define PIECES      3u
+#define PIECE_BYTES 1024u
+
+struct file {
+	int fd;
+	unsigned next; /* piece to be read anew */
+	struct {
+		uint64_t at;
+		size_t bytes;
+		unsigned char data[PIECE_BYTES];
+	} piece[PIECES];
+};
+
 static bool read_at(void *context, uint64_t at, void *to, size_t bytes)
 {
-	return pread(*(const int *)context, to, bytes, (off_t)at) == (ssize_t)bytes;
+	struct file *file = context;
+	ssize_t got;
+
+	for (unsigned i = 0; i < PIECES; i++) {
+		uint64_t inside = at - file->piece[i].at;
+
+		if (at >= file->piece[i].at && inside <= file->piece[i].bytes &&
+		    bytes <= file->piece[i].bytes - inside) {
+			memcpy(to, file->piece[i].data + inside, bytes);
+			return true;
+		}
+	}
+	if (bytes > PIECE_BYTES)
+		return pread(file->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+	got = pread(file->fd, file->piece[file->next].data, PIECE_BYTES, (off_t)at);
+	file->piece[file->next].at = at;
+	file->piece[file->next].bytes = got > 0 ? (size_t)got : 0;
+	if (got < (ssize_t)bytes)
+		return false;
+	memcpy(to, file->piece[file->next].data, bytes);
+	file->next = (file->next + 1) % PIECES;
+	return true;
 }
 
 /* A FIFO is not waited for. */
@@ -71,12 +106,12 @@ static bool has_rights(int fd)
 	return fstatvfs(fd, &where) != 0 || !(where.f_flag & ST_NOSUID);
 }
 
-static const char *refuses(int fd)
+static const char *refuses(struct file *file)
 {
 	struct pxt_programkind kind;
 	const struct pxt_programkind *mine = &pxt_wrap_wishes.kind;
 
-	pxt_programkind_get(&kind, read_at, &fd);
+	pxt_programkind_get(&kind, read_at, file);
 	if (!kind.is_elf)
 		return NULL;
 	if (kind.machine != mine->machine || kind.wordsize != mine->wordsize ||
@@ -89,17 +124,20 @@ static const char *refuses(int fd)
 		return "it uses another C library";
 	if (kind.wants_first)
 		return "it has a sanitizer that wants to be loaded first";
-	return has_rights(fd) ? "it has more rights than its user" : NULL;
+	return has_rights(file->fd) ? "it has more rights than its user" : NULL;
 }
 
 /* *path becomes the interpreter of a script. */
-static bool is_script(int fd, char path[PATH_MAX])
+static bool is_script(struct file *file, char path[PATH_MAX])
 {
 	char line[256] = "";
 	char *from = line + 2;
 
-	if (pread(fd, line, sizeof line - 1, 0) < 3 || line[0] != '#' || line[1] != '!')
+	/* A short one is read in part. */
+	if (!read_at(file, 0, line, 3) || line[0] != '#' || line[1] != '!')
 		return false;
+	memcpy(line, file->piece[0].data,
+	    file->piece[0].bytes < sizeof line ? file->piece[0].bytes : sizeof line - 1);
 	from += strspn(from, " \t");
 	from[strcspn(from, " \t\n")] = '\0';
 	(void)snprintf(path, PATH_MAX, "%s", from);
@@ -109,18 +147,21 @@ static bool is_script(int fd, char path[PATH_MAX])
 static const char *look(int folder, const char *path)
 {
 	char next[PATH_MAX];
+	struct file file;
 	const char *why = NULL;
 	bool again = true;
 
 	for (int deep = 0; again && deep <= SCRIPTS; deep++) {
-		int fd = open_plain(folder, path);
-
-		if (fd < 0)
+		file.fd = open_plain(folder, path);
+		file.next = 0;
+		for (unsigned i = 0; i < PIECES; i++)
+			file.piece[i].at = file.piece[i].bytes = 0;
+		if (file.fd < 0)
 			return NULL;
-		again = is_script(fd, next);
+		again = is_script(&file, next);
 		if (!again)
-			why = refuses(fd);
-		(void)close(fd);
+			why = refuses(&file);
+		(void)close(file.fd);
 		folder = AT_FDCWD;
 		path = next;
 	}

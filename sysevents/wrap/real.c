@@ -2,9 +2,9 @@
 /*
  * real.c - the two doors: the real functions behind the wrappers, whose code is whose, and what is asked for.
  *
- * The preload library's are looked for before main(), and one by one at a call that comes earlier: another
- * library's constructor calls ours.  Two threads may look for one at once; they find the same.  For the
- * archive the linker has done all that there is to do.
+ * The preload library's are looked for when they are first called: in tables that are noted before main(), and by
+ * the loader at a call that comes earlier, from another library's constructor.  Two threads may look for one at
+ * once; they find the same.  For the archive the linker has done all that there is to do.
  */
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
@@ -40,48 +40,224 @@ static long missing(void)
 	return -1;
 }
 
+/* ---- Libraries that come after this one ---- */
+
+/*
+ * Two hundred searches by dlsym() are half of what a short process costs, and a handler of a signal must not call
+ * it.  So the tables of the libraries that come after this one are noted before main(), and a function is looked
+ * for when it is first called: that reads memory, and nothing else.  These libraries are never unloaded.
+ */
+#define LIBRARIES_MAX 64u
+
+struct library {
+	uintptr_t base;
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const uint32_t *hash;
+	const ElfW(Half) * versions;
+	const unsigned char *definitions; /* NULL: no versions */
+};
+
+static struct {
+	struct library list[LIBRARIES_MAX];
+	unsigned count;
+	bool begun;    /* this library has been seen, others come after it */
+	bool too_many; /* or one of another kind: dlsym() finds all, before main() */
+} libraries;
+
+/* Loaders relocate the addresses of that table, or leave them. */
+static const void *table_at(uintptr_t base, uintptr_t address)
+{
+	/* The loader gives addresses as numbers.  NOLINTNEXTLINE(performance-no-int-to-ptr) */
+	return (const void *)(address < base ? base + address : address);
+}
+
+static void note_table(struct library *library, const ElfW(Dyn) * entry)
+{
+	const void *table = table_at(library->base, entry->d_un.d_ptr);
+
+	switch (entry->d_tag) {
+	case DT_SYMTAB:
+		library->symbols = table;
+		break;
+	case DT_STRTAB:
+		library->names = table;
+		break;
+	case DT_GNU_HASH:
+		library->hash = table;
+		break;
+	case DT_VERSYM:
+		library->versions = table;
+		break;
+	case DT_VERDEF:
+		library->definitions = table;
+		break;
+	default:
+		break;
+	}
+}
+
+/* NULL: it cannot be searched. */
+static const struct library *note_library(const struct dl_phdr_info *info)
+{
+	struct library library = { .base = info->dlpi_addr };
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Dyn) *entry =
+		    table_at(library.base, library.base + info->dlpi_phdr[i].p_vaddr);
+
+		for (; info->dlpi_phdr[i].p_type == PT_DYNAMIC && entry->d_tag != DT_NULL; entry++)
+			note_table(&library, entry);
+	}
+	if (!library.symbols || !library.names || !library.hash ||
+	    libraries.count == LIBRARIES_MAX) {
+		libraries.too_many = true;
+		return NULL;
+	}
+	libraries.list[libraries.count] = library;
+	return &libraries.list[libraries.count++];
+}
+
+static uint32_t hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash;
+}
+
+/* Whether the symbol is of that version; of the present one for "". */
+static bool is_version(const struct library *library, uint32_t symbol, const char *version)
+{
+	ElfW(Half) number = library->versions ? library->versions[symbol] : 1;
+	const unsigned char *at = library->definitions;
+	ElfW(Verdef) definition;
+
+	if (!*version)
+		return !(number & 0x8000u);
+	while (at) {
+		memcpy(&definition, at, sizeof(definition));
+		if ((definition.vd_ndx & 0x7fffu) == (number & 0x7fffu)) {
+			ElfW(Verdaux) name;
+
+			memcpy(&name, at + definition.vd_aux, sizeof(name));
+			return strcmp(library->names + name.vda_name, version) == 0;
+		}
+		at = definition.vd_next ? at + definition.vd_next : NULL;
+	}
+	return false;
+}
+
+static bool is_definition(
+    const struct library *library, uint32_t symbol, const char *name, const char *version)
+{
+	const ElfW(Sym) *entry = &library->symbols[symbol];
+
+	return entry->st_shndx != SHN_UNDEF && entry->st_value &&
+	       strcmp(library->names + entry->st_name, name) == 0 &&
+	       is_version(library, symbol, version);
+}
+
+/* As the GNU linker lays out the table of hashes. */
+static const ElfW(Sym) *
+    find_in(const struct library *library, uint32_t hash, const char *name, const char *version)
+{
+	const uint32_t buckets = library->hash[0];
+	const uint32_t first = library->hash[1];
+	const uint32_t words = library->hash[2];
+	const ElfW(Addr) *filter = (const void *)&library->hash[4];
+	const uint32_t *bucket = (const void *)&filter[words];
+	const uint32_t *chain = bucket + buckets;
+	const uint32_t bits = 8 * sizeof(*filter);
+	const ElfW(Addr) word = filter[hash / bits & (words - 1)];
+	uint32_t symbol;
+
+	if (!(word >> hash % bits & word >> (hash >> library->hash[3]) % bits & 1u))
+		return NULL;
+	for (symbol = bucket[hash % buckets]; symbol >= first; symbol++) {
+		if ((chain[symbol - first] | 1u) == (hash | 1u) &&
+		    is_definition(library, symbol, name, version))
+			return &library->symbols[symbol];
+		if (chain[symbol - first] & 1u)
+			break;
+	}
+	return NULL;
+}
+
+#define CHOSEN_LATER 10 /* STT_GNU_IFUNC: a function of the library says which one it is */
+
+/* NULL: none, or who looks has to ask the loader. */
+static const void *find_noted(const char *name, const char *version)
+{
+	uint32_t hash = hash_of(name);
+
+	for (unsigned i = 0; i < libraries.count; i++) {
+		const struct library *library = &libraries.list[i];
+		const ElfW(Sym) *found = find_in(library, hash, name, version);
+
+		if (found)
+			return (found->st_info & 15) == CHOSEN_LATER
+			           ? NULL
+			           : table_at(library->base, library->base + found->st_value);
+	}
+	return NULL;
+}
+
 __thread bool pxt_real_looks;
+
+static const void *ask_loader(const struct pxt_real *real)
+{
+	bool looked = pxt_real_looks;
+	const void *found;
+
+	pxt_real_looks = true;
+	found = *real->version ? dlvsym(RTLD_NEXT, real->name, real->version)
+	                       : dlsym(RTLD_NEXT, real->name);
+	if (!found)
+		/* The thread's own.  NOLINTNEXTLINE(concurrency-mt-unsafe) */
+		(void)dlerror();
+	pxt_real_looks = looked;
+	return found;
+}
 
 pxt_real_function pxt_real_find(struct pxt_real *real)
 {
-	bool looked = pxt_real_looks;
 	int saved = errno;
 	union {
-		void *object;
+		const void *object;
 		pxt_real_function function;
-	} found;
+	} found = { find_noted(real->name, real->version) };
 
-	pxt_real_looks = true;
-	found.object = *real->version ? dlvsym(RTLD_NEXT, real->name, real->version)
-	                              : dlsym(RTLD_NEXT, real->name);
-	if (!found.object) {
-		/* The thread's own.  NOLINTNEXTLINE(concurrency-mt-unsafe) */
-		(void)dlerror();
+	if (!found.object)
+		found.object = ask_loader(real);
+	if (!found.object)
 		found.function = (pxt_real_function)missing;
-	}
-	pxt_real_looks = looked;
 	__atomic_store_n(&real->function, found.function, __ATOMIC_RELAXED);
 	errno = saved;
 	return found.function;
 }
 
-void pxt_real_find_all(void)
+static void find_all(void)
 {
 	for (struct pxt_real *const *at = __start_pxt_reals; at != __stop_pxt_reals; at++)
 		(void)pxt_real_find(*at);
 }
 
 /* In the C library itself: what comes next may be a library for another time. */
-static void find_gettime(void)
+static void note_gettime(const struct library *library)
 {
-	void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+	static const char name[] = "clock_gettime";
+	const ElfW(Sym) *found = find_in(library, hash_of(name), name, "");
 	union {
-		void *object;
+		const void *object;
 		__typeof__(&clock_gettime) function;
-	} found = { library ? dlsym(library, "clock_gettime") : NULL };
+	} function;
 
-	if (found.object)
-		pxt_real_gettime = found.function;
+	if (!found || (found->st_info & 15) == CHOSEN_LATER)
+		return;
+	function.object = table_at(library->base, library->base + found->st_value);
+	pxt_real_gettime = function.function;
 }
 
 /* ---- The unwinder ---- */
@@ -177,13 +353,21 @@ static int note_own(struct dl_phdr_info *info, size_t bytes, void *argument)
 	struct pxt_wrap_code code = code_of(info);
 
 	(void)bytes;
+	if (libraries.begun) {
+		const struct library *library = note_library(info);
+
+		if (library && slash && strcmp(slash + 1, LIBC_SO) == 0)
+			note_gettime(library);
+	}
 	if (info->dlpi_addr == getauxval(AT_BASE) && info->dlpi_name)
 		(void)strncpy(pxt_wrap_wishes.kind.loader, info->dlpi_name,
 		    sizeof(pxt_wrap_wishes.kind.loader) - 1);
-	if (*(const uintptr_t *)argument - code.low < code.bytes)
+	if (*(const uintptr_t *)argument - code.low < code.bytes) {
 		pxt_wrap_wishes.own[0] = code;
-	else if (slash && strncmp(slash, recorder, sizeof(recorder) - 1) == 0)
+		libraries.begun = true;
+	} else if (slash && strncmp(slash, recorder, sizeof(recorder) - 1) == 0) {
 		pxt_wrap_wishes.own[1] = code;
+	}
 	return 0;
 }
 
@@ -194,11 +378,12 @@ void pxt_start_door(void)
 {
 	uintptr_t here = (uintptr_t)&pxt_start_door;
 
-	pxt_real_find_all();
+	(void)dl_iterate_phdr(note_own, &here);
+	/* A handler of a signal has nothing to ask the loader for any more. */
+	if (libraries.too_many)
+		find_all();
 	pxt_wrap_wishes.kind.wordsize = __ehdr_start[4];
 	pxt_wrap_wishes.kind.order = __ehdr_start[5];
 	memcpy(&pxt_wrap_wishes.kind.machine, __ehdr_start + 18, 2);
-	find_gettime();
-	(void)dl_iterate_phdr(note_own, &here);
 }
 #endif

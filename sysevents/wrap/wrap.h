@@ -77,8 +77,6 @@ extern __thread bool pxt_real_looks
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 /* Finds it. */
 pxt_real_function pxt_real_find(struct pxt_real *real) __attribute__((visibility("hidden")));
-/* All of them, before main(): a handler of a signal has nothing to look for any more. */
-void pxt_real_find_all(void) __attribute__((visibility("hidden")));
 
 #define PXT_WRAP_REAL_AS(symbol, name, version)                                                    \
 	static struct pxt_real real_##symbol = { #name, version, NULL };                           \
