@@ -3,6 +3,8 @@
  * inversion.c - a control task with a period of 10 ms.  Once a logger has the lock that it needs, and a
  * third task, less urgent than the control task and more than the logger, runs meanwhile: the control task is
  * late by 20 ms.  The log goes over the line; `pxtrace why` names the three.
+ *
+ * With BUS_INHERITS the logger is as urgent as the control task while that one waits: no inversion.
  */
 #include "board_program.h"
 
@@ -11,7 +13,10 @@
 
 static struct kernel_task control, cruncher, logger, sender;
 static uint32_t stacks[4][KERNEL_STACK_WORDS];
-static struct kernel_mutex bus;
+#ifndef BUS_INHERITS
+#define BUS_INHERITS false
+#endif
+static struct kernel_mutex bus = { .inherits = BUS_INHERITS };
 static struct kernel_queue orders;
 static trace_id_t trid;
 static trace_event_id_t job_begin, job_end;
