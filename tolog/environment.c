@@ -177,7 +177,10 @@ static int record_into(int fd, int box_fd)
 		pxt_port_environment_remove(&box);
 		box.path[0] = '\0';
 		if (create(fd, -1) == 0) {
-			complain("no black box", error);
+			pxt_port_environment_complain(VARIABLE, asked.text, "no black box",
+			    error == ENOMEM ? "the disk, ulimit -f or the memory has no room"
+			                    : NULL,
+			    error);
 			error = 0;
 		}
 	}

@@ -119,8 +119,11 @@ static void stand_at(int point)
 		continue;
 }
 
+static uint64_t default_answer_ns;
+
 static void hold_helper_at(int point)
 {
+	default_answer_ns = pxt_share_answer_ns;
 	PXT_EQ(sem_init(&stands, 0, 0), 0);
 	PXT_EQ(sem_init(&may_go, 0, 0), 0);
 	held_at = point;
@@ -158,6 +161,13 @@ static void guest_comes_and_goes(uint32_t number)
 	producer_end(&guest);
 }
 
+static void let_helper_be(trace_id_t trid)
+{
+	pxt_testpoint_hook_set(NULL);
+	owner_close(trid);
+	pxt_share_answer_ns = default_answer_ns;
+}
+
 /* Longer than the hold-back time, after which a stop waits for nothing else. */
 static void *let_go_later(void *nothing)
 {
@@ -183,8 +193,7 @@ PXT_TEST(guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stoppe
 	PXT_EQ_FATAL(owner_collect(trid, events, 2, 0), 2);
 	for (uint32_t i = 0; i < 2; i++)
 		PXT_EQ(events[i].data[0], i + 1u);
-	pxt_testpoint_hook_set(NULL);
-	owner_close(trid);
+	let_helper_be(trid);
 }
 
 #if CONFIG_PTRACE_SYSEV_ERROR
@@ -202,8 +211,7 @@ PXT_TEST(a_guest_that_is_waited_for_in_vain_is_an_error_event)
 	PXT_EQ(posix_trace_stop(trid), 0);
 	pxt_expect(trid, POSIX_TRACE_ERROR, &data, sizeof(data));
 	(void)sem_post(&may_go);
-	pxt_testpoint_hook_set(NULL);
-	owner_close(trid);
+	let_helper_be(trid);
 }
 #endif
 
@@ -232,6 +240,5 @@ PXT_TEST(a_helper_that_is_told_to_stop_does_not_wait_for_itself)
 	CU_ASSERT(pxt_now_ns() - begun < 30000000000);
 	PXT_EQ(reply.error, 0);
 	(void)close(fd);
-	pxt_testpoint_hook_set(NULL);
-	owner_close(trid);
+	let_helper_be(trid);
 }

@@ -10,9 +10,11 @@
 #include "port/port_sysinfo.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <trace.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -265,7 +267,7 @@ static void *say_number(void *together)
 }
 
 /* How many events name the thread that said them: by process, tid, and an entry for it alone. */
-static unsigned count_true(int fd)
+static unsigned count_true(int fd, pid_t pid)
 {
 	static struct posix_trace_eventview_np views[256];
 	unsigned right = 0;
@@ -285,8 +287,8 @@ static unsigned count_true(int fd)
 				continue;
 			memcpy(&tid, views[i].posix_data_np, sizeof(tid));
 			right += posix_trace_log_getthread_np(trid, entry, &thread) == 0 &&
-			         thread.posix_tid_np == tid && thread.posix_pid_np == getpid() &&
-			         views[i].posix_pid_np == getpid() &&
+			         thread.posix_tid_np == tid && thread.posix_pid_np == pid &&
+			         views[i].posix_pid_np == pid &&
 			         (tid == before) == (entry == entry_before);
 			before = tid;
 			entry_before = entry;
@@ -309,7 +311,7 @@ PXT_TEST_FRESH(each_of_thousands_of_threads_one_after_the_other_is_named_by_its_
 			PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	PXT_EQ(count_true(fd), 2u * SERVED);
+	PXT_EQ(count_true(fd, getpid()), 2u * SERVED);
 	(void)close(fd);
 }
 
@@ -336,7 +338,7 @@ PXT_TEST_FRESH(places_of_threads_that_ended_are_given_again_when_the_stream_has_
 			PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	PXT_EQ(count_true(fd), 2u * SERVED);
+	PXT_EQ(count_true(fd, getpid()), 2u * SERVED);
 	PXT_EQ(placeless(fd), 0);
 	(void)close(fd);
 }
@@ -357,6 +359,94 @@ PXT_TEST_FRESH(so_is_each_of_more_living_threads_than_the_table_has_places_for)
 	for (unsigned i = 0; i < SAYERS; i++)
 		(void)pthread_join(threads[i], NULL);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	PXT_EQ(count_true(fd), 2u * SAYERS);
+	PXT_EQ(count_true(fd, getpid()), 2u * SAYERS);
 	(void)close(fd);
 }
+
+/* ---- The same in other processes ---- */
+
+static void run_one_after_the_other(unsigned count)
+{
+	pthread_t thread;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (pthread_create(&thread, NULL, say_number, NULL) != 0)
+			_exit(4);
+		(void)pthread_join(thread, NULL);
+	}
+}
+
+static void expect_success(pid_t child)
+{
+	int status = -1;
+
+	PXT_EQ(waitpid(child, &status, 0), child);
+	PXT_EQ(status, 0);
+}
+
+#if CONFIG_PTRACE_INHERIT
+/* The table is the parent's, too: its places are not given again. */
+PXT_TEST_FRESH(so_is_each_of_thousands_of_threads_of_a_forked_process)
+{
+	int fd = pxt_temp_file();
+	trace_attr_t attr;
+	trace_id_t trid;
+	pid_t child;
+
+	(void)posix_trace_attr_init(&attr);
+	(void)posix_trace_attr_setstreamsize(&attr, 1 << 19);
+	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	(void)posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	child = fork();
+	if (child == 0) {
+		run_one_after_the_other(SAYERS);
+		_exit(0);
+	}
+	expect_success(child);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(count_true(fd, child), 2u * SAYERS);
+	(void)close(fd);
+}
+#endif
+
+#if CONFIG_PTRACE_ATTACH
+static void attach_and_run(const char *name)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	(void)posix_trace_attr_init(&attr);
+	(void)posix_trace_attr_setstreamsize(&attr, 1 << 19);
+	if (posix_trace_attach_np(name, &attr, &trid) != 0)
+		_exit(3);
+	run_one_after_the_other(SAYERS);
+	_exit(posix_trace_shutdown(trid) == 0 ? 0 : 5);
+}
+
+/* An owner reads them under the places that they have in the other process. */
+PXT_TEST_FRESH(so_is_each_of_thousands_of_threads_of_an_attached_process)
+{
+	char name[128];
+	int fd = pxt_temp_file();
+	trace_attr_t attr;
+	trace_id_t trid;
+	pid_t child;
+
+	(void)snprintf(name, sizeof(name), "%s/shared", pxt_temp_folder());
+	(void)posix_trace_attr_init(&attr);
+	(void)posix_trace_attr_setstreamsize(&attr, 1 << 19);
+	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, name), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	child = fork();
+	if (child == 0)
+		attach_and_run(name);
+	expect_success(child);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(count_true(fd, child), 2u * SAYERS);
+	(void)close(fd);
+}
+#endif
