@@ -56,6 +56,7 @@ spans_across_a_step_back_of_the_clock_are_counted_and_not_judged()
 	grep -q '"spans_read":3,"unjudged_by_clock":3,' out || fail "$(head -c 300 out)"
 	run 0 stat run.ptl
 	out_has 'high_begin .. high_end          3     1.00 ms'
+	out_has 'unmatched: 3 ended 3 cut by a loss or the clock'
 }
 
 waits_rounds_and_locks_end_at_a_step_back_of_the_clock()

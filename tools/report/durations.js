@@ -120,7 +120,7 @@ function unmatchedText(kind) {
 	const parts = [];
 	if (kind.open) parts.push(count(kind.open) + " begun");
 	if (kind.unopened) parts.push(count(kind.unopened) + " ended");
-	if (kind.cut) parts.push(count(kind.cut) + " cut by a loss");
+	if (kind.cut) parts.push(count(kind.cut) + " cut by a loss" + (kind.by_clock ? " or the clock" : ""));
 	return parts.join(", ");
 }
 

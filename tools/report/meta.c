@@ -330,6 +330,7 @@ static void put_pair(struct pxt_report *report, const struct pxt_row *row, uint3
 	pxt_json_member(out, "open", row->open);
 	pxt_json_member(out, "unopened", row->unopened);
 	pxt_json_member(out, "cut", row->cut);
+	put_bool(out, "by_clock", report->logs[log].spans->by_clock);
 	pxt_out_char(out, '}');
 }
 

@@ -539,6 +539,14 @@ static bool matched(struct role *role, const struct pxt_pair *pair)
 	return role->matched;
 }
 
+void pxt_pairs_gap(struct pxt_pairs *pairs, const struct pxt_event *event)
+{
+	if (event->extra.posix_lost_before_np > 0 || event->source->steps)
+		pairs->losses++;
+	if (event->source->steps)
+		pairs->by_clock = true;
+}
+
 void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event)
 {
 	if (event->type->index == PXT_INDEX_NONE)

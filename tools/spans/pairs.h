@@ -57,7 +57,7 @@ struct pxt_row {
 	struct pxt_series series;
 	uint64_t open;     /* begins without end */
 	uint64_t unopened; /* ends without begin */
-	uint64_t cut;      /* begins whose end a loss may have taken */
+	uint64_t cut;      /* begins that a gap parts from their end */
 	/* How many are open, and the integral of that over time, in ns, up to @area_ns. */
 	uint64_t losses; /* those from before this one are not */
 	uint64_t open_now;
@@ -93,6 +93,7 @@ struct pxt_pairs {
 	uint32_t stack_count;
 	uint32_t room;           /* entries that all stacks have room for */
 	uint64_t losses;         /* how often everything open was closed */
+	bool by_clock;           /* once, because the clock stepped back */
 	struct pxt_roles *roles; /* of each type, by its index */
 };
 
@@ -108,6 +109,11 @@ bool pxt_pair_name(const struct pxt_type *type, struct pxt_pair_name *name);
 /* "A,B" or "A,B,FIELD": false, with a word to the user, when it is neither.  Changes @text. */
 bool pxt_pairs_option(struct pxt_pair_options *options, char *text);
 struct pxt_pairs *pxt_pairs_new(struct pxt_pair_options *options);
+/*
+ * Before an event: what was lost may have been an end, and what lies across a step of the clock has no
+ * length.
+ */
+void pxt_pairs_gap(struct pxt_pairs *pairs, const struct pxt_event *event);
 void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
 /* Everything that is open stays so: after the last event. */
 void pxt_pairs_end(struct pxt_pairs *pairs);

@@ -170,9 +170,7 @@ static void count(struct pxt_stat *s)
 	pxt_progress_reader(&progress, "stat", s->reader, false);
 	while ((event = pxt_reader_next(s->reader)) != NULL) {
 		pxt_progress_step(&progress);
-		/* Whatever was lost may have been an end; what lies across a step of the clock has no length. */
-		if (event->extra.posix_lost_before_np > 0 || event->source->steps)
-			s->pairs->losses++;
+		pxt_pairs_gap(s->pairs, event);
 		pxt_sum_add(&since.lost, event->extra.posix_lost_before_np);
 		pxt_symbols_take(s->symbols, event);
 		if (!pxt_stat_wants(s, event))

@@ -94,7 +94,7 @@ static void put_duration(struct pxt_stat *s, uint64_t ns, bool exact)
 	pxt_out_format(&s->out, " %s%*s", exact ? "" : "~", exact ? 11 : 10, text);
 }
 
-static void put_unmatched(struct pxt_out *out, const struct pxt_row *row)
+static void put_unmatched(struct pxt_out *out, const struct pxt_row *row, bool by_clock)
 {
 	if (row->open + row->unopened + row->cut == 0)
 		return;
@@ -105,7 +105,8 @@ static void put_unmatched(struct pxt_out *out, const struct pxt_row *row)
 	if (row->unopened > 0)
 		pxt_out_format(out, " %llu ended", (unsigned long long)row->unopened);
 	if (row->cut > 0)
-		pxt_out_format(out, " %llu cut by a loss", (unsigned long long)row->cut);
+		pxt_out_format(out, " %llu cut by a loss%s", (unsigned long long)row->cut,
+		    by_clock ? " or the clock" : "");
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 }
 
@@ -135,7 +136,7 @@ static void put_row(struct pxt_stat *s, struct pxt_row *row, bool narrow)
 			put_duration(s, p999, exact);
 		put_duration(s, series->most, true);
 	}
-	put_unmatched(out, row);
+	put_unmatched(out, row, s->pairs->by_clock);
 	pxt_out_char(out, '\n');
 }
 

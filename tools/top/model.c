@@ -290,8 +290,7 @@ void pxt_model_take(struct pxt_model *model, const struct pxt_event *event, bool
 		model->slots[model->slot].missed += event->extra.posix_lost_before_np;
 		count_thread(model, event->thread);
 	}
-	if (event->extra.posix_lost_before_np > 0 || event->source->steps)
-		model->pairs->losses++;
+	pxt_pairs_gap(model->pairs, event);
 	pxt_pairs_take(model->pairs, event);
 	(void)pxt_state_gap(model->state, event, 0, &lost);
 	pxt_state_take(model->state, event, 0);
