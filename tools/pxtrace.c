@@ -2,7 +2,6 @@
 /* pxtrace.c - finds the subcommand; help and version. */
 #include "tools/command/command.h"
 #include "tools/command/options.h"
-#include "tools/command/suggest.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 

@@ -12,7 +12,7 @@
 #include "tests/fuzz/log.h"
 #include "tests/tool/perfbytes.h"
 
-#include "tools/sched/perfring.h"
+#include "tools/sched/perfrec.h"
 #include "tools/sched/schedlog.h"
 
 #include <stdbool.h>

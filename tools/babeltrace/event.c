@@ -2,8 +2,8 @@
 /* event.c - one event's context and fields. */
 #include "tools/babeltrace/ptrace.h"
 
+#include "tools/event/event.h"
 #include "tools/event/eventset.h"
-#include "tools/event/threadid.h"
 
 #include <stdlib.h>
 

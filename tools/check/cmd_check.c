@@ -3,13 +3,12 @@
 #include "format/sum.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
-#include "tools/describe/hints.h"
+#include "tools/describe/describe.h"
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/content.h"
 #include "tools/read/source.h"
 
 #include <errno.h>

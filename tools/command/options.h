@@ -38,4 +38,14 @@ bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format,
 /* Shows the reason, the text, and a caret below the place. */
 void pxt_text_complain(const char *option, const char *text, const struct pxt_text_error *error);
 
+/* ---- Which word was probably meant ---- */
+
+/* The one of @names (NULL after the last) that was probably meant, or NULL. */
+const char *pxt_suggest(const char *word, const char *const *names);
+
+/* How far a name may be from what was meant. */
+#define PXT_SUGGEST_FAR 3u
+/* Whether @name is nearer to @word than *@least, which then becomes its distance. */
+bool pxt_suggest_nearer(const char *word, const char *name, unsigned *least);
+
 #endif

@@ -10,7 +10,7 @@ struct pxt_fields {
 	const char *only[POSIX_TRACE_FIELDS_MAX_NP]; /* names to show; none: all */
 	unsigned only_count;
 	size_t dump_limit; /* most bytes shown as hex; 0: all */
-	bool no_callers;   /* those of callers.h are shown in another way */
+	bool no_callers;   /* callers (below) are shown in another way */
 };
 
 /* "job,late_ns": false, with a word to the user, when it is no list of names.  Changes @list. */
@@ -64,5 +64,14 @@ size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset);
 
 /* Fills in the layout of a type from its description in the log @trid, if it has one. */
 void pxt_fields_learn(trace_id_t trid, struct pxt_type *type);
+
+/* ---- The functions that called, which the events of long waits carry ---- */
+
+#define PXT_CALLERS_MAX 8u
+
+/* Innermost first; returns how many there are. */
+unsigned pxt_callers_of(const struct pxt_event *event, uint64_t callers[PXT_CALLERS_MAX]);
+/* Whether that field of a type is one of them. */
+bool pxt_callers_is(const struct pxt_type *type, unsigned field);
 
 #endif

@@ -3,7 +3,6 @@
 #include "tools/event/json.h"
 
 #include "tools/event/eventset.h"
-#include "tools/event/failure.h"
 #include "tools/event/fields.h"
 #include "tools/event/sysnames.h"
 

@@ -18,4 +18,11 @@ size_t pxt_sysnames_count(trace_event_id_t id, const char *name);
 /* Whether the object of that call is a descriptor: of some it may be, if it is a number like one. */
 bool pxt_sysnames_has_descriptor(const char *call, uint64_t object);
 
+/* ---- What the data of a POSIX_TRACE_ERROR event says ---- */
+
+/* "flush failed", for people; "failed" where the cause is one that is not known here. */
+const char *pxt_failure_what(int32_t data);
+/* One word for programs: log, record, types, attach; "" where it is not known. */
+const char *pxt_failure_word(int32_t data);
+
 #endif

@@ -2,7 +2,6 @@
 /* cmd_export.c - pxtrace export: the table of formats. */
 #include "tools/command/command.h"
 #include "tools/command/options.h"
-#include "tools/command/suggest.h"
 #include "tools/export/export.h"
 #include "tools/output/exit.h"
 #include "tools/output/out.h"

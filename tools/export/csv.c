@@ -8,13 +8,12 @@
  * whenever a log is exported again, so (target, stream, seq) names an event for good.
  *
  * Cells of text that a spreadsheet would take for a formula get an apostrophe in front
- * (output/csvtext.c); numbers are left alone.
+ * (output/out.c); numbers are left alone.
  */
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
 #include "tools/event/json.h"
 #include "tools/export/export.h"
-#include "tools/output/csvtext.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"

@@ -16,7 +16,7 @@
 #include "tools/output/say.h"
 #include "tools/read/symbols.h"
 #include "tools/review/review.h"
-#include "tools/select/counters.h"
+#include "tools/select/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>

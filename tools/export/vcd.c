@@ -13,7 +13,7 @@
 #include "tools/export/wires.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"
-#include "tools/select/counters.h"
+#include "tools/select/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>

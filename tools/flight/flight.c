@@ -10,7 +10,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/behind.h"
+#include "tools/read/spool.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -15,7 +15,7 @@
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/lasting.h"
+#include "tools/read/ended.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,11 +3,8 @@
  * merge.h - several logs, and what the kernel traced, as one log.
  *
  *   place.c     where each log lies on the common line of time, or why it has no place there
- *   processes.c processes of different logs that have one number
- *   types.c     event types of all logs under common numbers
- *   threads.c   threads of all logs under common indices
- *   modules.c   what program addresses mean, where that is the same in all logs
- *   notes.c     what somebody wanted to be in the logs
+ *   types.c     event types of all logs under common numbers; modules, notes
+ *   threads.c   threads of all logs under common indices; processes that have one number
  *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
  *   write.c     events in the order of time
  *   files.c     the whole of it, for another command
@@ -39,7 +36,7 @@ enum pxt_placing {
 struct pxt_place {
 	uint32_t group;  /* logs of one boot: the place of its first log */
 	uint32_t base;   /* the log of the group whose civil time is the group's */
-	uint32_t others; /* processes of other logs have its number: how many (processes.c) */
+	uint32_t others; /* processes of other logs have its number: how many (threads.c) */
 	int64_t real_ns; /* CLOCK_REALTIME at creation */
 	int64_t mono_ns; /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t boot_ns; /* CLOCK_BOOTTIME; 0: unknown */
@@ -82,7 +79,7 @@ trace_event_id_t pxt_merge_types_add(
     struct pxt_merge_types *types, const char *name, const char *format, const char *path);
 void pxt_merge_types_write(const struct pxt_merge_types *types, struct pxt_logwrite *log);
 
-/* ---- processes.c ---- */
+/* ---- threads.c: processes ---- */
 
 /*
  * Finds processes of different logs that have one number: two containers' first processes, or programs of
@@ -116,12 +113,12 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 /* All that a log's table knows, so that what the kernel says of them finds them. */
 void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
     struct pxt_logwrite *log, const struct pxt_source *source);
-/* ---- modules.c ---- */
+/* ---- types.c: modules ---- */
 
 /* Writes the modules of all logs; says so when addresses mean different things in two of them. */
 void pxt_merge_modules(const struct pxt_reader *reader, struct pxt_logwrite *log);
 
-/* ---- notes.c ---- */
+/* ---- types.c: notes ---- */
 
 void pxt_merge_notes(const struct pxt_reader *reader, struct pxt_logwrite *log);
 

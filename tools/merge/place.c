@@ -13,7 +13,7 @@
 
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/lasting.h"
+#include "tools/read/ended.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +208,7 @@ static void shift(const struct pxt_reader *reader, const struct pxt_line *line)
 		const struct pxt_place *mine = &line->places[i];
 		const struct pxt_place *first = &line->places[line->places[mine->group].base];
 
-		/* In place of what the reader took for it (tools/read/align.c). */
+		/* In place of what the reader took for it (tools/read/open.c). */
 		reader->sources[i]->shift_ns = mine == first ? 0
 		                                             : (first->real_ns - first->mono_ns) -
 		                                                   (mine->real_ns - mine->mono_ns);

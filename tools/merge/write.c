@@ -10,7 +10,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
-#include "tools/read/unwritten.h"
+#include "tools/read/ended.h"
 
 #include <stdlib.h>
 #include <string.h>

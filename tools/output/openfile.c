@@ -119,3 +119,24 @@ const char *pxt_open_error(int error)
 		return strerror(error);
 	}
 }
+
+/* ---- All bytes into a descriptor, however many writes that takes ---- */
+
+int pxt_write_all(int fd, const void *bytes, size_t count)
+{
+	const char *from = bytes;
+
+	while (count > 0) {
+		ssize_t done = write(fd, from, count);
+
+		if (done > 0) {
+			from += done;
+			count -= (size_t)done;
+		} else if (done == 0) {
+			return EIO;
+		} else if (errno != EINTR) {
+			return errno;
+		}
+	}
+	return 0;
+}

@@ -8,6 +8,8 @@
 #ifndef PXTRACE_OPENFILE_H
 #define PXTRACE_OPENFILE_H
 
+#include <stddef.h>
+
 /* How long a FIFO is waited for that nobody has opened at the other end. */
 #define PXT_OPEN_WAIT_MS 3000
 
@@ -27,5 +29,10 @@ int pxt_open_plain(const char *path);
 
 /* strerror() for the two above: says what a FIFO lacks, and that a name is no file's. */
 const char *pxt_open_error(int error);
+
+/* ---- All bytes into a descriptor, however many writes that takes ---- */
+
+/* Everything, also where the system takes it in pieces.  0 or an error number. */
+int pxt_write_all(int fd, const void *bytes, size_t count);
 
 #endif

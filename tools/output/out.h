@@ -118,4 +118,18 @@ bool pxt_colour_wanted(const char *choice, int fd);
 /* False, with a word to the user, when it is none of these. */
 bool pxt_colour_valid(const char *choice);
 
+/*
+ * ---- Text in a cell of CSV ----
+ *
+ * Quotes as RFC 4180 has them, and what a spreadsheet would take for a formula.
+ */
+
+/*
+ * A cell that begins with = + - @, a tab or a return has an apostrophe in front.  In quotes, where a comma, a
+ * quote or the end of a line is in it.
+ */
+void pxt_csvtext_put(struct pxt_out *out, const char *text, size_t bytes);
+/* As it is, in quotes in any case. */
+void pxt_csvtext_quote(struct pxt_out *out, const char *text, size_t bytes);
+
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* progress.c - how far long work has come; see progress.h. */
+#define _DEFAULT_SOURCE /* struct winsize */
 #include "tools/output/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -135,4 +137,20 @@ void pxt_progress_end(struct pxt_progress *progress)
 	if (progress->shown)
 		pxt_progress_hide();
 	progress->next = UINT64_MAX;
+}
+
+/* ---- The width of the terminal that a table is written to ---- */
+
+#define MOST 10000
+
+size_t pxt_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	char *end = NULL;
+	long asked = columns ? strtol(columns, &end, 10) : 0;
+	struct winsize size;
+
+	if (end && !*end && asked > 0 && asked < MOST)
+		return (size_t)asked;
+	return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -18,6 +18,7 @@
 #define PXT_PROGRESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The clock is looked at once in so many steps. */
@@ -62,5 +63,10 @@ static inline void pxt_progress_step(struct pxt_progress *progress)
 {
 	pxt_progress_at(progress, progress->done + 1);
 }
+
+/* ---- The width of the terminal ---- */
+
+/* The environment's COLUMNS, or those of the terminal @fd; 0: any number. */
+size_t pxt_width(int fd);
 
 #endif

@@ -3,7 +3,6 @@
 #include "tools/print/format.h"
 
 #include "tools/command/options.h"
-#include "tools/command/suggest.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* line.c - an event in columns. */
 #include "tools/print/line.h"
 
-#include "tools/event/callers.h"
+#include "tools/event/fields.h"
 #include "tools/print/format.h"
 
 /* ---- What the forms have in common ---- */

@@ -2,6 +2,8 @@
 /* ended.c - see ended.h. */
 #include "tools/read/ended.h"
 
+#include "tools/output/when.h"
+
 #include <stdio.h>
 
 /*
@@ -49,4 +51,133 @@ bool pxt_never_started(const struct posix_trace_loginfo_np *info, uint64_t event
 {
 	return info->posix_complete_np && events == 0 && info->posix_lost_np == 0 &&
 	       info->posix_counts_np.posix_written_np == 0;
+}
+
+/* ---- What could not be written ---- */
+
+#define DEVICE                                                                                     \
+	"a log on another device loses less, and so does one that stays small "                    \
+	"(posix_trace_attr_setlogsize() with the policy LOOP)"
+#define READER "whoever reads the log as it is written has to stay until the stream is shut down"
+
+/* Linux' numbers, which a log carries, on all machines but Alpha, MIPS, PA-RISC and SPARC. */
+static const struct {
+	int number;
+	const char *name;
+	const char *text;
+	const char *advice;
+} causes[] = {
+	{ 5, "EIO", "the device failed", DEVICE },
+	{ 9, "EBADF", "its descriptor was closed, or became another file's",
+	    "the log's descriptor belongs to the stream until shutdown: the program must not close "
+	    "it" },
+	{ 11, "EAGAIN", "the device took nothing for too long",
+	    "a faster device, or fewer events on it (posix_trace_set_filter()), lose less" },
+	{ 27, "EFBIG", "the file reached the largest size allowed",
+	    "a higher limit (ulimit -f), or a log that stays below it "
+	    "(posix_trace_attr_setlogsize() "
+	    "with the policy LOOP), loses less" },
+	{ 28, "ENOSPC", "no space left on the device", DEVICE },
+	{ 30, "EROFS", "the file system is read-only", DEVICE },
+	{ 32, "EPIPE", "the reader of the pipe was gone", READER },
+	{ 104, "ECONNRESET", "the other end of the connection was gone", READER },
+	{ 110, "ETIMEDOUT", "the other end of the connection did not answer", READER },
+	{ 122, "EDQUOT", "the quota of the disk was used up", DEVICE },
+};
+
+bool pxt_unwritten(trace_id_t trid, struct pxt_unwritten *why)
+{
+	struct posix_trace_status_info status;
+
+	if (posix_trace_get_status(trid, &status) != 0 || status.posix_stream_flush_error == 0)
+		return false;
+	(void)snprintf(
+	    why->text, sizeof why->text, "error %d of write()", status.posix_stream_flush_error);
+	why->advice = DEVICE;
+	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+		if (causes[i].number != status.posix_stream_flush_error)
+			continue;
+		(void)snprintf(
+		    why->text, sizeof why->text, "%s (%s)", causes[i].text, causes[i].name);
+		why->advice = causes[i].advice;
+	}
+	return true;
+}
+
+uint64_t pxt_unwritten_records(const struct posix_trace_loginfo_np *info)
+{
+	uint64_t rest = info->posix_lost_np;
+	const uint64_t others[] = { info->posix_counts_np.posix_lost_np,
+		info->posix_counts_np.posix_held_np };
+
+	/* The sum of a hostile log stays at the largest number. */
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		rest -= others[i] < rest ? others[i] : rest;
+	return rest;
+}
+
+/* ---- How long it lived ---- */
+
+#define SECOND INT64_C(1000000000)
+
+/* 0 where the log does not know both, or says that time ran backward. */
+static int64_t between(const struct timespec *from, const struct timespec *to)
+{
+	int64_t start = pxt_when_ns(from);
+	int64_t end = pxt_when_ns(to);
+
+	return start > 0 && end > start ? end - start : 0;
+}
+
+int64_t pxt_lasting_ns(const struct posix_trace_loginfo_np *info)
+{
+	if (!info->posix_complete_np)
+		return 0;
+	/* A recorder without CLOCK_MONOTONIC has the civil clock alone. */
+	if (pxt_when_ns(&info->posix_start_monotonic_np) > 0)
+		return between(&info->posix_start_monotonic_np, &info->posix_end_monotonic_np);
+	return between(&info->posix_start_np, &info->posix_end_np);
+}
+
+int64_t pxt_lasting_end(const struct posix_trace_loginfo_np *info)
+{
+	int64_t lasted = pxt_lasting_ns(info);
+
+	return lasted > 0 ? pxt_within_range(pxt_when_ns(&info->posix_start_np)) + lasted : 0;
+}
+
+bool pxt_lasting_one_monotonic(
+    const struct posix_trace_loginfo_np *a, const struct posix_trace_loginfo_np *b, bool *counted)
+{
+	const struct posix_trace_clock_np *x = &a->posix_clock_np;
+	const struct posix_trace_clock_np *y = &b->posix_clock_np;
+	double by_clock = (double)pxt_when_ns(&b->posix_start_monotonic_np) -
+	                  (double)pxt_when_ns(&a->posix_start_monotonic_np);
+	double by_counter;
+	double most;
+
+	*counted = x->posix_source_np == POSIX_TRACE_CLOCK_TSC_NP &&
+	           y->posix_source_np == POSIX_TRACE_CLOCK_TSC_NP && x->posix_hz_np > 0;
+	if (!*counted)
+		return true;
+	by_counter = ((double)y->posix_anchor_ticks_np - (double)x->posix_anchor_ticks_np) /
+	             (double)x->posix_hz_np * 1e9;
+	/* A second, and a thousandth of the time: rates are not known better. */
+	most = 1e9 + 1e-3 * (by_clock < 0 ? -by_clock : by_clock);
+	return by_counter - by_clock < most && by_clock - by_counter < most;
+}
+
+bool pxt_lasting_stepped(const struct posix_trace_loginfo_np *info, int64_t *by)
+{
+	/* What the machine slept is in civil time, and in CLOCK_BOOTTIME. */
+	int64_t passed = between(&info->posix_start_boottime_np, &info->posix_end_boottime_np);
+
+	if (passed == 0)
+		passed = between(&info->posix_start_monotonic_np, &info->posix_end_monotonic_np);
+	if (!info->posix_complete_np || passed == 0)
+		return false;
+	*by = pxt_within_range(pxt_when_ns(&info->posix_end_np)) -
+	      pxt_within_range(pxt_when_ns(&info->posix_start_np)) - passed;
+	/* Slewing may take 500 ppm, and more where it is in a hurry. */
+	return *by > SECOND + passed / 1000 || *by < -SECOND - passed / 1000;
 }

@@ -4,7 +4,7 @@
 
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
-#include "tools/read/buildid.h"
+#include "tools/read/binutil.h"
 
 #include <gelf.h>
 #include <limits.h>

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opens logs, and says what is wrong with a file and what can be done about it. */
+#include "tools/read/source.h"
+
+#include "tools/link/frame.h"
 #include "tools/output/exit.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 #include "tools/packed/packed.h"
-#include "tools/read/align.h"
-#include "tools/read/content.h"
-#include "tools/read/source.h"
+#include "tools/read/ended.h"
 #include "tools/select/select.h"
 
 #include <errno.h>
@@ -297,4 +299,201 @@ void pxt_reader_close(struct pxt_reader *reader)
 	free(reader->sources);
 	free(reader->heap);
 	*reader = (struct pxt_reader){ 0 };
+}
+
+/*
+ * ---- Several logs on one line of time ----
+ *
+ * `pxtrace merge` asks more of what it writes down (tools/merge/place.c).
+ */
+
+/* Earlier than this, nobody had set the clock. */
+#define DATE_KNOWN (INT64_C(631152000) * 1000000000) /* 1990 */
+/* What slewing does is not worth a word. */
+#define FAR        (INT64_C(2) * 1000000000)
+
+/* Up to here (2067) no sum of four runs over. */
+#define SUM_MAX (INT64_MAX / 3)
+
+static int64_t monotonic(const struct pxt_source *source)
+{
+	return pxt_when_ns(&source->info.posix_start_monotonic_np);
+}
+
+static bool has_clocks(const struct pxt_source *source)
+{
+	return monotonic(source) > 0 && monotonic(source) < SUM_MAX && source->start_ns >= 0 &&
+	       source->start_ns < SUM_MAX;
+}
+
+static bool one_line(const struct pxt_source *a, const struct pxt_source *b)
+{
+	static const unsigned char none[sizeof a->info.posix_boot_id_np];
+	bool counted;
+
+	return memcmp(a->info.posix_boot_id_np, none, sizeof none) != 0 &&
+	       memcmp(a->info.posix_boot_id_np, b->info.posix_boot_id_np, sizeof none) == 0 &&
+	       has_clocks(a) && has_clocks(b) &&
+	       pxt_lasting_one_monotonic(&a->info, &b->info, &counted);
+}
+
+/* Whether @a says better than @b what civil time it was, in whatever order they come. */
+static bool knows_better(const struct pxt_source *a, const struct pxt_source *b)
+{
+	bool known = a->start_ns >= DATE_KNOWN;
+
+	if (known != (b->start_ns >= DATE_KNOWN))
+		return known;
+	return monotonic(a) < monotonic(b);
+}
+
+/* The log by whose civil time that one lies. */
+static const struct pxt_source *base_of(
+    const struct pxt_reader *reader, const struct pxt_source *source)
+{
+	const struct pxt_source *base = source;
+
+	for (unsigned i = 0; i < reader->count; i++)
+		if (reader->sources[i]->is_open && one_line(reader->sources[i], source) &&
+		    knows_better(reader->sources[i], base))
+			base = reader->sources[i];
+	return base;
+}
+
+void pxt_align(struct pxt_reader *reader)
+{
+	int64_t *shifts = pxt_must(calloc(reader->count, sizeof *shifts));
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		const struct pxt_source *source = reader->sources[i];
+		const struct pxt_source *base = base_of(reader, source);
+
+		if (!source->is_open || base == source)
+			continue;
+		shifts[i] =
+		    (base->start_ns - monotonic(base)) - (source->start_ns - monotonic(source));
+		if (llabs(shifts[i]) > FAR)
+			pxt_complain(
+			    "%s: lies by CLOCK_MONOTONIC after %s: the civil clock was set "
+			    "between them",
+			    source->path, base->path);
+	}
+	for (unsigned i = 0; i < reader->count; i++) {
+		reader->sources[i]->shift_ns = shifts[i];
+		reader->sources[i]->start_ns += reader->sources[i]->shift_ns;
+	}
+	free(shifts);
+}
+
+/* ---- What a file that is no log seems to be instead ---- */
+
+/* Where a line's trace is looked for: after what a system says before it begins to trace. */
+#define LINE_BYTES_MAX (1u << 20)
+/* No text has zeros, a log's head has, and is so long. */
+#define NO_ZEROS       512u
+
+/* What a file that is no log seems to be instead, from its first bytes; NULL: no idea. */
+static const char *looks_like(const unsigned char *head, size_t bytes)
+{
+	static const struct {
+		const char *magic;
+		size_t bytes;
+		const char *advice;
+	} known[] = {
+		{ "PXTRACE\x01", 8,
+		    "it is the memory of a stream: `pxtrace recover` makes a log of it" },
+		{ "\x7f"
+		  "ELF",
+		    4, "it is a program or library; a log is what the program wrote" },
+		{ "\x1f\x8b", 2, "it is compressed: gunzip it first" },
+		{ "\xfd"
+		  "7zXZ",
+		    5, "it is compressed: unxz it first" },
+		{ "BZh", 3, "it is compressed: bunzip2 it first" },
+		{ "PK\x03\x04", 4, "it is a zip archive: unpack it first" },
+		{ "\xc1\x1f\xfc\xc1", 4, "it is a CTF trace of LTTng: babeltrace2 reads it" },
+	};
+	/* Of an ELF file's head: byte order, and in that the type. */
+	if (bytes >= 18 &&
+	    memcmp(head,
+	        "\x7f"
+	        "ELF",
+	        4) == 0 &&
+	    head[head[5] == 2 ? 17 : 16] == 4)
+		return "it is a core file: `pxtrace recover` finds the streams in it";
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (bytes >= known[i].bytes && memcmp(head, known[i].magic, known[i].bytes) == 0)
+			return known[i].advice;
+	return NULL;
+}
+
+static bool looks_like_text(const unsigned char *head, size_t bytes)
+{
+	size_t printable = 0;
+
+	while (printable < bytes && ((head[printable] >= 0x20 && head[printable] < 0x7f) ||
+	                                (head[printable] >= '\t' && head[printable] <= '\r')))
+		printable++;
+	return bytes >= 8 && printable == bytes;
+}
+
+/* Whether there is a frame in it that is sound whatever its stream: a HEAD. */
+static bool has_frames(const unsigned char *bytes, size_t count)
+{
+	static struct pxt_linkcut cut;
+	const unsigned char *at = bytes;
+	struct pxt_linkpiece piece;
+	struct pxt_linkframe frame;
+
+	pxt_linkcut_reset(&cut);
+	while (pxt_linkcut_next(&cut, &at, bytes + count, &piece))
+		if (piece.bytes && pxt_linkframe_parse(&frame, piece.bytes, piece.count) &&
+		    frame.kind == PXT_FRAME_HEAD && pxt_linkframe_sound(&frame, 0))
+			return true;
+	return false;
+}
+
+/* What came over a target's line and was kept as it came; false, with no word: it is none. */
+static bool explain_line(const char *path, int fd)
+{
+	unsigned char *bytes = pxt_must(malloc(LINE_BYTES_MAX));
+	ssize_t got = pread(fd, bytes, LINE_BYTES_MAX, 0);
+	size_t count = got > 0 ? (size_t)got : 0;
+	/* A damaged log may hold such words, too; but zeros among its first bytes. */
+	bool text = !memchr(bytes, 0, count < NO_ZEROS ? count : NO_ZEROS) &&
+	            pxt_linktext_is_in(bytes, count);
+	bool frames = !text && has_frames(bytes, count);
+
+	free(bytes);
+	if (text)
+		pxt_explain("it is the text of a console with a trace in it: `pxtrace receive "
+		            "--console %s -o NEW.ptl` makes a log of it",
+		    path);
+	else if (frames)
+		pxt_explain("it is what a target sent over its line: `pxtrace receive %s -o "
+		            "NEW.ptl` makes a log of it",
+		    path);
+	return text || frames;
+}
+
+bool pxt_explain_content(const char *path, int fd)
+{
+	unsigned char head[64];
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) {
+		pxt_explain("the file is empty: nothing was flushed to it yet, or the copy failed");
+		return true;
+	}
+	ssize_t got = pread(fd, head, sizeof head, 0);
+	size_t bytes = got > 0 ? (size_t)got : 0;
+	const char *advice = looks_like(head, bytes);
+	if (!advice && explain_line(path, fd))
+		return true;
+	if (!advice && looks_like_text(head, bytes))
+		advice =
+		    "it looks like a text file; a log is what posix_trace_create_withlog() writes";
+	if (advice)
+		pxt_explain("%s", advice);
+	return advice != NULL;
 }

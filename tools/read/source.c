@@ -6,15 +6,14 @@
 #include "tools/read/source.h"
 
 #include "format/sum.h"
+#include "tools/event/event.h"
 #include "tools/event/fields.h"
-#include "tools/event/threadid.h"
 #include "tools/output/escape.h"
 #include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/read/ended.h"
-#include "tools/read/unwritten.h"
 #include "tools/select/select.h"
 
 #include <errno.h>

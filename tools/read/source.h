@@ -141,4 +141,17 @@ void pxt_progress_reader(struct pxt_progress *progress, const char *label,
 /* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
 
+/* ---- Several logs on one line of time ---- */
+
+/*
+ * Sets the shifts, and with them the starts, of opened logs: those of one boot lie by CLOCK_MONOTONIC, whatever
+ * happened to the civil clock between their beginnings; where that is far, it is said.
+ */
+void pxt_align(struct pxt_reader *reader);
+
+/* ---- What a file that is no log seems to be instead ---- */
+
+/* Says it; false where it has no idea.  @path: for advice. */
+bool pxt_explain_content(const char *path, int fd);
+
 #endif

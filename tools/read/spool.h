@@ -6,7 +6,10 @@
 #ifndef PXT_SPOOL_H
 #define PXT_SPOOL_H
 
+#include "format/logfmt.h"
+
 #include <stdbool.h>
+#include <stdint.h>
 
 struct pxt_spool {
 	const char *path; /* for messages */
@@ -31,5 +34,24 @@ bool pxt_spool_all(struct pxt_spool *spool);
 bool pxt_spool_unpack(const char *path, int *fd, bool log);
 /* Closes what was copied from; the copy stays open. */
 void pxt_spool_end(struct pxt_spool *spool);
+
+/*
+ * ---- Gives memory back while a log in memory grows at one end and is read at the other ----
+ *
+ * Log Retrieval reads a sequential log front to back: its head may be read again, the block that is
+ * being read may be, what lies between them is never looked at again.
+ */
+
+struct pxt_behind {
+	int fd;
+	bool begun;  /* @header is the log's */
+	bool off;    /* it is no such log, or the system cannot */
+	uint64_t at; /* the first block that may still be read */
+	uint64_t freed;
+	struct pxt_log_header header;
+};
+
+/* Event @number of the log (posix_number_np) was handed out, hence all blocks before its own. */
+void pxt_behind_read(struct pxt_behind *behind, uint64_t number);
 
 #endif

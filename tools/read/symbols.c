@@ -6,7 +6,6 @@
 #include "tools/output/say.h"
 #include "tools/read/below.h"
 #include "tools/read/binutil.h"
-#include "tools/read/buildid.h"
 #include "tools/read/objects.h"
 
 #include <stdio.h>

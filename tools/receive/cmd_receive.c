@@ -8,11 +8,10 @@
 
 #include "tools/import/shark.h"
 #include "tools/link/device.h"
-#include "tools/link/text.h"
+#include "tools/link/frame.h"
 #include "tools/output/finalname.h"
 #include "tools/output/out.h"
 #include "tools/output/outfile.h"
-#include "tools/output/writeall.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 #include "tools/output/out.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
-#include "tools/read/content.h"
 #include "tools/read/source.h"
 
 #include "tools/recover/find.h"

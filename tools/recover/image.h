@@ -9,6 +9,8 @@
 #ifndef PXT_RECOVER_IMAGE_H
 #define PXT_RECOVER_IMAGE_H
 
+#include "format/logfmt.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +40,21 @@ void pxt_image_close(struct pxt_image *image);
 uint64_t pxt_image_row(const struct pxt_image *image, uint64_t at);
 /* Bytes that were read, fewer than @bytes where the file has no more. */
 uint64_t pxt_image_read(const struct pxt_image *image, uint64_t at, void *to, uint64_t bytes);
+
+/* ---- The head of a log's file, also where the file has it damaged ---- */
+
+enum pxt_filehead {
+	PXT_FILEHEAD_NONE,
+	PXT_FILEHEAD_SOUND,
+	PXT_FILEHEAD_REPEATED, /* a block of the log repeats it */
+	PXT_FILEHEAD_MENDED    /* one byte was wrong, which the checksum tells */
+};
+
+/* @whole: PXT_LOG_HEADER_BYTES bytes.  NONE: *wrong says what is wrong with the file's own. */
+enum pxt_filehead pxt_filehead_load(const struct pxt_image *image, unsigned char *whole,
+    struct pxt_log_header *header, const char **wrong);
+/* Whether a sound block of the file repeats the head of a log. */
+bool pxt_filehead_repeated(
+    const struct pxt_image *image, unsigned char *whole, struct pxt_log_header *header);
 
 #endif

@@ -9,7 +9,6 @@
 #ifndef PXT_RECOVER_SALVAGE_H
 #define PXT_RECOVER_SALVAGE_H
 
-#include "tools/recover/filehead.h"
 #include "tools/recover/image.h"
 
 #include <stdbool.h>

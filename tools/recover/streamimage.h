@@ -118,4 +118,31 @@ static inline uint64_t pxt_streamimage_pos(
 	return lane->from + one->away;
 }
 
+/*
+ * ---- One sequence out of the lanes ----
+ *
+ * By the rules of core/read/merge.c for a stream in which nothing happens any more.
+ *
+ * The smallest stamp of the lanes' fronts comes first; nobody passes a mark before the others have.  What
+ * core/read/merge.c gives up because another lane has lost it (rule 3) is not given up: nobody waits for it
+ * any more.
+ */
+
+enum pxt_order_next {
+	PXT_ORDER_RECORD, /* the front of a lane */
+	PXT_ORDER_SIDE,   /* the next of streamimage->oobs */
+	PXT_ORDER_END,
+};
+
+struct pxt_order {
+	struct pxt_streamimage *streamimage;
+	uint32_t oob; /* the next one */
+};
+
+void pxt_order_begin(struct pxt_order *order, struct pxt_streamimage *streamimage);
+/* *chosen: the lane of the record. */
+enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen);
+/* It was taken. */
+void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t lane);
+
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* who.h - a process' directory out of an image: its threads, the names of its event types, itself. */
+/*
+ * who.h - a process out of an image: its directory (threads, names of event types), and the lines of process
+ * information.
+ */
 #ifndef PXT_RECOVER_WHO_H
 #define PXT_RECOVER_WHO_H
 
@@ -27,5 +30,24 @@ bool pxt_who_inside(const struct pxt_who *who, uint32_t index);
 /* The @number-th user event type; false: its name is damaged. */
 bool pxt_who_type(const struct pxt_who *who, uint32_t number, struct pxt_log_typename *type);
 void pxt_who_process(const struct pxt_who *who, struct pxt_log_process *process);
+
+/*
+ * ---- The process information beside a stream ----
+ *
+ * A black box has it (format/imageheader.h).
+ *
+ * Lines of a word, a blank and the rest.  Words that are not known, and lines that make no sense, are
+ * passed over.
+ */
+
+struct pxt_procinfo {
+	struct pxt_log_process process; /* its pid is not set */
+	struct pxt_log_module *modules;
+	uint32_t count;
+};
+
+/* @stream: a header without fault.  NULL, or what is wrong; a stream without text is not. */
+const char *pxt_procinfo_load(struct pxt_procinfo *procinfo, const struct pxt_found *stream);
+void pxt_procinfo_free(struct pxt_procinfo *procinfo);
 
 #endif

@@ -10,7 +10,6 @@
 #ifndef PXT_RECOVER_WRITE_H
 #define PXT_RECOVER_WRITE_H
 
-#include "tools/recover/procinfo.h"
 #include "tools/recover/streamimage.h"
 #include "tools/recover/who.h"
 

@@ -11,7 +11,7 @@
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/print/printer.h"
-#include "tools/read/behind.h"
+#include "tools/read/spool.h"
 #include "tools/remote/ctlsock.h"
 #include "tools/remote/record.h"
 

@@ -9,7 +9,6 @@
 #include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/remote/ctlsock.h"
-#include "tools/remote/types.h"
 
 #include <fnmatch.h>
 #include <getopt.h>

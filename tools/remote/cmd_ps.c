@@ -5,10 +5,9 @@
 #include "tools/output/escape.h"
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
+#include "tools/output/progress.h"
 #include "tools/output/say.h"
-#include "tools/output/width.h"
 #include "tools/remote/ctlsock.h"
-#include "tools/remote/status.h"
 
 #include <errno.h>
 #include <getopt.h>

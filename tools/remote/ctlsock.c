@@ -3,18 +3,22 @@
 #define _GNU_SOURCE
 #include "tools/remote/ctlsock.h"
 
-#include "tools/command/suggest.h"
+#include "tools/command/options.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <trace.h>
+#include <trace_np.h>
 #include <unistd.h>
 
 #define ERRNO_MAX 4095
@@ -358,4 +362,116 @@ int pxt_remote_complain(const char *command, const struct pxt_remote *remote, en
 		break;
 	}
 	return PXT_EXIT_LOG;
+}
+
+/* ---- A stream's state, in words and in per cent ---- */
+
+const char *pxt_status_state(const struct pxt_ctlsock_status *status)
+{
+	static const char *const words[] = {
+		[PXT_CTLSOCK_STOPPED] = "stopped",
+		[PXT_CTLSOCK_RUNNING] = "running",
+		[PXT_CTLSOCK_FULL] = "full",
+	};
+
+	return status->state < sizeof words / sizeof *words ? words[status->state] : "unknown";
+}
+
+const char *pxt_status_policy(const struct pxt_ctlsock_status *status)
+{
+	switch (status->full_policy) {
+	case POSIX_TRACE_LOOP:
+		return "loop";
+	case POSIX_TRACE_UNTIL_FULL:
+		return "until-full";
+	case POSIX_TRACE_FLUSH:
+		return "flush";
+	case POSIX_TRACE_DISCARD_NP:
+		return "discard";
+	default:
+		return "unknown";
+	}
+}
+
+/* What was asked while the stream is in use may be a little more than all. */
+unsigned pxt_status_fill(const struct pxt_ctlsock_status *status)
+{
+	if (status->slot_count == 0 || status->slots_used >= status->slot_count)
+		return status->slot_count == 0 ? 0 : 100;
+	if (status->slots_used > UINT64_MAX / 100)
+		return (unsigned)(status->slots_used / (status->slot_count / 100 + 1));
+	return (unsigned)(status->slots_used * 100 / status->slot_count);
+}
+
+/* ---- The event types of a stream of another process ---- */
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* ---- A snapshot in memory ---- */
+
+enum pxt_reach pxt_remote_types_snapshot(struct pxt_remote *remote, int *memory)
+{
+	struct pxt_ask ask = { .what = PXT_CTLSOCK_SNAPSHOT, .patient = true };
+
+	*memory = ask.fd = memfd_create("pxtrace-snapshot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (ask.fd >= 0)
+		return pxt_remote_ask(remote, &ask);
+	remote->error = errno;
+	return PXT_REACH_SYSTEM;
+}
+
+bool pxt_remote_types_settle(int memory)
+{
+	return fcntl(memory, F_ADD_SEALS, SEALS) == 0;
+}
+
+/* ---- Its types ---- */
+
+static enum pxt_reach read_log(struct pxt_remote *remote, struct pxt_remote_types *types)
+{
+	struct posix_trace_logerror_np error = { 0 };
+
+	types->is_open = pxt_remote_types_settle(types->memory) &&
+	                 posix_trace_open_explained_np(types->memory, &types->trid, &error) == 0;
+	if (types->is_open)
+		return PXT_REACH_OK;
+	(void)snprintf(remote->text, sizeof remote->text, "its snapshot is no log");
+	return PXT_REACH_STRANGE;
+}
+
+enum pxt_reach pxt_remote_types_open(struct pxt_remote *remote, struct pxt_remote_types *types)
+{
+	enum pxt_reach reach;
+
+	*types = (struct pxt_remote_types){ .memory = -1 };
+	reach = pxt_remote_types_snapshot(remote, &types->memory);
+	return reach == PXT_REACH_OK ? read_log(remote, types) : reach;
+}
+
+void pxt_remote_types_rewind(struct pxt_remote_types *types)
+{
+	(void)posix_trace_eventtypelist_rewind(types->trid);
+}
+
+bool pxt_remote_types_next(
+    struct pxt_remote_types *types, bool of_program, char name[TRACE_EVENT_NAME_MAX + 1])
+{
+	trace_event_id_t id;
+	int unavailable = 0;
+
+	while (posix_trace_eventtypelist_getnext_id(types->trid, &id, &unavailable) == 0 &&
+	       !unavailable) {
+		if ((id > POSIX_TRACE_UNNAMED_USEREVENT) == of_program &&
+		    posix_trace_eventid_get_name(types->trid, id, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void pxt_remote_types_close(struct pxt_remote_types *types)
+{
+	if (types->is_open)
+		(void)posix_trace_close(types->trid);
+	if (types->memory >= 0)
+		(void)close(types->memory);
 }

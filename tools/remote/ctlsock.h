@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <trace.h>
 
 /* So long a process may take to be reached, and to answer what it can answer at once. */
 #define PXT_REMOTE_WAIT_MS 2000
@@ -94,5 +95,43 @@ void pxt_remote_list_free(struct pxt_remote_names *names);
 bool pxt_remote_look(const char *command);
 /* Removes the socket of a dead process.  0, EBUSY: there is life in it again, or another error. */
 int pxt_remote_remove(const char *name);
+
+/* ---- What a stream's owner says of it, in words and in per cent ---- */
+
+/* Running, stopped, full; unknown where it is no number of enum pxt_ctlsock_state. */
+const char *pxt_status_state(const struct pxt_ctlsock_status *status);
+/* What it does when it is full. */
+const char *pxt_status_policy(const struct pxt_ctlsock_status *status);
+/* How much of its memory is in use, in per cent. */
+unsigned pxt_status_fill(const struct pxt_ctlsock_status *status);
+
+/*
+ * ---- Which event types a stream knows ----
+ *
+ * A snapshot is a log, and says it without a request of its own.  The process writes it into memory,
+ * which nobody can change once it has answered.
+ */
+
+struct pxt_remote_types {
+	int memory; /* of the snapshot */
+	trace_id_t trid;
+	bool is_open;
+};
+
+/* Connected before.  PXT_REACH_STRANGE, with remote->text: what came is no log. */
+enum pxt_reach pxt_remote_types_open(struct pxt_remote *remote, struct pxt_remote_types *types);
+/* The next name, those of the program and then the standard's; false: there are no more. */
+bool pxt_remote_types_next(
+    struct pxt_remote_types *types, bool of_program, char name[TRACE_EVENT_NAME_MAX + 1]);
+/* From the first one again. */
+void pxt_remote_types_rewind(struct pxt_remote_types *types);
+void pxt_remote_types_close(struct pxt_remote_types *types);
+
+/*
+ * Asks for a snapshot into memory: *@memory, -1 where there is none, is the caller's to close.  Once it is
+ * settled nobody changes it.
+ */
+enum pxt_reach pxt_remote_types_snapshot(struct pxt_remote *remote, int *memory);
+bool pxt_remote_types_settle(int memory);
 
 #endif

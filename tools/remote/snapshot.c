@@ -5,12 +5,11 @@
 #include "tools/remote/snapshot.h"
 
 #include "tools/output/exit.h"
+#include "tools/output/openfile.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
-#include "tools/output/writeall.h"
 #include "tools/packed/packed.h"
 #include "tools/remote/ctlsock.h"
-#include "tools/remote/types.h"
 
 #include <errno.h>
 #include <string.h>

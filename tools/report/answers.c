@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* answers.c - the answers of `pxtrace why`, as JSON inside a page; see answers.h. */
-#include "tools/report/answers.h"
+#include "tools/report/pack.h"
 
 #include "tools/output/say.h"
-#include "tools/report/json.h"
+#include "tools/report/answers.h"
 
 #define MEANWHILE_MAX 8u  /* spans of other threads, the longest ones */
 #define CAUSES_SHOWN  24u /* of a span, the largest ones; the rest is told as one */

@@ -4,8 +4,11 @@
 
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "tools/report/pack.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <trace_hooks_np.h>
 #include <unistd.h>
 
 /* ---- Numbers of the page ---- */
@@ -197,4 +200,93 @@ void pxt_report_free(struct pxt_report *report)
 	free(report->types.list);
 	free(report->threads.list);
 	free(report->pairs.list);
+}
+
+/* ---- Where events of one log were lost ---- */
+
+static void halve(struct pxt_losses *losses)
+{
+	for (size_t i = 0; i < PXT_LOSSES_MAX / 2; i++) {
+		const struct pxt_loss *second = &losses->marks[2 * i + 1];
+		struct pxt_loss joined = losses->marks[2 * i];
+
+		joined.to_ns = second->to_ns;
+		joined.count += second->count;
+		joined.times += second->times;
+		losses->marks[i] = joined;
+	}
+	losses->count = PXT_LOSSES_MAX / 2;
+}
+
+void pxt_losses_add(struct pxt_losses *losses, int64_t from_ns, int64_t to_ns, uint64_t count)
+{
+	if (!losses->marks)
+		losses->marks = pxt_must(calloc(PXT_LOSSES_MAX, sizeof *losses->marks));
+	if (losses->count == PXT_LOSSES_MAX)
+		halve(losses);
+	losses->marks[losses->count++] =
+	    (struct pxt_loss){ .from_ns = from_ns, .to_ns = to_ns, .count = count, .times = 1 };
+}
+
+void pxt_losses_free(struct pxt_losses *losses)
+{
+	free(losses->marks);
+	*losses = (struct pxt_losses){ 0 };
+}
+
+/* ---- The traced processes of a log ---- */
+
+#define NAME_AT 21u /* FORMAT.md 5.1: behind what, number, address and size */
+
+static struct pxt_program *find(struct pxt_programs *programs, pid_t pid)
+{
+	for (uint32_t i = 0; i < programs->count; i++)
+		if (programs->list[i].pid == pid)
+			return &programs->list[i];
+	return NULL;
+}
+
+static struct pxt_program *add(struct pxt_programs *programs, pid_t pid)
+{
+	if (programs->count == PXT_PROGRAMS_MAX)
+		return NULL;
+	if (!programs->list)
+		programs->list = pxt_must(calloc(PXT_PROGRAMS_MAX, sizeof *programs->list));
+	programs->list[programs->count].pid = pid;
+	return &programs->list[programs->count++];
+}
+
+void pxt_programs_take(struct pxt_programs *programs, const struct pxt_event *event)
+{
+	struct pxt_program *program;
+
+	if (event->info.posix_event_id != POSIX_TRACE_PROCESS_NP || event->bytes <= NAME_AT ||
+	    event->data[0] != POSIX_TRACE_PROCESS_TRACED_NP)
+		return;
+	program = find(programs, event->info.posix_pid);
+	if (!program)
+		program = add(programs, event->info.posix_pid);
+	if (!program)
+		return;
+	free(program->path);
+	program->path =
+	    pxt_must(strndup((const char *)event->data + NAME_AT, event->bytes - NAME_AT));
+}
+
+void pxt_programs_put(const struct pxt_programs *programs, struct pxt_out *out)
+{
+	pxt_out_char(out, '[');
+	for (uint32_t i = 0; i < programs->count; i++) {
+		pxt_out_format(out, i == 0 ? "[%ld," : ",[%ld,", (long)programs->list[i].pid);
+		pxt_json_text(out, programs->list[i].path);
+		pxt_out_char(out, ']');
+	}
+	pxt_out_char(out, ']');
+}
+
+void pxt_programs_free(struct pxt_programs *programs)
+{
+	for (uint32_t i = 0; i < programs->count; i++)
+		free(programs->list[i].path);
+	free(programs->list);
 }

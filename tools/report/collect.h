@@ -4,21 +4,73 @@
  * to the whole is kept for the metadata at the page's end.
  *
  * Memory does not follow the number of events: a chunk (pack.h), the types and threads of the logs
- * (source.h), open begins and durations (pairs.h), loss marks (losses.h).  Of the page itself
+ * (source.h), open begins and durations (pairs.h), loss marks.  Of the page itself
  * PXT_REPORT_EVENTS events by default and PXT_REPORT_DATA bytes of their data are the most; what
  * comes after is counted by type, thread and pair, its losses are marked, and the page says so.
  */
 #ifndef PXT_COLLECT_H
 #define PXT_COLLECT_H
 
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 #include "tools/output/outfile.h"
 #include "tools/read/source.h"
 #include "tools/report/answers.h"
-#include "tools/report/losses.h"
 #include "tools/report/pack.h"
-#include "tools/report/programs.h"
 #include "tools/select/select.h"
 #include "tools/spans/pairs.h"
+
+#include <stdint.h>
+
+/*
+ * ---- Where events of one log were lost ----
+ *
+ * At most PXT_LOSSES_MAX marks.  When there are more, neighbours are joined two by two: marks become wider,
+ * their sum stays exact.
+ */
+
+#define PXT_LOSSES_MAX 4096u
+
+struct pxt_loss {
+	int64_t from_ns; /* the log's last event before, ... */
+	int64_t to_ns;   /* ... and the first one after */
+	uint64_t count;  /* events */
+	uint64_t times;  /* losses that this mark stands for */
+};
+
+struct pxt_losses {
+	struct pxt_loss *marks;
+	uint32_t count;
+};
+
+void pxt_losses_add(struct pxt_losses *losses, int64_t from_ns, int64_t to_ns, uint64_t count);
+void pxt_losses_free(struct pxt_losses *losses);
+
+/*
+ * ---- The processes of a log that `pxtrace run` traced, and their programs ----
+ *
+ * Threads of all other processes are in the log because the scheduler told of them.
+ *
+ * Bounded: PXT_PROGRAMS_MAX processes; those beyond are taken for others.
+ */
+
+#define PXT_PROGRAMS_MAX 4096u
+
+struct pxt_program {
+	pid_t pid;
+	char *path; /* as the log has it; of a process that became another program: the last one */
+};
+
+struct pxt_programs {
+	struct pxt_program *list; /* in the order of their first events */
+	uint32_t count;
+};
+
+/* Any event, chosen or not: those that tell of a traced process are noted. */
+void pxt_programs_take(struct pxt_programs *programs, const struct pxt_event *event);
+/* As JSON: [[pid, path], ...]. */
+void pxt_programs_put(const struct pxt_programs *programs, struct pxt_out *out);
+void pxt_programs_free(struct pxt_programs *programs);
 
 #define PXT_REPORT_EVENTS UINT64_C(5000000)
 #define PXT_REPORT_DATA   (UINT64_C(512) << 20)

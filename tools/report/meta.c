@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* meta.c - what a page knows beside its events: logs, types, threads, pairs, losses. */
 #include "tools/report/collect.h"
-#include "tools/report/json.h"
+#include "tools/report/pack.h"
 
 #include "format/ids.h"
 #include "tools/describe/describe.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
 #include "tools/read/ended.h"
-#include "tools/read/lasting.h"
-#include "tools/read/unwritten.h"
 #include "tools/spans/syspairs.h"
 
 #include <stdio.h>

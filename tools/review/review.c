@@ -2,11 +2,11 @@
 /* review.c - names on the command line that nothing in the logs has; see review.h. */
 #include "tools/review/review.h"
 
-#include "tools/command/suggest.h"
+#include "tools/command/options.h"
 #include "tools/event/fields.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
-#include "tools/select/counters.h"
+#include "tools/select/select.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 
 #include "format/compiler.h"
 #include "tools/output/exit.h"
+#include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/output/width.h"
 #include "tools/read/source.h"
 #include "tools/run/program.h"
 #include "tools/why/tell.h"

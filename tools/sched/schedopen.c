@@ -4,7 +4,7 @@
 #include "tools/sched/schedopen.h"
 
 #include "tools/sched/perfrec.h"
-#include "tools/sched/tracefs.h"
+#include "tools/sched/tracepoint.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

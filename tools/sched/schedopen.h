@@ -17,7 +17,7 @@
 #ifndef PXT_SCHEDOPEN_H
 #define PXT_SCHEDOPEN_H
 
-#include "tools/sched/perfring.h"
+#include "tools/sched/perfrec.h"
 #include "tools/sched/tracepoint.h"
 
 #include <sys/types.h>

@@ -78,7 +78,7 @@ int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told)
 /* The same without a log; also in a child process, which must not go on watching. */
 void pxt_schedwatch_abandon(struct pxt_schedwatch *watch);
 
-/* ---- schedsay.c ---- */
+/* ---- What is not recorded, in a sentence ---- */
 
 struct pxt_schedsay {
 	char what[160]; /* for pxt_complain(): what is not recorded, and why */

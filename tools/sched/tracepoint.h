@@ -62,4 +62,13 @@ struct pxt_tracepoint_said {
 enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[PXT_TRACEPOINTS],
     const unsigned char *data, size_t bytes, struct pxt_tracepoint_said *said);
 
+/* ---- The kernel's files about tracepoints, wherever they are ---- */
+
+/*
+ * Reads the formats of the scheduler's tracepoints where tracefs is mounted; where it is not, from a
+ * mount that nobody else sees and that goes with its descriptor, if this process may make one.
+ * Returns 0 when sched_switch is known, else an errno: ENOENT, tracefs is not mounted.
+ */
+int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS]);
+
 #endif

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,4 +135,31 @@ uint64_t pxt_select_pids(const struct pxt_select *select, pid_t pid)
 	for (unsigned i = 0; i < select->pid_count; i++)
 		met |= (uint64_t)(select->pids[i] == pid) << i;
 	return met;
+}
+
+/* ---- Which numeric fields are shown as curves ---- */
+
+bool pxt_counters_option(struct pxt_counters *counters, const char *pattern)
+{
+	if (counters->count == PXT_COUNTERS_MAX) {
+		pxt_complain("more than %u times --counter", PXT_COUNTERS_MAX);
+		return false;
+	}
+	counters->patterns[counters->count++] = pattern;
+	return true;
+}
+
+bool pxt_counters_want(const struct pxt_counters *counters, const struct pxt_type *type,
+    const struct pxt_layout *field)
+{
+	char both[sizeof type->name + sizeof field->name + 1];
+
+	if (field->kind == POSIX_TRACE_FIELD_TEXT_NP)
+		return false;
+	(void)snprintf(both, sizeof both, "%s.%s", type->name, field->name);
+	for (unsigned i = 0; i < counters->count; i++)
+		if (fnmatch(counters->patterns[i], field->name, 0) == 0 ||
+		    fnmatch(counters->patterns[i], both, 0) == 0)
+			return true;
+	return false;
 }

@@ -4,9 +4,8 @@
  * 4180) or as JSON, an object a line.
  *
  * Text comes from the log, where it was escaped as for a terminal.  What a spreadsheet would take for a
- * formula: output/csvtext.c.
+ * formula: output/out.c.
  */
-#include "tools/output/csvtext.h"
 #include "tools/stat/stat.h"
 
 #include <math.h>

@@ -10,8 +10,6 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/output/width.h"
-#include "tools/stat/busiest.h"
 #include "tools/stat/stat.h"
 
 #include <math.h>

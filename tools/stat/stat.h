@@ -10,6 +10,7 @@
 #define PXT_STAT_H
 
 #include "tools/output/out.h"
+#include "tools/read/source.h"
 #include "tools/select/select.h"
 #include "tools/spans/pairs.h"
 
@@ -88,7 +89,7 @@ void pxt_stat_duration(const struct pxt_stat *s, char *text, uint64_t ns);
 
 void pxt_stat_put_tables(struct pxt_stat *s);
 
-/* ---- stat/histogram.c ---- */
+/* ---- stat/tables.c: histograms ---- */
 
 /* Calls @put for each part of the row's histogram, from the smallest values on. */
 void pxt_stat_histogram(struct pxt_series *series,
@@ -168,5 +169,24 @@ void pxt_record_put(struct pxt_stat *s, const struct pxt_record *record);
 /* The head of the table, once: CSV only. */
 void pxt_stat_put_head(struct pxt_stat *s);
 void pxt_stat_put_records(struct pxt_stat *s);
+
+/*
+ * ---- Which thread had most events, over and over: in each slice of time ----
+ *
+ * Bounded: a count for each of PXT_THREADS_MAX threads; those beyond, and events of which the log does
+ * not say whose they are, are nobody's.
+ */
+
+struct pxt_busiest;
+
+struct pxt_busiest *pxt_busiest_new(void);
+void pxt_busiest_free(struct pxt_busiest *busiest);
+
+void pxt_busiest_take(struct pxt_busiest *busiest, const struct pxt_thread *thread);
+/*
+ * Who had most events since the last call, and how many; of two with as many, whose label comes first.
+ * NULL: nobody had any.
+ */
+const struct pxt_thread *pxt_busiest_next(struct pxt_busiest *busiest, uint64_t *events);
 
 #endif

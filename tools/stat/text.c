@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - the tables of stat for people. */
 #include "tools/describe/describe.h"
+#include "tools/output/progress.h"
 #include "tools/output/when.h"
-#include "tools/output/width.h"
 #include "tools/stat/stat.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /* batch.c - tables one after another, for scripts; see panel.h. */
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
+#include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/output/width.h"
 #include "tools/top/panel.h"
 #include "tools/top/view.h"
 

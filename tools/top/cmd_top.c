@@ -2,7 +2,6 @@
 /* cmd_top.c - pxtrace top: running programs' streams, live, on the whole screen or as tables. */
 #include "tools/command/command.h"
 #include "tools/command/options.h"
-#include "tools/command/suggest.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"

@@ -8,9 +8,8 @@
 #include "tools/output/escape.h"
 #include "tools/output/exit.h"
 #include "tools/output/say.h"
-#include "tools/read/behind.h"
+#include "tools/read/spool.h"
 #include "tools/remote/ctlsock.h"
-#include "tools/remote/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "tools/write/logblocks.h"
 
 #include "tools/output/finalname.h"
-#include "tools/output/writeall.h"
+#include "tools/output/openfile.h"
 #include "tools/write/logswap.h"
 
 #include "format/crc32.h"
