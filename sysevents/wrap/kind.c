@@ -23,6 +23,8 @@
 
 #define VARIABLE "LD_PRELOAD="
 #define LIBRARY  "/libptrace-preload.so"
+/* What pxtrace run has beside it, so that the loader need not look for it. */
+#define NEEDED   "/libptrace.so."
 /* As the kernel, which goes no deeper. */
 #define SCRIPTS  5
 
@@ -214,6 +216,17 @@ size_t pxt_process_room(char *const *env)
 	return (count + 1) * sizeof *env + strlen(*ours) + 1;
 }
 
+static bool is_ours(const char *name, size_t bytes)
+{
+	size_t library = sizeof(LIBRARY) - 1;
+	size_t needed = sizeof(NEEDED) - 1;
+	const char *slash = memrchr(name, '/', bytes);
+
+	return (bytes >= library && memcmp(name + bytes - library, LIBRARY, library) == 0) ||
+	       (slash && bytes - (size_t)(slash - name) >= needed &&
+	           memcmp(slash, NEEDED, needed) == 0);
+}
+
 /* Names end at a colon or a space; those that are not ours stay. */
 static bool copy_others(char *to, const char *names)
 {
@@ -221,9 +234,8 @@ static bool copy_others(char *to, const char *names)
 
 	for (; *names; names += strspn(names, ": ")) {
 		size_t bytes = strcspn(names, ": ");
-		size_t ours = sizeof(LIBRARY) - 1;
 
-		if (bytes < ours || memcmp(names + bytes - ours, LIBRARY, ours) != 0) {
+		if (!is_ours(names, bytes)) {
 			if (to != begin)
 				*to++ = ':';
 			memcpy(to, names, bytes);

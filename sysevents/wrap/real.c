@@ -29,10 +29,6 @@ void pxt_start_door(void)
 {
 }
 #else
-/* Where the linker put all that PXT_WRAP_REAL_AS() named. */
-extern struct pxt_real *const __start_pxt_reals[] __attribute__((visibility("hidden")));
-extern struct pxt_real *const __stop_pxt_reals[] __attribute__((visibility("hidden")));
-
 /* What an older C library does not have; a program for that one does not call it. */
 static long missing(void)
 {
@@ -47,22 +43,22 @@ static long missing(void)
  * it.  So the tables of the libraries that come after this one are noted before main(), and a function is looked
  * for when it is first called: that reads memory, and nothing else.  These libraries are never unloaded.
  */
-#define LIBRARIES_MAX 64u
+#define LIBRARIES_MAX 256u
 
 struct library {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *names;
-	const uint32_t *hash;
+	const uint32_t *hash;   /* as the GNU linker lays it out ... */
+	const uint32_t *former; /* ... or as System V's did; one may be NULL */
 	const ElfW(Half) * versions;
 	const unsigned char *definitions; /* NULL: no versions */
 };
 
 static struct {
-	struct library list[LIBRARIES_MAX];
+	struct library list[LIBRARIES_MAX]; /* beyond them the loader is asked */
 	unsigned count;
-	bool begun;    /* this library has been seen, others come after it */
-	bool too_many; /* or one of another kind: dlsym() finds all, before main() */
+	bool begun; /* this library has been seen, others come after it */
 } libraries;
 
 /* Loaders relocate the addresses of that table, or leave them. */
@@ -86,6 +82,9 @@ static void note_table(struct library *library, const ElfW(Dyn) * entry)
 	case DT_GNU_HASH:
 		library->hash = table;
 		break;
+	case DT_HASH:
+		library->former = table;
+		break;
 	case DT_VERSYM:
 		library->versions = table;
 		break;
@@ -97,25 +96,23 @@ static void note_table(struct library *library, const ElfW(Dyn) * entry)
 	}
 }
 
-/* NULL: it cannot be searched. */
+/* NULL: there is no room. */
 static const struct library *note_library(const struct dl_phdr_info *info)
 {
-	struct library library = { .base = info->dlpi_addr };
+	struct library *library = &libraries.list[libraries.count];
 
+	if (libraries.count == LIBRARIES_MAX)
+		return NULL;
+	library->base = info->dlpi_addr;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Dyn) *entry =
-		    table_at(library.base, library.base + info->dlpi_phdr[i].p_vaddr);
+		    table_at(library->base, library->base + info->dlpi_phdr[i].p_vaddr);
 
 		for (; info->dlpi_phdr[i].p_type == PT_DYNAMIC && entry->d_tag != DT_NULL; entry++)
-			note_table(&library, entry);
+			note_table(library, entry);
 	}
-	if (!library.symbols || !library.names || !library.hash ||
-	    libraries.count == LIBRARIES_MAX) {
-		libraries.too_many = true;
-		return NULL;
-	}
-	libraries.list[libraries.count] = library;
-	return &libraries.list[libraries.count++];
+	libraries.count++;
+	return library;
 }
 
 static uint32_t hash_of(const char *name)
@@ -159,10 +156,10 @@ static bool is_definition(
 	       is_version(library, symbol, version);
 }
 
-/* As the GNU linker lays out the table of hashes. */
 static const ElfW(Sym) *
-    find_in(const struct library *library, uint32_t hash, const char *name, const char *version)
+    find_gnu(const struct library *library, const char *name, const char *version)
 {
+	const uint32_t hash = hash_of(name);
 	const uint32_t buckets = library->hash[0];
 	const uint32_t first = library->hash[1];
 	const uint32_t words = library->hash[2];
@@ -185,16 +182,43 @@ static const ElfW(Sym) *
 	return NULL;
 }
 
+static const ElfW(Sym) *
+    find_former(const struct library *library, const char *name, const char *version)
+{
+	const uint32_t buckets = library->former[0];
+	const uint32_t *bucket = &library->former[2];
+	const uint32_t *chain = bucket + buckets;
+	uint32_t hash = 0;
+
+	for (const char *at = name; *at; at++) {
+		hash = (hash << 4) + (unsigned char)*at;
+		hash = (hash ^ (hash >> 24 & 0xf0u)) & 0x0fffffffu;
+	}
+	for (uint32_t symbol = bucket[hash % buckets]; symbol; symbol = chain[symbol]) {
+		if (is_definition(library, symbol, name, version))
+			return &library->symbols[symbol];
+	}
+	return NULL;
+}
+
+static const ElfW(Sym) *
+    find_in(const struct library *library, const char *name, const char *version)
+{
+	if (!library->symbols || !library->names)
+		return NULL;
+	if (library->hash)
+		return find_gnu(library, name, version);
+	return library->former ? find_former(library, name, version) : NULL;
+}
+
 #define CHOSEN_LATER 10 /* STT_GNU_IFUNC: a function of the library says which one it is */
 
 /* NULL: none, or who looks has to ask the loader. */
 static const void *find_noted(const char *name, const char *version)
 {
-	uint32_t hash = hash_of(name);
-
 	for (unsigned i = 0; i < libraries.count; i++) {
 		const struct library *library = &libraries.list[i];
-		const ElfW(Sym) *found = find_in(library, hash, name, version);
+		const ElfW(Sym) *found = find_in(library, name, version);
 
 		if (found)
 			return (found->st_info & 15) == CHOSEN_LATER
@@ -206,14 +230,13 @@ static const void *find_noted(const char *name, const char *version)
 
 __thread bool pxt_real_looks;
 
-static const void *ask_loader(const struct pxt_real *real)
+static const void *ask_loader(const char *name, const char *version)
 {
 	bool looked = pxt_real_looks;
 	const void *found;
 
 	pxt_real_looks = true;
-	found = *real->version ? dlvsym(RTLD_NEXT, real->name, real->version)
-	                       : dlsym(RTLD_NEXT, real->name);
+	found = *version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);
 	if (!found)
 		/* The thread's own.  NOLINTNEXTLINE(concurrency-mt-unsafe) */
 		(void)dlerror();
@@ -221,34 +244,28 @@ static const void *ask_loader(const struct pxt_real *real)
 	return found;
 }
 
-pxt_real_function pxt_real_find(struct pxt_real *real)
+pxt_real_function pxt_real_find(pxt_real_function *known, const char *name, const char *version)
 {
 	int saved = errno;
 	union {
 		const void *object;
 		pxt_real_function function;
-	} found = { find_noted(real->name, real->version) };
+	} found = { find_noted(name, version) };
 
 	if (!found.object)
-		found.object = ask_loader(real);
+		found.object = ask_loader(name, version);
 	if (!found.object)
 		found.function = (pxt_real_function)missing;
-	__atomic_store_n(&real->function, found.function, __ATOMIC_RELAXED);
+	__atomic_store_n(known, found.function, __ATOMIC_RELAXED);
 	errno = saved;
 	return found.function;
-}
-
-static void find_all(void)
-{
-	for (struct pxt_real *const *at = __start_pxt_reals; at != __stop_pxt_reals; at++)
-		(void)pxt_real_find(*at);
 }
 
 /* In the C library itself: what comes next may be a library for another time. */
 static void note_gettime(const struct library *library)
 {
 	static const char name[] = "clock_gettime";
-	const ElfW(Sym) *found = find_in(library, hash_of(name), name, "");
+	const ElfW(Sym) *found = find_in(library, name, "");
 	union {
 		const void *object;
 		__typeof__(&clock_gettime) function;
@@ -379,9 +396,6 @@ void pxt_start_door(void)
 	uintptr_t here = (uintptr_t)&pxt_start_door;
 
 	(void)dl_iterate_phdr(note_own, &here);
-	/* A handler of a signal has nothing to ask the loader for any more. */
-	if (libraries.too_many)
-		find_all();
 	pxt_wrap_wishes.kind.wordsize = __ehdr_start[4];
 	pxt_wrap_wishes.kind.order = __ehdr_start[5];
 	memcpy(&pxt_wrap_wishes.kind.machine, __ehdr_start + 18, 2);

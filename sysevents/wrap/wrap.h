@@ -65,47 +65,36 @@
 #else
 typedef void (*pxt_real_function)(void);
 
-/* A function behind a wrapper, of the age that is given ("": the present one). */
-struct pxt_real {
-	const char *name;
-	const char *version;
-	pxt_real_function function; /* NULL, or what looks for it: not found yet */
-};
-
 /* The calling thread looks for one. */
 extern __thread bool pxt_real_looks
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
-/* Finds it. */
-pxt_real_function pxt_real_find(struct pxt_real *real) __attribute__((visibility("hidden")));
+/* Finds the function behind a wrapper, of the age that is given ("": the present one), and keeps it in *known. */
+pxt_real_function pxt_real_find(pxt_real_function *known, const char *name, const char *version)
+    __attribute__((cold, visibility("hidden")));
 
+/* NULL: not found yet.  The names lie in the code: a table of them would be relocated in each process. */
 #define PXT_WRAP_REAL_AS(symbol, name, version)                                                    \
-	static struct pxt_real real_##symbol = { #name, version, NULL };                           \
-	static struct pxt_real *const known_##symbol __attribute__((section("pxt_reals"), used)) = \
-	    &real_##symbol;                                                                        \
+	static pxt_real_function real_##symbol;                                                    \
 	PXT_WRAP_INLINE __typeof__(&name) find_##symbol(void)                                      \
 	{                                                                                          \
-		pxt_real_function found =                                                          \
-		    __atomic_load_n(&real_##symbol.function, __ATOMIC_RELAXED);                    \
+		pxt_real_function found = __atomic_load_n(&real_##symbol, __ATOMIC_RELAXED);       \
                                                                                                    \
 		if (!PXT_WRAP_LIKELY(found))                                                       \
-			found = pxt_real_find(&real_##symbol);                                     \
+			found = pxt_real_find(&real_##symbol, #name, version);                     \
 		return (__typeof__(&name))(uintptr_t)found;                                        \
 	}                                                                                          \
 	_Static_assert(1, "")
 /* Of one argument, returning a number, and called often: what looks for it stands in its place until then. */
 #define PXT_WRAP_REAL_FAST(name, parameter, argument)                                              \
 	static int first_##name(parameter);                                                        \
-	static struct pxt_real real_##name = { #name, "", (pxt_real_function)first_##name };       \
-	static struct pxt_real *const known_##name __attribute__((section("pxt_reals"), used)) =   \
-	    &real_##name;                                                                          \
+	static pxt_real_function real_##name = (pxt_real_function)first_##name;                    \
 	PXT_WRAP_INLINE __typeof__(&name) find_##name(void)                                        \
 	{                                                                                          \
-		return (__typeof__(&name))__atomic_load_n(                                         \
-		    &real_##name.function, __ATOMIC_RELAXED);                                      \
+		return (__typeof__(&name))__atomic_load_n(&real_##name, __ATOMIC_RELAXED);         \
 	}                                                                                          \
 	static __attribute__((cold, noinline)) int first_##name(parameter)                         \
 	{                                                                                          \
-		(void)pxt_real_find(&real_##name);                                                 \
+		(void)pxt_real_find(&real_##name, #name, "");                                      \
 		return find_##name()(argument);                                                    \
 	}                                                                                          \
 	_Static_assert(1, "")

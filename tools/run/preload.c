@@ -109,8 +109,12 @@ static void set_clock(struct pxt_preload *preload)
 	(void)clock_gettime(CLOCK_REALTIME, &civil);
 	(void)clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
 	(void)posix_trace_shutdown(trid);
-	if (error || clock.posix_source_np != POSIX_TRACE_CLOCK_TSC_NP)
+	if (error)
 		return;
+	if (clock.posix_source_np != POSIX_TRACE_CLOCK_TSC_NP) {
+		set(preload, "PXTRACE_CLOCK", "none");
+		return;
+	}
 	(void)snprintf(text, sizeof text, "%" PRIu64 ":%" PRIu32 ":%" PRIu64 ":%" PRId64 ":%ld",
 	    clock.posix_hz_np, clock.posix_error_ppm_np, clock.posix_anchor_ticks_np,
 	    ns_of(&raw) - (ns_of(&civil) - ns_of(&clock.posix_anchor_np)),
@@ -133,15 +137,37 @@ static uint64_t rings(uint64_t bytes)
 	return count;
 }
 
+/*
+ * The library that the first one needs, by its path: the loader would look for it in twenty places, at each start.
+ * False: it is not beside that one, as it is installed, nor above, as it is built.
+ */
+static bool find_needed(const struct pxt_preload *preload, char needed[PXT_PRELOAD_PATH])
+{
+	static const char *const below[] = { "", "../" };
+	int folder = (int)(strrchr(preload->library, '/') + 1 - preload->library);
+
+	for (unsigned i = 0; i < 2; i++) {
+		int bytes = snprintf(needed, PXT_PRELOAD_PATH, "%.*s%s%s", folder, preload->library,
+		    below[i], PXTRACE_LIBRARY_NAME);
+
+		if (bytes < (int)PXT_PRELOAD_PATH && access(needed, R_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Others' libraries come after ours. */
 static void set_library(struct pxt_preload *preload)
 {
 	const char *others = getenv("LD_PRELOAD");
+	char needed[PXT_PRELOAD_PATH];
 	char text[PXT_PRELOAD_VARIABLE];
+	bool found = strchr(preload->library, '/') && find_needed(preload, needed);
 	int bytes;
 
 	others = others ? others : "";
-	bytes = snprintf(text, sizeof text, "%s%s%s", preload->library, *others ? ":" : "", others);
+	bytes = snprintf(text, sizeof text, "%s%s%s%s%s", preload->library, found ? ":" : "",
+	    found ? needed : "", *others ? ":" : "", others);
 	set(preload, "LD_PRELOAD", bytes < (int)sizeof text ? text : preload->library);
 }
 
