@@ -326,7 +326,7 @@ PXT_CALL_WRAP(ssize_t, splice,
 PXT_CALL_WRAP(int, flock, (int fd, int operation), (fd, operation), POSIX_TRACE_CALL_FLOCK_NP, fd,
     PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(int, lockf, (int fd, int command, off_t bytes), (fd, command, bytes),
-    POSIX_TRACE_CALL_FLOCK_NP, fd, PXT_CALL_NO_SIZE);
+    POSIX_TRACE_CALL_LOCKF_NP, fd, PXT_CALL_NO_SIZE);
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
 extern ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
@@ -345,7 +345,7 @@ PXT_CALL_WRAP(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t a
     (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
 
 PXT_CALL_WRAP(int, lockf64, (int fd, int command, off64_t bytes), (fd, command, bytes),
-    POSIX_TRACE_CALL_FLOCK_NP, fd, PXT_CALL_NO_SIZE);
+    POSIX_TRACE_CALL_LOCKF_NP, fd, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(ssize_t, preadv2, (int fd, const struct iovec *parts, int count, off_t at, int flags),
     (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(ssize_t, pwritev2,
@@ -388,7 +388,7 @@ static __attribute__((noinline)) int tell(
     int fd, int command, void *argument, all_of_them real, const void *caller)
 {
 	PXT_CALL_SCOPE call =
-	    pxt_call_enter(POSIX_TRACE_CALL_FLOCK_NP, (uint64_t)fd, PXT_CALL_NO_SIZE, caller);
+	    pxt_call_enter(POSIX_TRACE_CALL_FCNTL_NP, (uint64_t)fd, PXT_CALL_NO_SIZE, caller);
 	int result = real(fd, command, argument);
 
 	call.result = PXT_CALL_ERRNO(result);
@@ -399,7 +399,7 @@ PXT_WRAP_INLINE int tell_lock(
     int fd, int command, void *argument, all_of_them real, const void *caller)
 {
 	if ((command == F_SETLKW || command == F_OFD_SETLKW) &&
-	    pxt_call_wanted(POSIX_TRACE_CALL_FLOCK_NP, caller))
+	    pxt_call_wanted(POSIX_TRACE_CALL_FCNTL_NP, caller))
 		return tell(fd, command, argument, real, caller);
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
 		return name_copy(real(fd, command, argument), fd, caller);

@@ -32,15 +32,15 @@ PXT_CALL_WRAP_UNTIL_AS(int, thrd_sleep, (const struct timespec *time, struct tim
     : result     ? -EINVAL
                  : 0);
 PXT_CALL_WRAP(int, pause, (void), (), POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(
-    int, sigsuspend, (const sigset_t *set), (set), POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);
+PXT_CALL_WRAP(int, sigsuspend, (const sigset_t *set), (set), POSIX_TRACE_CALL_SIGSUSPEND_NP, 0,
+    PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP_ERROR(sigwait, (const sigset_t *set, int *signo), (set, signo),
-    POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);
+    POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info),
-    POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);
+    POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP_UNTIL(int, sigtimedwait,
     (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time),
-    POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_MS(time), pxt_wait_ns(time));
+    POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_MS(time), pxt_wait_ns(time));
 #endif
 
 #if PXT_GROUP_TIMER

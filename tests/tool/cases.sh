@@ -51,6 +51,22 @@ print_stops_where_the_data_of_a_cut_event_ends()
 	out_lacks 'late_ns'
 }
 
+# Older logs have one number for both calls of a queue, and one for all that wait for signals.
+calls_are_shown_by_the_words_of_their_numbers()
+{
+	make run.ptl <<-END
+		system_types
+		event 1000 20 1 0 u16:30 u64:4 u64:8 i64:0
+		event 2000 20 1 0 u16:38 u64:4 u64:8 i64:0
+		event 3000 20 1 0 u16:39 u64:0 u64:8 i64:0
+		event 4000 20 1 0 u16:42 u64:4 u64:8 i64:0
+	END
+	run 0 print run.ptl
+	for word in mq mq_receive sigwait fcntl; do
+		out_has "call=$word "
+	done
+}
+
 print_limits_the_bytes_shown()
 {
 	make run.ptl <<-END

@@ -393,4 +393,67 @@ who_was_stopped_long_before_is_told_by_whom()
 	out_has 'until middle woke it; middle was stopped by SIGSTOP for 48.3 ms, which low sent'
 }
 
+# No event says that low took the mutex, which was free; but it woke high again, and did not signal then.
+a_mutex_that_no_event_tells_of_was_given_back_by_who_woke_the_waiter_again()
+{
+	for again in call_exit cond_signal; do
+		awk -v again="$again" 'BEGIN {
+			for (i = 0; i < 12; i++) {
+				late = i >= 6 ? 60000 : 0
+				from = 1000 + i * 10000 + late
+				back = from + 9900 + (i == 5 ? 60000 : 0)
+				printf "%d high cond_wait 512 576\n", from
+				printf "%d low cond_signal 512\n", from + 9100
+				printf "%d low sched_wakeup 101\n", from + 9110
+				printf "%d low call_enter 6 0 1\n", from + 9120
+				printf "%d low call_exit 6 0 0 10\n", back - 60
+				if (again == "cond_signal")
+					printf "%d low cond_signal 512\n", back - 50
+				printf "%d low sched_wakeup 101\n", back - 40
+				printf "%d high cond_resume 512 576 9900 0\n", back
+			}
+		}' | log run.ptl
+		run 0 why run.ptl
+		if [ "$again" = call_exit ]; then
+			grep -q '^high waited 60.8 ms for its mutex to come back from pthread_cond_wait, which low had; low slept' out ||
+				fail "$(head -n 1 out)"
+		else
+			grep -q '^high was in pthread_cond_wait for 69.9 ms, until low woke it' out || fail "$(head -n 1 out)"
+		fi
+	done
+}
+
+# Of two late rounds the longer one is due to another program that had the CPU of who has the lock.
+what_other_programs_caused_along_the_chain_comes_last()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 64 0 0
+			71700 high mutex_wait 64 103
+			71710 - sched_switch 0 103 120 0 900 120
+			131690 - sched_switch 0 900 120 1 103 120
+			131700 low mutex_unlock 64 0
+			131710 high mutex_lock 64 60010 0
+			131720 high mutex_unlock 64 0
+		END
+		sleeps high 132 7 10
+		cat <<-END
+			190000 low mutex_lock 64 0 0
+			202700 high mutex_wait 64 103
+			202710 low call_enter 7 5 16
+			202720 - sched_switch 0 103 120 1 0 120
+			242680 - sched_switch 0 0 120 0 103 120
+			242690 low call_exit 7 5 16 39900
+			242700 low mutex_unlock 64 0
+			242710 high mutex_lock 64 40010 0
+			242720 high mutex_unlock 64 0
+		END
+		sleeps high 243 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 40.* for a round, .* (2 of 19): it waited 40.0 ms for mutex 0x40, which low had; low was in read' out ||
+		fail "$(head -n 1 out)"
+}
+
 "$case"

@@ -386,5 +386,74 @@ where_no_round_is_late_that_is_said()
 	answer 'Nothing was late: 11 rounds of 1 threads were read, from wait to wait; none is far'
 }
 
+# Twelve waits of high for what comes by descriptor 5; the eighth takes 500 ms.  $1 wakes it.
+receives()
+{
+	awk -v by="$1" 'BEGIN { for (i = 0; i < 12; i++) {
+		at = 1000 + i * 10000 + (i > 7) * 490000
+		end = at + 9000 + (i == 7) * 490000
+		printf "%d high call_enter 13 5 64\n", at
+		printf "%d - sched_switch 0 101 120 1 0 120\n", at + 10
+		printf "%d %s sched_wakeup 101\n", end - 20, by
+		printf "%d - sched_switch 0 0 120 0 101 120\n", end - 10
+		printf "%d high call_exit 13 5 64 9000\n", end
+	} }'
+	echo '500 low mutex_lock 64 0 0'
+}
+
+who_waits_for_a_client_outside_is_idle()
+{
+	receives - | log run.ptl
+	run 0 why run.ptl
+	answer 'Nothing was late: 11 rounds of 1 threads were read, from wait to wait; none is far'
+	out_has 'Long waits for somebody outside of the program, who delays nobody: 1, the longest of high'
+	out_has '(499 ms).'
+	receives low | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
+}
+
+# Another thread waits for a client longer than high was late.
+a_client_outside_is_not_explained_where_something_inside_is_late()
+{
+	{
+		receives - | sed 's/ high / middle /; s/ 101/ 102/g'
+		late_round
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
+}
+
+where_no_round_is_three_times_as_long_half_as_long_again_is_late()
+{
+	awk 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			printf "%d high call_enter 6 0 10\n", at += 1000 + (i == 7 ? 65000 : 40000)
+			printf "%d high call_exit 6 0 0 10000\n", at += 10000
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 66.0 ms for a round, where 41.0 ms is usual (1 of 11)' out || fail "$(head -n 1 out)"
+}
+
+# Who ran when it was woken did not end its sleep.
+a_sleep_is_ended_by_nobody()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			71050 high call_enter 6 0 10
+			71060 - sched_switch 0 101 120 1 0 120
+			81000 - sched_wakeup 101
+			81001 - sched_switch 0 0 120 0 900 120
+			101000 - sched_switch 0 900 120 1 101 120
+			101100 high call_exit 6 0 0 30000
+		END
+		sleeps high 101.2 6 10
+	} | log run.ptl
+	run 0 why --thread high run.ptl
+	out_lacks 'its sleep, ended by'
+}
+
 "$case"
 

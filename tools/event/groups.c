@@ -24,11 +24,11 @@
 #define SPINS   (1u << POSIX_TRACE_KIND_SPIN_NP)
 #define FILES                                                                                      \
 	(CALL(READ) | CALL(WRITE) | CALL(OPEN) | CALL(CLOSE) | CALL(LSEEK) | CALL(SENDFILE) |      \
-	    CALL(FLOCK) | CALL(FILE_NAME))
+	    CALL(FLOCK) | CALL(LOCKF) | CALL(FCNTL) | CALL(FILE_NAME))
 #define SOCKETS   (CALL(ACCEPT) | CALL(CONNECT) | CALL(RECV) | CALL(SEND))
 #define POLLS     (CALL(POLL) | CALL(SELECT) | CALL(EPOLL_WAIT))
 #define FSYNCS    (CALL(FSYNC) | CALL(MSYNC))
-#define QUEUES    (CALL(MQ) | CALL(MSGSND) | CALL(MSGRCV))
+#define QUEUES    (CALL(MQ) | CALL(MQ_SEND) | CALL(MQ_RECEIVE) | CALL(MSGSND) | CALL(MSGRCV))
 #define ALLOCS    (CALL(MALLOC) | CALL(FREE) | CALL(REALLOC))
 /* Whatever number a call has, and will have. */
 #define ALL_CALLS (~(uint64_t)ALLOCS)
@@ -51,7 +51,8 @@ static const struct group {
 	{ "futex", { .types = CALLS, .calls = CALL(FUTEX_WAIT) | CALL(FUTEX_WAKE) } },
 	{ "threads", { .types = CALLS, .calls = CALL(JOIN) | CALL(PRIORITY) } },
 	{ "children", { .types = CALLS, .calls = CALL(WAIT) } },
-	{ "sleep", { .types = CALLS, .calls = CALL(SLEEP) | CALL(PAUSE) } },
+	{ "sleep", { .types = CALLS,
+	               .calls = CALL(SLEEP) | CALL(PAUSE) | CALL(SIGWAIT) | CALL(SIGSUSPEND) } },
 	{ "timer", { .types = CALLS, .calls = CALL(TIMER) } },
 	{ "signal", { .types = TYPE(SIGNAL) } },
 	{ "file", { .types = CALLS, .calls = FILES } },

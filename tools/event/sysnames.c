@@ -11,7 +11,8 @@ static const char *const calls[] = { NULL, "sem_wait", "sem_post", "barrier_wait
 	"sleep", "read", "write", "open", "close", "accept", "connect", "recv", "send", "poll",
 	"select", "epoll_wait", "fsync", "futex_wait", "timer", "wait", "malloc", "free", "realloc",
 	"lseek", "sendfile", "flock", "msync", "pause", "mq", "file_name", "futex_wake", "priority",
-	"semop", "msgsnd", "msgrcv" };
+	"semop", "msgsnd", "msgrcv", "mq_send", "mq_receive", "sigwait", "sigsuspend", "lockf",
+	"fcntl" };
 static const char *const processes[] = { NULL, "image", "image_gone", "thread_create",
 	"thread_begin", "thread_end", "thread_name", "fork", "exec", "exit", "traced", "descriptor",
 	"untraced", "memory", "semaphore", "image_build", "holds", "taken" };
@@ -47,7 +48,8 @@ static const struct field {
 bool pxt_sysnames_has_descriptor(const char *call, uint64_t object)
 {
 	static const char *const always[] = { "read", "write", "close", "accept", "connect", "recv",
-		"send", "epoll_wait", "fsync", "lseek", "sendfile", "flock" };
+		"send", "epoll_wait", "fsync", "lseek", "sendfile", "flock", "lockf", "fcntl",
+		"mq_send", "mq_receive" };
 	static const char *const sometimes[] = { "poll", "timer", "mq" };
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)

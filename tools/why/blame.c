@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blame.c - the second pass: the time line of a late span, and who suffers; see blame.h. */
+/* blame.c - the second pass: the time line of a late span; see blame.h. */
 #include "tools/why/blame.h"
 
 #include "format/sum.h"
@@ -8,7 +8,6 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
@@ -307,86 +306,6 @@ static void look(void *self, const struct pxt_act *act)
 	}
 }
 
-/* ---- Who suffers ---- */
-
-/* Threads of a pool are one, when it is asked who suffers from whom. */
-static bool is_alike(
-    const struct pxt_late_search *search, const struct pxt_actor *a, const struct pxt_actor *b)
-{
-	return a == b || (a && b && a->index < search->kind_count &&
-	                     b->index < search->kind_count && search->kinds[a->index] != 0 &&
-	                     search->kinds[a->index] == search->kinds[b->index]);
-}
-
-static bool leads_to(const struct pxt_chain *chain, const struct pxt_late_search *search,
-    const struct pxt_actor *actor)
-{
-	for (unsigned i = 0; i < chain->count; i++)
-		if (is_alike(search, chain->links[i].peer, actor))
-			return true;
-	return false;
-}
-
-/* Of the late rounds of another thread, how many thousandths @actor held up: of the thread that suffers most. */
-static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_late_search *search,
-    const struct pxt_actor *actor)
-{
-	unsigned most = 0;
-
-	for (unsigned i = 0; i < blames->followed_count; i++) {
-		const struct pxt_actor *other = blames->followed[i].actor;
-		unsigned all = 0;
-		unsigned by = 0;
-
-		/* Rounds of one thread stand together. */
-		if (is_alike(search, other, actor) ||
-		    (i > 0 && blames->followed[i - 1].actor == other))
-			continue;
-		for (unsigned k = i;
-		     k < blames->followed_count && blames->followed[k].actor == other; k++) {
-			all++;
-			by += leads_to(&blames->followed[k].chain, search, actor);
-		}
-		if (by * 1000 / all > most)
-			most = by * 1000 / all;
-	}
-	return most;
-}
-
-/* Who holds up fewer of another one's rounds is no cause of them: that happens. */
-#define SHARE_OF_CHANCE 150u
-
-/*
- * Of several threads that were late at once, the one at the end of the wake-ups suffers from the others.
- * All its rounds come first.
- */
-static void victim_first(struct pxt_blames *blames, const struct pxt_late_search *search)
-{
-	const struct pxt_actor *victim = NULL;
-	unsigned least = UINT_MAX;
-	unsigned next = 0;
-
-	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
-		return;
-	for (unsigned i = 0; i < blames->count && least > SHARE_OF_CHANCE; i++) {
-		unsigned share = share_held_up(blames, search, blames->list[i].actor);
-
-		if (share >= least)
-			continue;
-		least = share;
-		victim = blames->list[i].actor;
-	}
-	for (unsigned i = 0; victim && i < blames->count; i++) {
-		struct pxt_blame blame = blames->list[i];
-
-		if (blame.actor != victim)
-			continue;
-		memmove(blames->list + next + 1, blames->list + next,
-		    (i - next) * sizeof blames->list[0]);
-		blames->list[next++] = blame;
-	}
-}
-
 /* ---- The reading ---- */
 
 /* What is kept of all threads: returns when the last of it ends. */
@@ -425,6 +344,7 @@ static void follow_all(struct pxt_blames *blames, const struct pxt_late_search *
 		followed->actor = blames->state->actors[round->actor];
 		pxt_chain_follow(&followed->chain, &blames->history, followed->actor,
 		    round->begin_ns, round->end_ns);
+		pxt_suffer_weigh(followed, round);
 		blames->followed_count++;
 	}
 }
@@ -483,7 +403,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	conclude(blames);
 	if (all_rounds)
 		follow_all(blames, search);
-	victim_first(blames, search);
+	pxt_suffer_first(blames, search);
 	pxt_state_names_at(
 	    blames->state, blames->count > 0 ? blames->list[0].late.begin_ns : INT64_MAX);
 }

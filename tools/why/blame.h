@@ -142,6 +142,9 @@ struct pxt_blame {
 struct pxt_followed {
 	const struct pxt_actor *actor;
 	struct pxt_chain chain;
+	int64_t begin_ns;
+	int64_t excess_ns;
+	int64_t own_ns; /* less most of what other programs caused */
 };
 
 struct pxt_blames {
@@ -161,6 +164,12 @@ struct pxt_blames {
 void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
     struct pxt_roles_book *book, const struct pxt_late_search *search, unsigned count);
 void pxt_blames_free(struct pxt_blames *blames);
+
+/* ---- Which one comes first (suffer.c) ---- */
+
+/* Its chain is known: what it counts. */
+void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round);
+void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *search);
 
 /* ---- Causes (causes.c) ---- */
 

@@ -8,155 +8,6 @@
 
 #define SOON INT64_C(1000000)
 
-/* ---- The parts of a thread's time ---- */
-
-#define PARTS 128u
-
-struct part {
-	enum pxt_link_kind kind;
-	int64_t ns;                        /* of all that are alike */
-	int64_t own_ns;                    /* of @stretch alone, the longest of them */
-	const struct pxt_stretch *stretch; /* CALL, LOCK, HANDLER */
-};
-
-struct parts {
-	struct part list[PARTS];
-	unsigned count;
-	int64_t
-	    ns[PXT_STRETCH_STOPPED + 1]; /* what the scheduler says of the time outside of them */
-	int64_t rest_ns;                 /* outside of them, and of what the scheduler says */
-};
-
-/*
- * A wait for a semaphore or a futex is told twice: by the call, and as the wait for a lock.  It is that of a
- * lock where somebody has it, as in Python's locks.
- */
-static bool is_double(const struct pxt_history *history, const struct pxt_stretch *stretch)
-{
-	uint32_t count;
-	const struct pxt_stretch *locks;
-
-	if (stretch->kind == PXT_STRETCH_LOCK)
-		return stretch->lock->is_given;
-	if (stretch->kind != PXT_STRETCH_CALL ||
-	    (stretch->call != POSIX_TRACE_CALL_SEM_WAIT_NP &&
-	        stretch->call != POSIX_TRACE_CALL_FUTEX_WAIT_NP))
-		return false;
-	locks = pxt_history_of(
-	    history, history->state->actors[stretch->actor], PXT_STRETCH_LOCK, &count);
-	for (uint32_t i = pxt_history_after(locks, count, stretch->begin_ns);
-	     i < count && locks[i].begin_ns <= stretch->begin_ns; i++)
-		if (locks[i].begin_ns == stretch->begin_ns)
-			return !locks[i].lock->is_given;
-	return false;
-}
-
-static bool is_alike(const struct pxt_stretch *a, const struct pxt_stretch *b)
-{
-	return a->kind == b->kind && a->call == b->call && a->object == b->object &&
-	       a->place.address.value == b->place.address.value;
-}
-
-/* Adds it to those that are alike; where there is no place left, in place of the smallest. */
-static void add_part(struct parts *parts, const struct pxt_stretch *stretch, int64_t ns)
-{
-	static const enum pxt_link_kind kinds[PXT_STRETCH_KINDS] = { [PXT_STRETCH_CALL] =
-		                                                         PXT_LINK_CALL,
-		[PXT_STRETCH_LOCK] = PXT_LINK_LOCK,
-		[PXT_STRETCH_HANDLER] = PXT_LINK_HANDLER };
-	struct part *place = parts->list;
-
-	for (unsigned i = 0; i < parts->count; i++) {
-		struct part *part = &parts->list[i];
-
-		if (is_alike(part->stretch, stretch)) {
-			part->ns += ns;
-			if (ns > part->own_ns) {
-				part->own_ns = ns;
-				part->stretch = stretch;
-			}
-			return;
-		}
-		if (part->ns < place->ns)
-			place = part;
-	}
-	if (parts->count < PARTS)
-		place = &parts->list[parts->count++];
-	else if (ns <= place->ns)
-		return;
-	*place = (struct part){
-		.kind = kinds[stretch->kind], .ns = ns, .own_ns = ns, .stretch = stretch
-	};
-}
-
-static void add_parts(struct parts *parts, const struct pxt_history *history,
-    const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
-{
-	uint32_t count;
-	const struct pxt_stretch *list = pxt_history_of(history, actor, kind, &count);
-
-	for (uint32_t i = 0; i < count && list[i].begin_ns < end_ns; i++) {
-		int64_t ns = pxt_stretch_within(&list[i], begin_ns, end_ns);
-		int64_t from = begin_ns;
-		int64_t to = end_ns;
-
-		if (ns == 0 || is_double(history, &list[i]))
-			continue;
-		pxt_stretch_clip(&list[i], &from, &to);
-		/* A handler that a call was interrupted by is a part of its own. */
-		if (kind != PXT_STRETCH_HANDLER)
-			ns -= pxt_history_within(history, actor, PXT_STRETCH_HANDLER, from, to);
-		add_part(parts, &list[i], ns);
-		parts->rest_ns -= ns;
-		for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
-			int64_t part =
-			    pxt_history_within(history, actor, (enum pxt_stretch_kind)k, from, to);
-
-			parts->ns[k] -= part;
-			parts->rest_ns += part;
-		}
-	}
-}
-
-static void prefer(struct part *best, enum pxt_link_kind kind, int64_t ns)
-{
-	if (ns > best->ns)
-		*best = (struct part){ .kind = kind, .ns = ns };
-}
-
-/* The largest part of the thread's time. */
-static struct part largest(const struct pxt_history *history, const struct pxt_actor *actor,
-    int64_t begin_ns, int64_t end_ns)
-{
-	struct part best = { .kind = PXT_LINK_UNKNOWN };
-	struct parts parts = { .rest_ns = end_ns - begin_ns };
-
-	for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
-		parts.ns[k] =
-		    pxt_history_within(history, actor, (enum pxt_stretch_kind)k, begin_ns, end_ns);
-		parts.rest_ns -= parts.ns[k];
-	}
-	add_parts(&parts, history, actor, PXT_STRETCH_CALL, begin_ns, end_ns);
-	add_parts(&parts, history, actor, PXT_STRETCH_LOCK, begin_ns, end_ns);
-	add_parts(&parts, history, actor, PXT_STRETCH_HANDLER, begin_ns, end_ns);
-	for (unsigned i = 0; i < parts.count; i++)
-		if (parts.list[i].ns > best.ns)
-			best = parts.list[i];
-	/* Other programs are in the way of all that runs: it is what the thread wanted to run for. */
-	const struct pxt_actor *runner = pxt_history_instead(history, actor, begin_ns, end_ns);
-	if (runner && !runner->own && parts.ns[PXT_STRETCH_RAN] * 5 > parts.ns[PXT_STRETCH_READY]) {
-		prefer(
-		    &best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN] + parts.ns[PXT_STRETCH_READY]);
-	} else {
-		prefer(&best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN]);
-		prefer(&best, PXT_LINK_READY, parts.ns[PXT_STRETCH_READY]);
-	}
-	prefer(&best, PXT_LINK_SLEPT, parts.ns[PXT_STRETCH_SLEPT]);
-	prefer(&best, PXT_LINK_STOPPED, parts.ns[PXT_STRETCH_STOPPED]);
-	prefer(&best, PXT_LINK_UNKNOWN, parts.rest_ns);
-	return best;
-}
-
 /* ---- Links ---- */
 
 static const struct pxt_mark *failed_lock(const struct pxt_history *history,
@@ -205,6 +56,25 @@ static void link_lock(
 }
 
 /*
+ * No event tells who had the mutex, as it was free when it was taken: who woke the thread again and did not signal
+ * the condition gave it back.
+ */
+static bool gave_mutex(const struct pxt_history *history, struct pxt_link *link,
+    const struct pxt_mark *first, int64_t end_ns)
+{
+	const struct pxt_mark *last = pxt_history_waker(history, link->actor, first->ns, end_ns);
+
+	if (!last || last == first || first->object != link->stretch.object ||
+	    last->object == link->stretch.object || !last->peer || !last->peer->own ||
+	    last->peer == link->actor)
+		return false;
+	link->peer = last->peer;
+	link->stretch.lock = NULL;
+	link->stretch.object = link->stretch.mutex;
+	return true;
+}
+
+/*
  * It was signalled early, and then waited for the mutex of the condition: who is woken twice within one wait was
  * woken to ask for it.
  */
@@ -221,12 +91,14 @@ static bool link_cond(
 	if (link->stretch.call != PXT_CALL_COND || !first || (to - first->ns) * 2 < to - from)
 		return false;
 	hold = pxt_history_holder(history, link->stretch.mutex, link->actor, first->ns, to);
-	if (!hold || pxt_stretch_within(hold, first->ns, to) * 5 < (to - first->ns))
+	if (hold && pxt_stretch_within(hold, first->ns, to) * 5 >= (to - first->ns)) {
+		link->stretch.lock = hold->lock;
+		link->stretch.object = hold->object;
+	} else if (!gave_mutex(history, link, first, to)) {
 		return false;
+	}
 	link->kind = PXT_LINK_LOCK;
 	link->in_cond = true;
-	link->stretch.lock = hold->lock;
-	link->stretch.object = hold->object;
 	link->ns = to - first->ns;
 	*begin_ns = first->ns;
 	*end_ns = to;
@@ -244,8 +116,12 @@ static bool has_timed_out(const struct pxt_stretch *call)
 	case POSIX_TRACE_CALL_SEM_WAIT_NP:
 	case POSIX_TRACE_CALL_FUTEX_WAIT_NP:
 	case POSIX_TRACE_CALL_MQ_NP:
+	case POSIX_TRACE_CALL_MQ_SEND_NP:
+	case POSIX_TRACE_CALL_MQ_RECEIVE_NP:
 	case PXT_CALL_COND:
 		return call->result == ETIMEDOUT || call->result == -ETIMEDOUT;
+	case POSIX_TRACE_CALL_SIGWAIT_NP:
+		return call->result == -EAGAIN;
 	default:
 		return false;
 	}
@@ -427,7 +303,8 @@ static const struct pxt_actor *complete(
 
 	if (link->kind == PXT_LINK_LOCK ||
 	    (link->kind == PXT_LINK_CALL && link_cond(link, history, from_ns, to_ns))) {
-		link_lock(link, history, from_ns, to_ns);
+		if (link->stretch.lock)
+			link_lock(link, history, from_ns, to_ns);
 		return link->peer;
 	}
 	switch ((int)link->kind) {
@@ -492,7 +369,7 @@ void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history
 {
 	*chain = (struct pxt_chain){ 0 };
 	while (actor && chain->count < PXT_CHAIN_LINKS && !is_in(chain, actor)) {
-		struct part part = largest(history, actor, begin_ns, end_ns);
+		struct pxt_part part = pxt_parts_largest(history, actor, begin_ns, end_ns);
 		struct pxt_link *link = &chain->links[chain->count];
 
 		*link = (struct pxt_link){

@@ -55,12 +55,23 @@ struct pxt_link {
 	unsigned place_count;
 };
 
+/* A part of a thread's time. */
+struct pxt_part {
+	enum pxt_link_kind kind;
+	int64_t ns;                        /* of all that are alike */
+	int64_t own_ns;                    /* of @stretch alone, the longest of them */
+	const struct pxt_stretch *stretch; /* CALL, LOCK, HANDLER */
+};
+
 struct pxt_chain {
 	unsigned count;
 	bool is_deadlock; /* the last one waits for one of those before it, without end */
 	struct pxt_link links[PXT_CHAIN_LINKS];
 };
 
+/* The largest part of the thread's time (parts.c). */
+struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struct pxt_actor *actor,
+    int64_t begin_ns, int64_t end_ns);
 /* Whether page faults explain a part of the time. */
 bool pxt_link_has_faults(const struct pxt_link *link);
 

@@ -101,6 +101,22 @@ struct why {
 
 /* ---- Nothing to explain ---- */
 
+/* Who waits for a client is not late. */
+static void say_idle(struct why *w)
+{
+	const struct pxt_rounds *rounds = &w->search.rounds;
+	char longest[24];
+
+	if (rounds->idle_waits == 0)
+		return;
+	pxt_duration(longest, (uint64_t)rounds->idle_ns);
+	pxt_out_format(&w->out,
+	    "Long waits for somebody outside of the program, who delays nobody: %llu, the longest "
+	    "of "
+	    "%s\n(%s).\n",
+	    (unsigned long long)rounds->idle_waits, w->search.idle, longest);
+}
+
 static void say_nothing(struct why *w)
 {
 	if (w->search.spans == 0 && w->search.unjudged > 0) {
@@ -116,6 +132,7 @@ static void say_nothing(struct why *w)
 		    "is far\nbeyond what is usual for its thread.\n",
 		    (unsigned long long)w->search.rounds.rounds_read,
 		    (unsigned long long)w->search.rounds.threads_with_rounds);
+		say_idle(w);
 		pxt_tell_unmeasured(&w->out, &w->search);
 	} else if (w->search.spans == 0 &&
 	           (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||

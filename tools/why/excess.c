@@ -11,6 +11,10 @@
 
 #define MS INT64_C(1000000)
 
+/* Halves of the usual time. */
+#define FAR  6u
+#define NEAR 3u
+
 /* ---- Homes ---- */
 
 static bool is_timer(const struct pxt_home *home)
@@ -97,12 +101,16 @@ static bool is_better(const struct pxt_home *a, const struct pxt_home *b)
  * outside of the program says little of it: many timers that fire late on a busy machine are less than a few
  * waits for one lock.
  */
-static int64_t less_planned(const struct pxt_round *round, int64_t ns)
+int64_t pxt_rounds_unplanned(const struct pxt_round *round, int64_t ns)
 {
 	if (!round->tried)
 		ns -= round->planned_ns * 7 / 10;
-	if (ns <= 0)
-		return 0;
+	return ns > 0 ? ns : 0;
+}
+
+static int64_t less_planned(const struct pxt_round *round, int64_t ns)
+{
+	ns = pxt_rounds_unplanned(round, ns);
 	return ns - (round->outside_ns < ns ? round->outside_ns : ns) * 7 / 10;
 }
 
@@ -142,10 +150,11 @@ static struct pxt_excess beyond(
 }
 
 /* Beyond the usual; nothing, where most are. */
-static void add_unusual(struct pxt_excess *excess, const struct pxt_series *series, int64_t limit)
+static void add_unusual(struct pxt_excess *excess, const struct pxt_series *series,
+    const struct pxt_series *but, int64_t limit)
 {
 	excess->of = series->count;
-	excess->late = above(series, limit);
+	excess->late = above(series, limit) - (but ? above(but, limit) : 0);
 	if (excess->late * 4 >= excess->of) {
 		excess->no_usual = excess->late > 0;
 		excess->late = 0;
@@ -154,13 +163,15 @@ static void add_unusual(struct pxt_excess *excess, const struct pxt_series *seri
 	add_up(excess, excess->usual_ns, limit);
 }
 
-static struct pxt_excess round_excess(const struct pxt_home *home, int64_t floor)
+/* Late is what took more than @halves halves of what is usual. */
+static struct pxt_excess round_excess(const struct pxt_home *home, int64_t floor, unsigned halves)
 {
 	struct pxt_excess excess = { .home = home, .longest = home->long_rounds };
 	struct pxt_excess dated;
 
 	excess.usual_ns = quantile(&home->rounds, 500);
-	add_unusual(&excess, &home->rounds, larger(3 * excess.usual_ns, excess.usual_ns + floor));
+	add_unusual(&excess, &home->rounds, NULL,
+	    larger(excess.usual_ns * halves / 2, excess.usual_ns + floor));
 	if (excess.sum_ns > 0 || home->measure != PXT_MEASURE_DATE)
 		return excess;
 	/* Its timer's date is a measure where nothing is usual, or where all rounds are longer than its period. */
@@ -184,7 +195,8 @@ static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)
 		return excess;
 	limit = excess.usual_ns + larger(floor, timer ? excess.usual_ns / 5 : 2 * excess.usual_ns);
 	if (asked == 0) {
-		add_unusual(&excess, &home->waits, limit);
+		add_unusual(&excess, &home->waits, &home->client_waits, limit);
+		excess.idle = above(&home->client_waits, limit);
 		return excess;
 	}
 	/* What was asked for is a measure, however many are late. */
@@ -205,8 +217,11 @@ int64_t pxt_rounds_late_by(
 		*usual_ns = home->date_ns - round->begin_ns;
 	else
 		*usual_ns = asked > 0 ? asked : quantile(&home->waits, 750);
-	/* Waits of all lengths are waits for work; one that began behind its date ends at once. */
-	if (is_wait && (home->is_behind ||
+	/*
+	 * Waits of all lengths are waits for work, and those for clients are idle; one that began behind its date
+	 * ends at once.
+	 */
+	if (is_wait && (home->is_behind || round->for_client ||
 	                   (!is_timer(home) && quantile(&home->waits, 250) < *usual_ns * 3 / 10)))
 		return 0;
 	if (is_wait)
@@ -241,20 +256,34 @@ static void add_larger(
 		add_candidate(rounds, wait);
 }
 
-/* @homes: of each thread, its home.  Differences below @floor are those of any machine. */
-static void compare(struct pxt_rounds *rounds, const struct pxt_home **homes, int64_t floor)
+static void note_idle(struct pxt_rounds *rounds, const struct pxt_excess *wait)
 {
+	if (wait->idle == 0)
+		return;
+	rounds->idle_waits += wait->idle;
+	if ((int64_t)wait->home->client_waits.most > rounds->idle_ns) {
+		rounds->idle_ns = (int64_t)wait->home->client_waits.most;
+		rounds->idle = wait->home;
+	}
+}
+
+/* @homes: of each thread, its home.  Differences below @floor are those of any machine. */
+static void compare(
+    struct pxt_rounds *rounds, const struct pxt_home **homes, int64_t floor, unsigned halves)
+{
+	rounds->idle_waits = 0;
 	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {
 		struct pxt_excess round;
 		struct pxt_excess wait;
 
 		if (!homes[i])
 			continue;
-		round = round_excess(homes[i], floor);
+		round = round_excess(homes[i], floor, halves);
 		wait = wait_excess(homes[i], floor);
 		if (round.no_usual && round.sum_ns == 0 && wait.sum_ns == 0)
 			rounds->unmeasured = homes[i];
 		add_larger(rounds, &round, &wait);
+		note_idle(rounds, &wait);
 	}
 }
 
@@ -273,12 +302,15 @@ static void compare_demanded(struct pxt_rounds *rounds, const struct pxt_home **
 	}
 }
 
-/* Those with much less excess than the first one are beside the point. */
+/*
+ * Those with much less excess than the first one are beside the point.  How much of it other programs caused
+ * further along is known when the chains are (suffer.c).
+ */
 static void drop_small(struct pxt_rounds *rounds)
 {
 	while (
 	    rounds->candidate_count > 1 && rounds->candidates[rounds->candidate_count - 1].sum_ns <
-	                                       rounds->candidates[0].sum_ns * 6 / 10)
+	                                       rounds->candidates[0].sum_ns * 3 / 10)
 		rounds->candidate_count--;
 }
 
@@ -332,10 +364,12 @@ void pxt_rounds_choose(struct pxt_rounds *rounds,
 	if (rounds->limits && rounds->limits->count > 0) {
 		compare_demanded(rounds, homes);
 	} else {
-		compare(rounds, homes, 5 * MS);
-		/* Where nothing differs by milliseconds, what is smaller counts. */
+		compare(rounds, homes, 5 * MS, FAR);
+		/* Where nothing differs so much, what is nearer to the usual counts, then what is shorter. */
 		if (rounds->candidate_count == 0)
-			compare(rounds, homes, MS / 5);
+			compare(rounds, homes, 5 * MS, NEAR);
+		if (rounds->candidate_count == 0)
+			compare(rounds, homes, MS / 5, FAR);
 	}
 	drop_small(rounds);
 	free(homes);

@@ -20,8 +20,9 @@ struct pxt_history_thread {
 	bool calls;
 	bool waits;
 	bool handles;
-	bool may_wake;                /* its latest event says that it does something that wakes */
-	uint32_t mark;                /* its latest waking, + 1 */
+	bool may_wake;      /* its latest event says that it does something that wakes */
+	uint32_t mark;      /* its latest waking, + 1 */
+	uint64_t signalled; /* the condition that its latest event signals; 0: it does not */
 	struct pxt_log_address place; /* of its latest event */
 };
 
@@ -115,54 +116,6 @@ static struct pxt_mark *new_mark(
 
 /* ---- Events of a thread ---- */
 
-/* Whether another thread may be woken by such a call while it lasts. */
-static bool call_wakes(uint32_t call)
-{
-	switch (call) {
-	case POSIX_TRACE_CALL_SEM_POST_NP:
-	case POSIX_TRACE_CALL_BARRIER_WAIT_NP:
-	case POSIX_TRACE_CALL_ONCE_NP:
-	case POSIX_TRACE_CALL_WRITE_NP:
-	case POSIX_TRACE_CALL_OPEN_NP:
-	case POSIX_TRACE_CALL_CLOSE_NP:
-	case POSIX_TRACE_CALL_ACCEPT_NP:
-	case POSIX_TRACE_CALL_CONNECT_NP:
-	case POSIX_TRACE_CALL_SEND_NP:
-	case POSIX_TRACE_CALL_READ_NP:
-	case POSIX_TRACE_CALL_RECV_NP:
-	case POSIX_TRACE_CALL_SENDFILE_NP:
-	case POSIX_TRACE_CALL_FLOCK_NP:
-	case POSIX_TRACE_CALL_MQ_NP:
-	case POSIX_TRACE_CALL_FUTEX_WAKE_NP:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool event_wakes(const struct pxt_event *event)
-{
-	switch (event->info.posix_event_id) {
-	case POSIX_TRACE_MUTEX_UNLOCK_NP:
-	case POSIX_TRACE_SYNC_UNLOCK_NP:
-	case POSIX_TRACE_COND_WAIT_NP:
-	case POSIX_TRACE_COND_SIGNAL_NP:
-	case POSIX_TRACE_COND_BROADCAST_NP:
-		return true;
-	case POSIX_TRACE_CALL_ENTER_NP:
-		return call_wakes((uint32_t)pxt_key_number(event, 0));
-	case POSIX_TRACE_CALL_EXIT_NP:
-		/* Calls that cannot block tell of their end alone. */
-		return pxt_key_number(event, 0) == POSIX_TRACE_CALL_SEM_POST_NP ||
-		       pxt_key_number(event, 0) == POSIX_TRACE_CALL_FUTEX_WAKE_NP;
-	case POSIX_TRACE_SIGNAL_NP:
-	case POSIX_TRACE_PROCESS_NP:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void end_call(struct pxt_history *history, struct pxt_history_thread *thread, int64_t ns)
 {
 	if (thread->calls)
@@ -238,7 +191,11 @@ static void note_waking(
 {
 	struct pxt_mark *mark = thread->mark ? &history->marks[thread->mark - 1] : NULL;
 
-	thread->may_wake = event_wakes(event);
+	thread->may_wake = pxt_wakes_event(event);
+	thread->signalled = event->info.posix_event_id == POSIX_TRACE_COND_SIGNAL_NP ||
+	                            event->info.posix_event_id == POSIX_TRACE_COND_BROADCAST_NP
+	                        ? pxt_key_number(event, 0)
+	                        : 0;
 	thread->place = pxt_places_of(event);
 	/* A thread's end is told by the library itself. */
 	if (event->info.posix_event_id == POSIX_TRACE_PROCESS_NP)
@@ -382,6 +339,7 @@ static void woken(struct pxt_history *history, const struct pxt_act *act)
 	mark->peer = peer;
 	mark->meant = thread->may_wake || history->state->latest == peer;
 	mark->place = thread->place;
+	mark->object = thread->signalled;
 	thread->mark = history->mark_count;
 }
 

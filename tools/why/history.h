@@ -60,9 +60,10 @@ struct pxt_mark {
 	uint32_t actor;
 	int64_t ns;
 	const struct pxt_actor *peer;
-	bool meant;      /* WOKE: an event of @peer says that it did something that wakes */
-	bool major;      /* FAULTS: it waited for a disk */
-	uint64_t object; /* FAILED: the lock's number */
+	bool meant; /* WOKE: an event of @peer says that it did something that wakes */
+	bool major; /* FAULTS: it waited for a disk */
+	uint64_t
+	    object; /* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0 */
 	struct pxt_log_address place; /* WOKE: where @peer was in the program */
 };
 
@@ -94,6 +95,8 @@ void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows
 void pxt_history_look(struct pxt_history *history, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source);
+/* Whether an event says that its thread does something that wakes another one (wakes.c). */
+bool pxt_wakes_event(const struct pxt_event *event);
 /* The reading ends: what goes on is kept as far as it got.  Then the stretches can be asked for. */
 void pxt_history_close(struct pxt_history *history);
 /* A thread's stretches of one kind, in the order of their begins; *@count: how many. */

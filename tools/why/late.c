@@ -10,12 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STUCK_NS UINT64_C(500000000)
-
 /* ---- Lists ---- */
 
 /* Keeps the highest ranks; of equal ones, what came first. */
-static void keep(struct pxt_late_list *list, const struct pxt_late *late)
+void pxt_late_keep(struct pxt_late_list *list, const struct pxt_late *late)
 {
 	unsigned at = list->count;
 
@@ -28,11 +26,6 @@ static void keep(struct pxt_late_list *list, const struct pxt_late *late)
 		list->count++;
 	memmove(list->list + at + 1, list->list + at, (list->count - 1 - at) * sizeof *list->list);
 	list->list[at] = *late;
-}
-
-static uint64_t length_of(const struct pxt_late *late)
-{
-	return late->end_ns > late->release_ns ? (uint64_t)(late->end_ns - late->release_ns) : 0;
 }
 
 /* ---- What was asked for ---- */
@@ -95,7 +88,7 @@ static struct pxt_late late_of(
 		.has_late = span->has_late,
 		.late_ns = span->late_ns };
 
-	late.rank = length_of(&late);
+	late.rank = pxt_late_length(&late);
 	return late;
 }
 
@@ -111,7 +104,7 @@ static void keep_again(struct pxt_late_list *list, const struct pxt_late *late)
 		break;
 	}
 	list->all--;
-	keep(list, late);
+	pxt_late_keep(list, late);
 }
 
 /*
@@ -137,7 +130,7 @@ static void add_miss(struct pxt_late_search *search, struct pxt_late *late)
 		keep_again(&search->misses, &chain->head);
 	} else {
 		*chain = (struct pxt_late_chain){ .head = *late, .is_on = true };
-		keep(&search->misses, late);
+		pxt_late_keep(&search->misses, late);
 	}
 	chain->end_ns = late->end_ns;
 }
@@ -166,9 +159,9 @@ static void add_span(struct pxt_late_search *search, struct pxt_late *late, bool
 {
 	if (search->at.set) {
 		if (at_that_time(search, late) && (outermost || search->select->event_count > 0))
-			keep(&search->found, late);
-	} else if (search->has_limit && length_of(late) > (uint64_t)search->limit_ns) {
-		keep(&search->found, late);
+			pxt_late_keep(&search->found, late);
+	} else if (search->has_limit && pxt_late_length(late) > (uint64_t)search->limit_ns) {
+		pxt_late_keep(&search->found, late);
 	}
 }
 
@@ -181,8 +174,8 @@ static void measure(struct pxt_late_search *search, const struct pxt_late *late)
 	struct pxt_late_name **name = &search->names[late->name];
 	if (!*name)
 		*name = pxt_must(calloc(1, sizeof **name));
-	pxt_series_add(&(*name)->series, length_of(late));
-	keep(&(*name)->longest, late);
+	pxt_series_add(&(*name)->series, pxt_late_length(late));
+	pxt_late_keep(&(*name)->longest, late);
 }
 
 static void ended(struct pxt_late_search *search, const struct pxt_act *act)
@@ -255,7 +248,7 @@ static bool thread_wanted(const struct pxt_select *select, const struct pxt_acto
 	return actor->selected || pxt_select_thread(select, &thread);
 }
 
-static bool is_selected(const void *self, const struct pxt_actor *actor)
+bool pxt_late_is_selected(const void *self, const struct pxt_actor *actor)
 {
 	const struct pxt_select *select = self;
 
@@ -290,7 +283,7 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 		.mode = wait->mode,
 		.unfinished = !act };
 
-	late.rank = length_of(&late);
+	late.rank = pxt_late_length(&late);
 	if (wait->lock) {
 		late.key = wait->lock->key;
 		late.lock = wait->lock;
@@ -301,7 +294,7 @@ static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt
 	    (search->has_limit && late.rank <= (uint64_t)search->limit_ns) ||
 	    pxt_select_time(search->select, late.end_ns, search->reader->start_ns) != 0)
 		return;
-	keep(wait->lock ? &search->waits : &search->off_cpu, &late);
+	pxt_late_keep(wait->lock ? &search->waits : &search->off_cpu, &late);
 }
 
 /* ---- Events ---- */
@@ -340,130 +333,6 @@ static void take_open(struct pxt_late_search *search, const struct pxt_actor *ac
 		else if (narrowed(search) && actor->selected)
 			measure(search, &late);
 	}
-}
-
-/* ---- The choice ---- */
-
-/* Without deadlines and limits: what lies farthest above the median of its kind. */
-static void choose_unusual(struct pxt_late_search *search)
-{
-	for (uint32_t i = 0; i < PXT_LATE_NAMES_MAX; i++) {
-		uint64_t count;
-		uint64_t median = pxt_late_median(search, i, &count);
-
-		for (unsigned k = 0; search->names[i] && k < search->names[i]->longest.count; k++) {
-			struct pxt_late late = search->names[i]->longest.list[k];
-
-			late.rank = length_of(&late) > median ? length_of(&late) - median : 0;
-			keep(&search->found, &late);
-		}
-	}
-}
-
-static enum pxt_late_mode choose_mode(const struct pxt_late_search *search)
-{
-	if (search->at.set)
-		return PXT_LATE_AT;
-	if (search->has_limit)
-		return PXT_LATE_LONGER;
-	return search->misses.count > 0 || search->limits.count > 0 ? PXT_LATE_MISSES
-	                                                            : PXT_LATE_UNUSUAL;
-}
-
-/* The worst rounds of a candidate, the @place-th; at most @share are explained. */
-static void take_candidate(struct pxt_late_search *search, unsigned place, unsigned share)
-{
-	const struct pxt_excess *excess = &search->rounds.candidates[place];
-
-	for (unsigned k = 0; k < excess->longest->count && k < excess->late; k++) {
-		const struct pxt_round *round = &excess->longest->list[k];
-		struct pxt_late late = {
-			.kind = excess->is_wait ? PXT_LATE_HOME : PXT_LATE_ROUND,
-			.actor = excess->home->actor,
-			.name = PXT_NO_NAME,
-			.mode = PXT_NO_NAME,
-			.release_ns = round->begin_ns,
-			.begin_ns = round->begin_ns,
-			.end_ns = round->end_ns,
-			.cpu = -1,
-			.measure = excess->measure,
-			.usual_ns = round->limit_ns > 0 ? round->limit_ns : excess->usual_ns,
-			.late_count = excess->late,
-			.of = excess->of,
-			.followers = round->followers,
-			/* The worst of each thread first, in the order of the threads. */
-			.rank = PXT_LATE_MAX * (PXT_LATE_MAX - k) + PXT_LATE_MAX - place,
-		};
-
-		search->all_rounds[search->all_round_count++] = (struct pxt_late_round){
-			.actor = late.actor, .begin_ns = late.begin_ns, .end_ns = late.end_ns
-		};
-		if (k < share)
-			keep(&search->late_rounds, &late);
-	}
-}
-
-static void take_rounds(struct pxt_late_search *search)
-{
-	const struct pxt_rounds *rounds = &search->rounds;
-
-	search->all_rounds =
-	    pxt_must(calloc(PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
-	for (unsigned i = 0; i < rounds->candidate_count; i++)
-		take_candidate(search, i, PXT_LATE_MAX / rounds->candidate_count);
-	search->kinds = search->rounds.kinds;
-	search->kind_count = search->state->actor_count;
-	search->rounds.kinds = NULL;
-	if (rounds->unmeasured)
-		(void)snprintf(search->unmeasured, sizeof search->unmeasured, "%s",
-		    search->state->actors[rounds->unmeasured->actor]->name);
-}
-
-/* A wait for a lock that somebody has, and that never ends. */
-static bool is_stuck(const struct pxt_late *late)
-{
-	return late->unfinished && late->rank > STUCK_NS && late->lock && !late->lock->is_given &&
-	       late->lock->state == PXT_LOCK_HELD;
-}
-
-static bool stuck_first(struct pxt_late_list *waits)
-{
-	for (unsigned i = 0; i < waits->count; i++) {
-		struct pxt_late late = waits->list[i];
-
-		if (!is_stuck(&late))
-			continue;
-		memmove(waits->list + 1, waits->list, i * sizeof late);
-		waits->list[0] = late;
-		return true;
-	}
-	return false;
-}
-
-/* Where nothing says what a job is, rounds are what can be late; where there are none, waits. */
-static void turn_to_waits(struct pxt_late_search *search)
-{
-	bool no_spans = search->spans == 0 && pxt_late_result(search)->count == 0;
-	bool asks = search->asks_waits || search->asks_off_cpu || search->at.set ||
-	            search->has_limit || search->select->event_count > 0 || search->select->where;
-
-	if (no_spans && !asks) {
-		pxt_rounds_choose(&search->rounds, is_selected, search->select);
-		take_rounds(search);
-		bool stuck = stuck_first(&search->waits);
-
-		/* Where threads work in rounds and none is late, nothing is. */
-		if (!stuck && (search->late_rounds.count > 0 ||
-		                  (search->rounds.threads_with_rounds > 0 &&
-		                      (search->waits.count == 0 || search->limits.count > 0)))) {
-			search->mode = PXT_LATE_ROUNDS;
-			return;
-		}
-	}
-	if (search->asks_waits || (no_spans && !search->asks_off_cpu && search->waits.count > 0))
-		search->mode = PXT_LATE_WAITS;
-	else if (search->asks_off_cpu || (no_spans && search->off_cpu.count > 0))
-		search->mode = PXT_LATE_OFF_CPU;
 }
 
 /* What outlives the state. */
@@ -511,10 +380,7 @@ bool pxt_late_search(
 		take_open(search, state->actors[i]);
 	pxt_state_end(state);
 	pxt_waits_close(&search->waiting);
-	search->mode = choose_mode(search);
-	if (search->mode == PXT_LATE_UNUSUAL)
-		choose_unusual(search);
-	turn_to_waits(search);
+	pxt_choose(search);
 	for (unsigned i = 0; i < search->waits.count; i++)
 		note_lock(&search->waits.list[i]);
 	search->beyond += state->beyond + search->rounds.beyond;

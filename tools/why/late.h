@@ -64,6 +64,11 @@ struct pxt_late {
 	uint64_t rank;
 };
 
+static inline uint64_t pxt_late_length(const struct pxt_late *late)
+{
+	return late->end_ns > late->release_ns ? (uint64_t)(late->end_ns - late->release_ns) : 0;
+}
+
 static inline bool pxt_late_is_round(const struct pxt_late *late)
 {
 	return late->kind == PXT_LATE_ROUND || late->kind == PXT_LATE_HOME;
@@ -87,6 +92,8 @@ struct pxt_late_round {
 	uint32_t actor;
 	int64_t begin_ns;
 	int64_t end_ns;
+	int64_t excess_ns;  /* less what was planned */
+	int64_t outside_ns; /* of it, by other programs, as far as it is the thread's own waiting */
 };
 
 struct pxt_late_name {
@@ -129,6 +136,7 @@ struct pxt_late_search {
 	struct pxt_late_chain *chains; /* by thread */
 	uint32_t chain_room;
 	char unmeasured[96]; /* a thread without a usual round; "": none */
+	char idle[96]; /* who waited longest for somebody outside of the program; "": nobody */
 	uint64_t spans;
 	uint64_t unjudged;   /* that their log's clock did not measure */
 	uint64_t impossible; /* as in state.h */
@@ -139,6 +147,12 @@ struct pxt_late_search {
 	enum pxt_late_mode mode;
 };
 
+/* Keeps the highest ranks; of equal ones, what came first. */
+void pxt_late_keep(struct pxt_late_list *list, const struct pxt_late *late);
+/* Whether a thread is one of those that were asked for; @self: the struct pxt_select. */
+bool pxt_late_is_selected(const void *self, const struct pxt_actor *actor);
+/* All was read, and the state is there yet: takes what is to be explained (choose.c). */
+void pxt_choose(struct pxt_late_search *search);
 /* Reads all logs.  False when a roles file does not fit them. */
 bool pxt_late_search(
     struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book);

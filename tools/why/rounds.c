@@ -10,10 +10,11 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define MS         INT64_C(1000000)
+#define MS             INT64_C(1000000)
+#define LINUX_SLEEPING 1 /* a state of who leaves a CPU: a signal may end the sleep */
 /* The fields of call_enter and cond_wait that say how long (FORMAT.md 5.1). */
-#define CALL_ASKED 3u
-#define COND_ASKED 2u
+#define CALL_ASKED     3u
+#define COND_ASKED     2u
 
 /* What one thread does at the moment. */
 struct pxt_round_thread {
@@ -30,8 +31,10 @@ struct pxt_round_thread {
 	int64_t stopped_ns; /* since when a signal has stopped it; 0: none has */
 	int64_t
 	    outside_ns; /* in all, while other programs had its CPU, or it was stopped in a wait */
-	int64_t begun_ns; /* the same, when its wait began */
-	uint64_t tries;   /* locks that it asked for and did not get */
+	int64_t begun_ns;   /* the same, when its wait began */
+	uint64_t tries;     /* locks that it asked for and did not get */
+	bool is_patient;    /* it sleeps as one does who waits for another one, not for a disk */
+	bool woken_outside; /* the latest waking of its wait was by nobody of the program */
 };
 
 /* ---- Homes ---- */
@@ -99,16 +102,32 @@ static void leave(struct pxt_rounds *rounds, const struct pxt_act *act)
 {
 	struct pxt_round_thread *thread = thread_of(rounds, act->former);
 
+	thread->is_patient = pxt_act_left_state(act) == LINUX_SLEEPING;
 	if (act->former->running == PXT_RUN_READY)
 		thread->ready_ns = act->ns;
 	else if (thread->waits && pxt_act_is_stop(act))
 		thread->stopped_ns = act->ns;
 }
 
+/* An interrupt wakes in the name of whom it interrupts: of a thread of the program it is not known. */
+static void note_waker(
+    struct pxt_rounds *rounds, struct pxt_round_thread *thread, const struct pxt_act *act)
+{
+	const struct pxt_thread *by = act->event->thread;
+	const struct pxt_actor *peer = NULL;
+
+	if (by->recorded && by->tid > 0)
+		peer = pxt_state_met(rounds->state, act->event, by->tid);
+	/* The thread's own event says that its call is over. */
+	if (peer != act->actor)
+		thread->woken_outside = thread->is_patient && !(peer && peer->own);
+}
+
 static void wake(struct pxt_rounds *rounds, const struct pxt_act *act)
 {
 	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
 
+	note_waker(rounds, thread, act);
 	if (thread->stopped_ns != 0)
 		thread->outside_ns += act->ns - thread->stopped_ns;
 	thread->stopped_ns = 0;
@@ -145,7 +164,12 @@ static bool is_home(uint64_t call)
 	case POSIX_TRACE_CALL_TIMER_NP:
 	case POSIX_TRACE_CALL_WAIT_NP:
 	case POSIX_TRACE_CALL_PAUSE_NP:
+	case POSIX_TRACE_CALL_SIGWAIT_NP:
+	case POSIX_TRACE_CALL_SIGSUSPEND_NP:
 	case POSIX_TRACE_CALL_MQ_NP:
+	case POSIX_TRACE_CALL_MQ_SEND_NP:
+	case POSIX_TRACE_CALL_MQ_RECEIVE_NP:
+	case POSIX_TRACE_CALL_MSGRCV_NP:
 	case PXT_CALL_COND:
 		return true;
 	default:
@@ -281,6 +305,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->since_ns = event->ns;
 	thread->round_ns = 0;
 	thread->begun_ns = thread->outside_ns;
+	thread->woken_outside = false;
 	thread->epoch = epoch;
 	thread->home = is_home(key.call) ? home_of(rounds, &key) : NULL;
 	struct pxt_home *home = thread->home;
@@ -314,6 +339,22 @@ static bool is_planned(const struct pxt_round_thread *thread, int64_t length)
 	       length >= asked - MS && length < asked + asked / 9;
 }
 
+/* Calls in which it waits for what another one sends. */
+static bool is_input(uint32_t call)
+{
+	switch (call) {
+	case POSIX_TRACE_CALL_READ_NP:
+	case POSIX_TRACE_CALL_ACCEPT_NP:
+	case POSIX_TRACE_CALL_RECV_NP:
+	case POSIX_TRACE_CALL_POLL_NP:
+	case POSIX_TRACE_CALL_SELECT_NP:
+	case POSIX_TRACE_CALL_EPOLL_WAIT_NP:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
     struct pxt_round_thread *thread, int64_t ns)
 {
@@ -331,12 +372,19 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 		wait.planned_ns = length;
 	}
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
+	wait.for_client = thread->woken_outside && thread->date_ns == 0 && wait.planned_ns == 0 &&
+	                  is_input(thread->call);
+	if (wait.for_client)
+		thread->outside_ns += length;
 	if (!home)
 		return;
 	if (home->waits.count == 0)
 		home->first_ns = thread->since_ns;
 	pxt_series_add(&home->waits, (uint64_t)length);
-	pxt_rounds_keep(&home->long_waits, &wait);
+	if (wait.for_client)
+		pxt_series_add(&home->client_waits, (uint64_t)length);
+	else
+		pxt_rounds_keep(&home->long_waits, &wait);
 	measure_wait(home, thread, wait, pxt_limits_of(rounds->limits, actor->raw));
 	if (thread->date_ns == 0 && thread->asked_ns > home->asked_ns)
 		home->asked_ns = thread->asked_ns;
@@ -426,6 +474,7 @@ void pxt_rounds_free(struct pxt_rounds *rounds)
 		if (!rounds->homes[i])
 			continue;
 		pxt_series_free(&rounds->homes[i]->waits);
+		pxt_series_free(&rounds->homes[i]->client_waits);
 		pxt_series_free(&rounds->homes[i]->rounds);
 		pxt_series_free(&rounds->homes[i]->late_waits.by);
 		pxt_series_free(&rounds->homes[i]->late_rounds.by);

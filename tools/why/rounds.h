@@ -11,6 +11,9 @@
  * A home wait can be late as well: a sleep that takes longer than was asked for, or a wait that
  * usually ends at once and once did not.
  *
+ * Who waits in a call of input for somebody outside of the program, as a server for its clients, is idle: such a
+ * home wait is never late.  The scheduler says who ended it.
+ *
  * Time in which another program had the CPU, and time in which a thread that waits at home was stopped,
  * counts less: it delays all alike, or nobody.
  *
@@ -75,6 +78,7 @@ struct pxt_round {
 	    outside_ns; /* of it, by what is not the program's: another one ran, a signal had stopped it */
 	uint64_t followers; /* rounds that were late because this one was */
 	bool tried;         /* the thread tried to get a lock meanwhile, in vain */
+	bool for_client;    /* a wait that ended when somebody outside of the program came */
 };
 
 struct pxt_round_list {
@@ -98,6 +102,7 @@ struct pxt_home {
 	uint64_t asked; /* how long a sleep, in milliseconds; of other calls 0 */
 	uint64_t place;
 	struct pxt_series waits;
+	struct pxt_series client_waits; /* of them, those for somebody outside of the program */
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;
 	struct pxt_round_list *long_rounds;
@@ -126,6 +131,7 @@ struct pxt_excess {
 	enum pxt_measure measure;
 	int64_t usual_ns; /* what they are measured by */
 	bool no_usual;    /* more than a quarter is late */
+	uint64_t idle;    /* waits that were as long, but for somebody outside of the program */
 	uint64_t late;    /* how many were late, ... */
 	uint64_t of;      /* ... of how many */
 	int64_t sum_ns;
@@ -142,6 +148,10 @@ struct pxt_rounds {
 	struct pxt_excess candidates[PXT_ROUNDS_CANDIDATES]; /* with much excess, the most first */
 	unsigned candidate_count;
 	const struct pxt_home *unmeasured; /* of a thread without a usual round; NULL: none */
+	/* Of the threads that were chosen from: long waits for somebody outside of the program. */
+	uint64_t idle_waits;
+	int64_t idle_ns;             /* the longest one, ... */
+	const struct pxt_home *idle; /* ... which is of this one */
 	/*
 	 * By a thread's index: threads that wait at the same place do the same work, as those of a pool; 0: it has
 	 * no rounds.
@@ -168,6 +178,8 @@ void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round
  */
 int64_t pxt_rounds_late_by(
     const struct pxt_home *home, const struct pxt_round *round, bool is_wait, int64_t *usual_ns);
+/* Of the excess @ns of a round: what the thread had not planned itself. */
+int64_t pxt_rounds_unplanned(const struct pxt_round *round, int64_t ns);
 /* Of what was read: the home of each thread that is @wanted, by its index, or NULL; free() it. */
 const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);

@@ -144,13 +144,28 @@ static void say_turns(struct pxt_words *words, const struct pxt_link *link)
 		pxt_say(words, " and %u more", link->turn_count - named);
 }
 
+/* That of a condition, of which no event of its own tells. */
+static void say_its_mutex(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call)
+{
+	struct pxt_log_address object = call->place;
+	const char *variable;
+
+	object.address.value = call->object;
+	variable = pxt_places_variable(book->places, &object);
+	pxt_say(words, "%s", variable ? variable : "its mutex");
+}
+
 static void say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
 	pxt_say(words, link->stretch.open ? "has waited" : "waited");
 	say_time(words, " ", link->ns);
 	pxt_say(words, " for ");
-	pxt_say_lock(words, book, link->stretch.lock);
+	if (link->stretch.lock)
+		pxt_say_lock(words, book, link->stretch.lock);
+	else
+		say_its_mutex(words, book, &link->stretch);
 	if (link->in_cond)
 		pxt_say(words, " to come back from pthread_cond_wait");
 	if (!link->peer) {
@@ -430,9 +445,14 @@ void pxt_say_reason(
 	switch (link->kind) {
 	case PXT_LINK_LOCK:
 	case PXT_LINK_TRIED:
-		(void)pxt_say_lock_short(words, book, link->stretch.lock);
-		say_threads(
-		    words, link->stretch.lock->is_given ? ", given by " : ", held by ", reason);
+		if (link->stretch.lock)
+			(void)pxt_say_lock_short(words, book, link->stretch.lock);
+		else
+			say_its_mutex(words, book, &link->stretch);
+		say_threads(words,
+		    link->stretch.lock && link->stretch.lock->is_given ? ", given by "
+		                                                       : ", held by ",
+		    reason);
 		return;
 	case PXT_LINK_CALL:
 		say_reason_call(words, book, reason);

@@ -153,8 +153,10 @@ unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *b
 			list[count++] = (struct pxt_delay){ .link = round->chain.links };
 		list[at].rounds++;
 		list[at].ns += round->chain.links[0].ns;
-		add_thread(&list[at], round->chain.links[0].instead ? round->chain.links[0].instead
-		                                                    : round->chain.links[0].peer);
+		add_thread(
+		    &list[at], pxt_delay_is_cpu(round->chain.links) && round->chain.links[0].instead
+		                   ? round->chain.links[0].instead
+		                   : round->chain.links[0].peer);
 	}
 	qsort(list, count, sizeof *list, by_time);
 	for (unsigned i = 0; i < count; i++)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* suffer.c - of several threads that were late, which one is explained, and which of its rounds; see blame.h. */
+#include "tools/why/blame.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* ---- What was late for the program's own reasons ---- */
+
+/* The time in which a thread could run, and other programs did. */
+static int64_t outside_of(const struct pxt_link *link)
+{
+	bool is_call = link->kind == PXT_LINK_CALL;
+	const struct pxt_actor *by = is_call ? link->instead : link->peer;
+
+	if (!by || by->own)
+		return 0;
+	if (is_call || link->kind == PXT_LINK_RAN)
+		return link->ready_ns;
+	return link->kind == PXT_LINK_READY ? link->ns : 0;
+}
+
+/* The excess, less what other programs caused: in the thread itself, and along its chain. */
+static int64_t own_excess(const struct pxt_late_round *round, const struct pxt_chain *chain)
+{
+	int64_t outside = round->outside_ns;
+
+	for (unsigned i = 0; i < chain->count; i++) {
+		int64_t ns = outside_of(&chain->links[i]);
+
+		/* Of the thread itself it may be known already. */
+		outside = i > 0 ? outside + ns : ns > outside ? ns : outside;
+	}
+	return round->excess_ns -
+	       (outside < round->excess_ns ? outside : round->excess_ns) * 7 / 10;
+}
+
+static int64_t sum_of(const struct pxt_blames *blames, const struct pxt_actor *actor)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blames->followed_count; i++)
+		if (blames->followed[i].actor == actor)
+			ns += blames->followed[i].own_ns;
+	return ns;
+}
+
+static int64_t largest_sum(const struct pxt_blames *blames)
+{
+	int64_t largest = 0;
+
+	for (unsigned i = 0; i < blames->count; i++) {
+		int64_t ns = sum_of(blames, blames->list[i].actor);
+
+		largest = ns > largest ? ns : largest;
+	}
+	return largest;
+}
+
+/* Whether other programs caused most of it. */
+static bool is_outside(const struct pxt_blames *blames, const struct pxt_blame *blame)
+{
+	for (unsigned i = 0; i < blames->followed_count; i++)
+		if (blames->followed[i].actor == blame->actor &&
+		    blames->followed[i].begin_ns == blame->late.begin_ns)
+			return blames->followed[i].own_ns * 2 < blames->followed[i].excess_ns;
+	return false;
+}
+
+/* Of each thread, what was late for the program's own reasons comes first. */
+static void sort_rounds(struct pxt_blames *blames)
+{
+	for (unsigned i = 1; i < blames->count; i++) {
+		struct pxt_blame blame = blames->list[i];
+		unsigned at = i;
+
+		/* Past those of the same thread; others stay where they are. */
+		for (unsigned k = i; !is_outside(blames, &blame) && k-- > 0;)
+			if (blames->list[k].actor == blame.actor &&
+			    is_outside(blames, &blames->list[k])) {
+				blames->list[at] = blames->list[k];
+				at = k;
+			}
+		blames->list[at] = blame;
+	}
+}
+
+/* ---- Who suffers ---- */
+
+/* Threads of a pool are one, when it is asked who suffers from whom. */
+static bool is_alike(
+    const struct pxt_late_search *search, const struct pxt_actor *a, const struct pxt_actor *b)
+{
+	return a == b || (a && b && a->index < search->kind_count &&
+	                     b->index < search->kind_count && search->kinds[a->index] != 0 &&
+	                     search->kinds[a->index] == search->kinds[b->index]);
+}
+
+static bool leads_to(const struct pxt_chain *chain, const struct pxt_late_search *search,
+    const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < chain->count; i++)
+		if (is_alike(search, chain->links[i].peer, actor))
+			return true;
+	return false;
+}
+
+/* Of the late rounds of another thread, how many thousandths @actor held up: of the thread that suffers most. */
+static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_late_search *search,
+    const struct pxt_actor *actor)
+{
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < blames->followed_count; i++) {
+		const struct pxt_actor *other = blames->followed[i].actor;
+		unsigned all = 0;
+		unsigned by = 0;
+
+		/* Rounds of one thread stand together. */
+		if (is_alike(search, other, actor) ||
+		    (i > 0 && blames->followed[i - 1].actor == other))
+			continue;
+		for (unsigned k = i;
+		     k < blames->followed_count && blames->followed[k].actor == other; k++) {
+			all++;
+			by += leads_to(&blames->followed[k].chain, search, actor);
+		}
+		if (by * 1000 / all > most)
+			most = by * 1000 / all;
+	}
+	return most;
+}
+
+/* Who holds up fewer of another one's rounds is no cause of them: that happens. */
+#define SHARE_OF_CHANCE 150u
+
+/*
+ * Of several threads that were late at once, the one at the end of the wake-ups suffers from the others.
+ * All its rounds come first.  Threads that other programs delayed most are beside the point.
+ */
+void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *search)
+{
+	const struct pxt_actor *victim = NULL;
+	unsigned least = UINT_MAX;
+	unsigned next = 0;
+	int64_t largest;
+
+	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
+		return;
+	largest = largest_sum(blames);
+	sort_rounds(blames);
+	for (unsigned i = 0; i < blames->count && least > SHARE_OF_CHANCE; i++) {
+		unsigned share;
+
+		if (sum_of(blames, blames->list[i].actor) < largest * 6 / 10)
+			continue;
+		share = share_held_up(blames, search, blames->list[i].actor);
+		if (share >= least)
+			continue;
+		least = share;
+		victim = blames->list[i].actor;
+	}
+	for (unsigned i = 0; victim && i < blames->count; i++) {
+		struct pxt_blame blame = blames->list[i];
+
+		if (blame.actor != victim)
+			continue;
+		memmove(blames->list + next + 1, blames->list + next,
+		    (i - next) * sizeof blames->list[0]);
+		blames->list[next++] = blame;
+	}
+}
+
+void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round)
+{
+	followed->begin_ns = round->begin_ns;
+	followed->excess_ns = round->excess_ns;
+	followed->own_ns = own_excess(round, &followed->chain);
+}
