@@ -222,11 +222,8 @@ foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing l
 	endif()
 	ptrace_test(${name} NEEDS ${needs} SOURCES test_${name}.c golden/golden.c)
 endforeach()
-foreach(name IN ITEMS loglock logswap)
-	ptrace_test(${name} NEEDS LOGRETRIEVAL SOURCES test_${name}.c)
-endforeach()
 ptrace_test(logmemory FAKES NEEDS CORE LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
-ptrace_test(logfork NEEDS LOGRETRIEVAL SOURCES test_logfork.c)
+ptrace_test(logfile NEEDS LOGRETRIEVAL SOURCES test_logfile.c)
 
 # ---- kill/ ----
 

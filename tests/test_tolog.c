@@ -4,11 +4,11 @@
  * and that nothing is in it twice or in part.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
+#include "beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"
 #include "fakes/fakes.h"
-#include "semwait.h"
 #include "suite.h"
 
 #include "format/logfmt.h"

@@ -4,7 +4,7 @@
  * what is ready, what holds others back and up to when, what is lost.  The memory is made here, and
  * the clock stands still, so that each word and each border is known.
  */
-#include "../unreported.h"
+#include "../beside.h"
 #include "attach/intake.h"
 #include "core/control/control.h"
 #include "core/process/context.h"

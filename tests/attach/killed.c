@@ -3,7 +3,7 @@
  * killed.c - an attached process is killed at each test point of a write, of a name's definition
  * and of attaching.  The owner goes on, has all that was committed, and counts what was not.
  */
-#include "../unreported.h"
+#include "../beside.h"
 #include "core/testpoints.h"
 #include "format/ids.h"
 #include "party.h"

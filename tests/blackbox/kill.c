@@ -4,7 +4,7 @@
  * its file has all that was committed, and says of no event what is not so.
  */
 #define _GNU_SOURCE
-#include "../unreported.h"
+#include "../beside.h"
 #include "box.h"
 #include "core/kit.h"
 #include "core/process/process.h"

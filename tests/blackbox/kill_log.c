@@ -5,7 +5,7 @@
  * or in the box then, and no log without its end is taken for a whole one.
  */
 #define _GNU_SOURCE
-#include "../unreported.h"
+#include "../beside.h"
 #include "box.h"
 #include "core/kit.h"
 #include "core/process/process.h"

@@ -5,7 +5,7 @@
  * holds in it; so says the library's own reader, and of every fifth pxtrace recover.
  */
 #define _GNU_SOURCE
-#include "../unreported.h"
+#include "../beside.h"
 #include "box.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

@@ -4,14 +4,13 @@
  * it, and none writes into memory that was given back.
  */
 #define _GNU_SOURCE
+#include "beside.h"
 #include "box.h"
-#include "core/guard.h"
 #include "core/kit.h"
 #include "core/process/names.h"
 #include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/testpoints.h"
-#include "semwait.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -11,7 +11,6 @@
 #include "core/process/directory.h"
 #include "core/process/names.h"
 #include "core/process/process.h"
-#include "core/trap.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log.c - streams with a log: what is read back, and how a stream with a log is made. */
-#include "logkit.h"
+#include "story.h"
 
 #include "../suite.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* log_errors.c - streams with a log: a file that takes no more. */
 #define _GNU_SOURCE /* unshare(): a small file system of our own, to be filled */
-#include "logkit.h"
+#include "story.h"
 
 #include "../suite.h"
 

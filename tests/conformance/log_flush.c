@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log_flush.c - streams with a log: flushes by call and by policy FLUSH. */
-#include "logkit.h"
+#include "story.h"
 
 #include "../suite.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log_policies.c - streams with a log: what a full log does, and clear. */
-#include "logkit.h"
+#include "story.h"
 
 #include "../suite.h"
 

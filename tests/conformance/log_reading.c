@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log_reading.c - streams with a log: logs that are read: at their end, twice, damaged, or no logs at all. */
-#include "logkit.h"
+#include "story.h"
 
 #include "../suite.h"
 

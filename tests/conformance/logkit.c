@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* logkit.c - streams with a log in a file of their own; see logkit.h. */
-#include "logkit.h"
+/* logkit.c - streams with a log in a file of their own; see story.h. */
+#include "story.h"
 
 #include "../suite.h"
 

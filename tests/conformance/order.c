@@ -2,7 +2,7 @@
 /* order.c - who, where and when an event was generated, and in which order events are reported. */
 #include "story.h"
 
-#include "../semwait.h"
+#include "../beside.h"
 #include "../suite.h"
 
 #include <errno.h>

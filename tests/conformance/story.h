@@ -115,4 +115,46 @@ bool st_sanitized(void);
 int st_file(void);
 int64_t st_file_bytes(int fd);
 
+/* ---- Streams with a log in a file of their own, for the tests of logs ---- */
+
+/* What no function writes. */
+#define NEVER ((trace_id_t)0x5a5a5a5a)
+
+/* A started stream with a log in a new file, which @spec has then; the policies as given (0: default). */
+trace_id_t lk_logging(struct st_spec *spec);
+trace_id_t lk_open_log(int fd);
+/* Shuts the stream down and opens its log. */
+trace_id_t lk_finish(trace_id_t trid, const struct st_spec *spec);
+void lk_close_log(trace_id_t log, int fd);
+/* The events @first to @last, in this order. */
+void lk_say_many(int first, int last);
+/* A log file on which bytes were written by somebody else. */
+int lk_foreign_file(const void *bytes, size_t len);
+
+/*
+ * ---- Snapshots as tests take them ----
+ *
+ * Into an unlinked file, looked through, opened, read.
+ */
+
+/* A snapshot of @trid in a file that is a sound log, opened. */
+struct sn_shot {
+	int fd;
+	trace_id_t log;
+};
+struct sn_shot sn_take(trace_id_t trid);
+/* Opens the log that a call wrote to @fd. */
+struct sn_shot sn_open(int fd);
+void sn_close(struct sn_shot *shot);
+/* Takes a snapshot that tells this story. */
+#define sn_expect(trid, story)                                                                     \
+	do {                                                                                       \
+		struct sn_shot sn_shot_ = sn_take(trid);                                           \
+		st_expect(sn_shot_.log, story);                                                    \
+		sn_close(&sn_shot_);                                                               \
+	} while (0)
+
+/* What a caller can ask of a stream, by calls that change nothing of it. */
+bool sn_same_counts(trace_id_t trid, const struct posix_trace_counts_np *before);
+
 #endif

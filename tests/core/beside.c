@@ -5,9 +5,9 @@
  * up), or it goes on while the call waits for it: then nothing is given up, and what it had
  * reserved before a stop is read.  Link with -Wl,--wrap=pxt_port_pause_ns.
  */
+#include "beside.h"
 #include "core/process/process.h"
 #include "deeds.h"
-#include "semwait.h"
 
 #include <pthread.h>
 #include <semaphore.h>

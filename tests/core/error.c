@@ -4,12 +4,12 @@
 #include "../suite.h"
 
 #include "base/handle.h"
+#include "beside.h"
 #include "core/process/context.h"
 #include "core/process/process.h"
 #include "core/ring/ring.h"
 #include "core/stream/stream.h"
 #include "fakes/fakes.h"
-#include "inside.h"
 
 #include <errno.h>
 #include <stdio.h>

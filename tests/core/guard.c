@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* guard.c - see guard.h. */
-#include "guard.h"
+/* guard.c - see kit.h. */
+#include "kit.h"
 
 #include "port/port.h"
 

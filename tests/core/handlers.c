@@ -4,7 +4,7 @@
  * it away says 0: what it uses may go.  A trace point that stands still keeps the rules that it began with.
  * Link with -Wl,--wrap=pxt_port_pause_ns.
  */
-#include "../semwait.h"
+#include "../beside.h"
 #include "../suite.h"
 
 #include "core/process/process.h"

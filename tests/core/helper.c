@@ -9,10 +9,10 @@
 #define _GNU_SOURCE 1 /* pthread_timedjoin_np() */
 #include "../suite.h"
 
+#include "beside.h"
 #include "core/process/threads.h"
 #include "core/stream/stream.h"
 #include "port/port_log.h"
-#include "semwait.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kit.c - see kit.h. */
 #include "kit.h"
-#include "../unreported.h"
+#include "../beside.h"
 #include "core/process/process.h"
 
 #include <string.h>

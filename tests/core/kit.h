@@ -139,4 +139,36 @@ void kit_regain_place(void);
 	    UINT64_C(1) << PXT_TP_CONSUMED | UINT64_C(1) << PXT_TP_LAPPED |                        \
 	    UINT64_C(1) << PXT_TP_PASSED)
 
+/*
+ * ---- Memory that the library gives back is taken from everybody, and nobody gets it again soon ----
+ *
+ * A thread that still touches it ends the test.  Link with -Wl,--wrap=pxt_port_free.
+ */
+
+/* Whether @memory is among what was given back lately (the last 256 pieces). */
+bool guard_freed(const void *memory);
+/* How often: where it was given back, other memory may come to lie. */
+unsigned guard_times_freed(const void *memory);
+
+/*
+ * ---- The trap flag of x86-64 ----
+ *
+ * SIGTRAP after every instruction of the calling thread from here on.
+ */
+
+#if defined(__x86_64__)
+/* The words below the stack pointer may be the compiler's. */
+static inline void trap(bool on)
+{
+	if (on)
+		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torq $0x100, (%%rsp)\n\t"
+		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
+		                     : "memory", "cc");
+	else
+		__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tandq $~0x100, (%%rsp)\n\t"
+		                 "popfq\n\tlea 128(%%rsp), %%rsp" ::
+		                     : "memory", "cc");
+}
+#endif
+
 #endif

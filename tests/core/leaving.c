@@ -4,9 +4,8 @@
  * trace point who may still touch it, and given back when nobody is.
  */
 #define _GNU_SOURCE 1 /* mincore() */
-#include "guard.h"
+#include "beside.h"
 #include "kit.h"
-#include "semwait.h"
 
 #include "core/process/process.h"
 

@@ -4,9 +4,8 @@
  * flusher's own thread takes records out whenever it likes.  In the end the log is read: the books
  * balance, and what was counted as retrieved is what the log holds.
  */
-#include "../unreported.h"
+#include "../beside.h"
 #include "core/process/process.h"
-#include "guard.h"
 #include "kit.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
  */
 #include "kit.h"
 
+#include "beside.h"
 #include "core/process/context.h"
 #include "core/process/process.h"
-#include "inside.h"
 
 #include <string.h>
 

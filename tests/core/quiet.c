@@ -11,7 +11,7 @@
 #define _GNU_SOURCE
 #include "suite.h"
 
-#include "../unreported.h"
+#include "../beside.h"
 #include "core/record/emit.h"
 #include "format/ids.h"
 

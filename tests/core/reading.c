@@ -6,10 +6,10 @@
  */
 #include "kit.h"
 
+#include "beside.h"
 #include "core/process/context.h"
 #include "core/read/lane.h"
 #include "fakes/fakes.h"
-#include "inside.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "deeds.h"
-#include "trap.h"
+#include "kit.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * The port's wake, wait and fence are wrapped: the wrappers count, and write at their moment.
  */
-#include "inside.h"
+#include "beside.h"
 #include "kit.h"
 
 #include "core/process/process.h"

@@ -8,7 +8,7 @@
  * made them and which one it is; the "processors" are lanes, the "threads" are places in the thread
  * table, taken by one real thread in turn.
  */
-#include "inside.h"
+#include "beside.h"
 #include "kit.h"
 
 #include "core/process/process.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - see calls.h. */
+/* calls.c - see left.h. */
 #define _GNU_SOURCE
-#include "calls.h"
+#include "left.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,11 +3,11 @@
 #ifndef FAILING_FIXTURE_H
 #define FAILING_FIXTURE_H
 
+#include "format/ctlsock.h"
 #include "suite_trace.h"
 
-#include "format/ctlsock.h"
-
 #include <errno.h>
+#include <stdbool.h>
 #include <time.h>
 #include <trace.h>
 #include <trace_np.h>
@@ -189,5 +189,17 @@ int attach_without_descriptors(unsigned left);
 int attach_unmapped(void);
 int attach_without_room(void);
 int attach_to_silence(void);
+
+/* ---- What several ways to fail have in common ---- */
+
+/* The calling thread's pauses take no time, or as long as they should. */
+void ways_hurry(bool hurry);
+/* No more than @left descriptors can be opened; and as many as before. */
+void ways_no_descriptors(unsigned left);
+void ways_descriptors(void);
+/* The path of a socket that is not there yet. */
+const char *ways_path(void);
+/* The process has no rights from now on, or those of before.  False: it cannot. */
+bool ways_nobody(bool nobody);
 
 #endif

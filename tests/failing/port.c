@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "calls.h"
 #include "format/ctlsock.h"
 #include "left.h"
 #include "port/port_file.h"

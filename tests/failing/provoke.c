@@ -6,7 +6,6 @@
 #include "core/process/directory.h"
 #include "fakes/fakes.h"
 #include "left.h"
-#include "ways.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -6,7 +6,6 @@
 #include "fakes/fakes.h"
 #include "format/logfmt.h"
 #include "golden/golden.h"
-#include "ways.h"
 
 #include <fcntl.h>
 #include <pthread.h>

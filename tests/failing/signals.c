@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "attach/party.h"
-#include "inside.h"
+#include "beside.h"
 #include "suite_trace.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
  * after, the same works right afterwards, and a log has at least what was flushed.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "calls.h"
 #include "fakes/fakes.h"
 #include "left.h"
 #include "suite_trace.h"

@@ -6,7 +6,6 @@
 #include "fakes.h"
 #include "port/port.h"
 #include "port_atomic.h"
-#include "wrap.h"
 
 #include <trace_np.h>
 

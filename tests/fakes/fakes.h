@@ -84,4 +84,16 @@ extern uint64_t (*pxt_fake_clock_told)(uint64_t ticks);
 /* pxt_port_random() gives @byte over and over: two logs get the same UUID. */
 void pxt_fake_random(unsigned char byte);
 
+/*
+ * ---- The two names that the linker gives a wrapped function ----
+ *
+ * Calls of f reach __wrap_f, and __real_f is the port's own.
+ */
+
+/* The names are the linker's choice, reserved or not. */
+#define PXT_WRAPPED(result, name, parameters)                                                      \
+	result __real_##name parameters;                                                           \
+	result __wrap_##name parameters;                                                           \
+	result __wrap_##name parameters
+
 #endif

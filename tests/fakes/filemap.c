@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filemap.c - files that do not become memory. */
 #include "fakes.h"
-#include "wrap.h"
 
 struct pxt_fault pxt_fault_extend;
 struct pxt_fault pxt_fault_filemap;

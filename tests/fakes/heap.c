@@ -2,7 +2,6 @@
 /* heap.c - logs that cannot be read, and tables for which there is no memory. */
 #include "fakes.h"
 #include "port/port_file.h"
-#include "wrap.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* lock.c - who holds a lock still; who gives back one that it does not hold ends the program. */
 #include "fakes.h"
 #include "port/port.h"
-#include "wrap.h"
 
 #include <stdlib.h>
 #include <unistd.h>

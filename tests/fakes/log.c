@@ -2,7 +2,8 @@
 /* log.c - log output that stops in the middle. */
 #include "fakes.h"
 #include "port/port_log.h"
-#include "wrap.h"
+
+#include <string.h>
 
 struct pxt_fault pxt_fault_write;
 struct pxt_fault pxt_fault_truncate;
@@ -39,4 +40,23 @@ PXT_WRAPPED(int, pxt_port_log_truncate, (struct pxt_port_log * log, uint64_t siz
 	if (pxt_fault_hit(&pxt_fault_truncate))
 		return pxt_fault_truncate.error;
 	return __real_pxt_port_log_truncate(log, size);
+}
+
+/* ---- Bytes that are not random ---- */
+
+static bool fixed;
+static unsigned char fixed_byte;
+
+PXT_WRAPPED(void, pxt_port_random, (void *bytes, size_t count))
+{
+	if (fixed)
+		memset(bytes, fixed_byte, count);
+	else
+		__real_pxt_port_random(bytes, count);
+}
+
+void pxt_fake_random(unsigned char byte)
+{
+	fixed_byte = byte;
+	fixed = true;
 }

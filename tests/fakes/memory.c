@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* memory.c - allocations that fail, and how much of what was allocated is there. */
 #include "fakes.h"
-#include "wrap.h"
+
+#include <limits.h>
+#include <time.h>
 
 struct pxt_fault pxt_fault_alloc;
 struct pxt_fault pxt_fault_shared;
@@ -48,4 +50,50 @@ PXT_WRAPPED(void, pxt_port_free, (void *memory, size_t bytes))
 		atomic_fetch_sub(&pxt_live_bytes, (long)bytes);
 	}
 	__real_pxt_port_free(memory, bytes);
+}
+
+/* ---- Which call fails ---- */
+
+static void arm(struct pxt_fault *fault, unsigned first, unsigned last, int error)
+{
+	fault->first = first;
+	fault->last = last;
+	fault->error = error;
+	fault->accept = 0;
+	atomic_store(&fault->calls, 0);
+}
+
+void pxt_fault_arm(struct pxt_fault *fault, unsigned n, int error)
+{
+	arm(fault, n, n, error);
+}
+
+void pxt_fault_arm_from(struct pxt_fault *fault, unsigned n, int error)
+{
+	arm(fault, n, UINT_MAX, error);
+}
+
+bool pxt_fault_hit(struct pxt_fault *fault)
+{
+	unsigned call = atomic_fetch_add(&fault->calls, 1) + 1;
+
+	return fault->first != 0 && call >= fault->first && call <= fault->last;
+}
+
+/* ---- Waits that are interrupted, and a system without membarrier ---- */
+
+struct pxt_fault pxt_fault_wait;
+struct pxt_fault pxt_fault_fence;
+
+PXT_WRAPPED(int, pxt_port_wait,
+    (_Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns))
+{
+	if (pxt_fault_hit(&pxt_fault_wait))
+		return pxt_fault_wait.error;
+	return __real_pxt_port_wait(word, expected, until, slice_ns);
+}
+
+PXT_WRAPPED(bool, pxt_port_fence_all, (void))
+{
+	return pxt_fault_hit(&pxt_fault_fence) ? false : __real_pxt_port_fence_all();
 }

@@ -2,7 +2,6 @@
 /* thread.c - helper threads that cannot be had. */
 #include "fakes.h"
 #include "port/port_thread.h"
-#include "wrap.h"
 
 struct pxt_fault pxt_fault_thread;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* view.c - other processes' files in memory are counted as memory. */
 #include "fakes.h"
-#include "wrap.h"
 
 PXT_WRAPPED(int, pxt_port_filemap_view,
     (int fd, size_t limit, bool holes, const void **memory, size_t *bytes))

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
-#include "tests/fuzz/log.h"
 
 #include "tools/import/shark.h"
 

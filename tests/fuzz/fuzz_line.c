@@ -12,8 +12,7 @@
  *	FORGED  choices of a sender that makes its numbers up: whole frames in any order
  */
 #define _GNU_SOURCE
-#include "tests/fuzz/log.h"
-#include "tests/fuzz/sign.h"
+#include "tests/fuzz/input.h"
 #include "tests/line/forge.h"
 
 #include "tools/receive/receiver.h"

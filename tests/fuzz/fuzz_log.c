@@ -11,7 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "format/logfmt.h"
-#include "tests/fuzz/sign.h"
+#include "tests/fuzz/input.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  * parameters; the rest is the log.
  */
 #define _GNU_SOURCE
-#include "tests/fuzz/sign.h"
+#include "tests/fuzz/input.h"
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>

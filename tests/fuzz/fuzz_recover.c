@@ -9,8 +9,7 @@
  *	SIGN  the checksums of a log are made right first
  */
 #define _GNU_SOURCE
-#include "tests/fuzz/log.h"
-#include "tests/fuzz/sign.h"
+#include "tests/fuzz/input.h"
 
 #include "tools/recover/salvage.h"
 #include "tools/recover/write.h"

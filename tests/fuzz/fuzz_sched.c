@@ -9,7 +9,7 @@
  *	         a number
  */
 #define _GNU_SOURCE
-#include "tests/fuzz/log.h"
+#include "tests/fuzz/input.h"
 #include "tests/tool/perfbytes.h"
 
 #include "tools/sched/perfrec.h"

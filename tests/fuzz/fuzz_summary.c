@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
-#include "tests/fuzz/sign.h"
 
 #include "tools/run/summary.h"
 

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
-#include "tests/fuzz/sign.h"
 
 #include "tools/output/exit.h"
 #include "tools/top/model.h"

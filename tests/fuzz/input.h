@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* input.h - an input as a file, for what reads files by their names. */
+/* input.h - an input as a file, and a log out of it or into it. */
 #ifndef PXT_FUZZ_INPUT_H
 #define PXT_FUZZ_INPUT_H
 
+#include "format/crc32.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <trace.h>
+#include <trace_np.h>
 #include <unistd.h>
 
 /* A file without a name of its own; always the same one. */
@@ -31,6 +38,104 @@ static inline void check_text(const char *text, size_t bytes)
 	for (size_t i = 0; i < bytes; i++)
 		if (((unsigned char)text[i] < 32 && text[i] != '\n') || text[i] == 127)
 			abort();
+}
+
+/*
+ * ---- A log that was made of whatever came in ----
+ *
+ * It is opened and read to its end, and does not contradict itself.
+ */
+
+#define EVENTS_MAX 100000u
+
+/* The open file, whose log was read. */
+static inline int read_log(const char *path)
+{
+	struct posix_trace_logerror_np error = { 0 };
+	struct posix_trace_event_info event;
+	unsigned char data[4096];
+	int unavailable = 0;
+	trace_id_t trid;
+	size_t length;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || posix_trace_open_explained_np(fd, &trid, &error)) {
+		(void)fprintf(stderr, "%s: byte %llu: %s\n", path,
+		    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
+		abort();
+	}
+	for (unsigned i = 0; i < EVENTS_MAX && !unavailable; i++)
+		if (posix_trace_getnext_event(
+		        trid, &event, data, sizeof data, &length, &unavailable))
+			abort();
+	if (posix_trace_close(trid))
+		abort();
+	return fd;
+}
+
+#define FINDINGS 16u
+
+static inline void check_log(const char *path)
+{
+	struct posix_trace_logfinding_np findings[FINDINGS];
+	struct posix_trace_logcheck_np sum;
+	int fd = read_log(path);
+
+	if (posix_trace_log_check_np(fd, &sum, findings, FINDINGS))
+		abort();
+	for (uint64_t i = 0; i < sum.posix_findings_np && i < FINDINGS; i++)
+		(void)fprintf(stderr, "byte %llu: %s\n",
+		    (unsigned long long)findings[i].posix_offset_np, findings[i].posix_reason_np);
+	if (sum.posix_findings_np)
+		abort();
+	(void)close(fd);
+	(void)unlink(path);
+}
+
+/*
+ * ---- Checksums ----
+ *
+ * Those of a log are made right, whatever else is in it, so that a fuzzer comes past them.
+ */
+
+static uint32_t get32(const unsigned char *at, bool swapped)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return swapped ? __builtin_bswap32(value) : value;
+}
+
+static void put32(unsigned char *at, uint32_t value, bool swapped)
+{
+	value = swapped ? __builtin_bswap32(value) : value;
+	memcpy(at, &value, sizeof(value));
+}
+
+/* Makes the checksum of the block at @block right; returns its length as it says, or 16. */
+static size_t sign_block(unsigned char *block, size_t room, bool swapped)
+{
+	uint32_t length;
+
+	if (room < 96 || memcmp(block, "PTLB", 4) != 0)
+		return 16;
+	length = get32(block + 8, swapped);
+	if (length < 96 || length > room)
+		return 16;
+	put32(block + 92, pxt_crc32(pxt_crc32(0, block, 92), block + 96, length - 96), swapped);
+	return (length + 15u) & ~(size_t)15;
+}
+
+static inline void sign(unsigned char *log, size_t size)
+{
+	bool swapped;
+
+	if (size < 512)
+		return;
+	swapped = get32(log + 8, false) != 0x01020304u;
+	put32(log + 508, pxt_crc32(0, log, 508), swapped);
+	for (size_t at = 512; at < size;)
+		at += sign_block(log + at, size - at, swapped);
 }
 
 #endif

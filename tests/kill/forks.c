@@ -5,7 +5,6 @@
  * would be seen.
  */
 #include "core/control/control.h"
-#include "core/guard.h"
 #include "core/kit.h"
 #include "core/process/names.h"
 #include "core/process/process.h"

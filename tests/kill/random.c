@@ -4,7 +4,7 @@
  * moments, again and again, while their parent reads.  5 seconds in all, 60 with PXT_STRESS=full (15
  * with a sanitizer).
  */
-#include "../unreported.h"
+#include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

@@ -7,7 +7,7 @@
  * does that reads its counter before older instructions are through.  tests/stress/ticket.c asks the
  * same of threads that really run beside each other, and cannot force the windows that this draws.
  */
-#include "../unreported.h"
+#include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

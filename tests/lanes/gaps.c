@@ -3,13 +3,13 @@
  * gaps.c - losses that show while another lane's records are taken: they are told where they are, and
  * nothing older comes after them.  One thread plays all writers.
  */
+#include "beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/process.h"
 #include "core/read/consumer.h"
 #include "core/testpoints.h"
-#include "inside.h"
 #include "suite.h"
 
 #include <string.h>

@@ -4,7 +4,8 @@
  * One thread plays all writers: it reserves and finishes records in lanes of its choice, with
  * stamps of its choice, and interrupts itself at test points.
  */
-#include "../unreported.h"
+#include "../beside.h"
+#include "beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/context.h"
@@ -14,7 +15,6 @@
 #include "core/stream/gate.h"
 #include "core/testpoints.h"
 #include "fakes/fakes.h"
-#include "inside.h"
 #include "suite.h"
 
 #include <string.h>

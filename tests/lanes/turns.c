@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* turns.c - one thread at a time, in a drawn order; see turns.h.  Whose turn it is owns all of this. */
 #include "turns.h"
-#include "semwait.h"
+#include "beside.h"
 
 #include <semaphore.h>
 

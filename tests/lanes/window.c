@@ -3,11 +3,11 @@
  * window.c - what was found out for one record is kept for the next ones (core/read/consumer.h: the turn),
  * and not for longer than it is true.  As in rules.c one thread plays all writers.
  */
+#include "beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/process.h"
-#include "inside.h"
 #include "suite.h"
 
 #include <string.h>

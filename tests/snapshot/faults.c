@@ -4,8 +4,8 @@
  * stream does not know, and nothing is left behind.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
+#include "conformance/story.h"
 #include "fakes/fakes.h"
-#include "kit.h"
 #include "suite.h"
 
 #include <dirent.h>

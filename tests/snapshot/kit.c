@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kit.c - see kit.h. */
-#include "kit.h"
+/* kit.c - snapshots as tests take them; see conformance/story.h. */
+#include "conformance/story.h"
 
 #include "suite.h"
 

@@ -4,8 +4,8 @@
  * before it is copied, what comes between two heads, and what is not finished.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
+#include "beside.h"
 #include "core/kit.h"
-#include "semwait.h"
 #include "suite.h"
 
 #include "core/copy/copy.h"

@@ -3,7 +3,7 @@
  * window.c - what a snapshot holds of a stream, of every policy and in every state, and that the
  * stream does not know of it.
  */
-#include "kit.h"
+#include "conformance/story.h"
 #include "suite.h"
 
 #include <errno.h>

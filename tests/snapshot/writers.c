@@ -3,8 +3,8 @@
  * writers.c - snapshots while two threads trace as fast as they can, and one may read: each holds
  * what was done before it, nothing of what began after it, and no gap; and nobody else notices.
  */
-#include "../unreported.h"
-#include "kit.h"
+#include "../beside.h"
+#include "conformance/story.h"
 #include "stress/events.h"
 #include "suite.h"
 

@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-#include "../unreported.h"
+#include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

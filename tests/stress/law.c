@@ -5,7 +5,7 @@
  */
 #include "events.h"
 
-#include "../unreported.h"
+#include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

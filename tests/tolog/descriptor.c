@@ -4,7 +4,7 @@
  * something of their own; writes that fail end no program.
  */
 #define _GNU_SOURCE /* close_range(), pipe2() */
-#include "../conformance/logkit.h"
+#include "../conformance/story.h"
 
 #include "../suite.h"
 #include "port/port_file.h"

@@ -8,6 +8,24 @@
 other='uuid 2
 clock 2500000000 5000000000 1700000000000500000 1000000500000'
 
+# job FILE NUMBER [HEAD]: a log of one event, 1000 ns after its beginning.
+job()
+{
+	make "$1" "${3-}" <<-END
+		event 1000 32 1 0 u32:$2
+	END
+}
+
+# second_at SECONDS WHAT OPTIONS LOGS...: merged into one, their second event lies there; else it says WHAT.
+second_at()
+{
+	place=$1 what=$2
+	shift 2
+	run 0 merge -o both.ptl "$@"
+	run 0 print both.ptl
+	sed -n 2p out | grep -q "^ *$place " || fail "$what"
+}
+
 # Two logs of one boot, half a millisecond apart in their beginnings.
 make_two()
 {
@@ -147,104 +165,68 @@ clock 1000000 0 5000000000 5000000000' <<-END
 logs_of_one_boot_are_placed_by_the_monotonic_clock()
 {
 	# The civil clock was set one second forward between the two creations.
-	make one.ptl <<-END
-		event 1000 32 1 0 u32:1
-	END
-	make two.ptl 'uuid 2
-clock 1000000000 0 1700000001000500000 1000000500000' <<-END
-		event 1000 32 1 0 u32:2
-	END
-	run 0 merge -o both.ptl one.ptl two.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "not half a millisecond later"
+	job one.ptl 1
+	job two.ptl 2 'uuid 2
+clock 1000000000 0 1700000001000500000 1000000500000'
+	second_at 0.000501000 "not half a millisecond later" one.ptl two.ptl
 	# Ten seconds: another boot, as far as the clocks tell; then civil time counts.
-	make late.ptl 'uuid 4
-clock 1000000000 0 1700000010000500000 1000000500000' <<-END
-		event 1000 32 1 0 u32:3
-	END
-	run 0 merge -o both.ptl one.ptl late.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *10.000501000 ' || fail "not ten seconds later"
-	run 0 merge --same-boot -o both.ptl one.ptl late.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "--same-boot counts for nothing"
+	job late.ptl 3 'uuid 4
+clock 1000000000 0 1700000010000500000 1000000500000'
+	second_at 10.000501000 "not ten seconds later" one.ptl late.ptl
+	second_at 0.000501000 "--same-boot counts for nothing" --same-boot one.ptl late.ptl
 }
 
 a_boot_id_says_which_logs_are_of_one_boot()
 {
 	# An hour forward between the two creations: clocks alone would say, another boot.
-	make one.ptl 'boot 7' <<-END
-		event 1000 32 1 0 u32:1
-	END
-	make two.ptl 'boot 7
+	job one.ptl 1 'boot 7'
+	job two.ptl 2 'boot 7
 uuid 2
-clock 1000000000 0 1700003600000500000 1000000500000' <<-END
-		event 1000 32 1 0 u32:2
-	END
-	run 0 merge -o both.ptl one.ptl two.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "not half a millisecond later"
+clock 1000000000 0 1700003600000500000 1000000500000'
+	second_at 0.000501000 "not half a millisecond later" one.ptl two.ptl
 	# The new log is of that boot, too.
-	make three.ptl 'boot 7
+	job three.ptl 3 'boot 7
 uuid 3
-clock 1000000000 0 1700007200001000000 1000001000000' <<-END
-		event 1000 32 1 0 u32:3
-	END
+clock 1000000000 0 1700007200001000000 1000001000000'
 	run 0 merge -o all.ptl both.ptl three.ptl
 	run 0 print all.ptl
 	sed -n 3p out | grep -q '^ *0.001001000 ' || fail "the merged log forgot its boot"
 	# Half a millisecond later, but restarted in between.
-	make other.ptl 'boot 8
+	job other.ptl 4 'boot 8
 uuid 4
-clock 1000000000 0 1700000000500000000 1000000500000' <<-END
-		event 1000 32 1 0 u32:4
-	END
-	run 0 merge -o both.ptl one.ptl other.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *0.500001000 ' || fail "placed by another boot's clock"
+clock 1000000000 0 1700000000500000000 1000000500000'
+	second_at 0.500001000 "placed by another boot's clock" one.ptl other.ptl
 	# Where one of the two does not say it, host and clocks count.
-	make older.ptl 'uuid 5
-clock 1000000000 0 1700000001000500000 1000000500000' <<-END
-		event 1000 32 1 0 u32:5
-	END
-	run 0 merge -o both.ptl one.ptl older.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "an older log's clocks count for nothing"
+	job older.ptl 5 'uuid 5
+clock 1000000000 0 1700000001000500000 1000000500000'
+	second_at 0.000501000 "an older log's clocks count for nothing" one.ptl older.ptl
 }
 
 # later FILE FIRST TICKS: by CLOCK_MONOTONIC a day after one.ptl, by civil time a second.
 later()
 {
-	make "$1" "$2
+	job "$1" 2 "$2
 boot 7
 uuid 2
-clock 1000000000 $3 1700000001000000000 87400000000000" <<-END
-		event 1000 32 1 0 u32:2
-	END
+clock 1000000000 $3 1700000001000000000 87400000000000"
 }
 
 # Processes may have time namespaces of their own, and somebody may set the civil clock.
 clocks_of_one_boot_that_contradict_each_other_are_told()
 {
-	make one.ptl 'boot 7' <<-END
-		event 1000 32 1 0 u32:1
-	END
+	job one.ptl 1 'boot 7'
 	later two.ptl 'boot 7' 0
 	run 0 merge -o both.ptl one.ptl two.ptl
 	err_has 'contradict each other: by CLOCK_MONOTONIC the second began 86400 s later, by civil time 1.00 s later'
 	err_has 'placed by CLOCK_MONOTONIC; --by-date takes civil time'
 	run 0 print both.ptl
 	sed -n 2p out | grep -q '^ *86400.000001000 ' || fail 'not a day later'
-	run 0 merge --by-date -o both.ptl one.ptl two.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *1.000001000 ' || fail 'not a second later'
+	second_at 1.000001000 'not a second later' --by-date one.ptl two.ptl
 	run 1 merge --by-date --same-boot -o both.ptl one.ptl two.ptl
 	err_has 'choose one'
 	# The processor's counter is one for all: it says which of the two was another one.
-	make one.ptl 'boot 7
-counter' <<-END
-		event 1000 32 1 0 u32:1
-	END
+	job one.ptl 1 'boot 7
+counter'
 	later two.ptl counter 1000000000
 	run 0 merge -o both.ptl one.ptl two.ptl
 	err_has 'time namespaces): placed by civil time'
@@ -260,14 +242,10 @@ counter' <<-END
 # The civil clock was set between two logs of one boot.
 the_date_of_a_merged_log_does_not_depend_on_the_order_of_files()
 {
-	make one.ptl 'boot 7' <<-END
-		event 1000 32 1 0 u32:1
-	END
-	make two.ptl 'boot 7
+	job one.ptl 1 'boot 7'
+	job two.ptl 2 'boot 7
 uuid 2
-clock 1000000000 0 1700003600000500000 1000000500000' <<-END
-		event 1000 32 1 0 u32:2
-	END
+clock 1000000000 0 1700003600000500000 1000000500000'
 	for order in 'one.ptl two.ptl' 'two.ptl one.ptl'; do
 		# shellcheck disable=SC2086
 		run 0 merge -o both.ptl $order
@@ -275,11 +253,9 @@ clock 1000000000 0 1700003600000500000 1000000500000' <<-END
 		[ "$(grep -c '^2023-11-14T22:13:20.000' out)" = 2 ] || fail "another date with $order"
 	done
 	# A machine that learnt the date meanwhile: the log that knows it counts.
-	make early.ptl 'boot 7
+	job early.ptl 3 'boot 7
 uuid 3
-clock 1000000000 0 5000000000 999999500000' <<-END
-		event 1000 32 1 0 u32:3
-	END
+clock 1000000000 0 5000000000 999999500000'
 	for order in 'one.ptl early.ptl' 'early.ptl one.ptl'; do
 		# shellcheck disable=SC2086
 		run 0 merge -o both.ptl $order
@@ -342,18 +318,12 @@ started 16999990${second}000000000" <<-END
 
 logs_of_one_boot_need_no_date()
 {
-	make one.ptl 'boot 7
-clock 1000000000 0 5000000000 5000000000' <<-END
-		event 1000 32 1 0 u32:1
-	END
-	make two.ptl 'boot 7
+	job one.ptl 1 'boot 7
+clock 1000000000 0 5000000000 5000000000'
+	job two.ptl 2 'boot 7
 uuid 2
-clock 1000000000 0 5000500000 5000500000' <<-END
-		event 1000 32 1 0 u32:2
-	END
-	run 0 merge -o both.ptl one.ptl two.ptl
-	run 0 print both.ptl
-	sed -n 2p out | grep -q '^ *0.000501000 ' || fail "not half a millisecond later"
+clock 1000000000 0 5000500000 5000500000'
+	second_at 0.000501000 "not half a millisecond later" one.ptl two.ptl
 }
 
 # Types 61 and 99 are in the new set; nobody named 99, so it has no number in the merged log.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Long work tells on a terminal how far it is, and leaves nothing there (progress.c has the line itself).
+# Long work tells on a terminal how far it is, and leaves nothing there (out.c has the line itself).
 . "$(dirname "$0")/common.sh"
 
 # At once: else only what takes half a second shows anything.

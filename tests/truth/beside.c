@@ -7,11 +7,11 @@
  */
 #include "ground.h"
 
+#include "beside.h"
 #include "conformance/story.h"
 #include "core/testpoints.h"
 #include "fakes/fakes.h"
 #include "port_atomic.h"
-#include "semwait.h"
 #include "suite.h"
 
 #include <pthread.h>

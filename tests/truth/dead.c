@@ -6,7 +6,7 @@
  */
 #include "ground.h"
 
-#include "../unreported.h"
+#include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

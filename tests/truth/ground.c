@@ -2,7 +2,7 @@
 /* ground.c - see ground.h. */
 #include "ground.h"
 
-#include "../unreported.h"
+#include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"
 #include "core/process/process.h"

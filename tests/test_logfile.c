@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_logfork.c - a fork beside threads that are in the middle of logs. */
-#include "suite_trace.h"
-
+/* test_logfile.c - an opened log beside a fork, other threads, and the other byte order. */
 #include "logretrieval/log.h"
+#include "suite.h"
+#include "suite_trace.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
+#include <string.h>
 #include <unistd.h>
 
 #if PXT_CAN_LOG
@@ -165,3 +167,110 @@ PXT_TEST(a_parent_reads_and_opens_logs_behind_a_fork)
 	drop_log();
 }
 #endif
+
+/* ---- The lock of a log excludes, and whoever sleeps on it is woken ---- */
+
+#define THREADS 4u
+#define ROUNDS  2000u
+
+static struct pxt_log shared;
+static volatile unsigned inside;
+static volatile unsigned together;
+static volatile unsigned long rounds;
+
+static void *come_and_go(void *unused)
+{
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		pxt_log_lock(&shared);
+		together = together + (inside != 0);
+		inside = 1;
+		/* The others find it held, and go to sleep. */
+		(void)sched_yield();
+		rounds = rounds + 1;
+		inside = 0;
+		pxt_log_unlock(&shared);
+	}
+	return unused;
+}
+
+PXT_TEST(threads_that_use_one_log_come_one_after_the_other)
+{
+	pthread_t thread[THREADS];
+
+	for (unsigned i = 0; i < THREADS; i++)
+		CU_ASSERT_FATAL(pthread_create(&thread[i], NULL, come_and_go, NULL) == 0);
+	for (unsigned i = 0; i < THREADS; i++)
+		CU_ASSERT(pthread_join(thread[i], NULL) == 0);
+	PXT_EQ(together, 0);
+	PXT_EQ(rounds, THREADS * ROUNDS);
+}
+
+/* ---- Data of a machine of the other byte order is turned round up to its last byte ---- */
+
+#define TYPE  40u
+#define BYTES 24u
+
+static struct pxt_log reader;
+static struct pxt_log_name type;
+
+/* Turns @bytes of 0, 1, 2 ...; what is after them is compared, too. */
+static void expect_turned(
+    uint32_t id, const char *format, uint32_t bytes, const unsigned char (*want)[BYTES])
+{
+	unsigned char data[BYTES];
+
+	for (unsigned i = 0; i < BYTES; i++)
+		data[i] = (unsigned char)i;
+	(void)strcpy(type.format, format);
+	reader.names[TYPE] = &type;
+	pxt_log_swap_data(&reader, id, data, bytes);
+	for (unsigned i = 0; i < BYTES; i++)
+		PXT_CHECK(data[i] == (*want)[i], "%s of %u bytes: byte %u is %u, not %u", format,
+		    (unsigned)bytes, i, data[i], (*want)[i]);
+}
+
+static const unsigned char as_it_was[BYTES] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+	15, 16, 17, 18, 19, 20, 21, 22, 23 };
+
+PXT_TEST(words_of_the_system_are_turned_while_they_are_whole)
+{
+	static const unsigned char one[BYTES] = { 3, 2, 1, 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+		15, 16, 17, 18, 19, 20, 21, 22, 23 };
+	static const unsigned char two[BYTES] = { 3, 2, 1, 0, 7, 6, 5, 4, 8, 9, 10, 11, 12, 13, 14,
+		15, 16, 17, 18, 19, 20, 21, 22, 23 };
+	static const uint32_t ids[] = { POSIX_TRACE_START, POSIX_TRACE_STOP, POSIX_TRACE_FILTER,
+		POSIX_TRACE_ERROR };
+
+	for (unsigned i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		expect_turned(ids[i], "", 3, &as_it_was);
+		expect_turned(ids[i], "", 4, &one);
+		expect_turned(ids[i], "", 7, &one);
+		expect_turned(ids[i], "", 8, &two);
+	}
+}
+
+PXT_TEST(a_field_that_the_data_ends_in_stays_and_so_does_what_is_behind_the_data)
+{
+	static const unsigned char first[BYTES] = { 7, 6, 5, 4, 3, 2, 1, 0, 8, 9, 10, 11, 12, 13,
+		14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
+	static const unsigned char both[BYTES] = { 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10,
+		9, 8, 16, 17, 18, 19, 20, 21, 22, 23 };
+
+	expect_turned(TYPE, "u64 a, u64 b", 7, &as_it_was);
+	expect_turned(TYPE, "u64 a, u64 b", 8, &first);
+	expect_turned(TYPE, "u64 a, u64 b", 10, &first);
+	expect_turned(TYPE, "u64 a, u64 b", 15, &first);
+	expect_turned(TYPE, "u64 a, u64 b", 16, &both);
+	expect_turned(TYPE, "u64 a, u64 b", 20, &both);
+}
+
+PXT_TEST(text_and_types_without_a_description_stay)
+{
+	static const unsigned char around[BYTES] = { 1, 0, 2, 3, 4, 5, 9, 8, 7, 6, 10, 11, 12, 13,
+		14, 15, 16, 17, 18, 19, 20, 21, 22, 23 };
+
+	expect_turned(TYPE, "u16 a, text[4] t, u32 b", 12, &around);
+	expect_turned(TYPE, "u16 a, text[4] t, u32 b, text s", 20, &around);
+	expect_turned(TYPE, "", 16, &as_it_was);
+	expect_turned(TYPE + 1, "u64 a", 16, &as_it_was);
+}
