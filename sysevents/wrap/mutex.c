@@ -205,11 +205,47 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 	return lock(mutex, tried, PXT_WRAP_CALLER());
 }
 
+/*
+ * What the calling thread tried and did not get is told, and so is when it gets it: once in a millisecond,
+ * as it may try without an end.
+ */
+#define TRIES_NS UINT64_C(1000000)
+static __thread struct {
+	const pthread_mutex_t *mutex;
+	uint64_t ns;
+} refused __attribute__((tls_model("initial-exec")));
+
+static __attribute__((noinline)) void tell_try(
+    const pthread_mutex_t *mutex, int result, const void *caller)
+{
+	uint64_t now = pxt_wait_clock();
+	uint32_t holder = holder_of(mutex);
+
+	if (result == EBUSY && refused.mutex == mutex && now - refused.ns < TRIES_NS)
+		return;
+	refused.mutex = result == EBUSY ? mutex : NULL;
+	refused.ns = now;
+	if (result == EBUSY && holder) {
+		pxt_process_catch_up();
+		pxt_tally_tell_holders(mutex, PXT_LOCKTALLY_MUTEX, holder);
+	}
+	if (is_taken(result)) {
+		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, caller);
+		pxt_tally_hold(mutex);
+	}
+	tell_locked(mutex, result, caller);
+}
+
 PXT_WRAP_INLINE int try(pthread_mutex_t *mutex, const void *caller)
 {
 	int result = PXT_WRAP_CALL(pthread_mutex_trylock)(mutex);
 
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
+		return result;
+	if (pxt_wrap_wishes.counts && !is_shared(mutex) &&
+	    (result == EBUSY || refused.mutex == mutex))
+		tell_try(mutex, result, caller);
+	else
 		tell_free(mutex, result, caller);
 	return result;
 }

@@ -226,6 +226,26 @@ who_waits_for_a_cpu_while_another_is_free_seems_bound()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead on CPU 0, to which it seems to be bound: another one was free.'
 }
 
+# The same, but on CPU 1 threads run that no event names, up to the log's end and before it on CPU 0, too.
+a_cpu_on_which_others_run_is_not_free()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 128 0 0
+			65000 - sched_switch 1 104 120 1 -1 0
+			66000 - sched_switch 0 0 120 0 -1 0
+			71000 - sched_switch 0 -1 0 0 101 120
+			71800 - sched_switch 0 101 120 0 103 120
+			121000 - sched_switch 0 103 120 0 101 120
+			121750 - sched_switch 0 101 120 1 0 120
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead.'
+}
+
 # No event tells of the call; low ran when high was woken.
 a_lock_of_the_c_library_is_an_inference()
 {
@@ -259,6 +279,47 @@ who_tries_a_lock_in_vain_waits_for_its_holder()
 	run 0 why run.ptl
 	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
 		fail "another answer: $(head -n 1 out)"
+}
+
+# A default recording tells of the lock when it was not got, not of its taking and giving back.
+who_has_a_lock_that_is_tried_may_be_told_by_who_tries()
+{
+	{
+		sleeps high 1 7 10
+		echo "60000 low call_exit 6 0 0 10"
+		awk 'BEGIN {
+			for (at = 71700; at < 121000; at += 1000) {
+				printf "%d high process 16 103 64 1 mutex\n", at - 1
+				printf "%d high@1 mutex_lock 64 0 16\n", at
+				printf "%d high@2 call_enter 6 0 1\n", at + 10
+				printf "%d high@2 call_exit 6 0 0 980\n", at + 990
+			}
+		}'
+		echo "121710 high mutex_lock 64 0 0"
+		sleeps high 121.8 20 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried .* in vain .*and slept in between for .* ms, while low had it' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+# It tried twice, and slept long in between.
+who_tried_a_lock_now_and_then_did_not_wait_for_it()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 64 0 0
+			71700 high mutex_lock 64 0 16
+			71710 high@2 call_enter 6 0 1
+			121000 high@2 call_exit 6 0 0 49290
+			121010 high mutex_lock 64 0 16
+			121700 low mutex_unlock 64 0
+		END
+		sleeps high 121.8 20 10
+	} | log run.ptl
+	run 0 why run.ptl
+	out_lacks ' in vain'
 }
 
 a_handler_is_told_with_the_name_of_its_signal()
@@ -415,7 +476,7 @@ a_mutex_that_no_event_tells_of_was_given_back_by_who_woke_the_waiter_again()
 		}' | log run.ptl
 		run 0 why run.ptl
 		if [ "$again" = call_exit ]; then
-			grep -q '^high waited 60.8 ms for its mutex to come back from pthread_cond_wait, which low had; low slept' out ||
+			grep -q '^high waited 60.8 ms for a mutex to come back from pthread_cond_wait, which low had; low slept' out ||
 				fail "$(head -n 1 out)"
 		else
 			grep -q '^high was in pthread_cond_wait for 69.9 ms, until low woke it' out || fail "$(head -n 1 out)"

@@ -95,6 +95,16 @@ the_locks_and_threads_of_c11_behave_as_without_and_are_told()
 	[ "$(count 'call=once .*result=0 ')" -eq "$(wc -l <once)" ] || fail 'one that ran its function failed'
 }
 
+# The lock's taking was free, so it is counted; who has it is told when another thread does not get it.
+a_lock_that_is_tried_in_vain_is_told_by_default_with_its_holder()
+{
+	same -- c11
+	events 'mutex_lock'
+	[ "$(count 'result=16$\|result=16 ')" -ge 1 ] || fail 'no lock that was busy'
+	events process
+	[ "$(count 'what=holds ')" -ge 1 ] || fail 'nobody had it'
+}
+
 # QNX-22
 a_cancelled_thread_leaves_no_lock_and_tells_the_end_of_its_wait()
 {

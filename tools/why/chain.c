@@ -10,17 +10,31 @@
 
 /* ---- Links ---- */
 
+/*
+ * The first time that it asked for a lock in vain, if it did so all the while; *@same: the lock had the same holder
+ * each time, if one was told.
+ */
 static const struct pxt_mark *failed_lock(const struct pxt_history *history,
-    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns, bool *same)
 {
+	const struct pxt_mark *first = NULL;
+	int64_t latest_ns = begin_ns;
+	int64_t gap_ns = 0;
+
+	*same = true;
 	for (uint32_t i = pxt_history_mark(history, begin_ns - SOON);
 	     i < history->mark_count && history->marks[i].ns <= end_ns; i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (mark->kind == PXT_MARK_FAILED && mark->actor == actor->index)
-			return mark;
+		if (mark->kind != PXT_MARK_FAILED || mark->actor != actor->index)
+			continue;
+		first = first ? first : mark;
+		gap_ns = mark->ns - latest_ns > gap_ns ? mark->ns - latest_ns : gap_ns;
+		latest_ns = mark->ns;
+		*same = *same && mark->object == first->object && mark->peer == first->peer;
 	}
-	return NULL;
+	gap_ns = end_ns - latest_ns > gap_ns ? end_ns - latest_ns : gap_ns;
+	return gap_ns * 2 < end_ns - begin_ns ? first : NULL;
 }
 
 /* Where several had it in turn, what the one that had it longest did then is looked at. */
@@ -192,19 +206,22 @@ static void link_call(
 static void link_tried(
     struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
 {
-	const struct pxt_mark *failed = failed_lock(history, link->actor, begin_ns, end_ns);
+	bool same;
+	const struct pxt_mark *failed = failed_lock(history, link->actor, begin_ns, end_ns, &same);
 	const struct pxt_stretch *hold;
 
 	if (!failed)
 		return;
 	hold = pxt_history_holder(history, failed->object, link->actor, begin_ns, end_ns);
-	if (!hold)
+	if (!hold && !(failed->peer && same))
 		return;
 	link->kind = PXT_LINK_TRIED;
-	link->stretch.lock = hold->lock;
+	link->stretch.lock = hold ? hold->lock : NULL;
+	link->stretch.object = failed->object;
 	link->stretch.place = failed->place;
-	link->peer = history->state->actors[hold->actor];
-	link->peer_place = hold->place;
+	link->peer = hold ? history->state->actors[hold->actor] : failed->peer;
+	if (hold)
+		link->peer_place = hold->place;
 }
 
 /*

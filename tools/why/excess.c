@@ -82,6 +82,10 @@ static bool is_better(const struct pxt_home *a, const struct pxt_home *b)
 {
 	if (regular_ns(a) > 2 * regular_ns(b) || regular_ns(b) > 2 * regular_ns(a))
 		return regular_ns(a) > regular_ns(b);
+	/* Sleeps of any length may stand between those that end at dates. */
+	if (is_timer(a) && is_timer(b) && (a->date_ns != 0) != (b->date_ns != 0) &&
+	    a->waits.count < 2 * b->waits.count && b->waits.count < 2 * a->waits.count)
+		return a->date_ns != 0;
 	if (a->waits.count * 5 < b->waits.count * 4 || b->waits.count * 5 < a->waits.count * 4)
 		return a->waits.count > b->waits.count;
 	if (is_timer(a) != is_timer(b))

@@ -23,7 +23,9 @@ struct pxt_history_thread {
 	bool may_wake;      /* its latest event says that it does something that wakes */
 	uint32_t mark;      /* its latest waking, + 1 */
 	uint64_t signalled; /* the condition that its latest event signals; 0: it does not */
-	struct pxt_log_address place; /* of its latest event */
+	struct pxt_log_address place;   /* of its latest event */
+	const struct pxt_actor *holder; /* of the lock that it asks for next, ... */
+	uint64_t held;                  /* ... which is this one */
 };
 
 static int by_begin(const void *a, const void *b)
@@ -222,6 +224,16 @@ static void take_kernel(
 	mark->place = pxt_places_of(event);
 }
 
+/* Before a lock is waited for, or was asked for in vain. */
+static void note_holder(
+    struct pxt_history *history, struct pxt_history_thread *thread, const struct pxt_event *event)
+{
+	if (pxt_key_number(event, 0) != POSIX_TRACE_PROCESS_HOLDS_NP)
+		return;
+	thread->holder = pxt_state_met(history->state, event, (int64_t)pxt_key_number(event, 1));
+	thread->held = pxt_key_number(event, 2);
+}
+
 void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source)
 {
 	const struct pxt_actor *actor = history->state->latest;
@@ -237,6 +249,9 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 	thread = thread_of(history, actor);
 	note_waking(history, thread, event);
 	switch (event->info.posix_event_id) {
+	case POSIX_TRACE_PROCESS_NP:
+		note_holder(history, thread, event);
+		return;
 	case POSIX_TRACE_CALL_ENTER_NP:
 		if (!pxt_call_lasts(event))
 			return;
@@ -281,18 +296,23 @@ static void turn(struct pxt_history *history, const struct pxt_actor *actor,
 }
 
 /* Several of them may run at once: what they do is kept by CPU. */
+static void end_others(struct pxt_history *history, int cpu, int64_t ns)
+{
+	struct pxt_stretch run = {
+		.kind = PXT_STRETCH_RAN, .begin_ns = history->others_ns[cpu], .cpu = cpu
+	};
+
+	if (run.begin_ns == 0)
+		return;
+	run.actor = history->state->others->index;
+	keep(history, &run, ns);
+}
+
 static void switch_others(struct pxt_history *history, const struct pxt_act *act)
 {
 	int64_t *since = &history->others_ns[act->cpu];
 
-	if (*since != 0) {
-		struct pxt_stretch run = { .kind = PXT_STRETCH_RAN,
-			.actor = history->state->others->index,
-			.begin_ns = *since,
-			.cpu = act->cpu };
-
-		keep(history, &run, act->ns);
-	}
+	end_others(history, act->cpu, act->ns);
 	*since = act->actor && act->actor == history->state->others ? act->ns : 0;
 }
 
@@ -359,6 +379,7 @@ static void end_lock(struct pxt_history *history, const struct pxt_act *act)
 		if (mark) {
 			mark->object = pxt_key_of(act->event, act->role).value;
 			mark->place = pxt_places_of(act->event);
+			mark->peer = thread->held == mark->object ? thread->holder : NULL;
 		}
 	}
 }
@@ -480,6 +501,8 @@ void pxt_history_close(struct pxt_history *history)
 		if (pxt_actor_certain(history->state, actor))
 			close_holds(history, actor);
 	}
+	for (int cpu = 0; cpu < (int)PXT_STATE_CPUS_MAX; cpu++)
+		end_others(history, cpu, history->now_ns);
 	sort(history);
 }
 

@@ -59,7 +59,7 @@ struct pxt_mark {
 	enum pxt_mark_kind kind;
 	uint32_t actor;
 	int64_t ns;
-	const struct pxt_actor *peer;
+	const struct pxt_actor *peer; /* FAILED: who had it, where that was told */
 	bool meant; /* WOKE: an event of @peer says that it did something that wakes */
 	bool major; /* FAULTS: it waited for a disk */
 	uint64_t

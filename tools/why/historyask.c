@@ -85,8 +85,10 @@ static int64_t ran_on(const struct pxt_history *history, const struct pxt_actor 
 	uint32_t count;
 	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
 	int64_t ns = 0;
+	/* Those whom the scheduler does not name run on several CPUs at once. */
+	bool is_one = actor != history->state->others;
 
-	for (uint32_t i = pxt_history_after(runs, count, begin_ns);
+	for (uint32_t i = is_one ? pxt_history_after(runs, count, begin_ns) : 0;
 	     i < count && runs[i].begin_ns < end_ns; i++)
 		if (runs[i].cpu == cpu)
 			ns += pxt_stretch_within(&runs[i], begin_ns, end_ns);

@@ -144,8 +144,8 @@ static void say_turns(struct pxt_words *words, const struct pxt_link *link)
 		pxt_say(words, " and %u more", link->turn_count - named);
 }
 
-/* That of a condition, of which no event of its own tells. */
-static void say_its_mutex(
+/* One of which no event tells that somebody had it. */
+static void say_mutex(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call)
 {
 	struct pxt_log_address object = call->place;
@@ -153,7 +153,7 @@ static void say_its_mutex(
 
 	object.address.value = call->object;
 	variable = pxt_places_variable(book->places, &object);
-	pxt_say(words, "%s", variable ? variable : "its mutex");
+	pxt_say(words, "%s", variable ? variable : "a mutex");
 }
 
 static void say_lock(
@@ -165,7 +165,7 @@ static void say_lock(
 	if (link->stretch.lock)
 		pxt_say_lock(words, book, link->stretch.lock);
 	else
-		say_its_mutex(words, book, &link->stretch);
+		say_mutex(words, book, &link->stretch);
 	if (link->in_cond)
 		pxt_say(words, " to come back from pthread_cond_wait");
 	if (!link->peer) {
@@ -185,7 +185,10 @@ static void say_tried(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
 	pxt_say(words, "tried ");
-	pxt_say_lock(words, book, link->stretch.lock);
+	if (link->stretch.lock)
+		pxt_say_lock(words, book, link->stretch.lock);
+	else
+		say_mutex(words, book, &link->stretch);
 	pxt_say(words, " in vain");
 	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
 	pxt_say(words, " and slept in between");
@@ -448,7 +451,7 @@ void pxt_say_reason(
 		if (link->stretch.lock)
 			(void)pxt_say_lock_short(words, book, link->stretch.lock);
 		else
-			say_its_mutex(words, book, &link->stretch);
+			say_mutex(words, book, &link->stretch);
 		say_threads(words,
 		    link->stretch.lock && link->stretch.lock->is_given ? ", given by "
 		                                                       : ", held by ",
