@@ -251,9 +251,8 @@ ptrace_unit(TOLOG SOURCES
 	tolog/fill.c
 	tolog/finish.c
 	tolog/flush.c
-	tolog/header.c
-	tolog/output.c
 	tolog/lock.c
+	tolog/output.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/flusher.c)

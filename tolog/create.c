@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* create.c - streams with log: what is needed is taken and begun before anybody can find them. */
-#include "tolog/policies.h"
+#include "tolog/tolog.h"
 
 #include "base/attr.h"
 #include "core/control/create.h"
@@ -8,8 +8,11 @@
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
 #include "core/testpoints.h"
+#include "port/port_sysinfo.h"
+#include "tolog/policies.h"
 
 #include <errno.h>
+#include <string.h>
 
 const struct pxt_ops pxt_tolog_ops = {
 	.get_attr = pxt_status_get_attr,
@@ -216,4 +219,29 @@ int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_statu
 	                                    ? POSIX_TRACE_FULL
 	                                    : POSIX_TRACE_NOT_FULL;
 	return pxt_stream_leave(stream, 0);
+}
+
+/*
+ * ---- What a log's header says ----
+ *
+ * The clocks, the stream's attributes, what each record holds.
+ */
+
+void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block)
+{
+	struct pxt_log_header *header = &log->header;
+
+	header->word_bytes = sizeof(void *);
+	header->ctx_bytes = PXT_CTX_BYTES;
+	header->contents = (CONFIG_PTRACE_RECORD_THREAD ? PXT_LOG_HAS_THREAD : 0u) |
+	                   (CONFIG_PTRACE_RECORD_ADDRESS ? PXT_LOG_HAS_ADDRESS : 0u) |
+	                   (CONFIG_PTRACE_RECORD_CPU ? PXT_LOG_HAS_CPU : 0u) |
+	                   (CONFIG_PTRACE_LARGER_PRIORITY ? PXT_LOG_LARGER_PRIORITY : 0u);
+	pxt_port_random(header->uuid, sizeof(header->uuid));
+	memcpy(log->sums.uuid, header->uuid, sizeof(header->uuid));
+	header->rate = pxt_clock;
+	header->created = block->created;
+	header->largest_block = CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	header->set_bytes = PXT_START_BYTES;
+	header->attr = block->attr;
 }

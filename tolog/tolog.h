@@ -10,7 +10,7 @@
  * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
  * nobody waits for a device but those who want something written themselves.
  *
- *   create.c, header.c     streams with log, and their status; what a log's header says
+ *   create.c               streams with log, and their status; what a log's header says
  *   attr_log_set.c         setters of the log's attributes
  *   lock.c                 who may take records out of the stream and write
  *   fill.c                 from the stream into a block
@@ -189,7 +189,7 @@ size_t pxt_tolog_no_memory(const trace_attr_t *attr);
 
 /* Writes what is left of what is on its way.  0: nothing is any more. */
 int pxt_tolog_resume(struct pxt_tolog *log);
-/* What the header of a log of @block says (header.c). */
+/* What the header of a log of @block says (create.c). */
 void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block);
 /* Begins the file: its head. */
 int pxt_tolog_put_head(struct pxt_tolog *log);

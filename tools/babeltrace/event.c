@@ -3,7 +3,7 @@
 #include "tools/babeltrace/ptrace.h"
 
 #include "tools/event/event.h"
-#include "tools/event/eventset.h"
+#include "tools/event/layout.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,9 @@
 /* layout.c - a description, asked with data that makes every field as long as it can be. */
 #include "tools/event/layout.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define PROBE_BYTES 4095u
 
 static bool same_end(const char *format, const unsigned char *probe, uint32_t cursor, size_t bytes)
@@ -40,4 +43,43 @@ unsigned pxt_fields_of(const char *format, struct pxt_layout *fields)
 		count++;
 	}
 	return count;
+}
+
+/* ---- Event sets as text ---- */
+
+unsigned pxt_eventset_count(trace_event_id_t id, size_t bytes)
+{
+	unsigned count = id == POSIX_TRACE_START ? 1u : id == POSIX_TRACE_FILTER ? 2u : 0u;
+
+	return count && bytes && bytes % (sizeof(uint32_t) * count) == 0 ? count : 0u;
+}
+
+static void put_members(char *text, size_t room, const unsigned char *data, size_t bytes)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t at = 0; at + sizeof(uint32_t) <= bytes; at += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, data + at, sizeof word);
+		/* Bound: 32; a hostile log's set may be longer than there are types. */
+		for (unsigned bit = 0; bit < 32u && room - used > 12; bit++) {
+			if (!(word >> bit & 1u))
+				continue;
+			used += (size_t)snprintf(text + used, room - used, "%s%lu", used ? " " : "",
+			    (unsigned long)(at * 8 + bit));
+		}
+	}
+	if (!used)
+		(void)snprintf(text, room, "none");
+}
+
+void pxt_eventset_of(struct pxt_eventset *set, const unsigned char *data, size_t bytes,
+    unsigned index, unsigned count)
+{
+	size_t part = bytes / count;
+
+	set->name = count == 1 ? "filter" : index == 0 ? "old" : "new";
+	put_members(set->text, sizeof set->text, data + index * part, part);
 }

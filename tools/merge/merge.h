@@ -6,8 +6,7 @@
  *   types.c     event types of all logs under common numbers; modules, notes
  *   threads.c   threads of all logs under common indices; processes that have one number
  *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
- *   write.c     events in the order of time
- *   files.c     the whole of it, for another command
+ *   write.c     events in the order of time; the whole of it, for another command
  *
  * Bounded: 992 types and 65,534 threads in all (threads beyond are written without name), one event
  * a log in memory.
@@ -204,7 +203,7 @@ void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *thr
 /* Everything into @path; returns an exit status. */
 int pxt_merge_write(struct pxt_merge *merge, const char *path);
 
-/* ---- files.c ---- */
+/* ---- write.c: for another command ---- */
 
 /* What it has opened and allocated; of one that was not filled, nothing. */
 void pxt_merge_close(struct pxt_merge *merge);
