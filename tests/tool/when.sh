@@ -101,6 +101,23 @@ where_memory_is_full_a_log_has_less_before()
 	sound run.when-1.ptl
 }
 
+a_full_disk_is_told_and_leaves_nothing_behind()
+{
+	mkdir small
+	unshare -m sh -c 'mount -t tmpfs -o size=12k none small && umount small' 2>/dev/null || {
+		echo 'no file system can be mounted: skipped'
+		exit 77
+	}
+	export pxtrace VICTIM
+	unshare -m sh -c 'mount -t tmpfs -o size=12k none small && cd small &&
+		"$pxtrace" run --when "control late > 50ms" --keep 100ms -o run.ptl -- "$VICTIM" late;
+		echo $? >../status; ls >../left' >out 2>err
+	[ "$(cat status)" -eq 0 ] || fail 'the program had another status'
+	err_has 'No space left on device'
+	err_has 'more could not be written; the program itself was not touched'
+	[ ! -s left ] || fail "left behind: $(cat left)"
+}
+
 there_are_no_more_logs_than_most_allows()
 {
 	recorded 'event posix_trace_call_exit.call == 6' --most 2 --keep 5ms

@@ -75,20 +75,22 @@ bool pxt_cut_write(const struct pxt_cut *cut, const char *path)
 	char names[2][PATH_MAX];
 	char *paths[2] = { names[0], names[1] };
 	int error = 0;
+	bool done;
 
-	for (unsigned i = 0; i < cut->lane_count && error == 0; i++) {
+	for (unsigned i = 0; i < cut->lane_count; i++) {
 		(void)snprintf(names[i], sizeof names[i], "%s.%u", path, i);
-		error = write_lane(cut, &cut->lanes[i], names[i]);
+		error = error ? error : write_lane(cut, &cut->lanes[i], names[i]);
 	}
 	if (error == 0 && cut->lane_count == 1)
 		error = rename(names[0], path) == 0 ? 0 : errno;
-	else if (error == 0 && pxt_merge_files(path, paths, cut->lane_count, 0) != PXT_EXIT_OK)
-		return false;
+	/* It says itself what went wrong. */
+	done = error == 0 && (cut->lane_count == 1 ||
+	                         pxt_merge_files(path, paths, cut->lane_count, 0) == PXT_EXIT_OK);
 	for (unsigned i = 0; i < cut->lane_count; i++)
 		(void)unlink(names[i]);
 	if (error)
 		pxt_complain("%s: %s: %s", cut->wish->command, path, strerror(error));
-	return error == 0;
+	return done;
 }
 
 /* ---- Its name ---- */

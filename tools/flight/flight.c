@@ -485,7 +485,8 @@ void pxt_flight_summary(const struct pxt_flight_wish *wish, const struct pxt_fli
 		pxt_complain("%s: no %s was called \"%s\"", wish->command,
 		    thing(wish->condition.kind), wish->condition.name);
 	if (sum->failed > 0)
-		pxt_complain("%s: %u more could not be written", wish->command, sum->failed);
+		pxt_complain("%s: %u more could not be written; the program itself was not touched",
+		    wish->command, sum->failed);
 	if (sum->unjudged > 0)
 		pxt_complain("%s: %" PRIu64
 		             " events came too fast to be judged (a larger --size helps, or less "
