@@ -6,6 +6,26 @@
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/autostop.h"
 
+/*
+ * No record is a usual one any more: they would be taken in lanes that have room.  Each stop leaves another
+ * value, far behind head, so that the exchange of a writer that read one before fails.
+ */
+static PXT_COLD void end_calm(struct pxt_block *block, uint32_t gate)
+{
+	const uint32_t behind = (UINT32_C(1) << 28) + ((gate / PXT_GATE_GENERATION & 0xfffu) << 16);
+
+	/* Bound: the stream's lanes. */
+	PXT_BOUND(lanes, pxt_block_lanes(block));
+	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
+		struct pxt_lane *lane = pxt_block_lane(block, i);
+
+		PXT_ROUND(lanes);
+		/* Release: pairs with the acquire in take(): who reads this finds the gate turned. */
+		atomic_store_explicit(&lane->calm,
+		    pxt_head_pos(pxt_cursor_peek(&lane->head)) - behind, memory_order_release);
+	}
+}
+
 PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 {
 	uint32_t seen = gate;
@@ -17,6 +37,7 @@ PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
 	        &block->gate, &seen, stopped, memory_order_acq_rel, memory_order_relaxed))
 		return;
 	PXT_TESTPOINT(PXT_TP_AUTO_STOPPED);
+	end_calm(block, gate);
 	/* May come late or never (a kill): then the consumer takes the last record's stamp. */
 	pxt_wide_set(&block->auto_stop_ticks, pxt_port_ticks());
 }
@@ -36,13 +57,42 @@ static PXT_COLD bool take_last(
 	return false;
 }
 
+/* So far behind head `calm` never falls: as a difference of 32 bits it would soon be ahead. */
+#define FAR_BEHIND (UINT32_C(1) << 30)
+
+/*
+ * A record was taken: those behind it are usual ones as long as they leave a slot free, and are below the
+ * mark.  Not where a writer has stopped the stream since @gate was read: with @calm, which was read behind it,
+ * that is seen here, or the exchange fails.
+ */
+PXT_INLINE void raise_calm(struct pxt_block *block, uint32_t gate, const struct pxt_place *place,
+    uint32_t slots, uint32_t calm)
+{
+	const uint32_t size = place->ring.mask + 1u;
+	const uint32_t most = block->mark && block->mark < size ? block->mark : size;
+	const uint32_t end = place->pos + slots + pxt_carry(place->seq);
+
+	if (PXT_UNLIKELY(atomic_load_explicit(&block->gate, memory_order_relaxed) != gate))
+		return;
+	if (place->used < most)
+		pxt_ring_raise_calm(&place->ring, calm, end, end - place->used + most - 1u - size);
+	else if (PXT_UNLIKELY(end - calm > FAR_BEHIND))
+		(void)atomic_compare_exchange_strong_explicit(&place->ring.lane->calm, &calm, end,
+		    memory_order_relaxed, memory_order_relaxed);
+}
+
 /* A place, or an automatic stop. */
 PXT_INLINE bool take(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
+	/* Acquire: pairs with the release in end_calm(). */
+	uint32_t calm = atomic_load_explicit(&place->ring.lane->calm, memory_order_acquire);
 	enum pxt_reserve got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 
-	return got == PXT_RESERVED || take_last(block, gate, place->ring.lane, got);
+	if (PXT_UNLIKELY(got != PXT_RESERVED))
+		return take_last(block, gate, place->ring.lane, got);
+	raise_calm(block, gate, place, slots, calm);
+	return true;
 }
 
 /* ---- DISCARD ---- */

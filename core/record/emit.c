@@ -2,16 +2,16 @@
 /*
  * emit.c - where every trace point comes in; see emit.h.
  *
- * The common case is the short path: one stream is live, it overwrites, its stamps are plain, nothing
+ * The common case is the short path: one stream is live, its stamps are plain, nothing
  * unusual is where the record goes (core/ring/ring.h: calm), and the data fits into the slot of the
  * context.  Everything else ends in a call of another function, after which nothing is left to do, and
  * what is needed after the exchange alone is worked out there: so hardly a register is saved.
  *
  *     pxt_emit  the short path
  *        |-> emit_few, emit_long   other sizes of data, up to the stream's maximum
- *        |-> emit_inside           several streams that overwrite, with plain stamps
- *        |-> careful.c             all else: other policies and stamps, data that is cut, a handler
- *                                  inside a trace point, a thread that is not known
+ *        |-> emit_inside           several streams, with plain stamps
+ *        |-> careful.c             all else: no room, or the last; other stamps, data that is cut, a
+ *                                  handler inside a trace point, a thread that is not known
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/emit.h"
@@ -160,10 +160,14 @@ static PXT_NOINLINE void emit_unusual(uint64_t low, uint64_t high, uint32_t info
 	emit_and_leave(pxt_info_id(info), data, pxt_info_bytes(info), address, hot, entry);
 }
 
-/* The record is stored; a thread sleeps. */
+/* The record is stored; a thread sleeps.  Usual records are below the mark at which a flusher is woken. */
 static PXT_NOINLINE void wake_and_leave(struct pxt_block *block)
 {
-	pxt_block_wake(block);
+	uint32_t seen = atomic_load_explicit(&block->asleep, memory_order_relaxed);
+
+	/* Or because the writer that was to wake it has not called yet. */
+	if (!block->mark || !(seen & PXT_ASLEEP))
+		pxt_block_wake(block);
 	leave(pxt_self.entry);
 }
 
@@ -311,7 +315,7 @@ PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t
 	return true;
 }
 
-/* Whether the stream takes the event whole, overwrites, and has plain stamps. */
+/* Whether the stream takes the event whole, and has plain stamps. */
 PXT_INLINE bool find_target(
     struct target *target, unsigned index, uint32_t id, size_t bytes, uint32_t cpu)
 {
@@ -322,9 +326,8 @@ PXT_INLINE bool find_target(
 		return false;
 	/* As in emit_into(). */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	if (PXT_UNLIKELY(
-	        (gate & (PXT_GATE_STATE | PXT_GATE_KEEPS | PXT_GATE_CAREFUL)) != PXT_GATE_RUNNING ||
-	        bytes > block->max_data || !pxt_admit(block, gate, id)))
+	if (PXT_UNLIKELY((gate & (PXT_GATE_STATE | PXT_GATE_CAREFUL)) != PXT_GATE_RUNNING ||
+	                 bytes > block->max_data || !pxt_admit(block, gate, id)))
 		return false;
 	PXT_TESTPOINT(PXT_TP_GATE_SEEN);
 	target->block = block;

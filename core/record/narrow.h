@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * narrow.h - the short path of a board's trace point: one processor, words of 32 bits, one lane.  One
- * stream is live, it overwrites, its stamps are plain, nothing unusual is where the record goes, and the data
+ * stream is live, its stamps are plain, nothing unusual is where the record goes, and the data
  * is not cut.  Everything else is the careful path's, which begins anew.
  *
  *   concurrency: as emit.h.

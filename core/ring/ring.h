@@ -15,9 +15,10 @@
  * Words and who writes them:
  *   head       writers (compare-exchange), control (closed bit, its own records)
  *   limit      the consumer, and control when it clears: slots before it are free
- *   calm       LOOP and DISCARD writers that went beyond it or were refused, the consumer when it jumps: up
- *              to here nothing unusual is in the way of a record, neither the ring's end, where a new
- *              quarter may begin, nor an unread record, nor the mark of a refused one
+ *   calm       writers that went beyond it, were refused, or stopped the stream, the consumer when it
+ *              jumps: up to here nothing unusual is in the way of a record, neither the
+ *              ring's end, where a new quarter may begin, nor an unread record, nor the mark of a
+ *              refused one, nor the last free slot, nor the mark of a flusher that sleeps
  *   refused    writers that found no room, or were overtaken for a whole ring
  *   marked     DISCARD writers that put a mark (core/record/autostop.c)
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it

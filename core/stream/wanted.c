@@ -84,12 +84,6 @@ static unsigned only_live(void)
 	return found;
 }
 
-/* The writer that takes the last slot has to stop the stream, so each has to know what is left. */
-static bool stops_when_full(uint32_t gate)
-{
-	return (gate & (PXT_GATE_KEEPS | PXT_GATE_DISCARDS)) == PXT_GATE_KEEPS;
-}
-
 static void put_in_force(unsigned index)
 {
 	struct pxt_block *block;
@@ -100,8 +94,7 @@ static void put_in_force(unsigned index)
 	block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	/* The short path cuts nothing of up to 4 bytes, and no number of a CPU. */
-	if (stops_when_full(gate) || (gate & PXT_GATE_CAREFUL) || block->max_data < 4u ||
-	    pxt_port_cpus() > PXT_CPU_UNKNOWN)
+	if ((gate & PXT_GATE_CAREFUL) || block->max_data < 4u || pxt_port_cpus() > PXT_CPU_UNKNOWN)
 		return;
 	pxt_bits_heat();
 	/* Release: pairs with the trace point's acquire. */

@@ -109,6 +109,43 @@ PXT_TEST(who_takes_the_last_slot_or_finds_too_few_stops_the_stream)
 		}
 }
 
+/* POL-03: the lane of another CPU, whose records need no further look. */
+PXT_TEST(what_stops_by_itself_takes_nothing_in_a_lane_that_has_room)
+{
+	uint32_t room;
+
+	begin(2);
+	kit_lane(1);
+	kit_write(1, 4);
+	kit_write(1, 4);
+	kit_lane(0);
+	leave(0);
+	CU_ASSERT(!is_running());
+	kit_lane(1);
+	room = free_in(1);
+	kit_write(1, 4);
+	PXT_EQ(free_in(1), room);
+	PXT_EQ(refused(), 1);
+	end();
+	PXT_EQ(kit_seen.auto_stops, 1);
+}
+
+/* Where records are always beyond a flusher's mark, `calm` is no help; it must not fall so far behind that it is ahead. */
+PXT_TEST(how_far_it_is_calm_follows_a_head_that_stays_beyond_the_mark)
+{
+	struct pxt_lane *lane;
+	uint32_t far;
+
+	begin(1);
+	lane = pxt_block_lane(kit_block(stream), 0);
+	kit_block(stream)->mark = 1;
+	far = (uint32_t)pxt_head_pos(pxt_cursor_peek(&lane->head)) - (UINT32_C(1) << 30) - 4u;
+	atomic_store(&lane->calm, far);
+	kit_write(1, 4);
+	PXT_EQ(atomic_load(&lane->calm), pxt_head_pos(pxt_cursor_peek(&lane->head)));
+	end();
+}
+
 /* POL-07, DEC-10, DEC-11; ruling 14 */
 PXT_TEST(the_stream_runs_again_when_its_last_record_was_read)
 {
@@ -382,7 +419,8 @@ PXT_TEST(a_writer_overtaken_by_an_automatic_stop_is_refused_or_read)
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
 		for (size_t i = 0; i < 3; i++) {
 			begin(lanes);
-			leave(9);
+			/* Only who is to take the last slot looks at the limit. */
+			leave(points[i] == PXT_TP_LIMIT_SEEN ? kit_slots_of(30) : 9);
 			kit_interrupt(0, UINT64_C(1) << points[i], fill_up, NULL);
 			kit_write(1, 30);
 			PXT_EQ(kit_interrupted(), points[i]);
@@ -391,6 +429,36 @@ PXT_TEST(a_writer_overtaken_by_an_automatic_stop_is_refused_or_read)
 			end();
 			PXT_EQ(kit_seen.auto_stops, 1);
 		}
+}
+
+/* The other lane is full, and this writer's place is taken still. */
+static void fill_the_other(void *nothing)
+{
+	(void)nothing;
+	kit_lane(0);
+	leave(0);
+	kit_lane(1);
+}
+
+PXT_TEST(a_writer_that_a_stop_overtakes_lets_no_later_one_into_its_lane)
+{
+	static const int points[] = { PXT_TP_GATE_SEEN, PXT_TP_HEAD_SEEN, PXT_TP_LIMIT_SEEN,
+		PXT_TP_STAMPED, PXT_TP_RESERVED, PXT_TP_STORED };
+
+	for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+		uint32_t room;
+
+		begin(2);
+		kit_lane(1);
+		kit_interrupt(0, UINT64_C(1) << points[i], fill_the_other, NULL);
+		kit_write(1, 4);
+		PXT_EQ(kit_interrupted(), points[i]);
+		CU_ASSERT(!is_running());
+		room = free_in(1);
+		kit_write(1, 4);
+		PXT_CHECK(free_in(1) == room, "stopped at %d", points[i]);
+		end();
+	}
 }
 
 /* ---- How many lanes there are ---- */
