@@ -251,7 +251,7 @@ PXT_TEST(a_thread_that_is_gone_has_no_state)
 	end_workers();
 	for (unsigned i = 0; i < 1000 && pxt_port_thread_state(workers[0].tid, &state); i++)
 		(void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-	/* Whoever asks notices nothing: errno stays, and so does cancellation. */
+	/* The caller notices nothing: errno stays, and so does cancellation. */
 	errno = 77;
 	CU_ASSERT(!pxt_port_thread_state(workers[0].tid, &state));
 	PXT_EQ(errno, 77);

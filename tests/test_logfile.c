@@ -168,7 +168,7 @@ PXT_TEST(a_parent_reads_and_opens_logs_behind_a_fork)
 }
 #endif
 
-/* ---- The lock of a log excludes, and whoever sleeps on it is woken ---- */
+/* ---- The lock of a log excludes others, and its sleepers are woken ---- */
 
 #define THREADS 4u
 #define ROUNDS  2000u

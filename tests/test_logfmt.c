@@ -499,7 +499,7 @@ PXT_TEST(attributes_one_beyond_their_bounds_are_refused)
 	}
 }
 
-/* Whoever puts an entry writes the block out and tries again: what was not put must be said. */
+/* The caller writes the block out and tries again: an entry that was not put must be told. */
 PXT_TEST(an_entry_that_has_no_room_is_refused_and_leaves_the_block_as_it_is)
 {
 	struct writer *writer = new_writer();

@@ -704,7 +704,7 @@ PXT_TEST(threads_open_and_close_logs_beside_each_other)
 	CU_ASSERT(close(fd) == 0);
 }
 
-/* DEC-02, CLOSE-02: what is no log tells nothing about one. */
+/* DEC-02, CLOSE-02: a file that is not a log tells nothing about one. */
 PXT_TEST(an_identifier_that_is_no_log_is_refused)
 {
 	struct posix_trace_loginfo_np info;

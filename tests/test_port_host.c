@@ -843,7 +843,7 @@ static int read_without_input(void *argument)
 	return 0;
 }
 
-/* Whoever opens a file to be the new input would get another number, and the log be closed by him. */
+/* A program that opens its new input would get another number, and would then close the log. */
 PXT_TEST(a_log_that_is_read_does_not_become_the_input_of_a_program_without_one)
 {
 	int fd = temp_file(O_RDWR);

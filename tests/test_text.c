@@ -68,7 +68,7 @@ PXT_TEST(conversions_take_the_fields_in_order)
 	expect("; alone", "alone");
 }
 
-/* Whoever writes %d for a 64-bit or an unsigned field reads its value, as the type is known. */
+/* %d of a 64-bit or an unsigned field shows its value, since the type is known. */
 PXT_TEST(a_letter_only_says_how_a_field_is_shown)
 {
 	uint64_t large = UINT64_MAX;

@@ -243,7 +243,7 @@ static const uint64_t begins[] = { UINT64_C(32) << 32, UINT64_C(0x1ffffffe) << 3
 	UINT64_C(0x3fffffff) << 32 | 0xfffffffe, UINT64_C(0x7ffffffd) << 32 | 0xfffffffc,
 	UINT64_C(0xfffffffe) << 32 | 0xfffffffa, UINT64_C(0xffffffff) << 32 | 0xffffffff };
 
-/* R1, R4 of the ring's notes: one step decides, whoever stands still in the middle. */
+/* R1, R4 of the ring's notes: one step decides, also when a thread stands still in the middle. */
 PXT_TEST(a_cursor_is_one_number_whatever_comes_between)
 {
 	static void (*const acts[])(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* errors_attr.c - attribute functions and what is no attributes object, or no place to store. */
+/* errors_attr.c - attribute functions given something else than an attributes object, or no place to store. */
 #include "../suite_trace.h"
 
 #include <errno.h>

@@ -186,7 +186,7 @@ static const struct {
 
 static uint32_t wanted(unsigned id)
 {
-	/* Of trace points that were not opened: whoever runs. */
+	/* Of trace points that were not opened, in any thread. */
 	bool opens = id == 0 && CONFIG_PTRACE_EXTENSIONS;
 	uint32_t mask = 0;
 

@@ -294,7 +294,7 @@ static int crash_and_look(const struct fixture *fixture)
 	return crash_with(fixture, look_what_is_wanted);
 }
 
-/* Whoever goes on meanwhile takes the way of a point that is off. */
+/* A thread that goes on meanwhile takes the way of a point that is off. */
 PXT_TEST(behind_the_seal_no_event_is_wanted)
 {
 	expect_content(crash_and_look);
@@ -756,7 +756,7 @@ static int crash_beside_a_write(const struct fixture *fixture)
 	return fault(fixture);
 }
 
-/* Whoever of them holds the log's lock: the other one cannot have it. */
+/* One of them holds the log's lock, and the other one cannot have it. */
 PXT_TEST(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log)
 {
 	for (int round = 0; round < 5; round++) {

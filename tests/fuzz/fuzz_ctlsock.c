@@ -223,7 +223,7 @@ static void send_message(int to, const uint8_t *head, const uint8_t *text, size_
 		(void)close(fds[--count]);
 }
 
-/* Whoever asks properly is answered, whatever others did. */
+/* A proper request is answered, whatever other clients did. */
 static void ask_status(void)
 {
 	const struct pxt_ctlsock_request request = { .magic = PXT_CTLSOCK_MAGIC,

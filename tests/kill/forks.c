@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * forks.c - a forked child is killed at each test point of its first and of its second event
- * in an inherited stream.  The hold-back time is so long here that whoever waited for the dead
+ * in an inherited stream.  The hold-back time is so long here that a call that waited for the dead
  * would be seen.
  */
 #include "core/control/control.h"

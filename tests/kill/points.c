@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * points.c - a writer's process is killed at each test point of its write, on every ground; with
- * and without something else happening while it was there.  Whoever is left goes on: reader,
+ * and without something else happening while it was there.  The others go on: reader,
  * control calls, writers of this process and of others.
  */
 #include "core/deeds.h"
@@ -79,7 +79,7 @@ static void another_writes(void)
 	kit_seen.sent[SPARE] += 2;
 }
 
-/* What was stored whole is read, whoever has died since. */
+/* A record that was stored whole is read, also when its writer has died since. */
 static void expect_what_was_committed(const struct deed_case *what)
 {
 	/* Where stamps are not plain, "left" is also the way from the short path to the careful one. */

@@ -695,7 +695,7 @@ static uint64_t stamp_at(uint64_t pos)
 	return pxt_slot_ticks(&slot);
 }
 
-/* TIM-03; ruling 25: stamps rise along a lane, whoever comes between reading and reservation. */
+/* TIM-03; ruling 25: stamps rise along a lane, also when another writer comes between reading and reservation. */
 PXT_TEST(a_record_that_was_overtaken_reads_its_stamp_again)
 {
 	uint64_t pos;

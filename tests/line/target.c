@@ -51,7 +51,7 @@ static int open_connected(const char *port, int type)
 	struct sockaddr_in address = loopback(port);
 	int fd = socket(AF_INET, type, 0);
 
-	/* Whoever listens may come later. */
+	/* The receiver may come later. */
 	for (unsigned i = 0; i < 100; i++) {
 		if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
 			return fd;

@@ -247,7 +247,7 @@ def wraps(form):
 
 
 def late_epoch(form):
-    """Whoever ran through a quarter died before he could say so."""
+    """A thread that ran through a quarter died before it could say so."""
     pos, seq = (7 << 30) - 8, (6 << 29) - 3
     lane = (stream := Stream(form, slots=32, thread=False, address=False, pos=pos, seq=seq)).lanes[0]
     for i in range(20):

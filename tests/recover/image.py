@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A stream's memory as FORMAT.md, section 11, describes it: nothing here knows the library's code.
 
-Its parts lie elsewhere than the library puts them, so that whoever reads it reads the header.
+Its parts lie elsewhere than the library puts them, so that a reader has to read the header.
 """
 import struct
 

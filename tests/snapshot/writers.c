@@ -100,7 +100,7 @@ static unsigned made;
 static unsigned short_of_some;
 
 /*
- * Whoever copies and has no processor for a lap of the writers' finds nothing of that lane; what is left
+ * A copy that has no processor for a lap of the writers finds nothing of that lane; what is left
  * of a writer may then be what it once wrote into another one.
  */
 static void expect_few_short(void)
@@ -169,7 +169,7 @@ static void recorder(unsigned lanes, size_t size, bool reading, unsigned few)
 	end_writers();
 	expect_few_short();
 	PXT_EQ(posix_trace_stop(trid), 0);
-	/* Those before may have been overtaken: whoever made them had no processor for a while. */
+	/* Those before may have been overtaken: their makers had no processor for a while. */
 	CU_ASSERT(save(trid) > 1000 || reading);
 	/* Nothing of that took anything from the reader. */
 	(void)ev_drain(trid, &witness, UINT64_MAX);

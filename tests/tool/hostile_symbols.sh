@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Binaries that were made to harm whoever asks for their symbols: a log of anybody's names them.
+# Binaries that were made to harm the reader of their symbols: anybody's log may name them.
 . "$(dirname "$0")/whylib.sh"
 
 # names FILE: run.ptl is of a process that has mapped it, with locks in it

@@ -70,7 +70,7 @@ static void *work(void *busy)
 	return NULL;
 }
 
-/* Whoever gives the lock back lets the other one have it. */
+/* A thread that gives the lock back lets the other one have it. */
 static void *work_on_jobs(void *unused)
 {
 	const struct timespec job = { .tv_nsec = 2000000 };

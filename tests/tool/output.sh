@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Where results go, in folders that others write to as well: links of others, and modes.
+# Where results go, in folders that others write to as well: links of others, and modes; what is written is
+# sound; how far long work has come.
 
 . "$(dirname "$0")/common.sh"
 
@@ -134,7 +135,7 @@ a_new_file_has_the_mode_that_the_user_asks_for()
 	has_mode merged 640
 }
 
-# Whoever was there first in a shared folder may not say who reads what comes in its place.
+# The owner of a file in a shared folder may not say who reads the file that replaces it.
 a_file_of_another_user_gives_no_rights_to_what_replaces_it()
 {
 	make_story
@@ -202,7 +203,7 @@ files_that_somebody_planted_beside_a_result_stop_no_command()
 	END
 }
 
-# ---- What is no file ----
+# ---- Devices, pipes, folders ----
 
 # What nobody named is never waited for, what somebody named not for ever.
 a_fifo_without_another_end_holds_up_no_command()
@@ -251,6 +252,76 @@ a_pipe_whose_writer_comes_late_is_read()
 	run 0 report -o fifo run.ptl
 	wait
 	tail -c 20 page | grep -q '</html>' || fail 'no whole page came through'
+}
+
+# ---- What recover, receive and merge write ----
+
+# sound.py; PXT_STRESS=full: thousands of inputs instead of hundreds.
+logs_that_are_made_of_spoilt_input_are_sound()
+{
+	count=400
+	[ -z "${PXT_STRESS-}" ] || count=6000
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/tool/sound.py" "$pxtrace" "$golden" $count >out 2>err || fail sound
+	out_has 'all sound'
+}
+
+# ---- On a terminal: long work tells how far it is, and leaves nothing there (out.c has the line itself) ----
+
+# on_terminal ARGUMENTS...: what a terminal shows of it, in ./out
+on_terminal()
+{
+	need script
+	words=
+	for word in "$pxtrace" "$@"; do
+		words="$words '$word'"
+	done
+	# At once: else only what takes half a second shows anything.
+	PXTRACE_PROGRESS=0 script -qec "$words" /dev/null >out 2>err </dev/null
+}
+
+# shows PATTERN: such a line.
+shows() { grep -q "$1" out || fail 'no line'; }
+
+# The last line that was drawn is taken away before anything else is said.
+gone() { tr '\r' '\n' <out | grep -A 1 "$1" | tail -n 1 | grep -q "^$(printf '\033')\[K" || fail 'the line stands there still'; }
+
+make_long()
+{
+	{
+		echo "$head_recipe"
+		awk 'BEGIN { for (i = 1; i <= 50000; i++) printf "event %d 36 1 0\n", i * 1000 }'
+	} | "$mklog" >long.ptl || fail mklog
+}
+
+recover_shows_how_far_it_has_searched()
+{
+	truncate -s 100M memory.bin 2>/dev/null || exit 77
+	on_terminal recover -o run.ptl memory.bin
+	shows 'search \[[#.]*\]  *[0-9]* %  [0-9]* k bytes'
+	gone 'search \['
+	out_has 'no stream is in it'
+}
+
+export_ctf_shows_what_was_written()
+{
+	need babeltrace2
+	[ -e "$(dirname "$pxtrace")/babeltrace/babeltrace-plugin-ptrace.so" ] || exit 77
+	preload_for_plugin
+	make_long
+	on_terminal export ctf -o run.ctf long.ptl
+	[ -e run.ctf/metadata ] || fail 'nothing was written'
+	shows 'export ctf: [0-9]*[ kM]* bytes'
+	gone 'export ctf: '
+}
+
+merge_with_the_scheduler_shows_what_was_written()
+{
+	make_long
+	awk 'BEGIN { for (i = 1; i <= 50000; i++)
+		printf "a-1 [0] d... %.6f: sched_waking: comm=b pid=2 prio=120 target_cpu=000\n", 1000 + i / 1000000 }' >sched.txt
+	on_terminal merge --ftrace sched.txt -o all.ptl long.ptl
+	shows 'merge: [0-9]*[ k]* events'
+	gone 'merge: '
 }
 
 "$case"

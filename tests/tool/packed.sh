@@ -71,7 +71,7 @@ block = lambda last: struct.pack("<I", last | 1 << 1 | 131072 << 3)[:3] + b"\0"
 sys.stdout.buffer.write(struct.pack("<I", 0xFD2FB528) + b"\0\x38" + block(0) * (blocks - 1) + block(1))' "$1"
 }
 
-# Whoever sends a small file does not fill the disk. ulimit's are kilobytes, or half of them.
+# A small file does not fill the disk. ulimit counts in kilobytes, or in half of them.
 a_compressed_file_that_is_no_log_is_not_unpacked_to_its_end()
 {
 	can

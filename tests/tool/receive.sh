@@ -164,7 +164,7 @@ packets_are_received()
 	holds again.ptl $events
 }
 
-# Whoever reaches the port may send: 1,100 heads, the target's own frames once more, whole streams of others.
+# Anybody may send to the port: 1,100 heads, the target's own frames once more, whole streams of others.
 strangers_neither_end_nor_spoil_a_targets_log()
 {
 	"$target" frames $events | cat >bytes
@@ -313,7 +313,7 @@ a_terminal_shows_a_status_line()
 	if grep -q 'bad CRC' err; then fail 'a status line without a terminal'; fi
 }
 
-# A database knows an event by stream and number, whoever received it.
+# A database knows an event by stream and number, whichever receiver took it.
 two_receptions_of_one_stream_agree_on_what_an_event_is_called()
 {
 	"$target" frames $events | cat >bytes

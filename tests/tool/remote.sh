@@ -173,7 +173,7 @@ top_shows_all_that_answer_and_lets_no_text_command_the_terminal()
 	fake_owner
 	ways=
 	for way in *; do
-		# Whoever is named and not there is an error, and a socket of another kind is none.
+		# A stream that is named and not there is an error; a socket of another kind is not a stream.
 		case $way in dead | stream) continue ;; esac
 		[ ! -S "$way" ] || ways="$ways ./$way"
 	done

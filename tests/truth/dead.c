@@ -137,7 +137,7 @@ static void end(struct child *child, bool kill_it)
 {
 	if (kill_it)
 		(void)kill(child->pid, SIGKILL);
-	/* Whoever is and lives goes on. */
+	/* The living threads go on. */
 	(void)close(child->to);
 	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
 		;

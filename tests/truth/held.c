@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * held.c - the hold-back time of unfinished records is over while their writers are still there: what is
- * after them is reported at its time all the same, by whoever reads, and the marks of a flush that
+ * after them is reported at its time all the same, to every reader, and the marks of a flush that
  * did not wait any longer are not later than what it left behind.
  */
 #include "ground.h"

@@ -42,7 +42,7 @@ static const struct field {
 	{ POSIX_TRACE_KERNEL_OVERHEAD_NP, "what", WORDS(overheads) },
 };
 
-/* What is no address, in a call that has descriptors. */
+/* A larger number is an address, in calls whose object may be either. */
 #define DESCRIPTORS 65535u
 
 bool pxt_sysnames_has_descriptor(const char *call, uint64_t object)

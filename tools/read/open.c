@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is no log by then is none: a log's head is at most so long (FORMAT.md). */
+/* A log's head is at most so long (FORMAT.md): a file without one in these bytes is not a log. */
 #define HEAD_BYTES_MAX 65536
 
 static bool is_growing_log(int fd)

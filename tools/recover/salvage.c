@@ -122,7 +122,7 @@ static void take_part(struct salvage *salvage, uint64_t at, const struct pxt_log
 	salvage->result->unsure = salvage->run.kept - kept;
 }
 
-/* ---- What is no block ---- */
+/* ---- Bytes between blocks ---- */
 
 static void note_gap(struct salvage *salvage, uint64_t from, uint64_t to)
 {
