@@ -603,10 +603,14 @@ uint64_t pxt_intake_pull(struct pxt_stream *stream, struct pxt_producer_memory *
 	struct pxt_producer_pull pull = {
 		.stream = stream, .payload = payload->bytes, .clock = clock, .all = all
 	};
-	struct crowd crowd = { .producers = producers, .count = count, .limit = clock };
+	struct crowd crowd = { .producers = producers, .limit = clock };
 	/* The last look: what lives will be told no more. */
 	bool stops = all && stream->block->full_policy == POSIX_TRACE_FLUSH;
 
+	/* The first free place is taken: what is empty is behind. */
+	while (count && !producers[count - 1u])
+		count--;
+	crowd.count = count;
 	for (unsigned i = 0; i < count; i++) {
 		for (uint32_t at = 0; producers[i] && at < producers[i]->lanes; at++)
 			pxt_intake_lane_look(&pull, &producers[i]->lane[at]);

@@ -598,6 +598,24 @@ a_log_that_is_full_says_so()
 	out_has '0 damaged, 0 missing'
 }
 
+# Each says that it is there, and goes when the pipe has no writer any more.
+a_hundred_and_twenty_eight_processes_at_once_are_all_in_the_log()
+{
+	mkfifo go said
+	traced 0 --all --only mutex -- sh -c 'exec 3<>go 4<>said
+		for turn in $(seq 128); do "$VICTIM" locks print line <go >&4 2>/dev/null 3>&- & done
+		for turn in $(seq 128); do read word <&4; done
+		exec 3>&-
+		wait'
+	! grep -q 'was not traced' err || fail "$(cat err)"
+	err_has 'none lost'
+	has 640 mutex_lock
+	"$pxtrace" print --event posix_trace_process run.ptl >told
+	for what in 'what=traced .*victim"' 'what=image .*victim"' 'what=thread_name .*name="victim"' 'what=exit '; do
+		[ "$(grep "$what" told | awk '{ print $2 }' | sort -u | wc -l)" -ge 128 ] || fail "not each has $what"
+	done
+}
+
 # The program's own output is its own, also of those that are not traced.
 processes_that_find_no_place_run_untraced_and_are_counted()
 {
@@ -605,9 +623,9 @@ processes_that_find_no_place_run_untraced_and_are_counted()
 	mkfifo go said
 	export PXTRACE_PRELOAD="$PXT_BUILD/sysevents/libptrace-preload.so"
 	traced 7 --only mutex -- sh -c 'exec 3<>go 4<>said
-		for turn in $(seq 40); do { echo >&4; read word <&3; } & done
-		for turn in $(seq 40); do read word <&4; done
-		for turn in $(seq 40); do echo >&3; done
+		for turn in $(seq 200); do { echo >&4; read word <&3; } & done
+		for turn in $(seq 200); do read word <&4; done
+		for turn in $(seq 200); do echo >&3; done
 		wait
 		exit 7'
 	grep -qE '^[1-9][0-9]* times? a process was not traced: at most [0-9]+ are at once$' err || fail 'not told'

@@ -505,8 +505,11 @@ static void wait_for_both(void)
 
 static void await_line(void)
 {
-	while (getchar() != '\n')
-		;
+	int got;
+
+	do {
+		got = getchar();
+	} while (got != '\n' && got != EOF);
 }
 
 /* A child that goes on after this process has ended. */
