@@ -306,7 +306,9 @@ static uint64_t known_until(struct pxt_ctlsock *ctlsock, uint64_t clock)
 	if (!ctlsock->files->door || !pxt_port_local_door_awaits(ctlsock->files->door))
 		return clock;
 	known = pxt_wide_load(&ctlsock->known_until);
-	return known < clock && clock - known < pxt_process_holdback_ticks() ? known : clock;
+	return known < clock && clock - known < pxt_share_patience_ticks(ctlsock->stream->block)
+	           ? known
+	           : clock;
 }
 
 /*

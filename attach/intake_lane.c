@@ -229,13 +229,13 @@ static uint64_t floor_of(const struct pxt_producer_pull *pull,
 static bool expired(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane)
 {
+	const uint64_t holdback = pxt_share_patience_ticks(pull->stream->block);
 	uint64_t now = pxt_port_ticks();
 
 	if (producer->gone_at)
 		return pass_over(pull, producer, lane);
 	/* A clock that went back since then begins anew. */
-	if ((int64_t)(producer->patient_from - now) >
-	    (int64_t)(IMPATIENCE * pxt_process_holdback_ticks()))
+	if ((int64_t)(producer->patient_from - now) > (int64_t)(IMPATIENCE * holdback))
 		producer->patient_from = now;
 	if (!lane->stuck_since || lane->stuck_pos != lane->pos ||
 	    (int64_t)(now - lane->stuck_since) < 0) {
@@ -245,9 +245,9 @@ static bool expired(struct pxt_producer_pull *pull, struct pxt_producer_memory *
 	}
 	if ((int64_t)(now - producer->patient_from) < 0)
 		return pull->last && lane->floor != UINT64_MAX && pass_over(pull, producer, lane);
-	if ((int64_t)(now - lane->stuck_since) < (int64_t)pxt_process_holdback_ticks())
+	if ((int64_t)(now - lane->stuck_since) < (int64_t)holdback)
 		return false;
-	producer->patient_from = now + IMPATIENCE * pxt_process_holdback_ticks();
+	producer->patient_from = now + IMPATIENCE * holdback;
 	if (pass_over(pull, producer, lane))
 		return true;
 	lane->stuck_since = 0;

@@ -13,6 +13,7 @@
 #include "core/process/process.h"
 #include "core/read/take.h"
 #include "core/stream/admit.h"
+#include "core/stream/share.h"
 
 #include <string.h>
 
@@ -310,7 +311,8 @@ static bool waited_enough(struct pxt_stream *stream, struct pxt_tolog_flush *flu
 		return false;
 	}
 	return !flush->final && pxt_block_state(stream->block) == PXT_GATE_RUNNING &&
-	       (int64_t)(looked - flush->held_since) > (int64_t)pxt_process_holdback_ticks();
+	       (int64_t)(looked - flush->held_since) >
+	           (int64_t)pxt_share_patience_ticks(stream->block);
 }
 
 enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)

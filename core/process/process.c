@@ -16,12 +16,17 @@ struct pxt_clock_rate pxt_clock;
 
 uint64_t pxt_holdback_ns = (uint64_t)CONFIG_PTRACE_HOLDBACK_MS * 1000000u;
 
-uint64_t pxt_process_holdback_ticks(void)
+uint64_t pxt_process_ticks(uint64_t ns)
 {
-	uint64_t us = pxt_holdback_ns / 1000u;
+	uint64_t us = ns / 1000u;
 
 	/* At least one tick: a counter of less than 10 Hz must not cut the wait to nothing. */
 	return pxt_clock.hz / 1000000u * us + pxt_clock.hz % 1000000u * us / 1000000u + 1u;
+}
+
+uint64_t pxt_process_holdback_ticks(void)
+{
+	return pxt_process_ticks(pxt_holdback_ns);
 }
 
 /* ---- Locks in a handler, or where the process ends ---- */

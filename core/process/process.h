@@ -34,6 +34,8 @@ extern struct pxt_clock_rate pxt_clock;
 
 /* Kconfig's time in ticks; fixed by the first create. */
 uint64_t pxt_process_holdback_ticks(void);
+/* So long, in ticks. */
+uint64_t pxt_process_ticks(uint64_t ns);
 /* Tests shorten the hold-back time. */
 extern uint64_t pxt_holdback_ns;
 

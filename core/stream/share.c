@@ -83,6 +83,20 @@ static bool is_settled(trace_id_t trid, uint64_t clock)
 	return settled;
 }
 
+/* As pxt_share_patience_ticks() says. */
+static uint64_t settles_in_ns(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	uint64_t ns = pxt_holdback_ns;
+
+	if (!stream)
+		return ns;
+	if (stream->block->attr._pxt_flags & PXT_ATTR_GUEST)
+		ns = pxt_share_answer_ns;
+	pxt_stream_unlock(stream);
+	return ns;
+}
+
 void pxt_share_settle(trace_id_t trid)
 {
 	const uint64_t slice = 200000;
@@ -93,7 +107,7 @@ void pxt_share_settle(trace_id_t trid)
 		return;
 	wait_for_answers(trid);
 	clock = pxt_port_ticks_ordered();
-	pxt_patience_begin(&patience, pxt_holdback_ns);
+	pxt_patience_begin(&patience, settles_in_ns(trid));
 	while (!is_settled(trid, clock) && pxt_patience_pause(&patience, slice))
 		;
 }

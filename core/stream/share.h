@@ -23,6 +23,7 @@
 #define PXT_SHARE_H
 
 #include "base/attr.h"
+#include "core/process/process.h"
 #include "core/ring/ring.h"
 #include "core/stream/stream.h"
 
@@ -94,6 +95,16 @@ PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool
 PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
 {
 	return block->full_policy != POSIX_TRACE_FLUSH;
+}
+
+/*
+ * How long is waited for what somebody has begun: of a program that did not ask to be traced, and may have hundreds
+ * of processes, as long as for its messages.
+ */
+PXT_INLINE uint64_t pxt_share_patience_ticks(const struct pxt_block *block)
+{
+	return block->attr._pxt_flags & PXT_ATTR_GUEST ? pxt_process_ticks(pxt_share_answer_ns)
+	                                               : pxt_process_holdback_ticks();
 }
 
 /* The same up to now, for control calls. */
@@ -233,6 +244,12 @@ PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
 {
 	(void)block;
 	return true;
+}
+
+PXT_INLINE uint64_t pxt_share_patience_ticks(const struct pxt_block *block)
+{
+	(void)block;
+	return pxt_process_holdback_ticks();
 }
 
 PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)

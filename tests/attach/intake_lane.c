@@ -29,7 +29,8 @@ static struct {
 
 static struct pxt_producer_memory producer;
 static struct pxt_producer_pull pull;
-static struct pxt_stream owners;
+static struct pxt_block owners_block;
+static struct pxt_stream owners = { .block = &owners_block };
 static unsigned char payload[PXT_PRODUCER_PAYLOAD];
 static struct pxt_intake_lane *const lane = &producer.lane[0];
 static uint64_t now;
