@@ -687,7 +687,8 @@ static void flood_of(size_t producers_bytes, size_t owners_bytes, bool read_mean
 		producer_end(&producer);
 		owner_wait_producers(trid, 0);
 	}
-	while (owner_collect(trid, &event, 1, 200)) {
+	/* A producer that records meanwhile may have no processor for long. */
+	while (owner_collect(trid, &event, 1, read_meanwhile && last != FLOOD - 1 ? 30000 : 200)) {
 		if (event.info.posix_event_id != id)
 			continue;
 		wrong += last != UINT32_MAX && number_in(&event) <= last;

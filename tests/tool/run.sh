@@ -238,31 +238,6 @@ EOF
 	err_has '1 time a process was not traced: it uses another C library'
 }
 
-# alike COMMAND...: prints and ends as without, where the system has it.
-alike()
-{
-	command -v "$1" >/dev/null || { echo "no $1: left out"; return; }
-	"$@" >plain 2>plain.err
-	status=$?
-	timeout 120 "$pxtrace" run -q -o alike.ptl --only mutex,threads -- "$@" >out 2>err
-	[ $? -eq "$status" ] || fail "$*: another status than $status"
-	cmp -s plain out || fail "$*: another output"
-	cmp -s plain.err err || fail "$*: other messages"
-	tried=$((tried + 1))
-}
-
-# GLib's threads; a name space that no process of several threads may leave; two languages' runtimes; a shell.
-what_the_system_has_runs_alike()
-{
-	tried=0
-	alike unshare -U true
-	alike gst-launch-1.0 -q videotestsrc num-buffers=10 ! fakesink
-	alike node -e 'setTimeout(() => console.log("later"), 5)'
-	alike java -version
-	alike sh -c 'echo one | sed s/o/0/ | (read word; echo "$word")'
-	[ "$tried" -gt 0 ] || exit 77
-}
-
 # A file of ours may grow no further than the program's.
 a_program_whose_files_may_not_grow_runs_as_without()
 {
