@@ -702,10 +702,13 @@ static void flood_of(size_t producers_bytes, size_t owners_bytes, bool read_mean
 	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(counts.posix_held_np, 0);
-	/* START is this process' own, and may be lost as well. */
-	PXT_EQ(counts.posix_written_np, FLOOD + 1);
-	PXT_EQ(counts.posix_retrieved_np + counts.posix_lost_np, FLOOD + 1);
-	CU_ASSERT(counts.posix_retrieved_np - got <= 1);
+	/*
+	 * START is this process' own, and may be lost as well; so is the error event of a producer that was off
+	 * its processor for longer than the hold-back time.
+	 */
+	CU_ASSERT(counts.posix_written_np > FLOOD && counts.posix_written_np <= FLOOD + 3);
+	PXT_EQ(counts.posix_retrieved_np + counts.posix_lost_np, counts.posix_written_np);
+	CU_ASSERT(counts.posix_retrieved_np - got <= counts.posix_written_np - FLOOD);
 	owner_expect_the_law(trid);
 	owner_close(trid);
 }
