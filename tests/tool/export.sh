@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace export: csv, perfetto, vcd.  What was written is read by check_export.py, which knows the
+# pxtrace export: csv, perfetto, chrome, folded, vcd.  What was written is read by check_export.py, which knows the
 # formats and nothing of the exporter, and by tools of others where they are there.
 . "$(dirname "$0")/common.sh"
 
@@ -20,12 +20,12 @@ crlf() { awk '{ printf "%s\r\n", $0 }'; }
 export_names_its_formats_and_helps_with_each()
 {
 	run 0 export --help
-	for format in csv perfetto vcd; do
+	for format in csv perfetto chrome folded vcd; do
 		out_has "  $format "
 	done
 	run 0 help export
 	out_has 'formats:'
-	for format in csv perfetto vcd; do
+	for format in csv perfetto chrome folded vcd; do
 		run 0 export $format --help
 		out_has '$ '
 		cp out expected
@@ -385,7 +385,7 @@ many_open_bars_cost_each_event_no_square_of_them()
 		    subprocess.run([sys.argv[1], "export", form, log, "-o", "made"], check=True)
 		    after = os.times()
 		    return after[2] + after[3] - before[2] - before[3]
-		for form in "perfetto", "vcd":
+		for form in "perfetto", "vcd", "chrome":
 		    few, many = seconds(form, "10.ptl"), seconds(form, "1000.ptl")
 		    print(form, few, many)
 		    if many > 50 * (few + 0.01):
@@ -490,6 +490,64 @@ a_build_without_protobuf_says_how_to_get_it()
 	err_has 'built without protobuf-c'
 	run 0 export perfetto --help
 	out_has 'libprotobuf-c-dev'
+}
+
+# ---- chrome, folded ----
+
+# Jobs with another one inside, one that is passed on while the other runs, and a loss.
+make_bars()
+{
+	make bars.ptl <<-'END'
+		event 1000 32 1 0x401000 u32:1
+		event 2000 34 1 0x401000 u64:0xdead
+		event 5000 35 1 0x401000 u64:0xdead
+		event 7000 33 1 0x401000 u32:1 i64:-5000
+		event 8000 37 2 0 f64:0.25 u8:7 text:warm
+		event 10000 32 1 0x401000 u32:2
+		loss 5
+		event 13000 33 1 0x401000 u32:2 i64:0
+	END
+}
+
+chrome_has_a_bar_for_each_pair_and_a_mark_for_everything_else()
+{
+	make_bars
+	run 0 export chrome -o bars.json bars.ptl
+	"$PXT_PYTHON" - >said <<-'END' || fail 'it is no JSON'
+		import json
+		with open("bars.json", encoding="utf-8") as file:
+		    trace = json.load(file)
+		for event in trace["traceEvents"]:
+		    print(event["ph"], event["tid"], event.get("ts", "-"), event["name"], event["args"])
+	END
+	said "M 0 - process_name {'name': 'control'}"
+	said "B 4712 1.0 job {'job': 1}"
+	said "E 4712 7.0 job {'job': 1, 'late_ns': -5000}"
+	said "E 4712 10.0 job {'cut_by_loss': True}"
+	said "i 0 13.0 EVENTS LOST {'lost': 5}"
+	grep -q "^i [0-9]* 8.0 [a-z]* {'value': 0.25, 'flags': 7, 'label': 'warm'}" said ||
+		{ cat said; fail 'no mark'; }
+	[ "$(grep -c '^B' said)" = "$(grep -c '^E' said)" ] || { cat said; fail 'a bar without an end'; }
+}
+
+chrome_tells_processes_of_one_number_apart()
+{
+	make_bars
+	cp bars.ptl other.ptl
+	run 0 export chrome bars.ptl other.ptl
+	out_has '"pid":4711,'
+	out_has '"pid":10004711,'
+}
+
+folded_says_how_long_each_stack_was_on_top()
+{
+	make_bars
+	run 0 export folded bars.ptl
+	sort out >said
+	said 'sensor/4712;job 3000'
+	said 'sensor/4712 3000'
+	grep -q '^sensor/4712;job;[a-z]* 3000$' said || { cat said; fail 'nothing on top of the job'; }
+	[ "$(wc -l <said)" = 3 ] || { cat said; fail 'time around the loss, or of who did nothing'; }
 }
 
 # ---- vcd ----

@@ -15,6 +15,8 @@ static const struct pxt_command *const formats[] = {
 	&pxt_export_ctf,
 	&pxt_export_csv,
 	&pxt_export_perfetto,
+	&pxt_export_chrome,
+	&pxt_export_folded,
 	&pxt_export_vcd,
 	NULL,
 };

@@ -20,8 +20,10 @@
 
 #include <getopt.h>
 
+extern const struct pxt_command pxt_export_chrome;
 extern const struct pxt_command pxt_export_ctf;
 extern const struct pxt_command pxt_export_csv;
+extern const struct pxt_command pxt_export_folded;
 extern const struct pxt_command pxt_export_perfetto;
 extern const struct pxt_command pxt_export_vcd;
 

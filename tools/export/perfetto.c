@@ -7,7 +7,6 @@
  */
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
-#include "tools/event/sysnames.h"
 #include "tools/export/export.h"
 #include "tools/export/packets.h"
 #include "tools/export/slices.h"
@@ -228,31 +227,6 @@ static void put_loss(const struct pxt_source *source, int64_t ns, uint64_t lost)
 	    &pf.packets, ns, PXT__TRACK_EVENT__TYPE__TYPE_INSTANT, track, "EVENTS LOST");
 }
 
-/* "read", "refill": what a bar of system events is called; NULL: as its pair is. */
-static const char *own_name(const struct pxt_event *event, const struct pxt_slice *slice)
-{
-	static char name[512];
-	const struct pxt_syspair *system = pxt_slices_system(pf.slices, slice->pair);
-	const char *text;
-	uint64_t value = 0;
-
-	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
-		return NULL;
-	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
-		text = pxt_symbols_text(pf.symbols, pxt_symbols_address(event));
-		/* Without "(file:line)". */
-		(void)snprintf(name, sizeof name, "%s", text);
-		if (strstr(name, " (") != NULL)
-			*strstr(name, " (") = '\0';
-		return name;
-	}
-	text = pxt_sysnames_word(event->type->id, system->field, value);
-	if (!text)
-		(void)snprintf(
-		    name, sizeof name, "%s %llu", system->name, (unsigned long long)value);
-	return text ? text : name;
-}
-
 static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice)
 {
 	bool begins = slice->bar == PXT_BAR_BEGIN;
@@ -268,7 +242,8 @@ static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice
 		track = track ? track : thread_track(event);
 	} else if (begins) {
 		base = pxt_slices_name(pf.slices, slice->pair, &bytes);
-		pxt_perfetto_name(&pf.packets, own_name(event, slice));
+		pxt_perfetto_name(
+		    &pf.packets, pxt_slices_own_name(pf.slices, slice, event, pf.symbols));
 	}
 	/* The viewer puts the notes of begin and end together: the key once. */
 	pxt_perfetto_note_fields(&pf.packets, event, slice->bar == PXT_BAR_END ? slice->key : NULL);
@@ -300,13 +275,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 static void look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
 {
 	(void)export;
-	if (lost > 0)
-		pxt_slices_cut(pf.slices, NULL, NULL);
-	struct pxt_slice slice = pxt_slices_take(pf.slices, event);
-	const struct pxt_syspair *system =
-	    slice.bar == PXT_BAR_BEGIN ? pxt_slices_system(pf.slices, slice.pair) : NULL;
-	if (system && system->names == PXT_SYSPAIR_FUNCTIONS)
-		pxt_symbols_want(pf.symbols, pxt_symbols_address(event));
+	pxt_slices_look(pf.slices, event, lost, pf.symbols);
 }
 
 /* Images are told of by events that may not be wanted. */

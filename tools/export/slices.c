@@ -3,8 +3,10 @@
 #include "tools/export/slices.h"
 
 #include "tools/event/fields.h"
+#include "tools/event/sysnames.h"
 #include "tools/output/say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,4 +392,43 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 		slice.bar = PXT_BAR_END;
 	}
 	return slice;
+}
+
+void pxt_slices_look(struct pxt_slices *slices, const struct pxt_event *event, uint64_t lost,
+    struct pxt_symbols *symbols)
+{
+	const struct pxt_syspair *system;
+	struct pxt_slice slice;
+
+	if (lost > 0)
+		pxt_slices_cut(slices, NULL, NULL);
+	slice = pxt_slices_take(slices, event);
+	system = slice.bar == PXT_BAR_BEGIN ? pxt_slices_system(slices, slice.pair) : NULL;
+	if (system && system->names == PXT_SYSPAIR_FUNCTIONS)
+		pxt_symbols_want(symbols, pxt_symbols_address(event));
+}
+
+const char *pxt_slices_own_name(struct pxt_slices *slices, const struct pxt_slice *slice,
+    const struct pxt_event *event, struct pxt_symbols *symbols)
+{
+	static char name[512];
+	const struct pxt_syspair *system = pxt_slices_system(slices, slice->pair);
+	const char *text;
+	uint64_t value = 0;
+
+	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
+		return NULL;
+	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
+		text = pxt_symbols_text(symbols, pxt_symbols_address(event));
+		/* Without "(file:line)". */
+		(void)snprintf(name, sizeof name, "%s", text);
+		if (strstr(name, " (") != NULL)
+			*strstr(name, " (") = '\0';
+		return name;
+	}
+	text = pxt_sysnames_word(event->type->id, system->field, value);
+	if (!text)
+		(void)snprintf(
+		    name, sizeof name, "%s %llu", system->name, (unsigned long long)value);
+	return text ? text : name;
 }

@@ -15,6 +15,7 @@
 #define PXT_SLICES_H
 
 #include "tools/read/source.h"
+#include "tools/read/symbols.h"
 #include "tools/spans/pairs.h"
 #include "tools/spans/syspairs.h"
 
@@ -41,6 +42,10 @@ void pxt_slices_again(struct pxt_slices *slices);
 /* What @event is.  Call for each event of one log, in their order. */
 struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_event *event);
 
+/* The first reading, of which nothing is written: also which functions have to have names. */
+void pxt_slices_look(struct pxt_slices *slices, const struct pxt_event *event, uint64_t lost,
+    struct pxt_symbols *symbols);
+
 /*
  * Events were lost, and ends may be among them: calls @cut for all that is open, innermost first, and
  * forgets it.
@@ -56,5 +61,9 @@ bool pxt_slices_paired(const struct pxt_slices *slices, uint32_t type);
 const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uint16_t pair);
 /* "job" of job_begin and job_end; not ended by a NUL. */
 const char *pxt_slices_name(const struct pxt_slices *slices, uint16_t pair, size_t *bytes);
+
+/* "read", "refill": what a bar of system events is called, until the next call; NULL: as its pair is. */
+const char *pxt_slices_own_name(struct pxt_slices *slices, const struct pxt_slice *slice,
+    const struct pxt_event *event, struct pxt_symbols *symbols);
 
 #endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * chrome.c - pxtrace export chrome: the Trace Event Format, which Perfetto, speedscope, Firefox Profiler and
+ * Chrome's own viewer open.
+ *
+ *	{"displayTimeUnit":"ns","otherData":{...},"traceEvents":[{"ph":"B","pid":1,...},...]}
+ *
+ * Bounded, beside what a log's reader keeps: what slices.h says, and a mark for each thread that was named.
+ */
+#include "tools/command/command.h"
+#include "tools/event/json.h"
+#include "tools/export/export.h"
+#include "tools/export/slices.h"
+#include "tools/output/say.h"
+#include "tools/read/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const help[] = {
+	"pxtrace export chrome - writes a trace in Chrome's Trace Event Format (JSON)\n"
+	"\n"
+	"usage: pxtrace export chrome [OPTION]... LOG...\n"
+	"\n"
+	"Opens in ui.perfetto.dev, speedscope.app, profiler.firefox.com and chrome://tracing.\n"
+	"Each thread has a track. X_begin or X_start with X_end or X_stop, X_enter with X_exit,\n"
+	"X_lock with X_unlock are a bar from one to the other; pairs that overlap are\n"
+	"asynchronous bars. Everything else is a mark. The data is in \"args\". Where events\n"
+	"were lost stands a mark that says how many, and bars that were open end there\n"
+	"(cut_by_loss). Times are microseconds from the first log's start; \"otherData\" has\n"
+	"its date.\n"
+	"\n"
+	"Processes of two logs with one number are told apart: that of a later log is larger by\n"
+	"10000000 for each log before it.\n"
+	"\n",
+	PXT_EXPORT_COMMON_HELP
+	"\n"
+	"example: the second that matters, for speedscope\n"
+	"\n"
+	"  $ pxtrace export chrome --from 12s --to 13s -o run.json run.ptl\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
+	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
+	"written.\n",
+	NULL,
+};
+
+#define PIDS_MAX  1024u
+#define PID_APART 10000000
+
+/* What is kept of each log. */
+struct chrome {
+	struct pxt_slices *slices;
+	struct pxt_symbols *symbols;
+	const struct pxt_source *source;
+	int64_t last_ns;
+	int64_t apart;  /* added to the numbers of its processes and threads */
+	bool *is_named; /* by the thread's index */
+	int64_t *tids;  /* of its threads, and their processes, once they are named */
+	int64_t *pids;
+};
+
+static struct {
+	struct pxt_out *out;
+	int64_t start_ns;
+	bool is_first;
+	struct {
+		const struct pxt_source *source;
+		int64_t pid;
+	} processes[PIDS_MAX]; /* that have a name */
+	unsigned process_count;
+} state;
+
+static struct chrome *of_source(const struct pxt_source *source)
+{
+	struct pxt_export_log *log = source->user;
+
+	return log->format;
+}
+
+/* ---- Heads of events ---- */
+
+static void put_head(const char *phase, int64_t pid, int64_t tid)
+{
+	pxt_out_format(state.out, "%s{\"ph\":\"%s\",\"pid\":%lld,\"tid\":%lld",
+	    state.is_first ? "" : ",\n", phase, (long long)pid, (long long)tid);
+	state.is_first = false;
+}
+
+/* Microseconds, to the nanosecond. */
+static void put_time(int64_t ns)
+{
+	int64_t since = ns - state.start_ns;
+	uint64_t size = since < 0 ? 0 - (uint64_t)since : (uint64_t)since;
+
+	pxt_out_format(state.out, ",\"ts\":%s%llu.%03llu", since < 0 ? "-" : "",
+	    (unsigned long long)(size / 1000), (unsigned long long)(size % 1000));
+}
+
+static void put_name_of(const char *what, int64_t pid, int64_t tid, const char *name)
+{
+	put_head("M", pid, tid);
+	pxt_out_format(state.out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
+	pxt_out_json(state.out, name, strlen(name));
+	pxt_out_text(state.out, "}}");
+}
+
+/* ---- Whose an event is ---- */
+
+static void name_process(const struct chrome *log, int64_t pid)
+{
+	const struct pxt_source *source = log->source;
+	const char *path = source->info.posix_executable_np;
+	const char *slash = strrchr(path, '/');
+
+	for (unsigned i = 0; i < state.process_count; i++)
+		if (state.processes[i].source == source && state.processes[i].pid == pid)
+			return;
+	if (state.process_count == PIDS_MAX || pid != source->info.posix_pid_np)
+		return;
+	state.processes[state.process_count].source = source;
+	state.processes[state.process_count++].pid = pid;
+	put_name_of("process_name", pid + log->apart, 0, slash ? slash + 1 : path);
+}
+
+static int64_t tid_of(const struct pxt_thread *thread)
+{
+	return thread->tid > 0 ? thread->tid : (int64_t)thread->index + 1;
+}
+
+/* The event's process and thread, which get their names with their first event. */
+static void find_who(
+    const struct chrome *log, const struct pxt_event *event, int64_t *pid, int64_t *tid)
+{
+	const struct pxt_thread *thread = event->thread;
+	bool is_known = thread->index != PXT_INDEX_NONE && thread->recorded;
+
+	*pid = event->info.posix_pid + log->apart;
+	*tid = is_known ? tid_of(thread) + log->apart : 0;
+	name_process(log, event->info.posix_pid);
+	if (!is_known || log->is_named[thread->index])
+		return;
+	log->is_named[thread->index] = true;
+	log->pids[thread->index] = *pid;
+	log->tids[thread->index] = *tid;
+	put_name_of("thread_name", *pid, *tid, thread->label);
+}
+
+/* ---- Bars and marks ---- */
+
+/* Bars of pairs that overlap are asynchronous: their number is the lane's. */
+static void put_lane(
+    const struct pxt_slices *slices, uint32_t thread, const struct pxt_slice *slice)
+{
+	size_t bytes;
+	const char *base = pxt_slices_name(slices, slice->pair, &bytes);
+
+	pxt_out_text(state.out, ",\"cat\":");
+	pxt_out_json(state.out, base, bytes);
+	pxt_out_format(state.out, ",\"id\":\"%lx.%x.%x\"", (unsigned long)thread,
+	    (unsigned)slice->pair, (unsigned)slice->lane);
+}
+
+static void put_name(
+    const struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
+{
+	const char *own = NULL;
+	const char *base;
+	size_t bytes;
+
+	pxt_out_text(state.out, ",\"name\":");
+	if (slice->bar == PXT_BAR_NONE) {
+		pxt_out_json(state.out, event->type->label, strlen(event->type->label));
+		return;
+	}
+	base = pxt_slices_name(log->slices, slice->pair, &bytes);
+	if (slice->bar == PXT_BAR_BEGIN)
+		own = pxt_slices_own_name(log->slices, slice, event, log->symbols);
+	pxt_out_json(state.out, own ? own : base, own ? strlen(own) : bytes);
+}
+
+static void put_bar(
+    const struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
+{
+	static const char *const phases[2][3] = { { "i", "B", "E" }, { "i", "b", "e" } };
+	int64_t pid;
+	int64_t tid;
+
+	find_who(log, event, &pid, &tid);
+	put_head(phases[slice->lane > 0][slice->bar], pid, tid);
+	put_time(event->ns);
+	put_name(log, event, slice);
+	if (slice->bar == PXT_BAR_NONE)
+		pxt_out_text(state.out, ",\"s\":\"t\"");
+	else if (slice->lane > 0)
+		put_lane(log->slices, event->thread->index, slice);
+	pxt_out_text(state.out, ",\"args\":");
+	pxt_json_payload(state.out, event);
+	pxt_out_char(state.out, '}');
+}
+
+/* ---- Losses ---- */
+
+/* A bar whose end may be among the lost events. */
+static void cut(void *context, uint32_t thread, const struct pxt_slice *slice)
+{
+	const struct chrome *log = context;
+	const char *base;
+	size_t bytes;
+
+	put_head(slice->lane > 0 ? "e" : "E", log->pids[thread], log->tids[thread]);
+	put_time(log->last_ns);
+	pxt_out_text(state.out, ",\"name\":");
+	base = pxt_slices_name(log->slices, slice->pair, &bytes);
+	pxt_out_json(state.out, base, bytes);
+	if (slice->lane > 0)
+		put_lane(log->slices, thread, slice);
+	pxt_out_text(state.out, ",\"args\":{\"cut_by_loss\":true}}");
+}
+
+static void put_loss(struct chrome *log, int64_t ns, uint64_t lost)
+{
+	int64_t pid = log->source->info.posix_pid_np;
+
+	pxt_slices_cut(log->slices, cut, log);
+	name_process(log, pid);
+	put_head("i", pid + log->apart, 0);
+	put_time(ns);
+	pxt_out_format(state.out, ",\"s\":\"p\",\"name\":\"EVENTS LOST\",\"args\":{\"lost\":%llu}}",
+	    (unsigned long long)lost);
+}
+
+/* ---- The format's calls ---- */
+
+static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
+{
+	struct chrome *log = of_source(event->source);
+	struct pxt_slice slice;
+
+	(void)export;
+	if (lost > 0)
+		put_loss(log, event->ns, lost);
+	log->last_ns = event->ns;
+	slice = pxt_slices_take(log->slices, event);
+	put_bar(log, event, &slice);
+}
+
+static void put_lost(struct pxt_export *export, const struct pxt_source *source, uint64_t lost)
+{
+	struct chrome *log = of_source(source);
+
+	(void)export;
+	put_loss(log, source->events > 0 ? log->last_ns : source->start_ns, lost);
+}
+
+static void look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
+{
+	struct chrome *log = of_source(event->source);
+
+	(void)export;
+	pxt_slices_look(log->slices, event, lost, log->symbols);
+}
+
+/* Images are told of by events that may not be wanted. */
+static void look_before(struct pxt_export *export, const struct pxt_event *event)
+{
+	(void)export;
+	pxt_symbols_take(of_source(event->source)->symbols, event);
+}
+
+static void looked(struct pxt_export *export, struct pxt_reader *reader)
+{
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct chrome *log = of_source(reader->sources[i]);
+
+		pxt_symbols_resolve(log->symbols);
+		pxt_slices_again(log->slices);
+	}
+}
+
+/* Processes of two logs may have one number. */
+static int64_t apart_of(const struct pxt_reader *reader, unsigned index)
+{
+	for (unsigned i = 0; i < index; i++)
+		if (reader->sources[i]->info.posix_pid_np ==
+		    reader->sources[index]->info.posix_pid_np)
+			return (int64_t)index * PID_APART;
+	return 0;
+}
+
+static void begin(struct pxt_export *export, struct pxt_reader *reader)
+{
+	state.out = &export->out;
+	state.start_ns = reader->start_ns;
+	state.is_first = true;
+	pxt_out_format(state.out,
+	    "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"start_ns\":\"%lld\"},\n\"traceEvents\":["
+	    "\n",
+	    (long long)reader->start_ns);
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_export_log *of = reader->sources[i]->user;
+		struct chrome *log = pxt_must(calloc(1, sizeof *log));
+
+		*log = (struct chrome){ .slices = pxt_slices_new(),
+			.symbols = pxt_symbols_new(reader->sources[i], NULL),
+			.source = reader->sources[i],
+			.last_ns = reader->sources[i]->start_ns,
+			.apart = apart_of(reader, i),
+			.is_named = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->is_named)),
+			.tids = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->tids)),
+			.pids = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->pids)) };
+		of->format = log;
+	}
+}
+
+static void end(struct pxt_export *export, struct pxt_reader *reader)
+{
+	(void)export;
+	pxt_out_text(state.out, "\n]}\n");
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct chrome *log = of_source(reader->sources[i]);
+
+		pxt_slices_free(log->slices);
+		pxt_symbols_free(log->symbols);
+		free(log->is_named);
+		free(log->tids);
+		free(log->pids);
+		free(log);
+	}
+}
+
+static const struct pxt_export_format format = {
+	.name = "chrome",
+	.letters = "",
+	.help = help,
+	.begin = begin,
+	.look_before = look_before,
+	.look = look,
+	.looked = looked,
+	.event = put_event,
+	.lost = put_lost,
+	.end = end,
+};
+
+static int run(int argc, char **argv)
+{
+	return pxt_export_run(&format, argc, argv);
+}
+
+const struct pxt_command pxt_export_chrome = {
+	.name = "chrome",
+	.summary = "Chrome's Trace Event Format, for speedscope and other viewers",
+	.help = help,
+	.run = run,
+};
