@@ -455,5 +455,21 @@ a_sleep_is_ended_by_nobody()
 	out_lacks 'its sleep, ended by'
 }
 
+# The wait of 400 ms ended by its limit, as high had planned; the other one was for low.
+a_wait_that_was_planned_is_explained_last()
+{
+	awk 'BEGIN { for (i = 0; i < 14; i++) {
+		long = i == 6 ? 70000 : i == 10 ? 391000 : 0
+		printf "%d high call_enter 17 5 400 400000000\n", at += 1000
+		if (i == 6)
+			printf "%d low call_enter 8 6 1\n", at + 8970 + long
+		if (i != 10)
+			printf "%d low sched_wakeup 101\n", at + 8980 + long
+		printf "%d high call_exit 17 5 %d 9000\n", at += 9000 + long, i != 10
+	} }' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in epoll_wait of descriptor 5 for 79.0 ms' out || fail "$(head -n 1 out)"
+}
+
 "$case"
 

@@ -143,8 +143,7 @@ struct pxt_followed {
 	const struct pxt_actor *actor;
 	struct pxt_chain chain;
 	int64_t begin_ns;
-	int64_t excess_ns;
-	int64_t own_ns; /* less most of what other programs caused */
+	int64_t own_ns; /* the excess, less most of what other programs caused */
 };
 
 struct pxt_blames {

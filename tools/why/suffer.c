@@ -7,17 +7,28 @@
 
 /* ---- What was late for the program's own reasons ---- */
 
+/* Who ran while the thread could; NULL: it did not wait for a CPU, or nobody knows. */
+static const struct pxt_actor *runner_of(const struct pxt_link *link)
+{
+	switch ((int)link->kind) {
+	case PXT_LINK_CALL:
+		return link->instead;
+	case PXT_LINK_RAN:
+	case PXT_LINK_READY:
+		return link->peer;
+	default:
+		return NULL;
+	}
+}
+
 /* The time in which a thread could run, and other programs did. */
 static int64_t outside_of(const struct pxt_link *link)
 {
-	bool is_call = link->kind == PXT_LINK_CALL;
-	const struct pxt_actor *by = is_call ? link->instead : link->peer;
+	const struct pxt_actor *by = runner_of(link);
 
 	if (!by || by->own)
 		return 0;
-	if (is_call || link->kind == PXT_LINK_RAN)
-		return link->ready_ns;
-	return link->kind == PXT_LINK_READY ? link->ns : 0;
+	return link->kind == PXT_LINK_READY ? link->ns : link->ready_ns;
 }
 
 /* The excess, less what other programs caused: in the thread itself, and along its chain. */
@@ -28,8 +39,11 @@ static int64_t own_excess(const struct pxt_late_round *round, const struct pxt_c
 	for (unsigned i = 0; i < chain->count; i++) {
 		int64_t ns = outside_of(&chain->links[i]);
 
-		/* Of the thread itself it may be known already. */
-		outside = i > 0 ? outside + ns : ns > outside ? ns : outside;
+		/* Who ran most is better known than who ran last. */
+		if (i > 0)
+			outside += ns;
+		else if (runner_of(&chain->links[0]))
+			outside = ns;
 	}
 	return round->excess_ns -
 	       (outside < round->excess_ns ? outside : round->excess_ns) * 7 / 10;
@@ -57,13 +71,16 @@ static int64_t largest_sum(const struct pxt_blames *blames)
 	return largest;
 }
 
-/* Whether other programs caused most of it. */
+/* Whether other programs, or what the thread planned itself, caused most of it. */
 static bool is_outside(const struct pxt_blames *blames, const struct pxt_blame *blame)
 {
+	const struct pxt_late *late = &blame->late;
+
 	for (unsigned i = 0; i < blames->followed_count; i++)
 		if (blames->followed[i].actor == blame->actor &&
 		    blames->followed[i].begin_ns == blame->late.begin_ns)
-			return blames->followed[i].own_ns * 2 < blames->followed[i].excess_ns;
+			return blames->followed[i].own_ns * 2 <
+			       late->end_ns - late->begin_ns - late->usual_ns;
 	return false;
 }
 
@@ -174,6 +191,5 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round)
 {
 	followed->begin_ns = round->begin_ns;
-	followed->excess_ns = round->excess_ns;
 	followed->own_ns = own_excess(round, &followed->chain);
 }
