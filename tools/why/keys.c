@@ -52,7 +52,8 @@ struct pxt_key pxt_key_of(const struct pxt_event *event, const struct pxt_role *
 bool pxt_key_comparable(const struct pxt_key *a, const struct pxt_key *b)
 {
 	return a->is_set && b->is_set &&
-	       ((a->is_named && b->is_named) || strcmp(a->field, b->field) == 0);
+	       ((a->is_named && b->is_named) || a->field == b->field ||
+	           strcmp(a->field, b->field) == 0);
 }
 
 uint64_t pxt_key_number(const struct pxt_event *event, unsigned index)

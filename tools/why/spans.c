@@ -81,11 +81,24 @@ void pxt_spans_begin(struct pxt_state *state, struct pxt_act *act)
 	act->outermost = act->actor->span_count == 1;
 }
 
+/* Whether the number of an open span can be compared with that of an end: asked once of a type's. */
+struct comparable {
+	const char *field; /* of the span before */
+	bool is_named;
+	bool is_so;
+};
+
 /* Whether an end of this number ends the span: across a loss only the number tells. */
 static bool ends(const struct pxt_state *state, const struct pxt_actor *actor,
-    const struct pxt_open_span *span, const struct pxt_key *key)
+    const struct pxt_open_span *span, const struct pxt_key *key, struct comparable *before)
 {
-	if (pxt_key_comparable(&span->key, key))
+	if (!before->field || span->key.field != before->field ||
+	    span->key.is_named != before->is_named) {
+		before->field = span->key.field;
+		before->is_named = span->key.is_named;
+		before->is_so = pxt_key_comparable(&span->key, key);
+	}
+	if (before->is_so)
 		return span->key.value == key->value;
 	return span->epoch - span->steps ==
 	       state->epochs[actor->source] - state->steps[actor->source];
@@ -122,11 +135,12 @@ void pxt_spans_end(struct pxt_state *state, struct pxt_act *act, struct pxt_open
 {
 	struct pxt_actor *actor = act->actor;
 	struct pxt_key key = pxt_key_of(act->event, act->role);
+	struct comparable before = { 0 };
 
 	for (unsigned i = actor->span_count; i-- > 0;) {
 		struct pxt_open_span *span = &actor->spans[i];
 
-		if (span->name != act->role->name || !ends(state, actor, span, &key))
+		if (span->name != act->role->name || !ends(state, actor, span, &key, &before))
 			continue;
 		*ended = *span;
 		end_ran(ended, act);
