@@ -390,13 +390,15 @@ a_long_wait_tells_the_functions_that_called()
 	long=$(count 'waited_us=[0-9]\{4,\}')
 	[ "$long" -ge 1 ] || fail 'no long wait'
 	[ "$(count 'caller1=0x[0-9a-f]*  caller2=')" -eq "$long" ] || fail 'no callers, or of a short wait'
-	# The first of them is in the program.
-	caller=$(sed -n 's/.*caller1=\(0x[0-9a-f]*\).*/\1/p' events | head -n 1)
+	# One of them is of the program; on a busy machine a library's may be long, too.
+	callers=$(sed -n 's/.*caller1=\(0x[0-9a-f]*\).*/\1/p' events)
 	events 'process'
 	low=$(sed -n 's/.*what=image .*address=\(0x[0-9a-f]*\) .*victim"$/\1/p' events)
 	bytes=$(sed -n 's/.*what=image .*size=\([0-9]*\) .*victim"$/\1/p' events)
-	[ $((caller - low)) -ge 0 ] && [ $((caller - low)) -lt "$bytes" ] ||
-		fail "caller $caller is not in the program at $low"
+	for caller in $callers; do
+		[ $((caller - low)) -ge 0 ] && [ $((caller - low)) -lt "$bytes" ] && return 0
+	done
+	fail "no caller is in the program at $low: $callers"
 }
 
 # SHARK-38: a millisecond of 900
