@@ -12,7 +12,6 @@
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
 #include "tools/output/say.h"
-#include "tools/read/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,13 +50,11 @@ static const char *const help[] = {
 
 /* What is kept of each log. */
 struct chrome {
-	struct pxt_slices *slices;
-	struct pxt_symbols *symbols;
+	struct pxt_bars bars;
 	const struct pxt_source *source;
 	int64_t last_ns;
-	int64_t apart;  /* added to the numbers of its processes and threads */
-	bool *is_named; /* by the thread's index */
-	int64_t *tids;  /* of its threads, and their processes, once they are named */
+	int64_t apart; /* added to the numbers of its processes and threads */
+	int64_t *tids; /* of its threads, by their index, 0: not named yet; and their processes */
 	int64_t *pids;
 };
 
@@ -139,9 +136,8 @@ static void find_who(
 	*pid = event->info.posix_pid + log->apart;
 	*tid = is_known ? tid_of(thread) + log->apart : 0;
 	name_process(log, event->info.posix_pid);
-	if (!is_known || log->is_named[thread->index])
+	if (!is_known || log->tids[thread->index] != 0)
 		return;
-	log->is_named[thread->index] = true;
 	log->pids[thread->index] = *pid;
 	log->tids[thread->index] = *tid;
 	put_name_of("thread_name", *pid, *tid, thread->label);
@@ -174,9 +170,9 @@ static void put_name(
 		pxt_out_json(state.out, event->type->label, strlen(event->type->label));
 		return;
 	}
-	base = pxt_slices_name(log->slices, slice->pair, &bytes);
+	base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
 	if (slice->bar == PXT_BAR_BEGIN)
-		own = pxt_slices_own_name(log->slices, slice, event, log->symbols);
+		own = pxt_bars_own_name(&log->bars, slice, event);
 	pxt_out_json(state.out, own ? own : base, own ? strlen(own) : bytes);
 }
 
@@ -194,7 +190,7 @@ static void put_bar(
 	if (slice->bar == PXT_BAR_NONE)
 		pxt_out_text(state.out, ",\"s\":\"t\"");
 	else if (slice->lane > 0)
-		put_lane(log->slices, event->thread->index, slice);
+		put_lane(log->bars.slices, event->thread->index, slice);
 	pxt_out_text(state.out, ",\"args\":");
 	pxt_json_payload(state.out, event);
 	pxt_out_char(state.out, '}');
@@ -212,10 +208,10 @@ static void cut(void *context, uint32_t thread, const struct pxt_slice *slice)
 	put_head(slice->lane > 0 ? "e" : "E", log->pids[thread], log->tids[thread]);
 	put_time(log->last_ns);
 	pxt_out_text(state.out, ",\"name\":");
-	base = pxt_slices_name(log->slices, slice->pair, &bytes);
+	base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
 	pxt_out_json(state.out, base, bytes);
 	if (slice->lane > 0)
-		put_lane(log->slices, thread, slice);
+		put_lane(log->bars.slices, thread, slice);
 	pxt_out_text(state.out, ",\"args\":{\"cut_by_loss\":true}}");
 }
 
@@ -223,7 +219,7 @@ static void put_loss(struct chrome *log, int64_t ns, uint64_t lost)
 {
 	int64_t pid = log->source->info.posix_pid_np;
 
-	pxt_slices_cut(log->slices, cut, log);
+	pxt_slices_cut(log->bars.slices, cut, log);
 	name_process(log, pid);
 	put_head("i", pid + log->apart, 0);
 	put_time(ns);
@@ -242,7 +238,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	if (lost > 0)
 		put_loss(log, event->ns, lost);
 	log->last_ns = event->ns;
-	slice = pxt_slices_take(log->slices, event);
+	slice = pxt_slices_take(log->bars.slices, event);
 	put_bar(log, event, &slice);
 }
 
@@ -252,32 +248,6 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 
 	(void)export;
 	put_loss(log, source->events > 0 ? log->last_ns : source->start_ns, lost);
-}
-
-static void look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
-{
-	struct chrome *log = of_source(event->source);
-
-	(void)export;
-	pxt_slices_look(log->slices, event, lost, log->symbols);
-}
-
-/* Images are told of by events that may not be wanted. */
-static void look_before(struct pxt_export *export, const struct pxt_event *event)
-{
-	(void)export;
-	pxt_symbols_take(of_source(event->source)->symbols, event);
-}
-
-static void looked(struct pxt_export *export, struct pxt_reader *reader)
-{
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++) {
-		struct chrome *log = of_source(reader->sources[i]);
-
-		pxt_symbols_resolve(log->symbols);
-		pxt_slices_again(log->slices);
-	}
 }
 
 /* Processes of two logs may have one number. */
@@ -303,14 +273,12 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		struct pxt_export_log *of = reader->sources[i]->user;
 		struct chrome *log = pxt_must(calloc(1, sizeof *log));
 
-		*log = (struct chrome){ .slices = pxt_slices_new(),
-			.symbols = pxt_symbols_new(reader->sources[i], NULL),
-			.source = reader->sources[i],
+		*log = (struct chrome){ .source = reader->sources[i],
 			.last_ns = reader->sources[i]->start_ns,
 			.apart = apart_of(reader, i),
-			.is_named = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->is_named)),
 			.tids = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->tids)),
 			.pids = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->pids)) };
+		pxt_bars_begin(&log->bars, reader->sources[i]);
 		of->format = log;
 	}
 }
@@ -322,9 +290,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct chrome *log = of_source(reader->sources[i]);
 
-		pxt_slices_free(log->slices);
-		pxt_symbols_free(log->symbols);
-		free(log->is_named);
+		pxt_bars_end(&log->bars);
 		free(log->tids);
 		free(log->pids);
 		free(log);
@@ -336,9 +302,9 @@ static const struct pxt_export_format format = {
 	.letters = "",
 	.help = help,
 	.begin = begin,
-	.look_before = look_before,
-	.look = look,
-	.looked = looked,
+	.look_before = pxt_bars_look_before,
+	.look = pxt_bars_look,
+	.looked = pxt_bars_looked,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

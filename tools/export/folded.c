@@ -14,7 +14,6 @@
 #include "tools/export/slices.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
-#include "tools/read/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +68,7 @@ struct stack {
 
 /* What is kept of each log. */
 struct folded {
-	struct pxt_slices *slices;
-	struct pxt_symbols *symbols;
+	struct pxt_bars bars;
 	uint32_t process; /* where its threads' stacks begin */
 	struct stack *stacks;
 };
@@ -126,8 +124,8 @@ static void push(struct folded *log, struct stack *stack, const struct pxt_event
     const struct pxt_slice *slice)
 {
 	size_t bytes;
-	const char *own = pxt_slices_own_name(log->slices, slice, event, log->symbols);
-	const char *name = pxt_slices_name(log->slices, slice->pair, &bytes);
+	const char *own = pxt_bars_own_name(&log->bars, slice, event);
+	const char *name = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
 	uint32_t top = 0;
 
 	if (stack->missing == 0)
@@ -162,7 +160,7 @@ static void pass(struct stack *stack, int64_t ns)
 /* Whatever is open may have ended among the lost events. */
 static void forget(struct folded *log)
 {
-	pxt_slices_cut(log->slices, NULL, NULL);
+	pxt_slices_cut(log->bars.slices, NULL, NULL);
 	for (uint32_t i = 0; i < PXT_THREADS_MAX; i++) {
 		struct stack *stack = &log->stacks[i];
 
@@ -183,7 +181,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	(void)export;
 	if (lost > 0)
 		forget(log);
-	slice = pxt_slices_take(log->slices, event);
+	slice = pxt_slices_take(log->bars.slices, event);
 	if (thread->index == PXT_INDEX_NONE || !thread->recorded)
 		return;
 	stack = &log->stacks[thread->index];
@@ -203,32 +201,6 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 	(void)export;
 	(void)source;
 	(void)lost;
-}
-
-static void look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
-{
-	struct folded *log = of_source(event->source);
-
-	(void)export;
-	pxt_slices_look(log->slices, event, lost, log->symbols);
-}
-
-/* Images are told of by events that may not be wanted. */
-static void look_before(struct pxt_export *export, const struct pxt_event *event)
-{
-	(void)export;
-	pxt_symbols_take(of_source(event->source)->symbols, event);
-}
-
-static void looked(struct pxt_export *export, struct pxt_reader *reader)
-{
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++) {
-		struct folded *log = of_source(reader->sources[i]);
-
-		pxt_symbols_resolve(log->symbols);
-		pxt_slices_again(log->slices);
-	}
 }
 
 /* ---- The whole ---- */
@@ -254,8 +226,7 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		struct pxt_export_log *of = source->user;
 		struct folded *log = pxt_must(calloc(1, sizeof *log));
 
-		log->slices = pxt_slices_new();
-		log->symbols = pxt_symbols_new(source, NULL);
+		pxt_bars_begin(&log->bars, source);
 		log->process = reader->count > 1 ? process_of(export, source) : 0;
 		log->stacks = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->stacks));
 		of->format = log;
@@ -286,8 +257,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct folded *log = of_source(reader->sources[i]);
 
-		pxt_slices_free(log->slices);
-		pxt_symbols_free(log->symbols);
+		pxt_bars_end(&log->bars);
 		free(log->stacks);
 		free(log);
 	}
@@ -301,9 +271,9 @@ static const struct pxt_export_format format = {
 	.letters = "",
 	.help = help,
 	.begin = begin,
-	.look_before = look_before,
-	.look = look,
-	.looked = looked,
+	.look_before = pxt_bars_look_before,
+	.look = pxt_bars_look,
+	.looked = pxt_bars_looked,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

@@ -13,7 +13,6 @@
 #include "tools/export/tar.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
-#include "tools/read/symbols.h"
 #include "tools/review/review.h"
 #include "tools/select/select.h"
 
@@ -70,8 +69,7 @@ static struct {
 	bool cpu;
 	/* The log at hand */
 	struct pxt_perfetto packets;
-	struct pxt_slices *slices;
-	struct pxt_symbols *symbols;
+	struct pxt_bars bars;
 	struct pxt_sched sched;
 	int64_t last_ns;
 	uint64_t *threads; /* tracks, by the thread's index; 0: none yet */
@@ -150,7 +148,7 @@ static uint64_t slice_track(const struct pxt_event *event, const struct pxt_slic
 	struct lane *lane = find_lane(event->thread->index, slice);
 	if (lane || pf.lane_count == LANES_MAX || slice->bar == PXT_BAR_END)
 		return lane ? lane->track : 0;
-	const char *base = pxt_slices_name(pf.slices, slice->pair, &bytes);
+	const char *base = pxt_slices_name(pf.bars.slices, slice->pair, &bytes);
 	(void)pxt_escape(base, bytes, name, sizeof name, NULL);
 	lane = &pf.lanes[pf.lane_count++];
 	*lane = (struct lane){
@@ -220,7 +218,7 @@ static void put_loss(const struct pxt_source *source, int64_t ns, uint64_t lost)
 {
 	uint64_t track = process_track(source, source->info.posix_pid_np);
 
-	pxt_slices_cut(pf.slices, cut, NULL);
+	pxt_slices_cut(pf.bars.slices, cut, NULL);
 	pxt_perfetto_dropped(&pf.packets);
 	pxt_perfetto_note_number(&pf.packets, "lost", lost);
 	pxt_perfetto_mark(
@@ -241,9 +239,8 @@ static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice
 		kind = PXT__TRACK_EVENT__TYPE__TYPE_INSTANT;
 		track = track ? track : thread_track(event);
 	} else if (begins) {
-		base = pxt_slices_name(pf.slices, slice->pair, &bytes);
-		pxt_perfetto_name(
-		    &pf.packets, pxt_slices_own_name(pf.slices, slice, event, pf.symbols));
+		base = pxt_slices_name(pf.bars.slices, slice->pair, &bytes);
+		pxt_perfetto_name(&pf.packets, pxt_bars_own_name(&pf.bars, slice, event));
 	}
 	/* The viewer puts the notes of begin and end together: the key once. */
 	pxt_perfetto_note_fields(&pf.packets, event, slice->bar == PXT_BAR_END ? slice->key : NULL);
@@ -265,32 +262,11 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	for (unsigned i = 0; i < count; i++)
 		pxt_perfetto_task(&pf.packets, event->ns, &tasks[i]);
 	if (count == 0) {
-		struct pxt_slice slice = pxt_slices_take(pf.slices, event);
+		struct pxt_slice slice = pxt_slices_take(pf.bars.slices, event);
 
 		put_bar(event, &slice);
 	}
 	put_curves(event);
-}
-
-static void look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
-{
-	(void)export;
-	pxt_slices_look(pf.slices, event, lost, pf.symbols);
-}
-
-/* Images are told of by events that may not be wanted. */
-static void look_before(struct pxt_export *export, const struct pxt_event *event)
-{
-	(void)export;
-	pxt_symbols_take(pf.symbols, event);
-}
-
-static void looked(struct pxt_export *export, struct pxt_reader *reader)
-{
-	(void)export;
-	(void)reader;
-	pxt_symbols_resolve(pf.symbols);
-	pxt_slices_again(pf.slices);
 }
 
 static void put_lost(struct pxt_export *export, const struct pxt_source *source, uint64_t lost)
@@ -325,14 +301,15 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
 	const struct pxt_source *source = reader->sources[0];
 	const char *machine = pxt_export_target(export, source);
+	struct pxt_export_log *log = source->user;
 	char name[100];
 
 	if (export->reader.count > 1) {
 		name_file(name, sizeof name, machine, source);
 		pxt_tar_begin(&pf.tar, &export->out, name, source->info.posix_start_np.tv_sec);
 	}
-	pf.slices = pxt_slices_new();
-	pf.symbols = pxt_symbols_new(source, NULL);
+	pxt_bars_begin(&pf.bars, source);
+	log->format = &pf.bars;
 	memset(&pf.sched, 0, sizeof pf.sched);
 	pf.threads = pxt_must(calloc(PXT_THREADS_MAX, sizeof *pf.threads));
 	pf.process_count = pf.lane_count = 0;
@@ -350,8 +327,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	for (unsigned i = 0; i < PXT_TYPES_MAX; i++)
 		free(pf.curves[i]);
 	free(pf.threads);
-	pxt_slices_free(pf.slices);
-	pxt_symbols_free(pf.symbols);
+	pxt_bars_end(&pf.bars);
 	pf.logs_done++;
 	if (export->reader.count == 1)
 		return;
@@ -396,9 +372,9 @@ static const struct pxt_export_format format = {
 	.apart = true,
 	.option = take_option,
 	.begin = begin,
-	.look_before = look_before,
-	.look = look,
-	.looked = looked,
+	.look_before = pxt_bars_look_before,
+	.look = pxt_bars_look,
+	.looked = pxt_bars_looked,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

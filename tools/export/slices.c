@@ -394,32 +394,70 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 	return slice;
 }
 
-void pxt_slices_look(struct pxt_slices *slices, const struct pxt_event *event, uint64_t lost,
-    struct pxt_symbols *symbols)
+/* ---- The first reading ---- */
+
+static struct pxt_bars *bars_of(const struct pxt_source *source)
 {
+	struct pxt_export_log *log = source->user;
+
+	return log->format;
+}
+
+void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source)
+{
+	bars->slices = pxt_slices_new();
+	bars->symbols = pxt_symbols_new(source, NULL);
+}
+
+void pxt_bars_end(struct pxt_bars *bars)
+{
+	pxt_slices_free(bars->slices);
+	pxt_symbols_free(bars->symbols);
+}
+
+/* Images are told of by events that may not be wanted. */
+void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *event)
+{
+	(void)export;
+	pxt_symbols_take(bars_of(event->source)->symbols, event);
+}
+
+void pxt_bars_look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
+{
+	struct pxt_bars *bars = bars_of(event->source);
 	const struct pxt_syspair *system;
 	struct pxt_slice slice;
 
+	(void)export;
 	if (lost > 0)
-		pxt_slices_cut(slices, NULL, NULL);
-	slice = pxt_slices_take(slices, event);
-	system = slice.bar == PXT_BAR_BEGIN ? pxt_slices_system(slices, slice.pair) : NULL;
+		pxt_slices_cut(bars->slices, NULL, NULL);
+	slice = pxt_slices_take(bars->slices, event);
+	system = slice.bar == PXT_BAR_BEGIN ? pxt_slices_system(bars->slices, slice.pair) : NULL;
 	if (system && system->names == PXT_SYSPAIR_FUNCTIONS)
-		pxt_symbols_want(symbols, pxt_symbols_address(event));
+		pxt_symbols_want(bars->symbols, pxt_symbols_address(event));
 }
 
-const char *pxt_slices_own_name(struct pxt_slices *slices, const struct pxt_slice *slice,
-    const struct pxt_event *event, struct pxt_symbols *symbols)
+void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader)
+{
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++) {
+		pxt_symbols_resolve(bars_of(reader->sources[i])->symbols);
+		pxt_slices_again(bars_of(reader->sources[i])->slices);
+	}
+}
+
+const char *pxt_bars_own_name(
+    const struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event)
 {
 	static char name[512];
-	const struct pxt_syspair *system = pxt_slices_system(slices, slice->pair);
+	const struct pxt_syspair *system = pxt_slices_system(bars->slices, slice->pair);
 	const char *text;
 	uint64_t value = 0;
 
 	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
 		return NULL;
 	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
-		text = pxt_symbols_text(symbols, pxt_symbols_address(event));
+		text = pxt_symbols_text(bars->symbols, pxt_symbols_address(event));
 		/* Without "(file:line)". */
 		(void)snprintf(name, sizeof name, "%s", text);
 		if (strstr(name, " (") != NULL)

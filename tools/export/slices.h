@@ -14,7 +14,7 @@
 #ifndef PXT_SLICES_H
 #define PXT_SLICES_H
 
-#include "tools/read/source.h"
+#include "tools/export/export.h"
 #include "tools/read/symbols.h"
 #include "tools/spans/pairs.h"
 #include "tools/spans/syspairs.h"
@@ -42,10 +42,6 @@ void pxt_slices_again(struct pxt_slices *slices);
 /* What @event is.  Call for each event of one log, in their order. */
 struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_event *event);
 
-/* The first reading, of which nothing is written: also which functions have to have names. */
-void pxt_slices_look(struct pxt_slices *slices, const struct pxt_event *event, uint64_t lost,
-    struct pxt_symbols *symbols);
-
 /*
  * Events were lost, and ends may be among them: calls @cut for all that is open, innermost first, and
  * forgets it.
@@ -62,8 +58,25 @@ const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uin
 /* "job" of job_begin and job_end; not ended by a NUL. */
 const char *pxt_slices_name(const struct pxt_slices *slices, uint16_t pair, size_t *bytes);
 
+/*
+ * ---- The first reading, of which nothing is written ----
+ *
+ * What a format keeps of a log (struct pxt_export_log.format) begins with this one, and these are its calls: which
+ * pairs there are, and which functions have to have names.
+ */
+struct pxt_bars {
+	struct pxt_slices *slices;
+	struct pxt_symbols *symbols;
+};
+
+void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source);
+void pxt_bars_end(struct pxt_bars *bars);
+void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *event);
+void pxt_bars_look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
+void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader);
+
 /* "read", "refill": what a bar of system events is called, until the next call; NULL: as its pair is. */
-const char *pxt_slices_own_name(struct pxt_slices *slices, const struct pxt_slice *slice,
-    const struct pxt_event *event, struct pxt_symbols *symbols);
+const char *pxt_bars_own_name(
+    const struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event);
 
 #endif
