@@ -83,16 +83,15 @@ static bool is_settled(trace_id_t trid, uint64_t clock)
 	return settled;
 }
 
-/* As pxt_share_patience_ticks() says. */
+/* As pxt_share_patience_ns() says; the stream may be shut down meanwhile. */
 static uint64_t settles_in_ns(trace_id_t trid)
 {
 	struct pxt_stream *stream = pxt_stream_lock(trid);
-	uint64_t ns = pxt_holdback_ns;
+	uint64_t ns;
 
 	if (!stream)
-		return ns;
-	if (stream->block->attr._pxt_flags & PXT_ATTR_GUEST)
-		ns = pxt_share_answer_ns;
+		return pxt_holdback_ns;
+	ns = pxt_share_patience_ns(stream->block);
 	pxt_stream_unlock(stream);
 	return ns;
 }

@@ -101,10 +101,9 @@ PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
  * How long is waited for what somebody has begun: of a program that did not ask to be traced, and may have hundreds
  * of processes, as long as for its messages.
  */
-PXT_INLINE uint64_t pxt_share_patience_ticks(const struct pxt_block *block)
+PXT_INLINE uint64_t pxt_share_patience_ns(const struct pxt_block *block)
 {
-	return block->attr._pxt_flags & PXT_ATTR_GUEST ? pxt_process_ticks(pxt_share_answer_ns)
-	                                               : pxt_process_holdback_ticks();
+	return block->attr._pxt_flags & PXT_ATTR_GUEST ? pxt_share_answer_ns : pxt_holdback_ns;
 }
 
 /* The same up to now, for control calls. */
@@ -246,10 +245,10 @@ PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
 	return true;
 }
 
-PXT_INLINE uint64_t pxt_share_patience_ticks(const struct pxt_block *block)
+PXT_INLINE uint64_t pxt_share_patience_ns(const struct pxt_block *block)
 {
 	(void)block;
-	return pxt_process_holdback_ticks();
+	return pxt_holdback_ns;
 }
 
 PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)
@@ -316,5 +315,11 @@ PXT_INLINE void pxt_share_forget(void)
 {
 }
 #endif
+
+/* The same in ticks. */
+PXT_INLINE uint64_t pxt_share_patience_ticks(const struct pxt_block *block)
+{
+	return pxt_process_ticks(pxt_share_patience_ns(block));
+}
 
 #endif
