@@ -51,11 +51,12 @@ static void begin(void)
 {
 	static char path[64]; /* messages name it */
 	char *paths[] = { path };
+	static const struct pxt_placing placing = { .rule = PXT_CLOCK_AUTO };
 
 	(void)snprintf(path, sizeof path, "/tmp/fuzz-ftrace-%ld.ptl", (long)getpid());
 	make_log(path);
 	if (pxt_reader_open(&reader, paths, 1, PXT_OPEN_COMPLETE, NULL) != PXT_EXIT_OK ||
-	    !pxt_line_make(&line, &reader, false))
+	    !pxt_line_make(&line, &reader, &placing))
 		abort();
 	(void)unlink(path);
 }

@@ -473,4 +473,127 @@ a_thread_that_the_kernel_told_of_is_the_programs_own_one()
 	done
 }
 
+# ---- Machines whose clocks are not one ----
+
+# sync FILE HOST HEAD: on standard input "TIME NUMBER" of events that the other machine has, too.
+sync()
+{
+	{
+		printf 'process 1 %s -\ntype 50 sync u32 number\n' "$2"
+		while read -r time number; do printf 'event %s 50 1 0 u32:%s\n' "$time" "$number"; done
+	} | make "$1" "$3"
+}
+
+# One that counts from its start, a second behind the first sync, and runs 100 ppm slow.
+make_board()
+{
+	sync board.ptl board 'uuid 3
+clock 1000000000 0 5000000000 5000000000' <<-END
+		999900000 1
+		1999800000 2
+		2999700000 3
+		3999600000 4
+	END
+}
+
+make_host()
+{
+	sync host.ptl host '#' <<-END
+		2000000000 1
+		3000000000 2
+		4000000000 3
+		5000000000 4
+	END
+}
+
+a_shift_moves_the_logs_of_a_host()
+{
+	echo '1000 1' | sync one.ptl here '#'
+	echo '1000 2' | sync two.ptl there 'uuid 2
+clock 1000000000 0 1700000010000000000 1000000500000'
+	second_at 10.000001000 'not ten seconds later' one.ptl two.ptl
+	second_at 7.500001000 'the host did not count' --shift there=-2.5 one.ptl two.ptl
+	second_at 10.250001000 'the name of the log did not count' --shift two.ptl=250ms one.ptl two.ptl
+	run 2 merge -o both.ptl --shift elsewhere=1 one.ptl two.ptl
+	err_has 'no log is of a host elsewhere'
+	err_has 'two.ptl of host there'
+	for wrong in there =1 there= there=soon there=2026-01-31T12:00:00Z; do
+		run 1 merge -o both.ptl --shift "$wrong" one.ptl two.ptl
+		err_has "--shift is HOST=TIME, as box=1.5 or box=-20ms, not \"$wrong\""
+	done
+}
+
+events_in_common_place_a_machine_without_a_date()
+{
+	make_host
+	make_board
+	run 2 merge -o both.ptl host.ptl board.ptl
+	err_has '--align by an event that both have'
+	for order in 'host.ptl board.ptl' 'board.ptl host.ptl'; do
+		# shellcheck disable=SC2086
+		run 0 merge -o both.ptl --align sync,number $order
+		err_has 'by 4 pairs of sync with host.ptl; its clock is 100 ppm slow; the pairs agree to'
+		run 0 print --utc --event sync both.ptl
+		[ "$(grep -c '22:13:2[2345].0000000' out)" = 8 ] || fail "elsewhere with $order"
+	done
+	run 0 stat both.ptl
+	out_has 'clock: board.ptl: moved'
+}
+
+events_without_a_field_belong_together_by_their_order_where_none_is_missing()
+{
+	make_host
+	make_board
+	run 0 merge -o both.ptl --align sync host.ptl board.ptl
+	err_has 'by 4 pairs'
+	sync fewer.ptl board 'uuid 4' <<-END
+		2000000000 2
+		3000000000 3
+	END
+	run 2 merge -o both.ptl --align sync host.ptl fewer.ptl
+	err_has 'which belong together is not known'
+	err_has '--align sync,FIELD'
+	run 0 merge -o both.ptl --align sync,number host.ptl fewer.ptl
+	err_has 'moved 1.00 s forward by 2 pairs of sync with host.ptl; too few to tell how its clock runs'
+}
+
+clocks_that_cannot_be_compared_are_told()
+{
+	make_host
+	make_board
+	run 2 merge -o both.ptl --align nothing host.ptl board.ptl
+	err_has 'no log has an event nothing'
+	run 2 merge -o both.ptl --align sync,late host.ptl board.ptl
+	err_has 'no event sync has a field late'
+	# A number that stands twice belongs to nobody.
+	sync twice.ptl board 'uuid 5' <<-END
+		2000000000 2
+		3000000000 2
+	END
+	run 0 merge -o both.ptl --align sync,number host.ptl twice.ptl
+	err_has 'twice.ptl: has no sync that belongs to one of the other logs: its clock was not compared'
+	run 1 merge -o both.ptl --align sync, host.ptl board.ptl
+	err_has '--align is EVENT or EVENT,FIELD'
+}
+
+# The third has pairs with the second alone.
+clocks_are_compared_through_a_machine_between()
+{
+	make_host
+	sync between.ptl between 'uuid 6
+clock 1000000000 0 1700000000500000000 1000000000000' <<-END
+		1000000000 1
+		1500000000 90
+	END
+	sync far.ptl far 'uuid 7
+clock 1000000000 0 5000000000 5000000000' <<-END
+		700000000 90
+	END
+	run 0 merge -o all.ptl --align sync,number far.ptl between.ptl host.ptl
+	err_has 'far.ptl: moved'
+	err_has 'by 1 pair of sync with host.ptl'
+	run 0 print --utc --where number=90 all.ptl
+	[ "$(grep -c '22:13:22.500000000' out)" = 2 ] || fail 'not half a second after the first sync'
+}
+
 "$case"

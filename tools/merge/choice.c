@@ -50,13 +50,13 @@ static struct pxt_logclock created(const struct pxt_line *line, int64_t from_ns)
 	return clock;
 }
 
-struct pxt_choice *pxt_choice_begin(
-    const char *path, const struct pxt_reader *reader, int64_t from_ns)
+struct pxt_choice *pxt_choice_begin(const char *path, struct pxt_reader *reader, int64_t from_ns)
 {
+	static const struct pxt_placing one_boot = { .rule = PXT_CLOCK_ONE_BOOT };
 	struct pxt_choice *choice = pxt_must(calloc(1, sizeof *choice));
 	struct pxt_loghead head = { .name = "chosen", .hz = 1000000000 };
 
-	if (!pxt_line_make(&choice->line, reader, PXT_PLACING_ONE_BOOT)) {
+	if (!pxt_line_make(&choice->line, reader, &one_boot)) {
 		free(choice);
 		return NULL;
 	}
@@ -152,7 +152,7 @@ int pxt_choice_end(struct pxt_choice *choice, const struct pxt_source *source, b
 	end.counts.posix_stable_np = 1;
 	error = pxt_logwrite_end(choice->log, &end);
 	pxt_merge_threads_free(choice->threads);
-	free(choice->line.places);
+	pxt_line_free(&choice->line);
 	free(choice);
 	return error;
 }

@@ -16,8 +16,7 @@ struct pxt_choice;
  * Once the head of the stream's log was read.  The log begins at @from_ns, or with the stream, if that is later.
  * NULL, with a word to the user: it cannot be.
  */
-struct pxt_choice *pxt_choice_begin(
-    const char *path, const struct pxt_reader *reader, int64_t from_ns);
+struct pxt_choice *pxt_choice_begin(const char *path, struct pxt_reader *reader, int64_t from_ns);
 /* All threads that the log's table knows, also those that have no event. */
 void pxt_choice_threads(struct pxt_choice *choice, const struct pxt_source *source);
 void pxt_choice_put(struct pxt_choice *choice, const struct pxt_event *event);

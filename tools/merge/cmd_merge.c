@@ -6,6 +6,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -15,6 +16,8 @@ enum {
 	OPT_FTRACE = 400,
 	OPT_FTRACE_CLOCK,
 	OPT_SAME_BOOT,
+	OPT_SHIFT,
+	OPT_ALIGN,
 	OPT_BY_DATE,
 	OPT_INCOMPLETE,
 	OPT_STRICT
@@ -26,6 +29,8 @@ static const struct option options[] = {
 	{ "ftrace-clock", required_argument, NULL, OPT_FTRACE_CLOCK },
 	{ "same-boot", no_argument, NULL, OPT_SAME_BOOT },
 	{ "by-date", no_argument, NULL, OPT_BY_DATE },
+	{ "shift", required_argument, NULL, OPT_SHIFT },
+	{ "align", required_argument, NULL, OPT_ALIGN },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "help", no_argument, NULL, 'h' },
@@ -59,6 +64,14 @@ static const char *const help[] = {
 	"      --same-boot       all logs are of one machine that was not restarted between them,\n"
 	"                        whatever their dates say: place them by CLOCK_MONOTONIC\n"
 	"      --by-date         place all logs by civil time, whatever CLOCK_MONOTONIC says\n"
+	"      --shift HOST=TIME the civil time of that host's logs (or of the log of that name) "
+	"is so\n"
+	"                        much further: 1.5, -20ms\n"
+	"      --align EVENT[,FIELD]\n"
+	"                        clocks of several machines are compared by this event, which "
+	"their\n"
+	"                        logs have at one moment; FIELD says which of them belong "
+	"together\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
 	"  -h, --help            this\n"
@@ -80,7 +93,7 @@ struct wishes {
 	const char *output;
 	const char *ftrace;
 	enum pxt_ftrace_clock clock;
-	enum pxt_placing placing;
+	struct pxt_placing placing;
 	bool incomplete;
 	bool strict;
 };
@@ -102,16 +115,58 @@ static bool take_clock(struct wishes *wishes, const char *word)
 	return false;
 }
 
-static bool take_placing(struct wishes *wishes, enum pxt_placing placing)
+static bool take_rule(struct wishes *wishes, enum pxt_clock_rule rule)
 {
-	if (wishes->placing != PXT_PLACING_AUTO && wishes->placing != placing)
+	enum pxt_clock_rule *taken = &wishes->placing.rule;
+
+	if (*taken != PXT_CLOCK_AUTO && *taken != rule)
 		pxt_complain("merge: --same-boot and --by-date contradict each other: choose one");
 	else
-		wishes->placing = placing;
-	return wishes->placing == placing;
+		*taken = rule;
+	return *taken == rule;
 }
 
-static bool take_option(struct wishes *wishes, int code, const char *value)
+/* "box=-20ms"; changes @text. */
+static bool take_shift(struct pxt_placing *placing, char *text)
+{
+	char *equals = strrchr(text, '=');
+	struct pxt_when when;
+
+	if (!equals || equals == text || !pxt_when_parse(equals + 1, &when) || when.absolute) {
+		pxt_complain("--shift is HOST=TIME, as box=1.5 or box=-20ms, not \"%s\"", text);
+		return false;
+	}
+	if (placing->shift_count == PXT_SHIFTS) {
+		pxt_complain("merge: more than %u times --shift", PXT_SHIFTS);
+		return false;
+	}
+	*equals = '\0';
+	placing->shifts[placing->shift_count].name = text;
+	placing->shifts[placing->shift_count++].ns = when.ns;
+	return true;
+}
+
+/* "sync", "sync,number"; changes @text. */
+static bool take_align(struct pxt_placing *placing, char *text)
+{
+	char *comma = strchr(text, ',');
+
+	if (placing->event)
+		pxt_complain("merge: --align is taken once");
+	else if (*text == '\0' || comma == text || (comma && comma[1] == '\0'))
+		pxt_complain("--align is EVENT or EVENT,FIELD, not \"%s\"", text);
+	else
+		placing->event = text;
+	if (placing->event != text)
+		return false;
+	if (comma) {
+		*comma = '\0';
+		placing->field = comma + 1;
+	}
+	return true;
+}
+
+static bool take_option(struct wishes *wishes, int code, char *value)
 {
 	switch (code) {
 	case 'o':
@@ -126,9 +181,13 @@ static bool take_option(struct wishes *wishes, int code, const char *value)
 	case OPT_FTRACE_CLOCK:
 		return take_clock(wishes, value);
 	case OPT_SAME_BOOT:
-		return take_placing(wishes, PXT_PLACING_ONE_BOOT);
+		return take_rule(wishes, PXT_CLOCK_ONE_BOOT);
 	case OPT_BY_DATE:
-		return take_placing(wishes, PXT_PLACING_DATES);
+		return take_rule(wishes, PXT_CLOCK_DATES);
+	case OPT_SHIFT:
+		return take_shift(&wishes->placing, value);
+	case OPT_ALIGN:
+		return take_align(&wishes->placing, value);
 	case OPT_INCOMPLETE:
 		return wishes->incomplete = true;
 	default:
@@ -178,7 +237,7 @@ static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
 	if (!pxt_outfile_check(wishes->output))
 		return PXT_EXIT_OUTPUT;
 	if (!check_inputs(&merge->reader, wishes->output) ||
-	    !pxt_line_make(&merge->line, &merge->reader, wishes->placing) ||
+	    !pxt_line_make(&merge->line, &merge->reader, &wishes->placing) ||
 	    !add_kernel(merge, wishes) || !pxt_merge_types_make(&merge->types, &merge->reader))
 		return PXT_EXIT_LOG;
 	int status = pxt_merge_write(merge, wishes->output);

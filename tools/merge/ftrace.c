@@ -326,14 +326,13 @@ static int64_t ns_of(const struct pxt_ftrace *ftrace, uint64_t stamp)
 {
 	const struct pxt_place *place = &ftrace->line->places[0];
 	struct timespec time = { 0, 0 };
-	int64_t shift = first_log(ftrace)->shift_ns;
 
 	if (ftrace->clock == PXT_FTRACE_TSC) {
 		(void)posix_trace_log_gettime_np(first_log(ftrace)->trid, stamp, &time);
-		return pxt_when_ns(&time) + shift;
+		return pxt_source_placed(first_log(ftrace), pxt_when_ns(&time));
 	}
 	int64_t from = ftrace->clock == PXT_FTRACE_BOOT ? place->boot_ns : place->mono_ns;
-	return place->real_ns + ((int64_t)stamp - from) + shift;
+	return pxt_source_placed(first_log(ftrace), place->real_ns + ((int64_t)stamp - from));
 }
 
 bool pxt_ftrace_next(struct pxt_ftrace *ftrace)
@@ -389,11 +388,11 @@ static bool choose_clock(struct pxt_ftrace *ftrace)
 static bool check_times(const struct pxt_ftrace *ftrace, int64_t first, int64_t last)
 {
 	const struct pxt_source *source = first_log(ftrace);
-	int64_t start = pxt_when_ns(&source->info.posix_start_np) + source->shift_ns;
+	int64_t start = pxt_source_placed(source, pxt_when_ns(&source->info.posix_start_np));
 	int64_t end = pxt_lasting_end(&source->info);
 	char text[16];
 
-	end = end > 0 ? end + source->shift_ns : INT64_MAX / 2;
+	end = end > 0 ? pxt_source_placed(source, end) : INT64_MAX / 2;
 	if (last >= start && first <= end)
 		return true;
 	pxt_duration(text, (uint64_t)(last < start ? start - last : first - end));

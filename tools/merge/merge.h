@@ -3,6 +3,7 @@
  * merge.h - several logs, and what the kernel traced, as one log.
  *
  *   place.c     where each log lies on the common line of time, or why it has no place there
+ *   sync.c      clocks of several machines, by events that their logs have in common
  *   types.c     event types of all logs under common numbers; modules, notes
  *   threads.c   threads of all logs under common indices; processes that have one number
  *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
@@ -25,20 +26,37 @@
 
 /* ---- place.c ---- */
 
-/* By what logs are placed. */
-enum pxt_placing {
-	PXT_PLACING_AUTO, /* of one boot CLOCK_MONOTONIC, else civil time */
-	PXT_PLACING_ONE_BOOT, /* CLOCK_MONOTONIC: the user says that all come from one boot of one machine */
-	PXT_PLACING_DATES /* civil time */
+/* By which clock logs are placed. */
+enum pxt_clock_rule {
+	PXT_CLOCK_AUTO, /* of one boot CLOCK_MONOTONIC, else civil time */
+	PXT_CLOCK_ONE_BOOT, /* CLOCK_MONOTONIC: the user says that all come from one boot of one machine */
+	PXT_CLOCK_DATES /* civil time */
+};
+
+#define PXT_SHIFTS 64u
+
+/* What the user knows of the machines' clocks. */
+struct pxt_placing {
+	enum pxt_clock_rule rule;
+	unsigned shift_count;
+	struct {
+		const char *name; /* of a host or a log, ... */
+		int64_t ns;       /* ... whose civil time is so much further */
+	} shifts[PXT_SHIFTS];
+	const char *event; /* the type that several logs have at one moment; NULL: none */
+	const char
+	    *field; /* which of them belong together; NULL: the first ones, the second ones, ... */
 };
 
 struct pxt_place {
-	uint32_t group;  /* logs of one boot: the place of its first log */
-	uint32_t base;   /* the log of the group whose civil time is the group's */
-	uint32_t others; /* processes of other logs have its number: how many (threads.c) */
-	int64_t real_ns; /* CLOCK_REALTIME at creation */
-	int64_t mono_ns; /* CLOCK_MONOTONIC; 0: unknown */
-	int64_t boot_ns; /* CLOCK_BOOTTIME; 0: unknown */
+	uint32_t group;   /* logs of one boot: the place of its first log */
+	uint32_t base;    /* the log of the group whose civil time is the group's */
+	uint32_t others;  /* processes of other logs have its number: how many (threads.c) */
+	int64_t real_ns;  /* CLOCK_REALTIME at creation */
+	int64_t mono_ns;  /* CLOCK_MONOTONIC; 0: unknown */
+	int64_t boot_ns;  /* CLOCK_BOOTTIME; 0: unknown */
+	int64_t moved_ns; /* what the user adds to @real_ns */
+	bool aligned;     /* of the first of a group: the group's clock was compared (sync.c) */
 };
 
 /* The common line. */
@@ -47,6 +65,8 @@ struct pxt_line {
 	bool monotonic;           /* all of one boot: ticks are CLOCK_MONOTONIC */
 	int64_t start_ns;         /* the earliest creation, since 1970 */
 	struct pxt_logclock created;
+	unsigned note_count; /* how clocks were compared; the new log says it, too */
+	struct posix_trace_lognote_np *notes;
 };
 
 /*
@@ -54,8 +74,19 @@ struct pxt_line {
  * placed.
  */
 bool pxt_line_make(
-    struct pxt_line *line, const struct pxt_reader *reader, enum pxt_placing placing);
+    struct pxt_line *line, struct pxt_reader *reader, const struct pxt_placing *placing);
 uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns);
+void pxt_line_free(struct pxt_line *line);
+
+/* ---- sync.c ---- */
+
+/*
+ * Reads all logs once, and compares the clock of each group of @line with that of @reference by
+ * placing->event; false, with a word to the user, when that cannot be.  Which groups were compared is in
+ * their places; the others stay as they are.
+ */
+bool pxt_sync_align(struct pxt_line *line, struct pxt_reader *reader,
+    const struct pxt_placing *placing, uint32_t reference);
 
 /* ---- types.c ---- */
 

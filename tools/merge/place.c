@@ -46,7 +46,7 @@ static struct pxt_place place_of(const struct pxt_source *source)
 
 static bool date_known(const struct pxt_place *place)
 {
-	return place->real_ns >= DATE_KNOWN;
+	return place->real_ns + place->moved_ns >= DATE_KNOWN;
 }
 
 /* As the system says; false, and *@told false, where one of the two does not say it. */
@@ -135,7 +135,7 @@ static bool check_dates(const struct pxt_reader *reader, const struct pxt_line *
 	bool good = true;
 
 	for (uint32_t i = 0; i < reader->count; i++) {
-		if (date_known(&line->places[i]))
+		if (date_known(&line->places[i]) || line->places[line->places[i].group].aligned)
 			continue;
 		pxt_complain("%s: cannot be placed: its machine did not know the date when the log "
 		             "began",
@@ -145,7 +145,7 @@ static bool check_dates(const struct pxt_reader *reader, const struct pxt_line *
 	if (!good)
 		pxt_explain(
 		    "--same-boot places logs by CLOCK_MONOTONIC: if all are from one machine, "
-		    "not restarted between them");
+		    "not restarted between them; --align by an event that both have");
 	return good;
 }
 
@@ -163,18 +163,26 @@ static bool check_monotonic(const struct pxt_reader *reader, const struct pxt_li
 	return good;
 }
 
+/* Two logs of one boot that the user did not move apart. */
+static bool together(const struct pxt_reader *reader, const struct pxt_line *line,
+    enum pxt_clock_rule rule, uint32_t a, uint32_t b)
+{
+	if (rule == PXT_CLOCK_DATES || line->places[a].moved_ns != line->places[b].moved_ns)
+		return false;
+	return rule == PXT_CLOCK_ONE_BOOT || same_boot(reader, line, a, b);
+}
+
 /* Groups of one boot; returns their number. */
 static uint32_t group(
-    const struct pxt_reader *reader, const struct pxt_line *line, enum pxt_placing placing)
+    const struct pxt_reader *reader, const struct pxt_line *line, enum pxt_clock_rule rule)
 {
 	uint32_t groups = 0;
 
 	for (uint32_t i = 0; i < reader->count; i++) {
 		uint32_t first = 0;
 
-		while (first < i &&
-		       (line->places[first].group != first || placing == PXT_PLACING_DATES ||
-		           !(placing == PXT_PLACING_ONE_BOOT || same_boot(reader, line, first, i))))
+		while (first < i && (line->places[first].group != first ||
+		                        !together(reader, line, rule, first, i)))
 			first++;
 		line->places[i].group = first;
 		groups += first == i;
@@ -209,9 +217,10 @@ static void shift(const struct pxt_reader *reader, const struct pxt_line *line)
 		const struct pxt_place *first = &line->places[line->places[mine->group].base];
 
 		/* In place of what the reader took for it (tools/read/open.c). */
-		reader->sources[i]->shift_ns = mine == first ? 0
-		                                             : (first->real_ns - first->mono_ns) -
-		                                                   (mine->real_ns - mine->mono_ns);
+		reader->sources[i]->shift_ns = mine->moved_ns;
+		if (mine != first)
+			reader->sources[i]->shift_ns +=
+			    (first->real_ns - first->mono_ns) - (mine->real_ns - mine->mono_ns);
 	}
 }
 
@@ -227,7 +236,7 @@ static void begin_line(const struct pxt_reader *reader, struct pxt_line *line)
 	const struct pxt_place *first = NULL;
 
 	for (uint32_t i = 0; i < reader->count; i++) {
-		int64_t start = line->places[i].real_ns + reader->sources[i]->shift_ns;
+		int64_t start = pxt_source_placed(reader->sources[i], line->places[i].real_ns);
 
 		if (first && start >= line->start_ns)
 			continue;
@@ -243,25 +252,107 @@ static void begin_line(const struct pxt_reader *reader, struct pxt_line *line)
 	line->created.boottime = time_of(first->boot_ns);
 }
 
-bool pxt_line_make(struct pxt_line *line, const struct pxt_reader *reader, enum pxt_placing placing)
+/* ---- What the user says of clocks ---- */
+
+/* "box", "logs/box.ptl", "box.ptl". */
+static bool is_called(const struct pxt_source *source, const char *name)
+{
+	const char *slash = strrchr(source->path, '/');
+
+	return strcmp(source->info.posix_host_np, name) == 0 || strcmp(source->path, name) == 0 ||
+	       strcmp(slash ? slash + 1 : source->path, name) == 0;
+}
+
+static bool move(
+    const struct pxt_line *line, const struct pxt_reader *reader, const char *name, int64_t ns)
+{
+	bool met = false;
+
+	for (uint32_t i = 0; i < reader->count; i++) {
+		if (!is_called(reader->sources[i], name))
+			continue;
+		line->places[i].moved_ns += ns;
+		met = true;
+	}
+	if (met)
+		return true;
+	pxt_complain("--shift: no log is of a host %s, and none is called so; there are", name);
+	for (uint32_t i = 0; i < reader->count; i++)
+		pxt_explain("%s of host %s", reader->sources[i]->path,
+		    *reader->sources[i]->info.posix_host_np ? reader->sources[i]->info.posix_host_np
+		                                            : "unknown");
+	return false;
+}
+
+/* Whether @x's clock is to be the common one rather than @y's, in whatever order files come. */
+static bool leads(
+    const struct pxt_reader *reader, const struct pxt_line *line, uint32_t x, uint32_t y)
+{
+	const struct pxt_place *a = &line->places[x];
+	const struct pxt_place *b = &line->places[y];
+	int64_t later = (a->real_ns + a->moved_ns) - (b->real_ns + b->moved_ns);
+
+	if (date_known(a) != date_known(b))
+		return date_known(a);
+	if (later != 0)
+		return later < 0;
+	return memcmp(reader->sources[x]->info.posix_uuid_np,
+	           reader->sources[y]->info.posix_uuid_np,
+	           sizeof reader->sources[x]->info.posix_uuid_np) < 0;
+}
+
+/* The group to whose clock others are compared. */
+static uint32_t reference_of(const struct pxt_reader *reader, const struct pxt_line *line)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < reader->count; i++)
+		if (line->places[i].group == i &&
+		    leads(reader, line, line->places[i].base, line->places[best].base))
+			best = i;
+	return best;
+}
+
+static bool align(
+    struct pxt_line *line, struct pxt_reader *reader, const struct pxt_placing *placing)
+{
+	uint32_t reference = reference_of(reader, line);
+
+	line->places[reference].aligned = true;
+	return pxt_sync_align(line, reader, placing, reference);
+}
+
+bool pxt_line_make(
+    struct pxt_line *line, struct pxt_reader *reader, const struct pxt_placing *placing)
 {
 	line->places = pxt_must(calloc(reader->count, sizeof *line->places));
 	for (uint32_t i = 0; i < reader->count; i++)
 		line->places[i] = place_of(reader->sources[i]);
-	if (placing == PXT_PLACING_ONE_BOOT && !check_monotonic(reader, line))
+	for (unsigned k = 0; k < placing->shift_count; k++)
+		if (!move(line, reader, placing->shifts[k].name, placing->shifts[k].ns))
+			return false;
+	if (placing->rule == PXT_CLOCK_ONE_BOOT && !check_monotonic(reader, line))
 		return false;
-	uint32_t groups = group(reader, line, placing);
+	uint32_t groups = group(reader, line, placing->rule);
+	choose_base(reader, line);
+	shift(reader, line);
+	if (placing->event && !align(line, reader, placing))
+		return false;
 	/* Logs of one boot need no date: nothing but CLOCK_MONOTONIC places them. */
 	if (groups > 1 && !check_dates(reader, line))
 		return false;
-	choose_base(reader, line);
-	shift(reader, line);
 	line->monotonic = groups == 1 && line->places[0].mono_ns > 0;
 	begin_line(reader, line);
 	if (line->monotonic || line->start_ns > 0)
 		return true;
 	pxt_complain("%s: its clock says a time before 1970", reader->sources[0]->path);
 	return false;
+}
+
+void pxt_line_free(struct pxt_line *line)
+{
+	free(line->places);
+	free(line->notes);
 }
 
 uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns)

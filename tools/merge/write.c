@@ -310,6 +310,8 @@ int pxt_merge_write(struct pxt_merge *merge, const char *path)
 	pxt_merge_types_write(&merge->types, merge->log);
 	pxt_merge_modules(&merge->reader, merge->log);
 	pxt_merge_notes(&merge->reader, merge->log);
+	for (unsigned i = 0; i < merge->line.note_count; i++)
+		pxt_logwrite_note(merge->log, &merge->line.notes[i]);
 	for (unsigned i = 0; i < merge->reader.count; i++)
 		pxt_merge_threads_learn(
 		    merge->threads, &merge->line, merge->log, merge->reader.sources[i]);
@@ -325,18 +327,18 @@ void pxt_merge_close(struct pxt_merge *merge)
 {
 	pxt_ftrace_close(&merge->ftrace);
 	free(merge->types.numbers);
-	free(merge->line.places);
+	pxt_line_free(&merge->line);
 	pxt_reader_close(&merge->reader);
 }
 
 int pxt_merge_files(const char *output, char *const *paths, unsigned count, uint64_t lost)
 {
+	static const struct pxt_placing one_boot = { .rule = PXT_CLOCK_ONE_BOOT };
 	struct pxt_merge *merge = pxt_must(calloc(1, sizeof *merge));
 	int status = pxt_reader_open(&merge->reader, paths, count, PXT_OPEN_INCOMPLETE, NULL);
 
-	if (status == PXT_EXIT_OK &&
-	    (!pxt_line_make(&merge->line, &merge->reader, PXT_PLACING_ONE_BOOT) ||
-	        !pxt_merge_types_make(&merge->types, &merge->reader)))
+	if (status == PXT_EXIT_OK && (!pxt_line_make(&merge->line, &merge->reader, &one_boot) ||
+	                                 !pxt_merge_types_make(&merge->types, &merge->reader)))
 		status = PXT_EXIT_LOG;
 	merge->lost_before = lost;
 	if (status == PXT_EXIT_OK)

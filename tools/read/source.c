@@ -17,6 +17,7 @@
 #include "tools/select/select.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -376,10 +377,18 @@ static bool refill(struct pxt_source *source)
 }
 
 /* A hostile log's time stays at the edge of the range. */
-static inline int64_t shifted(int64_t ns, int64_t shift)
+int64_t pxt_source_placed(const struct pxt_source *source, int64_t ns)
 {
 	/* Each within half the range: the sum is a number. */
-	return pxt_within_range(pxt_within_range(ns) + pxt_within_range(shift));
+	int64_t placed =
+	    pxt_within_range(pxt_within_range(ns) + pxt_within_range(source->shift_ns));
+
+	if (source->drift == 0)
+		return placed;
+	double gone = (double)(placed - pxt_within_range(source->drift_ns)) * source->drift;
+	if (fabs(gone) >= (double)PXT_NS_MAX)
+		return gone > 0 ? PXT_NS_MAX : -PXT_NS_MAX;
+	return pxt_within_range(placed + llrint(gone));
 }
 
 /* The times that are handed out never decrease; what the counter said may. */
@@ -421,7 +430,7 @@ static bool fill(struct pxt_source *source)
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
 	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
-	event->ns = shifted(view->posix_ns_np, source->shift_ns);
+	event->ns = pxt_source_placed(source, view->posix_ns_np);
 	event->type = find_type(source, view->posix_event_id_np);
 	event->thread = find_thread(
 	    source, view->posix_thread_id_np, view->posix_thread_entry_np, view->posix_pid_np);

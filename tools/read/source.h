@@ -48,7 +48,9 @@ struct pxt_source {
 	trace_id_t trid;
 	struct posix_trace_loginfo_np info;
 	int64_t start_ns;
-	int64_t shift_ns; /* added to the time of each event, see pxtrace merge */
+	int64_t shift_ns; /* added to the time of each event, see pxtrace merge; and ... */
+	double drift;     /* ... so much for each ns since ... */
+	int64_t drift_ns; /* ... this time, which has the shift in it */
 	uint64_t events;
 	uint64_t newest_ticks;  /* the largest stamp so far */
 	uint64_t backward;      /* how often a stamp was a millisecond or more before it, and ... */
@@ -124,6 +126,9 @@ void pxt_reader_rewind(struct pxt_reader *reader);
 void pxt_reader_wait(struct pxt_reader *reader);
 /* For growing logs: looks again at the end.  False when every log is complete by now. */
 bool pxt_reader_again(struct pxt_reader *reader);
+
+/* A time of the log on the line that it was placed on. */
+int64_t pxt_source_placed(const struct pxt_source *source, int64_t ns);
 
 /* What was lost and is not told by any event read so far (in the end: after the last one). */
 uint64_t pxt_source_lost_rest(const struct pxt_source *source);
