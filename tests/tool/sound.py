@@ -166,7 +166,7 @@ def merge_logs(trial, logs, boxes):
     names = [trial.put(spoil_log(trial.rng, log)) for log in trial.rng.sample(logs, 2)]
     if trial.rng.random() < 0.5:
         names.pop()
-    option = trial.rng.choice([[], ["--incomplete"], ["--incomplete", "--same-boot"]])
+    option = trial.rng.choice([[], ["--incomplete"], ["--incomplete", "--same-boot"], ["--align", "job_start,job"]])
     trial.make("merge", *option, *names)
 
 
