@@ -85,6 +85,8 @@ ptrace_unit(FORMAT IF TOLOG SOURCES
 	format/logfmt.c)
 ptrace_unit(FORMAT IF LOG_LINE SOURCES
 	format/frame.c)
+ptrace_unit(FORMAT IF LOG_LINE_COMPACT SOURCES
+	format/compact.c)
 ptrace_unit(FORMAT IF LOGRETRIEVAL SOURCES
 	format/logfmt_entry.c
 	format/logfmt_get.c)

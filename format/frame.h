@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 enum pxt_frame_kind {
-	PXT_FRAME_DATA = 0, /* slots */
-	PXT_FRAME_HEAD = 1, /* what a receiver needs to know before anything else */
-	PXT_FRAME_META = 2, /* entries of a block that is not DATA */
+	PXT_FRAME_DATA = 0,    /* slots */
+	PXT_FRAME_HEAD = 1,    /* what a receiver needs to know before anything else */
+	PXT_FRAME_META = 2,    /* entries of a block that is not DATA */
+	PXT_FRAME_COMPACT = 3, /* records, not as slots (format/compact.h) */
 };
 
 #define PXT_FRAME_KIND_SHIFT   14u /* in the first word; below it the frame's number */

@@ -267,7 +267,7 @@ ptrace_test(gaps TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND
 # Logs that the tools write, and the line between a target and `pxtrace receive`.
 set(line_writer ../tools/output/finalname.c ../tools/output/openfile.c ../tools/packed/packed.c ../tools/packed/packed_none.c ../tools/write/logblocks.c ../tools/write/logswap.c ../tools/write/logwrite.c)
 ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_writer})
-set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/plain.c ../tools/receive/run.c
+set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/plain.c ../tools/receive/compact.c ../tools/receive/run.c
 	../tools/output/lossnote.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/damage.c line/capture.c ${line_receiver} ${line_writer})
@@ -280,6 +280,8 @@ ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/faults.c ${line_receiver} ${line_writer})
 ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS
 	SOURCES line/frames.c ${line_receiver} ${line_writer})
+ptrace_test(line_compact NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS RECORD_THREAD RECORD_ADDRESS
+	SOURCES line/compact.c line/forge.c line/capture.c ../format/compact.c ${line_receiver} ${line_writer})
 ptrace_test(line_hostile NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/hostile.c line/forge.c line/capture.c ${line_receiver} ${line_writer})
 

@@ -10,6 +10,7 @@
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
+#include "format/compact.h"
 #include "format/crc32.h"
 #include "format/frame.h"
 #include "port/port.h"
@@ -109,14 +110,33 @@ static void count(struct pxt_tolog_line *line, const unsigned char *from, uint32
 	}
 }
 
+static uint32_t pack_slots(struct pxt_tolog_line *line, struct pxt_frame *frame)
+{
+	uint32_t bytes = line->left < DATA_BYTES ? line->left : DATA_BYTES;
+
+	begin(line, frame, PXT_FRAME_DATA);
+	pxt_frame_add(frame, line->next, bytes);
+	return bytes;
+}
+
+/* A record that is longer than a frame goes as slots, and what is after its first slots, too. */
+static uint32_t pack_records(struct pxt_tolog *log, struct pxt_frame *frame)
+{
+	struct pxt_tolog_line *line = log->line;
+	const struct pxt_slot *first = (const struct pxt_slot *)(const void *)line->next;
+
+	if (!CONFIG_PTRACE_LOG_LINE_COMPACT || !pxt_compact_fits(first, DATA_BYTES))
+		return pack_slots(line, frame);
+	begin(line, frame, PXT_FRAME_COMPACT);
+	return pxt_compact_add(frame, first, line->left, DATA_BYTES, log->header.created.ticks);
+}
+
 static void pack_data(struct pxt_tolog *log)
 {
 	struct pxt_tolog_line *line = log->line;
-	uint32_t bytes = line->left < DATA_BYTES ? line->left : DATA_BYTES;
 	struct pxt_frame frame;
+	uint32_t bytes = pack_records(log, &frame);
 
-	begin(line, &frame, PXT_FRAME_DATA);
-	pxt_frame_add(&frame, line->next, bytes);
 	end(log, &frame);
 	count(line, line->next, bytes);
 	line->next += bytes;

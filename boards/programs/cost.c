@@ -174,6 +174,7 @@ int main(void)
 {
 	trace_attr_t attr;
 
+	memset(data, 0x5a, sizeof data); /* what a line takes most bytes for */
 	MUST(posix_trace_attr_init(&attr) == 0);
 	MUST(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP) == 0);
 	MUST(posix_trace_create(0, &attr, &trid) == 0);

@@ -25,8 +25,6 @@ bool pxt_linkframe_parse(struct pxt_linkframe *frame, const unsigned char *bytes
 	if (count < PXT_FRAME_OVERHEAD || count > PXT_LINKFRAME_BYTES)
 		return false;
 	word = little(bytes, 2);
-	if (word >> PXT_FRAME_KIND_SHIFT > PXT_FRAME_META)
-		return false;
 	frame->kind = (enum pxt_frame_kind)(word >> PXT_FRAME_KIND_SHIFT);
 	frame->number = word & PXT_FRAME_NUMBER_MASK;
 	frame->records = little(bytes + 2, 2);

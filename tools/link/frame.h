@@ -25,7 +25,7 @@ struct pxt_linkframe {
 	uint32_t sum;
 };
 
-/* False: too short or too long to be one, or of a kind that does not exist. */
+/* False: too short or too long to be one. */
 bool pxt_linkframe_parse(struct pxt_linkframe *frame, const unsigned char *bytes, size_t count);
 /* Whether the checksum is right for the stream whose UUID has the CRC @seed (0: a HEAD). */
 bool pxt_linkframe_sound(const struct pxt_linkframe *frame, uint32_t seed);

@@ -204,6 +204,8 @@ static void deliver(struct pxt_receive_run *run, const struct pxt_linkframe *fra
 		return;
 	if (frame->kind == PXT_FRAME_DATA)
 		pxt_receive_run_slots(run, frame->contents, frame->bytes / PXT_SLOT_BYTES);
+	else if (frame->kind == PXT_FRAME_COMPACT)
+		pxt_receive_run_compact(run, frame->contents, frame->bytes);
 	else if (frame->bytes >= PXT_FRAME_META_START)
 		pxt_receive_run_entries(run, pxt_get16(frame->contents, swapped),
 		    pxt_get16(frame->contents + 2, swapped), frame->contents + PXT_FRAME_META_START,

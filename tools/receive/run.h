@@ -135,6 +135,9 @@ void pxt_receive_run_totals(struct pxt_receive_run *run, const struct pxt_receiv
 
 /* Contents of a DATA frame or block: @count slots. */
 void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count);
+/* Contents of a COMPACT frame (compact.c). */
+void pxt_receive_run_compact(
+    struct pxt_receive_run *run, const unsigned char *contents, uint32_t bytes);
 /* Entries of a block of @type, @count of them in @bytes bytes. */
 void pxt_receive_run_entries(struct pxt_receive_run *run, uint32_t type, uint32_t count,
     const unsigned char *entries, uint32_t bytes);

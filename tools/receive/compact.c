@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* compact.c - records out of a COMPACT frame: into slots, as a DATA frame has them. */
+#include "format/compact.h"
+
+#include "tools/receive/run.h"
+
+#include <string.h>
+
+/* Bytes of a frame, and whether more were asked for than there are. */
+struct reader {
+	const unsigned char *at;
+	const unsigned char *end;
+	bool odd;
+};
+
+struct site {
+	uint32_t info;
+	uint64_t address;
+};
+
+/* What the frame has told so far. */
+struct told {
+	uint64_t ticks;
+	uint64_t address;
+	uint32_t thread;
+	uint32_t sites;
+	struct site site[PXT_COMPACT_SITES];
+};
+
+/* A record, as its slots are filled. */
+struct filling {
+	unsigned char slots[PXT_RECEIVE_RUN_RECORD_SLOTS * PXT_SLOT_BYTES];
+	uint32_t bytes; /* of the payload so far */
+};
+
+static uint32_t get(struct reader *in)
+{
+	if (in->at == in->end) {
+		in->odd = true;
+		return 0;
+	}
+	return *in->at++;
+}
+
+static uint64_t get_number(struct reader *in)
+{
+	uint64_t number = 0;
+	uint32_t shift = 0;
+	uint32_t byte;
+
+	do {
+		byte = get(in);
+		number |= (uint64_t)(byte & 0x7fu) << shift;
+		shift += 7;
+	} while (byte & 0x80u && shift < 64u);
+	in->odd |= (byte & 0x80u) != 0;
+	return number;
+}
+
+static uint64_t get_little(struct reader *in, uint32_t bytes)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		value |= (uint64_t)get(in) << 8 * i;
+	return value;
+}
+
+/* ---- Slots ---- */
+
+static void put32(unsigned char *at, uint32_t value, bool swapped)
+{
+	value = swapped ? __builtin_bswap32(value) : value;
+	memcpy(at, &value, sizeof value);
+}
+
+static void fill(struct filling *to, uint32_t byte)
+{
+	uint32_t slot = 1u + to->bytes / PXT_SLOT_PAYLOAD;
+	uint32_t place = PXT_SLOT_BYTES - PXT_SLOT_PAYLOAD + to->bytes % PXT_SLOT_PAYLOAD;
+
+	to->slots[slot * PXT_SLOT_BYTES + place] = (unsigned char)byte;
+	to->bytes++;
+}
+
+static void fill_little(struct filling *to, uint64_t value, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++)
+		fill(to, (uint32_t)(value >> 8 * i) & 0xffu);
+}
+
+static void begin(
+    struct filling *to, const struct pxt_receive_run *run, uint32_t info, uint64_t ticks)
+{
+	memset(to, 0, sizeof *to);
+	put32(to->slots, PXT_SLOT_BEGIN, run->header.swapped);
+	put32(to->slots + 4, info, run->header.swapped);
+	put32(to->slots + 8, (uint32_t)ticks, run->header.swapped);
+	put32(to->slots + 12, (uint32_t)(ticks >> 32), run->header.swapped);
+}
+
+/* ---- Records ---- */
+
+static struct site new_site(struct reader *in, struct told *told)
+{
+	uint64_t type = get_number(in);
+	uint64_t bytes = get_number(in);
+	uint64_t rest = type & PXT_COMPACT_ODD ? get_number(in) : 0;
+	struct site *site = &told->site[told->sites++ % PXT_COMPACT_SITES];
+
+	in->odd |= type >> 1 > 0x3ffu || bytes > 0xfffu || rest > 0x3ffu;
+	in->odd |= type >> 1 == PXT_LOG_ID_LOSS;
+	told->address ^= get_number(in);
+	site->info = (uint32_t)(rest << 22 | bytes << 10 | type >> 1);
+	site->address = told->address;
+	return *site;
+}
+
+static struct site site_of(struct reader *in, struct told *told, uint32_t site)
+{
+	if (site == PXT_COMPACT_NEW)
+		return new_site(in, told);
+	if (site < told->sites)
+		return told->site[site];
+	in->odd = true;
+	return told->site[0];
+}
+
+static uint64_t get_stamp(struct reader *in, uint32_t width)
+{
+	return width == PXT_COMPACT_FAR ? get_number(in) : get_little(in, width + 1u);
+}
+
+static void get_data(struct reader *in, struct filling *to, uint32_t bytes, bool sparse)
+{
+	uint32_t there = 0xffu;
+
+	for (uint32_t i = 0; i < bytes; i++) {
+		if (sparse && i % 8u == 0)
+			there = get(in);
+		fill(to, there >> i % 8u & 1u ? get(in) : 0);
+	}
+}
+
+static void get_record(
+    struct reader *in, const struct pxt_receive_run *run, struct told *told, struct filling *to)
+{
+	uint32_t context = run->header.ctx_bytes;
+	uint32_t thread_bytes = run->header.contents & PXT_LOG_HAS_THREAD ? 2u : 0u;
+	uint32_t lead = get(in);
+	uint32_t number = lead >> PXT_COMPACT_SITE_SHIFT;
+	struct site site = site_of(in, told, number);
+	uint32_t thread = number == PXT_COMPACT_NOBODY ? PXT_THREAD_NONE : told->thread;
+
+	if (lead & PXT_COMPACT_THREAD)
+		thread = (uint32_t)get_number(in);
+	if (thread != PXT_THREAD_NONE)
+		told->thread = thread;
+	told->ticks += get_stamp(in, lead & PXT_COMPACT_FAR);
+	begin(to, run, site.info, told->ticks);
+	fill_little(to, thread, thread_bytes);
+	fill_little(to, site.address, context - thread_bytes);
+	if (pxt_info_extra(site.info))
+		get_data(in, to, PXT_THREAD_EXTRA_BYTES, false);
+	get_data(in, to, pxt_info_bytes(site.info), lead & PXT_COMPACT_SPARSE);
+}
+
+void pxt_receive_run_compact(
+    struct pxt_receive_run *run, const unsigned char *contents, uint32_t bytes)
+{
+	struct reader in = { .at = contents, .end = contents + bytes };
+	struct told told = { .ticks = run->header.created.ticks,
+		.sites = PXT_COMPACT_FIRST_SITES,
+		.site = { { PXT_COMPACT_FIRST, 0 }, { PXT_COMPACT_SECOND, 0 } } };
+	struct filling record;
+
+	while (in.at < in.end) {
+		if (*in.at >> PXT_COMPACT_SITE_SHIFT == PXT_COMPACT_LOSS) {
+			in.at++;
+			begin(&record, run, PXT_LOG_ID_LOSS, get_number(&in));
+		} else {
+			get_record(&in, run, &told, &record);
+		}
+		if (in.odd) {
+			/* Its records are missing, as the next frame's number says. */
+			run->odd++;
+			return;
+		}
+		pxt_receive_run_slots(run, record.slots,
+		    1u + (record.bytes + PXT_SLOT_PAYLOAD - 1u) / PXT_SLOT_PAYLOAD);
+	}
+}
