@@ -67,7 +67,7 @@ ARROWS = {
     "tools/recover": "output command read write receive",
     "tools/remote": "output packed command event select link print read write receive merge flight",
     "tools/top": "output command event read spans why remote",
-    "tools/babeltrace": "output event",
+    "tools/babeltrace": "output event write",
     "tools": "output command",
     "examples": "include",
     "bench": "include",

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace import shark, and receive of S.Ha.R.K.'s datagrams: whole, cut, foreign, out of order.
+# pxtrace import of CTF; import shark, and receive of S.Ha.R.K.'s datagrams: whole, cut, foreign, out of order.
 # (SHARK-23, SHARK-45, SHARK-46, SHARK-47)
 
 . "$(dirname "$0")/common.sh"
@@ -107,7 +107,7 @@ an_import_wants_a_tracer_a_log_and_files()
 {
 	run 1 import
 	run 1 import lptrace -o run.ptl a.dat
-	err_has 'shark is known'
+	err_has 'shark and ctf are known'
 	run 1 import shark -o run.ptl
 	run 1 import shark a.dat
 	run 1 import shark --hz 0 -o run.ptl a.dat
@@ -162,6 +162,132 @@ datagrams_that_are_spoilt_are_counted()
 	packets 0sxl12n
 	[ $status -eq 3 ] || fail "exit status $status"
 	err_has '150 events in 3 datagrams; missing 0, spoilt 4, twice 0'
+}
+
+# ---- CTF ----
+
+need_plugin()
+{
+	need babeltrace2
+	[ -f "$PXT_BUILD/tools/babeltrace/babeltrace-plugin-ptrace.so" ] || { echo "no plugin was built: skipped"; exit 77; }
+	preload_for_plugin
+}
+
+# ctf FOLDER HOST EVENT...: a trace of CPU 3 whose events, after 1 us each, are "sched_switch", "mixed" or "tick".
+ctf()
+{
+	"$PXT_PYTHON" - "$@" <<-'END'
+		import os, struct, sys
+		folder, host, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+		os.mkdir(folder)
+		with open(folder + "/metadata", "w") as out:
+		    out.write("""/* CTF 1.8 */
+		typealias integer { size = 8; align = 8; signed = false; } := u8;
+		typealias integer { size = 16; align = 8; signed = true; } := i16;
+		typealias integer { size = 32; align = 8; signed = false; } := u32;
+		typealias integer { size = 32; align = 8; signed = true; } := i32;
+		typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := letter;
+		trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };
+		env { hostname = "%s"; };
+		clock { name = c; freq = 1000000000; offset_s = 1700000000; };
+		typealias integer { size = 64; align = 8; signed = false; map = clock.c.value; } := stamp;
+		stream { packet.context := struct { u32 cpu_id; }; event.header := struct { u8 id; stamp timestamp; }; };
+		event { id = 0; name = sched_switch; fields := struct { letter prev_comm[16]; i32 prev_tid; i32 prev_prio;
+		    i32 prev_state; letter next_comm[16]; i32 next_tid; i32 next_prio; }; };
+		event { id = 1; name = mixed; fields := struct { enum : u8 { low = 0, high } kind; struct { i16 x; i16 y; } at;
+		    u8 pair[2]; u8 n; u8 rest[n]; string name;
+		    floating_point { exp_dig = 8; mant_dig = 24; align = 8; } part; string why; }; };
+		event { id = 2; name = tick; };
+		""" % host)
+		body = {
+		    "sched_switch": b"\0" + b"%b" + struct.pack("<16siii16sii", b"swapper/3", 0, 120, 0, b"worker", 77, 10),
+		    "mixed": b"\1" + b"%b" + struct.pack("<BhhBBB", 1, -2, 3, 8, 9, 2) + b"ab" + b"half\0" +
+		             struct.pack("<f", 0.5) + b"a long tale\0",
+		    "tick": b"\2" + b"%b"}
+		with open(folder + "/stream", "wb") as out:
+		    out.write(struct.pack("<II", 0xc1fc1fc1, 3))
+		    for place, name in enumerate(names):
+		        out.write(body[name] % struct.pack("<Q", 1000 * (place + 1)))
+	END
+}
+
+a_ctf_trace_is_a_log_that_says_the_same()
+{
+	need_plugin
+	make_story
+	run 0 export ctf -o run.ctf run.ptl
+	run 0 import ctf -o again.ptl run.ctf
+	run 0 check again.ptl
+	run 0 print --thread 4712 --event 'job_*' run.ptl
+	sed 's/.*\(job_[a-z]*\) */\1 /' out >expected
+	[ -s expected ] || fail 'nothing to compare with'
+	run 0 print --thread 4712 --event 'job_*' again.ptl
+	sed 's/.*\(job_[a-z]*\) */\1 /' out | cmp -s - expected || fail 'other events'
+	run 0 why run.ptl
+	head -1 out >expected
+	run 0 why again.ptl
+	head -1 out | cmp -s - expected || fail 'another answer'
+}
+
+fields_of_ctf_are_fields_of_the_log()
+{
+	need_plugin
+	ctf run.ctf box mixed
+	run 0 import ctf -o run.ptl run.ctf
+	err_has 'mixed: 1 of its fields is left out, among them rest'
+	run 0 print run.ptl
+	out_has 'kind=1  at_x=-2  at_y=3  pair_0=8  pair_1=9  n=2  name="half"  part=0.5  why="a long tale"'
+	run 0 stat run.ptl
+	out_has 'on box'
+	out_has 2023-11-14T22:13:20.000001000Z
+}
+
+# Contexts say nothing here: the kernel's events are of the thread that its scheduler let run.
+the_thread_of_a_kernels_event_is_the_one_that_was_switched_to()
+{
+	need_plugin
+	ctf run.ctf box tick sched_switch tick
+	run 0 import ctf -o run.ptl run.ctf
+	err_has 'of 1 events nothing says which thread recorded them'
+	run 0 print --json --event tick run.ptl
+	sed -n 1p out | grep -q worker && fail 'before it was switched to'
+	sed -n 2p out | grep -q '"name":"worker"\|"thread":"worker' || fail 'not the worker'
+	sed -n 2p out | grep -q '"cpu":3' || fail 'another CPU'
+	run 0 print --event sched_switch run.ptl
+	out_has 'prev_comm="swapper/3"'
+	out_has 'next_tid=77'
+}
+
+losses_of_a_ctf_trace_are_losses_of_the_log()
+{
+	need_plugin
+	make_lossy
+	run 0 export ctf -o lossy.ctf lossy.ptl
+	run 0 import ctf -o again.ptl lossy.ctf
+	err_has '12 EVENTS LOST by the tracer'
+	run 0 print again.ptl
+	out_has '12 EVENTS LOST'
+	run 3 stat --strict again.ptl
+}
+
+what_is_no_trace_of_one_machine_is_refused_and_no_log_is_left()
+{
+	need_plugin
+	mkdir empty
+	run 2 import ctf -o run.ptl empty
+	err_has 'import ctf: babeltrace2 failed'
+	ctf one.ctf box tick
+	ctf two.ctf pod tick
+	run 2 import ctf -o run.ptl one.ctf two.ctf
+	err_has 'of several machines'
+	run 1 import ctf --hz 5 -o run.ptl one.ctf
+	err_has 'no --hz'
+	"$PXT_PYTHON" -c 'import os; os.truncate("one.ctf/stream", 9)'
+	run 2 import ctf -o run.ptl one.ctf
+	[ "$(echo run.ptl*)" = 'run.ptl*' ] || fail 'something was written'
+	PATH=/nowhere "$pxtrace" import ctf -o run.ptl two.ctf 2>err
+	[ $? -eq 2 ] || fail 'without babeltrace2'
+	err_has 'babeltrace2, which reads and writes CTF, is not installed'
 }
 
 $case

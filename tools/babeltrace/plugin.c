@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plugin.c - what babeltrace2 finds in the shared object, and how it knows a log when it meets one. */
 #include "tools/babeltrace/ptrace.h"
+#include "tools/babeltrace/sink.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -69,3 +70,10 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(
     log, pxt_bt_iterator_finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHODS(
     log, pxt_bt_iterator_seek, pxt_bt_iterator_can_seek);
+
+BT_PLUGIN_SINK_COMPONENT_CLASS(log, pxt_sink_consume);
+BT_PLUGIN_SINK_COMPONENT_CLASS_DESCRIPTION(log, "Writes a libptrace log.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_HELP(log, "Its parameter is `path`, the new log's name.");
+BT_PLUGIN_SINK_COMPONENT_CLASS_INITIALIZE_METHOD(log, pxt_sink_initialize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_FINALIZE_METHOD(log, pxt_sink_finalize);
+BT_PLUGIN_SINK_COMPONENT_CLASS_GRAPH_IS_CONFIGURED_METHOD(log, pxt_sink_configured);

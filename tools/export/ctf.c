@@ -6,6 +6,7 @@
  * the words of a graph of components.
  */
 #define _XOPEN_SOURCE 700 /* nftw() */
+#include "tools/command/btrun.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/export/export.h"
@@ -15,7 +16,6 @@
 
 #include <errno.h>
 #include <ftw.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLUGIN_FILE "babeltrace-plugin-ptrace.so"
-#define PATH_BYTES  4096u
-#define LOOK_NS     20000000
-
-extern char **environ;
+#define PATH_BYTES 4096u
+#define LOOK_NS    20000000
 
 enum {
 	OPT_INCOMPLETE = 500,
@@ -48,82 +45,24 @@ struct ctf {
 	bool strict;
 };
 
-/* ---- The plugin ---- */
-
-static bool holds_plugin(const char *folder)
-{
-	char path[PATH_BYTES + sizeof PLUGIN_FILE + 1];
-
-	(void)snprintf(path, sizeof path, "%s/%s", folder, PLUGIN_FILE);
-	return access(path, R_OK) == 0;
-}
-
-/* Beside this program, as it was built or installed; false: babeltrace2 may know better. */
-static bool find_plugin(char folder[PATH_BYTES])
-{
-	static const char *const places[] = { "babeltrace", PXTRACE_PLUGIN_DIR };
-	char program[PATH_BYTES];
-	ssize_t bytes = readlink("/proc/self/exe", program, sizeof program - 1);
-
-	program[bytes > 0 ? bytes : 0] = '\0';
-	char *slash = strrchr(program, '/');
-	if (slash)
-		*slash = '\0';
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (*places[i] == '/')
-			(void)snprintf(folder, PATH_BYTES, "%s", places[i]);
-		else
-			(void)snprintf(folder, PATH_BYTES, "%.*s/%s", (int)(PATH_BYTES / 2),
-			    program, places[i]);
-		if (holds_plugin(folder))
-			return true;
-	}
-	return false;
-}
-
 /* ---- The command line of babeltrace2 ---- */
-
-/* Text that grows by pieces; the commands are small. */
-static void put(char **text, const char *piece)
-{
-	size_t used = *text ? strlen(*text) : 0;
-
-	*text = pxt_must(realloc(*text, used + strlen(piece) + 1));
-	memcpy(*text + used, piece, strlen(piece) + 1);
-}
-
-/* A string of babeltrace2's parameters. */
-static void put_string(char **text, const char *string)
-{
-	put(text, "\"");
-	for (; *string; string++) {
-		char piece[3] = { *string };
-
-		if (*string == '"' || *string == '\\') {
-			piece[0] = '\\';
-			piece[1] = *string;
-		}
-		put(text, piece);
-	}
-	put(text, "\"");
-}
 
 static char *source_params(const struct ctf *ctf)
 {
 	char *text = NULL;
 
-	put(&text, "inputs=[");
+	pxt_btrun_put(&text, "inputs=[");
 	for (unsigned i = 0; i < ctf->count; i++) {
 		if (i > 0)
-			put(&text, ",");
-		put_string(&text, ctf->paths[i]);
+			pxt_btrun_put(&text, ",");
+		pxt_btrun_put_string(&text, ctf->paths[i]);
 	}
-	put(&text, "],layout=");
-	put_string(&text, ctf->layout);
-	put(&text, ",clock=");
-	put_string(&text, ctf->clock);
+	pxt_btrun_put(&text, "],layout=");
+	pxt_btrun_put_string(&text, ctf->layout);
+	pxt_btrun_put(&text, ",clock=");
+	pxt_btrun_put_string(&text, ctf->clock);
 	if (ctf->incomplete)
-		put(&text, ",incomplete=yes");
+		pxt_btrun_put(&text, ",incomplete=yes");
 	return text;
 }
 
@@ -131,10 +70,10 @@ static char *sink_params(const struct ctf *ctf, const char *folder)
 {
 	char *text = NULL;
 
-	put(&text, "quiet=yes,path=");
-	put_string(&text, folder);
+	pxt_btrun_put(&text, "quiet=yes,path=");
+	pxt_btrun_put_string(&text, folder);
 	if (ctf->count == 1)
-		put(&text, ",assume-single-trace=yes");
+		pxt_btrun_put(&text, ",assume-single-trace=yes");
 	return text;
 }
 
@@ -179,72 +118,25 @@ static void watch(pid_t child, const char *folder)
 	pxt_progress_end(&progress);
 }
 
-static int wait_for(pid_t child)
-{
-	int status;
-
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static int spawn(char *const *words, bool plugin_found, const char *folder)
-{
-	pid_t child;
-	int failed = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
-
-	if (failed == ENOENT) {
-		pxt_complain("export ctf: babeltrace2, which writes CTF, is not installed");
-		pxt_explain(
-		    "Debian: apt-get install babeltrace2; export csv and export perfetto need "
-		    "nothing");
-		return PXT_EXIT_OUTPUT;
-	}
-	if (failed != 0) {
-		pxt_complain("export ctf: babeltrace2: %s", strerror(failed));
-		return PXT_EXIT_OUTPUT;
-	}
-	watch(child, folder);
-	failed = wait_for(child);
-	if (failed == 0)
-		return PXT_EXIT_OK;
-	pxt_complain("export ctf: babeltrace2 failed");
-	if (!plugin_found)
-		pxt_explain("no " PLUGIN_FILE " stands beside pxtrace: build it (it wants "
-		            "libbabeltrace2-dev), or say in BABELTRACE_PLUGIN_PATH where it is");
-	return PXT_EXIT_OUTPUT;
-}
-
 static int convert(const struct ctf *ctf, const char *folder)
 {
 	/* As the standard wants them: nobody writes to them. */
-	static char command[] = "babeltrace2";
 	static char source_class[] = "--component=log:source.ptrace.log";
 	static char sink_class[] = "--component=ctf:sink.ctf.fs";
 	static char params[] = "--params";
-	char plugin[PATH_BYTES];
-	char option[PATH_BYTES + 32];
 	char *source = source_params(ctf);
 	char *sink = sink_params(ctf, folder);
-	bool found = find_plugin(plugin);
-	char *words[9] = { NULL }; /* the last one stays */
-	unsigned used = 0;
+	char *const words[] = { source_class, params, source, sink_class, params, sink, NULL };
+	pid_t child = pxt_btrun_start("export ctf", words);
+	bool good = false;
 
-	(void)snprintf(option, sizeof option, "--plugin-path=%s", plugin);
-	words[used++] = command;
-	if (found)
-		words[used++] = option;
-	words[used++] = source_class;
-	words[used++] = params;
-	words[used++] = source;
-	words[used++] = sink_class;
-	words[used++] = params;
-	words[used++] = sink;
-	int status = spawn(words, found, folder);
+	if (child >= 0) {
+		watch(child, folder);
+		good = pxt_btrun_wait("export ctf", child);
+	}
 	free(source);
 	free(sink);
-	return status;
+	return good ? PXT_EXIT_OK : PXT_EXIT_OUTPUT;
 }
 
 /* Into a folder beside the wanted one, from which it moves when all is there. */
