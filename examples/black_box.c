@@ -11,6 +11,8 @@
  *
  * On tmpfs (/dev/shm/black_box.box) the file costs a trace point nothing; on disk the same, but for
  * a page fault when the system has just written a page back.  fsync() is for failures of power.
+ *
+ * Page: posix_trace_attr_setfile_np, posix_trace_attr_getfile_np - a stream in a file outlives its process
  */
 #include <trace.h>
 #include <trace_np.h>

@@ -9,6 +9,8 @@
  *	main      saves
  *
  *	deadline_recorder [LOG]        (default: deadline_recorder.ptl)
+ *
+ * Page: posix_trace_snapshot_np - write a log of a stream that goes on
  */
 #define _GNU_SOURCE /* pthread_setname_np(): the log calls threads by their names */
 #include <trace.h>

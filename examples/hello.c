@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* hello.c - the smallest traced program: one stream, three events, read back on the spot. */
+/*
+ * hello.c - the smallest traced program: one stream, three events, read back on the spot.
+ *
+ * Page: posix_trace_event, posix_trace_eventid_open - record an event, and define its type
+ */
 #include <trace.h>
 
 #include <stdio.h>

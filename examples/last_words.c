@@ -4,6 +4,8 @@
  *
  *	last_words [LOG [crash]]        (default: last_words.ptl, and no crash)
  *	pxtrace print last_words.ptl
+ *
+ * Page: posix_trace_seal_on_signals_np - complete logs when a signal ends the process
  */
 #include <trace.h>
 #include <trace_np.h>

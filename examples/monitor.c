@@ -3,6 +3,10 @@
  * monitor.c - watching a program from a thread inside it.  The monitor sleeps until something is
  * traced; a filter keeps from it what it does not want to know, and an unwanted trace point costs
  * next to nothing.
+ *
+ * Page: posix_trace_getnext_event, posix_trace_timedgetnext_event,
+ * posix_trace_trygetnext_event - read the next event of a stream or log
+ * Page: posix_trace_wanted_np - whether any stream wants a type
  */
 #include <trace.h>
 #include <trace_np.h>

@@ -4,6 +4,10 @@
  * three times as long as it may: it overruns its budget, and so misses its deadline.
  *
  *	periodic [LOG]        (default: periodic.ptl)
+ *
+ * Page: POSIX_TRACE_DEFINE_JOB_NP, posix_trace_open_job_np, posix_trace_job_release_np,
+ * posix_trace_job_begin_np, posix_trace_job_end_np, posix_trace_job_miss_np,
+ * posix_trace_job_overrun_np - trace points of a periodic job
  */
 #include <trace_np.h>
 

@@ -6,6 +6,12 @@
  *
  * Reading back: the description travels with the type, so the reader needs no header of the
  * writer's.
+ *
+ * Page: posix_trace_point_np, POSIX_TRACE_DEFINE_NP, POSIX_TRACE_DECLARE_NP,
+ * POSIX_TRACE_DEFINE_TEXT_NP, POSIX_TRACE_DECLARE_TEXT_NP, posix_trace_open_np,
+ * posix_trace_point_id_np, posix_trace_event_np - typed trace points of one line
+ * Page: posix_trace_eventid_setformat_np, posix_trace_eventid_getformat_np,
+ * posix_trace_field_next_np, posix_trace_text_np - describe the data of a type, and read it
  */
 #include <trace.h>
 #include <trace_np.h>

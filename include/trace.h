@@ -222,6 +222,13 @@ struct posix_trace_status_info {
  * Cost:    "constant" is a few loads and stores; "lock" adds the mutex of the stream or of the
  *          process, which control calls and readers hold for a bounded time and trace points
  *          never.
+ *
+ * @trid:  a stream that this process created or attached to, or a log that it opened.
+ * @attr:  an object that posix_trace_attr_init() or posix_trace_get_attr() filled.
+ * @event_id, @event, @event1, @event2: the number of an event type, from posix_trace_eventid_open() or
+ *         one of the predefined ones.
+ * @set:   a set that was emptied or filled before.
+ * @room:  how many entries there is room for.
  */
 
 /*
@@ -345,8 +352,10 @@ int posix_trace_attr_getstreamsize(
     const trace_attr_t *_PXT_RESTRICT _attr, size_t *_PXT_RESTRICT _streamsize);
 
 /*
- * Whether two identifiers of one stream or log are the same type: non-zero if so.  Not an error
- * number, and no errors: identifiers are compared as numbers, whatever @trid is.
+ * Whether two identifiers of one stream or log are the same type.  There are no errors: identifiers
+ * are compared as numbers, whatever @trid is.
+ *
+ * Returns non-zero if they are the same, else 0; not an error number.
  *
  * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
@@ -414,6 +423,8 @@ int posix_trace_get_status(trace_id_t _trid, struct posix_trace_status_info *_st
  * Names the stream; the text is copied.  A name longer than TRACE_NAME_MAX bytes is cut to
  * TRACE_NAME_MAX - 1, which is no error.
  *
+ * @tracename: any bytes, ended by a NUL.
+ *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Core.
  */
@@ -445,6 +456,8 @@ int posix_trace_attr_setstreamfullpolicy(trace_attr_t *_attr, int _streampolicy)
 /*
  * The least bytes for records that the stream shall have.  Create rounds up; too small a size is
  * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads.
+ *
+ * @streamsize: bytes, up to the configured maximum.
  *
  * EINVAL: @streamsize above the configured maximum, the old value stays; @attr invalid.
  * Cost: constant.  Unit: Core.
@@ -564,6 +577,7 @@ int posix_trace_trygetnext_event(trace_id_t _trid,
  * @event:       what is known of the event.  Stamps are on the line of CLOCK_REALTIME as it was
  *               when the stream was created, and never decrease.
  * @data:        @num_bytes bytes of room, of any alignment; may be NULL if @num_bytes is 0.
+ * @num_bytes:   the room for data, in bytes.
  * @data_len:    bytes stored.  Longer data is cut, the event is consumed and its truncation status
  *               is POSIX_TRACE_TRUNCATED_READ.
  * @unavailable: 0 with an event; non-zero on every return without one, errors included.
@@ -618,6 +632,8 @@ int posix_trace_attr_setlogfullpolicy(trace_attr_t *_attr, int _logpolicy);
 
 /*
  * The most bytes that events may take in the log; of no meaning for APPEND.
+ *
+ * @logsize: bytes.
  *
  * EINVAL: @attr invalid.  Too small a size is found by posix_trace_create_withlog().
  * Cost: constant.  Unit: Trace-To-Log.
@@ -702,6 +718,7 @@ void posix_trace_event(
  *
  * @event_name: up to TRACE_EVENT_NAME_MAX bytes without the NUL, compared byte by byte; copied.  ""
  *              is a name.
+ * @event_id:   the type's number.
  *
  * ENAMETOOLONG: the name is longer; no type is made.
  * EINVAL:       an argument is NULL.
@@ -741,6 +758,8 @@ int posix_trace_eventset_del(trace_event_id_t _event_id, trace_event_set_t *_set
 /*
  * Makes a set with no types.
  *
+ * @set: any memory of that type.
+ *
  * EINVAL: @set is NULL.
  * Context: also signal handlers.  Cost: constant.  Unit: Event Filter.
  */
@@ -749,6 +768,7 @@ int posix_trace_eventset_empty(trace_event_set_t *_set) _PXT_SETS(posix_trace_ev
 /*
  * Makes a set with all types of a kind; what was in it is ignored.
  *
+ * @set:  any memory of that type.
  * @what: POSIX_TRACE_WOPID_EVENTS: implementation-defined types that belong to no process (none
  *        exist: an empty set).  POSIX_TRACE_SYSTEM_EVENTS: all system types.
  *        POSIX_TRACE_ALL_EVENTS: all types, also user types that are defined later.

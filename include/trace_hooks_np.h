@@ -3,9 +3,7 @@
  * trace_hooks_np.h - system events: their types, what is in their data, and hooks that an operating
  * system, a board, or a wrapped library calls to record them.
  *
- * FORMAT.md has every field of each type.  A hook costs a load and a test where no stream wants its
- * type, and no more than an event of its size where one does.  All hooks may be called in interrupts, and by
- * a scheduler in the middle of a switch: they take no lock and wait for nothing.
+ * FORMAT.md has every field of each type.
  *
  *	void switch_to(struct task *next)
  *	{
@@ -13,7 +11,23 @@
  *		    current->priority, next->priority);
  *		...
  *
- * Unit: System Events; without it, or with POSIX_TRACE_OFF_NP defined, a hook is nothing at all.
+ * Without the unit System Events, or with POSIX_TRACE_OFF_NP defined, a hook is nothing at all.
+ *
+ * @cpu:       the processor, from 0.
+ * @tid:       a thread or task, by the system's own number.
+ * @prev_tid:  the thread that ran, by the system's own number.
+ * @next_tid:  the thread that runs now.
+ * @prio:      a priority, as the system counts.
+ * @prev_prio: the priority of the thread that ran.
+ * @next_prio: the priority of the thread that runs now.
+ * @lock:      a number of the lock, mostly its address.
+ * @object:    a number of what it is about, mostly an address; 0: nothing.
+ * @size:      bytes that were asked for, or a limit in milliseconds.
+ *
+ * Context: anywhere, also interrupts, and a scheduler in the middle of a switch: hooks take no lock and
+ *          wait for nothing.
+ * Cost: a load and a test where no stream wants the type, else that of an event of its size.
+ * Unit: System Events.
  */
 #ifndef _PXT_TRACE_HOOKS_NP_H
 #define _PXT_TRACE_HOOKS_NP_H 1
@@ -162,7 +176,11 @@
 		_pxt_used += sizeof(value);                                                        \
 	} while (0)
 
-/* Another thread runs on @cpu.  Thread numbers and priorities are the system's own; @prev_state 0: it could go on. */
+/*
+ * Another thread runs on @cpu.
+ *
+ * @prev_state: 0: it could go on; else the system's own number of its state.
+ */
 static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _prev_tid,
     uint32_t _next_tid, uint32_t _prev_state, int32_t _prev_prio, int32_t _next_prio)
 {
@@ -180,7 +198,11 @@ static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _p
 	}
 }
 
-/* @lock is asked for, and @holder has it: a number of a task, 0 where that is not known. */
+/*
+ * @lock is asked for, and @holder has it.
+ *
+ * @holder: a number of a task, 0 where that is not known.
+ */
 static inline void posix_trace_hook_mutex_wait_np(uint64_t _lock, uint32_t _holder)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_WAIT_NP)) {
@@ -193,7 +215,12 @@ static inline void posix_trace_hook_mutex_wait_np(uint64_t _lock, uint32_t _hold
 	}
 }
 
-/* The running task has @lock; @waited_us 0: it did not wait, or nobody measured.  @result: 0, or an error number. */
+/*
+ * The running task has @lock, or did not get it.
+ *
+ * @waited_us: microseconds; 0: it did not wait, or nobody measured.
+ * @result:    0, or an error number.
+ */
 static inline void posix_trace_hook_mutex_lock_np(
     uint64_t _lock, uint32_t _waited_us, int32_t _result)
 {
@@ -208,6 +235,11 @@ static inline void posix_trace_hook_mutex_lock_np(
 	}
 }
 
+/*
+ * The running task gives @lock back.
+ *
+ * @result: 0, or an error number.
+ */
 static inline void posix_trace_hook_mutex_unlock_np(uint64_t _lock, int32_t _result)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_UNLOCK_NP)) {
@@ -220,7 +252,12 @@ static inline void posix_trace_hook_mutex_unlock_np(uint64_t _lock, int32_t _res
 	}
 }
 
-/* A task's state, POSIX_TRACE_TASK_..._NP; @object: what it waits for, 0 where that is nothing. */
+/*
+ * A task has another state.
+ *
+ * @state:  POSIX_TRACE_TASK_..._NP.
+ * @object: what it waits for; 0: nothing.
+ */
 static inline void posix_trace_hook_task_state_np(
     uint32_t _tid, uint8_t _state, int32_t _prio, uint64_t _object)
 {
@@ -236,7 +273,12 @@ static inline void posix_trace_hook_task_state_np(
 	}
 }
 
-/* What the system does between tasks: POSIX_TRACE_KERNEL_..._NP; @number: of the interrupt or timer. */
+/*
+ * What the system does between tasks.
+ *
+ * @what:   POSIX_TRACE_KERNEL_..._NP.
+ * @number: of the interrupt or timer.
+ */
 static inline void posix_trace_hook_kernel_np(uint8_t _what, uint32_t _number, uint64_t _object)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_KERNEL_OVERHEAD_NP)) {
@@ -250,7 +292,11 @@ static inline void posix_trace_hook_kernel_np(uint8_t _what, uint32_t _number, u
 	}
 }
 
-/* A call begins: POSIX_TRACE_CALL_..._NP, or a system's own number from 0x8000 on. */
+/*
+ * A call begins.
+ *
+ * @call: POSIX_TRACE_CALL_..._NP, or a system's own number from 0x8000 on.
+ */
 static inline void posix_trace_hook_call_enter_np(uint16_t _call, uint64_t _object, uint64_t _size)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_ENTER_NP)) {
@@ -264,7 +310,13 @@ static inline void posix_trace_hook_call_enter_np(uint16_t _call, uint64_t _obje
 	}
 }
 
-/* And ends; @took_us 0: not known. */
+/*
+ * A call ends.
+ *
+ * @call:    as at its begin.
+ * @result:  the call's result; less than 0: an error number.
+ * @took_us: microseconds; 0: not known.
+ */
 static inline void posix_trace_hook_call_exit_np(
     uint16_t _call, uint64_t _object, int64_t _result, uint32_t _took_us)
 {
@@ -291,7 +343,13 @@ static inline void posix_trace_hook_priority_np(uint32_t _tid, int32_t _prio)
 		    POSIX_TRACE_CALL_PRIORITY_NP, _tid, (uint64_t)(int64_t)_prio);
 }
 
-/* A place in the source, with a number and a text, of which up to 64 bytes are kept. */
+/*
+ * A place in the source, with a number and a text.
+ *
+ * @line:  of the source.
+ * @value: any number.
+ * @text:  ended by a NUL; up to 64 bytes of it are kept.
+ */
 static inline void posix_trace_hook_debug_np(uint32_t _line, uint64_t _value, const char *_text)
 {
 	if (_PXT_HOOK_WANTED(POSIX_TRACE_GENERAL_DEBUG_NP)) {

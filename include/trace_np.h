@@ -71,7 +71,8 @@ int posix_trace_set_handler_np(trace_id_t _trid, const trace_event_set_t *_set,
 /*
  * From now on the stream records the user events of these threads alone.
  *
- * @threads: @count of them, at most 32; may be NULL if @count is 0: all threads.
+ * @threads: @count of them; may be NULL if @count is 0: all threads.
+ * @count:   at most 32.
  *
  * EBUSY, ENOMEM: as posix_trace_set_handler_np().
  * EINVAL: @trid is no active stream of this process; @threads is NULL; @count is more than 32.
@@ -82,7 +83,8 @@ int posix_trace_set_threads_np(trace_id_t _trid, const pthread_t *_threads, size
  * From now on the stream records the user events of these processes alone: of this one and of those
  * that are forked later and go on with the stream.
  *
- * @pids: @count of them, at most 16; may be NULL if @count is 0: all processes.
+ * @pids:  @count of them; may be NULL if @count is 0: all processes.
+ * @count: at most 16.
  *
  * EBUSY, ENOMEM: as posix_trace_set_handler_np().
  * EINVAL: @trid is no active stream of this process; @pids is NULL; @count is more than 16.
@@ -147,6 +149,16 @@ int posix_trace_getlevels_np(trace_id_t _trid, struct posix_trace_levels_np *_le
  * ATTACH  a process could not attach, with the error number that it got
  * POINT   a typed point has other fields than its name has already (EBUSY): another file defines it
  *         otherwise.  What this point records is unnamed, and tells its place in the program.
+ *
+ * POSIX_TRACE_ERROR_OF_NP() makes such an int; POSIX_TRACE_ERROR_CAUSE_NP() and
+ * POSIX_TRACE_ERROR_NUMBER_NP() take it apart.
+ *
+ * @cause:  what failed, POSIX_TRACE_ERROR_..._NP.
+ * @number: the error number.
+ * @data:   the int that came with the event.
+ *
+ * Returns the int, what failed, or the error number.
+ * Context: anywhere.  Cost: constant.  Unit: Core.
  */
 #define POSIX_TRACE_ERROR_LOG_NP               1
 #define POSIX_TRACE_ERROR_RECORD_NP            2
@@ -173,7 +185,9 @@ struct posix_trace_task_np {
 /*
  * Before the task first runs.
  *
- * @number: as the hooks name it, not 0.  @name: kept by reference; logs have its first 15 bytes.
+ * @task:   its own words; they stay as long as the task is known.
+ * @number: as the hooks name it, not 0.
+ * @name: kept by reference; logs have its first 15 bytes.
  * Context: task, interrupt, scheduler.  Cost: 56 bytes are written.  Unit: Core.
  */
 void posix_trace_task_begin_np(
@@ -189,19 +203,28 @@ void posix_trace_task_switch_np(struct posix_trace_task_np *_task);
  * It never runs again; its words are the system's again.  Its place is given to another task once no record
  * of it is left, so tasks may come and go; nobody waits for one that was deleted inside a trace point.
  *
+ * @task: as at its begin.
+ *
  * Called by another task, or by this one when nothing of it records any more.
  * Context: task.  Cost: now and then a look at all slots of all streams.  Unit: Core.
  */
 void posix_trace_task_end_np(struct posix_trace_task_np *_task);
 /*
- * An interrupt begins, on a processor that does not number what it handles: others than Cortex-M.  Returns what
- * posix_trace_interrupt_end_np() wants at its end; interrupts may come inside one another.
+ * An interrupt begins, on a processor that does not number what it handles: others than Cortex-M.
+ * Interrupts may come inside one another.
  *
+ * Returns what posix_trace_interrupt_end_np() wants at its end.
  * @number: the interrupt's, not 0.
  * Context: interrupt, with others away.  Cost: a look at CONFIG_PTRACE_INTERRUPTS places.  Unit: Core.
  */
 void *posix_trace_interrupt_begin_np(uint32_t _number);
-/* Context: as begin.  Cost: one store.  Unit: Core. */
+/*
+ * The interrupt ends.
+ *
+ * @interrupted: what posix_trace_interrupt_begin_np() returned.
+ *
+ * Context: interrupt, with others away.  Cost: one store.  Unit: Core.
+ */
 void posix_trace_interrupt_end_np(void *_interrupted);
 #endif
 
@@ -432,6 +455,7 @@ struct posix_trace_field_np {
  *
  * @format:  a description; at most POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of it are read.
  * @data:    @len bytes, of any alignment; may be NULL if @len is 0.
+ * @len:     bytes of the event's data.
  * @swapped: non-zero when the data has the other byte order than this machine.  0 for what
  *           posix_trace_getnext_event() handed out with the log's own description: its fields are in
  *           this machine's order, wherever they were recorded.  posix_swapped_np for a description
@@ -476,6 +500,7 @@ int posix_trace_text_np(
  * next call, of whatever kind, reports it, unless a stream that overwrites has lost it by then.
  *
  * @data:        @num_bytes bytes; may be NULL if that is 0.
+ * @num_bytes:   the room for data, in bytes.
  * @data_len:    bytes of the event's data, with EMSGSIZE, too.
  * @unavailable: non-zero: there is no event now, and nothing else was written.
  *
@@ -652,6 +677,7 @@ int posix_trace_log_getnote_np(
  * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
  * block; what only the log's end tells (posix_lost_np of the log) is in no block.
  *
+ * @block:       what the block says of itself.
  * @unavailable: 0 with a block; non-zero at the end of the log, and on every error.
  *
  * EINVAL: @trid is no opened log; a pointer is NULL.
@@ -665,6 +691,8 @@ int posix_trace_log_nextblock_np(
  * What @ticks of the log's stamp clock mean: as an event's stamp, but without holding it back to
  * the event before.
  *
+ * @ticks: of the log's clock; any value.
+ *
  * EINVAL: @trid is no opened log; @time is NULL.
  * Cost: lock; steps in proportion to the logarithm of the number of clock readings.
  * Unit: Log Retrieval.
@@ -672,11 +700,11 @@ int posix_trace_log_nextblock_np(
 int posix_trace_log_gettime_np(trace_id_t _trid, uint64_t _ticks, struct timespec *_time)
     _PXT_TIMES(posix_trace_log_gettime_np);
 /*
- * As posix_trace_open(), with its errors and its cost; on failure @error says where and why, if
- * anything of the file is the reason.
+ * As posix_trace_open(); on failure @error says where and why, if anything of the file is the reason.
  *
  * @error: may be NULL.
  *
+ * Errors are as of posix_trace_open().
  * Cost: memory and reading in proportion to the log's number of blocks.
  * Unit: Log Retrieval.
  */
@@ -763,8 +791,10 @@ int posix_trace_log_check_np(int _file_desc, struct posix_trace_logcheck_np *_re
  *
  * @watch:   called by the same thread before each block, with the bytes of the file that lie in front
  *           of it and @context; it does nothing to the file.  NULL: nobody looks on.
+ * @context: handed to @watch.
  *
- * Errors and cost as posix_trace_log_check_np().  Unit: Log Retrieval.
+ * Errors are as of posix_trace_log_check_np().
+ * Cost: as posix_trace_log_check_np().  Unit: Log Retrieval.
  */
 int posix_trace_log_check_watched_np(int _file_desc, struct posix_trace_logcheck_np *_result,
     struct posix_trace_logfinding_np *_findings, size_t _room,
@@ -795,6 +825,8 @@ int posix_trace_log_skipdamage_np(trace_id_t _trid, struct posix_trace_logfindin
 /*
  * What the stream counted up to one moment, read until two readings agree, a bounded number of
  * times; posix_stable_np tells whether they did.
+ *
+ * @counts: all of it is written.
  *
  * EINVAL: @trid is no active stream; @counts is NULL.
  * Cost: lock; steps in proportion to the lanes.  Unit: Core.
@@ -1152,7 +1184,7 @@ int posix_trace_snapshot_np(trace_id_t _trid, int _file_desc);
  *
  * @event_id: 9 to 28; with any other one the call has no effect.
  * @data_ptr: @data_len bytes of data, packed as the type's description says; copied during the call.
- *            What is beyond the largest data of a stream is cut.
+ * @data_len: bytes.  What is beyond the largest data of a stream is cut.
  * @address:  the place in the program that the event tells; NULL: where this call returns to.
  *
  * Nothing is recorded for a thread that is excluded.  errno is left alone.
@@ -1193,10 +1225,11 @@ extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS] __asm__(
     "_pxt_wanted_of_" _PXT_DIGITS(_PXT_EVENT_IDS) "_types_" _PXT_DIGITS(_PXT_WANTED_BITS) "_bits");
 
 /*
- * Non-zero when a stream that runs, or stopped by itself, wants events of this type.
+ * Whether a stream that runs, or stopped by itself, wants events of this type.
  *
  * @event_id: any value.
  *
+ * Returns non-zero if one does, else 0.
  * Context: anywhere.  Cost: one load, one test.  Unit: Core.
  */
 #if defined(POSIX_TRACE_OFF_NP)

@@ -20,6 +20,17 @@ extern "C" {
 /*
  * A typed trace point: the event's name, and up to 32 pairs of type and field name.
  *
+ *	POSIX_TRACE_DEFINE_NP(event, type, field, ...)
+ *	POSIX_TRACE_DECLARE_NP(event, type, field, ...)
+ *	POSIX_TRACE_DEFINE_TEXT_NP(event, message, type, field, ...)
+ *	POSIX_TRACE_DECLARE_TEXT_NP(event, message, type, field, ...)
+ *	posix_trace_open_np(event)
+ *	posix_trace_point_id_np(event)
+ *	posix_trace_point_np(event, field, ...)
+ *	posix_trace_event_np(event_id, data, len)
+ *
+ * The definition, and a use:
+ *
  *	POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);        at file scope, once
  *	...
  *	posix_trace_point_np(job_late, job, now - deadline);            as often as wanted
@@ -55,8 +66,7 @@ extern "C" {
  * them.  Any identifier is a field's name.
  *
  * posix_trace_point_np() is a statement.  Its arguments are evaluated, once, if a running stream
- * wants the type, else not at all.  Context and cost are those of posix_trace_event(); unwanted it
- * is two loads (identifier, table), a test and a branch that is not taken.
+ * wants the type, else not at all.
  *
  * A point that was not opened opens itself at its first use while a stream runs
  * (CONFIG_PTRACE_EXTENSIONS; without it, it stays off).  That takes the lock of the process, for
@@ -79,6 +89,20 @@ extern "C" {
  *
  * With -DPOSIX_TRACE_WITHOUT_job_late_NP the points of that one type compile to nothing.
  *
+ * @event:    the event's name, an identifier of at most TRACE_EVENT_NAME_MAX bytes.
+ * @type:     one of the types above.
+ * @field:    the field's name at the definition, its value where the point is used.
+ * @message:  a text in quotes.
+ * @event_id: the number of an event type.
+ * @data:     @len bytes.
+ * @len:      bytes of data.
+ *
+ * Returns 0 or an error number from posix_trace_open_np(), and an event type from
+ *         posix_trace_point_id_np(); the others are statements or declarations.
+ * Errors are as of posix_trace_eventid_open() and posix_trace_eventid_setformat_np().
+ * Context: as posix_trace_event().
+ * Cost: as posix_trace_event(); unwanted it is two loads (identifier, table), a test and a branch that
+ *       is not taken.
  * Unit: User Events.
  */
 /* Macros that build declarations and lists, and a store that the check does not see: */
@@ -572,9 +596,13 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
  * the beginning.  A sequence without a piece is no event (of an event without data: posix_trace_event()).
  *
  * The object is the caller's, and has room for POSIX_TRACE_PIECES_MAX_NP bytes, which a program may define
- * before it includes this header.  What does not fit is left out; posix_trace_end_np() returns how
- * many bytes that were.
+ * before it includes this header.  What does not fit is left out.
  *
+ * @pieces: the caller's object, the same from begin to end.
+ * @data:   a piece, of @bytes bytes; copied.
+ * @bytes:  of the piece.
+ *
+ * Returns how many bytes were left out from posix_trace_end_np(), and nothing from the others.
  * Context: as posix_trace_event(), each thread or handler with an object of its own.
  * Cost: the bytes' copying, and posix_trace_event() at the end.  Unit: User Events.
  */
@@ -634,7 +662,17 @@ struct posix_trace_pieces_np {
 /* ---- Periodic jobs (unit User Events) ---- */
 
 /*
- * The trace points of a periodic job, in the words that pxtrace why knows.
+ * The trace points of a periodic job, in the words that `pxtrace why` knows.
+ *
+ *	POSIX_TRACE_DEFINE_JOB_NP(job)
+ *	posix_trace_open_job_np(job)
+ *	posix_trace_job_release_np(job, number)
+ *	posix_trace_job_begin_np(job, number)
+ *	posix_trace_job_end_np(job, number)
+ *	posix_trace_job_miss_np(job, number, late_ns)
+ *	posix_trace_job_overrun_np(job, number, over_ns)
+ *
+ * For a job called control:
  *
  *	POSIX_TRACE_DEFINE_JOB_NP(control);                     at file scope, once
  *	...
@@ -651,7 +689,18 @@ struct posix_trace_pieces_np {
  * is said of posix_trace_point_np() holds for each.  Not all of them need be used.  Release, begin and
  * end may be traced by different threads, the latter two by one.
  *
- * posix_trace_open_job_np() opens all five: 0, or the first error.  Unit: User Events.
+ * posix_trace_open_job_np() opens all five.
+ *
+ * @job:     a name for the job, an identifier.
+ * @number:  of this release, from any number on.
+ * @late_ns: how long ago the deadline was, in nanoseconds.
+ * @over_ns: how much longer than it may the job ran, in nanoseconds.
+ *
+ * Returns 0 or the first error from posix_trace_open_job_np(); the others are statements or
+ *         declarations.
+ * Errors are as of posix_trace_open_np().
+ * Context: as posix_trace_event().
+ * Cost: as posix_trace_point_np().  Unit: User Events.
  */
 #define POSIX_TRACE_DEFINE_JOB_NP(job)                                                             \
 	POSIX_TRACE_DEFINE_NP(job##_release, u64, number);                                         \

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel.c - see kernel.h. */
+/*
+ * kernel.c - see kernel.h.
+ *
+ * Page: posix_trace_task_begin_np, posix_trace_task_switch_np, posix_trace_task_end_np,
+ * posix_trace_interrupt_begin_np, posix_trace_interrupt_end_np - tasks and interrupts of a system without threads of POSIX
+ */
 #include "kernel.h"
 
 #include "kernel_port.h"
