@@ -98,7 +98,7 @@ static uint32_t instructions(void (*does)(void))
 }
 
 /* Bytes of the stack below the caller's frame that @does has touched. */
-static uint32_t stack_of(void (*does)(void))
+static uint32_t touched_by(void (*does)(void))
 {
 	uint32_t how = kernel_port_away();
 	volatile uint32_t *here;
@@ -109,10 +109,20 @@ static uint32_t stack_of(void (*does)(void))
 	for (volatile uint32_t *at = low; at < here; at++)
 		*at = PAINT;
 	does();
-	kernel_port_back(how);
+	/* Before an interrupt that waits uses the stack. */
 	while (*low == PAINT)
 		low++;
+	kernel_port_back(how);
 	return (uint32_t)((uintptr_t)here - (uintptr_t)low);
+}
+
+/* Of two in a row at most one is the last of a lap, which takes the careful path. */
+static uint32_t stack_of(void (*does)(void))
+{
+	uint32_t first = touched_by(does);
+	uint32_t second = touched_by(does);
+
+	return first < second ? first : second;
 }
 
 /* Events go over the line, so many a flush. */
@@ -130,12 +140,12 @@ static void begin(trace_attr_t *attr)
 	flush();
 }
 
-static uint32_t bytes_of(uint32_t events)
+static uint32_t bytes_of(void (*does)(void), uint32_t times)
 {
 	uint32_t before = board_sent;
 
-	for (uint32_t i = 0; i < events; i++)
-		four_bytes();
+	for (uint32_t i = 0; i < times; i++)
+		does();
 	flush();
 	return board_sent - before;
 }
@@ -144,6 +154,7 @@ static void measure(void)
 {
 	trace_attr_t attr;
 	uint32_t fifty;
+	uint32_t switches;
 	uint32_t one;
 	uint32_t stack;
 
@@ -158,15 +169,17 @@ static void measure(void)
 	MUST(posix_trace_shutdown(trid) == 0);
 	MUST(posix_trace_attr_init(&attr) == 0);
 	begin(&attr);
-	one = bytes_of(1);
-	fifty = bytes_of(50) / 50u;
+	one = bytes_of(four_bytes, 1);
+	fifty = bytes_of(four_bytes, 50) / 50u;
+	switches = bytes_of(a_switch, 50) / 50u;
 	four_bytes();
-	stack = stack_of(flush);
+	stack = touched_by(flush);
 	MUST(posix_trace_shutdown(trid) == 0);
 	board_text("\n");
 	row("stack of a flush", stack);
 	row("bytes of the line, one event a flush", one);
 	row("bytes of the line an event, fifty a flush", fifty);
+	row("bytes of the line a switch, fifty a flush", switches);
 	board_exit(0);
 }
 

@@ -32,70 +32,99 @@ PXT_INLINE void pxt_narrow_put(
 		pxt_slot_store(slot, (uint64_t)first << 32 | tag, (uint64_t)third << 32 | second);
 }
 
+/* By bytes: one load where the processor has it for any address, and no call where it has not. */
+PXT_INLINE uint32_t pxt_narrow_half(const unsigned char *data)
+{
+	return data[0] | (uint32_t)data[1] << 8;
+}
+
+PXT_INLINE uint32_t pxt_narrow_word(const unsigned char *data)
+{
+	return data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+
+/* Fewer bytes than a word has, and zeros. */
+PXT_INLINE uint32_t pxt_narrow_few(const unsigned char *data, size_t bytes)
+{
+	uint32_t word = 0;
+
+	while (bytes > 0)
+		word = word << 8 | data[--bytes];
+	return word;
+}
+
 /* What is after the context's slot: up to 12 bytes in each, and zeros. */
 static PXT_NOINLINE void pxt_narrow_rest(
     pxt_cell *slot, uint32_t tag, const unsigned char *data, size_t left)
 {
+	uint32_t second = 0;
+	uint32_t third = 0;
+	uint32_t first;
+
 	/* Bound: the slots of the record. */
-	for (; left; slot++) {
-		uint32_t word[3] = { 0, 0, 0 };
-		size_t piece = left < sizeof(word) ? left : sizeof(word);
-
-		memcpy(word, data, piece);
-		pxt_narrow_put(slot, tag, word[0], word[1], word[2]);
-		data += piece;
-		left -= piece;
+	for (; left >= PXT_SLOT_PAYLOAD; left -= PXT_SLOT_PAYLOAD) {
+		pxt_narrow_put(slot++, tag, pxt_narrow_word(data), pxt_narrow_word(data + 4),
+		    pxt_narrow_word(data + 8));
+		data += PXT_SLOT_PAYLOAD;
 	}
+	if (!left)
+		return;
+	if (left < 4) {
+		first = pxt_narrow_few(data, left);
+	} else {
+		first = pxt_narrow_word(data);
+		if (left < 8) {
+			second = pxt_narrow_few(data + 4, left - 4);
+		} else {
+			second = pxt_narrow_word(data + 4);
+			third = pxt_narrow_few(data + 8, left - 8);
+		}
+	}
+	pxt_narrow_put(slot, tag, first, second, third);
 }
 
-/* Of the data, as much as is in the context's slot. */
-PXT_INLINE uint64_t pxt_narrow_first(const unsigned char *data, size_t bytes)
+/* The slot of the context, with as much of the data as it has room for. */
+PXT_INLINE void pxt_narrow_context(pxt_cell *slot, uint32_t tag, uint32_t thread, uint32_t address,
+    const unsigned char *data, size_t bytes)
 {
-	uint64_t first = 0;
-	uint32_t four;
-	uint16_t two = 0;
+	uint32_t first;
+	uint32_t last = 0;
 
-	if (PXT_UNLIKELY(bytes != sizeof(four) && bytes < PXT_NARROW_FIRST)) {
-		while (bytes > 0)
-			first = first << 8 | data[--bytes];
-		return first;
+	if (PXT_LIKELY(bytes >= sizeof(first))) {
+		first = pxt_narrow_word(data);
+		if (bytes > sizeof(first))
+			last = bytes == sizeof(first) + 1u ? data[4] : pxt_narrow_half(data + 4);
+	} else {
+		first = pxt_narrow_few(data, bytes);
 	}
-	memcpy(&four, data, sizeof(four));
-	if (bytes != sizeof(four))
-		memcpy(&two, data + sizeof(four), sizeof(two));
-	return four | (uint64_t)two << 32;
+	pxt_narrow_put(slot, tag, thread | address << 16, address >> 16 | first << 16,
+	    first >> 16 | last << 16);
 }
 
-/* The place of a usual record, and its stamp; NULL: there is none. */
-PXT_INLINE pxt_cell *pxt_narrow_take(
-    struct pxt_block *hot, uint32_t slots, uint32_t *tag, uint64_t *ticks)
+/* Where the next record of @lane goes, as the sum of its head as if it were open.  False: it is no usual one. */
+PXT_INLINE bool pxt_narrow_find(struct pxt_lane *lane, uint32_t slots, uint32_t *sum)
 {
-	struct pxt_lane *lane = pxt_block_lane(hot, 0);
-	/* Halves of two moments make an exchange fail. */
-	uint64_t head = lane->head & ~PXT_HEAD_CLOSED;
-	const uint32_t pos = pxt_head_pos(head);
-	const uint32_t at = pos & hot->slot_mask;
+	/* Halves of two moments make the sum of none. */
+	const uint64_t head = lane->head & ~PXT_HEAD_CLOSED;
 
-	if (PXT_UNLIKELY(!pxt_ring_calm(lane, pos, slots)))
-		return NULL;
-	*ticks = pxt_port_ticks();
-	*tag = (pos - at + (pxt_head_seq(head) & hot->slot_mask)) & PXT_TAG_MASK;
-	if (PXT_UNLIKELY(!pxt_cursor_move(&lane->head, &head, pxt_head_step(slots))))
-		return NULL;
-	return pxt_lane_slots(lane) + at;
+	*sum = pxt_cursor_sum(head);
+	return PXT_LIKELY(
+	    pxt_ring_calm(lane, pxt_head_pos(head), slots) && !pxt_carry(pxt_head_seq(head)));
 }
 
 /* The caller is inside.  False: nothing was done. */
-PXT_INLINE bool pxt_narrow_record(
-    uint32_t thread, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
+PXT_INLINE bool pxt_narrow_record(const struct pxt_who *self, uint32_t id,
+    const unsigned char *data, size_t bytes, const void *address)
 {
 	/* Acquire: pairs with the release in core/stream/wanted.c. */
 	struct pxt_block *hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
-	const uint32_t place = (uint32_t)(uintptr_t)address;
+	struct pxt_lane *lane = pxt_block_lane(hot, 0);
 	uint32_t slots = 2u;
-	uint64_t first;
 	uint64_t ticks;
+	uint64_t head;
+	uint32_t sum;
 	uint32_t tag;
+	uint32_t at;
 	pxt_cell *slot;
 
 	if (PXT_UNLIKELY(!pxt_word_is(&hot->no_short, 0u) || !PXT_LOOK_HOT(hot, id) ||
@@ -103,15 +132,18 @@ PXT_INLINE bool pxt_narrow_record(
 		return false;
 	if (PXT_UNLIKELY(bytes > PXT_NARROW_FIRST))
 		slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
-	slot = pxt_narrow_take(hot, slots, &tag, &ticks);
-	if (PXT_UNLIKELY(!slot))
+	if (!pxt_narrow_find(lane, slots, &sum))
 		return false;
+	ticks = pxt_port_ticks();
+	if (PXT_UNLIKELY(!pxt_cursor_take(&lane->head, sum, slots, 2u, &head)))
+		return false;
+	at = pxt_head_pos(head) & hot->slot_mask;
+	tag = (pxt_head_pos(head) - at + (pxt_head_seq(head) & hot->slot_mask)) & PXT_TAG_MASK;
+	slot = pxt_lane_slots(lane) + at;
 	pxt_narrow_put(slot, tag | PXT_SLOT_BEGIN,
 	    pxt_slot_info(id, (uint32_t)bytes, false, false, 0), (uint32_t)ticks,
 	    (uint32_t)(ticks >> 32));
-	first = pxt_narrow_first(data, bytes);
-	pxt_narrow_put(slot + 1, tag, thread | place << 16, place >> 16 | (uint32_t)first << 16,
-	    (uint32_t)(first >> 16));
+	pxt_narrow_context(slot + 1, tag, self->index, (uint32_t)(uintptr_t)address, data, bytes);
 	if (PXT_UNLIKELY(bytes > PXT_NARROW_FIRST))
 		pxt_narrow_rest(slot + 2, tag, data + PXT_NARROW_FIRST, bytes - PXT_NARROW_FIRST);
 	pxt_careful_wake(hot, 0);
@@ -120,8 +152,7 @@ PXT_INLINE bool pxt_narrow_record(
 
 PXT_INLINE void pxt_narrow_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 {
-	struct pxt_who *self = &pxt_self;
-	_Atomic uint32_t *passes;
+	const struct pxt_who *self = &pxt_self;
 	uint32_t outside;
 
 	if (PXT_UNLIKELY(self->epoch != pxt_fork_epoch())) {
@@ -129,16 +160,15 @@ PXT_INLINE void pxt_narrow_emit(uint32_t id, const void *data, size_t bytes, con
 		return;
 	}
 	/* Without a place it is always odd. */
-	passes = &self->entry->passes;
-	outside = atomic_load_explicit(passes, memory_order_relaxed);
+	outside = atomic_load_explicit(&self->entry->passes, memory_order_relaxed);
 	if (PXT_LIKELY(!(outside & 1u))) {
 		bool done;
 
 		/* As pxt_enter() and pxt_leave(). */
-		atomic_store_explicit(passes, outside + 1u, memory_order_relaxed);
+		atomic_store_explicit(&self->entry->passes, outside + 1u, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
-		done = pxt_narrow_record(self->index, id, data, bytes, address);
-		atomic_store_explicit(passes, outside + 2u, memory_order_release);
+		done = pxt_narrow_record(self, id, data, bytes, address);
+		pxt_own_up(&self->entry->passes);
 		if (PXT_LIKELY(done))
 			return;
 	}

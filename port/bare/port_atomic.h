@@ -205,6 +205,29 @@ PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t val
 	return done;
 }
 
+/* One word for a cursor whose halves never go back: each move changes it, and so does closing. */
+PXT_INLINE uint32_t pxt_cursor_sum(uint64_t value)
+{
+	return (uint32_t)value + (uint32_t)(value >> 32);
+}
+
+/* Moves both halves if its sum still is @sum; the lower one does not overflow.  *@was: what it was. */
+PXT_INLINE bool pxt_cursor_take(
+    pxt_cursor *cursor, uint32_t sum, uint32_t high, uint32_t low, uint64_t *was)
+{
+	uint32_t state = pxt_irq_save();
+	uint64_t old = *cursor;
+
+	if (PXT_UNLIKELY(pxt_cursor_sum(old) != sum)) {
+		pxt_irq_restore(state);
+		return false;
+	}
+	*cursor = (uint64_t)((uint32_t)(old >> 32) + high) << 32 | ((uint32_t)old + low);
+	pxt_irq_restore(state);
+	*was = old;
+	return true;
+}
+
 /* Bit 0. */
 PXT_INLINE void pxt_cursor_close(pxt_cursor *cursor)
 {
