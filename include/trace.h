@@ -472,8 +472,9 @@ int posix_trace_attr_setstreamsize(trace_attr_t *_attr, size_t _streamsize);
  * error of this call: posix_trace_get_status() tells it, and the next flush tries again.  But where
  * the log's file cannot be cut for good, nothing is cleared, in stream or log.
  *
- * EINVAL: @trid is no active stream.  EPERM, or what else the system says: the log's file may only be
- * appended to (an attribute of the file), or is sealed against shrinking or writing.
+ * EINVAL: @trid is no active stream.
+ * EPERM and so on: what the system says where the log's file may only be appended to (an attribute of
+ *         the file), or is sealed against shrinking or writing.
  * Cost: lock; with a log, output.  Unit: Core.
  */
 int posix_trace_clear(trace_id_t _trid);

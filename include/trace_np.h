@@ -45,7 +45,7 @@ struct posix_trace_handled_np {
 };
 
 /*
- * Returns 0: the event is dropped; else: it is recorded.  Runs inside the trace point, in the thread and
+ * A handler that returns 0 drops the event, else it is recorded.  It runs inside the trace point, in the thread and
  * the context that it is in, so in signal handlers, too.  It may trace: its own events are recorded
  * without asking a handler.  It must return, and must call none of the functions that trace.h does not
  * allow in signal handlers.  errno is kept.
@@ -481,7 +481,8 @@ int posix_trace_field_next_np(const char *_format, const void *_data, size_t _le
  * reads "?".  A conversion without field stays as it is.
  *
  * @format, @data, @len, @swapped: as of posix_trace_field_next_np().
- * @text:   @room bytes, at least 1; ends in NUL, and is cut to fit.
+ * @text:   @room bytes; ends in NUL, and is cut to fit.
+ * @room:   bytes of @text, at least 1.
  *
  * ENOENT: the description has no message.
  * EINVAL: @format is malformed; a pointer is NULL; @room is 0.
@@ -787,7 +788,7 @@ struct posix_trace_logcheck_np {
 int posix_trace_log_check_np(int _file_desc, struct posix_trace_logcheck_np *_result,
     struct posix_trace_logfinding_np *_findings, size_t _room);
 /*
- * The same, for logs that take a while.
+ * As posix_trace_log_check_np(), for logs that take a while.
  *
  * @watch:   called by the same thread before each block, with the bytes of the file that lie in front
  *           of it and @context; it does nothing to the file.  NULL: nobody looks on.
@@ -997,7 +998,7 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * there with this process' pid and threads, in order of time with all others.  Event types are the
  * same where their names are; the owner gets names and descriptions that it does not have.
  *
- * @name: as above.
+ * @name: of the stream, as posix_trace_attr_setsharename_np() takes it.
  * @attr: size, lanes and largest data of the memory in which events wait until the owner takes them;
  * what is overwritten there before counts as lost in the owner's stream.  In all lanes together it is at most
  * 1 GiB, 64 MiB where addresses have 32 bits.  NULL: the defaults.  Other attributes do not matter.
@@ -1006,6 +1007,8 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * posix_trace_start() hold back what this process traces, until the owner's next start, and
  * posix_trace_set_filter() keeps types back; what else asks for a stream without log tells of this
  * process' side.  Reading and posix_trace_clear() give EINVAL: events are the owner's.
+ *
+ * A forked child is not attached (it attaches itself).
  *
  * Returns 0 or
  * ENOENT: no living process has a stream of that name.
@@ -1018,8 +1021,7 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  *
  * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, a thread;
  * the memory is taken and touched.  The first attachment of a process makes a copy of its names and
- * threads besides, which stays, with one descriptor, as long as the process.  A forked child is not
- * attached (it attaches itself).
+ * threads besides, which stays, with one descriptor, as long as the process.
  * Unit: Attached Processes.
  */
 int posix_trace_attach_np(const char *_name, const trace_attr_t *_attr, trace_id_t *_trid);

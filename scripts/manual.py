@@ -32,7 +32,8 @@ COMMENT = re.compile(r"^/\*(.*?)\*/", re.S | re.M)
 NUMBERS = r"E[A-Z0-9]{2,}(?:, E[A-Z0-9]{2,})*(?: and so on)?(?:, as \w+\(\))?"
 # What begins a part of a comment, at the begin of a line or behind a sentence.
 PART = re.compile(rf"(?:^|(?<=[.:;)]  ))(@\w+(?:, @\w+)*|{NUMBERS}|Context|Cost|Unit|Returns|Errors)(?::| (?<=Returns )| (?<=Errors ))", re.M)
-OPTIONS = (("USEREVENTS", "TRC"), ("FILTER", "TEF"), ("LOGRETRIEVAL", "TRL"), ("INHERIT", "TRI"))
+# What may follow a comment on types, or on a group of functions.
+PUBLIC = re.compile(r"\s*(?:#(?:if|endif|else).*\s*)*(?:(?:struct posix_trace_\w+ \{|typedef |#define POSIX_TRACE_).*)?", re.S)
 
 
 def read(*path):
@@ -45,7 +46,8 @@ def read(*path):
 class Doc:
     """A comment's parts."""
 
-    def __init__(self, text):
+    def __init__(self, text, plain=False):
+        self.plain = plain  # no parts: of types, or of a group of functions
         self.blocks, self.params, self.errors = [], {}, []  # blocks: ("text" or "code" or "list", ...)
         self.returns = self.errors_of = self.context = self.cost = self.unit = ""
         lines = [re.sub(r"^ \* ?", "", line.rstrip()) for line in text.strip("\n").split("\n")]
@@ -67,10 +69,10 @@ class Doc:
             self.paragraph("\n".join(lines[:tabbed]))
             self.paragraph("\n".join(lines[tabbed:]))
             return
-        if re.match(r" *[\w*]+ {2,}\S", text) and not PART.match(text):
+        if re.match(r" *[\w*]+ {2,}\S", text) and (self.plain or not PART.match(text)):
             self.blocks.append(("list", list(self.definitions(lines))))
             return
-        matches = list(PART.finditer(text))
+        matches = [] if self.plain else list(PART.finditer(text))
         if not matches:
             self.blocks.append(("text", text))
             return
@@ -115,7 +117,7 @@ class Function:
 
     def __init__(self, name, result, params, doc, header):
         self.name, self.result, self.params, self.doc, self.header = name, result, params, doc, header
-        self.doc_own = doc
+        self.before = []  # comments between the one before and it, with the types that follow them
 
     def parameter_names(self):
         names = []
@@ -167,10 +169,18 @@ class Header:
         self.empty = [self.declared(self.text[start:end]) for _, start, end in spans]
         if not common:
             self.common = self.for_all(next(c for c in self.comments if "What holds for all of them" in c))
+        loose = []
         for number, (comment, start, end) in enumerate(spans):
             for name_, result, params in self.declared(self.text[start:end]):
                 if name_ not in self.functions:
                     self.add(name_, result, params, number)
+                    self.functions[name_].before, loose = loose, []
+            if comment.startswith(" ----"):
+                loose = []
+            elif "\n" in comment and "Unit:" not in comment and comment is not self.comments[1] and \
+                    "What holds for all" not in comment and not self.empty[number] and \
+                    re.fullmatch(PUBLIC, self.text[start:end]):
+                loose.append((comment, self.text[start:end]))
         self.structs = dict(re.findall(r"^struct (posix_trace_\w+) (\{.*?^\});", self.text, flags=re.S | re.M))
 
     @staticmethod
@@ -351,6 +361,11 @@ class Manual:
 
     def description(self, group):
         lines, units = [".Sh DESCRIPTION"], self.units(group)
+        for function in group.functions:
+            for comment, code in function.before:
+                if typedef := re.search(r"^typedef .*?;", code, re.S | re.M):
+                    lines += roff.literal(re.sub(r"\b_(\w+)", r"\1", typedef[0]).split("\n"))
+                lines += self.blocks(group, Doc(comment, plain=True).blocks)
         for functions in units:
             doc, names = functions[0].doc, [f.name for f in functions]
             if len(units) > 1:
@@ -392,7 +407,8 @@ class Manual:
 
     def structures(self, group):
         """Structures with public members that the functions take."""
-        used = set(re.findall(r"struct (posix_trace_\w+)", " ".join(p for f in group.functions for p in f.params)))
+        used = set(re.findall(r"struct (posix_trace_\w+)", " ".join(
+            [p for f in group.functions for p in f.params] + [code for f in group.functions for _, code in f.before])))
         for header in self.headers:
             for name, body in header.structs.items():
                 public = [line for line in body.split("\n") if "_pxt_" not in line]
@@ -476,8 +492,10 @@ class Manual:
                 for number in [tag] if "so on" in tag else tag.split(", "):
                     found.setdefault(number, {}).setdefault(text, []).append(function.name)
         for functions in self.units(group):
-            if functions[0].doc.errors_of:
-                lines += [".Pp", *self.prose(group, functions[0].doc.errors_of)]
+            if other := functions[0].doc.errors_of:
+                if len(self.units(group)) > 1:
+                    other = f"{self.of([f.name for f in functions])}: e{other[1:]}"
+                lines += [".Pp", *self.prose(group, other)]
         if not found:
             return lines + (self.prose(group, "None.") if len(lines) == 1 else [])
         pairs = []
@@ -595,9 +613,15 @@ class Manual:
     def declarations(header):
         """Constants, types and structures of a header, with their comments, without what is private."""
         text = re.sub(r"\\\n", " ", header.text)
-        lines, out, inside, comment = text.split("\n"), [], None, []
+        lines, out, inside, comment, block = text.split("\n"), [], None, [], None
         for line in lines:
-            if inside is not None:
+            if block is not None:
+                block.append(line)
+                if line.endswith("*/"):
+                    comment, block = ["", *block], None
+            elif line == "/*":
+                block = [line]
+            elif inside is not None:
                 inside.append(line)
                 if line.startswith("}"):
                     public = [one for one in inside if "_pxt_" not in one or one.startswith("}")]

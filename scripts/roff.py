@@ -101,6 +101,8 @@ def table(rows, header=True):
         for c in wraps:
             longest = max((len(word) for row in plain for word in row[c].split()), default=1)
             widths[c] = max(min(longest, 16), 6, room * need[c] // sum(need.values()))
+        while sum(widths) + 3 * count > COLUMNS + 6:
+            widths[max(wraps, key=lambda c: widths[c])] -= 1
     forms = [f"lw({widths[c]}n)" if c in wraps else "l" for c in range(count)]
     lines = [".TS", "tab(\t);"]
     has_header = header and any(cell.strip() for cell in rows[0])

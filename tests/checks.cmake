@@ -28,6 +28,8 @@ set_tests_properties(proof_labels PROPERTIES LABELS "check;proof")
 ptrace_check(papers TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/papers.py")
 # Every public name has a page with all its parts, and mandoc finds nothing wrong with it.
 ptrace_check(manual TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/manual.py" --check "${work}/man")
+# All links of the papers and the manual lead somewhere.
+ptrace_check(site TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/site.py" --check "${work}/site")
 ptrace_check(sources TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/where" --check)
 ptrace_check(kconfig TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
 ptrace_check(bench_statistics TIMEOUT 1500 "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/bench/test_values.py")
