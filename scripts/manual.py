@@ -806,7 +806,7 @@ def run_examples(programs):
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
     if "--run" in sys.argv:
-        findings = run_examples(words[0])
+        findings = run_examples(os.path.abspath(words[0]))
         print("\n".join(findings))
         return 1 if findings else 0
     manual = Manual()

@@ -104,7 +104,7 @@ def table(rows, header=True):
         while sum(widths) + 3 * count > COLUMNS + 6:
             widths[max(wraps, key=lambda c: widths[c])] -= 1
     forms = [f"lw({widths[c]}n)" if c in wraps else "l" for c in range(count)]
-    lines = [".TS", "tab(\t);"]
+    lines = [".TS", "nokeep tab(\t);"]
     has_header = header and any(cell.strip() for cell in rows[0])
     if has_header:
         lines.append(" ".join("lB" if c not in wraps else f"lBw({widths[c]}n)" for c in range(count)))
