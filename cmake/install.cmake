@@ -4,7 +4,7 @@
 
 include(CMakePackageConfigHelpers)
 
-install(FILES include/trace.h include/trace_np.h include/trace_points_np.h include/trace_hooks_np.h
+install(FILES include/trace.h include/trace_np.h include/trace_points_np.h include/trace_hooks_np.h include/ptrace.hpp
 	"${PTRACE_PUBLIC_DIR}/trace_config.h"
 	DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(PXT_PORT_BARE)
