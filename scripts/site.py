@@ -74,7 +74,8 @@ var { font-style: italic; }
 """
 NAVIGATION = (
     ("Begin", ("README.md", "docs/tutorial.md", "docs/overview.md", "examples/README.md", "docs/linking.md")),
-    ("Use", ("docs/pxtrace.md", "docs/run.md", "docs/why.md", "docs/attach.md", "docs/kernel.md", "docs/boards.md")),
+    ("Use", ("docs/pxtrace.md", "docs/run.md", "docs/why.md", "docs/attach.md", "docs/kernel.md", "docs/boards.md",
+             "docs/python.md")),
     ("Reference", ("man/index", "docs/standard.md", "docs/beyond.md", "FORMAT.md", "docs/units.md", "SECURITY.md")),
     ("Figures", ("docs/prices.md", "docs/bench.md", "docs/size.md", "docs/machines.md")),
     ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "docs/dependencies.md", "CONTRIBUTING.md")),
