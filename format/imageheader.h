@@ -35,8 +35,10 @@ struct pxt_imageheader {
 };
 
 /* How 64-bit values that writers change are kept (port_atomic.h). */
-#define PXT_IMAGEHEADER_WHOLE 0u /* one 64-bit number; cells are slots */
-#define PXT_IMAGEHEADER_WORDS 1u /* 32-bit words (port/posix/words.h); cells have eight of them */
+#define PXT_IMAGEHEADER_WHOLE  0u /* one 64-bit number; cells are slots */
+#define PXT_IMAGEHEADER_WORDS  1u /* 32-bit words (port/posix/words.h); cells have eight of them */
+/* Of has_thread: of the priorities in system events the larger one is more urgent. */
+#define PXT_IMAGEHEADER_LARGER 2u
 
 struct pxt_stream_header {
 	struct pxt_imageheader header;
@@ -57,7 +59,7 @@ struct pxt_stream_header {
 	uint32_t refused_at;
 	uint32_t limit_at;    /* 32 bits; low half of the position that is read next */
 	uint32_t ctx_bytes;   /* PXT_CTX_BYTES */
-	uint32_t has_thread;  /* the context holds a thread's index, */
+	uint32_t has_thread;  /* the context holds a thread's index (1); PXT_IMAGEHEADER_LARGER */
 	uint32_t has_address; /* ... an address */
 	uint32_t gate_at;     /* in the block: the gate word, */
 	uint32_t

@@ -76,10 +76,10 @@ static const char *check_common(const struct pxt_found *found, uint64_t least)
 static const char *check_records(const struct pxt_stream_header *header)
 {
 	uint32_t address = header->header.word_bytes == 8 ? 6u : 4u;
+	uint32_t thread = header->has_thread & ~PXT_IMAGEHEADER_LARGER;
 
-	if (header->has_thread > 1 || header->has_address > 1 ||
-	    header->ctx_bytes !=
-	        (header->has_thread ? 2u : 0u) + (header->has_address ? address : 0u))
+	if (thread > 1 || header->has_address > 1 ||
+	    header->ctx_bytes != (thread ? 2u : 0u) + (header->has_address ? address : 0u))
 		return "the context's size does not fit what it is said to hold";
 	if (header->max_data > PXT_DATA_MAX)
 		return "its events are larger than any can be";

@@ -97,9 +97,11 @@ static void set_header(const struct pxt_streamimage *streamimage, struct pxt_log
 	header->word_bytes = (uint8_t)of->header.word_bytes;
 	header->ctx_bytes = (uint8_t)of->ctx_bytes;
 	header->layout = PXT_LAYOUT_SEQUENTIAL;
-	header->contents = (of->has_thread ? PXT_LOG_HAS_THREAD : 0u) |
-	                   (of->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
-	                   (streamimage->has_cpu ? PXT_LOG_HAS_CPU : 0u);
+	header->contents =
+	    (of->has_thread & 1u ? PXT_LOG_HAS_THREAD : 0u) |
+	    (of->has_thread & PXT_IMAGEHEADER_LARGER ? PXT_LOG_LARGER_PRIORITY : 0u) |
+	    (of->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
+	    (streamimage->has_cpu ? PXT_LOG_HAS_CPU : 0u);
 	make_uuid(of, header->uuid);
 	header->rate.hz = of->hz;
 	header->rate.source = (int)of->clock_source;
