@@ -326,19 +326,31 @@ class Manual:
         if name in function.doc.params:
             return function.doc.params[name]
         for other in re.findall(r"\b[Aa]s (?:of |for )?(posix_trace_\w+)\(\)", function.doc.text):
-            if other in self.functions and other != function.name and depth < 3 and \
-                    name in self.functions[other].parameter_names():
-                return self.parameter(self.functions[other], name, depth + 1)
+            for same in (name, name[:-1]):  # several of what the other one has one of
+                if other in self.functions and other != function.name and depth < 3 and \
+                        same in self.functions[other].parameter_names():
+                    return self.parameter(self.functions[other], same, depth + 1)
         if "get" in function.name and re.search(rf"(?<!const )\b[\w ]+ \*(?:restrict )?{name}\b",
                                                 next(p for p in function.params if p.endswith(name))) and \
                 not next(p for p in function.params if p.endswith(name)).startswith("const") and name != "attr":
             return "where the value goes."
-        return function.header.head.params.get(name) or self.common.params.get(name)
+        text = function.header.head.params.get(name) or self.common.params.get(name)
+        if not text and re.search(rf"@{name}\b", function.doc.text):
+            text = "the texts above and below say what it is."
+        return text
+
+    def text(self, function):
+        """A description's blocks; of what only gets what another one sets, that says it."""
+        blocks = function.doc.blocks
+        setter = function.name.replace("_get", "_set")
+        if not blocks and setter != function.name and setter in self.functions:
+            blocks = [("text", f"What {setter}() set.")]
+        return blocks if any(kind == "text" for kind, _ in blocks) else []
 
     def check(self):
         for function in self.functions.values():
             where = f"include/{function.header.name}: {function.name}()"
-            if not any(kind == "text" for kind, _ in function.doc.blocks) and not function.doc.returns:
+            if not self.text(function) and not function.doc.returns:
                 self.complaints.append(f"{where}: no text")
             for part in ("context", "cost", "unit"):
                 if not self.part(function, part):
@@ -370,7 +382,7 @@ class Manual:
             doc, names = functions[0].doc, [f.name for f in functions]
             if len(units) > 1:
                 lines.append(".Ss " + ", ".join(names))
-            lines += self.blocks(group, doc.blocks)
+            lines += self.blocks(group, self.text(functions[0]) or doc.blocks)
             if doc.returns and not doc.blocks:
                 lines += self.prose(group, doc.returns)
         for name, body in self.structures(group):
