@@ -1030,7 +1030,9 @@ int posix_trace_attach_np(const char *_name, const trace_attr_t *_attr, trace_id
 /*
  * Priority of the flushing thread of a FLUSH stream.
  *
- * @priority: of SCHED_FIFO; 0: as the thread that calls create (the default).
+ * @priority: of SCHED_FIFO; 0 (the default): as the thread that calls create.  If that is an ordinary
+ * one with nice value 0, the flushing thread takes -20 where the process may (CAP_SYS_NICE,
+ * RLIMIT_NICE): so it gets its turn beside busy threads.
  *
  * posix_trace_create_withlog() looks at it, with policy FLUSH, and then has these errors as well:
  * EINVAL: SCHED_FIFO has no such priority.

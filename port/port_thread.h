@@ -40,6 +40,11 @@ int pxt_port_thread_start(
     struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority);
 /* Returns when the thread's function has returned. */
 void pxt_port_thread_join(struct pxt_port_thread *thread);
+/*
+ * Of the thread itself: ordinary threads wait for it, not it for them, where the process may ask for that.
+ * Who runs the program at another nice value, or as real time, has said what is to wait: nothing changes.
+ */
+void pxt_port_thread_hurry(void);
 /* Of the thread itself, before it returns: nobody joins it, now or later. */
 void pxt_port_thread_leave(void);
 

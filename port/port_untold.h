@@ -12,11 +12,15 @@
 
 #include <stdint.h>
 
-/* 0: what the calling thread does is its program's.  Bit 0: the thread is excluded; the rest: calls deep. */
+/*
+ * 0: what the calling thread does is its program's.  Bit 0: the thread is excluded; bit 31: it is the
+ * library's own, with all signals blocked; the rest: calls deep.
+ */
 extern PXT_TLS uint32_t pxt_port_untold;
 
 #define PXT_PORT_UNTOLD_THREAD 1u
 #define PXT_PORT_UNTOLD_CALL   2u
+#define PXT_PORT_UNTOLD_OWN    0x80000000u
 
 PXT_INLINE void pxt_port_untold_begin(void)
 {

@@ -230,8 +230,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_run run = { .to = place_in_data(log, 0),
-		.room = (log->data.room - log->data.used) / PXT_SLOT_BYTES,
-		.limit = UINT32_MAX };
+		.room = (log->data.room - log->data.used) / PXT_SLOT_BYTES };
 
 	if (log->stop_mark || log->unreported || log->policy->admits)
 		return;

@@ -91,6 +91,8 @@ static void run(void *argument)
 	struct pxt_stream *stream = argument;
 	struct pxt_tolog_flusher *flusher = pxt_tolog_of(stream)->flusher;
 
+	if (!stream->block->attr._pxt_flush_priority)
+		pxt_port_thread_hurry();
 	pxt_port_mutex_lock(&stream->mutex);
 	while (!ending(flusher)) {
 		if (due(stream))

@@ -234,43 +234,137 @@ enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, vo
  * ---- Records in a row ----
  *
  * What next(), slots() and done() do one by one, as long as the turn (consumer.h) tells what comes
- * next.
+ * next.  In a long turn slots are copied many at a time, as far as they are reserved, and checked in the
+ * copy, which nobody changes.
  */
+
+#define CALM_RECORDS  16u  /* taken one by one, before head, the writers' word, is worth a look */
+#define STRETCH_SLOTS 128u /* of a copy: it is in the nearest cache when it is checked */
+
+PXT_INLINE void add_record(struct pxt_run *run, uint32_t info, uint64_t ticks, uint32_t slots)
+{
+	run->slots += slots;
+	run->records++;
+	run->least = ticks < run->least ? ticks : run->least;
+	run->most = ticks > run->most ? ticks : run->most;
+	run->last_id = pxt_info_id(info);
+}
+
+/* Slots 1 to @count - 1, which lose their tags, were all those of a record. */
+PXT_INLINE bool untag_rest(struct pxt_slot *slots, uint32_t count, uint32_t tag)
+{
+	uint32_t odd = 0;
+
+	for (uint32_t i = 1; i < count; i++) {
+		odd |= slots[i].word[0] ^ tag;
+		slots[i].word[0] = 0;
+	}
+	return odd == 0;
+}
+
+/* The whole records that the @count slots copied to the end of @run begin with, with stamps below @end. */
+static void take_copied(struct pxt_walk *walk, struct pxt_run *run, uint32_t count, uint64_t end)
+{
+	struct pxt_slot *to = run->to + run->slots;
+	const uint32_t mask = walk->ring.mask;
+	struct pxt_run own = *run;
+	uint32_t pos = (uint32_t)walk->pos;
+	uint32_t seq = (uint32_t)walk->seq;
+	uint32_t info = 0;
+	uint32_t slots = 0;
+
+	/* Bound: the slots that were copied. */
+	for (; count; to += slots, count -= slots, seq++) {
+		const uint32_t tag = pxt_tag(mask, pos, seq);
+
+		if (to->word[0] != (tag | PXT_SLOT_BEGIN) || pxt_slot_ticks(to) >= end)
+			break;
+		if (!slots || to->word[1] != info) {
+			info = to->word[1];
+			slots = pxt_info_slots(info, PXT_CTX_BYTES);
+		}
+		if (pxt_info_id(info) == PXT_ID_MARK || slots > count ||
+		    !untag_rest(to, slots, tag))
+			break;
+		to->word[0] = PXT_SLOT_BEGIN;
+		add_record(&own, info, pxt_slot_ticks(to), slots);
+	}
+	/* What comes after a carry is not where the next slot was expected, and has ended the row. */
+	walk->pos += own.slots - run->slots;
+	walk->pos += own.records != run->records && pxt_carry(seq - 1u);
+	walk->seq += own.records - run->records;
+	walk->records += own.records - run->records;
+	*run = own;
+}
+
+PXT_INLINE uint32_t least_of(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What was reserved by now, until something is not plain. */
+static PXT_NOINLINE void take_calm(
+    struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run, uint64_t end)
+{
+	const struct pxt_ring *ring = &walk->ring;
+	uint32_t size = ring->mask + 1u;
+	uint32_t before;
+	uint64_t head;
+	uint64_t seq;
+
+	pxt_lane_head(ring->lane, &head, &seq);
+	/* Bound: each round takes a record, of those in the lane. */
+	do {
+		uint32_t at = (uint32_t)walk->pos & ring->mask;
+		uint64_t left = head - walk->pos;
+		uint32_t count = least_of(STRETCH_SLOTS, run->room - run->slots);
+
+		/* Overtaken, by as much as it may be. */
+		if (left > size)
+			return;
+		count = least_of(count, least_of((uint32_t)left, size - at));
+		pxt_slots_load(run->to + run->slots, &ring->slots[at], count);
+		PXT_TESTPOINT(PXT_TP_STRETCH_READ);
+		/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
+		atomic_thread_fence(memory_order_acquire);
+		if (!pxt_word_is(&block->untold, 0u))
+			return;
+		before = run->records;
+		take_copied(walk, run, count, end);
+	} while (run->records != before);
+}
 
 /* What the lane has in its turn.  False: the next is not wanted, has no room, or is not whole. */
 static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t until)
 {
-	struct pxt_walk walk = pxt_consumer_walk_begin(stream->block);
-	struct pxt_run copy = *run;
-	/* Not after a pointer, as long as slots are stored; but where bytes are saved. */
-	struct pxt_run *own = PXT_SMALL ? run : &copy;
+	struct pxt_block *block = stream->block;
+	struct pxt_walk walk = pxt_consumer_walk_begin(block);
+	uint64_t end = until < walk.turn_end ? until + 1u : walk.turn_end;
+	uint32_t calm = CALM_RECORDS;
 	struct pxt_halves front;
 	bool wanted = true;
 
 	/* Bound: each round moves the position forward, and fills the room. */
-	while (pxt_consumer_walk_front(stream->block, &walk, &front)) {
+	while (pxt_consumer_walk_front(block, &walk, &front)) {
 		uint32_t info = (uint32_t)(front.low >> 32);
 		uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
 
-		wanted = own->records < own->limit && front.high <= until &&
-		         slots <= own->room - own->slots &&
+		wanted = front.high <= until && slots <= run->room - run->slots &&
 		         pxt_take_rest(&walk.ring, (uint32_t)walk.pos, (uint32_t)walk.seq,
-		             own->to + own->slots, slots);
+		             run->to + run->slots, slots);
 		if (!wanted)
 			break;
 		front.low = (front.low & UINT64_C(0xffffffff00000000)) | PXT_SLOT_BEGIN;
-		own->to[own->slots] = pxt_slot_of(front);
-		own->slots += slots;
-		own->records++;
-		own->least = front.high < own->least ? front.high : own->least;
-		own->most = front.high > own->most ? front.high : own->most;
-		own->last_id = pxt_info_id(info);
+		run->to[run->slots] = pxt_slot_of(front);
+		add_record(run, info, front.high, slots);
 		pxt_consumer_walk_on(&walk, slots);
+		if (!PXT_SMALL && walk.records >= calm) {
+			take_calm(block, &walk, run, end);
+			calm = walk.records + CALM_RECORDS;
+		}
 	}
-	if (!PXT_SMALL)
-		*run = copy;
 	if (walk.records)
-		pxt_consumer_walk_end(stream, &walk, own->most);
+		pxt_consumer_walk_end(stream, &walk, run->most);
 	return wanted;
 }
 

@@ -201,15 +201,14 @@ PXT_INLINE enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_ite
  */
 struct pxt_run {
 	struct pxt_slot *to;
-	uint32_t room;  /* slots at @to */
-	uint32_t limit; /* records, at most */
+	uint32_t room; /* slots at @to */
 	uint32_t slots;
 	uint32_t records;
 	uint32_t last_id;
 	uint64_t least; /* stamp, and ... */
 	uint64_t most;  /* ... the largest one */
 };
-/* Records with stamps up to @until, @to, @room and @limit as the caller set them; they are done. */
+/* Records with stamps up to @until, @to and @room as the caller set them; they are done. */
 void pxt_take_run(struct pxt_stream *stream, struct pxt_run *run, uint64_t until);
 
 #endif

@@ -13,10 +13,12 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define THREAD_NAME "pxt-helper"
+#define NICE_LEAST  (-20)
 /*
  * Small, because a program that locks its memory pays for all of it.  Eight times what was found to
  * be used: 7 KiB, by a helper that writes a log, 3 of them by functions of this library.
@@ -39,7 +41,7 @@ static void *enter(void *argument)
 {
 	struct pxt_port_thread *thread = argument;
 
-	pxt_port_untold |= PXT_PORT_UNTOLD_THREAD;
+	pxt_port_untold |= PXT_PORT_UNTOLD_THREAD | PXT_PORT_UNTOLD_OWN;
 	(void)prctl(PR_SET_NAME, THREAD_NAME, 0, 0, 0);
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	thread->run(thread->argument);
@@ -148,6 +150,16 @@ void pxt_port_thread_join(struct pxt_port_thread *thread)
 	(void)pthread_join(handle, NULL);
 	pxt_port_untold_end();
 	(void)pthread_setcancelstate(cancel, &cancel);
+}
+
+/* The kernel takes 0 for the calling thread, not for its process. */
+void pxt_port_thread_hurry(void)
+{
+	int saved = errno;
+
+	if (getpriority(PRIO_PROCESS, 0) == 0 && !is_real_time())
+		(void)setpriority(PRIO_PROCESS, 0, NICE_LEAST);
+	errno = saved;
 }
 
 void pxt_port_thread_leave(void)

@@ -3,6 +3,9 @@
 #define _GNU_SOURCE
 #include "port/posix/unraised.h"
 
+#include "port/port_untold.h"
+
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,10 +19,18 @@ static void all(sigset_t *set)
 	(void)sigaddset(set, SIGTTOU);
 }
 
+/* A thread of the library's own has them all blocked, and nobody waits for one there. */
+static bool is_own_thread(void)
+{
+	return (pxt_port_untold & PXT_PORT_UNTOLD_OWN) != 0;
+}
+
 void pxt_unraised_begin(struct pxt_unraised *unraised)
 {
 	sigset_t held;
 
+	if (is_own_thread())
+		return;
 	all(&held);
 	(void)sigpending(&unraised->pending);
 	(void)pthread_sigmask(SIG_BLOCK, &held, &unraised->mask);
@@ -46,6 +57,8 @@ static void forget_raised(const sigset_t *before)
 
 void pxt_unraised_end(const struct pxt_unraised *unraised, bool failed)
 {
+	if (is_own_thread())
+		return;
 	if (failed)
 		forget_raised(&unraised->pending);
 	(void)pthread_sigmask(SIG_SETMASK, &unraised->mask, NULL);

@@ -181,6 +181,124 @@ PXT_TEST(a_record_with_a_piece_missing_is_in_no_log)
 	end("START 1..2 FLUSH_START FLUSH_STOP STOP0");
 }
 
+/* ---- Long turns: slots are copied many at a time ---- */
+
+static void put_many(uint32_t lane, int first, int last)
+{
+	for (int i = first; i <= last; i++) {
+		struct record record;
+
+		write_one(&record, lane, i, 4u + 7u * (uint32_t)(i % 3), now());
+	}
+}
+
+/* Ruling 4 */
+PXT_TEST(a_long_turn_goes_past_the_rings_end)
+{
+	begin(1);
+	put_many(0, 1, 60);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	put_many(0, 61, 140);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	CU_ASSERT(st_law(stream, NULL));
+	end("START 1..60 FLUSH_START FLUSH_STOP 61..140 FLUSH_START FLUSH_STOP STOP0");
+}
+
+/* Rulings 4 and 7 */
+PXT_TEST(a_record_with_a_piece_missing_ends_a_stretch_and_is_in_no_log)
+{
+	const uint64_t holdback = pxt_holdback_ns;
+	struct posix_trace_counts_np counts;
+	struct record record;
+
+	begin(1);
+	pxt_holdback_ns = 2000000;
+	put_many(0, 1, 30);
+	write_one(&record, 0, 99, 40, now());
+	pxt_slot_store(
+	    &record.place.ring.slots[(record.place.pos + 2u) & record.place.ring.mask], 0, 0);
+	put_many(0, 31, 60);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	pxt_holdback_ns = holdback;
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(counts.posix_lost_np, 1);
+	end("START 1..60 FLUSH_START FLUSH_STOP STOP0");
+}
+
+/* DEC-29 */
+PXT_TEST(what_was_stopped_and_started_between_long_turns_is_where_it_was)
+{
+	begin(2);
+	put_many(1, 1, 30);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	put_many(1, 31, 60);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	end("START 1..30 STOP0 START 31..60 FLUSH_START FLUSH_STOP STOP0");
+}
+
+static void record_many_beside(int point)
+{
+	if (point != PXT_TP_FLUSH_BEGUN)
+		return;
+	pxt_testpoint_hook_set(NULL);
+	wait_until(now());
+	put_many(0, 81, 100);
+}
+
+/* TIM-03, FLUSH-05 */
+PXT_TEST(a_long_turn_ends_where_another_lane_comes_next_and_where_the_flush_ends)
+{
+	begin(2);
+	put_many(0, 1, 30);
+	put_many(1, 31, 60);
+	put_many(0, 61, 80);
+	pxt_testpoint_hook_set(record_many_beside);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	end("START 1..80 FLUSH_START 81..100 FLUSH_STOP FLUSH_START FLUSH_STOP STOP0");
+}
+
+static void lap_the_copy(int point)
+{
+	if (point != PXT_TP_STRETCH_READ)
+		return;
+	pxt_testpoint_hook_set(NULL);
+	put_many(0, 1000, 1300);
+}
+
+/* Rulings 4 and 7: the copy is whole, what was not copied is lost and counted. */
+PXT_TEST(a_stretch_that_is_overwritten_behind_its_copy_is_in_the_log)
+{
+	struct posix_trace_counts_np counts;
+	struct st_event event;
+	trace_id_t log;
+	int last = 0;
+	uint64_t found = 0;
+
+	begin(1);
+	put_many(0, 1, 80);
+	pxt_testpoint_hook_set(lap_the_copy);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	CU_ASSERT(st_law(stream, &counts));
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	PXT_EQ_FATAL(posix_trace_open(spec.fd, &log), 0);
+	while (st_take(log, &event)) {
+		if (event.info.posix_event_id != st_type())
+			continue;
+		CU_ASSERT(st_number(&event) > last);
+		last = st_number(&event);
+		found++;
+		if (found <= 50)
+			PXT_EQ((uint64_t)last, found);
+	}
+	PXT_EQ(last, 1300);
+	PXT_EQ(found + counts.posix_lost_np, 80 + 301);
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(spec.fd);
+}
+
 /* Ruling 7 */
 PXT_TEST(what_a_flush_takes_is_counted)
 {

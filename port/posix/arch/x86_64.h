@@ -87,6 +87,19 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	return pxt_slot_of(pxt_slot_load_halves(slot));
 }
 
+/* @count slots in a row, each as one; acquire. */
+PXT_INLINE void pxt_slots_load(struct pxt_slot *to, const struct pxt_slot *from, uint32_t count)
+{
+	if (PXT_UNLIKELY(PXT_TSAN || pxt_port_slot_by_cas)) {
+		for (uint32_t i = 0; i < count; i++)
+			to[i] = pxt_slot_load(&from[i]);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		_mm_storeu_si128((__m128i *)(void *)&to[i], pxt_vector_load(&from[i]));
+	atomic_signal_fence(memory_order_acquire);
+}
+
 /*
  * Stores @tag and the twelve bytes at @bytes.  The four bytes before @bytes can be loaded, too.
  */
