@@ -264,6 +264,10 @@ ptrace_unit(TOLOG IF LOG_APPEND SOURCES
 	tolog/append.c)
 ptrace_unit(TOLOG IF LOG_UNTIL_FULL SOURCES
 	tolog/untilfull.c)
+ptrace_unit(TOLOG IF LOG_ROTATE SOURCES
+	port/posix/logfolder.c
+	tolog/rotate.c
+	tolog/rotate_now.c)
 ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
 ptrace_unit(TOLOG IF LOG_LINE SOURCES
@@ -316,6 +320,7 @@ ptrace_unit(SYSEVENTS UNLESS PORT_HAS_THREADS SOURCES
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c
 	logretrieval/clock.c
+	logretrieval/files.c
 	logretrieval/skipdamage.c
 	logretrieval/loop.c
 	logretrieval/info.c

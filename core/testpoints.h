@@ -67,7 +67,11 @@ enum pxt_testpoint {
 	PXT_TP_LOG_ARRIVED,     /* log: a whole block, or the head, is out */
 	PXT_TP_LOG_LAST,        /* end of a log: all is out but the trailer */
 	PXT_TP_LOG_ENDED,       /* end of a log: the trailer is out, and nothing after it */
-	PXT_TP_COPY_MADE,       /* snapshot: the copy is made, the log not begun */
+	PXT_TP_LOG_TURN_MADE, /* log, from file to file: the next file is there, with nothing in it */
+	PXT_TP_LOG_TURN_REMOVED, /* the oldest one is gone */
+	PXT_TP_LOG_TURN_ENDED,   /* the present one has its end, or none could be written */
+	PXT_TP_LOG_TURNED,       /* the log goes on in the next one, or where it was */
+	PXT_TP_COPY_MADE,        /* snapshot: the copy is made, the log not begun */
 	PXT_TP_COUNT
 };
 

@@ -16,6 +16,7 @@
  * such (tools/run/recorder.c).
  */
 #define PXT_ATTR_GUEST    32u
+#define PXT_ATTR_AGES     64u /* the oldest files of the log are removed */
 #define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* those in a log */
 
 #endif

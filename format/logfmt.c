@@ -275,6 +275,18 @@ bool pxt_logfmt_put_head(struct pxt_log_block *block, const struct pxt_log_heade
 	return true;
 }
 
+bool pxt_logfmt_put_set(struct pxt_log_block *block, const struct pxt_log_set *set)
+{
+	unsigned char *at = take_entry(block, PXT_LOG_SET_BYTES);
+
+	if (!at)
+		return false;
+	put64(at + 8, set->records);
+	put64(at + 16, set->lost);
+	put64(at + 24, set->repeated);
+	return true;
+}
+
 bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records)
 {
 	unsigned char *at = take_entry(block, PXT_LOG_CLEAR_BYTES);

@@ -35,7 +35,7 @@
 #include <trace_np.h>
 
 #define PXT_LOG_MAJOR     1u
-#define PXT_LOG_MINOR     4u
+#define PXT_LOG_MINOR     5u
 /* The oldest reader that understands what this writer writes. */
 #define PXT_LOG_MIN_MAJOR 1u
 #define PXT_LOG_MIN_MINOR 0u
@@ -79,6 +79,7 @@ enum pxt_log_type {
 	PXT_LOG_TRAILER = 8,
 	PXT_LOG_NOTES = 9,
 	PXT_LOG_HEAD = 10,
+	PXT_LOG_SET = 11,
 };
 
 enum pxt_log_moment {
@@ -113,6 +114,7 @@ struct pxt_log_header {
 	uint32_t frame_bytes;   /* PXT_LAYOUT_FRAMES: multiple of 16 */
 	uint32_t frames;        /* PXT_LAYOUT_FRAMES: their number */
 	uint32_t generation;    /* how often the file was begun anew (clear) */
+	uint32_t number;        /* of the file in its set, from 1; 0: the log is one file */
 	trace_attr_t attr;      /* creation time included */
 };
 
@@ -177,6 +179,13 @@ struct pxt_log_clock {
 	struct pxt_clock_set clock;
 };
 
+/* Of a file of a set: what is in front of it, ... */
+struct pxt_log_set {
+	uint64_t records;  /* in all earlier files */
+	uint64_t lost;     /* ... and lost, as they tell */
+	uint64_t repeated; /* records of earlier files with which this one begins, once more */
+};
+
 struct pxt_log_trailer {
 	struct posix_trace_status_info status;
 	struct posix_trace_counts_np counts;
@@ -221,6 +230,7 @@ bool pxt_logfmt_put_module(struct pxt_log_block *block, const struct pxt_log_mod
 /* As much of both as a note may have. */
 bool pxt_logfmt_put_note(struct pxt_log_block *block, const char *name, const char *text);
 bool pxt_logfmt_put_clock(struct pxt_log_block *block, const struct pxt_log_clock *clock);
+bool pxt_logfmt_put_set(struct pxt_log_block *block, const struct pxt_log_set *set);
 /* The file's head once more. */
 bool pxt_logfmt_put_head(struct pxt_log_block *block, const struct pxt_log_header *header);
 bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
@@ -328,6 +338,7 @@ const char *pxt_logfmt_get_module(
     const unsigned char *entry, bool swapped, struct pxt_log_module *module);
 const char *pxt_logfmt_get_note(
     const unsigned char *entry, bool swapped, struct pxt_log_note *note);
+void pxt_logfmt_get_set(const unsigned char *entry, bool swapped, struct pxt_log_set *set);
 const char *pxt_logfmt_get_clock(
     const unsigned char *entry, bool swapped, struct pxt_log_clock *clock);
 const char *pxt_logfmt_get_trailer(
@@ -348,6 +359,7 @@ const char *pxt_logfmt_get_trailer(
 #define PXT_LOG_NOTE_BYTES    8u
 #define PXT_LOG_CLOCK_BYTES   64u
 #define PXT_LOG_CLEAR_BYTES   16u
+#define PXT_LOG_SET_BYTES     32u
 #define PXT_LOG_HEAD_BYTES    304u
 #define PXT_LOG_TRAILER_BYTES 304u
 /* The bytes of a trailer with a signal. */

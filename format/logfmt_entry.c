@@ -108,6 +108,13 @@ const char *pxt_logfmt_get_note(const unsigned char *entry, bool swapped, struct
 	return NULL;
 }
 
+void pxt_logfmt_get_set(const unsigned char *entry, bool swapped, struct pxt_log_set *set)
+{
+	set->records = pxt_get64(entry + 8, swapped);
+	set->lost = pxt_get64(entry + 16, swapped);
+	set->repeated = pxt_get64(entry + 24, swapped);
+}
+
 const char *pxt_logfmt_get_clock(
     const unsigned char *entry, bool swapped, struct pxt_log_clock *clock)
 {

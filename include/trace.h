@@ -119,7 +119,9 @@ typedef struct {
 	uint32_t _pxt_system_slots; /* slots of the largest system event */
 	int32_t _pxt_file;          /* a descriptor and 1; 0: the stream lives in memory */
 	const char *_pxt_share;     /* other processes' name for the stream, the caller's text */
-	uint32_t _pxt_reserved[6 - sizeof(char *) / 4];
+	const void
+	    *_pxt_rotation; /* how the log's files follow one another, the caller's structure */
+	uint32_t _pxt_reserved[6 - 2 * sizeof(char *) / 4];
 } trace_attr_t;
 
 #if _PXT_UNIT_FILTER

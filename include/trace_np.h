@@ -616,6 +616,11 @@ struct posix_trace_loginfo_np {
 	struct timespec posix_process_start_np; /* of the process, CLOCK_REALTIME; 0 when unknown */
 	uint32_t posix_notes_np;                /* number of notes */
 	int posix_larger_priority_np; /* 1: in system events a larger priority is more urgent */
+	/* Of a log that went from file to file (posix_trace_attr_setrotation_np()): all have one UUID. */
+	uint32_t posix_file_np;         /* number of this file, from 1; 0: the log is one file */
+	uint64_t posix_earlier_np;      /* records in all files before it, ... */
+	uint64_t posix_earlier_lost_np; /* ... and lost, as those files tell */
+	uint64_t posix_earlier_repeated_np; /* records of those files with which this one begins */
 };
 struct posix_trace_logthread_np {
 	uint64_t posix_thread_np; /* the pthread_t, as a number */
@@ -711,6 +716,23 @@ int posix_trace_log_gettime_np(trace_id_t _trid, uint64_t _ticks, struct timespe
  */
 int posix_trace_open_explained_np(
     int _file_desc, trace_id_t *_trid, struct posix_trace_logerror_np *_error);
+/*
+ * Opens the files of a log that went from file to file (posix_trace_attr_setrotation_np()) as one log: events
+ * of all of them one after another, threads and types under one number each, one set of counts.  What is
+ * missing between two of the files counts as lost, in front of the next event and in all; what is missing
+ * in front of the first one is told by posix_earlier_np and does not.
+ *
+ * @file_descs: descriptors in any order; the files' heads tell theirs.
+ * @count:   how many, 4096 at most.
+ * @growing: not 0: as posix_trace_open_growing_np(): files may lack their end.
+ * @error:   as for posix_trace_open_explained_np(); its offset is in all files, one after another.
+ *
+ * EINVAL: as the other two; a file is of another log, or there twice; @count is 0.
+ * EMFILE, ENOMEM: as posix_trace_open().
+ * Cost: as the other two, and a descriptor for each file.  Unit: Log Retrieval.
+ */
+int posix_trace_open_files_np(const int *_file_descs, size_t _count, int _growing,
+    trace_id_t *_trid, struct posix_trace_logerror_np *_error);
 /*
  * Opens a log that is still being written, or whose writer died.  At its present end getnext
  * says "unavailable"; a later call looks again.  A call that has no memory for the names and threads
@@ -1137,6 +1159,70 @@ int posix_trace_seal_on_signals_np(const int *_signals, size_t _count);
  * Unit: Trace To Log, symbol EXTENSIONS.
  */
 int posix_trace_note_np(trace_id_t _trid, const char *_name, const char *_text);
+#endif
+#if _PXT_UNIT_LOG_ROTATE
+/*
+ * The stream's log goes from file to file, and the oldest ones are removed.  Each file is a log that can be read
+ * alone, with all names that its events need; all commands of pxtrace take those of one stream as one log.
+ *
+ * posix_trace_create_withlog() is then given the descriptor of a folder, open for reading, instead of a
+ * file's.  Its files are NAME.0001, NAME.0002 and so on in it, made by the library alone (O_EXCL): nothing
+ * that is there already is written to, followed or removed; a name that is taken is passed over.  The
+ * log-full policy is APPEND, the form plain.
+ *
+ * A new file is begun by a flush, before a block of events with which the present file would be larger than
+ * posix_bytes_np; or before the first one when the file is posix_seconds_np old; or by
+ * posix_trace_rotate_np().  A file ends with some hundred bytes of names and counts, up to a few KiB.  Where
+ * no new file can be made, or the present one cannot be ended (no room, no right), the log goes on in the present
+ * one, and it is tried again after a second: the status (flush error) and an event POSIX_TRACE_ERROR tell it.
+ *
+ * A process that is killed meanwhile leaves its last file incomplete, or an empty one after it, and loses
+ * nothing that a flush had written.  What was dropped with old files, the next one says
+ * (posix_earlier_np in struct posix_trace_loginfo_np).  A clear removes the earlier files.
+ */
+struct posix_trace_rotation_np {
+	const char *posix_name_np; /* of the files, 1 to 200 bytes without a slash */
+	uint64_t
+	    posix_bytes_np; /* of a file: POSIX_TRACE_ROTATION_MIN_NP at least; 0: any number */
+	uint32_t posix_seconds_np; /* of a file's life; 0: any number */
+	uint32_t posix_files_np; /* that are kept, the present one included, 9999 at most; 0: all */
+	uint32_t posix_mode_np;  /* of new files, less the umask; 0: 0666 */
+};
+#define POSIX_TRACE_ROTATION_MIN_NP 65536
+
+/*
+ * @rotation: NULL: the log is one file (the default).  The structure and its text are the caller's, and are
+ *            looked at by create only; attributes of a stream tell NULL.
+ *
+ * posix_trace_create_withlog() then has these errors as well: ENOTDIR: the descriptor is no folder's; what
+ * the system says to a new file in it.  EINVAL: another log-full policy than APPEND was set, or frames.
+ *
+ * EINVAL: a number or the name is outside of the limits above; @attr invalid.
+ * Cost: constant.  Unit: Trace To Log, symbol LOG_ROTATE.
+ */
+int posix_trace_attr_setrotation_np(
+    trace_attr_t *_attr, const struct posix_trace_rotation_np *_rotation);
+/*
+ * How the log's files follow one another.
+ *
+ * @rotation: what the setter was given, not a copy.
+ *
+ * EINVAL: an argument invalid.
+ * Cost: constant.  Unit: Trace To Log, symbol LOG_ROTATE.
+ */
+int posix_trace_attr_getrotation_np(
+    const trace_attr_t *_attr, const struct posix_trace_rotation_np **_rotation);
+/*
+ * Flushes, and ends the present file of a log that goes from file to file: what is recorded from now on is
+ * in a new one.
+ *
+ * EINVAL: @trid is no stream with such a log, or is being shut down.
+ * What posix_trace_flush() says; or why no new file could be begun: then the log goes on in the present one.
+ * Context: thread; it waits while another one writes the log.  Cost: a flush, then a file that is made, one
+ * that is ended and one that is removed.
+ * Unit: Trace To Log, symbol LOG_ROTATE.
+ */
+int posix_trace_rotate_np(trace_id_t _trid);
 #endif
 #if _PXT_UNIT_SNAPSHOT
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* info.c - what a log knows beside its events: counts, losses, how it ended, threads, modules, notes. */
-#include "logretrieval/log.h"
+#include "logretrieval/files.h"
 
 #include "base/attr.h"
 #include "format/logfmt_bytes.h"
@@ -9,17 +9,29 @@
 #include <errno.h>
 #include <string.h>
 
+static void add_former(struct posix_trace_counts_np *counts, const struct pxt_log_former *former)
+{
+	pxt_sum_add(&counts->posix_written_np, former->written);
+	pxt_sum_add(&counts->posix_retrieved_np, former->retrieved);
+	pxt_sum_add(&counts->posix_lost_np, former->lost);
+	pxt_sum_add(&counts->posix_cleared_np, former->cleared);
+}
+
 static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np *info)
 {
 	struct posix_trace_counts_np *counts = &info->posix_counts_np;
+	const struct pxt_log_former *former = pxt_log_former(log);
 
 	info->posix_lost_np = log->missing;
+	pxt_sum_add(&info->posix_lost_np, former->lost);
+	pxt_sum_add(&info->posix_lost_np, former->log_lost);
 	if (log->complete) {
 		*counts = log->trailer.counts;
 		pxt_sum_add(&info->posix_lost_np, counts->posix_lost_np);
 		pxt_sum_add(&info->posix_lost_np, log->trailer.log_lost);
 		/* The stream is gone, and with it what nobody took out of it. */
 		pxt_sum_add(&info->posix_lost_np, counts->posix_held_np);
+		add_former(counts, former);
 		return;
 	}
 	pxt_sum_add(&info->posix_lost_np, log->lost_total);
@@ -28,6 +40,7 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 	counts->posix_lost_np = log->lost_total;
 	counts->posix_written_np = log->records_total;
 	pxt_sum_add(&counts->posix_written_np, log->lost_total);
+	add_former(counts, former);
 }
 
 static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_np *info)
@@ -59,6 +72,10 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	info->posix_start_monotonic_np = log->header.created.monotonic;
 	info->posix_start_boottime_np = log->header.created.boottime;
 	info->posix_generation_np = log->header.generation;
+	info->posix_file_np = log->header.number;
+	info->posix_earlier_np = log->set.records;
+	info->posix_earlier_lost_np = log->set.lost;
+	info->posix_earlier_repeated_np = log->set.repeated;
 	info->posix_larger_priority_np = !!(log->header.contents & PXT_LOG_LARGER_PRIORITY);
 	if (log->complete) {
 		info->posix_end_np = log->trailer.end.realtime;

@@ -161,6 +161,8 @@ struct pxt_log {
 	struct pxt_log_name *names[PXT_LOG_IDS];
 
 	struct pxt_log_process process;
+	struct pxt_log_set set;
+	struct pxt_log_files *files; /* NULL: the log is one file (files.h) */
 	struct pxt_log_trailer trailer;
 	struct posix_trace_logerror_np error;
 	struct posix_trace_logerror_np damage;

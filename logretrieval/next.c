@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* next.c - the cursor of a log: rewind, the next block, the next record, the event that it becomes. */
-#include "logretrieval/log.h"
+#include "logretrieval/files.h"
 
 #include "base/eventinfo.h"
 #include "format/logfmt_bytes.h"
@@ -228,7 +228,7 @@ PXT_INLINE void fill(struct pxt_log *log, const unsigned char *at,
 	event->_pxt_entry = context.entry;
 	event->_pxt_ticks = record->ticks;
 	event->_pxt_lost_before = log->cursor.pending;
-	event->_pxt_number = log->cursor.number++;
+	event->_pxt_number = pxt_log_records_before(log) + log->cursor.number++;
 	log->cursor.pending = 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opens and closes a log: posix_trace_open() and its kin. */
-#include "logretrieval/log.h"
+#include "logretrieval/files.h"
 
 #include "base/attr.h"
 #include "port/port.h"
@@ -15,6 +15,7 @@ static void clear_object(struct pxt_log *log)
 {
 	__atomic_store_n(&log->trid, 0, __ATOMIC_RELAXED);
 	pxt_log_free_tables(log);
+	pxt_log_close_files(log);
 	pxt_port_heap_free(log->window);
 	memset((unsigned char *)log + offsetof(struct pxt_log, next_free), 0,
 	    sizeof(*log) - offsetof(struct pxt_log, next_free));
@@ -81,8 +82,9 @@ static int add_handle(struct pxt_log *log, trace_id_t *trid)
 	return error;
 }
 
-static int open_log(
-    int file_desc, trace_id_t *trid, bool growing, struct posix_trace_logerror_np *explanation)
+/* @count is 1 for a log that is one file. */
+static int open_log(const int *fds, size_t count, trace_id_t *trid, bool growing,
+    struct posix_trace_logerror_np *explanation)
 {
 	struct pxt_log *log;
 	int error;
@@ -94,7 +96,12 @@ static int open_log(
 		return ENOMEM;
 	pxt_log_lock(log);
 	log->growing = growing;
-	error = describe_descriptor(log, pxt_port_file_open(&log->file, file_desc));
+	error = describe_descriptor(log, pxt_port_file_open(&log->file, fds[0]));
+	if (!error && count > 1) {
+		error = pxt_log_open_files(log, fds, count);
+		if (error)
+			pxt_port_file_close(&log->file);
+	}
 	if (!error) {
 		error = read_file(log);
 		log->open = true;
@@ -132,19 +139,27 @@ int pxt_log_close(void *object, trace_id_t trid)
 
 PXT_API int posix_trace_open(int file_desc, trace_id_t *trid)
 {
-	return open_log(file_desc, trid, false, NULL);
+	return open_log(&file_desc, 1, trid, false, NULL);
 }
 
 PXT_API int posix_trace_open_explained_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error)
 {
-	return open_log(file_desc, trid, false, error);
+	return open_log(&file_desc, 1, trid, false, error);
 }
 
 PXT_API int posix_trace_open_growing_np(
     int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error)
 {
-	return open_log(file_desc, trid, true, error);
+	return open_log(&file_desc, 1, trid, true, error);
+}
+
+PXT_API int posix_trace_open_files_np(const int *file_descs, size_t count, int growing,
+    trace_id_t *trid, struct posix_trace_logerror_np *error)
+{
+	if (!pxt_arg_given(file_descs) || !count)
+		return EINVAL;
+	return open_log(file_descs, count, trid, growing != 0, error);
 }
 
 PXT_API int posix_trace_rewind(trace_id_t trid)

@@ -6,7 +6,7 @@
  * A complete log is scanned to its end before the identifier exists.  A growing one is scanned as
  * far as it goes, and again from there when the reader has come to the end.
  */
-#include "logretrieval/log.h"
+#include "logretrieval/files.h"
 
 #include "format/logfmt_bytes.h"
 
@@ -37,6 +37,7 @@ void pxt_log_begin(struct pxt_log *log)
 	log->missing = 0;
 	log->data_records = 0;
 	log->data_lost = 0;
+	pxt_log_first_file(log);
 	pxt_log_clock_begin(log);
 	pxt_log_rewind(log);
 }
@@ -82,6 +83,7 @@ static const struct kind kinds[] = {
 	[PXT_LOG_MODULES] = { PXT_LOG_MODULE_BYTES, pxt_log_take_module },
 	[PXT_LOG_CLOCKS] = { PXT_LOG_CLOCK_BYTES, take_clock },
 	[PXT_LOG_NOTES] = { PXT_LOG_NOTE_BYTES, pxt_log_take_note },
+	[PXT_LOG_SET] = { PXT_LOG_SET_BYTES, pxt_log_take_set },
 };
 
 /* Those that a call without memory has taken in already are not taken again. */
@@ -147,10 +149,10 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 	if (log->gap_count == 0 &&
 	    (blocks != log->trailer.data_blocks || head->sequence != log->trailer.meta_blocks))
 		return pxt_log_fail(log, offset, "the log has lost blocks");
-	if (pxt_port_file_size(&log->file, &size) || size != offset + head->length)
+	if (pxt_log_end_of_file(log, offset, &size) || size != offset + head->length)
 		return pxt_log_fail(log, offset + head->length, "bytes follow the log's trailer");
 	error = pxt_log_add_reading(log, &log->trailer.end);
-	log->complete = !error;
+	log->complete = !error && !pxt_log_more_files(log);
 	return error;
 }
 
@@ -185,6 +187,7 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 	case PXT_LOG_MODULES:
 	case PXT_LOG_CLOCKS:
 	case PXT_LOG_NOTES:
+	case PXT_LOG_SET:
 		return take_each(log, offset, block, head);
 	case PXT_LOG_PROCESS:
 		return take_process(log, offset, block, head);
@@ -257,8 +260,14 @@ int pxt_log_scan(struct pxt_log *log)
 
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
 		error = pxt_log_scan_frames(log);
-	while (!error && !log->complete)
-		error = scan_block(log, &again);
+	while (!error && !log->complete) {
+		error = pxt_log_enter_file(log, false);
+		if (!error)
+			error = scan_block(log, &again);
+		/* The process was killed when it was about to go to the next file. */
+		if (error == EINVAL && log->growing && !pxt_log_enter_file(log, true))
+			error = 0;
+	}
 	if (!log->growing || !error || error == ENOMEM)
 		return error;
 	note_broken(log, again);
@@ -271,6 +280,8 @@ static bool begun_anew(struct pxt_log *log)
 	struct pxt_log_header old = log->header;
 	struct timespec time = log->cursor.time;
 
+	if (log->files)
+		return false;
 	if (!pxt_log_read_header(log) && log->header.generation != old.generation &&
 	    log->header.largest_block == old.largest_block) {
 		pxt_log_begin(log);

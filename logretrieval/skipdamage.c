@@ -7,7 +7,7 @@
  * block of the same stream is after, nothing before it will change any more.  What was
  * passed over is kept as a gap, so that it costs the same losses however often the log is read.
  */
-#include "logretrieval/log.h"
+#include "logretrieval/files.h"
 
 #include "format/logfmt_bytes.h"
 #include "format/sum.h"
@@ -105,7 +105,7 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 	uint64_t size;
 
 	log->unreadable = false;
-	if (pxt_port_file_size(&log->file, &size))
+	if (pxt_log_end_of_file(log, log->scanned, &size))
 		return EIO;
 	if (!log->broken) {
 		/* It may have been finished meanwhile. */

@@ -137,7 +137,7 @@ int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned cha
 	return 0;
 }
 
-/* A log that was begun anew (clear) tells the same modules again. */
+/* A log that was begun anew (clear) tells the same modules again, and so does each file of a set. */
 static bool known_module(const struct pxt_log *log, const struct pxt_log_module *module)
 {
 	uint32_t i;
@@ -156,7 +156,7 @@ static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log
 {
 	void *table = log->modules;
 
-	if (log->header.generation && known_module(log, module))
+	if ((log->header.generation || log->files) && known_module(log, module))
 		return 0;
 	if (!pxt_log_grow(
 	        &table, log->module_count, &log->module_room, PXT_LOG_MODULES_MAX, sizeof(*module)))
@@ -188,7 +188,7 @@ static int add_note(struct pxt_log *log, uint64_t offset, const struct pxt_log_n
 {
 	void *table = log->notes;
 
-	if (log->header.generation && known_note(log, note))
+	if ((log->header.generation || log->files) && known_note(log, note))
 		return 0;
 	if (!pxt_log_grow(
 	        &table, log->note_count, &log->note_room, PXT_LOG_NOTES_MAX, sizeof(*note)))

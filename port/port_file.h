@@ -19,6 +19,13 @@
 struct pxt_port_file {
 	int fd; /* the port's own duplicate, closed by exec */
 	struct pxt_port_place place;
+	/*
+	 * Of several files that are read as one: the offset of its first byte, the one behind its last, and who
+	 * goes on from there.
+	 */
+	uint64_t from;
+	uint64_t to;
+	const struct pxt_port_file *next; /* NULL: nobody, and @to means nothing */
 };
 
 /*
@@ -33,12 +40,12 @@ void pxt_port_file_close(struct pxt_port_file *file);
  * is left alone, also by close.
  */
 
-/* Bytes in the file at this moment. */
+/* Bytes in this file alone at this moment. */
 int pxt_port_file_size(const struct pxt_port_file *file, uint64_t *size);
 
 /*
  * Reads at @offset, wherever the descriptor's own position is, and leaves that alone.  *done is
- * less than @bytes at the end of the file only.
+ * less than @bytes at the end of the file only, and where another one goes on.
  */
 int pxt_port_file_read(
     const struct pxt_port_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done);

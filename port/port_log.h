@@ -23,6 +23,20 @@ enum pxt_log_kind {
 
 #define PXT_LOG_PATIENCE_MS 1000
 
+/*
+ * The folder of a log that goes from file to file: NAME.0001, NAME.0002 and so on.  Its texts are the caller's, and
+ * stay.
+ */
+struct pxt_port_logfolder {
+	int fd;          /* the port's own duplicate; -1: none */
+	uint32_t number; /* of the file's name */
+	uint32_t mode;
+	struct pxt_port_place place;
+	const char *name;
+	/* Where both are opened again if the program has closed the descriptors; NULL: they are not. */
+	const char *path;
+};
+
 struct pxt_port_log {
 	int fd; /* the port's own duplicate, closed by exec; -1: it is not, or no longer */
 	enum pxt_log_kind kind;
@@ -39,6 +53,9 @@ struct pxt_port_log {
 	uint64_t reached; /* a regular file has at least so many bytes */
 	/* Where a PXT_LOG_FILE is opened again if the program has closed the descriptor; NULL: it is not. */
 	const char *path;
+#if CONFIG_PTRACE_LOG_ROTATE
+	struct pxt_port_logfolder folder;
+#endif
 };
 
 /*
@@ -81,5 +98,64 @@ void pxt_port_log_cut_off(struct pxt_port_log *log);
 /* Whether that can be done at all: 0, or what it would fail with for good.  No one may write meanwhile. */
 int pxt_port_log_may_truncate(const struct pxt_port_log *log);
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size);
+
+/*
+ * ---- Logs that go from file to file (CONFIG_PTRACE_LOG_ROTATE) ----
+ *
+ * A file is always made anew: a name that is taken, also by a link, is passed over.
+ */
+
+/* The first file in the folder at @fd, which is duplicated.  EBADF, ENOTDIR; else what the system says. */
+int pxt_port_log_first(struct pxt_port_log *log, int fd, const char *name, uint32_t mode);
+/* One more file in @log's folder, which both have then. */
+int pxt_port_log_next(struct pxt_port_log *next, struct pxt_port_log *log);
+/* Removes the file of that number if it is the one at @place still.  ENOENT: it is not. */
+int pxt_port_log_remove(
+    struct pxt_port_log *log, uint32_t number, const struct pxt_port_place *place);
+
+/* "NAME.0001" */
+#define PXT_LOG_FILE_NAME 256u
+void pxt_port_log_file_name(
+    const struct pxt_port_logfolder *folder, uint32_t number, char name[PXT_LOG_FILE_NAME]);
+
+#if CONFIG_PTRACE_LOG_ROTATE
+/* For the port itself: closes the folder; the present file once more, or -1. */
+void pxt_port_log_leave_folder(struct pxt_port_log *log);
+int pxt_port_log_reopen(struct pxt_port_log *log);
+
+/* Where the folder, and the present file in it, are opened again if the program has closed them. */
+PXT_INLINE void pxt_port_log_folder_path(struct pxt_port_log *log, const char *path)
+{
+	log->folder.path = path;
+}
+
+/* A log that has no folder, or no longer. */
+PXT_INLINE void pxt_port_log_no_folder(struct pxt_port_log *log)
+{
+	log->folder = (struct pxt_port_logfolder){ .fd = -1 };
+}
+#else
+PXT_INLINE void pxt_port_log_leave_folder(struct pxt_port_log *log)
+{
+	(void)log;
+}
+
+PXT_INLINE int pxt_port_log_reopen(struct pxt_port_log *log)
+{
+	(void)log;
+	return -1;
+}
+
+PXT_INLINE void pxt_port_log_folder_path(struct pxt_port_log *log, const char *path)
+{
+	(void)log;
+	(void)path;
+}
+
+PXT_INLINE void pxt_port_log_no_folder(struct pxt_port_log *log)
+{
+	(void)log;
+}
+#endif
 
 #endif

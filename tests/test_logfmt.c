@@ -189,7 +189,10 @@ static void write_beginning(struct writer *writer)
 	struct pxt_log_process process = { .pid = 4711, .start = { CREATED - 1000, 5 } };
 	struct pxt_log_module module = { .base = 0x400000, .low = 0x400000, .high = 0x480000 };
 	struct pxt_log_thread thread = { .thread = 0x7f12345678, .pid = 4711, .tid = 4712 };
+	const struct pxt_log_set set = { .records = 700, .lost = 50, .repeated = 3 };
 
+	CU_ASSERT(pxt_logfmt_put_set(&writer->block, &set));
+	finish(writer, PXT_LOG_SET);
 	memcpy(process.executable, "/opt/rt/control", 16);
 	memcpy(process.host, "target-7", 9);
 	for (unsigned i = 0; i < sizeof(process.boot_id); i++)
@@ -307,7 +310,8 @@ PXT_TEST(the_writer_makes_the_golden_log_byte_for_byte)
 	unsigned char first;
 
 	memcpy(&first, &one, 1);
-	golden_read(&golden, first == 1 ? "repeats-le64" : "repeats-be64");
+	golden_read(&golden, first == 1 ? "set-le64" : "set-be64");
+	writer->header.number = 2;
 	put_header(writer);
 	start(writer);
 	write_beginning(writer);

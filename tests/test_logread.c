@@ -423,6 +423,25 @@ PXT_TEST(a_log_carries_the_notes_that_were_given)
 	}
 }
 
+/* LPT-96: since version 1.5; a log that is one file has no number. */
+PXT_TEST(a_file_of_a_set_says_which_it_is_and_what_is_in_earlier_ones)
+{
+	static const char *const names[] = { "set-le64", "set-be64", "repeats-le64" };
+	struct posix_trace_loginfo_np info;
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		trace_id_t trid = golden_open(names[i]);
+		bool set = i < 2;
+
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		PXT_EQ(info.posix_file_np, set ? 2 : 0);
+		PXT_EQ(info.posix_earlier_np, set ? 700 : 0);
+		PXT_EQ(info.posix_earlier_lost_np, set ? 50 : 0);
+		PXT_EQ(info.posix_earlier_repeated_np, set ? 3 : 0);
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
 /* The entry is longer since version 1.1; a log of 1.0 says nothing of it. */
 PXT_TEST(a_log_carries_the_boot_it_was_recorded_in)
 {

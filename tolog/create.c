@@ -59,7 +59,9 @@ static struct pxt_tolog *make_log(
 	size_t flusher_at = round_up(notes_at + pxt_tolog_notes_bytes());
 	size_t line_at = round_up(flusher_at + pxt_tolog_flusher_bytes());
 	size_t line_bytes = pxt_tolog_line_bytes(out, attr);
-	size_t meta_at = round_up(line_at + line_bytes);
+	size_t turns_at = round_up(line_at + line_bytes);
+	size_t turns_bytes = pxt_tolog_turns_bytes(attr);
+	size_t meta_at = round_up(turns_at + turns_bytes);
 	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
 	size_t policy_at = data_at + CONFIG_PTRACE_LOG_BLOCK_SIZE;
 	size_t bytes = policy_at + policy->memory(attr);
@@ -74,6 +76,7 @@ static struct pxt_tolog *make_log(
 	log->notes = (struct pxt_tolog_notes *)(void *)(memory + notes_at);
 	log->flusher = (struct pxt_tolog_flusher *)(void *)(memory + flusher_at);
 	log->line = line_bytes ? (struct pxt_tolog_line *)(void *)(memory + line_at) : NULL;
+	log->turns = turns_bytes ? (struct pxt_tolog_turns *)(void *)(memory + turns_at) : NULL;
 	log->meta_bytes = memory + meta_at;
 	log->data_bytes = memory + data_at;
 	log->frame_records = (uint16_t *)(void *)(memory + policy_at);
@@ -105,6 +108,9 @@ int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *po
 		return ENOMEM;
 	log->out = *out;
 	stream->log = log;
+	pxt_tolog_turns_start(log, &stream->block->attr, stream->ticks.hz);
+	/* The caller's structure: not looked at again. */
+	stream->block->attr._pxt_rotation = NULL;
 	error = put_beginning(log, stream->block);
 	if (error)
 		pxt_tolog_drop(stream);
@@ -160,6 +166,26 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
 	return error;
 }
 
+/* A file, or a folder in which files are made. */
+static int open_output(struct pxt_port_log *out, trace_attr_t *attr, int file_desc)
+{
+	int error;
+
+	if (!pxt_tolog_rotates(attr))
+		return pxt_port_log_open(out, file_desc);
+	error = pxt_tolog_turns_check(attr);
+	if (error)
+		return error;
+	return pxt_tolog_turns_open(out, attr, file_desc);
+}
+
+static void close_output(struct pxt_port_log *out, const trace_attr_t *attr)
+{
+	if (pxt_tolog_rotates(attr))
+		pxt_tolog_turns_abandon(out);
+	pxt_port_log_close(out);
+}
+
 PXT_API int posix_trace_create_withlog(
     pid_t pid, const trace_attr_t *restrict attr, int file_desc, trace_id_t *restrict trid)
 {
@@ -176,7 +202,7 @@ PXT_API int posix_trace_create_withlog(
 	error = pxt_create_attr(&request, &used);
 	if (error)
 		return error;
-	error = pxt_port_log_open(&out, file_desc);
+	error = open_output(&out, &used, file_desc);
 	if (error)
 		return error;
 	if (!used._pxt_log_policy)
@@ -191,7 +217,7 @@ PXT_API int posix_trace_create_withlog(
 	if (!error)
 		error = create(&request, &used, policy, &out, trid);
 	if (error)
-		pxt_port_log_close(&out);
+		close_output(&out, &used);
 	return error;
 }
 

@@ -22,6 +22,7 @@ static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr, bool *b
 		return error;
 	*begun = true;
 	PXT_TESTPOINT(PXT_TP_LOG_EMPTIED);
+	pxt_tolog_turns_clear(log);
 	log->header.generation++;
 	log->sums.data_sequence = 0;
 	log->sums.meta_sequence = 0;
@@ -164,6 +165,7 @@ static void read_status(struct pxt_stream *stream, struct pxt_log_trailer *trail
 	                                    ? POSIX_TRACE_FULL
 	                                    : POSIX_TRACE_NOT_FULL;
 	pxt_status_counts(stream, &trailer->counts);
+	pxt_tolog_turns_rest(log, &trailer->counts);
 	trailer->attr = stream->block->attr;
 }
 
@@ -173,22 +175,6 @@ static void close_last_block(struct pxt_tolog *log)
 	log->data = log->placed;
 	if (log->header.frames && log->begun > log->sums.data_sequence)
 		pxt_logfmt_written(&log->data, &log->sums, PXT_LOG_DATA);
-}
-
-static int put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
-{
-	int error;
-
-	trailer->log_lost = log->lost;
-	trailer->data_blocks = log->sums.data_sequence;
-	trailer->meta_blocks = log->sums.meta_sequence;
-	pxt_port_clock_read(&trailer->end);
-	(void)pxt_logfmt_put_trailer(&log->meta, trailer);
-	error = pxt_tolog_put_meta(log, PXT_LOG_TRAILER);
-	/* What a failed write may have left behind the last block. */
-	if (!error && log->out.kind == PXT_LOG_FILE)
-		error = pxt_port_log_truncate(&log->out, log->end);
-	return error;
 }
 
 int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer, bool anyway)
@@ -204,7 +190,7 @@ int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer
 		return error;
 	pxt_tolog_new_meta(log);
 	PXT_TESTPOINT(PXT_TP_LOG_LAST);
-	last = put_trailer(log, trailer);
+	last = pxt_tolog_put_trailer(log, trailer);
 	PXT_TESTPOINT(PXT_TP_LOG_ENDED);
 	return error ? error : last;
 }

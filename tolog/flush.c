@@ -56,7 +56,9 @@ static int write_out(struct pxt_stream *stream, enum pxt_fill filled, enum pxt_t
 	int error;
 
 	pxt_tolog_let_go(stream, log);
-	error = pxt_tolog_tell(stream, when);
+	error = pxt_tolog_turn(stream);
+	if (!error)
+		error = pxt_tolog_tell(stream, when);
 	if (!error)
 		error = pxt_tolog_put_data(log, filled == PXT_FILL_MORE);
 	pxt_tolog_regain(stream, log);
@@ -149,7 +151,7 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 	PXT_TESTPOINT(PXT_TP_FLUSH_ENDED);
 	pxt_tolog_note_error(log, error);
 	if (!final)
-		report_error(stream, log, error);
+		report_error(stream, log, error ? error : pxt_tolog_turn_error(log));
 	if (flush.start_told && pxt_admit_system(stream->block, PXT_ID_FLUSH_STOP)) {
 		log->stop_mark = true;
 		log->stop_ticks = pxt_port_ticks_ordered();

@@ -35,8 +35,8 @@
 /* The lock is the interrupted call's, which this thread never comes back to, or much later. */
 static bool may_take_over(const struct pxt_tolog *log)
 {
-	return log->holder == pxt_port_thread() && pxt_tolog_output(log) == PXT_OUTPUT_WRITING &&
-	       log->out.kind == PXT_LOG_FILE;
+	return log->holder == pxt_port_thread() && !pxt_tolog_is_turning(log) &&
+	       pxt_tolog_output(log) == PXT_OUTPUT_WRITING && log->out.kind == PXT_LOG_FILE;
 }
 
 enum lock {

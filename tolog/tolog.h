@@ -22,6 +22,7 @@
  *   types.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
  *                          modules; what somebody wants to be in the log
  *   line.c                 the log as frames on a line
+ *   rotate.c, rotate_now.c   the log goes on in a new file, and old ones are removed; by a call
  *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
  *   environment.c, asked.c  a log that the environment asks for
  *   snapshot.c, follow.c   what a stream holds now, as a log; the same, going on
@@ -37,6 +38,7 @@
 #include "format/logfmt.h"
 #include "port/port_log.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 /* Blocks other than DATA are made here: room for one entry of any kind. */
@@ -91,13 +93,15 @@ struct pxt_tolog_way {
 struct pxt_tolog_flusher;
 struct pxt_tolog_line;
 struct pxt_tolog_notes;
+struct pxt_tolog_turns;
 
 /* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_tolog {
 	const struct pxt_tolog_policy *policy;
 	struct pxt_tolog_describe *describe;
 	struct pxt_tolog_notes *notes;
-	struct pxt_tolog_line *line; /* NULL: the log goes out as it is */
+	struct pxt_tolog_line *line;   /* NULL: the log goes out as it is */
+	struct pxt_tolog_turns *turns; /* NULL: the log is one file */
 
 	/* Under the stream's mutex. */
 	_Atomic uint32_t busy; /* the log's lock; waited for as a futex */
@@ -284,6 +288,100 @@ PXT_INLINE bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last
 }
 #endif
 
+/* ---- From file to file (rotate.c); with the log's lock, without the mutex ---- */
+
+#if CONFIG_PTRACE_LOG_ROTATE
+/* Attributes ask for it.  EINVAL: not of such a log. */
+bool pxt_tolog_rotates(const trace_attr_t *attr);
+int pxt_tolog_turns_check(const trace_attr_t *attr);
+/* The first file, in the folder at @fd; and it is gone again. */
+int pxt_tolog_turns_open(struct pxt_port_log *out, trace_attr_t *attr, int fd);
+void pxt_tolog_turns_abandon(struct pxt_port_log *out);
+size_t pxt_tolog_turns_bytes(const trace_attr_t *attr);
+/* Before the head is written. */
+void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz);
+/* A new file, if it is time for one, before what `data` holds goes out; and what each begins with. */
+int pxt_tolog_turn(struct pxt_stream *stream);
+/* A new file in any case; why there is none. */
+int pxt_tolog_turn_now(struct pxt_stream *stream);
+/* A handler of the same thread would find one file ended and the other not begun. */
+bool pxt_tolog_is_turning(const struct pxt_tolog *log);
+/* A clear: what is in earlier files does not count any more. */
+void pxt_tolog_turns_clear(struct pxt_tolog *log);
+/* Why there is no new file although it is time for one; 0: there is. */
+int pxt_tolog_turn_error(const struct pxt_tolog *log);
+/* What earlier files have counted is taken out of @counts. */
+void pxt_tolog_turns_rest(const struct pxt_tolog *log, struct posix_trace_counts_np *counts);
+#else
+PXT_INLINE bool pxt_tolog_rotates(const trace_attr_t *attr)
+{
+	(void)attr;
+	return false;
+}
+
+PXT_INLINE int pxt_tolog_turns_check(const trace_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+PXT_INLINE int pxt_tolog_turns_open(struct pxt_port_log *out, trace_attr_t *attr, int fd)
+{
+	(void)out;
+	(void)attr;
+	(void)fd;
+	return EINVAL;
+}
+
+PXT_INLINE void pxt_tolog_turns_abandon(struct pxt_port_log *out)
+{
+	(void)out;
+}
+
+PXT_INLINE size_t pxt_tolog_turns_bytes(const trace_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+PXT_INLINE void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz)
+{
+	(void)log;
+	(void)attr;
+	(void)hz;
+}
+
+PXT_INLINE int pxt_tolog_turn(struct pxt_stream *stream)
+{
+	(void)stream;
+	return 0;
+}
+
+PXT_INLINE bool pxt_tolog_is_turning(const struct pxt_tolog *log)
+{
+	(void)log;
+	return false;
+}
+
+PXT_INLINE void pxt_tolog_turns_clear(struct pxt_tolog *log)
+{
+	(void)log;
+}
+
+PXT_INLINE int pxt_tolog_turn_error(const struct pxt_tolog *log)
+{
+	(void)log;
+	return 0;
+}
+
+PXT_INLINE void pxt_tolog_turns_rest(
+    const struct pxt_tolog *log, struct posix_trace_counts_np *counts)
+{
+	(void)log;
+	(void)counts;
+}
+#endif
+
 PXT_INLINE bool pxt_tolog_is_line(const struct pxt_tolog *log)
 {
 	return CONFIG_PTRACE_LOG_LINE && log->line;
@@ -425,6 +523,8 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream);
  * @anyway: the trailer also where what comes before it did not fit.
  */
 int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer, bool anyway);
+/* The trailer alone, after all that the end of a file says besides. */
+int pxt_tolog_put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer);
 bool pxt_tolog_at_exit(struct pxt_stream *stream);
 /*
  * With the log's lock and the mutex: the end of the log after a final flush that returned @failed.  @crash:

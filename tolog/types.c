@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * types.c - blocks that every log has beside its records: names of types, clock readings (one a second at
- * most), and copies of its head, without which nothing else can be read.
+ * most), copies of its head, without which nothing else can be read, and its end.
  */
 #include "tolog/tolog.h"
 
@@ -121,5 +121,23 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 		error = tell_clocks(log);
 	if (!error && (!log->told_head || when == PXT_WHEN_END) && !pxt_tolog_is_line(log))
 		error = tell_head(log);
+	return error;
+}
+
+/* ---- The end ---- */
+
+int pxt_tolog_put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
+{
+	int error;
+
+	trailer->log_lost = log->lost;
+	trailer->data_blocks = log->sums.data_sequence;
+	trailer->meta_blocks = log->sums.meta_sequence;
+	pxt_port_clock_read(&trailer->end);
+	(void)pxt_logfmt_put_trailer(&log->meta, trailer);
+	error = pxt_tolog_put_meta(log, PXT_LOG_TRAILER);
+	/* What a failed write may have left behind the last block. */
+	if (!error && log->out.kind == PXT_LOG_FILE)
+		error = pxt_port_log_truncate(&log->out, log->end);
 	return error;
 }

@@ -71,6 +71,8 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
 		*attr = *request->attr;
 	else
 		return EINVAL;
+	if (!request->with_log)
+		attr->_pxt_rotation = NULL;
 	if (!attr->_pxt_stream_policy)
 		attr->_pxt_stream_policy = pxt_attr_default_stream_policy(request->with_log);
 	if (!pxt_attr_stream_policy_built(attr->_pxt_stream_policy) ||

@@ -41,6 +41,8 @@ int pxt_port_file_open(struct pxt_port_file *file, int fd)
 	int saved = errno;
 	int error = check_kind(fd, &file->place);
 
+	file->from = 0;
+	file->next = NULL;
 	if (error == 0) {
 		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
 		error = file->fd < 0 ? errno : 0;
@@ -98,8 +100,15 @@ int pxt_port_file_read(
 {
 	int saved = errno;
 	struct stat state;
-	int error = check_place(file, &state);
+	int error;
 
+	/* Bound: the files that are read as one. */
+	while (file->next && offset >= file->to)
+		file = file->next;
+	if (file->next && bytes > file->to - offset)
+		bytes = (size_t)(file->to - offset);
+	offset -= file->from;
+	error = check_place(file, &state);
 	*done = 0;
 	while (error == 0 && *done < bytes) {
 		long part = read_some(

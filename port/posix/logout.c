@@ -53,6 +53,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 	log->size = 0;
 	log->reached = 0;
 	log->path = NULL;
+	pxt_port_log_no_folder(log);
 	log->place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
 	if (S_ISREG(state.st_mode)) {
 		log->kind = (flags & O_APPEND) != 0 ? PXT_LOG_APPEND : PXT_LOG_FILE;
@@ -119,6 +120,8 @@ static int open_again(struct pxt_port_log *log)
 
 	if (log->path && log->kind == PXT_LOG_FILE)
 		fd = open(log->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	else
+		fd = pxt_port_log_reopen(log);
 	if (fd < 0)
 		return EBADF;
 	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
@@ -153,6 +156,7 @@ void pxt_port_log_close(struct pxt_port_log *log)
 	if (check(log) != EBADF)
 		(void)close(log->fd);
 	log->fd = -1;
+	pxt_port_log_leave_folder(log);
 	pxt_quiet_end(quiet);
 }
 

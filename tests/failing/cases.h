@@ -41,6 +41,7 @@ GETTER(getfile_np)
 GETTER(getsharename_np)
 GETTER(getflushpriority_np)
 GETTER(getlogform_np)
+GETTER(getrotation_np)
 #undef GETTER
 CASE(posix_trace_attr_getmaxusereventsize, EINVAL, destroyed,
     posix_trace_attr_getmaxusereventsize(&env.bad, 1, &out.size))
@@ -65,6 +66,7 @@ SETTER(setfile_np, -1)
 SETTER(setsharename_np, "name")
 SETTER(setflushpriority_np, 1)
 SETTER(setlogform_np, POSIX_TRACE_LOG_AUTO_NP)
+SETTER(setrotation_np, NULL)
 #undef SETTER
 CASE(posix_trace_attr_setname, EINVAL, no_name, posix_trace_attr_setname(&env.good, NULL))
 CASE(posix_trace_attr_setmaxdatasize, EINVAL, large,
@@ -77,6 +79,8 @@ CASE(posix_trace_attr_setinherited, EINVAL, value, posix_trace_attr_setinherited
 CASE(posix_trace_attr_setlanes_np, EINVAL, value, posix_trace_attr_setlanes_np(&env.good, 3))
 CASE(posix_trace_attr_setfile_np, EINVAL, value, posix_trace_attr_setfile_np(&env.good, -2))
 CASE(posix_trace_attr_setfile_np, EINVAL, high, posix_trace_attr_setfile_np(&env.good, INT_MAX))
+CASE(posix_trace_attr_setrotation_np, EINVAL, name,
+    posix_trace_attr_setrotation_np(&env.good, &(struct posix_trace_rotation_np){ .posix_name_np = "" }))
 CASE(posix_trace_attr_setsharename_np, EINVAL, empty,
     posix_trace_attr_setsharename_np(&env.good, ""))
 CASE(posix_trace_attr_setsharename_np, EINVAL, dots,
@@ -379,6 +383,9 @@ HOW(posix_trace_flush, EIO, passed_on, flush_failing(EIO))
 HOW(posix_trace_flush, EAGAIN, device_takes_nothing, flush_to_full_pipe())
 HOW(posix_trace_flush, EBADF, closed, flush_without_descriptor())
 HOW(posix_trace_flush, EPIPE, reader_gone, flush_without_reader())
+CASE(posix_trace_rotate_np, EINVAL, unknown, posix_trace_rotate_np(UNKNOWN))
+CASE(posix_trace_rotate_np, EINVAL, no_log, posix_trace_rotate_np(env.stream))
+CASE(posix_trace_rotate_np, EINVAL, one_file, posix_trace_rotate_np(env.logged))
 CASE(posix_trace_note_np, EINVAL, unknown, posix_trace_note_np(UNKNOWN, "name", "text"))
 CASE(posix_trace_note_np, EINVAL, no_log, posix_trace_note_np(env.stream, "name", "text"))
 CASE(posix_trace_note_np, EINVAL, log, posix_trace_note_np(env.log, "name", "text"))
@@ -425,6 +432,7 @@ HOW(posix_trace_snapshot_np, EAGAIN, device_takes_nothing, shot_into_full_pipe()
 OPEN_WRONG(posix_trace_open, open_plain)
 OPEN_WRONG(posix_trace_open_explained_np, open_explained)
 OPEN_WRONG(posix_trace_open_growing_np, open_growing)
+OPEN_WRONG(posix_trace_open_files_np, open_files)
 #undef OPEN_WRONG
 HOW(posix_trace_open, EINVAL, incomplete, with_golden(open_plain, "no-trailer"))
 HOW(posix_trace_open, EINVAL, damaged, with_damage(open_plain))

@@ -160,6 +160,7 @@ int cut_short(asking *ask);
 opening open_plain;
 opening open_explained;
 opening open_growing;
+opening open_files;
 int with_bytes(opening *opened, const void *bytes, size_t count);
 int with_golden(opening *opened, const char *name);
 int with_damage(opening *opened);

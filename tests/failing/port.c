@@ -208,7 +208,7 @@ static int file_open(void)
 
 static int file_size(void)
 {
-	const struct pxt_port_file file = { fixture.file, place_of(fixture.file) };
+	const struct pxt_port_file file = { .fd = fixture.file, .place = place_of(fixture.file) };
 	uint64_t size = 1;
 	int error = TRY(pxt_port_file_size(&file, &size));
 
@@ -217,7 +217,7 @@ static int file_size(void)
 
 static int file_read(void)
 {
-	const struct pxt_port_file file = { fixture.file, place_of(fixture.file) };
+	const struct pxt_port_file file = { .fd = fixture.file, .place = place_of(fixture.file) };
 	size_t done = 0;
 	int error;
 

@@ -246,6 +246,11 @@ int open_explained(int fd, trace_id_t *trid)
 	return closed_again(TRY(posix_trace_open_explained_np(fd, trid, &why)));
 }
 
+int open_files(int fd, trace_id_t *trid)
+{
+	return closed_again(TRY(posix_trace_open_files_np(&fd, 1, 0, trid, NULL)));
+}
+
 int open_growing(int fd, trace_id_t *trid)
 {
 	return closed_again(TRY(posix_trace_open_growing_np(fd, trid, NULL)));

@@ -41,6 +41,8 @@ extern struct pxt_fault pxt_fault_fence;    /* pxt_port_fence_all: false */
 extern struct pxt_fault pxt_fault_thread;   /* pxt_port_thread_start */
 extern struct pxt_fault pxt_fault_write;    /* pxt_port_log_write and _write_at, counted together */
 extern struct pxt_fault pxt_fault_truncate; /* pxt_port_log_truncate */
+extern struct pxt_fault pxt_fault_next;     /* pxt_port_log_next: no file is made */
+extern struct pxt_fault pxt_fault_remove;   /* pxt_port_log_remove: nothing is removed */
 extern struct pxt_fault pxt_fault_extend;   /* pxt_port_filemap_extend: after its work */
 extern struct pxt_fault pxt_fault_filemap;  /* pxt_port_filemap */
 

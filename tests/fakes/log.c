@@ -42,6 +42,26 @@ PXT_WRAPPED(int, pxt_port_log_truncate, (struct pxt_port_log * log, uint64_t siz
 	return __real_pxt_port_log_truncate(log, size);
 }
 
+#if CONFIG_PTRACE_LOG_ROTATE
+struct pxt_fault pxt_fault_next;
+struct pxt_fault pxt_fault_remove;
+
+PXT_WRAPPED(int, pxt_port_log_next, (struct pxt_port_log * next, struct pxt_port_log *log))
+{
+	if (pxt_fault_hit(&pxt_fault_next))
+		return pxt_fault_next.error;
+	return __real_pxt_port_log_next(next, log);
+}
+
+PXT_WRAPPED(int, pxt_port_log_remove,
+    (struct pxt_port_log * log, uint32_t number, const struct pxt_port_place *place))
+{
+	if (pxt_fault_hit(&pxt_fault_remove))
+		return pxt_fault_remove.error;
+	return __real_pxt_port_log_remove(log, number, place);
+}
+#endif
+
 /* ---- Bytes that are not random ---- */
 
 static bool fixed;

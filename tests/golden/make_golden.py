@@ -15,7 +15,7 @@ import zlib
 UUID = bytes(range(0xA0, 0xB0))
 HZ = 2_000_000
 CREATED = (1_000_000, (1_700_000_000, 250_000_000), (5000, 500_000_000), (5001, 500_000_000))
-DATA, TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR, TRAILER, NOTES, HEAD = range(1, 11)
+DATA, TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR, TRAILER, NOTES, HEAD, SET = range(1, 12)
 JOB = "u32 job, i64 late_ns"
 MIX = "x16 mask, f32 temp, f64 level, text[4] tag, i8 small, string rest"
 
@@ -31,9 +31,9 @@ class Log:
     """Bytes of a log under construction."""
 
     def __init__(self, order, word, frames=0, frame_bytes=0, version=(1, 0, 1, 0), head=512,
-                 generation=0, longer=0, boot=b"", machine=None, notes=(), repeats=False):
+                 generation=0, longer=0, boot=b"", machine=None, notes=(), repeats=False, number=0):
         self.order, self.word, self.boot, self.machine = order, word, boot, machine
-        self.head, self.longer, self.words = head, longer, notes
+        self.head, self.longer, self.words, self.number = head, longer, notes, number
         self.frames, self.frame_bytes = frames, frame_bytes
         self.data_sequence = self.meta_sequence = self.records = self.lost = 0
         self.first = self.file_head(version, generation)
@@ -64,7 +64,7 @@ class Log:
         head += self.pack("II", self.head, 7) + UUID
         head += self.pack("IIQ", 1, 50, HZ) + self.clocks(CREATED)
         head += self.pack("IIQII", 2048, 128, 1024 if loop else 0, self.frame_bytes, self.frames)
-        head += self.pack("II", generation, 0) + self.attributes()
+        head += self.pack("II", generation, self.number) + self.attributes()
         head = head.ljust(508, b"\0")
         head += self.pack("I", zlib.crc32(head))
         return head.ljust(self.head, b"\xee")
@@ -135,6 +135,10 @@ class Log:
         if out:
             self.block(NOTES, out, len(self.words))
 
+    def set(self):
+        if self.number:
+            self.block(SET, self.entry(bytes(6) + self.pack("QQQ", 700, 50, 3)), 1)
+
     def repeat(self):
         if self.repeats:
             self.block(HEAD, self.entry(bytes(6) + self.first[:296]), 1)
@@ -197,6 +201,7 @@ def event_set(log, *kinds):
 
 
 def begin(log):
+    log.set()
     log.process(4711, (1_699_999_000, 5), "/opt/rt/control", "target-7")
     log.modules([(0x400000, 0x400000, 0x480000, bytes(range(20)), "/opt/rt/control"),
                  (0x7F0000000000 if log.word == 8 else 0x70000000,
@@ -298,6 +303,7 @@ FIXED = {
     "machine-be64": 0x8e5551ad, "machine-le64": 0xf97a9d04, "newer-major": 0xc935e07e, "newer-minor": 0xfca64780,
     "no-trailer": 0x5e4ada3a, "notes-be64": 0x7db7be86, "notes-le64": 0x97f5c88c, "repeats-be64": 0x7e6b338d,
     "repeats-le64": 0x81c19105, "sealed-be32": 0x7edb1c4b, "sealed-le64": 0x16b74d32,
+    "set-be64": 0x5434a456, "set-le64": 0x6a440528,
 }
 
 
@@ -320,6 +326,10 @@ def logs():
                               notes=NOTES_OF_USER, repeats=True),
         "repeats-be64": whole(">", 8, version=(1, 4, 1, 0), boot=BOOT, machine=MACHINE,
                               notes=NOTES_OF_USER, repeats=True),
+        "set-le64": whole("<", 8, version=(1, 5, 1, 0), boot=BOOT, machine=MACHINE,
+                          notes=NOTES_OF_USER, repeats=True, number=2),
+        "set-be64": whole(">", 8, version=(1, 5, 1, 0), boot=BOOT, machine=MACHINE,
+                          notes=NOTES_OF_USER, repeats=True, number=2),
         "newer-minor": newer_minor(),
         "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
         "cleared": cleared(),

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* files.c - posix_trace_open_files_np(): see files.h. */
+#include "logretrieval/files.h"
+
+#include "format/sum.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FILES_MAX 4096u
+
+struct pxt_log_file {
+	struct pxt_port_file file;
+	uint64_t records; /* in all files before */
+	uint32_t number;
+};
+
+struct pxt_log_files {
+	uint32_t count;
+	uint32_t now;                 /* the one that is scanned */
+	uint64_t expected_records;    /* before it, as those before it tell; ... */
+	uint64_t expected_lost;       /* ... and lost */
+	struct pxt_log_former former; /* trailers of the files before */
+	struct pxt_log_file file[];
+};
+
+/* ---- Reading ---- */
+
+/* The last one that begins at or before @offset. */
+static struct pxt_log_file *file_at(const struct pxt_log *log, uint64_t offset)
+{
+	struct pxt_log_files *files = log->files;
+	uint32_t low = 0;
+	uint32_t high = files->count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (files->file[middle].file.from <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &files->file[low];
+}
+
+int pxt_log_end_of_file(const struct pxt_log *log, uint64_t offset, uint64_t *end)
+{
+	const struct pxt_port_file *file = log->files ? &file_at(log, offset)->file : &log->file;
+	/* The first one is the log's own. */
+	int error = pxt_port_file_size(file->from ? file : &log->file, end);
+
+	*end += file->from;
+	return error;
+}
+
+uint64_t pxt_log_records_before(const struct pxt_log *log)
+{
+	/* The cursor is behind the block that it has entered. */
+	return log->files ? file_at(log, log->cursor.at - 1u)->records : 0;
+}
+
+/* ---- Scanning ---- */
+
+void pxt_log_first_file(struct pxt_log *log)
+{
+	struct pxt_log_files *files = log->files;
+
+	if (!files)
+		return;
+	files->now = 0;
+	files->expected_records = 0;
+	files->expected_lost = 0;
+	memset(&files->former, 0, sizeof(files->former));
+}
+
+bool pxt_log_more_files(struct pxt_log *log)
+{
+	struct pxt_log_files *files = log->files;
+	const struct pxt_log_trailer *trailer = &log->trailer;
+	struct pxt_log_former *former;
+
+	if (!files || files->now + 1 == files->count)
+		return false;
+	former = &files->former;
+	pxt_sum_add(&former->written, trailer->counts.posix_written_np);
+	pxt_sum_add(&former->retrieved, trailer->counts.posix_retrieved_np);
+	pxt_sum_add(&former->lost, trailer->counts.posix_lost_np);
+	pxt_sum_add(&former->cleared, trailer->counts.posix_cleared_np);
+	pxt_sum_add(&former->log_lost, trailer->log_lost);
+	files->expected_lost += trailer->counts.posix_lost_np + trailer->log_lost;
+	return true;
+}
+
+static bool add_gap(struct pxt_log *log, uint64_t from, uint64_t to)
+{
+	void *gaps = log->gaps;
+
+	if (!pxt_log_grow(
+	        &gaps, log->gap_count, &log->gap_room, PXT_LOG_GAPS_MAX, sizeof(*log->gaps)))
+		return false;
+	log->gaps = gaps;
+	log->gaps[log->gap_count++] = (struct pxt_log_gap){ .from = from, .to = to };
+	return true;
+}
+
+/* Without its trailer, a file counts as its blocks tell. */
+static void count_cut(struct pxt_log *log)
+{
+	struct pxt_log_former *former = &log->files->former;
+
+	pxt_sum_add(&former->retrieved, log->records_total);
+	pxt_sum_add(&former->lost, log->lost_total);
+	pxt_sum_add(&former->written, log->records_total);
+	pxt_sum_add(&former->written, log->lost_total);
+	log->files->expected_lost += log->lost_total;
+}
+
+int pxt_log_enter_file(struct pxt_log *log, bool cut)
+{
+	struct pxt_log_files *files = log->files;
+	const struct pxt_log_file *file;
+	struct pxt_log_file *next;
+
+	if (!files)
+		return cut ? ENODATA : 0;
+	file = &files->file[files->now];
+	if (files->now + 1 == files->count)
+		return cut ? ENODATA : 0;
+	if (!cut && log->scanned < file->file.to)
+		return 0;
+	next = &files->file[files->now + 1];
+	if (!add_gap(log, log->scanned, next->file.from + log->header.header_bytes))
+		return ENOMEM;
+	if (cut)
+		count_cut(log);
+	files->expected_records += log->records_total;
+	next->records = files->expected_records;
+	files->now++;
+	log->scanned = next->file.from + log->header.header_bytes;
+	log->taken = 0;
+	log->data_blocks = 0;
+	log->meta_blocks = 0;
+	log->records_total = 0;
+	log->lost_total = 0;
+	log->data_records = 0;
+	log->data_lost = 0;
+	return 0;
+}
+
+int pxt_log_take_set(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
+{
+	struct pxt_log_files *files = log->files;
+	struct pxt_log_set set;
+	struct pxt_log_gap *gap;
+	uint64_t missing = 0;
+
+	(void)offset;
+	pxt_logfmt_get_set(entry, log->header.swapped, &set);
+	if (!files || !files->now) {
+		log->set = set;
+		if (files) {
+			files->expected_records = set.records;
+			files->expected_lost = set.lost;
+			files->file[0].records = set.records;
+		}
+		return 0;
+	}
+	if (set.records > files->expected_records)
+		missing = set.records - files->expected_records;
+	if (set.lost > files->expected_lost)
+		pxt_sum_add(&missing, set.lost - files->expected_lost);
+	gap = &log->gaps[log->gap_count - 1];
+	gap->missing = missing;
+	pxt_sum_add(&log->missing, missing);
+	files->expected_records = set.records;
+	files->expected_lost = set.lost;
+	files->file[files->now].records = set.records;
+	return 0;
+}
+
+const struct pxt_log_former *pxt_log_former(const struct pxt_log *log)
+{
+	static const struct pxt_log_former none;
+
+	return log->files ? &log->files->former : &none;
+}
+
+/* ---- Opening ---- */
+
+void pxt_log_close_files(struct pxt_log *log)
+{
+	struct pxt_log_files *files = log->files;
+
+	for (uint32_t i = 0; files && i < files->count; i++)
+		if (files->file[i].file.fd >= 0)
+			pxt_port_file_close(&files->file[i].file);
+	pxt_port_heap_free(files);
+	log->files = NULL;
+}
+
+/* Its head, and that it goes with the others. */
+static int look_at(struct pxt_log *log, struct pxt_log_file *file, struct pxt_log_header *first)
+{
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+	struct pxt_log_header header;
+	size_t done = 0;
+	const char *wrong = "the file is too short to be a log";
+
+	if (pxt_port_file_read(&file->file, 0, head, sizeof(head), &done))
+		return pxt_log_fail(log, 0, "the file cannot be read");
+	if (done == sizeof(head))
+		wrong = pxt_logfmt_get_header(head, &header);
+	if (!wrong && !header.number)
+		wrong = "the log is one file, and does not go on in others";
+	if (!wrong && first->number &&
+	    (memcmp(header.uuid, first->uuid, sizeof(header.uuid)) != 0 ||
+	        header.swapped != first->swapped || header.ctx_bytes != first->ctx_bytes ||
+	        header.word_bytes != first->word_bytes || header.contents != first->contents ||
+	        header.header_bytes != first->header_bytes || header.layout != first->layout ||
+	        header.largest_block != first->largest_block))
+		wrong = "a file is of another log";
+	if (wrong)
+		return pxt_log_fail(log, 0, wrong);
+	file->number = header.number;
+	if (!first->number)
+		*first = header;
+	return pxt_port_file_size(&file->file, &file->file.to) ? EINVAL : 0;
+}
+
+static void sort(struct pxt_log_files *files)
+{
+	for (uint32_t i = 1; i < files->count; i++) {
+		struct pxt_log_file moved = files->file[i];
+		uint32_t at = i;
+
+		for (; at > 0 && files->file[at - 1].number > moved.number; at--)
+			files->file[at] = files->file[at - 1];
+		files->file[at] = moved;
+	}
+}
+
+/* One after another; the last one may grow. */
+static int lay_out(struct pxt_log *log)
+{
+	struct pxt_log_files *files = log->files;
+	uint64_t at = 0;
+
+	sort(files);
+	for (uint32_t i = 0; i < files->count; i++) {
+		struct pxt_log_file *file = &files->file[i];
+
+		if (i > 0 && file->number == files->file[i - 1].number)
+			return pxt_log_fail(log, at, "a file of the log is there twice");
+		if (file->file.to > (UINT64_MAX >> 1) / FILES_MAX)
+			return pxt_log_fail(log, at, "the file is too long");
+		file->file.from = at;
+		at += file->file.to;
+		file->file.to = at;
+		file->file.next = i + 1 < files->count ? &file[1].file : NULL;
+	}
+	/* The first one is the log's own from now on. */
+	pxt_port_file_close(&log->file);
+	log->file = files->file[0].file;
+	files->file[0].file.fd = -1;
+	return 0;
+}
+
+int pxt_log_open_files(struct pxt_log *log, const int *fds, size_t count)
+{
+	struct pxt_log_header first = { .number = 0 };
+	struct pxt_log_files *files;
+	int error = 0;
+
+	if (count > FILES_MAX)
+		return pxt_log_fail(log, 0, "more files than a log can have");
+	files = pxt_port_heap_resize(NULL, sizeof(*files) + count * sizeof(files->file[0]));
+	if (!files)
+		return ENOMEM;
+	memset(files, 0, sizeof(*files) + count * sizeof(files->file[0]));
+	log->files = files;
+	for (size_t i = 0; i < count && !error; i++) {
+		files->file[i].file.fd = -1;
+		error = pxt_port_file_open(&files->file[i].file, fds[i]);
+		if (error)
+			break;
+		files->count++;
+		error = look_at(log, &files->file[i], &first);
+	}
+	return error ? error : lay_out(log);
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+/* rotated.c - logs that go from file to file: what each file has, what all have, and what goes wrong. */
+#define _GNU_SOURCE /* symlinkat() */
+#include "fakes/fakes.h"
+#include "folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "run.ptl"
+
+static struct folder folder;
+static trace_event_id_t event;
+
+static trace_id_t begin(uint64_t bytes, unsigned files)
+{
+	const struct posix_trace_rotation_np rotation = {
+		.posix_name_np = NAME, .posix_bytes_np = bytes, .posix_files_np = files
+	};
+
+	event = pxt_open_event("tick");
+	return folder_stream(&folder, NULL, &rotation);
+}
+
+/* @last events, flushed after every hundred. */
+static void record(trace_id_t trid, uint32_t last)
+{
+	for (uint32_t i = 1; i <= last; i += 100) {
+		folder_record(event, i, i + 99);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+}
+
+/* The files from number @from on, whole, one going on where the other ends; returns the events of all. */
+static uint32_t read_all(unsigned from, unsigned to)
+{
+	struct folder_log before = { 0 };
+	struct folder_log log;
+	uint32_t events = 0;
+
+	for (unsigned i = from; i <= to; i++) {
+		CU_ASSERT_FATAL(folder_read(&folder, i, "tick", &log));
+		PXT_CHECK(log.whole && !log.gap, "file %u is not whole", i);
+		PXT_EQ(log.info.posix_file_np, i);
+		if (i > from) {
+			PXT_EQ(log.info.posix_earlier_np,
+			    before.info.posix_earlier_np + before.records);
+			CU_ASSERT(
+			    memcmp(log.info.posix_uuid_np, before.info.posix_uuid_np, 16) == 0);
+			CU_ASSERT(!log.first || log.first == before.last + 1);
+		}
+		log.last = log.last ? log.last : before.last;
+		before = log;
+		events += log.events;
+	}
+	return events;
+}
+
+/* LPT-96 */
+PXT_TEST(each_file_can_be_read_alone_and_all_have_every_event_once)
+{
+	struct posix_trace_counts_np counts;
+	struct folder_log log;
+	uint64_t retrieved = 0;
+	unsigned files;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(65536, 0);
+	record(trid, 10000);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	files = folder_count(&folder);
+	CU_ASSERT(files > 3);
+	PXT_EQ(read_all(1, files), 10000);
+	for (unsigned i = 1; i <= files; i++) {
+		CU_ASSERT(folder_read(&folder, i, "tick", &log));
+		retrieved += log.info.posix_counts_np.posix_retrieved_np;
+		PXT_EQ(log.info.posix_lost_np, 0);
+	}
+	PXT_EQ(retrieved, counts.posix_retrieved_np);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(no_file_is_larger_than_was_asked)
+{
+	struct stat state;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(100000, 0);
+	record(trid, 10000);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 1; i <= folder_count(&folder); i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), NAME ".%04u", i);
+		PXT_EQ(fstatat(folder.fd, name, &state, 0), 0);
+		CU_ASSERT(state.st_size <= 100000);
+	}
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(the_newest_files_are_kept_and_the_oldest_of_them_says_what_is_gone)
+{
+	struct folder_log log;
+	uint32_t events;
+	unsigned last = 0;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(65536, 3);
+	record(trid, 20000);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(folder_count(&folder), 3);
+	while (!folder_read(&folder, last, "tick", &log))
+		last++;
+	CU_ASSERT(last > 2 && log.info.posix_file_np == last);
+	events = read_all(last, last + 2);
+	/* Beside the events START and those of flushes. */
+	CU_ASSERT(log.info.posix_earlier_np > 20000 - events);
+	PXT_EQ(log.first, 20000 - events + 1);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(losses_are_counted_in_the_file_that_tells_them)
+{
+	const struct posix_trace_rotation_np rotation = { .posix_name_np = NAME };
+	struct folder_log log;
+	trace_attr_t attr;
+	trace_id_t trid;
+	uint64_t lost[3];
+
+	folder_make(&folder);
+	event = pxt_open_event("tick");
+	pxt_attr(&attr, 2048, 64, POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	trid = folder_stream(&folder, &attr, &rotation);
+	for (uint32_t i = 0; i < 3; i++) {
+		/* What the ring has no room for was overwritten before the flush. */
+		folder_record(event, 1, 1000 * (i + 1));
+		if (i < 2)
+			PXT_EQ(posix_trace_rotate_np(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		CU_ASSERT_FATAL(folder_read(&folder, i + 1, "tick", &log));
+		lost[i] = log.info.posix_lost_np;
+		CU_ASSERT(log.whole && lost[i] > 0);
+		CU_ASSERT(log.events + lost[i] >= 1000 * (i + 1));
+		CU_ASSERT(log.events + lost[i] <= 1000 * (i + 1) + 4);
+		PXT_EQ(log.info.posix_earlier_lost_np, i == 0   ? 0
+		                                       : i == 1 ? lost[0]
+		                                                : lost[0] + lost[1]);
+	}
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(each_file_has_the_notes_and_threads_and_types)
+{
+	struct folder_log log;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 0);
+	PXT_EQ(posix_trace_note_np(trid, "place", "here"), 0);
+	folder_record(event, 1, 5);
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	folder_record(event, 6, 10);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 1; i <= 2; i++) {
+		CU_ASSERT_FATAL(folder_read(&folder, i, "tick", &log));
+		PXT_EQ(log.events, 5);
+		PXT_EQ(log.info.posix_notes_np, 1);
+		PXT_EQ(log.info.posix_pid_np, getpid());
+		CU_ASSERT(log.info.posix_threads_np > 0 && log.info.posix_modules_np > 0);
+	}
+	folder_remove(&folder);
+}
+
+static bool is_text(const char *name, const char *text)
+{
+	char back[64] = "";
+	int fd = openat(folder.fd, name, O_RDONLY | O_CLOEXEC);
+	bool same = read(fd, back, sizeof(back) - 1) >= 0 && strcmp(back, text) == 0;
+
+	(void)close(fd);
+	return same;
+}
+
+static void put_text(const char *name, const char *text)
+{
+	int fd = openat(folder.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	PXT_EQ(write(fd, text, strlen(text)), (long)strlen(text));
+	(void)close(fd);
+}
+
+/* LPT-96 */
+PXT_TEST(what_has_a_name_already_is_neither_written_nor_followed_nor_removed)
+{
+	trace_id_t trid;
+
+	folder_make(&folder);
+	put_text(NAME ".0001", "theirs");
+	put_text("aim", "theirs");
+	PXT_EQ(symlinkat("aim", folder.fd, NAME ".0003"), 0);
+	trid = begin(0, 1);
+	CU_ASSERT(folder_has(&folder, NAME ".0002"));
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	CU_ASSERT(folder_has(&folder, NAME ".0004"));
+	CU_ASSERT(!folder_has(&folder, NAME ".0002"));
+	/* Somebody's own file in place of ours. */
+	PXT_EQ(unlinkat(folder.fd, NAME ".0004", 0), 0);
+	put_text(NAME ".0004", "theirs");
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	CU_ASSERT(folder_has(&folder, NAME ".0005"));
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(is_text(NAME ".0001", "theirs") && is_text(NAME ".0004", "theirs"));
+	CU_ASSERT(is_text("aim", "theirs") && folder_has(&folder, NAME ".0003"));
+	folder_remove(&folder);
+}
+
+static int flush_error(trace_id_t trid)
+{
+	struct posix_trace_status_info status;
+
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	return status.posix_stream_flush_error;
+}
+
+/* LPT-96 */
+PXT_TEST(where_no_file_can_be_made_the_log_goes_on_and_tells_it)
+{
+	struct folder_log log;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(65536, 2);
+	pxt_fault_arm_from(&pxt_fault_next, 1, EACCES);
+	record(trid, 5000);
+	PXT_EQ(flush_error(trid), EACCES);
+	PXT_EQ(posix_trace_rotate_np(trid), EACCES);
+	pxt_fault_arm(&pxt_fault_next, 0, 0);
+	CU_ASSERT(folder_read(&folder, 1, "posix_trace_error", &log));
+	PXT_EQ(log.events, 1);
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(read_all(1, 2), 5000);
+	folder_remove(&folder);
+}
+
+/* LPT-96: at every write and cut between one file and the next. */
+PXT_TEST(a_full_disk_between_two_files_loses_nothing)
+{
+	unsigned failed = 1;
+	unsigned n;
+
+	for (n = 1; failed; n++) {
+		trace_id_t trid;
+
+		folder_make(&folder);
+		trid = begin(0, 0);
+		folder_record(event, 1, 100);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		pxt_fault_write.accept = n % 3 * 16;
+		pxt_fault_arm(&pxt_fault_write, n, ENOSPC);
+		failed = posix_trace_rotate_np(trid) == ENOSPC;
+		pxt_fault_arm(&pxt_fault_write, 0, 0);
+		folder_record(event, 101, 200);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		PXT_EQ(read_all(1, folder_count(&folder)), 200);
+		folder_remove(&folder);
+	}
+	CU_ASSERT(n > 6);
+	pxt_fault_write.accept = 0;
+}
+
+/* LPT-96 */
+PXT_TEST(a_file_that_cannot_be_removed_is_told_and_the_log_goes_on)
+{
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 1);
+	folder_record(event, 1, 10);
+	pxt_fault_arm(&pxt_fault_remove, 1, EPERM);
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	PXT_EQ(flush_error(trid), EPERM);
+	folder_record(event, 11, 20);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(read_all(1, 2), 20);
+	folder_remove(&folder);
+}
+
+/* LPT-96, CLEAR-04 */
+PXT_TEST(a_clear_removes_the_earlier_files)
+{
+	struct folder_log log;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 4);
+	folder_record(event, 1, 10);
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	PXT_EQ(posix_trace_rotate_np(trid), 0);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	folder_record(event, 1, 7);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(folder_count(&folder), 1);
+	CU_ASSERT_FATAL(folder_read(&folder, 3, "tick", &log));
+	CU_ASSERT(log.whole);
+	PXT_EQ(log.events, 7);
+	PXT_EQ(log.info.posix_earlier_np, 0);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(a_file_ends_when_it_is_old_enough)
+{
+	const struct posix_trace_rotation_np rotation = { .posix_name_np = NAME,
+		.posix_seconds_np = 1 };
+	struct timespec now;
+	struct timespec end;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	event = pxt_open_event("tick");
+	trid = folder_stream(&folder, NULL, &rotation);
+	folder_record(event, 1, 1);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(folder_count(&folder), 1);
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += 30;
+	for (uint32_t i = 2; folder_count(&folder) < 2; i++) {
+		pxt_sleep_ms(20);
+		folder_record(event, i, i);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		CU_ASSERT_FATAL(now.tv_sec < end.tv_sec);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(read_all(1, folder_count(&folder)) > 1);
+	folder_remove(&folder);
+}
+
+/* ---- All files as one log ---- */
+
+/* Files @numbers, in that order, as one log; its events of the type are counted.  Returns what open says. */
+static int open_files(const unsigned *numbers, unsigned count, struct folder_log *log)
+{
+	int fds[FOLDER_FILES];
+	struct posix_trace_logerror_np why;
+	struct posix_trace_event_info info;
+	int unavailable = 0;
+	trace_id_t trid;
+	int error;
+
+	memset(log, 0, sizeof(*log));
+	for (unsigned i = 0; i < count; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), NAME ".%04u", numbers[i]);
+		fds[i] = openat(folder.fd, name, O_RDONLY | O_CLOEXEC);
+		CU_ASSERT_FATAL(fds[i] >= 0);
+	}
+	error = posix_trace_open_files_np(fds, count, 0, &trid, &why);
+	for (unsigned i = 0; i < count; i++)
+		(void)close(fds[i]);
+	if (error)
+		return error;
+	for (int turn = 0; turn < 2; turn++) {
+		uint64_t lost = 0;
+
+		log->events = log->last = 0;
+		log->records = 0;
+		for (;;) {
+			struct posix_trace_eventextra_np extra;
+			uint32_t number = 0;
+			size_t bytes;
+
+			PXT_EQ_FATAL(posix_trace_getnext_event(trid, &info, &number, sizeof(number),
+			                 &bytes, &unavailable),
+			    0);
+			if (unavailable)
+				break;
+			PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+			lost += extra.posix_lost_before_np;
+			log->records++;
+			if (info.posix_event_id != event)
+				continue;
+			log->gap |= log->last && number != log->last + 1;
+			log->first = log->first ? log->first : number;
+			log->last = number;
+			log->events++;
+			PXT_EQ(info.posix_pid, getpid());
+		}
+		PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info), 0);
+		PXT_EQ(lost, log->info.posix_lost_np);
+		PXT_EQ(posix_trace_rewind(trid), 0);
+	}
+	PXT_EQ(posix_trace_close(trid), 0);
+	return 0;
+}
+
+/* LPT-96, LPT-93 */
+PXT_TEST(files_in_any_order_are_one_log)
+{
+	static const unsigned numbers[] = { 3, 1, 4, 2 };
+	struct posix_trace_counts_np counts;
+	struct folder_log log;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 0);
+	PXT_EQ(posix_trace_note_np(trid, "place", "here"), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i)
+			PXT_EQ(posix_trace_rotate_np(trid), 0);
+		folder_record(event, i * 1000 + 1, i * 1000 + 1000);
+	}
+	PXT_EQ(posix_trace_stop(trid), 0);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(open_files(numbers, 4, &log), 0);
+	CU_ASSERT(!log.gap && log.info.posix_complete_np);
+	PXT_EQ(log.events, 4000);
+	PXT_EQ(log.info.posix_counts_np.posix_retrieved_np, counts.posix_retrieved_np);
+	PXT_EQ(log.info.posix_counts_np.posix_written_np, counts.posix_written_np);
+	PXT_EQ(log.info.posix_notes_np, 1);
+	PXT_EQ(log.info.posix_threads_np, 1);
+	PXT_EQ(log.info.posix_earlier_np, 0);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(what_a_missing_file_holds_is_lost_and_earlier_files_are_told)
+{
+	static const unsigned numbers[] = { 4, 2 };
+	static const unsigned wrong[] = { 2, 2 };
+	struct folder_log missing;
+	struct folder_log log;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		if (i)
+			PXT_EQ(posix_trace_rotate_np(trid), 0);
+		folder_record(event, i * 100 + 1, i * 100 + 100);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(folder_read(&folder, 1, "tick", &missing));
+	PXT_EQ(open_files(numbers, 2, &log), 0);
+	PXT_EQ(log.info.posix_earlier_np, missing.records);
+	CU_ASSERT(folder_read(&folder, 3, "tick", &missing));
+	PXT_EQ(log.info.posix_lost_np, missing.records);
+	PXT_EQ(log.events, 200);
+	PXT_EQ(open_files(wrong, 2, &log), EINVAL);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(files_of_two_logs_are_not_one)
+{
+	static const unsigned numbers[] = { 1, 2 };
+	struct folder_log log;
+	trace_id_t first;
+	trace_id_t second;
+
+	folder_make(&folder);
+	first = begin(0, 0);
+	second = begin(0, 0);
+	PXT_EQ(posix_trace_shutdown(first), 0);
+	PXT_EQ(posix_trace_shutdown(second), 0);
+	PXT_EQ(open_files(numbers, 2, &log), EINVAL);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(attributes_within_their_limits_are_taken_and_others_refused)
+{
+	char long_name[202] = "";
+	const struct posix_trace_rotation_np wrong[] = { { NULL, 0, 0, 0, 0 }, { "", 0, 0, 0, 0 },
+		{ "a/b", 0, 0, 0, 0 }, { long_name, 0, 0, 0, 0 },
+		{ "a", POSIX_TRACE_ROTATION_MIN_NP - 1, 0, 0, 0 }, { "a", 0, 0, 10000, 0 },
+		{ "a", 0, 0, 0, 01000 } };
+	const struct posix_trace_rotation_np right = { "a", POSIX_TRACE_ROTATION_MIN_NP, 1, 9999,
+		0600 };
+	const struct posix_trace_rotation_np *got = &right;
+	trace_attr_t attr;
+
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got), 0);
+	CU_ASSERT(got == NULL);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		PXT_EQ(posix_trace_attr_setrotation_np(&attr, &wrong[i]), EINVAL);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &right), 0);
+	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got), 0);
+	CU_ASSERT(got == &right);
+}
+
+/* LPT-96 */
+PXT_TEST(only_a_folder_and_the_policy_append_are_taken)
+{
+	const struct posix_trace_rotation_np rotation = { .posix_name_np = NAME };
+	trace_attr_t attr;
+	trace_id_t trid;
+	int fd = pxt_temp_file();
+
+	folder_make(&folder);
+	pxt_attr(&attr, 65536, 64, POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation), 0);
+	PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), ENOTDIR);
+	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
+	PXT_EQ(posix_trace_create_withlog(0, &attr, folder.fd, &trid), EINVAL);
+	PXT_EQ(folder_count(&folder), 0);
+	trid = pxt_log_stream(NULL, fd);
+	PXT_EQ(posix_trace_rotate_np(trid), EINVAL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+	folder_remove(&folder);
+}
+
+/* LPT-96 */
+PXT_TEST(a_create_that_fails_leaves_no_file)
+{
+	const struct posix_trace_rotation_np rotation = { .posix_name_np = NAME };
+	trace_attr_t attr;
+	trace_id_t trid;
+	unsigned n;
+
+	folder_make(&folder);
+	pxt_attr(&attr, 65536, 64, POSIX_TRACE_LOOP);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation), 0);
+	for (n = 1;; n++) {
+		int error;
+
+		pxt_fault_arm(&pxt_fault_alloc, n, 0);
+		error = posix_trace_create_withlog(0, &attr, folder.fd, &trid);
+		pxt_fault_arm(&pxt_fault_alloc, 0, 0);
+		if (!error)
+			break;
+		PXT_EQ(error, ENOMEM);
+		PXT_EQ(folder_count(&folder), 0);
+	}
+	CU_ASSERT(n > 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	folder_remove(&folder);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rotated_killed.c - a process is killed at each step from one file of a log to the next: nothing that a flush had
+ * written is lost, and nothing is there twice.
+ */
+#define _GNU_SOURCE
+#include "core/testpoints.h"
+#include "folder.h"
+#include "format/compiler.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void (*_Atomic pxt_testpoint_hook)(int point);
+
+/* What outlives the process. */
+static struct ledger {
+	uint32_t flushed; /* the last event that a flush has returned from */
+	uint32_t met;     /* points */
+	bool over;
+} * ledger;
+
+static uint32_t dies_at;
+
+static void die(int point)
+{
+	if (point < PXT_TP_LOG_EMPTIED || ++ledger->met < dies_at)
+		return;
+	(void)kill(getpid(), SIGKILL);
+	for (;;)
+		(void)pause();
+}
+
+static void be_killed(const struct folder *folder)
+{
+	const struct posix_trace_rotation_np rotation = { .posix_name_np = "run.ptl",
+		.posix_files_np = 2 };
+	trace_event_id_t event = pxt_open_event("tick");
+	trace_id_t trid = folder_stream(folder, NULL, &rotation);
+
+	folder_record(event, 1, 100);
+	if (posix_trace_flush(trid) != 0 || posix_trace_rotate_np(trid) != 0)
+		_exit(1);
+	ledger->flushed = 100;
+	folder_record(event, 101, 200);
+	if (posix_trace_flush(trid) != 0)
+		_exit(1);
+	ledger->flushed = 200;
+	pxt_testpoint_hook_set(die);
+	/* The oldest file goes: its 100 events are not lost by the kill. */
+	if (posix_trace_rotate_np(trid) != 0)
+		_exit(1);
+	folder_record(event, 201, 300);
+	if (posix_trace_flush(trid) != 0)
+		_exit(1);
+	ledger->flushed = 300;
+	if (posix_trace_rotate_np(trid) != 0)
+		_exit(1);
+	ledger->over = true;
+	_exit(0);
+}
+
+/* Events from where the oldest file begins up to the last one that was flushed, in a row. */
+static void judge(const struct folder *folder)
+{
+	uint32_t last = 0;
+	unsigned files = 0;
+
+	for (unsigned i = 1; i <= 4; i++) {
+		struct folder_log log;
+
+		if (!folder_read(folder, i, "tick", &log))
+			continue;
+		files++;
+		PXT_CHECK(!log.gap && (!last || !log.first || log.first == last + 1),
+		    "at %u: file %u begins with %u behind %u", dies_at, i, log.first, last);
+		CU_ASSERT(!log.first || log.info.posix_earlier_np >= log.first - 1);
+		last = log.last ? log.last : last;
+	}
+	CU_ASSERT(files >= 1 && files <= 3);
+	PXT_CHECK(last >= ledger->flushed, "at %u: the last event is %u of %u", dies_at, last,
+	    ledger->flushed);
+}
+
+/* LPT-96 */
+PXT_TEST(a_process_that_is_killed_from_one_file_to_the_next_loses_nothing_that_was_flushed)
+{
+	ledger =
+	    mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CU_ASSERT_FATAL(ledger != MAP_FAILED);
+	for (dies_at = 1; !ledger->over; dies_at++) {
+		struct folder folder;
+		int status = 0;
+		pid_t child;
+
+		memset(ledger, 0, sizeof(*ledger));
+		folder_make(&folder);
+		child = fork();
+		CU_ASSERT_FATAL(child >= 0);
+		if (child == 0)
+			be_killed(&folder);
+		CU_ASSERT_FATAL(waitpid(child, &status, 0) == child);
+		CU_ASSERT_FATAL(ledger->over || WIFSIGNALED(status));
+		judge(&folder);
+		folder_remove(&folder);
+	}
+	CU_ASSERT(dies_at > 20);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rotate.c - a log that goes from file to file: posix_trace_attr_setrotation_np().
+ *
+ *   concurrency: with the log's lock, without the mutex, but for the attributes.
+ *
+ * A new file is begun between two blocks, in this order: the new file is made; the oldest one is removed, which
+ * may make the room that the next step needs; the present one gets its end; the log goes on in the new one.  What
+ * fails before the last step leaves the log where it was, and is tried again later.  Records that were taken out of
+ * the stream stay in `data` meanwhile: so a process that is killed loses what it would lose without all this.
+ */
+#include "tolog/tolog.h"
+
+#include "base/attr.h"
+#include "core/testpoints.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NAME_MOST  200u
+#define FILES_MOST 9999u
+#define MODE       0666u
+/* Names, head and trailer come after the last events of a file. */
+#define END_BYTES  2048u
+#define AGAIN_S    1u
+
+/* Blocks that the present file has yet to begin with. */
+enum owed {
+	OWES_NOTHING,
+	OWES_CLOCK,
+	OWES_SET, /* and the clock after it, but in the first file */
+};
+
+struct pxt_tolog_file {
+	uint32_t number;
+	struct pxt_port_place place;
+};
+
+struct pxt_tolog_turns {
+	uint64_t bytes;
+	uint64_t age;   /* in ticks, as the next three */
+	uint64_t hz;    /* a second */
+	uint64_t begun; /* the present file */
+	uint64_t later; /* nothing is tried before */
+	bool asked;
+	_Atomic bool turning;
+	int error; /* of the last try; 0 since a new file was begun */
+	enum owed owes;
+	struct pxt_clock_set end;             /* of the file before */
+	struct posix_trace_counts_np earlier; /* what earlier files counted */
+	struct pxt_log_set set;
+	uint32_t room; /* for files that are kept, oldest first from @first */
+	uint32_t kept;
+	uint32_t first;
+	char name[NAME_MOST + 1];
+	struct pxt_tolog_file files[];
+};
+
+/* ---- Attributes ---- */
+
+static bool is_name(const char *name)
+{
+	size_t bytes = name ? strlen(name) : 0;
+
+	return bytes > 0 && bytes <= NAME_MOST && !memchr(name, '/', bytes);
+}
+
+PXT_API int posix_trace_attr_setrotation_np(
+    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation)
+{
+	if (pxt_attr_check(attr, attr))
+		return EINVAL;
+	if (rotation &&
+	    (!is_name(rotation->posix_name_np) || rotation->posix_files_np > FILES_MOST ||
+	        rotation->posix_mode_np > 0777 ||
+	        (rotation->posix_bytes_np &&
+	            rotation->posix_bytes_np < POSIX_TRACE_ROTATION_MIN_NP)))
+		return EINVAL;
+	attr->_pxt_rotation = rotation;
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getrotation_np(
+    const trace_attr_t *attr, const struct posix_trace_rotation_np **rotation)
+{
+	int error = pxt_attr_check(attr, rotation);
+
+	if (!error)
+		*rotation = attr->_pxt_rotation;
+	return error;
+}
+
+/* ---- The beginning ---- */
+
+bool pxt_tolog_rotates(const trace_attr_t *attr)
+{
+	return attr->_pxt_rotation != NULL;
+}
+
+int pxt_tolog_turns_check(const trace_attr_t *attr)
+{
+	return (attr->_pxt_log_policy && attr->_pxt_log_policy != POSIX_TRACE_APPEND) ||
+	               attr->_pxt_flags & PXT_ATTR_FRAMES
+	           ? EINVAL
+	           : 0;
+}
+
+int pxt_tolog_turns_open(struct pxt_port_log *out, trace_attr_t *attr, int fd)
+{
+	const struct posix_trace_rotation_np *rotation = attr->_pxt_rotation;
+
+	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
+	if (rotation->posix_files_np)
+		attr->_pxt_flags |= PXT_ATTR_AGES;
+
+	return pxt_port_log_first(out, fd, rotation->posix_name_np,
+	    rotation->posix_mode_np ? rotation->posix_mode_np : MODE);
+}
+
+void pxt_tolog_turns_abandon(struct pxt_port_log *out)
+{
+	(void)pxt_port_log_remove(out, out->folder.number, &out->place);
+}
+
+size_t pxt_tolog_turns_bytes(const trace_attr_t *attr)
+{
+	const struct posix_trace_rotation_np *rotation = attr->_pxt_rotation;
+
+	return rotation ? sizeof(struct pxt_tolog_turns) +
+	                      rotation->posix_files_np * sizeof(struct pxt_tolog_file)
+	                : 0;
+}
+
+/* The present file is among those that are kept. */
+static void keep(struct pxt_tolog *log)
+{
+	struct pxt_tolog_turns *turns = log->turns;
+
+	if (!turns->room)
+		return;
+	turns->files[(turns->first + turns->kept) % turns->room] =
+	    (struct pxt_tolog_file){ log->out.folder.number, log->out.place };
+	turns->kept++;
+}
+
+void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz)
+{
+	const struct posix_trace_rotation_np *rotation = attr->_pxt_rotation;
+	struct pxt_tolog_turns *turns = log->turns;
+
+	if (!turns)
+		return;
+	memcpy(turns->name, rotation->posix_name_np, strlen(rotation->posix_name_np));
+	log->out.folder.name = turns->name;
+	turns->bytes = rotation->posix_bytes_np;
+	turns->hz = hz;
+	turns->age = rotation->posix_seconds_np * hz;
+	turns->room = rotation->posix_files_np;
+	turns->begun = pxt_port_ticks();
+	turns->owes = OWES_SET;
+	log->header.number = 1;
+	keep(log);
+}
+
+/* ---- Whether it is time ---- */
+
+/* A file has some events at least, so that the log goes on whatever its limits are. */
+static bool due(const struct pxt_tolog *log)
+{
+	const struct pxt_tolog_turns *turns = log->turns;
+	uint64_t now = pxt_port_ticks();
+
+	if (turns->asked)
+		return true;
+	if (!log->sums.data_sequence || !log->data.count ||
+	    (turns->later && (int64_t)(now - turns->later) < 0))
+		return false;
+	return (turns->age && now - turns->begun >= turns->age) ||
+	       (turns->bytes && log->end + log->data.used + END_BYTES > turns->bytes);
+}
+
+/* ---- The end of a file ---- */
+
+/* Records that this file has and the stream counts as retrieved; what it tells of losses. */
+static void count(const struct pxt_stream *stream, const struct pxt_tolog *log,
+    struct posix_trace_counts_np *counts)
+{
+	uint64_t retrieved = stream->block->retrieved - log->unwritten;
+
+	memset(counts, 0, sizeof(*counts));
+	counts->posix_retrieved_np = retrieved - log->turns->earlier.posix_retrieved_np;
+	if (log->sums.lost > log->lost)
+		counts->posix_lost_np = log->sums.lost - log->lost;
+	counts->posix_written_np = counts->posix_retrieved_np + counts->posix_lost_np;
+}
+
+static void fill_trailer(
+    const struct pxt_stream *stream, const struct pxt_tolog *log, struct pxt_log_trailer *trailer)
+{
+	struct posix_trace_status_info *status = &trailer->status;
+
+	count(stream, log, &trailer->counts);
+	status->posix_stream_status = POSIX_TRACE_SUSPENDED;
+	status->posix_stream_full_status = POSIX_TRACE_NOT_FULL;
+	status->posix_stream_overrun_status =
+	    trailer->counts.posix_lost_np ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
+	status->posix_stream_flush_error = atomic_load_explicit(&log->error, memory_order_acquire);
+	status->posix_log_overrun_status = log->lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	status->posix_log_full_status = POSIX_TRACE_NOT_FULL;
+	trailer->attr = stream->block->attr;
+}
+
+/* What was put behind the last block does not count: the next one goes over it. */
+static void take_back(struct pxt_tolog *log)
+{
+	log->way.what = PXT_WAY_NOTHING;
+	log->ended = false;
+	pxt_tolog_new_meta(log);
+	pxt_tolog_forget_told(log);
+}
+
+static int end_file(struct pxt_stream *stream, struct pxt_log_trailer *trailer)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	int error = pxt_tolog_tell(stream, PXT_WHEN_END);
+
+	fill_trailer(stream, log, trailer);
+	if (!error)
+		error = pxt_tolog_put_trailer(log, trailer);
+	PXT_TESTPOINT(PXT_TP_LOG_TURN_ENDED);
+	if (error)
+		take_back(log);
+	return error;
+}
+
+/* ---- A new file ---- */
+
+/* One that somebody has moved away, or put something else in place of, is theirs. */
+static void remove_oldest(struct pxt_tolog *log)
+{
+	struct pxt_tolog_turns *turns = log->turns;
+	const struct pxt_tolog_file *oldest = &turns->files[turns->first];
+	int error = pxt_port_log_remove(&log->out, oldest->number, &oldest->place);
+
+	if (error != ENOENT)
+		pxt_tolog_note_error(log, error);
+	turns->first = (turns->first + 1u) % turns->room;
+	turns->kept--;
+	PXT_TESTPOINT(PXT_TP_LOG_TURN_REMOVED);
+}
+
+/* The file's sums, and what it has of names. */
+static void begin_sums(struct pxt_tolog *log)
+{
+	log->header.number++;
+	log->sums.data_sequence = 0;
+	log->sums.meta_sequence = 0;
+	log->sums.records = 0;
+	log->sums.lost = 0;
+	log->lost = 0;
+	log->cleared_log = 0;
+	log->ended = false;
+	log->end = PXT_LOG_HEADER_BYTES;
+	pxt_tolog_forget_told(log);
+}
+
+/* Both have the folder; the one that is closed leaves it to the other. */
+static void go_on_in(
+    struct pxt_tolog *log, const struct pxt_port_log *next, const struct pxt_log_trailer *trailer)
+{
+	struct pxt_tolog_turns *turns = log->turns;
+	struct posix_trace_counts_np *earlier = &turns->earlier;
+	struct pxt_port_log old = log->out;
+
+	earlier->posix_written_np += trailer->counts.posix_written_np;
+	earlier->posix_retrieved_np += trailer->counts.posix_retrieved_np;
+	earlier->posix_lost_np += trailer->counts.posix_lost_np;
+	turns->set.records += log->sums.records;
+	turns->set.lost += trailer->counts.posix_lost_np + trailer->log_lost;
+	turns->end = trailer->end;
+	turns->begun = pxt_port_ticks();
+	turns->owes = OWES_SET;
+	log->out.fd = next->fd;
+	log->out.place = next->place;
+	log->out.size = 0;
+	log->out.reached = 0;
+	log->out.folder.number = next->folder.number;
+	begin_sums(log);
+	keep(log);
+	pxt_port_log_no_folder(&old);
+	pxt_port_log_close(&old);
+}
+
+static void give_up_next(struct pxt_tolog *log, struct pxt_port_log *next)
+{
+	(void)pxt_port_log_remove(&log->out, next->folder.number, &next->place);
+	pxt_port_log_no_folder(next);
+	pxt_port_log_close(next);
+}
+
+static int try_next(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_log_trailer trailer = { .crash = { 0 } };
+	struct pxt_port_log next;
+	uint32_t number = log->out.folder.number;
+	int error = pxt_port_log_next(&next, &log->out);
+
+	PXT_TESTPOINT(PXT_TP_LOG_TURN_MADE);
+	if (!error) {
+		if (log->turns->room && log->turns->kept == log->turns->room)
+			remove_oldest(log);
+		error = end_file(stream, &trailer);
+		if (error)
+			give_up_next(log, &next);
+	}
+	if (error)
+		log->out.folder.number = number;
+	else
+		go_on_in(log, &next, &trailer);
+	return error;
+}
+
+/* The log itself goes on where it was. */
+static int put_off(struct pxt_tolog *log, int error)
+{
+	log->turns->error = error;
+	log->turns->later = pxt_port_ticks() + AGAIN_S * log->turns->hz;
+	pxt_tolog_note_error(log, error);
+	return log->over;
+}
+
+static int put_beginning(struct pxt_tolog *log)
+{
+	struct pxt_tolog_turns *turns = log->turns;
+	const struct pxt_log_clock end = { PXT_LOG_AT_FLUSH, turns->end };
+	int error = 0;
+
+	/* What a write leaves over is on its way, and goes out before anything else. */
+	while (!error && turns->owes != OWES_NOTHING) {
+		bool set = turns->owes == OWES_SET;
+
+		if (set)
+			(void)pxt_logfmt_put_set(&log->meta, &turns->set);
+		else
+			(void)pxt_logfmt_put_clock(&log->meta, &end);
+		turns->owes = set && log->header.number > 1 ? OWES_CLOCK : OWES_NOTHING;
+		error = pxt_tolog_put_meta(log, set ? PXT_LOG_SET : PXT_LOG_CLOCKS);
+	}
+	return error;
+}
+
+int pxt_tolog_turn(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	struct pxt_tolog_turns *turns = log->turns;
+	int error;
+
+	if (!turns || pxt_tolog_output(log) == PXT_OUTPUT_SEALING)
+		return 0;
+	error = pxt_tolog_resume(log);
+	if (!error)
+		error = put_beginning(log);
+	if (error || !due(log))
+		return error;
+	atomic_store_explicit(&turns->turning, true, memory_order_relaxed);
+	error = try_next(stream);
+	if (error) {
+		error = put_off(log, error);
+	} else {
+		turns->error = 0;
+		turns->later = 0;
+		error = pxt_tolog_put_head(log);
+	}
+	atomic_store_explicit(&turns->turning, false, memory_order_relaxed);
+	PXT_TESTPOINT(PXT_TP_LOG_TURNED);
+	return error ? error : put_beginning(log);
+}
+
+bool pxt_tolog_is_turning(const struct pxt_tolog *log)
+{
+	return log->turns && atomic_load_explicit(&log->turns->turning, memory_order_relaxed);
+}
+
+int pxt_tolog_turn_error(const struct pxt_tolog *log)
+{
+	return log->turns ? log->turns->error : 0;
+}
+
+void pxt_tolog_turns_rest(const struct pxt_tolog *log, struct posix_trace_counts_np *counts)
+{
+	if (!log->turns)
+		return;
+	counts->posix_written_np -= log->turns->earlier.posix_written_np;
+	counts->posix_retrieved_np -= log->turns->earlier.posix_retrieved_np;
+	counts->posix_lost_np -= log->turns->earlier.posix_lost_np;
+}
+
+void pxt_tolog_turns_clear(struct pxt_tolog *log)
+{
+	struct pxt_tolog_turns *turns = log->turns;
+
+	if (!turns)
+		return;
+	/* Bound: the files that are kept; the present one is the last. */
+	while (turns->kept > 1)
+		remove_oldest(log);
+	memset(&turns->earlier, 0, sizeof(turns->earlier));
+	memset(&turns->set, 0, sizeof(turns->set));
+	pxt_port_clock_read(&turns->end);
+	turns->begun = pxt_port_ticks();
+	turns->owes = OWES_SET;
+}
+
+int pxt_tolog_turn_now(struct pxt_stream *stream)
+{
+	struct pxt_tolog_turns *turns = pxt_tolog_of(stream)->turns;
+	int error;
+
+	turns->asked = true;
+	error = pxt_tolog_turn(stream);
+	turns->asked = false;
+	return error ? error : turns->error;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* rotate_now.c - posix_trace_rotate_np(): a log goes on in a new file because somebody wants it. */
+#include "tolog/tolog.h"
+
+#include <errno.h>
+#include <trace_np.h>
+
+static int rotate(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+	int error = pxt_tolog_flush(stream, false);
+
+	if (error)
+		return error;
+	pxt_tolog_let_go(stream, log);
+	error = pxt_tolog_turn_now(stream);
+	pxt_tolog_regain(stream, log);
+	pxt_tolog_note_error(log, error);
+	return error;
+}
+
+PXT_API int posix_trace_rotate_np(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+	int error = EINVAL;
+
+	if (!stream)
+		return EINVAL;
+	if (pxt_tolog_of(stream) && pxt_tolog_of(stream)->turns) {
+		pxt_tolog_lock(stream);
+		if (!stream->closing)
+			error = rotate(stream);
+		pxt_tolog_unlock(stream);
+	}
+	pxt_stream_unlock(stream);
+	return error;
+}
