@@ -9,6 +9,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/read/sets.h"
 #include "tools/read/source.h"
 
 #include <errno.h>
@@ -498,10 +499,27 @@ static int worse(int a, int b)
 	return PXT_EXIT_OK;
 }
 
+/* Each file of a log that went from file to file. */
+static int check_all(struct checker *c, char *const *paths, unsigned count)
+{
+	struct pxt_logset *sets = pxt_sets_find(paths, count, &count);
+	int status = PXT_EXIT_OK;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!sets[i].files)
+			status = worse(status, check(c, sets[i].path));
+		for (unsigned j = 0; j < sets[i].count; j++)
+			status = worse(status, check(c, sets[i].files[j]));
+		pxt_sets_say_missing(&sets[i]);
+	}
+	pxt_sets_free(sets, count);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	static struct checker c = { .out = { .fd = STDOUT_FILENO }, .limit = 20 };
-	int status = PXT_EXIT_OK;
+	int status;
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":n:qh", options, NULL)) != -1) {
@@ -518,8 +536,7 @@ static int run(int argc, char **argv)
 	}
 	c.out.colour = !c.json && pxt_colour_wanted(c.colour, STDOUT_FILENO);
 	c.findings = pxt_must(calloc(FINDINGS_MAX, sizeof *c.findings));
-	for (int i = optind; i < argc; i++)
-		status = worse(status, check(&c, argv[i]));
+	status = check_all(&c, argv + optind, (unsigned)(argc - optind));
 	free(c.findings);
 	return worse(status, pxt_finish(&c.out));
 }

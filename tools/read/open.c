@@ -9,6 +9,7 @@
 #include "tools/output/when.h"
 #include "tools/packed/packed.h"
 #include "tools/read/ended.h"
+#include "tools/read/sets.h"
 #include "tools/select/select.h"
 
 #include <errno.h>
@@ -178,6 +179,102 @@ static void measure_names(struct pxt_source *source)
 	}
 }
 
+/* ---- Logs of several files ---- */
+
+/* An offset in all files, as one of the file in which it is. */
+static void explain_place(
+    const struct pxt_source *source, const int *fds, const struct posix_trace_logerror_np *error)
+{
+	uint64_t offset = error->posix_offset_np;
+	struct stat st;
+	unsigned i = 0;
+
+	for (; i + 1 < source->set->count && fstat(fds[i], &st) == 0 &&
+	       offset >= (uint64_t)st.st_size;
+	     i++)
+		offset -= (uint64_t)st.st_size;
+	pxt_complain("%s: byte %llu", source->set->files[i], (unsigned long long)offset);
+}
+
+static int open_set(
+    struct pxt_source *source, enum pxt_open_mode mode, struct posix_trace_logerror_np *error)
+{
+	const struct pxt_logset *set = source->set;
+	int *fds = pxt_must(calloc(set->count, sizeof *fds));
+	unsigned opened = 0;
+	int failed = 0;
+
+	for (; opened < set->count && !failed; opened++) {
+		fds[opened] = pxt_open_plain(set->files[opened]);
+		failed = fds[opened] < 0 ? errno : 0;
+	}
+	if (!failed)
+		failed = posix_trace_open_files_np(fds, set->count, 0, &source->trid, error);
+	if (failed == EINVAL && mode != PXT_OPEN_COMPLETE)
+		failed = posix_trace_open_files_np(fds, set->count, 1, &source->trid, error);
+	if (failed == EINVAL)
+		explain_place(source, fds, error);
+	for (unsigned i = 0; i < opened; i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	free(fds);
+	return failed;
+}
+
+/* What is gone was not wanted any more, and is no loss; but nobody is to think that it never was. */
+static void say_earlier(const struct pxt_source *source)
+{
+	const struct posix_trace_loginfo_np *info = &source->info;
+	unsigned long before = info->posix_file_np - 1;
+
+	if (source->set)
+		pxt_sets_say_missing(source->set);
+	if (!info->posix_file_np || !before || !info->posix_earlier_np)
+		return;
+	if (before == 1)
+		pxt_complain("%s: begins with file 2; file 1 is not here, with %llu events",
+		    source->path, (unsigned long long)info->posix_earlier_np);
+	else
+		pxt_complain(
+		    "%s: begins with file %lu; files 1 to %lu are not here, with %llu events",
+		    source->path, before + 1, before, (unsigned long long)info->posix_earlier_np);
+}
+
+/* What the opened log says of itself. */
+static int learn(struct pxt_source *source)
+{
+	int failed;
+
+	source->is_open = true;
+	failed = posix_trace_log_getinfo_np(source->trid, &source->info);
+	if (failed != 0) {
+		pxt_complain("%s: no information in the log: %s", source->path, strerror(failed));
+		return PXT_EXIT_LOG;
+	}
+	say_earlier(source);
+	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
+	source->name_width = sizeof "posix_trace_start" - 1;
+	measure_names(source);
+	pxt_source_learn_pids(source);
+	pxt_source_learn_crash(source);
+	return PXT_EXIT_OK;
+}
+
+/* The log in the files of source->set; source->fd is the last one. */
+static int open_files(struct pxt_source *source, enum pxt_open_mode mode)
+{
+	struct posix_trace_logerror_np error = { 0 };
+	int failed = open_set(source, mode, &error);
+
+	if (failed == 0)
+		return learn(source);
+	if (failed == EINVAL)
+		explain(source, &error);
+	else
+		pxt_complain("%s: %s", source->path, strerror(failed));
+	return PXT_EXIT_LOG;
+}
+
 /* The log after source->fd. */
 static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 {
@@ -193,25 +290,20 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 		explain(source, &error);
 		return PXT_EXIT_LOG;
 	}
-	source->is_open = true;
-	failed = posix_trace_log_getinfo_np(source->trid, &source->info);
-	if (failed != 0) {
-		pxt_complain("%s: no information in the log: %s", source->path, strerror(failed));
-		return PXT_EXIT_LOG;
-	}
-	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
-	source->name_width = sizeof "posix_trace_start" - 1;
-	measure_names(source);
-	pxt_source_learn_pids(source);
-	pxt_source_learn_crash(source);
-	return PXT_EXIT_OK;
+	return learn(source);
 }
 
 static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
-	int status = mode == PXT_OPEN_LIVE ? open_live(source)
-	                                   : pxt_open_file(source->path, true, &source->fd);
+	int status;
 
+	if (source->set) {
+		/* Who is asked what is wrong, if anything is. */
+		source->fd = open_path(source->set->files[source->set->count - 1], true, 0);
+		return source->fd < 0 ? PXT_EXIT_LOG : open_files(source, mode);
+	}
+	status = mode == PXT_OPEN_LIVE ? open_live(source)
+	                               : pxt_open_file(source->path, true, &source->fd);
 	return status == PXT_EXIT_OK ? open_log(source, mode) : status;
 }
 
@@ -240,10 +332,15 @@ int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned coun
 {
 	int status = PXT_EXIT_OK;
 
+	reader->sets = pxt_sets_find(paths, count, &count);
+	reader->set_count = count;
 	make_room(reader, count);
 	for (unsigned i = 0; i < count; i++) {
-		struct pxt_source *source = new_source(paths[i], i, select);
+		struct pxt_source *source = new_source(reader->sets[i].path, i, select);
 
+		source->set = reader->sets[i].count > 1 ? &reader->sets[i] : NULL;
+		if (reader->sets[i].count == 1)
+			source->path = reader->sets[i].files[0];
 		reader->sources[i] = source;
 		if (open_source(source, mode) != PXT_EXIT_OK)
 			status = PXT_EXIT_LOG;
@@ -298,6 +395,7 @@ void pxt_reader_close(struct pxt_reader *reader)
 		close_source(reader->sources[i]);
 	free(reader->sources);
 	free(reader->heap);
+	pxt_sets_free(reader->sets, reader->set_count);
 	*reader = (struct pxt_reader){ 0 };
 }
 

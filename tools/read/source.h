@@ -23,9 +23,12 @@
 
 /* Which types and threads are wanted; see select.h. */
 struct pxt_select;
+/* Files that are one log; see sets.h. */
+struct pxt_logset;
 
 struct pxt_source {
 	const char *path;
+	const struct pxt_logset *set; /* NULL: the log is one file */
 	const struct pxt_select *select;
 	int fd;
 	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
@@ -86,6 +89,8 @@ struct pxt_progress;
 struct pxt_reader {
 	struct pxt_source **sources;
 	unsigned count;
+	struct pxt_logset *sets;
+	unsigned set_count;
 	int64_t start_ns; /* of the earliest log: zero of relative times */
 	/* The sources that have a next event, as a heap: the earliest one first. */
 	struct pxt_source **heap;

@@ -6,6 +6,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
+#include "tools/read/sets.h"
 #include "tools/review/review.h"
 #include "tools/stat/stat.h"
 
@@ -215,10 +216,12 @@ static void report(struct pxt_stat *s)
 }
 
 /* One log: a report of its own, because types and threads are its own. */
-static int open_and_report(struct command *c, struct pxt_reader *reader, char *const *path)
+static int open_and_report(
+    struct command *c, struct pxt_reader *reader, const struct pxt_logset *set)
 {
-	int status = pxt_reader_open(reader, path, 1,
-	    c->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &c->stat.select);
+	int status = pxt_reader_open(reader, set->files ? set->files : &set->path,
+	    set->files ? set->count : 1, c->incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE,
+	    &c->stat.select);
 
 	c->stat.reader = reader;
 	if (status == PXT_EXIT_OK) {
@@ -371,9 +374,12 @@ static bool take_option(struct command *c, int code, char *value)
 	}
 }
 
-static int report_all(struct command *c, char *const *paths, int count)
+static int report_all(struct command *c, char *const *paths, int named)
 {
 	struct pxt_stat *s = &c->stat;
+	unsigned found;
+	struct pxt_logset *sets = pxt_sets_find(paths, (unsigned)named, &found);
+	int count = (int)found;
 	struct pxt_reader *readers = pxt_must(calloc((size_t)count, sizeof *readers));
 	int status = PXT_EXIT_OK;
 
@@ -381,7 +387,7 @@ static int report_all(struct command *c, char *const *paths, int count)
 	s->threads = pxt_must(calloc(PXT_THREADS_MAX + 1, sizeof *s->threads));
 	pxt_stat_put_head(s);
 	for (int i = 0; i < count; i++) {
-		int mine = open_and_report(c, &readers[i], paths + i);
+		int mine = open_and_report(c, &readers[i], &sets[i]);
 
 		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
 			status = mine;
@@ -394,6 +400,7 @@ static int report_all(struct command *c, char *const *paths, int count)
 	for (int i = 0; i < count; i++)
 		pxt_reader_close(&readers[i]);
 	free(readers);
+	pxt_sets_free(sets, found);
 	free(s->threads);
 	return output == PXT_EXIT_OK ? status : output;
 }
