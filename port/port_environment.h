@@ -30,6 +30,11 @@ void pxt_port_environment_folder(char folder[PXT_ENVIRONMENT_PATH]);
  * EPERM: something else that is another user's, in a folder for all; else what the system said.
  */
 int pxt_port_environment_file(const char *path, uint32_t mode, int *fd, bool *regular);
+/*
+ * The same, a folder for the files of a log.  A folder of before gets another name, with its box.  ENOTDIR: something
+ * else is at @path.
+ */
+int pxt_port_environment_newfolder(const char *path, uint32_t mode, int *fd);
 /* A new file, and how to know it again.  Removed only as long as it is that one; async-signal-safe. */
 struct pxt_port_newfile {
 	char path[PXT_ENVIRONMENT_PATH];

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <trace_np.h>
 
+/* That are kept of a log that goes from file to file. */
+#define FILES 8u
+
 /* What is wrong, for the complaint. */
 static char wrong[PXT_ASKED_OPTIONS];
 
@@ -100,13 +103,33 @@ static const char *set_box(struct pxt_asked *asked, const char *value)
 	return NULL;
 }
 
+static const char *set_rotation(struct pxt_asked *asked, const char *value)
+{
+	if (!CONFIG_PTRACE_LOG_ROTATE)
+		return "the library was built without it";
+	return read_number(value, 10, true, &asked->rotate) && asked->rotate >= 65536
+	           ? NULL
+	           : "a number of bytes is wanted, 65536 at least, as 512K, 64M";
+}
+
+static const char *set_files(struct pxt_asked *asked, const char *value)
+{
+	uint64_t number;
+
+	if (!read_number(value, 10, false, &number) || number == 0 || number > 9999)
+		return "a number of files is wanted, 9999 at most";
+	asked->files = (uint32_t)number;
+	return NULL;
+}
+
 static const char *set(struct pxt_asked *asked, const char *option)
 {
 	static const struct {
 		const char *name;
 		const char *(*set)(struct pxt_asked *asked, const char *value);
 	} options[] = { { "size=", set_size }, { "policy=", set_policy }, { "lanes=", set_lanes },
-		{ "mode=", set_mode }, { "box=", set_box } };
+		{ "mode=", set_mode }, { "box=", set_box }, { "rotate=", set_rotation },
+		{ "files=", set_files } };
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		size_t bytes = strlen(options[i].name);
@@ -114,7 +137,7 @@ static const char *set(struct pxt_asked *asked, const char *option)
 		if (strncmp(option, options[i].name, bytes) == 0)
 			return options[i].set(asked, option + bytes);
 	}
-	return "size=, policy=, lanes=, mode= or box= is wanted";
+	return "size=, policy=, lanes=, mode=, box=, rotate= or files= is wanted";
 }
 
 /* Up to the next comma, or the end; false: there is no room for it. */
@@ -137,6 +160,7 @@ const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char
 	*why = too_long;
 	asked->mode = 0666;
 	asked->box = CONFIG_PTRACE_FILE_STREAMS;
+	asked->files = FILES;
 	if (strlen(text) >= sizeof(asked->text) ||
 	    strcspn(text, ",") + strlen(asked->folder) >= sizeof(asked->pattern))
 		return "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * asked.h - what the value of PXTRACE_OUT says: PATH[,size=BYTES][,policy=WORD][,lanes=NUMBER][,mode=OCTAL]
- * [,box=no].
+ * [,box=no][,rotate=BYTES][,files=NUMBER].
  *
  *   concurrency: none.
  */
@@ -10,9 +10,11 @@
 
 #include "port/port_environment.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace_np.h>
 
 /* Beside the path. */
 #define PXT_ASKED_OPTIONS 256u
@@ -26,6 +28,8 @@ struct pxt_asked {
 	unsigned lanes;
 	uint32_t mode; /* of new files, before the umask */
 	bool box;
+	uint64_t rotate; /* bytes of a file, of which there are several; 0: the log is one */
+	uint32_t files;  /* that are kept */
 };
 
 /*
@@ -33,5 +37,29 @@ struct pxt_asked {
  * is good until the next call.
  */
 const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char **why);
+
+#if CONFIG_PTRACE_LOG_ROTATE
+PXT_INLINE int pxt_asked_rotation(
+    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation)
+{
+	return posix_trace_attr_setrotation_np(attr, rotation);
+}
+#else
+struct posix_trace_rotation_np {
+	const char *posix_name_np;
+	uint64_t posix_bytes_np;
+	uint32_t posix_files_np;
+	uint32_t posix_mode_np;
+};
+
+/* Where it is not built, asked.c takes no rotation. */
+PXT_INLINE int pxt_asked_rotation(
+    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation)
+{
+	(void)attr;
+	(void)rotation;
+	return ENOTSUP;
+}
+#endif
 
 #endif

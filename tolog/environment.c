@@ -3,6 +3,8 @@
  * environment.c - a log that the environment asks for (PXTRACE_OUT=run.ptl,size=64M ./program), although the
  * program creates no stream; the logs of its forked children.
  *
+ * With rotate=64M the log is a folder, in which it goes from file to file (rotate.c).
+ *
  * The stream is made before main(), runs to the end of the process, and is one of the process' streams
  * like any other.  Its log ends where exit() is called or a signal ends the process.  What is not in the log
  * when a process is killed, calls _exit(), or executes another program, is in a black box beside the log; that
@@ -41,6 +43,14 @@ static void complain(const char *what, int error)
 	const char *why = error == ELOOP ? "a symbolic link of another user" : NULL;
 
 	pxt_port_environment_complain(VARIABLE, asked.text, what, why, error);
+}
+
+/* A file of @path's name, or a folder. */
+static int open_new(const char *path, int *fd, bool *regular)
+{
+	*regular = true;
+	return asked.rotate ? pxt_port_environment_newfolder(path, asked.mode, fd)
+	                    : pxt_port_environment_file(path, asked.mode, fd, regular);
 }
 
 /* ---- Which file ---- */
@@ -105,10 +115,10 @@ static int open_asked(bool is_child, int *fd, int *box_fd)
 	box.path[0] = '\0';
 	if (!expand(path, asked.pattern, is_child && !has_pid(asked.pattern)))
 		return ENAMETOOLONG;
-	error = pxt_port_environment_file(path, asked.mode, fd, &regular);
+	error = open_new(path, fd, &regular);
 	if (error == EBUSY && !is_child) {
 		(void)expand(path, asked.pattern, true);
-		error = pxt_port_environment_file(path, asked.mode, fd, &regular);
+		error = open_new(path, fd, &regular);
 	}
 	if (!error && regular && asked.box) {
 		int none = pxt_port_environment_box(path, asked.mode, box_fd, &box);
@@ -131,7 +141,17 @@ static void log_completed(int error)
 		    "the program closed it, and the file is not there any more", error);
 }
 
-static int choose(trace_attr_t *attr, int box_fd)
+/* Files are called as their folder is. */
+static int choose_rotation(trace_attr_t *attr, struct posix_trace_rotation_np *rotation)
+{
+	rotation->posix_name_np = strrchr(log_path, '/') + 1;
+	rotation->posix_bytes_np = asked.rotate;
+	rotation->posix_files_np = asked.files;
+	rotation->posix_mode_np = asked.mode;
+	return pxt_asked_rotation(attr, rotation);
+}
+
+static int choose(trace_attr_t *attr, int box_fd, struct posix_trace_rotation_np *rotation)
 {
 	int error = posix_trace_attr_init(attr);
 
@@ -145,15 +165,18 @@ static int choose(trace_attr_t *attr, int box_fd)
 		error = posix_trace_attr_setlanes_np(attr, asked.lanes);
 	if (!error && box_fd >= 0)
 		error = posix_trace_attr_setfile_np(attr, box_fd);
+	if (!error && asked.rotate)
+		error = choose_rotation(attr, rotation);
 	return error;
 }
 
 static int create(int fd, int box_fd)
 {
 	struct pxt_stream *stream;
+	struct posix_trace_rotation_np rotation = { 0 };
 	trace_attr_t attr;
 	trace_id_t trid;
-	int error = choose(&attr, box_fd);
+	int error = choose(&attr, box_fd, &rotation);
 
 	if (!error)
 		error = posix_trace_create_withlog(0, &attr, fd, &trid);
@@ -162,7 +185,10 @@ static int create(int fd, int box_fd)
 	stream = pxt_stream_lock(trid);
 	if (stream) {
 		pxt_tolog_of(stream)->completed = log_completed;
-		pxt_tolog_of(stream)->out.path = log_path;
+		if (asked.rotate)
+			pxt_port_log_folder_path(&pxt_tolog_of(stream)->out, log_path);
+		else
+			pxt_tolog_of(stream)->out.path = log_path;
 		pxt_stream_unlock(stream);
 	}
 	return posix_trace_start(trid);

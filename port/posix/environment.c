@@ -178,6 +178,52 @@ int pxt_port_environment_file(const char *path, uint32_t mode, int *fd, bool *re
 	return error;
 }
 
+/* ---- New folders ---- */
+
+/* EAGAIN: what was there has another name.  Its lock is that of the process that has its log in it. */
+static int leave_behind(const char *path)
+{
+	struct stat state;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int error = fd < 0 ? errno : 0;
+
+	if (!error && fstat(fd, &state) != 0)
+		error = errno;
+	if (!error)
+		error = state.st_uid == geteuid() ? lock(fd) : EPERM;
+	if (!error)
+		error = set_aside(path);
+	if (fd >= 0)
+		(void)close(fd);
+	return error ? error : EAGAIN;
+}
+
+static int try_folder(const char *path, uint32_t mode, int *fd)
+{
+	int error;
+
+	/* Who may read a file in it may look into it. */
+	if (mkdir(path, (mode_t)(mode | (mode & 0444u) >> 2)) != 0)
+		return errno == EEXIST ? leave_behind(path) : errno;
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	error = *fd < 0 ? errno : lock(*fd);
+	if (error && *fd >= 0)
+		(void)close(*fd);
+	return error;
+}
+
+int pxt_port_environment_newfolder(const char *path, uint32_t mode, int *fd)
+{
+	int error = EAGAIN;
+
+	*fd = -1;
+	pxt_port_untold_begin();
+	for (unsigned i = 0; error == EAGAIN && i < TRIES; i++)
+		error = try_folder(path, mode, fd);
+	pxt_port_untold_end();
+	return error;
+}
+
 static int create_box(const char *path, uint32_t mode, int *fd)
 {
 	int error = create(path, mode, fd);

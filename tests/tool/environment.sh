@@ -42,6 +42,28 @@ a_program_that_is_interrupted_leaves_a_whole_log()
 	done
 }
 
+# LPT-96
+a_log_may_go_from_file_to_file()
+{
+	PXTRACE_OUT=run.ptl,rotate=64K,files=2 "$untraced" many >out 2>err || fail 'it fails'
+	[ ! -s err ] || fail "a word on the error output: $(cat err)"
+	[ "$(ls run.ptl | wc -l)" -eq 2 ] || fail "files: $(ls run.ptl)"
+	run 0 check run.ptl
+	run 0 print run.ptl
+	out_has 'step 2 of two'
+	[ ! -e run.ptl.box ] || fail 'the black box is left'
+	# The next log, and a program that closes what it does not know.
+	PXTRACE_OUT=run.ptl,rotate=64K "$untraced" close true >out 2>err || fail 'it fails'
+	[ -d run.ptl.~1~ ] || fail "the older log is not aside: $(ls)"
+	steps run.ptl 1 2
+	PXTRACE_OUT=other.ptl,rotate=1K "$untraced" >out 2>err || fail 'it fails'
+	err_has 'a number of bytes is wanted, 65536 at least'
+	[ ! -e other.ptl ] || fail 'a log after all'
+	ln -s run.ptl link.ptl
+	PXTRACE_OUT=link.ptl,rotate=64K "$untraced" >out 2>err || fail 'it fails'
+	[ -L link.ptl ] && [ -s err ] || fail 'a link was followed'
+}
+
 programs_that_the_traced_one_starts_have_logs_of_their_own()
 {
 	PXTRACE_OUT=run.ptl "$untraced" run "$untraced" >out || fail 'it fails'

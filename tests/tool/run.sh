@@ -368,6 +368,50 @@ a_ring_keeps_the_newest_within_its_size()
 	grep -q posix_trace_mutex_lock out || fail 'no events'
 }
 
+# LPT-96
+a_log_of_several_files_is_read_as_one()
+{
+	traced 0 --all --only mutex,threads --rotate 256K,3 -- "$VICTIM" often
+	err_has 'More: pxtrace why run.ptl'
+	set -- run.ptl/run.ptl.*
+	[ $# -eq 3 ] || fail "files: $*"
+	for file; do
+		[ "$(stat -c %s "$file")" -le 266240 ] || fail "$file is larger than asked for"
+	done
+	# At full speed some may be lost.
+	status=0
+	"$pxtrace" check run.ptl >out 2>err || status=$?
+	[ $status -eq 0 ] || [ $status -eq 3 ] || fail "check says $status"
+	"$pxtrace" print run.ptl >whole 2>err || fail 'cannot be read'
+	err_has 'run.ptl: begins with file '
+	# The program's images are in what is left.
+	grep -q 'what=image .*victim' whole || fail 'no image'
+	"$pxtrace" print "$3" "$1" "$2" >out 2>err && cmp out whole || fail 'other events in another order of files'
+	mv run.ptl/* . && rmdir run.ptl
+	"$pxtrace" print run.ptl >out 2>err && cmp out whole || fail 'other events by the beginning of their names'
+	rm "$(echo "$2" | sed 's,run.ptl/,,')"
+	"$pxtrace" print run.ptl >out 2>err || fail 'cannot be read'
+	err_has ' is MISSING'
+	err_has ' EVENTS LOST'
+}
+
+# LPT-96
+a_newer_log_of_several_files_takes_the_place_of_an_older_one()
+{
+	traced 0 -q --all --only mutex --rotate 64K -- "$VICTIM" locks
+	touch run.ptl/other
+	traced 0 --all --only mutex --rotate 64K -- "$VICTIM" locks
+	has 5 mutex_lock
+	[ "$(ls run.ptl)" = "other
+run.ptl.0001" ] || fail "files: $(ls run.ptl)"
+	echo text >text
+	run 4 run -o text --rotate 64K -- "$VICTIM" locks
+	err_has 'is a file; --rotate wants a folder'
+	[ "$(cat text)" = text ] || fail 'a file that is no log was written to'
+	run 1 run --rotate 64K --ring -- "$VICTIM" locks
+	run 1 run --rotate 1K -- "$VICTIM" locks
+}
+
 a_program_that_is_not_there_has_the_status_of_a_shell()
 {
 	run 127 run -o run.ptl -- ./nothing

@@ -2,7 +2,7 @@
 /*
  * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
  *
- * usage: untraced [sleep | run COMMAND | fork | close | thread | lowest | kill | killed | exec | again | daemon |
+ * usage: untraced [many | sleep | run COMMAND | fork | close | thread | lowest | kill | killed | exec | again | daemon |
  *                  handler]
  */
 #define _DEFAULT_SOURCE
@@ -92,8 +92,17 @@ static int become_daemon(void)
 	return 0;
 }
 
+static int record_many(void)
+{
+	for (uint32_t i = 0; i < 10000; i++)
+		posix_trace_point_np(early, i);
+	return 0;
+}
+
 static int go(const char *how, const char *command)
 {
+	if (strcmp(how, "many") == 0)
+		return record_many();
 	if (strcmp(how, "kill") == 0)
 		return raise(SIGKILL);
 	if (strcmp(how, "killed") == 0)

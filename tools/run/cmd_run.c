@@ -12,6 +12,7 @@
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
+#include "tools/read/sets.h"
 #include "tools/run/notes.h"
 #include "tools/run/preload.h"
 #include "tools/run/program.h"
@@ -21,6 +22,7 @@
 #include "tools/sched/schedwatch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -29,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +58,8 @@ static const char *const help[] = {
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full. Half\n"
 	"                    of it is the scheduler's\n"
 	"      --ring        the newest events instead of the first (--size 64M)\n"
+	"      --rotate BYTES[,FILES]   the log is a folder of files of that size, of which the\n"
+	"                    newest are kept (8); without the scheduler's events\n"
 	"      --buffer BYTES   memory of each process in which events wait to be taken (4M;\n"
 	"                    64K to 1G)\n" PXT_FLIGHT_HELP
 	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
@@ -84,7 +89,8 @@ struct run {
 	const char *output;
 	struct pxt_preload_wish wish;
 	uint64_t size;
-	int64_t limit_ns; /* --for; 0: none */
+	int64_t limit_ns;                        /* --for; 0: none */
+	struct posix_trace_rotation_np rotation; /* posix_name_np NULL: the log is one file */
 	bool ring;
 	bool quiet;
 	bool children; /* until they have ended, too */
@@ -104,6 +110,7 @@ struct run {
 	char sched[PXT_PRELOAD_PATH + 32]; /* ... from here ... */
 	char older[PXT_PRELOAD_PATH + 32]; /* ... and, with --ring, here */
 	char name[PXT_PRELOAD_PATH];       /* of the log, where none was given */
+	char folder[PXT_PRELOAD_PATH];     /* of its files, where it goes from one to the next */
 };
 
 /* ---- The run ---- */
@@ -282,7 +289,8 @@ static int conclude(struct run *r, int status)
 	if (sum.error)
 		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
 		    strerror(sum.error));
-	whole = pxt_outfile_commit(&r->file) && (!r->watch || add_scheduler(r));
+	whole = r->recorder.rotation ||
+	        (pxt_outfile_commit(&r->file) && (!r->watch || add_scheduler(r)));
 	/* The log is there.  Who does not want to wait for the summary may end it. */
 	pxt_program_forward_no_more();
 	if (whole && !r->quiet)
@@ -369,6 +377,77 @@ static int run_flight(struct run *r)
 	return conclude_flight(r, begin(r));
 }
 
+/* ---- From file to file ---- */
+
+/* Files of an older log make room, as an older log does that is one file. */
+static void remove_older(struct run *r)
+{
+	char *paths[] = { r->folder };
+	unsigned count;
+	struct pxt_logset *sets = pxt_sets_find(paths, 1, &count);
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned j = 0; j < sets[i].count; j++)
+			r->replaces |= unlink(sets[i].files[j]) == 0;
+	pxt_sets_free(sets, count);
+}
+
+/* -1, with a word to the user. */
+static int open_folder(struct run *r)
+{
+	size_t bytes = strlen(r->output);
+	const char *slash;
+	int fd;
+
+	/* Without slashes at its end, the name's last part is what the files are called by. */
+	while (bytes > 1 && r->output[bytes - 1] == '/')
+		bytes--;
+	(void)snprintf(r->folder, sizeof r->folder, "%.*s", (int)bytes, r->output);
+	r->output = r->folder;
+	slash = strrchr(r->folder, '/');
+	r->rotation.posix_name_np = slash ? slash + 1 : r->folder;
+	if (mkdir(r->folder, 0777) != 0 && errno != EEXIST)
+		fd = -1;
+	else
+		fd = open(r->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOTDIR)
+		pxt_complain("run: %s: is a file; --rotate wants a folder, or a name that is free",
+		    r->folder);
+	else
+		pxt_complain("run: %s: %s", r->folder, strerror(errno));
+	return -1;
+}
+
+static int run_rotating(struct run *r)
+{
+	int status = PXT_EXIT_OUTPUT;
+	int fd = open_folder(r);
+
+	if (fd < 0)
+		return status;
+	remove_older(r);
+	r->wish.groups.sched = false;
+	r->recorder.rotation = &r->rotation;
+	pxt_recorder_name(&r->recorder);
+	r->wish.stream = r->recorder.name;
+	pxt_preload_set(&r->preload, &r->wish);
+	if (!pxt_program_prepare(&r->program, r->preload.list)) {
+		status = PXT_PROGRAM_NOT_STARTED;
+	} else {
+		if (r->children)
+			pxt_program_adopt();
+		if (pxt_recorder_open(&r->recorder, fd, r->output, 0, false)) {
+			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+			r->throttled = pxt_throttle_read();
+			status = conclude(r, begin(r));
+		}
+	}
+	(void)close(fd);
+	return status;
+}
+
 static int run_traced(struct run *r)
 {
 	const char *path;
@@ -410,7 +489,8 @@ static bool choose_name(struct run *r)
 	(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
 	    slash ? slash + 1 : r->program.path);
 	r->output = r->name;
-	if (r->when.condition.text || access(r->name, F_OK) != 0 || pxt_recorder_is_log(r->name))
+	if (r->when.condition.text || r->rotation.posix_bytes_np || access(r->name, F_OK) != 0 ||
+	    pxt_recorder_is_log(r->name))
 		return true;
 	pxt_complain("run: %s is there, and is no log; -o gives the log another name", r->name);
 	return false;
@@ -431,6 +511,8 @@ static int run_program(struct run *r, char **argv)
 	r->when.output = r->output;
 	if (r->when.condition.text)
 		return run_flight(r);
+	if (r->rotation.posix_bytes_np)
+		return run_rotating(r);
 	if (!pxt_outfile_check(r->output))
 		return PXT_EXIT_OUTPUT;
 	r->replaces = access(r->output, F_OK) == 0;
@@ -446,6 +528,7 @@ enum {
 	OPT_FOR,
 	OPT_SIZE,
 	OPT_RING,
+	OPT_ROTATE,
 	OPT_CHILDREN,
 	OPT_NOTE,
 	OPT_NO_ARGUMENTS,
@@ -460,6 +543,7 @@ static const struct option options[] = {
 	{ "for", required_argument, NULL, OPT_FOR },
 	{ "size", required_argument, NULL, OPT_SIZE },
 	{ "ring", no_argument, NULL, OPT_RING },
+	{ "rotate", required_argument, NULL, OPT_ROTATE },
 	{ "children", no_argument, NULL, OPT_CHILDREN },
 	PXT_FLIGHT_OPTIONS,
 	{ "note", required_argument, NULL, OPT_NOTE },
@@ -489,6 +573,25 @@ static bool take_stack(struct run *r, const char *value)
 	if (!pxt_option_number(&ms, value, "--stack", 1, 3600000))
 		return false;
 	r->wish.stack_us = ms * 1000u;
+	return true;
+}
+
+/* BYTES, or BYTES,FILES. */
+static bool take_rotation(struct run *r, const char *value)
+{
+	char bytes[32];
+	uint64_t files = 8;
+	size_t length = strcspn(value, ",");
+
+	if (length >= sizeof bytes)
+		length = sizeof bytes - 1;
+	(void)snprintf(bytes, sizeof bytes, "%.*s", (int)length, value);
+	if (!pxt_option_bytes(&r->rotation.posix_bytes_np, bytes, "--rotate",
+	        POSIX_TRACE_ROTATION_MIN_NP, UINT64_MAX) ||
+	    (value[length] == ',' &&
+	        !pxt_option_number(&files, value + length + 1, "--rotate", 1, 9999)))
+		return false;
+	r->rotation.posix_files_np = (uint32_t)files;
 	return true;
 }
 
@@ -523,6 +626,8 @@ static bool take_option(struct run *r, int code, const char *value)
 		return pxt_option_bytes(&r->size, value, "--size", 65536, UINT64_MAX);
 	case OPT_RING:
 		return r->ring = true;
+	case OPT_ROTATE:
+		return take_rotation(r, value);
 	case OPT_NOTE:
 		return pxt_notes_add(&r->notes, value);
 	case OPT_NO_ARGUMENTS:
@@ -557,6 +662,11 @@ static int run(int argc, char **argv)
 		return pxt_usage("run");
 	if (r.ring && r.when.condition.text) {
 		pxt_complain("run: --when keeps the newest events by itself: no --ring beside it");
+		return pxt_usage("run");
+	}
+	if (r.rotation.posix_bytes_np && (r.ring || r.size || r.when.condition.text)) {
+		pxt_complain(
+		    "run: --rotate says what is kept: no --size, --ring or --when beside it");
 		return pxt_usage("run");
 	}
 	if ((r.ring || r.when.condition.text) && !r.size)

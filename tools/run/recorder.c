@@ -7,9 +7,11 @@
 #include "format/logfmt.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
+#include "tools/read/sets.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
 #include <unistd.h>
@@ -32,6 +34,8 @@ static int set_attributes(
 	attr->_pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attr_setstreamsize(attr, STREAM_BYTES);
+	if (!error)
+		error = posix_trace_attr_setrotation_np(attr, recorder->rotation);
 	if (!error && size)
 		error = posix_trace_attr_setlogsize(attr, (size_t)size);
 	if (!error)
@@ -66,6 +70,7 @@ bool pxt_recorder_open(
 	int error;
 
 	recorder->fd = fd;
+	recorder->path = path;
 	error = set_attributes(&attr, recorder, size, ring);
 	if (!error)
 		error = posix_trace_create_withlog(0, &attr, fd, &recorder->trid);
@@ -156,14 +161,35 @@ static void look_at_events(trace_id_t log, struct pxt_recorder_sum *sum)
 	}
 }
 
+/* The files that are left of it, as one log. */
+static int open_files(const struct pxt_recorder *recorder, trace_id_t *log)
+{
+	char *paths[] = { (char *)(uintptr_t)recorder->path };
+	unsigned count;
+	struct pxt_logset *sets = pxt_sets_find(paths, 1, &count);
+	int *fds = pxt_must(calloc(sets[0].count + 1, sizeof *fds));
+	int error;
+
+	for (unsigned i = 0; i < sets[0].count; i++)
+		fds[i] = pxt_open_plain(sets[0].files[i]);
+	error = posix_trace_open_files_np(fds, sets[0].count, 0, log, NULL);
+	for (unsigned i = 0; i < sets[0].count; i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	free(fds);
+	pxt_sets_free(sets, count);
+	return error;
+}
+
 /* What the log says, now that it has its end. */
-static void look_at_log(int fd, struct pxt_recorder_sum *sum)
+static void look_at_log(const struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
 {
 	uint64_t lost_in_stream = sum->counts.posix_lost_np;
 	struct posix_trace_loginfo_np info = { 0 };
 	trace_id_t log;
 
-	if (posix_trace_open(fd, &log) != 0)
+	if ((recorder->rotation ? open_files(recorder, &log)
+	                        : posix_trace_open(recorder->fd, &log)) != 0)
 		return;
 	(void)posix_trace_log_getinfo_np(log, &info);
 	sum->log_lost =
@@ -181,5 +207,5 @@ void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *
 	error = posix_trace_shutdown(recorder->trid);
 	sum->error = sum->error ? sum->error : error;
 	if (!sum->error)
-		look_at_log(recorder->fd, sum);
+		look_at_log(recorder, sum);
 }

@@ -18,6 +18,8 @@ struct pxt_recorder {
 	trace_id_t trid;
 	char name[32]; /* of the stream */
 	int fd;
+	const char *path;
+	const struct posix_trace_rotation_np *rotation; /* NULL: the log is one file */
 };
 
 #define PXT_RECORDER_REASONS 8u
@@ -40,7 +42,10 @@ struct pxt_recorder_sum {
 bool pxt_recorder_is_log(const char *path);
 /* The name that its stream will have. */
 void pxt_recorder_name(struct pxt_recorder *recorder);
-/* @size 0: no limit; @ring: the newest @size bytes.  False with a word to the user. */
+/*
+ * @size 0: no limit; @ring: the newest @size bytes.  Where @recorder->rotation is set, @fd is a folder's.  False with
+ * a word to the user.
+ */
 bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
 /* What was taken goes into the log. */
