@@ -588,7 +588,8 @@ int posix_trace_trygetnext_event(trace_id_t _trid,
  * EINVAL: @trid is unknown, or an active stream with log, whose events its log takes; the stream
  *         was shut down meanwhile; another argument invalid.
  * EINTR:  a signal handler ran, no event was consumed.
- * EIO:    a log's file was changed since it was opened, or cannot be read any more.
+ * EIO:    a log's next block is damaged, and stays the next one (posix_trace_log_skipdamage_np() says
+ *         where, and passes over it); or the file cannot be read any more.
  * Cost: lock; one event; with a log a read of the file, when the next block is not in memory yet.
  * Unit: On-Line, Log Retrieval.
  */
@@ -908,11 +909,15 @@ int posix_trace_close(trace_id_t _trid);
  *
  * @file_desc: open for reading, a regular file.  The library works on a duplicate.
  *
- * EINVAL: not readable, not a log, not complete, damaged, or of a version that this library does
- *         not know (posix_trace_open_explained_np() says which and where); @trid is NULL.
+ * The records themselves are not read here, and checked when they are: EIO of the functions that hand out
+ * events.  posix_trace_log_check_np() checks all of them.
+ *
+ * EINVAL: not readable, not a log, not complete, damaged outside the records, or of a version that this
+ *         library does not know (posix_trace_open_explained_np() says which and where); @trid is NULL.
  * EMFILE: no descriptor is left for the duplicate.
  * ENOMEM: no memory for its tables.
- * Cost: memory and reading in proportion to the log's number of blocks.  Unit: Log Retrieval.
+ * Cost: reading in proportion to the log's number of blocks, memory to its names, threads and clock
+ * readings.  Unit: Log Retrieval.
  */
 int posix_trace_open(int _file_desc, trace_id_t *_trid);
 

@@ -507,7 +507,7 @@ int posix_trace_text_np(
  *
  * EMSGSIZE: the event has more than @num_bytes bytes; @event and @data are as before.
  * EINVAL:   @trid is neither; a pointer is NULL.
- * EIO:      the log was changed since it was opened, or cannot be read any more.
+ * EIO:      as posix_trace_getnext_event().
  * Cost: lock; steps in proportion to the data.  Unit: On-Line, Log Retrieval.
  */
 int posix_trace_trygetnext_whole_np(trace_id_t _trid, struct posix_trace_event_info *_event,
@@ -558,8 +558,7 @@ struct posix_trace_eventview_np {
  *
  * *count is 0 with every error, unless @count is NULL.
  * EINVAL: @trid is neither; @room is 0; a pointer is NULL.
- * EIO:    the log was changed since it was opened, or cannot be read any more.  What came before was
- *         handed out by earlier calls.
+ * EIO:    as posix_trace_getnext_event().  What came before was handed out by earlier calls.
  * ENOMEM: the stream's first call found no memory for the events' data.
  * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
  * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
@@ -687,7 +686,7 @@ int posix_trace_log_getnote_np(
  * @unavailable: 0 with a block; non-zero at the end of the log, and on every error.
  *
  * EINVAL: @trid is no opened log; a pointer is NULL.
- * EIO:    the file cannot be read any more, or was changed.
+ * EIO:    the file cannot be read any more, or was changed; a block of a LOOP log is damaged.
  * Cost: lock; one block's head, and a read of the file when it is not in memory yet.
  * Unit: Log Retrieval.
  */
@@ -706,12 +705,13 @@ int posix_trace_log_nextblock_np(
 int posix_trace_log_gettime_np(trace_id_t _trid, uint64_t _ticks, struct timespec *_time)
     _PXT_TIMES(posix_trace_log_gettime_np);
 /*
- * As posix_trace_open(); on failure @error says where and why, if anything of the file is the reason.
+ * As posix_trace_open(); on failure @error says where and why, if anything of the file is the reason:
+ * what is wrong first in the whole file.
  *
  * @error: may be NULL.
  *
  * Errors are as of posix_trace_open().
- * Cost: memory and reading in proportion to the log's number of blocks.
+ * Cost: as of posix_trace_open(); of a log that is refused, reading in proportion to its bytes.
  * Unit: Log Retrieval.
  */
 int posix_trace_open_explained_np(
@@ -744,7 +744,7 @@ int posix_trace_open_files_np(const int *_file_descs, size_t _count, int _growin
  *         incomplete is read as far as it goes, one that is damaged up to the damage
  *         (posix_trace_log_skipdamage_np()).
  * EMFILE, ENOMEM: as posix_trace_open().
- * Cost: memory and reading in proportion to the log's number of blocks so far.
+ * Cost: reading in proportion to the log's bytes so far, each of which is checked.
  * Unit: Log Retrieval.
  */
 int posix_trace_open_growing_np(
@@ -823,16 +823,17 @@ int posix_trace_log_check_watched_np(int _file_desc, struct posix_trace_logcheck
     struct posix_trace_logfinding_np *_findings, size_t _room,
     void (*_watch)(void *_context, uint64_t _done), void *_context);
 /*
- * A growing log whose reader came to an end that is none: the next block is damaged, or contradicts
- * those before, and a sound one of the same stream is after it.  Says what is wrong, and where,
- * and lets reading go on with the sound block; the next event's posix_lost_before_np has the records
- * that are missing between, and posix_lost_np of the log counts them.  Nobody's reading goes on there
- * without this call: a block that is still being written looks no different until others follow.
+ * The reader came to a block that is damaged.  Of a complete log, getnext has returned EIO.  Of a growing
+ * one, it came to an end that is none: the next block is damaged, or contradicts those before, and a sound
+ * one of the same stream is after it.  Says what is wrong, and where, and lets reading go on with the next
+ * sound block; the next event's posix_lost_before_np has the records that are missing between, and
+ * posix_lost_np of the log counts them (not of a LOOP log).  Nobody's reading goes on there without this
+ * call: who reads knows of what is missing, and in a growing log a block that is still being written
+ * looks no different until others follow.
  *
  * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks before it.
  *
- * ENOENT: there is no damage, or nothing sound after it yet; getnext is in the middle of a block;
- *         the log is complete (posix_trace_open() refuses damage).
+ * ENOENT: there is no damage, or nothing sound after it yet; getnext is in the middle of a block.
  * EINVAL: @trid is no opened log; @finding is NULL.
  * EIO:    the file cannot be read any more.
  * ENOMEM: no memory, or more than 4,096 such places.

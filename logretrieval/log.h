@@ -10,9 +10,10 @@
  *   lock.c         the lock, the objects, fork
  *   window.c       a piece of the file in memory; whether it is a log, and of a version that is known; what is wrong with it,
  *                  and where; the other byte order
- *   scan.c         checks the file block by block, once, and takes in what is not DATA
+ *   scan.c         goes through the file block by block, once, and takes in what is not DATA; of a complete log, only the
+ *                  heads of DATA blocks are read here, and their bodies are checked when next.c and loop.c enter them
  *   check.c        the same without an end at the first mistake, for posix_trace_log_check_np()
- *   skipdamage.c   goes on after a damaged piece of a growing log
+ *   skipdamage.c   goes on after a damaged piece
  *   tables.c       types, threads, modules, notes
  *   clock.c        readings of the clocks, and stamps to time
  *   loop.c         the frames of a LOOP log
@@ -34,6 +35,8 @@
 #include <stdint.h>
 
 #define PXT_LOG_WINDOW_BYTES 262144u /* or one block, whichever is more */
+#define PXT_LOG_BRIEF_BYTES  512u    /* where heads alone are wanted, and ... */
+#define PXT_LOG_SKIP_BYTES   4096u   /* ... blocks have at least so many */
 #define PXT_LOG_THREADS_MAX  65536u
 #define PXT_LOG_MODULES_MAX  4096u
 #define PXT_LOG_NOTES_MAX    1024u
@@ -68,18 +71,22 @@ struct pxt_log_segment {
 	uint64_t fraction; /* ... and floor(rest * 2^64 / ticks) */
 };
 
-/* A piece of a growing log that could not be read and was passed over: skipdamage.c. */
+/* A piece of the log that could not be read and was passed over: skipdamage.c. */
 struct pxt_log_gap {
 	uint64_t from;
 	uint64_t to;
 	uint64_t missing; /* records in it, and losses that it told */
+	uint64_t blocks;  /* of a complete log */
 };
 
 struct pxt_log_cursor {
 	uint64_t at;       /* sequential: offset of the next block */
+	uint64_t entered;  /* sequential: offset of the block that was entered, and ... */
+	uint32_t body;     /* ... its bytes, which are not loaded yet; 0: they are */
+	uint64_t blocks;   /* sequential: those before @at */
 	uint64_t sequence; /* frames: of the block being read */
 	uint32_t done;     /* frames: bytes of that block that were read; 0: not begun */
-	uint64_t records;  /* frames: sums of the blocks read so far, to see what is missing */
+	uint64_t records;  /* sums of the blocks read so far, to see what is missing */
 	uint64_t lost;
 	uint32_t gap;                         /* sequential: the next one that lies ahead */
 	uint64_t pending;                     /* records lost before the next one */
@@ -99,6 +106,7 @@ struct pxt_log {
 	struct pxt_log *next_free; /* from here on all is cleared with the end of a log */
 	bool open;
 	bool growing;     /* may lack its end */
+	bool brief;       /* scanning passes over the records */
 	bool complete;    /* the trailer was found */
 	bool broken;      /* growing: a block contradicts those before it, as @damage says */
 	bool unsure_data; /* after a gap: the next block's number may be higher than it was due */
@@ -123,12 +131,15 @@ struct pxt_log {
 
 	unsigned char *window;
 	uint32_t window_bytes;
+	uint32_t
+	    ahead; /* bytes that are read at once, if more are not needed; 0: as many as it holds */
 	uint32_t window_filled;
 	uint64_t window_at;
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */
 
 	/* More of scanning */
 	uint64_t first;           /* sequential: where reporting begins (after a CLEAR) */
+	uint64_t first_block;     /* blocks before there */
 	struct pxt_log_gap *gaps; /* in the order of the file */
 	uint32_t gap_room;
 	uint64_t missing;      /* records in all of them */
@@ -209,10 +220,18 @@ void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end);
 int pxt_log_read_header(struct pxt_log *log);
 /* Goes to where blocks begin, forgetting those of an earlier generation. */
 void pxt_log_begin(struct pxt_log *log);
-/* Checks the whole file and takes in its tables. */
+/*
+ * Goes through the whole file and takes in its tables.  Of a complete log the records are not read: each
+ * block is checked when it is entered.
+ */
 int pxt_log_scan(struct pxt_log *log);
+/* The same, with all checks: what is wrong, first of all, with a log that pxt_log_scan() refused. */
+void pxt_log_scan_again(struct pxt_log *log);
 /* Growing: looks for what came since.  0: there is something new; ENODATA, ENOMEM (nothing yet). */
 int pxt_log_scan_more(struct pxt_log *log);
+/* The head of the block at @offset, as far as it can be checked alone: *block as below. */
+int pxt_log_load_head(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
+    const unsigned char **block);
 /*
  * The block at @offset, checked but for its sequence number: *block is good until the next view.
  * Returns 0 or EINVAL.

@@ -42,7 +42,8 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
     const unsigned char **block)
 {
 	uint64_t offset = frame_at(log, frame);
-	int error = pxt_log_load(log, offset, head, block);
+	int error = log->brief ? pxt_log_load_head(log, offset, head, block)
+	                       : pxt_log_load(log, offset, head, block);
 
 	if (error)
 		return error;

@@ -16,6 +16,7 @@ void pxt_log_rewind(struct pxt_log *log)
 
 	memset(cursor, 0, sizeof(*cursor));
 	cursor->at = log->first;
+	cursor->blocks = log->first_block;
 	cursor->sequence = log->any_frame ? log->oldest : 0;
 }
 
@@ -42,13 +43,31 @@ static uint64_t pass_gaps(struct pxt_log *log)
 		const struct pxt_log_gap *gap = &log->gaps[cursor->gap++];
 
 		cursor->at = gap->to > cursor->at ? gap->to : cursor->at;
+		cursor->blocks += gap->blocks;
 		pxt_sum_add(&missing, gap->missing);
 	}
 	pxt_sum_add(&cursor->pending, missing);
 	return missing;
 }
 
-/* Sequential: enters the next DATA block. */
+/* Sequential: enters the DATA block at @offset, whose records are loaded when they are asked for. */
+static void enter(
+    struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head, uint64_t missing)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+
+	cursor->entered = offset;
+	cursor->body = head->length;
+	cursor->number = head->records_total - head->count + head->missed;
+	pxt_sum_add(&missing, head->lost);
+	cursor->block = (struct posix_trace_logblock_np){ head->sequence, head->count, missing,
+		head->begin, head->end };
+}
+
+/*
+ * A block without records or losses is passed over; of a complete log it is checked before, because the
+ * damage may be that it says so.
+ */
 static int next_block(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
@@ -59,40 +78,69 @@ static int next_block(struct pxt_log *log)
 	pass_cleared(log);
 	missing = pass_gaps(log);
 	while (cursor->at < log->scanned) {
-		block = pxt_log_see(log, cursor->at, PXT_LOG_BLOCK_BYTES);
-		if (!block || pxt_logfmt_get_block(block, &log->header, &head))
+		uint64_t offset = cursor->at;
+		bool empty;
+
+		if (pxt_log_load_head(log, offset, &head, &block))
 			return EIO;
-		if (head.type == PXT_LOG_DATA && head.count + head.lost != 0) {
-			block = pxt_log_see(log, cursor->at, head.length);
-			if (!block)
-				return EIO;
-			cursor->next = block + PXT_LOG_BLOCK_BYTES;
-			cursor->left = head.length - PXT_LOG_BLOCK_BYTES;
-			cursor->at += head.length;
-			cursor->number = head.records_total - head.count + head.missed;
-			pxt_sum_add(&missing, head.lost);
-			cursor->block = (struct posix_trace_logblock_np){ head.sequence, head.count,
-				missing, head.begin, head.end };
+		empty = head.count + head.lost == 0;
+		cursor->at += head.length;
+		cursor->blocks++;
+		if (head.type == PXT_LOG_DATA &&
+		    (!empty || (!log->growing && pxt_log_load(log, offset, &head, &block)))) {
+			enter(log, offset, &head, missing);
 			return 0;
 		}
-		cursor->at += head.length;
 		pxt_sum_add(&missing, pass_gaps(log));
 	}
 	return ENODATA;
 }
 
+/*
+ * The records of the block that was entered; those of a growing log were checked by scanning.  A damaged
+ * block stays the one that is next, unless it is passed over (skipdamage.c).
+ */
+static int load_body(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+
+	if (log->growing)
+		block = pxt_log_see(log, cursor->entered, cursor->body);
+	else if (pxt_log_load(log, cursor->entered, &head, &block) || head.length != cursor->body)
+		block = NULL;
+	if (!block)
+		return EIO;
+	if (!log->growing) {
+		cursor->records = head.records_total;
+		cursor->lost = head.lost_total;
+	}
+	cursor->next = block + PXT_LOG_BLOCK_BYTES;
+	cursor->left = cursor->body - PXT_LOG_BLOCK_BYTES;
+	cursor->body = 0;
+	return 0;
+}
+
+/* To the next block, or into the one that was entered; where a growing log ends, what came since is looked for. */
+static int go_on(struct pxt_log *log)
+{
+	int error;
+
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		error = pxt_log_next_frame(log);
+	else
+		error = log->cursor.body ? load_body(log) : next_block(log);
+	return error == ENODATA ? pxt_log_scan_more(log) : error;
+}
+
 int pxt_log_find_slot(struct pxt_log *log)
 {
-	while (log->cursor.left == 0) {
-		int error = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_next_frame(log)
-		                                                    : next_block(log);
+	int error = 0;
 
-		if (error == ENODATA)
-			error = pxt_log_scan_more(log);
-		if (error)
-			return error;
-	}
-	return 0;
+	while (!error && log->cursor.left == 0)
+		error = go_on(log);
+	return error;
 }
 
 PXT_INLINE void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record *record)
@@ -315,7 +363,9 @@ int pxt_log_nextblock(
 	if (error)
 		return error;
 	log->cursor.left = 0;
-	error = pxt_log_find_slot(log);
+	log->cursor.body = 0;
+	while (!error && log->cursor.left + log->cursor.body == 0)
+		error = go_on(log);
 	if (!error) {
 		*block = log->cursor.block;
 		*unavailable = 0;

@@ -22,7 +22,7 @@ static void clear_object(struct pxt_log *log)
 }
 
 /* The window is needed before the head has said how large it must be. */
-static int read_file(struct pxt_log *log)
+static int read_file(struct pxt_log *log, bool explained)
 {
 	int error;
 
@@ -39,6 +39,8 @@ static int read_file(struct pxt_log *log)
 	pxt_log_view_again(log);
 	pxt_log_begin(log);
 	error = pxt_log_scan(log);
+	if (error == EINVAL && explained)
+		pxt_log_scan_again(log);
 	if (error)
 		return error;
 	pxt_log_rewind(log);
@@ -103,7 +105,7 @@ static int open_log(const int *fds, size_t count, trace_id_t *trid, bool growing
 			pxt_port_file_close(&log->file);
 	}
 	if (!error) {
-		error = read_file(log);
+		error = read_file(log, explanation != NULL);
 		log->open = true;
 		if (!error)
 			error = add_handle(log, trid);

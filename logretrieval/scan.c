@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.c - one pass over the file, and another one where a growing log has more: every block is checked,
- * all but DATA is taken in, and a log that is cut off or has no trailer is refused.
+ * scan.c - one pass over the file, and another one where a growing log has more: all but DATA is checked and
+ * taken in, and a log that is cut off or has no trailer is refused.
  *
- * A complete log is scanned to its end before the identifier exists.  A growing one is scanned as
- * far as it goes, and again from there when the reader has come to the end.
+ * A complete log is scanned to its end before the identifier exists.  Of DATA blocks only the heads are
+ * read: what they hold is checked where it is read (next.c, loop.c), so that opening costs the same for
+ * few events and for many.  If anything does not fit, all is checked from the beginning, because the
+ * first mistake may be in a block that was passed over.
+ *
+ * A growing log is scanned as far as it goes, and again from there when the reader has come to the end.
+ * Its blocks are checked here: one that is being written looks damaged.
  */
 #include "logretrieval/files.h"
 
@@ -25,6 +30,7 @@ void pxt_log_begin(struct pxt_log *log)
 	log->scanned = beginning(log);
 	log->taken = 0;
 	log->first = log->header.header_bytes;
+	log->first_block = 0;
 	log->data_blocks = 0;
 	log->meta_blocks = 0;
 	log->any_frame = false;
@@ -42,17 +48,25 @@ void pxt_log_begin(struct pxt_log *log)
 	pxt_log_rewind(log);
 }
 
+int pxt_log_load_head(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
+    const unsigned char **block)
+{
+	const char *wrong;
+
+	if (pxt_log_need(log, offset, PXT_LOG_BLOCK_BYTES, NO_TRAILER, block))
+		return EINVAL;
+	wrong = pxt_logfmt_get_block(*block, &log->header, head);
+	return wrong ? pxt_log_fail(log, offset, wrong) : 0;
+}
+
 int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
     const unsigned char **block)
 {
 	const char *wrong;
 	uint32_t place;
 
-	if (pxt_log_need(log, offset, PXT_LOG_BLOCK_BYTES, NO_TRAILER, block))
+	if (pxt_log_load_head(log, offset, head, block))
 		return EINVAL;
-	wrong = pxt_logfmt_get_block(*block, &log->header, head);
-	if (wrong)
-		return pxt_log_fail(log, offset, wrong);
 	if (pxt_log_need(log, offset, head->length, "the last block is cut off", block))
 		return EINVAL;
 	if (!pxt_logfmt_sound(*block, head->length, log->header.swapped))
@@ -193,6 +207,7 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 		return take_process(log, offset, block, head);
 	case PXT_LOG_CLEAR:
 		log->first = offset + head->length;
+		log->first_block = log->data_blocks + log->meta_blocks + 1;
 		return 0;
 	case PXT_LOG_TRAILER:
 		return take_trailer(log, offset, block, head);
@@ -220,6 +235,12 @@ static int take_meta(struct pxt_log *log, uint64_t offset, const unsigned char *
 	return error;
 }
 
+/* Where blocks are short, reading them costs less than asking for each head. */
+static void look_ahead(struct pxt_log *log, uint32_t length)
+{
+	log->ahead = length < PXT_LOG_SKIP_BYTES ? 0 : PXT_LOG_BRIEF_BYTES;
+}
+
 /*
  * One block at log->scanned.  @again is set when a later attempt may find it finished, or memory for
  * what it holds.
@@ -229,8 +250,10 @@ static int scan_block(struct pxt_log *log, bool *again)
 	struct pxt_log_blockhead head = { 0 };
 	const unsigned char *block;
 	uint64_t offset = log->scanned;
-	int error = pxt_log_load(log, offset, &head, &block);
+	int error = pxt_log_load_head(log, offset, &head, &block);
 
+	if (!error && !(log->brief && head.type == PXT_LOG_DATA))
+		error = pxt_log_load(log, offset, &head, &block);
 	*again = error != 0;
 	if (error)
 		return error;
@@ -239,6 +262,8 @@ static int scan_block(struct pxt_log *log, bool *again)
 	*again = error == ENOMEM;
 	if (error)
 		return error;
+	if (log->brief)
+		look_ahead(log, head.length);
 	log->scanned = offset + head.length;
 	log->records_total = head.records_total;
 	log->lost_total = head.lost_total;
@@ -253,7 +278,7 @@ static void note_broken(struct pxt_log *log, bool again)
 		log->damage = log->error;
 }
 
-int pxt_log_scan(struct pxt_log *log)
+static int scan_all(struct pxt_log *log)
 {
 	bool again = false;
 	int error = 0;
@@ -272,6 +297,26 @@ int pxt_log_scan(struct pxt_log *log)
 		return error;
 	note_broken(log, again);
 	return 0;
+}
+
+int pxt_log_scan(struct pxt_log *log)
+{
+	int error;
+
+	log->brief = !log->growing;
+	error = scan_all(log);
+	log->brief = false;
+	log->ahead = 0;
+	return error;
+}
+
+void pxt_log_scan_again(struct pxt_log *log)
+{
+	struct posix_trace_logerror_np error = log->error;
+
+	pxt_log_begin(log);
+	if (!scan_all(log))
+		log->error = error;
 }
 
 /* A log that was cleared by beginning anew. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skipdamage.c - posix_trace_log_skipdamage_np(): a growing log whose next block cannot be read, though
- * sound ones are after it.
+ * skipdamage.c - posix_trace_log_skipdamage_np(): a log whose next block cannot be read, though sound ones
+ * are after it.
  *
- * A block that is being written looks damaged, too.  Logs are written front to back: where a sound
- * block of the same stream is after, nothing before it will change any more.  What was
+ * In a growing log, a block that is being written looks damaged, too.  Logs are written front to back: where a
+ * sound block of the same stream is after, nothing before it will change any more.  Of a complete log,
+ * opening has followed the heads of all blocks, so that it is known where the next one begins.  What was
  * passed over is kept as a gap, so that it costs the same losses however often the log is read.
  */
 #include "logretrieval/files.h"
@@ -67,30 +68,37 @@ static bool room_for_gap(struct pxt_log *log)
 	return there;
 }
 
-/* What the sums say lies between the last DATA block that was read and @head's. */
-static void add_gap(struct pxt_log *log, uint64_t to, const struct pxt_log_blockhead *head)
+/*
+ * What the sums say lies between the last DATA block that was read, whose sums are *records and *lost, and
+ * @head's.  Gaps are in the order of the file.
+ */
+static void add_gap(struct pxt_log *log, struct pxt_log_gap gap, uint32_t place,
+    const struct pxt_log_blockhead *head, uint64_t *records, uint64_t *lost)
 {
-	struct pxt_log_gap *gap = &log->gaps[log->gap_count++];
-	uint64_t records = head->records_total - (head->type == PXT_LOG_DATA ? head->count : 0);
-	uint64_t lost = head->lost_total - head->lost;
+	uint64_t records_before =
+	    head->records_total - (head->type == PXT_LOG_DATA ? head->count : 0);
+	uint64_t lost_before = head->lost_total - head->lost;
 
-	*gap = (struct pxt_log_gap){ log->scanned, to, 0 };
-	if (log->header.layout == PXT_LAYOUT_FRAMES)
-		return;
-	if (records > log->data_records)
-		gap->missing = records - log->data_records;
-	pxt_sum_add(&log->missing, gap->missing);
-	if (lost > log->data_lost)
-		pxt_sum_add(&gap->missing, lost - log->data_lost);
-	log->data_records = records;
-	log->data_lost = lost;
+	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL) {
+		if (records_before > *records)
+			gap.missing = records_before - *records;
+		pxt_sum_add(&log->missing, gap.missing);
+		if (lost_before > *lost)
+			pxt_sum_add(&gap.missing, lost_before - *lost);
+		*records = records_before;
+		*lost = lost_before;
+	}
+	for (uint32_t i = log->gap_count++; i > place; i--)
+		log->gaps[i] = log->gaps[i - 1];
+	log->gaps[place] = gap;
 }
 
-static void describe(const struct pxt_log *log, const struct posix_trace_logerror_np *error,
+/* @blocks: before it. */
+static void describe(uint64_t blocks, const struct posix_trace_logerror_np *error,
     struct posix_trace_logfinding_np *finding)
 {
 	finding->posix_kind_np = POSIX_TRACE_FINDING_DAMAGE_NP;
-	finding->posix_block_np = log->data_blocks + log->meta_blocks;
+	finding->posix_block_np = blocks;
 	finding->posix_offset_np = error->posix_offset_np;
 	memcpy(finding->posix_reason_np, error->posix_reason_np, sizeof(finding->posix_reason_np));
 }
@@ -123,8 +131,9 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 		return ENOENT;
 	if (!room_for_gap(log))
 		return ENOMEM;
-	describe(log, &error, finding);
-	add_gap(log, next, &head);
+	describe(log->data_blocks + log->meta_blocks, &error, finding);
+	add_gap(log, (struct pxt_log_gap){ log->scanned, next, 0, 0 }, log->gap_count, &head,
+	    &log->data_records, &log->data_lost);
 	log->scanned = next;
 	log->broken = false;
 	log->unsure_data = true;
@@ -149,8 +158,75 @@ static int skip_frame(struct pxt_log *log, struct posix_trace_logfinding_np *fin
 	error.posix_offset_np = log->header.data_offset + (any ? before + 1 : 0) %
 	                                                      log->header.frames *
 	                                                      (uint64_t)log->header.frame_bytes;
-	describe(log, &error, finding);
+	describe(log->data_blocks + log->meta_blocks, &error, finding);
 	return 0;
+}
+
+/* Complete, sequential: after the block that was entered and cannot be loaded, and those like it. */
+static int skip_entered(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	uint64_t next = cursor->entered;
+	struct posix_trace_logerror_np error;
+	struct pxt_log_blockhead head = { 0 };
+	const unsigned char *block;
+	uint64_t blocks = 0;
+
+	if (!cursor->body || !pxt_log_load(log, next, &head, &block))
+		return ENOENT;
+	error = log->error;
+	/* Bound: the log's blocks, as opening has found them; the last one was checked then. */
+	do {
+		if (log->unreadable || pxt_log_load_head(log, next, &head, &block))
+			return EIO;
+		next += head.length;
+		blocks++;
+		if (next >= log->scanned)
+			return EIO;
+	} while (pxt_log_load(log, next, &head, &block));
+	if (!room_for_gap(log))
+		return ENOMEM;
+	describe(--cursor->blocks, &error, finding);
+	add_gap(log, (struct pxt_log_gap){ cursor->entered, next, 0, blocks }, cursor->gap, &head,
+	    &cursor->records, &cursor->lost);
+	cursor->at = cursor->entered;
+	cursor->body = 0;
+	return 0;
+}
+
+/* Complete: after the frame that cannot be loaded.  The sums say what was in it when the next one is read. */
+static int skip_entered_frame(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+
+	if (!log->any_frame || cursor->done ||
+	    !pxt_log_load_frame(log, cursor->sequence, &head, &block))
+		return ENOENT;
+	if (log->unreadable)
+		return EIO;
+	describe(cursor->sequence % log->header.frames, &log->error, finding);
+	cursor->done = PXT_LOG_BLOCK_BYTES;
+	return 0;
+}
+
+static int skip_complete(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
+{
+	log->unreadable = false;
+	return log->header.layout == PXT_LAYOUT_FRAMES ? skip_entered_frame(log, finding)
+	                                               : skip_entered(log, finding);
+}
+
+static int skip_growing(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
+{
+	int error = ENOENT;
+
+	if (log->complete)
+		return ENOENT;
+	if (log->header.layout == PXT_LAYOUT_FRAMES)
+		error = skip_frame(log, finding);
+	return error == ENOENT ? skip(log, finding) : error;
 }
 
 int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding)
@@ -161,12 +237,9 @@ int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfin
 	if (pxt_log_enter(log, trid))
 		return EINVAL;
 	/* The window is used for looking: what is unread in it comes first. */
-	if (log->growing && !log->complete && log->cursor.left == 0) {
+	if (log->cursor.left == 0) {
 		pxt_log_view_again(log);
-		if (log->header.layout == PXT_LAYOUT_FRAMES)
-			error = skip_frame(log, finding);
-		if (error == ENOENT)
-			error = skip(log, finding);
+		error = log->growing ? skip_growing(log, finding) : skip_complete(log, finding);
 	}
 	return pxt_log_leave(log, error);
 }

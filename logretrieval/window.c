@@ -15,6 +15,7 @@
 
 int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at)
 {
+	uint32_t wanted = log->ahead ? log->ahead : log->window_bytes;
 	size_t done;
 	int error;
 
@@ -22,8 +23,8 @@ int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const uns
 	if (offset < log->window_from || offset - log->window_at > log->window_filled ||
 	    log->window_filled - (offset - log->window_at) < bytes) {
 		log->window_filled = 0;
-		error =
-		    pxt_port_file_read(&log->file, offset, log->window, log->window_bytes, &done);
+		wanted = wanted > bytes ? wanted : bytes;
+		error = pxt_port_file_read(&log->file, offset, log->window, wanted, &done);
 		if (error) {
 			log->unreadable = true;
 			return error;

@@ -287,7 +287,7 @@ int with_damage(opening *opened)
 	struct golden golden;
 
 	read_native(&golden);
-	golden.bytes[golden_block(&golden, PXT_LOG_DATA, 0) + 100] ^= 1;
+	golden.bytes[golden_block(&golden, PXT_LOG_TYPES, 0) + 100] ^= 1;
 	return with_bytes(opened, golden.bytes, golden.size);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_log.c - whatever the bytes are, Log Retrieval neither crashes nor hangs, reads the same events
- * one by one and many at once, and checks a log clean if and only if it opens it.
+ * one by one and many at once, and checks a log clean if and only if it opens it and reads it to its end.
  *
  *	make_corpus.py log corpus && clang -fsanitize=fuzzer,address,undefined ... fuzz_log.c
  *	./fuzz_log -max_len=65536 corpus
@@ -50,6 +50,7 @@ static void read_fields(trace_id_t trid, trace_event_id_t id, const unsigned cha
 struct sum {
 	uint64_t events;
 	uint64_t hash;
+	bool damaged; /* the end was not reached */
 };
 
 static void add(struct sum *sum, const void *bytes, size_t count)
@@ -80,7 +81,7 @@ static struct sum read_events(trace_id_t trid, size_t room)
 {
 	struct timespec last = { 0, 0 };
 	struct posix_trace_event_info event;
-	struct sum sum = { 0, 0 };
+	struct sum sum = { 0, 0, false };
 	unsigned char data[4096];
 	int unavailable;
 	size_t len;
@@ -90,6 +91,7 @@ static struct sum read_events(trace_id_t trid, size_t room)
 
 		if (error && error != EIO)
 			abort();
+		sum.damaged = error == EIO;
 		if (unavailable)
 			break;
 		if (error || len > room || event.posix_timestamp.tv_nsec < 0 ||
@@ -106,7 +108,7 @@ static struct sum read_events(trace_id_t trid, size_t room)
 static struct sum read_views(trace_id_t trid, size_t room)
 {
 	struct posix_trace_eventview_np views[64];
-	struct sum sum = { 0, 0 };
+	struct sum sum = { 0, 0, false };
 	int64_t last = 0;
 	size_t count;
 
@@ -115,6 +117,7 @@ static struct sum read_views(trace_id_t trid, size_t room)
 
 		if ((error && error != EIO) || (error && count) || count > room)
 			abort();
+		sum.damaged = error == EIO;
 		if (count == 0)
 			break;
 		for (size_t i = 0; i < count && sum.events < EVENTS_MAX; i++) {
@@ -133,7 +136,7 @@ static struct sum read_views(trace_id_t trid, size_t room)
 }
 
 /* Both ways, and back again; nothing tells the two apart unless the file is spoilt meanwhile. */
-static void read_both(trace_id_t trid, bool spoilt)
+static struct sum read_both(trace_id_t trid, bool spoilt)
 {
 	struct sum one = read_events(trid, 4096);
 	struct sum many;
@@ -141,12 +144,14 @@ static void read_both(trace_id_t trid, bool spoilt)
 	if (posix_trace_rewind(trid))
 		abort();
 	many = read_views(trid, 64);
-	if (!spoilt && (one.events != many.events || one.hash != many.hash))
+	if (!spoilt &&
+	    (one.events != many.events || one.hash != many.hash || one.damaged != many.damaged))
 		abort();
 	if (posix_trace_rewind(trid))
 		abort();
 	(void)read_views(trid, 3);
 	(void)read_events(trid, 7);
+	return one;
 }
 
 /* Whether a CLEAR may be somewhere, in either byte order. */
@@ -160,28 +165,34 @@ static bool is_cleared(const unsigned char *log, size_t size)
 	return false;
 }
 
-/*
- * A growing log goes on after damage, and ends some time; a second reading has the same events, but
- * for those that a CLEAR takes away that was found after damage only after they were read.
- */
-static void read_behind_damage(trace_id_t trid, bool cleared)
+static uint64_t read_skipping(trace_id_t trid)
 {
 	struct posix_trace_logfinding_np finding;
-	struct sum all = { 0, 0 };
-	struct sum once;
+	uint64_t events = 0;
 
 	do {
-		struct sum some = read_views(trid, 64);
-
-		all.events += some.events;
+		events += read_views(trid, 64).events;
 		finding.posix_reason_np[0] = 'x';
 	} while (posix_trace_log_skipdamage_np(trid, &finding) == 0 &&
 	         finding.posix_reason_np[0] != '\0');
-	if (finding.posix_reason_np[0] == '\0' || posix_trace_rewind(trid))
+	if (finding.posix_reason_np[0] == '\0')
 		abort();
-	once = read_views(trid, 64);
-	if (all.events < EVENTS_MAX &&
-	    (cleared ? once.events > all.events : once.events != all.events))
+	return events;
+}
+
+/*
+ * A log goes on after damage, and ends some time; a second reading has the same events, but for those that a
+ * CLEAR takes away that was found after damage in a growing log only after they were read.
+ */
+static void read_behind_damage(trace_id_t trid, bool cleared)
+{
+	uint64_t all = read_skipping(trid);
+	uint64_t once;
+
+	if (posix_trace_rewind(trid))
+		abort();
+	once = read_skipping(trid);
+	if (all < EVENTS_MAX && (cleared ? once > all : once != all))
 		abort();
 }
 
@@ -269,14 +280,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (result && (result != EINVAL || error.posix_reason_np[0] == '\0'))
 		abort();
 	verdict = check(fd);
-	if (!(data[0] & GROWING) && verdict != UNKNOWN && (verdict == SOUND) != (result == 0))
+	if (result && verdict == SOUND && !(data[0] & GROWING))
 		abort();
 	if (!result) {
+		bool spoilt = data[0] & SPOIL;
+		struct sum sum;
+
 		ask(trid);
-		if (data[0] & SPOIL && ftruncate(fd, (off_t)(size / 2)))
+		if (spoilt && ftruncate(fd, (off_t)(size / 2)))
 			abort();
-		read_both(trid, data[0] & SPOIL);
-		if (data[0] & GROWING && !(data[0] & SPOIL) && posix_trace_rewind(trid) == 0)
+		sum = read_both(trid, spoilt);
+		/* What a CLEAR took away is not read, whatever is wrong with it. */
+		if (!(data[0] & GROWING) && !spoilt && verdict != UNKNOWN &&
+		    sum.events < EVENTS_MAX && (verdict == SOUND) == sum.damaged &&
+		    !is_cleared(log, size - 1))
+			abort();
+		if (!spoilt && posix_trace_rewind(trid) == 0)
 			read_behind_damage(trid, is_cleared(log, size - 1));
 		if (posix_trace_close(trid))
 			abort();

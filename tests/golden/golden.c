@@ -5,6 +5,7 @@
 #include "format/crc32.h"
 #include "suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,30 @@ size_t golden_block(const struct golden *golden, unsigned type, unsigned which)
 	return 0;
 }
 
+/* Damage that is met before the end: *@error says where, and reading goes on to the end. */
+static int read_through(trace_id_t trid, struct posix_trace_logerror_np *error)
+{
+	struct posix_trace_eventview_np views[64];
+	struct posix_trace_logfinding_np finding;
+	size_t count = 1;
+	int result = 0;
+
+	while (count) {
+		if (posix_trace_getnext_events_np(trid, views, 64, &count) == 0)
+			continue;
+		if (posix_trace_log_skipdamage_np(trid, &finding))
+			return EIO;
+		if (!result) {
+			error->posix_offset_np = finding.posix_offset_np;
+			memcpy(error->posix_reason_np, finding.posix_reason_np,
+			    sizeof(error->posix_reason_np));
+		}
+		result = EINVAL;
+		count = 1;
+	}
+	return result;
+}
+
 int golden_try(const void *bytes, size_t size, struct posix_trace_logerror_np *error)
 {
 	static int fd = -1; /* one file for all, because there are thousands of them */
@@ -87,8 +112,10 @@ int golden_try(const void *bytes, size_t size, struct posix_trace_logerror_np *e
 	golden_rewrite(fd, bytes, size);
 	memset(error, 0, sizeof(*error));
 	result = posix_trace_open_explained_np(fd, &trid, error);
-	if (result == 0)
+	if (result == 0) {
+		result = read_through(trid, error);
 		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
 	return result;
 }
 

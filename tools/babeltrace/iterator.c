@@ -274,8 +274,12 @@ static enum outcome read_record(struct iterator *it)
 	error = posix_trace_getnext_event(it->file.trid, &record->info, record->data,
 	    sizeof record->data, &record->bytes, &unavailable);
 	if (error) {
-		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
-		    it->self, "%s", "the log was changed while it was read");
+		struct posix_trace_logfinding_np damage = { .posix_reason_np = "it was changed" };
+
+		(void)posix_trace_log_skipdamage_np(it->file.trid, &damage);
+		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(it->self,
+		    "the log is damaged at byte %llu: %s",
+		    (unsigned long long)damage.posix_offset_np, damage.posix_reason_np);
 		return OUTCOME_FAILED;
 	}
 	it->left--;

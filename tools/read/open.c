@@ -49,13 +49,13 @@ static bool is_damaged(int fd)
 	return sum.posix_findings_np > ROOM;
 }
 
-static void explain_damage(const char *path)
+void pxt_explain_damage(const char *path, bool read)
 {
 	pxt_explain("the log is damaged: bytes of it are not what was written; copy it again from "
 	            "where it was written");
 	pxt_explain("`pxtrace check %s` shows all that is wrong; --incomplete reads what stands in "
-	            "front of it",
-	    path);
+	            "front of it%s",
+	    path, read ? ", as this did, and what stands behind it" : "");
 	pxt_explain("`pxtrace recover %s -o NEW.ptl` makes a log of every sound block", path);
 }
 
@@ -67,7 +67,7 @@ static void explain(const struct pxt_source *source, const struct posix_trace_lo
 	if (pxt_explain_content(source->path, source->fd))
 		return;
 	if (is_damaged(source->fd)) {
-		explain_damage(source->path);
+		pxt_explain_damage(source->path, false);
 	} else if (is_growing_log(source->fd)) {
 		pxt_explain(
 		    "the log is incomplete: the traced program still runs, or it died before"
@@ -279,8 +279,13 @@ static int open_files(struct pxt_source *source, enum pxt_open_mode mode)
 static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	struct posix_trace_logerror_np error = { 0 };
-	int failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
-	if (failed != 0 && mode != PXT_OPEN_COMPLETE)
+	int failed = 0;
+
+	source->goes_on = mode != PXT_OPEN_COMPLETE;
+	/* The whole file is read for an explanation, which nobody wants if it may be incomplete. */
+	if (!source->goes_on)
+		failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
+	else if (posix_trace_open(source->fd, &source->trid) != 0)
 		failed = posix_trace_open_growing_np(source->fd, &source->trid, &error);
 	if (failed == ENOMEM) {
 		pxt_complain("%s: not enough memory", source->path);

@@ -326,29 +326,50 @@ static struct pxt_thread *find_thread(
 
 /* ---- Events ---- */
 
-static void read_failed(struct pxt_source *source, int error)
+/* Said once, however often the log is read. */
+static void stop_reading(struct pxt_source *source)
 {
-	pxt_complain("%s: cannot be read behind event %llu: %s", source->path,
-	    (unsigned long long)source->events, strerror(error));
-	pxt_explain("what came before is shown; the rest of the file is damaged");
 	source->failed = true;
 	source->at_end = true;
+	source->told = true;
+}
+
+static void read_failed(struct pxt_source *source, int error)
+{
+	if (!source->told)
+		pxt_complain("%s: cannot be read behind event %llu: %s", source->path,
+		    (unsigned long long)source->events, strerror(error));
+	if (!source->told)
+		pxt_explain("what came before is shown; the rest of the file is damaged");
+	stop_reading(source);
 }
 
 /*
- * A log that grows goes on after what is damaged in it: who looks on wants to see what happens
- * now, and what is missing is counted as lost.  True when there is something after it.
+ * A complete log is read up to what is damaged in it.  One that grows goes on after it, as does one
+ * that may be incomplete: who looks on wants to see what happens now, and what is missing is counted as
+ * lost.  True when there is something after it.
  */
 static bool skip_damage(struct pxt_source *source)
 {
 	struct posix_trace_logfinding_np finding;
 
-	if (posix_trace_log_skipdamage_np(source->trid, &finding) != 0)
+	if (source->failed || posix_trace_log_skipdamage_np(source->trid, &finding) != 0)
 		return false;
+	if (!source->goes_on) {
+		if (!source->told) {
+			pxt_complain("%s: byte %llu: %s", source->path,
+			    (unsigned long long)finding.posix_offset_np, finding.posix_reason_np);
+			pxt_explain_damage(source->path, true);
+		}
+		stop_reading(source);
+		return false;
+	}
 	pxt_complain("%s: DAMAGED at byte %llu: %s", source->path,
 	    (unsigned long long)finding.posix_offset_np, finding.posix_reason_np);
 	pxt_explain("reading goes on with the next sound block; what is missing counts as lost");
 	source->damaged = true;
+	if (source->info.posix_complete_np)
+		(void)posix_trace_log_getinfo_np(source->trid, &source->info);
 	return true;
 }
 
@@ -362,11 +383,11 @@ static bool refill(struct pxt_source *source)
 	do
 		error =
 		    posix_trace_getnext_events_np(source->trid, source->views, PXT_VIEWS, &count);
-	while (error == 0 && count == 0 && skip_damage(source));
+	while ((error == 0 || error == EIO) && count == 0 && skip_damage(source));
 	source->refills++;
 	source->view = 0;
 	source->view_end = (uint32_t)count;
-	if (error != 0)
+	if (error != 0 && !source->failed)
 		read_failed(source, error);
 	source->at_end = count == 0;
 	if (source->at_end && !source->failed) {

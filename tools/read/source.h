@@ -34,7 +34,9 @@ struct pxt_source {
 	struct pxt_spool spool; /* what is copied to @fd while it is read, if anything */
 	bool is_open;
 	bool at_end;
-	bool failed;         /* it could not be read to its end */
+	bool failed;         /* it could not be read to its end, ... */
+	bool told;           /* ... which was said */
+	bool goes_on;        /* reading goes on after what is damaged */
 	bool drained;        /* the end of a pipe was read, too */
 	bool damaged;        /* something in it was passed over */
 	bool let_go;         /* that it has no end is nobody's concern */
@@ -161,6 +163,8 @@ void pxt_align(struct pxt_reader *reader);
 
 /* ---- What a file that is no log seems to be instead ---- */
 
+/* What can be done about a complete log that is damaged; @read: what came before the damage was read. */
+void pxt_explain_damage(const char *path, bool read);
 /* Says it; false where it has no idea.  @path: for advice. */
 bool pxt_explain_content(const char *path, int fd);
 
