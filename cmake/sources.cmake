@@ -329,6 +329,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/open.c
 	logretrieval/ops.c
 	logretrieval/scan.c
+	logretrieval/seek.c
 	logretrieval/tables.c
 	logretrieval/views.c
 	logretrieval/window.c)

@@ -704,6 +704,32 @@ int posix_trace_log_nextblock_np(
  */
 int posix_trace_log_gettime_np(trace_id_t _trid, uint64_t _ticks, struct timespec *_time)
     _PXT_TIMES(posix_trace_log_gettime_np);
+/* What lies in front of a place in a log. */
+struct posix_trace_logpassed_np {
+	uint64_t posix_records_np; /* events from the oldest one on */
+	uint64_t posix_lost_np;    /* what their posix_lost_before_np tell in all */
+};
+/*
+ * To the first event that is not before a time: the next call that hands out events begins with the first
+ * one whose posix_ns_np is at least @ns, and its numbers, losses and time are those that it has when the log
+ * is read from its oldest event on.  If no event is so late, the log is at its end.  Names, threads,
+ * modules and notes are those of the whole log, as always.  posix_trace_rewind() goes back to the oldest
+ * event.
+ *
+ * The heads of blocks say between which stamps their records lie.  Blocks before the place are passed over
+ * by them, and are not checked, but for the last one with events, which is read and compared with its
+ * head.  Where that is not true, or stamps are from before the stream's creation, all before the place is
+ * read; so is all of a LOOP log.
+ *
+ * @ns:     as posix_ns_np: nanoseconds since 1970, on the log's line of time.
+ * @passed: what lies before the place; may be NULL.
+ *
+ * EINVAL: @trid is no opened log.
+ * EIO:    the file cannot be read any more, or was changed; a block that is read is damaged.
+ * Cost: lock; one head a block before the place, and two blocks; else steps in proportion to the events
+ * before it.  Unit: Log Retrieval.
+ */
+int posix_trace_seek_np(trace_id_t _trid, int64_t _ns, struct posix_trace_logpassed_np *_passed);
 /*
  * As posix_trace_open(); on failure @error says where and why, if anything of the file is the reason:
  * what is wrong first in the whole file.

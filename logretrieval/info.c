@@ -171,7 +171,7 @@ static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timesp
 }
 
 const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
-	pxt_log_nextblock, get_time, get_note, pxt_log_skip_damage };
+	pxt_log_nextblock, get_time, get_note, pxt_log_skip_damage, pxt_log_seek };
 
 /*
  * The log, and its own library's way to ask it; NULL for a stream and anything else, and where the

@@ -18,6 +18,7 @@
  *   clock.c        readings of the clocks, and stamps to time
  *   loop.c         the frames of a LOOP log
  *   next.c         the cursor: rewind, the next block, the next record, and the event that it becomes
+ *   seek.c         to a time, by the stamps in the heads of blocks
  *   views.c        many events at once, their data where it was read
  *   ops.c, info.c  what is asked of a log: attributes, status, types; counts, crash, times
  */
@@ -294,6 +295,15 @@ void pxt_log_clock_begin(struct pxt_log *log);
 /* 0 or ENOMEM; a reading that contradicts earlier ones is left out. */
 int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set);
 void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
+/* As views have it. */
+PXT_INLINE int64_t pxt_log_as_ns(const struct timespec *time)
+{
+	int64_t seconds = (int64_t)time->tv_sec;
+
+	if (seconds >= INT64_MAX / (int64_t)PXT_NS_PER_S)
+		return INT64_MAX;
+	return seconds * (int64_t)PXT_NS_PER_S + (int64_t)time->tv_nsec;
+}
 /* Source, rate and anchor of the log's clock. */
 void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock);
 /* floor(count * ns / ticks) of a segment that has an end, for @count below its ticks. */
@@ -314,6 +324,9 @@ int pxt_log_getnext(void *object, const struct pxt_getnext *request);
 int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request);
 /* Moves the cursor to a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
 int pxt_log_find_slot(struct pxt_log *log);
+
+/* Passes over the rest of the present block, and enters the next one; errors as above. */
+int pxt_log_enter_next(struct pxt_log *log);
 
 /* The context and the extra bytes of a record. */
 struct pxt_log_context {
@@ -338,6 +351,11 @@ void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *da
 int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count);
 
+/* ---- seek.c ---- */
+
+int pxt_log_seek(
+    void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed);
+
 /* ---- ops.c, info.c ---- */
 
 struct pxt_log_getters {
@@ -352,6 +370,8 @@ struct pxt_log_getters {
 	int (*note)(
 	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note);
 	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
+	int (*seek)(
+	    void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed);
 };
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;

@@ -353,6 +353,21 @@ int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request)
 	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }
 
+int pxt_log_enter_next(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	int error = 0;
+
+	/* Who passes over a block unread wants the next one's head alone. */
+	log->ahead = cursor->body < PXT_LOG_SKIP_BYTES ? 0 : PXT_LOG_BRIEF_BYTES;
+	cursor->left = 0;
+	cursor->body = 0;
+	while (!error && cursor->left + cursor->body == 0)
+		error = go_on(log);
+	log->ahead = 0;
+	return error;
+}
+
 int pxt_log_nextblock(
     void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable)
 {
@@ -362,10 +377,7 @@ int pxt_log_nextblock(
 	error = pxt_log_enter(log, trid);
 	if (error)
 		return error;
-	log->cursor.left = 0;
-	log->cursor.body = 0;
-	while (!error && log->cursor.left + log->cursor.body == 0)
-		error = go_on(log);
+	error = pxt_log_enter_next(log);
 	if (!error) {
 		*block = log->cursor.block;
 		*unavailable = 0;

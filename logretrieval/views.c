@@ -14,8 +14,6 @@
 
 #include <errno.h>
 
-#define NS_PER_S 1000000000
-
 /* ---- Times, without going through seconds for each event ---- */
 
 /*
@@ -33,15 +31,6 @@ struct line {
 #define CREATED_MAX ((int64_t)1 << 32)
 #define SEGMENT_MAX ((uint64_t)1 << 61)
 
-static int64_t as_ns(const struct timespec *time)
-{
-	int64_t seconds = (int64_t)time->tv_sec;
-
-	if (seconds >= INT64_MAX / NS_PER_S)
-		return INT64_MAX;
-	return seconds * NS_PER_S + (int64_t)time->tv_nsec;
-}
-
 /* Where bytes are saved, each time is asked for. */
 static void look(const struct pxt_log *log, struct line *line)
 {
@@ -53,13 +42,13 @@ static void look(const struct pxt_log *log, struct line *line)
 	line->span = 0;
 	if (PXT_SMALL)
 		return;
-	line->last = as_ns(&log->cursor.time);
+	line->last = pxt_log_as_ns(&log->cursor.time);
 	line->in_bounds = seconds < CREATED_MAX && line->last != INT64_MAX && segment->ticks != 0 &&
 	                  segment->from_ns < SEGMENT_MAX && segment->ns < SEGMENT_MAX;
 	line->from = segment->from;
 	line->span = line->in_bounds ? segment->to - segment->from : 0;
 	if (line->in_bounds)
-		line->base = as_ns(created) + (int64_t)segment->from_ns;
+		line->base = pxt_log_as_ns(created) + (int64_t)segment->from_ns;
 }
 
 /* What getnext is to know, too. */
@@ -67,8 +56,8 @@ static void write_back(struct pxt_log *log, const struct line *line)
 {
 	if (!line->in_bounds)
 		return;
-	log->cursor.time.tv_sec = (time_t)(line->last / NS_PER_S);
-	log->cursor.time.tv_nsec = (long)(line->last % NS_PER_S);
+	log->cursor.time.tv_sec = (time_t)(line->last / PXT_NS_PER_S);
+	log->cursor.time.tv_nsec = (long)(line->last % PXT_NS_PER_S);
 }
 
 static PXT_NOINLINE int64_t ask(struct pxt_log *log, struct line *line, uint64_t ticks)
@@ -78,7 +67,7 @@ static PXT_NOINLINE int64_t ask(struct pxt_log *log, struct line *line, uint64_t
 	write_back(log, line);
 	pxt_log_report_time(log, ticks, &time);
 	look(log, line);
-	return as_ns(&time);
+	return pxt_log_as_ns(&time);
 }
 
 PXT_INLINE int64_t time_of(struct pxt_log *log, struct line *line, uint64_t ticks)

@@ -215,7 +215,7 @@ ptrace_test(fakes FAKES NEEDS TOLOG POLICY_FLUSH SOURCES test_fakes.c)
 
 # Tests of the log format and of Log Retrieval.  The logs are made by golden/make_golden.py.
 
-foreach(name IN ITEMS logread logviews logblocks logcheck logdamage loggrowing logfmt)
+foreach(name IN ITEMS logread logseek logviews logblocks logcheck logdamage loggrowing logfmt)
 	set(needs LOGRETRIEVAL)
 	if(name STREQUAL "logfmt")
 		list(APPEND needs TOLOG)

@@ -4,7 +4,7 @@
  *
  * Page: posix_trace_create, posix_trace_create_withlog, posix_trace_flush,
  * posix_trace_shutdown - make a stream, with or without log, flush it, and end it
- * Page: posix_trace_open, posix_trace_close, posix_trace_rewind - read a log
+ * Page: posix_trace_open, posix_trace_close, posix_trace_rewind, posix_trace_seek_np - read a log
  * Page: posix_trace_log_getinfo_np, posix_trace_log_getthread_np, posix_trace_log_getmodule_np,
  * posix_trace_log_getnote_np, posix_trace_log_nextblock_np,
  * posix_trace_log_gettime_np - what a log says about itself

@@ -464,6 +464,9 @@ CASE(posix_trace_log_getmodule_np, EINVAL, stream,
     posix_trace_log_getmodule_np(env.stream, 0, (void *)out.bytes))
 CASE(posix_trace_log_getmodule_np, EINVAL, no_result,
     posix_trace_log_getmodule_np(env.log, 0, NULL))
+CASE(posix_trace_seek_np, EINVAL, unknown, posix_trace_seek_np(UNKNOWN, 0, NULL))
+HOW(posix_trace_seek_np, EIO, unreadable, unreadable(seek_end))
+HOW(posix_trace_seek_np, EIO, cut, cut_short(seek_end))
 CASE(posix_trace_log_nextblock_np, EINVAL, stream,
     posix_trace_log_nextblock_np(env.stream, (void *)out.bytes, &gone))
 CASE(posix_trace_log_nextblock_np, EINVAL, no_result,

@@ -150,10 +150,10 @@ PXT_TEST(thirty_two_creations_that_fail_keep_no_descriptor)
 /* In all ways of reading, of changing what is recorded, and of writing logs. */
 static void use_all(void)
 {
-	asking *const of_logs[] = { read_one, read_whole, read_many, next_block };
+	asking *const of_logs[] = { read_one, read_whole, read_many, next_block, seek_end };
 	asking *const of_streams[] = { read_whole, read_many };
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		PXT_EQ(of_logs[i](env.log), 0);
 		PXT_EQ(posix_trace_rewind(env.log), 0);
 	}

@@ -154,6 +154,7 @@ asking read_many;
 int short_of_streams_event(void);
 int short_of_logs_event(void);
 asking next_block;
+asking seek_end;
 int unreadable(asking *ask);
 int cut_short(asking *ask);
 

@@ -189,6 +189,11 @@ int next_block(trace_id_t trid)
 	return error;
 }
 
+int seek_end(trace_id_t trid)
+{
+	return TRY(posix_trace_seek_np(trid, INT64_MAX, NULL));
+}
+
 int unreadable(asking *ask)
 {
 	int error;

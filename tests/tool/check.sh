@@ -74,6 +74,55 @@ check_says_where_a_block_is_damaged()
 	run 2 stat lossy.ptl
 }
 
+# A complete log with a block for each of four events, of which the first one is spoilt.
+make_spoilt()
+{
+	make spoilt.ptl <<-END
+		event 1000000 32 1 0 u32:1
+		flush
+		event 2000000 32 1 0 u32:2
+		flush
+		event 3000000 32 1 0 u32:3
+		flush
+		event 4000000 32 1 0 u32:4
+	END
+	at=$(data_block spoilt.ptl)
+	flip spoilt.ptl $((at + 112))
+}
+
+damage_in_a_complete_log_is_told_where_it_is_read()
+{
+	make_spoilt
+	run 2 print spoilt.ptl
+	err_has "spoilt.ptl: byte $at: the checksum of a block is wrong"
+	out_lacks job
+	run 2 print --incomplete --format '{field:job}' spoilt.ptl
+	err_has "spoilt.ptl: DAMAGED at byte $at: the checksum of a block is wrong"
+	err_has '1 EVENTS LOST'
+	printf '*** 1 EVENT LOST HERE ***\n2\n3\n4\n' >expected
+	same expected
+}
+
+what_is_before_from_and_behind_to_is_not_read()
+{
+	make_spoilt
+	run 0 print --from 3500us --format '{field:job}' spoilt.ptl
+	printf '4\n' >expected
+	same expected
+	flip spoilt.ptl $((at + 112))
+	size=$(wc -c <spoilt.ptl)
+	last=$at
+	while [ "$at" -lt "$size" ]; do
+		[ "$(od -An -tu2 -j $((at + 4)) -N 2 spoilt.ptl | tr -d ' ')" = 1 ] && last=$at
+		at=$((at + $(od -An -tu4 -j $((at + 8)) -N 4 spoilt.ptl | tr -d ' ')))
+	done
+	flip spoilt.ptl $((last + 112))
+	run 0 print --to 2500us --format '{field:job}' spoilt.ptl
+	printf '1\n2\n' >expected
+	same expected
+	run 2 print spoilt.ptl
+}
+
 # A complete log of which a byte was turned round has a trailer: no program runs any more.
 damage_in_a_complete_log_is_not_taken_for_a_running_program()
 {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <trace_hooks_np.h>
 #include <unistd.h>
 
 /* A log's head is at most so long (FORMAT.md): a file without one in these bytes is not a log. */
@@ -170,10 +171,12 @@ static void measure_names(struct pxt_source *source)
 	       !unavailable) {
 		char name[TRACE_EVENT_NAME_MAX + 1];
 
+		source->may_rename |= id == POSIX_TRACE_PROCESS_NP;
 		if (id <= POSIX_TRACE_UNNAMED_USEREVENT ||
 		    posix_trace_eventid_get_name(source->trid, id, name) != 0)
 			continue;
 		size_t width = strlen(name);
+		source->may_rename |= strcmp(name, "task_rename") == 0;
 		if (width > source->name_width && width <= 28)
 			source->name_width = width;
 	}

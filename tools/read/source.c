@@ -623,6 +623,79 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 	}
 }
 
+/* ---- Reading a part ---- */
+
+/* By the heads of its blocks: what is in all of them, and whether stamps step back between them. */
+static bool survey(struct pxt_source *source)
+{
+	uint64_t step = source->info.posix_clock_np.posix_hz_np / 1000;
+	struct posix_trace_logblock_np block;
+	uint64_t newest = 0;
+	bool steps = false;
+	int unavailable = 0;
+	int error;
+
+	source->all_events = source->all_lost = 0;
+	while ((error = posix_trace_log_nextblock_np(source->trid, &block, &unavailable)) == 0 &&
+	       !unavailable) {
+		source->all_events += block.posix_records_np;
+		pxt_sum_add(&source->all_lost, block.posix_lost_np);
+		if (block.posix_records_np == 0)
+			continue;
+		steps = steps || (block.posix_begin_ticks_np < newest &&
+		                     newest - block.posix_begin_ticks_np >= step);
+		if (block.posix_end_ticks_np > newest)
+			newest = block.posix_end_ticks_np;
+	}
+	(void)posix_trace_rewind(source->trid);
+	return error == 0 && !steps;
+}
+
+bool pxt_reader_can_skip(struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count; i++)
+		if (!reader->sources[i]->info.posix_complete_np || !survey(reader->sources[i]))
+			return false;
+	return true;
+}
+
+static void skip_to(struct pxt_source *source, int64_t ns)
+{
+	struct posix_trace_logpassed_np passed;
+
+	/* Reading meets what is wrong, and says so; that nothing is so late is told with the last event's time. */
+	if (posix_trace_seek_np(source->trid, ns, &passed) != 0 ||
+	    passed.posix_records_np == source->all_events) {
+		(void)posix_trace_rewind(source->trid);
+		return;
+	}
+	source->events = passed.posix_records_np;
+	source->lost = passed.posix_lost_np;
+}
+
+void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *select)
+{
+	int64_t from = pxt_within_range(select->from.ns);
+
+	if (!select->from.set)
+		return;
+	for (unsigned i = 0; i < reader->count; i++)
+		if (reader->sources[i]->may_rename)
+			return;
+	if (!select->from.absolute)
+		from = pxt_within_range(from + pxt_within_range(reader->start_ns));
+	for (unsigned i = 0; i < reader->count; i++)
+		skip_to(reader->sources[i], from - pxt_within_range(reader->sources[i]->shift_ns));
+}
+
+void pxt_reader_leave_rest(struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count; i++) {
+		reader->sources[i]->events = reader->sources[i]->all_events;
+		reader->sources[i]->lost = reader->sources[i]->all_lost;
+	}
+}
+
 void pxt_reader_wait(struct pxt_reader *reader)
 {
 	const struct timespec pause = { .tv_nsec = WAIT_MS * 1000000L };

@@ -77,7 +77,10 @@ struct pxt_source {
 	struct pxt_type odd_type;
 	struct pxt_thread odd_thread;
 	struct pxt_thread *last_thread;
-	bool renames; /* one of its threads was given another name than its table has */
+	bool may_rename;     /* it has a type of event that gives threads other names */
+	uint64_t all_events; /* of the whole log, ... */
+	uint64_t all_lost;   /* ... and what they say was lost before them: pxt_reader_can_skip() */
+	bool renames;        /* one of its threads was given another name than its table has */
 	struct posix_trace_logthread_np *names; /* the log's table, by pthread_t */
 	uint32_t name_count;
 	uint32_t names_asked;        /* posix_threads_np when @names was filled */
@@ -127,6 +130,18 @@ void pxt_source_learn_crash(struct pxt_source *source);
 
 /* The next event of all logs in the order of time, valid until the next call; NULL at the end. */
 struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
+/*
+ * ---- Reading a part ----
+ *
+ * What is before --from is passed over, and what is after --to need not be read, if nothing that is shown
+ * depends on it: the logs are complete, and no stamp steps back, as the heads of their blocks tell.
+ */
+bool pxt_reader_can_skip(struct pxt_reader *reader);
+/* To the first events that are in the window; if threads are renamed on the way, nothing is passed over. */
+void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *select);
+/* The rest stays unread, and is counted as if it had been read. */
+void pxt_reader_leave_rest(struct pxt_reader *reader);
+
 /* Back to the first event of each log. */
 void pxt_reader_rewind(struct pxt_reader *reader);
 /* Waits a moment, for a pipe until it brings something; then pxt_reader_again(). */

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* test_logseek.c - posix_trace_seek_np() goes to the event that a reader from the beginning would find. */
+#include "suite.h"
+
+#include "format/logfmt.h"
+#include "golden/golden.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 64u
+
+struct event {
+	uint32_t id;
+	int64_t ns;
+	uint64_t number;
+	uint64_t lost_before;
+};
+
+/* What is left to be read. */
+static size_t read_events(trace_id_t trid, struct event *events)
+{
+	struct posix_trace_eventview_np view;
+	size_t got = 1;
+	size_t count = 0;
+
+	while (got && count < EVENTS_MAX) {
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+		if (got)
+			events[count++] = (struct event){ view.posix_event_id_np, view.posix_ns_np,
+				view.posix_number_np, view.posix_lost_before_np };
+	}
+	return count;
+}
+
+static bool same(const struct event *a, const struct event *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (a[i].id != b[i].id || a[i].ns != b[i].ns || a[i].number != b[i].number ||
+		    a[i].lost_before != b[i].lost_before)
+			return false;
+	return true;
+}
+
+/* Whether what is read after seeking @ns is the end of @all, and what was passed is its beginning. */
+static bool lands(trace_id_t trid, const struct event *all, size_t count, int64_t ns)
+{
+	struct posix_trace_logpassed_np passed;
+	struct event events[EVENTS_MAX];
+	uint64_t lost = 0;
+	size_t before = 0;
+
+	while (before < count && all[before].ns < ns)
+		lost += all[before++].lost_before;
+	PXT_EQ(posix_trace_seek_np(trid, ns, &passed), 0);
+	return passed.posix_records_np == before && passed.posix_lost_np == lost &&
+	       read_events(trid, events) == count - before &&
+	       same(events, all + before, count - before);
+}
+
+/* Every event's time, and a nanosecond before and after it. */
+static unsigned missed(trace_id_t trid, const struct event *all, size_t count)
+{
+	unsigned wrong = !lands(trid, all, count, INT64_MIN) + !lands(trid, all, count, INT64_MAX);
+
+	for (size_t i = 0; i < count; i++)
+		for (int64_t by = -1; by <= 1; by++)
+			wrong += !lands(trid, all, count, all[i].ns + by);
+	return wrong;
+}
+
+PXT_TEST(seek_lands_on_the_first_event_that_is_not_before_a_time)
+{
+	static const char *const names[] = { "le64", "be64", "le32", "be32", "cleared", "loop-le64",
+		"loop-be32", "loop-short", "loop-empty", "sealed-le64", "newer-minor" };
+	struct event all[EVENTS_MAX];
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		trace_id_t trid = golden_open(names[i]);
+		size_t count = read_events(trid, all);
+
+		PXT_CHECK(missed(trid, all, count) == 0, "%s", names[i]);
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
+/* A block's head lies about its stamps, with a checksum that is right: the place is the same. */
+static void lie(unsigned block, size_t offset, uint64_t value)
+{
+	struct event all[EVENTS_MAX];
+	struct golden golden;
+	trace_id_t trid;
+	size_t count;
+	size_t at;
+	int fd;
+
+	golden_read(&golden, "le64");
+	at = golden_block(&golden, PXT_LOG_DATA, block);
+	memcpy(golden.bytes + at + offset, &value, sizeof(value));
+	golden_sign(&golden, at);
+	fd = golden_file(golden.bytes, golden.size);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	count = read_events(trid, all);
+	CU_ASSERT(count > 2);
+	PXT_CHECK(missed(trid, all, count) == 0, "block %u, offset %u, %llu", block,
+	    (unsigned)offset, (unsigned long long)value);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	CU_ASSERT(close(fd) == 0);
+}
+
+PXT_TEST(a_head_that_lies_about_its_stamps_leads_nowhere_else)
+{
+	const uint16_t one = 1;
+	unsigned char first;
+	struct golden golden;
+
+	memcpy(&first, &one, 1);
+	if (first != 1)
+		return;
+	golden_read(&golden, "le64");
+	for (unsigned block = 0; block < 2; block++) {
+		size_t at = golden_block(&golden, PXT_LOG_DATA, block);
+		uint64_t begin;
+		uint64_t end;
+
+		memcpy(&begin, golden.bytes + at + 40, sizeof(begin));
+		memcpy(&end, golden.bytes + at + 48, sizeof(end));
+		lie(block, 40, 0);
+		lie(block, 40, end);
+		lie(block, 40, UINT64_MAX);
+		lie(block, 48, 0);
+		lie(block, 48, begin);
+		lie(block, 48, (begin + end) / 2);
+		lie(block, 48, UINT64_MAX);
+	}
+}
+
+PXT_TEST(seek_goes_back_and_forth_and_wants_a_log)
+{
+	trace_id_t trid = golden_open("le64");
+	struct event all[EVENTS_MAX];
+	size_t count = read_events(trid, all);
+
+	PXT_EQ(posix_trace_seek_np(trid, all[count - 1].ns, NULL), 0);
+	PXT_EQ(posix_trace_seek_np(trid, all[0].ns, NULL), 0);
+	PXT_EQ(read_events(trid, all), count);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	PXT_EQ(posix_trace_seek_np(trid, 0, NULL), EINVAL);
+	PXT_EQ(posix_trace_seek_np(0, 0, NULL), EINVAL);
+}
