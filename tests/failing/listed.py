@@ -7,7 +7,7 @@
     listed.py --print     functions, their errors and the number of causes that each comment names
 
 A comment names an error by a line "EINVAL: cause; another cause.", for the function behind it.
-"As posix_trace_f(), with its errors" takes the errors over, for which one case each is enough.
+"Errors are as of posix_trace_f()." takes the errors over, for which one case each is enough.
 """
 import pathlib
 import re
@@ -25,6 +25,7 @@ SILENT = {"posix_trace_event", "posix_trace_eventid_equal", "posix_trace_system_
 ELSEWHERE = {
     ("posix_trace_attr_setstreamsize", "EINVAL"): "a maximum is not configured by default",
     ("posix_trace_seal_on_signals_np", "ENOTSUP"): "in libraries without CONFIG_PTRACE_LOG_SEAL",
+    ("posix_trace_clear", "EPERM"): "of a file that the system protects: tests/tolog/clearless.c",
     ("posix_trace_flush", "ECANCELED"): "ends the tracing of its process: tests/crash/ways.c",
 }
 NAMES = re.compile(
@@ -102,12 +103,10 @@ def listed():
                 for name in whose if whose else names:
                     table.setdefault(name, {})
                     table[name][error] = table[name].get(error, 0) + causes(text)
-            other = re.search(r"As (posix_trace_\w+)\(\), with its errors"
-                              r"|Errors and cost as (posix_trace_\w+)\(\)",
-                              " ".join(lines_of(comment)))
+            other = re.search(r"Errors are as of (posix_trace_\w+)\(\)\.", " ".join(lines_of(comment)))
             if other:
                 for name in names:
-                    same[name] = other.group(1) or other.group(2)
+                    same[name] = other.group(1)
     for name, of in same.items():
         for error, count in table[of].items():
             table[name].setdefault(error, min(count, 1))
