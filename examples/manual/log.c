@@ -20,6 +20,7 @@
  *	note: version is 1.2
  *	lost: 0
  */
+#define _POSIX_C_SOURCE 200809L
 #include <trace.h>
 #include <trace_np.h>
 
