@@ -79,8 +79,9 @@ static const char help_tail[] =
 
 static int help(void)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDOUT_FILENO;
 	pxt_out_text(&out, help_head);
 	for (size_t i = 0; commands[i]; i++)
 		pxt_out_format(&out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
@@ -90,10 +91,11 @@ static int help(void)
 
 static int version(void)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 	char genversion[TRACE_NAME_MAX + 1] = "";
 	trace_attr_t attr;
 
+	out.fd = STDOUT_FILENO;
 	if (posix_trace_attr_init(&attr) == 0)
 		(void)posix_trace_attr_getgenversion(&attr, genversion);
 	pxt_out_format(&out, "pxtrace %s (trace system \"%s\")\n", PXTRACE_VERSION, genversion);

@@ -16,8 +16,9 @@
 
 int pxt_help(const char *const *pieces)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDOUT_FILENO;
 	for (; *pieces; pieces++)
 		pxt_out_text(&out, *pieces);
 	return pxt_finish(&out);

@@ -321,9 +321,10 @@ static bool is_sound(const struct command *c)
 
 static int run(int argc, char **argv)
 {
-	static struct command c = { .out = { .fd = STDOUT_FILENO } };
+	static struct command c;
 	int code;
 
+	c.out.fd = STDOUT_FILENO;
 	/* The dash in front: words that are no options come in their order, between --with and others. */
 	while ((code = getopt_long(argc, argv, "-:h", options, NULL)) != -1) {
 		if (code == 'h')

@@ -43,8 +43,9 @@ static const char help_tail[] =
 /* The list is made of the table, so it is not among the texts of struct pxt_command. */
 static int show_help(void)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDOUT_FILENO;
 	pxt_out_text(&out, help_head);
 	for (size_t i = 0; formats[i]; i++)
 		pxt_out_format(&out, "  %-8s %s\n", formats[i]->name, formats[i]->summary);

@@ -253,12 +253,13 @@ static void merge_options(struct option *options, const struct pxt_export_format
 
 int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv)
 {
-	static struct pxt_export export = { .out = { .fd = STDOUT_FILENO } };
+	static struct pxt_export export;
 	struct option options[COMMON + PXT_EXPORT_OPTIONS_MAX + 1];
 	char command[32];
 	char letters[32];
 	int code;
 
+	export.out.fd = STDOUT_FILENO;
 	(void)snprintf(command, sizeof command, "export %s", format->name);
 	(void)snprintf(letters, sizeof letters, ":e:t:o:h%s", format->letters);
 	merge_options(options, format);

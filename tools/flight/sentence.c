@@ -74,7 +74,7 @@ static void put_meeting(const struct pxt_cut *cut, struct pxt_out *out)
 
 bool pxt_cut_tell(const struct pxt_cut *cut)
 {
-	static struct pxt_out out = { .fd = STDERR_FILENO };
+	static struct pxt_out out;
 	static struct pxt_select select;
 	char path[PATH_MAX];
 	char *paths[] = { path };
@@ -82,6 +82,7 @@ bool pxt_cut_tell(const struct pxt_cut *cut)
 	struct pxt_roles_book *book = pxt_roles_new();
 	bool done;
 
+	out.fd = STDERR_FILENO;
 	(void)snprintf(path, sizeof path, "%s/told.ptl", cut->parts);
 	ask(cut, &select);
 	put_meeting(cut, &out);

@@ -96,11 +96,13 @@ static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv
 
 static int run(int argc, char **argv)
 {
-	static struct pxt_printer p = { .command = "print",
-		.line = { .out = { .fd = STDOUT_FILENO }, .fields = { .dump_limit = 64 } } };
+	static struct pxt_printer p;
 	bool incomplete = false;
 	int code;
 
+	p.command = "print";
+	p.line.out.fd = STDOUT_FILENO;
+	p.line.fields.dump_limit = 64;
 	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS, options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);

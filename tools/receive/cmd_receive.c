@@ -233,12 +233,13 @@ static void take_trace(void *context, const unsigned char *bytes, size_t count)
 /* Whatever a target prints, no terminal obeys it. */
 static void show_text(void *context, const char *text, size_t count)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 	struct receive *receive = context;
 
 	if (receive->quiet)
 		return;
 	wipe(receive);
+	out.fd = STDOUT_FILENO;
 	pxt_out_escaped(&out, text, count);
 	pxt_out_char(&out, '\n');
 	pxt_out_flush(&out);

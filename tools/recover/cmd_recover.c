@@ -139,8 +139,9 @@ static void put_list(const struct recover *recover, struct pxt_out *out)
 
 static int list(const struct recover *recover)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDOUT_FILENO;
 	put_list(recover, &out);
 	return pxt_finish(&out);
 }
@@ -161,8 +162,9 @@ static bool name_is(const struct recover *recover, size_t index, const char *nam
 
 static int which(const struct recover *recover, const char *why)
 {
-	static struct pxt_out out = { .fd = STDERR_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDERR_FILENO;
 	pxt_complain("recover: %s", why);
 	put_list(recover, &out);
 	pxt_out_flush(&out);

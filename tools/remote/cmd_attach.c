@@ -445,15 +445,17 @@ static int check(struct attach *attach, const char *name)
 
 static int run(int argc, char **argv)
 {
-	static struct attach attach = { .printer = { .command = "attach",
-		                            .follow = true,
-		                            .look = look,
-		                            .wait = wait_for_more,
-		                            .line = { .out = { .fd = STDOUT_FILENO },
-		                                .live = true,
-		                                .fields = { .dump_limit = 64 } } } };
+	static struct attach attach;
+	struct pxt_printer *p = &attach.printer;
 	int code;
 
+	p->command = "attach";
+	p->follow = true;
+	p->look = look;
+	p->wait = wait_for_more;
+	p->line.out.fd = STDOUT_FILENO;
+	p->line.live = true;
+	p->line.fields.dump_limit = 64;
 	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS "o:q", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);

@@ -184,8 +184,9 @@ static int request(struct filter *filter, char **argv)
 
 static int show(const struct pxt_remote *remote)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDOUT_FILENO;
 	pxt_out_unsigned(&out, remote->status.filtered);
 	pxt_out_text(
 	    &out, remote->status.filtered == 1 ? " type is left out\n" : " types are left out\n");
@@ -195,9 +196,10 @@ static int show(const struct pxt_remote *remote)
 /* The program's own first. */
 static int list(struct filter *filter)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 
+	out.fd = STDOUT_FILENO;
 	for (int of_program = 1; of_program >= 0; of_program--) {
 		pxt_remote_types_rewind(&filter->types);
 		while (pxt_remote_types_next(&filter->types, of_program, name)) {

@@ -278,10 +278,11 @@ static const struct option options[] = {
 
 static int run(int argc, char **argv)
 {
-	static struct ps ps = { .out = { .fd = STDOUT_FILENO } };
+	static struct ps ps;
 	struct pxt_remote_names names;
 	int code;
 
+	ps.out.fd = STDOUT_FILENO;
 	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);

@@ -248,8 +248,9 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 /* To a program as it is, to a terminal without what would be a command to it. */
 static void tell_name(const char *name)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 
+	out.fd = STDOUT_FILENO;
 	if (isatty(STDOUT_FILENO))
 		pxt_out_escaped(&out, name, strlen(name));
 	else
@@ -302,9 +303,10 @@ static int take_line(struct pxt_report *report, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	static struct pxt_report report = { .limit = PXT_REPORT_EVENTS,
-		.answers = { .worst = WORST } };
+	static struct pxt_report report;
 
+	report.limit = PXT_REPORT_EVENTS;
+	report.answers.worst = WORST;
 	report.answers.book = pxt_roles_new();
 	int status = take_line(&report, argc, argv);
 

@@ -257,7 +257,7 @@ static bool add_scheduler(struct run *r)
 
 static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 {
-	static struct pxt_out out = { .fd = STDERR_FILENO };
+	static struct pxt_out out;
 	const struct pxt_summary summary = { .path = r->output,
 		.replaced = r->replaces,
 		.ring = r->ring,
@@ -266,6 +266,7 @@ static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 		.sched_lost = r->told.lost,
 		.sched_beyond = r->told.beyond };
 
+	out.fd = STDERR_FILENO;
 	out.colour = pxt_colour_wanted(NULL, STDERR_FILENO);
 	say_missing(r);
 	if (pxt_summary(&out, &summary) == PXT_EXIT_OK) {

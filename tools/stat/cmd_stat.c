@@ -407,9 +407,10 @@ static int report_all(struct command *c, char *const *paths, int named)
 
 static int run(int argc, char **argv)
 {
-	static struct command c = { .stat = { .out = { .fd = STDOUT_FILENO } } };
+	static struct command c;
 	int code;
 
+	c.stat.out.fd = STDOUT_FILENO;
 	while ((code = getopt_long(argc, argv, ":e:t:p:h", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);

@@ -74,11 +74,12 @@ static bool pass_time(struct pxt_live *live, int64_t until_ns, const volatile si
 int pxt_panel_batch(struct pxt_live *live, const struct pxt_panel_options *options,
     const volatile sig_atomic_t *stop)
 {
-	static struct pxt_out out = { .fd = STDOUT_FILENO };
+	static struct pxt_out out;
 	struct pxt_numbers *numbers = pxt_must(calloc(1, sizeof *numbers));
 	int64_t next = pxt_when_monotonic() + options->interval_ns;
 	bool over = false;
 
+	out.fd = STDOUT_FILENO;
 	for (uint64_t turn = 0; !over && (options->times == 0 || turn < options->times); turn++) {
 		if (!pass_time(live, next, stop))
 			break;

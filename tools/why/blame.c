@@ -40,10 +40,11 @@ const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t in
 /* The event as `pxtrace print` would show it, cut to the room. */
 static void describe_event(struct pxt_line *line, const struct pxt_event *event)
 {
-	static struct pxt_out scratch = { .fd = -1 };
+	static struct pxt_out scratch;
 	static const struct pxt_fields all = { .dump_limit = 16 };
 	size_t bytes;
 
+	scratch.fd = -1;
 	scratch.used = 0;
 	pxt_out_bytes(&scratch, event->type->label, event->type->bytes);
 	pxt_out_fields(&scratch, &all, event);

@@ -449,8 +449,11 @@ static int take_line(struct why *w, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	static struct why w = { .out = { .fd = STDOUT_FILENO }, .worst = 1, .lines = 40 };
+	static struct why w;
 
+	w.out.fd = STDOUT_FILENO;
+	w.worst = 1;
+	w.lines = 40;
 	w.book = pxt_roles_new();
 	int status = take_line(&w, argc, argv);
 	int written = pxt_finish(&w.out);
