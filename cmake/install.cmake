@@ -26,13 +26,18 @@ install(EXPORT ptrace-targets NAMESPACE ptrace:: DESTINATION "${PTRACE_CMAKE_DIR
 configure_package_config_file(cmake/ptrace-config.cmake.in "${PROJECT_BINARY_DIR}/ptrace-config.cmake"
 	INSTALL_DESTINATION "${PTRACE_CMAKE_DIR}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/ptrace-config-version.cmake"
-	COMPATIBILITY SameMinorVersion)
+	COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/ptrace-config.cmake"
 	"${PROJECT_BINARY_DIR}/ptrace-config-version.cmake" DESTINATION "${PTRACE_CMAKE_DIR}")
 
-# pkg-config: a prefix that follows the file, so that a tree can be moved or installed elsewhere.
+# pkg-config: a prefix that follows the file, so that a tree can be moved or installed elsewhere.  In /usr, a
+# package's, it is plain: compiler and pkg-config then know its folders for their own.
 file(RELATIVE_PATH PTRACE_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" PTRACE_PC_PREFIX "${PTRACE_PC_PREFIX}")
+set(PTRACE_PC_PREFIX "\${pcfiledir}/${PTRACE_PC_PREFIX}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+	set(PTRACE_PC_PREFIX "/usr")
+endif()
 foreach(library IN LISTS PTRACE_LIBRARIES)
 	string(REPLACE "_" "-" PTRACE_PC_NAME "${library}")
 	set(PTRACE_PC_PRIVATE "")
@@ -56,3 +61,17 @@ foreach(library IN LISTS PTRACE_LIBRARIES)
 	install(FILES "${PROJECT_BINARY_DIR}/lib${PTRACE_PC_NAME}.pc"
 		DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()
+
+# The way back.
+add_custom_target(${ptrace_prefix}uninstall COMMAND "${CMAKE_COMMAND}"
+	"-DMANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt" -P "${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake" VERBATIM)
+
+# cpack: one archive of what is installed, to be unpacked anywhere.
+if(PROJECT_IS_TOP_LEVEL)
+	set(CPACK_GENERATOR TXZ)
+	set(CPACK_PACKAGE_NAME libptrace)
+	set(CPACK_PACKAGE_FILE_NAME "libptrace-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
+	set(CPACK_STRIP_FILES ON)
+	set(CPACK_VERBATIM_VARIABLES ON)
+	include(CPack)
+endif()

@@ -139,21 +139,15 @@ static uint64_t rings(uint64_t bytes)
 
 /*
  * The library that the first one needs, by its path: the loader would look for it in twenty places, at each start.
- * False: it is not beside that one, as it is installed, nor above, as it is built.
+ * False: it is not in the folder above.
  */
 static bool find_needed(const struct pxt_preload *preload, char needed[PXT_PRELOAD_PATH])
 {
-	static const char *const below[] = { "", "../" };
 	int folder = (int)(strrchr(preload->library, '/') + 1 - preload->library);
+	int bytes = snprintf(
+	    needed, PXT_PRELOAD_PATH, "%.*s../%s", folder, preload->library, PXTRACE_LIBRARY_NAME);
 
-	for (unsigned i = 0; i < 2; i++) {
-		int bytes = snprintf(needed, PXT_PRELOAD_PATH, "%.*s%s%s", folder, preload->library,
-		    below[i], PXTRACE_LIBRARY_NAME);
-
-		if (bytes < (int)PXT_PRELOAD_PATH && access(needed, R_OK) == 0)
-			return true;
-	}
-	return false;
+	return bytes < (int)PXT_PRELOAD_PATH && access(needed, R_OK) == 0;
 }
 
 /* Others' libraries come after ours. */

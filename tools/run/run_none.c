@@ -13,8 +13,7 @@ static const char *const help[] = {
 	"\n"
 	"usage: pxtrace run [-o LOG] [option]... -- PROGRAM [ARGUMENT]...\n"
 	"\n"
-	"This pxtrace was built without what records (System Events, Trace To Log and Attached\n"
-	"Processes, with shared libraries; on Linux).\n"
+	"This pxtrace was built without what records.  It needs\n" PXTRACE_RUN_NEEDS ".\n"
 	"\n"
 	"example:\n"
 	"\n"
@@ -29,8 +28,7 @@ static int run(int argc, char **argv)
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return pxt_help(help);
 	pxt_complain("run: this pxtrace was built without what records");
-	pxt_explain(
-	    "it needs System Events, Trace To Log, Attached Processes, and shared libraries");
+	pxt_explain("it needs " PXTRACE_RUN_NEEDS);
 	return PXT_EXIT_USAGE;
 }
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+#
+# At installation: the variables that others need where the prefix is none that they know.  BIN and LIB are
+# folders below it, IS_SHARED is whether there is something for the loader.  A package's tree is not asked.
+if(NOT "$ENV{DESTDIR}" STREQUAL "")
+	return()
+endif()
+set(unknown)
+
+# Adds a line if no folder of the list @looked, with colons, is @folder below the prefix.
+function(libptrace_look variable folder looked)
+	get_filename_component(folder "${CMAKE_INSTALL_PREFIX}/${folder}" REALPATH)
+	string(REGEX REPLACE "[:\n\t ]+" ";" looked "${looked}")
+	foreach(known IN LISTS looked)
+		get_filename_component(known "${known}" REALPATH BASE_DIR /)
+		if(known STREQUAL folder)
+			return()
+		endif()
+	endforeach()
+	set(unknown "${unknown};export ${variable}=\"${folder}\${${variable}:+:\$${variable}}\"" PARENT_SCOPE)
+endfunction()
+
+libptrace_look(PATH "${BIN}" "$ENV{PATH}")
+find_program(pkg_config NAMES pkg-config pkgconf)
+if(pkg_config)
+	execute_process(COMMAND "${pkg_config}" --variable pc_path pkg-config OUTPUT_VARIABLE looked ERROR_QUIET)
+	libptrace_look(PKG_CONFIG_PATH "${LIB}/pkgconfig" "$ENV{PKG_CONFIG_PATH}:${looked}")
+endif()
+if(IS_SHARED)
+	# What the loader's cache was made of; without that program there is no cache.
+	find_program(ldconfig ldconfig PATHS /sbin /usr/sbin)
+	set(looked)
+	if(ldconfig)
+		execute_process(COMMAND "${ldconfig}" -N -X -v OUTPUT_VARIABLE lines ERROR_QUIET)
+		string(REGEX MATCHALL "(^|\n)/[^:\n]*" looked "${lines}")
+		list(JOIN looked ":" looked)
+	endif()
+	libptrace_look(LD_LIBRARY_PATH "${LIB}" "$ENV{LD_LIBRARY_PATH}:/lib:/usr/lib:${looked}")
+endif()
+if(unknown)
+	message(STATUS "Nobody looks into ${CMAKE_INSTALL_PREFIX} by himself; to use what is there, set:")
+	foreach(line IN LISTS unknown)
+		if(line)
+			message(STATUS "  ${line}")
+		endif()
+	endforeach()
+endif()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+#
+# Removes the files that the last installation of MANIFEST's build put down, and our folders that are empty then.
+# DESTDIR is in the environment as it was at the installation.
+if(NOT EXISTS "${MANIFEST}")
+	message(FATAL_ERROR "${MANIFEST} is not there: nothing was installed from this build")
+endif()
+file(STRINGS "${MANIFEST}" files)
+set(folders)
+foreach(file IN LISTS files)
+	set(file "$ENV{DESTDIR}${file}")
+	if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+		file(REMOVE "${file}")
+		message(STATUS "Removed: ${file}")
+	endif()
+	get_filename_component(folder "${file}" DIRECTORY)
+	list(APPEND folders "${folder}")
+endforeach()
+list(REMOVE_DUPLICATES folders)
+# Longest first, so that one is empty when its turn comes.  Others' folders stay, empty or not.
+list(SORT folders ORDER DESCENDING)
+foreach(folder IN LISTS folders)
+	while(folder MATCHES "/(lib)?ptrace(/|$)" AND IS_DIRECTORY "${folder}")
+		file(GLOB inside LIST_DIRECTORIES true "${folder}/*")
+		if(inside)
+			break()
+		endif()
+		file(REMOVE_RECURSE "${folder}")
+		get_filename_component(folder "${folder}" DIRECTORY)
+	endwhile()
+endforeach()
