@@ -25,6 +25,12 @@ function(ptrace_find_python)
 			return()
 		endif()
 	endforeach()
+	if(seen AND EXISTS "${ptrace_premade}")
+		list(GET seen 0 any)
+		set(PTRACE_PYTHON "${any}" PARENT_SCOPE)
+		set(PTRACE_PREMADE ON PARENT_SCOPE)
+		return()
+	endif()
 	list(JOIN seen ", " seen)
 	message(FATAL_ERROR "No Python 3 with Kconfiglib (Debian: python3-kconfiglib; looked at: ${seen}). "
 		"Name one with -DPTRACE_PYTHON=/path/to/python3.")
@@ -65,6 +71,17 @@ function(ptrace_forget_refused)
 	endif()
 endfunction()
 
+get_filename_component(ptrace_profile "${PTRACE_DEFCONFIG}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+get_filename_component(PTRACE_PROFILE "${ptrace_profile}" NAME)
+string(REGEX REPLACE "_?defconfig$" "" PTRACE_PROFILE "${PTRACE_PROFILE}")
+# Where the project is part of another, its targets keep out of the other's way.
+set(ptrace_prefix "")
+if(NOT PROJECT_IS_TOP_LEVEL)
+	set(ptrace_prefix "ptrace-")
+endif()
+# A release's archive has what Kconfiglib makes of the profiles (scripts/release), for who has not got it.
+set(ptrace_premade "${PROJECT_SOURCE_DIR}/premade/${PTRACE_PROFILE}")
+set(PTRACE_PREMADE OFF)
 ptrace_find_python()
 set(PTRACE_KCONFIG_TOOL "${PROJECT_SOURCE_DIR}/cmake/kconfig_tool.py")
 set(PTRACE_DOTCONFIG "${PROJECT_BINARY_DIR}/.config")
@@ -73,15 +90,26 @@ set(PTRACE_PUBLIC_DIR "${PROJECT_BINARY_DIR}/include")
 if(NOT EXISTS "${PTRACE_DOTCONFIG}")
 	file(WRITE "${PTRACE_DOTCONFIG}" "# Settings here win over the profile; -DCONFIG_PTRACE_... wins over both.\n")
 endif()
-get_filename_component(ptrace_profile "${PTRACE_DEFCONFIG}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
 ptrace_settings(ptrace_set)
+if(PTRACE_PREMADE)
+	file(STRINGS "${PTRACE_DOTCONFIG}" ptrace_own REGEX "^CONFIG_")
+	if(ptrace_set OR ptrace_own)
+		message(FATAL_ERROR "Without Kconfiglib (Debian: python3-kconfiglib) a profile is built as it is, "
+			"without: ${ptrace_set} ${ptrace_own}")
+	endif()
+	message(STATUS "No Kconfiglib (Debian: python3-kconfiglib): the profile ${PTRACE_PROFILE} as it is, no menuconfig")
+	configure_file("${ptrace_premade}/pxt_config.h" "${PTRACE_PRIVATE_DIR}/pxt_config.h" COPYONLY)
+	configure_file("${ptrace_premade}/trace_config.h" "${PTRACE_PUBLIC_DIR}/trace_config.h" COPYONLY)
+	include("${ptrace_premade}/kconfig.cmake")
+	return()
+endif()
 
 set(PTRACE_KCONFIG_ARGS --kconfig "${PROJECT_SOURCE_DIR}/Kconfig" --profile "${ptrace_profile}"
 	--dotconfig "${PTRACE_DOTCONFIG}" ${ptrace_set})
 execute_process(
 	COMMAND "${PTRACE_PYTHON}" "${PTRACE_KCONFIG_TOOL}" generate ${PTRACE_KCONFIG_ARGS}
 		--full "${PROJECT_SOURCE_DIR}/configs/full_defconfig"
-		--version "${PROJECT_VERSION_MAJOR}" --private "${PTRACE_PRIVATE_DIR}/pxt_config.h"
+		--version "${PROJECT_VERSION}" --private "${PTRACE_PRIVATE_DIR}/pxt_config.h"
 		--public "${PTRACE_PUBLIC_DIR}/trace_config.h" --cmake "${PROJECT_BINARY_DIR}/kconfig.cmake"
 	RESULT_VARIABLE ptrace_failed ERROR_VARIABLE ptrace_reasons)
 if(ptrace_failed)
@@ -93,14 +121,8 @@ set(PTRACE_ACCEPTED_DEFCONFIG "${PTRACE_DEFCONFIG}" CACHE INTERNAL "")
 include("${PROJECT_BINARY_DIR}/kconfig.cmake")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PXT_KCONFIG_FILES}
 	"${ptrace_profile}" "${PTRACE_DOTCONFIG}" "${PTRACE_KCONFIG_TOOL}")
-get_filename_component(PTRACE_PROFILE "${ptrace_profile}" NAME)
-string(REGEX REPLACE "_?defconfig$" "" PTRACE_PROFILE "${PTRACE_PROFILE}")
 
-# The usual targets.  Where the project is part of another, they keep out of its way.
-set(ptrace_prefix "")
-if(NOT PROJECT_IS_TOP_LEVEL)
-	set(ptrace_prefix "ptrace-")
-endif()
+# The usual targets.
 foreach(command IN ITEMS menuconfig guiconfig olddefconfig)
 	add_custom_target(${ptrace_prefix}${command}
 		COMMAND "${PTRACE_PYTHON}" "${PTRACE_KCONFIG_TOOL}" ${command} ${PTRACE_KCONFIG_ARGS}
