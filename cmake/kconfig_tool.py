@@ -254,12 +254,22 @@ def holds(condition, units):
     return bool(eval(text.strip(), {"__builtins__": {}}))  # pylint: disable=eval-used
 
 
-def public_functions(root, units=None):
-    """What the headers declare for these units; None: for all that there are."""
+# The release from which on programs can rely on the library.  What came later says so in its comment,
+# "Since 1.1.", and has that release's version node, so that a loader finds at the start what an older library lacks.
+FIRST_RELEASE = "1.0"
+
+
+def functions_since(root, units=None):
+    """What the headers declare for these units (None: for all that there are), each with its release."""
     for header in HEADERS:
         with open(os.path.join(root, header), encoding="utf-8") as text:
             conditions = []
+            since = FIRST_RELEASE
             for line in text:
+                if line.startswith("/*"):
+                    since = FIRST_RELEASE
+                if match := re.search(r"\bSince (\d+\.\d+)\.", line):
+                    since = match[1]
                 if match := re.match(r"#\s*(if|ifdef|ifndef)\b(.*)", line):
                     conditions.append(holds(match[2], units) if units is not None and match[1] == "if" else None)
                 elif re.match(r"#\s*else\b", line) and conditions[-1] is not None:
@@ -267,7 +277,11 @@ def public_functions(root, units=None):
                 elif re.match(r"#\s*endif\b", line):
                     conditions.pop()
                 elif (match := re.match(r"(?:int |void |void \*)(posix_trace_\w+)\(", line)) and False not in conditions:
-                    yield match[1]
+                    yield match[1], since
+
+
+def public_functions(root, units=None):
+    return (name for name, _ in functions_since(root, units))
 
 
 def event_ids(kconf):
@@ -306,7 +320,12 @@ def cmake_values(kconf):
     lines = [f'set(PXT_{s.name[7:]} {value_of(kconf, s.name[7:])})' for s in symbols(kconf)]
     lines.append(f"set(PXT_EVENT_IDS {event_ids(kconf)})")
     lines.append(f"set(PXT_UNITS {' '.join(UNITS)})")
-    lines.append(f"set(PXT_NAMES {' '.join([*public_functions(kconf.srctree), *BESIDE])})")
+    releases = {FIRST_RELEASE: ["_pxt_point_open", "_pxt_wanted"]}
+    for name, since in functions_since(kconf.srctree):
+        releases.setdefault(since, []).append(name)
+    order = sorted(releases, key=lambda since: [int(part) for part in since.split(".")])
+    lines.append(f"set(PXT_RELEASES {' '.join(order)})")
+    lines += [f"set(PXT_NAMES_{since} {' '.join(releases[since])})" for since in order]
     files = ";".join(os.path.join(kconf.srctree, f) for f in (*kconf.kconfig_filenames, *HEADERS))
     lines.append(f'set(PXT_KCONFIG_FILES "{files}")')
     return "\n".join(lines + [""])

@@ -7,29 +7,38 @@ option(PTRACE_SHARED "Build shared libraries" ${PXT_PORT_POSIX})
 set(PTRACE_SANITIZER "" CACHE STRING "asan or tsan where CMAKE_C_FLAGS ask for it")
 find_package(Threads)
 
-# The names that leave the shared libraries, as the headers have them.
+# The names that leave the shared libraries, as the headers have them: a node for each release that brought some
+# (kconfig_tool.py).  Both libraries have the same nodes: a name of one must be able to stand for the other's.
+# Names that have a size in them (trace.h) have nodes of their own, which the loader looks for at the start.  What
+# debuggers and the other library look up is no program's.
 function(ptrace_version_script out)
-	list(TRANSFORM PXT_NAMES PREPEND "\t\t" OUTPUT_VARIABLE names)
-	list(JOIN names ";\n" names)
-	string(APPEND names ";\n")
-	# One version node for both libraries: a name of one must be able to stand for the other's.  Names
-	# that have a size in them (trace.h) have nodes of their own, which the loader looks for at the start.
-	file(CONFIGURE OUTPUT "${out}" CONTENT "LIBPTRACE_0 {
-	global:
-@names@\t\tposix_trace_*_time64;
-		_pxt_layout;
-	local:
-		*;
-};
-LIBPTRACE_0_@PXT_EVENT_IDS@_TYPES {
+	set(nodes "")
+	set(before "")
+	foreach(release IN LISTS PXT_RELEASES)
+		list(TRANSFORM PXT_NAMES_${release} PREPEND "\t\t" OUTPUT_VARIABLE names)
+		list(JOIN names ";\n" names)
+		string(APPEND nodes "LIBPTRACE_${release} {\n\tglobal:\n${names};\n")
+		if(NOT before)
+			string(APPEND nodes "\t\tposix_trace_*_time64;\n\tlocal:\n\t\t*;\n")
+		endif()
+		string(APPEND nodes "}${before};\n")
+		set(before " LIBPTRACE_${release}")
+	endforeach()
+	file(CONFIGURE OUTPUT "${out}" CONTENT "@nodes@LIBPTRACE_@PXT_EVENT_IDS@_TYPES {
 	global:
 		posix_trace_*_of_*_types;
 		_pxt_wanted_of_*;
-} LIBPTRACE_0;
-LIBPTRACE_0_@PXT_EVENT_NAME_MAX@_BYTES {
+};
+LIBPTRACE_@PXT_EVENT_NAME_MAX@_BYTES {
 	global:
 		posix_trace_*_of_*_bytes;
-} LIBPTRACE_0;
+};
+LIBPTRACE_PRIVATE {
+	global:
+		_pxt_handles;
+		_pxt_own_descriptors;
+		_pxt_layout;
+};
 " @ONLY)
 endfunction()
 set(PTRACE_VERSION_SCRIPT "${PROJECT_BINARY_DIR}/libptrace.map")
@@ -64,8 +73,8 @@ function(ptrace_objects name)
 	set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ${PXT_PORT_POSIX})
 endfunction()
 
-# @configuration: its name.  The full one's shared library is lib<name>.so.0; every other one's has the
-# configuration in what programs load it by, lib<name>.so.0-minimal-1f0a7c3e, so that no program meets another one
+# @configuration: its name.  The full one's shared library is lib<name>.so.0 (PTRACE_ABI); every other one's
+# has the configuration in what programs load it by, lib<name>.so.0-minimal-1f0a7c3e, so that no program meets another one
 # under that.  What is linked, lib<name>.so and .a, belongs to what was installed last, as the headers do.
 function(ptrace_pair name export configuration objects)
 	add_library(${name}_static STATIC ${objects})
@@ -83,7 +92,7 @@ function(ptrace_pair name export configuration objects)
 		add_library(${name}_shared SHARED ${objects})
 		ptrace_library(${name}_shared)
 		set_target_properties(${name}_shared PROPERTIES OUTPUT_NAME "${output}"
-			EXPORT_NAME "${export}_shared" SOVERSION "0${ending}" VERSION "${PROJECT_VERSION}${ending}"
+			EXPORT_NAME "${export}_shared" SOVERSION "${PTRACE_ABI}${ending}" VERSION "${PROJECT_VERSION}${ending}"
 			LINK_DEPENDS "${PTRACE_VERSION_SCRIPT}")
 		target_link_options(${name}_shared PRIVATE
 			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro

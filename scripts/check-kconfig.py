@@ -4,6 +4,7 @@
 import os
 import re
 import sys
+import tempfile
 
 from config import BOTH_LIBRARIES, OTHER_UNITS, ROOT, Configuration, kconfig_tool
 
@@ -124,7 +125,7 @@ def check_headers():
         header = kconfig_tool.public_header(Configuration({"MAX_STREAMS": str(streams)}).kconf, "0")
         if macro(header, "_PXT_WANTED_TYPE") != kind:
             yield f"{streams} streams: {macro(header, '_PXT_WANTED_TYPE')}"
-    for events, ids in ((1, 32), (2, 64), (33, 64), (34, 128), (512, 1024), (993, 1024)):
+    for events, ids in ((1, 32), (2, 64), (33, 64), (34, 128), (512, 1024), (961, 1024)):
         header = kconfig_tool.public_header(
             Configuration({"USER_EVENT_MAX": str(events)}).kconf, "0")
         if macro(header, "_PXT_EVENT_IDS") != str(ids):
@@ -134,6 +135,20 @@ def check_headers():
             yield f"the public header defines: {line}"
 
 
+def check_releases():
+    """A function's comment says with which release it came; the next comment is another one's."""
+    with tempfile.TemporaryDirectory() as root:
+        os.mkdir(os.path.join(root, "include"))
+        for header, text in zip(kconfig_tool.HEADERS, ("/* A. */\nint posix_trace_a(void);\n", (
+                "/*\n * B.  Since 1.1.\n */\nint posix_trace_b(void);\nvoid posix_trace_c(void);\n"
+                "/* D. */\nint posix_trace_d(void);\n"))):
+            with open(os.path.join(root, header), "w", encoding="utf-8") as out:
+                out.write(text)
+        got = " ".join(since for _, since in kconfig_tool.functions_since(root))
+        if got != "1.0 1.1 1.1 1.0":
+            yield f"functions come with the releases {got}"
+
+
 def main():
     findings = []
     findings += check_help(Configuration({}).kconf)
@@ -141,6 +156,7 @@ def main():
     findings += check_refusals()
     findings += check_profiles()
     findings += check_headers()
+    findings += check_releases()
     print("\n".join(findings + [f"{len(REFUSED)} refusals, {len(PROFILES)} profiles, {len(findings)} findings"]))
     return 1 if findings else 0
 

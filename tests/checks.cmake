@@ -102,6 +102,7 @@ if(PTRACE_CHECKS STREQUAL "full")
 	set(proof_form --full)
 	set(size_compilers)
 	# Many of the tests that they run sleep for half of their time: so other checks run beside them.
+	ptrace_check(abi TIMEOUT 1500 COST 40 "${scripts}/check-abi" "${work}/abi")
 	ptrace_check(mutants TIMEOUT 3400 COST 1000 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --jobs 2 --passed
 		--build "${PROJECT_BINARY_DIR}")
 endif()
