@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The tests of the standard's assertions, for any <trace.h>.
+
+    suite.py export FOLDER          a folder of its own, from this tree: tests, shims, assertions.txt, this file
+    FOLDER/suite.py run [options]   compiles the tests there against an implementation, runs each case in a process
+                                    of its own, and reports each assertion: passed, failed, untested
+        --cc CC          compiler (cc)
+        --cflags FLAGS   where <trace.h> is
+        --libs LIBS      what to link
+        --without WHAT   log, filter, inherit: options that the implementation lacks; again for each
+        --program NAME   these programs alone; again for each
+        --seconds N      after which a case is called a hang (30)
+        --report FILE    the report goes there, too
+    suite.py mistakes CC            the suite against naive/, and with each mistake that is planted there: all are found
+
+An assertion passed if a case that shows it passed, and none failed.  Exit status 1: one failed (or a mistake was not
+found).  The text of each assertion is in our own words; the standard's decides.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# What is about the standard alone, and needs no more than it; the quick ones first.
+PROGRAMS = ("errors_attr", "eventset", "header", "identifiers", "mistakes", "names", "truncation", "attr", "filter",
+            "policies", "states", "streams", "retrieval", "safety")
+LOGS = ("log_errors", "log_reading")
+OPTIONS = {"log": "TOLOG", "filter": "FILTER", "inherit": "INHERIT"}
+# The comment directly above a case cites what it shows (scripts/citations.py).
+ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\nPXT_TEST\w*\((\w+)\)")
+ASSERTION = re.compile(r"\b[A-Z]+-E?\d\d?\b")
+TEXT = re.compile(r"^- \*\*([A-Z]+-E?\d+)\*\* (.*(?:\n  .*)*)", re.M)
+DONE = {0: "passed", 77: "untested"}
+
+
+def export(folder):
+    """Copies of the tree's tests, made anew each time."""
+    tests = HERE.parent
+    folder = pathlib.Path(folder)
+    (folder / "conformance").mkdir(parents=True, exist_ok=True)
+    for name in ("suite.c", "suite.h", "suite_trace.c", "suite_trace.h", "others/suite.py", "others/shim/trace_np.h",
+                 "others/shim/pxt_config.h", *(f"conformance/{name}" for name in (
+                     "story.c", "story.h", "logkit.c", *(f"{name}.c" for name in PROGRAMS + LOGS)))):
+        target = folder / name.replace("others/", "")
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(tests / name, target)
+    shutil.copy(tests.parent / "LICENSE", folder)
+    with open(folder / "assertions.txt", "w", encoding="utf-8") as out:
+        for name, text in TEXT.findall((tests.parent / "docs/decisions.md").read_text(encoding="utf-8")):
+            if not name.startswith("DEC-"):
+                out.write(f"{name}  {' '.join(text.split())}\n")
+
+
+class Suite:
+    """The programs of an exported folder, compiled for one implementation."""
+
+    def __init__(self, folder, work, options):
+        self.folder, self.work, self.options = pathlib.Path(folder), pathlib.Path(work), options
+        self.failed_to_compile = {}
+        self.programs = [name for name in PROGRAMS + LOGS if name in (options.program or PROGRAMS + LOGS)
+                         and not (name in LOGS and "log" in options.without)]
+
+    def compile(self):
+        lacks = [f"-D_PXT_UNIT_{OPTIONS[what]}=0" for what in self.options.without]
+        for name in list(self.programs):
+            sources = [f"conformance/{name}.c", "conformance/story.c", "suite.c", "suite_trace.c"]
+            if name in LOGS:
+                sources.append("conformance/logkit.c")
+            run = subprocess.run(
+                [*shlex.split(self.options.cc), "-std=gnu11", "-O1", "-w", "-DPXT_NO_CUNIT=1", *lacks, "-include",
+                 "shim/pxt_config.h", "-Ishim", "-I.", "-Iconformance", *shlex.split(self.options.cflags), *sources,
+                 *shlex.split(self.options.libs), "-pthread", "-o", str(self.work / name)],
+                cwd=self.folder, stderr=subprocess.PIPE, check=False)
+            if run.returncode:
+                self.failed_to_compile[name] = run.stderr.decode("utf-8", "replace")
+                self.programs.remove(name)
+
+    def cases(self, name):
+        return subprocess.run([self.work / name, "--list"], stdout=subprocess.PIPE,
+                              check=True).stdout.decode().split()
+
+    def run(self, name, case):
+        """passed, failed or untested, and what the case said."""
+        try:
+            run = subprocess.run([self.work / name, case], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 stdin=subprocess.DEVNULL, timeout=self.options.seconds, check=False)
+        except subprocess.TimeoutExpired:
+            return "failed", f"hangs ({self.options.seconds} s)"
+        return DONE.get(run.returncode, "failed"), run.stdout.decode("utf-8", "replace")
+
+    def cited(self, name):
+        """Case -> the assertions that it shows."""
+        text = (self.folder / "conformance" / f"{name}.c").read_text(encoding="utf-8")
+        return {case: ASSERTION.findall(comment) for comment, case in ABOVE.findall(text)}
+
+
+def report(suite, out):
+    """Runs all; returns whether an assertion failed."""
+    texts = dict(line.rstrip().split("  ", 1)
+                 for line in open(suite.folder / "assertions.txt", encoding="utf-8"))
+    states = {name: [] for name in texts}
+    for name in suite.programs:
+        cited = suite.cited(name)
+        for case in suite.cases(name):
+            state, said = suite.run(name, case)
+            if state == "failed":
+                out(f"{name} {case}: failed")
+                for line in said.splitlines()[-12:]:
+                    out(f"    {line}")
+            for assertion in cited.get(case, ()):
+                states.get(assertion, []).append((state, f"{name} {case}"))
+    for name, said in suite.failed_to_compile.items():
+        out(f"{name}: does not compile: its assertions are untested")
+        for line in [line for line in said.splitlines() if "error" in line][:3]:
+            out(f"    {line}")
+    sums = {"passed": 0, "failed": 0, "untested": 0}
+    for name, shown in states.items():
+        kinds = [state for state, _ in shown]
+        state = "failed" if "failed" in kinds else "passed" if "passed" in kinds else "untested"
+        sums[state] += 1
+        out(f"{state:9} {name:9} {texts[name]}")
+    out(", ".join(f"{count} {state}" for state, count in sums.items()))
+    return sums["failed"] > 0
+
+
+def mistakes(compiler):
+    """Each mistake of naive/ makes a case fail that passes without it."""
+    work = pathlib.Path(tempfile.mkdtemp())
+    try:
+        export(work / "suite")
+        naive = HERE / "naive"
+        library = work / "libnaive.so"
+
+        def build(*flags):
+            subprocess.run([*shlex.split(compiler), "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", *flags, "-I", naive,
+                            naive / "naive.c", "-o", library], check=True)
+
+        build()
+        suite = Suite(work / "suite", work, argparse.Namespace(
+            cc=compiler, cflags=f"-I{naive}", libs=f"{library} -Wl,-rpath,{work}", without=["log", "inherit"],
+            program=PROGRAMS[:PROGRAMS.index("retrieval")], seconds=30))
+        suite.compile()
+        good = [(name, case) for name in suite.programs for case in suite.cases(name)
+                if suite.run(name, case)[0] == "passed"]
+        print(f"naive: {len(good)} cases pass")
+        planted = sorted(set(re.findall(r"\bMISTAKE_[A-Z]+", (naive / "naive.c").read_text(encoding="utf-8"))))
+        missed = []
+        for mistake in planted:
+            build(f"-D{mistake}")
+            found = next((f"{name} {case}" for name, case in good if suite.run(name, case)[0] == "failed"), None)
+            print(f"{mistake}: {found or 'NOT FOUND'}", flush=True)
+            missed += [] if found else [mistake]
+        return bool(missed or not planted or not good or suite.failed_to_compile)
+    finally:
+        shutil.rmtree(work)
+
+
+def main():
+    if sys.argv[1:2] == ["export"] and len(sys.argv) == 3:
+        return export(sys.argv[2])
+    if sys.argv[1:2] == ["mistakes"] and len(sys.argv) == 3:
+        return mistakes(sys.argv[2])
+    if sys.argv[1:2] != ["run"]:
+        sys.exit(__doc__)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--cflags", default="")
+    parser.add_argument("--libs", default="")
+    parser.add_argument("--without", action="append", choices=sorted(OPTIONS), default=[])
+    parser.add_argument("--program", action="append")
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--report", default=os.devnull)
+    options = parser.parse_args(sys.argv[2:])
+    with tempfile.TemporaryDirectory() as work, open(options.report, "w", encoding="utf-8") as copy:
+        suite = Suite(HERE, work, options)
+        suite.compile()
+
+        def out(line):
+            print(line, flush=True)
+            copy.write(line + "\n")
+
+        return report(suite, out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
