@@ -77,7 +77,9 @@ class LogInfo(Structure):
                 ("posix_signal_sender_np", c_int), ("posix_signal_tid_np", c_int),
                 ("posix_cpus_np", c_uint32), ("posix_system_np", c_char * 40),
                 ("posix_process_start_np", Timespec), ("posix_notes_np", c_uint32),
-                ("posix_larger_priority_np", c_int)]
+                ("posix_larger_priority_np", c_int), ("posix_file_np", c_uint32),
+                ("posix_earlier_np", c_uint64), ("posix_earlier_lost_np", c_uint64),
+                ("posix_earlier_repeated_np", c_uint64)]
 
 
 class LogThread(Structure):

@@ -210,7 +210,7 @@ class Module(unittest.TestCase):
 
     def test_a_library_that_stores_more_is_refused(self):
         class Smaller(ctypes.Structure):
-            _fields_ = _native.LogInfo._fields_[:-2]
+            _fields_ = _native.LogInfo._fields_[:-3]
 
         with ptrace.open(self.make(HEAD)) as log:
             with self.assertRaisesRegex(ptrace.LayoutError, f"stores {ctypes.sizeof(_native.LogInfo)} bytes"):
