@@ -162,6 +162,14 @@ void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint
 	keep(log);
 }
 
+/* A file has room for some blocks at least: none would be as small as was asked otherwise. */
+uint32_t pxt_tolog_turns_room(const struct pxt_tolog *log, uint32_t room)
+{
+	uint64_t part = log->turns ? log->turns->bytes / 4u : 0;
+
+	return part && part < room ? (uint32_t)part & ~(PXT_SLOT_BYTES - 1u) : room;
+}
+
 /* ---- Whether it is time ---- */
 
 /* A file has some events at least, so that the log goes on whatever its limits are. */

@@ -300,6 +300,8 @@ void pxt_tolog_turns_abandon(struct pxt_port_log *out);
 size_t pxt_tolog_turns_bytes(const trace_attr_t *attr);
 /* Before the head is written. */
 void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz);
+/* Bytes of a DATA block, of at most @room. */
+uint32_t pxt_tolog_turns_room(const struct pxt_tolog *log, uint32_t room);
 /* A new file, if it is time for one, before what `data` holds goes out; and what each begins with. */
 int pxt_tolog_turn(struct pxt_stream *stream);
 /* A new file in any case; why there is none. */
@@ -349,6 +351,12 @@ PXT_INLINE void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t 
 	(void)log;
 	(void)attr;
 	(void)hz;
+}
+
+PXT_INLINE uint32_t pxt_tolog_turns_room(const struct pxt_tolog *log, uint32_t room)
+{
+	(void)log;
+	return room;
 }
 
 PXT_INLINE int pxt_tolog_turn(struct pxt_stream *stream)

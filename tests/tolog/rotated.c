@@ -96,7 +96,11 @@ PXT_TEST(no_file_is_larger_than_was_asked)
 
 	folder_make(&folder);
 	trid = begin(100000, 0);
-	record(trid, 10000);
+	/* As many in one flush as fill the largest blocks. */
+	for (uint32_t i = 0; i < 10; i++) {
+		folder_record(event, 1, 1900);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	for (unsigned i = 1; i <= folder_count(&folder); i++) {
 		char name[32];
