@@ -86,20 +86,22 @@ PXT_TEST(seek_lands_on_the_first_event_that_is_not_before_a_time)
 	}
 }
 
-/* A block's head lies about its stamps, with a checksum that is right: the place is the same. */
-static void lie(unsigned block, size_t offset, uint64_t value)
+/* So many blocks' heads, from @block on, lie about their stamps, with right checksums: the place is the same. */
+static void lie(unsigned block, unsigned blocks, size_t offset, uint64_t value)
 {
 	struct event all[EVENTS_MAX];
 	struct golden golden;
 	trace_id_t trid;
 	size_t count;
-	size_t at;
 	int fd;
 
 	golden_read(&golden, "le64");
-	at = golden_block(&golden, PXT_LOG_DATA, block);
-	memcpy(golden.bytes + at + offset, &value, sizeof(value));
-	golden_sign(&golden, at);
+	for (unsigned i = 0; i < blocks; i++) {
+		size_t at = golden_block(&golden, PXT_LOG_DATA, block + i);
+
+		memcpy(golden.bytes + at + offset, &value, sizeof(value));
+		golden_sign(&golden, at);
+	}
 	fd = golden_file(golden.bytes, golden.size);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
 	count = read_events(trid, all);
@@ -127,13 +129,15 @@ PXT_TEST(a_head_that_lies_about_its_stamps_leads_nowhere_else)
 
 		memcpy(&begin, golden.bytes + at + 40, sizeof(begin));
 		memcpy(&end, golden.bytes + at + 48, sizeof(end));
-		lie(block, 40, 0);
-		lie(block, 40, end);
-		lie(block, 40, UINT64_MAX);
-		lie(block, 48, 0);
-		lie(block, 48, begin);
-		lie(block, 48, (begin + end) / 2);
-		lie(block, 48, UINT64_MAX);
+		lie(block, 1, 40, 0);
+		lie(block, 1, 40, end);
+		lie(block, 1, 40, UINT64_MAX);
+		lie(block, 1, 48, 0);
+		lie(block, 1, 48, begin);
+		lie(block, 1, 48, (begin + end) / 2);
+		lie(block, 1, 48, UINT64_MAX);
+		if (block == 0)
+			lie(block, 2, 48, begin);
 	}
 }
 

@@ -284,9 +284,8 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 	struct posix_trace_logerror_np error = { 0 };
 	int failed = 0;
 
-	source->goes_on = mode != PXT_OPEN_COMPLETE;
 	/* The whole file is read for an explanation, which nobody wants if it may be incomplete. */
-	if (!source->goes_on)
+	if (mode == PXT_OPEN_COMPLETE)
 		failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
 	else if (posix_trace_open(source->fd, &source->trid) != 0)
 		failed = posix_trace_open_growing_np(source->fd, &source->trid, &error);
@@ -305,6 +304,7 @@ static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	int status;
 
+	source->goes_on = mode != PXT_OPEN_COMPLETE;
 	if (source->set) {
 		/* Who is asked what is wrong, if anything is. */
 		source->fd = open_path(source->set->files[source->set->count - 1], true, 0);
@@ -369,6 +369,7 @@ int pxt_reader_open_growing(
 	make_room(reader, 1);
 	reader->sources[0] = source;
 	source->fd = fd;
+	source->goes_on = true;
 	int status = open_log(source, PXT_OPEN_LIVE);
 	reader->start_ns = source->start_ns;
 	return status;
