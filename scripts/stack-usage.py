@@ -67,6 +67,7 @@ CALLS = {
     "thread": ["logretrieval/info.c:get_thread"],
     "module": ["logretrieval/info.c:get_module"],
     "views": ["pxt_log_views", "pxt_online_views"],
+    "seek": ["pxt_log_seek"],
     "block": ["pxt_log_nextblock"],
     # Or the caller's own.
     "watch": ["logretrieval/check.c:unwatched"],

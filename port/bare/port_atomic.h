@@ -144,8 +144,12 @@ PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 /* @count slots in a row, each as one. */
 PXT_INLINE void pxt_slots_load(struct pxt_slot *to, const struct pxt_slot *from, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
+	/* Bound: @count, of the reader that calls. */
+	PXT_BOUND(slots, count);
+	for (uint32_t i = 0; i < count; i++) {
+		PXT_ROUND(slots);
 		to[i] = pxt_slot_load(&from[i]);
+	}
 }
 
 /* The tag word alone, for the writer's look before it stores. */

@@ -91,12 +91,20 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 PXT_INLINE void pxt_slots_load(struct pxt_slot *to, const struct pxt_slot *from, uint32_t count)
 {
 	if (PXT_UNLIKELY(PXT_TSAN || pxt_port_slot_by_cas)) {
-		for (uint32_t i = 0; i < count; i++)
+		/* Bound: @count, of the reader that calls. */
+		PXT_BOUND(exchanged, count);
+		for (uint32_t i = 0; i < count; i++) {
+			PXT_ROUND(exchanged);
 			to[i] = pxt_slot_load(&from[i]);
+		}
 		return;
 	}
-	for (uint32_t i = 0; i < count; i++)
+	/* Bound: the same. */
+	PXT_BOUND(slots, count);
+	for (uint32_t i = 0; i < count; i++) {
+		PXT_ROUND(slots);
 		_mm_storeu_si128((__m128i *)(void *)&to[i], pxt_vector_load(&from[i]));
+	}
 	atomic_signal_fence(memory_order_acquire);
 }
 
