@@ -364,7 +364,7 @@ PXT_TEST(a_file_ends_when_it_is_old_enough)
 /* Files @numbers, in that order, as one log; its events of the type are counted.  Returns what open says. */
 static int open_files(const unsigned *numbers, unsigned count, struct folder_log *log)
 {
-	int fds[FOLDER_FILES];
+	int fds[FOLDER_FILES] = { -1 };
 	struct posix_trace_logerror_np why;
 	struct posix_trace_event_info info;
 	int unavailable = 0;
