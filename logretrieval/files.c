@@ -54,10 +54,9 @@ int pxt_log_end_of_file(const struct pxt_log *log, uint64_t offset, uint64_t *en
 	return error;
 }
 
-uint64_t pxt_log_records_before(const struct pxt_log *log)
+uint64_t pxt_log_records_before(const struct pxt_log *log, uint64_t offset)
 {
-	/* The cursor is behind the block that it has entered. */
-	return log->files ? file_at(log, log->cursor.at - 1u)->records : 0;
+	return log->files ? file_at(log, offset)->records : 0;
 }
 
 /* ---- Scanning ---- */

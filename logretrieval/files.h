@@ -39,7 +39,7 @@ int pxt_log_take_set(struct pxt_log *log, uint64_t offset, const unsigned char *
 /* Offset of the end of the file that @offset is in. */
 int pxt_log_end_of_file(const struct pxt_log *log, uint64_t offset, uint64_t *end);
 const struct pxt_log_former *pxt_log_former(const struct pxt_log *log);
-/* Records in the files before the one that the cursor is in. */
-uint64_t pxt_log_records_before(const struct pxt_log *log);
+/* Records in the files before the one that @offset is in. */
+uint64_t pxt_log_records_before(const struct pxt_log *log, uint64_t offset);
 
 #endif

@@ -212,6 +212,11 @@ int pxt_log_need(struct pxt_log *log, uint64_t offset, uint32_t bytes, const cha
     const unsigned char **at);
 /* The file may have changed: what is in the window is forgotten. */
 void pxt_log_view_again(struct pxt_log *log);
+/* Past a block of @length bytes that is not read: where blocks are short, reading them costs less than each head. */
+PXT_INLINE void pxt_log_look_ahead(struct pxt_log *log, uint32_t length)
+{
+	log->ahead = length < PXT_LOG_SKIP_BYTES ? 0 : PXT_LOG_BRIEF_BYTES;
+}
 /* The caller has changed what is in the window before @end. */
 void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end);
 

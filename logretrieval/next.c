@@ -58,7 +58,8 @@ static void enter(
 
 	cursor->entered = offset;
 	cursor->body = head->length;
-	cursor->number = head->records_total - head->count + head->missed;
+	cursor->number =
+	    pxt_log_records_before(log, offset) + head->records_total - head->count + head->missed;
 	pxt_sum_add(&missing, head->lost);
 	cursor->block = (struct posix_trace_logblock_np){ head->sequence, head->count, missing,
 		head->begin, head->end };
@@ -276,7 +277,7 @@ PXT_INLINE void fill(struct pxt_log *log, const unsigned char *at,
 	event->_pxt_entry = context.entry;
 	event->_pxt_ticks = record->ticks;
 	event->_pxt_lost_before = log->cursor.pending;
-	event->_pxt_number = pxt_log_records_before(log) + log->cursor.number++;
+	event->_pxt_number = log->cursor.number++;
 	log->cursor.pending = 0;
 }
 
@@ -359,7 +360,7 @@ int pxt_log_enter_next(struct pxt_log *log)
 	int error = 0;
 
 	/* Who passes over a block unread wants the next one's head alone. */
-	log->ahead = cursor->body < PXT_LOG_SKIP_BYTES ? 0 : PXT_LOG_BRIEF_BYTES;
+	pxt_log_look_ahead(log, cursor->body);
 	cursor->left = 0;
 	cursor->body = 0;
 	while (!error && cursor->left + cursor->body == 0)

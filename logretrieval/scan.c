@@ -235,12 +235,6 @@ static int take_meta(struct pxt_log *log, uint64_t offset, const unsigned char *
 	return error;
 }
 
-/* Where blocks are short, reading them costs less than asking for each head. */
-static void look_ahead(struct pxt_log *log, uint32_t length)
-{
-	log->ahead = length < PXT_LOG_SKIP_BYTES ? 0 : PXT_LOG_BRIEF_BYTES;
-}
-
 /*
  * One block at log->scanned.  @again is set when a later attempt may find it finished, or memory for
  * what it holds.
@@ -263,7 +257,7 @@ static int scan_block(struct pxt_log *log, bool *again)
 	if (error)
 		return error;
 	if (log->brief)
-		look_ahead(log, head.length);
+		pxt_log_look_ahead(log, head.length);
 	log->scanned = offset + head.length;
 	log->records_total = head.records_total;
 	log->lost_total = head.lost_total;

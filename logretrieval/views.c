@@ -6,7 +6,7 @@
  * the window, which is this log's own copy of the file: the window then no longer holds what the
  * file does, and what lies before the cursor is read again when it is needed again.
  */
-#include "logretrieval/files.h"
+#include "logretrieval/log.h"
 
 #include "base/close_up.h"
 #include "format/logfmt_bytes.h"
@@ -155,7 +155,6 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 	bool swapped = !usual && log->header.swapped;
 	uint32_t ctx_bytes = usual ? 8u : log->header.ctx_bytes;
 	uint64_t pending = cursor->pending;
-	uint64_t before = pxt_log_records_before(log);
 	uint32_t left = cursor->left;
 	struct pxt_log_record record;
 	bool whole = true;
@@ -172,7 +171,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 			pxt_sum_add(&pending, record.ticks);
 		} else {
 			fill(log, &line, at, usual, &record, &views[n]);
-			views[n].posix_number_np = before + cursor->number++;
+			views[n].posix_number_np = cursor->number++;
 			views[n++].posix_lost_before_np = pending;
 			pending = 0;
 		}
