@@ -179,19 +179,6 @@ static double beyond_first(const int64_t *x, const int64_t *y, size_t i)
 	return (double)(y[i] - y[0]) - (double)(x[i] - x[0]);
 }
 
-/* A hostile log's time stays at the edge of the range. */
-static int64_t whole(double ns)
-{
-	if (fabs(ns) >= (double)PXT_NS_MAX)
-		return ns > 0 ? PXT_NS_MAX : -PXT_NS_MAX;
-	return llrint(ns);
-}
-
-static int64_t sum(int64_t ns, int64_t more)
-{
-	return pxt_within_range(pxt_within_range(ns) + pxt_within_range(more));
-}
-
 static void find_drift(
     struct fit *fit, const int64_t *x, const int64_t *y, double x_mean, double mean)
 {
@@ -238,8 +225,8 @@ static struct fit fit_line(const int64_t *x, const int64_t *y, size_t pairs)
 
 		fit.worst_ns = off > fit.worst_ns ? off : fit.worst_ns;
 	}
-	fit.middle_ns = sum(x[0], whole(x_mean));
-	fit.offset_ns = sum(y[0] - x[0], whole(mean));
+	fit.middle_ns = pxt_when_sum(x[0], pxt_when_whole(x_mean));
+	fit.offset_ns = pxt_when_sum(y[0] - x[0], pxt_when_whole(mean));
 	return fit;
 }
 
@@ -261,7 +248,7 @@ static void say_fit(struct posix_trace_lognote_np *note, const struct fit *fit, 
 	char rest[160] = "too few to tell how its clock runs, or how well they agree";
 
 	pxt_duration(moved, (uint64_t)llabs(fit->offset_ns));
-	pxt_duration(worst, (uint64_t)whole(fit->worst_ns));
+	pxt_duration(worst, (uint64_t)pxt_when_whole(fit->worst_ns));
 	if (fit->drifts)
 		(void)snprintf(clock, sizeof clock, "its clock is %.3g ppm %s",
 		    fabs(fit->drift) * 1e6, fit->drift > 0 ? "slow" : "fast");
@@ -283,16 +270,17 @@ static void place_group(
 
 		if (line->places[i].group != group)
 			continue;
-		source->shift_ns = sum(source->shift_ns, fit->offset_ns);
+		source->shift_ns = pxt_when_sum(source->shift_ns, fit->offset_ns);
 		source->drift = fit->drift;
-		source->drift_ns = sum(fit->middle_ns, fit->offset_ns);
+		source->drift_ns = pxt_when_sum(fit->middle_ns, fit->offset_ns);
 	}
 	line->places[group].aligned = true;
 }
 
 static int64_t on_line(const struct fit *fit, int64_t ns)
 {
-	return sum(sum(ns, fit->offset_ns), whole(fit->drift * (double)(ns - fit->middle_ns)));
+	return pxt_when_sum(pxt_when_sum(ns, fit->offset_ns),
+	    pxt_when_whole(fit->drift * (double)(ns - fit->middle_ns)));
 }
 
 /* Those that the common line has not yet are good for groups that come after this one. */

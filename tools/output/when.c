@@ -3,6 +3,7 @@
 #include "tools/output/when.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,13 @@ int64_t pxt_when_ns(const struct timespec *time)
 	if (seconds < -SECONDS_MAX)
 		return -SECONDS_MAX * SECOND;
 	return pxt_within_range(seconds * SECOND + (int64_t)time->tv_nsec);
+}
+
+int64_t pxt_when_whole(double ns)
+{
+	if (fabs(ns) >= (double)PXT_NS_MAX)
+		return ns > 0 ? PXT_NS_MAX : -PXT_NS_MAX;
+	return llrint(ns);
 }
 
 static void fill_calendar(struct pxt_calendar *calendar, int64_t second)

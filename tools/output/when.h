@@ -44,6 +44,15 @@ static inline int64_t pxt_within_range(int64_t ns)
 	return ns < -PXT_NS_MAX ? -PXT_NS_MAX : ns;
 }
 
+/* A hostile log's times stay at the edge of the range: each within half of what fits, so that the sum is a number. */
+static inline int64_t pxt_when_sum(int64_t ns, int64_t more)
+{
+	return pxt_within_range(pxt_within_range(ns) + pxt_within_range(more));
+}
+
+/* The nearest whole number, as far as it is within the range. */
+int64_t pxt_when_whole(double ns);
+
 /* How event times are shown. */
 enum pxt_face {
 	PXT_FACE_RELATIVE,

@@ -17,7 +17,6 @@
 #include "tools/select/select.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -397,19 +396,14 @@ static bool refill(struct pxt_source *source)
 	return count != 0;
 }
 
-/* A hostile log's time stays at the edge of the range. */
 int64_t pxt_source_placed(const struct pxt_source *source, int64_t ns)
 {
-	/* Each within half the range: the sum is a number. */
-	int64_t placed =
-	    pxt_within_range(pxt_within_range(ns) + pxt_within_range(source->shift_ns));
+	int64_t placed = pxt_when_sum(ns, source->shift_ns);
 
 	if (source->drift == 0)
 		return placed;
-	double gone = (double)(placed - pxt_within_range(source->drift_ns)) * source->drift;
-	if (fabs(gone) >= (double)PXT_NS_MAX)
-		return gone > 0 ? PXT_NS_MAX : -PXT_NS_MAX;
-	return pxt_within_range(placed + llrint(gone));
+	return pxt_when_sum(placed,
+	    pxt_when_whole((double)(placed - pxt_within_range(source->drift_ns)) * source->drift));
 }
 
 /* The times that are handed out never decrease; what the counter said may. */
@@ -683,7 +677,7 @@ void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *sele
 		if (reader->sources[i]->may_rename)
 			return;
 	if (!select->from.absolute)
-		from = pxt_within_range(from + pxt_within_range(reader->start_ns));
+		from = pxt_when_sum(from, reader->start_ns);
 	for (unsigned i = 0; i < reader->count; i++)
 		skip_to(reader->sources[i], from - pxt_within_range(reader->sources[i]->shift_ns));
 }
