@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* board.c - what libptrace asks of QEMU's board virt: counter, interrupts and output; see port/bare/board.h. */
+/* board.c - what libptrace asks of QEMU's board virt: counter and output; see port/bare/board.h. */
 #include "port/bare/board.h"
 
 #include "kernel_port.h"
@@ -24,16 +24,6 @@ uint64_t pxt_board_ticks(void)
 uint64_t pxt_board_hz(void)
 {
 	return 10000000;
-}
-
-uint32_t pxt_board_irq_save(void)
-{
-	return kernel_port_away();
-}
-
-void pxt_board_irq_restore(uint32_t state)
-{
-	kernel_port_back(state);
 }
 
 static int put(unsigned char byte)

@@ -59,8 +59,8 @@ void pxt_board_unlock(void *lock);
 long pxt_board_output(int fd, const void *data, size_t bytes);
 
 /*
- * (i) Keep interrupts away, and let them come as before.  A Cortex-M needs
- * none, its own instructions are used; elsewhere a board without them does not link.
+ * (i) Keep interrupts away, and let them come as before.  A Cortex-M and a RISC-V of 32 bits in machine
+ * mode need none, their own instructions are used; elsewhere a board without them does not link.
  */
 uint32_t pxt_board_irq_save(void);
 void pxt_board_irq_restore(uint32_t state);

@@ -48,6 +48,22 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 	__asm__ volatile("msr primask, %0" : : "r"(state) : "memory");
 }
 
+#elif defined(__riscv) && __riscv_xlen == 32
+
+/* In machine mode, where a processor of 32 bits without an operating system runs. */
+PXT_INLINE uint32_t pxt_irq_save(void)
+{
+	uint32_t state;
+
+	__asm__ volatile("csrrci %0, mstatus, 8" : "=r"(state) : : "memory");
+	return state & 8u;
+}
+
+PXT_INLINE void pxt_irq_restore(uint32_t state)
+{
+	__asm__ volatile("csrs mstatus, %0" : : "r"(state) : "memory");
+}
+
 #else
 
 PXT_INLINE uint32_t pxt_irq_save(void)

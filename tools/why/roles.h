@@ -107,7 +107,8 @@ struct pxt_roles_book {
 	unsigned line_count;
 	char *names[PXT_ROLE_NAMES_MAX + 1]; /* as the log has them; NULL after the last */
 	uint32_t name_count;
-	bool failed;               /* a line names a field that its event does not have */
+	bool failed;     /* a line names a field that its event does not have */
+	bool own_kernel; /* hooks told of its switches: its mutexes are not those of POSIX */
 	struct pxt_places *places; /* what addresses are called */
 	unsigned source_count;
 	struct pxt_type_roles *types; /* PXT_TYPES_MAX for each source */

@@ -69,6 +69,7 @@ void pxt_rolesystem_add(
 			role.name = pxt_roles_name(book, meaning->name, strlen(meaning->name));
 		roles->list[roles->count++] = role;
 	}
+	book->own_kernel = book->own_kernel || type->id == POSIX_TRACE_CONTEXT_SWITCH_NP;
 }
 
 /* A call that waits for what another thread gives, without being told who has it. */

@@ -374,6 +374,12 @@ bool pxt_has_chain_of_answer(const struct pxt_setting *setting, const struct pxt
 	       (cause && blame->chain.count > 0 && is_of_cause(&blame->chain.links[0], cause));
 }
 
+static const char *lending_mutex(const struct pxt_setting *setting)
+{
+	return setting->book->own_kernel ? "A mutex with priority inheritance"
+	                                 : "A mutex with PTHREAD_PRIO_INHERIT";
+}
+
 void pxt_say_help(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
 {
@@ -383,7 +389,7 @@ void pxt_say_help(
 
 	if (pxt_late_is_round(&blame->late)) {
 		if (pxt_chain_is_inversion(&blame->chain))
-			pxt_say(words, "A mutex with PTHREAD_PRIO_INHERIT lets %s finish first.",
+			pxt_say(words, "%s lets %s finish first.", lending_mutex(setting),
 			    blame->chain.links[blame->chain.count - 1].actor->name);
 		return;
 	}
@@ -403,7 +409,7 @@ void pxt_say_help(
 	if (!pxt_is_inversion(blame, cause, &sure))
 		return;
 	const struct pxt_actor *holder = cause->chain[cause->links - 1].holder;
-	pxt_say(words, "A mutex with PTHREAD_PRIO_INHERIT lets %s finish first",
+	pxt_say(words, "%s lets %s finish first", lending_mutex(setting),
 	    holder ? holder->name : "the holder");
 	if (!sure)
 		pxt_say(words, ", if %s is less urgent than %s", cause->runner->name,
