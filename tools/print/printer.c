@@ -31,30 +31,129 @@ static bool chosen(const struct pxt_printer *p, const struct pxt_event *event)
 	       (!p->only || pxt_groups_has(p->only, event));
 }
 
-/* First reading, where one is needed: how many lines there will be, and which addresses. */
+/* ---- Which lines are the last ones ---- */
+
+#define MARKS 1024u /* at most 0.2 % of what is before the tail is read again */
+
+/* Some lines: how many there were before, and when it was.  No event before them has that time. */
+static struct {
+	uint64_t lines;
+	int64_t ns;
+} marks[MARKS];
+static unsigned mark_count;
+static uint64_t mark_step;
+
+static void mark(uint64_t lines, int64_t ns)
+{
+	if (mark_count > 0 && lines - marks[mark_count - 1].lines < mark_step)
+		return;
+	if (mark_count == MARKS) {
+		for (unsigned i = 0; i < MARKS / 2; i++)
+			marks[i] = marks[2 * i];
+		mark_count = MARKS / 2;
+		mark_step *= 2;
+	}
+	marks[mark_count].lines = lines;
+	marks[mark_count++].ns = ns;
+}
+
+/* Whether a time leads to the events that were read then: in complete logs whose clocks did not step back. */
+static bool times_lead(const struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count; i++) {
+		const struct pxt_source *source = reader->sources[i];
+
+		if (!source->info.posix_complete_np || !source->read_all || source->failed ||
+		    source->backward > 0 || source->renames)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * All was read: to the last mark in front of the line before the tail.  What was lost behind that line is told, so
+ * it has to be met again.
+ */
+static void go_to_tail(struct pxt_printer *p)
+{
+	unsigned at = times_lead(&p->reader) ? mark_count : 0;
+
+	while (at > 0 && marks[at - 1].lines >= p->skip)
+		at--;
+	if (at == 0)
+		pxt_reader_rewind(&p->reader);
+	else if (pxt_reader_go_to(&p->reader, marks[at - 1].ns))
+		p->skip -= marks[at - 1].lines;
+}
+
+/* A first reading of all: how many lines there will be, and which addresses. */
 static void count(struct pxt_printer *p)
 {
 	struct pxt_progress progress;
 	struct pxt_event *event;
+	int64_t last_ns = INT64_MIN;
 	uint64_t lines = 0;
 
+	mark_count = 0;
+	mark_step = 1;
 	pxt_progress_reader(&progress, "counting", &p->reader, false);
 	while ((event = pxt_reader_next(&p->reader)) != NULL) {
 		pxt_progress_step(&progress);
 		if (p->line.address)
 			pxt_symbols_take(p->line.symbols[event->source->place], event);
-		if (!chosen(p, event))
-			continue;
-		lines++;
-		if (p->line.address)
-			pxt_line_want(&p->line, event);
+		if (chosen(p, event)) {
+			if (event->ns > last_ns)
+				mark(lines, event->ns);
+			lines++;
+			if (p->line.address)
+				pxt_line_want(&p->line, event);
+		}
+		last_ns = event->ns;
 	}
 	for (unsigned i = 0; p->line.address && i < p->reader.count; i++)
 		pxt_symbols_resolve(p->line.symbols[i]);
 	pxt_progress_end(&progress);
 	if (p->tailed && lines > p->tail)
 		p->skip = lines - p->tail;
-	pxt_reader_rewind(&p->reader);
+	go_to_tail(p);
+}
+
+/* Whether the last lines show nothing that depends on what is before them. */
+static bool ends_alone(struct pxt_printer *p)
+{
+	const struct pxt_select *select = &p->select;
+
+	for (unsigned i = 0; i < p->reader.count; i++)
+		if (p->reader.sources[i]->may_rename)
+			return false;
+	return p->tailed && !p->look && !p->follow && !p->line.address && !p->line.qnx &&
+	       select->thread_count == 0 && select->pid_count == 0 &&
+	       pxt_reader_can_skip(&p->reader);
+}
+
+/*
+ * Without it: from the end on, more each time, until there is a line more than is shown.  Each part is read once
+ * to count, and what is shown once more.  False: a log cannot be read there.
+ */
+static bool find_tail(struct pxt_printer *p)
+{
+	uint64_t wanted = p->tail < UINT64_MAX / 2 ? p->tail + 1 : p->tail;
+	int64_t from_ns = INT64_MAX;
+	uint64_t lines = 0;
+
+	while (lines <= p->tail && from_ns != INT64_MIN) {
+		int64_t to_ns = from_ns;
+		struct pxt_event *event;
+
+		from_ns = pxt_reader_last(&p->reader, wanted);
+		if (!pxt_reader_go_to(&p->reader, from_ns))
+			return false;
+		while ((event = pxt_reader_next(&p->reader)) != NULL && event->ns < to_ns)
+			lines += chosen(p, event);
+		wanted = wanted < UINT64_MAX / 4 ? 4 * wanted : UINT64_MAX;
+	}
+	p->skip = lines > p->tail ? lines - p->tail : 0;
+	return pxt_reader_go_to(&p->reader, from_ns);
 }
 
 /* Whether what is outside of --from and --to stays unread, because nothing that is shown depends on it. */
@@ -141,7 +240,7 @@ static int print_all(struct pxt_printer *p)
 
 	if (in_part)
 		pxt_reader_skip_to(&p->reader, &p->select);
-	if (p->tailed || (p->line.address && !p->follow))
+	if ((p->tailed || (p->line.address && !p->follow)) && !(ends_alone(p) && find_tail(p)))
 		count(p);
 	pxt_progress_reader(&progress, "printing", &p->reader, true);
 	whole = print_some(p, &progress, in_part);

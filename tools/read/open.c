@@ -395,6 +395,7 @@ static void close_source(struct pxt_source *source)
 		free(source->threads[i]);
 	free(source->threads);
 	free(source->names);
+	free(source->stretches);
 	free(source);
 }
 

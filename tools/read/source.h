@@ -18,8 +18,9 @@
 #include <trace_np.h>
 
 /* Said of a log whose own end is missing. */
-#define PXT_END_UNKNOWN "events after the last flush: number unknown"
-#define PXT_VIEWS       256u /* events that are asked for at once */
+#define PXT_END_UNKNOWN   "events after the last flush: number unknown"
+#define PXT_VIEWS         256u  /* events that are asked for at once */
+#define PXT_STRETCHES_MAX 4096u /* of a log, whose heads were read */
 
 /* Which types and threads are wanted; see select.h. */
 struct pxt_select;
@@ -80,7 +81,15 @@ struct pxt_source {
 	bool may_rename;     /* it has a type of event that gives threads other names */
 	uint64_t all_events; /* of the whole log, ... */
 	uint64_t all_lost;   /* ... and what they say was lost before them: pxt_reader_can_skip() */
-	bool renames;        /* one of its threads was given another name than its table has */
+	/* The same by stretches of so many blocks that have events. */
+	struct pxt_log_stretch {
+		int64_t begin_ns; /* the earliest stamp */
+		uint64_t events;
+	} * stretches; /* PXT_STRETCHES_MAX; NULL: nobody asked */
+	uint32_t stretch_count;
+	uint64_t stretch_blocks;
+	uint64_t blocks_noted;
+	bool renames; /* one of its threads was given another name than its table has */
 	struct posix_trace_logthread_np *names; /* the log's table, by pthread_t */
 	uint32_t name_count;
 	uint32_t names_asked;        /* posix_threads_np when @names was filled */
@@ -139,6 +148,16 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
 bool pxt_reader_can_skip(struct pxt_reader *reader);
 /* To the first events that are in the window; if threads are renamed on the way, nothing is passed over. */
 void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *select);
+/*
+ * After pxt_reader_can_skip(): a time, the latest that the heads tell, from which on there are so many events at
+ * least; INT64_MIN: there are not.
+ */
+int64_t pxt_reader_last(const struct pxt_reader *reader, uint64_t events);
+/*
+ * To the first events that are not before @ns, from wherever it was; threads must not have been renamed before.
+ * False: a log cannot be read there; all are at their first events.
+ */
+bool pxt_reader_go_to(struct pxt_reader *reader, int64_t ns);
 /* The rest stays unread, and is counted as if it had been read. */
 void pxt_reader_leave_rest(struct pxt_reader *reader);
 

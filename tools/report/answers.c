@@ -8,28 +8,42 @@
 #define MEANWHILE_MAX 8u  /* spans of other threads, the longest ones */
 #define CAUSES_SHOWN  24u /* of a span, the largest ones; the rest is told as one */
 
-bool pxt_answers_find(
-    struct pxt_answers *answers, struct pxt_reader *reader, struct pxt_select *select)
+void pxt_answers_begin(
+    struct pxt_answers *answers, const struct pxt_reader *reader, struct pxt_select *select)
+{
+	answers->search.select = select;
+	if (answers->worst > 0)
+		pxt_late_begin(&answers->search, reader, answers->book);
+}
+
+bool pxt_answers_take(struct pxt_answers *answers, const struct pxt_event *event)
+{
+	return answers->worst == 0 || pxt_late_take(&answers->search, event);
+}
+
+bool pxt_answers_end(struct pxt_answers *answers, const struct pxt_reader *reader)
 {
 	if (answers->worst == 0)
 		return true;
-	answers->search.select = select;
-	if (!pxt_late_search(&answers->search, reader, answers->book))
+	if (!pxt_late_end(&answers->search))
 		return false;
+	pxt_roles_review(answers->book, reader);
+	return true;
+}
+
+void pxt_answers_explain(struct pxt_answers *answers, struct pxt_reader *reader)
+{
 	const struct pxt_late_list *list = pxt_late_result(&answers->search);
 	unsigned count = list->count < answers->worst ? list->count : answers->worst;
 
-	pxt_reader_rewind(reader);
 	if (count > 0) {
-		pxt_blames_read(&answers->blames, reader, answers->book, &answers->search, count);
 		pxt_reader_rewind(reader);
+		pxt_blames_read(&answers->blames, reader, answers->book, &answers->search, count);
 	}
-	pxt_roles_review(answers->book, reader);
 	if (pxt_blames_beyond(&answers->blames, &answers->search) > 0)
 		pxt_complain(
 		    "%llu threads, spans, waits or locks found no place in memory and are left out",
 		    (unsigned long long)pxt_blames_beyond(&answers->blames, &answers->search));
-	return true;
 }
 
 void pxt_answers_free(struct pxt_answers *answers)

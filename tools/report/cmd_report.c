@@ -203,12 +203,44 @@ static int close_output(struct pxt_report *report, const char *path)
 	return PXT_EXIT_OUTPUT;
 }
 
-static void put_page(struct pxt_report *report)
+/* What the first reading met: the second one need not come so far. */
+static int conclude(struct pxt_report *report, bool strict)
 {
+	pxt_review_select(&report->select, &report->reader, NULL);
+	pxt_review_pairs(&report->options, &report->reader);
+	if (report->pack.events < report->events) {
+		pxt_complain("report: the page holds the first %llu of %llu events",
+		    (unsigned long long)report->pack.events, (unsigned long long)report->events);
+		pxt_explain("--from and --to choose other ones, --max-events takes more of them");
+	}
+	return pxt_review_status(
+	    &report->reader, pxt_reader_conclude(&report->reader, true, strict));
+}
+
+static int put_page(struct pxt_report *report, bool strict)
+{
+	int status = PXT_EXIT_USAGE;
+
 	pxt_out_bytes(&report->out, (const char *)pxt_page_head, pxt_page_head_bytes);
-	pxt_report_collect(report);
-	pxt_report_meta(report);
-	pxt_out_bytes(&report->out, (const char *)pxt_page_tail, pxt_page_tail_bytes);
+	if (pxt_report_collect(report)) {
+		pxt_report_meta(report);
+		status = conclude(report, strict);
+		pxt_report_meta_answers(report);
+		pxt_out_bytes(&report->out, (const char *)pxt_page_tail, pxt_page_tail_bytes);
+	}
+	return status;
+}
+
+static int make_page(struct pxt_report *report, const struct wish *wish)
+{
+	int status = put_page(report, wish->strict);
+	int written = PXT_EXIT_OK;
+
+	if (status == PXT_EXIT_USAGE)
+		pxt_outfile_discard(&report->file);
+	else
+		written = close_output(report, wish->output);
+	return written == PXT_EXIT_OK ? status : written;
 }
 
 static int make(struct pxt_report *report, const struct wish *wish, char *const *paths, int count)
@@ -218,28 +250,10 @@ static int make(struct pxt_report *report, const struct wish *wish, char *const 
 
 	if (status == PXT_EXIT_OK) {
 		pxt_roles_bind(report->answers.book, &report->reader);
-		if (!pxt_answers_find(&report->answers, &report->reader, &report->select))
-			status = PXT_EXIT_USAGE;
+		status = open_output(report, wish->output);
 	}
 	if (status == PXT_EXIT_OK)
-		status = open_output(report, wish->output);
-	if (status == PXT_EXIT_OK) {
-		put_page(report);
-		int written = close_output(report, wish->output);
-
-		pxt_review_select(&report->select, &report->reader, NULL);
-		pxt_review_pairs(&report->options, &report->reader);
-		if (report->pack.events < report->events) {
-			pxt_complain("report: the page holds the first %llu of %llu events",
-			    (unsigned long long)report->pack.events,
-			    (unsigned long long)report->events);
-			pxt_explain(
-			    "--from and --to choose other ones, --max-events takes more of them");
-		}
-		status = pxt_reader_conclude(&report->reader, true, wish->strict);
-		status =
-		    written == PXT_EXIT_OK ? pxt_review_status(&report->reader, status) : written;
-	}
+		status = make_page(report, wish);
 	pxt_report_free(report);
 	pxt_reader_close(&report->reader);
 	return status;

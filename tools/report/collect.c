@@ -156,16 +156,20 @@ static void end(struct pxt_report *report)
 	pxt_pack_finish(&report->pack);
 }
 
-void pxt_report_collect(struct pxt_report *report)
+bool pxt_report_collect(struct pxt_report *report)
 {
 	struct pxt_reader *reader = &report->reader;
 	struct pxt_progress progress;
 	struct pxt_event *event;
 
+	bool goes_on = true;
+
 	begin(report);
+	pxt_answers_begin(&report->answers, reader, &report->select);
 	pxt_progress_reader(&progress, "report", reader, report->out.fd == STDOUT_FILENO);
-	while ((event = pxt_reader_next(reader)) != NULL) {
+	while (goes_on && (event = pxt_reader_next(reader)) != NULL) {
 		pxt_progress_step(&progress);
+		goes_on = pxt_answers_take(&report->answers, event);
 		uint32_t log = reader->count == 1 ? 0 : log_of(report, event);
 		struct pxt_report_log *of = &report->logs[log];
 		int64_t before_ns = of->last_ns;
@@ -183,7 +187,9 @@ void pxt_report_collect(struct pxt_report *report)
 			take_event(report, log, event);
 	}
 	pxt_progress_end(&progress);
+	goes_on = pxt_answers_end(&report->answers, reader);
 	end(report);
+	return goes_on;
 }
 
 void pxt_report_free(struct pxt_report *report)

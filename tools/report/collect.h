@@ -129,11 +129,15 @@ struct pxt_report {
 /* From the start of the earliest log to @ns. */
 int64_t pxt_report_since(const struct pxt_report *report, int64_t ns);
 
-/* Reads everything; afterwards the chunks are written and the numbers complete. */
-void pxt_report_collect(struct pxt_report *report);
+/*
+ * Reads everything; afterwards the chunks are written, the numbers complete, and the worst spans found.
+ * False, with a word to the user, when a roles file does not fit the logs.
+ */
+bool pxt_report_collect(struct pxt_report *report);
 void pxt_report_free(struct pxt_report *report);
 
-/* Writes the metadata as one JSON object. */
+/* Writes the metadata as one JSON object: what was read, and what is the answer, for which all is read again. */
 void pxt_report_meta(struct pxt_report *report);
+void pxt_report_meta_answers(struct pxt_report *report);
 
 #endif

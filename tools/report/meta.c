@@ -402,6 +402,11 @@ void pxt_report_meta(struct pxt_report *report)
 	pxt_out_text(out, "],\n\"pairs\":[");
 	put_pairs(report);
 	pxt_out_text(out, "],\n\"why\":");
-	pxt_answers_put(&report->answers, out, report->reader.start_ns);
-	pxt_out_text(out, "}</script>\n");
+}
+
+void pxt_report_meta_answers(struct pxt_report *report)
+{
+	pxt_answers_explain(&report->answers, &report->reader);
+	pxt_answers_put(&report->answers, &report->out, report->reader.start_ns);
+	pxt_out_text(&report->out, "}</script>\n");
 }

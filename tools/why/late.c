@@ -348,12 +348,10 @@ static void note_lock(struct pxt_late *late)
 	late->lock = NULL;
 }
 
-bool pxt_late_search(
-    struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
+void pxt_late_begin(
+    struct pxt_late_search *search, const struct pxt_reader *reader, struct pxt_roles_book *book)
 {
 	struct pxt_state *state = pxt_state_new(book, reader);
-	struct pxt_progress progress;
-	struct pxt_event *event;
 
 	search->reader = reader;
 	search->state = state;
@@ -363,19 +361,27 @@ bool pxt_late_search(
 	search->waiting = (struct pxt_waits){
 		.state = state, .self = search, .begun = wait_begun, .ended = wait_ended
 	};
-	pxt_progress_reader(&progress, "searching", reader, false);
-	while (!book->failed && (event = pxt_reader_next(reader)) != NULL) {
-		pxt_progress_step(&progress);
-		unsigned source = pxt_state_source(state, event);
-		uint64_t lost;
+}
 
-		(void)pxt_state_gap(state, event, source, &lost);
-		pxt_state_take(state, event, source);
-		if (pxt_select_time(search->select, event->ns, reader->start_ns) == 0)
-			pxt_rounds_take(&search->rounds, event, source);
-		search->last_ns = event->ns;
-	}
-	pxt_progress_end(&progress);
+bool pxt_late_take(struct pxt_late_search *search, const struct pxt_event *event)
+{
+	struct pxt_state *state = search->state;
+	unsigned source = pxt_state_source(state, event);
+	uint64_t lost;
+
+	(void)pxt_state_gap(state, event, source, &lost);
+	pxt_state_take(state, event, source);
+	if (pxt_select_time(search->select, event->ns, search->reader->start_ns) == 0)
+		pxt_rounds_take(&search->rounds, event, source);
+	search->last_ns = event->ns;
+	return !state->book->failed;
+}
+
+bool pxt_late_end(struct pxt_late_search *search)
+{
+	struct pxt_state *state = search->state;
+	bool failed = state->book->failed;
+
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		take_open(search, state->actors[i]);
 	pxt_state_end(state);
@@ -391,7 +397,24 @@ bool pxt_late_search(
 	pxt_rounds_free(&search->rounds);
 	pxt_state_free(state);
 	search->state = NULL;
-	return !book->failed;
+	return !failed;
+}
+
+bool pxt_late_search(
+    struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book)
+{
+	struct pxt_progress progress;
+	struct pxt_event *event;
+	bool goes_on = !book->failed;
+
+	pxt_late_begin(search, reader, book);
+	pxt_progress_reader(&progress, "searching", reader, false);
+	while (goes_on && (event = pxt_reader_next(reader)) != NULL) {
+		pxt_progress_step(&progress);
+		goes_on = pxt_late_take(search, event);
+	}
+	pxt_progress_end(&progress);
+	return pxt_late_end(search);
 }
 
 const struct pxt_late_list *pxt_late_result(const struct pxt_late_search *search)

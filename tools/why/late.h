@@ -153,7 +153,13 @@ void pxt_late_keep(struct pxt_late_list *list, const struct pxt_late *late);
 bool pxt_late_is_selected(const void *self, const struct pxt_actor *actor);
 /* All was read, and the state is there yet: takes what is to be explained (choose.c). */
 void pxt_choose(struct pxt_late_search *search);
-/* Reads all logs.  False when a roles file does not fit them. */
+/* For who reads the logs for more than this: before the first event; each event; after the last one. */
+void pxt_late_begin(
+    struct pxt_late_search *search, const struct pxt_reader *reader, struct pxt_roles_book *book);
+/* False when a roles file does not fit the log: no more events are needed. */
+bool pxt_late_take(struct pxt_late_search *search, const struct pxt_event *event);
+bool pxt_late_end(struct pxt_late_search *search);
+/* The same, and reads all logs.  False when a roles file does not fit them. */
 bool pxt_late_search(
     struct pxt_late_search *search, struct pxt_reader *reader, struct pxt_roles_book *book);
 /* What is to be explained, most urgent first. */
