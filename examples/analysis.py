@@ -2,19 +2,14 @@
 # SPDX-License-Identifier: MIT
 """analysis.py - reads a log in Python: how long did spans take, and which jobs were late?
 
-usage: analysis.py [--csv] [--pxtrace PATH] LOG
+usage: analysis.py [--babeltrace] LOG
 
-Through babeltrace2's Python bindings (Debian: python3-bt2) and the plugin for these logs where both
-are there; else through `pxtrace export csv` and the standard library.  --csv takes the latter anyway.
-Both give the same events: name, time in nanoseconds, thread, fields by their names.
+Through the module `ptrace` (docs/python.md), or through babeltrace2's bindings (Debian: python3-bt2) and the
+plugin for these logs.  Both give the same events: name, time in nanoseconds, thread, fields by their names.
 """
 import argparse
-import csv
-import io
-import json
 import math
 import numbers
-import subprocess
 import sys
 from collections import defaultdict
 from typing import NamedTuple
@@ -31,7 +26,7 @@ def events_by_babeltrace(path):
     """Every event as the plugin source.ptrace.log gives it; the plugin is found by babeltrace2."""
     import bt2  # pylint: disable=import-error,import-outside-toplevel
     if "ptrace" not in {plugin.name for plugin in bt2.find_plugins()}:
-        raise ImportError("no plugin")
+        sys.exit("analysis.py: babeltrace2 has no plugin for these logs")
     for message in bt2.TraceCollectionMessageIterator(path):
         if not isinstance(message, bt2._EventMessageConst):  # pylint: disable=protected-access
             continue
@@ -54,16 +49,11 @@ def thread_of(event):
     return str(int(context["vtid"])) if context is not None and "vtid" in context else ""
 
 
-def events_by_csv(path, pxtrace):
-    """The same by way of a table: no package is needed."""
-    with subprocess.Popen([pxtrace, "export", "csv", path], stdout=subprocess.PIPE) as export:
-        for row in csv.DictReader(io.TextIOWrapper(export.stdout, "utf-8", newline="")):
-            if row["event"] == "(lost)":
-                continue
-            yield Event(row["event"], int(row["ts_ns"]), row["tid"],
-                        json.loads(row["payload"] or "{}"))
-    if export.returncode != 0:
-        sys.exit(export.returncode)
+def events_by_module(path):
+    import ptrace  # pylint: disable=import-error,import-outside-toplevel
+    with ptrace.open(path) as log:
+        for event in log:
+            yield Event(event.name, event.time, str(event.thread and event.thread.tid), event.fields)
 
 
 def stem(name, *suffixes):
@@ -96,24 +86,14 @@ def quantile(values, share):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--csv", action="store_true", help="do not look for babeltrace2")
-    parser.add_argument("--pxtrace", default="pxtrace", help="where pxtrace is")
+    parser.add_argument("--babeltrace", action="store_true", help="read by babeltrace2's bindings")
     parser.add_argument("log")
     options = parser.parse_args()
-    lengths, late, way = None, None, "babeltrace2"
-    if not options.csv:
-        try:
-            lengths, late = measure(events_by_babeltrace(options.log))
-        except ImportError:
-            pass
-    if lengths is None:
-        try:
-            lengths, late = measure(events_by_csv(options.log, options.pxtrace))
-        except OSError as error:
-            sys.exit(f"analysis.py: {options.pxtrace}: {error.strerror};"
-                     " --pxtrace PATH says where it is")
-        way = "pxtrace export csv"
-    print(f"read by {way}")
+    events = events_by_babeltrace if options.babeltrace else events_by_module
+    try:
+        lengths, late = measure(events(options.log))
+    except (ImportError, OSError) as error:
+        sys.exit(f"analysis.py: {error}")
     print(f"{'span':12} {'count':>6} {'median (us)':>12} {'p99 (us)':>12} {'max (us)':>12}")
     for span, values in sorted(lengths.items()):
         print(f"{span:12} {len(values):6} {quantile(values, 0.5) / 1e3:12.3f}"

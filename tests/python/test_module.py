@@ -263,6 +263,24 @@ class Module(unittest.TestCase):
             ran += 1
         self.assertGreaterEqual(ran, 3)
 
+    def test_the_example_tells_lengths_of_spans_and_late_jobs(self):
+        log = self.make("""process 100 machine /usr/bin/sampler
+thread 1 4096 101 sampler
+type 32 work_begin
+type 33 work_end
+type 34 deadline_miss u32 job, i64 late_ns
+event 1000 32 1 0
+event 3500 33 1 0
+event 5000 32 1 0
+event 9000 33 1 0
+event 9500 34 1 0 u32:2 i64:3000000
+""")
+        run = subprocess.run([sys.executable, os.path.join(SOURCE, "examples", "analysis.py"), log], check=False,
+                             env={**os.environ, "PYTHONPATH": os.path.join(SOURCE, "python")},
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual([line.split() for line in run.stdout.decode().splitlines()[1:]],
+                         ["work 2 2.500 4.000 4.000".split(), "job 2 of thread 101 was late by 3.000 ms".split()])
+
     def test_the_module_has_the_projects_version(self):
         with open(os.path.join(SOURCE, "python", "pyproject.toml"), encoding="utf-8") as project:
             self.assertIn(f'\nversion = "{version}"\n', project.read())

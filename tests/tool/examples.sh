@@ -155,43 +155,16 @@ a_serial_line_brings_every_event()
 	lines 200
 }
 
-# The same spans and the same quantiles, whichever way Python takes.
-python_reads_what_stat_reads()
-{
-	example late_job run.ptl
-	commands | grep -qx export || { echo 'no export: skipped'; exit 77; }
-	"$PXT_PYTHON" "$PXT_SOURCE/examples/analysis.py" --csv --pxtrace "$pxtrace" run.ptl >python 2>err ||
-		fail 'analysis.py'
-	grep -qx 'read by pxtrace export csv' python || fail 'another way'
-	agrees
-}
-
-python_without_pxtrace_says_where_to_put_it()
-{
-	: >run.ptl
-	if "$PXT_PYTHON" "$PXT_SOURCE/examples/analysis.py" --csv --pxtrace ./nowhere run.ptl >out 2>err; then
-		fail 'it read something'
-	fi
-	err_has './nowhere: No such file or directory; --pxtrace PATH says where it is'
-	[ "$(wc -l <err)" -eq 1 ] || fail 'more than a sentence'
-}
-
-python_reads_the_same_through_babeltrace()
+python_reads_through_babeltrace_what_stat_reads()
 {
 	example late_job run.ptl
 	system=$(command -v /usr/bin/python3) && "$system" -c 'import bt2' 2>/dev/null || { echo 'no bt2: skipped'; exit 77; }
 	plugins=$(dirname "$(find "$PXT_BUILD/tools" -name 'babeltrace-plugin-*.so' | head -n 1)")
 	[ "$plugins" != . ] || { echo 'no plugin: skipped'; exit 77; }
 	preload_for_plugin
-	BABELTRACE_PLUGIN_PATH=$plugins env ${preload:+"LD_PRELOAD=$preload"} "$system" "$PXT_SOURCE/examples/analysis.py" --pxtrace "$pxtrace" run.ptl \
+	BABELTRACE_PLUGIN_PATH=$plugins env ${preload:+"LD_PRELOAD=$preload"} "$system" "$PXT_SOURCE/examples/analysis.py" --babeltrace run.ptl \
 		>python 2>err || fail 'analysis.py'
-	grep -qx 'read by babeltrace2' python || { cat python; fail 'another way'; }
-	agrees
-}
-
-# Each span's count and largest duration, within a microsecond: babeltrace2 counts ticks by its own sum.
-agrees()
-{
+	# Each span's count and largest duration, within a microsecond: babeltrace2 counts ticks by its own sum.
 	run 0 stat --ns run.ptl
 	for span in control logger vision; do
 		found=$(awk -v s=$span '$1 == s { printf "%d %.0f", $2, $5 * 1000 }' python)
