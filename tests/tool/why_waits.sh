@@ -176,4 +176,87 @@ where_not_all_is_told_only_own_threads_were_off_the_cpu()
 	out_lacks 'thread 109, off the CPU'
 }
 
+# Another program had the CPU when ten timers of high were due; once high waited for what low has.
+late_timers_of_a_busy_machine_hide_no_late_round()
+{
+	{
+		late_round
+		echo "400 - task_rename 901 $(comm sh) $(comm stress) 1"
+		awk 'BEGIN { for (i = 0; i < 10; i++) {
+			at = 182600 + i * 50110
+			printf "%d high call_enter 6 0 10\n", at
+			printf "%d - sched_switch 1 101 120 1 901 120\n", at + 10
+			printf "%d - sched_wakeup 101\n", at + 10000
+			printf "%d - sched_switch 1 901 120 0 101 120\n", at + 50000
+			printf "%d high call_exit 6 0 0 50010\n", at + 50010
+		} }'
+		sleeps high 683.8 20 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.4 ms for a round.*low had' out || fail "another answer: $(head -n 1 out)"
+}
+
+# high sleeps, and then reads what low answers: three times late.
+a_timer_is_home_however_long_the_rounds_are()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 20; i++) {
+			printf "%d high call_enter 6 0 10\n", at
+			printf "%d high call_exit 6 0 0 10000\n", at + 10000
+			took = i % 6 == 5 ? 400000 : 300
+			printf "%d high call_enter 7 5 1\n", at + 10010
+			printf "%d high call_exit 7 5 1 %d\n", at + 10010 + took, took
+			at += 10100 + took
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 400 ms for a round, where 400 us is usual (3 of 19): it was in read' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+# As an interpreter does that waits 5 ms at a time for its lock; low signals it at last.
+who_waits_again_when_its_time_is_up_waits_on()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 14; i++) {
+			printf "%d high call_enter 6 0 10\n", at
+			at += 10000
+			printf "%d high call_exit 6 0 0 10000\n", at
+			count = i == 7 ? 24 : 3
+			for (k = 0; k < count; k++) {
+				printf "%d high cond_wait 512 576 5000000\n", at += 10
+				if (k == count - 1) {
+					printf "%d low cond_signal 512\n", at + 1990
+					printf "%d low sched_wakeup 101\n", at + 1995
+				}
+				at += k < count - 1 ? 5000 : 2000
+				printf "%d high cond_resume 512 576 5000 %d\n", at, k < count - 1 ? 110 : 0
+			}
+			at += 10
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 117 ms for a round, where 12.0 ms is usual (1 of 13): it was in pthread_cond_wait for 117 ms, until low woke it; low did for 117 ms what is not recorded: own work, or a call that blocked.'
+}
+
+# high yields while it runs: a busy machine lets it run for 8 of 60 ms.
+of_what_ran_of_itself_other_programs_are_not_the_cause()
+{
+	{
+		sleeps high 1 7 10
+		echo "400 - task_rename 901 $(comm sh) $(comm stress) 1"
+		echo "500 - sched_switch 1 0 120 0 101 120"
+		awk 'BEGIN { for (i = 0; i < 8; i++) {
+			printf "%d - sched_switch 1 101 120 0 901 120\n", 72700 + i * 7500
+			printf "%d - sched_switch 1 901 120 0 101 120\n", 79200 + i * 7500
+		} }'
+		sleeps high 132.7 8 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 61.* ms for a round.*: it ran for 9.* ms, and could run for 52.0 ms in which' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
 "$case"

@@ -2,7 +2,6 @@
 /* chain.c - why a thread was late, followed to the end; see chain.h. */
 #include "tools/why/chain.h"
 
-#include <errno.h>
 #include <string.h>
 #include <trace_hooks_np.h>
 
@@ -119,28 +118,6 @@ static bool link_cond(
 	return true;
 }
 
-/* A wait with a limit that ended by it. */
-static bool has_timed_out(const struct pxt_stretch *call)
-{
-	switch (call->call) {
-	case POSIX_TRACE_CALL_POLL_NP:
-	case POSIX_TRACE_CALL_SELECT_NP:
-	case POSIX_TRACE_CALL_EPOLL_WAIT_NP:
-		return call->result == 0;
-	case POSIX_TRACE_CALL_SEM_WAIT_NP:
-	case POSIX_TRACE_CALL_FUTEX_WAIT_NP:
-	case POSIX_TRACE_CALL_MQ_NP:
-	case POSIX_TRACE_CALL_MQ_SEND_NP:
-	case POSIX_TRACE_CALL_MQ_RECEIVE_NP:
-	case PXT_CALL_COND:
-		return call->result == ETIMEDOUT || call->result == -ETIMEDOUT;
-	case POSIX_TRACE_CALL_SIGWAIT_NP:
-		return call->result == -EAGAIN;
-	default:
-		return false;
-	}
-}
-
 /* Who sent the signal that stopped it. */
 static void link_stopped(struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns)
 {
@@ -187,7 +164,7 @@ static void link_call(
 		link_stopped(link, history, to);
 		return;
 	}
-	link->timed_out = !call->open && has_timed_out(call);
+	link->timed_out = !call->open && pxt_stretch_timed_out(call);
 	woke = pxt_history_waker(history, link->actor, from, to);
 	if (woke && woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
 	    woke->peer && woke->peer->own && woke->peer != link->actor) {

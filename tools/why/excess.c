@@ -48,6 +48,12 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* How often it began to wait there. */
+static uint64_t times(const struct pxt_home *home)
+{
+	return home->waits.count - home->again;
+}
+
 /* It waits there often and long enough to be its place. */
 static bool may_be_home(const struct pxt_home *home)
 {
@@ -57,20 +63,26 @@ static bool may_be_home(const struct pxt_home *home)
 	           home->waited_ns > (home->last_ns - home->first_ns) / 200);
 }
 
+/* What those of a list take that are much longer than is usual. */
+static int64_t unusual_ns(const struct pxt_round_list *list, const struct pxt_series *all)
+{
+	int64_t usual = quantile(all, 500);
+	int64_t ns = 0;
+
+	for (unsigned i = 0; list && i < list->count; i++) {
+		int64_t length = list->list[i].end_ns - list->list[i].begin_ns;
+
+		if (length > larger(3 * usual, usual + 5 * MS))
+			ns += length;
+	}
+	return ns;
+}
+
 /* The time that usual rounds and waits make up. */
 static int64_t regular_ns(const struct pxt_home *home)
 {
-	int64_t ns = home->last_ns - home->first_ns;
-	int64_t usual = quantile(&home->rounds, 500);
-
-	for (unsigned i = 0; i < home->long_rounds->count; i++) {
-		const struct pxt_round *round = &home->long_rounds->list[i];
-		int64_t length = round->end_ns - round->begin_ns;
-
-		if (length > larger(3 * usual, usual + 5 * MS))
-			ns -= length;
-	}
-	return ns;
+	return home->last_ns - home->first_ns - unusual_ns(home->long_rounds, &home->rounds) -
+	       unusual_ns(home->long_waits, &home->waits);
 }
 
 /*
@@ -86,15 +98,15 @@ static bool is_better(const struct pxt_home *a, const struct pxt_home *b)
 	if (is_timer(a) && is_timer(b) && (a->date_ns != 0) != (b->date_ns != 0) &&
 	    a->waits.count < 2 * b->waits.count && b->waits.count < 2 * a->waits.count)
 		return a->date_ns != 0;
-	if (a->waits.count * 5 < b->waits.count * 4 || b->waits.count * 5 < a->waits.count * 4)
-		return a->waits.count > b->waits.count;
+	if (times(a) * 5 < times(b) * 4 || times(b) * 5 < times(a) * 4)
+		return times(a) > times(b);
 	if (is_timer(a) != is_timer(b))
 		return is_timer(a);
 	if ((a->call == POSIX_TRACE_CALL_BARRIER_WAIT_NP) !=
 	    (b->call == POSIX_TRACE_CALL_BARRIER_WAIT_NP))
 		return b->call == POSIX_TRACE_CALL_BARRIER_WAIT_NP;
-	if (a->waits.count != b->waits.count)
-		return a->waits.count > b->waits.count;
+	if (times(a) != times(b))
+		return times(a) > times(b);
 	return a->first_ns < b->first_ns;
 }
 
@@ -118,6 +130,13 @@ static int64_t less_planned(const struct pxt_round *round, int64_t ns)
 	return ns - (round->outside_ns < ns ? round->outside_ns : ns) * 7 / 10;
 }
 
+/* Of the excess @ns: what the program caused itself. */
+static int64_t inside(const struct pxt_round *round, int64_t ns)
+{
+	ns = pxt_rounds_unplanned(round, ns) - round->outside_ns;
+	return ns > 0 ? ns : 0;
+}
+
 /* The excess over @usual_ns of all whose rank is above @limit, in a list and beyond it. */
 static void add_up(struct pxt_excess *excess, int64_t usual_ns, int64_t limit)
 {
@@ -129,6 +148,7 @@ static void add_up(struct pxt_excess *excess, int64_t usual_ns, int64_t limit)
 		if (round->rank_ns <= limit)
 			break;
 		excess->sum_ns += less_planned(round, round->rank_ns - usual_ns);
+		excess->inside_ns += inside(round, round->rank_ns - usual_ns);
 	}
 	/* Of those beyond the list at least this is known. */
 	if (excess->late > listed)
@@ -150,6 +170,7 @@ static struct pxt_excess beyond(
 	excess.late = above(&by->by, limit);
 	add_up(&excess, 0, limit);
 	excess.sum_ns += by->followed_ns;
+	excess.inside_ns += by->followed_ns;
 	return excess;
 }
 
@@ -250,11 +271,11 @@ static void add_candidate(struct pxt_rounds *rounds, const struct pxt_excess *ex
 	rounds->candidates[at] = *excess;
 }
 
-/* The larger of both. */
+/* Of both the one that the program caused more of: on a busy machine all timers are late. */
 static void add_larger(
     struct pxt_rounds *rounds, const struct pxt_excess *round, const struct pxt_excess *wait)
 {
-	if (round->sum_ns > 0 && round->sum_ns >= wait->sum_ns)
+	if (round->sum_ns > 0 && (wait->sum_ns <= 0 || round->inside_ns >= wait->inside_ns))
 		add_candidate(rounds, round);
 	else if (wait->sum_ns > 0)
 		add_candidate(rounds, wait);

@@ -20,6 +20,8 @@ struct pxt_history_thread {
 	bool calls;
 	bool waits;
 	bool handles;
+	uint32_t repeats;   /* the place, + 1, of the call that @call goes on with */
+	uint32_t kept;      /* the place, + 1, of its latest call */
 	bool may_wake;      /* its latest event says that it does something that wakes */
 	uint32_t mark;      /* its latest waking, + 1 */
 	uint64_t signalled; /* the condition that its latest event signals; 0: it does not */
@@ -27,30 +29,6 @@ struct pxt_history_thread {
 	const struct pxt_actor *holder; /* of the lock that it asks for next, ... */
 	uint64_t held;                  /* ... which is this one */
 };
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct pxt_window *x = a;
-	const struct pxt_window *y = b;
-
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-}
-
-void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows, uint32_t count)
-{
-	uint32_t kept = 0;
-
-	if (count > 0)
-		qsort(windows, count, sizeof *windows, by_begin);
-	for (uint32_t i = 0; i < count; i++) {
-		if (kept == 0 || windows[i].begin_ns > windows[kept - 1].end_ns)
-			windows[kept++] = windows[i];
-		else if (windows[i].end_ns > windows[kept - 1].end_ns)
-			windows[kept - 1].end_ns = windows[i].end_ns;
-	}
-	history->windows = windows;
-	history->window_count = kept;
-}
 
 /* Whether a window has a part of that time. */
 static bool is_wanted(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
@@ -120,9 +98,34 @@ static struct pxt_mark *new_mark(
 
 static void end_call(struct pxt_history *history, struct pxt_history_thread *thread, int64_t ns)
 {
-	if (thread->calls)
-		keep(history, &thread->call, ns);
+	uint32_t count = history->count;
+
+	if (!thread->calls)
+		return;
 	thread->calls = false;
+	if (thread->repeats > 0) {
+		history->stretches[thread->repeats - 1].end_ns = ns;
+		history->stretches[thread->repeats - 1].result = thread->call.result;
+		thread->kept = thread->repeats;
+		return;
+	}
+	keep(history, &thread->call, ns);
+	thread->kept = history->count > count ? history->count : 0;
+}
+
+/* Who waits again for the same, as soon as its time was up, waits on. */
+static uint32_t repeated(const struct pxt_history *history, const struct pxt_history_thread *thread)
+{
+	const struct pxt_stretch *call = &thread->call;
+	const struct pxt_stretch *last =
+	    thread->kept ? &history->stretches[thread->kept - 1] : NULL;
+
+	return last && pxt_stretch_timed_out(last) &&
+	               call->begin_ns - last->end_ns < PXT_AGAIN_NS && last->call == call->call &&
+	               last->object == call->object &&
+	               last->place.address.value == call->place.address.value
+	           ? thread->kept
+	           : 0;
 }
 
 /* How long a call is to last at most, as its begin says; 0: it does not. */
@@ -154,6 +157,7 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.object = pxt_key_number(event, object),
 		.mutex = call == PXT_CALL_COND ? pxt_key_number(event, 1) : 0,
 		.place = pxt_places_of(event) };
+	thread->repeats = repeated(history, thread);
 }
 
 static void take_signal(struct pxt_history *history, const struct pxt_actor *actor,
@@ -449,45 +453,6 @@ static void close_holds(struct pxt_history *history, const struct pxt_actor *act
 	}
 }
 
-static int by_thread(const void *a, const void *b)
-{
-	const struct pxt_stretch *x = a;
-	const struct pxt_stretch *y = b;
-
-	if (x->actor != y->actor)
-		return x->actor < y->actor ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-}
-
-static void sort(struct pxt_history *history)
-{
-	size_t places = (size_t)history->state->actor_count * PXT_STRETCH_KINDS;
-	uint32_t next = 0;
-
-	if (history->count > 0)
-		qsort(history->stretches, history->count, sizeof *history->stretches, by_thread);
-	history->first = pxt_must(calloc(places + 1, sizeof *history->first));
-	for (size_t place = 0; place <= places; place++) {
-		while (next < history->count &&
-		       (size_t)history->stretches[next].actor * PXT_STRETCH_KINDS +
-		               history->stretches[next].kind <
-		           place)
-			next++;
-		history->first[place] = next;
-	}
-}
-
-const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
-    const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count)
-{
-	const uint32_t *first = &history->first[(size_t)actor->index * PXT_STRETCH_KINDS + kind];
-
-	*count = first[1] - first[0];
-	return *count > 0 ? history->stretches + first[0] : NULL;
-}
-
 void pxt_history_close(struct pxt_history *history)
 {
 	for (uint32_t i = 0; i < history->state->actor_count; i++) {
@@ -495,6 +460,8 @@ void pxt_history_close(struct pxt_history *history)
 		struct pxt_history_thread *thread = thread_of(history, actor);
 
 		close_one(history, &thread->run, thread->is_scheduled);
+		if (thread->calls && thread->repeats > 0)
+			thread->call.begin_ns = history->stretches[thread->repeats - 1].begin_ns;
 		close_one(history, &thread->call, thread->calls);
 		close_one(history, &thread->lock, thread->waits);
 		close_one(history, &thread->handler, thread->handles);
@@ -503,7 +470,7 @@ void pxt_history_close(struct pxt_history *history)
 	}
 	for (int cpu = 0; cpu < (int)PXT_STATE_CPUS_MAX; cpu++)
 		end_others(history, cpu, history->now_ns);
-	sort(history);
+	pxt_history_sort(history);
 }
 
 void pxt_history_free(struct pxt_history *history)

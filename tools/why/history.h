@@ -103,6 +103,8 @@ void pxt_history_close(struct pxt_history *history);
 const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);
 void pxt_history_free(struct pxt_history *history);
+/* All are kept: brings them into their order (historyask.c). */
+void pxt_history_sort(struct pxt_history *history);
 
 /* ---- Questions (historyask.c) ---- */
 
@@ -136,6 +138,9 @@ const struct pxt_stretch *pxt_history_holder(const struct pxt_history *history, 
 unsigned pxt_history_turns(const struct pxt_history *history, uint64_t lock,
     const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns, const struct pxt_actor **turns,
     unsigned most);
+
+/* Of a call: a wait with a limit that ended by it. */
+bool pxt_stretch_timed_out(const struct pxt_stretch *call);
 
 /* Narrows a time to the part that the stretch covers. */
 static inline void pxt_stretch_clip(

@@ -1,8 +1,102 @@
 /* SPDX-License-Identifier: MIT */
-/* historyask.c - questions to the history, once it is closed; see history.h. */
+/* historyask.c - which times the history keeps, its order, and questions to it once it is closed; see history.h. */
 #include "tools/why/history.h"
 
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <trace_hooks_np.h>
+
 #define WOKEN_LATER INT64_C(100000) /* the event of an end may come before its waking's */
+
+/* ---- What is kept, and its order ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct pxt_window *x = a;
+	const struct pxt_window *y = b;
+
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	if (count > 0)
+		qsort(windows, count, sizeof *windows, by_begin);
+	for (uint32_t i = 0; i < count; i++) {
+		if (kept == 0 || windows[i].begin_ns > windows[kept - 1].end_ns)
+			windows[kept++] = windows[i];
+		else if (windows[i].end_ns > windows[kept - 1].end_ns)
+			windows[kept - 1].end_ns = windows[i].end_ns;
+	}
+	history->windows = windows;
+	history->window_count = kept;
+}
+
+bool pxt_stretch_timed_out(const struct pxt_stretch *call)
+{
+	switch (call->call) {
+	case POSIX_TRACE_CALL_POLL_NP:
+	case POSIX_TRACE_CALL_SELECT_NP:
+	case POSIX_TRACE_CALL_EPOLL_WAIT_NP:
+		return call->result == 0;
+	case POSIX_TRACE_CALL_SEM_WAIT_NP:
+	case POSIX_TRACE_CALL_FUTEX_WAIT_NP:
+	case POSIX_TRACE_CALL_MQ_NP:
+	case POSIX_TRACE_CALL_MQ_SEND_NP:
+	case POSIX_TRACE_CALL_MQ_RECEIVE_NP:
+	case PXT_CALL_COND:
+		return call->result == ETIMEDOUT || call->result == -ETIMEDOUT;
+	case POSIX_TRACE_CALL_SIGWAIT_NP:
+		return call->result == -EAGAIN;
+	default:
+		return false;
+	}
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct pxt_stretch *x = a;
+	const struct pxt_stretch *y = b;
+
+	if (x->actor != y->actor)
+		return x->actor < y->actor ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+void pxt_history_sort(struct pxt_history *history)
+{
+	size_t places = (size_t)history->state->actor_count * PXT_STRETCH_KINDS;
+	uint32_t next = 0;
+
+	if (history->count > 0)
+		qsort(history->stretches, history->count, sizeof *history->stretches, by_thread);
+	history->first = pxt_must(calloc(places + 1, sizeof *history->first));
+	for (size_t place = 0; place <= places; place++) {
+		while (next < history->count &&
+		       (size_t)history->stretches[next].actor * PXT_STRETCH_KINDS +
+		               history->stretches[next].kind <
+		           place)
+			next++;
+		history->first[place] = next;
+	}
+}
+
+const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
+    const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count)
+{
+	const uint32_t *first = &history->first[(size_t)actor->index * PXT_STRETCH_KINDS + kind];
+
+	*count = first[1] - first[0];
+	return *count > 0 ? history->stretches + first[0] : NULL;
+}
+
+/* ---- Questions ---- */
 
 uint32_t pxt_history_after(const struct pxt_stretch *list, uint32_t count, int64_t ns)
 {

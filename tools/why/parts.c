@@ -130,7 +130,8 @@ struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struc
 			best = parts.list[i];
 	/* Other programs are in the way of all that runs: it is what the thread wanted to run for. */
 	const struct pxt_actor *runner = pxt_history_instead(history, actor, begin_ns, end_ns);
-	if (runner && !runner->own && parts.ns[PXT_STRETCH_RAN] * 5 > parts.ns[PXT_STRETCH_READY]) {
+	if (runner && !runner->own &&
+	    parts.ns[PXT_STRETCH_RAN] * 10 > parts.ns[PXT_STRETCH_READY]) {
 		prefer(
 		    &best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN] + parts.ns[PXT_STRETCH_READY]);
 	} else {

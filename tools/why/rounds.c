@@ -19,6 +19,7 @@
 /* What one thread does at the moment. */
 struct pxt_round_thread {
 	bool waits;
+	bool gave_up;          /* nobody ended its latest wait, but its time */
 	struct pxt_home *home; /* where it waits; NULL: there was no place for it */
 	uint32_t call;
 	int64_t asked_ns; /* how long at most; 0: it did not say */
@@ -293,6 +294,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
     struct pxt_round_thread *thread, struct pxt_home key, const struct pxt_event *event)
 {
 	uint64_t epoch = rounds->state->epochs[actor->source];
+	const struct pxt_home *before = thread->home;
 
 	key.actor = actor->index;
 	take_asked(thread, &key, event);
@@ -311,6 +313,8 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	struct pxt_home *home = thread->home;
 	if (!home || home->waits.count == 0 || home->epoch != epoch)
 		return;
+	home->again +=
+	    home == before && thread->gave_up && event->ns - home->last_ns < PXT_AGAIN_NS;
 	const struct pxt_round round = { .begin_ns = home->last_ns,
 		.end_ns = event->ns,
 		.rank_ns = event->ns - home->last_ns,
@@ -365,6 +369,8 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	if (!thread->waits)
 		return;
 	thread->waits = false;
+	thread->gave_up = thread->asked_ns > 0 && length >= thread->asked_ns &&
+	                  thread->date_ns == 0 && !has_limit(thread->call);
 	if (thread->epoch != rounds->state->epochs[actor->source])
 		return;
 	if (is_planned(thread, length)) {

@@ -42,6 +42,9 @@
 /* A wait in a condition, beside the numbers of calls (trace_hooks_np.h). */
 #define PXT_CALL_COND 0x10000u
 
+/* Who waits again for the same so soon after its time was up waits on. */
+#define PXT_AGAIN_NS INT64_C(50000)
+
 /* By what it is said that something was late. */
 enum pxt_measure {
 	PXT_MEASURE_USUAL, /* the median of its like */
@@ -102,6 +105,7 @@ struct pxt_home {
 	uint64_t asked; /* how long a sleep, in milliseconds; of other calls 0 */
 	uint64_t place;
 	struct pxt_series waits;
+	uint64_t again;                 /* of them, those that only went on with the one before */
 	struct pxt_series client_waits; /* of them, those for somebody outside of the program */
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;
@@ -135,6 +139,8 @@ struct pxt_excess {
 	uint64_t late;    /* how many were late, ... */
 	uint64_t of;      /* ... of how many */
 	int64_t sum_ns;
+	int64_t
+	    inside_ns; /* of it, what neither other programs caused, nor the thread had planned */
 	const struct pxt_round_list *longest;
 };
 

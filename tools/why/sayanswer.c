@@ -306,6 +306,52 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 	}
 }
 
+/* ---- Rounds ---- */
+
+/* By what it was late: "where 10.0 ms is usual (7 of 250)". */
+static void say_measure(struct pxt_words *words, const struct pxt_late *late)
+{
+	static const char *const before[PXT_MEASURES] = { [PXT_MEASURE_DATE] =
+		                                              "its timer was due after " };
+	static const char *const behind[PXT_MEASURES] = { [PXT_MEASURE_USUAL] = " is usual",
+		[PXT_MEASURE_ASKED] = " was asked for",
+		[PXT_MEASURE_DATE] = "",
+		[PXT_MEASURE_PERIOD] = " is its period",
+		[PXT_MEASURE_DEADLINE] = " is its deadline" };
+
+	pxt_say(words, "where %s", before[late->measure] ? before[late->measure] : "");
+	pxt_say_ns(words, late->usual_ns);
+	pxt_say(words, "%s", behind[late->measure]);
+	if (late->of > 0)
+		pxt_say(words, " (%llu of %llu)", (unsigned long long)late->late_count,
+		    (unsigned long long)late->of);
+}
+
+static void say_round(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+	const struct pxt_chain *chain = &blame->chain;
+	const char *name = blame->actor ? blame->actor->name : "A thread";
+
+	if (late->kind == PXT_LATE_ROUND) {
+		pxt_say(words, "%s took ", name);
+		pxt_say_ns(words, late->end_ns - late->begin_ns);
+		words->told_ns = late->end_ns - late->begin_ns;
+		pxt_say(words, " for a round, ");
+		say_measure(words, late);
+		pxt_say(words, ": ");
+		pxt_say_links(words, book, chain, "it");
+	} else {
+		pxt_say_links(words, book, chain, name);
+		pxt_say(words, ", ");
+		say_measure(words, late);
+	}
+	pxt_say(words, ".");
+}
+
+/* ---- The sentence ---- */
+
 void pxt_say_answer(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
 {
@@ -313,7 +359,7 @@ void pxt_say_answer(
 	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
 
 	if (pxt_late_is_round(&blame->late)) {
-		pxt_say_round(words, setting->book, blame);
+		say_round(words, setting->book, blame);
 		return;
 	}
 	if (blame->late.kind != PXT_LATE_SPAN) {

@@ -126,9 +126,6 @@ void pxt_say_link(
 /* The links, from @subject to the end. */
 void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_chain *chain, const char *subject);
-/* "control took 90 ms for a round, where 0.1 ms is usual (7 of 250): it waited ..." */
-void pxt_say_round(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_blame *blame);
 /* What held up rounds of a thread, and whose doing it was. */
 #define PXT_DELAY_THREADS 16u
 struct pxt_delay {
