@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* field_next.c - one event's data, field by field. */
+/* field_next.c - one event's data, field by field; and by a description that was taken apart before. */
 #include "base/attr.h"
 #include "base/fields.h"
 
@@ -10,28 +10,34 @@
 #define CURSOR_PLACE 0xffffu
 #define CURSOR_SHIFT 16
 
-static uint64_t load_unsigned(const unsigned char *from, uint32_t bytes, bool swapped)
+static uint64_t load_unsigned(const unsigned char *from, uint32_t bytes)
 {
-	unsigned char raw[8];
 	uint32_t u32;
 	uint16_t u16;
 	uint64_t u64;
 
-	for (uint32_t i = 0; i < bytes; i++)
-		raw[i] = from[swapped ? bytes - 1 - i : i];
 	switch (bytes) {
 	case 1:
-		return raw[0];
+		return from[0];
 	case 2:
-		memcpy(&u16, raw, sizeof(u16));
+		memcpy(&u16, from, sizeof(u16));
 		return u16;
 	case 4:
-		memcpy(&u32, raw, sizeof(u32));
+		memcpy(&u32, from, sizeof(u32));
 		return u32;
 	default:
-		memcpy(&u64, raw, sizeof(u64));
+		memcpy(&u64, from, sizeof(u64));
 		return u64;
 	}
+}
+
+static uint64_t load_turned(const unsigned char *from, uint32_t bytes)
+{
+	unsigned char raw[8] = { 0 };
+
+	for (uint32_t i = 0; i < bytes; i++)
+		raw[i] = from[bytes - 1 - i];
+	return load_unsigned(raw, bytes);
 }
 
 /* Conversion to a narrower signed type keeps the low bits with every compiler that we know. */
@@ -80,7 +86,8 @@ static void load(struct posix_trace_field_np *field, const unsigned char *from, 
 		field->posix_value_np.posix_u_np = 0;
 		return;
 	}
-	bits = load_unsigned(from, field->posix_bytes_np, swapped);
+	bits = swapped ? load_turned(from, field->posix_bytes_np)
+	               : load_unsigned(from, field->posix_bytes_np);
 	if (field->posix_kind_np == POSIX_TRACE_FIELD_SIGNED_NP)
 		field->posix_value_np.posix_i_np = extend_sign(bits, field->posix_bytes_np);
 	else if (field->posix_kind_np == POSIX_TRACE_FIELD_FLOAT_NP)
@@ -101,6 +108,16 @@ static bool in_bounds(const char *format, uint32_t cursor)
 		return pxt_fields_check(format, &bytes) == 0;
 	return (cursor & CURSOR_PLACE) <= POSIX_TRACE_FORMAT_MAX_NP &&
 	       !memchr(format, '\0', cursor & CURSOR_PLACE);
+}
+
+static void describe(
+    struct posix_trace_field_np *field, const struct pxt_field *from, uint32_t offset)
+{
+	memset(field, 0, sizeof(*field));
+	memcpy(field->posix_name_np, from->name, from->name_bytes);
+	field->posix_kind_np = from->kind;
+	field->posix_bytes_np = from->bytes;
+	field->posix_offset_np = offset;
 }
 
 PXT_API int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
@@ -125,13 +142,57 @@ PXT_API int posix_trace_field_next_np(const char *format, const void *data, size
 		next.bytes = (uint32_t)left;
 	if (next.bytes > left)
 		return ENOENT;
-	memset(field, 0, sizeof(*field));
-	memcpy(field->posix_name_np, next.name, next.name_bytes);
-	field->posix_kind_np = next.kind;
-	field->posix_bytes_np = next.bytes;
-	field->posix_offset_np = (uint32_t)offset;
+	describe(field, &next, (uint32_t)offset);
 	if (next.bytes != 0)
 		load(field, (const unsigned char *)data + offset, swapped != 0);
 	*cursor = (uint32_t)(offset + next.bytes) << CURSOR_SHIFT | (uint32_t)(at - format);
+	return 0;
+}
+
+PXT_API int posix_trace_fields_np(
+    const char *format, struct posix_trace_field_np *fields, size_t room, size_t *count)
+{
+	struct pxt_field next;
+	uint32_t offset = 0;
+	size_t found = 0;
+	size_t bytes;
+
+	if (!pxt_arg_given(format) || !pxt_arg_given(count) ||
+	    (room != 0 && !pxt_arg_given(fields)) || pxt_fields_check(format, &bytes) != 0)
+		return EINVAL;
+	/* Bound: the fields of a description. */
+	while (!pxt_fields_over(format) && pxt_field_parse(&format, &next)) {
+		if (found < room)
+			describe(&fields[found], &next, offset);
+		found++;
+		offset += next.bytes;
+	}
+	*count = found;
+	return 0;
+}
+
+PXT_API int posix_trace_field_value_np(const struct posix_trace_field_np *field, const void *data,
+    size_t len, int swapped, struct posix_trace_field_np *value)
+{
+	bool text;
+	size_t left;
+
+	if (!pxt_arg_given(field) || !pxt_arg_given(value) || (len != 0 && !pxt_arg_given(data)))
+		return EINVAL;
+	text = field->posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP;
+	if (!text && (field->posix_bytes_np == 0 || field->posix_bytes_np > sizeof(uint64_t)))
+		return EINVAL;
+	if (field->posix_offset_np > len)
+		return ENOENT;
+	left = len - field->posix_offset_np;
+	if (field->posix_bytes_np > left)
+		return ENOENT;
+	value->posix_kind_np = field->posix_kind_np;
+	value->posix_offset_np = field->posix_offset_np;
+	value->posix_bytes_np = field->posix_bytes_np ? field->posix_bytes_np : (uint32_t)left;
+	if (value->posix_bytes_np != 0)
+		load(value, (const unsigned char *)data + field->posix_offset_np, swapped != 0);
+	else
+		value->posix_value_np.posix_u_np = 0;
 	return 0;
 }

@@ -469,6 +469,34 @@ struct posix_trace_field_np {
  */
 int posix_trace_field_next_np(const char *_format, const void *_data, size_t _len, int _swapped,
     uint32_t *_cursor, struct posix_trace_field_np *_field);
+/*
+ * Takes a description apart once, for who reads the same fields of many events.
+ *
+ * @format: a description; at most POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of it are read.
+ * @fields: of each field its name, kind, offset and bytes, whatever an event holds of it; bytes are 0 of
+ *          a text up to the end of the data.  May be NULL if @room is 0.
+ * @room:   in @fields; POSIX_TRACE_FIELDS_MAX_NP are always enough.
+ * @count:  so many fields there are; beyond @room they are not written.
+ *
+ * EINVAL: @format is malformed; a pointer is NULL.
+ * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
+ */
+int posix_trace_fields_np(
+    const char *_format, struct posix_trace_field_np *_fields, size_t _room, size_t *_count);
+/*
+ * One field of one event's data.
+ *
+ * @field: of posix_trace_fields_np().
+ * @data, @len, @swapped: as of posix_trace_field_next_np().
+ * @value: as that function has it, but that the name is left as it was.
+ *
+ * ENOENT: the data ends within this field or before it (it was cut).
+ * EINVAL: @field is none; a pointer is NULL.
+ * Context: also signal handlers.  Cost: constant; of a text, steps in proportion to the NULs after it.
+ * Unit: any.
+ */
+int posix_trace_field_value_np(const struct posix_trace_field_np *_field, const void *_data,
+    size_t _len, int _swapped, struct posix_trace_field_np *_value);
 
 #if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE && _PXT_HAVE_PTHREAD_H) || _PXT_UNIT_LOGRETRIEVAL
 /*

@@ -230,6 +230,44 @@ PXT_TEST(a_bad_description_or_cursor_is_refused)
 	PXT_EQ(harm, 0);
 }
 
+/* A description that was taken apart says of each event's data what a walk of it says. */
+PXT_TEST(fields_taken_apart_once_say_what_a_walk_says)
+{
+	static const char format[] =
+	    "u8 a, i16 b, x32 c, float d, double e, char[4] f, i64 g, text h; %u";
+	static const unsigned char data[] = "\x80\xfe\xff\x01\x02\x03\x04\x00\x00\x80\x3f"
+	                                    "\x00\x00\x00\x00\x00\x00\xf0\x3f"
+	                                    "ab\0\0\xff\xff\xff\xff\xff\xff\xff\xffrest\0";
+	struct posix_trace_field_np fields[POSIX_TRACE_FIELDS_MAX_NP];
+	struct posix_trace_field_np field;
+	struct posix_trace_field_np value;
+	size_t count = 0;
+	unsigned differ = 0;
+
+	PXT_EQ_FATAL(posix_trace_fields_np(format, fields, 2, &count), 0);
+	PXT_EQ_FATAL(count, 8);
+	PXT_EQ_FATAL(posix_trace_fields_np(format, fields, count, &count), 0);
+	for (size_t length = 0; length <= sizeof(data); length++) {
+		for (int swapped = 0; swapped < 2; swapped++) {
+			uint32_t cursor = 0;
+			size_t at = 0;
+
+			for (; posix_trace_field_next_np(
+			           format, data, length, swapped, &cursor, &field) == 0;
+			     at++) {
+				value = fields[at];
+				differ += posix_trace_field_value_np(
+				              &fields[at], data, length, swapped, &value) != 0 ||
+				          memcmp(&value, &field, sizeof(field)) != 0;
+			}
+			if (at < count)
+				differ += posix_trace_field_value_np(
+				              &fields[at], data, length, swapped, &value) != ENOENT;
+		}
+	}
+	PXT_EQ(differ, 0);
+}
+
 /* A simple generator of nearly right texts: no fault, and what is taken can be walked. */
 PXT_TEST(random_texts_do_no_harm)
 {

@@ -8,7 +8,7 @@ import struct
 import sys
 import warnings
 from array import array
-from ctypes import byref, c_int, c_size_t, c_uint, c_uint32, c_ulong, create_string_buffer, sizeof
+from ctypes import byref, c_int, c_size_t, c_uint, c_ulong, create_string_buffer, sizeof
 from ctypes import string_at
 from functools import partial
 from itertools import compress
@@ -136,18 +136,14 @@ class Type:
         return f"Type({self.id}, {self.name!r}, {self.format!r})"
 
     def _walk(self) -> Iterator[Field]:
-        """The fields as the library has them: of data without a NUL, longer than all of them."""
-        length = _native.DATA_MAX + 1
-        data = b"x" * length
-        cursor = c_uint32(0)
-        field = _native.Field()
-        while library.posix_trace_field_next_np(self._description, data, length, 0, byref(cursor),
-                                                byref(field)) == 0:
+        found = (_native.Field * _native.FIELDS_MAX)()
+        count = c_size_t(0)
+        library.posix_trace_fields_np(self._description, found, _native.FIELDS_MAX, byref(count))
+        for field in found[:count.value]:
             code = None
             if field.posix_kind_np != _native.FIELD_TEXT:
                 code = _CODES[field.posix_kind_np][field.posix_bytes_np]
-            rest = field.posix_offset_np + field.posix_bytes_np == length
-            yield Field(_text(field.posix_name_np), code, 0 if rest else field.posix_bytes_np,
+            yield Field(_text(field.posix_name_np), code, field.posix_bytes_np,
                         field.posix_offset_np)
 
     def decode(self, data: bytes) -> Dict[str, Any]:

@@ -26,8 +26,8 @@ LIBRARY = "libptrace-retrieval.so.0"
 #: A description, and a name of the longest configuration, with their zeros.
 FORMAT_ROOM = 256
 NAME_ROOM = 4096
-#: More than the data of any event.
-DATA_MAX = 4095
+#: The most fields of a description.
+FIELDS_MAX = 32
 NO_ENTRY = 2**32 - 1
 
 FIELD_UNSIGNED, FIELD_SIGNED, FIELD_HEX, FIELD_FLOAT, FIELD_TEXT = 1, 2, 3, 4, 5
@@ -148,6 +148,7 @@ _FUNCTIONS = {
     "posix_trace_eventid_get_name": [c_ulong, c_uint, c_char_p],
     "posix_trace_eventid_getformat_np": [c_ulong, c_uint, c_char_p],
     "posix_trace_field_next_np": [c_char_p, c_char_p, c_size_t, c_int, POINTER(c_uint32), c_void_p],
+    "posix_trace_fields_np": [c_char_p, c_void_p, c_size_t, POINTER(c_size_t)],
     "posix_trace_text_np": [c_char_p, c_char_p, c_size_t, c_int, c_char_p, c_size_t],
     "posix_trace_log_getinfo_np": [c_ulong, c_void_p],
     "posix_trace_log_getthread_np": [c_ulong, c_uint32, c_void_p],

@@ -144,6 +144,29 @@ HOW(posix_trace_dump_threads_np, EBUSY, another, in_new_process(dump_what_is_som
 HOW(posix_trace_dump_threads_np, ENOMEM, used_up, in_new_process(dump_without_room))
 HOW(posix_trace_dump_threads_np, EAGAIN, a_fork_stands, standing(dump_threads))
 
+CASE(posix_trace_fields_np, EINVAL, malformed,
+    posix_trace_fields_np("u33 a", NULL, 0, (void *)out.bytes))
+CASE(posix_trace_fields_np, EINVAL, no_format, posix_trace_fields_np(NULL, NULL, 0, (void *)out.bytes))
+CASE(posix_trace_fields_np, EINVAL, no_fields,
+    posix_trace_fields_np("u32 a", NULL, 1, (void *)out.bytes))
+CASE(posix_trace_fields_np, EINVAL, no_count, posix_trace_fields_np("u32 a", NULL, 0, NULL))
+CASE(posix_trace_field_value_np, ENOENT, cut,
+    posix_trace_field_value_np(
+        &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, "abc", 3, 0,
+        (void *)out.bytes))
+CASE(posix_trace_field_value_np, EINVAL, none,
+    posix_trace_field_value_np(&(struct posix_trace_field_np){ .posix_kind_np = 1 }, "abcd", 4, 0,
+        (void *)out.bytes))
+CASE(posix_trace_field_value_np, EINVAL, no_field,
+    posix_trace_field_value_np(NULL, "abcd", 4, 0, (void *)out.bytes))
+CASE(posix_trace_field_value_np, EINVAL, no_data,
+    posix_trace_field_value_np(
+        &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, NULL, 4, 0,
+        (void *)out.bytes))
+CASE(posix_trace_field_value_np, EINVAL, no_result,
+    posix_trace_field_value_np(
+        &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, "abcd", 4, 0,
+        NULL))
 HOW(posix_trace_field_next_np, ENOENT, no_more, second_field())
 CASE(posix_trace_field_next_np, ENOENT, cut,
     posix_trace_field_next_np("u32 a", "ab", 2, 0, &(uint32_t){ 0 }, (void *)out.bytes))
