@@ -103,13 +103,44 @@ static const char *set_box(struct pxt_asked *asked, const char *value)
 	return NULL;
 }
 
+/* A time, "90s", "10min", "1h" or "7d"; false: it is none. */
+static bool read_seconds(const char *text, uint32_t *seconds)
+{
+	static const struct {
+		const char *name;
+		uint32_t seconds;
+	} units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
+	size_t digits = strspn(text, "0123456789");
+	char number[16];
+	uint64_t count;
+
+	if (digits == 0 || digits >= sizeof(number))
+		return false;
+	memcpy(number, text, digits);
+	number[digits] = '\0';
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(text + digits, units[i].name) != 0)
+			continue;
+		if (!read_number(number, 10, false, &count) || count == 0 ||
+		    count > UINT32_MAX / units[i].seconds)
+			return false;
+		*seconds = (uint32_t)count * units[i].seconds;
+		return true;
+	}
+	return false;
+}
+
 static const char *set_rotation(struct pxt_asked *asked, const char *value)
 {
 	if (!CONFIG_PTRACE_LOG_ROTATE)
 		return "the library was built without it";
+	asked->rotates = true;
+	if (read_seconds(value, &asked->seconds))
+		return NULL;
 	return read_number(value, 10, true, &asked->rotate) && asked->rotate >= 65536
 	           ? NULL
-	           : "a number of bytes is wanted, 65536 at least, as 512K, 64M";
+	           : "a number of bytes is wanted, 65536 at least, as 512K, 64M; or a time, as "
+	             "10min, 1h";
 }
 
 static const char *set_files(struct pxt_asked *asked, const char *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * asked.h - what the value of PXTRACE_OUT says: PATH[,size=BYTES][,policy=WORD][,lanes=NUMBER][,mode=OCTAL]
- * [,box=no][,rotate=BYTES][,files=NUMBER].
+ * [,box=no][,rotate=BYTES][,rotate=TIME][,files=NUMBER].
  *
  *   concurrency: none.
  */
@@ -28,8 +28,10 @@ struct pxt_asked {
 	unsigned lanes;
 	uint32_t mode; /* of new files, before the umask */
 	bool box;
-	uint64_t rotate; /* bytes of a file, of which there are several; 0: the log is one */
-	uint32_t files;  /* that are kept */
+	bool rotates;     /* the log is several files: of ... */
+	uint64_t rotate;  /* ... so many bytes, ... */
+	uint32_t seconds; /* ... or so old; 0: whatever */
+	uint32_t files;   /* that are kept */
 };
 
 /*
@@ -48,6 +50,7 @@ PXT_INLINE int pxt_asked_rotation(
 struct posix_trace_rotation_np {
 	const char *posix_name_np;
 	uint64_t posix_bytes_np;
+	uint32_t posix_seconds_np;
 	uint32_t posix_files_np;
 	uint32_t posix_mode_np;
 };

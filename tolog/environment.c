@@ -49,8 +49,8 @@ static void complain(const char *what, int error)
 static int open_new(const char *path, int *fd, bool *regular)
 {
 	*regular = true;
-	return asked.rotate ? pxt_port_environment_newfolder(path, asked.mode, fd)
-	                    : pxt_port_environment_file(path, asked.mode, fd, regular);
+	return asked.rotates ? pxt_port_environment_newfolder(path, asked.mode, fd)
+	                     : pxt_port_environment_file(path, asked.mode, fd, regular);
 }
 
 /* ---- Which file ---- */
@@ -146,6 +146,7 @@ static int choose_rotation(trace_attr_t *attr, struct posix_trace_rotation_np *r
 {
 	rotation->posix_name_np = strrchr(log_path, '/') + 1;
 	rotation->posix_bytes_np = asked.rotate;
+	rotation->posix_seconds_np = asked.seconds;
 	rotation->posix_files_np = asked.files;
 	rotation->posix_mode_np = asked.mode;
 	return pxt_asked_rotation(attr, rotation);
@@ -165,7 +166,7 @@ static int choose(trace_attr_t *attr, int box_fd, struct posix_trace_rotation_np
 		error = posix_trace_attr_setlanes_np(attr, asked.lanes);
 	if (!error && box_fd >= 0)
 		error = posix_trace_attr_setfile_np(attr, box_fd);
-	if (!error && asked.rotate)
+	if (!error && asked.rotates)
 		error = choose_rotation(attr, rotation);
 	return error;
 }
@@ -185,7 +186,7 @@ static int create(int fd, int box_fd)
 	stream = pxt_stream_lock(trid);
 	if (stream) {
 		pxt_tolog_of(stream)->completed = log_completed;
-		if (asked.rotate)
+		if (asked.rotates)
 			pxt_port_log_folder_path(&pxt_tolog_of(stream)->out, log_path);
 		else
 			pxt_tolog_of(stream)->out.path = log_path;

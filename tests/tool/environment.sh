@@ -59,6 +59,14 @@ a_log_may_go_from_file_to_file()
 	PXTRACE_OUT=other.ptl,rotate=1K "$untraced" >out 2>err || fail 'it fails'
 	err_has 'a number of bytes is wanted, 65536 at least'
 	[ ! -e other.ptl ] || fail 'a log after all'
+	for wrong in 0s 1m h 99999999999d; do
+		PXTRACE_OUT=other.ptl,rotate=$wrong "$untraced" >out 2>err || fail 'it fails'
+		err_has 'or a time, as 10min, 1h'
+	done
+	PXTRACE_OUT=old.ptl,rotate=1h,rotate=64K,files=2 "$untraced" many >out 2>err || fail 'it fails'
+	[ "$(ls old.ptl | wc -l)" -eq 2 ] || fail "files: $(ls old.ptl)"
+	PXTRACE_OUT=young.ptl,rotate=1h "$untraced" many >out 2>err || fail 'it fails'
+	[ "$(ls young.ptl)" = young.ptl.0001 ] || fail "files: $(ls young.ptl)"
 	ln -s run.ptl link.ptl
 	PXTRACE_OUT=link.ptl,rotate=64K "$untraced" >out 2>err || fail 'it fails'
 	[ -L link.ptl ] && [ -s err ] || fail 'a link was followed'

@@ -412,6 +412,24 @@ run.ptl.0001" ] || fail "files: $(ls run.ptl)"
 	run 1 run --rotate 1K -- "$VICTIM" locks
 }
 
+# LPT-96
+a_log_goes_to_the_next_file_when_the_first_is_old_enough()
+{
+	# More than its buffer holds, so some of it is flushed when the file is that old.
+	traced 0 -q --all --only mutex,threads --rotate 1s,3 -- sh -c 'sleep 1.1; exec "$0" often' "$VICTIM"
+	[ -e run.ptl/run.ptl.0002 ] || fail "files: $(ls run.ptl)"
+	run 0 print run.ptl/run.ptl.0001
+	status=0
+	"$pxtrace" check run.ptl >out 2>err || status=$?
+	[ $status -eq 0 ] || [ $status -eq 3 ] || fail "check says $status"
+	traced 0 -q --all --only mutex,threads --rotate 1h,3 -- "$VICTIM" often
+	[ "$(ls run.ptl)" = run.ptl.0001 ] || fail "files: $(ls run.ptl)"
+	run 1 run --rotate 10ms -- true
+	err_has '--rotate wants a second at least'
+	run 1 run --rotate 64M,1h,0 -- true
+	run 1 run --rotate 64M,8,1h -- true
+}
+
 a_program_that_is_not_there_has_the_status_of_a_shell()
 {
 	run 127 run -o run.ptl -- ./nothing

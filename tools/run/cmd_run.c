@@ -59,7 +59,8 @@ static const char *const help[] = {
 	"                    of it is the scheduler's\n"
 	"      --ring        the newest events instead of the first (--size 64M)\n"
 	"      --rotate BYTES[,FILES]   the log is a folder of files of that size, of which the\n"
-	"                    newest are kept (8); without the scheduler's events\n"
+	"                    newest are kept (8); without the scheduler's events. Also by age, or\n"
+	"                    by both: 1h,24; 64M,1h,24\n"
 	"      --buffer BYTES   memory of each process in which events wait to be taken (4M;\n"
 	"                    64K to 1G)\n" PXT_FLIGHT_HELP
 	"      --note K=V    is kept in the log, and shown by stat; may be given several times\n"
@@ -89,8 +90,9 @@ struct run {
 	const char *output;
 	struct pxt_preload_wish wish;
 	uint64_t size;
-	int64_t limit_ns;                        /* --for; 0: none */
-	struct posix_trace_rotation_np rotation; /* posix_name_np NULL: the log is one file */
+	int64_t limit_ns; /* --for; 0: none */
+	bool rotates;     /* the log is several files */
+	struct posix_trace_rotation_np rotation;
 	bool ring;
 	bool quiet;
 	bool children; /* until they have ended, too */
@@ -490,7 +492,7 @@ static bool choose_name(struct run *r)
 	(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
 	    slash ? slash + 1 : r->program.path);
 	r->output = r->name;
-	if (r->when.condition.text || r->rotation.posix_bytes_np || access(r->name, F_OK) != 0 ||
+	if (r->when.condition.text || r->rotates || access(r->name, F_OK) != 0 ||
 	    pxt_recorder_is_log(r->name))
 		return true;
 	pxt_complain("run: %s is there, and is no log; -o gives the log another name", r->name);
@@ -512,7 +514,7 @@ static int run_program(struct run *r, char **argv)
 	r->when.output = r->output;
 	if (r->when.condition.text)
 		return run_flight(r);
-	if (r->rotation.posix_bytes_np)
+	if (r->rotates)
 		return run_rotating(r);
 	if (!pxt_outfile_check(r->output))
 		return PXT_EXIT_OUTPUT;
@@ -577,22 +579,47 @@ static bool take_stack(struct run *r, const char *value)
 	return true;
 }
 
-/* BYTES, or BYTES,FILES. */
+/* A part of --rotate: bytes, or a time with its unit. */
+static bool take_turn(struct run *r, const char *part)
+{
+	struct pxt_when age = { 0 };
+
+	if (part[strspn(part, "0123456789")] == '\0' || !pxt_when_parse(part, &age))
+		return pxt_option_bytes(&r->rotation.posix_bytes_np, part, "--rotate",
+		    POSIX_TRACE_ROTATION_MIN_NP, UINT64_MAX);
+	if (age.absolute || age.ns < 1000000000 || age.ns / 1000000000 > UINT32_MAX) {
+		pxt_complain("--rotate wants a second at least, not \"%s\"", part);
+		return false;
+	}
+	r->rotation.posix_seconds_np = (uint32_t)(age.ns / 1000000000);
+	return true;
+}
+
+/* BYTES, TIME, or both, and FILES. */
 static bool take_rotation(struct run *r, const char *value)
 {
-	char bytes[32];
 	uint64_t files = 8;
-	size_t length = strcspn(value, ",");
+	bool turns = false;
 
-	if (length >= sizeof bytes)
-		length = sizeof bytes - 1;
-	(void)snprintf(bytes, sizeof bytes, "%.*s", (int)length, value);
-	if (!pxt_option_bytes(&r->rotation.posix_bytes_np, bytes, "--rotate",
-	        POSIX_TRACE_ROTATION_MIN_NP, UINT64_MAX) ||
-	    (value[length] == ',' &&
-	        !pxt_option_number(&files, value + length + 1, "--rotate", 1, 9999)))
-		return false;
+	for (bool more = true; more; value++) {
+		size_t length = strcspn(value, ",");
+		char part[32];
+
+		(void)snprintf(part, sizeof part, "%.*s",
+		    (int)(length < sizeof part ? length : sizeof part - 1), value);
+		value += length;
+		more = *value == ',';
+		/* What comes last, after another one, and is a number alone. */
+		if (!more && turns && part[strspn(part, "0123456789")] == '\0') {
+			if (!pxt_option_number(&files, part, "--rotate", 1, 9999))
+				return false;
+		} else if (!take_turn(r, part)) {
+			return false;
+		}
+		turns = true;
+	}
 	r->rotation.posix_files_np = (uint32_t)files;
+	r->rotates = true;
 	return true;
 }
 
@@ -665,7 +692,7 @@ static int run(int argc, char **argv)
 		pxt_complain("run: --when keeps the newest events by itself: no --ring beside it");
 		return pxt_usage("run");
 	}
-	if (r.rotation.posix_bytes_np && (r.ring || r.size || r.when.condition.text)) {
+	if (r.rotates && (r.ring || r.size || r.when.condition.text)) {
 		pxt_complain(
 		    "run: --rotate says what is kept: no --size, --ring or --when beside it");
 		return pxt_usage("run");
