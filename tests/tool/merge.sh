@@ -395,6 +395,29 @@ text_of_trace_cmd_says_the_same()
 	grep sched_ out | cmp - expected || fail "trace-cmd's text says something else"
 }
 
+text_of_perf_says_the_same()
+{
+	make_story
+	make_sched
+	run 0 merge --ftrace sched.txt -o all.ptl run.ptl
+	run 0 print all.ptl
+	# The idle task has another name there.
+	grep sched_ out | sed 's/<idle> /swapper/' >expected
+	# By the kernel's own format, by perf's, with and without the process' number.
+	cat >perf.txt <<-'END'
+		swapper     0 [001]   999.500000000:       sched:sched_switch: swapper/1:0 [120] R ==> sensor:4712 [20]
+		sensor  4711/4712  [001]  1000.000150000: sched:sched_switch: prev_comm=sensor prev_pid=4712 prev_prio=20 prev_state=R+ ==> next_comm=a=b c-1 next_pid=99 next_prio=10
+		CPU:1 [LOST 7 EVENTS]
+		a=b c-1    99 [001]  1000.000250000:       sched:sched_waking: comm=sensor pid=4712 prio=20 target_cpu=001
+		a=b c-1    99 [001]  1000.000280000:       sched:sched_switch: a=b c-1:99 [10] D ==> sensor:4712 [20]
+		a=b c-1    99 [001]  1000.000290000:       irq:irq_handler_entry: irq=1 name=x
+	END
+	run 0 merge --ftrace perf.txt -o all2.ptl run.ptl
+	err_has '1 lines tell of other events'
+	run 0 print all2.ptl
+	grep sched_ out | cmp - expected || fail "perf's text says something else"
+}
+
 a_kernel_trace_of_another_time_or_clock_is_refused()
 {
 	make_story

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ftrace.c - scheduler events from text, and their place on the line of time by the clock that they have.
- * The text is tracefs' own (`cat trace`), or that of `trace-cmd report`:
+ * The text is tracefs' own (`cat trace`), that of `trace-cmd report`, or that of `perf script`:
  *
  *	TASK-TID [(TGID)] [CPU] [FLAGS] STAMP: EVENT: PAYLOAD
+ *	TASK [PID/]TID [CPU] STAMP: sched:EVENT: PAYLOAD
  *
  * The payload is the kernel's own ("prev_comm=a prev_pid=1 ..."), or the short one that trace-cmd
  * makes of sched_switch and sched_wakeup ("a:1 [120] S ==> b:2 [120]").  A name may hold anything,
@@ -179,7 +180,7 @@ static bool take_stamp(struct pxt_ftrace *ftrace, const char *word, uint64_t *st
 	return *end == ':';
 }
 
-/* " [003] ", after "-TID" or "(TGID)": where the task's name has ended. */
+/* " [003] ", after "-TID", "(TGID)" or "TID": where the task's name has ended. */
 static const char *find_cpu(const char *line)
 {
 	for (const char *at = strchr(line, '['); at; at = strchr(at + 1, '[')) {
@@ -191,12 +192,43 @@ static const char *find_cpu(const char *line)
 	return NULL;
 }
 
+static void take_name(struct pxt_ftrace_event *event, const char *name, const char *end)
+{
+	size_t bytes = (size_t)(end - name);
+
+	memset(event->comm, 0, sizeof event->comm);
+	memcpy(event->comm, name, bytes < COMM_BYTES ? bytes : COMM_BYTES - 1);
+}
+
+/* perf's "TASK TID" or "TASK PID/TID": the last word is numbers alone. */
+static bool take_perf_head(struct pxt_ftrace_event *event, const char *name, const char *end)
+{
+	const char *word;
+	const char *slash;
+
+	while (end > name && end[-1] == ' ')
+		end--;
+	for (word = end; word > name && word[-1] != ' ';)
+		word--;
+	if (word == name || strspn(word, "0123456789/") < (size_t)(end - word))
+		return false;
+	slash = memchr(word, '/', (size_t)(end - word));
+	event->tid = (pid_t)strtol(slash ? slash + 1 : word, NULL, 10);
+	event->pid = slash ? (pid_t)strtol(word, NULL, 10) : 0;
+	while (word > name && word[-1] == ' ')
+		word--;
+	take_name(event, name, word);
+	return true;
+}
+
 /* TASK-TID and (TGID) between the line's begin and @end. */
 static bool take_head(struct pxt_ftrace_event *event, const char *line, const char *end)
 {
 	const char *name = line + strspn(line, " ");
 	const char *dash = NULL;
 
+	if (take_perf_head(event, name, end))
+		return true;
 	for (const char *at = name; at < end; at++)
 		if (*at == '-' && isdigit((unsigned char)at[1]))
 			dash = at;
@@ -206,9 +238,7 @@ static bool take_head(struct pxt_ftrace_event *event, const char *line, const ch
 	event->tid = (pid_t)strtol(dash + 1, &behind, 10);
 	behind += strspn(behind, " ");
 	event->pid = *behind == '(' ? (pid_t)strtol(behind + 1, NULL, 10) : 0;
-	size_t bytes = (size_t)(dash - name);
-	memset(event->comm, 0, sizeof event->comm);
-	memcpy(event->comm, name, bytes < COMM_BYTES ? bytes : COMM_BYTES - 1);
+	take_name(event, name, dash);
 	return true;
 }
 
@@ -278,6 +308,8 @@ static bool take_line(struct pxt_ftrace *ftrace, const char *line)
 	if (!text)
 		return false;
 	text += strspn(text, " ");
+	if (strncmp(text, "sched:", 6) == 0)
+		text += 6;
 	for (event->kind = 0; event->kind < PXT_FTRACE_KINDS; event->kind++) {
 		const char *name = pxt_ftrace_types[event->kind].name;
 		size_t bytes = strlen(name);
@@ -422,8 +454,8 @@ bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrac
 	if (!read_event(ftrace)) {
 		pxt_complain("%s: there is no scheduler event in it", path);
 		pxt_explain(
-		    "it should be what `trace-cmd report -t` prints, or tracefs' file trace, with "
-		    "sched_switch and sched_waking");
+		    "it should be what `trace-cmd report -t` or `perf script` prints, or tracefs' "
+		    "file trace, with sched_switch and sched_waking");
 		return false;
 	}
 	if (!choose_clock(ftrace))
