@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace export: csv, perfetto, chrome, folded, vcd.  What was written is read by check_export.py, which knows the
+# pxtrace export: csv, perfetto, chrome, speedscope, folded, vcd.  What was written is read by check_export.py, which knows the
 # formats and nothing of the exporter, and by tools of others where they are there.
 . "$(dirname "$0")/common.sh"
 
@@ -20,12 +20,12 @@ crlf() { awk '{ printf "%s\r\n", $0 }'; }
 export_names_its_formats_and_helps_with_each()
 {
 	run 0 export --help
-	for format in csv perfetto chrome folded vcd; do
+	for format in csv perfetto chrome speedscope folded vcd; do
 		out_has "  $format "
 	done
 	run 0 help export
 	out_has 'formats:'
-	for format in csv perfetto chrome folded vcd; do
+	for format in csv perfetto chrome speedscope folded vcd; do
 		run 0 export $format --help
 		out_has '$ '
 		cp out expected
@@ -492,7 +492,7 @@ a_build_without_protobuf_says_how_to_get_it()
 	out_has 'libprotobuf-c-dev'
 }
 
-# ---- chrome, folded ----
+# ---- chrome, speedscope, folded ----
 
 # Jobs with another one inside, one that is passed on while the other runs, and a loss.
 make_bars()
@@ -537,6 +537,50 @@ chrome_tells_processes_of_one_number_apart()
 	run 0 export chrome bars.ptl other.ptl
 	out_has '"pid":4711,'
 	out_has '"pid":10004711,'
+}
+
+speedscope_has_a_profile_for_each_thread_with_what_was_open_when()
+{
+	make_bars
+	run 0 export speedscope -o bars.json bars.ptl
+	cat >read.py <<-'END'
+		import json
+		with open("bars.json", encoding="utf-8") as file:
+		    trace = json.load(file)
+		assert trace["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+		for profile in trace["profiles"]:
+		    assert (profile["type"], profile["unit"]) == ("evented", "nanoseconds")
+		    open_now, at = [], profile["startValue"]
+		    for event in profile["events"]:
+		        name = trace["shared"]["frames"][event["frame"]]["name"]
+		        assert event["at"] >= at
+		        at = event["at"]
+		        print(profile["name"], event["type"], name, at)
+		        if event["type"] == "O":
+		            open_now.append(name)
+		        else:
+		            assert open_now.pop() == name
+		    assert not open_now and profile["endValue"] >= at
+	END
+	"$PXT_PYTHON" read.py >said || { cat said; fail 'it is not what speedscope reads'; }
+	said 'sensor/4712 O job 1000'
+	said 'sensor/4712 C job 7000'
+	said 'sensor/4712 O job 10000'
+	# Its end may be among what was lost.
+	said 'sensor/4712 C job 10000'
+	[ "$(wc -l <said)" = 6 ] || { cat said; fail 'other bars'; }
+	if grep -q control said; then fail 'a thread without bars'; fi
+	# More than is kept in memory.
+	{
+		for i in $(seq 700); do
+			printf 'event %d 32 1 0 u32:%d\nevent %d 33 1 0 u32:%d i64:0\n' "${i}1000" "$i" "${i}2000" "$i"
+		done
+	} | make bars.ptl
+	run 0 export speedscope -o bars.json bars.ptl
+	"$PXT_PYTHON" read.py >said || { cat said; fail 'it is not what speedscope reads'; }
+	[ "$(wc -l <said)" = 1400 ] || fail "$(wc -l <said) beginnings and ends, not 1400"
+	said 'sensor/4712 O job 3501000'
+	said 'sensor/4712 C job 7002000'
 }
 
 folded_says_how_long_each_stack_was_on_top()

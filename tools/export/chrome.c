@@ -317,7 +317,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_export_chrome = {
 	.name = "chrome",
-	.summary = "Chrome's Trace Event Format, for speedscope and other viewers",
+	.summary = "Chrome's Trace Event Format, for many viewers",
 	.help = help,
 	.run = run,
 };

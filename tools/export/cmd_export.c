@@ -16,6 +16,7 @@ static const struct pxt_command *const formats[] = {
 	&pxt_export_csv,
 	&pxt_export_perfetto,
 	&pxt_export_chrome,
+	&pxt_export_speedscope,
 	&pxt_export_folded,
 	&pxt_export_vcd,
 	NULL,
@@ -48,7 +49,7 @@ static int show_help(void)
 	out.fd = STDOUT_FILENO;
 	pxt_out_text(&out, help_head);
 	for (size_t i = 0; formats[i]; i++)
-		pxt_out_format(&out, "  %-8s %s\n", formats[i]->name, formats[i]->summary);
+		pxt_out_format(&out, "  %-10s %s\n", formats[i]->name, formats[i]->summary);
 	pxt_out_text(&out, help_tail);
 	return pxt_finish(&out);
 }

@@ -25,6 +25,7 @@ extern const struct pxt_command pxt_export_ctf;
 extern const struct pxt_command pxt_export_csv;
 extern const struct pxt_command pxt_export_folded;
 extern const struct pxt_command pxt_export_perfetto;
+extern const struct pxt_command pxt_export_speedscope;
 extern const struct pxt_command pxt_export_vcd;
 
 /* Most options that a format adds. */

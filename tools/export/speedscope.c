@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * speedscope.c - pxtrace export speedscope: the own form of speedscope.app, a profile for each thread.
+ *
+ *	{"type":"evented","name":"worker/4711","unit":"nanoseconds",...,
+ *	 "events":[{"type":"O","frame":0,"at":1000},{"type":"C","frame":0,"at":7000}]}
+ *
+ * The bars are those of slices.h that lie inside each other: spans, functions, calls, waits.
+ *
+ * A profile's events stand together, and events of threads come mixed.  So each thread has a chunk in memory;
+ * full ones go into a temporary file, each with the place of the next one.
+ *
+ * Bounded: a chunk and PXT_OPEN_DEPTH bars for each thread, FRAMES_MAX names; what has no place is left out, and
+ * counted.
+ */
+#include "tools/command/command.h"
+#include "tools/export/export.h"
+#include "tools/export/slices.h"
+#include "tools/output/escape.h"
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const help[] = {
+	"pxtrace export speedscope - writes what each thread did when, for speedscope.app\n"
+	"\n"
+	"usage: pxtrace export speedscope [OPTION]... LOG...\n"
+	"\n"
+	"A profile for each thread that has bars: what was open when, by pairs of events, as for\n"
+	"perfetto: job_begin and job_end, a function's enter and exit, calls and waits of\n"
+	"`pxtrace run`. Times are nanoseconds since the start of the first log.\n"
+	"speedscope.app (nothing is sent anywhere) shows it in the order of time, and added up.\n"
+	"\n"
+	"Pairs that overlap without being inside each other are left out. At a loss everything\n"
+	"that was open ends with its thread's last event: nobody knows how long it went on.\n"
+	"\n",
+	PXT_EXPORT_COMMON_HELP
+	"\n"
+	"example: the jobs and locks of all threads\n"
+	"\n"
+	"  $ pxtrace export speedscope -o run.speedscope.json run.ptl\n"
+	"\n"
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
+	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
+	"written.\n",
+	NULL,
+};
+
+#define FRAMES_MAX  65536u
+#define FRAMES_HASH (2u * FRAMES_MAX)
+#define ENTRIES     255u
+#define NO_CHUNK    UINT64_MAX
+
+struct entry {
+	uint64_t ns; /* since the start */
+	uint32_t frame;
+	uint32_t opens;
+};
+
+struct chunk {
+	uint64_t next; /* its place in the file */
+	uint64_t used;
+	struct entry entries[ENTRIES];
+};
+
+/* What is written of a thread. */
+struct profile {
+	char *name;
+	uint64_t first; /* chunk in the file */
+	uint64_t last;
+	struct chunk chunk; /* that is not full */
+	uint64_t first_ns;
+	uint64_t last_ns; /* of its last event */
+	uint32_t open[PXT_OPEN_DEPTH];
+	uint32_t deep;
+	uint32_t missing; /* bars above these that found no place */
+	struct profile *next;
+};
+
+/* What is kept of each log. */
+struct speedscope {
+	struct pxt_bars bars;
+	struct profile **profiles; /* by the thread's index */
+};
+
+static struct {
+	struct pxt_export *export;
+	FILE *file;
+	uint64_t bytes; /* in it */
+	char **frames;
+	uint32_t frame_count;
+	uint32_t *by_name; /* hash table of number + 1 */
+	struct profile *first;
+	struct profile **end;
+	uint64_t missing;
+} state;
+
+static struct speedscope *of_source(const struct pxt_source *source)
+{
+	struct pxt_export_log *log = source->user;
+
+	return log->format;
+}
+
+/* ---- Names ---- */
+
+/* The number of a name, the same one each time; FRAMES_MAX: there is no place. */
+static uint32_t frame_of(const char *text, size_t bytes)
+{
+	uint32_t at = 2166136261u;
+
+	for (size_t i = 0; i < bytes; i++)
+		at = (at ^ (unsigned char)text[i]) * 16777619u;
+	for (at %= FRAMES_HASH; state.by_name[at] != 0; at = (at + 1) % FRAMES_HASH) {
+		const char *known = state.frames[state.by_name[at] - 1];
+
+		if (strncmp(known, text, bytes) == 0 && known[bytes] == '\0')
+			return state.by_name[at] - 1;
+	}
+	if (state.frame_count == FRAMES_MAX)
+		return FRAMES_MAX;
+	state.frames[state.frame_count] = pxt_must(strndup(text, bytes));
+	state.by_name[at] = state.frame_count + 1;
+	return state.frame_count++;
+}
+
+/* ---- The temporary file ---- */
+
+static void fail(int error)
+{
+	if (state.export->out.error == 0)
+		state.export->out.error = error ? error : EIO;
+}
+
+static void keep(const void *from, size_t bytes, uint64_t place)
+{
+	errno = 0;
+	if (!state.file)
+		state.file = tmpfile();
+	if (!state.file || pwrite(fileno(state.file), from, bytes, (off_t)place) != (ssize_t)bytes)
+		fail(errno);
+}
+
+static void put_away(struct profile *profile)
+{
+	uint64_t place = state.bytes;
+
+	profile->chunk.next = NO_CHUNK;
+	keep(&profile->chunk, sizeof profile->chunk, place);
+	if (profile->last != NO_CHUNK)
+		keep(&place, sizeof place, profile->last);
+	else
+		profile->first = place;
+	profile->last = place;
+	state.bytes += sizeof profile->chunk;
+	profile->chunk.used = 0;
+}
+
+static void put_entry(struct profile *profile, uint32_t frame, bool opens)
+{
+	if (profile->chunk.used == ENTRIES)
+		put_away(profile);
+	profile->chunk.entries[profile->chunk.used++] =
+	    (struct entry){ .ns = profile->last_ns, .frame = frame, .opens = opens };
+}
+
+/* ---- Bars ---- */
+
+static void open_bar(struct speedscope *log, struct profile *profile, const struct pxt_event *event,
+    const struct pxt_slice *slice)
+{
+	size_t bytes;
+	const char *own = pxt_bars_own_name(&log->bars, slice, event);
+	const char *name = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
+	uint32_t frame = FRAMES_MAX;
+
+	if (profile->missing == 0 && profile->deep < PXT_OPEN_DEPTH)
+		frame = frame_of(own ? own : name, own ? strlen(own) : bytes);
+	if (frame == FRAMES_MAX) {
+		profile->missing++;
+		state.missing++;
+		return;
+	}
+	profile->open[profile->deep++] = frame;
+	put_entry(profile, frame, true);
+}
+
+static void close_bar(struct profile *profile)
+{
+	if (profile->missing > 0)
+		profile->missing--;
+	else if (profile->deep > 0)
+		put_entry(profile, profile->open[--profile->deep], false);
+}
+
+static void close_all(struct profile *profile)
+{
+	profile->missing = 0;
+	while (profile->deep > 0)
+		close_bar(profile);
+}
+
+/* ---- Events ---- */
+
+/* Of several logs each thread has its process before its name. */
+static char *name_of(const struct pxt_event *event)
+{
+	const struct pxt_source *source = event->source;
+	const char *path = source->info.posix_executable_np;
+	const char *slash = strrchr(path, '/');
+	const char *label = event->thread->label;
+	size_t room = strlen(label) + 512;
+	char *name = pxt_must(malloc(room));
+
+	if (state.export->reader.count > 1)
+		(void)snprintf(name, room, "%s:%.200s/%ld %s",
+		    pxt_export_target(state.export, source), slash ? slash + 1 : path,
+		    (long)source->info.posix_pid_np, label);
+	else
+		(void)snprintf(name, room, "%s", label);
+	return name;
+}
+
+static struct profile *profile_of(struct speedscope *log, const struct pxt_event *event)
+{
+	struct profile **profile = &log->profiles[event->thread->index];
+
+	if (!*profile) {
+		*profile = pxt_must(calloc(1, sizeof **profile));
+		(*profile)->name = name_of(event);
+		(*profile)->first = (*profile)->last = NO_CHUNK;
+		*state.end = *profile;
+		state.end = &(*profile)->next;
+	}
+	return *profile;
+}
+
+/* Whatever is open may have ended among the lost events. */
+static void forget(struct speedscope *log)
+{
+	pxt_slices_cut(log->bars.slices, NULL, NULL);
+	for (uint32_t i = 0; i < PXT_THREADS_MAX; i++)
+		if (log->profiles[i])
+			close_all(log->profiles[i]);
+}
+
+static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
+{
+	struct speedscope *log = of_source(event->source);
+	int64_t since = event->ns - export->reader.start_ns;
+	struct pxt_slice slice;
+	struct profile *profile;
+
+	if (lost > 0)
+		forget(log);
+	slice = pxt_slices_take(log->bars.slices, event);
+	if (event->thread->index == PXT_INDEX_NONE || !event->thread->recorded)
+		return;
+	profile = profile_of(log, event);
+	profile->last_ns = since > 0 ? (uint64_t)since : 0;
+	if (slice.lane != 0 || slice.bar == PXT_BAR_NONE)
+		return;
+	if (profile->first == NO_CHUNK && profile->chunk.used == 0)
+		profile->first_ns = profile->last_ns;
+	if (slice.bar == PXT_BAR_BEGIN)
+		open_bar(log, profile, event, &slice);
+	else
+		close_bar(profile);
+}
+
+static void put_lost(struct pxt_export *export, const struct pxt_source *source, uint64_t lost)
+{
+	(void)export;
+	(void)lost;
+	forget(of_source(source));
+}
+
+/* ---- The whole ---- */
+
+static void begin(struct pxt_export *export, struct pxt_reader *reader)
+{
+	state.export = export;
+	state.end = &state.first;
+	state.frames = pxt_must(calloc(FRAMES_MAX, sizeof(char *)));
+	state.by_name = pxt_must(calloc(FRAMES_HASH, sizeof *state.by_name));
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_export_log *of = reader->sources[i]->user;
+		struct speedscope *log = pxt_must(calloc(1, sizeof *log));
+
+		pxt_bars_begin(&log->bars, reader->sources[i]);
+		log->profiles = pxt_must(calloc(PXT_THREADS_MAX, sizeof(struct profile *)));
+		of->format = log;
+	}
+}
+
+static void put_chunk(struct pxt_out *out, const struct chunk *chunk, bool *is_first)
+{
+	for (uint64_t i = 0; i < chunk->used && i < ENTRIES; i++) {
+		const struct entry *entry = &chunk->entries[i];
+
+		pxt_out_format(out, "%s{\"type\":\"%c\",\"frame\":%lu,\"at\":%llu}",
+		    *is_first ? "" : ",\n", entry->opens ? 'O' : 'C', (unsigned long)entry->frame,
+		    (unsigned long long)entry->ns);
+		*is_first = false;
+	}
+}
+
+static void put_profile(struct pxt_out *out, const struct profile *profile)
+{
+	static struct chunk chunk;
+	uint64_t place = profile->first;
+	bool is_first = true;
+
+	pxt_out_text(out, "{\"type\":\"evented\",\"name\":");
+	pxt_out_json(out, profile->name, strlen(profile->name));
+	pxt_out_format(out,
+	    ",\"unit\":\"nanoseconds\",\"startValue\":%llu,\"endValue\":%llu,\"events\":[\n",
+	    (unsigned long long)profile->first_ns, (unsigned long long)profile->last_ns);
+	while (place != NO_CHUNK && out->error == 0) {
+		errno = 0;
+		if (pread(fileno(state.file), &chunk, sizeof chunk, (off_t)place) !=
+		    (ssize_t)sizeof chunk) {
+			fail(errno);
+			break;
+		}
+		put_chunk(out, &chunk, &is_first);
+		place = chunk.next;
+	}
+	put_chunk(out, &profile->chunk, &is_first);
+	pxt_out_text(out, "\n]}");
+}
+
+static void put_all(struct pxt_out *out)
+{
+	const char *comma = "\n";
+
+	pxt_out_format(out,
+	    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+	    "\"exporter\":\"pxtrace %s\",\n\"profiles\":[",
+	    PXTRACE_VERSION);
+	for (struct profile *profile = state.first; profile; profile = profile->next) {
+		close_all(profile);
+		if (profile->first == NO_CHUNK && profile->chunk.used == 0)
+			continue;
+		pxt_out_text(out, comma);
+		put_profile(out, profile);
+		comma = ",\n";
+	}
+	pxt_out_text(out, "],\n\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < state.frame_count; i++) {
+		pxt_out_text(out, i == 0 ? "\n{\"name\":" : ",\n{\"name\":");
+		pxt_out_json(out, state.frames[i], strlen(state.frames[i]));
+		pxt_out_char(out, '}');
+	}
+	pxt_out_text(out, "]}}\n");
+}
+
+static void end(struct pxt_export *export, struct pxt_reader *reader)
+{
+	struct profile *next;
+
+	put_all(&export->out);
+	if (state.missing > 0)
+		pxt_complain("%llu bars are left out: there are too many names, or too many "
+		             "inside each other",
+		    (unsigned long long)state.missing);
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct speedscope *log = of_source(reader->sources[i]);
+
+		pxt_bars_end(&log->bars);
+		free(log->profiles);
+		free(log);
+	}
+	for (struct profile *profile = state.first; profile; profile = next) {
+		next = profile->next;
+		free(profile->name);
+		free(profile);
+	}
+	for (uint32_t i = 0; i < state.frame_count; i++)
+		free(state.frames[i]);
+	free(state.frames);
+	free(state.by_name);
+	if (state.file)
+		(void)fclose(state.file);
+}
+
+static const struct pxt_export_format format = {
+	.name = "speedscope",
+	.letters = "",
+	.help = help,
+	.begin = begin,
+	.look_before = pxt_bars_look_before,
+	.look = pxt_bars_look,
+	.looked = pxt_bars_looked,
+	.event = put_event,
+	.lost = put_lost,
+	.end = end,
+};
+
+static int run(int argc, char **argv)
+{
+	return pxt_export_run(&format, argc, argv);
+}
+
+const struct pxt_command pxt_export_speedscope = {
+	.name = "speedscope",
+	.summary = "what each thread did when, for speedscope.app",
+	.help = help,
+	.run = run,
+};
