@@ -40,15 +40,18 @@ static bool find(struct pxt_preload *preload)
 		pxt_complain("run: %s (PXTRACE_PRELOAD): %s", given, strerror(errno));
 		return false;
 	}
-	if (readlink("/proc/self/exe", folder, sizeof folder - 1) > 0 &&
-	    (slash = strrchr(folder, '/')) != NULL) {
+	if (readlink("/proc/self/exe", folder, sizeof folder - 1) <= 0 ||
+	    (slash = strrchr(folder, '/')) == NULL) {
+		pxt_complain("run: /proc/self/exe, which says where libptrace-preload.so is: %s",
+		    strerror(errno));
+	} else {
 		*slash = '\0';
 		/* As it is installed; as it is built. */
 		if (is_there(preload, folder, PXTRACE_LIBRARY_DIR) ||
 		    is_there(preload, folder, "../sysevents"))
 			return true;
+		pxt_complain("run: libptrace-preload.so is not where pxtrace is installed");
 	}
-	pxt_complain("run: libptrace-preload.so is not where pxtrace is installed");
 	pxt_explain("PXTRACE_PRELOAD=/path/to/libptrace-preload.so says where else it is");
 	return false;
 }
