@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Builds what is measured, runs every program of the suite, collects what they print.
 
-usage: bench [--quick | --smoke] [--out DIR] [--build DIR] [--only SUITE,...] [--render] [--readme]
+usage: bench [--quick | --smoke] [--out DIR] [--build DIR] [--only SUITE,... | --paper] [--render] [--readme]
 
 See scripts/bench.  A program that cannot run is reported as not measured; with --smoke it fails.
 """
@@ -210,6 +210,7 @@ def parse():
     parser.add_argument("--build", type=os.path.abspath,
                         help="a build to measure alone, instead of building several")
     parser.add_argument("--only", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--paper", action="store_const", dest="only", const=["footprint", "user", "system"])
     parser.add_argument("--render", action="store_true")
     parser.add_argument("--readme", action="store_true")
     args = parser.parse_args()
