@@ -235,7 +235,7 @@ TITLES = {
 }
 UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
-PARTS = ("SNAPSHOT", "LOG_ROTATE", "EXTENSIONS", "INSPECT", "SYSEVENTS")
+PARTS = ("SNAPSHOT", "LOG_LINK", "LOG_ROTATE", "EXTENSIONS", "INSPECT", "SYSEVENTS")
 # What macros of the headers call, and data, with the units that bring it.
 BESIDE = {"_pxt_handles": {"CORE", "LOGRETRIEVAL"}, "_pxt_wanted": {"CORE"}, "_pxt_own_descriptors": {"ATTACH"},
           "_pxt_point_open": {"EXTENSIONS"}}

@@ -87,6 +87,8 @@ ptrace_unit(FORMAT IF LOG_LINE SOURCES
 	format/frame.c)
 ptrace_unit(FORMAT IF LOG_LINE_COMPACT SOURCES
 	format/compact.c)
+ptrace_unit(FORMAT IF LOG_LINK SOURCES
+	format/order.c)
 ptrace_unit(FORMAT IF LOGRETRIEVAL SOURCES
 	format/logfmt_entry.c
 	format/logfmt_get.c)
@@ -272,6 +274,8 @@ ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
 ptrace_unit(TOLOG IF LOG_LINE SOURCES
 	tolog/line.c)
+ptrace_unit(TOLOG IF LOG_LINK SOURCES
+	tolog/link.c)
 ptrace_unit(EXTENSIONS IF TOLOG UNLESS PORT_BARE SOURCES
 	tolog/note.c)
 ptrace_unit(TOLOG IF SNAPSHOT SOURCES
@@ -302,7 +306,7 @@ ptrace_unit(EXTENSIONS IF USEREVENTS SOURCES
 ptrace_unit(FILTER SOURCES
 	filter/eventset.c
 	filter/filter.c)
-ptrace_unit(FILTER IF EXTENSIONS SOURCES
+ptrace_unit(FILTER IF EXTENSIONS LOG_LINK SOURCES
 	filter/group.c)
 ptrace_unit(FILTER IF INSPECT SOURCES
 	core/record/inspect.c

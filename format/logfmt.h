@@ -80,6 +80,7 @@ enum pxt_log_type {
 	PXT_LOG_NOTES = 9,
 	PXT_LOG_HEAD = 10,
 	PXT_LOG_SET = 11,
+	PXT_LOG_ANSWER = 12, /* on lines alone: format/order.h */
 };
 
 enum pxt_log_moment {

@@ -258,7 +258,7 @@ struct posix_trace_counts_np {
 int posix_trace_streams_np(trace_id_t *_trids, size_t _room, size_t *_count);
 #endif
 
-#if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_FILTER
+#if (_PXT_UNIT_EXTENSIONS || _PXT_UNIT_LOG_LINK) && _PXT_UNIT_FILTER
 /*
  * Adds all types of this process whose names match: a group, for posix_trace_set_filter().  Types that
  * are defined later are not in it.
@@ -1278,6 +1278,32 @@ int posix_trace_attr_getrotation_np(
  * Unit: Trace To Log, symbol LOG_ROTATE.
  */
 int posix_trace_rotate_np(trace_id_t _trid);
+#endif
+#if _PXT_UNIT_LOG_LINK
+/* What came of an order; zeros at the beginning. */
+struct posix_trace_link_np {
+	unsigned char _pxt_bytes[124];
+};
+
+/*
+ * Obeys a host that sends orders over the line on which the stream's log goes out (`pxtrace link`): start, stop,
+ * filter, flush, counts.  A program hands over what its line brings, whole or in pieces.
+ *
+ * An order is a frame with a checksum between two zero bytes.  Whatever else comes (noise, a frame that was cut
+ * or changed) does nothing.  An unknown order is answered as such.  The answer goes out on the line, as far as the
+ * line takes it now; where none comes, `pxtrace link` asks again.
+ *
+ * @trid:  the stream; with an invalid one orders have no answer.
+ * @bytes: what came; the text among it, which is the program's, is put in front of it.
+ * @count: so many bytes.
+ *
+ * Returns the bytes of text: what stands between a zero byte and an order's end is none.
+ * Context: thread, one at a time for each @link; it waits while another one writes the log.  Cost: locks; an order
+ * costs what its call does, and a head and an answer on the line.
+ * Unit: Trace To Log, symbol LOG_LINK.
+ */
+size_t posix_trace_link_np(
+    trace_id_t _trid, struct posix_trace_link_np *_link, void *_bytes, size_t _count);
 #endif
 #if _PXT_UNIT_SNAPSHOT
 /*

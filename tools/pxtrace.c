@@ -25,6 +25,7 @@ static const struct pxt_command *const commands[] = {
 	&pxt_cmd_merge,
 	&pxt_cmd_check,
 	&pxt_cmd_receive,
+	&pxt_cmd_link,
 	&pxt_cmd_recover,
 	&pxt_cmd_ps,
 	&pxt_cmd_top,

@@ -24,6 +24,8 @@ void board_raise(unsigned which);
 /* Raises the first one after so many ticks of the board's counter; before that nothing else is asked for. */
 void board_raise_after(uint32_t ticks);
 void board_text(const char *text);
+/* A byte that the line brought; -1: none. */
+int board_byte(void);
 /* Bytes of logs that the line took so far. */
 extern uint32_t board_sent;
 

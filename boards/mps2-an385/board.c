@@ -50,7 +50,7 @@ static void begin(void)
 {
 	if (!(UART_CTRL & 1u)) {
 		UART_DIVIDER = 16;
-		UART_CTRL = 1;
+		UART_CTRL = 3;
 	}
 }
 
@@ -76,6 +76,12 @@ void board_text(const char *text)
 		while (!put((unsigned char)*text))
 			;
 	}
+}
+
+int board_byte(void)
+{
+	begin();
+	return UART_STATE & 2u ? (int)(UART_DATA & 0xffu) : -1;
 }
 
 /* By the debugger's call SYS_EXIT_EXTENDED. */

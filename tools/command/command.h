@@ -29,6 +29,7 @@ extern const struct pxt_command pxt_cmd_import;
 extern const struct pxt_command pxt_cmd_merge;
 extern const struct pxt_command pxt_cmd_check;
 extern const struct pxt_command pxt_cmd_receive;
+extern const struct pxt_command pxt_cmd_link;
 extern const struct pxt_command pxt_cmd_recover;
 extern const struct pxt_command pxt_cmd_ps;
 extern const struct pxt_command pxt_cmd_start;

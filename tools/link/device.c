@@ -78,21 +78,21 @@ static bool parse_serial(struct pxt_linkdevice *from, const char *rest)
 	speed_t code;
 
 	if (!comma || comma == rest || !*(comma + 1) || *end) {
-		pxt_complain("receive: \"%s\": a serial line wants device and speed, as "
+		pxt_complain("%s: \"%s\": a serial line wants device and speed, as "
 		             "serial:/dev/ttyUSB0,115200",
-		    from->text);
+		    from->command, from->text);
 		return false;
 	}
 	if (baud > 100000000 || !speed_code((unsigned)baud, &code)) {
-		pxt_complain("receive: \"%s\": no serial line runs at %s baud; usual are 9600, "
+		pxt_complain("%s: \"%s\": no serial line runs at %s baud; usual are 9600, "
 		             "115200, 921600, 3000000",
-		    from->text, comma + 1);
+		    from->command, from->text, comma + 1);
 		return false;
 	}
 	from->baud = (unsigned)baud;
 	if (copy(from->where, sizeof from->where, rest, (size_t)(comma - rest)))
 		return true;
-	pxt_complain("receive: \"%s\": the name is too long", from->text);
+	pxt_complain("%s: \"%s\": the name is too long", from->command, from->text);
 	return false;
 }
 
@@ -110,13 +110,14 @@ static bool parse_network(struct pxt_linkdevice *from, const char *rest, bool ho
 		bytes -= 2;
 	}
 	if (!*port || *end || number == 0 || number > 65535) {
-		pxt_complain("receive: \"%s\": \"%s\" is no port (1 to 65535)", from->text, port);
+		pxt_complain(
+		    "%s: \"%s\": \"%s\" is no port (1 to 65535)", from->command, from->text, port);
 		return false;
 	}
 	if (host_needed && !bytes) {
-		pxt_complain("receive: \"%s\": whom to connect to? tcp:HOST:PORT, or to be "
+		pxt_complain("%s: \"%s\": whom to connect to? tcp:HOST:PORT, or to be "
 		             "connected to: tcp-listen:PORT",
-		    from->text);
+		    from->command, from->text);
 		return false;
 	}
 	/* Whom all the network reaches, somebody must have asked for.  A name may mean ::1 alone. */
@@ -129,7 +130,7 @@ static bool parse_network(struct pxt_linkdevice *from, const char *rest, bool ho
 	if (copy(from->where, sizeof from->where, rest, bytes) &&
 	    copy(from->port, sizeof from->port, port, strlen(port)))
 		return true;
-	pxt_complain("receive: \"%s\": the name is too long", from->text);
+	pxt_complain("%s: \"%s\": the name is too long", from->command, from->text);
 	return false;
 }
 
@@ -140,29 +141,30 @@ static bool parse_path(struct pxt_linkdevice *from)
 
 	from->kind = PXT_FROM_PATH;
 	if (stat(from->text, &st) != 0) {
-		pxt_complain("receive: %s: %s", from->text, strerror(errno));
+		pxt_complain("%s: %s: %s", from->command, from->text, strerror(errno));
 		pxt_explain("sources are serial:DEV,BAUD udp:[HOST:]PORT tcp:HOST:PORT "
 		            "tcp-listen:[HOST:]PORT, a FIFO or file, and - for standard input");
 		return false;
 	}
 	if (S_ISCHR(st.st_mode)) {
-		pxt_complain("receive: %s is a device: at which speed? serial:%s,115200",
+		pxt_complain("%s: %s is a device: at which speed? serial:%s,115200", from->command,
 		    from->text, from->text);
 		return false;
 	}
 	if (!S_ISFIFO(st.st_mode) && !S_ISREG(st.st_mode)) {
-		pxt_complain("receive: %s is neither a FIFO nor a file", from->text);
+		pxt_complain("%s: %s is neither a FIFO nor a file", from->command, from->text);
 		return false;
 	}
 	if (copy(from->where, sizeof from->where, from->text, strlen(from->text)))
 		return true;
-	pxt_complain("receive: \"%s\": the name is too long", from->text);
+	pxt_complain("%s: \"%s\": the name is too long", from->command, from->text);
 	return false;
 }
 
-bool pxt_linkdevice_parse(struct pxt_linkdevice *from, const char *text)
+bool pxt_linkdevice_parse(struct pxt_linkdevice *from, const char *command, const char *text)
 {
 	memset(from, 0, sizeof *from);
+	from->command = command;
 	from->text = text;
 	from->fd = from->listener = -1;
 	if (strcmp(text, "-") == 0) {
@@ -195,7 +197,8 @@ static int open_serial(const struct pxt_linkdevice *from)
 {
 	struct termios settings;
 	speed_t code = B0;
-	int fd = open(from->where, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(
+	    from->where, (from->writes ? O_RDWR : O_RDONLY) | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	int error;
 
 	if (fd < 0)
@@ -309,7 +312,7 @@ static enum pxt_linkdevice_news try_open(struct pxt_linkdevice *from, int ms)
 		return PXT_FROM_QUIET;
 	}
 	if (!may_come(from, errno)) {
-		pxt_complain("receive: %s: %s", from->text, strerror(errno));
+		pxt_complain("%s: %s: %s", from->command, from->text, strerror(errno));
 		return PXT_FROM_ERROR;
 	}
 	from->waiting = true;
@@ -394,7 +397,7 @@ static enum pxt_linkdevice_news read_some(
 		drop(from);
 		return PXT_FROM_BROKEN;
 	}
-	pxt_complain("receive: %s: %s", from->text, strerror(errno));
+	pxt_complain("%s: %s: %s", from->command, from->text, strerror(errno));
 	return PXT_FROM_ERROR;
 }
 
@@ -422,6 +425,29 @@ enum pxt_linkdevice_news pxt_linkdevice_read(
 		return PXT_FROM_QUIET;
 	}
 	return read_some(from, bytes, room, count, ms);
+}
+
+/* A line takes few bytes at once, and what it is slow to take is waited for. */
+bool pxt_linkdevice_write(
+    struct pxt_linkdevice *to, const unsigned char *bytes, size_t count, int ms)
+{
+	struct pollfd ready = { .fd = to->fd, .events = POLLOUT };
+	size_t done = 0;
+
+	while (to->fd >= 0 && done < count) {
+		ssize_t wrote = to->kind == PXT_FROM_SERIAL
+		                    ? write(to->fd, bytes + done, count - done)
+		                    : send(to->fd, bytes + done, count - done, MSG_NOSIGNAL);
+
+		if (wrote > 0) {
+			done += (size_t)wrote;
+		} else if (wrote < 0 && errno != EINTR && errno != EAGAIN) {
+			drop(to);
+		} else if (poll(&ready, 1, ms) <= 0) {
+			break;
+		}
+	}
+	return done == count;
 }
 
 bool pxt_linkdevice_has_packets(const struct pxt_linkdevice *from)

@@ -23,8 +23,10 @@ enum pxt_linkdevice_kind {
 
 struct pxt_linkdevice {
 	enum pxt_linkdevice_kind kind;
-	const char *text; /* as the user gave it */
-	char where[256];  /* path, or host */
+	const char *command; /* in whose name the user is told */
+	bool writes;         /* set before the first read: bytes go there, too */
+	const char *text;    /* as the user gave it */
+	char where[256];     /* path, or host */
 	char port[32];
 	unsigned baud;
 	unsigned char sender[24]; /* of the last packet: family, port and address, then zeros */
@@ -35,7 +37,7 @@ struct pxt_linkdevice {
 };
 
 /* "-", "serial:DEV,BAUD", "udp:[HOST:]PORT", ...; false, with a word to the user: it is none. */
-bool pxt_linkdevice_parse(struct pxt_linkdevice *from, const char *text);
+bool pxt_linkdevice_parse(struct pxt_linkdevice *from, const char *command, const char *text);
 
 enum pxt_linkdevice_news {
 	PXT_FROM_BYTES,
@@ -49,6 +51,9 @@ enum pxt_linkdevice_news {
 /* One read, or one packet, after waiting @ms milliseconds at most. */
 enum pxt_linkdevice_news pxt_linkdevice_read(
     struct pxt_linkdevice *from, unsigned char *bytes, size_t room, size_t *count, int ms);
+/* To a serial device or a connection that is open.  False: it is not, or took not all within @ms at a time. */
+bool pxt_linkdevice_write(
+    struct pxt_linkdevice *to, const unsigned char *bytes, size_t count, int ms);
 bool pxt_linkdevice_has_packets(const struct pxt_linkdevice *from);
 void pxt_linkdevice_close(struct pxt_linkdevice *from);
 

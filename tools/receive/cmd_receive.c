@@ -569,7 +569,7 @@ static int receive_main(int argc, char **argv)
 		pxt_complain("receive: into which log? e.g. -o run.ptl");
 		return pxt_usage("receive");
 	}
-	if (!pxt_linkdevice_parse(&receive.from, argv[optind]))
+	if (!pxt_linkdevice_parse(&receive.from, "receive", argv[optind]))
 		return PXT_EXIT_USAGE;
 	return run(&receive);
 }

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_link.c - pxtrace link: orders to a target over the line that its log comes on. */
+#include "tools/command/command.h"
+#include "tools/command/options.h"
+#include "tools/output/exit.h"
+#include "tools/output/out.h"
+#include "tools/output/say.h"
+
+#include "format/crc32.h"
+#include "format/logfmt.h"
+#include "format/logfmt_bytes.h"
+#include "format/order.h"
+#include "tools/link/device.h"
+#include "tools/link/frame.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READ_BYTES 4096u
+#define SLICE_MS   50
+#define AGAIN_MS   1000u
+#define WRITE_MS   1000
+
+static const char *const help[] = {
+	"usage: pxtrace link LINE start|stop|flush|stat [OPTION]...\n"
+	"       pxtrace link LINE filter add|sub|set TYPE... [OPTION]...\n"
+	"       pxtrace link LINE filter none [OPTION]...\n"
+	"\n"
+	"Gives a board orders over the line that its log comes on. Its program hands what the\n"
+	"line brings to posix_trace_link_np(), in a build with LOG_LINK.\n"
+	"\n"
+	"  start, stop  events are recorded from now on, or no more\n"
+	"  flush        what the stream holds goes over the line\n"
+	"  stat         tells whether it runs, and its counts\n"
+	"  filter       types of events that are left out, as `pxtrace filter` has it; TYPE is\n"
+	"               a name or a pattern ('net_*')\n"
+	"\n"
+	"LINE is serial:DEV,BAUD, tcp:HOST:PORT or tcp-listen:[HOST:]PORT, as for\n"
+	"`pxtrace receive`. An order without an answer is given again every second. Until the\n"
+	"answer comes, events that the line brings are passed over: where `pxtrace receive`\n"
+	"reads the line at the same time, use --no-answer.\n"
+	"\n"
+	"options:\n"
+	"      --console       what comes is a console: the answer is in lines with PTL:\n"
+	"      --no-answer     gives the order once and reads nothing\n"
+	"      --wait SECONDS  how long an answer is waited for (5)\n"
+	"  -h, --help          this text\n"
+	"\n"
+	"  $ pxtrace link serial:/dev/ttyUSB0,115200 start\n"
+	"\n"
+	"exit status: 0 done, 1 usage, 2 no answer came, or the target refused,\n"
+	"4 the output could not be written\n",
+	NULL,
+};
+
+enum {
+	OPT_CONSOLE = 400,
+	OPT_NO_ANSWER,
+	OPT_WAIT
+};
+
+static const struct option options[] = {
+	{ "console", no_argument, NULL, OPT_CONSOLE },
+	{ "no-answer", no_argument, NULL, OPT_NO_ANSWER },
+	{ "wait", required_argument, NULL, OPT_WAIT },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct link {
+	struct pxt_linkdevice line;
+	struct pxt_linktext text;
+	struct pxt_linkcut cut;
+	char **types; /* of the command line */
+	unsigned char order[PXT_ORDER_BYTES];
+	uint32_t bytes;
+	uint64_t wait_ms;
+	bool console;
+	bool silent;
+	bool swapped;
+	bool has_head; /* of the stream whose frames come ... */
+	uint32_t seed; /* ... with this in their checksums */
+	bool answered;
+	struct pxt_order_answer answer;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+/* ---- The answer ---- */
+
+static void take_answer(struct link *link, const unsigned char *entry)
+{
+	struct pxt_order_answer *answer = &link->answer;
+	bool swapped = link->swapped;
+
+	answer->number = (uint16_t)pxt_get16(entry + 2, swapped);
+	answer->what = entry[4];
+	answer->result = entry[5];
+	answer->state = entry[6];
+	answer->at = entry[7];
+	answer->written = pxt_get64(entry + 8, swapped);
+	answer->retrieved = pxt_get64(entry + 16, swapped);
+	answer->lost = pxt_get64(entry + 24, swapped);
+	link->answered = answer->number == (link->order[0] | (uint32_t)link->order[1] << 8) &&
+	                 answer->what == link->order[2];
+}
+
+static void take_frame(struct link *link, const struct pxt_linkframe *frame)
+{
+	const unsigned char *contents = frame->contents;
+
+	if (frame->kind == PXT_FRAME_HEAD && frame->bytes >= PXT_FRAME_HEAD_BYTES &&
+	    pxt_linkframe_sound(frame, 0)) {
+		link->swapped = pxt_get32(contents + 8, false) != PXT_LOG_ORDER_MARK;
+		link->seed = pxt_crc32(0, contents + PXT_FRAME_UUID_AT, PXT_LOG_UUID_BYTES);
+		link->has_head = true;
+	} else if (link->has_head && frame->kind == PXT_FRAME_META &&
+	           frame->bytes >= PXT_FRAME_META_START + PXT_ORDER_ANSWER_BYTES &&
+	           pxt_get16(contents, link->swapped) == PXT_LOG_ANSWER &&
+	           pxt_linkframe_sound(frame, link->seed)) {
+		take_answer(link, contents + PXT_FRAME_META_START);
+	}
+}
+
+static void take_bytes(void *context, const unsigned char *bytes, size_t count)
+{
+	struct link *link = context;
+	const unsigned char *at = bytes;
+	struct pxt_linkpiece piece;
+	struct pxt_linkframe frame;
+
+	while (pxt_linkcut_next(&link->cut, &at, bytes + count, &piece))
+		if (piece.bytes && pxt_linkframe_parse(&frame, piece.bytes, piece.count))
+			take_frame(link, &frame);
+}
+
+static void pass_over_text(void *context, const char *text, size_t count)
+{
+	(void)context;
+	(void)text;
+	(void)count;
+}
+
+static void pass_over(void *context)
+{
+	(void)context;
+}
+
+/* ---- The order ---- */
+
+/* Delimiters on both sides: what came before may be noise, or text. */
+static bool give(struct link *link)
+{
+	unsigned char stuffed[1 + PXT_ORDER_BYTES + 3] = { PXT_FRAME_DELIMITER };
+	size_t count = 1 + pxt_linkframe_stuff(link->order, link->bytes, stuffed + 1);
+
+	return pxt_linkdevice_write(&link->line, stuffed, count, WRITE_MS);
+}
+
+/* False: the device cannot be read. */
+static bool listen_a_while(struct link *link)
+{
+	unsigned char bytes[READ_BYTES];
+	size_t count;
+	enum pxt_linkdevice_news news =
+	    pxt_linkdevice_read(&link->line, bytes, sizeof bytes, &count, SLICE_MS);
+
+	if (news == PXT_FROM_BYTES && link->console)
+		pxt_linktext_bytes(&link->text, bytes, count);
+	else if (news == PXT_FROM_BYTES)
+		take_bytes(link, bytes, count);
+	return news != PXT_FROM_ERROR && news != PXT_FROM_END;
+}
+
+static int no_answer(const struct link *link, bool given)
+{
+	if (link->line.fd < 0)
+		pxt_complain("link: %s: it is not there", link->line.text);
+	else if (!given)
+		pxt_complain("link: %s: it takes no bytes", link->line.text);
+	else
+		pxt_complain("link: %s: no answer", link->line.text);
+	if (given && !link->has_head)
+		pxt_explain(
+		    "does the program call posix_trace_link_np(), in a build with LOG_LINK, "
+		    "and is the speed right?");
+	return PXT_EXIT_LOG;
+}
+
+static int converse(struct link *link)
+{
+	uint64_t begun = now_ms();
+	uint64_t next = begun;
+	bool given = false;
+
+	while (!link->answered && now_ms() - begun < link->wait_ms) {
+		if (link->line.fd >= 0 && now_ms() >= next) {
+			given = give(link);
+			next = now_ms() + AGAIN_MS;
+		}
+		if (given && link->silent)
+			return PXT_EXIT_OK;
+		if (!listen_a_while(link))
+			return PXT_EXIT_LOG;
+	}
+	return link->answered ? PXT_EXIT_OK : no_answer(link, given);
+}
+
+/* ---- What the user is told ---- */
+
+static int show_counts(const struct pxt_order_answer *answer)
+{
+	static const char *const states[] = { "stopped", "running", "stopped by itself" };
+	static struct pxt_out out;
+
+	out.fd = STDOUT_FILENO;
+	pxt_out_format(&out, "%s: %llu events recorded, %llu of them sent, %llu lost\n",
+	    answer->state < 3 ? states[answer->state] : "in a state of a later version",
+	    (unsigned long long)answer->written, (unsigned long long)answer->retrieved,
+	    (unsigned long long)answer->lost);
+	return pxt_finish(&out);
+}
+
+static int conclude(const struct link *link)
+{
+	const struct pxt_order_answer *answer = &link->answer;
+	unsigned types = 0;
+
+	while (link->types && link->types[types])
+		types++;
+	if (answer->result == PXT_ORDER_UNKNOWN)
+		pxt_complain("link: the target does not know this order");
+	else if (answer->result == PXT_ORDER_NO_TYPE && answer->at < types)
+		pxt_complain("link: no event type of the target is called like \"%s\"; nothing was "
+		             "changed",
+		    link->types[answer->at]);
+	else if (answer->result != PXT_ORDER_DONE)
+		pxt_complain("link: the target refused it");
+	else
+		return answer->what == PXT_ORDER_STAT ? show_counts(answer) : PXT_EXIT_OK;
+	return PXT_EXIT_LOG;
+}
+
+/* ---- The command line ---- */
+
+static int wrong(const char *text)
+{
+	pxt_complain("link: %s", text);
+	return pxt_usage("link");
+}
+
+static int number_of(const char *const *words, const char *word)
+{
+	for (int i = 1; word && words[i]; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return 0;
+}
+
+static int put_types(struct link *link)
+{
+	for (char **type = link->types; *type; type++) {
+		size_t bytes = strlen(*type) + 1;
+
+		if (bytes == 1)
+			return wrong("a type's name is empty");
+		if (bytes > PXT_ORDER_BYTES - PXT_ORDER_CRC - link->bytes)
+			return wrong("these are too many types at once");
+		memcpy(link->order + link->bytes, *type, bytes);
+		link->bytes += (uint32_t)bytes;
+	}
+	return PXT_EXIT_OK;
+}
+
+static int put_filter(struct link *link, char **words)
+{
+	static const char *const how[] = { "", "set", "add", "sub", NULL };
+	bool none = *words && strcmp(*words, "none") == 0;
+
+	link->order[3] = (unsigned char)(none ? PXT_ORDER_SET : number_of(how, *words));
+	if (!link->order[3])
+		return wrong("filter: add, sub, set or none?");
+	link->types = words + 1;
+	if (none && *link->types)
+		return wrong("none takes no types");
+	if (!none && !*link->types)
+		return wrong("which types? (none empties the filter)");
+	return put_types(link);
+}
+
+/* @words: after the line. */
+static int make_order(struct link *link, char **words)
+{
+	static const char *const what[] = { "", "stat", "start", "stop", "flush", "filter", NULL };
+	uint32_t number = (uint32_t)now_ms() ^ (uint32_t)getpid();
+	int status = PXT_EXIT_OK;
+	uint32_t sum;
+
+	link->order[0] = (unsigned char)number;
+	link->order[1] = (unsigned char)(number >> 8);
+	link->order[2] = (unsigned char)number_of(what, *words);
+	link->bytes = PXT_ORDER_TEXT_AT;
+	if (!link->order[2])
+		return wrong("start, stop, flush, stat or filter?");
+	if (link->order[2] == PXT_ORDER_FILTER)
+		status = put_filter(link, words + 1);
+	else if (words[1])
+		return wrong("this order takes no more words");
+	sum = pxt_crc32(PXT_ORDER_SEED, link->order, link->bytes);
+	for (unsigned i = 0; i < PXT_ORDER_CRC; i++)
+		link->order[link->bytes++] = (unsigned char)(sum >> 8 * i);
+	return status;
+}
+
+static int take_option(struct link *link, int code, char **argv)
+{
+	char *end;
+
+	switch (code) {
+	case OPT_CONSOLE:
+		link->console = true;
+		return -1;
+	case OPT_NO_ANSWER:
+		link->silent = true;
+		return -1;
+	case OPT_WAIT:
+		link->wait_ms = strtoul(optarg, &end, 10) * 1000u;
+		if (*end || !link->wait_ms || link->wait_ms > 86400000u)
+			return wrong("--wait takes seconds, from 1 to 86400");
+		return -1;
+	case 'h':
+		return pxt_help(help);
+	default:
+		return pxt_option_error("link", code, argv, options);
+	}
+}
+
+static int link_main(int argc, char **argv)
+{
+	static struct link link = { .wait_ms = 5000 };
+	int status;
+	int code;
+
+	opterr = 0;
+	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+		status = take_option(&link, code, argv);
+		if (status >= 0)
+			return status;
+	}
+	if (optind == argc)
+		return wrong("over which line? e.g. serial:/dev/ttyUSB0,115200");
+	if (!pxt_linkdevice_parse(&link.line, "link", argv[optind]))
+		return PXT_EXIT_USAGE;
+	if (link.line.kind != PXT_FROM_SERIAL && link.line.kind != PXT_FROM_TCP &&
+	    link.line.kind != PXT_FROM_TCP_LISTEN)
+		return wrong("orders go over serial: tcp: and tcp-listen: alone");
+	status = make_order(&link, argv + optind + 1);
+	if (status != PXT_EXIT_OK)
+		return status;
+	link.line.writes = true;
+	link.text.trace = take_bytes;
+	link.text.text = pass_over_text;
+	link.text.spoilt = pass_over;
+	link.text.context = &link;
+	status = converse(&link);
+	pxt_linkdevice_close(&link.line);
+	return status == PXT_EXIT_OK && !link.silent ? conclude(&link) : status;
+}
+
+const struct pxt_command pxt_cmd_link = {
+	.name = "link",
+	.summary = "gives a board orders over its line",
+	.help = help,
+	.run = link_main,
+};
