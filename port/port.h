@@ -78,7 +78,7 @@ bool pxt_port_wipe_on_fork(void *memory, size_t bytes);
 /* ---- Identity ---- */
 
 int32_t pxt_port_pid(void);
-/* Whether @pid may be traced from here: 0, ESRCH or EPERM (DEC-20). */
+/* Whether @pid, which is not 0, may be traced from here: 0, ESRCH or EPERM (DEC-20). */
 int pxt_port_may_trace(int32_t pid);
 /*
  * Whether no process @pid runs any more; one that no process has waited for yet counts as gone.  @pid: as

@@ -17,7 +17,7 @@ int pxt_port_may_trace(int32_t pid)
 	int saved = errno;
 	int result;
 
-	if (pid == 0 || pid == pxt_port_pid())
+	if (pid == pxt_port_pid())
 		return 0;
 	if (pid < 0)
 		return ESRCH;
