@@ -259,4 +259,78 @@ of_what_ran_of_itself_other_programs_are_not_the_cause()
 		fail "another answer: $(head -n 1 out)"
 }
 
+# ---- Without a scheduler: what threads did that ends a wait ----
+
+# Twelve waits of high for 10 ms; the eighth lasts 80 ms.  $1: its event, and what stands behind; $2: its end; then
+# lines of others, in which AT is when it ends.
+unscheduled()
+{
+	awk -v wait="$1" -v end="$2" -v others="$3" 'BEGIN {
+		at = 1000
+		for (i = 0; i < 12; i++) {
+			took = i == 7 ? 80000 : 10000
+			printf "%d high %s\n", at, wait
+			text = others
+			while (match(text, /AT[-+][0-9]+/)) {
+				by = substr(text, RSTART + 2, RLENGTH - 2)
+				text = substr(text, 1, RSTART - 1) sprintf("%d", at + took + by) substr(text, RSTART + RLENGTH)
+			}
+			print text
+			printf "%d high %s\n", at + took, end
+			at += took + 100
+		}
+	}'
+}
+
+who_signals_a_condition_ends_its_wait_without_a_scheduler()
+{
+	unscheduled 'cond_wait 512 576' 'cond_resume 512 576 10000 0' \
+		"AT-60 low cond_signal 512
+AT-30 middle cond_signal 640" | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in pthread_cond_wait for 80.0 ms, until low woke it; low did' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+# A pipe of descriptors 5 and 6; middle writes to a file meanwhile.
+who_writes_just_before_ended_the_wait_by_inference()
+{
+	{
+		for fd in 5 6; do echo "$fd low process 11 $fd 0 0 pipes"; done
+		echo "7 middle process 11 7 0 0 /var/log/x"
+		unscheduled 'call_enter 7 5 1' 'call_exit 7 5 1 10000' \
+			"AT-50 low call_enter 8 6 1
+AT-45 low call_exit 8 6 1 5
+AT-30 middle call_enter 8 7 1
+AT-20 middle call_exit 8 7 1 10"
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in read from pipes for 80.0 ms, until low woke it (an inference from the order of events); low did' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+# Two wrote to pipes long before: neither is known to have ended it.
+of_two_who_might_have_ended_a_wait_neither_is_named()
+{
+	{
+		for fd in 5 6 7; do echo "$fd low process 11 $fd 0 0 pipes"; done
+		unscheduled 'call_enter 7 5 1' 'call_exit 7 5 1 10000' \
+			"AT-3050 low call_enter 8 6 1
+AT-3045 low call_exit 8 6 1 5
+AT-3030 middle call_enter 8 7 1
+AT-3020 middle call_exit 8 7 1 10"
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in read from pipes for 80.0 ms, where' out || fail "another answer: $(head -n 1 out)"
+}
+
+who_sends_a_signal_ends_a_wait_for_signals_without_a_scheduler()
+{
+	unscheduled "call_enter 29 0 0" "call_exit 29 0 -4 10000" \
+		"AT-50 low signal 3 10 103 101
+AT-40 middle signal 3 10 102 104" | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in .* for 80.0 ms, until low woke it; low did' out || fail "another answer: $(head -n 1 out)"
+}
+
 "$case"

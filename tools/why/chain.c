@@ -170,6 +170,7 @@ static void link_call(
 	    woke->peer && woke->peer->own && woke->peer != link->actor) {
 		link->peer = woke->peer;
 		link->peer_place = woke->place;
+		link->inferred = woke->inferred;
 	}
 	if (link->ready_ns * 10 > (to - from) * 3) {
 		link->instead = pxt_history_instead(history, link->actor, from, to);

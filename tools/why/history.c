@@ -30,24 +30,6 @@ struct pxt_history_thread {
 	uint64_t held;                  /* ... which is this one */
 };
 
-/* Whether a window has a part of that time. */
-static bool is_wanted(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
-{
-	uint32_t low = 0;
-	uint32_t high = history->window_count;
-
-	/* The first one that has not ended before. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (history->windows[middle].end_ns < begin_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < history->window_count && history->windows[low].begin_ns <= end_ns;
-}
-
 static struct pxt_history_thread *thread_of(
     struct pxt_history *history, const struct pxt_actor *actor)
 {
@@ -60,7 +42,7 @@ static struct pxt_history_thread *thread_of(
 static void keep(struct pxt_history *history, struct pxt_stretch *stretch, int64_t end_ns)
 {
 	stretch->end_ns = end_ns;
-	if (!is_wanted(history, stretch->begin_ns, end_ns))
+	if (!pxt_history_wants(history, stretch->begin_ns, end_ns))
 		return;
 	if (history->count == PXT_HISTORY_STRETCHES) {
 		history->beyond++;
@@ -78,7 +60,7 @@ static struct pxt_mark *new_mark(
     struct pxt_history *history, enum pxt_mark_kind kind, const struct pxt_actor *actor, int64_t ns)
 {
 	/* A signal may stop a thread long before anybody waits for it. */
-	if (kind != PXT_MARK_SIGNAL && !is_wanted(history, ns - WAKE_LATER, ns))
+	if (kind != PXT_MARK_SIGNAL && !pxt_history_wants(history, ns - WAKE_LATER, ns))
 		return NULL;
 	if (history->mark_count == PXT_HISTORY_STRETCHES) {
 		history->beyond++;
@@ -126,6 +108,29 @@ static uint32_t repeated(const struct pxt_history *history, const struct pxt_his
 	               last->place.address.value == call->place.address.value
 	           ? thread->kept
 	           : 0;
+}
+
+/* Where no scheduler tells who ended the call. */
+static void find_waker(
+    struct pxt_history *history, const struct pxt_actor *actor, struct pxt_history_thread *thread)
+{
+	const struct pxt_actor *peer;
+	struct pxt_waking by;
+	bool inferred;
+
+	if (!history->has_wakings && thread->calls &&
+	    pxt_history_wants(history, history->now_ns, history->now_ns) &&
+	    pxt_wakes_ended(history, &thread->call, &peer, &by, &inferred)) {
+		struct pxt_mark *mark = new_mark(history, PXT_MARK_WOKE, actor, history->now_ns);
+
+		if (!mark)
+			return;
+		mark->peer = peer;
+		mark->meant = true;
+		mark->inferred = inferred;
+		mark->place = by.place;
+		mark->object = by.call == PXT_CALL_COND ? by.object : 0;
+	}
 }
 
 /* How long a call is to last at most, as its begin says; 0: it does not. */
@@ -252,6 +257,7 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 		return;
 	thread = thread_of(history, actor);
 	note_waking(history, thread, event);
+	pxt_wakes_note(history, actor, event);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_PROCESS_NP:
 		note_holder(history, thread, event);
@@ -266,10 +272,12 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 2);
+		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_COND_RESUME_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 3);
+		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_SIGNAL_NP:
@@ -350,6 +358,7 @@ static void woken(struct pxt_history *history, const struct pxt_act *act)
 
 	if (!act->actor || !field)
 		return;
+	history->has_wakings = true;
 	thread = thread_of(history, act->actor);
 	if (thread->is_scheduled &&
 	    (thread->run.kind == PXT_STRETCH_SLEPT || thread->run.kind == PXT_STRETCH_STOPPED))
@@ -480,4 +489,5 @@ void pxt_history_free(struct pxt_history *history)
 	free(history->first);
 	free(history->marks);
 	free(history->threads);
+	free(history->wakings);
 }

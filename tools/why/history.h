@@ -60,11 +60,25 @@ struct pxt_mark {
 	uint32_t actor;
 	int64_t ns;
 	const struct pxt_actor *peer; /* FAILED: who had it, where that was told */
-	bool meant; /* WOKE: an event of @peer says that it did something that wakes */
-	bool major; /* FAULTS: it waited for a disk */
+	bool meant;    /* WOKE: an event of @peer says that it did something that wakes */
+	bool inferred; /* WOKE: no scheduler says so, and no object: it is the order of events */
+	bool major;    /* FAULTS: it waited for a disk */
 	uint64_t
 	    object; /* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0 */
 	struct pxt_log_address place; /* WOKE: where @peer was in the program */
+};
+
+/* The latest of what a thread did that wakes others. */
+#define PXT_WAKINGS 8u
+struct pxt_wakings {
+	struct pxt_waking {
+		uint32_t call; /* PXT_CALL_COND: it signalled @object; 0: none */
+		uint64_t object;
+		int64_t begin_ns;
+		int64_t end_ns; /* INT64_MAX: it goes on */
+		struct pxt_log_address place;
+	} list[PXT_WAKINGS];
+	unsigned next;
 };
 
 struct pxt_history {
@@ -86,6 +100,9 @@ struct pxt_history {
 	/* Since when threads run there that the scheduler does not name; 0: none does. */
 	int64_t others_ns[PXT_STATE_CPUS_MAX];
 	int64_t now_ns;
+	struct pxt_wakings *wakings; /* by index */
+	uint32_t waking_room;
+	bool has_wakings; /* a scheduler tells who woke whom */
 	uint64_t beyond;
 };
 
@@ -95,16 +112,30 @@ void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows
 void pxt_history_look(struct pxt_history *history, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source);
-/* Whether an event says that its thread does something that wakes another one (wakes.c). */
-bool pxt_wakes_event(const struct pxt_event *event);
 /* The reading ends: what goes on is kept as far as it got.  Then the stretches can be asked for. */
 void pxt_history_close(struct pxt_history *history);
 /* A thread's stretches of one kind, in the order of their begins; *@count: how many. */
 const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);
 void pxt_history_free(struct pxt_history *history);
+/* Whether one of the windows has a part of that time (historyask.c). */
+bool pxt_history_wants(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns);
 /* All are kept: brings them into their order (historyask.c). */
 void pxt_history_sort(struct pxt_history *history);
+
+/* ---- What wakes (wakes.c) ---- */
+
+/* Whether an event says that its thread does something that wakes another one. */
+bool pxt_wakes_event(const struct pxt_event *event);
+/* Any event of the thread. */
+void pxt_wakes_note(
+    struct pxt_history *history, const struct pxt_actor *actor, const struct pxt_event *event);
+/*
+ * Who ended a wait that is over now, and by what; false: that is not known.  *@inferred: no object says so, but the
+ * order of events.
+ */
+bool pxt_wakes_ended(const struct pxt_history *history, const struct pxt_stretch *wait,
+    const struct pxt_actor **peer, struct pxt_waking *by, bool *inferred);
 
 /* ---- Questions (historyask.c) ---- */
 

@@ -36,6 +36,23 @@ void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows
 	history->window_count = kept;
 }
 
+bool pxt_history_wants(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t low = 0;
+	uint32_t high = history->window_count;
+
+	/* The first one that has not ended before. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (history->windows[middle].end_ns < begin_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < history->window_count && history->windows[low].begin_ns <= end_ns;
+}
+
 bool pxt_stretch_timed_out(const struct pxt_stretch *call)
 {
 	switch (call->call) {

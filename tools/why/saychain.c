@@ -93,6 +93,8 @@ static void say_ended(
 		}
 	} else if (link->peer) {
 		pxt_say(words, ", until %s woke it", link->peer->name);
+		if (link->inferred)
+			pxt_say(words, " (an inference from the order of events)");
 		say_other_place(words, book, " in ", &link->peer_place);
 	}
 	if (link->ready_ns * 10 > link->ns * 3) {
