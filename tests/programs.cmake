@@ -400,7 +400,7 @@ ptrace_test(tolog_rotated_killed TESTPOINTS NEEDS CORE USEREVENTS TOLOG LOGRETRI
 ptrace_test(tolog_cleared FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP
 	SOURCES tolog/cleared.c)
 ptrace_test(tolog_descriptor NEEDS CORE ONLINE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
-	LOG_LINE !SINGLE_STREAM SOURCES tolog/descriptor.c conformance/story.c)
+	LOG_LINE !SINGLE_STREAM SOURCES tolog/descriptor.c conformance/story.c LIBRARIES -Wl,--wrap=fstat -Wl,--wrap=fstat64)
 
 # ---- truth/ ----
 

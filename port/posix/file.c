@@ -123,6 +123,11 @@ int pxt_port_file_read(
 			break;
 		}
 	}
+	/* Another thread may have made something else of the number since: what that holds is not the log's. */
+	if (check_place(file, &state) == EBADF) {
+		error = EBADF;
+		*done = 0;
+	}
 	errno = saved;
 	return error;
 }

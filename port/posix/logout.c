@@ -227,8 +227,21 @@ static int write_hurried(
 	return 0;
 }
 
+/*
+ * After a use: the comparison before it and the use itself are two system calls, and another thread may have made a file
+ * of its own of the number in between.  That file has the bytes now (once: the number is not looked at again); that they
+ * are not in the log is told, like any loss.  A log that has a path gets them at their place in its own file.
+ */
+static bool was_another(struct pxt_port_log *log)
+{
+	if (check(log) != EBADF)
+		return false;
+	log->fd = -1;
+	return true;
+}
+
 /* @offset < 0: at the descriptor's position. */
-static int write_checked(
+static int write_once(
     struct pxt_port_log *log, off_t offset, const void *data, size_t bytes, size_t *done)
 {
 	struct pxt_unraised unraised;
@@ -241,11 +254,24 @@ static int write_checked(
 	error = log->hurried && offset < 0 ? write_hurried(log, data, bytes, done)
 	                                   : write_all(log->fd, offset, data, bytes, done);
 	pxt_unraised_end(&unraised, error != 0);
+	if (was_another(log)) {
+		*done = 0;
+		return EBADF;
+	}
 	if (offset < 0)
 		log->reached += log->kind == PXT_LOG_APPEND ? *done : 0;
 	else if (*done && log->reached < (uint64_t)offset + *done)
 		log->reached = (uint64_t)offset + *done;
 	return error;
+}
+
+/* EBADF at the first time: the second one opens it again, if that can be. */
+static int write_checked(
+    struct pxt_port_log *log, off_t offset, const void *data, size_t bytes, size_t *done)
+{
+	int error = write_once(log, offset, data, bytes, done);
+
+	return error == EBADF ? write_once(log, offset, data, bytes, done) : error;
 }
 
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
@@ -269,7 +295,7 @@ int pxt_port_log_write_at(
 	return pxt_quiet_error(quiet, error);
 }
 
-static int truncate_checked(struct pxt_port_log *log, uint64_t size)
+static int truncate_once(struct pxt_port_log *log, uint64_t size)
 {
 	struct pxt_unraised unraised;
 	int error = check_once(log);
@@ -286,7 +312,14 @@ static int truncate_checked(struct pxt_port_log *log, uint64_t size)
 	pxt_unraised_end(&unraised, error != 0);
 	if (error == 0)
 		log->reached = size;
-	return error;
+	return was_another(log) ? EBADF : error;
+}
+
+static int truncate_checked(struct pxt_port_log *log, uint64_t size)
+{
+	int error = truncate_once(log, size);
+
+	return error == EBADF ? truncate_once(log, size) : error;
 }
 
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)

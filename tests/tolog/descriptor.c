@@ -8,6 +8,7 @@
 
 #include "../suite.h"
 #include "port/port_file.h"
+#include "port/port_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -257,6 +258,131 @@ PXT_TEST(a_file_that_has_the_inode_of_the_removed_log_is_left_alone)
 		pxt_skip("this file system gives numbers of inodes out once");
 	else
 		PXT_EQ(result, 0);
+}
+
+/* ---- Another thread, between the library's comparison and its use of a number ---- */
+
+static struct {
+	int number; /* becomes @own behind the next answer of fstat() about it; 0: none */
+	int own;
+} change;
+
+int __real_fstat(int fd, void *state);
+int __real_fstat64(int fd, void *state);
+int __wrap_fstat(int fd, void *state);
+int __wrap_fstat64(int fd, void *state);
+
+static int changed(int fd, int result)
+{
+	if (change.number && fd == change.number) {
+		change.number = 0;
+		(void)dup2(change.own, fd);
+	}
+	return result;
+}
+
+int __wrap_fstat(int fd, void *state)
+{
+	return changed(fd, __real_fstat(fd, state));
+}
+
+#ifdef __GLIBC__
+int __wrap_fstat64(int fd, void *state)
+{
+	return changed(fd, __real_fstat64(fd, state));
+}
+#endif
+
+static void change_behind_the_next_look(int number, int own)
+{
+	change.own = own;
+	change.number = number;
+}
+
+/* The bytes are in the other file: there is no system call that compares and writes. */
+static int change_before_a_write(void *argument)
+{
+	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	int number = number_of_log(spec.fd);
+	int own = own_file(O_RDWR);
+	struct posix_trace_counts_np counts;
+
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == 0);
+	say(10);
+	change_behind_the_next_look(number, own);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && change.number == 0);
+	PXT_CHILD_CHECK(st_law(trid, &counts) && counts.posix_lost_np == 10);
+	PXT_CHILD_CHECK(counts.posix_retrieved_np == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF && same_file(number, own));
+	return 0;
+}
+
+PXT_TEST(what_is_written_while_the_number_changes_counts_as_lost)
+{
+	for (size_t i = 0; i < 3; i++)
+		PXT_EQ(pxt_in_child(change_before_a_write, (void *)(uintptr_t)&policies[i]), 0);
+}
+
+/* A pipe that has the number takes no write by position: ESPIPE is not the log's. */
+static int change_to_a_pipe(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	int ends[2];
+	char byte;
+
+	(void)unused;
+	PXT_CHILD_CHECK(pipe2(ends, O_NONBLOCK) == 0);
+	change_behind_the_next_look(number_of_log(spec.fd), ends[1]);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(read(ends[0], &byte, 1) < 0 && errno == EAGAIN);
+	return 0;
+}
+
+PXT_TEST(a_pipe_that_takes_the_number_meanwhile_is_written_nothing)
+{
+	PXT_EQ(pxt_in_child(change_to_a_pipe, NULL), 0);
+}
+
+PXT_TEST(a_log_with_a_path_has_what_was_written_while_its_number_changed)
+{
+	char path[] = "/tmp/ptrace-test-XXXXXX";
+	int fd = mkstemp(path);
+	int own = own_file(O_RDWR);
+	struct pxt_port_log log;
+	char back[sizeof(OWN)] = "";
+	size_t done = 0;
+
+	PXT_EQ_FATAL(pxt_port_log_open(&log, fd), 0);
+	log.path = path;
+	change_behind_the_next_look(log.fd, own);
+	PXT_EQ(pxt_port_log_write_at(&log, 0, "log", 4, &done), 0);
+	CU_ASSERT(done == 4 && pread(fd, back, 4, 0) == 4 && strcmp(back, "log") == 0);
+	change_behind_the_next_look(log.fd, own);
+	PXT_EQ(pxt_port_log_truncate(&log, 2), 0);
+	PXT_EQ(st_file_bytes(fd), 2);
+	pxt_port_log_close(&log);
+	(void)close(own);
+	(void)close(fd);
+	(void)unlink(path);
+}
+
+PXT_TEST(what_is_read_while_the_number_changes_is_not_taken)
+{
+	int log = own_file(O_RDWR);
+	int own = own_file(O_RDWR);
+	struct pxt_port_file file;
+	size_t done = 0;
+	char byte = 0;
+
+	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
+	change_behind_the_next_look(file.fd, own);
+	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), EBADF);
+	PXT_EQ(done, 0);
+	(void)close(file.fd);
+	(void)close(own);
+	(void)close(log);
 }
 
 /* ---- Readers that are gone, files that may not grow ---- */
