@@ -7,6 +7,7 @@
 
 #include "tools/output/out.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <trace.h>
@@ -150,8 +151,22 @@ static int unknown(int argc, char **argv)
 	return pxt_usage(NULL);
 }
 
+/*
+ * Where who started this has closed them, a file that is opened would get one of the numbers, and words would go
+ * into it.  Writing and reading there fail as before; a program that `run` starts has them closed.
+ */
+static void occupy_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open(
+			    "/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_descriptors();
 	if (argc < 2) {
 		pxt_complain("which command?");
 		return pxt_usage(NULL);

@@ -8,8 +8,13 @@
  */
 #include "format/compiler.h"
 #include "format/ids.h"
+#include "port/posix/unraised.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -19,9 +24,15 @@
 	" types, names of " _PXT_DIGITS(_PXT_EVENT_NAME_MAX) " bytes, " _PXT_DIGITS(               \
 	    _PXT_WANTED_BITS) " bits for streams"
 
-/* The first library's of the process. */
-extern const char _pxt_layout[];
-PXT_API const char _pxt_layout[] = LAYOUT;
+/* The first library's of the process; and what its standard error output was when that one came. */
+struct pxt_first {
+	uint64_t device;
+	uint64_t file;
+	uint32_t looked;
+	char layout[sizeof(LAYOUT)];
+};
+extern struct pxt_first _pxt_layout;
+PXT_API struct pxt_first _pxt_layout = { .layout = LAYOUT };
 
 static struct iovec piece(const char *text)
 {
@@ -33,19 +44,44 @@ static struct iovec piece(const char *text)
 	return (struct iovec){ text_of.to, strlen(text) };
 }
 
+/* Whichever begins first looks.  A daemon that loads a plugin later has a file of its own there. */
+static bool may_be_told(struct pxt_first *first)
+{
+	struct stat state;
+	bool is_open = fstat(STDERR_FILENO, &state) == 0;
+
+	if (!first->looked && is_open) {
+		first->device = (uint64_t)state.st_dev;
+		first->file = (uint64_t)state.st_ino;
+	}
+	first->looked = 1;
+	return is_open && first->device == (uint64_t)state.st_dev &&
+	       first->file == (uint64_t)state.st_ino;
+}
+
+static void tell(const char *first, const char *own)
+{
+	struct iovec line[] = {
+		piece("libptrace: two configurations of the library are in this process ("),
+		piece(first), piece("; " _PXT_CONFIGURATION ": "), piece(own),
+		piece("): what was compiled for the second one records nothing\n")
+	};
+	struct pxt_unraised unraised;
+
+	/* Nobody may read it any more. */
+	pxt_unraised_begin(&unraised);
+	pxt_unraised_end(
+	    &unraised, writev(STDERR_FILENO, line, sizeof(line) / sizeof(line[0])) < 0);
+}
+
 static __attribute__((constructor)) void compare(void)
 {
-	const char *first = _pxt_layout;
+	struct pxt_first *first = &_pxt_layout;
 	const char *own = LAYOUT;
-	struct iovec line[6];
+	int saved = errno;
 
 	PXT_NOW(first);
-	if (strcmp(first, own) == 0)
-		return;
-	line[0] = piece("libptrace: two configurations of the library are in this process (");
-	line[1] = piece(first);
-	line[2] = piece("; " _PXT_CONFIGURATION ": ");
-	line[3] = piece(own);
-	line[4] = piece("): what was compiled for the second one records nothing\n");
-	(void)!writev(STDERR_FILENO, line, 5);
+	if (may_be_told(first) && strcmp(first->layout, own) != 0)
+		tell(first->layout, own);
+	errno = saved;
 }

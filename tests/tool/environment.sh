@@ -288,6 +288,15 @@ a_log_that_was_closed_and_moved_is_told_at_the_end_and_nothing_else_is_written()
 	err_has 'that the program had counted as lost itself'
 }
 
+nothing_is_said_into_a_file_that_the_program_has_in_place_of_its_error_output()
+{
+	PXTRACE_OUT=run.ptl "$untraced" own run.ptl >out 2>err || fail 'the program failed'
+	[ ! -s own ] || fail "$(cat own)"
+	mv elsewhere run.ptl
+	PXTRACE_OUT=other.ptl "$untraced" own other.ptl >out 2>&- || fail 'the program without an error output failed'
+	[ ! -s own ] || fail "$(cat own)"
+}
+
 the_program_gets_the_descriptors_that_it_would_get_without_it()
 {
 	"$untraced" lowest >plain || fail 'it fails by itself'

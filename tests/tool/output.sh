@@ -293,6 +293,15 @@ make_long()
 	} | "$mklog" >long.ptl || fail mklog
 }
 
+words_go_into_no_file_where_there_is_no_standard_error_output()
+{
+	make_sources
+	"$pxtrace" export csv --incomplete -o with - <torn.ptl 2>err || fail 'not exported'
+	err_has 'incomplete'
+	"$pxtrace" export csv --incomplete -o without - <torn.ptl 2>&- || fail 'not exported without it'
+	cmp with without || fail "$(cat without)"
+}
+
 recover_shows_how_far_it_has_searched()
 {
 	truncate -s 100M memory.bin 2>/dev/null || exit 77

@@ -2,7 +2,7 @@
 /*
  * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
  *
- * usage: untraced [many | sleep | run COMMAND | fork | close | thread | lowest | kill | killed | exec | again | daemon |
+ * usage: untraced [many | sleep | run COMMAND | fork | close | thread | lowest | kill | killed | exec | again | daemon | own |
  *                  handler]
  */
 #define _DEFAULT_SOURCE
@@ -123,7 +123,9 @@ static int go(const char *how, const char *command)
 		return begin_thread();
 	if (strcmp(how, "lowest") == 0)
 		return tell_lowest_descriptor();
-	if (strcmp(how, "close") == 0) {
+	if (strcmp(how, "own") == 0 && !freopen("own", "w", stderr))
+		return 1;
+	if (strcmp(how, "close") == 0 || strcmp(how, "own") == 0) {
 		for (int fd = 3; fd < 64; fd++)
 			(void)close(fd);
 		if (strcmp(command, "true") != 0)
