@@ -279,6 +279,28 @@ static int request(int connection, uint32_t what, int how, const struct pxt_port
 	return error == EPIPE ? ENOENT : error ? ENOTSUP : 0;
 }
 
+/*
+ * The stream is this process' own, or one that it inherited: its events are there already, and would come twice.
+ * Whose it is and when it was made tells it from all others; a pid alone is used again.
+ */
+static bool traces_already(const struct pxt_ctlsock_status *status)
+{
+	bool found = false;
+
+	/* Blocks are given back under it. */
+	pxt_process_lock();
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_block *block =
+		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+
+		found |= block && !pxt_attr_producer(&block->attr) && block->pid == status->pid &&
+		         block->created.realtime.tv_sec == status->created_sec &&
+		         (uint32_t)block->created.realtime.tv_nsec == status->created_nsec;
+	}
+	pxt_process_unlock();
+	return found;
+}
+
 /* What the owner says, or what is wrong with it. */
 static int hear_answer(int connection, bool *running)
 {
@@ -298,6 +320,7 @@ static int hear_answer(int connection, bool *running)
 	*running = heard.reply.status.state != PXT_CTLSOCK_STOPPED;
 	switch (heard.reply.error) {
 	case 0:
+		return traces_already(&heard.reply.status) ? EEXIST : 0;
 	case EAGAIN:
 	case EACCES:
 	case ENOMEM:

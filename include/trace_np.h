@@ -1085,10 +1085,12 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * posix_trace_set_filter() keeps types back; what else asks for a stream without log tells of this
  * process' side.  Reading and posix_trace_clear() give EINVAL: events are the owner's.
  *
- * A forked child is not attached (it attaches itself).
+ * A forked child is not attached (it attaches itself).  A stream may be inherited as well (posix_trace_attr_setinherited()):
+ * forked children trace into it by themselves, others attach.
  *
  * Returns 0 or
  * ENOENT: no living process has a stream of that name.
+ * EEXIST: the process traces into that stream already: it created it, or inherited it.
  * EACCES: this process may not reach it; then it learns nothing else.
  * ENOTSUP: the owner was built from another version, or with another clock or layout.
  * EAGAIN: this process has as many streams, or the owner as many attached processes, as the

@@ -23,6 +23,7 @@ struct owner_spec {
 	unsigned lanes;      /* 0: 2 */
 	bool stopped;
 	bool guests; /* takes programs that did not ask for it */
+	bool inherited;
 	bool placed; /* owner_place() was called */
 };
 /* Makes the folder; owner_open() does it else. */

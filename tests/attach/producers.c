@@ -1563,3 +1563,68 @@ PXT_TEST(a_guest_does_not_record_what_its_owner_filters)
 	producer_end(&producer);
 	owner_close(trid);
 }
+
+/* ---- A stream that is inherited as well ---- */
+
+static void attach_when_told(void *argument)
+{
+	trace_event_id_t id;
+
+	(void)argument;
+	(void)producer_hear();
+	(void)producer_attach(0);
+	(void)posix_trace_eventid_open("producers.both", &id);
+	producer_wait(id, true);
+	posix_trace_event(id, NULL, 0);
+	producer_say(0);
+	(void)producer_hear();
+}
+
+static void inherit_and_attach(void *argument)
+{
+	trace_event_id_t id;
+	trace_id_t trid;
+
+	(void)argument;
+	(void)posix_trace_eventid_open("producers.both", &id);
+	posix_trace_event(id, NULL, 0);
+	producer_say((uint64_t)posix_trace_attach_np(owner_name, NULL, &trid));
+	posix_trace_event(id, NULL, 0);
+	producer_say(0);
+}
+
+/* LPT-31: what it records would come twice. */
+PXT_TEST(who_inherited_a_stream_is_not_attached_to_it_and_others_are_beside_it)
+{
+	struct producer outsider;
+	struct producer heir;
+	trace_event_id_t both;
+	trace_id_t trid;
+	unsigned of_heir = 0;
+	unsigned of_outsider = 0;
+
+	owner_place();
+	/* Before there is a stream to inherit. */
+	outsider = producer_begin(attach_when_told, NULL);
+	trid = owner_open(&(const struct owner_spec){ .inherited = true, .placed = true });
+	heir = producer_begin(inherit_and_attach, NULL);
+	PXT_EQ(producer_told(&heir), EEXIST);
+	PXT_EQ(producer_told(&heir), 0);
+	producer_tell(&outsider, 0);
+	PXT_EQ(producer_told(&outsider), 0);
+	both = pxt_open_event("producers.both");
+	for (size_t left = owner_collect(trid, events, 4, 200); left; left--) {
+		const struct posix_trace_event_info *info = &events[left - 1].info;
+
+		PXT_EQ(info->posix_event_id, both);
+		of_heir += info->posix_pid == heir.pid;
+		of_outsider += info->posix_pid == outsider.pid;
+	}
+	PXT_EQ(of_heir, 2);
+	PXT_EQ(of_outsider, 1);
+	producer_tell(&outsider, 0);
+	producer_end(&outsider);
+	producer_end(&heir);
+	owner_expect_the_law(trid);
+	owner_close(trid);
+}

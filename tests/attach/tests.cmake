@@ -3,7 +3,7 @@
 # Processes that attach to a stream of another one.  ThreadSanitizer knows nothing of other processes, but of
 # the threads of each; hostile ones race on purpose, and where threads are counted it has one of its own.
 set(attach_needs ATTACH ONLINE FILTER !SINGLE_STREAM)
-ptrace_test(attach_producers NEEDS ${attach_needs} SOURCES attach/producers.c attach/party.c attach/inside.c
+ptrace_test(attach_producers NEEDS ${attach_needs} INHERIT SOURCES attach/producers.c attach/party.c attach/inside.c
 	LIBRARIES -Wl,--wrap=pxt_names_open -Wl,--wrap=pxt_names_set_format)
 ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs}
 	SOURCES attach/killed.c attach/party.c attach/inside.c)

@@ -67,7 +67,7 @@ void fixture_open(void)
 	PXT_EQ_FATAL(posix_trace_attr_destroy(&env.bad), 0);
 	PXT_EQ_FATAL(posix_trace_eventset_empty(&env.set), 0);
 	clock_gettime(CLOCK_REALTIME, &env.far);
-	env.far.tv_sec += 60;
+	env.far.tv_sec += 3600;
 	env.past.tv_sec = 1;
 	env.wrong_time = (struct timespec){ 1, -1 };
 }

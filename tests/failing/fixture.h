@@ -184,6 +184,7 @@ int attach_with(const trace_attr_t *attr);
 int attach_to_the_dead(void);
 /* Somebody answers with this version and error; 0: hangs up. */
 int attach_answered(uint32_t version, int error);
+int attach_to_own(void);
 int attach_to_closed(void);
 int attach_beside_too_many(void);
 int attach_without_thread(void);

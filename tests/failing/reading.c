@@ -505,6 +505,19 @@ int attach_answered(uint32_t version, int error)
 	return got;
 }
 
+int attach_to_own(void)
+{
+	trace_attr_t attr = env.good;
+	trace_id_t trid;
+	int error;
+
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, ways_path()), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	error = attach(NULL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	return error;
+}
+
 int attach_to_closed(void)
 {
 	int error;
