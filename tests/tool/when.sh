@@ -165,7 +165,8 @@ a_condition_that_makes_no_sense_is_refused_before_the_program_begins()
 	refused 'no --ring beside it' --ring --when 'wait > 1s'
 }
 
-a_stream_of_a_running_program_is_waited_at_too()
+# begin_owner: a program with a stream "machine", which does what it is told at 3
+begin_owner()
 {
 	named=$PXT_BUILD/tests/named
 	[ -x "$named" ] || { echo 'no attached processes in this build: skipped'; exit 77; }
@@ -175,7 +176,11 @@ a_stream_of_a_running_program_is_waited_at_too()
 	"$named" owner machine loop <words >said 2>&1 &
 	exec 3>words
 	until_has said ready || fail 'the program does not begin'
-	"$pxtrace" attach machine --when 'event mark.number == 7' --keep 50ms --for 60s >out 2>err &
+}
+# meet COMMAND...: what attaches to it, and a log of what it said then
+meet()
+{
+	"$@" attach machine --when 'event mark.number == 7' --keep 50ms --for 3600s >out 2>err &
 	follower=$!
 	looks() { ls -l /proc/$follower/fd 2>/dev/null | grep -q pxtrace-attach; }
 	await looks || fail 'attach does not begin'
@@ -187,6 +192,33 @@ a_stream_of_a_running_program_is_waited_at_too()
 	err_has 'the log of it: machine.when-1.ptl'
 	"$pxtrace" print --event mark machine.when-1.ptl | grep -q 'number=7' || fail 'no mark in it'
 	wait
+}
+
+a_stream_of_a_running_program_is_waited_at_too()
+{
+	begin_owner
+	meet "$pxtrace"
+}
+
+a_civil_clock_that_was_set_since_the_stream_began_does_not_put_the_log_off()
+{
+	need cc
+	cat >hour.c <<-'END'
+	#define _GNU_SOURCE
+	#include <sys/syscall.h>
+	#include <time.h>
+	#include <unistd.h>
+	int clock_gettime(clockid_t clock, struct timespec *now)
+	{
+		int result = (int)syscall(SYS_clock_gettime, (long)clock, now);
+
+		now->tv_sec -= clock == CLOCK_REALTIME ? 3600 : 0;
+		return result;
+	}
+	END
+	cc -shared -fPIC hour.c -o hour.so || fail 'cc'
+	begin_owner
+	meet env "LD_PRELOAD=$here/hour.so" "$pxtrace"
 }
 
 "$case"

@@ -66,7 +66,7 @@ struct pxt_flight {
 	unsigned begun; /* of these; those before @next are done */
 	unsigned next;
 	int64_t zero_ns;  /* when the earliest log began */
-	int64_t civil_ns; /* the civil time when the clock of the logs said 0 */
+	int64_t civil_ns; /* the time in the logs when the monotonic clock said 0 */
 	bool ended;
 	pid_t child; /* that writes; 0: none */
 	bool child_saves;
@@ -367,6 +367,18 @@ struct pxt_flight *pxt_flight_new(const struct pxt_flight_wish *wish)
 	return NULL;
 }
 
+/*
+ * By the log's own two clocks at its beginning, from which its times count: the civil clock may have been set
+ * since, and now says nothing of them.
+ */
+static int64_t civil_of(const struct pxt_source *source)
+{
+	int64_t monotonic_ns = pxt_when_ns(&source->info.posix_start_monotonic_np);
+
+	return monotonic_ns > 0 ? source->start_ns - monotonic_ns
+	                        : clock_ns(CLOCK_REALTIME) - pxt_when_monotonic();
+}
+
 /* Each reader closes its own. */
 static bool open_reader(struct pxt_reader *reader, const char *name, int fd)
 {
@@ -392,7 +404,7 @@ bool pxt_flight_watch(struct pxt_flight *flight, const char *name, int fd)
 	if (flight->lane_count == 1 || lane->back.start_ns < flight->zero_ns)
 		flight->zero_ns = lane->back.start_ns;
 	if (flight->lane_count == 1)
-		flight->civil_ns = clock_ns(CLOCK_REALTIME) - pxt_when_monotonic();
+		flight->civil_ns = civil_of(lane->back.sources[0]);
 	if (flight->lane_count > 1 && !of_wakeups)
 		return true;
 	if (!open_reader(&lane->front, name, fd))
