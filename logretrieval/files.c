@@ -54,6 +54,11 @@ int pxt_log_end_of_file(const struct pxt_log *log, uint64_t offset, uint64_t *en
 	return error;
 }
 
+uint64_t pxt_log_begin_of_file(const struct pxt_log *log, uint64_t offset)
+{
+	return log->files ? file_at(log, offset)->file.from : 0;
+}
+
 uint64_t pxt_log_records_before(const struct pxt_log *log, uint64_t offset)
 {
 	return log->files ? file_at(log, offset)->records : 0;

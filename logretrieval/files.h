@@ -38,6 +38,8 @@ bool pxt_log_more_files(struct pxt_log *log);
 int pxt_log_take_set(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 /* Offset of the end of the file that @offset is in. */
 int pxt_log_end_of_file(const struct pxt_log *log, uint64_t offset, uint64_t *end);
+/* Offset of the file that @offset is in; blocks' sums count from there on. */
+uint64_t pxt_log_begin_of_file(const struct pxt_log *log, uint64_t offset);
 const struct pxt_log_former *pxt_log_former(const struct pxt_log *log);
 /* Records in the files before the one that @offset is in. */
 uint64_t pxt_log_records_before(const struct pxt_log *log, uint64_t offset);

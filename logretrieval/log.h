@@ -87,8 +87,11 @@ struct pxt_log_cursor {
 	uint64_t blocks;   /* sequential: those before @at */
 	uint64_t sequence; /* frames: of the block being read */
 	uint32_t done;     /* frames: bytes of that block that were read; 0: not begun */
-	uint64_t records;  /* sums of the blocks read so far, to see what is missing */
+	uint64_t
+	    records; /* sums of the blocks before, to see what is missing: sequential: before @entered, ... */
 	uint64_t lost;
+	uint64_t entered_records; /* ... and with it */
+	uint64_t entered_lost;
 	uint32_t gap;                         /* sequential: the next one that lies ahead */
 	uint64_t pending;                     /* records lost before the next one */
 	uint64_t number;                      /* of the next record in the log's life */
@@ -139,8 +142,10 @@ struct pxt_log {
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */
 
 	/* More of scanning */
-	uint64_t first;           /* sequential: where reporting begins (after a CLEAR) */
-	uint64_t first_block;     /* blocks before there */
+	uint64_t first;       /* sequential: where reporting begins (after a CLEAR) */
+	uint64_t first_block; /* blocks before there, and the sums of these */
+	uint64_t first_records;
+	uint64_t first_lost;
 	struct pxt_log_gap *gaps; /* in the order of the file */
 	uint32_t gap_room;
 	uint64_t missing;      /* records in all of them */

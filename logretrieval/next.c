@@ -17,6 +17,10 @@ void pxt_log_rewind(struct pxt_log *log)
 	memset(cursor, 0, sizeof(*cursor));
 	cursor->at = log->first;
 	cursor->blocks = log->first_block;
+	/* As if the block in front had been read. */
+	cursor->entered = log->first - 1u;
+	cursor->entered_records = log->first_records;
+	cursor->entered_lost = log->first_lost;
 	cursor->sequence = log->any_frame ? log->oldest : 0;
 }
 
@@ -55,7 +59,14 @@ static void enter(
     struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head, uint64_t missing)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
+	/* Each file counts anew. */
+	bool goes_on =
+	    pxt_log_begin_of_file(log, cursor->entered) == pxt_log_begin_of_file(log, offset);
 
+	cursor->records = goes_on ? cursor->entered_records : 0;
+	cursor->lost = goes_on ? cursor->entered_lost : 0;
+	cursor->entered_records = head->records_total;
+	cursor->entered_lost = head->lost_total;
 	cursor->entered = offset;
 	cursor->body = head->length;
 	cursor->number =
@@ -114,8 +125,8 @@ static int load_body(struct pxt_log *log)
 	if (!block)
 		return EIO;
 	if (!log->growing) {
-		cursor->records = head.records_total;
-		cursor->lost = head.lost_total;
+		cursor->entered_records = head.records_total;
+		cursor->entered_lost = head.lost_total;
 	}
 	cursor->next = block + PXT_LOG_BLOCK_BYTES;
 	cursor->left = cursor->body - PXT_LOG_BLOCK_BYTES;

@@ -31,6 +31,8 @@ void pxt_log_begin(struct pxt_log *log)
 	log->taken = 0;
 	log->first = log->header.header_bytes;
 	log->first_block = 0;
+	log->first_records = 0;
+	log->first_lost = 0;
 	log->data_blocks = 0;
 	log->meta_blocks = 0;
 	log->any_frame = false;
@@ -208,6 +210,8 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 	case PXT_LOG_CLEAR:
 		log->first = offset + head->length;
 		log->first_block = log->data_blocks + log->meta_blocks + 1;
+		log->first_records = log->data_records;
+		log->first_lost = log->data_lost;
 		return 0;
 	case PXT_LOG_TRAILER:
 		return take_trailer(log, offset, block, head);

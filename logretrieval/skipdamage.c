@@ -187,8 +187,10 @@ static int skip_entered(struct pxt_log *log, struct posix_trace_logfinding_np *f
 	if (!room_for_gap(log))
 		return ENOMEM;
 	describe(--cursor->blocks, &error, finding);
+	cursor->entered_records = cursor->records;
+	cursor->entered_lost = cursor->lost;
 	add_gap(log, (struct pxt_log_gap){ cursor->entered, next, 0, blocks }, cursor->gap, &head,
-	    &cursor->records, &cursor->lost);
+	    &cursor->entered_records, &cursor->entered_lost);
 	cursor->at = cursor->entered;
 	cursor->body = 0;
 	return 0;

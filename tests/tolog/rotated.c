@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* symlinkat() */
 #include "fakes/fakes.h"
 #include "folder.h"
+#include "format/logfmt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -474,6 +475,120 @@ PXT_TEST(what_a_missing_file_holds_is_lost_and_earlier_files_are_told)
 	PXT_EQ(log.events, 200);
 	PXT_EQ(open_files(wrong, 2, &log), EINVAL);
 	folder_remove(&folder);
+}
+
+/* ---- Damage ---- */
+
+/* A DATA block of file 2. */
+struct damaged {
+	off_t at;
+	uint32_t events;
+	uint64_t with;    /* events of file 2 up to its end, and ... */
+	uint64_t earlier; /* ... of file 1 */
+	int64_t next_ns;  /* time of the event behind it */
+};
+
+static void find_block(struct damaged *block, unsigned which)
+{
+	int fd = openat(folder.fd, NAME ".0002", O_RDONLY | O_CLOEXEC);
+	struct posix_trace_eventview_np view = { .posix_ns_np = 0 };
+	struct posix_trace_loginfo_np info;
+	unsigned char head[16];
+	uint16_t type = 0;
+	uint32_t bytes;
+	trace_id_t trid;
+	size_t got;
+
+	memset(block, 0, sizeof(*block));
+	PXT_EQ_FATAL(pread(fd, &bytes, sizeof(bytes), 24), sizeof(bytes));
+	for (which++; which; which -= type == PXT_LOG_DATA) {
+		block->at += bytes;
+		PXT_EQ_FATAL(pread(fd, head, sizeof(head), block->at), sizeof(head));
+		memcpy(&type, head + 4, sizeof(type));
+		memcpy(&bytes, head + 8, sizeof(bytes));
+		memcpy(&block->events, head + 12, sizeof(block->events));
+		block->with += type == PXT_LOG_DATA ? block->events : 0;
+	}
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	block->earlier = info.posix_earlier_np;
+	for (uint64_t i = 0; i <= block->with; i++)
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+	block->next_ns = view.posix_ns_np;
+	PXT_EQ(posix_trace_close(trid), 0);
+	(void)close(fd);
+}
+
+static void damage(const struct damaged *block)
+{
+	int fd = openat(folder.fd, NAME ".0002", O_RDWR | O_CLOEXEC);
+	unsigned char byte = 0;
+
+	PXT_EQ(pread(fd, &byte, 1, block->at + 120), 1);
+	byte ^= 0xff;
+	PXT_EQ(pwrite(fd, &byte, 1, block->at + 120), 1);
+	(void)close(fd);
+}
+
+enum way {
+	READ,
+	SEEK,
+	BLOCKS, /* passed over unread */
+};
+
+/* To the damage, past it, and the next event: how many are lost there. */
+static uint64_t lost_behind(enum way way, const struct damaged *damaged)
+{
+	int fds[2] = { openat(folder.fd, NAME ".0001", O_RDONLY | O_CLOEXEC),
+		openat(folder.fd, NAME ".0002", O_RDONLY | O_CLOEXEC) };
+	struct posix_trace_eventview_np view = { .posix_ns_np = 0 };
+	struct posix_trace_logfinding_np finding;
+	struct posix_trace_logblock_np block;
+	uint64_t passed = 0;
+	size_t got = 1;
+	int unavailable = 0;
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(posix_trace_open_files_np(fds, 2, 0, &trid, NULL), 0);
+	if (way == SEEK)
+		PXT_EQ(posix_trace_seek_np(trid, damaged->next_ns, NULL), EIO);
+	while (way == BLOCKS && passed < damaged->earlier + damaged->with) {
+		PXT_EQ_FATAL(posix_trace_log_nextblock_np(trid, &block, &unavailable), 0);
+		passed += block.posix_records_np;
+	}
+	while (got && posix_trace_getnext_events_np(trid, &view, 1, &got) == 0)
+		;
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+	CU_ASSERT(got == 1 && view.posix_ns_np == damaged->next_ns);
+	PXT_EQ(posix_trace_close(trid), 0);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+	return view.posix_lost_before_np;
+}
+
+/* LPT-96: each file counts its blocks anew, and blocks may have been passed over unread before. */
+PXT_TEST(of_a_damaged_block_its_own_events_are_lost_however_it_is_come_to)
+{
+	static const enum way ways[] = { READ, SEEK, BLOCKS };
+
+	for (unsigned which = 0; which < 2; which++) {
+		struct damaged block;
+		trace_id_t trid;
+
+		folder_make(&folder);
+		trid = begin(0, 0);
+		record(trid, 200);
+		PXT_EQ(posix_trace_rotate_np(trid), 0);
+		record(trid, 400);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		find_block(&block, which);
+		damage(&block);
+		for (unsigned i = 0; i < 3; i++)
+			PXT_CHECK(lost_behind(ways[i], &block) == block.events, "block %u, way %u",
+			    which, i);
+		folder_remove(&folder);
+	}
 }
 
 /* LPT-96 */
