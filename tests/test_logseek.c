@@ -141,6 +141,52 @@ PXT_TEST(a_head_that_lies_about_its_stamps_leads_nowhere_else)
 	}
 }
 
+/*
+ * What seeking the end says of a log whose first block has these stamps in its head, and cannot be read: EIO if it
+ * was, 0 if the head was enough.
+ */
+static int seek_past(uint64_t begin, uint64_t end)
+{
+	struct golden golden;
+	trace_id_t trid;
+	size_t at;
+	int error;
+	int fd;
+
+	golden_read(&golden, "le64");
+	at = golden_block(&golden, PXT_LOG_DATA, 0);
+	memcpy(golden.bytes + at + 40, &begin, sizeof(begin));
+	memcpy(golden.bytes + at + 48, &end, sizeof(end));
+	golden_sign(&golden, at);
+	golden.bytes[at + 120] ^= 0xff;
+	fd = golden_file(golden.bytes, golden.size);
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	error = posix_trace_seek_np(trid, INT64_MAX, NULL);
+	CU_ASSERT(posix_trace_close(trid) == 0);
+	CU_ASSERT(close(fd) == 0);
+	return error;
+}
+
+/* Stamps from before creation, and from behind the block's last, are those of a counter that wrapped. */
+PXT_TEST(a_block_is_passed_over_unread_where_its_stamps_lie_between_creation_and_its_last)
+{
+	struct golden golden;
+	uint64_t created;
+	uint64_t end;
+	size_t at;
+
+	if (((const unsigned char *)&(const uint16_t){ 1 })[0] != 1)
+		return;
+	golden_read(&golden, "le64");
+	at = golden_block(&golden, PXT_LOG_DATA, 0);
+	memcpy(&created, golden.bytes + 64, sizeof(created));
+	memcpy(&end, golden.bytes + at + 48, sizeof(end));
+	PXT_EQ(seek_past(created, end), 0);
+	PXT_EQ(seek_past(end, end), 0);
+	PXT_EQ(seek_past(created - 1, end), EIO);
+	PXT_EQ(seek_past(end + 1, end), EIO);
+}
+
 PXT_TEST(seek_goes_back_and_forth_and_wants_a_log)
 {
 	trace_id_t trid = golden_open("le64");
