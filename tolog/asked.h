@@ -40,27 +40,28 @@ struct pxt_asked {
  */
 const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char **why);
 
+/* The files of @name that are asked for; good for create until the next call. */
 #if CONFIG_PTRACE_LOG_ROTATE
 PXT_INLINE int pxt_asked_rotation(
-    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation)
+    trace_attr_t *attr, const struct pxt_asked *asked, const char *name)
 {
-	return posix_trace_attr_setrotation_np(attr, rotation);
+	static struct posix_trace_rotation_np rotation;
+
+	rotation = (struct posix_trace_rotation_np){ .posix_name_np = name,
+		.posix_bytes_np = asked->rotate,
+		.posix_seconds_np = asked->seconds,
+		.posix_files_np = asked->files,
+		.posix_mode_np = asked->mode };
+	return posix_trace_attr_setrotation_np(attr, &rotation);
 }
 #else
-struct posix_trace_rotation_np {
-	const char *posix_name_np;
-	uint64_t posix_bytes_np;
-	uint32_t posix_seconds_np;
-	uint32_t posix_files_np;
-	uint32_t posix_mode_np;
-};
-
-/* Where it is not built, asked.c takes no rotation. */
+/* asked.c takes none. */
 PXT_INLINE int pxt_asked_rotation(
-    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation)
+    trace_attr_t *attr, const struct pxt_asked *asked, const char *name)
 {
 	(void)attr;
-	(void)rotation;
+	(void)asked;
+	(void)name;
 	return ENOTSUP;
 }
 #endif

@@ -141,18 +141,7 @@ static void log_completed(int error)
 		    "the program closed it, and the file is not there any more", error);
 }
 
-/* Files are called as their folder is. */
-static int choose_rotation(trace_attr_t *attr, struct posix_trace_rotation_np *rotation)
-{
-	rotation->posix_name_np = strrchr(log_path, '/') + 1;
-	rotation->posix_bytes_np = asked.rotate;
-	rotation->posix_seconds_np = asked.seconds;
-	rotation->posix_files_np = asked.files;
-	rotation->posix_mode_np = asked.mode;
-	return pxt_asked_rotation(attr, rotation);
-}
-
-static int choose(trace_attr_t *attr, int box_fd, struct posix_trace_rotation_np *rotation)
+static int choose(trace_attr_t *attr, int box_fd)
 {
 	int error = posix_trace_attr_init(attr);
 
@@ -166,18 +155,18 @@ static int choose(trace_attr_t *attr, int box_fd, struct posix_trace_rotation_np
 		error = posix_trace_attr_setlanes_np(attr, asked.lanes);
 	if (!error && box_fd >= 0)
 		error = posix_trace_attr_setfile_np(attr, box_fd);
+	/* Files are called as their folder is. */
 	if (!error && asked.rotates)
-		error = choose_rotation(attr, rotation);
+		error = pxt_asked_rotation(attr, &asked, strrchr(log_path, '/') + 1);
 	return error;
 }
 
 static int create(int fd, int box_fd)
 {
 	struct pxt_stream *stream;
-	struct posix_trace_rotation_np rotation = { 0 };
 	trace_attr_t attr;
 	trace_id_t trid;
-	int error = choose(&attr, box_fd, &rotation);
+	int error = choose(&attr, box_fd);
 
 	if (!error)
 		error = posix_trace_create_withlog(0, &attr, fd, &trid);
