@@ -7,7 +7,8 @@
  *	./fuzz_log -max_len=65536 corpus
  *
  * Checksums would keep a fuzzer out of everything after them.  The first byte of an input says
- * whether they are made right before the log is opened, and how it is read; the rest is the log.
+ * whether they are made right before the log is opened, and how it is read; the rest is the log, or the files
+ * of one.
  */
 #define _GNU_SOURCE
 #include "format/logfmt.h"
@@ -26,6 +27,9 @@
 #define SIGN    1u
 #define GROWING 2u
 #define SPOIL   4u
+#define FILES   8u /* each head begins another file of a set, which is opened as one log */
+
+#define FILES_MOST 4u
 
 #define EVENTS_MAX 100000u
 
@@ -256,52 +260,98 @@ static void ask(trace_id_t trid)
 		abort();
 }
 
+/* ---- Files ---- */
+
+struct files {
+	int fd[FILES_MOST];
+	unsigned count;
+};
+
+/* Where the next file's head is. */
+static size_t end_of_file(const unsigned char *log, size_t from, size_t size)
+{
+	for (size_t at = from + 16; at + 8 <= size; at += 16)
+		if (memcmp(log + at, "\x89PTL\r\n\x1a\n", 8) == 0)
+			return at;
+	return size;
+}
+
+static void add_file(struct files *files, unsigned char *log, size_t size, bool is_signed)
+{
+	int fd = memfd_create("log", 0);
+
+	if (is_signed)
+		sign(log, size);
+	if (fd < 0 || write(fd, log, size) != (ssize_t)size)
+		abort();
+	files->fd[files->count++] = fd;
+}
+
+static void make_files(struct files *files, unsigned mode, unsigned char *log, size_t size)
+{
+	files->count = 0;
+	for (size_t at = 0; at < size && files->count < FILES_MOST;) {
+		size_t end = mode & FILES && files->count + 1 < FILES_MOST
+		                 ? end_of_file(log, at, size)
+		                 : size;
+
+		add_file(files, log + at, end - at, mode & SIGN);
+		at = end;
+	}
+}
+
+static int open_log(const struct files *files, unsigned mode, trace_id_t *trid,
+    struct posix_trace_logerror_np *error)
+{
+	if (mode & FILES)
+		return posix_trace_open_files_np(
+		    files->fd, files->count, mode & GROWING, trid, error);
+	return mode & GROWING ? posix_trace_open_growing_np(files->fd[0], trid, error)
+	                      : posix_trace_open_explained_np(files->fd[0], trid, error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct posix_trace_logerror_np error;
+	unsigned mode = size ? data[0] : 0;
+	struct files files;
 	unsigned char *log;
 	trace_id_t trid;
 	enum verdict verdict;
 	int result;
-	int fd;
 
 	if (size < 2)
 		return 0;
 	log = malloc(size - 1);
-	fd = memfd_create("log", 0);
-	if (!log || fd < 0)
+	if (!log)
 		abort();
 	memcpy(log, data + 1, size - 1);
-	if (data[0] & SIGN)
-		sign(log, size - 1);
-	if (write(fd, log, size - 1) != (ssize_t)(size - 1))
-		abort();
-	result = data[0] & GROWING ? posix_trace_open_growing_np(fd, &trid, &error)
-	                           : posix_trace_open_explained_np(fd, &trid, &error);
+	make_files(&files, mode, log, size - 1);
+	result = open_log(&files, mode, &trid, &error);
 	if (result && (result != EINVAL || error.posix_reason_np[0] == '\0'))
 		abort();
-	verdict = check(fd);
-	if (result && verdict == SOUND && !(data[0] & GROWING))
+	verdict = mode & FILES ? UNKNOWN : check(files.fd[0]);
+	if (result && verdict == SOUND && !(mode & GROWING))
 		abort();
 	if (!result) {
-		bool spoilt = data[0] & SPOIL;
+		bool spoilt = mode & SPOIL;
 		struct sum sum;
 
 		ask(trid);
-		if (spoilt && ftruncate(fd, (off_t)(size / 2)))
+		if (spoilt && ftruncate(files.fd[0], (off_t)(size / 2)))
 			abort();
 		sum = read_both(trid, spoilt);
 		/* What a CLEAR took away is not read, whatever is wrong with it. */
-		if (!(data[0] & GROWING) && !spoilt && verdict != UNKNOWN &&
-		    sum.events < EVENTS_MAX && (verdict == SOUND) == sum.damaged &&
-		    !is_cleared(log, size - 1))
+		if (!(mode & GROWING) && !spoilt && verdict != UNKNOWN && sum.events < EVENTS_MAX &&
+		    (verdict == SOUND) == sum.damaged && !is_cleared(log, size - 1))
 			abort();
 		if (!spoilt && posix_trace_rewind(trid) == 0)
 			read_behind_damage(trid, is_cleared(log, size - 1));
 		if (posix_trace_close(trid))
 			abort();
 	}
-	(void)close(fd);
+	while (files.count)
+		(void)close(files.fd[--files.count]);
 	free(log);
 	return 0;
 }

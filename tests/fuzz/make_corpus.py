@@ -40,6 +40,12 @@ def logs():
         for mode in (1, 3, 5):
             yield bytes([mode]) + content
         yield b"\x03" + content[:len(content) // 2]
+    # A set: the same blocks in each of its files, whose numbers are told apart.
+    for name in ("le32", "le64"):
+        files = [GOLDEN[name][:148] + struct.pack("<I", number) + GOLDEN[name][152:] for number in (2, 1, 3)]
+        for mode in (9, 11, 13):
+            yield bytes([mode]) + b"".join(files)
+            yield bytes([mode]) + files[0] + files[1][:len(files[1]) // 2 & ~15] + files[2]
 
 
 def lines():
@@ -48,6 +54,12 @@ def lines():
         sender = make_frames.Sender(content, 7)
         stuffed = sender.run()
         pieces = b"".join(struct.pack("<H", len(piece)) + piece for piece in sender.pieces)
+        # The same slots, called COMPACT, are records of any kind.
+        compact = [piece[:1] + bytes([piece[1] | 0xc0]) + piece[2:] if piece[1] >> 6 == 0 else piece
+                   for piece in sender.pieces]
+        packed = b"".join(struct.pack("<H", len(piece)) + piece for piece in compact)
+        yield b"\x01" + packed
+        yield b"\x03" + packed
         yield b"\x28" + stuffed
         yield b"\x64" + stuffed[len(stuffed) // 3:]
         yield b"\x01" + pieces
