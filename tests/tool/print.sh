@@ -782,4 +782,34 @@ clock 1000000000 0 1699996400001000000 1000001000000' <<-END
 	grep -q '"startAt":1000000[,}]' both.html || fail 'the page'
 }
 
+# LPT-96
+follow_goes_on_in_the_next_file()
+{
+	untraced=$PXT_BUILD/tests/untraced
+	[ -x "$untraced" ] || { echo 'the library was built without it: skipped'; exit 77; }
+	PXTRACE_OUT=run.ptl,rotate=64K,files=99 "$untraced" many >out 2>err
+	[ -e run.ptl/run.ptl.0003 ] || { echo 'logs of several files are not built: skipped'; exit 77; }
+	run 0 print --format '{event} {ns}' run.ptl
+	cp out expected
+	mkdir aside
+	mv run.ptl/run.ptl.* aside
+	mv aside/run.ptl.0001 run.ptl
+	# The next file is made before the end of this one is written.
+	: >run.ptl/run.ptl.0002
+	: >out
+	"$pxtrace" print --follow --format '{event} {ns}' run.ptl >out 2>err &
+	follower=$!
+	n=0
+	while [ ! -s out ] && [ $n -lt 300 ]; do
+		sleep 0.1
+		n=$((n + 1))
+	done
+	kill -0 $follower || fail 'it did not wait'
+	mv aside/run.ptl.0002 aside/new
+	mv aside/run.ptl.* run.ptl
+	mv aside/new run.ptl/run.ptl.0002
+	wait $follower || fail 'it did not end well'
+	same expected
+}
+
 "$case"

@@ -300,6 +300,47 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 	return learn(source);
 }
 
+/* The next file is a log that can be read alone: its names are those of the whole. */
+static void take_over(struct pxt_source *source, trace_id_t trid, int fd)
+{
+	(void)posix_trace_close(source->trid);
+	(void)close(source->fd);
+	source->trid = trid;
+	source->fd = fd;
+	(void)posix_trace_log_getinfo_np(trid, &source->info);
+	source->names_asked = 0;
+	source->last_thread = NULL;
+	pxt_source_learn_pids(source);
+	source->at_end = source->read_all = false;
+	source->view = source->view_end = 0;
+}
+
+bool pxt_source_go_on(struct pxt_reader *reader, struct pxt_source *source)
+{
+	struct posix_trace_logerror_np error;
+	enum pxt_sets_next next;
+	uint32_t number;
+	trace_id_t trid;
+	char *path;
+	int fd;
+
+	if (source->place >= reader->set_count)
+		return false;
+	next = pxt_sets_next(&reader->sets[source->place], &fd, &path, &number);
+	if (next == PXT_SETS_NEXT) {
+		/* Before its head is whole it is no log. */
+		if (posix_trace_open(fd, &trid) == 0 ||
+		    posix_trace_open_growing_np(fd, &trid, &error) == 0) {
+			pxt_sets_add(&reader->sets[source->place], path, number);
+			take_over(source, trid, fd);
+		} else {
+			(void)close(fd);
+		}
+	}
+	free(path);
+	return next != PXT_SETS_OVER;
+}
+
 static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	int status;

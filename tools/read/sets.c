@@ -100,6 +100,44 @@ static void put(struct pxt_logset *set, const char *path, uint32_t number)
 	set->count++;
 }
 
+void pxt_sets_add(struct pxt_logset *set, const char *path, uint32_t number)
+{
+	put(set, path, number);
+}
+
+/* Names that somebody had taken are passed over. */
+#define NAMES_TAKEN 16u
+
+enum pxt_sets_next pxt_sets_next(
+    const struct pxt_logset *set, int *fd, char **path, uint32_t *number)
+{
+	const char *last = set->count > 0 ? set->files[set->count - 1] : "";
+	const char *end = ending(last);
+	unsigned long named = end ? strtoul(end + 1, NULL, 10) : 0;
+	enum kind kind = NO_PART;
+	unsigned char uuid[16];
+
+	*path = NULL;
+	for (unsigned i = 1; end && i <= NAMES_TAKEN && kind == NO_PART; i++) {
+		free(*path);
+		*path = NULL;
+		if (asprintf(path, "%.*s.%04lu", (int)(end - last), last, named + i) < 0) {
+			*path = NULL;
+			return PXT_SETS_OVER;
+		}
+		kind = look_at(*path, number, uuid);
+		if (kind == PART && (memcmp(uuid, set->uuid, sizeof uuid) != 0 ||
+		                        *number <= set->numbers[set->count - 1]))
+			kind = NO_PART;
+	}
+	*fd = kind == PART ? pxt_open_plain(*path) : -1;
+	if (*fd >= 0)
+		return PXT_SETS_NEXT;
+	free(*path);
+	*path = NULL;
+	return kind == NO_PART ? PXT_SETS_OVER : PXT_SETS_SOON;
+}
+
 /* @called: what the log is called; NULL: as its first file, without the number. */
 static bool take(struct sets *sets, const char *path, const char *called)
 {

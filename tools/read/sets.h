@@ -28,6 +28,16 @@ struct pxt_logset {
  */
 struct pxt_logset *pxt_sets_find(char *const *paths, unsigned count, unsigned *found);
 void pxt_sets_free(struct pxt_logset *sets, unsigned count);
+/*
+ * Of a log whose last known file was read to its end: opens the next one, which pxt_sets_add() makes one of @set.
+ * It is made before that end is written, so it is there if there will be one.
+ */
+enum pxt_sets_next {
+	PXT_SETS_OVER, /* there is none, */
+	PXT_SETS_SOON, /* it is empty yet, */
+	PXT_SETS_NEXT  /* it is open: *@fd, *@path, which is to be freed, *@number */
+} pxt_sets_next(const struct pxt_logset *set, int *fd, char **path, uint32_t *number);
+void pxt_sets_add(struct pxt_logset *set, const char *path, uint32_t number);
 /* Says which numbers are not there between the first and the last. */
 void pxt_sets_say_missing(const struct pxt_logset *set);
 

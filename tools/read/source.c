@@ -644,8 +644,12 @@ bool pxt_reader_again(struct pxt_reader *reader)
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 
-		if (source->failed || source->info.posix_complete_np || source->drained)
+		if (source->failed || source->drained)
 			continue;
+		if (source->info.posix_complete_np) {
+			growing = pxt_source_go_on(reader, source) || growing;
+			continue;
+		}
 		/* What came before the end of a pipe is read once more. */
 		source->drained = source->spool.ended;
 		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)

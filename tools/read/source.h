@@ -134,6 +134,11 @@ int pxt_open_file(const char *path, bool log, int *fd);
 
 /* Learns from the log's table whose events may come. */
 void pxt_source_learn_pids(struct pxt_source *source);
+/*
+ * A log that went to another file while it was read goes on there.  False: it is over; true: there is more, or
+ * will be soon.
+ */
+bool pxt_source_go_on(struct pxt_reader *reader, struct pxt_source *source);
 /* Learns which thread a fatal signal came to, from the STOP that it left; reading begins anew. */
 void pxt_source_learn_crash(struct pxt_source *source);
 
