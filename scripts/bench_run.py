@@ -140,7 +140,7 @@ class Run:
 
     def rivals(self):
         for suite, script in (("rivals", "run"), ("locks", "run_locks")):
-            script = os.path.join(ROOT, "bench", "rivals", script)
+            script = os.path.join(ROOT, "contrib", "rivals", script)
             if self.wanted(suite) and os.path.exists(script):
                 self.take(suite, suite,
                           [script, *self.size, "--csv", self.build_directory("complete")])

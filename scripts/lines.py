@@ -37,7 +37,7 @@ from instructions import flags
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = os.path.join(ROOT, "bench", "lines.txt")
-RIVALS_RUN = os.path.join(ROOT, "bench", "rivals", "run")
+RIVALS_RUN = os.path.join(ROOT, "contrib", "rivals", "run")
 TOLERANCE = 1
 LINE, PAGE = 64, 4096
 COLUMNS = ("code", "data least", "data most", "data pages", "pages")
