@@ -362,8 +362,8 @@ ptrace_test(snapshot_writers NEEDS ${snapshot_needs} LABELS stress SOURCES snaps
 
 # ---- stress/ ----
 
-# Stress: 1 million events a case, 10 million with PXT_STRESS=full in the environment (ticket: half a
-# million and 20).  At full length, on two processors: ticket 1 min, ticket_yields 0.8, law 1.3, storm 0.2.
+# Stress: 400,000 events a case, 10 million with PXT_STRESS=full in the environment (ticket: 200,000 and
+# 20 million).  At full length, on two processors: ticket 1 min, ticket_yields 0.8, law 1.3, storm 0.2.
 # Under a sanitizer a tenth and 2 million, with PXT_STRESS=whole 10 million, too (storm: 17 min).
 set(stress_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_DISCARD SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM)

@@ -503,7 +503,7 @@ static void end_threads(void)
 static uint64_t try(const struct ground *where)
 {
 	bool slow = st_sanitized() || pxt_emulated();
-	unsigned schedules = pxt_in_whole() ? 5000 : slow ? 10 : pxt_in_full() ? 150 : 40;
+	unsigned schedules = pxt_in_whole() ? 5000 : slow ? 10 : pxt_in_full() ? 150 : 25;
 	uint64_t filled = 0;
 	uint64_t seed = 1;
 

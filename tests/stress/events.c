@@ -225,7 +225,7 @@ uint32_t ev_total(void)
 
 	if (pxt_in_full())
 		return slow ? 2000000u : 10000000u;
-	return slow ? 100000u : 1000000u;
+	return slow ? 100000u : 400000u;
 }
 
 int64_t ev_now_ns(void)

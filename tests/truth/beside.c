@@ -232,11 +232,11 @@ static enum result one_case(
 	return other.point == AT_END || other.point == AT_PAUSE ? NO_OTHER_POINT : DONE;
 }
 
-/* Every eleventh point of the other one, each time others; every third at full length. */
+/* Every 23rd point of the other one, each time others; every third at full length. */
 static enum result at_other_points(
     const struct ground *where, const struct deed *deed, uint32_t nth)
 {
-	const uint32_t step = pxt_in_full() ? 3 : 11;
+	const uint32_t step = pxt_in_full() ? 3 : 23;
 	enum result result = DONE;
 
 	for (uint32_t i = nth % step; result == DONE; i += step)
