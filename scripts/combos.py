@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Configures, builds and tests combinations of units: each unit where it has the fewest others beside it, and
-where it alone is missing; with --all every one that is valid.
+"""Configures, builds and tests combinations of units: so many that each unit is there without each other one,
+where that is valid; with --all every one that is valid.
 
 For each: the headers compile alone as C11 and C++11 and declare exactly what is built; the
-archives hold exactly the selected units' names; tests/combo.c passes.  Then: a unit less never makes the
-text larger; with --all neither does any switch that is on and can be off.
+archives hold exactly the selected units' names; tests/combo.c passes.  So it is with the settings beside units,
+of which those that leave something out are tried alone with --all, and else together.  With --all, a unit less
+never makes the text larger, and neither does any switch that is on and can be off.
 
 usage: combos.py [--work DIR] [--jobs N] [--level=-O0] [--all] [--compare N] [-v]
 
@@ -33,10 +34,10 @@ TOLERANCE = 32
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fvisibility=hidden", "-fno-common",
          "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Wundef", "-Werror"]
 # Settings that are tried whole, beside the combinations of units: built, tested, and no larger than without.
-OTHERWISE = ({"START_FILTERED": "y"}, {"LIMIT_STREAM_SIZE": "y", "MAX_STREAM_SIZE": "1048576"},
-             {"FLUSH_BURST_BYTES": "1024", "FLUSH_BURST_DELAY_MS": "5"}, {"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"},
-             {"RECORD_ADDRESS": "n"}, {"FAST_CRC": "n"},
-             {"RECORD_THREAD": "n", "RECORD_CPU": "n", "RECORD_ADDRESS": "n", "FAST_CRC": "n"})
+MORE = ({"START_FILTERED": "y"}, {"LIMIT_STREAM_SIZE": "y", "MAX_STREAM_SIZE": "1048576"},
+        {"FLUSH_BURST_BYTES": "1024", "FLUSH_BURST_DELAY_MS": "5"})
+LESS = ({"RECORD_THREAD": "n"}, {"RECORD_CPU": "n"}, {"RECORD_ADDRESS": "n"}, {"FAST_CRC": "n"})
+ALL_LESS = dict(collections.ChainMap(*LESS))
 # What the retrieval library must not hold.
 FOREIGN = re.compile(r"pthread_create|pxt_ring_|pxt_stream_(?!policy)|pxt_emit|pxt_lane_|_pxt_wanted")
 
@@ -391,10 +392,10 @@ def toggles(builder, work, full_text, verbose):
     return findings
 
 
-def settings(builder, work, full_text, verbose):
-    """The settings of OTHERWISE, each in the full configuration."""
+def settings(builder, work, full_text, verbose, everything):
+    """Settings in the full configuration."""
     findings = []
-    for wanted in OTHERWISE:
+    for wanted in (*MORE, *(LESS if everything else ()), ALL_LESS):
         name = " ".join(f"{symbol}={value}" for symbol, value in wanted.items())
         configuration = Configuration(wanted)
         if configuration.errors:
@@ -414,20 +415,29 @@ def label(units):
     return "+".join(sorted(units - {"CORE"})).lower()
 
 
-def at_the_edges(valid):
-    """Of combinations: the smallest with each unit, the largest without it, and the largest."""
-    units = sorted(set().union(*valid))
+def by_pairs(valid):
+    """Of combinations: the largest, and so many that each unit is there without each other one."""
+    units = set().union(*valid)
     chosen = {max(valid, key=len)}
-    for unit in units:
-        chosen.add(min((one for one in valid if unit in one), key=lambda one: (len(one), sorted(one))))
-        chosen.add(max((one for one in valid if unit not in one), key=lambda one: (len(one), sorted(one))))
+    # The smallest with each unit, and the largest without it.
+    edges = {min((one for one in valid if unit in one), key=lambda one: (len(one), sorted(one))) for unit in units}
+    edges |= {max((one for one in valid if unit not in one), key=lambda one: (len(one), sorted(one))) for unit in units}
+
+    def pairs(one):
+        return {(unit, other) for unit in one for other in units - one}
+
+    due = set().union(*map(pairs, valid))
+    while due:
+        best = max(sorted(edges, key=sorted), key=lambda one: len(pairs(one) & due))
+        chosen.add(best)
+        due -= pairs(best)
     return chosen
 
 
 def combinations(builder, work, verbose, compare, everything):
     valid, refused = valid_unit_combinations()
     valid = {frozenset(configuration.units()): configuration for _, configuration in valid}
-    chosen = set(valid) if everything else at_the_edges(valid)
+    chosen = set(valid) if everything else by_pairs(valid)
     failures, sizes = [], {}
     if not builder.cxx:
         print("no C++ compiler: the headers are not tried as C++11", flush=True)
@@ -446,7 +456,7 @@ def combinations(builder, work, verbose, compare, everything):
     try:
         if everything:
             failures += toggles(builder, work, max(sizes.values(), default=0), verbose)
-        failures += settings(builder, work, max(sizes.values(), default=0), verbose)
+        failures += settings(builder, work, max(sizes.values(), default=0), verbose, everything)
     except (Failure, subprocess.TimeoutExpired) as failure:
         failures.append(str(failure))
     try:
@@ -475,7 +485,7 @@ def main():
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
         builder = Builder(work, args.jobs, args.level)
-        failures = settings(builder, work, 1 << 30, args.verbose) if args.settings else combinations(
+        failures = settings(builder, work, 1 << 30, args.verbose, True) if args.settings else combinations(
             builder, work, args.verbose, None if args.compare < 0 else args.compare, args.all)
     finally:
         if not args.work:

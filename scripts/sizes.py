@@ -11,7 +11,7 @@ What the papers say is compared with the table exactly, whatever compilers are h
 of docs/units.md between "sizes: begin" and "sizes: end", and figures that are marked (scripts/papers.py):
 <!-- size: LEVEL PROFILE UNIT [and|less UNIT]... COLUMN[+COLUMN] -->, of gcc for x86-64.
 
-    --short      gcc at -Os alone and no row -UNIT, in a fifth of the time
+    --short      gcc at -Os alone, the full library and those of boards, no row -UNIT: in a tenth of the time
     --work DIR   where to put the objects (default: a temporary folder)   --jobs N
 
 A unit's row is the members of its folder; -UNIT is the full library without it.  The profile compat
@@ -44,6 +44,7 @@ SECTIONS = {"text": (".text",), "rodata": (".rodata",), "data": (".data", ".tdat
             "bss": (".bss", ".tbss")}
 HOST_PROFILES = ("full", "minimal", "target", "host", "tiny")
 BOARD_PROFILES = ("bare", "tiny")
+SHORT_PROFILES = ("full", "bare", "tiny")
 OPTIONAL = tuple(unit.lower() for unit in kconfig_tool.UNITS if unit != "CORE")
 PAPER = "x86-64 gcc"  # whose figures the papers give
 # The full library is also weighed without each unit, which says what others do for it alone.
@@ -80,7 +81,8 @@ def compilers(short):
 
     def offer(processor, command, flags, profiles):
         if shutil.which(command):
-            found.extend(Compiler(processor, command, flags, profiles, level)
+            some = [profile for profile in profiles if not short or profile in SHORT_PROFILES]
+            found.extend(Compiler(processor, command, flags, some, level)
                          for level in ("-Os", "-O2")[: 1 if short else 2])
         else:
             missing.append(f"{processor}: no {command}")
@@ -211,7 +213,7 @@ def measure(sizes, available):
     for compiler in available:
         for profile in compiler.profiles:
             rows.update(rows_of(sizes, compiler, profile))
-        if compiler.processor == "x86-64":
+        if compiler.processor == "x86-64" and not sizes.short:
             rows.update(compat_rows(sizes, compiler))
     return rows
 
@@ -254,10 +256,12 @@ def compare(sizes, available, missing):
     if not same or f"# {' '.join(FLAGS)}" not in table_facts:
         print("sizes: nothing to compare: skipped")
         return 1 if stale else 77
-    names = {compiler.name for compiler in same}  # the table may have more
+    profiles = {compiler.name: compiler.profiles if sizes.short else (*compiler.profiles, "compat")
+                for compiler in same}  # the table may have more
     rows = measure(sizes, same)
     findings = []
-    due = (key for key in table if key[0] in names and not (sizes.short and key[2].startswith("-")))
+    due = (key for key in table
+           if key[1] in profiles.get(key[0], ()) and not (sizes.short and key[2].startswith("-")))
     for key in dict.fromkeys([*due, *rows]):
         now, then = rows.get(key), table.get(key)
         if now is None or then is None:

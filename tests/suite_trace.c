@@ -10,6 +10,9 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+/* Of a library with test points (format/compiler.h), where a test does not define it. */
+__attribute__((weak)) void (*_Atomic pxt_testpoint_hook)(int point);
+
 struct policy_row {
 	int policy;
 	bool stream;
