@@ -241,6 +241,41 @@ who_waits_again_when_its_time_is_up_waits_on()
 	answer 'high took 117 ms for a round, where 12.0 ms is usual (1 of 13): it was in pthread_cond_wait for 117 ms, until low woke it; low did for 117 ms what is not recorded: own work, or a call that blocked.'
 }
 
+# Twenty waits, the eighth of which is four that time out, one after the other.
+who_waits_again_in_vain_says_how_long_each_time()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 20; i++)
+			for (k = i == 7 ? 4 : 1; k > 0; k--) {
+				printf "%d high cond_wait 512 576 50000000\n", at
+				at += i == 7 ? 50000 : 9000
+				printf "%d high cond_resume 512 576 9000 %d\n", at, i == 7 ? 110 : 0
+				at += k > 1 ? 10 : 1000
+			}
+	}' | log run.ptl
+	run 0 why run.ptl
+	out_has 'until it timed out: nobody signalled it within 50.0 ms each time'
+}
+
+# The eighth of twelve waits is ended by its time; then the thread gives back the mutex, as it found what it waited for.
+who_waits_for_the_next_thing_does_not_wait_on()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 12; i++) {
+			printf "%d high cond_wait 512 576 200000000\n", at
+			at += i == 7 ? 200010 : 9000
+			printf "%d high cond_resume 512 576 9000 %d\n", at, i == 7 ? 110 : 0
+			printf "%d high mutex_unlock 576 0\n", at + 2
+			at += 10
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	grep -q 'for 200 ms, until it timed out: nobody signalled it within 200 ms, where' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
 # high yields while it runs: a busy machine lets it run for 8 of 60 ms.
 of_what_ran_of_itself_other_programs_are_not_the_cause()
 {

@@ -20,6 +20,8 @@ struct pxt_history_thread {
 	bool calls;
 	bool waits;
 	bool handles;
+	bool ended;         /* its latest event is the end of a call, ... */
+	bool follows;       /* ... and so was the one before */
 	uint32_t repeats;   /* the place, + 1, of the call that @call goes on with */
 	uint32_t kept;      /* the place, + 1, of its latest call */
 	bool may_wake;      /* its latest event says that it does something that wakes */
@@ -162,7 +164,7 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.object = pxt_key_number(event, object),
 		.mutex = call == PXT_CALL_COND ? pxt_key_number(event, 1) : 0,
 		.place = pxt_places_of(event) };
-	thread->repeats = repeated(history, thread);
+	thread->repeats = thread->follows ? repeated(history, thread) : 0;
 }
 
 static void take_signal(struct pxt_history *history, const struct pxt_actor *actor,
@@ -256,6 +258,9 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 	if (!actor)
 		return;
 	thread = thread_of(history, actor);
+	thread->follows = thread->ended;
+	thread->ended = event->info.posix_event_id == POSIX_TRACE_CALL_EXIT_NP ||
+	                event->info.posix_event_id == POSIX_TRACE_COND_RESUME_NP;
 	note_waking(history, thread, event);
 	pxt_wakes_note(history, actor, event);
 	switch (event->info.posix_event_id) {

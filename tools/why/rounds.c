@@ -466,6 +466,7 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		end(rounds, actor, thread, event->ns);
 		return;
 	default:
+		thread->gave_up = false;
 		thread->tries += is_refusal(event);
 		if (event->info.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT)
 			take_roles(rounds, actor, thread, event, source);

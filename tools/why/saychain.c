@@ -90,6 +90,10 @@ static void say_ended(
 		if (link->stretch.asked_ns > 0) {
 			pxt_say(words, " within ");
 			pxt_say_ns(words, link->stretch.asked_ns);
+			/* It waited again as soon as its time was up. */
+			if (link->stretch.end_ns - link->stretch.begin_ns >
+			    2 * link->stretch.asked_ns)
+				pxt_say(words, " each time");
 		}
 	} else if (link->peer) {
 		pxt_say(words, ", until %s woke it", link->peer->name);
