@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define PROCESS_AT ((PXT_TOLOG_META_BYTES - sizeof(struct pxt_log_process)) & ~(size_t)7)
+
 struct pxt_tolog_describe {
 	bool process_told;
 	uint32_t threads; /* entries of the thread table that were told ... */
@@ -28,13 +30,16 @@ void pxt_tolog_describe_forget(struct pxt_tolog *log)
 
 static int tell_process(struct pxt_tolog *log)
 {
-	struct pxt_log_process process;
+	/* At the end of the block, behind the entry that it becomes: a small stack has no room for it. */
+	struct pxt_log_process *process =
+	    (struct pxt_log_process *)(void *)(log->meta_bytes + PROCESS_AT);
 
+	_Static_assert(PXT_LOG_BLOCK_BYTES + PXT_LOG_PROCESS_1_2 <= PROCESS_AT, "behind the entry");
 	if (log->describe->process_told)
 		return 0;
-	memset(&process, 0, sizeof(process));
-	process.pid = pxt_process_pid();
-	(void)pxt_logfmt_put_process(&log->meta, &process);
+	memset(process, 0, sizeof(*process));
+	process->pid = pxt_process_pid();
+	(void)pxt_logfmt_put_process(&log->meta, process);
 	log->describe->process_told = true;
 	return pxt_tolog_put_meta(log, PXT_LOG_PROCESS);
 }

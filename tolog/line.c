@@ -143,8 +143,8 @@ static void pack_data(struct pxt_tolog *log)
 	line->left -= bytes;
 }
 
-/* The head is in meta_bytes; what is after its first part there is free. */
-static void pack_head(struct pxt_tolog *log)
+/* The head is in meta_bytes; what is after its first part there is free.  Its stack is not that of each frame. */
+PXT_NOINLINE static void pack_head(struct pxt_tolog *log)
 {
 	struct pxt_tolog_line *line = log->line;
 	struct pxt_log_clock reading = { .moment = PXT_LOG_AT_FLUSH };
@@ -166,7 +166,7 @@ static void pack_head(struct pxt_tolog *log)
 	end(log, &frame);
 }
 
-static void pack_meta(struct pxt_tolog *log)
+PXT_NOINLINE static void pack_meta(struct pxt_tolog *log)
 {
 	const uint16_t start[] = { (uint16_t)log->way.type, (uint16_t)log->meta.count };
 	struct pxt_frame frame;
