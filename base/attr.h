@@ -8,6 +8,7 @@
 #include "format/slot.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <trace.h>
 
 #define PXT_GENVERSION "ptrace 0" /* at most TRACE_NAME_MAX - 1 bytes (DEC-04) */
@@ -89,6 +90,18 @@ PXT_INLINE bool pxt_arg_given(const void *pointer)
 	return true;
 }
 #endif
+
+/*
+ * Stores a result where the caller has @room bytes for its kind of structure: no more is written, and what a later
+ * release knows beyond @bytes reads 0.
+ */
+PXT_INLINE void pxt_give(void *to, size_t room, const void *from, size_t bytes)
+{
+	size_t both = room < bytes ? room : bytes;
+
+	memcpy(to, from, both);
+	memset((unsigned char *)to + both, 0, room - both);
+}
 
 /* ---- Defaults ---- */
 

@@ -4,11 +4,17 @@
 #include "base/fields.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* The cursor: [31:16] offset in the data, [15:0] place in the description. */
 #define CURSOR_PLACE 0xffffu
 #define CURSOR_SHIFT 16
+
+/* Of a field, in the first release: what comes after it, an older program has not. */
+#define FIRST_BYTES                                                                                \
+	(offsetof(struct posix_trace_field_np, posix_value_np) +                                   \
+	    sizeof(((struct posix_trace_field_np *)NULL)->posix_value_np))
 
 static uint64_t load_unsigned(const unsigned char *from, uint32_t bytes)
 {
@@ -100,7 +106,7 @@ static void load(struct posix_trace_field_np *field, const unsigned char *from, 
  * The whole description is checked at the first step; later ones only see to it that a cursor of
  * another description leads nowhere outside.
  */
-static bool in_bounds(const char *format, uint32_t cursor)
+static bool in_bounds(const char *format, size_t cursor)
 {
 	size_t bytes;
 
@@ -121,8 +127,9 @@ static void describe(
 }
 
 PXT_API int posix_trace_field_next_np(const char *format, const void *data, size_t len, int swapped,
-    uint32_t *cursor, struct posix_trace_field_np *field)
+    size_t *cursor, struct posix_trace_field_np *field, size_t bytes)
 {
+	struct posix_trace_field_np own;
 	struct pxt_field next;
 	const char *at;
 	size_t offset;
@@ -142,28 +149,34 @@ PXT_API int posix_trace_field_next_np(const char *format, const void *data, size
 		next.bytes = (uint32_t)left;
 	if (next.bytes > left)
 		return ENOENT;
-	describe(field, &next, (uint32_t)offset);
+	describe(&own, &next, (uint32_t)offset);
 	if (next.bytes != 0)
-		load(field, (const unsigned char *)data + offset, swapped != 0);
-	*cursor = (uint32_t)(offset + next.bytes) << CURSOR_SHIFT | (uint32_t)(at - format);
+		load(&own, (const unsigned char *)data + offset, swapped != 0);
+	pxt_give(field, bytes, &own, sizeof(own));
+	*cursor = (offset + next.bytes) << CURSOR_SHIFT | (size_t)(at - format);
 	return 0;
 }
 
-PXT_API int posix_trace_fields_np(
-    const char *format, struct posix_trace_field_np *fields, size_t room, size_t *count)
+PXT_API int posix_trace_fields_np(const char *format, struct posix_trace_field_np *fields,
+    size_t field_bytes, size_t room, size_t *count)
 {
+	struct posix_trace_field_np own;
 	struct pxt_field next;
 	uint32_t offset = 0;
 	size_t found = 0;
 	size_t bytes;
 
 	if (!pxt_arg_given(format) || !pxt_arg_given(count) ||
-	    (room != 0 && !pxt_arg_given(fields)) || pxt_fields_check(format, &bytes) != 0)
+	    (room != 0 && (!pxt_arg_given(fields) || field_bytes == 0)) ||
+	    pxt_fields_check(format, &bytes) != 0)
 		return EINVAL;
 	/* Bound: the fields of a description. */
 	while (!pxt_fields_over(format) && pxt_field_parse(&format, &next)) {
-		if (found < room)
-			describe(&fields[found], &next, offset);
+		if (found < room) {
+			describe(&own, &next, offset);
+			pxt_give((unsigned char *)fields + found * field_bytes, field_bytes, &own,
+			    sizeof(own));
+		}
 		found++;
 		offset += next.bytes;
 	}
@@ -172,12 +185,13 @@ PXT_API int posix_trace_fields_np(
 }
 
 PXT_API int posix_trace_field_value_np(const struct posix_trace_field_np *field, const void *data,
-    size_t len, int swapped, struct posix_trace_field_np *value)
+    size_t len, int swapped, struct posix_trace_field_np *value, size_t bytes)
 {
 	bool text;
 	size_t left;
 
-	if (!pxt_arg_given(field) || !pxt_arg_given(value) || (len != 0 && !pxt_arg_given(data)))
+	if (!pxt_arg_given(field) || !pxt_arg_given(value) || bytes < FIRST_BYTES ||
+	    (len != 0 && !pxt_arg_given(data)))
 		return EINVAL;
 	text = field->posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP;
 	if (!text && (field->posix_bytes_np == 0 || field->posix_bytes_np > sizeof(uint64_t)))
@@ -194,5 +208,7 @@ PXT_API int posix_trace_field_value_np(const struct posix_trace_field_np *field,
 		load(value, (const unsigned char *)data + field->posix_offset_np, swapped != 0);
 	else
 		value->posix_value_np.posix_u_np = 0;
+	if (bytes > sizeof(*value))
+		memset(value + 1, 0, bytes - sizeof(*value));
 	return 0;
 }

@@ -24,8 +24,35 @@ PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-PXT_API int posix_trace_getnext_events_np(
-    trace_id_t trid, struct posix_trace_eventview_np *views, size_t room, size_t *count)
+/*
+ * For a program that was compiled with another release's headers, whose views have another size: the events are
+ * got as if it had ours, as many as fit, and then moved to where it looks for them.
+ */
+static int views_of(const struct pxt_ops *ops, void *object, trace_id_t trid, unsigned char *views,
+    size_t view_bytes, size_t room, size_t *count)
+{
+	struct posix_trace_eventview_np one;
+	struct posix_trace_eventview_np *found = &one;
+	size_t fit = 1;
+	int error;
+
+	if (view_bytes >= sizeof(one) || room * view_bytes >= sizeof(one)) {
+		found = (void *)views;
+		fit = view_bytes >= sizeof(one) ? room : room * view_bytes / sizeof(one);
+	}
+	error = ops->views(object, trid, found, fit, count);
+	/* Larger ones from the last on, smaller ones from the first: none is overwritten before it is moved. */
+	for (size_t i = 0; !error && i < *count; i++) {
+		size_t at = view_bytes > sizeof(one) ? *count - 1 - i : i;
+
+		one = found[at];
+		pxt_give(views + at * view_bytes, view_bytes, &one, sizeof(one));
+	}
+	return error;
+}
+
+PXT_API int posix_trace_getnext_events_np(trace_id_t trid, struct posix_trace_eventview_np *views,
+    size_t view_bytes, size_t room, size_t *count)
 {
 	const struct pxt_ops *ops;
 	void *object;
@@ -34,7 +61,9 @@ PXT_API int posix_trace_getnext_events_np(
 		return EINVAL;
 	*count = 0;
 	object = pxt_handle_find(trid, &ops);
-	if (!object || !ops->views || room == 0 || !pxt_arg_given(views))
+	if (!object || !ops->views || room == 0 || view_bytes == 0 || !pxt_arg_given(views))
 		return EINVAL;
+	if (view_bytes != sizeof(*views))
+		return views_of(ops, object, trid, (void *)views, view_bytes, room, count);
 	return ops->views(object, trid, views, room, count);
 }

@@ -8,6 +8,7 @@
 #include "base/handle.h"
 
 #include <errno.h>
+#include <string.h>
 
 PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 {
@@ -29,25 +30,41 @@ PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_in
 	return ops->get_status(object, trid, statusinfo);
 }
 
-PXT_API int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
+PXT_API int posix_trace_getclock_np(
+    trace_id_t trid, struct posix_trace_clock_np *clock, size_t bytes)
 {
+	struct posix_trace_clock_np own;
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
+	int error;
 
 	if (!object || !pxt_arg_given(clock))
 		return EINVAL;
-	return ops->get_clock(object, trid, clock);
+	error = ops->get_clock(object, trid, &own);
+	if (!error)
+		pxt_give(clock, bytes, &own, sizeof(own));
+	return error;
 }
 
 PXT_API int posix_trace_eventid_getformat_np(
-    trace_id_t trid, trace_event_id_t event_id, char *format)
+    trace_id_t trid, trace_event_id_t event_id, char *format, size_t room)
 {
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
+	char whole[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	size_t bytes;
+	int error;
 
 	if (!object || !pxt_arg_given(format))
 		return EINVAL;
-	return ops->type_format(object, trid, event_id, format);
+	error = ops->type_format(object, trid, event_id, whole);
+	if (error)
+		return error;
+	bytes = strlen(whole) + 1;
+	if (bytes > room)
+		return ERANGE;
+	memcpy(format, whole, bytes);
+	return 0;
 }
 
 /* ---- Types ---- */

@@ -32,7 +32,7 @@ struct taking {
 	const void *data;
 	size_t len;
 	int swapped;
-	uint32_t cursor;
+	size_t cursor;
 	unsigned taken;
 };
 
@@ -220,7 +220,7 @@ static const char *convert(struct text *text, struct taking *taking, const char 
 		return at;
 	}
 	if (posix_trace_field_next_np(taking->format, taking->data, taking->len, taking->swapped,
-	        &taking->cursor, &field) == 0) {
+	        &taking->cursor, &field, sizeof(field)) == 0) {
 		put_field(text, &spec, &field, taking->data);
 	} else if (is_cut(taking)) {
 		put(text, "?", 1);

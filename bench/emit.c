@@ -247,7 +247,7 @@ static void say_stream(void)
 	trace_attr_t attr;
 	unsigned lanes = 0;
 
-	bench_ok("clock", posix_trace_getclock_np(trid, &clock));
+	bench_ok("clock", posix_trace_getclock_np(trid, &clock, sizeof(clock)));
 	bench_ok("attributes", posix_trace_get_attr(trid, &attr));
 	bench_ok("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
 	bench_remark("stamps: %s at %llu Hz (within %u ppm), which advances by %u ticks",

@@ -180,7 +180,7 @@ static uint64_t lost(trace_id_t stream)
 {
 	struct posix_trace_counts_np counts;
 
-	must("counts", posix_trace_counts_np(stream, &counts));
+	must("counts", posix_trace_getcounts_np(stream, &counts, sizeof(counts)));
 	return counts.posix_lost_np;
 }
 
@@ -392,7 +392,7 @@ static int reach_the_mark(unsigned count)
 	record(count);
 	for (unsigned i = 0; i < 10 && !counts.posix_retrieved_np; i++) {
 		(void)usleep(QUIET_US / 5);
-		must("counts", posix_trace_counts_np(streams[0], &counts));
+		must("counts", posix_trace_getcounts_np(streams[0], &counts, sizeof(counts)));
 	}
 	ending();
 	return counts.posix_retrieved_np > 0;
@@ -451,7 +451,8 @@ static void views_of_log(unsigned count)
 
 	for (unsigned room = 0; count > 0; count -= (unsigned)got) {
 		room = count < 100 ? count : 100;
-		must("getnext_events", posix_trace_getnext_events_np(source, views, room, &got));
+		must("getnext_events",
+		    posix_trace_getnext_events_np(source, views, sizeof(*views), room, &got));
 	}
 }
 
@@ -610,7 +611,7 @@ static void say_facts(void)
 	char libc[64];
 
 	one();
-	must("clock", posix_trace_getclock_np(streams[0], &clock));
+	must("clock", posix_trace_getclock_np(streams[0], &clock, sizeof(clock)));
 	/* Everything once, for what happens at first calls only. */
 	event_256(1);
 	to_read();

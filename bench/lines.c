@@ -90,7 +90,7 @@ static void say_clock(void)
 	struct posix_trace_clock_np clock;
 	trace_id_t trid = start(1);
 
-	must("clock", posix_trace_getclock_np(trid, &clock));
+	must("clock", posix_trace_getclock_np(trid, &clock, sizeof(clock)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)printf("# stamps: %s\n", clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP
 	                                   ? "processor's counter"

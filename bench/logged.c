@@ -108,13 +108,13 @@ static struct run run_once(double ms, double per_second)
 	struct writer writer = { .ms = ms, .pace = per_second > 0 ? 1e9 * rate / per_second : 0 };
 	pthread_t thread;
 
-	bench_ok("counts", posix_trace_counts_np(trid, &before));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &before, sizeof(before)));
 	bench_ok("thread", pthread_create(&thread, NULL, write_on, &writer));
 	bench_ok("thread", pthread_join(thread, NULL));
 	run.events = writer.events;
 	run.rate = (double)run.events / writer.ms / 1e3;
 	bench_ok("flush", posix_trace_flush(trid));
-	bench_ok("counts", posix_trace_counts_np(trid, &after));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &after, sizeof(after)));
 	run.lost = after.posix_lost_np;
 	/* The law, and that it speaks of what the writer did. */
 	run.missing =

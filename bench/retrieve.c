@@ -79,8 +79,9 @@ static double drain_at_once(unsigned long *events)
 	double begin = bench_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	for (*events = 0; got; *events += got)
-		bench_ok("getnext_events", posix_trace_getnext_events_np(trid, views,
-		                               sizeof(views) / sizeof(views[0]), &got));
+		bench_ok(
+		    "getnext_events", posix_trace_getnext_events_np(trid, views, sizeof(*views),
+		                          sizeof(views) / sizeof(views[0]), &got));
 	return (bench_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)*events;
 }
 

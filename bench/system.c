@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 	bench_ok("thread", pthread_create(&thread, NULL, periodic, NULL));
 	(void)pthread_join(thread, NULL);
 	to = bench_moment();
-	bench_ok("counts", posix_trace_counts_np(trid, &counts));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	bench_ok("shutdown", posix_trace_shutdown(trid));
 	(void)snprintf(facts, sizeof(facts),
 	    "# releases: %zu\n# period_ns: %u\n# recorded: %llu\n# expected: %zu\n", rounds * KINDS,

@@ -266,8 +266,8 @@ static double read_many(trace_id_t trid)
 	double begin = bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	do {
-		bench_ok(
-		    "getnext_events", posix_trace_getnext_events_np(trid, views, VIEWS, &count));
+		bench_ok("getnext_events",
+		    posix_trace_getnext_events_np(trid, views, sizeof(*views), VIEWS, &count));
 		events += count;
 	} while (count);
 	return (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / (double)events;

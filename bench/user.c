@@ -212,7 +212,7 @@ static uint64_t run_stream(void)
 	drain();
 	plan.start = bench_ns() + FIRST_RELEASE_NS;
 	run_threads(tracing, retrieving);
-	bench_ok("counts", posix_trace_counts_np(trid, &counts));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	bench_ok("shutdown", posix_trace_shutdown(trid));
 	return counts.posix_lost_np + counts.posix_held_np;
 }

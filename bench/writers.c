@@ -204,7 +204,7 @@ static struct run run_once(enum taker taker, unsigned count, unsigned ms)
 	else
 		open_online();
 	bench_ok("start", posix_trace_start(trid));
-	bench_ok("counts", posix_trace_counts_np(trid, &before));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &before, sizeof(before)));
 	atomic_store(&reader_stop, false);
 	if (taker == READER)
 		bench_ok("thread", pthread_create(&reader, NULL, read_on, NULL));
@@ -212,7 +212,7 @@ static struct run run_once(enum taker taker, unsigned count, unsigned ms)
 	atomic_store(&reader_stop, true);
 	if (taker == READER)
 		(void)pthread_join(reader, NULL);
-	bench_ok("counts", posix_trace_counts_np(trid, &after));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &after, sizeof(after)));
 	bench_ok("shutdown", posix_trace_shutdown(trid));
 	if (taker == LOG)
 		(void)close(file);

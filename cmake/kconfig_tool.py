@@ -292,6 +292,12 @@ def event_ids(kconf):
     return ids
 
 
+def number_of(version):
+    """1.2.3 as 10203."""
+    major, minor, patch = ([int(part) for part in version.split(".")] + [0, 0])[:3]
+    return major * 10000 + minor * 100 + patch
+
+
 def public_header(kconf, version, name="full"):
     streams = value_of(kconf, "MAX_STREAMS")
     wanted_type, wanted_bits = (("unsigned char", 8) if streams <= 8 else
@@ -300,7 +306,7 @@ def public_header(kconf, version, name="full"):
     lines = ["/* SPDX-License-Identifier: MIT */",
              "/* trace_config.h - what this configuration of libptrace holds.  Generated. */",
              "#ifndef _PXT_TRACE_CONFIG_H", "#define _PXT_TRACE_CONFIG_H 1", "",
-             f"#define _PXT_VERSION {version}",
+             f"#define _PXT_VERSION {number_of(version)}",
              f'#define _PXT_CONFIGURATION "{name}" /* as in libptrace.pc and the library\'s file name */']
     lines += [f"#define _PXT_UNIT_{unit} {value_of(kconf, unit)}" for unit in UNITS + PARTS]
     lines += [f"#define _PXT_MAX_STREAMS {streams}",
@@ -312,7 +318,7 @@ def public_header(kconf, version, name="full"):
               f"#define _PXT_WANTED_BITS {wanted_bits}",
               f"#define _PXT_HAVE_PTHREAD_H {posix}"]
     if not posix:
-        lines += ["", "#include <trace_port.h> /* pthread_t, pid_t and struct timespec of the port */"]
+        lines += ["", "#include \"trace_port.h\" /* pthread_t, pid_t and struct timespec of the port */"]
     return "\n".join(lines + ["", "#endif", ""])
 
 
@@ -442,7 +448,7 @@ def main():
     parser.add_argument("--private", help="write pxt_config.h here")
     parser.add_argument("--public", help="write trace_config.h here")
     parser.add_argument("--cmake", help="write the values for CMake here")
-    parser.add_argument("--version", default="0")
+    parser.add_argument("--version", default="0.0.0")
     parser.add_argument("--output", default="defconfig")
     args = parser.parse_args()
 

@@ -235,6 +235,7 @@ ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
 	core/record/autostop.c)
 ptrace_unit(EXTENSIONS SOURCES
+	core/control/query.c
 	core/control/streamlist.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
 	core/process/names.c)

@@ -78,8 +78,8 @@ static void show(trace_id_t trid)
 	size_t length;
 	int nothing = 0;
 
-	must("format",
-	    posix_trace_eventid_getformat_np(trid, posix_trace_point_id_np(done), format));
+	must("format", posix_trace_eventid_getformat_np(
+	                   trid, posix_trace_point_id_np(done), format, sizeof(format)));
 	for (;;) {
 		must("read", posix_trace_trygetnext_event(
 		                 trid, &info, data, sizeof(data), &length, &nothing));
@@ -113,7 +113,7 @@ int main(void)
 	must("start", posix_trace_start(trid));
 	work();
 	show(trid);
-	must("levels", posix_trace_getlevels_np(trid, &levels));
+	must("levels", posix_trace_getlevels_np(trid, &levels, sizeof(levels)));
 	(void)printf("chosen: the handler was asked %llu times and dropped %llu\n",
 	    (unsigned long long)levels.posix_handled_np,
 	    (unsigned long long)levels.posix_not_handler_np);

@@ -164,11 +164,11 @@ int main(int argc, char **argv)
 	must("thread", pthread_create(&threads[1], NULL, logger, NULL));
 	while (sem_wait(&missed) != 0)
 		;
-	must("counts", posix_trace_counts_np(trid, &before));
+	must("counts", posix_trace_getcounts_np(trid, &before, sizeof(before)));
 	save(trid, path);
 	for (unsigned i = 0; i < 2; i++)
 		must("join", pthread_join(threads[i], NULL));
-	must("counts", posix_trace_counts_np(trid, &after));
+	must("counts", posix_trace_getcounts_np(trid, &after, sizeof(after)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)printf("deadline_recorder: a job was late; the last %llu events are in %s, and %llu "
 	             "were recorded since\n",

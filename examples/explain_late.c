@@ -85,13 +85,13 @@ static void open_log(const char *path)
 		perror(path);
 		exit(1);
 	}
-	if (posix_trace_open_explained_np(fd, &trid, &why) != 0) {
+	if (posix_trace_log_open_np(&fd, 1, 0, &trid, &why, sizeof(why)) != 0) {
 		(void)fprintf(stderr, "explain_late: %s: at byte %llu: %s\n", path,
 		    (unsigned long long)why.posix_offset_np, why.posix_reason_np);
 		exit(1);
 	}
 	(void)close(fd);
-	must("information", posix_trace_log_getinfo_np(trid, &log_info));
+	must("information", posix_trace_log_getinfo_np(trid, &log_info, sizeof(log_info)));
 }
 
 static bool ends_with(char *name, const char *suffix)
@@ -132,7 +132,8 @@ static void read_types(void)
 			continue;
 		types[id].kind = kind_of(name);
 		(void)snprintf(types[id].span, sizeof(types[id].span), "%s", name);
-		must("format", posix_trace_eventid_getformat_np(trid, id, types[id].format));
+		must("format", posix_trace_eventid_getformat_np(
+		                   trid, id, types[id].format, sizeof(types[id].format)));
 	}
 }
 
@@ -150,12 +151,12 @@ static struct record *new_record(void)
 	return &records[record_count++];
 }
 
-static int64_t field(const char *format, const void *data, size_t length, uint32_t *cursor)
+static int64_t field(const char *format, const void *data, size_t length, size_t *cursor)
 {
 	struct posix_trace_field_np got;
 
 	if (posix_trace_field_next_np(
-	        format, data, length, log_info.posix_swapped_np, cursor, &got) != 0)
+	        format, data, length, log_info.posix_swapped_np, cursor, &got, sizeof(got)) != 0)
 		return 0;
 	return got.posix_value_np.posix_i_np;
 }
@@ -172,7 +173,7 @@ static void read_records(void)
 	       !nothing) {
 		struct record *record = new_record();
 		const struct type *type = &types[info.posix_event_id % TYPES_MAX];
-		uint32_t cursor = 0;
+		size_t cursor = 0;
 
 		record->ns = (int64_t)info.posix_timestamp.tv_sec * 1000000000 +
 		             info.posix_timestamp.tv_nsec;
@@ -189,7 +190,7 @@ static const char *thread_name(uint64_t thread)
 	static struct posix_trace_logthread_np entry;
 
 	for (uint32_t i = 0; i < log_info.posix_threads_np; i++) {
-		if (posix_trace_log_getthread_np(trid, i, &entry) == 0 &&
+		if (posix_trace_log_getthread_np(trid, i, &entry, sizeof(entry)) == 0 &&
 		    entry.posix_thread_np == thread && entry.posix_name_np[0] != '\0')
 			return entry.posix_name_np;
 	}

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 		posix_trace_event(sample, &number, sizeof(number));
 	must("flush", posix_trace_flush(trid));
 
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)close(fd);
 	(void)printf("flight_recorder: %llu events happened, the last %llu before the incident are "

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	/* First, so that the log begins with what a handler could not find out. */
-	must("seal", posix_trace_seal_on_signals_np(NULL, 0));
+	must("seal", posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0));
 	must("attributes", posix_trace_attr_init(&attr));
 	must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
 	must("create", posix_trace_create_withlog(0, &attr, fd, &trid));

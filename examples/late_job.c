@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < TASKS; i++)
 		must("join", pthread_join(tasks[i].thread, NULL));
 	must("stop", posix_trace_stop(trid));
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)close(fd);
 	say_how();

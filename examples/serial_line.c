@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 		sleep_ms(PERIOD_MS);
 	}
 	must("stop", posix_trace_stop(trid));
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)tcdrain(fd);
 	/* What nobody has read when this end closes is gone: with --once the receiver goes after the last byte. */

@@ -99,7 +99,7 @@ static void show(trace_id_t trid, const char *name)
 		first = count++ == 0 ? data[0] : first;
 		last = data[0];
 	}
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	(void)printf("several_streams: %-6s holds %u events, number %u to %u; %s\n", name, count,
 	    first, last, counts.posix_lost_np > 0 ? "older ones are overwritten" : "none is lost");
 	must("shutdown", posix_trace_shutdown(trid));
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	show(setup, "setup");
 	show(recent, "recent");
 	must("stop", posix_trace_stop(faults));
-	must("counts", posix_trace_counts_np(faults, &counts));
+	must("counts", posix_trace_getcounts_np(faults, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(faults));
 	(void)close(fd);
 	(void)printf("several_streams: faults wrote %llu events to %s\n",

@@ -56,12 +56,13 @@ static void print_event(
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
 	must("name", posix_trace_eventid_get_name(trid, id, name));
-	must("format", posix_trace_eventid_getformat_np(trid, id, format));
+	must("format", posix_trace_eventid_getformat_np(trid, id, format, sizeof(format)));
 	(void)printf("%s:", name);
-	while (posix_trace_field_next_np(format, data, length, 0, &cursor, &field) == 0)
+	while (
+	    posix_trace_field_next_np(format, data, length, 0, &cursor, &field, sizeof(field)) == 0)
 		print_field(&field, data);
 	(void)printf("\n");
 }

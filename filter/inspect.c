@@ -239,28 +239,29 @@ PXT_API int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *s
 }
 PXT_PLAIN_NAME(posix_trace_set_short_np, _PXT_SETS_NAME);
 
-PXT_API int posix_trace_getlevels_np(trace_id_t trid, struct posix_trace_levels_np *levels)
+PXT_API int posix_trace_getlevels_np(
+    trace_id_t trid, struct posix_trace_levels_np *levels, size_t bytes)
 {
+	struct posix_trace_levels_np own = { 0 };
 	struct pxt_stream *stream = pxt_arg_given(levels) ? pxt_stream_lock(trid) : NULL;
 	struct pxt_inspect_counts *counts;
 
 	if (!stream)
 		return EINVAL;
-	memset(levels, 0, sizeof(*levels));
 	if (atomic_load_explicit(&stream->block->gate, memory_order_relaxed) & PXT_GATE_INSPECTED) {
 		counts = &pxt_inspections[stream->index].counts;
-		levels->posix_came_np = atomic_load_explicit(&counts->came, memory_order_relaxed);
-		levels->posix_not_process_np =
+		own.posix_came_np = atomic_load_explicit(&counts->came, memory_order_relaxed);
+		own.posix_not_process_np =
 		    atomic_load_explicit(&counts->not_process, memory_order_relaxed);
-		levels->posix_not_thread_np =
+		own.posix_not_thread_np =
 		    atomic_load_explicit(&counts->not_thread, memory_order_relaxed);
-		levels->posix_handled_np =
-		    atomic_load_explicit(&counts->handled, memory_order_relaxed);
-		levels->posix_not_handler_np =
+		own.posix_handled_np = atomic_load_explicit(&counts->handled, memory_order_relaxed);
+		own.posix_not_handler_np =
 		    atomic_load_explicit(&counts->not_handler, memory_order_relaxed);
-		levels->posix_shortened_np =
+		own.posix_shortened_np =
 		    atomic_load_explicit(&counts->shortened, memory_order_relaxed);
 	}
 	pxt_stream_unlock(stream);
+	pxt_give(levels, bytes, &own, sizeof(own));
 	return 0;
 }

@@ -7,7 +7,8 @@
  *   9..28     implementation-defined system events, of the unit System Events
  *   29, 30    records of the ring itself, never shown: PXT_ID_MARK, PXT_ID_VOID
  *   31        the unnamed user event
- *   32..      user events in order of definition
+ *   32..991   user events in order of definition
+ *   992..1023 none yet: for system events to come (the range of CONFIG_PTRACE_USER_EVENT_MAX ends before)
  */
 #ifndef PXT_IDS_H
 #define PXT_IDS_H

@@ -15,8 +15,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #endif
-#include <trace.h>
-#include <trace_np.h>
+#include "trace.h"
+#include "trace_np.h"
 
 namespace posix_trace {
 /* Types of events that every stream has. */
@@ -533,12 +533,12 @@ public:
 	{
 		char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 		posix_trace_field_np one;
-		std::uint32_t cursor = 0;
+		std::size_t cursor = 0;
 
-		if (posix_trace_eventid_getformat_np(trid_, type(), format) != 0)
+		if (posix_trace_eventid_getformat_np(trid_, type(), format, sizeof(format)) != 0)
 			return;
-		while (posix_trace_field_next_np(
-		           format, view_->posix_data_np, view_->posix_bytes_np, 0, &cursor, &one) == 0)
+		while (posix_trace_field_next_np(format, view_->posix_data_np, view_->posix_bytes_np, 0,
+		                                 &cursor, &one, sizeof(one)) == 0)
 			look(field_value(one, static_cast<const unsigned char *>(view_->posix_data_np)));
 	}
 	const posix_trace_eventview_np &native() const { return *view_; }
@@ -605,7 +605,8 @@ private:
 		if (at_ < count_)
 			return true;
 		at_ = count_ = 0;
-		failed_ = error(posix_trace_getnext_events_np(trid_, views_.data(), views_.size(), &count_));
+		failed_ = error(posix_trace_getnext_events_np(
+		    trid_, views_.data(), sizeof(views_[0]), views_.size(), &count_));
 		return count_ > 0;
 	}
 
@@ -757,7 +758,8 @@ public:
 	{
 		trace_id_t trid = 0;
 
-		if (error failed{ posix_trace_open_explained_np(file_desc, &trid, why) })
+		if (error failed{ posix_trace_log_open_np(
+		        &file_desc, 1, 0, &trid, why, sizeof(*why)) })
 			return failed;
 		return log(trid);
 	}
@@ -774,7 +776,8 @@ public:
 	{
 		trace_id_t trid = 0;
 
-		if (error failed{ posix_trace_open_growing_np(file_desc, &trid, why) })
+		if (error failed{ posix_trace_log_open_np(
+		        &file_desc, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, why, sizeof(*why)) })
 			return failed;
 		return log(trid);
 	}
@@ -786,7 +789,7 @@ public:
 	{
 		posix_trace_loginfo_np told;
 
-		if (error failed{ posix_trace_log_getinfo_np(id(), &told) })
+		if (error failed{ posix_trace_log_getinfo_np(id(), &told, sizeof(told)) })
 			return failed;
 		return told;
 	}
@@ -795,7 +798,7 @@ public:
 	{
 		posix_trace_logthread_np told;
 
-		if (posix_trace_log_getthread_np(id(), entry, &told) != 0)
+		if (posix_trace_log_getthread_np(id(), entry, &told, sizeof(told)) != 0)
 			return std::nullopt;
 		return told;
 	}

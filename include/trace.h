@@ -2,17 +2,16 @@
 /*
  * trace.h - POSIX tracing (IEEE Std 1003.1-2008, option groups TRC, TEF, TRL, TRI), by libptrace.
  *
- * The header declares what the installed configuration holds: each unit has a macro of its own,
- * _PXT_UNIT_CORE, _ONLINE, _TOLOG, _USEREVENTS, _FILTER, _INHERIT, _ATTACH (trace_np.h only) and
- * _LOGRETRIEVAL, which is 1 or 0 (trace_config.h).  The C library's own _POSIX_TRACE macros say -1
- * and are left alone: it is not the C library that traces.
+ * The header declares what the installed configuration holds.  The C library's own _POSIX_TRACE macros
+ * say -1 and are left alone: it is not the C library that traces.
  *
- * Everything beyond the standard is in trace_np.h.
+ * Everything beyond the standard is in trace_np.h, and there is a macro for each unit, too:
+ * POSIX_TRACE_HAVE_..._NP.
  */
 #ifndef _PXT_TRACE_H
 #define _PXT_TRACE_H 1
 
-#include <trace_config.h>
+#include "trace_config.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -191,16 +190,16 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_ADD_EVENTSET     2
 #define POSIX_TRACE_SUB_EVENTSET     3
 
-/* predefined event types */
-#define POSIX_TRACE_ERROR              ((trace_event_id_t)1)
-#define POSIX_TRACE_START              ((trace_event_id_t)2)
-#define POSIX_TRACE_STOP               ((trace_event_id_t)3)
-#define POSIX_TRACE_OVERFLOW           ((trace_event_id_t)4)
-#define POSIX_TRACE_RESUME             ((trace_event_id_t)5)
-#define POSIX_TRACE_FILTER             ((trace_event_id_t)6)
-#define POSIX_TRACE_FLUSH_START        ((trace_event_id_t)7)
-#define POSIX_TRACE_FLUSH_STOP         ((trace_event_id_t)8)
-#define POSIX_TRACE_UNNAMED_USEREVENT  ((trace_event_id_t)31)
+/* predefined event types, trace_event_id_t: numbers without a cast, which other languages can read */
+#define POSIX_TRACE_ERROR              1u
+#define POSIX_TRACE_START              2u
+#define POSIX_TRACE_STOP               3u
+#define POSIX_TRACE_OVERFLOW           4u
+#define POSIX_TRACE_RESUME             5u
+#define POSIX_TRACE_FILTER             6u
+#define POSIX_TRACE_FLUSH_START        7u
+#define POSIX_TRACE_FLUSH_STOP         8u
+#define POSIX_TRACE_UNNAMED_USEREVENT  31u
 #define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
 
 /* ---- Functions ---- */
@@ -231,6 +230,8 @@ struct posix_trace_status_info {
  *         one of the predefined ones.
  * @set:   a set that was emptied or filled before.
  * @room:  how many entries there is room for.
+ * @bytes: sizeof the structure that the pointer in front of it leads to.  No more is written, and what
+ *         this library does not know yet reads 0.
  */
 
 /*
@@ -913,7 +914,7 @@ int posix_trace_close(trace_id_t _trid);
  * events.  posix_trace_log_check_np() checks all of them.
  *
  * EINVAL: not readable, not a log, not complete, damaged outside the records, or of a version that this
- *         library does not know (posix_trace_open_explained_np() says which and where); @trid is NULL.
+ *         library does not know (posix_trace_log_open_np() says which and where); @trid is NULL.
  * EMFILE: no descriptor is left for the duplicate.
  * ENOMEM: no memory for its tables.
  * Cost: reading in proportion to the log's number of blocks, memory to its names, threads and clock

@@ -32,11 +32,11 @@
 #ifndef _PXT_TRACE_HOOKS_NP_H
 #define _PXT_TRACE_HOOKS_NP_H 1
 
+#include "trace.h"
+#include "trace_np.h"
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <trace.h>
-#include <trace_np.h>
 
 /* ---- Types ---- */
 

@@ -6,16 +6,62 @@
  * Results, checks of arguments, context and cancellation are as trace.h says: error numbers, errno
  * kept, any thread but no signal handler, no cancellation point.
  *
+ * Structures that are filled in may grow in later releases, at their end.  So a call says how large those of
+ * its program are: sizeof(*pointer) follows each pointer to one.
+ *
  * Trace points of one line are in trace_points_np.h, which is included here.
  */
 #ifndef _PXT_TRACE_NP_H
 #define _PXT_TRACE_NP_H 1
 
+#include "trace.h"
 #include <string.h>
-#include <trace.h>
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* ---- What there is ---- */
+
+/* These headers' version: major * 10000 + minor * 100 + patch. */
+#define POSIX_TRACE_VERSION_NP           _PXT_VERSION
+/* What is declared, 1 or 0: units, and parts of them that can be left out. */
+#define POSIX_TRACE_HAVE_CORE_NP         _PXT_UNIT_CORE
+#define POSIX_TRACE_HAVE_ONLINE_NP       _PXT_UNIT_ONLINE
+#define POSIX_TRACE_HAVE_TOLOG_NP        _PXT_UNIT_TOLOG
+#define POSIX_TRACE_HAVE_USEREVENTS_NP   _PXT_UNIT_USEREVENTS
+#define POSIX_TRACE_HAVE_FILTER_NP       _PXT_UNIT_FILTER
+#define POSIX_TRACE_HAVE_INHERIT_NP      _PXT_UNIT_INHERIT
+#define POSIX_TRACE_HAVE_ATTACH_NP       _PXT_UNIT_ATTACH
+#define POSIX_TRACE_HAVE_LOGRETRIEVAL_NP _PXT_UNIT_LOGRETRIEVAL
+#define POSIX_TRACE_HAVE_SYSEVENTS_NP    _PXT_UNIT_SYSEVENTS
+#define POSIX_TRACE_HAVE_SNAPSHOT_NP     _PXT_UNIT_SNAPSHOT
+#define POSIX_TRACE_HAVE_INSPECT_NP      _PXT_UNIT_INSPECT
+#define POSIX_TRACE_HAVE_LOG_ROTATE_NP   _PXT_UNIT_LOG_ROTATE
+#define POSIX_TRACE_HAVE_LOG_LINK_NP     _PXT_UNIT_LOG_LINK
+#define POSIX_TRACE_HAVE_EXTENSIONS_NP   _PXT_UNIT_EXTENSIONS
+
+#if _PXT_UNIT_EXTENSIONS
+/*
+ * What the library has that the program was started with; sysconf() is the C library's, and says
+ * that there is none.
+ *
+ * @what: POSIX_TRACE_QUERY_..._NP.
+ *
+ * Returns the value, which is no error number; -1: @what is none of these.
+ * Context: anywhere.  Cost: constant.  Unit: Core.
+ */
+int posix_trace_query_np(int _what);
+#define POSIX_TRACE_QUERY_VERSION_NP        0 /* POSIX_TRACE_VERSION_NP of its build */
+#define POSIX_TRACE_QUERY_SYS_MAX_NP        1 /* TRACE_SYS_MAX */
+#define POSIX_TRACE_QUERY_USER_EVENT_MAX_NP 2 /* TRACE_USER_EVENT_MAX */
+#define POSIX_TRACE_QUERY_EVENT_NAME_MAX_NP 3 /* TRACE_EVENT_NAME_MAX */
+#define POSIX_TRACE_QUERY_NAME_MAX_NP       4 /* TRACE_NAME_MAX */
+/* 1 or 0: the options of the standard, as _SC_TRACE, _SC_TRACE_LOG and so on would be. */
+#define POSIX_TRACE_QUERY_TRACE_NP          5
+#define POSIX_TRACE_QUERY_LOG_NP            6
+#define POSIX_TRACE_QUERY_EVENT_FILTER_NP   7
+#define POSIX_TRACE_QUERY_INHERIT_NP        8
 #endif
 
 #if _PXT_UNIT_INSPECT
@@ -27,7 +73,7 @@ extern "C" {
  *
  *	process -> thread -> handler
  *
- * An event that is kept out is not recorded, counted by posix_trace_counts_np() or reported as lost;
+ * An event that is kept out is not recorded, counted by posix_trace_getcounts_np() or reported as lost;
  * see posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them takes the
  * way of streams with ordered stamps.  All of them are this process' own: children that are forked
  * later, and go on with the stream, keep what was in force at the fork.
@@ -37,6 +83,10 @@ extern "C" {
  * the rules that it began with, and may be in a handler that was taken away.  The same call again
  * changes nothing, and says 0 as soon as all have left.
  */
+#define POSIX_TRACE_HANDLERS_MAX_NP  16
+#define POSIX_TRACE_THREADS_MAX_NP   32
+#define POSIX_TRACE_PROCESSES_MAX_NP 16
+
 struct posix_trace_handled_np {
 	trace_event_id_t posix_event_id_np;
 	const void *posix_data_np;         /* the trace point's own, or a copy; good until return */
@@ -61,7 +111,7 @@ typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *_even
  * @arg:     handed to it.
  *
  * EBUSY:  in force, but a trace point that began before is inside still.
- * ENOMEM: the stream would have more than 16 different pairs of @handler and @arg, or there is no
+ * ENOMEM: the stream would have more than POSIX_TRACE_HANDLERS_MAX_NP different pairs of @handler and @arg, or there is no
  *         memory for its rules; nothing has changed.
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
@@ -72,10 +122,10 @@ int posix_trace_set_handler_np(trace_id_t _trid, const trace_event_set_t *_set,
  * From now on the stream records the user events of these threads alone.
  *
  * @threads: @count of them; may be NULL if @count is 0: all threads.
- * @count:   at most 32.
+ * @count:   at most POSIX_TRACE_THREADS_MAX_NP.
  *
  * EBUSY, ENOMEM: as posix_trace_set_handler_np().
- * EINVAL: @trid is no active stream of this process; @threads is NULL; @count is more than 32.
+ * EINVAL: @trid is no active stream of this process; @threads is NULL; @count is larger.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
 int posix_trace_set_threads_np(trace_id_t _trid, const pthread_t *_threads, size_t _count);
@@ -84,10 +134,10 @@ int posix_trace_set_threads_np(trace_id_t _trid, const pthread_t *_threads, size
  * that are forked later and go on with the stream.
  *
  * @pids:  @count of them; may be NULL if @count is 0: all processes.
- * @count: at most 16.
+ * @count: at most POSIX_TRACE_PROCESSES_MAX_NP.
  *
  * EBUSY, ENOMEM: as posix_trace_set_handler_np().
- * EINVAL: @trid is no active stream of this process; @pids is NULL; @count is more than 16.
+ * EINVAL: @trid is no active stream of this process; @pids is NULL; @count is larger.
  * Cost: as posix_trace_set_handler_np().  Unit: Event Filter.
  */
 int posix_trace_set_processes_np(trace_id_t _trid, const pid_t *_pids, size_t _count);
@@ -118,7 +168,8 @@ struct posix_trace_levels_np {
  * EINVAL: @trid is no active stream of this process; @levels is NULL.
  * Cost: lock.  Unit: Event Filter.
  */
-int posix_trace_getlevels_np(trace_id_t _trid, struct posix_trace_levels_np *_levels);
+int posix_trace_getlevels_np(
+    trace_id_t _trid, struct posix_trace_levels_np *_levels, size_t _bytes);
 #endif
 
 /* ---- A full policy of streams beyond the standard's (unit Core) ---- */
@@ -242,6 +293,7 @@ struct posix_trace_counts_np {
 	uint64_t posix_cleared_np;   /* discarded by posix_trace_clear() */
 	uint64_t posix_held_np;      /* still in the stream */
 	int posix_stable_np;         /* 1: all lanes were read without a change in between */
+	uint32_t _pxt_later[5];      /* for counts to come: it stands inside of other structures */
 };
 
 #if _PXT_UNIT_EXTENSIONS
@@ -313,7 +365,8 @@ struct posix_trace_eventextra_np {
  * Context: also signal handlers.  Cost: constant.  Unit: any.
  */
 int posix_trace_eventinfo_getextra_np(const struct posix_trace_event_info *_event,
-    struct posix_trace_eventextra_np *_extra) _PXT_TIMES(posix_trace_eventinfo_getextra_np);
+    struct posix_trace_eventextra_np *_extra, size_t _bytes)
+    _PXT_TIMES(posix_trace_eventinfo_getextra_np);
 
 /* ---- The stamp clock of a stream or log (any unit) ---- */
 
@@ -327,6 +380,7 @@ struct posix_trace_clock_np {
 	uint64_t posix_hz_np;            /* ticks per second */
 	uint64_t posix_anchor_ticks_np;  /* the counter at creation, ... */
 	struct timespec posix_anchor_np; /* ... and CLOCK_REALTIME at that moment */
+	uint32_t _pxt_later[4];          /* as in struct posix_trace_counts_np */
 };
 
 /*
@@ -336,7 +390,7 @@ struct posix_trace_clock_np {
  * EINVAL: @trid unknown; @clock is NULL.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_clock)
+int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_clock, size_t _bytes)
     _PXT_TIMES(posix_trace_getclock_np);
 
 #if _PXT_UNIT_EXTENSIONS && _PXT_HAVE_PTHREAD_H
@@ -344,7 +398,7 @@ int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_cloc
  * From now on the events of this process are stamped with what @clock returns, until another call.  For
  * simulated time, and for counters that the library does not know.
  *
- * @clock: called by every trace point that records, in its context, so in signal handlers, too; it
+ * @clock: called with @context by every trace point that records, in its context, so in signal handlers, too; it
  *         must never step back, and must go on by and by, because unfinished records are waited for by it.
  *         NULL: the machine's own clock comes back.
  * @hz:    what it goes on by in a second, at most 10,000,000,000.  Times that are retrieved count from
@@ -355,7 +409,8 @@ int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_cloc
  * Context: while no other thread creates a stream.  Trace points then take the way that tests the
  *         clock each time.  Cost: lock.  Unit: Core.
  */
-int posix_trace_setclock_np(uint64_t (*_clock)(void), uint64_t _hz);
+int posix_trace_set_process_clock_np(
+    uint64_t (*_clock)(void *_context), void *_context, uint64_t _hz);
 #endif
 
 /* ---- Typed payloads (setting: unit User Events; getting: any unit) ---- */
@@ -425,12 +480,14 @@ int posix_trace_dump_threads_np(size_t *_threads);
 /*
  * The description of a type of a stream or log; "" for a type without one.
  *
- * @format: room for POSIX_TRACE_FORMAT_MAX_NP + 1 bytes.
+ * @format: @room bytes; POSIX_TRACE_FORMAT_MAX_NP + 1 are enough for any.
  *
+ * ERANGE: the description and its NUL have no room.
  * EINVAL: @trid unknown; no such type there; @format is NULL.
  * Cost: constant.  Unit: any.
  */
-int posix_trace_eventid_getformat_np(trace_id_t _trid, trace_event_id_t _event_id, char *_format);
+int posix_trace_eventid_getformat_np(
+    trace_id_t _trid, trace_event_id_t _event_id, char *_format, size_t _room);
 
 #define POSIX_TRACE_FIELD_UNSIGNED_NP 1
 #define POSIX_TRACE_FIELD_SIGNED_NP   2
@@ -468,21 +525,22 @@ struct posix_trace_field_np {
  * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
  */
 int posix_trace_field_next_np(const char *_format, const void *_data, size_t _len, int _swapped,
-    uint32_t *_cursor, struct posix_trace_field_np *_field);
+    size_t *_cursor, struct posix_trace_field_np *_field, size_t _bytes);
 /*
  * Takes a description apart once, for who reads the same fields of many events.
  *
  * @format: a description; at most POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of it are read.
  * @fields: of each field its name, kind, offset and bytes, whatever an event holds of it; bytes are 0 of
  *          a text up to the end of the data.  May be NULL if @room is 0.
+ * @field_bytes: sizeof(*@fields): how far one is from the next.
  * @room:   in @fields; POSIX_TRACE_FIELDS_MAX_NP are always enough.
  * @count:  so many fields there are; beyond @room they are not written.
  *
- * EINVAL: @format is malformed; a pointer is NULL.
+ * EINVAL: @format is malformed; a pointer is NULL; @field_bytes is 0.
  * Context: also signal handlers.  Cost: steps in proportion to the description.  Unit: any.
  */
-int posix_trace_fields_np(
-    const char *_format, struct posix_trace_field_np *_fields, size_t _room, size_t *_count);
+int posix_trace_fields_np(const char *_format, struct posix_trace_field_np *_fields,
+    size_t _field_bytes, size_t _room, size_t *_count);
 /*
  * One field of one event's data.
  *
@@ -491,12 +549,12 @@ int posix_trace_fields_np(
  * @value: as that function has it, but that the name is left as it was.
  *
  * ENOENT: the data ends within this field or before it (it was cut).
- * EINVAL: @field is none; a pointer is NULL.
+ * EINVAL: @field is none; a pointer is NULL; @bytes is less than the structure had in the first release.
  * Context: also signal handlers.  Cost: constant; of a text, steps in proportion to the NULs after it.
  * Unit: any.
  */
 int posix_trace_field_value_np(const struct posix_trace_field_np *_field, const void *_data,
-    size_t _len, int _swapped, struct posix_trace_field_np *_value);
+    size_t _len, int _swapped, struct posix_trace_field_np *_value, size_t _bytes);
 
 #if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE && _PXT_HAVE_PTHREAD_H) || _PXT_UNIT_LOGRETRIEVAL
 /*
@@ -579,21 +637,22 @@ struct posix_trace_eventview_np {
  * data.
  *
  * @views: filled from the front.
+ * @view_bytes: sizeof(*@views): how far one is from the next.
  * @room:  events that @views has room for, at least 1.
  * @count: how many were filled in.  Log: they end at the latest with the block (FORMAT.md) they are in,
  *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
  *         grows may have more later.  Stream: 0, with the result 0: there is none now.
  *
  * *count is 0 with every error, unless @count is NULL.
- * EINVAL: @trid is neither; @room is 0; a pointer is NULL.
+ * EINVAL: @trid is neither; @room or @view_bytes is 0; a pointer is NULL.
  * EIO:    as posix_trace_getnext_event().  What came before was handed out by earlier calls.
  * ENOMEM: the stream's first call found no memory for the events' data.
  * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
  * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
  * Unit: On-Line, Log Retrieval.
  */
-int posix_trace_getnext_events_np(
-    trace_id_t _trid, struct posix_trace_eventview_np *_views, size_t _room, size_t *_count);
+int posix_trace_getnext_events_np(trace_id_t _trid, struct posix_trace_eventview_np *_views,
+    size_t _view_bytes, size_t _room, size_t *_count);
 #endif
 
 /* Bytes of a note in a log, without the zero. */
@@ -688,8 +747,8 @@ struct posix_trace_logerror_np {
  * EINVAL: @trid is no opened log; @info is NULL.
  * Cost: lock.  Unit: Log Retrieval.
  */
-int posix_trace_log_getinfo_np(trace_id_t _trid, struct posix_trace_loginfo_np *_info)
-    _PXT_TIMES(posix_trace_log_getinfo_np);
+int posix_trace_log_getinfo_np(trace_id_t _trid, struct posix_trace_loginfo_np *_info,
+    size_t _bytes) _PXT_TIMES(posix_trace_log_getinfo_np);
 /*
  * One thread that the log knows, one piece of program text that was in memory, one note.
  *
@@ -700,11 +759,11 @@ int posix_trace_log_getinfo_np(trace_id_t _trid, struct posix_trace_loginfo_np *
  * Cost: lock.  Unit: Log Retrieval.
  */
 int posix_trace_log_getthread_np(
-    trace_id_t _trid, uint32_t _index, struct posix_trace_logthread_np *_thread);
+    trace_id_t _trid, uint32_t _index, struct posix_trace_logthread_np *_thread, size_t _bytes);
 int posix_trace_log_getmodule_np(
-    trace_id_t _trid, uint32_t _index, struct posix_trace_logmodule_np *_module);
+    trace_id_t _trid, uint32_t _index, struct posix_trace_logmodule_np *_module, size_t _bytes);
 int posix_trace_log_getnote_np(
-    trace_id_t _trid, uint32_t _index, struct posix_trace_lognote_np *_note);
+    trace_id_t _trid, uint32_t _index, struct posix_trace_lognote_np *_note, size_t _bytes);
 /*
  * Enters the next block; the next calls of getnext hand out its records.  What is unread of the
  * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
@@ -719,7 +778,7 @@ int posix_trace_log_getnote_np(
  * Unit: Log Retrieval.
  */
 int posix_trace_log_nextblock_np(
-    trace_id_t _trid, struct posix_trace_logblock_np *_block, int *_unavailable);
+    trace_id_t _trid, struct posix_trace_logblock_np *_block, size_t _bytes, int *_unavailable);
 /*
  * What @ticks of the log's stamp clock mean: as an event's stamp, but without holding it back to
  * the event before.
@@ -757,52 +816,38 @@ struct posix_trace_logpassed_np {
  * Cost: lock; one head a block before the place, and two blocks; else steps in proportion to the events
  * before it.  Unit: Log Retrieval.
  */
-int posix_trace_seek_np(trace_id_t _trid, int64_t _ns, struct posix_trace_logpassed_np *_passed);
+int posix_trace_seek_np(
+    trace_id_t _trid, int64_t _ns, struct posix_trace_logpassed_np *_passed, size_t _bytes);
+/* Flags of posix_trace_log_open_np(). */
+#define POSIX_TRACE_OPEN_GROWING_NP 1
+
 /*
- * As posix_trace_open(); on failure @error says where and why, if anything of the file is the reason:
- * what is wrong first in the whole file.
+ * As posix_trace_open(), with more choice; on failure @error says where and why, if anything of the file is the
+ * reason: what is wrong first in the whole file.
  *
- * @error: may be NULL.
+ * Several descriptors are those of a log that went from file to file (posix_trace_attr_setrotation_np()), which
+ * is opened as one log: events of all of them one after another, threads and types under one number each,
+ * one set of counts.  What is missing between two of the files counts as lost, in front of the next event
+ * and in all; what is missing in front of the first one is told by posix_earlier_np and does not.
  *
- * Errors are as of posix_trace_open().
- * Cost: as of posix_trace_open(); of a log that is refused, reading in proportion to its bytes.
- * Unit: Log Retrieval.
- */
-int posix_trace_open_explained_np(
-    int _file_desc, trace_id_t *_trid, struct posix_trace_logerror_np *_error);
-/*
- * Opens the files of a log that went from file to file (posix_trace_attr_setrotation_np()) as one log: events
- * of all of them one after another, threads and types under one number each, one set of counts.  What is
- * missing between two of the files counts as lost, in front of the next event and in all; what is missing
- * in front of the first one is told by posix_earlier_np and does not.
+ * @file_descs: in any order; the files' heads tell theirs.
+ * @count: how many, 4096 at most.
+ * @flags: 0, or
+ *	POSIX_TRACE_OPEN_GROWING_NP: the log is still being written, or its writer died; of several files each may
+ *	lack its end.  At the log's present end getnext says "unavailable"; a later call looks again.  A log that
+ *	is incomplete is read as far as it goes, one that is damaged up to the damage
+ *	(posix_trace_log_skipdamage_np()).  A call that has no memory for the names and threads that came since
+ *	returns ENOMEM; a later one finds all of them.
+ * @error: may be NULL.  Its offset is in all files, one after another in the log's order.
  *
- * @file_descs: descriptors in any order; the files' heads tell theirs.
- * @count:   how many, 4096 at most.
- * @growing: not 0: as posix_trace_open_growing_np(): files may lack their end.
- * @error:   as for posix_trace_open_explained_np(); its offset is in all files, one after another.
- *
- * EINVAL: as the other two; a file is of another log, or there twice; @count is 0.
+ * EINVAL: as posix_trace_open(), but for what the flag allows; a file is of another log, or there twice; @count
+ *         is 0; @file_descs is NULL; @flags has another bit.
  * EMFILE, ENOMEM: as posix_trace_open().
- * Cost: as the other two, and a descriptor for each file.  Unit: Log Retrieval.
+ * Cost: as posix_trace_open(), and a descriptor for each file; of a log that is refused, and with the flag,
+ * reading in proportion to its bytes.  Unit: Log Retrieval.
  */
-int posix_trace_open_files_np(const int *_file_descs, size_t _count, int _growing,
-    trace_id_t *_trid, struct posix_trace_logerror_np *_error);
-/*
- * Opens a log that is still being written, or whose writer died.  At its present end getnext
- * says "unavailable"; a later call looks again.  A call that has no memory for the names and threads
- * that came since returns ENOMEM; a later one finds all of them.
- *
- * @error: as for posix_trace_open_explained_np().
- *
- * EINVAL: not readable, not a log, or one that needs a newer reader; @trid is NULL.  A log that is
- *         incomplete is read as far as it goes, one that is damaged up to the damage
- *         (posix_trace_log_skipdamage_np()).
- * EMFILE, ENOMEM: as posix_trace_open().
- * Cost: reading in proportion to the log's bytes so far, each of which is checked.
- * Unit: Log Retrieval.
- */
-int posix_trace_open_growing_np(
-    int _file_desc, trace_id_t *_trid, struct posix_trace_logerror_np *_error);
+int posix_trace_log_open_np(const int *_file_descs, size_t _count, int _flags, trace_id_t *_trid,
+    struct posix_trace_logerror_np *_error, size_t _bytes);
 
 /* What a finding in a log is. */
 #define POSIX_TRACE_FINDING_DAMAGE_NP 1 /* bytes are not what was written, or are gone */
@@ -850,32 +895,25 @@ struct posix_trace_logcheck_np {
  * where the next one begins.
  *
  * @file_desc: as for posix_trace_open(); it is not kept.
- * @result:    all of it is written, also on errors but those of arguments.
+ * @result:    @result_bytes of it are written, also on errors but those of arguments.
+ * @result_bytes: sizeof(*@result).
  * @findings:  the first @room findings, by their place in the file; may be NULL if @room is 0.
+ * @finding_bytes: sizeof(*@findings): how far one is from the next.
+ * @watch:     called by the same thread before each block, with the bytes of the file that lie in front
+ *             of it and @context; it does nothing to the file.  NULL: nobody looks on.
+ * @context:   handed to @watch.
  *
  * Returns 0 also when the log is damaged.
  * EINVAL: not a regular file, not readable, no log, or one that needs a newer reader (the first
- *         finding says which); no descriptor is left for a duplicate; @result is NULL, or @findings
- *         with @room above 0.
+ *         finding says which); no descriptor is left for a duplicate; @result is NULL, or @findings or
+ *         @finding_bytes with @room above 0.
  * ENOMEM: no memory.
  * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
  * Unit: Log Retrieval.
  */
 int posix_trace_log_check_np(int _file_desc, struct posix_trace_logcheck_np *_result,
-    struct posix_trace_logfinding_np *_findings, size_t _room);
-/*
- * As posix_trace_log_check_np(), for logs that take a while.
- *
- * @watch:   called by the same thread before each block, with the bytes of the file that lie in front
- *           of it and @context; it does nothing to the file.  NULL: nobody looks on.
- * @context: handed to @watch.
- *
- * Errors are as of posix_trace_log_check_np().
- * Cost: as posix_trace_log_check_np().  Unit: Log Retrieval.
- */
-int posix_trace_log_check_watched_np(int _file_desc, struct posix_trace_logcheck_np *_result,
-    struct posix_trace_logfinding_np *_findings, size_t _room,
-    void (*_watch)(void *_context, uint64_t _done), void *_context);
+    size_t _result_bytes, struct posix_trace_logfinding_np *_findings, size_t _finding_bytes,
+    size_t _room, void (*_watch)(uint64_t _done, void *_context), void *_context);
 /*
  * The reader came to a block that is damaged.  Of a complete log, getnext has returned EIO.  Of a growing
  * one, it came to an end that is none: the next block is damaged, or contradicts those before, and a sound
@@ -894,7 +932,8 @@ int posix_trace_log_check_watched_np(int _file_desc, struct posix_trace_logcheck
  * Cost: lock; reads from the damage to the next sound block, or to the file's end.
  * Unit: Log Retrieval.
  */
-int posix_trace_log_skipdamage_np(trace_id_t _trid, struct posix_trace_logfinding_np *_finding);
+int posix_trace_log_skipdamage_np(
+    trace_id_t _trid, struct posix_trace_logfinding_np *_finding, size_t _bytes);
 #endif
 
 /* ---- Trace Core and its streams ---- */
@@ -909,15 +948,8 @@ int posix_trace_log_skipdamage_np(trace_id_t _trid, struct posix_trace_logfindin
  * EINVAL: @trid is no active stream; @counts is NULL.
  * Cost: lock; steps in proportion to the lanes.  Unit: Core.
  */
-#if defined(__cplusplus) && defined(__GNUC__)
-/* A function and a struct of one name are two things; C++ compilers warn of it on request. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#endif
-int posix_trace_counts_np(trace_id_t _trid, struct posix_trace_counts_np *_counts);
-#if defined(__cplusplus) && defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+int posix_trace_getcounts_np(
+    trace_id_t _trid, struct posix_trace_counts_np *_counts, size_t _bytes);
 
 /*
  * Rings (lanes) under the stream, one for each group of CPUs.  One lane gives exact order between
@@ -1179,23 +1211,25 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
  * inside a trace point is lost and counted.  A second fault, in the handler, ends the process at
  * once.  Other threads that crash meanwhile wait for their turn, five seconds at most.
  *
- * @signals: @count numbers, which replace those of the last call.  A signal that the process ignores is
- *           left alone.  NULL: those that @count names.
- * @count:   0 and @signals not NULL: none any more, former actions come back.
- *           @signals NULL: POSIX_TRACE_SEAL_FAULTS_NP is SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
- *           SIGSYS and SIGTRAP; POSIX_TRACE_SEAL_ENDS_NP is these, SIGHUP, SIGINT, SIGQUIT and SIGTERM,
- *           for programs that have no handlers of their own for those.
+ * @which:   POSIX_TRACE_SEAL_NONE_NP: @signals alone; if there are none of them, former actions come back.
+ *           POSIX_TRACE_SEAL_FAULTS_NP: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS and SIGTRAP.
+ *           POSIX_TRACE_SEAL_ENDS_NP: these, SIGHUP, SIGINT, SIGQUIT and SIGTERM, for programs that have no
+ *           handlers of their own for those.
+ *           They take the place of those of the last call.  A signal that the process ignores is left alone.
+ * @signals: @count more of them; may be NULL if @count is 0.
  *
- * EINVAL:  a signal that cannot be caught, or by whose default no process ends; nothing changes.
+ * EINVAL:  a signal that cannot be caught, or by whose default no process ends; @which is none of these; @signals
+ *          is NULL; nothing changes.
  * ENOMEM:  the process has named more than 16 different signals; nothing changes.
  * ENOTSUP: the library was built without CONFIG_PTRACE_LOG_SEAL.
  * Cost: lock; some system calls.  Streams with a log describe process, threads and modules at once,
  * and so do those that are created later: a handler cannot.  Nothing is added to a trace point.
  * Unit: Trace-To-Log.
  */
-#define POSIX_TRACE_SEAL_FAULTS_NP 0
-#define POSIX_TRACE_SEAL_ENDS_NP   1
-int posix_trace_seal_on_signals_np(const int *_signals, size_t _count);
+#define POSIX_TRACE_SEAL_NONE_NP   0
+#define POSIX_TRACE_SEAL_FAULTS_NP 1
+#define POSIX_TRACE_SEAL_ENDS_NP   2
+int posix_trace_seal_on_signals_np(int _which, const int *_signals, size_t _count);
 #endif
 
 #if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_TOLOG && _PXT_HAVE_PTHREAD_H
@@ -1254,11 +1288,14 @@ struct posix_trace_rotation_np {
  * posix_trace_create_withlog() then has these errors as well: ENOTDIR: the descriptor is no folder's; what
  * the system says to a new file in it.  EINVAL: another log-full policy than APPEND was set, or frames.
  *
- * EINVAL: a number or the name is outside of the limits above; @attr invalid.
+ * @bytes: sizeof(*@rotation).
+ *
+ * EINVAL: a number or the name is outside of the limits above; @bytes is less than this library needs; a member
+ *         that it does not know is not 0; @attr invalid.
  * Cost: constant.  Unit: Trace To Log, symbol LOG_ROTATE.
  */
 int posix_trace_attr_setrotation_np(
-    trace_attr_t *_attr, const struct posix_trace_rotation_np *_rotation);
+    trace_attr_t *_attr, const struct posix_trace_rotation_np *_rotation, size_t _bytes);
 /*
  * How the log's files follow one another.
  *
@@ -1283,7 +1320,7 @@ int posix_trace_rotate_np(trace_id_t _trid);
 #endif
 #if _PXT_UNIT_LOG_LINK
 /* What came of an order; zeros at the beginning. */
-struct posix_trace_link_np {
+struct posix_trace_linkstate_np {
 	unsigned char _pxt_bytes[124];
 };
 
@@ -1305,7 +1342,7 @@ struct posix_trace_link_np {
  * Unit: Trace To Log, symbol LOG_LINK.
  */
 size_t posix_trace_link_np(
-    trace_id_t _trid, struct posix_trace_link_np *_link, void *_bytes, size_t _count);
+    trace_id_t _trid, struct posix_trace_linkstate_np *_link, void *_bytes, size_t _count);
 #endif
 #if _PXT_UNIT_SNAPSHOT
 /*
@@ -1422,6 +1459,6 @@ static inline int posix_trace_wanted_np(trace_event_id_t _event_id)
 }
 #endif
 
-#include <trace_points_np.h>
+#include "trace_points_np.h"
 
 #endif

@@ -8,8 +8,8 @@
 #ifndef _PXT_TRACE_POINTS_NP_H
 #define _PXT_TRACE_POINTS_NP_H 1
 
+#include "trace_np.h"
 #include <string.h>
-#include <trace_np.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -587,48 +587,48 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
  * An event whose data is put together piece by piece:
  *
  *	struct posix_trace_pieces_np pieces;
+ *	char data[256];
  *
- *	posix_trace_begin_np(&pieces, event_id);
- *	posix_trace_add_np(&pieces, &header, sizeof(header));   as often as wanted
- *	posix_trace_end_np(&pieces);
+ *	posix_trace_pieces_begin_np(&pieces, event_id, data, sizeof(data));
+ *	posix_trace_pieces_add_np(&pieces, &header, sizeof(header));   as often as wanted
+ *	posix_trace_pieces_end_np(&pieces);
  *
  * The event has the time and the place of the end.  Nothing is copied if no stream wanted the type at
  * the beginning.  A sequence without a piece is no event (of an event without data: posix_trace_event()).
  *
- * The object is the caller's, and has room for POSIX_TRACE_PIECES_MAX_NP bytes, which a program may define
- * before it includes this header.  What does not fit is left out.
+ * Object and memory are the caller's.  What does not fit is left out.
  *
  * @pieces: the caller's object, the same from begin to end.
+ * @buffer: where the pieces are put together, @room bytes; the caller's until the end.
  * @data:   a piece, of @bytes bytes; copied.
  * @bytes:  of the piece.
  *
- * Returns how many bytes were left out from posix_trace_end_np(), and nothing from the others.
+ * Returns how many bytes were left out from posix_trace_pieces_end_np(), and nothing from the others.
  * Context: as posix_trace_event(), each thread or handler with an object of its own.
  * Cost: the bytes' copying, and posix_trace_event() at the end.  Unit: User Events.
  */
-#ifndef POSIX_TRACE_PIECES_MAX_NP
-#define POSIX_TRACE_PIECES_MAX_NP 512
-#endif
-
 struct posix_trace_pieces_np {
-	trace_event_id_t _pxt_id; /* 0: no stream wants it */
+	unsigned char *_pxt_data;
+	size_t _pxt_room;
 	size_t _pxt_used;
 	size_t _pxt_left_out;
-	unsigned char _pxt_data[POSIX_TRACE_PIECES_MAX_NP];
+	trace_event_id_t _pxt_id; /* 0: no stream wants it */
 };
 
-static inline __attribute__((__unused__)) void posix_trace_begin_np(
-    struct posix_trace_pieces_np *_pieces, trace_event_id_t _event_id)
+static inline __attribute__((__unused__)) void posix_trace_pieces_begin_np(
+    struct posix_trace_pieces_np *_pieces, trace_event_id_t _event_id, void *_buffer, size_t _room)
 {
 	_pieces->_pxt_id = posix_trace_wanted_np(_event_id) ? _event_id : 0;
+	_pieces->_pxt_data = (unsigned char *)_buffer;
+	_pieces->_pxt_room = _room;
 	_pieces->_pxt_used = 0;
 	_pieces->_pxt_left_out = 0;
 }
 
-static inline __attribute__((__unused__)) void posix_trace_add_np(
+static inline __attribute__((__unused__)) void posix_trace_pieces_add_np(
     struct posix_trace_pieces_np *_pieces, const void *_data, size_t _bytes)
 {
-	size_t _room = sizeof(_pieces->_pxt_data) - _pieces->_pxt_used;
+	size_t _room = _pieces->_pxt_room - _pieces->_pxt_used;
 
 	if (!_pieces->_pxt_id || !_bytes)
 		return;
@@ -641,7 +641,7 @@ static inline __attribute__((__unused__)) void posix_trace_add_np(
 }
 
 /* Always inline: the event's program address is the caller's. */
-static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_end_np(
+static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_pieces_end_np(
     struct posix_trace_pieces_np *_pieces)
 {
 	if (_pieces->_pxt_id && _pieces->_pxt_used) {
@@ -654,9 +654,10 @@ static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_
 struct posix_trace_pieces_np {
 	char _pxt_nothing;
 };
-#define posix_trace_begin_np(pieces, event_id)  _PXT_POINT__many__off(0, pieces, event_id)
-#define posix_trace_add_np(pieces, data, bytes) _PXT_POINT__many__off(0, pieces, data, bytes)
-#define posix_trace_end_np(pieces)              ((size_t)0 * sizeof(_pxt_unused(0, pieces)))
+#define posix_trace_pieces_begin_np(pieces, event_id, data, room)                                  \
+	_PXT_POINT__many__off(0, pieces, event_id, data, room)
+#define posix_trace_pieces_add_np(pieces, data, bytes) _PXT_POINT__many__off(0, pieces, data, bytes)
+#define posix_trace_pieces_end_np(pieces)              ((size_t)0 * sizeof(_pxt_unused(0, pieces)))
 #endif
 
 /* ---- Periodic jobs (unit User Events) ---- */

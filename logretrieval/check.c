@@ -18,10 +18,11 @@
 #define SEEN PXT_LOG_SEEN_BYTES
 
 struct check {
-	struct posix_trace_logcheck_np *sum;
-	struct posix_trace_logfinding_np *findings;
+	struct posix_trace_logcheck_np sum;
+	unsigned char *findings; /* the caller's, each of so many bytes: */
+	size_t finding_bytes;
 	size_t room;
-	void (*watch)(void *context, uint64_t done);
+	void (*watch)(uint64_t done, void *context);
 	void *context;
 	uint64_t size;
 	uint64_t block;  /* number of the one at work */
@@ -37,15 +38,16 @@ struct check {
 
 static void note(struct check *check, int kind, uint64_t offset, const char *reason)
 {
-	struct posix_trace_logfinding_np *finding;
+	struct posix_trace_logfinding_np finding = {
+		.posix_kind_np = kind, .posix_block_np = check->block, .posix_offset_np = offset
+	};
+	uint64_t place = check->sum.posix_findings_np++;
 
-	if (check->sum->posix_findings_np++ >= check->room)
+	if (place >= check->room)
 		return;
-	finding = &check->findings[check->sum->posix_findings_np - 1];
-	finding->posix_kind_np = kind;
-	finding->posix_block_np = check->block;
-	finding->posix_offset_np = offset;
-	(void)snprintf(finding->posix_reason_np, sizeof(finding->posix_reason_np), "%s", reason);
+	(void)snprintf(finding.posix_reason_np, sizeof(finding.posix_reason_np), "%s", reason);
+	pxt_give(check->findings + place * check->finding_bytes, check->finding_bytes, &finding,
+	    sizeof(finding));
 }
 
 /* What a function of the log's has found. */
@@ -68,19 +70,19 @@ static void count_slots(struct check *check, const unsigned char *at, uint32_t b
 		uint32_t info = pxt_get32(at + 4, header->swapped);
 
 		if (tag == 0 && due) {
-			check->sum->posix_suspect_np += --due == 0;
+			check->sum.posix_suspect_np += --due == 0;
 			continue;
 		}
-		check->sum->posix_torn_np += due != 0;
+		check->sum.posix_torn_np += due != 0;
 		due = 0;
 		if (tag != PXT_SLOT_BEGIN)
-			check->sum->posix_orphans_np += memcmp(at, zeros, sizeof(zeros)) != 0;
+			check->sum.posix_orphans_np += memcmp(at, zeros, sizeof(zeros)) != 0;
 		else if (pxt_info_id(info) != PXT_LOG_ID_LOSS)
 			due = pxt_info_slots(info, header->ctx_bytes) - 1;
 		if (tag == PXT_SLOT_BEGIN && pxt_info_id(info) != PXT_LOG_ID_LOSS && due == 0)
-			check->sum->posix_suspect_np++;
+			check->sum.posix_suspect_np++;
 	}
-	check->sum->posix_torn_np += due != 0;
+	check->sum.posix_torn_np += due != 0;
 }
 
 /* The slots between @from and @to of what seems to be a DATA block, as far as the file goes. */
@@ -115,9 +117,9 @@ static void check_stamp(struct check *check, uint64_t ticks)
 	/* Bound: hz is at most 2^40. */
 	ns = by / hz < UINT64_C(1) << 33 ? by / hz * PXT_NS_PER_S + by % hz * 1000 / hz * 1000000
 	                                 : UINT64_MAX;
-	check->sum->posix_backward_np++;
-	if (ns > check->sum->posix_backward_ns_np)
-		check->sum->posix_backward_ns_np = ns;
+	check->sum.posix_backward_np++;
+	if (ns > check->sum.posix_backward_ns_np)
+		check->sum.posix_backward_ns_np = ns;
 }
 
 static void count_records(struct check *check, uint64_t offset, const unsigned char *block,
@@ -143,12 +145,12 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 		check_stamp(check, record.ticks);
 		least = record.ticks < least ? record.ticks : least;
 		most = record.ticks > most ? record.ticks : most;
-		check->sum->posix_placeless_np += pxt_info_extra(record.info);
+		check->sum.posix_placeless_np += pxt_info_extra(record.info);
 		if (check->ids[id]++ == 0)
 			check->first[id] = offset;
 	}
-	check->sum->posix_records_np += head->count;
-	pxt_sum_add(&check->sum->posix_told_np, head->lost);
+	check->sum.posix_records_np += head->count;
+	pxt_sum_add(&check->sum.posix_told_np, head->lost);
 	if (head->count && (head->begin != least || head->end != most))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 40,
 		    "the block's first and last stamp are not those of its records");
@@ -161,7 +163,7 @@ static void check_sequence(
 	char text[160];
 
 	if (head->sequence > *next) {
-		pxt_sum_add(&check->sum->posix_missing_np, head->sequence - *next);
+		pxt_sum_add(&check->sum.posix_missing_np, head->sequence - *next);
 		check->unsure = true;
 		(void)snprintf(text, sizeof(text), "%llu blocks are missing in front of this one",
 		    (unsigned long long)(head->sequence - *next));
@@ -226,9 +228,9 @@ static int take_block(struct check *check, uint64_t offset, const unsigned char 
 		return error;
 	if (error) {
 		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
-		check->sum->posix_damaged_np++;
+		check->sum.posix_damaged_np++;
 	} else {
-		check->sum->posix_sound_np++;
+		check->sum.posix_sound_np++;
 	}
 	return 0;
 }
@@ -301,14 +303,14 @@ static uint64_t pass_over(struct check *check, uint64_t offset)
 		    "the last block is cut off: its writer died, or the copy is short");
 	} else {
 		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
-		check->sum->posix_damaged_np += is_block;
+		check->sum.posix_damaged_np += is_block;
 		check->unsure = true;
 		count_in_sequence(check, offset);
 	}
 	if (is_block)
 		count_damaged(check, offset, next);
 	else
-		check->sum->posix_skipped_np += next - offset;
+		check->sum.posix_skipped_np += next - offset;
 	return next;
 }
 
@@ -324,7 +326,7 @@ static int walk(struct check *check)
 		int error = pxt_log_load(log, offset, &head, &block);
 
 		log->scanned = offset;
-		check->watch(check->context, offset);
+		check->watch(offset, check->context);
 		if (error) {
 			offset = pass_over(check, offset);
 			continue;
@@ -359,7 +361,7 @@ static void take_frame(struct check *check, uint64_t offset, const unsigned char
 	log->any_frame = true;
 	/* Frames are not in the order of time. */
 	check->newest = 0;
-	check->sum->posix_sound_np++;
+	check->sum.posix_sound_np++;
 	count_records(check, offset, block, head);
 }
 
@@ -381,7 +383,7 @@ static void check_frame(struct check *check, uint32_t frame)
 		note_error(check, POSIX_TRACE_FINDING_END_NP);
 	} else {
 		note_error(check, POSIX_TRACE_FINDING_DAMAGE_NP);
-		check->sum->posix_damaged_np++;
+		check->sum.posix_damaged_np++;
 	}
 	count_damaged(check, offset, end);
 }
@@ -399,23 +401,23 @@ static void check_frames(struct check *check)
 		if (header->data_offset + (uint64_t)i * header->frame_bytes >= check->size)
 			break;
 		check->watch(
-		    check->context, header->data_offset + (uint64_t)i * header->frame_bytes);
+		    header->data_offset + (uint64_t)i * header->frame_bytes, check->context);
 		check_frame(check, i);
 	}
 	if (!log->any_frame)
 		return;
 	there = log->newest - log->oldest;
 	pxt_sum_add(&there, 1);
-	known = check->sum->posix_sound_np + check->sum->posix_damaged_np;
+	known = check->sum.posix_sound_np + check->sum.posix_damaged_np;
 	/* After blocks that are overwritten by now every frame is full. */
 	if (log->oldest != 0 && there < header->frames)
 		there = header->frames;
 	if (there > known) {
-		pxt_sum_add(&check->sum->posix_missing_np, there - known);
+		pxt_sum_add(&check->sum.posix_missing_np, there - known);
 		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, header->data_offset,
 		    "the frames do not hold consecutive blocks");
-	} else if (check->sum->posix_damaged_np == 0 &&
-	           check->behind - check->before != check->sum->posix_records_np) {
+	} else if (check->sum.posix_damaged_np == 0 &&
+	           check->behind - check->before != check->sum.posix_records_np) {
 		note(check, POSIX_TRACE_FINDING_LAW_NP, header->data_offset,
 		    "the frames do not hold as many records as their sums say");
 	}
@@ -432,7 +434,7 @@ static void check_types(struct check *check)
 	for (id = 1; id < PXT_LOG_IDS; id++) {
 		if (!check->ids[id] || check->log.names[id])
 			continue;
-		check->sum->posix_unnamed_np += check->ids[id];
+		check->sum.posix_unnamed_np += check->ids[id];
 		(void)snprintf(text, sizeof(text), "%llu events of type %u, which has no name",
 		    (unsigned long long)check->ids[id], (unsigned)id);
 		note(check, POSIX_TRACE_FINDING_TYPE_NP, check->first[id], text);
@@ -471,12 +473,12 @@ static void conclude(struct check *check)
 	struct pxt_log *log = &check->log;
 
 	check_types(check);
-	check->sum->posix_readings_backward_np = log->readings_backward;
-	check->sum->posix_complete_np = log->complete;
+	check->sum.posix_readings_backward_np = log->readings_backward;
+	check->sum.posix_complete_np = log->complete;
 	if (log->complete) {
-		check->sum->posix_counts_np = log->trailer.counts;
-		check->sum->posix_lost_in_log_np = log->trailer.log_lost;
-		check->sum->posix_stream_status_np = log->trailer.status.posix_stream_status;
+		check->sum.posix_counts_np = log->trailer.counts;
+		check->sum.posix_lost_in_log_np = log->trailer.log_lost;
+		check->sum.posix_stream_status_np = log->trailer.status.posix_stream_status;
 		check_law(check);
 	} else if (!check->trailer) {
 		note(check, POSIX_TRACE_FINDING_END_NP, check->size,
@@ -556,11 +558,11 @@ static int check_file(struct check *check)
 		return ENOMEM;
 	if (pxt_port_file_size(&log->file, &check->size))
 		return EINVAL;
-	check->sum->posix_bytes_np = check->size;
+	check->sum.posix_bytes_np = check->size;
 	if (pxt_log_read_header(log) && !do_without_head(check, &error))
 		return error;
-	check->sum->posix_format_major_np = log->header.major;
-	check->sum->posix_format_minor_np = log->header.minor;
+	check->sum.posix_format_major_np = log->header.major;
+	check->sum.posix_format_minor_np = log->header.minor;
 	log->window_bytes = PXT_LOG_BLOCK_MAX;
 	pxt_log_view_again(log);
 	pxt_log_begin(log);
@@ -572,34 +574,29 @@ static int check_file(struct check *check)
 	return error;
 }
 
-static void unwatched(void *context, uint64_t done)
+static void unwatched(uint64_t done, void *context)
 {
-	(void)context;
 	(void)done;
+	(void)context;
 }
 
 PXT_API int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,
-    struct posix_trace_logfinding_np *findings, size_t room)
-{
-	return posix_trace_log_check_watched_np(file_desc, result, findings, room, NULL, NULL);
-}
-
-PXT_API int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_logcheck_np *result,
-    struct posix_trace_logfinding_np *findings, size_t room,
-    void (*watch)(void *context, uint64_t done), void *context)
+    size_t result_bytes, struct posix_trace_logfinding_np *findings, size_t finding_bytes,
+    size_t room, void (*watch)(uint64_t done, void *context), void *context)
 {
 	struct check *check;
 	int error;
 
-	if (!pxt_arg_given(result) || (room != 0 && !pxt_arg_given(findings)))
+	if (!pxt_arg_given(result) ||
+	    (room != 0 && (!pxt_arg_given(findings) || finding_bytes == 0)))
 		return EINVAL;
-	memset(result, 0, sizeof(*result));
+	memset(result, 0, result_bytes);
 	check = pxt_port_heap_resize(NULL, sizeof(*check));
 	if (!check)
 		return ENOMEM;
 	memset(check, 0, sizeof(*check));
-	check->sum = result;
-	check->findings = findings;
+	check->findings = (unsigned char *)findings;
+	check->finding_bytes = finding_bytes;
 	check->room = room;
 	check->watch = unwatched;
 	if (watch)
@@ -614,6 +611,7 @@ PXT_API int posix_trace_log_check_watched_np(int file_desc, struct posix_trace_l
 		error = check_file(check);
 		pxt_port_file_close(&check->log.file);
 	}
+	pxt_give(result, result_bytes, &check->sum, sizeof(check->sum));
 	pxt_log_free_tables(&check->log);
 	pxt_port_heap_free(check->log.window);
 	pxt_port_heap_free(check);

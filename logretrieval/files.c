@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - posix_trace_open_files_np(): see files.h. */
+/* files.c - posix_trace_log_open_np() of several files: see files.h. */
 #include "logretrieval/files.h"
 
 #include "format/sum.h"

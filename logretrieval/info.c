@@ -185,60 +185,85 @@ static const struct pxt_log_getters *find(trace_id_t trid, const void *to, void 
 	return *log && pxt_arg_given(to) ? ops->log : NULL;
 }
 
-PXT_API int posix_trace_log_getinfo_np(trace_id_t trid, struct posix_trace_loginfo_np *info)
+/* With @error 0 the answer goes to the caller. */
+static int given(int error, void *to, size_t room, const void *from, size_t bytes)
 {
+	if (!error)
+		pxt_give(to, room, from, bytes);
+	return error;
+}
+
+PXT_API int posix_trace_log_getinfo_np(
+    trace_id_t trid, struct posix_trace_loginfo_np *info, size_t bytes)
+{
+	struct posix_trace_loginfo_np own;
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, info, &log);
 
-	return getters ? getters->info(log, trid, info) : EINVAL;
+	return given(
+	    getters ? getters->info(log, trid, &own) : EINVAL, info, bytes, &own, sizeof(own));
 }
 
 PXT_API int posix_trace_log_getthread_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread)
+    trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread, size_t bytes)
 {
+	struct posix_trace_logthread_np own = { 0 };
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, thread, &log);
 
-	return getters ? getters->thread(log, trid, index, thread) : EINVAL;
+	return given(getters ? getters->thread(log, trid, index, &own) : EINVAL, thread, bytes,
+	    &own, sizeof(own));
 }
 
 PXT_API int posix_trace_log_getmodule_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module)
+    trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module, size_t bytes)
 {
+	struct posix_trace_logmodule_np own = { 0 };
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, module, &log);
 
-	return getters ? getters->module(log, trid, index, module) : EINVAL;
+	return given(getters ? getters->module(log, trid, index, &own) : EINVAL, module, bytes,
+	    &own, sizeof(own));
 }
 
 PXT_API int posix_trace_log_getnote_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note)
+    trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note, size_t bytes)
 {
+	struct posix_trace_lognote_np own = { "", "" };
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, note, &log);
 
-	return getters ? getters->note(log, trid, index, note) : EINVAL;
+	return given(getters ? getters->note(log, trid, index, &own) : EINVAL, note, bytes, &own,
+	    sizeof(own));
 }
 
 PXT_API int posix_trace_log_nextblock_np(
-    trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable)
+    trace_id_t trid, struct posix_trace_logblock_np *block, size_t bytes, int *unavailable)
 {
+	struct posix_trace_logblock_np own = { 0 };
+	int error;
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, block, &log);
 
 	if (pxt_arg_given(unavailable))
 		*unavailable = 1;
-	return getters && pxt_arg_given(unavailable) ? getters->block(log, trid, block, unavailable)
-	                                             : EINVAL;
+	if (!getters || !pxt_arg_given(unavailable))
+		return EINVAL;
+	error = getters->block(log, trid, &own, unavailable);
+	if (!error && !*unavailable)
+		pxt_give(block, bytes, &own, sizeof(own));
+	return error;
 }
 
 PXT_API int posix_trace_log_skipdamage_np(
-    trace_id_t trid, struct posix_trace_logfinding_np *finding)
+    trace_id_t trid, struct posix_trace_logfinding_np *finding, size_t finding_bytes)
 {
+	struct posix_trace_logfinding_np own = { 0 };
 	void *log;
 	const struct pxt_log_getters *getters = find(trid, finding, &log);
 
-	return getters ? getters->damage(log, trid, finding) : EINVAL;
+	return given(getters ? getters->damage(log, trid, &own) : EINVAL, finding, finding_bytes,
+	    &own, sizeof(own));
 }
 
 PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)

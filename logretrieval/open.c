@@ -86,7 +86,7 @@ static int add_handle(struct pxt_log *log, trace_id_t *trid)
 
 /* @count is 1 for a log that is one file. */
 static int open_log(const int *fds, size_t count, trace_id_t *trid, bool growing,
-    struct posix_trace_logerror_np *explanation)
+    struct posix_trace_logerror_np *explanation, size_t explanation_bytes)
 {
 	struct pxt_log *log;
 	int error;
@@ -116,7 +116,7 @@ static int open_log(const int *fds, size_t count, trace_id_t *trid, bool growing
 	}
 	if (error) {
 		if (explanation)
-			*explanation = log->error;
+			pxt_give(explanation, explanation_bytes, &log->error, sizeof(log->error));
 		clear_object(log);
 	}
 	pxt_log_unlock(log);
@@ -141,27 +141,15 @@ int pxt_log_close(void *object, trace_id_t trid)
 
 PXT_API int posix_trace_open(int file_desc, trace_id_t *trid)
 {
-	return open_log(&file_desc, 1, trid, false, NULL);
+	return open_log(&file_desc, 1, trid, false, NULL, 0);
 }
 
-PXT_API int posix_trace_open_explained_np(
-    int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error)
+PXT_API int posix_trace_log_open_np(const int *file_descs, size_t count, int flags,
+    trace_id_t *trid, struct posix_trace_logerror_np *error, size_t bytes)
 {
-	return open_log(&file_desc, 1, trid, false, error);
-}
-
-PXT_API int posix_trace_open_growing_np(
-    int file_desc, trace_id_t *trid, struct posix_trace_logerror_np *error)
-{
-	return open_log(&file_desc, 1, trid, true, error);
-}
-
-PXT_API int posix_trace_open_files_np(const int *file_descs, size_t count, int growing,
-    trace_id_t *trid, struct posix_trace_logerror_np *error)
-{
-	if (!pxt_arg_given(file_descs) || !count)
+	if (!pxt_arg_given(file_descs) || !count || flags & ~POSIX_TRACE_OPEN_GROWING_NP)
 		return EINVAL;
-	return open_log(file_descs, count, trid, growing != 0, error);
+	return open_log(file_descs, count, trid, flags & POSIX_TRACE_OPEN_GROWING_NP, error, bytes);
 }
 
 PXT_API int posix_trace_rewind(trace_id_t trid)

@@ -12,6 +12,7 @@
  */
 #include "logretrieval/log.h"
 
+#include "base/attr.h"
 #include "base/handle.h"
 #include "format/logfmt_bytes.h"
 #include "format/sum.h"
@@ -167,17 +168,21 @@ int pxt_log_seek(void *object, trace_id_t trid, int64_t ns, struct posix_trace_l
 	if (error)
 		return error;
 	error = go(log, &seek);
-	if (passed)
-		*passed = seek.passed;
+	*passed = seek.passed;
 	return pxt_log_leave(log, error);
 }
 
 PXT_API int posix_trace_seek_np(
-    trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed)
+    trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed, size_t bytes)
 {
+	struct posix_trace_logpassed_np own = { 0, 0 };
 	const struct pxt_ops *ops;
 	void *log = pxt_handle_find(trid, &ops);
 	const struct pxt_log_getters *getters = log ? ops->log : NULL;
 
-	return getters ? getters->seek(log, trid, ns, passed) : EINVAL;
+	int error = getters ? getters->seek(log, trid, ns, &own) : EINVAL;
+
+	if (!error && passed)
+		pxt_give(passed, bytes, &own, sizeof(own));
+	return error;
 }

@@ -31,7 +31,7 @@ void pxt_port_clock_read(struct pxt_clock_set *set);
  * A clock of the program's takes the place of the port's, or NULL: no longer.  For systems with
  * CONFIG_PTRACE_EXTENSIONS; after the first start, while nobody reads stamps; start again afterwards.
  */
-void pxt_port_clock_choose(uint64_t (*clock)(void), uint64_t hz);
+void pxt_port_clock_choose(uint64_t (*clock)(void *context), void *context, uint64_t hz);
 
 /* ---- Ends of threads ---- */
 

@@ -11,6 +11,7 @@
 #include "format/crash.h"
 
 #include <stddef.h>
+#include <trace_np.h>
 
 /* So many different ones can be watched in the life of a process. */
 #define PXT_CRASH_SIGNALS 16
@@ -21,14 +22,17 @@
  * action that was in force before comes back, and the signal is sent again, with all that the
  * system said of it, to be delivered where it interrupted the thread.
  *
- * @signals: @count of them; NULL: those that tell of a fault, and with @count not 0 those by which people
- * end programs.  They replace those of the last call, whose former actions come back.  What the process ignores stays ignored, unless it is a fault.
+ * @which:   POSIX_TRACE_SEAL_..._NP: none, those that tell of a fault, or also those by which people end programs.
+ * @signals: @count more of them.
+ *
+ * They replace those of the last call, whose former actions come back.  What the process ignores stays ignored,
+ * unless it is a fault.
  *
  * EINVAL: a signal that cannot be caught, or that ends no process.  ENOMEM: too many different
  * ones.  Nothing was changed.
  */
 int pxt_port_crash_watch(
-    const int *signals, size_t count, void (*tell)(const struct pxt_crash *crash));
+    int which, const int *signals, size_t count, void (*tell)(const struct pxt_crash *crash));
 /* A forked child goes on as its parent, with those of the signals that nobody has set an action for since. */
 void pxt_port_crash_inherit(void);
 

@@ -54,7 +54,7 @@ PXT_TEST(a_stream_starts_and_stops)
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
 	PXT_EQ(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	CU_ASSERT(counts.posix_written_np == counts.posix_retrieved_np + counts.posix_lost_np +
 	                                         counts.posix_cleared_np + counts.posix_held_np);
 	PXT_EQ(posix_trace_clear(trid), 0);
@@ -194,7 +194,7 @@ static void expect_context(const struct posix_trace_event_info *info)
 {
 	struct posix_trace_eventextra_np extra;
 
-	PXT_EQ(posix_trace_eventinfo_getextra_np(info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra)), 0);
 	PXT_EQ(extra.posix_thread_exact_np, CONFIG_PTRACE_RECORD_THREAD);
 	PXT_EQ(info->posix_prog_address != NULL, CONFIG_PTRACE_RECORD_ADDRESS);
 	/* Not every machine says which CPU it is. */

@@ -134,13 +134,16 @@ static unsigned read_threads(struct found *found)
 	while (posix_trace_trygetnext_event(
 	           stream, &info, data, sizeof(data), &len, &unavailable) == 0 &&
 	       !unavailable && count < FOUND) {
-		uint32_t cursor = 0;
+		size_t cursor = 0;
 
 		if (info.posix_event_id <= POSIX_TRACE_UNNAMED_USEREVENT)
 			continue;
-		PXT_EQ(posix_trace_eventid_getformat_np(stream, info.posix_event_id, format), 0);
-		for (unsigned place = 0;
-		     posix_trace_field_next_np(format, data, len, 0, &cursor, &field) == 0; place++)
+		PXT_EQ(posix_trace_eventid_getformat_np(
+		           stream, info.posix_event_id, format, sizeof(format)),
+		    0);
+		for (unsigned place = 0; posix_trace_field_next_np(format, data, len, 0, &cursor,
+		                             &field, sizeof(field)) == 0;
+		     place++)
 			take_field(&found[count], place, &field, data);
 		count++;
 	}

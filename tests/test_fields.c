@@ -109,14 +109,14 @@ static void turn_bytes(unsigned char *bytes, size_t count)
 static void expect_values(const unsigned char *data, int swapped)
 {
 	struct posix_trace_field_np f[13];
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
 	for (int i = 0; i < 12; i++)
-		PXT_EQ_FATAL(posix_trace_field_next_np(
-		                 every_kind, data, sizeof(values), swapped, &cursor, &f[i]),
+		PXT_EQ_FATAL(posix_trace_field_next_np(every_kind, data, sizeof(values), swapped,
+		                 &cursor, &f[i], sizeof(f[i])),
 		    0);
-	PXT_EQ(
-	    posix_trace_field_next_np(every_kind, data, sizeof(values), swapped, &cursor, &f[12]),
+	PXT_EQ(posix_trace_field_next_np(
+	           every_kind, data, sizeof(values), swapped, &cursor, &f[12], sizeof(f[12])),
 	    ENOENT);
 	CU_ASSERT_STRING_EQUAL(f[0].posix_name_np, "a");
 	PXT_EQ(f[0].posix_kind_np, POSIX_TRACE_FIELD_UNSIGNED_NP);
@@ -170,13 +170,13 @@ PXT_TEST(data_that_ends_early_ends_the_walk)
 	for (size_t len = 0; len <= sizeof(values); len++) {
 		unsigned char *data = malloc(len ? len : 1);
 		struct posix_trace_field_np field;
-		uint32_t cursor = 0;
+		size_t cursor = 0;
 		unsigned count = 0, want = 0;
 		int error;
 
 		memcpy(data, &values, len);
 		while ((error = posix_trace_field_next_np(
-		            every_kind, data, len, 0, &cursor, &field)) == 0)
+		            every_kind, data, len, 0, &cursor, &field, sizeof(field))) == 0)
 			count++;
 		while (want < 11 && ends[want] <= len)
 			want++;
@@ -192,29 +192,34 @@ PXT_TEST(a_trailing_text_is_the_rest_of_the_data)
 {
 	struct posix_trace_field_np field;
 	char big[5000];
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
 	memset(big, 'x', sizeof(big));
-	PXT_EQ(posix_trace_field_next_np("string s", big, 4095, 0, &cursor, &field), 0);
+	PXT_EQ(
+	    posix_trace_field_next_np("string s", big, 4095, 0, &cursor, &field, sizeof(field)), 0);
 	PXT_EQ(field.posix_bytes_np, 4095);
-	PXT_EQ(posix_trace_field_next_np("string s", big, 4095, 0, &cursor, &field), ENOENT);
+	PXT_EQ(posix_trace_field_next_np("string s", big, 4095, 0, &cursor, &field, sizeof(field)),
+	    ENOENT);
 	cursor = 0;
 	memset(big + 10, 0, 10);
-	PXT_EQ(posix_trace_field_next_np("text s", big, 20, 0, &cursor, &field), 0);
+	PXT_EQ(posix_trace_field_next_np("text s", big, 20, 0, &cursor, &field, sizeof(field)), 0);
 	PXT_EQ(field.posix_bytes_np, 10);
 	cursor = 0;
-	PXT_EQ(posix_trace_field_next_np("text s", NULL, 0, 0, &cursor, &field), 0);
+	PXT_EQ(posix_trace_field_next_np("text s", NULL, 0, 0, &cursor, &field, sizeof(field)), 0);
 	PXT_EQ(field.posix_bytes_np, 0);
 }
 
 PXT_TEST(a_bad_description_or_cursor_is_refused)
 {
 	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 	unsigned harm = 0;
 
-	PXT_EQ(posix_trace_field_next_np("u32", "abcd", 4, 0, &cursor, &field), EINVAL);
-	PXT_EQ(posix_trace_field_next_np("u8 a, u8 a", "abcd", 4, 0, &cursor, &field), EINVAL);
+	PXT_EQ(
+	    posix_trace_field_next_np("u32", "abcd", 4, 0, &cursor, &field, sizeof(field)), EINVAL);
+	PXT_EQ(
+	    posix_trace_field_next_np("u8 a, u8 a", "abcd", 4, 0, &cursor, &field, sizeof(field)),
+	    EINVAL);
 	/* Any cursor: an answer, no fault. */
 	for (uint32_t i = 1; i < 300; i++) {
 		for (uint32_t offset = 0; offset < 70000; offset += 8191) {
@@ -222,7 +227,8 @@ PXT_TEST(a_bad_description_or_cursor_is_refused)
 
 			memcpy(format, "u8 a,text b", 12);
 			cursor = offset << 16 | i;
-			if (posix_trace_field_next_np(format, "abcd", 4, 0, &cursor, &field) == 0)
+			if (posix_trace_field_next_np(
+			        format, "abcd", 4, 0, &cursor, &field, sizeof(field)) == 0)
 				harm += field.posix_offset_np + field.posix_bytes_np > 4;
 			free(format);
 		}
@@ -244,25 +250,25 @@ PXT_TEST(fields_taken_apart_once_say_what_a_walk_says)
 	size_t count = 0;
 	unsigned differ = 0;
 
-	PXT_EQ_FATAL(posix_trace_fields_np(format, fields, 2, &count), 0);
+	PXT_EQ_FATAL(posix_trace_fields_np(format, fields, sizeof(*fields), 2, &count), 0);
 	PXT_EQ_FATAL(count, 8);
-	PXT_EQ_FATAL(posix_trace_fields_np(format, fields, count, &count), 0);
+	PXT_EQ_FATAL(posix_trace_fields_np(format, fields, sizeof(*fields), count, &count), 0);
 	for (size_t length = 0; length <= sizeof(data); length++) {
 		for (int swapped = 0; swapped < 2; swapped++) {
-			uint32_t cursor = 0;
+			size_t cursor = 0;
 			size_t at = 0;
 
-			for (; posix_trace_field_next_np(
-			           format, data, length, swapped, &cursor, &field) == 0;
+			for (; posix_trace_field_next_np(format, data, length, swapped, &cursor,
+			           &field, sizeof(field)) == 0;
 			     at++) {
 				value = fields[at];
-				differ += posix_trace_field_value_np(
-				              &fields[at], data, length, swapped, &value) != 0 ||
+				differ += posix_trace_field_value_np(&fields[at], data, length,
+				              swapped, &value, sizeof(value)) != 0 ||
 				          memcmp(&value, &field, sizeof(field)) != 0;
 			}
 			if (at < count)
-				differ += posix_trace_field_value_np(
-				              &fields[at], data, length, swapped, &value) != ENOENT;
+				differ += posix_trace_field_value_np(&fields[at], data, length,
+				              swapped, &value, sizeof(value)) != ENOENT;
 		}
 	}
 	PXT_EQ(differ, 0);
@@ -279,7 +285,7 @@ PXT_TEST(random_texts_do_no_harm)
 	for (int i = 0; i < 200000; i++) {
 		char format[64] = "";
 		struct posix_trace_field_np field;
-		uint32_t cursor = 0;
+		size_t cursor = 0;
 		int error;
 
 		for (unsigned n = seed >> 28; n > 0; n--) {
@@ -291,7 +297,8 @@ PXT_TEST(random_texts_do_no_harm)
 		seed = seed * 1664525u + 1013904223u;
 		error = check(format);
 		taken += error == 0;
-		while (posix_trace_field_next_np(format, "0123456789", 10, 0, &cursor, &field) == 0)
+		while (posix_trace_field_next_np(
+		           format, "0123456789", 10, 0, &cursor, &field, sizeof(field)) == 0)
 			wrong += error != 0;
 	}
 	PXT_EQ(wrong, 0);

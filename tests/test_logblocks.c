@@ -30,7 +30,7 @@ static bool read_one(trace_id_t trid, struct posix_trace_eventextra_np *extra)
 	PXT_EQ_FATAL(
 	    posix_trace_getnext_event(trid, &event, data, sizeof(data), &len, &unavailable), 0);
 	if (!unavailable)
-		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, extra) == 0);
+		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, extra, sizeof(*extra)) == 0);
 	return !unavailable;
 }
 
@@ -38,7 +38,7 @@ static bool enter(trace_id_t trid, struct posix_trace_logblock_np *block)
 {
 	int unavailable = 1;
 
-	PXT_EQ_FATAL(posix_trace_log_nextblock_np(trid, block, &unavailable), 0);
+	PXT_EQ_FATAL(posix_trace_log_nextblock_np(trid, block, sizeof(*block), &unavailable), 0);
 	return !unavailable;
 }
 
@@ -165,7 +165,8 @@ PXT_TEST(a_frame_that_grew_is_a_block_of_what_came_to_it)
 	golden_read(&golden, "loop-growing");
 	take_one_back(&golden, newest);
 	fd = golden_file(golden.bytes, golden.size);
-	CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &trid, NULL) == 0);
+	CU_ASSERT_FATAL(
+	    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0) == 0);
 	CU_ASSERT(enter(trid, &block) && enter(trid, &block) && enter(trid, &block));
 	CU_ASSERT(block.posix_sequence_np == 4 && block.posix_records_np == 1);
 	CU_ASSERT(read_one(trid, &extra));
@@ -195,7 +196,8 @@ PXT_TEST(a_frame_that_grew_does_not_tell_its_losses_again)
 	golden_read(&golden, "loop-short");
 	take_one_back(&golden, newest);
 	fd = golden_file(golden.bytes, size);
-	CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &trid, NULL) == 0);
+	CU_ASSERT_FATAL(
+	    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0) == 0);
 	CU_ASSERT(enter(trid, &block) && enter(trid, &block));
 	CU_ASSERT(block.posix_sequence_np == 1 && block.posix_records_np == 1);
 	PXT_EQ(block.posix_lost_np, 10);
@@ -230,7 +232,8 @@ PXT_TEST(ticks_mean_what_the_events_stamps_say)
 			    0);
 			if (unavailable)
 				break;
-			CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
+			CU_ASSERT(
+			    posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra)) == 0);
 			CU_ASSERT(
 			    posix_trace_log_gettime_np(trid, extra.posix_ticks_np, &time) == 0);
 			if (time.tv_sec > largest.tv_sec ||
@@ -252,10 +255,10 @@ PXT_TEST(wrong_arguments_are_refused)
 	struct timespec time;
 	int unavailable = 0;
 
-	PXT_EQ(posix_trace_log_nextblock_np(0, &block, &unavailable), EINVAL);
+	PXT_EQ(posix_trace_log_nextblock_np(0, &block, sizeof(block), &unavailable), EINVAL);
 	CU_ASSERT(unavailable != 0);
-	PXT_EQ(posix_trace_log_nextblock_np(trid, NULL, &unavailable), EINVAL);
-	PXT_EQ(posix_trace_log_nextblock_np(trid, &block, NULL), EINVAL);
+	PXT_EQ(posix_trace_log_nextblock_np(trid, NULL, 0, &unavailable), EINVAL);
+	PXT_EQ(posix_trace_log_nextblock_np(trid, &block, sizeof(block), NULL), EINVAL);
 	PXT_EQ(posix_trace_log_gettime_np(0, 0, &time), EINVAL);
 	PXT_EQ(posix_trace_log_gettime_np(trid, 0, NULL), EINVAL);
 	CU_ASSERT(posix_trace_close(trid) == 0);

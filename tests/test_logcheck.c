@@ -26,7 +26,8 @@ static void read_native(struct golden *golden)
 static int check(const void *bytes, size_t size, struct posix_trace_logcheck_np *sum)
 {
 	int fd = golden_file(bytes, size);
-	int error = posix_trace_log_check_np(fd, sum, findings, FINDINGS);
+	int error = posix_trace_log_check_np(
+	    fd, sum, sizeof(*sum), findings, sizeof(*findings), FINDINGS, NULL, NULL);
 
 	CU_ASSERT(close(fd) == 0);
 	return error;
@@ -55,7 +56,7 @@ struct watched {
 	uint64_t at[64];
 };
 
-static void watch(void *context, uint64_t done)
+static void watch(uint64_t done, void *context)
 {
 	struct watched *watched = context;
 
@@ -76,14 +77,14 @@ PXT_TEST(who_watches_a_check_sees_it_come_to_each_block)
 
 		golden_read(&golden, names[i]);
 		fd = golden_file(golden.bytes, golden.size);
-		PXT_EQ(
-		    posix_trace_log_check_watched_np(fd, &sum, findings, FINDINGS, watch, &watched),
+		PXT_EQ(posix_trace_log_check_np(fd, &sum, sizeof(sum), findings, sizeof(*findings),
+		           FINDINGS, watch, &watched),
 		    0);
 		PXT_EQ(watched.calls, sum.posix_sound_np);
 		for (unsigned k = 1; k < watched.calls && k < 64; k++)
 			CU_ASSERT(watched.at[k] > watched.at[k - 1]);
 		CU_ASSERT(watched.at[0] >= 512 && watched.at[watched.calls - 1] < golden.size);
-		PXT_EQ(posix_trace_log_check_watched_np(fd, &sum, NULL, 0, NULL, NULL), 0);
+		PXT_EQ(posix_trace_log_check_np(fd, &sum, sizeof(sum), NULL, 0, 0, NULL, NULL), 0);
 		CU_ASSERT(close(fd) == 0);
 	}
 }
@@ -367,7 +368,7 @@ PXT_TEST(losses_that_run_over_are_many)
 	golden_sign(&golden, counts - 96 - 40);
 	fd = golden_file(golden.bytes, golden.size);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_lost_np, UINT64_MAX);
 	PXT_EQ(posix_trace_close(trid), 0);
 	CU_ASSERT(close(fd) == 0);
@@ -437,12 +438,19 @@ PXT_TEST(what_is_no_log_is_refused_and_says_why)
 	PXT_EQ(check(golden.bytes, golden.size, &sum), EINVAL);
 	CU_ASSERT(reason_has(0, "newer"));
 	CU_ASSERT_FATAL(pipe(ends) == 0);
-	PXT_EQ(posix_trace_log_check_np(ends[0], &sum, findings, FINDINGS), EINVAL);
+	PXT_EQ(posix_trace_log_check_np(
+	           ends[0], &sum, sizeof(sum), findings, sizeof(*findings), FINDINGS, NULL, NULL),
+	    EINVAL);
 	CU_ASSERT(reason_has(0, "regular"));
 	CU_ASSERT(close(ends[0]) == 0 && close(ends[1]) == 0);
-	PXT_EQ(posix_trace_log_check_np(-1, &sum, findings, FINDINGS), EINVAL);
-	PXT_EQ(posix_trace_log_check_np(0, NULL, findings, FINDINGS), EINVAL);
-	PXT_EQ(posix_trace_log_check_np(0, &sum, NULL, FINDINGS), EINVAL);
+	PXT_EQ(posix_trace_log_check_np(
+	           -1, &sum, sizeof(sum), findings, sizeof(*findings), FINDINGS, NULL, NULL),
+	    EINVAL);
+	PXT_EQ(
+	    posix_trace_log_check_np(0, NULL, 0, findings, sizeof(*findings), FINDINGS, NULL, NULL),
+	    EINVAL);
+	PXT_EQ(
+	    posix_trace_log_check_np(0, &sum, sizeof(sum), NULL, 0, FINDINGS, NULL, NULL), EINVAL);
 }
 
 PXT_TEST(findings_without_room_are_counted)
@@ -455,14 +463,18 @@ PXT_TEST(findings_without_room_are_counted)
 	for (unsigned i = 0; i < 2; i++)
 		golden.bytes[golden_block(&golden, PXT_LOG_DATA, i) + 100] ^= 1;
 	fd = golden_file(golden.bytes, golden.size);
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, findings, FINDINGS), 0);
+	PXT_EQ(posix_trace_log_check_np(
+	           fd, &sum, sizeof(sum), findings, sizeof(*findings), FINDINGS, NULL, NULL),
+	    0);
 	uint64_t all = sum.posix_findings_np;
 	CU_ASSERT(all > 1 && all <= FINDINGS);
 	memset(&findings[1], 0x55, sizeof(findings[1]));
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, findings, 1), 0);
+	PXT_EQ(posix_trace_log_check_np(
+	           fd, &sum, sizeof(sum), findings, sizeof(*findings), 1, NULL, NULL),
+	    0);
 	PXT_EQ(sum.posix_findings_np, all);
 	CU_ASSERT(findings[1].posix_kind_np == 0x55555555);
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, NULL, 0), 0);
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, sizeof(sum), NULL, 0, 0, NULL, NULL), 0);
 	PXT_EQ(sum.posix_findings_np, all);
 	CU_ASSERT(close(fd) == 0);
 }

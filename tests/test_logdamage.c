@@ -371,17 +371,18 @@ PXT_TEST(unusable_descriptors_are_refused_and_nothing_is_stored)
 	PXT_EQ(posix_trace_open(-1, &trid), EINVAL);
 	PXT_EQ(posix_trace_open(1 << 20, &trid), EINVAL);
 	fd = open("/tmp", O_RDONLY);
-	PXT_EQ(posix_trace_open_explained_np(fd, &trid, &error), EINVAL);
+	PXT_EQ(posix_trace_log_open_np(&fd, 1, 0, &trid, &error, sizeof(error)), EINVAL);
 	CU_ASSERT(strstr(error.posix_reason_np, "regular file") != NULL);
 	(void)close(fd);
 	fd = open("/dev/null", O_WRONLY);
-	PXT_EQ(posix_trace_open_explained_np(fd, &trid, &error), EINVAL);
+	PXT_EQ(posix_trace_log_open_np(&fd, 1, 0, &trid, &error, sizeof(error)), EINVAL);
 	CU_ASSERT(strstr(error.posix_reason_np, "reading") != NULL);
 	(void)close(fd);
 	CU_ASSERT_FATAL(pipe(pair) == 0);
 	CU_ASSERT(write(pair[1], golden.bytes, golden.size) == (ssize_t)golden.size);
 	PXT_EQ(posix_trace_open(pair[0], &trid), EINVAL);
-	PXT_EQ(posix_trace_open_growing_np(pair[0], &trid, NULL), EINVAL);
+	PXT_EQ(posix_trace_log_open_np(&pair[0], 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0),
+	    EINVAL);
 	(void)close(pair[0]);
 	(void)close(pair[1]);
 	CU_ASSERT(trid == 4242);

@@ -142,7 +142,7 @@ static void put_trailer(struct writer *writer)
 	struct pxt_log_trailer trailer = { 0 };
 
 	trailer.status = (struct posix_trace_status_info){ 2, 0, 1, 0, 5, 1, 0 };
-	trailer.counts = (struct posix_trace_counts_np){ 20, 9, 6, 5, 0, 1 };
+	trailer.counts = (struct posix_trace_counts_np){ 20, 9, 6, 5, 0, 1, { 0 } };
 	trailer.data_blocks = writer->stream.data_sequence;
 	trailer.meta_blocks = writer->stream.meta_sequence;
 	trailer.end = ended;
@@ -157,8 +157,8 @@ static trace_id_t open_written(const struct writer *writer)
 	int fd = golden_file(writer->bytes, writer->size);
 	trace_id_t trid = 0;
 
-	PXT_CHECK(posix_trace_open_explained_np(fd, &trid, &error) == 0, "byte %llu: %s",
-	    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
+	PXT_CHECK(posix_trace_log_open_np(&fd, 1, 0, &trid, &error, sizeof(error)) == 0,
+	    "byte %llu: %s", (unsigned long long)error.posix_offset_np, error.posix_reason_np);
 	CU_ASSERT_FATAL(trid != 0);
 	CU_ASSERT(close(fd) == 0);
 	return trid;
@@ -876,7 +876,8 @@ static void check_times(const uint64_t (*pairs)[2], uint64_t hz, bool back, unsi
 	{
 		int fd = golden_file(writer->bytes, writer->size);
 
-		CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &trid, NULL) == 0);
+		CU_ASSERT_FATAL(posix_trace_log_open_np(
+		                    &fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0) == 0);
 		CU_ASSERT(close(fd) == 0);
 	}
 	for (unsigned i = 0; i < 600; i++) {

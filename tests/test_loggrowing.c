@@ -22,7 +22,8 @@ static void open_reader(struct reader *reader, const char *name, size_t size)
 
 	golden_read(&reader->golden, name);
 	reader->fd = golden_file(reader->golden.bytes, size ? size : reader->golden.size);
-	PXT_CHECK(posix_trace_open_growing_np(reader->fd, &reader->trid, &error) == 0,
+	PXT_CHECK(posix_trace_log_open_np(&reader->fd, 1, POSIX_TRACE_OPEN_GROWING_NP,
+	              &reader->trid, &error, sizeof(error)) == 0,
 	    "%s at %zu: %s", name, size, error.posix_reason_np);
 }
 
@@ -63,7 +64,7 @@ static int next_number(trace_id_t trid, uint64_t *lost)
 	    0);
 	if (unavailable)
 		return -1;
-	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
+	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra)) == 0);
 	*lost = extra.posix_lost_before_np;
 	/* Of the stream's life: also where frames were overwritten before they were read. */
 	PXT_EQ(extra.posix_number_np, number);
@@ -91,7 +92,7 @@ PXT_TEST(an_incomplete_log_is_read_as_far_as_it_goes)
 	PXT_EQ(golden_try(reader.golden.bytes, reader.golden.size, &error), EINVAL);
 	PXT_EQ(error.posix_offset_np, reader.golden.size);
 	CU_ASSERT(strstr(error.posix_reason_np, "trailer") != NULL);
-	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info, sizeof(info)) == 0);
 	CU_ASSERT(info.posix_complete_np == 0);
 	PXT_EQ(info.posix_lost_np, 6);
 	PXT_EQ(info.posix_counts_np.posix_retrieved_np, 9);
@@ -143,7 +144,7 @@ PXT_TEST(events_names_and_the_end_appear_as_they_are_written)
 	PXT_EQ(events, 9);
 	PXT_EQ(posix_trace_eventid_get_name(reader.trid, 34, name), 0);
 	CU_ASSERT_STRING_EQUAL(name, "mix");
-	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info, sizeof(info)) == 0);
 	CU_ASSERT(info.posix_complete_np == 1);
 	PXT_EQ(info.posix_counts_np.posix_written_np, 20);
 	PXT_EQ(info.posix_threads_np, 3);
@@ -228,7 +229,9 @@ PXT_TEST(a_half_written_block_is_not_there_yet)
 	golden_rewrite(reader.fd, reader.golden.bytes, size);
 	close_reader(&reader);
 	reader.fd = golden_file(reader.golden.bytes, size);
-	PXT_EQ(posix_trace_open_growing_np(reader.fd, &reader.trid, NULL), 0);
+	PXT_EQ(posix_trace_log_open_np(
+	           &reader.fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &reader.trid, NULL, 0),
+	    0);
 	PXT_EQ(drain(reader.trid), 5);
 	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
 	CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, reader.golden.size, 0) > 0);
@@ -254,7 +257,9 @@ PXT_TEST(a_log_that_was_begun_anew_is_read_from_its_new_beginning)
 	/* Without its trailer, so that more may come. */
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
-	PXT_EQ(posix_trace_open_growing_np(reader.fd, &reader.trid, NULL), 0);
+	PXT_EQ(posix_trace_log_open_np(
+	           &reader.fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &reader.trid, NULL, 0),
+	    0);
 	PXT_EQ(drain(reader.trid), 9);
 	golden_rewrite(reader.fd, reader.golden.bytes, 512);
 	PXT_EQ(drain(reader.trid), 0);
@@ -262,7 +267,7 @@ PXT_TEST(a_log_that_was_begun_anew_is_read_from_its_new_beginning)
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
 	PXT_EQ(drain(reader.trid), 9);
 	PXT_EQ(drain(reader.trid), 0);
-	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info, sizeof(info)) == 0);
 	/* Told twice, known once. */
 	PXT_EQ(info.posix_threads_np, 3);
 	PXT_EQ(info.posix_modules_np, 2);
@@ -279,7 +284,7 @@ static void flip(struct reader *reader, size_t at)
 static uint64_t skip_damage(trace_id_t trid)
 {
 	struct posix_trace_logfinding_np finding = { 0 };
-	int error = posix_trace_log_skipdamage_np(trid, &finding);
+	int error = posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding));
 
 	if (error) {
 		PXT_EQ(error, ENOENT);
@@ -304,14 +309,14 @@ PXT_TEST(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing)
 	PXT_EQ(drain(reader.trid), 0);
 	CU_ASSERT(skip_damage(reader.trid) > 0);
 	PXT_EQ(drain(reader.trid), 4);
-	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info, sizeof(info)) == 0);
 	PXT_EQ(info.posix_lost_np, 6 + 5);
 	golden_rewrite(reader.fd, reader.golden.bytes, 512);
 	PXT_EQ(drain(reader.trid), 0);
 	next_generation(&reader.golden);
 	flip(&reader, damaged);
 	PXT_EQ(drain(reader.trid), 9);
-	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info, sizeof(info)) == 0);
 	PXT_EQ(info.posix_lost_np, 6);
 	close_reader(&reader);
 }
@@ -350,7 +355,7 @@ PXT_TEST(a_clear_takes_the_losses_in_front_of_it_along)
 	PXT_EQ(posix_trace_getnext_event(reader.trid, &event, NULL, 0, &len, &unavailable), 0);
 	PXT_EQ(unavailable, 0);
 	PXT_EQ(len, 0);
-	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
+	CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra)) == 0);
 	PXT_EQ(extra.posix_lost_before_np, 0);
 	PXT_EQ(drain(reader.trid), 0);
 	close_reader(&reader);
@@ -471,11 +476,15 @@ PXT_TEST(what_has_no_head_is_no_growing_log_either)
 
 	golden_read(&golden, "le64");
 	fd = golden_file(golden.bytes, 511);
-	PXT_EQ(posix_trace_open_growing_np(fd, &trid, &error), EINVAL);
+	PXT_EQ(posix_trace_log_open_np(
+	           &fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, &error, sizeof(error)),
+	    EINVAL);
 	CU_ASSERT(strstr(error.posix_reason_np, "short") != NULL);
 	golden.bytes[40] ^= 1;
 	golden_rewrite(fd, golden.bytes, golden.size);
-	PXT_EQ(posix_trace_open_growing_np(fd, &trid, &error), EINVAL);
+	PXT_EQ(posix_trace_log_open_np(
+	           &fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, &error, sizeof(error)),
+	    EINVAL);
 	CU_ASSERT(strstr(error.posix_reason_np, "checksum") != NULL);
 	CU_ASSERT(close(fd) == 0);
 }
@@ -491,7 +500,8 @@ static unsigned drain_behind(trace_id_t trid, uint64_t *lost)
 
 	*lost = 0;
 	do {
-		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, views, 16, &count), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_events_np(trid, views, sizeof(*views), 16, &count), 0);
 		if (events == 0 && count > 0)
 			*lost = views[0].posix_lost_before_np;
 		events += (unsigned)count;
@@ -516,7 +526,7 @@ PXT_TEST(damage_in_front_of_a_sound_block_is_told_and_passed_over)
 	/* Its own loss, and what the sums say was in the damaged one. */
 	PXT_EQ(lost, 1 + 5 + 5);
 	PXT_EQ(skip_damage(reader.trid), 0);
-	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info) == 0);
+	CU_ASSERT(posix_trace_log_getinfo_np(reader.trid, &info, sizeof(info)) == 0);
 	CU_ASSERT(info.posix_complete_np == 1);
 	PXT_EQ(info.posix_lost_np, 6 + 5);
 	/* The same once more, without being told. */
@@ -727,9 +737,9 @@ PXT_TEST(a_complete_log_and_a_wrong_argument_have_no_damage_to_tell)
 	struct posix_trace_logfinding_np finding;
 	trace_id_t trid = golden_open("le64");
 
-	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), ENOENT);
-	PXT_EQ(posix_trace_log_skipdamage_np(trid, NULL), EINVAL);
-	PXT_EQ(posix_trace_log_skipdamage_np(0, &finding), EINVAL);
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)), ENOENT);
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, NULL, 0), EINVAL);
+	PXT_EQ(posix_trace_log_skipdamage_np(0, &finding, sizeof(finding)), EINVAL);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
 
@@ -748,7 +758,9 @@ PXT_TEST(a_damaged_frame_does_not_hold_a_loop_log_up)
 	memset(reader.golden.bytes + frame, 0, 1024);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
 	CU_ASSERT(posix_trace_close(reader.trid) == 0);
-	PXT_EQ(posix_trace_open_growing_np(reader.fd, &reader.trid, NULL), 0);
+	PXT_EQ(posix_trace_log_open_np(
+	           &reader.fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &reader.trid, NULL, 0),
+	    0);
 	PXT_EQ(drain(reader.trid), 2);
 	golden_read(&reader.golden, "loop-growing");
 	flip(&reader, frame + 120);

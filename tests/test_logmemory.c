@@ -29,7 +29,8 @@ static trace_id_t open_growing(int fd)
 {
 	trace_id_t trid = 0;
 
-	PXT_EQ_FATAL(posix_trace_open_growing_np(fd, &trid, NULL), 0);
+	PXT_EQ_FATAL(
+	    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0), 0);
 	return trid;
 }
 
@@ -37,7 +38,7 @@ static void expect_no_damage(trace_id_t trid)
 {
 	struct posix_trace_logfinding_np finding;
 
-	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), ENOENT);
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)), ENOENT);
 }
 
 /* Reads on to the present end.  The first call that is refused is the last one without memory. */
@@ -77,7 +78,7 @@ static struct known follow(const struct golden *golden, unsigned n)
 	pxt_fault_arm_from(&pxt_fault_heap, n, ENOMEM);
 	read_on(trid, &known);
 	pxt_fault_arm(&pxt_fault_heap, 0, 0);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &known.info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &known.info, sizeof(known.info)), 0);
 	PXT_EQ(posix_trace_close(trid), 0);
 	close(fd);
 	return known;

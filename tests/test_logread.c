@@ -89,7 +89,7 @@ static void check_event(
 	const char *name = machines[machine].name;
 	struct posix_trace_eventextra_np extra;
 
-	CU_ASSERT(posix_trace_eventinfo_getextra_np(event, &extra) == 0);
+	CU_ASSERT(posix_trace_eventinfo_getextra_np(event, &extra, sizeof(extra)) == 0);
 	PXT_CHECK(event->posix_event_id == want->id, "%s event %u: id", name, i);
 	PXT_CHECK(event->posix_pid == want->pid, "%s event %u: pid", name, i);
 	PXT_CHECK(thread_number(event) == (uintptr_t)(wide ? want->thread64 : want->thread32),
@@ -287,9 +287,9 @@ PXT_TEST(names_and_the_list_of_types_come_from_the_log)
 	CU_ASSERT(posix_trace_eventid_get_name(trid, 35, name) == EINVAL);
 	CU_ASSERT(posix_trace_eventid_get_name(trid, 0xffffffffu, name) == EINVAL);
 	/* Given when the type was told for the second time. */
-	CU_ASSERT(posix_trace_eventid_getformat_np(trid, 32, format) == 0);
+	CU_ASSERT(posix_trace_eventid_getformat_np(trid, 32, format, sizeof(format)) == 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 job, i64 late_ns");
-	CU_ASSERT(posix_trace_eventid_getformat_np(trid, 33, format) == 0);
+	CU_ASSERT(posix_trace_eventid_getformat_np(trid, 33, format, sizeof(format)) == 0);
 	CU_ASSERT_STRING_EQUAL(format, "");
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
@@ -342,7 +342,7 @@ PXT_TEST(a_log_names_its_process_its_clock_and_what_was_lost)
 	for (unsigned machine = 0; machine < MACHINES; machine++) {
 		trace_id_t trid = golden_open(machines[machine].name);
 
-		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
 		CU_ASSERT(info.posix_uuid_np[0] == 0xa0 && info.posix_uuid_np[15] == 0xaf);
 		CU_ASSERT(info.posix_format_major_np == 1);
 		CU_ASSERT(info.posix_format_minor_np == (machine == 4 ? 9 : 0));
@@ -364,7 +364,7 @@ PXT_TEST(a_log_names_its_process_its_clock_and_what_was_lost)
 		CU_ASSERT_STRING_EQUAL(info.posix_host_np, "target-7");
 		CU_ASSERT(info.posix_threads_np == 3);
 		CU_ASSERT(info.posix_modules_np == 2);
-		CU_ASSERT(posix_trace_getclock_np(trid, &clock) == 0);
+		CU_ASSERT(posix_trace_getclock_np(trid, &clock, sizeof(clock)) == 0);
 		CU_ASSERT(clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP);
 		CU_ASSERT(clock.posix_hz_np == 2000000 && clock.posix_error_ppm_np == 50);
 		CU_ASSERT(clock.posix_anchor_ticks_np == 1000000);
@@ -389,7 +389,7 @@ PXT_TEST(a_log_carries_the_machine_it_was_recorded_on)
 		trace_id_t trid = golden_open(logs[i].name);
 
 		memset(&info, 0xee, sizeof(info));
-		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
 		PXT_EQ(info.posix_cpus_np, logs[i].cpus);
 		CU_ASSERT_STRING_EQUAL(info.posix_system_np, logs[i].system);
 		CU_ASSERT(posix_trace_close(trid) == 0);
@@ -407,18 +407,18 @@ PXT_TEST(a_log_carries_the_notes_that_were_given)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		trace_id_t trid = golden_open(names[i]);
 
-		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
 		PXT_EQ(info.posix_notes_np, 3);
-		PXT_EQ(posix_trace_log_getnote_np(trid, 0, &note), 0);
+		PXT_EQ(posix_trace_log_getnote_np(trid, 0, &note, sizeof(note)), 0);
 		CU_ASSERT_STRING_EQUAL(note.posix_name_np, "load");
 		CU_ASSERT_STRING_EQUAL(note.posix_text_np, "80 %, without network");
-		PXT_EQ(posix_trace_log_getnote_np(trid, 1, &note), 0);
+		PXT_EQ(posix_trace_log_getnote_np(trid, 1, &note, sizeof(note)), 0);
 		PXT_EQ(strlen(note.posix_name_np), POSIX_TRACE_NOTE_NAME_MAX_NP);
 		PXT_EQ(strlen(note.posix_text_np), POSIX_TRACE_NOTE_TEXT_MAX_NP);
-		PXT_EQ(posix_trace_log_getnote_np(trid, 2, &note), 0);
+		PXT_EQ(posix_trace_log_getnote_np(trid, 2, &note, sizeof(note)), 0);
 		CU_ASSERT_STRING_EQUAL(note.posix_name_np, "load");
 		CU_ASSERT_STRING_EQUAL(note.posix_text_np, "");
-		PXT_EQ(posix_trace_log_getnote_np(trid, 3, &note), ENOENT);
+		PXT_EQ(posix_trace_log_getnote_np(trid, 3, &note, sizeof(note)), ENOENT);
 		CU_ASSERT(posix_trace_close(trid) == 0);
 	}
 }
@@ -433,7 +433,7 @@ PXT_TEST(a_file_of_a_set_says_which_it_is_and_what_is_in_earlier_ones)
 		trace_id_t trid = golden_open(names[i]);
 		bool set = i < 2;
 
-		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
 		PXT_EQ(info.posix_file_np, set ? 2 : 0);
 		PXT_EQ(info.posix_earlier_np, set ? 700 : 0);
 		PXT_EQ(info.posix_earlier_lost_np, set ? 50 : 0);
@@ -456,7 +456,7 @@ PXT_TEST(a_log_carries_the_boot_it_was_recorded_in)
 	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
 		trace_id_t trid = golden_open(logs[i].name);
 
-		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
 		PXT_EQ(info.posix_boot_id_np[0], logs[i].first);
 		PXT_EQ(info.posix_boot_id_np[15], logs[i].last);
 		PXT_EQ(info.posix_format_minor_np, logs[i].minor);
@@ -474,7 +474,7 @@ PXT_TEST(a_log_tells_the_signal_that_ended_its_process_and_others_none)
 	for (unsigned i = 0; i < 4; i++) {
 		trace_id_t trid = golden_open(names[i]);
 
-		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info) == 0);
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
 		PXT_EQ(info.posix_signal_np, i < 2 ? 11 : 0);
 		PXT_EQ(info.posix_signal_code_np, i < 2 ? 1 : 0);
 		PXT_EQ(info.posix_signal_address_np, i < 2 ? 0xdead0 : 0);
@@ -492,23 +492,23 @@ PXT_TEST(a_log_names_its_threads_and_modules)
 	struct posix_trace_logmodule_np module;
 	trace_id_t trid = golden_open("be64");
 
-	CU_ASSERT(posix_trace_log_getthread_np(trid, 0, &thread) == 0);
+	CU_ASSERT(posix_trace_log_getthread_np(trid, 0, &thread, sizeof(thread)) == 0);
 	CU_ASSERT(thread.posix_thread_np == 0x7f12345678u);
 	CU_ASSERT(thread.posix_pid_np == 4711 && thread.posix_tid_np == 4712);
 	CU_ASSERT_STRING_EQUAL(thread.posix_name_np, "worker");
-	CU_ASSERT(posix_trace_log_getthread_np(trid, 1, &thread) == 0);
+	CU_ASSERT(posix_trace_log_getthread_np(trid, 1, &thread, sizeof(thread)) == 0);
 	CU_ASSERT_STRING_EQUAL(thread.posix_name_np, "fifteen-letters");
-	CU_ASSERT(posix_trace_log_getthread_np(trid, 2, &thread) == 0);
+	CU_ASSERT(posix_trace_log_getthread_np(trid, 2, &thread, sizeof(thread)) == 0);
 	CU_ASSERT_STRING_EQUAL(thread.posix_name_np, "late");
-	CU_ASSERT(posix_trace_log_getthread_np(trid, 3, &thread) == ENOENT);
-	CU_ASSERT(posix_trace_log_getmodule_np(trid, 0, &module) == 0);
+	CU_ASSERT(posix_trace_log_getthread_np(trid, 3, &thread, sizeof(thread)) == ENOENT);
+	CU_ASSERT(posix_trace_log_getmodule_np(trid, 0, &module, sizeof(module)) == 0);
 	CU_ASSERT(module.posix_low_np == 0x400000 && module.posix_high_np == 0x480000);
 	CU_ASSERT(module.posix_buildid_bytes_np == 20 && module.posix_buildid_np[19] == 19);
 	CU_ASSERT_STRING_EQUAL(module.posix_path_np, "/opt/rt/control");
-	CU_ASSERT(posix_trace_log_getmodule_np(trid, 1, &module) == 0);
+	CU_ASSERT(posix_trace_log_getmodule_np(trid, 1, &module, sizeof(module)) == 0);
 	CU_ASSERT(module.posix_base_np == 0x7f0000000000u);
 	CU_ASSERT(module.posix_buildid_bytes_np == 0);
-	CU_ASSERT(posix_trace_log_getmodule_np(trid, 2, &module) == ENOENT);
+	CU_ASSERT(posix_trace_log_getmodule_np(trid, 2, &module, sizeof(module)) == ENOENT);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 }
 
@@ -527,7 +527,7 @@ static void check_counting(trace_id_t trid, uint32_t from, uint32_t to, uint64_t
 		CU_ASSERT_FATAL(unavailable == 0);
 		CU_ASSERT(event.posix_event_id == 35 && number == i);
 		CU_ASSERT(event.posix_timestamp.tv_nsec == 250000000 + (long)i * 1000);
-		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra) == 0);
+		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra)) == 0);
 		PXT_EQ(extra.posix_lost_before_np, i == from ? lost : from == 0 && i == 2 ? 10 : 0);
 		PXT_EQ(extra.posix_number_np, i);
 	}
@@ -724,15 +724,106 @@ PXT_TEST(threads_open_and_close_logs_beside_each_other)
 }
 
 /* DEC-02, CLOSE-02: a file that is not a log tells nothing about one. */
+/* ---- Programs of other releases, whose structures have another size ---- */
+
+static int ask_info(trace_id_t log, void *room, size_t bytes)
+{
+	return posix_trace_log_getinfo_np(log, room, bytes);
+}
+
+static int ask_clock(trace_id_t log, void *room, size_t bytes)
+{
+	return posix_trace_getclock_np(log, room, bytes);
+}
+
+static int ask_thread(trace_id_t log, void *room, size_t bytes)
+{
+	return posix_trace_log_getthread_np(log, 0, room, bytes);
+}
+
+static int ask_module(trace_id_t log, void *room, size_t bytes)
+{
+	return posix_trace_log_getmodule_np(log, 0, room, bytes);
+}
+
+static int ask_block(trace_id_t log, void *room, size_t bytes)
+{
+	int end;
+
+	(void)posix_trace_rewind(log);
+	return posix_trace_log_nextblock_np(log, room, bytes, &end);
+}
+
+static int ask_passed(trace_id_t log, void *room, size_t bytes)
+{
+	return posix_trace_seek_np(log, INT64_MAX, room, bytes);
+}
+
+static int ask_extra(trace_id_t log, void *room, size_t bytes)
+{
+	struct posix_trace_event_info event;
+	size_t length;
+	int end;
+
+	(void)posix_trace_rewind(log);
+	(void)posix_trace_getnext_event(log, &event, NULL, 0, &length, &end);
+	return posix_trace_eventinfo_getextra_np(&event, room, bytes);
+}
+
+static int ask_field(trace_id_t log, void *room, size_t bytes)
+{
+	size_t cursor = 0;
+
+	(void)log;
+	return posix_trace_field_next_np("u32 a", "abcd", 4, 0, &cursor, room, bytes);
+}
+
+PXT_TEST(no_more_of_an_answer_is_stored_than_there_is_room_for_and_what_is_unknown_reads_0)
+{
+	static const struct {
+		int (*ask)(trace_id_t log, void *room, size_t bytes);
+		size_t bytes;
+	} kinds[] = { { ask_info, sizeof(struct posix_trace_loginfo_np) },
+		{ ask_clock, sizeof(struct posix_trace_clock_np) },
+		{ ask_thread, sizeof(struct posix_trace_logthread_np) },
+		{ ask_module, sizeof(struct posix_trace_logmodule_np) },
+		{ ask_block, sizeof(struct posix_trace_logblock_np) },
+		{ ask_passed, sizeof(struct posix_trace_logpassed_np) },
+		{ ask_extra, sizeof(struct posix_trace_eventextra_np) },
+		{ ask_field, sizeof(struct posix_trace_field_np) } };
+	trace_id_t log = golden_open("le64");
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		static _Alignas(16) unsigned char whole[2048], room[2048];
+		size_t bytes = kinds[i].bytes;
+		size_t at;
+
+		memset(whole, 0x5a, sizeof(whole));
+		memset(room, 0x5a, sizeof(room));
+		PXT_EQ(kinds[i].ask(log, whole, bytes + 8), 0);
+		PXT_EQ(kinds[i].ask(log, room, 8), 0);
+		CU_ASSERT(memcmp(whole, room, 8) == 0);
+		for (at = 8; at < sizeof(room) && room[at] == 0x5a; at++)
+			;
+		PXT_EQ(at, sizeof(room));
+		for (at = bytes; at < bytes + 8; at++)
+			PXT_EQ(whole[at], 0);
+		for (; at < sizeof(whole) && whole[at] == 0x5a; at++)
+			;
+		PXT_EQ(at, sizeof(whole));
+	}
+	CU_ASSERT(posix_trace_close(log) == 0);
+}
+
 PXT_TEST(an_identifier_that_is_no_log_is_refused)
 {
 	struct posix_trace_loginfo_np info;
 	struct posix_trace_logthread_np thread;
 	struct posix_trace_logmodule_np module;
 
-	CU_ASSERT(posix_trace_log_getinfo_np(0, &info) == EINVAL);
-	CU_ASSERT(posix_trace_log_getthread_np(0, 0, &thread) == EINVAL);
-	CU_ASSERT(posix_trace_log_getmodule_np(0, 0, &module) == EINVAL);
+	CU_ASSERT(posix_trace_log_getinfo_np(0, &info, sizeof(info)) == EINVAL);
+	CU_ASSERT(posix_trace_log_getthread_np(0, 0, &thread, sizeof(thread)) == EINVAL);
+	CU_ASSERT(posix_trace_log_getmodule_np(0, 0, &module, sizeof(module)) == EINVAL);
 	CU_ASSERT(posix_trace_rewind(0) == EINVAL);
 	CU_ASSERT(posix_trace_close(0) == EINVAL);
 }

@@ -27,7 +27,7 @@ static size_t read_events(trace_id_t trid, struct event *events)
 	size_t count = 0;
 
 	while (got && count < EVENTS_MAX) {
-		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &got), 0);
 		if (got)
 			events[count++] = (struct event){ view.posix_event_id_np, view.posix_ns_np,
 				view.posix_number_np, view.posix_lost_before_np };
@@ -54,7 +54,7 @@ static bool lands(trace_id_t trid, const struct event *all, size_t count, int64_
 
 	while (before < count && all[before].ns < ns)
 		lost += all[before++].lost_before;
-	PXT_EQ(posix_trace_seek_np(trid, ns, &passed), 0);
+	PXT_EQ(posix_trace_seek_np(trid, ns, &passed, sizeof(passed)), 0);
 	return passed.posix_records_np == before && passed.posix_lost_np == lost &&
 	       read_events(trid, events) == count - before &&
 	       same(events, all + before, count - before);
@@ -161,7 +161,7 @@ static int seek_past(uint64_t begin, uint64_t end)
 	golden.bytes[at + 120] ^= 0xff;
 	fd = golden_file(golden.bytes, golden.size);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	error = posix_trace_seek_np(trid, INT64_MAX, NULL);
+	error = posix_trace_seek_np(trid, INT64_MAX, NULL, 0);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 	CU_ASSERT(close(fd) == 0);
 	return error;
@@ -193,10 +193,10 @@ PXT_TEST(seek_goes_back_and_forth_and_wants_a_log)
 	struct event all[EVENTS_MAX];
 	size_t count = read_events(trid, all);
 
-	PXT_EQ(posix_trace_seek_np(trid, all[count - 1].ns, NULL), 0);
-	PXT_EQ(posix_trace_seek_np(trid, all[0].ns, NULL), 0);
+	PXT_EQ(posix_trace_seek_np(trid, all[count - 1].ns, NULL, 0), 0);
+	PXT_EQ(posix_trace_seek_np(trid, all[0].ns, NULL, 0), 0);
 	PXT_EQ(read_events(trid, all), count);
 	CU_ASSERT(posix_trace_close(trid) == 0);
-	PXT_EQ(posix_trace_seek_np(trid, 0, NULL), EINVAL);
-	PXT_EQ(posix_trace_seek_np(0, 0, NULL), EINVAL);
+	PXT_EQ(posix_trace_seek_np(trid, 0, NULL, 0), EINVAL);
+	PXT_EQ(posix_trace_seek_np(0, 0, NULL, 0), EINVAL);
 }

@@ -40,7 +40,8 @@ static unsigned read_one_by_one(trace_id_t trid)
 		    0);
 		if (unavailable)
 			return count;
-		CU_ASSERT(posix_trace_eventinfo_getextra_np(&event->info, &event->extra) == 0);
+		CU_ASSERT(posix_trace_eventinfo_getextra_np(
+		              &event->info, &event->extra, sizeof(event->extra)) == 0);
 	}
 }
 
@@ -82,7 +83,8 @@ static unsigned check_views(const char *log, trace_id_t trid, unsigned number, s
 	size_t count;
 
 	for (;;) {
-		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, views, room, &count), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_events_np(trid, views, sizeof(*views), room, &count), 0);
 		if (count == 0)
 			return number;
 		CU_ASSERT_FATAL(count <= room);
@@ -109,6 +111,53 @@ PXT_TEST(many_at_once_are_the_same_events_as_one_by_one)
 	}
 }
 
+/* Reads all events in views of @bytes each, as a program has them that was compiled with another release's headers. */
+static unsigned check_strange_views(const char *log, trace_id_t trid, size_t bytes, size_t room)
+{
+	static _Alignas(16) unsigned char memory[4 * sizeof(struct posix_trace_eventview_np)];
+	unsigned number = 0;
+	size_t count;
+
+	memset(memory, 0x5a, sizeof(memory));
+	for (;;) {
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_events_np(trid, (void *)memory, bytes, room, &count), 0);
+		if (count == 0)
+			return number;
+		CU_ASSERT_FATAL(count <= room);
+		for (size_t i = 0; i < count; i++) {
+			struct posix_trace_eventview_np view = { 0 };
+
+			memcpy(
+			    &view, memory + i * bytes, bytes < sizeof(view) ? bytes : sizeof(view));
+			check_view(log, number++, &view);
+			for (size_t at = sizeof(view); at < bytes; at++)
+				CU_ASSERT(memory[i * bytes + at] == 0);
+		}
+		CU_ASSERT(memory[room * bytes] == 0x5a);
+	}
+}
+
+PXT_TEST(views_of_another_size_hold_the_same_events_and_no_more_is_stored)
+{
+	const size_t own = sizeof(struct posix_trace_eventview_np);
+	const size_t sizes[] = { offsetof(struct posix_trace_eventview_np, posix_thread_entry_np),
+		own, own + 16 };
+
+	for (unsigned i = 0; i < COMPLETE; i++) {
+		trace_id_t trid = golden_open(complete[i]);
+		unsigned count = read_one_by_one(trid);
+
+		for (unsigned k = 0; k < 9; k++) {
+			CU_ASSERT(posix_trace_rewind(trid) == 0);
+			PXT_CHECK(check_strange_views(complete[i], trid, sizes[k / 3], k % 3 + 1) ==
+			              count,
+			    "%s: number of events", complete[i]);
+		}
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
 PXT_TEST(one_and_many_may_take_turns)
 {
 	for (unsigned i = 0; i < COMPLETE; i++) {
@@ -124,8 +173,9 @@ PXT_TEST(one_and_many_may_take_turns)
 
 			CU_ASSERT(posix_trace_rewind(trid) == 0);
 			for (unsigned k = 0; k < first; k++) {
-				PXT_EQ_FATAL(
-				    posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+				PXT_EQ_FATAL(posix_trace_getnext_events_np(
+				                 trid, &view, sizeof(view), 1, &got),
+				    0);
 				CU_ASSERT_FATAL(got == 1);
 			}
 			PXT_EQ(posix_trace_getnext_event(
@@ -166,8 +216,10 @@ PXT_TEST(a_log_that_grows_goes_on_where_the_last_views_ended)
 
 		golden_read(&golden, growing[i]);
 		fd = golden_file(golden.bytes, size ? size : golden.size);
-		CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &one, NULL) == 0);
-		CU_ASSERT_FATAL(posix_trace_open_growing_np(fd, &many, NULL) == 0);
+		CU_ASSERT_FATAL(posix_trace_log_open_np(
+		                    &fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &one, NULL, 0) == 0);
+		CU_ASSERT_FATAL(posix_trace_log_open_np(
+		                    &fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &many, NULL, 0) == 0);
 		for (; size && size < golden.size; size += 48) {
 			golden_rewrite(fd, golden.bytes, size);
 			check_growth(growing[i], one, many, &number);
@@ -187,14 +239,16 @@ PXT_TEST(what_is_no_log_or_no_room_is_refused)
 	struct posix_trace_eventview_np view;
 	size_t count = 7;
 
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 0, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 0, &count), EINVAL);
 	PXT_EQ(count, 0);
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 1, NULL), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np(trid, NULL, 1, &count), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np((trace_id_t)-1, &view, 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, NULL), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(trid, NULL, sizeof(view), 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 0, 1, &count), EINVAL);
+	PXT_EQ(
+	    posix_trace_getnext_events_np((trace_id_t)-1, &view, sizeof(view), 1, &count), EINVAL);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 	count = 7;
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &count), EINVAL);
 	PXT_EQ(count, 0);
 }
 
@@ -214,16 +268,16 @@ PXT_TEST(of_a_block_that_is_damaged_nothing_is_handed_out)
 	fd = golden_file(golden.bytes, golden.size);
 	CU_ASSERT_FATAL(posix_trace_open(fd, &trid) == 0);
 	/* The second record's begin slot: the first one (START) has 1 + (8 + 128) / 12 slots. */
-	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, sizeof(*views), EVENTS_MAX, &count), 0);
 	CU_ASSERT(count > 1 && posix_trace_rewind(trid) == 0);
 	golden.bytes[block + 96 + 13 * 16 + 3] = 0x70;
 	golden_rewrite(fd, golden.bytes, golden.size);
-	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), EIO);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, sizeof(*views), EVENTS_MAX, &count), EIO);
 	PXT_EQ(count, 0);
-	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), EIO);
-	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, sizeof(*views), EVENTS_MAX, &count), EIO);
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)), 0);
 	PXT_EQ(finding.posix_offset_np, block);
-	PXT_EQ(posix_trace_getnext_events_np(trid, views, EVENTS_MAX, &count), 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, views, sizeof(*views), EVENTS_MAX, &count), 0);
 	CU_ASSERT(count > 0 && views[0].posix_lost_before_np > 0);
 	CU_ASSERT(posix_trace_close(trid) == 0);
 	CU_ASSERT(close(fd) == 0);

@@ -99,7 +99,7 @@ PXT_TEST_FRESH(a_point_records_what_its_description_says)
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	unsigned char data[512];
 	trace_event_id_t id;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 	size_t len;
 
 	begin();
@@ -108,13 +108,17 @@ PXT_TEST_FRESH(a_point_records_what_its_description_says)
 	PXT_EQ(evaluated, 1);
 	len = (size_t)read_event(&info, data, sizeof(data), &id);
 	PXT_EQ_FATAL(len, 12);
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format, sizeof(format)), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 job, i64 late_ns");
 	PXT_EQ(posix_trace_eventid_get_name(stream, id, format), 0);
 	CU_ASSERT_STRING_EQUAL(format, "job_late");
-	PXT_EQ(posix_trace_field_next_np("u32 job, i64 late_ns", data, len, 0, &cursor, &field), 0);
+	PXT_EQ(posix_trace_field_next_np(
+	           "u32 job, i64 late_ns", data, len, 0, &cursor, &field, sizeof(field)),
+	    0);
 	PXT_EQ(field.posix_value_np.posix_u_np, 7);
-	PXT_EQ(posix_trace_field_next_np("u32 job, i64 late_ns", data, len, 0, &cursor, &field), 0);
+	PXT_EQ(posix_trace_field_next_np(
+	           "u32 job, i64 late_ns", data, len, 0, &cursor, &field, sizeof(field)),
+	    0);
 	PXT_EQ(field.posix_value_np.posix_i_np, -5);
 	posix_trace_shutdown(stream);
 }
@@ -153,7 +157,7 @@ PXT_TEST_FRESH(a_job_has_five_points_of_its_name)
 		PXT_EQ(len, i < 3 ? 8 : 16);
 		PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
 		CU_ASSERT_STRING_EQUAL(text, wanted[i].name);
-		PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+		PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text, sizeof(text)), 0);
 		CU_ASSERT_STRING_EQUAL(text, wanted[i].format);
 		CU_ASSERT(values[0] == wanted[i].values[0] && values[1] == wanted[i].values[1]);
 	}
@@ -168,7 +172,7 @@ PXT_TEST_FRESH(every_type_is_packed)
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	unsigned char data[512];
 	trace_event_id_t id;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 	long len;
 
 	begin();
@@ -176,10 +180,11 @@ PXT_TEST_FRESH(every_type_is_packed)
 	posix_trace_point_np(every, 1, 0xabc, 1.5f, -2.5, "much too long", -1, 0.25f, "hello");
 	len = read_event(&info, data, sizeof(data), &id);
 	PXT_EQ_FATAL(len, 1 + 2 + 4 + 8 + WHO_BYTES + 1 + 4 + 5);
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format, sizeof(format)), 0);
 	for (int i = 0; i < 8; i++)
-		PXT_EQ_FATAL(
-		    posix_trace_field_next_np(format, data, (size_t)len, 0, &cursor, &field[i]), 0);
+		PXT_EQ_FATAL(posix_trace_field_next_np(format, data, (size_t)len, 0, &cursor,
+		                 &field[i], sizeof(field[i])),
+		    0);
 	PXT_EQ(field[0].posix_value_np.posix_u_np, 1);
 	PXT_EQ(field[1].posix_kind_np, POSIX_TRACE_FIELD_HEX_NP);
 	PXT_EQ(field[1].posix_value_np.posix_u_np, 0xabc);
@@ -285,7 +290,7 @@ PXT_TEST_FRESH(a_point_opens_itself_when_a_stream_runs)
 	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 12);
 	PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
 	CU_ASSERT_STRING_EQUAL(text, "job_late");
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(text, "u32 job, i64 late_ns");
 	/* Kept: the next use does not open it again. */
 	PXT_EQ(_pxt_id_job_late, id);
@@ -398,7 +403,7 @@ PXT_TEST_FRESH(a_point_without_room_for_its_description_records_without)
 		PXT_EQ(read_event(&info, data, sizeof(data), &id), 12);
 		PXT_EQ(posix_trace_eventid_get_name(stream, id, text), 0);
 		CU_ASSERT_STRING_EQUAL(text, "job_late");
-		PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+		PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text, sizeof(text)), 0);
 		CU_ASSERT_STRING_EQUAL(text, "");
 	} else {
 		pxt_skip("more room for descriptions than names to use it up");
@@ -441,7 +446,7 @@ PXT_TEST_FRESH(a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size)
 	enum state state = BUSY;
 	unsigned char data[64];
 	trace_event_id_t id;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 	long len;
 
 	begin();
@@ -449,10 +454,11 @@ PXT_TEST_FRESH(a_bool_an_enum_a_size_and_a_pointer_are_numbers_of_their_size)
 	posix_trace_point_np(kinds, 4, state, sizeof(format), format);
 	len = read_event(&info, data, sizeof(data), &id);
 	PXT_EQ_FATAL(len, 1 + 4 + sizeof(size_t) + sizeof(void *));
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format, sizeof(format)), 0);
 	for (int i = 0; i < 4; i++)
-		PXT_EQ_FATAL(
-		    posix_trace_field_next_np(format, data, (size_t)len, 0, &cursor, &field[i]), 0);
+		PXT_EQ_FATAL(posix_trace_field_next_np(format, data, (size_t)len, 0, &cursor,
+		                 &field[i], sizeof(field[i])),
+		    0);
 	PXT_EQ(field[0].posix_value_np.posix_u_np, 1);
 	PXT_EQ(field[1].posix_value_np.posix_i_np, BUSY);
 	PXT_EQ(field[2].posix_value_np.posix_u_np, sizeof(format));
@@ -476,7 +482,7 @@ PXT_TEST_FRESH(a_point_has_up_to_32_fields)
 	for (unsigned i = 0; i < 31; i++)
 		PXT_EQ(data[i], i + 1);
 	CU_ASSERT(memcmp(data + 31, "end", 3) == 0);
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, format, sizeof(format)), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(format, "u8 f31, string f32"));
 	posix_trace_shutdown(stream);
 }
@@ -495,14 +501,14 @@ PXT_TEST_FRESH(a_point_with_a_message_records_its_fields_alone)
 	posix_trace_point_np(said, 3, "five");
 	posix_trace_point_np(said_only);
 	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 8);
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(text, "u32 a, string b; %u of %s");
 #if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL
 	PXT_EQ(posix_trace_text_np("u32 a, string b; %u of %s", data, 8, 0, text, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(text, "3 of five");
 #endif
 	PXT_EQ(read_event(&info, data, sizeof(data), &id), 0);
-	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(stream, id, text, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(text, "; nothing else");
 	posix_trace_shutdown(stream);
 }
@@ -513,35 +519,36 @@ PXT_TEST_FRESH(pieces_of_any_length_are_one_event)
 	static const char text[] = "abcdefghijklmnopqrstuvwxy";
 	struct posix_trace_event_info info;
 	struct posix_trace_pieces_np pieces;
-	unsigned char data[POSIX_TRACE_PIECES_MAX_NP];
+	unsigned char gathered[64];
+	unsigned char data[64];
 	trace_event_id_t tick_id;
 	trace_event_id_t id;
 
 	begin();
 	tick_id = posix_trace_point_id_np(tick);
-	posix_trace_begin_np(&pieces, tick_id);
-	PXT_EQ(posix_trace_end_np(&pieces), 0);
-	posix_trace_begin_np(&pieces, tick_id);
-	posix_trace_add_np(&pieces, text, 1);
-	posix_trace_add_np(&pieces, text + 1, 7);
-	posix_trace_add_np(&pieces, NULL, 0);
-	posix_trace_add_np(&pieces, text + 8, 8);
-	posix_trace_add_np(&pieces, text + 16, 9);
-	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	posix_trace_pieces_begin_np(&pieces, tick_id, gathered, sizeof(gathered));
+	PXT_EQ(posix_trace_pieces_end_np(&pieces), 0);
+	posix_trace_pieces_begin_np(&pieces, tick_id, gathered, sizeof(gathered));
+	posix_trace_pieces_add_np(&pieces, text, 1);
+	posix_trace_pieces_add_np(&pieces, text + 1, 7);
+	posix_trace_pieces_add_np(&pieces, NULL, 0);
+	posix_trace_pieces_add_np(&pieces, text + 8, 8);
+	posix_trace_pieces_add_np(&pieces, text + 16, 9);
+	PXT_EQ(posix_trace_pieces_end_np(&pieces), 0);
 	PXT_EQ_FATAL(read_event(&info, data, sizeof(data), &id), 25);
 	PXT_EQ(id, tick_id);
 	CU_ASSERT(memcmp(data, text, 25) == 0);
 	/* What does not fit is told; what nobody wants is not even copied. */
-	posix_trace_begin_np(&pieces, tick_id);
-	for (int i = 0; i < POSIX_TRACE_PIECES_MAX_NP / 8 + 1; i++)
-		posix_trace_add_np(&pieces, text, 8);
-	PXT_EQ(posix_trace_end_np(&pieces), 8);
+	posix_trace_pieces_begin_np(&pieces, tick_id, gathered, sizeof(gathered));
+	for (int i = 0; i < 64 / 8 + 1; i++)
+		posix_trace_pieces_add_np(&pieces, text, 8);
+	PXT_EQ(posix_trace_pieces_end_np(&pieces), 8);
 	posix_trace_stop(stream);
-	memset(&pieces, 1, sizeof(pieces));
-	posix_trace_begin_np(&pieces, tick_id);
-	posix_trace_add_np(&pieces, text, 8);
-	PXT_EQ(pieces._pxt_data[0], 1);
-	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	memset(gathered, 1, sizeof(gathered));
+	posix_trace_pieces_begin_np(&pieces, tick_id, gathered, sizeof(gathered));
+	posix_trace_pieces_add_np(&pieces, text, 8);
+	PXT_EQ(gathered[0], 1);
+	PXT_EQ(posix_trace_pieces_end_np(&pieces), 0);
 	posix_trace_shutdown(stream);
 }
 

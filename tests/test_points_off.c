@@ -36,9 +36,9 @@ PXT_TEST(points_that_are_off_evaluate_nothing_and_open_as_if_they_were_there)
 	PXT_EQ(posix_trace_open_job_np(pump), 0);
 	posix_trace_job_begin_np(pump, number(4));
 	posix_trace_job_overrun_np(pump, number(4), number(5));
-	posix_trace_begin_np(&pieces, number(1));
-	posix_trace_add_np(&pieces, NULL, number(1));
-	PXT_EQ(posix_trace_end_np(&pieces), 0);
+	posix_trace_pieces_begin_np(&pieces, number(1), NULL, number(2));
+	posix_trace_pieces_add_np(&pieces, NULL, number(1));
+	PXT_EQ(posix_trace_pieces_end_np(&pieces), 0);
 	PXT_EQ(posix_trace_point_id_np(tick), 0);
 	PXT_EQ(evaluated, 0);
 }

@@ -15,14 +15,14 @@
 static uint64_t ticks;
 
 /* Each reading is one more. */
-static uint64_t counting(void)
+static uint64_t counting(void *context)
 {
-	return ++ticks;
+	return ++*(uint64_t *)context;
 }
 
-static uint64_t standing(void)
+static uint64_t standing(void *context)
 {
-	return ticks;
+	return *(const uint64_t *)context;
 }
 
 static trace_id_t begin(void)
@@ -47,7 +47,7 @@ static uint64_t next(trace_id_t stream, struct timespec *time)
 		if (none)
 			return 0;
 	} while (info.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT);
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 	*time = info.posix_timestamp;
 	return extra.posix_ticks_np;
 }
@@ -59,9 +59,9 @@ PXT_TEST_FRESH(events_are_stamped_with_what_the_clock_says)
 	struct timespec time;
 	trace_id_t stream;
 
-	PXT_EQ(posix_trace_setclock_np(counting, 1000), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(counting, &ticks, 1000), 0);
 	stream = begin();
-	PXT_EQ(posix_trace_getclock_np(stream, &clock), 0);
+	PXT_EQ(posix_trace_getclock_np(stream, &clock, sizeof(clock)), 0);
 	PXT_EQ(clock.posix_source_np, POSIX_TRACE_CLOCK_PORT_NP);
 	PXT_EQ(clock.posix_hz_np, 1000);
 	PXT_EQ(clock.posix_error_ppm_np, 0);
@@ -85,9 +85,9 @@ PXT_TEST_FRESH(times_go_on_at_the_rate_of_the_clock)
 	int64_t ns;
 
 	ticks = 7000000000;
-	PXT_EQ(posix_trace_setclock_np(standing, 10), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(standing, &ticks, 10), 0);
 	stream = begin();
-	PXT_EQ(posix_trace_getclock_np(stream, &clock), 0);
+	PXT_EQ(posix_trace_getclock_np(stream, &clock, sizeof(clock)), 0);
 	PXT_EQ(clock.posix_anchor_ticks_np, 7000000000);
 	ticks += 25;
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, NULL, 0);
@@ -104,49 +104,50 @@ PXT_TEST_FRESH(the_machines_clock_comes_back)
 	struct posix_trace_clock_np after;
 	trace_id_t stream = begin();
 
-	PXT_EQ(posix_trace_getclock_np(stream, &before), 0);
-	PXT_EQ(posix_trace_setclock_np(standing, 10), EBUSY);
+	PXT_EQ(posix_trace_getclock_np(stream, &before, sizeof(before)), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(standing, &ticks, 10), EBUSY);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
-	PXT_EQ(posix_trace_setclock_np(standing, 10), 0);
-	PXT_EQ(posix_trace_setclock_np(NULL, 0), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(standing, &ticks, 10), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(NULL, NULL, 0), 0);
 	stream = begin();
-	PXT_EQ(posix_trace_getclock_np(stream, &after), 0);
+	PXT_EQ(posix_trace_getclock_np(stream, &after, sizeof(after)), 0);
 	PXT_EQ(after.posix_source_np, before.posix_source_np);
 	CU_ASSERT(after.posix_anchor_ticks_np > before.posix_anchor_ticks_np);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
-	PXT_EQ(posix_trace_setclock_np(NULL, 0), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(NULL, NULL, 0), 0);
 }
 
 static trace_id_t in_the_clock; /* a stream that its next reading shuts down; 0: none */
 
-static uint64_t shutting_down(void)
+static uint64_t shutting_down(void *context)
 {
+	uint64_t *count = context;
 	trace_id_t stream = in_the_clock;
 
 	in_the_clock = 0;
 	if (stream) {
 		PXT_EQ(posix_trace_shutdown(stream), 0);
-		PXT_EQ(posix_trace_setclock_np(NULL, 0), EBUSY);
+		PXT_EQ(posix_trace_set_process_clock_np(NULL, NULL, 0), EBUSY);
 	}
-	return ++ticks;
+	return ++*count;
 }
 
 PXT_TEST_FRESH(a_clock_that_a_trace_point_is_in_stays)
 {
 	trace_id_t stream;
 
-	PXT_EQ(posix_trace_setclock_np(shutting_down, 1000), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(shutting_down, &ticks, 1000), 0);
 	stream = begin();
 	in_the_clock = stream;
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, NULL, 0);
 	PXT_EQ(in_the_clock, 0);
-	PXT_EQ(posix_trace_setclock_np(NULL, 0), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(NULL, NULL, 0), 0);
 }
 
 PXT_TEST_FRESH(a_rate_that_cannot_be_is_refused)
 {
-	PXT_EQ(posix_trace_setclock_np(standing, 0), EINVAL);
-	PXT_EQ(posix_trace_setclock_np(standing, 10000000001), EINVAL);
-	PXT_EQ(posix_trace_setclock_np(standing, 10000000000), 0);
+	PXT_EQ(posix_trace_set_process_clock_np(standing, &ticks, 0), EINVAL);
+	PXT_EQ(posix_trace_set_process_clock_np(standing, &ticks, 10000000001), EINVAL);
+	PXT_EQ(posix_trace_set_process_clock_np(standing, &ticks, 10000000000), 0);
 }
 #endif

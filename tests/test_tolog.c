@@ -60,7 +60,7 @@ static struct contents contents_of(trace_id_t log)
 	struct st_event event;
 
 	while (st_take(log, &event)) {
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
 		found.told += extra.posix_lost_before_np;
 		found.errors += event.info.posix_event_id == PXT_ID_ERROR;
 		if (event.info.posix_event_id != st_type())
@@ -299,7 +299,7 @@ PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 		PXT_EQ(found.events, 100);
 		PXT_EQ(found.last, 100);
 		/* STOP and the flush's FLUSH_STOP as well; what the flush brought into the log is there. */
-		PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 		PXT_EQ(info.posix_lost_np, 102);
 		PXT_EQ(posix_trace_get_status(log, &status), 0);
 		PXT_EQ(status.posix_stream_flush_error, ENOSPC);
@@ -636,7 +636,7 @@ static void wait_until_cleared(trace_id_t trid)
 
 	for (int i = 0; i < 1000 && !counts.posix_cleared_np; i++) {
 		st_sleep_ms(10);
-		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	}
 }
 
@@ -658,7 +658,7 @@ PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 	PXT_EQ_FATAL(pthread_create(&threads[1], NULL, clear_in_thread, &trid), 0);
 	wait_until_cleared(trid);
 	say_many(7001, 7005);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_held_np, 5);
 	PXT_EQ_FATAL(pthread_create(&threads[2], NULL, drain_pipe, &drain), 0);
 	(void)pthread_join(threads[0], NULL);
@@ -745,7 +745,7 @@ PXT_TEST(a_looping_log_knows_how_much_it_has_overwritten)
 
 		PXT_EQ(found.last, 4000);
 		PXT_EQ(found.gaps + found.mistakes, 0);
-		PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 		PXT_EQ(info.posix_counts_np.posix_retrieved_np, 4002);
 		PXT_CHECK(info.posix_lost_np >= (uint64_t)found.first &&
 		              info.posix_lost_np <= (uint64_t)found.first + 80,
@@ -792,7 +792,7 @@ static void let_writers_go_on(trace_id_t trid, bool flushing)
 		PXT_EQ(posix_trace_flush(trid), 0);
 	else
 		st_sleep_ms(1);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	/* START is among them. */
 	if (counts.posix_retrieved_np > 0)
 		atomic_store(
@@ -894,7 +894,7 @@ PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
 	for (int i = 0; i < 300; i++) {
 		st_sleep_ms(10);
-		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		if (counts.posix_held_np == 0)
 			break;
 	}
@@ -972,7 +972,8 @@ static bool log_has_thread(trace_id_t log, const char *name)
 {
 	struct posix_trace_logthread_np thread;
 
-	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
+	     i++) {
 		if (strcmp(thread.posix_name_np, name) == 0)
 			return thread.posix_tid_np > 0 && thread.posix_pid_np == getpid();
 	}
@@ -1007,7 +1008,8 @@ static bool log_has_address(trace_id_t log, uintptr_t address)
 {
 	struct posix_trace_logmodule_np module;
 
-	for (uint32_t i = 0; posix_trace_log_getmodule_np(log, i, &module) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getmodule_np(log, i, &module, sizeof(module)) == 0;
+	     i++) {
 		if (address >= module.posix_low_np && address < module.posix_high_np)
 			return strstr(module.posix_path_np, "test_tolog") != NULL;
 	}
@@ -1044,7 +1046,7 @@ PXT_TEST(threads_and_modules_are_named_also_those_renamed_later)
 		CU_ASSERT(log_has_thread(log, "late riser"));
 	}
 	CU_ASSERT(log_has_address(log, (uintptr_t)create_append));
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	CU_ASSERT(readlink("/proc/self/exe", executable, sizeof(executable) - 1) > 0);
 	CU_ASSERT_STRING_EQUAL(info.posix_executable_np, executable);
 	PXT_EQ(info.posix_pid_np, getpid());
@@ -1070,7 +1072,7 @@ PXT_TEST(every_log_has_an_identity_of_its_own)
 		st_say(1);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 		log = open_log(fd);
-		PXT_EQ(posix_trace_log_getinfo_np(log, &infos[i]), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(log, &infos[i], sizeof(infos[i])), 0);
 		close_log(log, fd);
 	}
 	CU_ASSERT(memcmp(infos[0].posix_uuid_np, infos[1].posix_uuid_np,
@@ -1123,7 +1125,7 @@ PXT_TEST(a_description_that_came_late_is_in_the_log)
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "u32 job"), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	trace_id_t log = open_log(fd);
-	PXT_EQ(posix_trace_eventid_getformat_np(log, id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(log, id, format, sizeof(format)), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 job");
 	close_log(log, fd);
 }

@@ -55,35 +55,40 @@ PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_in
 	return 0;
 }
 
-PXT_API int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
+PXT_API int posix_trace_getcounts_np(
+    trace_id_t trid, struct posix_trace_counts_np *counts, size_t bytes)
 {
+	struct posix_trace_counts_np own = { .posix_stable_np = 1 };
 	uint32_t irq;
 
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(counts))
 		return EINVAL;
 	irq = pxt_irq_save();
-	counts->posix_written_np = pxt_tiny.written;
-	counts->posix_lost_np = pxt_tiny.lost;
-	counts->posix_cleared_np = pxt_tiny.cleared;
-	counts->posix_held_np = pxt_tiny.held;
-	counts->posix_retrieved_np = pxt_tiny.retrieved;
-	counts->posix_stable_np = 1;
+	own.posix_written_np = pxt_tiny.written;
+	own.posix_lost_np = pxt_tiny.lost;
+	own.posix_cleared_np = pxt_tiny.cleared;
+	own.posix_held_np = pxt_tiny.held;
+	own.posix_retrieved_np = pxt_tiny.retrieved;
 	pxt_irq_restore(irq);
+	pxt_give(counts, bytes, &own, sizeof(own));
 	return 0;
 }
 
-PXT_API int posix_trace_getclock_np(trace_id_t trid, struct posix_trace_clock_np *clock)
+PXT_API int posix_trace_getclock_np(
+    trace_id_t trid, struct posix_trace_clock_np *clock, size_t bytes)
 {
+	struct posix_trace_clock_np own;
 	struct pxt_clock_rate rate;
 
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(clock))
 		return EINVAL;
 	pxt_port_clock_start(&rate);
-	*clock = (struct posix_trace_clock_np){ .posix_source_np = rate.source,
+	own = (struct posix_trace_clock_np){ .posix_source_np = rate.source,
 		.posix_error_ppm_np = rate.error_ppm,
 		.posix_hz_np = rate.hz,
 		.posix_anchor_ticks_np = pxt_tiny.anchor_ticks,
 		.posix_anchor_np = pxt_tiny.anchor };
+	pxt_give(clock, bytes, &own, sizeof(own));
 	return 0;
 }
 
@@ -110,10 +115,12 @@ PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event
 PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
 
 PXT_API int posix_trace_eventid_getformat_np(
-    trace_id_t trid, trace_event_id_t event_id, char *format)
+    trace_id_t trid, trace_event_id_t event_id, char *format, size_t room)
 {
 	if (!pxt_tiny_is(trid) || !pxt_names_of(event_id) || !pxt_arg_given(format))
 		return EINVAL;
+	if (room == 0)
+		return ERANGE;
 	format[0] = '\0';
 	return 0;
 }

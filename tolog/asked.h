@@ -52,7 +52,7 @@ PXT_INLINE int pxt_asked_rotation(
 		.posix_seconds_np = asked->seconds,
 		.posix_files_np = asked->files,
 		.posix_mode_np = asked->mode };
-	return posix_trace_attr_setrotation_np(attr, &rotation);
+	return posix_trace_attr_setrotation_np(attr, &rotation, sizeof(rotation));
 }
 #else
 /* asked.c takes none. */

@@ -327,7 +327,7 @@ void pxt_environment_start(void)
 	}
 	error = record(false);
 	if (!error)
-		error = posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_ENDS_NP);
+		error = posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_ENDS_NP, NULL, 0);
 	if (error) {
 		complain("", error);
 	} else {

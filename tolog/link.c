@@ -15,7 +15,8 @@
 #include <string.h>
 #include <trace_np.h>
 
-_Static_assert(sizeof(struct posix_trace_link_np) == sizeof(struct pxt_order_line), "one thing");
+_Static_assert(
+    sizeof(struct posix_trace_linkstate_np) == sizeof(struct pxt_order_line), "one thing");
 _Static_assert(sizeof(struct pxt_order_answer) == PXT_ORDER_ANSWER_BYTES, "without gaps");
 
 static int filter(trace_id_t trid, const struct pxt_order *order, struct pxt_order_answer *answer)
@@ -107,7 +108,7 @@ static void reply(trace_id_t trid, struct pxt_order_answer *answer)
 }
 
 PXT_API size_t posix_trace_link_np(
-    trace_id_t trid, struct posix_trace_link_np *link, void *bytes, size_t count)
+    trace_id_t trid, struct posix_trace_linkstate_np *link, void *bytes, size_t count)
 {
 	struct pxt_order_line *line = (struct pxt_order_line *)(void *)link;
 	unsigned char *at = bytes;

@@ -66,10 +66,14 @@ static bool is_name(const char *name)
 }
 
 PXT_API int posix_trace_attr_setrotation_np(
-    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation)
+    trace_attr_t *attr, const struct posix_trace_rotation_np *rotation, size_t bytes)
 {
-	if (pxt_attr_check(attr, attr))
+	if (pxt_attr_check(attr, attr) || (rotation && bytes < sizeof(*rotation)))
 		return EINVAL;
+	/* A program of a later release may ask for what this one has not. */
+	for (size_t at = sizeof(*rotation); rotation && at < bytes; at++)
+		if (((const unsigned char *)rotation)[at] != 0)
+			return EINVAL;
 	if (rotation &&
 	    (!is_name(rotation->posix_name_np) || rotation->posix_files_np > FILES_MOST ||
 	        rotation->posix_mode_np > 0777 ||

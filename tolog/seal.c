@@ -23,6 +23,7 @@
  */
 #include "tolog/tolog.h"
 
+#include "base/attr.h"
 #include "core/control/control.h"
 #include "core/control/shutdown.h"
 #include "core/process/process.h"
@@ -160,14 +161,18 @@ static void tell_early(struct pxt_stream *stream)
 	pxt_stream_unlock(stream);
 }
 
-PXT_API int posix_trace_seal_on_signals_np(const int *signals, size_t count)
+PXT_API int posix_trace_seal_on_signals_np(int which, const int *signals, size_t count)
 {
 	int error;
 
+	if (which < POSIX_TRACE_SEAL_NONE_NP || which > POSIX_TRACE_SEAL_ENDS_NP ||
+	    (count && !pxt_arg_given(signals)))
+		return EINVAL;
 	pxt_process_lock();
-	error = pxt_port_crash_watch(signals, count, seal_all);
+	error = pxt_port_crash_watch(which, signals, count, seal_all);
 	if (!error)
-		atomic_store_explicit(&pxt_tolog_watched, !signals || count, memory_order_relaxed);
+		atomic_store_explicit(&pxt_tolog_watched,
+		    which != POSIX_TRACE_SEAL_NONE_NP || count, memory_order_relaxed);
 	pxt_process_unlock();
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS && pxt_tolog_seals(); i++)
 		tell_early(&pxt_streams[i]);

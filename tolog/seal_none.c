@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <trace_np.h>
 
-PXT_API int posix_trace_seal_on_signals_np(const int *signals, size_t count)
+PXT_API int posix_trace_seal_on_signals_np(int which, const int *signals, size_t count)
 {
+	(void)which;
 	(void)signals;
 	(void)count;
 	return ENOTSUP;

@@ -88,7 +88,8 @@ static void in_memory(void)
 		before = kernel_ms();
 		MUST(posix_trace_get_status(trid, &status) == 0);
 		MUST(take_all() >= 1);
-		MUST(posix_trace_counts_np(trid, &counts) == 0 && counts.posix_held_np == 0);
+		MUST(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == 0 &&
+		     counts.posix_held_np == 0);
 		if (number % 7u == 0) {
 			MUST(posix_trace_shutdown(trid) == 0);
 			make();

@@ -104,7 +104,7 @@ int main(void)
 		one(ticks, ++number);
 		one(ticks, ++number);
 	}
-	MUST(posix_trace_counts_np(trid, &counts) == 0);
+	MUST(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == 0);
 	MUST(counts.posix_written_np == counts.posix_retrieved_np && counts.posix_held_np == 0);
 	return 0;
 }

@@ -42,7 +42,7 @@ static void hear(char byte)
 
 static void console_run(void)
 {
-	static struct posix_trace_link_np link;
+	static struct posix_trace_linkstate_np link;
 
 	for (;;) {
 		unsigned char bytes[32];

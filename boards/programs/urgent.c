@@ -86,7 +86,7 @@ static void take_all(enum deed after)
 		MUST(posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &none) ==
 		     0);
 	while (!none);
-	MUST(posix_trace_counts_np(trid, &counts) == 0);
+	MUST(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == 0);
 	/* A stop turns away the event that stands inside before it has a place: counted as lost. */
 	MUST(counts.posix_held_np == 0 && counts.posix_lost_np - lost <= 1);
 	MUST(counts.posix_lost_np == lost || after == STOP);

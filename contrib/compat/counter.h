@@ -41,7 +41,7 @@ static inline bool compat_counter_is_processor(trace_id_t stream)
 {
 	struct posix_trace_clock_np clock;
 
-	return posix_trace_getclock_np(stream, &clock) == 0 &&
+	return posix_trace_getclock_np(stream, &clock, sizeof(clock)) == 0 &&
 	       clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP;
 }
 

@@ -138,7 +138,7 @@ static void stream_loss(struct rival_loss *loss)
 {
 	struct posix_trace_counts_np counts;
 
-	bench_ok("counts", posix_trace_counts_np(trid, &counts));
+	bench_ok("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	loss->reported = true;
 	loss->lost = counts.posix_lost_np;
 }

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 			must("flush", posix_trace_flush(trid));
 	}
 	must("flush", posix_trace_flush(trid));
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)close(file);
 	(void)printf("%lu %llu\n", events, (unsigned long long)counts.posix_lost_np);

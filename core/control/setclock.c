@@ -19,7 +19,8 @@ static bool any_stream(void)
 	return pxt_threads_kept_any();
 }
 
-PXT_API int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz)
+PXT_API int posix_trace_set_process_clock_np(
+    uint64_t (*clock)(void *context), void *context, uint64_t hz)
 {
 	int error = 0;
 
@@ -29,7 +30,7 @@ PXT_API int posix_trace_setclock_np(uint64_t (*clock)(void), uint64_t hz)
 	if (any_stream()) {
 		error = EBUSY;
 	} else {
-		pxt_port_clock_choose(clock, hz);
+		pxt_port_clock_choose(clock, context, hz);
 		pxt_port_clock_start(&pxt_clock);
 	}
 	pxt_process_unlock();

@@ -147,13 +147,16 @@ void pxt_status_counts(struct pxt_stream *stream, struct posix_trace_counts_np *
 	counts->posix_held_np = admitted - consumed + aside;
 }
 
-PXT_API int posix_trace_counts_np(trace_id_t trid, struct posix_trace_counts_np *counts)
+PXT_API int posix_trace_getcounts_np(
+    trace_id_t trid, struct posix_trace_counts_np *counts, size_t bytes)
 {
+	struct posix_trace_counts_np own = { 0 };
 	struct pxt_stream *stream = pxt_arg_given(counts) ? pxt_stream_lock(trid) : NULL;
 
 	if (!stream)
 		return EINVAL;
-	pxt_status_counts(stream, counts);
+	pxt_status_counts(stream, &own);
+	pxt_give(counts, bytes, &own, sizeof(own));
 	return pxt_stream_leave(stream, 0);
 }
 

@@ -33,9 +33,9 @@ struct pxt_inspect_candidate {
 };
 
 #if CONFIG_PTRACE_INSPECT
-#define PXT_INSPECT_HANDLERS  16u
-#define PXT_INSPECT_THREADS   32u
-#define PXT_INSPECT_PROCESSES 16u
+#define PXT_INSPECT_HANDLERS  ((uint32_t)POSIX_TRACE_HANDLERS_MAX_NP)
+#define PXT_INSPECT_THREADS   ((uint32_t)POSIX_TRACE_THREADS_MAX_NP)
+#define PXT_INSPECT_PROCESSES ((uint32_t)POSIX_TRACE_PROCESSES_MAX_NP)
 #define PXT_INSPECT_SHORT     4u /* bytes that an event keeps that is recorded short */
 
 struct pxt_inspect_handler {

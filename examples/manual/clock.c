@@ -2,7 +2,7 @@
 /*
  * clock.c - events of a simulation have the simulation's time.
  *
- * Page: posix_trace_setclock_np - stamp events by a clock of the program
+ * Page: posix_trace_set_process_clock_np - stamp events by a clock of the program
  * Page: posix_trace_eventinfo_getextra_np, posix_trace_getclock_np - more about an event, and the clock of its stamp
  *
  * Prints:
@@ -19,9 +19,9 @@
 
 static _Atomic unsigned long simulated_ms;
 
-static uint64_t simulated_time(void)
+static uint64_t simulated_time(void *context)
 {
-	return atomic_load_explicit(&simulated_ms, memory_order_relaxed);
+	return atomic_load_explicit((_Atomic unsigned long *)context, memory_order_relaxed);
 }
 
 static void must(int error)
@@ -40,11 +40,11 @@ int main(void)
 	size_t length;
 	int nothing;
 
-	must(posix_trace_setclock_np(simulated_time, 1000));
+	must(posix_trace_set_process_clock_np(simulated_time, &simulated_ms, 1000));
 	must(posix_trace_attr_init(&attr));
 	must(posix_trace_attr_setlanes_np(&attr, 1)); /* as the clock may stand still */
 	must(posix_trace_create(0, &attr, &trid));
-	must(posix_trace_getclock_np(trid, &clock));
+	must(posix_trace_getclock_np(trid, &clock, sizeof(clock)));
 	(void)printf("the clock has %llu ticks a second\n", (unsigned long long)clock.posix_hz_np);
 	must(posix_trace_start(trid));
 	for (int step = 0; step < 2; step++) {
@@ -56,7 +56,7 @@ int main(void)
 		must(posix_trace_trygetnext_event(trid, &event, NULL, 0, &length, &nothing));
 		if (nothing)
 			break;
-		must(posix_trace_eventinfo_getextra_np(&event, &extra));
+		must(posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra)));
 		if (event.posix_event_id == POSIX_TRACE_UNNAMED_USEREVENT)
 			(void)printf(
 			    "an event at tick %llu\n", (unsigned long long)extra.posix_ticks_np);

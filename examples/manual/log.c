@@ -8,8 +8,8 @@
  * Page: posix_trace_log_getinfo_np, posix_trace_log_getthread_np, posix_trace_log_getmodule_np,
  * posix_trace_log_getnote_np, posix_trace_log_nextblock_np,
  * posix_trace_log_gettime_np - what a log says about itself
- * Page: posix_trace_open_explained_np, posix_trace_open_growing_np, posix_trace_log_check_np,
- * posix_trace_log_check_watched_np, posix_trace_log_skipdamage_np - logs that grow or are damaged
+ * Page: posix_trace_log_open_np, posix_trace_log_check_np,
+ * posix_trace_log_skipdamage_np - logs that grow, are damaged, or have several files
  * Page: posix_trace_note_np - put a note into a log
  *
  * Prints:
@@ -59,7 +59,7 @@ static void read_log(int fd)
 	int value;
 	int nothing;
 
-	if (posix_trace_open_explained_np(fd, &trid, &why) != 0) {
+	if (posix_trace_log_open_np(&fd, 1, 0, &trid, &why, sizeof(why)) != 0) {
 		(void)fprintf(stderr, "log: %s\n", why.posix_reason_np);
 		exit(1);
 	}
@@ -71,8 +71,8 @@ static void read_log(int fd)
 		if (event.posix_event_id > POSIX_TRACE_UNNAMED_USEREVENT)
 			(void)printf("event %d\n", value);
 	}
-	must(posix_trace_log_getnote_np(trid, 0, &note));
-	must(posix_trace_log_getinfo_np(trid, &info));
+	must(posix_trace_log_getnote_np(trid, 0, &note, sizeof(note)));
+	must(posix_trace_log_getinfo_np(trid, &info, sizeof(info)));
 	(void)printf("note: %s is %s\n", note.posix_name_np, note.posix_text_np);
 	(void)printf("lost: %llu\n", (unsigned long long)info.posix_lost_np);
 	must(posix_trace_close(trid));
@@ -85,7 +85,7 @@ int main(void)
 	int fd = file ? fileno(file) : -1;
 
 	write_log(fd);
-	must(posix_trace_log_check_np(fd, &check, NULL, 0));
+	must(posix_trace_log_check_np(fd, &check, sizeof(check), NULL, 0, 0, NULL, NULL));
 	(void)printf("%s, %llu findings\n", check.posix_complete_np ? "complete" : "incomplete",
 	    (unsigned long long)check.posix_findings_np);
 	read_log(fd);

@@ -2,7 +2,8 @@
 /*
  * pieces.c - an event whose data lies in several places.
  *
- * Page: posix_trace_begin_np, posix_trace_add_np, posix_trace_end_np - an event in pieces
+ * Page: posix_trace_pieces_begin_np, posix_trace_pieces_add_np,
+ * posix_trace_pieces_end_np - an event in pieces
  *
  * Prints:
  *	12 bytes: one two four
@@ -26,16 +27,17 @@ int main(void)
 	struct posix_trace_pieces_np pieces;
 	struct posix_trace_event_info event;
 	trace_id_t trid;
+	char room[64];
 	char data[64];
 	size_t length;
 	int nothing;
 
 	must(posix_trace_create(0, NULL, &trid));
 	must(posix_trace_start(trid));
-	posix_trace_begin_np(&pieces, POSIX_TRACE_UNNAMED_USEREVENT);
+	posix_trace_pieces_begin_np(&pieces, POSIX_TRACE_UNNAMED_USEREVENT, room, sizeof(room));
 	for (size_t i = 0; i < 3; i++)
-		posix_trace_add_np(&pieces, words[i], strlen(words[i]));
-	if (posix_trace_end_np(&pieces) != 0)
+		posix_trace_pieces_add_np(&pieces, words[i], strlen(words[i]));
+	if (posix_trace_pieces_end_np(&pieces) != 0)
 		(void)puts("some bytes found no room");
 	do {
 		must(posix_trace_trygetnext_event(

@@ -65,7 +65,7 @@ int main(void)
 	record("one");
 	record("two");
 	read_whole(trid);
-	must(posix_trace_getnext_events_np(trid, views, 8, &count));
+	must(posix_trace_getnext_events_np(trid, views, sizeof(*views), 8, &count));
 	(void)printf("%zu events more:", count);
 	for (size_t i = 0; i < count; i++)
 		(void)printf(

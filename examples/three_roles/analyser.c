@@ -198,7 +198,7 @@ static void say_results(trace_id_t trid)
 	for (size_t i = 0; i < TASKS; i++)
 		(void)printf("analyser: %s ran %u jobs, %u of them late\n", tasks[i].name,
 		    tasks[i].jobs, tasks[i].late);
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	(void)printf("analyser: server answered %u requests; %llu events lost\n", request.count,
 	    (unsigned long long)counts.posix_lost_np);
 }

@@ -27,20 +27,22 @@ static uint64_t ns_of(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-static uint64_t monotonic(void)
+static uint64_t monotonic(void *context)
 {
 	struct timespec now;
 
+	(void)context;
 	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
 	return ns_of(&now);
 }
 
 /* Changes while nobody traces. */
-static uint64_t (*slow_clock)(void) = monotonic;
+static uint64_t (*slow_clock)(void *context) = monotonic;
+static void *slow_context;
 
 uint64_t pxt_port_ticks_slow(void)
 {
-	return slow_clock();
+	return slow_clock(slow_context);
 }
 
 /* Of what it went on by from reading to reading, the greatest common divisor. */
@@ -92,10 +94,11 @@ void pxt_port_clock_start(struct pxt_clock_rate *rate)
 	*rate = fixed_rate;
 }
 
-void pxt_port_clock_choose(uint64_t (*clock)(void), uint64_t hz)
+void pxt_port_clock_choose(uint64_t (*clock)(void *context), void *context, uint64_t hz)
 {
 	pxt_ticksource_use(uses_counter && !clock);
 	slow_clock = clock ? clock : monotonic;
+	slow_context = context;
 	rate_is_fixed = clock != NULL;
 	fixed_rate =
 	    (struct pxt_clock_rate){ .hz = hz, .step = 1, .source = POSIX_TRACE_CLOCK_PORT_NP };
@@ -103,7 +106,7 @@ void pxt_port_clock_choose(uint64_t (*clock)(void), uint64_t hz)
 
 static uint64_t reading(void)
 {
-	return slow_clock == monotonic ? pxt_ticksource_fenced() : slow_clock();
+	return slow_clock == monotonic ? pxt_ticksource_fenced() : slow_clock(slow_context);
 }
 
 /*

@@ -299,21 +299,23 @@ static int find_places(const int *signals, size_t count)
 }
 
 int pxt_port_crash_watch(
-    const int *signals, size_t count, void (*tell)(const struct pxt_crash *crash))
+    int which, const int *signals, size_t count, void (*tell)(const struct pxt_crash *crash))
 {
+	static const size_t usual_counts[] = { [POSIX_TRACE_SEAL_NONE_NP] = 0,
+		[POSIX_TRACE_SEAL_FAULTS_NP] = FAULTS,
+		[POSIX_TRACE_SEAL_ENDS_NP] = COUNT(usual) };
+	size_t usual_count = usual_counts[which];
 	int saved = errno;
-	int error;
+	int error = find_places(usual, usual_count);
 
-	if (!signals) {
-		signals = usual;
-		count = count ? COUNT(usual) : FAULTS;
-	}
-	error = find_places(signals, count);
+	if (!error)
+		error = find_places(signals, count);
 	if (!error) {
 		pxt_port_crash_inherit();
 		told.tell = tell;
 		for (struct watched *at = watched; at < watched + PXT_CRASH_SIGNALS; at++) {
-			if (among((int)at->number, signals, count))
+			if (among((int)at->number, usual, usual_count) ||
+			    among((int)at->number, signals, count))
 				take(at);
 			else if (at->on)
 				give_back(at);

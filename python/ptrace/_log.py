@@ -138,7 +138,8 @@ class Type:
     def _walk(self) -> Iterator[Field]:
         found = (_native.Field * _native.FIELDS_MAX)()
         count = c_size_t(0)
-        library.posix_trace_fields_np(self._description, found, _native.FIELDS_MAX, byref(count))
+        library.posix_trace_fields_np(self._description, found, sizeof(_native.Field),
+                                      _native.FIELDS_MAX, byref(count))
         for field in found[:count.value]:
             code = None
             if field.posix_kind_np != _native.FIELD_TEXT:
@@ -275,7 +276,7 @@ class _Reason:
     """Where the library says why a log was refused."""
 
     def __init__(self) -> None:
-        self.words = _native.LogError.from_buffer(bytearray(4 * sizeof(_native.LogError)))
+        self.words = _native.LogError()
 
     def fail(self, number: int, path: str) -> NoReturn:
         reason = _text(self.words.posix_reason_np)
@@ -305,12 +306,10 @@ class Log:
         descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             trid = c_ulong(0)
-            error = library.posix_trace_open_explained_np(descriptor, byref(trid),
-                                                          byref(reason.words))
+            error = self._open_as(descriptor, 0, trid, reason)
             if error == errno.EINVAL and not strict:
                 second = _Reason()
-                error = library.posix_trace_open_growing_np(descriptor, byref(trid),
-                                                            byref(second.words))
+                error = self._open_as(descriptor, _native.OPEN_GROWING, trid, second)
                 if error == 0:
                     self._warn(IncompleteWarning, _text(reason.words.posix_reason_np),
                                reason.words.posix_offset_np)
@@ -321,6 +320,11 @@ class Log:
         if error:
             reason.fail(error, self._path)
         self._trid = trid
+
+    @staticmethod
+    def _open_as(descriptor: int, flags: int, trid: c_ulong, reason: _Reason) -> int:
+        return library.posix_trace_log_open_np(byref(c_int(descriptor)), 1, flags, byref(trid),
+                                               byref(reason.words), sizeof(reason.words))
 
     def _warn(self, kind: type, text: str, offset: Optional[int] = None) -> None:
         at = "" if offset is None else f" (byte {offset})"
@@ -365,7 +369,7 @@ class Log:
     def info(self) -> Info:
         trid = self._need()
         error, told = library.get(
-            _native.LogInfo, lambda info: library.posix_trace_log_getinfo_np(trid, info))
+            _native.LogInfo, lambda info, size: library.posix_trace_log_getinfo_np(trid, info, size))
         self._fail(error)
         return Info(bytes(told.posix_uuid_np),
                     (told.posix_format_major_np, told.posix_format_minor_np),
@@ -388,7 +392,7 @@ class Log:
         trid = self._need()
         if library.posix_trace_eventid_get_name(trid, number, name):
             return Type(number, f"#{number}", b"")
-        library.posix_trace_eventid_getformat_np(trid, number, description)
+        library.posix_trace_eventid_getformat_np(trid, number, description, len(description))
         self._types[number] = Type(number, _text(name.value), description.value)
         return self._types[number]
 
@@ -413,7 +417,7 @@ class Log:
         trid = self._need()
         error, told = library.get(
             _native.LogThread,
-            lambda thread: library.posix_trace_log_getthread_np(trid, entry, thread))
+            lambda thread, size: library.posix_trace_log_getthread_np(trid, entry, thread, size))
         if error:
             return None
         self._threads[entry] = Thread(entry, _text(told.posix_name_np), told.posix_tid_np,
@@ -456,28 +460,22 @@ class Log:
         """Fills the views; 0 at the end.  Damage is told and passed over."""
         count = c_size_t(0)
         while True:
-            error = library.posix_trace_getnext_events_np(self._need(), byref(self._views), room,
-                                                          byref(count))
+            error = library.posix_trace_getnext_events_np(self._need(), byref(self._views), _VIEW,
+                                                          room, byref(count))
             if error == 0 and count.value:
                 return count.value
-            finding = _native.LogFinding.from_buffer(bytearray(4 * sizeof(_native.LogFinding)))
-            if library.posix_trace_log_skipdamage_np(self._need(), byref(finding)):
+            skipped, finding = library.get(
+                _native.LogFinding,
+                lambda room, size: library.posix_trace_log_skipdamage_np(self._need(), room, size))
+            if skipped:
                 self._fail(error)
                 return 0
             self._warn(DamageWarning, "passed over: " + _text(finding.posix_reason_np),
                        finding.posix_offset_np)
 
-    def _first_view(self, view: Any) -> int:
-        count = c_size_t(0)
-        error = library.posix_trace_rewind(self._trid)
-        if error == 0:
-            error = library.posix_trace_getnext_events_np(self._trid, view, 1, byref(count))
-        return error if error or count.value else errno.ENOENT
-
     def _batches(self) -> Iterator[int]:
         """From the oldest event: after each step the views hold so many events."""
         self._need()
-        library.check(EventView, self._first_view)
         self._fail(library.posix_trace_rewind(self._trid))
         self._pass += 1
         own = self._pass

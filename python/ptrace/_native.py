@@ -5,9 +5,8 @@ The structures and functions of <trace_np.h> that the module uses stand here and
 ctypes, not cffi: a wheel for all machines, no compiler and no package where it is installed; the
 price of a call does not matter, as one call brings a block of events.
 
-A library of another layout is an error, not garbage.  Its file name holds the version of its
-interface.  How much it really stores is measured at its first answer of each kind (Probe).  Each
-structure has room behind it, so that a larger one spoils nothing until that is seen.
+The library's file name holds the version of its interface.  Structures grow at their end alone, and
+each call says how large ours are: a newer library stores no more, an older one zeroes the rest.
 """
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ import os
 from ctypes import (POINTER, Structure, Union, byref, c_char, c_char_p, c_double, c_int, c_int16,
                     c_int64, c_long, c_size_t, c_ubyte, c_uint, c_uint8, c_uint32, c_uint64,
                     c_ulong, c_void_p)
-from typing import Any, Callable, List, Set, Tuple, Type, TypeVar
+from typing import Any, Callable, Tuple, Type, TypeVar
 
 S = TypeVar("S", bound=Structure)
 
@@ -30,6 +29,8 @@ NAME_ROOM = 4096
 FIELDS_MAX = 32
 NO_ENTRY = 2**32 - 1
 
+#: POSIX_TRACE_OPEN_GROWING_NP
+OPEN_GROWING = 1
 FIELD_UNSIGNED, FIELD_SIGNED, FIELD_HEX, FIELD_FLOAT, FIELD_TEXT = 1, 2, 3, 4, 5
 
 
@@ -49,14 +50,15 @@ class Counts(Structure):
     _c_name_ = "struct posix_trace_counts_np"
     _fields_ = [("posix_written_np", c_uint64), ("posix_retrieved_np", c_uint64),
                 ("posix_lost_np", c_uint64), ("posix_cleared_np", c_uint64),
-                ("posix_held_np", c_uint64), ("posix_stable_np", c_int)]
+                ("posix_held_np", c_uint64), ("posix_stable_np", c_int),
+                ("_pxt_later", c_uint32 * 5)]
 
 
 class Clock(Structure):
     _c_name_ = "struct posix_trace_clock_np"
     _fields_ = [("posix_source_np", c_int), ("posix_error_ppm_np", c_uint32),
                 ("posix_hz_np", c_uint64), ("posix_anchor_ticks_np", c_uint64),
-                ("posix_anchor_np", Timespec)]
+                ("posix_anchor_np", Timespec), ("_pxt_later", c_uint32 * 4)]
 
 
 class LogInfo(Structure):
@@ -138,23 +140,23 @@ STRUCTURES: Tuple[Type[Structure], ...] = (Counts, Clock, LogInfo, LogThread, Lo
                                            LogError, LogFinding, EventView, Field)
 
 _FUNCTIONS = {
-    "posix_trace_open_explained_np": [c_int, POINTER(c_ulong), c_void_p],
-    "posix_trace_open_growing_np": [c_int, POINTER(c_ulong), c_void_p],
+    "posix_trace_log_open_np": [POINTER(c_int), c_size_t, c_int, POINTER(c_ulong), c_void_p,
+                                c_size_t],
     "posix_trace_close": [c_ulong],
     "posix_trace_rewind": [c_ulong],
-    "posix_trace_getnext_events_np": [c_ulong, c_void_p, c_size_t, POINTER(c_size_t)],
+    "posix_trace_getnext_events_np": [c_ulong, c_void_p, c_size_t, c_size_t,
+                                      POINTER(c_size_t)],
     "posix_trace_eventtypelist_rewind": [c_ulong],
     "posix_trace_eventtypelist_getnext_id": [c_ulong, POINTER(c_uint), POINTER(c_int)],
     "posix_trace_eventid_get_name": [c_ulong, c_uint, c_char_p],
-    "posix_trace_eventid_getformat_np": [c_ulong, c_uint, c_char_p],
-    "posix_trace_field_next_np": [c_char_p, c_char_p, c_size_t, c_int, POINTER(c_uint32), c_void_p],
-    "posix_trace_fields_np": [c_char_p, c_void_p, c_size_t, POINTER(c_size_t)],
+    "posix_trace_eventid_getformat_np": [c_ulong, c_uint, c_char_p, c_size_t],
+    "posix_trace_fields_np": [c_char_p, c_void_p, c_size_t, c_size_t, POINTER(c_size_t)],
     "posix_trace_text_np": [c_char_p, c_char_p, c_size_t, c_int, c_char_p, c_size_t],
-    "posix_trace_log_getinfo_np": [c_ulong, c_void_p],
-    "posix_trace_log_getthread_np": [c_ulong, c_uint32, c_void_p],
-    "posix_trace_log_getmodule_np": [c_ulong, c_uint32, c_void_p],
-    "posix_trace_log_getnote_np": [c_ulong, c_uint32, c_void_p],
-    "posix_trace_log_skipdamage_np": [c_ulong, c_void_p],
+    "posix_trace_log_getinfo_np": [c_ulong, c_void_p, c_size_t],
+    "posix_trace_log_getthread_np": [c_ulong, c_uint32, c_void_p, c_size_t],
+    "posix_trace_log_getmodule_np": [c_ulong, c_uint32, c_void_p, c_size_t],
+    "posix_trace_log_getnote_np": [c_ulong, c_uint32, c_void_p, c_size_t],
+    "posix_trace_log_skipdamage_np": [c_ulong, c_void_p, c_size_t],
 }
 
 
@@ -175,7 +177,6 @@ class Library:
 
     def __init__(self) -> None:
         self._dll = _find()
-        self._sound: Set[Type[Structure]] = set()
         for name, arguments in _FUNCTIONS.items():
             try:
                 function = getattr(self._dll, name)
@@ -185,48 +186,15 @@ class Library:
             function.argtypes = arguments
             function.restype = c_int
             setattr(self, name, function)
-        self._probe_field()
 
     def __getattr__(self, name: str) -> Callable[..., int]:
         raise AttributeError(name)
 
-    def check(self, kind: Type[Structure], call: Callable[[Any], int]) -> None:
-        """Once: @call stores as many bytes as a structure of this kind has."""
-        if kind in self._sound:
-            return
-        size = ctypes.sizeof(kind)
-        seen: List[bytes] = []
-        for fill in (0x5A, 0xA5):
-            room = (c_ubyte * (4 * size))(*([fill] * (4 * size)))
-            if call(byref(room)) != 0:
-                return
-            seen.append(bytes(room))
-        stored = max((i + 1 for i in range(4 * size)
-                      if (seen[0][i], seen[1][i]) != (0x5A, 0xA5)), default=0)
-        if (stored + 7) // 8 * 8 != size:
-            raise LayoutError(f"{self._dll._name} stores {stored} bytes where {kind.__name__} has "
-                              f"{size}: it is not the version that this module was made for")
-        self._sound.add(kind)
-
-    def get(self, kind: Type[S], call: Callable[[Any], int]) -> Tuple[int, S]:
+    @staticmethod
+    def get(kind: Type[S], call: Callable[[Any, int], int]) -> Tuple[int, S]:
         """What @call stores, with its error number."""
-        self.check(kind, call)
-        answer = kind.from_buffer(bytearray(4 * ctypes.sizeof(kind)))
-        return call(byref(answer)), answer
-
-    def _probe_field(self) -> None:
-        """The one structure that can be seen without a log, with known members."""
-        def first(field: Any) -> int:
-            cursor = c_uint32(0)
-            return self.posix_trace_field_next_np(b"x16 probe", b"\x11\x11", 2, 0, byref(cursor),
-                                                  field)
-
-        error, field = self.get(Field, first)
-        if (error, field.posix_name_np, field.posix_kind_np, field.posix_bytes_np,
-                field.posix_offset_np, field.posix_value_np.posix_u_np) != (
-                    0, b"probe", FIELD_HEX, 2, 0, 0x1111):
-            raise LayoutError(f"{self._dll._name} describes a field otherwise than this module "
-                              "was made for")
+        answer = kind()
+        return call(byref(answer), ctypes.sizeof(kind)), answer
 
 
 library = Library()

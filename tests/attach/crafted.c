@@ -56,7 +56,7 @@ static size_t outcome(void (*body)(void *argument), void *argument, uint64_t los
 	producer_end(&producer);
 	owner_wait_producers(trid, 0);
 	found += owner_collect(trid, &events[found], 8 - found, 30);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, lost);
 	for (size_t i = 0; i < found; i++)
 		PXT_EQ(events[i].info.posix_pid, producer.pid);
@@ -272,7 +272,7 @@ PXT_TEST(a_process_that_says_it_recorded_for_days_has_lost_no_more_than_it_can_h
 		producer_tell(&producer, 0);
 		(void)producer_told(&producer);
 		(void)owner_collect(trid, events, 1, 30);
-		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		PXT_CHECK(counts.posix_lost_np >= 1 && counts.posix_lost_np < 10, "%llu are lost",
 		    (unsigned long long)counts.posix_lost_np);
 		producer_tell(&producer, 0);
@@ -328,7 +328,7 @@ PXT_TEST(what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late)
 		producer_tell(&producer, 0);
 	}
 	PXT_CHECK(wrong == 0, "%u came late", wrong);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, 53);
 	producer_end(&producer);
 	owner_wait_producers(trid, 0);

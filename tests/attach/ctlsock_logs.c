@@ -54,7 +54,7 @@ static void hear_event(struct story *story, const struct pxt_event *event, trace
 	struct posix_trace_eventextra_np extra;
 	unsigned number;
 
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&event->info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&event->info, &extra, sizeof(extra)), 0);
 	story->lost += extra.posix_lost_before_np;
 	story->starts += event->info.posix_event_id == POSIX_TRACE_START;
 	story->stops += event->info.posix_event_id == POSIX_TRACE_STOP;
@@ -95,7 +95,8 @@ static struct story complete(int fd)
 	struct posix_trace_logcheck_np result;
 	struct story story = { 0 };
 	trace_id_t log = 0;
-	int error = posix_trace_log_check_np(fd, &result, &finding, 1);
+	int error = posix_trace_log_check_np(
+	    fd, &result, sizeof(result), &finding, sizeof(finding), 1, NULL, NULL);
 
 	PXT_EQ(error, 0);
 	PXT_CHECK(result.posix_findings_np == 0 && result.posix_complete_np, "%s",
@@ -131,7 +132,7 @@ PXT_TEST(a_flush_puts_what_there_is_into_the_stream_s_log)
 	record(1, 100);
 	fd = at_connect(path);
 	PXT_EQ(at_tell(fd, PXT_CTLSOCK_FLUSH), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	CU_ASSERT(counts.posix_retrieved_np >= 100);
 	PXT_EQ(at_status(path, &status), 0);
 	CU_ASSERT(status.with_log != 0);
@@ -254,7 +255,9 @@ PXT_TEST(a_follower_gets_what_was_there_and_what_comes)
 	PXT_EQ(posix_trace_start(trid), 0);
 	record(1, 50);
 	PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), 0);
-	PXT_EQ_FATAL(posix_trace_open_growing_np(memory, &reading.log, NULL), 0);
+	PXT_EQ_FATAL(
+	    posix_trace_log_open_np(&memory, 1, POSIX_TRACE_OPEN_GROWING_NP, &reading.log, NULL, 0),
+	    0);
 	CU_ASSERT(at_until(heard_up_to, &reading));
 	for (unsigned i = 1; i <= 10; i++) {
 		record(i * 50 + 1, i * 50 + 50);
@@ -358,7 +361,8 @@ PXT_TEST(what_others_read_and_lost_is_not_the_follower_s)
 	story = complete(memory);
 	PXT_EQ(story.ticks, 10);
 	PXT_EQ(story.lost, 0);
-	PXT_EQ(posix_trace_log_check_np(memory, &result, NULL, 0), 0);
+	PXT_EQ(
+	    posix_trace_log_check_np(memory, &result, sizeof(result), NULL, 0, 0, NULL, NULL), 0);
 	PXT_EQ(result.posix_counts_np.posix_lost_np, 0);
 	PXT_EQ(result.posix_counts_np.posix_written_np, 11);
 	(void)close(memory);
@@ -385,7 +389,7 @@ PXT_TEST(automatic_stops_and_starts_are_seen_and_refusals_counted)
 	}
 	record(100000, 100000);
 	taken++;
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	story = complete(memory);
 	PXT_EQ(story.ticks, taken);
@@ -498,7 +502,9 @@ PXT_TEST(who_has_the_last_place_is_followed_too)
 	PXT_EQ(posix_trace_start(trid), 0);
 	PXT_EQ(ask_with(fd[AT_PLACES - 1], PXT_CTLSOCK_FOLLOW, memory), 0);
 	record(1, 20);
-	PXT_EQ_FATAL(posix_trace_open_growing_np(memory, &reading.log, NULL), 0);
+	PXT_EQ_FATAL(
+	    posix_trace_log_open_np(&memory, 1, POSIX_TRACE_OPEN_GROWING_NP, &reading.log, NULL, 0),
+	    0);
 	CU_ASSERT(at_until(heard_up_to, &reading));
 	PXT_EQ(posix_trace_close(reading.log), 0);
 	for (unsigned i = 0; i < AT_PLACES; i++)

@@ -270,7 +270,7 @@ PXT_TEST(a_killed_producer_s_memory_waits_for_no_reader)
 	CU_ASSERT(at_until(nothing_mapped, NULL));
 	while (pxt_next(trid, &event))
 		events += event.info.posix_pid == producer.pid;
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	CU_ASSERT(events > 500);
 	/* With or without the START, which is older. */
 	CU_ASSERT(events + counts.posix_lost_np - 5000 <= 1);

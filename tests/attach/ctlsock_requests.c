@@ -69,7 +69,7 @@ PXT_TEST(status_tells_what_the_stream_is_and_holds)
 	PXT_EQ(posix_trace_start(trid), 0);
 	record(100);
 	PXT_EQ(at_status(path, &status), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(status.pid, getpid());
 	PXT_EQ(status.state, PXT_CTLSOCK_RUNNING);
 	PXT_EQ(status.full_policy, FULL);
@@ -89,7 +89,7 @@ PXT_TEST(status_tells_what_the_stream_is_and_holds)
 	PXT_EQ(status.retrieved, 7);
 	PXT_EQ(posix_trace_clear(trid), 0);
 	PXT_EQ(at_status(path, &status), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	CU_ASSERT(counts.posix_cleared_np >= 93);
 	PXT_EQ(status.cleared, counts.posix_cleared_np);
 	PXT_EQ(status.held, counts.posix_held_np);
@@ -97,7 +97,7 @@ PXT_TEST(status_tells_what_the_stream_is_and_holds)
 	PXT_EQ(at_status(path, &status), 0);
 	PXT_EQ(status.state, PXT_CTLSOCK_FULL);
 	CU_ASSERT(status.lost > 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(status.lost, counts.posix_lost_np);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
@@ -136,10 +136,10 @@ PXT_TEST(start_stop_and_clear_do_what_their_functions_do)
 	record(10);
 	PXT_EQ(at_tell(fd, PXT_CTLSOCK_STOP), 0);
 	CU_ASSERT(!running(trid));
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	CU_ASSERT(counts.posix_held_np >= 10);
 	PXT_EQ(at_tell(fd, PXT_CTLSOCK_CLEAR), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_held_np, 0);
 	(void)close(fd);
 	PXT_EQ(posix_trace_shutdown(trid), 0);

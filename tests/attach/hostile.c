@@ -167,7 +167,7 @@ static void one_deed(trace_event_id_t honest, int log)
 		break;
 	case 1:
 		PXT_EQ(posix_trace_get_status(trid, &status), 0);
-		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		break;
 	case 2:
 		take_snapshot(log);

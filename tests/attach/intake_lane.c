@@ -487,7 +487,7 @@ static void expect_pulled(trace_id_t trid, uint64_t taken, uint64_t lost)
 	CU_ASSERT_FATAL(stream != NULL);
 	(void)pxt_intake_pull(stream, producers, 1, &room, now, false);
 	pxt_stream_unlock(stream);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, lost);
 	PXT_EQ(counts.posix_written_np, taken + lost + CONFIG_PTRACE_SYSEV_START_STOP);
 }

@@ -145,7 +145,7 @@ static bool one_case(void (*body)(void *argument), uint32_t nth, size_t committe
 	    "%zu events of a process killed at point %d", found, (int)point);
 	if (body == killed_in_a_write && (point == PXT_TP_STORED || point == NONE))
 		PXT_EQ(found, committed + 1u);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	if (point >= PXT_TP_RESERVED && point <= PXT_TP_STORED)
 		PXT_EQ(counts.posix_retrieved_np + counts.posix_lost_np, 1u + committed + 1u);
 	else
@@ -237,7 +237,7 @@ static bool kept_at(uint32_t nth)
 	PXT_EQ(found, BEFORE + 2);
 	if (point >= PXT_TP_BEGIN_STORED && point <= PXT_TP_STORED)
 		PXT_EQ(events[found - 1].info.posix_event_id, own);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, 0);
 	(void)close(producer.to);
 	producer.to = -1;

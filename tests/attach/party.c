@@ -238,7 +238,7 @@ void owner_expect_the_law(trace_id_t trid)
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
 	                                    counts.posix_cleared_np + counts.posix_held_np);
 }

@@ -256,10 +256,14 @@ PXT_TEST(a_type_is_the_same_where_its_name_is_whoever_defines_it_first)
 	PXT_EQ(events[0].info.posix_event_id, pxt_open_event("producers.before"));
 	PXT_EQ(events[1].info.posix_event_id, ours);
 	PXT_EQ(events[2].info.posix_event_id, pxt_open_event("producers.later"));
-	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(
+	           trid, events[0].info.posix_event_id, format, sizeof(format)),
+	    0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 number");
 	pxt_sleep_ms(3 * CONFIG_PTRACE_ATTACH_PERIOD_MS);
-	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[2].info.posix_event_id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(
+	           trid, events[2].info.posix_event_id, format, sizeof(format)),
+	    0);
 	CU_ASSERT_STRING_EQUAL(format, "u8 later");
 	producer_tell(&producer, 0);
 	producer_end(&producer);
@@ -344,8 +348,8 @@ PXT_TEST(a_type_that_the_owner_cannot_define_at_first_is_defined_by_a_later_try)
 	CU_ASSERT_STRING_EQUAL(name, "producers.refused");
 	for (int i = 0; i < 30000 && !format[0]; i++) {
 		pxt_sleep_ms(1);
-		PXT_EQ(
-		    posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format),
+		PXT_EQ(posix_trace_eventid_getformat_np(
+		           trid, events[0].info.posix_event_id, format, sizeof(format)),
 		    0);
 	}
 	CU_ASSERT_STRING_EQUAL(format, "u8 refused");
@@ -378,14 +382,16 @@ PXT_TEST(a_description_that_comes_after_its_name_is_learnt_as_well)
 
 	(void)producer_told(&producer);
 	PXT_EQ_FATAL(owner_collect(trid, events, 1, PATIENCE_MS), 1);
-	PXT_EQ(posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(
+	           trid, events[0].info.posix_event_id, format, sizeof(format)),
+	    0);
 	CU_ASSERT_STRING_EQUAL(format, "");
 	producer_tell(&producer, 0);
 	(void)producer_told(&producer);
 	for (int i = 0; i < 1000 && !format[0]; i++) {
 		pxt_sleep_ms(1);
-		PXT_EQ(
-		    posix_trace_eventid_getformat_np(trid, events[0].info.posix_event_id, format),
+		PXT_EQ(posix_trace_eventid_getformat_np(
+		           trid, events[0].info.posix_event_id, format, sizeof(format)),
 		    0);
 	}
 	CU_ASSERT_STRING_EQUAL(format, "u8 late");
@@ -621,10 +627,11 @@ static void clear_as_a_producer(void *argument)
 		_exit(1);
 	for (int i = 0; i < 10; i++)
 		posix_trace_event(wanted, "x", 1);
-	if (posix_trace_counts_np(trid, &before) != 0)
+	if (posix_trace_getcounts_np(trid, &before, sizeof(before)) != 0)
 		_exit(1);
 	producer_say((uint64_t)posix_trace_clear(trid));
-	if (posix_trace_counts_np(trid, &after) != 0 || posix_trace_get_filter(trid, &set) != 0 ||
+	if (posix_trace_getcounts_np(trid, &after, sizeof(after)) != 0 ||
+	    posix_trace_get_filter(trid, &set) != 0 ||
 	    posix_trace_eventset_ismember(unwanted, &set, &member) != 0)
 		_exit(1);
 	producer_say(same_counts(&before, &after));
@@ -699,7 +706,7 @@ static void flood_of(size_t producers_bytes, size_t owners_bytes, bool read_mean
 		producer_end(&producer);
 	PXT_EQ(last, FLOOD - 1);
 	PXT_EQ(wrong, 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(counts.posix_held_np, 0);
 	/*
@@ -1321,7 +1328,7 @@ static uint64_t written_once_flushed(trace_id_t trid)
 
 	for (int i = 0; i < 2000 && counts.posix_written_np < BURST; i++) {
 		PXT_EQ(posix_trace_flush(trid), 0);
-		PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		pxt_sleep_ms(1);
 	}
 	PXT_EQ(counts.posix_lost_np, 0);
@@ -1480,13 +1487,13 @@ static uint64_t guest_records(trace_id_t trid, trace_event_id_t id, uint64_t pai
 	struct posix_trace_counts_np before;
 	struct posix_trace_counts_np after;
 
-	if (posix_trace_counts_np(trid, &before) != 0)
+	if (posix_trace_getcounts_np(trid, &before, sizeof(before)) != 0)
 		_exit(1);
 	for (uint64_t i = 0; i < pairs; i++) {
 		posix_trace_event(id, "name", 4);
 		posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "none", 4);
 	}
-	if (posix_trace_counts_np(trid, &after) != 0)
+	if (posix_trace_getcounts_np(trid, &after, sizeof(after)) != 0)
 		_exit(2);
 	return after.posix_written_np - before.posix_written_np;
 }

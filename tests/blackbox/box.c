@@ -177,7 +177,7 @@ static bool next_of_log(struct box *box, struct box_event *event)
 	    0);
 	if (unavailable)
 		return false;
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 	event->id = info.posix_event_id;
 	event->bytes = (uint32_t)bytes;
 	event->thread = (uint64_t)(uintptr_t)info.posix_thread_id;
@@ -190,7 +190,7 @@ static void counts_of_log(struct box *box, struct posix_trace_counts_np *counts)
 {
 	struct posix_trace_loginfo_np info;
 
-	PXT_EQ_FATAL(posix_trace_log_getinfo_np(box->log, &info), 0);
+	PXT_EQ_FATAL(posix_trace_log_getinfo_np(box->log, &info, sizeof(info)), 0);
 	*counts = info.posix_counts_np;
 }
 
@@ -278,7 +278,8 @@ const char *box_format(struct box *box, uint32_t id)
 	uint32_t place;
 
 	if (box->log)
-		return posix_trace_eventid_getformat_np(box->log, id, box->type_format)
+		return posix_trace_eventid_getformat_np(
+		           box->log, id, box->type_format, sizeof(box->type_format))
 		           ? NULL
 		           : box->type_format;
 	if (index == UINT32_MAX)

@@ -343,7 +343,8 @@ static bool collect_salvaged(struct found *found)
 	int status;
 
 	memset(found, 0, sizeof(*found));
-	if (posix_trace_open_growing_np(log_file, &growing, NULL) != 0) {
+	if (posix_trace_log_open_np(&log_file, 1, POSIX_TRACE_OPEN_GROWING_NP, &growing, NULL, 0) !=
+	    0) {
 		CU_ASSERT(!ledger->created);
 		return false;
 	}
@@ -353,8 +354,8 @@ static bool collect_salvaged(struct found *found)
 	if (status < 0)
 		return false;
 	PXT_EQ_FATAL(status, 0);
-	PXT_EQ(posix_trace_log_check_np(log_file, &sum, NULL, 0), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(log, &about), 0);
+	PXT_EQ(posix_trace_log_check_np(log_file, &sum, sizeof(sum), NULL, 0, 0, NULL, NULL), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &about, sizeof(about)), 0);
 	counts = &about.posix_counts_np;
 	/* A trailer does not count the marks of flushes. */
 	PXT_CHECK(place->log == LOOP || sum.posix_records_np >= ledger->arrived,
@@ -427,7 +428,7 @@ static void judge_shot(void)
 	collect_log(log, &found);
 	PXT_EQ(found.first, ledger->flushed + 1);
 	PXT_EQ(found.last, ledger->committed);
-	PXT_EQ(posix_trace_log_check_np(shot_file, &sum, NULL, 0), 0);
+	PXT_EQ(posix_trace_log_check_np(shot_file, &sum, sizeof(sum), NULL, 0, 0, NULL, NULL), 0);
 	PXT_EQ(sum.posix_complete_np, 1);
 	PXT_EQ(sum.posix_findings_np, 0);
 }

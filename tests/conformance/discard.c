@@ -34,7 +34,7 @@ static int fill(trace_id_t trid, uint64_t refused)
 
 	do {
 		st_say(++number);
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	} while (counts.posix_lost_np < refused && number < 10000);
 	return number - (int)refused;
 }
@@ -80,7 +80,7 @@ PXT_TEST(the_first_event_after_a_gap_says_how_many_are_missing)
 		st_say(9001);
 		CU_ASSERT_FATAL(st_take(trid, &event));
 		PXT_EQ(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
 		PXT_EQ(extra.posix_lost_before_np, 7);
 		st_expect(trid, "RESUME 9000..9001");
 		PXT_EQ(lost_in(trid), 7);

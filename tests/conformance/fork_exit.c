@@ -103,7 +103,7 @@ static int use_parents_stream(void *argument)
 	PXT_CHILD_CHECK(posix_trace_clear(trid) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_get_attr(trid, &attr) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_get_status(trid, &status) == EINVAL);
-	PXT_CHILD_CHECK(posix_trace_counts_np(trid, &counts) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_eventid_get_name(trid, event_id, name) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_eventtypelist_rewind(trid) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) == EINVAL);
@@ -211,10 +211,10 @@ static int describe_another_type(void *of_parent)
 	PXT_CHILD_CHECK(posix_trace_create(0, NULL, &trid) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventid_open("of_child", &id) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventid_setformat_np(id, "i64 other") == 0);
-	PXT_CHILD_CHECK(posix_trace_eventid_getformat_np(
-	                    trid, *(const trace_event_id_t *)of_parent, format) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_getformat_np(trid, *(const trace_event_id_t *)of_parent,
+	                    format, sizeof(format)) == 0);
 	PXT_CHILD_CHECK(strcmp(format, "u32 number") == 0);
-	PXT_CHILD_CHECK(posix_trace_eventid_getformat_np(trid, id, format) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventid_getformat_np(trid, id, format, sizeof(format)) == 0);
 	PXT_CHILD_CHECK(strcmp(format, "i64 other") == 0);
 	return 0;
 }

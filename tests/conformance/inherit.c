@@ -360,12 +360,12 @@ PXT_TEST_FRESH(what_a_child_does_before_the_first_start_counts_as_nothing)
 
 	for (int i = 0; i < 5; i++)
 		let_record(&child, id);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_written_np, 0);
 	pxt_expect_none(trid);
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
 	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, 0);
 	end_puppet(&child);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -436,7 +436,7 @@ PXT_TEST_FRESH(a_description_given_by_a_child_is_everybodys)
 	char format[POSIX_TRACE_FORMAT_MAX_NP];
 
 	PXT_EQ(tell(&child, DESCRIBE, id, "u32 number"), 0);
-	PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format, sizeof(format)), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 number");
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "i64 other"), EBUSY);
 	end_puppet(&child);
@@ -586,7 +586,8 @@ static void expect_threads_of_their_own(trace_id_t log, pid_t child)
 	struct posix_trace_logthread_np thread;
 	int found = 0;
 
-	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
+	     i++) {
 		if (thread.posix_pid_np == child)
 			PXT_EQ(thread.posix_tid_np, child);
 		else if (thread.posix_pid_np == getpid())
@@ -704,7 +705,7 @@ PXT_TEST_FRESH(children_of_a_parent_with_busy_threads_are_traced)
 	for (int i = 0; i < 2; i++)
 		PXT_EQ(pthread_join(threads[i], NULL), 0);
 	found += pxt_drain(trid, id);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(found, 50);
 	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
 	                                    counts.posix_cleared_np + counts.posix_held_np);

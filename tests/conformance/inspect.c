@@ -98,7 +98,7 @@ PXT_TEST_FRESH(a_handler_keeps_and_drops_events_of_its_types)
 	PXT_EQ(errno, 0);
 	PXT_EQ(calls, 4);
 	expect("056278");
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_came_np, 8);
 	PXT_EQ(levels.posix_handled_np, 4);
 	PXT_EQ(levels.posix_not_handler_np, 2);
@@ -195,7 +195,7 @@ PXT_TEST_FRESH(events_of_other_threads_than_those_asked_for_are_not_recorded)
 	PXT_EQ(pthread_join(other, NULL), 0);
 	say(0, 1);
 	expect("1");
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_not_thread_np, 1);
 	PXT_EQ(posix_trace_set_threads_np(stream, NULL, 0), 0);
 	PXT_EQ(pthread_create(&other, NULL, say_five, NULL), 0);
@@ -217,7 +217,7 @@ PXT_TEST_FRESH(events_of_other_processes_than_those_asked_for_are_not_recorded)
 	PXT_EQ(posix_trace_set_processes_np(stream, &self, 1), 0);
 	say(0, 2);
 	expect("2");
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_not_process_np, 1);
 	end();
 }
@@ -342,7 +342,7 @@ PXT_TEST_FRESH(levels_come_in_order_of_cost_and_are_counted)
 	pthread_t other;
 
 	begin(POSIX_TRACE_LOOP);
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_came_np, 0);
 	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], count_calls, &calls), 0);
 	PXT_EQ(posix_trace_set_threads_np(stream, &self, 1), 0);
@@ -355,7 +355,7 @@ PXT_TEST_FRESH(levels_come_in_order_of_cost_and_are_counted)
 	say(0, 3);
 	expect("23");
 	PXT_EQ(calls, 1);
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_came_np, 3);
 	PXT_EQ(levels.posix_not_process_np, 0);
 	PXT_EQ(levels.posix_not_thread_np, 1);
@@ -427,7 +427,7 @@ PXT_TEST_FRESH(a_short_type_keeps_four_bytes_and_the_others_all)
 		    i == 0 ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
 		i++;
 	}
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_shortened_np, 1);
 	end();
 }
@@ -445,10 +445,10 @@ PXT_TEST_FRESH(new_rules_leave_a_stream_that_stopped_by_itself_as_it_is)
 		say(0, i);
 		PXT_EQ(posix_trace_get_status(stream, &status), 0);
 	}
-	PXT_EQ(posix_trace_counts_np(stream, &before), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, &before, sizeof(before)), 0);
 	PXT_EQ(posix_trace_set_short_np(stream, &sets[1]), 0);
 	say(0, 1);
-	PXT_EQ(posix_trace_counts_np(stream, &after), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, &after, sizeof(after)), 0);
 	PXT_EQ(after.posix_lost_np, before.posix_lost_np + 1);
 	while (posix_trace_get_status(stream, &status) == 0 &&
 	       status.posix_stream_status == POSIX_TRACE_SUSPENDED) {
@@ -463,7 +463,7 @@ PXT_TEST_FRESH(new_rules_leave_a_stream_that_stopped_by_itself_as_it_is)
 			break;
 	}
 	say(0, 2);
-	PXT_EQ(posix_trace_counts_np(stream, &before), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, &before, sizeof(before)), 0);
 	PXT_EQ(before.posix_lost_np, after.posix_lost_np);
 	end();
 }
@@ -489,7 +489,7 @@ PXT_TEST_FRESH(an_inspected_stream_keeps_its_policy)
 		PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], every_other, &calls), 0);
 		do {
 			say(0, 1);
-			PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+			PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 		} while (counts.posix_lost_np == 0 && calls < 4000000);
 		CU_ASSERT(calls >= 2 * (counts.posix_written_np - counts.posix_lost_np - 2));
 		PXT_EQ(posix_trace_get_status(stream, &status), 0);
@@ -528,7 +528,7 @@ PXT_TEST_FRESH(a_change_of_the_filter_is_recorded_without_being_judged)
 	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], every_other, &calls), 0);
 	for (int i = 0; i < 4; i++)
 		PXT_EQ(posix_trace_set_filter(stream, &sets[i % 2], POSIX_TRACE_SET_EVENTSET), 0);
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_came_np, 0);
 	while (posix_trace_trygetnext_event(stream, &info, data, sizeof(data), &len, &none) == 0 &&
 	       !none)
@@ -555,7 +555,7 @@ PXT_TEST_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through)
 	PXT_EQ(posix_trace_set_short_np(stream, &sets[1]), 0);
 	say(0, 3);
 	expect("3");
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), 0);
 	PXT_EQ(levels.posix_came_np, 1);
 	PXT_EQ(levels.posix_not_thread_np, 0);
 	end();
@@ -574,13 +574,13 @@ PXT_TEST_FRESH(arguments_that_cannot_be_are_refused)
 	PXT_EQ(posix_trace_set_processes_np(stream, NULL, 1), EINVAL);
 	PXT_EQ(posix_trace_set_handler_np(stream, NULL, drop_all, NULL), EINVAL);
 	PXT_EQ(posix_trace_set_short_np(stream, NULL), EINVAL);
-	PXT_EQ(posix_trace_getlevels_np(stream, NULL), EINVAL);
+	PXT_EQ(posix_trace_getlevels_np(stream, NULL, 0), EINVAL);
 	say(0, 1);
 	expect("1");
 	end();
 	PXT_EQ(posix_trace_set_threads_np(stream, threads, 1), EINVAL);
 	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], drop_all, NULL), EINVAL);
 	PXT_EQ(posix_trace_set_short_np(stream, &sets[0]), EINVAL);
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels), EINVAL);
+	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), EINVAL);
 }
 #endif

@@ -123,7 +123,7 @@ PXT_TEST(the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_it)
 		PXT_EQ(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
 		PXT_EQ(status.posix_stream_flush_error, 0);
 	}
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_counts_np.posix_stable_np, 1);
 	lk_close_log(log, spec.fd);
 }

@@ -164,9 +164,9 @@ PXT_TEST(the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile)
 	st_sleep_ms(50);
 	PXT_EQ(flush_status_of(trid), POSIX_TRACE_FLUSHING);
 	PXT_EQ(atomic_load(&flush_result), -1);
-	PXT_EQ(posix_trace_counts_np(trid, &before), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &before, sizeof(before)), 0);
 	lk_say_many(1, 100);
-	PXT_EQ(posix_trace_counts_np(trid, &after), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &after, sizeof(after)), 0);
 	PXT_EQ(after.posix_written_np - before.posix_written_np, 100);
 	PXT_EQ(after.posix_lost_np, before.posix_lost_np);
 	PXT_EQ_FATAL(pthread_create(&reader, NULL, swallow, &fds[0]), 0);
@@ -206,7 +206,7 @@ PXT_TEST(the_marks_of_a_flush_are_stamped_between_what_is_around_them)
 		    0);
 		if (unavailable)
 			break;
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 		PXT_CHECK(extra.posix_ticks_np >= last, "event %u, of type %u", events,
 		    (unsigned)info.posix_event_id);
 		/* A second of any counter is less than that. */

@@ -202,7 +202,9 @@ PXT_TEST(a_log_that_was_cleared_is_sound)
 		PXT_EQ(posix_trace_flush(trid), 0);
 		lk_say_many(31, 40);
 		log = lk_finish(trid, &spec);
-		PXT_EQ(posix_trace_log_check_np(spec.fd, &sum, &finding, 1), 0);
+		PXT_EQ(posix_trace_log_check_np(
+		           spec.fd, &sum, sizeof(sum), &finding, sizeof(finding), 1, NULL, NULL),
+		    0);
 		PXT_CHECK(sum.posix_findings_np == 0, "%s", finding.posix_reason_np);
 		PXT_EQ(sum.posix_told_np, 0);
 		st_expect_without(log, "FLUSH_START FLUSH_STOP", "1..40 STOP0");

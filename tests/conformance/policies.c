@@ -116,7 +116,7 @@ PXT_TEST(overwriting_an_unread_system_event_is_an_overrun)
 
 	do {
 		st_say(1);
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	} while (counts.posix_lost_np == 0 && counts.posix_written_np < 100000);
 	PXT_EQ(counts.posix_lost_np, 1);
 	st_expect_status(trid, "RUNNING FULL OVERRUN");
@@ -409,7 +409,7 @@ PXT_TEST(a_stream_stays_running_while_what_comes_still_fits)
 			struct posix_trace_counts_np counts;
 
 			st_say(number);
-			PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+			PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 			PXT_EQ(counts.posix_lost_np, 0);
 			PXT_EQ(counts.posix_held_np, number + 1);
 		}

@@ -529,7 +529,7 @@ PXT_TEST(several_readers_share_the_events_each_of_which_is_reported_once)
 		st_say(i);
 	do {
 		st_sleep_ms(1);
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	} while (counts.posix_held_np != 0);
 	st_sleep_ms(20);
 	PXT_EQ(posix_trace_shutdown(trid), 0);

@@ -417,7 +417,7 @@ void st_fill(trace_id_t trid, int first, size_t len, struct st_full *full)
 	struct posix_trace_counts_np after;
 	struct posix_trace_status_info status;
 
-	CU_ASSERT_EQUAL(posix_trace_counts_np(trid, &before), 0);
+	CU_ASSERT_EQUAL(posix_trace_getcounts_np(trid, &before, sizeof(before)), 0);
 	full->len = len;
 	full->last = first - 1;
 	for (;;) {
@@ -428,7 +428,7 @@ void st_fill(trace_id_t trid, int first, size_t len, struct st_full *full)
 		CU_ASSERT_FATAL(full->last < first + 10000000);
 		st_say_long(full->last, len);
 	}
-	CU_ASSERT_EQUAL(posix_trace_counts_np(trid, &after), 0);
+	CU_ASSERT_EQUAL(posix_trace_getcounts_np(trid, &after, sizeof(after)), 0);
 	full->overrun = status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
 	full->recorded = full->last - (int)(after.posix_lost_np - before.posix_lost_np);
 }
@@ -486,7 +486,7 @@ bool st_law(trace_id_t trid, struct posix_trace_counts_np *counts)
 
 	if (counts == NULL)
 		counts = &own;
-	if (posix_trace_counts_np(trid, counts) != 0)
+	if (posix_trace_getcounts_np(trid, counts, sizeof(*counts)) != 0)
 		return false;
 	return counts->posix_written_np == counts->posix_retrieved_np + counts->posix_lost_np +
 	                                       counts->posix_cleared_np + counts->posix_held_np;

@@ -55,7 +55,7 @@ static int trace_without_new_memory(void *argument)
 	PXT_CHILD_CHECK(setrlimit(RLIMIT_AS, &none) == 0);
 	for (int i = 0; i < 100000; i++)
 		st_say(i);
-	PXT_CHILD_CHECK(posix_trace_counts_np(trid, &counts) == 0);
+	PXT_CHILD_CHECK(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == 0);
 	PXT_CHILD_CHECK(counts.posix_written_np >= 100000);
 	PXT_CHILD_CHECK(counts.posix_held_np > 100);
 	PXT_CHILD_CHECK(posix_trace_stop(trid) == 0);
@@ -214,7 +214,7 @@ PXT_TEST(create_records_nothing)
 	struct posix_trace_counts_np counts;
 
 	st_expect(trid, "");
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_written_np, 0);
 	PXT_EQ(posix_trace_stop(other), 0);
 	st_expect(other, "START STOP0");
@@ -1002,7 +1002,7 @@ PXT_TEST(unknown_and_system_identifiers_have_no_effect)
 	struct posix_trace_counts_np after;
 
 	st_expect(trid, "START");
-	PXT_EQ(posix_trace_counts_np(trid, &before), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &before, sizeof(before)), 0);
 	posix_trace_event(0, "abc", 3);
 	posix_trace_event(never, "abc", 3);
 	posix_trace_event(never - 1023, "abc", 3);
@@ -1010,7 +1010,7 @@ PXT_TEST(unknown_and_system_identifiers_have_no_effect)
 	for (trace_event_id_t id = 1; id < POSIX_TRACE_UNNAMED_USEREVENT; id++)
 		posix_trace_event(id, "abc", 3);
 	st_expect(trid, "");
-	PXT_EQ(posix_trace_counts_np(trid, &after), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &after, sizeof(after)), 0);
 	PXT_EQ(after.posix_written_np, before.posix_written_np);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
@@ -1145,13 +1145,13 @@ PXT_TEST(no_overrun_is_missed_by_a_thread_that_watches_the_status)
 
 	start_tracers(threads, numbers, 2);
 	for (int i = 0; i < 20000; i++) {
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
 		if (counts.posix_lost_np > lost &&
 		    status.posix_stream_overrun_status != POSIX_TRACE_OVERRUN)
 			missed = true;
 		/* What was lost after the snapshot of counts may already be reported. */
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		lost = counts.posix_lost_np;
 	}
 	CU_ASSERT_FALSE(missed);
@@ -1222,5 +1222,17 @@ PXT_TEST_FRESH(the_streams_of_the_process_can_be_listed)
 	PXT_EQ(posix_trace_shutdown(made[0]), 0);
 	PXT_EQ(posix_trace_shutdown(made[2]), 0);
 	PXT_EQ(listed(trids, 4), 0);
+}
+
+PXT_TEST(the_library_tells_its_version_and_limits_at_run_time)
+{
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_VERSION_NP), POSIX_TRACE_VERSION_NP);
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_SYS_MAX_NP), TRACE_SYS_MAX);
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_USER_EVENT_MAX_NP), TRACE_USER_EVENT_MAX);
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_NAME_MAX_NP), TRACE_NAME_MAX);
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_TRACE_NP), POSIX_TRACE_HAVE_ONLINE_NP);
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_INHERIT_NP), POSIX_TRACE_HAVE_INHERIT_NP);
+	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_INHERIT_NP + 1), -1);
+	PXT_EQ(posix_trace_query_np(-1), -1);
 }
 #endif

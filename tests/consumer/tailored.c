@@ -38,7 +38,8 @@ int main(void)
 	for (; made < 100; made++)
 		posix_trace_point_np(tick, made);
 #endif
-	if (posix_trace_stop(trid) != 0 || posix_trace_counts_np(trid, &counts) != 0)
+	if (posix_trace_stop(trid) != 0 ||
+	    posix_trace_getcounts_np(trid, &counts, sizeof(counts)) != 0)
 		return 4;
 	return counts.posix_written_np >= made && posix_trace_shutdown(trid) == 0 ? 0 : 5;
 }

@@ -32,7 +32,7 @@ static unsigned events_in(int fd, uint64_t *lost)
 	while (posix_trace_getnext_event(log, &event, NULL, 0, &len, &unavailable) == 0 &&
 	       !unavailable)
 		count += event.posix_event_id == kit_type();
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	*lost = info.posix_lost_np;
 	PXT_EQ(posix_trace_close(log), 0);
 	return count;
@@ -177,7 +177,7 @@ PXT_TEST(a_copy_that_is_made_again_tells_once_what_was_discarded)
 	for (unsigned round = 0; round < 3; round++) {
 		for (uint64_t lost = counts.posix_lost_np; counts.posix_lost_np < lost + 3;) {
 			kit_write(1, 4);
-			PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+			PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 		}
 		told += lost_in(&copy.stream);
 		(void)lost_in(kit_stream(stream));
@@ -205,7 +205,7 @@ PXT_TEST(what_was_refused_before_a_copy_is_told_when_it_is_made_again)
 		kit_start(stream);
 		while (counts.posix_lost_np < 3) {
 			kit_write(1, 4);
-			PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+			PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 		}
 		PXT_EQ_FATAL(pxt_copy_take(stream, &copy), 0);
 		PXT_EQ(lost_in(&copy.stream), 0);
@@ -309,7 +309,7 @@ PXT_TEST(a_copy_that_is_made_again_has_stop_and_start_where_they_are)
 	CU_ASSERT_STRING_EQUAL(text, "S");
 	while (counts.posix_lost_np == 0) {
 		kit_write(1, 4);
-		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 	}
 	PXT_EQ(posix_trace_stop(stream), 0);
 	PXT_EQ(posix_trace_start(stream), 0);

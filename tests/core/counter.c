@@ -100,7 +100,7 @@ static int begin(unsigned lanes)
 	PXT_CHILD_CHECK(posix_trace_create(0, &attr, &stream) == 0);
 	PXT_CHILD_CHECK(posix_trace_attr_destroy(&attr) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventid_open("counter", &type) == 0);
-	PXT_CHILD_CHECK(posix_trace_getclock_np(stream, &clock_of) == 0);
+	PXT_CHILD_CHECK(posix_trace_getclock_np(stream, &clock_of, sizeof(clock_of)) == 0);
 	for (unsigned i = 0; i < THREADS; i++) {
 		PXT_CHILD_CHECK(pxt_threads_register());
 		threads[i] = pxt_self;
@@ -145,7 +145,7 @@ static int judge(const struct posix_trace_event_info *info, const struct said *s
 {
 	struct posix_trace_eventextra_np extra;
 
-	PXT_CHILD_CHECK(posix_trace_eventinfo_getextra_np(info, &extra) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra)) == 0);
 	if (extra.posix_ticks_np > latest)
 		latest = extra.posix_ticks_np;
 	PXT_CHILD_CHECK(is_time_of(&info->posix_timestamp, latest));

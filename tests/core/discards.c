@@ -9,7 +9,7 @@ static uint64_t refused(void)
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+	PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 	return counts.posix_lost_np;
 }
 

@@ -180,7 +180,8 @@ static int go_on_as_child(void)
 		return 3;
 	if (take(own, 'o', getpid()).events != (deed == MAKES_A_STREAM ? 2u : 1u))
 		return 4;
-	if (posix_trace_counts_np(own, &counts) != 0 || counts.posix_lost_np != 0)
+	if (posix_trace_getcounts_np(own, &counts, sizeof(counts)) != 0 ||
+	    counts.posix_lost_np != 0)
 		return 5;
 	/* Nobody is waited for. */
 	pxt_holdback_ns = UINT64_C(100000000000);
@@ -195,7 +196,7 @@ static void expect_the_childs(trace_id_t trid, uint64_t before, int point)
 	struct posix_trace_counts_np counts;
 	uint64_t least = 0;
 
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	if (shares)
 		least = deed == TRACES ? 4 : deed == NOTHING ? 2 : deed == MAKES_A_STREAM ? 3 : 4;
 	PXT_CHECK(counts.posix_written_np >= before + least &&
@@ -208,7 +209,7 @@ static uint64_t written(trace_id_t trid)
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	return counts.posix_written_np;
 }
 

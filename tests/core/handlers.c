@@ -191,7 +191,7 @@ static uint64_t shortened(trace_id_t of)
 {
 	struct posix_trace_levels_np levels = { 0 };
 
-	PXT_EQ(posix_trace_getlevels_np(of, &levels), 0);
+	PXT_EQ(posix_trace_getlevels_np(of, &levels, sizeof(levels)), 0);
 	return levels.posix_shortened_np;
 }
 

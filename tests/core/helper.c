@@ -182,7 +182,7 @@ static bool falls_below_the_mark(trace_id_t trid)
 	struct posix_trace_counts_np counts;
 
 	for (int i = 0; i < 3000; i++) {
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		if (atomic_load(&written) && counts.posix_held_np * 2 < mark)
 			return true;
 		(void)nanosleep(&moment, NULL);
@@ -364,7 +364,7 @@ static void end_after_losses(trace_id_t trid, FILE *file, unsigned long long los
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, losses);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)fclose(file);

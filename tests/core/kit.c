@@ -238,7 +238,7 @@ void kit_judge(const struct posix_trace_event_info *info, const void *data, size
 	int64_t ns =
 	    (int64_t)info->posix_timestamp.tv_sec * 1000000000 + info->posix_timestamp.tv_nsec;
 
-	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(info, &extra), 0);
+	PXT_EQ_FATAL(posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra)), 0);
 	kit_seen.back += ns < kit_seen.last_ns;
 	kit_seen.last_ns = ns;
 	kit_seen.slots += kit_slots_of(len);
@@ -295,7 +295,7 @@ bool kit_clean(void)
 
 void kit_counts(trace_id_t trid, struct posix_trace_counts_np *counts)
 {
-	PXT_EQ_FATAL(posix_trace_counts_np(trid, counts), 0);
+	PXT_EQ_FATAL(posix_trace_getcounts_np(trid, counts, sizeof(*counts)), 0);
 }
 
 bool kit_law(trace_id_t trid)

@@ -42,7 +42,7 @@ static bool take(struct got *got)
 	    0);
 	if (unavailable)
 		return false;
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra, sizeof(got->extra)), 0);
 	return true;
 }
 

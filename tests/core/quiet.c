@@ -421,7 +421,7 @@ static uint64_t written(void)
 	struct posix_trace_counts_np counts = { 0 };
 
 	if (kind->streams)
-		(void)posix_trace_counts_np(trids[0], &counts);
+		(void)posix_trace_getcounts_np(trids[0], &counts, sizeof(counts));
 	return counts.posix_written_np;
 }
 

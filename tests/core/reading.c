@@ -604,7 +604,7 @@ static bool counts_agree(void (*meanwhile)(int))
 	struct posix_trace_counts_np counts;
 
 	atomic_store(&pxt_testpoint_hook, meanwhile);
-	PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 	atomic_store(&pxt_testpoint_hook, NULL);
 	return counts.posix_stable_np;
 }

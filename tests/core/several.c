@@ -52,7 +52,9 @@ static bool take(unsigned which, struct got *got)
 	                 sizeof(got->data), &got->len, &unavailable),
 	    0);
 	if (!unavailable)
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra), 0);
+		PXT_EQ(
+		    posix_trace_eventinfo_getextra_np(&got->info, &got->extra, sizeof(got->extra)),
+		    0);
 	return !unavailable;
 }
 

@@ -58,7 +58,7 @@ static void compare(const struct posix_trace_eventview_np *view, int64_t *last)
 	    posix_trace_trygetnext_event(one_by_one, &info, data, sizeof(data), &len, &unavailable),
 	    0);
 	PXT_EQ_FATAL(unavailable, 0);
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 	PXT_EQ(view->posix_event_id_np, info.posix_event_id);
 	PXT_EQ_FATAL(view->posix_bytes_np, len);
 	PXT_EQ(memcmp(view->posix_data_np, data, len), 0);
@@ -85,7 +85,8 @@ static void read_both(size_t room)
 	size_t len;
 
 	do {
-		PXT_EQ_FATAL(posix_trace_getnext_events_np(at_once, views, room, &count), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_events_np(at_once, views, sizeof(*views), room, &count), 0);
 		CU_ASSERT_FATAL(count <= room);
 		for (size_t i = 0; i < count; i++)
 			compare(&views[i], &last);
@@ -172,7 +173,8 @@ PXT_TEST(a_call_ends_before_the_longest_event_would_leave_its_room)
 
 		at_once = kit_open(&spec);
 		kit_start(at_once);
-		PXT_EQ_FATAL(posix_trace_getnext_events_np(at_once, views, MOST, &count), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_events_np(at_once, views, sizeof(*views), MOST, &count), 0);
 		for (unsigned i = 0; i < 7; i++)
 			kit_write(1, 4095);
 		kit_write(1, last);
@@ -181,8 +183,9 @@ PXT_TEST(a_call_ends_before_the_longest_event_would_leave_its_room)
 		do {
 			const unsigned char *first;
 
-			PXT_EQ_FATAL(
-			    posix_trace_getnext_events_np(at_once, views, MOST, &count), 0);
+			PXT_EQ_FATAL(posix_trace_getnext_events_np(
+			                 at_once, views, sizeof(*views), MOST, &count),
+			    0);
 			first = views[0].posix_data_np;
 			for (size_t i = 0; i < count; i++) {
 				const unsigned char *data = views[i].posix_data_np;
@@ -203,12 +206,13 @@ PXT_TEST(what_is_no_stream_or_leaves_no_room_is_refused)
 	size_t count = 7;
 
 	begin(POSIX_TRACE_LOOP, 1, 4096);
-	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, 0, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, sizeof(view), 0, &count), EINVAL);
 	PXT_EQ(count, 0);
-	PXT_EQ(posix_trace_getnext_events_np(at_once, NULL, 1, &count), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, 1, NULL), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np((trace_id_t)-1, &view, 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(at_once, NULL, 0, 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, sizeof(view), 1, NULL), EINVAL);
+	PXT_EQ(
+	    posix_trace_getnext_events_np((trace_id_t)-1, &view, sizeof(view), 1, &count), EINVAL);
 	read_both(1);
 	end();
-	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, 1, &count), EINVAL);
+	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, sizeof(view), 1, &count), EINVAL);
 }

@@ -138,7 +138,7 @@ static int judge(const struct posix_trace_event_info *info, const void *data, si
 	struct posix_trace_eventextra_np extra;
 	struct said said;
 
-	PXT_CHILD_CHECK(posix_trace_eventinfo_getextra_np(info, &extra) == 0);
+	PXT_CHILD_CHECK(posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra)) == 0);
 	if (extra.posix_ticks_np > latest)
 		latest = extra.posix_ticks_np;
 	PXT_CHILD_CHECK(late_ns(&info->posix_timestamp, latest) >= -cut);
@@ -199,7 +199,7 @@ static int end(void)
 
 	if (line)
 		return line;
-	PXT_CHILD_CHECK(posix_trace_counts_np(stream, &counts) == 0);
+	PXT_CHILD_CHECK(posix_trace_getcounts_np(stream, &counts, sizeof(counts)) == 0);
 	PXT_CHILD_CHECK(counts.posix_lost_np == skipped);
 	PXT_CHILD_CHECK(counts.posix_held_np == 0);
 	PXT_CHILD_CHECK(counts.posix_written_np == counts.posix_retrieved_np + skipped);
@@ -541,7 +541,8 @@ static int at_the_end(void *unused)
 		kit_write(1, 4);
 	}
 	set_clock(LAST_SECOND + 100);
-	PXT_CHILD_CHECK(posix_trace_getnext_events_np(stream, views, 8, &count) == 0);
+	PXT_CHILD_CHECK(
+	    posix_trace_getnext_events_np(stream, views, sizeof(*views), 8, &count) == 0);
 	PXT_CHILD_CHECK(count == 6);
 	PXT_CHILD_CHECK(views[0].posix_ns_np == INT64_C(9223372035) * second);
 	PXT_CHILD_CHECK(views[1].posix_ns_np == INT64_C(9223372035) * second + 9 * (second / 10));

@@ -98,12 +98,12 @@ static void expect_complete(void)
 	struct posix_trace_loginfo_np info;
 	trace_id_t log;
 
-	int result = posix_trace_open_explained_np(fixture_log, &log, &error);
+	int result = posix_trace_log_open_np(&fixture_log, 1, 0, &log, &error, sizeof(error));
 
 	PXT_CHECK(result == 0, "at %llu: %s", (unsigned long long)error.posix_offset_np,
 	    error.posix_reason_np);
 	CU_ASSERT_FATAL(result == 0);
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_signal_np, 0);
 	PXT_EQ(info.posix_counts_np.posix_held_np, 0);
 	PXT_EQ(posix_trace_close(log), 0);

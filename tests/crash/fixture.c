@@ -57,7 +57,8 @@ static _Noreturn void be_the_child(const struct fixture *fixture)
 	(void)alarm(120); /* a hang ends in another signal than the one that is waited for */
 	pxt_holdback_ns = 5000000;
 	pxt_lock_patience_ns = fixture->impatient ? 20000000 : 10000000000;
-	if (!fixture->unwatched && posix_trace_seal_on_signals_np(NULL, 0) != 0)
+	if (!fixture->unwatched &&
+	    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) != 0)
 		_exit(98);
 	open_stream(fixture);
 	fixture_trace(FIXTURE_EVENTS);
@@ -120,7 +121,7 @@ static void expect_books(trace_id_t log, uint32_t events, int signal)
 	struct posix_trace_loginfo_np info;
 	const struct posix_trace_counts_np *counts = &info.posix_counts_np;
 
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_signal_np, signal);
 	CU_ASSERT(info.posix_modules_np > 0);
 	PXT_EQ(counts->posix_written_np, counts->posix_retrieved_np + counts->posix_lost_np +
@@ -158,7 +159,9 @@ bool fixture_expect_honest(const struct fixture *fixture, int signal)
 		fixture_expect_whole(fixture, signal);
 		return true;
 	}
-	PXT_EQ_FATAL(posix_trace_open_growing_np(fixture_log, &log, NULL), 0);
+	PXT_EQ_FATAL(
+	    posix_trace_log_open_np(&fixture_log, 1, POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0),
+	    0);
 	(void)count_events(log, &last);
 	PXT_EQ(posix_trace_close(log), 0);
 	return false;

@@ -103,7 +103,8 @@ static void expect_a_log(bool empty)
 {
 	trace_id_t log = 0;
 
-	if (fixture_open(&log) == 0 || posix_trace_open_growing_np(fixture_log, &log, NULL) == 0)
+	if (fixture_open(&log) == 0 || posix_trace_log_open_np(&fixture_log, 1,
+	                                   POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0) == 0)
 		PXT_EQ(posix_trace_close(log), 0);
 	PXT_EQ(log == 0, empty);
 }

@@ -38,7 +38,7 @@ static void get_info(struct posix_trace_loginfo_np *info)
 
 	memset(info, 0, sizeof(*info));
 	PXT_EQ_FATAL(fixture_open(&log), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(log, info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, info, sizeof(*info)), 0);
 	PXT_EQ(posix_trace_close(log), 0);
 }
 
@@ -128,7 +128,6 @@ static int refuse_arguments(const struct fixture *fixture)
 {
 	static const int wrong[] = { 0, -1, 65, SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGWINCH,
 		SIGURG, SIGTSTP, SIGTTIN, SIGTTOU };
-	static const int none[] = { 0 };
 	struct sigaction now;
 	int many[17];
 
@@ -136,14 +135,16 @@ static int refuse_arguments(const struct fixture *fixture)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		const int signals[] = { SIGTERM, wrong[i] };
 
-		PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 2) == EINVAL);
+		PXT_CHILD_CHECK(
+		    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 2) == EINVAL);
 	}
 	for (int i = 0; i < 17; i++)
 		many[i] = SIGRTMIN + i;
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(many, 17) == ENOMEM);
+	PXT_CHILD_CHECK(
+	    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, many, 17) == ENOMEM);
 	PXT_CHILD_CHECK(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler != SIG_DFL);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, NULL, 0) == 0);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 	return 0;
 }
@@ -162,7 +163,7 @@ static int watch_sigterm(const struct fixture *fixture)
 	struct sigaction now;
 
 	(void)fixture;
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 	return kill(getpid(), SIGTERM);
 }
@@ -175,12 +176,16 @@ static int watch_ends(const struct fixture *fixture)
 	struct sigaction now;
 
 	(void)fixture;
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_ENDS_NP) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_ENDS_NP, NULL, 0) == 0);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		PXT_CHILD_CHECK(sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler != SIG_DFL);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_FAULTS_NP) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
 	PXT_CHILD_CHECK(sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, POSIX_TRACE_SEAL_ENDS_NP) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(
+	                    POSIX_TRACE_SEAL_FAULTS_NP, (const int[]){ SIGINT }, 1) == 0);
+	PXT_CHILD_CHECK(sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_DFL);
+	PXT_CHILD_CHECK(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_ENDS_NP, NULL, 0) == 0);
 	return raise(SIGINT);
 }
 
@@ -199,7 +204,7 @@ static int ignore_sigterm(const struct fixture *fixture)
 
 	(void)fixture;
 	PXT_CHILD_CHECK(signal(SIGTERM, SIG_IGN) != SIG_ERR);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	PXT_CHILD_CHECK(raise(SIGTERM) == 0);
 	fixture_trace(5);
 	return 0;
@@ -246,13 +251,12 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 /* @handler is the program's, set before the library's. */
 static int crash_with(const struct fixture *fixture, void (*handler)(int, siginfo_t *, void *))
 {
-	static const int none[] = { 0 };
 	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(none, 0) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, NULL, 0) == 0);
 	(void)sigaddset(&action.sa_mask, SIGUSR1);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
 	return fault(fixture);
 }
 
@@ -361,12 +365,11 @@ static void jump_back(int number)
 /* What is left of the stream can be used, and does nothing. */
 static int survive(const struct fixture *fixture)
 {
-	static const int none[] = { 0 };
 	struct posix_trace_status_info status;
 
-	(void)posix_trace_seal_on_signals_np(none, 0);
+	(void)posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, NULL, 0);
 	(void)signal(SIGSEGV, jump_back);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
 	if (!sigsetjmp(back, 1))
 		return fault(fixture);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
@@ -408,7 +411,7 @@ static int keep_errno(const struct fixture *fixture)
 
 	(void)fixture;
 	(void)signal(SIGTERM, do_nothing);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	errno = 1234;
 	(void)raise(SIGTERM);
 	PXT_CHILD_CHECK(errno == 1234);
@@ -428,12 +431,11 @@ PXT_TEST(the_handler_keeps_errno)
 static bool restarts_calls(int flags)
 {
 	static const int signals[] = { SIGTERM };
-	static const int none[] = { 0 };
 	struct sigaction action = { .sa_handler = do_nothing, .sa_flags = flags };
 
-	return posix_trace_seal_on_signals_np(none, 0) == 0 &&
+	return posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, NULL, 0) == 0 &&
 	       sigaction(SIGTERM, &action, NULL) == 0 &&
-	       posix_trace_seal_on_signals_np(signals, 1) == 0 &&
+	       posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0 &&
 	       sigaction(SIGTERM, NULL, &action) == 0 && action.sa_handler != do_nothing &&
 	       (action.sa_flags & SA_RESTART);
 }
@@ -461,9 +463,9 @@ static bool keeps_its_own(const int *signals, size_t count)
 	static const int term[] = { SIGTERM };
 	struct sigaction now;
 
-	return posix_trace_seal_on_signals_np(term, 1) == 0 &&
+	return posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, term, 1) == 0 &&
 	       signal(SIGTERM, do_nothing) != SIG_ERR &&
-	       posix_trace_seal_on_signals_np(signals, count) == 0 &&
+	       posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, count) == 0 &&
 	       sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == do_nothing;
 }
 
@@ -589,7 +591,8 @@ PXT_TEST(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name)
 	expect_signal(fixture_play(&fixture), SIGSEGV);
 	get_info(&info);
 	PXT_EQ_FATAL(fixture_open(&log), 0);
-	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++)
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
+	     i++)
 		named |=
 		    thread.posix_tid_np == info.posix_pid_np && thread.posix_name_np[0] != '\0';
 	CU_ASSERT(named);
@@ -601,7 +604,7 @@ static int rename_watch_and_crash(const struct fixture *fixture)
 	/* What a log tells at each flush it tells once a second at most. */
 	PXT_CHILD_CHECK(posix_trace_flush(fixture_stream) == 0);
 	PXT_CHILD_CHECK(pthread_setname_np(pthread_self(), "renamed") == 0);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(NULL, 0) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
 	return crash_in_another_thread(fixture);
 }
 
@@ -616,7 +619,8 @@ PXT_TEST(a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log)
 	fixture.act = rename_watch_and_crash;
 	expect_signal(fixture_play(&fixture), SIGSEGV);
 	PXT_EQ_FATAL(fixture_open(&log), 0);
-	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread) == 0; i++)
+	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
+	     i++)
 		named |= strcmp(thread.posix_name_np, "renamed") == 0;
 	CU_ASSERT(named);
 	PXT_EQ(posix_trace_close(log), 0);
@@ -778,7 +782,7 @@ static int survive_in_a_write(const struct fixture *fixture)
 	int error;
 
 	(void)signal(SIGTERM, do_nothing);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(signals, 1) == 0);
+	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	crash_place = fixture->argument % PLACES;
 	crash_by = SIGTERM;
 	writes_until = fixture->argument / PLACES;

@@ -66,7 +66,6 @@ SETTER(setfile_np, -1)
 SETTER(setsharename_np, "name")
 SETTER(setflushpriority_np, 1)
 SETTER(setlogform_np, POSIX_TRACE_LOG_AUTO_NP)
-SETTER(setrotation_np, NULL)
 #undef SETTER
 CASE(posix_trace_attr_setname, EINVAL, no_name, posix_trace_attr_setname(&env.good, NULL))
 CASE(posix_trace_attr_setmaxdatasize, EINVAL, large,
@@ -79,8 +78,11 @@ CASE(posix_trace_attr_setinherited, EINVAL, value, posix_trace_attr_setinherited
 CASE(posix_trace_attr_setlanes_np, EINVAL, value, posix_trace_attr_setlanes_np(&env.good, 3))
 CASE(posix_trace_attr_setfile_np, EINVAL, value, posix_trace_attr_setfile_np(&env.good, -2))
 CASE(posix_trace_attr_setfile_np, EINVAL, high, posix_trace_attr_setfile_np(&env.good, INT_MAX))
+CASE(posix_trace_attr_setrotation_np, EINVAL, destroyed, posix_trace_attr_setrotation_np(&env.bad, NULL, 0))
+CASE(posix_trace_attr_setrotation_np, EINVAL, null, posix_trace_attr_setrotation_np(NULL, NULL, 0))
 CASE(posix_trace_attr_setrotation_np, EINVAL, name,
-    posix_trace_attr_setrotation_np(&env.good, &(struct posix_trace_rotation_np){ .posix_name_np = "" }))
+    posix_trace_attr_setrotation_np(&env.good, &(struct posix_trace_rotation_np){ .posix_name_np = "" },
+        sizeof(struct posix_trace_rotation_np)))
 CASE(posix_trace_attr_setsharename_np, EINVAL, empty,
     posix_trace_attr_setsharename_np(&env.good, ""))
 CASE(posix_trace_attr_setsharename_np, EINVAL, dots,
@@ -109,11 +111,13 @@ CASE(posix_trace_eventtypelist_getnext_id, EINVAL, no_answer,
     posix_trace_eventtypelist_getnext_id(env.stream, &out.id, NULL))
 CASE(posix_trace_eventtypelist_rewind, EINVAL, unknown, posix_trace_eventtypelist_rewind(UNKNOWN))
 CASE(posix_trace_eventid_getformat_np, EINVAL, unknown,
-    posix_trace_eventid_getformat_np(UNKNOWN, POSIX_TRACE_START, out.text))
+    posix_trace_eventid_getformat_np(UNKNOWN, POSIX_TRACE_START, out.text, sizeof(out.text)))
 CASE(posix_trace_eventid_getformat_np, EINVAL, no_type,
-    posix_trace_eventid_getformat_np(env.stream, 999999, out.text))
+    posix_trace_eventid_getformat_np(env.stream, 999999, out.text, sizeof(out.text)))
 CASE(posix_trace_eventid_getformat_np, EINVAL, no_result,
-    posix_trace_eventid_getformat_np(env.stream, env.id, NULL))
+    posix_trace_eventid_getformat_np(env.stream, env.id, NULL, sizeof(out.text)))
+CASE(posix_trace_eventid_getformat_np, ERANGE, no_room,
+    posix_trace_eventid_getformat_np(env.stream, env.id, out.text, 0))
 CASE(posix_trace_eventid_open, EINVAL, no_name, posix_trace_eventid_open(NULL, &out.id))
 CASE(posix_trace_eventid_open, EINVAL, no_result, posix_trace_eventid_open("name", NULL))
 CASE(posix_trace_eventid_open, ENAMETOOLONG, longer, posix_trace_eventid_open(LONG_NAME, &out.id))
@@ -145,41 +149,47 @@ HOW(posix_trace_dump_threads_np, ENOMEM, used_up, in_new_process(dump_without_ro
 HOW(posix_trace_dump_threads_np, EAGAIN, a_fork_stands, standing(dump_threads))
 
 CASE(posix_trace_fields_np, EINVAL, malformed,
-    posix_trace_fields_np("u33 a", NULL, 0, (void *)out.bytes))
-CASE(posix_trace_fields_np, EINVAL, no_format, posix_trace_fields_np(NULL, NULL, 0, (void *)out.bytes))
+    posix_trace_fields_np("u33 a", NULL, 0, 0, (void *)out.bytes))
+CASE(posix_trace_fields_np, EINVAL, no_format, posix_trace_fields_np(NULL, NULL, 0, 0, (void *)out.bytes))
 CASE(posix_trace_fields_np, EINVAL, no_fields,
-    posix_trace_fields_np("u32 a", NULL, 1, (void *)out.bytes))
-CASE(posix_trace_fields_np, EINVAL, no_count, posix_trace_fields_np("u32 a", NULL, 0, NULL))
+    posix_trace_fields_np("u32 a", NULL, sizeof(struct posix_trace_field_np), 1, (void *)out.bytes))
+CASE(posix_trace_fields_np, EINVAL, no_count, posix_trace_fields_np("u32 a", NULL, 0, 0, NULL))
+CASE(posix_trace_fields_np, EINVAL, no_size,
+    posix_trace_fields_np("u32 a", (void *)out.bytes, 0, 1, &out.size))
 CASE(posix_trace_field_value_np, ENOENT, cut,
     posix_trace_field_value_np(
         &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, "abc", 3, 0,
-        (void *)out.bytes))
+        (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_value_np, EINVAL, none,
     posix_trace_field_value_np(&(struct posix_trace_field_np){ .posix_kind_np = 1 }, "abcd", 4, 0,
-        (void *)out.bytes))
+        (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_value_np, EINVAL, no_field,
-    posix_trace_field_value_np(NULL, "abcd", 4, 0, (void *)out.bytes))
+    posix_trace_field_value_np(NULL, "abcd", 4, 0, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_value_np, EINVAL, no_data,
     posix_trace_field_value_np(
         &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, NULL, 4, 0,
-        (void *)out.bytes))
+        (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_value_np, EINVAL, no_result,
     posix_trace_field_value_np(
         &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, "abcd", 4, 0,
-        NULL))
+        NULL, sizeof(out.bytes)))
+CASE(posix_trace_field_value_np, EINVAL, short_result,
+    posix_trace_field_value_np(
+        &(struct posix_trace_field_np){ .posix_kind_np = 1, .posix_bytes_np = 4 }, "abcd", 4, 0,
+        (void *)out.bytes, 72))
 HOW(posix_trace_field_next_np, ENOENT, no_more, second_field())
 CASE(posix_trace_field_next_np, ENOENT, cut,
-    posix_trace_field_next_np("u32 a", "ab", 2, 0, &(uint32_t){ 0 }, (void *)out.bytes))
+    posix_trace_field_next_np("u32 a", "ab", 2, 0, &(size_t){ 0 }, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_next_np, EINVAL, malformed,
-    posix_trace_field_next_np("u33 a", "ab", 2, 0, &(uint32_t){ 0 }, (void *)out.bytes))
+    posix_trace_field_next_np("u33 a", "ab", 2, 0, &(size_t){ 0 }, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_next_np, EINVAL, no_format,
-    posix_trace_field_next_np(NULL, "ab", 2, 0, &(uint32_t){ 0 }, (void *)out.bytes))
+    posix_trace_field_next_np(NULL, "ab", 2, 0, &(size_t){ 0 }, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_next_np, EINVAL, no_data,
-    posix_trace_field_next_np("u32 a", NULL, 2, 0, &(uint32_t){ 0 }, (void *)out.bytes))
+    posix_trace_field_next_np("u32 a", NULL, 2, 0, &(size_t){ 0 }, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_next_np, EINVAL, no_cursor,
-    posix_trace_field_next_np("u32 a", "abcd", 4, 0, NULL, (void *)out.bytes))
+    posix_trace_field_next_np("u32 a", "abcd", 4, 0, NULL, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_field_next_np, EINVAL, no_result,
-    posix_trace_field_next_np("u32 a", "abcd", 4, 0, &(uint32_t){ 0 }, NULL))
+    posix_trace_field_next_np("u32 a", "abcd", 4, 0, &(size_t){ 0 }, NULL, 0))
 
 /* ---- Sets and filters ---- */
 
@@ -217,11 +227,11 @@ CASE(posix_trace_get_attr, EINVAL, no_result, posix_trace_get_attr(env.stream, N
 CASE(posix_trace_get_attr, EINVAL, log_no_result, posix_trace_get_attr(env.log, NULL))
 CASE(posix_trace_get_status, EINVAL, unknown, posix_trace_get_status(UNKNOWN, &out.status))
 CASE(posix_trace_get_status, EINVAL, no_result, posix_trace_get_status(env.stream, NULL))
-CASE(posix_trace_getclock_np, EINVAL, unknown, posix_trace_getclock_np(UNKNOWN, &out.clock))
-CASE(posix_trace_getclock_np, EINVAL, no_result, posix_trace_getclock_np(env.stream, NULL))
-CASE(posix_trace_counts_np, EINVAL, unknown, posix_trace_counts_np(UNKNOWN, &out.counts))
-CASE(posix_trace_counts_np, EINVAL, log, posix_trace_counts_np(env.log, &out.counts))
-CASE(posix_trace_counts_np, EINVAL, no_result, posix_trace_counts_np(env.stream, NULL))
+CASE(posix_trace_getclock_np, EINVAL, unknown, posix_trace_getclock_np(UNKNOWN, &out.clock, sizeof(out.clock)))
+CASE(posix_trace_getclock_np, EINVAL, no_result, posix_trace_getclock_np(env.stream, NULL, 0))
+CASE(posix_trace_getcounts_np, EINVAL, unknown, posix_trace_getcounts_np(UNKNOWN, &out.counts, sizeof(out.counts)))
+CASE(posix_trace_getcounts_np, EINVAL, log, posix_trace_getcounts_np(env.log, &out.counts, sizeof(out.counts)))
+CASE(posix_trace_getcounts_np, EINVAL, no_result, posix_trace_getcounts_np(env.stream, NULL, 0))
 CASE(posix_trace_eventset_addgroup_np, ENOENT, none,
     posix_trace_eventset_addgroup_np("there is no such *", &out.set))
 CASE(posix_trace_eventset_addgroup_np, EINVAL, no_pattern,
@@ -252,10 +262,10 @@ CASE(posix_trace_set_processes_np, EINVAL, many,
     posix_trace_set_processes_np(env.stream, (const pid_t *)(void *)out.bytes, 17))
 CASE(posix_trace_set_short_np, EINVAL, unknown, posix_trace_set_short_np(UNKNOWN, &env.set))
 CASE(posix_trace_set_short_np, EINVAL, no_set, posix_trace_set_short_np(env.stream, NULL))
-CASE(posix_trace_getlevels_np, EINVAL, unknown, posix_trace_getlevels_np(UNKNOWN, (void *)out.bytes))
-CASE(posix_trace_getlevels_np, EINVAL, no_result, posix_trace_getlevels_np(env.stream, NULL))
-CASE(posix_trace_setclock_np, EBUSY, stream, posix_trace_setclock_np(NULL, 0))
-CASE(posix_trace_setclock_np, EINVAL, rate, posix_trace_setclock_np(no_clock, 0))
+CASE(posix_trace_getlevels_np, EINVAL, unknown, posix_trace_getlevels_np(UNKNOWN, (void *)out.bytes, sizeof(out.bytes)))
+CASE(posix_trace_getlevels_np, EINVAL, no_result, posix_trace_getlevels_np(env.stream, NULL, 0))
+CASE(posix_trace_set_process_clock_np, EBUSY, stream, posix_trace_set_process_clock_np(NULL, NULL, 0))
+CASE(posix_trace_set_process_clock_np, EINVAL, rate, posix_trace_set_process_clock_np(no_clock, NULL, 0))
 CASE(posix_trace_text_np, ENOENT, no_message,
     posix_trace_text_np("u32 a", "1234", 4, 0, out.text, sizeof(out.text)))
 CASE(posix_trace_text_np, EINVAL, malformed,
@@ -277,11 +287,14 @@ CASE(posix_trace_stop, EINVAL, unknown, posix_trace_stop(UNKNOWN))
 CASE(posix_trace_stop, EINVAL, log, posix_trace_stop(env.log))
 HOW(posix_trace_thread_register_np, ENOMEM, first_of_all, in_fresh_process("register"))
 CASE(posix_trace_seal_on_signals_np, EINVAL, uncaught,
-    posix_trace_seal_on_signals_np((const int[]){ SIGSEGV, SIGKILL }, 2))
+    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, (const int[]){ SIGSEGV, SIGKILL }, 2))
 CASE(posix_trace_seal_on_signals_np, EINVAL, harmless,
-    posix_trace_seal_on_signals_np((const int[]){ SIGCHLD }, 1))
+    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, (const int[]){ SIGCHLD }, 1))
 CASE(posix_trace_seal_on_signals_np, EINVAL, none_such,
-    posix_trace_seal_on_signals_np((const int[]){ 4711 }, 1))
+    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, (const int[]){ 4711 }, 1))
+CASE(posix_trace_seal_on_signals_np, EINVAL, which, posix_trace_seal_on_signals_np(3, NULL, 0))
+CASE(posix_trace_seal_on_signals_np, EINVAL, no_signals,
+    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, NULL, 1))
 HOW(posix_trace_seal_on_signals_np, ENOMEM, many, in_new_process(seal_on_too_many))
 
 /* ---- Creation ---- */
@@ -380,20 +393,22 @@ HOW(posix_trace_getnext_events_np, EIO, unreadable, unreadable(read_many))
 HOW(posix_trace_getnext_events_np, EIO, cut, cut_short(read_many))
 /* *count is 0 then. */
 HOW(posix_trace_getnext_events_np, EINVAL, unknown,
-    TRY(posix_trace_getnext_events_np(UNKNOWN, out.views, 1, &out.size)))
+    TRY(posix_trace_getnext_events_np(UNKNOWN, out.views, sizeof(*out.views), 1, &out.size)))
 HOW(posix_trace_getnext_events_np, EINVAL, with_log,
-    TRY(posix_trace_getnext_events_np(env.logged, out.views, 1, &out.size)))
+    TRY(posix_trace_getnext_events_np(env.logged, out.views, sizeof(*out.views), 1, &out.size)))
 HOW(posix_trace_getnext_events_np, EINVAL, no_room,
-    TRY(posix_trace_getnext_events_np(env.stream, out.views, 0, &out.size)))
+    TRY(posix_trace_getnext_events_np(env.stream, out.views, sizeof(*out.views), 0, &out.size)))
+HOW(posix_trace_getnext_events_np, EINVAL, no_size,
+    TRY(posix_trace_getnext_events_np(env.stream, out.views, 0, 1, &out.size)))
 HOW(posix_trace_getnext_events_np, EINVAL, no_views,
-    TRY(posix_trace_getnext_events_np(env.stream, NULL, 1, &out.size)))
+    TRY(posix_trace_getnext_events_np(env.stream, NULL, sizeof(*out.views), 1, &out.size)))
 HOW(posix_trace_getnext_events_np, EINVAL, no_count,
-    TRY(posix_trace_getnext_events_np(env.stream, out.views, 1, NULL)))
+    TRY(posix_trace_getnext_events_np(env.stream, out.views, sizeof(*out.views), 1, NULL)))
 HOW(posix_trace_getnext_events_np, ENOMEM, first_call, views_without_memory())
 CASE(posix_trace_eventinfo_getextra_np, EINVAL, no_event,
-    posix_trace_eventinfo_getextra_np(NULL, (void *)out.bytes))
+    posix_trace_eventinfo_getextra_np(NULL, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_eventinfo_getextra_np, EINVAL, no_result,
-    posix_trace_eventinfo_getextra_np(&env.event, NULL))
+    posix_trace_eventinfo_getextra_np(&env.event, NULL, 0))
 
 /* ---- Output ---- */
 
@@ -453,49 +468,50 @@ HOW(posix_trace_snapshot_np, EAGAIN, device_takes_nothing, shot_into_full_pipe()
 	HOW(function, ENOMEM, fifth, open_without_memory(opened, 5))
 
 OPEN_WRONG(posix_trace_open, open_plain)
-OPEN_WRONG(posix_trace_open_explained_np, open_explained)
-OPEN_WRONG(posix_trace_open_growing_np, open_growing)
-OPEN_WRONG(posix_trace_open_files_np, open_files)
+OPEN_WRONG(posix_trace_log_open_np, open_growing)
 #undef OPEN_WRONG
 HOW(posix_trace_open, EINVAL, incomplete, with_golden(open_plain, "no-trailer"))
 HOW(posix_trace_open, EINVAL, damaged, with_damage(open_plain))
 HOW(posix_trace_open, EINVAL, unreadable, open_unreadable(open_plain))
-HOW(posix_trace_open_explained_np, EINVAL, incomplete, with_golden(open_explained, "no-trailer"))
-HOW(posix_trace_open_explained_np, EINVAL, damaged, with_damage(open_explained))
+HOW(posix_trace_log_open_np, EINVAL, incomplete, with_golden(open_explained, "no-trailer"))
+HOW(posix_trace_log_open_np, EINVAL, damaged, with_damage(open_explained))
+CASE(posix_trace_log_open_np, EINVAL, flags, posix_trace_log_open_np(&env.log_file, 1, 2, &out.trid, NULL, 0))
+CASE(posix_trace_log_open_np, EINVAL, no_descriptors, posix_trace_log_open_np(NULL, 1, 0, &out.trid, NULL, 0))
+CASE(posix_trace_log_open_np, EINVAL, no_count, posix_trace_log_open_np(&env.log_file, 0, 0, &out.trid, NULL, 0))
 CASE(posix_trace_close, EINVAL, unknown, posix_trace_close(UNKNOWN))
 CASE(posix_trace_close, EINVAL, stream, posix_trace_close(env.stream))
 CASE(posix_trace_rewind, EINVAL, unknown, posix_trace_rewind(UNKNOWN))
 CASE(posix_trace_rewind, EINVAL, stream, posix_trace_rewind(env.stream))
 CASE(posix_trace_log_getinfo_np, EINVAL, stream,
-    posix_trace_log_getinfo_np(env.stream, (void *)out.bytes))
-CASE(posix_trace_log_getinfo_np, EINVAL, no_result, posix_trace_log_getinfo_np(env.log, NULL))
+    posix_trace_log_getinfo_np(env.stream, (void *)out.bytes, sizeof(out.bytes)))
+CASE(posix_trace_log_getinfo_np, EINVAL, no_result, posix_trace_log_getinfo_np(env.log, NULL, 0))
 CASE(posix_trace_log_getthread_np, ENOENT, behind,
-    posix_trace_log_getthread_np(env.log, 100000, (void *)out.bytes))
+    posix_trace_log_getthread_np(env.log, 100000, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_getthread_np, EINVAL, stream,
-    posix_trace_log_getthread_np(env.stream, 0, (void *)out.bytes))
+    posix_trace_log_getthread_np(env.stream, 0, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_getthread_np, EINVAL, no_result,
-    posix_trace_log_getthread_np(env.log, 0, NULL))
+    posix_trace_log_getthread_np(env.log, 0, NULL, 0))
 CASE(posix_trace_log_getnote_np, ENOENT, behind,
-    posix_trace_log_getnote_np(env.log, 100000, (void *)out.bytes))
+    posix_trace_log_getnote_np(env.log, 100000, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_getnote_np, EINVAL, stream,
-    posix_trace_log_getnote_np(env.stream, 0, (void *)out.bytes))
+    posix_trace_log_getnote_np(env.stream, 0, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_getnote_np, EINVAL, no_result,
-    posix_trace_log_getnote_np(env.log, 0, NULL))
+    posix_trace_log_getnote_np(env.log, 0, NULL, 0))
 CASE(posix_trace_log_getmodule_np, ENOENT, behind,
-    posix_trace_log_getmodule_np(env.log, 100000, (void *)out.bytes))
+    posix_trace_log_getmodule_np(env.log, 100000, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_getmodule_np, EINVAL, stream,
-    posix_trace_log_getmodule_np(env.stream, 0, (void *)out.bytes))
+    posix_trace_log_getmodule_np(env.stream, 0, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_getmodule_np, EINVAL, no_result,
-    posix_trace_log_getmodule_np(env.log, 0, NULL))
-CASE(posix_trace_seek_np, EINVAL, unknown, posix_trace_seek_np(UNKNOWN, 0, NULL))
+    posix_trace_log_getmodule_np(env.log, 0, NULL, 0))
+CASE(posix_trace_seek_np, EINVAL, unknown, posix_trace_seek_np(UNKNOWN, 0, NULL, 0))
 HOW(posix_trace_seek_np, EIO, unreadable, unreadable(seek_end))
 HOW(posix_trace_seek_np, EIO, cut, cut_short(seek_end))
 CASE(posix_trace_log_nextblock_np, EINVAL, stream,
-    posix_trace_log_nextblock_np(env.stream, (void *)out.bytes, &gone))
+    posix_trace_log_nextblock_np(env.stream, (void *)out.bytes, sizeof(out.bytes), &gone))
 CASE(posix_trace_log_nextblock_np, EINVAL, no_result,
-    posix_trace_log_nextblock_np(env.log, NULL, &gone))
+    posix_trace_log_nextblock_np(env.log, NULL, 0, &gone))
 CASE(posix_trace_log_nextblock_np, EINVAL, no_answer,
-    posix_trace_log_nextblock_np(env.log, (void *)out.bytes, NULL))
+    posix_trace_log_nextblock_np(env.log, (void *)out.bytes, sizeof(out.bytes), NULL))
 HOW(posix_trace_log_nextblock_np, EIO, unreadable, unreadable(next_block))
 HOW(posix_trace_log_nextblock_np, EIO, cut, cut_short(next_block))
 CASE(posix_trace_log_gettime_np, EINVAL, stream,
@@ -505,28 +521,24 @@ HOW(posix_trace_log_check_np, EINVAL, pipe, check_plain(env.pipe[0]))
 HOW(posix_trace_log_check_np, EINVAL, empty, check_plain(env.file))
 HOW(posix_trace_log_check_np, EINVAL, no_descriptor, check_without_descriptors(check_plain))
 CASE(posix_trace_log_check_np, EINVAL, no_result,
-    posix_trace_log_check_np(env.log_file, NULL, NULL, 0))
+    posix_trace_log_check_np(env.log_file, NULL, 0, NULL, 0, 0, NULL, NULL))
 CASE(posix_trace_log_check_np, EINVAL, no_findings,
-    posix_trace_log_check_np(env.log_file, (void *)out.bytes, NULL, 1))
+    posix_trace_log_check_np(env.log_file, (void *)out.bytes, sizeof(out.bytes), NULL, 1, 1, NULL, NULL))
+CASE(posix_trace_log_check_np, EINVAL, no_size,
+    posix_trace_log_check_np(env.log_file, (void *)out.bytes, sizeof(out.bytes), (void *)out.bytes, 0, 1, NULL, NULL))
 HOW(posix_trace_log_check_np, ENOMEM, first, check_without_memory(check_plain, 1))
 HOW(posix_trace_log_check_np, ENOMEM, second, check_without_memory(check_plain, 2))
 HOW(posix_trace_log_check_np, ENOMEM, third, check_without_memory(check_plain, 3))
-HOW(posix_trace_log_check_watched_np, EINVAL, pipe, check_watched(env.pipe[0]))
-HOW(posix_trace_log_check_watched_np, EINVAL, empty, check_watched(env.file))
-HOW(posix_trace_log_check_watched_np, EINVAL, no_descriptor,
-    check_without_descriptors(check_watched))
-HOW(posix_trace_log_check_watched_np, ENOMEM, first, check_without_memory(check_watched, 1))
-HOW(posix_trace_log_check_watched_np, ENOMEM, second, check_without_memory(check_watched, 2))
 CASE(posix_trace_log_skipdamage_np, ENOENT, complete,
-    posix_trace_log_skipdamage_np(env.log, (void *)out.bytes))
+    posix_trace_log_skipdamage_np(env.log, (void *)out.bytes, sizeof(out.bytes)))
 HOW(posix_trace_log_skipdamage_np, ENOENT, unread, skip_damage(SKIP_UNREAD))
 HOW(posix_trace_log_skipdamage_np, ENOENT, nothing_behind, skip_damage(SKIP_NOTHING_BEHIND))
 HOW(posix_trace_log_skipdamage_np, EIO, unreadable, skip_damage(SKIP_UNREADABLE))
 HOW(posix_trace_log_skipdamage_np, ENOMEM, no_memory, skip_damage(SKIP_NO_MEMORY))
 CASE(posix_trace_log_skipdamage_np, EINVAL, stream,
-    posix_trace_log_skipdamage_np(env.stream, (void *)out.bytes))
+    posix_trace_log_skipdamage_np(env.stream, (void *)out.bytes, sizeof(out.bytes)))
 CASE(posix_trace_log_skipdamage_np, EINVAL, no_result,
-    posix_trace_log_skipdamage_np(env.log, NULL))
+    posix_trace_log_skipdamage_np(env.log, NULL, 0))
 
 /* ---- Attaching ---- */
 

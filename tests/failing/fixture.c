@@ -92,7 +92,7 @@ bool fixture_serves(void)
 	trace_id_t trid;
 	bool served = posix_trace_get_status(env.stream, &status) == 0 &&
 	              posix_trace_get_status(env.logged, &status) == 0 &&
-	              posix_trace_log_getinfo_np(env.log, &info) == 0 &&
+	              posix_trace_log_getinfo_np(env.log, &info, sizeof(info)) == 0 &&
 	              posix_trace_rewind(env.log) == 0 &&
 	              posix_trace_trid_eventid_open(env.stream, "failing_known", &id) == 0 &&
 	              posix_trace_flush(env.logged) == 0;

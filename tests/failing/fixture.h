@@ -92,7 +92,7 @@ changing set_a_handler, set_no_threads, set_no_processes, set_short;
 int rules_without_memory(changing *change);
 int rules_from_inside(changing *change);
 int keep_event(const struct posix_trace_handled_np *event, void *arg);
-uint64_t no_clock(void);
+uint64_t no_clock(void *context);
 /* A forked process stands still in the middle of a definition. */
 int standing(int (*body)(void));
 int name_anew(void);
@@ -161,7 +161,6 @@ int cut_short(asking *ask);
 opening open_plain;
 opening open_explained;
 opening open_growing;
-opening open_files;
 int with_bytes(opening *opened, const void *bytes, size_t count);
 int with_golden(opening *opened, const char *name);
 int with_damage(opening *opened);
@@ -169,7 +168,6 @@ int open_without_descriptors(opening *opened);
 int open_without_memory(opening *opened, unsigned n);
 int open_unreadable(opening *opened);
 checking check_plain;
-checking check_watched;
 int check_without_descriptors(checking *check);
 int check_without_memory(checking *check, unsigned n);
 enum skip {

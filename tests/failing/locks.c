@@ -39,7 +39,7 @@ static void use(trace_id_t trid, bool logged)
 	PXT_EQ(pxt_locks_held, 0);
 	CALL(posix_trace_get_attr(trid, &attr));
 	CALL(posix_trace_get_status(trid, &status));
-	CALL(posix_trace_counts_np(trid, &counts));
+	CALL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	CALL(posix_trace_get_filter(trid, &set));
 	CALL(posix_trace_set_filter(trid, &set, POSIX_TRACE_ADD_EVENTSET));
 	if (logged) {

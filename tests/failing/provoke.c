@@ -232,7 +232,7 @@ int seal_on_too_many(void)
 
 	for (int i = 0; i < 17; i++)
 		signals[i] = SIGRTMIN + i;
-	return TRY(posix_trace_seal_on_signals_np(signals, 17));
+	return TRY(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 17));
 }
 
 int keep_event(const struct posix_trace_handled_np *event, void *arg)
@@ -242,8 +242,9 @@ int keep_event(const struct posix_trace_handled_np *event, void *arg)
 	return 1;
 }
 
-uint64_t no_clock(void)
+uint64_t no_clock(void *context)
 {
+	(void)context;
 	return 0;
 }
 

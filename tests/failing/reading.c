@@ -92,7 +92,8 @@ int views_without_memory(void)
 	int error;
 
 	pxt_fault_arm(&pxt_fault_alloc, 1, ENOMEM);
-	error = TRY(posix_trace_getnext_events_np(trid, out.views, 4, &out.size));
+	error =
+	    TRY(posix_trace_getnext_events_np(trid, out.views, sizeof(*out.views), 4, &out.size));
 	pxt_fault_arm(&pxt_fault_alloc, 0, 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	return error;
@@ -101,10 +102,11 @@ int views_without_memory(void)
 int second_field(void)
 {
 	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
-	PXT_EQ(posix_trace_field_next_np("u32 a", "abcd", 4, 0, &cursor, &field), 0);
-	return TRY(posix_trace_field_next_np("u32 a", "abcd", 4, 0, &cursor, &field));
+	PXT_EQ(posix_trace_field_next_np("u32 a", "abcd", 4, 0, &cursor, &field, sizeof(field)), 0);
+	return TRY(
+	    posix_trace_field_next_np("u32 a", "abcd", 4, 0, &cursor, &field, sizeof(field)));
 }
 
 /* ---- Logs that cannot be read any more ---- */
@@ -172,7 +174,7 @@ int read_many(trace_id_t trid)
 	int error;
 
 	do
-		error = TRY(posix_trace_getnext_events_np(trid, views, 16, &count));
+		error = TRY(posix_trace_getnext_events_np(trid, views, sizeof(*views), 16, &count));
 	while (error == 0 && count > 0);
 	PXT_EQ(count, 0);
 	return error;
@@ -184,14 +186,14 @@ int next_block(trace_id_t trid)
 	int error;
 
 	do
-		error = TRY(posix_trace_log_nextblock_np(trid, &block, &gone));
+		error = TRY(posix_trace_log_nextblock_np(trid, &block, sizeof(block), &gone));
 	while (error == 0 && !gone);
 	return error;
 }
 
 int seek_end(trace_id_t trid)
 {
-	return TRY(posix_trace_seek_np(trid, INT64_MAX, NULL));
+	return TRY(posix_trace_seek_np(trid, INT64_MAX, NULL, 0));
 }
 
 int unreadable(asking *ask)
@@ -248,17 +250,13 @@ int open_explained(int fd, trace_id_t *trid)
 {
 	struct posix_trace_logerror_np why;
 
-	return closed_again(TRY(posix_trace_open_explained_np(fd, trid, &why)));
-}
-
-int open_files(int fd, trace_id_t *trid)
-{
-	return closed_again(TRY(posix_trace_open_files_np(&fd, 1, 0, trid, NULL)));
+	return closed_again(TRY(posix_trace_log_open_np(&fd, 1, 0, trid, &why, sizeof(why))));
 }
 
 int open_growing(int fd, trace_id_t *trid)
 {
-	return closed_again(TRY(posix_trace_open_growing_np(fd, trid, NULL)));
+	return closed_again(
+	    TRY(posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, trid, NULL, 0)));
 }
 
 int with_bytes(opening *opened, const void *bytes, size_t count)
@@ -332,20 +330,7 @@ int check_plain(int fd)
 {
 	struct posix_trace_logcheck_np result;
 
-	return TRY(posix_trace_log_check_np(fd, &result, NULL, 0));
-}
-
-static void watch(void *context, uint64_t done)
-{
-	(void)context;
-	(void)done;
-}
-
-int check_watched(int fd)
-{
-	struct posix_trace_logcheck_np result;
-
-	return TRY(posix_trace_log_check_watched_np(fd, &result, NULL, 0, watch, NULL));
+	return TRY(posix_trace_log_check_np(fd, &result, sizeof(result), NULL, 0, 0, NULL, NULL));
 }
 
 int check_without_descriptors(checking *check)
@@ -379,7 +364,7 @@ static int skip(trace_id_t trid, enum skip how)
 		pxt_fault_arm_from(&pxt_fault_read, 1, EIO);
 	if (how == SKIP_NO_MEMORY)
 		pxt_fault_arm_from(&pxt_fault_heap, 1, ENOMEM);
-	error = TRY(posix_trace_log_skipdamage_np(trid, &finding));
+	error = TRY(posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)));
 	pxt_fault_arm(&pxt_fault_read, 0, 0);
 	pxt_fault_arm(&pxt_fault_heap, 0, 0);
 	return error;
@@ -398,7 +383,8 @@ int skip_damage(enum skip how)
 	at = golden_block(&golden, PXT_LOG_DATA, 1);
 	golden.bytes[at + 100] ^= 0xff;
 	fd = golden_file(golden.bytes, how == SKIP_NOTHING_BEHIND ? at + 300 : golden.size);
-	PXT_EQ_FATAL(posix_trace_open_growing_np(fd, &trid, NULL), 0);
+	PXT_EQ_FATAL(
+	    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0), 0);
 	if (how == SKIP_UNREAD)
 		PXT_EQ(posix_trace_getnext_event(trid, &env.event, NULL, 0, &size, &gone), 0);
 	else

@@ -126,7 +126,7 @@ static uint32_t numbers(struct fixture *fixture, trace_id_t log, uint64_t *lost)
 			fixture->wrong = "the log cannot be read";
 		if (error || unavailable)
 			return count;
-		(void)posix_trace_eventinfo_getextra_np(&event, &extra);
+		(void)posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra));
 		*lost += extra.posix_lost_before_np;
 		if (event.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
 			continue;
@@ -155,7 +155,8 @@ static void check_flushed(struct fixture *fixture)
 	uint64_t lost;
 	trace_id_t log;
 
-	if (posix_trace_open_growing_np(fixture->file, &log, NULL) != 0) {
+	if (posix_trace_log_open_np(
+	        &fixture->file, 1, POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0) != 0) {
 		fixture->wrong = "flush said 0, and the log cannot be opened";
 		return;
 	}
@@ -214,7 +215,8 @@ static void reading(struct fixture *fixture)
 	trace_id_t log;
 	size_t len;
 
-	(void)LIB(posix_trace_log_check_np(whole_log, &result, NULL, 0));
+	(void)LIB(
+	    posix_trace_log_check_np(whole_log, &result, sizeof(result), NULL, 0, 0, NULL, NULL));
 	if (LIB(posix_trace_open(whole_log, &log)) != 0)
 		return;
 	do {

@@ -32,11 +32,12 @@ static unsigned walk(const char *format, const unsigned char *data, size_t len, 
     const struct pxt_layout *table, unsigned known)
 {
 	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 	size_t behind = 0;
 
 	for (unsigned i = 0; i <= POSIX_TRACE_FIELDS_MAX_NP; i++) {
-		int error = posix_trace_field_next_np(format, data, len, swapped, &cursor, &field);
+		int error = posix_trace_field_next_np(
+		    format, data, len, swapped, &cursor, &field, sizeof(field));
 
 		if (error == ENOENT)
 			return i;
@@ -66,10 +67,11 @@ static void compare(const char *format, const unsigned char *data, size_t len,
 	struct pxt_type type = { .field_count = known, .fields = table };
 	struct pxt_event event = { .type = &type, .data = data, .bytes = len };
 	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
 	for (unsigned i = 0; i < known; i++) {
-		bool there = posix_trace_field_next_np(format, data, len, 0, &cursor, &field) == 0;
+		bool there = posix_trace_field_next_np(
+		                 format, data, len, 0, &cursor, &field, sizeof(field)) == 0;
 		struct pxt_value value;
 
 		if (pxt_field_value(&event, &table[i], &value) != there)
@@ -119,7 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned char *payload;
 	size_t length = 0;
 	size_t rest = end ? size - bytes - 1 : 0;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
 	/* Without an end, too, as a hostile log's would be. */
 	memset(format, 'x', sizeof format);
@@ -130,7 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (good && length != bytes + 1)
 		abort();
 	if (!good) {
-		if (posix_trace_field_next_np(format, NULL, 0, 0, &cursor, &field) == 0)
+		if (posix_trace_field_next_np(format, NULL, 0, 0, &cursor, &field, sizeof(field)) ==
+		    0)
 			abort();
 		return 0;
 	}

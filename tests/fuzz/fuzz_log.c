@@ -39,12 +39,12 @@ static void read_fields(trace_id_t trid, trace_event_id_t id, const unsigned cha
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_field_np field;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
-	if (posix_trace_eventid_getformat_np(trid, id, format))
+	if (posix_trace_eventid_getformat_np(trid, id, format, sizeof(format)))
 		return;
 	for (unsigned i = 0; i < 2 * POSIX_TRACE_FIELDS_MAX_NP; i++) {
-		if (posix_trace_field_next_np(format, data, len, 0, &cursor, &field))
+		if (posix_trace_field_next_np(format, data, len, 0, &cursor, &field, sizeof(field)))
 			return;
 	}
 	abort();
@@ -117,7 +117,8 @@ static struct sum read_views(trace_id_t trid, size_t room)
 	size_t count;
 
 	while (sum.events < EVENTS_MAX) {
-		int error = posix_trace_getnext_events_np(trid, views, room, &count);
+		int error =
+		    posix_trace_getnext_events_np(trid, views, sizeof(*views), room, &count);
 
 		if ((error && error != EIO) || (error && count) || count > room)
 			abort();
@@ -154,7 +155,7 @@ static struct sum read_both(trace_id_t trid, bool spoilt)
 	if (posix_trace_rewind(trid))
 		abort();
 	(void)read_views(trid, 3);
-	(void)posix_trace_seek_np(trid, (int64_t)(one.hash >> 3), NULL);
+	(void)posix_trace_seek_np(trid, (int64_t)(one.hash >> 3), NULL, 0);
 	(void)read_events(trid, 7);
 	return one;
 }
@@ -178,7 +179,7 @@ static uint64_t read_skipping(trace_id_t trid)
 	do {
 		events += read_views(trid, 64).events;
 		finding.posix_reason_np[0] = 'x';
-	} while (posix_trace_log_skipdamage_np(trid, &finding) == 0 &&
+	} while (posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)) == 0 &&
 	         finding.posix_reason_np[0] != '\0');
 	if (finding.posix_reason_np[0] == '\0')
 		abort();
@@ -211,7 +212,8 @@ static enum verdict check(int fd)
 {
 	struct posix_trace_logfinding_np findings[8];
 	struct posix_trace_logcheck_np sum;
-	int error = posix_trace_log_check_np(fd, &sum, findings, 8);
+	int error = posix_trace_log_check_np(
+	    fd, &sum, sizeof(sum), findings, sizeof(*findings), 8, NULL, NULL);
 
 	if (error != 0 && (error != EINVAL || sum.posix_findings_np == 0))
 		abort();
@@ -239,16 +241,17 @@ static void ask(trace_id_t trid)
 	trace_attr_t attr;
 	int unavailable = 0;
 
-	if (posix_trace_log_getinfo_np(trid, &info) || posix_trace_get_attr(trid, &attr) ||
-	    posix_trace_get_status(trid, &status) || posix_trace_getclock_np(trid, &clock))
+	if (posix_trace_log_getinfo_np(trid, &info, sizeof(info)) ||
+	    posix_trace_get_attr(trid, &attr) || posix_trace_get_status(trid, &status) ||
+	    posix_trace_getclock_np(trid, &clock, sizeof(clock)))
 		abort();
 	for (uint32_t i = 0; i < info.posix_threads_np; i++) {
-		if (posix_trace_log_getthread_np(trid, i, &thread))
+		if (posix_trace_log_getthread_np(trid, i, &thread, sizeof(thread)))
 			abort();
 	}
 	for (uint32_t i = 0; i < info.posix_modules_np; i++) {
-		if (posix_trace_log_getmodule_np(trid, i, &module) &&
-		    posix_trace_log_getnote_np(trid, i, &note))
+		if (posix_trace_log_getmodule_np(trid, i, &module, sizeof(module)) &&
+		    posix_trace_log_getnote_np(trid, i, &note, sizeof(note)))
 			abort();
 	}
 	for (unsigned i = 0; i <= 1024 && !unavailable; i++) {
@@ -304,10 +307,12 @@ static int open_log(const struct files *files, unsigned mode, trace_id_t *trid,
     struct posix_trace_logerror_np *error)
 {
 	if (mode & FILES)
-		return posix_trace_open_files_np(
-		    files->fd, files->count, mode & GROWING, trid, error);
-	return mode & GROWING ? posix_trace_open_growing_np(files->fd[0], trid, error)
-	                      : posix_trace_open_explained_np(files->fd[0], trid, error);
+		return posix_trace_log_open_np(files->fd, files->count,
+		    mode & GROWING ? POSIX_TRACE_OPEN_GROWING_NP : 0, trid, error, sizeof(*error));
+	return mode & GROWING
+	           ? posix_trace_log_open_np(
+	                 &files->fd[0], 1, POSIX_TRACE_OPEN_GROWING_NP, trid, error, sizeof(*error))
+	           : posix_trace_log_open_np(&files->fd[0], 1, 0, trid, error, sizeof(*error));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -59,7 +59,7 @@ static inline int read_log(const char *path)
 	size_t length;
 	int fd = open(path, O_RDONLY);
 
-	if (fd < 0 || posix_trace_open_explained_np(fd, &trid, &error)) {
+	if (fd < 0 || posix_trace_log_open_np(&fd, 1, 0, &trid, &error, sizeof(error))) {
 		(void)fprintf(stderr, "%s: byte %llu: %s\n", path,
 		    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
 		abort();
@@ -81,7 +81,8 @@ static inline void check_log(const char *path)
 	struct posix_trace_logcheck_np sum;
 	int fd = read_log(path);
 
-	if (posix_trace_log_check_np(fd, &sum, findings, FINDINGS))
+	if (posix_trace_log_check_np(
+	        fd, &sum, sizeof(sum), findings, sizeof(*findings), FINDINGS, NULL, NULL))
 		abort();
 	for (uint64_t i = 0; i < sum.posix_findings_np && i < FINDINGS; i++)
 		(void)fprintf(stderr, "byte %llu: %s\n",

@@ -86,9 +86,9 @@ static int read_through(trace_id_t trid, struct posix_trace_logerror_np *error)
 	int result = 0;
 
 	while (count) {
-		if (posix_trace_getnext_events_np(trid, views, 64, &count) == 0)
+		if (posix_trace_getnext_events_np(trid, views, sizeof(*views), 64, &count) == 0)
 			continue;
-		if (posix_trace_log_skipdamage_np(trid, &finding))
+		if (posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)))
 			return EIO;
 		if (!result) {
 			error->posix_offset_np = finding.posix_offset_np;
@@ -111,7 +111,7 @@ int golden_try(const void *bytes, size_t size, struct posix_trace_logerror_np *e
 		fd = golden_file(bytes, size);
 	golden_rewrite(fd, bytes, size);
 	memset(error, 0, sizeof(*error));
-	result = posix_trace_open_explained_np(fd, &trid, error);
+	result = posix_trace_log_open_np(&fd, 1, 0, &trid, error, sizeof(*error));
 	if (result == 0) {
 		result = read_through(trid, error);
 		CU_ASSERT(posix_trace_close(trid) == 0);
@@ -128,8 +128,9 @@ trace_id_t golden_open(const char *name)
 
 	golden_read(&golden, name);
 	fd = golden_file(golden.bytes, golden.size);
-	PXT_CHECK(posix_trace_open_explained_np(fd, &trid, &error) == 0, "%s: byte %llu: %s", name,
-	    (unsigned long long)error.posix_offset_np, error.posix_reason_np);
+	PXT_CHECK(posix_trace_log_open_np(&fd, 1, 0, &trid, &error, sizeof(error)) == 0,
+	    "%s: byte %llu: %s", name, (unsigned long long)error.posix_offset_np,
+	    error.posix_reason_np);
 	CU_ASSERT(close(fd) == 0);
 	CU_ASSERT_FATAL(trid != 0);
 	return trid;

@@ -26,7 +26,7 @@ void golden_sign(struct golden *golden, size_t at);
 /* Offset of the @which-th block (from 0) of @type in a sequential log of this byte order. */
 size_t golden_block(const struct golden *golden, unsigned type, unsigned which);
 /*
- * What posix_trace_open_explained_np() says to these bytes, or what reading finds damaged first (EINVAL as well); a
+ * What posix_trace_log_open_np() says to these bytes, or what reading finds damaged first (EINVAL as well); a
  * log that it takes is closed.
  */
 int golden_try(const void *bytes, size_t size, struct posix_trace_logerror_np *error);

@@ -89,7 +89,7 @@ static void expect_the_law(trace_id_t trid)
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
 	                                    counts.posix_cleared_np + counts.posix_held_np);
 }
@@ -189,7 +189,7 @@ PXT_TEST_FRESH(a_forked_process_that_stands_inside_is_waited_for)
 		if (point >= 0 && point != PXT_TP_LEFT && point != PXT_TP_STORED) {
 			posix_trace_event(id, "later", 5);
 			held += found_meanwhile(trid, id) == 0;
-			PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+			PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 			PXT_CHECK(counts.posix_lost_np == 0, "lost at point %d", point);
 		}
 		(void)kill(child, SIGKILL);

@@ -192,7 +192,7 @@ PXT_TEST(an_abandoned_record_that_a_run_finds_is_told_before_what_follows)
 	while (st_take_user(log, &event)) {
 		struct posix_trace_eventextra_np extra;
 
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
 		PXT_EQ(extra.posix_lost_before_np, st_number(&event) == 4 ? 1u : 0u);
 		found++;
 	}

@@ -111,7 +111,7 @@ static uint64_t stamp_of_two(trace_id_t log)
 	while (st_take(log, &event)) {
 		if (event.info.posix_event_id != st_type() || st_number(&event) != 2)
 			continue;
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
 		break;
 	}
 	return extra.posix_ticks_np;
@@ -156,7 +156,7 @@ PXT_TEST(what_came_behind_the_begin_of_a_flush_is_left_for_the_next)
 	put(0, 1, now());
 	pxt_testpoint_hook_set(record_beside);
 	PXT_EQ(posix_trace_flush(stream), 0);
-	PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_held_np, 1);
 	put(0, 3, now());
 	PXT_EQ(posix_trace_flush(stream), 0);

@@ -155,7 +155,7 @@ static void read_log(struct log *log, const char *name)
 	int unavailable = 0;
 	trace_id_t trid = 0;
 	size_t bytes;
-	int error = posix_trace_open_explained_np(fd, &trid, &why);
+	int error = posix_trace_log_open_np(&fd, 1, 0, &trid, &why, sizeof(why));
 
 	memset(log, 0, sizeof *log);
 	memset(numbers, 0, sizeof numbers);
@@ -171,7 +171,7 @@ static void read_log(struct log *log, const char *name)
 	    !unavailable) {
 		uint32_t number;
 
-		(void)posix_trace_eventinfo_getextra_np(&event, &extra);
+		(void)posix_trace_eventinfo_getextra_np(&event, &extra, sizeof(extra));
 		log->events++;
 		log->lost += extra.posix_lost_before_np;
 		if (event.posix_event_id < 32 || bytes < 4)
@@ -182,7 +182,7 @@ static void read_log(struct log *log, const char *name)
 		log->ordered = log->ordered && (number >= log->last);
 		log->last = number;
 	}
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info, sizeof(log->info)), 0);
 	(void)posix_trace_close(trid);
 }
 

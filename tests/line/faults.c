@@ -71,7 +71,7 @@ static void put_events(struct line *line, unsigned from, unsigned events)
 static void close_line(struct line *line)
 {
 	PXT_EQ(posix_trace_stop(line->trid), 0);
-	PXT_EQ(posix_trace_counts_np(line->trid, &line->counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(line->trid, &line->counts, sizeof(line->counts)), 0);
 	(void)posix_trace_shutdown(line->trid);
 	drain(line->ends[0]);
 	(void)close(line->ends[0]);
@@ -120,7 +120,7 @@ static void receive(struct found *found)
 		next = number + 1;
 		found->ours++;
 	}
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &found->info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &found->info, sizeof(found->info)), 0);
 	(void)posix_trace_close(trid);
 	(void)close(fd);
 }

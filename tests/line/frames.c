@@ -236,10 +236,10 @@ PXT_TEST(an_entry_that_comes_again_is_in_the_log_once)
 	PXT_EQ(pxt_receive_run_end(&run), 0);
 	fd = open(path, O_RDONLY);
 	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
-	while (posix_trace_log_getnote_np(log, notes, &note) == 0)
+	while (posix_trace_log_getnote_np(log, notes, &note, sizeof(note)) == 0)
 		notes++;
 	PXT_EQ(notes, 1);
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_modules_np, 1);
 	PXT_EQ(info.posix_threads_np, 1);
 	PXT_EQ(posix_trace_close(log), 0);

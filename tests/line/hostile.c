@@ -34,7 +34,9 @@ static void check_log(const char *log)
 	int fd = open(log, O_RDONLY | O_CLOEXEC);
 
 	CU_ASSERT_FATAL(fd >= 0);
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, findings, FINDINGS), 0);
+	PXT_EQ(posix_trace_log_check_np(
+	           fd, &sum, sizeof(sum), findings, sizeof(*findings), FINDINGS, NULL, NULL),
+	    0);
 	unsound += sum.posix_findings_np > 0;
 	for (uint64_t i = 0; i < sum.posix_findings_np && i < FINDINGS; i++)
 		PXT_CHECK(false, "byte %llu: %s", (unsigned long long)findings[i].posix_offset_np,

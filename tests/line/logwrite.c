@@ -49,12 +49,13 @@ static void put_event(struct pxt_logwrite *log, uint64_t ticks, const char *data
 	pxt_logwrite_event(log, &event);
 }
 
-static trace_id_t open_path(int (*opener)(int, trace_id_t *, struct posix_trace_logerror_np *))
+static trace_id_t open_path(int flags)
 {
 	struct posix_trace_logerror_np why = { 0 };
 	trace_id_t trid = 0;
 	int fd = open(path, O_RDONLY);
-	int error = fd < 0 ? errno : opener(fd, &trid, &why);
+	int error =
+	    fd < 0 ? errno : posix_trace_log_open_np(&fd, 1, flags, &trid, &why, sizeof(why));
 
 	PXT_CHECK(error == 0, "%s: byte %llu: %s", path, (unsigned long long)why.posix_offset_np,
 	    why.posix_reason_np);
@@ -78,7 +79,9 @@ static void next(trace_id_t trid, struct got *got)
 	           trid, &got->info, got->data, sizeof got->data, &got->bytes, &got->unavailable),
 	    0);
 	if (!got->unavailable)
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&got->info, &got->extra), 0);
+		PXT_EQ(
+		    posix_trace_eventinfo_getextra_np(&got->info, &got->extra, sizeof(got->extra)),
+		    0);
 }
 
 PXT_TEST(what_is_written_is_read_back)
@@ -112,8 +115,8 @@ PXT_TEST(what_is_written_is_read_back)
 	put_event(log, 8000, "efgh");
 	PXT_EQ(pxt_logwrite_events(log), 2);
 	PXT_EQ(pxt_logwrite_end(log, NULL), 0);
-	trid = open_path(posix_trace_open_explained_np);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	trid = open_path(0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_counts_np.posix_written_np, 9);
 	PXT_EQ(info.posix_counts_np.posix_lost_np, 7);
 	PXT_EQ(info.posix_end_np.tv_sec, CREATED);
@@ -122,7 +125,7 @@ PXT_TEST(what_is_written_is_read_back)
 	              sizeof(machine.posix_boot_id_np)) == 0);
 	PXT_EQ(info.posix_cpus_np, 0x102);
 	CU_ASSERT_STRING_EQUAL(info.posix_system_np, "riscv64 Linux 6.1");
-	PXT_EQ(posix_trace_log_getnote_np(trid, 0, &told), 0);
+	PXT_EQ(posix_trace_log_getnote_np(trid, 0, &told, sizeof(told)), 0);
 	CU_ASSERT_STRING_EQUAL(told.posix_name_np, "load");
 	CU_ASSERT_STRING_EQUAL(told.posix_text_np, "80 %");
 	next(trid, &got);
@@ -134,7 +137,7 @@ PXT_TEST(what_is_written_is_read_back)
 	CU_ASSERT(memcmp(got.data, "abcd", 4) == 0);
 	PXT_EQ(posix_trace_eventid_get_name(trid, ID, name), 0);
 	CU_ASSERT_STRING_EQUAL(name, "sample");
-	PXT_EQ(posix_trace_eventid_getformat_np(trid, ID, format), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, ID, format, sizeof(format)), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 value");
 	next(trid, &got);
 	PXT_EQ(got.extra.posix_lost_before_np, 7);
@@ -152,7 +155,7 @@ PXT_TEST(a_growing_log_can_be_read_at_each_instant)
 
 	begin_case();
 	log = pxt_logwrite_begin(path, PXT_LOG_GROWING, &head);
-	trid = open_path(posix_trace_open_growing_np);
+	trid = open_path(POSIX_TRACE_OPEN_GROWING_NP);
 	next(trid, &got);
 	PXT_EQ(got.unavailable, 1);
 	put_event(log, 6000, "abcd");
@@ -165,7 +168,7 @@ PXT_TEST(a_growing_log_can_be_read_at_each_instant)
 	next(trid, &got);
 	PXT_EQ(got.unavailable, 1);
 	(void)posix_trace_close(trid);
-	(void)posix_trace_close(open_path(posix_trace_open_explained_np));
+	(void)posix_trace_close(open_path(0));
 }
 
 PXT_TEST(a_whole_log_has_no_name_before_its_end)
@@ -212,8 +215,8 @@ PXT_TEST(many_events_fill_many_blocks)
 	for (unsigned i = 0; i < 1000; i++)
 		put_event(log, 6000 + i, i % 10 ? "abcd" : long_data);
 	PXT_EQ(pxt_logwrite_end(log, NULL), 0);
-	trid = open_path(posix_trace_open_explained_np);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	trid = open_path(0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 	CU_ASSERT(info.posix_blocks_np > 5);
 	for (next(trid, &got); !got.unavailable; next(trid, &got))
 		events++;
@@ -273,8 +276,8 @@ PXT_TEST(a_log_of_either_byte_order_takes_records_and_losses)
 		trailer.counts.posix_retrieved_np = 3;
 		trailer.counts.posix_lost_np = 5;
 		PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
-		trid = open_path(posix_trace_open_explained_np);
-		PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+		trid = open_path(0);
+		PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 		PXT_EQ(info.posix_swapped_np, header.swapped);
 		PXT_EQ(info.posix_lost_np, 7);
 		PXT_EQ(info.posix_counts_np.posix_written_np, 8);
@@ -315,7 +318,9 @@ static void check_sound(uint64_t written, uint64_t lost)
 	int fd = open(path, O_RDONLY);
 
 	CU_ASSERT_FATAL(fd >= 0);
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, &finding, 1), 0);
+	PXT_EQ(posix_trace_log_check_np(
+	           fd, &sum, sizeof(sum), &finding, sizeof(finding), 1, NULL, NULL),
+	    0);
 	PXT_CHECK(sum.posix_findings_np == 0, "%s", finding.posix_reason_np);
 	PXT_EQ(sum.posix_counts_np.posix_written_np, written);
 	PXT_EQ(sum.posix_counts_np.posix_lost_np, lost);
@@ -328,11 +333,11 @@ PXT_TEST(a_trailer_that_contradicts_its_log_gets_the_counts_of_the_log)
 		struct posix_trace_counts_np counts;
 		uint64_t log_lost;
 	} wrong[] = {
-		{ { 3, 1, 1, 0, 0, 0 }, 0 },          /* written is not the sum */
-		{ { 3, 2, 1, 0, 0, 0 }, 0 },          /* more than the log has */
-		{ { 1, 1, 0, 0, 0, 0 }, 0 },          /* a loss that it does not tell */
-		{ { 1, 0, 2, UINT64_MAX, 0, 0 }, 0 }, /* the sum runs over */
-		{ { 2, 1, 1, 0, 0, 0 }, UINT64_MAX }, /* so does this one */
+		{ { 3, 1, 1, 0, 0, 0, { 0 } }, 0 },          /* written is not the sum */
+		{ { 3, 2, 1, 0, 0, 0, { 0 } }, 0 },          /* more than the log has */
+		{ { 1, 1, 0, 0, 0, 0, { 0 } }, 0 },          /* a loss that it does not tell */
+		{ { 1, 0, 2, UINT64_MAX, 0, 0, { 0 } }, 0 }, /* the sum runs over */
+		{ { 2, 1, 1, 0, 0, 0, { 0 } }, UINT64_MAX }, /* so does this one */
 	};
 	struct pxt_log_trailer trailer;
 	struct pxt_logblocks log;
@@ -353,7 +358,7 @@ PXT_TEST(a_trailer_that_fits_its_log_stays_as_it_is)
 	struct pxt_logblocks log;
 
 	CU_ASSERT_FATAL(begin_contradictory(&log, &trailer));
-	trailer.counts = (struct posix_trace_counts_np){ 20, 5, 3, 10, 2, 0 };
+	trailer.counts = (struct posix_trace_counts_np){ 20, 5, 3, 10, 2, 0, { 0 } };
 	trailer.log_lost = 4;
 	PXT_EQ(pxt_logblocks_close(&log, &trailer), 0);
 	PXT_EQ(trailer.log_lost, 4);

@@ -101,7 +101,7 @@ static void compare_info(unsigned which, const struct ref_item *item,
 	say(!info->posix_prog_address || !item->made, "automatic event %u has an address",
 	    item->id);
 	say(info->posix_prog_address || item->id < POSIX_TRACE_UNNAMED_USEREVENT, "no address");
-	(void)posix_trace_eventinfo_getextra_np(info, &extra);
+	(void)posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra));
 	if (lost_too)
 		say(extra.posix_lost_before_np == item->lost,
 		    "lost before event %u is %llu, not %llu", item->id,
@@ -260,7 +260,7 @@ static void look_at_counts(unsigned which)
 	struct posix_trace_counts_np got;
 	struct posix_trace_counts_np want;
 
-	equal("counts_np", posix_trace_counts_np(trids[which], &got), 0);
+	equal("counts_np", posix_trace_getcounts_np(trids[which], &got, sizeof(got)), 0);
 	ref_counts(&refs[which], &want);
 	compare_counts(&got, &want);
 }
@@ -321,8 +321,8 @@ static void read_views(unsigned which, size_t most)
 	size_t count = 0;
 
 	most = most < 64 ? most : 64;
-	equal("getnext_events_np", posix_trace_getnext_events_np(trids[which], views, most, &count),
-	    0);
+	equal("getnext_events_np",
+	    posix_trace_getnext_events_np(trids[which], views, sizeof(*views), most, &count), 0);
 	for (size_t i = 0; i < most && !failure[0]; i++) {
 		const struct posix_trace_eventview_np *view = &views[i];
 		const struct ref_item *item;
@@ -534,7 +534,7 @@ static void check_log_status(trace_id_t log, unsigned which, unsigned missing)
 		want.posix_log_overrun_status = got.posix_log_overrun_status;
 	}
 	compare_status(&got, &want);
-	equal("getinfo_np", posix_trace_log_getinfo_np(log, &info), 0);
+	equal("getinfo_np", posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	ref_counts(&refs[which], &counts);
 	compare_counts(&info.posix_counts_np, &counts);
 	equal("lost in stream and log", (long long)info.posix_lost_np,

@@ -80,7 +80,7 @@ static void say(const char *name, trace_id_t trid)
 {
 	struct posix_trace_counts_np counts;
 
-	must("counts", posix_trace_counts_np(trid, &counts));
+	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	(void)printf("%s %llu %llu %llu\n", name, (unsigned long long)counts.posix_written_np,
 	    (unsigned long long)counts.posix_retrieved_np,
 	    (unsigned long long)counts.posix_lost_np);

@@ -13,7 +13,9 @@ struct sn_shot sn_open(int fd)
 	struct posix_trace_logcheck_np sum;
 	struct posix_trace_logfinding_np finding = { 0 };
 
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, &finding, 1), 0);
+	PXT_EQ(posix_trace_log_check_np(
+	           fd, &sum, sizeof(sum), &finding, sizeof(finding), 1, NULL, NULL),
+	    0);
 	PXT_CHECK(sum.posix_findings_np == 0, "%s", finding.posix_reason_np);
 	PXT_EQ(sum.posix_complete_np, 1);
 	PXT_EQ_FATAL(posix_trace_open(fd, &shot.log), 0);

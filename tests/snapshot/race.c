@@ -50,10 +50,11 @@ static void look_at(FILE *file)
 	size_t len = 0;
 	int over = 0;
 
-	shot.sound = posix_trace_log_check_np(fileno(file), &sum, NULL, 0) == 0 &&
+	shot.sound = posix_trace_log_check_np(
+	                 fileno(file), &sum, sizeof(sum), NULL, 0, 0, NULL, NULL) == 0 &&
 	             sum.posix_findings_np == 0;
 	PXT_EQ_FATAL(posix_trace_open(fileno(file), &log), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(log, &about), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &about, sizeof(about)), 0);
 	shot.told = about.posix_counts_np.posix_lost_np;
 	shot.held = about.posix_counts_np.posix_retrieved_np;
 	for (;;) {

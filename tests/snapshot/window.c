@@ -143,8 +143,8 @@ static void compare_with_reader(trace_id_t trid, trace_id_t log)
 			CU_FAIL("the reader has less");
 			return;
 		}
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&got.info, &extra), 0);
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&want.info, &other), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&got.info, &extra, sizeof(extra)), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&want.info, &other, sizeof(other)), 0);
 		PXT_EQ(got.info.posix_event_id, want.info.posix_event_id);
 		PXT_EQ(got.info.posix_pid, want.info.posix_pid);
 		CU_ASSERT(got.info.posix_prog_address == want.info.posix_prog_address);
@@ -200,7 +200,7 @@ PXT_TEST(what_was_lost_is_told_in_it_and_still_to_the_reader)
 		PXT_EQ(status.posix_stream_full_status, POSIX_TRACE_FULL);
 		st_expect_status(trid, "RUNNING FULL OVERRUN");
 		compare_with_reader(trid, shot.log);
-		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info, sizeof(info)), 0);
 		sn_close(&shot);
 		CU_ASSERT(st_law(trid, &counts));
 		PXT_EQ(counts.posix_held_np, 0);
@@ -210,7 +210,7 @@ PXT_TEST(what_was_lost_is_told_in_it_and_still_to_the_reader)
 		/* Told once, to one reader: the next one begins after it. */
 		say_many(2001, 2002);
 		shot = sn_take(trid);
-		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info, sizeof(info)), 0);
 		PXT_EQ(info.posix_counts_np.posix_lost_np, 0);
 		PXT_EQ(info.posix_counts_np.posix_written_np, 2);
 		st_expect(shot.log, "2001..2002");
@@ -279,7 +279,7 @@ PXT_TEST(an_automatic_stop_is_told_and_nothing_restarts)
 		CU_ASSERT(st_law(trid, &counts));
 		shot = sn_take(trid);
 		st_expect(shot.log, story);
-		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info, sizeof(info)), 0);
 		PXT_EQ(info.posix_counts_np.posix_lost_np, counts.posix_lost_np);
 		sn_close(&shot);
 		/* The reader gets the same, then the restart, then that. */
@@ -403,7 +403,7 @@ PXT_TEST(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing)
 	}
 	PXT_EQ(last, 20001);
 	/* But for what the stream refused while its helper was not fast enough. */
-	PXT_EQ(posix_trace_log_getinfo_np(own.log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(own.log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_lost_np, 20001 - events);
 	sn_close(&own);
 }
@@ -589,7 +589,7 @@ PXT_TEST(it_has_the_streams_names_and_attributes)
 	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
 	PXT_EQ(posix_trace_eventid_get_name(shot.log, type, name), 0);
 	CU_ASSERT_STRING_EQUAL(name, "described");
-	PXT_EQ(posix_trace_eventid_getformat_np(shot.log, type, text), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(shot.log, type, text, sizeof(text)), 0);
 	CU_ASSERT_STRING_EQUAL(text, format);
 	sn_close(&shot);
 	end(trid);

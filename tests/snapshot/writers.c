@@ -79,7 +79,7 @@ static void read_log(trace_id_t log, struct ev_witness *witness, struct holes *h
 		uint32_t before[EV_SOURCES];
 		bool ours = event.info.posix_event_id == ev_type();
 
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
 		holes->told += witness->user ? extra.posix_lost_before_np : 0u;
 		memcpy(before, witness->last, sizeof(before));
 		ev_look(witness, &event.info, event.data, event.len);
@@ -137,7 +137,7 @@ static uint64_t save(trace_id_t trid)
 		PXT_CHECK(last <= begun[i], "writer %u had begun %u, %u is the last in it", i,
 		    begun[i], last);
 	}
-	PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_counts_np.posix_retrieved_np, ev_counted(&witness));
 	PXT_EQ(info.posix_counts_np.posix_held_np, 0);
 	sn_close(&shot);

@@ -196,7 +196,7 @@ void ev_take_rest(trace_id_t trid, struct ev_witness *witness, struct posix_trac
 	PXT_EQ(posix_trace_stop(trid), 0);
 	for (int wait = 0; wait < 1000; wait++) {
 		(void)ev_drain(trid, witness, (uint64_t)-1);
-		PXT_EQ_FATAL(posix_trace_counts_np(trid, counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, counts, sizeof(*counts)), 0);
 		if (counts->posix_held_np == 0)
 			break;
 		st_sleep_ms(5);

@@ -187,7 +187,7 @@ PXT_TEST_FRESH(forked_processes_killed_at_random_harm_nobody)
 
 		(void)ev_drain(stream, &witness, 2000);
 		kill_children(victim, AT_ONCE);
-		PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+		PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 		CU_ASSERT(!counts.posix_stable_np || ev_lawful(&counts));
 		for (uint32_t child = 0; child < AT_ONCE; child++)
 			begin_child((victim + child) % CHILDREN);

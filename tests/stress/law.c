@@ -143,7 +143,7 @@ static void *watch_the_law(void *argument)
 	while (!atomic_load(&watcher_may_end)) {
 		struct posix_trace_counts_np counts;
 
-		if (posix_trace_counts_np(stream, &counts) != 0)
+		if (posix_trace_getcounts_np(stream, &counts, sizeof(counts)) != 0)
 			continue;
 		if (!counts.posix_stable_np)
 			atomic_fetch_add(&unstable, 1);
@@ -236,7 +236,7 @@ static void read_the_log(int fd)
 static void finish_the_log(int fd, struct posix_trace_counts_np *counts)
 {
 	PXT_EQ(posix_trace_flush(stream), 0);
-	PXT_EQ(posix_trace_counts_np(stream, counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, counts, sizeof(*counts)), 0);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 	read_the_log(fd);
 }
@@ -294,7 +294,7 @@ static void run(const struct run *what)
 		finish_the_log(fd, &counts);
 		(void)close(fd);
 	} else {
-		PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
+		PXT_EQ(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 		PXT_EQ(posix_trace_shutdown(stream), 0);
 	}
 	judge(&counts);
@@ -445,7 +445,7 @@ PXT_TEST(a_writer_that_jumps_out_of_a_trace_point_harms_nobody)
 		/* The hold-back time is over when nothing is held any more. */
 		for (int wait = 0; wait < 1000; wait++) {
 			(void)ev_drain(stream, &witness, (uint64_t)-1);
-			PXT_EQ_FATAL(posix_trace_counts_np(stream, &counts), 0);
+			PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 			if (counts.posix_held_np == 0)
 				break;
 			st_sleep_ms(10);

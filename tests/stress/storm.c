@@ -108,7 +108,8 @@ static void stop_and_look(struct controller *controller, bool was_running)
 
 	EXPECT_EQ(controller, posix_trace_stop(controller->trid), 0);
 	read = ev_drain(controller->trid, &controller->witness, (uint64_t)-1);
-	EXPECT_EQ(controller, posix_trace_counts_np(controller->trid, &counts), 0);
+	EXPECT_EQ(
+	    controller, posix_trace_getcounts_np(controller->trid, &counts, sizeof(counts)), 0);
 	EXPECT_EQ(controller, counts.posix_held_np, 0);
 	EXPECT_EQ(controller, ev_lawful(&counts), 1);
 	EXPECT_EQ(controller, counts.posix_retrieved_np, ev_counted(&controller->witness));
@@ -147,7 +148,8 @@ static void look_at_counts(struct controller *controller)
 	struct posix_trace_counts_np counts;
 	struct posix_trace_status_info status;
 
-	EXPECT_EQ(controller, posix_trace_counts_np(controller->trid, &counts), 0);
+	EXPECT_EQ(
+	    controller, posix_trace_getcounts_np(controller->trid, &counts, sizeof(counts)), 0);
 	EXPECT_EQ(controller, !counts.posix_stable_np || ev_lawful(&counts), 1);
 	EXPECT_EQ(controller, posix_trace_get_status(controller->trid, &status), 0);
 	if (controller->policy != POSIX_TRACE_LOOP)
@@ -261,7 +263,7 @@ static void *control_shared_stream(void *argument)
 			change_filter(controller);
 			break;
 		default:
-			error = posix_trace_counts_np(shared, &counts);
+			error = posix_trace_getcounts_np(shared, &counts, sizeof(counts));
 			if (counts.posix_stable_np && !ev_lawful(&counts))
 				atomic_fetch_add(&trouble, 1);
 			break;
@@ -307,7 +309,7 @@ static void storm_over_one_stream(const struct st_spec *spec)
 	(void)pthread_join(reader, NULL);
 	PXT_EQ(posix_trace_stop(shared), 0);
 	(void)ev_drain(shared, &witness, (uint64_t)-1);
-	PXT_EQ(posix_trace_counts_np(shared, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(shared, &counts, sizeof(counts)), 0);
 	printf(
 	    "\n    policy %d, lanes %u: read %llu, starts %llu + %llu, stops %llu + %llu, filters "
 	    "%llu; retrieved %llu, lost %llu, cleared %llu ",

@@ -269,7 +269,7 @@ static void run(const struct run *what)
 	PXT_EQ(posix_trace_stop(stream), 0);
 	while (read_one())
 		;
-	PXT_EQ(posix_trace_counts_np(stream, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 	CU_ASSERT(ev_lawful(&counts));
 	PXT_EQ(counts.posix_held_np, 0);
 	printf(

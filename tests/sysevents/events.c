@@ -27,11 +27,13 @@ static uint64_t field(trace_id_t trid, const char *name)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_field_np found;
-	uint32_t cursor = 0;
+	size_t cursor = 0;
 
-	if (posix_trace_eventid_getformat_np(trid, event.info.posix_event_id, format))
+	if (posix_trace_eventid_getformat_np(
+	        trid, event.info.posix_event_id, format, sizeof(format)))
 		return UINT64_MAX;
-	while (posix_trace_field_next_np(format, event.data, event.len, 0, &cursor, &found) == 0)
+	while (posix_trace_field_next_np(
+	           format, event.data, event.len, 0, &cursor, &found, sizeof(found)) == 0)
 		if (strcmp(found.posix_name_np, name) == 0)
 			return found.posix_value_np.posix_u_np;
 	return UINT64_MAX;
@@ -47,16 +49,16 @@ PXT_TEST(each_specific_type_has_a_name_and_a_description_that_is_well_formed)
 		char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 		char name[TRACE_EVENT_NAME_MAX + 1];
 		struct posix_trace_field_np first;
-		uint32_t cursor = 0;
+		size_t cursor = 0;
 		static const char data[64];
 
 		if (!pxt_has_type(trid, id))
 			continue;
 		PXT_EQ(posix_trace_eventid_get_name(trid, id, name), 0);
-		PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format), 0);
+		PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format, sizeof(format)), 0);
 		wrong += strncmp(name, "posix_trace_", 12) != 0;
-		wrong +=
-		    posix_trace_field_next_np(format, data, sizeof data, 0, &cursor, &first) != 0;
+		wrong += posix_trace_field_next_np(
+		             format, data, sizeof data, 0, &cursor, &first, sizeof(first)) != 0;
 	}
 	PXT_EQ(wrong, 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);

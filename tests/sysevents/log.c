@@ -25,8 +25,9 @@ static unsigned types_of_log(void (*record)(void))
 	if (found) {
 		char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 
-		PXT_EQ(
-		    posix_trace_eventid_getformat_np(trid, POSIX_TRACE_MUTEX_WAIT_NP, format), 0);
+		PXT_EQ(posix_trace_eventid_getformat_np(
+		           trid, POSIX_TRACE_MUTEX_WAIT_NP, format, sizeof(format)),
+		    0);
 		CU_ASSERT_STRING_EQUAL(format, "x64 lock,u32 holder");
 	}
 	PXT_EQ(posix_trace_close(trid), 0);

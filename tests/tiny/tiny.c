@@ -98,7 +98,7 @@ static void the_law_holds(trace_id_t trid, uint64_t written)
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_written_np, written);
 	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
 	                                    counts.posix_cleared_np + counts.posix_held_np);
@@ -149,7 +149,7 @@ PXT_TEST(an_event_comes_back_as_it_was)
 	CU_ASSERT(memcmp(data, given, sizeof(given)) == 0);
 	PXT_EQ(info.posix_event_id, tock);
 	PXT_EQ(info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 	PXT_EQ(extra.posix_ticks_np, before + 3);
 	PXT_EQ(extra.posix_thread_exact_np, 0);
 	/* The board's time of day is its counter. */
@@ -205,7 +205,7 @@ PXT_TEST(a_full_stream_drops_its_oldest)
 	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
 	for (unsigned i = 2; i < fit + 2; i++) {
 		PXT_EQ(next(trid, &info), (int)i);
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 		PXT_EQ(extra.posix_lost_before_np, i == 2 ? 2 : 0);
 	}
 	PXT_EQ(next(trid, &info), -1);
@@ -224,7 +224,7 @@ PXT_TEST(clear_empties_and_counts)
 	put(2);
 	PXT_EQ(posix_trace_clear(trid), 0);
 	PXT_EQ(next(trid, &info), -1);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_cleared_np, 2);
 	put(3);
 	PXT_EQ(next(trid, &info), 3);
@@ -344,7 +344,7 @@ PXT_TEST(names_are_kept_up_to_the_limit)
 	PXT_EQ(types, TRACE_USER_EVENT_MAX);
 	PXT_EQ(posix_trace_eventid_setformat_np(tick, "u8 n"), ENOMEM);
 	PXT_EQ(posix_trace_eventid_setformat_np(tick, "nonsense"), EINVAL);
-	PXT_EQ(posix_trace_eventid_getformat_np(trid, tick, back), 0);
+	PXT_EQ(posix_trace_eventid_getformat_np(trid, tick, back, sizeof(back)), 0);
 	end(trid);
 }
 

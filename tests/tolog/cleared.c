@@ -42,7 +42,7 @@ static uint64_t lost_in(trace_id_t trid, int fd)
 
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	log = pxt_open_log(fd);
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	PXT_EQ(posix_trace_close(log), 0);
 	return info.posix_lost_np;
 }

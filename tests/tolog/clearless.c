@@ -77,7 +77,7 @@ PXT_TEST(a_log_in_a_file_that_can_be_cut_is_cleared)
 	struct posix_trace_counts_np counts;
 
 	PXT_EQ(posix_trace_clear(trid), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_held_np, 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	close(fd);

@@ -277,7 +277,8 @@ static unsigned count_true(int fd, pid_t pid)
 	trace_id_t trid;
 
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	while (posix_trace_getnext_events_np(trid, views, 256, &count) == 0 && count) {
+	while (
+	    posix_trace_getnext_events_np(trid, views, sizeof(*views), 256, &count) == 0 && count) {
 		for (size_t i = 0; i < count; i++) {
 			struct posix_trace_logthread_np thread;
 			uint32_t entry = views[i].posix_thread_entry_np;
@@ -286,7 +287,8 @@ static unsigned count_true(int fd, pid_t pid)
 			if (views[i].posix_event_id_np != POSIX_TRACE_UNNAMED_USEREVENT)
 				continue;
 			memcpy(&tid, views[i].posix_data_np, sizeof(tid));
-			right += posix_trace_log_getthread_np(trid, entry, &thread) == 0 &&
+			right += posix_trace_log_getthread_np(
+			             trid, entry, &thread, sizeof(thread)) == 0 &&
 			         thread.posix_tid_np == tid && thread.posix_pid_np == pid &&
 			         views[i].posix_pid_np == pid &&
 			         (tid == before) == (entry == entry_before);
@@ -320,7 +322,7 @@ static uint64_t placeless(int fd)
 {
 	struct posix_trace_logcheck_np sum;
 
-	PXT_EQ(posix_trace_log_check_np(fd, &sum, NULL, 0), 0);
+	PXT_EQ(posix_trace_log_check_np(fd, &sum, sizeof(sum), NULL, 0, 0, NULL, NULL), 0);
 	return sum.posix_placeless_np;
 }
 

@@ -66,7 +66,7 @@ trace_id_t folder_stream(
 		pxt_attr(&own, 65536, 64, POSIX_TRACE_LOOP);
 		attr = &own;
 	}
-	PXT_EQ_FATAL(posix_trace_attr_setrotation_np(attr, rotation), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setrotation_np(attr, rotation, sizeof(*rotation)), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, attr, folder->fd, &trid), 0);
 	PXT_EQ_FATAL(posix_trace_start(trid), 0);
 	return trid;
@@ -82,8 +82,8 @@ static bool is_whole(int fd)
 {
 	struct posix_trace_logcheck_np sum;
 
-	return posix_trace_log_check_np(fd, &sum, NULL, 0) == 0 && sum.posix_findings_np == 0 &&
-	       sum.posix_complete_np;
+	return posix_trace_log_check_np(fd, &sum, sizeof(sum), NULL, 0, 0, NULL, NULL) == 0 &&
+	       sum.posix_findings_np == 0 && sum.posix_complete_np;
 }
 
 static void take(struct folder_log *log, const struct pxt_event *event)
@@ -111,11 +111,12 @@ bool folder_read(
 	if (fd < 0)
 		return false;
 	log->whole = is_whole(fd);
-	if (posix_trace_open(fd, &trid) != 0 && posix_trace_open_growing_np(fd, &trid, NULL) != 0) {
+	if (posix_trace_open(fd, &trid) != 0 &&
+	    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0) != 0) {
 		(void)close(fd);
 		return false;
 	}
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info, sizeof(log->info)), 0);
 	while (pxt_log_next(trid, &event)) {
 		char of[TRACE_EVENT_NAME_MAX + 1] = "";
 

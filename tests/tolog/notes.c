@@ -43,7 +43,7 @@ static void expect(trace_id_t log, uint32_t index, const char *name, const char 
 {
 	struct posix_trace_lognote_np note = { "", "" };
 
-	PXT_EQ(posix_trace_log_getnote_np(log, index, &note), 0);
+	PXT_EQ(posix_trace_log_getnote_np(log, index, &note, sizeof(note)), 0);
 	CU_ASSERT_STRING_EQUAL(note.posix_name_np, name);
 	CU_ASSERT_STRING_EQUAL(note.posix_text_np, text);
 }
@@ -52,7 +52,7 @@ static void expect_count(trace_id_t log, uint32_t count)
 {
 	struct posix_trace_loginfo_np info;
 
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_notes_np, count);
 }
 
@@ -142,7 +142,8 @@ PXT_TEST(who_looks_on_knows_each_note_once)
 
 	PXT_EQ(posix_trace_note_np(trid, "load", "80 %"), 0);
 	PXT_EQ(posix_trace_flush(trid), 0);
-	PXT_EQ_FATAL(posix_trace_open_growing_np(fd, &log, NULL), 0);
+	PXT_EQ_FATAL(
+	    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0), 0);
 	read_on(log);
 	expect_count(log, 1);
 	PXT_EQ(posix_trace_clear(trid), 0);
@@ -243,7 +244,7 @@ PXT_TEST(a_log_that_a_signal_ended_has_its_notes)
 	if (child == 0) {
 		trace_id_t trid = begin(fd);
 
-		(void)posix_trace_seal_on_signals_np(signals, 1);
+		(void)posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1);
 		(void)posix_trace_note_np(trid, "load", "80 %");
 		(void)raise(SIGSEGV);
 		_exit(0);

@@ -75,7 +75,7 @@ PXT_TEST(each_file_can_be_read_alone_and_all_have_every_event_once)
 	record(trid, 10000);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(posix_trace_flush(trid), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	files = folder_count(&folder);
 	CU_ASSERT(files > 3);
@@ -380,7 +380,7 @@ static int open_files(const unsigned *numbers, unsigned count, struct folder_log
 		fds[i] = openat(folder.fd, name, O_RDONLY | O_CLOEXEC);
 		CU_ASSERT_FATAL(fds[i] >= 0);
 	}
-	error = posix_trace_open_files_np(fds, count, 0, &trid, &why);
+	error = posix_trace_log_open_np(fds, count, 0, &trid, &why, sizeof(why));
 	for (unsigned i = 0; i < count; i++)
 		(void)close(fds[i]);
 	if (error)
@@ -400,7 +400,7 @@ static int open_files(const unsigned *numbers, unsigned count, struct folder_log
 			    0);
 			if (unavailable)
 				break;
-			PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+			PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 			lost += extra.posix_lost_before_np;
 			log->records++;
 			if (info.posix_event_id != event)
@@ -411,7 +411,7 @@ static int open_files(const unsigned *numbers, unsigned count, struct folder_log
 			log->events++;
 			PXT_EQ(info.posix_pid, getpid());
 		}
-		PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info), 0);
+		PXT_EQ(posix_trace_log_getinfo_np(trid, &log->info, sizeof(log->info)), 0);
 		PXT_EQ(lost, log->info.posix_lost_np);
 		PXT_EQ(posix_trace_rewind(trid), 0);
 	}
@@ -437,7 +437,7 @@ PXT_TEST(files_in_any_order_are_one_log)
 	}
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(posix_trace_flush(trid), 0);
-	PXT_EQ(posix_trace_counts_np(trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	PXT_EQ(open_files(numbers, 4, &log), 0);
 	CU_ASSERT(!log.gap && log.info.posix_complete_np);
@@ -510,10 +510,10 @@ static void find_block(struct damaged *block, unsigned which)
 		block->with += type == PXT_LOG_DATA ? block->events : 0;
 	}
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 	block->earlier = info.posix_earlier_np;
 	for (uint64_t i = 0; i <= block->with; i++)
-		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+		PXT_EQ_FATAL(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &got), 0);
 	block->next_ns = view.posix_ns_np;
 	PXT_EQ(posix_trace_close(trid), 0);
 	(void)close(fd);
@@ -549,17 +549,18 @@ static uint64_t lost_behind(enum way way, const struct damaged *damaged)
 	int unavailable = 0;
 	trace_id_t trid;
 
-	PXT_EQ_FATAL(posix_trace_open_files_np(fds, 2, 0, &trid, NULL), 0);
+	PXT_EQ_FATAL(posix_trace_log_open_np(fds, 2, 0, &trid, NULL, 0), 0);
 	if (way == SEEK)
-		PXT_EQ(posix_trace_seek_np(trid, damaged->next_ns, NULL), EIO);
+		PXT_EQ(posix_trace_seek_np(trid, damaged->next_ns, NULL, 0), EIO);
 	while (way == BLOCKS && passed < damaged->earlier + damaged->with) {
-		PXT_EQ_FATAL(posix_trace_log_nextblock_np(trid, &block, &unavailable), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_log_nextblock_np(trid, &block, sizeof(block), &unavailable), 0);
 		passed += block.posix_records_np;
 	}
-	while (got && posix_trace_getnext_events_np(trid, &view, 1, &got) == 0)
+	while (got && posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &got) == 0)
 		;
-	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding), 0);
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 1, &got), 0);
+	PXT_EQ(posix_trace_log_skipdamage_np(trid, &finding, sizeof(finding)), 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &got), 0);
 	CU_ASSERT(got == 1 && view.posix_ns_np == damaged->next_ns);
 	PXT_EQ(posix_trace_close(trid), 0);
 	(void)close(fds[0]);
@@ -619,6 +620,10 @@ PXT_TEST(attributes_within_their_limits_are_taken_and_others_refused)
 	const struct posix_trace_rotation_np right = { "a", POSIX_TRACE_ROTATION_MIN_NP, 1, 9999,
 		0600 };
 	const struct posix_trace_rotation_np *got = &right;
+	struct {
+		struct posix_trace_rotation_np known;
+		uint64_t later;
+	} newer = { right, 0 };
 	trace_attr_t attr;
 
 	memset(long_name, 'a', sizeof(long_name) - 1);
@@ -626,10 +631,15 @@ PXT_TEST(attributes_within_their_limits_are_taken_and_others_refused)
 	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got), 0);
 	CU_ASSERT(got == NULL);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		PXT_EQ(posix_trace_attr_setrotation_np(&attr, &wrong[i]), EINVAL);
-	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &right), 0);
+		PXT_EQ(posix_trace_attr_setrotation_np(&attr, &wrong[i], sizeof(wrong[i])), EINVAL);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &right, sizeof(right)), 0);
 	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got), 0);
 	CU_ASSERT(got == &right);
+	/* A program that was compiled with another release's headers. */
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &right, sizeof(right) - 4), EINVAL);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &newer.known, sizeof(newer)), 0);
+	newer.later = 1;
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &newer.known, sizeof(newer)), EINVAL);
 }
 
 /* LPT-96 */
@@ -642,7 +652,7 @@ PXT_TEST(only_a_folder_and_the_policy_append_are_taken)
 
 	folder_make(&folder);
 	pxt_attr(&attr, 65536, 64, POSIX_TRACE_LOOP);
-	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation), 0);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation, sizeof(rotation)), 0);
 	PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), ENOTDIR);
 	PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
 	PXT_EQ(posix_trace_create_withlog(0, &attr, folder.fd, &trid), EINVAL);
@@ -664,7 +674,7 @@ PXT_TEST(a_create_that_fails_leaves_no_file)
 
 	folder_make(&folder);
 	pxt_attr(&attr, 65536, 64, POSIX_TRACE_LOOP);
-	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation), 0);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation, sizeof(rotation)), 0);
 	for (n = 1;; n++) {
 		int error;
 

@@ -126,10 +126,10 @@ static void sum_up(int fd, uint64_t *told, uint64_t *lost)
 
 	*told = 0;
 	while (pxt_log_next(log, &read)) {
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&read.info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&read.info, &extra, sizeof(extra)), 0);
 		*told += extra.posix_lost_before_np;
 	}
-	PXT_EQ(posix_trace_log_getinfo_np(log, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(log, &info, sizeof(info)), 0);
 	*lost = info.posix_lost_np;
 	PXT_EQ(posix_trace_close(log), 0);
 }

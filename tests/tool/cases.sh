@@ -257,13 +257,13 @@ print_address_names_the_line_that_uses_a_typed_point()
 		}
 		__attribute__((noinline)) static void work(unsigned number)
 		{
-			static struct posix_trace_pieces_np pieces;
+			static struct posix_trace_pieces_np pieces; static char data[8];
 			posix_trace_point_np(typed, number, "ab", "cd"); /* line 14 */
 			posix_trace_point_np(bare);
 			posix_trace_job_begin_np(control, number);
-			posix_trace_begin_np(&pieces, posix_trace_point_id_np(typed));
-			posix_trace_add_np(&pieces, "abcdefgh", 8);
-			posix_trace_end_np(&pieces); /* line 19 */
+			posix_trace_pieces_begin_np(&pieces, posix_trace_point_id_np(typed), data, sizeof(data));
+			posix_trace_pieces_add_np(&pieces, "abcdefgh", 8);
+			posix_trace_pieces_end_np(&pieces); /* line 19 */
 			last();
 		}
 		int main(void)

@@ -111,7 +111,7 @@ static void read_story(void)
 	while (
 	    posix_trace_getnext_event(trid, &info, data, sizeof data, &bytes, &unavailable) == 0 &&
 	    !unavailable) {
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra), 0);
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra)), 0);
 		PXT_EQ(posix_trace_eventid_get_name(trid, info.posix_event_id, name), 0);
 		if (extra.posix_lost_before_np)
 			say("lost %llu", (unsigned long long)extra.posix_lost_before_np);
@@ -307,7 +307,7 @@ PXT_TEST(losses_at_the_end_are_in_the_counts_of_the_log)
 	PXT_EQ(pxt_schedlog_end(&scheduler), 0);
 	fd = open(path, O_RDONLY);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 	PXT_EQ(info.posix_counts_np.posix_written_np, 6);
 	PXT_EQ(info.posix_counts_np.posix_lost_np, 5);
 	(void)posix_trace_close(trid);
@@ -482,7 +482,7 @@ static uint64_t events_of(const char *log, uint64_t *lost)
 
 	CU_ASSERT_FATAL(fd >= 0);
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	PXT_EQ(posix_trace_log_getinfo_np(trid, &info), 0);
+	PXT_EQ(posix_trace_log_getinfo_np(trid, &info, sizeof(info)), 0);
 	*lost = info.posix_lost_np;
 	/* Who its events are of can be told without the other segment. */
 	CU_ASSERT(info.posix_threads_np > 0);

@@ -167,7 +167,7 @@ static struct got look_once(void)
 
 	if (!got.any)
 		return got;
-	PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra), 0);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
 	PXT_EQ(event.info.posix_event_id, type);
 	got.number = st_number(&event);
 	got.lost_before = extra.posix_lost_before_np;

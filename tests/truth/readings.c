@@ -177,7 +177,7 @@ static void note_one(
 {
 	struct posix_trace_eventextra_np extra = { 0 };
 
-	(void)posix_trace_eventinfo_getextra_np(info, &extra);
+	(void)posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra));
 	note(list,
 	    (struct rd_event){ .ns = ns_of(&info->posix_timestamp),
 	        .ticks = extra.posix_ticks_np,
@@ -218,7 +218,8 @@ uint64_t rd_take_many(struct rd_list *list, trace_id_t trid)
 	uint64_t got = 0;
 	size_t count = 0;
 
-	while (posix_trace_getnext_events_np(trid, views, most, &count) == 0 && count) {
+	while (posix_trace_getnext_events_np(trid, views, sizeof(*views), most, &count) == 0 &&
+	       count) {
 		for (size_t i = 0; i < count; i++)
 			note(list,
 			    (struct rd_event){ .ns = views[i].posix_ns_np,
@@ -373,7 +374,7 @@ void rd_judge(
 
 	memset(verdict, 0, sizeof(*verdict));
 	judge.is_log = posix_trace_log_gettime_np(trid, 0, &time) == 0;
-	PXT_EQ_FATAL(posix_trace_getclock_np(trid, &judge.clock), 0);
+	PXT_EQ_FATAL(posix_trace_getclock_np(trid, &judge.clock, sizeof(judge.clock)), 0);
 	judge.last_ns = INT64_MIN;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct rd_event *event = &list->at[i];

@@ -239,7 +239,7 @@ static void take_shot(void)
 {
 	struct posix_trace_counts_np counts;
 
-	PXT_EQ(posix_trace_counts_np(streams[0].trid, &counts), 0);
+	PXT_EQ(posix_trace_getcounts_np(streams[0].trid, &counts, sizeof(counts)), 0);
 	if (shot_count == SHOTS || counts.posix_held_np < 500)
 		return;
 	shot_files[shot_count] = st_file();

@@ -65,7 +65,7 @@ static unsigned learn(const struct pxt_bt_file *file, trace_event_id_t id,
 		return sets_of(id, fields);
 	if (name_of_function(id))
 		return pxt_fields_of("x64 addr, x64 call_site", fields);
-	if (posix_trace_eventid_getformat_np(file->trid, id, format) != 0)
+	if (posix_trace_eventid_getformat_np(file->trid, id, format, sizeof(format)) != 0)
 		return 0;
 	return pxt_fields_of(format, fields);
 }

@@ -95,7 +95,7 @@ static void refuse_open(int fd, const struct posix_trace_logerror_np *error, cha
 	const char *advice = "";
 	trace_id_t trid;
 
-	if (posix_trace_open_growing_np(fd, &trid, NULL) == 0) {
+	if (posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0) == 0) {
 		(void)posix_trace_close(trid);
 		advice = "; `follow=yes` waits for the rest, `incomplete=yes` reads what is there";
 	}
@@ -113,10 +113,11 @@ bool pxt_bt_open(const struct pxt_bt_log *log, struct pxt_bt_file *file, char *w
 		(void)snprintf(why, room, "%s", strerror(errno));
 		return false;
 	}
-	failed = posix_trace_open_explained_np(file->fd, &file->trid, &error);
+	failed = posix_trace_log_open_np(&file->fd, 1, 0, &file->trid, &error, sizeof error);
 	if (failed && (log->params.follow || log->params.incomplete))
-		failed = posix_trace_open_growing_np(file->fd, &file->trid, &error);
-	if (!failed && posix_trace_log_getinfo_np(file->trid, &file->info) == 0)
+		failed = posix_trace_log_open_np(
+		    &file->fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &file->trid, &error, sizeof error);
+	if (!failed && posix_trace_log_getinfo_np(file->trid, &file->info, sizeof file->info) == 0)
 		return true;
 	if (failed == EINVAL)
 		refuse_open(file->fd, &error, why, room);

@@ -29,7 +29,8 @@ static bool load_threads(struct pxt_bt_log *log, const struct pxt_bt_file *file)
 	for (log->thread_count = 0; log->thread_count < count; log->thread_count++) {
 		struct pxt_bt_thread *thread = &threads[log->thread_count];
 
-		if (posix_trace_log_getthread_np(file->trid, log->thread_count, &entry) != 0)
+		if (posix_trace_log_getthread_np(
+		        file->trid, log->thread_count, &entry, sizeof entry) != 0)
 			break;
 		thread->id = entry.posix_thread_np & mask;
 		thread->pid = entry.posix_pid_np;

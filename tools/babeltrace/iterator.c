@@ -240,20 +240,22 @@ static enum outcome fetch(struct iterator *it, bt_message const **message)
 	struct posix_trace_logblock_np block;
 	int unavailable;
 
-	if (posix_trace_log_nextblock_np(it->file.trid, &block, &unavailable) != 0) {
+	if (posix_trace_log_nextblock_np(it->file.trid, &block, sizeof block, &unavailable) != 0) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(
 		    it->self, "%s", "the log was changed while it was read");
 		return OUTCOME_FAILED;
 	}
 	if (unavailable) {
-		(void)posix_trace_log_getinfo_np(it->file.trid, &it->file.info);
+		(void)posix_trace_log_getinfo_np(
+		    it->file.trid, &it->file.info, sizeof it->file.info);
 		if (it->log->params.follow && !it->file.info.posix_complete_np)
 			return wait_for_more(it, message);
 		return conclude(it);
 	}
 	/* A thread or a type may have come with the block. */
 	if (!it->file.info.posix_complete_np)
-		(void)posix_trace_log_getinfo_np(it->file.trid, &it->file.info);
+		(void)posix_trace_log_getinfo_np(
+		    it->file.trid, &it->file.info, sizeof it->file.info);
 	it->begin = not_before(it, value_of_ticks(it, block.posix_begin_ticks_np));
 	it->end = not_before(it, value_of_ticks(it, block.posix_end_ticks_np));
 	if (it->end < it->begin)
@@ -276,7 +278,7 @@ static enum outcome read_record(struct iterator *it)
 	if (error) {
 		struct posix_trace_logfinding_np damage = { .posix_reason_np = "it was changed" };
 
-		(void)posix_trace_log_skipdamage_np(it->file.trid, &damage);
+		(void)posix_trace_log_skipdamage_np(it->file.trid, &damage, sizeof damage);
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(it->self,
 		    "the log is damaged at byte %llu: %s",
 		    (unsigned long long)damage.posix_offset_np, damage.posix_reason_np);
@@ -287,7 +289,8 @@ static enum outcome read_record(struct iterator *it)
 		it->left = 0;
 		return OUTCOME_ON;
 	}
-	if (posix_trace_eventinfo_getextra_np(&record->info, &record->extra) != 0)
+	if (posix_trace_eventinfo_getextra_np(
+	        &record->info, &record->extra, sizeof record->extra) != 0)
 		record->extra = (struct posix_trace_eventextra_np){ .posix_cpu_np = -1 };
 	it->stream = it->log->params.kernel && record->extra.posix_cpu_np >= 0 &&
 	                     record->extra.posix_cpu_np < (int)PXT_BT_STREAMS - 1

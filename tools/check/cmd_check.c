@@ -386,7 +386,7 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 
 /* ---- The command ---- */
 
-static void watch(void *progress, uint64_t done)
+static void watch(uint64_t done, void *progress)
 {
 	pxt_progress_at(progress, done);
 }
@@ -417,8 +417,8 @@ static int check(struct checker *c, const char *path)
 		return status;
 	struct pxt_progress progress;
 	pxt_progress_begin(&progress, "checking", "bytes", bytes_of(fd), false);
-	int error = posix_trace_log_check_watched_np(
-	    fd, &verdict.sum, c->findings, FINDINGS_MAX, watch, &progress);
+	int error = posix_trace_log_check_np(fd, &verdict.sum, sizeof verdict.sum, c->findings,
+	    sizeof *c->findings, FINDINGS_MAX, watch, &progress);
 	pxt_progress_end(&progress);
 	if (error != 0) {
 		pxt_complain("%s: %s", path,
@@ -522,6 +522,8 @@ static int run(int argc, char **argv)
 	int status;
 	int code;
 
+	c.out.fd = STDOUT_FILENO;
+	c.limit = 20;
 	while ((code = getopt_long(argc, argv, ":n:qh", options, NULL)) != -1) {
 		if (code == 'h')
 			return pxt_help(help);

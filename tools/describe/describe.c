@@ -48,7 +48,8 @@ static void put_notes(struct pxt_out *out, const struct pxt_source *source)
 {
 	struct posix_trace_lognote_np note;
 
-	for (uint32_t i = 0; posix_trace_log_getnote_np(source->trid, i, &note) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getnote_np(source->trid, i, &note, sizeof note) == 0;
+	     i++) {
 		begin_line(out, i == 0 ? "notes" : "");
 		pxt_out_escaped(out, note.posix_name_np, strlen(note.posix_name_np));
 		pxt_out_text(out, ": ");
@@ -397,7 +398,8 @@ static void read_some(struct pxt_hint_facts *facts)
 
 	facts->unnamed = facts->events > READ_MAX;
 	for (uint64_t seen = 0; seen < READ_MAX; seen += count) {
-		if (posix_trace_getnext_events_np(facts->trid, views, PXT_VIEWS, &count) != 0 ||
+		if (posix_trace_getnext_events_np(
+		        facts->trid, views, sizeof *views, PXT_VIEWS, &count) != 0 ||
 		    count == 0)
 			return;
 		if (seen == 0) {
@@ -421,7 +423,7 @@ void pxt_hints_of_file(struct pxt_hints *hints, int fd, uint64_t records)
 	if (posix_trace_open(fd, &facts.trid) != 0)
 		return;
 	facts.info = &info;
-	if (posix_trace_log_getinfo_np(facts.trid, &info) == 0) {
+	if (posix_trace_log_getinfo_np(facts.trid, &info, sizeof info) == 0) {
 		read_some(&facts);
 		pxt_hints(hints, &facts);
 	}

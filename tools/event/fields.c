@@ -47,7 +47,8 @@ void pxt_fields_learn(trace_id_t trid, struct pxt_type *type)
 {
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 
-	if (posix_trace_eventid_getformat_np(trid, type->id, format) != 0 || *format == '\0')
+	if (posix_trace_eventid_getformat_np(trid, type->id, format, sizeof(format)) != 0 ||
+	    *format == '\0')
 		return;
 	if (!type->fields)
 		type->fields = pxt_must(calloc(POSIX_TRACE_FIELDS_MAX_NP, sizeof *type->fields));

@@ -10,7 +10,8 @@ unsigned pxt_fields_of(const char *format, struct pxt_layout *fields)
 	struct posix_trace_field_np found[POSIX_TRACE_FIELDS_MAX_NP];
 	size_t count;
 
-	if (posix_trace_fields_np(format, found, POSIX_TRACE_FIELDS_MAX_NP, &count) != 0)
+	if (posix_trace_fields_np(
+	        format, found, sizeof *found, POSIX_TRACE_FIELDS_MAX_NP, &count) != 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		memcpy(fields[i].name, found[i].posix_name_np, sizeof fields[i].name);

@@ -99,7 +99,8 @@ static void name_by_table(trace_id_t trid, struct pxt_task *task)
 {
 	struct posix_trace_logthread_np thread;
 
-	for (uint32_t i = 0; posix_trace_log_getthread_np(trid, i, &thread) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getthread_np(trid, i, &thread, sizeof thread) == 0;
+	     i++) {
 		if (thread.posix_tid_np == task->tid) {
 			(void)pxt_escape(thread.posix_name_np,
 			    strnlen(thread.posix_name_np, sizeof thread.posix_name_np), task->comm,

@@ -96,7 +96,7 @@ static void tell_type(struct pxt_choice *choice, const struct pxt_event *event)
 	    choice->told[id])
 		return;
 	choice->told[id] = true;
-	if (posix_trace_eventid_getformat_np(event->source->trid, id, format) != 0)
+	if (posix_trace_eventid_getformat_np(event->source->trid, id, format, sizeof(format)) != 0)
 		*format = '\0';
 	pxt_logwrite_type(choice->log, id, event->type->name, *format ? format : NULL);
 }
@@ -142,9 +142,11 @@ int pxt_choice_end(struct pxt_choice *choice, const struct pxt_source *source, b
 	struct posix_trace_lognote_np note;
 	int error;
 
-	for (uint32_t i = 0; posix_trace_log_getmodule_np(source->trid, i, &module) == 0; i++)
+	for (uint32_t i = 0;
+	     posix_trace_log_getmodule_np(source->trid, i, &module, sizeof module) == 0; i++)
 		pxt_logwrite_module(choice->log, &module);
-	for (uint32_t i = 0; posix_trace_log_getnote_np(source->trid, i, &note) == 0; i++)
+	for (uint32_t i = 0; posix_trace_log_getnote_np(source->trid, i, &note, sizeof note) == 0;
+	     i++)
 		pxt_logwrite_note(choice->log, &note);
 	end.counts.posix_written_np = events + choice->lost;
 	end.counts.posix_retrieved_np = events;

@@ -219,7 +219,7 @@ void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt
 	for (uint32_t i = 0; i < source->info.posix_threads_np; i++) {
 		char name[sizeof entry.posix_name_np + 1] = "";
 
-		if (posix_trace_log_getthread_np(source->trid, i, &entry) != 0)
+		if (posix_trace_log_getthread_np(source->trid, i, &entry, sizeof entry) != 0)
 			return;
 		const struct pxt_merge_thread key = { .place = source->place,
 			.own = entry.posix_thread_np & mask,
@@ -297,13 +297,14 @@ static bool places_differ(const struct pxt_source *a, const struct pxt_source *b
 	struct posix_trace_logmodule_np x;
 	struct posix_trace_logmodule_np y;
 
-	for (uint32_t i = 0; posix_trace_log_getmodule_np(a->trid, i, &x) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getmodule_np(a->trid, i, &x, sizeof x) == 0; i++) {
 		bool here = false;
 		bool elsewhere = false;
 
 		if (!stays(a, x.posix_path_np))
 			continue;
-		for (uint32_t k = 0; posix_trace_log_getmodule_np(b->trid, k, &y) == 0; k++) {
+		for (uint32_t k = 0; posix_trace_log_getmodule_np(b->trid, k, &y, sizeof y) == 0;
+		     k++) {
 			if (strcmp(x.posix_path_np, y.posix_path_np) != 0)
 				continue;
 			here |= x.posix_low_np == y.posix_low_np;

@@ -21,7 +21,8 @@ static void get_type(
 	type->path = source->path;
 	if (posix_trace_eventid_get_name(source->trid, id, type->name) != 0)
 		*type->name = '\0';
-	if (posix_trace_eventid_getformat_np(source->trid, id, type->format) != 0)
+	if (posix_trace_eventid_getformat_np(
+	        source->trid, id, type->format, sizeof(type->format)) != 0)
 		*type->format = '\0';
 }
 
@@ -218,8 +219,8 @@ static uint32_t gather(const struct pxt_reader *reader, struct module *modules)
 		for (uint32_t k = 0; k < reader->sources[i]->info.posix_modules_np; k++) {
 			if (count == MODULES_MAX)
 				return MODULES_MAX + 1;
-			if (posix_trace_log_getmodule_np(
-			        reader->sources[i]->trid, k, &modules[count].what) == 0)
+			if (posix_trace_log_getmodule_np(reader->sources[i]->trid, k,
+			        &modules[count].what, sizeof modules[count].what) == 0)
 				count++;
 		}
 	return count;
@@ -262,8 +263,8 @@ static bool is_there(
 {
 	struct posix_trace_lognote_np other;
 
-	for (uint32_t k = 0; k < end && posix_trace_log_getnote_np(source->trid, k, &other) == 0;
-	     k++)
+	for (uint32_t k = 0;
+	     k < end && posix_trace_log_getnote_np(source->trid, k, &other, sizeof other) == 0; k++)
 		if (strcmp(other.posix_name_np, note->posix_name_np) == 0 &&
 		    strcmp(other.posix_text_np, note->posix_text_np) == 0)
 			return true;
@@ -275,8 +276,9 @@ void pxt_merge_notes(const struct pxt_reader *reader, struct pxt_logwrite *log)
 	struct posix_trace_lognote_np note;
 
 	for (unsigned i = 0; i < reader->count; i++)
-		for (uint32_t k = 0;
-		     posix_trace_log_getnote_np(reader->sources[i]->trid, k, &note) == 0; k++) {
+		for (uint32_t k = 0; posix_trace_log_getnote_np(
+		                         reader->sources[i]->trid, k, &note, sizeof note) == 0;
+		     k++) {
 			bool again = is_there(reader->sources[i], k, &note);
 
 			for (unsigned before = 0; before < i && !again; before++)

@@ -20,7 +20,7 @@ uint64_t pxt_lossnote_sum(trace_id_t trid, const char *name)
 	struct posix_trace_lognote_np note;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; posix_trace_log_getnote_np(trid, i, &note) == 0; i++) {
+	for (uint32_t i = 0; posix_trace_log_getnote_np(trid, i, &note, sizeof note) == 0; i++) {
 		if (strcmp(note.posix_name_np, name) == 0)
 			pxt_sum_add(&sum, strtoull(note.posix_text_np, NULL, 10));
 	}

@@ -27,7 +27,7 @@ static bool is_growing_log(int fd)
 {
 	trace_id_t trid;
 
-	if (posix_trace_open_growing_np(fd, &trid, NULL) != 0)
+	if (posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0) != 0)
 		return false;
 	(void)posix_trace_close(trid);
 	return true;
@@ -42,7 +42,8 @@ static bool is_damaged(int fd)
 	struct posix_trace_logfinding_np findings[ROOM];
 	struct posix_trace_logcheck_np sum;
 
-	if (posix_trace_log_check_np(fd, &sum, findings, ROOM) != 0)
+	if (posix_trace_log_check_np(
+	        fd, &sum, sizeof sum, findings, sizeof *findings, ROOM, NULL, NULL) != 0)
 		return false;
 	for (uint64_t i = 0; i < sum.posix_findings_np && i < ROOM; i++)
 		if (findings[i].posix_kind_np == POSIX_TRACE_FINDING_DAMAGE_NP)
@@ -212,9 +213,11 @@ static int open_set(
 		failed = fds[opened] < 0 ? errno : 0;
 	}
 	if (!failed)
-		failed = posix_trace_open_files_np(fds, set->count, 0, &source->trid, error);
+		failed = posix_trace_log_open_np(
+		    fds, set->count, 0, &source->trid, error, sizeof *error);
 	if (failed == EINVAL && mode != PXT_OPEN_COMPLETE)
-		failed = posix_trace_open_files_np(fds, set->count, 1, &source->trid, error);
+		failed = posix_trace_log_open_np(fds, set->count, POSIX_TRACE_OPEN_GROWING_NP,
+		    &source->trid, error, sizeof *error);
 	if (failed == EINVAL)
 		explain_place(source, fds, error);
 	for (unsigned i = 0; i < opened; i++)
@@ -249,7 +252,7 @@ static int learn(struct pxt_source *source)
 	int failed;
 
 	source->is_open = true;
-	failed = posix_trace_log_getinfo_np(source->trid, &source->info);
+	failed = posix_trace_log_getinfo_np(source->trid, &source->info, sizeof source->info);
 	if (failed != 0) {
 		pxt_complain("%s: no information in the log: %s", source->path, strerror(failed));
 		return PXT_EXIT_LOG;
@@ -286,9 +289,11 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 
 	/* The whole file is read for an explanation, which nobody wants if it may be incomplete. */
 	if (mode == PXT_OPEN_COMPLETE)
-		failed = posix_trace_open_explained_np(source->fd, &source->trid, &error);
+		failed =
+		    posix_trace_log_open_np(&source->fd, 1, 0, &source->trid, &error, sizeof error);
 	else if (posix_trace_open(source->fd, &source->trid) != 0)
-		failed = posix_trace_open_growing_np(source->fd, &source->trid, &error);
+		failed = posix_trace_log_open_np(&source->fd, 1, POSIX_TRACE_OPEN_GROWING_NP,
+		    &source->trid, &error, sizeof error);
 	if (failed == ENOMEM) {
 		pxt_complain("%s: not enough memory", source->path);
 		return PXT_EXIT_LOG;
@@ -307,7 +312,7 @@ static void take_over(struct pxt_source *source, trace_id_t trid, int fd)
 	(void)close(source->fd);
 	source->trid = trid;
 	source->fd = fd;
-	(void)posix_trace_log_getinfo_np(trid, &source->info);
+	(void)posix_trace_log_getinfo_np(trid, &source->info, sizeof source->info);
 	source->names_asked = 0;
 	source->last_thread = NULL;
 	pxt_source_learn_pids(source);
@@ -330,7 +335,8 @@ bool pxt_source_go_on(struct pxt_reader *reader, struct pxt_source *source)
 	if (next == PXT_SETS_NEXT) {
 		/* Before its head is whole it is no log. */
 		if (posix_trace_open(fd, &trid) == 0 ||
-		    posix_trace_open_growing_np(fd, &trid, &error) == 0) {
+		    posix_trace_log_open_np(
+		        &fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, &error, sizeof error) == 0) {
 			pxt_sets_add(&reader->sets[source->place], path, number);
 			take_over(source, trid, fd);
 		} else {

@@ -67,7 +67,8 @@ static bool survey(struct pxt_source *source)
 	int error;
 
 	forget_blocks(source);
-	while ((error = posix_trace_log_nextblock_np(source->trid, &block, &unavailable)) == 0 &&
+	while ((error = posix_trace_log_nextblock_np(
+	            source->trid, &block, sizeof block, &unavailable)) == 0 &&
 	       !unavailable) {
 		source->all_events += block.posix_records_np;
 		pxt_sum_add(&source->all_lost, block.posix_lost_np);
@@ -98,7 +99,7 @@ static void skip_to(struct pxt_source *source, int64_t ns)
 	struct posix_trace_logpassed_np passed;
 
 	/* Reading meets what is wrong, and says so; that nothing is so late is told with the last event's time. */
-	if (posix_trace_seek_np(source->trid, ns, &passed) != 0 ||
+	if (posix_trace_seek_np(source->trid, ns, &passed, sizeof passed) != 0 ||
 	    passed.posix_records_np == source->all_events) {
 		(void)posix_trace_rewind(source->trid);
 		return;
@@ -171,8 +172,8 @@ bool pxt_reader_go_to(struct pxt_reader *reader, int64_t ns)
 		struct pxt_source *source = reader->sources[i];
 		struct posix_trace_logpassed_np passed;
 
-		if (posix_trace_seek_np(
-		        source->trid, ns - pxt_within_range(source->shift_ns), &passed) != 0) {
+		if (posix_trace_seek_np(source->trid, ns - pxt_within_range(source->shift_ns),
+		        &passed, sizeof passed) != 0) {
 			pxt_reader_rewind(reader);
 			return false;
 		}

@@ -95,9 +95,10 @@ static void load_names(struct pxt_source *source)
 	source->names_asked = count;
 	source->name_count = 0;
 	source->names = pxt_must(realloc(source->names, (count + 1u) * sizeof *source->names));
-	while (source->name_count < count &&
-	       posix_trace_log_getthread_np(
-	           source->trid, source->name_count, &source->names[source->name_count]) == 0)
+	while (
+	    source->name_count < count &&
+	    posix_trace_log_getthread_np(source->trid, source->name_count,
+	        &source->names[source->name_count], sizeof source->names[source->name_count]) == 0)
 		source->names[source->name_count++].posix_thread_np &= mask;
 	qsort(source->names, source->name_count, sizeof *source->names, by_thread);
 }
@@ -125,7 +126,8 @@ static bool enter_block(trace_id_t trid, uint64_t count)
 	int unavailable = 0;
 
 	for (uint64_t i = 0; i < count; i++)
-		if (posix_trace_log_nextblock_np(trid, &block, &unavailable) != 0 || unavailable)
+		if (posix_trace_log_nextblock_np(trid, &block, sizeof block, &unavailable) != 0 ||
+		    unavailable)
 			return false;
 	return count > 0;
 }
@@ -136,7 +138,8 @@ static uint64_t count_blocks(trace_id_t trid)
 	uint64_t count = 0;
 	int unavailable = 0;
 
-	while (posix_trace_log_nextblock_np(trid, &block, &unavailable) == 0 && !unavailable)
+	while (posix_trace_log_nextblock_np(trid, &block, sizeof block, &unavailable) == 0 &&
+	       !unavailable)
 		count++;
 	return count;
 }
@@ -151,7 +154,8 @@ void pxt_source_learn_crash(struct pxt_source *source)
 	uint64_t blocks = count_blocks(source->trid);
 	(void)posix_trace_rewind(source->trid);
 	if (enter_block(source->trid, blocks))
-		while (posix_trace_getnext_events_np(source->trid, views, 16, &count) == 0 &&
+		while (posix_trace_getnext_events_np(
+		           source->trid, views, sizeof *views, 16, &count) == 0 &&
 		       count > 0)
 			if (views[count - 1].posix_event_id_np == POSIX_TRACE_STOP) {
 				source->crashed =
@@ -207,7 +211,7 @@ static void name_thread(struct pxt_source *source, struct pxt_thread *thread)
 	struct posix_trace_logthread_np entry;
 
 	if (thread->entry == UINT32_MAX ||
-	    posix_trace_log_getthread_np(source->trid, thread->entry, &entry) != 0)
+	    posix_trace_log_getthread_np(source->trid, thread->entry, &entry, sizeof entry) != 0)
 		return;
 	memcpy(thread->name, entry.posix_name_np, sizeof entry.posix_name_np);
 	thread->name[sizeof entry.posix_name_np] = '\0';
@@ -352,7 +356,8 @@ static bool skip_damage(struct pxt_source *source)
 {
 	struct posix_trace_logfinding_np finding;
 
-	if (source->failed || posix_trace_log_skipdamage_np(source->trid, &finding) != 0)
+	if (source->failed ||
+	    posix_trace_log_skipdamage_np(source->trid, &finding, sizeof finding) != 0)
 		return false;
 	if (!source->goes_on) {
 		if (!source->told) {
@@ -368,7 +373,7 @@ static bool skip_damage(struct pxt_source *source)
 	pxt_explain("reading goes on with the next sound block; what is missing counts as lost");
 	source->damaged = true;
 	if (source->info.posix_complete_np)
-		(void)posix_trace_log_getinfo_np(source->trid, &source->info);
+		(void)posix_trace_log_getinfo_np(source->trid, &source->info, sizeof source->info);
 	return true;
 }
 
@@ -380,8 +385,8 @@ static bool refill(struct pxt_source *source)
 	if (source->at_end)
 		return false;
 	do
-		error =
-		    posix_trace_getnext_events_np(source->trid, source->views, PXT_VIEWS, &count);
+		error = posix_trace_getnext_events_np(
+		    source->trid, source->views, sizeof *source->views, PXT_VIEWS, &count);
 	while ((error == 0 || error == EIO) && count == 0 && skip_damage(source));
 	source->refills++;
 	source->view = 0;
@@ -652,7 +657,8 @@ bool pxt_reader_again(struct pxt_reader *reader)
 		}
 		/* What came before the end of a pipe is read once more. */
 		source->drained = source->spool.ended;
-		if (posix_trace_log_getinfo_np(source->trid, &source->info) != 0)
+		if (posix_trace_log_getinfo_np(source->trid, &source->info, sizeof source->info) !=
+		    0)
 			continue;
 		pxt_source_learn_pids(source);
 		source->at_end = false;

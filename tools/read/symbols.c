@@ -87,8 +87,9 @@ struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char 
 	symbols->inherited = is_inherited(source->trid);
 	symbols->table_of_log = pxt_must(calloc(count + 1u, sizeof *symbols->table_of_log));
 	for (uint32_t i = 0; i < count; i++)
-		if (posix_trace_log_getmodule_np(
-		        source->trid, i, &symbols->table_of_log[symbols->log_modules]) == 0)
+		if (posix_trace_log_getmodule_np(source->trid, i,
+		        &symbols->table_of_log[symbols->log_modules],
+		        sizeof symbols->table_of_log[symbols->log_modules]) == 0)
 			symbols->log_modules++;
 	symbols->size = 256;
 	symbols->table = pxt_must(calloc(symbols->size, sizeof *symbols->table));

@@ -134,7 +134,7 @@ static int verify(struct taking *s)
 	struct posix_trace_logerror_np error = { 0 };
 	struct posix_trace_loginfo_np info;
 	trace_id_t trid;
-	int failed = posix_trace_open_explained_np(s->memory, &trid, &error);
+	int failed = posix_trace_log_open_np(&s->memory, 1, 0, &trid, &error, sizeof error);
 
 	if (failed != 0) {
 		pxt_complain(
@@ -143,7 +143,8 @@ static int verify(struct taking *s)
 		    *error.posix_reason_np ? error.posix_reason_np : strerror(failed));
 		return PXT_EXIT_LOG;
 	}
-	s->lossy = posix_trace_log_getinfo_np(trid, &info) == 0 && info.posix_lost_np > 0;
+	s->lossy =
+	    posix_trace_log_getinfo_np(trid, &info, sizeof info) == 0 && info.posix_lost_np > 0;
 	(void)posix_trace_close(trid);
 	return PXT_EXIT_OK;
 }

@@ -431,8 +431,9 @@ static enum pxt_reach read_log(struct pxt_remote *remote, struct pxt_remote_type
 {
 	struct posix_trace_logerror_np error = { 0 };
 
-	types->is_open = pxt_remote_types_settle(types->memory) &&
-	                 posix_trace_open_explained_np(types->memory, &types->trid, &error) == 0;
+	types->is_open =
+	    pxt_remote_types_settle(types->memory) &&
+	    posix_trace_log_open_np(&types->memory, 1, 0, &types->trid, &error, sizeof error) == 0;
 	if (types->is_open)
 		return PXT_REACH_OK;
 	(void)snprintf(remote->text, sizeof remote->text, "its snapshot is no log");

@@ -93,7 +93,7 @@ static void put_modules(struct pxt_out *out, const struct pxt_source *source)
 	pxt_json_name(out, "modules");
 	pxt_out_char(out, '[');
 	for (uint32_t i = 0; i < source->info.posix_modules_np; i++) {
-		if (posix_trace_log_getmodule_np(source->trid, i, &module) != 0)
+		if (posix_trace_log_getmodule_np(source->trid, i, &module, sizeof module) != 0)
 			break;
 		pxt_out_text(out, i == 0 ? "{\"path\":" : ",{\"path\":");
 		pxt_json_text(out, module.posix_path_np);

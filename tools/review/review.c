@@ -108,7 +108,7 @@ static bool list_fields(const struct pxt_source *source, trace_event_id_t id, vo
 	struct list *list = argument;
 	unsigned count = 0;
 
-	if (posix_trace_eventid_getformat_np(source->trid, id, format) == 0)
+	if (posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0)
 		count = pxt_fields_of(format, fields);
 	for (unsigned i = 0; i < count; i++)
 		if (!has_name(list, fields[i].name))
@@ -122,7 +122,7 @@ static bool lacks_field(const struct pxt_source *source, trace_event_id_t id, vo
 	struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP];
 	unsigned count = 0;
 
-	if (posix_trace_eventid_getformat_np(source->trid, id, format) == 0)
+	if (posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0)
 		count = pxt_fields_of(format, fields);
 	for (unsigned i = 0; i < count; i++)
 		if (strcmp(fields[i].name, name) == 0)
@@ -139,7 +139,7 @@ static bool lacks_counter(const struct pxt_source *source, trace_event_id_t id, 
 	struct pxt_type type = { .id = id };
 	unsigned count = 0;
 
-	if (posix_trace_eventid_getformat_np(source->trid, id, format) == 0 &&
+	if (posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0 &&
 	    posix_trace_eventid_get_name(source->trid, id, type.name) == 0)
 		count = pxt_fields_of(format, fields);
 	for (unsigned i = 0; i < count; i++)
@@ -156,7 +156,7 @@ static bool each_thread(const struct pxt_source *source,
 		struct posix_trace_logthread_np entry;
 		struct pxt_thread thread = { .recorded = true };
 
-		if (posix_trace_log_getthread_np(source->trid, i, &entry) != 0)
+		if (posix_trace_log_getthread_np(source->trid, i, &entry, sizeof entry) != 0)
 			break;
 		thread.id = entry.posix_thread_np;
 		thread.tid = entry.posix_tid_np;

@@ -108,7 +108,7 @@ static void set_clock(struct pxt_preload *preload)
 
 	if (error)
 		return;
-	error = posix_trace_getclock_np(trid, &clock);
+	error = posix_trace_getclock_np(trid, &clock, sizeof clock);
 	(void)clock_gettime(CLOCK_REALTIME, &civil);
 	(void)clock_gettime(CLOCK_MONOTONIC_RAW, &raw);
 	(void)posix_trace_shutdown(trid);

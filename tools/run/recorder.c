@@ -35,7 +35,8 @@ static int set_attributes(
 	if (!error)
 		error = posix_trace_attr_setstreamsize(attr, STREAM_BYTES);
 	if (!error)
-		error = posix_trace_attr_setrotation_np(attr, recorder->rotation);
+		error = posix_trace_attr_setrotation_np(
+		    attr, recorder->rotation, sizeof *recorder->rotation);
 	if (!error && size)
 		error = posix_trace_attr_setlogsize(attr, (size_t)size);
 	if (!error)
@@ -95,7 +96,7 @@ static int flush_all(const struct pxt_recorder *recorder)
 
 	for (int i = 0; i < TRIES && !error; i++) {
 		error = posix_trace_flush(recorder->trid);
-		(void)posix_trace_counts_np(recorder->trid, &now);
+		(void)posix_trace_getcounts_np(recorder->trid, &now, sizeof now);
 		if (i > 1 && now.posix_written_np == before.posix_written_np)
 			break;
 		before = now;
@@ -151,7 +152,8 @@ static void look_at_events(trace_id_t log, struct pxt_recorder_sum *sum)
 	struct posix_trace_eventview_np views[VIEWS];
 	size_t count;
 
-	while (posix_trace_getnext_events_np(log, views, VIEWS, &count) == 0 && count > 0) {
+	while (posix_trace_getnext_events_np(log, views, sizeof *views, VIEWS, &count) == 0 &&
+	       count > 0) {
 		for (size_t i = 0; i < count; i++) {
 			if (views[i].posix_event_id_np == POSIX_TRACE_ERROR)
 				take_refusal(sum, &views[i]);
@@ -172,7 +174,7 @@ static int open_files(const struct pxt_recorder *recorder, trace_id_t *log)
 
 	for (unsigned i = 0; i < sets[0].count; i++)
 		fds[i] = pxt_open_plain(sets[0].files[i]);
-	error = posix_trace_open_files_np(fds, sets[0].count, 0, log, NULL);
+	error = posix_trace_log_open_np(fds, sets[0].count, 0, log, NULL, 0);
 	for (unsigned i = 0; i < sets[0].count; i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
@@ -191,7 +193,7 @@ static void look_at_log(const struct pxt_recorder *recorder, struct pxt_recorder
 	if ((recorder->rotation ? open_files(recorder, &log)
 	                        : posix_trace_open(recorder->fd, &log)) != 0)
 		return;
-	(void)posix_trace_log_getinfo_np(log, &info);
+	(void)posix_trace_log_getinfo_np(log, &info, sizeof info);
 	sum->log_lost =
 	    info.posix_lost_np > lost_in_stream ? info.posix_lost_np - lost_in_stream : 0;
 	look_at_events(log, sum);
@@ -203,7 +205,7 @@ void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *
 	int error;
 
 	*sum = (struct pxt_recorder_sum){ .error = flush_all(recorder) };
-	(void)posix_trace_counts_np(recorder->trid, &sum->counts);
+	(void)posix_trace_getcounts_np(recorder->trid, &sum->counts, sizeof sum->counts);
 	error = posix_trace_shutdown(recorder->trid);
 	sum->error = sum->error ? sum->error : error;
 	if (!sum->error)

@@ -77,7 +77,7 @@ static void name_by_table(struct pxt_state *state, struct pxt_actor *actor, unsi
 
 	(void)snprintf(actor->name, sizeof actor->name, "thread %ld", (long)actor->tid);
 	for (uint32_t i = 0; i < log->info.posix_threads_np && i < TABLE_LOOKED_AT; i++) {
-		if (posix_trace_log_getthread_np(log->trid, i, &entry) != 0)
+		if (posix_trace_log_getthread_np(log->trid, i, &entry, sizeof entry) != 0)
 			return;
 		if (entry.posix_tid_np != actor->tid || entry.posix_name_np[0] == '\0')
 			continue;

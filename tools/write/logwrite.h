@@ -4,7 +4,7 @@
  * machine made stays in its byte order instead: logblocks.h, on which this is.
  *
  * A log appears under its name when it is whole, or grows there and is valid as a growing one at
- * each instant (posix_trace_open_growing_np); see enum pxt_logmode.  Nobody ever meets half a log
+ * each instant (POSIX_TRACE_OPEN_GROWING_NP); see enum pxt_logmode.  Nobody ever meets half a log
  * under the name.
  *
  * Errors stay: after the first one nothing is written, and pxt_logwrite_end() tells it.  So the

@@ -257,7 +257,7 @@ int traceparser(struct traceparser_state *state, const char *log)
 	if (result != 0)
 		return result;
 	while (result == 0 && count != 0) {
-		result = posix_trace_getnext_events_np(trid, views, VIEWS, &count);
+		result = posix_trace_getnext_events_np(trid, views, sizeof(*views), VIEWS, &count);
 		for (size_t i = 0; result == 0 && i < count; i++)
 			result = take_view(state, trid, &views[i]);
 	}

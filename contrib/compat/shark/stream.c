@@ -86,7 +86,7 @@ static void take(int next)
 	       posix_trace_timedgetnext_event(
 	           shark.stream, &info, data, sizeof(data), &bytes, &none, &until) == 0 &&
 	       !none) {
-		(void)posix_trace_eventinfo_getextra_np(&info, &extra);
+		(void)posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra));
 		chunk->seen.overwritten += extra.posix_lost_before_np;
 		code = code_of(info.posix_event_id, data);
 		if (code != FTrace_EVT_next_chunk)

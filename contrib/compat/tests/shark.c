@@ -379,7 +379,7 @@ PXT_TEST_FRESH(the_stamp_is_the_streams_counter)
 			CU_ASSERT_EQUAL(
 			    posix_trace_eventid_get_name(stream, info.posix_event_id, name), 0);
 			CU_ASSERT_STRING_EQUAL(name, found == 1 ? "FTrace_EVT_ipoint" : "native");
-			(void)posix_trace_eventinfo_getextra_np(&info, &extra);
+			(void)posix_trace_eventinfo_getextra_np(&info, &extra, sizeof(extra));
 			ticks[found++] = extra.posix_ticks_np;
 		}
 	CU_ASSERT_EQUAL(found, 3);

@@ -35,7 +35,7 @@ static void take(const struct posix_trace_event_info *info, size_t bytes)
 	struct posix_trace_eventextra_np extra;
 	const int32_t id = logged_id(info->posix_event_id);
 
-	if (posix_trace_eventinfo_getextra_np(info, &extra) == 0)
+	if (posix_trace_eventinfo_getextra_np(info, &extra, sizeof(extra)) == 0)
 		front.dropped += (uint32_t)extra.posix_lost_before_np;
 	if (id < 0)
 		return;

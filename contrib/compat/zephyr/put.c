@@ -169,7 +169,8 @@ uint64_t sys_k_event_logger_clock_hz(void)
 {
 	struct posix_trace_clock_np clock;
 
-	if (!zephyr_logger_ready() || posix_trace_getclock_np(zephyr_logger.stream, &clock) != 0)
+	if (!zephyr_logger_ready() ||
+	    posix_trace_getclock_np(zephyr_logger.stream, &clock, sizeof(clock)) != 0)
 		return 0;
 	return zephyr_logger.processor ? clock.posix_hz_np : UINT64_C(1000000000);
 }

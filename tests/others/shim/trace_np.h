@@ -26,7 +26,8 @@ struct posix_trace_counts_np {
 		fflush(stdout);                                                                    \
 		_Exit(77);                                                                         \
 	}
-NEEDS_EXTENSION(posix_trace_counts_np, trace_id_t trid, struct posix_trace_counts_np *counts)
+NEEDS_EXTENSION(
+    posix_trace_getcounts_np, trace_id_t trid, struct posix_trace_counts_np *counts, size_t bytes)
 NEEDS_EXTENSION(posix_trace_attr_setorderedstamps_np, trace_attr_t *attr, int ordered)
 NEEDS_EXTENSION(posix_trace_attr_setpolling_np, trace_attr_t *attr, int polling)
 NEEDS_EXTENSION(posix_trace_wanted_np, trace_event_id_t id)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* query.c - what this library has, for programs that were compiled with another one's headers. */
+#include "format/compiler.h"
+
+#include <trace_np.h>
+
+PXT_API int posix_trace_query_np(int what)
+{
+	static const int values[] = {
+		[POSIX_TRACE_QUERY_VERSION_NP] = POSIX_TRACE_VERSION_NP,
+		[POSIX_TRACE_QUERY_SYS_MAX_NP] = TRACE_SYS_MAX,
+		[POSIX_TRACE_QUERY_USER_EVENT_MAX_NP] = TRACE_USER_EVENT_MAX,
+		[POSIX_TRACE_QUERY_EVENT_NAME_MAX_NP] = TRACE_EVENT_NAME_MAX,
+		[POSIX_TRACE_QUERY_NAME_MAX_NP] = TRACE_NAME_MAX,
+		[POSIX_TRACE_QUERY_TRACE_NP] = POSIX_TRACE_HAVE_ONLINE_NP,
+		[POSIX_TRACE_QUERY_LOG_NP] = POSIX_TRACE_HAVE_TOLOG_NP,
+		[POSIX_TRACE_QUERY_EVENT_FILTER_NP] = POSIX_TRACE_HAVE_FILTER_NP,
+		[POSIX_TRACE_QUERY_INHERIT_NP] = POSIX_TRACE_HAVE_INHERIT_NP,
+	};
+
+	return what >= 0 && (unsigned)what < sizeof(values) / sizeof(*values) ? values[what] : -1;
+}
