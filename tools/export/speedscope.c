@@ -51,7 +51,7 @@ static const char *const help[] = {
 };
 
 #define FRAMES_MAX  65536u
-#define FRAMES_HASH (2u * FRAMES_MAX)
+#define FRAMES_HASH ((size_t)2 * FRAMES_MAX)
 #define ENTRIES     255u
 #define NO_CHUNK    UINT64_MAX
 
@@ -111,10 +111,10 @@ static struct speedscope *of_source(const struct pxt_source *source)
 /* The number of a name, the same one each time; FRAMES_MAX: there is no place. */
 static uint32_t frame_of(const char *text, size_t bytes)
 {
-	uint32_t at = 2166136261u;
+	size_t at = 2166136261u;
 
 	for (size_t i = 0; i < bytes; i++)
-		at = (at ^ (unsigned char)text[i]) * 16777619u;
+		at = ((at ^ (unsigned char)text[i]) * 16777619u) & UINT32_MAX;
 	for (at %= FRAMES_HASH; state.by_name[at] != 0; at = (at + 1) % FRAMES_HASH) {
 		const char *known = state.frames[state.by_name[at] - 1];
 

@@ -48,7 +48,7 @@ static void mark(uint64_t lines, int64_t ns)
 	if (mark_count > 0 && lines - marks[mark_count - 1].lines < mark_step)
 		return;
 	if (mark_count == MARKS) {
-		for (unsigned i = 0; i < MARKS / 2; i++)
+		for (size_t i = 0; i < MARKS / 2; i++)
 			marks[i] = marks[2 * i];
 		mark_count = MARKS / 2;
 		mark_step *= 2;

@@ -14,7 +14,7 @@
 /* Neighbours become one where there are more blocks than room. */
 static void halve(struct pxt_source *source)
 {
-	for (uint32_t i = 0; i < PXT_STRETCHES_MAX / 2; i++) {
+	for (size_t i = 0; i < PXT_STRETCHES_MAX / 2; i++) {
 		const struct pxt_log_stretch *second = &source->stretches[2 * i + 1];
 
 		source->stretches[i] = source->stretches[2 * i];
