@@ -238,7 +238,7 @@ spin_locks_and_condition_variables_are_told_by_what_they_are()
 		END
 	} | traced run.ptl
 	run 0 why run.ptl
-	answer 'high waited 3.80 ms for cache_lock, which low had; that one was in pthread_cond_wait of queue_changed for 3.50 ms.'
+	answer 'high waited 3.80 ms for cache_lock, which low had; low was in pthread_cond_wait of queue_changed for 3.50 ms, until other woke it; other did for 3.50 ms what is not recorded: own work, or a call that blocked.'
 	run 0 why --worst 2 run.ptl
 	out_has 'high waited 1.01 ms for spin lock 0x40, which low had.'
 	# While it waits for the condition the mutex is another one's.
