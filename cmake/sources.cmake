@@ -89,7 +89,10 @@ ptrace_unit(FORMAT IF LOG_LINE_COMPACT SOURCES
 	format/compact.c)
 ptrace_unit(FORMAT IF LOG_LINK SOURCES
 	format/order.c)
+ptrace_unit(FORMAT IF LOG_CODED SOURCES
+	format/coded_put.c)
 ptrace_unit(FORMAT IF LOGRETRIEVAL SOURCES
+	format/coded_get.c
 	format/logfmt_entry.c
 	format/logfmt_get.c)
 ptrace_unit(FORMAT IF FAST_CRC SOURCES

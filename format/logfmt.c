@@ -72,9 +72,9 @@ static void put_header(unsigned char *at, const struct pxt_log_header *header)
 	memcpy(at, file_magic, sizeof(file_magic));
 	pxt_logfmt_put_fields(at, pxt_log_header_fields, header);
 	put32(at + 8, PXT_LOG_ORDER_MARK);
-	put16(at + 12, PXT_LOG_MAJOR);
-	put16(at + 14, PXT_LOG_MINOR);
-	put16(at + 16, PXT_LOG_MIN_MAJOR);
+	put16(at + 12, header->coded ? PXT_LOG_MAJOR : PXT_LOG_SLOTS_MAJOR);
+	put16(at + 14, header->coded ? PXT_LOG_MINOR : PXT_LOG_SLOTS_MINOR);
+	put16(at + 16, header->coded ? PXT_LOG_MAJOR : PXT_LOG_SLOTS_MAJOR);
 	put16(at + 18, PXT_LOG_MIN_MINOR);
 	at[22] = PXT_SLOT_BYTES;
 	put32(at + 24, PXT_LOG_HEADER_BYTES);
@@ -341,6 +341,7 @@ uint32_t pxt_logfmt_finish(
 	memcpy(at, block_magic, sizeof(block_magic));
 	PXT_LOG_BLOCK_FIELDS(PUT)
 	memcpy(at + PXT_LOG_AT_UUID, stream->uuid, PXT_LOG_UUID_BYTES);
+	put32(at + PXT_LOG_AT_CODED, block->coded);
 	put32(at + PXT_LOG_AT_CRC, pxt_crc32(pxt_crc32(0, at, PXT_LOG_AT_CRC),
 	                               at + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES));
 	return length;

@@ -34,11 +34,14 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define PXT_LOG_MAJOR     1u
-#define PXT_LOG_MINOR     5u
-/* The oldest reader that understands what this writer writes. */
-#define PXT_LOG_MIN_MAJOR 1u
-#define PXT_LOG_MIN_MINOR 0u
+/* Of logs whose records are coded. */
+#define PXT_LOG_MAJOR       2u
+#define PXT_LOG_MINOR       0u
+/* Of logs whose records are slots, which readers of 1.0 understand. */
+#define PXT_LOG_SLOTS_MAJOR 1u
+#define PXT_LOG_SLOTS_MINOR 5u
+/* The oldest reader that understands a log is of the same major version, and of this minor one. */
+#define PXT_LOG_MIN_MINOR   0u
 
 /* Text transfers and 7-bit lines spoil it. */
 #define PXT_LOG_MAGIC                                                                              \
@@ -102,6 +105,7 @@ struct pxt_log_header {
 	uint32_t header_bytes;
 	bool swapped;
 
+	bool coded;         /* blocks may be: it needs a reader of version 2 */
 	uint8_t word_bytes; /* of a pointer: 4 or 8 */
 	uint8_t ctx_bytes;  /* PXT_CTX_BYTES */
 	uint8_t layout;     /* enum pxt_log_layout */
@@ -134,6 +138,7 @@ struct pxt_log_block {
 	uint32_t room;
 	uint32_t used;
 	uint32_t count;
+	uint32_t coded; /* its records are, in so many bytes; 0: they are slots (coded.h) */
 	uint64_t begin; /* smallest and ... */
 	uint64_t end;   /* ... largest stamp in it; 0 where it has none */
 	uint64_t lost;
@@ -257,6 +262,7 @@ struct pxt_log_blockhead {
 	uint32_t type;
 	uint32_t length;
 	uint32_t count;
+	uint32_t coded; /* bytes of its records, which are coded; 0: it has slots */
 	uint64_t sequence;
 	uint64_t begin;
 	uint64_t end;
@@ -264,6 +270,8 @@ struct pxt_log_blockhead {
 	uint64_t lost_total;
 	uint64_t records_total;
 	uint64_t missed;
+	uint32_t
+	    slot_bytes; /* DATA: what follows the head once it is loaded (logretrieval/scan.c) */
 };
 
 /* A record inside a block: what its begin slot says, and where its payload is. */
@@ -309,6 +317,11 @@ bool pxt_logfmt_sound(const unsigned char *block, uint32_t length, bool swapped)
 const char *pxt_logfmt_check_data(const unsigned char *block, const struct pxt_log_blockhead *head,
     const struct pxt_log_header *header, uint32_t *offset);
 
+extern const char pxt_log_damaged_record[];
+/* Whether what a block holds is what its head says. */
+const char *pxt_logfmt_check_counts(
+    const struct pxt_log_blockhead *head, uint32_t count, uint64_t lost);
+
 /*
  * The begin slot at @at, with @room bytes (a multiple of 16, at least 16) from it to the end of
  * the block.  False when it is none, or its record does not fit.
@@ -345,9 +358,13 @@ const char *pxt_logfmt_get_clock(
 const char *pxt_logfmt_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer);
 
-/* Where a block's head has its stream's UUID (16 bytes), what a receiver missed (8), its checksum (4). */
+/*
+ * Where a block's head has its stream's UUID (16 bytes), what a receiver missed (8), how many bytes its
+ * coded records have (4), its checksum (4).
+ */
 #define PXT_LOG_AT_UUID   24u
 #define PXT_LOG_AT_MISSED 80u
+#define PXT_LOG_AT_CODED  88u
 #define PXT_LOG_AT_CRC    92u
 
 /* Bytes of an entry that each type has at least. */

@@ -16,6 +16,7 @@ static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
 static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 const char pxt_log_newer[] = "the log needs a newer reader";
+const char pxt_log_damaged_record[] = "a record is damaged";
 
 bool pxt_logfmt_seems(const unsigned char *at)
 {
@@ -97,6 +98,7 @@ static const char *get_version(const unsigned char *at, struct pxt_log_header *h
 	if (header->min_major > PXT_LOG_MAJOR ||
 	    (header->min_major == PXT_LOG_MAJOR && header->min_minor > PXT_LOG_MINOR))
 		return pxt_log_newer;
+	header->coded = header->min_major >= PXT_LOG_MAJOR;
 	return NULL;
 }
 
@@ -201,8 +203,8 @@ bool pxt_logfmt_get_head(const unsigned char *block, uint32_t bytes, unsigned ch
 }
 
 #define HEAD(at, bits, member) PXT_LOG_FIELD(at, (bits) / 8u, struct pxt_log_blockhead, member),
-static const struct pxt_log_field head_fields[] = { PXT_LOG_BLOCK_FIELDS(HEAD)
-	    HEAD(PXT_LOG_AT_MISSED, 64, missed) PXT_LOG_FIELDS_END };
+static const struct pxt_log_field head_fields[] = { PXT_LOG_BLOCK_FIELDS(HEAD) HEAD(
+    PXT_LOG_AT_MISSED, 64, missed) HEAD(PXT_LOG_AT_CODED, 32, coded) PXT_LOG_FIELDS_END };
 
 const char *pxt_logfmt_get_block(
     const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)
@@ -215,6 +217,10 @@ const char *pxt_logfmt_get_block(
 	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||
 	    head->length > header->largest_block)
 		return "the block has an impossible length";
+	/* Older writers have zeros there; what follows is up to 15 bytes of padding. */
+	if (head->coded && (head->type != PXT_LOG_DATA || !header->coded ||
+	                       head->length - PXT_LOG_BLOCK_BYTES - head->coded >= 16u))
+		return "the block has an impossible number of coded bytes";
 	return NULL;
 }
 
@@ -309,8 +315,14 @@ const char *pxt_logfmt_check_data(const unsigned char *block, const struct pxt_l
 	*offset = header->swapped ? walk(block, head, true, header->ctx_bytes, &count, &lost)
 	                          : walk(block, head, false, header->ctx_bytes, &count, &lost);
 	if (*offset < head->length)
-		return "a record is damaged";
+		return pxt_log_damaged_record;
 	*offset = 0;
+	return pxt_logfmt_check_counts(head, count, lost);
+}
+
+const char *pxt_logfmt_check_counts(
+    const struct pxt_log_blockhead *head, uint32_t count, uint64_t lost)
+{
 	if (count != head->count)
 		return "the block does not hold as many records as it says";
 	if (lost != head->lost)

@@ -85,6 +85,20 @@ static void count_slots(struct check *check, const unsigned char *at, uint32_t b
 	check->sum.posix_torn_np += due != 0;
 }
 
+/* The same of coded ones, up to the first that is not whole; @bytes: behind the head at @at. */
+static void count_coded(struct check *check, const unsigned char *at, uint32_t bytes)
+{
+	const struct pxt_log_header *header = &check->log.header;
+	const uint32_t coded = pxt_get32(at + PXT_LOG_AT_CODED, header->swapped);
+	const struct pxt_log_blockhead head = { .begin = 0 };
+	struct pxt_coded_made made;
+	bool whole = pxt_coded_get(check->log.told, header, &head, at + PXT_LOG_BLOCK_BYTES,
+	    coded < bytes ? coded : bytes, check->log.decoded, header->largest_block, &made);
+
+	check->sum.posix_suspect_np += made.count;
+	check->sum.posix_torn_np += !whole;
+}
+
 /* The slots between @from and @to of what seems to be a DATA block, as far as the file goes. */
 static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 {
@@ -93,10 +107,15 @@ static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 
 	if (bytes > check->log.header.largest_block)
 		bytes = check->log.header.largest_block;
-	if (bytes > PXT_LOG_BLOCK_BYTES &&
-	    (at = pxt_log_see(&check->log, from, (uint32_t)bytes)) != NULL &&
-	    pxt_get16(at + 4, check->log.header.swapped) == PXT_LOG_DATA)
-		count_slots(check, at + PXT_LOG_BLOCK_BYTES, (uint32_t)bytes - PXT_LOG_BLOCK_BYTES);
+	if (bytes <= PXT_LOG_BLOCK_BYTES ||
+	    (at = pxt_log_see(&check->log, from, (uint32_t)bytes)) == NULL ||
+	    pxt_get16(at + 4, check->log.header.swapped) != PXT_LOG_DATA)
+		return;
+	bytes -= PXT_LOG_BLOCK_BYTES;
+	if (check->log.header.coded && pxt_get32(at + PXT_LOG_AT_CODED, check->log.header.swapped))
+		count_coded(check, at, (uint32_t)bytes);
+	else
+		count_slots(check, at + PXT_LOG_BLOCK_BYTES, (uint32_t)bytes);
 }
 
 /* ---- Sound blocks ---- */
@@ -126,17 +145,18 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
     const struct pxt_log_blockhead *head)
 {
 	const struct pxt_log_header *header = &check->log.header;
+	const uint32_t end = PXT_LOG_BLOCK_BYTES + head->slot_bytes;
 	uint32_t at = PXT_LOG_BLOCK_BYTES;
 	uint64_t least = UINT64_MAX;
 	uint64_t most = 0;
 
 	/* Bound: the block's slots; pxt_log_load() went through the same records. */
-	while (at < head->length) {
+	while (at < end) {
 		struct pxt_log_record record;
 		uint32_t id;
 
 		if (!pxt_get_record(
-		        block + at, head->length - at, header->swapped, header->ctx_bytes, &record))
+		        block + at, end - at, header->swapped, header->ctx_bytes, &record))
 			return;
 		at += record.slots * PXT_SLOT_BYTES;
 		id = pxt_info_id(record.info);
@@ -552,9 +572,7 @@ static int check_file(struct check *check)
 	struct pxt_log *log = &check->log;
 	int error;
 
-	log->window_bytes = PXT_LOG_HEADER_BYTES;
-	log->window = pxt_port_heap_resize(NULL, PXT_LOG_BLOCK_MAX);
-	if (!log->window)
+	if (!pxt_log_take_window(log))
 		return ENOMEM;
 	if (pxt_port_file_size(&log->file, &check->size))
 		return EINVAL;
@@ -613,7 +631,7 @@ PXT_API int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_
 	}
 	pxt_give(result, result_bytes, &check->sum, sizeof(check->sum));
 	pxt_log_free_tables(&check->log);
-	pxt_port_heap_free(check->log.window);
+	pxt_log_give_window(&check->log);
 	pxt_port_heap_free(check);
 	return error;
 }

@@ -26,6 +26,7 @@
 #define PXT_LOGRETRIEVAL_LOG_H
 
 #include "base/handle.h"
+#include "format/coded.h"
 #include "format/logfmt.h"
 #include "format/mul64.h"
 #include "format/ticks.h"
@@ -140,6 +141,9 @@ struct pxt_log {
 	uint32_t window_filled;
 	uint64_t window_at;
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */
+	/* A block whose records were coded, as a block of slots; and what it told. */
+	unsigned char *decoded;
+	struct pxt_coded_told *told;
 
 	/* More of scanning */
 	uint64_t first;       /* sequential: where reporting begins (after a CLEAR) */
@@ -205,6 +209,9 @@ int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
 
 /* ---- window.c ---- */
 
+/* Memory for blocks, before the head has said how long they are; and back.  False: there is none. */
+bool pxt_log_take_window(struct pxt_log *log);
+void pxt_log_give_window(struct pxt_log *log);
 /*
  * @bytes bytes at @offset: *at, good until the next call, or NULL where the file ends before.
  * Returns 0 or the error of reading.  @bytes is at most the window's size.
@@ -244,8 +251,8 @@ int pxt_log_scan_more(struct pxt_log *log);
 int pxt_log_load_head(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
     const unsigned char **block);
 /*
- * The block at @offset, checked but for its sequence number: *block is good until the next view.
- * Returns 0 or EINVAL.
+ * The block at @offset, checked but for its sequence number: *block is good until the next view, and of
+ * a DATA block has its records as slots.  Returns 0 or EINVAL.
  */
 int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
     const unsigned char **block);

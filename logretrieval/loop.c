@@ -47,7 +47,7 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
 
 	if (error)
 		return error;
-	if (head->type != PXT_LOG_DATA || head->length > log->header.frame_bytes ||
+	if (head->type != PXT_LOG_DATA || head->coded || head->length > log->header.frame_bytes ||
 	    head->sequence % log->header.frames != frame % log->header.frames)
 		return pxt_log_fail(
 		    log, offset, "a frame holds a block that does not belong there");

@@ -109,8 +109,8 @@ static int next_block(struct pxt_log *log)
 }
 
 /*
- * The records of the block that was entered; those of a growing log were checked by scanning.  A damaged
- * block stays the one that is next, unless it is passed over (skipdamage.c).
+ * The records of the block that was entered.  A damaged block stays the one that is next, unless it is
+ * passed over (skipdamage.c).
  */
 static int load_body(struct pxt_log *log)
 {
@@ -118,18 +118,14 @@ static int load_body(struct pxt_log *log)
 	struct pxt_log_blockhead head;
 	const unsigned char *block;
 
-	if (log->growing)
-		block = pxt_log_see(log, cursor->entered, cursor->body);
-	else if (pxt_log_load(log, cursor->entered, &head, &block) || head.length != cursor->body)
-		block = NULL;
-	if (!block)
+	if (pxt_log_load(log, cursor->entered, &head, &block) || head.length != cursor->body)
 		return EIO;
 	if (!log->growing) {
 		cursor->entered_records = head.records_total;
 		cursor->entered_lost = head.lost_total;
 	}
 	cursor->next = block + PXT_LOG_BLOCK_BYTES;
-	cursor->left = cursor->body - PXT_LOG_BLOCK_BYTES;
+	cursor->left = head.slot_bytes;
 	cursor->body = 0;
 	return 0;
 }

@@ -16,19 +16,16 @@ static void clear_object(struct pxt_log *log)
 	__atomic_store_n(&log->trid, 0, __ATOMIC_RELAXED);
 	pxt_log_free_tables(log);
 	pxt_log_close_files(log);
-	pxt_port_heap_free(log->window);
+	pxt_log_give_window(log);
 	memset((unsigned char *)log + offsetof(struct pxt_log, next_free), 0,
 	    sizeof(*log) - offsetof(struct pxt_log, next_free));
 }
 
-/* The window is needed before the head has said how large it must be. */
 static int read_file(struct pxt_log *log, bool explained)
 {
 	int error;
 
-	log->window_bytes = PXT_LOG_HEADER_BYTES;
-	log->window = pxt_port_heap_resize(NULL, PXT_LOG_BLOCK_MAX);
-	if (!log->window)
+	if (!pxt_log_take_window(log))
 		return ENOMEM;
 	error = pxt_log_read_header(log);
 	if (error)

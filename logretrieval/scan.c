@@ -61,6 +61,24 @@ int pxt_log_load_head(struct pxt_log *log, uint64_t offset, struct pxt_log_block
 	return wrong ? pxt_log_fail(log, offset, wrong) : 0;
 }
 
+/* *block becomes one of slots. */
+static const char *decode(struct pxt_log *log, const unsigned char **block,
+    struct pxt_log_blockhead *head, uint32_t *place)
+{
+	struct pxt_coded_made made;
+	bool whole = pxt_coded_get(log->told, &log->header, head, *block + PXT_LOG_BLOCK_BYTES,
+	    head->coded, log->decoded + PXT_LOG_BLOCK_BYTES,
+	    log->header.largest_block - PXT_LOG_BLOCK_BYTES, &made);
+
+	*place = PXT_LOG_BLOCK_BYTES + made.read;
+	if (!whole)
+		return pxt_log_damaged_record;
+	*place = 0;
+	*block = log->decoded;
+	head->slot_bytes = made.bytes;
+	return pxt_logfmt_check_counts(head, made.count, made.lost);
+}
+
 int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
     const unsigned char **block)
 {
@@ -75,7 +93,9 @@ int pxt_log_load(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead 
 		return pxt_log_fail(log, offset, "the checksum of a block is wrong");
 	if (head->type != PXT_LOG_DATA)
 		return 0;
-	wrong = pxt_logfmt_check_data(*block, head, &log->header, &place);
+	head->slot_bytes = head->length - PXT_LOG_BLOCK_BYTES;
+	wrong = head->coded ? decode(log, block, head, &place)
+	                    : pxt_logfmt_check_data(*block, head, &log->header, &place);
 	return wrong ? pxt_log_fail(log, offset + place, wrong) : 0;
 }
 

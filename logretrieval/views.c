@@ -151,7 +151,7 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
     struct posix_trace_eventview_np *views, size_t room, size_t *count)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
-	unsigned char *at = log->window + (cursor->next - log->window);
+	unsigned char *at = (unsigned char *)(uintptr_t)cursor->next;
 	bool swapped = !usual && log->header.swapped;
 	uint32_t ctx_bytes = usual ? 8u : log->header.ctx_bytes;
 	uint64_t pending = cursor->pending;

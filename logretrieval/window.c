@@ -13,6 +13,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One piece of memory; what no log needs is never touched. */
+bool pxt_log_take_window(struct pxt_log *log)
+{
+	unsigned char *memory = pxt_port_heap_resize(
+	    NULL, sizeof(struct pxt_coded_told) + 2u * (size_t)PXT_LOG_BLOCK_MAX);
+
+	if (!memory)
+		return false;
+	log->told = (struct pxt_coded_told *)(void *)memory;
+	log->window = memory + sizeof(struct pxt_coded_told);
+	log->decoded = log->window + PXT_LOG_BLOCK_MAX;
+	log->window_bytes = PXT_LOG_HEADER_BYTES;
+	return true;
+}
+
+void pxt_log_give_window(struct pxt_log *log)
+{
+	pxt_port_heap_free(log->told);
+}
+
 int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at)
 {
 	uint32_t wanted = log->ahead ? log->ahead : log->window_bytes;
@@ -62,6 +82,9 @@ void pxt_log_view_again(struct pxt_log *log)
 
 void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end)
 {
+	/* What was decoded is no piece of the file. */
+	if ((uintptr_t)end - (uintptr_t)log->window > log->window_filled)
+		return;
 	log->window_from = log->window_at + (uint64_t)(end - log->window);
 }
 

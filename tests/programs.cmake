@@ -224,6 +224,7 @@ foreach(name IN ITEMS logread logseek logviews logblocks logcheck logdamage logg
 endforeach()
 ptrace_test(logmemory FAKES NEEDS CORE LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
 ptrace_test(logfile NEEDS LOGRETRIEVAL SOURCES test_logfile.c)
+ptrace_test(coded NEEDS LOGRETRIEVAL LOG_CODED SOURCES test_coded.c)
 
 # ---- kill/ ----
 

@@ -106,6 +106,8 @@ PXT_TEST(sound_logs_have_no_findings)
 		{ "machine-le64", 9, 6 },
 		{ "machine-be64", 9, 6 },
 		{ "newer-minor", 9, 6 },
+		{ "coded-le64", 9, 6 },
+		{ "coded-be32", 9, 6 },
 		{ "sealed-le64", 9, 6 },
 		{ "sealed-be32", 9, 6 },
 		{ "cleared", 2, 4 },

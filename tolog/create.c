@@ -61,7 +61,8 @@ static struct pxt_tolog *make_log(
 	size_t line_bytes = pxt_tolog_line_bytes(out, attr);
 	size_t turns_at = round_up(line_at + line_bytes);
 	size_t turns_bytes = pxt_tolog_turns_bytes(attr);
-	size_t meta_at = round_up(turns_at + turns_bytes);
+	size_t told_at = round_up(turns_at + turns_bytes);
+	size_t meta_at = round_up(told_at + pxt_tolog_told_bytes());
 	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
 	size_t policy_at = data_at + CONFIG_PTRACE_LOG_BLOCK_SIZE;
 	size_t bytes = policy_at + policy->memory(attr);
@@ -77,6 +78,7 @@ static struct pxt_tolog *make_log(
 	log->flusher = (struct pxt_tolog_flusher *)(void *)(memory + flusher_at);
 	log->line = line_bytes ? (struct pxt_tolog_line *)(void *)(memory + line_at) : NULL;
 	log->turns = turns_bytes ? (struct pxt_tolog_turns *)(void *)(memory + turns_at) : NULL;
+	log->told = (struct pxt_coded_told *)(void *)(memory + told_at);
 	log->meta_bytes = memory + meta_at;
 	log->data_bytes = memory + data_at;
 	log->frame_records = (uint16_t *)(void *)(memory + policy_at);

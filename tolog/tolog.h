@@ -35,6 +35,7 @@
 #define PXT_TOLOG_H
 
 #include "core/read/consumer.h"
+#include "format/coded.h"
 #include "format/logfmt.h"
 #include "port/port_log.h"
 
@@ -141,6 +142,7 @@ struct pxt_tolog {
 
 	/* Who holds the log's lock: what is used less. */
 	unsigned char *data_bytes;
+	struct pxt_coded_told *told; /* of the block that is coded */
 	unsigned char *meta_bytes;
 	uint16_t *frame_records;     /* LOOP: in each frame */
 	uint32_t data_room;          /* of a DATA block */
@@ -387,6 +389,40 @@ PXT_INLINE void pxt_tolog_turns_rest(
 {
 	(void)log;
 	(void)counts;
+}
+#endif
+
+#if CONFIG_PTRACE_LOG_CODED
+/* Whether the records of @log are coded, and what its memory needs for it. */
+PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)
+{
+	return log->header.coded;
+}
+
+PXT_INLINE size_t pxt_tolog_told_bytes(void)
+{
+	return sizeof(struct pxt_coded_told);
+}
+
+PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
+{
+	pxt_coded_put(log->told, &log->data);
+}
+#else
+PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)
+{
+	(void)log;
+	return false;
+}
+
+PXT_INLINE size_t pxt_tolog_told_bytes(void)
+{
+	return 0;
+}
+
+PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
+{
+	(void)log;
 }
 #endif
 

@@ -357,9 +357,12 @@ static void *read_slowly(void *argument)
 	return NULL;
 }
 
+/* Events of which a slow device takes a while, however few bytes each takes of the log. */
+#define MANY 8000u
+
 static int exit_behind_a_slow_pipe(const struct fixture *fixture)
 {
-	fixture_trace(1000);
+	fixture_trace(MANY);
 	return fixture->argument;
 }
 
@@ -376,7 +379,7 @@ static int exit_while_it_waits_for_the_lock(const struct fixture *fixture)
 	pthread_t thread;
 
 	(void)fixture;
-	fixture_trace(1000);
+	fixture_trace(MANY);
 	PXT_CHILD_CHECK(pthread_create(&thread, NULL, flush_once, NULL) == 0);
 	while (atomic_load(&fixture_notes->mark) < 1)
 		(void)sched_yield();
@@ -399,7 +402,7 @@ static void play_to_a_slow_device(int (*act)(const struct fixture *fixture), int
 	fds[0] = ends[0];
 	fds[1] = file;
 	PXT_EQ_FATAL(pthread_create(&reader, NULL, read_slowly, fds), 0);
-	fixture.stream_bytes = 65536;
+	fixture.stream_bytes = 524288;
 	fixture.fd = ends[1];
 	fixture.act = act;
 	PXT_EQ(fixture_play(&fixture), status);

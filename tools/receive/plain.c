@@ -49,9 +49,13 @@ static void deliver(
 
 	pxt_receive_run_totals(run, &before);
 	run->missed_before = data ? head->missed : run->missed_before;
-	if (data)
-		pxt_receive_run_slots(run, block + PXT_LOG_BLOCK_BYTES, bytes / PXT_SLOT_BYTES);
-	else
+	if (data) {
+		const unsigned char *slots =
+		    pxt_receive_run_decode(run, head, block + PXT_LOG_BLOCK_BYTES, &bytes);
+
+		/* Without memory its records are missing, as the next block's sums say. */
+		pxt_receive_run_slots(run, slots, slots ? bytes / PXT_SLOT_BYTES : 0);
+	} else
 		pxt_receive_run_entries(
 		    run, head->type, head->count, block + PXT_LOG_BLOCK_BYTES, bytes);
 }

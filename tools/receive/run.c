@@ -4,6 +4,7 @@
 
 #include "tools/output/lossnote.h"
 
+#include "format/coded.h"
 #include "format/crc32.h"
 #include "format/logfmt_bytes.h"
 
@@ -167,6 +168,26 @@ static void begin_record(struct pxt_receive_run *run, const unsigned char *slot)
 	run->partial = 0;
 }
 
+const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
+    const struct pxt_log_blockhead *head, const unsigned char *contents, uint32_t *bytes)
+{
+	struct pxt_coded_made made;
+	unsigned char *slots;
+
+	if (!head->coded)
+		return contents;
+	if (!run->decoded)
+		run->decoded = malloc(sizeof(struct pxt_coded_told) + PXT_LOG_BLOCK_MAX);
+	if (!run->decoded)
+		return NULL;
+	slots = run->decoded + sizeof(struct pxt_coded_told);
+	(void)pxt_coded_get((struct pxt_coded_told *)(void *)run->decoded, &run->header, head,
+	    contents, head->coded < *bytes ? head->coded : *bytes, slots, run->header.largest_block,
+	    &made);
+	*bytes = made.bytes;
+	return slots;
+}
+
 void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count)
 {
 	for (const unsigned char *slot = slots; count > 0; count--, slot += PXT_SLOT_BYTES) {
@@ -237,6 +258,8 @@ static int close_log(struct pxt_receive_run *run, struct pxt_log_trailer *traile
 	run->log_lost = trailer->log_lost;
 	run->ended = true;
 	pxt_receive_known_free(&run->known);
+	free(run->decoded);
+	run->decoded = NULL;
 	run->error = run->error ? run->error : error;
 	return run->error;
 }

@@ -9,7 +9,7 @@
  * The log can be read as a growing one at each instant; what it holds, and what its trailer says,
  * fits together:  records kept + records missing = records that the target put on the line.
  *
- * Memory: two blocks of 64 KiB, one record, and what was told; whatever arrives.
+ * Memory: two blocks of 64 KiB, a third where records are coded, one record, and what was told; whatever arrives.
  */
 #ifndef PXT_RECEIVE_RUN_H
 #define PXT_RECEIVE_RUN_H
@@ -79,8 +79,9 @@ struct pxt_receive_run {
 	uint32_t seed; /* CRC of the UUID */
 	struct pxt_logblocks blocks;
 	struct pxt_receive_known known;
-	bool ended;       /* the trailer has come, or the log was closed */
-	bool end_unknown; /* how much the target recorded after the last record is */
+	unsigned char *decoded; /* a block, and what it told; NULL: none was coded yet */
+	bool ended;             /* the trailer has come, or the log was closed */
+	bool end_unknown;       /* how much the target recorded after the last record is */
 	bool cut; /* the log is to end here: what is recorded from now on is none of its business */
 	int error; /* of the file, an errno */
 
@@ -133,6 +134,12 @@ bool pxt_receive_run_expect(struct pxt_receive_run *run, uint32_t frame, uint32_
 /* The same by the full numbers, also where there are no frames. */
 void pxt_receive_run_totals(struct pxt_receive_run *run, const struct pxt_receive_totals *totals);
 
+/*
+ * The slots of a DATA block, of whose contents *bytes are at hand: the same, or, where they are coded,
+ * others up to the first that is not whole.  *bytes: of slots.  NULL: no memory.
+ */
+const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
+    const struct pxt_log_blockhead *head, const unsigned char *contents, uint32_t *bytes);
 /* Contents of a DATA frame or block: @count slots. */
 void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count);
 /* Contents of a COMPACT frame (compact.c). */

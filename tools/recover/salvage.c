@@ -89,9 +89,11 @@ static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
 
 	salvage->result->blocks++;
 	note_sums(salvage, head);
-	if (head->type == PXT_LOG_DATA)
-		pxt_receive_run_slots(&salvage->run, contents, bytes / PXT_SLOT_BYTES);
-	else
+	if (head->type == PXT_LOG_DATA) {
+		contents = pxt_receive_run_decode(&salvage->run, head, contents, &bytes);
+		pxt_receive_run_slots(
+		    &salvage->run, contents, contents ? bytes / PXT_SLOT_BYTES : 0);
+	} else
 		pxt_receive_run_entries(&salvage->run, head->type, head->count, contents, bytes);
 }
 
@@ -102,23 +104,26 @@ static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
 static void take_part(struct salvage *salvage, uint64_t at, const struct pxt_log_blockhead *head)
 {
 	uint32_t bytes = (uint32_t)(salvage->image->size - at) & ~(PXT_SLOT_BYTES - 1u);
-	uint32_t end = PXT_LOG_BLOCK_BYTES;
+	uint32_t end = 0;
 	uint64_t kept = salvage->run.kept;
 	struct pxt_log_record record;
+	const unsigned char *slots;
 
 	if (bytes < PXT_LOG_BLOCK_BYTES ||
 	    pxt_image_read(salvage->image, at, salvage->block, bytes) < bytes)
 		return;
-	while (end < bytes && pxt_logfmt_get_record(
-	                          salvage->block + end, bytes - end, &salvage->header, &record)) {
+	bytes -= PXT_LOG_BLOCK_BYTES;
+	slots = pxt_receive_run_decode(
+	    &salvage->run, head, salvage->block + PXT_LOG_BLOCK_BYTES, &bytes);
+	while (slots && end < bytes &&
+	       pxt_logfmt_get_record(slots + end, bytes - end, &salvage->header, &record)) {
 		bool loss = pxt_info_id(record.info) == PXT_LOG_ID_LOSS;
 
 		if (!loss && (record.ticks < head->begin || record.ticks > head->end))
 			break;
 		end += record.slots * PXT_SLOT_BYTES;
 	}
-	pxt_receive_run_slots(&salvage->run, salvage->block + PXT_LOG_BLOCK_BYTES,
-	    (end - PXT_LOG_BLOCK_BYTES) / PXT_SLOT_BYTES);
+	pxt_receive_run_slots(&salvage->run, slots, end / PXT_SLOT_BYTES);
 	salvage->result->unsure = salvage->run.kept - kept;
 }
 
@@ -206,7 +211,7 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 		next = next_sound(salvage, at);
 		/* The last one, whose sums go on from those before: its records were written, too. */
 		if (state == CUT_OFF && next == size && with_data && head.type == PXT_LOG_DATA &&
-		    head.count <= head.length / PXT_SLOT_BYTES &&
+		    head.count <= head.length / (head.coded ? 2u : PXT_SLOT_BYTES) &&
 		    head.records_total - head.count == salvage->run.records) {
 			note_sums(salvage, &head);
 			take_part(salvage, at, &head);

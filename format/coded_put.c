@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * coded_put.c - codes the slots of a block where they lie.
+ *
+ * A record's coded bytes are at most as many as those of its slots, and its data comes no later in them
+ * than in the slots.  So what is written never reaches what is still to be read, although eight bytes
+ * are stored where fewer are meant:
+ *
+ *   bytes of context   in front of the data: coded, in slots   n bytes of data: stored, in slots
+ *          8                    23          28                     n <= 4:   31      32
+ *          6                    21          26                     n <= 6:   29      32
+ *          0                    15          20                     n == 0:   15      16
+ *
+ * What goes on from record to record is in a structure whose address nobody takes but what is inlined:
+ * it stays in registers.
+ */
+#include "format/coded.h"
+
+#include <string.h>
+
+#define THREAD_BYTES  (CONFIG_PTRACE_RECORD_THREAD ? 2u : 0u)
+#define ADDRESS_BYTES (PXT_CTX_BYTES - THREAD_BYTES)
+#define INFO          0xffffffu
+#define GROUP         8u /* bytes of data that are compared at once */
+#define GROUPS        (PXT_CODED_KEPT / GROUP)
+
+struct writer {
+	unsigned char *to;
+	struct pxt_coded_told *told;
+	struct pxt_coded_site *site; /* of the record before */
+	uint32_t who;                /* its place in the table */
+	uint64_t ticks;
+};
+
+/* The beginning of a record's data, and what of it differs from the one before. */
+struct data {
+	uint64_t now[GROUPS];
+	uint64_t changed[GROUPS];
+	uint32_t there[GROUPS]; /* bit i: byte i is not 0 */
+	uint32_t kept;          /* bytes of all groups */
+	bool sparse;
+};
+
+PXT_INLINE void put_little(struct writer *to, uint64_t number, uint32_t bytes)
+{
+	number = pxt_coded_little(number);
+	memcpy(to->to, &number, sizeof(number));
+	to->to += bytes;
+}
+
+PXT_INLINE uint64_t get_little(const unsigned char *at)
+{
+	uint64_t number;
+
+	memcpy(&number, at, sizeof(number));
+	return pxt_coded_little(number);
+}
+
+PXT_INLINE uint64_t context_of(const unsigned char *slot)
+{
+	uint64_t number = 0;
+
+	if (PXT_CTX_BYTES)
+		memcpy(&number, slot + PXT_SLOT_BYTES + 4, PXT_CTX_BYTES);
+	return pxt_coded_little(number);
+}
+
+/* ---- Data ---- */
+
+/* Bit 0 of each byte that is not 0. */
+PXT_INLINE uint64_t not_zero(uint64_t number)
+{
+	const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+
+	return (((number & low) + low) | number) >> 7 & UINT64_C(0x0101010101010101);
+}
+
+/*
+ * Group @i, of which @left bytes are there; what is behind them is 0.  @slot: in which the data begins.
+ * @i is a constant where this is called, and so is the place.
+ */
+PXT_INLINE uint64_t get_group(const unsigned char *slot, uint32_t i, uint32_t left)
+{
+	const uint32_t from = PXT_CTX_BYTES + i * GROUP;
+	const uint32_t skip = from % PXT_SLOT_PAYLOAD;
+	uint64_t number;
+
+	slot += from / PXT_SLOT_PAYLOAD * PXT_SLOT_BYTES;
+	if (skip <= PXT_SLOT_PAYLOAD - GROUP) {
+		number = get_little(slot + 4 + skip);
+	} else {
+		/* The last eight bytes of this slot, and the first of the next one. */
+		number = get_little(slot + PXT_SLOT_BYTES - GROUP) >>
+		         8u * (skip + GROUP - PXT_SLOT_PAYLOAD);
+		if (left > PXT_SLOT_PAYLOAD - skip)
+			number |= get_little(slot + PXT_SLOT_BYTES + 4)
+			          << 8u * (PXT_SLOT_PAYLOAD - skip);
+	}
+	return left < GROUP ? number & ~(UINT64_MAX << 8u * left) : number;
+}
+
+/* What of group @i is there and differs; @site's becomes what is now.  Returns the bytes that it takes. */
+PXT_INLINE uint32_t compare(
+    struct data *data, const unsigned char *slot, struct pxt_coded_site *site, uint32_t i)
+{
+	uint64_t now;
+	uint64_t differs;
+
+	if (i * GROUP >= data->kept)
+		return 0;
+	now = get_group(slot, i, data->kept - i * GROUP);
+	data->now[i] = now;
+	data->changed[i] = now ^ site->data[i];
+	site->data[i] = now;
+	differs = not_zero(data->changed[i]);
+	data->there[i] = (uint32_t)(differs * UINT64_C(0x0102040810204080) >> 56);
+	return 1u + (uint32_t)(differs * UINT64_C(0x0101010101010101) >> 56);
+}
+
+PXT_INLINE void put_group(struct writer *to, const struct data *data, uint32_t i)
+{
+	uint32_t there;
+
+	if (i * GROUP >= data->kept)
+		return;
+	if (!data->sparse) {
+		put_little(to, data->now[i], GROUP);
+		return;
+	}
+	*to->to++ = (unsigned char)data->there[i];
+	for (there = data->there[i]; there; there &= there - 1u)
+		*to->to++ =
+		    (unsigned char)(data->changed[i] >> 8u * (uint32_t)__builtin_ctz(there));
+}
+
+/* Up to GROUPS groups, of which most records have one at most. */
+PXT_INLINE bool put_groups(
+    struct writer *to, const unsigned char *slot, uint32_t kept, uint32_t most)
+{
+	unsigned char *end = to->to + kept;
+	struct data data;
+	uint32_t bytes;
+
+	data.kept = kept;
+	bytes = compare(&data, slot, to->site, 0);
+	if (most > 1)
+		bytes += compare(&data, slot, to->site, 1) + compare(&data, slot, to->site, 2) +
+		         compare(&data, slot, to->site, 3);
+	data.sparse = bytes < kept;
+	put_group(to, &data, 0);
+	if (most > 1) {
+		put_group(to, &data, 1);
+		put_group(to, &data, 2);
+		put_group(to, &data, 3);
+	}
+	to->to = data.sparse ? to->to : end;
+	return data.sparse;
+}
+
+/* The data behind what a site keeps: each part is read before it is written. */
+static unsigned char *put_rest(unsigned char *to, const unsigned char *slot, uint32_t bytes)
+{
+	const uint32_t from = PXT_CODED_KEPT + PXT_CTX_BYTES;
+	const uint32_t skip = from % PXT_SLOT_PAYLOAD;
+	uint32_t part = PXT_SLOT_PAYLOAD - skip;
+
+	slot += from / PXT_SLOT_PAYLOAD * PXT_SLOT_BYTES + 4u;
+	part = part < bytes ? part : bytes;
+	memmove(to, slot + skip, part);
+	for (bytes -= part; bytes >= PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
+		unsigned char copy[PXT_SLOT_PAYLOAD];
+
+		to += part;
+		part = PXT_SLOT_PAYLOAD;
+		slot += PXT_SLOT_BYTES;
+		memcpy(copy, slot, sizeof(copy));
+		memcpy(to, copy, sizeof(copy));
+	}
+	memmove(to + part, slot + PXT_SLOT_BYTES, bytes);
+	return to + part + bytes;
+}
+
+/* ---- Records ---- */
+
+/* The place of a site in the table follows from what it is.  Returns what the lead says of it. */
+PXT_INLINE uint32_t put_site(struct writer *to, uint32_t info, uint64_t address)
+{
+	const uint64_t mixed = (address ^ (uint64_t)info << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	const uint32_t place = (uint32_t)(mixed >> 32) % PXT_CODED_SITES;
+
+	if (to->site->info == info && to->site->address == address)
+		return 0;
+	to->site = &to->told->site[place];
+	if (to->site->info == info && to->site->address == address) {
+		*to->to++ = (unsigned char)place;
+		return PXT_CODED_SITE;
+	}
+	to->site->info = info;
+	to->site->address = address;
+	memset(to->site->data, 0, sizeof(to->site->data));
+	*to->to++ = (unsigned char)(place | PXT_CODED_NEW);
+	put_little(to, info, 3);
+	put_little(to, address, ADDRESS_BYTES);
+	return PXT_CODED_SITE;
+}
+
+PXT_INLINE uint32_t put_who(struct writer *to, uint32_t thread, uint32_t cpu)
+{
+	const uint32_t who = thread << 8 | cpu;
+	uint32_t *whos = to->told->who;
+
+	if (whos[to->who] != who) {
+		to->who = (who * 0x9e3779b1u >> 16) % PXT_CODED_WHOS;
+		if (whos[to->who] != who) {
+			whos[to->who] = who;
+			put_little(to, to->who | cpu << 8, 2);
+			put_little(to, thread, THREAD_BYTES);
+			return PXT_CODED_WHO_NEW << PXT_CODED_WHO_SHIFT;
+		}
+	}
+	return to->who << PXT_CODED_WHO_SHIFT;
+}
+
+/* Bytes of a stamp's difference, as a power of two. */
+PXT_INLINE uint32_t width_of(uint64_t difference)
+{
+	return (difference > 0xffu ? 1u : 0u) + (difference > 0xffffu ? 1u : 0u) +
+	       (difference > 0xffffffffu ? 1u : 0u);
+}
+
+/* @from: the slot in which the extra bytes begin, if there are any, and the data. */
+PXT_INLINE const unsigned char *put_extra(
+    struct writer *to, const unsigned char *from, const uint64_t *extra)
+{
+	put_little(to, extra[0], 8);
+	put_little(to, extra[1], PXT_THREAD_EXTRA_BYTES - 8u);
+	return from + PXT_SLOT_BYTES;
+}
+
+PXT_INLINE void put_record(struct writer *to, const unsigned char *slot, uint32_t info)
+{
+	const uint64_t context = context_of(slot);
+	const uint64_t ticks = pxt_slot_ticks((const struct pxt_slot *)(const void *)slot);
+	const uint64_t difference = ticks - to->ticks;
+	const uint32_t bytes = pxt_info_bytes(info);
+	const unsigned char *from = slot + PXT_SLOT_BYTES;
+	unsigned char *lead = to->to++;
+	uint32_t first = width_of(difference);
+	uint64_t extra[2];
+	bool sparse;
+
+	to->ticks = ticks;
+	if (pxt_info_extra(info)) {
+		extra[0] = get_group(from, 0, GROUP);
+		extra[1] = get_group(from, 1, PXT_THREAD_EXTRA_BYTES - GROUP);
+	}
+	first |= put_site(to, info & INFO, context >> 8u * THREAD_BYTES);
+	first |= put_who(to, (uint32_t)context & (THREAD_BYTES ? 0xffffu : 0u), pxt_info_cpu(info));
+	put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
+	if (pxt_info_extra(info))
+		from = put_extra(to, from, extra);
+	if (bytes <= GROUP)
+		sparse = put_groups(to, from, bytes, 1);
+	else
+		sparse =
+		    put_groups(to, from, bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT, GROUPS);
+	if (bytes > PXT_CODED_KEPT)
+		to->to = put_rest(to->to, from, bytes - PXT_CODED_KEPT);
+	*lead = (unsigned char)(first | (sparse ? PXT_CODED_SPARSE : 0u));
+}
+
+PXT_INLINE void put_loss(struct writer *to, const unsigned char *slot)
+{
+	const uint64_t lost = pxt_slot_ticks((const struct pxt_slot *)(const void *)slot);
+
+	*to->to++ = PXT_CODED_SITE;
+	*to->to++ = PXT_CODED_LOSS;
+	put_little(to, lost, 8);
+}
+
+void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block)
+{
+	const unsigned char *at = block->bytes + PXT_LOG_BLOCK_BYTES;
+	const unsigned char *end = block->bytes + block->used;
+	struct writer to = { .to = block->bytes + PXT_LOG_BLOCK_BYTES,
+		.told = told,
+		.site = told->site,
+		.ticks = block->begin };
+
+	pxt_coded_forget(told);
+	/* Bound: the slots of the block. */
+	while (at < end) {
+		uint32_t info;
+
+		memcpy(&info, at + 4, sizeof(info));
+		if (pxt_info_id(info) == PXT_LOG_ID_LOSS) {
+			put_loss(&to, at);
+			at += PXT_SLOT_BYTES;
+			continue;
+		}
+		put_record(&to, at, info);
+		at += pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
+	}
+	block->coded = (uint32_t)(to.to - block->bytes) - PXT_LOG_BLOCK_BYTES;
+	block->used = PXT_LOG_BLOCK_BYTES + block->coded;
+}
