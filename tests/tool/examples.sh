@@ -77,7 +77,7 @@ a_job_that_overran_its_budget_is_named()
 	said '^periodic: 20 jobs; pxtrace why run.ptl says which was late$'
 	run 0 print --event 'control_overrun' run.ptl
 	grep -q 'number=12  over_ns=' out || { cat out; fail 'no overrun of job 12'; }
-	run 0 why run.ptl
+	run 0 why --where 'number = 12' run.ptl
 	grep -Eq '^control 12 of periodic was late by ' out || { cat out; fail 'not job 12'; }
 }
 
