@@ -52,7 +52,7 @@ PXT_API int posix_trace_eventid_getformat_np(
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
 	char whole[POSIX_TRACE_FORMAT_MAX_NP + 1];
-	size_t bytes;
+	const char *end;
 	int error;
 
 	if (!object || !pxt_arg_given(format))
@@ -60,10 +60,11 @@ PXT_API int posix_trace_eventid_getformat_np(
 	error = ops->type_format(object, trid, event_id, whole);
 	if (error)
 		return error;
-	bytes = strlen(whole) + 1;
-	if (bytes > room)
+	/* A board has no strlen(). */
+	end = memchr(whole, '\0', sizeof(whole));
+	if (!end || (size_t)(end - whole) >= room)
 		return ERANGE;
-	memcpy(format, whole, bytes);
+	memcpy(format, whole, (size_t)(end - whole) + 1);
 	return 0;
 }
 
