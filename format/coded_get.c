@@ -160,7 +160,7 @@ static void put_rest(unsigned char *slot, uint32_t used, const unsigned char *fr
 	const uint32_t skip = used % PXT_SLOT_PAYLOAD;
 	uint32_t part = skip ? PXT_SLOT_PAYLOAD - skip : 0;
 
-	slot += (1u + used / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
+	slot += (size_t)(1u + used / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
 	if (skip) {
 		part = part < bytes ? part : bytes;
 		memcpy(slot + 4 + skip, from, part);
