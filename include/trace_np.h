@@ -111,8 +111,8 @@ typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *_even
  * @arg:     handed to it.
  *
  * EBUSY:  in force, but a trace point that began before is inside still.
- * ENOMEM: the stream would have more than POSIX_TRACE_HANDLERS_MAX_NP different pairs of @handler and @arg, or there is no
- *         memory for its rules; nothing has changed.
+ * ENOMEM: the stream would have more than POSIX_TRACE_HANDLERS_MAX_NP different pairs of @handler and
+ *         @arg, or there is no memory for its rules; nothing has changed.
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
  */
@@ -1117,8 +1117,8 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * posix_trace_set_filter() keeps types back; what else asks for a stream without log tells of this
  * process' side.  Reading and posix_trace_clear() give EINVAL: events are the owner's.
  *
- * A forked child is not attached (it attaches itself).  A stream may be inherited as well (posix_trace_attr_setinherited()):
- * forked children trace into it by themselves, others attach.
+ * A forked child is not attached (it attaches itself).  A stream may be inherited as well
+ * (posix_trace_attr_setinherited()): forked children trace into it by themselves, others attach.
  *
  * Returns 0 or
  * ENOENT: no living process has a stream of that name.
