@@ -179,7 +179,6 @@ PXT_API int posix_trace_seek_np(
 	const struct pxt_ops *ops;
 	void *log = pxt_handle_find(trid, &ops);
 	const struct pxt_log_getters *getters = log ? ops->log : NULL;
-
 	int error = getters ? getters->seek(log, trid, ns, &own) : EINVAL;
 
 	if (!error && passed)

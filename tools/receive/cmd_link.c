@@ -5,6 +5,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include "format/crc32.h"
 #include "format/logfmt.h"
@@ -16,7 +17,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_BYTES 4096u
@@ -89,10 +89,7 @@ struct link {
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+	return (uint64_t)pxt_when_monotonic() / 1000000u;
 }
 
 /* ---- The answer ---- */

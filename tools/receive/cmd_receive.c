@@ -5,6 +5,7 @@
 #include "tools/output/exit.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
+#include "tools/output/when.h"
 
 #include "tools/import/shark.h"
 #include "tools/link/device.h"
@@ -22,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_BYTES 65536u
@@ -113,10 +113,7 @@ struct receive {
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+	return (uint64_t)pxt_when_monotonic() / 1000000u;
 }
 
 /* ---- What the user sees ---- */
