@@ -4,7 +4,7 @@
 
 usage: analysis.py [--babeltrace] LOG
 
-Through the module `ptrace` (docs/python.md), or through babeltrace2's bindings (Debian: python3-bt2) and the
+Through the module `libptrace` (docs/python.md), or through babeltrace2's bindings (Debian: python3-bt2) and the
 plugin for these logs.  Both give the same events: name, time in nanoseconds, thread, fields by their names.
 """
 import argparse
@@ -50,8 +50,8 @@ def thread_of(event):
 
 
 def events_by_module(path):
-    import ptrace  # pylint: disable=import-error,import-outside-toplevel
-    with ptrace.open(path) as log:
+    import libptrace  # pylint: disable=import-error,import-outside-toplevel
+    with libptrace.open(path) as log:
         for event in log:
             yield Event(event.name, event.time, str(event.thread and event.thread.tid), event.fields)
 

@@ -18,8 +18,8 @@ if sys.version_info < (3, 10):
     print("skipped: the module wants Python 3.10, this is", sys.version)
     sys.exit(77)
 sys.path.insert(0, os.path.join(SOURCE, "python"))
-import ptrace  # noqa: E402
-from ptrace import _log, _native  # noqa: E402
+import libptrace  # noqa: E402
+from libptrace import _log, _native  # noqa: E402
 
 pxtrace, mklog, public, version = sys.argv[1:5]
 
@@ -54,7 +54,7 @@ class Module(unittest.TestCase):
         return [event for event in log if event.name in OWN]
 
     def test_events_have_names_times_threads_and_fields(self):
-        with ptrace.open(self.make(HEAD + EVENTS)) as log:
+        with libptrace.open(self.make(HEAD + EVENTS)) as log:
             start = log.info.start
             events = self.own(log)
         self.assertEqual([(e.time - start, e.name, str(e.thread), e.fields) for e in events], [
@@ -65,11 +65,11 @@ class Module(unittest.TestCase):
         self.assertIsNone(events[1].message)
 
     def test_a_log_is_read_from_its_beginning_each_time(self):
-        with ptrace.open(self.make(HEAD + EVENTS)) as log:
+        with libptrace.open(self.make(HEAD + EVENTS)) as log:
             self.assertEqual([e.number for e in log], [e.number for e in log])
 
     def test_two_iterations_at_once_are_an_error(self):
-        with ptrace.open(self.make(HEAD + EVENTS + "flush\n" + EVENTS.replace("00 3", "09 3"))) as log:
+        with libptrace.open(self.make(HEAD + EVENTS + "flush\n" + EVENTS.replace("00 3", "09 3"))) as log:
             first = iter(log)
             next(first)
             self.own(log)
@@ -77,7 +77,7 @@ class Module(unittest.TestCase):
                 list(first)
 
     def test_a_log_knows_its_program_threads_notes_and_types(self):
-        with ptrace.open(self.make(HEAD + EVENTS)) as log:
+        with libptrace.open(self.make(HEAD + EVENTS)) as log:
             self.assertEqual((log.info.host, log.info.executable, log.info.complete, log.info.lost),
                              ("machine", "/usr/bin/sampler", True, 0))
             self.assertEqual([(one.name, one.tid) for one in log.threads],
@@ -87,18 +87,18 @@ class Module(unittest.TestCase):
                              [("job", "I"), ("celsius", "d"), ("who", None)])
 
     def test_fields_behind_a_cut_are_left_out(self):
-        with ptrace.open(self.make(HEAD + "cut\nevent 1 32 1 0 u32:7 hex:0000\n")) as log:
+        with libptrace.open(self.make(HEAD + "cut\nevent 1 32 1 0 u32:7 hex:0000\n")) as log:
             event, = self.own(log)
             self.assertEqual((event.fields, event.cut), ({"job": 7}, True))
             self.assertEqual(log.columns(type="reading")["celsius"], [None])
 
     def test_a_type_without_description_has_its_bytes(self):
-        with ptrace.open(self.make(HEAD + "event 1 34 1 0 hex:00ff\n")) as log:
+        with libptrace.open(self.make(HEAD + "event 1 34 1 0 hex:00ff\n")) as log:
             event, = self.own(log)
             self.assertEqual((event.fields, event.data), ({}, b"\0\xff"))
 
     def test_columns_are_what_events_are(self):
-        with ptrace.open(self.make(HEAD + EVENTS)) as log:
+        with libptrace.open(self.make(HEAD + EVENTS)) as log:
             events = list(log)
             names = ("time", "type", "thread", "pid", "cpu", "cut", "lost_before", "number", "ticks",
                      "bytes", "address")
@@ -110,7 +110,7 @@ class Module(unittest.TestCase):
             self.assertEqual(columns.rows, len(events))
 
     def test_columns_of_a_type_have_its_fields(self):
-        with ptrace.open(self.make(HEAD + EVENTS)) as log:
+        with libptrace.open(self.make(HEAD + EVENTS)) as log:
             columns = log.columns("time", type="reading", numpy=False)
             self.assertEqual((list(columns["job"]), list(columns["celsius"]), columns["who"]),
                              ([1, 2], [20.5, 21.25], ["ab", "abcd"]))
@@ -119,7 +119,7 @@ class Module(unittest.TestCase):
 
     def test_a_field_called_as_a_column_is_told_apart(self):
         recipe = HEAD + "type 40 clash u32 time\nevent 5 40 1 0 u32:9\n"
-        with ptrace.open(self.make(recipe)) as log:
+        with libptrace.open(self.make(recipe)) as log:
             columns = log.columns("time", type="clash", numpy=False)
             self.assertEqual((list(columns), list(columns["field.time"])), (["time", "field.time"], [9]))
 
@@ -128,27 +128,27 @@ class Module(unittest.TestCase):
             import numpy
         except ImportError:
             self.skipTest("numpy is not there")
-        with ptrace.open(self.make(HEAD + EVENTS)) as log:
+        with libptrace.open(self.make(HEAD + EVENTS)) as log:
             mine, theirs = log.columns(numpy=False), log.columns(numpy=True)
             for name in mine:
                 self.assertIsInstance(theirs[name], numpy.ndarray)
                 self.assertEqual(list(theirs[name]), list(mine[name]))
 
     def test_lost_records_are_told_when_the_log_is_opened(self):
-        with self.assertWarnsRegex(ptrace.LossWarning, "run.ptl: 5 records were lost"):
-            log = ptrace.open(self.make(HEAD + "loss 5\n" + EVENTS))
+        with self.assertWarnsRegex(libptrace.LossWarning, "run.ptl: 5 records were lost"):
+            log = libptrace.open(self.make(HEAD + "loss 5\n" + EVENTS))
         self.assertEqual([e.lost_before for e in self.own(log)], [5, 0, 0])
         log.close()
 
     def test_a_log_without_its_end_is_read_as_far_as_it_goes_and_told(self):
         path = self.make(HEAD + "loss 3\n" + EVENTS + "unfinished\n")
-        with self.assertWarns(ptrace.IncompleteWarning):
-            log = ptrace.open(path)
-        with self.assertWarnsRegex(ptrace.LossWarning, "3 records"):
+        with self.assertWarns(libptrace.IncompleteWarning):
+            log = libptrace.open(path)
+        with self.assertWarnsRegex(libptrace.LossWarning, "3 records"):
             self.assertEqual(len(self.own(log)), 3)
         log.close()
-        with self.assertRaisesRegex(ptrace.LogError, r"run.ptl: .*\(byte \d+\)"):
-            ptrace.open(path, strict=True)
+        with self.assertRaisesRegex(libptrace.LogError, r"run.ptl: .*\(byte \d+\)"):
+            libptrace.open(path, strict=True)
 
     def test_damage_in_the_middle_is_passed_over_and_told(self):
         later = EVENTS.replace("event ", "event 1000")
@@ -162,23 +162,23 @@ class Module(unittest.TestCase):
             log.write(bytes([spoilt]))
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            with ptrace.open(path) as log:
+            with libptrace.open(path) as log:
                 self.assertEqual([e.name for e in self.own(log)], ["reading", "said", "reading", "raw"])
-        self.assertIn(ptrace.DamageWarning, [one.category for one in told])
+        self.assertIn(libptrace.DamageWarning, [one.category for one in told])
         self.assertEqual({one.filename for one in told}, {__file__})
 
     def test_what_is_no_log_is_an_error_with_the_librarys_words(self):
         path = os.path.join(self.folder, "text")
         with open(path, "w", encoding="utf-8") as out:
             out.write("no log at all\n" * 99)
-        with self.assertRaises(ptrace.LogError) as caught:
-            ptrace.open(path)
+        with self.assertRaises(libptrace.LogError) as caught:
+            libptrace.open(path)
         self.assertTrue(caught.exception.strerror)
         self.assertIsInstance(caught.exception.offset, int)
-        self.assertRaises(FileNotFoundError, ptrace.open, os.path.join(self.folder, "nothing"))
+        self.assertRaises(FileNotFoundError, libptrace.open, os.path.join(self.folder, "nothing"))
 
     def test_a_closed_log_says_so(self):
-        log = ptrace.open(self.make(HEAD + EVENTS))
+        log = libptrace.open(self.make(HEAD + EVENTS))
         log.close()
         log.close()
         with self.assertRaisesRegex(ValueError, "closed"):
@@ -212,7 +212,7 @@ class Module(unittest.TestCase):
         class Smaller(ctypes.Structure):
             _fields_ = _native.LogInfo._fields_[:-3]
 
-        with ptrace.open(self.make(HEAD)) as log:
+        with libptrace.open(self.make(HEAD)) as log:
             room = (ctypes.c_ubyte * 2000)(*([0x5A] * 2000))
             size = ctypes.sizeof(Smaller)
             self.assertEqual(_native.library.posix_trace_log_getinfo_np(log._trid, room, size), 0)
@@ -220,11 +220,19 @@ class Module(unittest.TestCase):
             self.assertEqual(Smaller.from_buffer(room).posix_format_major_np, log.info.format[0])
 
     def test_another_library_is_refused_when_it_is_loaded(self):
-        run = subprocess.run([sys.executable, "-c", "import ptrace"], stderr=subprocess.PIPE, check=False,
+        run = subprocess.run([sys.executable, "-c", "import libptrace"], stderr=subprocess.PIPE, check=False,
                              env={**os.environ, "PXTRACE_LIBRARY": "libc.so.6",
                                   "PYTHONPATH": os.path.join(SOURCE, "python")})
         self.assertEqual(run.returncode, 1)
         self.assertIn(b"LayoutError: libc.so.6 has no posix_trace_", run.stderr)
+
+    def test_a_debuggers_module_ptrace_stands_beside_ours(self):
+        with open(os.path.join(self.folder, "ptrace.py"), "w", encoding="utf-8") as other:
+            other.write("MINE = False\n")
+        paths = os.pathsep.join([os.path.join(SOURCE, "python"), self.folder])
+        run = subprocess.run([sys.executable, "-c", "import libptrace, ptrace; print(ptrace.MINE, libptrace.open)"],
+                             env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, check=True)
+        self.assertIn(b"False <function open", run.stdout)
 
     def late_log(self):
         jobs = "".join(f"event {n * 10**7} 40 1 0 u32:{n}\nevent {n * 10**7 + (9 * 10**6 if n == 7 else 10**6)}"
@@ -232,7 +240,7 @@ class Module(unittest.TestCase):
         return self.make(HEAD + "type 40 work_begin u32 job\ntype 41 work_end u32 job\n" + jobs)
 
     def test_answers_of_why_are_objects(self):
-        answer = ptrace.why(self.late_log(), pxtrace=pxtrace)
+        answer = libptrace.why(self.late_log(), pxtrace=pxtrace)
         late = answer.late[0]
         self.assertEqual((late.kind, late.span, late.thread, late.length_ns, answer.more, late.more),
                          ("span", "work", "sampler", 9 * 10**6, {}, {}))
@@ -240,9 +248,9 @@ class Module(unittest.TestCase):
         self.assertEqual(sum(cause.ns for cause in late.causes), late.length_ns)
 
     def test_why_says_what_the_tool_said(self):
-        with self.assertRaisesRegex(ptrace.WhyError, "nothing.ptl"):
-            ptrace.why(os.path.join(self.folder, "nothing.ptl"), pxtrace=pxtrace)
-        self.assertRaises(FileNotFoundError, ptrace.why, "x", pxtrace="/nowhere/pxtrace")
+        with self.assertRaisesRegex(libptrace.WhyError, "nothing.ptl"):
+            libptrace.why(os.path.join(self.folder, "nothing.ptl"), pxtrace=pxtrace)
+        self.assertRaises(FileNotFoundError, libptrace.why, "x", pxtrace="/nowhere/pxtrace")
 
     def test_the_manuals_programs_print_what_it_shows(self):
         with open(os.path.join(SOURCE, "docs", "python.md"), encoding="utf-8") as page:
@@ -298,7 +306,7 @@ event 9500 34 1 0 u32:2 i64:3000000
         run = subprocess.run([sys.executable, "-W", "ignore", "-c",
                               "from setuptools import build_meta; print(build_meta.build_wheel('..'))"],
                              cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
-        self.assertIn(f"ptrace-{version}-py3-none-any.whl", run.stdout.decode())
+        self.assertIn(f"libptrace-{version}-py3-none-any.whl", run.stdout.decode())
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""ptrace - logs of POSIX tracing (libptrace) in Python.
+"""libptrace - logs of POSIX tracing in Python.
 
-    import ptrace
+    import libptrace
 
-    with ptrace.open("run.ptl") as log:
+    with libptrace.open("run.ptl") as log:
         for e in log:
             print(e.time, e.name, e.thread, e.fields)
 
-log.columns() has the same as arrays, for numpy and pandas where they are there; ptrace.why() asks
-`pxtrace why` what was late.  docs/python.md is the manual.
+log.columns() has the same as arrays, for numpy and pandas where they are there; libptrace.why()
+asks `pxtrace why` what was late.  docs/python.md is the manual.
 """
 from ._log import (Columns, DamageWarning, Event, Field, IncompleteWarning, Info, Log, LogError,
                    LogWarning, LossWarning, Module, Note, Thread, Type, open)

@@ -615,7 +615,7 @@ def open(path: Path, strict: bool = False) -> Log:  # pylint: disable=redefined-
                      LogError
     damaged blocks   DamageWarning while they are passed over
 
-    warnings.simplefilter("error", ptrace.LogWarning) makes exceptions of them.
+    warnings.simplefilter("error", libptrace.LogWarning) makes exceptions of them.
 
     Raises LogError, an OSError with the library's reason.
     """
