@@ -2,7 +2,8 @@
 /*
  * thread.h - one thread's entry in the thread table (threads.h has the rules).
  *
- *   concurrency: its own thread and that one's handlers write, others look.
+ *   concurrency: its own thread and that one's handlers write (the name: under the process lock, or
+ *   before others see the entry), others look.
  */
 #ifndef PXT_THREAD_H
 #define PXT_THREAD_H
@@ -47,7 +48,7 @@ struct pxt_thread {
 	pxt_wide thread;  /* pthread_t; 0 until the entry is whole */
 	_Atomic int32_t pid;
 	_Atomic int32_t tid;        /* the system's number, 0: not known */
-	char name[PXT_THREAD_NAME]; /* its first byte last; "": nobody looked yet */
+	char name[PXT_THREAD_NAME]; /* written first byte last; "": nobody looked yet */
 	PXT_SPACE_MEMBER
 	PXT_LIFE_MEMBER
 };
@@ -78,18 +79,34 @@ PXT_INLINE bool pxt_thread_is_nobodys(const struct pxt_thread *entry)
 }
 #endif
 
-/* The first byte last: a thread that sees it sees the rest of the first name. */
+/*
+ * A name may be given again (posix_trace_thread_register_np()) while others read it.  While it is
+ * written its first byte is 0.
+ */
 PXT_INLINE void pxt_thread_set_name(struct pxt_thread *entry, const char name[PXT_THREAD_NAME])
 {
-	memcpy(entry->name + 1, name + 1, PXT_THREAD_NAME - 1u);
+	__atomic_store_n(&entry->name[0], 0, __ATOMIC_RELAXED);
+	/* Whoever reads a byte of the new name sees the first byte empty, or new, at its second look. */
+	atomic_thread_fence(memory_order_release);
+	for (unsigned i = 1; i < PXT_THREAD_NAME; i++)
+		__atomic_store_n(&entry->name[i], name[i], __ATOMIC_RELAXED);
 	__atomic_store_n(&entry->name[0], name[0], __ATOMIC_RELEASE);
 }
 
+/*
+ * "": nobody looked yet, or it is just being written; there is a next look.  It is read twice, and
+ * a mixture of two names is not met again, unless the name changes there and back meanwhile.
+ */
 PXT_INLINE void pxt_thread_get_name(const struct pxt_thread *entry, char name[PXT_THREAD_NAME])
 {
-	name[0] = __atomic_load_n(&entry->name[0], __ATOMIC_ACQUIRE);
-	memcpy(name + 1, entry->name + 1, PXT_THREAD_NAME - 1u);
-	if (!name[0])
+	bool same = true;
+
+	/* Acquire: the rest of the first name; and with the fence above, a write that has begun. */
+	for (unsigned i = 0; i < PXT_THREAD_NAME; i++)
+		name[i] = __atomic_load_n(&entry->name[i], __ATOMIC_ACQUIRE);
+	for (unsigned i = 0; i < PXT_THREAD_NAME; i++)
+		same = __atomic_load_n(&entry->name[i], __ATOMIC_ACQUIRE) == name[i] && same;
+	if (!same || !name[0])
 		memset(name, 0, PXT_THREAD_NAME);
 }
 

@@ -142,7 +142,7 @@ static uint32_t take_given_back(struct pxt_thread_table *table)
 				continue;
 			(void)atomic_fetch_sub_explicit(
 			    &given_back_count, 1u, memory_order_relaxed);
-			memset(entry->name, 0, sizeof(entry->name));
+			pxt_thread_set_name(entry, (const char[PXT_THREAD_NAME]){ "" });
 			atomic_store_explicit(&entry->life, 0u, memory_order_relaxed);
 			/* A reader that finds a record of the new thread finds the place given. */
 			(void)atomic_fetch_add_explicit(

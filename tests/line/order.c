@@ -96,7 +96,7 @@ PXT_TEST(an_order_that_is_cut_or_changed_is_none)
 PXT_TEST(the_next_order_is_taken_whatever_came_before)
 {
 	unsigned char bytes[256];
-	unsigned char noise[997];
+	unsigned char noise[997] = { 0 };
 	size_t count = pack(bytes, PXT_ORDER_START, NULL, 0);
 	struct heard heard = { .orders = 0 };
 	uint32_t state = 1;

@@ -255,10 +255,16 @@ static void say_fit(struct posix_trace_lognote_np *note, const struct fit *fit, 
 	if (fit->pairs >= PAIRS_FOR_DRIFT)
 		(void)snprintf(rest, sizeof rest, "%s; the pairs agree to %s", clock, worst);
 	(void)snprintf(note->posix_name_np, sizeof note->posix_name_np, "clock");
-	(void)snprintf(note->posix_text_np, sizeof note->posix_text_np,
-	    "%.60s: moved %s %s by %zu pair%s of %.40s with %.60s; %s", path, moved,
-	    fit->offset_ns < 0 ? "back" : "forward", fit->pairs, fit->pairs == 1 ? "" : "s", event,
-	    reference, rest);
+	/* Names are cut rather than the figures behind them. */
+	for (int most = 60; most > 0; most -= 20) {
+		int length = snprintf(note->posix_text_np, sizeof note->posix_text_np,
+		    "%.*s: moved %s %s by %zu pair%s of %.*s with %.*s; %s", most, path, moved,
+		    fit->offset_ns < 0 ? "back" : "forward", fit->pairs, fit->pairs == 1 ? "" : "s",
+		    most, event, most, reference, rest);
+
+		if (length >= 0 && (size_t)length < sizeof note->posix_text_np)
+			break;
+	}
 	pxt_complain("%s", note->posix_text_np);
 }
 
