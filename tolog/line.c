@@ -123,9 +123,12 @@ static uint32_t pack_slots(struct pxt_tolog_line *line, struct pxt_frame *frame)
 static uint32_t pack_records(struct pxt_tolog *log, struct pxt_frame *frame)
 {
 	struct pxt_tolog_line *line = log->line;
-	const struct pxt_slot *first = (const struct pxt_slot *)(const void *)line->next;
+	const struct pxt_slot *first;
 
-	if (!CONFIG_PTRACE_LOG_LINE_COMPACT || !pxt_compact_fits(first, DATA_BYTES))
+	if (!CONFIG_PTRACE_LOG_LINE_COMPACT)
+		return pack_slots(line, frame);
+	first = (const struct pxt_slot *)(const void *)line->next;
+	if (!pxt_compact_fits(first, DATA_BYTES))
 		return pack_slots(line, frame);
 	begin(line, frame, PXT_FRAME_COMPACT);
 	return pxt_compact_add(frame, first, line->left, DATA_BYTES, log->header.created.ticks);

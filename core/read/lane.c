@@ -213,7 +213,7 @@ static void pass_lap(struct pxt_block *block, struct pxt_ring *ring, bool readin
 	struct pxt_lane *lane = ring->lane;
 	uint32_t size = ring->mask + 1u;
 	uint64_t gone = lane->next_ticks ? lane->next_ticks : pxt_wide_load(&lane->first_lost);
-	struct pxt_slot slot;
+	struct pxt_slot slot = { { 0, 0 } };
 	uint64_t pos;
 	uint64_t seq;
 	uint64_t from;

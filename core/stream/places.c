@@ -32,9 +32,12 @@ static uint32_t named[PXT_PLACES_WORDS];
 /* All slots; on a board, where each look costs, those that were not read yet. */
 static uint32_t unread(const struct pxt_ring *ring, uint32_t head)
 {
-	uint32_t limit = atomic_load_explicit(&ring->lane->limit, memory_order_acquire);
+	uint32_t limit;
 
-	return PXT_ENDS_ASIDE && head - limit <= ring->mask ? head - limit : ring->mask + 1u;
+	if (!PXT_ENDS_ASIDE)
+		return ring->mask + 1u;
+	limit = atomic_load_explicit(&ring->lane->limit, memory_order_acquire);
+	return head - limit <= ring->mask ? head - limit : ring->mask + 1u;
 }
 
 static void note_lane(const struct pxt_ring *ring)

@@ -225,6 +225,7 @@ static bool put_scalar(struct making *making, struct pxt_sink_field field,
 	return true;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): at most PXT_SINK_DEPTH deep */
 static void put_class(struct making *making, const struct pxt_sink_field *field,
     const bt_field_class *class, const char *name);
 
@@ -286,6 +287,7 @@ static void put_class(struct making *making, const struct pxt_sink_field *field,
 	if (!put_scalar(making, *field, class, name))
 		leave_out(making, name);
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* The last text may be as long as it is. */
 static void open_end(struct making *making)
@@ -445,6 +447,7 @@ static size_t put_text(
 	*cut |= bytes > most;
 	bytes = bytes > most ? most : bytes;
 	memset(to, 0, field->bytes);
+	/* Of a field, or of its length: NOLINTNEXTLINE(bugprone-not-null-terminated-result) */
 	memcpy(to, text, bytes);
 	return field->bytes ? field->bytes : bytes;
 }

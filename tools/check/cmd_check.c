@@ -508,7 +508,7 @@ static int check_all(struct checker *c, char *const *paths, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		if (!sets[i].files)
 			status = worse(status, check(c, sets[i].path));
-		for (unsigned j = 0; j < sets[i].count; j++)
+		for (unsigned j = 0; sets[i].files && j < sets[i].count; j++)
 			status = worse(status, check(c, sets[i].files[j]));
 		pxt_sets_say_missing(&sets[i]);
 	}

@@ -199,12 +199,14 @@ static void take_call(struct pxt_judge *judge, const struct pxt_event *event)
 
 static void take_wakeup(struct pxt_judge *judge, const struct pxt_act *act)
 {
-	struct deed *deed = act->actor ? deed_of(judge, act->actor) : NULL;
+	struct deed *deed;
 
 	if (act->deed == PXT_SWITCH && act->former)
 		deed_of(judge, act->former)->ready_ns = 0;
-	if (!deed)
+	if (!act->actor)
 		return;
+	/* Second: the table may move when the other one gets its place. */
+	deed = deed_of(judge, act->actor);
 	if (act->deed == PXT_WAKE) {
 		if (pxt_actor_running(judge->state, act->actor) == PXT_RUN_READY &&
 		    deed->ready_ns == 0)

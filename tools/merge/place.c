@@ -245,7 +245,7 @@ static void begin_line(const struct pxt_reader *reader, struct pxt_line *line)
 	}
 	line->created.realtime = time_of(line->start_ns);
 	line->created.ticks = (uint64_t)line->start_ns;
-	if (!line->monotonic)
+	if (!line->monotonic || !first)
 		return;
 	line->created.ticks = (uint64_t)first->mono_ns;
 	line->created.monotonic = time_of(first->mono_ns);

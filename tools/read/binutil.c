@@ -54,7 +54,7 @@ bool pxt_binutil_new(struct pxt_binutil *tool)
 
 /* ---- The child ---- */
 
-static void limit(int resource, rlim_t most)
+static void limit(unsigned resource, rlim_t most)
 {
 	struct rlimit limits;
 

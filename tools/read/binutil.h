@@ -54,7 +54,8 @@ void pxt_binutil_demangle(const char *name, char *text, size_t room);
 size_t pxt_build_id(int fd, unsigned char id[PXT_BUILDID_MAX]);
 
 /* Where Debian has what was stripped from the file of that build. */
-#define PXT_BUILD_DEBUG_ROOM (sizeof "/usr/lib/debug/.build-id//.debug" + 2u * PXT_BUILDID_MAX)
+#define PXT_BUILD_DEBUG_ROOM                                                                       \
+	(sizeof "/usr/lib/debug/.build-id//.debug" + (size_t)2 * PXT_BUILDID_MAX)
 void pxt_build_debug_path(const unsigned char *id, size_t bytes, char path[PXT_BUILD_DEBUG_ROOM]);
 
 /* As digits. */

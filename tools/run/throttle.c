@@ -2,9 +2,9 @@
 /* throttle.c - see throttle.h.  Of cgroups in both forms: one tree, or one a controller. */
 #include "tools/run/throttle.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PATH_BYTES 1024u
@@ -70,10 +70,14 @@ static bool find_place(char place[PATH_BYTES], bool single)
 static struct pxt_throttle read_stat(FILE *file)
 {
 	struct pxt_throttle now = { 0, 0 };
-	char name[32];
-	uint64_t value;
+	char line[PATH_BYTES];
+	char *number;
 
-	while (fscanf(file, "%31s %" SCNu64, name, &value) == 2) {
+	while (fgets(line, sizeof line, file) && (number = strchr(line, ' '))) {
+		uint64_t value = strtoull(number, NULL, 10);
+		const char *name = line;
+
+		*number = '\0';
 		if (strcmp(name, "nr_throttled") == 0)
 			now.times = value;
 		else if (strcmp(name, "throttled_time") == 0)

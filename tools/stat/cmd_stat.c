@@ -235,7 +235,7 @@ static int open_and_report(
 /* A name is a mistake if none of the logs has it, though each has a report of its own. */
 static int review(struct command *c, const struct pxt_reader *readers, int count, int status)
 {
-	struct pxt_source **sources = pxt_must(calloc((size_t)count, sizeof *sources));
+	struct pxt_source **sources = pxt_must(calloc((size_t)count, sizeof(struct pxt_source *)));
 	struct pxt_reader all = { .sources = sources };
 
 	for (int i = 0; i < count; i++) {

@@ -77,8 +77,8 @@ static void take_rounds(struct pxt_late_search *search)
 {
 	const struct pxt_rounds *rounds = &search->rounds;
 
-	search->all_rounds =
-	    pxt_must(calloc(PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
+	search->all_rounds = pxt_must(
+	    calloc((size_t)PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
 	for (unsigned i = 0; i < rounds->candidate_count; i++)
 		take_candidate(search, i, PXT_LATE_MAX / rounds->candidate_count);
 	search->kinds = search->rounds.kinds;

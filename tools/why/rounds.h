@@ -35,8 +35,8 @@
 
 #define PXT_ROUNDS_LEAST      8u
 #define PXT_ROUNDS_HOMES      4096u
-#define PXT_ROUNDS_TABLE      (2u * PXT_ROUNDS_HOMES)
-#define PXT_ROUNDS_KEPT       64u /* of a home: the longest rounds, and the longest waits */
+#define PXT_ROUNDS_TABLE      8192u /* twice as many */
+#define PXT_ROUNDS_KEPT       64u   /* of a home: the longest rounds, and the longest waits */
 #define PXT_ROUNDS_CANDIDATES 8u
 
 /* A wait in a condition, beside the numbers of calls (trace_hooks_np.h). */

@@ -155,7 +155,7 @@ static bool are_ends(const struct pxt_history *history, const struct pxt_stretch
 		return false;
 	if (is_set(wait->call))
 		return true;
-	(void)strncat(name, kind, sizeof name - 1);
+	(void)strncat(name, kind, sizeof name - strlen(name) - 1);
 	kind = pxt_places_descriptor(places, &wait->place, wait->object);
 	if (!kind || *kind == '/' || !strchr(name, ':') != !strchr(kind, ':'))
 		return false;

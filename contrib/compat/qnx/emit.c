@@ -146,7 +146,6 @@ __attribute__((format(printf, 4, 0))) static int emit_string(
 		return error;
 	if (count != 0)
 		memcpy(data, arguments, count * sizeof(uint32_t));
-	/* The analyzer takes a list that was handed over for none: NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
 	if (vsnprintf(text, QNX_STRING_MAX + 1, format, list) < 0)
 		return EINVAL;
 	return emit_whole(header, data, count * sizeof(uint32_t) + strlen(text));
