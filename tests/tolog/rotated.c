@@ -502,7 +502,7 @@ static void find_block(struct damaged *block, unsigned which)
 	memset(block, 0, sizeof(*block));
 	PXT_EQ_FATAL(pread(fd, &bytes, sizeof(bytes), 24), sizeof(bytes));
 	for (which++; which; which -= type == PXT_LOG_DATA) {
-		block->at += bytes;
+		block->at += (off_t)bytes;
 		PXT_EQ_FATAL(pread(fd, head, sizeof(head), block->at), sizeof(head));
 		memcpy(&type, head + 4, sizeof(type));
 		memcpy(&bytes, head + 8, sizeof(bytes));
