@@ -6,8 +6,6 @@
 #ifndef TRUTH_GROUND_H
 #define TRUTH_GROUND_H
 
-#include "ground.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
