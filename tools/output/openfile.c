@@ -49,8 +49,9 @@ static void on_alarm(int number)
 static int open_until(const char *path, int wait_ms)
 {
 	const struct sigaction action = { .sa_handler = on_alarm };
-	const struct itimerval wait = { .it_value = { wait_ms / 1000, wait_ms % 1000 * 1000L + 1 },
-		.it_interval = { 0, SLICE_MS * 1000 } };
+	const struct itimerval wait = { .it_value = { wait_ms / 1000,
+		                            (long)(wait_ms % 1000) * 1000 + 1 },
+		.it_interval = { 0, (long)SLICE_MS * 1000 } };
 	const struct itimerval none = { 0 };
 	struct sigaction former;
 	int fd;
