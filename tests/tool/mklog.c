@@ -7,6 +7,7 @@
  *
  *	process PID HOST EXECUTABLE
  *	thread INDEX PTHREAD TID NAME
+ *	pid PID           of the threads that follow; before, it is 4711
  *	module BASE LOW HIGH BUILD-ID|- PATH
  *	note NAME TEXT
  *	type ID NAME [DESCRIPTION]
@@ -57,6 +58,7 @@ static struct {
 } clocks = { NS_PER_S, 0, CREATED *NS_PER_S, 1000 * NS_PER_S };
 static unsigned char first_of_uuid = 1;
 static unsigned char boot_id;
+static int32_t pid_of_threads = 4711;
 static uint32_t cpus;
 static int clock_source = POSIX_TRACE_CLOCK_MONOTONIC_NP;
 static uint64_t process_start;
@@ -209,7 +211,7 @@ static void do_thread(struct maker *maker, char *rest)
 
 	thread.thread = number(&rest);
 	thread.tid = (int32_t)number(&rest);
-	thread.pid = 4711;
+	thread.pid = pid_of_threads;
 	memcpy(thread.name, unescape(rest), strnlen(rest, sizeof thread.name));
 	if (!pxt_logfmt_put_thread(&block, &thread))
 		fail("thread");
@@ -392,6 +394,8 @@ static void obey(struct maker *maker, char *line)
 		do_system_types(maker);
 	else if (strcmp(order, "thread") == 0)
 		do_thread(maker, rest);
+	else if (strcmp(order, "pid") == 0)
+		pid_of_threads = (int32_t)number(&rest);
 	else if (strcmp(order, "process") == 0)
 		do_process(maker, rest);
 	else if (strcmp(order, "module") == 0)

@@ -137,6 +137,30 @@ with_waits_alone_the_holder_is_known_from_the_lock_and_its_release()
 	part run.ptl 'told["orders_known"], told["could_deadlock"]' 'False []'
 }
 
+# In a pid namespace of their own threads have numbers that another process' threads have there, too.
+a_holder_is_a_thread_of_the_process_that_names_it()
+{
+	{
+		printf ':%s\n' 'pid 800' 'thread 5 0x7f0000005000 800 red' 'thread 6 0x7f0000006000 0 red-hold' \
+			'pid 900' 'thread 7 0x7f0000007000 900 blue' 'thread 8 0x7f0000008000 0 blue-hold'
+		cat <<-END
+			1000 blue process 4 1 0 0 -
+			1010 blue-hold process 4 2 0 0 -
+			1020 red process 4 1 0 0 -
+			1030 red-hold process 4 2 0 0 -
+			2000 red mutex_wait 64 2
+			2500 blue mutex_wait 64 2
+			3000 blue-hold mutex_unlock 64 0
+			3010 blue mutex_lock 64 510 110
+			7000 red-hold mutex_unlock 64 0
+			7010 red mutex_lock 64 5010 110
+		END
+	} | traced run.ptl
+	run 0 why run.ptl
+	answer 'red waited 5.01 ms for mutex 0x40, which red-hold had.'
+	out_has 'holder=2  <- red-hold has it'
+}
+
 orders_that_could_deadlock_name_both_places()
 {
 	needs_variables

@@ -83,6 +83,7 @@ traced()
 			kinds[part[1]] = part[2]
 		}
 	}
+	/^[ \t]*:thread / && !($5 in index_of) { index_of[$5] = $2 }
 	/^[ \t]*:/ { sub(/^[ \t]*:/, ""); print; next }
 	NF {
 		if (!($3 in id)) { print "what is " $3; exit }

@@ -241,7 +241,8 @@ static void note_holder(
 {
 	if (pxt_key_number(event, 0) != POSIX_TRACE_PROCESS_HOLDS_NP)
 		return;
-	thread->holder = pxt_state_met(history->state, event, (int64_t)pxt_key_number(event, 1));
+	thread->holder =
+	    pxt_state_numbered(history->state, event, (int64_t)pxt_key_number(event, 1));
 	thread->held = pxt_key_number(event, 2);
 }
 

@@ -64,6 +64,7 @@ void pxt_state_free(struct pxt_state *state)
 	free(state->actors);
 	free(state->by_id);
 	free(state->by_tid);
+	free(state->by_number);
 	free(state->locks);
 	free(state->locks_at);
 	free(state->cpus);
@@ -144,8 +145,8 @@ static void take_lock(
 		actor->wait_mode = pxt_rolesystem_mode(state->book, act->event, role);
 		actor->wait_ns = act->ns;
 		if (pxt_number_of(act->event, role->fields[PXT_USE_HOLDER], &tid))
-			pxt_locks_told(
-			    state, pxt_threads_tid(state, source, tid), act->lock, act->event);
+			pxt_locks_told(state, pxt_threads_told(state, act->event, source, tid),
+			    act->lock, act->event);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
 		if (!act->lock->is_given)
 			pxt_locks_acquire(state, actor, act->lock, act->event,
@@ -224,7 +225,7 @@ static struct pxt_actor *numbered(
 	                                            event->data[0] != POSIX_TRACE_PROCESS_TAKEN_NP))
 		return NULL;
 	memcpy(&number, event->data + 1, sizeof number);
-	return number ? pxt_threads_tid(state, source, number) : NULL;
+	return number ? pxt_threads_told(state, event, source, number) : NULL;
 }
 
 void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsigned source)
@@ -241,6 +242,7 @@ void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsi
 		actor = pxt_threads_of(state, source, event->thread);
 	state->latest = actor;
 	if (actor) {
+		pxt_threads_number(state, actor, event);
 		refresh(state, actor, event, source);
 		pxt_spans_function(actor, event);
 	}

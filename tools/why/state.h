@@ -191,6 +191,13 @@ struct pxt_lookers {
 	void (*act)(void *self, const struct pxt_act *act);
 };
 
+/* A thread by the number that it has in its process' own pid namespace; 0: the process has such numbers. */
+struct pxt_numbered {
+	pid_t pid;
+	uint32_t number;
+	uint32_t actor; /* its index + 1; 0: nothing is here */
+};
+
 struct pxt_state {
 	struct pxt_roles_book *book;
 	const struct pxt_reader *reader;
@@ -201,6 +208,8 @@ struct pxt_state {
 	uint32_t actor_count;
 	uint32_t *by_id; /* hash tables of index + 1 */
 	uint32_t *by_tid;
+	/* NULL: no process has said numbers of its own. */
+	struct pxt_numbered *by_number;
 	struct pxt_state_lock *
 	    *locks; /* hash table, and of those of system events one by their addresses */
 	struct pxt_state_lock **locks_at;
@@ -269,6 +278,13 @@ struct pxt_actor *pxt_state_thread(
 /* The same, of a thread that was met already; NULL: it was not. */
 struct pxt_actor *pxt_state_met(
     const struct pxt_state *state, const struct pxt_event *event, int64_t tid);
+
+/*
+ * The same, of a number that the event's own process says: in a pid namespace its threads have other numbers there.
+ * NULL also where the number may be another process' thread's.
+ */
+struct pxt_actor *pxt_state_numbered(
+    const struct pxt_state *state, const struct pxt_event *event, int64_t number);
 
 /* Whether both are threads of one program that was not traced: of those often no more is known than a name. */
 static inline bool pxt_actor_is_with(const struct pxt_actor *a, const struct pxt_actor *b)

@@ -16,6 +16,12 @@ struct pxt_key pxt_key_in(const struct pxt_event *event, const struct pxt_layout
 
 /* threads.c: NULL where there is no place left, or no thread is named. */
 struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int64_t tid);
+/* The same, of a number that the event's own process says (pxt_state_numbered()). */
+struct pxt_actor *pxt_threads_told(
+    struct pxt_state *state, const struct pxt_event *event, unsigned source, int64_t number);
+/* Where a thread begins, its process says which number it has. */
+void pxt_threads_number(
+    struct pxt_state *state, const struct pxt_actor *actor, const struct pxt_event *event);
 /* One for all threads that are not told: the number -1 of a scheduler that tells of some threads only. */
 struct pxt_actor *pxt_threads_others(struct pxt_state *state, unsigned source);
 struct pxt_actor *pxt_threads_of(

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define TABLE           ((size_t)2 * PXT_ACTORS_MAX)
 #define TABLE_LOOKED_AT 4096u /* threads of a log's table, for a number without events */
@@ -128,6 +129,75 @@ struct pxt_actor *pxt_state_met(
 	uint32_t at = *tid_place(state, pxt_state_source(state, event), tid);
 
 	return at ? state->actors[at - 1] : NULL;
+}
+
+/* ---- Numbers in a pid namespace of a process' own ---- */
+
+/* Taken, or where it would be. */
+static struct pxt_numbered *numbered_place(
+    const struct pxt_state *state, unsigned host, pid_t pid, uint32_t number)
+{
+	uint32_t at = pxt_state_mix((uint64_t)pid << 32 | number, host + 1u) % TABLE;
+	struct pxt_numbered *place = &state->by_number[at];
+
+	while (place->actor != 0 && (place->pid != pid || place->number != number ||
+	                                state->actors[place->actor - 1]->host != host)) {
+		at = (at + 1) % TABLE;
+		place = &state->by_number[at];
+	}
+	return place;
+}
+
+static bool has_numbers(const struct pxt_state *state, unsigned host, pid_t pid)
+{
+	return state->by_number && numbered_place(state, host, pid, 0)->actor != 0;
+}
+
+/* Half of the places stay free: an actor has at most one, and its process one more. */
+void pxt_threads_number(
+    struct pxt_state *state, const struct pxt_actor *actor, const struct pxt_event *event)
+{
+	struct pxt_numbered own = { .pid = actor->pid, .actor = actor->index + 1 };
+	bool is_main = actor->tid == actor->pid;
+
+	if (event->info.posix_event_id != POSIX_TRACE_PROCESS_NP ||
+	    event->bytes < 1 + sizeof own.number ||
+	    event->data[0] != POSIX_TRACE_PROCESS_THREAD_BEGIN_NP || actor->pid <= 0)
+		return;
+	memcpy(&own.number, event->data + 1, sizeof own.number);
+	if (own.number == 0 || (is_main && own.number == (uint32_t)actor->tid) ||
+	    (!is_main && !has_numbers(state, actor->host, actor->pid)))
+		return;
+	if (!state->by_number)
+		state->by_number = pxt_must(calloc(TABLE, sizeof *state->by_number));
+	*numbered_place(state, actor->host, own.pid, own.number) = own;
+	own.number = 0;
+	if (is_main)
+		*numbered_place(state, actor->host, own.pid, 0) = own;
+}
+
+struct pxt_actor *pxt_state_numbered(
+    const struct pxt_state *state, const struct pxt_event *event, int64_t number)
+{
+	unsigned host = state->hosts[pxt_state_source(state, event)];
+	struct pxt_actor *met = pxt_state_met(state, event, number);
+	pid_t pid = event->thread->pid;
+	const struct pxt_numbered *place;
+
+	if (number <= 0 || number > INT32_MAX || !has_numbers(state, host, pid))
+		return met;
+	place = numbered_place(state, host, pid, (uint32_t)number);
+	if (place->actor != 0)
+		return state->actors[place->actor - 1];
+	return met && met->pid == pid ? met : NULL;
+}
+
+struct pxt_actor *pxt_threads_told(
+    struct pxt_state *state, const struct pxt_event *event, unsigned source, int64_t number)
+{
+	if (has_numbers(state, state->hosts[source], event->thread->pid))
+		return pxt_state_numbered(state, event, number);
+	return pxt_threads_tid(state, source, number);
 }
 
 void pxt_threads_name(struct pxt_actor *actor, struct pxt_key text)
