@@ -210,6 +210,7 @@ struct pxt_state {
 	uint32_t *by_tid;
 	/* NULL: no process has said numbers of its own. */
 	struct pxt_numbered *by_number;
+	uint32_t number_count;
 	struct pxt_state_lock *
 	    *locks; /* hash table, and of those of system events one by their addresses */
 	struct pxt_state_lock **locks_at;

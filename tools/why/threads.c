@@ -153,7 +153,19 @@ static bool has_numbers(const struct pxt_state *state, unsigned host, pid_t pid)
 	return state->by_number && numbered_place(state, host, pid, 0)->actor != 0;
 }
 
-/* Half of the places stay free: an actor has at most one, and its process one more. */
+/* Half of the places stay free, whatever a log says; numbers beyond them are not known. */
+static void put_numbered(struct pxt_state *state, unsigned host, const struct pxt_numbered *own)
+{
+	struct pxt_numbered *place = numbered_place(state, host, own->pid, own->number);
+
+	if (place->actor == 0) {
+		if (state->number_count == TABLE / 2)
+			return;
+		state->number_count++;
+	}
+	*place = *own;
+}
+
 void pxt_threads_number(
     struct pxt_state *state, const struct pxt_actor *actor, const struct pxt_event *event)
 {
@@ -170,10 +182,10 @@ void pxt_threads_number(
 		return;
 	if (!state->by_number)
 		state->by_number = pxt_must(calloc(TABLE, sizeof *state->by_number));
-	*numbered_place(state, actor->host, own.pid, own.number) = own;
+	put_numbered(state, actor->host, &own);
 	own.number = 0;
 	if (is_main)
-		*numbered_place(state, actor->host, own.pid, 0) = own;
+		put_numbered(state, actor->host, &own);
 }
 
 struct pxt_actor *pxt_state_numbered(
