@@ -40,6 +40,9 @@ def logs():
         for mode in (1, 3, 5):
             yield bytes([mode]) + content
         yield b"\x03" + content[:len(content) // 2]
+    # A record that says a length it has not: heads fit together, and reading ends with an error.
+    content = GOLDEN["boot-le64"]
+    yield b"\x01" + content[:2528] + b"\x09\x34\x71" + content[2531:]
     # A set: the same blocks in each of its files, whose numbers are told apart.
     for name in ("le32", "le64"):
         files = [GOLDEN[name][:148] + struct.pack("<I", number) + GOLDEN[name][152:] for number in (2, 1, 3)]
