@@ -219,12 +219,11 @@ static bool is_own(const struct pxt_type_roles *roles)
 static struct pxt_actor *numbered(
     struct pxt_state *state, const struct pxt_event *event, unsigned source)
 {
-	uint32_t number;
+	uint64_t what = pxt_key_number(event, 0);
+	uint32_t number = (uint32_t)pxt_key_number(event, 1);
 
-	if (event->bytes < 1 + sizeof number || (event->data[0] != POSIX_TRACE_PROCESS_HOLDS_NP &&
-	                                            event->data[0] != POSIX_TRACE_PROCESS_TAKEN_NP))
+	if (what != POSIX_TRACE_PROCESS_HOLDS_NP && what != POSIX_TRACE_PROCESS_TAKEN_NP)
 		return NULL;
-	memcpy(&number, event->data + 1, sizeof number);
 	return number ? pxt_threads_told(state, event, source, number) : NULL;
 }
 

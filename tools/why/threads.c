@@ -173,10 +173,9 @@ void pxt_threads_number(
 	bool is_main = actor->tid == actor->pid;
 
 	if (event->info.posix_event_id != POSIX_TRACE_PROCESS_NP ||
-	    event->bytes < 1 + sizeof own.number ||
-	    event->data[0] != POSIX_TRACE_PROCESS_THREAD_BEGIN_NP || actor->pid <= 0)
+	    pxt_key_number(event, 0) != POSIX_TRACE_PROCESS_THREAD_BEGIN_NP || actor->pid <= 0)
 		return;
-	memcpy(&own.number, event->data + 1, sizeof own.number);
+	own.number = (uint32_t)pxt_key_number(event, 1);
 	if (own.number == 0 || (is_main && own.number == (uint32_t)actor->tid) ||
 	    (!is_main && !has_numbers(state, actor->host, actor->pid)))
 		return;
