@@ -5,18 +5,11 @@
  */
 #include "kit.h"
 
-#include "beside.h"
-#include "core/process/context.h"
-#include "core/process/process.h"
+#include "lanes/hand.h"
 
-#include <string.h>
-
-#define LOOP  POSIX_TRACE_LOOP
-#define FULL  POSIX_TRACE_UNTIL_FULL
 #define LANES 4u
 #define MOST  160u
 
-static trace_id_t stream;
 static uint32_t seed;
 
 static uint32_t random_below(uint32_t limit)
@@ -27,41 +20,19 @@ static uint32_t random_below(uint32_t limit)
 
 /* ---- Records ---- */
 
-struct record {
-	struct pxt_place place;
-	struct pxt_ring_event event;
-	unsigned char data[64];
-};
-
 /* Writer = lane, so that the order within a lane is checked as well. */
-static void reserve(struct record *record, unsigned lane, uint32_t thread)
+static void reserve_by(struct record *record, unsigned lane, uint32_t thread)
 {
-	uint32_t slots;
-
 	memset(record, 0, sizeof(*record));
 	kit_data(record->data, lane, ++kit_seen.sent[lane], 20);
-	record->event.data = record->data;
-	record->event.bytes = 20;
-	record->event.info = pxt_slot_info(kit_type(), 20, false, false, lane);
-	record->event.ctx = pxt_context(thread, NULL);
-	record->place.ring = pxt_block_ring(kit_block(stream), lane);
-	slots = pxt_info_slots(record->event.info, PXT_CTX_BYTES);
-	CU_ASSERT_FATAL(pxt_ring_reserve(&record->place, slots, 0) == PXT_RESERVED);
-	/* A reader that found nothing a moment ago looks at head all the same (core/read/take.c). */
-	kit_block(stream)->idle_since = 0;
+	CU_ASSERT_FATAL(reserve_of(record, lane, kit_type(), 20, thread));
 }
 
-static void finish(struct record *record, uint64_t ticks)
-{
-	record->event.ticks = ticks;
-	pxt_ring_store(&record->place, &record->event);
-}
-
-static void put(unsigned lane, uint32_t thread, uint64_t ticks)
+static void put_by(unsigned lane, uint32_t thread, uint64_t ticks)
 {
 	struct record record;
 
-	reserve(&record, lane, thread);
+	reserve_by(&record, lane, thread);
 	finish(&record, ticks);
 }
 
@@ -79,7 +50,7 @@ static void begin(int policy, unsigned lanes, size_t bytes)
 {
 	const struct kit_spec spec = { .policy = policy, .lanes = lanes, .bytes = bytes };
 
-	stream = kit_open(&spec);
+	use(kit_open(&spec));
 	kit_start(stream);
 	(void)kit_read_all(stream);
 }
@@ -157,7 +128,7 @@ static void compare(int policy, unsigned lanes, uint32_t records, uint32_t sprea
 
 			if (model.count[lane] == MOST)
 				continue;
-			put(lane, 100 + made, ticks);
+			put_by(lane, 100 + made, ticks);
 			model.ticks[lane][model.count[lane]++] = ticks;
 			made++;
 		}
@@ -200,18 +171,18 @@ PXT_TEST(an_unfinished_record_behind_one_that_was_given_up_still_holds_back)
 
 	begin(LOOP, 2, 4096);
 	somebody_inside(true);
-	pxt_holdback_ns = UINT64_C(10000000000);
-	lane = pxt_block_lane(kit_block(stream), 0);
-	reserve(&dead, 0, 100);
+	pxt_holdback_ns = NO_END;
+	lane = pxt_block_lane(block, 0);
+	reserve_by(&dead, 0, 100);
 	CU_ASSERT(!kit_read(stream));
-	reserve(&slow, 0, 101);
+	reserve_by(&slow, 0, 101);
 	begin_only(&slow, pxt_port_ticks_ordered());
 	CU_ASSERT(!kit_read(stream));
 	/* As if the hold-back time had gone by for the first. */
 	lane->stuck_since -= 11 * pxt_clock.hz;
 	CU_ASSERT(!kit_read(stream));
 	PXT_EQ(lane->pos, slow.place.pos);
-	put(1, 102, pxt_port_ticks_ordered());
+	put_by(1, 102, pxt_port_ticks_ordered());
 	PXT_EQ(read_lane(), -1);
 	stored = pxt_slot_load(&slow.place.ring.slots[slow.place.pos & slow.place.ring.mask]);
 	finish(&slow, pxt_slot_ticks(&stored));
@@ -228,9 +199,9 @@ PXT_TEST(other_lanes_wait_for_the_hold_back_time_and_no_longer)
 
 	begin(FULL, 4, 4096);
 	somebody_inside(true);
-	reserve(&dead, 2, 100);
+	reserve_by(&dead, 2, 100);
 	for (unsigned i = 0; i < 20; i++)
-		put(i % 4, 200 + i, pxt_port_ticks_ordered());
+		put_by(i % 4, 200 + i, pxt_port_ticks_ordered());
 	CU_ASSERT(kit_settle(stream));
 	kit_counts(stream, &now);
 	PXT_EQ(now.posix_lost_np, 1);
@@ -253,7 +224,7 @@ static void runs(unsigned lanes, unsigned laps)
 		for (uint32_t i = 0; i < events; i++) {
 			unsigned lane = i % (run % 2 ? 1 : lanes);
 
-			put(lane, 1 + i, base + random_below(10));
+			put_by(lane, 1 + i, base + random_below(10));
 		}
 		PXT_EQ(posix_trace_stop(stream), 0);
 	}
@@ -289,16 +260,16 @@ PXT_TEST(the_floor_of_a_lapped_lane_is_that_of_what_is_left)
 	const struct kit_spec spec = { .policy = LOOP, .lanes = 2, .bytes = 4096 };
 	uint32_t fit;
 
-	stream = kit_open(&spec);
+	use(kit_open(&spec));
 	kit_start(stream);
 	fit = kit_slots(stream) /
 	      pxt_info_slots(pxt_slot_info(kit_type(), 20, false, false, 1), PXT_CTX_BYTES);
 	for (uint32_t written = 1; written <= 3 * fit; written++) {
-		struct pxt_ring ring = pxt_block_ring(kit_block(stream), 1);
+		struct pxt_ring ring = pxt_block_ring(block, 1);
 		uint64_t oldest;
 		uint64_t least;
 
-		put(1, 0, 1000u + written);
+		put_by(1, 0, 1000u + written);
 		/* A record of which a slot was overwritten is none. */
 		oldest = written > fit ? written - fit + 1u : 1u;
 		least = pxt_lane_floor(&ring);

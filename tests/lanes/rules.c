@@ -1,60 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rules.c - the rules of the merge (core/read/merge.c), and what a ring owes its reader, one by one.
- * One thread plays all writers: it reserves and finishes records in lanes of its choice, with
- * stamps of its choice, and interrupts itself at test points.
+ * The one thread that plays all writers interrupts itself at test points.
  */
-#include "../beside.h"
-#include "beside.h"
-#include "conformance/story.h"
-#include "core/control/control.h"
-#include "core/process/context.h"
-#include "core/process/process.h"
-#include "core/process/threads.h"
-#include "core/read/consumer.h"
 #include "core/stream/gate.h"
-#include "core/testpoints.h"
 #include "fakes/fakes.h"
-#include "suite.h"
 
-#include <string.h>
+#include "hand.h"
 
-#define LOOP        POSIX_TRACE_LOOP
-#define FULL        POSIX_TRACE_UNTIL_FULL
 #define HOLDBACK_NS UINT64_C(2000000)
 
 void (*_Atomic pxt_testpoint_hook)(int point);
 
-static trace_id_t stream;
-static struct pxt_block *block;
-
-/* ---- Records by hand ---- */
-
-struct record {
-	struct pxt_place place;
-	struct pxt_ring_event event;
-	unsigned char data[64];
-};
-
-static void open_stream(int policy, unsigned lanes)
+static void begin(int policy, unsigned lanes)
 {
-	const struct st_spec spec = { .policy = policy, .size = 4096, .lanes = lanes };
-	struct pxt_stream *found;
-
-	stream = st_create(&spec);
-	found = pxt_handle_find_kind(stream, &pxt_stream_kind);
-	CU_ASSERT_FATAL(found != NULL);
-	block = found->block;
 	UNREPORTED();
+	open_running(policy, lanes);
 	pxt_holdback_ns = HOLDBACK_NS;
-}
-
-/* Running, START read: the reader's first snapshot is taken. */
-static void open_running(int policy, unsigned lanes)
-{
-	open_stream(policy, lanes);
-	PXT_EQ(posix_trace_start(stream), 0);
-	st_expect(stream, "START");
 }
 
 static void close_stream(void)
@@ -62,46 +24,6 @@ static void close_stream(void)
 	pxt_testpoint_hook_set(NULL);
 	somebody_inside(false);
 	PXT_EQ(posix_trace_shutdown(stream), 0);
-}
-
-static void reserve(struct record *record, uint32_t lane, int number, uint32_t bytes)
-{
-	memset(record, 0, sizeof(*record));
-	memcpy(record->data, &number, sizeof(number));
-	record->place.ring = pxt_block_ring(block, lane);
-	record->event.data = record->data;
-	record->event.bytes = bytes;
-	record->event.info = pxt_slot_info((uint32_t)st_type(), bytes, false, false, lane);
-	record->event.ctx = pxt_context(100, NULL);
-	(void)pxt_ring_reserve(
-	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES), 0);
-	/* A reader that found nothing a moment ago looks at head all the same (core/read/take.c). */
-	block->idle_since = 0;
-}
-
-static void finish(struct record *record, uint64_t ticks)
-{
-	record->event.ticks = ticks;
-	pxt_ring_store(&record->place, &record->event);
-}
-
-static void put_of(uint32_t thread, uint32_t lane, int number, uint64_t ticks)
-{
-	struct record record;
-
-	reserve(&record, lane, number, 4);
-	record.event.ctx = pxt_context(thread, NULL);
-	finish(&record, ticks);
-}
-
-static void put(uint32_t lane, int number, uint64_t ticks)
-{
-	put_of(100, lane, number, ticks);
-}
-
-static uint64_t now(void)
-{
-	return pxt_port_ticks_ordered();
 }
 
 /* ---- Something in the middle of a step ---- */
@@ -140,7 +62,7 @@ static void write_between_looks(int point)
 /* Rule 1 */
 PXT_TEST(a_record_from_behind_the_snapshot_waits_for_the_next_one)
 {
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	lanes_seen = 0;
 	block->idle_since = 0;
 	pxt_testpoint_hook_set(write_between_looks);
@@ -153,8 +75,8 @@ PXT_TEST(an_unfinished_record_with_nothing_behind_it_holds_back_nobody)
 {
 	struct record late;
 
-	open_running(LOOP, 2);
-	pxt_holdback_ns = UINT64_C(10000000000);
+	begin(LOOP, 2);
+	pxt_holdback_ns = NO_END;
 	reserve(&late, 0, 1, 4);
 	somebody_inside(true);
 	put(1, 2, now());
@@ -170,8 +92,8 @@ PXT_TEST(what_stands_behind_an_unfinished_record_holds_back_what_is_later)
 	struct record late;
 	uint64_t base;
 
-	open_running(LOOP, 2);
-	pxt_holdback_ns = UINT64_C(10000000000);
+	begin(LOOP, 2);
+	pxt_holdback_ns = NO_END;
 	somebody_inside(true);
 	base = now();
 	reserve(&late, 0, 2, 4);
@@ -189,12 +111,12 @@ PXT_TEST(what_stands_behind_a_mark_holds_back_nobody_before_it)
 {
 	struct record late;
 
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	reserve(&late, 0, 2, 4);
 	put(1, 1, now());
 	PXT_EQ(posix_trace_stop(stream), 0);
 	block->quiet = 0;
-	pxt_holdback_ns = UINT64_C(10000000000);
+	pxt_holdback_ns = NO_END;
 	somebody_inside(true);
 	st_expect(stream, "1");
 	finish(&late, late.place.ticks);
@@ -208,7 +130,7 @@ PXT_TEST(an_unfinished_record_is_passed_over_and_counted)
 	struct posix_trace_counts_np counts;
 	struct record late;
 
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	somebody_inside(true);
 	reserve(&late, 0, 1, 4);
 	put(0, 2, now());
@@ -229,8 +151,8 @@ PXT_TEST(an_unfinished_record_that_nobody_can_finish_is_passed_over_at_once)
 	struct record dead;
 
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
-		open_running(LOOP, lanes);
-		pxt_holdback_ns = UINT64_C(10000000000);
+		begin(LOOP, lanes);
+		pxt_holdback_ns = NO_END;
 		reserve(&dead, 0, 1, 4);
 		put(0, 2, now());
 		st_expect(stream, "2");
@@ -256,8 +178,8 @@ PXT_TEST(what_was_reserved_behind_a_dead_record_is_waited_for)
 {
 	struct record dead;
 
-	open_running(LOOP, 1);
-	pxt_holdback_ns = UINT64_C(10000000000);
+	begin(LOOP, 1);
+	pxt_holdback_ns = NO_END;
 	reserve(&dead, 0, 1, 4);
 	at(PXT_TP_GIVES_UP, reserve_behind);
 	st_expect(stream, "");
@@ -272,9 +194,9 @@ PXT_TEST(lanes_do_not_wait_for_each_other)
 {
 	struct record late[2];
 
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	somebody_inside(true);
-	pxt_holdback_ns = UINT64_C(10000000000);
+	pxt_holdback_ns = NO_END;
 	put(0, 1, now());
 	reserve(&late[0], 0, 9, 4);
 	put(1, 2, now());
@@ -292,7 +214,7 @@ PXT_TEST(what_is_older_than_a_lapped_lanes_rest_is_given_up_everywhere)
 	int before = 0;
 	int number = 0;
 
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	put(1, 1, now());
 	for (int i = 2; i < 400; i++)
 		put(0, i, now());
@@ -327,7 +249,7 @@ PXT_TEST(stop_and_start_divide_all_lanes)
 {
 	uint64_t early;
 
-	open_running(LOOP, 4);
+	begin(LOOP, 4);
 	early = now();
 	put(3, 1, now());
 	PXT_EQ(posix_trace_stop(stream), 0);
@@ -344,7 +266,7 @@ PXT_TEST(a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them)
 	struct st_event event;
 	uint64_t early;
 
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	early = now();
 	put(0, 1, early + 10u);
 	PXT_EQ(posix_trace_stop(stream), 0);
@@ -366,7 +288,7 @@ PXT_TEST(stops_and_starts_that_wait_beside_the_lanes_divide_each_lane)
 	uint64_t early;
 	int last = 1;
 
-	open_running(FULL, 2);
+	begin(FULL, 2);
 	early = now();
 	put(1, last, early);
 	/* A record takes two slots, and so does a STOP, which wants one more for its mark. */
@@ -393,13 +315,10 @@ PXT_TEST(a_record_with_a_piece_missing_is_never_shown)
 		struct posix_trace_counts_np counts;
 		struct record record;
 
-		open_running(LOOP, 1);
+		begin(LOOP, 1);
 		somebody_inside(true);
-		reserve(&record, 0, 1, 40);
-		finish(&record, now());
-		pxt_slot_store(
-		    &record.place.ring.slots[(record.place.pos + piece) & record.place.ring.mask],
-		    0, 0);
+		put_long(&record, 0, 1, 40, now());
+		lose_piece(&record, piece);
 		put(0, 2, now());
 		st_expect(stream, "");
 		st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
@@ -416,7 +335,7 @@ PXT_TEST(unfinished_records_without_a_begin_are_counted_one_by_one)
 	struct posix_trace_counts_np counts;
 	struct record dead;
 
-	open_running(LOOP, 1);
+	begin(LOOP, 1);
 	somebody_inside(true);
 	for (int i = 1; i <= 3; i++)
 		reserve(&dead, 0, i, 4);
@@ -444,13 +363,12 @@ PXT_TEST(a_writer_that_was_lapped_spoils_no_newer_record)
 		int number = 0;
 		int seen = 0;
 
-		open_running(LOOP, 1);
+		begin(LOOP, 1);
 		reserve(&late, 0, 9999, lengths[i]);
 		for (uint32_t at = 0; at <= block->slot_mask + 1u; at += slots, number++) {
 			struct record record;
 
-			reserve(&record, 0, number, lengths[i]);
-			finish(&record, now());
+			put_long(&record, 0, number, lengths[i], now());
 		}
 		finish(&late, now());
 		while (st_take_user(stream, &event)) {
@@ -469,7 +387,7 @@ PXT_TEST(an_unfinished_record_does_not_show_what_stood_there_two_laps_before)
 	struct record dead;
 	int records;
 
-	open_running(LOOP, 1);
+	begin(LOOP, 1);
 	pxt_holdback_ns = 0;
 	records = (int)(block->slot_mask + 1u) / 2;
 	for (int i = 0; i < records; i++)
@@ -484,7 +402,7 @@ PXT_TEST(an_unfinished_record_does_not_show_what_stood_there_two_laps_before)
 	st_sleep_ms(1);
 	st_expect(stream, "");
 	st_expect(stream, "");
-	pxt_holdback_ns = UINT64_C(10000000000);
+	pxt_holdback_ns = NO_END;
 	for (int i = 0; i < records; i++)
 		reserve(&dead, 0, i, 4);
 	st_expect(stream, "");
@@ -524,7 +442,7 @@ static void read_across(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 	st_expect(stream, "START");
 	/* Else what cannot be right would be passed over at once. */
 	somebody_inside(true);
-	pxt_holdback_ns = UINT64_C(10000000000);
+	pxt_holdback_ns = NO_END;
 	for (int round = 0; round < 40; round++) {
 		for (int i = 1; i <= 7; i++)
 			st_say(i);
@@ -538,7 +456,6 @@ static void read_across(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
 		PXT_EQ(pxt_epoch_half((uint32_t)(epoch >> 32)), lane->pos >> 30);
 		PXT_EQ(pxt_epoch_half((uint32_t)epoch), lane->seq >> 29);
 	}
-	pxt_holdback_ns = HOLDBACK_NS;
 	close_stream();
 }
 
@@ -565,7 +482,7 @@ static void say_and_read_often(void)
 
 PXT_TEST(a_stale_head_is_not_taken_for_a_full_ring)
 {
-	open_running(FULL, 1);
+	begin(FULL, 1);
 	at(PXT_TP_HEAD_SEEN, say_and_read_often);
 	st_say(2);
 	st_expect(stream, "2");
@@ -586,7 +503,7 @@ PXT_TEST(a_writer_that_comes_behind_a_stop_is_lost_and_counted)
 	for (int i = 0; i < 2; i++) {
 		struct posix_trace_counts_np counts;
 
-		open_running(policies[i], 1);
+		begin(policies[i], 1);
 		/* The first one goes the careful way. */
 		st_say(7);
 		st_expect(stream, "7");
@@ -608,7 +525,7 @@ PXT_TEST(so_is_one_in_another_lane)
 	for (int i = 0; i < 2; i++) {
 		struct posix_trace_counts_np counts;
 
-		open_running(policies[i], 2);
+		begin(policies[i], 2);
 		pxt_threads_known();
 		own = pxt_self.cpu;
 		pxt_self.cpu = &second;
@@ -629,15 +546,12 @@ PXT_TEST(so_is_one_with_ordered_stamps)
 {
 	struct posix_trace_counts_np counts;
 	trace_attr_t attr;
-	struct pxt_stream *found;
 
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
 	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, 1), 0);
 	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
-	found = pxt_handle_find_kind(stream, &pxt_stream_kind);
-	CU_ASSERT_FATAL(found != NULL);
-	block = found->block;
+	use(stream);
 	pxt_holdback_ns = HOLDBACK_NS;
 	PXT_EQ(posix_trace_start(stream), 0);
 	st_expect(stream, "START");
@@ -665,7 +579,7 @@ PXT_TEST(a_record_that_is_being_read_is_not_overwritten)
 	for (int turn = 0; turn < 2; turn++) {
 		struct st_event event;
 
-		open_running(FULL, 1);
+		begin(FULL, 1);
 		if (turn)
 			st_say(1);
 		st_say_long(7, 40);
@@ -700,7 +614,7 @@ PXT_TEST(a_record_that_was_overtaken_reads_its_stamp_again)
 {
 	uint64_t pos;
 
-	open_running(FULL, 1);
+	begin(FULL, 1);
 	pos = pxt_block_lane(block, 0)->pos;
 	at(PXT_TP_STAMPED, say_two);
 	st_say(1);
@@ -718,7 +632,7 @@ PXT_TEST(the_stamp_of_the_first_lost_record_is_kept_however_little_of_it_is_over
 		uint64_t first;
 		uint64_t pos;
 
-		open_running(LOOP, 1);
+		begin(LOOP, 1);
 		lane = pxt_block_lane(block, 0);
 		pos = lane->pos;
 		/* Of three slots each, after some of two. */
@@ -752,7 +666,7 @@ PXT_TEST(where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it)
 	struct st_event event;
 	uint32_t pos;
 
-	open_running(LOOP, 2);
+	begin(LOOP, 2);
 	lane = pxt_block_lane(block, 1);
 	/* Two slots each; and one for the mark of STOP. */
 	while (
@@ -776,7 +690,7 @@ PXT_TEST(so_it_is_behind_several_marks)
 		struct pxt_lane *lane;
 		uint32_t pos;
 
-		open_running(LOOP, 2);
+		begin(LOOP, 2);
 		lane = pxt_block_lane(block, 1);
 		pos = (uint32_t)lane->pos;
 		for (unsigned i = 0; i < restarts; i++) {
@@ -803,7 +717,7 @@ PXT_TEST(a_record_overwritten_while_it_is_read_is_not_shown)
 	for (int i = 0; i < 2; i++) {
 		struct st_event event;
 
-		open_running(LOOP, 1);
+		begin(LOOP, 1);
 		st_say_long(7, 60);
 		at(points[i], lap_it);
 		CU_ASSERT_FATAL(st_take_user(stream, &event));
@@ -821,7 +735,7 @@ PXT_TEST(a_reader_overtaken_while_it_gives_up_a_record_counts_all_that_are_lost)
 	struct record dead;
 	int last = 0;
 
-	open_running(LOOP, 1);
+	begin(LOOP, 1);
 	somebody_inside(true);
 	reserve(&dead, 0, 1, 4);
 	st_expect(stream, "");
@@ -848,7 +762,7 @@ static void another_one_and_the_reader(void)
 /* POL-03, ruling 14: the gate's generation */
 PXT_TEST(a_writer_that_found_no_room_stops_only_the_run_that_had_none)
 {
-	open_running(FULL, 1);
+	begin(FULL, 1);
 	at(PXT_TP_FULL, another_one_and_the_reader);
 	for (int i = 0; i < 1000 && pxt_testpoint_hook; i++)
 		st_say_long(i, 60);
@@ -862,7 +776,7 @@ static void open_with_stop_told(void)
 {
 	struct st_event event;
 
-	open_running(FULL, 1);
+	begin(FULL, 1);
 	block->with_log = 1;
 	said = 0;
 	fill_it();
@@ -894,7 +808,7 @@ static void come_just_before(void)
 /* CLEAR-01: an automatically stopped stream is empty after a clear, and stays stopped. */
 PXT_TEST(what_is_reserved_while_a_stopped_stream_is_cleared_goes_too)
 {
-	open_running(FULL, 1);
+	begin(FULL, 1);
 	said = 0;
 	fill_it();
 	at(PXT_TP_CLOSED_LANE, come_just_before);
@@ -924,7 +838,7 @@ static void look_at_the_status(void)
 /* POL-03, ruling 14: between the reservation of the last slot and the flip of the gate */
 PXT_TEST(running_and_full_is_not_seen_while_the_last_slot_is_taken)
 {
-	open_running(FULL, 1);
+	begin(FULL, 1);
 	said = 0;
 	at(PXT_TP_RESERVED, look_at_the_status);
 	for (int i = 0; i < 1000 && pxt_block_state(block) == PXT_GATE_RUNNING; i++)
@@ -947,7 +861,7 @@ PXT_TEST(what_is_stored_before_the_reader_sleeps_is_seen)
 	size_t len;
 	int unavailable = 1;
 
-	open_running(LOOP, 1);
+	begin(LOOP, 1);
 	pxt_fault_arm(&pxt_fault_wait, 0, 0);
 	at(PXT_TP_SLEEPS, store_without_waking);
 	PXT_EQ(posix_trace_timedgetnext_event(

@@ -3,88 +3,26 @@
  * run.c - records that a flush takes in a row (core/read/take.c), put into lanes by hand: the log holds
  * what the rules say, in their order, and no more than the flush covers.
  */
-#include "conformance/story.h"
-#include "core/control/control.h"
-#include "core/process/context.h"
-#include "core/process/process.h"
-#include "core/testpoints.h"
-#include "suite.h"
-
-#include <string.h>
-#include <unistd.h>
+#include "hand.h"
 
 void (*_Atomic pxt_testpoint_hook)(int point);
 
-static trace_id_t stream;
-static struct pxt_block *block;
 static struct st_spec spec;
-
-struct record {
-	struct pxt_place place;
-	struct pxt_ring_event event;
-	unsigned char data[64];
-};
 
 static void begin(unsigned lanes)
 {
-	struct pxt_stream *found;
-
-	spec = (struct st_spec){ .policy = POSIX_TRACE_LOOP,
-		.size = 4096,
-		.lanes = lanes,
-		.with_log = true,
-		.fd = st_file(),
-		.log_policy = POSIX_TRACE_APPEND };
-	stream = st_create(&spec);
-	found = pxt_handle_find_kind(stream, &pxt_stream_kind);
-	CU_ASSERT_FATAL(found != NULL);
-	block = found->block;
-	PXT_EQ(posix_trace_start(stream), 0);
+	spec = (struct st_spec){
+		.policy = LOOP, .size = 4096, .lanes = lanes, .log_policy = POSIX_TRACE_APPEND
+	};
+	use(lk_logging(&spec));
 }
 
 static void end(const char *story)
 {
-	trace_id_t log;
+	trace_id_t log = lk_finish(stream, &spec);
 
-	PXT_EQ(posix_trace_shutdown(stream), 0);
-	PXT_EQ_FATAL(posix_trace_open(spec.fd, &log), 0);
 	st_expect_without(log, "ERROR", story);
-	PXT_EQ(posix_trace_close(log), 0);
-	(void)close(spec.fd);
-}
-
-static void write_one(
-    struct record *record, uint32_t lane, int number, uint32_t bytes, uint64_t ticks)
-{
-	memset(record, 0, sizeof(*record));
-	memcpy(record->data, &number, sizeof(number));
-	record->place.ring = pxt_block_ring(block, lane);
-	record->event.data = record->data;
-	record->event.bytes = bytes;
-	record->event.info = pxt_slot_info((uint32_t)st_type(), bytes, false, false, lane);
-	record->event.ctx = pxt_context(100 + lane, NULL);
-	record->event.ticks = ticks;
-	(void)pxt_ring_reserve(
-	    &record->place, pxt_info_slots(record->event.info, PXT_CTX_BYTES), 0);
-	pxt_ring_store(&record->place, &record->event);
-}
-
-static void put(uint32_t lane, int number, uint64_t ticks)
-{
-	struct record record;
-
-	write_one(&record, lane, number, 4, ticks);
-}
-
-static uint64_t now(void)
-{
-	return pxt_port_ticks_ordered();
-}
-
-static void wait_until(uint64_t ticks)
-{
-	while (now() <= ticks)
-		;
+	lk_close_log(log, spec.fd);
 }
 
 /* TIM-03 */
@@ -130,11 +68,9 @@ PXT_TEST(a_log_keeps_the_stamp_of_what_came_later_than_it_should)
 	PXT_EQ(posix_trace_flush(stream), 0);
 	put(1, 2, base + 10);
 	PXT_EQ(posix_trace_flush(stream), 0);
-	PXT_EQ(posix_trace_shutdown(stream), 0);
-	PXT_EQ_FATAL(posix_trace_open(spec.fd, &log), 0);
+	log = lk_finish(stream, &spec);
 	PXT_EQ(stamp_of_two(log), base + 10);
-	PXT_EQ(posix_trace_close(log), 0);
-	(void)close(spec.fd);
+	lk_close_log(log, spec.fd);
 }
 
 /* Once the flush has read its clock, and before it looks at the lanes. */
@@ -166,18 +102,15 @@ PXT_TEST(what_came_behind_the_begin_of_a_flush_is_left_for_the_next)
 /* Rulings 4 and 7 */
 PXT_TEST(a_record_with_a_piece_missing_is_in_no_log)
 {
-	const uint64_t holdback = pxt_holdback_ns;
 	struct record record;
 
 	begin(1);
 	pxt_holdback_ns = 2000000;
 	put(0, 1, now());
-	write_one(&record, 0, 9, 40, now());
-	pxt_slot_store(
-	    &record.place.ring.slots[(record.place.pos + 2u) & record.place.ring.mask], 0, 0);
+	put_long(&record, 0, 9, 40, now());
+	lose_piece(&record, 2);
 	put(0, 2, now());
 	PXT_EQ(posix_trace_flush(stream), 0);
-	pxt_holdback_ns = holdback;
 	end("START 1..2 FLUSH_START FLUSH_STOP STOP0");
 }
 
@@ -188,7 +121,7 @@ static void put_many(uint32_t lane, int first, int last)
 	for (int i = first; i <= last; i++) {
 		struct record record;
 
-		write_one(&record, lane, i, 4u + 7u * (uint32_t)(i % 3), now());
+		put_long(&record, lane, i, 4u + 7u * (uint32_t)(i % 3), now());
 	}
 }
 
@@ -207,19 +140,16 @@ PXT_TEST(a_long_turn_goes_past_the_rings_end)
 /* Rulings 4 and 7 */
 PXT_TEST(a_record_with_a_piece_missing_ends_a_stretch_and_is_in_no_log)
 {
-	const uint64_t holdback = pxt_holdback_ns;
 	struct posix_trace_counts_np counts;
 	struct record record;
 
 	begin(1);
 	pxt_holdback_ns = 2000000;
 	put_many(0, 1, 30);
-	write_one(&record, 0, 99, 40, now());
-	pxt_slot_store(
-	    &record.place.ring.slots[(record.place.pos + 2u) & record.place.ring.mask], 0, 0);
+	put_long(&record, 0, 99, 40, now());
+	lose_piece(&record, 2);
 	put_many(0, 31, 60);
 	PXT_EQ(posix_trace_flush(stream), 0);
-	pxt_holdback_ns = holdback;
 	CU_ASSERT(st_law(stream, &counts));
 	PXT_EQ(counts.posix_lost_np, 1);
 	end("START 1..60 FLUSH_START FLUSH_STOP STOP0");
@@ -282,8 +212,7 @@ PXT_TEST(a_stretch_that_is_overwritten_behind_its_copy_is_in_the_log)
 	PXT_EQ(posix_trace_flush(stream), 0);
 	PXT_EQ(posix_trace_flush(stream), 0);
 	CU_ASSERT(st_law(stream, &counts));
-	PXT_EQ(posix_trace_shutdown(stream), 0);
-	PXT_EQ_FATAL(posix_trace_open(spec.fd, &log), 0);
+	log = lk_finish(stream, &spec);
 	while (st_take(log, &event)) {
 		if (event.info.posix_event_id != st_type())
 			continue;
@@ -295,8 +224,7 @@ PXT_TEST(a_stretch_that_is_overwritten_behind_its_copy_is_in_the_log)
 	}
 	PXT_EQ(last, 1300);
 	PXT_EQ(found + counts.posix_lost_np, 80 + 301);
-	PXT_EQ(posix_trace_close(log), 0);
-	(void)close(spec.fd);
+	lk_close_log(log, spec.fd);
 }
 
 /* Ruling 7 */
