@@ -97,6 +97,24 @@ PXT_TEST(a_stopped_stream_without_events_says_unavailable)
 }
 #endif
 
+#if _PXT_UNIT_ONLINE
+/* CREATE-E1, CREATE-E5, CREATE-E6 */
+PXT_TEST(create_refuses_one_stream_too_many_and_other_processes)
+{
+	trace_id_t trids[TRACE_SYS_MAX];
+	trace_id_t none = 77;
+
+	PXT_EQ(posix_trace_create(1, NULL, &none), EPERM);
+	PXT_EQ(posix_trace_create(-1, NULL, &none), ESRCH);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+		PXT_EQ_FATAL(posix_trace_create(0, NULL, &trids[i]), 0);
+	PXT_EQ(posix_trace_create(0, NULL, &none), EAGAIN);
+	PXT_EQ(none, 77);
+	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
+		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
+}
+#endif
+
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
 #if CONFIG_PTRACE_START_FILTERED
 /* ZEP-07: no user event before a filter is set, and none after a clear. */
@@ -120,15 +138,25 @@ PXT_TEST(a_stream_that_starts_filtered_records_nothing_before_a_filter_is_set)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 #else
-/* LPT-81, LPT-82 */
+/* LPT-81, LPT-82, TIM-01 */
 PXT_TEST(an_event_comes_back_as_it_was_recorded)
 {
+	const long long slack = 5000000;
 	trace_event_id_t id = pxt_open_event("combo");
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
+	struct pxt_event event;
 
 	CU_ASSERT(posix_trace_wanted_np(id));
 	posix_trace_event(id, "twelve bytes", 12);
 	pxt_expect(trid, id, "twelve bytes", 12);
+	long long before = pxt_now_ns();
+	posix_trace_event(id, NULL, 0);
+	long long after = pxt_now_ns();
+	CU_ASSERT_FATAL(pxt_next(trid, &event));
+	PXT_EQ(event.info.posix_pid, getpid());
+	PXT_EQ(event.info.posix_prog_address != NULL, CONFIG_PTRACE_RECORD_ADDRESS);
+	CU_ASSERT(pxt_ns(&event.info.posix_timestamp) >= before - slack);
+	CU_ASSERT(pxt_ns(&event.info.posix_timestamp) <= after + slack);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	CU_ASSERT(!posix_trace_wanted_np(id));
 }

@@ -56,25 +56,6 @@ PXT_TEST_FRESH(a_name_has_one_identifier_and_another_name_another)
 	CU_ASSERT_PTR_NULL(pxt_names_of(PXT_ID_COUNT + 5));
 }
 
-/* DEC-31 */
-PXT_TEST_FRESH(an_empty_name_is_a_name_and_predefined_names_are_predefined_types)
-{
-	bool is_new;
-	unsigned empty = open_name("", &is_new);
-
-	CU_ASSERT_TRUE(is_new);
-	PXT_EQ(must_open(""), empty);
-	PXT_EQ(must_open("posix_trace_unnamed_userevent"), POSIX_TRACE_UNNAMED_USEREVENT);
-	for (unsigned id = PXT_ID_SYSTEM_FIRST; id <= PXT_ID_SYSTEM_LAST; id++) {
-		const char *name = pxt_system_event_name(id);
-
-		if (name)
-			PXT_EQ(open_name(name, &is_new), id);
-		CU_ASSERT_FALSE(name && is_new);
-	}
-	PXT_EQ(pxt_names_count(), 1);
-}
-
 /* EVOPEN-06, EVOPEN-E1, LIM-04, DEC-04 */
 PXT_TEST_FRESH(the_longest_name_fits_and_one_byte_more_is_refused_unread)
 {
@@ -94,30 +75,7 @@ PXT_TEST_FRESH(the_longest_name_fits_and_one_byte_more_is_refused_unread)
 	free(name);
 }
 
-/* CON-19, LIM-03, EVOPEN-04 */
-PXT_TEST_FRESH(beyond_the_limit_new_names_are_unnamed_and_old_ones_keep_theirs)
-{
-	unsigned wrong = 0;
-	bool is_new;
-	char name[32];
-
-	for (unsigned i = 0; i < PXT_NAMES_MAX; i++) {
-		snprintf(name, sizeof(name), "event %u", i);
-		wrong += open_name(name, &is_new) != PXT_ID_USER_FIRST + i || !is_new;
-	}
-	PXT_EQ(wrong, 0);
-	PXT_EQ(open_name("one more", &is_new), POSIX_TRACE_UNNAMED_USEREVENT);
-	CU_ASSERT_FALSE(is_new);
-	for (unsigned i = 0; i < PXT_NAMES_MAX; i++) {
-		snprintf(name, sizeof(name), "event %u", i);
-		wrong += must_open(name) != PXT_ID_USER_FIRST + i;
-	}
-	PXT_EQ(wrong, 0);
-	PXT_EQ(pxt_names_count(), PXT_NAMES_MAX);
-}
-
-#define THREADS 8
-#define NAMES   20
+#define NAMES 20
 
 struct opener {
 	pthread_t thread;
@@ -125,48 +83,6 @@ struct opener {
 	unsigned made;
 	pthread_barrier_t *start;
 };
-
-static void *open_all(void *argument)
-{
-	struct opener *me = argument;
-
-	pthread_barrier_wait(me->start);
-	for (unsigned i = 0; i < NAMES; i++) {
-		char name[16];
-		trace_event_id_t id = 0;
-		bool is_new;
-
-		snprintf(name, sizeof(name), "shared %u", i);
-		(void)pxt_names_open(name, &id, &is_new);
-		me->ids[i] = id;
-		me->made += is_new;
-	}
-	return NULL;
-}
-
-/* EVOPEN-08 */
-PXT_TEST_FRESH(threads_that_open_one_name_get_one_identifier)
-{
-	struct opener openers[THREADS];
-	pthread_barrier_t start;
-	unsigned made = 0, differ = 0;
-
-	pthread_barrier_init(&start, NULL, THREADS);
-	memset(openers, 0, sizeof(openers));
-	for (int i = 0; i < THREADS; i++) {
-		openers[i].start = &start;
-		pthread_create(&openers[i].thread, NULL, open_all, &openers[i]);
-	}
-	for (int i = 0; i < THREADS; i++) {
-		pthread_join(openers[i].thread, NULL);
-		made += openers[i].made;
-		differ += memcmp(openers[i].ids, openers[0].ids, sizeof(openers[0].ids)) != 0;
-	}
-	pthread_barrier_destroy(&start);
-	PXT_EQ(made, NAMES);
-	PXT_EQ(differ, 0);
-	PXT_EQ(pxt_names_count(), NAMES);
-}
 
 /* The first description stays. */
 PXT_TEST(a_type_is_described_once)

@@ -490,7 +490,7 @@ PXT_TEST(user_event_sizes_never_decrease_and_stop_at_the_truncated_record)
 #endif
 
 #if _PXT_UNIT_FILTER
-/* AGMSE-01, SIZ-03 */
+/* mistake 14, AGMSE-01, SIZ-03 */
 PXT_TEST(a_system_event_has_room_for_two_event_sets)
 {
 	trace_attr_t attr;
@@ -501,25 +501,6 @@ PXT_TEST(a_system_event_has_room_for_two_event_sets)
 	if (PXT_HAS_FILTER_EVENT) {
 		CU_ASSERT(size > 2 * sizeof(trace_event_set_t));
 	}
-}
-#endif
-
-#if _PXT_UNIT_TOLOG
-/* DEC-07, CRLOG-01 */
-PXT_TEST(a_log_without_room_for_one_event_is_refused)
-{
-	trace_attr_t attr;
-	trace_id_t trid = 77;
-	int fd = pxt_temp_file();
-
-	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	if (posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_LOOP) == 0 ||
-	    posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL) == 0) {
-		PXT_EQ(posix_trace_attr_setlogsize(&attr, 1), 0);
-		PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), EINVAL);
-		PXT_EQ(trid, 77);
-	}
-	close(fd);
 }
 #endif
 
@@ -620,146 +601,3 @@ PXT_TEST(a_small_request_is_rounded_up_and_shown)
 }
 #endif
 
-#if PXT_CAN_WATCH
-/* ASMDS-01, DEC-07, TRU-01, TRU-02 */
-PXT_TEST(data_beyond_max_data_size_is_cut_on_recording)
-{
-	static const size_t limits[] = { 0, 1, 11, 12, 13, 16 };
-	static const char data[32] = "abcdefghijklmnopqrstuvwxyz01234";
-	trace_event_id_t id = pxt_open_event("attr_cut");
-
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		trace_attr_t attr;
-		struct pxt_event event;
-		pxt_attr(&attr, 0, 0, 0);
-		PXT_EQ(posix_trace_attr_setmaxdatasize(&attr, limits[i]), 0);
-		trace_id_t trid = pxt_any_stream(&attr);
-		PXT_EQ(posix_trace_start(trid), 0);
-		posix_trace_event(id, data, limits[i]);
-		posix_trace_event(id, data, limits[i] + 1);
-		while (pxt_next(trid, &event) && event.info.posix_event_id != id)
-			;
-		PXT_EQ(event.len, limits[i]);
-		PXT_EQ(event.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
-		CU_ASSERT_FATAL(pxt_next(trid, &event));
-		PXT_EQ(event.len, limits[i]);
-		PXT_EQ(event.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
-		CU_ASSERT(memcmp(event.data, data, limits[i]) == 0);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
-}
-#endif
-
-#if _PXT_UNIT_ONLINE && _PXT_UNIT_FILTER
-/* ASMDS-02 */
-PXT_TEST(max_data_size_does_not_cut_system_events)
-{
-	trace_attr_t attr;
-	trace_event_set_t sets[2];
-	struct pxt_event event;
-
-	pxt_attr(&attr, 0, 0, 0);
-	PXT_EQ(posix_trace_attr_setmaxdatasize(&attr, 0), 0);
-	trace_id_t trid = pxt_any_stream(&attr);
-	PXT_EQ(posix_trace_start(trid), 0);
-	pxt_drain(trid, POSIX_TRACE_START);
-	PXT_EQ(posix_trace_eventset_empty(&sets[0]), 0);
-	PXT_EQ(posix_trace_eventset_fill(&sets[1], POSIX_TRACE_ALL_EVENTS), 0);
-	PXT_EQ(posix_trace_set_filter(trid, &sets[1], POSIX_TRACE_SET_EVENTSET), 0);
-	if (pxt_has_type(trid, POSIX_TRACE_FILTER)) {
-		CU_ASSERT_FATAL(pxt_next(trid, &event));
-		PXT_EQ(event.info.posix_event_id, POSIX_TRACE_FILTER);
-		PXT_EQ(event.len, sizeof(sets));
-		PXT_EQ(event.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
-		CU_ASSERT(memcmp(event.data, sets, sizeof(sets)) == 0);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-#endif
-
-#if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
-#define LOG_EVENTS 2000
-
-/* Records LOG_EVENTS events of 64 bytes through @attr; returns how many the log has. */
-static size_t logged_with(const trace_attr_t *attr)
-{
-	static const char data[64] = "log size";
-	trace_event_id_t id = pxt_open_event("attr_log_size");
-	int fd = pxt_temp_file();
-	struct pxt_event event;
-	size_t count = 0;
-
-	trace_id_t trid = pxt_log_stream(attr, fd);
-	PXT_EQ(posix_trace_start(trid), 0);
-	for (int i = 0; i < LOG_EVENTS; i++)
-		posix_trace_event(id, data, sizeof(data));
-	PXT_EQ(posix_trace_stop(trid), 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trid = pxt_open_log(fd);
-	while (pxt_log_next(trid, &event))
-		count += event.info.posix_event_id == id;
-	PXT_EQ(posix_trace_close(trid), 0);
-	close(fd);
-	return count;
-}
-
-/* ASLSZ-02, LOGP-03, LOGP-04 */
-PXT_TEST(the_log_size_bounds_all_policies_but_append)
-{
-	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
-		POSIX_TRACE_APPEND };
-	const size_t bytes = 32768;
-
-	for (size_t i = 0; i < 6; i++) {
-		int policy = policies[i / 2];
-		trace_attr_t attr;
-		if (!pxt_log_policy_exists(policy))
-			continue;
-		pxt_attr(&attr, 1 << 19, 64,
-		    pxt_stream_policy_exists(POSIX_TRACE_LOOP) ? POSIX_TRACE_LOOP : 0);
-		if (i % 2)
-			PXT_EQ(posix_trace_attr_setlogsize(&attr, bytes), 0);
-		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, policy), 0);
-		if (i % 2 == 0)
-			PXT_EQ(posix_trace_attr_setlogsize(&attr, bytes), 0);
-		size_t count = logged_with(&attr);
-		if (policy == POSIX_TRACE_APPEND)
-			PXT_CHECK(count == LOG_EVENTS, "%zu events appended", count);
-		else
-			PXT_CHECK(count > 0 && count * 64 <= bytes, "%zu events under policy %d",
-			    count, policy);
-	}
-}
-
-/* AGCLK-02, AGGEN-03, OPEN-05 */
-PXT_TEST(a_log_has_the_attributes_of_its_stream)
-{
-	trace_attr_t attr;
-	trace_attr_t of[2];
-	struct timespec resolution[2];
-	struct timespec created[2];
-	char version[2][TRACE_NAME_MAX + 1];
-	char name[TRACE_NAME_MAX + 1];
-	int fd = pxt_temp_file();
-
-	pxt_attr(&attr, 0, 0, 0);
-	PXT_EQ(posix_trace_attr_setname(&attr, "logged"), 0);
-	trace_id_t trid = pxt_log_stream(&attr, fd);
-	PXT_EQ(posix_trace_get_attr(trid, &of[0]), 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trid = pxt_open_log(fd);
-	PXT_EQ(posix_trace_get_attr(trid, &of[1]), 0);
-	PXT_EQ(posix_trace_close(trid), 0);
-	close(fd);
-	for (size_t i = 0; i < 2; i++) {
-		PXT_EQ(posix_trace_attr_getclockres(&of[i], &resolution[i]), 0);
-		PXT_EQ(posix_trace_attr_getcreatetime(&of[i], &created[i]), 0);
-		PXT_EQ(posix_trace_attr_getgenversion(&of[i], version[i]), 0);
-	}
-	PXT_EQ(pxt_ns(&resolution[1]), pxt_ns(&resolution[0]));
-	PXT_EQ(pxt_ns(&created[1]), pxt_ns(&created[0]));
-	CU_ASSERT_STRING_EQUAL(version[1], version[0]);
-	PXT_EQ(posix_trace_attr_getname(&of[1], name), 0);
-	CU_ASSERT_STRING_EQUAL(name, "logged");
-}
-#endif

@@ -39,7 +39,7 @@ PXT_TEST(an_emptied_set_has_no_member_whatever_it_held)
 	}
 }
 
-/* SETADD-01, SETDEL-01, SETMEM-01 */
+/* mistake 5, SETADD-01, SETDEL-01, SETMEM-01 */
 PXT_TEST(each_type_is_added_and_removed_alone)
 {
 	trace_event_set_t set;
@@ -92,7 +92,7 @@ static const struct fill_row {
 	{ POSIX_TRACE_ALL_EVENTS, true, true },
 };
 
-/* SETFILL-01, SETFILL-02, SETFILL-03, DEC-27 */
+/* mistake 3, SETFILL-01, SETFILL-02, SETFILL-03, DEC-27 */
 PXT_TEST(fill_makes_the_set_it_is_asked_for_whatever_it_held)
 {
 	trace_event_set_t set;

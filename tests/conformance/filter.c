@@ -145,7 +145,7 @@ static void expect_filter_event(
 	pxt_expect(trid, POSIX_TRACE_FILTER, both, sizeof(both));
 }
 
-/* SFILT-01, CON-23, EVENT-03, CREATE-03 */
+/* mistake 2, SFILT-01, CON-23, EVENT-03, CREATE-03 */
 PXT_TEST(types_in_the_filter_are_left_out_and_all_others_recorded)
 {
 	trace_event_id_t in = pxt_open_event("filter_in");
@@ -171,7 +171,7 @@ PXT_TEST(types_in_the_filter_are_left_out_and_all_others_recorded)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* SFILT-04, SYS-05 */
+/* mistake 12, SFILT-04, SYS-05 */
 PXT_TEST(only_a_change_while_running_is_recorded_with_both_filters)
 {
 	trace_id_t trid = pxt_stream(0, 0, 0);

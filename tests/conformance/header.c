@@ -113,7 +113,7 @@ struct constant_row {
 static const struct constant_row constant_table[] = { CONSTANTS(AS_ROW) };
 #define CONSTANT_COUNT (sizeof(constant_table) / sizeof(constant_table[0]))
 
-/* HDR-04, HDR-05, HDR-06, DEC-01 */
+/* mistake 8, mistake 7, HDR-04, HDR-05, HDR-06, DEC-01 */
 PXT_TEST(constants_of_one_group_are_distinct)
 {
 	for (size_t i = 0; i < CONSTANT_COUNT; i++) {
@@ -126,7 +126,7 @@ PXT_TEST(constants_of_one_group_are_distinct)
 	}
 }
 
-/* HDR-04, STA-02 */
+/* mistake 15, HDR-04, STA-02 */
 PXT_TEST(no_overrun_is_zero)
 {
 	PXT_EQ(POSIX_TRACE_NO_OVERRUN, 0);
@@ -210,7 +210,7 @@ FUNCTION(int, shutdown, (trace_id_t))
 FUNCTION(int, start, (trace_id_t))
 FUNCTION(int, stop, (trace_id_t))
 
-/* HDR-07 */
+/* mistake 10, HDR-07 */
 PXT_TEST(core_functions_have_the_prototypes_of_the_standard)
 {
 	IS_THERE(attr_setname);

@@ -23,7 +23,6 @@ enum kind {
 };
 static const char *const kind_names[] = { "no log", "with log", "pre-recorded", "0", "garbage",
 	"all ones", "shut down", "shut down with log", "closed" };
-#define KINDS           9
 #define N               1u /* fits a stream without log, */
 #define L               2u /* ... with log, */
 #define R               4u /* ... a pre-recorded one */
@@ -371,7 +370,7 @@ static void check_kinds(unsigned first, unsigned last)
 	}
 }
 
-/* CREATE-06, CRLOG-02, OPEN-03, FLUSH-E1, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, TREVO-E1, GFILT-E1,
+/* TIMED-05, GETNX-09, CREATE-06, CRLOG-02, OPEN-03, FLUSH-E1, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, TREVO-E1, GFILT-E1,
  * SFILT-E1, GETNX-E1, TIMED-E1, TRYNX-E1, REWIND-E1, CLOSE-02, CLOSE-E1, DEC-16, DEC-26, DEC-02 */
 PXT_TEST(living_identifiers_fit_the_functions_of_the_table)
 {
@@ -387,27 +386,11 @@ PXT_TEST(what_never_was_an_identifier_fits_nothing)
 }
 #endif
 
-/* SHUT-02, CLOSE-01, EVNAM-E1, LSTNX-E1, LSTRW-E1, GATTR-E1, GSTAT-E1, ERR-03, DEC-33 */
+/* mistake 1, SHUT-02, CLOSE-01, EVNAM-E1, LSTNX-E1, LSTRW-E1, GATTR-E1, GSTAT-E1, ERR-03, DEC-33 */
 PXT_TEST(dead_identifiers_fit_nothing)
 {
 	check_kinds(SHUT_NO_LOG, CLOSED);
 }
-
-#if PXT_CHECKS_ARGUMENTS
-/* DEC-32, ERR-01 */
-PXT_TEST(errno_is_no_channel)
-{
-	/* The cells above check it in every call; here once more, apart from failures of theirs. */
-	for (size_t i = 0; i < FUNCTIONS; i++) {
-		struct outputs out;
-		errno = UNTOUCHED_ERRNO;
-		int error = functions[i].call(0, &out);
-		PXT_CHECK(error == EINVAL && errno == UNTOUCHED_ERRNO, "%s(0): %d, errno %d",
-		    functions[i].name, error, errno);
-	}
-}
-
-#endif
 
 #if _PXT_UNIT_CORE && PXT_CAN_CREATE
 /* SHUT-02, CREATE-05 */

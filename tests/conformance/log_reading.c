@@ -9,27 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* OPEN-03, TRYNX-E1, TIMED-05, START-E1, STOP-E1, CLEAR-E1, SHUT-E1, DEC-16 */
-PXT_TEST(a_log_cannot_be_controlled)
-{
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
-	trace_id_t log = lk_finish(lk_logging(&spec), &spec);
-	struct posix_trace_event_info info;
-	const struct timespec late = st_in_ms(60000);
-	size_t len = 0;
-	int gone = 0;
-
-	PXT_EQ(posix_trace_start(log), EINVAL);
-	PXT_EQ(posix_trace_stop(log), EINVAL);
-	PXT_EQ(posix_trace_clear(log), EINVAL);
-	PXT_EQ(posix_trace_shutdown(log), EINVAL);
-	PXT_EQ(posix_trace_trygetnext_event(log, &info, NULL, 0, &len, &gone), EINVAL);
-	CU_ASSERT(gone != 0);
-	PXT_EQ(posix_trace_timedgetnext_event(log, &info, NULL, 0, &len, &gone, &late), EINVAL);
-	st_expect(log, "START STOP0");
-	lk_close_log(log, spec.fd);
-}
-
 /* GETNX-04, REWIND-01, TRU-06 */
 PXT_TEST(a_log_stays_at_its_end_until_it_is_rewound)
 {

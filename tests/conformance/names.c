@@ -78,7 +78,7 @@ static bool has_name(trace_id_t trid, trace_event_id_t id, const char *wanted)
 
 /* ---- Names of predefined types ---- */
 
-/* EVNAM-01, EVNAM-02, EVNAM-03, SYS-01, CON-15 */
+/* mistake 6, EVNAM-01, EVNAM-02, EVNAM-03, SYS-01, CON-15 */
 PXT_TEST(predefined_types_have_the_prescribed_names_and_constants)
 {
 	trace_id_t trid = pxt_any_stream(NULL);
@@ -151,7 +151,7 @@ PXT_TEST(equal_compares_identifiers_and_is_no_error_number)
 
 /* ---- The list ---- */
 
-/* LSTNX-01, LSTNX-02, LSTRW-01 */
+/* mistake 17, LSTNX-01, LSTNX-02, LSTRW-01 */
 PXT_TEST(the_list_ends_and_rewind_begins_it_again)
 {
 	trace_event_id_t first[LIST_MAX];

@@ -106,7 +106,7 @@ PXT_TEST(the_three_functions_report_the_oldest_event_with_its_data)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* TRYNX-02, GETNX-05 */
+/* mistake 4, TRYNX-02, GETNX-05 */
 PXT_TEST(trygetnext_without_an_event_is_no_error)
 {
 	trace_id_t trid = st_create(&plain);
@@ -137,36 +137,6 @@ PXT_TEST(events_are_read_while_running_and_while_suspended)
 	PXT_EQ(posix_trace_stop(trid), 0);
 	st_expect(trid, "2 STOP0");
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-/* GETNX-E1, TIMED-E1, TRYNX-E1, GETNX-05, DEC-33 */
-PXT_TEST(a_bad_identifier_is_einval_and_nothing_but_unavailable_is_written)
-{
-	const trace_id_t bad[] = { 0, 1, (trace_id_t)-1, 0x12345 };
-	const struct timespec soon = st_in_ms(20);
-	struct posix_trace_event_info info;
-	struct posix_trace_event_info untouched;
-
-	memset(&info, 0x5a, sizeof(info));
-	untouched = info;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		char data[4] = "abc";
-		size_t len = 99;
-		int gone = 0;
-
-		PXT_EQ(posix_trace_getnext_event(bad[i], &info, data, 4, &len, &gone), EINVAL);
-		CU_ASSERT(gone != 0);
-		gone = 0;
-		PXT_EQ(posix_trace_trygetnext_event(bad[i], &info, data, 4, &len, &gone), EINVAL);
-		CU_ASSERT(gone != 0);
-		gone = 0;
-		PXT_EQ(posix_trace_timedgetnext_event(bad[i], &info, data, 4, &len, &gone, &soon),
-		    EINVAL);
-		CU_ASSERT(gone != 0);
-		PXT_EQ(len, 99);
-		CU_ASSERT_STRING_EQUAL(data, "abc");
-	}
-	CU_ASSERT(memcmp(&info, &untouched, sizeof(info)) == 0);
 }
 
 /* DEC-33, TRYNX-02 */

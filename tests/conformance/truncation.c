@@ -51,7 +51,7 @@ static void fill(unsigned char *data, size_t len)
 		data[i] = (unsigned char)(i * 13 + 5);
 }
 
-/* TRU-01, TRU-02, INF-05 */
+/* mistake 11, TRU-01, TRU-02, INF-05 */
 PXT_TEST(data_up_to_the_maximum_is_recorded_whole_and_longer_data_cut)
 {
 	static struct taken taken;
@@ -176,7 +176,7 @@ PXT_TEST(a_reader_gets_as_much_as_it_asks_for)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* TRU-05, TRU-03 */
+/* mistake 16, TRU-05, TRU-03 */
 PXT_TEST(truncated_on_reading_replaces_truncated_on_recording)
 {
 	static struct taken taken;
