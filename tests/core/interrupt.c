@@ -90,9 +90,10 @@ PXT_TEST(a_write_into_two_streams_may_be_interrupted_anywhere)
 PXT_TEST(a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
-		for (unsigned more = 0; more < 2; more++) {
+		for (unsigned i = 0; i < 4; i++) {
+			const unsigned more = i % 2;
 			const struct kit_spec spec = {
-				.policy = LOOP, .lanes = lanes, .bytes = 4096
+				.policy = i / 2 ? FULL : LOOP, .lanes = lanes, .bytes = 4096
 			};
 			struct posix_trace_counts_np now;
 

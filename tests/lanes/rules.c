@@ -244,22 +244,6 @@ PXT_TEST(start_by_call_comes_before_all_that_was_recorded_behind_it)
 	close_stream();
 }
 
-/* DEC-42 */
-PXT_TEST(stop_and_start_divide_all_lanes)
-{
-	uint64_t early;
-
-	begin(LOOP, 4);
-	early = now();
-	put(3, 1, now());
-	PXT_EQ(posix_trace_stop(stream), 0);
-	PXT_EQ(posix_trace_start(stream), 0);
-	put(2, 3, early + 1u);
-	put(1, 2, early);
-	st_expect(stream, "1 STOP0 START 2..3");
-	close_stream();
-}
-
 /* DEC-42: a lapped lane may have lost its marks, and is after them all the same. */
 PXT_TEST(a_lapped_lane_waits_for_the_stop_that_the_others_have_before_them)
 {
@@ -329,58 +313,6 @@ PXT_TEST(a_record_with_a_piece_missing_is_never_shown)
 	}
 }
 
-/* Rulings 7 and 12 */
-PXT_TEST(unfinished_records_without_a_begin_are_counted_one_by_one)
-{
-	struct posix_trace_counts_np counts;
-	struct record dead;
-
-	begin(LOOP, 1);
-	somebody_inside(true);
-	for (int i = 1; i <= 3; i++)
-		reserve(&dead, 0, i, 4);
-	put(0, 4, now());
-	st_expect(stream, "");
-	st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
-	st_expect(stream, "4");
-	put(0, 5, now());
-	st_expect(stream, "5");
-	CU_ASSERT(st_law(stream, &counts));
-	PXT_EQ(counts.posix_lost_np, 3);
-	PXT_EQ(counts.posix_held_np, 0);
-	close_stream();
-}
-
-/* Ruling 23 */
-PXT_TEST(a_writer_that_was_lapped_spoils_no_newer_record)
-{
-	const uint32_t lengths[] = { 4, 28, 60 };
-
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		const uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + lengths[i]);
-		struct st_event event;
-		struct record late;
-		int number = 0;
-		int seen = 0;
-
-		begin(LOOP, 1);
-		reserve(&late, 0, 9999, lengths[i]);
-		for (uint32_t at = 0; at <= block->slot_mask + 1u; at += slots, number++) {
-			struct record record;
-
-			put_long(&record, 0, number, lengths[i], now());
-		}
-		finish(&late, now());
-		while (st_take_user(stream, &event)) {
-			CU_ASSERT(st_number(&event) != 9999);
-			seen = st_number(&event);
-		}
-		PXT_EQ(seen, number - 1);
-		CU_ASSERT(st_law(stream, NULL));
-		close_stream();
-	}
-}
-
 /* The tag holds the lap: without it, numbers that agree in their low bits would be enough. */
 PXT_TEST(an_unfinished_record_does_not_show_what_stood_there_two_laps_before)
 {
@@ -409,67 +341,6 @@ PXT_TEST(an_unfinished_record_does_not_show_what_stood_there_two_laps_before)
 	close_stream();
 }
 
-/* Counters near their ends: each half of head, and both. */
-static void begin_at(uint32_t lanes, uint64_t pos, uint64_t seq)
-{
-	for (uint32_t i = 0; i < lanes; i++) {
-		struct pxt_lane *lane = pxt_block_lane(block, i);
-
-		pxt_cursor_set(&lane->head, pos << 32 | seq << 1 | PXT_HEAD_CLOSED);
-		pxt_twins_set(
-		    &lane->epoch, pxt_epoch_make((uint32_t)(pos >> 30), (uint32_t)(seq >> 29)));
-		atomic_store(&lane->limit, (uint32_t)pos);
-		atomic_store(&lane->calm, (uint32_t)pos);
-		lane->pos = pos;
-		lane->seq = seq;
-		block->cleared += seq;
-		/* What the lap before left behind. */
-		for (uint32_t at = 0; at <= block->slot_mask; at++) {
-			uint32_t old = (uint32_t)pos + at - block->slot_mask - 1u;
-			pxt_cell *slots = pxt_lane_slots(lane);
-
-			pxt_slot_store(&slots[old & block->slot_mask],
-			    pxt_tag(block->slot_mask, old, (uint32_t)seq), 0);
-		}
-	}
-}
-
-static void read_across(int policy, unsigned lanes, uint64_t pos, uint64_t seq)
-{
-	open_stream(policy, lanes);
-	begin_at(lanes, pos, seq);
-	PXT_EQ(posix_trace_start(stream), 0);
-	st_expect(stream, "START");
-	/* Else what cannot be right would be passed over at once. */
-	somebody_inside(true);
-	pxt_holdback_ns = NO_END;
-	for (int round = 0; round < 40; round++) {
-		for (int i = 1; i <= 7; i++)
-			st_say(i);
-		st_expect(stream, "1..7");
-	}
-	CU_ASSERT(st_law(stream, NULL));
-	for (unsigned i = 0; i < lanes; i++) {
-		struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t epoch = pxt_twins_load(&lane->epoch);
-
-		PXT_EQ(pxt_epoch_half((uint32_t)(epoch >> 32)), lane->pos >> 30);
-		PXT_EQ(pxt_epoch_half((uint32_t)epoch), lane->seq >> 29);
-	}
-	close_stream();
-}
-
-PXT_TEST(positions_and_numbers_run_past_their_ends)
-{
-	for (unsigned lanes = 1; lanes <= 2; lanes++) {
-		read_across(LOOP, lanes, UINT64_C(0xffffff00), 0);
-		read_across(FULL, lanes, UINT64_C(0xffffff00), 0);
-		read_across(LOOP, lanes, 0x100, PXT_SEQ_MASK - 20u);
-		read_across(FULL, lanes, 0x100, PXT_SEQ_MASK - 20u);
-		read_across(FULL, lanes, UINT64_C(0xffffff00), PXT_SEQ_MASK - 20u);
-	}
-}
-
 /* ---- Interrupts ---- */
 
 static void say_and_read_often(void)
@@ -493,27 +364,6 @@ PXT_TEST(a_stale_head_is_not_taken_for_a_full_ring)
 static void stop_it(void)
 {
 	PXT_EQ(posix_trace_stop(stream), 0);
-}
-
-/* Ruling 12, DEC-42 */
-PXT_TEST(a_writer_that_comes_behind_a_stop_is_lost_and_counted)
-{
-	const int policies[] = { LOOP, FULL };
-
-	for (int i = 0; i < 2; i++) {
-		struct posix_trace_counts_np counts;
-
-		begin(policies[i], 1);
-		/* The first one goes the careful way. */
-		st_say(7);
-		st_expect(stream, "7");
-		at(PXT_TP_GATE_SEEN, stop_it);
-		st_say(1);
-		st_expect(stream, "STOP0");
-		CU_ASSERT(st_law(stream, &counts));
-		PXT_EQ(counts.posix_held_np, 0);
-		close_stream();
-	}
 }
 
 PXT_TEST(so_is_one_in_another_lane)
@@ -707,24 +557,6 @@ static void lap_it(void)
 {
 	for (int i = 1000; i < 1400; i++)
 		st_say(i);
-}
-
-/* Ruling 12: a record overwritten while it is read is lost, not shown torn. */
-PXT_TEST(a_record_overwritten_while_it_is_read_is_not_shown)
-{
-	const int points[] = { PXT_TP_FRONT_SEEN, PXT_TP_PIECE_READ };
-
-	for (int i = 0; i < 2; i++) {
-		struct st_event event;
-
-		begin(LOOP, 1);
-		st_say_long(7, 60);
-		at(points[i], lap_it);
-		CU_ASSERT_FATAL(st_take_user(stream, &event));
-		CU_ASSERT(st_number(&event) > 1000);
-		CU_ASSERT(st_law(stream, NULL));
-		close_stream();
-	}
 }
 
 /* Ruling 7: further than a lap ahead, the low bits of a number do not tell how many are lost. */
