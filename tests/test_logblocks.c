@@ -248,19 +248,3 @@ PXT_TEST(ticks_mean_what_the_events_stamps_say)
 	}
 }
 
-/* DEC-02 */
-PXT_TEST(wrong_arguments_are_refused)
-{
-	struct posix_trace_logblock_np block;
-	trace_id_t trid = golden_open("le64");
-	struct timespec time;
-	int unavailable = 0;
-
-	PXT_EQ(posix_trace_log_nextblock_np(0, &block, sizeof(block), &unavailable), EINVAL);
-	CU_ASSERT(unavailable != 0);
-	PXT_EQ(posix_trace_log_nextblock_np(trid, NULL, 0, &unavailable), EINVAL);
-	PXT_EQ(posix_trace_log_nextblock_np(trid, &block, sizeof(block), NULL), EINVAL);
-	PXT_EQ(posix_trace_log_gettime_np(0, 0, &time), EINVAL);
-	PXT_EQ(posix_trace_log_gettime_np(trid, 0, NULL), EINVAL);
-	CU_ASSERT(posix_trace_close(trid) == 0);
-}

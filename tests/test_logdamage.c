@@ -388,14 +388,3 @@ PXT_TEST(unusable_descriptors_are_refused_and_nothing_is_stored)
 	CU_ASSERT(trid == 4242);
 }
 
-/* DEC-02 */
-PXT_TEST(a_null_identifier_is_refused)
-{
-	struct golden golden;
-	int fd;
-
-	read_native(&golden);
-	fd = golden_file(golden.bytes, golden.size);
-	PXT_EQ(posix_trace_open(fd, NULL), EINVAL);
-	(void)close(fd);
-}

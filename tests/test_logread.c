@@ -819,19 +819,6 @@ PXT_TEST(no_more_of_an_answer_is_stored_than_there_is_room_for_and_what_is_unkno
 	CU_ASSERT(posix_trace_close(log) == 0);
 }
 
-PXT_TEST(an_identifier_that_is_no_log_is_refused)
-{
-	struct posix_trace_loginfo_np info;
-	struct posix_trace_logthread_np thread;
-	struct posix_trace_logmodule_np module;
-
-	CU_ASSERT(posix_trace_log_getinfo_np(0, &info, sizeof(info)) == EINVAL);
-	CU_ASSERT(posix_trace_log_getthread_np(0, 0, &thread, sizeof(thread)) == EINVAL);
-	CU_ASSERT(posix_trace_log_getmodule_np(0, 0, &module, sizeof(module)) == EINVAL);
-	CU_ASSERT(posix_trace_rewind(0) == EINVAL);
-	CU_ASSERT(posix_trace_close(0) == EINVAL);
-}
-
 /* In a log of the other byte order, too: a number that is cut is turned round before. */
 PXT_TEST(a_read_that_is_cut_has_the_first_bytes_of_the_whole)
 {

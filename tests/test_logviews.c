@@ -233,25 +233,6 @@ PXT_TEST(a_log_that_grows_goes_on_where_the_last_views_ended)
 	}
 }
 
-PXT_TEST(what_is_no_log_or_no_room_is_refused)
-{
-	trace_id_t trid = golden_open("le64");
-	struct posix_trace_eventview_np view;
-	size_t count = 7;
-
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 0, &count), EINVAL);
-	PXT_EQ(count, 0);
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, NULL), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np(trid, NULL, sizeof(view), 1, &count), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, 0, 1, &count), EINVAL);
-	PXT_EQ(
-	    posix_trace_getnext_events_np((trace_id_t)-1, &view, sizeof(view), 1, &count), EINVAL);
-	CU_ASSERT(posix_trace_close(trid) == 0);
-	count = 7;
-	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &count), EINVAL);
-	PXT_EQ(count, 0);
-}
-
 /* A record that was spoilt behind the reader's back: of its block nothing is handed out, and it stays the next one. */
 PXT_TEST(of_a_block_that_is_damaged_nothing_is_handed_out)
 {

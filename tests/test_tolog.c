@@ -339,51 +339,6 @@ PXT_TEST(a_device_that_says_not_now_is_asked_again)
 
 /* ---- Create and clear that fail ---- */
 
-/* CREATE-10, CREATE-E4, DEC-33 */
-PXT_TEST(memory_that_is_not_there_is_enomem_whichever_it_is)
-{
-	const struct failing how = { "memory", POSIX_TRACE_LOOP, 0, 0, 0 };
-	int fd = st_file();
-	trace_id_t warm = create_failing(&how, fd, &(int){ 0 });
-	int error = ENOMEM;
-	unsigned n = 0;
-
-	PXT_EQ(posix_trace_shutdown(warm), 0);
-	while (error) {
-		trace_id_t trid;
-
-		pxt_fault_arm(&pxt_fault_alloc, ++n, 0);
-		trid = create_failing(&how, fd, &error);
-		PXT_CHECK(error == 0 || error == ENOMEM, "allocation %u: %d", n, error);
-		if (!error)
-			PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
-	pxt_fault_arm(&pxt_fault_alloc, 0, 0);
-	PXT_EQ(n, 3);
-	(void)close(fd);
-}
-
-/* CREATE-10, CREATE-E1 */
-PXT_TEST(a_helper_that_cannot_be_had_fails_the_create_and_leaks_nothing)
-{
-	int fd = st_file();
-	int count = 0;
-	struct st_spec spec = { .with_log = true, .fd = fd };
-	trace_id_t trids[TRACE_SYS_MAX];
-	trace_id_t none = 0;
-
-	for (int i = 0; i < 3 * TRACE_SYS_MAX; i++) {
-		pxt_fault_arm(&pxt_fault_thread, 1, EAGAIN);
-		PXT_EQ(posix_trace_create_withlog(0, NULL, fd, &none), EAGAIN);
-	}
-	PXT_EQ(none, 0);
-	for (count = 0; count < TRACE_SYS_MAX; count++)
-		trids[count] = st_create(&spec);
-	for (int i = 0; i < count; i++)
-		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
-	(void)close(fd);
-}
-
 /* CLEAR-06, DEC-25: what clear could not do, the next flush does first */
 PXT_TEST(a_clear_that_could_not_cut_the_file_is_made_good)
 {
@@ -1017,34 +972,6 @@ PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 }
 
 /* ---- Exit and fork ---- */
-
-static int exit_in_the_middle(void *argument)
-{
-	struct st_spec spec = {
-		.with_log = true, .fd = *(const int *)argument, .log_policy = POSIX_TRACE_APPEND
-	};
-	pid_t child;
-
-	(void)st_started(&spec);
-	say_many(1, 500);
-	child = fork();
-	if (child == 0)
-		exit(0);
-	(void)waitpid(child, NULL, 0);
-	say_many(501, 1000);
-	exit(0);
-}
-
-/* SHUT-06, PROC-08, DEC-23, DEC-34, PROC-11 */
-PXT_TEST(exit_completes_the_log_and_a_forked_child_does_not_touch_it)
-{
-	int fd = st_file();
-
-	PXT_EQ(pxt_in_child(exit_in_the_middle, &fd), 0);
-	trace_id_t log = open_log(fd);
-	st_expect_without(log, MARKS, "START 1..1000 STOP0");
-	close_log(log, fd);
-}
 
 /* ---- What a log says beside events ---- */
 

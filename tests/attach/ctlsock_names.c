@@ -106,13 +106,6 @@ PXT_TEST(attributes_tell_the_name_that_they_were_given_last)
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 }
 
-PXT_TEST(a_path_that_leads_nowhere_is_refused)
-{
-	trace_id_t trid = 0;
-
-	PXT_EQ(at_create("/there/is/nothing", LOOP, &trid), EINVAL);
-}
-
 PXT_TEST(what_is_no_socket_stays_and_is_refused)
 {
 	char path[PXT_CTLSOCK_PATH];
@@ -601,21 +594,6 @@ PXT_TEST(the_helper_is_no_real_time_thread)
 	at_path(path);
 	PXT_EQ(pxt_in_child(create_in_real_time, path), 0);
 	PXT_EQ(pxt_in_child(create_in_the_background, path), 0);
-}
-
-PXT_TEST(a_create_that_fails_leaves_nothing)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	unsigned descriptors = at_descriptors();
-	unsigned threads = at_threads();
-	trace_id_t other = 0;
-
-	for (int i = 0; i < 20; i++)
-		PXT_EQ(at_create(path, LOOP, &other), EEXIST);
-	CU_ASSERT(at_closed_down_to(descriptors));
-	CU_ASSERT(at_threads_down_to(threads));
-	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 struct child {

@@ -199,20 +199,3 @@ PXT_TEST(a_call_ends_before_the_longest_event_would_leave_its_room)
 	}
 }
 
-/* Errors of the call. */
-PXT_TEST(what_is_no_stream_or_leaves_no_room_is_refused)
-{
-	struct posix_trace_eventview_np view;
-	size_t count = 7;
-
-	begin(POSIX_TRACE_LOOP, 1, 4096);
-	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, sizeof(view), 0, &count), EINVAL);
-	PXT_EQ(count, 0);
-	PXT_EQ(posix_trace_getnext_events_np(at_once, NULL, 0, 1, &count), EINVAL);
-	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, sizeof(view), 1, NULL), EINVAL);
-	PXT_EQ(
-	    posix_trace_getnext_events_np((trace_id_t)-1, &view, sizeof(view), 1, &count), EINVAL);
-	read_both(1);
-	end();
-	PXT_EQ(posix_trace_getnext_events_np(at_once, &view, sizeof(view), 1, &count), EINVAL);
-}

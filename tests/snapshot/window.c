@@ -647,30 +647,6 @@ PXT_TEST(a_pipe_gets_the_same_bytes_in_order)
 	end(trid);
 }
 
-/* DEC-21 */
-PXT_TEST(descriptors_that_are_no_place_for_a_log_are_refused)
-{
-	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
-	trace_id_t trid = st_started(&spec);
-	int folder = open(".", O_RDONLY | O_DIRECTORY);
-	int reading = open("/dev/null", O_RDONLY);
-	int fd = st_file();
-	struct sn_shot shot;
-
-	PXT_EQ(posix_trace_snapshot_np(trid, -1), EBADF);
-	PXT_EQ(posix_trace_snapshot_np(trid, reading), EBADF);
-	PXT_EQ(posix_trace_snapshot_np(trid, folder), EBADF);
-	PXT_EQ(fcntl(fd, F_SETFL, O_APPEND), 0);
-	PXT_EQ(posix_trace_snapshot_np(trid, fd), 0);
-	PXT_EQ(posix_trace_snapshot_np(trid, fd), EINVAL);
-	shot = sn_open(fd);
-	st_expect(shot.log, "START");
-	sn_close(&shot);
-	PXT_EQ(close(folder), 0);
-	PXT_EQ(close(reading), 0);
-	end(trid);
-}
-
 static int in_a_child(void *argument)
 {
 	trace_id_t trid = *(trace_id_t *)argument;
