@@ -15,21 +15,14 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
+import bench_report  # noqa: E402
 import bench_values  # noqa: E402
 
 HALF = 10000
 TICKS_PER_NS = 10**9
 # (minimum, maximum, average, variance) of first values, second values, all values
-PUBLISHED = {
-    "complete, trace": ((530, 4157, 710.3927, 43026.7799), (481, 1478, 590.7501, 9631.2022),
-                        (481, 4157, 650.5714, 29907.5790)),
-    "complete, retrieve": ((411, 4108, 685.1246, 28409.4437), (316, 1169, 481.3689, 2168.1154),
-                           (316, 4108, 583.2468, 25667.8759)),
-    "minimal, trace": ((497, 4092, 703.7739, 96913.9476), (469, 1176, 479.0450, 423.0570),
-                       (469, 4092, 591.4094, 61294.2719)),
-    "minimal, retrieve": ((371, 4537, 423.4935, 25555.5828), (368, 1123, 376.6447, 626.1649),
-                          (368, 4537, 400.0691, 13639.5763)),
-}
+PUBLISHED = {f"{rows[i][1]}, {rows[i][2].split()[0].lower()}": tuple(row[3] for row in rows[i:i + 3])
+             for rows in bench_report.PAPER.values() if len(rows) == 6 for i in (0, 3)}
 
 
 def half(minimum, maximum, average, variance):
