@@ -64,7 +64,7 @@ ptrace_test(inherit NEEDS INHERIT ONLINE USEREVENTS POLICY_LOOP !SINGLE_STREAM
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
 foreach(name IN ITEMS passover edges wraps merge lengths
-	reader several units wanted)
+	reader several wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
 ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLICY_UNTIL_FULL
@@ -73,7 +73,6 @@ ptrace_test(core_error FAKES NEEDS ${core_needs} SYSEV_ERROR TOLOG LOG_APPEND LO
 	SOURCES core/error.c conformance/story.c)
 ptrace_test(core_tables NEEDS ONLINE INHERIT ATTACH !SINGLE_STREAM SOURCES core/tables.c)
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EXTENSIONS SOURCES core/views.c core/kit.c)
-ptrace_test(core_discards TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD SOURCES core/discards.c core/kit.c)
 ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)
 # With memory that nobody may touch once it was given back.
@@ -399,7 +398,7 @@ ptrace_test(tolog_rotated FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_
 	LOG_METADATA RECORD_THREAD SYSEV_ERROR !SINGLE_STREAM SOURCES tolog/rotated.c tolog/folder.c)
 ptrace_test(tolog_rotated_killed TESTPOINTS NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_ROTATE !TSAN
 	SOURCES tolog/rotated_killed.c tolog/folder.c)
-ptrace_test(tolog_cleared FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP
+ptrace_test(tolog_cleared FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP LOG_APPEND
 	SOURCES tolog/cleared.c)
 ptrace_test(tolog_descriptor NEEDS CORE ONLINE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
 	LOG_LINE !SINGLE_STREAM SOURCES tolog/descriptor.c conformance/story.c LIBRARIES -Wl,--wrap=fstat -Wl,--wrap=fstat64)

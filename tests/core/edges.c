@@ -552,3 +552,51 @@ PXT_TEST(what_comes_behind_a_stop_by_call_is_told_with_the_stop)
 		end();
 	}
 }
+
+/* ---- A stream that discards new events ---- */
+
+#if CONFIG_PTRACE_POLICY_DISCARD
+/* Takes what there is; returns what was lost before any of it. */
+static uint64_t lost_before_all(void)
+{
+	struct pxt_item item;
+	uint64_t lost = 0;
+
+	while (pxt_consumer_next(kit_stream(stream), &item) == PXT_NEXT_READY) {
+		lost += item.lost_before;
+		pxt_consumer_done(kit_stream(stream), &item);
+	}
+	return lost;
+}
+
+/* A writer has seen how many were refused: one more is, room is made, another writer is faster. */
+static void overtake(int point)
+{
+	if (point != PXT_TP_LIMIT_SEEN)
+		return;
+	pxt_testpoint_hook_set(NULL);
+	kit_write(2, 4);
+	told += lost_before_all();
+	kit_write(2, 4);
+}
+
+/* ZEP-17 */
+PXT_TEST(a_mark_that_comes_late_says_nothing_new)
+{
+	const struct kit_spec spec = {
+		.policy = POSIX_TRACE_DISCARD_NP, .lanes = 1, .bytes = 1024
+	};
+
+	told = 0;
+	stream = kit_open(&spec);
+	kit_start(stream);
+	while (refused() == 0)
+		kit_write(1, 4);
+	pxt_testpoint_hook_set(overtake);
+	kit_write(1, 4);
+	PXT_EQ(refused(), 2);
+	told += lost_before_all();
+	PXT_EQ(told, 2);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+#endif

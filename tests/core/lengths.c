@@ -5,6 +5,8 @@
  */
 #include "kit.h"
 
+#include "core/control/create.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -167,6 +169,32 @@ PXT_TEST(records_of_half_a_ring_fit_anywhere)
 	half_a_ring(LOOP, 2);
 	half_a_ring(FULL, 1);
 	half_a_ring(FULL, 2);
+}
+
+/* Ruling 15, at every length: also with what a thread without a place adds. */
+PXT_TEST(the_smallest_ring_has_room_for_two_of_the_longest_records)
+{
+	for (uint32_t data = 0; data <= PXT_DATA_MAX; data++) {
+		const uint32_t longest =
+		    pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + data);
+		trace_attr_t attr;
+		trace_attr_t used;
+		struct pxt_create request = { .attr = &attr };
+		size_t slots;
+
+		PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+		PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, data), 0);
+		PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, 1), 0);
+		PXT_EQ_FATAL(pxt_create_attr(&request, &used), 0);
+		slots = (size_t)(used._pxt_stream_size / PXT_SLOT_BYTES);
+		PXT_CHECK(slots >= (size_t)2 * longest, "%u bytes: %zu slots, %u each",
+		    (unsigned)data, slots, (unsigned)longest);
+		/* A power of two, and no larger than it must be for the longest of any kind. */
+		PXT_CHECK((slots & (slots - 1)) == 0, "%zu slots", slots);
+		if (longest >= 128u)
+			CU_ASSERT(slots < (size_t)4 * longest);
+		PXT_EQ(posix_trace_attr_destroy(&attr), 0);
+	}
 }
 
 /* Two slots are half a line. */

@@ -11,6 +11,8 @@
 #include "core/process/process.h"
 #include "core/stream/share.h"
 
+#include "port_atomic.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +264,27 @@ PXT_TEST(the_last_slice_is_what_is_left)
 }
 
 /* ---- Other locks and other units ---- */
+
+/* A process that ends waits so long for locks that nobody gives back, all in all. */
+PXT_TEST(a_lock_that_nobody_gives_back_is_waited_for_as_long_as_patience_lasts)
+{
+	static const uint64_t amounts[] = { 1000000u, 20000000u, 100000000u };
+	struct pxt_port_mutex mutex;
+
+	pxt_port_mutex_init(&mutex);
+	pxt_port_mutex_lock(&mutex);
+	for (unsigned i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++) {
+		uint64_t before = pxt_port_now_ns();
+		struct pxt_patience patience;
+
+		pxt_patience_begin(&patience, amounts[i]);
+		CU_ASSERT(!pxt_process_mutex_within(&mutex, &patience));
+		/* A slice that is no whole one any more is not slept. */
+		CU_ASSERT(pxt_port_now_ns() - before >= amounts[i] / 2u);
+		CU_ASSERT(!pxt_process_mutex_within(&mutex, &patience));
+	}
+	pxt_port_mutex_unlock(&mutex);
+}
 
 #if CONFIG_PTRACE_INHERIT
 PXT_TEST(a_forked_process_that_keeps_the_names_is_waited_for_no_longer)
