@@ -208,7 +208,6 @@ ptrace_test(port NEEDS CORE SOURCES test_port.c)
 ptrace_test(port_host NEEDS TOLOG POLICY_FLUSH SOURCES test_port_host.c
 	LIBRARIES -Wl,--build-id=0x0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20)
 ptrace_test(port_mutex NEEDS CORE SOURCES test_mutex.c)
-ptrace_test(fakes FAKES NEEDS TOLOG POLICY_FLUSH SOURCES test_fakes.c)
 
 # ---- golden/ ----
 
@@ -232,13 +231,10 @@ ptrace_test(coded NEEDS LOGRETRIEVAL LOG_CODED SOURCES test_coded.c)
 ptrace_test(kill_points TESTPOINTS NEEDS ${core_needs} !TSAN
 	SOURCES kill/points.c kill/heir.c kill/stand.c core/deeds.c core/kit.c core/guard.c
 	LIBRARIES -Wl,--wrap=pxt_port_alloc -Wl,--wrap=pxt_port_free)
-ptrace_test(kill_random NEEDS ${core_needs} POLICY_DISCARD !TSAN LABELS stress
-	SOURCES kill/random.c kill/heir.c stress/events.c conformance/story.c
-	LIBRARIES -Wl,--wrap=pxt_port_alloc)
 ptrace_test(kill_forked TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD INHERIT !TSAN
 	SOURCES kill/forks.c kill/stand.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
 # So many threads leave nothing for a test beside them.
-ptrace_test(forks PROCESSORS 2 NEEDS ${core_needs} INHERIT !TSAN LABELS stress
+ptrace_test(forks PROCESSORS 2 NEEDS ${core_needs} POLICY_DISCARD INHERIT !TSAN LABELS stress
 	SOURCES stress/forks.c stress/events.c conformance/story.c)
 ptrace_test(kill_spaces TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN
 	SOURCES kill/spaces.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_pid_space)

@@ -38,17 +38,12 @@ void heir_begin(uint32_t entry)
 	pxt_fork.self_at = parents.process.self_at;
 	pxt_fork.wanted = parents.process.wanted;
 	memcpy(_pxt_wanted, parents.wanted, sizeof(parents.wanted));
-	heir_thread(entry);
-	atomic_store(&pxt_fork.hot, atomic_load(&parents.process.hot));
-}
-
-void heir_thread(uint32_t entry)
-{
 	memset(&pxt_self, 0, sizeof(pxt_self));
 	pxt_self_is(entry, &pxt_threads->entry[entry]);
 	atomic_store(&pxt_self.entry->pid, pxt_process_pid());
 	pxt_wide_set(&pxt_self.entry->thread, pxt_port_thread());
 	pxt_self.epoch = pxt_fork.epoch;
+	atomic_store(&pxt_fork.hot, atomic_load(&parents.process.hot));
 }
 
 void heir_bury(uint32_t entry)

@@ -4,7 +4,7 @@
  * SIGKILL while its parent looks on.  The library's children are not traced into their parent's
  * streams; here the test sets up what they need: the streams' memory is shared (link with
  * -Wl,--wrap=pxt_port_alloc), the thread table is anyway, and the child is told of its parent's
- * wanted table and hot stream.  Each thread of a child gets an entry of the parent's choice.
+ * wanted table and hot stream.  A child gets an entry of the parent's choice.
  */
 #ifndef PXT_KILL_HEIR_H
 #define PXT_KILL_HEIR_H
@@ -16,9 +16,8 @@
 void heir_note(void);
 /* Entries of the thread table that children may use from now on; the first one. */
 uint32_t heir_entries(uint32_t count);
-/* In the child, and in each further thread of it. */
+/* In the child. */
 void heir_begin(uint32_t entry);
-void heir_thread(uint32_t entry);
 /* In the parent: the thread with this entry is dead, and inside no longer. */
 void heir_bury(uint32_t entry);
 
