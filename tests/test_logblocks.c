@@ -247,4 +247,3 @@ PXT_TEST(ticks_mean_what_the_events_stamps_say)
 		CU_ASSERT(posix_trace_close(trid) == 0);
 	}
 }
-

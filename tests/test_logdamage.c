@@ -387,4 +387,3 @@ PXT_TEST(unusable_descriptors_are_refused_and_nothing_is_stored)
 	(void)close(pair[1]);
 	CU_ASSERT(trid == 4242);
 }
-

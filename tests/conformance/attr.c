@@ -600,4 +600,3 @@ PXT_TEST(a_small_request_is_rounded_up_and_shown)
 	}
 }
 #endif
-

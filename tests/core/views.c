@@ -198,4 +198,3 @@ PXT_TEST(a_call_ends_before_the_longest_event_would_leave_its_room)
 		PXT_EQ(posix_trace_shutdown(at_once), 0);
 	}
 }
-
