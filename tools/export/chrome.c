@@ -310,14 +310,4 @@ static const struct pxt_export_format format = {
 	.end = end,
 };
 
-static int run(int argc, char **argv)
-{
-	return pxt_export_run(&format, argc, argv);
-}
-
-const struct pxt_command pxt_export_chrome = {
-	.name = "chrome",
-	.summary = "Chrome's Trace Event Format, for many viewers",
-	.help = help,
-	.run = run,
-};
+PXT_EXPORT_COMMAND(chrome, "Chrome's Trace Event Format, for many viewers")

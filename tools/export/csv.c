@@ -316,14 +316,4 @@ static const struct pxt_export_format format = {
 	.review = review,
 };
 
-static int run(int argc, char **argv)
-{
-	return pxt_export_run(&format, argc, argv);
-}
-
-const struct pxt_command pxt_export_csv = {
-	.name = "csv",
-	.summary = "a table for databases and spreadsheets",
-	.help = help,
-	.run = run,
-};
+PXT_EXPORT_COMMAND(csv, "a table for databases and spreadsheets")

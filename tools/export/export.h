@@ -89,6 +89,15 @@ struct pxt_export_format {
 	"  -h, --help            this\n"
 
 int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv);
+/* Ends the file of such a format, which has `format` and `help`. */
+#define PXT_EXPORT_COMMAND(format_name, format_summary)                                            \
+	static int run(int argc, char **argv)                                                      \
+	{                                                                                          \
+		return pxt_export_run(&format, argc, argv);                                        \
+	}                                                                                          \
+	const struct pxt_command pxt_export_##format_name = {                                      \
+		.name = #format_name, .summary = (format_summary), .help = help, .run = run        \
+	};
 
 /* The target's name for @source: --target, the log's host, or "-". */
 const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source);

@@ -279,14 +279,4 @@ static const struct pxt_export_format format = {
 	.end = end,
 };
 
-static int run(int argc, char **argv)
-{
-	return pxt_export_run(&format, argc, argv);
-}
-
-const struct pxt_command pxt_export_folded = {
-	.name = "folded",
-	.summary = "stacks and how long each was on top, for flamegraph.pl",
-	.help = help,
-	.run = run,
-};
+PXT_EXPORT_COMMAND(folded, "stacks and how long each was on top, for flamegraph.pl")

@@ -381,14 +381,4 @@ static const struct pxt_export_format format = {
 	.review = review,
 };
 
-static int run(int argc, char **argv)
-{
-	return pxt_export_run(&format, argc, argv);
-}
-
-const struct pxt_command pxt_export_perfetto = {
-	.name = "perfetto",
-	.summary = "a trace for ui.perfetto.dev",
-	.help = help,
-	.run = run,
-};
+PXT_EXPORT_COMMAND(perfetto, "a trace for ui.perfetto.dev")

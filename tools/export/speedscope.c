@@ -401,14 +401,4 @@ static const struct pxt_export_format format = {
 	.end = end,
 };
 
-static int run(int argc, char **argv)
-{
-	return pxt_export_run(&format, argc, argv);
-}
-
-const struct pxt_command pxt_export_speedscope = {
-	.name = "speedscope",
-	.summary = "what each thread did when, for speedscope.app",
-	.help = help,
-	.run = run,
-};
+PXT_EXPORT_COMMAND(speedscope, "what each thread did when, for speedscope.app")

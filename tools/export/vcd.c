@@ -432,14 +432,4 @@ static const struct pxt_export_format format = {
 	.review = review,
 };
 
-static int run(int argc, char **argv)
-{
-	return pxt_export_run(&format, argc, argv);
-}
-
-const struct pxt_command pxt_export_vcd = {
-	.name = "vcd",
-	.summary = "signals for GTKWave",
-	.help = help,
-	.run = run,
-};
+PXT_EXPORT_COMMAND(vcd, "signals for GTKWave")
