@@ -280,7 +280,6 @@ static int look_without_input(void *unused)
 {
 	struct pxt_port_thread_state state;
 
-	(void)unused;
 	(void)close(STDIN_FILENO);
 	PXT_CHILD_CHECK(pxt_port_thread_state(own_tid(), &state));
 	return 0;
@@ -324,7 +323,6 @@ static int be_each_kind(void *unused)
 	} kinds[] = { { SCHED_BATCH, 0, "batch" }, { SCHED_FIFO, 7, "fifo" },
 		{ SCHED_RR, 9, "rr" } };
 
-	(void)unused;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct sched_param param = { .sched_priority = kinds[i].urgency };
 		struct pxt_port_thread_state state;
@@ -438,7 +436,6 @@ static int outlive_the_first_thread(void *unused)
 {
 	pthread_t thread;
 
-	(void)unused;
 	PXT_CHILD_CHECK(pthread_create(&thread, NULL, look_at_the_first_thread, NULL) == 0);
 	for (;;)
 		(void)syscall(SYS_exit, 0);

@@ -67,7 +67,6 @@ static int read_on(void *argument)
 	trace_attr_t attr;
 	trace_id_t another;
 
-	(void)argument;
 	alarm(120);
 	PXT_CHILD_CHECK(posix_trace_get_attr(trid, &attr) == 0);
 	PXT_CHILD_CHECK(posix_trace_rewind(trid) == 0);
@@ -93,7 +92,6 @@ static int do_without(void *argument)
 	trace_attr_t attr;
 	trace_id_t another;
 
-	(void)argument;
 	alarm(120);
 	PXT_CHILD_CHECK(posix_trace_get_attr(trid, &attr) == EINVAL);
 	PXT_CHILD_CHECK(posix_trace_close(trid) == EINVAL);

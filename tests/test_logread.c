@@ -778,7 +778,6 @@ static int ask_field(trace_id_t log, void *room, size_t bytes)
 {
 	size_t cursor = 0;
 
-	(void)log;
 	return posix_trace_field_next_np("u32 a", "abcd", 4, 0, &cursor, room, bytes);
 }
 

@@ -156,7 +156,6 @@ static int lock_in_a_child(void *argument)
 {
 	pthread_t thread;
 
-	(void)argument;
 	(void)alarm(120);
 	pxt_port_mutex_lock(&mutex);
 	PXT_CHILD_CHECK(word() == number());
@@ -181,7 +180,6 @@ static volatile sig_atomic_t tried;
 
 static void try_in_handler(int signal_number)
 {
-	(void)signal_number;
 	tried = pxt_port_mutex_try(&mutex);
 	if (tried)
 		pxt_port_mutex_unlock(&mutex);

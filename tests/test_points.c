@@ -341,7 +341,6 @@ PXT_TEST_FRESH(a_point_that_opens_itself_meets_the_filter_of_its_name)
 #if _PXT_UNIT_INHERIT
 static int pass_a_point(void *unused)
 {
-	(void)unused;
 	posix_trace_point_np(job_late, 7, -5);
 	return 0;
 }

@@ -364,7 +364,6 @@ static unsigned long guarded;
 
 static void *count_up(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 20000; i++) {
 		pxt_port_mutex_lock(&mutex);
 		guarded++;

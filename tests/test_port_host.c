@@ -51,7 +51,6 @@ static int temp_file(int flags)
 
 static void on_signal(int number)
 {
-	(void)number;
 }
 
 static void handle(int number, int flags)
@@ -175,7 +174,6 @@ static void note_child(void)
 
 static int handler_ran(void *unused)
 {
-	(void)unused;
 	PXT_CHILD_CHECK(atomic_load(&child_pid) == (int)getpid());
 	return 0;
 }
@@ -190,7 +188,6 @@ PXT_TEST(the_fork_handler_runs_in_the_child_only)
 
 static int fence_in_child(void *unused)
 {
-	(void)unused;
 	PXT_CHILD_CHECK(pxt_port_fence_all());
 	return 0;
 }
@@ -708,7 +705,6 @@ static int look_around_without_input(void *unused)
 	struct pxt_port_thread_info self;
 	struct timespec start;
 
-	(void)unused;
 	(void)close(STDIN_FILENO);
 	pxt_port_thread_self(&self);
 	PXT_CHILD_CHECK(self.name[0] != '\0');
@@ -918,7 +914,6 @@ static void *named_thread(void *argument)
 
 static void on_thread(void *context, const struct pxt_port_thread_info *thread)
 {
-	(void)context;
 	for (int i = 0; i < 4; i++) {
 		if (named_threads[i].thread == thread->thread)
 			named_threads[i].found = *thread;

@@ -164,7 +164,6 @@ static void name_a_system_event(void *argument)
 {
 	trace_event_id_t good;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("crafted.good", &good);
 	(void)producer_attach(65536);
 	craft_name(good + 20u, "posix_trace_stop", 17);
@@ -185,7 +184,6 @@ static void name_without_end(void *argument)
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t good;
 
-	(void)argument;
 	memset(name, 'n', sizeof(name));
 	(void)posix_trace_eventid_open("crafted.good", &good);
 	(void)producer_attach(65536);
@@ -206,7 +204,6 @@ static void change_the_lane(void *argument)
 {
 	uint64_t told;
 
-	(void)argument;
 	attach_with_lanes(2);
 	producer_say(0);
 	for (told = producer_hear(); told; told = producer_hear()) {
@@ -287,7 +284,6 @@ static void leave_one_unfinished(void *argument)
 {
 	trace_event_id_t good;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("crafted.good", &good);
 	attach_with_lanes(1);
 	producer_say(0);
@@ -338,7 +334,6 @@ PXT_TEST(what_is_not_waited_for_is_passed_over_and_nothing_behind_it_comes_late)
 
 static void finish_nothing(void *argument)
 {
-	(void)argument;
 	attach_with_lanes(1);
 	craft_nothing();
 	producer_say(0);
@@ -374,7 +369,6 @@ static void take_all_names(void *argument)
 	trace_event_id_t id = 0;
 	char name[32] = "crafted.x00000";
 
-	(void)argument;
 	(void)producer_attach(65536);
 	for (unsigned i = 0; i < TRACE_USER_EVENT_MAX; i++) {
 		for (unsigned at = 0, left = i; at < 5; at++, left /= 10)
@@ -392,7 +386,6 @@ static void take_all_descriptions(void *argument)
 	char name[32] = "crafted.z00000";
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 
-	(void)argument;
 	(void)producer_attach(65536);
 	memset(format, 'a', sizeof(format));
 	memcpy(format, "u32 ", 4);

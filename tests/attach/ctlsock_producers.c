@@ -33,7 +33,6 @@ static bool producers_wait; /* in place of recording: until they know that the s
 
 static bool knows_the_stop(void *of)
 {
-	(void)of;
 	return !posix_trace_wanted_np(tick);
 }
 
@@ -159,7 +158,6 @@ static bool nothing_mapped(void *of)
 	bool none = true;
 	FILE *maps = fopen("/proc/self/maps", "re");
 
-	(void)of;
 	CU_ASSERT_FATAL(maps != NULL);
 	while (fgets(line, sizeof(line), maps))
 		none &= strstr(line, "memfd:") == NULL;

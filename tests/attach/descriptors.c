@@ -67,7 +67,6 @@ static int close_as_owner(void *unused)
 	trace_id_t trid;
 	char name[64];
 
-	(void)unused;
 	(void)alarm(120);
 	name_it(name, "owner");
 	PXT_CHILD_CHECK(share(name, &trid) && take_numbers());
@@ -92,7 +91,6 @@ static int exit_as_owner(void *unused)
 	trace_id_t trid;
 	char name[64];
 
-	(void)unused;
 	(void)alarm(120);
 	name_it(name, "exit");
 	PXT_CHILD_CHECK(share(name, &trid) && take_numbers());
@@ -133,7 +131,6 @@ static int close_as_producer(void *unused)
 	int tube[2];
 	pid_t owner;
 
-	(void)unused;
 	(void)alarm(120);
 	name_it(name, "producer");
 	owner = start_owner(name, tube);

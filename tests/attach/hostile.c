@@ -95,7 +95,6 @@ static void be_honest(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("hostile.honest", &id);
 	producer_say(0);
@@ -149,7 +148,6 @@ static void take_snapshot(int log)
 #else
 static void take_snapshot(int log)
 {
-	(void)log;
 }
 #endif
 

@@ -303,7 +303,6 @@ static int reported;
 
 static void note_error(struct pxt_block *block, int error)
 {
-	(void)block;
 	reported = error;
 }
 

@@ -106,7 +106,6 @@ static void trace_five(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("killed.after", &id);
 	for (int i = 0; i < 5; i++)

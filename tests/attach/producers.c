@@ -59,7 +59,6 @@ static void trace_elsewhere(void *argument)
 	trace_event_id_t id;
 	pthread_t thread;
 
-	(void)argument;
 	if (posix_trace_eventid_open("producers.mine", &id) != 0 ||
 	    pthread_create(&thread, NULL, record_elsewhere, &id) != 0 ||
 	    pthread_join(thread, NULL) != 0 || posix_trace_shutdown(trid) != 0)
@@ -96,7 +95,6 @@ static void trace_many(void *argument)
 	trace_event_id_t id;
 	trace_id_t trid;
 
-	(void)argument;
 	(void)prctl(PR_SET_NAME, "elsewhere", 0, 0, 0);
 	trid = producer_attach(1 << 20);
 	(void)posix_trace_eventid_open("producers.mine", &id);
@@ -126,7 +124,6 @@ static void trace_unregistered(void *argument)
 	trace_id_t trid;
 	uint32_t number = 0;
 
-	(void)argument;
 	(void)prctl(PR_SET_NAME, "of few words", 0, 0, 0);
 	trid = producer_attach(1 << 20);
 	(void)posix_trace_eventid_open("producers.mine", &id);
@@ -183,7 +180,6 @@ static void answer(void *argument)
 	trace_event_id_t id;
 	uint64_t word;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.turn", &id);
 	producer_say(0);
@@ -229,7 +225,6 @@ static void name_things(void *argument)
 	trace_event_id_t mine;
 	trace_event_id_t ours;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("producers.before", &mine);
 	(void)posix_trace_eventid_setformat_np(mine, "u32 number");
 	(void)producer_attach(0);
@@ -311,7 +306,6 @@ static void name_when_told(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	producer_say(0);
 	(void)producer_hear();
@@ -362,7 +356,6 @@ static void describe_later(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.described", &id);
 	posix_trace_event(id, "1", 1);
@@ -402,7 +395,6 @@ PXT_TEST(a_description_that_comes_after_its_name_is_learnt_as_well)
 
 static void attach_with_lanes(void *argument)
 {
-	(void)argument;
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
 		unsigned got = 0;
 		trace_attr_t attr;
@@ -436,7 +428,6 @@ static void trace_a_long_one(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.long", &id);
 	posix_trace_event(id, "0123456789abcdef0123456789abcdef", 32);
@@ -462,7 +453,6 @@ static void trace_with_a_smaller_size(void *argument)
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("producers.long", &id);
 	(void)posix_trace_attr_init(&attr);
 	(void)posix_trace_attr_setmaxdatasize(&attr, 12);
@@ -493,7 +483,6 @@ static void follow_the_owner(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.follow", &id);
 	producer_wait(id, false);
@@ -535,7 +524,6 @@ static void trace_before_stop(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(1 << 20);
 	(void)posix_trace_eventid_open("producers.stop", &id);
 	for (uint32_t i = 0; i < MANY; i++)
@@ -564,7 +552,6 @@ static void trace_two_types(void *argument)
 	trace_event_id_t wanted;
 	trace_event_id_t unwanted;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.wanted", &wanted);
 	(void)posix_trace_eventid_open("producers.unwanted", &unwanted);
@@ -617,7 +604,6 @@ static void clear_as_a_producer(void *argument)
 	trace_id_t trid;
 	int member = 0;
 
-	(void)argument;
 	trid = producer_attach(0);
 	(void)posix_trace_eventid_open("producers.wanted", &wanted);
 	(void)posix_trace_eventid_open("producers.unwanted", &unwanted);
@@ -851,7 +837,6 @@ static void come_and_go(void *argument)
 	struct belongings before = { 0 };
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("producers.comes", &id);
 	for (uint32_t i = 0; i < 100; i++) {
 		trace_id_t trid = producer_attach(0);
@@ -897,7 +882,6 @@ static void count_descriptors(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("producers.counts", &id);
 	(void)producer_attach(0);
 	producer_wait(id, true);
@@ -969,7 +953,6 @@ PXT_TEST(descriptors_that_an_owner_sends_are_closed)
 
 static void attach_and_count_descriptors(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 2; i++) {
 		if (posix_trace_shutdown(producer_attach(0)) != 0)
 			_exit(1);
@@ -1032,7 +1015,6 @@ static void attach_behind_a_clearance(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	if (posix_trace_shutdown(producer_attach(0)) != 0)
 		_exit(1);
 	close_all_others();
@@ -1061,7 +1043,6 @@ static void attach_without_standard_input(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)close(0);
 	(void)producer_attach(0);
 	if (fcntl(0, F_GETFD) >= 0)
@@ -1106,7 +1087,6 @@ static void attach_below_a_limit(void *argument)
 {
 	unsigned before;
 
-	(void)argument;
 	(void)signal(SIGXFSZ, SIG_DFL);
 	producer_say((uint64_t)attach_below(4096));
 	if (posix_trace_shutdown(producer_attach(0)) != 0)
@@ -1135,7 +1115,6 @@ static void attach_twice(void *argument)
 	trace_id_t first = producer_attach(0);
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.both", &id);
 	posix_trace_event(id, NULL, 0);
@@ -1178,7 +1157,6 @@ static void fork_and_attach(void *argument)
 	pid_t child;
 	int status;
 
-	(void)argument;
 	(void)producer_attach(0);
 	child = fork();
 	if (child == 0)
@@ -1213,7 +1191,6 @@ PXT_TEST(a_child_that_attaches_itself_has_names_of_its_own)
 
 static void own_until_killed(void *argument)
 {
-	(void)argument;
 	(void)owner_open(&(const struct owner_spec){ .placed = true });
 	producer_say(0);
 	(void)producer_hear();
@@ -1252,7 +1229,6 @@ static void fork_and_end(void *argument)
 	trace_event_id_t id;
 	pid_t child;
 
-	(void)argument;
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.forks", &id);
 	posix_trace_event(id, "parent", 6);
@@ -1311,7 +1287,6 @@ static void record_a_burst(void *argument)
 	trace_event_id_t id;
 	trace_id_t trid;
 
-	(void)argument;
 	(void)producer_hear();
 	trid = producer_attach(1 << 20);
 	(void)posix_trace_eventid_open("producers.burst", &id);
@@ -1383,7 +1358,6 @@ static void attach_as_guest(void *argument)
 	unsigned threads = party_entries("/proc/self/task");
 	unsigned descriptors = party_entries("/proc/self/fd");
 
-	(void)argument;
 	(void)guest_attach();
 	if (party_entries("/proc/self/task") != threads)
 		_exit(1);
@@ -1451,7 +1425,6 @@ static void attach_as_guest_twice(void *argument)
 	trace_id_t trid;
 	uint32_t number = 1;
 
-	(void)argument;
 	trid = guest_attach();
 	if (posix_trace_eventid_open("producers.guest", &id) != 0)
 		_exit(1);
@@ -1503,7 +1476,6 @@ static void obey_as_guest(void *argument)
 	trace_id_t trid = guest_attach();
 	trace_event_id_t id;
 
-	(void)argument;
 	if (posix_trace_eventid_open("producers.guest", &id) != 0)
 		_exit(3);
 	for (uint64_t pairs = producer_hear(); pairs; pairs = producer_hear())
@@ -1577,7 +1549,6 @@ static void attach_when_told(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)producer_hear();
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.both", &id);
@@ -1592,7 +1563,6 @@ static void inherit_and_attach(void *argument)
 	trace_event_id_t id;
 	trace_id_t trid;
 
-	(void)argument;
 	(void)posix_trace_eventid_open("producers.both", &id);
 	posix_trace_event(id, NULL, 0);
 	producer_say((uint64_t)posix_trace_attach_np(owner_name, NULL, &trid));

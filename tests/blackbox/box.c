@@ -151,16 +151,11 @@ bool box_recover(struct box *box, int fd)
 #else
 int box_salvage(int fd, bool all, trace_id_t *salvaged)
 {
-	(void)fd;
-	(void)all;
-	(void)salvaged;
 	return -1;
 }
 
 bool box_recover(struct box *box, int fd)
 {
-	(void)box;
-	(void)fd;
 	return false;
 }
 #endif

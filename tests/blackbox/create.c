@@ -206,7 +206,6 @@ static int beyond_the_limit_of_the_process(void *argument)
 	trace_attr_t attr = with_file(fd);
 	trace_id_t trid;
 
-	(void)argument;
 	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 	PXT_CHILD_CHECK(posix_trace_create(0, &attr, &trid) == ENOMEM);
 	PXT_CHILD_CHECK(size_of(fd) == 0);
@@ -501,7 +500,6 @@ static int go_on_without_it(void *argument)
 	trace_id_t trid;
 	int fd = pxt_temp_file();
 
-	(void)argument;
 	PXT_CHILD_CHECK(posix_trace_eventid_open("the child's own", &id) == 0);
 	PXT_CHILD_CHECK(posix_trace_thread_register_np() == 0);
 	/* A stream of its own, in a file of its own. */
@@ -545,7 +543,6 @@ static int trace_and_die(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	PXT_CHILD_CHECK(posix_trace_eventid_open("a child's", &id) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventid_setformat_np(id, "u32 of_child") == 0);
 	posix_trace_event(id, "chil", 4);

@@ -73,7 +73,6 @@ static void note(void)
 
 static void die(void *argument)
 {
-	(void)argument;
 	note();
 	ledger->point = kit_interrupted();
 	ledger->reached = true;
@@ -129,7 +128,6 @@ static void *trace_aside(void *argument)
 	static volatile uint32_t lane_0;
 	unsigned char data[4];
 
-	(void)argument;
 	/* The first event of a thread enters it. */
 	(void)lane_0;
 	ledger->aside = (int32_t)gettid();

@@ -99,7 +99,6 @@ int __wrap_pxt_port_log_write_at(
 
 static void die(void *argument)
 {
-	(void)argument;
 	if (own && own->log)
 		ledger->arrived = pxt_tolog_of(own)->sums.records;
 	/* What is killed in the middle of a trace point is kill.c's matter. */

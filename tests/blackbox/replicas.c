@@ -60,7 +60,6 @@ static void stand_there(int point)
 
 static void *enter(void *argument)
 {
-	(void)argument;
 	stops_here = true;
 	/* Wanted or not: a trace point enters the thread first. */
 	posix_trace_event(kit_type(), "abcd", 4);
@@ -163,7 +162,6 @@ static void create_there(int point)
 
 static void *enter_and_create(void *argument)
 {
-	(void)argument;
 	pxt_testpoint_hook_set(create_there);
 	(void)pxt_threads_register();
 	pxt_testpoint_hook_set(NULL);
@@ -218,7 +216,6 @@ static atomic_uint entered;
 
 static void *enter_once(void *argument)
 {
-	(void)argument;
 	posix_trace_event(kit_type(), "abcd", 4);
 	if (pxt_self.epoch != pxt_fork_epoch())
 		(void)pxt_threads_register();
@@ -228,7 +225,6 @@ static void *enter_once(void *argument)
 
 static void *come_and_go(void *argument)
 {
-	(void)argument;
 	while (!atomic_load(&over)) {
 		trace_attr_t attr;
 		trace_id_t trid;
@@ -330,7 +326,6 @@ PXT_TEST(a_registered_threads_name_is_in_every_file)
 
 static void *be_the_first_mate(void *argument)
 {
-	(void)argument;
 	(void)pthread_setname_np(pthread_self(), "first mate");
 	(void)posix_trace_thread_register_np();
 	newcomer.index = pxt_self.index;

@@ -91,7 +91,6 @@ static void look(int signal)
 {
 	struct pxt_directory *replica;
 
-	(void)signal;
 	looks++;
 	if (!header) {
 		look_at_file();

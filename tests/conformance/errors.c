@@ -20,7 +20,6 @@
 #if PXT_CAN_LOG
 static void on_signal(int number)
 {
-	(void)number;
 }
 #endif
 
@@ -32,7 +31,6 @@ static pthread_t stormed;
 
 static void *signal_storm(void *argument)
 {
-	(void)argument;
 	while (!atomic_load(&storm_over)) {
 		pthread_kill(stormed, SIGUSR2);
 		struct timespec pause = { .tv_nsec = 20000 };

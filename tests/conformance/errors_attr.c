@@ -45,7 +45,6 @@ static int get_maxusereventsize(trace_attr_t *attr, void *out)
 
 static int destroy(trace_attr_t *attr, void *out)
 {
-	(void)out;
 	return posix_trace_attr_destroy(attr);
 }
 

@@ -346,7 +346,6 @@ static trace_event_id_t stormed[2];
 
 static void *write_storm(void *argument)
 {
-	(void)argument;
 	while (!atomic_load(&writers_stop)) {
 		posix_trace_event(stormed[0], "0", 1);
 		posix_trace_event(stormed[1], "1", 1);

@@ -24,7 +24,6 @@
 /* Ends with all that exit() does, unlike the helper that it runs in. */
 static int exit_politely(void *argument)
 {
-	(void)argument;
 	exit(0);
 }
 #endif
@@ -63,7 +62,6 @@ static void expect_undisturbed(trace_id_t trid)
 
 static int record_ten(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 10; i++)
 		posix_trace_event(event_id, "child", 5);
 	return 0;
@@ -130,7 +128,6 @@ static int trace_something_else(void *argument)
 {
 	trace_event_id_t id;
 
-	(void)argument;
 	(void)alarm(120);
 	PXT_CHILD_CHECK(posix_trace_eventid_open("the first call of the child", &id) == 0);
 	return 0;
@@ -168,7 +165,6 @@ static int trace_in_child(void *argument)
 	size_t len = 0;
 	int unavailable = 1;
 
-	(void)argument;
 	alarm(120);
 	for (size_t i = 0; i < TRACE_SYS_MAX; i++) {
 		PXT_CHILD_CHECK(posix_trace_create(0, NULL, &streams[i]) == 0);
@@ -461,7 +457,6 @@ static int role_untraced(int fd)
 {
 	trace_event_id_t id = 0;
 
-	(void)fd;
 	if (posix_trace_eventid_open("fork_event", &id) != 0 || posix_trace_wanted_np(id) != 0)
 		return 1;
 	posix_trace_event(id, "spawned", 7);

@@ -63,7 +63,6 @@ static int call_list_next(trace_id_t trid, struct outputs *out)
 
 static int call_list_rewind(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_eventtypelist_rewind(trid);
 }
 
@@ -80,25 +79,21 @@ static int call_get_status(trace_id_t trid, struct outputs *out)
 #if _PXT_UNIT_CORE
 static int call_start(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_start(trid);
 }
 
 static int call_stop(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_stop(trid);
 }
 
 static int call_clear(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_clear(trid);
 }
 
 static int call_shutdown(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_shutdown(trid);
 }
 #endif
@@ -118,7 +113,6 @@ static int call_set_filter(trace_id_t trid, struct outputs *out)
 {
 	trace_event_set_t set;
 
-	(void)out;
 	posix_trace_eventset_empty(&set);
 	return posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET);
 }
@@ -127,7 +121,6 @@ static int call_set_filter(trace_id_t trid, struct outputs *out)
 #if _PXT_UNIT_TOLOG
 static int call_flush(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_flush(trid);
 }
 #endif
@@ -159,13 +152,11 @@ static int call_trygetnext(trace_id_t trid, struct outputs *out)
 #if _PXT_UNIT_LOGRETRIEVAL
 static int call_rewind(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_rewind(trid);
 }
 
 static int call_close(trace_id_t trid, struct outputs *out)
 {
-	(void)out;
 	return posix_trace_close(trid);
 }
 #endif

@@ -116,7 +116,6 @@ static uint32_t seen_number;
 
 static int look(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)arg;
 	seen = event;
 	seen_event = *event;
 	memcpy(&seen_number, event->posix_data_np, sizeof(seen_number));
@@ -141,8 +140,6 @@ PXT_TEST_FRESH(a_handler_is_told_of_the_event_and_its_own_events_ask_nobody)
 
 static int drop_all(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)event;
-	(void)arg;
 	return 0;
 }
 
@@ -251,8 +248,6 @@ PXT_TEST_FRESH(a_child_is_left_out_of_a_stream_that_records_its_parent)
 
 static int drop(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)event;
-	(void)arg;
 	return 0;
 }
 
@@ -327,7 +322,6 @@ PXT_TEST_FRESH(a_child_keeps_the_rules_of_the_fork)
 
 static int count_calls(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)event;
 	++*(unsigned *)arg;
 	return 1;
 }

@@ -49,7 +49,6 @@ static int meet_the_file_limit(void *argument)
 	trace_id_t trid = st_started(&spec);
 	struct posix_trace_status_info status;
 
-	(void)argument;
 	limit_files(1 << 17);
 	PXT_CHILD_CHECK(flush_until_error(trid) == EFBIG);
 	PXT_CHILD_CHECK(flush_until_error(trid) == EFBIG);
@@ -82,7 +81,6 @@ static int lose_events_to_the_file_limit(void *argument)
 	int last = 0;
 	int number = 0;
 
-	(void)argument;
 	limit_files(1 << 16);
 	for (int i = 0; i < 40; i++) {
 		for (int k = 0; k < 300; k++)
@@ -128,7 +126,6 @@ static int fill_a_small_file_system(void *argument)
 	struct posix_trace_status_info status;
 	trace_id_t trid;
 
-	(void)argument;
 	if (mkdtemp(directory) == NULL)
 		return NO_MOUNT;
 	(void)snprintf(path, sizeof(path), "%s/log", directory);

@@ -26,7 +26,6 @@ static pthread_t other_thread;
 
 static void *say_two(void *argument)
 {
-	(void)argument;
 	other_thread = pthread_self();
 	st_say(2);
 	return NULL;

@@ -603,7 +603,6 @@ static atomic_int keep_tracing;
 
 static void *trace_on(void *argument)
 {
-	(void)argument;
 	for (int i = 0; atomic_load(&keep_tracing); i++)
 		st_say(i);
 	return NULL;

@@ -235,7 +235,6 @@ PXT_TEST(a_filter_change_releases_a_waiting_reader_with_the_filter_event)
 
 static void say_in_handler(int signal)
 {
-	(void)signal;
 	st_say(42);
 }
 

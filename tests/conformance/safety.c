@@ -36,7 +36,6 @@ static void on_first(int number)
 {
 	int saved = errno;
 
-	(void)number;
 	errno = 1234;
 	tell(1);
 	raise(SIGUSR2);
@@ -48,7 +47,6 @@ static void on_first(int number)
 
 static void on_second(int number)
 {
-	(void)number;
 	tell(2);
 }
 
@@ -141,7 +139,6 @@ struct cancel_row {
 
 static void call_event(trace_id_t trid)
 {
-	(void)trid;
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "x", 1);
 }
 
@@ -149,7 +146,6 @@ static void call_open(trace_id_t trid)
 {
 	trace_event_id_t id;
 
-	(void)trid;
 	posix_trace_eventid_open("safety_open", &id);
 }
 
@@ -177,7 +173,6 @@ static void call_sets(trace_id_t trid)
 	trace_event_set_t set;
 	int member;
 
-	(void)trid;
 	posix_trace_eventset_fill(&set, POSIX_TRACE_ALL_EVENTS);
 	posix_trace_eventset_empty(&set);
 	posix_trace_eventset_add(POSIX_TRACE_START, &set);
@@ -209,7 +204,6 @@ static void call_attributes(trace_id_t trid)
 	trace_attr_t attr;
 	size_t size;
 
-	(void)trid;
 	posix_trace_attr_init(&attr);
 	posix_trace_attr_setname(&attr, "safety");
 	posix_trace_attr_setstreamsize(&attr, 4096);
@@ -242,7 +236,6 @@ static void call_create(trace_id_t trid)
 	trace_id_t made = 0;
 	int old;
 
-	(void)trid;
 	if (posix_trace_create(0, NULL, &made) == 0) {
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 		posix_trace_shutdown(made);

@@ -198,7 +198,6 @@ static const bool can_filter = true;
 #else
 static void change_filter(trace_id_t trid)
 {
-	(void)trid;
 }
 static const bool can_filter = false;
 #endif
@@ -211,7 +210,6 @@ static int flush(trace_id_t trid)
 #else
 static int flush(trace_id_t trid)
 {
-	(void)trid;
 	return 0;
 }
 #endif

@@ -42,9 +42,6 @@ static int create_with_log(const struct st_spec *spec, trace_attr_t *attr, trace
 #else
 static int create_with_log(const struct st_spec *spec, trace_attr_t *attr, trace_id_t *trid)
 {
-	(void)spec;
-	(void)attr;
-	(void)trid;
 	return ENOTSUP;
 }
 #endif
@@ -57,8 +54,6 @@ static int create_alone(trace_attr_t *attr, trace_id_t *trid)
 #else
 static int create_alone(trace_attr_t *attr, trace_id_t *trid)
 {
-	(void)attr;
-	(void)trid;
 	return ENOTSUP;
 }
 #endif
@@ -567,7 +562,6 @@ struct timespec st_in_ms(int ms)
 
 static void do_nothing(int signal)
 {
-	(void)signal;
 }
 
 void st_on_signal(int signal, void (*handler)(int))

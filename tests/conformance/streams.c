@@ -48,7 +48,6 @@ static int trace_without_new_memory(void *argument)
 	trace_id_t trid = 0;
 	struct posix_trace_counts_np counts;
 
-	(void)argument;
 	(void)st_type();
 	PXT_CHILD_CHECK(posix_trace_create(0, NULL, &trid) == 0);
 	PXT_CHILD_CHECK(posix_trace_start(trid) == 0);
@@ -231,7 +230,6 @@ static int create_without_memory(void *argument)
 	trace_id_t trid = NEVER;
 	size_t size = (size_t)1 << (sizeof(size_t) > 4 ? 40 : 30);
 
-	(void)argument;
 	PXT_CHILD_CHECK(posix_trace_attr_init(&attr) == 0);
 	while (posix_trace_attr_setstreamsize(&attr, size) != 0)
 		size /= 2;

@@ -137,7 +137,6 @@ PXT_TEST_FRESH(a_stop_and_a_start_before_it_are_read_at_once)
 
 static void die(void *argument)
 {
-	(void)argument;
 	kit_die();
 }
 

@@ -61,7 +61,6 @@ static void answer(int signal, siginfo_t *info, void *context)
 	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
 	const unsigned char *code;
 
-	(void)info;
 	memcpy(&code, &registers[REG_RIP], sizeof(code));
 	if (code[0] != 0x0f || code[1] != 0x31) {
 		/* A fault like others: again, and to its end. */
@@ -259,7 +258,6 @@ static int differ(void *argument)
 
 static int can(void *unused)
 {
-	(void)unused;
 	PXT_CHILD_CHECK(begin(1) == 0);
 	PXT_CHILD_CHECK(clock_of.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP);
 	PXT_CHILD_CHECK(say(0) == 0);

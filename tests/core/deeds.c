@@ -17,13 +17,11 @@ static uint32_t outer_slots;
 
 static void write_one(void *argument)
 {
-	(void)argument;
 	kit_write(NESTED, 4);
 }
 
 static void write_elsewhere(void *argument)
 {
-	(void)argument;
 	kit_lane(1);
 	kit_write(NESTED, 30);
 	kit_write(NESTED, 4);
@@ -32,7 +30,6 @@ static void write_elsewhere(void *argument)
 
 static void write_long(void *argument)
 {
-	(void)argument;
 	kit_write(NESTED, 30);
 	kit_write(NESTED, 64);
 	kit_write(NESTED, 5);
@@ -40,7 +37,6 @@ static void write_long(void *argument)
 
 static void read_it(void *argument)
 {
-	(void)argument;
 	/* The machine may be slow, the record is not given up for that. */
 	pxt_holdback_ns = UINT64_C(100000000000);
 	(void)kit_read_all(deed_stream);
@@ -49,7 +45,6 @@ static void read_it(void *argument)
 
 static void read_and_wait(void *argument)
 {
-	(void)argument;
 	(void)kit_settle(deed_stream);
 }
 
@@ -69,27 +64,23 @@ static uint32_t inner_slots(void)
 /* The interrupted records are the oldest ones that are still there in the end. */
 static void write_to_the_brim(void *argument)
 {
-	(void)argument;
 	write_slots(
 	    kit_slots(deed_stream) - outer_slots - inner_slots() - AFTERS * kit_slots_of(4));
 }
 
 static void write_lap(void *argument)
 {
-	(void)argument;
 	write_slots(kit_slots(deed_stream));
 }
 
 static void write_laps(void *argument)
 {
-	(void)argument;
 	write_slots(3 * kit_slots(deed_stream) + 7);
 }
 
 /* The same with a reader that keeps up, through the hold-back. */
 static void write_and_read_lap(void *argument)
 {
-	(void)argument;
 	for (uint32_t i = 0; i < kit_slots(deed_stream); i += 8) {
 		write_slots(8);
 		(void)kit_settle(deed_stream);
@@ -98,7 +89,6 @@ static void write_and_read_lap(void *argument)
 
 void deed_stop(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_stop(deed_stream), 0);
 }
 
@@ -128,7 +118,6 @@ static void lap_and_marks(void *argument)
 
 static void clear(void *argument)
 {
-	(void)argument;
 	kit_seen.due_starts = 0;
 	PXT_EQ(posix_trace_clear(deed_stream), 0);
 }
@@ -143,7 +132,6 @@ static void filter_out(void *argument)
 {
 	trace_event_set_t set;
 
-	(void)argument;
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
 	PXT_EQ(posix_trace_set_filter(deed_stream, &set, POSIX_TRACE_ADD_EVENTSET), 0);
@@ -152,7 +140,6 @@ static void filter_out(void *argument)
 
 static void shut_down(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_shutdown(deed_stream), 0);
 	deed_stream = 0;
 }
@@ -174,7 +161,6 @@ static void shut_down_and_reopen(void *argument)
 
 static void die(void *argument)
 {
-	(void)argument;
 	kit_die();
 }
 

@@ -284,7 +284,6 @@ PXT_TEST(reading_what_lies_beside_the_lanes_makes_no_room)
 
 static void fill_and_drain(void *argument)
 {
-	(void)argument;
 	leave(0);
 	CU_ASSERT(!is_running());
 	(void)kit_read_all(stream);
@@ -311,14 +310,12 @@ PXT_TEST(a_writer_that_saw_the_stream_before_it_was_restarted_cannot_stop_it)
 
 static void fill_up(void *argument)
 {
-	(void)argument;
 	leave(0);
 	CU_ASSERT(!is_running());
 }
 
 static void drain_and_start_anew(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_stop(stream), 0);
 	(void)kit_settle(stream);
 	kit_start(stream);
@@ -434,7 +431,6 @@ PXT_TEST(a_writer_overtaken_by_an_automatic_stop_is_refused_or_read)
 /* The other lane is full, and this writer's place is taken still. */
 static void fill_the_other(void *nothing)
 {
-	(void)nothing;
 	kit_lane(0);
 	leave(0);
 	kit_lane(1);
@@ -496,7 +492,6 @@ static void read_what_is_told(void)
 /* The reader empties the stream, which runs again. */
 static void empty_it(void *unused)
 {
-	(void)unused;
 	read_what_is_told();
 	PXT_EQ(pxt_block_state(kit_block(stream)), PXT_GATE_RUNNING);
 }
@@ -522,7 +517,6 @@ PXT_TEST(a_writer_refused_after_the_restart_is_told_before_its_next_event)
 
 static void stop_it(void *unused)
 {
-	(void)unused;
 	PXT_EQ(posix_trace_stop(stream), 0);
 }
 

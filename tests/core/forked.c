@@ -150,7 +150,6 @@ static void fork_here(void *argument)
 	uint32_t before = atomic_load(&pxt_self.entry->passes);
 	pid_t child = fork();
 
-	(void)argument;
 	if (child == 0) {
 		generation++;
 		in_the_handler();

@@ -37,7 +37,6 @@ static int stand(const struct posix_trace_handled_np *event, void *arg)
 {
 	int which = *(const int *)event->posix_data_np;
 
-	(void)arg;
 	atomic_fetch_add(&in_handler, 1);
 	(void)sem_post(&threads[which].there);
 	semwait(&threads[which].go_on);
@@ -231,7 +230,6 @@ PXT_TEST_FRESH(also_when_its_stream_is_gone_and_another_one_has_the_place)
 
 static int count_calls(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)event;
 	++*(unsigned *)arg;
 	return 1;
 }

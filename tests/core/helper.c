@@ -125,7 +125,6 @@ void __wrap_pxt_port_wake(_Atomic uint32_t *word)
 
 static void *write_and_be_kept(void *unused)
 {
-	(void)unused;
 	is_kept = true;
 	kept.write();
 	return NULL;

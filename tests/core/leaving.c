@@ -56,7 +56,6 @@ static void another_shutdown(void)
 
 static void shut_down_from_inside(void *argument)
 {
-	(void)argument;
 	shut_down();
 	/* After its last point the writer is outside already. */
 	if (kit_interrupted() != PXT_TP_LEFT)
@@ -67,7 +66,6 @@ static uint32_t inner_point;
 
 static void write_and_shut_down(void *argument)
 {
-	(void)argument;
 	kit_interrupt(inner_point, KIT_WRITER_POINTS, shut_down_from_inside, NULL);
 	kit_write(2, 30);
 	(void)kit_interrupted();
@@ -121,7 +119,6 @@ static struct pxt_block *many[MANY];
 
 static void shut_down_many(void *argument)
 {
-	(void)argument;
 	shut_down();
 	for (unsigned i = 0; i < MANY; i++) {
 		open_started(&specs[i % SPECS]);
@@ -165,7 +162,6 @@ static size_t resident(void *memory, size_t bytes)
 
 static void shut_down_large(void *argument)
 {
-	(void)argument;
 	shut_down();
 	/* After its last point the writer is outside already. */
 	if (!guard_freed(gone))
@@ -326,7 +322,6 @@ static void *write_once(void *argument)
 {
 	static const unsigned char data[30];
 
-	(void)argument;
 	PXT_EQ(posix_trace_thread_register_np(), 0);
 	pxt_self.cpu = writer.cpu;
 	if (writer.unregistered)

@@ -217,7 +217,6 @@ static void *trace_lengths(void *argument)
 {
 	uint32_t entries = atomic_load(&pxt_threads->count);
 
-	(void)argument;
 	for (size_t len = 0; len <= 60; len++)
 		through(len, len % 16, 256);
 	for (size_t len = 250; len <= 260; len++)
@@ -229,7 +228,6 @@ static void *trace_lengths(void *argument)
 
 static void *trace_one(void *argument)
 {
-	(void)argument;
 	through(20, 0, 256);
 	return NULL;
 }
@@ -362,7 +360,6 @@ static void *trace_short(void *argument)
 {
 	static struct got got;
 
-	(void)argument;
 	posix_trace_event(kit_type(), "abcdefghijkl", 12);
 	PXT_EQ(pxt_self.index, PXT_THREAD_EXTRA);
 	PXT_EQ_FATAL(take(&got), true);

@@ -110,20 +110,17 @@ static void shut_down_and_look(const char *deed, int point)
 
 static void write_one(void *argument)
 {
-	(void)argument;
 	kit_write(NESTED, 4);
 }
 
 static void write_a_lap(void *argument)
 {
-	(void)argument;
 	for (int i = 0; i < 40; i++)
 		kit_write(NESTED, i % 2 ? 4 : 30);
 }
 
 static void flush(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_flush(stream), 0);
 }
 
@@ -137,7 +134,6 @@ static void write_and_flush(void *argument)
 
 static void stop(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_stop(stream), 0);
 }
 
@@ -150,7 +146,6 @@ static void stop_flush_start(void *argument)
 
 static void clear(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_clear(stream), 0);
 	cleared = true;
 }
@@ -159,7 +154,6 @@ static void filter(void *argument)
 {
 	trace_event_set_t set;
 
-	(void)argument;
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set), 0);
 	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
@@ -167,14 +161,12 @@ static void filter(void *argument)
 
 static void shut_down(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 	stream = 0;
 }
 
 static void die(void *argument)
 {
-	(void)argument;
 	kit_die();
 }
 

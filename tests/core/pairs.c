@@ -18,13 +18,11 @@ static int inner_point;
 
 static void outer_dies(void *argument)
 {
-	(void)argument;
 	siglongjmp(way_out_of_the_outer, 1);
 }
 
 static void lap_and_outer_dies(void *argument)
 {
-	(void)argument;
 	for (uint32_t i = 0; i < kit_slots(deed_stream); i += kit_slots_of(4))
 		kit_write(NESTED, 4);
 	siglongjmp(way_out_of_the_outer, 1);
@@ -44,7 +42,6 @@ static void run_deed(void *argument)
 
 static void write_inner(void *argument)
 {
-	(void)argument;
 	outer_point = kit_interrupted();
 	kit_lane(inner_lane);
 	kit_interrupt(inner_nth, KIT_WRITER_POINTS, run_deed, NULL);

@@ -15,7 +15,6 @@ static trace_id_t stream;
 
 static void die(void *argument)
 {
-	(void)argument;
 	kit_die();
 }
 
@@ -124,7 +123,6 @@ PXT_TEST(dead_records_with_nothing_behind_them_are_passed_over_as_well)
 /* Not before its time: a record that is only slow is read when it is there. */
 static void read_too_early(void *argument)
 {
-	(void)argument;
 	pxt_holdback_ns = 5000000000u;
 	PXT_EQ(kit_read_all(stream), 1);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
@@ -193,7 +191,6 @@ static void stop_and_start(void)
 
 static void lap_then_control(void *argument)
 {
-	(void)argument;
 	for (uint32_t i = 0; i < slots_before; i += 2) {
 		kit_write(3, 4);
 		(void)kit_settle(stream);
@@ -251,7 +248,6 @@ PXT_TEST(a_writer_a_lap_late_spoils_at_most_one_record_and_no_mark)
 
 static void lap(void *argument)
 {
-	(void)argument;
 	for (uint32_t i = 0; i < kit_slots(stream); i += kit_slots_of(4))
 		kit_write(3, 4);
 }

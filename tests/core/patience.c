@@ -130,13 +130,11 @@ static trace_id_t stream;
 
 static void stop_it(void *unused)
 {
-	(void)unused;
 	PXT_EQ(posix_trace_stop(stream), 0);
 }
 
 static void shut_it_down(void *unused)
 {
-	(void)unused;
 	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
@@ -144,7 +142,6 @@ static void filter_it(void *unused)
 {
 	trace_event_set_t set;
 
-	(void)unused;
 	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
 	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
 }
@@ -157,7 +154,6 @@ static void copy_it(void *unused)
 	PXT_EQ(posix_trace_snapshot_np(stream, fd), 0);
 	close(fd);
 #endif
-	(void)unused;
 }
 
 static void beside_a_writer(uint32_t point, void (*deed)(void *))
@@ -306,16 +302,11 @@ PXT_TEST(a_forked_process_that_keeps_the_names_is_waited_for_no_longer)
 #if CONFIG_PTRACE_ATTACH
 static uint64_t pull_nothing(struct pxt_stream *shared, uint64_t clock, bool all)
 {
-	(void)shared;
-	(void)clock;
-	(void)all;
 	return 0;
 }
 
 static bool await_nobody(struct pxt_stream *shared, bool last)
 {
-	(void)shared;
-	(void)last;
 	return false;
 }
 
@@ -463,7 +454,6 @@ static void end_child(uint64_t ns, int (*run)(void *))
 
 static int leave_a_reader(void *unused)
 {
-	(void)unused;
 	stream = kit_open(&spec);
 	pxt_holdback_ns = HOLDBACK;
 	atomic_store(&kit_stream(stream)->users, 1u);
@@ -479,7 +469,6 @@ PXT_TEST(an_exit_waits_no_longer_for_a_reader)
 
 static int leave_a_shutdown(void *unused)
 {
-	(void)unused;
 	stream = kit_open(&spec);
 	kit_stream(stream)->closing = 1;
 	begin_slow(LAST);
@@ -504,7 +493,6 @@ static int leave_a_turn(void *unused)
 {
 	struct pxt_tolog *log = log_to_leave();
 
-	(void)unused;
 	atomic_store(&log->busy, 1u);
 	log->holder = 0;
 	begin_slow(LAST);
@@ -585,7 +573,6 @@ PXT_TEST(an_exit_waits_anew_for_each_piece_that_goes_out_and_no_longer)
 
 static int leave_one_who_waits_for_a_turn(void *unused)
 {
-	(void)unused;
 	log_to_leave()->users = 1;
 	begin_slow(LAST);
 	exit(0);

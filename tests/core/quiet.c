@@ -293,7 +293,6 @@ static void write_one(uint32_t number)
 /* What comes late, after the last event, is not counted on. */
 static void handler(int signal)
 {
-	(void)signal;
 	if (atomic_load(&found->phase) == GO)
 		write_one((uint32_t)atomic_fetch_add(&found->handled, 1) * 7u);
 }
@@ -471,7 +470,6 @@ static int watch(void *unused)
 	int line;
 	void *fresh;
 
-	(void)unused;
 	PXT_CHILD_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 	PXT_CHILD_CHECK(posix_trace_eventid_open("quiet", &type) == 0);
 	PXT_CHILD_CHECK(posix_trace_open_np(quiet_point) == 0);
@@ -513,7 +511,6 @@ static int asks_the_clock(void *unused)
 {
 	struct timespec now;
 
-	(void)unused;
 	if (!forbid_system_calls(false))
 		(void)syscall(SYS_exit, 7);
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);

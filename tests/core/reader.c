@@ -27,13 +27,11 @@ static void write_slots(unsigned writer, uint32_t slots)
 
 static void write_one(void *argument)
 {
-	(void)argument;
 	kit_write(NESTED, 30);
 }
 
 static void write_elsewhere(void *argument)
 {
-	(void)argument;
 	kit_lane(lanes_here - 1);
 	kit_write(NESTED, 4);
 	kit_write(NESTED, 30);
@@ -43,19 +41,16 @@ static void write_elsewhere(void *argument)
 /* Up to the record that is being read, and no further. */
 static void write_half(void *argument)
 {
-	(void)argument;
 	write_slots(NESTED, kit_slots(stream) / 2);
 }
 
 static void write_lap(void *argument)
 {
-	(void)argument;
 	write_slots(NESTED, kit_slots(stream) + 3);
 }
 
 static void write_laps_everywhere(void *argument)
 {
-	(void)argument;
 	for (unsigned lane = 0; lane < lanes_here; lane++) {
 		kit_lane(lane);
 		write_slots(NESTED, 3 * kit_slots(stream));

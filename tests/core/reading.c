@@ -144,7 +144,6 @@ static struct record slow;
 
 static void put_behind_an_unfinished_one(void *unused)
 {
-	(void)unused;
 	reserve(&slow, 0, 100);
 	put(0, 100);
 }
@@ -368,13 +367,11 @@ PXT_TEST(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ri
 
 static void die(void *unused)
 {
-	(void)unused;
 	kit_die();
 }
 
 static void lap_again(void *unused)
 {
-	(void)unused;
 	for (uint32_t slots = 0; slots <= kit_slots(stream); slots += kit_slots_of(20))
 		put(0, 100);
 }

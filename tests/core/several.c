@@ -198,7 +198,6 @@ static void filter_second(void *argument)
 {
 	trace_event_set_t set;
 
-	(void)argument;
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
 	PXT_EQ(posix_trace_set_filter(streams[1], &set, POSIX_TRACE_SET_EVENTSET), 0);
@@ -223,7 +222,6 @@ PXT_TEST(a_filter_set_between_table_and_gate_holds)
 
 static void stop_second(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_stop(streams[1]), 0);
 }
 

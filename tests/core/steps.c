@@ -48,8 +48,6 @@ static void trapped(int signal, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 
-	(void)signal;
-	(void)info;
 	if (!stop.run) {
 		note_step((unsigned char *)regs[REG_RIP]);
 		return;
@@ -192,7 +190,6 @@ static void register_another(void *unused)
 {
 	const struct pxt_who self = pxt_self;
 
-	(void)unused;
 	memset(&pxt_self, 0, sizeof(pxt_self));
 	(void)pxt_threads_register();
 	pxt_self = self;

@@ -20,7 +20,6 @@ static void *name_streams(void *unused)
 {
 	trace_attr_t attr;
 
-	(void)unused;
 	failures[0] += posix_trace_attr_init(&attr) != 0;
 	for (int i = 0; i < ROUNDS * 50; i++)
 		failures[0] += posix_trace_attr_setsharename_np(&attr, "tables") != 0;
@@ -33,7 +32,6 @@ static void *inherit_streams(void *unused)
 	trace_attr_t attr;
 	trace_id_t trid;
 
-	(void)unused;
 	failures[1] += posix_trace_attr_init(&attr) != 0;
 	failures[1] += posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED) != 0;
 	for (int i = 0; i < ROUNDS; i++) {
@@ -47,7 +45,6 @@ static void *inherit_streams(void *unused)
 
 static void *fork_children(void *unused)
 {
-	(void)unused;
 	for (int i = 0; i < ROUNDS; i++) {
 		int status = 1;
 		pid_t child = fork();

@@ -137,7 +137,6 @@ bool __wrap_pxt_port_fence_all(void)
 
 static void announced(void *argument)
 {
-	(void)argument;
 	write_now(ANNOUNCED);
 }
 
@@ -233,7 +232,6 @@ PXT_TEST(where_the_system_has_no_fence_a_reader_sleeps_in_slices)
 
 static void die(void *unused)
 {
-	(void)unused;
 	kit_die();
 }
 

@@ -110,7 +110,6 @@ static void clear(unsigned i)
 /* All streams that want the type get the events; those that keep theirs stop by themselves. */
 static void fill(unsigned i)
 {
-	(void)i;
 	for (unsigned n = 0; n < 40; n++)
 		posix_trace_event(kit_type(), "fill", 4);
 	for (unsigned s = 0; s < STREAMS; s++) {
@@ -153,7 +152,6 @@ static void new_type(unsigned i)
 	trace_event_id_t id;
 	char name[32];
 
-	(void)i;
 	if (types >= 200)
 		return;
 	(void)snprintf(name, sizeof(name), "wanted %u", types);

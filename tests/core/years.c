@@ -286,7 +286,6 @@ static int ten_years(void *unused)
 	uint64_t stop = plan->start + YEARS * YEAR_S * plan->hz;
 	int line = begin(1);
 
-	(void)unused;
 	while (!line && now < stop) {
 		PXT_CHILD_CHECK(sent[0] < EVENTS);
 		set_clock(now + gap());
@@ -331,7 +330,6 @@ static int flushed_every_hour(void *unused)
 {
 	int line = begin(1);
 
-	(void)unused;
 	/* 65,536 readings are kept; of more, every second one is. */
 	for (uint32_t hour = 0; !line && hour < 66500; hour++) {
 		set_clock(now + 3600 * plan->hz - random_below(plan->hz));
@@ -357,7 +355,6 @@ static int steps(void *unused)
 {
 	int line = begin(2);
 
-	(void)unused;
 	pxt_fake_clock_step(26);
 	for (uint32_t i = 0; !line && i < 20000; i++) {
 		if (random_below(50) == 0)
@@ -386,7 +383,6 @@ static int repeats(void *unused)
 {
 	int line = begin(2);
 
-	(void)unused;
 	for (uint32_t i = 0; !line && i < 20000; i++) {
 		unsigned who = (unsigned)random_below(THREADS);
 
@@ -420,7 +416,6 @@ static int differ(void *unused)
 	uint64_t clock = plan->start + apart;
 	int line = begin(2);
 
-	(void)unused;
 	for (uint32_t i = 0; !line && i < 20000; i++) {
 		unsigned who = (unsigned)random_below(THREADS);
 
@@ -457,7 +452,6 @@ PXT_TEST(two_processors_that_differ_are_reported_without_a_step_back)
 
 static void die(void *unused)
 {
-	(void)unused;
 	kit_die();
 }
 
@@ -477,7 +471,6 @@ static int waits(void *unused)
 	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 1024 };
 	struct posix_trace_counts_np counts;
 
-	(void)unused;
 	pxt_fake_clock_start(plan->hz);
 	set_clock(plan->start);
 	stream = kit_open(&spec);
@@ -527,7 +520,6 @@ static int at_the_end(void *unused)
 	struct posix_trace_eventview_np views[8];
 	size_t count;
 
-	(void)unused;
 	pxt_fake_clock_start(10);
 	set_clock(LAST_SECOND - 10);
 	stream = kit_open(&spec);

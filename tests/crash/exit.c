@@ -75,7 +75,6 @@ static void *trace_on(void *argument)
 
 static void *leave_the_process(void *argument)
 {
-	(void)argument;
 	exit(5);
 }
 
@@ -192,7 +191,6 @@ PXT_TEST(exit_waits_for_the_shutdown_that_another_thread_has_begun)
 
 static int leave_quickly(const struct fixture *fixture)
 {
-	(void)fixture;
 	quick_exit(6);
 }
 
@@ -203,7 +201,6 @@ static void say_goodbye(void)
 
 static int leave_quickly_but_politely(const struct fixture *fixture)
 {
-	(void)fixture;
 	(void)at_quick_exit(say_goodbye);
 	quick_exit(6);
 }
@@ -288,7 +285,6 @@ static int exit_while_it_sleeps_for_an_event(const struct fixture *fixture)
 	int unavailable;
 	size_t bytes;
 
-	(void)fixture;
 	pxt_attr(&attr, 16384, 64, POSIX_TRACE_LOOP);
 	PXT_CHILD_CHECK(posix_trace_create(0, &attr, &trid) == 0);
 	PXT_CHILD_CHECK(disturbed_soon());
@@ -378,7 +374,6 @@ static int exit_while_it_waits_for_the_lock(const struct fixture *fixture)
 {
 	pthread_t thread;
 
-	(void)fixture;
 	fixture_trace(MANY);
 	PXT_CHILD_CHECK(pthread_create(&thread, NULL, flush_once, NULL) == 0);
 	while (atomic_load(&fixture_notes->mark) < 1)

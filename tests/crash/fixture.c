@@ -137,7 +137,6 @@ void fixture_expect_whole(const struct fixture *fixture, int signal)
 	trace_id_t log = 0;
 	uint32_t events;
 
-	(void)fixture;
 	PXT_EQ_FATAL(fixture_open(&log), 0);
 	events = count_events(log, &last);
 	PXT_CHECK(events >= atomic_load(&fixture_notes->written), "%u of %u events are there",

@@ -46,7 +46,6 @@ static void get_info(struct posix_trace_loginfo_np *info)
 
 static int fault(const struct fixture *fixture)
 {
-	(void)fixture;
 	*nowhere = 1;
 	return 1;
 }
@@ -56,13 +55,11 @@ static int fault_behind_a_file(const struct fixture *fixture)
 	int fd = pxt_temp_file();
 	volatile char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
 
-	(void)fixture;
 	return bytes[0];
 }
 
 static int give_up(const struct fixture *fixture)
 {
-	(void)fixture;
 	abort();
 }
 
@@ -131,7 +128,6 @@ static int refuse_arguments(const struct fixture *fixture)
 	struct sigaction now;
 	int many[17];
 
-	(void)fixture;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		const int signals[] = { SIGTERM, wrong[i] };
 
@@ -162,7 +158,6 @@ static int watch_sigterm(const struct fixture *fixture)
 	static const int signals[] = { SIGTERM };
 	struct sigaction now;
 
-	(void)fixture;
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
 	return kill(getpid(), SIGTERM);
@@ -175,7 +170,6 @@ static int watch_ends(const struct fixture *fixture)
 		SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	struct sigaction now;
 
-	(void)fixture;
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_ENDS_NP, NULL, 0) == 0);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		PXT_CHILD_CHECK(sigaction(wanted[i], NULL, &now) == 0 && now.sa_handler != SIG_DFL);
@@ -202,7 +196,6 @@ static int ignore_sigterm(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
 
-	(void)fixture;
 	PXT_CHILD_CHECK(signal(SIGTERM, SIG_IGN) != SIG_ERR);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	PXT_CHILD_CHECK(raise(SIGTERM) == 0);
@@ -239,7 +232,6 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 {
 	sigset_t mask;
 
-	(void)context;
 	atomic_store(&fixture_notes->address, (uintptr_t)info->si_addr);
 	(void)sigprocmask(SIG_SETMASK, NULL, &mask);
 	/* Its own mask, not that of the handler before. */
@@ -286,9 +278,6 @@ PXT_TEST(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask)
 
 static void look_what_is_wanted(int number, siginfo_t *info, void *context)
 {
-	(void)number;
-	(void)info;
-	(void)context;
 	_exit(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT) ? 43 : 42);
 }
 
@@ -402,14 +391,12 @@ PXT_TEST(who_survives_the_signal_goes_on_untraced)
 
 static void do_nothing(int number)
 {
-	(void)number;
 }
 
 static int keep_errno(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
 
-	(void)fixture;
 	(void)signal(SIGTERM, do_nothing);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	errno = 1234;
@@ -442,7 +429,6 @@ static bool restarts_calls(int flags)
 
 static int ask_for_restarts(const struct fixture *fixture)
 {
-	(void)fixture;
 	PXT_CHILD_CHECK(restarts_calls(SA_RESTART));
 	PXT_CHILD_CHECK(!restarts_calls(0));
 	return 0;
@@ -473,7 +459,6 @@ static int replace_the_handler(const struct fixture *fixture)
 {
 	static const int others[] = { SIGINT };
 
-	(void)fixture;
 	PXT_CHILD_CHECK(keeps_its_own(others, 1));
 	PXT_CHILD_CHECK(keeps_its_own(others, 0));
 	return 0;
@@ -742,7 +727,6 @@ PXT_TEST(a_write_that_was_interrupted_is_done_again_and_the_log_completed)
 
 static void *crash_in_a_write(void *argument)
 {
-	(void)argument;
 	crash_place = MIDDLE;
 	crash_by = SIGABRT;
 	writes_until = 0;

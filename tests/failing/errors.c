@@ -60,7 +60,6 @@ static void too_long(int number)
 {
 	const struct row *row = running;
 
-	(void)number;
 	(void)fprintf(
 	    stderr, "%s, %s, %s: does not come to its end\n", row->function, row->name, row->how);
 	_exit(1);

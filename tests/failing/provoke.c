@@ -237,14 +237,11 @@ int seal_on_too_many(void)
 
 int keep_event(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)event;
-	(void)arg;
 	return 1;
 }
 
 uint64_t no_clock(void *context)
 {
-	(void)context;
 	return 0;
 }
 
@@ -308,8 +305,6 @@ static struct {
 
 static int change_from_inside(const struct posix_trace_handled_np *event, void *arg)
 {
-	(void)event;
-	(void)arg;
 	from_inside.error = from_inside.change(from_inside.trid);
 	return 1;
 }

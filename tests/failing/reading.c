@@ -70,7 +70,6 @@ int shut_down_meanwhile(const struct timespec *until)
 
 static void on_signal(int number)
 {
-	(void)number;
 }
 
 int interrupted(const struct timespec *until)
@@ -519,7 +518,6 @@ int attach_to_closed(void)
 
 static int attach_one(pid_t pid, const trace_attr_t *attr)
 {
-	(void)pid;
 	return attach(attr);
 }
 

@@ -31,7 +31,6 @@ static atomic_ulong signals;
 
 static void on_signal(int number)
 {
-	(void)number;
 	atomic_fetch_add(&signals, 1u);
 }
 
@@ -260,7 +259,6 @@ static void say_many(trace_id_t trid, unsigned first, unsigned count)
 {
 	unsigned char data[100] = "";
 
-	(void)trid;
 	for (unsigned i = first; i < first + count; i++) {
 		data[0] = (unsigned char)i;
 		posix_trace_event(numbered, data, sizeof(data));
@@ -450,7 +448,6 @@ static void attach_often(void *argument)
 	trace_event_id_t id = pxt_open_event("numbered");
 	unsigned char data[100] = "";
 
-	(void)argument;
 	storm_begin();
 	for (int i = 0; i < ROUNDS; i++) {
 		trace_id_t trid = 0;

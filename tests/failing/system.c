@@ -90,7 +90,6 @@ static void calm(struct fixture *fixture)
 
 static void say(struct fixture *fixture, trace_event_id_t id, uint32_t from, uint32_t to)
 {
-	(void)fixture;
 	calls_enter();
 	for (; from < to; from++)
 		posix_trace_event(id, &from, sizeof(from));

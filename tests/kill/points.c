@@ -21,7 +21,6 @@ static uint32_t entry;
 
 static void nothing(void *argument)
 {
-	(void)argument;
 }
 
 struct writer {

@@ -103,7 +103,6 @@ static void say(char word)
 
 static void stand_inside(void *argument)
 {
-	(void)argument;
 	say('i');
 }
 

@@ -13,7 +13,6 @@ static void stand(void *argument)
 {
 	int point = kit_interrupted();
 
-	(void)argument;
 	if (write(to_parent, &point, sizeof(point)) != (ssize_t)sizeof(point))
 		_exit(2);
 	for (;;)

@@ -296,7 +296,6 @@ static bool read_one(trace_id_t trid)
 
 static void *read_all(void *argument)
 {
-	(void)argument;
 	for (turns_sit(READER); !over; turns_sit(READER)) {
 		while (writers_left) {
 			if (ground->divided && turns_draw(20) == 0)
@@ -586,7 +585,6 @@ PXT_TEST(a_log_has_them_in_the_same_order)
 
 static void *register_only(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_thread_register_np(), 0);
 	return NULL;
 }

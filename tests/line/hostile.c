@@ -47,7 +47,6 @@ static void check_log(const char *log)
 static void told(void *context, enum pxt_receiver_event event, const struct pxt_receive_run *run,
     const char *text)
 {
-	(void)context;
 	if (event != PXT_RECEIVER_ENDED)
 		return;
 	ended++;

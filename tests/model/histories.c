@@ -29,7 +29,6 @@ static int play_one(void *argument)
 {
 	static const struct itimerval limit = { { 0, 0 }, { 5, 0 } };
 
-	(void)argument;
 	(void)setitimer(ITIMER_PROF, &limit, NULL);
 	(void)alarm(120);
 	return hi_play(&shared->history, shared->text, sizeof(shared->text)) ? 0 : 1;

@@ -452,14 +452,12 @@ void __wrap_pxt_port_thread_join(struct pxt_port_thread *thread);
 int __wrap_pxt_port_thread_start(
     struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority)
 {
-	(void)priority;
 	*thread = (struct pxt_port_thread){ .run = run, .argument = argument };
 	return 0;
 }
 
 void __wrap_pxt_port_thread_join(struct pxt_port_thread *thread)
 {
-	(void)thread;
 }
 
 /* ---- The log ---- */

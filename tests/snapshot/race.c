@@ -84,7 +84,6 @@ static void save(void *argument)
 {
 	FILE *file = tmpfile();
 
-	(void)argument;
 	CU_ASSERT_FATAL(file != NULL);
 	memset(&shot, 0, sizeof(shot));
 	shot.error = posix_trace_snapshot_np(stream, fileno(file));
@@ -115,7 +114,6 @@ static unsigned burst;
 
 static void write_burst(void *argument)
 {
-	(void)argument;
 	for (unsigned i = 0; i < burst; i++)
 		kit_write(NESTED, i % 3 ? 4 : 30);
 }
@@ -274,7 +272,6 @@ void __wrap_pxt_port_pause_ns(uint64_t ns)
 
 static void *write_late(void *argument)
 {
-	(void)argument;
 	late = pthread_self();
 	kit_write(NESTED, 30);
 	return NULL;
@@ -314,7 +311,6 @@ PXT_TEST(a_record_that_is_finished_in_time_is_waited_for)
 
 static void stop_it(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_stop(stream), 0);
 }
 
@@ -345,7 +341,6 @@ static pthread_t flusher;
 
 static void *flush_it(void *argument)
 {
-	(void)argument;
 	PXT_EQ(posix_trace_flush(stream), 0);
 	return NULL;
 }
@@ -366,7 +361,6 @@ static void fill_and_flush(void *argument)
 	struct posix_trace_counts_np now;
 	struct posix_trace_status_info status;
 
-	(void)argument;
 	do {
 		kit_write(OUTER, 4);
 		PXT_EQ(posix_trace_get_status(stream, &status), 0);

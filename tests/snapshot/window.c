@@ -677,7 +677,6 @@ PXT_TEST(what_is_no_active_stream_of_the_process_is_refused)
 #if _PXT_UNIT_INHERIT
 static int say_as_a_child(void *argument)
 {
-	(void)argument;
 	say_many(11, 15);
 	return 0;
 }

@@ -62,7 +62,6 @@ static void trace_in_handler(int signal)
 {
 	int saved = errno;
 
-	(void)signal;
 	if (me < 0)
 		return;
 	atomic_fetch_add(&from_handlers, 1);
@@ -92,7 +91,6 @@ static void *write_events(void *argument)
 /* Sends signals to the writers, all of them again and again, until all have ended. */
 static void *shoot(void *argument)
 {
-	(void)argument;
 	while (atomic_load(&writers_left) > 0) {
 		for (unsigned i = 0; i < now->threads; i++)
 			(void)pthread_kill(writers[i], SIGUSR1);
@@ -129,7 +127,6 @@ static void read_as_told(void)
 
 static void *read_events(void *argument)
 {
-	(void)argument;
 	while (!atomic_load(&reader_may_end))
 		read_as_told();
 	if (now->reader != LOGGED)
@@ -139,7 +136,6 @@ static void *read_events(void *argument)
 
 static void *watch_the_law(void *argument)
 {
-	(void)argument;
 	while (!atomic_load(&watcher_may_end)) {
 		struct posix_trace_counts_np counts;
 
@@ -171,7 +167,6 @@ static int make_stream(int log_fd)
 		return posix_trace_create_withlog(0, &attr, log_fd, &stream);
 	}
 #endif
-	(void)log_fd;
 	return posix_trace_create(0, &attr, &stream);
 }
 
@@ -243,8 +238,6 @@ static void finish_the_log(int fd, struct posix_trace_counts_np *counts)
 #else
 static void finish_the_log(int fd, struct posix_trace_counts_np *counts)
 {
-	(void)fd;
-	(void)counts;
 }
 #endif
 
@@ -373,7 +366,6 @@ static atomic_int hopper_ended;
 
 static void jump_out(int signal)
 {
-	(void)signal;
 	if (may_jump) {
 		may_jump = 0;
 		siglongjmp(way_out, 1);
@@ -388,7 +380,6 @@ static void *hop(void *argument)
 	volatile uint32_t number = 0;
 	volatile unsigned left = 0;
 
-	(void)argument;
 	while (left < 8) {
 		if (sigsetjmp(way_out, 1) == 0) {
 			for (;;) {

@@ -139,7 +139,6 @@ static void change_filter(struct controller *controller)
 #else
 static void change_filter(struct controller *controller)
 {
-	(void)controller;
 }
 #endif
 

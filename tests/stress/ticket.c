@@ -54,7 +54,6 @@ static _Thread_local volatile uint32_t lane;
 
 static void yield_now_and_then(int point)
 {
-	(void)point;
 	if (is_writer && ev_random() % 97 == 0) {
 		atomic_fetch_add(&yields, 1);
 		(void)sched_yield();
@@ -107,7 +106,6 @@ static bool read_one(void)
 
 static void *read_all(void *argument)
 {
-	(void)argument;
 	for (;;) {
 		bool last = atomic_load(&writers_left) == 0;
 

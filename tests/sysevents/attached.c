@@ -26,7 +26,6 @@ static void records_both(void *argument)
 {
 	trace_id_t trid = producer_attach(0);
 
-	(void)argument;
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "0123456789ab", 12, NULL);
 	posix_trace_event(pxt_open_event("user"), "x", 1);
 	if (posix_trace_shutdown(trid) != 0)

@@ -111,7 +111,6 @@ PXT_TEST(filling_a_set_with_system_events_takes_them_out_of_a_stream)
 
 static void *records_once(void *argument)
 {
-	(void)argument;
 	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "other thread", 12, NULL);
 	return NULL;
 }

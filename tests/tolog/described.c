@@ -204,7 +204,6 @@ void __wrap_pxt_port_modules(
 
 static void count_module(void *context, const struct pxt_port_module *module)
 {
-	(void)module;
 	++*(unsigned *)context;
 }
 

@@ -129,7 +129,6 @@ static int close_all(void *unused)
 	trace_id_t trid = begun(&spec);
 	struct posix_trace_status_info status;
 
-	(void)unused;
 	(void)close_range(3, ~0u, 0);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
 	PXT_CHILD_CHECK(posix_trace_get_status(trid, &status) == 0);
@@ -153,7 +152,6 @@ static int replace_by_a_socket(void *unused)
 	int theirs[2];
 	int own[2];
 
-	(void)unused;
 	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, theirs) == 0);
 	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, own) == 0);
 	spec.fd = theirs[1];
@@ -179,7 +177,6 @@ static int replace_a_line(void *unused)
 	int theirs[2];
 	int own[2];
 
-	(void)unused;
 	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, theirs) == 0);
 	PXT_CHILD_CHECK(socketpair(AF_UNIX, SOCK_DGRAM, 0, own) == 0);
 	spec.fd = theirs[1];
@@ -204,7 +201,6 @@ static int open_again_to_append(void *unused)
 	int number = number_of_log(spec.fd);
 	int again;
 
-	(void)unused;
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", spec.fd);
 	again = open(path, O_WRONLY | O_APPEND);
 	PXT_CHILD_CHECK(again >= 0 && dup2(again, number) == number);
@@ -231,7 +227,6 @@ static int inherit_the_inode(void *unused)
 	trace_id_t trid;
 	int number;
 
-	(void)unused;
 	spec.fd = mkstemp(path);
 	trid = begun(&spec);
 	number = number_of_log(spec.fd);
@@ -332,7 +327,6 @@ static int change_to_a_pipe(void *unused)
 	int ends[2];
 	char byte;
 
-	(void)unused;
 	PXT_CHILD_CHECK(pipe2(ends, O_NONBLOCK) == 0);
 	change_behind_the_next_look(number_of_log(spec.fd), ends[1]);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
@@ -394,7 +388,6 @@ static int leave_the_pipe(void *unused)
 	trace_id_t trid;
 	int ends[2];
 
-	(void)unused;
 	(void)signal(SIGPIPE, SIG_DFL);
 	PXT_CHILD_CHECK(pipe2(ends, O_CLOEXEC) == 0);
 	spec.fd = ends[1];
@@ -423,7 +416,6 @@ static int meet_the_limit(void *unused)
 	};
 	trace_id_t trid = begun(&spec);
 
-	(void)unused;
 	(void)signal(SIGXFSZ, SIG_DFL);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == 0);
 	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -446,7 +438,6 @@ static int keep_what_was_pending(void *unused)
 	trace_id_t trid;
 	int ends[2];
 
-	(void)unused;
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGPIPE);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);

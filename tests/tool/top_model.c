@@ -393,8 +393,6 @@ static unsigned seen_count;
 
 static void see(void *context, enum pxt_view_style style, const char *text, size_t bytes)
 {
-	(void)context;
-	(void)style;
 	CU_ASSERT_FATAL(seen_count < 64 && bytes < sizeof seen[0]);
 	(void)snprintf(seen[seen_count++], sizeof seen[0], "%s", text);
 }

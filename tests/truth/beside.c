@@ -49,7 +49,6 @@ static void stand(int point)
 
 static void *write_one_by_one(void *argument)
 {
-	(void)argument;
 	is_writer = true;
 	ground_register();
 	for (semwait(&writer.begin); !writer.over; semwait(&writer.begin)) {

@@ -63,7 +63,6 @@ static void trace_in_handler(int signal)
 {
 	int error = errno;
 
-	(void)signal;
 	if (handler_source >= 0)
 		(void)rd_say((unsigned)handler_source);
 	errno = error;
@@ -117,7 +116,6 @@ static void *be_the_peak(void *argument)
 	int64_t next = now_ns();
 	int64_t end = next + (int64_t)wished.ms * 1000000;
 
-	(void)argument;
 	st_pin_to(0);
 	step_up();
 	while (next < end && rd_say(CROWD_PEAK)) {

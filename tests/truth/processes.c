@@ -135,7 +135,6 @@ static pid_t begin_child(uint32_t ms)
 
 static void *read_on(void *argument)
 {
-	(void)argument;
 	while (!atomic_load(&over)) {
 		(void)rd_take(&list, stream);
 		crowd_sleep_us(200);
