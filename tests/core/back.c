@@ -135,11 +135,6 @@ PXT_TEST_FRESH(a_stop_and_a_start_before_it_are_read_at_once)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static void die(void *argument)
-{
-	kit_die();
-}
-
 /* DEC-42: an unfinished record is waited for as long as ever, and no longer. */
 PXT_TEST_FRESH(the_hold_back_time_begins_anew)
 {
@@ -148,7 +143,7 @@ PXT_TEST_FRESH(the_hold_back_time_begins_anew)
 
 	(void)kit_read_all(trid);
 	kit_lane(0);
-	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, die, NULL);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, kit_die, NULL);
 	if (sigsetjmp(kit_way_out, 1) == 0)
 		kit_write(0, 4);
 	(void)kit_interrupted();

@@ -159,15 +159,10 @@ static void shut_down_and_reopen(void *argument)
 	kit_write(AFTER, 4);
 }
 
-static void die(void *argument)
-{
-	kit_die();
-}
-
 static void lap_and_die(void *argument)
 {
 	write_lap(argument);
-	kit_die();
+	kit_die(NULL);
 }
 
 const struct deed deeds[DEEDS] = {
@@ -189,7 +184,7 @@ const struct deed deeds[DEEDS] = {
 	{ "set_filter", filter_out, WAITS | MARKS | STOPS, 0, 1 },
 	{ "shutdown", shut_down, ENDS, 0, 1 },
 	{ "shutdown and create", shut_down_and_reopen, ENDS, 0, 1 },
-	{ "die", die, DIES, 0, 1 },
+	{ "die", kit_die, DIES, 0, 1 },
 	{ "lap and die", lap_and_die, DIES | LAPS, LOOP, 1 },
 };
 

@@ -113,7 +113,7 @@ void kit_interrupt(uint32_t nth, uint64_t mask, void (*run)(void *), void *argum
 int kit_interrupted(void);
 /* What @run calls to leave for good: the call under kit_jumped() never returns. */
 extern sigjmp_buf kit_way_out;
-PXT_INLINE void kit_die(void)
+PXT_INLINE void kit_die(void *argument)
 {
 	siglongjmp(kit_way_out, 1);
 }

@@ -165,11 +165,6 @@ static void shut_down(void *argument)
 	stream = 0;
 }
 
-static void die(void *argument)
-{
-	kit_die();
-}
-
 static const struct {
 	const char *name;
 	void (*run)(void *);
@@ -183,7 +178,7 @@ static const struct {
 	{ "clear", clear },
 	{ "set_filter", filter },
 	{ "shutdown", shut_down },
-	{ "die", die },
+	{ "die", kit_die },
 };
 
 /* ---- One case ---- */

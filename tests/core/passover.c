@@ -13,15 +13,10 @@
 
 static trace_id_t stream;
 
-static void die(void *argument)
-{
-	kit_die();
-}
-
 /* A record of @len bytes whose writer dies when it has passed the @nth of these points. */
 static void dead(int point, uint32_t nth, size_t len)
 {
-	kit_interrupt(nth, UINT64_C(1) << point, die, NULL);
+	kit_interrupt(nth, UINT64_C(1) << point, kit_die, NULL);
 	if (sigsetjmp(kit_way_out, 1) == 0)
 		kit_write(1, len);
 	PXT_EQ(kit_interrupted(), point);

@@ -365,11 +365,6 @@ PXT_TEST(each_further_lap_without_a_read_leaves_twice_the_room_up_to_half_the_ri
 	end();
 }
 
-static void die(void *unused)
-{
-	kit_die();
-}
-
 static void lap_again(void *unused)
 {
 	for (uint32_t slots = 0; slots <= kit_slots(stream); slots += kit_slots_of(20))
@@ -388,7 +383,7 @@ PXT_TEST(so_does_a_lap_while_an_unfinished_record_is_given_up)
 	ring = pxt_block_ring(kit_block(stream), 0);
 	least = kit_slots(stream) / 16u;
 	put(0, 100);
-	kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, die, NULL);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_BEGIN_STORED, kit_die, NULL);
 	if (sigsetjmp(kit_way_out, 1) == 0)
 		kit_write(1, 20);
 	PXT_EQ(kit_interrupted(), PXT_TP_BEGIN_STORED);

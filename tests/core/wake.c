@@ -101,7 +101,7 @@ void __wrap_pxt_port_wake(_Atomic uint32_t *word)
 
 	if (deaths) {
 		deaths--;
-		kit_die();
+		kit_die(NULL);
 	}
 	wakes++;
 	__real_pxt_port_wake(word);
@@ -230,11 +230,6 @@ PXT_TEST(where_the_system_has_no_fence_a_reader_sleeps_in_slices)
 	end();
 }
 
-static void die(void *unused)
-{
-	kit_die();
-}
-
 /*
  * DEC-38, POL-12; ruling 20: a record that is not finished has no writer that will wake the reader, which looks
  * again by itself, and gets what was recorded after it.
@@ -245,7 +240,7 @@ PXT_TEST(behind_a_record_that_no_thread_finishes_a_reader_sleeps_in_slices)
 	struct timespec stop;
 
 	begin(POSIX_TRACE_LOOP, 1, false);
-	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, die, NULL);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, kit_die, NULL);
 	if (sigsetjmp(kit_way_out, 1) == 0)
 		kit_write(1, 40);
 	PXT_EQ(kit_interrupted(), PXT_TP_RESERVED);

@@ -450,11 +450,6 @@ PXT_TEST(two_processors_that_differ_are_reported_without_a_step_back)
 
 /* ---- Waiting by a slow clock ---- */
 
-static void die(void *unused)
-{
-	kit_die();
-}
-
 static bool is_held(void)
 {
 	struct posix_trace_counts_np counts;
@@ -475,7 +470,7 @@ static int waits(void *unused)
 	set_clock(plan->start);
 	stream = kit_open(&spec);
 	kit_start(stream);
-	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, die, NULL);
+	kit_interrupt(0, UINT64_C(1) << PXT_TP_RESERVED, kit_die, NULL);
 	if (sigsetjmp(kit_way_out, 1) == 0)
 		kit_write(1, 4);
 	PXT_CHILD_CHECK(kit_interrupted() == PXT_TP_RESERVED);
