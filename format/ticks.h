@@ -40,6 +40,18 @@ void pxt_ticks_init(
     struct pxt_ticks *clock, uint64_t hz, uint64_t anchor_ticks, const struct timespec *anchor);
 /* The time of @ticks.  Seconds beyond the range of time_t stay at its end. */
 void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timespec *time);
+/* Nanoseconds since 1970.  A time that they cannot hold (before 1678, after 2261) is the nearest they can. */
+PXT_INLINE int64_t pxt_ticks_as_ns(const struct timespec *time)
+{
+	const int64_t most = INT64_MAX / (int64_t)PXT_NS_PER_S;
+	int64_t seconds = time->tv_sec; /* time_t may have 32 bits */
+
+	if (PXT_UNLIKELY(seconds >= most))
+		return INT64_MAX;
+	if (PXT_UNLIKELY(seconds < -most))
+		return INT64_MIN;
+	return seconds * (int64_t)PXT_NS_PER_S + (int64_t)time->tv_nsec;
+}
 /*
  * floor(rest * 10^9 / hz) for rest < hz.  The estimate is at most 1 too small, because
  * rest << shift < 2^41; what is left over is below 2 * hz, so that the difference of the two

@@ -312,15 +312,6 @@ void pxt_log_clock_begin(struct pxt_log *log);
 /* 0 or ENOMEM; a reading that contradicts earlier ones is left out. */
 int pxt_log_add_reading(struct pxt_log *log, const struct pxt_clock_set *set);
 void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
-/* As views have it. */
-PXT_INLINE int64_t pxt_log_as_ns(const struct timespec *time)
-{
-	int64_t seconds = (int64_t)time->tv_sec;
-
-	if (seconds >= INT64_MAX / (int64_t)PXT_NS_PER_S)
-		return INT64_MAX;
-	return seconds * (int64_t)PXT_NS_PER_S + (int64_t)time->tv_nsec;
-}
 /* Source, rate and anchor of the log's clock. */
 void pxt_log_get_ticks(const struct pxt_log *log, struct posix_trace_clock_np *clock);
 /* floor(count * ns / ticks) of a segment that has an end, for @count below its ticks. */

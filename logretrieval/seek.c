@@ -33,7 +33,7 @@ static bool is_late(struct pxt_log *log, const struct seek *seek, uint64_t ticks
 	struct timespec time;
 
 	pxt_log_time(log, ticks, &time);
-	return pxt_log_as_ns(&time) >= seek->ns;
+	return pxt_ticks_as_ns(&time) >= seek->ns;
 }
 
 /* Stamps from before creation may be of a counter that wrapped since: their times need not grow. */

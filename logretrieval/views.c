@@ -42,13 +42,13 @@ static void look(const struct pxt_log *log, struct line *line)
 	line->span = 0;
 	if (PXT_SMALL)
 		return;
-	line->last = pxt_log_as_ns(&log->cursor.time);
-	line->in_bounds = seconds < CREATED_MAX && line->last != INT64_MAX && segment->ticks != 0 &&
+	line->last = pxt_ticks_as_ns(&log->cursor.time);
+	line->in_bounds = seconds < CREATED_MAX && line->last >= 0 && line->last != INT64_MAX && segment->ticks != 0 &&
 	                  segment->from_ns < SEGMENT_MAX && segment->ns < SEGMENT_MAX;
 	line->from = segment->from;
 	line->span = line->in_bounds ? segment->to - segment->from : 0;
 	if (line->in_bounds)
-		line->base = pxt_log_as_ns(created) + (int64_t)segment->from_ns;
+		line->base = pxt_ticks_as_ns(created) + (int64_t)segment->from_ns;
 }
 
 /* What getnext is to know, too. */
@@ -67,7 +67,7 @@ static PXT_NOINLINE int64_t ask(struct pxt_log *log, struct line *line, uint64_t
 	write_back(log, line);
 	pxt_log_report_time(log, ticks, &time);
 	look(log, line);
-	return pxt_log_as_ns(&time);
+	return pxt_ticks_as_ns(&time);
 }
 
 PXT_INLINE int64_t time_of(struct pxt_log *log, struct line *line, uint64_t ticks)

@@ -61,17 +61,12 @@ struct sink {
 	size_t bytes;        /* ... so much of it has room */
 };
 
-/* Beyond 2262 it is INT64_MAX. */
 PXT_INLINE int64_t time_of(struct sink *sink, uint64_t ticks)
 {
 	struct timespec time;
-	int64_t seconds; /* time_t may have 32 bits */
 
 	pxt_ticks_near(&sink->stream->ticks, &sink->stream->second, ticks, &time);
-	seconds = time.tv_sec;
-	if (PXT_UNLIKELY(seconds >= INT64_MAX / (int64_t)PXT_NS_PER_S))
-		return INT64_MAX;
-	return seconds * (int64_t)PXT_NS_PER_S + (int64_t)time.tv_nsec;
+	return pxt_ticks_as_ns(&time);
 }
 
 /* What of an event is known before its origin and its times. */

@@ -544,4 +544,33 @@ PXT_TEST(nanoseconds_after_2262_are_the_largest_there_is)
 	if (sizeof(time_t) >= 8)
 		PXT_EQ(pxt_in_child(at_the_end, NULL), 0);
 }
+
+/* A counter of tenths that stepped back by 1,000 years, before the stream was started. */
+static int before_the_begin(void *unused)
+{
+	const struct kit_spec spec = { .policy = POSIX_TRACE_LOOP, .lanes = 1, .bytes = 4096 };
+	struct posix_trace_eventview_np views[8];
+	size_t count;
+
+	(void)unused;
+	pxt_fake_clock_start(10);
+	set_clock(100);
+	stream = kit_open(&spec);
+	set_clock(100 - 1000 * YEAR_S * 10);
+	kit_start(stream);
+	kit_write(1, 4);
+	PXT_CHILD_CHECK(
+	    posix_trace_getnext_events_np(stream, views, sizeof(*views), 8, &count) == 0);
+	PXT_CHILD_CHECK(count == 2);
+	for (size_t i = 0; i < count; i++)
+		PXT_CHILD_CHECK(views[i].posix_ns_np == INT64_MIN);
+	return 0;
+}
+
+/* TIM-01; DEC-18 */
+PXT_TEST(nanoseconds_before_1678_are_the_smallest_there_is)
+{
+	if (sizeof(time_t) >= 8)
+		PXT_EQ(pxt_in_child(before_the_begin, NULL), 0);
+}
 #endif

@@ -403,14 +403,14 @@ static void read_some(struct pxt_hint_facts *facts)
 		    count == 0)
 			return;
 		if (seen == 0) {
-			facts->first_ns = views[0].posix_ns_np;
+			facts->first_ns = pxt_within_range(views[0].posix_ns_np);
 			facts->first_lost = views[0].posix_lost_before_np;
 		}
 		for (size_t i = 0; i < count; i++)
 			facts->unnamed |=
 			    views[i].posix_event_id_np == POSIX_TRACE_UNNAMED_USEREVENT;
 		if (facts->events <= READ_MAX)
-			facts->last_ns = views[count - 1].posix_ns_np;
+			facts->last_ns = pxt_within_range(views[count - 1].posix_ns_np);
 	}
 }
 
