@@ -63,6 +63,8 @@ struct pxt_port_log {
  * EINVAL for a directory, a block device and the like (DEC-21), EMFILE.
  */
 int pxt_port_log_open(struct pxt_port_log *log, int fd);
+/* Whether the number is the port's own duplicate still.  Async-signal-safe. */
+bool pxt_port_log_kept(const struct pxt_port_log *log);
 void pxt_port_log_close(struct pxt_port_log *log);
 
 /*

@@ -108,7 +108,10 @@ static int go_on(struct pxt_follow *follow)
  */
 int pxt_follow_step(struct pxt_follow *follow)
 {
-	return pxt_port_local_unread(follow->out.fd) > PXT_FOLLOW_UNREAD ? 0 : go_on(follow);
+	bool waits = pxt_port_log_kept(&follow->out) &&
+	             pxt_port_local_unread(follow->out.fd) > PXT_FOLLOW_UNREAD;
+
+	return waits ? 0 : go_on(follow);
 }
 
 /* What was recorded, read and lost before the first copy is not this log's. */

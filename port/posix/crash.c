@@ -2,8 +2,8 @@
 /*
  * crash.c - handlers of fatal signals, on Linux.
  *
- * In the handler, here: sigaction, raise, pipe, fstat, close (async-signal-safe by POSIX),
- * pthread_self (a register), and system calls without a library around them: dup3, futex to wait,
+ * In the handler, here: sigaction, raise, fstat, fcntl, close (async-signal-safe by POSIX),
+ * pthread_self (a register), and system calls without a library around them: pipe2, dup3, futex to wait,
  * gettid, rt_tgsigqueueinfo.  What tell() calls: tolog/seal.c.
  */
 #define _GNU_SOURCE
@@ -20,7 +20,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -197,13 +196,11 @@ static void on_signal(int number, siginfo_t *info, void *context)
 void pxt_port_log_cut_off(struct pxt_port_log *log)
 {
 	int saved = errno;
-	struct stat state;
 	int ends[2];
 
 	log->path = NULL;
 	/* What the program has at that number since is not the library's to close. */
-	if (fstat(log->fd, &state) == 0 && (uint64_t)state.st_dev == log->place.device &&
-	    (uint64_t)state.st_ino == log->place.file && pipe(ends) == 0) {
+	if (pxt_port_log_kept(log) && pipe2(ends, O_CLOEXEC) == 0) {
 		(void)dup3(ends[0], log->fd, O_CLOEXEC);
 		(void)close(ends[0]);
 		(void)close(ends[1]);

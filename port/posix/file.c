@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -62,12 +63,21 @@ static int check_place(const struct pxt_port_file *file, struct stat *state)
 	           : EBADF;
 }
 
+/* A duplicate of the library's is closed by exec; what the program opened without that is its own to close. */
+static bool is_duplicate(const struct pxt_port_file *file)
+{
+	int flags = fcntl(file->fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY &&
+	       fcntl(file->fd, F_GETFD) == FD_CLOEXEC;
+}
+
 void pxt_port_file_close(struct pxt_port_file *file)
 {
 	int saved = errno;
 	struct stat state;
 
-	if (check_place(file, &state) != EBADF)
+	if (check_place(file, &state) != EBADF && is_duplicate(file))
 		(void)syscall(SYS_close, file->fd);
 	file->fd = -1;
 	errno = saved;

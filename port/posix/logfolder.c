@@ -181,7 +181,7 @@ int pxt_port_log_remove(
 
 void pxt_port_log_leave_folder(struct pxt_port_log *log)
 {
-	if (check(&log->folder) == 0)
+	if (check(&log->folder) == 0 && fcntl(log->folder.fd, F_GETFD) == FD_CLOEXEC)
 		(void)close(log->folder.fd);
 	log->folder.fd = -1;
 }

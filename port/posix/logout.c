@@ -13,9 +13,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -83,18 +85,23 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 
 /*
  * The program may have closed the descriptor, which closes no file of its own, and opened its own at that number.
- * By the same file it may be another one: opened to append, bytes would not go where they belong; and a file
- * that lacks what was written into the log has only inherited the number of the log's inode.
+ * By the same file it may be another one: opened to read, as the other end of a pipe is; opened to append, bytes
+ * would not go where they belong; and a file that lacks what was written into the log has only inherited the number
+ * of the log's inode.
  */
 static bool is_logs(const struct pxt_port_log *log, const struct stat *state)
 {
+	int flags = fcntl(log->fd, F_GETFL);
+
 	if ((uint64_t)state->st_dev != log->place.device ||
 	    (uint64_t)state->st_ino != log->place.file)
+		return false;
+	if (flags < 0 || (flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return false;
 	if (log->kind == PXT_LOG_SEQUENTIAL)
 		return true;
 	return (uint64_t)state->st_size >= log->reached &&
-	       ((fcntl(log->fd, F_GETFL) & O_APPEND) != 0) == (log->kind == PXT_LOG_APPEND);
+	       ((flags & O_APPEND) != 0) == (log->kind == PXT_LOG_APPEND);
 }
 
 /* 0, EBADF, or what the system says instead of an answer. */
@@ -148,12 +155,24 @@ static int check_once(struct pxt_port_log *log)
 	return error;
 }
 
+/*
+ * Without an answer it is not another's, as far as anybody knows.  A duplicate of the library's is closed by exec; what
+ * the program opened on the same file without that is the program's to close.
+ */
+bool pxt_port_log_kept(const struct pxt_port_log *log)
+{
+	int saved = errno;
+	bool kept = check(log) != EBADF && fcntl(log->fd, F_GETFD) == FD_CLOEXEC;
+
+	errno = saved;
+	return kept;
+}
+
 void pxt_port_log_close(struct pxt_port_log *log)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 
-	/* Without an answer it is not another's, as far as anybody knows. */
-	if (check(log) != EBADF)
+	if (pxt_port_log_kept(log))
 		(void)close(log->fd);
 	log->fd = -1;
 	pxt_port_log_leave_folder(log);
@@ -337,21 +356,20 @@ int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 #endif
 
 /*
- * A file that may only be appended to refuses any cut, also one to the size that it has.  One that is
- * sealed refuses those that take something away.
+ * A file that may only be appended to refuses any cut, and so does one that is sealed.  It is asked, not tried: the
+ * number may be another file's by now.
  */
 static int may_truncate(const struct pxt_port_log *log)
 {
-	struct stat state;
 	int error = check(log);
+	int marks = 0;
 	int seals;
 
-	if (error == 0 && fstat(log->fd, &state) != 0)
-		error = errno;
 	if (error != 0)
 		return error;
-	if (ftruncate(log->fd, state.st_size) != 0 && errno != EINTR)
-		return errno;
+	if (ioctl(log->fd, FS_IOC_GETFLAGS, &marks) == 0 &&
+	    (marks & (FS_APPEND_FL | FS_IMMUTABLE_FL)) != 0)
+		return EPERM;
 	seals = fcntl(log->fd, F_GET_SEALS);
 	return seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) != 0 ? EPERM : 0;
 }

@@ -7,6 +7,7 @@
 #include "../conformance/story.h"
 
 #include "../suite.h"
+#include "core/copy/follow.h"
 #include "port/port_file.h"
 #include "port/port_log.h"
 
@@ -193,16 +194,21 @@ PXT_TEST(a_socket_at_the_number_of_a_line_is_sent_nothing)
 	PXT_EQ(pxt_in_child(replace_a_line, NULL), 0);
 }
 
+static int open_once_more(int fd, int flags)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, flags);
+}
+
 static int open_again_to_append(void *unused)
 {
 	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
 	trace_id_t trid = begun(&spec);
-	char path[32];
 	int number = number_of_log(spec.fd);
-	int again;
+	int again = open_once_more(spec.fd, O_WRONLY | O_APPEND);
 
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", spec.fd);
-	again = open(path, O_WRONLY | O_APPEND);
 	PXT_CHILD_CHECK(again >= 0 && dup2(again, number) == number);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF);
 	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
@@ -210,10 +216,113 @@ static int open_again_to_append(void *unused)
 	return 0;
 }
 
+PXT_TEST(a_log_that_is_cut_off_leaves_the_program_its_descriptor_of_the_file)
+{
+	int fd = own_file(O_RDWR);
+	struct pxt_port_log log;
+	int number;
+
+	PXT_EQ_FATAL(pxt_port_log_open(&log, fd), 0);
+	number = dup2(open_once_more(fd, O_RDONLY), log.fd);
+	pxt_port_log_cut_off(&log);
+	CU_ASSERT(same_file(number, fd));
+	(void)close(number);
+	(void)close(fd);
+}
+
+/* It would wait for a reader that gives memory back. */
+PXT_TEST(a_follower_whose_number_became_a_large_file_is_told_so)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .fd = st_file() };
+	trace_id_t trid = st_started(&spec);
+	int log = st_file();
+	int own = own_file(O_RDWR);
+	struct pxt_follow *follow;
+
+	PXT_EQ(posix_fallocate(own, 0, PXT_FOLLOW_UNREAD + 4096), 0);
+	PXT_EQ_FATAL(pxt_follow_begin(trid, log, &follow), 0);
+	PXT_EQ(pxt_follow_step(follow), 0);
+	(void)dup2(own, number_of_log(log));
+	say(1);
+	PXT_EQ(pxt_follow_step(follow), EBADF);
+	pxt_follow_end(follow, false);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(own);
+	(void)close(log);
+}
+
 /* By position nothing can be written there. */
 PXT_TEST(the_logs_own_file_opened_again_to_append_is_not_the_log)
 {
 	PXT_EQ(pxt_in_child(open_again_to_append, NULL), 0);
+}
+
+static int open_again_to_read(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	int number = number_of_log(spec.fd);
+	int again = open_once_more(spec.fd, O_RDONLY);
+
+	(void)unused;
+	PXT_CHILD_CHECK(dup3(again, number, O_CLOEXEC) == number);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(fcntl(number, F_GETFL) >= 0);
+	return 0;
+}
+
+/* A program that closed everything and reads its own log. */
+PXT_TEST(the_logs_own_file_opened_again_to_read_is_not_closed)
+{
+	PXT_EQ(pxt_in_child(open_again_to_read, NULL), 0);
+}
+
+static int read_the_pipe(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND };
+	trace_id_t trid;
+	int ends[2];
+	int reader;
+	int number;
+
+	(void)unused;
+	PXT_CHILD_CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	reader = fcntl(ends[0], F_DUPFD, LAST);
+	(void)close(ends[0]);
+	spec.fd = ends[1];
+	trid = begun(&spec);
+	number = number_of_log(spec.fd);
+	PXT_CHILD_CHECK(number >= 0 && dup3(reader, number, O_CLOEXEC) == number);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
+	PXT_CHILD_CHECK(fcntl(number, F_GETFL) >= 0);
+	return 0;
+}
+
+/* Both have one inode. */
+PXT_TEST(the_other_end_of_the_logs_pipe_is_not_the_log)
+{
+	PXT_EQ(pxt_in_child(read_the_pipe, NULL), 0);
+}
+
+/* What is written there is in the log. */
+static int open_again_to_write(void *unused)
+{
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	int number = number_of_log(spec.fd);
+
+	(void)unused;
+	PXT_CHILD_CHECK(dup2(open_once_more(spec.fd, O_RDWR), number) == number);
+	PXT_CHILD_CHECK(posix_trace_flush(trid) == 0 && posix_trace_shutdown(trid) == 0);
+	PXT_CHILD_CHECK(fcntl(number, F_GETFL) >= 0);
+	return 0;
+}
+
+PXT_TEST(the_logs_own_file_opened_by_the_program_is_not_closed)
+{
+	PXT_EQ(pxt_in_child(open_again_to_write, NULL), 0);
 }
 
 #define NOT_REUSED 4711
@@ -258,8 +367,9 @@ PXT_TEST(a_file_that_has_the_inode_of_the_removed_log_is_left_alone)
 /* ---- Another thread, between the library's comparison and its use of a number ---- */
 
 static struct {
-	int number; /* becomes @own behind the next answer of fstat() about it; 0: none */
+	int number; /* becomes @own behind an answer of fstat() about it; 0: none */
 	int own;
+	int looks; /* before that one */
 } change;
 
 int __real_fstat(int fd, void *state);
@@ -269,7 +379,7 @@ int __wrap_fstat64(int fd, void *state);
 
 static int changed(int fd, int result)
 {
-	if (change.number && fd == change.number) {
+	if (change.number && fd == change.number && change.looks-- == 0) {
 		change.number = 0;
 		(void)dup2(change.own, fd);
 	}
@@ -291,6 +401,7 @@ int __wrap_fstat64(int fd, void *state)
 static void change_behind_the_next_look(int number, int own)
 {
 	change.own = own;
+	change.looks = 0;
 	change.number = number;
 }
 
@@ -317,6 +428,28 @@ PXT_TEST(what_is_written_while_the_number_changes_counts_as_lost)
 {
 	for (size_t i = 0; i < 3; i++)
 		PXT_EQ(pxt_in_child(change_before_a_write, (void *)(uintptr_t)&policies[i]), 0);
+}
+
+/* Whether it could be cut is asked, not tried. */
+PXT_TEST(a_file_that_takes_the_number_while_a_clear_is_possible_is_not_cut)
+{
+	for (int looks = 0; looks < 2; looks++) {
+		int fd = own_file(O_RDWR);
+		int own = own_file(O_RDWR);
+		struct pxt_port_log log;
+		size_t done = 0;
+
+		PXT_EQ_FATAL(pxt_port_log_open(&log, fd), 0);
+		PXT_EQ(pxt_port_log_write_at(&log, 4096, "log", 4, &done), 0);
+		change_behind_the_next_look(log.fd, own);
+		change.looks = looks;
+		(void)pxt_port_log_may_truncate(&log);
+		change.number = 0;
+		CU_ASSERT(is_untouched(own));
+		(void)close(log.fd);
+		(void)close(own);
+		(void)close(fd);
+	}
 }
 
 /* A pipe that has the number takes no write by position: ESPIPE is not the log's. */
@@ -479,5 +612,20 @@ PXT_TEST(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed)
 	CU_ASSERT(done == 0 && size == 0 && same_file(number, own));
 	(void)close(number);
 	(void)close(own);
+	(void)close(log);
+}
+
+/* Also the same file, opened by the program itself. */
+PXT_TEST(the_file_of_an_opened_log_that_the_program_opens_at_its_number_is_not_closed)
+{
+	int log = own_file(O_RDWR);
+	struct pxt_port_file file;
+	int number;
+
+	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
+	number = dup2(open_once_more(log, O_RDONLY), file.fd);
+	pxt_port_file_close(&file);
+	CU_ASSERT(fcntl(number, F_GETFD) == 0);
+	(void)close(number);
 	(void)close(log);
 }

@@ -265,6 +265,73 @@ PXT_TEST(where_no_file_can_be_made_the_log_goes_on_and_tells_it)
 	folder_remove(&folder);
 }
 
+/* The library's own descriptor of what is open at @fd. */
+static int number_of(int fd)
+{
+	struct stat own;
+	struct stat state;
+
+	PXT_EQ(fstat(fd, &own), 0);
+	for (int other = 3; other < 64; other++) {
+		if (other != fd && fstat(other, &state) == 0 && state.st_ino == own.st_ino &&
+		    state.st_dev == own.st_dev)
+			return other;
+	}
+	return -1;
+}
+
+/* LPT-96, DEC-22: the log's files are still its own. */
+PXT_TEST(a_folder_of_the_program_at_the_number_of_the_logs_gets_no_file_and_stays_open)
+{
+	struct folder own;
+	trace_id_t trid;
+	int number;
+
+	folder_make(&folder);
+	folder_make(&own);
+	trid = begin(0, 1);
+	number = number_of(folder.fd);
+	CU_ASSERT_FATAL(dup2(own.fd, number) == number);
+	PXT_EQ(posix_trace_rotate_np(trid), EBADF);
+	folder_record(event, 1, 100);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	folder_record(event, 1, 10);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(folder_count(&own), 0);
+	PXT_EQ(number_of(own.fd), number);
+	PXT_EQ(read_all(1, 1), 10);
+	(void)close(number);
+	folder_remove(&own);
+	folder_remove(&folder);
+}
+
+/* LPT-96, DEC-22: beside the file's own number. */
+PXT_TEST(files_of_the_program_at_all_numbers_of_a_rotated_log_are_left_alone)
+{
+	struct folder own;
+	trace_id_t trid;
+	int numbers[2];
+	int file;
+
+	folder_make(&folder);
+	folder_make(&own);
+	trid = begin(0, 2);
+	file = openat(folder.fd, NAME ".0001", O_RDONLY | O_CLOEXEC);
+	numbers[0] = number_of(folder.fd);
+	numbers[1] = number_of(file);
+	CU_ASSERT_FATAL(dup2(own.fd, numbers[0]) >= 0 && dup2(own.fd, numbers[1]) >= 0);
+	folder_record(event, 1, 100);
+	PXT_EQ(posix_trace_flush(trid), EBADF);
+	PXT_EQ(posix_trace_rotate_np(trid), EBADF);
+	PXT_EQ(posix_trace_shutdown(trid), EBADF);
+	PXT_EQ(folder_count(&own), 0);
+	PXT_EQ(folder_count(&folder), 1);
+	CU_ASSERT(close(numbers[0]) == 0 && close(numbers[1]) == 0 && close(file) == 0);
+	folder_remove(&own);
+	folder_remove(&folder);
+}
+
 /* LPT-96: at every write and cut between one file and the next. */
 PXT_TEST(a_full_disk_between_two_files_loses_nothing)
 {
