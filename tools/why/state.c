@@ -139,20 +139,20 @@ static void take_lock(
 	if (!act->lock)
 		return;
 	if (pxt_rolesystem_is_given(act->event, role))
-		pxt_locks_judge(state, role, act);
+		pxt_holders_judge(state, role, act);
 	if (role->deed == PXT_LOCK_WAIT) {
 		actor->wait = act->lock;
 		actor->wait_mode = pxt_rolesystem_mode(state->book, act->event, role);
 		actor->wait_ns = act->ns;
 		if (pxt_number_of(act->event, role->fields[PXT_USE_HOLDER], &tid))
-			pxt_locks_told(state, pxt_threads_told(state, act->event, source, tid),
+			pxt_holders_told(state, pxt_threads_told(state, act->event, source, tid),
 			    act->lock, act->event);
 	} else if (role->deed == PXT_LOCK_ACQUIRE) {
 		if (!act->lock->is_given)
-			pxt_locks_acquire(state, actor, act->lock, act->event,
+			pxt_holders_acquire(state, actor, act->lock, act->event,
 			    pxt_rolesystem_shares(act->event, role));
 	} else {
-		pxt_locks_release(state, actor, act->lock, act);
+		pxt_holders_release(state, actor, act->lock, act);
 	}
 }
 

@@ -45,20 +45,24 @@ struct pxt_state_lock *pxt_locks_find(struct pxt_state *state, const struct pxt_
  */
 void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, unsigned source,
     struct pxt_actor *numbered);
+
+/* holders.c */
+/* Nobody is known to have it. */
+void pxt_holders_forget(struct pxt_state_lock *lock);
 /* @shared: others may have it at the same time, if they have it like that, too. */
-void pxt_locks_acquire(struct pxt_state *state, struct pxt_actor *actor,
+void pxt_holders_acquire(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, const struct pxt_event *event, bool shared);
 /* Who has the lock, as it told the thread that has to wait; NULL: it did not. */
-void pxt_locks_told(struct pxt_state *state, struct pxt_actor *holder, struct pxt_state_lock *lock,
-    const struct pxt_event *event);
+void pxt_holders_told(struct pxt_state *state, struct pxt_actor *holder,
+    struct pxt_state_lock *lock, const struct pxt_event *event);
 /*
  * Of a semaphore or a futex, before what the event does: whether it is a lock, which who took it gives back, or
  * others give it.
  */
-void pxt_locks_judge(
+void pxt_holders_judge(
     struct pxt_state *state, const struct pxt_role *role, const struct pxt_act *act);
 /* Says in @act who was known to have had it. */
-void pxt_locks_release(struct pxt_state *state, struct pxt_actor *actor,
+void pxt_holders_release(struct pxt_state *state, struct pxt_actor *actor,
     struct pxt_state_lock *lock, struct pxt_act *act);
 
 /* spans.c */
