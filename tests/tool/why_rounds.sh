@@ -471,5 +471,79 @@ a_wait_that_was_planned_is_explained_last()
 	grep -q '^high was in epoll_wait of descriptor 5 for 79.0 ms' out || fail "$(head -n 1 out)"
 }
 
+# Twelve requests of high, which waits 40 ms at most for each answer of low; low sleeps 70 ms over the eighth.
+asks()
+{
+	awk 'BEGIN {
+		at = 1000
+		print "900 low call_enter 13 6 64"
+		for (i = 0; i < 12; i++) {
+			late = i == 7
+			printf "%d high call_enter 6 0 10\n", at
+			printf "%d high call_exit 6 0 0 10000\n", at += 10000
+			printf "%d high call_exit 14 5 1 5\n", at += 10
+			printf "%d high call_enter 15 5 40 40000000\n", at + 10
+			printf "%d low call_exit 13 6 1 0\n", at + 20
+			if (late) {
+				printf "%d low call_enter 6 0 70\n", at + 30
+				printf "%d high call_exit 15 5 0 40000\n", at + 40010
+				printf "%d low call_exit 6 0 0 70000\n", at + 70030
+				printf "%d low call_exit 14 6 1 5\n", at + 70040
+				printf "%d low call_enter 13 6 64\n", at + 70050
+				at += 75000
+				continue
+			}
+			printf "%d low call_exit 14 6 1 5\n", at + 1000
+			printf "%d low sched_wakeup 101\n", at + 1005
+			printf "%d high call_exit 15 5 1 990\n", at + 1010
+			printf "%d low call_enter 13 6 64\n", at + 1020
+			at += 1100
+		}
+	}'
+}
+
+who_waits_in_vain_for_an_answer_had_not_planned_it()
+{
+	asks | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took [0-9.]* ms for a round.*: it was in poll of descriptor 5 for 40.0 ms, until it timed out: nothing came within 40.0 ms' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
+# The polls of middle are its timer: nothing ever comes.
+a_poll_that_always_runs_out_is_a_timer()
+{
+	{
+		late_round
+		awk 'BEGIN { at = 1000; for (i = 0; i < 16; i++) {
+			printf "%d middle call_enter 6 0 5\n%d middle call_exit 6 0 0 5000\n", at, at + 5000
+			at += 5010
+			ms = i == 9 ? 120 : 1
+			printf "%d middle call_enter 15 7 %d\n%d middle call_exit 15 7 0 0\n", at, ms, at + ms * 1000
+			at += ms * 1000 + 10
+		} }'
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.4 ms for a round' out || fail "another answer: $(head -n 1 out)"
+}
+
+# The request of 400 ms was lost: high sends it again; low answers one late, after 79 ms.
+who_asks_again_had_not_planned_to_wait_for_so_long()
+{
+	awk 'BEGIN { for (i = 0; i < 14; i++) {
+		long = i == 6 ? 70000 : i == 10 ? 391000 : 0
+		printf "%d high call_exit 14 5 1 5\n", at += 1000
+		printf "%d high call_enter 15 5 400 400000000\n", at += 10
+		if (i != 10) {
+			printf "%d low call_exit 14 6 1 5\n", at + 8970 + long
+			printf "%d low sched_wakeup 101\n", at + 8980 + long
+		}
+		printf "%d high call_exit 15 5 %d 9000\n", at += 9000 + long, i != 10
+	} }' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in poll of descriptor 5 for 400 ms, until it timed out: nothing came within 400 ms' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
 "$case"
 

@@ -135,23 +135,11 @@ static void find_waker(
 	}
 }
 
-/* How long a call is to last at most, as its begin says; 0: it does not. */
-static int64_t asked_ns(const struct pxt_event *event, uint32_t call)
-{
-	int64_t asked = (int64_t)pxt_key_number(event, call == PXT_CALL_COND ? 2 : 3);
-	uint64_t ms = pxt_key_number(event, 2);
-
-	if (asked == 0 && ms < INT32_MAX &&
-	    (call == POSIX_TRACE_CALL_POLL_NP || call == POSIX_TRACE_CALL_SELECT_NP ||
-	        call == POSIX_TRACE_CALL_EPOLL_WAIT_NP))
-		asked = (int64_t)ms * 1000000;
-	return asked > 0 ? asked : 0;
-}
-
 static void begin_call(struct pxt_history *history, const struct pxt_actor *actor,
     struct pxt_history_thread *thread, const struct pxt_event *event, uint32_t call)
 {
 	unsigned object = call == PXT_CALL_COND ? 0 : 1;
+	int64_t asked = pxt_calls_asked_ns(event, call);
 
 	end_call(history, thread, event->ns);
 	thread->calls = true;
@@ -160,7 +148,7 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 		.begin_ns = event->ns,
 		.call = call,
 		.cpu = -1,
-		.asked_ns = asked_ns(event, call),
+		.asked_ns = asked > 0 ? asked : 0,
 		.object = pxt_key_number(event, object),
 		.mutex = call == PXT_CALL_COND ? pxt_key_number(event, 1) : 0,
 		.place = pxt_places_of(event) };

@@ -12,9 +12,6 @@
 
 #define MS             INT64_C(1000000)
 #define LINUX_SLEEPING 1 /* a state of who leaves a CPU: a signal may end the sleep */
-/* The fields of call_enter and cond_wait that say how long (FORMAT.md 5.1). */
-#define CALL_ASKED     3u
-#define COND_ASKED     2u
 
 /* What one thread does at the moment. */
 struct pxt_round_thread {
@@ -36,6 +33,7 @@ struct pxt_round_thread {
 	uint64_t tries;     /* locks that it asked for and did not get */
 	bool is_patient;    /* it sleeps as one does who waits for another one, not for a disk */
 	bool woken_outside; /* the latest waking of its wait was by nobody of the program */
+	struct pxt_home *silent; /* nothing came in its latest wait; NULL: something did */
 };
 
 /* ---- Homes ---- */
@@ -146,38 +144,6 @@ void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
 		wake(rounds, act);
 }
 
-/* ---- Waits ---- */
-
-/* Calls that wait for something to happen.  A lock or a disk is no home: they are in the way. */
-static bool is_home(uint64_t call)
-{
-	switch (call) {
-	case POSIX_TRACE_CALL_SEM_WAIT_NP:
-	case POSIX_TRACE_CALL_BARRIER_WAIT_NP:
-	case POSIX_TRACE_CALL_SLEEP_NP:
-	case POSIX_TRACE_CALL_READ_NP:
-	case POSIX_TRACE_CALL_ACCEPT_NP:
-	case POSIX_TRACE_CALL_RECV_NP:
-	case POSIX_TRACE_CALL_POLL_NP:
-	case POSIX_TRACE_CALL_SELECT_NP:
-	case POSIX_TRACE_CALL_EPOLL_WAIT_NP:
-	case POSIX_TRACE_CALL_FUTEX_WAIT_NP:
-	case POSIX_TRACE_CALL_TIMER_NP:
-	case POSIX_TRACE_CALL_WAIT_NP:
-	case POSIX_TRACE_CALL_PAUSE_NP:
-	case POSIX_TRACE_CALL_SIGWAIT_NP:
-	case POSIX_TRACE_CALL_SIGSUSPEND_NP:
-	case POSIX_TRACE_CALL_MQ_NP:
-	case POSIX_TRACE_CALL_MQ_SEND_NP:
-	case POSIX_TRACE_CALL_MQ_RECEIVE_NP:
-	case POSIX_TRACE_CALL_MSGRCV_NP:
-	case PXT_CALL_COND:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* ---- Limits ---- */
 
 const struct pxt_limit *pxt_limits_of(struct pxt_limits *limits, const char *name)
@@ -265,13 +231,6 @@ static void measure_wait(struct pxt_home *home, const struct pxt_round_thread *t
 
 /* ---- Events ---- */
 
-/* Calls whose size is a limit in milliseconds (FORMAT.md 5.1). */
-static bool has_limit(uint32_t call)
-{
-	return call == POSIX_TRACE_CALL_SLEEP_NP || call == POSIX_TRACE_CALL_POLL_NP ||
-	       call == POSIX_TRACE_CALL_SELECT_NP || call == POSIX_TRACE_CALL_EPOLL_WAIT_NP;
-}
-
 /*
  * How long the wait is to last at most: to the nanosecond, where the event says it so, from then on.  A sleep
  * without milliseconds has a date, and so has a read of a timer.
@@ -279,13 +238,10 @@ static bool has_limit(uint32_t call)
 static void take_asked(
     struct pxt_round_thread *thread, const struct pxt_home *key, const struct pxt_event *event)
 {
-	int64_t asked =
-	    (int64_t)pxt_key_number(event, key->call == PXT_CALL_COND ? COND_ASKED : CALL_ASKED);
+	int64_t asked = pxt_calls_asked_ns(event, key->call);
 	bool is_date = key->call == POSIX_TRACE_CALL_READ_NP ||
 	               (key->call == POSIX_TRACE_CALL_SLEEP_NP && key->asked == UINT64_MAX);
 
-	if (asked == 0 && has_limit(key->call) && key->asked < INT64_MAX / (2 * MS))
-		asked = (int64_t)key->asked * MS;
 	thread->asked_ns = asked > 0 ? asked : 0;
 	thread->date_ns = is_date && asked != 0 ? event->ns + asked : 0;
 }
@@ -309,7 +265,8 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->begun_ns = thread->outside_ns;
 	thread->woken_outside = false;
 	thread->epoch = epoch;
-	thread->home = is_home(key.call) ? home_of(rounds, &key) : NULL;
+	thread->silent = NULL;
+	thread->home = pxt_calls_is_home(key.call) ? home_of(rounds, &key) : NULL;
 	struct pxt_home *home = thread->home;
 	if (!home || home->waits.count == 0 || home->epoch != epoch)
 		return;
@@ -339,24 +296,27 @@ static bool is_planned(const struct pxt_round_thread *thread, int64_t length)
 {
 	int64_t asked = thread->asked_ns;
 
-	return asked > 0 && (has_limit(thread->call) || thread->date_ns != 0) &&
+	return asked > 0 && (pxt_calls_has_limit(thread->call) || thread->date_ns != 0) &&
 	       length >= asked - MS && length < asked + asked / 9;
 }
 
-/* Calls in which it waits for what another one sends. */
-static bool is_input(uint32_t call)
+/*
+ * A wait for descriptors that ran out where mostly something comes: somebody else did not answer.  A timer's has no
+ * descriptors, or always runs out.
+ */
+static bool is_unanswered(const struct pxt_round_thread *thread)
 {
-	switch (call) {
-	case POSIX_TRACE_CALL_READ_NP:
-	case POSIX_TRACE_CALL_ACCEPT_NP:
-	case POSIX_TRACE_CALL_RECV_NP:
-	case POSIX_TRACE_CALL_POLL_NP:
-	case POSIX_TRACE_CALL_SELECT_NP:
-	case POSIX_TRACE_CALL_EPOLL_WAIT_NP:
-		return true;
-	default:
-		return false;
-	}
+	return thread->home && pxt_calls_is_set(thread->call) &&
+	       thread->home->ran_out * 2 < thread->home->waits.count;
+}
+
+/* Who sends again what was not answered did not mean to wait so long. */
+static void note_output(struct pxt_round_thread *thread, const struct pxt_event *event)
+{
+	if (!thread->silent || !pxt_calls_is_output((uint32_t)pxt_key_number(event, 0)))
+		return;
+	thread->silent->asked_again += pxt_key_number(event, 1) == thread->silent->object;
+	thread->silent = NULL;
 }
 
 static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
@@ -370,16 +330,17 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 		return;
 	thread->waits = false;
 	thread->gave_up = thread->asked_ns > 0 && length >= thread->asked_ns &&
-	                  thread->date_ns == 0 && !has_limit(thread->call);
+	                  thread->date_ns == 0 && !pxt_calls_has_limit(thread->call);
 	if (thread->epoch != rounds->state->epochs[actor->source])
 		return;
 	if (is_planned(thread, length)) {
-		thread->planned_ns += length;
 		wait.planned_ns = length;
+		if (!is_unanswered(thread))
+			thread->planned_ns += length;
 	}
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
 	wait.for_client = thread->woken_outside && thread->date_ns == 0 && wait.planned_ns == 0 &&
-	                  is_input(thread->call);
+	                  pxt_calls_is_input(thread->call);
 	if (wait.for_client)
 		thread->outside_ns += length;
 	if (!home)
@@ -387,6 +348,10 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	if (home->waits.count == 0)
 		home->first_ns = thread->since_ns;
 	pxt_series_add(&home->waits, (uint64_t)length);
+	if (wait.planned_ns > 0 && pxt_calls_is_set(thread->call)) {
+		home->ran_out++;
+		thread->silent = home;
+	}
 	if (wait.for_client)
 		pxt_series_add(&home->client_waits, (uint64_t)length);
 	else
@@ -448,6 +413,7 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 	thread = thread_of(rounds, actor);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_CALL_ENTER_NP:
+		note_output(thread, event);
 		if (!pxt_call_lasts(event))
 			return;
 		begin(rounds, actor, thread,
@@ -462,6 +428,10 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		    event);
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
+		if (!thread->waits)
+			note_output(thread, event);
+		end(rounds, actor, thread, event->ns);
+		return;
 	case POSIX_TRACE_COND_RESUME_NP:
 		end(rounds, actor, thread, event->ns);
 		return;

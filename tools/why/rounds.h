@@ -42,6 +42,18 @@
 /* A wait in a condition, beside the numbers of calls (trace_hooks_np.h). */
 #define PXT_CALL_COND 0x10000u
 
+/* Calls that wait for something to happen.  A lock or a disk is no home: they are in the way. */
+bool pxt_calls_is_home(uint32_t call);
+/* Calls that wait for descriptors, one or several. */
+bool pxt_calls_is_set(uint32_t call);
+/* Calls whose size is a limit in milliseconds (FORMAT.md 5.1). */
+bool pxt_calls_has_limit(uint32_t call);
+/* Calls in which a thread waits for what another one sends, or sends it. */
+bool pxt_calls_is_input(uint32_t call);
+bool pxt_calls_is_output(uint32_t call);
+/* How long a call that begins is to last at most; 0: it does not say, less: that time had passed. */
+int64_t pxt_calls_asked_ns(const struct pxt_event *event, uint32_t call);
+
 /* Who waits again for the same so soon after its time was up waits on. */
 #define PXT_AGAIN_NS INT64_C(50000)
 
@@ -105,7 +117,9 @@ struct pxt_home {
 	uint64_t asked; /* how long a sleep, in milliseconds; of other calls 0 */
 	uint64_t place;
 	struct pxt_series waits;
-	uint64_t again;                 /* of them, those that only went on with the one before */
+	uint64_t again;   /* of them, those that only went on with the one before */
+	uint64_t ran_out; /* of them, those for descriptors in which nothing came in time; ... */
+	uint64_t asked_again; /* ... after so many the thread sent again to that descriptor */
 	struct pxt_series client_waits; /* of them, those for somebody outside of the program */
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;

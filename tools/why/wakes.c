@@ -131,18 +131,6 @@ static bool is_input(uint32_t call)
 	return call == POSIX_TRACE_CALL_READ_NP || call == POSIX_TRACE_CALL_RECV_NP;
 }
 
-static bool is_output(uint32_t call)
-{
-	return call == POSIX_TRACE_CALL_WRITE_NP || call == POSIX_TRACE_CALL_SEND_NP ||
-	       call == POSIX_TRACE_CALL_SENDFILE_NP;
-}
-
-static bool is_set(uint32_t call)
-{
-	return call == POSIX_TRACE_CALL_POLL_NP || call == POSIX_TRACE_CALL_SELECT_NP ||
-	       call == POSIX_TRACE_CALL_EPOLL_WAIT_NP;
-}
-
 /* What is at the other end of a descriptor is told by its kind alone; nobody waits for a disk's file. */
 static bool are_ends(const struct pxt_history *history, const struct pxt_stretch *wait,
     const struct pxt_waking *waking)
@@ -153,7 +141,7 @@ static bool are_ends(const struct pxt_history *history, const struct pxt_stretch
 
 	if (!kind || *kind == '/')
 		return false;
-	if (is_set(wait->call))
+	if (pxt_calls_is_set(wait->call))
 		return true;
 	(void)strncat(name, kind, sizeof name - strlen(name) - 1);
 	kind = pxt_places_descriptor(places, &wait->place, wait->object);
@@ -180,15 +168,16 @@ static bool ends(const struct pxt_history *history, const struct pxt_stretch *wa
 	if (waking->call == CALL_SIGNAL) {
 		*exact = ends_by_signal(wait);
 		/* A set of descriptors may have one of signals. */
-		return (*exact || is_set(wait->call)) &&
+		return (*exact || pxt_calls_is_set(wait->call)) &&
 		       (waking->object == (uint64_t)actor->pid ||
 		           waking->object == (uint64_t)actor->tid || waking->object == actor->id);
 	}
 	*exact = counterpart(wait->call) != 0;
 	if (*exact)
 		return waking->call == counterpart(wait->call) && waking->object == wait->object;
-	return ((is_output(waking->call) && (is_input(wait->call) || is_set(wait->call))) ||
-	           (is_input(waking->call) && is_output(wait->call))) &&
+	return ((pxt_calls_is_output(waking->call) &&
+	            (is_input(wait->call) || pxt_calls_is_set(wait->call))) ||
+	           (is_input(waking->call) && pxt_calls_is_output(wait->call))) &&
 	       are_ends(history, wait, waking);
 }
 
