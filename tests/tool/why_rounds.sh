@@ -413,6 +413,21 @@ who_waits_for_a_client_outside_is_idle()
 	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
 }
 
+# No scheduler: low sends something just before each of these waits ends, or nobody does.
+who_waits_for_a_client_is_idle_also_without_a_scheduler()
+{
+	receives - | grep -v ' sched_' >waits
+	log run.ptl <waits
+	run 0 why run.ptl
+	answer 'Nothing was late: 11 rounds of 1 threads were read, from wait to wait; none is far'
+	out_has 'Long waits that nobody of the program seems to have ended: 1, the longest of high'
+	out_has '(499 ms).'
+	{ cat waits; awk '/call_exit/ { printf "%d low call_enter 14 6 1\n%d low call_exit 14 6 1 5\n", $1 - 60, $1 - 50 }' waits; } |
+		log run.ptl
+	run 0 why run.ptl
+	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
+}
+
 # Another thread waits for a client longer than high was late.
 a_client_outside_is_not_explained_where_something_inside_is_late()
 {

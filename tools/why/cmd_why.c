@@ -110,10 +110,9 @@ static void say_idle(struct why *w)
 	if (rounds->idle_waits == 0)
 		return;
 	pxt_duration(longest, (uint64_t)rounds->idle_ns);
-	pxt_out_format(&w->out,
-	    "Long waits for somebody outside of the program, who delays nobody: %llu, the longest "
-	    "of "
-	    "%s\n(%s).\n",
+	pxt_out_format(&w->out, "Long waits %s: %llu, the longest of %s\n(%s).\n",
+	    rounds->has_wakes ? "for somebody outside of the program, who delays nobody"
+	                      : "that nobody of the program seems to have ended",
 	    (unsigned long long)rounds->idle_waits, w->search.idle, longest);
 }
 

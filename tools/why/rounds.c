@@ -5,7 +5,6 @@
 #include "tools/output/say.h"
 #include "tools/why/state_parts.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
@@ -140,93 +139,10 @@ void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
 		leave(rounds, act);
 	if (act->deed == PXT_SWITCH && act->actor)
 		run_again(rounds, act);
-	if (act->deed == PXT_WAKE && act->actor)
+	if (act->deed == PXT_WAKE && act->actor) {
+		rounds->has_wakes = true;
 		wake(rounds, act);
-}
-
-/* ---- Limits ---- */
-
-const struct pxt_limit *pxt_limits_of(struct pxt_limits *limits, const char *name)
-{
-	const struct pxt_limit *found = NULL;
-
-	for (unsigned i = 0; limits && i < limits->count; i++) {
-		struct pxt_limit *limit = &limits->list[i];
-
-		if (limit->name && fnmatch(limit->name, name, 0) != 0)
-			continue;
-		limit->matched = true;
-		found = limit;
 	}
-	return found;
-}
-
-static void add_beyond(struct pxt_beyond *beyond, const struct pxt_round *round)
-{
-	pxt_series_add(&beyond->by, round->rank_ns > 0 ? (uint64_t)round->rank_ns : 0);
-}
-
-/* A round that was late: of its own, or because the one before it was. */
-static void take_late(struct pxt_home *home, const struct pxt_round *round)
-{
-	if (home->is_behind && home->head.end_ns != 0) {
-		home->head.followers++;
-		/* What the first one owes to the outside, they owe as well. */
-		home->late_rounds.followed_ns += home->head.outside_ns * 2 > home->head.rank_ns
-		                                     ? round->rank_ns * 3 / 10
-		                                     : round->rank_ns;
-		return;
-	}
-	if (home->head.end_ns != 0)
-		pxt_rounds_keep(&home->late_rounds.worst, &home->head);
-	home->head = *round;
-}
-
-/* How a round of @home compares to what the user says, or to the date that its timer is asked for next. */
-static void measure_round(
-    struct pxt_home *home, struct pxt_round round, const struct pxt_limit *limit, int64_t date_ns)
-{
-	if (limit) {
-		home->measure = limit->is_period ? PXT_MEASURE_PERIOD : PXT_MEASURE_DEADLINE;
-		round.limit_ns = limit->ns;
-		/* A deadline counts from when the thread was to be woken. */
-		if (!limit->is_period && home->date_ns != 0 && home->date_ns < round.begin_ns)
-			round.begin_ns = home->date_ns;
-	} else if (date_ns != 0) {
-		home->measure = PXT_MEASURE_DATE;
-		/* The date knows of the wait before as well. */
-		round.outside_ns += home->outside_ns - home->behind_ns;
-		round.limit_ns = date_ns > round.begin_ns ? date_ns - round.begin_ns : 0;
-	} else {
-		return;
-	}
-	round.rank_ns = limit ? round.end_ns - round.begin_ns - limit->ns : round.end_ns - date_ns;
-	add_beyond(&home->late_rounds, &round);
-	if (round.rank_ns > 0)
-		take_late(home, &round);
-}
-
-/* The same for a home wait.  Of a period the round before it has used a part. */
-static void measure_wait(struct pxt_home *home, const struct pxt_round_thread *thread,
-    struct pxt_round wait, const struct pxt_limit *limit)
-{
-	int64_t length = wait.end_ns - wait.begin_ns;
-
-	if (limit && limit->is_period && thread->round_ns <= limit->ns) {
-		wait.limit_ns = limit->ns;
-		wait.rank_ns = thread->round_ns + length - limit->ns;
-		/* No wake-up comes to the microsecond. */
-		if (wait.rank_ns < limit->ns / 10)
-			wait.rank_ns = 0;
-	} else if (!limit && thread->date_ns > thread->since_ns) {
-		wait.limit_ns = thread->date_ns - thread->since_ns;
-		wait.rank_ns = wait.end_ns - thread->date_ns;
-	} else {
-		return;
-	}
-	add_beyond(&home->late_waits, &wait);
-	if (wait.rank_ns > 0)
-		pxt_rounds_keep(&home->late_waits.worst, &wait);
 }
 
 /* ---- Events ---- */
@@ -282,7 +198,8 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->round_ns = round.rank_ns;
 	pxt_series_add(&home->rounds, (uint64_t)round.rank_ns);
 	pxt_rounds_keep(&home->long_rounds, &round);
-	measure_round(home, round, pxt_limits_of(rounds->limits, actor->raw), thread->date_ns);
+	pxt_limits_measure_round(
+	    home, &round, pxt_limits_of(rounds->limits, actor->raw), thread->date_ns);
 	rounds->rounds_read++;
 	if (rounds->ended)
 		rounds->ended(rounds->self, home, &round, false);
@@ -311,12 +228,43 @@ static bool is_unanswered(const struct pxt_round_thread *thread)
 }
 
 /* Who sends again what was not answered did not mean to wait so long. */
-static void note_output(struct pxt_round_thread *thread, const struct pxt_event *event)
+static void note_output(struct pxt_rounds *rounds, const struct pxt_actor *actor,
+    struct pxt_round_thread *thread, const struct pxt_event *event)
 {
-	if (!thread->silent || !pxt_calls_is_output((uint32_t)pxt_key_number(event, 0)))
+	struct pxt_rounds_sent *sent = rounds->sent;
+
+	if (!pxt_calls_is_output((uint32_t)pxt_key_number(event, 0)))
+		return;
+	if (sent[0].by != actor)
+		sent[1] = sent[0];
+	sent[0] = (struct pxt_rounds_sent){ .by = actor, .ns = event->ns };
+	if (!thread->silent)
 		return;
 	thread->silent->asked_again += pxt_key_number(event, 1) == thread->silent->object;
 	thread->silent = NULL;
+}
+
+static bool was_sent(const struct pxt_rounds *rounds, const struct pxt_actor *receiver, int64_t ns)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (rounds->sent[i].by && rounds->sent[i].by != receiver &&
+		    ns - rounds->sent[i].ns < PXT_SENT_NS)
+			return true;
+	return false;
+}
+
+/* A wait that ended: the scheduler says by whom.  Else a file is no client, and mostly nobody else sent anything. */
+static bool is_for_client(
+    const struct pxt_rounds *rounds, const struct pxt_round_thread *thread, bool planned)
+{
+	const struct pxt_home *home = thread->home;
+
+	if (thread->date_ns != 0 || planned || !pxt_calls_is_input(thread->call))
+		return false;
+	if (rounds->has_wakes)
+		return thread->woken_outside;
+	return home && thread->call != POSIX_TRACE_CALL_READ_NP &&
+	       home->answered * 2 < home->waits.count;
 }
 
 static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
@@ -339,8 +287,9 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 			thread->planned_ns += length;
 	}
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
-	wait.for_client = thread->woken_outside && thread->date_ns == 0 && wait.planned_ns == 0 &&
-	                  pxt_calls_is_input(thread->call);
+	if (home)
+		home->answered += was_sent(rounds, actor, ns);
+	wait.for_client = is_for_client(rounds, thread, wait.planned_ns > 0);
 	if (wait.for_client)
 		thread->outside_ns += length;
 	if (!home)
@@ -356,7 +305,8 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 		pxt_series_add(&home->client_waits, (uint64_t)length);
 	else
 		pxt_rounds_keep(&home->long_waits, &wait);
-	measure_wait(home, thread, wait, pxt_limits_of(rounds->limits, actor->raw));
+	pxt_limits_measure_wait(home, &wait, pxt_limits_of(rounds->limits, actor->raw),
+	    thread->date_ns, thread->round_ns);
 	if (thread->date_ns == 0 && thread->asked_ns > home->asked_ns)
 		home->asked_ns = thread->asked_ns;
 	home->date_ns = thread->date_ns;
@@ -413,7 +363,7 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 	thread = thread_of(rounds, actor);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_CALL_ENTER_NP:
-		note_output(thread, event);
+		note_output(rounds, actor, thread, event);
 		if (!pxt_call_lasts(event))
 			return;
 		begin(rounds, actor, thread,
@@ -429,7 +379,7 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
 		if (!thread->waits)
-			note_output(thread, event);
+			note_output(rounds, actor, thread, event);
 		end(rounds, actor, thread, event->ns);
 		return;
 	case POSIX_TRACE_COND_RESUME_NP:

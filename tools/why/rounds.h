@@ -12,7 +12,8 @@
  * usually ends at once and once did not.
  *
  * Who waits in a call of input for somebody outside of the program, as a server for its clients, is idle: such a
- * home wait is never late.  The scheduler says who ended it.
+ * home wait is never late.  The scheduler says who ended it.  Where there is none, most of the waits of such a
+ * home end though no thread of the program has just sent anything: that is an inference.
  *
  * Time in which another program had the CPU, and time in which a thread that waits at home was stopped,
  * counts less: it delays all alike, or nobody.
@@ -56,6 +57,8 @@ int64_t pxt_calls_asked_ns(const struct pxt_event *event, uint32_t call);
 
 /* Who waits again for the same so soon after its time was up waits on. */
 #define PXT_AGAIN_NS INT64_C(50000)
+/* Who sent so shortly before the end of a wait may have ended it. */
+#define PXT_SENT_NS  INT64_C(200000)
 
 /* By what it is said that something was late. */
 enum pxt_measure {
@@ -120,6 +123,8 @@ struct pxt_home {
 	uint64_t again;   /* of them, those that only went on with the one before */
 	uint64_t ran_out; /* of them, those for descriptors in which nothing came in time; ... */
 	uint64_t asked_again; /* ... after so many the thread sent again to that descriptor */
+	uint64_t
+	    answered; /* of them, those that ended when a thread of the program had just sent something */
 	struct pxt_series client_waits; /* of them, those for somebody outside of the program */
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;
@@ -168,6 +173,12 @@ struct pxt_rounds {
 	struct pxt_excess candidates[PXT_ROUNDS_CANDIDATES]; /* with much excess, the most first */
 	unsigned candidate_count;
 	const struct pxt_home *unmeasured; /* of a thread without a usual round; NULL: none */
+	bool has_wakes;                    /* the scheduler says who wakes whom */
+	/* The latest sending, and the latest one of another thread. */
+	struct pxt_rounds_sent {
+		const struct pxt_actor *by;
+		int64_t ns;
+	} sent[2];
 	/* Of the threads that were chosen from: long waits for somebody outside of the program. */
 	uint64_t idle_waits;
 	int64_t idle_ns;             /* the longest one, ... */
@@ -190,6 +201,12 @@ struct pxt_rounds {
 void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);
+/* How a round of @home compares to what the user says, or to the date that its timer is asked for next. */
+void pxt_limits_measure_round(struct pxt_home *home, const struct pxt_round *ended,
+    const struct pxt_limit *limit, int64_t date_ns);
+/* The same for a home wait.  Of a period the round before it, @round_ns, has used a part. */
+void pxt_limits_measure_wait(struct pxt_home *home, const struct pxt_round *ended,
+    const struct pxt_limit *limit, int64_t date_ns, int64_t round_ns);
 /* Keeps @round in a list if its rank is one of the highest. */
 void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round);
 /*
