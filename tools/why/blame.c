@@ -380,6 +380,8 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	blames->state = pxt_state_new(book, reader);
 	blames->state->lookers = (struct pxt_lookers){ .self = blames, .act = look };
 	blames->history.state = blames->state;
+	blames->history.usual_ends = search->usual_ends;
+	blames->history.usual_end_count = search->usual_end_count;
 	blames->count = count;
 	blames->now_ns = INT64_MIN;
 	for (unsigned i = 0; i < count; i++) {

@@ -165,6 +165,8 @@ static void link_call(
 		return;
 	}
 	link->timed_out = !call->open && pxt_stretch_timed_out(call);
+	if (link->timed_out)
+		link->peer = pxt_history_usual_end(history, call);
 	woke = pxt_history_waker(history, link->actor, from, to);
 	if (woke && woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
 	    woke->peer && woke->peer->own && woke->peer != link->actor) {

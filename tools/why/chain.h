@@ -46,7 +46,7 @@ struct pxt_link {
 	int bound_cpu; /* READY, CALL: it seems to be bound to this one, for another was free; -1: not */
 	bool throttled;    /* CALL: @instead is less urgent */
 	bool in_cond;      /* LOCK */
-	bool timed_out;    /* CALL: nobody ended it */
+	bool timed_out;    /* CALL: nobody ended it; @peer mostly does so */
 	bool inferred;     /* SLEPT: no event of @peer says that it did something that wakes */
 	uint64_t faults;   /* RAN, SLEPT: page faults meanwhile; ... */
 	bool faults_major; /* ... some of them waited for a disk */

@@ -81,6 +81,7 @@ static void take_rounds(struct pxt_late_search *search)
 	    calloc((size_t)PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
 	for (unsigned i = 0; i < rounds->candidate_count; i++)
 		take_candidate(search, i, PXT_LATE_MAX / rounds->candidate_count);
+	search->usual_ends = pxt_rounds_usual_ends(rounds, &search->usual_end_count);
 	search->kinds = search->rounds.kinds;
 	search->kind_count = search->state->actor_count;
 	search->rounds.kinds = NULL;

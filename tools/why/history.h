@@ -83,6 +83,8 @@ struct pxt_wakings {
 
 struct pxt_history {
 	const struct pxt_state *state;
+	const struct pxt_usual_end *usual_ends; /* NULL: none is known */
+	uint32_t usual_end_count;
 	struct pxt_window {
 		int64_t begin_ns;
 		int64_t end_ns;
@@ -118,6 +120,9 @@ void pxt_history_close(struct pxt_history *history);
 const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);
 void pxt_history_free(struct pxt_history *history);
+/* Who mostly ends waits of that thread at that place; NULL: nobody of the program does. */
+const struct pxt_actor *pxt_history_usual_end(
+    const struct pxt_history *history, const struct pxt_stretch *call);
 /* Whether one of the windows has a part of that time (historyask.c). */
 bool pxt_history_wants(const struct pxt_history *history, int64_t begin_ns, int64_t end_ns);
 /* All are kept: brings them into their order (historyask.c). */

@@ -193,6 +193,20 @@ const struct pxt_mark *pxt_history_first_waker(const struct pxt_history *history
 	return NULL;
 }
 
+const struct pxt_actor *pxt_history_usual_end(
+    const struct pxt_history *history, const struct pxt_stretch *call)
+{
+	for (uint32_t i = 0; i < history->usual_end_count; i++) {
+		const struct pxt_usual_end *end = &history->usual_ends[i];
+
+		if (end->actor == call->actor && end->call == call->call &&
+		    end->object == call->object && end->place == call->place.address.value &&
+		    end->by < history->state->actor_count)
+			return history->state->actors[end->by];
+	}
+	return NULL;
+}
+
 /* How long a thread ran on a CPU. */
 static int64_t ran_on(const struct pxt_history *history, const struct pxt_actor *actor, int cpu,
     int64_t begin_ns, int64_t end_ns)

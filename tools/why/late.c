@@ -448,5 +448,6 @@ void pxt_late_free(struct pxt_late_search *search)
 	}
 	free(search->all_rounds);
 	free(search->kinds);
+	free(search->usual_ends);
 	free(search->chains);
 }

@@ -132,6 +132,8 @@ struct pxt_late_search {
 	unsigned all_round_count;
 	uint32_t *kinds; /* of threads, by their index (rounds.h) */
 	uint32_t kind_count;
+	struct pxt_usual_end *usual_ends;
+	uint32_t usual_end_count;
 	struct pxt_limits limits;
 	struct pxt_late_chain *chains; /* by thread */
 	uint32_t chain_room;

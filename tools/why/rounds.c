@@ -28,10 +28,12 @@ struct pxt_round_thread {
 	int64_t stopped_ns; /* since when a signal has stopped it; 0: none has */
 	int64_t
 	    outside_ns; /* in all, while other programs had its CPU, or it was stopped in a wait */
-	int64_t begun_ns;   /* the same, when its wait began */
-	uint64_t tries;     /* locks that it asked for and did not get */
-	bool is_patient;    /* it sleeps as one does who waits for another one, not for a disk */
-	bool woken_outside; /* the latest waking of its wait was by nobody of the program */
+	int64_t begun_ns; /* the same, when its wait began */
+	uint64_t tries;   /* locks that it asked for and did not get */
+	bool is_patient;  /* it sleeps as one does who waits for another one, not for a disk */
+	const struct pxt_actor
+	    *woken_by;           /* the latest waking of its wait: one of the program, or NULL */
+	bool woken_outside;      /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent; /* nothing came in its latest wait; NULL: something did */
 };
 
@@ -117,8 +119,11 @@ static void note_waker(
 	if (by->recorded && by->tid > 0)
 		peer = pxt_state_met(rounds->state, act->event, by->tid);
 	/* The thread's own event says that its call is over. */
-	if (peer != act->actor)
-		thread->woken_outside = thread->is_patient && !(peer && peer->own);
+	if (peer == act->actor)
+		return;
+	rounds->has_wakes = rounds->has_wakes || act->role->fields[PXT_USE_THREAD];
+	thread->woken_by = peer && peer->own ? peer : NULL;
+	thread->woken_outside = thread->is_patient && !thread->woken_by;
 }
 
 static void wake(struct pxt_rounds *rounds, const struct pxt_act *act)
@@ -139,10 +144,8 @@ void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
 		leave(rounds, act);
 	if (act->deed == PXT_SWITCH && act->actor)
 		run_again(rounds, act);
-	if (act->deed == PXT_WAKE && act->actor) {
-		rounds->has_wakes = true;
+	if (act->deed == PXT_WAKE && act->actor)
 		wake(rounds, act);
-	}
 }
 
 /* ---- Events ---- */
@@ -180,6 +183,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->round_ns = 0;
 	thread->begun_ns = thread->outside_ns;
 	thread->woken_outside = false;
+	thread->woken_by = NULL;
 	thread->epoch = epoch;
 	thread->silent = NULL;
 	thread->home = pxt_calls_is_home(key.call) ? home_of(rounds, &key) : NULL;
@@ -244,13 +248,36 @@ static void note_output(struct pxt_rounds *rounds, const struct pxt_actor *actor
 	thread->silent = NULL;
 }
 
-static bool was_sent(const struct pxt_rounds *rounds, const struct pxt_actor *receiver, int64_t ns)
+/* Another thread that sent something just before; NULL: none did. */
+static const struct pxt_actor *who_sent(
+    const struct pxt_rounds *rounds, const struct pxt_actor *receiver, int64_t ns)
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (rounds->sent[i].by && rounds->sent[i].by != receiver &&
 		    ns - rounds->sent[i].ns < PXT_SENT_NS)
-			return true;
-	return false;
+			return rounds->sent[i].by;
+	return NULL;
+}
+
+/* Who ended most of the waits is known when all have ended: of two candidates the more frequent one stays. */
+static void note_end(const struct pxt_rounds *rounds, const struct pxt_actor *actor,
+    const struct pxt_round_thread *thread, int64_t ns)
+{
+	const struct pxt_actor *sent_by = who_sent(rounds, actor, ns);
+	const struct pxt_actor *by = rounds->has_wakes ? thread->woken_by : sent_by;
+	struct pxt_home *home = thread->home;
+
+	if (!home)
+		return;
+	home->answered += sent_by != NULL;
+	if (!by)
+		return;
+	if (home->ended_times > 0 && home->ended_by != by->index) {
+		home->ended_times--;
+		return;
+	}
+	home->ended_by = by->index;
+	home->ended_times++;
 }
 
 /* A wait that ended: the scheduler says by whom.  Else a file is no client, and mostly nobody else sent anything. */
@@ -287,8 +314,7 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 			thread->planned_ns += length;
 	}
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
-	if (home)
-		home->answered += was_sent(rounds, actor, ns);
+	note_end(rounds, actor, thread, ns);
 	wait.for_client = is_for_client(rounds, thread, wait.planned_ns > 0);
 	if (wait.for_client)
 		thread->outside_ns += length;
@@ -394,6 +420,24 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 }
 
 /* ---- The end ---- */
+
+struct pxt_usual_end *pxt_rounds_usual_ends(const struct pxt_rounds *rounds, uint32_t *count)
+{
+	struct pxt_usual_end *ends = pxt_must(calloc(rounds->home_count + 1, sizeof *ends));
+
+	*count = 0;
+	for (uint32_t i = 0; rounds->homes && i < PXT_ROUNDS_TABLE; i++) {
+		const struct pxt_home *home = rounds->homes[i];
+
+		if (home && home->ended_times * 2 > home->waits.count)
+			ends[(*count)++] = (struct pxt_usual_end){ .actor = home->actor,
+				.call = home->call,
+				.object = home->object,
+				.place = home->place,
+				.by = home->ended_by };
+	}
+	return ends;
+}
 
 void pxt_rounds_free(struct pxt_rounds *rounds)
 {

@@ -95,6 +95,11 @@ static void say_ended(
 			    2 * link->stretch.asked_ns)
 				pxt_say(words, " each time");
 		}
+		if (link->peer)
+			pxt_say(words,
+			    is_signalled(link->stretch.call) ? " (mostly %s does)"
+			                                     : " (mostly from %s)",
+			    link->peer->name);
 	} else if (link->peer) {
 		pxt_say(words, ", until %s woke it", link->peer->name);
 		if (link->inferred)
