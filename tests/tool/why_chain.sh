@@ -183,6 +183,23 @@ who_ran_for_a_moment_did_not_run_instead()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and did not.'
 }
 
+# Four threads, twelve milliseconds each.
+of_many_who_ran_instead_the_one_that_ran_most_is_named()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71800 - sched_switch 0 101 120 0 103 120"
+		awk 'BEGIN { for (i = 0; i < 42; i++)
+			printf "%d - sched_switch 0 %d 120 0 %d 120\n", 72900 + i * 1100,
+				i ? 901 + (i - 1) % 6 : 103, 901 + i % 6 }'
+		for i in 1 2 3 4 5 6; do echo "400 - task_rename 90$i $(comm sh) $(comm job$i) 1"; done
+		echo "119100 - sched_switch 0 906 120 0 103 120"
+		echo "121100 - sched_switch 0 103 120 0 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms, but others ran instead, most of them job1.'
+}
+
 # low ran longer than each thread of stress, but not than both.
 threads_of_another_program_are_added_up()
 {
@@ -348,6 +365,51 @@ who_ended_a_call_is_not_who_woke_from_the_next()
 	} | ran | log run.ptl
 	run 0 why run.ptl
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.3 ms, until low woke it; low ran for 49.2 ms.'
+}
+
+# A read-write lock: high wants to write.
+who_read_at_the_same_time_had_the_lock_together()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low sync_lock 64 0 0 1
+			71700 high sync_wait 64 103 2
+			75000 middle sync_lock 64 0 0 1
+			92000 low sync_unlock 64 0 1
+			95000 other sync_lock 64 0 0 1
+			105000 middle sync_unlock 64 0 1
+			121700 other sync_unlock 64 0 1
+			121710 high sync_lock 64 50010 0 2
+			121720 high sync_unlock 64 0 2
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q 'which [a-z, ]* had together;' out || fail "another answer: $(head -n 1 out)"
+}
+
+# A child that is waited for: it was made, and could not run for 48 ms.
+who_never_ran_waits_for_a_cpu_from_its_making_on()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			500 other mutex_lock 128 0 0
+			71700 high call_enter 21 103 0
+			71710 - sched_wakeup_new 103
+			71720 - sched_switch 0 101 120 1 104 120
+			120000 - sched_switch 0 104 120 0 103 120
+			121590 low call_enter 8 6 1
+			121600 low sched_wakeup 101
+			121700 - sched_switch 0 103 120 128 101 120
+			121720 high call_exit 21 103 103 50020
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q 'until low woke it; low could run for 48.3 ms, but other ran instead' out ||
+		fail "another answer: $(head -n 1 out)"
 }
 
 # Each had it for a part of the time: none of them is the one.

@@ -65,6 +65,7 @@ traced()
 		print "type 43 job_end u32 job"
 		print "type 44 page_faults u32 count, u8 major"
 		print "type 45 cpu_sample"
+		print "type 47 sched_wakeup_new i32 tid"
 		print "type 46 task_rename i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec"
 		callers = " u64 u64 u64 u64 u64 u64 u64 u64"
 		types = "mutex_wait:u64 u32;mutex_lock:u64 u32 i32" callers ";mutex_unlock:u64 i32;" \
@@ -75,7 +76,8 @@ traced()
 			"context_switch:u32 u32 u32 u32 i32 i32;task_state:u32 u8 i32 u64;" \
 			"kernel_overhead:u8 u32 u64;function_enter:u64 u64;function_exit:u64 u64;" \
 			"general_debug:u32 u64 text;sched_switch:u32 i32 i32 i64 i32 i32;sched_wakeup:i32;" \
-			"job_begin:u32;job_end:u32;page_faults:u32 u8;cpu_sample:;task_rename:i32 hex hex u8"
+			"job_begin:u32;job_end:u32;page_faults:u32 u8;cpu_sample:;task_rename:i32 hex hex u8;" \
+			"sched_wakeup_new:i32"
 		count = split(types, list, ";")
 		for (i = 1; i <= count; i++) {
 			split(list[i], part, ":")

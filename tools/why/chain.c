@@ -43,6 +43,8 @@ static void link_lock(
 	const struct pxt_stretch *hold =
 	    pxt_history_holder(history, link->stretch.object, link->actor, *begin_ns, *end_ns);
 
+	int64_t sum_ns;
+
 	if (!hold) {
 		link->peer = link->stretch.peer;
 		return;
@@ -53,7 +55,8 @@ static void link_lock(
 	    pxt_stretch_within(hold, *begin_ns, *end_ns) * 3 > (*end_ns - *begin_ns) * 2)
 		return;
 	link->turn_count = pxt_history_turns(history, link->stretch.object, link->actor, *begin_ns,
-	    *end_ns, link->turns, PXT_LINK_TURNS);
+	    *end_ns, link->turns, PXT_LINK_TURNS, &sum_ns);
+	link->together = sum_ns > *end_ns - *begin_ns;
 	if (link->turn_count < 2) {
 		link->turn_count = 0;
 		return;
@@ -323,6 +326,8 @@ static const struct pxt_actor *complete(
 		return link->peer;
 	case PXT_LINK_READY:
 		link->peer = pxt_history_instead(history, link->actor, begin_ns, end_ns);
+		if (!link->peer)
+			link->among = pxt_history_among(history, link->actor, begin_ns, end_ns);
 		link->bound_cpu = pxt_history_bound(history, link->actor, begin_ns, end_ns);
 		if (link->peer && is_throttled(history, link->actor, link->peer, begin_ns, end_ns))
 			link->kind = PXT_LINK_THROTTLED;

@@ -40,9 +40,11 @@ struct pxt_link {
 	/* LOCK: nobody had it most of the time, but these did, one after the other; @peer for the longest. */
 	const struct pxt_actor *turns[PXT_LINK_TURNS];
 	unsigned turn_count; /* 0: @peer had it */
+	bool together;       /* some of them at once, to read */
 	int64_t ran_ns;      /* CALL: the thread ran so long inside */
 	int64_t ready_ns;    /* CALL: it had been woken and waited for a CPU so long ... */
 	const struct pxt_actor *instead; /* ... because that one ran */
+	const struct pxt_actor *among;   /* READY: many did, each for a short time; this one most */
 	int bound_cpu; /* READY, CALL: it seems to be bound to this one, for another was free; -1: not */
 	bool throttled;    /* CALL: @instead is less urgent */
 	bool in_cond;      /* LOCK */

@@ -354,8 +354,9 @@ static void woken(struct pxt_history *history, const struct pxt_act *act)
 		return;
 	history->has_wakings = true;
 	thread = thread_of(history, act->actor);
-	if (thread->is_scheduled &&
-	    (thread->run.kind == PXT_STRETCH_SLEPT || thread->run.kind == PXT_STRETCH_STOPPED))
+	if (act->role->is_new ||
+	    (thread->is_scheduled &&
+	        (thread->run.kind == PXT_STRETCH_SLEPT || thread->run.kind == PXT_STRETCH_STOPPED)))
 		turn(history, act->actor, PXT_STRETCH_READY, act);
 	if (by->recorded && by->tid > 0)
 		peer = pxt_state_met(history->state, act->event, by->tid);

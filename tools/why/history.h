@@ -163,6 +163,9 @@ const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
 /* Who ran where the thread ran next, most of the longest time in which it could run itself, and a fifth of it. */
 const struct pxt_actor *pxt_history_instead(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
+/* Of many who did, none of them for a fifth: the one that ran most. */
+const struct pxt_actor *pxt_history_among(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);
 /* It waited for a CPU while another one was free, and was never seen on another one: which one that is, or -1. */
 int pxt_history_bound(const struct pxt_history *history, const struct pxt_actor *actor,
     int64_t begin_ns, int64_t end_ns);
@@ -170,10 +173,13 @@ int pxt_history_bound(const struct pxt_history *history, const struct pxt_actor 
 const struct pxt_stretch *pxt_history_holder(const struct pxt_history *history, uint64_t lock,
     const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns);
 
-/* How long others than @but had a lock, the one after the other: the first @most of them, and how many they were. */
+/*
+ * Who had a lock, others than @but: the first @most of them, and how many they were.  *@sum_ns: how long, in all; longer
+ * than the time is where several had it together.
+ */
 unsigned pxt_history_turns(const struct pxt_history *history, uint64_t lock,
     const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns, const struct pxt_actor **turns,
-    unsigned most);
+    unsigned most, int64_t *sum_ns);
 
 /* Of a call: a wait with a limit that ended by it. */
 bool pxt_stretch_timed_out(const struct pxt_stretch *call);

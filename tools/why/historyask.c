@@ -251,28 +251,31 @@ static void add_runner(
 	}
 }
 
-/* Who ran on a CPU, the most of that time. */
+/* Who ran on a CPU, the most of that time; *@most_ns: how long, *@all_ns: how long all did. */
 static const struct pxt_actor *most_on(const struct pxt_history *history, int cpu,
-    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns)
+    const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns, int64_t *most_ns,
+    int64_t *all_ns)
 {
 	struct runner runners[RUNNERS];
 	unsigned count = 0;
 	unsigned best = 0;
 
+	*all_ns = 0;
 	for (uint32_t i = 0; i < history->state->actor_count; i++) {
 		const struct pxt_actor *actor = history->state->actors[i];
 		int64_t ns = actor == but || actor->tid == 0
 		                 ? 0
 		                 : ran_on(history, actor, cpu, begin_ns, end_ns);
 
+		*all_ns += ns;
 		if (ns > 0)
 			add_runner(runners, &count, actor, ns);
 	}
 	for (unsigned i = 1; i < count; i++)
 		if (runners[i].ns > runners[best].ns)
 			best = i;
-	/* Of who ran for a moment it cannot be said that it ran instead. */
-	return count > 0 && runners[best].ns * 5 > end_ns - begin_ns ? runners[best].actor : NULL;
+	*most_ns = count > 0 ? runners[best].ns : 0;
+	return count > 0 ? runners[best].actor : NULL;
 }
 
 const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
@@ -311,8 +314,25 @@ const struct pxt_actor *pxt_history_instead(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
 	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+	int64_t ns;
+	int64_t all_ns;
+	const struct pxt_actor *most =
+	    cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns, &ns, &all_ns) : NULL;
 
-	return cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns) : NULL;
+	/* Of who ran for a moment it cannot be said that it ran instead. */
+	return most && ns * 5 > end_ns - begin_ns ? most : NULL;
+}
+
+const struct pxt_actor *pxt_history_among(const struct pxt_history *history,
+    const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
+{
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+	int64_t ns;
+	int64_t all_ns;
+	const struct pxt_actor *most =
+	    cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns, &ns, &all_ns) : NULL;
+
+	return most && all_ns * 2 > end_ns - begin_ns ? most : NULL;
 }
 
 /* How long anybody ran on a CPU. */
@@ -378,17 +398,20 @@ static int64_t had(const struct pxt_history *history, uint64_t lock, const struc
 
 unsigned pxt_history_turns(const struct pxt_history *history, uint64_t lock,
     const struct pxt_actor *but, int64_t begin_ns, int64_t end_ns, const struct pxt_actor **turns,
-    unsigned most)
+    unsigned most, int64_t *sum_ns)
 {
 	unsigned count = 0;
 
+	*sum_ns = 0;
 	for (uint32_t i = 0; i < history->state->actor_count; i++) {
 		const struct pxt_actor *actor = history->state->actors[i];
 
+		int64_t ns = actor == but ? 0 : had(history, lock, actor, begin_ns, end_ns);
+
 		/* Who had it for a moment is no reason. */
-		if (actor == but ||
-		    had(history, lock, actor, begin_ns, end_ns) * 20 < end_ns - begin_ns)
+		if (ns == 0 || ns * 20 < end_ns - begin_ns)
 			continue;
+		*sum_ns += ns;
 		if (count < most)
 			turns[count] = actor;
 		count++;

@@ -222,6 +222,7 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 	           strcmp(type->name, "sched_wakeup_new") == 0 ||
 	           strcmp(type->name, "sched_waking") == 0) {
 		role.deed = PXT_WAKE;
+		role.is_new = strcmp(type->name, "sched_wakeup_new") == 0;
 		role.fields[PXT_USE_THREAD] = either(type, "tid", "pid");
 		role.fields[PXT_USE_CPU] = pxt_field_named(type, "target_cpu");
 		if (!role.fields[PXT_USE_THREAD])

@@ -57,6 +57,13 @@ static void say_object(
 		pxt_say(words, " of %s", variable);
 }
 
+void pxt_say_wait(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call)
+{
+	pxt_say(words, "%s", word_of(call->call));
+	say_object(words, book, call);
+}
+
 /* Waits that somebody has to end. */
 static bool is_signalled(uint32_t call)
 {
@@ -125,12 +132,12 @@ static void say_ended(
 static void say_call(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
-	if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP)
+	if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP) {
 		pxt_say(words, "slept");
-	else
-		pxt_say(words, "was in %s", word_of(link->stretch.call));
-	if (link->stretch.call != POSIX_TRACE_CALL_SLEEP_NP)
-		say_object(words, book, &link->stretch);
+	} else {
+		pxt_say(words, "was in ");
+		pxt_say_wait(words, book, &link->stretch);
+	}
 	say_time(words, " for ", link->ns);
 	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
 	say_ended(words, book, link);
@@ -155,8 +162,7 @@ static void say_turns(struct pxt_words *words, const struct pxt_link *link)
 		pxt_say(words, " and %u more", link->turn_count - named);
 }
 
-/* One of which no event tells that somebody had it. */
-static void say_mutex(
+void pxt_say_mutex(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call)
 {
 	struct pxt_log_address object = call->place;
@@ -176,7 +182,7 @@ static void say_lock(
 	if (link->stretch.lock)
 		pxt_say_lock(words, book, link->stretch.lock);
 	else
-		say_mutex(words, book, &link->stretch);
+		pxt_say_mutex(words, book, &link->stretch);
 	if (link->in_cond)
 		pxt_say(words, " to come back from pthread_cond_wait");
 	if (!link->peer) {
@@ -188,7 +194,9 @@ static void say_lock(
 		say_turns(words, link);
 	else
 		pxt_say(words, "%s", link->peer->name);
-	pxt_say(words, link->turn_count > 0 ? " had in turn" : " had");
+	pxt_say(words, link->turn_count == 0 ? " had"
+	               : link->together      ? " had together"
+	                                     : " had in turn");
 	say_other_place(words, book, ", taken in ", &link->peer_place);
 }
 
@@ -199,7 +207,7 @@ static void say_tried(
 	if (link->stretch.lock)
 		pxt_say_lock(words, book, link->stretch.lock);
 	else
-		say_mutex(words, book, &link->stretch);
+		pxt_say_mutex(words, book, &link->stretch);
 	pxt_say(words, " in vain");
 	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
 	pxt_say(words, " and slept in between");
@@ -279,7 +287,9 @@ static void say_not_run(struct pxt_words *words, const struct pxt_link *link)
 {
 	pxt_say(words, "could run");
 	say_time(words, " for ", link->ns);
-	if (!link->peer)
+	if (!link->peer && link->among)
+		pxt_say(words, ", but others ran instead, most of them %s", link->among->name);
+	else if (!link->peer)
 		pxt_say(words, " and did not");
 	else if (link->kind == PXT_LINK_THROTTLED)
 		say_throttled(words, link->peer);
@@ -388,111 +398,4 @@ void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
 		pxt_say(words, ": a priority inversion");
 	if (chain->is_deadlock)
 		pxt_say(words, ": a deadlock");
-}
-
-/* ---- What held up a round ---- */
-
-#define REASON_THREADS 3u /* that are told by their names */
-
-/* @before, and "clerk-2", or "clerk-2 (11), clerk-1 (10) and 4 more". */
-static void say_threads(struct pxt_words *words, const char *before, const struct pxt_delay *reason)
-{
-	unsigned beyond = reason->threads_beyond;
-
-	for (unsigned i = 0; i < reason->thread_count; i++) {
-		const struct pxt_delay_thread *thread = &reason->threads[i];
-
-		if (i >= REASON_THREADS) {
-			beyond++;
-			continue;
-		}
-		pxt_say(words, "%s%s", i > 0 ? ", " : before, thread->actor->name);
-		if (reason->thread_count > 1)
-			pxt_say(words, " (%u)", thread->rounds);
-	}
-	if (beyond > 0)
-		pxt_say(words, " and %u more", beyond);
-}
-
-bool pxt_delay_is_cpu(const struct pxt_link *link)
-{
-	return link->kind == PXT_LINK_READY ||
-	       (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns && link->instead);
-}
-
-static void say_reason_cpu(struct pxt_words *words, const struct pxt_delay *reason)
-{
-	if (reason->thread_count == 0)
-		pxt_say(words, "waiting for a CPU");
-	else if (reason->thread_count == 1)
-		pxt_say(words, "%s, which ran instead", reason->threads[0].actor->name);
-	else
-		say_threads(words, "others that ran instead: ", reason);
-}
-
-static void say_reason_call(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_delay *reason)
-{
-	const struct pxt_link *link = reason->link;
-
-	if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP) {
-		pxt_say(words, "its sleep");
-	} else {
-		pxt_say(words, "%s", word_of(link->stretch.call));
-		say_object(words, book, &link->stretch);
-	}
-	if (link->timed_out)
-		pxt_say(words, ", which timed out");
-	else
-		say_threads(words, ", ended by ", reason);
-}
-
-void pxt_say_reason(
-    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_delay *reason)
-{
-	const struct pxt_link *link = reason->link;
-
-	if (pxt_delay_is_cpu(link)) {
-		say_reason_cpu(words, reason);
-		return;
-	}
-	switch (link->kind) {
-	case PXT_LINK_LOCK:
-	case PXT_LINK_TRIED:
-		if (link->stretch.lock)
-			(void)pxt_say_lock_short(words, book, link->stretch.lock);
-		else
-			say_mutex(words, book, &link->stretch);
-		say_threads(words,
-		    link->stretch.lock && link->stretch.lock->is_given ? ", given by "
-		                                                       : ", held by ",
-		    reason);
-		return;
-	case PXT_LINK_CALL:
-		say_reason_call(words, book, reason);
-		return;
-	case PXT_LINK_HANDLER:
-		pxt_say(words, "the handler of signal %llu (%s)",
-		    (unsigned long long)link->stretch.object,
-		    pxt_ended_signal((int)link->stretch.object));
-		return;
-	case PXT_LINK_STOPPED:
-		pxt_say(words, "SIGSTOP");
-		say_threads(words, ", sent by ", reason);
-		return;
-	case PXT_LINK_RAN:
-		pxt_say(words, pxt_link_has_faults(link) ? "page faults" : "what it ran itself");
-		return;
-	case PXT_LINK_THROTTLED:
-		pxt_say(words, "throttling");
-		return;
-	case PXT_LINK_SLEPT:
-	case PXT_LINK_UNKNOWN:
-		pxt_say(words, link->inferred ? "a lock of the C library's own, by inference"
-		                              : "what is not recorded");
-		say_threads(words, link->inferred ? ", held by " : ", ended by ", reason);
-		return;
-	case PXT_LINK_READY:
-		return;
-	}
 }

@@ -121,12 +121,12 @@ void pxt_sched_wake(
 	if (!act->actor)
 		return;
 	act->actor->blocked = false;
-	if (pxt_actor_running(state, act->actor) != PXT_RUN_SLEEPS)
+	if (!role->is_new && pxt_actor_running(state, act->actor) != PXT_RUN_SLEEPS)
 		return;
-	act->actor->running = PXT_RUN_READY;
-	if (pxt_number_of(act->event, role->fields[PXT_USE_CPU], &cpu) && cpu >= 0 &&
-	    cpu < (int64_t)PXT_STATE_CPUS_MAX)
-		act->actor->cpu = (int)cpu;
+	if (!pxt_number_of(act->event, role->fields[PXT_USE_CPU], &cpu) ||
+	    cpu >= (int64_t)PXT_STATE_CPUS_MAX)
+		cpu = -1;
+	set_running(state, act->actor, PXT_RUN_READY, source, (int)cpu);
 }
 
 /* A thread of the program; its priority holds until a switch says another one. */

@@ -159,12 +159,18 @@ void pxt_say_ns(struct pxt_words *words, int64_t ns)
 
 /* ---- Places ---- */
 
-/* Up to the file's name: how long is the name of the function. */
-static int function_length(const char *place)
+/* The name of the function alone: without its file, and without what stands in <>. */
+static void say_function(struct pxt_words *words, const char *place)
 {
-	const char *end = strstr(place, " (");
+	bool has_types = !strstr(place, "operator");
+	unsigned depth = 0;
 
-	return end ? (int)(end - place) : (int)strlen(place);
+	for (const char *at = place; *at && (depth > 0 || strncmp(at, " (", 2) != 0); at++) {
+		depth += *at == '<' && has_types;
+		if (depth == 0)
+			pxt_say(words, "%c", *at);
+		depth -= *at == '>' && depth > 0;
+	}
 }
 
 bool pxt_say_place(struct pxt_words *words, const struct pxt_roles_book *book, const char *before,
@@ -172,9 +178,12 @@ bool pxt_say_place(struct pxt_words *words, const struct pxt_roles_book *book, c
 {
 	const char *place = at->address.value ? pxt_places_code(book->places, at) : NULL;
 
-	if (place)
-		pxt_say(words, "%s%.*s", before,
-		    words->brief >= PXT_BRIEF_PLACES ? function_length(place) : (int)strlen(place),
-		    place);
-	return place;
+	if (!place)
+		return false;
+	pxt_say(words, "%s", before);
+	if (words->brief >= PXT_BRIEF_PLACES)
+		say_function(words, place);
+	else
+		pxt_say(words, "%s", place);
+	return true;
 }

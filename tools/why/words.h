@@ -120,6 +120,12 @@ int64_t pxt_concluded_ns(const struct pxt_blame *blame);
 
 /* ---- The chain of a late round (saychain.c) ---- */
 
+/* "read from a pipe", "futex_wait of screen_word". */
+void pxt_say_wait(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call);
+/* A mutex of which no event tells that somebody had it. */
+void pxt_say_mutex(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_stretch *call);
 /* What one thread did: "waited 60 ms for table_mutex, which low had, taken in fill (cache.c:3)". */
 void pxt_say_link(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link);
