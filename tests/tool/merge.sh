@@ -619,4 +619,50 @@ clock 1000000000 0 5000000000 5000000000' <<-END
 	[ "$(grep -c '22:13:22.500000000' out)" = 2 ] || fail 'not half a second after the first sync'
 }
 
+# A process in a pid namespace of its own does not know its threads by the kernel's numbers.  Two of its threads had one
+# CPU, and another program's, in turn.
+a_thread_of_another_pid_namespace_is_one_with_what_the_scheduler_tells_of_it()
+{
+	"$mklog" >own.ptl 2>err <<-END || { cat err; exit 77; }
+		boot 3
+		process 1 box /bin/run
+		system_types
+		pid 800
+		thread 5 0x7f0000005000 800 red
+		thread 6 0x7f0000006000 0 red-hold
+		thread 7 0x7f0000007000 0 red-idle
+		event 600 19 6 0 u8:4 u32:2 u64:0 u64:0
+		event 700 19 7 0 u8:4 u32:3 u64:0 u64:0
+		event 800 19 6 0 u8:4 u32:2 u64:0 u64:0
+		event 850 19 6 0 u8:4 u32:2 u64:0 u64:0
+		event 1000 19 5 0 u8:4 u32:1 u64:0 u64:0
+	END
+	"$mklog" >sched.ptl <<-END || fail mklog
+		uuid 2
+		boot 3
+		process 1 box /bin/run
+		pid 800
+		thread 1 0x6b000320 800 red
+		thread 2 0x6b000322 802 red
+		thread 3 0x6b000323 803 red
+		pid 900
+		thread 4 0x6b000384 900 blue
+		type 40 sched_switch i32 prev_tid, i64 prev_state, i32 next_tid
+		type 41 sched_process_fork i32 child_tid, i32 child_pid
+		event 100 41 1 0 i32:802 i32:800
+		event 110 41 1 0 i32:803 i32:800
+		event 500 40 1 0 i32:800 i64:1 i32:802
+		event 650 40 2 0 i32:802 i64:1 i32:803
+		event 750 40 3 0 i32:803 i64:1 i32:802
+		event 830 40 2 0 i32:802 i64:1 i32:900
+		event 950 40 4 0 i32:900 i64:1 i32:800
+	END
+	run 0 merge --same-boot -o all.ptl own.ptl sched.ptl
+	run 0 stat all.ptl
+	for thread in red/800 red-hold/802 red-idle/803 blue/900; do
+		[ "$(grep -c " *$thread  " out)" -eq 1 ] || fail "$thread is not one row"
+	done
+	grep -c '/80[023]  ' out | grep -qx 3 || fail 'a number has two threads'
+}
+
 "$case"

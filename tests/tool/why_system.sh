@@ -161,6 +161,26 @@ a_holder_is_a_thread_of_the_process_that_names_it()
 	out_has 'holder=2  <- red-hold has it'
 }
 
+# What it says of one of its threads says nothing of another process' thread with that number.
+a_name_is_given_to_a_thread_of_the_process_that_says_it()
+{
+	{
+		printf ':%s\n' 'pid 800' 'thread 5 0x7f0000005000 800 red' 'thread 6 0x7f0000006000 0 red-hold'
+		cat <<-END
+			900 low mutex_lock 72 0 0
+			1000 red process 4 1 0 0 -
+			1020 red-hold process 4 103 0 0 -
+			1030 red process 6 103 0 0 red-late
+			2000 low mutex_lock 64 0 0
+			2010 red-hold mutex_lock 64 0 0
+		END
+	} | traced run.ptl
+	run 0 print --event posix_trace_mutex_lock run.ptl
+	out_has 'low/103'
+	out_has 'red-late'
+	out_lacks 'red-late/103'
+}
+
 orders_that_could_deadlock_name_both_places()
 {
 	needs_variables

@@ -6,6 +6,7 @@
  *   sync.c      clocks of several machines, by events that their logs have in common
  *   types.c     event types of all logs under common numbers; modules, notes
  *   threads.c   threads of all logs under common indices; processes that have one number
+ *   numbers.c   threads whose logs have no number of theirs, by who had their CPU
  *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
  *   write.c     events in the order of time; the whole of it, for another command
  *
@@ -49,19 +50,22 @@ struct pxt_placing {
 };
 
 struct pxt_place {
-	uint32_t group;   /* logs of one boot: the place of its first log */
-	uint32_t base;    /* the log of the group whose civil time is the group's */
-	uint32_t others;  /* processes of other logs have its number: how many (threads.c) */
-	int64_t real_ns;  /* CLOCK_REALTIME at creation */
-	int64_t mono_ns;  /* CLOCK_MONOTONIC; 0: unknown */
-	int64_t boot_ns;  /* CLOCK_BOOTTIME; 0: unknown */
-	int64_t moved_ns; /* what the user adds to @real_ns */
-	bool aligned;     /* of the first of a group: the group's clock was compared (sync.c) */
+	uint32_t group;     /* logs of one boot: the place of its first log */
+	uint32_t base;      /* the log of the group whose civil time is the group's */
+	uint32_t others;    /* processes of other logs have its number: how many (threads.c) */
+	int64_t real_ns;    /* CLOCK_REALTIME at creation */
+	int64_t mono_ns;    /* CLOCK_MONOTONIC; 0: unknown */
+	int64_t boot_ns;    /* CLOCK_BOOTTIME; 0: unknown */
+	int64_t moved_ns;   /* what the user adds to @real_ns */
+	bool aligned;       /* of the first of a group: the group's clock was compared (sync.c) */
+	uint32_t tid_count; /* entries of its table, if threads there lack numbers; ... */
+	uint32_t tid_first; /* ... in the line's @tids from here on */
 };
 
 /* The common line. */
 struct pxt_line {
 	struct pxt_place *places; /* by source */
+	pid_t *tids;              /* numbers.c; 0: not found */
 	bool monotonic;           /* all of one boot: ticks are CLOCK_MONOTONIC */
 	int64_t start_ns;         /* the earliest creation, since 1970 */
 	struct pxt_logclock created;
@@ -214,6 +218,16 @@ void pxt_ftrace_close(struct pxt_ftrace *ftrace);
 /* The thread in which the kernel traced: the logs' own one of its number, or one of the kernel's. */
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event);
+
+/* ---- numbers.c ---- */
+
+/*
+ * Reads all logs once, if a thread of theirs has no number but a process, and goes back to the first events.
+ * What was found is in the places of @line.
+ */
+void pxt_merge_numbers_find(struct pxt_line *line, struct pxt_reader *reader);
+/* Of the thread at @entry of the table of the log at @place, which has @tid there. */
+pid_t pxt_merge_numbers_of(const struct pxt_line *line, uint32_t place, uint32_t entry, pid_t tid);
 
 /* ---- write.c ---- */
 

@@ -352,6 +352,7 @@ bool pxt_line_make(
 void pxt_line_free(struct pxt_line *line)
 {
 	free(line->places);
+	free(line->tids);
 	free(line->notes);
 }
 

@@ -192,6 +192,11 @@ const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *t
 
 /* ---- Of logs ---- */
 
+static pid_t tid_of(const struct pxt_line *line, uint32_t place, uint32_t entry, pid_t tid)
+{
+	return pxt_processes_number(line, place, pxt_merge_numbers_of(line, place, entry, tid));
+}
+
 const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
 {
@@ -200,8 +205,9 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 		.own = own,
 		.entry = own ? event->thread->entry : UINT32_MAX,
 		.pid = pxt_processes_number(line, event->source->place, event->info.posix_pid),
-		.tid = pxt_processes_number(
-		    line, event->source->place, own ? event->thread->tid : 0) };
+		.tid = own ? tid_of(line, event->source->place, event->thread->entry,
+		                 event->thread->tid)
+		           : 0 };
 
 	if (own && is_kernels(own, event->thread->tid))
 		return task_of(
@@ -225,7 +231,7 @@ void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt
 			.own = entry.posix_thread_np & mask,
 			.entry = i,
 			.pid = pxt_processes_number(line, source->place, entry.posix_pid_np),
-			.tid = pxt_processes_number(line, source->place, entry.posix_tid_np) };
+			.tid = tid_of(line, source->place, i, entry.posix_tid_np) };
 
 		/* The program's own log may name it, too, and comes first. */
 		if (is_kernels(key.own, key.tid))

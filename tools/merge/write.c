@@ -306,6 +306,7 @@ int pxt_merge_write(struct pxt_merge *merge, const char *path)
 	merge->log = pxt_must(pxt_logwrite_begin(path, PXT_LOG_WHOLE, &head));
 	merge->threads = pxt_merge_threads_new();
 	pxt_processes_part(&merge->line, &merge->reader);
+	pxt_merge_numbers_find(&merge->line, &merge->reader);
 	put_process(merge);
 	pxt_merge_types_write(&merge->types, merge->log);
 	pxt_merge_modules(&merge->reader, merge->log);

@@ -253,7 +253,7 @@ static void fill_thread(
 {
 	thread->id = id;
 	thread->entry = entry;
-	thread->tid = 0;
+	thread->tid = thread->own_tid = 0;
 	thread->pid = id != 0 && entry == UINT32_MAX ? pid : 0;
 	thread->recorded = id != 0;
 	*thread->name = '\0';
@@ -487,12 +487,21 @@ static void text_of(const struct pxt_event *event, const struct pxt_layout *fiel
 	text[bytes] = '\0';
 }
 
-static void rename_threads(struct pxt_source *source, pid_t tid, const char *name)
+/* What the kernel says (@pid 0) is a number of the machine; a process numbers its own threads as it sees them. */
+static bool is_numbered(const struct pxt_thread *thread, pid_t pid, pid_t number)
+{
+	if (pid == 0)
+		return thread->tid == number;
+	return (thread->pid == pid || thread->pid == 0) &&
+	       (thread->own_tid ? thread->own_tid : thread->tid) == number;
+}
+
+static void rename_threads(struct pxt_source *source, pid_t pid, pid_t number, const char *name)
 {
 	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++) {
 		struct pxt_thread *thread = source->threads[i];
 
-		if (!thread || thread->tid != tid || strcmp(thread->name, name) == 0)
+		if (!thread || !is_numbered(thread, pid, number) || strcmp(thread->name, name) == 0)
 			continue;
 		memcpy(thread->name, name, strlen(name) + 1);
 		label_thread(source, thread);
@@ -504,27 +513,37 @@ static void rename_threads(struct pxt_source *source, pid_t tid, const char *nam
  * The log's table has one name of a thread; from an event that says another one on it is called so, in all logs
  * of the same host.  A table that is full has threads without names: they get none.
  */
-static void take_rename(struct pxt_reader *reader, const struct pxt_event *event)
+static void take_name(struct pxt_reader *reader, const struct pxt_event *event, pid_t number)
 {
 	bool by_kernel = event->type->is_rename;
+	pid_t pid = by_kernel ? 0 : event->thread->pid;
 	char name[sizeof event->thread->name];
-	uint64_t what = POSIX_TRACE_PROCESS_THREAD_NAME_NP;
-	uint64_t tid = 0;
 
-	if (!by_kernel && event->info.posix_event_id != POSIX_TRACE_PROCESS_NP)
-		return;
-	const struct pxt_layout *number =
-	    pxt_field_named(event->type, by_kernel ? "tid" : "number");
-	const struct pxt_layout *kind = by_kernel ? NULL : pxt_field_named(event->type, "what");
-	if (!number || !pxt_field_key(event, number, &tid) || tid == 0 || tid > INT32_MAX ||
-	    (kind && !pxt_field_key(event, kind, &what)) ||
-	    what != POSIX_TRACE_PROCESS_THREAD_NAME_NP)
-		return;
 	text_of(event, pxt_field_named(event->type, by_kernel ? "newcomm" : "name"), name);
 	for (unsigned i = 0; *name && i < reader->count; i++)
 		if (strcmp(reader->sources[i]->info.posix_host_np,
 		        event->source->info.posix_host_np) == 0)
-			rename_threads(reader->sources[i], (pid_t)tid, name);
+			rename_threads(reader->sources[i], pid, number, name);
+}
+
+/* Events that say of a thread which number or name it has. */
+static void learn_thread(struct pxt_reader *reader, const struct pxt_event *event)
+{
+	bool by_kernel = event->type->is_rename;
+	uint64_t what = POSIX_TRACE_PROCESS_THREAD_NAME_NP;
+	uint64_t number = 0;
+
+	if (!by_kernel && event->info.posix_event_id != POSIX_TRACE_PROCESS_NP)
+		return;
+	const struct pxt_layout *field = pxt_field_named(event->type, by_kernel ? "tid" : "number");
+	const struct pxt_layout *kind = by_kernel ? NULL : pxt_field_named(event->type, "what");
+	if (!field || !pxt_field_key(event, field, &number) || number == 0 || number > INT32_MAX ||
+	    (kind && !pxt_field_key(event, kind, &what)))
+		return;
+	if (what == POSIX_TRACE_PROCESS_THREAD_NAME_NP)
+		take_name(reader, event, (pid_t)number);
+	else if (what == POSIX_TRACE_PROCESS_THREAD_BEGIN_NP && event->thread->recorded)
+		event->thread->own_tid = (pid_t)number;
 }
 
 /* Read from the beginning, threads have their first names again. */
@@ -602,7 +621,7 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
 	struct pxt_event *event = next(reader);
 
 	if (event)
-		take_rename(reader, event);
+		learn_thread(reader, event);
 	return event;
 }
 

@@ -117,12 +117,6 @@ struct pxt_actor *pxt_threads_others(struct pxt_state *state, unsigned source)
 	return state->others;
 }
 
-struct pxt_actor *pxt_state_thread(
-    struct pxt_state *state, const struct pxt_event *event, int64_t tid)
-{
-	return pxt_threads_tid(state, pxt_state_source(state, event), tid);
-}
-
 struct pxt_actor *pxt_state_met(
     const struct pxt_state *state, const struct pxt_event *event, int64_t tid)
 {
@@ -166,25 +160,23 @@ static void put_numbered(struct pxt_state *state, unsigned host, const struct px
 	*place = *own;
 }
 
+/* A process that numbers one of its threads otherwise than the machine does so with all. */
 void pxt_threads_number(
     struct pxt_state *state, const struct pxt_actor *actor, const struct pxt_event *event)
 {
 	struct pxt_numbered own = { .pid = actor->pid, .actor = actor->index + 1 };
-	bool is_main = actor->tid == actor->pid;
 
 	if (event->info.posix_event_id != POSIX_TRACE_PROCESS_NP ||
 	    pxt_key_number(event, 0) != POSIX_TRACE_PROCESS_THREAD_BEGIN_NP || actor->pid <= 0)
 		return;
 	own.number = (uint32_t)pxt_key_number(event, 1);
-	if (own.number == 0 || (is_main && own.number == (uint32_t)actor->tid) ||
-	    (!is_main && !has_numbers(state, actor->host, actor->pid)))
+	if (own.number == 0 || own.number == (uint32_t)actor->tid)
 		return;
 	if (!state->by_number)
 		state->by_number = pxt_must(calloc(TABLE, sizeof *state->by_number));
 	put_numbered(state, actor->host, &own);
 	own.number = 0;
-	if (is_main)
-		put_numbered(state, actor->host, &own);
+	put_numbered(state, actor->host, &own);
 }
 
 struct pxt_actor *pxt_state_numbered(
@@ -209,6 +201,12 @@ struct pxt_actor *pxt_threads_told(
 	if (has_numbers(state, state->hosts[source], event->thread->pid))
 		return pxt_state_numbered(state, event, number);
 	return pxt_threads_tid(state, source, number);
+}
+
+struct pxt_actor *pxt_state_thread(
+    struct pxt_state *state, const struct pxt_event *event, int64_t tid)
+{
+	return pxt_threads_told(state, event, pxt_state_source(state, event), tid);
 }
 
 void pxt_threads_name(struct pxt_actor *actor, struct pxt_key text)
