@@ -5,7 +5,8 @@
  * A child has nothing of its parent's attachment, so it attaches anew.  A child of vfork() is its
  * parent until it calls exec.  A program that exec starts attaches itself, and records its parent.
  *
- * exec is recorded before it is called.  A child of vfork() has its parent's memory: its calls are not
+ * exec is recorded before it is called, if the file is there: a shell tries each folder of its PATH.  One that returns
+ * all the same is recorded once more, as failed.  A child of vfork() has its parent's memory: its calls are not
  * its parent's, and are not recorded.  The environment is passed on as given: without LD_PRELOAD in it
  * the other program is not traced.
  *
@@ -226,77 +227,119 @@ PXT_WRAP_REAL(execvpe);
 PXT_WRAP_REAL(fexecve);
 PXT_WRAP_REAL(execveat);
 
-/* Returns why it is not traced. */
-static const char *tell_exec(int folder, const char *path, char *const *env, const void *caller)
+/* An exec that was told, until it returns. */
+struct exec {
+	const char *name;
+	const char *why; /* it will not be traced */
+	bool told;
+};
+
+static bool is_there(int folder, const char *path, int flags)
 {
-	int saved = errno;
+	return pxt_process_confined ||
+	       faccessat(folder, path, X_OK, AT_EACCESS | (flags & AT_EMPTY_PATH)) == 0 ||
+	       (errno != ENOENT && errno != ENOTDIR && errno != EACCES);
+}
+
+static struct exec tell_exec(const char *name, const char *why, const void *caller)
+{
 	bool own = posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own();
-	const char *why = pxt_process_refuses(folder, path, env);
 
 	if (own)
-		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, path, caller);
+		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, name, caller);
 	/* Of a child of vfork() in its parent's memory, which goes on. */
 	tell_untraced(own || !why ? 0 : (uint32_t)getpid(), why, caller);
-	errno = saved;
-	return why;
+	return (struct exec){ .name = name, .why = why, .told = own };
 }
+
+static struct exec begin_exec(
+    int folder, const char *path, int flags, char *const *env, const void *caller)
+{
+	int saved = errno;
+	struct exec exec = { .told = false };
+
+	if (is_there(folder, path, flags))
+		exec = tell_exec(path, pxt_process_refuses(folder, path, env), caller);
+	errno = saved;
+	return exec;
+}
+
+/* It has returned: nothing else was executed. */
+static int end_exec(const struct exec *exec, int result, const void *caller)
+{
+	int saved = errno;
+
+	if (exec->told)
+		pxt_process_tell(
+		    POSIX_TRACE_PROCESS_EXEC_NP, (uint32_t)saved, 0, 0, exec->name, caller);
+	errno = saved;
+	return result;
+}
+
+#define EXECUTE(function, exec, what, args, env)                                                   \
+	end_exec(&(exec), PXT_WRAP_CALL(function)(what, args, ENVIRONMENT(env, (exec).why)),       \
+	    PXT_WRAP_CALLER())
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execve)(const char *path, char *const *args, char *const *env)
 {
-	const char *why = tell_exec(AT_FDCWD, path, env, PXT_WRAP_CALLER());
+	const struct exec exec = begin_exec(AT_FDCWD, path, 0, env, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(env, why));
+	return EXECUTE(execve, exec, path, args, env);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execv)(const char *path, char *const *args)
 {
-	const char *why = tell_exec(AT_FDCWD, path, environ, PXT_WRAP_CALLER());
+	const struct exec exec = begin_exec(AT_FDCWD, path, 0, environ, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(environ, why));
+	return EXECUTE(execve, exec, path, args, environ);
 }
 
 /* The C library looks for the file once more. */
-static const char *tell_exec_file(const char *file, char *const *env, const void *caller)
+static struct exec begin_exec_file(
+    const char *file, char path[PATH_MAX], char *const *env, const void *caller)
 {
-	char path[PATH_MAX];
-
 	pxt_process_find(file, path);
-	return tell_exec(AT_FDCWD, *path ? path : file, env, caller);
+	return *path ? begin_exec(AT_FDCWD, path, 0, env, caller) : (struct exec){ .told = false };
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvp)(const char *file, char *const *args)
 {
-	const char *why = tell_exec_file(file, environ, PXT_WRAP_CALLER());
+	char path[PATH_MAX];
+	const struct exec exec = begin_exec_file(file, path, environ, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execvpe)(file, args, ENVIRONMENT(environ, why));
+	return EXECUTE(execvpe, exec, file, args, environ);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvpe)(const char *file, char *const *args, char *const *env)
 {
-	const char *why = tell_exec_file(file, env, PXT_WRAP_CALLER());
+	char path[PATH_MAX];
+	const struct exec exec = begin_exec_file(file, path, env, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execvpe)(file, args, ENVIRONMENT(env, why));
+	return EXECUTE(execvpe, exec, file, args, env);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(fexecve)(int fd, char *const *args, char *const *env)
 {
 	char *const *given = args; /* may be NULL all the same */
+	struct exec exec = { .told = false };
+	int saved = errno;
 	char path[32];
-	const char *why;
 
 	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	why = pxt_process_refuses(AT_FDCWD, path, env);
-	(void)tell_exec(AT_FDCWD, given ? given[0] : NULL, NULL, PXT_WRAP_CALLER());
-	tell_untraced(0, why, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(fexecve)(fd, args, ENVIRONMENT(env, why));
+	if (is_there(fd, "", AT_EMPTY_PATH))
+		exec = tell_exec(given ? given[0] : NULL, pxt_process_refuses(AT_FDCWD, path, env),
+		    PXT_WRAP_CALLER());
+	errno = saved;
+	return EXECUTE(fexecve, exec, fd, args, env);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execveat)(
     int folder, const char *path, char *const *args, char *const *env, int flags)
 {
-	const char *why = tell_exec(folder, path, env, PXT_WRAP_CALLER());
+	const struct exec exec = begin_exec(folder, path, flags, env, PXT_WRAP_CALLER());
+	int result = PXT_WRAP_CALL(execveat)(folder, path, args, ENVIRONMENT(env, exec.why), flags);
 
-	return PXT_WRAP_CALL(execveat)(folder, path, args, ENVIRONMENT(env, why), flags);
+	return end_exec(&exec, result, PXT_WRAP_CALLER());
 }
 
 /* ---- With the arguments one by one ---- */
@@ -342,9 +385,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ..
 	va_start(list, first);
 	collect(args, first, list);
 	va_end(list);
-	const char *why = tell_exec(AT_FDCWD, path, environ, PXT_WRAP_CALLER());
+	const struct exec exec = begin_exec(AT_FDCWD, path, 0, environ, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(environ, why));
+	return EXECUTE(execve, exec, path, args, environ);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, ...)
@@ -356,9 +399,10 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, .
 	va_start(list, first);
 	collect(args, first, list);
 	va_end(list);
-	const char *why = tell_exec_file(file, environ, PXT_WRAP_CALLER());
+	char path[PATH_MAX];
+	const struct exec exec = begin_exec_file(file, path, environ, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execvpe)(file, args, ENVIRONMENT(environ, why));
+	return EXECUTE(execvpe, exec, file, args, environ);
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, ...)
@@ -376,8 +420,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, .
 	va_start(list, first);
 	collect(args, first, list);
 	va_end(list);
-	const char *why = tell_exec(AT_FDCWD, path, env, PXT_WRAP_CALLER());
+	const struct exec exec = begin_exec(AT_FDCWD, path, 0, env, PXT_WRAP_CALLER());
 
-	return PXT_WRAP_CALL(execve)(path, args, ENVIRONMENT(env, why));
+	return EXECUTE(execve, exec, path, args, env);
 }
 /* NOLINTEND(clang-analyzer-valist.Uninitialized) */

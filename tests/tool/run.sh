@@ -838,4 +838,23 @@ a_program_with_more_rights_is_told()
 	err_has 'run it as the user whose rights it takes'
 }
 
+an_exec_is_told_where_it_happens_and_as_failed_where_it_returns()
+{
+	mkdir first second
+	: >second/word
+	chmod 755 second/word
+	printf '#!/nowhere\n' >second/begun
+	chmod 755 second/begun
+	traced 0 -q --only threads -- sh -c 'PATH=$PWD/first:$PWD/second:$PATH; export PATH
+		"$0" -c "import os
+for name in \"$PWD/first/word\", \"$PWD/second/word\", \"$PWD/second/begun\":
+    try: os.execv(name, [name])
+    except OSError: pass
+os.execvp(\"true\", [\"true\"])"' "${PXT_PYTHON:-python3}"
+	"$pxtrace" print --event posix_trace_process run.ptl |
+		sed -n 's/.*what=exec  number=\([0-9]*\) .*\/\([a-z0-9.]*\)"$/\1 \2/p' | tail -n 5 >told
+	printf '%s\n' '0 word' '8 word' '0 begun' '2 begun' '0 true' >expected
+	diff expected told || fail 'other programs'
+}
+
 "$case"
