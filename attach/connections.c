@@ -17,19 +17,17 @@ unsigned pxt_connections_count(const struct pxt_ctlsock *ctlsock, enum pxt_conne
 	return count;
 }
 
-/* A producer's memory is looked at for as long as something is in it; its place is free after that. */
+/* A producer's memory is read for as long as something is in it. */
 void pxt_connections_close(struct pxt_ctlsock *ctlsock, unsigned i)
 {
 	struct pxt_connection *connection = &ctlsock->connection[i];
 	int fd = ctlsock->files->connection[i];
 
-	if (connection->kind == PXT_CONNECTION_PRODUCER) {
+	if (connection->kind == PXT_CONNECTION_PRODUCER)
 		pxt_producers_remove(ctlsock, i);
-	} else if (connection->kind != PXT_CONNECTION_GONE) {
-		if (connection->kind == PXT_CONNECTION_FOLLOWS)
-			pxt_follow_close(ctlsock, connection);
-		connection->kind = PXT_CONNECTION_NONE;
-	}
+	else if (connection->kind == PXT_CONNECTION_FOLLOWS)
+		pxt_follow_close(ctlsock, connection);
+	connection->kind = PXT_CONNECTION_NONE;
 	ctlsock->files->connection[i] = 0;
 	if (fd)
 		pxt_port_local_hang_up(fd);
@@ -157,15 +155,17 @@ static bool other_version(const struct pxt_ctlsock *ctlsock, size_t bytes)
 	       request->version != PXT_CTLSOCK_VERSION;
 }
 
-/* What the same process was attached as before its last exec. */
-static void end_former(struct pxt_ctlsock *ctlsock, int32_t pid)
+/* What the same process was attached as before its last exec, after which it is @guest. */
+static void end_former(struct pxt_ctlsock *ctlsock, struct pxt_connection *guest)
 {
-	for (unsigned i = 0; pid && i < PXT_CTLSOCK_PLACES; i++) {
+	for (unsigned i = 0; guest->pid && i < PXT_CTLSOCK_PLACES; i++) {
 		const struct pxt_connection *connection = &ctlsock->connection[i];
 
-		if (connection->kind == PXT_CONNECTION_PRODUCER && connection->guest &&
-		    connection->pid == pid)
-			pxt_connections_close(ctlsock, i);
+		if (connection->kind != PXT_CONNECTION_PRODUCER || !connection->guest ||
+		    connection->pid != guest->pid)
+			continue;
+		guest->main = pxt_producers_main(ctlsock, i);
+		pxt_connections_close(ctlsock, i);
 	}
 }
 
@@ -184,7 +184,7 @@ static void take_request(
 	} else {
 		memset(&ctlsock->out, 0, sizeof(ctlsock->out));
 		if (request->what == PXT_CTLSOCK_GUEST)
-			end_former(ctlsock, ctlsock->connection[i].pid);
+			end_former(ctlsock, &ctlsock->connection[i]);
 		error = pxt_request_do(
 		    ctlsock, i, request, ctlsock->in.text, passed, ctlsock->out.text);
 		if (request->what == PXT_CTLSOCK_GUEST) {

@@ -112,7 +112,7 @@ static int patience(const struct pxt_ctlsock *ctlsock)
 		ms = sooner(ms, CONFIG_PTRACE_ATTACH_PERIOD_MS);
 	if (ctlsock->learns)
 		ms = sooner(ms, SOON_MS);
-	if (ctlsock->deaf || ctlsock->late || pxt_connections_count(ctlsock, PXT_CONNECTION_GONE))
+	if (ctlsock->deaf || ctlsock->late || pxt_producers_left(ctlsock))
 		ms = sooner(ms, LATER_MS);
 	if (pxt_connections_count(ctlsock, PXT_CONNECTION_FOLLOWS) && runs)
 		ms = sooner(ms, FOLLOW_MS);
@@ -337,8 +337,8 @@ static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)
 {
 	struct pxt_ctlsock *ctlsock = stream->share;
 
-	return pxt_intake_pull(stream, ctlsock->present, CONFIG_PTRACE_ATTACH_MAX,
-	    &ctlsock->payload, known_until(ctlsock, clock), all);
+	return pxt_intake_pull(stream, ctlsock->present, PXT_CTLSOCK_MEMORIES, &ctlsock->payload,
+	    known_until(ctlsock, clock), all);
 }
 
 /* Producers hear of it from the helper; what they recorded before counts from now on as not recorded. */
@@ -353,7 +353,7 @@ static void state(struct pxt_stream *stream)
 
 		ctlsock->started = now;
 
-		for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+		for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
 			if (ctlsock->present[i])
 				pxt_intake_started(ctlsock->present[i], now);
 		}

@@ -86,7 +86,11 @@ struct pxt_producer_memory {
 	/* This process' number for each of the producer's types; 0: not learnt. */
 	_Atomic uint16_t type[PXT_ID_COUNT];
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
-	uint32_t since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of what its own entry said then */
+	uint32_t
+	    since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of what its own entry said then, ... */
+	int32_t own_tid[CONFIG_PTRACE_MAX_THREADS]; /* ... and the number there */
+	uint32_t threads;                           /* entries that were asked are below */
+	uint16_t main; /* this process' entry of the first thread; 0: not known */
 	struct pxt_intake_lane lane[CONFIG_PTRACE_LANES_MAX];
 };
 

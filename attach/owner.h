@@ -27,6 +27,8 @@
 #define PXT_CTLSOCK_SPARE     8u
 #define PXT_CTLSOCK_FOLLOWERS 4u
 #define PXT_CTLSOCK_PLACES    (CONFIG_PTRACE_ATTACH_MAX + PXT_CTLSOCK_SPARE)
+/* Memory of processes that live, and of those that have ended or execute another program, until it was read. */
+#define PXT_CTLSOCK_MEMORIES  (4u * CONFIG_PTRACE_ATTACH_MAX)
 
 _Static_assert(PXT_CTLSOCK_PLACES + 2u <= PXT_PORT_WATCH_MAX, "all can be watched at once");
 _Static_assert(PXT_CTLSOCK_FOLLOWERS < PXT_CTLSOCK_SPARE, "somebody can always ask");
@@ -35,7 +37,6 @@ enum pxt_connection_kind {
 	PXT_CONNECTION_NONE = 0,
 	PXT_CONNECTION_ASKS,
 	PXT_CONNECTION_PRODUCER,
-	PXT_CONNECTION_GONE, /* a producer that left: its memory is not empty yet */
 	PXT_CONNECTION_FOLLOWS,
 };
 
@@ -43,9 +44,10 @@ struct pxt_connection {
 	enum pxt_connection_kind kind;
 	int32_t pid;
 	uint64_t received; /* ctlsock.turn when it spoke last */
-	uint32_t producer; /* PRODUCER, GONE: of ctlsock.present */
-	bool runs;         /* PRODUCER: the last message was START */
-	bool guest;        /* PRODUCER: its descriptor shows its end only */
+	uint32_t producer; /* PRODUCER: of ctlsock.present */
+	uint32_t main; /* a guest's first thread, which it had before its last exec; 0: not known */
+	bool runs;     /* PRODUCER: the last message was START */
+	bool guest;    /* PRODUCER: its descriptor shows its end only */
 	struct pxt_follow *follow;
 };
 
@@ -78,10 +80,10 @@ struct pxt_ctlsock {
 	uint64_t started; /* ticks, with the stream's mutex; 0: the stream does not run */
 
 	/* With the stream's mutex: the memory that is pulled from. */
-	struct pxt_producer_memory *present[CONFIG_PTRACE_ATTACH_MAX];
+	struct pxt_producer_memory *present[PXT_CTLSOCK_MEMORIES];
 
 	struct pxt_producer_memory
-	    *producers[CONFIG_PTRACE_ATTACH_MAX]; /* NULL: nobody has the place */
+	    *producers[PXT_CTLSOCK_MEMORIES]; /* NULL: nobody has the place */
 	struct pxt_port_watch watch[PXT_CTLSOCK_PLACES + 2u];
 	struct pxt_connection connection[PXT_CTLSOCK_PLACES];
 	char path[PXT_CTLSOCK_PATH];
@@ -166,8 +168,12 @@ int pxt_producers_add_guest(
     struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
 /* Guests see what the stream wants now.  With the stream's mutex. */
 void pxt_producers_wish(struct pxt_ctlsock *ctlsock);
+/* The owner's entry of its first thread; 0: it has none. */
+uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Its connection has ended. */
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i);
+/* Whether some have ended whose memory is not empty yet. */
+bool pxt_producers_left(const struct pxt_ctlsock *ctlsock);
 /* Types that producers have defined by now.  False: there are no producers. */
 bool pxt_producers_learn(struct pxt_ctlsock *ctlsock);
 /* What producers have recorded, and what became of those that have left. */

@@ -40,7 +40,7 @@ void pxt_producers_wish(struct pxt_ctlsock *ctlsock)
 {
 	uint32_t bits = unwanted(ctlsock->stream->block);
 
-	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
 		if (ctlsock->present[i])
 			pxt_intake_wish(ctlsock->present[i], bits);
 	}
@@ -72,9 +72,18 @@ static uint32_t free_place(const struct pxt_ctlsock *ctlsock)
 {
 	uint32_t producer = 0;
 
-	while (producer < CONFIG_PTRACE_ATTACH_MAX && ctlsock->producers[producer])
+	while (producer < PXT_CTLSOCK_MEMORIES && ctlsock->producers[producer])
 		producer++;
 	return producer;
+}
+
+static unsigned count_living(const struct pxt_ctlsock *ctlsock)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++)
+		count += ctlsock->producers[i] && !pxt_intake_has_gone(ctlsock->producers[i]);
+	return count;
 }
 
 /* One attached process more; refused where there are as many as the configuration allows. */
@@ -91,17 +100,20 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_
 	 */
 	if (request->clock_source != (uint32_t)pxt_clock.source)
 		return ENOTSUP;
+	if (count_living(ctlsock) == CONFIG_PTRACE_ATTACH_MAX)
+		return EAGAIN;
 	producer = free_place(ctlsock);
 	/* Many short processes in a row: those that have left make room. */
-	if (producer == CONFIG_PTRACE_ATTACH_MAX) {
+	if (producer == PXT_CTLSOCK_MEMORIES) {
 		take_what_there_is(ctlsock);
 		producer = free_place(ctlsock);
 	}
-	if (producer == CONFIG_PTRACE_ATTACH_MAX)
+	if (producer == PXT_CTLSOCK_MEMORIES)
 		return EAGAIN;
 	error = pxt_intake_begin(files, connection->pid, &ctlsock->producers[producer]);
 	if (error)
 		return error;
+	pxt_intake_goes_on(memory_of(ctlsock, producer), connection->main);
 	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
 	pxt_intake_types_learn(memory_of(ctlsock, producer));
 	connection->producer = producer;
@@ -140,6 +152,16 @@ int pxt_producers_add_guest(
 	return 0;
 }
 
+uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, unsigned i)
+{
+	uint32_t main;
+
+	pxt_port_mutex_lock(&ctlsock->stream->mutex);
+	main = pxt_intake_main(memory_of(ctlsock, ctlsock->connection[i].producer));
+	pxt_stream_unlock(ctlsock->stream);
+	return main;
+}
+
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i)
 {
 	struct pxt_connection *connection = &ctlsock->connection[i];
@@ -147,24 +169,29 @@ void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i)
 	pxt_port_mutex_lock(&ctlsock->stream->mutex);
 	pxt_intake_gone(memory_of(ctlsock, connection->producer));
 	pxt_stream_unlock(ctlsock->stream);
-	connection->kind = PXT_CONNECTION_GONE;
+	connection->kind = PXT_CONNECTION_NONE;
 }
 
 /* ---- Taking ---- */
+
+bool pxt_producers_left(const struct pxt_ctlsock *ctlsock)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++)
+		any |= ctlsock->producers[i] && pxt_intake_has_gone(ctlsock->producers[i]);
+	return any;
+}
 
 /* Names are defined under the process lock, which comes before the stream's: so not in a pull. */
 bool pxt_producers_learn(struct pxt_ctlsock *ctlsock)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
-		const struct pxt_connection *connection = &ctlsock->connection[i];
-
-		if (connection->kind == PXT_CONNECTION_PRODUCER ||
-		    connection->kind == PXT_CONNECTION_GONE) {
-			pxt_intake_types_learn(memory_of(ctlsock, connection->producer));
-			any = true;
-		}
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+		if (ctlsock->producers[i])
+			pxt_intake_types_learn(ctlsock->producers[i]);
+		any |= ctlsock->producers[i] != NULL;
 	}
 	return any;
 }
@@ -174,16 +201,6 @@ static void pull(struct pxt_ctlsock *ctlsock)
 {
 	ctlsock->pulled = pxt_port_ticks_ordered();
 	(void)pxt_share_pull(ctlsock->stream->block, ctlsock->pulled, false);
-}
-
-/* With the mutex: nobody pulls from it any more. */
-static bool take_out(struct pxt_ctlsock *ctlsock, const struct pxt_connection *connection)
-{
-	if (connection->kind != PXT_CONNECTION_GONE ||
-	    !pxt_intake_empty(memory_of(ctlsock, connection->producer)))
-		return false;
-	ctlsock->present[connection->producer] = NULL;
-	return true;
 }
 
 /* Not more often than once in half a period, however often somebody rings or asks. */
@@ -196,25 +213,21 @@ static bool is_due(const struct pxt_ctlsock *ctlsock)
 
 static void take_what_there_is(struct pxt_ctlsock *ctlsock)
 {
-	bool out[PXT_CTLSOCK_PLACES] = { false };
-
 	if (!pxt_producers_learn(ctlsock) || !pxt_stream_enter(ctlsock->stream))
 		return;
 	pull(ctlsock);
-	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
-		const struct pxt_connection *connection = &ctlsock->connection[i];
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+		struct pxt_producer_memory *memory = ctlsock->present[i];
 
-		out[i] = take_out(ctlsock, connection);
+		if (memory && pxt_intake_empty(memory))
+			ctlsock->present[i] = NULL;
 		ctlsock->learns |=
-		    connection->kind == PXT_CONNECTION_PRODUCER &&
-		    pxt_intake_types_wanted(memory_of(ctlsock, connection->producer));
+		    memory && !pxt_intake_has_gone(memory) && pxt_intake_types_wanted(memory);
 	}
 	pxt_stream_unlock(ctlsock->stream);
-	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
-		if (out[i]) {
-			forget(ctlsock, ctlsock->connection[i].producer);
-			ctlsock->connection[i].kind = PXT_CONNECTION_NONE;
-		}
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+		if (ctlsock->producers[i] && !ctlsock->present[i])
+			forget(ctlsock, i);
 	}
 }
 
@@ -227,12 +240,11 @@ void pxt_producers_collect(struct pxt_ctlsock *ctlsock)
 void pxt_producers_end(struct pxt_ctlsock *ctlsock)
 {
 	pxt_port_mutex_lock(&ctlsock->stream->mutex);
-	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++)
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++)
 		ctlsock->present[i] = NULL;
 	pxt_stream_unlock(ctlsock->stream);
-	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
-		if (ctlsock->connection[i].kind == PXT_CONNECTION_GONE)
-			forget(ctlsock, ctlsock->connection[i].producer);
-		ctlsock->connection[i].kind = PXT_CONNECTION_NONE;
+	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+		if (ctlsock->producers[i])
+			forget(ctlsock, i);
 	}
 }

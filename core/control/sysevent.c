@@ -28,19 +28,17 @@ void pxt_sysevent_fill(
 	event->pid = (uint32_t)pxt_process_pid();
 }
 
-bool pxt_sysevent_record(
-    struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller)
+static bool is_wanted(struct pxt_block *block, uint32_t gate, uint32_t id)
+{
+	return pxt_admit_system(block, id) && (gate & PXT_GATE_STATE) == PXT_GATE_RUNNING;
+}
+
+static bool record(struct pxt_block *block, uint32_t gate, struct pxt_ring_event *event)
 {
 	struct pxt_place place = { .ring = pxt_block_ring(block, 0) };
-	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	struct pxt_ring_event event;
-	uint32_t slots;
+	uint32_t slots = pxt_info_slots(event->info, PXT_CTX_BYTES);
 	bool got;
 
-	if (!pxt_admit_system(block, id) || (gate & PXT_GATE_STATE) != PXT_GATE_RUNNING)
-		return false;
-	pxt_sysevent_fill(&event, id, data, bytes, caller);
-	slots = pxt_info_slots(event.info, PXT_CTX_BYTES);
 	if (PXT_AUTOSTOP_BUILT && (gate & PXT_GATE_KEEPS))
 		got = pxt_autostop_reserve(
 		    block, gate, &place, slots, PXT_TAKE_ORDERED | PXT_AUTOSTOP_SEEN);
@@ -48,10 +46,22 @@ bool pxt_sysevent_record(
 		got = pxt_ring_reserve(&place, slots, PXT_TAKE_ORDERED) == PXT_RESERVED;
 	if (!got)
 		return false;
-	event.ticks = place.ticks;
-	pxt_ring_store(&place, &event);
+	event->ticks = place.ticks;
+	pxt_ring_store(&place, event);
 	pxt_block_wake(block);
 	return true;
+}
+
+bool pxt_sysevent_record(
+    struct pxt_block *block, uint32_t id, const void *data, uint32_t bytes, const void *caller)
+{
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	struct pxt_ring_event event;
+
+	if (!is_wanted(block, gate, id))
+		return false;
+	pxt_sysevent_fill(&event, id, data, bytes, caller);
+	return record(block, gate, &event);
 }
 
 /* ---- What went wrong inside the trace system ---- */
@@ -62,6 +72,25 @@ void pxt_sysevent_error(struct pxt_block *block, unsigned cause, int error)
 
 	if (CONFIG_PTRACE_SYSEV_ERROR)
 		(void)pxt_sysevent_record(block, PXT_ID_ERROR, &data, sizeof(data), NULL);
+}
+
+void pxt_sysevent_error_of(struct pxt_block *block, unsigned cause, int error, int32_t pid)
+{
+	const int data = POSIX_TRACE_ERROR_OF_NP(cause, error);
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	struct pxt_ring_event event;
+
+	if (!CONFIG_PTRACE_SYSEV_ERROR || !is_wanted(block, gate, PXT_ID_ERROR))
+		return;
+	pxt_sysevent_fill(&event, PXT_ID_ERROR, &data, sizeof(data), NULL);
+	if (CONFIG_PTRACE_RECORD_THREAD && pid > 0) {
+		event.info =
+		    pxt_slot_info(PXT_ID_ERROR, sizeof(data), false, true, PXT_CPU_UNKNOWN);
+		event.ctx = pxt_context(PXT_THREAD_EXTRA, NULL);
+		event.thread = 0;
+		event.pid = (uint32_t)pid;
+	}
+	(void)record(block, gate, &event);
 }
 
 /* A copy for a snapshot has its stream's gate, but is only read. */

@@ -24,6 +24,8 @@ bool pxt_sysevent_record(
 
 /* @cause: POSIX_TRACE_ERROR_*_NP (<trace_np.h>).  A stream that does not run has no such event. */
 void pxt_sysevent_error(struct pxt_block *block, unsigned cause, int error);
+/* The same as an event of that process, of no thread. */
+void pxt_sysevent_error_of(struct pxt_block *block, unsigned cause, int error, int32_t pid);
 
 /* ---- START and STOP by call ---- */
 

@@ -125,6 +125,21 @@ static bool none_left(void *of)
 	return status.producers == 0;
 }
 
+/* Whose event the next one about an error is; 0: there is none. */
+static pid_t who_erred(trace_id_t trid)
+{
+	struct posix_trace_event_info info;
+	int unavailable = 0;
+
+	while (
+	    posix_trace_trygetnext_event(trid, &info, NULL, 0, &(size_t){ 0 }, &unavailable) == 0 &&
+	    !unavailable) {
+		if (info.posix_event_id == POSIX_TRACE_ERROR)
+			return info.posix_pid;
+	}
+	return 0;
+}
+
 PXT_TEST(more_producers_than_places_are_told_to_come_again)
 {
 	char path[PXT_CTLSOCK_PATH];
@@ -139,8 +154,10 @@ PXT_TEST(more_producers_than_places_are_told_to_come_again)
 	}
 	PXT_EQ(at_status(path, &status), 0);
 	PXT_EQ(status.producers, CONFIG_PTRACE_ATTACH_MAX);
+	PXT_EQ(posix_trace_start(trid), 0);
 	producer_begin(&more, path, 0);
 	PXT_EQ(more.error, EAGAIN);
+	PXT_EQ(who_erred(trid), CONFIG_PTRACE_SYSEV_ERROR ? more.pid : 0);
 	producer_kill(&more);
 	producer_kill(&producer[3]);
 	pxt_sleep_ms(200);

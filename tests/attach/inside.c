@@ -11,7 +11,7 @@ unsigned owner_producers(trace_id_t trid)
 	const struct pxt_ctlsock *ctlsock = stream ? stream->share : NULL;
 	unsigned count = 0;
 
-	for (unsigned i = 0; ctlsock && i < CONFIG_PTRACE_ATTACH_MAX; i++)
+	for (unsigned i = 0; ctlsock && i < PXT_CTLSOCK_MEMORIES; i++)
 		count += ctlsock->present[i] != NULL;
 	if (stream)
 		pxt_stream_unlock(stream);

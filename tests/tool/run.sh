@@ -838,6 +838,20 @@ a_program_with_more_rights_is_told()
 	err_has 'run it as the user whose rights it takes'
 }
 
+# How many rows of threads end in this number.
+rows() { run 0 stat run.ptl; sed -n '/^THREAD/,$p' out | grep -c "/$1  "; }
+
+# A program that is executed in its place has another name, and a thread that ends its process has ended itself before.
+a_thread_is_one_row_also_after_an_exec_and_at_the_end_of_its_process()
+{
+	traced 7 -q --only threads -- sh -c 'echo $$ >number; exec "$VICTIM" print exit=7'
+	[ "$(rows "$(cat number)")" -eq 1 ] || fail 'not one row'
+	traced 0 -q --only threads -- "$VICTIM" last
+	number=$("$pxtrace" print --json --event posix_trace_process run.ptl |
+		sed -n 's/.*"tid":\([0-9]*\),.*"what_name":"exit".*/\1/p')
+	[ "$(rows "$number")" -eq 1 ] || fail 'not one row of the last thread'
+}
+
 an_exec_is_told_where_it_happens_and_as_failed_where_it_returns()
 {
 	mkdir first second
@@ -855,6 +869,20 @@ os.execvp(\"true\", [\"true\"])"' "${PXT_PYTHON:-python3}"
 		sed -n 's/.*what=exec  number=\([0-9]*\) .*\/\([a-z0-9.]*\)"$/\1 \2/p' | tail -n 5 >told
 	printf '%s\n' '0 word' '8 word' '0 begun' '2 begun' '0 true' >expected
 	diff expected told || fail 'other programs'
+}
+
+# Each has memory for a moment that is its next program's, and what it recorded before is not taken yet.
+as_many_processes_as_may_be_traced_all_execute_another_program()
+{
+	mkfifo go said
+	traced 0 --only threads -- sh -c 'exec 3<>go 4<>said
+		for turn in $(seq 150); do sh -c "echo >&4; exec sh -c \"read word <&3; exit 3\"" & done
+		for turn in $(seq 150); do read word <&4; done
+		for turn in $(seq 150); do echo >&3; done
+		wait'
+	grep 'was not traced' err && fail 'one was refused'
+	[ "$("$pxtrace" print --event posix_trace_process run.ptl | grep -c 'what=exit  number=3 ')" -eq 150 ] ||
+		fail 'an end is not told'
 }
 
 "$case"
