@@ -75,6 +75,8 @@ ptrace_unit(FORMAT UNLESS TINY SOURCES
 	format/slot.c
 	format/sysnames.c
 	format/ticks.c)
+ptrace_unit(FORMAT IF PORT_BARE SOURCES
+	format/divide.c)
 ptrace_unit(FORMAT IF SYSEVENTS SOURCES
 	format/sysspecific.c)
 ptrace_unit(FORMAT UNLESS SYSEVENTS TINY SOURCES

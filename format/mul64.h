@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mul64.h - the upper half of a 128-bit product, and its division, also where there is no 128-bit type. */
+/* mul64.h - the upper half of a 128-bit product, and division, also where the processor has neither. */
 #ifndef PXT_MUL64_H
 #define PXT_MUL64_H
 
@@ -32,6 +32,32 @@ PXT_INLINE uint64_t pxt_mul_high(uint64_t a, uint64_t b)
 }
 #endif
 
+#if CONFIG_PTRACE_PORT_BARE
+/*
+ * *value becomes floor((high * 2^64 + *value) / divisor) for high < divisor < 2^63, and the rest is returned.
+ * Bit by bit: a compiler's division of 64 bits takes 800 bytes on a processor of 32.  Bound: 64 rounds.
+ */
+uint64_t pxt_divide_wide(uint64_t high, uint64_t *value, uint64_t divisor);
+
+PXT_INLINE uint64_t pxt_divide(uint64_t value, uint64_t divisor)
+{
+	(void)pxt_divide_wide(0, &value, divisor);
+	return value;
+}
+
+PXT_INLINE uint64_t pxt_divide_high(uint64_t high, uint64_t divisor)
+{
+	uint64_t value = 0;
+
+	(void)pxt_divide_wide(high, &value, divisor);
+	return value;
+}
+#else
+PXT_INLINE uint64_t pxt_divide(uint64_t value, uint64_t divisor)
+{
+	return value / divisor;
+}
+
 /* floor(high * 2^64 / divisor) for high < divisor < 2^63: long division, one bit at a time. */
 PXT_INLINE uint64_t pxt_divide_high(uint64_t high, uint64_t divisor)
 {
@@ -48,5 +74,6 @@ PXT_INLINE uint64_t pxt_divide_high(uint64_t high, uint64_t divisor)
 	}
 	return quotient;
 }
+#endif
 
 #endif

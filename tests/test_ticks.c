@@ -195,6 +195,22 @@ PXT_TEST(the_portable_product_is_the_machine_s)
 	PXT_EQ(wrong, 0);
 }
 
+/* What boards divide with; they run this test, too. */
+PXT_TEST(the_quotient_is_the_compiler_s)
+{
+	unsigned wrong = 0;
+
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t value = random_bits();
+		uint64_t divisor = random_bits() >> 1 | 1u;
+
+		wrong += pxt_divide(value, divisor) != value / divisor;
+	}
+	wrong += pxt_divide(UINT64_MAX, 1) != UINT64_MAX;
+	wrong += pxt_divide(UINT64_MAX, INT64_MAX) != 2;
+	PXT_EQ(wrong, 0);
+}
+
 /* ZEP-29: Ruling 6: gaps up to a whole turn; and longer ones, as long as a timer asks in between */
 PXT_TEST(a_counter_of_32_bits_is_continued_exactly)
 {

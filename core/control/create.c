@@ -245,8 +245,7 @@ static int create_locked(
 
 	if (error)
 		return error;
-	atomic_store_explicit(
-	    &pxt_child_parts[PXT_CHILD_STREAMS], &pxt_shutdown_child, memory_order_release);
+	pxt_process_child_part(PXT_CHILD_STREAMS, &pxt_shutdown_child);
 	pxt_names_comes = pxt_wanted_type_comes;
 	pxt_directory_introduce();
 	pxt_threads_kept_give_back();

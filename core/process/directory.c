@@ -89,8 +89,7 @@ int pxt_directory_start(void)
 
 		if (!made)
 			return ENOMEM;
-		atomic_store_explicit(
-		    &pxt_child_parts[PXT_CHILD_DIRECTORY], &part, memory_order_release);
+		pxt_process_child_part(PXT_CHILD_DIRECTORY, &part);
 		pxt_threads = &made->threads;
 		/* Release: readers of names look without a lock. */
 		__atomic_store_n(&pxt_directory, made, __ATOMIC_RELEASE);

@@ -112,17 +112,15 @@ int pxt_names_find_or_append(
 
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 {
-	const char *end = memchr(name, '\0', PXT_NAME_BYTES);
+	size_t bytes = strnlen(name, PXT_NAME_BYTES) + 1;
 	struct pxt_patience patience;
-	size_t bytes;
 	unsigned found;
 	int error = 0;
 
 	/* A forked process may have defined it: then it is not in this process' wanted table. */
 	*is_new = pxt_forks_any();
-	if (!end)
+	if (bytes > PXT_NAME_BYTES)
 		return ENAMETOOLONG;
-	bytes = (size_t)(end - name) + 1;
 	found = find(name, bytes, pxt_names_count());
 	/* What a forked process has defined may not be in this process' files yet. */
 	if (found == 0 || (pxt_forks_any() && pxt_replica_any())) {
@@ -244,18 +242,20 @@ static int open_described(const char *name, size_t bytes, const char *format,
 
 int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t *id)
 {
-	const char *end = memchr(name, '\0', PXT_NAME_BYTES);
+	size_t bytes = strnlen(name, PXT_NAME_BYTES) + 1;
 	struct pxt_patience patience;
 	int error;
 
 	*id = PXT_ID_UNNAMED;
 	/* A child that is not started is not traced: nothing comes of the event either. */
-	if (!end || (pxt_fork_epoch() == 0 && !pxt_process_begin_late()))
-		return end ? EAGAIN : 0;
+	if (bytes > PXT_NAME_BYTES)
+		return 0;
+	if (pxt_fork_epoch() == 0 && !pxt_process_begin_late())
+		return EAGAIN;
 	pxt_patience_begin(&patience, AT_USE_NS);
 	if (!pxt_process_lock_within(&patience))
 		return EAGAIN;
-	error = open_described(name, (size_t)(end - name) + 1, format, &patience, id);
+	error = open_described(name, bytes, format, &patience, id);
 	pxt_process_unlock();
 	return error;
 }

@@ -6,6 +6,7 @@
 #include "core/process/forked.h"
 #include "core/process/forks.h"
 #include "core/process/threads.h"
+#include "format/mul64.h"
 #include "port_atomic.h"
 
 #include <stdatomic.h>
@@ -18,10 +19,12 @@ uint64_t pxt_holdback_ns = (uint64_t)CONFIG_PTRACE_HOLDBACK_MS * 1000000u;
 
 uint64_t pxt_process_ticks(uint64_t ns)
 {
-	uint64_t us = ns / 1000u;
+	uint64_t us = pxt_divide(ns, 1000);
+	uint64_t per_us = pxt_divide(pxt_clock.hz, 1000000);
+	uint64_t rest = pxt_clock.hz - per_us * 1000000u;
 
 	/* At least one tick: a counter of less than 10 Hz must not cut the wait to nothing. */
-	return pxt_clock.hz / 1000000u * us + pxt_clock.hz % 1000000u * us / 1000000u + 1u;
+	return per_us * us + pxt_divide(rest * us, 1000000) + 1u;
 }
 
 uint64_t pxt_process_holdback_ticks(void)
@@ -176,8 +179,10 @@ static void start_once(void)
 
 bool pxt_process_begin_late(void)
 {
-	bool (*late)(void) = atomic_load_explicit(&pxt_process_late, memory_order_acquire);
+	bool (*late)(void) = NULL;
 
+	if (CONFIG_PTRACE_PORT_POSIX)
+		late = atomic_load_explicit(&pxt_process_late, memory_order_acquire);
 	return late && pxt_fork_epoch() == 0 && late();
 }
 

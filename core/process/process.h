@@ -113,8 +113,14 @@ enum {
 	PXT_CHILD_DIRECTORY,
 	PXT_CHILD_PARTS
 };
-/* Release: pairs with the acquire of a fork, which takes no lock. */
 extern const struct pxt_child_part *_Atomic pxt_child_parts[PXT_CHILD_PARTS];
+/* Nothing forks on a board. */
+PXT_INLINE void pxt_process_child_part(unsigned which, const struct pxt_child_part *part)
+{
+	/* Release: pairs with the acquire of a fork, which takes no lock. */
+	if (CONFIG_PTRACE_PORT_POSIX)
+		atomic_store_explicit(&pxt_child_parts[which], part, memory_order_release);
+}
 
 /*
  * Who makes a stream for a child that has none of its parent's, when that is first needed: at a trace point, which

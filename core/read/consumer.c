@@ -272,12 +272,14 @@ enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item
 static void done_oob(struct pxt_block *block)
 {
 	block->retrieved += !block->oob[0].automatic;
-	memmove(block->oob, block->oob + 1, sizeof(block->oob) - sizeof(block->oob[0]));
+	for (uint32_t i = 0; i + 1u < PXT_OOBS; i++)
+		block->oob[i] = block->oob[i + 1u];
 	block->oob[PXT_OOBS - 1].info = 0;
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		uint32_t *pos = pxt_block_lane(block, i)->oob_pos;
 
-		memmove(pos, pos + 1, (PXT_OOBS - 1u) * sizeof(*pos));
+		for (uint32_t k = 0; k + 1u < PXT_OOBS; k++)
+			pos[k] = pos[k + 1u];
 	}
 }
 

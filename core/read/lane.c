@@ -7,6 +7,7 @@
 #include "core/process/threads.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
+#include "format/mul64.h"
 
 #include <errno.h>
 
@@ -303,7 +304,7 @@ static void pass_over(struct pxt_block *block, struct pxt_ring *ring)
 static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_t now)
 {
 	struct pxt_lane *lane = ring->lane;
-	uint64_t pause = pxt_clock.hz / 1000000u * CHECK_US;
+	uint64_t pause = pxt_divide(pxt_clock.hz, 1000000) * CHECK_US;
 	struct pxt_slot slot;
 
 	if (lane->stuck_checked && (int64_t)(now - lane->stuck_checked) < (int64_t)pause)

@@ -189,7 +189,7 @@ bool pxt_take_slots(struct pxt_stream *stream, const struct pxt_item *item, stru
 static bool is_idle(struct pxt_block *block)
 {
 	if (!block->idle_since || PXT_PRODUCERS_LANES(block) ||
-	    pxt_port_ticks() - block->idle_since >= pxt_clock.hz / IDLE_PER_SECOND ||
+	    pxt_port_ticks() - block->idle_since >= pxt_divide(pxt_clock.hz, IDLE_PER_SECOND) ||
 	    pxt_block_state(block) != PXT_GATE_RUNNING)
 		return false;
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {

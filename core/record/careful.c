@@ -143,7 +143,8 @@ void pxt_careful_emit(size_t id, const void *data, size_t bytes, const void *add
 	struct pxt_pass pass;
 
 	if (!pxt_enter(&pass)) {
-		emit_forked(id, data, bytes, address);
+		if (CONFIG_PTRACE_PORT_POSIX)
+			emit_forked(id, data, bytes, address);
 		return;
 	}
 	PXT_TESTPOINT(PXT_TP_ENTERED);

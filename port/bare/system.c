@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* system.c - clock, identity, waiting and the mutex, from what the board has. */
+#include "format/mul64.h"
 #include "port/bare/board.h"
 #include "port/port.h"
 #include "port/port_since.h"
@@ -92,7 +93,9 @@ static uint64_t ticks_of(uint64_t ns)
 {
 	uint64_t hz = pxt_board_hz();
 
-	return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
+	uint64_t rest = pxt_divide_wide(0, &ns, NS_PER_S) * hz;
+
+	return ns * hz + pxt_divide(rest, NS_PER_S);
 }
 
 int pxt_port_wait(

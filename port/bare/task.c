@@ -21,9 +21,7 @@ _Static_assert(offsetof(struct posix_trace_task_np, _pxt_number) == PXT_PORT_WOR
 
 static struct posix_trace_task_np first; /* until a task runs */
 /* The last one is of all interrupts that find no other place. */
-static struct posix_trace_task_np interrupts[CONFIG_PTRACE_INTERRUPTS + 1u] = {
-	[CONFIG_PTRACE_INTERRUPTS] = { ._pxt_number = INTERRUPTS }
-};
+static struct posix_trace_task_np interrupts[CONFIG_PTRACE_INTERRUPTS + 1u];
 
 void *pxt_port_words_of_task = &first;
 
@@ -39,8 +37,9 @@ void *pxt_port_words_of_interrupt(uint32_t number)
 		if (__atomic_compare_exchange_n(&place->_pxt_number, &free, number, false,
 		        __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
 		    free == number)
-			break;
+			return place;
 	}
+	place->_pxt_number = INTERRUPTS;
 	return place;
 }
 

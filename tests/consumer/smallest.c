@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * smallest.c - a board's whole program, with -DTRACED traced: one stream, one event type, read
- * beside the work.  scripts/check-tiny.py links both and says what tracing costs.
+ * beside the work; with -DLOGGED, too, it goes to a log in place of that.  scripts/check-tiny.py links
+ * all and says what tracing costs.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,15 +16,22 @@ volatile uint32_t device;
 static trace_id_t trid;
 static trace_event_id_t sample;
 
-static int start(void)
+#ifdef LOGGED
+#define DEVICE 1
+
+static int create(void)
 {
-	return posix_trace_eventid_open("sample", &sample) || posix_trace_create(0, NULL, &trid) ||
-	       posix_trace_start(trid);
+	return posix_trace_create_withlog(0, NULL, DEVICE, &trid);
 }
 
-static void trace(uint32_t value)
+static void hand_out(void)
 {
-	posix_trace_event(sample, &value, sizeof(value));
+	(void)posix_trace_flush(trid);
+}
+#else
+static int create(void)
+{
+	return posix_trace_create(0, NULL, &trid);
 }
 
 static void hand_out(void)
@@ -37,6 +45,17 @@ static void hand_out(void)
 	           0 &&
 	       !nothing)
 		device = value;
+}
+#endif
+
+static int start(void)
+{
+	return posix_trace_eventid_open("sample", &sample) || create() || posix_trace_start(trid);
+}
+
+static void trace(uint32_t value)
+{
+	posix_trace_event(sample, &value, sizeof(value));
 }
 #else
 static int start(void)
