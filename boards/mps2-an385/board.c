@@ -13,7 +13,7 @@
 #define TIMER_RELOAD (*(volatile uint32_t *)0x40000008)
 
 /* Timer 0 counts down through all 32 bits. */
-static void start_timer(void)
+void board_start_counter(void)
 {
 	TIMER_RELOAD = UINT32_MAX;
 	TIMER_VALUE = UINT32_MAX;
@@ -23,13 +23,12 @@ static void start_timer(void)
 uint64_t pxt_board_ticks(void)
 {
 	static uint64_t last;
-	uint32_t how = kernel_port_away();
 	uint64_t ticks;
+	uint32_t how;
 
-	if (!(TIMER_CTRL & 1u))
-		start_timer();
+	__asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(how) : : "memory");
 	ticks = last = pxt_board_widen(last, UINT32_MAX - TIMER_VALUE);
-	kernel_port_back(how);
+	__asm__ volatile("msr primask, %0" : : "r"(how) : "memory");
 	return ticks;
 }
 

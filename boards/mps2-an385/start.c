@@ -21,6 +21,7 @@
 
 extern uint32_t board_data_from, board_data, board_data_end, board_bss, board_bss_end;
 extern uint32_t board_stack_end;
+void board_start_counter(void);
 int main(void);
 
 void (*volatile board_interrupt[2])(void);
@@ -36,6 +37,7 @@ static void reset(void)
 	IPR[LINE] = 0x40;
 	IPR[LINE_2] = 0x20; /* comes between that one's instructions */
 	ISER = 1u << LINE | 1u << LINE_2;
+	board_start_counter();
 	board_exit(main());
 }
 

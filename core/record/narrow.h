@@ -104,8 +104,7 @@ PXT_INLINE void pxt_narrow_context(pxt_cell *slot, uint32_t tag, uint32_t thread
 /* Where the next record of @lane goes, as the sum of its head as if it were open.  False: it is no usual one. */
 PXT_INLINE bool pxt_narrow_find(struct pxt_lane *lane, uint32_t slots, uint32_t *sum)
 {
-	/* Halves of two moments make the sum of none. */
-	const uint64_t head = lane->head & ~PXT_HEAD_CLOSED;
+	const uint64_t head = pxt_cursor_glance(&lane->head) & ~PXT_HEAD_CLOSED;
 
 	*sum = pxt_cursor_sum(head);
 	return PXT_LIKELY(
@@ -116,8 +115,7 @@ PXT_INLINE bool pxt_narrow_find(struct pxt_lane *lane, uint32_t slots, uint32_t 
 PXT_INLINE bool pxt_narrow_record(const struct pxt_who *self, uint32_t id,
     const unsigned char *data, size_t bytes, const void *address)
 {
-	/* Acquire: pairs with the release in core/stream/wanted.c. */
-	struct pxt_block *hot = atomic_load_explicit(&pxt_fork.hot, memory_order_acquire);
+	struct pxt_block *hot = atomic_load_explicit(&pxt_fork.hot, memory_order_relaxed);
 	struct pxt_lane *lane = pxt_block_lane(hot, 0);
 	uint32_t slots = 2u;
 	uint64_t ticks;
@@ -130,8 +128,10 @@ PXT_INLINE bool pxt_narrow_record(const struct pxt_who *self, uint32_t id,
 	if (PXT_UNLIKELY(!pxt_word_is(&hot->no_short, 0u) || !PXT_LOOK_HOT(hot, id) ||
 	                 bytes > hot->max_data))
 		return false;
-	if (PXT_UNLIKELY(bytes > PXT_NARROW_FIRST))
+	if (PXT_UNLIKELY(bytes > PXT_NARROW_FIRST)) {
 		slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
+		PXT_NOW(slots); /* not in front of the test */
+	}
 	if (!pxt_narrow_find(lane, slots, &sum))
 		return false;
 	ticks = pxt_port_ticks();
@@ -150,6 +150,13 @@ PXT_INLINE bool pxt_narrow_record(const struct pxt_who *self, uint32_t id,
 	return true;
 }
 
+PXT_INLINE void pxt_narrow_leave(struct pxt_thread *entry)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&entry->passes,
+	    atomic_load_explicit(&entry->passes, memory_order_relaxed) + 1u, memory_order_relaxed);
+}
+
 PXT_INLINE void pxt_narrow_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 {
 	const struct pxt_who *self = &pxt_self;
@@ -162,15 +169,14 @@ PXT_INLINE void pxt_narrow_emit(uint32_t id, const void *data, size_t bytes, con
 	/* Without a place it is always odd. */
 	outside = atomic_load_explicit(&self->entry->passes, memory_order_relaxed);
 	if (PXT_LIKELY(!(outside & 1u))) {
-		bool done;
-
-		/* As pxt_enter() and pxt_leave(). */
+		/* As pxt_enter() and pxt_leave(); one processor sees its own stores in order. */
 		atomic_store_explicit(&self->entry->passes, outside + 1u, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
-		done = pxt_narrow_record(self, id, data, bytes, address);
-		pxt_own_up(&self->entry->passes);
-		if (PXT_LIKELY(done))
+		if (PXT_LIKELY(pxt_narrow_record(self, id, data, bytes, address))) {
+			pxt_narrow_leave(self->entry);
 			return;
+		}
+		pxt_narrow_leave(self->entry);
 	}
 	pxt_careful_emit(id, data, bytes, address);
 }
