@@ -110,9 +110,19 @@ int pxt_names_find_or_append(
 	return 0;
 }
 
+/* At most PXT_NAME_BYTES, which no name has. */
+static size_t length_of(const char *name)
+{
+	size_t length = 0;
+
+	while (length < PXT_NAME_BYTES && name[length])
+		length++;
+	return length;
+}
+
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 {
-	size_t bytes = strnlen(name, PXT_NAME_BYTES) + 1;
+	size_t bytes = length_of(name) + 1;
 	struct pxt_patience patience;
 	unsigned found;
 	int error = 0;
@@ -242,7 +252,7 @@ static int open_described(const char *name, size_t bytes, const char *format,
 
 int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t *id)
 {
-	size_t bytes = strnlen(name, PXT_NAME_BYTES) + 1;
+	size_t bytes = length_of(name) + 1;
 	struct pxt_patience patience;
 	int error;
 
