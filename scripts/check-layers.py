@@ -64,7 +64,7 @@ ARROWS = {
     "tools/merge": "output command event read write",
     "tools/flight": "output command event select read why merge",
     "tools/run": "output command event read why merge sched flight",
-    "tools/recover": "output command read write receive",
+    "tools/recover": "output command link read write receive",
     "tools/remote": "output packed command event select link print read write receive merge flight",
     "tools/top": "output command event read spans why remote",
     "tools/babeltrace": "output event write",

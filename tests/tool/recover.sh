@@ -425,6 +425,44 @@ recover_says_what_a_file_is_that_holds_no_stream()
 	[ ! -e one.ptl ] || fail 'a log was written'
 }
 
+# target IMAGE [FAULT]: sets $target, what a debugger's server of that memory is called
+target()
+{
+	rm -f where
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/debugged.py" "$1" where ${2:+"$2"} &
+	until [ -s where ]; do sleep 0.05; done
+	target=$(cat where)
+}
+
+# ZEP-43
+memory_behind_a_debugger_s_server_is_read_as_its_file()
+{
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
+	run 0 recover plain-0 -o file.ptl
+	for fault in '' spoilt; do
+		target plain-0 "$fault"
+		run 0 recover "$target" -o target.ptl
+		cmp file.ptl target.ptl || fail "$fault"
+	done
+}
+
+a_debugger_s_server_that_makes_no_sense_is_told()
+{
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
+	target plain-0 errors
+	run 2 recover "$target" -o target.ptl
+	err_has 'its memory cannot be read there'
+	for fault in noise leaves; do
+		target plain-0 "$fault"
+		run 2 recover "$target" -o target.ptl
+		err_has "no debugger's server answers"
+	done
+	run 2 recover gdb:localhost:3333,0x20000000 -o target.ptl
+	err_has 'gdb:HOST:PORT,ADDRESS,BYTES'
+	run 1 recover plain-0 --follow -o target.ptl
+	err_has '--follow is for one target'
+}
+
 recover_never_writes_over_what_it_reads()
 {
 	cp "$golden/no-trailer.ptl" run.ptl

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,6 +230,9 @@ static int open_address(const struct pxt_linkdevice *from, const struct addrinfo
 		return -1;
 	if (from->kind == PXT_FROM_UDP)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &much, sizeof much);
+	/* Questions are short, and each is waited for. */
+	if (from->kind == PXT_FROM_TCP)
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
 	if (from->kind == PXT_FROM_TCP_LISTEN)
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 	if (from->kind == PXT_FROM_TCP ? connect(fd, address->ai_addr, address->ai_addrlen) == 0

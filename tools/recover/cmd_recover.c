@@ -11,6 +11,7 @@
 #include "tools/read/source.h"
 
 #include "tools/recover/find.h"
+#include "tools/recover/follow.h"
 #include "tools/recover/salvage.h"
 #include "tools/recover/write.h"
 
@@ -24,6 +25,7 @@ static const char help_use[] =
     "pxtrace recover - makes a log of a dead program's memory, file or damaged log\n"
     "\n"
     "usage: pxtrace recover FILE... -o LOG [OPTION]...\n"
+    "       pxtrace recover gdb:HOST:PORT,ADDRESS,BYTES -o LOG [--follow]\n"
     "       pxtrace recover FILE... --list\n"
     "\n"
     "However the program ended: what it had recorded is still there, in the file of a black\n"
@@ -37,6 +39,9 @@ static const char help_use[] =
     "  a memory dump   any bytes; streams are found by search. Several dumps of one\n"
     "                  machine may be given together\n"
     "  a log           without its end, or damaged: every sound block is taken\n"
+    "  gdb:HOST:PORT,ADDRESS,BYTES\n"
+    "                  so much of a target's memory, from a debugger's server (QEMU, OpenOCD);\n"
+    "                  the target stands still while it is read\n"
     "  -               standard input\n";
 static const char help_options[] =
     "\n"
@@ -47,6 +52,8 @@ static const char help_options[] =
     "                        the name of the trace\n"
     "      --all             also events that the program had read or flushed itself, as\n"
     "                        far as they are still whole\n"
+    "      --follow          reads the memory of a target (gdb:) again and again, until Ctrl-C;\n"
+    "                        the log grows meanwhile\n"
     "      --strict          exit status 3 when events were lost, or nobody knows how many\n"
     "  -q, --quiet           says nothing where all went well\n"
     "  -h, --help            this\n"
@@ -73,6 +80,8 @@ struct recover {
 	bool all;
 	bool strict;
 	bool quiet;
+	bool follow;
+	struct pxt_target target; /* one of the images */
 	struct pxt_image *images;
 	unsigned count;
 	struct pxt_finds finds;
@@ -265,6 +274,26 @@ static int output_failed(const struct recover *recover, int error)
 	return PXT_EXIT_OUTPUT;
 }
 
+static int follow_stream(struct recover *recover, size_t index)
+{
+	const struct pxt_found found = recover->finds.streams[index];
+	struct pxt_written written = { 0 };
+	int error;
+	const char *wrong =
+	    pxt_follow(&recover->target, found.image, found.at, recover->output, &written, &error);
+
+	if (error)
+		return output_failed(recover, error);
+	if (wrong) {
+		pxt_complain("%s: %s", found.image->path, wrong);
+		return PXT_EXIT_LOG;
+	}
+	if (!recover->quiet)
+		pxt_complain("%s: %llu events, %llu lost", recover->output,
+		    (unsigned long long)written.events, (unsigned long long)written.lost);
+	return recover->strict && written.lost ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
 static int write_stream(const struct recover *recover, size_t index)
 {
 	const struct pxt_found *found = &recover->finds.streams[index];
@@ -384,12 +413,29 @@ static int salvage(const struct recover *recover)
 
 /* ---- Files ---- */
 
+/* All of the target's memory, as a file. */
+static int open_target(struct recover *recover, const char *text, int *fd)
+{
+	if (!pxt_target_open(&recover->target, text))
+		return PXT_EXIT_LOG;
+	if (pxt_target_read(&recover->target, 0, recover->target.bytes)) {
+		*fd = dup(recover->target.fd);
+		if (!recover->follow)
+			pxt_target_close(&recover->target);
+		return PXT_EXIT_OK;
+	}
+	pxt_complain("recover: %s: its memory cannot be read there", text);
+	pxt_target_close(&recover->target);
+	return PXT_EXIT_LOG;
+}
+
 static int open_image(struct recover *recover, const char *path)
 {
 	struct pxt_image *image = &recover->images[recover->count];
 	const char *wrong;
 	int fd;
-	int status = pxt_open_file(path, false, &fd);
+	int status =
+	    pxt_target_is(path) ? open_target(recover, path, &fd) : pxt_open_file(path, false, &fd);
 
 	if (status != PXT_EXIT_OK)
 		return status;
@@ -448,6 +494,8 @@ static int work(struct recover *recover)
 	}
 	if (recover->output && !pxt_outfile_check(recover->output))
 		return PXT_EXIT_OUTPUT;
+	if (recover->follow && !pxt_follow_appear(&recover->target, recover->images))
+		return nothing(recover);
 	for (unsigned i = 0; i < recover->count; i++) {
 		if (pxt_salvage_is_log(&recover->images[i]))
 			return salvage(recover);
@@ -465,13 +513,16 @@ static int work(struct recover *recover)
 	if (recover->list)
 		return list(recover);
 	status = choose(recover, &chosen);
-	return status == PXT_EXIT_OK ? write_stream(recover, chosen) : status;
+	if (status != PXT_EXIT_OK)
+		return status;
+	return recover->follow ? follow_stream(recover, chosen) : write_stream(recover, chosen);
 }
 
 /* ---- The command ---- */
 
 enum {
 	OPT_ALL = 400,
+	OPT_FOLLOW,
 	OPT_STRICT
 };
 
@@ -480,6 +531,7 @@ static const struct option options[] = {
 	{ "list", no_argument, NULL, 'l' },
 	{ "stream", required_argument, NULL, 's' },
 	{ "all", no_argument, NULL, OPT_ALL },
+	{ "follow", no_argument, NULL, OPT_FOLLOW },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -498,6 +550,8 @@ static void take_option(struct recover *recover, int code, const char *value)
 		recover->quiet = true;
 	else if (code == OPT_ALL)
 		recover->all = true;
+	else if (code == OPT_FOLLOW)
+		recover->follow = true;
 	else
 		recover->strict = true;
 }
@@ -523,6 +577,12 @@ static int run(int argc, char **argv)
 		pxt_complain("recover: into which log? e.g. -o run.ptl (or --list)");
 		return pxt_usage("recover");
 	}
+	if (recover.follow &&
+	    (recover.list || recover.all || argc - optind != 1 || !pxt_target_is(argv[optind]))) {
+		pxt_complain("recover: --follow is for one target (gdb:HOST:PORT,ADDRESS,BYTES), "
+		             "without --list and --all");
+		return pxt_usage("recover");
+	}
 	recover.images = pxt_must(calloc((size_t)(argc - optind), sizeof *recover.images));
 	for (int i = optind; i < argc && status == PXT_EXIT_OK; i++)
 		status = open_image(&recover, argv[i]);
@@ -531,6 +591,8 @@ static int run(int argc, char **argv)
 	for (unsigned i = 0; i < recover.count; i++)
 		pxt_image_close(&recover.images[i]);
 	free(recover.images);
+	if (recover.follow && recover.target.link.text)
+		pxt_target_close(&recover.target);
 	pxt_find_free(&recover.finds);
 	return status;
 }

@@ -225,8 +225,8 @@ static const char *take_block(struct pxt_streamimage *streamimage, const struct 
 	return NULL;
 }
 
-const char *pxt_streamimage_load(
-    struct pxt_streamimage *streamimage, const struct pxt_found *found, bool all)
+const char *pxt_streamimage_load(struct pxt_streamimage *streamimage, const struct pxt_found *found,
+    bool all, const struct pxt_streamimage_place *place)
 {
 	const char *wrong;
 
@@ -241,6 +241,12 @@ const char *pxt_streamimage_load(
 		struct pxt_streamimage_lane *lane = &streamimage->lanes[i];
 
 		get_lane(streamimage, lane, i);
+		if (place && i == 0 && place->pos <= lane->head_pos &&
+		    place->seq <= lane->head_seq) {
+			lane->next_pos = place->pos;
+			lane->next_seq = place->seq;
+			lane->next_known = true;
+		}
 		if (!lane->missing)
 			wrong = pxt_streamimage_walk(streamimage, lane, all);
 		if (wrong)

@@ -43,7 +43,8 @@ struct pxt_streamimage_lane {
 	uint64_t voids;       /* places given up by writers that came after a stop */
 	uint64_t read_before; /* records of the list that the process' own reader had taken */
 	uint64_t lost_behind; /* after the last of the list */
-	size_t first_unread;  /* in the list */
+	size_t first_unread;  /* in the list; ... */
+	uint64_t first_seq;   /* ... this is its number, with those that are lost before it */
 	struct pxt_remain *list;
 	size_t count;
 	size_t records; /* of the list: without marks */
@@ -93,12 +94,18 @@ struct pxt_streamimage {
 	bool has_cpu; /* some record tells its CPU */
 };
 
+/* Up to where a stream's lane was read from images of it before. */
+struct pxt_streamimage_place {
+	uint64_t pos;
+	uint64_t seq;
+};
+
 /*
- * @all: what the process' own reader had read already, too, as far as it is whole.  NULL, or why
- * nothing can be read.  @found must outlive it.
+ * @all: what the process' own reader had read already, too, as far as it is whole.  @place: NULL, or where
+ * lane 0 is read from in place of that.  NULL, or why nothing can be read.  @found must outlive it.
  */
-const char *pxt_streamimage_load(
-    struct pxt_streamimage *streamimage, const struct pxt_found *found, bool all);
+const char *pxt_streamimage_load(struct pxt_streamimage *streamimage, const struct pxt_found *found,
+    bool all, const struct pxt_streamimage_place *place);
 void pxt_streamimage_free(struct pxt_streamimage *streamimage);
 
 /* Words 0 to 3 of the slot at @pos as numbers; false: it was stored in parts, or is not there. */
@@ -107,6 +114,10 @@ bool pxt_streamimage_slot(const struct pxt_streamimage *streamimage,
 /* Fills the list of a lane, whose words are read already. */
 const char *pxt_streamimage_walk(
     struct pxt_streamimage *streamimage, struct pxt_streamimage_lane *lane, bool all);
+
+/* Where the lane goes on after the @index-th of its list. */
+struct pxt_streamimage_place pxt_streamimage_after(const struct pxt_streamimage *streamimage,
+    const struct pxt_streamimage_lane *lane, size_t index);
 
 /* Whether @pos of a lane comes after an out-of-band record. */
 bool pxt_streamimage_beyond(

@@ -277,6 +277,7 @@ const char *pxt_streamimage_walk(
 	if (wrong)
 		return wrong;
 	begin_unread(&walk, lapped);
+	lane->first_seq = walk.seq;
 	wrong = stretch(&walk, streamimage, lane->head_pos);
 	if (wrong)
 		return wrong;
@@ -284,6 +285,22 @@ const char *pxt_streamimage_walk(
 		lose(&walk, lane->head_seq - walk.seq, &lane->torn);
 	lane->lost_behind = walk.lost;
 	return NULL;
+}
+
+struct pxt_streamimage_place pxt_streamimage_after(const struct pxt_streamimage *streamimage,
+    const struct pxt_streamimage_lane *lane, size_t index)
+{
+	struct pxt_streamimage_place place = { .seq = lane->first_seq };
+	struct pxt_slot slot;
+
+	for (size_t i = lane->first_unread; i <= index; i++)
+		place.seq += (uint64_t)lane->list[i].lost + (lane->list[i].mark ? 0u : 1u);
+	place.pos = pxt_streamimage_pos(lane, &lane->list[index]) + 1u;
+	if (!lane->list[index].mark &&
+	    pxt_streamimage_slot(streamimage, lane, place.pos - 1u, &slot))
+		place.pos += pxt_info_slots(slot.word[1], streamimage->header->ctx_bytes) - 1u +
+		             pxt_carry((uint32_t)place.seq - 1u);
+	return place;
 }
 
 /*

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BLOCK_BYTES  65536u
@@ -132,16 +133,21 @@ static void set_header(const struct pxt_streamimage *streamimage, struct pxt_log
 			turn(block->bytes + at);                                                   \
 	} while (0)
 
-static void put_types(struct writer *writer)
+static void put_system_types(struct writer *writer)
 {
-	struct pxt_log_typename type;
-
 	for (uint32_t id = 1; id <= PXT_ID_UNNAMED; id++) {
 		const char *name = pxt_system_event_name(id);
 
 		if (name && !pxt_id_is_specific(id))
 			pxt_logblocks_type(&writer->blocks, id, name, "");
 	}
+}
+
+static void put_types(struct writer *writer)
+{
+	struct pxt_log_typename type;
+
+	put_system_types(writer);
 	for (uint32_t i = 0; i < writer->who->names; i++)
 		if (pxt_who_type(writer->who, i, &type) && type.id < PXT_LOG_IDS)
 			pxt_logblocks_type(&writer->blocks, type.id, type.name, type.format);
@@ -417,13 +423,13 @@ void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *
 		written->inside += pxt_who_inside(&recovered->who, i);
 }
 
-const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
-    const struct pxt_found *found, bool all)
+static const char *load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, bool all, const struct pxt_streamimage_place *place)
 {
 	const char *wrong;
 
 	*recovered = (struct pxt_recovered){ 0 };
-	wrong = pxt_streamimage_load(&recovered->streamimage, found, all);
+	wrong = pxt_streamimage_load(&recovered->streamimage, found, all, place);
 	if (!wrong)
 		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
 	if (!wrong)
@@ -433,6 +439,18 @@ const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_f
 	return wrong;
 }
 
+const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, bool all)
+{
+	return load(recovered, finds, found, all, NULL);
+}
+
+const char *pxt_recover_load_from(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, const struct pxt_streamimage_place *place)
+{
+	return load(recovered, finds, found, false, place);
+}
+
 void pxt_recover_free(struct pxt_recovered *recovered)
 {
 	pxt_streamimage_free(&recovered->streamimage);
@@ -440,19 +458,46 @@ void pxt_recover_free(struct pxt_recovered *recovered)
 	pxt_procinfo_free(&recovered->procinfo);
 }
 
-static int run(struct writer *writer)
+/* What the next image is of. */
+static void turn_to(struct writer *writer, struct pxt_recovered *recovered)
 {
-	struct pxt_log_trailer trailer;
+	writer->streamimage = &recovered->streamimage;
+	writer->who = &recovered->who;
+	writer->procinfo = &recovered->procinfo;
+}
 
-	put_types(writer);
-	put_threads(writer);
+/* False: there is no memory. */
+static bool begin(struct writer *writer, struct pxt_recovered *recovered, const char *path,
+    enum pxt_logmode mode, struct pxt_written *written)
+{
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+	const struct pxt_streamimage *streamimage = &recovered->streamimage;
+
+	memset(writer, 0, sizeof *writer);
+	turn_to(writer, recovered);
+	writer->written = written;
+	writer->last = streamimage->header->created_ticks;
+	set_header(streamimage, &writer->header);
+	pxt_logfmt_put_header(head, &writer->header);
+	if (streamimage->swapped)
+		pxt_logswap_head(head);
+	return pxt_logblocks_open(&writer->blocks, path, mode, head, &writer->header);
+}
+
+/* What comes before the first record. */
+static void put_front_matter(struct writer *writer)
+{
 	put_process(writer);
 	put_modules(writer);
 	writer->untold = writer->streamimage->lost;
 	if (!stopped_itself(writer->streamimage))
 		writer->untold += writer->streamimage->refused;
-	put_all(writer);
-	put_end(writer);
+}
+
+static int end(struct writer *writer)
+{
+	struct pxt_log_trailer trailer;
+
 	/* Types that were recorded, but whose names are not there. */
 	writer->written->unnamed = pxt_logblocks_name_rest(&writer->blocks);
 	set_trailer(writer, &trailer);
@@ -463,23 +508,162 @@ const char *pxt_recover_write(
     struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error)
 {
 	static struct writer writer;
-	struct pxt_streamimage *streamimage = &recovered->streamimage;
-	unsigned char head[PXT_LOG_HEADER_BYTES];
 
 	*error = 0;
-	memset(&writer, 0, sizeof writer);
-	writer.streamimage = streamimage;
-	writer.who = &recovered->who;
-	writer.procinfo = &recovered->procinfo;
-	writer.written = written;
-	writer.last = streamimage->header->created_ticks;
 	pxt_recover_sum(recovered, written);
-	set_header(streamimage, &writer.header);
-	pxt_logfmt_put_header(head, &writer.header);
-	if (streamimage->swapped)
-		pxt_logswap_head(head);
-	if (!pxt_logblocks_open(&writer.blocks, path, PXT_LOG_WHOLE, head, &writer.header))
+	if (!begin(&writer, recovered, path, PXT_LOG_WHOLE, written))
 		return "out of memory";
-	*error = run(&writer);
+	put_types(&writer);
+	put_threads(&writer);
+	put_front_matter(&writer);
+	put_all(&writer);
+	put_end(&writer);
+	*error = end(&writer);
 	return NULL;
+}
+
+/* ---- A log that grows by images ---- */
+
+static struct {
+	struct writer writer;
+	uint32_t names;    /* of types, told */
+	uint64_t *threads; /* sums of what was told of each, by index */
+	uint32_t threads_told;
+	uint64_t refused;
+	uint64_t side_ticks; /* of the last one beside the lanes */
+} grows;
+
+const char *pxt_recover_begin(
+    struct pxt_recovered *recovered, const char *path, struct pxt_written *written)
+{
+	free(grows.threads);
+	memset(&grows, 0, sizeof grows);
+	*written = (struct pxt_written){ 0 };
+	if (!begin(&grows.writer, recovered, path, PXT_LOG_GROWING, written))
+		return "out of memory";
+	put_front_matter(&grows.writer);
+	written->lost = grows.writer.untold;
+	grows.refused = recovered->streamimage.refused;
+	return NULL;
+}
+
+static void put_new_types(struct writer *writer)
+{
+	struct pxt_log_typename type;
+
+	if (!grows.names)
+		put_system_types(writer);
+	for (; grows.names < writer->who->names; grows.names++)
+		if (pxt_who_type(writer->who, grows.names, &type) && type.id < PXT_LOG_IDS)
+			pxt_logblocks_type(&writer->blocks, type.id, type.name, type.format);
+}
+
+static uint64_t sum_of(const struct pxt_log_thread *thread)
+{
+	uint64_t sum = mix(mix(1, thread->thread ^ (uint32_t)thread->tid), thread->since);
+
+	for (size_t i = 0; i < sizeof thread->name; i++)
+		sum = mix(sum, (unsigned char)thread->name[i]);
+	return sum;
+}
+
+/* Those that are new, or have another name. */
+static void put_new_threads(struct writer *writer)
+{
+	struct pxt_log_thread thread;
+
+	if (writer->who->threads >= grows.threads_told) {
+		uint32_t count = writer->who->threads + 1u;
+		uint64_t *larger = realloc(grows.threads, count * sizeof *larger);
+
+		if (!larger)
+			return;
+		grows.threads = larger;
+		memset(
+		    larger + grows.threads_told, 0, (count - grows.threads_told) * sizeof *larger);
+		grows.threads_told = count;
+	}
+	for (uint32_t i = 1; i <= writer->who->threads; i++) {
+		if (!pxt_who_thread(writer->who, i, &thread) || grows.threads[i] == sum_of(&thread))
+			continue;
+		grows.threads[i] = sum_of(&thread);
+		PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, &thread),
+		    pxt_logswap_thread);
+	}
+}
+
+/* How many of the list may be taken: none behind a record that may still be finished. */
+static size_t settled(const struct pxt_streamimage *streamimage,
+    const struct pxt_streamimage_place *place, struct pxt_streamimage_place *stuck)
+{
+	const struct pxt_streamimage_lane *lane = &streamimage->lanes[0];
+
+	for (size_t i = 0; i < lane->count; i++) {
+		struct pxt_streamimage_place at = *place;
+
+		if (!lane->list[i].lost)
+			continue;
+		if (i > 0)
+			at = pxt_streamimage_after(streamimage, lane, i - 1);
+		if (at.pos == stuck->pos)
+			continue;
+		*stuck = at;
+		return i;
+	}
+	return lane->count;
+}
+
+static void put_sides(struct writer *writer)
+{
+	const struct pxt_streamimage *streamimage = writer->streamimage;
+
+	for (uint32_t i = 0; i < streamimage->oob_count; i++) {
+		const struct pxt_streamimage_oob *oob = &streamimage->oobs[i];
+
+		if (oob->ticks <= grows.side_ticks)
+			continue;
+		grows.side_ticks = oob->ticks;
+		make_record(writer, oob->info, oob->ticks, oob->ctx, oob->data);
+		writer->written->events += !oob->automatic;
+	}
+}
+
+void pxt_recover_add(struct pxt_recovered *recovered, struct pxt_streamimage_place *place,
+    struct pxt_streamimage_place *stuck)
+{
+	struct writer *writer = &grows.writer;
+	struct pxt_streamimage_lane *lane = &recovered->streamimage.lanes[0];
+	const size_t count = settled(&recovered->streamimage, place, stuck);
+	uint64_t before;
+
+	turn_to(writer, recovered);
+	put_new_types(writer);
+	put_new_threads(writer);
+	put_sides(writer);
+	before = writer->untold;
+	if (recovered->streamimage.refused > grows.refused)
+		writer->untold += recovered->streamimage.refused - grows.refused;
+	grows.refused = recovered->streamimage.refused;
+	writer->written->lost += writer->untold - before;
+	for (; lane->front < count; lane->front++) {
+		if (lane->list[lane->front].mark)
+			continue;
+		if (!lane->gap_told)
+			writer->written->lost += lane->overwritten;
+		put_front(writer, lane);
+		writer->written->events++;
+	}
+	for (size_t i = 0; i < count; i++)
+		writer->written->lost += lane->list[i].lost;
+	if (count > 0)
+		*place = pxt_streamimage_after(&recovered->streamimage, lane, count - 1);
+	pxt_logblocks_flush(&writer->blocks);
+}
+
+int pxt_recover_end(struct pxt_recovered *recovered)
+{
+	turn_to(&grows.writer, recovered);
+	if (grows.writer.untold)
+		pxt_logblocks_loss(&grows.writer.blocks, grows.writer.untold);
+	return end(&grows.writer);
 }

@@ -36,11 +36,32 @@ struct pxt_written {
 /* All of @found; its directory among @finds.  NULL, or why not: then nothing is held. */
 const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
     const struct pxt_found *found, bool all);
+/* The same, from @place of its only lane on. */
+const char *pxt_recover_load_from(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, const struct pxt_streamimage_place *place);
 void pxt_recover_free(struct pxt_recovered *recovered);
 
 /* Returns NULL, or what is wrong; *error is an errno where the file is. */
 const char *pxt_recover_write(
     struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error);
+/*
+ * ---- A log that grows by what images of one stream of one lane have, one after the other ----
+ *
+ * begin, add and end write one log, of @written's events and losses so far.
+ */
+
+/* Returns NULL, or what is wrong. */
+const char *pxt_recover_begin(
+    struct pxt_recovered *recovered, const char *path, struct pxt_written *written);
+/*
+ * What the image has, up to a record that is not finished, unless that is the one at *stuck since the last time:
+ * *place is where the next image is to be read from.
+ */
+void pxt_recover_add(struct pxt_recovered *recovered, struct pxt_streamimage_place *place,
+    struct pxt_streamimage_place *stuck);
+/* Returns an errno where the file is. */
+int pxt_recover_end(struct pxt_recovered *recovered);
+
 /* What it would be, without a log. */
 void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written);
 

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* target.c - GDB's remote protocol, as far as memory needs it; see target.h. */
+#define _GNU_SOURCE
+#include "tools/recover/target.h"
+
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PREFIX    "gdb:"
+#define WAIT_MS   100
+#define WAITS     100u  /* so often, without a byte */
+#define PIECE     1024u /* of memory in one answer; any server takes as much */
+#define ANSWER    (2u * PIECE + 16u)
+#define BYTES_MAX (UINT64_C(1) << 30)
+#define BREAK     0x03 /* a byte outside of packets: halt */
+
+bool pxt_target_is(const char *text)
+{
+	return strncmp(text, PREFIX, sizeof PREFIX - 1) == 0;
+}
+
+/* ---- Bytes ---- */
+
+/* False: none came in time, or the connection is over. */
+static bool next_byte(struct pxt_target *target, unsigned char *byte)
+{
+	for (unsigned i = 0; target->used == target->count; i++) {
+		enum pxt_linkdevice_news news;
+
+		if (i == WAITS)
+			return false;
+		target->used = target->count = 0;
+		news = pxt_linkdevice_read(
+		    &target->link, target->came, sizeof target->came, &target->count, WAIT_MS);
+		if (news == PXT_FROM_BROKEN || news == PXT_FROM_END || news == PXT_FROM_ERROR) {
+			target->over = true;
+			return false;
+		}
+		if (news != PXT_FROM_BYTES)
+			target->count = 0;
+	}
+	*byte = target->came[target->used++];
+	return true;
+}
+
+static bool send_bytes(struct pxt_target *target, const void *bytes, size_t count)
+{
+	return pxt_linkdevice_write(&target->link, bytes, count, WAIT_MS * (int)WAITS);
+}
+
+/* ---- Packets: "$", text, "#" and the sum of the text as two digits ---- */
+
+static unsigned sum_of(const char *text)
+{
+	unsigned sum = 0;
+
+	while (*text)
+		sum += (unsigned char)*text++;
+	return sum & 0xffu;
+}
+
+static bool send_packet(struct pxt_target *target, const char *text)
+{
+	char packet[64];
+	int length = snprintf(packet, sizeof packet, "$%s#%02x", text, sum_of(text));
+
+	return send_bytes(target, packet, (size_t)length);
+}
+
+/* The next one; those that were spoilt are asked for again.  False: none came, or it is too long. */
+static bool take_packet(struct pxt_target *target, char *text, size_t room)
+{
+	unsigned char byte;
+	char sum[3] = { 0 };
+	size_t used;
+
+	do {
+		used = 0;
+		do {
+			if (!next_byte(target, &byte))
+				return false;
+		} while (byte != '$');
+		while (next_byte(target, &byte) && byte != '#') {
+			if (used + 1 == room)
+				return false;
+			text[used++] = (char)byte;
+		}
+		text[used] = '\0';
+		for (unsigned i = 0; i < 2; i++) {
+			if (!next_byte(target, &byte))
+				return false;
+			sum[i] = (char)byte;
+		}
+		if (!send_bytes(target, strtoul(sum, NULL, 16) == sum_of(text) ? "+" : "-", 1))
+			return false;
+	} while (strtoul(sum, NULL, 16) != sum_of(text));
+	return true;
+}
+
+/* Why it stands still; false: it does not, or has ended. */
+static bool take_stop(struct pxt_target *target)
+{
+	char text[ANSWER];
+
+	/* Text of the target's own console comes in between. */
+	do {
+		if (!take_packet(target, text, sizeof text))
+			return false;
+	} while (*text == 'O');
+	target->over = *text == 'W' || *text == 'X';
+	target->running = false;
+	return *text == 'T' || *text == 'S';
+}
+
+bool pxt_target_halt(struct pxt_target *target)
+{
+	const unsigned char stop = BREAK;
+
+	return !target->running || (send_bytes(target, &stop, 1) && take_stop(target));
+}
+
+bool pxt_target_go_on(struct pxt_target *target)
+{
+	target->running = send_packet(target, "c");
+	return target->running;
+}
+
+/* ---- Memory ---- */
+
+static int digit(char sign)
+{
+	if (sign >= '0' && sign <= '9')
+		return sign - '0';
+	if (sign >= 'a' && sign <= 'f')
+		return sign - 'a' + 10;
+	return sign >= 'A' && sign <= 'F' ? sign - 'A' + 10 : -1;
+}
+
+/* False: the answer is an error, or shorter. */
+static bool take_memory(struct pxt_target *target, unsigned char *bytes, size_t count)
+{
+	char text[ANSWER];
+
+	/* QEMU tells twice that it stands still. */
+	do {
+		if (!take_packet(target, text, sizeof text))
+			return false;
+	} while (*text == 'T' || *text == 'S' || *text == 'O');
+	if (strlen(text) != 2 * count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		int high = digit(text[2 * i]);
+		int low = digit(text[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		bytes[i] = (unsigned char)(high << 4 | low);
+	}
+	return true;
+}
+
+bool pxt_target_read(struct pxt_target *target, uint64_t offset, uint64_t bytes)
+{
+	unsigned char piece[PIECE];
+
+	for (uint64_t end = offset + bytes; offset < end;) {
+		size_t count = end - offset < PIECE ? (size_t)(end - offset) : PIECE;
+		char ask[48];
+
+		(void)snprintf(
+		    ask, sizeof ask, "m%llx,%zx", (unsigned long long)(target->at + offset), count);
+		if (!send_packet(target, ask) || !take_memory(target, piece, count) ||
+		    pwrite(target->fd, piece, count, (off_t)offset) != (ssize_t)count)
+			return false;
+		offset += count;
+	}
+	return true;
+}
+
+/* ---- Open and close ---- */
+
+/* "HOST:PORT,ADDRESS,BYTES"; @link: "tcp:HOST:PORT". */
+static bool parse(struct pxt_target *target, const char *text, char *link, size_t room)
+{
+	const char *comma = strchr(text, ',');
+	char *end = NULL;
+	int length;
+
+	if (!comma)
+		return false;
+	length = snprintf(link, room, "tcp:%.*s", (int)(comma - text), text);
+	target->at = strtoull(comma + 1, &end, 0);
+	if (length < 0 || (size_t)length >= room || end == comma + 1 || *end != ',')
+		return false;
+	comma = end;
+	target->bytes = strtoull(comma + 1, &end, 0);
+	return end != comma + 1 && !*end && target->bytes > 0 && target->bytes <= BYTES_MAX;
+}
+
+/* A connection is made by the first reading. */
+static bool reach(struct pxt_target *target)
+{
+	for (unsigned i = 0; i < WAITS && target->link.fd < 0; i++) {
+		if (pxt_linkdevice_read(&target->link, target->came, sizeof target->came,
+		        &target->count, WAIT_MS) == PXT_FROM_ERROR)
+			return false;
+	}
+	return target->link.fd >= 0;
+}
+
+bool pxt_target_open(struct pxt_target *target, const char *text)
+{
+	char link[300];
+
+	memset(target, 0, sizeof *target);
+	target->fd = -1;
+	if (!parse(target, text + sizeof PREFIX - 1, link, sizeof link)) {
+		pxt_complain("recover: \"%s\": where is its memory? gdb:HOST:PORT,ADDRESS,BYTES, "
+		             "e.g. gdb:localhost:3333,0x20000000,0x10000",
+		    text);
+		return false;
+	}
+	if (!pxt_linkdevice_parse(&target->link, "recover", link))
+		return false;
+	target->link.writes = true;
+	target->link.text = text;
+	target->fd = memfd_create("target", MFD_CLOEXEC);
+	if (target->fd < 0 || ftruncate(target->fd, (off_t)target->bytes) != 0) {
+		pxt_complain("recover: %s", strerror(errno));
+		pxt_target_close(target);
+		return false;
+	}
+	if (reach(target) && send_packet(target, "?") && take_stop(target))
+		return true;
+	pxt_complain("recover: %s: no debugger's server answers", text);
+	pxt_target_close(target);
+	return false;
+}
+
+void pxt_target_close(struct pxt_target *target)
+{
+	if (target->link.fd >= 0 && !target->over)
+		(void)(pxt_target_halt(target) && send_packet(target, "D"));
+	pxt_linkdevice_close(&target->link);
+	if (target->fd >= 0)
+		(void)close(target->fd);
+	target->fd = -1;
+}
