@@ -9,6 +9,10 @@ install(FILES include/trace.h include/trace_np.h include/trace_points_np.h inclu
 	DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(PXT_PORT_BARE)
 	install(FILES port/bare/include/trace_port.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+	install(FILES port/bare/board.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" RENAME trace_board.h)
+	if(PXT_SYSEVENTS)
+		install(FILES contrib/rtos/freertos_trace.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+	endif()
 endif()
 
 set(installed)
@@ -29,6 +33,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/ptrace-config-version.cm
 	COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/ptrace-config.cmake"
 	"${PROJECT_BINARY_DIR}/ptrace-config-version.cmake" DESTINATION "${PTRACE_CMAKE_DIR}")
+if(PXT_PORT_BARE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "cortex-m3")
+	install(FILES cmake/arm-none-eabi.cmake DESTINATION "${PTRACE_CMAKE_DIR}")
+endif()
 
 # pkg-config: a prefix that follows the file, so that a tree can be moved or installed elsewhere.  In /usr, a
 # package's, it is plain: compiler and pkg-config then know its folders for their own.
