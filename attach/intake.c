@@ -500,7 +500,7 @@ static bool is_told_again(const struct pxt_ring_event *event)
 }
 
 /* A log that is written over, or whose oldest files are removed. */
-static bool forgets(const trace_attr_t *attr)
+static bool forgets(const struct _pxt_attr *attr)
 {
 	return attr->_pxt_log_policy == POSIX_TRACE_LOOP || attr->_pxt_flags & PXT_ATTR_AGES;
 }

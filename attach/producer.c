@@ -206,21 +206,19 @@ static const struct pxt_ops producer_ops = {
 };
 
 /* Of @given, what matters: size, lanes, largest data. */
-static int producers_attr(const struct pxt_create *request, trace_attr_t *attr)
+static int producers_attr(const trace_attr_t *given, struct _pxt_attr *attr)
 {
 	trace_attr_t plain;
-	int error;
+	int error = posix_trace_attr_init(&plain);
 
-	pxt_attr_defaults(&plain);
-	if (request->attr && pxt_attr_check(request->attr, attr))
+	if (given && pxt_attr_check(given, given))
 		return EINVAL;
-	if (request->attr) {
-		plain._pxt_stream_size = request->attr->_pxt_stream_size;
-		plain._pxt_max_data = request->attr->_pxt_max_data;
-		plain._pxt_lanes = request->attr->_pxt_lanes;
+	if (given) {
+		plain._pxt_kept._pxt_stream_size = given->_pxt_kept._pxt_stream_size;
+		plain._pxt_kept._pxt_max_data = given->_pxt_kept._pxt_max_data;
+		plain._pxt_kept._pxt_lanes = given->_pxt_kept._pxt_lanes;
 	}
-	plain._pxt_stream_policy = POSIX_TRACE_LOOP;
-	*attr = plain;
+	plain._pxt_kept._pxt_stream_policy = POSIX_TRACE_LOOP;
 	error = pxt_create_attr(
 	    &(const struct pxt_create){ .attr = &plain, .ops = &producer_ops }, attr);
 	/* The owner would not map it. */
@@ -233,8 +231,8 @@ static int producers_attr(const struct pxt_create *request, trace_attr_t *attr)
 static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream **stream)
 {
 	struct pxt_create request = { .attr = given, .ops = &producer_ops };
-	trace_attr_t attr;
-	int error = producers_attr(&request, &attr);
+	struct _pxt_attr attr;
+	int error = producers_attr(given, &attr);
 
 	if (error)
 		return error;
@@ -242,7 +240,8 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 	if (error)
 		return error;
 	attr._pxt_file = *memory + 1;
-	attr._pxt_flags |= PXT_ATTR_PRODUCER | (given ? given->_pxt_flags & PXT_ATTR_GUEST : 0u);
+	attr._pxt_flags |=
+	    PXT_ATTR_PRODUCER | (given ? given->_pxt_kept._pxt_flags & PXT_ATTR_GUEST : 0u);
 	if (attr._pxt_lanes > PXT_LANES_MAX(&attr))
 		attr._pxt_lanes = PXT_LANES_MAX(&attr);
 	error = pxt_create_stream(&request, &attr, stream);
@@ -254,7 +253,7 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 
 static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
 {
-	int error = pxt_create_publish(stream, trid);
+	int error = pxt_create_publish(stream, NULL, trid);
 
 	if (error) {
 		pxt_shutdown_abandon(stream);
@@ -484,8 +483,8 @@ static int make_and_hand_over(const trace_attr_t *attr, int connection, trace_id
 		pxt_port_free(wish, PXT_WISH_BYTES);
 	} else {
 		/* The door's counts of locks (format/locktally.h). */
-		if (attr->_pxt_file)
-			files.fd[files.count++] = attr->_pxt_file - 1;
+		if (attr->_pxt_kept._pxt_file)
+			files.fd[files.count++] = attr->_pxt_kept._pxt_file - 1;
 		error = hand_over(stream, wish, &files, connection, trid);
 		pxt_port_local_close(files.fd[0]);
 	}
@@ -541,7 +540,7 @@ PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, tr
 	error = connect_to(name, &connection);
 	if (error)
 		return error;
-	if (attr && attr->_pxt_flags & PXT_ATTR_GUEST) {
+	if (attr && attr->_pxt_kept._pxt_flags & PXT_ATTR_GUEST) {
 		error = attach_guest(attr, connection, &attached);
 		pxt_port_local_close(connection);
 	} else {

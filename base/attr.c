@@ -14,7 +14,9 @@ _Atomic uint32_t pxt_attr_clockres_ns = 1;
 
 int pxt_attr_refuse(const trace_attr_t *attr, const void *other)
 {
-	return attr == NULL || other == NULL || attr->_pxt_magic != PXT_ATTR_MAGIC ? EINVAL : 0;
+	return attr == NULL || other == NULL || attr->_pxt_kept._pxt_magic != PXT_ATTR_MAGIC
+	           ? EINVAL
+	           : 0;
 }
 
 bool pxt_attr_stream_policy_built(int policy)
@@ -58,7 +60,7 @@ int pxt_attr_default_log_policy(void)
 	                                                     : POSIX_TRACE_LOOP;
 }
 
-void pxt_attr_defaults(trace_attr_t *attr)
+void pxt_attr_defaults(struct _pxt_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->_pxt_magic = PXT_ATTR_MAGIC;
@@ -77,7 +79,8 @@ PXT_API int posix_trace_attr_init(trace_attr_t *attr)
 {
 	if (!pxt_arg_given(attr))
 		return EINVAL;
-	pxt_attr_defaults(attr);
+	memset(attr, 0, sizeof(*attr));
+	pxt_attr_defaults(&attr->_pxt_kept);
 	return 0;
 }
 
@@ -86,7 +89,7 @@ PXT_API int posix_trace_attr_destroy(trace_attr_t *attr)
 	int error = pxt_attr_check(attr, attr);
 
 	if (!error)
-		attr->_pxt_magic = 0;
+		attr->_pxt_kept._pxt_magic = 0;
 	return error;
 }
 
@@ -95,8 +98,8 @@ PXT_API int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timesp
 	int error = pxt_attr_check(attr, resolution);
 
 	if (!error) {
-		resolution->tv_sec = (time_t)attr->_pxt_clockres_sec;
-		resolution->tv_nsec = attr->_pxt_clockres_nsec;
+		resolution->tv_sec = (time_t)attr->_pxt_kept._pxt_clockres_sec;
+		resolution->tv_nsec = attr->_pxt_kept._pxt_clockres_nsec;
 	}
 	return error;
 }
@@ -106,8 +109,8 @@ PXT_API int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct time
 	int error = pxt_attr_check(attr, createtime);
 
 	if (!error) {
-		createtime->tv_sec = (time_t)attr->_pxt_create_sec;
-		createtime->tv_nsec = attr->_pxt_create_nsec;
+		createtime->tv_sec = (time_t)attr->_pxt_kept._pxt_create_sec;
+		createtime->tv_nsec = attr->_pxt_kept._pxt_create_nsec;
 	}
 	return error;
 }
@@ -127,7 +130,7 @@ PXT_API int posix_trace_attr_getgenversion(const trace_attr_t *attr, char *genve
 	int error = pxt_attr_check(attr, genversion);
 
 	if (!error)
-		copy_name(genversion, attr->_pxt_genversion);
+		copy_name(genversion, attr->_pxt_kept._pxt_genversion);
 	return error;
 }
 
@@ -136,7 +139,7 @@ PXT_API int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 	int error = pxt_attr_check(attr, tracename);
 
 	if (!error)
-		copy_name(tracename, attr->_pxt_name);
+		copy_name(tracename, attr->_pxt_kept._pxt_name);
 	return error;
 }
 
@@ -146,7 +149,7 @@ PXT_API int posix_trace_attr_getmaxdatasize(
 	int error = pxt_attr_check(attr, maxdatasize);
 
 	if (!error)
-		*maxdatasize = (size_t)attr->_pxt_max_data;
+		*maxdatasize = (size_t)attr->_pxt_kept._pxt_max_data;
 	return error;
 }
 
@@ -156,7 +159,8 @@ PXT_API int posix_trace_attr_getmaxsystemeventsize(
 	int error = pxt_attr_check(attr, eventsize);
 
 	if (!error)
-		*eventsize = ((size_t)attr->_pxt_system_slots + pxt_attr_may_have_lanes(attr)) *
+		*eventsize = ((size_t)attr->_pxt_kept._pxt_system_slots +
+		                 pxt_attr_may_have_lanes(&attr->_pxt_kept)) *
 		             PXT_SLOT_BYTES;
 	return error;
 }
@@ -168,8 +172,10 @@ PXT_API int posix_trace_attr_getmaxusereventsize(
 
 	if (pxt_attr_check(attr, eventsize))
 		return EINVAL;
-	bytes = (uint32_t)(data_len < attr->_pxt_max_data ? data_len : attr->_pxt_max_data);
-	*eventsize = (size_t)pxt_slots_for(attr->_pxt_ctx_bytes + bytes) * PXT_SLOT_BYTES;
+	bytes =
+	    (uint32_t)(data_len < attr->_pxt_kept._pxt_max_data ? data_len
+	                                                        : attr->_pxt_kept._pxt_max_data);
+	*eventsize = (size_t)pxt_slots_for(attr->_pxt_kept._pxt_ctx_bytes + bytes) * PXT_SLOT_BYTES;
 	return 0;
 }
 
@@ -179,8 +185,9 @@ PXT_API int posix_trace_attr_getstreamfullpolicy(
 	int error = pxt_attr_check(attr, streampolicy);
 
 	if (!error)
-		*streampolicy = attr->_pxt_stream_policy ? attr->_pxt_stream_policy
-		                                         : pxt_attr_default_stream_policy(false);
+		*streampolicy = attr->_pxt_kept._pxt_stream_policy
+		                    ? attr->_pxt_kept._pxt_stream_policy
+		                    : pxt_attr_default_stream_policy(false);
 	return error;
 }
 
@@ -190,6 +197,6 @@ PXT_API int posix_trace_attr_getstreamsize(
 	int error = pxt_attr_check(attr, streamsize);
 
 	if (!error)
-		*streamsize = (size_t)attr->_pxt_stream_size;
+		*streamsize = (size_t)attr->_pxt_kept._pxt_stream_size;
 	return error;
 }

@@ -14,23 +14,23 @@
 #define PXT_GENVERSION "ptrace 0" /* at most TRACE_NAME_MAX - 1 bytes (DEC-04) */
 
 #if CONFIG_PTRACE_ATTACH
-PXT_INLINE bool pxt_attr_producer(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_producer(const struct _pxt_attr *attr)
 {
 	return (attr->_pxt_flags & PXT_ATTR_PRODUCER) != 0;
 }
 
-PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_guest(const struct _pxt_attr *attr)
 {
 	return pxt_attr_producer(attr) && (attr->_pxt_flags & PXT_ATTR_GUEST) != 0;
 }
 #else
-PXT_INLINE bool pxt_attr_producer(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_producer(const struct _pxt_attr *attr)
 {
 	(void)attr;
 	return false;
 }
 
-PXT_INLINE bool pxt_attr_guest(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_guest(const struct _pxt_attr *attr)
 {
 	(void)attr;
 	return false;
@@ -106,7 +106,7 @@ PXT_INLINE void pxt_give(void *to, size_t room, const void *from, size_t bytes)
 /* ---- Defaults ---- */
 
 /* Fills in every default of this configuration, as posix_trace_attr_init() does. */
-void pxt_attr_defaults(trace_attr_t *attr);
+void pxt_attr_defaults(struct _pxt_attr *attr);
 /*
  * Period of the stamp clock in nanoseconds, rounded up: what new attributes say of it.  1 until
  * Core, which alone may ask the port, has fixed a slower clock.
@@ -128,7 +128,7 @@ PXT_INLINE uint32_t pxt_system_slots(void)
 }
 
 /* A stream of several lanes has a mark beside each system event (DESIGN.md, lanes). */
-PXT_INLINE bool pxt_attr_may_have_lanes(const trace_attr_t *attr)
+PXT_INLINE bool pxt_attr_may_have_lanes(const struct _pxt_attr *attr)
 {
 	return attr->_pxt_lanes > 1 || (attr->_pxt_lanes == 0 && _PXT_LANES_MAX > 1);
 }

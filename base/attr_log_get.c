@@ -10,8 +10,8 @@ PXT_API int posix_trace_attr_getlogfullpolicy(
 	int error = pxt_attr_check(attr, logpolicy);
 
 	if (!error)
-		*logpolicy =
-		    attr->_pxt_log_policy ? attr->_pxt_log_policy : pxt_attr_default_log_policy();
+		*logpolicy = attr->_pxt_kept._pxt_log_policy ? attr->_pxt_kept._pxt_log_policy
+		                                             : pxt_attr_default_log_policy();
 	return error;
 }
 
@@ -20,6 +20,6 @@ PXT_API int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_
 	int error = pxt_attr_check(attr, logsize);
 
 	if (!error)
-		*logsize = (size_t)attr->_pxt_log_size;
+		*logsize = (size_t)attr->_pxt_kept._pxt_log_size;
 	return error;
 }

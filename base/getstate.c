@@ -14,10 +14,17 @@ PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 {
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
+	struct _pxt_attr own;
+	int error;
 
 	if (!object || !pxt_arg_given(attr))
 		return EINVAL;
-	return ops->get_attr(object, trid, attr);
+	error = ops->get_attr(object, trid, &own);
+	if (error)
+		return error;
+	memset(attr, 0, sizeof(*attr));
+	attr->_pxt_kept = own;
+	return 0;
 }
 
 PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo)

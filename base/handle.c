@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 /* "PXT2": raise it when the layout of root or cell changes, or what operations are called with */
-#define HANDLES_VERSION 0x50585432u
+#define HANDLES_VERSION 0x50585433u
 
 #define STATE_FREE      0u
 #define STATE_CLAIMED   1u

@@ -62,7 +62,7 @@ struct posix_trace_eventview_np;
  */
 struct pxt_ops {
 	int (*getnext)(void *object, const struct pxt_getnext *request);
-	int (*get_attr)(void *object, trace_id_t trid, trace_attr_t *attr);
+	int (*get_attr)(void *object, trace_id_t trid, struct _pxt_attr *attr);
 	int (*get_status)(void *object, trace_id_t trid, struct posix_trace_status_info *status);
 	/* Name and description of a type; EINVAL where the stream has no such type. */
 	int (*type_name)(void *object, trace_id_t trid, trace_event_id_t id, char *name);

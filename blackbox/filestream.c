@@ -20,7 +20,7 @@ static size_t whole_pages(size_t bytes)
 }
 
 /* What could not be finished leaves no trace. */
-static int map_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **block)
+static int map_file(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
 {
 	int fd = attr->_pxt_file - 1;
 	void *memory = NULL;
@@ -44,7 +44,7 @@ static int map_file(const trace_attr_t *attr, size_t bytes, struct pxt_block **b
 }
 
 int pxt_filestream_make(
-    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
+    const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	size_t directory_at = whole_pages(bytes);
 	size_t procinfo_at = whole_pages(directory_at + sizeof(struct pxt_directory));

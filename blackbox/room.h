@@ -15,14 +15,14 @@
 struct pxt_block;
 
 #if CONFIG_PTRACE_ATTACH
-PXT_INLINE int pxt_room_take(const trace_attr_t *attr, size_t bytes)
+PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 {
 	return pxt_attr_producer(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
 	                               : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
 }
 
 /* Zeroed memory of a new file, which nobody touched. */
-PXT_INLINE int pxt_room_guest(const trace_attr_t *attr, size_t bytes, struct pxt_block **block)
+PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
 {
 	void *memory = NULL;
 	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, bytes, &memory);
@@ -31,12 +31,12 @@ PXT_INLINE int pxt_room_guest(const trace_attr_t *attr, size_t bytes, struct pxt
 	return error;
 }
 #else
-PXT_INLINE int pxt_room_take(const trace_attr_t *attr, size_t bytes)
+PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 {
 	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
 }
 
-PXT_INLINE int pxt_room_guest(const trace_attr_t *attr, size_t bytes, struct pxt_block **block)
+PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
 {
 	(void)attr;
 	(void)bytes;

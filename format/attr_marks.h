@@ -5,7 +5,7 @@
 
 #define PXT_ATTR_MAGIC 0x50585441u /* "PXTA" */
 
-/* trace_attr_t._pxt_flags */
+/* struct _pxt_attr, _pxt_flags */
 #define PXT_ATTR_POLLING  1u
 #define PXT_ATTR_ORDERED  2u
 #define PXT_ATTR_FRAMES   4u /* the log goes out as frames; neither of both: as the output is */
@@ -16,7 +16,8 @@
  * such (tools/run/recorder.c).
  */
 #define PXT_ATTR_GUEST    32u
-#define PXT_ATTR_AGES     64u /* the oldest files of the log are removed */
+#define PXT_ATTR_AGES     64u  /* the oldest files of the log are removed */
+#define PXT_ATTR_NAMED    128u /* not from attributes: others find the stream by a name */
 #define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* those in a log */
 
 #endif

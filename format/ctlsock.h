@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define PXT_CTLSOCK_MAGIC       0x44545850u /* "PXTD" */
-#define PXT_CTLSOCK_VERSION     3u
+#define PXT_CTLSOCK_VERSION     4u
 #define PXT_CTLSOCK_TEXT        8192u /* bytes of text at most */
 #define PXT_CTLSOCK_NAME        64u   /* bytes of a name without a slash, with its NUL */
 #define PXT_CTLSOCK_PATH        108u /* bytes of a path, with its NUL: what a socket's address holds */

@@ -58,7 +58,7 @@ static void put_clocks(unsigned char *at, const struct pxt_clock_set *set)
 	put_time(at + 40, &set->boottime);
 }
 
-static void put_attr(unsigned char *at, const trace_attr_t *attr)
+static void put_attr(unsigned char *at, const struct _pxt_attr *attr)
 {
 	pxt_logfmt_put_fields(at, pxt_log_attr_fields, attr);
 	put32(at + 16, attr->_pxt_flags & PXT_ATTR_LOGGED);

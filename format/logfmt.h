@@ -120,7 +120,7 @@ struct pxt_log_header {
 	uint32_t frames;        /* PXT_LAYOUT_FRAMES: their number */
 	uint32_t generation;    /* how often the file was begun anew (clear) */
 	uint32_t number;        /* of the file in its set, from 1; 0: the log is one file */
-	trace_attr_t attr;      /* creation time included */
+	struct _pxt_attr attr;  /* creation time included */
 };
 
 /* What a stream counts over all blocks of its log. */
@@ -199,7 +199,7 @@ struct pxt_log_trailer {
 	uint64_t data_blocks;
 	uint64_t meta_blocks; /* without the trailer */
 	struct pxt_clock_set end;
-	trace_attr_t attr;
+	struct _pxt_attr attr;
 	struct pxt_crash crash;
 };
 

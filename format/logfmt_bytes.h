@@ -91,6 +91,6 @@ PXT_INLINE bool pxt_get_record(const unsigned char *at, uint32_t room, bool swap
 bool pxt_logfmt_get_time(const unsigned char *at, bool swapped, struct timespec *time);
 bool pxt_logfmt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clock_set *set);
 /* NULL, or what is wrong. */
-const char *pxt_logfmt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr);
+const char *pxt_logfmt_get_attr(const unsigned char *at, bool swapped, struct _pxt_attr *attr);
 
 #endif

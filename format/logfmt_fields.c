@@ -14,7 +14,7 @@ const struct pxt_log_field pxt_log_header_fields[] = { HEADER(20, 1, word_bytes)
 	HEADER(128, 8, data_offset), HEADER(136, 4, frame_bytes), HEADER(140, 4, frames),
 	HEADER(144, 4, generation), HEADER(148, 4, number), PXT_LOG_FIELDS_END };
 
-#define ATTR(at, bytes, member) PXT_LOG_FIELD(at, bytes, trace_attr_t, member)
+#define ATTR(at, bytes, member) PXT_LOG_FIELD(at, bytes, struct _pxt_attr, member)
 const struct pxt_log_field pxt_log_attr_fields[] = { ATTR(0, 4, _pxt_stream_policy),
 	ATTR(4, 4, _pxt_log_policy), ATTR(8, 4, _pxt_inherit), ATTR(12, 4, _pxt_lanes),
 	ATTR(16, 4, _pxt_flags), ATTR(20, 4, _pxt_flush_priority), ATTR(24, 8, _pxt_stream_size),

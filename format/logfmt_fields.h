@@ -48,7 +48,7 @@ struct pxt_log_field {
 extern const struct pxt_log_field pxt_log_header_fields[]; /* struct pxt_log_header, */
 extern const struct pxt_log_field
     pxt_log_version_fields[];                              /* ... of which no version moves these */
-extern const struct pxt_log_field pxt_log_attr_fields[];   /* trace_attr_t */
+extern const struct pxt_log_field pxt_log_attr_fields[];   /* struct _pxt_attr */
 extern const struct pxt_log_field pxt_log_thread_fields[]; /* struct pxt_log_thread */
 extern const struct pxt_log_field pxt_log_module_fields[]; /* struct pxt_log_module */
 extern const struct pxt_log_field pxt_log_trailer_fields[]; /* struct pxt_log_trailer */

@@ -51,7 +51,7 @@ bool pxt_logfmt_get_clocks(const unsigned char *at, bool swapped, struct pxt_clo
 	       pxt_logfmt_get_time(at + 40, swapped, &set->boottime);
 }
 
-static bool good_policies(const trace_attr_t *attr)
+static bool good_policies(const struct _pxt_attr *attr)
 {
 	return pxt_logfmt_is_stream_policy(attr->_pxt_stream_policy) &&
 	       (attr->_pxt_log_policy == POSIX_TRACE_LOOP ||
@@ -61,7 +61,7 @@ static bool good_policies(const trace_attr_t *attr)
 	           attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 }
 
-const char *pxt_logfmt_get_attr(const unsigned char *at, bool swapped, trace_attr_t *attr)
+const char *pxt_logfmt_get_attr(const unsigned char *at, bool swapped, struct _pxt_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->_pxt_magic = PXT_ATTR_MAGIC;

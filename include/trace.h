@@ -92,12 +92,8 @@ typedef unsigned long trace_id_t;
 /* An event type.  0 is never valid. */
 typedef unsigned int trace_event_id_t;
 
-/*
- * The attributes of a stream.  Flat: it owns no memory, so an object that is forgotten leaks
- * nothing.  One member points to a text of the caller's (posix_trace_attr_setsharename_np()).  The
- * members are private; use the posix_trace_attr_ functions.
- */
-typedef struct {
+/* What a stream keeps of its attributes. */
+struct _pxt_attr {
 	uint32_t _pxt_magic;
 	int32_t _pxt_stream_policy; /* 0 = the default of the create call */
 	int32_t _pxt_log_policy;
@@ -117,10 +113,23 @@ typedef struct {
 	char _pxt_genversion[TRACE_NAME_MAX + 1];
 	uint32_t _pxt_system_slots; /* slots of the largest system event */
 	int32_t _pxt_file;          /* a descriptor and 1; 0: the stream lives in memory */
-	const char *_pxt_share;     /* other processes' name for the stream, the caller's text */
-	const void
-	    *_pxt_rotation; /* how the log's files follow one another, the caller's structure */
-	uint32_t _pxt_reserved[6 - 2 * sizeof(char *) / 4];
+};
+
+/*
+ * The attributes of a stream.  Flat: it owns no memory and points to none, so an object that is forgotten
+ * leaks nothing, and texts that it was given may go.  512 bytes in each configuration and on each machine.
+ * The members are private; use the posix_trace_attr_ functions.
+ */
+typedef struct {
+	struct _pxt_attr _pxt_kept;
+	/* What create alone looks at. */
+	uint64_t _pxt_rotate_bytes; /* how the log's files follow one another */
+	uint32_t _pxt_rotate_seconds;
+	uint32_t _pxt_rotate_files;
+	uint32_t _pxt_rotate_mode;
+	char _pxt_rotate_name[201]; /* "": the log is one file */
+	char _pxt_share[108];       /* other processes' name for the stream; "": none */
+	uint32_t _pxt_later[7];
 } trace_attr_t;
 
 #if _PXT_UNIT_FILTER

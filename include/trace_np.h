@@ -406,8 +406,8 @@ int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_cloc
  *
  * EBUSY:  the process has a stream, or a trace point of one that is gone has not been left yet.
  * EINVAL: @hz is out of range.
- * Context: while no other thread creates a stream.  Trace points then take the way that tests the
- *         clock each time.  Cost: lock.  Unit: Core.
+ * Context: thread, beside all other calls.  Trace points then take the way that tests the clock each time.
+ * Cost: lock.  Unit: Core.
  */
 int posix_trace_set_process_clock_np(
     uint64_t (*_clock)(void *_context), void *_context, uint64_t _hz);
@@ -1069,8 +1069,8 @@ int posix_trace_attr_getfile_np(const trace_attr_t *_attr, int *_file_desc);
  * nobody else can enter (below XDG_RUNTIME_DIR, where the environment of a program without special
  * rights has one of the user's alone; else below /dev/shm).  With a slash: the path of a socket
  * that create makes, at most 107 bytes; who may write to it (its mode is 0777 less the umask) may
- * attach and control, everybody else gets EACCES.  NULL: none (the default).  The text is the
- * caller's and is looked at by create only; attributes of a stream tell NULL.
+ * attach and control, everybody else gets EACCES.  NULL: none (the default).  The text is copied;
+ * attributes of a stream tell NULL.
  *
  * posix_trace_create() and posix_trace_create_withlog() then have these errors as well:
  * EEXIST: a living process has a stream of that name.  One that a dead process left is taken over.
@@ -1093,7 +1093,7 @@ int posix_trace_attr_setsharename_np(trace_attr_t *_attr, const char *_name);
 /*
  * The name, as it was set.
  *
- * @name: the text that the setter was given, not a copy; NULL: none, and after
+ * @name: a text in @attr, good as long as that stays as it is; NULL: none, and after
  *        posix_trace_get_attr() always.
  *
  * EINVAL: an argument invalid.
@@ -1282,8 +1282,8 @@ struct posix_trace_rotation_np {
 #define POSIX_TRACE_ROTATION_MIN_NP 65536
 
 /*
- * @rotation: NULL: the log is one file (the default).  The structure and its text are the caller's, and are
- *            looked at by create only; attributes of a stream tell NULL.
+ * @rotation: NULL: the log is one file (the default).  The structure and its text are copied; attributes of a
+ *            stream tell none.
  *
  * posix_trace_create_withlog() then has these errors as well: ENOTDIR: the descriptor is no folder's; what
  * the system says to a new file in it.  EINVAL: another log-full policy than APPEND was set, or frames.
@@ -1299,13 +1299,14 @@ int posix_trace_attr_setrotation_np(
 /*
  * How the log's files follow one another.
  *
- * @rotation: what the setter was given, not a copy.
+ * @rotation: as the setter was given it; its text is in @attr, good as long as that stays as it is.  NULL in place
+ *            of the text: the log is one file, and after posix_trace_get_attr() always.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Trace To Log, symbol LOG_ROTATE.
  */
 int posix_trace_attr_getrotation_np(
-    const trace_attr_t *_attr, const struct posix_trace_rotation_np **_rotation);
+    const trace_attr_t *_attr, struct posix_trace_rotation_np *_rotation, size_t _bytes);
 /*
  * Flushes, and ends the present file of a log that goes from file to file: what is recorded from now on is
  * in a new one.
@@ -1435,24 +1436,29 @@ extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS] __asm__(
     "_pxt_wanted_of_" _PXT_DIGITS(_PXT_EVENT_IDS) "_types_" _PXT_DIGITS(_PXT_WANTED_BITS) "_bits");
 
 /*
- * Whether a stream that runs, or stopped by itself, wants events of this type.
+ * Whether a stream that runs, or stopped by itself, wants events of this type.  A macro that tests where it is
+ * used; the function of that name is for other languages (symbol EXTENSIONS).
  *
  * @event_id: any value.
  *
  * Returns non-zero if one does, else 0.
  * Context: anywhere.  Cost: one load, one test.  Unit: Core.
  */
+#if _PXT_UNIT_EXTENSIONS
+int posix_trace_wanted_np(trace_event_id_t _event_id);
+#endif
 #if defined(POSIX_TRACE_OFF_NP)
-static inline int posix_trace_wanted_np(trace_event_id_t _event_id)
+static inline int _pxt_is_wanted(trace_event_id_t _event_id)
 {
 	return (void)_event_id, 0;
 }
 #else
-static inline int posix_trace_wanted_np(trace_event_id_t _event_id)
+static inline int _pxt_is_wanted(trace_event_id_t _event_id)
 {
 	return __atomic_load_n(&_pxt_wanted[_event_id % _PXT_EVENT_IDS], __ATOMIC_RELAXED) != 0;
 }
 #endif
+#define posix_trace_wanted_np(event_id) _pxt_is_wanted(event_id)
 #endif
 
 #ifdef __cplusplus

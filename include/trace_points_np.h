@@ -545,7 +545,7 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 #define _PXT_POINT_ON(event, ...)                                                                  \
 	do {                                                                                       \
 		trace_event_id_t _pxt_id = __atomic_load_n(&_pxt_id_##event, __ATOMIC_RELAXED);    \
-		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0)) {                         \
+		if (__builtin_expect(_pxt_is_wanted(_pxt_id), 0)) {                                \
 			unsigned char _pxt_data[_pxt_room_of_##event];                             \
 			size_t _pxt_used;                                                          \
 			_PXT_OPEN_AT_USE(&_pxt_id_##event, #event, _pxt_format_##event);           \
@@ -572,7 +572,7 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 #define posix_trace_event_np(event_id, data, len)                                                  \
 	do {                                                                                       \
 		const trace_event_id_t _pxt_id = (event_id);                                       \
-		if (__builtin_expect(posix_trace_wanted_np(_pxt_id), 0)) {                         \
+		if (__builtin_expect(_pxt_is_wanted(_pxt_id), 0)) {                                \
 			posix_trace_event(_pxt_id, data, len);                                     \
 			_PXT_RETURN_HERE();                                                        \
 		}                                                                                  \
@@ -582,7 +582,7 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 
 /* ---- Events in pieces (unit User Events) ---- */
 
-#if _PXT_UNIT_USEREVENTS && !defined(POSIX_TRACE_OFF_NP)
+#if _PXT_UNIT_USEREVENTS || defined(POSIX_TRACE_OFF_NP)
 /*
  * An event whose data is put together piece by piece:
  *
@@ -614,11 +614,13 @@ struct posix_trace_pieces_np {
 	size_t _pxt_left_out;
 	trace_event_id_t _pxt_id; /* 0: no stream wants it */
 };
+#endif
 
+#if _PXT_UNIT_USEREVENTS && !defined(POSIX_TRACE_OFF_NP)
 static inline __attribute__((__unused__)) void posix_trace_pieces_begin_np(
     struct posix_trace_pieces_np *_pieces, trace_event_id_t _event_id, void *_buffer, size_t _room)
 {
-	_pieces->_pxt_id = posix_trace_wanted_np(_event_id) ? _event_id : 0;
+	_pieces->_pxt_id = _pxt_is_wanted(_event_id) ? _event_id : 0;
 	_pieces->_pxt_data = (unsigned char *)_buffer;
 	_pieces->_pxt_room = _room;
 	_pieces->_pxt_used = 0;
@@ -651,9 +653,6 @@ static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_
 	return _pieces->_pxt_left_out;
 }
 #elif defined(POSIX_TRACE_OFF_NP)
-struct posix_trace_pieces_np {
-	char _pxt_nothing;
-};
 #define posix_trace_pieces_begin_np(pieces, event_id, data, room)                                  \
 	_PXT_POINT__many__off(0, pieces, event_id, data, room)
 #define posix_trace_pieces_add_np(pieces, data, bytes) _PXT_POINT__many__off(0, pieces, data, bytes)

@@ -11,7 +11,7 @@ PXT_API int posix_trace_attr_getinherited(
 	int error = pxt_attr_check(attr, inheritancepolicy);
 
 	if (!error)
-		*inheritancepolicy = attr->_pxt_inherit;
+		*inheritancepolicy = attr->_pxt_kept._pxt_inherit;
 	return error;
 }
 
@@ -19,6 +19,6 @@ PXT_API int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepol
 {
 	if (pxt_attr_check(attr, attr) || !pxt_forks_known(inheritancepolicy))
 		return EINVAL;
-	attr->_pxt_inherit = inheritancepolicy;
+	attr->_pxt_kept._pxt_inherit = inheritancepolicy;
 	return 0;
 }

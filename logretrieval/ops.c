@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
+static int get_attr(void *object, trace_id_t trid, struct _pxt_attr *attr)
 {
 	struct pxt_log *log = object;
 	int error = pxt_log_enter(log, trid);

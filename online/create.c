@@ -3,6 +3,7 @@
 #include "core/control/create.h"
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
+#include "core/stream/share.h"
 #include "online/online.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ PXT_API int posix_trace_create(
 		.pid = pid, .attr = attr, .with_log = false, .ops = &pxt_online_ops
 	};
 	struct pxt_stream *stream;
-	trace_attr_t used;
+	struct _pxt_attr used;
 	int error;
 
 	if (!trid)
@@ -38,7 +39,7 @@ PXT_API int posix_trace_create(
 		error = pxt_create_stream(&request, &used, &stream);
 	if (error)
 		return error;
-	error = pxt_create_publish(stream, trid);
+	error = pxt_create_publish(stream, pxt_share_asked(attr), trid);
 	if (error)
 		pxt_shutdown_abandon(stream);
 	return error;

@@ -436,7 +436,7 @@ static void make_attributes(unsigned char at[144])
 PXT_TEST(attributes_are_read_where_the_format_says)
 {
 	unsigned char at[144];
-	trace_attr_t attr;
+	struct _pxt_attr attr;
 
 	make_attributes(at);
 	CU_ASSERT(pxt_logfmt_get_attr(at, false, &attr) == NULL);
@@ -479,7 +479,7 @@ PXT_TEST(attributes_one_beyond_their_bounds_are_refused)
 		{ 72, 4096, 4097 },
 	};
 	unsigned char at[144];
-	trace_attr_t attr;
+	struct _pxt_attr attr;
 
 	for (unsigned i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
 		make_attributes(at);

@@ -12,7 +12,7 @@
 /* ---- Making it ---- */
 
 /* Interrupts are away.  Byte by byte through volatile, or the compiler asks for memcpy(). */
-static void keep_attributes(const trace_attr_t *attr)
+static void keep_attributes(const struct _pxt_attr *attr)
 {
 	const unsigned char *from = (const unsigned char *)attr;
 	volatile unsigned char *to = (volatile unsigned char *)&pxt_tiny.attr;
@@ -36,7 +36,7 @@ static uint32_t slots_for(uint64_t stream_bytes, uint32_t max_data)
 }
 
 /* Interrupts are away. */
-static int create(const trace_attr_t *attr, trace_id_t *trid)
+static int create(const struct _pxt_attr *attr, trace_id_t *trid)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
 	struct pxt_clock_set now;
@@ -81,7 +81,7 @@ PXT_API int posix_trace_create(
 	if (error)
 		return error;
 	irq = pxt_irq_save();
-	error = create(attr, trid);
+	error = create(attr ? &attr->_pxt_kept : NULL, trid);
 	pxt_irq_restore(irq);
 	return error;
 }

@@ -16,17 +16,19 @@ PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(attr))
 		return EINVAL;
 	pxt_port_clock_start(&rate);
-	*attr = pxt_tiny.attr;
-	if (attr->_pxt_magic != PXT_ATTR_MAGIC)
-		pxt_attr_defaults(attr);
-	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
-	attr->_pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
-	attr->_pxt_max_data = pxt_tiny.max_data;
-	attr->_pxt_lanes = 1;
-	attr->_pxt_create_sec = pxt_tiny.anchor.tv_sec;
-	attr->_pxt_create_nsec = (int32_t)pxt_tiny.anchor.tv_nsec;
-	attr->_pxt_clockres_sec = rate.hz == 1u;
-	attr->_pxt_clockres_nsec = rate.hz == 1u ? 0 : (int32_t)((999999999u + rate.hz) / rate.hz);
+	memset(attr, 0, sizeof(*attr));
+	attr->_pxt_kept = pxt_tiny.attr;
+	if (attr->_pxt_kept._pxt_magic != PXT_ATTR_MAGIC)
+		pxt_attr_defaults(&attr->_pxt_kept);
+	attr->_pxt_kept._pxt_stream_policy = POSIX_TRACE_LOOP;
+	attr->_pxt_kept._pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
+	attr->_pxt_kept._pxt_max_data = pxt_tiny.max_data;
+	attr->_pxt_kept._pxt_lanes = 1;
+	attr->_pxt_kept._pxt_create_sec = pxt_tiny.anchor.tv_sec;
+	attr->_pxt_kept._pxt_create_nsec = (int32_t)pxt_tiny.anchor.tv_nsec;
+	attr->_pxt_kept._pxt_clockres_sec = rate.hz == 1u;
+	attr->_pxt_kept._pxt_clockres_nsec =
+	    rate.hz == 1u ? 0 : (int32_t)((999999999u + rate.hz) / rate.hz);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ struct pxt_tiny {
 	uint64_t anchor_ticks;
 	struct timespec anchor; /* time of day at anchor_ticks: creation */
 	trace_event_id_t type_at;
-	trace_attr_t attr; /* as given to create; without magic: none were given */
+	struct _pxt_attr attr; /* as given to create; without magic: none were given */
 };
 
 extern struct pxt_tiny pxt_tiny;

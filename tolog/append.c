@@ -5,7 +5,7 @@
 #include <errno.h>
 
 /* What somebody else wrote is never appended to (DEC-21). */
-static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
+static int check(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	(void)attr;
 	return out->kind == PXT_LOG_APPEND && out->size ? EINVAL : 0;

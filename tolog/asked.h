@@ -40,14 +40,12 @@ struct pxt_asked {
  */
 const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char **why);
 
-/* The files of @name that are asked for; good for create until the next call. */
+/* The files of @name that are asked for. */
 #if CONFIG_PTRACE_LOG_ROTATE
 PXT_INLINE int pxt_asked_rotation(
     trace_attr_t *attr, const struct pxt_asked *asked, const char *name)
 {
-	static struct posix_trace_rotation_np rotation;
-
-	rotation = (struct posix_trace_rotation_np){ .posix_name_np = name,
+	const struct posix_trace_rotation_np rotation = { .posix_name_np = name,
 		.posix_bytes_np = asked->rotate,
 		.posix_seconds_np = asked->seconds,
 		.posix_files_np = asked->files,

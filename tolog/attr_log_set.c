@@ -9,7 +9,7 @@ PXT_API int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
 {
 	if (pxt_attr_check(attr, attr) || !pxt_attr_log_policy_built(logpolicy))
 		return EINVAL;
-	attr->_pxt_log_policy = logpolicy;
+	attr->_pxt_kept._pxt_log_policy = logpolicy;
 	return 0;
 }
 
@@ -19,7 +19,7 @@ PXT_API int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 	int error = pxt_attr_check(attr, attr);
 
 	if (!error)
-		attr->_pxt_log_size = logsize;
+		attr->_pxt_kept._pxt_log_size = logsize;
 	return error;
 }
 
@@ -28,7 +28,7 @@ PXT_API int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priorit
 {
 	if (pxt_attr_check(attr, attr) || priority < 0)
 		return EINVAL;
-	attr->_pxt_flush_priority = priority;
+	attr->_pxt_kept._pxt_flush_priority = priority;
 	return 0;
 }
 
@@ -37,7 +37,7 @@ PXT_API int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *
 	int error = pxt_attr_check(attr, priority);
 
 	if (!error)
-		*priority = attr->_pxt_flush_priority;
+		*priority = attr->_pxt_kept._pxt_flush_priority;
 	return error;
 }
 
@@ -48,7 +48,8 @@ PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
 	if (pxt_attr_check(attr, attr) || form < 0 ||
 	    form > (CONFIG_PTRACE_LOG_LINE ? POSIX_TRACE_LOG_FRAMES_NP : POSIX_TRACE_LOG_PLAIN_NP))
 		return EINVAL;
-	attr->_pxt_flags = (attr->_pxt_flags & ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES)) | flags[form];
+	attr->_pxt_kept._pxt_flags =
+	    (attr->_pxt_kept._pxt_flags & ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES)) | flags[form];
 	return 0;
 }
 
@@ -57,8 +58,8 @@ PXT_API int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form)
 	int error = pxt_attr_check(attr, form);
 
 	if (!error)
-		*form = attr->_pxt_flags & PXT_ATTR_FRAMES  ? POSIX_TRACE_LOG_FRAMES_NP
-		        : attr->_pxt_flags & PXT_ATTR_PLAIN ? POSIX_TRACE_LOG_PLAIN_NP
-		                                            : POSIX_TRACE_LOG_AUTO_NP;
+		*form = attr->_pxt_kept._pxt_flags & PXT_ATTR_FRAMES  ? POSIX_TRACE_LOG_FRAMES_NP
+		        : attr->_pxt_kept._pxt_flags & PXT_ATTR_PLAIN ? POSIX_TRACE_LOG_PLAIN_NP
+		                                                      : POSIX_TRACE_LOG_AUTO_NP;
 	return error;
 }

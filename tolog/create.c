@@ -7,6 +7,7 @@
 #include "core/control/filestream.h"
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
+#include "core/stream/share.h"
 #include "core/testpoints.h"
 #include "port/port_sysinfo.h"
 #include "tolog/policies.h"
@@ -51,8 +52,8 @@ static size_t round_up(size_t value)
 }
 
 /* One piece of memory: the log's own words, both blocks, and what policy, flusher and line need. */
-static struct pxt_tolog *make_log(
-    const struct pxt_tolog_policy *policy, const trace_attr_t *attr, const struct pxt_port_log *out)
+static struct pxt_tolog *make_log(const struct pxt_tolog_policy *policy,
+    const struct _pxt_attr *attr, const struct pxt_port_log *out, const trace_attr_t *asked)
 {
 	size_t describe_at = round_up(sizeof(struct pxt_tolog));
 	size_t notes_at = round_up(describe_at + pxt_tolog_describe_bytes());
@@ -60,7 +61,7 @@ static struct pxt_tolog *make_log(
 	size_t line_at = round_up(flusher_at + pxt_tolog_flusher_bytes());
 	size_t line_bytes = pxt_tolog_line_bytes(out, attr);
 	size_t turns_at = round_up(line_at + line_bytes);
-	size_t turns_bytes = pxt_tolog_turns_bytes(attr);
+	size_t turns_bytes = pxt_tolog_turns_bytes(asked);
 	size_t told_at = round_up(turns_at + turns_bytes);
 	size_t meta_at = round_up(told_at + pxt_tolog_told_bytes());
 	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
@@ -101,18 +102,16 @@ static int put_beginning(struct pxt_tolog *log, const struct pxt_block *block)
 }
 
 int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
-    const struct pxt_port_log *out)
+    const struct pxt_port_log *out, const trace_attr_t *asked)
 {
-	struct pxt_tolog *log = make_log(policy, &stream->block->attr, out);
+	struct pxt_tolog *log = make_log(policy, &stream->block->attr, out, asked);
 	int error;
 
 	if (!log)
 		return ENOMEM;
 	log->out = *out;
 	stream->log = log;
-	pxt_tolog_turns_start(log, &stream->block->attr, stream->ticks.hz);
-	/* The caller's structure: not looked at again. */
-	stream->block->attr._pxt_rotation = NULL;
+	pxt_tolog_turns_start(log, asked, stream->ticks.hz);
 	error = put_beginning(log, stream->block);
 	if (error)
 		pxt_tolog_drop(stream);
@@ -127,9 +126,9 @@ void pxt_tolog_drop(struct pxt_stream *stream)
 
 /* The unit's part of a stream that nobody knows yet.  Takes @out over if it succeeds. */
 static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
-    const struct pxt_port_log *out)
+    const struct pxt_port_log *out, const trace_attr_t *asked)
 {
-	int error = pxt_tolog_begin(stream, policy, out);
+	int error = pxt_tolog_begin(stream, policy, out, asked);
 
 	if (error)
 		return error;
@@ -146,7 +145,7 @@ static int attach(struct pxt_stream *stream, const struct pxt_tolog_policy *poli
 	return error;
 }
 
-static int create(const struct pxt_create *request, const trace_attr_t *attr,
+static int create(const struct pxt_create *request, const struct _pxt_attr *attr,
     const struct pxt_tolog_policy *policy, const struct pxt_port_log *out, trace_id_t *trid)
 {
 	struct pxt_stream *stream;
@@ -154,10 +153,10 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
 
 	if (error)
 		return error;
-	error = attach(stream, policy, out);
+	error = attach(stream, policy, out, request->attr);
 	PXT_TESTPOINT(PXT_TP_LOG_BEGUN);
 	if (!error) {
-		error = pxt_create_publish(stream, trid);
+		error = pxt_create_publish(stream, pxt_share_asked(request->attr), trid);
 		if (error) {
 			pxt_tolog_flusher_end(stream);
 			pxt_tolog_drop(stream);
@@ -169,21 +168,22 @@ static int create(const struct pxt_create *request, const trace_attr_t *attr,
 }
 
 /* A file, or a folder in which files are made. */
-static int open_output(struct pxt_port_log *out, trace_attr_t *attr, int file_desc)
+static int open_output(
+    struct pxt_port_log *out, const trace_attr_t *asked, struct _pxt_attr *attr, int file_desc)
 {
 	int error;
 
-	if (!pxt_tolog_rotates(attr))
+	if (!pxt_tolog_rotates(asked))
 		return pxt_port_log_open(out, file_desc);
 	error = pxt_tolog_turns_check(attr);
 	if (error)
 		return error;
-	return pxt_tolog_turns_open(out, attr, file_desc);
+	return pxt_tolog_turns_open(out, asked, attr, file_desc);
 }
 
-static void close_output(struct pxt_port_log *out, const trace_attr_t *attr)
+static void close_output(struct pxt_port_log *out, const trace_attr_t *asked)
 {
-	if (pxt_tolog_rotates(attr))
+	if (pxt_tolog_rotates(asked))
 		pxt_tolog_turns_abandon(out);
 	pxt_port_log_close(out);
 }
@@ -196,7 +196,7 @@ PXT_API int posix_trace_create_withlog(
 	};
 	const struct pxt_tolog_policy *policy = NULL;
 	struct pxt_port_log out;
-	trace_attr_t used;
+	struct _pxt_attr used;
 	int error;
 
 	if (!trid)
@@ -204,7 +204,7 @@ PXT_API int posix_trace_create_withlog(
 	error = pxt_create_attr(&request, &used);
 	if (error)
 		return error;
-	error = open_output(&out, &used, file_desc);
+	error = open_output(&out, attr, &used, file_desc);
 	if (error)
 		return error;
 	if (!used._pxt_log_policy)
@@ -219,7 +219,7 @@ PXT_API int posix_trace_create_withlog(
 	if (!error)
 		error = create(&request, &used, policy, &out, trid);
 	if (error)
-		close_output(&out, &used);
+		close_output(&out, attr);
 	return error;
 }
 

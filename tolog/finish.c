@@ -14,7 +14,7 @@
 /* ---- Clear ---- */
 
 /* *begun stays false where everything is as it was: the clear is still to be done. */
-static int restart_file(struct pxt_tolog *log, const trace_attr_t *attr, bool *begun)
+static int restart_file(struct pxt_tolog *log, const struct _pxt_attr *attr, bool *begun)
 {
 	int error = pxt_port_log_truncate(&log->out, 0);
 
@@ -73,7 +73,7 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	uint64_t cleared_now = block->cleared;
 	uint64_t cleared =
 	    log->sums.records - log->cleared_log + log->fresh + cleared_now - log->cleared_stream;
-	trace_attr_t attr = block->attr;
+	struct _pxt_attr attr = block->attr;
 	bool begun = false;
 	int error;
 

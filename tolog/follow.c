@@ -46,12 +46,12 @@ static int put_new(struct pxt_follow *follow)
 static int begin_log(struct pxt_follow *follow)
 {
 	struct pxt_stream *stream = &follow->copy.stream;
-	trace_attr_t *attr = &stream->block->attr;
+	struct _pxt_attr *attr = &stream->block->attr;
 
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
 	/* The form was said of the stream's own log. */
 	attr->_pxt_flags &= ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES);
-	return pxt_tolog_begin(stream, &pxt_tolog_append, &follow->out);
+	return pxt_tolog_begin(stream, &pxt_tolog_append, &follow->out, NULL);
 }
 
 /* With @follow->out open. */

@@ -44,19 +44,19 @@ struct pxt_tolog_line {
 
 /* ---- Which logs are lines ---- */
 
-bool pxt_tolog_line_possible(const struct pxt_port_log *out, const trace_attr_t *attr)
+bool pxt_tolog_line_possible(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	return !(attr->_pxt_flags & PXT_ATTR_FRAMES) || out->kind == PXT_LOG_SEQUENTIAL;
 }
 
-static bool wanted(const struct pxt_port_log *out, const trace_attr_t *attr)
+static bool wanted(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	if (attr->_pxt_flags & (PXT_ATTR_FRAMES | PXT_ATTR_PLAIN))
 		return (attr->_pxt_flags & PXT_ATTR_FRAMES) != 0;
 	return out->kind == PXT_LOG_SEQUENTIAL && pxt_port_log_line(out) != PXT_LINE_NONE;
 }
 
-size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const trace_attr_t *attr)
+size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	return wanted(out, attr) ? sizeof(struct pxt_tolog_line) : 0;
 }

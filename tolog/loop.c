@@ -18,7 +18,7 @@
 #define RECORD_ROOM   (CONFIG_PTRACE_LOG_BLOCK_SIZE - PXT_LOG_BLOCK_BYTES)
 
 /* What a frame must be able to hold. */
-static uint64_t largest_record(const trace_attr_t *attr)
+static uint64_t largest_record(const struct _pxt_attr *attr)
 {
 	uint64_t user =
 	    pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
@@ -29,7 +29,7 @@ static uint64_t largest_record(const trace_attr_t *attr)
 }
 
 /* Bytes for records in a frame. */
-static uint64_t room_of(const trace_attr_t *attr)
+static uint64_t room_of(const struct _pxt_attr *attr)
 {
 	uint64_t size = attr->_pxt_log_size;
 	uint64_t room = size / FRAMES_WANTED;
@@ -44,7 +44,7 @@ static uint64_t room_of(const trace_attr_t *attr)
 }
 
 /* A LOOP log has as many frames as its size allows. */
-static uint64_t frames_of(const trace_attr_t *attr)
+static uint64_t frames_of(const struct _pxt_attr *attr)
 {
 	uint64_t frames = attr->_pxt_log_size / room_of(attr);
 
@@ -52,21 +52,21 @@ static uint64_t frames_of(const trace_attr_t *attr)
 }
 
 /* The least size of a LOOP log; only a regular file can be overwritten. */
-static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
+static int check(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	uint64_t least = ((uint64_t)pxt_system_slots() + 2u) * PXT_SLOT_BYTES;
 
 	return out->kind != PXT_LOG_FILE || attr->_pxt_log_size < least ? EINVAL : 0;
 }
 
-static size_t memory(const trace_attr_t *attr)
+static size_t memory(const struct _pxt_attr *attr)
 {
 	uint64_t frames = frames_of(attr);
 
 	return frames < SIZE_MAX / 4u ? (size_t)frames * sizeof(uint16_t) : SIZE_MAX / 2u;
 }
 
-static void lay_out(struct pxt_tolog *log, const trace_attr_t *attr)
+static void lay_out(struct pxt_tolog *log, const struct _pxt_attr *attr)
 {
 	struct pxt_log_header *header = &log->header;
 

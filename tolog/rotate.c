@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAME_MOST  200u
+#define NAME_MOST  (sizeof(((trace_attr_t *)NULL)->_pxt_rotate_name) - 1u)
 #define FILES_MOST 9999u
 #define MODE       0666u
 /* Names, head and trailer come after the last events of a file. */
@@ -68,6 +68,8 @@ static bool is_name(const char *name)
 PXT_API int posix_trace_attr_setrotation_np(
     trace_attr_t *attr, const struct posix_trace_rotation_np *rotation, size_t bytes)
 {
+	char name[NAME_MOST + 1] = "";
+
 	if (pxt_attr_check(attr, attr) || (rotation && bytes < sizeof(*rotation)))
 		return EINVAL;
 	/* A program of a later release may ask for what this one has not. */
@@ -80,28 +82,46 @@ PXT_API int posix_trace_attr_setrotation_np(
 	        (rotation->posix_bytes_np &&
 	            rotation->posix_bytes_np < POSIX_TRACE_ROTATION_MIN_NP)))
 		return EINVAL;
-	attr->_pxt_rotation = rotation;
+	/* The text may be that of these attributes. */
+	if (rotation)
+		memcpy(name, rotation->posix_name_np, strlen(rotation->posix_name_np));
+	memcpy(attr->_pxt_rotate_name, name, sizeof(name));
+	if (!rotation)
+		return 0;
+	attr->_pxt_rotate_bytes = rotation->posix_bytes_np;
+	attr->_pxt_rotate_seconds = rotation->posix_seconds_np;
+	attr->_pxt_rotate_files = rotation->posix_files_np;
+	attr->_pxt_rotate_mode = rotation->posix_mode_np;
 	return 0;
 }
 
 PXT_API int posix_trace_attr_getrotation_np(
-    const trace_attr_t *attr, const struct posix_trace_rotation_np **rotation)
+    const trace_attr_t *attr, struct posix_trace_rotation_np *rotation, size_t bytes)
 {
+	struct posix_trace_rotation_np own = { 0 };
 	int error = pxt_attr_check(attr, rotation);
 
-	if (!error)
-		*rotation = attr->_pxt_rotation;
-	return error;
+	if (error)
+		return error;
+	if (pxt_tolog_rotates(attr)) {
+		own.posix_name_np = attr->_pxt_rotate_name;
+		own.posix_bytes_np = attr->_pxt_rotate_bytes;
+		own.posix_seconds_np = attr->_pxt_rotate_seconds;
+		own.posix_files_np = attr->_pxt_rotate_files;
+		own.posix_mode_np = attr->_pxt_rotate_mode;
+	}
+	pxt_give(rotation, bytes, &own, sizeof(own));
+	return 0;
 }
 
 /* ---- The beginning ---- */
 
-bool pxt_tolog_rotates(const trace_attr_t *attr)
+bool pxt_tolog_rotates(const trace_attr_t *asked)
 {
-	return attr->_pxt_rotation != NULL;
+	return asked && asked->_pxt_rotate_name[0] != '\0';
 }
 
-int pxt_tolog_turns_check(const trace_attr_t *attr)
+int pxt_tolog_turns_check(const struct _pxt_attr *attr)
 {
 	return (attr->_pxt_log_policy && attr->_pxt_log_policy != POSIX_TRACE_APPEND) ||
 	               attr->_pxt_flags & PXT_ATTR_FRAMES
@@ -109,16 +129,14 @@ int pxt_tolog_turns_check(const trace_attr_t *attr)
 	           : 0;
 }
 
-int pxt_tolog_turns_open(struct pxt_port_log *out, trace_attr_t *attr, int fd)
+int pxt_tolog_turns_open(
+    struct pxt_port_log *out, const trace_attr_t *asked, struct _pxt_attr *attr, int fd)
 {
-	const struct posix_trace_rotation_np *rotation = attr->_pxt_rotation;
-
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
-	if (rotation->posix_files_np)
+	if (asked->_pxt_rotate_files)
 		attr->_pxt_flags |= PXT_ATTR_AGES;
-
-	return pxt_port_log_first(out, fd, rotation->posix_name_np,
-	    rotation->posix_mode_np ? rotation->posix_mode_np : MODE);
+	return pxt_port_log_first(out, fd, asked->_pxt_rotate_name,
+	    asked->_pxt_rotate_mode ? asked->_pxt_rotate_mode : MODE);
 }
 
 void pxt_tolog_turns_abandon(struct pxt_port_log *out)
@@ -126,13 +144,12 @@ void pxt_tolog_turns_abandon(struct pxt_port_log *out)
 	(void)pxt_port_log_remove(out, out->folder.number, &out->place);
 }
 
-size_t pxt_tolog_turns_bytes(const trace_attr_t *attr)
+size_t pxt_tolog_turns_bytes(const trace_attr_t *asked)
 {
-	const struct posix_trace_rotation_np *rotation = attr->_pxt_rotation;
-
-	return rotation ? sizeof(struct pxt_tolog_turns) +
-	                      rotation->posix_files_np * sizeof(struct pxt_tolog_file)
-	                : 0;
+	return pxt_tolog_rotates(asked)
+	           ? sizeof(struct pxt_tolog_turns) +
+	                 asked->_pxt_rotate_files * sizeof(struct pxt_tolog_file)
+	           : 0;
 }
 
 /* The present file is among those that are kept. */
@@ -147,19 +164,18 @@ static void keep(struct pxt_tolog *log)
 	turns->kept++;
 }
 
-void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz)
+void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *asked, uint64_t hz)
 {
-	const struct posix_trace_rotation_np *rotation = attr->_pxt_rotation;
 	struct pxt_tolog_turns *turns = log->turns;
 
 	if (!turns)
 		return;
-	memcpy(turns->name, rotation->posix_name_np, strlen(rotation->posix_name_np));
+	memcpy(turns->name, asked->_pxt_rotate_name, sizeof(turns->name));
 	log->out.folder.name = turns->name;
-	turns->bytes = rotation->posix_bytes_np;
+	turns->bytes = asked->_pxt_rotate_bytes;
 	turns->hz = hz;
-	turns->age = rotation->posix_seconds_np * hz;
-	turns->room = rotation->posix_files_np;
+	turns->age = asked->_pxt_rotate_seconds * hz;
+	turns->room = asked->_pxt_rotate_files;
 	turns->begun = pxt_port_ticks();
 	turns->owes = OWES_SET;
 	log->header.number = 1;

@@ -2,7 +2,7 @@
 /* sequential.c - block after block: what UNTIL_FULL and APPEND have in common. */
 #include "tolog/tolog.h"
 
-void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr)
+void pxt_tolog_sequential(struct pxt_tolog *log, const struct _pxt_attr *attr)
 {
 	log->header.layout = PXT_LAYOUT_SEQUENTIAL;
 	log->header.coded = CONFIG_PTRACE_LOG_CODED && !pxt_tolog_is_line(log);
@@ -12,7 +12,7 @@ void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr)
 	log->taken = 0;
 }
 
-size_t pxt_tolog_no_memory(const trace_attr_t *attr)
+size_t pxt_tolog_no_memory(const struct _pxt_attr *attr)
 {
 	(void)attr;
 	return 0;

@@ -60,7 +60,7 @@ static void finish(
 static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 {
 	struct pxt_stream *stream = &copy->stream;
-	trace_attr_t *attr = &stream->block->attr;
+	struct _pxt_attr *attr = &stream->block->attr;
 	struct pxt_tolog_flush flush = { .bound = copy->moment, .final = true, .exact = true };
 	struct pxt_log_trailer trailer = { 0 };
 	int error;
@@ -68,7 +68,7 @@ static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
 	/* The form was said of the stream's own log. */
 	attr->_pxt_flags &= ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES);
-	error = pxt_tolog_begin(stream, &pxt_tolog_append, out);
+	error = pxt_tolog_begin(stream, &pxt_tolog_append, out, NULL);
 	if (error)
 		return error;
 	/* As it was, before it is emptied. */

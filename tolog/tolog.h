@@ -53,11 +53,11 @@ struct pxt_tolog;
 struct pxt_tolog_policy {
 	int policy;
 	/* EINVAL: not on such a file, or the size of the log is too small (DEC-07, DEC-21). */
-	int (*check)(const struct pxt_port_log *out, const trace_attr_t *attr);
+	int (*check)(const struct pxt_port_log *out, const struct _pxt_attr *attr);
 	/* Layout of the file: fills header and `log`.  @counts: frames' record counts, or NULL. */
-	void (*lay_out)(struct pxt_tolog *log, const trace_attr_t *attr);
+	void (*lay_out)(struct pxt_tolog *log, const struct _pxt_attr *attr);
 	/* Further memory that the policy needs. */
-	size_t (*memory)(const trace_attr_t *attr);
+	size_t (*memory)(const struct _pxt_attr *attr);
 	/* Whether a record of type @id and @bytes bytes may enter the log; NULL: always. */
 	bool (*admits)(const struct pxt_tolog *log, uint32_t id, uint32_t bytes);
 	/* Where `data` is to be written, and that it was; @full: no more records into this block. */
@@ -171,21 +171,21 @@ extern const struct pxt_ops pxt_tolog_ops;
 
 /*
  * Makes @stream's log and begins it on @out, which stays the caller's if that fails: ENOMEM, or what
- * the port's truncate and write say.  (The flusher is not started, and the stream does not know yet
+ * the port's truncate and write say.  @asked: what create was given, or NULL.  (The flusher is not started, and the stream does not know yet
  * whom to call at clear and shutdown.)
  */
 int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
-    const struct pxt_port_log *out);
+    const struct pxt_port_log *out, const trace_attr_t *asked);
 /* Gives its memory back. */
 void pxt_tolog_drop(struct pxt_stream *stream);
 
 /* ---- Policies (policies.h) ---- */
 
 /* What block after block needs; UNTIL_FULL and APPEND. */
-void pxt_tolog_sequential(struct pxt_tolog *log, const trace_attr_t *attr);
+void pxt_tolog_sequential(struct pxt_tolog *log, const struct _pxt_attr *attr);
 uint64_t pxt_tolog_sequential_place(struct pxt_tolog *log);
 void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full);
-size_t pxt_tolog_no_memory(const trace_attr_t *attr);
+size_t pxt_tolog_no_memory(const struct _pxt_attr *attr);
 
 /* Bytes that STOP takes at most. */
 #define PXT_TOLOG_STOP_BYTES                                                                       \
@@ -220,9 +220,9 @@ void pxt_tolog_new_meta(struct pxt_tolog *log);
 
 #if CONFIG_PTRACE_LOG_LINE
 /* Frames cannot be written where a file is expected. */
-bool pxt_tolog_line_possible(const struct pxt_port_log *out, const trace_attr_t *attr);
+bool pxt_tolog_line_possible(const struct pxt_port_log *out, const struct _pxt_attr *attr);
 /* Memory that frames on @out need; 0: there are to be none. */
-size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const trace_attr_t *attr);
+size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const struct _pxt_attr *attr);
 void pxt_tolog_line_start(struct pxt_tolog *log);
 /* What is on its way now goes as frames: the first one, and the next one while there is one. */
 void pxt_tolog_line_pack(struct pxt_tolog *log);
@@ -237,14 +237,15 @@ uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log);
  */
 bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last, bool *describe);
 #else
-PXT_INLINE bool pxt_tolog_line_possible(const struct pxt_port_log *out, const trace_attr_t *attr)
+PXT_INLINE bool pxt_tolog_line_possible(
+    const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	(void)out;
 	(void)attr;
 	return true;
 }
 
-PXT_INLINE size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const trace_attr_t *attr)
+PXT_INLINE size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	(void)out;
 	(void)attr;
@@ -293,15 +294,16 @@ PXT_INLINE bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last
 /* ---- From file to file (rotate.c); with the log's lock, without the mutex ---- */
 
 #if CONFIG_PTRACE_LOG_ROTATE
-/* Attributes ask for it.  EINVAL: not of such a log. */
-bool pxt_tolog_rotates(const trace_attr_t *attr);
-int pxt_tolog_turns_check(const trace_attr_t *attr);
+/* @asked: what create was given, NULL: nothing.  Whether it asks for it.  EINVAL: not of such a log. */
+bool pxt_tolog_rotates(const trace_attr_t *asked);
+int pxt_tolog_turns_check(const struct _pxt_attr *attr);
 /* The first file, in the folder at @fd; and it is gone again. */
-int pxt_tolog_turns_open(struct pxt_port_log *out, trace_attr_t *attr, int fd);
+int pxt_tolog_turns_open(
+    struct pxt_port_log *out, const trace_attr_t *asked, struct _pxt_attr *attr, int fd);
 void pxt_tolog_turns_abandon(struct pxt_port_log *out);
-size_t pxt_tolog_turns_bytes(const trace_attr_t *attr);
+size_t pxt_tolog_turns_bytes(const trace_attr_t *asked);
 /* Before the head is written. */
-void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz);
+void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *asked, uint64_t hz);
 /* Bytes of a DATA block, of at most @room. */
 uint32_t pxt_tolog_turns_room(const struct pxt_tolog *log, uint32_t room);
 /* A new file, if it is time for one, before what `data` holds goes out; and what each begins with. */
@@ -317,21 +319,23 @@ int pxt_tolog_turn_error(const struct pxt_tolog *log);
 /* What earlier files have counted is taken out of @counts. */
 void pxt_tolog_turns_rest(const struct pxt_tolog *log, struct posix_trace_counts_np *counts);
 #else
-PXT_INLINE bool pxt_tolog_rotates(const trace_attr_t *attr)
+PXT_INLINE bool pxt_tolog_rotates(const trace_attr_t *asked)
 {
-	(void)attr;
+	(void)asked;
 	return false;
 }
 
-PXT_INLINE int pxt_tolog_turns_check(const trace_attr_t *attr)
+PXT_INLINE int pxt_tolog_turns_check(const struct _pxt_attr *attr)
 {
 	(void)attr;
 	return 0;
 }
 
-PXT_INLINE int pxt_tolog_turns_open(struct pxt_port_log *out, trace_attr_t *attr, int fd)
+PXT_INLINE int pxt_tolog_turns_open(
+    struct pxt_port_log *out, const trace_attr_t *asked, struct _pxt_attr *attr, int fd)
 {
 	(void)out;
+	(void)asked;
 	(void)attr;
 	(void)fd;
 	return EINVAL;
@@ -342,16 +346,16 @@ PXT_INLINE void pxt_tolog_turns_abandon(struct pxt_port_log *out)
 	(void)out;
 }
 
-PXT_INLINE size_t pxt_tolog_turns_bytes(const trace_attr_t *attr)
+PXT_INLINE size_t pxt_tolog_turns_bytes(const trace_attr_t *asked)
 {
-	(void)attr;
+	(void)asked;
 	return 0;
 }
 
-PXT_INLINE void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *attr, uint64_t hz)
+PXT_INLINE void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *asked, uint64_t hz)
 {
 	(void)log;
-	(void)attr;
+	(void)asked;
 	(void)hz;
 }
 

@@ -12,7 +12,7 @@
 static const uint32_t stop_bytes = PXT_TOLOG_STOP_BYTES;
 
 /* The least size of an UNTIL_FULL log; only a regular file has a size. */
-static int check(const struct pxt_port_log *out, const trace_attr_t *attr)
+static int check(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 {
 	uint64_t least = (uint64_t)pxt_system_slots() * PXT_SLOT_BYTES + stop_bytes;
 

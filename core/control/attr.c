@@ -22,8 +22,8 @@ PXT_API int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 	/* One byte beyond the limit tells a name that fits from one that is cut (DEC-04). */
 	end = memchr(tracename, '\0', TRACE_NAME_MAX + 1);
 	length = end ? (size_t)(end - tracename) : TRACE_NAME_MAX - 1;
-	memmove(attr->_pxt_name, tracename, length);
-	memset(attr->_pxt_name + length, 0, sizeof(attr->_pxt_name) - length);
+	memmove(attr->_pxt_kept._pxt_name, tracename, length);
+	memset(attr->_pxt_kept._pxt_name + length, 0, sizeof(attr->_pxt_kept._pxt_name) - length);
 	return 0;
 }
 
@@ -31,7 +31,7 @@ PXT_API int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasi
 {
 	if (pxt_attr_check(attr, attr) || maxdatasize > CONFIG_PTRACE_DATA_LIMIT)
 		return EINVAL;
-	attr->_pxt_max_data = maxdatasize;
+	attr->_pxt_kept._pxt_max_data = maxdatasize;
 	return 0;
 }
 
@@ -39,7 +39,7 @@ PXT_API int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streamp
 {
 	if (pxt_attr_check(attr, attr) || !pxt_attr_stream_policy_built(streampolicy))
 		return EINVAL;
-	attr->_pxt_stream_policy = streampolicy;
+	attr->_pxt_kept._pxt_stream_policy = streampolicy;
 	return 0;
 }
 
@@ -47,7 +47,7 @@ PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize
 {
 	if (pxt_attr_check(attr, attr) || streamsize > PXT_STREAM_SIZE_MAX)
 		return EINVAL;
-	attr->_pxt_stream_size = streamsize;
+	attr->_pxt_kept._pxt_stream_size = streamsize;
 	return 0;
 }
 
@@ -58,7 +58,7 @@ PXT_API int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes)
 	/* 0, which is no power of two, passes the same test. */
 	if (pxt_attr_check(attr, attr) || lanes > _PXT_LANES_MAX || (lanes & (lanes - 1u)) != 0)
 		return EINVAL;
-	attr->_pxt_lanes = lanes;
+	attr->_pxt_kept._pxt_lanes = lanes;
 	return 0;
 }
 
@@ -67,7 +67,7 @@ PXT_API int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lan
 	int error = pxt_attr_check(attr, lanes);
 
 	if (!error)
-		*lanes = attr->_pxt_lanes;
+		*lanes = attr->_pxt_kept._pxt_lanes;
 	return error;
 }
 
@@ -76,7 +76,8 @@ static int set_flag(trace_attr_t *attr, uint32_t flag, int value)
 	int error = pxt_attr_check(attr, attr);
 
 	if (!error)
-		attr->_pxt_flags = value ? attr->_pxt_flags | flag : attr->_pxt_flags & ~flag;
+		attr->_pxt_kept._pxt_flags =
+		    value ? attr->_pxt_kept._pxt_flags | flag : attr->_pxt_kept._pxt_flags & ~flag;
 	return error;
 }
 
@@ -85,7 +86,7 @@ static int get_flag(const trace_attr_t *attr, uint32_t flag, int *value)
 	int error = pxt_attr_check(attr, value);
 
 	if (!error)
-		*value = (attr->_pxt_flags & flag) != 0;
+		*value = (attr->_pxt_kept._pxt_flags & flag) != 0;
 	return error;
 }
 
@@ -115,7 +116,7 @@ PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
 	if (pxt_attr_check(attr, attr) || file_desc < -1 || file_desc == INT_MAX ||
 	    (file_desc >= 0 && !CONFIG_PTRACE_FILE_STREAMS))
 		return EINVAL;
-	attr->_pxt_file = file_desc + 1;
+	attr->_pxt_kept._pxt_file = file_desc + 1;
 	return 0;
 }
 
@@ -124,6 +125,6 @@ PXT_API int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc
 	int error = pxt_attr_check(attr, file_desc);
 
 	if (!error)
-		*file_desc = attr->_pxt_file - 1;
+		*file_desc = attr->_pxt_kept._pxt_file - 1;
 	return error;
 }

@@ -35,7 +35,7 @@ static uint32_t power_of_two(uint64_t at_least, uint32_t limit)
 }
 
 /* Slots of the largest record of each kind; each must fit into half the ring (ruling 15). */
-static uint64_t slots_needed(const trace_attr_t *attr)
+static uint64_t slots_needed(const struct _pxt_attr *attr)
 {
 	uint64_t user =
 	    pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + (uint32_t)attr->_pxt_max_data);
@@ -48,7 +48,7 @@ static uint64_t slots_needed(const trace_attr_t *attr)
 }
 
 /* Lanes of a stream: what was asked for; one where it is small; else one for each CPU. */
-static uint32_t lanes_of(const trace_attr_t *attr)
+static uint32_t lanes_of(const struct _pxt_attr *attr)
 {
 	uint32_t lanes = attr->_pxt_lanes;
 
@@ -61,24 +61,22 @@ static uint32_t lanes_of(const trace_attr_t *attr)
 	return power_of_two(lanes, PXT_LANES_MAX(attr));
 }
 
-int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
+int pxt_create_attr(const struct pxt_create *request, struct _pxt_attr *attr)
 {
 	uint64_t slots;
 
 	if (!request->attr)
 		pxt_attr_defaults(attr);
-	else if (!pxt_attr_check(request->attr, attr))
-		*attr = *request->attr;
+	else if (!pxt_attr_check(request->attr, request->attr))
+		*attr = request->attr->_pxt_kept;
 	else
 		return EINVAL;
-	if (!request->with_log)
-		attr->_pxt_rotation = NULL;
 	if (!attr->_pxt_stream_policy)
 		attr->_pxt_stream_policy = pxt_attr_default_stream_policy(request->with_log);
 	if (!pxt_attr_stream_policy_built(attr->_pxt_stream_policy) ||
 	    (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !request->with_log) ||
 	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_forks_known(attr->_pxt_inherit) ||
-	    !pxt_share_known(attr))
+	    !pxt_share_known(attr, request->attr))
 		return EINVAL;
 	slots = slots_needed(attr);
 	if (slots > UINT64_C(1) << PXT_RING_MAX_SHIFT)
@@ -99,7 +97,7 @@ int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr)
  * A lane that begins with one slot unused has records of two slots, which are those of up to 4
  * bytes, after that where none lies across two cache lines, or across the ring's end.
  */
-static uint32_t lead(const struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
+static uint32_t lead(const struct pxt_block *block, const struct _pxt_attr *attr, uint32_t index)
 {
 	uint32_t slots = pxt_block_merges(block) ? 1u : 0u;
 
@@ -110,7 +108,7 @@ static uint32_t lead(const struct pxt_block *block, const trace_attr_t *attr, ui
 	return slots % 2u;
 }
 
-static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_t index)
+static void init_lane(struct pxt_block *block, const struct _pxt_attr *attr, uint32_t index)
 {
 	struct pxt_lane *lane = pxt_block_lane(block, index);
 	/* Lap 1: zeroed memory is lap 0, never valid. */
@@ -127,7 +125,7 @@ static void init_lane(struct pxt_block *block, const trace_attr_t *attr, uint32_
 
 /* Zeroed; *whole: bytes to give back. */
 static int alloc_block(
-    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
+    const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	if (attr->_pxt_file)
 		return pxt_filestream_make(attr, bytes, block, whole);
@@ -138,7 +136,7 @@ static int alloc_block(
 
 /* *bytes: of the block with its lanes; *whole: of the memory that is given back for it. */
 static int make_block(
-    const trace_attr_t *attr, size_t *bytes, size_t *whole, struct pxt_block **made)
+    const struct _pxt_attr *attr, size_t *bytes, size_t *whole, struct pxt_block **made)
 {
 	uint32_t lanes = attr->_pxt_lanes + pxt_share_lanes(attr);
 	size_t lanes_at = sizeof(struct pxt_block);
@@ -212,7 +210,7 @@ static void note_clock(struct pxt_block *block, struct pxt_stream *stream)
 
 /* Everything but mutex and place, as in a stream that never was.  The block comes last. */
 static void reset(struct pxt_stream *stream, const struct pxt_create *request,
-    const trace_attr_t *attr, uint32_t index)
+    const struct _pxt_attr *attr, uint32_t index)
 {
 	stream->ops = request->ops;
 	stream->trid = 0;
@@ -234,7 +232,7 @@ static void reset(struct pxt_stream *stream, const struct pxt_create *request,
 }
 
 static int create_locked(
-    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **made)
+    const struct pxt_create *request, const struct _pxt_attr *attr, struct pxt_stream **made)
 {
 	struct pxt_stream *stream;
 	struct pxt_block *block;
@@ -284,7 +282,7 @@ static int create_locked(
 }
 
 int pxt_create_stream(
-    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **stream)
+    const struct pxt_create *request, const struct _pxt_attr *attr, struct pxt_stream **stream)
 {
 	int error = request->pid ? pxt_port_may_trace(request->pid) : 0;
 
@@ -296,14 +294,14 @@ int pxt_create_stream(
 	return error;
 }
 
-int pxt_create_publish(struct pxt_stream *stream, trace_id_t *trid)
+int pxt_create_publish(struct pxt_stream *stream, const char *name, trace_id_t *trid)
 {
 	int error;
 
 	pxt_port_mutex_lock(&stream->mutex);
 	error = pxt_handle_add(stream->ops, stream, &stream->trid);
 	if (!error)
-		error = pxt_share_name(stream);
+		error = pxt_share_name(stream, name);
 	if (!error) {
 		if (stream->block->attr._pxt_file)
 			pxt_filestream_publish(stream->block);

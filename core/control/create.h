@@ -17,14 +17,14 @@ struct pxt_create {
 };
 
 /* Every default resolved, every value checked and rounded: what the stream will have. */
-int pxt_create_attr(const struct pxt_create *request, trace_attr_t *attr);
+int pxt_create_attr(const struct pxt_create *request, struct _pxt_attr *attr);
 /*
  * EAGAIN, EINVAL, ENOMEM, EPERM, ESRCH or 0.  @attr: from pxt_create_attr().  On success *stream
  * is complete but cannot be found yet: a unit prepares its own part, then publishes or abandons.
  */
 int pxt_create_stream(
-    const struct pxt_create *request, const trace_attr_t *attr, struct pxt_stream **stream);
-/* ENOMEM (no identifier is left), or what struct pxt_share_ops, open, says; else 0. */
-int pxt_create_publish(struct pxt_stream *stream, trace_id_t *trid);
+    const struct pxt_create *request, const struct _pxt_attr *attr, struct pxt_stream **stream);
+/* @name: for other processes, or NULL.  ENOMEM (no identifier is left), or what struct pxt_share_ops, open, says; else 0. */
+int pxt_create_publish(struct pxt_stream *stream, const char *name, trace_id_t *trid);
 
 #endif

@@ -27,7 +27,7 @@
 
 /* Zeroed memory of @attr's file for a block of @bytes with its lanes.  EINVAL (the file will not do), ENOMEM, or 0. */
 int pxt_filestream_make(
-    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole);
+    const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block, size_t *whole);
 /* The stream is known to registering threads: what the file has beside the block. */
 void pxt_filestream_fill(struct pxt_block *block, uint32_t index, size_t whole);
 /* Creation has succeeded, and cannot fail any more: the descriptor is not looked at again. */
@@ -52,13 +52,13 @@ PXT_INLINE void pxt_filestream_end(struct pxt_block *block)
 }
 
 /* Whether @fd is open on the file that the stream is to live in. */
-PXT_INLINE bool pxt_filestream_is(const trace_attr_t *attr, int fd)
+PXT_INLINE bool pxt_filestream_is(const struct _pxt_attr *attr, int fd)
 {
 	return attr->_pxt_file != 0 && pxt_port_filemap_same(attr->_pxt_file - 1, fd);
 }
 #else
 PXT_INLINE int pxt_filestream_make(
-    const trace_attr_t *attr, size_t bytes, struct pxt_block **block, size_t *whole)
+    const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block, size_t *whole)
 {
 	(void)attr;
 	(void)bytes;
@@ -89,7 +89,7 @@ PXT_INLINE void pxt_filestream_end(struct pxt_block *block)
 	(void)block;
 }
 
-PXT_INLINE bool pxt_filestream_is(const trace_attr_t *attr, int fd)
+PXT_INLINE bool pxt_filestream_is(const struct _pxt_attr *attr, int fd)
 {
 	(void)attr;
 	(void)fd;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* query.c - what this library has, for programs that were compiled with another one's headers. */
+/*
+ * query.c - what this library has, for programs that were compiled with another one's headers; and what headers
+ * do in place, for those who do not read them.
+ */
 #include "format/compiler.h"
 
 #include <trace_np.h>
@@ -19,4 +22,9 @@ PXT_API int posix_trace_query_np(int what)
 	};
 
 	return what >= 0 && (unsigned)what < sizeof(values) / sizeof(*values) ? values[what] : -1;
+}
+
+PXT_API int(posix_trace_wanted_np)(trace_event_id_t event_id)
+{
+	return _pxt_is_wanted(event_id);
 }

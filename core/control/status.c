@@ -162,7 +162,7 @@ PXT_API int posix_trace_getcounts_np(
 
 /* ---- Attributes, types one by one, clock ---- */
 
-int pxt_status_get_attr(void *object, trace_id_t trid, trace_attr_t *attr)
+int pxt_status_get_attr(void *object, trace_id_t trid, struct _pxt_attr *attr)
 {
 	struct pxt_stream *stream = object;
 	int error = pxt_stream_enter_as(stream, trid);

@@ -18,7 +18,7 @@ int pxt_status_get(void *object, trace_id_t trid, struct posix_trace_status_info
 void pxt_status_counts(struct pxt_stream *stream, struct posix_trace_counts_np *counts);
 
 /* Operations that streams of every unit share. */
-int pxt_status_get_attr(void *object, trace_id_t trid, trace_attr_t *attr);
+int pxt_status_get_attr(void *object, trace_id_t trid, struct _pxt_attr *attr);
 int pxt_status_type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name);
 int pxt_status_type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format);
 int pxt_status_type_next(void *object, trace_id_t trid, trace_event_id_t *next);

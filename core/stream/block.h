@@ -9,7 +9,7 @@
  *                                                                 _pxt_wanted, the process lock
  *
  * It holds offsets and indices, so that it can be mapped anywhere, shared between processes, or found
- * in a file or a dump.  (Of the attributes, `_pxt_share` is an address: it is NULL here.)
+ * in a file or a dump.
  */
 #ifndef PXT_BLOCK_H
 #define PXT_BLOCK_H
@@ -188,7 +188,7 @@ struct pxt_block {
 	uint32_t oob_set[PXT_SET_WORDS];   /* in force at the START beside the lanes */
 #endif
 	struct pxt_clock_set created;
-	trace_attr_t attr; /* as in force */
+	struct _pxt_attr attr; /* as in force */
 };
 
 #if CONFIG_PTRACE_PORT_POSIX

@@ -11,15 +11,12 @@ uint64_t pxt_share_answer_ns = UINT64_C(3000000000);
 struct pxt_wish *_Atomic pxt_share_wishes[CONFIG_PTRACE_MAX_STREAMS];
 
 /* No thread knows the identifier yet but those who come by the name. */
-int pxt_share_name(struct pxt_stream *stream)
+int pxt_share_name(struct pxt_stream *stream, const char *name)
 {
-	const char *name = stream->block->attr._pxt_share;
 	int error;
 
 	if (!name)
 		return 0;
-	/* The caller's text: not looked at again. */
-	stream->block->attr._pxt_share = NULL;
 	pxt_stream_unlock(stream);
 	error = pxt_share_table()->open(stream, name);
 	pxt_port_mutex_lock(&stream->mutex);

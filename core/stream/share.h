@@ -161,9 +161,9 @@ PXT_INLINE bool pxt_share_wants(struct pxt_block *block, unsigned index, uint32_
  * An owner has a lane more, for what others record.  So has a guest, for what it says of itself: images,
  * threads and processes.  No event overwrites them there, so what is left can be read.
  */
-PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
+PXT_INLINE uint32_t pxt_share_lanes(const struct _pxt_attr *attr)
 {
-	return attr->_pxt_share || pxt_attr_guest(attr) ? 1u : 0u;
+	return attr->_pxt_flags & PXT_ATTR_NAMED || pxt_attr_guest(attr) ? 1u : 0u;
 }
 
 #define PXT_LANES_MAX(attr)                                                                        \
@@ -178,7 +178,7 @@ PXT_INLINE bool pxt_share_defines(const struct pxt_block *block)
 #define PXT_SHARE_DEFINITIONS (UINT32_C(1) << 15)
 
 /* Slots of the last lane, where the others have @slots. */
-PXT_INLINE uint32_t pxt_share_last_slots(const trace_attr_t *attr, uint32_t slots)
+PXT_INLINE uint32_t pxt_share_last_slots(const struct _pxt_attr *attr, uint32_t slots)
 {
 	return pxt_attr_guest(attr) && slots > PXT_SHARE_DEFINITIONS ? PXT_SHARE_DEFINITIONS
 	                                                             : slots;
@@ -190,18 +190,25 @@ PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes, uin
 	block->last_log = (uint8_t)__builtin_ctz(last_mask + 1u);
 }
 
-/* Attributes that another process made have no table to them.  Being a producer cannot be asked for. */
-PXT_INLINE bool pxt_share_known(trace_attr_t *attr)
+/* The name that others find the stream by; NULL: none. */
+PXT_INLINE const char *pxt_share_asked(const trace_attr_t *asked)
 {
-	attr->_pxt_flags &= ~PXT_ATTR_PRODUCER;
-	return !attr->_pxt_share || pxt_share_table();
+	return asked && asked->_pxt_share[0] ? asked->_pxt_share : NULL;
+}
+
+/* Attributes that another process made have no table to them.  Being a producer cannot be asked for. */
+PXT_INLINE bool pxt_share_known(struct _pxt_attr *attr, const trace_attr_t *asked)
+{
+	attr->_pxt_flags &= ~(PXT_ATTR_PRODUCER | PXT_ATTR_NAMED);
+	attr->_pxt_flags |= pxt_share_asked(asked) ? PXT_ATTR_NAMED : 0u;
+	return !pxt_share_asked(asked) || pxt_share_table();
 }
 
 /*
- * The last step of create that may fail: the stream gets the name of its attributes.  With the
+ * The last step of create that may fail: the stream gets its name, NULL: none.  With the
  * stream's mutex, which is given up meanwhile; on an error the identifier is gone.
  */
-int pxt_share_name(struct pxt_stream *stream);
+int pxt_share_name(struct pxt_stream *stream, const char *name);
 void pxt_share_close(struct pxt_stream *stream);
 /*
  * Before a stop and the like, with no lock: returns when all that others have recorded by now is in
@@ -265,13 +272,13 @@ PXT_INLINE bool pxt_share_defines(const struct pxt_block *block)
 	return false;
 }
 
-PXT_INLINE uint32_t pxt_share_lanes(const trace_attr_t *attr)
+PXT_INLINE uint32_t pxt_share_lanes(const struct _pxt_attr *attr)
 {
 	(void)attr;
 	return 0;
 }
 
-PXT_INLINE uint32_t pxt_share_last_slots(const trace_attr_t *attr, uint32_t slots)
+PXT_INLINE uint32_t pxt_share_last_slots(const struct _pxt_attr *attr, uint32_t slots)
 {
 	(void)attr;
 	return slots;
@@ -284,9 +291,16 @@ PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes, uin
 	(void)last_mask;
 }
 
-PXT_INLINE bool pxt_share_known(trace_attr_t *attr)
+PXT_INLINE const char *pxt_share_asked(const trace_attr_t *asked)
+{
+	(void)asked;
+	return NULL;
+}
+
+PXT_INLINE bool pxt_share_known(struct _pxt_attr *attr, const trace_attr_t *asked)
 {
 	(void)attr;
+	(void)asked;
 	return true;
 }
 
@@ -295,9 +309,10 @@ PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
 	(void)stream;
 }
 
-PXT_INLINE int pxt_share_name(struct pxt_stream *stream)
+PXT_INLINE int pxt_share_name(struct pxt_stream *stream, const char *name)
 {
 	(void)stream;
+	(void)name;
 	return 0;
 }
 

@@ -46,9 +46,9 @@ static void describe_state(struct pxt_stream_header *header, const struct pxt_bl
 	header->full_policy = block->full_policy;
 	header->id_count = PXT_START_BYTES * 8u;
 	header->generation_at =
-	    offsetof(struct pxt_block, attr) + offsetof(trace_attr_t, _pxt_genversion);
+	    offsetof(struct pxt_block, attr) + offsetof(struct _pxt_attr, _pxt_genversion);
 	header->generation_bytes = sizeof(block->attr._pxt_genversion);
-	header->name_at = offsetof(struct pxt_block, attr) + offsetof(trace_attr_t, _pxt_name);
+	header->name_at = offsetof(struct pxt_block, attr) + offsetof(struct _pxt_attr, _pxt_name);
 	header->name_bytes = sizeof(block->attr._pxt_name);
 }
 

@@ -90,8 +90,8 @@ static int attach(void)
 		error = posix_trace_attr_setlanes_np(&attr, stream.lanes);
 	if (!error)
 		error = posix_trace_attr_setstreamsize(&attr, ring_of_a_lane());
-	attr._pxt_flags |= PXT_ATTR_GUEST;
-	attr._pxt_file = tally + 1;
+	attr._pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
+	attr._pxt_kept._pxt_file = tally + 1;
 	if (!error)
 		error = posix_trace_attach_np(stream.name, &attr, &trid);
 	if (!error) {

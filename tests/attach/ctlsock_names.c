@@ -87,19 +87,24 @@ static const char *name_in(const trace_attr_t *attr)
 
 PXT_TEST(attributes_tell_the_name_that_they_were_given_last)
 {
-	static const char first[] = "first";
-	static const char second[] = "second";
+	char text[] = "first";
 	trace_attr_t attr;
 
 	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
 	CU_ASSERT(name_in(&attr) == NULL);
-	PXT_EQ(posix_trace_attr_setsharename_np(&attr, first), 0);
-	CU_ASSERT(name_in(&attr) == first);
-	PXT_EQ(posix_trace_attr_setsharename_np(&attr, second), 0);
-	CU_ASSERT(name_in(&attr) == second);
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, text), 0);
+	memset(text, 'x', sizeof(text) - 1);
+	CU_ASSERT_STRING_EQUAL(name_in(&attr), "first");
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, name_in(&attr)), 0);
+	CU_ASSERT_STRING_EQUAL(name_in(&attr), "first");
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, "second"), 0);
+	CU_ASSERT_STRING_EQUAL(name_in(&attr), "second");
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, NULL), 0);
+	CU_ASSERT(name_in(&attr) == NULL);
+	PXT_EQ(posix_trace_attr_setsharename_np(&attr, "second"), 0);
 	if (PXT_CHECKS_ARGUMENTS) {
 		PXT_EQ(posix_trace_attr_setsharename_np(&attr, ".."), EINVAL);
-		CU_ASSERT(name_in(&attr) == second);
+		CU_ASSERT_STRING_EQUAL(name_in(&attr), "second");
 	}
 	PXT_EQ(posix_trace_attr_setsharename_np(&attr, NULL), 0);
 	CU_ASSERT(name_in(&attr) == NULL);

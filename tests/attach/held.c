@@ -148,7 +148,7 @@ static void come_and_go(void *number)
 	pxt_testpoint_hook_set(NULL);
 	if (posix_trace_attr_init(&attr) != 0)
 		_exit(1);
-	attr._pxt_flags |= PXT_ATTR_GUEST;
+	attr._pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
 	if (posix_trace_attach_np(owner_name, &attr, &trid) != 0 ||
 	    posix_trace_eventid_open("held.guest", &id) != 0)
 		_exit(2);

@@ -44,8 +44,8 @@ trace_id_t owner_open(const struct owner_spec *spec)
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, spec->lanes ? spec->lanes : 2), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setsharename_np(&attr, owner_name), 0);
 	if (spec->inherited)
-		attr._pxt_inherit = POSIX_TRACE_INHERITED;
-	attr._pxt_flags |= spec->guests ? PXT_ATTR_GUEST : 0u;
+		attr._pxt_kept._pxt_inherit = POSIX_TRACE_INHERITED;
+	attr._pxt_kept._pxt_flags |= spec->guests ? PXT_ATTR_GUEST : 0u;
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
 	if (!spec->stopped)
 		PXT_EQ_FATAL(posix_trace_start(trid), 0);

@@ -1345,7 +1345,7 @@ static trace_id_t guest_attach(void)
 	trace_id_t trid;
 	int error = posix_trace_attr_init(&attr);
 
-	attr._pxt_flags |= PXT_ATTR_GUEST;
+	attr._pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attach_np(owner_name, &attr, &trid);
 	if (error)

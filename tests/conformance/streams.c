@@ -938,4 +938,18 @@ PXT_TEST(the_library_tells_its_version_and_limits_at_run_time)
 	PXT_EQ(posix_trace_query_np(POSIX_TRACE_QUERY_INHERIT_NP + 1), -1);
 	PXT_EQ(posix_trace_query_np(-1), -1);
 }
+
+PXT_TEST(other_languages_ask_a_function_whether_a_type_is_wanted)
+{
+	const struct st_spec spec = { .lanes = 1 };
+	trace_id_t trid = st_create(&spec);
+	trace_event_id_t id;
+
+	PXT_EQ(posix_trace_eventid_open("asked", &id), 0);
+	PXT_EQ((posix_trace_wanted_np)(id), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	CU_ASSERT((posix_trace_wanted_np)(id) != 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ((posix_trace_wanted_np)(id), 0);
+}
 #endif

@@ -178,7 +178,7 @@ PXT_TEST(the_smallest_ring_has_room_for_two_of_the_longest_records)
 		const uint32_t longest =
 		    pxt_slots_for(PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + data);
 		trace_attr_t attr;
-		trace_attr_t used;
+		struct _pxt_attr used;
 		struct pxt_create request = { .attr = &attr };
 		size_t slots;
 

@@ -27,7 +27,7 @@ struct found {
 static void all_say(const struct found *old, int want)
 {
 	static struct posix_trace_status_info status;
-	static trace_attr_t attr;
+	static struct _pxt_attr attr;
 	static char name[TRACE_EVENT_NAME_MAX + 1];
 	static char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct posix_trace_clock_np clock;

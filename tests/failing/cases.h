@@ -41,8 +41,11 @@ GETTER(getfile_np)
 GETTER(getsharename_np)
 GETTER(getflushpriority_np)
 GETTER(getlogform_np)
-GETTER(getrotation_np)
 #undef GETTER
+CASE(posix_trace_attr_getrotation_np, EINVAL, destroyed,
+    posix_trace_attr_getrotation_np(&env.bad, (void *)out.bytes, 1))
+CASE(posix_trace_attr_getrotation_np, EINVAL, null, posix_trace_attr_getrotation_np(NULL, (void *)out.bytes, 1))
+CASE(posix_trace_attr_getrotation_np, EINVAL, no_result, posix_trace_attr_getrotation_np(&env.good, NULL, 1))
 CASE(posix_trace_attr_getmaxusereventsize, EINVAL, destroyed,
     posix_trace_attr_getmaxusereventsize(&env.bad, 1, &out.size))
 CASE(posix_trace_attr_getmaxusereventsize, EINVAL, no_result,

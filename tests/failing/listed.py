@@ -17,8 +17,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HEADERS = ("include/trace.h", "include/trace_np.h")
 # Returns nothing, or no error number (here: of a port with threads).
-SILENT = {"posix_trace_event", "posix_trace_query_np", "posix_trace_eventid_equal", "posix_trace_system_event_np",
-          "posix_trace_thread_exclude_np",
+SILENT = {"posix_trace_event", "posix_trace_query_np", "posix_trace_wanted_np", "posix_trace_eventid_equal",
+          "posix_trace_system_event_np", "posix_trace_thread_exclude_np",
           # Of the port without an operating system.
           "posix_trace_task_begin_np", "posix_trace_task_end_np", "posix_trace_task_switch_np", "posix_trace_interrupt_end_np"}
 # What a comment says and has no case here, with the reason.

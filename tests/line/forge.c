@@ -21,9 +21,12 @@ static uint64_t odd_number(uint64_t choice)
 
 /* ---- Streams ---- */
 
-static void set_attr(trace_attr_t *attr)
+static void set_attr(struct _pxt_attr *attr)
 {
-	(void)posix_trace_attr_init(attr);
+	trace_attr_t defaults;
+
+	(void)posix_trace_attr_init(&defaults);
+	*attr = defaults._pxt_kept;
 	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
 	attr->_pxt_ctx_bytes = 8;

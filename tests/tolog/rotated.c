@@ -686,7 +686,7 @@ PXT_TEST(attributes_within_their_limits_are_taken_and_others_refused)
 		{ "a", 0, 0, 0, 01000 } };
 	const struct posix_trace_rotation_np right = { "a", POSIX_TRACE_ROTATION_MIN_NP, 1, 9999,
 		0600 };
-	const struct posix_trace_rotation_np *got = &right;
+	struct posix_trace_rotation_np got = right;
 	struct {
 		struct posix_trace_rotation_np known;
 		uint64_t later;
@@ -695,18 +695,43 @@ PXT_TEST(attributes_within_their_limits_are_taken_and_others_refused)
 
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got), 0);
-	CU_ASSERT(got == NULL);
+	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got, sizeof(got)), 0);
+	CU_ASSERT(got.posix_name_np == NULL);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		PXT_EQ(posix_trace_attr_setrotation_np(&attr, &wrong[i], sizeof(wrong[i])), EINVAL);
 	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &right, sizeof(right)), 0);
-	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got), 0);
-	CU_ASSERT(got == &right);
 	/* A program that was compiled with another release's headers. */
 	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &right, sizeof(right) - 4), EINVAL);
 	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &newer.known, sizeof(newer)), 0);
 	newer.later = 1;
 	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &newer.known, sizeof(newer)), EINVAL);
+}
+
+/* LPT-96 */
+PXT_TEST(attributes_keep_a_copy_of_how_files_follow_one_another)
+{
+	char name[] = "mine";
+	struct posix_trace_rotation_np given = { name, POSIX_TRACE_ROTATION_MIN_NP, 1, 9999, 0600 };
+	struct posix_trace_rotation_np got;
+	trace_attr_t attr;
+
+	PXT_EQ(posix_trace_attr_init(&attr), 0);
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &given, sizeof(given)), 0);
+	memset(name, 'x', 4);
+	memset(&given, 0, sizeof(given));
+	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got, sizeof(got)), 0);
+	CU_ASSERT_STRING_EQUAL(got.posix_name_np, "mine");
+	CU_ASSERT_EQUAL(got.posix_bytes_np, POSIX_TRACE_ROTATION_MIN_NP);
+	PXT_EQ(got.posix_seconds_np, 1);
+	PXT_EQ(got.posix_files_np, 9999);
+	PXT_EQ(got.posix_mode_np, 0600);
+	/* The text that they keep, given to them again. */
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &got, sizeof(got)), 0);
+	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got, sizeof(got)), 0);
+	CU_ASSERT_STRING_EQUAL(got.posix_name_np, "mine");
+	PXT_EQ(posix_trace_attr_setrotation_np(&attr, NULL, 0), 0);
+	PXT_EQ(posix_trace_attr_getrotation_np(&attr, &got, sizeof(got)), 0);
+	CU_ASSERT(got.posix_name_np == NULL);
 }
 
 /* LPT-96 */

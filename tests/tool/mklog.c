@@ -430,6 +430,7 @@ static void begin(struct maker *maker)
 {
 	static unsigned char head[PXT_LOG_HEADER_BYTES];
 	struct pxt_log_header header = { .word_bytes = sizeof(void *), .ctx_bytes = PXT_CTX_BYTES };
+	trace_attr_t defaults;
 
 	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++)
 		header.uuid[i] = maker->stream.uuid[i] = (unsigned char)(i + 1);
@@ -441,7 +442,8 @@ static void begin(struct maker *maker)
 	header.created = clocks_at(0);
 	header.largest_block = BLOCK_BYTES;
 	header.set_bytes = _PXT_EVENT_IDS / 8;
-	(void)posix_trace_attr_init(&header.attr);
+	(void)posix_trace_attr_init(&defaults);
+	header.attr = defaults._pxt_kept;
 	header.attr._pxt_stream_policy = stream_policy;
 	header.attr._pxt_log_policy = log_policy;
 	header.attr._pxt_create_sec = (int64_t)(clocks.realtime / NS_PER_S);

@@ -74,7 +74,8 @@ static bool is_inherited(trace_id_t trid)
 {
 	trace_attr_t attr;
 
-	return posix_trace_get_attr(trid, &attr) == 0 && attr._pxt_inherit == POSIX_TRACE_INHERITED;
+	return posix_trace_get_attr(trid, &attr) == 0 &&
+	       attr._pxt_kept._pxt_inherit == POSIX_TRACE_INHERITED;
 }
 
 struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char *root)

@@ -68,12 +68,14 @@ static void set_time(const struct pxt_stream_header *of, unsigned clock, struct 
 	time->tv_nsec = (long)of->created_nsec[clock];
 }
 
-static void set_attr(const struct pxt_streamimage *streamimage, trace_attr_t *attr)
+static void set_attr(const struct pxt_streamimage *streamimage, struct _pxt_attr *attr)
 {
 	const struct pxt_stream_header *of = streamimage->header;
 	uint32_t ns = pxt_ticks_resolution_ns(of->hz, 0);
+	trace_attr_t defaults;
 
-	(void)posix_trace_attr_init(attr);
+	(void)posix_trace_attr_init(&defaults);
+	*attr = defaults._pxt_kept;
 	attr->_pxt_stream_policy = (int32_t)of->full_policy;
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
 	attr->_pxt_lanes = of->lanes;

@@ -31,7 +31,7 @@ static int set_attributes(
 		error = posix_trace_attr_setname(attr, "pxtrace run");
 	if (!error)
 		error = posix_trace_attr_setsharename_np(attr, recorder->name);
-	attr->_pxt_flags |= PXT_ATTR_GUEST;
+	attr->_pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attr_setstreamsize(attr, STREAM_BYTES);
 	if (!error)

@@ -36,12 +36,12 @@ static struct pxt_clock_set set_of(const struct pxt_logclock *clock)
 		.boottime = clock->boottime };
 }
 
-static void fill_attr(trace_attr_t *attr, const struct pxt_loghead *head)
+static void fill_attr(struct _pxt_attr *attr, const struct pxt_loghead *head)
 {
-	if (head->attr)
-		*attr = *head->attr;
-	else
-		(void)posix_trace_attr_init(attr);
+	trace_attr_t defaults;
+
+	(void)posix_trace_attr_init(&defaults);
+	*attr = head->attr ? head->attr->_pxt_kept : defaults._pxt_kept;
 	/* What no log may say, and what only this one can. */
 	if (!attr->_pxt_stream_policy)
 		attr->_pxt_stream_policy = POSIX_TRACE_FLUSH;

@@ -234,6 +234,7 @@ static void put_head(struct target *t)
 {
 	static unsigned char head[PXT_LOG_HEADER_BYTES];
 	struct pxt_log_header header = { .word_bytes = sizeof(void *), .ctx_bytes = PXT_CTX_BYTES };
+	trace_attr_t defaults;
 
 	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++)
 		t->stream.uuid[i] = (unsigned char)chance(t);
@@ -248,7 +249,8 @@ static void put_head(struct target *t)
 	header.created = clocks_at(t, 0);
 	header.largest_block = BLOCK_BYTES;
 	header.set_bytes = _PXT_EVENT_IDS / 8;
-	(void)posix_trace_attr_init(&header.attr);
+	(void)posix_trace_attr_init(&defaults);
+	header.attr = defaults._pxt_kept;
 	header.attr._pxt_stream_policy = POSIX_TRACE_FLUSH;
 	header.attr._pxt_log_policy = POSIX_TRACE_APPEND;
 	header.attr._pxt_create_sec = header.created.realtime.tv_sec;
