@@ -17,9 +17,7 @@
 
 PXT_AGES(pthread_cond_wait, "GLIBC_2.3.2");
 PXT_AGES(pthread_cond_timedwait, "GLIBC_2.3.2");
-PXT_WRAP_REAL(pthread_cond_clockwait);
 PXT_WRAP_REAL(cnd_wait);
-PXT_WRAP_REAL(cnd_timedwait);
 
 /* One wait.  Each end of it is recorded: a thread that is cancelled has the mutex, too. */
 struct waiting {
@@ -90,27 +88,38 @@ PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_wait)(pthread_cond_t *cond, pthre
 	WAIT(PXT_WAIT_NO_LIMIT, PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
 }
 
-PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_timedwait)(
-    pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
-		return PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(pxt_wait_until(clock_of(cond), limit),
-	    PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_cond_clockwait)(
-    pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
-		return PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit);
-	WAIT(pxt_wait_until(clock, limit),
-	    PXT_WRAP_CALL(pthread_cond_clockwait)(cond, mutex, clock, limit));
-}
+#define TIMED_WAIT(exported, name, timespec)                                                       \
+	PXT_WRAP_EXPORT int exported(                                                              \
+	    pthread_cond_t *cond, pthread_mutex_t *mutex, const timespec *limit)                   \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
+			return PXT_WRAP_CALL(name)(cond, mutex, limit);                            \
+		WAIT(PXT_WAIT_UNTIL(clock_of(cond), limit),                                        \
+		    PXT_WRAP_CALL(name)(cond, mutex, limit));                                      \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define CLOCK_WAIT(name, timespec)                                                                 \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(pthread_cond_t * cond, pthread_mutex_t * mutex,    \
+	    clockid_t clock, const timespec *limit)                                                \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
+			return PXT_WRAP_CALL(name)(cond, mutex, clock, limit);                     \
+		WAIT(                                                                              \
+		    PXT_WAIT_UNTIL(clock, limit), PXT_WRAP_CALL(name)(cond, mutex, clock, limit)); \
+	}                                                                                          \
+	_Static_assert(1, "")
+TIMED_WAIT(PXT_AGES_NAME(pthread_cond_timedwait), pthread_cond_timedwait, struct timespec);
+PXT_TIMES(CLOCK_WAIT, timespec, pthread_cond_clockwait, __pthread_cond_clockwait64);
+#if PXT_TIMES_TWO
+PXT_WRAP_REAL(__pthread_cond_timedwait64);
+TIMED_WAIT(
+    PXT_WRAP_NAME(__pthread_cond_timedwait64), __pthread_cond_timedwait64, struct pxt_timespec64);
+#endif
 
 #if PXT_AGES_TWO
 PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_wait)(
@@ -130,20 +139,15 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(pxt_wait_until(CLOCK_REALTIME, limit),
+	WAIT(PXT_WAIT_UNTIL(CLOCK_REALTIME, limit),
 	    PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 }
 #endif
 
 /* The same under C11's names (names.h). */
 
-/* @limit NULL: none. */
-static int wait_c11(
-    pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit, const void *caller)
+static int wait_c11(pthread_cond_t *cond, pthread_mutex_t *mutex, const void *caller)
 {
-	if (limit)
-		WAIT(pxt_wait_until(clock_of(cond), limit),
-		    PXT_WRAP_CALL(pthread_cond_timedwait)(cond, mutex, limit));
 	WAIT(PXT_WAIT_NO_LIMIT, PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
 }
 
@@ -153,18 +157,32 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_wait)(cnd_t *cond, mtx_t *mutex)
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
 		return PXT_WRAP_CALL(cnd_wait)(cond, mutex);
-	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), NULL, caller));
+	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), caller));
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_timedwait)(
-    cnd_t *cond, mtx_t *mutex, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP) || !limit)
-		return PXT_WRAP_CALL(cnd_timedwait)(cond, mutex, limit);
-	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), limit, caller));
-}
+#define C11_TIMED_WAIT(name, posix, timespec)                                                      \
+	PXT_WRAP_REAL(name);                                                                       \
+	static int until_by_##posix(pthread_cond_t *cond, pthread_mutex_t *mutex,                  \
+	    const timespec *limit, const void *caller)                                             \
+	{                                                                                          \
+		WAIT(PXT_WAIT_UNTIL(clock_of(cond), limit),                                        \
+		    PXT_WRAP_CALL(posix)(cond, mutex, limit));                                     \
+	}                                                                                          \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(                                                   \
+	    cnd_t * cond, mtx_t * mutex, const timespec *limit)                                    \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP) || !limit)                     \
+			return PXT_WRAP_CALL(name)(cond, mutex, limit);                            \
+		return pxt_c11_result(                                                             \
+		    until_by_##posix(pxt_c11_cond(cond), pxt_c11_mutex(mutex), limit, caller));    \
+	}                                                                                          \
+	_Static_assert(1, "")
+C11_TIMED_WAIT(cnd_timedwait, pthread_cond_timedwait, struct timespec);
+#if PXT_TIMES_TWO
+C11_TIMED_WAIT(__cnd_timedwait64, __pthread_cond_timedwait64, struct pxt_timespec64);
+#endif
 #endif
 
 #if PXT_GROUP_COND_SIGNAL

@@ -77,9 +77,9 @@ void pxt_process_before_syscall(long number, long first, long second, const void
  * function as well (futex.c).
  */
 #if PXT_WRAP_BY_LINKER
-#define NAME "__wrap_prctl"
+#define NAME(name) "__wrap_" name
 #else
-#define NAME "prctl"
+#define NAME(name) name
 #endif
 #if defined(__i386__)
 #define PARAMETERS void
@@ -92,17 +92,33 @@ void pxt_process_before_syscall(long number, long first, long second, const void
 #define OPTION     (int)option
 #define FIRST      first
 #endif
-extern int pxt_confine_prctl(PARAMETERS) __asm__(NAME);
+extern int pxt_confine_prctl(PARAMETERS) __asm__(NAME("prctl"));
 typedef int (*as_it_came)(PARAMETERS);
+
+#define PRCTL(name)                                                                                \
+	do {                                                                                       \
+		as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(name);                      \
+                                                                                                   \
+		if (is_looked_at(OPTION))                                                          \
+			before_prctl(OPTION, FIRST, PXT_WRAP_CALLER());                            \
+		return real(PASSED);                                                               \
+	} while (0)
 
 PXT_WRAP_EXPORT int pxt_confine_prctl(PARAMETERS)
 {
-	as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(prctl);
-
-	if (is_looked_at(OPTION))
-		before_prctl(OPTION, FIRST, PXT_WRAP_CALLER());
-	return real(PASSED);
+	PRCTL(prctl);
 }
+
+#if PXT_TIMES_TWO
+PXT_WRAP_REAL(__prctl_time64);
+
+extern int pxt_confine_prctl64(PARAMETERS) __asm__(NAME("__prctl_time64"));
+
+PXT_WRAP_EXPORT int pxt_confine_prctl64(PARAMETERS)
+{
+	PRCTL(__prctl_time64);
+}
+#endif
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(mlockall)(int flags)
 {

@@ -362,6 +362,9 @@ PXT_CALL_WRAP(ssize_t, pwritev64v2,
 
 PXT_WRAP_REAL(fcntl);
 PXT_WRAP_REAL(fcntl64);
+#if PXT_TIMES_TWO
+PXT_WRAP_REAL(__fcntl_time64);
+#endif
 
 /* Where a function of three arguments finds them is where one of a varying number of them does. */
 #if PXT_WRAP_BY_LINKER
@@ -421,6 +424,18 @@ PXT_WRAP_EXPORT int pxt_fcntl64(PARAMETERS)
 	return tell_lock(fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl64),
 	    PXT_WRAP_CALLER());
 }
+
+#if PXT_TIMES_TWO
+extern int pxt_fcntl_time64(PARAMETERS) __asm__(NAME("__fcntl_time64"));
+
+PXT_WRAP_EXPORT int pxt_fcntl_time64(PARAMETERS)
+{
+	NUMBERS;
+
+	return tell_lock(fd, command, argument,
+	    (all_of_them)(uintptr_t)PXT_WRAP_CALL(__fcntl_time64), PXT_WRAP_CALLER());
+}
+#endif
 #endif
 
 #if PXT_GROUP_FSYNC

@@ -72,8 +72,8 @@ static int64_t asked_ns(long operation, long limit)
 	int command = (int)operation & FUTEX_CMD_MASK;
 
 	if (command == FUTEX_WAIT)
-		return pxt_wait_ns(time);
-	return pxt_wait_until(command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME
+		return PXT_WAIT_NS(time);
+	return PXT_WAIT_UNTIL(command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME
 	                          ? CLOCK_REALTIME
 	                          : CLOCK_MONOTONIC,
 	    time);

@@ -73,11 +73,8 @@ PXT_WRAP_INLINE bool is_shared(const pthread_mutex_t *mutex)
 
 PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL_FAST(pthread_mutex_trylock, pthread_mutex_t *mutex, mutex);
-PXT_WRAP_REAL(pthread_mutex_timedlock);
-PXT_WRAP_REAL(pthread_mutex_clocklock);
 PXT_WRAP_REAL(mtx_lock);
 PXT_WRAP_REAL(mtx_trylock);
-PXT_WRAP_REAL(mtx_timedlock);
 
 struct locked {
 	uint64_t lock;
@@ -255,43 +252,47 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 	return try(mutex, PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_INLINE int lock_until(
-    pthread_mutex_t *mutex, const struct timespec *limit, const void *caller)
-{
-	int tried = try_first(mutex);
-	uint64_t since;
+/* What is returned where @real is the real lock's result. */
+#define LOCK_BY(real)                                                                              \
+	do {                                                                                       \
+		int tried = try_first(mutex);                                                      \
+		uint64_t since;                                                                    \
+                                                                                                   \
+		if (is_had(mutex, tried, caller))                                                  \
+			return tried;                                                              \
+		since = begin(mutex, tried, caller);                                               \
+		return end(mutex, tried, since, real, caller);                                     \
+	} while (0)
 
-	if (is_had(mutex, tried, caller))
-		return tried;
-	since = begin(mutex, tried, caller);
-	return end(
-	    mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit), caller);
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_timedlock)(
-    pthread_mutex_t *mutex, const struct timespec *limit)
-{
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
-		return PXT_WRAP_CALL(pthread_mutex_timedlock)(mutex, limit);
-	return lock_until(mutex, limit, PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_clocklock)(
-    pthread_mutex_t *mutex, clockid_t clock, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	uint64_t since;
-	int tried;
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) || !pxt_wrap_takes_clock(clock))
-		return PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit);
-	tried = try_first(mutex);
-	if (is_had(mutex, tried, caller))
-		return tried;
-	since = begin(mutex, tried, caller);
-	return end(mutex, tried, since, PXT_WRAP_CALL(pthread_mutex_clocklock)(mutex, clock, limit),
-	    caller);
-}
+#define TIMED_LOCK(name, timespec)                                                                 \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_INLINE int lock_by_##name(                                                        \
+	    pthread_mutex_t *mutex, const timespec *limit, const void *caller)                     \
+	{                                                                                          \
+		LOCK_BY(PXT_WRAP_CALL(name)(mutex, limit));                                        \
+	}                                                                                          \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(pthread_mutex_t * mutex, const timespec *limit)    \
+	{                                                                                          \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))                              \
+			return PXT_WRAP_CALL(name)(mutex, limit);                                  \
+		return lock_by_##name(mutex, limit, PXT_WRAP_CALLER());                            \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define CLOCK_LOCK(name, timespec)                                                                 \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(                                                   \
+	    pthread_mutex_t * mutex, clockid_t clock, const timespec *limit)                       \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) ||                            \
+		    !pxt_wrap_takes_clock(clock))                                                  \
+			return PXT_WRAP_CALL(name)(mutex, clock, limit);                           \
+		LOCK_BY(PXT_WRAP_CALL(name)(mutex, clock, limit));                                 \
+	}                                                                                          \
+	_Static_assert(1, "")
+PXT_TIMES(TIMED_LOCK, timespec, pthread_mutex_timedlock, __pthread_mutex_timedlock64);
+PXT_TIMES(CLOCK_LOCK, timespec, pthread_mutex_clocklock, __pthread_mutex_clocklock64);
 
 /* The same under C11's names (names.h). */
 
@@ -316,12 +317,20 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_trylock)(mtx_t *mutex)
 	return pxt_c11_result(try(pxt_c11_mutex(mutex), PXT_WRAP_CALLER()));
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_timedlock)(mtx_t *mutex, const struct timespec *limit)
-{
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
-		return PXT_WRAP_CALL(mtx_timedlock)(mutex, limit);
-	return pxt_c11_result(lock_until(pxt_c11_mutex(mutex), limit, PXT_WRAP_CALLER()));
-}
+#define C11_TIMED_LOCK(name, posix, timespec)                                                      \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(mtx_t * mutex, const timespec *limit)              \
+	{                                                                                          \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))                              \
+			return PXT_WRAP_CALL(name)(mutex, limit);                                  \
+		return pxt_c11_result(                                                             \
+		    lock_by_##posix(pxt_c11_mutex(mutex), limit, PXT_WRAP_CALLER()));              \
+	}                                                                                          \
+	_Static_assert(1, "")
+C11_TIMED_LOCK(mtx_timedlock, pthread_mutex_timedlock, struct timespec);
+#if PXT_TIMES_TWO
+C11_TIMED_LOCK(__mtx_timedlock64, __pthread_mutex_timedlock64, struct pxt_timespec64);
+#endif
 /* ---- Its begin and its end ---- */
 
 /* NOLINTBEGIN(cert-fio38-c,misc-non-copyable-objects): their parameters' types are taken for uses */

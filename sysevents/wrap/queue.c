@@ -9,16 +9,21 @@
 
 PXT_CALL_WRAP(int, mq_send, (mqd_t queue, const char *from, size_t bytes, unsigned priority),
     (queue, from, bytes, priority), POSIX_TRACE_CALL_MQ_SEND_NP, queue, bytes);
-PXT_CALL_WRAP_UNTIL(int, mq_timedsend,
-    (mqd_t queue, const char *from, size_t bytes, unsigned priority, const struct timespec *limit),
-    (queue, from, bytes, priority, limit), POSIX_TRACE_CALL_MQ_SEND_NP, queue, bytes,
-    pxt_wait_until(CLOCK_REALTIME, limit));
+#define TIMED_SEND(name, timespec)                                                                 \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (mqd_t queue, const char *from, size_t bytes, unsigned priority,                       \
+	        const timespec *limit),                                                            \
+	    (queue, from, bytes, priority, limit), POSIX_TRACE_CALL_MQ_SEND_NP, queue, bytes,      \
+	    PXT_WAIT_UNTIL(CLOCK_REALTIME, limit))
+PXT_TIMES(TIMED_SEND, timespec, mq_timedsend, __mq_timedsend_time64);
 PXT_CALL_WRAP(ssize_t, mq_receive, (mqd_t queue, char *to, size_t bytes, unsigned *priority),
     (queue, to, bytes, priority), POSIX_TRACE_CALL_MQ_RECEIVE_NP, queue, bytes);
-PXT_CALL_WRAP_UNTIL(ssize_t, mq_timedreceive,
-    (mqd_t queue, char *to, size_t bytes, unsigned *priority, const struct timespec *limit),
-    (queue, to, bytes, priority, limit), POSIX_TRACE_CALL_MQ_RECEIVE_NP, queue, bytes,
-    pxt_wait_until(CLOCK_REALTIME, limit));
+#define TIMED_RECEIVE(name, timespec)                                                              \
+	PXT_CALL_WRAP_UNTIL(ssize_t, name,                                                         \
+	    (mqd_t queue, char *to, size_t bytes, unsigned *priority, const timespec *limit),      \
+	    (queue, to, bytes, priority, limit), POSIX_TRACE_CALL_MQ_RECEIVE_NP, queue, bytes,     \
+	    PXT_WAIT_UNTIL(CLOCK_REALTIME, limit))
+PXT_TIMES(TIMED_RECEIVE, timespec, mq_timedreceive, __mq_timedreceive_time64);
 
 PXT_CALL_WRAP(int, msgsnd, (int queue, const void *from, size_t bytes, int flags),
     (queue, from, bytes, flags), POSIX_TRACE_CALL_MSGSND_NP, queue, bytes);

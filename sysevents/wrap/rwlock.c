@@ -182,20 +182,28 @@ static uint32_t writer(const pthread_rwlock_t *lock)
 WRAP_TRY(pthread_rwlock_tryrdlock, pthread_rwlock_t, POSIX_TRACE_KIND_READ_NP);
 WRAP(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_tryrdlock,
     POSIX_TRACE_KIND_READ_NP, writer(lock), true);
-WRAP(pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const struct timespec *limit),
-    (lock, limit), pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), true);
-WRAP(pthread_rwlock_clockrdlock,
-    (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
-    pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), pxt_wrap_takes_clock(clock));
+#define TIMED_READ(name, timespec)                                                                 \
+	WRAP(name, (pthread_rwlock_t * lock, const timespec *limit), (lock, limit),                \
+	    pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), true)
+#define CLOCK_READ(name, timespec)                                                                 \
+	WRAP(name, (pthread_rwlock_t * lock, clockid_t clock, const timespec *limit),              \
+	    (lock, clock, limit), pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP,              \
+	    writer(lock), pxt_wrap_takes_clock(clock))
+PXT_TIMES(TIMED_READ, timespec, pthread_rwlock_timedrdlock, __pthread_rwlock_timedrdlock64);
+PXT_TIMES(CLOCK_READ, timespec, pthread_rwlock_clockrdlock, __pthread_rwlock_clockrdlock64);
 
 WRAP_TRY(pthread_rwlock_trywrlock, pthread_rwlock_t, POSIX_TRACE_KIND_WRITE_NP);
 WRAP(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_trywrlock,
     POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
-WRAP(pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const struct timespec *limit),
-    (lock, limit), pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
-WRAP(pthread_rwlock_clockwrlock,
-    (pthread_rwlock_t * lock, clockid_t clock, const struct timespec *limit), (lock, clock, limit),
-    pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), pxt_wrap_takes_clock(clock));
+#define TIMED_WRITE(name, timespec)                                                                \
+	WRAP(name, (pthread_rwlock_t * lock, const timespec *limit), (lock, limit),                \
+	    pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), true)
+#define CLOCK_WRITE(name, timespec)                                                                \
+	WRAP(name, (pthread_rwlock_t * lock, clockid_t clock, const timespec *limit),              \
+	    (lock, clock, limit), pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP,             \
+	    writer(lock), pxt_wrap_takes_clock(clock))
+PXT_TIMES(TIMED_WRITE, timespec, pthread_rwlock_timedwrlock, __pthread_rwlock_timedwrlock64);
+PXT_TIMES(CLOCK_WRITE, timespec, pthread_rwlock_clockwrlock, __pthread_rwlock_clockwrlock64);
 
 /* Whether threads sleep for one of its two words; a bit of them says so. */
 static bool is_awaited(const pthread_rwlock_t *lock)

@@ -52,9 +52,9 @@ static bool takes_at_once(sem_t *sem, const void *caller)
 }
 
 /* One that is refused whatever the semaphore's value is not tried. */
-static bool is_valid(const struct timespec *limit)
+static bool is_valid(int64_t ns)
 {
-	return limit->tv_nsec >= 0 && limit->tv_nsec < 1000000000;
+	return ns >= 0 && ns < 1000000000;
 }
 
 #define WAIT(name, parameters, arguments, can_try, asked)                                          \
@@ -79,11 +79,14 @@ static bool is_valid(const struct timespec *limit)
 	_Static_assert(1, "")
 
 WAIT(sem_wait, (sem_t * sem), (sem), true, PXT_WAIT_NO_LIMIT);
-WAIT(sem_timedwait, (sem_t * sem, const struct timespec *limit), (sem, limit), is_valid(limit),
-    pxt_wait_until(CLOCK_REALTIME, limit));
-WAIT(sem_clockwait, (sem_t * sem, clockid_t clock, const struct timespec *limit),
-    (sem, clock, limit), pxt_wrap_takes_clock(clock) && is_valid(limit),
-    pxt_wait_until(clock, limit));
+#define TIMED_WAIT(name, timespec)                                                                 \
+	WAIT(name, (sem_t * sem, const timespec *limit), (sem, limit), is_valid(limit->tv_nsec),   \
+	    PXT_WAIT_UNTIL(CLOCK_REALTIME, limit))
+#define CLOCK_WAIT(name, timespec)                                                                 \
+	WAIT(name, (sem_t * sem, clockid_t clock, const timespec *limit), (sem, clock, limit),     \
+	    pxt_wrap_takes_clock(clock) && is_valid(limit->tv_nsec), PXT_WAIT_UNTIL(clock, limit))
+PXT_TIMES(TIMED_WAIT, timespec, sem_timedwait, __sem_timedwait64);
+PXT_TIMES(CLOCK_WAIT, timespec, sem_clockwait, __sem_clockwait64);
 
 /*
  * Whether threads wait: the upper half of the word with the value, or in 32 bits the third word of it.  Who
@@ -147,10 +150,12 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_destroy)(sem_t *sem)
 /* ---- Sets of semaphores ---- */
 PXT_CALL_WRAP(int, semop, (int set, struct sembuf *operations, size_t count),
     (set, operations, count), POSIX_TRACE_CALL_SEMOP_NP, set, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP_UNTIL(int, semtimedop,
-    (int set, struct sembuf *operations, size_t count, const struct timespec *time),
-    (set, operations, count, time), POSIX_TRACE_CALL_SEMOP_NP, set, PXT_CALL_MS(time),
-    pxt_wait_ns(time));
+#define TIMED_SEMOP(name, timespec)                                                                \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (int set, struct sembuf *operations, size_t count, const timespec *time),              \
+	    (set, operations, count, time), POSIX_TRACE_CALL_SEMOP_NP, set, PXT_CALL_MS(time),     \
+	    PXT_WAIT_NS(time))
+PXT_TIMES(TIMED_SEMOP, timespec, semtimedop, __semtimedop64);
 #endif
 
 #if PXT_GROUP_BARRIER

@@ -19,18 +19,24 @@ PXT_CALL_WRAP_UNTIL_AS(unsigned, sleep, (unsigned seconds), (seconds), POSIX_TRA
     seconds *UINT64_C(1000), seconds *INT64_C(1000000000), (int64_t)result);
 PXT_CALL_WRAP_UNTIL(int, usleep, (useconds_t us), (us), POSIX_TRACE_CALL_SLEEP_NP, 0, us / 1000u,
     us *INT64_C(1000));
-PXT_CALL_WRAP_UNTIL(int, nanosleep, (const struct timespec *time, struct timespec *rest),
-    (time, rest), POSIX_TRACE_CALL_SLEEP_NP, 0, PXT_CALL_MS(time), pxt_wait_ns(time));
-PXT_CALL_WRAP_ERROR_UNTIL(clock_nanosleep,
-    (clockid_t clock, int flags, const struct timespec *time, struct timespec *rest),
-    (clock, flags, time, rest), POSIX_TRACE_CALL_SLEEP_NP, 0,
-    flags &TIMER_ABSTIME ? PXT_CALL_NO_SIZE : PXT_CALL_MS(time),
-    flags &TIMER_ABSTIME ? pxt_wait_until(clock, time) : pxt_wait_ns(time));
-PXT_CALL_WRAP_UNTIL_AS(int, thrd_sleep, (const struct timespec *time, struct timespec *rest),
-    (time, rest), POSIX_TRACE_CALL_SLEEP_NP, 0, PXT_CALL_MS(time), pxt_wait_ns(time),
-    result == -1 ? -EINTR
-    : result     ? -EINVAL
-                 : 0);
+#define NANOSLEEP(name, timespec)                                                                  \
+	PXT_CALL_WRAP_UNTIL(int, name, (const timespec *time, timespec *rest), (time, rest),       \
+	    POSIX_TRACE_CALL_SLEEP_NP, 0, PXT_CALL_MS(time), PXT_WAIT_NS(time))
+#define CLOCK_NANOSLEEP(name, timespec)                                                            \
+	PXT_CALL_WRAP_ERROR_UNTIL(name,                                                            \
+	    (clockid_t clock, int flags, const timespec *time, timespec *rest),                    \
+	    (clock, flags, time, rest), POSIX_TRACE_CALL_SLEEP_NP, 0,                              \
+	    flags &TIMER_ABSTIME ? PXT_CALL_NO_SIZE : PXT_CALL_MS(time),                           \
+	    flags &TIMER_ABSTIME ? PXT_WAIT_UNTIL(clock, time) : PXT_WAIT_NS(time))
+#define THREAD_SLEEP(name, timespec)                                                               \
+	PXT_CALL_WRAP_UNTIL_AS(int, name, (const timespec *time, timespec *rest), (time, rest),    \
+	    POSIX_TRACE_CALL_SLEEP_NP, 0, PXT_CALL_MS(time), PXT_WAIT_NS(time),                    \
+	    result == -1 ? -EINTR                                                                  \
+	    : result     ? -EINVAL                                                                 \
+	                 : 0)
+PXT_TIMES(NANOSLEEP, timespec, nanosleep, __nanosleep64);
+PXT_TIMES(CLOCK_NANOSLEEP, timespec, clock_nanosleep, __clock_nanosleep_time64);
+PXT_TIMES(THREAD_SLEEP, timespec, thrd_sleep, __thrd_sleep64);
 PXT_CALL_WRAP(int, pause, (void), (), POSIX_TRACE_CALL_PAUSE_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(int, sigsuspend, (const sigset_t *set), (set), POSIX_TRACE_CALL_SIGSUSPEND_NP, 0,
     PXT_CALL_NO_SIZE);
@@ -38,9 +44,11 @@ PXT_CALL_WRAP_ERROR(sigwait, (const sigset_t *set, int *signo), (set, signo),
     POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, info),
     POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP_UNTIL(int, sigtimedwait,
-    (const sigset_t *set, siginfo_t *info, const struct timespec *time), (set, info, time),
-    POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_MS(time), pxt_wait_ns(time));
+#define TIMED_SIGWAIT(name, timespec)                                                              \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (const sigset_t *set, siginfo_t *info, const timespec *time), (set, info, time),       \
+	    POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_MS(time), PXT_WAIT_NS(time))
+PXT_TIMES(TIMED_SIGWAIT, timespec, sigtimedwait, __sigtimedwait64);
 #endif
 
 #if PXT_GROUP_TIMER
@@ -48,22 +56,30 @@ PXT_CALL_WRAP_UNTIL(int, sigtimedwait,
 
 PXT_AGES(timer_settime, "GLIBC_2.3.3");
 
-static bool is_off(const struct itimerspec *value)
-{
-	return !value || (value->it_value.tv_sec == 0 && value->it_value.tv_nsec == 0);
-}
+/* What a timer is set to; 0: it is off. */
+struct setting {
+	int64_t value_ns;
+	int64_t every_ns;
+	uint64_t ms;
+};
+
+#define SETTING(value)                                                                             \
+	((value) ? (struct setting){ pxt_wait_ns(                                                  \
+	                                 (value)->it_value.tv_sec, (value)->it_value.tv_nsec),     \
+	               pxt_wait_ns((value)->it_interval.tv_sec, (value)->it_interval.tv_nsec),     \
+	               (uint64_t)(value)->it_value.tv_sec * 1000u +                                \
+	                   (uint64_t)(value)->it_value.tv_nsec / 1000000u }                        \
+	         : (struct setting){ .ms = PXT_CALL_NO_SIZE })
 
 /* A date is no length; by which clock it is, only who made the timer knows. */
-static uint64_t length_ms(int flags, const struct itimerspec *value)
+static uint64_t length_ms(int flags, const struct setting *setting)
 {
-	return flags & TIMER_ABSTIME ? PXT_CALL_NO_SIZE
-	                             : PXT_CALL_MS(value ? &value->it_value : NULL);
+	return flags & TIMER_ABSTIME ? PXT_CALL_NO_SIZE : setting->ms;
 }
 
-static int64_t length_ns(int flags, const struct itimerspec *value)
+static int64_t length_ns(int flags, const struct setting *setting)
 {
-	return flags & TIMER_ABSTIME || is_off(value) ? PXT_WAIT_NO_LIMIT
-	                                              : pxt_wait_ns(&value->it_value);
+	return flags & TIMER_ABSTIME || !setting->value_ns ? PXT_WAIT_NO_LIMIT : setting->value_ns;
 }
 
 #define SET(function)                                                                              \
@@ -72,8 +88,10 @@ static int64_t length_ns(int flags, const struct itimerspec *value)
                                                                                                    \
 		if (!pxt_call_wanted(POSIX_TRACE_CALL_TIMER_NP, caller))                           \
 			return function(timer, flags, value, former);                              \
-		PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_TIMER_NP,              \
-		    (uintptr_t)timer, length_ms(flags, value), length_ns(flags, value), caller);   \
+		struct setting setting = SETTING(value);                                           \
+		PXT_CALL_SCOPE call =                                                              \
+		    pxt_call_enter_until(POSIX_TRACE_CALL_TIMER_NP, (uintptr_t)timer,              \
+		        length_ms(flags, &setting), length_ns(flags, &setting), caller);           \
 		int result = function(timer, flags, value, former);                                \
                                                                                                    \
 		call.result = PXT_CALL_ERRNO(result);                                              \
@@ -85,6 +103,16 @@ PXT_WRAP_EXPORT int PXT_AGES_NAME(timer_settime)(
 {
 	SET(PXT_WRAP_CALL(timer_settime));
 }
+
+#if PXT_TIMES_TWO
+PXT_WRAP_REAL(__timer_settime64);
+
+PXT_WRAP_EXPORT int PXT_WRAP_NAME(__timer_settime64)(
+    timer_t timer, int flags, const struct pxt_itimerspec64 *value, struct pxt_itimerspec64 *former)
+{
+	SET(PXT_WRAP_CALL(__timer_settime64));
+}
+#endif
 
 #if PXT_AGES_TWO
 /* Their timers are other numbers. */
@@ -100,21 +128,22 @@ PXT_CALL_WRAP_UNTIL_AS(unsigned, alarm, (unsigned seconds), (seconds), POSIX_TRA
     (int64_t)result);
 
 /* The others run with the CPU. */
-static int64_t interval_ns(__itimer_which_t which, const struct itimerval *value)
+static int64_t interval_ns(__itimer_which_t which, int64_t seconds, int64_t us)
 {
-	const struct timespec time = { value ? value->it_value.tv_sec : 0,
-		value ? value->it_value.tv_usec * 1000 : 0 };
-
-	return which != ITIMER_REAL || (time.tv_sec == 0 && time.tv_nsec == 0) ? PXT_WAIT_NO_LIMIT
-	                                                                       : pxt_wait_ns(&time);
+	return which != ITIMER_REAL || (seconds == 0 && us == 0) ? PXT_WAIT_NO_LIMIT
+	                                                         : pxt_wait_ns(seconds, us * 1000);
 }
 
-PXT_CALL_WRAP_UNTIL(int, setitimer,
-    (__itimer_which_t which, const struct itimerval *value, struct itimerval *former),
-    (which, value, former), POSIX_TRACE_CALL_TIMER_NP, 0,
-    value ? (uint64_t)value->it_value.tv_sec * 1000u + (uint64_t)value->it_value.tv_usec / 1000u
-          : PXT_CALL_NO_SIZE,
-    interval_ns(which, value));
+#define SET_INTERVAL(name, itimerval)                                                              \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (__itimer_which_t which, const itimerval *value, itimerval *former),                   \
+	    (which, value, former), POSIX_TRACE_CALL_TIMER_NP, 0,                                  \
+	    value ? (uint64_t)value->it_value.tv_sec * 1000u +                                     \
+	                (uint64_t)value->it_value.tv_usec / 1000u                                  \
+	          : PXT_CALL_NO_SIZE,                                                              \
+	    value ? interval_ns(which, value->it_value.tv_sec, value->it_value.tv_usec)            \
+	          : PXT_WAIT_NO_LIMIT)
+PXT_TIMES(SET_INTERVAL, itimerval, setitimer, __setitimer64);
 
 /* ---- Timers with a descriptor ---- */
 
@@ -122,15 +151,50 @@ PXT_CALL_WRAP_UNTIL(int, setitimer,
  * Their settings by their numbers, so that a read's event has the time until it can return.  If a
  * thread reads while another one sets the timer, it may be of either setting.
  */
+/* Processors without an instruction for 64 bits store halves: then a reader may meet one of each setting. */
+#if ATOMIC_LLONG_LOCK_FREE == 2
+struct date {
+	_Atomic int64_t ns;
+};
+
+static int64_t date_of(const struct date *date)
+{
+	return atomic_load_explicit(&date->ns, memory_order_relaxed);
+}
+
+static void set_date(struct date *date, int64_t ns)
+{
+	atomic_store_explicit(&date->ns, ns, memory_order_relaxed);
+}
+#else
+struct date {
+	_Atomic uint32_t low;
+	_Atomic uint32_t high;
+};
+
+static int64_t date_of(const struct date *date)
+{
+	uint64_t high = atomic_load_explicit(&date->high, memory_order_relaxed);
+
+	return (int64_t)(high << 32 | atomic_load_explicit(&date->low, memory_order_relaxed));
+}
+
+static void set_date(struct date *date, int64_t ns)
+{
+	atomic_store_explicit(&date->low, (uint32_t)ns, memory_order_relaxed);
+	atomic_store_explicit(&date->high, (uint32_t)((uint64_t)ns >> 32), memory_order_relaxed);
+}
+#endif
+
 #define TIMERS 1024u
 static struct timer {
-	_Atomic int known;      /* 0, or its clock and 1 */
-	_Atomic int64_t due_ns; /* the first date that nobody has read, by its clock; 0: none */
-	_Atomic int64_t every_ns;
+	_Atomic int known;  /* 0, or its clock and 1 */
+	struct date due_ns; /* the first date that nobody has read, by its clock; 0: none */
+	struct date every_ns;
 } timers[TIMERS];
 
-#define GET(member)        atomic_load_explicit(&timer->member, memory_order_relaxed)
-#define PUT(member, value) atomic_store_explicit(&timer->member, value, memory_order_relaxed)
+#define GET(member)        date_of(&timer->member)
+#define PUT(member, value) set_date(&timer->member, value)
 
 /* NULL: it is none that is known. */
 PXT_WRAP_INLINE struct timer *timer_of(int fd)
@@ -144,9 +208,9 @@ PXT_WRAP_INLINE struct timer *timer_of(int fd)
 /* From its clock's beginning to @ns of it. */
 static int64_t until(const struct timer *timer, int64_t ns)
 {
-	const struct timespec date = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	clockid_t clock = atomic_load_explicit(&timer->known, memory_order_relaxed) - 1;
 
-	return pxt_wait_until(GET(known) - 1, &date);
+	return pxt_wait_until(clock, ns / 1000000000, ns % 1000000000);
 }
 
 int64_t pxt_timer_asked(int fd)
@@ -185,7 +249,6 @@ void pxt_timer_forget(unsigned first, unsigned last)
 }
 
 PXT_WRAP_REAL(timerfd_create);
-PXT_WRAP_REAL(timerfd_settime);
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(timerfd_create)(__clockid_t clock, int flags)
 {
@@ -198,47 +261,52 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(timerfd_create)(__clockid_t clock, int flags)
 		struct timer *timer = &timers[fd];
 
 		PUT(due_ns, 0);
-		PUT(known, clock + 1);
+		atomic_store_explicit(&timer->known, clock + 1, memory_order_relaxed);
 	}
 	return fd;
 }
 
 /* Notes what is asked for: before the call, as another thread may read at once.  Returns how long it is. */
-static int64_t note(int fd, int flags, const struct itimerspec *value)
+static int64_t note(int fd, int flags, const struct setting *setting)
 {
 	struct timer *timer = timer_of(fd);
-	int64_t asked = length_ns(flags, value);
+	int64_t asked = length_ns(flags, setting);
 	int64_t now;
 
 	if (!timer)
 		return asked;
 	PUT(due_ns, 0);
-	if (is_off(value))
+	if (!setting->value_ns)
 		return asked;
 	now = -until(timer, 0);
 	if (flags & TFD_TIMER_ABSTIME)
-		asked = pxt_wait_ns(&value->it_value) - now;
-	PUT(every_ns, pxt_wait_ns(&value->it_interval));
+		asked = setting->value_ns - now;
+	PUT(every_ns, setting->every_ns);
 	PUT(due_ns, now + asked);
 	return asked;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(timerfd_settime)(
-    int fd, int flags, const struct itimerspec *value, struct itimerspec *former)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_call_wanted(POSIX_TRACE_CALL_TIMER_NP, caller)) {
-		pxt_timer_was_missed(fd);
-		return PXT_WRAP_CALL(timerfd_settime)(fd, flags, value, former);
-	}
-	PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_TIMER_NP, (uint64_t)fd,
-	    length_ms(flags, value), note(fd, flags, value), caller);
-	int result = PXT_WRAP_CALL(timerfd_settime)(fd, flags, value, former);
-
-	if (result != 0)
-		pxt_timer_was_missed(fd);
-	call.result = PXT_CALL_ERRNO(result);
-	return result;
-}
+#define SET_DESCRIPTOR(name, itimerspec)                                                           \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(                                                   \
+	    int fd, int flags, const itimerspec *value, itimerspec *former)                        \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_call_wanted(POSIX_TRACE_CALL_TIMER_NP, caller)) {                         \
+			pxt_timer_was_missed(fd);                                                  \
+			return PXT_WRAP_CALL(name)(fd, flags, value, former);                      \
+		}                                                                                  \
+		struct setting setting = SETTING(value);                                           \
+		PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_TIMER_NP,              \
+		    (uint64_t)fd, length_ms(flags, &setting), note(fd, flags, &setting), caller);  \
+		int result = PXT_WRAP_CALL(name)(fd, flags, value, former);                        \
+                                                                                                   \
+		if (result != 0)                                                                   \
+			pxt_timer_was_missed(fd);                                                  \
+		call.result = PXT_CALL_ERRNO(result);                                              \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+PXT_TIMES(SET_DESCRIPTOR, itimerspec, timerfd_settime, __timerfd_settime64);
 #endif

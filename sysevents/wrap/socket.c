@@ -203,15 +203,19 @@ PXT_CALL_WRAP(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, t
 PXT_CALL_WRAP(ssize_t, recvfrom,
     (int fd, void *to, size_t bytes, int flags, __SOCKADDR_ARG from, socklen_t *length),
     (fd, to, bytes, flags, from, length), POSIX_TRACE_CALL_RECV_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags),
-    POSIX_TRACE_CALL_RECV_NP, fd, PXT_CALL_NO_SIZE);
+#define RECEIVE_MESSAGE(name)                                                                      \
+	PXT_CALL_WRAP(ssize_t, name, (int fd, struct msghdr *message, int flags),                  \
+	    (fd, message, flags), POSIX_TRACE_CALL_RECV_NP, fd, PXT_CALL_NO_SIZE)
+RECEIVE_MESSAGE(recvmsg);
 PXT_CALL_WRAP(ssize_t, send, (int fd, const void *from, size_t bytes, int flags),
     (fd, from, bytes, flags), POSIX_TRACE_CALL_SEND_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, sendto,
     (int fd, const void *from, size_t bytes, int flags, __CONST_SOCKADDR_ARG to, socklen_t length),
     (fd, from, bytes, flags, to, length), POSIX_TRACE_CALL_SEND_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags),
-    (fd, message, flags), POSIX_TRACE_CALL_SEND_NP, fd, PXT_CALL_NO_SIZE);
+#define SEND_MESSAGE(name)                                                                         \
+	PXT_CALL_WRAP(ssize_t, name, (int fd, const struct msghdr *message, int flags),            \
+	    (fd, message, flags), POSIX_TRACE_CALL_SEND_NP, fd, PXT_CALL_NO_SIZE)
+SEND_MESSAGE(sendmsg);
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
 extern ssize_t __recv_chk(int fd, void *to, size_t bytes, size_t room, int flags);
@@ -226,11 +230,22 @@ PXT_CALL_WRAP(ssize_t, __recvfrom_chk,
 
 /* Several messages at once; the result is how many. */
 
-PXT_CALL_WRAP(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
-    (fd, messages, count, flags), POSIX_TRACE_CALL_SEND_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, recvmmsg,
-    (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *time),
-    (fd, messages, count, flags, time), POSIX_TRACE_CALL_RECV_NP, fd, PXT_CALL_NO_SIZE);
+#define SEND_MESSAGES(name)                                                                        \
+	PXT_CALL_WRAP(int, name, (int fd, struct mmsghdr *messages, unsigned count, int flags),    \
+	    (fd, messages, count, flags), POSIX_TRACE_CALL_SEND_NP, fd, PXT_CALL_NO_SIZE)
+SEND_MESSAGES(sendmmsg);
+#define RECEIVE_MESSAGES(name, timespec)                                                           \
+	PXT_CALL_WRAP(int, name,                                                                   \
+	    (int fd, struct mmsghdr *messages, unsigned count, int flags, timespec *time),         \
+	    (fd, messages, count, flags, time), POSIX_TRACE_CALL_RECV_NP, fd, PXT_CALL_NO_SIZE)
+PXT_TIMES(RECEIVE_MESSAGES, timespec, recvmmsg, __recvmmsg64);
+
+#if PXT_TIMES_TWO
+/* What they send may be a time. */
+RECEIVE_MESSAGE(__recvmsg64);
+SEND_MESSAGE(__sendmsg64);
+SEND_MESSAGES(__sendmmsg64);
+#endif
 #endif
 
 #if PXT_GROUP_POLL
@@ -247,28 +262,29 @@ static __attribute__((noinline)) uint64_t only(const struct pollfd *set)
 	return (uint64_t)(unsigned)set->fd;
 }
 
-static int64_t ns_of(const struct timeval *time)
-{
-	return time ? pxt_wait_ns(&(struct timespec){ time->tv_sec, time->tv_usec * 1000 })
-	            : PXT_WAIT_NO_LIMIT;
-}
-
 PXT_CALL_WRAP_UNTIL(int, poll, (struct pollfd * set, nfds_t count, int ms), (set, count, ms),
     POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), MS(ms), NS_OF_MS(ms));
-PXT_CALL_WRAP_UNTIL(int, ppoll,
-    (struct pollfd * set, nfds_t count, const struct timespec *time, const sigset_t *mask),
-    (set, count, time, mask), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time),
-    pxt_wait_ns(time));
-PXT_CALL_WRAP_UNTIL(int, select,
-    (int count, fd_set *in, fd_set *out, fd_set *except, struct timeval *time),
-    (count, in, out, except, time), POSIX_TRACE_CALL_SELECT_NP, 0,
-    time ? (uint64_t)time->tv_sec * 1000u + (uint64_t)time->tv_usec / 1000u : PXT_CALL_NO_SIZE,
-    ns_of(time));
-PXT_CALL_WRAP_UNTIL(int, pselect,
-    (int count, fd_set *in, fd_set *out, fd_set *except, const struct timespec *time,
-        const sigset_t *mask),
-    (count, in, out, except, time, mask), POSIX_TRACE_CALL_SELECT_NP, 0, PXT_CALL_MS(time),
-    pxt_wait_ns(time));
+#define TIMED_POLL(name, timespec)                                                                 \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (struct pollfd * set, nfds_t count, const timespec *time, const sigset_t *mask),       \
+	    (set, count, time, mask), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count),                  \
+	    PXT_CALL_MS(time), PXT_WAIT_NS(time))
+#define SELECT(name, timeval)                                                                      \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (int count, fd_set *in, fd_set *out, fd_set *except, timeval *time),                   \
+	    (count, in, out, except, time), POSIX_TRACE_CALL_SELECT_NP, 0,                         \
+	    time ? (uint64_t)time->tv_sec * 1000u + (uint64_t)time->tv_usec / 1000u                \
+	         : PXT_CALL_NO_SIZE,                                                               \
+	    time ? pxt_wait_ns(time->tv_sec, time->tv_usec *INT64_C(1000)) : PXT_WAIT_NO_LIMIT)
+#define SELECT_WITH(name, timespec)                                                                \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (int count, fd_set *in, fd_set *out, fd_set *except, const timespec *time,             \
+	        const sigset_t *mask),                                                             \
+	    (count, in, out, except, time, mask), POSIX_TRACE_CALL_SELECT_NP, 0,                   \
+	    PXT_CALL_MS(time), PXT_WAIT_NS(time))
+PXT_TIMES(TIMED_POLL, timespec, ppoll, __ppoll64);
+PXT_TIMES(SELECT, timeval, select, __select64);
+PXT_TIMES(SELECT_WITH, timespec, pselect, __pselect64);
 PXT_CALL_WRAP_UNTIL(int, epoll_wait, (int fd, struct epoll_event *events, int count, int ms),
     (fd, events, count, ms), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, MS(ms), NS_OF_MS(ms));
 PXT_CALL_WRAP_UNTIL(int, epoll_pwait,
@@ -285,10 +301,12 @@ PXT_CALL_WRAP_UNTIL(int, __ppoll_chk,
     (struct pollfd * set, nfds_t count, const struct timespec *time, const sigset_t *mask,
         size_t room),
     (set, count, time, mask, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), PXT_CALL_MS(time),
-    pxt_wait_ns(time));
-PXT_CALL_WRAP_UNTIL(int, epoll_pwait2,
-    (int fd, struct epoll_event *events, int count, const struct timespec *time,
-        const sigset_t *mask),
-    (fd, events, count, time, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, PXT_CALL_MS(time),
-    pxt_wait_ns(time));
+    PXT_WAIT_NS(time));
+#define TIMED_EPOLL(name, timespec)                                                                \
+	PXT_CALL_WRAP_UNTIL(int, name,                                                             \
+	    (int fd, struct epoll_event *events, int count, const timespec *time,                  \
+	        const sigset_t *mask),                                                             \
+	    (fd, events, count, time, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd,                   \
+	    PXT_CALL_MS(time), PXT_WAIT_NS(time))
+PXT_TIMES(TIMED_EPOLL, timespec, epoll_pwait2, __epoll_pwait2_time64);
 #endif

@@ -186,14 +186,17 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const ch
 
 PXT_CALL_WRAP_ERROR(pthread_join, (pthread_t thread, void **value), (thread, value),
     POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP_ERROR_UNTIL(pthread_timedjoin_np,
-    (pthread_t thread, void **value, const struct timespec *limit), (thread, value, limit),
-    POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
-    pxt_wait_until(CLOCK_REALTIME, limit));
-PXT_CALL_WRAP_ERROR_UNTIL(pthread_clockjoin_np,
-    (pthread_t thread, void **value, clockid_t clock, const struct timespec *limit),
-    (thread, value, clock, limit), POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
-    pxt_wait_until(clock, limit));
+#define TIMED_JOIN(name, timespec)                                                                 \
+	PXT_CALL_WRAP_ERROR_UNTIL(name, (pthread_t thread, void **value, const timespec *limit),   \
+	    (thread, value, limit), POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE, \
+	    PXT_WAIT_UNTIL(CLOCK_REALTIME, limit))
+#define CLOCK_JOIN(name, timespec)                                                                 \
+	PXT_CALL_WRAP_ERROR_UNTIL(name,                                                            \
+	    (pthread_t thread, void **value, clockid_t clock, const timespec *limit),              \
+	    (thread, value, clock, limit), POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread,            \
+	    PXT_CALL_NO_SIZE, PXT_WAIT_UNTIL(clock, limit))
+PXT_TIMES(TIMED_JOIN, timespec, pthread_timedjoin_np, __pthread_timedjoin_np64);
+PXT_TIMES(CLOCK_JOIN, timespec, pthread_clockjoin_np, __pthread_clockjoin_np64);
 PXT_CALL_WRAP_AS(int, thrd_join, (thrd_t thread, int *value), (thread, value),
     POSIX_TRACE_CALL_JOIN_NP, (uintptr_t)thread, PXT_CALL_NO_SIZE,
     result == thrd_success ? 0 : -EINVAL);
@@ -246,10 +249,15 @@ PXT_CALL_WRAP_AS(int, nice, (int by), (by), POSIX_TRACE_CALL_PRIORITY_NP, gettid
 PXT_CALL_WRAP(pid_t, wait, (int *status), (status), POSIX_TRACE_CALL_WAIT_NP, 0, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(pid_t, waitpid, (pid_t child, int *status, int flags), (child, status, flags),
     POSIX_TRACE_CALL_WAIT_NP, (uint32_t)child, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(pid_t, wait3, (int *status, int flags, struct rusage *usage), (status, flags, usage),
-    POSIX_TRACE_CALL_WAIT_NP, 0, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(pid_t, wait4, (pid_t child, int *status, int flags, struct rusage *usage),
-    (child, status, flags, usage), POSIX_TRACE_CALL_WAIT_NP, (uint32_t)child, PXT_CALL_NO_SIZE);
+#define USE_OF_ANY(name, rusage)                                                                   \
+	PXT_CALL_WRAP(pid_t, name, (int *status, int flags, rusage *usage),                        \
+	    (status, flags, usage), POSIX_TRACE_CALL_WAIT_NP, 0, PXT_CALL_NO_SIZE)
+#define USE_OF_CHILD(name, rusage)                                                                 \
+	PXT_CALL_WRAP(pid_t, name, (pid_t child, int *status, int flags, rusage *usage),           \
+	    (child, status, flags, usage), POSIX_TRACE_CALL_WAIT_NP, (uint32_t)child,              \
+	    PXT_CALL_NO_SIZE)
+PXT_TIMES(USE_OF_ANY, rusage, wait3, __wait3_time64);
+PXT_TIMES(USE_OF_CHILD, rusage, wait4, __wait4_time64);
 /* The others return the child. */
 PXT_CALL_WRAP_AS(int, waitid, (idtype_t what, id_t child, siginfo_t *info, int flags),
     (what, child, info, flags), POSIX_TRACE_CALL_WAIT_NP, child, PXT_CALL_NO_SIZE,

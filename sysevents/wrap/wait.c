@@ -39,16 +39,11 @@ uint64_t pxt_wait_clock(void)
 #define MOST_SECONDS (INT64_MAX / NS - 1)
 
 /* With nanoseconds of no more than a second, or less it. */
-static int64_t ns_of(int64_t seconds, int64_t ns)
+int64_t pxt_wait_ns(int64_t seconds, int64_t ns)
 {
 	if (seconds > MOST_SECONDS)
 		return INT64_MAX;
 	return seconds < -MOST_SECONDS ? -INT64_MAX : seconds * NS + ns;
-}
-
-int64_t pxt_wait_ns(const struct timespec *time)
-{
-	return time ? ns_of(time->tv_sec, time->tv_nsec) : PXT_WAIT_NO_LIMIT;
 }
 
 /* The clock that the kernel's vDSO reads; -1: a system call would. */
@@ -69,19 +64,19 @@ static clockid_t readable(clockid_t clock)
 	}
 }
 
-int64_t pxt_wait_until(clockid_t clock, const struct timespec *date)
+int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns)
 {
 	clockid_t read = readable(clock);
 	struct timespec now;
-	int64_t seconds;
+	int64_t left;
 
-	if (!date || read == -1)
+	if (read == -1)
 		return PXT_WAIT_NO_LIMIT;
 	/* By the program's clock, as the date is. */
 	(void)clock_gettime(read, &now);
-	if (__builtin_sub_overflow((int64_t)date->tv_sec, (int64_t)now.tv_sec, &seconds))
-		seconds = date->tv_sec < 0 ? INT64_MIN : INT64_MAX;
-	return ns_of(seconds, (int64_t)date->tv_nsec - now.tv_nsec);
+	if (__builtin_sub_overflow(seconds, (int64_t)now.tv_sec, &left))
+		left = seconds < 0 ? INT64_MIN : INT64_MAX;
+	return pxt_wait_ns(left, ns - now.tv_nsec);
 }
 
 /* ---- Which functions called ---- */

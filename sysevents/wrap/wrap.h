@@ -54,6 +54,19 @@
 #define PXT_GROUP_SOCKET_IO      CONFIG_PTRACE_SYSEV_SOCKET_IO
 #define PXT_GROUP_POLL           CONFIG_PTRACE_SYSEV_POLL
 
+/*
+ * On a 32-bit machine a program chooses how long a time is, and the C library has a function for each length: so
+ * does this one.  PXT_TIMES(WRAPPER, TYPE, NAME, NAME64) makes a wrapper of each, by WRAPPER(NAME, structure).
+ */
+#if PXT_TIMES_TWO
+#include "sysevents/wrap/time64.h"
+#define PXT_TIMES(wrapper, type, name, name64)                                                     \
+	wrapper(name, struct type);                                                                \
+	wrapper(name64, struct pxt_##type##64)
+#else
+#define PXT_TIMES(wrapper, type, name, name64) wrapper(name, struct type)
+#endif
+
 #if PXT_WRAP_BY_LINKER
 #define PXT_WRAP_REAL(name)                                                                        \
 	extern __typeof__(name) __real_##name;                                                     \
@@ -202,13 +215,17 @@ PXT_WRAP_INLINE uint32_t pxt_wait_us(uint64_t ns)
 /*
  * How long a wait will last at most, in nanoseconds from now on, as events have it: of a time and of a date.
  * Less than 0: the date has passed.  What does not fit is the largest number.  A date by a clock that runs with
- * the CPU has no such number, as there is none without a system call.  Both leave errno alone; @time and @date
- * may be NULL.
+ * the CPU has no such number, as there is none without a system call.  Both leave errno alone.  The macros take
+ * structures of any length, or NULL.
  */
 #define PXT_WAIT_NO_LIMIT INT64_MIN
-int64_t pxt_wait_ns(const struct timespec *time) __attribute__((visibility("hidden")));
-int64_t pxt_wait_until(clockid_t clock, const struct timespec *date)
+int64_t pxt_wait_ns(int64_t seconds, int64_t ns) __attribute__((visibility("hidden")));
+int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns)
     __attribute__((visibility("hidden")));
+#define PXT_WAIT_NS(time)                                                                          \
+	((time) ? pxt_wait_ns((time)->tv_sec, (time)->tv_nsec) : PXT_WAIT_NO_LIMIT)
+#define PXT_WAIT_UNTIL(clock, date)                                                                \
+	((date) ? pxt_wait_until(clock, (date)->tv_sec, (date)->tv_nsec) : PXT_WAIT_NO_LIMIT)
 
 #define PXT_WAIT_CALLERS 8u
 /*
