@@ -249,12 +249,6 @@ uint32_t pxt_logfmt_finish(
 void pxt_logfmt_written(
     const struct pxt_log_block *block, struct pxt_log_stream *stream, enum pxt_log_type type);
 
-/* Bytes of record data (slots) that a block has taken so far: what log-max-size counts. */
-PXT_INLINE uint32_t pxt_logfmt_taken(const struct pxt_log_block *block)
-{
-	return block->used - PXT_LOG_BLOCK_BYTES;
-}
-
 /* ---- Reading: NULL when all is well, else what is wrong, in words ---- */
 
 /* The head of a block, as it says. */

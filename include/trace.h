@@ -645,7 +645,9 @@ int posix_trace_attr_getlogsize(
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *_attr, int _logpolicy);
 
 /*
- * The most bytes that events may take in the log; of no meaning for APPEND.
+ * The most bytes that events may take in the log; of no meaning for APPEND.  Counted is what they take in
+ * the file, where UNTIL_FULL may code them in fewer bytes than in the stream.  Beside it are names, threads
+ * and modules, and 96 bytes for each block.
  *
  * @logsize: bytes.
  *

@@ -1166,7 +1166,8 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *_attr, int *_priori
  * How the log goes out.  AUTO (the default): as frames (FORMAT.md, section 10) to a terminal, a
  * datagram socket, and a device of a board without operating system; plain to everything else.
  * FRAMES: as frames also through a pipe, a FIFO, a stream socket; create refuses them for a regular
- * file with EINVAL.  PLAIN: always as it is.
+ * file with EINVAL.  PLAIN: never as frames, and no record in fewer bytes than in the stream
+ * (CONFIG_PTRACE_LOG_CODED), so that readers of version 1 of the format take the log.
  *
  * A terminal should be raw (cfmakeraw(3)): the library leaves its settings alone.
  *

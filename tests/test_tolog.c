@@ -401,6 +401,11 @@ static trace_id_t create_append(int fd)
 
 /* ---- Records in few bytes ---- */
 
+static uint64_t slot_bytes(size_t data)
+{
+	return 16u * pxt_slots_for(PXT_CTX_BYTES + (uint32_t)data);
+}
+
 #if CONFIG_PTRACE_LOG_CODED
 
 /* The DATA block with the number @number: its length, and where it is. */
@@ -473,11 +478,11 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 	CU_ASSERT_FATAL(pwrite(fd, &byte, 1, at) == 1);
 	log = open_log(fd);
 	while (count) {
-		int error = posix_trace_getnext_events_np(log, views, 64, &count);
+		int error = posix_trace_getnext_events_np(log, views, sizeof(views[0]), 64, &count);
 
 		if (error) {
 			PXT_EQ(error, EIO);
-			PXT_EQ_FATAL(posix_trace_log_skipdamage_np(log, &finding), 0);
+			PXT_EQ_FATAL(posix_trace_log_skipdamage_np(log, &finding, sizeof(finding)), 0);
 			PXT_EQ(finding.posix_block_np > 2, true);
 			count = 1;
 			continue;
@@ -491,6 +496,171 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 	/* The block's 100, and the marks of its flush. */
 	CU_ASSERT(lost >= 100 && lost <= 102);
 	close_log(log, fd);
+}
+
+/* Bytes of records in the file, and whether it is one that readers of version 1 take. */
+static uint64_t record_bytes(int fd, bool *old)
+{
+	unsigned char head[96];
+	uint64_t sum = 0;
+	uint16_t major;
+	off_t at;
+
+	PXT_EQ(pread(fd, &major, sizeof(major), 16), sizeof(major));
+	*old = major == 1;
+	for (at = 512; pread(fd, head, sizeof(head), at) == (ssize_t)sizeof(head);) {
+		uint32_t length;
+		uint16_t type;
+
+		memcpy(&type, head + 4, sizeof(type));
+		memcpy(&length, head + 8, sizeof(length));
+		sum += type == 1 ? length - sizeof(head) : 0;
+		at += length;
+	}
+	return sum;
+}
+
+/* A flush adds no records of its own. */
+static void start_without_marks(trace_id_t trid)
+{
+	trace_event_set_t marks;
+
+	PXT_EQ(posix_trace_eventset_empty(&marks), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_FLUSH_START, &marks), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_FLUSH_STOP, &marks), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &marks, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+}
+
+static trace_id_t until_full(size_t size, int form, int fd)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+		.size = 1 << 18,
+		.max_data = 64,
+		.lanes = 1,
+		.log_policy = POSIX_TRACE_UNTIL_FULL,
+		.log_size = size };
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	log_attr(&spec, &attr);
+	PXT_EQ(posix_trace_attr_setlogform_np(&attr, form), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+	start_without_marks(trid);
+	return trid;
+}
+
+/* Events 1 to the last one that the log has, and then an automatic STOP; returns the last one's number. */
+static int kept_until_full(int fd, size_t bytes)
+{
+	struct posix_trace_status_info status;
+	trace_id_t log = open_log(fd);
+	struct st_event event;
+	trace_event_id_t last = 0;
+	int number = 0;
+
+	PXT_EQ(posix_trace_get_status(log, &status), 0);
+	PXT_EQ(status.posix_log_full_status, POSIX_TRACE_FULL);
+	while (st_take(log, &event)) {
+		last = event.info.posix_event_id;
+		if (last != st_type())
+			continue;
+		PXT_EQ(st_number(&event), ++number);
+		PXT_EQ(event.len, bytes);
+	}
+	PXT_EQ(last, POSIX_TRACE_STOP);
+	PXT_EQ(posix_trace_close(log), 0);
+	return number;
+}
+
+#define STOP_ROOM 48u /* slots of a STOP of a thread without place */
+
+/* LOGP-02, LOGP-04, DEC-14: in one flush, until not even the slots of one more would fit. */
+PXT_TEST(a_coded_log_until_full_takes_the_bytes_that_it_may_have_in_the_file)
+{
+	for (size_t size = 2048; size < 2048 + 16 * 40; size += 48) {
+		int fd = st_file();
+		trace_id_t trid = until_full(size, POSIX_TRACE_LOG_AUTO_NP, fd);
+		uint64_t bytes;
+		bool old;
+		int kept;
+
+		say_many(1, 3000);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		bytes = record_bytes(fd, &old);
+		kept = kept_until_full(fd, sizeof(int));
+		/* The STOP may have been coded, too. */
+		PXT_CHECK(!old && bytes <= size && bytes + slot_bytes(4) + STOP_ROOM + 16 > size,
+		    "%zu bytes: %llu used", size, (unsigned long long)bytes);
+		PXT_CHECK(kept > 2 * (int)(size / slot_bytes(4)), "%zu bytes: %d events", size, kept);
+		PXT_EQ(close(fd), 0);
+	}
+}
+
+/* LOGP-02, LOGP-04: what cannot be told in fewer bytes takes no more than its slots. */
+PXT_TEST(a_coded_log_until_full_holds_as_many_events_as_slots_would)
+{
+	unsigned char data[64];
+	uint32_t mixed = 1;
+	int kept[2];
+
+	for (int form = 0; form < 2; form++) {
+		int fd = st_file();
+		trace_id_t trid = until_full(4096, form, fd);
+		uint64_t bytes;
+		bool old;
+
+		for (int i = 1; i <= 200; i++) {
+			for (size_t k = 0; k < sizeof(data); k++)
+				data[k] = (unsigned char)((mixed = mixed * 1664525u + 1013904223u) >> 24);
+			memcpy(data, &i, sizeof(i));
+			posix_trace_event(st_type(), data, sizeof(data));
+		}
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		bytes = record_bytes(fd, &old);
+		CU_ASSERT(bytes <= 4096);
+		PXT_EQ(old, form == POSIX_TRACE_LOG_PLAIN_NP);
+		kept[form] = kept_until_full(fd, sizeof(data));
+		PXT_EQ(close(fd), 0);
+	}
+	CU_ASSERT(kept[POSIX_TRACE_LOG_AUTO_NP] >= kept[POSIX_TRACE_LOG_PLAIN_NP]);
+}
+
+/* LOGP-02, LOGP-09, DEC-14: event by event, a block each; and a clear makes room again. */
+PXT_TEST(a_coded_log_is_full_at_the_first_event_whose_slots_do_not_fit)
+{
+	const size_t size = 2048;
+	int fd = st_file();
+	trace_id_t trid = until_full(size, POSIX_TRACE_LOG_AUTO_NP, fd);
+	struct posix_trace_status_info status;
+	bool old;
+
+	for (int round = 0; round < 2; round++) {
+		bool fits = true;
+		int i;
+
+		PXT_EQ(posix_trace_flush(trid), 0);
+		for (i = 1; fits; i++) {
+			fits = record_bytes(fd, &old) + slot_bytes(4) + STOP_ROOM <= size;
+			say_many(i, i);
+			PXT_EQ_FATAL(posix_trace_flush(trid), 0);
+			PXT_EQ(posix_trace_get_status(trid, &status), 0);
+			PXT_CHECK(status.posix_log_full_status ==
+			              (fits ? POSIX_TRACE_NOT_FULL : POSIX_TRACE_FULL),
+			    "round %d, event %d", round, i);
+			PXT_EQ(status.posix_log_overrun_status,
+			    fits ? POSIX_TRACE_NO_OVERRUN : POSIX_TRACE_OVERRUN);
+		}
+		CU_ASSERT(i > 50);
+		CU_ASSERT(record_bytes(fd, &old) <= size);
+		if (round)
+			break;
+		PXT_EQ(posix_trace_clear(trid), 0);
+		start_without_marks(trid);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(kept_until_full(fd, sizeof(int)) > 50);
+	PXT_EQ(close(fd), 0);
 }
 
 #endif
@@ -726,11 +896,6 @@ PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 
 /* ---- Log-full policies, exactly ---- */
 
-static uint64_t slot_bytes(size_t data)
-{
-	return 16u * pxt_slots_for(PXT_CTX_BYTES + (uint32_t)data);
-}
-
 /* LOGP-02, LOGP-04, DEC-14: to the last slot */
 PXT_TEST(a_log_until_full_is_filled_to_the_last_record_that_fits)
 {
@@ -741,12 +906,17 @@ PXT_TEST(a_log_until_full_is_filled_to_the_last_record_that_fits)
 			.fd = st_file(),
 			.log_policy = POSIX_TRACE_UNTIL_FULL,
 			.log_size = size };
-		trace_id_t trid = st_started(&spec);
 		struct posix_trace_status_info status;
+		trace_attr_t attr;
+		trace_id_t trid;
 		struct st_event event;
 		uint64_t used = 0;
 		trace_event_id_t last = 0;
 
+		log_attr(&spec, &attr);
+		PXT_EQ(posix_trace_attr_setlogform_np(&attr, POSIX_TRACE_LOG_PLAIN_NP), 0);
+		PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, spec.fd, &trid), 0);
+		PXT_EQ(posix_trace_start(trid), 0);
 		for (int i = 1; i <= 100; i++)
 			st_say_long(i, 4 + (size_t)i % 60);
 		PXT_EQ(posix_trace_shutdown(trid), 0);

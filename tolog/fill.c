@@ -19,12 +19,23 @@
 
 /* ---- Putting a record ---- */
 
-/* Room for a record, and for the loss slot before it? */
+/* The room for a STOP is a STOP's. */
+static bool log_admits(const struct pxt_tolog *log, uint32_t id, uint32_t bytes)
+{
+	uint32_t kept = id == PXT_ID_STOP ? 0u : PXT_TOLOG_STOP_BYTES;
+
+	return !log->policy->left || bytes + kept <= log->policy->left(log);
+}
+
+/*
+ * Room for a record, and for the loss slot before it?  Records that are coded leave room: so the log is
+ * full when no more fits behind those that are in it.
+ */
 static enum pxt_fill may_put(
     const struct pxt_tolog *log, uint32_t id, uint32_t bytes, uint64_t lost)
 {
-	if (log->policy->admits && !log->policy->admits(log, id, bytes))
-		return PXT_FILL_LOG_FULL;
+	if (!log_admits(log, id, bytes))
+		return pxt_tolog_codes(log) && log->dirty ? PXT_FILL_MORE : PXT_FILL_LOG_FULL;
 	if (log->data.room - log->data.used < bytes + (lost ? PXT_SLOT_BYTES : 0u))
 		return PXT_FILL_MORE;
 	return PXT_FILL_ON;
@@ -37,7 +48,7 @@ static void put(struct pxt_tolog *log, const struct pxt_slot *slots, uint32_t n,
 		(void)pxt_logfmt_put_loss(&log->data, lost);
 	(void)pxt_logfmt_put_record(&log->data, slots, n);
 	log->unreported = 0;
-	log->taken += (uint64_t)n * PXT_SLOT_BYTES;
+	log->open += n * PXT_SLOT_BYTES;
 	if (log->last_ticks < pxt_slot_ticks(slots))
 		log->last_ticks = pxt_slot_ticks(slots);
 	log->last_id = pxt_info_id(slots->word[1]);
@@ -222,23 +233,36 @@ static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *
 	           (item->kind != PXT_ITEM_MADE && pxt_info_id(item->info) == PXT_ID_STOP));
 }
 
+/* Slots that block and log have room for. */
+static uint32_t room_for_run(const struct pxt_tolog *log)
+{
+	uint32_t room = log->data.room - log->data.used;
+	uint64_t left;
+
+	if (log->policy->left) {
+		left = log->policy->left(log);
+		left -= left < PXT_TOLOG_STOP_BYTES ? left : PXT_TOLOG_STOP_BYTES;
+		room = left < room ? (uint32_t)left : room;
+	}
+	return room / PXT_SLOT_BYTES;
+}
+
 /*
  * What may go from the stream into the block without a look at each record: nothing is before
- * it in the log, and the log's size is not counted.
+ * it in the log.
  */
 static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
-	struct pxt_run run = { .to = place_in_data(log, 0),
-		.room = (log->data.room - log->data.used) / PXT_SLOT_BYTES };
+	struct pxt_run run = { .to = place_in_data(log, 0), .room = room_for_run(log) };
 
-	if (log->stop_mark || log->unreported || log->policy->admits)
+	if (log->stop_mark || log->unreported)
 		return;
 	pxt_take_run(stream, &run, plainly_covered(stream, flush));
 	if (!run.records)
 		return;
 	pxt_logfmt_put_copied(&log->data, run.slots, run.records, run.least, run.most);
-	log->taken += (uint64_t)run.slots * PXT_SLOT_BYTES;
+	log->open += run.slots * PXT_SLOT_BYTES;
 	if (log->last_ticks < run.most)
 		log->last_ticks = run.most;
 	log->last_id = run.last_id;
@@ -321,12 +345,15 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	uint64_t begun = flush->bound;
 	enum pxt_fill result;
 
+	/* It was coded, and is to go out before anything else. */
+	if (log->data.coded)
+		return PXT_FILL_MORE;
 	if (log->owes_stop) {
 		result = put_last_stop(stream);
 		if (result != PXT_FILL_ON)
 			return result;
 	}
-	if (log->policy->admits && atomic_load_explicit(&log->full, memory_order_relaxed))
+	if (log->policy->left && atomic_load_explicit(&log->full, memory_order_relaxed))
 		return discard(stream);
 	if (flush->start_told)
 		return PXT_FILL_DONE;

@@ -199,8 +199,7 @@ int pxt_tolog_put_data(struct pxt_tolog *log, bool full)
 		return 0;
 	}
 	PXT_TESTPOINT(PXT_TP_LOG_TAKEN);
-	if (pxt_tolog_codes(log))
-		pxt_tolog_code(log);
+	pxt_tolog_code(log);
 	length = finish(log, &log->data, PXT_LOG_DATA);
 	log->way.full = full;
 	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->policy->place(log));
@@ -271,6 +270,7 @@ void pxt_tolog_new_data(struct pxt_tolog *log)
 {
 	pxt_logfmt_start(&log->data, log->data_bytes, log->data_room);
 	log->placed = log->data;
+	log->open = 0;
 	log->dirty = false;
 	pxt_tolog_no_fresh(log);
 }

@@ -390,6 +390,8 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 	error = pxt_tolog_resume(log);
 	if (!error)
 		error = put_beginning(log);
+	/* The file is to get what is written, not what it was. */
+	pxt_tolog_code(log);
 	if (error || !due(log))
 		return error;
 	atomic_store_explicit(&turns->turning, true, memory_order_relaxed);

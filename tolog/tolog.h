@@ -58,8 +58,8 @@ struct pxt_tolog_policy {
 	void (*lay_out)(struct pxt_tolog *log, const struct _pxt_attr *attr);
 	/* Further memory that the policy needs. */
 	size_t (*memory)(const struct _pxt_attr *attr);
-	/* Whether a record of type @id and @bytes bytes may enter the log; NULL: always. */
-	bool (*admits)(const struct pxt_tolog *log, uint32_t id, uint32_t bytes);
+	/* Bytes that records may still take in the log, its STOP included; NULL: any number. */
+	uint64_t (*left)(const struct pxt_tolog *log);
 	/* Where `data` is to be written, and that it was; @full: no more records into this block. */
 	uint64_t (*place)(struct pxt_tolog *log);
 	void (*placed)(struct pxt_tolog *log, bool full);
@@ -149,7 +149,8 @@ struct pxt_tolog {
 	uint32_t burst;              /* bytes since the last pause */
 	uint64_t stop_ticks;         /* the stamp of stop_mark */
 	uint64_t size;               /* UNTIL_FULL: bytes for records */
-	uint64_t taken;              /* UNTIL_FULL: of them used */
+	uint64_t taken;              /* UNTIL_FULL: of them used, by blocks that are in the log */
+	uint32_t open;               /* and by the slots of records in `data` */
 	uint64_t begun;              /* LOOP: DATA blocks that have a frame */
 	uint64_t lost;               /* records that the log was given and does not hold */
 	uint64_t cleared_log;        /* sums.records at the last clear */
@@ -408,9 +409,11 @@ PXT_INLINE size_t pxt_tolog_told_bytes(void)
 	return sizeof(struct pxt_coded_told);
 }
 
+/* Codes `data`, if that was not done yet: nothing is put into it from then on. */
 PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
 {
-	pxt_coded_put(log->told, &log->data);
+	if (log->header.coded && log->dirty && !log->data.coded)
+		pxt_coded_put(log->told, &log->data);
 }
 #else
 PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)

@@ -19,12 +19,12 @@ static int check(const struct pxt_port_log *out, const struct _pxt_attr *attr)
 	return out->kind != PXT_LOG_FILE || attr->_pxt_log_size < least ? EINVAL : 0;
 }
 
-/* Room for the STOP is kept. */
-static bool admits(const struct pxt_tolog *log, uint32_t id, uint32_t bytes)
+/* Slots that are not in the log yet count as they are: coded they take no more. */
+static uint64_t left(const struct pxt_tolog *log)
 {
-	uint32_t kept = id == PXT_ID_STOP ? 0u : stop_bytes;
+	uint64_t used = log->taken + log->open;
 
-	return log->taken + bytes + kept <= log->size;
+	return used < log->size ? log->size - used : 0u;
 }
 
 const struct pxt_tolog_policy pxt_tolog_until_full = {
@@ -32,7 +32,7 @@ const struct pxt_tolog_policy pxt_tolog_until_full = {
 	.check = check,
 	.lay_out = pxt_tolog_sequential,
 	.memory = pxt_tolog_no_memory,
-	.admits = admits,
+	.left = left,
 	.place = pxt_tolog_sequential_place,
 	.placed = pxt_tolog_sequential_placed,
 };

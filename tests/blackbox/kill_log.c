@@ -141,6 +141,9 @@ static void create_it(void)
 	must(posix_trace_attr_setfile_np(&attr, box_file));
 	if (place->log_bytes)
 		must(posix_trace_attr_setlogsize(&attr, place->log_bytes));
+	/* It counts slots. */
+	if (place->log == FULL)
+		must(posix_trace_attr_setlogform_np(&attr, POSIX_TRACE_LOG_PLAIN_NP));
 	must(posix_trace_create_withlog(0, &attr, log_file, &stream));
 	ledger->created = true;
 	ledger->tid = (int32_t)gettid();

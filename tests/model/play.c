@@ -426,6 +426,9 @@ static void create(unsigned which)
 	(void)posix_trace_attr_setlanes_np(&attr, spec->lanes);
 	(void)posix_trace_attr_setlogfullpolicy(&attr, spec->log_policy);
 	(void)posix_trace_attr_setlogsize(&attr, spec->log_size);
+	/* How much of such a log a coded record takes, nobody says beforehand. */
+	if (spec->log_policy == POSIX_TRACE_UNTIL_FULL)
+		(void)posix_trace_attr_setlogform_np(&attr, POSIX_TRACE_LOG_PLAIN_NP);
 	if (spec->with_log) {
 		fds[which] = memfd_create("model", MFD_CLOEXEC);
 		error = posix_trace_create_withlog(0, &attr, fds[which], &trids[which]);

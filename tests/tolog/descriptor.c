@@ -543,7 +543,7 @@ PXT_TEST(without_a_reader_of_the_pipe_events_are_lost_and_no_signal_comes)
 
 static int meet_the_limit(void *unused)
 {
-	const struct rlimit limit = { 1 << 14, RLIM_INFINITY };
+	struct rlimit limit = { 0, RLIM_INFINITY };
 	struct st_spec spec = {
 		.size = 1 << 16, .log_policy = POSIX_TRACE_APPEND, .fd = st_file()
 	};
@@ -551,6 +551,8 @@ static int meet_the_limit(void *unused)
 
 	(void)signal(SIGXFSZ, SIG_DFL);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == 0);
+	/* Less than the events take. */
+	limit.rlim_cur = (rlim_t)lseek(spec.fd, 0, SEEK_END) + 1024u;
 	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 	say(1000);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == EFBIG);

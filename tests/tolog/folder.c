@@ -63,7 +63,7 @@ trace_id_t folder_stream(
 	trace_id_t trid;
 
 	if (!attr) {
-		pxt_attr(&own, 65536, 64, POSIX_TRACE_LOOP);
+		pxt_attr(&own, 1 << 18, 64, POSIX_TRACE_LOOP);
 		attr = &own;
 	}
 	PXT_EQ_FATAL(posix_trace_attr_setrotation_np(attr, rotation, sizeof(*rotation)), 0);
@@ -74,8 +74,16 @@ trace_id_t folder_stream(
 
 void folder_record(trace_event_id_t event, uint32_t first, uint32_t last)
 {
-	for (uint32_t i = first; i <= last; i++)
-		posix_trace_event(event, &i, sizeof(i));
+	for (uint32_t i = first; i <= last; i++) {
+		uint32_t data[8] = { i };
+		uint32_t mixed = i;
+
+		for (size_t k = 1; k < 8; k++) {
+			mixed = mixed * 2654435761u + 12345u;
+			data[k] = mixed ^ mixed >> 15;
+		}
+		posix_trace_event(event, data, sizeof(data));
+	}
 }
 
 static bool is_whole(int fd)

@@ -359,6 +359,35 @@ PXT_TEST(a_full_disk_between_two_files_loses_nothing)
 	pxt_fault_write.accept = 0;
 }
 
+/* LPT-96: at each write of a log that goes to its next files by itself, and of what those begin with. */
+PXT_TEST(a_full_disk_where_files_are_full_loses_nothing)
+{
+	unsigned failed = 1;
+	unsigned n;
+
+	for (n = 1; failed; n++) {
+		trace_id_t trid;
+
+		folder_make(&folder);
+		trid = begin(65536, 0);
+		pxt_fault_write.accept = n % 3 * 16;
+		pxt_fault_arm(&pxt_fault_write, n, ENOSPC);
+		failed = 0;
+		for (uint32_t i = 0; i < 9; i++) {
+			folder_record(event, i * 400 + 1, i * 400 + 400);
+			failed += posix_trace_flush(trid) != 0;
+		}
+		pxt_fault_arm(&pxt_fault_write, 0, 0);
+		failed += (unsigned)flush_error(trid);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		CU_ASSERT(failed || folder_count(&folder) > 1);
+		PXT_EQ(read_all(1, folder_count(&folder)), 3600);
+		folder_remove(&folder);
+	}
+	CU_ASSERT(n > 20);
+	pxt_fault_write.accept = 0;
+}
+
 /* LPT-96 */
 PXT_TEST(a_file_that_cannot_be_removed_is_told_and_the_log_goes_on)
 {
