@@ -269,8 +269,11 @@ static void remove_oldest(struct pxt_tolog *log)
 {
 	struct pxt_tolog_turns *turns = log->turns;
 	const struct pxt_tolog_file *oldest = &turns->files[turns->first];
-	int error = pxt_port_log_remove(&log->out, oldest->number, &oldest->place);
+	int error;
 
+	pxt_tolog_switch_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
+	error = pxt_port_log_remove(&log->out, oldest->number, &oldest->place);
+	pxt_tolog_switch_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
 	if (error != ENOENT)
 		pxt_tolog_note_error(log, error);
 	turns->first = (turns->first + 1u) % turns->room;
@@ -333,11 +336,16 @@ static int try_next(struct pxt_stream *stream)
 	struct pxt_log_trailer trailer = { .crash = { 0 } };
 	struct pxt_port_log next;
 	uint32_t number = log->out.folder.number;
-	int error = pxt_port_log_next(&next, &log->out);
+	int error;
 
+	pxt_tolog_switch_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
+	error = pxt_port_log_next(&next, &log->out);
 	PXT_TESTPOINT(PXT_TP_LOG_TURN_MADE);
+	pxt_tolog_switch_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
 	if (!error) {
-		if (log->turns->room && log->turns->kept == log->turns->room)
+		/* A log that was sealed meanwhile does not go on, and end_file() says so. */
+		if (log->turns->room && log->turns->kept == log->turns->room &&
+		    pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
 			remove_oldest(log);
 		error = end_file(stream, &trailer);
 		if (error)
@@ -385,14 +393,14 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 	struct pxt_tolog_turns *turns = log->turns;
 	int error;
 
-	if (!turns || pxt_tolog_output(log) == PXT_OUTPUT_SEALING)
+	if (!turns)
 		return 0;
 	error = pxt_tolog_resume(log);
 	if (!error)
 		error = put_beginning(log);
 	/* The file is to get what is written, not what it was. */
 	pxt_tolog_code(log);
-	if (error || !due(log))
+	if (error || pxt_tolog_output(log) == PXT_OUTPUT_SEALING || !due(log))
 		return error;
 	atomic_store_explicit(&turns->turning, true, memory_order_relaxed);
 	error = try_next(stream);
@@ -408,9 +416,13 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 	return error ? error : put_beginning(log);
 }
 
-bool pxt_tolog_is_turning(const struct pxt_tolog *log)
+bool pxt_tolog_turn_back(struct pxt_tolog *log)
 {
-	return log->turns && atomic_load_explicit(&log->turns->turning, memory_order_relaxed);
+	if (!log->turns || !atomic_load_explicit(&log->turns->turning, memory_order_relaxed))
+		return false;
+	log->way.what = PXT_WAY_NOTHING;
+	pxt_tolog_new_meta(log);
+	return true;
 }
 
 int pxt_tolog_turn_error(const struct pxt_tolog *log)

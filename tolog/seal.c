@@ -36,8 +36,8 @@
 /* The lock is the interrupted call's, which this thread never comes back to, or much later. */
 static bool may_take_over(const struct pxt_tolog *log)
 {
-	return log->holder == pxt_port_thread() && !pxt_tolog_is_turning(log) &&
-	       pxt_tolog_output(log) == PXT_OUTPUT_WRITING && log->out.kind == PXT_LOG_FILE;
+	return log->holder == pxt_port_thread() && pxt_tolog_output(log) == PXT_OUTPUT_WRITING &&
+	       log->out.kind == PXT_LOG_FILE;
 }
 
 enum lock {
@@ -86,7 +86,7 @@ static void seal_log(struct pxt_stream *stream, const struct pxt_crash *crash)
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	bool trailer = log->way.what == PXT_WAY_META && log->way.type == PXT_LOG_TRAILER;
 
-	if (log->ended || trailer) {
+	if (log->ended || (trailer && !pxt_tolog_turn_back(log))) {
 		finish_trailer(log);
 		return;
 	}

@@ -311,8 +311,11 @@ uint32_t pxt_tolog_turns_room(const struct pxt_tolog *log, uint32_t room);
 int pxt_tolog_turn(struct pxt_stream *stream);
 /* A new file in any case; why there is none. */
 int pxt_tolog_turn_now(struct pxt_stream *stream);
-/* A handler of the same thread would find one file ended and the other not begun. */
-bool pxt_tolog_is_turning(const struct pxt_tolog *log);
+/*
+ * A handler of the same thread finds the trailer of a file on its way.  True: the log was to go on in the next
+ * file, and goes on in this one, over that trailer.
+ */
+bool pxt_tolog_turn_back(struct pxt_tolog *log);
 /* A clear: what is in earlier files does not count any more. */
 void pxt_tolog_turns_clear(struct pxt_tolog *log);
 /* Why there is no new file although it is time for one; 0: there is. */
@@ -372,7 +375,7 @@ PXT_INLINE int pxt_tolog_turn(struct pxt_stream *stream)
 	return 0;
 }
 
-PXT_INLINE bool pxt_tolog_is_turning(const struct pxt_tolog *log)
+PXT_INLINE bool pxt_tolog_turn_back(struct pxt_tolog *log)
 {
 	(void)log;
 	return false;
