@@ -18,6 +18,7 @@
 #define PXT_ATTR_GUEST    32u
 #define PXT_ATTR_AGES     64u  /* the oldest files of the log are removed */
 #define PXT_ATTR_NAMED    128u /* not from attributes: others find the stream by a name */
+#define PXT_ATTR_SIZED    256u /* somebody has set the stream's size */
 #define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* those in a log */
 
 #endif

@@ -894,6 +894,43 @@ PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 	(void)close(fds[0]);
 }
 
+/* ---- Room ---- */
+
+/* SIZ-05, AGSSZ-01 */
+PXT_TEST(a_stream_that_a_thread_flushes_has_room_for_it_unless_a_size_was_set)
+{
+	for (int i = 0; i < 4; i++) {
+		const uint64_t wanted = i < 2 ? CONFIG_PTRACE_DEFAULT_STREAM_SIZE : 1u << 18;
+		int fd = st_file();
+		trace_attr_t attr;
+		trace_id_t trid;
+		unsigned lanes;
+		size_t bytes;
+
+		PXT_EQ(posix_trace_attr_init(&attr), 0);
+		PXT_EQ(posix_trace_attr_setstreamfullpolicy(
+		           &attr, i % 2 ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP),
+		    0);
+		if (i >= 2)
+			PXT_EQ(posix_trace_attr_setstreamsize(&attr, wanted), 0);
+		/* What a stream says of itself makes another one like it. */
+		for (int again = 0; again < 2; again++) {
+			PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+			PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
+			PXT_EQ(posix_trace_shutdown(trid), 0);
+			PXT_EQ(posix_trace_attr_getlanes_np(&attr, &lanes), 0);
+			PXT_EQ(posix_trace_attr_getstreamsize(&attr, &bytes), 0);
+			if (i == 1) {
+				CU_ASSERT(bytes >= wanted &&
+				          bytes * lanes >= CONFIG_PTRACE_FLUSH_STREAM_SIZE);
+			} else {
+				PXT_EQ(bytes, wanted);
+			}
+		}
+		PXT_EQ(close(fd), 0);
+	}
+}
+
 /* ---- Log-full policies, exactly ---- */
 
 /* LOGP-02, LOGP-04, DEC-14: to the last slot */

@@ -48,6 +48,7 @@ PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize
 	if (pxt_attr_check(attr, attr) || streamsize > PXT_STREAM_SIZE_MAX)
 		return EINVAL;
 	attr->_pxt_kept._pxt_stream_size = streamsize;
+	attr->_pxt_kept._pxt_flags |= PXT_ATTR_SIZED;
 	return 0;
 }
 

@@ -61,6 +61,20 @@ static uint32_t lanes_of(const struct _pxt_attr *attr)
 	return power_of_two(lanes, PXT_LANES_MAX(attr));
 }
 
+/*
+ * A stream that a thread writes into a log has room for as long as that thread is kept from running,
+ * unless somebody has set its size.
+ */
+static void make_room_for_flusher(struct _pxt_attr *attr)
+{
+	const uint64_t all = CONFIG_PTRACE_FLUSH_STREAM_SIZE;
+
+	if (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !attr->_pxt_file &&
+	    !(attr->_pxt_flags & PXT_ATTR_SIZED) &&
+	    attr->_pxt_stream_size < all / attr->_pxt_lanes)
+		attr->_pxt_stream_size = all / attr->_pxt_lanes;
+}
+
 int pxt_create_attr(const struct pxt_create *request, struct _pxt_attr *attr)
 {
 	uint64_t slots;
@@ -78,14 +92,16 @@ int pxt_create_attr(const struct pxt_create *request, struct _pxt_attr *attr)
 	    attr->_pxt_max_data > PXT_DATA_MAX || !pxt_forks_known(attr->_pxt_inherit) ||
 	    !pxt_share_known(attr, request->attr))
 		return EINVAL;
+	attr->_pxt_lanes = lanes_of(attr);
+	make_room_for_flusher(attr);
 	slots = slots_needed(attr);
 	if (slots > UINT64_C(1) << PXT_RING_MAX_SHIFT)
 		return ENOMEM;
-	attr->_pxt_lanes = lanes_of(attr);
 	slots = power_of_two(slots, 1u << PXT_RING_MAX_SHIFT);
 	if (slots < 1u << PXT_RING_MIN_SHIFT)
 		slots = 1u << PXT_RING_MIN_SHIFT;
 	attr->_pxt_stream_size = slots * PXT_SLOT_BYTES;
+	attr->_pxt_flags |= PXT_ATTR_SIZED;
 	attr->_pxt_ctx_bytes = PXT_CTX_BYTES;
 	return 0;
 }
