@@ -186,6 +186,9 @@ class Sequence:
             check(sum(len(note[n]) for n in range(2, 8)) == 1, "an annotation without one value")
             for text in note[6]:
                 text_of(text)
+        for flow in data[47]:
+            check(flow and kind != 2, "a flow without number, or of an end")
+            print("flow", struct.pack("<d", flow).hex())
         stack = self.open[track]
         check(kind == 4 or self.tracks[track][0] != "counter", "an event on a counter's track")
         if kind == 1:

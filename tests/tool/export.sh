@@ -408,6 +408,32 @@ perfetto_is_read_by_the_decoder_of_protobuf()
 	done
 }
 
+# A number that several threads have joins their events; other fields and numbers have flows of their own.
+perfetto_joins_the_events_of_one_request_by_arrows()
+{
+	perfetto
+	make flows.ptl <<-'END'
+		type 40 request_begin u32 request, u32 size
+		type 41 request_end u32 request
+		type 42 handed_on u32 request
+		event 1000 40 1 0 u32:7 u32:9
+		event 2000 42 1 0 u32:7
+		event 2500 40 2 0 u32:9 u32:7
+		event 3000 42 2 0 u32:7
+		event 4000 41 2 0 u32:9
+		event 5000 41 1 0 u32:7
+	END
+	run 0 export perfetto --flow request flows.ptl
+	check perfetto out
+	grep '^flow' said | sort | uniq -c | awk '{ print $1 }' | sort -n | tr '\n' ' ' >counts
+	[ "$(cat counts)" = '1 3 ' ] || { cat said; fail "other flows: $(cat counts)"; }
+	run 0 export perfetto flows.ptl
+	check perfetto out
+	! grep -q '^flow' said || fail 'flows that nobody asked for'
+	run 2 export perfetto --flow reqest flows.ptl
+	err_has '--flow: no event has a numeric field'
+}
+
 perfetto_shows_what_the_scheduler_did()
 {
 	perfetto

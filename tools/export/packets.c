@@ -359,6 +359,12 @@ void pxt_perfetto_note_flag(struct pxt_perfetto *p, const char *name)
 	note->has_bool_value = note->bool_value = 1;
 }
 
+void pxt_perfetto_flow(struct pxt_perfetto *p, uint64_t number)
+{
+	if (p->flows < POSIX_TRACE_FIELDS_MAX_NP)
+		p->flow[p->flows++] = number;
+}
+
 /* ---- Events ---- */
 
 /* Fills in what the notes are, and what they need no longer. */
@@ -370,9 +376,12 @@ static void put_event(struct pxt_perfetto *p, Pxt__TracePacket *packet, Pxt__Tra
 	event->track_uuid = track;
 	event->n_debug_annotations = p->notes;
 	event->debug_annotations = p->note_list;
+	event->n_flow_ids = p->flows;
+	event->flow_ids = p->flow;
 	packet->track_event = event;
-	put(p, packet, p->text_used / 4 + (size_t)16 * p->notes);
+	put(p, packet, p->text_used / 4 + (size_t)16 * p->notes + (size_t)2 * p->flows);
 	p->notes = 0;
+	p->flows = 0;
 	p->text_used = 0;
 }
 

@@ -45,7 +45,10 @@ struct pxt_perfetto {
 	uint64_t next_track;
 	struct pxt_perfetto_type types[PXT_TYPES_MAX];
 	const char *name; /* of the event at hand, in place of its type's; NULL: that */
-	/* The annotations of the event at hand. */
+	/* What joins the event at hand with others. */
+	unsigned flows;
+	uint64_t flow[POSIX_TRACE_FIELDS_MAX_NP];
+	/* Its annotations. */
 	unsigned notes;
 	Pxt__DebugAnnotation note[PXT_NOTES_MAX];
 	Pxt__DebugAnnotation *note_list[PXT_NOTES_MAX];
@@ -73,6 +76,9 @@ void pxt_perfetto_note_fields(
     struct pxt_perfetto *p, const struct pxt_event *event, const struct pxt_layout *except);
 void pxt_perfetto_note_number(struct pxt_perfetto *p, const char *name, uint64_t number);
 void pxt_perfetto_note_flag(struct pxt_perfetto *p, const char *name);
+
+/* An arrow leads from the event with this number to the next one with it. */
+void pxt_perfetto_flow(struct pxt_perfetto *p, uint64_t number);
 
 /* The next event is called @name, which is good until then. */
 void pxt_perfetto_name(struct pxt_perfetto *p, const char *name);

@@ -39,6 +39,8 @@ static const char *const help[] = {
 	"what of them:\n"
 	"      --counter NAME    a numeric field as a curve: FIELD, or EVENT.FIELD, with * and ?;\n"
 	"                        several times\n"
+	"      --flow NAME       arrows from each event to the next one that has the same number in\n"
+	"                        this field, whatever its thread: a request, say; several times\n"
 	"      --cpu             the CPU as an annotation\n",
 	PXT_EXPORT_COMMON_HELP
 	"\n"
@@ -66,6 +68,7 @@ struct lane {
 static struct {
 	/* Options */
 	struct pxt_counters counters;
+	struct pxt_counters flows;
 	bool cpu;
 	/* The log at hand */
 	struct pxt_perfetto packets;
@@ -198,6 +201,30 @@ static void put_curves(const struct pxt_event *event)
 			(void)pxt_perfetto_counter(&pf.packets, event->ns, curves[i], &value);
 }
 
+/* ---- Flows ---- */
+
+/* One number for each value of each name of a field, never 0. */
+static uint64_t flow_number(const char *name, uint64_t value)
+{
+	uint64_t number = UINT64_C(0xcbf29ce484222325);
+
+	for (; *name; name++)
+		number = (number ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+	number = (number ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return (number ^ number >> 32) | 1u;
+}
+
+static void note_flows(const struct pxt_event *event)
+{
+	const struct pxt_type *type = event->type;
+	struct pxt_value value;
+
+	for (unsigned i = 0; pf.flows.count > 0 && i < type->field_count; i++)
+		if (pxt_counters_want(&pf.flows, type, &type->fields[i]) &&
+		    pxt_field_value(event, &type->fields[i], &value))
+			pxt_perfetto_flow(&pf.packets, flow_number(type->fields[i].name, value.u));
+}
+
 /* ---- Events ---- */
 
 /* A bar whose end may be among the lost events. */
@@ -242,6 +269,9 @@ static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice
 		base = pxt_slices_name(pf.bars.slices, slice->pair, &bytes);
 		pxt_perfetto_name(&pf.packets, pxt_bars_own_name(&pf.bars, slice, event));
 	}
+	/* A bar is joined by its begin, and by what lies in it. */
+	if (slice->bar != PXT_BAR_END)
+		note_flows(event);
 	/* The viewer puts the notes of begin and end together: the key once. */
 	pxt_perfetto_note_fields(&pf.packets, event, slice->bar == PXT_BAR_END ? slice->key : NULL);
 	if (pf.cpu && event->extra.posix_cpu_np >= 0)
@@ -340,11 +370,13 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 
 enum {
 	OPT_COUNTER = 500,
+	OPT_FLOW,
 	OPT_CPU
 };
 
 static const struct option options[] = {
 	{ "counter", required_argument, NULL, OPT_COUNTER },
+	{ "flow", required_argument, NULL, OPT_FLOW },
 	{ "cpu", no_argument, NULL, OPT_CPU },
 	{ NULL, 0, NULL, 0 },
 };
@@ -354,13 +386,17 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	(void)export;
 	if (code == OPT_CPU)
 		return pf.cpu = true;
-	return pxt_counters_option(&pf.counters, value);
+	if (code == OPT_FLOW)
+		return pxt_counters_option(&pf.flows, "--flow", value);
+	return pxt_counters_option(&pf.counters, "--counter", value);
 }
 
 static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < pf.counters.count; i++)
-		pxt_review_counter(reader, pf.counters.patterns[i]);
+		pxt_review_counter(reader, "--counter", pf.counters.patterns[i]);
+	for (unsigned i = 0; i < pf.flows.count; i++)
+		pxt_review_counter(reader, "--flow", pf.flows.patterns[i]);
 }
 
 static const struct pxt_export_format format = {

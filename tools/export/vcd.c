@@ -408,13 +408,13 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 {
 	(void)export;
 	(void)code;
-	return pxt_counters_option(&vcd.counters, value);
+	return pxt_counters_option(&vcd.counters, "--counter", value);
 }
 
 static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < vcd.counters.count; i++)
-		pxt_review_counter(reader, vcd.counters.patterns[i]);
+		pxt_review_counter(reader, "--counter", vcd.counters.patterns[i]);
 }
 
 static const struct pxt_export_format format = {

@@ -282,11 +282,13 @@ void pxt_review_field(struct pxt_reader *reader, const char *option, const char 
 		complain(reader, what, name, fill_fields, NULL);
 }
 
-void pxt_review_counter(struct pxt_reader *reader, const char *pattern)
+void pxt_review_counter(struct pxt_reader *reader, const char *option, const char *pattern)
 {
+	char what[64];
+
+	(void)snprintf(what, sizeof what, "%s: no event has a numeric field", option);
 	if (all_lack(reader, lacks_counter, pattern))
-		complain(
-		    reader, "--counter: no event has a numeric field", pattern, fill_fields, NULL);
+		complain(reader, what, pattern, fill_fields, NULL);
 }
 
 static bool is_span(const char *pattern, const char *const *spans)

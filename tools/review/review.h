@@ -18,7 +18,7 @@ void pxt_review_select(
 /* A field, as @option names it. */
 void pxt_review_field(struct pxt_reader *reader, const char *option, const char *name);
 /* Of --counter: FIELD or EVENT.FIELD, numeric. */
-void pxt_review_counter(struct pxt_reader *reader, const char *pattern);
+void pxt_review_counter(struct pxt_reader *reader, const char *option, const char *pattern);
 /* Of --pair, with what pxt_pairs_take() has noted there. */
 void pxt_review_pairs(const struct pxt_pair_options *options, struct pxt_reader *reader);
 

@@ -139,10 +139,10 @@ uint64_t pxt_select_pids(const struct pxt_select *select, pid_t pid)
 
 /* ---- Which numeric fields are shown as curves ---- */
 
-bool pxt_counters_option(struct pxt_counters *counters, const char *pattern)
+bool pxt_counters_option(struct pxt_counters *counters, const char *option, const char *pattern)
 {
 	if (counters->count == PXT_COUNTERS_MAX) {
-		pxt_complain("more than %u times --counter", PXT_COUNTERS_MAX);
+		pxt_complain("more than %u times %s", PXT_COUNTERS_MAX, option);
 		return false;
 	}
 	counters->patterns[counters->count++] = pattern;

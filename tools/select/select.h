@@ -99,9 +99,9 @@ static inline bool pxt_select_event(
 }
 
 /*
- * ---- Which numeric fields are shown as curves ----
+ * ---- Which numeric fields are shown as curves, or join events ----
  *
- * --counter FIELD, --counter EVENT.FIELD.
+ * --counter FIELD, --counter EVENT.FIELD; --flow likewise.
  */
 
 #define PXT_COUNTERS_MAX 32u
@@ -111,8 +111,9 @@ struct pxt_counters {
 	unsigned count;
 };
 
-/* Takes a --counter.  False, with a word to the user, when there are too many. */
-bool pxt_counters_option(struct pxt_counters *counters, const char *pattern);
+/* Takes one of @option, such as "--counter".  False, with a word to the user, when there are too many. */
+bool pxt_counters_option(
+    struct pxt_counters *counters, const char *option, const char *pattern);
 bool pxt_counters_want(const struct pxt_counters *counters, const struct pxt_type *type,
     const struct pxt_layout *field);
 
