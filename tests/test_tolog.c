@@ -482,7 +482,8 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 
 		if (error) {
 			PXT_EQ(error, EIO);
-			PXT_EQ_FATAL(posix_trace_log_skipdamage_np(log, &finding, sizeof(finding)), 0);
+			PXT_EQ_FATAL(
+			    posix_trace_log_skipdamage_np(log, &finding, sizeof(finding)), 0);
 			PXT_EQ(finding.posix_block_np > 2, true);
 			count = 1;
 			continue;
@@ -592,7 +593,8 @@ PXT_TEST(a_coded_log_until_full_takes_the_bytes_that_it_may_have_in_the_file)
 		/* The STOP may have been coded, too. */
 		PXT_CHECK(!old && bytes <= size && bytes + slot_bytes(4) + STOP_ROOM + 16 > size,
 		    "%zu bytes: %llu used", size, (unsigned long long)bytes);
-		PXT_CHECK(kept > 2 * (int)(size / slot_bytes(4)), "%zu bytes: %d events", size, kept);
+		PXT_CHECK(
+		    kept > 2 * (int)(size / slot_bytes(4)), "%zu bytes: %d events", size, kept);
 		PXT_EQ(close(fd), 0);
 	}
 }
@@ -612,7 +614,8 @@ PXT_TEST(a_coded_log_until_full_holds_as_many_events_as_slots_would)
 
 		for (int i = 1; i <= 200; i++) {
 			for (size_t k = 0; k < sizeof(data); k++)
-				data[k] = (unsigned char)((mixed = mixed * 1664525u + 1013904223u) >> 24);
+				data[k] =
+				    (unsigned char)((mixed = mixed * 1664525u + 1013904223u) >> 24);
 			memcpy(data, &i, sizeof(i));
 			posix_trace_event(st_type(), data, sizeof(data));
 		}

@@ -39,8 +39,9 @@ static const char *const help[] = {
 	"what of them:\n"
 	"      --counter NAME    a numeric field as a curve: FIELD, or EVENT.FIELD, with * and ?;\n"
 	"                        several times\n"
-	"      --flow NAME       arrows from each event to the next one that has the same number in\n"
-	"                        this field, whatever its thread: a request, say; several times\n"
+	"      --flow NAME       arrows from each event to the next one that has the same number\n"
+	"                        in this field, whatever its thread: a request, say; several "
+	"times\n"
 	"      --cpu             the CPU as an annotation\n",
 	PXT_EXPORT_COMMON_HELP
 	"\n"

@@ -112,8 +112,7 @@ struct pxt_counters {
 };
 
 /* Takes one of @option, such as "--counter".  False, with a word to the user, when there are too many. */
-bool pxt_counters_option(
-    struct pxt_counters *counters, const char *option, const char *pattern);
+bool pxt_counters_option(struct pxt_counters *counters, const char *option, const char *pattern);
 bool pxt_counters_want(const struct pxt_counters *counters, const struct pxt_type *type,
     const struct pxt_layout *field);
 
