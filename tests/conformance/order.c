@@ -2,12 +2,10 @@
 /* order.c - who, where and when an event was generated, and in which order events are reported. */
 #include "story.h"
 
-#include "../beside.h"
 #include "../suite.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -193,132 +191,6 @@ PXT_TEST(the_clock_resolves_a_microsecond_or_better)
 }
 
 /* ---- Order ---- */
-
-static atomic_int keep_tracing;
-
-static void *trace_numbered(void *argument)
-{
-	int me = *(const int *)argument;
-
-	for (int number = 1; atomic_load(&keep_tracing); number++) {
-		int data[2] = { me, number };
-
-		if (number % 64 == 0)
-			st_pin_to((unsigned)(number / 64));
-		posix_trace_event(st_type(), data, sizeof(data));
-	}
-	return NULL;
-}
-
-#define TRACERS 3
-
-/* Reads for a while beside threads that trace and migrate; counts steps back of any kind. */
-static void look_for_disorder(
-    const struct st_spec *spec, unsigned *steps_back, unsigned *out_of_order, unsigned *read)
-{
-	trace_id_t trid = st_started(spec);
-	int64_t end = st_now_ns() + 200000000;
-	int64_t latest = end + 10000000000; /* on a busy machine */
-	int last[TRACERS] = { 0 };
-	int numbers[TRACERS];
-	pthread_t threads[TRACERS];
-	int64_t before = 0;
-
-	atomic_store(&keep_tracing, 1);
-	for (int i = 0; i < TRACERS; i++) {
-		numbers[i] = i;
-		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, trace_numbered, &numbers[i]), 0);
-	}
-	while (st_now_ns() < end || (*read < 2000 && st_now_ns() < latest)) {
-		struct st_event event;
-		int data[2] = { 0, 0 };
-
-		if (!st_take(trid, &event))
-			continue;
-		*steps_back += st_ns(&event.info.posix_timestamp) < before;
-		before = st_ns(&event.info.posix_timestamp);
-		if (event.info.posix_event_id != st_type())
-			continue;
-		memcpy(data, event.data, sizeof(data));
-		++*read;
-		*out_of_order += data[1] <= last[data[0] % TRACERS];
-		last[data[0] % TRACERS] = data[1];
-	}
-	atomic_store(&keep_tracing, 0);
-	for (int i = 0; i < TRACERS; i++)
-		(void)pthread_join(threads[i], NULL);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-/* TIM-03, TIM-04, TIM-06, DEC-19: one lane and several, LOOP and UNTIL_FULL, migrating threads */
-PXT_TEST(stamps_never_decrease_and_a_threads_events_keep_their_order)
-{
-	for (unsigned lanes = 0; lanes <= 1; lanes++) {
-		for (int policy = POSIX_TRACE_LOOP; policy <= POSIX_TRACE_UNTIL_FULL; policy++) {
-			const struct st_spec spec = {
-				.policy = policy, .lanes = lanes, .size = 1 << 14
-			};
-			unsigned steps_back = 0;
-			unsigned out_of_order = 0;
-			unsigned read = 0;
-
-			look_for_disorder(&spec, &steps_back, &out_of_order, &read);
-			PXT_EQ(steps_back, 0);
-			PXT_EQ(out_of_order, 0);
-			CU_ASSERT(read >= 2000);
-		}
-	}
-}
-
-static sem_t turns[2];
-
-/* The semaphore's word may pass from CPU to CPU within the resolution. */
-static void outlast_the_resolution(void)
-{
-	struct timespec start;
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &start);
-	do
-		(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	while ((now.tv_sec - start.tv_sec) * 1000000000L + now.tv_nsec - start.tv_nsec < 2000);
-}
-
-static void *say_in_turn(void *argument)
-{
-	int me = *(const int *)argument;
-
-	st_pin_to((unsigned)me);
-	for (int i = 0; i < 2000; i++) {
-		semwait(&turns[me]);
-		outlast_the_resolution();
-		st_say(2 * i + me + 1);
-		(void)sem_post(&turns[1 - me]);
-	}
-	return NULL;
-}
-
-/* TIM-03, DEC-19: what lies further apart than the resolution, 1 us */
-PXT_TEST(what_happened_before_is_reported_before)
-{
-	for (unsigned lanes = 0; lanes <= 1; lanes++) {
-		const struct st_spec spec = { .lanes = lanes, .size = 1 << 19 };
-		trace_id_t trid = st_started(&spec);
-		pthread_t threads[2];
-		int numbers[2] = { 0, 1 };
-
-		(void)sem_init(&turns[0], 0, 1);
-		(void)sem_init(&turns[1], 0, 0);
-		for (int i = 0; i < 2; i++)
-			PXT_EQ_FATAL(
-			    pthread_create(&threads[i], NULL, say_in_turn, &numbers[i]), 0);
-		for (int i = 0; i < 2; i++)
-			(void)pthread_join(threads[i], NULL);
-		PXT_EQ(posix_trace_stop(trid), 0);
-		st_expect(trid, "START 1..4000 STOP0");
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
-}
 
 /* TIM-04, DEC-19: control calls of a thread and its events, on changing CPUs */
 PXT_TEST(control_events_stand_where_the_call_was_made)

@@ -160,48 +160,6 @@ PXT_TEST_FRESH(a_forked_process_killed_inside_a_write_that_discards_delays_nobod
 		at_all_points(POSIX_TRACE_DISCARD_NP, lanes, 3);
 }
 
-/* All there is but what is unfinished, for a moment that is short beside the hold-back time. */
-static int found_meanwhile(trace_id_t trid, trace_event_id_t id)
-{
-	int found = 0;
-
-	for (int i = 0; i < 20; i++)
-		found += drain(trid, id);
-	return found;
-}
-
-/* DEC-42, DEC-43: it may still be finished; so it is not lost, and what is later waits after it. */
-PXT_TEST_FRESH(a_forked_process_that_stands_inside_is_waited_for)
-{
-	struct posix_trace_counts_np counts;
-	trace_event_id_t id = 0;
-	trace_id_t trid;
-	unsigned held = 0;
-
-	pxt_holdback_ns = PATIENT_NS;
-	PXT_EQ(posix_trace_eventid_open("forked", &id), 0);
-	for (uint32_t nth = 0;; nth++) {
-		pid_t child;
-		int point;
-
-		trid = inherited(POSIX_TRACE_LOOP, 1);
-		point = let_one_stand(id, 0, nth, &child);
-		if (point >= 0 && point != PXT_TP_LEFT && point != PXT_TP_STORED) {
-			posix_trace_event(id, "later", 5);
-			held += found_meanwhile(trid, id) == 0;
-			PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
-			PXT_CHECK(counts.posix_lost_np == 0, "lost at point %d", point);
-		}
-		(void)kill(child, SIGKILL);
-		PXT_EQ(waitpid(child, NULL, 0), child);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-		if (point < 0)
-			break;
-	}
-	/* Where it had reserved, and not stored all. */
-	CU_ASSERT(held > 0);
-}
-
 /* How many streams can come and go, one after the other, before the memory of one is kept. */
 static bool memory_is_given_back(void)
 {
