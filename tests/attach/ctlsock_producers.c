@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "attach/kit.h"
 #include "format/slot.h"
+#include "party.h"
 #include "port_atomic.h"
 
 #include <errno.h>
@@ -36,61 +37,52 @@ static bool knows_the_stop(void *of)
 	return !posix_trace_wanted_np(tick);
 }
 
-static int attach(const char *path)
+/* Attaches, and does when it is told to what it is for; says its error each time, and waits. */
+static void obey(void *events)
 {
 	int error;
 	trace_attr_t attr;
 	trace_id_t trid = 0;
 
 	pxt_attr(&attr, producers_bytes, 0, 0);
-	error = posix_trace_attach_np(path, &attr, &trid);
-	(void)posix_trace_attr_destroy(&attr);
-	return error;
+	error = posix_trace_attach_np(owner_name, &attr, &trid);
+	producer_say((uint64_t)error);
+	(void)producer_hear();
+	pxt_sleep_ms(producers_pause_ms);
+	tick = pxt_open_event(producers_type);
+	if (producers_wait)
+		error = at_until(knows_the_stop, NULL) ? 0 : ETIMEDOUT;
+	else
+		record(*(const unsigned *)events);
+	producer_say((uint64_t)error);
+	(void)producer_hear();
 }
 
-struct producer {
-	int told[2]; /* the child says its error */
-	int wait[2];
-	pid_t pid;
-	int error;
-};
-
-static void producer_begin(struct producer *producer, const char *path, unsigned events)
+static struct producer attached_with(int error, const char *path, unsigned events)
 {
-	PXT_EQ_FATAL(pipe2(producer->told, O_CLOEXEC) | pipe2(producer->wait, O_CLOEXEC), 0);
+	struct producer producer;
+
+	(void)snprintf(owner_name, sizeof(owner_name), "%s", path);
 	/*
 	 * A sanitizer's runtime has a lock of its own around memory: a fork beside a thread that has it, as
 	 * the stream's helper in its first moment, leaves it held in the child for ever.
 	 */
 	if (PXT_SANITIZED)
 		pxt_sleep_ms(50);
-	producer->pid = fork();
-	CU_ASSERT_FATAL(producer->pid >= 0);
-	if (producer->pid == 0) {
-		char byte;
-
-		(void)close(producer->wait[1]);
-		producer->error = attach(path);
-		(void)!write(producer->told[1], &producer->error, sizeof(int));
-		(void)!read(producer->wait[0], &byte, 1);
-		pxt_sleep_ms(producers_pause_ms);
-		tick = pxt_open_event(producers_type);
-		if (producers_wait)
-			producer->error = at_until(knows_the_stop, NULL) ? 0 : ETIMEDOUT;
-		else
-			record(events);
-		(void)!write(producer->told[1], &producer->error, sizeof(int));
-		(void)!read(producer->wait[0], &byte, 1);
-		_exit(0);
-	}
-	(void)close(producer->wait[0]);
-	(void)close(producer->told[1]);
-	CU_ASSERT(read(producer->told[0], &producer->error, sizeof(int)) == sizeof(int));
+	producer = producer_begin(obey, &events);
+	PXT_EQ(producer_told(&producer), error);
+	return producer;
 }
 
-static void producer_go_on(struct producer *producer)
+static struct producer attached(const char *path, unsigned events)
 {
-	CU_ASSERT(write(producer->wait[1], "x", 1) == 1);
+	return attached_with(0, path, events);
+}
+
+static void let_it_do_it(const struct producer *producer)
+{
+	producer_tell(producer, 0);
+	PXT_EQ(producer_told(producer), 0);
 }
 
 static void producer_stand_still(const struct producer *producer)
@@ -99,22 +91,6 @@ static void producer_stand_still(const struct producer *producer)
 
 	PXT_EQ(kill(producer->pid, SIGSTOP), 0);
 	CU_ASSERT(waitpid(producer->pid, &stopped, WUNTRACED) == producer->pid);
-}
-
-/* It says that it has done what it was to do. */
-static void producer_await(struct producer *producer)
-{
-	CU_ASSERT(read(producer->told[0], &producer->error, sizeof(int)) == sizeof(int));
-}
-
-static void producer_kill(struct producer *producer)
-{
-	int status;
-
-	(void)kill(producer->pid, SIGKILL);
-	CU_ASSERT(waitpid(producer->pid, &status, 0) == producer->pid);
-	(void)close(producer->wait[1]);
-	(void)close(producer->told[0]);
 }
 
 static bool none_left(void *of)
@@ -149,20 +125,17 @@ PXT_TEST(more_producers_than_places_are_told_to_come_again)
 	struct pxt_ctlsock_status status;
 
 	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++) {
-		producer_begin(&producer[i], path, 0);
-		PXT_EQ(producer[i].error, 0);
+		producer[i] = attached(path, 0);
 	}
 	PXT_EQ(at_status(path, &status), 0);
 	PXT_EQ(status.producers, CONFIG_PTRACE_ATTACH_MAX);
 	PXT_EQ(posix_trace_start(trid), 0);
-	producer_begin(&more, path, 0);
-	PXT_EQ(more.error, EAGAIN);
+	more = attached_with(EAGAIN, path, 0);
 	PXT_EQ(who_erred(trid), CONFIG_PTRACE_SYSEV_ERROR ? more.pid : 0);
 	producer_kill(&more);
 	producer_kill(&producer[3]);
 	pxt_sleep_ms(200);
-	producer_begin(&producer[3], path, 0);
-	PXT_EQ(producer[3].error, 0);
+	producer[3] = attached(path, 0);
 	for (unsigned i = 0; i < CONFIG_PTRACE_ATTACH_MAX; i++)
 		producer_kill(&producer[i]);
 	CU_ASSERT(at_until(none_left, path));
@@ -193,10 +166,9 @@ PXT_TEST(producers_that_are_killed_leave_nothing)
 	for (int i = 0; i < 60; i++) {
 		struct producer producer;
 
-		producer_begin(&producer, path, 50);
-		PXT_EQ(producer.error, 0);
+		producer = attached(path, 50);
 		if (i % 2)
-			producer_go_on(&producer);
+			producer_tell(&producer, 0);
 		producer_kill(&producer);
 	}
 	CU_ASSERT(at_until(none_left, path));
@@ -221,10 +193,9 @@ PXT_TEST(a_sleeping_reader_is_woken_by_a_producer)
 
 	PXT_EQ(posix_trace_start(trid), 0);
 	producers_pause_ms = 100;
-	producer_begin(&producer, path, 5);
+	producer = attached(path, 5);
 	producers_pause_ms = 0;
-	PXT_EQ(producer.error, 0);
-	producer_go_on(&producer);
+	producer_tell(&producer, 0);
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 120;
 	begin = pxt_now_ns();
@@ -236,30 +207,6 @@ PXT_TEST(a_sleeping_reader_is_woken_by_a_producer)
 	PXT_EQ(events, 5);
 	CU_ASSERT(pxt_now_ns() - begin < 60000000000ll);
 	producer_kill(&producer);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-/* What the killed one had recorded comes out; it began when the stream did. */
-PXT_TEST(what_a_killed_producer_had_recorded_comes_out)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	struct pxt_event event;
-	struct producer producer;
-	int events = 0;
-
-	producer_begin(&producer, path, 500);
-	PXT_EQ(producer.error, 0);
-	PXT_EQ(posix_trace_start(trid), 0);
-	pxt_sleep_ms(100);
-	producer_go_on(&producer);
-	producer_await(&producer);
-	producer_kill(&producer);
-	CU_ASSERT(at_until(none_left, path));
-	pxt_sleep_ms(100);
-	while (pxt_next(trid, &event))
-		events += event.info.posix_pid == producer.pid;
-	PXT_EQ(events, 500);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
@@ -275,11 +222,9 @@ PXT_TEST(a_killed_producer_s_memory_waits_for_no_reader)
 
 	PXT_EQ(posix_trace_start(trid), 0);
 	producers_bytes = 1 << 20;
-	producer_begin(&producer, path, 5000);
+	producer = attached(path, 5000);
 	producers_bytes = 0;
-	PXT_EQ(producer.error, 0);
-	producer_go_on(&producer);
-	producer_await(&producer);
+	let_it_do_it(&producer);
 	producer_kill(&producer);
 	CU_ASSERT(at_until(none_left, path));
 	CU_ASSERT(at_until(nothing_mapped, NULL));
@@ -305,10 +250,8 @@ PXT_TEST(a_stop_by_a_client_comes_behind_what_producers_recorded_before)
 
 		PXT_EQ(at_tell(fd, PXT_CTLSOCK_START), 0);
 		(void)snprintf(producers_type, sizeof(producers_type), "new%d", round);
-		producer_begin(&producer, path, 30);
-		PXT_EQ(producer.error, 0);
-		producer_go_on(&producer);
-		producer_await(&producer);
+		producer = attached(path, 30);
+		let_it_do_it(&producer);
 		PXT_EQ(at_tell(fd, PXT_CTLSOCK_STOP), 0);
 		while (pxt_next(trid, &event))
 			events += event.info.posix_pid == producer.pid;
@@ -329,8 +272,7 @@ PXT_TEST(a_producer_that_stands_still_holds_up_nobody)
 	struct producer producer;
 	int events = 0;
 
-	producer_begin(&producer, path, 5);
-	PXT_EQ(producer.error, 0);
+	producer = attached(path, 5);
 	producer_stand_still(&producer);
 	for (int i = 0; i < 1000; i++) {
 		PXT_EQ(posix_trace_start(trid), 0);
@@ -344,8 +286,7 @@ PXT_TEST(a_producer_that_stands_still_holds_up_nobody)
 	PXT_EQ(status.producers, 1);
 	PXT_EQ(kill(producer.pid, SIGCONT), 0);
 	pxt_sleep_ms(200);
-	producer_go_on(&producer);
-	producer_await(&producer);
+	let_it_do_it(&producer);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	while (pxt_next(trid, &event))
 		events += event.info.posix_pid == producer.pid;
@@ -371,10 +312,9 @@ PXT_TEST(a_producer_that_could_not_be_told_of_the_stop_is_told_later)
 		/* Behind all that it was told before. */
 		producers_pause_ms = 300;
 		producers_wait = true;
-		producer_begin(&producer, path, 0);
+		producer = attached(path, 0);
 		producers_wait = false;
 		producers_pause_ms = 0;
-		PXT_EQ(producer.error, 0);
 		producer_stand_still(&producer);
 		for (unsigned i = running; i < 600; i++) {
 			PXT_EQ(i % 2 ? posix_trace_stop(trid) : posix_trace_start(trid), 0);
@@ -383,9 +323,7 @@ PXT_TEST(a_producer_that_could_not_be_told_of_the_stop_is_told_later)
 		/* Nobody asks the helper anything from now on. */
 		pxt_sleep_ms(50);
 		PXT_EQ(kill(producer.pid, SIGCONT), 0);
-		producer_go_on(&producer);
-		producer_await(&producer);
-		PXT_EQ(producer.error, 0);
+		let_it_do_it(&producer);
 		producer_kill(&producer);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
@@ -402,9 +340,8 @@ static void begin_in_the_last_place(struct producer *producer, const char *path,
 	}
 	/* Behind what it is told of a start. */
 	producers_pause_ms = 200;
-	producer_begin(producer, path, events);
+	*producer = attached(path, events);
 	producers_pause_ms = 0;
-	PXT_EQ(producer->error, 0);
 	for (unsigned i = 0; i < AT_PLACES - 1; i++)
 		(void)close(silent[i]);
 }
@@ -420,8 +357,7 @@ PXT_TEST(a_producer_in_the_last_place_is_served_as_all_others)
 
 	begin_in_the_last_place(&producer, path, 5);
 	PXT_EQ(posix_trace_start(trid), 0);
-	producer_go_on(&producer);
-	producer_await(&producer);
+	let_it_do_it(&producer);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	while (pxt_next(trid, &event)) {
 		if (event.info.posix_pid != producer.pid)

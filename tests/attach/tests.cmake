@@ -14,7 +14,8 @@ set(ctlsock_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
 ptrace_test(attach_ctlsock_names NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_names.c attach/kit.c
 	LIBRARIES -Wl,--wrap=listen -Wl,--wrap=unlink)
 ptrace_test(attach_ctlsock_requests NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_requests.c attach/kit.c)
-ptrace_test(attach_ctlsock_producers NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_producers.c attach/kit.c)
+ptrace_test(attach_ctlsock_producers NEEDS ${ctlsock_needs}
+	SOURCES attach/ctlsock_producers.c attach/kit.c attach/party.c attach/inside.c)
 ptrace_test(attach_ctlsock_logs NEEDS ${ctlsock_needs} SNAPSHOT LOGRETRIEVAL
 	SOURCES attach/ctlsock_logs.c attach/kit.c)
 ptrace_test(attach_descriptors NEEDS ${ctlsock_needs} !TSAN SOURCES attach/descriptors.c)
