@@ -474,18 +474,6 @@ stat_counts_what_has_no_partner()
 	out_has 'unmatched: 1 begun 1 ended'
 }
 
-stat_quantiles_are_nearest_ranks()
-{
-	i=0
-	while [ $i -lt 200 ]; do
-		i=$((i + 1))
-		echo "event $((i * 100000)) 38 1 0"
-		echo "event $((i * 100000 + i)) 39 1 0"
-	done | make run.ptl
-	run 0 stat --ns run.ptl
-	grep -q '^call_enter .. call_exit  *200  *1  *100  *101  *58  *198  *200  *200$' out || fail quantiles
-}
-
 stat_sketch_stays_within_its_bound()
 {
 	awk 'BEGIN { for (i = 1; i <= 40000; i++) { t += 100000;
@@ -591,15 +579,6 @@ a_directory_is_named()
 	err_has 'is a directory'
 }
 
-a_damaged_log_is_refused_with_its_offset()
-{
-	make_story
-	printf 'X' | dd of=run.ptl bs=1 seek=3000 conv=notrunc 2>/dev/null
-	run 2 print run.ptl
-	err_has 'run.ptl: byte '
-	err_has '--incomplete'
-}
-
 an_incomplete_log_is_explained_and_can_be_read()
 {
 	make run.ptl <<-END
@@ -613,23 +592,6 @@ an_incomplete_log_is_explained_and_can_be_read()
 	err_has 'incomplete'
 	run 0 stat --incomplete run.ptl
 	out_has 'INCOMPLETE'
-}
-
-follow_waits_for_the_end_of_the_log()
-{
-	make_story
-	make part.ptl <<-END
-		unfinished
-	END
-	: >grow.ptl
-	size=$(wc -c <part.ptl)
-	head -c "$size" run.ptl >grow.ptl
-	"$pxtrace" print --follow grow.ptl >out 2>err &
-	reader=$!
-	sleep 0.3
-	tail -c +$((size + 1)) run.ptl >>grow.ptl
-	wait "$reader" || fail 'exit status'
-	lines 7
 }
 
 # The data of one event of the golden logs are the same bytes in both, not the same numbers.

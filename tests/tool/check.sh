@@ -4,25 +4,6 @@
 # pxtrace check: clean, loss and damage; where, and what to do.
 . "$(dirname "$0")/common.sh"
 
-# flip FILE OFFSET: turns all bits of one byte round.
-flip()
-{
-	byte=$(od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
-	printf "\\$(printf %o $((255 - byte)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
-}
-
-# Offset of the first DATA block.
-data_block()
-{
-	size=$(wc -c <"$1")
-	at=512
-	while [ "$at" -lt "$size" ]; do
-		[ "$(od -An -tu2 -j $((at + 4)) -N 2 "$1" | tr -d ' ')" = 1 ] && break
-		at=$((at + $(od -An -tu4 -j $((at + 8)) -N 4 "$1" | tr -d ' ')))
-	done
-	echo "$at"
-}
-
 check_says_clean_of_a_whole_log()
 {
 	make_story
@@ -64,7 +45,7 @@ check_says_loss_where_events_were_lost()
 check_says_where_a_block_is_damaged()
 {
 	make_lossy
-	at=$(data_block lossy.ptl)
+	at=$(first_data lossy.ptl)
 	flip lossy.ptl $((at + 112))
 	run 5 check lossy.ptl
 	out_has 'lossy.ptl: damaged'
@@ -86,7 +67,7 @@ make_spoilt()
 		flush
 		event 4000000 32 1 0 u32:4
 	END
-	at=$(data_block spoilt.ptl)
+	at=$(first_data spoilt.ptl)
 	flip spoilt.ptl $((at + 112))
 }
 
@@ -95,6 +76,7 @@ damage_in_a_complete_log_is_told_where_it_is_read()
 	make_spoilt
 	run 2 print spoilt.ptl
 	err_has "spoilt.ptl: byte $at: the checksum of a block is wrong"
+	err_has '--incomplete'
 	out_lacks job
 	run 2 print --incomplete --format '{field:job}' spoilt.ptl
 	err_has "spoilt.ptl: DAMAGED at byte $at: the checksum of a block is wrong"
@@ -110,13 +92,7 @@ what_is_before_from_and_behind_to_is_not_read()
 	printf '4\n' >expected
 	same expected
 	flip spoilt.ptl $((at + 112))
-	size=$(wc -c <spoilt.ptl)
-	last=$at
-	while [ "$at" -lt "$size" ]; do
-		[ "$(od -An -tu2 -j $((at + 4)) -N 2 spoilt.ptl | tr -d ' ')" = 1 ] && last=$at
-		at=$((at + $(od -An -tu4 -j $((at + 8)) -N 4 spoilt.ptl | tr -d ' ')))
-	done
-	flip spoilt.ptl $((last + 112))
+	flip spoilt.ptl $(($(data_blocks spoilt.ptl | tail -1) + 112))
 	run 0 print --to 2500us --format '{field:job}' spoilt.ptl
 	printf '1\n2\n' >expected
 	same expected
@@ -127,7 +103,7 @@ what_is_before_from_and_behind_to_is_not_read()
 damage_in_a_complete_log_is_not_taken_for_a_running_program()
 {
 	make_story
-	flip run.ptl $(($(data_block run.ptl) + 112))
+	flip run.ptl $(($(first_data run.ptl) + 112))
 	for command in print stat why; do
 		run 2 $command run.ptl
 		err_has 'the log is damaged'
@@ -386,7 +362,7 @@ check_counts_torn_and_orphan_slots()
 		event 1000 36 1 0 text:0123456789012345678901234567890123456789
 		event 2000 36 1 0 text:0123456789
 	END
-	at=$(data_block run.ptl)
+	at=$(first_data run.ptl)
 	flip run.ptl $((at + 96 + 32))
 	run 5 check run.ptl
 	out_has 'slots     1 torn, 3 orphans'
@@ -398,7 +374,7 @@ check_goes_on_behind_a_damaged_block()
 	awk 'BEGIN { for (i = 1; i <= 20000; i++) printf "event %d 36 1 0 text:hello\n", i * 1000 }' |
 		make run.ptl
 	run 0 check run.ptl
-	flip run.ptl $(($(data_block run.ptl) + 112))
+	flip run.ptl $(($(first_data run.ptl) + 112))
 	run 5 check --json run.ptl
 	sound=$(sed 's/.*"records":\([0-9]*\).*/\1/' out)
 	suspect=$(sed 's/.*"records_suspect":\([0-9]*\).*/\1/' out)
@@ -462,7 +438,7 @@ check_of_several_logs_ends_with_the_worst()
 	run 3 check -q run.ptl lossy.ptl
 	lines 0
 	cp lossy.ptl broken.ptl
-	flip broken.ptl $(($(data_block broken.ptl) + 112))
+	flip broken.ptl $(($(first_data broken.ptl) + 112))
 	run 5 check -q broken.ptl run.ptl lossy.ptl
 	run 2 check -q broken.ptl nowhere.ptl
 	err_has 'nowhere.ptl: No such file'
@@ -494,7 +470,7 @@ check_json_is_an_object_a_log()
 {
 	make_story
 	make_lossy
-	flip lossy.ptl $(($(data_block lossy.ptl) + 112))
+	flip lossy.ptl $(($(first_data lossy.ptl) + 112))
 	run 5 check --json run.ptl lossy.ptl
 	lines 2
 	"$PXT_PYTHON" - <<-END || fail 'no JSON'

@@ -114,6 +114,25 @@ make_lossy()
 	END
 }
 
+# flip FILE OFFSET: turns all bits of one byte round.
+flip()
+{
+	byte=$(od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+	printf "\\$(printf %o $((255 - byte)))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+# Offsets of the DATA blocks, a line each.
+data_blocks()
+{
+	size=$(wc -c <"$1")
+	block=512
+	while [ "$block" -lt "$size" ]; do
+		[ "$(od -An -tu2 -j $((block + 4)) -N 2 "$1" | tr -d ' ')" = 1 ] && echo "$block"
+		block=$((block + $(od -An -tu4 -j $((block + 8)) -N 4 "$1" | tr -d ' ')))
+	done
+}
+first_data() { data_blocks "$1" | head -n 1; }
+
 # await COMMAND...: until it succeeds, however busy the machine is; a minute without is a failure
 await()
 {

@@ -97,16 +97,6 @@ an_export_does_not_replace_its_own_log()
 	cmp run.ptl copy.ptl || fail "the log was changed"
 }
 
-an_export_through_a_link_replaces_what_it_points_to()
-{
-	make_story
-	echo old >real.csv
-	ln -s real.csv link.csv
-	run 0 export csv -o link.csv run.ptl
-	[ -h link.csv ] || fail "the link is gone"
-	grep -q job_begin real.csv || fail "its target was not written"
-}
-
 # The address space is limited to what the program needs for a small log and a fraction of the large one.
 memory_is_constant_in_the_size_of_the_log()
 {

@@ -320,7 +320,6 @@ no_log_takes_more_memory_of_stat()
 }
 
 # QNX-52
-# QNX-52
 stat_and_check_tell_the_notes_of_the_log()
 {
 	make run.ptl <<-END
