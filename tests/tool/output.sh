@@ -287,10 +287,7 @@ gone() { tr '\r' '\n' <out | grep -A 1 "$1" | tail -n 1 | grep -q "^$(printf '\0
 
 make_long()
 {
-	{
-		echo "$head_recipe"
-		awk 'BEGIN { for (i = 1; i <= 50000; i++) printf "event %d 36 1 0\n", i * 1000 }'
-	} | "$mklog" >long.ptl || fail mklog
+	awk 'BEGIN { for (i = 1; i <= 50000; i++) printf "event %d 36 1 0\n", i * 1000 }' | make long.ptl
 }
 
 words_go_into_no_file_where_there_is_no_standard_error_output()

@@ -93,20 +93,6 @@ an_interrupt_leaves_a_whole_log()
 	out_has tick
 }
 
-# Who looks at the log meanwhile sees events of a run that has not ended.
-the_log_can_be_followed_while_it_grows()
-{
-	mkfifo line
-	"$pxtrace" receive line -o run.ptl 2>err &
-	receiver=$!
-	"$target" frames 100000 5000 >line &
-	sender=$!
-	until_number 1
-	kill $sender
-	kill -INT $receiver
-	finished $receiver 0
-}
-
 a_serial_line_is_received()
 {
 	"$target" frames $events | $relay ./tty &
