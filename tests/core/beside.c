@@ -110,16 +110,7 @@ static bool one_case(const struct deed *deed, uint32_t nth)
 
 static void on(const struct ground *ground)
 {
-	deed_ground = ground;
-	for (size_t i = 0; i < DEEDS; i++) {
-		uint32_t nth = 0;
-
-		if (deeds[i].effect & DIES || !deed_fits(&deeds[i], ground))
-			continue;
-		while (one_case(&deeds[i], nth))
-			nth++;
-		CU_ASSERT(nth > 4);
-	}
+	deed_all_on(ground, DIES, one_case);
 }
 
 /* POL-05, POL-12, SAFE-01, SAFE-03, SAFE-07; rulings 7, 12, 23 */
@@ -138,15 +129,6 @@ PXT_TEST(others_may_do_anything_while_a_writer_that_fills_stands_still)
 
 /* ---- Waited for ---- */
 
-static void filter_out(void)
-{
-	trace_event_set_t set;
-
-	PXT_EQ(posix_trace_eventset_empty(&set), 0);
-	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
-	PXT_EQ(posix_trace_set_filter(deed_stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
-}
-
 enum call {
 	STOP,
 	FILTER_OUT,
@@ -159,7 +141,7 @@ static void call(enum call which)
 	if (which == STOP)
 		PXT_EQ(posix_trace_stop(deed_stream), 0);
 	else if (which == FILTER_OUT)
-		filter_out();
+		deed_filter(POSIX_TRACE_SET_EVENTSET);
 	else
 		PXT_EQ(posix_trace_shutdown(deed_stream), 0);
 }
@@ -260,7 +242,7 @@ PXT_TEST(a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_c
 	pxt_holdback_ns = UINT64_C(100000000000);
 	when_waited_for = true;
 	pxt_testpoint_hook_set(begin_a_writer);
-	filter_out();
+	deed_filter(POSIX_TRACE_SET_EVENTSET);
 	when_waited_for = false;
 	PXT_EQ(writer.point, PXT_TP_GATE_SEEN);
 	CU_ASSERT(writer.released);

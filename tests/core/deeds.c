@@ -48,12 +48,17 @@ static void read_and_wait(void *argument)
 	(void)kit_settle(deed_stream);
 }
 
-static void write_slots(uint32_t slots)
+static void write_of(enum deed_writer writer, uint32_t slots)
 {
 	for (; slots >= 5; slots -= 2)
-		kit_write(NESTED, 4);
+		kit_write(writer, 4);
 	for (; slots >= 2; slots -= slots == 3 ? 3 : 2)
-		kit_write(NESTED, slots == 3 ? 16 : 4);
+		kit_write(writer, slots == 3 ? 16 : 4);
+}
+
+static void write_slots(uint32_t slots)
+{
+	write_of(NESTED, slots);
 }
 
 static uint32_t inner_slots(void)
@@ -128,14 +133,19 @@ static void clear_and_lap(void *argument)
 	write_lap(argument);
 }
 
-static void filter_out(void *argument)
+void deed_filter(int how)
 {
 	trace_event_set_t set;
 
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(kit_type(), &set), 0);
-	PXT_EQ(posix_trace_set_filter(deed_stream, &set, POSIX_TRACE_ADD_EVENTSET), 0);
-	PXT_EQ(posix_trace_set_filter(deed_stream, &set, POSIX_TRACE_SUB_EVENTSET), 0);
+	PXT_EQ(posix_trace_set_filter(deed_stream, &set, how), 0);
+}
+
+static void filter_out(void *argument)
+{
+	deed_filter(POSIX_TRACE_ADD_EVENTSET);
+	deed_filter(POSIX_TRACE_SUB_EVENTSET);
 }
 
 static void shut_down(void *argument)
@@ -202,14 +212,6 @@ static uint32_t free_slots(void)
 	return kit_slots(deed_stream) - (position() - (uint32_t)lane->pos);
 }
 
-static void write_before(uint32_t slots)
-{
-	for (; slots >= 5; slots -= 2)
-		kit_write(BEFORE, 4);
-	for (; slots >= 2; slots -= slots == 3 ? 3 : 2)
-		kit_write(BEFORE, slots == 3 ? 16 : 4);
-}
-
 static void prepare(void)
 {
 	uint32_t slots = kit_slots(deed_stream);
@@ -219,18 +221,18 @@ static void prepare(void)
 	(void)kit_read_all(deed_stream);
 	switch (deed_ground->fill) {
 	case SOME:
-		write_before(11);
+		write_of(BEFORE, 11);
 		break;
 	case FREE:
 		left = outer_slots + (uint32_t)deed_ground->more;
-		write_before(free_slots() - left);
+		write_of(BEFORE, free_slots() - left);
 		break;
 	case LAPPED:
-		write_before(slots + slots / 2);
+		write_of(BEFORE, slots + slots / 2);
 		break;
 	case EDGE:
 		while ((position() & (slots - 1u)) != slots - 1u) {
-			write_before((position() & (slots - 1u)) == slots - 3u ? 2 : 3);
+			write_of(BEFORE, (position() & (slots - 1u)) == slots - 3u ? 2 : 3);
 			(void)kit_read_all(deed_stream);
 		}
 		break;
@@ -362,6 +364,24 @@ void deed_verdict(const struct deed_case *what)
 bool deed_fits(const struct deed *deed, const struct ground *ground)
 {
 	return (!deed->policy || deed->policy == ground->policy) && deed->lanes <= ground->lanes;
+}
+
+void deed_at_all_points(const struct deed *deed, bool (*one_case)(const struct deed *, uint32_t))
+{
+	uint32_t nth = 0;
+
+	while (one_case(deed, nth))
+		nth++;
+	CU_ASSERT(nth > 4);
+}
+
+void deed_all_on(
+    const struct ground *ground, unsigned without, bool (*one_case)(const struct deed *, uint32_t))
+{
+	deed_ground = ground;
+	for (size_t i = 0; i < DEEDS; i++)
+		if (!(deeds[i].effect & without) && deed_fits(&deeds[i], ground))
+			deed_at_all_points(&deeds[i], one_case);
 }
 
 void deed_begin(const struct ground *ground)

@@ -81,5 +81,11 @@ void deed_begin(const struct ground *ground);
 void deed_verdict(const struct deed_case *what);
 void deed_end(void);
 void deed_stop(void *argument);
+void deed_filter(int how);
+/* @one_case for the nth point of a write, from 0 on, until it says that there is none. */
+void deed_at_all_points(const struct deed *deed, bool (*one_case)(const struct deed *, uint32_t));
+/* So for all deeds that fit, but those that have such an effect. */
+void deed_all_on(
+    const struct ground *ground, unsigned without, bool (*one_case)(const struct deed *, uint32_t));
 
 #endif

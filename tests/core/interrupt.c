@@ -27,16 +27,7 @@ static bool one_case(const struct deed *deed, uint32_t nth)
 
 static void on(const struct ground *ground)
 {
-	deed_ground = ground;
-	for (size_t i = 0; i < DEEDS; i++) {
-		uint32_t nth = 0;
-
-		if (!deed_fits(&deeds[i], ground))
-			continue;
-		while (one_case(&deeds[i], nth))
-			nth++;
-		CU_ASSERT(nth > 0);
-	}
+	deed_all_on(ground, 0, one_case);
 }
 
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */

@@ -116,15 +116,6 @@ static bool one_case(const struct deed *deed, uint32_t nth)
 	return what.point >= 0;
 }
 
-static void at_all_points(const struct deed *deed)
-{
-	uint32_t nth = 0;
-
-	while (one_case(deed, nth))
-		nth++;
-	CU_ASSERT(nth > 4);
-}
-
 static void begin_at(const struct ground *ground)
 {
 	if (!entry) {
@@ -142,16 +133,13 @@ static void killed_on(const struct ground *ground)
 	static const struct deed kill_only = { "killed", nothing, 0, 0, 1 };
 
 	begin_at(ground);
-	at_all_points(&kill_only);
+	deed_at_all_points(&kill_only, one_case);
 }
 
 static void killed_meanwhile_on(const struct ground *ground)
 {
 	begin_at(ground);
-	for (size_t i = 0; i < DEEDS; i++) {
-		if (!(deeds[i].effect & DIES) && deed_fits(&deeds[i], ground))
-			at_all_points(&deeds[i]);
-	}
+	deed_all_on(ground, DIES, one_case);
 }
 
 /* DEC-42; rulings 7, 12, 20 */
