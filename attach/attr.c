@@ -20,7 +20,7 @@ PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *nam
 		atomic_store_explicit(&pxt_share_ops, &pxt_attach_share, memory_order_release);
 	/* The text may be that of these attributes. */
 	if (name)
-		memcpy(copy, name, strlen(name));
+		memcpy(copy, name, strlen(name) + 1);
 	memcpy(attr->_pxt_share, copy, sizeof(copy));
 	return 0;
 }

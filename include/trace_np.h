@@ -612,7 +612,7 @@ struct posix_trace_eventview_np {
 	trace_event_id_t posix_event_id_np;
 	uint32_t posix_bytes_np;       /* of data */
 	const void *posix_data_np;     /* of any alignment; one piece, as getnext hands it out */
-	int64_t posix_ns_np;           /* posix_timestamp, in nanoseconds; before 1678 INT64_MIN, after 2261 INT64_MAX */
+	int64_t posix_ns_np;           /* posix_timestamp in ns, 1678 to 2261 (INT64_MIN, _MAX) */
 	uint64_t posix_ticks_np;       /* the counter as the trace point read it */
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
 	uint64_t posix_number_np;      /* the record's in the stream's life; of a stream itself 0 */

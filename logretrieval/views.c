@@ -43,8 +43,9 @@ static void look(const struct pxt_log *log, struct line *line)
 	if (PXT_SMALL)
 		return;
 	line->last = pxt_ticks_as_ns(&log->cursor.time);
-	line->in_bounds = seconds < CREATED_MAX && line->last >= 0 && line->last != INT64_MAX && segment->ticks != 0 &&
-	                  segment->from_ns < SEGMENT_MAX && segment->ns < SEGMENT_MAX;
+	line->in_bounds = seconds < CREATED_MAX && line->last >= 0 && line->last != INT64_MAX &&
+	                  segment->ticks != 0 && segment->from_ns < SEGMENT_MAX &&
+	                  segment->ns < SEGMENT_MAX;
 	line->from = segment->from;
 	line->span = line->in_bounds ? segment->to - segment->from : 0;
 	if (line->in_bounds)

@@ -376,7 +376,7 @@ PXT_TEST(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end)
 	CU_ASSERT(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
 	stream = with_log(ends[1]);
 	kit_start(stream);
-	for (unsigned i = 0; i < 400; i++)
+	for (unsigned i = 0; i < 1000; i++)
 		posix_trace_event(kit_type(), "0123456789abcdef0123456789abcdef", 32);
 	drain = ends[0];
 	in_a_pause = take_a_page;

@@ -762,7 +762,7 @@ follow_goes_on_in_the_next_file()
 	[ -x "$untraced" ] || { echo 'the library was built without it: skipped'; exit 77; }
 	PXTRACE_OUT=run.ptl,rotate=64K,files=99 "$untraced" many >out 2>err
 	[ -e run.ptl/run.ptl.0003 ] || { echo 'logs of several files are not built: skipped'; exit 77; }
-	run 0 print --format '{event} {ns}' run.ptl
+	run 0 print --format '{event} {field:number}' run.ptl
 	cp out expected
 	mkdir aside
 	mv run.ptl/run.ptl.* aside
@@ -770,7 +770,7 @@ follow_goes_on_in_the_next_file()
 	# The next file is made before the end of this one is written.
 	: >run.ptl/run.ptl.0002
 	: >out
-	"$pxtrace" print --follow --format '{event} {ns}' run.ptl >out 2>err &
+	"$pxtrace" print --follow --format '{event} {field:number}' run.ptl >out 2>err &
 	follower=$!
 	n=0
 	while [ ! -s out ] && [ $n -lt 300 ]; do

@@ -94,7 +94,7 @@ static int become_daemon(void)
 
 static int record_many(void)
 {
-	for (uint32_t i = 0; i < 10000; i++)
+	for (uint32_t i = 0; i < 60000; i++)
 		posix_trace_point_np(early, i);
 	return 0;
 }
