@@ -119,6 +119,7 @@ static trace_id_t with_log(int fd)
 	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
 	/* No flusher: it would hold a lock for a real moment, in which a second passes here. */
 	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
+	PXT_EQ(posix_trace_attr_setstreamsize(&attr, 256 * 1024), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	(void)posix_trace_attr_destroy(&attr);
 	return trid;

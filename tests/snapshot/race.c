@@ -383,6 +383,8 @@ static trace_id_t with_log(int fd)
 	PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, 1024), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, 1), 0);
+	/* All writers take the careful path: a short one that a stop overtakes is refused. */
+	PXT_EQ_FATAL(posix_trace_attr_setorderedstamps_np(&attr, 1), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	memset(&kit_seen, 0, sizeof(kit_seen));
 	return trid;
