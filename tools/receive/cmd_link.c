@@ -8,11 +8,9 @@
 #include "tools/output/when.h"
 
 #include "format/crc32.h"
-#include "format/logfmt.h"
-#include "format/logfmt_bytes.h"
 #include "format/order.h"
+#include "tools/link/answer.h"
 #include "tools/link/device.h"
-#include "tools/link/frame.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -72,84 +70,17 @@ static const struct option options[] = {
 
 struct link {
 	struct pxt_linkdevice line;
-	struct pxt_linktext text;
-	struct pxt_linkcut cut;
+	struct pxt_linkanswer answer;
 	char **types; /* of the command line */
 	unsigned char order[PXT_ORDER_BYTES];
 	uint32_t bytes;
 	uint64_t wait_ms;
-	bool console;
 	bool silent;
-	bool swapped;
-	bool has_head; /* of the stream whose frames come ... */
-	uint32_t seed; /* ... with this in their checksums */
-	bool answered;
-	struct pxt_order_answer answer;
 };
 
 static uint64_t now_ms(void)
 {
 	return (uint64_t)pxt_when_monotonic() / 1000000u;
-}
-
-/* ---- The answer ---- */
-
-static void take_answer(struct link *link, const unsigned char *entry)
-{
-	struct pxt_order_answer *answer = &link->answer;
-	bool swapped = link->swapped;
-
-	answer->number = (uint16_t)pxt_get16(entry + 2, swapped);
-	answer->what = entry[4];
-	answer->result = entry[5];
-	answer->state = entry[6];
-	answer->at = entry[7];
-	answer->written = pxt_get64(entry + 8, swapped);
-	answer->retrieved = pxt_get64(entry + 16, swapped);
-	answer->lost = pxt_get64(entry + 24, swapped);
-	link->answered = answer->number == (link->order[0] | (uint32_t)link->order[1] << 8) &&
-	                 answer->what == link->order[2];
-}
-
-static void take_frame(struct link *link, const struct pxt_linkframe *frame)
-{
-	const unsigned char *contents = frame->contents;
-
-	if (frame->kind == PXT_FRAME_HEAD && frame->bytes >= PXT_FRAME_HEAD_BYTES &&
-	    pxt_linkframe_sound(frame, 0)) {
-		link->swapped = pxt_get32(contents + 8, false) != PXT_LOG_ORDER_MARK;
-		link->seed = pxt_crc32(0, contents + PXT_FRAME_UUID_AT, PXT_LOG_UUID_BYTES);
-		link->has_head = true;
-	} else if (link->has_head && frame->kind == PXT_FRAME_META &&
-	           frame->bytes >= PXT_FRAME_META_START + PXT_ORDER_ANSWER_BYTES &&
-	           pxt_get16(contents, link->swapped) == PXT_LOG_ANSWER &&
-	           pxt_linkframe_sound(frame, link->seed)) {
-		take_answer(link, contents + PXT_FRAME_META_START);
-	}
-}
-
-static void take_bytes(void *context, const unsigned char *bytes, size_t count)
-{
-	struct link *link = context;
-	const unsigned char *at = bytes;
-	struct pxt_linkpiece piece;
-	struct pxt_linkframe frame;
-
-	while (pxt_linkcut_next(&link->cut, &at, bytes + count, &piece))
-		if (piece.bytes && pxt_linkframe_parse(&frame, piece.bytes, piece.count))
-			take_frame(link, &frame);
-}
-
-static void pass_over_text(void *context, const char *text, size_t count)
-{
-	(void)context;
-	(void)text;
-	(void)count;
-}
-
-static void pass_over(void *context)
-{
-	(void)context;
 }
 
 /* ---- The order ---- */
@@ -171,10 +102,8 @@ static bool listen_a_while(struct link *link)
 	enum pxt_linkdevice_news news =
 	    pxt_linkdevice_read(&link->line, bytes, sizeof bytes, &count, SLICE_MS);
 
-	if (news == PXT_FROM_BYTES && link->console)
-		pxt_linktext_bytes(&link->text, bytes, count);
-	else if (news == PXT_FROM_BYTES)
-		take_bytes(link, bytes, count);
+	if (news == PXT_FROM_BYTES)
+		pxt_linkanswer_bytes(&link->answer, bytes, count);
 	return news != PXT_FROM_ERROR && news != PXT_FROM_END;
 }
 
@@ -186,7 +115,7 @@ static int no_answer(const struct link *link, bool given)
 		pxt_complain("link: %s: it takes no bytes", link->line.text);
 	else
 		pxt_complain("link: %s: no answer", link->line.text);
-	if (given && !link->has_head)
+	if (given && !link->answer.has_head)
 		pxt_explain(
 		    "does the program call posix_trace_link_np(), in a build with LOG_LINK, "
 		    "and is the speed right?");
@@ -199,7 +128,7 @@ static int converse(struct link *link)
 	uint64_t next = begun;
 	bool given = false;
 
-	while (!link->answered && now_ms() - begun < link->wait_ms) {
+	while (!link->answer.answered && now_ms() - begun < link->wait_ms) {
 		if (link->line.fd >= 0 && now_ms() >= next) {
 			given = give(link);
 			next = now_ms() + AGAIN_MS;
@@ -209,7 +138,7 @@ static int converse(struct link *link)
 		if (!listen_a_while(link))
 			return PXT_EXIT_LOG;
 	}
-	return link->answered ? PXT_EXIT_OK : no_answer(link, given);
+	return link->answer.answered ? PXT_EXIT_OK : no_answer(link, given);
 }
 
 /* ---- What the user is told ---- */
@@ -229,7 +158,7 @@ static int show_counts(const struct pxt_order_answer *answer)
 
 static int conclude(const struct link *link)
 {
-	const struct pxt_order_answer *answer = &link->answer;
+	const struct pxt_order_answer *answer = &link->answer.answer;
 	unsigned types = 0;
 
 	while (link->types && link->types[types])
@@ -324,7 +253,7 @@ static int take_option(struct link *link, int code, char **argv)
 
 	switch (code) {
 	case OPT_CONSOLE:
-		link->console = true;
+		link->answer.console = true;
 		return -1;
 	case OPT_NO_ANSWER:
 		link->silent = true;
@@ -364,10 +293,7 @@ static int link_main(int argc, char **argv)
 	if (status != PXT_EXIT_OK)
 		return status;
 	link.line.writes = true;
-	link.text.trace = take_bytes;
-	link.text.text = pass_over_text;
-	link.text.spoilt = pass_over;
-	link.text.context = &link;
+	pxt_linkanswer_begin(&link.answer, link.order);
 	status = converse(&link);
 	pxt_linkdevice_close(&link.line);
 	return status == PXT_EXIT_OK && !link.silent ? conclude(&link) : status;
