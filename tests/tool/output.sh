@@ -254,6 +254,18 @@ a_pipe_whose_writer_comes_late_is_read()
 	tail -c 20 page | grep -q '</html>' || fail 'no whole page came through'
 }
 
+# It may never end, and the copy would fill the disk.
+what_comes_through_a_pipe_and_is_no_log_is_not_read_to_its_end()
+{
+	for words in print stat check why 'report -o page.html' 'merge -o merged.ptl' 'export csv'; do
+		# shellcheck disable=SC2086
+		yes | (ulimit -f 20480; timeout 120 "$pxtrace" $words /dev/stdin >out 2>err)
+		got=$?
+		[ "$got" = 2 ] || fail "status $got: $words"
+		err_has 'not a trace log'
+	done
+}
+
 # ---- What recover, receive and merge write ----
 
 # sound.py; PXT_STRESS=full: thousands of inputs instead of hundreds.

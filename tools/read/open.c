@@ -127,7 +127,7 @@ int pxt_open_file(const char *path, bool log, int *fd)
 	if (*fd < 0)
 		return PXT_EXIT_LOG;
 	if (!in_place(*fd)) {
-		bool copied = pxt_spool_begin(&spool, path, *fd) && pxt_spool_all(&spool);
+		bool copied = pxt_spool_begin(&spool, path, *fd) && pxt_spool_all(&spool, log);
 
 		pxt_spool_end(&spool);
 		*fd = spool.to;
@@ -156,7 +156,7 @@ static int open_live(struct pxt_source *source)
 		copied = pxt_spool_take(&source->spool, -1) && fstat(source->fd, &st) == 0;
 	/* What is compressed is read to its end; a log inside it cannot be followed. */
 	if (copied && pxt_packed_is(source->fd))
-		copied = pxt_spool_all(&source->spool) &&
+		copied = pxt_spool_all(&source->spool, true) &&
 		         pxt_spool_unpack(source->path, &source->fd, true);
 	return copied ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }

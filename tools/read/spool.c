@@ -64,11 +64,20 @@ bool pxt_spool_take(struct pxt_spool *spool, int wait_ms)
 	return true;
 }
 
-bool pxt_spool_all(struct pxt_spool *spool)
+/* True also while too little is there to tell. */
+static bool may_be_log(int fd)
+{
+	unsigned char head[PXT_LOG_SEEMS_BYTES];
+
+	return pread(fd, head, sizeof head, 0) != (ssize_t)sizeof head || pxt_packed_is(fd) ||
+	       pxt_logfmt_seems(head);
+}
+
+bool pxt_spool_all(struct pxt_spool *spool, bool log)
 {
 	bool good = true;
 
-	while (good && !spool->ended)
+	while (good && !spool->ended && (!log || may_be_log(spool->to)))
 		good = pxt_spool_take(spool, -1);
 	return good;
 }

@@ -25,8 +25,8 @@ bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from);
  * for something.  False, with a word to the user, when the copy failed.
  */
 bool pxt_spool_take(struct pxt_spool *spool, int wait_ms);
-/* Copies to the end. */
-bool pxt_spool_all(struct pxt_spool *spool);
+/* Copies to the end; @log: only while it can be a log, for what is none may never end, and fill the disk. */
+bool pxt_spool_all(struct pxt_spool *spool, bool log);
 /*
  * In place of a compressed log, *@fd becomes a temporary file that has it unpacked (@log: as packed.h says); all else stays.  False,
  * with a word to the user, when that failed.
