@@ -114,7 +114,7 @@ if(PXT_LOGRETRIEVAL)
 	ptrace_check(fuzz TIMEOUT 1500 COST 10 ${fuzz} ${fuzz_seconds} log)
 	# The tool's targets take longer to build than they run in the ordinary run.
 	foreach(target where description line recover plugin why sched symbols images packed import ftrace
-			ctlsock summary top)
+			ctlsock summary top export flight link)
 		ptrace_check(fuzz_${target} TIMEOUT 1500 COST 10 ${fuzz} ${fuzz_tool_seconds} ${target})
 		list(APPEND fuzzers fuzz_${target})
 	endforeach()

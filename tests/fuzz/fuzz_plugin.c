@@ -2,7 +2,7 @@
 /*
  * fuzz_plugin.c - whatever the log is, the babeltrace2 plugin hands out well-formed messages, or an
  * error where the log is damaged: libbabeltrace2 ends the process where a precondition of its own is
- * broken.
+ * broken.  And the plugin's sink makes a sound log of them.
  *
  * Input as in fuzz_log.c: the first byte says whether checksums are made right, and the plugin's
  * parameters; the rest is the log.
@@ -27,6 +27,7 @@
 #define CORRECTED  8u
 #define OFFSET     16u
 #define PRETTY     32u
+#define LOG        64u
 
 #define MESSAGES_MAX 200000u
 
@@ -150,17 +151,20 @@ static bt_graph_simple_sink_component_consume_func_status consume(
 
 /* ---- The graph ---- */
 
-static const bt_component_class_source *find_class(void)
+static const bt_plugin *find_plugin(void)
 {
-	static const bt_component_class_source *class;
 	static const bt_plugin_set *plugins; /* kept: no leak */
 
-	if (class)
-		return class;
-	require(bt_plugin_find_all_from_static(BT_TRUE, &plugins) ==
-	        BT_PLUGIN_FIND_ALL_FROM_STATIC_STATUS_OK);
-	class = bt_plugin_borrow_source_component_class_by_name_const(
-	    bt_plugin_set_borrow_plugin_by_index_const(plugins, 0), "log");
+	require(plugins || bt_plugin_find_all_from_static(BT_TRUE, &plugins) ==
+	                       BT_PLUGIN_FIND_ALL_FROM_STATIC_STATUS_OK);
+	return bt_plugin_set_borrow_plugin_by_index_const(plugins, 0);
+}
+
+static const bt_component_class_source *find_class(void)
+{
+	const bt_component_class_source *class =
+	    bt_plugin_borrow_source_component_class_by_name_const(find_plugin(), "log");
+
 	require(class != NULL);
 	return class;
 }
@@ -183,6 +187,28 @@ static bt_value *make_params(const char *path, unsigned mode)
 	return params;
 }
 
+static const char *made(void)
+{
+	static char path[64];
+
+	(void)snprintf(path, sizeof path, "plugin-%ld.ptl", (long)getpid());
+	return path;
+}
+
+/* The plugin's own, which writes a log. */
+static bool add_log(bt_graph *graph, const bt_component_sink **component)
+{
+	bt_value *params = bt_value_map_create();
+	bool added;
+
+	(void)bt_value_map_insert_string_entry(params, "path", made());
+	added = bt_graph_add_sink_component(graph,
+	            bt_plugin_borrow_sink_component_class_by_name_const(find_plugin(), "log"),
+	            "sink", params, BT_LOGGING_LEVEL_NONE, component) == 0;
+	bt_value_put_ref(params);
+	return added;
+}
+
 static bool add_sink(
     bt_graph *graph, unsigned mode, struct sink *sink, const bt_component_sink **component)
 {
@@ -190,6 +216,8 @@ static bool add_sink(
 	bt_value *params;
 	bool added;
 
+	if (mode & LOG)
+		return add_log(graph, component);
 	if (!(mode & PRETTY) || bt_plugin_find("text", BT_FALSE, BT_FALSE, BT_TRUE, BT_FALSE,
 	                            BT_FALSE, &text) != BT_PLUGIN_FIND_STATUS_OK)
 		return bt_graph_add_simple_sink_component(
@@ -235,6 +263,9 @@ static void run(const char *path, unsigned mode)
 		        NULL) == 0)
 			status = bt_graph_run(graph);
 		require(status == BT_GRAPH_RUN_STATUS_OK || (mode & PRETTY) || is_damaged(path));
+		if (status == BT_GRAPH_RUN_STATUS_OK && (mode & LOG))
+			check_log(made());
+		(void)unlink(made());
 	}
 	bt_current_thread_clear_error();
 	bt_graph_put_ref(graph);

@@ -7,6 +7,7 @@
 Logs are the golden ones, and lines begin with those, too; what is recovered begins with the images of
 tests/recover and those logs; all else is told below.
 """
+import base64
 import pathlib
 import random
 import struct
@@ -245,12 +246,32 @@ def descriptions():
         yield damaged(text, chance)
 
 
+# Of pxtrace link: a head and answers, also to other orders, with lengths for fuzz_link.c, or as a line has them.
+def answers():
+    for order, name in (("<", "le64"), (">", "be32")):
+        sender = make_frames.Sender(GOLDEN[name], 7)
+        sender.head(bytes(64))
+        for number, what in ((0x0201, 2), (0x0202, 1), (0x0201, 1), (0x0201, 1), (0x0203, 1)):
+            sender.send(make_frames.KIND_META, struct.pack(order + "HHHHBBBBQQQ", 12, 1, 32, number, what, 0, 1, 0, 9, 7, 2))
+        pieces = b"".join(struct.pack("<H", len(piece)) + piece for piece in sender.pieces)
+        console = b"booting\r\n" + b"".join(b"PTL:" + base64.b64encode(sender.out[at:at + 48]) + b"\r\n"
+                                            for at in range(0, len(sender.out), 48))
+        for mode in (0, 0x40, 0xfc):
+            yield bytes([mode]) + bytes(sender.out)
+            yield bytes([mode | 1]) + console
+            yield bytes([mode | 2]) + pieces
+
+
 def inputs(target):
     makers = {"symbols": binaries, "images": mappings, "packed": frames, "import": sharks, "ftrace": texts,
               "ctlsock": messages, "where": conditions, "description": descriptions, "line": lines,
-              "recover": images, "sched": records, "why": stories}
-    if target == "top":
-        return (bytes([log[0], 200]) + log[1:] for log in logs())
+              "recover": images, "sched": records, "why": stories, "link": answers}
+    if target in ("top", "flight"):
+        return (bytes([log[0], 200 + i % 10]) + log[1:] for i, log in enumerate(logs()))
+    if target == "export":
+        return (bytes([log[0] & 1 | i % 8 << 1]) + log[1:] for i, log in enumerate(logs()))
+    if target == "plugin":
+        return (bytes([log[0] | sink]) + log[1:] for log in logs() for sink in (0, 64))
     return makers.get(target, logs)()
 
 

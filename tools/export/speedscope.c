@@ -283,6 +283,7 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 
 static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
+	memset(&state, 0, sizeof state);
 	state.export = export;
 	state.end = &state.first;
 	state.frames = pxt_must(calloc(FRAMES_MAX, sizeof(char *)));

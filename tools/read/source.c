@@ -750,11 +750,13 @@ static int conclude_end(const struct pxt_source *source, bool strict)
 static void conclude_clock(const struct pxt_source *source)
 {
 	double hz = (double)source->info.posix_clock_np.posix_hz_np;
+	double ns = (double)source->backward_most / hz * 1e9;
 	char length[16];
 
 	if (source->backward == 0)
 		return;
-	pxt_duration(length, (uint64_t)((double)source->backward_most / hz * 1e9));
+	/* Ticks of a second may be more than all nanoseconds that can be told. */
+	pxt_duration(length, ns < (double)UINT64_MAX ? (uint64_t)ns : UINT64_MAX);
 	pxt_complain(
 	    "%s: THE CLOCK STEPPED BACK: %llu events have stamps up to %s before earlier ones",
 	    source->path, (unsigned long long)source->backward, length);
