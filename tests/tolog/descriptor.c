@@ -264,7 +264,6 @@ static int open_again_to_read(void *unused)
 	int number = number_of_log(spec.fd);
 	int again = open_once_more(spec.fd, O_RDONLY);
 
-	(void)unused;
 	PXT_CHILD_CHECK(dup3(again, number, O_CLOEXEC) == number);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == EBADF && lost(trid) == TAKEN);
 	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == EBADF);
@@ -286,7 +285,6 @@ static int read_the_pipe(void *unused)
 	int reader;
 	int number;
 
-	(void)unused;
 	PXT_CHILD_CHECK(pipe2(ends, O_CLOEXEC) == 0);
 	reader = fcntl(ends[0], F_DUPFD, LAST);
 	(void)close(ends[0]);
@@ -313,7 +311,6 @@ static int open_again_to_write(void *unused)
 	trace_id_t trid = begun(&spec);
 	int number = number_of_log(spec.fd);
 
-	(void)unused;
 	PXT_CHILD_CHECK(dup2(open_once_more(spec.fd, O_RDWR), number) == number);
 	PXT_CHILD_CHECK(posix_trace_flush(trid) == 0 && posix_trace_shutdown(trid) == 0);
 	PXT_CHILD_CHECK(fcntl(number, F_GETFL) >= 0);
