@@ -337,7 +337,7 @@ static uint64_t pull(struct pxt_stream *stream, uint64_t clock, bool all)
 {
 	struct pxt_ctlsock *ctlsock = stream->share;
 
-	return pxt_intake_pull(stream, ctlsock->present, PXT_CTLSOCK_MEMORIES, &ctlsock->payload,
+	return pxt_intake_pull(stream, ctlsock->present, ctlsock->memories, &ctlsock->payload,
 	    known_until(ctlsock, clock), all);
 }
 
@@ -353,7 +353,7 @@ static void state(struct pxt_stream *stream)
 
 		ctlsock->started = now;
 
-		for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+		for (unsigned i = 0; i < ctlsock->memories; i++) {
 			if (ctlsock->present[i])
 				pxt_intake_started(ctlsock->present[i], now);
 		}

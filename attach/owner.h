@@ -81,6 +81,7 @@ struct pxt_ctlsock {
 
 	/* With the stream's mutex: the memory that is pulled from. */
 	struct pxt_producer_memory *present[PXT_CTLSOCK_MEMORIES];
+	uint32_t memories; /* places that somebody had: the rest is empty */
 
 	struct pxt_producer_memory
 	    *producers[PXT_CTLSOCK_MEMORIES]; /* NULL: nobody has the place */

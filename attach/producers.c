@@ -40,7 +40,7 @@ void pxt_producers_wish(struct pxt_ctlsock *ctlsock)
 {
 	uint32_t bits = unwanted(ctlsock->stream->block);
 
-	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+	for (unsigned i = 0; i < ctlsock->memories; i++) {
 		if (ctlsock->present[i])
 			pxt_intake_wish(ctlsock->present[i], bits);
 	}
@@ -60,6 +60,8 @@ static int present(struct pxt_ctlsock *ctlsock, struct pxt_connection *connectio
 		pxt_intake_started(
 		    memory, connection->guest ? ctlsock->started : pxt_port_ticks_ordered());
 	ctlsock->present[connection->producer] = memory;
+	if (ctlsock->memories <= connection->producer)
+		ctlsock->memories = connection->producer + 1u;
 	pxt_producers_wish(ctlsock);
 	pxt_stream_unlock(ctlsock->stream);
 	PXT_TESTPOINT(PXT_TP_OWNER_PRESENT);
@@ -81,7 +83,7 @@ static unsigned count_living(const struct pxt_ctlsock *ctlsock)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++)
+	for (unsigned i = 0; i < ctlsock->memories; i++)
 		count += ctlsock->producers[i] && !pxt_intake_has_gone(ctlsock->producers[i]);
 	return count;
 }
@@ -178,7 +180,7 @@ bool pxt_producers_left(const struct pxt_ctlsock *ctlsock)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++)
+	for (unsigned i = 0; i < ctlsock->memories; i++)
 		any |= ctlsock->producers[i] && pxt_intake_has_gone(ctlsock->producers[i]);
 	return any;
 }
@@ -188,7 +190,7 @@ bool pxt_producers_learn(struct pxt_ctlsock *ctlsock)
 {
 	bool any = false;
 
-	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+	for (unsigned i = 0; i < ctlsock->memories; i++) {
 		if (ctlsock->producers[i])
 			pxt_intake_types_learn(ctlsock->producers[i]);
 		any |= ctlsock->producers[i] != NULL;
@@ -216,7 +218,7 @@ static void take_what_there_is(struct pxt_ctlsock *ctlsock)
 	if (!pxt_producers_learn(ctlsock) || !pxt_stream_enter(ctlsock->stream))
 		return;
 	pull(ctlsock);
-	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+	for (unsigned i = 0; i < ctlsock->memories; i++) {
 		struct pxt_producer_memory *memory = ctlsock->present[i];
 
 		if (memory && pxt_intake_empty(memory))
@@ -225,7 +227,7 @@ static void take_what_there_is(struct pxt_ctlsock *ctlsock)
 		    memory && !pxt_intake_has_gone(memory) && pxt_intake_types_wanted(memory);
 	}
 	pxt_stream_unlock(ctlsock->stream);
-	for (unsigned i = 0; i < PXT_CTLSOCK_MEMORIES; i++) {
+	for (unsigned i = 0; i < ctlsock->memories; i++) {
 		if (ctlsock->producers[i] && !ctlsock->present[i])
 			forget(ctlsock, i);
 	}
