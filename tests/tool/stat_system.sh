@@ -114,4 +114,22 @@ handlers_and_interrupts_have_durations()
 	has_row 'critical section' '' '1 100000 100000 0'
 }
 
+# Of a free lock there is no event each time: the program counts, and tells it now and then.
+locks_that_were_counted_are_added_up_by_their_kind()
+{
+	traced run.ptl <<-END
+		1000 low process 17 103 64 20 mutex
+		2000 low process 17 102 64 300 mutex
+		3000 low process 17 103 80 7 semaphore
+		4000 low process 17 0 0 1000 mutex
+	END
+	run 0 stat run.ptl
+	out_has '  locks     taken, as the program counted: mutex 1320 times, semaphore 7 times'
+	run 0 stat --json run.ptl
+	out_has '"table":"taken"'
+	grep -q '"name":"mutex".*"count":1320' out || fail 'no sum of mutexes'
+	run 0 stat --event posix_trace_mutex_lock run.ptl
+	out_lacks 'counted'
+}
+
 "$case"

@@ -190,6 +190,18 @@ static void put_tallies(
 	}
 }
 
+static void put_taken(struct pxt_stat *s)
+{
+	for (unsigned i = 0; i < PXT_TAKEN_KINDS && *s->taken[i].kind; i++) {
+		struct pxt_record record;
+
+		pxt_record_begin(s, &record, "taken");
+		pxt_record_text(&record, PXT_COL_NAME, s->taken[i].kind);
+		pxt_record_number(&record, PXT_COL_COUNT, s->taken[i].times);
+		pxt_record_put(s, &record);
+	}
+}
+
 struct part {
 	struct pxt_stat *s;
 	const char *name;
@@ -248,6 +260,7 @@ void pxt_stat_put_records(struct pxt_stat *s)
 
 	put_log(s);
 	put_silence(s);
+	put_taken(s);
 	put_tallies(s, "event", s->types, PXT_TYPES_MAX + 1);
 	put_tallies(s, "thread", s->threads, PXT_THREADS_MAX + 1);
 	for (uint32_t i = 0; i < count; i++)

@@ -34,6 +34,14 @@ struct pxt_silence {
 	const char *label; /* of the type of the event before it; NULL: there were no two events */
 };
 
+/* How often locks of one kind were taken without an event of each: a program counts those that are free. */
+struct pxt_taken {
+	char kind[24]; /* escaped; "": nothing is here */
+	uint64_t times;
+};
+
+#define PXT_TAKEN_KINDS 8u /* the last: all beyond */
+
 enum pxt_stat_form {
 	PXT_STAT_TEXT,
 	PXT_STAT_JSON, /* an object a line */
@@ -61,6 +69,7 @@ struct pxt_stat {
 	int64_t first_ns;
 	int64_t last_ns;
 	struct pxt_silence silence;
+	struct pxt_taken taken[PXT_TAKEN_KINDS];
 	int64_t slice_zero; /* where slice 0 begins */
 	uint64_t fullest;   /* events in the slice that has most of them */
 };
@@ -84,6 +93,9 @@ size_t pxt_stat_pair_label(
 size_t pxt_stat_sort(struct pxt_tally *tallies, size_t length);
 /* A duration as the options want it, in @text of 24 bytes. */
 void pxt_stat_duration(const struct pxt_stat *s, char *text, uint64_t ns);
+
+/* What a program says of its locks that were counted (FORMAT.md 5.1: taken). */
+void pxt_stat_take_taken(struct pxt_stat *s, const struct pxt_event *event);
 
 /* ---- stat/text.c ---- */
 

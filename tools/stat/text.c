@@ -209,10 +209,24 @@ static void put_silence(struct pxt_stat *s)
 	pxt_out_char(out, '\n');
 }
 
+static void put_taken(struct pxt_stat *s)
+{
+	struct pxt_out *out = &s->out;
+
+	for (unsigned i = 0; i < PXT_TAKEN_KINDS && *s->taken[i].kind; i++) {
+		pxt_out_text(out, i == 0 ? "  locks     taken, as the program counted: " : ", ");
+		pxt_out_format(
+		    out, "%s %llu times", s->taken[i].kind, (unsigned long long)s->taken[i].times);
+	}
+	if (*s->taken[0].kind)
+		pxt_out_char(out, '\n');
+}
+
 void pxt_stat_put_tables(struct pxt_stat *s)
 {
 	pxt_describe(&s->out, s->reader->sources[0]);
 	put_silence(s);
+	put_taken(s);
 	if (s->events > 0) {
 		put_tallies(s, "EVENT", s->types, PXT_TYPES_MAX + 1);
 		put_tallies(s, "THREAD", s->threads, PXT_THREADS_MAX + 1);
