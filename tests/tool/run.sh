@@ -655,12 +655,13 @@ a_hundred_and_twenty_eight_processes_at_once_are_all_in_the_log()
 # The program's own output is its own, also of those that are not traced.
 processes_that_find_no_place_run_untraced_and_are_counted()
 {
-	# Each child says that it is there, and goes when all are.
+	# Each child says that it is there, and goes when all are and the recorder had time to hear of it.
 	mkfifo go said
 	export PXTRACE_PRELOAD="$PXT_BUILD/sysevents/libptrace-preload.so"
 	traced 7 --only mutex -- sh -c 'exec 3<>go 4<>said
 		for turn in $(seq 200); do { echo >&4; read word <&3; } & done
 		for turn in $(seq 200); do read word <&4; done
+		sleep 1
 		for turn in $(seq 200); do echo >&3; done
 		wait
 		exit 7'
