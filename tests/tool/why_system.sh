@@ -486,6 +486,29 @@ functions_say_what_a_thread_did_meanwhile()
 	answer 'Job 1 of middle took 8.00 ms: what it did for 8.00 ms is not recorded (own work, or a call that blocked), most of it in store (cache.c:6).'
 }
 
+# The thread is the same, and its functions, holds and waits are not.
+after_an_exec_a_thread_is_in_no_function_of_the_program_before()
+{
+	make_library
+	{
+		image 10
+		cat <<-END
+			900 low function_enter $(at store) 0
+			1000 low process 8 0 0 0 /bin/next
+			1100 low process 10 103 0 0 /bin/next
+			1200 low mutex_lock 64 0 0
+			2000 high mutex_wait 64 103
+			11100 low mutex_unlock 64 0
+			11110 high mutex_lock 64 9110 0
+		END
+	} | traced run.ptl
+	run 0 why --waits run.ptl
+	out_has 'which low had'
+	out_lacks store
+	run 0 why --waits --json run.ptl
+	out_lacks store
+}
+
 who_signalled_a_condition_is_told_of_the_wait_for_it()
 {
 	needs_variables

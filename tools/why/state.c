@@ -111,11 +111,18 @@ void pxt_state_end(struct pxt_state *state)
 			state->epochs[i]++;
 }
 
+/* Another program in the same process, in which its thread has done nothing yet. */
+static bool begins_anew(const struct pxt_event *event)
+{
+	return event->info.posix_event_id == POSIX_TRACE_PROCESS_NP &&
+	       pxt_key_number(event, 0) == POSIX_TRACE_PROCESS_TRACED_NP;
+}
+
 /* The thread's own event: it is alive, here, and so far in its program. */
 static void refresh(struct pxt_state *state, struct pxt_actor *actor, const struct pxt_event *event,
     unsigned source)
 {
-	if (actor->epoch != state->epochs[source]) {
+	if (actor->epoch != state->epochs[source] || begins_anew(event)) {
 		actor->epoch = state->epochs[source];
 		actor->wait = NULL;
 		actor->hold_count = 0;
