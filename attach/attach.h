@@ -101,10 +101,10 @@ bool pxt_intake_types_wanted(const struct pxt_producer_memory *producer);
 /* The producer has gone: what is finished in its memory is still pulled, nothing is waited for. */
 void pxt_intake_gone(struct pxt_producer_memory *producer);
 /*
- * The owner's entry of the first thread, 0: it has none.  A process that executes another program goes on with the
+ * The owner's entry of the first thread, 0: it has none, or is another process than @pid.  A process that executes another program goes on with the
  * same first thread.  With the stream's mutex.
  */
-uint32_t pxt_intake_main(struct pxt_producer_memory *producer);
+uint32_t pxt_intake_main(struct pxt_producer_memory *producer, int32_t pid);
 void pxt_intake_goes_on(struct pxt_producer_memory *producer, uint32_t main);
 bool pxt_intake_has_gone(const struct pxt_producer_memory *producer);
 /* Gone, and nothing is left to pull. */

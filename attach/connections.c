@@ -158,14 +158,15 @@ static bool other_version(const struct pxt_ctlsock *ctlsock, size_t bytes)
 /* What the same process was attached as before its last exec, after which it is @guest. */
 static void end_former(struct pxt_ctlsock *ctlsock, struct pxt_connection *guest)
 {
-	for (unsigned i = 0; guest->pid && i < PXT_CTLSOCK_PLACES; i++) {
+	if (!guest->pid)
+		return;
+	guest->main = pxt_producers_main(ctlsock, guest->pid);
+	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
 		const struct pxt_connection *connection = &ctlsock->connection[i];
 
-		if (connection->kind != PXT_CONNECTION_PRODUCER || !connection->guest ||
-		    connection->pid != guest->pid)
-			continue;
-		guest->main = pxt_producers_main(ctlsock, i);
-		pxt_connections_close(ctlsock, i);
+		if (connection->kind == PXT_CONNECTION_PRODUCER && connection->guest &&
+		    connection->pid == guest->pid)
+			pxt_connections_close(ctlsock, i);
 	}
 }
 

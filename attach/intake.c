@@ -387,13 +387,15 @@ static bool former_of(const struct pxt_producer_memory *producer, uint32_t *inde
 	return former != PXT_THREAD_EXTRA;
 }
 
-uint32_t pxt_intake_main(struct pxt_producer_memory *producer)
+uint32_t pxt_intake_main(struct pxt_producer_memory *producer, int32_t pid)
 {
 	const struct pxt_thread_table *table = &producer->directory->threads;
 	uint32_t count = atomic_load_explicit(
 	    (_Atomic uint32_t *)(uintptr_t)&table->count, memory_order_relaxed);
 	struct told told;
 
+	if (producer->pid != pid)
+		return 0;
 	/* Bound: the table. */
 	for (uint32_t i = 1; !producer->main && i <= count && i < CONFIG_PTRACE_MAX_THREADS; i++) {
 		if (ask_entry(&table->entry[i], true, &told) && told.thread && told.tid &&

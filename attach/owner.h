@@ -169,8 +169,8 @@ int pxt_producers_add_guest(
     struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
 /* Guests see what the stream wants now.  With the stream's mutex. */
 void pxt_producers_wish(struct pxt_ctlsock *ctlsock);
-/* The owner's entry of its first thread; 0: it has none. */
-uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, unsigned i);
+/* The owner's entry of the first thread of @pid, as it was attached before, be it gone since; 0: it was not. */
+uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, int32_t pid);
 /* Its connection has ended. */
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Whether some have ended whose memory is not empty yet. */

@@ -154,12 +154,15 @@ int pxt_producers_add_guest(
 	return 0;
 }
 
-uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, unsigned i)
+uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, int32_t pid)
 {
-	uint32_t main;
+	uint32_t main = 0;
 
 	pxt_port_mutex_lock(&ctlsock->stream->mutex);
-	main = pxt_intake_main(memory_of(ctlsock, ctlsock->connection[i].producer));
+	for (unsigned i = 0; i < ctlsock->memories && !main; i++) {
+		if (ctlsock->present[i])
+			main = pxt_intake_main(ctlsock->present[i], pid);
+	}
 	pxt_stream_unlock(ctlsock->stream);
 	return main;
 }
