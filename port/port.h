@@ -133,8 +133,10 @@ bool pxt_patience_pause(struct pxt_patience *patience, uint64_t slice_ns);
 
 /* ---- Mutual exclusion of control calls and readers ---- */
 
+/* As large as the port's own: on a board as port/bare/board.h promises. */
+#define PXT_PORT_MUTEX_WORDS (CONFIG_PTRACE_PORT_BARE ? 2u : 8u)
 struct pxt_port_mutex {
-	uint64_t opaque[8];
+	uint64_t opaque[PXT_PORT_MUTEX_WORDS];
 };
 void pxt_port_mutex_init(struct pxt_port_mutex *mutex);
 void pxt_port_mutex_lock(struct pxt_port_mutex *mutex);
