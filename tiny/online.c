@@ -95,6 +95,23 @@ struct taken {
 	uint64_t lost_before;
 };
 
+static void take_data(uint32_t at, unsigned char *data, uint32_t bytes)
+{
+	uint32_t index = 0;
+
+	for (; bytes >= 4u; bytes -= 4u) {
+		const uint32_t word = *pxt_tiny_word(at, index++);
+
+		data[0] = (unsigned char)word;
+		data[1] = (unsigned char)(word >> 8);
+		data[2] = (unsigned char)(word >> 16);
+		data[3] = (unsigned char)(word >> 24);
+		data += 4;
+	}
+	for (uint32_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(*pxt_tiny_word(at, index) >> 8u * i);
+}
+
 /* Interrupts are away.  False: there is nothing. */
 static bool take(struct taken *taken, unsigned char *data, size_t room)
 {
@@ -107,8 +124,8 @@ static bool take(struct taken *taken, unsigned char *data, size_t room)
 	taken->address = begin->word[1];
 	taken->ticks = pxt_slot_ticks(begin);
 	taken->lost_before = tiny->lost - tiny->lost_read;
-	for (uint32_t i = 0; i < pxt_info_bytes(taken->info) && i < room; i++)
-		data[i] = *pxt_tiny_byte(tiny->tail, i);
+	take_data(tiny->tail, data,
+	    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info) : (uint32_t)room);
 	tiny->lost_read = tiny->lost;
 	tiny->retrieved++;
 	pxt_tiny_drop();

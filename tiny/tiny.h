@@ -72,12 +72,10 @@ PXT_INLINE struct pxt_slot *pxt_tiny_slot(uint32_t at)
 	return &pxt_tiny_slots[at & pxt_tiny.mask];
 }
 
-/* A byte of the data of the record that begins at slot @at. */
-PXT_INLINE unsigned char *pxt_tiny_byte(uint32_t at, uint32_t byte)
+/* A word of the data of the record that begins at slot @at: its first byte is the lowest. */
+PXT_INLINE uint32_t *pxt_tiny_word(uint32_t at, uint32_t word)
 {
-	uint32_t bytes_mask = pxt_tiny.mask * PXT_SLOT_BYTES + (PXT_SLOT_BYTES - 1u);
-
-	return (unsigned char *)pxt_tiny_slots + (((at + 1u) * PXT_SLOT_BYTES + byte) & bytes_mask);
+	return &pxt_tiny_slot(at + 1u + word / 4u)->word[word % 4u];
 }
 
 /* Interrupts are away, and there is a record. */
