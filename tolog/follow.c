@@ -49,8 +49,8 @@ static int begin_log(struct pxt_follow *follow)
 	struct _pxt_attr *attr = &stream->block->attr;
 
 	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
-	/* The form was said of the stream's own log. */
-	attr->_pxt_flags &= ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES);
+	/* Who follows makes a log of its own of it; nobody is to code what is decoded at once. */
+	attr->_pxt_flags = (attr->_pxt_flags & ~PXT_ATTR_FRAMES) | PXT_ATTR_PLAIN;
 	return pxt_tolog_begin(stream, &pxt_tolog_append, &follow->out, NULL);
 }
 

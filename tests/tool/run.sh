@@ -371,12 +371,12 @@ a_ring_keeps_the_newest_within_its_size()
 # LPT-96
 a_log_of_several_files_is_read_as_one()
 {
-	traced 0 --all --only mutex,threads --rotate 256K,3 -- "$VICTIM" often
+	traced 0 --all --only mutex,threads --rotate 64K,3 -- "$VICTIM" often
 	err_has 'More: pxtrace why run.ptl'
 	set -- run.ptl/run.ptl.*
 	[ $# -eq 3 ] || fail "files: $*"
 	for file; do
-		[ "$(stat -c %s "$file")" -le 266240 ] || fail "$file is larger than asked for"
+		[ "$(stat -c %s "$file")" -le 69632 ] || fail "$file is larger than asked for"
 	done
 	# At full speed some may be lost.
 	status=0
