@@ -560,5 +560,20 @@ who_asks_again_had_not_planned_to_wait_for_so_long()
 		fail "another answer: $(head -n 1 out)"
 }
 
+# An event loop: clients come each 9 ms, or nobody for 100 ms, which is its timer; once it works for 60 ms.
+who_waits_by_a_timer_while_no_client_comes_is_idle()
+{
+	awk 'BEGIN { at = 1000; for (i = 0; i < 40; i++) {
+		idle = i % 8 == 3
+		printf "%d high call_enter 17 5 100 100000000\n", at
+		if (!idle)
+			printf "%d - sched_wakeup 101\n", at + 8990
+		printf "%d high call_exit 17 5 %d 9000\n", at += idle ? 100100 : 9000, !idle
+		at += i == 20 ? 60000 : 500
+	} }' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 60.0 ms for a round, where 500 us is usual (1 of 39)' out || fail "another answer: $(head -n 1 out)"
+}
+
 "$case"
 

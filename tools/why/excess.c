@@ -371,26 +371,13 @@ static void end_heads(struct pxt_rounds *rounds)
 	}
 }
 
-/* Who mostly asked again when nothing came had not planned to wait so long. */
-static void unplan(struct pxt_rounds *rounds)
-{
-	for (uint32_t i = 0; rounds->homes && i < PXT_ROUNDS_TABLE; i++) {
-		const struct pxt_home *home = rounds->homes[i];
-
-		if (!home || home->ran_out == 0 || home->asked_again * 2 < home->ran_out)
-			continue;
-		for (unsigned k = 0; home->long_waits && k < home->long_waits->count; k++)
-			home->long_waits->list[k].planned_ns = 0;
-	}
-}
-
 void pxt_rounds_choose(struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
 {
 	const struct pxt_home **homes = pxt_rounds_homes(rounds, wanted, self);
 
 	end_heads(rounds);
-	unplan(rounds);
+	pxt_rounds_settle(rounds);
 	rounds->kinds =
 	    pxt_must(calloc((size_t)rounds->state->actor_count + 1, sizeof *rounds->kinds));
 	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {

@@ -32,9 +32,10 @@ struct pxt_round_thread {
 	uint64_t tries;   /* locks that it asked for and did not get */
 	bool is_patient;  /* it sleeps as one does who waits for another one, not for a disk */
 	const struct pxt_actor
-	    *woken_by;           /* the latest waking of its wait: one of the program, or NULL */
-	bool woken_outside;      /* the latest waking of its wait was by nobody of the program */
-	struct pxt_home *silent; /* nothing came in its latest wait; NULL: something did */
+	    *woken_by;            /* the latest waking of its wait: one of the program, or NULL */
+	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
+	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
+	struct pxt_round silence; /* that wait */
 };
 
 /* ---- Homes ---- */
@@ -165,6 +166,36 @@ static void take_asked(
 	thread->date_ns = is_date && asked != 0 ? event->ns + asked : 0;
 }
 
+/* It sends to the descriptor for which it waited in vain, or to any one, where it waited for several. */
+static bool is_asked_again(const struct pxt_round_thread *thread, const struct pxt_event *event)
+{
+	const struct pxt_home *home = thread->silent;
+
+	if (!home)
+		return false;
+	if (home->call == POSIX_TRACE_CALL_POLL_NP && home->object != 0)
+		return pxt_key_number(event, 1) == home->object;
+	return pxt_key_number(event, 0) == POSIX_TRACE_CALL_SEND_NP;
+}
+
+/* Who sends again what was not answered did not mean to wait so long.  Else it was a timer, or nobody wanted anything. */
+static void settle(struct pxt_round_thread *thread, bool asked_again)
+{
+	if (thread->silent && asked_again) {
+		thread->silence.planned_ns = 0;
+		pxt_rounds_keep(&thread->silent->long_waits, &thread->silence);
+	} else if (thread->silent) {
+		pxt_series_add(&thread->silent->client_waits, (uint64_t)thread->silence.rank_ns);
+	}
+	thread->silent = NULL;
+}
+
+void pxt_rounds_settle(struct pxt_rounds *rounds)
+{
+	for (uint32_t i = 0; i < rounds->thread_room; i++)
+		settle(&rounds->threads[i], false);
+}
+
 static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
     struct pxt_round_thread *thread, struct pxt_home key, const struct pxt_event *event)
 {
@@ -185,7 +216,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->woken_outside = false;
 	thread->woken_by = NULL;
 	thread->epoch = epoch;
-	thread->silent = NULL;
+	settle(thread, false);
 	thread->home = pxt_calls_is_home(key.call) ? home_of(rounds, &key) : NULL;
 	struct pxt_home *home = thread->home;
 	if (!home || home->waits.count == 0 || home->epoch != epoch)
@@ -231,7 +262,6 @@ static bool is_unanswered(const struct pxt_round_thread *thread)
 	       thread->home->ran_out * 2 < thread->home->waits.count;
 }
 
-/* Who sends again what was not answered did not mean to wait so long. */
 static void note_output(struct pxt_rounds *rounds, const struct pxt_actor *actor,
     struct pxt_round_thread *thread, const struct pxt_event *event)
 {
@@ -242,10 +272,8 @@ static void note_output(struct pxt_rounds *rounds, const struct pxt_actor *actor
 	if (sent[0].by != actor)
 		sent[1] = sent[0];
 	sent[0] = (struct pxt_rounds_sent){ .by = actor, .ns = event->ns };
-	if (!thread->silent)
-		return;
-	thread->silent->asked_again += pxt_key_number(event, 1) == thread->silent->object;
-	thread->silent = NULL;
+	if (is_asked_again(thread, event))
+		settle(thread, true);
 }
 
 /* Another thread that sent something just before; NULL: none did. */
@@ -326,11 +354,12 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	if (wait.planned_ns > 0 && pxt_calls_is_set(thread->call)) {
 		home->ran_out++;
 		thread->silent = home;
-	}
-	if (wait.for_client)
+		thread->silence = wait;
+	} else if (wait.for_client) {
 		pxt_series_add(&home->client_waits, (uint64_t)length);
-	else
+	} else {
 		pxt_rounds_keep(&home->long_waits, &wait);
+	}
 	pxt_limits_measure_wait(home, &wait, pxt_limits_of(rounds->limits, actor->raw),
 	    thread->date_ns, thread->round_ns);
 	if (thread->date_ns == 0 && thread->asked_ns > home->asked_ns)

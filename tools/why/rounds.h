@@ -120,14 +120,14 @@ struct pxt_home {
 	uint64_t asked; /* how long a sleep, in milliseconds; of other calls 0 */
 	uint64_t place;
 	struct pxt_series waits;
-	uint64_t again;   /* of them, those that only went on with the one before */
-	uint64_t ran_out; /* of them, those for descriptors in which nothing came in time; ... */
-	uint64_t asked_again; /* ... after so many the thread sent again to that descriptor */
+	uint64_t again;       /* of them, those that only went on with the one before */
+	uint64_t ran_out;     /* of them, those for descriptors in which nothing came in time */
 	uint32_t ended_by;    /* the thread of the program that mostly ends them, ... */
 	uint64_t ended_times; /* ... at least so often */
 	uint64_t
 	    answered; /* of them, those that ended when a thread of the program had just sent something */
-	struct pxt_series client_waits; /* of them, those for somebody outside of the program */
+	struct pxt_series
+	    client_waits; /* of them, those for somebody outside of the program, or nobody */
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;
 	struct pxt_round_list *long_rounds;
@@ -234,6 +234,8 @@ const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
 /* All was read: fills in the candidates, of the threads that are @wanted. */
 void pxt_rounds_choose(struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);
+/* All was read: who waited in vain at last asks no more. */
+void pxt_rounds_settle(struct pxt_rounds *rounds);
 /* All was read: who mostly ends which waits; free() it. */
 struct pxt_usual_end *pxt_rounds_usual_ends(const struct pxt_rounds *rounds, uint32_t *count);
 void pxt_rounds_free(struct pxt_rounds *rounds);
