@@ -183,7 +183,19 @@ who_ran_for_a_moment_did_not_run_instead()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and did not.'
 }
 
-# Four threads, twelve milliseconds each.
+# low is one of the program: its time is no other program's.
+a_thread_of_the_program_that_ran_as_well_is_called_so()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "101000 - sched_switch 0 101 120 0 103 120"
+		echo "116000 - sched_switch 0 103 120 0 101 120"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 35.1 ms, and could run for 15.0 ms in which low ran.'
+}
+
+# Six programs, each for 8 ms in all.
 of_many_who_ran_instead_the_one_that_ran_most_is_named()
 {
 	{
