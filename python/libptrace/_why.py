@@ -71,6 +71,7 @@ class Link(_Told):
     ns: int = 0
     by: Optional[str] = None
     text: Optional[str] = None
+    confidence: Optional[str] = None
 
 
 @dataclass
@@ -104,6 +105,7 @@ class Reason(_Told):
 class Late(_Told):
     """Something that took too long, and why.  str() is the answer's sentence."""
     answer: Optional[str] = None
+    confidence: Optional[str] = None
     kind: str = ""
     span: Optional[str] = None
     lock: Optional[str] = None

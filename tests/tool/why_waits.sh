@@ -368,4 +368,22 @@ AT-40 middle signal 3 10 102 104" | log run.ptl
 	grep -q '^high was in .* for 80.0 ms, until low woke it; low did' out || fail "another answer: $(head -n 1 out)"
 }
 
+how_sure_an_answer_is_stands_in_json()
+{
+	late_round | log run.ptl
+	run 0 why --json run.ptl
+	is 'late["confidence"], [link["confidence"] for link in late["chain"]]' "not recorded ['recorded', 'not recorded']"
+	{
+		for fd in 5 6; do echo "$fd low process 11 $fd 0 0 pipes"; done
+		unscheduled 'call_enter 7 5 1' 'call_exit 7 5 1 10000' \
+			"AT-50 low call_enter 8 6 1
+AT-45 low call_exit 8 6 1 5"
+	} | log run.ptl
+	run 0 why --json run.ptl
+	is 'late["confidence"], [link["confidence"] for link in late["chain"]]' "not recorded ['inferred', 'not recorded']"
+	make_inversion run.ptl
+	run 0 why --json run.ptl
+	is 'late["confidence"]' 'recorded'
+}
+
 "$case"

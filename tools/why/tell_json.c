@@ -238,6 +238,61 @@ static void put_usual(struct pxt_out *out, const struct pxt_late *late)
 	put_number(out, "rounds", (int64_t)late->of);
 }
 
+/* ---- How sure ---- */
+
+enum confidence {
+	RECORDED,
+	INFERRED,
+	NOT_RECORDED
+};
+
+static void put_confidence(struct pxt_out *out, enum confidence confidence)
+{
+	static const char *const words[] = {
+		[RECORDED] = "recorded", [INFERRED] = "inferred", [NOT_RECORDED] = "not recorded"
+	};
+
+	put_text(out, "confidence", words[confidence]);
+}
+
+/* Who mostly ends a wait may have had nothing to do with this one. */
+static enum confidence of_link(const struct pxt_link *link)
+{
+	if (link->kind == PXT_LINK_UNKNOWN)
+		return NOT_RECORDED;
+	return link->inferred || link->bound_cpu >= 0 || (link->timed_out && link->peer) ? INFERRED
+	                                                                                 : RECORDED;
+}
+
+/* Of an answer that goes along no chain. */
+static enum confidence of_cause(const struct pxt_late *late, const struct pxt_cause *cause)
+{
+	if (!cause || cause->kind == PXT_CAUSE_LOST || cause->last == PXT_LAST_UNKNOWN)
+		return NOT_RECORDED;
+	if (cause->kind == PXT_CAUSE_BLOCKED || cause->exact)
+		return RECORDED;
+	if (cause->kind == PXT_CAUSE_OWN)
+		return late->has_ran ? RECORDED : NOT_RECORDED;
+	if (cause->kind == PXT_CAUSE_PENDING && !cause->runner && cause->inside == PXT_NO_NAME)
+		return NOT_RECORDED;
+	return cause->kind == PXT_CAUSE_PREEMPTED || cause->last == PXT_LAST_DOUBT ? INFERRED
+	                                                                           : RECORDED;
+}
+
+/* The least sure part of the answer. */
+static enum confidence of_answer(const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	enum confidence least = RECORDED;
+	int64_t ns;
+
+	if (!pxt_says_chain(setting, blame))
+		return of_cause(&blame->late, pxt_main_cause(setting, blame, &ns));
+	for (unsigned i = 0; i < blame->chain.count; i++)
+		if (of_link(&blame->chain.links[i]) > least)
+			least = of_link(&blame->chain.links[i]);
+	return least;
+}
+
 /* The threads that the answer goes along. */
 static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
@@ -266,6 +321,7 @@ static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame
 		put_text(out, "by", link->peer ? link->peer->name : NULL);
 		pxt_say_link(&words, tell->book, link);
 		put_words(out, "text", &words);
+		put_confidence(out, of_link(link));
 		close_with(out, '}');
 		pxt_out_char(out, ',');
 	}
@@ -321,6 +377,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	pxt_out_char(out, '{');
 	pxt_say_answer(&words, &setting, blame);
 	put_words(out, "answer", &words);
+	put_confidence(out, of_answer(&setting, blame));
 	put_late(tell, blame);
 	if (setting.spans > 0) {
 		put_number(out, "median_ns", (int64_t)setting.median_ns);
