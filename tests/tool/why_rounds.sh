@@ -575,5 +575,44 @@ who_waits_by_a_timer_while_no_client_comes_is_idle()
 	grep -q '^high took 60.0 ms for a round, where 500 us is usual (1 of 39)' out || fail "another answer: $(head -n 1 out)"
 }
 
+# Two requests of high are lost, and it waits 60 ms in vain; low hears nothing meanwhile.
+who_waits_for_one_that_waits_in_vain_is_not_the_one_that_suffers()
+{
+	for wait in '15 5 60 60000000' '13 5 1'; do
+		awk -v wait="$wait" 'BEGIN {
+			at = 1000
+			timed_out = wait ~ /^15/ ? 0 : -11
+			split(wait, part)
+			print "900 low call_enter 13 6 64"
+			for (i = 0; i < 16; i++) {
+				printf "%d high call_enter 6 0 10\n", at
+				printf "%d high call_exit 6 0 0 10000\n", at += 10000
+				if (i % 6 == 5) {
+					printf "%d high call_enter %s\n", at + 20, wait
+					printf "%d - sched_switch 0 101 120 1 0 120\n", at + 30
+					printf "%d - sched_wakeup 101\n", at + 60000
+					printf "%d - sched_switch 0 0 120 0 101 120\n", at + 60010
+					printf "%d high call_exit %d 5 %d 60000\n", at += 60020, part[1], timed_out
+					continue
+				}
+				printf "%d high call_enter 14 6 1\n", at + 5
+				printf "%d high sched_wakeup 103\n", at + 8
+				printf "%d high call_exit 14 6 1 5\n", at + 10
+				printf "%d high call_enter %s\n", at + 20, wait
+				printf "%d low call_exit 13 6 1 9000\n", at + 30
+				printf "%d low call_enter 14 5 1\n", at + 990
+				printf "%d low sched_wakeup 101\n", at + 995
+				printf "%d low call_exit 14 5 1 5\n", at + 998
+				printf "%d high call_exit %d 5 1 980\n", at + 1000, part[1]
+				printf "%d low call_enter 13 6 64\n", at + 1010
+				at += 1100
+			}
+		}' | log run.ptl
+		run 0 why run.ptl
+		grep -q '^high took 60.0 ms for a round.* until it timed out: nothing came .*(mostly from low)' out ||
+			fail "another answer: $(head -n 1 out)"
+	done
+}
+
 "$case"
 

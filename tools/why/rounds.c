@@ -5,12 +5,14 @@
 #include "tools/output/say.h"
 #include "tools/why/state_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
 
 #define MS             INT64_C(1000000)
-#define LINUX_SLEEPING 1 /* a state of who leaves a CPU: a signal may end the sleep */
+#define CALL_RESULT    2u /* the field of call_exit */
+#define LINUX_SLEEPING 1  /* a state of who leaves a CPU: a signal may end the sleep */
 
 /* What one thread does at the moment. */
 struct pxt_round_thread {
@@ -36,6 +38,7 @@ struct pxt_round_thread {
 	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
 	struct pxt_round silence; /* that wait */
+	bool in_vain; /* its latest call ended by its descriptor's limit, or would have blocked */
 };
 
 /* ---- Homes ---- */
@@ -173,7 +176,8 @@ static bool is_asked_again(const struct pxt_round_thread *thread, const struct p
 
 	if (!home)
 		return false;
-	if (home->call == POSIX_TRACE_CALL_POLL_NP && home->object != 0)
+	if (!pxt_calls_is_set(home->call) ||
+	    (home->call == POSIX_TRACE_CALL_POLL_NP && home->object != 0))
 		return pxt_key_number(event, 1) == home->object;
 	return pxt_key_number(event, 0) == POSIX_TRACE_CALL_SEND_NP;
 }
@@ -215,6 +219,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->begun_ns = thread->outside_ns;
 	thread->woken_outside = false;
 	thread->woken_by = NULL;
+	thread->in_vain = false;
 	thread->epoch = epoch;
 	settle(thread, false);
 	thread->home = pxt_calls_is_home(key.call) ? home_of(rounds, &key) : NULL;
@@ -314,7 +319,7 @@ static bool is_for_client(
 {
 	const struct pxt_home *home = thread->home;
 
-	if (thread->date_ns != 0 || planned || !pxt_calls_is_input(thread->call))
+	if (thread->date_ns != 0 || planned || thread->in_vain || !pxt_calls_is_input(thread->call))
 		return false;
 	if (rounds->has_wakes)
 		return thread->woken_outside;
@@ -351,7 +356,7 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	if (home->waits.count == 0)
 		home->first_ns = thread->since_ns;
 	pxt_series_add(&home->waits, (uint64_t)length);
-	if (wait.planned_ns > 0 && pxt_calls_is_set(thread->call)) {
+	if ((wait.planned_ns > 0 && pxt_calls_is_set(thread->call)) || thread->in_vain) {
 		home->ran_out++;
 		thread->silent = home;
 		thread->silence = wait;
@@ -433,6 +438,9 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		    event);
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
+		thread->in_vain = (int64_t)pxt_key_number(event, CALL_RESULT) == -EAGAIN &&
+		                  pxt_calls_is_input(thread->call) &&
+		                  event->ns - thread->since_ns > MS;
 		if (!thread->waits)
 			note_output(rounds, actor, thread, event);
 		end(rounds, actor, thread, event->ns);

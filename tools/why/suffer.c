@@ -113,20 +113,56 @@ static bool is_alike(
 	                     search->kinds[a->index] == search->kinds[b->index]);
 }
 
+/* Who waited in vain itself held up nobody: a server hears nothing while its client waits for an answer. */
 static bool leads_to(const struct pxt_chain *chain, const struct pxt_late_search *search,
     const struct pxt_actor *actor)
 {
 	for (unsigned i = 0; i < chain->count; i++)
 		if (is_alike(search, chain->links[i].peer, actor))
+			return i + 1 == chain->count || !chain->links[i + 1].timed_out;
+	return false;
+}
+
+static bool is_late(const struct pxt_blames *blames, const struct pxt_actor *actor)
+{
+	for (unsigned i = 0; i < blames->followed_count; i++)
+		if (blames->followed[i].actor == actor)
 			return true;
 	return false;
 }
 
-/* Of the late rounds of another thread, how many thousandths @actor held up: of the thread that suffers most. */
+/* It waited for another one that was late, too, as that one waited in vain. */
+static bool is_for_vain(const struct pxt_blames *blames, const struct pxt_chain *chain)
+{
+	for (unsigned i = 1; i < chain->count; i++)
+		if (chain->links[i].timed_out)
+			return is_late(blames, chain->links[i].actor);
+	return false;
+}
+
+/* Of the late rounds of a thread, how many thousandths were waits for who waited in vain. */
+static unsigned share_for_vain(const struct pxt_blames *blames, const struct pxt_actor *actor)
+{
+	unsigned all = 0;
+	unsigned vain = 0;
+
+	for (unsigned i = 0; i < blames->followed_count; i++) {
+		if (blames->followed[i].actor != actor)
+			continue;
+		all++;
+		vain += is_for_vain(blames, &blames->followed[i].chain);
+	}
+	return all > 0 ? vain * 1000 / all : 0;
+}
+
+/*
+ * Of the late rounds of another thread, how many thousandths @actor held up: of the thread that suffers most.  What is
+ * late only because another one waited in vain counts as little.
+ */
 static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_late_search *search,
     const struct pxt_actor *actor)
 {
-	unsigned most = 0;
+	unsigned most = share_for_vain(blames, actor);
 
 	for (unsigned i = 0; i < blames->followed_count; i++) {
 		const struct pxt_actor *other = blames->followed[i].actor;
