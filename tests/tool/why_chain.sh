@@ -401,6 +401,26 @@ who_read_at_the_same_time_had_the_lock_together()
 	grep -q 'which [a-z, ]* had together;' out || fail "another answer: $(head -n 1 out)"
 }
 
+# That other read at the same time was no event, as the lock was free.
+who_read_a_lock_in_turn_may_have_had_it_together()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low sync_lock 64 0 0 1
+			71700 high sync_wait 64 103 2
+			92000 low sync_unlock 64 0 1
+			95000 middle sync_lock 64 0 0 1
+			121700 middle sync_unlock 64 0 1
+			121710 high sync_lock 64 50010 0 2
+			121720 high sync_unlock 64 0 2
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q 'which [a-z, ]* had in turn or together;' out || fail "another answer: $(head -n 1 out)"
+}
+
 # A child that is waited for: it was made, and could not run for 48 ms.
 who_never_ran_waits_for_a_cpu_from_its_making_on()
 {

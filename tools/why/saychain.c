@@ -173,6 +173,16 @@ void pxt_say_mutex(
 	pxt_say(words, "%s", variable ? variable : "a mutex");
 }
 
+/* Not each reading of a free lock is an event: who read at the same time is not always known. */
+static const char *had_by_several(const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	if (link->together)
+		return " had together";
+	return strcmp(book->names[link->stretch.lock->name], "rwlock") == 0
+	           ? " had in turn or together"
+	           : " had in turn";
+}
+
 static void say_lock(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
@@ -194,9 +204,7 @@ static void say_lock(
 		say_turns(words, link);
 	else
 		pxt_say(words, "%s", link->peer->name);
-	pxt_say(words, link->turn_count == 0 ? " had"
-	               : link->together      ? " had together"
-	                                     : " had in turn");
+	pxt_say(words, "%s", link->turn_count > 0 ? had_by_several(book, link) : " had");
 	say_other_place(words, book, ", taken in ", &link->peer_place);
 }
 
