@@ -423,7 +423,7 @@ static uint32_t data_block(int fd, uint64_t number, off_t *at)
 		memcpy(&sequence, head + 16, sizeof(sequence));
 		if (type == 1 && sequence == number)
 			return length;
-		*at += length;
+		*at += (off_t)length;
 	}
 	CU_FAIL_FATAL("no such block");
 	return 0;
@@ -472,7 +472,7 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	length = data_block(fd, 2, &at);
-	at += length / 2;
+	at += (off_t)(length / 2);
 	CU_ASSERT_FATAL(pread(fd, &byte, 1, at) == 1);
 	byte ^= 0x10;
 	CU_ASSERT_FATAL(pwrite(fd, &byte, 1, at) == 1);
@@ -516,7 +516,7 @@ static uint64_t record_bytes(int fd, bool *old)
 		memcpy(&type, head + 4, sizeof(type));
 		memcpy(&length, head + 8, sizeof(length));
 		sum += type == 1 ? length - sizeof(head) : 0;
-		at += length;
+		at += (off_t)length;
 	}
 	return sum;
 }
@@ -915,7 +915,7 @@ PXT_TEST(a_stream_that_a_thread_flushes_has_room_for_it_unless_a_size_was_set)
 		           &attr, i % 2 ? POSIX_TRACE_FLUSH : POSIX_TRACE_LOOP),
 		    0);
 		if (i >= 2)
-			PXT_EQ(posix_trace_attr_setstreamsize(&attr, wanted), 0);
+			PXT_EQ(posix_trace_attr_setstreamsize(&attr, (size_t)wanted), 0);
 		/* What a stream says of itself makes another one like it. */
 		for (int again = 0; again < 2; again++) {
 			PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);

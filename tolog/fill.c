@@ -236,12 +236,13 @@ static bool stop_mark_first(const struct pxt_tolog *log, const struct pxt_item *
 /* Slots that block and log have room for. */
 static uint32_t room_for_run(const struct pxt_tolog *log)
 {
+	const uint32_t stop = PXT_TOLOG_STOP_BYTES;
 	uint32_t room = log->data.room - log->data.used;
 	uint64_t left;
 
 	if (log->policy->left) {
 		left = log->policy->left(log);
-		left -= left < PXT_TOLOG_STOP_BYTES ? left : PXT_TOLOG_STOP_BYTES;
+		left -= left < stop ? left : stop;
 		room = left < room ? (uint32_t)left : room;
 	}
 	return room / PXT_SLOT_BYTES;
