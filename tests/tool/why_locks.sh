@@ -123,6 +123,19 @@ a_semaphore_that_nobody_can_have_at_first_has_no_holder()
 	done
 }
 
+waits_that_ended_by_their_limits_are_told_though_nobody_took_the_lock()
+{
+	traced run.ptl <<-END
+		1000 low call_enter 1 64 100
+		4000 low call_exit 1 64 -110 3000
+		5000 low call_enter 1 64 100
+		7000 low call_exit 1 64 -110 2000
+		90000 middle job_end 3
+	END
+	run 0 why --locks run.ptl
+	out_has 'semaphore 0x40             0       2     5.00 ms     3.00 ms'
+}
+
 locks_taken_in_both_orders_by_two_threads_could_deadlock()
 {
 	{

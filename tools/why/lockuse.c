@@ -182,10 +182,13 @@ static void end_wait(struct pxt_lockuse *use, const struct pxt_lockuse_wait *wai
 static void given_up(struct pxt_lockuse *use, const struct pxt_act *act)
 {
 	struct pxt_lockuse_wait *wait = wait_of(use, act->actor);
+	uint32_t index;
 
-	if (!wait->lock || !wait->lock->of_system || wait->lock->row == 0)
+	if (!wait->lock || !wait->lock->of_system)
 		return;
-	end_wait(use, wait, act->actor, act->ns, &use->rows[wait->lock->row - 1]);
+	/* Maybe nobody ever takes it. */
+	index = row_of(use, wait->lock);
+	end_wait(use, wait, act->actor, act->ns, &use->rows[index]);
 	wait->lock = NULL;
 }
 
