@@ -33,14 +33,19 @@ static const struct {
 
 static void export(unsigned form, const char *log)
 {
+	/* A counter's pattern is kept until the process ends, so it is given once. */
+	static char kept[FORMS][32];
+	const bool again = *kept[form] != 0;
 	char name[] = "export";
-	char option[32];
+	char strict[] = "--strict";
 	char incomplete[] = "--incomplete";
 	char output[] = "--output=/dev/null";
 	char path[32];
-	char *words[] = { name, option, incomplete, output, path, NULL };
+	char *words[] = { name, kept[form], incomplete, output, path, NULL };
 
-	(void)snprintf(option, sizeof option, "%s", forms[form].option);
+	(void)snprintf(kept[form], sizeof kept[form], "%s", forms[form].option);
+	if (again && strstr(kept[form], "counter"))
+		words[1] = strict;
 	(void)snprintf(path, sizeof path, "%s", log);
 	/* As if nothing had been read before. */
 	optind = 0;
