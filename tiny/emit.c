@@ -33,8 +33,12 @@ static void put_data(uint32_t at, const unsigned char *data, uint32_t bytes)
 	}
 	if (!bytes)
 		return;
-	while (bytes > 0)
+	/* Bound: the bytes behind the last whole word. */
+	PXT_BOUND(rest, 3);
+	while (bytes > 0) {
+		PXT_ROUND(rest);
 		last = last << 8 | data[--bytes];
+	}
 	*pxt_tiny_word(at, word) = last;
 }
 
