@@ -102,7 +102,7 @@ CALLS = {
     "check": ["tolog/append.c:check", "tolog/loop.c:check", "tolog/untilfull.c:check"],
     "lay_out": ["pxt_tolog_sequential", "tolog/loop.c:lay_out"],
     "memory": ["pxt_tolog_no_memory", "tolog/loop.c:memory"],
-    "admits": ["tolog/untilfull.c:admits"],
+    "left": ["tolog/untilfull.c:left"],
     "place": ["pxt_tolog_sequential_place", "tolog/loop.c:place"],
     "placed": ["pxt_tolog_sequential_placed", "tolog/loop.c:placed"],
     "each": ["tolog/describe.c:put_thread", "tolog/describe.c:put_module"],
