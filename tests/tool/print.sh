@@ -708,6 +708,18 @@ follow_goes_on_behind_damage_and_says_so()
 	err_has 'grow.ptl: DAMAGED at byte'
 }
 
+follow_waits_for_the_head_of_a_file_that_is_empty_yet()
+{
+	make_story
+	: >grow.ptl
+	"$pxtrace" print --follow --format '{event}' grow.ptl >out 2>err &
+	follower=$!
+	until_has err 'grow.ptl: is empty: waiting for a log in it' || fail 'it does not wait'
+	cat run.ptl >>grow.ptl
+	wait "$follower" || fail "exit status $?: $(cat err)"
+	lines 7
+}
+
 follow_shows_what_a_pipe_brings_before_it_ends()
 {
 	make part.ptl <<-END

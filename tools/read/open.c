@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <trace_hooks_np.h>
 #include <unistd.h>
 
@@ -137,6 +138,23 @@ int pxt_open_file(const char *path, bool log, int *fd)
 	return pxt_spool_unpack(path, fd, log) ? PXT_EXIT_OK : PXT_EXIT_LOG;
 }
 
+/* A program that has just made the file writes a log's head next. */
+static void await_head(const char *path, int fd)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	int64_t since = pxt_when_monotonic();
+	bool told = false;
+	struct stat st;
+
+	while (fstat(fd, &st) == 0 && st.st_size == 0) {
+		if (!told && pxt_when_monotonic() - since > 1000000000) {
+			pxt_complain("%s: is empty: waiting for a log in it", path);
+			told = true;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+}
+
 /* The same, but a pipe is copied as far as a log can be told from it, and further as it is read. */
 static int open_live(struct pxt_source *source)
 {
@@ -146,9 +164,11 @@ static int open_live(struct pxt_source *source)
 	source->fd = open_path(source->path, true, -1);
 	if (source->fd < 0)
 		return PXT_EXIT_LOG;
-	if (in_place(source->fd))
+	if (in_place(source->fd)) {
+		await_head(source->path, source->fd);
 		return pxt_spool_unpack(source->path, &source->fd, true) ? PXT_EXIT_OK
 		                                                         : PXT_EXIT_LOG;
+	}
 	copied = pxt_spool_begin(&source->spool, source->path, source->fd);
 	source->fd = source->spool.to;
 	while (copied && !source->spool.ended && st.st_size <= HEAD_BYTES_MAX &&
