@@ -13,15 +13,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+/* As in <linux/fs.h>, which a compiler for another C library may not find. */
+#define GET_MARKS   _IOR('f', 1, long)
+#define IMMUTABLE   0x10
+#define APPEND_ONLY 0x20
 
 /* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
 #define FIRST_DESCRIPTOR 3
@@ -367,8 +372,9 @@ static int may_truncate(const struct pxt_port_log *log)
 
 	if (error != 0)
 		return error;
-	if (ioctl(log->fd, FS_IOC_GETFLAGS, &marks) == 0 &&
-	    (marks & (FS_APPEND_FL | FS_IMMUTABLE_FL)) != 0)
+	/* C libraries differ in the request's type. */
+	if (syscall(SYS_ioctl, log->fd, GET_MARKS, &marks) == 0 &&
+	    (marks & (IMMUTABLE | APPEND_ONLY)) != 0)
 		return EPERM;
 	seals = fcntl(log->fd, F_GET_SEALS);
 	return seals > 0 && (seals & (F_SEAL_SHRINK | F_SEAL_WRITE)) != 0 ? EPERM : 0;

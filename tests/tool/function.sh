@@ -7,6 +7,7 @@
 need cc
 archive=$PXT_BUILD/sysevents/libptrace-function.a
 [ -e "$archive" ] && [ -e "$PXT_BUILD/libptrace.so.0" ] || { echo 'no library for that in this build: skipped'; exit 77; }
+grep -q 'libc\.so\.6' "$PXT_BUILD/libptrace.so.0" || { echo 'the library is for another C library than cc: skipped'; exit 77; }
 
 build()
 {

@@ -54,19 +54,25 @@ bool pxt_binutil_new(struct pxt_binutil *tool)
 
 /* ---- The child ---- */
 
-static void limit(unsigned resource, rlim_t most)
+static void lower(struct rlimit *limits, rlim_t most)
 {
-	struct rlimit limits;
-
-	if (getrlimit(resource, &limits) != 0)
-		return;
-	limits.rlim_cur = most;
-	if (limits.rlim_max == RLIM_INFINITY || limits.rlim_max > most)
-		limits.rlim_max = most;
-	if (limits.rlim_cur > limits.rlim_max)
-		limits.rlim_cur = limits.rlim_max;
-	(void)setrlimit(resource, &limits);
+	limits->rlim_cur = most;
+	if (limits->rlim_max == RLIM_INFINITY || limits->rlim_max > most)
+		limits->rlim_max = most;
+	if (limits->rlim_cur > limits->rlim_max)
+		limits->rlim_cur = limits->rlim_max;
 }
+
+/* C libraries differ in the type of a resource. */
+#define LIMIT(resource, most)                                                                      \
+	do {                                                                                       \
+		struct rlimit limits;                                                              \
+                                                                                                   \
+		if (getrlimit(resource, &limits) == 0) {                                           \
+			lower(&limits, most);                                                      \
+			(void)setrlimit(resource, &limits);                                        \
+		}                                                                                  \
+	} while (0)
 
 /* Never returns.  @failed: where the error number goes if it does not become @argv. */
 static void become(int in, int out, int failed, char *const *argv, rlim_t mib)
@@ -78,9 +84,9 @@ static void become(int in, int out, int failed, char *const *argv, rlim_t mib)
 	(void)dup2(out, STDOUT_FILENO);
 	if (null >= 0)
 		(void)dup2(null, STDERR_FILENO);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_CPU, CPU_S);
-	limit(RLIMIT_AS, mib << 20);
+	LIMIT(RLIMIT_CORE, 0);
+	LIMIT(RLIMIT_CPU, CPU_S);
+	LIMIT(RLIMIT_AS, mib << 20);
 	(void)execvp(argv[0], argv);
 	error = errno;
 	(void)!write(failed, &error, sizeof error);
