@@ -101,8 +101,8 @@ bool pxt_intake_types_wanted(const struct pxt_producer_memory *producer);
 /* The producer has gone: what is finished in its memory is still pulled, nothing is waited for. */
 void pxt_intake_gone(struct pxt_producer_memory *producer);
 /*
- * The owner's entry of the first thread, 0: it has none, or is another process than @pid.  A process that executes another program goes on with the
- * same first thread.  With the stream's mutex.
+ * The owner's entry of the first thread, 0: it has none, or is another process than @pid.  A process that
+ * executes another program goes on with the same first thread.  With the stream's mutex.
  */
 uint32_t pxt_intake_main(struct pxt_producer_memory *producer, int32_t pid);
 void pxt_intake_goes_on(struct pxt_producer_memory *producer, uint32_t main);

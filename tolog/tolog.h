@@ -172,8 +172,8 @@ extern const struct pxt_ops pxt_tolog_ops;
 
 /*
  * Makes @stream's log and begins it on @out, which stays the caller's if that fails: ENOMEM, or what
- * the port's truncate and write say.  @asked: what create was given, or NULL.  (The flusher is not started, and the stream does not know yet
- * whom to call at clear and shutdown.)
+ * the port's truncate and write say.  @asked: what create was given, or NULL.  (The flusher is not started,
+ * and the stream does not know yet whom to call at clear and shutdown.)
  */
 int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
     const struct pxt_port_log *out, const trace_attr_t *asked);

@@ -24,7 +24,10 @@ int pxt_create_attr(const struct pxt_create *request, struct _pxt_attr *attr);
  */
 int pxt_create_stream(
     const struct pxt_create *request, const struct _pxt_attr *attr, struct pxt_stream **stream);
-/* @name: for other processes, or NULL.  ENOMEM (no identifier is left), or what struct pxt_share_ops, open, says; else 0. */
+/*
+ * @name: for other processes, or NULL.  0, ENOMEM: no identifier is left, or what struct pxt_share_ops, open,
+ * says.
+ */
 int pxt_create_publish(struct pxt_stream *stream, const char *name, trace_id_t *trid);
 
 #endif

@@ -182,7 +182,10 @@ static bool is_asked_again(const struct pxt_round_thread *thread, const struct p
 	return pxt_key_number(event, 0) == POSIX_TRACE_CALL_SEND_NP;
 }
 
-/* Who sends again what was not answered did not mean to wait so long.  Else it was a timer, or nobody wanted anything. */
+/*
+ * Who sends again what was not answered did not mean to wait so long.  Else it was a timer, or nobody wanted
+ * anything.
+ */
 static void settle(struct pxt_round_thread *thread, bool asked_again)
 {
 	if (thread->silent && asked_again) {
