@@ -179,16 +179,20 @@ static uint32_t writer(const pthread_rwlock_t *lock)
 	return (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
 }
 
+#define TIMED(name, timespec, try, kind)                                                           \
+	WRAP(name, (pthread_rwlock_t * lock, const timespec *limit), (lock, limit), try, kind,     \
+	    writer(lock), true)
+#define BY_CLOCK(name, timespec, try, kind)                                                        \
+	WRAP(name, (pthread_rwlock_t * lock, clockid_t clock, const timespec *limit),              \
+	    (lock, clock, limit), try, kind, writer(lock), pxt_wrap_takes_clock(clock))
+
 WRAP_TRY(pthread_rwlock_tryrdlock, pthread_rwlock_t, POSIX_TRACE_KIND_READ_NP);
 WRAP(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_tryrdlock,
     POSIX_TRACE_KIND_READ_NP, writer(lock), true);
 #define TIMED_READ(name, timespec)                                                                 \
-	WRAP(name, (pthread_rwlock_t * lock, const timespec *limit), (lock, limit),                \
-	    pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP, writer(lock), true)
+	TIMED(name, timespec, pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP)
 #define CLOCK_READ(name, timespec)                                                                 \
-	WRAP(name, (pthread_rwlock_t * lock, clockid_t clock, const timespec *limit),              \
-	    (lock, clock, limit), pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP,              \
-	    writer(lock), pxt_wrap_takes_clock(clock))
+	BY_CLOCK(name, timespec, pthread_rwlock_tryrdlock, POSIX_TRACE_KIND_READ_NP)
 PXT_TIMES(TIMED_READ, timespec, pthread_rwlock_timedrdlock, __pthread_rwlock_timedrdlock64);
 PXT_TIMES(CLOCK_READ, timespec, pthread_rwlock_clockrdlock, __pthread_rwlock_clockrdlock64);
 
@@ -196,12 +200,9 @@ WRAP_TRY(pthread_rwlock_trywrlock, pthread_rwlock_t, POSIX_TRACE_KIND_WRITE_NP);
 WRAP(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), pthread_rwlock_trywrlock,
     POSIX_TRACE_KIND_WRITE_NP, writer(lock), true);
 #define TIMED_WRITE(name, timespec)                                                                \
-	WRAP(name, (pthread_rwlock_t * lock, const timespec *limit), (lock, limit),                \
-	    pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP, writer(lock), true)
+	TIMED(name, timespec, pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP)
 #define CLOCK_WRITE(name, timespec)                                                                \
-	WRAP(name, (pthread_rwlock_t * lock, clockid_t clock, const timespec *limit),              \
-	    (lock, clock, limit), pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP,             \
-	    writer(lock), pxt_wrap_takes_clock(clock))
+	BY_CLOCK(name, timespec, pthread_rwlock_trywrlock, POSIX_TRACE_KIND_WRITE_NP)
 PXT_TIMES(TIMED_WRITE, timespec, pthread_rwlock_timedwrlock, __pthread_rwlock_timedwrlock64);
 PXT_TIMES(CLOCK_WRITE, timespec, pthread_rwlock_clockwrlock, __pthread_rwlock_clockwrlock64);
 

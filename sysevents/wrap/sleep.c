@@ -147,10 +147,6 @@ PXT_TIMES(SET_INTERVAL, itimerval, setitimer, __setitimer64);
 
 /* ---- Timers with a descriptor ---- */
 
-/*
- * Their settings by their numbers, so that a read's event has the time until it can return.  If a
- * thread reads while another one sets the timer, it may be of either setting.
- */
 /* Processors without an instruction for 64 bits store halves: then a reader may meet one of each setting. */
 #if ATOMIC_LLONG_LOCK_FREE == 2
 struct date {
@@ -186,6 +182,10 @@ static void set_date(struct date *date, int64_t ns)
 }
 #endif
 
+/*
+ * Their settings by their numbers, so that a read's event has the time until it can return.  If a
+ * thread reads while another one sets the timer, it may be of either setting.
+ */
 #define TIMERS 1024u
 static struct timer {
 	_Atomic int known;  /* 0, or its clock and 1 */

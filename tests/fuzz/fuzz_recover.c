@@ -38,7 +38,7 @@ static void recover(const struct pxt_finds *finds, const struct pxt_found *found
 	struct pxt_written written;
 	int error;
 
-	if (pxt_recover_load(&recovered, finds, found, all))
+	if (pxt_recover_load(&recovered, finds, found, all, NULL))
 		return;
 	if (!pxt_recover_write(&recovered, path, &written, &error)) {
 		if (error)

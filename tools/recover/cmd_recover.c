@@ -118,7 +118,8 @@ static void put_stream(const struct recover *recover, struct pxt_out *out, size_
 	const struct pxt_found *found = &recover->finds.streams[index];
 	struct pxt_recovered recovered;
 	struct pxt_written sum;
-	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
+	const char *wrong =
+	    pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
 
 	pxt_out_format(out, "%6zu  ", index + 1);
 	if (wrong) {
@@ -162,7 +163,8 @@ static bool name_is(const struct recover *recover, size_t index, const char *nam
 	struct pxt_recovered recovered;
 	bool same;
 
-	if (pxt_recover_load(&recovered, &recover->finds, &recover->finds.streams[index], false))
+	if (pxt_recover_load(
+	        &recovered, &recover->finds, &recover->finds.streams[index], false, NULL))
 		return false;
 	same = strcmp(recovered.streamimage.name, name) == 0;
 	pxt_recover_free(&recovered);
@@ -301,7 +303,8 @@ static int write_stream(const struct recover *recover, size_t index)
 	struct pxt_recovered recovered;
 	bool unknown = false;
 	int error = 0;
-	const char *wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all);
+	const char *wrong =
+	    pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
 
 	if (!wrong) {
 		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);

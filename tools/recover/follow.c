@@ -103,9 +103,8 @@ static const char *load(struct follow *follow, struct look *look)
 		return "the target was reset, or its stream has ended";
 	if (found->stream.lanes != 1)
 		return "a stream of several lanes cannot be followed";
-	return follow->begun
-	           ? pxt_recover_load_from(&look->recovered, &look->finds, found, &follow->place)
-	           : pxt_recover_load(&look->recovered, &look->finds, found, false);
+	return pxt_recover_load(
+	    &look->recovered, &look->finds, found, false, follow->begun ? &follow->place : NULL);
 }
 
 /* @slots: that are new; the stream has @all. */
@@ -182,7 +181,6 @@ const char *pxt_follow(struct pxt_target *target, const struct pxt_image *image,
 	follow.at = at;
 	follow.pause_ms = PAUSE_MS;
 	*error = 0;
-	heed_signals();
 	do
 		wrong = take(&follow, output, written);
 	while (!wrong && !stopped && let_run(target, follow.pause_ms) && read_again(&follow));

@@ -79,6 +79,7 @@ static bool take_packet(struct pxt_target *target, char *text, size_t room)
 	unsigned char byte;
 	char sum[3] = { 0 };
 	size_t used;
+	bool sound;
 
 	do {
 		used = 0;
@@ -97,9 +98,10 @@ static bool take_packet(struct pxt_target *target, char *text, size_t room)
 				return false;
 			sum[i] = (char)byte;
 		}
-		if (!send_bytes(target, strtoul(sum, NULL, 16) == sum_of(text) ? "+" : "-", 1))
+		sound = strtoul(sum, NULL, 16) == sum_of(text);
+		if (!send_bytes(target, sound ? "+" : "-", 1))
 			return false;
-	} while (strtoul(sum, NULL, 16) != sum_of(text));
+	} while (!sound);
 	return true;
 }
 

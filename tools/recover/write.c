@@ -425,7 +425,7 @@ void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *
 		written->inside += pxt_who_inside(&recovered->who, i);
 }
 
-static const char *load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
     const struct pxt_found *found, bool all, const struct pxt_streamimage_place *place)
 {
 	const char *wrong;
@@ -439,18 +439,6 @@ static const char *load(struct pxt_recovered *recovered, const struct pxt_finds 
 	if (wrong)
 		pxt_recover_free(recovered);
 	return wrong;
-}
-
-const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
-    const struct pxt_found *found, bool all)
-{
-	return load(recovered, finds, found, all, NULL);
-}
-
-const char *pxt_recover_load_from(struct pxt_recovered *recovered, const struct pxt_finds *finds,
-    const struct pxt_found *found, const struct pxt_streamimage_place *place)
-{
-	return load(recovered, finds, found, false, place);
 }
 
 void pxt_recover_free(struct pxt_recovered *recovered)

@@ -33,12 +33,12 @@ struct pxt_written {
 	uint32_t inside;  /* threads that were inside a trace point */
 };
 
-/* All of @found; its directory among @finds.  NULL, or why not: then nothing is held. */
+/*
+ * All of @found; its directory among @finds.  @place: NULL, or from where of its only lane on.  NULL, or why not:
+ * then nothing is held.
+ */
 const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
-    const struct pxt_found *found, bool all);
-/* The same, from @place of its only lane on. */
-const char *pxt_recover_load_from(struct pxt_recovered *recovered, const struct pxt_finds *finds,
-    const struct pxt_found *found, const struct pxt_streamimage_place *place);
+    const struct pxt_found *found, bool all, const struct pxt_streamimage_place *place);
 void pxt_recover_free(struct pxt_recovered *recovered);
 
 /* Returns NULL, or what is wrong; *error is an errno where the file is. */
