@@ -11,7 +11,7 @@
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/names.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 
 #include <errno.h>
 #include <trace_hooks_np.h>

@@ -13,7 +13,7 @@
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "format/locktally.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 
 #include <errno.h>
 #include <string.h>

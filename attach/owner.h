@@ -18,8 +18,8 @@
 
 #include "attach/attach.h"
 #include "core/copy/follow.h"
+#include "port/port.h"
 #include "port/port_local.h"
-#include "port/port_thread.h"
 
 #include <stdatomic.h>
 

@@ -21,9 +21,9 @@
 #include "core/control/shutdown.h"
 #include "core/control/status.h"
 #include "core/process/directory.h"
-#include "port/port_filemap.h"
+#include "port/port.h"
+#include "port/port_file.h"
 #include "port/port_local.h"
-#include "port/port_thread.h"
 
 #include <errno.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "core/process/directory.h"
 #include "core/process/process.h"
 #include "core/process/replica.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 #include "port/port_local.h"
 
 #include <errno.h>

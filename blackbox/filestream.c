@@ -7,7 +7,7 @@
 #include "blackbox/room.h"
 #include "core/process/directory.h"
 #include "core/process/replica.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #define PXT_ROOM_H
 
 #include "base/attr.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 
 #include <errno.h>
 

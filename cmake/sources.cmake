@@ -105,25 +105,21 @@ ptrace_unit(FORMAT IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
 ptrace_unit(PORT UNLESS TINY SOURCES
 	port/patience.c)
 ptrace_unit(PORT IF PORT_POSIX SOURCES
-	port/posix/fence.c
+	port/posix/wait.c
 	port/posix/fork.c
-	port/posix/memory.c
-	port/posix/wait.c)
+	port/posix/memory.c)
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 	port/posix/file.c)
 ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
 	core/process/forked.c)
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
-	port/posix/cpus.c
 	port/posix/identity.c
 	port/posix/mutex.c
 	port/posix/quiet.c
 	port/posix/slotcas.c
 	port/posix/threads.c
 	port/posix/ticks.c
-	port/posix/ticks_aarch64.c
-	port/posix/ticks_x86.c
 	port/posix/vdso.c)
 # Never on: what a shared library alone has (cmake/libraries.cmake).
 ptrace_unit(SHARED SOURCES
@@ -132,7 +128,6 @@ ptrace_unit(TOLOG IF PORT_POSIX SOURCES
 	port/posix/logout.c
 	port/posix/unraised.c)
 ptrace_unit(PORT_POSIX IF TOLOG FILE_STREAMS SOURCES
-	port/posix/modules.c
 	port/posix/sysinfo.c)
 ptrace_unit(FILE_STREAMS IF PORT_POSIX SOURCES
 	port/posix/filemap.c)
@@ -151,9 +146,8 @@ ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/since.c
 	port/bare/system.c)
 ptrace_unit(PORT IF PORT_BARE UNLESS TINY SOURCES
-	port/bare/identity.c
-	port/bare/storage.c
-	port/bare/task.c)
+	port/bare/task.c
+	port/bare/storage.c)
 ptrace_unit(TOLOG IF PORT_BARE SOURCES
 	port/bare/logout.c
 	port/bare/sysinfo.c)

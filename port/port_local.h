@@ -17,7 +17,7 @@
 #define PXT_PORT_LOCAL_H
 
 #include "format/compiler.h"
-#include "port/port_place.h"
+#include "port/port.h"
 
 #include <stdbool.h>
 #include <stddef.h>

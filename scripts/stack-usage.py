@@ -127,7 +127,7 @@ CALLS = {
 # Called by the C library, which was handed them.
 HANDED_OVER = {
     "pthread_once": ["port/posix/clock.c:fix_rate"],
-    "dl_iterate_phdr": ["port/posix/modules.c:on_module"],
+    "dl_iterate_phdr": ["port/posix/sysinfo.c:on_module"],
 }
 
 POINTS = """

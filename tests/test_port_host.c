@@ -7,12 +7,9 @@
 #include "suite.h"
 
 #include "port/port.h"
-#include "port/port_environment.h"
 #include "port/port_file.h"
-#include "port/port_filemap.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
-#include "port/port_thread.h"
 #include "port_atomic.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 #include "base/attr.h"
 #include "base/eventinfo.h"
 #include "port/port.h"
-#include "port/port_since.h"
 #include "port_atomic.h"
 #include "tiny/tiny.h"
 

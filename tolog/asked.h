@@ -8,7 +8,7 @@
 #ifndef PXT_ASKED_H
 #define PXT_ASKED_H
 
-#include "port/port_environment.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
 #include <stdbool.h>

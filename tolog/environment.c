@@ -20,9 +20,9 @@
 #include "base/attr.h"
 #include "core/process/process.h"
 #include "core/stream/wanted.h"
+#include "port/port.h"
 #include "port/port_crash.h"
-#include "port/port_environment.h"
-#include "port/port_thread.h"
+#include "port/port_sysinfo.h"
 #include "tolog/asked.h"
 #include "tolog/tolog.h"
 

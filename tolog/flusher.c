@@ -9,7 +9,7 @@
  */
 #include "tolog/tolog.h"
 
-#include "port/port_thread.h"
+#include "port/port.h"
 
 #define POLL_NS    1000000u
 #define RECOVER_NS 100000000u /* after an error, before the next attempt */

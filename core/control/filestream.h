@@ -16,7 +16,7 @@
 #include "base/attr.h"
 #include "core/stream/stream.h"
 #include "core/testpoints.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

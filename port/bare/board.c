@@ -6,7 +6,7 @@
  */
 #include "port/bare/board.h"
 
-#include "port/port_since.h"
+#include "port/port.h"
 #include "port_atomic.h"
 
 #define WEAK __attribute__((weak))

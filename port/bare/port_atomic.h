@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* No thread has storage of its own (port/posix/arch/x86_64_own.h). */
+/* No thread has storage of its own (port/posix/arch/x86_64.h). */
 #define PXT_OWN_BY_DISTANCE 0
 
 /* ---- Without interrupts ---- */

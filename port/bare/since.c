@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* since.c - ticks as time. */
-#include "port/port_since.h"
+#include "port/port.h"
 
 #include "format/mul64.h"
 #include "port/bare/board.h"

@@ -3,7 +3,6 @@
 #include "format/mul64.h"
 #include "port/bare/board.h"
 #include "port/port.h"
-#include "port/port_since.h"
 #include "port/port_sysinfo.h"
 #include "port_atomic.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * clock.c - reading the clocks: the stamp clock where it is not the processor's counter (the system's monotonic
- * clock, or the program's own), and all clocks at once, for logs.  Whether the counter is trusted: ticks_x86.c.
+ * clock, or the program's own), and all clocks at once, for logs.  Whether the counter is trusted: ticks.c.
  */
 #define _GNU_SOURCE
 #include "port/port.h"

@@ -8,7 +8,7 @@
  */
 #include "format/compiler.h"
 #include "format/ids.h"
-#include "port/posix/unraised.h"
+#include "port/posix/quiet.h"
 
 #include <errno.h>
 #include <stdbool.h>

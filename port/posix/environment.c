@@ -6,11 +6,11 @@
  * anew (O_EXCL), and what is there is renamed, which such a folder allows its owner alone.
  */
 #define _GNU_SOURCE
-#include "port/port_environment.h"
+#include "port/port_sysinfo.h"
 
 #include "format/imageheader.h"
 #include "port/port_untold.h"
-#include "port/posix/unraised.h"
+#include "port/posix/quiet.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,7 @@
 /* filemap.c - a file as memory, on Linux: its room on the disk is taken before it is used. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "port/port_filemap.h"
-#include "port/posix/filelimit.h"
+#include "port/port_file.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

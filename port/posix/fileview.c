@@ -2,8 +2,7 @@
 /* fileview.c - files in memory that another process filled, for reading; and making them fit for that. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "port/port_filemap.h"
-#include "port/posix/filelimit.h"
+#include "port/port_file.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

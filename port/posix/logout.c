@@ -7,7 +7,6 @@
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
 #include "port/posix/quiet.h"
-#include "port/posix/unraised.h"
 #include "port/posix/vdso.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
  *   arch/x86_64.h    arch/aarch64.h    arch/other.h
  *
  * What they share: arch/whole.h (a slot is one access), arch/pieces.h (slots out of bytes),
- * arch/counter.h (a counter as clock), arch/numbers.h (64 bits), arch/tool.h; with another port: port/port_own.h.
+ * arch/counter.h (a counter as clock), arch/tool.h; with another port: port/port_own.h.
  *
  *   concurrency         slot_store   slot_load   head_*   ticks
  *   any of these                -            -          -       -      all at once, in signal
@@ -21,6 +21,7 @@
 #include "format/slot.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -35,7 +36,33 @@ uint64_t pxt_port_ticks_slow(void);
 #include "port/posix/arch/other.h"
 #endif
 
-#include "port/posix/cpuword.h"
+/* ---- The number of the CPU on which the calling thread runs, as the kernel keeps it ---- */
+
+#if defined(__GLIBC__) && defined(__has_include)
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define PXT_HAVE_RSEQ 1
+#endif
+#endif
+#ifndef PXT_HAVE_RSEQ
+#define PXT_HAVE_RSEQ 0
+#endif
+
+#if PXT_HAVE_RSEQ
+/* Where the kernel keeps the number of the CPU the calling thread runs on; NULL: nowhere. */
+PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
+{
+	const struct rseq *area =
+	    (const void *)((const char *)__builtin_thread_pointer() + __rseq_offset);
+
+	return __rseq_size ? (const volatile uint32_t *)&area->cpu_id : NULL;
+}
+#else
+PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
+{
+	return NULL;
+}
+#endif
 
 /* Bits of a mask of any width. */
 #define PXT_MASK_OR(mask, bits)  ((void)__atomic_fetch_or(mask, bits, __ATOMIC_SEQ_CST))

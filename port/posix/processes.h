@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes.h - the fence that reaches other processes, for fence.c.
+ * processes.h - the fence that reaches other processes, for wait.c.
  *
  *   concurrency: any thread, at any time.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
 #define _GNU_SOURCE
-#include "port/port_thread.h"
+#include "port/port.h"
 
 #include "port/port_untold.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What another process of this machine has found (cpus.c); before main(). */
+/* What another process of this machine has found (identity.c); before main(). */
 void pxt_cpus_told(uint64_t count);
 
 #if defined(__x86_64__) || defined(__aarch64__)

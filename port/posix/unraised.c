@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* unraised.c - signals of the library's own writes are held back and taken away; see unraised.h. */
+/* unraised.c - signals of the library's own writes are held back and taken away; see quiet.h. */
 #define _GNU_SOURCE
-#include "port/posix/unraised.h"
+#include "port/posix/quiet.h"
 
 #include "port/port_untold.h"
 

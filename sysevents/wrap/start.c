@@ -12,7 +12,7 @@
  *	PXTRACE_LANES      rings that this is divided into
  *	PXTRACE_TALLY      locks that are free are counted, and no events
  *	PXTRACE_STACK_US   waits that long carry the functions that called
- *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks_x86.c)
+ *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks.c)
  *
  * It is read once, as a program may change its environment before it forks.  The program keeps
  * neither a descriptor nor a thread of the attachment (attach/producer.c).

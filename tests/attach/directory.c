@@ -8,7 +8,7 @@
 
 #include "attach/attach.h"
 #include "fakes/fakes.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

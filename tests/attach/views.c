@@ -7,7 +7,7 @@
 #include "suite.h"
 
 #include "port/port.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 #include "port/port_local.h"
 
 #include <errno.h>

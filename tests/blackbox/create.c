@@ -7,7 +7,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "box.h"
 #include "fakes/fakes.h"
-#include "port/port_filemap.h"
+#include "port/port_file.h"
 #include "suite_trace.h"
 
 #include <errno.h>

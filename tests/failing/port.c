@@ -9,7 +9,6 @@
 #include "format/ctlsock.h"
 #include "left.h"
 #include "port/port_file.h"
-#include "port/port_filemap.h"
 #include "port/port_local.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"

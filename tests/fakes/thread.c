@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.c - helper threads that cannot be had. */
 #include "fakes.h"
-#include "port/port_thread.h"
+#include "port/port.h"
 
 struct pxt_fault pxt_fault_thread;
 

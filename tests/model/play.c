@@ -3,7 +3,7 @@
 #define _GNU_SOURCE 1
 #include "core/process/threads.h"
 #include "model/reference.h"
-#include "port/port_thread.h"
+#include "port/port.h"
 
 #include <errno.h>
 #include <pthread.h>

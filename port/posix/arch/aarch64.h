@@ -81,7 +81,7 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 #include "port/posix/arch/counter.h"
 
 /* The cursors first. */
-#include "port/posix/arch/numbers.h"
+#include "port/posix/cursor.h"
 
 #include "port/port_own.h"
 

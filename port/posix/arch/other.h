@@ -92,7 +92,7 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 }
 
 /* The cursors first. */
-#include "port/posix/arch/numbers.h"
+#include "port/posix/cursor.h"
 
 #include "port/port_own.h"
 
