@@ -9,7 +9,6 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
-#include "core/control/sysevent.h"
 #include "core/process/process.h"
 #include "port/port_sysinfo.h"
 

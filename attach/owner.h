@@ -17,7 +17,7 @@
 #define PXT_OWNER_H
 
 #include "attach/attach.h"
-#include "core/copy/follow.h"
+#include "core/copy/copy.h"
 #include "port/port.h"
 #include "port/port_local.h"
 

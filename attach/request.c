@@ -8,8 +8,6 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
-#include "core/control/status.h"
-#include "core/control/sysevent.h"
 #include "core/read/consumer.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* eventextra.c - what the standard's structure of an event has no public members for. */
 #include "base/attr.h"
-#include "base/eventinfo.h"
+#include "base/handle.h"
 
 #include <errno.h>
 #include <trace_np.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fields.h - descriptions of payloads ("u32 job, i64 late_ns").  The grammar is in trace_np.h;
- * fields.c checks and takes apart the text, field_next.c takes values out of data.
+ * fields.c checks and takes apart the text, and takes values out of data.
  */
 #ifndef PXT_FIELDS_H
 #define PXT_FIELDS_H

@@ -132,4 +132,16 @@ PXT_INLINE struct pxt_getnext pxt_getnext_request(trace_id_t trid,
 		.wait = wait };
 }
 
+/* ---- The private members of struct posix_trace_event_info, for those who fill it in ---- */
+
+/*
+ * _pxt_cpu          the CPU, or -1
+ * _pxt_flags        PXT_EVENT_...
+ * _pxt_ticks        the raw counter
+ * _pxt_lost_before  records lost directly before this event
+ * _pxt_number       the record's number in the life of a log, with PXT_EVENT_NUMBERED
+ */
+#define PXT_EVENT_THREAD_EXACT 1u /* posix_thread_id was recorded */
+#define PXT_EVENT_NUMBERED     2u /* _pxt_number was filled in */
+
 #endif

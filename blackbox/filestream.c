@@ -3,8 +3,7 @@
 #include "core/control/filestream.h"
 
 #include "base/attr.h"
-#include "blackbox/procinfo.h"
-#include "blackbox/room.h"
+#include "blackbox/blackbox.h"
 #include "core/process/directory.h"
 #include "core/process/replica.h"
 #include "port/port_file.h"

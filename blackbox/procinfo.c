@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* procinfo.c - lines of process information; see procinfo.h. */
-#include "blackbox/procinfo.h"
+/* procinfo.c - lines of process information; see blackbox.h. */
+#include "blackbox/blackbox.h"
 
 #include "format/compiler.h"
 #include "port/port.h"

@@ -13,7 +13,7 @@
  *     for those without a place, and the memory is kept where that takes too long.  A
  *     thread that comes later does not find the replica.
  */
-#include "blackbox/replicas.h"
+#include "blackbox/blackbox.h"
 
 #include "core/process/directory.h"
 #include "core/process/forks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* replica_names.c - names and descriptions in the copies of the directory; see core/process/replica.h. */
-#include "blackbox/replicas.h"
+#include "blackbox/blackbox.h"
 
 #include "core/process/directory.h"
 #include "core/testpoints.h"

@@ -54,7 +54,6 @@ endmacro()
 ptrace_unit(BASE SOURCES
 	base/attr.c
 	base/eventextra.c
-	base/field_next.c
 	base/fields.c)
 ptrace_unit(BASE UNLESS TINY SOURCES
 	base/getstate.c
@@ -146,8 +145,9 @@ ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/since.c
 	port/bare/system.c)
 ptrace_unit(PORT IF PORT_BARE UNLESS TINY SOURCES
-	port/bare/task.c
-	port/bare/storage.c)
+	port/bare/identity.c
+	port/bare/storage.c
+	port/bare/task.c)
 ptrace_unit(TOLOG IF PORT_BARE SOURCES
 	port/bare/logout.c
 	port/bare/sysinfo.c)
@@ -187,8 +187,7 @@ ptrace_unit(INHERIT IF PORT_POSIX SOURCES
 	port/posix/processes.c)
 ptrace_unit(INHERIT SOURCES
 	core/process/forks.c
-	inherit/forks.c
-	inherit/attr.c)
+	inherit/forks.c)
 ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/process/imageheader.c
 	core/stream/streamheader.c)
@@ -234,8 +233,7 @@ ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
 	core/record/autostop.c)
 ptrace_unit(EXTENSIONS SOURCES
-	core/control/query.c
-	core/control/streamlist.c)
+	core/control/query.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
 	core/process/names.c)
 ptrace_unit(CORE UNLESS USEREVENTS SOURCES
@@ -244,8 +242,7 @@ ptrace_unit(CORE UNLESS USEREVENTS SOURCES
 ptrace_unit(ONLINE IF TINY SOURCES
 	tiny/online.c)
 ptrace_unit(ONLINE UNLESS TINY SOURCES
-	online/create.c
-	online/getnext.c)
+	online/online.c)
 ptrace_unit(ONLINE IF EXTENSIONS SOURCES
 	online/events.c)
 
@@ -263,9 +260,9 @@ ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 ptrace_unit(TOLOG IF LOG_APPEND LOG_UNTIL_FULL SOURCES
 	tolog/sequential.c)
 ptrace_unit(TOLOG IF LOG_APPEND SOURCES
-	tolog/append.c)
+	tolog/sequential.c)
 ptrace_unit(TOLOG IF LOG_UNTIL_FULL SOURCES
-	tolog/untilfull.c)
+	tolog/sequential.c)
 ptrace_unit(TOLOG IF LOG_ROTATE SOURCES
 	port/posix/logfolder.c
 	tolog/rotate.c
@@ -295,8 +292,7 @@ ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES
 	tolog/describe_less.c)
 
 ptrace_unit(USEREVENTS SOURCES
-	userevents/event.c
-	userevents/eventid.c)
+	userevents/event.c)
 ptrace_unit(EXTENSIONS IF USEREVENTS UNLESS PORT_BARE SOURCES
 	port/posix/threadstate.c
 	userevents/dump.c)
@@ -304,7 +300,6 @@ ptrace_unit(EXTENSIONS IF USEREVENTS SOURCES
 	userevents/point.c)
 
 ptrace_unit(FILTER SOURCES
-	filter/eventset.c
 	filter/filter.c)
 ptrace_unit(FILTER IF EXTENSIONS LOG_LINK SOURCES
 	filter/group.c)
@@ -326,17 +321,16 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/clock.c
 	logretrieval/files.c
 	logretrieval/skipdamage.c
+	logretrieval/lock.c
 	logretrieval/loop.c
 	logretrieval/info.c
-	logretrieval/lock.c
-	logretrieval/next.c
 	logretrieval/open.c
+	logretrieval/next.c
 	logretrieval/ops.c
 	logretrieval/scan.c
 	logretrieval/seek.c
 	logretrieval/tables.c
-	logretrieval/views.c
-	logretrieval/window.c)
+	logretrieval/views.c)
 
 # A file that was forgotten here would be missing where nobody looks.
 string(TOLOWER "${PXT_UNITS}" folders)

@@ -7,8 +7,8 @@
  */
 #include "format/coded.h"
 
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #define CONTEXT_MOST 8u
 #define INFO_BYTES   3u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* logfmt_entry.c - reading: names, threads, modules, notes, clocks, and the trailer. */
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 const char *pxt_logfmt_get_entry(const unsigned char *block, const struct pxt_log_blockhead *head,
     bool swapped, uint32_t least, uint32_t *offset, const unsigned char **entry)

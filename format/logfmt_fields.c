@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* logfmt_fields.c - where numbers are in a log, and how they get there and back. */
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #define VERSION(at, member) PXT_LOG_FIELD(at, 2, struct pxt_log_header, member)
 const struct pxt_log_field pxt_log_version_fields[] = { VERSION(12, major), VERSION(14, minor),

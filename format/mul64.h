@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mul64.h - the upper half of a 128-bit product, and division, also where the processor has neither. */
+/*
+ * mul64.h - the upper half of a 128-bit product, and division, also where the processor has neither; sums that
+ * stay at their largest.
+ */
 #ifndef PXT_MUL64_H
 #define PXT_MUL64_H
 
@@ -75,5 +78,12 @@ PXT_INLINE uint64_t pxt_divide_high(uint64_t high, uint64_t divisor)
 	return quotient;
 }
 #endif
+
+/* ---- Sums of what a log says, who may lie: one that does not fit stays at its largest ---- */
+
+PXT_INLINE void pxt_sum_add(uint64_t *sum, uint64_t more)
+{
+	*sum = more > UINT64_MAX - *sum ? UINT64_MAX : *sum + more;
+}
 
 #endif

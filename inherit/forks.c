@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * forks.c - streams that are inherited over fork, and the lock on names that forked processes share: for how
- * long, and for whom, a process that wants it waits; see forks.h.
+ * long, and for whom, a process that wants it waits; the inheritance attribute; see forks.h.
  */
 #include "core/process/forks.h"
-
+#include "base/attr.h"
 #include "core/process/directory.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 #define SLICE_NS 50000u
@@ -123,4 +124,24 @@ void pxt_forks_begin(void)
 	has_forks = true;
 	pxt_port_fence_processes();
 	atomic_store_explicit(&pxt_forks_ops, &ops, memory_order_release);
+}
+
+/* ---- The inheritance attribute; what it does, Core does (core/process/forks.h) ---- */
+
+PXT_API int posix_trace_attr_getinherited(
+    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy)
+{
+	int error = pxt_attr_check(attr, inheritancepolicy);
+
+	if (!error)
+		*inheritancepolicy = attr->_pxt_kept._pxt_inherit;
+	return error;
+}
+
+PXT_API int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
+{
+	if (pxt_attr_check(attr, attr) || !pxt_forks_known(inheritancepolicy))
+		return EINVAL;
+	attr->_pxt_kept._pxt_inherit = inheritancepolicy;
+	return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* info.c - what a log knows beside its events: counts, losses, how it ended, threads, modules, notes. */
-#include "logretrieval/files.h"
+#include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  *
  *   open.c         opens and closes a log
  *   lock.c         the lock, the objects, fork
- *   window.c       a piece of the file in memory; whether it is a log, and of a version that is known; what is wrong with it,
- *                  and where; the other byte order
+ *   files.c        a piece of the file in memory; whether it is a log, and of a version that is known; what is wrong with it,
+ *                  and where; the other byte order; several files of a set as one log
  *   scan.c         goes through the file block by block, once, and takes in what is not DATA; of a complete log, only the
  *                  heads of DATA blocks are read here, and their bodies are checked when next.c and loop.c enter them
  *   check.c        the same without an end at the first mistake, for posix_trace_log_check_np()
@@ -183,14 +183,14 @@ struct pxt_log {
 
 	struct pxt_log_process process;
 	struct pxt_log_set set;
-	struct pxt_log_files *files; /* NULL: the log is one file (files.h) */
+	struct pxt_log_files *files; /* NULL: the log is one file (files.c) */
 	struct pxt_log_trailer trailer;
 	struct posix_trace_logerror_np error;
 	struct posix_trace_logerror_np damage;
 	unsigned char scratch[PXT_DATA_MAX + 1];
 };
 
-/* ---- lock.c ---- */
+/* ---- The lock (lock.c) ---- */
 
 void pxt_log_lock(struct pxt_log *log);
 /* Locks a log that was found by @trid; EINVAL where it is closed, or another identifier's by now. */
@@ -202,12 +202,10 @@ int pxt_log_leave(struct pxt_log *log, int error);
 struct pxt_log *pxt_log_take_object(void);
 void pxt_log_give_object(struct pxt_log *log);
 
-/* ---- window.c ---- */
+/* ---- Bytes of the file (files.c) ---- */
 
 /* Notes offset and reason; returns EINVAL. */
 int pxt_log_fail(struct pxt_log *log, uint64_t offset, const char *reason);
-
-/* ---- window.c ---- */
 
 /* Memory for blocks, before the head has said how long they are; and back.  False: there is none. */
 bool pxt_log_take_window(struct pxt_log *log);
@@ -325,7 +323,7 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 	return ns + count * segment->whole;
 }
 
-/* ---- next.c, window.c ---- */
+/* ---- next.c ---- */
 
 void pxt_log_rewind(struct pxt_log *log);
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
@@ -384,5 +382,46 @@ struct pxt_log_getters {
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;
 int pxt_log_close(void *object, trace_id_t trid);
+
+/*
+ * Several files of a set as one log (files.c).
+ *
+ *   concurrency: with the log's lock.
+ *
+ * Offsets go on from one file to the next, for the port reads several files as one (port_file.h).  Scanning goes from
+ * the end of one to the blocks of the next, and keeps a gap between them, which reading passes over: so nothing
+ * else knows that there are several files.
+ */
+
+/* What the trailers of all files but the last one count. */
+struct pxt_log_former {
+	uint64_t written;
+	uint64_t retrieved;
+	uint64_t lost;
+	uint64_t cleared;
+	uint64_t log_lost;
+};
+
+/* Takes the files, of which @log has the first one; their heads say in which order they are. */
+int pxt_log_open_files(struct pxt_log *log, const int *fds, size_t count);
+void pxt_log_close_files(struct pxt_log *log);
+/* Scanning begins again. */
+void pxt_log_first_file(struct pxt_log *log);
+/*
+ * Before a block is read at log->scanned: goes to the next file where this one ends.  @cut: a growing log's
+ * file has no more blocks; then 0 says that there is a next one, else ENODATA.
+ */
+int pxt_log_enter_file(struct pxt_log *log, bool cut);
+/* Of a file that has its trailer: whether there is another one. */
+bool pxt_log_more_files(struct pxt_log *log);
+/* What the file says about those before it: what is missing between them was lost. */
+int pxt_log_take_set(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
+/* Offset of the end of the file that @offset is in. */
+int pxt_log_end_of_file(const struct pxt_log *log, uint64_t offset, uint64_t *end);
+/* Offset of the file that @offset is in; blocks' sums count from there on. */
+uint64_t pxt_log_begin_of_file(const struct pxt_log *log, uint64_t offset);
+const struct pxt_log_former *pxt_log_former(const struct pxt_log *log);
+/* Records in the files before the one that @offset is in. */
+uint64_t pxt_log_records_before(const struct pxt_log *log, uint64_t offset);
 
 #endif

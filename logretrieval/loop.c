@@ -8,8 +8,8 @@
  */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <errno.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* next.c - the cursor of a log: rewind, the next block, the next record, the event that it becomes. */
-#include "logretrieval/files.h"
+#include "logretrieval/log.h"
 
-#include "base/eventinfo.h"
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "base/handle.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <errno.h>
 

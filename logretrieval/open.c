@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opens and closes a log: posix_trace_open() and its kin. */
-#include "logretrieval/files.h"
+#include "logretrieval/log.h"
 
 #include "base/attr.h"
 #include "port/port.h"

@@ -11,9 +11,9 @@
  * A growing log is scanned as far as it goes, and again from there when the reader has come to the end.
  * Its blocks are checked here: one that is being written looks damaged.
  */
-#include "logretrieval/files.h"
+#include "logretrieval/log.h"
 
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #include <errno.h>
 

@@ -14,8 +14,8 @@
 
 #include "base/attr.h"
 #include "base/handle.h"
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <errno.h>
 

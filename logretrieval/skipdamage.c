@@ -8,10 +8,10 @@
  * opening has followed the heads of all blocks, so that it is known where the next one begins.  What was
  * passed over is kept as a gap, so that it costs the same losses however often the log is read.
  */
-#include "logretrieval/files.h"
+#include "logretrieval/log.h"
 
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* tables.c - what a log says about types, threads, modules, and notes. */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #include <errno.h>
 

@@ -9,8 +9,9 @@
 #include "logretrieval/log.h"
 
 #include "base/close_up.h"
-#include "format/logfmt_bytes.h"
-#include "format/sum.h"
+#include "format/logfmt_fields.h"
+#include "format/mul64.h"
+#include "format/slot.h"
 
 #include <errno.h>
 

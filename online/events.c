@@ -9,7 +9,6 @@
 #include "base/attr.h"
 #include "core/read/merge.h"
 #include "core/read/take.h"
-#include "online/fill.h"
 #include "online/online.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "suite.h"
 
 #include "format/logfmt.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 #include "golden/golden.h"
 
 #include <errno.h>

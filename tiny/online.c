@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* online.c - On-Line Trace of the smallest Core: making the stream and reading it. */
 #include "base/attr.h"
-#include "base/eventinfo.h"
+#include "base/handle.h"
 #include "port/port.h"
 #include "port_atomic.h"
 #include "tiny/tiny.h"

@@ -3,10 +3,8 @@
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
-#include "core/control/create.h"
+#include "core/control/control.h"
 #include "core/control/filestream.h"
-#include "core/control/shutdown.h"
-#include "core/control/status.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 #include "port/port_sysinfo.h"

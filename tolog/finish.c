@@ -3,7 +3,6 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/control/status.h"
 #include "core/process/process.h"
 #include "core/testpoints.h"
 

@@ -6,7 +6,6 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/control/sysevent.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/stream/admit.h"

@@ -3,7 +3,7 @@
  * flusher.c - policy FLUSH: a thread that flushes before the stream is full (how full sets a mark, at which
  * writers wake it), restarts it when it was not fast enough, and tries again a while after an error.
  *
- * It sleeps as a reader does (online/getnext.c): it announces itself, makes all writers pass a
+ * It sleeps as a reader does (online/online.c): it announces itself, makes all writers pass a
  * fence, looks again, sleeps.  The writer that fills a lane up to the mark, or stops the stream,
  * wakes it.
  */

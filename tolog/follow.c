@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow.c - a log that grows while its stream goes on, for somebody who looks on (core/copy/follow.h).
+ * follow.c - a log that grows while its stream goes on, for somebody who looks on (core/copy/copy.h).
  *
  *   concurrency: one caller at a time for one follower; beside everybody else.
  *
  * One copy of the stream is made again and again (core/copy/copy.h) and consumed like a stream of its own, up to the
  * moment at which it was made; what is younger is taken from the next one.  The log is begun once.
  */
-#include "core/copy/follow.h"
-
 #include "core/copy/copy.h"
+
 #include "tolog/policies.h"
 
 #include "base/attr.h"

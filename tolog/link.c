@@ -8,7 +8,7 @@
  */
 #include "tolog/tolog.h"
 
-#include "core/control/status.h"
+#include "core/control/control.h"
 #include "core/stream/block.h"
 #include "format/order.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * policies.h - what each log-full policy decides: which kinds of file it takes, the least size of its log
- * (else EINVAL), and what a full log does: append.c, untilfull.c, loop.c.
+ * (else EINVAL), and what a full log does: sequential.c, loop.c.
  */
 #ifndef PXT_TOLOG_POLICIES_H
 #define PXT_TOLOG_POLICIES_H

@@ -25,7 +25,6 @@
 
 #include "base/attr.h"
 #include "core/control/control.h"
-#include "core/control/shutdown.h"
 #include "core/process/process.h"
 #include "port/port_crash.h"
 

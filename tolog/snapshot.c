@@ -4,7 +4,7 @@
  *
  * Of the stream only its copy is used (core/copy/copy.h): how long the device takes is nobody's concern.
  */
-#include "core/control/status.h"
+#include "core/control/control.h"
 #include "core/copy/copy.h"
 #include "core/testpoints.h"
 #include "tolog/policies.h"

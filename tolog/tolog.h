@@ -12,12 +12,12 @@
  *
  *   create.c               streams with log, and their status; what a log's header says
  *   attr_log_set.c         setters of the log's attributes
- *   lock.c                 who may take records out of the stream and write
  *   fill.c                 from the stream into a block
  *   output.c               from the block into the file, and how long a device is waited for
- *   flush.c, flusher.c      posix_trace_flush(); the thread of policy FLUSH
+ *   lock.c                 who may take records out of the stream and write
+ *   flush.c, flusher.c     posix_trace_flush(); the thread of policy FLUSH
  *   finish.c               clear and shutdown
- *   append.c, loop.c, untilfull.c, sequential.c   the log policies (policies.h): which files each takes,
+ *   loop.c, sequential.c   the log policies (policies.h): which files each takes,
  *                          where a block goes, what comes when the log is full
  *   types.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
  *                          modules; what somebody wants to be in the log

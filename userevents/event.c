@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - posix_trace_event(). */
+/* event.c - posix_trace_event(); types of user events by name, and descriptions of their data. */
+#include "base/attr.h"
+#include "core/process/names.h"
 #include "core/record/emit.h"
+#include "core/record/opentype.h"
 #include "core/stream/wanted.h"
+
+#include <errno.h>
+#include <trace_np.h>
 
 /*
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never
@@ -20,4 +26,23 @@ PXT_API PXT_OWN_LINE void posix_trace_event(
 	if (event_id - PXT_LOOK_USER_FIRST < PXT_ID_COUNT - PXT_LOOK_USER_FIRST)
 		pxt_emit(
 		    event_id, data_ptr, data_len, __builtin_return_address(0) PXT_LOOK_ARGUMENT);
+}
+
+/* ---- Types of user events by name, and descriptions of their data ---- */
+
+PXT_API int posix_trace_eventid_open(
+    const char *restrict event_name, trace_event_id_t *restrict event_id)
+{
+	if (!pxt_arg_given(event_name) || !pxt_arg_given(event_id))
+		return EINVAL;
+	return pxt_opentype_named(event_name, event_id);
+}
+
+/* ---- Descriptions of their data ---- */
+
+PXT_API int posix_trace_eventid_setformat_np(trace_event_id_t event_id, const char *format)
+{
+	if (!pxt_arg_given(format))
+		return EINVAL;
+	return pxt_names_set_format(event_id, format);
 }

@@ -3,7 +3,6 @@
 #include "core/control/control.h"
 
 #include "base/attr.h"
-#include "core/control/sysevent.h"
 #include "core/process/forks.h"
 #include "core/process/process.h"
 #include "core/process/threads.h"

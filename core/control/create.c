@@ -3,11 +3,10 @@
  * create.c - making a stream: its policy, sizes (rounded up to a power of two), clock and time of creation
  * as they will be in force, memory taken and touched, all before it runs.
  */
-#include "core/control/create.h"
+#include "core/control/control.h"
 
 #include "base/attr.h"
 #include "core/control/filestream.h"
-#include "core/control/shutdown.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
 #include "core/process/names.h"
@@ -15,7 +14,6 @@
 #include "core/process/threads.h"
 #include "core/stream/admit.h"
 #include "core/stream/block.h"
-#include "core/stream/places.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"

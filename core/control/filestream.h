@@ -6,7 +6,7 @@
  *   the stream yet.
  *
  * The file holds the block with its lanes as they are in memory, then a copy of the process'
- * directory that is kept up to date (core/process/replica.h), then process information (blackbox/procinfo.h).  It becomes a stream's
+ * directory that is kept up to date (core/process/replica.h), then process information (blackbox/blackbox.h).  It becomes a stream's
  * file with the header's magic number, which is written last: a process that dies before leaves a
  * file that no tool takes for one.
  */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * query.c - what this library has, for programs that were compiled with another one's headers; and what headers
- * do in place, for those who do not read them.
+ * do in place, for those who do not read them; the streams of the process.
  */
+#include "base/attr.h"
+#include "core/stream/stream.h"
 #include "format/compiler.h"
 
+#include <errno.h>
 #include <trace_np.h>
 
 PXT_API int posix_trace_query_np(int what)
@@ -27,4 +30,29 @@ PXT_API int posix_trace_query_np(int what)
 PXT_API int(posix_trace_wanted_np)(trace_event_id_t event_id)
 {
 	return _pxt_is_wanted(event_id);
+}
+
+/* ---- The streams of the process, for callers that did not create them ---- */
+
+PXT_API int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count)
+{
+	size_t found = 0;
+
+	if (!pxt_arg_given(count) || (room && !pxt_arg_given(trids)))
+		return EINVAL;
+	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		struct pxt_stream *stream = &pxt_streams[i];
+
+		if (!pxt_stream_enter(stream))
+			continue;
+		/* Memory for another process' stream is none that the program made. */
+		if (!pxt_attr_producer(&stream->block->attr)) {
+			if (found < room)
+				trids[found] = stream->trid;
+			found++;
+		}
+		pxt_stream_unlock(stream);
+	}
+	*count = found;
+	return 0;
 }

@@ -3,11 +3,9 @@
  * shutdown.c - the end of a stream: first it cannot be found, then nobody writes, then nobody sleeps on
  * it, then its memory goes; at exit() of the process the end of every stream.
  */
-#include "core/control/shutdown.h"
-
 #include "core/control/control.h"
+
 #include "core/control/filestream.h"
-#include "core/control/sysevent.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
 #include "core/process/process.h"

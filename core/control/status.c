@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* status.c - what an active stream is asked; see status.h. */
-#include "core/control/status.h"
+/* status.c - what an active stream is asked; see control.h. */
+#include "core/control/control.h"
 
 #include "base/attr.h"
-#include "core/control/sysevent.h"
 #include "core/process/names.h"
 #include "core/read/lane.h"
 #include "core/stream/gate.h"

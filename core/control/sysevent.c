@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sysevent.c - puts the records of control calls.  START and STOP stand between all that was recorded
- * before and after; a START is refused while the stream is full.  See sysevent.h.
+ * before and after; a START is refused while the stream is full.  See control.h.
  */
-#include "core/control/sysevent.h"
+#include "core/control/control.h"
 
 #include "core/process/context.h"
 #include "core/process/threads.h"

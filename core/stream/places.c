@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * places.c - which places of the thread table no record names any more; see places.h.
+ * places.c - which places of the thread table no record names any more; see stream.h.
  *
  * A thread that has ended stores no more records.  So a place that no slot of any lane named when all of
  * them were looked at is named by none later.  What was taken out of a lane before, by a flush or a
  * copy, is kept from this by pxt_threads_pin().
  */
-#include "core/stream/places.h"
+#include "core/stream/stream.h"
 
 #include "core/process/context.h"
-#include "core/stream/stream.h"
 
 #include <trace_np.h>
 

@@ -68,18 +68,3 @@ PXT_API void posix_trace_interrupt_end_np(void *interrupted)
 {
 	pxt_port_words_of_task = interrupted;
 }
-
-/* Who the caller is: its task's name and number, or the interrupt's. */
-
-void pxt_port_thread_self(struct pxt_port_thread_info *self)
-{
-	const struct posix_trace_task_np *own = pxt_port_words();
-	const char *name = own->_pxt_name;
-	size_t length = 0;
-
-	*self = (struct pxt_port_thread_info){ .thread = (uintptr_t)own, .tid = pxt_port_tid() };
-	if (!name && own->_pxt_number)
-		name = "interrupt";
-	for (; name && name[length] && length < sizeof(self->name) - 1u; length++)
-		self->name[length] = name[length];
-}

@@ -3,7 +3,7 @@
 #include "scribble.h"
 
 #include "base/attr.h"
-#include "blackbox/replicas.h"
+#include "blackbox/blackbox.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 

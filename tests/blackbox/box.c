@@ -4,7 +4,6 @@
 #include "box.h"
 
 #include "core/control/control.h"
-#include "core/control/status.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 #include "core/read/merge.h"

@@ -5,7 +5,7 @@
  */
 #include "kit.h"
 
-#include "core/control/create.h"
+#include "core/control/control.h"
 
 #include <stdlib.h>
 #include <string.h>

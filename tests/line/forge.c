@@ -3,7 +3,7 @@
 #include "forge.h"
 
 #include "format/crc32.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 #include "tools/write/logswap.h"
 
 #include <string.h>

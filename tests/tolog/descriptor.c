@@ -7,7 +7,7 @@
 #include "../conformance/story.h"
 
 #include "../suite.h"
-#include "core/copy/follow.h"
+#include "core/copy/copy.h"
 #include "port/port_file.h"
 #include "port/port_log.h"
 

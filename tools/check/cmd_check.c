@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_check.c - pxtrace check: whether a log is whole, and if not, where and what to do. */
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/describe/describe.h"

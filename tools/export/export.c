@@ -2,7 +2,7 @@
 /* export.c - the options and the way through the events that all formats share; see export.h. */
 #include "tools/export/export.h"
 
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"
 #include "tools/output/progress.h"

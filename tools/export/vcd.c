@@ -4,7 +4,7 @@
  *
  * Bounded: what wires.h and slices.h say, and a scope number for each thread of each log.
  */
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
 #include "tools/export/export.h"

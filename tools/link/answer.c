@@ -4,7 +4,7 @@
 
 #include "format/crc32.h"
 #include "format/logfmt.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 static void take_answer(struct pxt_linkanswer *link, const unsigned char *entry)
 {

@@ -2,7 +2,7 @@
 /* lossnote.c - see lossnote.h. */
 #include "tools/output/lossnote.h"
 
-#include "format/sum.h"
+#include "format/mul64.h"
 
 #include <stdio.h>
 #include <stdlib.h>

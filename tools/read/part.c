@@ -2,7 +2,7 @@
 /* part.c - reading a part of the logs: what the heads of blocks say of the rest; see source.h. */
 #include "tools/read/source.h"
 
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/select/select.h"

@@ -5,7 +5,7 @@
  */
 #include "tools/read/source.h"
 
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/event/event.h"
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"

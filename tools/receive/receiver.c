@@ -3,7 +3,7 @@
 #include "tools/receive/receiver.h"
 
 #include "format/crc32.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "format/coded.h"
 #include "format/crc32.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_recover.c - pxtrace recover: what is left of a trace whose program is gone. */
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"

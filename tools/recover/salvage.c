@@ -6,7 +6,7 @@
 
 #include "tools/output/progress.h"
 
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* streamimage.c - a stream's block: its words, its counts, what is beside its lanes. */
 #include "tools/recover/streamimage.h"
 
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 #include "format/position.h"
 
 #include <stdlib.h>

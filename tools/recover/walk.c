@@ -6,7 +6,7 @@
 #include "tools/recover/streamimage.h"
 
 #include "format/ids.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 #include "format/position.h"
 
 #include <stdlib.h>

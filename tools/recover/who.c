@@ -2,7 +2,7 @@
 /* who.c - threads and names, each place checked before it is read. */
 #include "tools/recover/who.h"
 
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

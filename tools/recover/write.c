@@ -8,7 +8,7 @@
 
 #include "tools/output/progress.h"
 
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 #include "format/ticks.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_stat.c - pxtrace stat: counts and rates, and durations of pairs. */
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/command/command.h"
 #include "tools/command/options.h"
 #include "tools/output/exit.h"

@@ -6,7 +6,7 @@
  * The log is read once more; a slice is said as soon as an event lies after it.  Slices in a row in
  * which nothing happened are said as one. (ZEP-45)
  */
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"

@@ -2,7 +2,7 @@
 /* tables.c - what the tables of all forms have in common: order, labels, durations. */
 #include "tools/stat/stat.h"
 
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"
 #include "tools/output/progress.h"

@@ -6,7 +6,7 @@
  * While the log is read for the tables the longest ones are kept in a heap, the shortest on top.
  * Then it is read again: only now is it known which events to look at.
  */
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/event/fields.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"

@@ -2,7 +2,7 @@
 /* blame.c - the second pass: the time line of a late span; see blame.h. */
 #include "tools/why/blame.h"
 
-#include "format/sum.h"
+#include "format/mul64.h"
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"
 #include "tools/output/progress.h"

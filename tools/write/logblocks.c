@@ -8,7 +8,7 @@
 #include "tools/write/logswap.h"
 
 #include "format/crc32.h"
-#include "format/logfmt_bytes.h"
+#include "format/logfmt_fields.h"
 #include "format/sysspecific.h"
 
 #include <errno.h>

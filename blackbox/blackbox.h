@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * blackbox.h - what the files of the unit Black Box share: the list of replicas, room in files, process information.
+ *
+ *   concurrency: any thread may look at replicas; core/process/replica.h says who changes them.  The rest under
+ *   the process lock.
+ */
+#ifndef PXT_BLACKBOX_H
+#define PXT_BLACKBOX_H
+
+#include "base/attr.h"
+#include "core/process/replica.h"
+#include "port/port_file.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+/* NULL: there is none. */
+struct pxt_directory *pxt_replica_of(uint32_t index);
+
+/* There are replicas from now on. */
+#if CONFIG_PTRACE_USEREVENTS
+void pxt_replica_names_begin(void);
+#else
+PXT_INLINE void pxt_replica_names_begin(void)
+{
+}
+#endif
+
+/*
+ * Asks the port for a stream's room in a file, new or as a part of one that is there (filemap.c).
+ *
+ *   concurrency: under the process lock.
+ */
+
+struct pxt_block;
+
+#if CONFIG_PTRACE_ATTACH
+PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
+{
+	return pxt_attr_producer(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
+	                               : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+}
+
+/* Zeroed memory of a new file, which nobody touched. */
+PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
+{
+	void *memory = NULL;
+	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, bytes, &memory);
+
+	*block = memory;
+	return error;
+}
+#else
+PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
+{
+	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
+}
+
+PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
+{
+	(void)attr;
+	(void)bytes;
+	(void)block;
+	return ENOMEM;
+}
+#endif
+
+/*
+ * Process information, for the files of streams (format/imageheader.h has its lines).
+ *
+ *   concurrency: under the process lock.
+ */
+
+/* Bytes that the text takes now. */
+size_t pxt_procinfo_bytes(void);
+/* Writes the lines that fit; returns their bytes. */
+size_t pxt_procinfo_write(char *to, size_t room);
+
+#endif
