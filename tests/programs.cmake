@@ -21,15 +21,13 @@ ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND 
 ptrace_test(blackbox_replicas TESTPOINTS NEEDS ${box_needs}
 	SOURCES blackbox/replicas.c blackbox/box.c core/kit.c core/guard.c
 	LIBRARIES -Wl,--wrap=pxt_port_free)
-ptrace_test(blackbox_random NEEDS ${box_needs} !TSAN LABELS stress
-	SOURCES blackbox/random.c blackbox/box.c)
 # The processor's trap flag, and the library's own instructions.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
 	set(PXT_TRAP_FLAG 1)
 endif()
 ptrace_test(blackbox_steps NEEDS ${box_needs} TRAP_FLAG SOURCES blackbox/steps.c blackbox/box.c core/kit.c)
 # What pxtrace recover makes of the files must be the same.
-foreach(name IN ITEMS kill kill_log random)
+foreach(name IN ITEMS kill kill_log)
 	if(TARGET test_blackbox_${name} AND TARGET pxtrace AND PXT_LOGRETRIEVAL)
 		target_compile_definitions(test_blackbox_${name} PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
 		add_dependencies(test_blackbox_${name} pxtrace)
@@ -359,19 +357,16 @@ ptrace_test(snapshot_writers NEEDS ${snapshot_needs} LABELS stress SOURCES snaps
 
 # ---- stress/ ----
 
-# Stress: 400,000 events a case, 10 million with PXT_STRESS=full in the environment (ticket: 200,000 and
-# 20 million).  At full length, on two processors: ticket 1 min, ticket_yields 0.8, law 1.3, storm 0.2.
+# Stress: 400,000 events a case, 10 million with PXT_STRESS=full in the environment.  At full
+# length, on two processors: law 1.3 min, storm 0.2.
 # Under a sanitizer a tenth and 2 million, with PXT_STRESS=whole 10 million, too (storm: 17 min).
 set(stress_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_DISCARD SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM)
 set(stress_helps stress/events.c conformance/story.c)
-foreach(name IN ITEMS law storm ticket)
+foreach(name IN ITEMS law storm)
 	ptrace_test(${name} NEEDS ${stress_needs} LABELS stress
 		SOURCES stress/${name}.c ${stress_helps})
 endforeach()
-# Again with writers that yield between reserve, stamp and store.
-ptrace_test(ticket_yields TESTPOINTS NEEDS ${stress_needs} LABELS stress
-	SOURCES stress/ticket.c ${stress_helps})
 
 # ---- tiny/ ----
 

@@ -427,6 +427,7 @@ static void one_of_each(const char *name, int file)
 	close(box);
 }
 
+/* OPEN-E1, CREATE-E2, DEC-35 */
 PXT_TEST(streams_logs_and_names_come_and_go)
 {
 	char name[128];

@@ -4,7 +4,7 @@
  * run one at a time (turns.h); at each test point another may go on.  The clock is a counter that each
  * reading moves on by one, so that stamps of calls tell which came first, exactly; the reading
  * inside of a trace point may tell a number that is too low by up to the resolution, as a processor's
- * does that reads its counter before older instructions are through.  tests/stress/ticket.c asks the
+ * does that reads its counter before older instructions are through.  tests/truth/threads.c asks the
  * same of threads that really run beside each other, and cannot force the windows that this draws.
  */
 #include "../beside.h"

@@ -12,10 +12,9 @@
         --program NAME   these programs alone; again for each
         --seconds N      after which a case is called a hang (120)
         --report FILE    the report goes there, too
-    suite.py mistakes CC            the suite against naive/, and with each mistake that is planted there: all are found
 
-An assertion passed if a case that shows it passed, and none failed.  Exit status 1: one failed (or a mistake was not
-found).  The text of each assertion is in our own words; the standard's decides.
+An assertion passed if a case that shows it passed, and none failed.  Exit status 1: one failed.  The text of each
+assertion is in our own words; the standard's decides.
 """
 import argparse
 import os
@@ -132,46 +131,9 @@ def report(suite, out):
     return sums["failed"] > 0
 
 
-def mistakes(compiler):
-    """Each mistake of naive/ makes a case fail that passes without it."""
-    work = pathlib.Path(tempfile.mkdtemp())
-    try:
-        export(work / "suite")
-        naive = HERE / "naive"
-        library = work / "libnaive.so"
-
-        def build(*flags):
-            subprocess.run([*shlex.split(compiler), "-std=gnu11", "-O1", "-w", "-fPIC", "-shared", *flags, "-I", naive,
-                            naive / "naive.c", "-o", library], check=True)
-
-        build()
-        suite = Suite(work / "suite", work, argparse.Namespace(
-            cc=compiler, cflags=f"-O0 -I{naive}", libs=f"{library} -Wl,-rpath,{work}", without=["log", "inherit"],
-            program=PROGRAMS[:PROGRAMS.index("retrieval")], seconds=30))
-        suite.compile()
-        good = {name: [case for case in suite.cases(name) if suite.run(name, case)[0] == "passed"]
-                for name in suite.programs}
-        print(f"naive: {sum(map(len, good.values()))} cases pass")
-        # All of a program at once, for time: so they must pass as well.
-        good = {name: cases for name, cases in good.items() if cases and suite.run(name, *cases)[0] == "passed"}
-        print(f"naive: {sum(map(len, good.values()))} of them beside each other")
-        planted = sorted(set(re.findall(r"\bMISTAKE_[A-Z]+", (naive / "naive.c").read_text(encoding="utf-8"))))
-        missed = []
-        for mistake in planted:
-            build(f"-D{mistake}")
-            found = next((name for name, cases in good.items() if suite.run(name, *cases)[0] == "failed"), None)
-            print(f"{mistake}: {found or 'NOT FOUND'}", flush=True)
-            missed += [] if found else [mistake]
-        return bool(missed or not planted or not good or suite.failed_to_compile)
-    finally:
-        shutil.rmtree(work)
-
-
 def main():
     if sys.argv[1:2] == ["export"] and len(sys.argv) == 3:
         return export(sys.argv[2])
-    if sys.argv[1:2] == ["mistakes"] and len(sys.argv) == 3:
-        return mistakes(sys.argv[2])
     if sys.argv[1:2] != ["run"]:
         sys.exit(__doc__)
     parser = argparse.ArgumentParser()
