@@ -101,11 +101,6 @@ ptrace_test(core_years TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOG
 	SOURCES core/years.c core/kit.c)
 ptrace_test(core_back TESTPOINTS FAKES NEEDS ${core_needs} TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
 	SOURCES core/back.c core/kit.c)
-# As it is shipped; the counter's instruction is a fault that the test answers.
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
-	set(PXT_COUNTER_FAULTS 1)
-endif()
-ptrace_test(core_counter NEEDS ${core_needs} COUNTER_FAULTS SOURCES core/counter.c)
 # As it is shipped.  musl comes without the kernel's headers, which say how to be killed at a call.
 include(CheckIncludeFile)
 check_include_file(linux/filter.h PXT_KERNEL_HEADERS)
@@ -403,14 +398,6 @@ set(truth_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START
 set(truth_logs TOLOG LOG_APPEND LOGRETRIEVAL)
 ptrace_test(truth_threads PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH SNAPSHOT LABELS stress
 	SOURCES truth/threads.c truth/crowd.c truth/readings.c conformance/story.c)
-# One thread that interrupts itself: by the fakes' clock, and again by the processor's counter.
-ptrace_test(truth_steps TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH !LANES_MAX_2 !TSAN
-	SOURCES truth/steps.c truth/ground.c truth/readings.c conformance/story.c)
-if(TARGET test_truth_steps)
-	target_compile_definitions(test_truth_steps PRIVATE TRUTH_FAKE_CLOCK=1)
-endif()
-ptrace_test(truth_short TESTPOINTS NEEDS ${truth_needs} ${truth_logs} !LANES_MAX_2 !TSAN
-	SOURCES truth/steps.c truth/ground.c truth/readings.c conformance/story.c)
 # Two threads, of which one runs at a time.
 ptrace_test(truth_beside TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH
 	SOURCES truth/beside.c truth/ground.c truth/readings.c conformance/story.c

@@ -116,15 +116,15 @@ static void on(const struct ground *ground)
 /* POL-05, POL-12, SAFE-01, SAFE-03, SAFE-07; rulings 7, 12, 23 */
 PXT_TEST(others_may_do_anything_while_a_writer_that_overwrites_stands_still)
 {
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
-	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, SAFE-03; rulings 7, 12, 14 */
 PXT_TEST(others_may_do_anything_while_a_writer_that_fills_stands_still)
 {
-	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, false });
-	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
+	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, 0 });
+	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, 0 });
 }
 
 /* ---- Waited for ---- */
@@ -201,10 +201,10 @@ static bool one_wait(enum call which, uint32_t nth)
 PXT_TEST(a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up)
 {
 	static const struct ground grounds[] = {
-		{ LOOP, 1, 4096, 4, SOME, 0, false },
-		{ LOOP, 2, 4096, 30, SOME, 0, false },
-		{ FULL, 1, 4096, 30, SOME, 0, false },
-		{ FULL, 2, 4096, 4, FRESH, 0, false },
+		{ LOOP, 1, 4096, 4, SOME, 0, 0 },
+		{ LOOP, 2, 4096, 30, SOME, 0, 0 },
+		{ FULL, 1, 4096, 30, SOME, 0, 0 },
+		{ FULL, 2, 4096, 4, FRESH, 0, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(grounds) / sizeof(grounds[0]); i++)
@@ -234,7 +234,7 @@ static void begin_a_writer(int point)
 /* SFILT-07; ruling 12 */
 PXT_TEST(a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it)
 {
-	deed_ground = &(const struct ground){ FULL, 1, 4096, 4, FRESH, 0, false };
+	deed_ground = &(const struct ground){ FULL, 1, 4096, 4, FRESH, 0, 0 };
 	deed_begin(deed_ground);
 	/* It gets its place among the threads. */
 	let_it_stand(UINT32_MAX);

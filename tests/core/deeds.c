@@ -43,6 +43,25 @@ static void read_it(void *argument)
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 }
 
+/* What is later in the other lane must wait for what is after an unfinished record. */
+static void write_both_and_read(void *argument)
+{
+	kit_write(NESTED, 4);
+	kit_lane(1);
+	kit_write(NESTED, 16);
+	kit_lane(0);
+	read_it(argument);
+}
+
+static void write_other_first_and_read(void *argument)
+{
+	kit_lane(1);
+	kit_write(NESTED, 16);
+	kit_lane(0);
+	kit_write(NESTED, 4);
+	read_it(argument);
+}
+
 static void read_and_wait(void *argument)
 {
 	(void)kit_settle(deed_stream);
@@ -180,6 +199,8 @@ const struct deed deeds[DEEDS] = {
 	{ "write in another lane", write_elsewhere, 0, 0, 2 },
 	{ "write long", write_long, 0, 0, 1 },
 	{ "read", read_it, 0, 0, 1 },
+	{ "write in both lanes, read", write_both_and_read, 0, 0, 2 },
+	{ "write in both lanes, the other first, read", write_other_first_and_read, 0, 0, 2 },
 	{ "read and wait", read_and_wait, WAITS, 0, 1 },
 	{ "write to the brim", write_to_the_brim, 0, LOOP, 1 },
 	{ "lap", write_lap, LAPS, 0, 1 },
@@ -256,16 +277,17 @@ static void complain(const struct deed_case *what, const char *why)
 	PXT_CHECK(false,
 	    "%s: %s at %d (%d), policy %d, %u lanes, %zu, len %zu %zu, fill %d%+d%s; w %llu r %llu "
 	    "l %llu c %llu h %llu; missing %u %u %u %u; torn %llu strange %llu dis %llu back %llu "
-	    "misp %llu",
+	    "misp %llu untrue %llu swapped %llu",
 	    why, what->deed->name, what->point, what->inner, on->policy, on->lanes, on->bytes,
-	    on->len, deed_inner_len, (int)on->fill, on->more, on->two ? ", two" : "",
+	    on->len, deed_inner_len, (int)on->fill, on->more, on->kind & TWO ? ", two" : "",
 	    (unsigned long long)now.posix_written_np, (unsigned long long)now.posix_retrieved_np,
 	    (unsigned long long)now.posix_lost_np, (unsigned long long)now.posix_cleared_np,
 	    (unsigned long long)now.posix_held_np, kit_missing(OUTER, 1, seen->sent[OUTER]),
 	    kit_missing(INNER, 1, seen->sent[INNER]), kit_missing(NESTED, 1, seen->sent[NESTED]),
 	    kit_missing(AFTER, 1, seen->sent[AFTER]), (unsigned long long)seen->torn,
 	    (unsigned long long)seen->strange, (unsigned long long)seen->disordered,
-	    (unsigned long long)seen->back, (unsigned long long)seen->misplaced);
+	    (unsigned long long)seen->back, (unsigned long long)seen->misplaced,
+	    (unsigned long long)seen->untrue, (unsigned long long)seen->swapped);
 }
 
 static uint32_t missing_in_all(void)
@@ -350,7 +372,7 @@ void deed_verdict(const struct deed_case *what)
 	if (!kit_law(deed_stream))
 		complain(what, "the law is broken");
 	if (!kit_clean())
-		complain(what, "torn, strange or out of order");
+		complain(what, "torn, strange, out of order or at a wrong time");
 	if (!nothing_else_lost(what))
 		complain(what, "too much is lost");
 	if (!newest_is_whole(what))
@@ -387,12 +409,14 @@ void deed_all_on(
 void deed_begin(const struct ground *ground)
 {
 	const struct kit_spec spec = {
-		.policy = ground->policy, .lanes = ground->lanes, .bytes = ground->bytes
+		.policy = ground->policy, .lanes = ground->lanes, .bytes = ground->bytes,
+		.ordered = ground->kind & ORDERED
 	};
 	const struct kit_spec beside = { .policy = LOOP, .lanes = 1 };
 
 	deed_ground = ground;
-	if (ground->two) {
+	kit_time_calls();
+	if (ground->kind & TWO) {
 		second = kit_open(&beside);
 		PXT_EQ(posix_trace_start(second), 0);
 	}

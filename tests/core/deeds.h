@@ -30,6 +30,9 @@ enum deed_fill {
 	EDGE, /* the record crosses the ring's end */
 };
 
+#define TWO     1u /* a second stream wants the event as well */
+#define ORDERED 2u /* stamps */
+
 /* Where it happens. */
 struct ground {
 	int policy;
@@ -38,7 +41,7 @@ struct ground {
 	size_t len;
 	enum deed_fill fill;
 	int more;
-	bool two; /* a second stream wants the event as well */
+	unsigned kind; /* TWO, ORDERED */
 };
 
 enum deed_effect {
@@ -59,7 +62,7 @@ struct deed {
 	unsigned lanes; /* at least */
 };
 
-#define DEEDS 20u
+#define DEEDS 22u
 extern const struct deed deeds[DEEDS];
 
 /* One case, as the verdict must know it. */

@@ -33,48 +33,57 @@ static void on(const struct ground *ground)
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
 PXT_TEST(a_write_into_one_overwriting_lane_may_be_interrupted_anywhere)
 {
-	on(&(const struct ground){ LOOP, 1, 1024, 4, FRESH, 0, false });
-	on(&(const struct ground){ LOOP, 1, 1024, 30, SOME, 0, false });
-	on(&(const struct ground){ LOOP, 1, 4096, 64, LAPPED, 0, false });
-	on(&(const struct ground){ LOOP, 1, 1024, 4, LAPPED, 0, false });
-	on(&(const struct ground){ LOOP, 1, 1024, 30, EDGE, 0, false });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, FRESH, 0, 0 });
+	on(&(const struct ground){ LOOP, 1, 1024, 30, SOME, 0, 0 });
+	on(&(const struct ground){ LOOP, 1, 4096, 64, LAPPED, 0, 0 });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, LAPPED, 0, 0 });
+	on(&(const struct ground){ LOOP, 1, 1024, 30, EDGE, 0, 0 });
 }
 
 /* POL-05, POL-12, EVENT-10, TIM-04; rulings 7, 10, 12, 20, 23 */
 PXT_TEST(a_write_into_two_overwriting_lanes_may_be_interrupted_anywhere)
 {
-	on(&(const struct ground){ LOOP, 2, 1024, 4, FRESH, 0, false });
-	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, false });
-	on(&(const struct ground){ LOOP, 2, 4096, 64, LAPPED, 0, false });
-	on(&(const struct ground){ LOOP, 2, 1024, 4, LAPPED, 0, false });
-	on(&(const struct ground){ LOOP, 2, 1024, 30, EDGE, 0, false });
+	on(&(const struct ground){ LOOP, 2, 1024, 4, FRESH, 0, 0 });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, 0 });
+	on(&(const struct ground){ LOOP, 2, 4096, 64, LAPPED, 0, 0 });
+	on(&(const struct ground){ LOOP, 2, 1024, 4, LAPPED, 0, 0 });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, EDGE, 0, 0 });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
 PXT_TEST(a_write_into_one_filling_lane_may_be_interrupted_anywhere)
 {
-	on(&(const struct ground){ FULL, 1, 1024, 4, FRESH, 0, false });
-	on(&(const struct ground){ FULL, 1, 4096, 30, SOME, 0, false });
+	on(&(const struct ground){ FULL, 1, 1024, 4, FRESH, 0, 0 });
+	on(&(const struct ground){ FULL, 1, 4096, 30, SOME, 0, 0 });
 	for (int more = -1; more <= 2; more++)
-		on(&(const struct ground){ FULL, 1, 1024, 30, FREE, more, false });
-	on(&(const struct ground){ FULL, 1, 1024, 30, EDGE, 0, false });
+		on(&(const struct ground){ FULL, 1, 1024, 30, FREE, more, 0 });
+	on(&(const struct ground){ FULL, 1, 1024, 30, EDGE, 0, 0 });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 10, 12, 14 */
 PXT_TEST(a_write_into_two_filling_lanes_may_be_interrupted_anywhere)
 {
-	on(&(const struct ground){ FULL, 2, 1024, 4, FRESH, 0, false });
-	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
+	on(&(const struct ground){ FULL, 2, 1024, 4, FRESH, 0, 0 });
+	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, 0 });
 	for (int more = -1; more <= 2; more++)
-		on(&(const struct ground){ FULL, 2, 1024, 30, FREE, more, false });
-	on(&(const struct ground){ FULL, 2, 1024, 30, EDGE, 0, false });
+		on(&(const struct ground){ FULL, 2, 1024, 30, FREE, more, 0 });
+	on(&(const struct ground){ FULL, 2, 1024, 30, EDGE, 0, 0 });
 }
 
 /* EVENT-10, SAFE-01; rulings 7, 10, 12 */
 PXT_TEST(a_write_into_two_streams_may_be_interrupted_anywhere)
 {
-	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, true });
-	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, true });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, TWO });
+	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, TWO });
+}
+
+/* TIM-03, TIM-04, POL-05; rulings 10, 25, 26 */
+PXT_TEST(a_write_with_ordered_stamps_may_be_interrupted_anywhere)
+{
+	on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, ORDERED });
+	on(&(const struct ground){ LOOP, 2, 1024, 4, LAPPED, 0, ORDERED });
+	on(&(const struct ground){ FULL, 2, 1024, 30, FREE, 0, ORDERED });
+	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, TWO | ORDERED });
 }
 
 /* POL-05; rulings 7, 12: it says how far its place goes, so nobody waits for it */

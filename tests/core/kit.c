@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* kit.c - see kit.h. */
+#define _GNU_SOURCE
 #include "kit.h"
 #include "../beside.h"
 #include "core/process/process.h"
+#include "port_atomic.h"
 
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,6 +15,8 @@ void (*_Atomic pxt_testpoint_hook)(int point);
 struct kit_seen kit_seen;
 int kit_file = -1;
 sigjmp_buf kit_way_out;
+static bool times_calls;
+static struct posix_trace_clock_np stamp_clock; /* of the stream of kit_open() */
 static volatile uint32_t cpu;
 
 /* ---- Streams ---- */
@@ -69,6 +74,7 @@ trace_id_t kit_open(const struct kit_spec *spec)
 	cpu = 0;
 	pxt_self.cpu = &cpu;
 	memset(&kit_seen, 0, sizeof(kit_seen));
+	PXT_EQ_FATAL(posix_trace_getclock_np(trid, &stamp_clock, sizeof(stamp_clock)), 0);
 	(void)kit_type();
 	return trid;
 }
@@ -129,6 +135,20 @@ void kit_skip(trace_id_t trid, unsigned index, uint64_t slots, uint64_t records)
 
 /* ---- Writers ---- */
 
+void kit_time_calls(void)
+{
+	cpu_set_t all;
+	cpu_set_t one;
+
+	times_calls = sched_getaffinity(0, sizeof(all), &all) == 0;
+	CPU_ZERO(&one);
+	for (size_t i = 0; times_calls && i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++) {
+		if (CPU_ISSET(i, &all))
+			CPU_SET(i, &one);
+	}
+	(void)sched_setaffinity(0, sizeof(one), &one);
+}
+
 uint32_t kit_slots_of(size_t len)
 {
 	return pxt_slots_for(PXT_CTX_BYTES + (uint32_t)len);
@@ -148,18 +168,52 @@ void kit_data(unsigned char *data, unsigned writer, uint32_t number, size_t len)
 		data[i] = pattern(writer, number, i);
 }
 
+/* The counter before and after each call; 0: the call has not returned. */
+static uint64_t entered[KIT_WRITERS][KIT_NUMBERS];
+static uint64_t returned[KIT_WRITERS][KIT_NUMBERS];
+
 void kit_write(unsigned writer, size_t len)
 {
 	unsigned char data[4096];
+	uint32_t number = kit_seen.sent[writer] + 1;
 
-	CU_ASSERT_FATAL(kit_seen.sent[writer] + 1 < KIT_NUMBERS);
-	kit_data(data, writer, ++kit_seen.sent[writer], len);
+	CU_ASSERT_FATAL(number < KIT_NUMBERS);
+	kit_seen.sent[writer] = number;
+	kit_data(data, writer, number, len);
+	returned[writer][number] = 0;
+	entered[writer][number] = times_calls ? pxt_port_ticks_ordered() : 0;
 	posix_trace_event(kit_type(), data, len);
+	returned[writer][number] = times_calls ? pxt_port_ticks_ordered() : 0;
 }
 
 /* ---- The reader ---- */
 
-static void judge_user(const unsigned char *data, size_t len)
+/* By what the public interface says of the clock; no case lasts for long. */
+static int64_t to_ns(uint64_t ticks)
+{
+	int64_t away = (int64_t)(ticks - stamp_clock.posix_anchor_ticks_np);
+	int64_t hz = (int64_t)stamp_clock.posix_hz_np;
+
+	return (int64_t)stamp_clock.posix_anchor_np.tv_sec * 1000000000 + stamp_clock.posix_anchor_np.tv_nsec +
+	       away / hz * 1000000000 + away % hz * 1000000000 / hz;
+}
+
+static void judge_times(unsigned writer, uint32_t number, uint64_t stamp)
+{
+	struct kit_seen *seen = &kit_seen;
+	uint64_t begun = entered[writer][number];
+	uint64_t end = returned[writer][number] ? returned[writer][number] : UINT64_MAX;
+
+	if (!times_calls || !begun)
+		return;
+	seen->untrue += stamp < begun || stamp > end || seen->last_ns < to_ns(begun) ||
+	                (end != UINT64_MAX && seen->last_ns > to_ns(end));
+	seen->swapped += end < seen->latest_entry;
+	if (begun > seen->latest_entry)
+		seen->latest_entry = begun;
+}
+
+static void judge_user(const unsigned char *data, size_t len, uint64_t stamp)
 {
 	struct kit_seen *seen = &kit_seen;
 	uint32_t word = 0;
@@ -176,6 +230,7 @@ static void judge_user(const unsigned char *data, size_t len)
 	for (size_t i = 4; i < len; i++)
 		seen->torn += data[i] != pattern(writer, number, i);
 	seen->disordered += number <= seen->last[writer];
+	judge_times(writer, number, stamp);
 	seen->last[writer] = number;
 	seen->times[writer][number]++;
 	seen->user++;
@@ -195,7 +250,7 @@ static void judge_start(void)
 	}
 }
 
-static void judge(trace_event_id_t id, const unsigned char *data, size_t len)
+static void judge(trace_event_id_t id, const unsigned char *data, size_t len, uint64_t stamp)
 {
 	struct kit_seen *seen = &kit_seen;
 	bool behind = seen->behind_auto;
@@ -225,7 +280,7 @@ static void judge(trace_event_id_t id, const unsigned char *data, size_t len)
 	default:
 		seen->misplaced += behind;
 		if (id == kit_type())
-			judge_user(data, len);
+			judge_user(data, len, stamp);
 		else
 			seen->strange++;
 	}
@@ -243,7 +298,7 @@ void kit_judge(const struct posix_trace_event_info *info, const void *data, size
 	kit_seen.last_ns = ns;
 	kit_seen.slots += kit_slots_of(len);
 	kit_seen.last_lost = extra.posix_lost_before_np;
-	judge(info->posix_event_id, data, len);
+	judge(info->posix_event_id, data, len, extra.posix_ticks_np);
 }
 
 bool kit_read(trace_id_t trid)
@@ -290,7 +345,7 @@ bool kit_clean(void)
 	const struct kit_seen *seen = &kit_seen;
 
 	return !seen->torn && !seen->strange && !seen->disordered && !seen->back &&
-	       !seen->misplaced;
+	       !seen->misplaced && !seen->untrue && !seen->swapped;
 }
 
 void kit_counts(trace_id_t trid, struct posix_trace_counts_np *counts)

@@ -54,14 +54,22 @@ struct kit_seen {
 	uint64_t disordered; /* a writer's event after a later one of the same writer */
 	uint64_t back;       /* a stamp before the one reported last */
 	uint64_t misplaced;  /* after an automatic STOP, and no START before it */
+	uint64_t untrue;     /* stamped or reported before its call began, or after that returned */
+	uint64_t swapped;    /* handed out after one whose call began when its own had returned */
 	uint32_t due_starts; /* start() was called that many times, with effect */
 	bool behind_auto;    /* the event before this was an automatic STOP */
 	bool last_was_stop;
 	uint64_t last_lost;
 	int64_t last_ns;
+	uint64_t latest_entry; /* of the calls whose events were read */
 };
 extern struct kit_seen kit_seen;
 
+/*
+ * Calls are timed from outside from now on (rulings 25, 26): of one processor, on which threads stay, and by
+ * its own clock, not by the test's.
+ */
+void kit_time_calls(void);
 /* The file that streams of kit_open() live in; -1: memory. */
 extern int kit_file;
 /* A stream, not started; the thread runs in lane 0, the hold-back time is short. */

@@ -121,24 +121,24 @@ static void on(const struct ground *ground, unsigned lane, size_t inner_len)
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
 PXT_TEST(writes_that_overwrite_may_be_interrupted_at_any_two_points)
 {
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false }, 0, 4);
-	on(&(const struct ground){ LOOP, 1, 1024, 30, EDGE, 0, false }, 0, 4);
-	on(&(const struct ground){ LOOP, 1, 1024, 4, LAPPED, 0, false }, 0, 30);
-	on(&(const struct ground){ LOOP, 2, 1024, 4, SOME, 0, false }, 1, 30);
-	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false }, 0, 4);
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 }, 0, 4);
+	on(&(const struct ground){ LOOP, 1, 1024, 30, EDGE, 0, 0 }, 0, 4);
+	on(&(const struct ground){ LOOP, 1, 1024, 4, LAPPED, 0, 0 }, 0, 30);
+	on(&(const struct ground){ LOOP, 2, 1024, 4, SOME, 0, 0 }, 1, 30);
+	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, 0 }, 0, 4);
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
 PXT_TEST(writes_that_fill_may_be_interrupted_at_any_two_points)
 {
-	on(&(const struct ground){ FULL, 1, 4096, 30, SOME, 0, false }, 0, 4);
-	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, false }, 0, 4);
-	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 2, false }, 0, 4);
-	on(&(const struct ground){ FULL, 2, 1024, 4, FREE, 1, false }, 1, 30);
+	on(&(const struct ground){ FULL, 1, 4096, 30, SOME, 0, 0 }, 0, 4);
+	on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, 0 }, 0, 4);
+	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 2, 0 }, 0, 4);
+	on(&(const struct ground){ FULL, 2, 1024, 4, FREE, 1, 0 }, 1, 30);
 }
 
 /* EVENT-10, SAFE-01; rulings 7, 10, 12 */
 PXT_TEST(writes_into_two_streams_may_be_interrupted_at_any_two_points)
 {
-	on(&(const struct ground){ LOOP, 2, 1024, 4, SOME, 0, true }, 1, 30);
+	on(&(const struct ground){ LOOP, 2, 1024, 4, SOME, 0, TWO }, 1, 30);
 }

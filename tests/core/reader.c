@@ -38,6 +38,19 @@ static void write_elsewhere(void *argument)
 	kit_lane(0);
 }
 
+/* The earlier one where the reader has looked already, or has not yet. */
+static void write_here_and_elsewhere(void *argument)
+{
+	kit_write(NESTED, 4);
+	write_elsewhere(argument);
+}
+
+static void write_elsewhere_and_here(void *argument)
+{
+	write_elsewhere(argument);
+	kit_write(NESTED, 4);
+}
+
 /* Up to the record that is being read, and no further. */
 static void write_half(void *argument)
 {
@@ -65,6 +78,8 @@ static const struct deed {
 } deeds[] = {
 	{ "write", write_one, false },
 	{ "write in another lane", write_elsewhere, false },
+	{ "write here and in another lane", write_here_and_elsewhere, false },
+	{ "write in another lane and here", write_elsewhere_and_here, false },
 	{ "write half a ring", write_half, true },
 	{ "lap", write_lap, true },
 	{ "laps in all lanes", write_laps_everywhere, true },
@@ -76,6 +91,7 @@ static void begin(int policy, unsigned lanes, uint32_t slots)
 	const struct kit_spec spec = { .policy = policy, .lanes = lanes, .bytes = 1024 };
 
 	lanes_here = lanes;
+	kit_time_calls();
 	stream = kit_open(&spec);
 	kit_start(stream);
 	(void)kit_read_all(stream);
@@ -131,7 +147,7 @@ static void all(int policy, unsigned lanes, uint32_t slots)
 	}
 }
 
-/* POL-05, POL-12, EVENT-10; ruling 7 */
+/* POL-05, POL-12, EVENT-10, TIM-06; rulings 7, 25, 26 */
 PXT_TEST(a_read_of_overwriting_lanes_may_be_interrupted_by_writers_anywhere)
 {
 	for (unsigned lanes = 1; lanes <= 4; lanes *= 2) {

@@ -164,23 +164,23 @@ static void on(const struct ground *ground)
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
 PXT_TEST(a_write_that_overwrites_may_be_interrupted_behind_each_instruction)
 {
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
-	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
-	on(&(const struct ground){ LOOP, 1, 1024, 4, EDGE, 0, false });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, EDGE, 0, 0 });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
 PXT_TEST(a_write_that_fills_may_be_interrupted_behind_each_instruction)
 {
-	on(&(const struct ground){ FULL, 1, 1024, 4, SOME, 0, false });
-	on(&(const struct ground){ FULL, 2, 1024, 30, FREE, 0, false });
+	on(&(const struct ground){ FULL, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct ground){ FULL, 2, 1024, 30, FREE, 0, 0 });
 }
 
 /* SAFE-01, EVENT-07, DEC-42 */
 PXT_TEST(the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction)
 {
 	first_of_thread = true;
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
+	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
 	first_of_thread = false;
 }
 
