@@ -5,7 +5,6 @@ Browser(width, height) starts chromedriver on a free port of the loopback interf
 Chromium with a profile of its own in a temporary directory; close() ends both and removes it.  No
 process stays behind: this one adopts what those two leave (PR_SET_CHILD_SUBREAPER), and waits for it.
 """
-import base64
 import ctypes
 import json
 import os
@@ -188,13 +187,6 @@ class Browser:
 
     def size(self, width, height):
         self.post("/window/rect", width=width, height=height)
-
-    def picture(self):
-        return base64.b64decode(self.get("/screenshot"))
-
-    def pages(self):
-        """The page as it would be printed: a PDF."""
-        return base64.b64decode(self.post("/print", background=True))
 
     def messages(self):
         """What the console got since the last time."""

@@ -114,16 +114,6 @@ filter_takes_patterns_and_lists_types()
 	err_has 'add, sub, set, none or list?'
 }
 
-clear_empties_the_stream()
-{
-	own loop
-	await above held 10 || fail 'nothing to clear'
-	run 0 stop "$name"
-	run 0 clear "$name"
-	[ "$(of held)" -lt 5 ] || fail 'it is not empty'
-	[ "$(of cleared)" -gt 10 ] || fail 'nothing was cleared'
-}
-
 filter_decides_what_is_recorded()
 {
 	own loop
@@ -165,39 +155,6 @@ flush_writes_to_the_log()
 	[ "$(wc -l <out)" -gt 10 ] || fail 'nothing was written'
 }
 
-flush_wants_a_log()
-{
-	own loop
-	run 2 flush "$name"
-	err_has 'it has no log'
-}
-
-snapshot_holds_the_newest_events_of_a_stream_that_goes_on()
-{
-	own loop
-	await above lost 100 || fail 'nothing is overwritten'
-	for i in 1 2 3; do
-		written=$(of written)
-		run 0 snapshot "$name" -o x.ptl
-		err_has 'saved'
-		"$pxtrace" check -q x.ptl
-		status=$?
-		[ $status -eq 0 ] || [ $status -eq 3 ] || fail "check: $status"
-		# OVERFLOW, of which it is not known when the first event was lost, is not from before all time.
-		"$pxtrace" print x.ptl 2>/dev/null | grep -qE '^ *-' && fail 'an event from before the creation'
-		numbers x.ptl step >steps
-		[ "$(wc -l <steps)" -gt 100 ] || fail 'only a few events'
-		# Two events a step, and START.
-		[ "$(tail -1 steps)" -ge $((written / 2 - 2)) ] || fail "not the newest: $(tail -1 steps) of $written"
-		awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' steps || fail 'an event is missing in the window'
-	done
-	[ "$(of state)" = running ] || fail 'it does not run'
-	[ "$(of written)" -gt "$written" ] || fail 'nothing more was recorded'
-	"$pxtrace" snapshot -q "$name" -o - | "$pxtrace" check -q -
-	status=$?
-	[ $status -eq 0 ] || [ $status -eq 3 ] || fail "check of standard output: $status"
-}
-
 attach_shows_events_at_once_and_ends_with_the_stream()
 {
 	own loop
@@ -215,15 +172,6 @@ attach_shows_events_at_once_and_ends_with_the_stream()
 	until_has said 'shut down' || fail 'the shutdown waits'
 	run 2 start "$name"
 	err_has 'there is no stream'
-}
-
-attach_misses_no_event_while_it_keeps_up()
-{
-	own wide
-	"$pxtrace" stop "$name" && "$pxtrace" clear "$name" && "$pxtrace" start "$name" || fail 'begin anew'
-	"$pxtrace" attach "$name" --event step --format '{field:number}' --limit 300 >out 2>err || fail "exit status $?"
-	lines 300
-	awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' out || fail 'an event is missing'
 }
 
 attach_that_is_stuck_takes_a_bounded_part_of_the_memory()
@@ -248,36 +196,6 @@ attach_that_is_stuck_takes_a_bounded_part_of_the_memory()
 	echo shutdown >&8
 	wait $looker || fail "exit status $?"
 	err_has 'EVENTS LOST'
-}
-
-# A recording of the whole, with nothing that was overwritten before.
-record_from_the_start()
-{
-	own wide
-	"$pxtrace" stop "$name" && "$pxtrace" clear "$name" || fail 'begin anew'
-	"$pxtrace" attach "$name" -o run.ptl "$@" 2>err &
-	looker=$!
-	until_there run.ptl
-	"$pxtrace" start "$name" || fail start
-}
-
-# QNX-51
-attach_records_a_log_that_ends_with_the_stream()
-{
-	record_from_the_start
-	echo 'mark 7' >&8
-	await above written $(($(of written) + 300)) || fail 'nothing is recorded'
-	echo shutdown >&8
-	wait $looker || fail "exit status $?: $(cat err)"
-	err_has 'run.ptl: '
-	err_has ' 0 lost'
-	run 0 check run.ptl
-	[ "$(numbers run.ptl mark)" = 7 ] || fail 'the mark is not in it'
-	# From what the stream held to its end, and nothing missing between.
-	numbers run.ptl step >steps
-	awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { exit bad > 0 || NR < 100 }' steps || fail 'steps are missing'
-	run 0 stat run.ptl
-	out_has '/named (pid'
 }
 
 attach_records_as_long_as_it_is_told()
@@ -426,18 +344,6 @@ attach_ends_by_a_signal_though_there_is_more_to_show()
 	[ "$(of state)" = running ] || fail 'it does not run'
 }
 
-attach_tells_that_the_process_died()
-{
-	own loop
-	"$pxtrace" attach "$name" >seen 2>err &
-	looker=$!
-	until_has seen step || fail 'nothing was shown'
-	kill -9 $owner
-	wait $looker
-	[ $? -eq 2 ] || fail "exit status"
-	err_has 'ended without shutting the stream down'
-}
-
 # Other tests beside this one may have streams with names.
 ps_lists_streams_or_says_that_there_is_none()
 {
@@ -465,35 +371,6 @@ names_of_dead_processes_are_found_and_removed()
 	run 0 ps --clean "$name"
 	grep -qE "^$name +-  removed\$" out || fail 'it was not removed'
 	[ ! -e "$place" ] || fail 'the name is still there'
-}
-
-names_of_dead_processes_are_taken_over()
-{
-	own loop
-	kill -9 $owner
-	wait $owner 2>/dev/null
-	own loop
-	[ "$(of pid)" = $owner ] || fail 'another process'
-}
-
-nothing_stays_behind_after_a_normal_end()
-{
-	own loop
-	exec 8>&-
-	wait $owner || fail "exit status $?"
-	[ ! -e "$place" ] || fail 'the name is still there'
-}
-
-a_stopped_process_is_told_from_a_dead_one()
-{
-	own loop
-	kill -STOP $owner
-	until grep -q '^State:.T' "/proc/$owner/status"; do sleep 0.01; done
-	run 2 ps "$name"
-	out_has unknown
-	err_has 'no answer within 2 s'
-	kill -CONT $owner
-	run 0 ps "$name"
 }
 
 other_users_are_refused()

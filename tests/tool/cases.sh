@@ -31,15 +31,6 @@ print_shows_data_without_description_as_bytes_and_text()
 	out_has 'data[5]=48 69 01 00 ff |Hi...|'
 }
 
-print_shows_bytes_behind_the_last_field()
-{
-	make run.ptl <<-END
-		event 1000 32 1 0 u32:5 hex:0a0b
-	END
-	run 0 print run.ptl
-	out_has 'job=5  rest[2]=0a 0b'
-}
-
 print_stops_where_the_data_of_a_cut_event_ends()
 {
 	make run.ptl <<-END
@@ -102,13 +93,6 @@ print_delta_shows_the_time_since_the_line_before()
 	make_story
 	run 0 print --delta --event 'job_*' run.ptl
 	out_has '0.000300000 +    0.000200000  sensor/4712'
-}
-
-print_event_chooses_by_name()
-{
-	make_story
-	run 0 print -e 'job_*' -e sample run.ptl
-	lines 3
 }
 
 print_thread_chooses_by_name_or_number()
@@ -338,25 +322,6 @@ print_hides_no_loss_behind_a_filter()
 	err_has 'job_begin'
 }
 
-print_shows_what_was_lost_behind_the_last_event()
-{
-	make run.ptl <<-END
-		event 1000 32 1 0 u32:1
-		lost 3
-	END
-	run 0 print run.ptl
-	out_has '*** 3 EVENTS LOST BEHIND THE LAST ONE ***'
-}
-
-strict_makes_a_loss_the_exit_status()
-{
-	make_lossy
-	make_story
-	run 3 print --strict lossy.ptl
-	run 3 stat --strict lossy.ptl
-	run 0 print --strict run.ptl
-}
-
 stat_measures_nothing_across_a_loss()
 {
 	make_lossy
@@ -544,22 +509,6 @@ an_empty_log_is_no_error()
 	out_has '(no events)'
 }
 
-an_empty_file_is_explained()
-{
-	: >run.ptl
-	run 2 print run.ptl
-	err_has 'run.ptl: byte 0:'
-	err_has 'the file is empty'
-}
-
-a_text_file_is_explained()
-{
-	echo 'this is no log, but a text' >notes.txt
-	run 2 print notes.txt
-	err_has 'notes.txt: byte 0:'
-	err_has 'text file'
-}
-
 a_program_is_explained()
 {
 	run 2 stat "$(command -v sh)"
@@ -623,19 +572,13 @@ help_of_every_command_has_an_example()
 	done
 }
 
-every_command_has_its_manual_page()
-{
-	for command in $(commands); do
-		[ -e "$PXT_SOURCE/docs/man/pxtrace-$command.1.scd" ] || fail "no manual page of $command"
-	done
-}
-
 # Twice: where the commands are told, and at its end among the pages to see.
 the_manual_page_of_pxtrace_leads_to_every_command()
 {
 	for command in $(commands); do
 		sed '/^# SEE ALSO/,$d' "$PXT_SOURCE/docs/man/pxtrace.1.scd" >told
 		sed -n '/^# SEE ALSO/,$p' "$PXT_SOURCE/docs/man/pxtrace.1.scd" >see
+		[ -e "$PXT_SOURCE/docs/man/pxtrace-$command.1.scd" ] || fail "no manual page of $command"
 		for part in told see; do
 			grep -qF "*pxtrace-$command*(1)" $part || fail "$command is missing (${part})"
 		done

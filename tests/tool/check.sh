@@ -459,13 +459,6 @@ check_knows_what_is_no_log()
 	run 1 check --limit x text
 }
 
-check_reads_a_pipe()
-{
-	make_story
-	"$pxtrace" check - <run.ptl >out 2>err || fail "status $?"
-	out_has '-: clean'
-}
-
 check_json_is_an_object_a_log()
 {
 	make_story

@@ -174,24 +174,6 @@ the_worst_of_more_spans_is_not_compared()
 	out_has 'No difference that is more than noise (figures: 1;'
 }
 
-compare_measures_waits_for_locks()
-{
-	for log in 1 2 3 4; do
-		for side in before:20 after:900; do
-			awk -v us="${side#*:}" -v more="$log" 'BEGIN {
-				for (i = 0; i < 10; i++) {
-					print i * 10000, "high lock_wait 1"
-					print i * 10000 + us + more, "high lock_lock 1"
-					print i * 10000 + us + more + 10, "high lock_unlock 1"
-				}
-			}' | story "${side%:*}$log.ptl" || exit
-		done
-	done
-	compare 0
-	grep -q '^waits for lock 1: 40 before, 40 after$' out || fail 'no waits'
-	grep -q '^  median  *22.0.* us  *902 us .* slower$' out || fail 'no line of the median'
-}
-
 # The loader puts the program elsewhere each time.
 compare_knows_a_lock_at_another_address()
 {
@@ -427,14 +409,6 @@ compare_wants_logs_on_both_sides()
 	err_has '--with stands once'
 	run 1 compare before1.ptl --with before1.ptl --fail-above ten
 	err_has '--fail-above wants a percentage, as 10%, not "ten"'
-}
-
-a_log_that_cannot_be_read_is_compared_with_nothing()
-{
-	set_of before 1000 1010
-	run 2 compare before1.ptl --with before2.ptl none.ptl
-	err_has none.ptl
-	lines 0
 }
 
 "$case"

@@ -18,19 +18,6 @@ complete()
 	[ ! -s err ] || fail "a message of the completion of: $*"
 }
 
-bash_completes_every_command()
-{
-	complete ''
-	for command in $(commands); do
-		grep -qx -- "$command" out || fail "not $command"
-	done
-	complete prin
-	lines 1
-	out_has print
-	complete help st
-	out_has stat
-}
-
 bash_completes_every_option_of_every_help()
 {
 	count=0

@@ -106,21 +106,6 @@ recovered()
 	steps recovered.ptl "$@"
 }
 
-a_forked_child_has_a_log_of_its_own()
-{
-	PXTRACE_OUT=run.ptl "$untraced" fork >out 2>err || fail 'it fails'
-	[ ! -s err ] || fail "$(cat err)"
-	set -- run.ptl.*
-	only run.ptl "$1"
-	steps run.ptl 1 2
-	steps "$1" 9
-	run 0 check run.ptl "$1"
-	rm -f run.ptl*
-	PXTRACE_OUT=run-%p.ptl "$untraced" fork >out || fail 'it fails'
-	set -- run-[0-9]*.ptl
-	[ $# = 2 ] || fail "not two logs: $*"
-}
-
 a_child_that_executes_a_program_leaves_no_log()
 {
 	PXTRACE_OUT=run.ptl "$untraced" exec true >out 2>err || fail 'it fails'

@@ -305,16 +305,6 @@ csv_of_logs_of_other_machines_is_the_same()
 	done
 }
 
-csv_of_several_logs_is_in_the_order_of_time()
-{
-	make_story
-	make_lossy
-	run 0 export csv --lf run.ptl lossy.ptl
-	[ "$(sed 1d out | grep -v '(lost)' | cut -d, -f4)" = "$(sed 1d out | grep -v '(lost)' | cut -d, -f4 | sort -n)" ] ||
-		fail "not sorted"
-	[ "$(grep -c . out)" -gt 11 ] || fail "rows are missing"
-}
-
 # ---- perfetto ----
 
 # Spans inside each other, two that overlap, and a lock that is handed on.

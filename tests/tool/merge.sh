@@ -97,31 +97,6 @@ threads_with_one_number_in_two_processes_stay_apart()
 	if grep -q 'without' out; then fail "jobs got mixed up"; fi
 }
 
-threads_that_had_one_number_one_after_the_other_keep_their_own()
-{
-	make one.ptl <<-END
-		thread 3 0x7f0000001000 5001 second
-		event 1000 32 1 0 u32:1
-		event 3000 32 3 0 u32:2
-		event 9000 33 3 0 u32:2 i64:0
-	END
-	make two.ptl "$other" <<-END
-		event 1000 32 2 0 u32:3
-	END
-	run 0 print --thread 4712 one.ptl
-	lines 1
-	run 0 print --thread 5001 one.ptl
-	lines 2
-	out_has 'second/5001'
-	run 0 merge -o both.ptl one.ptl two.ptl
-	run 0 print --thread 4712 both.ptl
-	lines 1
-	out_has 'sensor/4712'
-	run 0 print --thread 5001 both.ptl
-	lines 2
-	out_has 'second/5001'
-}
-
 types_of_one_name_and_two_descriptions_stay_apart()
 {
 	make one.ptl <<-END
@@ -314,16 +289,6 @@ started 16999990${second}000000000" <<-END
 	done
 	run 0 merge -o all.ptl 10.ptl 11.ptl
 	err_has '11.ptl: its process 4711 is another one'
-}
-
-logs_of_one_boot_need_no_date()
-{
-	job one.ptl 1 'boot 7
-clock 1000000000 0 5000000000 5000000000'
-	job two.ptl 2 'boot 7
-uuid 2
-clock 1000000000 0 5000500000 5000500000'
-	second_at 0.000501000 "not half a millisecond later" one.ptl two.ptl
 }
 
 # Types 61 and 99 are in the new set; nobody named 99, so it has no number in the merged log.

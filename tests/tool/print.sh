@@ -95,30 +95,6 @@ a_thread_that_found_the_table_full_is_no_other_one()
 	[ "$(grep -c sensor out)" -eq 1 ] || fail 'merge makes one of them'
 }
 
-a_thread_of_another_process_says_of_which()
-{
-	"$mklog" >run.ptl <<-END || fail mklog
-		process 4711 box /opt/app/control
-		thread 1 0x7f0000002000 0
-		type 32 job_begin
-		event 1000 32 1 0
-	END
-	"$PXT_PYTHON" - run.ptl <<-END || fail python
-		import re, struct, sys, zlib
-		log = bytearray(open(sys.argv[1], "rb").read())
-		order = "<" if log[8] == 4 else ">"
-		at = next(m.start() for m in re.finditer(b"PTLB", log)
-		          if struct.unpack_from(order + "H", log, m.start() + 4)[0] == 3)
-		length = struct.unpack_from(order + "I", log, at + 8)[0]
-		struct.pack_into(order + "i", log, at + 96 + 4, 815)
-		crc = zlib.crc32(log[at + 96:at + length], zlib.crc32(log[at:at + 92]))
-		log[at + 92:at + 96] = struct.pack(order + "I", crc)
-		open(sys.argv[1], "wb").write(log)
-	END
-	run 0 stat run.ptl
-	out_has 'thread 0x7f0000002000 of 815'
-}
-
 # LPT-25.  65536 and more: what failed; below: ENOSPC, EOWNERDEAD, EAGAIN, and one of a later library.
 an_error_inside_is_told_in_words()
 {
@@ -425,13 +401,6 @@ type 32 else u32 lone'
 	[ ! -s err ] || fail 'a pair of two logs'
 }
 
-where_hides_no_loss()
-{
-	make_lossy
-	run 0 print --where 'job == 77' lossy.ptl
-	out_has '12 EVENTS LOST HERE'
-}
-
 pid_chooses_by_process()
 {
 	make_kinds
@@ -692,20 +661,6 @@ damage_in_a_growing_log_is_told_and_what_follows_is_shown()
 	err_has '1 EVENTS LOST'
 	run 2 stat --incomplete damaged.ptl
 	[ "$(grep -c DAMAGED err)" -eq 1 ] || fail 'not told once'
-}
-
-follow_goes_on_behind_damage_and_says_so()
-{
-	make_damaged
-	head -c 700 damaged.ptl >grow.ptl
-	"$pxtrace" print --follow --format '{event} {field:job}' grow.ptl >out 2>err &
-	follower=$!
-	tail -c +701 damaged.ptl >>grow.ptl
-	until_has out 'job_begin 4' || fail 'it ends at the damage'
-	kill "$follower"
-	wait "$follower" 2>/dev/null
-	out_has 'job_begin 3'
-	err_has 'grow.ptl: DAMAGED at byte'
 }
 
 follow_waits_for_the_head_of_a_file_that_is_empty_yet()

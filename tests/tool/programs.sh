@@ -76,48 +76,11 @@ counted()
 	as_many futexes "$futexes" "$(told call_exit 'call=futex_')"
 }
 
-xz_compresses_to_the_same_bytes()
-{
-	need xz
-	make_input
-	same xz -T2 -c input
-	counted
-}
-
 zstd_compresses_to_the_same_bytes()
 {
 	need zstd
 	make_input
 	same zstd -q -T2 -c input
-	counted
-}
-
-pigz_compresses_to_the_same_bytes()
-{
-	need pigz
-	make_input
-	same pigz -n -p 2 -c input
-	counted
-}
-
-threads_of_python_say_the_same()
-{
-	cat >threads.py <<-'END'
-	import threading
-	total = []
-	def work():
-	    for turn in range(30):
-	        total.append(sum(range(3000)))
-	threads = [threading.Thread(target=work) for number in range(3)]
-	for thread in threads:
-	    thread.start()
-	for thread in threads:
-	    thread.join()
-	print(len(total), sum(total))
-	raise SystemExit(3)
-	END
-	[ -x /usr/bin/python3 ] || { echo 'no python3: skipped'; exit 77; }
-	same /usr/bin/python3 threads.py
 	counted
 }
 
@@ -188,24 +151,6 @@ stress_ng_ends_as_without()
 	counted
 	[ "$(told mutex_lock)" -ge 2000 ] || fail "$(told mutex_lock) locks of 2,000"
 	[ "$(told mutex_lock)" -eq "$(told mutex_unlock)" ] || fail 'locks and unlocks are not as many'
-}
-
-# What it measures is never the same twice; all else is.
-# One thread: of several the first that is done ends the others.
-cyclictest_measures_as_often()
-{
-	need cyclictest
-	timeout 300 cyclictest -q -l 100 -i 1000 -t 1 >plain 2>&1 || { echo 'cyclictest does not run here: skipped'; exit 77; }
-	witnessed --only locks,sleep,threads,file,futex -- timeout 300 cyclictest -q -l 100 -i 1000 -t 1 >traced 2>&1 ||
-		fail 'another status'
-	for file in plain traced; do
-		sed -n 's/^\(T: 0\).*\(C: *100\).*/\1 \2/p' $file >$file.shape
-	done
-	[ -s plain.shape ] && cmp -s plain.shape traced.shape || fail "$(cat traced)"
-	sound run.ptl
-	nothing_lost
-	counted
-	[ "$(told call_exit 'call=sleep ')" -ge 100 ] || fail "$(told call_exit 'call=sleep ') sleeps of 100"
 }
 
 # For a user without rights, since it refuses others.

@@ -39,16 +39,6 @@ frames_through_a_pipe_become_a_log()
 	out_has '  notes     line: frames'
 }
 
-a_plain_log_through_a_pipe_stays_as_it_was()
-{
-	"$target" plain $events >plain.ptl
-	head -c 4 plain.ptl | LC_ALL=C grep -q PTL || fail 'a pipe does not get a plain log any more'
-	"$pxtrace" print plain.ptl >expected
-	"$pxtrace" receive - -o run.ptl <plain.ptl 2>err || fail receive
-	run 0 print run.ptl
-	same expected
-}
-
 a_fifo_may_be_opened_before_the_target_starts()
 {
 	mkfifo line
@@ -91,14 +81,6 @@ an_interrupt_leaves_a_whole_log()
 	run 0 print run.ptl
 	grep -q 'number=19' out || fail 'no events'
 	out_has tick
-}
-
-a_serial_line_is_received()
-{
-	"$target" frames $events | $relay ./tty &
-	"$pxtrace" receive serial:./tty,115200 -o run.ptl --once 2>err || fail receive
-	holds run.ptl $events
-	wait
 }
 
 a_cable_may_be_pulled_and_plugged_again()
@@ -258,29 +240,6 @@ damaged_bytes_give_the_same_log_over_every_line()
 		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --tcp "$port" <damaged
 		finished $receiver 0
 		"$pxtrace" print run.ptl >out 2>/dev/null
-		same expected
-	done
-}
-
-# Packets lost, spoilt and doubled on the way: what the same frames in a file would be.
-damaged_packets_give_the_log_that_their_frames_give()
-{
-	"$target" frames 2000 | cat >bytes
-	for seed in 1 2 3; do
-		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --packets $seed 6 <bytes >damaged
-		run 3 receive damaged -o file.ptl --strict
-		err_has 'lost on the line'
-		"$pxtrace" print file.ptl >expected 2>/dev/null
-		rm -f raw
-		port=$(port DGRAM)
-		"$pxtrace" receive "udp:127.0.0.1:$port" -o run.ptl --once --raw raw 2>err &
-		receiver=$!
-		"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --udp "$port" raw <damaged || fail relay
-		finished $receiver 0
-		"$pxtrace" print run.ptl >out 2>/dev/null
-		same expected
-		run 0 receive raw -o again.ptl
-		"$pxtrace" print again.ptl >out 2>/dev/null
 		same expected
 	done
 }

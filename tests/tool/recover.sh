@@ -75,18 +75,6 @@ memory_of_a_process_tells_all_it_has_written()
 	out_has 'who=99'
 }
 
-a_stream_with_room_gives_every_event_back()
-{
-	has_leave
-	"$leave" dump 2 2 300 memory >said || fail leave
-	run 0 recover memory --stream full -o full.ptl
-	err_has 'none lost'
-	run 0 print --event job --format '{field:who} {field:number}' full.ptl
-	sort -n out >found
-	for thread in 0 1; do seq -f "$thread %.0f" 0 299; done | sort -n >out
-	same found
-}
-
 a_core_file_tells_what_the_process_did()
 {
 	has_leave

@@ -42,15 +42,6 @@ a_program_that_locks_five_times_has_five_locks_and_five_unlocks()
 	sound run.ptl
 }
 
-output_and_exit_status_are_the_programs()
-{
-	traced 7 -q -- "$VICTIM" print exit=7
-	[ "$(cat out)" = out ] || fail 'other output'
-	[ "$(cat err)" = err ] || fail 'other messages'
-	"$pxtrace" run -q -o run.ptl -- sh -c 'kill -9 $$' >out 2>err
-	[ $? -eq 137 ] || fail 'not the status of a killed program'
-}
-
 # QNX-24, SHARK-37
 a_wait_names_the_variable_the_holder_and_its_place()
 {
@@ -124,23 +115,6 @@ a_program_is_as_large_as_plain_but_for_its_buffer_and_two_libraries()
 	traced 0 -q -- awk '/^VmSize:/ { print $2 }' /proc/self/status
 	# 4 MiB of events, 512 KiB of what makes them readable, and code and tables of the libraries.
 	[ $(($(cat out) - plain)) -lt 7168 ] || fail "$(cat out) KiB, $plain without us"
-}
-
-# QNX-24
-forked_children_are_in_the_same_log()
-{
-	traced 0 -q --all -- "$VICTIM" fork
-	has 1 mutex_lock
-	pid=$("$pxtrace" print --event 'posix_trace_process' run.ptl | sed -n 's/.*what=fork  number=\([0-9]*\).*/\1/p')
-	"$pxtrace" print --event 'posix_trace_mutex_lock' --pid "$pid" run.ptl >out
-	lines 1
-}
-
-# QNX-24
-programs_that_it_starts_are_in_the_same_log()
-{
-	traced 0 -q --only mutex -- "$VICTIM" child locks
-	taken 10
 }
 
 hundreds_of_short_children_lose_nothing()

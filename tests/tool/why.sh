@@ -44,32 +44,6 @@ the_answer_names_the_holder_and_who_ran_instead()
 	same golden
 }
 
-a_chain_of_holders_is_followed_to_its_end()
-{
-	story run.ptl <<-END
-		100 other lock_lock 3
-		200 low lock_lock 2
-		300 low lock_wait 3
-		1000 high high_begin 1 0
-		1100 high lock_wait 2
-		5000 other lock_unlock 3
-		5010 low lock_lock 3
-		5500 low lock_unlock 3
-		5600 low lock_unlock 2
-		5610 high lock_lock 2
-		5700 high lock_unlock 2
-		6000 high high_end 1
-		6001 high deadline_miss 1 1000000
-	END
-	run 0 why run.ptl
-	answer 'Job 1 of high was late by 1.00 ms: it waited 4.50 ms for lock 2, which low had while that one waited for lock 3, which other had.'
-	out_has '3.900   78.0%  waited for lock 2: low had it, which waited for lock 3: other had it'
-	out_has '-0.900  other           has had lock 3 since then'
-	run 0 why --json run.ptl
-	is '[(l["lock"], l["holder"]) for l in late["causes"][0]["chain"]]' "[('lock 2', 'low'), ('lock 3', 'other')]"
-	add_up
-}
-
 locks_inside_each_other_are_told_apart()
 {
 	story run.ptl <<-END

@@ -137,21 +137,6 @@ what_a_thread_planned_itself_is_no_excess()
 	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 }
 
-a_wait_that_timed_out_was_ended_by_nobody()
-{
-	awk 'BEGIN {
-		for (i = 0; i < 12; i++) {
-			at = 1000 + i * 10000 + (i > 6 ? 200000 : 0)
-			took = i == 6 ? 209000 : 9000
-			printf "%d high cond_wait 512 576\n", at
-			printf "%d high cond_resume 512 576 %d %d\n", at + took, took, i == 6 ? 110 : 0
-			printf "%d high mutex_unlock 576 0\n", at + took + 10
-		}
-	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high was in pthread_cond_wait for 209 ms, until it timed out: nobody signalled it, where 9.00 ms is usual (1 of 12).'
-}
-
 a_wait_that_timed_out_says_how_long_it_was_to_be()
 {
 	awk 'BEGIN {
