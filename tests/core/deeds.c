@@ -408,10 +408,10 @@ void deed_all_on(
 
 void deed_begin(const struct ground *ground)
 {
-	const struct kit_spec spec = {
-		.policy = ground->policy, .lanes = ground->lanes, .bytes = ground->bytes,
-		.ordered = ground->kind & ORDERED
-	};
+	const struct kit_spec spec = { .policy = ground->policy,
+		.lanes = ground->lanes,
+		.bytes = ground->bytes,
+		.ordered = ground->kind & ORDERED };
 	const struct kit_spec beside = { .policy = LOOP, .lanes = 1 };
 
 	deed_ground = ground;

@@ -194,8 +194,9 @@ static int64_t to_ns(uint64_t ticks)
 	int64_t away = (int64_t)(ticks - stamp_clock.posix_anchor_ticks_np);
 	int64_t hz = (int64_t)stamp_clock.posix_hz_np;
 
-	return (int64_t)stamp_clock.posix_anchor_np.tv_sec * 1000000000 + stamp_clock.posix_anchor_np.tv_nsec +
-	       away / hz * 1000000000 + away % hz * 1000000000 / hz;
+	return (int64_t)stamp_clock.posix_anchor_np.tv_sec * 1000000000 +
+	       stamp_clock.posix_anchor_np.tv_nsec + away / hz * 1000000000 +
+	       away % hz * 1000000000 / hz;
 }
 
 static void judge_times(unsigned writer, uint32_t number, uint64_t stamp)
