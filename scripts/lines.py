@@ -4,8 +4,6 @@
 
     lines.py BUILD               counts and compares with bench/lines.txt
     lines.py --update BUILD      counts and rewrites it, and the figures of the papers with it
-    lines.py --list BUILD [ROW]  prints each line with what it holds and who touches it, of rows
-                                 whose name has ROW in it (with -g in CMAKE_C_FLAGS: source lines, too)
 
 What lies between two stores to a marker counts: lines of 64 bytes that hold instructions, lines that
 hold data, pages of 4 KiB of either.  The stores do not; the caller's own code does, and is one line.
@@ -14,8 +12,8 @@ Neither the place of an event in its ring nor that of the stack in its line is t
 
 BUILD: a build of the full configuration.  The figures are compared where compiler, C library, flags
 and processor are those of the table; a figure that is off by more than 1 fails, and one that leaves
-its limit (LIMITS).  Other tracers are counted for the table and by --list BUILD with their name: what
-they touch does not change with us.  One that is not installed keeps its rows.
+its limit (LIMITS).  Other tracers are counted for the table alone: what they touch does not change with
+us.  One that is not installed keeps its rows.
 
 valgrind has neither restartable sequences nor vDSO.  So a thread's lane is that of its number, and the
 line of the thread's own block in which the system keeps the number of its CPU is not among ours: on
@@ -24,7 +22,6 @@ seen, instead of running through some lines of C library and vDSO.
 
 Exit status 77: nothing to compare, and why.
 """
-import bisect
 import os
 import re
 import shutil
@@ -44,8 +41,6 @@ COLUMNS = ("code", "data least", "data most", "data pages", "pages")
 # At most; a row of the table that is within them stays there.
 LIMITS = {f"{kind}: wanted, 4 bytes": {"code": 9, "data most": 9, "pages": 7}
           for kind in ("shared", "static")}
-# What a program says before its first row, and how near to it an address belongs to it.
-PLACES = {"marker": PAGE, "stack": 65536, "thread": 8192}
 # kind of row -> program of a build, its package if it is another tracer
 PROGRAMS = {"shared": ("lines-shared", None), "static": ("lines", None),
             "LTTng-UST": ("rivals/lttng", "lttng-ust"), "DPDK trace": ("rivals/dpdk", "libdpdk")}
@@ -105,9 +100,9 @@ def accesses(window):
 
 
 class Run:
-    """One run of a program: its facts, and its rows: name, accesses of each call, memory map."""
+    """One run of a program: its facts, and its rows: name, accesses of each call."""
     def __init__(self, command):
-        self.facts, self.places, self.rows = [], {}, []
+        self.facts, self.rows = [], []
         with tempfile.TemporaryDirectory() as work:
             self.said = os.path.join(work, "said")
             calls = self.trace(command, work)
@@ -139,16 +134,12 @@ class Run:
             word, _, rest = line.partition(" ")
             if word == "#":
                 self.facts.append(line)
-            elif word in PLACES:
-                self.places[word] = int(rest, 16)
             elif word == "row":
                 count, _, name = rest.partition(" ")
-                self.rows.append((name, calls[:int(count)], []))
+                self.rows.append((name, calls[:int(count)]))
                 calls = calls[int(count):]
             elif word == "missing":
                 raise Unable(rest)
-            elif word == "map":
-                self.rows[-1][2].append(rest)
 
 
 def pieces(kinds, some, size):
@@ -163,147 +154,6 @@ def figures_of(calls):
     return dict(zip(COLUMNS, (
         most("I", LINE), min(len(pieces("LSM", one, LINE)) for one in calls), most("LSM", LINE),
         most("LSM", PAGE), most("ILSM", PAGE))))
-
-
-# ---- Names ----
-
-def output_of(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
-
-
-class Object:
-    """A mapped file: its symbols and sections by address."""
-    def __init__(self, path):
-        self.path, self.lines = path, {}
-        self.spans = []
-        for line in output_of("readelf", "-SW", path).splitlines():
-            found = re.match(r"\s*\[\s*\d+\] (\S+)\s+\S+\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", line)
-            if found and int(found[2], 16):
-                self.spans.append((int(found[2], 16), int(found[3], 16), found[1], False))
-        for table in ([], ["-D"]):
-            for line in output_of("nm", "-S", "--defined-only", *table, path).splitlines():
-                words = line.split()
-                if len(words) == 4 and words[2] not in "Aa":
-                    self.spans.append((int(words[0], 16), int(words[1], 16), words[3], True))
-        # Of two that hold an address the later one is told: a symbol rather than its section.
-        self.spans.sort(key=lambda span: (span[0], span[3]))
-        self.starts = [span[0] for span in self.spans]
-        self.end = max((span[0] + span[1] for span in self.spans), default=0)
-
-    def name(self, address):
-        at = bisect.bisect(self.starts, address) - 1
-        for start, size, name, _ in reversed(self.spans[max(0, at - 40):at + 1]):
-            if address < start + size:
-                return f"{name}+{address - start:#x}" if address > start else name
-        return f"+{address:#x}"
-
-    def look_up(self, addresses):
-        """Source lines of instructions; none without debugging information."""
-        wanted = [f"{address:#x}" for address in sorted(addresses - set(self.lines))]
-        told = output_of("addr2line", "-a", "-s", "-e", self.path, *wanted) if wanted else ""
-        for address, line in re.findall(r"^0x([0-9a-f]+)\n(\S+)", told, flags=re.M):
-            self.lines[int(address, 16)] = "" if line.startswith("?") else line
-
-
-class Memory:
-    """The map of one row: what an address is."""
-    objects = {}
-
-    def __init__(self, lines, places):
-        self.places, self.areas, self.bases = places, [], {}
-        for line in lines:
-            words = line.split(None, 5)
-            begin, end = (int(one, 16) for one in words[0].split("-"))
-            path = words[5].strip() if len(words) == 6 else ""
-            if os.path.isfile(path) and path not in self.bases:
-                self.bases[path] = begin
-                self.objects.setdefault(path, Object(path))
-            self.areas.append((begin, end, path))
-
-    def area(self, address):
-        return next((one for one in self.areas if one[0] <= address < one[1]),
-                    (address, address, "?"))
-
-    def object_of(self, address):
-        """A file and the address in it; what the file has no bytes of (.bss) belongs to it as well."""
-        for path, base in self.bases.items():
-            found = self.objects[path]
-            if base <= address < base + found.end and self.area(address)[2] in ("", path):
-                return found, address - base
-        return None, 0
-
-    def name(self, address):
-        found, inside = self.object_of(address)
-        if found:
-            return f"{os.path.basename(found.path)}: {found.name(inside)}"
-        for place, near in PLACES.items():
-            away = address - self.places.get(place, 0)
-            if abs(away) < near:
-                return f"{place} {'-' if away < 0 else '+'} {abs(away):#x}"
-        begin, end, path = self.area(address)
-        return f"{path or 'memory'}, {(end - begin) // 1024} KiB: +{address - begin:#x}"
-
-    def look_up(self, addresses):
-        """What source() is to know."""
-        of_object = {}
-        for address in addresses:
-            found, inside = self.object_of(address)
-            of_object.setdefault(found, set()).add(inside)
-        for found, insides in of_object.items():
-            if found:
-                found.look_up(insides)
-
-    def source(self, address):
-        found, inside = self.object_of(address)
-        return found.lines.get(inside, "") if found else ""
-
-
-def list_code(some, memory):
-    lines = {}
-    for kind, address, size in some:
-        for line in sorted(pieces("I", [(kind, address, size)], LINE)):
-            lines.setdefault(line, []).append(address)
-    for number, (line, where) in enumerate(lines.items(), 1):
-        ends = memory.name(where[0]), memory.name(where[-1]).split(": ")[-1]
-        print(f"code {number:2}  {line * LINE:#x}  {ends[0]} to {ends[1]}, "
-              f"{len(where)} instructions")
-        sources = dict.fromkeys(filter(None, map(memory.source, where)))
-        if sources:
-            print("         " + " ".join(sources))
-
-
-def list_data(some, memory):
-    lines, now = {}, 0
-    for kind, address, size in some:
-        now = address if kind == "I" else now
-        for line in sorted(pieces("LSM", [(kind, address, size)], LINE)):
-            who = lines.setdefault(line, {}).setdefault((address, size), {})
-            who[kind, memory.source(now) or memory.name(now)] = None
-    for number, (line, where) in enumerate(lines.items(), 1):
-        print(f"data {number:2}  {line * LINE:#x}  {memory.name(min(where)[0])}")
-        for (address, size), who in sorted(where.items()):
-            print(f"         {address - line * LINE:+3} {size:2} bytes  {memory.name(address)}  "
-                  + ", ".join(f"{kind} {at}" for kind, at in who))
-
-
-def list_pages(some, memory):
-    for number, page in enumerate(sorted(pieces("ILSM", some, PAGE)), 1):
-        kinds = [word for word, letters in (("code", "I"), ("data", "LSM"))
-                 if page in pieces(letters, some, PAGE)]
-        first = min(address for kind, address, _ in some if address // PAGE == page)
-        print(f"page {number:2}  {page * PAGE:#x}  {' and '.join(kinds)}, {memory.name(first)}")
-
-
-def list_row(name, calls, memory):
-    """Of the call that touches most, in the order of the first touch."""
-    some = max(calls, key=lambda one: len(pieces("ILSM", one, LINE)))
-    print(f"\n== {name}: " + ", ".join(
-        f"{column} {value}" for column, value in figures_of(calls).items())
-        + f"; {sum(kind == 'I' for kind, _, _ in some)} instructions")
-    memory.look_up({address for kind, address, _ in some if kind == "I"})
-    list_code(some, memory)
-    list_data(some, memory)
-    list_pages(some, memory)
 
 
 # ---- Table ----
@@ -373,8 +223,7 @@ def compare(facts, table):
             findings += differences(name, table[name], then[name])
     print("\n".join(findings + [f"{len(table)} kinds of call, {len(findings)} findings"]))
     if findings:
-        print("scripts/lines.py --list BUILD says which lines.  A change that is meant: --update, in "
-              "the same commit.")
+        print("A change that is meant: --update, in the same commit.")
     return 1 if findings else 0
 
 
@@ -434,26 +283,15 @@ def count(build, kinds):
             facts.append(f"# {kind}: {version(package)}")
         elif not facts:
             facts = [*run.facts, f"# flags: {flags(build)}"]
-        for name, calls, _ in run.rows:
+        for name, calls in run.rows:
             table[name if package else f"{kind}: {name}"] = figures_of(calls)
     return facts, table
 
 
-def list_rows(build, words):
-    kinds = [kind for kind, (_, package) in PROGRAMS.items()
-             if not package or any(kind in word or word in kind for word in words)]
-    for kind, run in runs_of(build, kinds):
-        for name, calls, lines in run.rows:
-            row = name if PROGRAMS[kind][1] else f"{kind}: {name}"
-            if all(word in row for word in words):
-                list_row(row, calls, Memory(lines, run.places))
-    return 0
-
-
 def main():
     words = sys.argv[1:]
-    option = words.pop(0) if words and words[0] in ("--update", "--list") else ""
-    if not 1 <= len(words) <= (2 if option == "--list" else 1) or words[0].startswith("-"):
+    option = words.pop(0) if words and words[0] == "--update" else ""
+    if len(words) != 1 or words[0].startswith("-"):
         sys.exit(__doc__)
     build = os.path.abspath(words[0])
     # That needs neither valgrind nor the table's compiler.
@@ -465,8 +303,6 @@ def main():
             return 1
     if not shutil.which("valgrind"):
         skip("no valgrind")
-    if option == "--list":
-        return list_rows(build, words[1:])
     facts, table = count(build, [kind for kind, (_, package) in PROGRAMS.items()
                                  if option or not package])
     print(text_of(facts, table), end="")

@@ -4,6 +4,7 @@
 
     mutants.py [--jobs N] [--keep] [--build BUILD [--passed]] [NAME...]      all, or those whose name contains NAME
     mutants.py --check                            only: does every old text match exactly once?
+    mutants.py --from LIST --build BUILD [NAME...]    an audit of the tests: mistakes of somebody who has not read them
 
 A mutant is one small wrong edit of the library.  It is applied to a copy of the tree; the objects that
 read the edited file are compiled from there, the one test program that must notice it is linked with
@@ -12,6 +13,8 @@ none), which stays as it is.  A test that fails,
 crashes or hangs has killed the mutant; some mistakes show by chance, so a test that passes is run
 up to five times, and the report says when it took more than one.  Before that each test is run without a
 mutant; --passed: BUILD's tests have just passed, so that is done for those alone that take longer than usual.
+Of another list, whose mutants say of no test that it kills them, each unit test is tried, those of the mutated
+folder and the quick ones first, for so many seconds (BUDGET).
 Exit status: 0 all killed; 1 one survived, does not build, or its test fails without it as well; or the list
 is too old; 77 no CMake or Ninja.
 
@@ -55,6 +58,7 @@ BUILD_SECONDS = 600
 RUN_SECONDS = 40
 FIRST_SECONDS = 10  # so long nobody asks how long a test usually takes
 TURNS = 5
+BUDGET = 240  # seconds of all tests that a mutant of another list is tried by
 # One more than there are processors: many tests sleep for half of their time.
 JOBS = (os.cpu_count() or 1) + 1
 
@@ -207,6 +211,7 @@ class Build:
             self.objects[words[words.index("-o") + 1]] = os.path.relpath(entry["file"], ROOT), words
         self.links = {}
         self.read = None
+        self.units = None
         self.usual = {}  # kill line -> seconds without a mutant
         self.lock = threading.Lock()
 
@@ -216,6 +221,16 @@ class Build:
     def told(self, *words):
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=True)
         return done.stdout
+
+    def nearest(self, file):
+        """Kill lines of all unit tests: those of @file or its folder first, of these the quick ones."""
+        path = pathlib.Path(file)
+        with self.lock:
+            if self.units is None:
+                self.units = [test["name"] for test in shown_tests(self.folder, "-L", "^unit")
+                              if (self.folder / "tests" / f"test_{test['name']}").exists()]
+        return [[name] for name in sorted(self.units, key=lambda name: (
+            not (name.startswith(path.parts[0]) or path.stem in name), self.usual.get((name,), 1)))]
 
     def link(self, program):
         """(words of its link, archive -> objects in it)"""
@@ -419,20 +434,32 @@ def try_mutant(copy, mutant):
     original = (copy.tree / mutant.file).read_text()
     copy.put(mutant.file, mutant.edit(original))
     try:
+        if mutant.kill:
+            return try_test(copy, mutant, mutant.kill, TURNS)
         begun = time.monotonic()
-        status, text = copy.build_test(mutant.kill[0], mutant.file, mutant.function)
-        if status != 0:
-            return False, f"DOES NOT BUILD  {mutant.name}\n{tail(text)}"
-        built = time.monotonic()
-        for turn in range(1, TURNS + 1):
-            status, text = copy.run_test(mutant.kill)
-            if status != 0:
-                break
-        took = f"{built - begun:.0f} + {time.monotonic() - built:.0f} s"
+        for tried, kill in enumerate(copy.base.nearest(mutant.file), 1):
+            killed, text = try_test(copy, mutant, kill, 1)
+            if killed or time.monotonic() - begun > BUDGET:
+                return killed, text
+        return False, f"SURVIVED        {mutant.name}, by {tried} tests"
     finally:
         copy.put(mutant.file, original)
         copy.restore()
-    by = " ".join(mutant.kill)
+
+
+def try_test(copy, mutant, kill, turns):
+    """The same, of one test."""
+    begun = time.monotonic()
+    status, text = copy.build_test(kill[0], mutant.file, mutant.function)
+    if status != 0:
+        return False, f"DOES NOT BUILD  {mutant.name}\n{tail(text)}"
+    built = time.monotonic()
+    for turn in range(1, turns + 1):
+        status, text = copy.run_test(kill)
+        if status != 0:
+            break
+    took = f"{built - begun:.0f} + {time.monotonic() - built:.0f} s"
+    by = " ".join(kill)
     if status == 0:
         return False, f"SURVIVED        {mutant.name}, by {by} ({took})\n{tail(text)}"
     if status == 77:
@@ -440,7 +467,7 @@ def try_mutant(copy, mutant):
     how = "hang" if status is None else f"status {status}"
     if turn > 1:
         how += f", run {turn}"
-    return True, f"killed          {mutant.name}, by {mutant.kill[0]} ({how}, {took})"
+    return True, f"killed          {mutant.name}, by {kill[0]} ({how}, {took})"
 
 
 def counter_is_there():
@@ -454,7 +481,7 @@ def counter_is_there():
 def healthy(copy, mutants):
     """Without a mutant the same tests pass; else "killed" would mean nothing."""
     bad = 0
-    for kill in sorted({tuple(mutant.kill) for mutant in mutants}):
+    for kill in sorted({tuple(mutant.kill) for mutant in mutants if mutant.kill}):
         status, text = copy.build_test(kill[0], None)
         if status == 0:
             status, text = copy.measure(kill, copy.build)
@@ -474,11 +501,12 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, help="a folder that was built with Ninja (build)")
     parser.add_argument("--passed", action="store_true", help="its tests pass")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--from", dest="list", type=pathlib.Path, default=LIST)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args()
-    listed = [mutant for mutant in read_list()
+    listed = [mutant for mutant in read_list(arguments.list)
               if not arguments.names or any(name in mutant.name for name in arguments.names)]
-    mutants = list(those_that_apply(listed))
+    mutants = list(those_that_apply(listed, arguments.list))
     lost = len(listed) - len(mutants)
     untried = [mutant for mutant in mutants if mutant.needs and not counter_is_there()]
     if arguments.check or lost > len(listed) // 5:
@@ -497,7 +525,7 @@ def main():
             build = where / "build"
             configure(ROOT, build)
         build = Build(build.resolve())
-        build.made(sorted({f"tests/test_{mutant.kill[0]}" for mutant in mutants}) or ["help"])
+        build.made(sorted({f"tests/test_{mutant.kill[0]}" for mutant in mutants if mutant.kill}) or ["help"])
         copies = [Copy(where, number, build) for number in range(workers)]
         bad = work(copies, mutants, arguments.passed)
     finally:

@@ -2,7 +2,6 @@
 /* lines.c - the marker, and what is said of it. */
 #include "lines.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,20 +25,7 @@ static union {
 void lines_begin(void)
 {
 	(void)printf("marker %p\n", (void *)marker.page);
-	(void)printf("stack %p\n", __builtin_frame_address(0));
-	(void)printf("thread %#lx\n", (unsigned long)pthread_self());
 	(void)fflush(stdout);
-}
-
-static void say_map(void)
-{
-	FILE *map = fopen("/proc/self/maps", "re");
-	char line[1024];
-
-	while (map && fgets(line, sizeof(line), map))
-		(void)printf("map %s", line);
-	if (map)
-		(void)fclose(map);
 }
 
 /* @calls with the stack so many bytes further down in its line, whatever the environment above it. */
@@ -59,6 +45,5 @@ void lines_row(const char *name, lines_calls *calls)
 	for (size_t down = 0; down < LINE; down += STEP)
 		call_at(down, calls, &marker.word, PASSES);
 	(void)printf("row %u %s\n", LINE / STEP * PASSES, name);
-	say_map();
 	(void)fflush(stdout);
 }

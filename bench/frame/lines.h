@@ -3,8 +3,7 @@
  * lines.h - calls between two stores to a marker, for scripts/lines.py to find in what valgrind's
  * lackey prints: every access to memory.
  *
- * Standard output says where marker, stack and thread are, then each row after its stores, with the
- * memory map as it was then.
+ * Standard output says where the marker is, then each row after its stores.
  */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
