@@ -87,7 +87,8 @@ static void expect_what_was_committed(const struct deed_case *what)
 
 	if (!whole || what->deed->effect & ~(unsigned)(DIES | WAITS) || !deed_stream)
 		return;
-	if (deed_ground->policy == LOOP && !deed_ground->two && deed_ground->fill != LAPPED)
+	if (deed_ground->policy == LOOP && !(deed_ground->kind & TWO) &&
+	    deed_ground->fill != LAPPED)
 		PXT_EQ(kit_missing(OUTER, 1, 1), 0);
 }
 
@@ -146,11 +147,11 @@ static void killed_meanwhile_on(const struct ground *ground)
 PXT_TEST(a_process_killed_inside_a_write_that_overwrites_costs_one_record)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
-		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, FRESH, 0, false });
-		killed_on(&(const struct ground){ LOOP, lanes, 1024, 30, SOME, 0, false });
-		killed_on(&(const struct ground){ LOOP, lanes, 4096, 64, LAPPED, 0, false });
-		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, LAPPED, 0, false });
-		killed_on(&(const struct ground){ LOOP, lanes, 1024, 30, EDGE, 0, false });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, FRESH, 0, 0 });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 30, SOME, 0, 0 });
+		killed_on(&(const struct ground){ LOOP, lanes, 4096, 64, LAPPED, 0, 0 });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 4, LAPPED, 0, 0 });
+		killed_on(&(const struct ground){ LOOP, lanes, 1024, 30, EDGE, 0, 0 });
 	}
 }
 
@@ -158,27 +159,26 @@ PXT_TEST(a_process_killed_inside_a_write_that_overwrites_costs_one_record)
 PXT_TEST(a_process_killed_inside_a_write_that_fills_costs_one_record)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++) {
-		killed_on(&(const struct ground){ FULL, lanes, 1024, 4, FRESH, 0, false });
-		killed_on(&(const struct ground){ FULL, lanes, 4096, 30, SOME, 0, false });
+		killed_on(&(const struct ground){ FULL, lanes, 1024, 4, FRESH, 0, 0 });
+		killed_on(&(const struct ground){ FULL, lanes, 4096, 30, SOME, 0, 0 });
 		for (int more = -1; more <= 2; more++)
-			killed_on(
-			    &(const struct ground){ FULL, lanes, 1024, 30, FREE, more, false });
-		killed_on(&(const struct ground){ FULL, lanes, 1024, 30, EDGE, 0, false });
+			killed_on(&(const struct ground){ FULL, lanes, 1024, 30, FREE, more, 0 });
+		killed_on(&(const struct ground){ FULL, lanes, 1024, 30, EDGE, 0, 0 });
 	}
 }
 
 /* EVENT-10, DEC-42; rulings 7, 20 */
 PXT_TEST(a_process_killed_inside_a_write_into_two_streams_costs_one_record_in_each)
 {
-	killed_on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, true });
-	killed_on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, true });
+	killed_on(&(const struct ground){ LOOP, 2, 1024, 30, SOME, 0, TWO });
+	killed_on(&(const struct ground){ FULL, 1, 1024, 4, FREE, 0, TWO });
 }
 
 /* POL-05, POL-12, SAFE-01, DEC-42; rulings 7, 12, 20, 23 */
 PXT_TEST(whatever_happened_while_the_killed_one_stood_there_the_books_balance)
 {
-	killed_meanwhile_on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, false });
-	killed_meanwhile_on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, false });
-	killed_meanwhile_on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, false });
-	killed_meanwhile_on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, false });
+	killed_meanwhile_on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
+	killed_meanwhile_on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
+	killed_meanwhile_on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, 0 });
+	killed_meanwhile_on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, 0 });
 }
