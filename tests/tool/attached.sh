@@ -198,6 +198,16 @@ attach_that_is_stuck_takes_a_bounded_part_of_the_memory()
 	err_has 'EVENTS LOST'
 }
 
+record_from_the_start()
+{
+	own wide
+	"$pxtrace" stop "$name" && "$pxtrace" clear "$name" || fail 'begin anew'
+	"$pxtrace" attach "$name" -o run.ptl "$@" 2>err &
+	looker=$!
+	until_there run.ptl
+	"$pxtrace" start "$name" || fail start
+}
+
 attach_records_as_long_as_it_is_told()
 {
 	record_from_the_start --for 1s
