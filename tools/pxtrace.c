@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pxtrace.c - finds the subcommand; help and version. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 #include "tools/output/out.h"

@@ -9,9 +9,8 @@
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
 
-#include "tools/flight/cut.h"
-#include "tools/flight/judge.h"
-#include "tools/output/exit.h"
+#include "tools/flight/flight.h"
+#include "tools/output/say.h"
 
 #define EVENTS_JUDGED 5000u
 

@@ -8,7 +8,7 @@
 #include "tests/fuzz/input.h"
 
 #include "tools/merge/merge.h"
-#include "tools/output/exit.h"
+#include "tools/output/say.h"
 #include "tools/write/logwrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

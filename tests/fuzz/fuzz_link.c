@@ -10,7 +10,7 @@
 #include "tests/fuzz/input.h"
 
 #include "format/frame.h"
-#include "tools/link/answer.h"
+#include "tools/link/frame.h"
 
 #define CONSOLE 1u
 #define FRAMES  2u

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
 
-#include "tools/run/summary.h"
+#include "tools/run/recorder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

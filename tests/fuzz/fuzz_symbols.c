@@ -8,8 +8,7 @@
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
 
-#include "tools/read/binutil.h"
-#include "tools/read/objects.h"
+#include "tools/read/symbols.h"
 
 #include <fcntl.h>
 

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
 
-#include "tools/output/exit.h"
+#include "tools/output/say.h"
 #include "tools/top/model.h"
 #include "tools/top/view.h"
 

@@ -3,9 +3,9 @@
  * fuzz_where.c - whatever a condition (--where) says: it is taken or refused with a place in it, and
  * an event is never chosen by a condition and its contrary.
  */
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/event/fields.h"
-#include "tools/select/where.h"
+#include "tools/select/select.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include "base/attr.h"
 #include "tools/write/logblocks.h"
-#include "tools/write/logswap.h"
 
 #include <errno.h>
 #include <fcntl.h>

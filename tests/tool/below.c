@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* below.c - no path and no link leads out of a folder that stands for another machine's root. */
-#include "tools/read/below.h"
+#include "tools/read/images.h"
 
 #include "suite.h"
 

@@ -2,7 +2,7 @@
 /* images.c - what was mapped where: against a list that is searched from its end; many at once. */
 #include "tools/read/images.h"
 
-#include "tools/read/binutil.h"
+#include "tools/read/symbols.h"
 
 #include "suite.h"
 

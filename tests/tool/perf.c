@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.c - records of perf_event_open(2): taken as they are, refused where they cannot be, out of a ring. */
 #include "tools/sched/perfrec.h"
-#include "tools/sched/tracepoint.h"
 
 #include "perfbytes.h"
 #include "suite.h"

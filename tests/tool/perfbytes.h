@@ -4,7 +4,6 @@
 #define PXT_TESTS_PERFBYTES_H
 
 #include "tools/sched/perfrec.h"
-#include "tools/sched/tracepoint.h"
 
 #include <linux/perf_event.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@
 
 /* ---- Types ---- */
 
-/* Event sets are a text each (layout.h), which begins with the data and ends with it. */
+/* Event sets are a text each (event.h), which begins with the data and ends with it. */
 static unsigned sets_of(trace_event_id_t id, struct pxt_layout *fields)
 {
 	unsigned count = id == POSIX_TRACE_FILTER ? 2 : 1;

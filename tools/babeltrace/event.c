@@ -3,7 +3,6 @@
 #include "tools/babeltrace/ptrace.h"
 
 #include "tools/event/event.h"
-#include "tools/event/layout.h"
 
 #include <stdlib.h>
 

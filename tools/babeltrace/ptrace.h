@@ -23,7 +23,7 @@
 #ifndef PXT_BT_PTRACE_H
 #define PXT_BT_PTRACE_H
 
-#include "tools/event/layout.h"
+#include "tools/event/event.h"
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>

@@ -4,7 +4,6 @@
  *
  *   sink.c         the component, and messages: events, losses
  *   sinktypes.c    event classes to types with descriptions, fields to data
- *   sinkthreads.c  which thread recorded an event, by contexts or by sched_switch
  *
  * The log begins with the first event and appears under its name when the source has ended.
  * What a log cannot hold (a sequence, a field of several types) is left out, which is said once a type.
@@ -77,7 +76,7 @@ const bt_field *pxt_sink_part(const bt_event *event, enum pxt_sink_part part);
 bool pxt_sink_number(const bt_field *structure, const char *name, int64_t *value);
 const char *pxt_sink_text(const bt_field *structure, const char *name);
 
-/* ---- sinkthreads.c ---- */
+/* ---- Which thread recorded an event, by contexts or by sched_switch (sink.c) ---- */
 
 struct pxt_sink_threads;
 struct pxt_sink_threads *pxt_sink_threads_new(void);

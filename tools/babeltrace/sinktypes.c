@@ -90,7 +90,7 @@ const char *pxt_sink_text(const bt_field *structure, const char *name)
 	           : NULL;
 }
 
-/* Contexts that say who recorded, and where: sinkthreads.c takes them, and sink.c the address. */
+/* Contexts that say who recorded, and where: sink.c takes them, and sink.c the address. */
 static bool is_of_thread(enum pxt_sink_part part, const char *name)
 {
 	static const char *const names[] = { "vtid", "tid", "vpid", "pid", "procname", "cpu_id",

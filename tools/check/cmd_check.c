@@ -2,14 +2,11 @@
 /* cmd_check.c - pxtrace check: whether a log is whole, and if not, where and what to do. */
 #include "format/mul64.h"
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/describe/describe.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/sets.h"
 #include "tools/read/source.h"
 
 #include <errno.h>

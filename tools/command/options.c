@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.c - what all commands say of their options. */
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_compare.c - pxtrace compare: which durations differ between two sets of logs. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/compare/compare.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"

@@ -3,9 +3,9 @@
 #include "tools/describe/describe.h"
 
 #include "tools/output/escape.h"
-#include "tools/output/lossnote.h"
+#include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* fields.c - an event's data as text; see fields.h. */
 #include "tools/event/fields.h"
 
-#include "tools/event/layout.h"
+#include "tools/event/event.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/say.h"
 

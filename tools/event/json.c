@@ -2,8 +2,8 @@
 /* json.c - a field's value, and an event's data, as JSON; see json.h. */
 #include "tools/event/json.h"
 
+#include "tools/event/event.h"
 #include "tools/event/fields.h"
-#include "tools/event/layout.h"
 #include "tools/event/sysnames.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layout.c - a description as the tool keeps it, and the event sets of system events. */
-#include "tools/event/layout.h"
+#include "tools/event/event.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_export.c - pxtrace export: the table of formats. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/export/export.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
 

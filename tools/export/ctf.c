@@ -8,9 +8,7 @@
 #define _XOPEN_SOURCE 700 /* nftw() */
 #include "tools/command/btrun.h"
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/export/export.h"
-#include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 

@@ -3,8 +3,7 @@
 #include "tools/export/export.h"
 
 #include "format/mul64.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
+#include "tools/command/command.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"

@@ -13,12 +13,14 @@
 #define PXT_EXPORT_H
 
 #include "tools/command/command.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 #include "tools/output/outfile.h"
 #include "tools/read/source.h"
 #include "tools/select/select.h"
 
 #include <getopt.h>
+#include <stdint.h>
 
 extern const struct pxt_command pxt_export_chrome;
 extern const struct pxt_command pxt_export_ctf;
@@ -103,5 +105,57 @@ int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv
 const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source);
 /* "01020304-0506-0708-090a-0b0c0d0e0f10" to @text of 37 bytes. */
 void pxt_export_uuid(char *text, const struct pxt_source *source);
+
+/* ---- Files put together in an archive (ustar), written to a regular file as they come ---- */
+
+struct pxt_tar {
+	char name[100]; /* of the file at hand */
+	uint64_t at;    /* where its head is */
+	int64_t time;   /* seconds since 1970 */
+};
+
+/* Leaves room for the head; what is written to @out from now on is the file. */
+void pxt_tar_begin(struct pxt_tar *tar, struct pxt_out *out, const char *name, int64_t time);
+/* Now its length is known. */
+void pxt_tar_end(struct pxt_tar *tar, struct pxt_out *out);
+/* After the last file. */
+void pxt_tar_close(struct pxt_out *out);
+
+/*
+ * What scheduler events say, by the names and fields that Linux and LTTng gave them:
+ *
+ * 	sched_switch    prev_tid|prev_pid, next_tid|next_pid [prev_state, prev_prio, next_prio,
+ * 	                prev_comm, next_comm, cpu|cpu_id]
+ * 	sched_wakeup, sched_waking    tid|pid [comm, prio]
+ *
+ * Thread 0, which is every processor's idle thread at once, is left out.
+ */
+
+enum pxt_task_state {
+	PXT_TASK_READY,
+	PXT_TASK_RUNS,
+	PXT_TASK_SLEEPS,
+	PXT_TASK_WAITS, /* cannot be interrupted */
+	PXT_TASK_STOPPED,
+	PXT_TASK_DEAD
+};
+
+struct pxt_task {
+	int64_t tid;
+	enum pxt_task_state state;
+	int cpu; /* -1: unknown */
+	bool has_prio;
+	int64_t prio;
+	char comm[64]; /* escaped; "": unknown */
+};
+
+/* Which role each type of a log has, asked once. */
+struct pxt_sched {
+	unsigned char roles[PXT_TYPES_MAX];
+};
+
+/* The states that @event changes, in their order: 0 for an event of another kind. */
+unsigned pxt_sched_take(
+    struct pxt_sched *sched, const struct pxt_event *event, struct pxt_task tasks[2]);
 
 #endif

@@ -2,7 +2,7 @@
 /* packets.c - the packets of a Perfetto trace; see packets.h. */
 #include "tools/export/packets.h"
 
-#include "tools/event/layout.h"
+#include "tools/event/event.h"
 #include "tools/output/escape.h"
 #include "tools/output/when.h"
 

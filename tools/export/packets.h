@@ -9,7 +9,7 @@
 #define PXT_PERFETTO_H
 
 #include "tools/event/fields.h"
-#include "tools/export/sched.h"
+#include "tools/export/export.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 

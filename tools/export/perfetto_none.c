@@ -3,8 +3,6 @@
 #include "tools/export/export.h"
 
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 static const char *const help[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sched.c - what scheduler events say, the kernel's and those of hooks: who runs, and by prev_state whether who
- * left sleeps, waits or is dead; see sched.h.
+ * left sleeps, waits or is dead; see export.h.
  */
-#include "tools/export/sched.h"
+#include "tools/export/export.h"
 
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"

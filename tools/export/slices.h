@@ -2,8 +2,9 @@
 /*
  * slices.h - pairs of events as bars on tracks, for viewers whose bars must lie inside each other.
  *
- * Which events make a pair, and which end belongs to which begin, is as in pairs.h: by their names, and by
- * a first field of one name; of system events as in syspairs.h, where the first pair of a type counts.  Pairs that nest share the thread's own track.  A pair that once
+ * Which events make a pair, and which end belongs to which begin, is as in spans/pairs.h: by their names, and by
+ * a first field of one name; of system events, the first pair of a type counts.  Pairs that nest share the
+ * thread's own track.  A pair that once
  * ended while another one was inside it and went on (a lock that is passed on, jobs that overlap)
  * has lanes of its own beside it, as many as are open at a time.  Which pairs those are is known when
  * all events were seen: a first reading looks, a second one writes.
@@ -17,7 +18,6 @@
 #include "tools/export/export.h"
 #include "tools/read/symbols.h"
 #include "tools/spans/pairs.h"
-#include "tools/spans/syspairs.h"
 
 enum pxt_bar {
 	PXT_BAR_NONE,  /* an event of its own, also an end whose begin nobody saw */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tar.c - files in an archive (ustar), as they come; see tar.h. */
-#include "tools/export/tar.h"
+/* tar.c - files in an archive (ustar), as they come; see export.h. */
+#include "tools/export/export.h"
 
 #include <errno.h>
 #include <stdio.h>

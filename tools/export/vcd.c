@@ -8,7 +8,6 @@
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
 #include "tools/export/export.h"
-#include "tools/export/sched.h"
 #include "tools/export/slices.h"
 #include "tools/export/wires.h"
 #include "tools/output/say.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* condition.c - see condition.h. */
-#include "tools/flight/condition.h"
+/* condition.c - what the recorder waits for: --when 'control late > 20ms'; see flight.h. */
+#include "tools/flight/flight.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"

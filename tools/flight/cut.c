@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* cut.c - see cut.h. */
-#include "tools/flight/cut.h"
+/* cut.c - a part of the logs that flight.h watches, as a log of its own, and its sentence; see flight.h. */
+#include "tools/flight/flight.h"
 
 #include "tools/merge/choice.h"
 #include "tools/merge/merge.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 #include <errno.h>

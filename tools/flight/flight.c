@@ -4,13 +4,10 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/flight/flight.h"
 
-#include "tools/command/options.h"
-#include "tools/flight/cut.h"
-#include "tools/flight/standing.h"
-#include "tools/output/exit.h"
+#include "tools/command/command.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/spool.h"
+#include "tools/read/source.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* judge.c - see judge.h. */
-#include "tools/flight/judge.h"
+/*
+ * judge.c - events of a log, one by one while it grows: is the condition met? What a round is, who has which
+ * lock, and what a span is, the parts of `pxtrace why` say; see flight.h.
+ */
+#include "tools/flight/flight.h"
 
 #include "tools/event/fields.h"
 #include "tools/output/say.h"

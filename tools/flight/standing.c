@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* standing.c - see standing.h. */
-#include "tools/flight/standing.h"
+/*
+ * standing.c - what events said once and holds since: images, descriptors, semaphores, names of threads; see
+ * flight.h.
+ */
+#include "tools/flight/flight.h"
 
 #include "tools/output/say.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_import.c - pxtrace import: what other tracers left, as a log. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/import/ctf.h"
 #include "tools/import/shark.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 #include <getopt.h>

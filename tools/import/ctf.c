@@ -7,7 +7,6 @@
 #include "tools/import/ctf.h"
 
 #include "tools/command/btrun.h"
-#include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 

@@ -4,7 +4,6 @@
 
 #include "contrib/compat/shark/include/FTrace_codes.h"
 #include "format/ticks.h"
-#include "tools/output/exit.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/write/logwrite.h"

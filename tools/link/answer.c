@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - see answer.h. */
-#include "tools/link/answer.h"
+/* answer.c - what a target answers to an order, among all else that its line brings; see frame.h. */
+#include "tools/link/frame.h"
 
 #include "format/crc32.h"
 #include "format/logfmt.h"

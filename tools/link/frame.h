@@ -7,6 +7,7 @@
 #define PXT_LINKFRAME_H
 
 #include "format/frame.h"
+#include "format/order.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +92,24 @@ bool pxt_linktext_is_in(const unsigned char *bytes, size_t count);
 void pxt_linktext_bytes(struct pxt_linktext *text, const unsigned char *bytes, size_t count);
 /* What is in the last line, though it has no end. */
 void pxt_linktext_end(struct pxt_linktext *text);
+
+/* What a target answers to an order, among all else that its line brings (format/order.h). */
+
+struct pxt_linkanswer {
+	bool console; /* the caller's: frames come in lines of text */
+	struct pxt_linktext text;
+	struct pxt_linkcut cut;
+	const unsigned char *order; /* whose answer is waited for */
+	bool swapped;
+	bool has_head; /* of the stream whose frames come ... */
+	uint32_t seed; /* ... with this in their checksums */
+	bool answered;
+	struct pxt_order_answer answer;
+};
+
+/* @order, as it goes out, stays the caller's. */
+void pxt_linkanswer_begin(struct pxt_linkanswer *link, const unsigned char *order);
+/* Any number of bytes of the line. */
+void pxt_linkanswer_bytes(struct pxt_linkanswer *link, const unsigned char *bytes, size_t count);
 
 #endif

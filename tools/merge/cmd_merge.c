@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_merge.c - pxtrace merge: several logs, and the kernel's scheduler, as one log. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/merge/merge.h"
-#include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"

@@ -16,7 +16,7 @@
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <ctype.h>
 #include <errno.h>

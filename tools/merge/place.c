@@ -13,7 +13,7 @@
 
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,9 @@
  */
 #include "tools/merge/merge.h"
 
-#include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * place.
  */
 #define _XOPEN_SOURCE 700 /* S_ISVTX */
-#include "tools/output/finalname.h"
+#include "tools/output/outfile.h"
 
 #include "tools/output/openfile.h"
 

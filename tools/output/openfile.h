@@ -3,7 +3,7 @@
  * openfile.h - opening files that may not be what they should be: a FIFO waits for somebody at its
  * other end, a device may do things when it is opened.
  *
- * Every file that is opened by name goes through here or through finalname.h.
+ * Every file that is opened by name goes through here or through outfile.h.
  */
 #ifndef PXTRACE_OPENFILE_H
 #define PXTRACE_OPENFILE_H

@@ -2,7 +2,6 @@
 /* outfile.c - a result that is there whole or not at all; see outfile.h. */
 #include "tools/output/outfile.h"
 
-#include "tools/output/finalname.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 

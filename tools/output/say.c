@@ -4,7 +4,6 @@
 
 #include "format/imageheader.h"
 #include "tools/output/escape.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 

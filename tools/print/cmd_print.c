@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_print.c - pxtrace print: one line an event. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/print/printer.h"
 

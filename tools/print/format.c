@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* format.c - lines as --format says. */
-#include "tools/print/format.h"
+#include "tools/print/printer.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>

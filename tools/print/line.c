@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* line.c - an event in columns. */
-#include "tools/print/line.h"
+#include "tools/print/printer.h"
 
 #include "tools/event/fields.h"
-#include "tools/print/format.h"
 
 /* ---- What the forms have in common ---- */
 

@@ -5,9 +5,8 @@
  */
 #include "tools/event/fields.h"
 #include "tools/event/json.h"
-#include "tools/event/layout.h"
 #include "tools/event/sysnames.h"
-#include "tools/print/line.h"
+#include "tools/print/printer.h"
 
 #include <string.h>
 #include <trace_np.h>

@@ -4,7 +4,7 @@
  * and what it is about by name.  The parts of a combine event, interlaced or not, are one line, where
  * its last part is.
  */
-#include "tools/print/line.h"
+#include "tools/print/printer.h"
 
 #include "contrib/compat/qnx/qnx.h"
 #include "tools/output/say.h"

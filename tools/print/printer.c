@@ -5,10 +5,8 @@
  */
 #include "tools/print/printer.h"
 
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
+#include "tools/command/command.h"
 #include "tools/output/say.h"
-#include "tools/print/format.h"
 #include "tools/review/review.h"
 
 #include <stdlib.h>

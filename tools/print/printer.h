@@ -1,17 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * printer.h - the lines of print and attach: which events, what of them, in which form; once, or as
- * they come.
+ * printer.h - the lines of print and attach: which events, what of them, in which form (a format, plain lines); once,
+ * or as they come.
  */
 #ifndef PXT_PRINTER_H
 #define PXT_PRINTER_H
 
+#include "tools/event/fields.h"
 #include "tools/event/groups.h"
+#include "tools/output/out.h"
 #include "tools/output/progress.h"
-#include "tools/print/line.h"
+#include "tools/output/when.h"
+#include "tools/read/source.h"
+#include "tools/read/symbols.h"
 #include "tools/select/select.h"
 
 #include <getopt.h>
+
+/*
+ * An event as a line: in columns (line.c), as a --format says (format.c), or as an object
+ * of JSON (line_json.c), or as QNX's traceprinter does (line_qnx.c).  A loss is a line of its own in each of them.
+ */
+
+struct open;
+struct pxt_format;
+
+struct pxt_line {
+	struct pxt_out out;
+	const struct pxt_reader *reader;
+	struct pxt_fields fields;
+	struct pxt_calendar calendar;
+	enum pxt_face face;
+	struct pxt_symbols **symbols; /* one a log, with @address */
+	struct pxt_format *format;
+	bool json;
+	bool qnx;
+	struct open *open; /* with @qnx: events in parts */
+	bool delta;
+	bool cpu;
+	bool address;
+	bool live;  /* addresses were not collected beforehand */
+	bool begun; /* a line was printed: @last_ns is its time */
+	int64_t last_ns;
+};
+
+void pxt_line_event(struct pxt_line *line, const struct pxt_event *event);
+/* @lost events before @event; NULL: after the last one. */
+void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost);
+
+/* ---- What the three have in common ---- */
+
+/* Where in the program the event was recorded: escaped, "-" where that is not known. */
+const char *pxt_line_address(const struct pxt_line *line, const struct pxt_event *event);
+/* The addresses that its line will show. */
+void pxt_line_want(const struct pxt_line *line, const struct pxt_event *event);
+/* The function that called, of those that pxt_callers_of() found. */
+const char *pxt_line_caller(
+    const struct pxt_line *line, const struct pxt_event *event, uint64_t caller);
+/* The time since the line before, which this line then is. */
+int64_t pxt_line_delta(struct pxt_line *line, const struct pxt_event *event);
+/* The time as --relative, --utc, --local or --raw ask for it, without padding. */
+void pxt_line_time(struct pxt_line *line, const struct pxt_event *event);
+
+/* ---- JSON (line_json.c) ---- */
+
+void pxt_json_event(struct pxt_line *line, const struct pxt_event *event);
+void pxt_json_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost);
+
+/* ---- QNX's style (line_qnx.c) ---- */
+
+void pxt_qnx_event(struct pxt_line *line, const struct pxt_event *event);
+/* After the last event: what never ended. */
+void pxt_qnx_end(struct pxt_line *line);
 
 struct pxt_printer {
 	const char *command;
@@ -118,5 +178,29 @@ bool pxt_printer_option(struct pxt_printer *printer, int code, char *value);
 int pxt_printer_check(const struct pxt_printer *printer);
 /* The reader is open: prints; returns the exit status. */
 int pxt_printer_run(struct pxt_printer *printer);
+
+/*
+ * Lines of the user's own: --format '{time} {event:20} {field:late_ns:>10}'.
+ *
+ * What is in braces is replaced, {{ and }} are braces, \n \t \\ are a line's end, a tabulator and
+ * a backslash; a line's end follows by itself.  After a colon may be how wide it is to be at
+ * least: 20 or <20 with spaces after it, >20 before it, 020 with zeros there; an x after
+ * that shows an integer in hexadecimal.
+ */
+
+#define PXT_FORMAT_PIECES 128u
+#define PXT_FORMAT_WIDTH  255u
+
+struct pxt_text_error;
+
+/* NULL where @text makes no sense: @error says where and why.  @text must outlive the result. */
+struct pxt_format *pxt_format_parse(const char *text, struct pxt_text_error *error);
+void pxt_format_free(struct pxt_format *format);
+/* Whether it shows program addresses, which must be looked up first. */
+bool pxt_format_has_address(const struct pxt_format *format);
+/* The @i-th field that it names, NULL after the last. */
+const char *pxt_format_field(const struct pxt_format *format, unsigned i);
+
+void pxt_format_event(struct pxt_line *line, const struct pxt_event *event);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* below.c - files below a folder; see below.h.  As RESOLVE_IN_ROOT of openat2() does it, on any system. */
+/* below.c - files below a folder; see images.h.  As RESOLVE_IN_ROOT of openat2() does it, on any system. */
 #define _GNU_SOURCE /* O_PATH */
-#include "tools/read/below.h"
+#include "tools/read/images.h"
 
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"

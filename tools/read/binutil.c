@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* binutil.c - see binutil.h. */
+/*
+ * binutil.c - programs of binutils (addr2line, c++filt), which are asked by a file and answer in lines; see
+ * symbols.h.
+ */
 #define _GNU_SOURCE /* pipe2() */
-#include "tools/read/binutil.h"
+#include "tools/read/symbols.h"
 
 #include "tools/output/say.h"
 #include "tools/output/when.h"

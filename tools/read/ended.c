@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ended.c - see ended.h. */
-#include "tools/read/ended.h"
+/*
+ * ended.c - how a log came to its end: the signal that ended its process, what could not be written, how long
+ * its stream lived; and whether it began at all; see source.h.
+ */
+#include "tools/read/source.h"
 
 #include "tools/output/when.h"
 

@@ -89,4 +89,35 @@ const struct pxt_image *pxt_images_find(
 bool pxt_images_knows(const struct pxt_images *images, pid_t pid);
 void pxt_images_free(struct pxt_images *images);
 
+/*
+ * Files of another machine, of which a copy lies below a folder (--root): neither ".." nor a
+ * link, in which "/" is that folder, leads out of it.
+ */
+
+/*
+ * For reading, a regular file that a log names; @root "": of this machine.  Never waits.  *@file, which the
+ * caller frees: its name here, without links where there is a root.  -1: errno says why.
+ */
+int pxt_open_below(const char *root, const char *path, char **file);
+
+/*
+ * What the descriptors of each process are, as system events tell it (posix_trace_process,
+ * posix_trace_call_exit): files by their paths, sockets by the address at their other end.
+ *
+ * A name is there from its event on until the descriptor is closed or is another one.  A process that was
+ * forked has its parent's, as they were then; one that becomes another program keeps its own.
+ *
+ * Bounded: PXT_DESCRIPTORS_MAX names, 16 MiB at most; those beyond are not known.
+ */
+
+#define PXT_DESCRIPTORS_MAX 65536u
+
+struct pxt_descriptors;
+
+/* NULL in @all: nothing is known. */
+void pxt_descriptors_take(struct pxt_descriptors **all, const struct pxt_event *event);
+/* What @fd was in that process at that time, escaped; NULL: not known.  Good until the next call. */
+const char *pxt_descriptors_name(struct pxt_descriptors *all, pid_t pid, uint32_t fd, int64_t ns);
+void pxt_descriptors_free(struct pxt_descriptors *all);
+
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* objects_elf.c - names of variables, and where functions lie, out of a binary's symbols, by libelf. */
-#include "tools/read/objects.h"
+#include "tools/read/symbols.h"
 
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
-#include "tools/read/binutil.h"
 
 #include <gelf.h>
 #include <limits.h>

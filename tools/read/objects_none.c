@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* objects_none.c - no names of variables and no places of functions, where libelf is not there. */
-#include "tools/read/objects.h"
+#include "tools/read/symbols.h"
 
 struct pxt_objects *pxt_objects_open(const char *file)
 {

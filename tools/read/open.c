@@ -3,13 +3,10 @@
 #include "tools/read/source.h"
 
 #include "tools/link/frame.h"
-#include "tools/output/exit.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/packed/packed.h"
-#include "tools/read/ended.h"
-#include "tools/read/sets.h"
 #include "tools/select/select.h"
 
 #include <errno.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sets.c - see sets.h. */
+/*
+ * sets.c - which of the files that a command was given are one log, which went from file to file; see
+ * source.h.
+ */
 #define _GNU_SOURCE /* asprintf() */
-#include "tools/read/sets.h"
+#include "tools/read/source.h"
 
 #include "format/logfmt.h"
 #include "tools/output/openfile.h"

@@ -9,11 +9,9 @@
 #include "tools/event/event.h"
 #include "tools/event/fields.h"
 #include "tools/output/escape.h"
-#include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/ended.h"
 #include "tools/select/select.h"
 
 #include <errno.h>

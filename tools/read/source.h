@@ -9,13 +9,115 @@
 #ifndef PXT_SOURCE_H
 #define PXT_SOURCE_H
 
+#include "format/logfmt.h"
 #include "tools/event/event.h"
-#include "tools/read/spool.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <trace.h>
 #include <trace_np.h>
+
+/*
+ * How a log came to its end: the signal that ended its process, what could not be written, how long
+ * its stream lived; and whether it began at all.
+ */
+
+/* "signal 11 (SIGSEGV) ..."; false: by none. */
+bool pxt_ended_by(const struct posix_trace_loginfo_np *info, char *text, size_t room);
+
+/* "SIGSEGV", of Linux' numbers; "real-time" of others. */
+const char *pxt_ended_signal(int number);
+
+/* What every command says of a log of which the next is true. */
+#define PXT_NEVER_STARTED                                                                          \
+	"nothing was recorded, not even the start: the stream was never started "                  \
+	"(posix_trace_start()), or all types are filtered"
+/* Of a log in which @events were read to its end. */
+bool pxt_never_started(const struct posix_trace_loginfo_np *info, uint64_t events);
+
+/*
+ * ---- Why a log could not be written, in words, and what else is not in it ----
+ */
+
+struct pxt_unwritten {
+	char text[64];      /* "no space left on the device (ENOSPC)" */
+	const char *advice; /* what loses less */
+};
+
+/* The first flush that failed, as the log's end says; false: none did. */
+bool pxt_unwritten(trace_id_t trid, struct pxt_unwritten *why);
+/* Records that the log was given and does not hold: overwritten, without room, or in a damaged place. */
+uint64_t pxt_unwritten_records(const struct posix_trace_loginfo_np *info);
+
+/*
+ * ---- How long a log's stream lived, and where its clocks contradict each other ----
+ *
+ * Lengths come from CLOCK_MONOTONIC, by which events are placed, too.
+ * The civil clock may be set meanwhile.
+ */
+
+/* From creation to shutdown, in nanoseconds; 0 where that is not known. */
+int64_t pxt_lasting_ns(const struct posix_trace_loginfo_np *info);
+/* The end on the line on which the log's events are, since 1970; 0 where it is not known. */
+int64_t pxt_lasting_end(const struct posix_trace_loginfo_np *info);
+/* Whether the civil clock was set meanwhile, by more than a second; *by: forward, in nanoseconds. */
+bool pxt_lasting_stepped(const struct posix_trace_loginfo_np *info, int64_t *by);
+
+/*
+ * Whether the CLOCK_MONOTONIC of two logs of one boot is one, as the processor's counter says, which is one for
+ * all time namespaces, and which nobody sets.  *counted: it could say so; else they are taken for one.
+ */
+bool pxt_lasting_one_monotonic(
+    const struct posix_trace_loginfo_np *a, const struct posix_trace_loginfo_np *b, bool *counted);
+
+/*
+ * Logs are read in place; what comes through a pipe, a socket or a terminal line is copied
+ * to a temporary file without a name first, as a whole or bit by bit while it is read.
+ */
+
+struct pxt_spool {
+	const char *path; /* for messages */
+	int from;         /* -1: nothing is copied */
+	int to;
+	bool ended; /* no more will come */
+};
+
+/* Makes the file; false, with a word to the user, where that cannot be.  Takes @from over. */
+bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from);
+/*
+ * Copies what is there, a megabyte at most, after waiting up to @wait_ms (-1: as long as it takes)
+ * for something.  False, with a word to the user, when the copy failed.
+ */
+bool pxt_spool_take(struct pxt_spool *spool, int wait_ms);
+/* Copies to the end; @log: only while it can be a log, for what is none may never end, and fill the disk. */
+bool pxt_spool_all(struct pxt_spool *spool, bool log);
+/*
+ * In place of a compressed log, *@fd becomes a temporary file that has it unpacked (@log: as packed.h says); all else stays.  False,
+ * with a word to the user, when that failed.
+ */
+bool pxt_spool_unpack(const char *path, int *fd, bool log);
+/* Closes what was copied from; the copy stays open. */
+void pxt_spool_end(struct pxt_spool *spool);
+
+/*
+ * ---- Gives memory back while a log in memory grows at one end and is read at the other ----
+ *
+ * Log Retrieval reads a sequential log front to back: its head may be read again, the block that is
+ * being read may be, what lies between them is never looked at again.
+ */
+
+struct pxt_behind {
+	int fd;
+	bool begun;  /* @header is the log's */
+	bool off;    /* it is no such log, or the system cannot */
+	uint64_t at; /* the first block that may still be read */
+	uint64_t freed;
+	struct pxt_log_header header;
+};
+
+/* Event @number of the log (posix_number_np) was handed out, hence all blocks before its own. */
+void pxt_behind_read(struct pxt_behind *behind, uint64_t number);
 
 /* Said of a log whose own end is missing. */
 #define PXT_END_UNKNOWN   "events after the last flush: number unknown"
@@ -24,7 +126,7 @@
 
 /* Which types and threads are wanted; see select.h. */
 struct pxt_select;
-/* Files that are one log; see sets.h. */
+/* Files that are one log; see below. */
 struct pxt_logset;
 
 struct pxt_source {
@@ -206,5 +308,42 @@ void pxt_align(struct pxt_reader *reader);
 void pxt_explain_damage(const char *path, bool read);
 /* Says it; false where it has no idea.  @path: for advice. */
 bool pxt_explain_content(const char *path, int fd);
+
+/*
+ * Which of the files that a command was given are one log, which went from file to file.
+ *
+ * Named may be each of the files, in any order; their folder; or what their names begin with (run.ptl of
+ * run.ptl.0001 and so on), where there is no file of that name.
+ */
+
+#define PXT_SETS_FILES 4096u /* of one log, at most */
+
+/* One log. */
+struct pxt_logset {
+	char *path;   /* as it is called */
+	char **files; /* in the order of the log; NULL: @path is the file */
+	uint32_t *numbers;
+	unsigned count;
+	unsigned char uuid[16];
+};
+
+/*
+ * The logs of @paths, in the order in which they were named; what is no file of such a log is one of its own.
+ * Says which files are empty.
+ */
+struct pxt_logset *pxt_sets_find(char *const *paths, unsigned count, unsigned *found);
+void pxt_sets_free(struct pxt_logset *sets, unsigned count);
+/*
+ * Of a log whose last known file was read to its end: opens the next one, which pxt_sets_add() makes one of @set.
+ * It is made before that end is written, so it is there if there will be one.
+ */
+enum pxt_sets_next {
+	PXT_SETS_OVER, /* there is none, */
+	PXT_SETS_SOON, /* it is empty yet, */
+	PXT_SETS_NEXT  /* it is open: *@fd, *@path, which is to be freed, *@number */
+} pxt_sets_next(const struct pxt_logset *set, int *fd, char **path, uint32_t *number);
+void pxt_sets_add(struct pxt_logset *set, const char *path, uint32_t number);
+/* Says which numbers are not there between the first and the last. */
+void pxt_sets_say_missing(const struct pxt_logset *set);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* spool.c - what comes through a pipe or a line, copied to a temporary file; see spool.h. */
+/* spool.c - what comes through a pipe or a line, copied to a temporary file; see source.h. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/read/spool.h"
+#include "tools/read/source.h"
 
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"

@@ -4,9 +4,7 @@
 
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
-#include "tools/read/below.h"
-#include "tools/read/binutil.h"
-#include "tools/read/objects.h"
+#include "tools/read/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /*
  * symbols.h - program addresses of a log as "function (file:line)", or "module+0x1234" where the binary
  * is not at hand, is another build, or no addr2line is installed; and the variables at addresses of data.
+ * And what the files of binaries say.
  *
  * Addresses belong to a process.  What events told of its images says where they lie
  * (pxt_symbols_take(), images.h); of the log's writer, if none told, the log's own table of modules does.
@@ -12,8 +13,15 @@
 #ifndef PXT_SYMBOLS_H
 #define PXT_SYMBOLS_H
 
+#include "format/elfnote.h"
 #include "tools/read/images.h"
 #include "tools/read/source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 /* Distinct addresses that are looked up; those beyond are shown as module and offset. */
 #define PXT_SYMBOLS_MAX 65536u
@@ -42,5 +50,81 @@ void pxt_symbols_resolve(struct pxt_symbols *symbols);
 const char *pxt_symbols_text(struct pxt_symbols *symbols, struct pxt_address at);
 /* The variable there, escaped; NULL: none is known.  Valid until the next call. */
 const char *pxt_symbols_variable(struct pxt_symbols *symbols, struct pxt_address at);
+
+/*
+ * Programs of binutils (addr2line, c++filt), which are asked by a file and answer in lines.
+ *
+ * They read files that anybody may have made.  So each has limits of memory and processor time.  One that
+ * neither answers nor works for PXT_BINUTIL_STALL_MS is ended; it waits for a FIFO, say.  After that, or
+ * after PXT_BINUTIL_SUM_MS of all of them, none is started any more.
+ */
+
+#define PXT_BINUTIL_STALL_MS 3000
+#define PXT_BINUTIL_SUM_MS   60000
+
+struct pxt_binutil {
+	FILE *in; /* the questions are written here */
+	int out;
+	pid_t pid;
+	int64_t begun_ms;
+	int64_t worked_ms; /* when it was seen to work last ... */
+	int64_t cpu_ms;    /* ... and what it had used of the processor then */
+	bool stalled;
+	size_t used; /* of what came from it, these bytes are lines that were taken */
+	size_t filled;
+	char bytes[4096];
+};
+
+/* False: there is no place for a file, or none is to be started any more. */
+bool pxt_binutil_new(struct pxt_binutil *tool);
+/* False: it could not be started; *@missing: because it is not installed. */
+bool pxt_binutil_run(struct pxt_binutil *tool, char *const *argv, bool *missing);
+/* The next line without its end, cut to @room; false: there is none. */
+bool pxt_binutil_line(struct pxt_binutil *tool, char *line, size_t room);
+/* Ends it, whatever it does. */
+void pxt_binutil_end(struct pxt_binutil *tool);
+
+/* A name as its source has it, if it is a C++ or Rust one and c++filt is there; else as it is. */
+void pxt_binutil_demangle(const char *name, char *text, size_t room);
+
+/* ---- The identity of an ELF file, and the file beside it that its identity leads to ---- */
+
+/*
+ * The GNU build-id in the file @fd, of any byte order and word size.  Returns its length, 0 when
+ * there is none or the file is no proper ELF file.
+ */
+size_t pxt_build_id(int fd, unsigned char id[PXT_BUILDID_MAX]);
+
+/* Where Debian has what was stripped from the file of that build. */
+#define PXT_BUILD_DEBUG_ROOM                                                                       \
+	(sizeof "/usr/lib/debug/.build-id//.debug" + (size_t)2 * PXT_BUILDID_MAX)
+void pxt_build_debug_path(const unsigned char *id, size_t bytes, char path[PXT_BUILD_DEBUG_ROOM]);
+
+/* As digits. */
+void pxt_build_text(const unsigned char *id, size_t bytes, char text[2 * PXT_BUILDID_MAX + 1]);
+
+/* How many sections the file says that it has; 0: it is no ELF file. */
+uint64_t pxt_build_sections(int fd);
+
+/* ---- Names of variables, and where functions lie, out of a binary's symbols ---- */
+
+/* In files: in memory it is some three times as much. */
+#define PXT_OBJECTS_BYTES_MAX (UINT64_C(256) << 20)
+
+struct pxt_objects;
+
+/*
+ * The variables of @file; where its symbols are stripped, also those of the file of the same build-id that
+ * has them (/usr/lib/debug/.build-id, .gnu_debuglink).  NULL: it has none, or this build cannot look.
+ *
+ * Of each kind the first table counts.  Tables of all files together that are open at once take
+ * PXT_OBJECTS_BYTES_MAX; what is opened then has none.
+ */
+struct pxt_objects *pxt_objects_open(const char *file);
+/* The one that has the link-time address @address: "name", or "name+8" inside of it.  False: none has. */
+bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char *name, size_t room);
+/* Whether a function has that address: where there are no lines, addr2line takes the nearest one before. */
+bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address);
+void pxt_objects_close(struct pxt_objects *objects);
 
 #endif

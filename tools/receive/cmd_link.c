@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_link.c - pxtrace link: orders to a target over the line that its log comes on. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 
 #include "format/crc32.h"
 #include "format/order.h"
-#include "tools/link/answer.h"
 #include "tools/link/device.h"
+#include "tools/link/frame.h"
 
 #include <getopt.h>
 #include <stdlib.h>

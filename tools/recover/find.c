@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* find.c - headers: search, byte order, checks. */
 #define _GNU_SOURCE /* memmem() */
-#include "tools/recover/find.h"
+#include "tools/recover/image.h"
 
-#include "tools/write/logswap.h"
+#include "tools/write/logblocks.h"
 
 #include "tools/output/progress.h"
 

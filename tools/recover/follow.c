@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* follow.c - look, write what is new, let it run, and again; see follow.h. */
-#include "tools/recover/follow.h"
+/* follow.c - look, write what is new, let it run, and again; see target.h. */
+#include "tools/recover/target.h"
 
 #include "tools/output/say.h"
 

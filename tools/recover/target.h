@@ -9,6 +9,7 @@
 #define PXT_RECOVER_TARGET_H
 
 #include "tools/link/device.h"
+#include "tools/recover/write.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +37,20 @@ bool pxt_target_go_on(struct pxt_target *target);
 bool pxt_target_read(struct pxt_target *target, uint64_t offset, uint64_t bytes);
 /* It goes on, and the server is left. */
 void pxt_target_close(struct pxt_target *target);
+
+/*
+ * A stream of a target that runs, read again and again through its debugger's server.
+ *
+ * The target stands still while it is read, and goes on in between.
+ */
+
+/* The target stands still, and was read.  False: no stream came until it ended, or the user stopped it. */
+bool pxt_follow_appear(struct pxt_target *target, const struct pxt_image *image);
+/*
+ * After it has appeared: the stream whose header is at @at of @image, until the target ends, is reset, or the user
+ * stops it (SIGINT, SIGTERM).  @output grows meanwhile.  Returns NULL, or what is wrong; *error is an errno where the file is.
+ */
+const char *pxt_follow(struct pxt_target *target, const struct pxt_image *image, uint64_t at,
+    const char *output, struct pxt_written *written, int *error);
 
 #endif

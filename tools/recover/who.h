@@ -6,7 +6,7 @@
 #ifndef PXT_RECOVER_WHO_H
 #define PXT_RECOVER_WHO_H
 
-#include "tools/recover/find.h"
+#include "tools/recover/image.h"
 
 #include "format/logfmt.h"
 

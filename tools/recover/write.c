@@ -2,9 +2,8 @@
 /* write.c - the log: its head, what its events mean, records and losses in their order, its end. */
 #include "tools/recover/write.h"
 
-#include "tools/recover/streamimage.h"
+#include "tools/recover/image.h"
 #include "tools/write/logblocks.h"
-#include "tools/write/logswap.h"
 
 #include "tools/output/progress.h"
 

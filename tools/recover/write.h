@@ -10,7 +10,7 @@
 #ifndef PXT_RECOVER_WRITE_H
 #define PXT_RECOVER_WRITE_H
 
-#include "tools/recover/streamimage.h"
+#include "tools/recover/image.h"
 #include "tools/recover/who.h"
 
 /* What there is of a stream; who knows nothing without a directory, procinfo nothing without text. */

@@ -3,15 +3,13 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/flight/flight.h"
 #include "tools/merge/choice.h"
-#include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/print/printer.h"
-#include "tools/read/spool.h"
+#include "tools/read/source.h"
 #include "tools/remote/ctlsock.h"
 #include "tools/remote/record.h"
 

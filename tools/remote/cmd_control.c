@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_control.c - pxtrace start, stop, clear, flush: streams of other processes, by name. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/remote/ctlsock.h"
 

@@ -4,8 +4,6 @@
  * (names that it does not know: attach/ask_filter.c).
  */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/remote/ctlsock.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_ps.c - pxtrace ps: the streams with names, and how they are. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/output/escape.h"
-#include "tools/output/exit.h"
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"

@@ -2,11 +2,9 @@
 /* cmd_snapshot.c - pxtrace snapshot: what a stream of another process holds, as a complete log. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/remote/snapshot.h"
+#include "tools/remote/record.h"
 
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/openfile.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"

@@ -3,8 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/remote/ctlsock.h"
 
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
+#include "tools/command/command.h"
 #include "tools/output/say.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/remote/record.h"
 
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/receive/receiver.h"

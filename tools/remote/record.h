@@ -30,4 +30,15 @@ struct pxt_record {
 int pxt_record_run(const struct pxt_record *record, const struct pxt_remote *remote, int memory,
     const volatile sig_atomic_t *stop);
 
+/* ---- What a stream of another process holds, as a complete log in a file ---- */
+
+struct pxt_snapshot {
+	const char *name;   /* of the stream */
+	const char *output; /* the file; "-": standard output */
+	bool quiet;         /* says nothing where all went well */
+};
+
+/* Returns the exit status, after a word to the user. */
+int pxt_snapshot_save(const struct pxt_snapshot *snapshot);
+
 #endif

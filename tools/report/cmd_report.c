@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c - pxtrace report: logs as one HTML page. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/report/collect.h"
-#include "tools/report/page.h"
+#include "tools/report/pack.h"
 #include "tools/review/review.h"
 
 #include <stdio.h>

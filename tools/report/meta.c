@@ -7,8 +7,8 @@
 #include "tools/describe/describe.h"
 #include "tools/event/sysnames.h"
 #include "tools/output/when.h"
-#include "tools/read/ended.h"
-#include "tools/spans/syspairs.h"
+#include "tools/read/source.h"
+#include "tools/spans/pairs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,6 +32,7 @@
 #include "tools/output/out.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PXT_PACK_CHUNK   32768u
@@ -97,5 +98,15 @@ void pxt_json_signed(struct pxt_out *out, int64_t value);
 void pxt_json_name(struct pxt_out *out, const char *name);
 void pxt_json_member(struct pxt_out *out, const char *name, uint64_t value);
 void pxt_json_member_text(struct pxt_out *out, const char *name, const char *text);
+
+/*
+ * The page of pxtrace report without its data: embed.py makes these two arrays of
+ * page.html, style.css and the scripts beside it.  The data are between them.
+ */
+
+extern const unsigned char pxt_page_head[];
+extern const size_t pxt_page_head_bytes;
+extern const unsigned char pxt_page_tail[];
+extern const size_t pxt_page_tail_bytes;
 
 #endif

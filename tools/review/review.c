@@ -2,9 +2,8 @@
 /* review.c - names on the command line that nothing in the logs has; see review.h. */
 #include "tools/review/review.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/event/fields.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/select/select.h"
 

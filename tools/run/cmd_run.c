@@ -4,21 +4,14 @@
 #define _FILE_OFFSET_BITS 64
 #include "format/ctlsock.h"
 #include "tools/command/command.h"
-#include "tools/command/options.h"
 #include "tools/event/groups.h"
 #include "tools/flight/flight.h"
 #include "tools/merge/merge.h"
-#include "tools/output/exit.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/read/sets.h"
-#include "tools/run/notes.h"
-#include "tools/run/preload.h"
-#include "tools/run/program.h"
+#include "tools/read/source.h"
 #include "tools/run/recorder.h"
-#include "tools/run/summary.h"
-#include "tools/run/throttle.h"
 #include "tools/sched/schedwatch.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* notes.c - what a log says in words; see notes.h. */
-#include "tools/run/notes.h"
+/* notes.c - what a log says in words; see recorder.h. */
+#include "tools/run/recorder.h"
 
 #include "tools/output/say.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* preload.c - where the library is that is loaded, and the program's environment; see preload.h. */
+/* preload.c - where the library is that is loaded, and the program's environment; see recorder.h. */
 #define _GNU_SOURCE
-#include "tools/run/preload.h"
+#include "tools/run/recorder.h"
 
 #include "tools/output/say.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* program.c - the program that `pxtrace run` starts: finding it, whether it can be traced, its life, signals. */
 #define _GNU_SOURCE
-#include "tools/run/program.h"
+#include "tools/run/recorder.h"
 
 #include "format/programkind.h"
 #include "tools/output/openfile.h"

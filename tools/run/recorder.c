@@ -7,7 +7,7 @@
 #include "format/logfmt.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
-#include "tools/read/sets.h"
+#include "tools/read/source.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - the stream into which all traced processes record, and its log.
+ * recorder.h - what the files of `pxtrace run` share: the stream into which all traced processes record, and its
+ * log; notes, the summary, the program and what is loaded into it.
  *
  * This process owns the stream; the others attach to it.  So all are in one log, what a killed process
  * recorded is still taken from its memory, and no process but this one has the log's file.
@@ -8,9 +9,14 @@
 #ifndef PXT_RECORDER_H
 #define PXT_RECORDER_H
 
+#include "tools/event/groups.h"
+#include "tools/output/out.h"
+
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <trace.h>
 #include <trace_np.h>
 
@@ -52,5 +58,131 @@ bool pxt_recorder_open(
 void pxt_recorder_flush(const struct pxt_recorder *recorder);
 /* Takes what all processes have recorded so far, and ends the log. */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum);
+
+/*
+ * How often and how long the kernel kept the processes of this one's cgroup from running, as that has
+ * used up its share of CPU time (cpu.max, cpu.cfs_quota_us).
+ */
+
+/* Since the cgroup is there; zeros where it has no limit, or nobody says. */
+struct pxt_throttle {
+	uint64_t times;
+	uint64_t ns; /* of all its CPUs together */
+};
+
+struct pxt_throttle pxt_throttle_read(void);
+/* What came since @before. */
+struct pxt_throttle pxt_throttle_since(const struct pxt_throttle *before);
+
+/* What `pxtrace run` puts into its log in words: the user's notes, the command, its status. */
+
+#define PXT_NOTES_MAX 32u
+
+struct pxt_notes {
+	unsigned count;
+	bool no_arguments; /* the command without what may be nobody else's business */
+	struct posix_trace_lognote_np list[PXT_NOTES_MAX];
+};
+
+/* One of the user's: KEY=VALUE.  False, with a word to the user, where it is none. */
+bool pxt_notes_add(struct pxt_notes *notes, const char *text);
+/* All of them, and the command, into the log of @trid. */
+void pxt_notes_tell(const struct pxt_notes *notes, trace_id_t trid, char *const *argv);
+/* That the kernel kept it from running, if it did. */
+void pxt_notes_tell_throttled(trace_id_t trid, const struct pxt_throttle *throttled);
+/* How the program ended. */
+void pxt_notes_tell_status(trace_id_t trid, int status);
+
+/*
+ * What a recorded run came to, in a few lines for a person: events and losses, the locks that
+ * were waited for longest, what threads did with their time, the longest waits in a sentence each.
+ */
+
+struct pxt_summary {
+	const char *path; /* of the log */
+	bool replaced;    /* it took an older one's place */
+	bool ring;        /* what the log does not hold was overwritten, as was asked for */
+	const struct pxt_recorder_sum *sum;
+	struct pxt_throttle throttled;
+	uint64_t sched_lost;   /* records of the scheduler */
+	uint64_t sched_beyond; /* its events that are not in the log because of --size */
+};
+
+/* An exit status. */
+int pxt_summary(struct pxt_out *out, const struct pxt_summary *summary);
+
+/*
+ * The library that is loaded into the program, and what tells it what to record: variables of
+ * the program's environment (sysevents/wrap/start.c reads them).
+ */
+
+#define PXT_PRELOAD_PATH     4096u
+#define PXT_PRELOAD_VARIABLE 16384u
+#define PXT_PRELOAD_COUNT    12u
+/* Bytes of a ring at least (sysevents/wrap/start.c). */
+#define PXT_PRELOAD_RING     65536u
+
+struct pxt_preload {
+	char library[PXT_PRELOAD_PATH];
+	char text[PXT_PRELOAD_COUNT][PXT_PRELOAD_VARIABLE];
+	char *list[PXT_PRELOAD_COUNT + 1]; /* "NAME=value", NULL last */
+	unsigned count;
+};
+
+/* What is to be recorded. */
+struct pxt_preload_wish {
+	const char *stream; /* its name */
+	struct pxt_groups groups;
+	uint64_t buffer;   /* bytes of all rings of a process; 0: as the library has it */
+	uint64_t stack_us; /* waits that long tell who called; 0: none does */
+	bool all;          /* locks that were free are events, too */
+};
+
+/* Finds the library: beside this program, or where PXTRACE_PRELOAD says.  False with a word to the user. */
+bool pxt_preload_find(struct pxt_preload *preload);
+void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish *wish);
+
+/*
+ * The program that `pxtrace run` starts: where it is, whether a library can be loaded
+ * into it, and its life.
+ */
+
+/* What a shell returns where a program cannot be started. */
+#define PXT_PROGRAM_NOT_FOUND   127
+#define PXT_PROGRAM_NOT_STARTED 126
+
+struct pxt_program {
+	char **argv;
+	char path[PATH_MAX];
+	pid_t pid;
+	int start;  /* a pipe: what is written there lets it begin */
+	int failed; /* a pipe: why it could not be started */
+};
+
+/*
+ * Looks for argv[0] as a shell would.  0, or the exit status with a word to the user.
+ */
+int pxt_program_find(struct pxt_program *program, char **argv);
+/*
+ * Whether the preload library will be loaded into it; if not, says why and what helps.  @library: where
+ * the preload library is.
+ */
+bool pxt_program_traceable(const struct pxt_program *program, const char *library);
+/* A process that waits to become the program, with @variables ("NAME=value", NULL last) in its environment. */
+bool pxt_program_prepare(struct pxt_program *program, char *const *variables);
+/* It begins.  0, or the exit status with a word to the user. */
+int pxt_program_begin(struct pxt_program *program);
+/* Has it ended?  Then its exit status as a shell has it. */
+bool pxt_program_ended(struct pxt_program *program, int *status);
+/* Processes that lose their parent become children of this one. */
+void pxt_program_adopt(void);
+/* Whether there are children of this process left; those that have ended are forgotten. */
+bool pxt_program_has_children(void);
+/* From now on signals to this process go to the program; those of the terminal reach it by themselves. */
+void pxt_program_forward(const struct pxt_program *program);
+/* Signals mean what they did before. */
+void pxt_program_forward_no_more(void);
+/* Whether that process is there and has not ended. */
+bool pxt_program_is_alive(pid_t pid);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run_none.c - pxtrace run, where the library that records was not built beside it. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 
 #include <stddef.h>

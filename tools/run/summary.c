@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - what a recorded run came to, in a few lines; see summary.h. */
-#include "tools/run/summary.h"
+/* summary.c - what a recorded run came to, in a few lines; see recorder.h. */
+#include "tools/run/recorder.h"
 
 #include "format/compiler.h"
-#include "tools/output/exit.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/read/source.h"
-#include "tools/run/program.h"
 #include "tools/why/tell.h"
 #include "tools/why/timeuse.h"
 

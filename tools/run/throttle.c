@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* throttle.c - see throttle.h.  Of cgroups in both forms: one tree, or one a controller. */
-#include "tools/run/throttle.h"
+/*
+ * throttle.c - how often and how long the kernel kept the processes of this one's cgroup from running, as that
+ * has used up its share of CPU time (cpu.max, cpu.cfs_quota_us); see recorder.h.  Of cgroups in both forms:
+ * one tree, or one a controller.
+ */
+#include "tools/run/recorder.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfrec.h - one record of perf_event_open(2), from its bytes.
+ * perfrec.h - one record of perf_event_open(2), from its bytes; and trace points, as tracefs describes them.
  *
  * Only what is asked for here is understood: records of events whose sample type is
  * PXT_PERFREC_SAMPLE_TYPE, that and PERF_SAMPLE_RAW, or one of those below it.  Then every record tells
@@ -96,5 +96,71 @@ const unsigned char *pxt_perfring_next(struct pxt_perfring *ring, size_t *size);
 /* Behind the record that was the next one. */
 void pxt_perfring_skip(struct pxt_perfring *ring, size_t size);
 void pxt_perfring_free(struct pxt_perfring *ring);
+
+/*
+ * Where a tracepoint's fields lie, by the text that tracefs has of it:
+ *
+ * 	name: sched_waking
+ * 	ID: 318
+ * 	format:
+ * 		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+ * 		field:char comm[16];	offset:8;	size:16;	signed:0;
+ * 		field:pid_t pid;	offset:24;	size:4;	signed:1;
+ *
+ * A sample's data begins with the ID.
+ */
+
+enum pxt_tracepoint_kind {
+	PXT_TRACEPOINT_SWITCH,
+	PXT_TRACEPOINT_WAKING,
+	PXT_TRACEPOINT_WAKEUP, /* where there is no sched_waking */
+	PXT_TRACEPOINT_NEW,    /* of a thread that was just made */
+	PXT_TRACEPOINT_MIGRATE,
+	PXT_TRACEPOINT_BOOST, /* by who waits for a lock of this thread's, and back */
+	PXT_TRACEPOINTS
+};
+
+#define PXT_TRACEPOINT_FIELDS 7u
+
+struct pxt_tracepoint {
+	bool known;
+	uint32_t id;
+	struct pxt_tracepoint_field {
+		uint16_t offset;
+		uint16_t size;
+	} fields[PXT_TRACEPOINT_FIELDS]; /* in the order of pxt_tracepoint_names */
+};
+
+extern const char *const pxt_tracepoint_names[PXT_TRACEPOINTS];
+
+/* @text ends in 0.  False: it does not have all fields that are wanted, in sizes that are known. */
+bool pxt_tracepoint_parse(
+    struct pxt_tracepoint *point, enum pxt_tracepoint_kind kind, const char *text);
+
+/* What a sample says: of the thread that leaves or is woken, and of the one that comes. */
+struct pxt_tracepoint_said {
+	char name[16];
+	int32_t tid;
+	int32_t prio;
+	int64_t state; /* SWITCH */
+	int32_t from;  /* MIGRATE: CPUs */
+	int32_t to;    /* MIGRATE, WAKING, ... */
+	char next_name[16];
+	int32_t next_tid;
+	int32_t next_prio; /* BOOST: its own from now on */
+};
+
+/* The kind of a sample; PXT_TRACEPOINTS: of none of @points, or too short for its fields. */
+enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[PXT_TRACEPOINTS],
+    const unsigned char *data, size_t bytes, struct pxt_tracepoint_said *said);
+
+/* ---- The kernel's files about tracepoints, wherever they are ---- */
+
+/*
+ * Reads the formats of the scheduler's tracepoints where tracefs is mounted; where it is not, from a
+ * mount that nobody else sees and that goes with its descriptor, if this process may make one.
+ * Returns 0 when sched_switch is known, else an errno: ENOENT, tracefs is not mounted.
+ */
+int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS]);
 
 #endif

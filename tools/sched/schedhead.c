@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * schedhead.c - machine, process and clock of a log; see schedhead.h.  The library says the same of
+ * schedhead.c - machine, process and clock of a log; see schedlog.h.  The library says the same of
  * the logs of its own process (port/posix/sysinfo.c), so that what is merged agrees.
  */
 #define _GNU_SOURCE
-#include "tools/sched/schedhead.h"
+#include "tools/sched/schedlog.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 /* schedlog.c - from records of the kernel to events of a log, what the kernel lost included; see schedlog.h. */
 #include "tools/sched/schedlog.h"
 
-#include "tools/output/lossnote.h"
-#include "tools/sched/schedhead.h"
+#include "tools/output/say.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* schedopen.c - events of perf_event_open(2) for each CPU, and their rings; see schedopen.h. */
+/* schedopen.c - events of perf_event_open(2) for each CPU, and their rings; see schedlog.h. */
 #define _GNU_SOURCE
-#include "tools/sched/schedopen.h"
+#include "tools/sched/schedlog.h"
 
 #include "tools/sched/perfrec.h"
-#include "tools/sched/tracepoint.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* schedthreads.c - threads by number, and what /proc says of them; see schedthreads.h. */
-#include "tools/sched/schedthreads.h"
+/* schedthreads.c - threads by number, and what /proc says of them; see schedlog.h. */
+#include "tools/sched/schedlog.h"
 
 #include <stdio.h>
 #include <stdlib.h>

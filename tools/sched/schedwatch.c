@@ -5,7 +5,6 @@
  */
 #include "tools/sched/schedwatch.h"
 
-#include "tools/sched/schedhead.h"
 #include "tools/sched/schedlog.h"
 
 #include <errno.h>

@@ -17,12 +17,12 @@
  * records end with its exec unless the caller is root), or one that closes all descriptors.  Nothing of
  * this is in it.
  *
- * Memory: the rings (schedopen.h), 64 KiB a CPU, and 64 bytes a thread.
+ * Memory: the rings (schedlog.h), 64 KiB a CPU, and 64 bytes a thread.
  */
 #ifndef PXT_SCHEDWATCH_H
 #define PXT_SCHEDWATCH_H
 
-#include "tools/sched/schedopen.h"
+#include "tools/sched/schedlog.h"
 
 #define PXT_SCHEDWATCH_MS 100 /* how often it wants to be polled */
 

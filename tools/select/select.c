@@ -2,7 +2,7 @@
 /* select.c - the options by which all subcommands choose events; see select.h. */
 #include "tools/select/select.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/output/say.h"
 
 #include <errno.h>

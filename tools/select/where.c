@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* where.c - the grammar of conditions, and what is wrong with a text that is none. */
-#include "tools/select/where.h"
+#include "tools/select/select.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/output/say.h"
 #include "tools/select/where_inner.h"
 

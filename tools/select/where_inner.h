@@ -6,9 +6,9 @@
 #ifndef PXT_WHERE_INNER_H
 #define PXT_WHERE_INNER_H
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/event/fields.h"
-#include "tools/select/where.h"
+#include "tools/select/select.h"
 
 /* ---- Words ---- */
 

@@ -2,7 +2,7 @@
 /* where_words.c - the words of a condition: names, numbers with units, texts, relations. */
 #include "tools/select/where_inner.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "tools/event/sysnames.h"
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
-#include "tools/spans/syspairs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

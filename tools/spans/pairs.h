@@ -3,7 +3,7 @@
  * pairs.h - durations from a begin event to its end event.
  *
  * By themselves match X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with
- * X_unlock (user events only); of system events those that syspairs.h says; --pair names others.  An end belongs to the newest begin of its
+ * X_unlock (user events only); of system events those that below says; --pair names others.  An end belongs to the newest begin of its
  * thread that is still open; where the first fields of both types have the same name, also that
  * field must be equal.  A loss of events closes everything that is open: no duration is measured
  * across a gap.
@@ -15,6 +15,7 @@
 #ifndef PXT_PAIRS_H
 #define PXT_PAIRS_H
 
+#include "tools/event/event.h"
 #include "tools/read/source.h"
 #include "tools/read/symbols.h"
 #include "tools/spans/series.h"
@@ -132,5 +133,43 @@ static inline double pxt_row_area(const struct pxt_row *row, int64_t ns)
 {
 	return row->area + (double)row->open_now * (double)(ns - row->area_ns);
 }
+
+/*
+ * Durations that system events tell of: calls, functions, waits for locks, locks that are
+ * held, handlers of signals, what a kernel is busy with.
+ *
+ * Some have a row for each value of the field by which begin and end belong together: read() and write()
+ * are both calls.
+ */
+
+struct pxt_syspair {
+	const char *name;  /* "call" */
+	const char *field; /* begin and end have the same value of it */
+	bool by_value;     /* a row, and a name, for each value */
+	bool alone;        /* an end without begin is no mistake */
+	enum pxt_syspair_names {
+		PXT_SYSPAIR_NUMBERS,
+		PXT_SYSPAIR_WORDS,    /* values are words (event/sysnames.h) */
+		PXT_SYSPAIR_FUNCTIONS /* values are addresses where functions begin */
+	} names;
+};
+
+/* What an event of one type does in one of these pairs. */
+struct pxt_syspair_role {
+	trace_event_id_t id;
+	unsigned pair; /* index in pxt_syspairs */
+	bool begins;
+	const char *test;  /* it does so only where this field is ... */
+	int64_t values[2]; /* ... one of these */
+};
+
+#define PXT_SYSPAIRS 12u
+extern const struct pxt_syspair pxt_syspairs[PXT_SYSPAIRS];
+
+/* The next role of that type behind @after (NULL: the first one); NULL: there is none. */
+const struct pxt_syspair_role *pxt_syspairs_next(
+    trace_event_id_t id, const struct pxt_syspair_role *after);
+/* Whether the event does so. */
+bool pxt_syspairs_does(const struct pxt_event *event, const struct pxt_syspair_role *role);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* syspairs.c - see syspairs.h. */
-#include "tools/spans/syspairs.h"
+/*
+ * syspairs.c - durations that system events tell of: calls, functions, waits for locks, locks that are held,
+ * handlers of signals, what a kernel is busy with; see pairs.h.
+ */
+#include "tools/spans/pairs.h"
 
 #include "tools/event/fields.h"
-#include "tools/spans/pairs.h"
 
 #include <errno.h>
 #include <stddef.h>

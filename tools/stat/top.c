@@ -11,7 +11,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/spans/syspairs.h"
+#include "tools/spans/pairs.h"
 #include "tools/stat/stat.h"
 
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* batch.c - tables one after another, for scripts; see panel.h. */
-#include "tools/output/exit.h"
+/* batch.c - tables one after another, for scripts; see view.h. */
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/top/panel.h"
 #include "tools/top/view.h"
 
 #include <poll.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_top.c - pxtrace top: running programs' streams, live, on the whole screen or as tables. */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/top/panel.h"
+#include "tools/top/view.h"
 
 #include <getopt.h>
 #include <signal.h>

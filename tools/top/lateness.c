@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lateness.c - which threads had late rounds in the last seconds; see lateness.h. */
-#include "tools/top/lateness.h"
+/* lateness.c - which threads had late rounds in the last seconds; see model.h. */
+#include "tools/top/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

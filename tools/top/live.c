@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - streams of running programs, reached, asked and read; see live.h. */
+/* live.c - streams of running programs, reached, asked and read; see model.h. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/top/live.h"
+#include "tools/top/model.h"
 
 #include "format/logfmt.h"
 #include "tools/output/escape.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
-#include "tools/read/spool.h"
+#include "tools/read/source.h"
 #include "tools/remote/ctlsock.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "tools/output/escape.h"
 #include "tools/output/say.h"
 #include "tools/spans/pairs.h"
-#include "tools/top/lateness.h"
 #include "tools/why/waits.h"
 #include "tools/why/words.h"
 

@@ -13,9 +13,93 @@
 #define PXT_TOP_MODEL_H
 
 #include "tools/read/source.h"
-#include "tools/top/numbers.h"
+#include "tools/why/rounds.h"
 
-#define PXT_MODEL_SLOTS 5u /* as many as lateness.h has */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What `pxtrace top` shows at one moment: five tables of numbers, which know neither logs
+ * nor the screen, so that they can stand still while all goes on.
+ *
+ * Bounded: PXT_NUMBERS_ROWS rows of a table.  Where there are more, those stay that are first in the
+ * table's usual order.
+ */
+
+#define PXT_NUMBERS_ROWS  256u
+#define PXT_NUMBERS_LABEL 160u
+
+enum pxt_numbers_table {
+	PXT_NUMBERS_STREAMS,
+	PXT_NUMBERS_THREADS,
+	PXT_NUMBERS_PAIRS,
+	PXT_NUMBERS_ROUNDS, /* late ones, by thread */
+	PXT_NUMBERS_LOCKS,
+	PXT_NUMBERS_TABLES
+};
+
+enum pxt_numbers_column {
+	PXT_NUMBERS_USUAL, /* each table by its own most telling column */
+	PXT_NUMBERS_NAME,
+	PXT_NUMBERS_EVENTS, /* a second */
+	PXT_NUMBERS_LOST,   /* a second */
+	PXT_NUMBERS_FILL,   /* per cent */
+	PXT_NUMBERS_SHARE,  /* of its stream's events, per cent */
+	PXT_NUMBERS_COUNT,
+	PXT_NUMBERS_P50, /* nanoseconds, as all that follow but the last two */
+	PXT_NUMBERS_P99,
+	PXT_NUMBERS_MAX,
+	PXT_NUMBERS_LATE,
+	PXT_NUMBERS_WAITED,
+	PXT_NUMBERS_LONGEST,
+	PXT_NUMBERS_WAITS,
+	PXT_NUMBERS_WAITING, /* threads, now */
+	PXT_NUMBERS_COLUMNS
+};
+
+struct pxt_numbers_row {
+	char label[PXT_NUMBERS_LABEL]; /* escaped, as all texts here */
+	uint32_t stream;               /* whose it is: a number that the stream keeps */
+	double values[PXT_NUMBERS_COLUMNS];
+	/* Of streams alone. */
+	char program[PXT_NUMBERS_LABEL];
+	const char *state;
+	long pid;
+	double lost_all;
+	double seen; /* per cent of its events that were read here; below 0: none are read */
+};
+
+struct pxt_numbers {
+	double seconds; /* of which they are */
+	struct {
+		uint32_t count;
+		struct pxt_numbers_row rows[PXT_NUMBERS_ROWS];
+	} tables[PXT_NUMBERS_TABLES];
+};
+
+void pxt_numbers_clear(struct pxt_numbers *numbers);
+/*
+ * An empty row; @value is that of the table's usual column.  NULL where the table is full of rows that come
+ * before it.
+ */
+struct pxt_numbers_row *pxt_numbers_add(
+    struct pxt_numbers *numbers, enum pxt_numbers_table table, double value);
+/* By a column, largest first, names by the alphabet; a table that lacks it in its usual order. */
+void pxt_numbers_sort(struct pxt_numbers *numbers, enum pxt_numbers_column column);
+bool pxt_numbers_has(enum pxt_numbers_table table, enum pxt_numbers_column column);
+/* What @table is sorted by where @column is asked for. */
+enum pxt_numbers_column pxt_numbers_order(
+    enum pxt_numbers_table table, enum pxt_numbers_column column);
+/* The name of the stream of that number, "" where there is none. */
+const char *pxt_numbers_stream(const struct pxt_numbers *numbers, uint32_t stream);
+
+/* What a column is called by --by. */
+const char *pxt_numbers_word(enum pxt_numbers_column column);
+/* PXT_NUMBERS_COLUMNS: none is called so. */
+enum pxt_numbers_column pxt_numbers_called(const char *word);
+
+#define PXT_MODEL_SLOTS 5u /* as many as below has */
 
 struct pxt_model;
 
@@ -38,5 +122,69 @@ void pxt_model_rows(struct pxt_model *model, uint32_t stream, struct pxt_numbers
 void pxt_model_rates(const struct pxt_model *model, struct pxt_numbers_row *row);
 /* Events a second, for a row that is yet to be made. */
 double pxt_model_rate(const struct pxt_model *model);
+
+/*
+ * The streams of running programs that have a name, as they come and go, each with its model.
+ *
+ * A stream has two connections: one is asked over and over how it is, by the other its owner hands
+ * out what happens (pxtrace attach).  No answer is waited for.  A program that is stopped, or answers
+ * nonsense, is shown as such; who looks on too often already is refused, and then only the numbers that
+ * the owner says are known.
+ *
+ * Bounded: PXT_LIVE_STREAMS streams, of PXT_LIVE_FOLLOWED of which the events are read, each through 16 MiB
+ * of memory at most (format/ctlsock.h).
+ */
+
+#define PXT_LIVE_STREAMS  64u
+#define PXT_LIVE_FOLLOWED 16u
+
+struct pxt_live;
+
+/* @names: these alone, or, where there are none, those that there are in the user's folders. */
+struct pxt_live *pxt_live_new(char *const *names, size_t count, int64_t slot_ns, int64_t now_ns);
+void pxt_live_free(struct pxt_live *live);
+/*
+ * The first look.  PXT_EXIT_OK, or what it is worth that a stream which was named cannot be reached, or that
+ * the folders of names cannot be looked into; after a word to the user.
+ */
+int pxt_live_begin(struct pxt_live *live);
+/* Asks, takes what has come, looks who is there.  True where there is more to be taken at once. */
+bool pxt_live_step(struct pxt_live *live, int64_t now_ns);
+/* How many streams there are, those that have just ended among them. */
+uint32_t pxt_live_count(const struct pxt_live *live);
+/* Whether all streams that were named have ended. */
+bool pxt_live_over(const struct pxt_live *live);
+void pxt_live_numbers(struct pxt_live *live, struct pxt_numbers *numbers);
+/* The name of the stream with that number, as it is reached; NULL: it is not there. */
+const char *pxt_live_name(const struct pxt_live *live, uint32_t stream);
+
+/*
+ * Which threads of one stream had late rounds in the last seconds: what is late, and by how much,
+ * is said as in `pxtrace why` (tools/why/rounds.h).
+ */
+
+#define PXT_LATENESS_SLOTS 5u
+
+struct pxt_lateness {
+	struct pxt_rounds rounds;
+	const struct pxt_home *
+	    *homes; /* by thread, as far as they are known by now; NULL: ask again */
+	uint32_t home_count;
+	struct pxt_lateness_thread *threads; /* by index */
+	uint32_t thread_room;
+	unsigned slot;
+	bool counts;
+};
+
+void pxt_lateness_open(struct pxt_lateness *lateness, const struct pxt_state *state);
+void pxt_lateness_free(struct pxt_lateness *lateness);
+/* After the state has taken the event, which is one of @slot, if it @counts. */
+void pxt_lateness_take(
+    struct pxt_lateness *lateness, const struct pxt_event *event, unsigned slot, bool counts);
+/* What was in a slot is forgotten. */
+void pxt_lateness_forget(struct pxt_lateness *lateness, unsigned slot);
+/* Adds a row for each thread that had late rounds. */
+void pxt_lateness_rows(
+    const struct pxt_lateness *lateness, uint32_t stream, struct pxt_numbers *numbers);
 
 #endif

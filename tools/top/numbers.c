@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* numbers.c - tables of numbers, and their order; see numbers.h. */
-#include "tools/top/numbers.h"
+/* numbers.c - tables of numbers, and their order; see model.h. */
+#include "tools/top/model.h"
 
 #include <stdlib.h>
 #include <string.h>

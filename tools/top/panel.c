@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* panel.c - the screen and its keys; see panel.h. */
-#include "tools/top/panel.h"
+/* panel.c - the screen and its keys; see view.h. */
+#include "tools/top/view.h"
 
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/remote/snapshot.h"
+#include "tools/remote/record.h"
 #include "tools/top/screen.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_why.c - pxtrace why: why was it late? */
 #include "tools/command/command.h"
-#include "tools/command/options.h"
-#include "tools/output/exit.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"
 #include "tools/why/tell.h"

@@ -3,7 +3,7 @@
 #include "tools/why/places.h"
 
 #include "tools/output/say.h"
-#include "tools/read/descriptors.h"
+#include "tools/read/images.h"
 
 #include <stdlib.h>
 

@@ -21,7 +21,7 @@
  */
 #include "tools/why/roles.h"
 
-#include "tools/command/options.h"
+#include "tools/command/command.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 

@@ -3,7 +3,7 @@
 #include "tools/why/words.h"
 
 #include "tools/event/sysnames.h"
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* sayreason.c - what held up late rounds, in words; see words.h. */
 #include "tools/why/words.h"
 
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <trace_hooks_np.h>
 

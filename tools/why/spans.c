@@ -3,7 +3,7 @@
 #include "tools/why/state_parts.h"
 
 #include "tools/output/say.h"
-#include "tools/read/ended.h"
+#include "tools/read/source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,8 @@
 #define _GNU_SOURCE
 #include "tools/write/logblocks.h"
 
-#include "tools/output/finalname.h"
 #include "tools/output/openfile.h"
-#include "tools/write/logswap.h"
+#include "tools/output/outfile.h"
 
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
