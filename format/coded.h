@@ -38,6 +38,10 @@ struct pxt_coded_site {
 struct pxt_coded_told {
 	struct pxt_coded_site site[PXT_CODED_SITES];
 	uint32_t who[PXT_CODED_WHOS]; /* CPU, and 8 bits above it the thread's index */
+	/* Of the latest record, where the writer goes on after it. */
+	uint32_t last_site;
+	uint32_t last_who;
+	uint64_t ticks;
 };
 
 #define PXT_CODED_NOBODY 0xffffffffu /* no such place was told yet */
@@ -58,7 +62,8 @@ PXT_INLINE uint64_t pxt_coded_little(uint64_t number)
 
 /*
  * Codes the slots of @block, which is full or to be written as it is: nothing can be put into it any
- * more.  They take at most as many bytes as before.
+ * more.  They take at most as many bytes as before.  Into a block that grows more slots may be put, which
+ * the next call codes behind those; @told is what it was.
  */
 void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block);
 

@@ -247,7 +247,7 @@ bool pxt_coded_get(struct pxt_coded_told *told, const struct pxt_log_header *hea
 		.told = told,
 		.site = told->site,
 		.who = PXT_CODED_WHO_NEW,
-		.ticks = head->begin,
+		.ticks = header->layout == PXT_LAYOUT_FRAMES ? 0 : head->begin,
 		.swapped = header->swapped,
 		.ctx_bytes = header->ctx_bytes,
 		.thread_bytes = header->contents & PXT_LOG_HAS_THREAD ? 2u : 0u };

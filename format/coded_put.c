@@ -11,6 +11,8 @@
  *          6                    21          26                     n <= 6:   29      32
  *          0                    15          20                     n == 0:   15      16
  *
+ * In a block that grows, slots begin at the next multiple of 16 behind what was coded before.
+ *
  * What goes on from record to record is in a structure whose address nobody takes but what is inlined:
  * it stays in registers.
  */
@@ -85,7 +87,7 @@ PXT_INLINE uint64_t get_group(const unsigned char *slot, uint32_t i, uint32_t le
 	const uint32_t skip = from % PXT_SLOT_PAYLOAD;
 	uint64_t number;
 
-	slot += from / PXT_SLOT_PAYLOAD * PXT_SLOT_BYTES;
+	slot += (size_t)(from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
 	if (skip <= PXT_SLOT_PAYLOAD - GROUP) {
 		number = get_little(slot + 4 + skip);
 	} else {
@@ -278,16 +280,33 @@ PXT_INLINE void put_loss(struct writer *to, const unsigned char *slot)
 	put_little(to, lost, 8);
 }
 
+static uint32_t whole_slots(uint32_t bytes)
+{
+	return (bytes + PXT_SLOT_BYTES - 1u) & ~(PXT_SLOT_BYTES - 1u);
+}
+
+/* The smallest stamp of a block that grows may still become smaller, so its first one is told whole. */
+static void start(struct pxt_coded_told *told, const struct pxt_log_block *block)
+{
+	pxt_coded_forget(told);
+	told->last_site = 0;
+	told->last_who = 0;
+	told->ticks = block->grows ? 0 : block->begin;
+}
+
 void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block)
 {
-	const unsigned char *at = block->bytes + PXT_LOG_BLOCK_BYTES;
+	unsigned char *begin = block->bytes + PXT_LOG_BLOCK_BYTES;
+	const unsigned char *at = begin + whole_slots(block->coded);
 	const unsigned char *end = block->bytes + block->used;
-	struct writer to = { .to = block->bytes + PXT_LOG_BLOCK_BYTES,
-		.told = told,
-		.site = told->site,
-		.ticks = block->begin };
+	struct writer to = { .to = begin + block->coded, .told = told };
 
-	pxt_coded_forget(told);
+	if (block->coded == 0)
+		start(told, block);
+	to.site = &told->site[told->last_site];
+	to.who = told->last_who;
+	to.ticks = told->ticks;
+	block->slots += (uint32_t)(end - at);
 	/* Bound: the slots of the block. */
 	while (at < end) {
 		uint32_t info;
@@ -299,8 +318,12 @@ void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block)
 			continue;
 		}
 		put_record(&to, at, info);
-		at += pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
+		at += (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
 	}
-	block->coded = (uint32_t)(to.to - block->bytes) - PXT_LOG_BLOCK_BYTES;
-	block->used = PXT_LOG_BLOCK_BYTES + block->coded;
+	told->last_site = (uint32_t)(to.site - told->site);
+	told->last_who = to.who;
+	told->ticks = to.ticks;
+	block->coded = (uint32_t)(to.to - begin);
+	block->used =
+	    PXT_LOG_BLOCK_BYTES + (block->grows ? whole_slots(block->coded) : block->coded);
 }

@@ -75,7 +75,8 @@ static void put_header(unsigned char *at, const struct pxt_log_header *header)
 	put16(at + 12, header->coded ? PXT_LOG_MAJOR : PXT_LOG_SLOTS_MAJOR);
 	put16(at + 14, header->coded ? PXT_LOG_MINOR : PXT_LOG_SLOTS_MINOR);
 	put16(at + 16, header->coded ? PXT_LOG_MAJOR : PXT_LOG_SLOTS_MAJOR);
-	put16(at + 18, PXT_LOG_MIN_MINOR);
+	put16(at + 18, header->coded && header->layout == PXT_LAYOUT_FRAMES ? PXT_LOG_FRAME_MINOR
+	                                                                    : PXT_LOG_MIN_MINOR);
 	at[22] = PXT_SLOT_BYTES;
 	put32(at + 24, PXT_LOG_HEADER_BYTES);
 	memcpy(at + 32, header->uuid, PXT_LOG_UUID_BYTES);
@@ -333,11 +334,12 @@ uint32_t pxt_logfmt_finish(
     struct pxt_log_block *block, const struct pxt_log_stream *stream, enum pxt_log_type type)
 {
 	unsigned char *at = block->bytes;
-	uint32_t length = (block->used + 15u) & ~15u;
+	uint32_t length = pxt_logfmt_length(block);
 	bool data = type == PXT_LOG_DATA;
 
 	memset(at, 0, PXT_LOG_BLOCK_BYTES);
-	memset(at + block->used, 0, length - block->used);
+	if (length > block->used)
+		memset(at + block->used, 0, length - block->used);
 	memcpy(at, block_magic, sizeof(block_magic));
 	PXT_LOG_BLOCK_FIELDS(PUT)
 	memcpy(at + PXT_LOG_AT_UUID, stream->uuid, PXT_LOG_UUID_BYTES);

@@ -36,12 +36,16 @@
 
 /* Of logs whose records are coded. */
 #define PXT_LOG_MAJOR       2u
-#define PXT_LOG_MINOR       0u
+#define PXT_LOG_MINOR       1u
 /* Of logs whose records are slots, which readers of 1.0 understand. */
 #define PXT_LOG_SLOTS_MAJOR 1u
 #define PXT_LOG_SLOTS_MINOR 5u
-/* The oldest reader that understands a log is of the same major version, and of this minor one. */
+/*
+ * The oldest reader that understands a log is of the same major version, and of this minor one; where frames
+ * are coded, of 2.1.
+ */
 #define PXT_LOG_MIN_MINOR   0u
+#define PXT_LOG_FRAME_MINOR 1u
 
 /* Text transfers and 7-bit lines spoil it. */
 #define PXT_LOG_MAGIC                                                                              \
@@ -139,6 +143,8 @@ struct pxt_log_block {
 	uint32_t used;
 	uint32_t count;
 	uint32_t coded; /* its records are, in so many bytes; 0: they are slots (coded.h) */
+	uint32_t slots; /* bytes of slots that were coded */
+	bool grows;     /* of a frame: more may follow what was coded, so nothing pads it */
 	uint64_t begin; /* smallest and ... */
 	uint64_t end;   /* ... largest stamp in it; 0 where it has none */
 	uint64_t lost;
@@ -241,6 +247,13 @@ bool pxt_logfmt_put_set(struct pxt_log_block *block, const struct pxt_log_set *s
 bool pxt_logfmt_put_head(struct pxt_log_block *block, const struct pxt_log_header *header);
 bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
 bool pxt_logfmt_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
+
+/* The bytes of a block that is written as it is. */
+PXT_INLINE uint32_t pxt_logfmt_length(const struct pxt_log_block *block)
+{
+	return block->grows ? PXT_LOG_BLOCK_BYTES + block->coded
+	                    : (block->used + PXT_SLOT_BYTES - 1u) & ~(PXT_SLOT_BYTES - 1u);
+}
 
 /* Writes the block's head and checksum; returns its length in bytes. */
 uint32_t pxt_logfmt_finish(

@@ -214,7 +214,8 @@ const char *pxt_logfmt_get_block(
 	pxt_logfmt_get_fields(at, header->swapped, head_fields, head);
 	if (memcmp(at + PXT_LOG_AT_UUID, header->uuid, PXT_LOG_UUID_BYTES) != 0)
 		return "the block belongs to another stream";
-	if (head->length < PXT_LOG_BLOCK_BYTES || head->length % 16u ||
+	if (head->length < PXT_LOG_BLOCK_BYTES ||
+	    (head->length % 16u && !(head->coded && header->layout == PXT_LAYOUT_FRAMES)) ||
 	    head->length > header->largest_block)
 		return "the block has an impossible length";
 	/* Older writers have zeros there; what follows is up to 15 bytes of padding. */

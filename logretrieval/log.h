@@ -87,7 +87,7 @@ struct pxt_log_cursor {
 	uint32_t body;     /* ... its bytes, which are not loaded yet; 0: they are */
 	uint64_t blocks;   /* sequential: those before @at */
 	uint64_t sequence; /* frames: of the block being read */
-	uint32_t done;     /* frames: bytes of that block that were read; 0: not begun */
+	uint32_t done;     /* frames: bytes of that block, as slots, that were read; 0: not begun */
 	uint64_t
 	    records; /* sums of the blocks before, to see what is missing: sequential: before @entered, ... */
 	uint64_t lost;

@@ -47,7 +47,7 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
 
 	if (error)
 		return error;
-	if (head->type != PXT_LOG_DATA || head->coded || head->length > log->header.frame_bytes ||
+	if (head->type != PXT_LOG_DATA || head->length > log->header.frame_bytes ||
 	    head->sequence % log->header.frames != frame % log->header.frames)
 		return pxt_log_fail(
 		    log, offset, "a frame holds a block that does not belong there");
@@ -175,12 +175,14 @@ static int enter(struct pxt_log *log)
 	struct pxt_log_cursor *cursor = &log->cursor;
 	struct pxt_log_blockhead head;
 	const unsigned char *block;
+	uint32_t end;
 
 	if (cursor->done && !log->growing)
 		return ENODATA;
 	if (pxt_log_load_frame(log, cursor->sequence, &head, &block))
 		return log->growing ? ENODATA : EIO;
-	if (head.sequence != cursor->sequence || head.length <= cursor->done)
+	end = PXT_LOG_BLOCK_BYTES + head.slot_bytes;
+	if (head.sequence != cursor->sequence || end <= cursor->done)
 		return ENODATA;
 	cursor->block = unread(cursor, &head);
 	if (cursor->done == 0) {
@@ -189,8 +191,8 @@ static int enter(struct pxt_log *log)
 		cursor->done = PXT_LOG_BLOCK_BYTES;
 	}
 	cursor->next = block + cursor->done;
-	cursor->left = head.length - cursor->done;
-	cursor->done = head.length;
+	cursor->left = end - cursor->done;
+	cursor->done = end;
 	cursor->records = head.records_total;
 	cursor->lost = head.lost_total;
 	return cursor->left ? 0 : ENODATA;

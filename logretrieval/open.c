@@ -30,7 +30,8 @@ static int read_file(struct pxt_log *log, bool explained)
 	error = pxt_log_read_header(log);
 	if (error)
 		return error;
-	log->window_bytes = log->header.largest_block;
+	log->window_bytes = log->header.layout == PXT_LAYOUT_FRAMES ? log->header.frame_bytes
+	                                                            : log->header.largest_block;
 	if (log->window_bytes < PXT_LOG_WINDOW_BYTES)
 		log->window_bytes = PXT_LOG_WINDOW_BYTES;
 	pxt_log_view_again(log);

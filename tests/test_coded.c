@@ -178,6 +178,40 @@ PXT_TEST(an_event_takes_two_bytes_more_than_its_data)
 		    (unsigned)sizes[i]);
 }
 
+/* In parts, behind what is there, as the newest frame of a LOOP log grows. */
+PXT_TEST(records_that_come_to_a_block_leave_its_coded_bytes_as_they_are)
+{
+	static unsigned char before[ROOM];
+	struct pxt_log_block block;
+	uint32_t coded = 0;
+	uint32_t records = 0;
+
+	coding.seed = 46;
+	draw_block();
+	pxt_logfmt_start(&block, coding.coded, ROOM);
+	block.grows = true;
+	coding.header.layout = PXT_LAYOUT_FRAMES;
+	for (uint32_t at = PXT_LOG_BLOCK_BYTES; at < coding.block.used;) {
+		const struct pxt_slot *slot = (const void *)(coding.slots + at);
+		const uint32_t n = pxt_info_slots(slot->word[1], PXT_CTX_BYTES);
+		const bool loss = pxt_info_id(slot->word[1]) == PXT_LOG_ID_LOSS;
+
+		CU_ASSERT(loss ? pxt_logfmt_put_loss(&block, pxt_slot_ticks(slot))
+		               : pxt_logfmt_put_record(&block, slot, n));
+		at += (loss ? 1u : n) * PXT_SLOT_BYTES;
+		if (++records % 5 && at < coding.block.used)
+			continue;
+		pxt_coded_put(&coding.told, &block);
+		CU_ASSERT(memcmp(before, coding.coded + PXT_LOG_BLOCK_BYTES, coded) == 0);
+		coded = block.coded;
+		memcpy(before, coding.coded + PXT_LOG_BLOCK_BYTES, coded);
+	}
+	PXT_EQ(block.slots, coding.block.used - PXT_LOG_BLOCK_BYTES);
+	CU_ASSERT(get(coded, ROOM));
+	PXT_EQ(coding.made.bytes, block.slots);
+	CU_ASSERT(memcmp(coding.again, coding.slots + PXT_LOG_BLOCK_BYTES, block.slots) == 0);
+}
+
 PXT_TEST(data_like_that_before_it_takes_a_byte_for_eight)
 {
 	CU_ASSERT(bytes_of(4, false) <= 4.1);

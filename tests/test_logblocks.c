@@ -13,7 +13,7 @@
 
 static const char *const complete[] = { "be32", "be64", "cleared", "le32", "le64", "loop-be32",
 	"loop-empty", "loop-le64", "loop-short", "newer-minor", "sealed-be32", "sealed-le64",
-	"coded-le64", "coded-be32" };
+	"coded-le64", "coded-be32", "loop-coded-le64", "loop-coded-be32" };
 #define COMPLETE (sizeof(complete) / sizeof(complete[0]))
 
 struct sums {

@@ -137,7 +137,7 @@ PXT_TEST(a_log_of_a_newer_major_version_names_the_reader_it_needs)
 	golden_read(&golden, "newer-major");
 	PXT_EQ(golden_try(golden.bytes, golden.size, &error), EINVAL);
 	CU_ASSERT_STRING_EQUAL(error.posix_reason_np,
-	    "the log needs a reader of format 2.1 or newer; this one reads 2.0");
+	    "the log needs a reader of format 2.2 or newer; this one reads 2.1");
 }
 
 /* A number in the head, outside its bounds, with a checksum that is right. */

@@ -457,14 +457,18 @@ PXT_TEST(a_growing_loop_log_is_full_when_its_first_block_is_overwritten)
 
 PXT_TEST(the_frames_of_a_dead_writer_are_read)
 {
-	struct reader reader;
-	uint64_t lost = 0;
+	static const char *const names[] = { "loop-growing", "loop-coded-growing" };
 
-	open_reader(&reader, "loop-growing", 0);
-	for (int i = 4; i < 10; i++)
-		PXT_EQ(next_number(reader.trid, &lost), i);
-	PXT_EQ(next_number(reader.trid, &lost), -1);
-	close_reader(&reader);
+	for (unsigned which = 0; which < 2; which++) {
+		struct reader reader;
+		uint64_t lost = 0;
+
+		open_reader(&reader, names[which], 0);
+		for (int i = 4; i < 10; i++)
+			PXT_EQ(next_number(reader.trid, &lost), i);
+		PXT_EQ(next_number(reader.trid, &lost), -1);
+		close_reader(&reader);
+	}
 }
 
 PXT_TEST(what_has_no_head_is_no_growing_log_either)

@@ -22,7 +22,8 @@ struct known {
 };
 
 static const char *const logs[] = { "le64", "be64", "le32", "be32", "loop-le64", "loop-be32",
-	"cleared", "sealed-le64", "boot-le64", "machine-le64", "notes-le64", "coded-be32" };
+	"cleared", "sealed-le64", "boot-le64", "machine-le64", "notes-le64", "coded-be32",
+	"loop-coded-le64" };
 #define LOGS (sizeof(logs) / sizeof(logs[0]))
 
 static trace_id_t open_growing(int fd)

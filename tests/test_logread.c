@@ -543,10 +543,12 @@ static void check_counting(trace_id_t trid, uint32_t from, uint32_t to, uint64_t
 /* LOGP-01, OPEN-02 */
 PXT_TEST(a_wrapped_loop_log_begins_with_its_oldest_event_and_says_what_is_gone)
 {
+	static const char *const names[] = { "loop-le64", "loop-be32", "loop-coded-le64",
+		"loop-coded-be32" };
 	trace_id_t trid;
 
-	for (unsigned i = 0; i < 2; i++) {
-		trid = golden_open(i ? "loop-be32" : "loop-le64");
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		trid = golden_open(names[i]);
 		/* 4 events were overwritten, and 10 lost among them. */
 		check_counting(trid, 4, 10, 14);
 		CU_ASSERT(posix_trace_rewind(trid) == 0);

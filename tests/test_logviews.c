@@ -14,7 +14,7 @@
 #define BYTES_MAX  512
 
 static const char *const complete[] = { "be32", "be64", "cleared", "le32", "le64", "loop-be32",
-	"loop-empty", "loop-le64", "loop-short", "newer-minor" };
+	"loop-empty", "loop-le64", "loop-short", "newer-minor", "loop-coded-be32" };
 #define COMPLETE (sizeof(complete) / sizeof(complete[0]))
 
 struct read_event {

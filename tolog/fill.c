@@ -347,7 +347,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	enum pxt_fill result;
 
 	/* It was coded, and is to go out before anything else. */
-	if (log->data.coded)
+	if (log->data.coded && !log->data.grows)
 		return PXT_FILL_MORE;
 	if (log->owes_stop) {
 		result = put_last_stop(stream);

@@ -14,8 +14,9 @@
 #include <errno.h>
 
 /* A log of this many frames at least, as long as records fit: what one block overwrites is small. */
-#define FRAMES_WANTED 16u
-#define RECORD_ROOM   (CONFIG_PTRACE_LOG_BLOCK_SIZE - PXT_LOG_BLOCK_BYTES)
+#define FRAMES_WANTED  16u
+#define SLOTS_OF_FRAME 8u
+#define RECORD_ROOM    (CONFIG_PTRACE_LOG_BLOCK_SIZE - PXT_LOG_BLOCK_BYTES)
 
 /* What a frame must be able to hold. */
 static uint64_t largest_record(const struct _pxt_attr *attr)
@@ -66,6 +67,14 @@ static size_t memory(const struct _pxt_attr *attr)
 	return frames < SIZE_MAX / 4u ? (size_t)frames * sizeof(uint16_t) : SIZE_MAX / 2u;
 }
 
+/* As slots, coded records take several times the bytes of their frame. */
+static uint32_t largest_block(uint32_t frame_bytes)
+{
+	uint32_t bytes = frame_bytes * SLOTS_OF_FRAME;
+
+	return bytes > CONFIG_PTRACE_LOG_BLOCK_SIZE ? bytes : CONFIG_PTRACE_LOG_BLOCK_SIZE;
+}
+
 static void lay_out(struct pxt_tolog *log, const struct _pxt_attr *attr)
 {
 	struct pxt_log_header *header = &log->header;
@@ -74,6 +83,9 @@ static void lay_out(struct pxt_tolog *log, const struct _pxt_attr *attr)
 	header->frame_bytes = (uint32_t)room_of(attr) + PXT_LOG_BLOCK_BYTES;
 	header->frames = (uint32_t)frames_of(attr);
 	header->data_offset = PXT_LOG_HEADER_BYTES;
+	header->coded = pxt_tolog_may_code(log, attr);
+	if (header->coded)
+		header->largest_block = largest_block(header->frame_bytes);
 	log->data_room = header->frame_bytes;
 	log->end = header->data_offset + (uint64_t)header->frames * header->frame_bytes;
 	log->begun = 0;

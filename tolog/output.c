@@ -108,10 +108,12 @@ static void arrived(struct pxt_tolog *log)
  */
 static void begin_behind(struct pxt_tolog *log)
 {
-	if (!log->header.frames || log->placed.used <= PXT_LOG_BLOCK_BYTES)
+	const uint32_t before = pxt_logfmt_length(&log->placed);
+
+	if (!log->header.frames || before <= PXT_LOG_BLOCK_BYTES)
 		return;
 	log->way.head = PXT_HEAD_TO_COME;
-	log->way.sent = log->placed.used;
+	log->way.sent = before;
 }
 
 /* True: the head is what is left to do. */
@@ -189,6 +191,7 @@ int pxt_tolog_put_head(struct pxt_tolog *log)
 int pxt_tolog_put_data(struct pxt_tolog *log, bool full)
 {
 	int error = pxt_tolog_resume(log);
+	const uint32_t before = log->data.slots;
 	uint32_t length;
 
 	if (error)
@@ -200,8 +203,11 @@ int pxt_tolog_put_data(struct pxt_tolog *log, bool full)
 	}
 	PXT_TESTPOINT(PXT_TP_LOG_TAKEN);
 	pxt_tolog_code(log);
+	/* What was coded left room: the block is not full, and it is written later. */
+	if (full && log->data.slots != before && pxt_tolog_goes_on(log))
+		return 0;
 	length = finish(log, &log->data, PXT_LOG_DATA);
-	log->way.full = full;
+	log->way.full = full || !pxt_tolog_takes_slots(log);
 	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->policy->place(log));
 }
 
@@ -217,12 +223,16 @@ int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type)
 	return send_off(log, PXT_WAY_META, log->meta_bytes, length, log->end);
 }
 
-/* LOOP: the newest frame as it was before, or an empty block where there was none of this number. */
+/*
+ * LOOP: the newest frame as it was before, or an empty block where there was none of this number.  What was
+ * told of coded records that are gone now is forgotten with the block.
+ */
 static bool restore_frame(struct pxt_tolog *log)
 {
 	uint32_t length;
 
 	log->data = log->placed;
+	log->way.full = log->data.coded != 0;
 	length = pxt_logfmt_finish(&log->data, &log->sums, PXT_LOG_DATA);
 	return send_off(log, PXT_WAY_DATA, log->data_bytes, length, log->way.offset) == 0;
 }
@@ -269,6 +279,7 @@ void pxt_tolog_lose_rest(struct pxt_stream *stream)
 void pxt_tolog_new_data(struct pxt_tolog *log)
 {
 	pxt_logfmt_start(&log->data, log->data_bytes, log->data_room);
+	log->data.grows = pxt_tolog_codes(log) && log->header.frames;
 	log->placed = log->data;
 	log->open = 0;
 	log->dirty = false;

@@ -9,8 +9,7 @@
 void pxt_tolog_sequential(struct pxt_tolog *log, const struct _pxt_attr *attr)
 {
 	log->header.layout = PXT_LAYOUT_SEQUENTIAL;
-	log->header.coded = CONFIG_PTRACE_LOG_CODED && !pxt_tolog_is_line(log) &&
-	                    !(attr->_pxt_flags & PXT_ATTR_PLAIN);
+	log->header.coded = pxt_tolog_may_code(log, attr);
 	log->data_room = pxt_tolog_turns_room(log, CONFIG_PTRACE_LOG_BLOCK_SIZE);
 	log->end = PXT_LOG_HEADER_BYTES;
 	log->size = attr->_pxt_log_size;

@@ -34,6 +34,7 @@
 #ifndef PXT_TOLOG_H
 #define PXT_TOLOG_H
 
+#include "base/attr.h"
 #include "core/read/consumer.h"
 #include "format/coded.h"
 #include "format/logfmt.h"
@@ -401,7 +402,12 @@ PXT_INLINE void pxt_tolog_turns_rest(
 #endif
 
 #if CONFIG_PTRACE_LOG_CODED
-/* Whether the records of @log are coded, and what its memory needs for it. */
+/* Whether the records of @log are coded, or are to be; and what its memory needs for it. */
+PXT_INLINE bool pxt_tolog_may_code(const struct pxt_tolog *log, const struct _pxt_attr *attr)
+{
+	return !(CONFIG_PTRACE_LOG_LINE && log->line) && !(attr->_pxt_flags & PXT_ATTR_PLAIN);
+}
+
 PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)
 {
 	return log->header.coded;
@@ -412,13 +418,38 @@ PXT_INLINE size_t pxt_tolog_told_bytes(void)
 	return sizeof(struct pxt_coded_told);
 }
 
-/* Codes `data`, if that was not done yet: nothing is put into it from then on. */
+/* Codes `data`, if that was not done yet: nothing is put into it from then on, unless it grows. */
 PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
 {
-	if (log->header.coded && log->dirty && !log->data.coded)
+	if (log->header.coded && log->dirty && (log->data.grows || !log->data.coded))
 		pxt_coded_put(log->told, &log->data);
 }
+
+/*
+ * LOOP: whether a frame of slots may still come to those that `data` holds in coded form: then all of them
+ * are no longer than the largest block.
+ */
+PXT_INLINE bool pxt_tolog_takes_slots(const struct pxt_tolog *log)
+{
+	return !log->data.grows || log->data.slots + log->data.room <= log->header.largest_block;
+}
+
+/* LOOP: whether what was coded has also left enough room in its frame. */
+PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
+{
+	const struct pxt_log_block *data = &log->data;
+
+	return data->grows && data->room - data->used >= data->room / 16u &&
+	       pxt_tolog_takes_slots(log);
+}
 #else
+PXT_INLINE bool pxt_tolog_may_code(const struct pxt_tolog *log, const struct _pxt_attr *attr)
+{
+	(void)log;
+	(void)attr;
+	return false;
+}
+
 PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)
 {
 	(void)log;
@@ -433,6 +464,18 @@ PXT_INLINE size_t pxt_tolog_told_bytes(void)
 PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
 {
 	(void)log;
+}
+
+PXT_INLINE bool pxt_tolog_takes_slots(const struct pxt_tolog *log)
+{
+	(void)log;
+	return true;
+}
+
+PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
+{
+	(void)log;
+	return false;
 }
 #endif
 

@@ -37,7 +37,7 @@ static void make_log(void)
 	pxt_attr(&attr, 65536, sizeof(data), POSIX_TRACE_UNTIL_FULL);
 	trid = pxt_log_stream(&attr, env.log_file);
 	PXT_EQ_FATAL(posix_trace_start(trid), 0);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		posix_trace_event(env.id, data, sizeof(data));
 		if (i % 100 == 99)
 			PXT_EQ_FATAL(posix_trace_flush(trid), 0);

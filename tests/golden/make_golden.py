@@ -130,7 +130,8 @@ class Log:
 
     def block(self, kind, contents, count, begin=0, end=0, lost=0, records=0, at=None):
         coded = len(contents) if kind == DATA and self.coded else 0
-        contents += bytes(-len(contents) % 16)
+        # A coded block of a frame may grow, and is not padded.
+        contents += bytes(-len(contents) % 16 if not (coded and self.frames) else 0)
         data = kind == DATA
         sequence = self.data_sequence if data else self.meta_sequence
         self.records += records
@@ -240,7 +241,7 @@ class Log:
         return self.pack("IIII", 0x80000000, 30 | 255 << 24, number & 0xFFFFFFFF, number >> 32)
 
     def code(self, records, begin):
-        coder, context = Coder(begin), 8 if self.word == 8 else 6
+        coder, context = Coder(0 if self.frames else begin), 8 if self.word == 8 else 6
         for slots, ticks in records:
             _, info, low, high = struct.unpack(self.order + "IIII", slots[:16])
             payload = b"".join(slots[at + 4:at + 16] for at in range(16, len(slots), 16))
@@ -332,9 +333,9 @@ def whole(order, word, crash=None, **options):
     return log.out
 
 
-def loop(order, word, blocks, trailer=True):
+def loop(order, word, blocks, trailer=True, **options):
     """3 frames; block b holds two events with the numbers 2b and 2b + 1, and 10 were lost in block 1."""
-    log = Log(order, word, frames=3, frame_bytes=512)
+    log = Log(order, word, frames=3, frame_bytes=512, **options)
     begin(log)
     log.types([(35, "count", "u32 n")])
     for b in range(blocks):
@@ -373,6 +374,7 @@ FIXED = {
     "be32": 0x47f9e95e, "be64": 0xa5a36405, "boot-be64": 0xb1f426ab, "boot-le64": 0x7127d750,
     "cleared": 0xd175a415, "coded-be32": 0xb1d08898, "coded-be64": 0xf88b92ca, "coded-le32": 0xddecda83,
     "coded-le64": 0x1ade1b8a, "le32": 0x3cecfcb2, "le64": 0xc935e07e, "loop-be32": 0xebe22c04,
+    "loop-coded-be32": 0x0a0457ee, "loop-coded-growing": 0x0e9e5747, "loop-coded-le64": 0x4e038170,
     "loop-empty": 0xa37311a5, "loop-growing": 0x6b164dd0, "loop-le64": 0xa8353b6b, "loop-short": 0x9419a242,
     "machine-be64": 0x8e5551ad, "machine-le64": 0xf97a9d04, "newer-major": 0xc935e07e, "newer-minor": 0xfca64780,
     "no-trailer": 0x5e4ada3a, "notes-be64": 0x7db7be86, "notes-le64": 0x97f5c88c, "repeats-be64": 0x7e6b338d,
@@ -388,6 +390,9 @@ def logs():
         "loop-le64": loop("<", 8, 5), "loop-be32": loop(">", 4, 5),
         "loop-short": loop("<", 8, 2), "loop-empty": loop("<", 8, 0),
         "loop-growing": loop("<", 8, 5, False),
+        "loop-coded-le64": loop("<", 8, 5, version=(2, 1, 2, 1), coded=True),
+        "loop-coded-be32": loop(">", 4, 5, version=(2, 1, 2, 1), coded=True),
+        "loop-coded-growing": loop("<", 8, 5, False, version=(2, 1, 2, 1), coded=True),
         "boot-le64": whole("<", 8, version=(1, 1, 1, 0), boot=BOOT),
         "boot-be64": whole(">", 8, version=(1, 1, 1, 0), boot=BOOT),
         "machine-le64": whole("<", 8, version=(1, 2, 1, 0), boot=BOOT, machine=MACHINE),
@@ -409,7 +414,7 @@ def logs():
         "coded-le32": whole("<", 4, version=(2, 0, 2, 0), coded=True),
         "coded-be32": whole(">", 4, version=(2, 0, 2, 0), coded=True),
         "newer-minor": newer_minor(),
-        "newer-major": whole("<", 8, version=(2, 3, 2, 1)),
+        "newer-major": whole("<", 8, version=(2, 4, 2, 2)),
         "cleared": cleared(),
         "sealed-le64": whole("<", 8, CRASH, version=(1, 1, 1, 0)),
         "sealed-be32": whole(">", 4, CRASH, version=(1, 1, 1, 0)),

@@ -451,7 +451,7 @@ check_knows_what_is_no_log()
 	err_has 'text: not a trace log'
 	err_has 'it looks like a text file'
 	run 2 check "$golden/newer-major.ptl"
-	err_has 'needs a reader of format 2.1'
+	err_has 'needs a reader of format 2.2'
 	: >empty
 	run 2 check empty
 	err_has 'the file is empty'

@@ -50,8 +50,8 @@ static void deliver(
 	pxt_receive_run_totals(run, &before);
 	run->missed_before = data ? head->missed : run->missed_before;
 	if (data) {
-		const unsigned char *slots =
-		    pxt_receive_run_decode(run, head, block + PXT_LOG_BLOCK_BYTES, &bytes);
+		const unsigned char *slots = pxt_receive_run_decode(
+		    run, &run->header, head, block + PXT_LOG_BLOCK_BYTES, &bytes);
 
 		/* Without memory its records are missing, as the next block's sums say. */
 		pxt_receive_run_slots(run, slots, slots ? bytes / PXT_SLOT_BYTES : 0);

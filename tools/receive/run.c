@@ -169,7 +169,8 @@ static void begin_record(struct pxt_receive_run *run, const unsigned char *slot)
 }
 
 const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
-    const struct pxt_log_blockhead *head, const unsigned char *contents, uint32_t *bytes)
+    const struct pxt_log_header *header, const struct pxt_log_blockhead *head,
+    const unsigned char *contents, uint32_t *bytes)
 {
 	struct pxt_coded_made made;
 	unsigned char *slots;
@@ -181,9 +182,8 @@ const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
 	if (!run->decoded)
 		return NULL;
 	slots = run->decoded + sizeof(struct pxt_coded_told);
-	(void)pxt_coded_get((struct pxt_coded_told *)(void *)run->decoded, &run->header, head,
-	    contents, head->coded < *bytes ? head->coded : *bytes, slots, run->header.largest_block,
-	    &made);
+	(void)pxt_coded_get((struct pxt_coded_told *)(void *)run->decoded, header, head, contents,
+	    head->coded < *bytes ? head->coded : *bytes, slots, header->largest_block, &made);
 	*bytes = made.bytes;
 	return slots;
 }

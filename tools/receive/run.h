@@ -135,11 +135,12 @@ bool pxt_receive_run_expect(struct pxt_receive_run *run, uint32_t frame, uint32_
 void pxt_receive_run_totals(struct pxt_receive_run *run, const struct pxt_receive_totals *totals);
 
 /*
- * The slots of a DATA block, of whose contents *bytes are at hand: the same, or, where they are coded,
+ * The slots of a DATA block of a log with @header, of whose contents *bytes are at hand: the same, or, where they are coded,
  * others up to the first that is not whole.  *bytes: of slots.  NULL: no memory.
  */
 const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
-    const struct pxt_log_blockhead *head, const unsigned char *contents, uint32_t *bytes);
+    const struct pxt_log_header *header, const struct pxt_log_blockhead *head,
+    const unsigned char *contents, uint32_t *bytes);
 /* Contents of a DATA frame or block: @count slots. */
 void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count);
 /* Contents of a COMPACT frame (compact.c). */

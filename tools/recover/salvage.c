@@ -90,7 +90,8 @@ static void take(struct salvage *salvage, const struct pxt_log_blockhead *head)
 	salvage->result->blocks++;
 	note_sums(salvage, head);
 	if (head->type == PXT_LOG_DATA) {
-		contents = pxt_receive_run_decode(&salvage->run, head, contents, &bytes);
+		contents =
+		    pxt_receive_run_decode(&salvage->run, &salvage->header, head, contents, &bytes);
 		pxt_receive_run_slots(
 		    &salvage->run, contents, contents ? bytes / PXT_SLOT_BYTES : 0);
 	} else
@@ -114,7 +115,7 @@ static void take_part(struct salvage *salvage, uint64_t at, const struct pxt_log
 		return;
 	bytes -= PXT_LOG_BLOCK_BYTES;
 	slots = pxt_receive_run_decode(
-	    &salvage->run, head, salvage->block + PXT_LOG_BLOCK_BYTES, &bytes);
+	    &salvage->run, &salvage->header, head, salvage->block + PXT_LOG_BLOCK_BYTES, &bytes);
 	while (slots && end < bytes &&
 	       pxt_logfmt_get_record(slots + end, bytes - end, &salvage->header, &record)) {
 		bool loss = pxt_info_id(record.info) == PXT_LOG_ID_LOSS;
