@@ -54,7 +54,7 @@ int pxt_producer_directory(int *fd);
 /* In a forked child, which has nothing of it but the descriptor.  Async-signal-safe. */
 void pxt_producer_directory_forget(void);
 
-/* ---- Producers' memory (attach/intake.c); helper: begin, learn, end; all else with the mutex ---- */
+/* ---- Producers' memory (attach/intake.c, intake_pull.c); helper: begin, learn, end; all else with the mutex ---- */
 
 struct pxt_producer_memory; /* one producer */
 
@@ -62,10 +62,15 @@ struct pxt_producer_memory; /* one producer */
 #define PXT_PRODUCER_PAYLOAD                                                                       \
 	((PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES + PXT_DATA_MAX + PXT_SLOT_PAYLOAD - 1u) /         \
 	    PXT_SLOT_PAYLOAD * PXT_SLOT_PAYLOAD)
-/* Room for it. */
+/* Slots of records on their way, of which the largest is one: they stay in the nearest cache. */
+#define PXT_PRODUCER_ROW 512u
+_Static_assert(PXT_PRODUCER_PAYLOAD / PXT_SLOT_PAYLOAD < PXT_PRODUCER_ROW, "one record at least");
+
+/* Room for both. */
 struct pxt_producer_payload {
 	unsigned char before[16]; /* loaded along with what follows, never used */
 	unsigned char bytes[PXT_PRODUCER_PAYLOAD];
+	struct pxt_slot row[PXT_PRODUCER_ROW];
 };
 
 /* A guest's second memfd: its wish (core/stream/share.h). */

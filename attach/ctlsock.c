@@ -165,6 +165,9 @@ static void answer(void *argument)
 {
 	struct pxt_ctlsock *ctlsock = argument;
 
+	/* Programs that did not ask to be traced record faster than a thread among theirs gets to run. */
+	if (ctlsock->files->door)
+		pxt_port_thread_hurry();
 	atomic_store_explicit(&ctlsock->helper, pxt_port_tid(), memory_order_relaxed);
 	while (!pxt_ctlsock_ending(ctlsock)) {
 		sleep_until_called(ctlsock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.h - what the owner notes of a producer's memory (intake.c, intake_lane.c, intake_tally.c, intake_types.c).
+ * intake.h - what the owner notes of a producer's memory (intake*.c).
  *
  *   concurrency     learn (intake_types.c)   pull (the rest)   the producer
  *   learn                     -                     X                X
@@ -94,6 +94,16 @@ struct pxt_producer_memory {
 	struct pxt_intake_lane lane[CONFIG_PTRACE_LANES_MAX];
 };
 
+/* All was taken, up to the heads of the last look. */
+PXT_INLINE bool pxt_intake_is_drained(const struct pxt_producer_memory *producer)
+{
+	for (uint32_t i = 0; i < producer->lanes; i++) {
+		if (producer->lane[i].pos != producer->lane[i].head)
+			return false;
+	}
+	return true;
+}
+
 /* Bytes of another process' memory, read once: nothing derived from them is read there again. */
 PXT_INLINE void pxt_producer_read(void *to, const void *from, size_t bytes)
 {
@@ -107,6 +117,11 @@ PXT_INLINE void pxt_producer_read(void *to, const void *from, size_t bytes)
 struct pxt_producer_pull {
 	struct pxt_stream *stream;
 	unsigned char *payload; /* of one record, PXT_PRODUCER_PAYLOAD bytes */
+	struct pxt_slot *row;   /* records that go into the stream together, as a log has them: */
+	uint32_t slots;         /* ... so many slots, */
+	uint32_t records;
+	uint32_t room; /* ... of what the stream had room for when the first was put there */
+	uint32_t gate; /* ... and its gate then */
 	uint64_t clock;
 	uint64_t lost;
 	uint64_t latest; /* stamp of what was put */
@@ -121,8 +136,8 @@ void pxt_intake_lane_look(struct pxt_producer_pull *pull, struct pxt_intake_lane
 /* Finds out what is at the position, before that head. */
 void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane);
-/* The payload of the front (READY) comes into pull->payload.  False: it is not there any more. */
-bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull, const struct pxt_intake_lane *lane);
+/* The front (READY), as a log has it, comes to @to.  False: it is not there any more. */
+bool pxt_intake_lane_copy(const struct pxt_intake_lane *lane, struct pxt_slot *to);
 /* After the front, which is READY. */
 void pxt_intake_lane_advance(struct pxt_intake_lane *lane);
 
@@ -141,15 +156,38 @@ PXT_INLINE uint32_t pxt_intake_lane_info(const struct pxt_intake_lane *lane)
 /* EINVAL, ENOTSUP, ENOMEM or 0. */
 int pxt_intake_tally_begin(struct pxt_producer_memory *producer, int fd);
 void pxt_intake_tally_end(struct pxt_producer_memory *producer);
-/* A record of the producer's: what is told of its counts is told as its thread's. */
+/* What is told of its counts is told as of the thread of a record of its: @thread, where it is @extra. */
 void pxt_intake_tally_note(
-    struct pxt_producer_memory *producer, const struct pxt_ring_event *event);
+    struct pxt_producer_memory *producer, uint32_t index, bool extra, uint64_t thread);
 /*
  * What was counted and not told, as far as there is room.  False: there is more.  Stamps are @ticks.  Bound: the slots
  * of the memory.
  */
 bool pxt_intake_tally_tell(
     struct pxt_producer_pull *pull, struct pxt_producer_memory *producer, uint64_t ticks);
+
+/* ---- Threads (attach/intake_threads.c); with the mutex ---- */
+
+/*
+ * The entry of the producer's thread *index at @ticks.  Its pid is what the system says; a thread that says
+ * nothing of itself has some number all the same.  False: there is none; *thread and *index are as in
+ * the record of a thread without a place.
+ */
+bool pxt_intake_thread(
+    struct pxt_producer_memory *producer, uint64_t ticks, uint32_t *index, uint64_t *thread);
+/*
+ * A record without a place, in a table that has some: its thread gave its own back and records all the same, as the
+ * last one of a process does in exit().
+ */
+bool pxt_intake_thread_former(
+    const struct pxt_producer_memory *producer, uint32_t *index, uint64_t thread);
+
+/* Whether the producer's entry @at was asked since it became the thread's that has it, from @since on. */
+PXT_INLINE bool pxt_intake_thread_known(
+    const struct pxt_producer_memory *producer, uint32_t at, uint64_t since)
+{
+	return producer->thread[at] && producer->since[at] == (uint32_t)since;
+}
 
 /* ---- Types (attach/intake_types.c) ---- */
 

@@ -22,15 +22,18 @@
 /* After an unfinished record one that has begun is looked for so far, until the last round. */
 #define NEAR 1024u
 
+/* Slots that the processor is asked for before they are looked at: another one wrote them. */
+#define AHEAD 32u
+
 /* Records a second, more than a lane takes: beyond it, what is said to be lost is a lie. */
 #define FASTEST 200000000u
 
-static struct pxt_halves slot_at(const struct pxt_intake_lane *lane, uint64_t pos)
+PXT_INLINE struct pxt_halves slot_at(const struct pxt_intake_lane *lane, uint64_t pos)
 {
 	return pxt_slot_view(&lane->cells[(uint32_t)pos & lane->mask], lane->mask);
 }
 
-static uint32_t info_of(struct pxt_halves slot)
+PXT_INLINE uint32_t info_of(struct pxt_halves slot)
 {
 	return (uint32_t)(slot.low >> 32);
 }
@@ -350,6 +353,7 @@ void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_me
 
 	if (pxt_intake_lane_ready(lane))
 		return;
+	__builtin_prefetch(&lane->cells[(uint32_t)(lane->pos + AHEAD) & lane->mask]);
 	/* Bound: each round but one moves the position forward, at most to head. */
 	while (found == MOVED && lane->pos != lane->head)
 		found = look_at_slot(pull, producer, lane);
@@ -358,25 +362,24 @@ void pxt_intake_lane_fill(struct pxt_producer_pull *pull, struct pxt_producer_me
 	                               : PXT_PRODUCER_EMPTY;
 }
 
-bool pxt_intake_lane_copy(const struct pxt_producer_pull *pull, const struct pxt_intake_lane *lane)
+bool pxt_intake_lane_copy(const struct pxt_intake_lane *lane, struct pxt_slot *to)
 {
 	uint32_t slots = pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES);
 	struct pxt_halves slot = slot_at(lane, lane->pos);
-	unsigned char *to = pull->payload;
 
 	if (slot.low != lane->low || slot.high != lane->ticks)
 		return false;
+	to[0] = pxt_slot_of(slot);
+	to[0].word[0] = PXT_SLOT_BEGIN;
 	/* Bound: the slots of the record, which was well formed. */
-	for (uint32_t i = 1; i < slots; i++, to += PXT_SLOT_PAYLOAD) {
+	for (uint32_t i = 1; i < slots; i++) {
 		uint64_t at = lane->pos + i;
-		uint32_t first;
 
 		slot = slot_at(lane, at);
+		to[i] = pxt_slot_of(slot);
+		to[i].word[0] = 0;
 		if ((uint32_t)slot.low != pxt_tag(lane->mask, (uint32_t)at, (uint32_t)lane->seq))
 			return false;
-		first = (uint32_t)(slot.low >> 32);
-		memcpy(to, &first, 4);
-		memcpy(to + 4, &slot.high, 8);
 	}
 	return true;
 }

@@ -59,6 +59,57 @@ bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_even
 	return true;
 }
 
+/*
+ * As pxt_ring_reserve(), but for the stamps, which are there already: no other writer is in this lane.  So one exchange
+ * admits all, where a cursor is one word.
+ */
+static bool reserve_row(struct pxt_place *place, bool keeps, uint32_t slots, uint32_t records)
+{
+	struct pxt_lane *lane = place->ring.lane;
+	const uint32_t size = place->ring.mask + 1u;
+	uint64_t head = pxt_cursor_peek(&lane->head);
+
+	place->pos = pxt_head_pos(head);
+	place->seq = pxt_head_seq(head);
+	place->used = place->pos + slots - atomic_load_explicit(&lane->limit, memory_order_acquire);
+	if (sizeof(pxt_cell) != sizeof(struct pxt_slot) || head & PXT_HEAD_CLOSED ||
+	    (place->pos & place->ring.mask) + slots > size || PXT_SEQ_MASK - place->seq < records)
+		return false;
+	if (keeps ? place->used >= size : !pxt_ring_calm(lane, place->pos, slots))
+		return false;
+	if (!pxt_cursor_swap(
+	        &lane->head, &head, head + pxt_head_step(slots) + (records - 1u) * UINT64_C(2)))
+		return false;
+	pxt_ring_keep_epoch(lane, head);
+	return true;
+}
+
+bool pxt_intake_put_row(
+    struct pxt_stream *stream, const struct pxt_slot *slots, uint32_t count, uint32_t records)
+{
+	struct pxt_block *block = stream->block;
+	struct pxt_place place = { .ring = producers_ring(block) };
+	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);
+	bool keeps = PXT_AUTOSTOP_BUILT && (gate & PXT_GATE_KEEPS);
+	uint32_t seq;
+
+	if ((gate & (PXT_GATE_STATE | PXT_GATE_DISCARDS)) != PXT_GATE_RUNNING ||
+	    !reserve_row(&place, keeps, count, records))
+		return false;
+	seq = place.seq - 1u;
+	/* Bound: the slots of the row. */
+	for (uint32_t i = 0; i < count; i++) {
+		struct pxt_halves slot = pxt_slot_halves(&slots[i]);
+		uint32_t pos = place.pos + i;
+
+		seq += slots[i].word[0] == PXT_SLOT_BEGIN;
+		slot.low |= pxt_tag(place.ring.mask, pos, seq);
+		pxt_slot_store(&place.ring.slots[pos & place.ring.mask], slot.low, slot.high);
+	}
+	pxt_block_wake_at(block, keeps ? place.used : 0u);
+	return true;
+}
+
 void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks)
 {
 	struct pxt_block *block = stream->block;

@@ -77,15 +77,16 @@ void pxt_intake_tally_end(struct pxt_producer_memory *producer)
 	producer->tally = NULL;
 }
 
-void pxt_intake_tally_note(struct pxt_producer_memory *producer, const struct pxt_ring_event *event)
+void pxt_intake_tally_note(
+    struct pxt_producer_memory *producer, uint32_t index, bool extra, uint64_t thread)
 {
 	struct pxt_intake_tally *tally = producer->tally;
 
 	if (!tally)
 		return;
-	tally->thread = event->thread;
-	tally->index = pxt_context_thread(event->ctx);
-	tally->extra = pxt_info_extra(event->info);
+	tally->thread = thread;
+	tally->index = index;
+	tally->extra = extra;
 	tally->has_thread = true;
 }
 

@@ -18,6 +18,12 @@ uint32_t pxt_intake_put_room(struct pxt_block *block);
  * would not have at this moment: filtered, not running, or no room (counted then).
  */
 bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_event *event);
+/*
+ * @records of them at once, in @count slots as a log has them.  False: none entered, because something unusual is in
+ * the way: the stream does not run, or is nearly full, the lap ends; then they go one by one.
+ */
+bool pxt_intake_put_row(
+    struct pxt_stream *stream, const struct pxt_slot *slots, uint32_t count, uint32_t records);
 /* @records of a producer were overwritten in its own memory, or never finished, at about @ticks. */
 void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks);
 /*

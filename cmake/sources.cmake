@@ -205,12 +205,14 @@ ptrace_unit(ATTACH SOURCES
 	attach/ctlsock.c
 	attach/producer.c
 	attach/intake_lane.c
+	attach/intake_pull.c
 	attach/intake_put.c
 	attach/producers.c
 	attach/intake.c
 	attach/name.c
 	attach/request.c
 	attach/intake_tally.c
+	attach/intake_threads.c
 	attach/intake_types.c
 	core/stream/share.c)
 ptrace_unit(ATTACH IF TOLOG SOURCES

@@ -31,7 +31,7 @@ static struct pxt_producer_memory producer;
 static struct pxt_producer_pull pull;
 static struct pxt_block owners_block;
 static struct pxt_stream owners = { .block = &owners_block };
-static unsigned char payload[PXT_PRODUCER_PAYLOAD];
+static struct pxt_slot copied[PXT_PRODUCER_ROW];
 static struct pxt_intake_lane *const lane = &producer.lane[0];
 static uint64_t now;
 
@@ -65,7 +65,7 @@ static void begin(void)
 	producer.last_mask = SLOTS - 1u;
 	producer.max_data = 1000;
 	UNREPORTED();
-	pull = (struct pxt_producer_pull){ .stream = &owners, .payload = payload, .clock = now };
+	pull = (struct pxt_producer_pull){ .stream = &owners, .clock = now };
 	pxt_intake_lane_begin(lane, &producer, 0, now);
 }
 
@@ -129,10 +129,15 @@ static void look(void)
 static void expect_copy(void)
 {
 	uint32_t bytes = pxt_info_bytes(pxt_intake_lane_info(lane));
+	const unsigned char *data = event_of(0, 0, 0).data;
 
-	memset(payload, 0, sizeof(payload));
-	CU_ASSERT(pxt_intake_lane_copy(&pull, lane));
-	CU_ASSERT(memcmp(payload + PXT_CTX_BYTES, event_of(0, 0, 0).data, bytes) == 0);
+	memset(copied, 0, sizeof(copied));
+	CU_ASSERT(pxt_intake_lane_copy(lane, copied));
+	for (uint32_t i = 0, at = PXT_CTX_BYTES; i < bytes; i++, at++) {
+		const struct pxt_slot *slot = &copied[1u + at / PXT_SLOT_PAYLOAD];
+
+		PXT_EQ(((const unsigned char *)&slot->word[1])[at % PXT_SLOT_PAYLOAD], data[i]);
+	}
 }
 
 /* Takes what must be ready, with that stamp. */
@@ -372,11 +377,11 @@ PXT_TEST(a_lap_loses_by_number_and_leaves_more_room_each_time)
 		PXT_EQ(lane->ticks, from + records - kept);
 	}
 	/* The front is copied whole, or not. */
-	CU_ASSERT(pxt_intake_lane_copy(&pull, lane));
+	CU_ASSERT(pxt_intake_lane_copy(lane, copied));
 	(void)memset(&memory.cells[(lane->pos + 1u) & (SLOTS - 1u)], 0, sizeof(pxt_cell));
-	CU_ASSERT(!pxt_intake_lane_copy(&pull, lane));
+	CU_ASSERT(!pxt_intake_lane_copy(lane, copied));
 	(void)memset(&memory.cells[lane->pos & (SLOTS - 1u)], 0, sizeof(pxt_cell));
-	CU_ASSERT(!pxt_intake_lane_copy(&pull, lane));
+	CU_ASSERT(!pxt_intake_lane_copy(lane, copied));
 }
 
 /* What was reserved while the wait went on has not had its own; then all of it goes together. */
