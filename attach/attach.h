@@ -11,7 +11,7 @@
  *          ctlsock.c    the socket and its helper thread (owner.h: what these files share)
  *          connections.c  messages
  *          producers.c  attached processes, from the first message to the last record
- *          request.c what others may ask (ask_*.c: what a unit does that may be off)
+ *          request.c what others may ask (ask_filter.c: what the unit Event Filter does)
  *          follow.c  a log that grows, for pxtrace attach
  *          intake.c  producers' memory: checked once, pulled again and again
  *          intake_lane.c one lane of it: finished, overwritten, never to be finished

@@ -11,7 +11,7 @@
 #include "attach/producer_put.h"
 
 #include "core/process/context.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 
 #include <string.h>
 #include <trace_hooks_np.h>

@@ -6,7 +6,7 @@
 #include "core/process/replica.h"
 #include "core/read/lane.h"
 #include "core/record/autostop.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 
 #include <string.h>
 

@@ -21,7 +21,9 @@
 #include "port/port.h"
 #include "port/port_local.h"
 
+#include <errno.h>
 #include <stdatomic.h>
+#include <trace.h>
 
 /* Connections beside producers: clients, of which some follow. */
 #define PXT_CTLSOCK_SPARE     8u
@@ -182,7 +184,7 @@ void pxt_producers_collect(struct pxt_ctlsock *ctlsock);
 /* All of them, whatever is left; nobody pulls any more. */
 void pxt_producers_end(struct pxt_ctlsock *ctlsock);
 
-/* ---- Requests (request.c, ask_*.c, follow.c); the helper ---- */
+/* ---- Requests (request.c, ask_filter.c, follow.c); the helper ---- */
 
 /* What the stream is, and does. */
 int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status);
@@ -193,15 +195,68 @@ int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *s
 int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
     const struct pxt_ctlsock_request *request, const char *words,
     const struct pxt_port_passed *passed, char text[128]);
+
 /* What a unit does that may be off: ENOTSUP then. */
-int pxt_ask_flush(struct pxt_ctlsock *ctlsock);
+#if CONFIG_PTRACE_TOLOG
+PXT_INLINE int pxt_ask_flush(struct pxt_ctlsock *ctlsock)
+{
+	return posix_trace_flush(ctlsock->trid);
+}
+#else
+PXT_INLINE int pxt_ask_flush(struct pxt_ctlsock *ctlsock)
+{
+	(void)ctlsock;
+	return ENOTSUP;
+}
+#endif
+
+#if CONFIG_PTRACE_FILTER
 int pxt_ask_filter(
     struct pxt_ctlsock *ctlsock, int how, const char *words, uint32_t bytes, char text[128]);
 uint32_t pxt_ask_filter_now(struct pxt_block *block);
+#else
+PXT_INLINE int pxt_ask_filter(
+    struct pxt_ctlsock *ctlsock, int how, const char *words, uint32_t bytes, char text[128])
+{
+	(void)ctlsock, (void)how, (void)words, (void)bytes, (void)text;
+	return ENOTSUP;
+}
+
+PXT_INLINE uint32_t pxt_ask_filter_now(struct pxt_block *block)
+{
+	(void)block;
+	return 0;
+}
+#endif
+
+#if CONFIG_PTRACE_SNAPSHOT
 int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd);
 int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd);
 /* What is new for those who follow. */
 void pxt_follow_all(struct pxt_ctlsock *ctlsock);
 void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection);
+#else
+PXT_INLINE int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd)
+{
+	(void)ctlsock, (void)fd;
+	return ENOTSUP;
+}
+
+PXT_INLINE int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd)
+{
+	(void)ctlsock, (void)i, (void)fd;
+	return ENOTSUP;
+}
+
+PXT_INLINE void pxt_follow_all(struct pxt_ctlsock *ctlsock)
+{
+	(void)ctlsock;
+}
+
+PXT_INLINE void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection)
+{
+	(void)ctlsock, (void)connection;
+}
+#endif
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "core/process/process.h"
 #include "core/read/consumer.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 
 #include <errno.h>
 

@@ -78,8 +78,6 @@ ptrace_unit(FORMAT IF PORT_BARE SOURCES
 	format/divide.c)
 ptrace_unit(FORMAT IF SYSEVENTS SOURCES
 	format/sysspecific.c)
-ptrace_unit(FORMAT UNLESS SYSEVENTS TINY SOURCES
-	format/sysspecific_none.c)
 ptrace_unit(FORMAT IF TOLOG LOGRETRIEVAL SOURCES
 	format/logfmt_fields.c)
 ptrace_unit(FORMAT IF TOLOG SOURCES
@@ -160,7 +158,6 @@ ptrace_unit(CORE SOURCES
 ptrace_unit(CORE IF TINY SOURCES
 	tiny/control.c
 	tiny/emit.c
-	tiny/names.c
 	tiny/state.c)
 ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/control.c
@@ -177,9 +174,8 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/process.c
 	core/process/threads.c
 	core/ring/ring.c
-	core/stream/admit.c
-	core/stream/block.c
 	core/stream/gate.c
+	core/stream/block.c
 	core/stream/places.c
 	core/stream/stream.c
 	core/stream/wanted.c)
@@ -215,21 +211,13 @@ ptrace_unit(ATTACH SOURCES
 	attach/intake_threads.c
 	attach/intake_types.c
 	core/stream/share.c)
-ptrace_unit(ATTACH IF TOLOG SOURCES
-	attach/ask_flush.c)
-ptrace_unit(ATTACH UNLESS TOLOG SOURCES
-	attach/ask_flush_none.c)
 ptrace_unit(ATTACH IF FILTER SOURCES
 	attach/ask_filter.c)
-ptrace_unit(ATTACH UNLESS FILTER SOURCES
-	attach/ask_filter_none.c)
 ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 	attach/follow.c
 	tolog/follow.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy/copy.c)
-ptrace_unit(ATTACH UNLESS SNAPSHOT SOURCES
-	attach/follow_none.c)
 ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
 	core/read/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
@@ -313,10 +301,6 @@ ptrace_unit(EXTENSIONS UNLESS PORT_BARE SOURCES
 
 ptrace_unit(SYSEVENTS SOURCES
 	sysevents/event.c)
-ptrace_unit(SYSEVENTS IF PORT_HAS_THREADS SOURCES
-	sysevents/exclude.c)
-ptrace_unit(SYSEVENTS UNLESS PORT_HAS_THREADS SOURCES
-	sysevents/exclude_none.c)
 
 ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/check.c

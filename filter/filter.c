@@ -10,7 +10,7 @@
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/record/opentype.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"

@@ -60,4 +60,28 @@ PXT_INLINE bool pxt_same_text(const char *a, const char *b, size_t bytes)
 	return true;
 }
 
+/* ---- The types of System Events: their names, for sysnames.c ---- */
+
+/* A type that this configuration cannot record costs no bytes and is in no map. */
+#define PXT_NAME_IF(condition, name) ((condition) ? (name) : NULL)
+
+#if CONFIG_PTRACE_SYSEVENTS
+/* How the data of a predefined type is laid out (trace_np.h); "": not described. */
+const char *pxt_sysspecific_format(unsigned id);
+/* NULL: there is none of that number. */
+const char *pxt_sysspecific_name(unsigned id);
+#else
+PXT_INLINE const char *pxt_sysspecific_format(unsigned id)
+{
+	(void)id;
+	return "";
+}
+
+PXT_INLINE const char *pxt_sysspecific_name(unsigned id)
+{
+	(void)id;
+	return NULL;
+}
+#endif
+
 #endif

@@ -4,7 +4,6 @@
  * System Events (sysspecific.h).
  */
 #include "format/ids.h"
-#include "format/sysspecific.h"
 
 static const char *const names[] = {
 	[POSIX_TRACE_ERROR] = PXT_NAME_IF(CONFIG_PTRACE_SYSEV_ERROR, "posix_trace_error"),

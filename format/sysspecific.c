@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sysspecific.c - names of the types of System Events, and descriptions of their data (FORMAT.md). */
-#include "format/sysspecific.h"
+#include "format/ids.h"
 
 #define TYPE_IF(condition, name, format)                                                           \
 	{                                                                                          \

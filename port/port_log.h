@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes.
+ * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes; word of the signals that end a process.
  *
  * concurrency: one caller at a time for one struct pxt_port_log.  No function is a
  * cancellation point, none touches errno, none raises a signal in the program (DEC-40).
@@ -9,11 +9,13 @@
 #define PXT_PORT_LOG_H
 
 #include "format/compiler.h"
+#include "format/crash.h"
 #include "port/port.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <trace_np.h>
 
 enum pxt_log_kind {
 	PXT_LOG_FILE = 1,   /* regular file: write_at and truncate as one likes */
@@ -159,5 +161,34 @@ PXT_INLINE void pxt_port_log_no_folder(struct pxt_port_log *log)
 	(void)log;
 }
 #endif
+
+/*
+ * Being told of the signals that end a process, before they do.
+ *
+ *   concurrency: watch() under a lock of the caller's; the handler at any time, in any thread.
+ */
+
+/* So many different ones can be watched in the life of a process. */
+#define PXT_CRASH_SIGNALS 16
+
+/*
+ * From now on @tell is called, in a signal handler with all signals blocked, when one of @signals
+ * comes to a thread; in one thread at a time.  Then the signal does what it would have done: the
+ * action that was in force before comes back, and the signal is sent again, with all that the
+ * system said of it, to be delivered where it interrupted the thread.
+ *
+ * @which:   POSIX_TRACE_SEAL_..._NP: none, those that tell of a fault, or also those by which people end programs.
+ * @signals: @count more of them.
+ *
+ * They replace those of the last call, whose former actions come back.  What the process ignores stays ignored,
+ * unless it is a fault.
+ *
+ * EINVAL: a signal that cannot be caught, or that ends no process.  ENOMEM: too many different
+ * ones.  Nothing was changed.
+ */
+int pxt_port_crash_watch(
+    int which, const int *signals, size_t count, void (*tell)(const struct pxt_crash *crash));
+/* A forked child goes on as its parent, with those of the signals that nobody has set an action for since. */
+void pxt_port_crash_inherit(void);
 
 #endif

@@ -25,7 +25,7 @@ PATH = {
     "core/ring/ring.c": None,
     "core/ring/ring.h": None,
     "core/record/autostop.c": None,
-    "core/stream/admit.h": None,
+    "core/stream/gate.h": None,
     "core/process/context.h": None,
     "core/process/threads.h": None,
     "core/stream/wanted.h": None,

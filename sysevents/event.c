@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - posix_trace_system_event_np(). */
+/* event.c - posix_trace_system_event_np(); posix_trace_thread_exclude_np(). */
 #include "core/process/names.h"
 #include "core/record/emit.h"
 #include "core/stream/wanted.h"
@@ -22,4 +22,16 @@ PXT_API void posix_trace_system_event_np(
 	if (!address)
 		address = __builtin_return_address(0);
 	pxt_emit(event_id, data_ptr, data_len, address PXT_LOOK_ARGUMENT);
+}
+
+/* ---- Threads whose system events are not recorded ---- */
+
+PXT_API int posix_trace_thread_exclude_np(int exclude)
+{
+	return pxt_exclude_set(exclude != 0);
+}
+
+bool pxt_exclude_now(void)
+{
+	return pxt_exclude_is();
 }

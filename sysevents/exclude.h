@@ -10,6 +10,7 @@
 
 #include "format/compiler.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 #if CONFIG_PTRACE_PORT_HAS_THREADS
@@ -20,14 +21,28 @@ PXT_INLINE bool pxt_exclude_is(void)
 	return pxt_port_untold != 0;
 }
 
-/* The same for wrappers that are linked into one program with this (sysevents/wrap/). */
-bool pxt_exclude_now(void);
+PXT_INLINE int pxt_exclude_set(bool exclude)
+{
+	if (exclude)
+		pxt_port_untold |= PXT_PORT_UNTOLD_THREAD;
+	else
+		pxt_port_untold &= ~PXT_PORT_UNTOLD_THREAD;
+	return 0;
+}
 #else
 /* One thread of execution: what its hooks report is always wanted. */
 PXT_INLINE bool pxt_exclude_is(void)
 {
 	return false;
 }
+
+PXT_INLINE int pxt_exclude_set(bool exclude)
+{
+	return exclude ? ENOTSUP : 0;
+}
 #endif
+
+/* The same for wrappers that are linked into one program with this (sysevents/wrap/). */
+bool pxt_exclude_now(void);
 
 #endif

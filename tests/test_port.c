@@ -14,7 +14,7 @@
 #include <trace_np.h>
 
 #if CONFIG_PTRACE_PORT_POSIX
-#include "port/posix/ticksource.h"
+#include "port/posix/clock.h"
 
 #include <pthread.h>
 #endif

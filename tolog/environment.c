@@ -21,7 +21,7 @@
 #include "core/process/process.h"
 #include "core/stream/wanted.h"
 #include "port/port.h"
-#include "port/port_crash.h"
+#include "port/port_log.h"
 #include "port/port_sysinfo.h"
 #include "tolog/asked.h"
 #include "tolog/tolog.h"

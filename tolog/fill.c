@@ -12,7 +12,7 @@
 #include "core/process/context.h"
 #include "core/process/process.h"
 #include "core/read/take.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 #include "core/stream/share.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "core/control/control.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 

@@ -26,7 +26,7 @@
 #include "base/attr.h"
 #include "core/control/control.h"
 #include "core/process/process.h"
-#include "port/port_crash.h"
+#include "port/port_log.h"
 
 #define SLICE_NS 50000u
 

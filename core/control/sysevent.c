@@ -9,7 +9,6 @@
 #include "core/process/threads.h"
 #include "core/read/lane.h"
 #include "core/record/autostop.h"
-#include "core/stream/admit.h"
 #include "core/stream/gate.h"
 
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/read/lane.h"
-#include "core/stream/admit.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 

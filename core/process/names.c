@@ -8,7 +8,7 @@
 #include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
-#include "format/sysspecific.h"
+#include "format/ids.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "core/process/directory.h"
 #include "core/process/names.h"
-#include "format/sysspecific.h"
+#include "format/ids.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 
 #include "core/read/lane.h"
 #include "core/read/merge.h"
-#include "core/stream/admit.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
 

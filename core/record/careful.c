@@ -13,7 +13,7 @@
 #include "core/process/forked.h"
 #include "core/process/threads.h"
 #include "core/record/autostop.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"
 

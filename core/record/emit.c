@@ -21,8 +21,8 @@
 #include "core/record/careful.h"
 #include "core/record/narrow.h"
 #include "core/ring/ring.h"
-#include "core/stream/admit.h"
 #include "core/stream/block.h"
+#include "core/stream/gate.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/process/directory.h"
 #include "core/process/process.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "core/process/directory.h"
 #include "core/process/forks.h"
 #include "core/process/names.h"
-#include "core/stream/admit.h"
+#include "core/stream/gate.h"
 #include "core/stream/stream.h"
 
 #include <stddef.h>

@@ -4,10 +4,9 @@
  * clock, or the program's own), and all clocks at once, for logs.  Whether the counter is trusted: ticks.c.
  */
 #define _GNU_SOURCE
+#include "port/posix/clock.h"
 #include "port/port.h"
 #include "port/posix/quiet.h"
-#include "port/posix/ticksource.h"
-#include "port/posix/vdso.h"
 #include "port_atomic.h"
 
 #include <time.h>

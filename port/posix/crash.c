@@ -8,10 +8,9 @@
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "port/port_crash.h"
+#include "port/port_log.h"
 
 #include "port/port.h"
-#include "port/port_log.h"
 #include "port_atomic.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* identity.c - who this process is, and whom it may trace; how many CPUs there can be. */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/ticksource.h"
+#include "port/posix/clock.h"
 
 #include <errno.h>
 #include <signal.h>

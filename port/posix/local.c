@@ -9,8 +9,8 @@
 #include "format/ctlsock.h"
 #include "format/owndescriptors.h"
 #include "port/port_local.h"
+#include "port/posix/clock.h"
 #include "port/posix/quiet.h"
-#include "port/posix/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>

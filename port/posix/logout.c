@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
+#include "port/posix/clock.h"
 #include "port/posix/quiet.h"
-#include "port/posix/vdso.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,7 @@
  * one in its place.
  */
 #define _GNU_SOURCE
-#include "port/posix/ticksource.h"
-#include "port/posix/vdso.h"
+#include "port/posix/clock.h"
 #include "port_atomic.h"
 
 #if PXT_SMALL && (defined(__x86_64__) || defined(__aarch64__))

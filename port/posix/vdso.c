@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdso.c - the kernel's clock_gettime() in the image that it maps into each process; see vdso.h.
+ * vdso.c - the kernel's clock_gettime() in the image that it maps into each process; see clock.h.
  *
  * Where there is no such image, or none of this form, the C library's function is called.
  */
 #define _GNU_SOURCE
-#include "port/posix/vdso.h"
+#include "port/posix/clock.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* layout.c - the types of System Events are called, and their data is described, as in FORMAT.md, 5.1. */
 #include "../suite.h"
 
-#include "format/sysspecific.h"
+#include "format/ids.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -38,8 +38,8 @@
  *	                  the counter's rate, and the clocks at the creation, in nanoseconds; NS of
  *	                  events stays the time since then
  */
+#include "format/ids.h"
 #include "format/logfmt.h"
-#include "format/sysspecific.h"
 
 #include <stdio.h>
 #include <stdlib.h>

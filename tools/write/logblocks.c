@@ -7,8 +7,8 @@
 #include "tools/output/outfile.h"
 
 #include "format/crc32.h"
+#include "format/ids.h"
 #include "format/logfmt_fields.h"
-#include "format/sysspecific.h"
 
 #include <errno.h>
 #include <stdio.h>

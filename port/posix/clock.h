@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* ticksource.h - the processor's counter after the stamp clock: whether there is one, its rate. */
-#ifndef PXT_TICKSOURCE_H
-#define PXT_TICKSOURCE_H
+/* clock.h - the processor's counter after the stamp clock: whether there is one, its rate; the kernel's clocks. */
+#ifndef PXT_POSIX_CLOCK_H
+#define PXT_POSIX_CLOCK_H
 
 #include "port/port.h"
 #include "port_atomic.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 /* What another process of this machine has found (identity.c); before main(). */
 void pxt_cpus_told(uint64_t count);
@@ -40,5 +41,23 @@ PXT_INLINE uint64_t pxt_ticksource_fenced(void)
 }
 
 #endif
+
+/*
+ * The kernel's clocks, by the library that it maps into each process.
+ *
+ * A program may run with a library that gives it another time (libfaketime), by a clock_gettime() of its own that
+ * every library calls.  Stamps, rates and waits are of the kernel's time all the same.
+ *
+ *   concurrency: any thread, signal handlers.
+ */
+
+/*
+ * Looks the function up, at a cost of some microseconds at most: before main() and when a stream is created, since
+ * a trace point may not.  Until then the C library's is called.
+ */
+void pxt_vdso_find(void);
+
+/* As clock_gettime(); leaves errno alone where the clock is one that every kernel has. */
+int pxt_vdso_gettime(clockid_t clock, struct timespec *now);
 
 #endif
