@@ -92,7 +92,6 @@ ptrace_unit(FORMAT IF LOG_CODED SOURCES
 	format/coded_put.c)
 ptrace_unit(FORMAT IF LOGRETRIEVAL SOURCES
 	format/coded_get.c
-	format/logfmt_entry.c
 	format/logfmt_get.c)
 ptrace_unit(FORMAT IF FAST_CRC SOURCES
 	format/crc32_fast.c)
@@ -128,8 +127,6 @@ ptrace_unit(PORT_POSIX IF TOLOG FILE_STREAMS SOURCES
 	port/posix/sysinfo.c)
 ptrace_unit(FILE_STREAMS IF PORT_POSIX SOURCES
 	port/posix/filemap.c)
-ptrace_unit(LOG_LINE IF PORT_POSIX SOURCES
-	port/posix/logline.c)
 ptrace_unit(LOG_SEAL IF PORT_POSIX SOURCES
 	port/posix/crash.c)
 ptrace_unit(PORT_POSIX IF POLICY_FLUSH ATTACH LOG_ENVIRONMENT SOURCES

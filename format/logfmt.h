@@ -3,7 +3,7 @@
  * logfmt.h - the log as bytes: FORMAT.md in C.
  *
  * Writing (logfmt.c) fills a buffer of the caller in this machine's byte order; no memory, no
- * output, no system is needed.  Reading (logfmt_get.c and logfmt_entry.c) takes either byte order
+ * output, no system is needed.  Reading (logfmt_get.c) takes either byte order
  * and word size and trusts nothing: every decoder checks the bytes it is given and says what is
  * wrong.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logout.c - log output to descriptors: what kind each is, writing, truncating, how long one write may wait
- * (how long a device that takes nothing is asked again: tolog/output.c).
+ * logout.c - log output to descriptors: what kind each is, which are lines, writing, truncating, how long one
+ * write may wait (how long a device that takes nothing is asked again: tolog/output.c).
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -385,4 +385,19 @@ int pxt_port_log_may_truncate(const struct pxt_port_log *log)
 	int error = may_truncate(log);
 
 	return pxt_quiet_error(quiet, error);
+}
+
+enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+	enum pxt_log_line line = PXT_LINE_NONE;
+	int type = 0;
+	socklen_t bytes = sizeof(type);
+
+	if (getsockopt(log->fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0)
+		line = type == SOCK_STREAM ? PXT_LINE_NONE : PXT_LINE_PACKETS;
+	else if (isatty(log->fd))
+		line = PXT_LINE_BYTES;
+	pxt_quiet_end(quiet);
+	return line;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* btrun.c - see btrun.h. */
-#include "tools/command/btrun.h"
+/* btrun.c - runs the command babeltrace2 with our plugin, which stands beside pxtrace; see command.h. */
+#include "tools/command/command.h"
 
 #include "tools/output/say.h"
 

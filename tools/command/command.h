@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pxt_command {
 	const char *name;
@@ -87,5 +88,17 @@ const char *pxt_suggest(const char *word, const char *const *names);
 #define PXT_SUGGEST_FAR 3u
 /* Whether @name is nearer to @word than *@least, which then becomes its distance. */
 bool pxt_suggest_nearer(const char *word, const char *name, unsigned *least);
+
+/* ---- Runs the command babeltrace2 with our plugin, which stands beside pxtrace ---- */
+
+/* Adds a piece to a text that grows: NULL at first, to be freed. */
+void pxt_btrun_put(char **text, const char *piece);
+/* The same of a string among babeltrace2's parameters. */
+void pxt_btrun_put_string(char **text, const char *string);
+
+/* Starts it with @words, of which the last one is NULL; -1, with a word to the user of @command. */
+pid_t pxt_btrun_start(const char *command, char *const *words);
+/* Whether it did what it was to do; if not, the user is told. */
+bool pxt_btrun_wait(const char *command, pid_t child);
 
 #endif

@@ -6,7 +6,6 @@
  * the words of a graph of components.
  */
 #define _XOPEN_SOURCE 700 /* nftw() */
-#include "tools/command/btrun.h"
 #include "tools/command/command.h"
 #include "tools/export/export.h"
 #include "tools/output/progress.h"
