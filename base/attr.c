@@ -143,27 +143,10 @@ PXT_API int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 	return error;
 }
 
-PXT_API int posix_trace_attr_getmaxdatasize(
-    const trace_attr_t *restrict attr, size_t *restrict maxdatasize)
-{
-	int error = pxt_attr_check(attr, maxdatasize);
+PXT_ATTR_GETTER(posix_trace_attr_getmaxdatasize, size_t, (size_t)kept->_pxt_max_data);
 
-	if (!error)
-		*maxdatasize = (size_t)attr->_pxt_kept._pxt_max_data;
-	return error;
-}
-
-PXT_API int posix_trace_attr_getmaxsystemeventsize(
-    const trace_attr_t *restrict attr, size_t *restrict eventsize)
-{
-	int error = pxt_attr_check(attr, eventsize);
-
-	if (!error)
-		*eventsize = ((size_t)attr->_pxt_kept._pxt_system_slots +
-		                 pxt_attr_may_have_lanes(&attr->_pxt_kept)) *
-		             PXT_SLOT_BYTES;
-	return error;
-}
+PXT_ATTR_GETTER(posix_trace_attr_getmaxsystemeventsize, size_t,
+    ((size_t)kept->_pxt_system_slots + pxt_attr_may_have_lanes(kept)) * PXT_SLOT_BYTES);
 
 PXT_API int posix_trace_attr_getmaxusereventsize(
     const trace_attr_t *restrict attr, size_t data_len, size_t *restrict eventsize)
@@ -179,24 +162,7 @@ PXT_API int posix_trace_attr_getmaxusereventsize(
 	return 0;
 }
 
-PXT_API int posix_trace_attr_getstreamfullpolicy(
-    const trace_attr_t *restrict attr, int *restrict streampolicy)
-{
-	int error = pxt_attr_check(attr, streampolicy);
+PXT_ATTR_GETTER(posix_trace_attr_getstreamfullpolicy, int,
+    kept->_pxt_stream_policy ? kept->_pxt_stream_policy : pxt_attr_default_stream_policy(false));
 
-	if (!error)
-		*streampolicy = attr->_pxt_kept._pxt_stream_policy
-		                    ? attr->_pxt_kept._pxt_stream_policy
-		                    : pxt_attr_default_stream_policy(false);
-	return error;
-}
-
-PXT_API int posix_trace_attr_getstreamsize(
-    const trace_attr_t *restrict attr, size_t *restrict streamsize)
-{
-	int error = pxt_attr_check(attr, streamsize);
-
-	if (!error)
-		*streamsize = (size_t)attr->_pxt_kept._pxt_stream_size;
-	return error;
-}
+PXT_ATTR_GETTER(posix_trace_attr_getstreamsize, size_t, (size_t)kept->_pxt_stream_size);

@@ -77,6 +77,33 @@ PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 }
 #endif
 
+/*
+ * A getter, of a value of the attributes `kept`, and a setter, which refuses what makes @refused true: then the old
+ * value stays.  Both call theirs `value`.
+ */
+#define PXT_ATTR_GETTER(function, type, get)                                                       \
+	PXT_API int function(const trace_attr_t *_PXT_RESTRICT attr, type *_PXT_RESTRICT value)    \
+	{                                                                                          \
+		int error = pxt_attr_check(attr, value);                                           \
+                                                                                                   \
+		if (!error) {                                                                      \
+			const struct _pxt_attr *kept = &attr->_pxt_kept;                           \
+                                                                                                   \
+			*value = (get);                                                            \
+		}                                                                                  \
+		return error;                                                                      \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define PXT_ATTR_SETTER(function, type, member, refused)                                           \
+	PXT_API int function(trace_attr_t *attr, type value)                                       \
+	{                                                                                          \
+		if (pxt_attr_check(attr, attr) || (refused))                                       \
+			return EINVAL;                                                             \
+		attr->_pxt_kept.member = value;                                                    \
+		return 0;                                                                          \
+	}                                                                                          \
+	_Static_assert(1, "")
+
 /* Whether a pointer may be written through. */
 #if CONFIG_PTRACE_ARG_CHECKS
 PXT_INLINE bool pxt_arg_given(const void *pointer)

@@ -128,20 +128,6 @@ void pxt_forks_begin(void)
 
 /* ---- The inheritance attribute; what it does, Core does (core/process/forks.h) ---- */
 
-PXT_API int posix_trace_attr_getinherited(
-    const trace_attr_t *_PXT_RESTRICT attr, int *_PXT_RESTRICT inheritancepolicy)
-{
-	int error = pxt_attr_check(attr, inheritancepolicy);
+PXT_ATTR_GETTER(posix_trace_attr_getinherited, int, kept->_pxt_inherit);
 
-	if (!error)
-		*inheritancepolicy = attr->_pxt_kept._pxt_inherit;
-	return error;
-}
-
-PXT_API int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
-{
-	if (pxt_attr_check(attr, attr) || !pxt_forks_known(inheritancepolicy))
-		return EINVAL;
-	attr->_pxt_kept._pxt_inherit = inheritancepolicy;
-	return 0;
-}
+PXT_ATTR_SETTER(posix_trace_attr_setinherited, int, _pxt_inherit, !pxt_forks_known(value));

@@ -5,41 +5,16 @@
 #include <errno.h>
 #include <trace_np.h>
 
-PXT_API int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
-{
-	if (pxt_attr_check(attr, attr) || !pxt_attr_log_policy_built(logpolicy))
-		return EINVAL;
-	attr->_pxt_kept._pxt_log_policy = logpolicy;
-	return 0;
-}
+PXT_ATTR_SETTER(
+    posix_trace_attr_setlogfullpolicy, int, _pxt_log_policy, !pxt_attr_log_policy_built(value));
 
 /* A size too small for the policy to work is found by create, which knows both (DEC-07). */
-PXT_API int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
-{
-	int error = pxt_attr_check(attr, attr);
-
-	if (!error)
-		attr->_pxt_kept._pxt_log_size = logsize;
-	return error;
-}
+PXT_ATTR_SETTER(posix_trace_attr_setlogsize, size_t, _pxt_log_size, false);
 
 /* Which priorities exist is the system's affair: create finds out. */
-PXT_API int posix_trace_attr_setflushpriority_np(trace_attr_t *attr, int priority)
-{
-	if (pxt_attr_check(attr, attr) || priority < 0)
-		return EINVAL;
-	attr->_pxt_kept._pxt_flush_priority = priority;
-	return 0;
-}
+PXT_ATTR_SETTER(posix_trace_attr_setflushpriority_np, int, _pxt_flush_priority, value < 0);
 
-PXT_API int posix_trace_attr_getflushpriority_np(const trace_attr_t *attr, int *priority)
-{
-	int error = pxt_attr_check(attr, priority);
-
-	if (!error)
-		*priority = attr->_pxt_kept._pxt_flush_priority;
-	return error;
-}
+PXT_ATTR_GETTER(posix_trace_attr_getflushpriority_np, int, kept->_pxt_flush_priority);
 
 PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
 {

@@ -27,21 +27,11 @@ PXT_API int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 	return 0;
 }
 
-PXT_API int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
-{
-	if (pxt_attr_check(attr, attr) || maxdatasize > CONFIG_PTRACE_DATA_LIMIT)
-		return EINVAL;
-	attr->_pxt_kept._pxt_max_data = maxdatasize;
-	return 0;
-}
+PXT_ATTR_SETTER(
+    posix_trace_attr_setmaxdatasize, size_t, _pxt_max_data, value > CONFIG_PTRACE_DATA_LIMIT);
 
-PXT_API int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
-{
-	if (pxt_attr_check(attr, attr) || !pxt_attr_stream_policy_built(streampolicy))
-		return EINVAL;
-	attr->_pxt_kept._pxt_stream_policy = streampolicy;
-	return 0;
-}
+PXT_ATTR_SETTER(posix_trace_attr_setstreamfullpolicy, int, _pxt_stream_policy,
+    !pxt_attr_stream_policy_built(value));
 
 PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
 {
@@ -54,23 +44,11 @@ PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize
 
 /* ---- Beyond the standard's ---- */
 
-PXT_API int posix_trace_attr_setlanes_np(trace_attr_t *attr, unsigned lanes)
-{
-	/* 0, which is no power of two, passes the same test. */
-	if (pxt_attr_check(attr, attr) || lanes > _PXT_LANES_MAX || (lanes & (lanes - 1u)) != 0)
-		return EINVAL;
-	attr->_pxt_kept._pxt_lanes = lanes;
-	return 0;
-}
+/* 0, which is no power of two, passes the same test. */
+PXT_ATTR_SETTER(posix_trace_attr_setlanes_np, unsigned, _pxt_lanes,
+    value > _PXT_LANES_MAX || (value & (value - 1u)) != 0);
 
-PXT_API int posix_trace_attr_getlanes_np(const trace_attr_t *attr, unsigned *lanes)
-{
-	int error = pxt_attr_check(attr, lanes);
-
-	if (!error)
-		*lanes = attr->_pxt_kept._pxt_lanes;
-	return error;
-}
+PXT_ATTR_GETTER(posix_trace_attr_getlanes_np, unsigned, kept->_pxt_lanes);
 
 static int set_flag(trace_attr_t *attr, uint32_t flag, int value)
 {
@@ -82,34 +60,20 @@ static int set_flag(trace_attr_t *attr, uint32_t flag, int value)
 	return error;
 }
 
-static int get_flag(const trace_attr_t *attr, uint32_t flag, int *value)
-{
-	int error = pxt_attr_check(attr, value);
-
-	if (!error)
-		*value = (attr->_pxt_kept._pxt_flags & flag) != 0;
-	return error;
-}
-
 PXT_API int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered)
 {
 	return set_flag(attr, PXT_ATTR_ORDERED, ordered);
 }
 
-PXT_API int posix_trace_attr_getorderedstamps_np(const trace_attr_t *attr, int *ordered)
-{
-	return get_flag(attr, PXT_ATTR_ORDERED, ordered);
-}
+PXT_ATTR_GETTER(
+    posix_trace_attr_getorderedstamps_np, int, (kept->_pxt_flags & PXT_ATTR_ORDERED) != 0);
 
 PXT_API int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling)
 {
 	return set_flag(attr, PXT_ATTR_POLLING, polling);
 }
 
-PXT_API int posix_trace_attr_getpolling_np(const trace_attr_t *attr, int *polling)
-{
-	return get_flag(attr, PXT_ATTR_POLLING, polling);
-}
+PXT_ATTR_GETTER(posix_trace_attr_getpolling_np, int, (kept->_pxt_flags & PXT_ATTR_POLLING) != 0);
 
 /* Whether it will do is looked at by create; where streams cannot live in files, none will. */
 PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
@@ -121,11 +85,4 @@ PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
 	return 0;
 }
 
-PXT_API int posix_trace_attr_getfile_np(const trace_attr_t *attr, int *file_desc)
-{
-	int error = pxt_attr_check(attr, file_desc);
-
-	if (!error)
-		*file_desc = attr->_pxt_kept._pxt_file - 1;
-	return error;
-}
+PXT_ATTR_GETTER(posix_trace_attr_getfile_np, int, kept->_pxt_file - 1);
