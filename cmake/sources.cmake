@@ -110,6 +110,7 @@ ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
 	core/process/forked.c)
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
+	port/posix/descriptor.c
 	port/posix/identity.c
 	port/posix/mutex.c
 	port/posix/quiet.c

@@ -22,8 +22,10 @@
 #define PXT_OWN_PLACES      512u
 
 struct pxt_own_place {
-	int number; /* and 1; 0: free; -1: being filled in */
-	uint32_t device;
+	int number;           /* and 1; 0: free; -1: being filled in */
+	uint32_t device : 31; /* its low bits */
+	uint32_t
+	    marked : 1; /* an inode that many share: the open file has the library's mark, too */
 	uint64_t file;
 };
 

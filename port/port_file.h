@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 struct pxt_port_file {
-	int fd; /* the port's own duplicate, closed by exec */
+	int fd;   /* the port's own duplicate, closed by exec */
+	int mark; /* of @fd: the port's own */
 	struct pxt_port_place place;
 	/*
 	 * Of several files that are read as one: the offset of its first byte, the one behind its last, and who

@@ -33,6 +33,7 @@ struct pxt_port_logfolder {
 	int fd;          /* the port's own duplicate; -1: none */
 	uint32_t number; /* of the file's name */
 	uint32_t mode;
+	int mark; /* of @fd: the port's own */
 	struct pxt_port_place place;
 	const char *name;
 	/* Where both are opened again if the program has closed the descriptors; NULL: they are not. */
@@ -52,6 +53,7 @@ struct pxt_port_log {
 
 	/* What the descriptor is known by (DEC-22): before each use it is compared. */
 	struct pxt_port_place place;
+	int mark;         /* of @fd: the port's own */
 	uint64_t reached; /* a regular file has at least so many bytes */
 	/* Where a PXT_LOG_FILE is opened again if the program has closed the descriptor; NULL: it is not. */
 	const char *path;

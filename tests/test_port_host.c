@@ -720,7 +720,7 @@ static int look_around_without_input(void *unused)
 	return 0;
 }
 
-/* The first descriptor is then the one that the library gets when it looks at a file. */
+/* The first number is then free, and is not what the library looks at a file by. */
 PXT_TEST(a_program_that_closed_its_input_is_told_the_same)
 {
 	PXT_EQ(pxt_in_child(look_around_without_input, NULL), 0);
@@ -968,12 +968,12 @@ PXT_TEST(a_log_file_that_the_environment_names_is_one_process_s)
 	pxt_port_environment_close(fd);
 	PXT_EQ(unlink(path), 0);
 	PXT_EQ(asked_file("/none/asked", &fd), ENOENT);
-	/* A program that has closed its standard input gets the first descriptor. */
+	/* Not in place of the standard input that a program has closed. */
 	int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
 
 	(void)close(STDIN_FILENO);
 	PXT_EQ(asked_file(path, &fd), 0);
-	PXT_EQ(fd, STDIN_FILENO);
+	CU_ASSERT(fd > STDERR_FILENO);
 	pxt_port_environment_close(fd);
 	if (input >= 0) {
 		PXT_EQ(dup2(input, STDIN_FILENO), STDIN_FILENO);

@@ -11,6 +11,7 @@
 #include "port/port_log.h"
 
 #include "port/port.h"
+#include "port/posix/descriptor.h"
 #include "port_atomic.h"
 
 #include <errno.h>
@@ -195,15 +196,18 @@ static void on_signal(int number, siginfo_t *info, void *context)
 void pxt_port_log_cut_off(struct pxt_port_log *log)
 {
 	int saved = errno;
+	struct pxt_lows lows;
 	int ends[2];
 
 	log->path = NULL;
+	pxt_lows_begin(&lows);
 	/* What the program has at that number since is not the library's to close. */
 	if (pxt_port_log_kept(log) && pipe2(ends, O_CLOEXEC) == 0) {
 		(void)dup3(ends[0], log->fd, O_CLOEXEC);
 		(void)close(ends[0]);
 		(void)close(ends[1]);
 	}
+	pxt_lows_end(&lows);
 	errno = saved;
 }
 

@@ -10,6 +10,7 @@
 
 #include "format/imageheader.h"
 #include "port/port_untold.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define OPEN_FLAGS (O_RDWR | O_CLOEXEC | O_NOCTTY)
+#define OPEN_FLAGS (O_RDWR | O_NOCTTY)
 /* So many logs of before keep a name of their own. */
 #define ASIDE_MAX  9999u
 /* Somebody else may make a file of the name each time that one was renamed. */
@@ -124,7 +125,7 @@ static int open_there(const char *path, int *fd, bool *regular)
 	int link = is_trusted_link(path) ? 0 : O_NOFOLLOW;
 	int error;
 
-	*fd = open(path, OPEN_FLAGS | O_NONBLOCK | link);
+	*fd = pxt_descriptor_open(AT_FDCWD, path, OPEN_FLAGS | O_NONBLOCK | link, 0);
 	if (*fd < 0)
 		return errno;
 	error = look_at(*fd, regular);
@@ -146,7 +147,7 @@ static int open_there(const char *path, int *fd, bool *regular)
 
 static int create(const char *path, uint32_t mode, int *fd)
 {
-	*fd = open(path, OPEN_FLAGS | O_CREAT | O_EXCL | O_NOFOLLOW, (mode_t)mode);
+	*fd = pxt_descriptor_open(AT_FDCWD, path, OPEN_FLAGS | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
 	return *fd < 0 ? errno : 0;
 }
 
@@ -184,7 +185,7 @@ int pxt_port_environment_file(const char *path, uint32_t mode, int *fd, bool *re
 static int leave_behind(const char *path)
 {
 	struct stat state;
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = pxt_descriptor_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	int error = fd < 0 ? errno : 0;
 
 	if (!error && fstat(fd, &state) != 0)
@@ -205,7 +206,7 @@ static int try_folder(const char *path, uint32_t mode, int *fd)
 	/* Who may read a file in it may look into it. */
 	if (mkdir(path, (mode_t)(mode | (mode & 0444u) >> 2)) != 0)
 		return errno == EEXIST ? leave_behind(path) : errno;
-	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	*fd = pxt_descriptor_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 	error = *fd < 0 ? errno : lock(*fd);
 	if (error && *fd >= 0)
 		(void)close(*fd);

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_file.h"
+#include "port/posix/descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-/* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
-#define FIRST_DESCRIPTOR 3
 
 /* A log is read from a regular file that is open for reading. */
 static int check_kind(int fd, struct pxt_port_place *place)
@@ -46,8 +44,9 @@ int pxt_port_file_open(struct pxt_port_file *file, int fd)
 	file->from = 0;
 	file->next = NULL;
 	if (error == 0) {
-		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, PXT_FIRST_DESCRIPTOR);
 		error = file->fd < 0 ? errno : 0;
+		file->mark = pxt_descriptor_mark(file->fd);
 	}
 	errno = saved;
 	return error;
@@ -64,15 +63,6 @@ static int check_place(const struct pxt_port_file *file, struct stat *state)
 	           : EBADF;
 }
 
-/* A duplicate of the library's is closed by exec; what the program opened without that is its own to close. */
-static bool is_duplicate(const struct pxt_port_file *file)
-{
-	int flags = fcntl(file->fd, F_GETFL);
-
-	return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY &&
-	       fcntl(file->fd, F_GETFD) == FD_CLOEXEC;
-}
-
 void pxt_port_file_close(struct pxt_port_file *file)
 {
 	int saved = errno;
@@ -80,7 +70,7 @@ void pxt_port_file_close(struct pxt_port_file *file)
 	int cancel;
 
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	if (check_place(file, &state) != EBADF && is_duplicate(file))
+	if (check_place(file, &state) != EBADF && pxt_descriptor_is(file->fd, file->mark))
 		(void)close(file->fd);
 	(void)pthread_setcancelstate(cancel, &cancel);
 	file->fd = -1;

@@ -10,6 +10,7 @@
 #include "format/owndescriptors.h"
 #include "port/port_local.h"
 #include "port/posix/clock.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -30,17 +31,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
-#define FIRST_DESCRIPTOR 3
 /* Clients that wait to be let in; more are told to come again. */
-#define BACKLOG          128
+#define BACKLOG     128
+/* Of a device's number, in a place. */
+#define DEVICE_BITS 0x7fffffffu
 
 PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
 
 /* ---- The library's own numbers ---- */
 
 /* A place of its own, filled in; false: there are too many. */
-static bool enter_place(int fd, const struct stat *state)
+static bool enter_place(int fd, const struct stat *state, bool marked)
 {
 	for (uint32_t i = 0; i < PXT_OWN_PLACES; i++) {
 		struct pxt_own_place *place = &_pxt_own_descriptors.of[i];
@@ -53,7 +54,8 @@ static bool enter_place(int fd, const struct stat *state)
 		while (count <= i && !__atomic_compare_exchange_n(&_pxt_own_descriptors.count,
 		                         &count, i + 1u, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			;
-		place->device = (uint32_t)state->st_dev;
+		place->device = (uint32_t)state->st_dev & DEVICE_BITS;
+		place->marked = marked;
 		place->file = (uint64_t)state->st_ino;
 		__atomic_store_n(&place->number, fd + 1, __ATOMIC_RELEASE);
 		return true;
@@ -87,31 +89,32 @@ static int free_number(int fd, int first)
 	return made;
 }
 
-static bool remember(int fd)
+static bool remember(int fd, bool marked)
 {
 	struct stat state;
 
-	return fstat(fd, &state) == 0 && enter_place(fd, &state);
+	marked = marked && pxt_descriptor_mark(fd) == SIGIO;
+	return fstat(fd, &state) == 0 && enter_place(fd, &state, marked);
 }
 
 /*
  * *fd moves up, if need be, and is the library's from now on, until leave_place(); closed where that fails.  Where it
- * only might be higher, it stays then.
+ * only might be higher, it stays then.  @marked: nobody else has this open file.
  */
-static int keep(int *fd)
+static int keep(int *fd, bool marked)
 {
 	int low = *fd;
 	int first = _pxt_own_descriptors.first;
-	bool stays = low >= FIRST_DESCRIPTOR && !pxt_own_place(low);
+	bool stays = low >= PXT_FIRST_DESCRIPTOR && !pxt_own_place(low);
 
 	if (!stays || low < first) {
-		*fd = free_number(low, first > FIRST_DESCRIPTOR ? first : FIRST_DESCRIPTOR);
+		*fd = free_number(low, first > PXT_FIRST_DESCRIPTOR ? first : PXT_FIRST_DESCRIPTOR);
 		if (*fd < 0 && stays)
 			*fd = low;
 		else
 			(void)close(low);
 	}
-	if (*fd >= 0 && !remember(*fd)) {
+	if (*fd >= 0 && !remember(*fd, marked)) {
 		(void)close(*fd);
 		*fd = -1;
 	}
@@ -128,7 +131,9 @@ static bool is_kept(int fd)
 		return false;
 	if (fstat(fd, &state) != 0)
 		return errno != EBADF;
-	return (uint32_t)state.st_dev == place->device && (uint64_t)state.st_ino == place->file;
+	return ((uint32_t)state.st_dev & DEVICE_BITS) == place->device &&
+	       (uint64_t)state.st_ino == place->file &&
+	       (!place->marked || pxt_descriptor_is(fd, SIGIO));
 }
 
 bool pxt_port_local_kept(int fd)
@@ -185,11 +190,15 @@ static int usual(int error)
 	}
 }
 
-/* A new descriptor, or -1 with errno as its maker left it. */
-static int adopt(int made, int *fd)
+/* A new descriptor, or -1 with errno as its maker left it; ends @lows. */
+static int adopt(const struct pxt_lows *lows, int made, int *fd, bool marked)
 {
+	int error;
+
 	*fd = made;
-	return made < 0 ? usual(errno) : keep(fd);
+	error = made < 0 ? usual(errno) : keep(fd, marked);
+	pxt_lows_end(lows);
+	return error;
 }
 
 /* Closes *fd after an error, which comes back. */
@@ -312,7 +321,7 @@ static int open_folder(const char *path)
 	memcpy(folder + length, slash ? "/." : ".", slash ? 3u : 2u);
 	/* A file system of other machines may be interrupted. */
 	do
-		fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOCTTY);
+		fd = pxt_descriptor_open(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_NOCTTY, 0);
 	while (fd < 0 && errno == EINTR);
 	return fd;
 }
@@ -323,7 +332,7 @@ int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 	int64_t end = now_ms() + patience_ms;
 	int fd = open_folder(path);
 
-	if (fd >= 0 && keep(&fd) != 0)
+	if (fd >= 0 && keep(&fd, true) != 0)
 		fd = -1;
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		if ((errno == EWOULDBLOCK || errno == EINTR) && left_ms(end) > 0) {
@@ -403,7 +412,11 @@ static int address(const char *path, struct sockaddr_un *to)
 
 static int make_socket(int *fd)
 {
-	return adopt(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd);
+	struct pxt_lows lows;
+
+	pxt_lows_begin(&lows);
+	return adopt(
+	    &lows, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd, false);
 }
 
 /* A socket that no process listens at is what a dead process leaves: what was made is taken away. */
@@ -440,19 +453,22 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	struct ucred who = { 0 };
 	socklen_t bytes = sizeof(who);
+	struct pxt_lows lows;
 	int error = 0;
 
 	*fd = -1;
 	*pid = 0;
 	if (!is_kept(listener))
 		return pxt_quiet_error(quiet, EBADF);
+	pxt_lows_begin(&lows);
 	*fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (*fd < 0)
 		error = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
 		            ? EMFILE
 		            : EAGAIN;
-	else if (keep(fd) != 0)
+	else if (keep(fd, false) != 0)
 		error = EMFILE;
+	pxt_lows_end(&lows);
 	if (error == 0)
 		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*pid = (int32_t)who.pid;
@@ -477,15 +493,18 @@ static int open_life(int connection, int32_t pid)
 int pxt_port_local_life(int connection, int32_t pid, int *fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
+	struct pxt_lows lows;
 	int error = 0;
 
+	pxt_lows_begin(&lows);
 	*fd = is_kept(connection) ? open_life(connection, pid) : -1;
 	if (*fd >= 0)
-		error = keep(fd);
+		error = keep(fd, true);
 	else if (errno == ESRCH || errno == EINVAL || errno == ENODATA)
 		error = ESRCH;
 	else
 		error = errno == EMFILE || errno == ENFILE ? EAGAIN : ENOTSUP;
+	pxt_lows_end(&lows);
 	return pxt_quiet_error(quiet, error);
 }
 
@@ -499,8 +518,11 @@ static int watch_at(int door, int fd)
 int pxt_port_local_door(int listener, int *door)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = adopt(epoll_create1(EPOLL_CLOEXEC), door);
+	struct pxt_lows lows;
+	int error;
 
+	pxt_lows_begin(&lows);
+	error = adopt(&lows, epoll_create1(EPOLL_CLOEXEC), door, true);
 	if (error == 0)
 		error = watch_at(*door, listener);
 	return pxt_quiet_error(quiet, settle(door, error));
@@ -528,14 +550,17 @@ bool pxt_port_local_door_awaits(int door)
 /* Where too many wait to be let in already, the system knows no other way than to ask again. */
 static int enter(int fd, const struct sockaddr_un *to, int64_t end)
 {
-	while (connect(fd, (const struct sockaddr *)to, sizeof(*to)) != 0) {
+	for (;;) {
+		if (!is_kept(fd))
+			return EAGAIN;
+		if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0)
+			return 0;
 		if (errno != EAGAIN && errno != EINTR)
 			return usual(errno);
 		if (left_ms(end) == 0)
 			return ETIMEDOUT;
 		(void)poll(NULL, 0, 1);
 	}
-	return 0;
 }
 
 int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
@@ -684,7 +709,7 @@ static int keep_passed(struct pxt_port_passed *passed)
 	int error = 0;
 
 	for (unsigned i = 0; i < passed->count; i++) {
-		if (keep(&passed->fd[i]) != 0)
+		if (keep(&passed->fd[i], false) != 0)
 			error = EPROTO;
 	}
 	return error;
@@ -700,13 +725,16 @@ int pxt_port_local_receive(
 		.msg_iovlen = 1,
 		.msg_control = passing.bytes,
 		.msg_controllen = sizeof(passing.bytes) };
+	struct pxt_lows lows;
 	int error;
 
 	*bytes = 0;
 	passed->count = 0;
+	pxt_lows_begin(&lows);
 	error = is_kept(fd) ? take_message(fd, &whole, bytes, passed) : EPIPE;
 	if (keep_passed(passed) != 0 && error == 0)
 		error = EPROTO;
+	pxt_lows_end(&lows);
 	if (error != 0)
 		pxt_port_local_drop(passed);
 	return pxt_quiet_error(quiet, error);
@@ -782,8 +810,12 @@ uint64_t pxt_port_local_unread(int fd)
 int pxt_port_local_memory(int *fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = adopt(memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd);
+	struct pxt_lows lows;
+	int error;
 
+	pxt_lows_begin(&lows);
+	error = adopt(
+	    &lows, memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd, false);
 	return pxt_quiet_error(quiet, keep_open(*fd, error));
 }
 
@@ -849,19 +881,23 @@ int pxt_port_bell_open(int *bell, int *ringer)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int ends[2] = { -1, -1 };
-	int error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0
-	                ? 0
-	                : usual(errno);
+	struct pxt_lows lows;
+	int error;
 
+	pxt_lows_begin(&lows);
+	error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0
+	            ? 0
+	            : usual(errno);
 	*bell = -1;
 	*ringer = -1;
 	if (error == 0) {
 		int other;
 
-		error = keep(&ends[0]);
-		other = keep(&ends[1]);
+		error = keep(&ends[0], false);
+		other = keep(&ends[1], false);
 		error = error ? error : other;
 	}
+	pxt_lows_end(&lows);
 	*bell = ends[0];
 	*ringer = ends[1];
 	(void)settle(bell, error);

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -16,12 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_DESCRIPTOR 3
 /* Of a file's number. */
-#define DIGITS_LEAST     4u
-#define DIGITS_MAX       10u
+#define DIGITS_LEAST 4u
+#define DIGITS_MAX   10u
 /* Names in a row that may be taken by others. */
-#define TRIES            100000u
+#define TRIES        100000u
 
 static struct pxt_port_place place_of(const struct stat *state)
 {
@@ -43,18 +43,15 @@ static int check(const struct pxt_port_logfolder *folder)
 /* The folder at the path is the same one still. */
 static int check_or_open(struct pxt_port_logfolder *folder)
 {
-	int fd = -1;
-
 	if (check(folder) == 0)
 		return 0;
+	folder->fd = -1;
 	if (folder->path)
-		fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return EBADF;
-	folder->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
-	(void)close(fd);
-	if (check(folder) == 0)
+		folder->fd = pxt_descriptor_open(AT_FDCWD, folder->path, O_RDONLY | O_DIRECTORY, 0);
+	if (check(folder) == 0) {
+		folder->mark = pxt_descriptor_mark(folder->fd);
 		return 0;
+	}
 	if (folder->fd >= 0)
 		(void)close(folder->fd);
 	folder->fd = -1;
@@ -88,9 +85,8 @@ static int make_file(struct pxt_port_logfolder *folder, int *fd)
 	/* Bound: the names that are tried. */
 	for (unsigned tries = 0; *fd < 0 && tries < TRIES; tries++) {
 		pxt_port_log_file_name(folder, ++folder->number, name);
-		*fd = openat(folder->fd, name,
-		    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW,
-		    (mode_t)folder->mode);
+		*fd = pxt_descriptor_open(folder->fd, name,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOCTTY | O_NOFOLLOW, folder->mode);
 		if (*fd < 0 && errno != EEXIST)
 			return errno;
 	}
@@ -125,8 +121,11 @@ static int open_folder(struct pxt_port_logfolder *folder, int fd)
 	if (!S_ISDIR(state.st_mode))
 		return ENOTDIR;
 	folder->place = place_of(&state);
-	folder->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
-	return folder->fd < 0 ? errno : 0;
+	folder->fd = fcntl(fd, F_DUPFD_CLOEXEC, PXT_FIRST_DESCRIPTOR);
+	if (folder->fd < 0)
+		return errno;
+	folder->mark = pxt_descriptor_mark(folder->fd);
+	return 0;
 }
 
 int pxt_port_log_first(struct pxt_port_log *log, int fd, const char *name, uint32_t mode)
@@ -181,7 +180,7 @@ int pxt_port_log_remove(
 
 void pxt_port_log_leave_folder(struct pxt_port_log *log)
 {
-	if (check(&log->folder) == 0 && fcntl(log->folder.fd, F_GETFD) == FD_CLOEXEC)
+	if (check(&log->folder) == 0 && pxt_descriptor_is(log->folder.fd, log->folder.mark))
 		(void)close(log->folder.fd);
 	log->folder.fd = -1;
 }
@@ -193,6 +192,6 @@ int pxt_port_log_reopen(struct pxt_port_log *log)
 	if (!log->folder.path || check_or_open(&log->folder) != 0)
 		return -1;
 	pxt_port_log_file_name(&log->folder, log->folder.number, name);
-	return openat(
-	    log->folder.fd, name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	return pxt_descriptor_open(
+	    log->folder.fd, name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0);
 }

@@ -7,6 +7,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
 #include "port/posix/clock.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -26,9 +27,6 @@
 #define GET_MARKS   _IOR('f', 1, long)
 #define IMMUTABLE   0x10
 #define APPEND_ONLY 0x20
-
-/* The descriptors 0 to 2 are never ours, also in a program that closed its own. */
-#define FIRST_DESCRIPTOR 3
 
 /*
  * A pipe that is ready has room for a page; a terminal for one byte; a socket gets MSG_DONTWAIT.  Other
@@ -80,9 +78,10 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 	int error = kind_of(fd, log);
 
 	if (error == 0) {
-		log->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+		log->fd = fcntl(fd, F_DUPFD_CLOEXEC, PXT_FIRST_DESCRIPTOR);
 		if (log->fd < 0)
 			error = errno;
+		log->mark = pxt_descriptor_mark(log->fd);
 	}
 	return pxt_quiet_error(quiet, error);
 }
@@ -126,19 +125,16 @@ static int check(const struct pxt_port_log *log)
  */
 static int open_again(struct pxt_port_log *log)
 {
-	int fd = -1;
 	int error;
 
 	if (log->path && log->kind == PXT_LOG_FILE)
-		fd = open(log->path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		log->fd =
+		    pxt_descriptor_open(AT_FDCWD, log->path, O_RDWR | O_NOCTTY | O_NONBLOCK, 0);
 	else
-		fd = pxt_port_log_reopen(log);
-	if (fd < 0)
-		return EBADF;
-	log->fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
-	(void)close(fd);
+		log->fd = pxt_port_log_reopen(log);
 	error = check(log);
 	if (error == 0) {
+		log->mark = pxt_descriptor_mark(log->fd);
 		(void)flock(log->fd, LOCK_EX | LOCK_NB);
 	} else if (log->fd >= 0) {
 		(void)close(log->fd);
@@ -160,13 +156,13 @@ static int check_once(struct pxt_port_log *log)
 }
 
 /*
- * Without an answer it is not another's, as far as anybody knows.  A duplicate of the library's is closed by exec; what
- * the program opened on the same file without that is the program's to close.
+ * Without an answer it is not another's, as far as anybody knows.  What the program opened on the same file is the
+ * program's to close.
  */
 bool pxt_port_log_kept(const struct pxt_port_log *log)
 {
 	int saved = errno;
-	bool kept = check(log) != EBADF && fcntl(log->fd, F_GETFD) == FD_CLOEXEC;
+	bool kept = check(log) != EBADF && pxt_descriptor_is(log->fd, log->mark);
 
 	errno = saved;
 	return kept;

@@ -4,6 +4,7 @@
 #include "port/posix/processes.h"
 
 #include "port/port.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -56,14 +57,19 @@ bool pxt_port_process_gone(int32_t pid)
 {
 	int saved = errno;
 	struct pollfd ended = { .fd = -1, .events = POLLIN };
+	struct pxt_lows lows;
+	int error;
 	bool gone;
 
-	ended.fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	pxt_lows_begin(&lows);
+	ended.fd = pxt_descriptor_up((int)syscall(SYS_pidfd_open, (pid_t)pid, 0));
+	error = errno;
+	pxt_lows_end(&lows);
 	if (ended.fd >= 0) {
 		gone = poll(&ended, 1, 0) == 1;
 		(void)close(ended.fd);
 	} else {
-		gone = errno == ESRCH || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+		gone = error == ESRCH || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 	}
 	errno = saved;
 	return gone;
@@ -87,17 +93,12 @@ static bool proc_is_ours(void)
 static int state_of(pid_t pid)
 {
 	char line[256];
+	char path[48];
 	const char *state;
-	ssize_t got;
-	int fd;
 
-	(void)snprintf(line, sizeof(line), "/proc/%ld/stat", (long)pid);
-	fd = open(line, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	(void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	if (pxt_descriptor_text(path, line, sizeof(line)) < 0)
 		return 0;
-	got = read(fd, line, sizeof(line) - 1);
-	(void)close(fd);
-	line[got > 0 ? got : 0] = '\0';
 	state = strrchr(line, ')');
 	return state && state[1] == ' ' ? state[2] : 0;
 }

@@ -2,8 +2,10 @@
 /* sysinfo.c - reads name, executable, host, system, boot id and start of this process; random bytes. */
 #define _GNU_SOURCE
 #include "format/elfnote.h"
+#include "format/hexdigit.h"
 #include "port/port.h"
 #include "port/port_sysinfo.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -64,17 +66,10 @@ void pxt_port_system(char *name, size_t room)
 static uint64_t start_ticks(void)
 {
 	char line[1024];
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	ssize_t got;
 	const char *at;
 
-	if (fd < 0)
+	if (pxt_descriptor_text("/proc/self/stat", line, sizeof(line)) < 0)
 		return 0;
-	got = read(fd, line, sizeof(line) - 1);
-	(void)close(fd);
-	if (got <= 0)
-		return 0;
-	line[got] = '\0';
 	at = strrchr(line, ')');
 	for (int field = 2; at != NULL && field < 22; field++)
 		at = strchr(at + 1, ' ');
@@ -105,20 +100,13 @@ void pxt_port_process_start(struct timespec *start)
 	start->tv_nsec = (long)(ns % NS_PER_S);
 }
 
-static int hex_digit(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
 /* 8-4-4-4-12 digits; whatever else is there is no boot id. */
 static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 {
 	size_t digits = 0;
 
 	for (size_t at = 0; at < length && digits / 2 < PXT_BOOT_ID_BYTES; at++) {
-		int digit = hex_digit(text[at]);
+		int digit = pxt_hexdigit(text[at]);
 
 		if (text[at] == '-')
 			continue;
@@ -133,15 +121,12 @@ static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 void pxt_port_boot_id(unsigned char *id)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	char text[40];
-	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	long got = pxt_descriptor_text("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 
 	memset(id, 0, PXT_BOOT_ID_BYTES);
 	if (got > 0 && !parse_uuid(text, (size_t)got, id))
 		memset(id, 0, PXT_BOOT_ID_BYTES);
-	if (fd >= 0)
-		(void)close(fd);
 	pxt_quiet_end(quiet);
 }
 

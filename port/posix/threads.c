@@ -13,6 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <dirent.h>
@@ -66,16 +67,11 @@ static uint64_t list_head(int32_t tid)
 static bool name_of(int32_t tid, char name[16])
 {
 	char path[48];
-	ssize_t got;
-	int fd;
+	long got;
 
 	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/comm", (long)tid);
 	memset(name, 0, 16);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, name, 15);
-	(void)close(fd);
+	got = pxt_descriptor_text(path, name, 16);
 	if (got > 0 && name[got - 1] == '\n')
 		name[got - 1] = '\0';
 	return got > 0;
@@ -116,10 +112,14 @@ static bool walk_tasks(const struct enumeration *all, DIR *tasks)
 
 static void each_task(const struct enumeration *all)
 {
-	DIR *tasks = opendir("/proc/self/task");
+	int fd = pxt_descriptor_open(AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY, 0);
+	DIR *tasks = fd >= 0 ? fdopendir(fd) : NULL;
 
-	if (tasks == NULL)
+	if (tasks == NULL) {
+		if (fd >= 0)
+			(void)close(fd);
 		return;
+	}
 	for (int round = 0; round < 3 && !walk_tasks(all, tasks); round++)
 		rewinddir(tasks);
 	(void)closedir(tasks);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* threadstate.c - what a thread of the process does, and how it is scheduled: its line in /proc. */
+#define _GNU_SOURCE
 #include "port/port_sysinfo.h"
+#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <fcntl.h>
@@ -49,19 +51,9 @@ static const char *policy_word(long policy)
 static bool read_line(int32_t tid, char line[LINE_BYTES])
 {
 	char path[48];
-	ssize_t got;
-	int fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/self/task/%ld/stat", (long)tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, line, LINE_BYTES - 1);
-	(void)close(fd);
-	if (got <= 0)
-		return false;
-	line[got] = '\0';
-	return true;
+	return pxt_descriptor_text(path, line, LINE_BYTES) > 0;
 }
 
 /* The word of that number; a name may hold anything, so that the last parenthesis ends it. */

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "port/posix/clock.h"
+#include "port/posix/descriptor.h"
 #include "port_atomic.h"
 
 #if PXT_SMALL && (defined(__x86_64__) || defined(__aarch64__))
@@ -98,17 +99,11 @@ uint64_t pxt_ticksource_fenced(void)
 static bool kernel_trusts_counter(void)
 {
 	char list[256];
-	int fd = open("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-	    O_RDONLY | O_CLOEXEC);
-	ssize_t got;
 
-	if (fd < 0)
+	if (pxt_descriptor_text(
+	        "/sys/devices/system/clocksource/clocksource0/available_clocksource", list,
+	        sizeof(list)) < 0)
 		return true;
-	got = read(fd, list, sizeof(list) - 1);
-	(void)close(fd);
-	if (got <= 0)
-		return true;
-	list[got] = '\0';
 	return strstr(list, "tsc") != NULL;
 }
 

@@ -6,13 +6,18 @@
 #define _GNU_SOURCE /* syscall() */
 #include "../suite.h"
 #include "port/port_local.h"
+#include "port/port_log.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -284,4 +289,147 @@ PXT_TEST(a_client_of_the_programs_own_listener_is_not_let_in)
 	pxt_port_local_close(client);
 	(void)unlink(path);
 	(void)unlink(other);
+}
+
+/* All epoll descriptors have one inode. */
+PXT_TEST(a_door_that_became_another_epoll_descriptor_is_left_alone)
+{
+	struct pxt_port_place place;
+	char path[108];
+	int listener;
+	int door;
+
+	(void)snprintf(path, sizeof(path), "%s/door", pxt_temp_folder());
+	PXT_EQ_FATAL(pxt_port_local_listen(path, &listener, &place), 0);
+	PXT_EQ_FATAL(pxt_port_local_door(listener, &door), 0);
+	CU_ASSERT_FATAL(dup3(epoll_create1(EPOLL_CLOEXEC), door, O_CLOEXEC) == door);
+	pxt_port_local_door_enter(door, listener);
+	CU_ASSERT(epoll_ctl(door, EPOLL_CTL_DEL, listener, NULL) != 0 && errno == ENOENT);
+	pxt_port_local_close(door);
+	CU_ASSERT(fcntl(door, F_GETFD) >= 0);
+	(void)close(door);
+	pxt_port_local_close(listener);
+	(void)unlink(path);
+}
+
+/* ---- A program that closed 0, 1 and 2 ---- */
+
+static _Atomic bool watched;
+static _Atomic unsigned seen;
+
+/* What cannot be read nor written is as good as none. */
+static void *watch_low_numbers(void *unused)
+{
+	while (atomic_load(&watched)) {
+		for (int low = 0; low < FIRST; low++) {
+			int flags = fcntl(low, F_GETFL);
+
+			if (flags >= 0 && (flags & O_PATH) == 0)
+				(void)atomic_fetch_add(&seen, 1);
+		}
+	}
+	return unused;
+}
+
+static bool pass_one(const char *path, int listener)
+{
+	struct pxt_port_passed passed = { .count = 1 };
+	struct pxt_port_passed came;
+	size_t bytes;
+	int32_t pid;
+	char byte;
+	int client;
+	int life;
+	int fd;
+
+	if (pxt_port_local_connect(path, 1000, &client) || pxt_port_local_memory(&passed.fd[0]) ||
+	    pxt_port_local_accept(listener, &fd, &pid) ||
+	    pxt_port_local_send(client, "x", 1, &passed) ||
+	    pxt_port_local_receive(fd, &byte, 1, &bytes, &came) || came.count != 1)
+		return false;
+	if (pxt_port_local_life(fd, pid, &life) == 0)
+		pxt_port_local_close(life);
+	pxt_port_local_drop(&came);
+	pxt_port_local_close(passed.fd[0]);
+	pxt_port_local_close(client);
+	pxt_port_local_close(fd);
+	return true;
+}
+
+static bool use_sockets(void)
+{
+	struct pxt_port_place place;
+	char path[108];
+	int listener;
+	int bell[2];
+	int door;
+	bool done = true;
+
+	(void)snprintf(path, sizeof(path), "%s/low", pxt_temp_folder());
+	if (pxt_port_local_listen(path, &listener, &place) ||
+	    pxt_port_local_door(listener, &door) || pxt_port_bell_open(&bell[0], &bell[1]))
+		return false;
+	for (int i = 0; i < 300; i++)
+		done = pass_one(path, listener) && done;
+	pxt_port_local_release(pxt_port_local_reserve(path, 1000));
+	(void)unlink(path);
+	return done;
+}
+
+/* The program closes each, and its path gives it back. */
+static bool use_logs(int folder)
+{
+	struct pxt_port_log log;
+	struct pxt_port_log next;
+	size_t done = 0;
+
+	if (pxt_port_log_first(&log, folder, "low", 0600))
+		return false;
+	pxt_port_log_folder_path(&log, pxt_temp_folder());
+	for (int i = 0; i < 100; i++) {
+		(void)close(log.fd);
+		if (pxt_port_log_write_at(&log, 0, "log", 3, &done) || done != 3 ||
+		    pxt_port_log_next(&next, &log))
+			return false;
+		log.folder.fd = -1;
+		pxt_port_log_close(&log);
+		log = next;
+	}
+	return true;
+}
+
+static void use_proc(void)
+{
+	unsigned char boot[PXT_BOOT_ID_BYTES];
+	struct timespec start;
+
+	for (int i = 0; i < 300; i++) {
+		pxt_port_boot_id(boot);
+		pxt_port_process_start(&start);
+	}
+}
+
+static int run_without_low_numbers(void *unused)
+{
+	int folder = open(pxt_temp_folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	pthread_t watcher;
+
+	for (int low = 0; low < FIRST; low++)
+		(void)close(low);
+	atomic_store(&watched, true);
+	PXT_CHILD_CHECK(pthread_create(&watcher, NULL, watch_low_numbers, NULL) == 0);
+	PXT_CHILD_CHECK(use_sockets() && use_logs(folder));
+	use_proc();
+	atomic_store(&watched, false);
+	PXT_CHILD_CHECK(pthread_join(watcher, NULL) == 0);
+	PXT_CHILD_CHECK(atomic_load(&seen) == 0);
+	for (int low = 0; low < FIRST; low++)
+		PXT_CHILD_CHECK(fcntl(low, F_GETFD) < 0);
+	return 0;
+}
+
+/* What the program would print by mistake goes nowhere. */
+PXT_TEST(a_program_that_closed_0_to_2_finds_nothing_there_that_can_be_read_or_written)
+{
+	PXT_EQ(pxt_in_child(run_without_low_numbers, NULL), 0);
 }

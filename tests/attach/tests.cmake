@@ -18,7 +18,7 @@ ptrace_test(attach_ctlsock_producers NEEDS ${ctlsock_needs}
 	SOURCES attach/ctlsock_producers.c attach/kit.c attach/party.c attach/inside.c)
 ptrace_test(attach_ctlsock_logs NEEDS ${ctlsock_needs} SNAPSHOT LOGRETRIEVAL
 	SOURCES attach/ctlsock_logs.c attach/kit.c)
-ptrace_test(attach_descriptors NEEDS ${ctlsock_needs} !TSAN SOURCES attach/descriptors.c)
+ptrace_test(attach_descriptors NEEDS ${ctlsock_needs} LOG_ROTATE !TSAN SOURCES attach/descriptors.c)
 ptrace_test(attach_held TESTPOINTS NEEDS ${ctlsock_needs} SNAPSHOT
 	SOURCES attach/held.c attach/kit.c attach/party.c attach/inside.c)
 ptrace_test(attach_crafted NEEDS ${attach_needs}

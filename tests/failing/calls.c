@@ -51,7 +51,7 @@ const int calls_errors[CALL_COUNT][CALLS_MOST] = {
 	[CALL_mmap] = { ENOMEM, EAGAIN, EPERM },
 	[CALL_munmap] = { ENOMEM },
 	[CALL_open] = { EMFILE, EINTR, EACCES, ENOENT },
-	[CALL_opendir] = { EMFILE, ENOENT, ENOMEM },
+	[CALL_fdopendir] = { ENOMEM },
 	[CALL_pidfd_open] = { EMFILE, ENOSYS, ENODEV },
 	[CALL_poll] = { EINTR, ENOMEM, EINVAL },
 	[CALL_posix_fallocate] = { ENOSPC, EFBIG, EIO, ENODEV }, /* no signal is let through */
@@ -141,7 +141,7 @@ WRAP(void *, MAP_FAILED, mmap, (void *at, size_t bytes, int prot, int flags, int
 WRAP_AS(mmap, void *, MAP_FAILED, mmap64,
     (void *at, size_t bytes, int prot, int flags, int fd, off_t from),
     (at, bytes, prot, flags, fd, from))
-WRAP(DIR *, NULL, opendir, (const char *path), (path))
+WRAP(DIR *, NULL, fdopendir, (int fd), (fd))
 WRAP(int, -1, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms))
 WRAP_AS(posix_fallocate, int, error, posix_fallocate64, (int fd, off_t at, off_t bytes),
     (fd, at, bytes))
@@ -211,26 +211,26 @@ ssize_t __wrap_pwritev64(int fd, const struct iovec *pieces, int count, off_t at
 
 /* ---- Those with a variable number of arguments: all are numbers or pointers ---- */
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, unsigned mode);
-int __wrap_open(const char *path, int flags, unsigned mode)
+int __real_openat(int folder, const char *path, int flags, ...);
+int __wrap_openat(int folder, const char *path, int flags, unsigned mode);
+int __wrap_openat(int folder, const char *path, int flags, unsigned mode)
 {
 	int error = hit(CALL_open);
 
 	if (error)
 		errno = error;
-	return error ? -1 : __real_open(path, flags, mode);
+	return error ? -1 : __real_openat(folder, path, flags, mode);
 }
 
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, unsigned mode);
-int __wrap_open64(const char *path, int flags, unsigned mode)
+int __real_openat64(int folder, const char *path, int flags, ...);
+int __wrap_openat64(int folder, const char *path, int flags, unsigned mode);
+int __wrap_openat64(int folder, const char *path, int flags, unsigned mode)
 {
 	int error = hit(CALL_open);
 
 	if (error)
 		errno = error;
-	return error ? -1 : __real_open64(path, flags, mode);
+	return error ? -1 : __real_openat64(folder, path, flags, mode);
 }
 
 static int control_hit(int what)

@@ -62,7 +62,7 @@ bool left_again(const struct left *before, char *what, size_t room);
 	X(mmap)                                                                                    \
 	X(munmap)                                                                                  \
 	X(open)                                                                                    \
-	X(opendir)                                                                                 \
+	X(fdopendir)                                                                               \
 	X(pidfd_open)                                                                              \
 	X(poll)                                                                                    \
 	X(posix_fallocate)                                                                         \

@@ -559,7 +559,7 @@ static const struct function {
 	    TURN(listen, ANY, EINVAL), TURN(unlink, ANY, 0), TURN(fstat, ANY, EAGAIN)),
 	FUNCTION(local_connect, TURN(socket, EMFILE, EAGAIN), TURN(socket, ENFILE, EAGAIN),
 	    TURN(socket, ANY, ENOMEM), TURN(connect, EAGAIN, 0), TURN(poll, ANY, 0),
-	    TURN(fstat, ANY, EAGAIN)),
+	    TURN(fstat, ANY, OR_0(EAGAIN))),
 	/* Who was not let in is still there: the next look finds it. */
 	FUNCTION(local_accept, TURN(accept4, EINTR, EAGAIN), TURN(accept4, EMFILE, EMFILE),
 	    TURN(accept4, ENOMEM, EMFILE), TURN(accept4, ANY, EAGAIN),
@@ -583,7 +583,7 @@ static const struct function {
 	FUNCTION(process_start, TURN(open, EINTR, GONE_1), TURN(open, ANY, GONE_1),
 	    TURN(read, EINTR, GONE_1), TURN(read, ANY, GONE_1), TURN(sysconf, ANY, GONE_1)),
 	FUNCTION(random_bytes, TURN(getrandom, ANY, 0)),
-	FUNCTION(threads, TURN(opendir, ANY, GONE_1), TURN(open, EINTR, GONE_1),
+	FUNCTION(threads, TURN(fdopendir, ANY, GONE_1), TURN(open, EINTR, GONE_1),
 	    TURN(open, ANY, GONE_1), TURN(read, EINTR, GONE_1), TURN(read, ANY, GONE_1),
 	    TURN(fstat, ANY, 0), TURN(get_robust_list, ANY, EITHER)),
 	FUNCTION(allocation, TURN(sysconf, ANY, 0), TURN(madvise, ANY, 0), TURN(mmap, ANY, GONE_1)),

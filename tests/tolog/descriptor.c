@@ -323,6 +323,27 @@ PXT_TEST(the_logs_own_file_opened_by_the_program_is_not_closed)
 	PXT_EQ(pxt_in_child(open_again_to_write, NULL), 0);
 }
 
+/* As the library opens its own. */
+static int open_again_to_write_until_exec(void *argument)
+{
+	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = st_file() };
+	trace_id_t trid = begun(&spec);
+	int number = number_of_log(spec.fd);
+
+	PXT_CHILD_CHECK(dup3(open_once_more(spec.fd, O_RDWR), number, O_CLOEXEC) == number);
+	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
+	PXT_CHILD_CHECK(fcntl(number, F_GETFL) >= 0);
+	return 0;
+}
+
+PXT_TEST(the_logs_own_file_opened_by_the_program_until_exec_is_not_closed)
+{
+	for (size_t i = 0; i < 3; i++)
+		PXT_EQ(
+		    pxt_in_child(open_again_to_write_until_exec, (void *)(uintptr_t)&policies[i]),
+		    0);
+}
+
 #define NOT_REUSED 4711
 
 static int inherit_the_inode(void *unused)
@@ -618,14 +639,18 @@ PXT_TEST(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed)
 /* Also the same file, opened by the program itself. */
 PXT_TEST(the_file_of_an_opened_log_that_the_program_opens_at_its_number_is_not_closed)
 {
-	int log = own_file(O_RDWR);
-	struct pxt_port_file file;
-	int number;
+	static const int flags[] = { 0, O_CLOEXEC };
 
-	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
-	number = dup2(open_once_more(log, O_RDONLY), file.fd);
-	pxt_port_file_close(&file);
-	CU_ASSERT(fcntl(number, F_GETFD) == 0);
-	(void)close(number);
-	(void)close(log);
+	for (size_t i = 0; i < 2; i++) {
+		int log = own_file(O_RDWR);
+		struct pxt_port_file file;
+		int number;
+
+		PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
+		number = dup3(open_once_more(log, O_RDONLY), file.fd, flags[i]);
+		pxt_port_file_close(&file);
+		CU_ASSERT(fcntl(number, F_GETFD) >= 0);
+		(void)close(number);
+		(void)close(log);
+	}
 }
