@@ -223,6 +223,17 @@ static void send_message(int to, const uint8_t *head, const uint8_t *text, size_
 		(void)close(fds[--count]);
 }
 
+/* The fuzzer's own timer interrupts a call that has a limit. */
+static void receive(int fd, struct pxt_ctlsock_reply *reply)
+{
+	ssize_t got;
+
+	do
+		got = recv(fd, reply, sizeof *reply, 0);
+	while (got < 0 && errno == EINTR);
+	must(got == (ssize_t)sizeof *reply, "no answer");
+}
+
 /* A proper request is answered, whatever other clients did. */
 static void ask_status(void)
 {
@@ -233,7 +244,7 @@ static void ask_status(void)
 	int fd = connect_to_owner();
 
 	must(send(fd, &request, sizeof request, MSG_NOSIGNAL) == (ssize_t)sizeof request, "send");
-	must(recv(fd, &reply, sizeof reply, 0) == (ssize_t)sizeof reply, "no answer");
+	receive(fd, &reply);
 	must(reply.what == PXT_CTLSOCK_STATUS && reply.error == 0, "another answer");
 	must(reply.status.written == reply.status.retrieved + reply.status.lost +
 	                                 reply.status.cleared + reply.status.held,
@@ -249,7 +260,7 @@ static void check_attach(void)
 	int fd = connect_to_owner();
 
 	send_message(fd, head, head, 0);
-	must(recv(fd, &reply, sizeof reply, 0) == (ssize_t)sizeof reply, "no answer");
+	receive(fd, &reply);
 	errno = reply.error;
 	must(errno == 0, "memory of a process that had attached is refused");
 	(void)close(fd);

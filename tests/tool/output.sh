@@ -266,6 +266,17 @@ what_comes_through_a_pipe_and_is_no_log_is_not_read_to_its_end()
 	done
 }
 
+memory_and_events_that_never_end_are_not_read_for_ever()
+{
+	(ulimit -v 2000000; timeout 120 "$pxtrace" recover -o run.ptl /dev/zero >out 2>err)
+	[ $? = 2 ] || fail 'recover'
+	err_has '/dev/zero: is no log and no core file, and still goes on behind 256 MiB'
+	(ulimit -v 2000000; timeout 120 "$pxtrace" import shark -o run.ptl /dev/zero >out 2>err)
+	[ $? = 2 ] || fail 'import shark'
+	err_has '/dev/zero: has more than 16777216 events'
+	[ ! -e run.ptl ] || fail 'a log was written'
+}
+
 # ---- What recover, receive and merge write ----
 
 # sound.py; PXT_STRESS=full: thousands of inputs instead of hundreds.

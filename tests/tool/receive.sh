@@ -462,6 +462,15 @@ a_source_that_makes_no_sense_is_explained()
 	err_has 'one source at a time'
 }
 
+# 18446744073709552 seconds in milliseconds are 384 modulo 2^64.
+link_waits_for_seconds_of_its_range_alone()
+{
+	for wait in 0 -1 1x 86401 18446744073709552 99999999999999999999; do
+		run 1 link --wait $wait tcp:127.0.0.1:1 stat
+		err_has "--wait wants a number from 1 to 86400, not \"$wait\""
+	done
+}
+
 a_log_that_cannot_be_written_is_an_error()
 {
 	"$target" frames 20 | cat >bytes

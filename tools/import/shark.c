@@ -116,13 +116,19 @@ static int take_file(struct pxt_shark *shark, const char *path, FILE *file)
 {
 	unsigned char bytes[EVENT_BYTES * 256];
 	const size_t before = shark->count;
+	size_t all = before;
 	size_t unknown = 0;
 	size_t left = 0;
-	size_t got;
+	size_t got = 0;
 
-	while ((got = fread(bytes, 1, sizeof(bytes), file)) > 0) {
+	while (all <= PXT_SHARK_EVENTS_MAX && (got = fread(bytes, 1, sizeof(bytes), file)) > 0) {
 		unknown += take(shark, bytes, got / EVENT_BYTES);
+		all += got / EVENT_BYTES;
 		left = got % EVENT_BYTES;
+	}
+	if (got > 0) {
+		pxt_complain("import: %s: has more than %u events", path, PXT_SHARK_EVENTS_MAX);
+		return PXT_EXIT_LOG;
 	}
 	if (ferror(file)) {
 		pxt_complain("import: %s: %s", path, strerror(errno));
@@ -201,7 +207,8 @@ void pxt_shark_packet(struct pxt_shark *shark, const unsigned char *bytes, size_
 	const uint32_t events = count >= HEAD_BYTES ? number(&bytes[16], 4) : 0;
 
 	if (count < HEAD_BYTES || events > PACKET_EVENTS || packet >= PXT_SHARK_PACKETS_MAX ||
-	    count != HEAD_BYTES + (size_t)events * EVENT_BYTES || number(&bytes[20], 4) != count)
+	    count != HEAD_BYTES + (size_t)events * EVENT_BYTES || number(&bytes[20], 4) != count ||
+	    shark->count + events > PXT_SHARK_EVENTS_MAX)
 		shark->spoilt++;
 	else if (note(shark, packet))
 		(void)take(shark, &bytes[HEAD_BYTES], events);

@@ -40,6 +40,8 @@ struct pxt_shark {
 
 /* Datagrams are numbered from 0; one numbered higher is no part of a trace that anybody could have sent. */
 #define PXT_SHARK_PACKETS_MAX 16777216u
+/* No more are taken: what never ends would fill the memory. */
+#define PXT_SHARK_EVENTS_MAX  16777216u
 
 /* All events of a file.  An exit status; the user was told. */
 int pxt_shark_file(struct pxt_shark *shark, const char *path);

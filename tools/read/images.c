@@ -2,6 +2,7 @@
 /* images.c - see images.h. */
 #include "tools/read/images.h"
 
+#include "format/hexdigit.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>
@@ -242,13 +243,6 @@ static void add(struct pxt_images *images, struct pxt_image image)
 	process->newest = *base = ++images->count;
 }
 
-static int digit(unsigned char character)
-{
-	if (character >= '0' && character <= '9')
-		return character - '0';
-	return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
-}
-
 static struct pxt_image_expected *expected_at(
     struct pxt_images *images, const struct pxt_event *event)
 {
@@ -272,7 +266,7 @@ static void expect(struct pxt_images *images, const struct pxt_event *event)
 	    length > 2 * sizeof build.id)
 		return;
 	for (size_t i = 0; i < length; i++) {
-		int value = digit(text[i]);
+		int value = pxt_hexdigit((char)text[i]);
 
 		if (value < 0)
 			return;

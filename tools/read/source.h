@@ -80,8 +80,12 @@ struct pxt_spool {
 	const char *path; /* for messages */
 	int from;         /* -1: nothing is copied */
 	int to;
-	bool ended; /* no more will come */
+	bool ended;     /* no more will come */
+	uint64_t bytes; /* so far */
 };
+
+/* No more of what is neither a log nor a core file: what a board's memory may have. */
+#define PXT_SPOOL_MEMORY_MAX ((uint64_t)256 << 20)
 
 /* Makes the file; false, with a word to the user, where that cannot be.  Takes @from over. */
 bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from);
@@ -90,7 +94,10 @@ bool pxt_spool_begin(struct pxt_spool *spool, const char *path, int from);
  * for something.  False, with a word to the user, when the copy failed.
  */
 bool pxt_spool_take(struct pxt_spool *spool, int wait_ms);
-/* Copies to the end; @log: only while it can be a log, for what is none may never end, and fill the disk. */
+/*
+ * Copies to the end, if it has one: @log: only while it can be a log; else up to PXT_SPOOL_MEMORY_MAX, unless it is a
+ * core file.  What never ends would fill the disk.
+ */
 bool pxt_spool_all(struct pxt_spool *spool, bool log);
 /*
  * In place of a compressed log, *@fd becomes a temporary file that has it unpacked (@log: as packed.h says); all else stays.  False,

@@ -8,6 +8,7 @@
 #include "tools/output/say.h"
 #include "tools/packed/packed.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -60,6 +61,7 @@ bool pxt_spool_take(struct pxt_spool *spool, int wait_ms)
 		if (bytes > 0 && pxt_write_all(spool->to, buffer, (size_t)bytes) != 0)
 			return failed(spool);
 		spool->ended = bytes == 0;
+		spool->bytes += bytes > 0 ? (uint64_t)bytes : 0;
 	}
 	return true;
 }
@@ -73,13 +75,27 @@ static bool may_be_log(int fd)
 	       pxt_logfmt_seems(head);
 }
 
+static bool may_be_memory(const struct pxt_spool *spool)
+{
+	unsigned char head[SELFMAG];
+
+	if (spool->bytes <= PXT_SPOOL_MEMORY_MAX ||
+	    (pread(spool->to, head, SELFMAG, 0) == SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0))
+		return true;
+	pxt_complain("%s: is no log and no core file, and still goes on behind %u MiB", spool->path,
+	    (unsigned)(PXT_SPOOL_MEMORY_MAX >> 20));
+	pxt_explain("copy the memory that is wanted into a file: head -c, or dd");
+	return false;
+}
+
 bool pxt_spool_all(struct pxt_spool *spool, bool log)
 {
-	bool good = true;
-
-	while (good && !spool->ended && (!log || may_be_log(spool->to)))
-		good = pxt_spool_take(spool, -1);
-	return good;
+	while (!spool->ended && (!log || may_be_log(spool->to))) {
+		if (!pxt_spool_take(spool, -1) ||
+		    (!log && !pxt_packed_is(spool->to) && !may_be_memory(spool)))
+			return false;
+	}
+	return true;
 }
 
 static bool cannot_unpack(const char *path, int error)

@@ -11,7 +11,6 @@
 #include "tools/link/frame.h"
 
 #include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -247,8 +246,6 @@ static int make_order(struct link *link, char **words)
 
 static int take_option(struct link *link, int code, char **argv)
 {
-	char *end;
-
 	switch (code) {
 	case OPT_CONSOLE:
 		link->answer.console = true;
@@ -257,9 +254,9 @@ static int take_option(struct link *link, int code, char **argv)
 		link->silent = true;
 		return -1;
 	case OPT_WAIT:
-		link->wait_ms = strtoul(optarg, &end, 10) * 1000u;
-		if (*end || !link->wait_ms || link->wait_ms > 86400000u)
-			return wrong("--wait takes seconds, from 1 to 86400");
+		if (!pxt_option_number(&link->wait_ms, optarg, "--wait", 1, 86400))
+			return PXT_EXIT_USAGE;
+		link->wait_ms *= 1000u;
 		return -1;
 	case 'h':
 		return pxt_help(help);

@@ -75,17 +75,15 @@ struct follow {
 	struct pxt_streamimage_place stuck;
 };
 
-static bool is_same(struct follow *follow, const struct pxt_found *found)
+/* Any one, before it has begun. */
+static bool is_same(const struct follow *follow, const struct pxt_found *found)
 {
-	if (!follow->begun) {
-		follow->key = found->header.key;
-		follow->created = found->stream.created_ticks;
-	}
-	return !found->wrong && follow->key == found->header.key &&
-	       follow->created == found->stream.created_ticks;
+	return !found->wrong &&
+	       (!follow->begun || (follow->key == found->header.key &&
+	                              follow->created == found->stream.created_ticks));
 }
 
-static const struct pxt_found *find_again(struct follow *follow, struct pxt_finds *finds)
+static const struct pxt_found *find_again(const struct follow *follow, struct pxt_finds *finds)
 {
 	if (!pxt_find(finds, follow->image))
 		return NULL;
@@ -103,6 +101,8 @@ static const char *load(struct follow *follow, struct look *look)
 		return "the target was reset, or its stream has ended";
 	if (found->stream.lanes != 1)
 		return "a stream of several lanes cannot be followed";
+	follow->key = found->header.key;
+	follow->created = found->stream.created_ticks;
 	return pxt_recover_load(
 	    &look->recovered, &look->finds, found, false, follow->begun ? &follow->place : NULL);
 }

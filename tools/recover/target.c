@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/recover/target.h"
 
+#include "format/hexdigit.h"
 #include "tools/output/say.h"
 
 #include <errno.h>
@@ -135,15 +136,6 @@ bool pxt_target_go_on(struct pxt_target *target)
 
 /* ---- Memory ---- */
 
-static int digit(char sign)
-{
-	if (sign >= '0' && sign <= '9')
-		return sign - '0';
-	if (sign >= 'a' && sign <= 'f')
-		return sign - 'a' + 10;
-	return sign >= 'A' && sign <= 'F' ? sign - 'A' + 10 : -1;
-}
-
 /* False: the answer is an error, or shorter. */
 static bool take_memory(struct pxt_target *target, unsigned char *bytes, size_t count)
 {
@@ -157,8 +149,8 @@ static bool take_memory(struct pxt_target *target, unsigned char *bytes, size_t 
 	if (strlen(text) != 2 * count)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		int high = digit(text[2 * i]);
-		int low = digit(text[2 * i + 1]);
+		int high = pxt_hexdigit(text[2 * i]);
+		int low = pxt_hexdigit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;

@@ -2,6 +2,7 @@
 /* where_words.c - the words of a condition: names, numbers with units, texts, relations. */
 #include "tools/select/where_inner.h"
 
+#include "format/hexdigit.h"
 #include "tools/command/command.h"
 
 #include <stdlib.h>
@@ -16,15 +17,6 @@ static bool is_digit(char c)
 static bool is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static int hex_digit(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* ---- Texts ---- */
@@ -54,8 +46,8 @@ static bool read_escape(struct pxt_words *words, const char **from, char *byte)
 	const char *at = *from;
 	int value = escaped(*at);
 
-	if (*at == 'x' && hex_digit(at[1]) >= 0 && hex_digit(at[2]) >= 0) {
-		value = hex_digit(at[1]) * 16 + hex_digit(at[2]);
+	if (*at == 'x' && pxt_hexdigit(at[1]) >= 0 && pxt_hexdigit(at[2]) >= 0) {
+		value = pxt_hexdigit(at[1]) * 16 + pxt_hexdigit(at[2]);
 		*from += 2;
 	}
 	if (value < 0)
@@ -125,12 +117,12 @@ static bool read_hex(struct pxt_words *words, struct pxt_word *word, const char 
 	uint64_t size = 0;
 
 	*at += 2;
-	if (hex_digit(**at) < 0)
+	if (pxt_hexdigit(**at) < 0)
 		return pxt_text_wrong(words->error, word->at, "hex digits are missing behind 0x");
-	for (; hex_digit(**at) >= 0; ++*at) {
+	for (; pxt_hexdigit(**at) >= 0; ++*at) {
 		if (size >> 60 != 0)
 			return too_large(words, word);
-		size = size << 4 | (uint64_t)hex_digit(**at);
+		size = size << 4 | (uint64_t)pxt_hexdigit(**at);
 	}
 	return take_sign(words, word, size, negative);
 }
