@@ -102,6 +102,7 @@ struct pxt_port_newfile {
 };
 int pxt_port_environment_box(const char *log, uint32_t mode, int *fd, struct pxt_port_newfile *box);
 void pxt_port_environment_remove(const struct pxt_port_newfile *box);
+/* What is written into a pipe from now on waits for its reader; up to here a full one is EAGAIN. */
 void pxt_port_environment_close(int fd);
 
 /*

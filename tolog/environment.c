@@ -42,6 +42,8 @@ static void complain(const char *what, int error)
 {
 	const char *why = error == ELOOP ? "a symbolic link of another user" : NULL;
 
+	if (error == ETIMEDOUT)
+		why = "the pipe is full, and nobody reads it";
 	pxt_port_environment_complain(VARIABLE, asked.text, what, why, error);
 }
 
@@ -134,11 +136,17 @@ static int open_asked(bool is_child, int *fd, int *box_fd)
 /* Complete, nothing is in the box that is not in it. */
 static void log_completed(int error)
 {
+	const char *why = "its end could not be written";
+
+	if (error == EBADF)
+		why = "the program closed it, and the file is not there any more";
+	if (error == EPIPE)
+		why = "nobody reads it any more";
 	if (!error)
 		pxt_port_environment_remove(&box);
 	else
-		pxt_port_environment_complain(VARIABLE, asked.text, "the log is not complete",
-		    "the program closed it, and the file is not there any more", error);
+		pxt_port_environment_complain(
+		    VARIABLE, asked.text, "the log is not complete", why, error);
 }
 
 static int choose(trace_attr_t *attr, int box_fd)
@@ -212,6 +220,8 @@ static int record(bool is_child)
 	if (error)
 		return error;
 	error = record_into(fd, box_fd);
+	if (error == EAGAIN)
+		error = ETIMEDOUT;
 	pxt_port_environment_close(fd);
 	if (box_fd >= 0)
 		pxt_port_environment_close(box_fd);

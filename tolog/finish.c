@@ -216,8 +216,9 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 	pxt_tolog_let_go(stream, log);
 	if (whole)
 		error = pxt_tolog_put_end(stream, &trailer, true);
-	if (log->completed && ((!failed && !error && whole) || log->over == EBADF))
-		log->completed(log->over);
+	/* Without its end nothing in it can say so. */
+	if (log->completed && (!failed || !whole || error))
+		log->completed(log->over ? log->over : whole ? error : failed);
 	pxt_tolog_regain(stream, log);
 	return failed ? failed : error;
 }
@@ -322,5 +323,7 @@ bool pxt_tolog_at_exit(struct pxt_stream *stream)
 	pxt_port_mutex_lock(&stream->mutex);
 	log->users--;
 	pxt_stream_unlock(stream);
+	if (!free && log->completed)
+		log->completed(ETIMEDOUT);
 	return free;
 }

@@ -158,7 +158,10 @@ struct pxt_tolog {
 	uint64_t cleared_stream;     /* the stream's `cleared` then */
 	uint64_t looked_ticks;       /* of the last look at what changes slowly (clocks, names) */
 	struct pxt_log_block placed; /* LOOP: `data` as it is in its frame */
-	/* Or NULL.  0: the log has its end, with all that there was; EBADF: the program has closed it. */
+	/*
+	 * Or NULL.  0: the log has its end, with all that there was.  EBADF: the program has closed it; EPIPE: nobody
+	 * reads it; else why its end could not be written.  Async-signal-safe.
+	 */
 	void (*completed)(int error);
 	size_t bytes; /* of this memory, everything included */
 	struct pxt_tolog_flusher *flusher;

@@ -120,6 +120,18 @@ static int look_at(int fd, bool *regular)
 	return state.st_uid == geteuid() || (!*regular && state.st_uid == 0) ? 0 : EPERM;
 }
 
+static bool is_pipe(int fd)
+{
+	struct stat state;
+
+	return fstat(fd, &state) == 0 && S_ISFIFO(state.st_mode);
+}
+
+static void be_patient(int fd)
+{
+	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+}
+
 static int open_there(const char *path, int *fd, bool *regular)
 {
 	int link = is_trusted_link(path) ? 0 : O_NOFOLLOW;
@@ -129,8 +141,8 @@ static int open_there(const char *path, int *fd, bool *regular)
 	if (*fd < 0)
 		return errno;
 	error = look_at(*fd, regular);
-	if (!error && fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK) != 0)
-		error = errno;
+	if (!error && !is_pipe(*fd))
+		be_patient(*fd);
 	/* Under the lock, so that no other process begins its log meanwhile. */
 	if (error == EEXIST) {
 		error = set_aside(path);
@@ -275,6 +287,7 @@ void pxt_port_environment_remove(const struct pxt_port_newfile *box)
 void pxt_port_environment_close(int fd)
 {
 	pxt_port_untold_begin();
+	be_patient(fd);
 	(void)close(fd);
 	pxt_port_untold_end();
 }

@@ -392,10 +392,11 @@ PXT_TEST(automatic_stops_and_starts_are_seen_and_refusals_counted)
 	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	story = complete(memory);
-	PXT_EQ(story.ticks, taken);
+	/* A writer that is kept for longer than the hold-back time in the middle of a record is not waited for. */
+	CU_ASSERT(story.ticks <= taken);
+	PXT_EQ(story.ticks + story.lost, taken + counts.posix_lost_np);
 	PXT_EQ(story.starts, 4);
 	PXT_EQ(story.stops, 4);
-	PXT_EQ(story.lost, counts.posix_lost_np);
 	PXT_EQ(story.last, 100000);
 	(void)close(memory);
 	(void)close(fd);

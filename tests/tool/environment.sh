@@ -273,6 +273,20 @@ a_log_that_was_closed_and_moved_is_told_at_the_end_and_nothing_else_is_written()
 	err_has 'that the program had counted as lost itself'
 }
 
+# The pipe has 16 pages.
+a_pipe_that_nobody_reads_holds_no_program_up_and_is_told()
+{
+	mkfifo pipe
+	exec 5<>pipe
+	timeout 5 head -c 65536 /dev/zero >&5 || : fewer
+	PXTRACE_OUT=pipe,size=64K timeout 60 "$untraced" many >out 2>err || fail "the program failed: $?"
+	[ "$(cat err)" = 'libptrace: PXTRACE_OUT=pipe,size=64K: the pipe is full, and nobody reads it' ] || fail "$(cat err)"
+	timeout 5 head -c 10000 <&5 >begun || : fewer
+	PXTRACE_OUT=pipe,size=64K timeout 60 "$untraced" many >out 2>err || fail "the program failed: $?"
+	[ "$(cat err)" = 'libptrace: PXTRACE_OUT=pipe,size=64K: the log is not complete: its end could not be written' ] ||
+		fail "$(cat err)"
+}
+
 nothing_is_said_into_a_file_that_the_program_has_in_place_of_its_error_output()
 {
 	PXTRACE_OUT=run.ptl "$untraced" own run.ptl >out 2>err || fail 'the program failed'
