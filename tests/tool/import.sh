@@ -285,6 +285,14 @@ what_is_no_trace_of_one_machine_is_refused_and_no_log_is_left()
 	"$PXT_PYTHON" -c 'import os; os.truncate("one.ctf/stream", 9)'
 	run 2 import ctf -o run.ptl one.ctf
 	[ "$(echo run.ptl*)" = 'run.ptl*' ] || fail 'something was written'
+	mkdir -p waits/kernel
+	for name in waits/metadata waits/kernel/metadata; do
+		mkfifo "$name"
+		timeout 60 "$pxtrace" import ctf -o run.ptl waits 2>err
+		[ $? -eq 2 ] || fail "$name"
+		err_has "$name: is no regular file"
+		rm "$name"
+	done
 	PATH=/nowhere "$pxtrace" import ctf -o run.ptl two.ctf 2>err
 	[ $? -eq 2 ] || fail 'without babeltrace2'
 	err_has 'babeltrace2, which reads and writes CTF, is not installed'

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_import.c - pxtrace import: what other tracers left, as a log. */
+#define _GNU_SOURCE
 #include "tools/command/command.h"
 #include "tools/import/shark.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 
+#include <ftw.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#define FOLDERS_OPEN 16
 
 static const char *const help[] = {
 	"pxtrace import - makes a log of another tracer's file\n"
@@ -59,6 +64,16 @@ static int import(struct pxt_shark *shark, char **files, int count, const char *
 	return status;
 }
 
+/* What babeltrace2 would wait at for ever. */
+static int find_other(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)where;
+	if (type != FTW_F || S_ISREG(st->st_mode))
+		return 0;
+	pxt_complain("import ctf: %s: is no regular file", path);
+	return 1;
+}
+
 /*
  * Babeltrace2 reads a trace, and our plugin's sink.ptrace.log (tools/babeltrace/) writes the log.
  *
@@ -69,12 +84,17 @@ static int import_ctf(char *const *inputs, int count, const char *output)
 	/* As the standard wants them: nobody writes to them. */
 	static char sink_class[] = "--component=log:sink.ptrace.log";
 	static char params[] = "--params";
-	char **words = pxt_must(calloc((size_t)count + 4, sizeof *words));
+	char **words;
 	char *path = NULL;
 	bool good = false;
 	int used = 0;
 	pid_t child;
 
+	for (int i = 0; i < count; i++) {
+		if (nftw(inputs[i], find_other, FOLDERS_OPEN, 0) > 0)
+			return PXT_EXIT_LOG;
+	}
+	words = pxt_must(calloc((size_t)count + 4, sizeof *words));
 	if (!pxt_outfile_check(output)) {
 		free(words);
 		return PXT_EXIT_OUTPUT;
