@@ -338,6 +338,15 @@ export_ctf_leaves_a_whole_folder_or_none()
 	[ -f both/lossy/metadata ] && [ -f both/other/metadata ] || fail "not two traces"
 }
 
+export_ctf_says_of_a_stream_that_it_was_never_started()
+{
+	echo 'process 1 box /x' | "$mklog" >never.ptl || fail mklog
+	printf 'event 1000 2 0 0\nevent 2000 3 0 0 u32:0\n' | "$mklog" >closed.ptl || fail mklog
+	run 0 export ctf -o ctf never.ptl closed.ptl
+	err_has 'never.ptl: nothing was recorded, not even the start'
+	if grep -qF 'closed.ptl: nothing' err; then fail 'it was started'; fi
+}
+
 export_ctf_keeps_the_mode_of_the_folder_that_it_fills()
 {
 	make_lossy

@@ -763,12 +763,22 @@ static void conclude_clock(const struct pxt_source *source)
 	    "and lengths say nothing");
 }
 
+/* Where others read the log, it is looked for a first event. */
+static void look_whether_empty(struct pxt_source *source)
+{
+	if (!source->read_all && source->events == 0 && pxt_never_started(&source->info, 0))
+		(void)refill(source);
+}
+
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
 {
 	int status = PXT_EXIT_OK;
 
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
+
+		look_whether_empty(source);
+
 		bool whole_log = !source->failed && !source->damaged;
 		int mine = conclude_losses(source, whole && !source->failed, strict);
 		int end = conclude_end(source, strict);
