@@ -37,17 +37,20 @@ PXT_INLINE bool reserve(
 	return got == PXT_RESERVED;
 }
 
-/*
- * What readers need of a process goes into the last lane, where there is one for that.  Of descriptors and memory
- * there may be as many events as of any call.
- */
+/* By what an event of the process says: what makes others readable.  Of the rest there may be as many as of any call. */
+#define DEFINES(what) (UINT32_C(1) << POSIX_TRACE_PROCESS_##what##_NP)
+#define DEFINITIONS                                                                                \
+	(DEFINES(IMAGE) | DEFINES(IMAGE_GONE) | DEFINES(IMAGE_BUILD) | DEFINES(THREAD_CREATE) |    \
+	    DEFINES(THREAD_BEGIN) | DEFINES(THREAD_NAME) | DEFINES(FORK) | DEFINES(EXEC) |         \
+	    DEFINES(EXIT) | DEFINES(TRACED) | DEFINES(UNTRACED))
+
+/* What readers need of a process goes into the last lane, where there is one for that. */
 static PXT_NOINLINE void choose_lane(
     struct pxt_block *block, struct pxt_ring *ring, const unsigned char *data, size_t bytes)
 {
 	uint32_t last = pxt_block_last(block);
 
-	if (!pxt_share_defines(block) || !bytes || *data == POSIX_TRACE_PROCESS_DESCRIPTOR_NP ||
-	    *data == POSIX_TRACE_PROCESS_MEMORY_NP)
+	if (!pxt_share_defines(block) || !bytes || *data >= 32u || !(DEFINITIONS >> *data & 1u))
 		return;
 	ring->lane = pxt_block_lane(block, last);
 	ring->mask = pxt_block_mask(block, last);

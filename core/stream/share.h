@@ -159,7 +159,7 @@ PXT_INLINE bool pxt_share_wants(struct pxt_block *block, unsigned index, uint32_
 
 /*
  * An owner has a lane more, for what others record.  So has a guest, for what it says of itself: images,
- * threads and processes.  No event overwrites them there, so what is left can be read.
+ * threads and processes (core/record/careful.c).  No event overwrites them there, so what is left can be read.
  */
 PXT_INLINE uint32_t pxt_share_lanes(const struct _pxt_attr *attr)
 {
@@ -174,7 +174,7 @@ PXT_INLINE bool pxt_share_defines(const struct pxt_block *block)
 	return pxt_attr_guest(&block->attr);
 }
 
-/* Definitions are few: 512 KiB of them at most. */
+/* Definitions wait here while the owner does not run: 512 KiB at most, of some 2,500 threads. */
 #define PXT_SHARE_DEFINITIONS (UINT32_C(1) << 15)
 
 /* Slots of the last lane, where the others have @slots. */

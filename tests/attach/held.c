@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <trace_hooks_np.h>
 #include <unistd.h>
 
 void (*_Atomic pxt_testpoint_hook)(int point);
@@ -139,9 +140,8 @@ static void wait_until_it_stands(void)
 		continue;
 }
 
-static void come_and_go(void *number)
+static void become_guest(void)
 {
-	trace_event_id_t id;
 	trace_attr_t attr;
 	trace_id_t trid;
 
@@ -149,8 +149,16 @@ static void come_and_go(void *number)
 	if (posix_trace_attr_init(&attr) != 0)
 		_exit(1);
 	attr._pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
-	if (posix_trace_attach_np(owner_name, &attr, &trid) != 0 ||
-	    posix_trace_eventid_open("held.guest", &id) != 0)
+	if (posix_trace_attach_np(owner_name, &attr, &trid) != 0)
+		_exit(2);
+}
+
+static void come_and_go(void *number)
+{
+	trace_event_id_t id;
+
+	become_guest();
+	if (posix_trace_eventid_open("held.guest", &id) != 0)
 		_exit(2);
 	posix_trace_event(id, number, sizeof(uint32_t));
 	_exit(0);
@@ -195,6 +203,49 @@ PXT_TEST(guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stoppe
 	PXT_EQ_FATAL(owner_collect(trid, events, 2, 0), 2);
 	for (uint32_t i = 0; i < 2; i++)
 		PXT_EQ(events[i].data[0], i + 1u);
+	let_helper_be(trid);
+}
+
+/* More than all its memory holds. */
+static void define_and_hold(void *unused)
+{
+	unsigned char data[21] = { POSIX_TRACE_PROCESS_IMAGE_NP };
+
+	become_guest();
+	posix_trace_system_event_np(POSIX_TRACE_PROCESS_NP, data, sizeof(data), NULL);
+	data[0] = POSIX_TRACE_PROCESS_HOLDS_NP;
+	for (unsigned i = 0; i < 50000; i++)
+		posix_trace_system_event_np(POSIX_TRACE_PROCESS_NP, data, sizeof(data), NULL);
+	_exit(0);
+}
+
+static bool has_image(trace_id_t trid)
+{
+	long long begun = pxt_now_ns();
+	struct pxt_event event;
+
+	while (pxt_now_ns() - begun < 10000000000) {
+		while (pxt_next(trid, &event))
+			if (event.info.posix_event_id == POSIX_TRACE_PROCESS_NP &&
+			    event.data[0] == POSIX_TRACE_PROCESS_IMAGE_NP)
+				return true;
+		pxt_sleep_ms(5);
+	}
+	return false;
+}
+
+PXT_TEST(what_a_guest_says_of_its_locks_overwrites_no_definition)
+{
+	trace_id_t trid =
+	    owner_open(&(struct owner_spec){ .stream_bytes = 16 << 20, .guests = true });
+	struct producer guest;
+
+	hold_helper_at(PXT_TP_OWNER_MAPPED);
+	guest = producer_begin(define_and_hold, NULL);
+	wait_until_it_stands();
+	producer_end(&guest);
+	(void)sem_post(&may_go);
+	CU_ASSERT(has_image(trid));
 	let_helper_be(trid);
 }
 

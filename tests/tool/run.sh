@@ -253,6 +253,17 @@ memory_that_is_overwritten_many_times_loses_no_name()
 	"$pxtrace" stat run.ptl | grep -q 'EVENTS LOST' || fail 'nothing was overwritten'
 }
 
+two_thousand_threads_are_told_that_came_and_went_while_the_recorder_was_stopped()
+{
+	set -- comeandgo comeandgo comeandgo comeandgo comeandgo
+	traced 0 -q --only mutex,threads -- "$VICTIM" halt "$@" "$@" resume
+	"$pxtrace" print --event posix_trace_process run.ptl >told
+	for what in create begin end name; do
+		told=$(grep -c "what=thread_$what " told)
+		[ "$told" -ge 2000 ] || fail "$told times $what"
+	done
+}
+
 an_ordinary_user_locks_the_memory_of_a_small_program()
 {
 	"$VICTIM" lockmemory >plain

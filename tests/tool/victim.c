@@ -535,6 +535,17 @@ static void lock_often(void)
 		lock_once(&first_lock);
 }
 
+/* What traces this program does not run meanwhile. */
+static void halt_recorder(void)
+{
+	(void)kill(getppid(), SIGSTOP);
+}
+
+static void resume_recorder(void)
+{
+	(void)kill(getppid(), SIGCONT);
+}
+
 #if defined(__x86_64__)
 static int futex_word;
 
@@ -602,6 +613,8 @@ static const struct deed {
 	{ "stay", go_on },
 	{ "often", lock_often },
 	{ "comeandgo", come_and_go },
+	{ "halt", halt_recorder },
+	{ "resume", resume_recorder },
 	{ "many", lock_many },
 	{ "futex", wait_by_syscall },
 	{ "states", print_states },
