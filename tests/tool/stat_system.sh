@@ -130,6 +130,8 @@ locks_that_were_counted_are_added_up_by_their_kind()
 	grep -q '"name":"mutex".*"count":1320' out || fail 'no sum of mutexes'
 	run 0 stat --event posix_trace_mutex_lock run.ptl
 	out_lacks 'counted'
+	run 0 report -o - run.ptl
+	out_has '"taken":[["mutex",1320],["semaphore",7]]'
 }
 
 "$case"

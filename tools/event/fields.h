@@ -74,4 +74,24 @@ unsigned pxt_callers_of(const struct pxt_event *event, uint64_t callers[PXT_CALL
 /* Whether that field of a type is one of them. */
 bool pxt_callers_is(const struct pxt_type *type, unsigned field);
 
+/*
+ * ---- Locks that were free when they were taken ----
+ *
+ * A traced program counts them, and tells that of each lock and thread (FORMAT.md 5.1: taken).
+ */
+
+#define PXT_LOCKCOUNTS_KINDS 8u /* the last: all beyond */
+
+struct pxt_lockcounts_kind {
+	char name[24]; /* mutex, escaped; "": here and behind there is none */
+	uint64_t times;
+};
+
+struct pxt_lockcounts {
+	struct pxt_lockcounts_kind kinds[PXT_LOCKCOUNTS_KINDS];
+};
+
+/* Any event. */
+void pxt_lockcounts_add(struct pxt_lockcounts *taken, const struct pxt_event *event);
+
 #endif

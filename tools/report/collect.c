@@ -178,6 +178,7 @@ bool pxt_report_collect(struct pxt_report *report)
 		of->last_ns = pxt_report_since(report, event->ns);
 		pxt_symbols_take(of->symbols, event);
 		pxt_programs_take(&of->programs, event);
+		pxt_lockcounts_add(&of->taken, event);
 		pxt_pairs_gap(of->spans, event);
 		if (pxt_select_time(&report->select, event->ns, reader->start_ns) != 0)
 			continue;

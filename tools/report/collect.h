@@ -11,7 +11,7 @@
 #ifndef PXT_COLLECT_H
 #define PXT_COLLECT_H
 
-#include "tools/event/event.h"
+#include "tools/event/fields.h"
 #include "tools/output/out.h"
 #include "tools/output/outfile.h"
 #include "tools/read/source.h"
@@ -102,6 +102,7 @@ struct pxt_report_log {
 	struct pxt_symbols *symbols;
 	struct pxt_losses losses;
 	struct pxt_programs programs;
+	struct pxt_lockcounts taken;
 	uint64_t events; /* selected ones */
 	int64_t last_ns; /* of the log's last event, selected or not; since the start */
 };

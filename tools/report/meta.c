@@ -126,6 +126,20 @@ static void put_losses(struct pxt_out *out, const struct pxt_losses *losses)
 	pxt_out_char(out, ']');
 }
 
+static void put_taken(struct pxt_out *out, const struct pxt_lockcounts *taken)
+{
+	pxt_json_name(out, "taken");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < PXT_LOCKCOUNTS_KINDS && *taken->kinds[i].name; i++) {
+		pxt_out_text(out, i == 0 ? "[" : ",[");
+		pxt_json_label(out, taken->kinds[i].name);
+		pxt_out_char(out, ',');
+		pxt_json_number(out, taken->kinds[i].times);
+		pxt_out_char(out, ']');
+	}
+	pxt_out_char(out, ']');
+}
+
 static void put_log(struct pxt_report *report, uint32_t index)
 {
 	const struct pxt_source *source = report->reader.sources[index];
@@ -162,6 +176,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	put_log_counts(out, source, &report->logs[index]);
 	put_modules(out, source);
 	put_losses(out, &report->logs[index].losses);
+	put_taken(out, &report->logs[index].taken);
 	pxt_json_name(out, "programs");
 	pxt_programs_put(&report->logs[index].programs, out);
 	pxt_out_char(out, '}');

@@ -125,6 +125,7 @@ function aboutLog(log) {
 			["events read", count(log.read)], ["chosen", count(log.selected)], ["lost in all", count(log.lostAll)],
 			log.lostUntold ? ["of these untold", count(log.lostUntold)] : null,
 			log.unwritten ? ["could not be written", log.unwritten] : null,
+			log.taken.length ? ["locks taken, as the program counted", log.taken.map(([kind, times]) => foreign(kind) + " " + count(times) + " times").join(", ")] : null,
 		])),
 	log.modules.length ? element("details", {}, element("summary", {}, plural(log.modules.length, "module")), element("table", {}, head("path", "build-id "),
 		element("tbody", {}, log.modules.slice(0, ROWS_MAX).map((module) => element("tr", {}, element("td", { className: "left" }, foreign(module.path)), element("td", { className: "left mono" }, module.id)))))) : null);

@@ -165,7 +165,7 @@ static void count(struct pxt_stat *s)
 	s->events = s->bytes = s->fullest = 0;
 	s->first_ns = s->last_ns = 0;
 	s->silence = (struct pxt_silence){ 0 };
-	memset(s->taken, 0, sizeof s->taken);
+	memset(&s->taken, 0, sizeof s->taken);
 	s->slice_zero = s->aligned ? 0 : s->reader->start_ns;
 	pxt_progress_reader(&progress, "stat", s->reader, false);
 	while ((event = pxt_reader_next(s->reader)) != NULL) {
@@ -178,7 +178,7 @@ static void count(struct pxt_stat *s)
 		s->pairs->mark = s->events;
 		take_silence(s, &since, event);
 		take(s, event);
-		pxt_stat_take_taken(s, event);
+		pxt_lockcounts_add(&s->taken, event);
 		pxt_pairs_take(s->pairs, event);
 		if (s->slice_ns > 0)
 			count_slice(s, &fill, event->ns);

@@ -192,12 +192,12 @@ static void put_tallies(
 
 static void put_taken(struct pxt_stat *s)
 {
-	for (unsigned i = 0; i < PXT_TAKEN_KINDS && *s->taken[i].kind; i++) {
+	for (unsigned i = 0; i < PXT_LOCKCOUNTS_KINDS && *s->taken.kinds[i].name; i++) {
 		struct pxt_record record;
 
 		pxt_record_begin(s, &record, "taken");
-		pxt_record_text(&record, PXT_COL_NAME, s->taken[i].kind);
-		pxt_record_number(&record, PXT_COL_COUNT, s->taken[i].times);
+		pxt_record_text(&record, PXT_COL_NAME, s->taken.kinds[i].name);
+		pxt_record_number(&record, PXT_COL_COUNT, s->taken.kinds[i].times);
 		pxt_record_put(s, &record);
 	}
 }

@@ -9,6 +9,7 @@
 #ifndef PXT_STAT_H
 #define PXT_STAT_H
 
+#include "tools/event/fields.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/select/select.h"
@@ -33,14 +34,6 @@ struct pxt_silence {
 	uint64_t lost;     /* events, meanwhile */
 	const char *label; /* of the type of the event before it; NULL: there were no two events */
 };
-
-/* How often locks of one kind were taken without an event of each: a program counts those that are free. */
-struct pxt_taken {
-	char kind[24]; /* escaped; "": nothing is here */
-	uint64_t times;
-};
-
-#define PXT_TAKEN_KINDS 8u /* the last: all beyond */
 
 enum pxt_stat_form {
 	PXT_STAT_TEXT,
@@ -69,7 +62,7 @@ struct pxt_stat {
 	int64_t first_ns;
 	int64_t last_ns;
 	struct pxt_silence silence;
-	struct pxt_taken taken[PXT_TAKEN_KINDS];
+	struct pxt_lockcounts taken;
 	int64_t slice_zero; /* where slice 0 begins */
 	uint64_t fullest;   /* events in the slice that has most of them */
 };
@@ -93,9 +86,6 @@ size_t pxt_stat_pair_label(
 size_t pxt_stat_sort(struct pxt_tally *tallies, size_t length);
 /* A duration as the options want it, in @text of 24 bytes. */
 void pxt_stat_duration(const struct pxt_stat *s, char *text, uint64_t ns);
-
-/* What a program says of its locks that were counted (FORMAT.md 5.1: taken). */
-void pxt_stat_take_taken(struct pxt_stat *s, const struct pxt_event *event);
 
 /* ---- stat/text.c ---- */
 

@@ -2,9 +2,6 @@
 /* tables.c - what the tables of all forms have in common: order, labels, durations. */
 #include "tools/stat/stat.h"
 
-#include "format/mul64.h"
-#include "tools/event/fields.h"
-#include "tools/output/escape.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
@@ -12,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trace_hooks_np.h>
 
 static int by_count(const void *a, const void *b)
 {
@@ -61,38 +57,6 @@ void pxt_stat_duration(const struct pxt_stat *s, char *text, uint64_t ns)
 		(void)snprintf(text, 24, "%llu", (unsigned long long)ns);
 	else
 		pxt_duration(text, ns);
-}
-
-/* ---- Locks that were counted ---- */
-
-static struct pxt_taken *taken_of(struct pxt_stat *s, const char *kind)
-{
-	unsigned i = 0;
-
-	while (i + 1 < PXT_TAKEN_KINDS && *s->taken[i].kind && strcmp(s->taken[i].kind, kind) != 0)
-		i++;
-	if (!*s->taken[i].kind)
-		(void)snprintf(s->taken[i].kind, sizeof s->taken[i].kind, "%s",
-		    i + 1 < PXT_TAKEN_KINDS ? kind : "others");
-	return &s->taken[i];
-}
-
-void pxt_stat_take_taken(struct pxt_stat *s, const struct pxt_event *event)
-{
-	const struct pxt_layout *what = pxt_field_named(event->type, "what");
-	const struct pxt_layout *name = pxt_field_named(event->type, "name");
-	const struct pxt_layout *size = pxt_field_named(event->type, "size");
-	char kind[sizeof s->taken->kind];
-	struct pxt_value value;
-	uint64_t number = 0;
-
-	if (event->info.posix_event_id != POSIX_TRACE_PROCESS_NP || !what || !name || !size ||
-	    !pxt_field_key(event, what, &number) || number != POSIX_TRACE_PROCESS_TAKEN_NP ||
-	    !pxt_field_key(event, size, &number) || !pxt_field_value(event, name, &value) ||
-	    value.kind != POSIX_TRACE_FIELD_TEXT_NP || value.bytes == 0)
-		return;
-	(void)pxt_escape(value.text, value.bytes, kind, sizeof kind, NULL);
-	pxt_sum_add(&taken_of(s, kind)->times, number);
 }
 
 /* ---- Which thread had most events in each slice of time ---- */

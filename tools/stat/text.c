@@ -213,12 +213,12 @@ static void put_taken(struct pxt_stat *s)
 {
 	struct pxt_out *out = &s->out;
 
-	for (unsigned i = 0; i < PXT_TAKEN_KINDS && *s->taken[i].kind; i++) {
+	for (unsigned i = 0; i < PXT_LOCKCOUNTS_KINDS && *s->taken.kinds[i].name; i++) {
 		pxt_out_text(out, i == 0 ? "  locks     taken, as the program counted: " : ", ");
-		pxt_out_format(
-		    out, "%s %llu times", s->taken[i].kind, (unsigned long long)s->taken[i].times);
+		pxt_out_format(out, "%s %llu times", s->taken.kinds[i].name,
+		    (unsigned long long)s->taken.kinds[i].times);
 	}
-	if (*s->taken[0].kind)
+	if (*s->taken.kinds[0].name)
 		pxt_out_char(out, '\n');
 }
 
