@@ -342,8 +342,7 @@ static int conclude_flight(struct run *r, int status)
 	say_missing(r);
 	if (sum.counts.posix_lost_np + r->told.lost > 0)
 		pxt_complain("run: %" PRIu64 " events LOST, %" PRIu64
-		             " of the scheduler's (a larger "
-		             "--buffer, or fewer --only, loses less)",
+		             " of the scheduler's (--only records fewer)",
 		    sum.counts.posix_lost_np + r->told.lost, r->told.lost);
 	pxt_flight_summary(&r->when, &met);
 	return status;

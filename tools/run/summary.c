@@ -55,7 +55,9 @@ static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 		    "  the newest ones: %" PRIu64 " older ones were overwritten (--ring)\n",
 		    sum->log_lost);
 	if (sum->counts.posix_lost_np > 0)
-		pxt_out_text(out, "  a larger --buffer, or fewer --only, loses less\n");
+		pxt_out_text(out,
+		    "  lost before they were written: --buffer is the memory where they "
+		    "wait, --only records fewer\n");
 	if (summary->sched_lost > 0)
 		pxt_out_format(
 		    out, "  of the scheduler's, %" PRIu64 " LOST\n", summary->sched_lost);
