@@ -18,6 +18,8 @@
 #include "base/attr.h"
 #include "core/control/control.h"
 #include "core/process/directory.h"
+#include "core/stream/wanted.h"
+#include "format/attr_marks.h"
 #include "port/port.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
@@ -504,6 +506,23 @@ static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *tr
 	if (error)
 		(void)request(connection, PXT_CTLSOCK_GUEST, error, NULL);
 	return error;
+}
+
+PXT_API bool _pxt_attach_late(bool (*begin)(void), uint64_t system)
+{
+	bool (*other)(void) = atomic_load_explicit(&pxt_process_late, memory_order_acquire);
+	static bool (*_Atomic guest)(void);
+
+	if (!begin) {
+		pxt_wanted_none();
+		return true;
+	}
+	if (pxt_fork_epoch() || (other && other != atomic_load(&guest)))
+		return false;
+	atomic_store(&guest, begin);
+	atomic_store_explicit(&pxt_process_late, begin, memory_order_release);
+	pxt_wanted_late(system);
+	return true;
 }
 
 static int attach_program(const trace_attr_t *attr, int connection, trace_id_t *trid)

@@ -3,6 +3,9 @@
 #ifndef PXT_ATTR_MARKS_H
 #define PXT_ATTR_MARKS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define PXT_ATTR_MAGIC 0x50585441u /* "PXTA" */
 
 /* struct _pxt_attr, _pxt_flags */
@@ -20,5 +23,14 @@
 #define PXT_ATTR_NAMED    128u /* not from attributes: others find the stream by a name */
 #define PXT_ATTR_SIZED    256u /* somebody has set the stream's size */
 #define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* those in a log */
+
+/*
+ * In a forked child of a guest: @begin attaches it at its first event of a user type, or of a system type in @system
+ * (bit by type), or at its first control call.  Async-signal-safe.  NULL: it never does.  False: the child goes on
+ * with a stream, or has another log to begin, so who wants it attached does that now.  Exported, for wrappers;
+ * attach/producer.c has it.
+ */
+extern __attribute__((visibility("default"))) bool _pxt_attach_late(
+    bool (*begin)(void), uint64_t system);
 
 #endif

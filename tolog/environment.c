@@ -307,7 +307,7 @@ static void in_child(void)
 		atomic_store_explicit(&child, NOBODY, memory_order_release);
 		complain("a child is not recorded", error);
 	} else if (pxt_fork_epoch() == 0) {
-		pxt_wanted_late();
+		pxt_wanted_late(UINT64_MAX);
 	}
 }
 

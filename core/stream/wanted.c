@@ -125,10 +125,14 @@ void pxt_wanted_inherited(void)
 	put_in_force(only_live());
 }
 
-void pxt_wanted_late(void)
+void pxt_wanted_late(uint64_t system)
 {
-	for (unsigned id = 0; id < PXT_ID_COUNT; id++)
-		set_bit(id, 0u, exists(id) || (id == NOT_OPENED && OPENS));
+	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {
+		bool is_system = id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST;
+
+		set_bit(id, 0u,
+		    is_system ? system >> id & 1u : exists(id) || (id == NOT_OPENED && OPENS));
+	}
 }
 
 void pxt_wanted_type_comes(unsigned id)

@@ -164,8 +164,11 @@ void pxt_wanted_suspend_hot(void);
 void pxt_wanted_update(unsigned index, bool live);
 /* In a child: all that exists is wanted by the streams it inherits. */
 void pxt_wanted_inherited(void);
-/* In a child that is not started: all that exists is wanted, so that it is at its first event. */
-void pxt_wanted_late(void);
+/*
+ * In a child that is not started: all that exists is wanted, so that it is at its first event; of system types those
+ * in @system, bit by type.
+ */
+void pxt_wanted_late(uint64_t system);
 /*
  * User type @id comes: it is wanted by every live stream that does not filter it, before any thread can
  * know its number; under the process lock.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * confine.c - calls that take away what recording needs, and prctl(PR_SET_NAME).
+ * confine.c - calls that take away what recording or attaching needs, and prctl(PR_SET_NAME).
  *
  * Without the time stamp counter no event can be stamped: recording ends before.  A filter may allow
  * the program's own system calls only: threads that begin later have no names.  Memory that the program
@@ -11,9 +11,11 @@
 #include "sysevents/wrap/tally.h"
 
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 PXT_WRAP_REAL(prctl);
 PXT_WRAP_REAL(mlockall);
@@ -28,6 +30,12 @@ static bool is_looked_at(long option)
 	return option == PR_SET_NAME || option == PR_SET_SECCOMP;
 }
 
+static void filter(void)
+{
+	pxt_start_now();
+	pxt_process_confined = true;
+}
+
 static void before_prctl(long option, long first, const void *caller)
 {
 	if (option == PR_SET_NAME && first && pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
@@ -39,7 +47,7 @@ static void before_prctl(long option, long first, const void *caller)
 		pxt_start_end("PR_SET_TSC: without its counter there are no times");
 #endif
 	else if (option == PR_SET_SECCOMP)
-		pxt_process_confined = true;
+		filter();
 }
 
 static bool makes_process(long number)
@@ -55,9 +63,23 @@ static bool makes_process(long number)
 	return number == SYS_clone;
 }
 
+/* Another user, another file system or network: the recorder cannot be reached from there. */
+static bool leaves(long number)
+{
+	static const long numbers[] = { SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid,
+		SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_chroot, SYS_unshare,
+		SYS_setns, SYS_pivot_root };
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (number == numbers[i])
+			return true;
+	return false;
+}
+
 bool pxt_process_looks(long number)
 {
-	return makes_process(number) || number == SYS_prctl || number == SYS_seccomp;
+	return makes_process(number) || number == SYS_prctl || number == SYS_seccomp ||
+	       (leaves(number) && pxt_start_waits());
 }
 
 void pxt_process_before_syscall(long number, long first, long second, const void *caller)
@@ -69,7 +91,9 @@ void pxt_process_before_syscall(long number, long first, long second, const void
 	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT)
 		pxt_start_end("seccomp strict mode");
 	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_FILTER)
-		pxt_process_confined = true;
+		filter();
+	else
+		pxt_start_now();
 }
 
 /*
@@ -119,6 +143,29 @@ PXT_WRAP_EXPORT int pxt_confine_prctl64(PARAMETERS)
 	PRCTL(__prctl_time64);
 }
 #endif
+
+/* ---- A forked child attaches before it cannot any more ---- */
+
+#define LEAVES(name, parameters, arguments)                                                        \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	{                                                                                          \
+		pxt_start_now();                                                                   \
+		return PXT_WRAP_CALL(name) arguments;                                              \
+	}                                                                                          \
+	_Static_assert(1, "")
+
+LEAVES(setuid, (uid_t user), (user));
+LEAVES(setgid, (gid_t group), (group));
+LEAVES(seteuid, (uid_t user), (user));
+LEAVES(setegid, (gid_t group), (group));
+LEAVES(setreuid, (uid_t real, uid_t effective), (real, effective));
+LEAVES(setregid, (gid_t real, gid_t effective), (real, effective));
+LEAVES(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved));
+LEAVES(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved));
+LEAVES(chroot, (const char *path), (path));
+LEAVES(unshare, (int flags), (flags));
+LEAVES(setns, (int fd, int type), (fd, type));
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(mlockall)(int flags)
 {

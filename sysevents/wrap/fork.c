@@ -2,11 +2,12 @@
 /*
  * fork.c - new processes, and other programs in the same one.
  *
- * A child has nothing of its parent's attachment, so it attaches anew.  A child of vfork() is its
- * parent until it calls exec.  A program that exec starts attaches itself, and records its parent.
+ * A child has nothing of its parent's attachment, so it attaches anew, at its first event (start.c).  A child of
+ * vfork() is its parent until it calls exec.  A program that exec starts attaches itself, and records its parent.
  *
  * exec is recorded before it is called, if the file is there: a shell tries each folder of its PATH.  One that returns
- * all the same is recorded once more, as failed.  A child of vfork() has its parent's memory: its calls are not
+ * all the same is recorded once more, as failed.  A child that has recorded nothing records no exec, unless
+ * that returns: the new program says who it is.  A child of vfork() has its parent's memory: its calls are not
  * its parent's, and are not recorded.  The environment is passed on as given: without LD_PRELOAD in it
  * the other program is not traced.
  *
@@ -232,6 +233,7 @@ struct exec {
 	const char *name;
 	const char *why; /* it will not be traced */
 	bool told;
+	bool waits; /* to be told: only if it returns */
 };
 
 static bool is_there(int folder, const char *path, int flags)
@@ -244,12 +246,13 @@ static bool is_there(int folder, const char *path, int flags)
 static struct exec tell_exec(const char *name, const char *why, const void *caller)
 {
 	bool own = posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own();
+	bool waits = own && !why && pxt_start_waits();
 
-	if (own)
+	if (own && !waits)
 		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, name, caller);
 	/* Of a child of vfork() in its parent's memory, which goes on. */
 	tell_untraced(own || !why ? 0 : (uint32_t)getpid(), why, caller);
-	return (struct exec){ .name = name, .why = why, .told = own };
+	return (struct exec){ .name = name, .why = why, .told = own, .waits = waits };
 }
 
 static struct exec begin_exec(
@@ -269,6 +272,8 @@ static int end_exec(const struct exec *exec, int result, const void *caller)
 {
 	int saved = errno;
 
+	if (exec->waits)
+		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, exec->name, caller);
 	if (exec->told)
 		pxt_process_tell(
 		    POSIX_TRACE_PROCESS_EXEC_NP, (uint32_t)saved, 0, 0, exec->name, caller);

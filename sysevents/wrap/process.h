@@ -110,13 +110,20 @@ char **pxt_process_without(char *const *env, void *room) __attribute__((visibili
  */
 bool pxt_start_end(const char *why) __attribute__((visibility("hidden")));
 
-/* In a child, which has nothing of its parent's attachment: attaches anew. */
+/*
+ * In a forked child, which has nothing of its parent's attachment: it attaches anew at its first event.  One that
+ * only executes another program never does.
+ */
 void pxt_start_child(void) __attribute__((visibility("hidden")));
+/* Before a call that takes away what attaching needs: now, if the child has not attached yet. */
+void pxt_start_now(void) __attribute__((visibility("hidden")));
+/* It has not. */
+bool pxt_start_waits(void) __attribute__((visibility("hidden")));
 /* What the door needs first (real.c). */
 void pxt_start_door(void) __attribute__((visibility("hidden")));
 /*
  * Has the end by exit() told.  Called after attaching, whose end has to come later.  What the program asks
- * to be called at its end afterwards comes before ours.  In a forked child, too; more than once does no harm.
+ * to be called at its end afterwards comes before ours.  A forked child has it from its parent.
  */
 void pxt_start_exit(void) __attribute__((visibility("hidden")));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * start.c - the begin of a traced process, before main() and in a forked child, and its end by exit().
+ * start.c - the begin of a traced process, before main() or at a forked child's first event, and its end by exit().
  *
  * pxtrace run says by the environment what it wants:
  *
@@ -22,10 +22,13 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* With the libraries and a small program it is less than the 8 MiB that a user may lock. */
@@ -43,6 +46,17 @@ static struct {
 	trace_id_t attached;
 	_Atomic bool records; /* into that */
 } stream;
+
+/* A forked child that has not attached yet. */
+static struct {
+	_Atomic int state;
+	pthread_t thread; /* that attaches it */
+} late;
+enum {
+	NOT_LATE,
+	WAITS, /* for its first event */
+	ATTACHES,
+};
 
 static uint64_t number_of(const char *name, uint64_t otherwise)
 {
@@ -121,6 +135,7 @@ bool pxt_start_end(const char *why)
 {
 	int saved = errno;
 
+	pxt_start_now();
 	if (!atomic_exchange_explicit(&stream.records, false, memory_order_acquire))
 		return false;
 	pxt_process_tell(POSIX_TRACE_PROCESS_UNTRACED_NP, 0, 0, 0, why, NULL);
@@ -162,17 +177,84 @@ static void tell(void)
 
 static void begin(void)
 {
-	pxt_wrap_wishes.pid = (int)getpid();
 	attach_if_asked();
-	pxt_start_exit();
 	tell();
+}
+
+/* ---- Forked children ---- */
+
+#define ATTACHES_ROUNDS 20000u /* a second, or two */
+#define ATTACHES_NS     50000
+
+static void wait_for_other(void)
+{
+	const struct timespec slice = { .tv_nsec = ATTACHES_NS };
+
+	for (unsigned round = 0; round < ATTACHES_ROUNDS && atomic_load_explicit(&late.state,
+	                                                        memory_order_acquire) == ATTACHES;
+	     round++)
+		(void)syscall(SYS_nanosleep, &slice, NULL);
+}
+
+/* No handler comes in between: what it records has to find all or nothing. */
+static void attach_now(void)
+{
+	sigset_t all;
+	sigset_t before;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	late.thread = pthread_self();
+	begin();
+	if (!atomic_load_explicit(&stream.records, memory_order_relaxed))
+		(void)_pxt_attach_late(NULL, 0);
+	atomic_store_explicit(&late.state, NOT_LATE, memory_order_release);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* At the first event, or before a call that takes away what attaching needs.  True: it is attached. */
+static bool begin_late(void)
+{
+	int saved = errno;
+	int state = WAITS;
+
+	if (pxt_wrap_wishes.pid != (int)getpid())
+		return false;
+	if (atomic_compare_exchange_strong_explicit(
+	        &late.state, &state, ATTACHES, memory_order_acquire, memory_order_acquire))
+		attach_now();
+	else if (state == ATTACHES && pthread_equal(late.thread, pthread_self()))
+		return false;
+	else if (state == ATTACHES)
+		wait_for_other();
+	errno = saved;
+	return atomic_load_explicit(&stream.records, memory_order_acquire);
+}
+
+void pxt_start_now(void)
+{
+	if (atomic_load_explicit(&late.state, memory_order_relaxed) != NOT_LATE)
+		(void)begin_late();
+}
+
+bool pxt_start_waits(void)
+{
+	return atomic_load_explicit(&late.state, memory_order_relaxed) == WAITS;
 }
 
 void pxt_start_child(void)
 {
+	const uint64_t always =
+	    ~(((UINT64_C(2) << LAST_TYPE) - 1u) & ~((UINT64_C(1) << FIRST_TYPE) - 1u));
 	int saved = errno;
 
-	begin();
+	pxt_wrap_wishes.pid = (int)getpid();
+	atomic_store_explicit(&stream.records, false, memory_order_relaxed);
+	pxt_tally_forget();
+	if (*stream.name && _pxt_attach_late(begin_late, stream.events | always))
+		atomic_store_explicit(&late.state, WAITS, memory_order_relaxed);
+	else
+		begin();
 	errno = saved;
 }
 
@@ -207,7 +289,9 @@ static __attribute__((constructor(103))) void start(void)
 
 	pxt_start_door();
 	note_wishes();
+	pxt_wrap_wishes.pid = (int)getpid();
 	begin();
+	pxt_start_exit();
 	tell_inherited();
 	errno = saved;
 }

@@ -65,18 +65,30 @@ static int make(void)
 
 int pxt_tally_start(void)
 {
-	int fd;
+	int fd = make();
 
-	if (table) {
-		(void)munmap(table, mapped);
-		memset(heads, 0, sizeof(heads));
-		memset(&pxt_tally_here, 0, sizeof(pxt_tally_here));
-		spare = spare_end = 0;
-		table = NULL;
-	}
-	fd = make();
 	pxt_wrap_wishes.counts = fd >= 0;
 	return fd;
+}
+
+void pxt_tally_forget(void)
+{
+	if (!table)
+		return;
+	if (atomic_load_explicit(&table->used, memory_order_relaxed))
+		memset(heads, 0, sizeof(heads));
+	memset(&pxt_tally_here, 0, sizeof(pxt_tally_here));
+	spare = spare_end = 0;
+	(void)munmap(table, mapped);
+	table = NULL;
+}
+
+/* False: there is no table, since the process could not attach. */
+static bool has_table(void)
+{
+	if (!table)
+		pxt_start_now();
+	return table != NULL;
 }
 
 /* A new slot's number; PXT_LOCKTALLY_SLOTS: there is none. */
@@ -255,6 +267,8 @@ static struct pxt_locktally_slot *slot_of(const volatile void *lock, unsigned ki
 	struct found found;
 	struct pxt_locktally_slot *slot;
 
+	if (!has_table())
+		return NULL;
 	if (!who)
 		who = pxt_tally_here.who =
 		    pxt_process_thread_number(pthread_self()) & PXT_LOCKTALLY_THREAD;
@@ -300,8 +314,8 @@ void pxt_tally_took_first(const volatile void *lock, unsigned kind, const void *
 	if (slot) {
 		pxt_tally_add(&slot->taken);
 		atomic_store_explicit(&slot->place, (uintptr_t)caller, memory_order_relaxed);
-	} else if (atomic_fetch_add_explicit(&table->others[kind].low, 1u, memory_order_relaxed) ==
-	           UINTPTR_MAX) {
+	} else if (table && atomic_fetch_add_explicit(&table->others[kind].low, 1u,
+	                        memory_order_relaxed) == UINTPTR_MAX) {
 		atomic_fetch_add_explicit(&table->others[kind].high, 1u, memory_order_relaxed);
 	}
 	if (pxt_tally_here.ended)
@@ -417,7 +431,7 @@ void pxt_tally_tell_holders(
 	const struct pxt_locktally_slot *holders[HOLDERS];
 	unsigned count;
 
-	if (!pxt_wrap_wishes.counts)
+	if (!pxt_wrap_wishes.counts || !has_table())
 		return;
 	if (holder) {
 		const struct found found = find(lock, kind, holder);
@@ -454,7 +468,7 @@ void pxt_tally_tell_taken(const volatile void *from, size_t bytes)
 {
 	uint32_t used;
 
-	if (!pxt_wrap_wishes.counts)
+	if (!pxt_wrap_wishes.counts || !table)
 		return;
 	if (bytes <= LARGE) {
 		uint32_t at = atomic_load_explicit(head_of(from), memory_order_acquire);

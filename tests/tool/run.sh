@@ -177,6 +177,8 @@ what_a_filter_of_system_calls_forbids_is_not_called()
 	[ $? -eq 4 ] || { echo 'a process may not filter its calls here: skipped'; exit 77; }
 	traced 4 -q --only mutex -- "$VICTIM" confined
 	taken 6
+	traced 4 -q --only mutex -- "$VICTIM" confinedchild
+	taken 5
 	sound run.ptl
 }
 
@@ -643,7 +645,7 @@ processes_that_find_no_place_run_untraced_and_are_counted()
 	# Each child says that it is there, and goes when all are and the recorder had time to hear of it.
 	mkfifo go said
 	export PXTRACE_PRELOAD="$PXT_BUILD/sysevents/libptrace-preload.so"
-	traced 7 --only mutex -- sh -c 'exec 3<>go 4<>said
+	traced 7 --only io -- sh -c 'exec 3<>go 4<>said
 		for turn in $(seq 200); do { echo >&4; read word <&3; } & done
 		for turn in $(seq 200); do read word <&4; done
 		sleep 1

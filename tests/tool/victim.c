@@ -349,6 +349,21 @@ static void be_confined(void)
 	_exit(4);
 }
 
+/* In a child that does nothing before; 4: it was not ended for a call that it did not make. */
+static void confine_child(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		allow_little();
+		lock_five_times();
+		_exit(0);
+	}
+	(void)waitpid(child, &status, 0);
+	_exit(WIFEXITED(status) ? 4 : 5);
+}
+
 /* As a user who may lock as much memory as Debian lets all. */
 static void lock_memory(void)
 {
@@ -620,6 +635,7 @@ static const struct deed {
 	{ "states", print_states },
 	{ "last", leave_to_another },
 	{ "confined", be_confined },
+	{ "confinedchild", confine_child },
 	{ "lockmemory", lock_memory },
 	{ "blind", forbid_counter },
 	{ "lend", lend_memory },

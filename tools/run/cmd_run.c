@@ -291,6 +291,7 @@ static int conclude(struct run *r, int status)
 	pxt_program_forward_no_more();
 	if (whole && !r->quiet)
 		summarize(r, &sum);
+	free(sum.forked);
 	return status;
 }
 
@@ -333,6 +334,7 @@ static int conclude_flight(struct run *r, int status)
 	struct pxt_flight_sum met;
 
 	pxt_recorder_close(&r->recorder, &sum);
+	free(sum.forked);
 	if (r->watch)
 		(void)pxt_schedwatch_end(r->watch, &r->told);
 	pxt_flight_end(r->flight, &met);

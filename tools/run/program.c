@@ -322,22 +322,39 @@ bool pxt_program_has_children(void)
 	return got == 0 || errno == EINTR;
 }
 
-bool pxt_program_is_alive(pid_t pid)
+/* When the process of that number began, in the system's ticks; 0: there is none, or it has ended. */
+static unsigned long long begin_of(const char *pid)
 {
+	unsigned long long begin = 0;
 	char path[40];
 	char text[512] = "";
 	const char *state;
 	int fd;
 
-	(void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+	(void)snprintf(path, sizeof path, "/proc/%s/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return 0;
 	(void)!read(fd, text, sizeof text - 1);
 	(void)close(fd);
 	/* Behind the name, which may have brackets itself: Z, nobody has asked for its status yet. */
 	state = strrchr(text, ')');
-	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+	if (!state || state[1] != ' ' || state[2] == 'Z' || state[2] == 'X' ||
+	    sscanf(state + 2,
+	        "%*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+	        &begin) != 1)
+		return 0;
+	return begin;
+}
+
+bool pxt_program_is_alive(pid_t pid)
+{
+	char number[16];
+	unsigned long long begin;
+
+	(void)snprintf(number, sizeof number, "%ld", (long)pid);
+	begin = begin_of(number);
+	return begin && begin >= begin_of("self");
 }
 
 /* ---- Signals ---- */

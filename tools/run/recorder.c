@@ -132,14 +132,27 @@ static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_
 }
 
 /* So did each that was executed without us, or gave up what recording needs (FORMAT.md 5.1). */
-#define WHY_AT 21u
+#define NUMBER_AT 1u
+#define WHY_AT    21u
 
-static void take_untraced(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
+/* What they are is told by them, unless they have recorded nothing yet. */
+static void take_fork(struct pxt_recorder_sum *sum, const unsigned char *data)
+{
+	/* The room doubles. */
+	if ((sum->forked_count & (sum->forked_count - 1)) == 0)
+		sum->forked = pxt_must(
+		    realloc(sum->forked, (2 * sum->forked_count + 1) * sizeof *sum->forked));
+	memcpy(&sum->forked[sum->forked_count++], data + NUMBER_AT, sizeof *sum->forked);
+}
+
+static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
 {
 	const unsigned char *data = view->posix_data_np;
 	char why[sizeof sum->untraced[0].why] = "";
 	size_t bytes = view->posix_bytes_np;
 
+	if (bytes >= WHY_AT && data[0] == POSIX_TRACE_PROCESS_FORK_NP)
+		take_fork(sum, data);
 	if (bytes <= WHY_AT || data[0] != POSIX_TRACE_PROCESS_UNTRACED_NP)
 		return;
 	bytes -= WHY_AT;
@@ -158,7 +171,7 @@ static void look_at_events(trace_id_t log, struct pxt_recorder_sum *sum)
 			if (views[i].posix_event_id_np == POSIX_TRACE_ERROR)
 				take_refusal(sum, &views[i]);
 			else if (views[i].posix_event_id_np == POSIX_TRACE_PROCESS_NP)
-				take_untraced(sum, &views[i]);
+				take_process(sum, &views[i]);
 		}
 	}
 }

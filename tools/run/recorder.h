@@ -41,7 +41,10 @@ struct pxt_recorder_sum {
 		uint64_t count;
 	} untraced
 	    [PXT_RECORDER_REASONS]; /* processes that are not in the log, the rest, by the reason */
-	int error;                  /* the log has no end; what was recorded before is in it */
+	/* Children that were told by their parents, in that one's numbers. */
+	int32_t *forked;
+	size_t forked_count;
+	int error; /* the log has no end; what was recorded before is in it */
 };
 
 /* Whether the file at @path is a log. */
@@ -56,7 +59,7 @@ bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
 /* What was taken goes into the log. */
 void pxt_recorder_flush(const struct pxt_recorder *recorder);
-/* Takes what all processes have recorded so far, and ends the log. */
+/* Takes what all processes have recorded so far, and ends the log.  sum->forked is the caller's to free. */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum);
 
 /*
@@ -182,7 +185,7 @@ bool pxt_program_has_children(void);
 void pxt_program_forward(const struct pxt_program *program);
 /* Signals mean what they did before. */
 void pxt_program_forward_no_more(void);
-/* Whether that process is there and has not ended. */
+/* Whether that process is there, has not ended, and is no older than this one: numbers are used again. */
 bool pxt_program_is_alive(pid_t pid);
 
 #endif

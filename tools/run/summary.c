@@ -109,12 +109,24 @@ static void put_throttled(struct pxt_out *out, const struct pxt_throttle *thrott
 	    throttled->times, throttled->times == 1 ? "" : "s", text);
 }
 
-static void put_left_behind(struct pxt_out *out, const struct pxt_state *state)
+static bool is_traced(const struct pxt_state *state, int32_t pid)
+{
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		if (state->actors[i]->pid == pid && state->actors[i]->own)
+			return true;
+	return false;
+}
+
+static void put_left_behind(
+    struct pxt_out *out, const struct pxt_state *state, const struct pxt_recorder_sum *sum)
 {
 	unsigned left = 0;
 
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		left += is_first(state, i) && pxt_program_is_alive(state->actors[i]->pid);
+	/* A child that has recorded nothing yet. */
+	for (size_t i = 0; i < sum->forked_count; i++)
+		left += pxt_program_is_alive(sum->forked[i]) && !is_traced(state, sum->forked[i]);
 	if (left > 0)
 		pxt_out_format(out,
 		    "%u process%s that it started still run%s: what comes now is not in the log "
@@ -198,7 +210,7 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 		put_counts(out, summary, use.state);
 		put_refused(out, summary->sum);
 		put_throttled(out, &summary->throttled);
-		put_left_behind(out, use.state);
+		put_left_behind(out, use.state, summary->sum);
 		if (use.state->counts_locks)
 			put_taken(out, &use);
 		pxt_tell_locks_top(&tell, LOCKS);
