@@ -84,16 +84,16 @@ struct pxt_intake_files {
 	int stream;
 	int directory;
 	int wish;
-	int tally;
 };
 
 /*
  * Maps @files for reading and checks them whole: sealed against shrinking, headers, geometry, clock.  ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed),
  * ENOMEM or 0.  @pid: as the system tells it of the connection (not what the memory says).  What is
- * kept of it is allocated here, so that places which nobody takes cost nothing.
+ * kept of it is allocated here, so that places which nobody takes cost nothing.  *spare: what the last one left, or
+ * NULL; short processes come one after another.
  */
-int pxt_intake_begin(
-    const struct pxt_intake_files *files, int32_t pid, struct pxt_producer_memory **made);
+int pxt_intake_begin(const struct pxt_intake_files *files, int32_t pid,
+    struct pxt_producer_memory **made, struct pxt_producer_memory **spare);
 /* What the stream does not want is told a guest; all others hear messages. */
 void pxt_intake_wish(struct pxt_producer_memory *producer, uint32_t unwanted);
 /*
@@ -114,7 +114,8 @@ void pxt_intake_goes_on(struct pxt_producer_memory *producer, uint32_t main);
 bool pxt_intake_has_gone(const struct pxt_producer_memory *producer);
 /* Gone, and nothing is left to pull. */
 bool pxt_intake_empty(struct pxt_producer_memory *producer);
-void pxt_intake_end(struct pxt_producer_memory *producer);
+void pxt_intake_end(struct pxt_producer_memory *producer, struct pxt_producer_memory **spare);
+void pxt_intake_free(struct pxt_producer_memory *spare);
 /*
  * struct pxt_share_ops, pull: from @count producers at once, in the order of their stamps.  @producers:
  * entries may be NULL.  @payload: used meanwhile.

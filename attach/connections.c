@@ -107,13 +107,13 @@ static void send_error(
 
 /* ---- Hearing ---- */
 
-static unsigned descriptors_of(const struct pxt_ctlsock_request *request, unsigned given)
+static unsigned descriptors_of(const struct pxt_ctlsock_request *request)
 {
 	switch (request->what) {
 	case PXT_CTLSOCK_ATTACH:
 		return 2;
 	case PXT_CTLSOCK_GUEST:
-		return request->how ? 0 : given == 3 ? 3 : 2;
+		return request->how ? 0 : 2;
 	case PXT_CTLSOCK_SNAPSHOT:
 	case PXT_CTLSOCK_FOLLOW:
 		return 1;
@@ -139,9 +139,9 @@ static const char *malformed(const struct pxt_ctlsock *ctlsock, size_t bytes, un
 		return "an unknown request";
 	if (request->text_bytes && request->what != PXT_CTLSOCK_FILTER)
 		return "a text that belongs to nothing";
-	if (descriptors > descriptors_of(request, descriptors))
+	if (descriptors > descriptors_of(request))
 		return "a descriptor that belongs to nothing";
-	if (descriptors < descriptors_of(request, descriptors))
+	if (descriptors < descriptors_of(request))
 		return "a descriptor is missing";
 	return NULL;
 }

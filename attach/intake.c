@@ -10,6 +10,7 @@
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/names.h"
+#include "format/locktally.h"
 #include "port/port_file.h"
 
 #include <errno.h>
@@ -84,6 +85,18 @@ static bool directory_expected(const struct pxt_directory_header *header)
 	return memcmp(&want, header, sizeof(want)) == 0;
 }
 
+static void lay_out_guest(struct pxt_producer_memory *producer, size_t directory_at)
+{
+	size_t counts_at =
+	    PXT_LOCKTALLY_AT(directory_behind(directory_at + sizeof(*producer->directory)));
+
+	producer->directory =
+	    (const struct pxt_directory *)(const void *)(producer->memory + directory_at);
+	if (producer->bytes >= counts_at + sizeof(*producer->counts))
+		producer->counts =
+		    (const struct pxt_locktally *)(const void *)(producer->memory + counts_at);
+}
+
 /* An attached process is not trusted: what its memory says of itself must fit its size. */
 static int check_headers(struct pxt_producer_memory *producer)
 {
@@ -114,8 +127,7 @@ static int check_headers(struct pxt_producer_memory *producer)
 	    producer->bytes < (guest ? behind + sizeof(*producer->directory) : bytes))
 		return ENOTSUP;
 	if (guest)
-		producer->directory =
-		    (const struct pxt_directory *)(const void *)(producer->memory + behind);
+		lay_out_guest(producer, behind);
 	else if (producer->directory_bytes < sizeof(*producer->directory))
 		return ENOTSUP;
 	pxt_producer_read(&directory, &producer->directory->header, sizeof(directory));
@@ -134,7 +146,8 @@ static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
 	       ((size_t)PXT_PRODUCER_SLOTS + PXT_SHARE_DEFINITIONS) * sizeof(pxt_cell) +
-	       sizeof(struct pxt_directory) + (size_t)2 * PAGE;
+	       sizeof(struct pxt_directory) + (size_t)2 * PAGE +
+	       PXT_LOCKTALLY_AT(sizeof(struct pxt_locktally)) + PXT_LOCKTALLY_AT(1u);
 }
 
 /* What is larger than this build makes it is of another build. */
@@ -173,21 +186,21 @@ static int map(struct pxt_producer_memory *producer, const struct pxt_intake_fil
 	return error;
 }
 
-int pxt_intake_begin(
-    const struct pxt_intake_files *files, int32_t pid, struct pxt_producer_memory **made)
+int pxt_intake_begin(const struct pxt_intake_files *files, int32_t pid,
+    struct pxt_producer_memory **made, struct pxt_producer_memory **spare)
 {
-	struct pxt_producer_memory *producer = pxt_port_alloc(sizeof(*producer));
+	struct pxt_producer_memory *producer = *spare ? *spare : pxt_port_alloc(sizeof(*producer));
 	int error;
 
+	*spare = NULL;
 	if (!producer)
 		return ENOMEM;
+	memset(producer, 0, sizeof(*producer));
 	error = map(producer, files);
 	if (!error)
 		error = check_headers(producer);
-	if (!error && files->tally >= 0)
-		error = pxt_intake_tally_begin(producer, files->tally);
 	if (error) {
-		pxt_intake_end(producer);
+		pxt_intake_end(producer, spare);
 		return error;
 	}
 	producer->pid = pid;
@@ -201,7 +214,7 @@ int pxt_intake_begin(
 	return 0;
 }
 
-void pxt_intake_end(struct pxt_producer_memory *producer)
+void pxt_intake_end(struct pxt_producer_memory *producer, struct pxt_producer_memory **spare)
 {
 	pxt_intake_tally_end(producer);
 	if (producer->memory)
@@ -210,7 +223,14 @@ void pxt_intake_end(struct pxt_producer_memory *producer)
 		pxt_port_free((void *)(uintptr_t)producer->directory, producer->directory_bytes);
 	if (producer->wish)
 		pxt_port_free(producer->wish, PXT_WISH_BYTES);
-	pxt_port_free(producer, sizeof(*producer));
+	pxt_intake_free(*spare);
+	*spare = producer;
+}
+
+void pxt_intake_free(struct pxt_producer_memory *spare)
+{
+	if (spare)
+		pxt_port_free(spare, sizeof(*spare));
 }
 
 /* Release: who sees that all is wanted again records after the owner's start. */
@@ -245,5 +265,5 @@ bool pxt_intake_has_gone(const struct pxt_producer_memory *producer)
 
 bool pxt_intake_empty(struct pxt_producer_memory *producer)
 {
-	return producer->gone_at && pxt_intake_is_drained(producer) && !producer->tally;
+	return producer->gone_at && pxt_intake_is_drained(producer) && !producer->counts;
 }

@@ -56,7 +56,8 @@ struct pxt_producer_memory {
 	size_t bytes;
 	const struct pxt_directory *directory; /* mapped for reading */
 	size_t directory_bytes;                /* 0: it is a guest's, behind the stream */
-	struct pxt_intake_tally *tally;        /* NULL: it counts nothing, or all was told */
+	const struct pxt_locktally *counts;    /* there; NULL: it counts nothing, or all was told */
+	struct pxt_intake_tally *tally;        /* what was told of them; NULL: nothing */
 	struct pxt_wish *wish;                 /* a guest's, mapped for writing */
 	int32_t pid;
 	uint32_t lanes;
@@ -91,6 +92,13 @@ struct pxt_producer_memory {
 	int32_t own_tid[CONFIG_PTRACE_MAX_THREADS]; /* ... and the number there */
 	uint32_t threads;                           /* entries that were asked are below */
 	uint16_t main; /* this process' entry of the first thread; 0: not known */
+	/* Of the record that was taken last. */
+	struct {
+		uint64_t thread;
+		uint32_t index;
+		bool extra;
+		bool known; /* there is one */
+	} teller;
 	struct pxt_intake_lane lane[CONFIG_PTRACE_LANES_MAX];
 };
 
@@ -153,8 +161,7 @@ PXT_INLINE uint32_t pxt_intake_lane_info(const struct pxt_intake_lane *lane)
 
 /* ---- Counts of locks (attach/intake_tally.c) ---- */
 
-/* EINVAL, ENOTSUP, ENOMEM or 0. */
-int pxt_intake_tally_begin(struct pxt_producer_memory *producer, int fd);
+/* All was told. */
 void pxt_intake_tally_end(struct pxt_producer_memory *producer);
 /* What is told of its counts is told as of the thread of a record of its: @thread, where it is @extra. */
 void pxt_intake_tally_note(

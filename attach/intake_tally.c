@@ -13,13 +13,9 @@
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "format/locktally.h"
-#include "port/port_file.h"
 
-#include <errno.h>
 #include <string.h>
 #include <trace_hooks_np.h>
-
-#define PAGE 4096u
 
 /* As FORMAT.md 5.1 has it. */
 struct counted {
@@ -31,63 +27,26 @@ struct counted {
 } __attribute__((packed));
 
 struct pxt_intake_tally {
-	const struct pxt_locktally *memory;
-	size_t bytes;
 	uint32_t next;                         /* slot, and after the last one, kinds of others */
 	uint64_t told[PXT_LOCKTALLY_SLOTS];    /* here, while it lives */
 	uint64_t told_of[PXT_LOCKTALLY_KINDS]; /* of others */
-	uint64_t thread;                       /* of the record that was taken last */
-	uint32_t index;                        /* ... and its entry */
-	bool extra;
-	bool has_thread;
 };
-
-int pxt_intake_tally_begin(struct pxt_producer_memory *producer, int fd)
-{
-	struct pxt_intake_tally *tally = pxt_port_alloc(sizeof(*tally));
-	const void *memory;
-	int error;
-
-	if (!tally)
-		return ENOMEM;
-	error = pxt_port_filemap_view(
-	    fd, sizeof(struct pxt_locktally) + PAGE, true, &memory, &tally->bytes);
-	if (!error) {
-		tally->memory = memory;
-		producer->tally = tally;
-		if (tally->bytes >= sizeof(*tally->memory) &&
-		    tally->memory->magic == PXT_LOCKTALLY_MAGIC &&
-		    tally->memory->word_bytes == sizeof(uintptr_t))
-			return 0;
-		pxt_intake_tally_end(producer);
-		return ENOTSUP;
-	}
-	pxt_port_free(tally, sizeof(*tally));
-	return error == EFBIG ? ENOTSUP : error;
-}
 
 void pxt_intake_tally_end(struct pxt_producer_memory *producer)
 {
-	struct pxt_intake_tally *tally = producer->tally;
-
-	if (!tally)
-		return;
-	pxt_port_free((void *)(uintptr_t)tally->memory, tally->bytes);
-	pxt_port_free(tally, sizeof(*tally));
+	if (producer->tally)
+		pxt_port_free(producer->tally, sizeof(*producer->tally));
 	producer->tally = NULL;
+	producer->counts = NULL;
 }
 
 void pxt_intake_tally_note(
     struct pxt_producer_memory *producer, uint32_t index, bool extra, uint64_t thread)
 {
-	struct pxt_intake_tally *tally = producer->tally;
-
-	if (!tally)
-		return;
-	tally->thread = thread;
-	tally->index = index;
-	tally->extra = extra;
-	tally->has_thread = true;
+	producer->teller.thread = thread;
+	producer->teller.index = index;
+	producer->teller.extra = extra;
+	producer->teller.known = true;
 }
 
 static uintptr_t word_of(const _Atomic uintptr_t *word)
@@ -111,19 +70,18 @@ static void put(struct pxt_producer_pull *pull, const struct pxt_producer_memory
     struct counted *data, uint32_t kind, uintptr_t place, uint64_t ticks)
 {
 	static const char *const names[] = PXT_LOCKTALLY_NAMES;
-	const struct pxt_intake_tally *tally = producer->tally;
 	uint32_t bytes = (uint32_t)(offsetof(struct counted, name) + strlen(names[kind]));
 	struct pxt_ring_event event = { .data = pull->payload,
-		.thread = tally->thread,
+		.thread = producer->teller.thread,
 		.pid = (uint32_t)producer->pid,
 		.bytes = bytes,
-		.ctx = pxt_context(tally->index, (const void *)place),
+		.ctx = pxt_context(producer->teller.index, (const void *)place),
 		.ticks = ticks };
 
 	data->what = POSIX_TRACE_PROCESS_TAKEN_NP;
 	memcpy(data->name, names[kind], strlen(names[kind]));
 	memcpy(pull->payload, data, bytes);
-	event.info = pxt_slot_info(POSIX_TRACE_PROCESS_NP, bytes, false, tally->extra, 0);
+	event.info = pxt_slot_info(POSIX_TRACE_PROCESS_NP, bytes, false, producer->teller.extra, 0);
 	(void)pxt_intake_put_record(pull->stream, &event);
 }
 
@@ -132,7 +90,7 @@ static void tell_slot(struct pxt_producer_pull *pull, struct pxt_producer_memory
     uint32_t i, uint64_t ticks)
 {
 	struct pxt_intake_tally *tally = producer->tally;
-	const struct pxt_locktally_slot *slot = &tally->memory->slots[i];
+	const struct pxt_locktally_slot *slot = &producer->counts->slots[i];
 	uint32_t kind = number_of(&slot->kind);
 	uint32_t who = number_of(&slot->who);
 	uint64_t taken = value_of(&slot->taken);
@@ -157,12 +115,22 @@ static void tell_others(struct pxt_producer_pull *pull, struct pxt_producer_memo
     uint32_t kind, uint64_t ticks)
 {
 	struct pxt_intake_tally *tally = producer->tally;
-	uint64_t taken = value_of(&tally->memory->others[kind]);
+	uint64_t taken = value_of(&producer->counts->others[kind]);
 	struct counted data = { .size = taken - tally->told_of[kind] };
 
 	if (data.size)
 		put(pull, producer, &data, kind, 0, ticks);
 	tally->told_of[kind] = taken;
+}
+
+/* Most processes take no lock that is counted: for them there are no notes. */
+static bool has_counted(const struct pxt_locktally *counts)
+{
+	bool any = number_of(&counts->used) != 0;
+
+	for (uint32_t kind = 0; kind < PXT_LOCKTALLY_KINDS; kind++)
+		any |= value_of(&counts->others[kind]) != 0;
+	return any;
 }
 
 bool pxt_intake_tally_tell(
@@ -173,9 +141,14 @@ bool pxt_intake_tally_tell(
 	    pxt_slots_for(sizeof(struct counted) + PXT_CTX_BYTES + PXT_THREAD_EXTRA_BYTES) + 2u;
 	uint32_t used;
 
-	if (!tally || !tally->has_thread)
+	if (!producer->counts || !producer->teller.known || !has_counted(producer->counts))
 		return true;
-	used = number_of(&tally->memory->used);
+	if (!tally)
+		tally = producer->tally = pxt_port_alloc(sizeof(*tally));
+	/* Later there may be memory; of one that has gone nothing is waited for. */
+	if (!tally)
+		return true;
+	used = number_of(&producer->counts->used);
 	if (used > PXT_LOCKTALLY_SLOTS)
 		used = PXT_LOCKTALLY_SLOTS;
 	for (; tally->next < used + PXT_LOCKTALLY_KINDS; tally->next++) {

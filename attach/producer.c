@@ -20,6 +20,7 @@
 #include "core/process/directory.h"
 #include "core/stream/wanted.h"
 #include "format/attr_marks.h"
+#include "format/locktally.h"
 #include "port/port.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
@@ -437,12 +438,25 @@ static int make_wish(int *fd, void **wish)
 
 	if (error)
 		return error;
-	error = pxt_port_filemap_untouched(*fd, PXT_WISH_BYTES, wish);
+	error = pxt_port_filemap_untouched(*fd, 0, PXT_WISH_BYTES, wish);
 	if (error)
 		pxt_port_local_close(*fd);
 	else
 		pxt_port_filemap_seal(*fd);
 	return error;
+}
+
+struct pxt_locktally *_pxt_attach_counts;
+
+/* Behind the stream and its directory.  Without room locks are not counted. */
+static void make_counts(const trace_attr_t *attr, const struct pxt_stream *stream, int fd)
+{
+	void *counts = NULL;
+
+	if (attr->_pxt_kept._pxt_flags & PXT_ATTR_COUNTS)
+		(void)pxt_port_filemap_untouched(fd, PXT_LOCKTALLY_AT(stream->block_bytes),
+		    sizeof(struct pxt_locktally), &counts);
+	_pxt_attach_counts = counts;
 }
 
 static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_port_passed *files,
@@ -481,9 +495,7 @@ static int make_and_hand_over(const trace_attr_t *attr, int connection, trace_id
 	if (error) {
 		pxt_port_free(wish, PXT_WISH_BYTES);
 	} else {
-		/* The door's counts of locks (format/locktally.h). */
-		if (attr->_pxt_kept._pxt_file)
-			files.fd[files.count++] = attr->_pxt_kept._pxt_file - 1;
+		make_counts(attr, stream, files.fd[0]);
 		error = hand_over(stream, wish, &files, connection, trid);
 		pxt_port_local_close(files.fd[0]);
 	}

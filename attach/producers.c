@@ -21,7 +21,7 @@ static struct pxt_producer_memory *memory_of(struct pxt_ctlsock *ctlsock, uint32
 /* Nobody pulls from it any more; the place is free. */
 static void forget(struct pxt_ctlsock *ctlsock, uint32_t producer)
 {
-	pxt_intake_end(ctlsock->producers[producer]);
+	pxt_intake_end(ctlsock->producers[producer], &ctlsock->spare);
 	ctlsock->producers[producer] = NULL;
 }
 
@@ -112,7 +112,8 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_
 	}
 	if (producer == PXT_CTLSOCK_MEMORIES)
 		return EAGAIN;
-	error = pxt_intake_begin(files, connection->pid, &ctlsock->producers[producer]);
+	error = pxt_intake_begin(
+	    files, connection->pid, &ctlsock->producers[producer], &ctlsock->spare);
 	if (error)
 		return error;
 	pxt_intake_goes_on(memory_of(ctlsock, producer), connection->main);
@@ -252,4 +253,6 @@ void pxt_producers_end(struct pxt_ctlsock *ctlsock)
 		if (ctlsock->producers[i])
 			forget(ctlsock, i);
 	}
+	pxt_intake_free(ctlsock->spare);
+	ctlsock->spare = NULL;
 }

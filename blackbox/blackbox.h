@@ -46,7 +46,7 @@ PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
 {
 	void *memory = NULL;
-	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, bytes, &memory);
+	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, 0, bytes, &memory);
 
 	*block = memory;
 	return error;

@@ -37,7 +37,7 @@ LIBPTRACE_PRIVATE {
 	global:
 		_pxt_handles;
 		_pxt_own_descriptors;
-		_pxt_attach_late;
+		_pxt_attach_*;
 		_pxt_layout;
 };
 " @ONLY)

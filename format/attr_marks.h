@@ -22,6 +22,7 @@
 #define PXT_ATTR_AGES     64u  /* the oldest files of the log are removed */
 #define PXT_ATTR_NAMED    128u /* not from attributes: others find the stream by a name */
 #define PXT_ATTR_SIZED    256u /* somebody has set the stream's size */
+#define PXT_ATTR_COUNTS   512u /* of a guest: its file has room for counts of locks */
 #define PXT_ATTR_LOGGED   (PXT_ATTR_POLLING | PXT_ATTR_ORDERED) /* those in a log */
 
 /*
@@ -32,5 +33,8 @@
  */
 extern __attribute__((visibility("default"))) bool _pxt_attach_late(
     bool (*begin)(void), uint64_t system);
+/* Of the last guest's attachment, which stays mapped; NULL: none.  A forked child does not have it. */
+struct pxt_locktally;
+extern __attribute__((visibility("default"))) struct pxt_locktally *_pxt_attach_counts;
 
 #endif

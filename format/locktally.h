@@ -9,7 +9,8 @@
  *   others                   A                   A              R       A: atomic additions
  *
  * A slot is of one thread and one lock, on a cache line of its own.  Nothing is ever taken out, so what a killed
- * process has counted is there.  The owner believes nothing but the sizes, which are this build's.
+ * process has counted is there.  It lies in the file of the process' stream, whose head says
+ * that both have this build's sizes, and the file's size that it is there.  The owner believes nothing else.
  */
 #ifndef PXT_LOCKTALLY_H
 #define PXT_LOCKTALLY_H
@@ -18,8 +19,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define PXT_LOCKTALLY_MAGIC 0x4c545850u /* "PXTL" */
-#define PXT_LOCKTALLY_SLOTS 4096u
+#define PXT_LOCKTALLY_SLOTS     4096u
+/* Where it is in a guest's file, behind @bytes of it: on a page of any machine. */
+#define PXT_LOCKTALLY_AT(bytes) (((bytes) + 0xffffu) & ~(size_t)0xffffu)
 enum pxt_locktally_kind {
 	PXT_LOCKTALLY_MUTEX = 1,
 	PXT_LOCKTALLY_SEMAPHORE,
@@ -58,8 +60,6 @@ struct pxt_locktally_slot {
 };
 
 struct pxt_locktally {
-	uint32_t magic;
-	uint32_t word_bytes;
 	_Atomic uint32_t used; /* slots; may be beyond the last one */
 	/* Of locks that found no slot, by kind. */
 	struct pxt_locktally_count others[PXT_LOCKTALLY_KINDS];

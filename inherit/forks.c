@@ -6,6 +6,7 @@
 #include "core/process/forks.h"
 #include "base/attr.h"
 #include "core/process/directory.h"
+#include "core/process/threads.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
@@ -121,6 +122,10 @@ void pxt_forks_begin(void)
 		.unlock = unlock_forks,
 	};
 
+	if (!has_forks) {
+		pxt_forks_ask_space();
+		pxt_threads_sign_again();
+	}
 	has_forks = true;
 	pxt_port_fence_processes();
 	atomic_store_explicit(&pxt_forks_ops, &ops, memory_order_release);

@@ -87,10 +87,10 @@ bool pxt_port_filemap_same(int fd, int other);
 /* As pxt_port_filemap_extend(), for files in memory alone, and sooner. */
 int pxt_port_filemap_fill(int fd, size_t bytes);
 /*
- * The empty file becomes @bytes long and is mapped; its pages come when they are touched, as those of
- * memory from malloc() do.  Forked children do not have it.  pxt_port_free() ends that.  ENOMEM; EINVAL.
+ * The file, of @at bytes, becomes @bytes longer, and these are mapped; its pages come when they are touched, as
+ * those of memory from malloc() do.  Forked children do not have it.  pxt_port_free() ends that.  ENOMEM; EINVAL.
  */
-int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory);
+int pxt_port_filemap_untouched(int fd, size_t at, size_t bytes, void **memory);
 /*
  * From now on no process can map the file for writing, write to it, make it shorter or take pages out
  * of it; what is mapped stays as it is.  ENOTSUP: not this file, or not on this system.

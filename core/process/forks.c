@@ -9,6 +9,11 @@ static int32_t own_pid;
 void pxt_forks_start(int32_t pid)
 {
 	own_pid = pid;
+	pxt_forks_space = pxt_forks_table() ? pxt_port_pid_space() : 0u;
+}
+
+void pxt_forks_ask_space(void)
+{
 	pxt_forks_space = pxt_port_pid_space();
 }
 

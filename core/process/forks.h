@@ -51,7 +51,7 @@ struct pxt_forks_ops {
 
 /* NULL: no inherited stream was made, here or in a parent.  Set under the process lock. */
 extern const struct pxt_forks_ops *_Atomic pxt_forks_ops;
-/* The pid namespace of this process; 0: not known. */
+/* The pid namespace of this process; 0: not known, or not asked, as it shares nothing. */
 extern uint32_t pxt_forks_space;
 
 /*
@@ -103,6 +103,8 @@ PXT_INLINE void pxt_forks_unlock(void)
 
 /* The process begins, or a child does. */
 void pxt_forks_start(int32_t pid);
+/* Before others share the table; then pxt_threads_sign_again(). */
+void pxt_forks_ask_space(void);
 /* Whose the entry is: this process'. */
 void pxt_forks_sign(struct pxt_thread *entry, int32_t pid);
 /* Another process', for all that is known: with a pid of its own, or the same in another namespace. */

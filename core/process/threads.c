@@ -512,6 +512,18 @@ static bool behind_seen_outside(void)
 	return true;
 }
 
+void pxt_threads_sign_again(void)
+{
+	uint32_t count = pxt_threads ? entries(pxt_threads) : 0;
+
+	for (uint32_t i = 1; i < count; i++) {
+		struct pxt_thread *entry = &pxt_threads->entry[i];
+
+		if (atomic_load_explicit(&entry->pid, memory_order_relaxed) == pxt_process_pid())
+			pxt_forks_sign(entry, pxt_process_pid());
+	}
+}
+
 /* A thread that has no entry may be anywhere. */
 static bool all_seen_unregistered(struct pxt_thread_table *table, enum pxt_whose whose)
 {

@@ -242,6 +242,8 @@ unsigned pxt_threads_left(void);
 #define PXT_ALL_LEFT 7u /* those in the table, and both numbers of those who are not */
 /* In a child: the parent's threads are not in it. */
 void pxt_threads_after_fork(void);
+/* This process' entries, in which its pid namespace was not known (forks.h). */
+void pxt_threads_sign_again(void);
 /* The calling thread for a record that is no trace point's: its index, and its CPU. */
 const struct pxt_who *pxt_threads_who(void);
 /* Whose record with the stamp @ticks has the index; false where nobody knows. */

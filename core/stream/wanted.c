@@ -19,9 +19,13 @@ PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 /* Types that can be wanted: system ones, the unnamed one, and named ones so far. */
 static bool exists(unsigned id)
 {
-	if (id >= PXT_ID_USER_FIRST)
-		return id - PXT_ID_USER_FIRST < pxt_names_count();
-	return id == PXT_ID_UNNAMED || (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST);
+	return id >= PXT_ID_UNNAMED || (id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST);
+}
+
+/* From here on no type was named, and none is wanted. */
+static unsigned end_of_types(void)
+{
+	return PXT_ID_USER_FIRST + pxt_names_count();
 }
 
 static void set_bit(unsigned id, unsigned index, bool on)
@@ -105,10 +109,11 @@ void pxt_wanted_update(unsigned index, bool live)
 {
 	struct pxt_block *block = atomic_load_explicit(&pxt_blocks[index], memory_order_relaxed);
 	uint32_t gate = live ? atomic_load_explicit(&block->gate, memory_order_acquire) : 0;
+	const unsigned end = end_of_types();
 
 	pxt_wanted_suspend_hot();
 	set_bit(NOT_OPENED, index, live && OPENS);
-	for (unsigned id = PXT_ID_SYSTEM_FIRST; id < PXT_ID_COUNT; id++)
+	for (unsigned id = PXT_ID_SYSTEM_FIRST; id < end; id++)
 		set_bit(id, index, live && exists(id) && pxt_admit(block, gate, id));
 	open_to_forks(true);
 	put_in_force(only_live());
@@ -117,7 +122,9 @@ void pxt_wanted_update(unsigned index, bool live)
 /* A forked process' stream is wanted whether it runs or not: this process does not learn of a start. */
 void pxt_wanted_inherited(void)
 {
-	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {
+	const unsigned end = end_of_types();
+
+	for (unsigned id = 0; id < end; id++) {
 		for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
 			set_bit(id, i,
 			    pxt_streams[i].theirs && (exists(id) || (id == NOT_OPENED && OPENS)));
@@ -127,7 +134,9 @@ void pxt_wanted_inherited(void)
 
 void pxt_wanted_late(uint64_t system)
 {
-	for (unsigned id = 0; id < PXT_ID_COUNT; id++) {
+	const unsigned end = end_of_types();
+
+	for (unsigned id = 0; id < end; id++) {
 		bool is_system = id >= PXT_ID_SYSTEM_FIRST && id <= PXT_ID_SYSTEM_LAST;
 
 		set_bit(id, 0u,

@@ -70,28 +70,28 @@ int pxt_port_filemap_fill(int fd, size_t bytes)
 	return pxt_quiet_error(quiet, error);
 }
 
-static int map_untouched(int fd, size_t bytes, void **memory)
+static int map_untouched(int fd, size_t at, size_t bytes, void **memory)
 {
-	void *at;
+	void *mapped;
 
-	if (pxt_beyond_limit(bytes))
+	if (pxt_beyond_limit(at + bytes))
 		return ENOMEM;
-	while (ftruncate(fd, (off_t)bytes) != 0) {
+	while (ftruncate(fd, (off_t)(at + bytes)) != 0) {
 		if (errno != EINTR)
 			return ENOMEM;
 	}
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (at == MAP_FAILED)
+	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+	if (mapped == MAP_FAILED)
 		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
-	(void)madvise(at, bytes, MADV_DONTFORK);
-	*memory = at;
+	(void)madvise(mapped, bytes, MADV_DONTFORK);
+	*memory = mapped;
 	return 0;
 }
 
-int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory)
+int pxt_port_filemap_untouched(int fd, size_t at, size_t bytes, void **memory)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = map_untouched(fd, bytes, memory);
+	int error = map_untouched(fd, at, bytes, memory);
 
 	return pxt_quiet_error(quiet, error);
 }

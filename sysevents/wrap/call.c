@@ -30,6 +30,7 @@ static struct pxt_call enter(
 
 	if (!pxt_wrap_wants_call(number))
 		return (struct pxt_call){ 0 };
+	pxt_process_use(object);
 	posix_trace_system_event_np(POSIX_TRACE_CALL_ENTER_NP, &data,
 	    asked == PXT_WAIT_NO_LIMIT ? offsetof(struct entered, asked_ns) : sizeof(data), caller);
 	call.begin = pxt_wait_clock();
@@ -71,6 +72,8 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 {
 	const struct left data = { .call = number, .object = object, .result = result };
 
+	if (number == POSIX_TRACE_CALL_CLOSE_NP && result == 0)
+		pxt_process_forget_inherited(object);
 	if (pxt_wrap_wants_call(number))
 		posix_trace_system_event_np(
 		    POSIX_TRACE_CALL_EXIT_NP, &data, offsetof(struct left, callers), caller);

@@ -40,13 +40,33 @@ void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t 
 	    POSIX_TRACE_PROCESS_NP, &data, offsetof(struct data, name) + length, caller);
 }
 
+_Atomic uint32_t pxt_process_inherited = 7u;
+
+/* Most programs use one or two of the three, and the kernel takes longer to name them than all that we do here. */
+void pxt_process_tell_inherited(uint64_t fd)
+{
+	char link[] = "/proc/self/fd/0";
+	char path[NAME_MAX_BYTES + 1] = "";
+	int saved = errno;
+
+	if (pxt_process_confined || !pxt_process_is_own())
+		return;
+	link[sizeof(link) - 2] = (char)('0' + fd);
+	if (readlink(link, path, NAME_MAX_BYTES) > 0)
+		pxt_process_tell_descriptor((int)fd, path, NULL);
+	errno = saved;
+}
+
 void pxt_process_tell_descriptor(int fd, const char *name, const void *caller)
 {
+	pxt_process_forget_inherited((uint64_t)fd);
 	pxt_process_tell(POSIX_TRACE_PROCESS_DESCRIPTOR_NP, (uint32_t)fd, 0, 0, name, caller);
 }
 
 void pxt_process_tell_copy(int fd, int from, const void *caller)
 {
+	pxt_process_use((uint64_t)from);
+	pxt_process_forget_inherited((uint64_t)fd);
 	pxt_process_tell(
 	    POSIX_TRACE_PROCESS_DESCRIPTOR_NP, (uint32_t)fd, (uint64_t)from, 0, NULL, caller);
 }
@@ -160,6 +180,17 @@ static void tell_build(const struct dl_phdr_info *info, struct extent extent)
 	    extent.high - extent.low, text, NULL);
 }
 
+const char *pxt_process_executable(void)
+{
+	/* Asked once: another one is another process' memory. */
+	static char path[NAME_MAX_BYTES + 1];
+
+	if (!*path &&
+	    (pxt_process_confined || readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0))
+		*path = '\0';
+	return path;
+}
+
 /* Absolute, if it can be.  A program may have changed its folder since; but a build has its number. */
 static void path_of(const struct dl_phdr_info *info, char path[NAME_MAX_BYTES + 1])
 {
@@ -168,8 +199,7 @@ static void path_of(const struct dl_phdr_info *info, char path[NAME_MAX_BYTES + 
 	*path = '\0';
 	/* The program itself has no name here. */
 	if (!name || !*name) {
-		if (pxt_process_confined || readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0)
-			*path = '\0';
+		memcpy(path, pxt_process_executable(), NAME_MAX_BYTES + 1);
 		return;
 	}
 	/* "./plugin.so"; the vDSO has a name and no file. */

@@ -16,6 +16,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* @what: POSIX_TRACE_PROCESS_..._NP; @name may be NULL, and is cut to what an event takes. */
 void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t size,
@@ -23,6 +24,23 @@ void pxt_process_tell(uint8_t what, uint32_t number, uint64_t address, uint64_t 
 /* What @fd is from now on: a path, an address, a word.  Leaves errno alone. */
 void pxt_process_tell_descriptor(int fd, const char *name, const void *caller)
     __attribute__((visibility("hidden")));
+/* Of descriptors 0 to 2 those that the program has inherited and not used yet, bit by bit. */
+extern _Atomic uint32_t pxt_process_inherited __attribute__((visibility("hidden")));
+void pxt_process_tell_inherited(uint64_t fd) __attribute__((visibility("hidden")));
+/* Before a call with @object, which may be a descriptor: what that is.  Leaves errno alone. */
+PXT_WRAP_INLINE void pxt_process_use(uint64_t object)
+{
+	if (!PXT_WRAP_LIKELY(object > 2u) &&
+	    atomic_load_explicit(&pxt_process_inherited, memory_order_relaxed) >> object & 1u)
+		pxt_process_tell_inherited(object);
+}
+/* It is closed, or another file's number. */
+PXT_WRAP_INLINE void pxt_process_forget_inherited(uint64_t fd)
+{
+	if (fd <= 2u)
+		(void)atomic_fetch_and_explicit(
+		    &pxt_process_inherited, ~(UINT32_C(1) << fd), memory_order_relaxed);
+}
 /* It is what @from is. */
 void pxt_process_tell_copy(int fd, int from, const void *caller)
     __attribute__((visibility("hidden")));
@@ -32,6 +50,8 @@ void pxt_process_tell_copy(int fd, int from, const void *caller)
  */
 int pxt_process_tell_memory(int result, const volatile void *at, size_t bytes, const void *caller)
     __attribute__((visibility("hidden")));
+/* The program's path, as far as it is known. */
+const char *pxt_process_executable(void) __attribute__((visibility("hidden")));
 /* All images that are mapped now and were not recorded yet. */
 void pxt_process_tell_images(void) __attribute__((visibility("hidden")));
 /* The calling thread, with its name.  Returns its number. */

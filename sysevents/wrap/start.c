@@ -98,22 +98,19 @@ static int attach(void)
 	trace_attr_t attr;
 	trace_id_t trid;
 	int error = posix_trace_attr_init(&attr);
-	int tally = stream.tally ? pxt_tally_start() : -1;
 
 	if (!error)
 		error = posix_trace_attr_setlanes_np(&attr, stream.lanes);
 	if (!error)
 		error = posix_trace_attr_setstreamsize(&attr, ring_of_a_lane());
-	attr._pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
-	attr._pxt_kept._pxt_file = tally + 1;
+	attr._pxt_kept._pxt_flags |= PXT_ATTR_GUEST | (stream.tally ? PXT_ATTR_COUNTS : 0u);
 	if (!error)
 		error = posix_trace_attach_np(stream.name, &attr, &trid);
 	if (!error) {
 		filter(trid);
 		stream.attached = trid;
 	}
-	if (tally >= 0)
-		(void)close(tally);
+	pxt_tally_start(error ? NULL : _pxt_attach_counts);
 	atomic_store_explicit(&stream.records, !error, memory_order_release);
 	return error;
 }
@@ -146,31 +143,12 @@ bool pxt_start_end(const char *why)
 
 /* ---- The first events ---- */
 
-/* Descriptors that the program has inherited; copies of them have their names from there. */
-static void tell_inherited(void)
-{
-	static const char *const links[] = { "/proc/self/fd/0", "/proc/self/fd/1",
-		"/proc/self/fd/2" };
-
-	if (!posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
-		return;
-	for (int fd = 0; fd < 3; fd++) {
-		char path[256] = "";
-
-		if (readlink(links[fd], path, sizeof(path) - 1) > 0)
-			pxt_process_tell_descriptor(fd, path, NULL);
-	}
-}
-
 static void tell(void)
 {
-	char path[256] = "";
-
 	if (!posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
 		return;
-	(void)!readlink("/proc/self/exe", path, sizeof(path) - 1);
 	pxt_process_tell(POSIX_TRACE_PROCESS_TRACED_NP, (uint32_t)pxt_wrap_wishes.pid, 0,
-	    (uint64_t)getppid(), path, NULL);
+	    (uint64_t)getppid(), pxt_process_executable(), NULL);
 	pxt_process_tell_images();
 	pxt_process_tell_thread(0);
 }
@@ -292,7 +270,6 @@ static __attribute__((constructor(103))) void start(void)
 	pxt_wrap_wishes.pid = (int)getpid();
 	begin();
 	pxt_start_exit();
-	tell_inherited();
 	errno = saved;
 }
 

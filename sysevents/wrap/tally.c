@@ -11,11 +11,8 @@
 
 #include "sysevents/wrap/process.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #define HEADS   1024u
 #define ALIKE   64u /* slots of a lock before those of ended threads are used again */
@@ -31,56 +28,31 @@ static _Atomic uint16_t heads[HEADS];
 static _Atomic uint16_t next_alike[PXT_LOCKTALLY_SLOTS];
 static uint16_t next_own[PXT_LOCKTALLY_SLOTS];
 
+static _Atomic bool has_slots; /* what is above is not as it was at the begin */
+
 /* After shrinking: the next slot, and the end of those that are left. */
 static _Atomic uint32_t spare;
 static _Atomic uint32_t spare_end;
 
 /* ---- Begin ---- */
 
-static int make(void)
+void pxt_tally_start(struct pxt_locktally *memory)
 {
-	int fd = memfd_create("ptrace-locks", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct rlimit most;
-	void *at;
-
-	if (fd < 0)
-		return -1;
-	/* A file that may not be so large would end the program by a signal. */
-	at = getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur >= sizeof(*table) &&
-	             ftruncate(fd, sizeof(*table)) == 0
-	         ? mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-	         : MAP_FAILED;
-	if (at != MAP_FAILED && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE) == 0) {
-		table = at;
-		mapped = sizeof(*table);
-		table->magic = PXT_LOCKTALLY_MAGIC;
-		table->word_bytes = sizeof(uintptr_t);
-		return fd;
-	}
-	if (at != MAP_FAILED)
-		(void)munmap(at, sizeof(*table));
-	(void)close(fd);
-	return -1;
+	table = memory;
+	mapped = sizeof(*table);
+	pxt_wrap_wishes.counts = memory != NULL;
 }
 
-int pxt_tally_start(void)
-{
-	int fd = make();
-
-	pxt_wrap_wishes.counts = fd >= 0;
-	return fd;
-}
-
+/* The child does not have that memory (attach/producer.c). */
 void pxt_tally_forget(void)
 {
-	if (!table)
+	table = NULL;
+	if (!has_slots)
 		return;
-	if (atomic_load_explicit(&table->used, memory_order_relaxed))
-		memset(heads, 0, sizeof(heads));
+	memset(heads, 0, sizeof(heads));
 	memset(&pxt_tally_here, 0, sizeof(pxt_tally_here));
 	spare = spare_end = 0;
-	(void)munmap(table, mapped);
-	table = NULL;
+	has_slots = false;
 }
 
 /* False: there is no table, since the process could not attach. */
@@ -211,6 +183,7 @@ static struct pxt_locktally_slot *make_slot(const volatile void *lock, unsigned 
 	if (index >= PXT_LOCKTALLY_SLOTS)
 		return NULL;
 	slot = &table->slots[index];
+	atomic_store_explicit(&has_slots, true, memory_order_relaxed);
 	atomic_store_explicit(&slot->lock, (uintptr_t)lock, memory_order_relaxed);
 	own(slot, who);
 	atomic_store_explicit(&slot->kind, kind, memory_order_release);

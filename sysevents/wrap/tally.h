@@ -31,8 +31,8 @@ struct pxt_tally_here {
 extern __thread struct pxt_tally_here pxt_tally_here
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Makes the memory, and sets pxt_wrap_wishes.counts.  Returns its descriptor, for the caller to close, or -1. */
-int pxt_tally_start(void) __attribute__((visibility("hidden")));
+/* Counts into @memory from now on, which is zeroed; NULL: nothing is counted.  Sets pxt_wrap_wishes.counts. */
+void pxt_tally_start(struct pxt_locktally *memory) __attribute__((visibility("hidden")));
 /* In a forked child: its parent's.  The first lock has the child attached. */
 void pxt_tally_forget(void) __attribute__((visibility("hidden")));
 /* Gives back the memory that was not needed yet, but for little.  Any thread. */
