@@ -574,9 +574,12 @@ names_reach_the_terminal_of_a_run_escaped()
 
 processes_that_are_left_behind_are_told()
 {
+	mkfifo go
 	traced 0 --only mutex -- "$VICTIM" leave
 	err_has '1 process that it started still runs: what comes now is not in the log'
 	taken 0
+	: <go
+	rm go
 	traced 6 --only mutex --children -- "$VICTIM" leave exit=6
 	grep -q 'still run' err && fail 'it did not wait'
 	taken 5
