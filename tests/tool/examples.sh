@@ -3,6 +3,8 @@
 #
 # The programs of examples/ do what they say, and their logs can be read.
 . "$(dirname "$0")/common.sh"
+# An answer is one line.
+export COLUMNS=9999
 
 # example NAME [ARGUMENT...]: its output in ./said
 example()

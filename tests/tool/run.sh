@@ -4,6 +4,8 @@
 # pxtrace run: programs that nobody changed (victim.c), recorded and explained. (LPT-30, QNX-51)
 
 . "$(dirname "$0")/common.sh"
+# An answer is one line.
+export COLUMNS=9999
 VICTIM=$PXT_BUILD/tests/victim
 export VICTIM
 [ -x "$VICTIM" ] && [ -e "$PXT_BUILD/sysevents/libptrace-preload.so" ] || {

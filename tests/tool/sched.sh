@@ -7,6 +7,8 @@
 #
 # alone with: perf
 . "$(dirname "$0")/common.sh"
+# An answer is one line.
+export COLUMNS=9999
 . "$(dirname "$0")/schedlib.sh"
 
 schedrun=$PXT_BUILD/tests/schedrun

@@ -5,6 +5,8 @@
 # (victim.c, "late") has rounds of a millisecond, of which one is late by 60 ms.
 
 . "$(dirname "$0")/common.sh"
+# An answer is one line.
+export COLUMNS=9999
 VICTIM=$PXT_BUILD/tests/victim
 [ -x "$VICTIM" ] && [ -e "$PXT_BUILD/sysevents/libptrace-preload.so" ] || {
 	echo 'no library that is loaded before others in this build: skipped'

@@ -8,8 +8,7 @@ the_answer_names_the_holder_and_who_ran_instead()
 {
 	make_inversion run.ptl
 	cat >golden <<-END
-		Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.
-		A mutex with PTHREAD_PRIO_INHERIT lets low finish first, if middle is less urgent than high.
+		Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion. A mutex with PTHREAD_PRIO_INHERIT lets low finish first, if middle is less urgent than high.
 
 		TIME LINE
 		        ms
@@ -42,6 +41,21 @@ the_answer_names_the_holder_and_who_ran_instead()
 	END
 	run 0 why run.ptl
 	same golden
+}
+
+the_answer_has_lines_of_80_columns_where_no_terminal_says_how_long()
+{
+	make_inversion run.ptl
+	cat >golden <<-END
+		Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had
+		and could not give back, because middle ran instead for 8.00 ms: a priority
+		inversion. A mutex with PTHREAD_PRIO_INHERIT lets low finish first, if middle is
+		less urgent than high.
+	END
+	unset COLUMNS
+	run 0 why run.ptl
+	sed '/^$/,$d' out >paragraph
+	cmp -s paragraph golden || fail "another paragraph: $(cat paragraph)"
 }
 
 locks_inside_each_other_are_told_apart()

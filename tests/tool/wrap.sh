@@ -5,6 +5,8 @@
 # and they tell what it does. (LPT-30, QNX-22, QNX-24, SHARK-37, SHARK-38, SHARK-43, ZEP-05, ZEP-27)
 
 . "$(dirname "$0")/common.sh"
+# An answer is one line.
+export COLUMNS=9999
 tests=$PXT_BUILD/tests
 preload=$PXT_BUILD/sysevents/libptrace-preload.so
 [ -x "$tests/behave" ] && [ -e "$preload" ] || {

@@ -107,8 +107,9 @@ class Reader:
     def __init__(self, source, build, home):
         self.source, self.build, self.home = source, build, home
         os.symlink(source, os.path.join(home, "libptrace"))
-        with open(os.path.join(home, ".environment"), "w", encoding="utf-8"):
-            pass
+        # His terminal is as wide as what the page shows.
+        with open(os.path.join(home, ".environment"), "w", encoding="utf-8") as environment:
+            environment.write("export COLUMNS=9999\n")
 
     def call(self, command):
         return subprocess.run(["bash", "-c", KEEP.format(command)], cwd=self.home, text=True,

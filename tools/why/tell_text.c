@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LIST_MAX          8u
-/* The first paragraph is at most so large. */
+/* The first paragraph is at most so large, and has lines so long where no terminal says how long. */
 #define PARAGRAPH_COLUMNS 80u
 #define PARAGRAPH_LINES   4u
 
@@ -193,20 +193,19 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
 	size_t width = pxt_width(tell->out->fd);
-	const char *end = width ? " " : "\n"; /* of a sentence */
 	struct pxt_words behind = { 0 };
 	struct pxt_words help = { 0 };
 	struct pxt_words answer;
 
-	pxt_tell_followers(&behind, blame, end);
+	pxt_tell_followers(&behind, blame, " ");
 	if (alone)
-		pxt_tell_recurring(&behind, tell, blame, end);
+		pxt_tell_recurring(&behind, tell, blame, " ");
 	pxt_say_help(&help, &setting, blame);
 	if (help.used > 0)
-		pxt_say(&behind, "%s%s", end, help.text);
+		pxt_say(&behind, " %s", help.text);
 	answer = short_answer(&setting, blame, &behind);
 	pxt_say(&answer, "%s", behind.text);
-	pxt_tell_broken(tell->out, &answer, 0, width);
+	pxt_tell_broken(tell->out, &answer, 0, width ? width : PARAGRAPH_COLUMNS);
 	pxt_out_char(tell->out, '\n');
 	if (tell->search->mode != PXT_LATE_ROUNDS)
 		pxt_tell_unmeasured(tell->out, tell->search);
@@ -221,7 +220,7 @@ void pxt_tell_answers(const struct pxt_tell *tell)
 
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
-	pxt_state_names_at(tell->blames->state, blame->late.begin_ns);
+	pxt_state_names_at(tell->blames->state, blame->late.end_ns);
 	put_answer(tell, blame, false);
 	if (pxt_blame_length(blame) <= 0)
 		return;
