@@ -351,14 +351,55 @@ who_tried_a_lock_now_and_then_did_not_wait_for_it()
 	out_lacks ' in vain'
 }
 
-a_handler_is_told_with_the_name_of_its_signal()
+# middle and low send the same signal, middle to another one.
+a_handler_is_told_with_its_signal_and_who_sent_that()
 {
 	{
+		echo "71620 low signal 3 10 0 101"
+		echo "71630 middle signal 3 10 0 104"
+		echo "71640 other signal 3 12 0 101"
 		echo "71700 high signal 1 10 103 0"
 		echo "121000 high signal 2 10 0 0"
 	} | ran | log run.ptl
 	run 0 why run.ptl
-	out_has ': it was in the handler of signal 10 (SIGUSR1) for 49.3 ms'
+	out_has ': it was in the handler of signal 10 (SIGUSR1) for 49.3 ms, sent by low.'
+}
+
+# Nine jobs of 100 us; the tenth is as standard input says.
+tenth_job()
+{
+	awk 'BEGIN { for (i = 1; i < 10; i++) {
+		printf "%d high late_begin %d 0\n%d high late_end %d\n", i * 10000, i, i * 10000 + 100, i
+	} }'
+	cat
+}
+
+a_span_that_slept_says_where()
+{
+	make_library
+	at=$(at refill 1)
+	tenth_job <<-END | log run.ptl
+		$(image 1)
+		100000 high late_begin 10 0
+		100010 high@$at call_enter 6 0 50
+		150010 high@$at call_exit 6 0 0 50000
+		150100 high late_end 10
+	END
+	run 0 why run.ptl
+	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
+}
+
+a_span_that_began_late_says_what_its_thread_did_until_then()
+{
+	tenth_job <<-END | log run.ptl
+		99900 low signal 3 10 0 101
+		100000 high signal 1 10 103 0
+		160000 high signal 2 10 0 0
+		160010 high late_begin 10 61000000
+		160110 high late_end 10
+	END
+	run 0 why run.ptl
+	answer 'late 10 of high took 61.1 ms, where 100 us is usual: it began only 61.0 ms after its release: it was in the handler of signal 10 (SIGUSR1) for 60.0 ms, sent by low.'
 }
 
 # The sleep behind the call is over at once: that waking is not the end of the call.

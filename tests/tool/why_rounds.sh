@@ -20,6 +20,14 @@ a_late_round_is_explained_and_no_idle_worker()
 	add_up
 }
 
+# low was a copy of its parent until then.
+a_thread_is_called_as_it_was_when_the_time_ended()
+{
+	{ echo "90000 - task_rename 103 $(comm parent) $(comm low) 0"; late_round; } | log run.ptl
+	run 0 why run.ptl
+	grep -q 'waited 50.0 ms for mutex 0x40, which low had' out || fail "another answer: $(head -n 1 out)"
+}
+
 # low is called so until 150 ms; high had another name before.
 a_renamed_thread_is_called_as_it_was_then()
 {
@@ -411,6 +419,14 @@ who_waits_for_a_client_is_idle_also_without_a_scheduler()
 		log run.ptl
 	run 0 why run.ptl
 	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
+	# What is read comes from somebody far away, or nobody knows from where.
+	sed 's/call_enter 13/call_enter 7/; s/call_exit 13/call_exit 7/' waits >reads
+	{ echo "400 high process 11 5 0 0 10.0.0.7:443"; cat reads; } | log run.ptl
+	run 0 why run.ptl
+	out_has 'Long waits that nobody of the program seems to have ended: 1, the longest of high'
+	log run.ptl <reads
+	run 0 why run.ptl
+	grep -q '^high was in read of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
 }
 
 # Another thread waits for a client longer than high was late.
@@ -508,6 +524,10 @@ who_waits_in_vain_for_an_answer_had_not_planned_it()
 	run 0 why run.ptl
 	grep -q '^high took [0-9.]* ms for a round.*: it was in poll of descriptor 5 for 40.0 ms, until it timed out: nothing came within 40.0 ms (mostly from low); low was in fsync of descriptor 7' out ||
 		fail "another answer: $(head -n 1 out)"
+	# In the report no arrow comes from who did not end the wait.
+	run 0 report run.ptl -o run.html
+	grep -q '(mostly from low)' run.html || fail 'another answer in the report'
+	grep -q '(mostly from low)[^}]*"by"' run.html && fail 'an arrow' || :
 }
 
 # The polls of middle are its timer: nothing ever comes.

@@ -38,7 +38,7 @@ the_lock_its_holder_the_place_and_what_was_done_meanwhile_are_told()
 	needs_variables
 	make_convoy run.ptl
 	run 0 why run.ptl
-	answer 'high waited 12.4 ms for cache_lock, which low had, taken in refill (cache.c:4); that one was in fsync of descriptor 7 for 11.9 ms. Waits for it: 2, 12.9 ms in all.'
+	answer 'high waited 12.4 ms for cache_lock, which low had, taken in refill (cache.c:4); low was in fsync of descriptor 7 for 11.9 ms in refill (cache.c:4). Waits for it: 2, 12.9 ms in all.'
 	run 0 why --json run.ptl
 	is 'late["variable"], late["waits"], late["waits_ns"]' 'cache_lock 2 12910000'
 	is 'late["first_used_in"]' 'refill (cache.c:4)'
@@ -78,13 +78,13 @@ in_a_call_a_thread_sleeps_is_kept_from_running_and_runs()
 		13200 high mutex_lock 64 11200 0
 	END
 	run 0 why --json run.ptl
-	is 'late["answer"]' 'high waited 11.2 ms for mutex 0x40, which low had; that one was in read of descriptor 5 for 7.00 ms.'
+	is 'late["answer"]' 'high waited 11.2 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 11.0 ms.'
 	is '[c["ns"] for c in late["causes"] if c["text"].endswith("was in read of descriptor 5")]' '[7000000]'
 	is '[c["ns"] for c in late["causes"] if c["text"].endswith("could not run: other did")]' '[2500000]'
 	is '[c["ns"] for c in late["causes"] if c["text"].endswith("low had it")]' '[1600000]'
 	add_up
 	run 0 why --off-cpu --thread low run.ptl
-	answer 'low was off the CPU for 5.80 ms: it was in read of descriptor 5 for 3.80 ms.'
+	answer 'low was off the CPU for 5.80 ms: it was in read of descriptor 5 for 5.80 ms; for 2.00 ms of it it could run, but other ran instead.'
 }
 
 a_lock_that_was_not_had_ends_the_wait_alone()

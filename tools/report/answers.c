@@ -155,6 +155,9 @@ static void put_thread(struct pxt_out *out, const struct pxt_actor *actor)
 static void put_link(
     struct pxt_out *out, const struct pxt_tell *tell, const struct pxt_link *link, int64_t start_ns)
 {
+	const struct pxt_actor *by = link->timed_out ? NULL
+	                             : link->peer    ? link->peer
+	                                             : link->instead;
 	struct pxt_words words = { 0 };
 
 	pxt_say_link(&words, tell->book, link);
@@ -163,10 +166,10 @@ static void put_link(
 	put_words(out, "text", &words);
 	put_time(out, "begin", link->begin_ns - start_ns);
 	put_time(out, "end", link->end_ns - start_ns);
-	if (link->peer || link->instead) {
+	if (by) {
 		pxt_json_name(out, "by");
 		pxt_out_char(out, '{');
-		put_thread(out, link->peer ? link->peer : link->instead);
+		put_thread(out, by);
 		pxt_out_char(out, '}');
 	}
 	pxt_out_char(out, '}');

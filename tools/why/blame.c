@@ -361,7 +361,13 @@ static void conclude(struct pxt_blames *blames)
 			blame->actor = blames->state->actors[blame->late.actor];
 		if (!blame->over)
 			finish(blames->state, blame);
-		if (blame->actor)
+		if (!blame->actor)
+			continue;
+		/* The longer part: before it began, or after. */
+		if (pxt_blame_began_late(blame))
+			pxt_chain_follow(&blame->chain, &blames->history, blame->actor,
+			    blame->late.release_ns, blame->late.begin_ns);
+		else
 			pxt_chain_follow(&blame->chain, &blames->history, blame->actor,
 			    blame->late.begin_ns, blame->late.end_ns);
 	}
@@ -408,7 +414,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		follow_all(blames, search);
 	pxt_suffer_first(blames, search);
 	pxt_state_names_at(
-	    blames->state, blames->count > 0 ? blames->list[0].late.begin_ns : INT64_MAX);
+	    blames->state, blames->count > 0 ? blames->list[0].late.end_ns : INT64_MAX);
 }
 
 void pxt_blames_free(struct pxt_blames *blames)

@@ -133,7 +133,7 @@ struct pxt_blame {
 		uint64_t condition;
 		struct pxt_log_address place;
 	} signal;
-	struct pxt_chain chain; /* of a round */
+	struct pxt_chain chain; /* of a round, or of the longer part of a span */
 	uint64_t lost;          /* events, inside */
 	unsigned gaps;
 };
@@ -187,6 +187,12 @@ void pxt_causes_settle(struct pxt_blame *blame, bool gap);
 static inline int64_t pxt_blame_length(const struct pxt_blame *blame)
 {
 	return blame->late.end_ns - blame->late.release_ns;
+}
+/* It was released for longer than it then took. */
+static inline bool pxt_blame_began_late(const struct pxt_blame *blame)
+{
+	return blame->late.begin_ns - blame->late.release_ns >
+	       blame->late.end_ns - blame->late.begin_ns;
 }
 /* What found no place in memory, in one of both passes. */
 static inline uint64_t pxt_blames_beyond(

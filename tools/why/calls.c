@@ -2,6 +2,7 @@
 /* calls.c - which calls wait for what, and for how long; see rounds.h. */
 #include "tools/why/rounds.h"
 
+#include <string.h>
 #include <trace_hooks_np.h>
 
 #define MS         INT64_C(1000000)
@@ -71,4 +72,14 @@ int64_t pxt_calls_asked_ns(const struct pxt_event *event, uint32_t call)
 	if (asked == 0 && pxt_calls_has_limit(call) && ms < INT64_MAX / (2 * MS))
 		asked = (int64_t)ms * MS;
 	return asked;
+}
+
+bool pxt_calls_is_from_far(const struct pxt_state *state, const struct pxt_actor *actor,
+    const struct pxt_home *home, int64_t ns)
+{
+	const struct pxt_log_address at = { .source = actor->source,
+		.address = { .pid = actor->pid, .ns = ns } };
+	const char *name = pxt_places_descriptor(state->book->places, &at, home->object);
+
+	return name && *name != '/' && strchr(name, ':');
 }

@@ -128,10 +128,27 @@ static void link_stopped(struct pxt_link *link, const struct pxt_history *histor
 	     i++) {
 		const struct pxt_mark *mark = &history->marks[i];
 
-		if (mark->kind != PXT_MARK_SIGNAL)
+		if (mark->kind != PXT_MARK_STOP)
 			continue;
 		link->peer = history->state->actors[mark->actor];
 		link->peer_place = mark->place;
+	}
+}
+
+/* Who sent the signal whose handler ran: the last one before it. */
+static void link_handler(struct pxt_link *link, const struct pxt_history *history)
+{
+	const struct pxt_actor *actor = link->actor;
+
+	for (uint32_t i = pxt_history_mark(history, link->stretch.begin_ns); i-- > 0;) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (mark->kind != PXT_MARK_SIGNAL || mark->object != link->stretch.object ||
+		    !pxt_actor_answers_to(actor, mark->to))
+			continue;
+		link->peer = history->state->actors[mark->actor];
+		link->peer_place = mark->place;
+		return;
 	}
 }
 
@@ -317,6 +334,9 @@ static const struct pxt_actor *complete(
 		               (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns)
 		           ? NULL
 		           : link->peer;
+	case PXT_LINK_HANDLER:
+		link_handler(link, history);
+		return NULL;
 	case PXT_LINK_RAN:
 		link_ran(link, history, begin_ns, end_ns);
 		return NULL;

@@ -19,7 +19,7 @@ enum pxt_link_kind {
 	PXT_LINK_LOCK, /* waited for @stretch.lock, which @peer had; @in_cond: to leave that call */
 	PXT_LINK_CALL, /* was in a call; @peer ended it, if somebody of the program did */
 	PXT_LINK_TRIED,   /* asked for a lock again and again and slept in between; @peer had it */
-	PXT_LINK_HANDLER, /* was in the handler of a signal */
+	PXT_LINK_HANDLER, /* was in the handler of a signal, from @peer */
 	PXT_LINK_STOPPED, /* by SIGSTOP, from @peer */
 	PXT_LINK_RAN,     /* and could run for @ready_ns, but other programs did (@peer) */
 	PXT_LINK_READY,   /* could run; @peer did */

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define WAKE_LATER INT64_C(200000) /* a call that wakes may tell of itself behind its waking */
+#define SIGNAL_STOP 19
+#define WAKE_LATER  INT64_C(200000) /* a call that wakes may tell of itself behind its waking */
 
 /* What a thread does at the moment. */
 struct pxt_history_thread {
@@ -62,7 +63,7 @@ static struct pxt_mark *new_mark(
     struct pxt_history *history, enum pxt_mark_kind kind, const struct pxt_actor *actor, int64_t ns)
 {
 	/* A signal may stop a thread long before anybody waits for it. */
-	if (kind != PXT_MARK_SIGNAL && !pxt_history_wants(history, ns - WAKE_LATER, ns))
+	if (kind != PXT_MARK_STOP && !pxt_history_wants(history, ns - WAKE_LATER, ns))
 		return NULL;
 	if (history->mark_count == PXT_HISTORY_STRETCHES) {
 		history->beyond++;
@@ -162,11 +163,12 @@ static void take_signal(struct pxt_history *history, const struct pxt_actor *act
 	struct pxt_mark *mark;
 
 	if (what == POSIX_TRACE_SIGNAL_SENT_NP) {
-		if (pxt_key_number(event, 1) != PXT_SIGNAL_STOP)
-			return;
-		mark = new_mark(history, PXT_MARK_SIGNAL, actor, event->ns);
+		mark = new_mark(history,
+		    pxt_key_number(event, 1) == SIGNAL_STOP ? PXT_MARK_STOP : PXT_MARK_SIGNAL,
+		    actor, event->ns);
 		if (mark) {
 			mark->object = pxt_key_number(event, 1);
+			mark->to = pxt_key_number(event, 3);
 			mark->place = pxt_places_of(event);
 		}
 		return;
@@ -183,7 +185,9 @@ static void take_signal(struct pxt_history *history, const struct pxt_actor *act
 		.object = pxt_key_number(event, 1),
 		.place = pxt_places_of(event) };
 	/* Addresses are where a call returns to; a function begins one byte before that. */
-	thread->handler.place.address.value = pxt_key_number(event, 3) + 1;
+	thread->handler.place.address.value = pxt_key_number(event, 3);
+	if (thread->handler.place.address.value != 0)
+		thread->handler.place.address.value++;
 }
 
 /* What the thread's event says of who was woken by it. */

@@ -13,7 +13,6 @@
 #include "tools/why/rounds.h"
 
 #define PXT_HISTORY_STRETCHES (UINT32_C(1) << 19)
-#define PXT_SIGNAL_STOP       19
 #define PXT_REAL_TIME         100 /* priorities below it, in the kernel's numbers, are real-time */
 
 enum pxt_stretch_kind {
@@ -50,7 +49,8 @@ struct pxt_stretch {
 enum pxt_mark_kind {
 	PXT_MARK_WOKE,   /* @actor was woken by @peer */
 	PXT_MARK_FAILED, /* @actor asked for a lock and did not get it */
-	PXT_MARK_SIGNAL, /* @actor sent SIGSTOP */
+	PXT_MARK_STOP,   /* @actor sent SIGSTOP, ... */
+	PXT_MARK_SIGNAL, /* ... or the signal @object, to @to */
 	PXT_MARK_FAULTS, /* @actor met @object page faults since the mark before, the last one in @place */
 	PXT_MARK_SAMPLE /* @actor ran in @place */
 };
@@ -65,6 +65,7 @@ struct pxt_mark {
 	bool major;    /* FAULTS: it waited for a disk */
 	uint64_t
 	    object; /* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0 */
+	uint64_t to; /* SIGNAL: number of a process or a thread, or a thread's identifier */
 	struct pxt_log_address place; /* WOKE: where @peer was in the program */
 };
 

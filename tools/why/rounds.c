@@ -28,13 +28,11 @@ struct pxt_round_thread {
 	int64_t planned_ns; /* in all waits that took as long as they said */
 	int64_t ready_ns;   /* since when it could run and does not; 0: it runs, or sleeps */
 	int64_t stopped_ns; /* since when a signal has stopped it; 0: none has */
-	int64_t
-	    outside_ns; /* in all, while other programs had its CPU, or it was stopped in a wait */
-	int64_t begun_ns; /* the same, when its wait began */
-	uint64_t tries;   /* locks that it asked for and did not get */
-	bool is_patient;  /* it sleeps as one does who waits for another one, not for a disk */
-	const struct pxt_actor
-	    *woken_by;            /* the latest waking of its wait: one of the program, or NULL */
+	int64_t outside_ns; /* while other programs had its CPU, or it was stopped in a wait */
+	int64_t begun_ns;   /* the same, when its wait began */
+	uint64_t tries;     /* locks that it asked for and did not get */
+	bool is_patient;    /* it sleeps as one does who waits for another one, not for a disk */
+	const struct pxt_actor *woken_by; /* the latest one in its wait, if of the program */
 	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
 	struct pxt_round silence; /* that wait */
@@ -316,9 +314,9 @@ static void note_end(const struct pxt_rounds *rounds, const struct pxt_actor *ac
 	home->ended_times++;
 }
 
-/* A wait that ended: the scheduler says by whom.  Else a file is no client, and mostly nobody else sent anything. */
-static bool is_for_client(
-    const struct pxt_rounds *rounds, const struct pxt_round_thread *thread, bool planned)
+/* A wait that ended: the scheduler says by whom.  Else mostly nobody else sent anything; a file is no client. */
+static bool is_for_client(const struct pxt_rounds *rounds, const struct pxt_actor *actor,
+    const struct pxt_round_thread *thread, int64_t ns, bool planned)
 {
 	const struct pxt_home *home = thread->home;
 
@@ -326,8 +324,9 @@ static bool is_for_client(
 		return false;
 	if (rounds->has_wakes)
 		return thread->woken_outside;
-	return home && thread->call != POSIX_TRACE_CALL_READ_NP &&
-	       home->answered * 2 < home->waits.count;
+	return home && home->answered * 2 < home->waits.count &&
+	       (thread->call != POSIX_TRACE_CALL_READ_NP ||
+	           pxt_calls_is_from_far(rounds->state, actor, home, ns));
 }
 
 static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
@@ -351,7 +350,7 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	}
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
 	note_end(rounds, actor, thread, ns);
-	wait.for_client = is_for_client(rounds, thread, wait.planned_ns > 0);
+	wait.for_client = is_for_client(rounds, actor, thread, ns, wait.planned_ns > 0);
 	if (wait.for_client)
 		thread->outside_ns += length;
 	if (!home)

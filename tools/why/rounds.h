@@ -149,6 +149,10 @@ struct pxt_home {
 	uint64_t tries;     /* of the thread, then */
 };
 
+/* Whether what a home waits for comes from an address of the network. */
+bool pxt_calls_is_from_far(const struct pxt_state *state, const struct pxt_actor *actor,
+    const struct pxt_home *home, int64_t ns);
+
 /* What a thread is late by. */
 struct pxt_excess {
 	const struct pxt_home *home;

@@ -3,6 +3,7 @@
 #include "tools/why/words.h"
 
 #include <string.h>
+#include <trace_hooks_np.h>
 
 /* ", taken in FUNCTION (FILE:LINE)". */
 static void say_taken(
@@ -107,36 +108,48 @@ static void answer_wait(struct pxt_words *words, const struct pxt_setting *setti
 	say_holders(words, setting, blame, cause);
 }
 
+/* Whether it is known who signalled the condition that it waited for. */
+static bool is_signalled(const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	return cause->kind == PXT_CAUSE_BLOCKED && blame->signal.by &&
+	       blame->signal.condition == cause->object.address.value;
+}
+
 /* ", until WHO signalled it in FUNCTION (FILE:LINE)". */
 static void say_signal(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_blame *blame, const struct pxt_cause *cause)
 {
-	const struct pxt_blame_signal *signal = &blame->signal;
-
-	if (cause->kind != PXT_CAUSE_BLOCKED || !signal->by ||
-	    signal->condition != cause->object.address.value)
+	if (!is_signalled(blame, cause))
 		return;
-	pxt_say(words, ", until %s signalled it", signal->by->name);
-	(void)pxt_say_place(words, book, " in ", &signal->place);
+	pxt_say(words, ", until %s signalled it", blame->signal.by->name);
+	(void)pxt_say_place(words, book, " in ", &blame->signal.place);
 }
 
 /* Whether the chain of wake-ups begins with this cause and leads further. */
 static bool leads_further(const struct pxt_blame *blame, const struct pxt_cause *cause)
 {
 	const struct pxt_chain *chain = &blame->chain;
+	const struct pxt_link *first = &chain->links[0];
 
-	if (chain->count == 0)
+	if (chain->count == 0 || (cause->kind == PXT_CAUSE_PENDING) != pxt_blame_began_late(blame))
 		return false;
+	if (cause->kind == PXT_CAUSE_PENDING)
+		return cause->inside == PXT_NO_NAME && !cause->runner &&
+		       first->kind <= PXT_LINK_STOPPED &&
+		       first->stretch.call != POSIX_TRACE_CALL_SLEEP_NP;
 	if (cause->kind == PXT_CAUSE_WAIT)
-		return chain->links[0].kind == PXT_LINK_LOCK && chain->count > 2 &&
-		       cause->chain[0].lock->of_system &&
-		       cause->chain[0].lock == chain->links[0].stretch.lock;
+		return first->kind == PXT_LINK_LOCK && cause->chain[0].lock->of_system &&
+		       cause->chain[0].lock == first->stretch.lock &&
+		       (chain->count > 2 ||
+		           (chain->count > 1 && chain->links[1].kind == PXT_LINK_CALL));
 	if (cause->kind == PXT_CAUSE_BLOCKED)
-		return chain->links[0].kind == PXT_LINK_CALL &&
-		       (chain->count > 1 || chain->links[0].timed_out);
+		return first->kind == PXT_LINK_TRIED ||
+		       (first->kind == PXT_LINK_CALL &&
+		           (chain->count > 1 || first->timed_out || !is_signalled(blame, cause)));
 	if (cause->kind == PXT_CAUSE_OWN)
-		return chain->links[0].kind == PXT_LINK_RAN && chain->links[0].place_count > 0;
-	return cause->kind == PXT_CAUSE_SLEPT && chain->links[0].kind <= PXT_LINK_STOPPED;
+		return first->kind == PXT_LINK_RAN && first->place_count > 0;
+	return cause->kind == PXT_CAUSE_SLEPT &&
+	       (first->kind <= PXT_LINK_STOPPED || (first->kind == PXT_LINK_SLEPT && first->peer));
 }
 
 /*
@@ -174,6 +187,11 @@ static void answer_cause(struct pxt_words *words, const struct pxt_setting *sett
     const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
 {
 	if (leads_further(blame, cause)) {
+		if (cause->kind == PXT_CAUSE_PENDING) {
+			pxt_say(words, "it began only ");
+			pxt_say_ns(words, ns);
+			pxt_say(words, " after its release: ");
+		}
 		pxt_say_links(words, setting->book, &blame->chain, "it");
 		return;
 	}
@@ -270,6 +288,23 @@ static void say_verb(
 	}
 }
 
+static void say_wait(
+    struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame)
+{
+	const struct pxt_late *late = &blame->late;
+
+	pxt_say(words, "%s %s ", blame->actor ? blame->actor->name : "A thread",
+	    late->kind == PXT_LATE_OFF ? "was off the CPU for"
+	    : late->unfinished         ? "has waited"
+	                               : "waited");
+	pxt_say_ns(words, pxt_blame_length(blame));
+	if (late->kind != PXT_LATE_WAIT)
+		return;
+	pxt_say(words, late->unfinished ? " without end for " : " for ");
+	pxt_say_late_lock(words, setting->book, late);
+	pxt_say_mode(words, setting->book, late);
+}
+
 /* A wait: who waited how long, and why. */
 static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *setting,
     const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
@@ -279,24 +314,14 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 
 	if (told && leads_further(blame, cause)) {
 		pxt_say_links(words, setting->book, &blame->chain, blame->actor->name);
-		pxt_say(words, ".");
-		return;
-	}
-	pxt_say(words, "%s %s ", blame->actor ? blame->actor->name : "A thread",
-	    late->kind == PXT_LATE_OFF ? "was off the CPU for"
-	    : late->unfinished         ? "has waited"
-	                               : "waited");
-	pxt_say_ns(words, pxt_blame_length(blame));
-	if (late->kind == PXT_LATE_WAIT) {
-		pxt_say(words, late->unfinished ? " without end for " : " for ");
-		pxt_say_late_lock(words, setting->book, late);
-		pxt_say_mode(words, setting->book, late);
-	}
-	if (told) {
-		say_holders(words, setting, blame, cause);
-	} else if (cause) {
-		pxt_say(words, ": ");
-		answer_cause(words, setting, blame, cause, ns);
+	} else {
+		say_wait(words, setting, blame);
+		if (told) {
+			say_holders(words, setting, blame, cause);
+		} else if (cause) {
+			pxt_say(words, ": ");
+			answer_cause(words, setting, blame, cause, ns);
+		}
 	}
 	pxt_say(words, ".");
 	if (late->of_system && late->waits > 1) {
@@ -439,7 +464,7 @@ void pxt_say_help(
 			    blame->chain.links[blame->chain.count - 1].actor->name);
 		return;
 	}
-	if (cause && !cause->exact &&
+	if (cause && !cause->exact && !leads_further(blame, cause) &&
 	    ((cause->kind == PXT_CAUSE_OWN &&
 	         !(blame->late.has_ran && blame->late.ran_ns * 2 >= ns)) ||
 	        (cause->kind == PXT_CAUSE_PENDING && !cause->runner &&

@@ -188,7 +188,7 @@ static void say_lock(
 {
 	pxt_say(words, link->stretch.open ? "has waited" : "waited");
 	say_time(words, " ", link->ns);
-	pxt_say(words, " for ");
+	pxt_say(words, link->stretch.open ? " without end for " : " for ");
 	if (link->stretch.lock)
 		pxt_say_lock(words, book, link->stretch.lock);
 	else
@@ -267,15 +267,23 @@ static void say_where(
 	}
 }
 
+/* Of a signal. */
+static void say_sender(
+    struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
+{
+	if (!link->peer)
+		return;
+	pxt_say(words, link->kind == PXT_LINK_HANDLER ? ", sent by %s" : ", which %s sent",
+	    link->peer->name);
+	say_other_place(words, book, " in ", &link->peer_place);
+}
+
 static void say_stopped(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
 	pxt_say(words, "was stopped by SIGSTOP");
 	say_time(words, " for ", link->ns);
-	if (!link->peer)
-		return;
-	pxt_say(words, ", which %s sent", link->peer->name);
-	say_other_place(words, book, " in ", &link->peer_place);
+	say_sender(words, book, link);
 }
 
 static void say_ran(
@@ -340,6 +348,7 @@ void pxt_say_link(
 		    pxt_ended_signal((int)link->stretch.object));
 		say_time(words, " for ", link->ns);
 		(void)pxt_say_place(words, book, ", ", &link->stretch.place);
+		say_sender(words, book, link);
 		return;
 	case PXT_LINK_STOPPED:
 		say_stopped(words, book, link);

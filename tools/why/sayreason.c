@@ -88,6 +88,7 @@ void pxt_say_reason(
 		pxt_say(words, "the handler of signal %llu (%s)",
 		    (unsigned long long)link->stretch.object,
 		    pxt_ended_signal((int)link->stretch.object));
+		say_threads(words, ", sent by ", reason);
 		return;
 	case PXT_LINK_STOPPED:
 		pxt_say(words, "SIGSTOP");

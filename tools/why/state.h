@@ -295,6 +295,13 @@ static inline bool pxt_actor_is_with(const struct pxt_actor *a, const struct pxt
 	           ((a->pid > 0 && a->pid == b->pid) || (*a->raw && strcmp(a->raw, b->raw) == 0)));
 }
 
+/* Whether a signal to that number is one to the thread: its process's, its own, or its identifier. */
+static inline bool pxt_actor_answers_to(const struct pxt_actor *actor, uint64_t number)
+{
+	return number == (uint64_t)actor->pid || number == (uint64_t)actor->tid ||
+	       number == actor->id;
+}
+
 /* The library's own thread in a traced process, which sleeps until it is asked for something. */
 static inline bool pxt_actor_is_helper(const struct pxt_actor *actor)
 {

@@ -373,7 +373,7 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	struct pxt_words words = { 0 };
 	unsigned count;
 
-	pxt_state_names_at(tell->blames->state, blame->late.begin_ns);
+	pxt_state_names_at(tell->blames->state, blame->late.end_ns);
 	pxt_out_char(out, '{');
 	pxt_say_answer(&words, &setting, blame);
 	put_words(out, "answer", &words);

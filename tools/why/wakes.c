@@ -169,8 +169,7 @@ static bool ends(const struct pxt_history *history, const struct pxt_stretch *wa
 		*exact = ends_by_signal(wait);
 		/* A set of descriptors may have one of signals. */
 		return (*exact || pxt_calls_is_set(wait->call)) &&
-		       (waking->object == (uint64_t)actor->pid ||
-		           waking->object == (uint64_t)actor->tid || waking->object == actor->id);
+		       pxt_actor_answers_to(actor, waking->object);
 	}
 	*exact = counterpart(wait->call) != 0;
 	if (*exact)
