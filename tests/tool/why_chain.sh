@@ -402,6 +402,44 @@ a_span_that_began_late_says_what_its_thread_did_until_then()
 	answer 'late 10 of high took 61.1 ms, where 100 us is usual: it began only 61.0 ms after its release: it was in the handler of signal 10 (SIGUSR1) for 60.0 ms, sent by low.'
 }
 
+# The tenth sleeps; the next ones come as fast as they can, and are late because of it.
+jobs_that_follow_from_a_late_one_are_explained_at_that_one()
+{
+	{
+		echo '100000 high late_begin 10 0'
+		echo '100010 high call_enter 6 0 50'
+		echo '150010 high call_exit 6 0 0 50000'
+		echo '150100 high late_end 10'
+		awk 'BEGIN { for (i = 1; i < 10; i++) {
+			at = 150100 + i * 100
+			printf "%d high late_begin %d %d\n%d high late_end %d\n", at, 10 + i, 49800000, at + 90, 10 + i
+		} }'
+	} | tenth_job | log run.ptl
+	run 0 why run.ptl
+	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
+}
+
+# The tenth is longest, as another program ran; the eleventh slept.
+spans_that_other_programs_held_up_most_come_last()
+{
+	{
+		echo '99000 - sched_switch 0 0 120 0 101 120'
+		echo '100000 high late_begin 10 0'
+		echo '100010 - sched_switch 0 101 120 0 900 120'
+		echo '170010 - sched_switch 0 900 120 1 101 120'
+		echo '170100 high late_end 10'
+		echo '200000 high late_begin 11 0'
+		echo '200010 high call_enter 6 0 50'
+		echo '200020 - sched_switch 0 101 120 1 0 120'
+		echo '250000 - sched_wakeup 101'
+		echo '250005 - sched_switch 0 0 120 0 101 120'
+		echo '250010 high call_exit 6 0 0 50000'
+		echo '250100 high late_end 11'
+	} | tenth_job | log run.ptl
+	run 0 why run.ptl
+	answer 'late 11 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
+}
+
 # The sleep behind the call is over at once: that waking is not the end of the call.
 who_ended_a_call_is_not_who_woke_from_the_next()
 {

@@ -19,8 +19,7 @@ static void choose_unusual(struct pxt_late_search *search)
 		for (unsigned k = 0; search->names[i] && k < search->names[i]->longest.count; k++) {
 			struct pxt_late late = search->names[i]->longest.list[k];
 
-			late.rank =
-			    pxt_late_length(&late) > median ? pxt_late_length(&late) - median : 0;
+			late.rank = late.rank > median ? late.rank - median : 0;
 			pxt_late_keep(&search->found, &late);
 		}
 	}
@@ -81,7 +80,6 @@ static void take_rounds(struct pxt_late_search *search)
 	    calloc((size_t)PXT_ROUNDS_CANDIDATES * PXT_ROUNDS_KEPT, sizeof *search->all_rounds));
 	for (unsigned i = 0; i < rounds->candidate_count; i++)
 		take_candidate(search, i, PXT_LATE_MAX / rounds->candidate_count);
-	search->usual_ends = pxt_rounds_usual_ends(rounds, &search->usual_end_count);
 	search->kinds = search->rounds.kinds;
 	search->kind_count = search->state->actor_count;
 	search->rounds.kinds = NULL;
@@ -143,6 +141,7 @@ static void turn_to_waits(struct pxt_late_search *search)
 void pxt_choose(struct pxt_late_search *search)
 {
 	search->mode = choose_mode(search);
+	search->usual_ends = pxt_rounds_usual_ends(&search->rounds, &search->usual_end_count);
 	if (search->mode == PXT_LATE_UNUSUAL)
 		choose_unusual(search);
 	turn_to_waits(search);

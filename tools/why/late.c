@@ -107,18 +107,22 @@ static void keep_again(struct pxt_late_list *list, const struct pxt_late *late)
 	pxt_late_keep(list, late);
 }
 
+static struct pxt_late_chain *chain_of(struct pxt_late_search *search, uint32_t actor)
+{
+	search->chains = pxt_actor_rows(search->chains, &search->chain_room,
+	    search->state->actors[actor], sizeof *search->chains);
+	return &search->chains[actor];
+}
+
 /*
  * What was released before the miss before it had ended is late because of that one: it is explained there.
  */
 static void add_miss(struct pxt_late_search *search, struct pxt_late *late)
 {
-	struct pxt_late_chain *chain;
+	struct pxt_late_chain *chain = chain_of(search, late->actor);
 
 	if (late->has_late && late->late_ns >= 0)
 		late->rank = (uint64_t)late->late_ns;
-	search->chains = pxt_actor_rows(search->chains, &search->chain_room,
-	    search->state->actors[late->actor], sizeof *search->chains);
-	chain = &search->chains[late->actor];
 	if (chain->is_on && chain->head.name == late->name && late->release_ns < late->begin_ns &&
 	    late->release_ns < chain->end_ns && late->begin_ns >= chain->end_ns) {
 		chain->head.followers++;
@@ -129,7 +133,8 @@ static void add_miss(struct pxt_late_search *search, struct pxt_late *late)
 		search->misses.all++;
 		keep_again(&search->misses, &chain->head);
 	} else {
-		*chain = (struct pxt_late_chain){ .head = *late, .is_on = true };
+		chain->head = *late;
+		chain->is_on = true;
 		pxt_late_keep(&search->misses, late);
 	}
 	chain->end_ns = late->end_ns;
@@ -165,8 +170,24 @@ static void add_span(struct pxt_late_search *search, struct pxt_late *late, bool
 	}
 }
 
-static void measure(struct pxt_late_search *search, const struct pxt_late *late)
+/* Less the time in which its thread was still at the one before: that is explained there. */
+static uint64_t own_length(struct pxt_late_search *search, const struct pxt_late *late)
 {
+	struct pxt_late_chain *chain = chain_of(search, late->actor);
+	bool follows = chain->latest == late->name && late->release_ns < chain->latest_ns &&
+	               chain->latest_ns <= late->begin_ns;
+	int64_t from_ns = follows ? chain->latest_ns : late->release_ns;
+
+	chain->latest = late->name;
+	chain->latest_ns = late->end_ns;
+	return late->end_ns > from_ns ? (uint64_t)(late->end_ns - from_ns) : 0;
+}
+
+static void measure(struct pxt_late_search *search, const struct pxt_late *measured)
+{
+	struct pxt_late copy = *measured;
+	struct pxt_late *late = &copy;
+
 	if (late->name >= PXT_LATE_NAMES_MAX) {
 		search->beyond++;
 		return;
@@ -174,7 +195,8 @@ static void measure(struct pxt_late_search *search, const struct pxt_late *late)
 	struct pxt_late_name **name = &search->names[late->name];
 	if (!*name)
 		*name = pxt_must(calloc(1, sizeof **name));
-	pxt_series_add(&(*name)->series, pxt_late_length(late));
+	late->rank = own_length(search, late);
+	pxt_series_add(&(*name)->series, late->rank);
 	pxt_late_keep(&(*name)->longest, late);
 }
 

@@ -85,6 +85,9 @@ struct pxt_late_chain {
 	struct pxt_late head;
 	int64_t end_ns; /* of the latest one */
 	bool is_on;
+	/* The latest span that was measured: its name, and when it ended. */
+	uint32_t latest;
+	int64_t latest_ns;
 };
 
 /* A late round of a thread that is among the candidates: of all of them it is known what held them up. */

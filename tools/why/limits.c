@@ -38,6 +38,9 @@ static void take_late(struct pxt_home *home, const struct pxt_round *round)
 	if (home->head.end_ns != 0)
 		pxt_rounds_keep(&home->late_rounds.worst, &home->head);
 	home->head = *round;
+	/* What began behind its date is late by no more than it took: the wait before it was late. */
+	if (home->head.rank_ns > round->end_ns - round->begin_ns)
+		home->head.rank_ns = round->end_ns - round->begin_ns;
 }
 
 void pxt_limits_measure_round(struct pxt_home *home, const struct pxt_round *ended,

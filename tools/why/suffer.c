@@ -184,6 +184,32 @@ static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_
 	return most;
 }
 
+/* By how much a span was longer than is usual, less most of what other programs caused. */
+static int64_t own_rank(const struct pxt_blame *blame)
+{
+	int64_t outside = 0;
+
+	for (unsigned i = 0; i < blame->cause_count; i++) {
+		const struct pxt_cause *cause = &blame->causes[i];
+
+		outside += cause->exact && cause->runner && !cause->runner->own ? cause->ns : 0;
+	}
+	return (int64_t)blame->late.rank - outside * 7 / 10;
+}
+
+static void first_of_own(struct pxt_blames *blames)
+{
+	struct pxt_blame first;
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < blames->count; i++)
+		if (own_rank(&blames->list[i]) > own_rank(&blames->list[best]))
+			best = i;
+	first = blames->list[best];
+	memmove(blames->list + 1, blames->list, best * sizeof first);
+	blames->list[0] = first;
+}
+
 /* Who holds up fewer of another one's rounds is no cause of them: that happens. */
 #define SHARE_OF_CHANCE 150u
 
@@ -198,6 +224,8 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 	unsigned next = 0;
 	int64_t largest;
 
+	if (blames->count > 0 && search->mode == PXT_LATE_UNUSUAL)
+		first_of_own(blames);
 	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
 		return;
 	largest = largest_sum(blames);
