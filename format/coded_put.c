@@ -170,13 +170,16 @@ static unsigned char *put_rest(unsigned char *to, const unsigned char *slot, uin
 	part = part < bytes ? part : bytes;
 	memmove(to, slot + skip, part);
 	for (bytes -= part; bytes >= PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
-		unsigned char copy[PXT_SLOT_PAYLOAD];
+		uint64_t first;
+		uint32_t last;
 
 		to += part;
 		part = PXT_SLOT_PAYLOAD;
 		slot += PXT_SLOT_BYTES;
-		memcpy(copy, slot, sizeof(copy));
-		memcpy(to, copy, sizeof(copy));
+		memcpy(&first, slot, sizeof(first));
+		memcpy(&last, slot + sizeof(first), sizeof(last));
+		memcpy(to, &first, sizeof(first));
+		memcpy(to + sizeof(first), &last, sizeof(last));
 	}
 	memmove(to + part, slot + PXT_SLOT_BYTES, bytes);
 	return to + part + bytes;

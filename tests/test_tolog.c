@@ -671,6 +671,106 @@ PXT_TEST(a_coded_log_is_full_at_the_first_event_whose_slots_do_not_fit)
 	PXT_EQ(close(fd), 0);
 }
 
+/* What the frames of a LOOP log may hold together, as its head says. */
+static uint64_t bytes_of_frames(int fd)
+{
+	uint32_t frame[2] = { 0, 0 }; /* bytes, number */
+
+	PXT_EQ(pread(fd, frame, sizeof(frame), 136), sizeof(frame));
+	return (uint64_t)frame[1] * (frame[0] - PXT_LOG_BLOCK_BYTES);
+}
+
+/* LOGP-01, LOGP-04: in one flush, and in many. */
+PXT_TEST(a_looping_log_keeps_more_events_where_they_are_coded)
+{
+	const size_t size = 1 << 16;
+
+	for (int batch = 50; batch <= 5000; batch *= 10) {
+		int kept[2];
+
+		for (int form = 0; form < 2; form++) {
+			int fd = st_file();
+			trace_id_t trid = start_log(POSIX_TRACE_LOOP, size, form, fd);
+			trace_id_t log;
+
+			for (int i = 0; i < 20000; i += batch) {
+				say_many(i + 1, i + batch);
+				PXT_EQ(posix_trace_flush(trid), 0);
+			}
+			PXT_EQ(posix_trace_shutdown(trid), 0);
+			CU_ASSERT(bytes_of_frames(fd) <= size);
+			log = open_log(fd);
+			struct contents found = contents_of(log);
+			PXT_EQ(found.last, 20000);
+			PXT_EQ(found.gaps + found.mistakes, 0);
+			kept[form] = found.events;
+			close_log(log, fd);
+		}
+		PXT_CHECK(kept[POSIX_TRACE_LOG_AUTO_NP] > 3 * kept[POSIX_TRACE_LOG_PLAIN_NP],
+		    "%d at a time: %d and %d events", batch, kept[0], kept[1]);
+	}
+}
+
+/* LOGP-01, LOGP-04: what cannot be told in fewer bytes takes no more than its slots. */
+PXT_TEST(a_looping_log_of_drawn_data_keeps_as_many_events_as_slots_would)
+{
+	unsigned char data[64];
+	uint32_t mixed = 1;
+	int kept[2];
+
+	for (int form = 0; form < 2; form++) {
+		int fd = st_file();
+		trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 15, form, fd);
+		struct st_event event;
+		trace_id_t log;
+
+		for (int i = 1; i <= 1500; i++) {
+			for (size_t k = 0; k < sizeof(data); k++)
+				data[k] =
+				    (unsigned char)((mixed = mixed * 1664525u + 1013904223u) >> 24);
+			posix_trace_event(st_type(), data, sizeof(data));
+			if (i % 7 == 0)
+				PXT_EQ(posix_trace_flush(trid), 0);
+		}
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		log = open_log(fd);
+		for (kept[form] = 0; st_take_user(log, &event);)
+			kept[form]++;
+		close_log(log, fd);
+	}
+	CU_ASSERT(kept[POSIX_TRACE_LOG_AUTO_NP] >= kept[POSIX_TRACE_LOG_PLAIN_NP]);
+}
+
+/* LOGP-01: the newest block is written again, behind its records, after each flush. */
+PXT_TEST(a_reader_of_a_growing_loop_log_gets_each_event_once)
+{
+	for (int form = 0; form < 2; form++) {
+		int fd = st_file();
+		trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 16, form, fd);
+		trace_id_t log = 0;
+		struct st_event event;
+		int number = 0;
+
+		PXT_EQ(posix_trace_flush(trid), 0);
+		PXT_EQ_FATAL(
+		    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0), 0);
+		for (int i = 0; i < 600; i++) {
+			const int first = number + 1;
+
+			for (int k = 0; k <= i % 23; k++)
+				st_say_long(first + k, 4 + (size_t)k % 50);
+			PXT_EQ(posix_trace_flush(trid), 0);
+			/* The first look may still be at what was in memory. */
+			while (st_take_user(log, &event) || st_take_user(log, &event))
+				PXT_EQ(st_number(&event), ++number);
+			PXT_EQ(number, first + i % 23);
+		}
+		PXT_EQ(posix_trace_close(log), 0);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		PXT_EQ(close(fd), 0);
+	}
+}
+
 #endif
 
 /* One place in the program for both: START and STOP record from where they were called. */
@@ -1018,106 +1118,6 @@ PXT_TEST(a_looping_log_knows_how_much_it_has_overwritten)
 		    "size %zu: %llu lost, first is %d", size,
 		    (unsigned long long)info.posix_lost_np, found.first);
 		close_log(log, spec.fd);
-	}
-}
-
-/* What the frames of a LOOP log may hold together, as its head says. */
-static uint64_t bytes_of_frames(int fd)
-{
-	uint32_t frame[2] = { 0, 0 }; /* bytes, number */
-
-	PXT_EQ(pread(fd, frame, sizeof(frame), 136), sizeof(frame));
-	return (uint64_t)frame[1] * (frame[0] - PXT_LOG_BLOCK_BYTES);
-}
-
-/* LOGP-01, LOGP-04: in one flush, and in many. */
-PXT_TEST(a_looping_log_keeps_more_events_where_they_are_coded)
-{
-	const size_t size = 1 << 16;
-
-	for (int batch = 50; batch <= 5000; batch *= 10) {
-		int kept[2];
-
-		for (int form = 0; form < 2; form++) {
-			int fd = st_file();
-			trace_id_t trid = start_log(POSIX_TRACE_LOOP, size, form, fd);
-			trace_id_t log;
-
-			for (int i = 0; i < 20000; i += batch) {
-				say_many(i + 1, i + batch);
-				PXT_EQ(posix_trace_flush(trid), 0);
-			}
-			PXT_EQ(posix_trace_shutdown(trid), 0);
-			CU_ASSERT(bytes_of_frames(fd) <= size);
-			log = open_log(fd);
-			struct contents found = contents_of(log);
-			PXT_EQ(found.last, 20000);
-			PXT_EQ(found.gaps + found.mistakes, 0);
-			kept[form] = found.events;
-			close_log(log, fd);
-		}
-		PXT_CHECK(kept[POSIX_TRACE_LOG_AUTO_NP] > 3 * kept[POSIX_TRACE_LOG_PLAIN_NP],
-		    "%d at a time: %d and %d events", batch, kept[0], kept[1]);
-	}
-}
-
-/* LOGP-01, LOGP-04: what cannot be told in fewer bytes takes no more than its slots. */
-PXT_TEST(a_looping_log_of_drawn_data_keeps_as_many_events_as_slots_would)
-{
-	unsigned char data[64];
-	uint32_t mixed = 1;
-	int kept[2];
-
-	for (int form = 0; form < 2; form++) {
-		int fd = st_file();
-		trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 15, form, fd);
-		struct st_event event;
-		trace_id_t log;
-
-		for (int i = 1; i <= 1500; i++) {
-			for (size_t k = 0; k < sizeof(data); k++)
-				data[k] =
-				    (unsigned char)((mixed = mixed * 1664525u + 1013904223u) >> 24);
-			posix_trace_event(st_type(), data, sizeof(data));
-			if (i % 7 == 0)
-				PXT_EQ(posix_trace_flush(trid), 0);
-		}
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-		log = open_log(fd);
-		for (kept[form] = 0; st_take_user(log, &event);)
-			kept[form]++;
-		close_log(log, fd);
-	}
-	CU_ASSERT(kept[POSIX_TRACE_LOG_AUTO_NP] >= kept[POSIX_TRACE_LOG_PLAIN_NP]);
-}
-
-/* LOGP-01: the newest block is written again, behind its records, after each flush. */
-PXT_TEST(a_reader_of_a_growing_loop_log_gets_each_event_once)
-{
-	for (int form = 0; form < 2; form++) {
-		int fd = st_file();
-		trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 16, form, fd);
-		trace_id_t log = 0;
-		struct st_event event;
-		int number = 0;
-
-		PXT_EQ(posix_trace_flush(trid), 0);
-		PXT_EQ_FATAL(
-		    posix_trace_log_open_np(&fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0), 0);
-		for (int i = 0; i < 600; i++) {
-			const int first = number + 1;
-
-			for (int k = 0; k <= i % 23; k++)
-				st_say_long(first + k, 4 + (size_t)k % 50);
-			PXT_EQ(posix_trace_flush(trid), 0);
-			/* The first look may still be at what was in memory. */
-			while (st_take_user(log, &event) || st_take_user(log, &event))
-				PXT_EQ(st_number(&event), ++number);
-			PXT_EQ(number, first + i % 23);
-		}
-		PXT_EQ(posix_trace_close(log), 0);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-		PXT_EQ(close(fd), 0);
 	}
 }
 
