@@ -71,6 +71,7 @@ enum pxt_testpoint {
 	PXT_TP_LOG_TURN_REMOVED, /* the oldest one is gone */
 	PXT_TP_LOG_TURN_ENDED,   /* the present one has its end, or none could be written */
 	PXT_TP_LOG_TURNED,       /* the log goes on in the next one, or where it was */
+	PXT_TP_LOG_TURN_LEFT,    /* the former file is closed */
 	PXT_TP_COPY_MADE,        /* snapshot: the copy is made, the log not begun */
 	PXT_TP_COUNT
 };

@@ -296,13 +296,11 @@ static void begin_sums(struct pxt_tolog *log)
 	pxt_tolog_forget_told(log);
 }
 
-/* Both have the folder; the one that is closed leaves it to the other. */
 static void go_on_in(
     struct pxt_tolog *log, const struct pxt_port_log *next, const struct pxt_log_trailer *trailer)
 {
 	struct pxt_tolog_turns *turns = log->turns;
 	struct posix_trace_counts_np *earlier = &turns->earlier;
-	struct pxt_port_log old = log->out;
 
 	earlier->posix_written_np += trailer->counts.posix_written_np;
 	earlier->posix_retrieved_np += trailer->counts.posix_retrieved_np;
@@ -319,8 +317,16 @@ static void go_on_in(
 	log->out.folder.number = next->folder.number;
 	begin_sums(log);
 	keep(log);
-	pxt_port_log_no_folder(&old);
-	pxt_port_log_close(&old);
+}
+
+/* Both have the folder: @old, which is closed, leaves it to the other. */
+static void leave(struct pxt_tolog *log, struct pxt_port_log *old)
+{
+	pxt_port_log_no_folder(old);
+	pxt_tolog_switch_output(log, PXT_OUTPUT_IDLE, PXT_OUTPUT_WRITING);
+	pxt_port_log_close(old);
+	PXT_TESTPOINT(PXT_TP_LOG_TURN_LEFT);
+	pxt_tolog_switch_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
 }
 
 static void give_up_next(struct pxt_tolog *log, struct pxt_port_log *next)
@@ -391,6 +397,7 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_tolog_turns *turns = log->turns;
+	struct pxt_port_log old;
 	int error;
 
 	if (!turns)
@@ -402,10 +409,12 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 	pxt_tolog_code(log);
 	if (error || pxt_tolog_output(log) == PXT_OUTPUT_SEALING || !due(log))
 		return error;
+	old = log->out;
 	atomic_store_explicit(&turns->turning, true, memory_order_relaxed);
 	error = try_next(stream);
 	if (error) {
 		error = put_off(log, error);
+		old.fd = -1;
 	} else {
 		turns->error = 0;
 		turns->later = 0;
@@ -413,6 +422,9 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 	}
 	atomic_store_explicit(&turns->turning, false, memory_order_relaxed);
 	PXT_TESTPOINT(PXT_TP_LOG_TURNED);
+	/* Behind the new file's head: so a handler that interrupts this ends the log there. */
+	if (old.fd >= 0)
+		leave(log, &old);
 	return error ? error : put_beginning(log);
 }
 

@@ -135,7 +135,8 @@ static unsigned at_each_step(int signal, unsigned *ended)
 		/* Where the thread is inside a call of the port. */
 		if (signal != SIGKILL &&
 		    (ledger->point == PXT_TP_LOG_SENDING || ledger->point == PXT_TP_LOG_SENT ||
-		        ledger->point == PXT_TP_LOG_TURN_MADE))
+		        ledger->point == PXT_TP_LOG_TURN_MADE ||
+		        ledger->point == PXT_TP_LOG_TURN_LEFT))
 			PXT_CHECK(has_end, "at %u, point %d", dies_at, ledger->point);
 		folder_remove(&folder);
 	}
