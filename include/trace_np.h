@@ -1370,7 +1370,8 @@ size_t posix_trace_link_np(
  * @trid:      an active stream, with log or without, of any policy, running or not.
  * @file_desc: open for writing; it stays the caller's, open.  A regular file is truncated and
  *             written from its beginning (with O_APPEND: if empty); a pipe, socket or
- *             terminal is written to in order, in the form of POSIX_TRACE_LOG_AUTO_NP.
+ *             terminal is written to in order, in the form of POSIX_TRACE_LOG_AUTO_NP, or
+ *             POSIX_TRACE_LOG_PLAIN_NP where the stream has that.
  *
  * EBADF:  @file_desc is not open for writing (a directory never is).
  * EINVAL: @trid is no active stream of this process; @file_desc is a block device, or a file with

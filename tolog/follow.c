@@ -45,12 +45,9 @@ static int put_new(struct pxt_follow *follow)
 static int begin_log(struct pxt_follow *follow)
 {
 	struct pxt_stream *stream = &follow->copy.stream;
-	struct _pxt_attr *attr = &stream->block->attr;
 
-	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
 	/* Who follows makes a log of its own of it; nobody is to code what is decoded at once. */
-	attr->_pxt_flags = (attr->_pxt_flags & ~PXT_ATTR_FRAMES) | PXT_ATTR_PLAIN;
-	return pxt_tolog_begin(stream, &pxt_tolog_append, &follow->out, NULL);
+	return pxt_tolog_begin_copy(stream, &follow->out, true);
 }
 
 /* With @follow->out open. */

@@ -57,18 +57,24 @@ static void finish(
 	trailer->attr = copy->stream.block->attr;
 }
 
+int pxt_tolog_begin_copy(struct pxt_stream *copy, const struct pxt_port_log *out, bool plain)
+{
+	struct _pxt_attr *attr = &copy->block->attr;
+
+	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
+	attr->_pxt_flags &= ~PXT_ATTR_FRAMES;
+	attr->_pxt_flags |= plain ? PXT_ATTR_PLAIN : 0u;
+	return pxt_tolog_begin(copy, &pxt_tolog_append, out, NULL);
+}
+
 static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 {
 	struct pxt_stream *stream = &copy->stream;
-	struct _pxt_attr *attr = &stream->block->attr;
 	struct pxt_tolog_flush flush = { .bound = copy->moment, .final = true, .exact = true };
 	struct pxt_log_trailer trailer = { 0 };
 	int error;
 
-	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
-	/* The form was said of the stream's own log. */
-	attr->_pxt_flags &= ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES);
-	error = pxt_tolog_begin(stream, &pxt_tolog_append, out, NULL);
+	error = pxt_tolog_begin_copy(stream, out, false);
 	if (error)
 		return error;
 	/* As it was, before it is emptied. */

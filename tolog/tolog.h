@@ -181,6 +181,11 @@ extern const struct pxt_ops pxt_tolog_ops;
  */
 int pxt_tolog_begin(struct pxt_stream *stream, const struct pxt_tolog_policy *policy,
     const struct pxt_port_log *out, const trace_attr_t *asked);
+/*
+ * The same of a stream's copy (core/copy/copy.h), whose log takes everything: frames were asked of the stream's
+ * own log alone.  @plain: no record is coded, whatever the stream's log is.  (snapshot.c)
+ */
+int pxt_tolog_begin_copy(struct pxt_stream *copy, const struct pxt_port_log *out, bool plain);
 /* Gives its memory back. */
 void pxt_tolog_drop(struct pxt_stream *stream);
 

@@ -61,6 +61,26 @@ PXT_TEST(what_was_recorded_before_is_in_it_and_what_comes_later_is_not)
 	}
 }
 
+/* Readers of version 1 of the format take it, as they would take the stream's own log. */
+PXT_TEST(the_snapshot_of_a_stream_whose_log_is_to_be_plain_is_plain)
+{
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+	uint16_t major = 0;
+
+	st_attr(&spec, &attr);
+	PXT_EQ(posix_trace_attr_setlogform_np(&attr, POSIX_TRACE_LOG_PLAIN_NP), 0);
+	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_say(1);
+	struct sn_shot shot = sn_take(trid);
+	PXT_EQ(pread(shot.fd, &major, sizeof(major), 16), sizeof(major));
+	PXT_EQ(major, 1);
+	sn_close(&shot);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
 PXT_TEST(a_stream_that_was_read_in_part_gives_the_rest)
 {
 	for (size_t i = 0; i < PLAIN; i++) {
