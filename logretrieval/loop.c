@@ -85,6 +85,8 @@ int pxt_log_scan_frames(struct pxt_log *log)
 	uint32_t i;
 
 	log->any_frame = false;
+	if (log->brief)
+		pxt_log_look_ahead(log, log->header.frame_bytes);
 	for (i = 0; i < log->header.frames; i++) {
 		uint64_t offset = frame_at(log, i);
 		int error = 0;

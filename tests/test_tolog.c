@@ -741,6 +741,38 @@ PXT_TEST(a_looping_log_of_drawn_data_keeps_as_many_events_as_slots_would)
 	CU_ASSERT(kept[POSIX_TRACE_LOG_AUTO_NP] >= kept[POSIX_TRACE_LOG_PLAIN_NP]);
 }
 
+/* Bytes that this process has read so far. */
+static unsigned long long bytes_read(void)
+{
+	FILE *io = fopen("/proc/self/io", "r");
+	unsigned long long bytes = 0;
+
+	if (!io)
+		return 0;
+	CU_ASSERT(fscanf(io, "rchar: %llu", &bytes) == 1);
+	CU_ASSERT(fclose(io) == 0);
+	return bytes;
+}
+
+/* LOGP-01: as of other logs, records are read when they are asked for. */
+PXT_TEST(opening_a_looping_log_reads_the_heads_of_its_frames)
+{
+	int fd = st_file();
+	trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 22, POSIX_TRACE_LOG_PLAIN_NP, fd);
+	unsigned long long before;
+	trace_id_t log;
+
+	for (int i = 0; i < 100000; i += 5000) {
+		say_many(i + 1, i + 5000);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	before = bytes_read();
+	log = open_log(fd);
+	CU_ASSERT(bytes_read() - before < 1 << 18);
+	close_log(log, fd);
+}
+
 /* LOGP-01: the newest block is written again, behind its records, after each flush. */
 PXT_TEST(a_reader_of_a_growing_loop_log_gets_each_event_once)
 {
