@@ -440,6 +440,24 @@ spans_that_other_programs_held_up_most_come_last()
 	answer 'late 11 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
 }
 
+# Another program's thread left CPU 0 without an event: middle comes from there, which ran instead of high.
+who_left_a_cpu_untold_has_left_it()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			500 - sched_switch 0 101 120 1 900 120
+			600 - sched_switch 0 102 120 1 101 120
+			71720 - sched_switch 0 101 120 0 102 120
+			121700 - sched_switch 0 102 120 1 101 120
+			190000 - sched_switch 0 900 120 1 0 120
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q 'it could run for [0-9.]* ms, but middle ran instead' out || fail "another answer: $(head -n 1 out)"
+}
+
 # The sleep behind the call is over at once: that waking is not the end of the call.
 who_ended_a_call_is_not_who_woke_from_the_next()
 {

@@ -326,10 +326,26 @@ static void switch_others(struct pxt_history *history, const struct pxt_act *act
 	*since = act->actor && act->actor == history->state->others ? act->ns : 0;
 }
 
+/* Whose end there was not told, as it is no thread of the program, has left the CPU by now. */
+static void end_runner(struct pxt_history *history, const struct pxt_act *act)
+{
+	const struct pxt_actor *runner = history->runners[act->cpu];
+	struct pxt_history_thread *thread =
+	    runner && runner != act->former ? thread_of(history, runner) : NULL;
+
+	history->runners[act->cpu] = act->actor;
+	if (!thread || !thread->is_scheduled || thread->run.kind != PXT_STRETCH_RAN ||
+	    thread->run.cpu != act->cpu)
+		return;
+	keep(history, &thread->run, act->ns);
+	thread->is_scheduled = false;
+}
+
 static void switched(struct pxt_history *history, const struct pxt_act *act)
 {
 	if (act->cpu < 0 || act->cpu >= (int)PXT_STATE_CPUS_MAX)
 		return;
+	end_runner(history, act);
 	switch_others(history, act);
 	if (act->former) {
 		int64_t state = pxt_act_left_state(act);
@@ -479,14 +495,4 @@ void pxt_history_close(struct pxt_history *history)
 	for (int cpu = 0; cpu < (int)PXT_STATE_CPUS_MAX; cpu++)
 		end_others(history, cpu, history->now_ns);
 	pxt_history_sort(history);
-}
-
-void pxt_history_free(struct pxt_history *history)
-{
-	free(history->windows);
-	free(history->stretches);
-	free(history->first);
-	free(history->marks);
-	free(history->threads);
-	free(history->wakings);
 }

@@ -102,6 +102,7 @@ struct pxt_history {
 	uint32_t thread_room;
 	/* Since when threads run there that the scheduler does not name; 0: none does. */
 	int64_t others_ns[PXT_STATE_CPUS_MAX];
+	const struct pxt_actor *runners[PXT_STATE_CPUS_MAX]; /* who runs there, as told last */
 	int64_t now_ns;
 	struct pxt_wakings *wakings; /* by index */
 	uint32_t waking_room;

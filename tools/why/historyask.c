@@ -423,3 +423,13 @@ unsigned pxt_history_turns(const struct pxt_history *history, uint64_t lock,
 	}
 	return count;
 }
+
+void pxt_history_free(struct pxt_history *history)
+{
+	free(history->windows);
+	free(history->stretches);
+	free(history->first);
+	free(history->marks);
+	free(history->threads);
+	free(history->wakings);
+}
