@@ -5,7 +5,7 @@
 #include "core/process/directory.h"
 #include "core/process/replica.h"
 #include "core/read/lane.h"
-#include "core/record/autostop.h"
+#include "core/record/careful.h"
 #include "core/stream/gate.h"
 
 #include <string.h>

@@ -78,8 +78,8 @@ PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 #endif
 
 /*
- * A getter, of a value of the attributes `kept`, and a setter, which refuses what makes @refused true: then the old
- * value stays.  Both call theirs `value`.
+ * A getter, of a value of the attributes `kept`, and a setter, which refuses what makes @refused true: then
+ * the old value stays.  Both call theirs `value`.
  */
 #define PXT_ATTR_GETTER(function, type, get)                                                       \
 	PXT_API int function(const trace_attr_t *_PXT_RESTRICT attr, type *_PXT_RESTRICT value)    \
@@ -119,8 +119,8 @@ PXT_INLINE bool pxt_arg_given(const void *pointer)
 #endif
 
 /*
- * Stores a result where the caller has @room bytes for its kind of structure: no more is written, and what a later
- * release knows beyond @bytes reads 0.
+ * Stores a result where the caller has @room bytes for its kind of structure: no more is written, and what
+ * a later release knows beyond @bytes reads 0.
  */
 PXT_INLINE void pxt_give(void *to, size_t room, const void *from, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* compact.c - packs records for a line: what a frame said of one before is not said again. */
-#include "format/compact.h"
+#include "format/frame.h"
 
 #include "format/logfmt.h"
 

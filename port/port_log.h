@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes; word of the signals that end a process.
+ * port_log.h - what Trace-To-Log asks of the system: a place for a log's bytes; word of the signals that
+ * end a process.
  *
  * concurrency: one caller at a time for one struct pxt_port_log.  No function is a
  * cancellation point, none touches errno, none raises a signal in the program (DEC-40).
@@ -26,8 +27,8 @@ enum pxt_log_kind {
 #define PXT_LOG_PATIENCE_MS 1000
 
 /*
- * The folder of a log that goes from file to file: NAME.0001, NAME.0002 and so on.  Its texts are the caller's, and
- * stay.
+ * The folder of a log that goes from file to file: NAME.0001, NAME.0002 and so on.  Its texts are the
+ * caller's, and stay.
  */
 struct pxt_port_logfolder {
 	int fd;          /* the port's own duplicate; -1: none */
@@ -84,11 +85,11 @@ enum pxt_log_line {
 enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log);
 
 /*
- * Write all @bytes, at the descriptor's own position or at @offset (PXT_LOG_FILE only).  Interrupted
- * and short writes are continued.  On an error *done says how much went out before it: ENOSPC,
- * EFBIG, EAGAIN (a device that does not wait) and so on; the caller goes on from there later.  EBADF: the
- * program has closed the descriptor, or made something else of its number, which was left alone; it stays so, but
- * where the file is still found at the path.
+ * Write all @bytes, at the descriptor's own position or at @offset (PXT_LOG_FILE only).  Interrupted and
+ * short writes are continued.  On an error *done says how much went out before it: ENOSPC, EFBIG, EAGAIN (a
+ * device that does not wait) and so on; the caller goes on from there later.  EBADF: the program has closed
+ * the descriptor, or made something else of its number, which was left alone; it stays so, but where the
+ * file is still found at the path.
  */
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done);
 int pxt_port_log_write_at(

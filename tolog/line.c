@@ -10,7 +10,6 @@
 #include "tolog/tolog.h"
 
 #include "base/attr.h"
-#include "format/compact.h"
 #include "format/crc32.h"
 #include "format/frame.h"
 #include "port/port.h"

@@ -8,7 +8,7 @@
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/read/lane.h"
-#include "core/record/autostop.h"
+#include "core/record/careful.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"

@@ -8,7 +8,7 @@
 #include "core/process/context.h"
 #include "core/process/threads.h"
 #include "core/read/lane.h"
-#include "core/record/autostop.h"
+#include "core/record/careful.h"
 #include "core/stream/gate.h"
 
 #include <string.h>

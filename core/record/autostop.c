@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * autostop.c - the policies that do not overwrite, as a writer meets them: who fills the stream stops
- * it, or is refused; see autostop.h.
+ * it, or is refused; see careful.h.
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
-#include "core/record/autostop.h"
+#include "core/record/careful.h"
 
 /*
  * No record is a usual one any more: they would be taken in lanes that have room.  Each stop leaves another

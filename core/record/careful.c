@@ -12,7 +12,6 @@
 #include "core/process/context.h"
 #include "core/process/forked.h"
 #include "core/process/threads.h"
-#include "core/record/autostop.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/stream/stream.h"

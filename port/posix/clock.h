@@ -45,15 +45,15 @@ PXT_INLINE uint64_t pxt_ticksource_fenced(void)
 /*
  * The kernel's clocks, by the library that it maps into each process.
  *
- * A program may run with a library that gives it another time (libfaketime), by a clock_gettime() of its own that
- * every library calls.  Stamps, rates and waits are of the kernel's time all the same.
+ * A program may run with a library that gives it another time (libfaketime), by a clock_gettime() of its
+ * own that every library calls.  Stamps, rates and waits are of the kernel's time all the same.
  *
  *   concurrency: any thread, signal handlers.
  */
 
 /*
- * Looks the function up, at a cost of some microseconds at most: before main() and when a stream is created, since
- * a trace point may not.  Until then the C library's is called.
+ * Looks the function up, at a cost of some microseconds at most: before main() and when a stream is
+ * created, since a trace point may not.  Until then the C library's is called.
  */
 void pxt_vdso_find(void);
 

@@ -87,10 +87,10 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 }
 
 /*
- * The program may have closed the descriptor, which closes no file of its own, and opened its own at that number.
- * By the same file it may be another one: opened to read, as the other end of a pipe is; opened to append, bytes
- * would not go where they belong; and a file that lacks what was written into the log has only inherited the number
- * of the log's inode.
+ * The program may have closed the descriptor, which closes no file of its own, and opened its own at that
+ * number. By the same file it may be another one: opened to read, as the other end of a pipe is; opened to
+ * append, bytes would not go where they belong; and a file that lacks what was written into the log has
+ * only inherited the number of the log's inode.
  */
 static bool is_logs(const struct pxt_port_log *log, const struct stat *state)
 {
@@ -120,8 +120,8 @@ static int check(const struct pxt_port_log *log)
 }
 
 /*
- * EBADF, or 0: what is at the path is the log's own file still.  The new lock stands for the one that was closed; a
- * child may have that one yet.
+ * EBADF, or 0: what is at the path is the log's own file still.  The new lock stands for the one that was
+ * closed; a child may have that one yet.
  */
 static int open_again(struct pxt_port_log *log)
 {
@@ -247,9 +247,10 @@ static int write_hurried(
 }
 
 /*
- * After a use: the comparison before it and the use itself are two system calls, and another thread may have made a file
- * of its own of the number in between.  That file has the bytes now (once: the number is not looked at again); that they
- * are not in the log is told, like any loss.  A log that has a path gets them at their place in its own file.
+ * After a use: the comparison before it and the use itself are two system calls, and another thread may
+ * have made a file of its own of the number in between.  That file has the bytes now (once: the number is
+ * not looked at again); that they are not in the log is told, like any loss.  A log that has a path gets
+ * them at their place in its own file.
  */
 static bool was_another(struct pxt_port_log *log)
 {
@@ -356,8 +357,8 @@ int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 #endif
 
 /*
- * A file that may only be appended to refuses any cut, and so does one that is sealed.  It is asked, not tried: the
- * number may be another file's by now.
+ * A file that may only be appended to refuses any cut, and so does one that is sealed.  It is asked, not
+ * tried: the number may be another file's by now.
  */
 static int may_truncate(const struct pxt_port_log *log)
 {

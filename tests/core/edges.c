@@ -5,7 +5,7 @@
  */
 #include "core/read/consumer.h"
 #include "core/read/take.h"
-#include "core/record/autostop.h"
+#include "core/record/careful.h"
 #include "kit.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "suite.h"
 
 #include "forge.h"
-#include "format/compact.h"
+#include "format/frame.h"
 #include "tools/receive/run.h"
 
 #include <stdio.h>

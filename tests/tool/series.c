@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* series.c - quantiles of more values than are kept: counted in cells, told by ranks. */
-#include "tools/spans/series.h"
+#include "tools/spans/pairs.h"
 
 #include "suite.h"
 

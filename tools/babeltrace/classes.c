@@ -11,8 +11,8 @@
  */
 #include "tools/babeltrace/ptrace.h"
 
-#include "tools/event/sysnames.h"
-#include "tools/output/escape.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

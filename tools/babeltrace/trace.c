@@ -2,7 +2,7 @@
 /* trace.c - what a log is in babeltrace2's terms: clock, trace, stream classes, environment. */
 #include "tools/babeltrace/ptrace.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,13 +7,13 @@
  * does not vary within one.  So logs are compared, not spans.
  *
  * Bounded: PXT_COMPARE_LOGS logs a side, PXT_COMPARE_NAMES names of 8 KiB each, for a page of 16 KiB; while
- * a log is read, what series.h and state.h say.
+ * a log is read, what spans/pairs.h and state.h say.
  */
 #ifndef PXT_COMPARE_H
 #define PXT_COMPARE_H
 
 #include "tools/read/source.h"
-#include "tools/spans/series.h"
+#include "tools/spans/pairs.h"
 
 #define PXT_COMPARE_LOGS  64u
 #define PXT_COMPARE_NAMES 4096u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* measure.c - how long spans, rounds and waits for locks were in one log after another. */
 #include "tools/compare/compare.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/why/rounds.h"

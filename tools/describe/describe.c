@@ -2,7 +2,7 @@
 /* describe.c - a log's own data, line by line; see describe.h. */
 #include "tools/describe/describe.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 #include "tools/read/source.h"

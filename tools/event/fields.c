@@ -3,7 +3,6 @@
 #include "tools/event/fields.h"
 
 #include "tools/event/event.h"
-#include "tools/event/sysnames.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>

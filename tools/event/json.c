@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c - a field's value, and an event's data, as JSON; see json.h. */
-#include "tools/event/json.h"
+/* json.c - a field's value, and an event's data, as JSON; see fields.h. */
+#include "tools/event/fields.h"
 
 #include "tools/event/event.h"
-#include "tools/event/fields.h"
-#include "tools/event/sysnames.h"
 
 #include <math.h>
 #include <string.h>

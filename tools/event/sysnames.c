@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* sysnames.c - see sysnames.h. */
-#include "tools/event/sysnames.h"
+/* sysnames.c - words for what fields of system events say by numbers (FORMAT.md 5.1); see event.h. */
+#include "tools/event/event.h"
 
 #include <string.h>
 #include <trace_hooks_np.h>

@@ -12,9 +12,8 @@
  */
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
-#include "tools/event/json.h"
 #include "tools/export/export.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"
 

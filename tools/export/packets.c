@@ -3,7 +3,7 @@
 #include "tools/export/packets.h"
 
 #include "tools/event/event.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/when.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "tools/export/export.h"
 #include "tools/export/packets.h"
 #include "tools/export/slices.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/review/review.h"
 #include "tools/select/select.h"

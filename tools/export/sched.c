@@ -6,7 +6,7 @@
 #include "tools/export/export.h"
 
 #include "tools/event/fields.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 /* slices.c - pairs of events as bars that lie inside each other; see slices.h. */
 #include "tools/export/slices.h"
 
+#include "tools/event/event.h"
 #include "tools/event/fields.h"
-#include "tools/event/sysnames.h"
 #include "tools/output/say.h"
 
 #include <stdio.h>

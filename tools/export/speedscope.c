@@ -16,7 +16,7 @@
 #include "tools/command/command.h"
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "tools/flight/flight.h"
 
 #include "tools/command/command.h"
-#include "tools/event/sysnames.h"
+#include "tools/event/event.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* escape.c - text from a log on its way to a terminal; see escape.h. */
-#include "tools/output/escape.h"
+/* escape.c - text from a log on its way to a terminal; see out.h. */
+#include "tools/output/out.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 /* out.c - a buffer for many short pieces of output; see out.h. */
 #include "tools/output/out.h"
 
-#include "tools/output/escape.h"
 #include "tools/output/openfile.h"
 #include "tools/output/say.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * out.h - output of many short pieces: one buffer, one write() when it is full.  stdio would
- * parse a format for every field of every event.
+ * parse a format for every field of every event.  And text from a log on its way to a terminal.
  */
 #ifndef PXT_OUT_H
 #define PXT_OUT_H
@@ -101,7 +101,7 @@ void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits);
 /* Decimal, right-aligned in @column columns. */
 void pxt_out_right(struct pxt_out *out, uint64_t value, size_t column);
 void pxt_out_float(struct pxt_out *out, double value, unsigned bytes);
-/* Text from outside, see escape.h. */
+/* Text from outside, see below. */
 void pxt_out_escaped(struct pxt_out *out, const char *text, size_t bytes);
 /* The same as a string of JSON, in quotes. */
 void pxt_out_json(struct pxt_out *out, const char *text, size_t bytes);
@@ -131,5 +131,37 @@ bool pxt_colour_valid(const char *choice);
 void pxt_csvtext_put(struct pxt_out *out, const char *text, size_t bytes);
 /* As it is, in quotes in any case. */
 void pxt_csvtext_quote(struct pxt_out *out, const char *text, size_t bytes);
+
+/*
+ * Text from a log on its way to a terminal.
+ *
+ * A log comes from somewhere else, and its names and texts may hold anything.  Printable ASCII and
+ * well-formed UTF-8 pass; control characters (C0, DEL, C1), a backslash, bytes that are no UTF-8,
+ * and the characters that turn or hide text around them become \n, \t, \\ or \xNN.
+ */
+
+/* Most bytes that one input byte can become. */
+#define PXT_ESCAPE_GROWTH 4u
+
+/*
+ * Escapes the character at @from (of @bytes > 0 bytes) to @to, which has room for 16 bytes.
+ * Returns the number of bytes written, and how many were read in *@taken.
+ */
+size_t pxt_escape_one(const char *from, size_t bytes, char *to, size_t *taken);
+
+/*
+ * Escapes a whole text to @to of @room bytes, NUL included; cut at a character's end when it does
+ * not fit.  Returns the bytes written; *@width (may be NULL) is the number of columns.
+ */
+size_t pxt_escape(const char *from, size_t bytes, char *to, size_t room, size_t *width);
+
+/*
+ * The same for a string of JSON: invalid UTF-8 becomes U+FFFD, what could command a terminal \uNNNN.
+ * @to has room for 32 bytes.
+ */
+size_t pxt_escape_json(const char *from, size_t bytes, char *to, size_t *taken);
+
+/* How many bytes at @from stand for themselves in either: printable ASCII without \ and ". */
+size_t pxt_escape_plain(const char *from, size_t bytes);
 
 #endif

@@ -3,7 +3,6 @@
 #include "tools/output/say.h"
 
 #include "format/imageheader.h"
-#include "tools/output/escape.h"
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 

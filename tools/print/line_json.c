@@ -3,9 +3,8 @@
  * line_json.c - an event as an object of JSON on a line.  Whatever bytes a log holds, the line is
  * valid JSON in UTF-8: see pxt_escape_json().
  */
+#include "tools/event/event.h"
 #include "tools/event/fields.h"
-#include "tools/event/json.h"
-#include "tools/event/sysnames.h"
 #include "tools/print/printer.h"
 
 #include <string.h>

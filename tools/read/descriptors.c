@@ -5,7 +5,7 @@
  */
 #include "tools/read/images.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>

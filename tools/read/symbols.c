@@ -2,7 +2,7 @@
 /* symbols.c - program addresses as functions and lines; see symbols.h. */
 #include "tools/read/symbols.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/read/images.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* compact.c - records out of a COMPACT frame: into slots, as a DATA frame has them. */
-#include "format/compact.h"
+#include "format/frame.h"
 
 #include "tools/receive/run.h"
 

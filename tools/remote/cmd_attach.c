@@ -11,7 +11,6 @@
 #include "tools/print/printer.h"
 #include "tools/read/source.h"
 #include "tools/remote/ctlsock.h"
-#include "tools/remote/record.h"
 
 #include <errno.h>
 #include <poll.h>

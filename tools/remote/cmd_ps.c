@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_ps.c - pxtrace ps: the streams with names, and how they are. */
 #include "tools/command/command.h"
-#include "tools/output/escape.h"
 #include "tools/output/out.h"
 #include "tools/output/progress.h"
 #include "tools/output/say.h"

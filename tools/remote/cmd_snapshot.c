@@ -2,14 +2,13 @@
 /* cmd_snapshot.c - pxtrace snapshot: what a stream of another process holds, as a complete log. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/remote/record.h"
+#include "tools/remote/ctlsock.h"
 
 #include "tools/command/command.h"
 #include "tools/output/openfile.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
 #include "tools/packed/packed.h"
-#include "tools/remote/ctlsock.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - what another process writes into memory, into a log; see record.h. */
+/* record.c - what another process writes into memory, into a log; see ctlsock.h. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/remote/record.h"
+#include "tools/remote/ctlsock.h"
 
 #include "tools/output/say.h"
 #include "tools/output/when.h"

@@ -5,7 +5,7 @@
 
 #include "format/ids.h"
 #include "tools/describe/describe.h"
-#include "tools/event/sysnames.h"
+#include "tools/event/event.h"
 #include "tools/output/when.h"
 #include "tools/read/source.h"
 #include "tools/spans/pairs.h"

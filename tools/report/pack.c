@@ -2,7 +2,7 @@
 /* pack.c - columns of numbers on their way into a page; see pack.h. */
 #include "tools/report/pack.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 
 #include <stdlib.h>

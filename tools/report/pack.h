@@ -87,7 +87,7 @@ void pxt_pack_finish(struct pxt_pack *pack);
  * JSON is in.
  */
 
-/* Text from a log: escaped as for a terminal (escape.h) first, so that it is printable UTF-8. */
+/* Text from a log: escaped as for a terminal (output/out.h) first, so that it is printable UTF-8. */
 void pxt_json_text(struct pxt_out *out, const char *text);
 /* Text that is escaped already (a label). */
 void pxt_json_label(struct pxt_out *out, const char *label);

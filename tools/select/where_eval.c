@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* where_eval.c - the answer to a condition for one event. */
-#include "tools/event/sysnames.h"
+#include "tools/event/event.h"
 #include "tools/select/where_inner.h"
 
 #include <fnmatch.h>

@@ -2,9 +2,9 @@
 /* pairs.c - which end belongs to which begin; see pairs.h. */
 #include "tools/spans/pairs.h"
 
+#include "tools/event/event.h"
 #include "tools/event/fields.h"
-#include "tools/event/sysnames.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* series.c - extremes, mean and quantiles of durations; see series.h. */
-#include "tools/spans/series.h"
+/* series.c - extremes, mean and quantiles of durations; see pairs.h. */
+#include "tools/spans/pairs.h"
 
 #include "tools/output/say.h"
 

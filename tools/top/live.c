@@ -5,7 +5,7 @@
 #include "tools/top/model.h"
 
 #include "format/logfmt.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/read/source.h"
 #include "tools/remote/ctlsock.h"

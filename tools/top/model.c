@@ -2,7 +2,7 @@
 /* model.c - counts, durations and waits of the last seconds; see model.h. */
 #include "tools/top/model.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 #include "tools/spans/pairs.h"
 #include "tools/why/waits.h"

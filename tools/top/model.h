@@ -7,7 +7,7 @@
  * PXT_MODEL_SLOTS in all.  A slot that becomes too old is forgotten at once.  Time is told from outside,
  * so that a test can tell any.
  *
- * Bounded: PXT_THREADS_MAX threads, what pairs.h and state.h say, the memory of series.h for durations.
+ * Bounded: PXT_THREADS_MAX threads, what pairs.h and state.h say, the memory of series for durations.
  */
 #ifndef PXT_TOP_MODEL_H
 #define PXT_TOP_MODEL_H
@@ -99,7 +99,7 @@ const char *pxt_numbers_word(enum pxt_numbers_column column);
 /* PXT_NUMBERS_COLUMNS: none is called so. */
 enum pxt_numbers_column pxt_numbers_called(const char *word);
 
-#define PXT_MODEL_SLOTS 5u /* as many as below has */
+#define PXT_MODEL_SLOTS 5u /* as many as PXT_LATENESS_SLOTS */
 
 struct pxt_model;
 

@@ -4,7 +4,7 @@
 #include "tools/output/progress.h"
 #include "tools/output/say.h"
 #include "tools/output/when.h"
-#include "tools/remote/record.h"
+#include "tools/remote/ctlsock.h"
 #include "tools/top/screen.h"
 #include "tools/top/view.h"
 

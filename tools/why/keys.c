@@ -3,7 +3,7 @@
 #include "tools/why/state_parts.h"
 
 #include "tools/event/fields.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #define PXT_LATE_H
 
 #include "tools/select/select.h"
-#include "tools/spans/series.h"
+#include "tools/spans/pairs.h"
 #include "tools/why/rounds.h"
 #include "tools/why/waits.h"
 

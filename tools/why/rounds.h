@@ -26,12 +26,12 @@
  *
  * rounds.c collects while events are read, excess.c chooses when all were.
  *
- * Bounded: PXT_ROUNDS_HOMES places of waiting, 12 KiB each beside their series (series.h).
+ * Bounded: PXT_ROUNDS_HOMES places of waiting, 12 KiB each beside their series (spans/pairs.h).
  */
 #ifndef PXT_ROUNDS_H
 #define PXT_ROUNDS_H
 
-#include "tools/spans/series.h"
+#include "tools/spans/pairs.h"
 #include "tools/why/state.h"
 
 #define PXT_ROUNDS_LEAST      8u

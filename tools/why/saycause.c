@@ -2,7 +2,7 @@
 /* saycause.c - causes in words; which is the main cause, and what is a priority inversion; see words.h. */
 #include "tools/why/words.h"
 
-#include "tools/event/sysnames.h"
+#include "tools/event/event.h"
 
 #include <string.h>
 

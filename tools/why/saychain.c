@@ -2,7 +2,7 @@
 /* saychain.c - the chain of a late round in words; see words.h. */
 #include "tools/why/words.h"
 
-#include "tools/event/sysnames.h"
+#include "tools/event/event.h"
 #include "tools/read/source.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tell_json.c - the same for programs: one object; times in nanoseconds, those of the time line
- * since the release, others since 1970.  Names are escaped as on the screen (escape.h).
+ * since the release, others since 1970.  Names are escaped as on the screen (output/out.h).
  */
 #include "tools/why/tell.h"
 

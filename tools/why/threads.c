@@ -2,7 +2,7 @@
 /* threads.c - the threads of all logs, and which of them had events on which CPU. */
 #include "tools/why/state_parts.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/say.h"
 
 #include <stdio.h>

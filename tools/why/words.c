@@ -2,7 +2,7 @@
 /* words.c - what names, times and places are called; see words.h. */
 #include "tools/why/words.h"
 
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 #include "tools/output/when.h"
 
 #include <stdarg.h>
