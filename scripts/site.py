@@ -77,7 +77,7 @@ NAVIGATION = (
     ("Use", ("docs/pxtrace.md", "docs/run.md", "docs/why.md", "docs/attach.md", "docs/kernel.md", "docs/boards.md",
              "docs/python.md")),
     ("Reference", ("man/index", "docs/standard.md", "docs/beyond.md", "FORMAT.md", "docs/units.md", "SECURITY.md")),
-    ("Figures", ("docs/prices.md", "docs/bench.md", "docs/size.md", "docs/machines.md")),
+    ("Figures", ("docs/prices.md", "docs/bench.md", "docs/machines.md")),
     ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "docs/dependencies.md", "CONTRIBUTING.md")),
 )
 SECTIONS = {1: "Commands", 3: "Functions", 5: "Formats", 7: "Overviews"}
