@@ -235,7 +235,6 @@ ptrace_unit(ONLINE IF EXTENSIONS SOURCES
 	online/events.c)
 
 ptrace_unit(TOLOG SOURCES
-	tolog/attr_log_set.c
 	tolog/create.c
 	tolog/fill.c
 	tolog/finish.c

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* create.c - streams with log: what is needed is taken and begun before anybody can find them. */
-#include "tolog/tolog.h"
-
+/*
+ * create.c - the log's attributes, and streams with log: what is needed is taken and begun before anybody can
+ * find them.
+ */
 #include "base/attr.h"
 #include "core/control/control.h"
 #include "core/control/filestream.h"
@@ -9,9 +10,11 @@
 #include "core/testpoints.h"
 #include "port/port_sysinfo.h"
 #include "tolog/policies.h"
+#include "tolog/tolog.h"
 
 #include <errno.h>
 #include <string.h>
+#include <trace_np.h>
 
 const struct pxt_ops pxt_tolog_ops = {
 	.get_attr = pxt_status_get_attr,
@@ -270,4 +273,40 @@ void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block)
 	header->largest_block = CONFIG_PTRACE_LOG_BLOCK_SIZE;
 	header->set_bytes = PXT_START_BYTES;
 	header->attr = block->attr;
+}
+
+/* ---- Setters of the log's attributes, and the priority of the flushing thread ---- */
+
+PXT_ATTR_SETTER(
+    posix_trace_attr_setlogfullpolicy, int, _pxt_log_policy, !pxt_attr_log_policy_built(value));
+
+/* A size too small for the policy to work is found by create, which knows both (DEC-07). */
+PXT_ATTR_SETTER(posix_trace_attr_setlogsize, size_t, _pxt_log_size, false);
+
+/* Which priorities exist is the system's affair: create finds out. */
+PXT_ATTR_SETTER(posix_trace_attr_setflushpriority_np, int, _pxt_flush_priority, value < 0);
+
+PXT_ATTR_GETTER(posix_trace_attr_getflushpriority_np, int, kept->_pxt_flush_priority);
+
+PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
+{
+	static const uint32_t flags[] = { 0, PXT_ATTR_PLAIN, PXT_ATTR_FRAMES };
+
+	if (pxt_attr_check(attr, attr) || form < 0 ||
+	    form > (CONFIG_PTRACE_LOG_LINE ? POSIX_TRACE_LOG_FRAMES_NP : POSIX_TRACE_LOG_PLAIN_NP))
+		return EINVAL;
+	attr->_pxt_kept._pxt_flags =
+	    (attr->_pxt_kept._pxt_flags & ~(PXT_ATTR_PLAIN | PXT_ATTR_FRAMES)) | flags[form];
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getlogform_np(const trace_attr_t *attr, int *form)
+{
+	int error = pxt_attr_check(attr, form);
+
+	if (!error)
+		*form = attr->_pxt_kept._pxt_flags & PXT_ATTR_FRAMES  ? POSIX_TRACE_LOG_FRAMES_NP
+		        : attr->_pxt_kept._pxt_flags & PXT_ATTR_PLAIN ? POSIX_TRACE_LOG_PLAIN_NP
+		                                                      : POSIX_TRACE_LOG_AUTO_NP;
+	return error;
 }

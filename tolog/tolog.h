@@ -10,8 +10,7 @@
  * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
  * nobody waits for a device but those who want something written themselves.
  *
- *   create.c               streams with log, and their status; what a log's header says
- *   attr_log_set.c         setters of the log's attributes
+ *   create.c               the log's attributes; streams with log, and their status; what a log's header says
  *   fill.c                 from the stream into a block
  *   output.c               from the block into the file, and how long a device is waited for
  *   lock.c                 who may take records out of the stream and write
