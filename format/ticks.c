@@ -122,21 +122,6 @@ uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count)
 	return parts.seconds * PXT_NS_PER_S + rest;
 }
 
-uint64_t pxt_ticks_from_ns(const struct pxt_ticks *clock, uint64_t ns)
-{
-	uint64_t seconds = pxt_divide(ns, PXT_NS_PER_S);
-	/* rest * hz may need 70 bits: the upper and the lower 20 bits of hz one after the other. */
-	uint64_t rest = ns - seconds * PXT_NS_PER_S;
-	uint64_t upper = rest * (clock->hz >> 20);
-	uint64_t whole = pxt_divide(upper, PXT_NS_PER_S);
-	uint64_t lower = ((upper - whole * PXT_NS_PER_S) << 20) + rest * (clock->hz & 0xfffffu);
-	uint64_t part = (whole << 20) + pxt_divide(lower, PXT_NS_PER_S);
-
-	if (seconds > pxt_divide(UINT64_MAX - part, clock->hz))
-		return UINT64_MAX;
-	return seconds * clock->hz + part;
-}
-
 uint32_t pxt_ticks_resolution_ns(uint64_t hz, uint32_t step)
 {
 	return (uint32_t)pxt_divide(PXT_NS_PER_S * (uint64_t)(step + !step) + hz - 1u, hz);

@@ -104,8 +104,6 @@ PXT_INLINE void pxt_ticks_near(
 
 /* floor(count * 10^9 / hz): the length of @count ticks; UINT64_MAX when it is longer. */
 uint64_t pxt_ticks_to_ns(const struct pxt_ticks *clock, uint64_t count);
-/* floor(ns * hz / 10^9): the ticks of @ns nanoseconds; UINT64_MAX when there are more. */
-uint64_t pxt_ticks_from_ns(const struct pxt_ticks *clock, uint64_t ns);
 /*
  * A counter's steps of @step ticks (0: as 1) in nanoseconds, rounded up: the clock-resolution attribute
  * (DEC-18).

@@ -323,8 +323,6 @@ bool pxt_explain_content(const char *path, int fd);
  * run.ptl.0001 and so on), where there is no file of that name.
  */
 
-#define PXT_SETS_FILES 4096u /* of one log, at most */
-
 /* One log. */
 struct pxt_logset {
 	char *path;   /* as it is called */

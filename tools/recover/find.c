@@ -208,11 +208,6 @@ bool pxt_find_stream_at(const struct pxt_image *image, uint64_t at, struct pxt_f
 	return look(image, at, false, found);
 }
 
-bool pxt_find_directory_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found)
-{
-	return look(image, at, true, found);
-}
-
 /* ---- The list ---- */
 
 static bool add(struct pxt_finds *finds, const struct pxt_found *found, bool directory)

@@ -105,7 +105,6 @@ const struct pxt_found *pxt_find_directory(
 
 /* A stream's header at @at; false: there is none. */
 bool pxt_find_stream_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found);
-bool pxt_find_directory_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found);
 
 /*
  * Image of a stream whose process is gone: its block out of an image, and the

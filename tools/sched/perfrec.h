@@ -25,7 +25,6 @@
 #define PXT_PERFREC_MAJOR_TYPE  (PXT_PERFREC_FAULTS_TYPE | 8u)
 #define PXT_PERFREC_RUNS_TYPE   (PXT_PERFREC_MAJOR_TYPE | 256u)
 #define PXT_PERFREC_FAULTS_EACH 64u /* page faults that one record tells of */
-#define PXT_PERFREC_HEAD_BYTES  8u
 
 enum pxt_perfrec_kind {
 	PXT_PERFREC_OTHER, /* well formed, and not of interest */
