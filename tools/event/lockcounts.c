@@ -3,7 +3,7 @@
 #include "tools/event/fields.h"
 
 #include "format/mul64.h"
-#include "tools/output/escape.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <string.h>
