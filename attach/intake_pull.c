@@ -36,7 +36,7 @@ static uint64_t read_payload(const struct pxt_producer_pull *pull, const struct 
 	uint32_t count = pxt_info_slots(slots[0].word[1], PXT_CTX_BYTES);
 
 	for (uint32_t i = 1; i < count; i++)
-		memcpy(pull->payload + (i - 1u) * PXT_SLOT_PAYLOAD, &slots[i].word[1],
+		memcpy(pull->payload + (size_t)(i - 1u) * PXT_SLOT_PAYLOAD, &slots[i].word[1],
 		    PXT_SLOT_PAYLOAD);
 	return number(pull->payload, PXT_CTX_BYTES);
 }

@@ -143,9 +143,9 @@ PXT_API int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 	return error;
 }
 
-PXT_ATTR_GETTER(posix_trace_attr_getmaxdatasize, size_t, (size_t)kept->_pxt_max_data);
+PXT_ATTR_GETTER(posix_trace_attr_getmaxdatasize, size_t, maxdatasize, (size_t)kept->_pxt_max_data);
 
-PXT_ATTR_GETTER(posix_trace_attr_getmaxsystemeventsize, size_t,
+PXT_ATTR_GETTER(posix_trace_attr_getmaxsystemeventsize, size_t, eventsize,
     ((size_t)kept->_pxt_system_slots + pxt_attr_may_have_lanes(kept)) * PXT_SLOT_BYTES);
 
 PXT_API int posix_trace_attr_getmaxusereventsize(
@@ -162,7 +162,7 @@ PXT_API int posix_trace_attr_getmaxusereventsize(
 	return 0;
 }
 
-PXT_ATTR_GETTER(posix_trace_attr_getstreamfullpolicy, int,
+PXT_ATTR_GETTER(posix_trace_attr_getstreamfullpolicy, int, streampolicy,
     kept->_pxt_stream_policy ? kept->_pxt_stream_policy : pxt_attr_default_stream_policy(false));
 
-PXT_ATTR_GETTER(posix_trace_attr_getstreamsize, size_t, (size_t)kept->_pxt_stream_size);
+PXT_ATTR_GETTER(posix_trace_attr_getstreamsize, size_t, streamsize, (size_t)kept->_pxt_stream_size);

@@ -79,9 +79,10 @@ PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 
 /*
  * A getter, of a value of the attributes `kept`, and a setter, which refuses what makes @refused true: then
- * the old value stays.  Both call theirs `value`.
+ * the old value stays.  @value: the parameter's name, as the header has it.
  */
-#define PXT_ATTR_GETTER(function, type, get)                                                       \
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot stand in parentheses. */
+#define PXT_ATTR_GETTER(function, type, value, get)                                                \
 	PXT_API int function(const trace_attr_t *_PXT_RESTRICT attr, type *_PXT_RESTRICT value)    \
 	{                                                                                          \
 		int error = pxt_attr_check(attr, value);                                           \
@@ -94,7 +95,7 @@ PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 		return error;                                                                      \
 	}                                                                                          \
 	_Static_assert(1, "")
-#define PXT_ATTR_SETTER(function, type, member, refused)                                           \
+#define PXT_ATTR_SETTER(function, type, value, member, refused)                                    \
 	PXT_API int function(trace_attr_t *attr, type value)                                       \
 	{                                                                                          \
 		if (pxt_attr_check(attr, attr) || (refused))                                       \
@@ -103,6 +104,7 @@ PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 		return 0;                                                                          \
 	}                                                                                          \
 	_Static_assert(1, "")
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Whether a pointer may be written through. */
 #if CONFIG_PTRACE_ARG_CHECKS

@@ -133,6 +133,7 @@ void pxt_forks_begin(void)
 
 /* ---- The inheritance attribute; what it does, Core does (core/process/forks.h) ---- */
 
-PXT_ATTR_GETTER(posix_trace_attr_getinherited, int, kept->_pxt_inherit);
+PXT_ATTR_GETTER(posix_trace_attr_getinherited, int, inheritancepolicy, kept->_pxt_inherit);
 
-PXT_ATTR_SETTER(posix_trace_attr_setinherited, int, _pxt_inherit, !pxt_forks_known(value));
+PXT_ATTR_SETTER(posix_trace_attr_setinherited, int, inheritancepolicy, _pxt_inherit,
+    !pxt_forks_known(inheritancepolicy));

@@ -277,16 +277,17 @@ void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block)
 
 /* ---- Setters of the log's attributes, and the priority of the flushing thread ---- */
 
-PXT_ATTR_SETTER(
-    posix_trace_attr_setlogfullpolicy, int, _pxt_log_policy, !pxt_attr_log_policy_built(value));
+PXT_ATTR_SETTER(posix_trace_attr_setlogfullpolicy, int, logpolicy, _pxt_log_policy,
+    !pxt_attr_log_policy_built(logpolicy));
 
 /* A size too small for the policy to work is found by create, which knows both (DEC-07). */
-PXT_ATTR_SETTER(posix_trace_attr_setlogsize, size_t, _pxt_log_size, false);
+PXT_ATTR_SETTER(posix_trace_attr_setlogsize, size_t, logsize, _pxt_log_size, false);
 
 /* Which priorities exist is the system's affair: create finds out. */
-PXT_ATTR_SETTER(posix_trace_attr_setflushpriority_np, int, _pxt_flush_priority, value < 0);
+PXT_ATTR_SETTER(
+    posix_trace_attr_setflushpriority_np, int, priority, _pxt_flush_priority, priority < 0);
 
-PXT_ATTR_GETTER(posix_trace_attr_getflushpriority_np, int, kept->_pxt_flush_priority);
+PXT_ATTR_GETTER(posix_trace_attr_getflushpriority_np, int, priority, kept->_pxt_flush_priority);
 
 PXT_API int posix_trace_attr_setlogform_np(trace_attr_t *attr, int form)
 {

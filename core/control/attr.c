@@ -27,11 +27,11 @@ PXT_API int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 	return 0;
 }
 
-PXT_ATTR_SETTER(
-    posix_trace_attr_setmaxdatasize, size_t, _pxt_max_data, value > CONFIG_PTRACE_DATA_LIMIT);
+PXT_ATTR_SETTER(posix_trace_attr_setmaxdatasize, size_t, maxdatasize, _pxt_max_data,
+    maxdatasize > CONFIG_PTRACE_DATA_LIMIT);
 
-PXT_ATTR_SETTER(posix_trace_attr_setstreamfullpolicy, int, _pxt_stream_policy,
-    !pxt_attr_stream_policy_built(value));
+PXT_ATTR_SETTER(posix_trace_attr_setstreamfullpolicy, int, streampolicy, _pxt_stream_policy,
+    !pxt_attr_stream_policy_built(streampolicy));
 
 PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
 {
@@ -45,10 +45,10 @@ PXT_API int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize
 /* ---- Beyond the standard's ---- */
 
 /* 0, which is no power of two, passes the same test. */
-PXT_ATTR_SETTER(posix_trace_attr_setlanes_np, unsigned, _pxt_lanes,
-    value > _PXT_LANES_MAX || (value & (value - 1u)) != 0);
+PXT_ATTR_SETTER(posix_trace_attr_setlanes_np, unsigned, lanes, _pxt_lanes,
+    lanes > _PXT_LANES_MAX || (lanes & (lanes - 1u)) != 0);
 
-PXT_ATTR_GETTER(posix_trace_attr_getlanes_np, unsigned, kept->_pxt_lanes);
+PXT_ATTR_GETTER(posix_trace_attr_getlanes_np, unsigned, lanes, kept->_pxt_lanes);
 
 static int set_flag(trace_attr_t *attr, uint32_t flag, int value)
 {
@@ -66,14 +66,15 @@ PXT_API int posix_trace_attr_setorderedstamps_np(trace_attr_t *attr, int ordered
 }
 
 PXT_ATTR_GETTER(
-    posix_trace_attr_getorderedstamps_np, int, (kept->_pxt_flags & PXT_ATTR_ORDERED) != 0);
+    posix_trace_attr_getorderedstamps_np, int, ordered, (kept->_pxt_flags & PXT_ATTR_ORDERED) != 0);
 
 PXT_API int posix_trace_attr_setpolling_np(trace_attr_t *attr, int polling)
 {
 	return set_flag(attr, PXT_ATTR_POLLING, polling);
 }
 
-PXT_ATTR_GETTER(posix_trace_attr_getpolling_np, int, (kept->_pxt_flags & PXT_ATTR_POLLING) != 0);
+PXT_ATTR_GETTER(
+    posix_trace_attr_getpolling_np, int, polling, (kept->_pxt_flags & PXT_ATTR_POLLING) != 0);
 
 /* Whether it will do is looked at by create; where streams cannot live in files, none will. */
 PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
@@ -85,4 +86,4 @@ PXT_API int posix_trace_attr_setfile_np(trace_attr_t *attr, int file_desc)
 	return 0;
 }
 
-PXT_ATTR_GETTER(posix_trace_attr_getfile_np, int, kept->_pxt_file - 1);
+PXT_ATTR_GETTER(posix_trace_attr_getfile_np, int, file_desc, kept->_pxt_file - 1);
