@@ -49,7 +49,7 @@ ptrace_test(whole NEEDS ${stream_needs} EXTENSIONS TOLOG LOGRETRIEVAL LOG_APPEND
 	SOURCES conformance/whole.c conformance/story.c)
 ptrace_test(discard NEEDS ${stream_needs} POLICY_DISCARD
 	SOURCES conformance/discard.c conformance/story.c)
-foreach(name IN ITEMS log log_policies log_flush log_errors log_reading)
+foreach(name IN ITEMS log log_policies log_flush log_reading)
 	ptrace_test(${name} NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
 		SYSEV_FLUSH SOURCES conformance/${name}.c conformance/logkit.c conformance/story.c)
 endforeach()
@@ -182,15 +182,10 @@ if(PXT_CALLS_ARE_GLIBC64)
 	if(TARGET test_failing_system)
 		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
 	endif()
-	ptrace_test(failing_port FAKES NEEDS ${failing_needs} !SANITIZED
-		SOURCES failing/port.c failing/calls.c failing/left.c)
-	if(TARGET test_failing_port)
-		target_link_options(test_failing_port PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
-	endif()
 else()
 	# No tests of their own either.
 	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${PROJECT_SOURCE_DIR}/tests/failing/system.c"
-		"${PROJECT_SOURCE_DIR}/tests/failing/port.c" "${PROJECT_SOURCE_DIR}/tests/failing/calls.c")
+		"${PROJECT_SOURCE_DIR}/tests/failing/calls.c")
 endif()
 
 # ---- fakes/ ----
@@ -332,9 +327,6 @@ ptrace_test(snapshot_window NEEDS ${snapshot_needs} POLICY_DISCARD SOURCES snaps
 ptrace_test(snapshot_faults FAKES NEEDS ${snapshot_needs} LOG_METADATA SOURCES snapshot/faults.c ${snapshot_kit})
 ptrace_test(snapshot_race TESTPOINTS NEEDS ${snapshot_needs} SOURCES snapshot/race.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
-# 20 times as much with PXT_STRESS=full in the environment; for a sanitizer, with PXT_STRESS=whole.
-ptrace_test(snapshot_writers NEEDS ${snapshot_needs} LABELS stress SOURCES snapshot/writers.c stress/events.c
-	${snapshot_kit})
 
 # ---- stress/ ----
 

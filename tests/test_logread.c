@@ -605,29 +605,6 @@ PXT_TEST(the_descriptor_stays_the_application_s_own)
 	CU_ASSERT(fcntl(fd, F_GETFD) == -1);
 }
 
-/* CON-04, DEC-30 */
-PXT_TEST(many_logs_are_open_at_once_each_at_its_own_place)
-{
-	trace_id_t trids[100];
-	struct posix_trace_event_info event;
-	int unavailable;
-	size_t len;
-
-	for (unsigned i = 0; i < 100; i++)
-		trids[i] = golden_open("le64");
-	for (unsigned i = 0; i < 100; i++) {
-		for (unsigned n = 0; n < i % STORY; n++)
-			CU_ASSERT(posix_trace_getnext_event(
-			              trids[i], &event, NULL, 0, &len, &unavailable) == 0);
-	}
-	for (unsigned i = 0; i < 100; i++) {
-		CU_ASSERT(
-		    posix_trace_getnext_event(trids[i], &event, NULL, 0, &len, &unavailable) == 0);
-		CU_ASSERT(event.posix_event_id == story[i % STORY].id);
-		CU_ASSERT(posix_trace_close(trids[i]) == 0);
-	}
-}
-
 struct share {
 	trace_id_t trid;
 	_Atomic unsigned *seen; /* by event, of one round */
@@ -689,47 +666,6 @@ struct opener {
 	unsigned wrong;
 };
 
-static void *open_and_close(void *argument)
-{
-	struct opener *opener = argument;
-	struct posix_trace_event_info event;
-	int unavailable;
-	trace_id_t trid;
-	size_t len;
-
-	for (unsigned i = 0; i < 200; i++) {
-		opener->wrong += posix_trace_open(opener->fd, &trid) != 0;
-		opener->wrong +=
-		    posix_trace_getnext_event(trid, &event, NULL, 0, &len, &unavailable) != 0;
-		opener->wrong += event.posix_event_id != POSIX_TRACE_START;
-		opener->wrong += posix_trace_close(trid) != 0;
-	}
-	return NULL;
-}
-
-/* SAFE-03 */
-PXT_TEST(threads_open_and_close_logs_beside_each_other)
-{
-	struct opener openers[4];
-	struct golden golden;
-	pthread_t threads[4];
-	int fd;
-
-	golden_read(&golden, "be32");
-	fd = golden_file(golden.bytes, golden.size);
-	for (unsigned i = 0; i < 4; i++) {
-		openers[i] = (struct opener){ fd, 0 };
-		CU_ASSERT_FATAL(
-		    pthread_create(&threads[i], NULL, open_and_close, &openers[i]) == 0);
-	}
-	for (unsigned i = 0; i < 4; i++) {
-		CU_ASSERT_FATAL(pthread_join(threads[i], NULL) == 0);
-		PXT_EQ(openers[i].wrong, 0);
-	}
-	CU_ASSERT(close(fd) == 0);
-}
-
-/* DEC-02, CLOSE-02: a file that is not a log tells nothing about one. */
 /* ---- Programs of other releases, whose structures have another size ---- */
 
 static int ask_info(trace_id_t log, void *room, size_t bytes)

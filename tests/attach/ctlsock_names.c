@@ -37,46 +37,6 @@ static bool is_there(const char *path)
 
 /* ---- Which names there are ---- */
 
-static int set_name(const char *name)
-{
-	trace_attr_t attr;
-	int error;
-
-	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
-	error = posix_trace_attr_setsharename_np(&attr, name);
-	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
-	return error;
-}
-
-PXT_TEST(a_name_has_a_length_and_is_no_folder)
-{
-	char longest[PXT_CTLSOCK_PATH + 1];
-
-	if (!PXT_CHECKS_ARGUMENTS) {
-		pxt_skip("arguments are not checked");
-		return;
-	}
-	PXT_EQ(set_name(""), EINVAL);
-	PXT_EQ(set_name("."), EINVAL);
-	PXT_EQ(set_name(".."), EINVAL);
-	PXT_EQ(set_name("folder/"), EINVAL);
-	PXT_EQ(set_name("..."), 0);
-	PXT_EQ(set_name(NULL), 0);
-	memset(longest, 'x', sizeof(longest));
-	longest[PXT_CTLSOCK_NAME - 1] = '\0';
-	PXT_EQ(set_name(longest), 0);
-	longest[PXT_CTLSOCK_NAME - 1] = 'x';
-	longest[PXT_CTLSOCK_NAME] = '\0';
-	PXT_EQ(set_name(longest), EINVAL);
-	longest[PXT_CTLSOCK_NAME] = 'x';
-	longest[0] = '/';
-	longest[PXT_CTLSOCK_PATH - 1] = '\0';
-	PXT_EQ(set_name(longest), 0);
-	longest[PXT_CTLSOCK_PATH - 1] = 'x';
-	longest[PXT_CTLSOCK_PATH] = '\0';
-	PXT_EQ(set_name(longest), EINVAL);
-}
-
 static const char *name_in(const trace_attr_t *attr)
 {
 	const char *name = "?";

@@ -520,32 +520,6 @@ PXT_TEST(a_process_traces_while_the_owners_stream_runs)
 	owner_close(trid);
 }
 
-static void trace_before_stop(void *argument)
-{
-	trace_event_id_t id;
-
-	(void)producer_attach(1 << 20);
-	(void)posix_trace_eventid_open("producers.stop", &id);
-	for (uint32_t i = 0; i < MANY; i++)
-		posix_trace_event(id, &i, sizeof(i));
-	producer_say(0);
-	(void)producer_hear();
-}
-
-/* DEC-42, LPT-31 */
-PXT_TEST(what_was_recorded_before_a_stop_is_there_behind_it)
-{
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
-	struct producer producer = producer_begin(trace_before_stop, NULL);
-
-	(void)producer_told(&producer);
-	PXT_EQ(posix_trace_stop(trid), 0);
-	PXT_EQ(owner_count(trid, pxt_open_event("producers.stop"), MANY, 0), MANY);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
-}
-
 #if _PXT_UNIT_FILTER
 static void trace_two_types(void *argument)
 {
@@ -718,81 +692,6 @@ PXT_TEST(what_is_overwritten_in_either_process_is_counted_to_the_last_event)
 
 /* ---- Many ---- */
 
-#define PRODUCERS 16u
-#define THREADS   3u
-#define EACH      200u
-
-static trace_event_id_t crowd_id;
-
-static void *be_one_of_many(void *argument)
-{
-	uint32_t number = (uint32_t)(uintptr_t)argument << 16;
-
-	for (uint32_t i = 0; i < EACH; i++, number++)
-		posix_trace_event(crowd_id, &number, sizeof(number));
-	return NULL;
-}
-
-static void be_a_crowd(void *argument)
-{
-	pthread_t threads[THREADS];
-	uint32_t me = (uint32_t)(uintptr_t)argument * THREADS;
-
-	(void)producer_attach(1 << 17);
-	(void)posix_trace_eventid_open("producers.crowd", &crowd_id);
-	producer_say(0);
-	(void)producer_hear();
-	for (uint32_t i = 0; i < THREADS; i++)
-		(void)pthread_create(
-		    &threads[i], NULL, be_one_of_many, (void *)(uintptr_t)(me + i));
-	for (uint32_t i = 0; i < THREADS; i++)
-		(void)pthread_join(threads[i], NULL);
-}
-
-/* LPT-31, LPT-32 */
-PXT_TEST(sixteen_processes_with_threads_trace_at_once_and_each_thread_keeps_its_order)
-{
-	static uint32_t next[PRODUCERS * THREADS];
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 2 << 20 });
-	struct producer producers[PRODUCERS];
-	struct pxt_event event;
-	size_t got = 0;
-	unsigned wrong = 0;
-	long long last = 0;
-
-	memset(next, 0, sizeof(next));
-	for (uint32_t i = 0; i < PRODUCERS; i++) {
-		producers[i] = producer_begin(be_a_crowd, (void *)(uintptr_t)i);
-		(void)producer_told(&producers[i]);
-	}
-	owner_wait_producers(trid, PRODUCERS);
-	for (uint32_t i = 0; i < PRODUCERS; i++)
-		producer_tell(&producers[i], 0);
-	while (got < (size_t)PRODUCERS * THREADS * EACH &&
-	       owner_collect(trid, &event, 1, PATIENCE_MS)) {
-		uint32_t number = number_in(&event);
-		uint32_t who = number >> 16;
-		long long when = pxt_ns(&event.info.posix_timestamp);
-
-		if (who >= PRODUCERS * THREADS) {
-			wrong++;
-			continue;
-		}
-		wrong += event.info.posix_pid != producers[who / THREADS].pid || when < last ||
-		         (number & 0xffffu) != next[who];
-		next[who] = (number & 0xffffu) + 1;
-		last = when;
-		got++;
-	}
-	PXT_EQ(got, (size_t)PRODUCERS * THREADS * EACH);
-	PXT_EQ(wrong, 0);
-	for (uint32_t i = 0; i < PRODUCERS; i++)
-		producer_end(&producers[i]);
-	owner_wait_producers(trid, 0);
-	owner_expect_the_law(trid);
-	owner_close(trid);
-}
-
 /* ---- Comings and goings ---- */
 
 /* Descriptors, threads, mappings of this process. */
@@ -877,34 +776,6 @@ PXT_TEST(a_hundred_attachments_leave_nothing_behind_on_either_side)
 	owner_close(trid);
 }
 
-/* Says how many descriptors it has when it was started, and when it was stopped. */
-static void count_descriptors(void *argument)
-{
-	trace_event_id_t id;
-
-	(void)posix_trace_eventid_open("producers.counts", &id);
-	(void)producer_attach(0);
-	producer_wait(id, true);
-	producer_say(party_entries("/proc/self/fd"));
-	producer_wait(id, false);
-	producer_say(party_entries("/proc/self/fd"));
-	(void)producer_hear();
-}
-
-/* This process' end of the connection that @pid has made. */
-static int connection_of(pid_t pid)
-{
-	for (int fd = 3; fd < 1024; fd++) {
-		struct ucred peer = { 0 };
-		socklen_t bytes = sizeof(peer);
-
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid == pid)
-			return fd;
-	}
-	CU_FAIL("no connection");
-	return -1;
-}
-
 static void say_with_descriptors(int connection, uint32_t what, int passed)
 {
 	const struct pxt_ctlsock_reply reply = {
@@ -927,28 +798,6 @@ static void say_with_descriptors(int connection, uint32_t what, int passed)
 	head->cmsg_len = CMSG_LEN(sizeof(two));
 	memcpy(CMSG_DATA(head), two, sizeof(two));
 	PXT_EQ(sendmsg(connection, &whole, MSG_NOSIGNAL), sizeof(reply));
-}
-
-/* LPT-31, SAFE-01: no owner fills the table of those who attach. */
-PXT_TEST(descriptors_that_an_owner_sends_are_closed)
-{
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(count_descriptors, NULL);
-	uint64_t before = producer_told(&producer);
-	int passed = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	int connection;
-
-	owner_wait_producers(trid, 1);
-	connection = connection_of(producer.pid);
-	for (int i = 0; i < 5; i++)
-		say_with_descriptors(connection, PXT_CTLSOCK_START, passed);
-	say_with_descriptors(connection, PXT_CTLSOCK_STOP, passed);
-	PXT_EQ(producer_told(&producer), before);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	(void)close(passed);
-	owner_wait_producers(trid, 0);
-	owner_close(trid);
 }
 
 static void attach_and_count_descriptors(void *argument)

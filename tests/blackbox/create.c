@@ -324,63 +324,7 @@ PXT_TEST_FRESH(after_every_failure_the_file_is_empty)
 }
 
 #if PXT_CAN_LOG
-static int create_with_log(int fd, int log, trace_id_t *trid)
-{
-	trace_attr_t attr = with_file(fd);
-
-	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
-	return posix_trace_create_withlog(0, &attr, log, trid);
-}
-
-/* Call @n of the kind fails; false: create makes no so many. */
-static bool log_fails(struct pxt_fault *fault, unsigned n)
-{
-	int fd = memfd_create("box", MFD_ALLOW_SEALING);
-	int log = pxt_temp_file();
-	trace_id_t trid;
-	int error;
-
-	pxt_fault_arm(fault, n, ENOMEM);
-	error = create_with_log(fd, log, &trid);
-	pxt_fault_arm(fault, 0, 0);
-	if (error) {
-		PXT_EQ(size_of(fd), 0);
-		PXT_EQ(create_with_log(fd, log, &trid), 0);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	(void)close(fd);
-	(void)close(log);
-	return error != 0;
-}
-
-PXT_TEST(a_log_that_cannot_begin_leaves_the_file_empty)
-{
-	struct pxt_fault *const more[] = { &pxt_fault_write, &pxt_fault_alloc, &pxt_fault_truncate,
-		&pxt_fault_thread, &pxt_fault_extend, &pxt_fault_filemap };
-
-	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
-		unsigned n = 1;
-
-		while (log_fails(more[i], n))
-			n++;
-		CU_ASSERT(n > 1);
-	}
-}
 #endif
-
-PXT_TEST(with_no_stream_free_the_file_stays_empty)
-{
-	trace_id_t streams[CONFIG_PTRACE_MAX_STREAMS];
-	int fd = pxt_temp_file();
-
-	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
-		streams[i] = pxt_stream(1024, 16, LOOP);
-	PXT_EQ(try_create(fd), EAGAIN);
-	PXT_EQ(size_of(fd), 0);
-	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++)
-		PXT_EQ(posix_trace_shutdown(streams[i]), 0);
-	(void)close(fd);
-}
 
 /* ---- What the file is ---- */
 
@@ -747,39 +691,6 @@ PXT_TEST(what_is_behind_the_text_is_zero)
 }
 
 /* ---- What happens is in the file ---- */
-
-PXT_TEST(every_policy_and_number_of_lanes_lives_in_a_file)
-{
-	static const int policies[] = { LOOP, POSIX_TRACE_UNTIL_FULL };
-	trace_event_id_t type = pxt_open_event("boxed");
-
-	for (unsigned i = 0; i < 2; i++) {
-		for (unsigned lanes = 1; lanes <= _PXT_LANES_MAX; lanes *= 2) {
-			int fd = pxt_temp_file();
-			trace_attr_t attr = with_file(fd);
-			trace_id_t trid;
-			struct box_event event;
-			struct box box;
-
-			PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, policies[i]), 0);
-			PXT_EQ(posix_trace_attr_setlanes_np(&attr, lanes), 0);
-			PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
-			PXT_EQ(posix_trace_start(trid), 0);
-			posix_trace_event(type, "abcd", 4);
-			CU_ASSERT_FATAL(box_open(&box, fd));
-			CU_ASSERT(box_next(&box, &event) && event.id == POSIX_TRACE_START);
-			CU_ASSERT(box_next(&box, &event) && event.id == type);
-			CU_ASSERT(event.bytes == 4 && !memcmp(event.data, "abcd", 4));
-			PXT_EQ(event.pid, getpid());
-			CU_ASSERT(!box_next(&box, &event));
-			box_close(&box);
-			/* The stream itself was not touched by that. */
-			PXT_EQ(pxt_drain(trid, type), 1);
-			PXT_EQ(posix_trace_shutdown(trid), 0);
-			(void)close(fd);
-		}
-	}
-}
 
 PXT_TEST(names_and_descriptions_are_in_every_file_whenever_they_come)
 {

@@ -2,7 +2,6 @@
 /* eventset.c - sets of event types, which are the application's own until a stream is told. */
 #include "../suite_trace.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,36 +173,6 @@ PXT_TEST(a_set_changed_after_set_filter_leaves_the_stream_alone)
 #endif
 
 #if PXT_CHECKS_ARGUMENTS
-/* SETADD-E1, SETDEL-E1, SETEMP-E1, SETFILL-E1, SETMEM-E1, DEC-02, ERR-03 */
-PXT_TEST(arguments_no_set_can_take_are_refused_and_change_nothing)
-{
-	static const trace_event_id_t ids[] = { _PXT_EVENT_IDS, _PXT_EVENT_IDS + 1, 0x7fffffff,
-		(trace_event_id_t)-1 };
-	static const int whats[] = { 0, -1, 4, 1000, INT_MIN, INT_MAX };
-	trace_event_set_t set;
-	trace_event_set_t before;
-	int is = 12345;
-
-	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
-	before = set;
-	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
-		PXT_EQ(posix_trace_eventset_add(ids[i], &set), EINVAL);
-		PXT_EQ(posix_trace_eventset_del(ids[i], &set), EINVAL);
-		PXT_EQ(posix_trace_eventset_ismember(ids[i], &set, &is), EINVAL);
-	}
-	for (size_t i = 0; i < sizeof(whats) / sizeof(whats[0]); i++)
-		PXT_EQ(posix_trace_eventset_fill(&set, whats[i]), EINVAL);
-	PXT_EQ(posix_trace_eventset_ismember(1, NULL, &is), EINVAL);
-	PXT_EQ(posix_trace_eventset_ismember(1, &set, NULL), EINVAL);
-	PXT_EQ(posix_trace_eventset_add(1, NULL), EINVAL);
-	PXT_EQ(posix_trace_eventset_del(1, NULL), EINVAL);
-	PXT_EQ(posix_trace_eventset_empty(NULL), EINVAL);
-	PXT_EQ(posix_trace_eventset_fill(NULL, POSIX_TRACE_ALL_EVENTS), EINVAL);
-	PXT_EQ(is, 12345);
-	for (trace_event_id_t id = 1; id < _PXT_EVENT_IDS; id++)
-		CU_ASSERT_EQUAL(member(&set, id), member(&before, id));
-	CU_ASSERT(member(&set, POSIX_TRACE_START));
-}
 #endif
 
 #endif

@@ -92,23 +92,6 @@ PXT_TEST(set_add_and_sub_give_what_their_names_say_in_every_state)
 }
 
 #if PXT_CHECKS_ARGUMENTS
-/* SFILT-E1, GFILT-E1, DEC-02 */
-PXT_TEST(a_bad_how_or_set_changes_nothing)
-{
-	static const int hows[] = { 0, -1, 4, 1000, INT_MIN, INT_MAX };
-	trace_id_t trid = pxt_any_stream(NULL);
-	trace_event_set_t set = SET(40, 41);
-	trace_event_set_t other = SET(50);
-
-	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
-	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)
-		PXT_EQ(posix_trace_set_filter(trid, &other, hows[i]), EINVAL);
-	PXT_EQ(posix_trace_set_filter(trid, NULL, POSIX_TRACE_SET_EVENTSET), EINVAL);
-	PXT_EQ(posix_trace_get_filter(trid, NULL), EINVAL);
-	trace_event_set_t got = filter_of(trid);
-	CU_ASSERT(same(&got, &set));
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
 #endif
 #endif
 

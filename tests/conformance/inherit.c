@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -661,53 +660,5 @@ PXT_TEST_FRESH(a_raw_clone_is_traced_from_its_first_call_on)
 	CU_ASSERT_FATAL(pid > 0);
 	expect_from(trid, pid, id);
 	pxt_expect_none(trid);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-static atomic_bool busy;
-
-static void *keep_busy(void *argument)
-{
-	const unsigned *id = argument;
-
-	while (busy) {
-		/* So seldom that nothing is overwritten before it is read. */
-		(void)usleep(20);
-		record(*id);
-	}
-	return NULL;
-}
-
-/* DEC-34: only the thread that forks is in the child. */
-PXT_TEST_FRESH(children_of_a_parent_with_busy_threads_are_traced)
-{
-	unsigned busy_id = pxt_open_event("busy");
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct posix_trace_counts_np counts;
-	pthread_t threads[2];
-	size_t found = 0;
-
-	busy = true;
-	for (int i = 0; i < 2; i++)
-		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, keep_busy, &busy_id), 0);
-	for (int i = 0; i < 50; i++) {
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			record(id);
-			_exit(0);
-		}
-		PXT_EQ(waitpid(pid, NULL, 0), pid);
-		found += pxt_drain(trid, id);
-	}
-	busy = false;
-	for (int i = 0; i < 2; i++)
-		PXT_EQ(pthread_join(threads[i], NULL), 0);
-	found += pxt_drain(trid, id);
-	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
-	PXT_EQ(found, 50);
-	PXT_EQ(counts.posix_written_np, counts.posix_retrieved_np + counts.posix_lost_np +
-	                                    counts.posix_cleared_np + counts.posix_held_np);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }

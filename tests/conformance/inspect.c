@@ -555,26 +555,4 @@ PXT_TEST_FRESH(a_stream_in_the_place_of_an_inspected_one_lets_all_through)
 	end();
 }
 
-PXT_TEST_FRESH(arguments_that_cannot_be_are_refused)
-{
-	pthread_t threads[33] = { pthread_self() };
-	struct posix_trace_levels_np levels;
-	pid_t pids[17] = { 1 };
-
-	begin(POSIX_TRACE_LOOP);
-	PXT_EQ(posix_trace_set_threads_np(stream, threads, 33), EINVAL);
-	PXT_EQ(posix_trace_set_threads_np(stream, NULL, 1), EINVAL);
-	PXT_EQ(posix_trace_set_processes_np(stream, pids, 17), EINVAL);
-	PXT_EQ(posix_trace_set_processes_np(stream, NULL, 1), EINVAL);
-	PXT_EQ(posix_trace_set_handler_np(stream, NULL, drop_all, NULL), EINVAL);
-	PXT_EQ(posix_trace_set_short_np(stream, NULL), EINVAL);
-	PXT_EQ(posix_trace_getlevels_np(stream, NULL, 0), EINVAL);
-	say(0, 1);
-	expect("1");
-	end();
-	PXT_EQ(posix_trace_set_threads_np(stream, threads, 1), EINVAL);
-	PXT_EQ(posix_trace_set_handler_np(stream, &sets[0], drop_all, NULL), EINVAL);
-	PXT_EQ(posix_trace_set_short_np(stream, &sets[0]), EINVAL);
-	PXT_EQ(posix_trace_getlevels_np(stream, &levels, sizeof(levels)), EINVAL);
-}
 #endif

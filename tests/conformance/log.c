@@ -182,50 +182,6 @@ PXT_TEST(with_a_log_the_default_policy_is_flush_and_all_three_are_accepted)
 	}
 }
 
-/* CRLOG-01, CREATE-07, CREATE-E1, CREATE-10, SHUT-08, DEC-33 */
-PXT_TEST(streams_with_log_count_for_the_maximum_and_failures_leak_nothing)
-{
-	trace_id_t trids[TRACE_SYS_MAX];
-	int fd = st_file();
-	int read_only = open("/dev/null", O_RDONLY);
-
-	for (int i = 0; i < 3 * TRACE_SYS_MAX; i++) {
-		trace_id_t none = NEVER;
-
-		PXT_EQ(posix_trace_create_withlog(0, NULL, read_only, &none), EBADF);
-		PXT_EQ(posix_trace_create_withlog(-1, NULL, fd, &none), ESRCH);
-		CU_ASSERT(none == NEVER);
-	}
-	for (size_t i = 0; i < TRACE_SYS_MAX; i++) {
-		struct st_spec spec = { .with_log = true, .fd = st_file() };
-
-		trids[i] = st_create(&spec);
-		(void)close(spec.fd);
-	}
-	trace_id_t none = NEVER;
-	PXT_EQ(posix_trace_create_withlog(0, NULL, fd, &none), EAGAIN);
-	PXT_EQ(posix_trace_create(0, NULL, &none), EAGAIN);
-	CU_ASSERT(none == NEVER);
-	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
-		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
-	(void)close(fd);
-	(void)close(read_only);
-}
-
-/* CRLOG-E1, DEC-33 */
-PXT_TEST(a_descriptor_that_is_not_open_for_writing_is_ebadf)
-{
-	int fd = open("/dev/null", O_RDONLY);
-	trace_id_t trid = NEVER;
-
-	PXT_EQ(posix_trace_create_withlog(0, NULL, -1, &trid), EBADF);
-	PXT_EQ(posix_trace_create_withlog(0, NULL, 1 << 20, &trid), EBADF);
-	PXT_EQ(posix_trace_create_withlog(0, NULL, fd, &trid), EBADF);
-	(void)close(fd);
-	PXT_EQ(posix_trace_create_withlog(0, NULL, fd, &trid), EBADF);
-	CU_ASSERT(trid == NEVER);
-}
-
 static trace_id_t create_on(int fd, int log_policy, int *error)
 {
 	trace_attr_t attr;
@@ -365,25 +321,6 @@ PXT_TEST(a_log_that_went_through_a_pipe_or_a_socket_can_be_read)
 		st_expect(log, "START 1..20 STOP0");
 		lk_close_log(log, fd);
 	}
-}
-
-/* DEC-07 */
-PXT_TEST(a_log_size_without_room_for_anything_is_einval)
-{
-	const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
-	int fd = st_file();
-
-	for (int i = 0; i < 2; i++) {
-		trace_attr_t attr;
-		trace_id_t trid = NEVER;
-
-		PXT_EQ(posix_trace_attr_init(&attr), 0);
-		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, policies[i]), 0);
-		PXT_EQ(posix_trace_attr_setlogsize(&attr, 1), 0);
-		PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), EINVAL);
-		CU_ASSERT(trid == NEVER);
-	}
-	(void)close(fd);
 }
 
 /* LPT-06 */

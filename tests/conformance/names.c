@@ -598,47 +598,4 @@ PXT_TEST(without_user_events_every_new_name_is_unnamed)
 /* ---- Names in a log ---- */
 
 #if PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
-static int write_log(void *argument)
-{
-	int fd = *(const int *)argument;
-	trace_id_t trid = 0;
-	trace_event_id_t id = 0;
-
-	PXT_CHILD_CHECK(posix_trace_eventid_open("names_of_the_child", &id) == 0);
-	PXT_CHILD_CHECK(posix_trace_create_withlog(0, NULL, fd, &trid) == 0);
-	PXT_CHILD_CHECK(posix_trace_start(trid) == 0);
-	posix_trace_event(id, "c", 1);
-	PXT_CHILD_CHECK(posix_trace_shutdown(trid) == 0);
-	return 0;
-}
-
-/* CON-20, EVNAM-03, EVNAM-04, LSTNX-03, OPEN-04 */
-PXT_TEST(a_log_has_the_names_of_its_own_process)
-{
-	int fd = pxt_temp_file();
-	struct pxt_event event = { .len = 0 };
-	trace_event_id_t mine;
-	trace_event_id_t its = 0;
-
-	PXT_EQ(pxt_in_child(write_log, &fd), 0);
-	/* The same number means another name here. */
-	mine = pxt_open_event("names_of_the_parent");
-	trace_id_t trid = pxt_open_log(fd);
-	while (pxt_log_next(trid, &event)) {
-		if (event.len == 1)
-			its = event.info.posix_event_id;
-	}
-	CU_ASSERT_FATAL(its != 0);
-	CU_ASSERT(has_name(trid, its, "names_of_the_child"));
-	CU_ASSERT(listed(trid, its));
-	CU_ASSERT_FALSE(has_name(trid, mine, "names_of_the_parent"));
-	CU_ASSERT_NOT_EQUAL(posix_trace_eventid_equal(trid, its, its), 0);
-	for (size_t i = 0; i < PREDEFINED; i++) {
-		PXT_CHECK(
-		    has_name(trid, predefined[i].id, predefined[i].name) == predefined[i].exists,
-		    "%s in a log", predefined[i].name);
-	}
-	PXT_EQ(posix_trace_close(trid), 0);
-	close(fd);
-}
 #endif

@@ -4,10 +4,6 @@
 
 #include "../suite.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* One lane, and as many as the library chooses. */
@@ -122,23 +118,6 @@ PXT_TEST(overwriting_an_unread_system_event_is_an_overrun)
 	st_expect_status(trid, "RUNNING FULL OVERRUN");
 	st_expect_most(trid, 3, "OVERFLOW RESUME 1");
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-/* mistake 9, POL-13, STA-02 */
-PXT_TEST(each_reading_of_the_status_resets_the_overrun_flag)
-{
-	const struct st_spec spec = loop_with(0);
-	trace_id_t trid;
-
-	st_pin(true);
-	trid = st_started(&spec);
-	for (int round = 0; round < 3; round++) {
-		say_many(1, 1000);
-		st_expect_status(trid, "RUNNING FULL OVERRUN");
-		st_expect_status(trid, "RUNNING FULL NO_OVERRUN");
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	st_pin(false);
 }
 
 /* ---- OVERFLOW and RESUME ---- */
@@ -597,62 +576,4 @@ PXT_TEST(until_full_reports_no_overflow)
 	CU_ASSERT(st_law(trid, &counts));
 	CU_ASSERT(counts.posix_lost_np > 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-static atomic_int keep_tracing;
-
-static void *trace_on(void *argument)
-{
-	for (int i = 0; atomic_load(&keep_tracing); i++)
-		st_say(i);
-	return NULL;
-}
-
-static void *read_on(void *argument)
-{
-	const trace_id_t *trid = (const trace_id_t *)argument;
-	struct posix_trace_event_info info;
-	size_t len;
-	int unavailable;
-
-	while (atomic_load(&keep_tracing))
-		(void)posix_trace_trygetnext_event(*trid, &info, NULL, 0, &len, &unavailable);
-	return NULL;
-}
-
-/* POL-03, POL-02, STA-01 */
-PXT_TEST(running_and_full_is_never_seen_under_until_full)
-{
-	for (EACH_LANES(i)) {
-		const struct st_spec spec = {
-			.policy = POSIX_TRACE_UNTIL_FULL, .size = 512, .lanes = lane_choices[i]
-		};
-		trace_id_t trid = st_started(&spec);
-		int64_t end = st_now_ns() + 300000000;
-		unsigned seen = 0;
-		unsigned running = 0;
-		unsigned stopped = 0;
-		pthread_t threads[3];
-
-		atomic_store(&keep_tracing, 1);
-		PXT_EQ_FATAL(pthread_create(&threads[0], NULL, trace_on, NULL), 0);
-		PXT_EQ_FATAL(pthread_create(&threads[1], NULL, trace_on, NULL), 0);
-		PXT_EQ_FATAL(pthread_create(&threads[2], NULL, read_on, &trid), 0);
-		/* On a busy machine neither thread may have a turn in that time: until both states were seen. */
-		while (st_now_ns() < end || !running || !stopped) {
-			struct posix_trace_status_info status;
-
-			PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
-			bool runs = status.posix_stream_status == POSIX_TRACE_RUNNING;
-			running += runs;
-			stopped += !runs;
-			seen += runs && status.posix_stream_full_status == POSIX_TRACE_FULL;
-			(void)sched_yield();
-		}
-		atomic_store(&keep_tracing, 0);
-		for (int k = 0; k < 3; k++)
-			(void)pthread_join(threads[k], NULL);
-		PXT_EQ(seen, 0);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
 }

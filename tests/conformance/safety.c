@@ -2,12 +2,9 @@
 /* safety.c - signals, threads and cancellation: what may interrupt what. */
 #include "../suite_trace.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <time.h>
 #include <trace.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -21,111 +18,6 @@ struct story {
 	unsigned sum;
 };
 
-static trace_event_id_t story_event;
-static atomic_uint told[3];
-
-static void tell(unsigned source)
-{
-	struct story story = { source, atomic_fetch_add(&told[source], 1u), 0 };
-
-	story.sum = story.source * 7919u + story.number * 31u + 5u;
-	posix_trace_event(story_event, &story, sizeof(story));
-}
-
-static void on_first(int number)
-{
-	int saved = errno;
-
-	errno = 1234;
-	tell(1);
-	raise(SIGUSR2);
-	tell(1);
-	if (errno != 1234)
-		atomic_fetch_add(&told[0], 1000000u);
-	errno = saved;
-}
-
-static void on_second(int number)
-{
-	tell(2);
-}
-
-static pthread_t target;
-static atomic_bool target_done;
-
-static void *storm(void *argument)
-{
-	struct timespec pause = { .tv_nsec = 30000 };
-
-	while (!atomic_load(&target_done)) {
-		pthread_kill(target, SIGUSR1);
-		nanosleep(&pause, NULL);
-	}
-	return argument;
-}
-
-static void handle(int number, void (*handler)(int))
-{
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = handler;
-	action.sa_flags = SA_RESTART;
-	PXT_EQ_FATAL(sigaction(number, &action, NULL), 0);
-}
-
-/* Each source's stories must come whole and in their own order; @next counts them. */
-static void check_stories(trace_id_t trid, unsigned *next)
-{
-	struct pxt_event event;
-
-	while (pxt_next(trid, &event)) {
-		struct story story;
-		if (event.info.posix_event_id != story_event)
-			continue;
-		PXT_EQ(event.len, sizeof(story));
-		memcpy(&story, event.data, sizeof(story));
-		CU_ASSERT_FATAL(story.source < 3);
-		PXT_CHECK(story.sum == story.source * 7919u + story.number * 31u + 5u,
-		    "story %u of %u is torn", story.number, story.source);
-		PXT_CHECK(story.number == next[story.source], "story %u of %u came for %u",
-		    story.number, story.source, next[story.source]);
-		next[story.source] = story.number + 1;
-	}
-}
-
-/* SAFE-01, EVENT-07, EVENT-10, EVENT-04, DEC-32 */
-PXT_TEST(trace_points_interrupt_each_other_on_one_thread)
-{
-	pthread_t sender;
-	unsigned next[3] = { 0, 0, 0 };
-	trace_id_t trid = pxt_running_stream(1 << 20, 0, 0);
-
-	story_event = pxt_open_event("safety_story");
-	for (size_t i = 0; i < 3; i++)
-		atomic_store(&told[i], 0);
-	atomic_store(&target_done, false);
-	handle(SIGUSR1, on_first);
-	handle(SIGUSR2, on_second);
-	target = pthread_self();
-	PXT_EQ_FATAL(pthread_create(&sender, NULL, storm, NULL), 0);
-	for (unsigned i = 0; i < 50000 && atomic_load(&told[2]) < 1000; i++) {
-		tell(0);
-		if (i % 1024 == 0)
-			check_stories(trid, next);
-		struct timespec pause = { .tv_nsec = i % 16 == 0 ? 1000 : 0 };
-		nanosleep(&pause, NULL);
-	}
-	atomic_store(&target_done, true);
-	pthread_join(sender, NULL);
-	check_stories(trid, next);
-	CU_ASSERT(atomic_load(&told[2]) > 0);
-	for (size_t i = 0; i < 3; i++)
-		PXT_EQ(next[i], atomic_load(&told[i]));
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	signal(SIGUSR1, SIG_DFL);
-	signal(SIGUSR2, SIG_DFL);
-}
 #endif
 
 /* ---- Cancellation ---- */
@@ -391,47 +283,4 @@ PXT_TEST(a_cancelled_reader_has_consumed_nothing)
 
 /* ---- Many controllers ---- */
 
-static void *control(void *argument)
-{
-	unsigned *failures = argument;
-	struct posix_trace_status_info status;
-	trace_event_set_t set;
-	trace_attr_t attr;
-	trace_event_id_t id;
-	trace_id_t trid;
-
-	for (int i = 0; i < 60; i++) {
-		if (posix_trace_create(0, NULL, &trid) != 0)
-			continue;
-		*failures += posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS) != 0;
-		*failures += posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET) != 0;
-		*failures += posix_trace_start(trid) != 0;
-		*failures += posix_trace_eventid_open("safety_shared", &id) != 0;
-		posix_trace_event(id, &i, sizeof(i));
-		*failures += posix_trace_get_status(trid, &status) != 0;
-		*failures += posix_trace_get_attr(trid, &attr) != 0;
-		*failures += status.posix_stream_status != POSIX_TRACE_RUNNING;
-		*failures += posix_trace_stop(trid) != 0;
-		*failures += posix_trace_clear(trid) != 0;
-		*failures += posix_trace_shutdown(trid) != 0;
-	}
-	return NULL;
-}
-
-/* SAFE-03, CREATE-07, CON-04 */
-PXT_TEST(many_threads_may_control_many_streams)
-{
-	enum {
-		CONTROLLERS = 6
-	};
-	pthread_t threads[CONTROLLERS];
-	static unsigned failures[CONTROLLERS];
-
-	for (size_t i = 0; i < CONTROLLERS; i++)
-		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, control, &failures[i]), 0);
-	for (size_t i = 0; i < CONTROLLERS; i++) {
-		pthread_join(threads[i], NULL);
-		PXT_EQ(failures[i], 0);
-	}
-}
 #endif

@@ -226,12 +226,6 @@ static void *trace_lengths(void *argument)
 	return NULL;
 }
 
-static void *trace_one(void *argument)
-{
-	through(20, 0, 256);
-	return NULL;
-}
-
 static void without_a_place(void *(*run)(void *), void *argument)
 {
 	pthread_t thread;
@@ -239,21 +233,6 @@ static void without_a_place(void *(*run)(void *), void *argument)
 	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 1u);
 	PXT_EQ_FATAL(pthread_create(&thread, NULL, run, argument), 0);
 	(void)pthread_join(thread, NULL);
-}
-
-/* DEC-39; ruling 15 */
-PXT_TEST_FRESH(the_last_place_in_the_table_is_used_and_the_next_thread_has_none)
-{
-	pthread_t thread;
-
-	begin(LOOP, 1, 16384, 256);
-	atomic_store(&pxt_threads->count, CONFIG_PTRACE_MAX_THREADS - 2u);
-	for (uint32_t i = 0; i < 3; i++) {
-		PXT_EQ_FATAL(pthread_create(&thread, NULL, trace_one, NULL), 0);
-		(void)pthread_join(thread, NULL);
-		PXT_EQ(atomic_load(&pxt_threads->count), CONFIG_PTRACE_MAX_THREADS - 1u);
-	}
-	PXT_EQ(posix_trace_shutdown(stream), 0);
 }
 
 /* DEC-39; ruling 15 */

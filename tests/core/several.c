@@ -155,45 +155,6 @@ PXT_TEST(an_ordered_stream_is_never_the_hot_one)
 	end(1);
 }
 
-/* POL-09 */
-PXT_TEST(a_stream_that_keeps_keeps_beside_one_that_overwrites)
-{
-	struct got got;
-	unsigned number;
-
-	begin(0, POSIX_TRACE_LOOP, 1, 4096, 64);
-	begin(1, POSIX_TRACE_UNTIL_FULL, 1, 4096, 64);
-	for (unsigned i = 1; i <= 1000; i++)
-		say((const unsigned char *)&i, sizeof(i));
-	PXT_EQ_FATAL(take(1, &got), true);
-	memcpy(&number, got.data, sizeof(number));
-	PXT_EQ(number, 1);
-	(void)kit_read_all(streams[0]);
-	(void)kit_read_all(streams[1]);
-	end(2);
-}
-
-/* DEC-01 */
-PXT_TEST(an_event_is_cut_only_where_it_is_too_long)
-{
-	unsigned char data[40];
-	struct got got;
-
-	memset(data, 0x5a, sizeof(data));
-	begin(0, POSIX_TRACE_LOOP, 1, 4096, 16);
-	begin(1, POSIX_TRACE_LOOP, 1, 4096, 64);
-	/* The first one of a lane goes the careful way. */
-	into_both(data, 4);
-	say(data, sizeof(data));
-	PXT_EQ_FATAL(take(0, &got), true);
-	PXT_EQ(got.len, 16);
-	PXT_EQ(got.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
-	PXT_EQ_FATAL(take(1, &got), true);
-	PXT_EQ(got.len, 40);
-	PXT_EQ(got.info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
-	end(2);
-}
-
 static void filter_second(void *argument)
 {
 	trace_event_set_t set;

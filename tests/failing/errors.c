@@ -115,7 +115,10 @@ static void run_and_compare(const struct row *row)
 	(void)alarm(0);
 }
 
-/* DEC-32, DEC-33, ERR-01 */
+/*
+ * DEC-32, DEC-33, ERR-01, CREATE-E4, CRLOG-E1, SETADD-E1, SETDEL-E1, SETEMP-E1, SETFILL-E1, SETMEM-E1: all of
+ * cases.h
+ */
 PXT_TEST(a_call_that_fails_leaves_nothing_behind)
 {
 	(void)signal(SIGALRM, too_long);

@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -177,7 +176,7 @@ PXT_TEST(a_limit_in_time_is_met_however_often_a_signal_comes)
 		somebody_inside(false);                                                            \
 	} while (0)
 
-/* STOP-02, SFILT-01, SHUT-01: signals do not change how long. */
+/* STOP-02, STOP-E2, SFILT-01, SFILT-05, SFILT-E2, GFILT-E2, SHUT-01: signals do not change how long. */
 PXT_TEST(what_waits_for_a_writer_waits_as_without_signals)
 {
 	trace_id_t trid = pxt_running_stream(16384, 16, POSIX_TRACE_LOOP);
@@ -186,6 +185,7 @@ PXT_TEST(what_waits_for_a_writer_waits_as_without_signals)
 	PXT_EQ(posix_trace_eventset_fill(&set, POSIX_TRACE_SYSTEM_EVENTS), 0);
 	storm_begin();
 	WAITS(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET));
+	PXT_EQ(CALL(posix_trace_get_filter(trid, &set)), 0);
 	WAITS(posix_trace_stop(trid));
 	WAITS(posix_trace_shutdown(trid));
 	storm_end();
@@ -427,7 +427,7 @@ static void one_of_each(const char *name, int file)
 	close(box);
 }
 
-/* OPEN-E1, CREATE-E2, DEC-35 */
+/* OPEN-E1, CREATE-E2, START-E2, DEC-35 */
 PXT_TEST(streams_logs_and_names_come_and_go)
 {
 	char name[128];

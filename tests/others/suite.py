@@ -30,7 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What is about the standard alone, and needs no more than it; the quick ones first.
 PROGRAMS = ("errors_attr", "eventset", "header", "identifiers", "names", "truncation", "attr", "filter",
             "policies", "states", "streams", "retrieval", "safety")
-LOGS = ("log_errors", "log_reading")
+LOGS = ("log_reading",)
 OPTIONS = {"log": "TOLOG", "filter": "FILTER", "inherit": "INHERIT"}
 # The comment directly above a case cites what it shows (scripts/citations.py).
 ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\nPXT_TEST\w*\((\w+)\)")
