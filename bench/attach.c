@@ -13,7 +13,6 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "attachfloor.h"
 #include "frame/frame.h"
 #include "frame/out.h"
 #include "frame/realtime.h"
@@ -201,41 +200,20 @@ static void tell(enum order order)
 
 /* ---- Attaching: the child owns ---- */
 
-struct attaching {
-	double apart; /* median, us */
-	size_t bytes; /* of memory */
-};
-
-static size_t memory_of(trace_id_t trid)
-{
-	trace_attr_t attr;
-	unsigned lanes;
-	size_t bytes;
-
-	bench_ok("attributes", posix_trace_get_attr(trid, &attr));
-	bench_ok("size", posix_trace_attr_getstreamsize(&attr, &bytes));
-	bench_ok("lanes", posix_trace_attr_getlanes_np(&attr, &lanes));
-	return bytes * lanes + 4096;
-}
-
-/* The first one of a process makes what all others find there. */
-static struct attaching say_attaching(const char *row, const trace_attr_t *attr)
+static double say_attaching(const char *row, const trace_attr_t *attr)
 {
 	static double ns[ATTACHES_MAX];
 	size_t count = bench_pick(ATTACHES_MAX, 60, 3);
-	struct attaching attaching = { 0 };
+	double us;
 
 	for (size_t i = 0; i < count; i++) {
-		trace_id_t trid = attach(attr, &ns[i]);
-
-		attaching.bytes = memory_of(trid);
-		bench_ok("shutdown", posix_trace_shutdown(trid));
+		bench_ok("shutdown", posix_trace_shutdown(attach(attr, &ns[i])));
 		bench_sleep_until(bench_ns() + 5000000);
 	}
-	attaching.apart = bench_median(ns, count) * 1e-3;
-	bench_value(row, "median", "us", attaching.apart);
+	us = bench_median(ns, count) * 1e-3;
+	bench_value(row, "median", "us", us);
 	bench_value(row, "p99", "us", ns[count - 1 - count / 100] * 1e-3);
-	return attaching;
+	return us;
 }
 
 /* Without a rest between them: what the processor knows already. */
@@ -256,46 +234,18 @@ static double say_in_a_row(const char *row, const trace_attr_t *attr)
 	return us;
 }
 
-/* The same steps by hand, with as much memory, at the same two distances. */
-static double say_floor(const char *row, size_t bytes)
-{
-	static double ns[ATTACHES_MAX];
-	size_t count = bench_pick(ATTACHES_MAX, 60, 3);
-	char path[64];
-	double apart;
-
-	(void)snprintf(path, sizeof(path), "/dev/shm/bench-attach-%d.floor", (int)getpid());
-	bench_floor_begin(path);
-	for (size_t i = 0; i < count; i++) {
-		ns[i] = bench_floor_attach(path, bytes);
-		bench_sleep_until(bench_ns() + 5000000);
-	}
-	apart = bench_median(ns, count) * 1e-3;
-	bench_value(row, "system calls alone", "us", apart);
-	for (size_t i = 0; i < count; i++)
-		ns[i] = bench_floor_attach(path, bytes);
-	bench_value(row, "system calls in a row", "us", bench_median(ns, count) * 1e-3);
-	bench_floor_end(path);
-	return apart;
-}
-
 static double say_attaches(void)
 {
-	struct attaching usual;
-	struct attaching large;
 	trace_attr_t attr;
+	double usual;
 
 	bench_ok("attributes", posix_trace_attr_init(&attr));
 	usual = say_attaching("defaults", &attr);
 	(void)say_in_a_row("defaults", &attr);
-	bench_value("defaults", "of the system calls alone", "x",
-	    usual.apart / say_floor("defaults", usual.bytes));
 	attributes(&attr);
-	large = say_attaching("1 MiB in one lane", &attr);
+	(void)say_attaching("1 MiB in one lane", &attr);
 	(void)say_in_a_row("1 MiB in one lane", &attr);
-	bench_value("1 MiB in one lane", "of the system calls alone", "x",
-	    large.apart / say_floor("1 MiB in one lane", large.bytes));
-	return usual.apart;
+	return usual;
 }
 
 static void events(unsigned thread, unsigned long count)

@@ -117,9 +117,9 @@ static void say_facts(void)
 int main(void)
 {
 	lines_begin();
-	say_facts();
 	must("event", posix_trace_eventid_open("wanted", &wanted));
 	must("event", posix_trace_eventid_open("unwanted", &unwanted));
+	say_facts();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		run(&rows[i]);
 	return 0;

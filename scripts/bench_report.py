@@ -38,8 +38,6 @@ CHAPTERS = {
              "other retrieves."),
     "system": ("Test 3: system events", "An event of 48 bytes from inside an instrumented "
                "clock_nanosleep(), and other payloads beside user events."),
-    "points": ("Test 4: trace points", "What a point costs that nobody listens to, and what "
-               "payload costs."),
     "writers": ("Test 4: many writers", "Throughput, cost and loss."),
     "flush": ("Test 4: flushes", "How long they take, and what a trace point pays beside one."),
     "snapshot": ("Snapshots", "How long they take, and what a trace point pays beside them."),
@@ -61,8 +59,7 @@ CHAPTERS = {
     "locks": ("Locks of programs that nobody changed", "A pair of lock and unlock while tools record "
               "it, alone and beside another thread; what each tells of a wait; redis-server."),
 }
-PICTURES_OF = {"user": ("latency",),
-               "points": ("payload",), "writers": ("writers",)}
+PICTURES_OF = {"rivals": ("payload",)}
 # Units of lines that say how a figure came about; the report leaves them to results.csv.
 HIDDEN = ("ns low", "ns high", "parts")
 # The figure again, as a multiple: beside it in its cell.
@@ -145,7 +142,7 @@ def both_units(figures, hz):
     return cells
 
 
-def beside_paper(results, pictures):
+def beside_paper(results):
     parts = []
     for paper_table, rows in PAPER.items():
         lines = []
@@ -158,17 +155,13 @@ def beside_paper(results, pictures):
             units = [f"{name} ({unit})" for name in PAPER_COLUMNS[:3] for unit in ("ns", "cycles")]
             parts += [f"### {paper_table}",
                       markdown(["", "", *units, "Variance (ns²)", "Variance (cycles²)"], lines)]
-    for figure, name in ((5, "footprint-pie"), (6, "footprint-units")):
-        if name in pictures:
-            parts.append(f"### Figure {figure}\n\n![{name}]({pictures[name]})")
     if not parts:
         return ""
     losses = [f"{table}: " + ", ".join(f"{value} {what}" for what in ("releases", "missing", "wrong", "late")
                                        if (value := results.text("user", "self-test", table, what)))
               for table in ("complete", "minimal")]
     return "\n\n".join(["## Beside the paper", "The paper's figures are of a Pentium III of 700 MHz with RT-Linux, in "
-                        "2003. Cycles are those of the stamp counter. The text of the paper has no numbers of its "
-                        "figures 5 and 6: here are ours, with Log Retrieval where it has Linux processes.",
+                        "2003. Cycles are those of the stamp counter.",
                         "Events of tables 1 and 2: " + "; ".join(losses) + ".", *parts]) + "\n"
 
 
@@ -187,16 +180,6 @@ def targets(results):
             rows.append([f"**{field}**" if field and verdict == "missed" else field
                          for field in row])
     return "## Targets\n\n" + markdown(["", "measured", "target", ""], rows) + "\n" if rows else ""
-
-
-def relations(results):
-    rows = [[row, f"**{verdict}**" if verdict == "not held" else verdict, values]
-            for row, verdict, _, values in results.table("relations", "relations")]
-    if not rows:
-        return ""
-    held = sum(row[1] == "held" for row in rows)
-    return (f"## Relations\n\nWhat must hold on any machine: {held} of {len(rows)} held.\n\n"
-            + markdown(["", "", "values"], rows) + "\n")
 
 
 def facts(results, suite, known=()):
@@ -236,9 +219,9 @@ def write(results, pictures, path):
     parts = ["# Measurements of libptrace\n",
              "How to read them: docs/bench.md.  All figures: results.csv; values as they were "
              "measured: raw/; what the programs said: output/.\n", markdown(["", ""], head) + "\n",
-             targets(results), relations(results), beside_paper(results, pictures)]
+             targets(results), beside_paper(results)]
     order = [suite for suite in CHAPTERS if suite in results.suites()]
-    order += [suite for suite in results.suites() if suite not in (*order, "relations")]
+    order += [suite for suite in results.suites() if suite not in order]
     parts += [chapter(results, suite, pictures, known) for suite in order]
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(part for part in parts if part))

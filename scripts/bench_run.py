@@ -18,7 +18,6 @@ import time
 import bench_figures
 import bench_readme
 import bench_report
-from bench_relations import relations
 from bench_results import Results
 from config import ROOT
 
@@ -160,8 +159,6 @@ class Run:
                 if name in self.targets.get(build, []):
                     self.program(build, name, raw)
         self.rivals()
-        for text, verdict, values in relations(self.results):
-            self.results.say("relations", "relations", text, verdict, "", values)
 
 
 def general_facts(results, args):

@@ -12,9 +12,7 @@ level.  --smoke: one compiler, one configuration.
 """
 import argparse
 import csv
-import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -29,7 +27,6 @@ UNITS = tuple((title, unit) for unit, title in kconfig_tool.TITLES.items() if un
 CORE_ALONE = {"TOLOG": "n", "USEREVENTS": "n", "FILTER": "n", "INHERIT": "n",
               "LOGRETRIEVAL": "n",
               "SINGLE_STREAM": "y"}
-BOARD_LINK = ["-nostartfiles", "-nodefaultlibs", "-Wl,-e,main", "-lgcc", "-lc", "-lgcc"]
 
 # Sizes of types, as sizes of objects: so they can be had of a processor that is not here.
 MEMORY = """
@@ -44,65 +41,14 @@ EVENT(0); EVENT(4); EVENT(8); EVENT(48); EVENT(256);
 MEMORY_NAMES = "char names[sizeof(struct pxt_names)];\n"
 
 
-def without_unused_prototypes(text):
-    """The text without declarations of public functions that it never mentions again."""
-    mentions = {}
-    for name in re.findall(r"\bposix_trace_\w+|\btrace_event_set_t\b", text):
-        mentions[name] = mentions.get(name, 0) + 1
-
-    def drop(match):
-        return "" if mentions[match[1]] == 1 else match[0]
-
-    text = re.sub(r"\n(?:int|void) (posix_trace_\w+)\([^;{]*?\);(?=\n)", drop, text, flags=re.S)
-    if text.count("trace_event_set_t") == 1:
-        text = re.sub(r"typedef struct \{[^}]*\} trace_event_set_t;", "", text)
-    return text
-
-
 def output(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=True, **options).stdout
-
-
-class Kept(Sizes):
-    """Keeps the objects, so that programs can be linked of them; compiles each text once."""
-
-    def __init__(self, work, jobs):
-        super().__init__(work, jobs)
-        self.last, self.kept, self.texts = {}, {}, {}
-
-    def key(self, compiler, source, macros, port):
-        self.last[source] = super().key(compiler, source, macros, port)
-        return self.last[source]
-
-    def compile_one(self, compiler, source, flags):
-        """What the preprocessor makes of a source differs less often than what it mentions."""
-        text = output(compiler.command, "-E", "-P", *FLAGS, *compiler.flags, *flags,
-                      os.path.join(ROOT, source))
-        text = f"{compiler.name} {source} {without_unused_prototypes(text)}"
-        key = hashlib.sha256(text.encode()).hexdigest()
-        if key not in self.texts:
-            path = super().compile_one(compiler, source, flags)
-            self.texts[key] = os.path.join(self.work, f"{key}.o")
-            os.rename(path, self.texts[key])
-        self.kept[self.last[source]] = self.texts[key]
-        # The one that is measured is removed.
-        path = os.path.join(self.work, f"{key}-{source.replace('/', '_')}.o")
-        os.link(self.texts[key], path)
-        return path
-
-    def of(self, compiler, configuration, library):
-        self.last = {}
-        return super().of(compiler, configuration, library)
-
-    def objects(self):
-        """Those of the configuration asked for last."""
-        return [self.kept[key] for key in self.last.values()]
 
 
 class Bench:
     def __init__(self, work, jobs):
         self.work = work
-        self.sizes = Kept(work, jobs)
+        self.sizes = Sizes(work, jobs)
         self.writer = csv.writer(sys.stdout, lineterminator="\n")
         self.loaded_cache = {}
 
@@ -175,52 +121,11 @@ class Bench:
                  "held" if not grows else "not held: " + ", ".join(grows))
 
     def configuration(self, compiler, name, configuration):
-        """The rows of one configuration; returns bytes of members and of the driver."""
+        """The rows of one configuration; returns bytes of members."""
         members = add(self.sections(compiler, configuration).values())
         for column, value in zip(SECTIONS, members):
             self.say(f"members: {compiler.name}", name, column, "bytes", value)
-        if configuration.value("PORT_BARE") and compiler.processor != "Cortex-M3":
-            return members, None  # its board is not here
-        driver = self.driver(compiler, configuration)
-        for column, value in zip(SECTIONS, driver):
-            self.say(f"driver: {compiler.name}", name, column, "bytes", value)
-        return members, driver
-
-    # ---- Programs ----
-
-    def link(self, compiler, configuration, source, objects):
-        directory = os.path.join(self.work, "headers")
-        program = os.path.join(self.work, "program")
-        board = configuration.value("PORT_BARE")
-        flags = configuration.include_flags(directory)
-        flags += [f"-I{ROOT}/port/bare/include"] if board else []
-        # clang has no linker for boards of its own.
-        linker = "arm-none-eabi-gcc" if board else compiler.command
-        obj = program + ".o"
-        output(compiler.command, *FLAGS, *compiler.flags, *flags, "-c",
-               os.path.join(ROOT, "bench", "footprint", source), "-o", obj)
-        archive = program + ".a"
-        if os.path.exists(archive):
-            os.remove(archive)
-        output("ar", "rcsD", archive, *objects)
-        cpu = [flag for flag in compiler.flags if flag.startswith(("-mcpu", "-mthumb"))]
-        # No position-independent start-up code either way: it is in both programs.
-        output(linker, *cpu, obj, archive, "-Wl,--gc-sections",
-               *(BOARD_LINK if board else ["-pthread"]), "-o", program)
-        total = dict.fromkeys(SECTIONS, 0)
-        text = output("size", "-A", program)
-        for name, size in re.findall(r"^(\.\S+)\s+(\d+)\s+\d+$", text, flags=re.M):
-            for column, prefixes in SECTIONS.items():
-                if name.startswith(prefixes):
-                    total[column] += int(size)
-        return list(total.values())
-
-    def driver(self, compiler, configuration):
-        """The fixed program linked with section garbage collection, less the empty one."""
-        objects = self.sizes.objects()
-        with_it = self.link(compiler, configuration, "driver.c", objects)
-        empty = self.link(compiler, configuration, "empty.c", objects)
-        return [a - b for a, b in zip(with_it, empty)]
+        return members
 
     # ---- Memory at run time ----
 
@@ -267,7 +172,7 @@ def small(profile_name, settings):
 
 
 def configurations(compiler, few):
-    """name -> configuration; @few: those that relations and targets ask for."""
+    """name -> configuration; @few: those that targets ask for."""
     if compiler.processor == "Cortex-M3":
         rows = {"tiny": profile("tiny")}
         return rows if few else {"bare": profile("bare"), **rows}
@@ -285,17 +190,13 @@ def measure(bench, found, args):
         results = {name: bench.configuration(compiler, name, configuration)
                    for name, configuration in rows.items()}
         if "full" in results:
-            held = sum(results["minimal"][0]) < sum(results["full"][0])
+            held = sum(results["minimal"]) < sum(results["full"])
             bench.say("gates", compiler.name, "minimal below complete", "",
                       "held" if held else "not held")
         if compiler.name == "x86-64 gcc -O2" and "full" in results:
-            bench.target("text of all units (x86-64 -O2)", "bytes", results["full"][0][0], 64 * kib)
+            bench.target("text of all units (x86-64 -O2)", "bytes", results["full"][0], 64 * kib)
             bench.target("text of the smallest profile (x86-64 -O2)", "bytes",
-                         min(text for (text, *_), _ in results.values()), 12 * kib)
-        if compiler.name == "Cortex-M3 gcc -Os":
-            text, rodata, data, _ = results["tiny"][1]
-            bench.target("flash of the smallest traced program above the untraced (Cortex-M3 -Os)",
-                         "bytes", text + rodata + data, 5 * kib // 2)
+                         min(text for text, *_ in results.values()), 12 * kib)
     first = found[0]
     for name, configuration in (rows if args.smoke
                                 else configurations(first, args.quick)).items():
