@@ -25,7 +25,6 @@ ptrace_test(blackbox_replicas TESTPOINTS NEEDS ${box_needs}
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
 	set(PXT_TRAP_FLAG 1)
 endif()
-ptrace_test(blackbox_steps NEEDS ${box_needs} TRAP_FLAG SOURCES blackbox/steps.c blackbox/box.c core/kit.c)
 # What pxtrace recover makes of the files must be the same.
 foreach(name IN ITEMS kill kill_log)
 	if(TARGET test_blackbox_${name} AND TARGET pxtrace AND PXT_LOGRETRIEVAL)
@@ -69,7 +68,6 @@ ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLI
 	SOURCES core/forked.c core/kit.c)
 ptrace_test(core_error FAKES NEEDS ${core_needs} SYSEV_ERROR TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
 	SOURCES core/error.c conformance/story.c)
-ptrace_test(core_tables NEEDS ONLINE INHERIT ATTACH !SINGLE_STREAM SOURCES core/tables.c)
 ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EXTENSIONS SOURCES core/views.c core/kit.c)
 ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)

@@ -3,16 +3,102 @@
  * crafted.c - single records that no trace point makes, in the memory of an attached process: what
  * becomes of each.
  */
+#include "base/attr.h"
+#include "blackbox/replicas.h"
 #include "core/process/directory.h"
+#include "core/read/consumer.h"
 #include "format/ids.h"
 #include "party.h"
-#include "scribble.h"
 
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 static struct pxt_event events[8];
+
+/* ---- What a process writes into the memory that it attached with ---- */
+
+static struct pxt_block *block;
+static uint32_t mask;
+static struct pxt_directory *replica;
+
+static void find_memory(void)
+{
+	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
+		if (pxt_streams[i].block && pxt_attr_producer(&pxt_streams[i].block->attr))
+			block = pxt_streams[i].block;
+	}
+	if (!block || !pxt_replica_of(PXT_REPLICA_PRODUCERS))
+		_exit(8);
+	mask = block->slot_mask;
+	replica = pxt_replica_of(PXT_REPLICA_PRODUCERS);
+}
+
+/* One record of this process' memory, as no trace point makes it; word: of its begin slot. */
+struct craft {
+	uint32_t id;
+	uint32_t bytes;  /* of data, all 'd' */
+	uint32_t thread; /* index */
+	int64_t later;   /* its stamp: so much later than now, ticks */
+	int extra;       /* with a thread and a pid of its own: */
+	uint32_t pid;
+	uint32_t lane;
+};
+static void craft_record(const struct craft *craft)
+{
+	static unsigned char data[4096 + 64];
+	uint32_t info = pxt_slot_info(craft->id, craft->bytes, false, craft->extra != 0, 0);
+	uint32_t count = pxt_info_slots(info, PXT_CTX_BYTES);
+	struct pxt_ring_event event = { .data = data + 32,
+		.bytes = craft->bytes,
+		.info = info,
+		.ctx = craft->extra ? PXT_THREAD_EXTRA : craft->thread,
+		.thread = 1234,
+		.pid = craft->pid,
+		.ticks = pxt_port_ticks() + (uint64_t)craft->later };
+	struct pxt_place place;
+	struct pxt_lane *lane;
+	uint64_t head;
+
+	memset(data, 'd', sizeof(data));
+	find_memory();
+	lane = pxt_block_lane(block, craft->lane);
+	place.ring = (struct pxt_ring){ .lane = lane, .slots = pxt_lane_slots(lane), .mask = mask };
+	head = pxt_cursor_add(&lane->head, (uint64_t)count << 32 | 2u);
+	place.pos = pxt_head_pos(head);
+	place.seq = pxt_head_seq(head);
+	pxt_ring_store(&place, &event);
+}
+
+/* Room for one that never comes, in lane 0. */
+static void craft_nothing(void)
+{
+	find_memory();
+	(void)pxt_cursor_add(
+	    &((struct pxt_lane *)(void *)(block + 1))->head, UINT64_C(2) << 32 | 2u);
+}
+
+/* Its position @quarters of 2^30 slots on, a quarter as many records. */
+static void craft_head(unsigned quarters)
+{
+	struct pxt_lane *lane;
+
+	find_memory();
+	lane = (struct pxt_lane *)(void *)(block + 1);
+	/* A quarter of the numbers is half as long: records of four slots. */
+	pxt_twins_set(&lane->epoch, pxt_epoch_make(quarters, quarters / 2u));
+}
+
+/* The name of this process' type @id, as it is in memory. */
+static void craft_name(uint32_t id, const char *bytes, uint32_t count)
+{
+	find_memory();
+	memcpy(replica->names.names[id - PXT_ID_USER_FIRST], bytes, count);
+	if (atomic_load(&replica->names.count) <= id - PXT_ID_USER_FIRST)
+		atomic_store(&replica->names.count, id - PXT_ID_USER_FIRST + 1u);
+}
+
+/* ---- Around it ---- */
 
 /* What one thread records shall be in a row. */
 static void attach_with_lanes(unsigned lanes)
@@ -102,7 +188,7 @@ PXT_TEST(a_stamp_of_the_near_future_comes_when_its_time_has_come)
 
 	/* The clock is fixed by the first stream. */
 	trid = owner_open(&(const struct owner_spec){ 0 });
-	craft.later = (int64_t)craft_ticks_per_second() / 2;
+	craft.later = (int64_t)pxt_clock.hz / 2;
 	producer = producer_begin(around, &craft);
 	(void)producer_told(&producer);
 	/* What is after it, with a smaller stamp, waits: it spoils its own order. */

@@ -22,13 +22,11 @@ ptrace_test(attach_descriptors NEEDS ${ctlsock_needs} LOG_ROTATE !TSAN SOURCES a
 ptrace_test(attach_held TESTPOINTS NEEDS ${ctlsock_needs} SNAPSHOT
 	SOURCES attach/held.c attach/kit.c attach/party.c attach/inside.c)
 ptrace_test(attach_crafted NEEDS ${attach_needs}
-	SOURCES attach/crafted.c attach/scribble.c attach/party.c attach/inside.c)
+	SOURCES attach/crafted.c attach/party.c attach/inside.c)
 ptrace_test(attach_views NEEDS ATTACH SOURCES attach/views.c)
 ptrace_test(attach_directory FAKES NEEDS ATTACH SOURCES attach/directory.c
 	LIBRARIES -Wl,--wrap=pxt_port_filemap_settle)
 ptrace_test(attach_intake_lane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/intake_lane.c)
-ptrace_test(attach_hostile NEEDS ${attach_needs} POLICY_UNTIL_FULL !TSAN LABELS stress
-	SOURCES attach/hostile.c attach/scribble.c attach/party.c attach/inside.c)
 # Children that make threads are followed there, each for itself; forked beside busy threads, they may hang in it.
 if(PXT_TSAN)
 	foreach(name IN ITEMS producers killed crafted ctlsock_producers)

@@ -78,27 +78,6 @@ static void begin_child(uint32_t child)
 		be_a_child(child);
 }
 
-static int status_of(uint32_t child)
-{
-	int status = -1;
-
-	while (waitpid(children[child], &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
-/* @count of them, from @first round.  Who is killed must have the processor once more to die: all at once. */
-static void kill_children(uint32_t first, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		(void)kill(children[(first + i) % CHILDREN], SIGKILL);
-	for (uint32_t i = 0; i < count; i++) {
-		int status = status_of((first + i) % CHILDREN);
-
-		CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	}
-}
-
 /* ---- Parent ---- */
 
 static void begin(const struct run *run)
@@ -185,54 +164,5 @@ PXT_TEST_FRESH(twenty_processes_of_eight_threads_share_a_stream)
 			begin_child(child);
 		read_until_they_end();
 		end(0);
-	}
-}
-
-static void stop_and_start(void)
-{
-	PXT_EQ(posix_trace_stop(stream), 0);
-	PXT_EQ(posix_trace_start(stream), 0);
-}
-
-static void kill_and_read(uint64_t kills)
-{
-	for (uint32_t child = 0; child < CHILDREN; child++)
-		begin_child(child);
-	for (uint64_t i = 0; i < kills; i += AT_ONCE) {
-		uint32_t victim = ev_random() % CHILDREN;
-		struct posix_trace_counts_np counts;
-
-		(void)ev_drain(stream, &witness, 2000);
-		kill_children(victim, AT_ONCE);
-		PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
-		CU_ASSERT(!counts.posix_stable_np || ev_lawful(&counts));
-		if (now->stops && ev_random() % 2)
-			stop_and_start();
-		for (uint32_t child = 0; child < AT_ONCE; child++)
-			begin_child((victim + child) % CHILDREN);
-		ev_sleep_us(ev_random() % 2000);
-	}
-	kill_children(0, CHILDREN);
-	end(kills + CHILDREN);
-}
-
-/* DEC-42, DEC-43, POL-12, SAFE-01; rulings 7, 12, 20, 23 */
-PXT_TEST_FRESH(forked_processes_killed_at_random_harm_nobody)
-{
-	static const struct run runs[] = {
-		{ POSIX_TRACE_LOOP, 0, 1 << 20, false, false },
-		{ POSIX_TRACE_LOOP, 1, 1 << 14, false, false },
-		{ POSIX_TRACE_UNTIL_FULL, 0, 1 << 16, false, false },
-		{ POSIX_TRACE_UNTIL_FULL, 1, 1 << 13, false, false },
-		{ POSIX_TRACE_DISCARD_NP, 0, 1 << 16, false, false },
-		{ POSIX_TRACE_DISCARD_NP, 1, 1 << 13, false, true },
-		{ POSIX_TRACE_LOOP, 4, 1 << 16, true, true },
-	};
-
-	begin_shared();
-	events_each = EV_ENDLESS;
-	for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
-		begin(&runs[i]);
-		kill_and_read(pxt_in_full() && !st_sanitized() ? 300 : 30);
 	}
 }

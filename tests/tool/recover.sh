@@ -86,15 +86,6 @@ a_core_file_tells_what_the_process_did()
 	is_told full "$core" 3
 }
 
-a_killed_process_leaves_all_it_had_recorded()
-{
-	box=$PXT_BUILD/tests/recover_box
-	[ -x "$box" ] || { echo 'no streams in files in this configuration: skipped'; exit 77; }
-	rounds=12
-	[ "${PXT_STRESS:-}" != full ] || rounds=150
-	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/kill_box.py" "$pxtrace" "$box" $rounds >out || fail kill_box
-}
-
 a_reader_of_ones_own_looks_into_a_ring_that_is_being_written()
 {
 	box=$PXT_BUILD/tests/recover_box
