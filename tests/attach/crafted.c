@@ -4,7 +4,7 @@
  * becomes of each.
  */
 #include "base/attr.h"
-#include "blackbox/replicas.h"
+#include "blackbox/blackbox.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 #include "format/ids.h"
