@@ -261,38 +261,6 @@ csv_names_an_event_the_same_while_its_log_grows()
 	[ "$(wc -l <before)" -gt 4000 ] || fail "$(wc -l <before) rows only"
 }
 
-csv_counts_on_where_a_looping_log_forgot_its_oldest_events()
-{
-	run 0 export csv "$golden/loop-le64.ptl"
-	check csv out
-	"$PXT_PYTHON" - <<-'END' || fail "the numbers are others"
-		import csv, json
-		rows = list(csv.DictReader(open("out", encoding="utf-8", newline="")))
-		assert int(rows[0]["seq"]) > 0 and int(rows[0]["lost_before"]) > 0, rows[0]
-		# The program's own number of each event is the stream's.
-		for row in rows:
-		    assert row["event_id"] == "0" or json.loads(row["payload"])["n"] == int(row["seq"]), row
-	END
-}
-
-csv_numbers_the_events_of_a_file_begun_anew_differently()
-{
-	printf 'type 32 a\nevent 1 32 0 0\nevent 2 32 0 0\n' | "$mklog" >anew.ptl
-	# The generation, in the file's head (FORMAT.md, section 3).
-	"$PXT_PYTHON" - <<-'END' || fail "the head cannot be changed"
-		import struct, zlib
-		with open("anew.ptl", "r+b") as file:
-		    head = bytearray(file.read(512))
-		    head[144:148] = struct.pack("=I", 2)
-		    head[508:] = struct.pack("=I", zlib.crc32(head[:508]))
-		    file.seek(0)
-		    file.write(head)
-	END
-	run 0 export csv anew.ptl
-	check csv out
-	[ "$(sed 1d out | cut -d, -f3 | paste -sd' ')" = "562949953421312 562949953421313" ] || fail "other numbers"
-}
-
 csv_of_logs_of_other_machines_is_the_same()
 {
 	run 0 export csv --target x "$golden/le64.ptl"

@@ -607,17 +607,6 @@ follow_shows_events_and_losses_while_the_log_grows()
 	same expected
 }
 
-follow_ends_behind_the_last_line_that_is_wanted()
-{
-	make part.ptl <<-END
-		unfinished
-		event 1000 32 1 0 u32:1
-		event 2000 32 1 0 u32:2
-	END
-	timeout 120 "$pxtrace" print --follow --limit 2 part.ptl >out 2>err || fail "exit status $?"
-	lines 2
-}
-
 follow_writes_each_event_as_soon_as_it_is_there()
 {
 	make part.ptl <<-END
@@ -697,29 +686,6 @@ follow_shows_what_a_pipe_brings_before_it_ends()
 	lines 7
 	run 2 print --follow - </dev/null
 	err_has 'the file is empty'
-}
-
-# The civil clock was set an hour back between the beginnings of two logs of one boot.
-events_of_several_logs_come_in_the_order_of_the_monotonic_clock()
-{
-	make one.ptl 'boot 7' <<-END
-		event 1000000 32 1 0 u32:1
-		event 3000000 32 1 0 u32:3
-	END
-	make two.ptl 'boot 7
-uuid 2
-clock 1000000000 0 1699996400001000000 1000001000000' <<-END
-		event 1000000 32 1 0 u32:2
-	END
-	for order in 'one.ptl two.ptl' 'two.ptl one.ptl'; do
-		# shellcheck disable=SC2086
-		run 0 print --format '{time} {field:job}' $order
-		[ "$(sed 's/^ *//' out | tr '\n' ' ')" = '0.001000000 1 0.002000000 2 0.003000000 3 ' ] ||
-			fail "another order with $order"
-		err_has 'two.ptl: lies by CLOCK_MONOTONIC after one.ptl: the civil clock was set between them'
-	done
-	run 0 report -o both.html one.ptl two.ptl
-	grep -q '"startAt":1000000[,}]' both.html || fail 'the page'
 }
 
 # LPT-96

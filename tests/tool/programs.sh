@@ -153,31 +153,6 @@ stress_ng_ends_as_without()
 	[ "$(told mutex_lock)" -eq "$(told mutex_unlock)" ] || fail 'locks and unlocks are not as many'
 }
 
-# For a user without rights, since it refuses others.
-postgresql_answers_the_same()
-{
-	server=$(ls /usr/lib/postgresql/*/bin/postgres 2>/dev/null | tail -n 1)
-	[ -n "$server" ] || { echo 'no PostgreSQL: skipped'; exit 77; }
-	if [ "$(id -u)" -eq 0 ]; then
-		need setpriv
-		as='setpriv --reuid=65534 --regid=65534 --clear-groups'
-		chmod 755 . && mkdir home && chown 65534:65534 home || exit 77
-		cd home || exit 77
-	fi
-	LC_ALL=C $as "${server%postgres}initdb" -D data -A trust >out 2>err || { echo 'initdb does not run here: skipped'; exit 77; }
-	echo 'create table t(n int); insert into t select generate_series(1, 2000); select sum(n), count(*) from t; drop table t;' >sql
-	$as "$server" --single -D data postgres <sql >plain 2>plain_err || { echo 'PostgreSQL does not run here: skipped'; exit 77; }
-	# Below a folder of root's alone, for one.
-	$as test -x "$pxtrace" || { echo 'a user without rights cannot reach pxtrace here: skipped'; exit 77; }
-	witnessed --only locks,io,threads,sleep,futex -- "$server" --single -D data postgres <sql >traced 2>traced_err ||
-		fail 'another status'
-	cmp -s plain traced || fail "other answers: $(diff plain traced | head -n 5)"
-	sound run.ptl
-	grep -q '2001000' traced || fail "$(cat traced)"
-	nothing_lost
-	counted
-}
-
 a_cpp_program_waits_on_its_condition_variables()
 {
 	need g++

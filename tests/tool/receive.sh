@@ -258,24 +258,6 @@ a_terminal_shows_a_status_line()
 	if grep -q 'bad CRC' err; then fail 'a status line without a terminal'; fi
 }
 
-# A database knows an event by stream and number, whichever receiver took it.
-two_receptions_of_one_stream_agree_on_what_an_event_is_called()
-{
-	"$target" frames $events | cat >bytes
-	size=$(wc -c <bytes)
-	{ head -c $((size / 2)) bytes; tail -c +$((size / 2 + 40)) bytes; } >holed
-	{ head -c $((size / 4)) bytes; tail -c +$((size / 4 + 900)) bytes; } >other
-	for part in bytes holed other; do
-		run 0 receive $part -o $part.ptl
-		run 0 export csv --lf --no-header --no-payload --field number $part.ptl
-		awk -F, '$5 == "tick" { print $3 "," $11 }' out >>rows
-	done
-	: >out
-	[ "$(wc -l <rows)" -gt $((2 * events)) ] || fail 'too few rows'
-	[ "$(cut -d, -f 1 rows | sort -u | wc -l)" -eq $events ] || fail 'not a number each'
-	[ "$(sort -u rows | wc -l)" -eq $events ] || fail 'one number, two events'
-}
-
 # ---- A console ----
 
 # Standard input as a console shows it: times in front, other lines between.

@@ -26,7 +26,6 @@ process_threads_and_modules_come_along()
 	run 0 recover plain-0 --list
 	out_has '/opt/app/control'
 }
-what_laps_have_overwritten_is_counted() { state laps; state stale; state lapped_reader; state lap_of_single_slots; }
 torn_records_are_counted_where_they_are_missing() { state torn; state torn_first; state nothing_but_torn; state spoiled; }
 places_that_writers_gave_up_are_losses() { state voids; }
 lanes_are_merged_by_the_smallest_front() { state lanes; }
