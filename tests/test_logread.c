@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
@@ -610,56 +609,6 @@ struct share {
 	_Atomic unsigned *seen; /* by event, of one round */
 	unsigned wrong;
 };
-
-static void *read_share(void *argument)
-{
-	struct share *share = argument;
-	struct posix_trace_event_info event;
-	char name[TRACE_EVENT_NAME_MAX + 1];
-	int unavailable = 0;
-	size_t len;
-
-	for (;;) {
-		share->wrong += posix_trace_getnext_event(
-		                    share->trid, &event, NULL, 0, &len, &unavailable) != 0;
-		if (unavailable)
-			return NULL;
-		share->wrong +=
-		    posix_trace_eventid_get_name(share->trid, event.posix_event_id, name) != 0;
-		for (unsigned i = 0; i < STORY; i++) {
-			if (story[i].ticks == event._pxt_ticks)
-				share->seen[i]++;
-		}
-	}
-}
-
-/* SAFE-03, GETNX-06, DEC-38 */
-PXT_TEST(threads_that_share_a_log_get_each_event_once)
-{
-	trace_id_t trid = golden_open("le64");
-	unsigned wrong = 0;
-
-	for (unsigned round = 0; round < 200; round++) {
-		_Atomic unsigned seen[STORY] = { 0 };
-		struct share shares[4];
-		pthread_t threads[4];
-
-		for (unsigned i = 0; i < 4; i++) {
-			shares[i] = (struct share){ trid, seen, 0 };
-			CU_ASSERT_FATAL(
-			    pthread_create(&threads[i], NULL, read_share, &shares[i]) == 0);
-		}
-		for (unsigned i = 0; i < 4; i++) {
-			CU_ASSERT_FATAL(pthread_join(threads[i], NULL) == 0);
-			wrong += shares[i].wrong;
-		}
-		for (unsigned i = 0; i < STORY; i++)
-			wrong += seen[i] != 1;
-		wrong += posix_trace_rewind(trid) != 0;
-	}
-	PXT_EQ(wrong, 0);
-	CU_ASSERT(posix_trace_close(trid) == 0);
-}
 
 struct opener {
 	int fd;

@@ -265,28 +265,6 @@ PXT_TEST(a_signal_ends_a_wait_with_eintr)
 	timer_every_us(0);
 }
 
-static void *wait_long(void *word)
-{
-	while (atomic_load((_Atomic uint32_t *)word) == 0)
-		(void)pxt_port_wait(word, 0, NULL, 10 * MS_NS);
-	return word;
-}
-
-/* SAFE-05: what start and stop use must not be a cancellation point. */
-PXT_TEST(waiting_and_pausing_are_no_cancellation_points)
-{
-	_Atomic uint32_t word = 0;
-	pthread_t thread;
-	void *result = NULL;
-
-	CU_ASSERT_FATAL(pthread_create(&thread, NULL, wait_long, &word) == 0);
-	(void)pthread_cancel(thread);
-	pxt_port_pause_ns(40 * MS_NS);
-	atomic_store(&word, 1);
-	(void)pthread_join(thread, &result);
-	CU_ASSERT(result != PTHREAD_CANCELED);
-}
-
 /* ---- Log output ---- */
 
 static int kind_of(int fd)

@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -342,33 +341,6 @@ PXT_TEST(what_was_overwritten_before_a_look_is_counted)
 	(void)close(fd);
 }
 
-/* Before it came. */
-PXT_TEST(what_others_read_and_lost_is_not_the_follower_s)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	int fd = at_connect(path);
-	int memory = at_memfd();
-	struct posix_trace_logcheck_np result;
-	struct story story;
-
-	PXT_EQ(posix_trace_start(trid), 0);
-	record(1, 50000);
-	(void)pxt_drain(trid, tick);
-	record(50001, 50010);
-	PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	story = complete(memory);
-	PXT_EQ(story.ticks, 10);
-	PXT_EQ(story.lost, 0);
-	PXT_EQ(
-	    posix_trace_log_check_np(memory, &result, sizeof(result), NULL, 0, 0, NULL, NULL), 0);
-	PXT_EQ(result.posix_counts_np.posix_lost_np, 0);
-	PXT_EQ(result.posix_counts_np.posix_written_np, 11);
-	(void)close(memory);
-	(void)close(fd);
-}
-
 PXT_TEST(automatic_stops_and_starts_are_seen_and_refusals_counted)
 {
 	char path[PXT_CTLSOCK_PATH];
@@ -459,59 +431,6 @@ PXT_TEST(starts_and_stops_that_have_no_room_are_seen_once)
 	PXT_EQ(story.stops, stops);
 	(void)close(memory);
 	(void)close(fd);
-}
-
-PXT_TEST(starts_and_stops_by_call_are_seen)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	int fd = at_connect(path);
-	int memory = at_memfd();
-	struct story story;
-
-	PXT_EQ(ask_with(fd, PXT_CTLSOCK_FOLLOW, memory), 0);
-	for (unsigned round = 0; round < 5; round++) {
-		PXT_EQ(posix_trace_start(trid), 0);
-		record(round * 3 + 1, round * 3 + 3);
-		PXT_EQ(posix_trace_stop(trid), 0);
-		if (round % 2)
-			pxt_sleep_ms(60);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	story = complete(memory);
-	PXT_EQ(story.starts, 5);
-	PXT_EQ(story.stops, 5);
-	PXT_EQ(story.ticks, 15);
-	PXT_EQ(story.jumps + story.backward, 0);
-	(void)close(memory);
-	(void)close(fd);
-}
-
-/* Places are given out in their order: this one has the last. */
-PXT_TEST(who_has_the_last_place_is_followed_too)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	struct reading reading = { .until = 20 };
-	int memory = at_memfd();
-	int fd[AT_PLACES];
-
-	for (unsigned i = 0; i < AT_PLACES; i++) {
-		fd[i] = at_connect(path);
-		PXT_EQ(at_tell(fd[i], PXT_CTLSOCK_STATUS), 0);
-	}
-	PXT_EQ(posix_trace_start(trid), 0);
-	PXT_EQ(ask_with(fd[AT_PLACES - 1], PXT_CTLSOCK_FOLLOW, memory), 0);
-	record(1, 20);
-	PXT_EQ_FATAL(
-	    posix_trace_log_open_np(&memory, 1, POSIX_TRACE_OPEN_GROWING_NP, &reading.log, NULL, 0),
-	    0);
-	CU_ASSERT(at_until(heard_up_to, &reading));
-	PXT_EQ(posix_trace_close(reading.log), 0);
-	for (unsigned i = 0; i < AT_PLACES; i++)
-		(void)close(fd[i]);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	(void)close(memory);
 }
 
 /* ---- Who goes, who is too many ---- */

@@ -436,34 +436,6 @@ PXT_TEST(descriptors_come_where_they_are_needed_and_as_many)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-PXT_TEST(random_bytes_do_nothing)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	unsigned char bytes[64];
-	struct pxt_ctlsock_status status;
-	uint32_t seed = 1;
-
-	for (int i = 0; i < 300; i++) {
-		struct pxt_ctlsock_request good = GOOD;
-		struct pxt_ctlsock_reply reply;
-		int fd = at_connect(path);
-
-		for (size_t at = 0; at < sizeof(bytes); at++) {
-			seed = seed * 1664525u + 1013904223u;
-			bytes[at] = (unsigned char)(seed >> 24);
-		}
-		/* Half of them are nearly right. */
-		if (i % 2)
-			memcpy(bytes, &good, 8);
-		PXT_EQ(at_send(fd, bytes, 1 + seed % sizeof(bytes), NULL, 0), 0);
-		CU_ASSERT(at_hear(fd, &reply, NULL) >= (long)sizeof(reply));
-		(void)close(fd);
-	}
-	PXT_EQ(at_status(path, &status), 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
 /* ---- Attaching with what is no stream ---- */
 
 static int attach_with_both(const char *path, int stream, int directory, int source)
@@ -642,28 +614,6 @@ PXT_TEST(who_asked_lately_is_not_pushed_out_for_having_come_first)
 	PXT_EQ(at_tell(fd[0], PXT_CTLSOCK_STATUS), 0);
 	for (unsigned i = 0; i <= AT_PLACES; i++)
 		(void)close(fd[i]);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-PXT_TEST(who_connects_and_hangs_up_a_thousand_times_leaves_nothing)
-{
-	char path[PXT_CTLSOCK_PATH];
-	trace_id_t trid = at_stream(LOOP, path);
-	struct pxt_ctlsock_request out = GOOD;
-	unsigned before = at_descriptors();
-	struct pxt_ctlsock_status status;
-
-	for (int i = 0; i < 1000; i++) {
-		int fd = at_connect(path);
-
-		if (i % 3 == 1)
-			PXT_EQ(at_send(fd, &out, sizeof(out), NULL, 0), 0);
-		if (i % 3 == 2)
-			PXT_EQ(at_send(fd, &out, 5, NULL, 0), 0);
-		(void)close(fd);
-	}
-	PXT_EQ(at_status(path, &status), 0);
-	CU_ASSERT(at_closed_down_to(before));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 

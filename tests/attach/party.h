@@ -69,11 +69,6 @@ size_t owner_collect(trace_id_t trid, struct pxt_event *events, size_t count, in
 size_t owner_count(trace_id_t trid, trace_event_id_t id, size_t count, int ms);
 /* Attached processes whose memory is looked at (inside.c). */
 unsigned owner_producers(trace_id_t trid);
-/*
- * Whether a reader that sleeps is woken when another thread pulls what @record makes a process record
- * (inside.c).
- */
-bool owner_wakes_by_a_pull_after(trace_id_t trid, void (*record)(void *), void *argument);
 /* Waits until @count processes are attached. */
 void owner_wait_producers(trace_id_t trid, unsigned count);
 void owner_expect_the_law(trace_id_t trid);

@@ -175,51 +175,6 @@ PXT_TEST(events_of_another_process_come_with_its_pid_thread_and_names)
 	owner_close(trid);
 }
 
-static void answer(void *argument)
-{
-	trace_event_id_t id;
-	uint64_t word;
-
-	(void)producer_attach(0);
-	(void)posix_trace_eventid_open("producers.turn", &id);
-	producer_say(0);
-	while ((word = producer_hear()) != UINT64_MAX) {
-		uint32_t number = (uint32_t)word;
-
-		posix_trace_event(id, &number, sizeof(number));
-		producer_say(word);
-	}
-}
-
-/* LPT-32 */
-PXT_TEST(events_of_two_processes_come_in_the_order_of_time)
-{
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
-	struct producer producer = producer_begin(answer, NULL);
-	trace_event_id_t id = pxt_open_event("producers.turn");
-	unsigned wrong = 0;
-	size_t count;
-
-	(void)producer_told(&producer);
-	for (uint32_t i = 0; i < MANY; i += 2) {
-		posix_trace_event(id, &i, sizeof(i));
-		producer_tell(&producer, i + 1);
-		(void)producer_told(&producer);
-	}
-	count = owner_collect(trid, events, MANY, PATIENCE_MS);
-	PXT_EQ(count, MANY);
-	for (uint32_t i = 0; i < count; i++) {
-		wrong += number_in(&events[i]) != i;
-		wrong += (events[i].info.posix_pid == producer.pid) != (i & 1u);
-	}
-	PXT_EQ(wrong, 0);
-	(void)close(producer.to);
-	producer.to = -1;
-	producer_end(&producer);
-	owner_expect_the_law(trid);
-	owner_close(trid);
-}
-
 static void name_things(void *argument)
 {
 	trace_event_id_t mine;
@@ -690,8 +645,6 @@ PXT_TEST(what_is_overwritten_in_either_process_is_counted_to_the_last_event)
 	flood_of(8 << 20, 8 << 20, true);
 }
 
-/* ---- Many ---- */
-
 /* ---- Comings and goings ---- */
 
 /* Descriptors, threads, mappings of this process. */
@@ -701,80 +654,7 @@ struct belongings {
 	unsigned mappings;
 };
 
-static struct belongings belongings(void)
-{
-	struct belongings mine = { party_entries("/proc/self/fd"), pxt_threads_running(), 0 };
-	FILE *maps = fopen("/proc/self/maps", "re");
-	int c;
-
-	while (maps && (c = fgetc(maps)) != EOF)
-		mine.mappings += c == '\n';
-	if (maps)
-		(void)fclose(maps);
-	return mine;
-}
-
-/* A thread that is ended by another one is there for a moment yet: it is asked again. */
-static struct belongings belongings_after(unsigned threads)
-{
-	struct belongings after = belongings();
-
-	for (int i = 0; i < 2000 && after.threads > threads; i++) {
-		pxt_sleep_ms(1);
-		after = belongings();
-	}
-	return after;
-}
-
 /* A sanitizer maps memory of its own now and then; what was left behind each time would be more. */
-#define SOME_MAPPINGS 30u
-
-/* What is the library's own for good, and what the C library keeps of a thread, is there after the first. */
-static void come_and_go(void *argument)
-{
-	unsigned threads = belongings().threads;
-	struct belongings before = { 0 };
-	trace_event_id_t id;
-
-	(void)posix_trace_eventid_open("producers.comes", &id);
-	for (uint32_t i = 0; i < 100; i++) {
-		trace_id_t trid = producer_attach(0);
-		struct belongings after;
-
-		posix_trace_event(id, &i, sizeof(i));
-		if (posix_trace_shutdown(trid) != 0 || posix_trace_shutdown(trid) != EINVAL)
-			_exit(1);
-		after = belongings_after(threads);
-		if (i == 0)
-			before = after;
-		if (after.descriptors != before.descriptors || after.threads != before.threads ||
-		    after.mappings > before.mappings + SOME_MAPPINGS)
-			_exit(7);
-	}
-	producer_say(0);
-	(void)producer_hear();
-}
-
-/* LPT-31 */
-PXT_TEST(a_hundred_attachments_leave_nothing_behind_on_either_side)
-{
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct belongings before = belongings();
-	struct producer producer = producer_begin(come_and_go, NULL);
-	struct belongings after;
-
-	PXT_EQ(producer_told(&producer), 0);
-	owner_wait_producers(trid, 0);
-	PXT_EQ(owner_count(trid, pxt_open_event("producers.comes"), 100, PATIENCE_MS), 100);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	after = belongings_after(before.threads);
-	PXT_EQ(after.descriptors, before.descriptors);
-	PXT_EQ(after.threads, before.threads);
-	PXT_CHECK(after.mappings <= before.mappings + SOME_MAPPINGS, "%u mappings became %u",
-	    before.mappings, after.mappings);
-	owner_close(trid);
-}
 
 static void say_with_descriptors(int connection, uint32_t what, int passed)
 {
@@ -847,44 +727,6 @@ PXT_TEST(descriptors_that_come_with_an_owners_answer_are_closed)
 	(void)close(passed);
 	(void)close(listener);
 	owner_clear_away();
-}
-
-/* As a program does that becomes a service; other files get the numbers. */
-static void close_all_others(void)
-{
-	for (int fd = 3; fd < 64; fd++) {
-		if (fd != producer_in && fd != producer_out)
-			(void)close(fd);
-	}
-	for (int i = 0; i < 16; i++)
-		(void)open("/dev/null", O_RDWR | O_CLOEXEC);
-}
-
-static void attach_behind_a_clearance(void *argument)
-{
-	trace_event_id_t id;
-
-	if (posix_trace_shutdown(producer_attach(0)) != 0)
-		_exit(1);
-	close_all_others();
-	(void)producer_attach(0);
-	(void)posix_trace_eventid_open("producers.cleared", &id);
-	posix_trace_event(id, "behind", 6);
-	producer_say(0);
-	(void)producer_hear();
-}
-
-/* LPT-31 */
-PXT_TEST(a_program_that_closes_all_descriptors_can_attach_again)
-{
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(attach_behind_a_clearance, NULL);
-
-	(void)producer_told(&producer);
-	PXT_EQ(owner_count(trid, pxt_open_event("producers.cleared"), 1, PATIENCE_MS), 1);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
 }
 
 /* Descriptors 0 to 2 are never the library's: it moves up. */
@@ -1102,28 +944,6 @@ PXT_TEST(a_forked_child_of_an_attached_process_is_not_attached)
 	PXT_EQ(owner_collect(trid, events, 2, 50), 1);
 	CU_ASSERT(memcmp(events[0].data, "parent", 6) == 0);
 	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
-}
-
-static void record_another(void *producer)
-{
-	producer_tell(producer, 1);
-	PXT_EQ(producer_told(producer), 1);
-}
-
-/* DEC-38, GETNX-03: not the helper alone pulls; so do snapshots, other readers, and calls that count. */
-PXT_TEST(what_another_one_pulls_wakes_the_reader_that_sleeps)
-{
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(answer, NULL);
-
-	(void)producer_told(&producer);
-	/* Its type is learnt with the first one. */
-	record_another(&producer);
-	PXT_EQ(owner_collect(trid, events, 1, PATIENCE_MS), 1);
-	CU_ASSERT(owner_wakes_by_a_pull_after(trid, record_another, &producer));
-	producer_tell(&producer, UINT64_MAX);
 	producer_end(&producer);
 	owner_close(trid);
 }

@@ -692,35 +692,6 @@ PXT_TEST(what_is_behind_the_text_is_zero)
 
 /* ---- What happens is in the file ---- */
 
-PXT_TEST(names_and_descriptions_are_in_every_file_whenever_they_come)
-{
-	trace_event_id_t before = pxt_open_event("before the file");
-	int one = pxt_temp_file();
-	int two = pxt_temp_file();
-	trace_id_t first = boxed_stream(one);
-	trace_id_t second = boxed_stream(two);
-	trace_event_id_t after = pxt_open_event("after the file");
-	const int files[] = { one, two };
-
-	PXT_EQ(posix_trace_eventid_setformat_np(before, "u32 early"), 0);
-	PXT_EQ(posix_trace_eventid_setformat_np(after, "u64 late"), 0);
-	for (unsigned i = 0; i < 2; i++) {
-		struct box box;
-
-		CU_ASSERT_FATAL(box_open(&box, files[i]));
-		CU_ASSERT_STRING_EQUAL(box_name(&box, before), "before the file");
-		CU_ASSERT_STRING_EQUAL(box_name(&box, after), "after the file");
-		CU_ASSERT_STRING_EQUAL(box_format(&box, before), "u32 early");
-		CU_ASSERT_STRING_EQUAL(box_format(&box, after), "u64 late");
-		CU_ASSERT(box_name(&box, after + 1) == NULL);
-		box_close(&box);
-	}
-	PXT_EQ(posix_trace_shutdown(first), 0);
-	PXT_EQ(posix_trace_shutdown(second), 0);
-	(void)close(one);
-	(void)close(two);
-}
-
 /* Nothing may write into a file that is nobody's any more. */
 PXT_TEST(after_shutdown_the_file_stays_as_it_is_and_says_so)
 {

@@ -235,42 +235,6 @@ PXT_TEST(the_exit_of_a_child_leaves_the_parents_streams_alone)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-static atomic_bool busy_stop;
-
-static void *busy(void *argument)
-{
-	trace_id_t trid = *(const trace_id_t *)argument;
-	struct posix_trace_status_info status;
-	trace_event_id_t id;
-
-	while (!atomic_load(&busy_stop)) {
-		posix_trace_event(event_id, "busy", 4);
-		posix_trace_get_status(trid, &status);
-		posix_trace_eventid_open("fork_event", &id);
-	}
-	return NULL;
-}
-
-/* DEC-34, PROC-11, SAFE-03 */
-PXT_TEST(a_fork_beside_busy_threads_leaves_no_lock_behind)
-{
-	pthread_t threads[2];
-	trace_id_t trid = watched();
-
-	atomic_store(&busy_stop, false);
-	for (size_t i = 0; i < 2; i++)
-		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, busy, &trid), 0);
-	for (int i = 0; i < 10; i++)
-		PXT_EQ(pxt_in_child(trace_in_child, NULL), 0);
-	atomic_store(&busy_stop, true);
-	for (size_t i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	pxt_drain(trid, event_id);
-	posix_trace_event(event_id, "mine", 4);
-	pxt_expect(trid, event_id, "mine", 4);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
 /* A child made without the C library's knowledge. */
 static int in_raw_clone(int (*body)(void *), void *argument)
 {

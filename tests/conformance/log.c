@@ -226,7 +226,7 @@ PXT_TEST(a_write_only_descriptor_is_enough_and_its_offset_does_not_matter)
 	}
 }
 
-/* CRLOG-E2, LOGP-05, DEC-21 */
+/* CRLOG-E2, LOGP-05, DEC-21, LPT-08 */
 PXT_TEST(each_kind_of_file_takes_the_log_policies_it_can_do)
 {
 	enum {
@@ -294,33 +294,6 @@ PXT_TEST(a_log_policy_that_nobody_set_suits_the_kind_of_file)
 		(void)close(fd);
 	}
 	(void)close(fds[0]);
-}
-
-/* LOGP-05, DEC-21, LOGP-03, LPT-06, LPT-08: a log when it is put into a file */
-PXT_TEST(a_log_that_went_through_a_pipe_or_a_socket_can_be_read)
-{
-	for (int i = 0; i < 2; i++) {
-		int fds[2];
-		int error = 0;
-		int fd = st_file();
-		char bytes[65536];
-		ssize_t got;
-		trace_id_t log;
-
-		PXT_EQ_FATAL(i ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds), 0);
-		trace_id_t trid = create_on(fds[1], POSIX_TRACE_APPEND, &error);
-		PXT_EQ_FATAL(error, 0);
-		PXT_EQ(posix_trace_start(trid), 0);
-		lk_say_many(1, 20);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-		(void)close(fds[1]);
-		while ((got = read(fds[0], bytes, sizeof(bytes))) > 0)
-			PXT_EQ(write(fd, bytes, (size_t)got), got);
-		(void)close(fds[0]);
-		log = lk_open_log(fd);
-		st_expect(log, "START 1..20 STOP0");
-		lk_close_log(log, fd);
-	}
 }
 
 /* LPT-06 */

@@ -211,52 +211,6 @@ struct walker {
 	int error;
 };
 
-static void *walk(void *argument)
-{
-	struct walker *walker = argument;
-	int unavailable = 0;
-
-	while (walker->count < LIST_MAX && walker->error == 0) {
-		walker->error = posix_trace_eventtypelist_getnext_id(
-		    walker->trid, &walker->ids[walker->count], &unavailable);
-		if (unavailable)
-			break;
-		walker->count++;
-	}
-	return NULL;
-}
-
-/* SAFE-03, LSTNX-03 */
-PXT_TEST(threads_that_share_the_list_get_each_type_once)
-{
-	static struct walker walkers[4];
-	trace_event_id_t ids[LIST_MAX];
-	pthread_t threads[4];
-	trace_id_t trid = pxt_any_stream(NULL);
-	size_t count = list_all(trid, ids, LIST_MAX);
-	size_t sum = 0;
-
-	PXT_EQ(posix_trace_eventtypelist_rewind(trid), 0);
-	for (size_t i = 0; i < 4; i++) {
-		walkers[i] = (struct walker){ .trid = trid };
-		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, walk, &walkers[i]), 0);
-	}
-	for (size_t i = 0; i < 4; i++) {
-		pthread_join(threads[i], NULL);
-		PXT_EQ(walkers[i].error, 0);
-		sum += walkers[i].count;
-	}
-	PXT_EQ(sum, count);
-	for (size_t i = 0; i < count; i++) {
-		size_t found = 0;
-		for (size_t j = 0; j < 4; j++) {
-			for (size_t k = 0; k < walkers[j].count; k++)
-				found += walkers[j].ids[k] == ids[i];
-		}
-		PXT_CHECK(found == 1, "type %u came %zu times", (unsigned)ids[i], found);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
 #endif
 
 /* ---- User events ---- */
@@ -295,21 +249,6 @@ PXT_TEST(names_opened_later_appear_in_streams_that_exist)
 
 	CU_ASSERT(has_name(trid, id, "names_late"));
 	CU_ASSERT(listed(trid, id));
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-/* CON-18, CON-08, CLEAR-01 */
-PXT_TEST(names_outlive_clear_and_shutdown)
-{
-	trace_event_id_t id = pxt_open_event("names_lasting");
-	trace_id_t trid = pxt_any_stream(NULL);
-
-	PXT_EQ(posix_trace_clear(trid), 0);
-	CU_ASSERT(has_name(trid, id, "names_lasting"));
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trid = pxt_any_stream(NULL);
-	CU_ASSERT(has_name(trid, id, "names_lasting"));
-	PXT_EQ(pxt_open_event("names_lasting"), id);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
@@ -484,24 +423,6 @@ PXT_TEST(the_list_ascends_and_takes_in_what_is_opened_meanwhile)
 #endif
 
 #if PXT_CAN_WATCH
-/* DEC-31, EVENT-08, EVENT-09 */
-PXT_TEST(only_user_identifiers_make_events)
-{
-	static const trace_event_id_t none[] = { 0, POSIX_TRACE_START, POSIX_TRACE_STOP,
-		POSIX_TRACE_OVERFLOW, POSIX_TRACE_FILTER, 9, 28, 29, 30, _PXT_EVENT_IDS - 1,
-		_PXT_EVENT_IDS, _PXT_EVENT_IDS + 40, 0x7fffffff, (trace_event_id_t)-1 };
-	trace_id_t trid = pxt_running_stream(0, 0, 0);
-
-	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		posix_trace_event(none[i], "x", 1);
-		pxt_expect_none(trid);
-	}
-	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "y", 1);
-	pxt_expect(trid, POSIX_TRACE_UNNAMED_USEREVENT, "y", 1);
-	pxt_expect_none(trid);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
 /* CON-13, CON-22, INF-01 */
 PXT_TEST(an_event_carries_the_identifier_that_names_its_type)
 {

@@ -257,30 +257,6 @@ PXT_TEST(an_event_from_a_signal_handler_releases_a_waiting_reader)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* GETNX-03, DEC-38: a wake-up that comes while the reader is going to sleep is not lost */
-PXT_TEST(no_wake_up_is_lost_whenever_the_event_comes)
-{
-	trace_id_t trid = st_started(&plain);
-	struct reader reader;
-
-	st_expect(trid, "START");
-	for (unsigned i = 0; i < 2000; i++) {
-		memset(&reader, 0, sizeof(reader));
-		reader.trid = trid;
-		PXT_EQ_FATAL(pthread_create(&reader.thread, NULL, read_one, &reader), 0);
-		for (unsigned spin = 0; spin < i * 13 % 4000; spin++)
-			atomic_signal_fence(memory_order_seq_cst);
-		st_say((int)i);
-		if (!has_returned(&reader)) {
-			CU_FAIL("the reader sleeps although there is an event");
-			break;
-		}
-		(void)pthread_join(reader.thread, NULL);
-		PXT_EQ(reader.error, 0);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
 /* GETNX-03: with readers that poll */
 PXT_TEST(a_polling_reader_is_given_events_too)
 {

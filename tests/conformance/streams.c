@@ -5,7 +5,6 @@
 #include "../suite.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -273,7 +272,7 @@ PXT_TEST(the_traced_code_sees_no_signal_and_no_errno)
 	PXT_EQ(posix_trace_shutdown(loop), 0);
 }
 
-/* CON-08 */
+/* CON-08, CON-18 */
 PXT_TEST(names_and_attributes_survive_overrun_and_clear)
 {
 	const struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .size = 1024, .max_data = 24 };
@@ -317,39 +316,6 @@ PXT_TEST(shutdown_discards_unread_events_of_a_running_stream)
 	trid = st_create(&plain);
 	st_expect(trid, "");
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-static atomic_int keep_tracing;
-static atomic_int traced_by[8];
-
-static void *trace_until_told(void *argument)
-{
-	int me = *(const int *)argument;
-
-	while (atomic_load(&keep_tracing)) {
-		int number = atomic_fetch_add(&traced_by[me], 1) + 1;
-		int data[2] = { me, number };
-
-		posix_trace_event(st_type(), data, sizeof(data));
-	}
-	return NULL;
-}
-
-static void start_tracers(pthread_t *threads, int *numbers, int count)
-{
-	atomic_store(&keep_tracing, 1);
-	for (int i = 0; i < count; i++) {
-		numbers[i] = i;
-		atomic_store(&traced_by[i], 0);
-		PXT_EQ_FATAL(pthread_create(&threads[i], NULL, trace_until_told, &numbers[i]), 0);
-	}
-}
-
-static void end_tracers(pthread_t *threads, int count)
-{
-	atomic_store(&keep_tracing, 0);
-	for (int i = 0; i < count; i++)
-		(void)pthread_join(threads[i], NULL);
 }
 
 /* ---- Start and stop ---- */
@@ -609,34 +575,6 @@ PXT_TEST(the_status_shows_all_members_and_resets_the_overrun_flag)
 		PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
 	}
 	PXT_EQ(POSIX_TRACE_NO_OVERRUN, 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
-/* STA-03: every loss is seen by some reading of the status */
-PXT_TEST(no_overrun_is_missed_by_a_thread_that_watches_the_status)
-{
-	struct st_full full;
-	trace_id_t trid = st_full_stream(&small_until_full, false, &full);
-	struct posix_trace_counts_np counts;
-	struct posix_trace_status_info status;
-	pthread_t threads[2];
-	int numbers[2];
-	uint64_t lost = full.last > full.recorded ? 1u : 0u;
-	bool missed = false;
-
-	start_tracers(threads, numbers, 2);
-	for (int i = 0; i < 20000; i++) {
-		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
-		PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
-		if (counts.posix_lost_np > lost &&
-		    status.posix_stream_overrun_status != POSIX_TRACE_OVERRUN)
-			missed = true;
-		/* What was lost after the snapshot of counts may already be reported. */
-		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
-		lost = counts.posix_lost_np;
-	}
-	CU_ASSERT_FALSE(missed);
-	end_tracers(threads, 2);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 

@@ -93,33 +93,6 @@ PXT_TEST(a_huge_length_is_cut_like_any_other)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* TRU-01, TRU-02: the longest data that can be configured */
-PXT_TEST(the_largest_maximum_works)
-{
-	static struct taken taken;
-	static unsigned char data[5000];
-	trace_attr_t attr;
-	size_t maximum = 4095;
-	trace_id_t trid;
-
-	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	while (maximum > 1 && posix_trace_attr_setmaxdatasize(&attr, maximum) != 0)
-		maximum--;
-	trid = stream_with(maximum);
-	fill(data, sizeof(data));
-	for (size_t len = maximum - 1; len <= maximum + 1; len++) {
-		size_t kept = len < maximum ? len : maximum;
-
-		posix_trace_event(st_type(), data, len);
-		CU_ASSERT_FATAL(take(trid, &taken, sizeof(taken.data)));
-		PXT_EQ(taken.len, kept);
-		PXT_EQ(taken.info.posix_truncation_status,
-		    len > maximum ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED);
-		CU_ASSERT(memcmp(taken.data, data, kept) == 0);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
 /* DEC-07, TRU-01, ASMDS-02, SYS-11 */
 PXT_TEST(with_a_maximum_of_0_only_system_events_keep_their_data)
 {

@@ -366,31 +366,6 @@ static void stop_it(void)
 	PXT_EQ(posix_trace_stop(stream), 0);
 }
 
-PXT_TEST(so_is_one_in_another_lane)
-{
-	static const volatile uint32_t second = 1;
-	const int policies[] = { LOOP, FULL };
-	const volatile uint32_t *own;
-
-	for (int i = 0; i < 2; i++) {
-		struct posix_trace_counts_np counts;
-
-		begin(policies[i], 2);
-		pxt_threads_known();
-		own = pxt_self.cpu;
-		pxt_self.cpu = &second;
-		st_say(7);
-		st_expect(stream, "7");
-		at(PXT_TP_GATE_SEEN, stop_it);
-		st_say(1);
-		pxt_self.cpu = own;
-		st_expect(stream, "STOP0");
-		CU_ASSERT(st_law(stream, &counts));
-		PXT_EQ(counts.posix_held_np, 0);
-		close_stream();
-	}
-}
-
 /* The same where stamps are ordered, which is another way through the library. */
 PXT_TEST(so_is_one_with_ordered_stamps)
 {
@@ -531,26 +506,6 @@ PXT_TEST(where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it)
 	PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)), pos + 1u);
 	lap_from(lane, pos);
 	close_stream();
-}
-
-/* POL-05, SYS-06: a stop and a start that nobody has read leave two marks in a lane without events. */
-PXT_TEST(so_it_is_behind_several_marks)
-{
-	for (unsigned restarts = 1; restarts <= 3; restarts++) {
-		struct pxt_lane *lane;
-		uint32_t pos;
-
-		begin(LOOP, 2);
-		lane = pxt_block_lane(block, 1);
-		pos = (uint32_t)lane->pos;
-		for (unsigned i = 0; i < restarts; i++) {
-			PXT_EQ(posix_trace_stop(stream), 0);
-			PXT_EQ(posix_trace_start(stream), 0);
-		}
-		PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)), pos + 2u * restarts);
-		lap_from(lane, pos);
-		close_stream();
-	}
 }
 
 static void lap_it(void)

@@ -8,12 +8,10 @@
 #include "fakes/fakes.h"
 #include "suite.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #define LOOP POSIX_TRACE_LOOP
@@ -161,63 +159,6 @@ PXT_TEST(memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was)
 	PXT_EQ(refused_by_open(fd), 0);
 	PXT_EQ(close(fd), 0);
 	end(trid);
-}
-
-static long pages(void)
-{
-	FILE *file = fopen("/proc/self/statm", "r");
-	long total = -1;
-
-	CU_ASSERT_FATAL(file != NULL);
-	PXT_EQ(fscanf(file, "%ld", &total), 1);
-	(void)fclose(file);
-	return total;
-}
-
-static int descriptors(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	int count = 0;
-
-	CU_ASSERT_FATAL(folder != NULL);
-	while (readdir(folder))
-		count++;
-	(void)closedir(folder);
-	return count;
-}
-
-PXT_TEST(a_thousand_of_them_leave_nothing_behind)
-{
-	const struct st_spec spec = { .policy = LOOP, .lanes = 2, .size = 8192 };
-	trace_id_t trid = st_started(&spec);
-	int fd = st_file();
-	int folder = open(".", O_RDONLY | O_DIRECTORY);
-	long before = 0;
-	int open_before = 0;
-
-	say_many(1, 100);
-	for (int i = 0; i < 1010; i++) {
-		if (i == 10) {
-			before = pages();
-			open_before = descriptors();
-		}
-		PXT_EQ(posix_trace_snapshot_np(trid, fd), 0);
-		/* Nor do those that fail, early or late. */
-		PXT_EQ(posix_trace_snapshot_np(trid, folder), EBADF);
-		PXT_EQ(posix_trace_snapshot_np(0, fd), EINVAL);
-		if (i % 4 == 0) {
-			pxt_fault_arm(&pxt_fault_write, (unsigned)i % 12u / 4u + 1u, EIO);
-			PXT_EQ(posix_trace_snapshot_np(trid, fd), EIO);
-			pxt_fault_arm(&pxt_fault_write, 0, 0);
-		}
-	}
-	/* An emulator's own memory is among them. */
-	if (!st_sanitized() && !pxt_emulated())
-		PXT_EQ(pages(), before);
-	PXT_EQ(descriptors(), open_before);
-	PXT_EQ(close(folder), 0);
-	PXT_EQ(close(fd), 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 static trace_id_t going;

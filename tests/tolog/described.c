@@ -386,30 +386,6 @@ static void expect_success(pid_t child)
 }
 
 #if CONFIG_PTRACE_INHERIT
-/* The table is the parent's, too: its places are not given again. */
-PXT_TEST_FRESH(so_is_each_of_thousands_of_threads_of_a_forked_process)
-{
-	int fd = pxt_temp_file();
-	trace_attr_t attr;
-	trace_id_t trid;
-	pid_t child;
-
-	(void)posix_trace_attr_init(&attr);
-	(void)posix_trace_attr_setstreamsize(&attr, 1 << 19);
-	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
-	(void)posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
-	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
-	PXT_EQ(posix_trace_start(trid), 0);
-	child = fork();
-	if (child == 0) {
-		run_one_after_the_other(SAYERS);
-		_exit(0);
-	}
-	expect_success(child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	PXT_EQ(count_true(fd, child), 2u * SAYERS);
-	(void)close(fd);
-}
 #endif
 
 #if CONFIG_PTRACE_ATTACH
