@@ -29,17 +29,6 @@ PXT_TEST(attributes_have_defaults)
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 }
 
-/* LPT-15 */
-PXT_TEST(an_identifier_of_nothing_is_refused)
-{
-	struct posix_trace_status_info status;
-	trace_attr_t attr;
-
-	PXT_EQ(posix_trace_get_status(0, &status), EINVAL);
-	PXT_EQ(posix_trace_get_attr(0, &attr), EINVAL);
-	PXT_EQ(posix_trace_eventtypelist_rewind(0), EINVAL);
-}
-
 #if _PXT_UNIT_CORE
 /* LPT-15: Trace Core, through whichever unit creates streams. */
 PXT_TEST(a_stream_starts_and_stops)
@@ -98,21 +87,6 @@ PXT_TEST(a_stopped_stream_without_events_says_unavailable)
 #endif
 
 #if _PXT_UNIT_ONLINE
-/* CREATE-E1, CREATE-E5, CREATE-E6 */
-PXT_TEST(create_refuses_one_stream_too_many_and_other_processes)
-{
-	trace_id_t trids[TRACE_SYS_MAX];
-	trace_id_t none = 77;
-
-	PXT_EQ(posix_trace_create(1, NULL, &none), EPERM);
-	PXT_EQ(posix_trace_create(-1, NULL, &none), ESRCH);
-	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
-		PXT_EQ_FATAL(posix_trace_create(0, NULL, &trids[i]), 0);
-	PXT_EQ(posix_trace_create(0, NULL, &none), EAGAIN);
-	PXT_EQ(none, 77);
-	for (size_t i = 0; i < TRACE_SYS_MAX; i++)
-		PXT_EQ(posix_trace_shutdown(trids[i]), 0);
-}
 #endif
 
 #if _PXT_UNIT_ONLINE && _PXT_UNIT_USEREVENTS
@@ -203,17 +177,6 @@ PXT_TEST(a_log_receives_bytes)
 #endif
 
 #if _PXT_UNIT_LOGRETRIEVAL
-/* LPT-92 */
-PXT_TEST(what_is_no_log_is_refused)
-{
-	int fd = pxt_temp_file();
-	trace_id_t trid;
-
-	CU_ASSERT(write(fd, "this is no log", 14) == 14);
-	CU_ASSERT(lseek(fd, 0, SEEK_SET) == 0);
-	PXT_EQ(posix_trace_open(fd, &trid), EINVAL);
-	(void)close(fd);
-}
 #endif
 
 #if _PXT_UNIT_TOLOG && _PXT_UNIT_LOGRETRIEVAL && _PXT_UNIT_USEREVENTS

@@ -209,33 +209,6 @@ PXT_TEST(a_trailing_text_is_the_rest_of_the_data)
 	PXT_EQ(field.posix_bytes_np, 0);
 }
 
-PXT_TEST(a_bad_description_or_cursor_is_refused)
-{
-	struct posix_trace_field_np field;
-	size_t cursor = 0;
-	unsigned harm = 0;
-
-	PXT_EQ(
-	    posix_trace_field_next_np("u32", "abcd", 4, 0, &cursor, &field, sizeof(field)), EINVAL);
-	PXT_EQ(
-	    posix_trace_field_next_np("u8 a, u8 a", "abcd", 4, 0, &cursor, &field, sizeof(field)),
-	    EINVAL);
-	/* Any cursor: an answer, no fault. */
-	for (uint32_t i = 1; i < 300; i++) {
-		for (uint32_t offset = 0; offset < 70000; offset += 8191) {
-			char *format = malloc(12);
-
-			memcpy(format, "u8 a,text b", 12);
-			cursor = offset << 16 | i;
-			if (posix_trace_field_next_np(
-			        format, "abcd", 4, 0, &cursor, &field, sizeof(field)) == 0)
-				harm += field.posix_offset_np + field.posix_bytes_np > 4;
-			free(format);
-		}
-	}
-	PXT_EQ(harm, 0);
-}
-
 /* A description that was taken apart says of each event's data what a walk of it says. */
 PXT_TEST(fields_taken_apart_once_say_what_a_walk_says)
 {

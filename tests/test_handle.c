@@ -4,11 +4,8 @@
 
 #include "base/handle.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const int kind_a, kind_b;
 static const struct pxt_ops ops_a = { .kind = &kind_a };
@@ -88,40 +85,6 @@ PXT_TEST(any_number_may_be_asked_for)
 	PXT_EQ(found, 0);
 	CU_ASSERT(pxt_handle_find(id, &ops) == &object);
 	pxt_handle_remove(id);
-}
-
-/* Fresh: the added chunk stays for good. */
-PXT_TEST_FRESH(more_objects_than_cells_need_more_memory)
-{
-	static void *memory[64];
-	trace_id_t ids[PXT_HANDLES + 8], extra, added;
-	const struct pxt_ops *ops;
-	int objects[PXT_HANDLES + 8];
-	unsigned count = 0;
-
-	while (count < PXT_HANDLES)
-		if (pxt_handle_add(&ops_a, &objects[count], &ids[count]) != 0)
-			break;
-		else
-			count++;
-	PXT_EQ(count, PXT_HANDLES);
-	PXT_EQ(pxt_handle_add(&ops_a, &objects[0], &extra), ENOMEM);
-	PXT_EQ(pxt_handle_grow(memory, 1), ENOMEM);
-	PXT_EQ(pxt_handle_grow(memory, sizeof(memory)), 0);
-	for (; count < PXT_HANDLES + 8; count++)
-		PXT_EQ_FATAL(pxt_handle_add(&ops_a, &objects[count], &ids[count]), 0);
-	for (unsigned i = 0; i < count; i++)
-		CU_ASSERT(pxt_handle_find(ids[i], &ops) == &objects[i]);
-	/* PROC-02, DEC-34: a child has nothing of the first kind, and all else, also in the added memory. */
-	PXT_EQ(pxt_handle_grow(memory + 32, 0), ENOMEM);
-	pxt_handle_remove(ids[0]);
-	PXT_EQ(pxt_handle_add(&ops_b, &objects[0], &extra), 0);
-	PXT_EQ(pxt_handle_add(&ops_b, &objects[1], &added), 0);
-	pxt_handle_forget_kind(&kind_a);
-	for (unsigned i = 0; i < count; i++)
-		CU_ASSERT(pxt_handle_find(ids[i], &ops) == NULL);
-	CU_ASSERT(pxt_handle_find(extra, &ops) == &objects[0]);
-	CU_ASSERT(pxt_handle_find(added, &ops) == &objects[1]);
 }
 
 /* The state of the cell whose object is @object, in memory that the table was given. */

@@ -99,21 +99,6 @@ PXT_TEST(a_type_is_described_once)
 	CU_ASSERT_STRING_EQUAL(pxt_names_format(id), "u32 job, i64 late_ns");
 }
 
-PXT_TEST(what_is_malformed_or_no_user_type_is_refused_and_changes_nothing)
-{
-	unsigned id = must_open("plain");
-
-	PXT_EQ(posix_trace_eventid_setformat_np(id, "u31 job"), EINVAL);
-	CU_ASSERT_STRING_EQUAL(pxt_names_format(id), "");
-	PXT_EQ(posix_trace_eventid_setformat_np(id + 1, "u32 job"), EINVAL);
-	PXT_EQ(posix_trace_eventid_setformat_np(0, "u32 job"), EINVAL);
-	PXT_EQ(posix_trace_eventid_setformat_np(POSIX_TRACE_START, "u32 job"), EINVAL);
-	PXT_EQ(posix_trace_eventid_setformat_np(POSIX_TRACE_UNNAMED_USEREVENT, "u32 job"), EINVAL);
-	PXT_EQ(posix_trace_eventid_setformat_np((trace_event_id_t)-1, "u32 job"), EINVAL);
-	CU_ASSERT_PTR_NULL(pxt_names_format(id + 1));
-	CU_ASSERT_STRING_EQUAL(pxt_names_format(POSIX_TRACE_UNNAMED_USEREVENT), "");
-}
-
 /* A full pool refuses what does not fit, keeps what it has and still takes what fits. */
 PXT_TEST_FRESH(a_full_pool_says_so)
 {

@@ -8,7 +8,6 @@
 #define HAVE_TEXTS ((_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL)
 
 #if HAVE_TEXTS
-#include <errno.h>
 #include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -174,17 +173,6 @@ PXT_TEST(a_text_is_cut_to_its_room_and_ends_in_nul)
 		PXT_EQ(text[room - 1], '\0');
 		PXT_CHECK(room == sizeof(text) || text[room] == 'x', "room %u", (unsigned)room);
 	}
-}
-
-PXT_TEST(a_description_without_message_and_wrong_arguments_are_told_apart)
-{
-	char text[8] = "x";
-
-	PXT_EQ(posix_trace_text_np("u32 a", data, 4, 0, text, sizeof(text)), ENOENT);
-	CU_ASSERT_STRING_EQUAL(text, "x");
-	PXT_EQ(posix_trace_text_np("", data, 4, 0, text, sizeof(text)), EINVAL);
-	PXT_EQ(posix_trace_text_np("u32; %u", data, 4, 0, text, sizeof(text)), EINVAL);
-	PXT_EQ(posix_trace_text_np("u32 a; %u", data, 4, 0, text, 0), EINVAL);
 }
 
 /* With a locale whose numbers have commas the text is the same. */

@@ -645,26 +645,6 @@ PXT_TEST(a_forked_child_keeps_no_descriptor_of_the_ctlsock)
 	PXT_EQ(at_descriptors(), before_the_ctlsock);
 }
 
-#define CLIENTS 3
-
-/* The clients' ends are this test's own, and open in the child as well. */
-PXT_TEST(a_forked_child_keeps_no_connection_of_the_ctlsock)
-{
-	char path[PXT_CTLSOCK_PATH];
-	int asks[CLIENTS];
-	trace_id_t trid;
-
-	count_before(CLIENTS);
-	trid = at_stream(LOOP, path);
-	for (int i = 0; i < CLIENTS; i++) {
-		asks[i] = at_connect(path);
-		PXT_EQ(at_tell(asks[i], PXT_CTLSOCK_STATUS), 0);
-	}
-	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
-	for (int i = 0; i < CLIENTS; i++)
-		(void)close(asks[i]);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
 
 static int die_before_my_child(void *argument)
 {

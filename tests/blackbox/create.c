@@ -181,20 +181,6 @@ PXT_TEST(a_file_that_is_appended_to_will_do)
 }
 
 #if PXT_CAN_LOG
-/* It would be emptied under the stream. */
-PXT_TEST(the_logs_own_file_is_refused)
-{
-	int fd = pxt_temp_file();
-	int same = dup(fd);
-	trace_attr_t attr = with_file(fd);
-	trace_id_t trid;
-
-	PXT_EQ(posix_trace_create_withlog(0, &attr, fd, &trid), EINVAL);
-	PXT_EQ(posix_trace_create_withlog(0, &attr, same, &trid), EINVAL);
-	PXT_EQ(size_of(fd), 0);
-	(void)close(fd);
-	(void)close(same);
-}
 #endif
 
 /* ---- Room ---- */
@@ -260,22 +246,6 @@ PXT_TEST(signals_do_not_keep_the_room_from_being_taken)
 	fast_timer = false;
 	PXT_EQ(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
 	PXT_EQ(sigismember(&after, SIGALRM), sigismember(&before, SIGALRM));
-	(void)close(fd);
-}
-
-PXT_TEST(what_the_system_says_becomes_an_error_of_create)
-{
-	static const int errors[][2] = { { ENOSPC, ENOMEM }, { EDQUOT, ENOMEM }, { EFBIG, ENOMEM },
-		{ EIO, ENOMEM }, { EPERM, EINVAL }, { EOPNOTSUPP, EINVAL } };
-	int fd = pxt_temp_file();
-
-	for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		no_room = errors[i][0];
-		PXT_EQ(try_create(fd), errors[i][1]);
-		no_room = 0;
-		PXT_EQ(size_of(fd), 0);
-	}
-	PXT_EQ(try_create(fd), 0);
 	(void)close(fd);
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -353,24 +352,6 @@ PXT_TEST(a_loop_stream_with_log_is_flushed_only_on_request)
 #endif
 
 #if _PXT_UNIT_ONLINE
-/* ASSFP-02, POL-11, CREATE-E3 */
-PXT_TEST(flush_without_log_fails_at_create)
-{
-	trace_attr_t attr;
-	trace_id_t trid = 77;
-
-	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	if (posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH) != 0) {
-		pxt_skip("no FLUSH policy");
-		return;
-	}
-	PXT_EQ(posix_trace_create(0, &attr, &trid), EINVAL);
-	PXT_EQ(trid, 77);
-	/* The object is as good as before for another policy. */
-	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, pxt_default_stream_policy_is(false)), 0);
-	PXT_EQ(posix_trace_create(0, &attr, &trid), 0);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
 #endif
 
 /* ---- Sizes ---- */
@@ -431,21 +412,6 @@ PXT_TEST(sizes_of_more_than_32_bits_read_back_whole)
 #endif
 }
 #endif
-
-/* DEC-07, ASMDS-E1, LPT-12 */
-PXT_TEST(a_data_size_beyond_the_maximum_changes_nothing)
-{
-	static const size_t beyond[] = { 4096, 65536, SIZE_MAX / 2, SIZE_MAX };
-	trace_attr_t attr;
-	size_t got = 0;
-
-	pxt_attr(&attr, 0, 9, 0);
-	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
-		PXT_EQ(posix_trace_attr_setmaxdatasize(&attr, beyond[i]), EINVAL);
-		PXT_EQ(posix_trace_attr_getmaxdatasize(&attr, &got), 0);
-		PXT_EQ(got, 9);
-	}
-}
 
 #if CONFIG_PTRACE_LIMIT_STREAM_SIZE
 /* ASSSZ-01, ASSSZ-E1, LPT-11 */

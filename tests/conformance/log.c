@@ -162,26 +162,6 @@ PXT_TEST(writing_and_reading_a_log_marks_the_times_of_its_file)
 
 /* ---- Create ---- */
 
-/* CRLOG-03, CRLOG-04, AGSFP-03, CRLOG-01, CREATE-03, POL-01, DEC-06 */
-PXT_TEST(with_a_log_the_default_policy_is_flush_and_all_three_are_accepted)
-{
-	const int wanted[] = { 0, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH };
-
-	for (size_t i = 0; i < 4; i++) {
-		struct st_spec spec = { .policy = wanted[i], .with_log = true, .fd = st_file() };
-		trace_id_t trid = st_create(&spec);
-		trace_attr_t attr;
-		int policy = 0;
-
-		st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
-		PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
-		PXT_EQ(posix_trace_attr_getstreamfullpolicy(&attr, &policy), 0);
-		PXT_EQ(policy, wanted[i] != 0 ? wanted[i] : POSIX_TRACE_FLUSH);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-		(void)close(spec.fd);
-	}
-}
-
 static trace_id_t create_on(int fd, int log_policy, int *error)
 {
 	trace_attr_t attr;

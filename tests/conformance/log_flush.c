@@ -4,7 +4,6 @@
 
 #include "../suite.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -87,19 +86,6 @@ PXT_TEST(flushing_a_stopped_stream_adds_no_marks)
 	PXT_EQ(posix_trace_flush(trid), 0);
 	log = lk_finish(trid, &spec);
 	st_expect(log, "START 1 STOP0");
-	lk_close_log(log, spec.fd);
-}
-
-/* FLUSH-E1 */
-PXT_TEST(only_an_active_stream_with_log_can_be_flushed)
-{
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
-	trace_id_t trid = lk_logging(&spec);
-	trace_id_t log = lk_finish(trid, &spec);
-
-	PXT_EQ(posix_trace_flush(trid), EINVAL);
-	PXT_EQ(posix_trace_flush(log), EINVAL);
-	PXT_EQ(posix_trace_flush(0), EINVAL);
 	lk_close_log(log, spec.fd);
 }
 

@@ -74,25 +74,6 @@ PXT_TEST(data_up_to_the_maximum_is_recorded_whole_and_longer_data_cut)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-/* TRU-01: nothing beyond the maximum is even looked at */
-PXT_TEST(a_huge_length_is_cut_like_any_other)
-{
-	static struct taken taken;
-	unsigned char data[64];
-	trace_id_t trid = stream_with(sizeof(data));
-
-	fill(data, sizeof(data));
-	posix_trace_event(st_type(), data, (size_t)-1);
-	posix_trace_event(st_type(), data, SIZE_MAX / 2 + 4);
-	for (int i = 0; i < 2; i++) {
-		CU_ASSERT_FATAL(take(trid, &taken, sizeof(taken.data)));
-		PXT_EQ(taken.len, sizeof(data));
-		PXT_EQ(taken.info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
-		CU_ASSERT(memcmp(taken.data, data, sizeof(data)) == 0);
-	}
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-}
-
 /* DEC-07, TRU-01, ASMDS-02, SYS-11 */
 PXT_TEST(with_a_maximum_of_0_only_system_events_keep_their_data)
 {

@@ -121,38 +121,6 @@ PXT_TEST(the_log_tells_where_the_fault_was_and_who_sent_the_signal)
 
 /* ---- What is asked for ---- */
 
-static int refuse_arguments(const struct fixture *fixture)
-{
-	static const int wrong[] = { 0, -1, 65, SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGWINCH,
-		SIGURG, SIGTSTP, SIGTTIN, SIGTTOU };
-	struct sigaction now;
-	int many[17];
-
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		const int signals[] = { SIGTERM, wrong[i] };
-
-		PXT_CHILD_CHECK(
-		    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 2) == EINVAL);
-	}
-	for (int i = 0; i < 17; i++)
-		many[i] = SIGRTMIN + i;
-	PXT_CHILD_CHECK(
-	    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, many, 17) == ENOMEM);
-	PXT_CHILD_CHECK(sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
-	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler != SIG_DFL);
-	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, NULL, 0) == 0);
-	PXT_CHILD_CHECK(sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_handler == SIG_DFL);
-	return 0;
-}
-
-PXT_TEST(what_ends_no_process_is_refused_and_nothing_is_changed)
-{
-	struct fixture fixture = plain;
-
-	fixture.act = refuse_arguments;
-	PXT_EQ(fixture_play(&fixture), 0);
-}
-
 static int watch_sigterm(const struct fixture *fixture)
 {
 	static const int signals[] = { SIGTERM };
@@ -821,29 +789,6 @@ PXT_TEST(a_crash_of_the_handler_ends_the_process_at_once)
 }
 
 /* ---- Devices ---- */
-
-/* A pipe with a reader that reads nothing. */
-static int fill_the_pipe(const struct fixture *fixture)
-{
-	fixture_trace(3000);
-	return fault(fixture);
-}
-
-PXT_TEST(a_device_that_takes_nothing_holds_the_process_a_few_seconds_at_most)
-{
-	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
-		.log_policy = POSIX_TRACE_APPEND,
-		.stream_bytes = 262144,
-		.act = fill_the_pipe };
-	int ends[2];
-
-	PXT_EQ_FATAL(pipe(ends), 0);
-	fixture.fd = ends[1];
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	CU_ASSERT(fixture_took_ms < 20000);
-	(void)close(ends[0]);
-	(void)close(ends[1]);
-}
 
 static int fault_behind_the_other_end(const struct fixture *fixture)
 {

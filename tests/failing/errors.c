@@ -116,8 +116,8 @@ static void run_and_compare(const struct row *row)
 }
 
 /*
- * DEC-32, DEC-33, ERR-01, CREATE-E4, CRLOG-E1, SETADD-E1, SETDEL-E1, SETEMP-E1, SETFILL-E1, SETMEM-E1: all of
- * cases.h
+ * DEC-32, DEC-33, ERR-01, CREATE-E4, CREATE-E5, CREATE-E6, CRLOG-E1, SETADD-E1, SETDEL-E1, SETEMP-E1, SETFILL-E1,
+ * SETMEM-E1, LPT-12: all of cases.h
  */
 PXT_TEST(a_call_that_fails_leaves_nothing_behind)
 {

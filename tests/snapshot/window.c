@@ -6,7 +6,6 @@
 #include "conformance/story.h"
 #include "suite.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -665,33 +664,6 @@ PXT_TEST(a_pipe_gets_the_same_bytes_in_order)
 	st_expect(shot.log, "START 1..20");
 	sn_close(&shot);
 	end(trid);
-}
-
-static int in_a_child(void *argument)
-{
-	trace_id_t trid = *(trace_id_t *)argument;
-	int fd = open("/dev/null", O_WRONLY);
-
-	PXT_CHILD_CHECK(posix_trace_snapshot_np(trid, fd) == EINVAL);
-	return 0;
-}
-
-/* PROC-05 */
-PXT_TEST(what_is_no_active_stream_of_the_process_is_refused)
-{
-	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
-	trace_id_t trid = st_started(&spec);
-	int fd = st_file();
-	struct sn_shot shot = sn_take(trid);
-
-	PXT_EQ(posix_trace_snapshot_np(shot.log, fd), EINVAL);
-	sn_close(&shot);
-	PXT_EQ(posix_trace_snapshot_np(0, fd), EINVAL);
-	PXT_EQ(pxt_in_child(in_a_child, &trid), 0);
-	end(trid);
-	PXT_EQ(posix_trace_snapshot_np(trid, fd), EINVAL);
-	PXT_EQ(st_file_bytes(fd), 0);
-	PXT_EQ(close(fd), 0);
 }
 
 #if _PXT_UNIT_INHERIT

@@ -784,30 +784,3 @@ PXT_TEST(only_a_folder_and_the_policy_append_are_taken)
 	(void)close(fd);
 	folder_remove(&folder);
 }
-
-/* LPT-96 */
-PXT_TEST(a_create_that_fails_leaves_no_file)
-{
-	const struct posix_trace_rotation_np rotation = { .posix_name_np = NAME };
-	trace_attr_t attr;
-	trace_id_t trid;
-	unsigned n;
-
-	folder_make(&folder);
-	pxt_attr(&attr, 65536, 64, POSIX_TRACE_LOOP);
-	PXT_EQ(posix_trace_attr_setrotation_np(&attr, &rotation, sizeof(rotation)), 0);
-	for (n = 1;; n++) {
-		int error;
-
-		pxt_fault_arm(&pxt_fault_alloc, n, 0);
-		error = posix_trace_create_withlog(0, &attr, folder.fd, &trid);
-		pxt_fault_arm(&pxt_fault_alloc, 0, 0);
-		if (!error)
-			break;
-		PXT_EQ(error, ENOMEM);
-		PXT_EQ(folder_count(&folder), 0);
-	}
-	CU_ASSERT(n > 1);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
-	folder_remove(&folder);
-}
