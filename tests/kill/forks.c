@@ -9,7 +9,6 @@
 #include "core/process/names.h"
 #include "core/process/process.h"
 #include "core/process/threads.h"
-#include "heir.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -21,6 +20,53 @@
 
 #define PATIENT_NS UINT64_C(6000000000)
 #define PROMPT_NS  INT64_C(3000000000)
+
+/* ---- A child that stops at a test point of its write until it is killed there ---- */
+
+static int to_parent;
+
+/* Tells where it is, and waits to be killed there. */
+static void stand(void *argument)
+{
+	int point = kit_interrupted();
+
+	if (write(to_parent, &point, sizeof(point)) != (ssize_t)sizeof(point))
+		_exit(2);
+	for (;;)
+		(void)pause();
+}
+
+/* In the child: from here on, it will be at the @nth test point of what it writes. */
+static void stand_at(uint32_t nth)
+{
+	kit_interrupt(nth, KIT_WRITER_POINTS, stand, NULL);
+}
+
+/*
+ * Forks a child that runs @body, and ends after it.  Returns the test point at which the child
+ * is now, or -1: it came to its end.
+ */
+static int stand_fork(void (*body)(const void *argument), const void *argument, pid_t *child)
+{
+	int point = -1;
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe(ends), 0);
+	*child = fork();
+	CU_ASSERT_FATAL(*child >= 0);
+	if (*child == 0) {
+		to_parent = ends[1];
+		body(argument);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	if (read(ends[0], &point, sizeof(point)) != (ssize_t)sizeof(point))
+		point = -1;
+	(void)close(ends[0]);
+	return point;
+}
+
+/* ---- What it writes ---- */
 
 struct writer {
 	trace_event_id_t id;

@@ -187,58 +187,6 @@ static void expect_next_at_once(uint64_t lost_before, const char *where)
 
 /* ---- Killed ---- */
 
-static const char *name_of(const struct child *child)
-{
-	return st_text("killed at point %d, %u pieces", child->point, child->pieces);
-}
-
-/* False: there is no such point. */
-static bool kill_at(int policy, unsigned lanes, uint32_t nth)
-{
-	struct child child;
-
-	open_stream(policy, lanes);
-	child = let_one_stand(nth);
-	st_say(2);
-	/* It lives: who knows. */
-	if (is_unfinished(&child))
-		CU_ASSERT(!look_once().any);
-	end(&child, true);
-	/* It is not asked at every look (core/read/lane.c). */
-	st_sleep_ms(1);
-	if (is_unfinished(&child)) {
-		expect_next_at_once(1, name_of(&child));
-	} else {
-		/* What was whole comes first, what had no place is none. */
-		struct got got = look_once();
-
-		if (got.any && got.number == 1)
-			got = look_once();
-		PXT_CHECK(
-		    got.any && got.number == 2 && got.lost_before == 0, "%s", name_of(&child));
-	}
-	close_stream();
-	return child.point >= 0;
-}
-
-static void kill_at_all_points(int policy, unsigned lanes)
-{
-	uint32_t nth = 0;
-
-	while (kill_at(policy, lanes, nth))
-		nth++;
-	CU_ASSERT(nth > 10);
-}
-
-/* DEC-42, DEC-43; ruling 27 */
-PXT_TEST(what_a_killed_fork_leaves_unfinished_is_passed_over_at_once)
-{
-	kill_at_all_points(LOOP, 1);
-	kill_at_all_points(LOOP, 2);
-	kill_at_all_points(FULL, 1);
-	kill_at_all_points(FULL, 2);
-}
-
 /* The first of its points at which a child has a place and has not filled it, and so on. */
 static uint32_t points_before_a_place(void)
 {
