@@ -16,7 +16,7 @@
 
 #include "frame/machine.h"
 #include "frame/out.h"
-#include "frame/raw.h"
+#include "frame/stamp.h"
 #include "frame/realtime.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@
 #include "core/record/emit.h"
 #include "frame/frame.h"
 #include "frame/out.h"
-#include "frame/raw.h"
+#include "frame/stamp.h"
 #include "frame/realtime.h"
 
 #include <pthread.h>

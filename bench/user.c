@@ -14,7 +14,7 @@
 
 #include "frame/frame.h"
 #include "frame/out.h"
-#include "frame/raw.h"
+#include "frame/stamp.h"
 #include "frame/realtime.h"
 
 #include <pthread.h>

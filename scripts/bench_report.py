@@ -45,8 +45,6 @@ CHAPTERS = {
              "read the counter, reserve with one locked add, store."),
     "cold": ("Cold calls", "One call when data, code and translations of addresses have left the caches, "
              "and the call behind it, beside the floor's."),
-    "places": ("Where a stream lives", "In memory of the process, in memory that its children "
-               "inherit, in a file on tmpfs, in a file on disk; they take turns."),
     "attach": ("Attached processes", "Attaching, an event of theirs, and what the owner pays for "
                "it."),
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),

@@ -10,7 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
 
 #define HELD_MIN     0.97
 #define SKEW_MAX     0.05
@@ -309,3 +314,47 @@ unsigned bench_start(void)
 	}
 	return cpu_count < BENCH_THREADS_MAX ? (unsigned)cpu_count : BENCH_THREADS_MAX;
 }
+
+/* ---- What machine the figures belong to ---- */
+
+void bench_cpu_model(char *text, size_t room)
+{
+	FILE *info = fopen("/proc/cpuinfo", "re");
+	char line[256];
+
+	(void)snprintf(text, room, "unknown processor");
+	while (info && fgets(line, sizeof(line), info)) {
+		const char *value = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) != 0 || !value)
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		(void)snprintf(
+		    text, room, "%s, %ld CPUs", value + 2, sysconf(_SC_NPROCESSORS_ONLN));
+		break;
+	}
+	if (info)
+		(void)fclose(info);
+}
+
+void bench_kernel(char *text, size_t room)
+{
+	struct utsname name;
+
+	if (uname(&name) == 0)
+		(void)snprintf(text, room, "%s %s %s", name.sysname, name.release, name.machine);
+	else
+		(void)snprintf(text, room, "unknown kernel");
+}
+
+#if defined(__GLIBC__)
+void bench_libc(char *text, size_t room)
+{
+	(void)snprintf(text, room, "glibc %s", gnu_get_libc_version());
+}
+#else
+void bench_libc(char *text, size_t room)
+{
+	(void)snprintf(text, room, "a C library that is not glibc");
+}
+#endif
