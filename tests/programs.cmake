@@ -180,10 +180,15 @@ if(PXT_CALLS_ARE_GLIBC64)
 	if(TARGET test_failing_system)
 		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
 	endif()
+	ptrace_test(failing_port FAKES NEEDS ${failing_needs} !SANITIZED
+		SOURCES failing/port.c failing/calls.c failing/left.c)
+	if(TARGET test_failing_port)
+		target_link_options(test_failing_port PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
+	endif()
 else()
 	# No tests of their own either.
 	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${PROJECT_SOURCE_DIR}/tests/failing/system.c"
-		"${PROJECT_SOURCE_DIR}/tests/failing/calls.c")
+		"${PROJECT_SOURCE_DIR}/tests/failing/port.c" "${PROJECT_SOURCE_DIR}/tests/failing/calls.c")
 endif()
 
 # ---- fakes/ ----

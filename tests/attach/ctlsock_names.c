@@ -645,6 +645,23 @@ PXT_TEST(a_forked_child_keeps_no_descriptor_of_the_ctlsock)
 	PXT_EQ(at_descriptors(), before_the_ctlsock);
 }
 
+/* Its thread, socket and connections are found by the stream's place, and this is the last one. */
+PXT_TEST(nor_one_of_the_last_stream_that_there_can_be)
+{
+	trace_id_t others[TRACE_SYS_MAX];
+	char path[PXT_CTLSOCK_PATH];
+	trace_id_t trid;
+
+	for (unsigned i = 0; i + 1u < TRACE_SYS_MAX; i++)
+		PXT_EQ_FATAL(posix_trace_create(0, NULL, &others[i]), 0);
+	count_before(0);
+	trid = at_stream(LOOP, path);
+	CU_ASSERT(at_descriptors() > before_the_ctlsock);
+	PXT_EQ(pxt_in_child(count_in_child, &trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 0; i + 1u < TRACE_SYS_MAX; i++)
+		PXT_EQ(posix_trace_shutdown(others[i]), 0);
+}
 
 static int die_before_my_child(void *argument)
 {

@@ -237,6 +237,31 @@ PXT_TEST(a_killed_producer_s_memory_waits_for_no_reader)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* The helper, which learns types, is also who stops the stream for a client. */
+PXT_TEST(a_stop_by_a_client_comes_behind_what_producers_recorded_before)
+{
+	for (int round = 0; round < 10; round++) {
+		char path[PXT_CTLSOCK_PATH];
+		trace_id_t trid = at_stream(LOOP, path);
+		int fd = at_connect(path);
+		struct pxt_event event;
+		struct producer producer;
+		int events = 0;
+
+		PXT_EQ(at_tell(fd, PXT_CTLSOCK_START), 0);
+		(void)snprintf(producers_type, sizeof(producers_type), "new%d", round);
+		producer = attached(path, 30);
+		let_it_do_it(&producer);
+		PXT_EQ(at_tell(fd, PXT_CTLSOCK_STOP), 0);
+		while (pxt_next(trid, &event))
+			events += event.info.posix_pid == producer.pid;
+		PXT_EQ(events, 30);
+		producer_kill(&producer);
+		(void)close(fd);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
 /* It hears of nothing for a while, and of the last state then. */
 PXT_TEST(a_producer_that_stands_still_holds_up_nobody)
 {

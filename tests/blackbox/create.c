@@ -294,6 +294,48 @@ PXT_TEST_FRESH(after_every_failure_the_file_is_empty)
 }
 
 #if PXT_CAN_LOG
+static int create_with_log(int fd, int log, trace_id_t *trid)
+{
+	trace_attr_t attr = with_file(fd);
+
+	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_FLUSH), 0);
+	return posix_trace_create_withlog(0, &attr, log, trid);
+}
+
+/* Call @n of the kind fails; false: create makes no so many. */
+static bool log_fails(struct pxt_fault *fault, unsigned n)
+{
+	int fd = memfd_create("box", MFD_ALLOW_SEALING);
+	int log = pxt_temp_file();
+	trace_id_t trid;
+	int error;
+
+	pxt_fault_arm(fault, n, ENOMEM);
+	error = create_with_log(fd, log, &trid);
+	pxt_fault_arm(fault, 0, 0);
+	if (error) {
+		PXT_EQ(size_of(fd), 0);
+		PXT_EQ(create_with_log(fd, log, &trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	(void)close(fd);
+	(void)close(log);
+	return error != 0;
+}
+
+PXT_TEST(a_log_that_cannot_begin_leaves_the_file_empty)
+{
+	struct pxt_fault *const more[] = { &pxt_fault_write, &pxt_fault_alloc, &pxt_fault_truncate,
+		&pxt_fault_thread, &pxt_fault_extend, &pxt_fault_filemap };
+
+	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		unsigned n = 1;
+
+		while (log_fails(more[i], n))
+			n++;
+		CU_ASSERT(n > 1);
+	}
+}
 #endif
 
 /* ---- What the file is ---- */

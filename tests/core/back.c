@@ -184,6 +184,26 @@ PXT_TEST_FRESH(a_gap_before_it_costs_nothing_behind_it)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
+/* SYS-06, TIM-06: OVERFLOW is not later than what comes behind it, whenever that was which was lost. */
+PXT_TEST_FRESH(a_gap_before_it_makes_nothing_behind_it_later)
+{
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		trace_id_t trid = begin(POSIX_TRACE_LOOP, lanes);
+		int64_t before;
+
+		(void)kit_read_all(trid);
+		before = kit_seen.last_ns;
+		write_into(0, 0, 5);
+		pxt_fake_clock_set(EARLY);
+		write_into(0, 1, 4000);
+		(void)kit_read_all(trid);
+		CU_ASSERT(lost(trid) > 0);
+		PXT_EQ(kit_missing(1, 4000, 4000), 0);
+		PXT_EQ(kit_seen.last_ns, before);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+	}
+}
+
 /* ---- Logs ---- */
 
 static unsigned read_log(FILE *file)

@@ -508,6 +508,26 @@ PXT_TEST(where_a_mark_is_overwritten_the_stamp_is_that_of_the_record_behind_it)
 	close_stream();
 }
 
+/* POL-05, SYS-06: a stop and a start that nobody has read leave two marks in a lane without events. */
+PXT_TEST(so_it_is_behind_several_marks)
+{
+	for (unsigned restarts = 1; restarts <= 3; restarts++) {
+		struct pxt_lane *lane;
+		uint32_t pos;
+
+		begin(LOOP, 2);
+		lane = pxt_block_lane(block, 1);
+		pos = (uint32_t)lane->pos;
+		for (unsigned i = 0; i < restarts; i++) {
+			PXT_EQ(posix_trace_stop(stream), 0);
+			PXT_EQ(posix_trace_start(stream), 0);
+		}
+		PXT_EQ(pxt_head_pos(pxt_cursor_load(&lane->head)), pos + 2u * restarts);
+		lap_from(lane, pos);
+		close_stream();
+	}
+}
+
 static void lap_it(void)
 {
 	for (int i = 1000; i < 1400; i++)
