@@ -16,8 +16,8 @@
 
 #include "frame/machine.h"
 #include "frame/out.h"
-#include "frame/stamp.h"
 #include "frame/realtime.h"
+#include "frame/stamp.h"
 
 #include <math.h>
 #include <pthread.h>

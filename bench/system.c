@@ -17,8 +17,8 @@
 #include "core/record/emit.h"
 #include "frame/frame.h"
 #include "frame/out.h"
-#include "frame/stamp.h"
 #include "frame/realtime.h"
+#include "frame/stamp.h"
 
 #include <pthread.h>
 #include <stdio.h>

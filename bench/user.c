@@ -14,8 +14,8 @@
 
 #include "frame/frame.h"
 #include "frame/out.h"
-#include "frame/stamp.h"
 #include "frame/realtime.h"
+#include "frame/stamp.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
