@@ -445,6 +445,29 @@ PXT_TEST(a_file_of_a_set_says_which_it_is_and_what_is_in_earlier_ones)
 	}
 }
 
+/* The entry is longer since version 1.1; a log of 1.0 says nothing of it. */
+PXT_TEST(a_log_carries_the_boot_it_was_recorded_in)
+{
+	static const struct {
+		const char *name;
+		unsigned char first, last;
+		uint32_t minor;
+	} logs[] = { { "boot-le64", 0xb0, 0xbf, 1 }, { "boot-be64", 0xb0, 0xbf, 1 },
+		{ "le64", 0, 0, 0 }, { "be32", 0, 0, 0 } };
+	struct posix_trace_loginfo_np info;
+
+	for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+		trace_id_t trid = golden_open(logs[i].name);
+
+		CU_ASSERT(posix_trace_log_getinfo_np(trid, &info, sizeof(info)) == 0);
+		PXT_EQ(info.posix_boot_id_np[0], logs[i].first);
+		PXT_EQ(info.posix_boot_id_np[15], logs[i].last);
+		PXT_EQ(info.posix_format_minor_np, logs[i].minor);
+		CU_ASSERT_STRING_EQUAL(info.posix_host_np, "target-7");
+		CU_ASSERT(posix_trace_close(trid) == 0);
+	}
+}
+
 /* DEC-23 */
 PXT_TEST(a_log_tells_the_signal_that_ended_its_process_and_others_none)
 {
