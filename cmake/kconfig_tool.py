@@ -238,6 +238,7 @@ UNITS = tuple(TITLES)
 PARTS = ("SNAPSHOT", "LOG_LINK", "LOG_ROTATE", "EXTENSIONS", "INSPECT", "SYSEVENTS")
 # What macros of the headers call, and data, with the units that bring it.
 BESIDE = {"_pxt_handles": {"CORE", "LOGRETRIEVAL"}, "_pxt_wanted": {"CORE"}, "_pxt_own_descriptors": {"ATTACH"},
+          "_pxt_attach_late": {"ATTACH"}, "_pxt_attach_counts": {"ATTACH"},
           "_pxt_point_open": {"EXTENSIONS"}}
 HEADERS = ("include/trace.h", "include/trace_np.h")
 
