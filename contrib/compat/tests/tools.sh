@@ -34,7 +34,7 @@ job-end   zephyr_kevent            span=turn     key=code
 job-start FTrace_EVT_task_dispatch span=dispatch key=par1
 job-end   FTrace_EVT_task_epilogue span=dispatch key=par1
 END
-"$pxtrace" why --roles roles run.ptl >out
+COLUMNS=9999 "$pxtrace" why --roles roles run.ptl >out
 head -n 1 out | grep -Eq '^(turn 0x6|dispatch 6) of .* took .* what it did for .* is not recorded' || fail 'why: its answer'
 for span in 'turn 0x6 of' 'dispatch 6 of'; do
 	grep -Eq "^ +[0-9.]+ +$span" out || fail "why: $span"
