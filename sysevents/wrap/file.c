@@ -293,6 +293,11 @@ PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(read)(int fd, void *to, size_t bytes)
 
 PXT_CALL_WRAP(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes),
     POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
+/* As read() and write() of eight bytes, which the C library does by itself. */
+PXT_CALL_WRAP_AS(int, eventfd_read, (int fd, eventfd_t *value), (fd, value),
+    POSIX_TRACE_CALL_READ_NP, fd, sizeof(*value), result ? PXT_CALL_ERRNO(result) : 8);
+PXT_CALL_WRAP_AS(int, eventfd_write, (int fd, eventfd_t value), (fd, value),
+    POSIX_TRACE_CALL_WRITE_NP, fd, sizeof(value), result ? PXT_CALL_ERRNO(result) : 8);
 PXT_CALL_WRAP(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
     POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),

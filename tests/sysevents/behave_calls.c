@@ -13,6 +13,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
@@ -161,6 +162,7 @@ void behave_names(void)
 	int far;
 	int ends[2];
 	FILE *stream = fopen("/dev/null", "r");
+	eventfd_t value = 0;
 
 	ASK(fileno(stream));
 	ASK(fclose(stream));
@@ -186,6 +188,11 @@ void behave_names(void)
 	ASK(bind(listener, (struct sockaddr *)&local, sizeof(local)));
 	ASK(connect(listener, NULL, 0));
 	(void)unlink(local.sun_path);
+	file = eventfd(0, EFD_NONBLOCK);
+	ASK(eventfd_write(file, 3));
+	ASK(eventfd_read(file, &value));
+	ASK((int)value);
+	ASK(eventfd_read(file, &value));
 }
 
 /* ---- Names of threads ---- */

@@ -207,8 +207,11 @@ what_descriptors_are_is_told_and_said_of_waits()
 	# A number is never called what a stream that was closed had been.
 	number=$(sed -n 's/.*what=descriptor  number=\([0-9]*\) .*name="an epoll set"$/\1/p' events)
 	[ -n "$number" ] || fail 'no epoll set'
+	eventfd=$(sed -n 's/.*what=descriptor  number=\([0-9]*\) .*name="an eventfd"$/\1/p' events)
 	events 'call_exit'
 	[ "$(count "call=close  object=0x$(printf %x "$number")  result=0")" -ge 1 ] || fail 'no end of a stream'
+	[ "$(count "call=write  object=0x$(printf %x "$eventfd")  result=8")" -eq 1 ] || fail 'no eventfd_write()'
+	[ "$(count "call=read  object=0x$(printf %x "$eventfd")  result=-11")" -eq 1 ] || fail 'no eventfd_read()'
 	run 0 why run.ptl
 	grep -q 'was in read from 127\.0\.0\.1:[1-9]' out || fail "nobody says whose: $(head -n 3 out)"
 }
