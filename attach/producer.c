@@ -195,14 +195,8 @@ static int end_attachment(struct pxt_stream *stream)
 /* ---- Attaching ---- */
 
 static const struct pxt_ops producer_ops = {
-	.get_attr = pxt_status_get_attr,
 	.get_status = pxt_status_get,
-	.type_name = pxt_status_type_name,
-	.type_format = pxt_status_type_format,
-	.type_next = pxt_status_type_next,
-	.type_rewind = pxt_status_type_rewind,
-	.get_clock = pxt_status_get_clock,
-	.kind = &pxt_stream_kind,
+	PXT_STATUS_OPS,
 };
 
 /* Of @given, what matters: size, lanes, largest data. */

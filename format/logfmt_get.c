@@ -351,6 +351,14 @@ const char *pxt_logfmt_get_entry(const unsigned char *block, const struct pxt_lo
 	return NULL;
 }
 
+/* Into memory that has room for its end.  False: it holds a zero byte. */
+static bool take_text(char *text, const unsigned char *from, uint32_t bytes)
+{
+	memcpy(text, from, bytes);
+	text[bytes] = '\0';
+	return !memchr(text, '\0', bytes);
+}
+
 const char *pxt_logfmt_get_type(
     const unsigned char *entry, bool swapped, struct pxt_log_typename *type)
 {
@@ -363,11 +371,8 @@ const char *pxt_logfmt_get_type(
 	if (name >= sizeof(type->name) || format >= sizeof(type->format) ||
 	    PXT_LOG_TYPE_BYTES + name + format > pxt_get16(entry, swapped))
 		return "an event type's name does not fit its entry";
-	memcpy(type->name, entry + PXT_LOG_TYPE_BYTES, name);
-	type->name[name] = '\0';
-	memcpy(type->format, entry + PXT_LOG_TYPE_BYTES + name, format);
-	type->format[format] = '\0';
-	if (memchr(type->name, '\0', name) || memchr(type->format, '\0', format))
+	if (!take_text(type->name, entry + PXT_LOG_TYPE_BYTES, name) ||
+	    !take_text(type->format, entry + PXT_LOG_TYPE_BYTES + name, format))
 		return "an event type's name holds a zero byte";
 	return NULL;
 }
@@ -432,11 +437,8 @@ const char *pxt_logfmt_get_note(const unsigned char *entry, bool swapped, struct
 	if (name == 0 || name >= sizeof(note->name) || text >= sizeof(note->text) ||
 	    PXT_LOG_NOTE_BYTES + name + text > pxt_get16(entry, swapped))
 		return "a note's name or text does not fit its entry";
-	memcpy(note->name, entry + PXT_LOG_NOTE_BYTES, name);
-	note->name[name] = '\0';
-	memcpy(note->text, entry + PXT_LOG_NOTE_BYTES + name, text);
-	note->text[text] = '\0';
-	if (memchr(note->name, '\0', name) || memchr(note->text, '\0', text))
+	if (!take_text(note->name, entry + PXT_LOG_NOTE_BYTES, name) ||
+	    !take_text(note->text, entry + PXT_LOG_NOTE_BYTES + name, text))
 		return "a note holds a zero byte";
 	return NULL;
 }

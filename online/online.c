@@ -176,16 +176,10 @@ PXT_API int posix_trace_trygetnext_event(trace_id_t trid,
 
 const struct pxt_ops pxt_online_ops = {
 	.getnext = pxt_online_getnext,
-	.get_attr = pxt_status_get_attr,
 	.get_status = pxt_status_get,
-	.type_name = pxt_status_type_name,
-	.type_format = pxt_status_type_format,
-	.type_next = pxt_status_type_next,
-	.type_rewind = pxt_status_type_rewind,
-	.get_clock = pxt_status_get_clock,
 	.getnext_whole = PXT_ONLINE_WHOLE,
 	.views = PXT_ONLINE_VIEWS,
-	.kind = &pxt_stream_kind,
+	PXT_STATUS_OPS,
 };
 
 PXT_API int posix_trace_create(

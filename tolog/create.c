@@ -17,14 +17,8 @@
 #include <trace_np.h>
 
 const struct pxt_ops pxt_tolog_ops = {
-	.get_attr = pxt_status_get_attr,
 	.get_status = pxt_tolog_get_status,
-	.type_name = pxt_status_type_name,
-	.type_format = pxt_status_type_format,
-	.type_next = pxt_status_type_next,
-	.type_rewind = pxt_status_type_rewind,
-	.get_clock = pxt_status_get_clock,
-	.kind = &pxt_stream_kind,
+	PXT_STATUS_OPS,
 };
 
 /* NULL: a full policy of logs that this build has not. */

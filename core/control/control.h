@@ -91,6 +91,12 @@ int pxt_status_type_format(void *object, trace_id_t trid, trace_event_id_t id, c
 int pxt_status_type_next(void *object, trace_id_t trid, trace_event_id_t *next);
 int pxt_status_type_rewind(void *object, trace_id_t trid);
 int pxt_status_get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock);
+/* ... in a struct pxt_ops, where a unit adds its own. */
+#define PXT_STATUS_OPS                                                                             \
+	.get_attr = pxt_status_get_attr, .type_name = pxt_status_type_name,                        \
+	.type_format = pxt_status_type_format, .type_next = pxt_status_type_next,                  \
+	.type_rewind = pxt_status_type_rewind, .get_clock = pxt_status_get_clock,                  \
+	.kind = &pxt_stream_kind
 
 /*
  * The system events that control calls record: START and STOP by call, FILTER, ERROR; and

@@ -182,7 +182,7 @@ PXT_TEST(an_image_has_the_build_that_was_told_before_it)
 
 PXT_TEST(a_text_that_is_no_build_id_tells_nothing)
 {
-	static const char *const texts[] = { "0", "0g", "0102f", "\xff\xfe",
+	static const char *const texts[] = { "0", "0g", "AB", "0102f", "\xff\xfe",
 		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20" };
 
 	for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {

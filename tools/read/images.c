@@ -266,7 +266,9 @@ static void expect(struct pxt_images *images, const struct pxt_event *event)
 	    length > 2 * sizeof build.id)
 		return;
 	for (size_t i = 0; i < length; i++) {
-		int value = pxt_hexdigit((char)text[i]);
+		/* In small letters, as wrappers write it. */
+		bool capital = text[i] >= 'A' && text[i] <= 'F';
+		int value = capital ? -1 : pxt_hexdigit((char)text[i]);
 
 		if (value < 0)
 			return;

@@ -154,7 +154,5 @@ uint32_t pxt_roles_name(struct pxt_roles_book *book, const char *name, size_t by
 
 /* Length of @name without the suffix that makes it a deed by convention; its whole length: none. */
 size_t pxt_roles_stem(const char *name);
-/* The words of a roles file, in the order of enum pxt_deed. */
-const char *pxt_roles_word(enum pxt_deed deed);
 
 #endif

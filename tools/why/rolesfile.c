@@ -63,11 +63,6 @@ static const struct word {
 	        { "name", PXT_USE_TO_NAME } } },
 };
 
-const char *pxt_roles_word(enum pxt_deed deed)
-{
-	return words[deed].word;
-}
-
 /* The options of a word, for people: "span=, key=". */
 static void list_options(const struct word *word)
 {
