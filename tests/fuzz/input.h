@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* input.h - an input as a file, and a log out of it or into it. */
+/* input.h - which target a program is, an input as a file, and a log out of it or into it. */
 #ifndef PXT_FUZZ_INPUT_H
 #define PXT_FUZZ_INPUT_H
 
 #include "format/crc32.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,38 @@
 #include <trace.h>
 #include <trace_np.h>
 #include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/*
+ * ---- A program of several targets ----
+ *
+ * It is the one whose name it was called by: fuzz_NAME.  The last of @targets has no name.
+ */
+
+struct fuzz_target {
+	const char *name;
+	void (*run)(const uint8_t *data, size_t size);
+};
+
+static inline int run_target(const struct fuzz_target *targets, const uint8_t *data, size_t size)
+{
+	static const struct fuzz_target *chosen;
+	const char *name = program_invocation_short_name + strlen("fuzz_");
+
+	if (!chosen) {
+		for (chosen = targets; chosen->name && strcmp(chosen->name, name) != 0;)
+			chosen++;
+		if (!chosen->name) {
+			(void)fprintf(stderr, "no target %s\n", name);
+			exit(2);
+		}
+	}
+	chosen->run(data, size);
+	return 0;
+}
+
+/* ---- Inputs as files ---- */
 
 /* A file without a name of its own; always the same one. */
 static inline const char *input_path(const uint8_t *data, size_t size)
@@ -137,6 +170,22 @@ static inline void sign(unsigned char *log, size_t size)
 	put32(log + 508, pxt_crc32(0, log, 508), swapped);
 	for (size_t at = 512; at < size;)
 		at += sign_block(log + at, size - at, swapped);
+}
+
+/* The log behind @head bytes as a file; the first byte says whether its checksums are made right. */
+static inline const char *input_log(const uint8_t *data, size_t size, size_t head)
+{
+	unsigned char *log = malloc(size);
+	const char *path;
+
+	if (!log)
+		abort();
+	memcpy(log, data + head, size - head);
+	if (data[0] & 1u)
+		sign(log, size - head);
+	path = input_path(log, size - head);
+	free(log);
+	return path;
 }
 
 #endif

@@ -154,7 +154,7 @@ def binaries():
             1) + names + symbols + heads
 
 
-# As the steps in fuzz_images.c: what, process, address, size, path, -, time.
+# As the steps in fuzz_files.c: what, process, address, size, path, -, time.
 def mappings():
     steps = [(0, 1, 1, 8, 47, 65, 0, 1), (0, 1, 4, 8, 47, 66, 0, 1), (128, 1, 1, 3, 0, 0, 0, 0),
              (0, 1, 2, 16, 47, 67, 0, 1), (128, 1, 1, 3, 0, 0, 0, 2), (2, 1, 4, 0, 0, 0, 0, 1),
@@ -210,7 +210,7 @@ def messages():
     yield message(1, 16) + message(2, 8) + message(2, 32, 0, b"raw")
 
 
-# For the two types in fuzz_where.c: each test, each value beside it, and sentences of them.
+# For the two types in fuzz_files.c: each test, each value beside it, and sentences of them.
 def conditions():
     chance = drawn("where")
     fields = "job minus late_ns real mask code label huge pid tid cpu lost cut bytes event thread time nobody".split()
@@ -246,7 +246,7 @@ def descriptions():
         yield damaged(text, chance)
 
 
-# Of pxtrace link: a head and answers, also to other orders, with lengths for fuzz_link.c, or as a line has them.
+# Of pxtrace link: a head and answers, also to other orders, with lengths for fuzz_files.c, or as a line has them.
 def answers():
     for order, name in (("<", "le64"), (">", "be32")):
         sender = make_frames.Sender(GOLDEN[name], 7)
