@@ -60,8 +60,7 @@ ptrace_test(inherit NEEDS INHERIT ONLINE USEREVENTS POLICY_LOOP !SINGLE_STREAM
 # The ring from inside, in one thread: interrupts at every test point, wraps, dead records.
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
-foreach(name IN ITEMS passover edges wraps merge lengths
-	reader several wanted)
+foreach(name IN ITEMS passover edges wraps merge lengths several wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
 ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLICY_UNTIL_FULL
@@ -75,9 +74,6 @@ ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheade
 set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
-	${core_guarded} ${core_guard})
-# One thread and many cases: nothing that ThreadSanitizer could see, in ten times the time.
-ptrace_test(core_pairs TESTPOINTS NEEDS ${core_needs} !TSAN SOURCES core/pairs.c core/deeds.c
 	${core_guarded} ${core_guard})
 ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/deeds.c ${core_guarded}
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
@@ -165,7 +161,6 @@ if(TARGET test_failing_errors)
 	ptrace_program(program test_failing_errors)
 	add_test(NAME failing_listed COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/failing/listed.py" "${program}")
 endif()
-ptrace_test(failing_locks FAKES NEEDS ${failing_needs} SOURCES failing/locks.c)
 ptrace_test(failing_signals NEEDS ${failing_needs} SOURCES failing/signals.c attach/party.c attach/inside.c)
 # The names of the C library's calls are those of glibc where words have 64 bits.
 include(CheckCSourceCompiles)
@@ -237,15 +232,9 @@ ptrace_test(drawn_orders TESTPOINTS FAKES NEEDS CORE ONLINE USEREVENTS POLICY_LO
 	TOLOG LOG_APPEND LOGRETRIEVAL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME !SINGLE_STREAM !LANES_MAX_1
 	!LANES_MAX_2 !LANES_MAX_4
 	SOURCES lanes/drawn.c lanes/turns.c conformance/story.c LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
-ptrace_test(windows NEEDS CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
-	SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1
-	SOURCES lanes/window.c conformance/story.c)
-ptrace_test(runs TESTPOINTS NEEDS CORE USEREVENTS TOLOG LOG_APPEND LOGRETRIEVAL POLICY_LOOP SYSEV_START_STOP SYSEV_FLUSH
-	RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1 SOURCES lanes/run.c
-	conformance/logkit.c conformance/story.c)
-ptrace_test(gaps TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND LOGRETRIEVAL POLICY_LOOP
-	SYSEV_START_STOP SYSEV_OVERFLOW_RESUME SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
-	!LANES_MAX_1 SOURCES lanes/gaps.c conformance/logkit.c conformance/story.c)
+ptrace_test(runs TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND LOGRETRIEVAL POLICY_LOOP
+	POLICY_UNTIL_FULL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
+	!LANES_MAX_1 SOURCES lanes/run.c conformance/logkit.c conformance/story.c)
 
 # ---- line/ ----
 
@@ -278,7 +267,7 @@ ptrace_test(histories NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POL
 	POLICY_UNTIL_FULL POLICY_DISCARD POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME
 	SYSEV_FILTER SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS ARG_CHECKS !SINGLE_STREAM !LANES_MAX_1 !LANES_MAX_2
-	SOURCES model/histories.c model/history.c model/play.c model/reference.c
+	SOURCES model/histories.c model/play.c model/reference.c
 	LIBRARIES -Wl,--wrap=pxt_port_thread_start -Wl,--wrap=pxt_port_thread_join)
 
 # ---- points/ ----
@@ -380,8 +369,6 @@ ptrace_test(truth_threads PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} POLICY
 ptrace_test(truth_beside TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH
 	SOURCES truth/beside.c truth/ground.c truth/readings.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
-ptrace_test(truth_bound TESTPOINTS NEEDS ${truth_needs} ${truth_logs} !TSAN
-	SOURCES truth/bound.c truth/ground.c truth/readings.c conformance/story.c)
 # Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
 ptrace_test(truth_dead TESTPOINTS NEEDS ${truth_needs} ${truth_logs} INHERIT RECORD_THREAD !TSAN
 	SOURCES truth/dead.c truth/ground.c truth/readings.c conformance/story.c)
@@ -391,7 +378,6 @@ if(TARGET test_truth_processes AND TARGET pxtrace)
 	target_compile_definitions(test_truth_processes PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
 	add_dependencies(test_truth_processes pxtrace)
 endif()
-# Unfinished records whose writers are still there when their time is over.
 ptrace_test(truth_held TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH !TSAN
 	SOURCES truth/held.c truth/ground.c truth/readings.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)

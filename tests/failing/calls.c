@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c - see left.h. */
+/* calls.c - see fixture.h. */
 #define _GNU_SOURCE
-#include "left.h"
+#include "fixture.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* left.c - what a process has, read from /proc and from the fakes. */
-#include "left.h"
+#include "fixture.h"
 
 #include "fakes/fakes.h"
 #include "format/owndescriptors.h"

@@ -6,8 +6,8 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
+#include "fixture.h"
 #include "format/ctlsock.h"
-#include "left.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
 #include "port/port_log.h"
@@ -47,7 +47,7 @@ static struct {
 static unsigned char bytes[BYTES];
 static unsigned char back[BYTES];
 
-static void fixture_open(void)
+static void open_all(void)
 {
 	int32_t pid;
 
@@ -65,7 +65,7 @@ static void fixture_open(void)
 	PXT_EQ_FATAL(pxt_port_local_connect(fixture.path, 1000, &fixture.caller), 0);
 }
 
-static void fixture_close(void)
+static void close_all(void)
 {
 	(void)close(fixture.file);
 	(void)close(fixture.pipe[0]);
@@ -92,15 +92,15 @@ static int watched(int error)
 	PXT_CHECK(left == MARK, "errno was changed to %d", left);
 	return error;
 }
-#define TRY(call) (faults_on(), watched(call))
-#define DO(call)  (faults_on(), (call), (void)watched(0))
+#define WATCHED(call) (faults_on(), watched(call))
+#define DO(call)      (faults_on(), (call), (void)watched(0))
 
 /* ---- Logs ---- */
 
 static int log_open(void)
 {
 	struct pxt_port_log log;
-	int error = TRY(pxt_port_log_open(&log, fixture.file));
+	int error = WATCHED(pxt_port_log_open(&log, fixture.file));
 
 	if (error)
 		return error;
@@ -144,7 +144,7 @@ static int log_write(void)
 {
 	struct pxt_port_log log = log_of(fixture.pipe[1], PXT_LOG_SEQUENTIAL);
 	size_t done = 0;
-	int error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
+	int error = WATCHED(pxt_port_log_write(&log, bytes, BYTES, &done));
 
 	return written(error, done, fixture.pipe[0], -1);
 }
@@ -156,7 +156,7 @@ static int log_write_hurried(void)
 	int error;
 
 	log.hurried = true;
-	error = TRY(pxt_port_log_write(&log, bytes, BYTES, &done));
+	error = WATCHED(pxt_port_log_write(&log, bytes, BYTES, &done));
 
 	return written(error, done, fixture.pipe[0], -1);
 }
@@ -165,7 +165,7 @@ static int log_write_at(void)
 {
 	struct pxt_port_log log = log_of(fixture.file, PXT_LOG_FILE);
 	size_t done = 0;
-	int error = TRY(pxt_port_log_write_at(&log, 77, bytes, BYTES, &done));
+	int error = WATCHED(pxt_port_log_write_at(&log, 77, bytes, BYTES, &done));
 
 	return written(error, done, fixture.file, 77);
 }
@@ -180,7 +180,7 @@ static off_t size_of(int fd)
 static int log_truncate(void)
 {
 	struct pxt_port_log log = log_of(fixture.file, PXT_LOG_FILE);
-	int error = TRY(pxt_port_log_truncate(&log, 99));
+	int error = WATCHED(pxt_port_log_truncate(&log, 99));
 
 	return error ? error : size_of(fixture.file) == 99 ? 0 : WRONG;
 }
@@ -189,7 +189,7 @@ static int log_may_truncate(void)
 {
 	struct pxt_port_log log = log_of(fixture.file, PXT_LOG_FILE);
 
-	return TRY(pxt_port_log_may_truncate(&log));
+	return WATCHED(pxt_port_log_may_truncate(&log));
 }
 
 /* ---- Reading ---- */
@@ -197,7 +197,7 @@ static int log_may_truncate(void)
 static int file_open(void)
 {
 	struct pxt_port_file file;
-	int error = TRY(pxt_port_file_open(&file, fixture.file));
+	int error = WATCHED(pxt_port_file_open(&file, fixture.file));
 
 	if (error)
 		return error;
@@ -209,7 +209,7 @@ static int file_size(void)
 {
 	const struct pxt_port_file file = { .fd = fixture.file, .place = place_of(fixture.file) };
 	uint64_t size = 1;
-	int error = TRY(pxt_port_file_size(&file, &size));
+	int error = WATCHED(pxt_port_file_size(&file, &size));
 
 	return error ? error : size == 0 ? 0 : WRONG;
 }
@@ -223,7 +223,7 @@ static int file_read(void)
 	if (pwrite(fixture.file, bytes, BYTES, 0) != (ssize_t)BYTES)
 		return WRONG;
 	memset(back, 0, sizeof(back));
-	error = TRY(pxt_port_file_read(&file, 5, back, BYTES, &done));
+	error = WATCHED(pxt_port_file_read(&file, 5, back, BYTES, &done));
 	if (error)
 		return error;
 	return done == BYTES - 5u && memcmp(back, bytes + 5, done) == 0 ? 0 : WRONG;
@@ -233,7 +233,7 @@ static int file_read(void)
 
 static int filemap_extend(void)
 {
-	int error = TRY(pxt_port_filemap_extend(fixture.file, 8192));
+	int error = WATCHED(pxt_port_filemap_extend(fixture.file, 8192));
 
 	return error ? error : size_of(fixture.file) == 8192 ? 0 : WRONG;
 }
@@ -245,7 +245,7 @@ static int filemap(void)
 
 	if (ftruncate(fixture.file, 8192) != 0)
 		return WRONG;
-	error = TRY(pxt_port_filemap(fixture.file, 8192, false, &memory));
+	error = WATCHED(pxt_port_filemap(fixture.file, 8192, false, &memory));
 	if (!error)
 		pxt_port_free(memory, 8192);
 	return error;
@@ -261,7 +261,7 @@ static int filemap_cut(void)
 
 static int filemap_check(void)
 {
-	return TRY(pxt_port_filemap_check(fixture.file));
+	return WATCHED(pxt_port_filemap_check(fixture.file));
 }
 
 /* ---- Other processes ---- */
@@ -277,7 +277,7 @@ static int closed(int error, int fd)
 static int local_memory(void)
 {
 	int fd = -1;
-	int error = TRY(pxt_port_local_memory(&fd));
+	int error = WATCHED(pxt_port_local_memory(&fd));
 
 	return closed(error, fd);
 }
@@ -286,7 +286,7 @@ static int bell_open(void)
 {
 	int bell = -1;
 	int ringer = -1;
-	int error = TRY(pxt_port_bell_open(&bell, &ringer));
+	int error = WATCHED(pxt_port_bell_open(&bell, &ringer));
 	int other = closed(error, ringer);
 
 	error = closed(error, bell);
@@ -302,7 +302,7 @@ static int local_listen(void)
 	int error;
 
 	(void)snprintf(path, sizeof(path), "%s.2", fixture.path);
-	error = TRY(pxt_port_local_listen(path, &fd, &place));
+	error = WATCHED(pxt_port_local_listen(path, &fd, &place));
 	error = closed(error, fd);
 	if (unlink(path) == 0 && error)
 		return WRONG;
@@ -312,7 +312,7 @@ static int local_listen(void)
 static int local_connect(void)
 {
 	int fd = -1;
-	int error = TRY(pxt_port_local_connect(fixture.path, 1000, &fd));
+	int error = WATCHED(pxt_port_local_connect(fixture.path, 1000, &fd));
 
 	return closed(error, fd);
 }
@@ -321,7 +321,7 @@ static int local_accept(void)
 {
 	int32_t pid = 0;
 	int fd = -1;
-	int error = TRY(pxt_port_local_accept(fixture.listener, &fd, &pid));
+	int error = WATCHED(pxt_port_local_accept(fixture.listener, &fd, &pid));
 
 	if (!error && pid != getpid())
 		return WRONG;
@@ -331,7 +331,7 @@ static int local_accept(void)
 static int local_send(void)
 {
 	struct pxt_port_passed passed = { .count = 1, .fd = { fixture.file } };
-	int error = TRY(pxt_port_local_send(fixture.pair[0], bytes, 100, &passed));
+	int error = WATCHED(pxt_port_local_send(fixture.pair[0], bytes, 100, &passed));
 
 	if (error)
 		return error;
@@ -362,7 +362,7 @@ static int local_receive(void)
 	int error;
 
 	say_something();
-	error = TRY(pxt_port_local_receive(fixture.pair[1], back, BYTES, &length, &passed));
+	error = WATCHED(pxt_port_local_receive(fixture.pair[1], back, BYTES, &length, &passed));
 	return received(error, length, &passed);
 }
 
@@ -373,7 +373,7 @@ static int local_await(void)
 	int error;
 
 	say_something();
-	error = TRY(pxt_port_local_await(fixture.pair[1], back, BYTES, 1000, &length, &passed));
+	error = WATCHED(pxt_port_local_await(fixture.pair[1], back, BYTES, 1000, &length, &passed));
 	return received(error, length, &passed);
 }
 
@@ -383,7 +383,8 @@ static int local_await_silence(void)
 	struct pxt_port_passed passed;
 	size_t length = 0;
 	long long begun = pxt_now_ns();
-	int error = TRY(pxt_port_local_await(fixture.pair[1], back, BYTES, 5, &length, &passed));
+	int error =
+	    WATCHED(pxt_port_local_await(fixture.pair[1], back, BYTES, 5, &length, &passed));
 
 	if (error == ETIMEDOUT)
 		error = pxt_now_ns() - begun >= 3000000 ? 0 : GONE_1;
@@ -392,7 +393,7 @@ static int local_await_silence(void)
 
 static int local_reserve(void)
 {
-	int fd = TRY(pxt_port_local_reserve(fixture.path, 1000));
+	int fd = WATCHED(pxt_port_local_reserve(fixture.path, 1000));
 
 	if (fd < 0)
 		return GONE_1;
@@ -403,21 +404,21 @@ static int local_reserve(void)
 static int local_look(void)
 {
 	struct pxt_port_place place = { 0, 0 };
-	int error = TRY(pxt_port_local_look(fixture.path, &place));
+	int error = WATCHED(pxt_port_local_look(fixture.path, &place));
 
 	return error ? error : pxt_port_same_place(&place, &fixture.place) ? 0 : WRONG;
 }
 
 static int local_remove(void)
 {
-	int error = TRY(pxt_port_local_remove(fixture.path, &fixture.place));
+	int error = WATCHED(pxt_port_local_remove(fixture.path, &fixture.place));
 
 	return error ? error : access(fixture.path, F_OK) != 0 ? 0 : WRONG;
 }
 
 static int local_takes_log(void)
 {
-	return TRY(pxt_port_local_takes_log(fixture.file)) ? 0 : GONE_1;
+	return WATCHED(pxt_port_local_takes_log(fixture.file)) ? 0 : GONE_1;
 }
 
 /* Something is ready, and is seen so, also where the wait itself failed. */
@@ -635,7 +636,7 @@ static unsigned fail_one(const struct function *function, int call, unsigned n, 
 	int got;
 	int want = call < 0 ? 0 : wanted(function, call, error);
 
-	fixture_open();
+	open_all();
 	before = left_now();
 	arm(call, n, error);
 	got = function->run();
@@ -649,7 +650,7 @@ static unsigned fail_one(const struct function *function, int call, unsigned n, 
 	    call < 0 ? "none" : calls_names[call], error, got, want);
 	PXT_CHECK(left_same(&before, &after), "%s: call %u of %s fails with %d: something is left",
 	    function->name, n, call < 0 ? "none" : calls_names[call], error);
-	fixture_close();
+	close_all();
 	return made;
 }
 

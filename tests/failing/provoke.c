@@ -5,7 +5,6 @@
 
 #include "core/process/directory.h"
 #include "fakes/fakes.h"
-#include "left.h"
 
 #include <fcntl.h>
 #include <pthread.h>

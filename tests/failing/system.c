@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "fakes/fakes.h"
-#include "left.h"
+#include "fixture.h"
 #include "suite_trace.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define HANGS_AFTER 120 /* seconds */
 
 /* What a scenario is given, and what it came to. */
-struct fixture {
+struct traced {
 	int file;      /* empty */
 	bool faulty;   /* a call may fail now */
 	int refused;   /* calls of the library that said an error, and ... */
@@ -69,7 +69,7 @@ static int nowhere;       /* takes everything */
 
 #define LIB(call) (calls_enter(), note(fixture, (call)))
 
-static int note(struct fixture *fixture, int error)
+static int note(struct traced *fixture, int error)
 {
 	calls_leave();
 	if (error) {
@@ -82,13 +82,13 @@ static int note(struct fixture *fixture, int error)
 	return error;
 }
 
-static void calm(struct fixture *fixture)
+static void calm(struct traced *fixture)
 {
 	atomic_store(&calls->which, -1);
 	fixture->faulty = false;
 }
 
-static void say(struct fixture *fixture, trace_event_id_t id, uint32_t from, uint32_t to)
+static void say(struct traced *fixture, trace_event_id_t id, uint32_t from, uint32_t to)
 {
 	calls_enter();
 	for (; from < to; from++)
@@ -96,7 +96,7 @@ static void say(struct fixture *fixture, trace_event_id_t id, uint32_t from, uin
 	calls_leave();
 }
 
-static trace_event_id_t named(struct fixture *fixture)
+static trace_event_id_t named(struct traced *fixture)
 {
 	trace_event_id_t id = POSIX_TRACE_UNNAMED_USEREVENT;
 
@@ -107,7 +107,7 @@ static trace_event_id_t named(struct fixture *fixture)
 /* ---- A log ---- */
 
 /* How many of the numbers 0, 1, 2, ... are there in their order; others make it wrong. */
-static uint32_t numbers(struct fixture *fixture, trace_id_t log, uint64_t *lost)
+static uint32_t numbers(struct traced *fixture, trace_id_t log, uint64_t *lost)
 {
 	struct posix_trace_event_info event;
 	struct posix_trace_eventextra_np extra;
@@ -135,7 +135,7 @@ static uint32_t numbers(struct fixture *fixture, trace_id_t log, uint64_t *lost)
 	}
 }
 
-static void check_whole(struct fixture *fixture)
+static void check_whole(struct traced *fixture)
 {
 	uint64_t lost;
 	trace_id_t log;
@@ -149,7 +149,7 @@ static void check_whole(struct fixture *fixture)
 	(void)posix_trace_close(log);
 }
 
-static void check_flushed(struct fixture *fixture)
+static void check_flushed(struct traced *fixture)
 {
 	uint64_t lost;
 	trace_id_t log;
@@ -164,7 +164,7 @@ static void check_flushed(struct fixture *fixture)
 	(void)posix_trace_close(log);
 }
 
-static void a_log(struct fixture *fixture)
+static void a_log(struct traced *fixture)
 {
 	struct posix_trace_status_info status;
 	trace_event_id_t id = named(fixture);
@@ -195,7 +195,7 @@ static void a_log(struct fixture *fixture)
 }
 
 /* The same through a descriptor that is written to in order. */
-static void a_log_in_order(struct fixture *fixture)
+static void a_log_in_order(struct traced *fixture)
 {
 	(void)fcntl(fixture->file, F_SETFL, O_APPEND);
 	a_log(fixture);
@@ -203,7 +203,7 @@ static void a_log_in_order(struct fixture *fixture)
 }
 
 /* Reads a log that another process has written. */
-static void reading(struct fixture *fixture)
+static void reading(struct traced *fixture)
 {
 	struct posix_trace_event_info event;
 	struct posix_trace_logcheck_np result;
@@ -232,7 +232,7 @@ static void reading(struct fixture *fixture)
 
 /* ---- Streams that are read at once ---- */
 
-static uint32_t read_all(struct fixture *fixture, trace_id_t trid)
+static uint32_t read_all(struct traced *fixture, trace_id_t trid)
 {
 	struct posix_trace_event_info event;
 	uint32_t count = 0;
@@ -247,7 +247,7 @@ static uint32_t read_all(struct fixture *fixture, trace_id_t trid)
 	return count;
 }
 
-static void finish(struct fixture *fixture, pid_t child)
+static void finish(struct traced *fixture, pid_t child)
 {
 	int status = 0;
 
@@ -259,7 +259,7 @@ static void finish(struct fixture *fixture, pid_t child)
 }
 
 /* A black box that a child records into as well. */
-static void a_family(struct fixture *fixture)
+static void a_family(struct traced *fixture)
 {
 	trace_event_id_t id = named(fixture);
 	trace_attr_t attr;
@@ -297,7 +297,7 @@ static void a_family(struct fixture *fixture)
 /* ---- Streams with names ---- */
 
 /* Attaches, records and leaves. */
-static void visit(struct fixture *fixture, const char *name)
+static void visit(struct traced *fixture, const char *name)
 {
 	trace_event_id_t id = named(fixture);
 	trace_attr_t attr;
@@ -311,7 +311,7 @@ static void visit(struct fixture *fixture, const char *name)
 	(void)LIB(posix_trace_shutdown(trid));
 }
 
-static void a_producer(struct fixture *fixture)
+static void a_producer(struct traced *fixture)
 {
 	visit(fixture, owner);
 }
@@ -322,7 +322,7 @@ static pid_t producer_begin(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		struct fixture fixture = { .file = -1 };
+		struct traced fixture = { .file = -1 };
 
 		calls = NULL;
 		visit(&fixture, ctlsock);
@@ -331,7 +331,7 @@ static pid_t producer_begin(void)
 	return child;
 }
 
-static void an_owner(struct fixture *fixture)
+static void an_owner(struct traced *fixture)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -353,7 +353,7 @@ static void an_owner(struct fixture *fixture)
 
 static const struct scenario {
 	const char *name;
-	void (*run)(struct fixture *fixture);
+	void (*run)(struct traced *fixture);
 	bool slow; /* waits for other processes */
 	int only;  /* in short: this call alone; 0: all */
 } scenarios[] = {
@@ -365,9 +365,9 @@ static const struct scenario {
 	{ "an owner", an_owner, true, 0 },
 };
 
-static void begin(struct fixture *fixture, int file)
+static void begin(struct traced *fixture, int file)
 {
-	*fixture = (struct fixture){ .file = file, .faulty = atomic_load(&calls->which) >= 0 };
+	*fixture = (struct traced){ .file = file, .faulty = atomic_load(&calls->which) >= 0 };
 	if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) != 0)
 		_exit(98);
 	(void)snprintf(
@@ -404,7 +404,7 @@ static bool grown_as_always(const struct left *before, struct left *grown)
 	return false;
 }
 
-static void complain(const char *what, const struct fixture *fixture)
+static void complain(const char *what, const struct traced *fixture)
 {
 	(void)snprintf(slot->what, sizeof(slot->what), "%s; %d errors, %d %d %d", what,
 	    fixture->refused, fixture->errors[0], fixture->errors[1], fixture->errors[2]);
@@ -422,8 +422,8 @@ static void run_twice(const struct scenario *scenario, bool first)
 {
 	struct left before;
 	struct left grown;
-	struct fixture fixture;
-	struct fixture again;
+	struct traced fixture;
+	struct traced again;
 	int file;
 
 	(void)alarm(HANGS_AFTER);
@@ -612,7 +612,7 @@ static void make_log(void)
 	CU_ASSERT_FATAL(nowhere >= 0);
 	child = fork();
 	if (child == 0) {
-		struct fixture fixture = { .file = whole_log };
+		struct traced fixture = { .file = whole_log };
 
 		calls_leave();
 		a_log(&fixture);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * drawn.c - the order of the merged lanes, in thousands of drawn schedules.  Six writers and a reader
- * run one at a time (turns.h); at each test point another may go on.  The clock is a counter that each
+ * run one at a time (turns.c); at each test point another may go on.  The clock is a counter that each
  * reading moves on by one, so that stamps of calls tell which came first, exactly; the reading
  * inside of a trace point may tell a number that is too low by up to the resolution, as a processor's
  * does that reads its counter before older instructions are through.  tests/truth/threads.c asks the
@@ -17,7 +17,6 @@
 #include "fakes/fakes.h"
 #include "port_atomic.h"
 #include "suite.h"
-#include "turns.h"
 
 #include <pthread.h>
 #include <stdio.h>

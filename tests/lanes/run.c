@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run.c - records that a flush takes in a row (core/read/take.c), put into lanes by hand: the log holds
- * what the rules say, in their order, and no more than the flush covers.
+ * what the rules say, in their order, and no more than the flush covers.  Losses that show meanwhile are told
+ * where they are, and nothing older comes after them; what was found out for one record is kept for the next
+ * ones (core/read/consumer.h: the turn), and not for longer than it is true.
  */
 #include "hand.h"
 
@@ -242,4 +244,238 @@ PXT_TEST(what_a_flush_takes_is_counted)
 	PXT_EQ(counts.posix_held_np, 0);
 	PXT_EQ(counts.posix_lost_np, 0);
 	end("START 1..20 FLUSH_START FLUSH_STOP STOP0");
+}
+
+/* ---- Losses that show while another lane's records are taken ---- */
+
+static void end_online(void)
+{
+	pxt_testpoint_hook_set(NULL);
+	somebody_inside(false);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+
+/* ---- On-line ---- */
+
+/* Rule 3; ruling 26: nothing older than what was lost is shown after OVERFLOW. */
+PXT_TEST(where_only_a_mark_is_left_of_a_lap_older_records_are_given_up_as_well)
+{
+	struct st_event event;
+	bool overflow = false;
+	int records;
+
+	open_running(LOOP, 2);
+	put(0, 1, now());
+	for (int i = 2; i < 6; i++)
+		put(1, i, now());
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	records = (int)(block->slot_mask - 1u) / 2;
+	for (int i = 0; i < records; i++)
+		put(1, 100 + i, now());
+	while (st_take(stream, &event)) {
+		overflow |= event.info.posix_event_id == POSIX_TRACE_OVERFLOW;
+		CU_ASSERT(
+		    !overflow || event.info.posix_event_id != st_type() || st_number(&event) != 1);
+	}
+	CU_ASSERT(overflow);
+	CU_ASSERT(st_law(stream, NULL));
+	end_online();
+}
+
+/* ---- While a flush takes a run ---- */
+
+static int runs_left;
+static void (*meanwhile)(void);
+
+static void behind_a_run(int point)
+{
+	if (point != PXT_TP_CONSUMED || --runs_left)
+		return;
+	pxt_testpoint_hook_set(NULL);
+	meanwhile();
+}
+
+static void lap_the_other_lane(void)
+{
+	for (int i = 1000; i < 1400; i++)
+		put(1, i, now());
+}
+
+static void flush_with(void (*what)(void))
+{
+	meanwhile = what;
+	runs_left = 2;
+	pxt_testpoint_hook_set(behind_a_run);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	PXT_EQ(posix_trace_flush(stream), 0);
+}
+
+/* Of the log: whether OVERFLOW is before what is left of the lap. */
+static void expect_overflow_before(int first)
+{
+	struct st_event event;
+	bool overflow = false;
+	trace_id_t log = lk_open_log(spec.fd);
+
+	while (st_take(log, &event)) {
+		overflow |= event.info.posix_event_id == POSIX_TRACE_OVERFLOW;
+		if (event.info.posix_event_id == st_type() && st_number(&event) >= first)
+			CU_ASSERT(overflow);
+	}
+	CU_ASSERT(overflow);
+	lk_close_log(log, spec.fd);
+}
+
+/* SYS-06 */
+PXT_TEST(a_lap_of_another_lane_that_a_run_finds_is_told_before_its_rest)
+{
+	begin(2);
+	for (int i = 1; i < 4; i++)
+		put(0, i, now());
+	flush_with(lap_the_other_lane);
+	end_online();
+	expect_overflow_before(1000);
+}
+
+static void let_it_be_abandoned(void)
+{
+	somebody_inside(false);
+	st_sleep_ms(1);
+}
+
+/* LPT-25; ruling 7: what a run passes over is counted before the record after it. */
+PXT_TEST(an_abandoned_record_that_a_run_finds_is_told_before_what_follows)
+{
+	struct record abandoned;
+	struct st_event event;
+	trace_id_t log;
+	int found = 0;
+
+	begin(2);
+	for (int i = 1; i < 4; i++)
+		put(0, i, now());
+	reserve(&abandoned, 1, 9, 4);
+	put(1, 4, now());
+	put(1, 5, now());
+	somebody_inside(true);
+	pxt_holdback_ns = NO_END;
+	flush_with(let_it_be_abandoned);
+	end_online();
+	log = lk_open_log(spec.fd);
+	while (st_take_user(log, &event)) {
+		struct posix_trace_eventextra_np extra;
+
+		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
+		PXT_EQ(extra.posix_lost_before_np, st_number(&event) == 4 ? 1u : 0u);
+		found++;
+	}
+	PXT_EQ(found, 5);
+	lk_close_log(log, spec.fd);
+}
+
+/* ---- What was found out for one record is kept for the next ones ---- */
+
+/* TIM-03 */
+PXT_TEST(lanes_take_turns_by_stamp)
+{
+	static const unsigned char lanes[] = { 0, 2, 2, 0, 3, 2, 3, 0, 0, 3, 2, 0 };
+	uint64_t base;
+
+	open_running(LOOP, 4);
+	base = now();
+	for (int i = 0; i < (int)sizeof(lanes); i++)
+		put(lanes[i], i + 1, base + 10u * (uint64_t)i);
+	let_time_pass();
+	st_expect(stream, "1..12");
+	end_online();
+}
+
+/* TIM-03: of equal stamps that of the lower lane comes first, whichever was read before. */
+PXT_TEST(equal_stamps_come_in_the_order_of_lanes)
+{
+	uint64_t base;
+
+	open_running(LOOP, 2);
+	base = now();
+	put(1, 1, base);
+	put(0, 2, base + 1u);
+	put(1, 3, base + 1u);
+	put(0, 4, base + 2u);
+	let_time_pass();
+	st_expect(stream, "1..4");
+	end_online();
+}
+
+/* Rule 1 of core/read/merge.c */
+PXT_TEST(a_turn_ends_with_its_snapshot)
+{
+	uint64_t later;
+
+	open_running(LOOP, 2);
+	put(0, 1, now());
+	later = now() + pxt_clock.hz / 100u;
+	put(0, 3, later);
+	let_time_pass();
+	st_expect_most(stream, 1, "1");
+	put(1, 2, now());
+	st_expect_most(stream, 1, "2");
+	wait_until(later);
+	st_expect(stream, "3");
+	end_online();
+}
+
+/* Rule 1 of core/read/merge.c */
+PXT_TEST(a_turn_ends_at_what_an_unfinished_record_hides)
+{
+	struct record late;
+	uint64_t base;
+
+	open_running(LOOP, 2);
+	pxt_holdback_ns = NO_END;
+	somebody_inside(true);
+	base = now();
+	put(0, 1, base);
+	put(0, 4, base + 3u);
+	reserve(&late, 1, 2, 4);
+	put(1, 3, base + 2u);
+	let_time_pass();
+	st_expect(stream, "1");
+	finish(&late, base + 1u);
+	st_expect(stream, "2..4");
+	somebody_inside(false);
+	end_online();
+}
+
+/* DEC-42: START found no room in the lane, what follows it did. */
+PXT_TEST(a_start_put_aside_comes_before_what_follows_it_though_a_turn_is_open)
+{
+	int number = 0;
+
+	open_running(FULL, 1);
+	while (pxt_block_room(block) > 8u)
+		st_say(++number);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	st_expect_most(stream, 1, "1");
+	PXT_EQ(posix_trace_start(stream), 0);
+	CU_ASSERT(block->oob[0].info != 0);
+	st_say(number + 1);
+	st_expect(stream, st_text("2..%d STOP0 START %d", number, number + 1));
+	end_online();
+}
+
+/* SYS-06: told also when the status noticed the gap first. */
+PXT_TEST(a_gap_is_told_though_a_turn_is_open)
+{
+	struct posix_trace_status_info status;
+
+	open_running(LOOP, 1);
+	for (int i = 1; i <= 10; i++)
+		st_say(i);
+	st_expect_most(stream, 1, "1");
+	for (int i = 11; i <= 400; i++)
+		st_say(i);
+	PXT_EQ(posix_trace_get_status(stream, &status), 0);
+	st_expect_most(stream, 2, "OVERFLOW RESUME");
+	end_online();
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* turns.c - one thread at a time, in a drawn order; see turns.h.  Whose turn it is owns all of this. */
-#include "turns.h"
+/* turns.c - one thread at a time, in a drawn order; see beside.h.  Whose turn it is owns all of this. */
 #include "beside.h"
 
 #include <semaphore.h>
