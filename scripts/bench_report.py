@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The report: every table of the suite in Markdown."""
+"""The report: every table of the suite in Markdown; its picture, drawn by gnuplot as SVG (without gnuplot there is
+none); and the measured figures that the papers show."""
+import os
 import re
+import shutil
+import subprocess
+import sys
 
-from bench_results import NOT_MEASURED
+from bench_values import NOT_MEASURED
+from config import ROOT
 
 # The paper whose tests 1 to 3 are (A. Terrasa, A. Espinosa, A. Garcia-Fornes: Lightweight POSIX Trace, OCERA,
 # December 2003, section 5): ns of a Pentium III of 700 MHz, by its stamp counter.  Its figures 5 and 6 are
@@ -223,3 +229,171 @@ def write(results, pictures, path):
     parts += [chapter(results, suite, pictures, known) for suite in order]
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(part for part in parts if part))
+
+
+# ---- The picture ----
+
+COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c",
+           "#ccb974", "#64b5cd")
+# Underscores of names are no subscripts: noenhanced.
+HEAD = """set terminal svg noenhanced size {width},{height} font "sans,13" background "white" dynamic
+set output "{name}.svg"
+set border 3
+set tics nomirror
+"""
+
+
+def payload_lines(results):
+    """What the table of docs/prices.md shows, ours beside the others.
+
+    One table of one program: other programs measure the same payloads in other loops, and their
+    figures do not belong beside these.
+    """
+    return [line for line in results.table("rivals", "one thread") if line[2] in ("ns", "mark", "")]
+
+
+def payload_rows(results):
+    """name -> [(bytes, ns)] of that table: ours, the floor, the others."""
+    rows = {}
+    for row, column, unit, value in payload_lines(results):
+        match = re.fullmatch(r"(\d+) B( 1 thread)?", column)
+        if match and unit == "ns" and re.fullmatch(r"[\d.e+-]+", value):
+            name = re.sub(r"^(floor|libptrace)\b.*", r"\1", row)
+            rows.setdefault(name, []).append((int(match[1]), float(value)))
+    ours = [name for name in ("libptrace", "floor") if name in rows]
+    return {name: sorted(rows[name]) for name in ours + [name for name in rows if name not in ours]}
+
+
+def payload(results):
+    rows = payload_rows(results)
+    if not rows:
+        return None
+    text = "".join(f"$p{i} << EOD\n" + "\n".join(f"{x} {y}" for x, y in points) + "\nEOD\n"
+                   for i, points in enumerate(rows.values()))
+    plots = ", \\\n     ".join(
+        f'$p{i} with linespoints linewidth {3 if name == "libptrace" else 1.5} pointtype 7 '
+        f'pointsize 0.5 linecolor rgb "{COLOURS[i % len(COLOURS)]}" title "{name}"'
+        for i, name in enumerate(rows))
+    return text + f"""set title "Cost of an event by its payload, one thread"
+set xlabel "bytes of payload"
+set ylabel "ns an event"
+set logscale y
+set yrange [1:*]
+set xrange [0:260]
+set grid
+set key outside right
+plot {plots}
+"""
+
+
+def draw(results, out):
+    """name -> file of the picture, if there are figures for it."""
+    if not shutil.which("gnuplot"):
+        print("bench: no gnuplot: no picture", file=sys.stderr)
+        return {}
+    script = payload(results)
+    if script is None:
+        return {}
+    head = HEAD.format(name="payload", width=860, height=440)
+    done = subprocess.run(["gnuplot", "-"], input=head + script + "\n", text=True, cwd=out,
+                          capture_output=True, check=False)
+    if done.returncode:
+        print(f"bench: payload: {done.stderr.strip()}", file=sys.stderr)
+        return {}
+    return {"payload": "payload.svg"}
+
+
+# ---- Figures of the papers ----
+#
+# docs/prices.md has a part between two marks.  README.md has single figures of the same table, each with
+# a mark right behind it: 14.12<!-- bench: libptrace, 4 B -->
+
+BEGIN, END = "<!-- bench: begin (./scripts/bench --readme writes this) -->", "<!-- bench: end -->"
+PICTURE = "payload"
+PAGE = os.path.join("docs", "prices.md")
+# Groups: the figure, the mark, the table's row and column.
+FIGURE = re.compile(r"((?:\d[\d.,]*)?)(<!-- bench: ([^<>]*?), (\d+ B) -->)")
+
+
+def fact(results, key, suite=None):
+    for one, name, value in results.facts:
+        if name == key and suite in (None, one):
+            return value
+    return "unknown"
+
+
+def first_table(results):
+    """Ours beside the others, or, where none was measured, beside the floor."""
+    lines = payload_lines(results)
+    return plain_table(lines) if lines else ""
+
+
+def calls(results):
+    """Test 2 in one line for each configuration."""
+    rows = []
+    for configuration in ("complete", "minimal"):
+        cells = [results.number("user", configuration, f"{what} ({call} value)", "Average")
+                 for what in ("Trace", "Retrieve") for call in ("1st", "2nd")]
+        if None not in cells:
+            rows.append([configuration] + [f"{cell:.0f} ns" for cell in cells])
+    header = ["", "trace, 1st call", "2nd call", "retrieve, 1st call", "2nd call"]
+    return markdown(header, rows) if rows else ""
+
+
+def section(results, pictures):
+    date, command = fact(results, "date", "all"), fact(results, "command", "all")
+    parts = [f"Measured on {date} by `{command}`: {fact(results, 'machine')}; "
+             f"{fact(results, 'system')}; {fact(results, 'compiler')}. Medians of one run, in "
+             "nanoseconds an event, one thread:", first_table(results)]
+    if PICTURE in pictures:
+        parts.append(f"![cost of an event by its payload](bench-{PICTURE}.svg)")
+    if calls(results):
+        parts += ["Two periodic threads, one event at a time, caches cold and then warm "
+                  "(averages of test 2):", calls(results)]
+    parts.append("How to read these figures, and all others: [bench.md](bench.md).")
+    return "\n\n".join(parts)
+
+
+def table_figures(text):
+    """(row, column) -> figure of the first table of a text in Markdown."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")]
+             for line in text.split("\n\n|", 1)[-1].split("\n\n")[0].splitlines()]
+    columns = [re.sub(r" \(.*", "", cell) for cell in lines[0]]
+    return {(row[0], column): cell.split(" ")[0]
+            for row in lines[2:] for column, cell in zip(columns[1:], row[1:])}
+
+
+def with_figures(text, figures):
+    """README's text with the table's figures; one that was not measured stays, and is said."""
+    def value(match):
+        if not figures.get((match[3], match[4])):
+            print(f"README.md: left as it is: '{match[3]}, {match[4]}' was not measured")
+            return match[0]
+        return figures[match[3], match[4]] + match[2]
+
+    return FIGURE.sub(value, text)
+
+
+def change(name, new):
+    """Writes a paper anew: new(its text)."""
+    path = os.path.join(ROOT, name)
+    with open(path, encoding="utf-8") as file:
+        text = new(file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def renew(results, pictures, out):
+    block = section(results, pictures)
+    pattern = re.compile(re.escape(BEGIN) + r".*?" + re.escape(END), flags=re.S)
+
+    def page(text):
+        if not pattern.search(text):
+            raise SystemExit(f"bench: {PAGE} has no place for the figures: {BEGIN}")
+        return pattern.sub(lambda _: f"{BEGIN}\n{block}\n{END}", text)
+
+    change(PAGE, page)
+    change("README.md", lambda text: with_figures(text, table_figures(block)))
+    if PICTURE in pictures:
+        shutil.copy(os.path.join(out, pictures[PICTURE]),
+                    os.path.join(ROOT, "docs", f"bench-{PICTURE}.svg"))

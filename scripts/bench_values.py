@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Statistics of raw measured values.
+"""Results of the suite: lines "suite,table,row,column,unit,value", and facts; statistics of raw measured values.
 
 usage: bench_values.py [--csv] FILE...
+       bench_values.py --check SUITE PROGRAM [ARGUMENT...]
 
 A file is what bench/user and bench/system write: "# key: value" lines, a line of column names, then
 ticks, a line for each release.  Columns NAME_1 and NAME_2 are the first and the second call of a
@@ -10,6 +11,8 @@ release; together they are "all values".  Sums are exact, the variance is that o
 """
 import argparse
 import csv
+import math
+import subprocess
 import sys
 from fractions import Fraction
 
@@ -135,7 +138,108 @@ def seed_table(rows):
     return "\n".join(text)
 
 
+# ---- Results ----
+
+HEADER = ["suite", "table", "row", "column", "unit", "value"]
+NOT_MEASURED = "not measured"
+
+
+class Results:
+    def __init__(self):
+        self.lines, self.facts = [], []
+
+    def take(self, text, suite):
+        """The output of one program; returns what in it was neither line nor fact."""
+        strange = []
+        for line in text.splitlines():
+            if line.startswith("#"):
+                key, _, value = line[1:].partition(":")
+                self.fact(suite, key.strip(), value.strip())
+                continue
+            row = next(csv.reader([line]), [])
+            if len(row) == len(HEADER):
+                self.lines.append(row)
+            elif line.strip():
+                strange.append(line)
+        return strange
+
+    def fact(self, suite, key, value):
+        if [suite, key, value] not in self.facts:
+            self.facts.append([suite, key, value])
+
+    def say(self, *row):
+        self.lines.append([str(field) for field in row])
+
+    def missing(self, suite, why):
+        self.say(suite, "problems", suite, "run", "", f"{NOT_MEASURED}: {why}")
+
+    def table(self, suite, table):
+        return [line[2:] for line in self.lines if line[:2] == [suite, table]]
+
+    def tables(self, suite):
+        return list(dict.fromkeys(line[1] for line in self.lines if line[0] == suite))
+
+    def suites(self):
+        return list(dict.fromkeys(line[0] for line in self.lines))
+
+    def text(self, suite, table, row, column):
+        for line in self.table(suite, table):
+            if line[:2] == [row, column] and line[2] != "mark":
+                return line[3]
+        return None
+
+    def number(self, suite, table, row, column, unit=None):
+        """The value, or None where there is none."""
+        for line in self.table(suite, table):
+            if line[:2] == [row, column] and unit in (None, line[2]):
+                try:
+                    return float(line[3])
+                except ValueError:
+                    continue
+        return None
+
+    # ---- Files ----
+
+    def write(self, lines_path, facts_path):
+        for path, header, rows in ((lines_path, HEADER, self.lines),
+                                   (facts_path, ["suite", "fact", "value"], self.facts)):
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+    def read(self, lines_path, facts_path):
+        for path, rows in ((lines_path, self.lines), (facts_path, self.facts)):
+            with open(path, encoding="utf-8", newline="") as file:
+                rows.extend(list(csv.reader(file))[1:])
+
+
+# ---- The form of lines ----
+
+def trouble(suite, row):
+    if len(row) != 6:
+        return "not 6 fields"
+    if row[0] != suite or not row[1]:
+        return "no suite or table"
+    if row[4] and row[4] != "mark" and not row[5].startswith("not measured: "):
+        try:
+            return None if math.isfinite(float(row[5])) else "not finite"
+        except ValueError:
+            return "no number behind a unit"
+    return None if row[5] else "no value"
+
+
+def check(suite, *command):
+    """Runs one program of bench/ in its shortest form and looks at the form of what it prints."""
+    run = subprocess.run([*command, "--csv", "--smoke"], stdout=subprocess.PIPE, text=True, check=False)
+    rows = list(csv.reader(
+        line for line in run.stdout.splitlines() if not line.startswith("# ")))
+    bad = [f"{why}: {row}" for row in rows for why in [trouble(suite, row)] if why]
+    print("\n".join(bad + [f"status {run.returncode}, {len(rows)} lines, {len(bad)} wrong"]))
+    return 1 if run.returncode or bad or not rows else 0
+
+
 def main():
+    if sys.argv[1:2] == ["--check"]:
+        return check(*sys.argv[2:])
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", action="store_true")

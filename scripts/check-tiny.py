@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tiny profile's tests on this machine, and what the profiles for boards add to a program for Cortex-M3.
+"""The profiles for boards.
 
-usage: check-tiny.py [-v]     -v: what the linker kept, piece by piece
+usage: check-tiny.py [-v]            the tiny profile's tests on this machine, and what the profiles add to a program
+                                     for Cortex-M3; -v: what the linker kept, piece by piece
+       check-tiny.py --bare BUILD    the bare profile, of a build of the preset "arm", links, and asks for nothing
+                                     but the board, mem* and libgcc
 
 The traced program may be so much larger in flash (code, constants, initial values) than the same program
 untraced; linked as boards are: -Os, unused sections dropped.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +29,9 @@ CROSS = "arm-none-eabi-"
 CORTEX = ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding", "-fbuiltin"]
 # Checks are cheap: what is measured has them.
 SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40"})
+# What the bare library may ask for; nothing of the second may be in the program.
+ALLOWED = re.compile(r"mem(cpy|move|set|cmp|chr)|__aeabi_\w+|pxt_board_\w+")
+REFUSED = re.compile(r"__atomic_|malloc|printf|pthread_|_sbrk|fopen|__sync_")
 
 
 def run(*command):
@@ -99,7 +106,35 @@ def on_a_board(profile, defines, most, verbose):
     return [f"{what}: {flash} bytes of flash, more than {most}"] if flash > most else []
 
 
+def undefined(archive):
+    used, defined = set(), set()
+    for line in run(CROSS + "nm", archive).splitlines():
+        words = line.split()
+        if len(words) == 2 and words[0] in "Uw":
+            used.add(words[1])
+        elif len(words) == 3:
+            defined.add(words[2])
+    return used - defined
+
+
+def bare(build):
+    library, program = (os.path.join(build, name) for name in ("libptrace.a", "bare.elf"))
+    findings = [f"the library asks for {name}" for name in sorted(undefined(library)) if not ALLOWED.fullmatch(name)]
+    run(CROSS + "gcc", *FLAGS, *CORTEX, f"-I{ROOT}/include", f"-I{build}/include", f"-I{ROOT}/port/bare/include",
+        f"{ROOT}/tests/consumer/bare.c", library, "-nostartfiles", "-nodefaultlibs", "-Wl,--gc-sections", "-Wl,-e,main",
+        "-Wl,--fatal-warnings", "-lgcc", "-lc", "-lgcc", "-o", program)
+    for line in run(CROSS + "nm", program).splitlines():
+        if REFUSED.search(line.split()[-1]):
+            findings.append(f"the program holds {line.split()[-1]}")
+    print(run(CROSS + "size", program), end="")
+    return findings
+
+
 def main():
+    if sys.argv[1:2] == ["--bare"]:
+        findings = bare(os.path.abspath(sys.argv[2]))
+        print("\n".join(findings + [f"bare profile: {len(findings)} findings"]))
+        return 1 if findings else 0
     findings = []
     if tool("gcc"):
         for settings in SETTINGS:
