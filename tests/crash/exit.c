@@ -56,7 +56,7 @@ PXT_TEST(exit_handlers_and_destructors_of_the_program_are_traced)
 	fixture.argument = 3;
 	PXT_EQ(fixture_play(&fixture), 3 << 8);
 	PXT_EQ(atomic_load(&fixture_notes->written), FIXTURE_EVENTS + 30);
-	fixture_expect_whole(&fixture, 0);
+	fixture_expect_whole(0);
 }
 
 /* ---- Threads ---- */
@@ -183,7 +183,7 @@ PXT_TEST(exit_waits_for_the_shutdown_that_another_thread_has_begun)
 		fixture.act = exit_beside_a_shutdown;
 		fixture.argument = round;
 		PXT_EQ(fixture_play(&fixture), 0);
-		fixture_expect_whole(&fixture, 0);
+		fixture_expect_whole(0);
 	}
 }
 
@@ -216,7 +216,7 @@ PXT_TEST(quick_exit_completes_nothing_unless_the_program_sees_to_it)
 	PXT_EQ(fixture_open(&log), EINVAL);
 	fixture.act = leave_quickly_but_politely;
 	PXT_EQ(fixture_play(&fixture), 6 << 8);
-	fixture_expect_whole(&fixture, 0);
+	fixture_expect_whole(0);
 }
 
 /* ---- Handlers ---- */
@@ -253,7 +253,7 @@ PXT_TEST(exit_in_a_handler_ends_the_process_in_time)
 		fixture.argument = round;
 		status = fixture_play(&fixture);
 		PXT_CHECK(status == 4 << 8, "ended with status %#x", (unsigned)status);
-		(void)fixture_expect_honest(&fixture, 0);
+		(void)fixture_expect_honest(0);
 	}
 }
 
@@ -300,7 +300,7 @@ PXT_TEST(exit_in_a_handler_that_woke_a_reader_ends_the_process)
 	fixture.act = exit_while_it_sleeps_for_an_event;
 	PXT_EQ(fixture_play(&fixture), 5 << 8);
 	CU_ASSERT(fixture_took_ms < 3000);
-	fixture_expect_whole(&fixture, 0);
+	fixture_expect_whole(0);
 }
 
 /* ---- Devices ---- */
@@ -406,7 +406,7 @@ static void play_to_a_slow_device(int (*act)(const struct fixture *fixture), int
 	pthread_join(reader, NULL);
 	(void)close(ends[0]);
 	fixture_log = file;
-	fixture_expect_whole(&fixture, 0);
+	fixture_expect_whole(0);
 }
 
 /* DEC-23 */
@@ -435,5 +435,5 @@ PXT_TEST(exit_waits_for_nobody_where_nobody_uses_the_log)
 	fixture.act = exit_with_much_patience;
 	PXT_EQ(fixture_play(&fixture), 0);
 	PXT_CHECK(fixture_took_ms < 10000, "%ld ms", fixture_took_ms);
-	fixture_expect_whole(&fixture, 0);
+	fixture_expect_whole(0);
 }

@@ -131,7 +131,7 @@ static void expect_books(trace_id_t log, uint32_t events, int signal)
 	CU_ASSERT(events + counts->posix_lost_np <= atomic_load(&fixture_notes->begun));
 }
 
-void fixture_expect_whole(const struct fixture *fixture, int signal)
+void fixture_expect_whole(int signal)
 {
 	trace_event_id_t last = 0;
 	trace_id_t log = 0;
@@ -148,14 +148,14 @@ void fixture_expect_whole(const struct fixture *fixture, int signal)
 	PXT_EQ(posix_trace_close(log), 0);
 }
 
-bool fixture_expect_honest(const struct fixture *fixture, int signal)
+bool fixture_expect_honest(int signal)
 {
 	trace_event_id_t last = 0;
 	trace_id_t log = 0;
 
 	if (fixture_open(&log) == 0) {
 		PXT_EQ(posix_trace_close(log), 0);
-		fixture_expect_whole(fixture, signal);
+		fixture_expect_whole(signal);
 		return true;
 	}
 	PXT_EQ_FATAL(

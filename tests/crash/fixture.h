@@ -51,8 +51,8 @@ int fixture_open(trace_id_t *log);
  * The log is complete: it has every event that was written, in order, once, and at most one that was only
  * begun; its books balance; it ends with STOP.  @signal: what it says ended the process (0: none).
  */
-void fixture_expect_whole(const struct fixture *fixture, int signal);
+void fixture_expect_whole(int signal);
 /* Either that, or it is refused and can be read as a growing one.  True: it is complete. */
-bool fixture_expect_honest(const struct fixture *fixture, int signal);
+bool fixture_expect_honest(int signal);
 
 #endif

@@ -126,10 +126,10 @@ static int at_all_points(struct fixture fixture, enum verdict verdict, int *seal
 		if (verdict == CLEARED)
 			expect_a_log(atomic_load(&fixture_notes->mark) == PXT_TP_LOG_EMPTIED + 1u);
 		if (verdict == WHOLE)
-			fixture_expect_whole(&fixture, SIGSEGV);
+			fixture_expect_whole(SIGSEGV);
 		if (verdict == WHOLE ||
-		    (verdict == HONEST && fixture_expect_honest(&fixture,
-		                              atomic_load(&fixture_notes->address) ? 0 : SIGSEGV)))
+		    (verdict == HONEST &&
+		        fixture_expect_honest(atomic_load(&fixture_notes->address) ? 0 : SIGSEGV)))
 			(*sealed)++;
 		CU_ASSERT(fixture_took_ms < 20000);
 	}

@@ -32,6 +32,30 @@ static void expect_signal(int status, int number)
 	    "ended with status %#x, not by signal %d", (unsigned)status, number);
 }
 
+/* Does @act in a child, which must end like that. */
+static void expect_signal_of(int (*act)(const struct fixture *fixture), int argument, int number)
+{
+	struct fixture fixture = plain;
+
+	fixture.act = act;
+	fixture.argument = argument;
+	expect_signal(fixture_play(&fixture), number);
+}
+
+static void expect_whole_after(int (*act)(const struct fixture *fixture), int argument, int number)
+{
+	expect_signal_of(act, argument, number);
+	fixture_expect_whole(number);
+}
+
+static void expect_no_end(int (*act)(const struct fixture *fixture))
+{
+	struct fixture fixture = plain;
+
+	fixture.act = act;
+	PXT_EQ(fixture_play(&fixture), 0);
+}
+
 static void get_info(struct posix_trace_loginfo_np *info)
 {
 	trace_id_t log;
@@ -72,32 +96,19 @@ static int raise_it(const struct fixture *fixture)
 PXT_TEST(every_fatal_signal_completes_the_log_and_still_ends_the_process)
 {
 	static const int raised[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP };
-	struct fixture fixture = plain;
 
-	fixture.act = fault;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	fixture_expect_whole(&fixture, SIGSEGV);
-	fixture.act = fault_behind_a_file;
-	expect_signal(fixture_play(&fixture), SIGBUS);
-	fixture_expect_whole(&fixture, SIGBUS);
-	fixture.act = give_up;
-	expect_signal(fixture_play(&fixture), SIGABRT);
-	fixture_expect_whole(&fixture, SIGABRT);
-	fixture.act = raise_it;
-	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++) {
-		fixture.argument = raised[i];
-		expect_signal(fixture_play(&fixture), raised[i]);
-		fixture_expect_whole(&fixture, raised[i]);
-	}
+	expect_whole_after(fault, 0, SIGSEGV);
+	expect_whole_after(fault_behind_a_file, 0, SIGBUS);
+	expect_whole_after(give_up, 0, SIGABRT);
+	for (size_t i = 0; i < sizeof(raised) / sizeof(raised[0]); i++)
+		expect_whole_after(raise_it, raised[i], raised[i]);
 }
 
 PXT_TEST(the_log_tells_where_the_fault_was_and_who_sent_the_signal)
 {
 	struct posix_trace_loginfo_np info;
-	struct fixture fixture = plain;
 
-	fixture.act = fault;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
+	expect_signal_of(fault, 0, SIGSEGV);
 	get_info(&info);
 	PXT_EQ(info.posix_signal_np, SIGSEGV);
 	PXT_EQ(info.posix_signal_code_np, SEGV_MAPERR);
@@ -109,9 +120,7 @@ PXT_TEST(the_log_tells_where_the_fault_was_and_who_sent_the_signal)
 	CU_ASSERT(info.posix_signal_at_np >= (uintptr_t)fault &&
 	          info.posix_signal_at_np < (uintptr_t)fault + 256);
 #endif
-	fixture.act = raise_it;
-	fixture.argument = SIGABRT;
-	expect_signal(fixture_play(&fixture), SIGABRT);
+	expect_signal_of(raise_it, SIGABRT, SIGABRT);
 	get_info(&info);
 	PXT_EQ(info.posix_signal_np, SIGABRT);
 	CU_ASSERT(info.posix_signal_code_np <= 0);
@@ -153,11 +162,7 @@ static int watch_ends(const struct fixture *fixture)
 
 PXT_TEST(the_signals_that_people_end_programs_with_are_one_set)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = watch_ends;
-	expect_signal(fixture_play(&fixture), SIGINT);
-	fixture_expect_whole(&fixture, SIGINT);
+	expect_whole_after(watch_ends, 0, SIGINT);
 }
 
 static int ignore_sigterm(const struct fixture *fixture)
@@ -173,14 +178,9 @@ static int ignore_sigterm(const struct fixture *fixture)
 
 PXT_TEST(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = watch_sigterm;
-	expect_signal(fixture_play(&fixture), SIGTERM);
-	fixture_expect_whole(&fixture, SIGTERM);
-	fixture.act = ignore_sigterm;
-	PXT_EQ(fixture_play(&fixture), 0);
-	fixture_expect_whole(&fixture, 0);
+	expect_whole_after(watch_sigterm, 0, SIGTERM);
+	expect_no_end(ignore_sigterm);
+	fixture_expect_whole(0);
 }
 
 PXT_TEST(without_it_the_log_of_a_crash_is_incomplete)
@@ -235,7 +235,7 @@ static void expect_content(int (*act)(const struct fixture *fixture))
 	status = fixture_play(&fixture);
 	CU_ASSERT(WIFEXITED(status));
 	PXT_EQ(WEXITSTATUS(status), 42);
-	fixture_expect_whole(&fixture, SIGSEGV);
+	fixture_expect_whole(SIGSEGV);
 }
 
 PXT_TEST(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask)
@@ -279,12 +279,9 @@ static int crash_above(const struct fixture *fixture)
 
 PXT_TEST(a_later_handler_may_call_the_librarys)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = crash_above;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
+	expect_signal_of(crash_above, 0, SIGSEGV);
 	PXT_EQ(atomic_load(&fixture_notes->mark), 1);
-	fixture_expect_whole(&fixture, SIGSEGV);
+	fixture_expect_whole(SIGSEGV);
 }
 
 static int clear_and_fault(const struct fixture *fixture)
@@ -308,7 +305,7 @@ PXT_TEST(a_log_that_was_cleared_still_says_what_program_it_was)
 		fixture.log_policy = policies[i];
 		fixture.act = clear_and_fault;
 		expect_signal(fixture_play(&fixture), SIGSEGV);
-		fixture_expect_whole(&fixture, SIGSEGV);
+		fixture_expect_whole(SIGSEGV);
 	}
 }
 
@@ -353,7 +350,7 @@ PXT_TEST(who_survives_the_signal_goes_on_untraced)
 		fixture.stream_policy = policies[i];
 		fixture.act = survive;
 		PXT_EQ(fixture_play(&fixture), 7 << 8);
-		fixture_expect_whole(&fixture, SIGSEGV);
+		fixture_expect_whole(SIGSEGV);
 	}
 }
 
@@ -376,10 +373,7 @@ static int keep_errno(const struct fixture *fixture)
 /* DEC-32 */
 PXT_TEST(the_handler_keeps_errno)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = keep_errno;
-	PXT_EQ(fixture_play(&fixture), 0);
+	expect_no_end(keep_errno);
 }
 
 /* Of the action that stands after the program's own was one with @flags. */
@@ -405,10 +399,7 @@ static int ask_for_restarts(const struct fixture *fixture)
 /* DEC-23 */
 PXT_TEST(an_interrupted_call_goes_on_where_it_would_with_the_former_handler)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = ask_for_restarts;
-	PXT_EQ(fixture_play(&fixture), 0);
+	expect_no_end(ask_for_restarts);
 }
 
 /* The action for SIGTERM when it was set behind the library's, and then @signals are watched. */
@@ -435,10 +426,7 @@ static int replace_the_handler(const struct fixture *fixture)
 /* DEC-23 */
 PXT_TEST(a_later_handler_stays_when_its_signal_is_no_longer_watched)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = replace_the_handler;
-	PXT_EQ(fixture_play(&fixture), 0);
+	expect_no_end(replace_the_handler);
 }
 
 /* ---- Stacks ---- */
@@ -470,14 +458,9 @@ static int overflow_the_stack(const struct fixture *fixture)
 
 PXT_TEST(an_overflown_stack_is_told_of_on_the_alternate_one)
 {
-	struct fixture fixture = plain;
+	int bytes = (int)HANDLERS_STACK;
 
-	fixture.act = overflow_the_stack;
-	fixture.argument = (int)HANDLERS_STACK;
-	if (fixture.argument < 8192)
-		fixture.argument = 8192;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	fixture_expect_whole(&fixture, SIGSEGV);
+	expect_whole_after(overflow_the_stack, bytes < 8192 ? 8192 : bytes, SIGSEGV);
 }
 
 /* ---- Threads ---- */
@@ -534,14 +517,12 @@ static int crash_in_another_thread(const struct fixture *fixture)
 /* Nobody can be asked in the handler, and the first thread never said its name. */
 PXT_TEST(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name)
 {
-	struct fixture fixture = plain;
 	struct posix_trace_logthread_np thread;
 	struct posix_trace_loginfo_np info;
 	bool named = false;
 	trace_id_t log;
 
-	fixture.act = crash_in_another_thread;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
+	expect_signal_of(crash_in_another_thread, 0, SIGSEGV);
 	get_info(&info);
 	PXT_EQ_FATAL(fixture_open(&log), 0);
 	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
@@ -687,7 +668,7 @@ PXT_TEST(a_write_that_was_interrupted_is_done_again_and_the_log_completed)
 			expect_signal(status, SIGABRT);
 			/* A trailer that was on its way says nothing of a signal. */
 			get_info(&info);
-			fixture_expect_whole(&fixture, info.posix_signal_np);
+			fixture_expect_whole(info.posix_signal_np);
 		}
 		CU_ASSERT(fixture.argument >= 4 * PLACES);
 	}
@@ -723,7 +704,7 @@ PXT_TEST(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_lo
 		int status = fixture_play(&fixture);
 
 		CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM);
-		fixture_expect_whole(&fixture, SIGABRT);
+		fixture_expect_whole(SIGABRT);
 	}
 }
 
@@ -758,7 +739,7 @@ PXT_TEST(a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end)
 		if (!atomic_load(&fixture_notes->mark))
 			break;
 		get_info(&info);
-		fixture_expect_whole(&fixture, info.posix_signal_np);
+		fixture_expect_whole(info.posix_signal_np);
 	}
 	CU_ASSERT(fixture.argument > PLACES);
 }
@@ -785,7 +766,7 @@ PXT_TEST(a_crash_of_the_handler_ends_the_process_at_once)
 	/* What was only sent waits until the handler is done. */
 	fixture.argument = SIGSEGV;
 	CU_ASSERT(WIFSIGNALED(fixture_play(&fixture)));
-	fixture_expect_whole(&fixture, SIGFPE);
+	fixture_expect_whole(SIGFPE);
 }
 
 /* ---- Devices ---- */
@@ -840,17 +821,11 @@ static int crash_in_a_vfork_child(const struct fixture *fixture)
 /* PROC-11, DEC-34, DEC-23 */
 PXT_TEST(the_crash_of_a_child_leaves_its_parents_log_alone)
 {
-	struct fixture fixture = plain;
-
-	fixture.act = crash_in_a_child;
-	PXT_EQ(fixture_play(&fixture), 0);
-	fixture_expect_whole(&fixture, 0);
-	fixture.act = crash_in_a_vfork_child;
-	PXT_EQ(fixture_play(&fixture), 0);
-	fixture_expect_whole(&fixture, 0);
-	fixture.argument = 1;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	fixture_expect_whole(&fixture, SIGSEGV);
+	expect_no_end(crash_in_a_child);
+	fixture_expect_whole(0);
+	expect_no_end(crash_in_a_vfork_child);
+	fixture_expect_whole(0);
+	expect_whole_after(crash_in_a_vfork_child, 1, SIGSEGV);
 }
 
 /* ---- Core files ---- */
