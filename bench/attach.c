@@ -14,8 +14,6 @@
 #include <trace_np.h>
 
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
 
 #include <errno.h>
 #include <math.h>

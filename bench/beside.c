@@ -3,9 +3,6 @@
 #include "beside.h"
 
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
-#include "frame/stamp.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,8 +10,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "frame/cold.h"
-#include "frame/out.h"
+#include "frame/frame.h"
 
 #define STREAM_BYTES (1024ul * 1024)
 

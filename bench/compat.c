@@ -15,8 +15,6 @@
 #include <tracer.h>
 
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/stamp.h"
 
 #define STREAM_BYTES (1024ul * 1024)
 #define DATA_MAX     16

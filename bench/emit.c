@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * emit.c - what a trace point costs, beside what the machine asks for the least that a trace point
- * can do (the floor, frame/machine.h).  Everything in one run, because figures of different runs on
+ * can do (the floor, frame/machine.c).  Everything in one run, because figures of different runs on
  * a shared machine do not compare.
  */
 #define _GNU_SOURCE
 #include <trace.h>
 #include <trace_np.h>
 
-#include "frame/machine.h"
-#include "frame/out.h"
+#include "frame/frame.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -12,8 +12,6 @@
 
 #include "beside.h"
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
 
 #include <stdio.h>
 #include <unistd.h>

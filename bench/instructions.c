@@ -2,7 +2,7 @@
 /*
  * instructions.c - calls of each kind, for scripts/instructions.py to count under callgrind.
  *
- * callgrind writes one count at each entry of bench_mark().  Each row runs a few times and twice as
+ * callgrind writes one count at each entry of counted_mark().  Each row runs a few times and twice as
  * often between two marks each, so that everything but the calls themselves falls out of the
  * difference.  Standard output names the counts in order: a row and its number of calls, or "-" for
  * what was done in between.  Only the thread that calls is counted, not what it wakes.
@@ -44,9 +44,9 @@ static unsigned char payload[BYTES_MAX];
 
 POSIX_TRACE_DEFINE_NP(job, u32, number, i64, late_ns);
 
-void bench_mark(const char *name, unsigned calls);
+void counted_mark(const char *name, unsigned calls);
 
-__attribute__((noinline)) void bench_mark(const char *name, unsigned calls)
+__attribute__((noinline)) void counted_mark(const char *name, unsigned calls)
 {
 	(void)printf("%u %s\n", calls, name);
 	(void)fflush(stdout);
@@ -599,9 +599,9 @@ static void clean_up(void)
 static inline void count_row(const struct row *row, unsigned calls)
 {
 	row->prepare();
-	bench_mark("-", 0);
+	counted_mark("-", 0);
 	row->call(calls);
-	bench_mark(row->name, calls);
+	counted_mark(row->name, calls);
 	clean_up();
 }
 

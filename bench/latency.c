@@ -6,7 +6,7 @@
  *
  *	latency --raw FILE [--csv] [--quick | --smoke]
  *
- * "Alone" and "beside": stamps between fences (frame/stamp.h), so that the whole of a call is in
+ * "Alone" and "beside": stamps between fences (frame/stamp.c), so that the whole of a call is in
  * its value.  "One at a time": two plain readings of the counter around the call, as the figures of
  * other tracers are taken; what the processor does after the second reading is not in them.
  */
@@ -14,10 +14,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "frame/machine.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
-#include "frame/stamp.h"
+#include "frame/frame.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -8,7 +8,6 @@
 #include <trace_np.h>
 
 #include "frame/frame.h"
-#include "frame/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,9 +7,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "frame/machine.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
+#include "frame/frame.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -16,9 +16,6 @@
 
 #include "core/record/emit.h"
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
-#include "frame/stamp.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -13,8 +13,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "frame/out.h"
-#include "frame/realtime.h"
+#include "frame/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>

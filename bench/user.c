@@ -13,9 +13,6 @@
 #include <trace_np.h>
 
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
-#include "frame/stamp.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

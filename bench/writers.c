@@ -11,8 +11,6 @@
 #include <trace_np.h>
 
 #include "frame/frame.h"
-#include "frame/out.h"
-#include "frame/realtime.h"
 
 #include <math.h>
 #include <pthread.h>

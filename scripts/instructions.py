@@ -67,7 +67,7 @@ def count(program, work):
     """Runs it once; returns the facts it prints and the instructions of each of its marks."""
     output = os.path.join(work, "cg")
     run = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}",
-                          "--separate-threads=yes", "--dump-before=bench_mark", program],
+                          "--separate-threads=yes", "--dump-before=counted_mark", program],
                          capture_output=True, text=True, check=False, cwd=work)
     if run.returncode:
         sys.exit(f"instructions: {program} failed under callgrind\n{run.stdout}{run.stderr}")

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cold.c - what drives everything out of the caches, and the calls after that. */
 #define _GNU_SOURCE
-#include "cold.h"
-
-#include "machine.h"
-#include "out.h"
-#include "realtime.h"
-#include "stamp.h"
+#include "frame.h"
 
 #include <errno.h>
 #include <math.h>

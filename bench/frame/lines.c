@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lines.c - the marker, and what is said of it. */
-#include "lines.h"
+#include "frame.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* machine.c - what the machine itself takes. */
 #define _GNU_SOURCE
-#include "machine.h"
-
-#include "out.h"
+#include "frame.h"
 
 #include <sched.h>
 #include <stdatomic.h>

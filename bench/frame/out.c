@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* out.c - one way to say a figure, for programs and for people. */
 #define _GNU_SOURCE
-#include "out.h"
+#include "frame.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* realtime.c - threads that nothing else keeps waiting, as far as that is allowed. */
 #define _GNU_SOURCE
-#include "realtime.h"
-
 #include "frame.h"
-#include "out.h"
 
 #include <errno.h>
 #include <fcntl.h>

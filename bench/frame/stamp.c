@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stamp.c - rate and step of the clock of single measured calls, and the file of raw values. */
 #define _GNU_SOURCE
-#include "stamp.h"
-
 #include "frame.h"
-#include "out.h"
-#include "realtime.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,9 +7,7 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#include "bench/frame/machine.h"
-#include "bench/frame/out.h"
-#include "bench/frame/realtime.h"
+#include "bench/frame/frame.h"
 #include "rival.h"
 
 #include <stdio.h>

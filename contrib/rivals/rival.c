@@ -3,10 +3,7 @@
 #define _GNU_SOURCE
 #include "rival.h"
 
-#include "bench/frame/cold.h"
-#include "bench/frame/machine.h"
-#include "bench/frame/out.h"
-#include "bench/frame/realtime.h"
+#include "bench/frame/frame.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,13 +6,12 @@
  *	        [--state on|off] [--events N] [--lines VERSION]
  *
  * Tables "one thread" and "two threads" (columns by payload, and "off"), "one event at a time"
- * (columns by rank), "after a walk", "after a sleep" (frame/cold.h) and "lost".  --lines: what scripts/lines.py asks for, and nothing else.
+ * (columns by rank), "after a walk", "after a sleep" (frame/cold.c) and "lost".  --lines: what scripts/lines.py asks for, and nothing else.
  */
 #ifndef BENCH_RIVAL_H
 #define BENCH_RIVAL_H
 
 #include "bench/frame/frame.h"
-#include "bench/frame/lines.h"
 
 #include <stdbool.h>
 #include <stdint.h>
