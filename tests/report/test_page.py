@@ -5,6 +5,7 @@
 usage: test_page.py PXTRACE MKLOG [TEST...]
 Exit status 77, with the reason, where there is no browser.
 """
+import base64
 import os
 import sys
 import tempfile
@@ -477,6 +478,20 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.run("return document.getElementById('query').value"), "mtx")
         visit(self.path, "#t=a,b&span=99999999&q=%E0%A4%A&d=77.x&b=-1,q")
         self.assertEqual(browser.run("return window.pxtrace.view.selected"), None)
+
+    def test_light_and_dark_are_both_drawn_and_light_is_printed(self):
+        light = colour("sensor", 500_000, 0)
+        browser.keys("t")
+        settle()
+        dark = colour("sensor", 500_000, 0)
+        self.assertGreater(int(light[1:3], 16), 200)
+        self.assertLess(int(dark[1:3], 16), 60)
+        # What a browser with a window does before it prints.
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        settle()
+        self.assertEqual(colour("sensor", 500_000, 0), light)
+        printed = base64.b64decode(browser.post("/print", background=True))
+        self.assertTrue(printed.startswith(b"%PDF") and len(printed) > 20_000)
 
     def test_everything_that_can_be_pressed_has_a_name(self):
         unnamed = browser.run("""return [...document.querySelectorAll("button, input, canvas, a, table, section, dialog")].filter((node) =>
