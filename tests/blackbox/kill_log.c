@@ -508,7 +508,7 @@ static const struct place frames = {
 	.piece = 100,
 	.points = FEW_POINTS,
 };
-/* A flush is several blocks. */
+/* A flush is several blocks, and so is a snapshot, whose blocks are 64 KiB. */
 static const struct place blocks = {
 	.policy = FULL,
 	.lanes = 2,
@@ -516,7 +516,7 @@ static const struct place blocks = {
 	.log = APPEND,
 	.len = 1500,
 	.rounds = 1,
-	.events = 26,
+	.events = 48,
 	.piece = 6000,
 	.points = FEW_POINTS,
 };
