@@ -7,29 +7,32 @@
 #include <errno.h>
 #include <string.h>
 
-_Static_assert(sizeof(((trace_attr_t *)NULL)->_pxt_share) == PXT_CTLSOCK_PATH, "any name fits");
+_Static_assert(sizeof(((trace_attr_t *)NULL)->_pxt_share) == PXT_CTLSOCK_PATH &&
+                   PXT_CTLSOCK_PATH == POSIX_TRACE_SHARENAME_MAX_NP + 1,
+    "any name fits");
 
 /* The table is set here, so that programs that give no names carry nothing of the unit. */
 PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name)
 {
-	char copy[PXT_CTLSOCK_PATH] = "";
-
 	if (pxt_attr_check(attr, attr) || (name && !pxt_name_valid(name)))
 		return EINVAL;
 	if (name)
 		atomic_store_explicit(&pxt_share_ops, &pxt_attach_share, memory_order_release);
-	/* The text may be that of these attributes. */
+	memset(attr->_pxt_share, 0, sizeof(attr->_pxt_share));
 	if (name)
-		memcpy(copy, name, strlen(name) + 1);
-	memcpy(attr->_pxt_share, copy, sizeof(copy));
+		memcpy(attr->_pxt_share, name, strlen(name));
 	return 0;
 }
 
-PXT_API int posix_trace_attr_getsharename_np(const trace_attr_t *attr, const char **name)
+PXT_API int posix_trace_attr_getsharename_np(const trace_attr_t *attr, char *name, size_t room)
 {
-	int error = pxt_attr_check(attr, name);
+	size_t bytes;
 
-	if (!error)
-		*name = attr->_pxt_share[0] ? attr->_pxt_share : NULL;
-	return error;
+	if (pxt_attr_check(attr, name))
+		return EINVAL;
+	bytes = strlen(attr->_pxt_share) + 1;
+	if (bytes > room)
+		return ERANGE;
+	memcpy(name, attr->_pxt_share, bytes);
+	return 0;
 }

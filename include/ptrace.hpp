@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ptrace.hpp - libptrace for C++17: typed points, spans, owners of streams and logs, ranges of events.
+ * ptrace.hpp - libptrace for C++17: typed points, spans, owners of streams and logs, ranges of
+ * events.
  *
- * No exceptions, no RTTI, no allocation: errors are values, and whoever drops one is warned.  Everything is in the
- * namespace posix_trace, and inline: there is no library beside those of trace.h.  docs/cpp.md is the manual.
+ * No exceptions, no RTTI, no allocation: errors are values, and whoever drops one is warned.
+ * Everything is in the namespace posix_trace, and inline: there is no library beside those of
+ * trace.h.  docs/cpp.md is the manual.
  *
  * What a function here does not say is said by the function of trace.h or trace_np.h that it calls.
  */
@@ -68,7 +70,7 @@ private:
 	int number_ = 0;
 };
 
-/* A value, or why there is none.  Who takes the value has looked: *result without one is undefined. */
+/* A value, or why there is none.  Look first: *result without a value is undefined. */
 template <class T> class [[nodiscard]] result {
 public:
 	result(T &&value) : value_(std::move(value)) {}
@@ -128,11 +130,14 @@ template <class T> struct number_kind {
 	static constexpr bool takes_rest = false;
 	template <class A> static std::size_t pack(unsigned char *to, const A &argument)
 	{
-		static_assert(std::is_enum_v<A> || !std::is_enum_v<T>, "the field is of an enumeration");
-		static_assert(std::is_same_v<A, T> || !std::is_enum_v<A>, "the argument is of another enumeration");
-		static_assert(!std::is_floating_point_v<A> || std::is_floating_point_v<T>, "the field is an integer");
-		static_assert(!std::is_integral_v<A> || !std::is_integral_v<T> || sizeof(A) <= sizeof(T) ||
-		                  std::is_same_v<A, int>,
+		static_assert(
+		    std::is_enum_v<A> || !std::is_enum_v<T>, "the field is of an enumeration");
+		static_assert(std::is_same_v<A, T> || !std::is_enum_v<A>,
+		    "the argument is of another enumeration");
+		static_assert(!std::is_floating_point_v<A> || std::is_floating_point_v<T>,
+		    "the field is an integer");
+		static_assert(!std::is_integral_v<A> || !std::is_integral_v<T> ||
+		                  sizeof(A) <= sizeof(T) || std::is_same_v<A, int>,
 		    "the argument has more bits than the field: cast it");
 		const T value = static_cast<T>(argument);
 
@@ -244,17 +249,19 @@ template <class T, std::size_t N> constexpr field_of<T, N> field(const char (&na
 namespace detail {
 
 /*
- * Name and description as the library wants them, made by the compiler.  @Format: bytes of the description with
- * its zero.
+ * Name and description as the library wants them, made by the compiler.  @Format: bytes of the
+ * description with its zero.
  */
 template <std::size_t Name, std::size_t Format, class... T> class point {
 	static_assert(Name <= TRACE_EVENT_NAME_MAX + 1, "the name is too long");
-	static_assert(Format <= POSIX_TRACE_FORMAT_MAX_NP + 1, "the description of the fields is too long");
+	static_assert(
+	    Format <= POSIX_TRACE_FORMAT_MAX_NP + 1, "the description of the fields is too long");
 	static_assert(sizeof...(T) <= POSIX_TRACE_FIELDS_MAX_NP, "too many fields");
 	static_assert(string_is_last<T...>(), "a string can only be the last field");
 
 public:
-	template <class... F> constexpr point(std::string_view begin, std::string_view end, const F &...fields)
+	template <class... F>
+	constexpr point(std::string_view begin, std::string_view end, const F &...fields)
 	{
 		std::size_t used = append(name_, 0, begin);
 
@@ -266,7 +273,7 @@ public:
 	/* Whether a stream that runs wants it: two loads and a test. */
 	[[gnu::always_inline]] bool wanted() const { return posix_trace_wanted_np(number()); }
 
-	/* Records; arguments are converted, once, if a stream wants the type.  Errors: see posix_trace_event(). */
+	/* Records.  Arguments are converted once, if a stream wants the type. */
 	template <class... A> [[gnu::always_inline]] void operator()(const A &...arguments)
 	{
 		const trace_event_id_t id = number();
@@ -276,7 +283,8 @@ public:
 	}
 
 	/* What a wanted point does: its identifier as it is (0: not opened), and its arguments. */
-	template <class... A> [[gnu::always_inline]] void record(trace_event_id_t id, const A &...arguments)
+	template <class... A>
+	[[gnu::always_inline]] void record(trace_event_id_t id, const A &...arguments)
 	{
 		static_assert(sizeof...(A) == sizeof...(T), "as many arguments as fields");
 #if !defined(POSIX_TRACE_OFF_NP)
@@ -328,7 +336,8 @@ private:
 			to[used++] = letter;
 		return used;
 	}
-	template <class Own> constexpr std::size_t append_field(std::size_t used, std::string_view name)
+	template <class Own>
+	constexpr std::size_t append_field(std::size_t used, std::string_view name)
 	{
 		if (used > 0)
 			used = append(format_, used, { ", ", 2 });
@@ -342,7 +351,7 @@ private:
 	char format_[Format] = {};
 };
 
-/* Each field has its word, a blank, its name, and what separates it from the next: N counts a zero. */
+/* A field has its word, a blank, its name, and what separates it from the next: N counts a zero. */
 template <class... F> struct description;
 template <class... T, std::size_t... N> struct description<field_of<T, N>...> {
 	static constexpr std::size_t bytes = 1 + (std::size_t(0) + ... + (word_length<T> + N + 2));
@@ -360,11 +369,12 @@ template <class... T, std::size_t... N> struct description<field_of<T, N>...> {
  *	...
  *	motor::too_hot(3, celsius - limit);
  *
- * Types of fields: integers, bool, float, double, enumerations (as their underlying type), pointers (hexadecimal),
- * hex<T>, text<N>, and std::string_view as the last one, which takes every kind of string.  It is initialised by
- * the compiler, and has the same instructions as posix_trace_point_np().  The call evaluates its arguments always, and
- * converts them when a stream wants the type.  POSIX_TRACE_POINT_NP(motor::too_hot, 3, measure()) evaluates them
- * only then; it is for points with fields.
+ * Types of fields: integers, bool, float, double, enumerations (as their underlying type),
+ * pointers (hexadecimal), hex<T>, text<N>, and std::string_view as the last one, which takes every
+ * kind of string.  It is initialised by the compiler, and has the same instructions as
+ * posix_trace_point_np().  The call evaluates its arguments always, and converts them when a
+ * stream wants the type.  POSIX_TRACE_POINT_NP(motor::too_hot, 3, measure()) evaluates them only
+ * then; it is for points with fields.
  */
 template <std::size_t Name, class... F> class point;
 template <std::size_t Name, class... T, std::size_t... N>
@@ -402,7 +412,8 @@ template <std::size_t Name, class... T, std::size_t... N> class span<Name, field
 public:
 	template <class... A> class [[nodiscard]] scope {
 	public:
-		[[gnu::always_inline]] scope(span &of, const A &...arguments) : of_(of), arguments_(arguments...)
+		[[gnu::always_inline]] scope(span &of, const A &...arguments)
+		    : of_(of), arguments_(arguments...)
 		{
 			of_.begin(arguments...);
 		}
@@ -410,7 +421,8 @@ public:
 		scope &operator=(const scope &) = delete;
 		[[gnu::always_inline]] ~scope()
 		{
-			std::apply([this](const A &...arguments) { of_.end(arguments...); }, arguments_);
+			std::apply(
+			    [this](const A &...arguments) { of_.end(arguments...); }, arguments_);
 		}
 
 	private:
@@ -423,7 +435,8 @@ public:
 	      end({ name, Name - 1 }, { "_end", 4 }, fields...)
 	{
 	}
-	template <class... A> [[gnu::always_inline]] scope<std::decay_t<const A>...> operator()(const A &...arguments)
+	template <class... A>
+	[[gnu::always_inline]] scope<std::decay_t<const A>...> operator()(const A &...arguments)
 	{
 		return { *this, arguments... };
 	}
@@ -443,8 +456,16 @@ template <std::size_t Name, class... F> span(const char (&)[Name], F...) -> span
 
 /* ---- Attributes ---- */
 
-enum class full { loop = POSIX_TRACE_LOOP, until_full = POSIX_TRACE_UNTIL_FULL, flush = POSIX_TRACE_FLUSH };
-enum class log_full { loop = POSIX_TRACE_LOOP, until_full = POSIX_TRACE_UNTIL_FULL, append = POSIX_TRACE_APPEND };
+enum class full {
+	loop = POSIX_TRACE_LOOP,
+	until_full = POSIX_TRACE_UNTIL_FULL,
+	flush = POSIX_TRACE_FLUSH
+};
+enum class log_full {
+	loop = POSIX_TRACE_LOOP,
+	until_full = POSIX_TRACE_UNTIL_FULL,
+	append = POSIX_TRACE_APPEND
+};
 
 #if _PXT_UNIT_CORE && (_PXT_UNIT_ONLINE || _PXT_UNIT_TOLOG)
 /* Attributes of a stream.  The first setter that failed decides what status() and creating say. */
@@ -452,14 +473,23 @@ class attributes {
 public:
 	attributes() { keep(posix_trace_attr_init(&attr_)); }
 	attributes &name(const char *name) { return keep(posix_trace_attr_setname(&attr_, name)); }
-	attributes &size(std::size_t bytes) { return keep(posix_trace_attr_setstreamsize(&attr_, bytes)); }
-	attributes &data_size(std::size_t bytes) { return keep(posix_trace_attr_setmaxdatasize(&attr_, bytes)); }
+	attributes &size(std::size_t bytes)
+	{
+		return keep(posix_trace_attr_setstreamsize(&attr_, bytes));
+	}
+	attributes &data_size(std::size_t bytes)
+	{
+		return keep(posix_trace_attr_setmaxdatasize(&attr_, bytes));
+	}
 	attributes &when_full(full policy)
 	{
 		return keep(posix_trace_attr_setstreamfullpolicy(&attr_, static_cast<int>(policy)));
 	}
 #if _PXT_UNIT_TOLOG
-	attributes &log_size(std::size_t bytes) { return keep(posix_trace_attr_setlogsize(&attr_, bytes)); }
+	attributes &log_size(std::size_t bytes)
+	{
+		return keep(posix_trace_attr_setlogsize(&attr_, bytes));
+	}
 	attributes &when_full(log_full policy)
 	{
 		return keep(posix_trace_attr_setlogfullpolicy(&attr_, static_cast<int>(policy)));
@@ -492,7 +522,10 @@ using time_point = std::chrono::time_point<std::chrono::system_clock, std::chron
 /* A field of an event's data. */
 class field_value {
 public:
-	field_value(const posix_trace_field_np &field, const unsigned char *data) : field_(field), data_(data) {}
+	field_value(const posix_trace_field_np &field, const unsigned char *data)
+	    : field_(field), data_(data)
+	{
+	}
 	std::string_view name() const { return field_.posix_name_np; }
 	bool is_text() const { return field_.posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP; }
 	bool is_float() const { return field_.posix_kind_np == POSIX_TRACE_FIELD_FLOAT_NP; }
@@ -501,7 +534,8 @@ public:
 	double as_double() const { return field_.posix_value_np.posix_f_np; }
 	std::string_view as_text() const
 	{
-		return { reinterpret_cast<const char *>(data_) + field_.posix_offset_np, field_.posix_bytes_np };
+		return { reinterpret_cast<const char *>(data_) + field_.posix_offset_np,
+			field_.posix_bytes_np };
 	}
 
 private:
@@ -537,9 +571,10 @@ public:
 
 		if (posix_trace_eventid_getformat_np(trid_, type(), format, sizeof(format)) != 0)
 			return;
-		while (posix_trace_field_next_np(format, view_->posix_data_np, view_->posix_bytes_np, 0,
-		                                 &cursor, &one, sizeof(one)) == 0)
-			look(field_value(one, static_cast<const unsigned char *>(view_->posix_data_np)));
+		while (posix_trace_field_next_np(format, view_->posix_data_np,
+		           view_->posix_bytes_np, 0, &cursor, &one, sizeof(one)) == 0)
+			look(field_value(
+			    one, static_cast<const unsigned char *>(view_->posix_data_np)));
 	}
 	const posix_trace_eventview_np &native() const { return *view_; }
 
@@ -549,7 +584,8 @@ private:
 };
 
 /*
- * Events of a log, or of a stream without log: those that are there, in their order.  One loop at a time:
+ * Events of a log, or of a stream without log: those that are there, in their order.  One loop at
+ * a time:
  *
  *	auto events = log.events();
  *	for (auto event : events)
@@ -570,7 +606,10 @@ public:
 
 		iterator() = default;
 		explicit iterator(event_range *range) : range_(range) { step(); }
-		event operator*() const { return event(range_->trid_, range_->views_[range_->at_]); }
+		event operator*() const
+		{
+			return event(range_->trid_, range_->views_[range_->at_]);
+		}
 		iterator &operator++()
 		{
 			range_->at_++;
@@ -578,8 +617,14 @@ public:
 			return *this;
 		}
 		void operator++(int) { ++*this; }
-		friend bool operator==(const iterator &one, const iterator &other) { return one.range_ == other.range_; }
-		friend bool operator!=(const iterator &one, const iterator &other) { return one.range_ != other.range_; }
+		friend bool operator==(const iterator &one, const iterator &other)
+		{
+			return one.range_ == other.range_;
+		}
+		friend bool operator!=(const iterator &one, const iterator &other)
+		{
+			return one.range_ != other.range_;
+		}
 
 	private:
 		void step()
@@ -628,7 +673,10 @@ public:
 	}
 	const char *c_str() const { return name_; }
 	operator std::string_view() const { return name_; }
-	friend bool operator==(const type_name &one, std::string_view other) { return one.name_ == other; }
+	friend bool operator==(const type_name &one, std::string_view other)
+	{
+		return one.name_ == other;
+	}
 
 private:
 	char name_[TRACE_EVENT_NAME_MAX + 1] = {};
@@ -717,7 +765,8 @@ public:
 		return stream(trid);
 	}
 	/* The file is made, or emptied. */
-	static result<stream> create_with_log(const char *path, const attributes &attr = attributes())
+	static result<stream> create_with_log(
+	    const char *path, const attributes &attr = attributes())
 	{
 		const detail::descriptor file(path, O_RDWR | O_CREAT | O_TRUNC);
 

@@ -2,8 +2,8 @@
 /*
  * trace.h - POSIX tracing (IEEE Std 1003.1-2008, option groups TRC, TEF, TRL, TRI), by libptrace.
  *
- * The header declares what the installed configuration holds.  The C library's own _POSIX_TRACE macros
- * say -1 and are left alone: it is not the C library that traces.
+ * The header declares what the installed configuration holds.  The C library's own _POSIX_TRACE
+ * macros say -1 and are left alone: it is not the C library that traces.
  *
  * Everything beyond the standard is in trace_np.h, and there is a macro for each unit, too:
  * POSIX_TRACE_HAVE_..._NP.
@@ -116,9 +116,9 @@ struct _pxt_attr {
 };
 
 /*
- * The attributes of a stream.  Flat: it owns no memory and points to none, so an object that is forgotten
- * leaks nothing, and texts that it was given may go.  512 bytes in each configuration and on each machine.
- * The members are private; use the posix_trace_attr_ functions.
+ * The attributes of a stream.  Flat: it owns no memory and points to none, so an object that is
+ * forgotten leaks nothing, and texts that it was given may go.  512 bytes in each configuration
+ * and on each machine.  The members are private; use the posix_trace_attr_ functions.
  */
 typedef struct {
 	struct _pxt_attr _pxt_kept;
@@ -152,6 +152,8 @@ struct posix_trace_event_info {
 	uint64_t _pxt_ticks;
 	uint64_t _pxt_lost_before;
 	uint64_t _pxt_number;
+	/* Not written.  The standard's calls are told no size: room for what is to come. */
+	uint64_t _pxt_later[2];
 };
 
 struct posix_trace_status_info {
@@ -162,6 +164,7 @@ struct posix_trace_status_info {
 	int posix_stream_flush_error;
 	int posix_log_overrun_status;
 	int posix_log_full_status;
+	int _pxt_later[5]; /* 0; as above */
 };
 
 /* ---- Constants ---- */
@@ -199,7 +202,7 @@ struct posix_trace_status_info {
 #define POSIX_TRACE_ADD_EVENTSET     2
 #define POSIX_TRACE_SUB_EVENTSET     3
 
-/* predefined event types, trace_event_id_t: numbers without a cast, which other languages can read */
+/* predefined event types, trace_event_id_t: without a cast, so that other languages see them */
 #define POSIX_TRACE_ERROR              1u
 #define POSIX_TRACE_START              2u
 #define POSIX_TRACE_STOP               3u
@@ -235,12 +238,12 @@ struct posix_trace_status_info {
  *
  * @trid:  a stream that this process created or attached to, or a log that it opened.
  * @attr:  an object that posix_trace_attr_init() or posix_trace_get_attr() filled.
- * @event_id, @event, @event1, @event2: the number of an event type, from posix_trace_eventid_open() or
- *         one of the predefined ones.
+ * @event_id, @event, @event1, @event2: the number of an event type, from
+ *         posix_trace_eventid_open() or one of the predefined ones.
  * @set:   a set that was emptied or filled before.
  * @room:  how many entries there is room for.
- * @bytes: sizeof the structure that the pointer in front of it leads to.  No more is written, and what
- *         this library does not know yet reads 0.
+ * @bytes: sizeof the structure that the pointer in front of it leads to.  No more is written, and
+ *         what this library does not know yet reads 0.
  */
 
 /*
@@ -467,8 +470,9 @@ int posix_trace_attr_setstreamfullpolicy(trace_attr_t *_attr, int _streampolicy)
 
 /*
  * The least bytes for records that the stream shall have.  Create rounds up; too small a size is
- * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads.  Where
- * it is not set, a stream of policy FLUSH may have more (CONFIG_PTRACE_FLUSH_STREAM_SIZE over all lanes).
+ * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads.
+ * Where it is not set, a stream of policy FLUSH may have more (CONFIG_PTRACE_FLUSH_STREAM_SIZE
+ * over all lanes).
  *
  * @streamsize: bytes, up to the configured maximum.
  *
@@ -486,8 +490,8 @@ int posix_trace_attr_setstreamsize(trace_attr_t *_attr, size_t _streamsize);
  * the log's file cannot be cut for good, nothing is cleared, in stream or log.
  *
  * EINVAL: @trid is no active stream.
- * EPERM and so on: what the system says where the log's file may only be appended to (an attribute of
- *         the file), or is sealed against shrinking or writing.
+ * EPERM and so on: what the system says where the log's file may only be appended to (an attribute
+ *         of the file), or is sealed against shrinking or writing.
  * Cost: lock; with a log, output.  Unit: Core.
  */
 int posix_trace_clear(trace_id_t _trid);
@@ -599,8 +603,8 @@ int posix_trace_trygetnext_event(trace_id_t _trid,
  * EINVAL: @trid is unknown, or an active stream with log, whose events its log takes; the stream
  *         was shut down meanwhile; another argument invalid.
  * EINTR:  a signal handler ran, no event was consumed.
- * EIO:    a log's next block is damaged, and stays the next one (posix_trace_log_skipdamage_np() says
- *         where, and passes over it); or the file cannot be read any more.
+ * EIO:    a log's next block is damaged, and stays the next one (posix_trace_log_skipdamage_np()
+ *         says where, and passes over it); or the file cannot be read any more.
  * Cost: lock; one event; with a log a read of the file, when the next block is not in memory yet.
  * Unit: On-Line, Log Retrieval.
  */
@@ -646,9 +650,9 @@ int posix_trace_attr_getlogsize(
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *_attr, int _logpolicy);
 
 /*
- * The most bytes that events may take in the log; of no meaning for APPEND.  Counted is what they take in
- * the file, where UNTIL_FULL may code them in fewer bytes than in the stream.  Beside it are names, threads
- * and modules, and 96 bytes for each block.
+ * The most bytes that events may take in the log; of no meaning for APPEND.  Counted is what they
+ * take in the file, where UNTIL_FULL may code them in fewer bytes than in the stream.  Beside it
+ * are names, threads and modules, and 96 bytes for each block.
  *
  * @logsize: bytes.
  *
@@ -877,11 +881,11 @@ int posix_trace_attr_getinherited(
  *
  *   names    A process records a type that another one defined after the fork once it has opened
  *            that name itself: an identifier that it was told otherwise has no effect before.  In a
- *            child, posix_trace_wanted_np() says yes to every type, also while the stream is stopped or
- *            filters it.  While a process is stopped (SIGSTOP, a debugger) in the middle of a
- *            definition, those of the others fail with EAGAIN, after 1 ms; so they do after the
- *            hold-back time where it cannot be seen that it is stopped (in another pid namespace,
- *            frozen).  When it goes on, or is killed, the others go on, too.
+ *            child, posix_trace_wanted_np() says yes to every type, also while the stream is
+ *            stopped or filters it.  While a process is stopped (SIGSTOP, a debugger) in the
+ *            middle of a definition, those of the others fail with EAGAIN, after 1 ms; so they do
+ *            after the hold-back time where it cannot be seen that it is stopped (in another pid
+ *            namespace, frozen).  When it goes on, or is killed, the others go on, too.
  *   threads  Each thread of each process that traces takes one of CONFIG_PTRACE_MAX_THREADS
  *            entries of one table, and none is used again: a server that forks for each request
  *            comes to their end.  Threads beyond trace all the same; each of their records is 12
@@ -889,9 +893,9 @@ int posix_trace_attr_getinherited(
  *   waiting  posix_trace_stop(), posix_trace_set_filter() and posix_trace_shutdown() of the
  *            creator wait for children inside a trace point as for own threads: no longer than the
  *            hold-back time for one that stands still there, not at all for one that is dead.
- *   pids     A record tells its process' pid as that process has it in its own pid namespace.  Whether
- *            a forked process of another namespace lives cannot be asked: it is taken for a living one, and
- *            what it leaves unfinished is waited for during the hold-back time.
+ *   pids     A record tells its process' pid as that process has it in its own pid namespace.
+ *            Whether a forked process of another namespace lives cannot be asked: it is taken for
+ *            a living one, and what it leaves unfinished is waited for during the hold-back time.
  *
  * Not traced: a child made by vfork(), posix_spawn() or clone() with shared memory is its parent
  * until it calls exec, and nobody afterwards; one made by clone() without the C library
@@ -922,11 +926,12 @@ int posix_trace_close(trace_id_t _trid);
  *
  * @file_desc: open for reading, a regular file.  The library works on a duplicate.
  *
- * The records themselves are not read here, and checked when they are: EIO of the functions that hand out
- * events.  posix_trace_log_check_np() checks all of them.
+ * The records themselves are not read here, and checked when they are: EIO of the functions that
+ * hand out events.  posix_trace_log_check_np() checks all of them.
  *
- * EINVAL: not readable, not a log, not complete, damaged outside the records, or of a version that this
- *         library does not know (posix_trace_log_open_np() says which and where); @trid is NULL.
+ * EINVAL: not readable, not a log, not complete, damaged outside the records, or of a version that
+ *         this library does not know (posix_trace_log_open_np() says which and where); @trid is
+ *         NULL.
  * EMFILE: no descriptor is left for the duplicate.
  * ENOMEM: no memory for its tables.
  * Cost: reading in proportion to the log's number of blocks, memory to its names, threads and clock

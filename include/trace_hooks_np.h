@@ -24,8 +24,8 @@
  * @object:    a number of what it is about, mostly an address; 0: nothing.
  * @size:      bytes that were asked for, or a limit in milliseconds.
  *
- * Context: anywhere, also interrupts, and a scheduler in the middle of a switch: hooks take no lock and
- *          wait for nothing.
+ * Context: anywhere, also interrupts, and a scheduler in the middle of a switch: hooks take no
+ *          lock and wait for nothing.
  * Cost: a load and a test where no stream wants the type, else that of an event of its size.
  * Unit: System Events.
  */
@@ -333,8 +333,9 @@ static inline void posix_trace_hook_call_exit_np(
 }
 
 /*
- * A change of a task's priority, its own or an inherited one.  Queues, semaphores, notifications and
- * timers of a system are calls as well: POSIX_TRACE_CALL_MQ_NP, _SEM_WAIT_NP, _SEM_POST_NP, _TIMER_NP.
+ * A change of a task's priority, its own or an inherited one.  Queues, semaphores, notifications
+ * and timers of a system are calls as well: POSIX_TRACE_CALL_MQ_NP, _SEM_WAIT_NP, _SEM_POST_NP,
+ * _TIMER_NP.
  */
 static inline void posix_trace_hook_priority_np(uint32_t _tid, int32_t _prio)
 {

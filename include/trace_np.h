@@ -6,8 +6,8 @@
  * Results, checks of arguments, context and cancellation are as trace.h says: error numbers, errno
  * kept, any thread but no signal handler, no cancellation point.
  *
- * Structures that are filled in may grow in later releases, at their end.  So a call says how large those of
- * its program are: sizeof(*pointer) follows each pointer to one.
+ * Structures that are filled in may grow in later releases, at their end.  So a call says how
+ * large those of its program are: sizeof(*pointer) follows each pointer to one.
  *
  * Trace points of one line are in trace_points_np.h, which is included here.
  */
@@ -68,20 +68,20 @@ int posix_trace_query_np(int _what);
 /* ---- Looking at events before they are recorded (unit Event Filter) ---- */
 
 /*
- * After the filter of their types (posix_trace_set_filter()), a stream can judge its user events one by
- * one.  Levels in order of cost; an event that one keeps out does not reach the next one:
+ * After the filter of their types (posix_trace_set_filter()), a stream can judge its user events
+ * one by one.  Levels in order of cost; an event that one keeps out does not reach the next one:
  *
  *	process -> thread -> handler
  *
- * An event that is kept out is not recorded, counted by posix_trace_getcounts_np() or reported as lost;
- * see posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them takes the
- * way of streams with ordered stamps.  All of them are this process' own: children that are forked
- * later, and go on with the stream, keep what was in force at the fork.
+ * An event that is kept out is not recorded, counted by posix_trace_getcounts_np() or reported as
+ * lost; see posix_trace_getlevels_np().  A stream without any of these pays nothing; one with them
+ * takes the way of streams with ordered stamps.  All of them are this process' own: children that
+ * are forked later, and go on with the stream, keep what was in force at the fork.
  *
- * Each of the calls below puts its rules in force, then waits for the trace points that are inside, for the
- * hold-back time at most.  Where one is inside still it says EBUSY: that trace point judges by
- * the rules that it began with, and may be in a handler that was taken away.  The same call again
- * changes nothing, and says 0 as soon as all have left.
+ * Each of the calls below puts its rules in force, then waits for the trace points that are
+ * inside, for the hold-back time at most.  Where one is inside still it says EBUSY: that trace
+ * point judges by the rules that it began with, and may be in a handler that was taken away.  The
+ * same call again changes nothing, and says 0 as soon as all have left.
  */
 #define POSIX_TRACE_HANDLERS_MAX_NP  16
 #define POSIX_TRACE_THREADS_MAX_NP   32
@@ -95,24 +95,24 @@ struct posix_trace_handled_np {
 };
 
 /*
- * A handler that returns 0 drops the event, else it is recorded.  It runs inside the trace point, in the thread and
- * the context that it is in, so in signal handlers, too.  It may trace: its own events are recorded
- * without asking a handler.  It must return, and must call none of the functions that trace.h does not
- * allow in signal handlers.  errno is kept.
+ * A handler that returns 0 drops the event, else it is recorded.  It runs inside the trace point,
+ * in the thread and the context that it is in, so in signal handlers, too.  It may trace: its own
+ * events are recorded without asking a handler.  It must return, and must call none of the
+ * functions that trace.h does not allow in signal handlers.  errno is kept.
  */
 typedef int (*posix_trace_handler_np)(const struct posix_trace_handled_np *_event, void *_arg);
 
 /*
- * The types in @set get this handler in place of what they had.  When the call has said 0, what a handler
- * that was taken away uses may go.  posix_trace_shutdown() does not say that: first take the handlers
- * away, or stop the threads.
+ * The types in @set get this handler in place of what they had.  When the call has said 0, what a
+ * handler that was taken away uses may go.  posix_trace_shutdown() does not say that: first take
+ * the handlers away, or stop the threads.
  *
  * @handler: NULL: none.
  * @arg:     handed to it.
  *
  * EBUSY:  in force, but a trace point that began before is inside still.
- * ENOMEM: the stream would have more than POSIX_TRACE_HANDLERS_MAX_NP different pairs of @handler and
- *         @arg, or there is no memory for its rules; nothing has changed.
+ * ENOMEM: the stream would have more than POSIX_TRACE_HANDLERS_MAX_NP different pairs of @handler
+ *         and @arg, or there is no memory for its rules; nothing has changed.
  * EINVAL: @trid is no active stream of this process; @set is NULL.
  * Cost: locks; waits for the trace points that are inside.  Unit: Event Filter.
  */
@@ -142,9 +142,9 @@ int posix_trace_set_threads_np(trace_id_t _trid, const pthread_t *_threads, size
  */
 int posix_trace_set_processes_np(trace_id_t _trid, const pid_t *_pids, size_t _count);
 /*
- * Types of @set are recorded short: an event keeps 4 bytes of data, takes two slots, and reads as cut
- * (POSIX_TRACE_TRUNCATED_RECORD).  A type that is to be read short has what matters first.  All other
- * types are recorded whole.
+ * Types of @set are recorded short: an event keeps 4 bytes of data, takes two slots, and reads as
+ * cut (POSIX_TRACE_TRUNCATED_RECORD).  A type that is to be read short has what matters first.
+ * All other types are recorded whole.
  *
  * EBUSY, ENOMEM: as posix_trace_set_handler_np().
  * EINVAL: @trid is no active stream of this process; @set is NULL.
@@ -175,8 +175,8 @@ int posix_trace_getlevels_np(
 /* ---- A full policy of streams beyond the standard's (unit Core) ---- */
 
 /*
- * For posix_trace_attr_setstreamfullpolicy().  A stream that is full refuses new events, and goes on:
- * what is old stays, and nothing stops.  The reader finds POSIX_TRACE_OVERFLOW and
+ * For posix_trace_attr_setstreamfullpolicy().  A stream that is full refuses new events, and goes
+ * on: what is old stays, and nothing stops.  The reader finds POSIX_TRACE_OVERFLOW and
  * POSIX_TRACE_RESUME, and posix_lost_before_np, before the first event after a gap.  The stream is
  * full when it has no room for the smallest event; it is running nevertheless.  Events that were
  * refused last of all are seen in the counts and in the overrun status alone.
@@ -188,15 +188,15 @@ int posix_trace_getlevels_np(
 /* ---- What went wrong inside (unit Core) ---- */
 
 /*
- * The data of a POSIX_TRACE_ERROR event is one int: what failed, and the error number.  It is recorded in
- * the stream concerned, while that is running and its filter lets it in:
+ * The data of a POSIX_TRACE_ERROR event is one int: what failed, and the error number.  It is
+ * recorded in the stream concerned, while that is running and its filter lets it in:
  *
- * LOG     a flush failed, with the number that posix_trace_flush() returned; the next one is recorded when
- *         the number changes, or after a flush that succeeded
+ * LOG     a flush failed, with the number that posix_trace_flush() returned; the next one is
+ *         recorded when the number changes, or after a flush that succeeded
  * RECORD  a reader passed over a record whose writer did not complete it: EOWNERDEAD, its writer is
  *         dead; ETIMEDOUT, the hold-back time is over.  It is counted as lost.
- * TYPES   no more event types can be defined (ENOSPC): whatever is opened now is the unnamed type.  In all
- *         streams of the process.
+ * TYPES   no more event types can be defined (ENOSPC): whatever is opened now is the unnamed type.
+ *         In all streams of the process.
  * ATTACH  a process could not attach, with the error number that it got
  * POINT   a typed point has other fields than its name has already (EBUSY): another file defines it
  *         otherwise.  What this point records is unnamed, and tells its place in the program.
@@ -224,9 +224,9 @@ int posix_trace_getlevels_np(
 
 #if !_PXT_HAVE_PTHREAD_H
 /*
- * A task's own words: in its control block, and there as long as it is known.  With them an event says which
- * task recorded it, and a task that is interrupted inside a trace point stands in nobody's way.  Without
- * any call of these, all is one task.
+ * A task's own words: in its control block, and there as long as it is known.  With them an event
+ * says which task recorded it, and a task that is interrupted inside a trace point stands in
+ * nobody's way.  Without any call of these, all is one task.
  */
 struct posix_trace_task_np {
 	uint64_t _pxt_own[6];
@@ -251,8 +251,9 @@ void posix_trace_task_begin_np(
  */
 void posix_trace_task_switch_np(struct posix_trace_task_np *_task);
 /*
- * It never runs again; its words are the system's again.  Its place is given to another task once no record
- * of it is left, so tasks may come and go; nobody waits for one that was deleted inside a trace point.
+ * It never runs again; its words are the system's again.  Its place is given to another task once
+ * no record of it is left, so tasks may come and go; nobody waits for one that was deleted inside
+ * a trace point.
  *
  * @task: as at its begin.
  *
@@ -266,7 +267,8 @@ void posix_trace_task_end_np(struct posix_trace_task_np *_task);
  *
  * Returns what posix_trace_interrupt_end_np() wants at its end.
  * @number: the interrupt's, not 0.
- * Context: interrupt, with others away.  Cost: a look at CONFIG_PTRACE_INTERRUPTS places.  Unit: Core.
+ * Context: interrupt, with others away.  Cost: a look at CONFIG_PTRACE_INTERRUPTS places.  Unit:
+ * Core.
  */
 void *posix_trace_interrupt_begin_np(uint32_t _number);
 /*
@@ -282,9 +284,9 @@ void posix_trace_interrupt_end_np(void *_interrupted);
 /* ---- What a stream counted (unit Core) ---- */
 
 /*
- * At every moment and exactly: written == retrieved + lost + cleared + held.  The members count records
- * that writers and control calls put into the stream; automatic STOP and START, OVERFLOW, RESUME and
- * FLUSH_* events, which readers make, are not among them.
+ * At every moment and exactly: written == retrieved + lost + cleared + held.  The members count
+ * records that writers and control calls put into the stream; automatic STOP and START, OVERFLOW,
+ * RESUME and FLUSH_* events, which readers make, are not among them.
  */
 struct posix_trace_counts_np {
 	uint64_t posix_written_np;   /* records generated while running or automatically stopped */
@@ -298,8 +300,9 @@ struct posix_trace_counts_np {
 
 #if _PXT_UNIT_EXTENSIONS
 /*
- * The streams that this process has made and not shut down, with log or without, as they are now; what
- * a library has made, too.  posix_trace_get_attr() and posix_trace_get_status() tell about each.
+ * The streams that this process has made and not shut down, with log or without, as they are now;
+ * what a library has made, too.  posix_trace_get_attr() and posix_trace_get_status() tell about
+ * each.
  *
  * @trids: room for @room identifiers; may be NULL if that is 0.
  * @count: how many streams there are.  If that is more than @room, the first @room are stored.
@@ -312,8 +315,8 @@ int posix_trace_streams_np(trace_id_t *_trids, size_t _room, size_t *_count);
 
 #if (_PXT_UNIT_EXTENSIONS || _PXT_UNIT_LOG_LINK) && _PXT_UNIT_FILTER
 /*
- * Adds all types of this process whose names match: a group, for posix_trace_set_filter().  Types that
- * are defined later are not in it.
+ * Adds all types of this process whose names match: a group, for posix_trace_set_filter().  Types
+ * that are defined later are not in it.
  *
  * @pattern: '*' stands for any text, '?' for one byte: "net_*", "posix_trace_*", "*".
  * @set:     a set; what is in it stays.
@@ -331,8 +334,8 @@ int posix_trace_eventset_addgroup_np(const char *_pattern, trace_event_set_t *_s
 struct posix_trace_eventextra_np {
 	int posix_cpu_np; /* CPU, or -1 where it was not recorded */
 	/*
-	 * The counter as the trace point read it.  posix_timestamp is that in time, but never before
-	 * the event reported last: where stamps of different processors, or around a trace
+	 * The counter as the trace point read it.  posix_timestamp is that in time, but never
+	 * before the event reported last: where stamps of different processors, or around a trace
 	 * point that was interrupted, step back, it stays and this one shows it.  Events that the
 	 * reader makes (automatic START and STOP, OVERFLOW, RESUME, FLUSH_*) never step back.
 	 */
@@ -340,17 +343,17 @@ struct posix_trace_eventextra_np {
 	uint64_t posix_lost_before_np; /* records lost directly before this event */
 	int posix_thread_exact_np;     /* 0: the thread was not recorded and reads as 0 */
 	/*
-	 * Logs: which record of the stream's life this is, from 0: the one name of an event that stays
-	 * when the log grows, loops, or is cleared in place (a file begun anew counts from 0 again, and
-	 * posix_generation_np is one higher).  Streams: 0.
+	 * Logs: which record of the stream's life this is, from 0: the one name of an event that
+	 * stays when the log grows, loops, or is cleared in place (a file begun anew counts from 0
+	 * again, and posix_generation_np is one higher).  Streams: 0.
 	 */
 	uint64_t posix_number_np;
 	/*
-	 * Logs: the entry of posix_trace_log_getthread_np() that is this thread's; a pthread_t alone may have
-	 * been that of several, one after another.  A thread that came when the
-	 * table of threads was full (CONFIG_PTRACE_MAX_THREADS) has one from its first event on that is
-	 * read, with pid and tid, without a name.  UINT32_MAX: not even its tid is known.  Streams:
-	 * UINT32_MAX.
+	 * Logs: the entry of posix_trace_log_getthread_np() that is this thread's; a pthread_t
+	 * alone may have been that of several, one after another.  A thread that came when the
+	 * table of threads was full (CONFIG_PTRACE_MAX_THREADS) has one from its first event on
+	 * that is read, with pid and tid, without a name.  UINT32_MAX: not even its tid is known.
+	 * Streams: UINT32_MAX.
 	 */
 	uint32_t posix_thread_entry_np;
 };
@@ -395,18 +398,19 @@ int posix_trace_getclock_np(trace_id_t _trid, struct posix_trace_clock_np *_cloc
 
 #if _PXT_UNIT_EXTENSIONS && _PXT_HAVE_PTHREAD_H
 /*
- * From now on the events of this process are stamped with what @clock returns, until another call.  For
- * simulated time, and for counters that the library does not know.
+ * From now on the events of this process are stamped with what @clock returns, until another call.
+ * For simulated time, and for counters that the library does not know.
  *
- * @clock: called with @context by every trace point that records, in its context, so in signal handlers, too; it
- *         must never step back, and must go on by and by, because unfinished records are waited for by it.
- *         NULL: the machine's own clock comes back.
- * @hz:    what it goes on by in a second, at most 10,000,000,000.  Times that are retrieved count from
- *         the moment at which the stream was created.
+ * @clock: called with @context by every trace point that records, in its context, so in signal
+ *         handlers, too; it must never step back, and must go on by and by, because unfinished
+ *         records are waited for by it.  NULL: the machine's own clock comes back.
+ * @hz:    what it goes on by in a second, at most 10,000,000,000.  Times that are retrieved count
+ *         from the moment at which the stream was created.
  *
  * EBUSY:  the process has a stream, or a trace point of one that is gone has not been left yet.
  * EINVAL: @hz is out of range.
- * Context: thread, beside all other calls.  Trace points then take the way that tests the clock each time.
+ * Context: thread, beside all other calls.  Trace points then take the way that tests the clock
+ * each time.
  * Cost: lock.  Unit: Core.
  */
 int posix_trace_set_process_clock_np(
@@ -433,8 +437,8 @@ int posix_trace_set_process_clock_np(
  * N is decimal, 1 to 4,095; so is the sum of all fields but a trailing text.  For example
  * "u32 job, i64 late_ns" or "x32 address, char[16] who, text why".
  *
- * A message is for posix_trace_text_np(): any text, in which conversions like printf()'s stand for the
- * fields, in order: "u32 motor, float by; motor %u is %.1f degrees too hot".
+ * A message is for posix_trace_text_np(): any text, in which conversions like printf()'s stand for
+ * the fields, in order: "u32 motor, float by; motor %u is %.1f degrees too hot".
  */
 
 /* Longest description, without the NUL. */
@@ -454,26 +458,29 @@ int posix_trace_set_process_clock_np(
  * EINVAL: @format is malformed; @event_id is no user type of its own.
  * EBUSY:  the type has another description.
  * ENOMEM: the room for descriptions (CONFIG_PTRACE_FORMAT_POOL_BYTES) is used up.
- * EAGAIN: a forked process is stopped in the middle of a definition (posix_trace_attr_setinherited()).
+ * EAGAIN: a forked process is stopped in the middle of a definition
+ *         (posix_trace_attr_setinherited()).
  * Cost: lock; steps in proportion to the text.  Unit: User Events.
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_format);
 #endif
 #if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_USEREVENTS && _PXT_HAVE_PTHREAD_H
 /*
- * Records which threads the process has now, in every running stream that wants it: for each thread an
- * event of the type "thread_state" with the fields tid, prio (as the scheduler counts: smaller is more
- * urgent), rt_prio, cpu, policy ("fifo"), state ("sleeping") and name.  At the start of a trace it tells
- * of threads that record nothing themselves; `pxtrace why` learns priorities from it.
+ * Records which threads the process has now, in every running stream that wants it: for each
+ * thread an event of the type "thread_state" with the fields tid, prio (as the scheduler counts:
+ * smaller is more urgent), rt_prio, cpu, policy ("fifo"), state ("sleeping") and name.  At the
+ * start of a trace it tells of threads that record nothing themselves; `pxtrace why` learns
+ * priorities from it.
  *
  * @threads: so many were recorded; may be NULL.
  *
  * Threads that begin or end meanwhile may be left out.
  * EBUSY:  the program has described the type "thread_state" otherwise.
  * ENOMEM: there is no room for another type.
- * EAGAIN: a forked process is stopped in the middle of a definition (posix_trace_attr_setinherited()).
- * Context: thread; it reads files of the system.  Cost: 6 slots and two files for each thread; nothing
- * where no stream wants the type.  Unit: User Events, symbol EXTENSIONS.
+ * EAGAIN: a forked process is stopped in the middle of a definition
+ *         (posix_trace_attr_setinherited()).
+ * Context: thread; it reads files of the system.  Cost: 6 slots and two files for each thread;
+ * nothing where no stream wants the type.  Unit: User Events, symbol EXTENSIONS.
  */
 int posix_trace_dump_threads_np(size_t *_threads);
 #endif
@@ -514,9 +521,9 @@ struct posix_trace_field_np {
  * @data:    @len bytes, of any alignment; may be NULL if @len is 0.
  * @len:     bytes of the event's data.
  * @swapped: non-zero when the data has the other byte order than this machine.  0 for what
- *           posix_trace_getnext_event() handed out with the log's own description: its fields are in
- *           this machine's order, wherever they were recorded.  posix_swapped_np for a description
- *           that the log does not have: such data is handed out as it was recorded.
+ *           posix_trace_getnext_event() handed out with the log's own description: its fields are
+ *           in this machine's order, wherever they were recorded.  posix_swapped_np for a
+ *           description that the log does not have: such data is handed out as it was recorded.
  * @cursor:  0 at the first call, then as the last call left it.
  * @field:   a text is at posix_offset_np of @data and has no NUL after it.
  *
@@ -530,8 +537,8 @@ int posix_trace_field_next_np(const char *_format, const void *_data, size_t _le
  * Takes a description apart once, for who reads the same fields of many events.
  *
  * @format: a description; at most POSIX_TRACE_FORMAT_MAX_NP + 1 bytes of it are read.
- * @fields: of each field its name, kind, offset and bytes, whatever an event holds of it; bytes are 0 of
- *          a text up to the end of the data.  May be NULL if @room is 0.
+ * @fields: of each field its name, kind, offset and bytes, whatever an event holds of it; bytes
+ *          are 0 of a text up to the end of the data.  May be NULL if @room is 0.
  * @field_bytes: sizeof(*@fields): how far one is from the next.
  * @room:   in @fields; POSIX_TRACE_FIELDS_MAX_NP are always enough.
  * @count:  so many fields there are; beyond @room they are not written.
@@ -549,8 +556,10 @@ int posix_trace_fields_np(const char *_format, struct posix_trace_field_np *_fie
  * @value: as that function has it, but that the name is left as it was.
  *
  * ENOENT: the data ends within this field or before it (it was cut).
- * EINVAL: @field is none; a pointer is NULL; @bytes is less than the structure had in the first release.
- * Context: also signal handlers.  Cost: constant; of a text, steps in proportion to the NULs after it.
+ * EINVAL: @field is none; a pointer is NULL; @bytes is less than the structure had in the first
+ *         release.
+ * Context: also signal handlers.  Cost: constant; of a text, steps in proportion to the NULs after
+ * it.
  * Unit: any.
  */
 int posix_trace_field_value_np(const struct posix_trace_field_np *_field, const void *_data,
@@ -560,11 +569,11 @@ int posix_trace_field_value_np(const struct posix_trace_field_np *_field, const 
 /*
  * The message of one event, with its fields: text that the trace point did not have to make.
  *
- * A conversion is '%', flags of "-+ #0", width and precision up to 255, any of "hlLqjzt", and a letter.  It
- * takes the next field, whose type is known, so the letter only says how it is shown: d i u as a
- * number of the field's own sign, x X o c, e f g a, s as usual for its type.  "%%" is a percent sign.
- * A letter that does not suit the type is as s.  A field that is missing, as the data was cut,
- * reads "?".  A conversion without field stays as it is.
+ * A conversion is '%', flags of "-+ #0", width and precision up to 255, any of "hlLqjzt", and a
+ * letter.  It takes the next field, whose type is known, so the letter only says how it is shown:
+ * d i u as a number of the field's own sign, x X o c, e f g a, s as usual for its type.  "%%" is a
+ * percent sign.  A letter that does not suit the type is as s.  A field that is missing, as the
+ * data was cut, reads "?".  A conversion without field stays as it is.
  *
  * @format, @data, @len, @swapped: as of posix_trace_field_next_np().
  * @text:   @room bytes; ends in NUL, and is cut to fit.
@@ -605,8 +614,8 @@ int posix_trace_trygetnext_whole_np(trace_id_t _trid, struct posix_trace_event_i
 
 #if (_PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE) || _PXT_UNIT_LOGRETRIEVAL
 /*
- * One event of a log or stream, and where its data is: struct posix_trace_event_info and its extra of an event
- * that is looked at, not taken along.
+ * One event of a log or stream, and where its data is: struct posix_trace_event_info and its extra
+ * of an event that is looked at, not taken along.
  */
 struct posix_trace_eventview_np {
 	trace_event_id_t posix_event_id_np;
@@ -629,26 +638,27 @@ struct posix_trace_eventview_np {
 	uint32_t posix_thread_entry_np;
 };
 /*
- * The next events of a log or of a stream without log, as many as can be had together: the same ones,
- * in the same order, as so many calls of posix_trace_getnext_event() would report, for a small part of
- * the cost; both kinds of call may follow each other.  It does not wait.  Data is not copied for the
- * caller: it is good until the next call of any kind for this log or stream that hands out events, goes
- * back, closes it or shuts it down.  If several threads read it, the caller locks until it has used the
- * data.
+ * The next events of a log or of a stream without log, as many as can be had together: the same
+ * ones, in the same order, as so many calls of posix_trace_getnext_event() would report, for a
+ * small part of the cost; both kinds of call may follow each other.  It does not wait.  Data is
+ * not copied for the caller: it is good until the next call of any kind for this log or stream
+ * that hands out events, goes back, closes it or shuts it down.  If several threads read it, the
+ * caller locks until it has used the data.
  *
  * @views: filled from the front.
  * @view_bytes: sizeof(*@views): how far one is from the next.
  * @room:  events that @views has room for, at least 1.
- * @count: how many were filled in.  Log: they end at the latest with the block (FORMAT.md) they are in,
- *         so that fewer than @room does not mean the end: 0, with the result 0, does.  A log that
- *         grows may have more later.  Stream: 0, with the result 0: there is none now.
+ * @count: how many were filled in.  Log: they end at the latest with the block (FORMAT.md) they
+ *         are in, so that fewer than @room does not mean the end: 0, with the result 0, does.  A
+ *         log that grows may have more later.  Stream: 0, with the result 0: there is none now.
  *
  * *count is 0 with every error, unless @count is NULL.
  * EINVAL: @trid is neither; @room or @view_bytes is 0; a pointer is NULL.
  * EIO:    as posix_trace_getnext_event().  What came before was handed out by earlier calls.
  * ENOMEM: the stream's first call found no memory for the events' data.
- * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when the
- * next block is not in memory yet; of a stream, 32 KiB with the first call, given back by shutdown.
+ * Cost: lock; steps in proportion to the events and their data; of a log, a read of the file when
+ * the next block is not in memory yet; of a stream, 32 KiB with the first call, given back by
+ * shutdown.
  * Unit: On-Line, Log Retrieval.
  */
 int posix_trace_getnext_events_np(trace_id_t _trid, struct posix_trace_eventview_np *_views,
@@ -671,7 +681,7 @@ struct posix_trace_loginfo_np {
 	struct timespec posix_start_np; /* CLOCK_REALTIME of the stream's creation */
 	struct timespec posix_end_np;   /* ... of its shutdown; 0 when unknown */
 	uint64_t posix_blocks_np;
-	/* Records that were written and are not in it: lost in stream and log, or held at the stream's end. */
+	/* Records that are not in it: lost in stream and log, or held at the stream's end. */
 	uint64_t posix_lost_np;
 	struct posix_trace_counts_np posix_counts_np;
 	struct posix_trace_clock_np posix_clock_np;
@@ -686,8 +696,8 @@ struct posix_trace_loginfo_np {
 	struct timespec posix_end_monotonic_np;
 	struct timespec posix_end_boottime_np;
 	/*
-	 * Which boot of which machine: logs with the same one share CLOCK_MONOTONIC and CLOCK_BOOTTIME.
-	 * Zeros when unknown.
+	 * Which boot of which machine: logs with the same one share CLOCK_MONOTONIC and
+	 * CLOCK_BOOTTIME. Zeros when unknown.
 	 */
 	unsigned char posix_boot_id_np[16];
 	/* posix_trace_seal_on_signals_np(): what ended the process; 0 where no signal did. */
@@ -702,7 +712,7 @@ struct posix_trace_loginfo_np {
 	struct timespec posix_process_start_np; /* of the process, CLOCK_REALTIME; 0 when unknown */
 	uint32_t posix_notes_np;                /* number of notes */
 	int posix_larger_priority_np; /* 1: in system events a larger priority is more urgent */
-	/* Of a log that went from file to file (posix_trace_attr_setrotation_np()): all have one UUID. */
+	/* Of a log in several files (posix_trace_attr_setrotation_np()): all have one UUID. */
 	uint32_t posix_file_np;         /* number of this file, from 1; 0: the log is one file */
 	uint64_t posix_earlier_np;      /* records in all files before it, ... */
 	uint64_t posix_earlier_lost_np; /* ... and lost, as those files tell */
@@ -766,8 +776,8 @@ int posix_trace_log_getnote_np(
     trace_id_t _trid, uint32_t _index, struct posix_trace_lognote_np *_note, size_t _bytes);
 /*
  * Enters the next block; the next calls of getnext hand out its records.  What is unread of the
- * present block is passed over.  The losses are those that the events' posix_lost_before_np tell, by
- * block; what only the log's end tells (posix_lost_np of the log) is in no block.
+ * present block is passed over.  The losses are those that the events' posix_lost_before_np tell,
+ * by block; what only the log's end tells (posix_lost_np of the log) is in no block.
  *
  * @block:       what the block says of itself.
  * @unavailable: 0 with a block; non-zero at the end of the log, and on every error.
@@ -797,24 +807,24 @@ struct posix_trace_logpassed_np {
 	uint64_t posix_lost_np;    /* what their posix_lost_before_np tell in all */
 };
 /*
- * To the first event that is not before a time: the next call that hands out events begins with the first
- * one whose posix_ns_np is at least @ns, and its numbers, losses and time are those that it has when the log
- * is read from its oldest event on.  If no event is so late, the log is at its end.  Names, threads,
- * modules and notes are those of the whole log, as always.  posix_trace_rewind() goes back to the oldest
- * event.
+ * To the first event that is not before a time: the next call that hands out events begins with
+ * the first one whose posix_ns_np is at least @ns, and its numbers, losses and time are those that
+ * it has when the log is read from its oldest event on.  If no event is so late, the log is at its
+ * end.  Names, threads, modules and notes are those of the whole log, as always.
+ * posix_trace_rewind() goes back to the oldest event.
  *
- * The heads of blocks say between which stamps their records lie.  Blocks before the place are passed over
- * by them, and are not checked, but for the last one with events, which is read and compared with its
- * head.  Where that is not true, or stamps are from before the stream's creation, all before the place is
- * read; so is all of a LOOP log.
+ * The heads of blocks say between which stamps their records lie.  Blocks before the place are
+ * passed over by them, and are not checked, but for the last one with events, which is read and
+ * compared with its head.  Where that is not true, or stamps are from before the stream's
+ * creation, all before the place is read; so is all of a LOOP log.
  *
  * @ns:     as posix_ns_np: nanoseconds since 1970, on the log's line of time.
  * @passed: what lies before the place; may be NULL.
  *
  * EINVAL: @trid is no opened log.
  * EIO:    the file cannot be read any more, or was changed; a block that is read is damaged.
- * Cost: lock; one head a block before the place, and two blocks; else steps in proportion to the events
- * before it.  Unit: Log Retrieval.
+ * Cost: lock; one head a block before the place, and two blocks; else steps in proportion to the
+ * events before it.  Unit: Log Retrieval.
  */
 int posix_trace_seek_np(
     trace_id_t _trid, int64_t _ns, struct posix_trace_logpassed_np *_passed, size_t _bytes);
@@ -822,29 +832,30 @@ int posix_trace_seek_np(
 #define POSIX_TRACE_OPEN_GROWING_NP 1
 
 /*
- * As posix_trace_open(), with more choice; on failure @error says where and why, if anything of the file is the
- * reason: what is wrong first in the whole file.
+ * As posix_trace_open(), with more choice; on failure @error says where and why, if anything of
+ * the file is the reason: what is wrong first in the whole file.
  *
- * Several descriptors are those of a log that went from file to file (posix_trace_attr_setrotation_np()), which
- * is opened as one log: events of all of them one after another, threads and types under one number each,
- * one set of counts.  What is missing between two of the files counts as lost, in front of the next event
- * and in all; what is missing in front of the first one is told by posix_earlier_np and does not.
+ * Several descriptors are those of a log that went from file to file
+ * (posix_trace_attr_setrotation_np()), which is opened as one log: events of all of them one after
+ * another, threads and types under one number each, one set of counts.  What is missing between
+ * two of the files counts as lost, in front of the next event and in all; what is missing in front
+ * of the first one is told by posix_earlier_np and does not.
  *
  * @file_descs: in any order; the files' heads tell theirs.
  * @count: how many, 4096 at most.
  * @flags: 0, or
- *	POSIX_TRACE_OPEN_GROWING_NP: the log is still being written, or its writer died; of several files each may
- *	lack its end.  At the log's present end getnext says "unavailable"; a later call looks again.  A log that
- *	is incomplete is read as far as it goes, one that is damaged up to the damage
- *	(posix_trace_log_skipdamage_np()).  A call that has no memory for the names and threads that came since
- *	returns ENOMEM; a later one finds all of them.
+ *	POSIX_TRACE_OPEN_GROWING_NP: the log is still being written, or its writer died; of
+ *	several files each may lack its end.  At the log's present end getnext says "unavailable"; a
+ *	later call looks again.  A log that is incomplete is read as far as it goes, one that is
+ *	damaged up to the damage (posix_trace_log_skipdamage_np()).  A call that has no memory for
+ *	the names and threads that came since returns ENOMEM; a later one finds all of them.
  * @error: may be NULL.  Its offset is in all files, one after another in the log's order.
  *
- * EINVAL: as posix_trace_open(), but for what the flag allows; a file is of another log, or there twice; @count
- *         is 0; @file_descs is NULL; @flags has another bit.
+ * EINVAL: as posix_trace_open(), but for what the flag allows; a file is of another log, or there
+ *         twice; @count is 0; @file_descs is NULL; @flags has another bit.
  * EMFILE, ENOMEM: as posix_trace_open().
- * Cost: as posix_trace_open(), and a descriptor for each file; of a log that is refused, and with the flag,
- * reading in proportion to its bytes.  Unit: Log Retrieval.
+ * Cost: as posix_trace_open(), and a descriptor for each file; of a log that is refused, and with
+ * the flag, reading in proportion to its bytes.  Unit: Log Retrieval.
  */
 int posix_trace_log_open_np(const int *_file_descs, size_t _count, int _flags, trace_id_t *_trid,
     struct posix_trace_logerror_np *_error, size_t _bytes);
@@ -883,30 +894,30 @@ struct posix_trace_logcheck_np {
 	struct posix_trace_counts_np posix_counts_np; /* the trailer's */
 	/* The trailer's: POSIX_TRACE_RUNNING where the stream's own end is not in the log. */
 	int posix_stream_status_np;
-	/* Records whose stamp is a millisecond or more before an earlier one's, and by how many ns at most. */
+	/* Records a millisecond or more before an earlier one, and by how many ns at most. */
 	uint64_t posix_backward_np;
 	uint64_t posix_backward_ns_np;
-	/* Readings of the clocks that are before an earlier one, which readers leave out; at the log's end, too. */
+	/* Readings of the clocks before an earlier one, which readers leave out. */
 	uint64_t posix_readings_backward_np;
 };
 /*
  * Looks through a whole log, also after what is wrong in it: checksums, sequence numbers, records,
- * sums, names, trailer, and whether the trailer's counts add up.  A damaged block is passed over up to
- * where the next one begins.
+ * sums, names, trailer, and whether the trailer's counts add up.  A damaged block is passed over
+ * up to where the next one begins.
  *
  * @file_desc: as for posix_trace_open(); it is not kept.
  * @result:    @result_bytes of it are written, also on errors but those of arguments.
  * @result_bytes: sizeof(*@result).
  * @findings:  the first @room findings, by their place in the file; may be NULL if @room is 0.
  * @finding_bytes: sizeof(*@findings): how far one is from the next.
- * @watch:     called by the same thread before each block, with the bytes of the file that lie in front
- *             of it and @context; it does nothing to the file.  NULL: nobody looks on.
+ * @watch:     called by the same thread before each block, with the bytes of the file that lie in
+ *             front of it and @context; it does nothing to the file.  NULL: nobody looks on.
  * @context:   handed to @watch.
  *
  * Returns 0 also when the log is damaged.
  * EINVAL: not a regular file, not readable, no log, or one that needs a newer reader (the first
- *         finding says which); no descriptor is left for a duplicate; @result is NULL, or @findings or
- *         @finding_bytes with @room above 0.
+ *         finding says which); no descriptor is left for a duplicate; @result is NULL, or
+ *         @findings or @finding_bytes with @room above 0.
  * ENOMEM: no memory.
  * Cost: reads the file once, and steps in proportion to it; memory as an open log's, given back.
  * Unit: Log Retrieval.
@@ -915,13 +926,13 @@ int posix_trace_log_check_np(int _file_desc, struct posix_trace_logcheck_np *_re
     size_t _result_bytes, struct posix_trace_logfinding_np *_findings, size_t _finding_bytes,
     size_t _room, void (*_watch)(uint64_t _done, void *_context), void *_context);
 /*
- * The reader came to a block that is damaged.  Of a complete log, getnext has returned EIO.  Of a growing
- * one, it came to an end that is none: the next block is damaged, or contradicts those before, and a sound
- * one of the same stream is after it.  Says what is wrong, and where, and lets reading go on with the next
- * sound block; the next event's posix_lost_before_np has the records that are missing between, and
- * posix_lost_np of the log counts them (not of a LOOP log).  Nobody's reading goes on there without this
- * call: who reads knows of what is missing, and in a growing log a block that is still being written
- * looks no different until others follow.
+ * The reader came to a block that is damaged.  Of a complete log, getnext has returned EIO.  Of a
+ * growing one, it came to an end that is none: the next block is damaged, or contradicts those
+ * before, and a sound one of the same stream is after it.  Says what is wrong, and where, and lets
+ * reading go on with the next sound block; the next event's posix_lost_before_np has the records
+ * that are missing between, and posix_lost_np of the log counts them (not of a LOOP log).
+ * Nobody's reading goes on there without this call: who reads knows of what is missing, and in a
+ * growing log a block that is still being written looks no different until others follow.
  *
  * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks before it.
  *
@@ -972,8 +983,8 @@ int posix_trace_attr_setlanes_np(trace_attr_t *_attr, unsigned _lanes);
 int posix_trace_attr_getlanes_np(const trace_attr_t *_attr, unsigned *_lanes);
 /*
  * Non-zero: stamps are not read before older instructions have finished, which makes order between
- * threads exact on many lanes and costs some 15 ns an event.  Zero (the default): events of different
- * threads on different lanes may change places when they are closer together than 1 us.
+ * threads exact on many lanes and costs some 15 ns an event.  Zero (the default): events of
+ * different threads on different lanes may change places when they are closer together than 1 us.
  *
  * @ordered: 0, or any other value.
  *
@@ -992,8 +1003,8 @@ int posix_trace_attr_setorderedstamps_np(trace_attr_t *_attr, int _ordered);
 int posix_trace_attr_getorderedstamps_np(const trace_attr_t *_attr, int *_ordered);
 /*
  * Non-zero: readers poll, so that trace points never make a system call.  Zero (the default): the
- * one trace point that finds the reader asleep wakes it.  If its thread is killed, stopped or preempted
- * before it does, the next trace point wakes it.
+ * one trace point that finds the reader asleep wakes it.  If its thread is killed, stopped or
+ * preempted before it does, the next trace point wakes it.
  *
  * @polling: 0, or any other value.
  *
@@ -1014,11 +1025,11 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *_attr, int *_polling);
 
 /*
  * A black box: the stream lives in a file instead of memory of the process' own, so that
- * `pxtrace recover` reads it when the process is gone, whatever ended it: SIGKILL, abort(), _exit(),
- * exec, the system for lack of memory.  It has every event whose trace point had returned, names and
- * descriptions of types, threads, the executable and its libraries as they were at create, clocks,
- * and how many events were lost.  Any policy, any lanes, with or without a log; a trace point costs
- * the same, and makes no system call.
+ * `pxtrace recover` reads it when the process is gone, whatever ended it: SIGKILL, abort(),
+ * _exit(), exec, the system for lack of memory.  It has every event whose trace point had
+ * returned, names and descriptions of types, threads, the executable and its libraries as they
+ * were at create, clocks, and how many events were lost.  Any policy, any lanes, with or without a
+ * log; a trace point costs the same, and makes no system call.
  *
  * @file_desc: of an empty regular file, open for reading and writing, that nobody else writes to;
  * -1: none (the default).  Best on tmpfs (/dev/shm), or from memfd_create(2) if another process
@@ -1034,17 +1045,17 @@ int posix_trace_attr_getpolling_np(const trace_attr_t *_attr, int *_polling);
  *
  * The file is as large as the stream (each lane), and some 150 KiB larger.  It stays behind after
  * posix_trace_shutdown() and at exit, and says then that the stream was shut down; what was not
- * retrieved can be read still.  A forked child has no access to it, but for an inherited stream, whose
- * children's events and names are in the file as well.
+ * retrieved can be read still.  A forked child has no access to it, but for an inherited stream,
+ * whose children's events and names are in the file as well.
  *
  * A file on disk outlives the process as one on tmpfs does, because its pages are the system's.  A
  * failure of power or of the system is another matter: call fsync(2) where something must outlive
  * that; the library never does.  While the system writes a page to disk, the next trace point that
  * stores into it takes a page fault, and on some file systems waits: real-time threads want tmpfs.
  *
- * Nobody may make the file shorter while the stream lives (or a child that inherited it): the next trace point, or call, that
- * touches what is missing gets SIGBUS.  A memfd made with MFD_ALLOW_SEALING is sealed against that
- * by create; for other files permissions must do it.
+ * Nobody may make the file shorter while the stream lives (or a child that inherited it): the next
+ * trace point, or call, that touches what is missing gets SIGBUS.  A memfd made with
+ * MFD_ALLOW_SEALING is sealed against that by create; for other files permissions must do it.
  *
  * EINVAL: @file_desc is below -1 or no descriptor can be that high (INT_MAX); it is not -1 and
  *         CONFIG_PTRACE_FILE_STREAMS is off; @attr invalid.
@@ -1061,45 +1072,48 @@ int posix_trace_attr_getfile_np(const trace_attr_t *_attr, int *_file_desc);
 
 #if _PXT_UNIT_ATTACH
 /*
- * Gives the stream a name, by which other processes of this machine reach it: they attach to it and trace into it
- * (posix_trace_attach_np()), and `pxtrace ps`, start, stop, filter, clear, flush, snapshot, attach
- * see and control it.  Any policy, any lanes, with or without a log, also in a file.
+ * Gives the stream a name, by which other processes of this machine reach it: they attach to it
+ * and trace into it (posix_trace_attach_np()), and `pxtrace ps`, start, stop, filter, clear,
+ * flush, snapshot, attach see and control it.  Any policy, any lanes, with or without a log, also
+ * in a file.
  *
  * @name: without a slash, at most 63 bytes: a name among those of the user, kept in a folder that
  * nobody else can enter (below XDG_RUNTIME_DIR, where the environment of a program without special
  * rights has one of the user's alone; else below /dev/shm).  With a slash: the path of a socket
- * that create makes, at most 107 bytes; who may write to it (its mode is 0777 less the umask) may
- * attach and control, everybody else gets EACCES.  NULL: none (the default).  The text is copied;
- * attributes of a stream tell NULL.
+ * that create makes, at most POSIX_TRACE_SHARENAME_MAX_NP bytes; who may write to it (its mode is
+ * 0777 less the umask) may attach and control, everybody else gets EACCES.  NULL: none (the
+ * default).  The text is copied; attributes of a stream tell NULL.
  *
  * posix_trace_create() and posix_trace_create_withlog() then have these errors as well:
  * EEXIST: a living process has a stream of that name.  One that a dead process left is taken over.
  * EACCES: the folder cannot be written to, or is not the user's own.
  * EINVAL: the path leads nowhere, or something else than a socket is there.
- * EAGAIN: no thread for requests of other processes (also as long as another process holds that of a
- * stream that was shut down before); or no descriptor.
+ * EAGAIN: no thread for requests of other processes (also as long as another process holds that of
+ * a stream that was shut down before); or no descriptor.
  *
  * The stream then has one more lane of the same size, for what attached processes record, and its
- * own threads at most half as many lanes as otherwise.  Trace points cost the same.  A thread of the
- * library's own, of the creator's scheduling unless that is a real-time one, answers other processes and takes
- * their events while there are any; it touches nothing that a trace point waits for.  What other processes send and keep in their memory is
- * believed by nobody: they can spoil what they record themselves, and take up memory within the
- * limits of the configuration, but they can neither block nor crash the owner.
+ * own threads at most half as many lanes as otherwise.  Trace points cost the same.  A thread of
+ * the library's own, of the creator's scheduling unless that is a real-time one, answers other
+ * processes and takes their events while there are any; it touches nothing that a trace point
+ * waits for.  What other processes send and keep in their memory is believed by nobody: they can
+ * spoil what they record themselves, and take up memory within the limits of the configuration,
+ * but they can neither block nor crash the owner.
  *
  * EINVAL: @name is empty or too long, "." or ".."; @attr invalid.
  * Cost: constant; create then makes the socket and the thread.  Unit: Attached Processes.
  */
 int posix_trace_attr_setsharename_np(trace_attr_t *_attr, const char *_name);
 /*
- * The name, as it was set.
+ * The name, as it was set; "": none, and after posix_trace_get_attr() always.
  *
- * @name: a text in @attr, good as long as that stays as it is; NULL: none, and after
- *        posix_trace_get_attr() always.
+ * @name: @room bytes; POSIX_TRACE_SHARENAME_MAX_NP + 1 are enough for any.
  *
+ * ERANGE: the name and its NUL have no room.
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Attached Processes.
  */
-int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_name);
+int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, char *_name, size_t _room);
+#define POSIX_TRACE_SHARENAME_MAX_NP 107
 
 /*
  * From now on the calling process traces into the stream of that name, which another process
@@ -1108,9 +1122,10 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * same where their names are; the owner gets names and descriptions that it does not have.
  *
  * @name: of the stream, as posix_trace_attr_setsharename_np() takes it.
- * @attr: size, lanes and largest data of the memory in which events wait until the owner takes them;
- * what is overwritten there before counts as lost in the owner's stream.  In all lanes together it is at most
- * 1 GiB, 64 MiB where addresses have 32 bits.  NULL: the defaults.  Other attributes do not matter.
+ * @attr: size, lanes and largest data of the memory in which events wait until the owner takes
+ * them; what is overwritten there before counts as lost in the owner's stream.  In all lanes
+ * together it is at most 1 GiB, 64 MiB where addresses have 32 bits.  NULL: the defaults.  Other
+ * attributes do not matter.
  * @trid: the attachment.  posix_trace_shutdown() ends it; so do the owner's shutdown and end, and
  * then the identifier stays valid and trace points have no effect.  posix_trace_stop() and
  * posix_trace_start() hold back what this process traces, until the owner's next start, and
@@ -1130,9 +1145,9 @@ int posix_trace_attr_getsharename_np(const trace_attr_t *_attr, const char **_na
  * ENOMEM: no memory for the ring, or it is larger than that.  EINVAL: an argument is invalid.
  * ETIMEDOUT: the owner did not take the connection within a second, or not answer within another.
  *
- * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, a thread;
- * the memory is taken and touched.  The first attachment of a process makes a copy of its names and
- * threads besides, which stays, with one descriptor, as long as the process.
+ * Context: thread; not in a signal handler; not a cancellation point.  Cost: two messages, a
+ * thread; the memory is taken and touched.  The first attachment of a process makes a copy of its
+ * names and threads besides, which stays, with one descriptor, as long as the process.
  * Unit: Attached Processes.
  */
 int posix_trace_attach_np(const char *_name, const trace_attr_t *_attr, trace_id_t *_trid);
@@ -1141,9 +1156,9 @@ int posix_trace_attach_np(const char *_name, const trace_attr_t *_attr, trace_id
 /*
  * Priority of the flushing thread of a FLUSH stream.
  *
- * @priority: of SCHED_FIFO; 0 (the default): as the thread that calls create.  If that is an ordinary
- * one with nice value 0, the flushing thread takes -20 where the process may (CAP_SYS_NICE,
- * RLIMIT_NICE): so it gets its turn beside busy threads.
+ * @priority: of SCHED_FIFO; 0 (the default): as the thread that calls create.  If that is an
+ * ordinary one with nice value 0, the flushing thread takes -20 where the process may
+ * (CAP_SYS_NICE, RLIMIT_NICE): so it gets its turn beside busy threads.
  *
  * posix_trace_create_withlog() looks at it, with policy FLUSH, and then has these errors as well:
  * EINVAL: SCHED_FIFO has no such priority.
@@ -1181,7 +1196,8 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *_attr, int *_priori
 #define POSIX_TRACE_LOG_FRAMES_NP 2
 int posix_trace_attr_setlogform_np(trace_attr_t *_attr, int _form);
 /*
- * The form, as it was set; also after posix_trace_get_attr(): the form that AUTO chose is not returned.
+ * The form, as it was set; also after posix_trace_get_attr(): the form that AUTO chose is not
+ * returned.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Trace-To-Log.
@@ -1196,14 +1212,14 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
  * with the siginfo and in the context that it came with, to a handler that the program had before,
  * or to the system, whose core file shows the registers of the crash.
  *
- * The handler runs on the thread's alternate stack if it has one (sigaltstack; a stack overflow needs
- * that) and needs 3 KiB of it beside what the system puts there.  A program that sets
+ * The handler runs on the thread's alternate stack if it has one (sigaltstack; a stack overflow
+ * needs that) and needs 3 KiB of it beside what the system puts there.  A program that sets
  * another handler later, and wants this one too, calls it as the former action of that signal.  A
- * program that survives such a signal (siglongjmp(), or a handler that repairs what was wrong) goes on
- * untraced: those streams take no more events, start has no effect, flush fails with EINVAL.  So a
- * signal that the program lives through does not belong here, and handlers for faults that are part of
- * its work are to be set after this call.  Forked children have nothing to seal of their parents'
- * streams.
+ * program that survives such a signal (siglongjmp(), or a handler that repairs what was wrong)
+ * goes on untraced: those streams take no more events, start has no effect, flush fails with
+ * EINVAL.  So a signal that the program lives through does not belong here, and handlers for
+ * faults that are part of its work are to be set after this call.  Forked children have nothing to
+ * seal of their parents' streams.
  *
  * Locks are waited for a second, all in all; threads inside a trace point for the hold-back time
  * (CONFIG_PTRACE_HOLDBACK_MS, 100 ms); a device that is no file as long as it takes something at
@@ -1212,15 +1228,16 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
  * inside a trace point is lost and counted.  A second fault, in the handler, ends the process at
  * once.  Other threads that crash meanwhile wait for their turn, five seconds at most.
  *
- * @which:   POSIX_TRACE_SEAL_NONE_NP: @signals alone; if there are none of them, former actions come back.
- *           POSIX_TRACE_SEAL_FAULTS_NP: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS and SIGTRAP.
- *           POSIX_TRACE_SEAL_ENDS_NP: these, SIGHUP, SIGINT, SIGQUIT and SIGTERM, for programs that have no
- *           handlers of their own for those.
- *           They take the place of those of the last call.  A signal that the process ignores is left alone.
+ * @which:   POSIX_TRACE_SEAL_NONE_NP: @signals alone; if there are none of them, former actions
+ *           come back.  POSIX_TRACE_SEAL_FAULTS_NP: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT,
+ *           SIGSYS and SIGTRAP. POSIX_TRACE_SEAL_ENDS_NP: these, SIGHUP, SIGINT, SIGQUIT and
+ *           SIGTERM, for programs that have no handlers of their own for those.
+ *           They take the place of those of the last call.  A signal that the process ignores is
+ *           left alone.
  * @signals: @count more of them; may be NULL if @count is 0.
  *
- * EINVAL:  a signal that cannot be caught, or by whose default no process ends; @which is none of these; @signals
- *          is NULL; nothing changes.
+ * EINVAL:  a signal that cannot be caught, or by whose default no process ends; @which is none of
+ *          these; @signals is NULL; nothing changes.
  * ENOMEM:  the process has named more than 16 different signals; nothing changes.
  * ENOTSUP: the library was built without CONFIG_PTRACE_LOG_SEAL.
  * Cost: lock; some system calls.  Streams with a log describe process, threads and modules at once,
@@ -1235,10 +1252,10 @@ int posix_trace_seal_on_signals_np(int _which, const int *_signals, size_t _coun
 
 #if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_TOLOG && _PXT_HAVE_PTHREAD_H
 /*
- * Puts a note into the stream's log: what a person will want to know of it later, like a version, a load, a
- * place.  The log keeps all of a stream's notes in the order in which they were given, several of one name,
- * too; a cleared log has them again.  Snapshots have none.  Readers: posix_trace_log_getnote_np(),
- * `pxtrace stat`.
+ * Puts a note into the stream's log: what a person will want to know of it later, like a version,
+ * a load, a place.  The log keeps all of a stream's notes in the order in which they were given,
+ * several of one name, too; a cleared log has them again.  Snapshots have none.  Readers:
+ * posix_trace_log_getnote_np(), `pxtrace stat`.
  *
  * @trid: a stream with log.  The note is written with the next flush, or at the end.
  * @name: 1 to POSIX_TRACE_NOTE_NAME_MAX_NP bytes.
@@ -1254,22 +1271,24 @@ int posix_trace_note_np(trace_id_t _trid, const char *_name, const char *_text);
 #endif
 #if _PXT_UNIT_LOG_ROTATE
 /*
- * The stream's log goes from file to file, and the oldest ones are removed.  Each file is a log that can be read
- * alone, with all names that its events need; all commands of pxtrace take those of one stream as one log.
+ * The stream's log goes from file to file, and the oldest ones are removed.  Each file is a log
+ * that can be read alone, with all names that its events need; all commands of pxtrace take those
+ * of one stream as one log.
  *
- * posix_trace_create_withlog() is then given the descriptor of a folder, open for reading, instead of a
- * file's.  Its files are NAME.0001, NAME.0002 and so on in it, made by the library alone (O_EXCL): nothing
- * that is there already is written to, followed or removed; a name that is taken is passed over.  The
- * log-full policy is APPEND, the form plain.
+ * posix_trace_create_withlog() is then given the descriptor of a folder, open for reading, instead
+ * of a file's.  Its files are NAME.0001, NAME.0002 and so on in it, made by the library alone
+ * (O_EXCL): nothing that is there already is written to, followed or removed; a name that is taken
+ * is passed over.  The log-full policy is APPEND, the form plain.
  *
- * A new file is begun by a flush, before a block of events with which the present file would be larger than
- * posix_bytes_np; or before the first one when the file is posix_seconds_np old; or by
- * posix_trace_rotate_np().  A file ends with some hundred bytes of names and counts, up to a few KiB.  Where
- * no new file can be made, or the present one cannot be ended (no room, no right), the log goes on in the present
- * one, and it is tried again after a second: the status (flush error) and an event POSIX_TRACE_ERROR tell it.
+ * A new file is begun by a flush, before a block of events with which the present file would be
+ * larger than posix_bytes_np; or before the first one when the file is posix_seconds_np old; or by
+ * posix_trace_rotate_np().  A file ends with some hundred bytes of names and counts, up to a few
+ * KiB.  Where no new file can be made, or the present one cannot be ended (no room, no right), the
+ * log goes on in the present one, and it is tried again after a second: the status (flush error)
+ * and an event POSIX_TRACE_ERROR tell it.
  *
- * A process that is killed meanwhile leaves its last file incomplete, or an empty one after it, and loses
- * nothing that a flush had written.  What was dropped with old files, the next one says
+ * A process that is killed meanwhile leaves its last file incomplete, or an empty one after it,
+ * and loses nothing that a flush had written.  What was dropped with old files, the next one says
  * (posix_earlier_np in struct posix_trace_loginfo_np).  A clear removes the earlier files.
  */
 struct posix_trace_rotation_np {
@@ -1283,16 +1302,17 @@ struct posix_trace_rotation_np {
 #define POSIX_TRACE_ROTATION_MIN_NP 65536
 
 /*
- * @rotation: NULL: the log is one file (the default).  The structure and its text are copied; attributes of a
- *            stream tell none.
+ * @rotation: NULL: the log is one file (the default).  The structure and its text are copied;
+ *            attributes of a stream tell none.
  *
- * posix_trace_create_withlog() then has these errors as well: ENOTDIR: the descriptor is no folder's; what
- * the system says to a new file in it.  EINVAL: another log-full policy than APPEND was set, or frames.
+ * posix_trace_create_withlog() then has these errors as well: ENOTDIR: the descriptor is no
+ * folder's; what the system says to a new file in it.  EINVAL: another log-full policy than APPEND
+ * was set, or frames.
  *
  * @bytes: sizeof(*@rotation).
  *
- * EINVAL: a number or the name is outside of the limits above; @bytes is less than this library needs; a member
- *         that it does not know is not 0; @attr invalid.
+ * EINVAL: a number or the name is outside of the limits above; @bytes is less than this library
+ *         needs; a member that it does not know is not 0; @attr invalid.
  * Cost: constant.  Unit: Trace To Log, symbol LOG_ROTATE.
  */
 int posix_trace_attr_setrotation_np(
@@ -1300,8 +1320,9 @@ int posix_trace_attr_setrotation_np(
 /*
  * How the log's files follow one another.
  *
- * @rotation: as the setter was given it; its text is in @attr, good as long as that stays as it is.  NULL in place
- *            of the text: the log is one file, and after posix_trace_get_attr() always.
+ * @rotation: as the setter was given it; its text is in @attr, good as long as that stays as it
+ *            is.  NULL in place of the text: the log is one file, and after posix_trace_get_attr()
+ *            always.
  *
  * EINVAL: an argument invalid.
  * Cost: constant.  Unit: Trace To Log, symbol LOG_ROTATE.
@@ -1309,13 +1330,14 @@ int posix_trace_attr_setrotation_np(
 int posix_trace_attr_getrotation_np(
     const trace_attr_t *_attr, struct posix_trace_rotation_np *_rotation, size_t _bytes);
 /*
- * Flushes, and ends the present file of a log that goes from file to file: what is recorded from now on is
- * in a new one.
+ * Flushes, and ends the present file of a log that goes from file to file: what is recorded from
+ * now on is in a new one.
  *
  * EINVAL: @trid is no stream with such a log, or is being shut down.
- * What posix_trace_flush() says; or why no new file could be begun: then the log goes on in the present one.
- * Context: thread; it waits while another one writes the log.  Cost: a flush, then a file that is made, one
- * that is ended and one that is removed.
+ * What posix_trace_flush() says; or why no new file could be begun: then the log goes on in the
+ * present one.
+ * Context: thread; it waits while another one writes the log.  Cost: a flush, then a file that is
+ * made, one that is ended and one that is removed.
  * Unit: Trace To Log, symbol LOG_ROTATE.
  */
 int posix_trace_rotate_np(trace_id_t _trid);
@@ -1327,20 +1349,21 @@ struct posix_trace_linkstate_np {
 };
 
 /*
- * Obeys a host that sends orders over the line on which the stream's log goes out (`pxtrace link`): start, stop,
- * filter, flush, counts.  A program hands over what its line brings, whole or in pieces.
+ * Obeys a host that sends orders over the line on which the stream's log goes out (`pxtrace
+ * link`): start, stop, filter, flush, counts.  A program hands over what its line brings, whole or
+ * in pieces.
  *
- * An order is a frame with a checksum between two zero bytes.  Whatever else comes (noise, a frame that was cut
- * or changed) does nothing.  An unknown order is answered as such.  The answer goes out on the line, as far as the
- * line takes it now; where none comes, `pxtrace link` asks again.
+ * An order is a frame with a checksum between two zero bytes.  Whatever else comes (noise, a frame
+ * that was cut or changed) does nothing.  An unknown order is answered as such.  The answer goes
+ * out on the line, as far as the line takes it now; where none comes, `pxtrace link` asks again.
  *
  * @trid:  the stream; with an invalid one orders have no answer.
  * @bytes: what came; the text among it, which is the program's, is put in front of it.
  * @count: so many bytes.
  *
  * Returns the bytes of text: what stands between a zero byte and an order's end is none.
- * Context: thread, one at a time for each @link; it waits while another one writes the log.  Cost: locks; an order
- * costs what its call does, and a head and an answer on the line.
+ * Context: thread, one at a time for each @link; it waits while another one writes the log.  Cost:
+ * locks; an order costs what its call does, and a head and an answer on the line.
  * Unit: Trace To Log, symbol LOG_LINK.
  */
 size_t posix_trace_link_np(
@@ -1355,13 +1378,13 @@ size_t posix_trace_link_np(
  * they always do.
  *
  * The moment lies within the call, after the allocation of memory.  Every event whose trace point
- * returned before the call began is in the log, unless it was overwritten before the moment, or before
- * it was copied: writers go on, and a stream that overwrites may lap meanwhile (the oldest go first,
- * and are reported as lost like all others; if that were more than half of the stream, the moment is
- * put off).  No event in it has a later stamp than the moment.  A record that is unfinished then is
- * waited for, for the hold-back time at most, and counted as lost in the log after that.  The log is
- * made of the copy, so that a slow device loses nothing.  What a flush has taken out of the stream by
- * that moment is not in the log; the call does not wait for it.
+ * returned before the call began is in the log, unless it was overwritten before the moment, or
+ * before it was copied: writers go on, and a stream that overwrites may lap meanwhile (the oldest
+ * go first, and are reported as lost like all others; if that were more than half of the stream,
+ * the moment is put off).  No event in it has a later stamp than the moment.  A record that is
+ * unfinished then is waited for, for the hold-back time at most, and counted as lost in the log
+ * after that.  The log is made of the copy, so that a slow device loses nothing.  What a flush has
+ * taken out of the stream by that moment is not in the log; the call does not wait for it.
  *
  * The log has policy APPEND and the stream's attributes otherwise; its status is SUSPENDED, and no
  * STOP event is made up.  Its counts are the window's own: retrieved is what is in it, lost is what
@@ -1392,11 +1415,12 @@ int posix_trace_snapshot_np(trace_id_t _trid, int _file_desc);
 #if _PXT_UNIT_SYSEVENTS
 /*
  * Records a system event: what a program, an operating system or a wrapped library did, other than
- * by a trace point of the program's own.  trace_hooks_np.h has the types, what is in their data, and a hook
- * for each.
+ * by a trace point of the program's own.  trace_hooks_np.h has the types, what is in their data,
+ * and hooks for those that an operating system tells.
  *
  * @event_id: 9 to 28; with any other one the call has no effect.
- * @data_ptr: @data_len bytes of data, packed as the type's description says; copied during the call.
+ * @data_ptr: @data_len bytes of data, packed as the type's description says; copied during the
+ *            call.
  * @data_len: bytes.  What is beyond the largest data of a stream is cut.
  * @address:  the place in the program that the event tells; NULL: where this call returns to.
  *
@@ -1408,8 +1432,8 @@ int posix_trace_snapshot_np(trace_id_t _trid, int _file_desc);
 void posix_trace_system_event_np(
     trace_event_id_t _event_id, const void *_data_ptr, size_t _data_len, const void *_address);
 /*
- * Whether system events of the calling thread are recorded: for a thread that reads the trace, and would
- * otherwise report its own reading.  Events of trace points are recorded all the same.
+ * Whether system events of the calling thread are recorded: for a thread that reads the trace, and
+ * would otherwise report its own reading.  Events of trace points are recorded all the same.
  *
  * @exclude: not 0: they are not, until the same call with 0.
  *
@@ -1423,8 +1447,8 @@ int posix_trace_thread_exclude_np(int _exclude);
 /*
  * Enters the calling thread (with its name) into the thread table before its first event, so that
  * the event need not do it.  That saves the event some instructions and gives the thread a name in
- * logs; registered or not, the first event makes no system call, allocates nothing and meets no page
- * fault in the library's memory.
+ * logs; registered or not, the first event makes no system call, allocates nothing and meets no
+ * page fault in the library's memory.
  *
  * A full table is no error: events of this thread carry 12 bytes more.
  *
@@ -1438,8 +1462,8 @@ extern _PXT_WANTED_TYPE _pxt_wanted[_PXT_EVENT_IDS] __asm__(
     "_pxt_wanted_of_" _PXT_DIGITS(_PXT_EVENT_IDS) "_types_" _PXT_DIGITS(_PXT_WANTED_BITS) "_bits");
 
 /*
- * Whether a stream that runs, or stopped by itself, wants events of this type.  A macro that tests where it is
- * used; the function of that name is for other languages (symbol EXTENSIONS).
+ * Whether a stream that runs, or stopped by itself, wants events of this type.  A macro that tests
+ * where it is used; the function of that name is for other languages (symbol EXTENSIONS).
  *
  * @event_id: any value.
  *

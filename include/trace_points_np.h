@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_points_np.h - typed trace points of one line, and the points of periodic jobs.  Included by trace_np.h.
+ * trace_points_np.h - typed trace points of one line, and the points of periodic jobs.  Included
+ * by trace_np.h.
  *
- * With POSIX_TRACE_OFF_NP defined before it is included, all of them compile to nothing: no code, no
- * data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
+ * With POSIX_TRACE_OFF_NP defined before it is included, all of them compile to nothing: no code,
+ * no data, no reference to the library, no argument evaluated; posix_trace_open_np() is 0.
  */
 #ifndef _PXT_TRACE_POINTS_NP_H
 #define _PXT_TRACE_POINTS_NP_H 1
@@ -47,8 +48,8 @@ extern "C" {
  *
  *	POSIX_TRACE_DEFINE_TEXT_NP(too_hot, "motor %u is %.1f degrees too hot", u32, motor, f64, by);
  *
- * Each conversion takes the next field; flags, width and precision are printf()'s, and lengths (%lu)
- * are not needed.  POSIX_TRACE_DECLARE_TEXT_NP() is the form for headers.
+ * Each conversion takes the next field; flags, width and precision are printf()'s, and lengths
+ * (%lu) are not needed.  POSIX_TRACE_DECLARE_TEXT_NP() is the form for headers.
  *
  *	type            argument        bytes
  *	u8 i8 x8        uint8_t int8_t uint8_t        1, and so on up to u64 i64 x64
@@ -101,12 +102,15 @@ extern "C" {
  *         posix_trace_point_id_np(); the others are statements or declarations.
  * Errors are as of posix_trace_eventid_open() and posix_trace_eventid_setformat_np().
  * Context: as posix_trace_event().
- * Cost: as posix_trace_event(); unwanted it is two loads (identifier, table), a test and a branch that
- *       is not taken.
+ * Cost: as posix_trace_event(); unwanted it is two loads (identifier, table), a test and a branch
+ *       that is not taken.
  * Unit: User Events.
  */
 /* Macros that build declarations and lists, and a store that the check does not see: */
 /* NOLINTBEGIN(bugprone-macro-parentheses, readability-non-const-parameter) */
+#if defined(__cplusplus) && __cplusplus < 201103L
+#pragma GCC system_header /* C++98 knows no variadic macros, its compilers do */
+#endif
 #ifndef POSIX_TRACE_TEXT_MAX_NP
 #define POSIX_TRACE_TEXT_MAX_NP 256 /* bytes on the stack of a point with a trailing text */
 #endif
@@ -179,7 +183,7 @@ int _pxt_unused(int _zero, ...);
 #elif _PXT_UNIT_USEREVENTS
 
 #if _PXT_UNIT_EXTENSIONS
-/* Of a point that is to record and was not opened: its identifier from now on, or for this event. */
+/* Of a point that is to record, not opened yet: its identifier from now on, or for this event. */
 trace_event_id_t _pxt_point_open(
     trace_event_id_t *_point, const char *_name, const char *_format) _PXT_DIRECT;
 #define _PXT_OPEN_AT_USE(point, name, format)                                                      \
@@ -593,8 +597,9 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
  *	posix_trace_pieces_add_np(&pieces, &header, sizeof(header));   as often as wanted
  *	posix_trace_pieces_end_np(&pieces);
  *
- * The event has the time and the place of the end.  Nothing is copied if no stream wanted the type at
- * the beginning.  A sequence without a piece is no event (of an event without data: posix_trace_event()).
+ * The event has the time and the place of the end.  Nothing is copied if no stream wanted the type
+ * at the beginning.  A sequence without a piece is no event (of an event without data:
+ * posix_trace_event()).
  *
  * Object and memory are the caller's.  What does not fit is left out.
  *
@@ -603,7 +608,8 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
  * @data:   a piece, of @bytes bytes; copied.
  * @bytes:  of the piece.
  *
- * Returns how many bytes were left out from posix_trace_pieces_end_np(), and nothing from the others.
+ * Returns how many bytes were left out from posix_trace_pieces_end_np(), and nothing from the
+ * others.
  * Context: as posix_trace_event(), each thread or handler with an object of its own.
  * Cost: the bytes' copying, and posix_trace_event() at the end.  Unit: User Events.
  */
@@ -685,9 +691,9 @@ static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_
  *	posix_trace_job_overrun_np(control, number, over_ns);   it ran longer than it may, by so much
  *
  * They are points of the types control_release, control_begin, control_end (u64 number),
- * control_deadline_miss (u64 number, i64 late_ns), and control_overrun (u64 number, i64 over_ns): what
- * is said of posix_trace_point_np() holds for each.  Not all of them need be used.  Release, begin and
- * end may be traced by different threads, the latter two by one.
+ * control_deadline_miss (u64 number, i64 late_ns), and control_overrun (u64 number, i64 over_ns):
+ * what is said of posix_trace_point_np() holds for each.  Not all of them need be used.  Release,
+ * begin and end may be traced by different threads, the latter two by one.
  *
  * posix_trace_open_job_np() opens all five.
  *

@@ -141,7 +141,7 @@ static void put_trailer(struct writer *writer)
 {
 	struct pxt_log_trailer trailer = { 0 };
 
-	trailer.status = (struct posix_trace_status_info){ 2, 0, 1, 0, 5, 1, 0 };
+	trailer.status = (struct posix_trace_status_info){ 2, 0, 1, 0, 5, 1, 0, { 0 } };
 	trailer.counts = (struct posix_trace_counts_np){ 20, 9, 6, 5, 0, 1, { 0 } };
 	trailer.data_blocks = writer->stream.data_sequence;
 	trailer.meta_blocks = writer->stream.meta_sequence;

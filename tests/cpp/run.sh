@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ptrace.hpp, by one compiler in several ways.
+# The headers, by one compiler in several ways.
 # usage: run.sh COMPILER SOURCE LIBRARY PUBLIC-HEADERS      exit status 77: no such compiler
 set -eu
 compiler=$1
@@ -22,7 +22,15 @@ fail()
 	exit 1
 }
 
-# without any warning, in each language, also without exceptions and RTTI
+# the C ones without any warning, in each language
+for way in c:c99 c:c11 c:c17 c:c2x c++:c++98 c++:c++03 c++:c++11 c++:c++14 c++:c++20 c++:c++2b; do
+	# shellcheck disable=SC2086
+	printf '#include <%s>\n' trace.h trace_np.h trace_hooks_np.h |
+		"$compiler" -x ${way%:*} -std=${way#*:} -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L $include \
+			-fsyntax-only - || fail "$way: the headers"
+done
+
+# ptrace.hpp, too, also without exceptions and RTTI
 for way in "-std=c++17 -O0" "-std=c++17 -O2 -fno-exceptions -fno-rtti" "-std=c++20 -O1 -fno-exceptions -fno-rtti"; do
 	# shellcheck disable=SC2086
 	"$compiler" $way $strict $include "$source/tests/cpp/points.cpp" "$source/tests/cpp/other.cpp" "$library" \

@@ -38,10 +38,14 @@ GETTER(getlanes_np)
 GETTER(getorderedstamps_np)
 GETTER(getpolling_np)
 GETTER(getfile_np)
-GETTER(getsharename_np)
 GETTER(getflushpriority_np)
 GETTER(getlogform_np)
 #undef GETTER
+CASE(posix_trace_attr_getsharename_np, EINVAL, destroyed,
+    posix_trace_attr_getsharename_np(&env.bad, (void *)out.bytes, 1))
+CASE(posix_trace_attr_getsharename_np, EINVAL, no_result, posix_trace_attr_getsharename_np(&env.good, NULL, 1))
+CASE(posix_trace_attr_getsharename_np, ERANGE, no_room,
+    posix_trace_attr_getsharename_np(&env.good, (void *)out.bytes, 0))
 CASE(posix_trace_attr_getrotation_np, EINVAL, destroyed,
     posix_trace_attr_getrotation_np(&env.bad, (void *)out.bytes, 1))
 CASE(posix_trace_attr_getrotation_np, EINVAL, null, posix_trace_attr_getrotation_np(NULL, (void *)out.bytes, 1))
