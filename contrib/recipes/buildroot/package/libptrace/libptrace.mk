@@ -5,7 +5,7 @@
 ################################################################################
 
 # The sources that this recipe came with.
-LIBPTRACE_VERSION = 0.1.0
+LIBPTRACE_VERSION = 1.0.0
 LIBPTRACE_SITE = $(BR2_EXTERNAL_LIBPTRACE_PATH)/../../..
 LIBPTRACE_SITE_METHOD = local
 LIBPTRACE_LICENSE = MIT

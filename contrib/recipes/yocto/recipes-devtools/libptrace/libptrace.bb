@@ -5,7 +5,7 @@ LICENSE = "MIT"
 LIC_FILES_CHKSUM = "file://LICENSE;md5=fbe7ed84020e9fd8383b52cce6450ada"
 
 # A release's archive needs no Kconfiglib; sources from a repository want one on the host.
-PV = "0.1.0"
+PV = "1.0.0"
 inherit cmake pkgconfig externalsrc
 EXTERNALSRC = "${LIBPTRACE_SOURCES}"
 EXTERNALSRC_BUILD = "${WORKDIR}/build"
