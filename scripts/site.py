@@ -75,10 +75,12 @@ var { font-style: italic; }
 NAVIGATION = (
     ("Begin", ("README.md", "docs/tutorial.md", "docs/overview.md", "examples/README.md", "docs/linking.md")),
     ("Use", ("docs/pxtrace.md", "docs/run.md", "docs/why.md", "docs/attach.md", "docs/kernel.md", "docs/boards.md",
-             "docs/python.md")),
-    ("Reference", ("man/index", "docs/standard.md", "docs/beyond.md", "FORMAT.md", "docs/units.md", "SECURITY.md")),
+             "docs/cpp.md", "docs/python.md")),
+    ("Reference", ("man/index", "docs/standard.md", "docs/beyond.md", "FORMAT.md", "docs/units.md", "docs/stability.md",
+                   "SECURITY.md")),
     ("Figures", ("docs/prices.md", "docs/bench.md", "docs/machines.md")),
-    ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "docs/dependencies.md", "CONTRIBUTING.md")),
+    ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "docs/dependencies.md", "CONTRIBUTING.md",
+                "CHANGELOG.md")),
 )
 SECTIONS = {1: "Commands", 3: "Functions", 5: "Formats", 7: "Overviews"}
 
