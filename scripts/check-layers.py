@@ -61,7 +61,7 @@ ARROWS = {
     "tools/report": "output command event select read spans describe review why",
     "tools/why": "output command event select read spans review",
     "tools/compare": "output command event select read spans why",
-    "tools/merge": "output command event read write",
+    "tools/merge": "output command event read write import",
     "tools/flight": "output command event select read why merge",
     "tools/run": "output command event read why merge sched flight",
     "tools/recover": "output command link read write receive",

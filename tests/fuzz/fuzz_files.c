@@ -6,6 +6,7 @@
 #include "format/frame.h"
 #include "tools/command/command.h"
 #include "tools/event/fields.h"
+#include "tools/import/linux.h"
 #include "tools/import/shark.h"
 #include "tools/link/frame.h"
 #include "tools/merge/merge.h"
@@ -194,9 +195,10 @@ static void fuzz_import(const uint8_t *data, size_t size)
 /*
  * ---- ftrace ----
  *
- * Whatever the text of ftrace or trace-cmd says, its events are read to the end.
+ * Whatever the text of ftrace or trace-cmd says, its events are read to the end, and a log that is made of it is
+ * sound.
  *
- * The first byte chooses the clock; the rest is the text.
+ * The first byte chooses the clock, or that a log is made; the rest is the text.
  */
 
 #define NS_PER_S INT64_C(1000000000)
@@ -233,18 +235,19 @@ static void make_log(const char *path)
 		abort();
 }
 
+static char ftrace_path[64]; /* messages name it */
+
 static void ftrace_begin(void)
 {
-	static char path[64]; /* messages name it */
-	char *paths[] = { path };
+	char *paths[] = { ftrace_path };
 	static const struct pxt_placing placing = { .rule = PXT_CLOCK_AUTO };
 
-	(void)snprintf(path, sizeof path, "/tmp/fuzz-ftrace-%ld.ptl", (long)getpid());
-	make_log(path);
+	(void)snprintf(ftrace_path, sizeof ftrace_path, "/tmp/fuzz-ftrace-%ld.ptl", (long)getpid());
+	make_log(ftrace_path);
 	if (pxt_reader_open(&reader, paths, 1, PXT_OPEN_COMPLETE, NULL) != PXT_EXIT_OK ||
 	    !pxt_line_make(&line, &reader, &placing))
 		abort();
-	(void)unlink(path);
+	(void)unlink(ftrace_path);
 }
 
 static void fuzz_ftrace(const uint8_t *data, size_t size)
@@ -255,10 +258,17 @@ static void fuzz_ftrace(const uint8_t *data, size_t size)
 		ftrace_begin();
 	if (size < 1)
 		return;
+	if (data[0] & 4u) {
+		FILE *file = fopen(input_path(data + 1, size - 1), "r");
+
+		if (file && pxt_linux_text(file, "it", data[0] & 8u ? 1000 : 0, ftrace_path) == 0)
+			check_log(ftrace_path);
+		return;
+	}
 	if (pxt_ftrace_open(&ftrace, input_path(data + 1, size - 1),
 	        (enum pxt_ftrace_clock)(data[0] % (PXT_FTRACE_TSC + 1)), &reader, &line)) {
 		for (size_t i = 0; pxt_ftrace_next(&ftrace); i++)
-			if (i > size || ftrace.event.kind >= PXT_FTRACE_KINDS)
+			if (i > size || ftrace.text.event.kind >= PXT_FTRACETEXT_KINDS)
 				abort();
 	}
 	pxt_ftrace_close(&ftrace);

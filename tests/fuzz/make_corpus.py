@@ -193,8 +193,10 @@ def texts():
         "CPU:1 [LOST 17 EVENTS]",
         "  other-43  [001] d..2.     4000000000: sched_switch: other:43 [98] R ==> job:42 [120]",
         "# tracer: nop",
+        "  job 41/42 [001] 3.000400: 250000 task:task_rename: pid=42 oldcomm=a b newcomm=c oom_score_adj=0",
+        "  job 41/42 [001] 3.000500: sys_enter: NR 1 (0, 1)",
     ]
-    for clock in range(4):
+    for clock in (0, 1, 2, 3, 4, 12):
         yield bytes([clock]) + "\n".join(lines).encode() + b"\n"
 
 

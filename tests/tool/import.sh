@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace import of CTF; import shark, and receive of S.Ha.R.K.'s datagrams: whole, cut, foreign, out of order.
+# pxtrace import of CTF and of what the Linux kernel's tracers recorded; import shark, and receive of S.Ha.R.K.'s datagrams: whole, cut, foreign, out of order.
 # (SHARK-23, SHARK-45, SHARK-46, SHARK-47)
 
 . "$(dirname "$0")/common.sh"
@@ -107,7 +107,7 @@ an_import_wants_a_tracer_a_log_and_files()
 {
 	run 1 import
 	run 1 import lptrace -o run.ptl a.dat
-	err_has 'shark and ctf are known'
+	err_has 'shark, ctf, perf, trace-cmd and ftrace are known'
 	run 1 import shark -o run.ptl
 	run 1 import shark a.dat
 	run 1 import shark --hz 0 -o run.ptl a.dat
@@ -296,6 +296,96 @@ what_is_no_trace_of_one_machine_is_refused_and_no_log_is_left()
 	PATH=/nowhere "$pxtrace" import ctf -o run.ptl two.ctf 2>err
 	[ $? -eq 2 ] || fail 'without babeltrace2'
 	err_has 'babeltrace2, which reads and writes CTF, is not installed'
+}
+
+# ---- The Linux kernel ----
+
+# job/42 sleeps, is woken by irq/7, and waits while other/43 runs: once for long.
+make_kernel()
+{
+	at=1000
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		long=$((i == 7 ? 30 : 1))
+		printf '  other-43 [001] d..2. 5.%06d: sched_switch: prev_comm=job prev_pid=42 prev_prio=120 prev_state=S ==> next_comm=other next_pid=43 next_prio=120\n' $at
+		printf '  irq/7-7 (7) [000] d..3. 5.%06d: sched_waking: comm=job pid=42 prio=120 target_cpu=001\n' $((at + 5000))
+		printf '  other-43 [001] d..2. 5.%06d: sched_switch: prev_comm=other prev_pid=43 prev_prio=120 prev_state=R ==> next_comm=job next_pid=42 next_prio=120\n' $((at + 5000 + long * 1000))
+		printf '  job-42 (41) [001] ..... 5.%06d: sched_migrate_task: comm=a b pid=44 prio=20 orig_cpu=0 dest_cpu=%d\n' $((at + 5001 + long * 1000)) $i
+		at=$((at + 6000 + long * 1000))
+	done
+	printf 'CPU:1 [LOST 5 EVENTS]\n'
+	printf '  job-42 (41) [001] ..... 5.900000: note: NR 1 (3, 7f)\n'
+	printf '  job-42 (41) [001] ..... 5.900001: note: fd=3\n'
+}
+
+events_of_the_kernel_are_events_of_the_log()
+{
+	make_kernel >sched.txt
+	run 0 import ftrace -o run.ptl sched.txt
+	err_has 'sched.txt: 5 EVENTS LOST by the tracer'
+	run 3 check run.ptl
+	out_has '0 damaged'
+	run 0 print run.ptl
+	out_has 'prev_comm="job"  prev_tid=42  prev_prio=120  prev_state=1  next_comm="other"'
+	out_has 'sched_migrate_task  comm="a b"  tid=44  prio=20  orig_cpu=0  dest_cpu=10'
+	# Its events do not all say the same.
+	out_has 'payload="NR 1 (3, 7f)"'
+	out_has 'payload="fd=3"'
+	run 0 stat run.ptl
+	out_has sched_waking
+}
+
+why_answers_for_what_others_recorded()
+{
+	make_kernel >sched.txt
+	run 0 import ftrace -o run.ptl sched.txt
+	run 0 why --thread job run.ptl
+	out_has 'job'
+	out_has 'other'
+}
+
+# Stand-ins for the commands: their text is not ours to test.
+files_of_perf_and_trace_cmd_are_read_by_their_own_commands()
+{
+	make_kernel >sched.txt
+	run 0 import ftrace -o expected.ptl sched.txt
+	run 0 print expected.ptl
+	mv out expected
+	mkdir bin
+	for name in perf trace-cmd; do
+		printf '#!/bin/sh\necho "$0" "$@" >asked\ncat sched.txt\n' >bin/$name
+		chmod 755 bin/$name
+	done
+	printf 'PERFILE2and more' >perf.data
+	printf '\027\010Dtracing6' >trace.dat
+	PATH=$here/bin:$PATH "$pxtrace" import perf -o run.ptl perf.data 2>err || fail perf
+	grep -q 'perf script .* -i perf.data' asked || fail 'perf was asked for something else'
+	run 0 print run.ptl
+	same expected
+	PATH=$here/bin:$PATH "$pxtrace" import trace-cmd -o run.ptl trace.dat 2>err || fail trace-cmd
+	grep -q 'trace-cmd report -t -i trace.dat' asked || fail 'trace-cmd was asked for something else'
+	run 0 print run.ptl
+	same expected
+	rm run.ptl
+	PATH=/nowhere "$pxtrace" import perf -o run.ptl perf.data 2>err
+	[ $? -eq 2 ] || fail 'without perf'
+	err_has 'perf, which reads this file, is not installed'
+	printf '#!/bin/sh\nexit 3\n' >bin/perf
+	PATH=$here/bin:$PATH "$pxtrace" import perf -o run.ptl perf.data 2>err
+	[ $? -eq 2 ] || fail 'perf failed'
+	[ ! -e run.ptl ] || fail 'a log was written'
+}
+
+what_is_no_trace_of_the_kernel_is_refused()
+{
+	printf 'nothing\n' >nothing.txt
+	run 2 import ftrace -o run.ptl nothing.txt
+	err_has 'there is no event of the kernel in it'
+	printf '  job-42 [001] d..2. 4000000: sched_waking: comm=job pid=42 prio=120 target_cpu=001\n' >ticks.txt
+	run 2 import ftrace -o run.ptl ticks.txt
+	err_has 'say its rate by --hz'
+	run 0 import ftrace --hz 1000000 -o run.ptl ticks.txt
+	run 1 import ftrace -o run.ptl ticks.txt nothing.txt
+	err_has 'one file'
 }
 
 $case

@@ -2,6 +2,7 @@
 /* cmd_import.c - pxtrace import: what other tracers left, as a log. */
 #define _GNU_SOURCE
 #include "tools/command/command.h"
+#include "tools/import/linux.h"
 #include "tools/import/shark.h"
 #include "tools/output/outfile.h"
 #include "tools/output/say.h"
@@ -19,6 +20,7 @@ static const char *const help[] = {
 	"\n"
 	"usage: pxtrace import shark [OPTION]... -o LOG FILE...\n"
 	"       pxtrace import ctf -o LOG FOLDER...\n"
+	"       pxtrace import perf|trace-cmd|ftrace [--hz N] -o LOG FILE\n"
 	"\n"
 	"shark: files of S.Ha.R.K.'s New Tracer, 16 bytes an event. Several files, one of each\n"
 	"chunk, become one log, in the order of the stamps. The rate of the stamps is that of\n"
@@ -27,16 +29,23 @@ static const char *const help[] = {
 	"ctf: traces of LTTng and others that write CTF, of one machine. Runs the command\n"
 	"babeltrace2. Every command reads the log: why, report, export perfetto.\n"
 	"\n"
+	"perf, trace-cmd, ftrace: perf.data, trace.dat, or the text of `perf script`, `trace-cmd\n"
+	"report` or tracefs' file trace, whichever of the three words is said. Runs the command\n"
+	"perf or trace-cmd for a file of theirs. why needs sched_switch and sched_waking.\n"
+	"\n"
 	"options:\n"
 	"  -o, --output LOG  the log; it appears when it is whole\n"
-	"      --hz N        shark: rate of the stamps, ticks per second\n"
+	"      --hz N        shark, ftrace: rate of the stamps, ticks per second\n"
 	"  -h, --help        this\n"
 	"\n"
 	"  $ pxtrace import shark -o run.ptl 0trace.dat 1trace.dat\n"
 	"  $ pxtrace import ctf -o run.ptl ~/lttng-traces/run-20261128-120000\n"
+	"  $ perf record -a -e sched:sched_switch,sched:sched_waking,sched:sched_wakeup_new sleep "
+	"5\n"
+	"  $ pxtrace import perf -o run.ptl perf.data\n"
 	"\n"
 	"exit status: 0 done; 1 wrong command line; 2 a file could not be read, is cut or is none\n"
-	"of that tracer, or babeltrace2 failed: no log is written then; 4 the log could not be\n"
+	"of that tracer, or its command failed: no log is written then; 4 the log could not be\n"
 	"written.\n",
 	NULL,
 };
@@ -136,9 +145,13 @@ static int run(int argc, char **argv)
 		else if (!pxt_option_number(&shark.hz, optarg, "--hz", 1, UINT64_C(1) << 40))
 			return pxt_usage("import");
 	}
-	const bool ctf = optind < argc && strcmp(argv[optind], "ctf") == 0;
-	if (optind == argc || (!ctf && strcmp(argv[optind], "shark") != 0)) {
-		pxt_complain("import: of which tracer? shark and ctf are known");
+	const char *tracer = optind < argc ? argv[optind] : "";
+	const bool ctf = strcmp(tracer, "ctf") == 0;
+	const bool of_linux = strcmp(tracer, "perf") == 0 || strcmp(tracer, "trace-cmd") == 0 ||
+	                      strcmp(tracer, "ftrace") == 0;
+	if (!ctf && !of_linux && strcmp(tracer, "shark") != 0) {
+		pxt_complain(
+		    "import: of which tracer? shark, ctf, perf, trace-cmd and ftrace are known");
 		return pxt_usage("import");
 	}
 	if (ctf && shark.hz) {
@@ -149,6 +162,12 @@ static int run(int argc, char **argv)
 		pxt_complain(output ? "import: which files?" : "import: into which log? (-o LOG)");
 		return pxt_usage("import");
 	}
+	if (of_linux && optind + 2 != argc) {
+		pxt_complain("import %s: one file: each has stamps of its own", tracer);
+		return pxt_usage("import");
+	}
+	if (of_linux)
+		return pxt_linux_import(argv[optind + 1], shark.hz, output);
 	if (ctf)
 		return import_ctf(&argv[optind + 1], argc - optind - 1, output);
 	return import(&shark, &argv[optind + 1], argc - optind - 1, output);

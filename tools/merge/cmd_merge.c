@@ -226,9 +226,9 @@ static bool add_kernel(struct pxt_merge *merge, const struct wishes *wishes)
 	        &merge->ftrace, wishes->ftrace, wishes->clock, &merge->reader, &merge->line))
 		return false;
 	/* First, so that these names are the kernel's whatever a log calls so. */
-	for (unsigned i = 0; i < PXT_FTRACE_KINDS; i++)
-		merge->ftrace_ids[i] = pxt_merge_types_add(&merge->types, pxt_ftrace_types[i].name,
-		    pxt_ftrace_types[i].format, wishes->ftrace);
+	for (unsigned i = 0; i < PXT_FTRACETEXT_KINDS; i++)
+		merge->ftrace_ids[i] = pxt_merge_types_add(&merge->types,
+		    pxt_ftracetext_types[i].name, pxt_ftracetext_types[i].format, wishes->ftrace);
 	return true;
 }
 
@@ -241,15 +241,15 @@ static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
 	    !add_kernel(merge, wishes) || !pxt_merge_types_make(&merge->types, &merge->reader))
 		return PXT_EXIT_LOG;
 	int status = pxt_merge_write(merge, wishes->output);
-	if (merge->ftrace.skipped)
+	if (merge->ftrace.text.skipped)
 		pxt_complain(
 		    "%s: %llu lines tell of other events than the scheduler's; they were left out",
-		    wishes->ftrace, (unsigned long long)merge->ftrace.skipped);
+		    wishes->ftrace, (unsigned long long)merge->ftrace.text.skipped);
 	int losses = pxt_reader_conclude(&merge->reader, true, wishes->strict);
-	if (merge->ftrace.lost)
-		pxt_complain(
-		    "%s: %llu EVENTS LOST", wishes->ftrace, (unsigned long long)merge->ftrace.lost);
-	if (merge->ftrace.lost && wishes->strict && losses == PXT_EXIT_OK)
+	if (merge->ftrace.text.lost)
+		pxt_complain("%s: %llu EVENTS LOST", wishes->ftrace,
+		    (unsigned long long)merge->ftrace.text.lost);
+	if (merge->ftrace.text.lost && wishes->strict && losses == PXT_EXIT_OK)
 		losses = PXT_EXIT_LOST;
 	return status != PXT_EXIT_OK ? status : losses;
 }

@@ -7,7 +7,7 @@
  *   types.c     event types of all logs under common numbers; modules, notes
  *   threads.c   threads of all logs under common indices; processes that have one number
  *   numbers.c   threads whose logs have no number of theirs, by who had their CPU
- *   ftrace.c    scheduler events from the text of ftrace and trace-cmd
+ *   ftrace.c    where scheduler events of ftrace, trace-cmd and perf lie on that line
  *   write.c     events in the order of time; the whole of it, for another command
  *
  * Bounded: 992 types and 65,534 threads in all (threads beyond are written without name), one event
@@ -16,6 +16,7 @@
 #ifndef PXT_MERGE_H
 #define PXT_MERGE_H
 
+#include "tools/import/ftracetext.h"
 #include "tools/read/source.h"
 #include "tools/write/logwrite.h"
 
@@ -165,42 +166,13 @@ enum pxt_ftrace_clock {
 	PXT_FTRACE_TSC
 };
 
-#define PXT_FTRACE_KINDS 4u
-#define PXT_FTRACE_BYTES 64u
-
-struct pxt_ftrace_event {
-	uint64_t stamp; /* nanoseconds, or ticks */
-	uint64_t lost_before;
-	unsigned kind; /* of pxt_ftrace_types */
-	int cpu;
-	pid_t tid;
-	pid_t pid; /* 0: unknown */
-	char comm[16];
-	size_t bytes;
-	unsigned char data[PXT_FTRACE_BYTES];
-};
-
-/* Names and descriptions of what is imported. */
-extern const struct pxt_ftrace_type {
-	const char *name;
-	const char *format;
-} pxt_ftrace_types[PXT_FTRACE_KINDS];
-
 struct pxt_ftrace {
 	const char *path;
-	FILE *file;
 	enum pxt_ftrace_clock clock;
 	const struct pxt_reader *reader;
 	const struct pxt_line *line;
-	uint64_t events;
-	uint64_t lost;    /* as the file says */
-	uint64_t unknown; /* losses without a number */
-	uint64_t skipped; /* lines of other events */
-	uint64_t pending; /* lost before the next event */
-	bool ticks;       /* stamps have no point: a counter */
-	bool filled;      /* @event is the next one, at ... */
-	int64_t ns;       /* ... this place of the line */
-	struct pxt_ftrace_event event;
+	int64_t ns; /* where the text's event lies on the line */
+	struct pxt_ftracetext text;
 };
 
 /*
@@ -209,7 +181,7 @@ struct pxt_ftrace {
  */
 bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrace_clock clock,
     const struct pxt_reader *reader, const struct pxt_line *line);
-/* The next event into @ftrace->event; false at the end. */
+/* The next event into @ftrace->text.event; false at the end. */
 bool pxt_ftrace_next(struct pxt_ftrace *ftrace);
 void pxt_ftrace_close(struct pxt_ftrace *ftrace);
 
@@ -217,7 +189,8 @@ void pxt_ftrace_close(struct pxt_ftrace *ftrace);
 
 /* The thread in which the kernel traced: the logs' own one of its number, or one of the kernel's. */
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event);
+    const struct pxt_line *line, struct pxt_logwrite *log,
+    const struct pxt_ftracetext_event *event);
 
 /* ---- numbers.c ---- */
 
@@ -237,7 +210,7 @@ struct pxt_merge {
 	struct pxt_merge_types types;
 	struct pxt_merge_threads *threads;
 	struct pxt_ftrace ftrace;
-	trace_event_id_t ftrace_ids[PXT_FTRACE_KINDS];
+	trace_event_id_t ftrace_ids[PXT_FTRACETEXT_KINDS];
 	struct pxt_logwrite *log;
 	uint64_t lost_before; /* events, before the first of all logs */
 };

@@ -185,7 +185,7 @@ static const struct pxt_merge_thread *task_of(struct pxt_merge_threads *threads,
 }
 
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftrace_event *event)
+    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftracetext_event *event)
 {
 	return task_of(threads, line, log, 0, event->tid, event->pid, event->comm);
 }

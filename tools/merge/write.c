@@ -97,7 +97,7 @@ static void put_event(struct pxt_merge *merge, const struct pxt_event *event)
 
 static void put_kernel(struct pxt_merge *merge)
 {
-	const struct pxt_ftrace_event *event = &merge->ftrace.event;
+	const struct pxt_ftracetext_event *event = &merge->ftrace.text.event;
 	const struct pxt_merge_thread *thread =
 	    pxt_merge_threads_tid(merge->threads, &merge->line, merge->log, event);
 	struct pxt_logevent made = { .id = merge->ftrace_ids[event->kind],
@@ -151,7 +151,7 @@ static void put_rests(struct pxt_merge *merge, unsigned from, unsigned end, uint
 /* Of text nobody knows how many events it holds before it was read. */
 static void begin_progress(struct pxt_merge *merge, struct pxt_progress *progress)
 {
-	if (merge->ftrace.file)
+	if (merge->ftrace.text.file)
 		pxt_progress_begin(progress, "merge", "events", 0, false);
 	else
 		pxt_progress_reader(progress, "merge", &merge->reader, false);
@@ -161,7 +161,7 @@ static void put_events(struct pxt_merge *merge)
 {
 	struct pxt_progress progress;
 	struct pxt_event *event;
-	bool more = merge->ftrace.file && pxt_ftrace_next(&merge->ftrace);
+	bool more = merge->ftrace.text.file && pxt_ftrace_next(&merge->ftrace);
 	uint64_t *told = pxt_must(calloc((size_t)merge->reader.count + 1, sizeof *told));
 	unsigned from = 0;
 	unsigned end = merge->reader.count;
@@ -260,9 +260,9 @@ static struct pxt_logend sum_up(const struct pxt_merge *merge)
 			add_incomplete(&end, source);
 		end.unknown |= pxt_source_end_unknown(source);
 	}
-	end.counts.posix_written_np += merge->ftrace.events + merge->ftrace.lost;
-	end.counts.posix_retrieved_np += merge->ftrace.events;
-	end.counts.posix_lost_np += merge->ftrace.lost;
+	end.counts.posix_written_np += merge->ftrace.text.events + merge->ftrace.text.lost;
+	end.counts.posix_retrieved_np += merge->ftrace.text.events;
+	end.counts.posix_lost_np += merge->ftrace.text.lost;
 	end.counts.posix_written_np += merge->lost_before;
 	end.counts.posix_lost_np += merge->lost_before;
 	return end;
