@@ -276,10 +276,124 @@ def check_changes(body, codes):
     print(f"signals {len(codes)} changes {changes}")
 
 
+# ---- CTF 2, as CTF2-SPEC-2.0 says: the trace is decoded by its own metadata ----
+
+# What the specification lets an object of each type have, beside "type": it must have those of the first text.
+FRAGMENTS = {
+    "preamble": ("version", "uuid attributes extensions"),
+    "trace-class": ("", "namespace name uid packet-header-field-class environment attributes extensions"),
+    "clock-class": ("id frequency", "namespace name uid description origin offset-from-origin precision accuracy "
+                    "attributes extensions"),
+    "data-stream-class": ("", "id namespace name uid default-clock-class-id packet-context-field-class "
+                          "event-record-header-field-class event-record-common-context-field-class attributes "
+                          "extensions"),
+    "event-record-class": ("", "id data-stream-class-id namespace name uid specific-context-field-class "
+                           "payload-field-class attributes extensions"),
+    "structure": ("", "member-classes minimum-alignment"),
+    "fixed-length-unsigned-integer": ("length byte-order", "roles mappings preferred-display-base alignment"),
+    "fixed-length-signed-integer": ("length byte-order", "mappings preferred-display-base alignment"),
+    "fixed-length-floating-point-number": ("length byte-order", "alignment"),
+    "static-length-string": ("length", "encoding"),
+    "static-length-blob": ("length", "roles media-type"),
+    "dynamic-length-string": ("length-field-location", "encoding"),
+    "dynamic-length-blob": ("length-field-location", "media-type"),
+}
+
+
+def check_properties(thing):
+    wanted, allowed = (text.split() for text in FRAGMENTS[thing["type"]])
+    check(all(name in thing for name in wanted), f"{thing}: lacks one of {wanted}")
+    check(all(name in wanted + allowed + ["type"] for name in thing), f"{thing}: has more than {wanted + allowed}")
+
+
+class Stream:
+    def __init__(self, data):
+        self.data, self.at, self.roles = data, 0, {}
+
+    def take(self, count):
+        self.at += count
+        check(self.at <= len(self.data), "the stream ends inside a field")
+        return self.data[self.at - count:self.at]
+
+    def field(self, kind, payload):
+        check_properties(kind)
+        name = kind["type"]
+        if name == "structure":
+            value = {}
+            for member in kind["member-classes"]:
+                value[member["name"]] = self.field(member["field-class"], value)
+        elif "dynamic" in name:
+            where = kind["length-field-location"]
+            check(where["origin"] == "event-record-payload", where)
+            value = self.take(payload[where["path"][0]])
+        elif "static" in name:
+            value = self.take(kind["length"])
+        else:
+            value = self.take(kind["length"] // 8)
+            order = kind["byte-order"].split("-")[0]
+            if "float" in name:
+                value, = struct.unpack("<>"[order == "big"] + "fd"[len(value) == 8], value)
+            else:
+                value = int.from_bytes(value, order, signed="-signed-" in name)
+        if name.endswith("string"):
+            value = value.split(b"\0")[0].decode()
+        elif name.endswith("blob"):
+            value = value.hex()
+        for role in kind.get("roles", []):
+            self.roles[role] = value
+        return value
+
+
+def check_packet(stream, trace, classes):
+    start = stream.at
+    head = stream.field(trace["trace-class"]["packet-header-field-class"], {})
+    check(stream.roles["packet-magic-number"] == 0xc1fc1fc1, head)
+    check(stream.roles["metadata-stream-uuid"] == bytes(trace["preamble"]["uuid"]).hex(), head)
+    kind = trace["data-stream-class"]
+    stream.field(kind["packet-context-field-class"], {})
+    end = start + stream.roles["packet-content-length"] // 8
+    first, newest = stream.roles["default-clock-timestamp"], stream.roles["packet-end-default-clock-timestamp"]
+    print(f"packet {stream.roles['packet-sequence-number']} discarded "
+          f"{stream.roles['discarded-event-record-counter-snapshot']}")
+    while stream.at < end:
+        stream.field(kind["event-record-header-field-class"], {})
+        check(first <= stream.roles["default-clock-timestamp"] <= newest, "a stamp outside of its packet")
+        context = stream.field(kind["event-record-common-context-field-class"], {})
+        event = classes[stream.roles["event-record-class-id"]]
+        payload = stream.field(event["payload-field-class"], {})
+        print(stream.roles["default-clock-timestamp"], context["vtid"], context["procname"] or "-", event["name"],
+              json.dumps(payload))
+    check(stream.at == end, "an event reaches behind its packet")
+
+
+def check_ctf2(folder):
+    with open(folder + "/metadata", encoding="utf-8") as file:
+        texts = file.read().split("\x1e")
+    check(texts[0] == "", "metadata does not begin with a record separator")
+    fragments = [json.loads(text) for text in texts[1:]]
+    check(fragments[0]["type"] == "preamble" and fragments[0]["version"] == 2, "no preamble of version 2")
+    for fragment in fragments:
+        check_properties(fragment)
+    classes = {fragment["id"]: fragment for fragment in fragments if fragment["type"] == "event-record-class"}
+    trace = {fragment["type"]: fragment for fragment in fragments}
+    check(trace["data-stream-class"]["default-clock-class-id"] == trace["clock-class"]["id"], "another clock")
+    with open(folder + "/stream", "rb") as file:
+        stream = Stream(file.read())
+    while stream.at < len(stream.data):
+        check_packet(stream, trace, classes)
+
+
 def main():
+    if sys.argv[1] == "ctf2":
+        check_ctf2(sys.argv[2])
+        return show()
     with open(sys.argv[2], "rb") as file:
         data = file.read()
     {"csv": check_csv, "perfetto": check_perfetto, "vcd": check_vcd}[sys.argv[1]](data)
+    return show()
+
+
+def show():
     for finding in findings[:20]:
         print("FINDING:", finding)
     return 1 if findings else 0

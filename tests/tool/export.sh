@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace export: csv, perfetto, chrome, speedscope, folded, vcd.  What was written is read by check_export.py, which knows the
+# pxtrace export: csv, perfetto, chrome, speedscope, folded, vcd, CTF 2.  What was written is read by check_export.py, which knows the
 # formats and nothing of the exporter, and by tools of others where they are there.
 . "$(dirname "$0")/common.sh"
 
@@ -668,6 +668,53 @@ vcd_names_are_legal_and_different()
 	check vcd out
 	said '1 _1__end_9.a_b_5.x_y 1'
 	grep -q '^2 _1__end_9.a_b_5.x_y_2 1' said || fail "two names became one"
+}
+
+# ---- CTF 2 ----
+
+ctf2_is_decoded_by_its_own_metadata()
+{
+	make run.ptl <<-END
+		event 1000 2 0 0
+		event 100000 32 1 0x401000 u32:1
+		event 300000 33 1 0x401010 u32:1 i64:-5000
+		event 350000 36 2 0 hex:00ff
+		event 400000 37 2 0 f64:0.25 u8:7 text:warm
+		loss 12
+		event 500000 33 1 0 u32:2
+		event 600000 34 2 0 u64:0xdead hex:0a
+		cut
+		event 700000 32 1 0
+	END
+	run 0 export ctf --ctf2 -o ctf run.ptl
+	err_has '12 EVENTS LOST'
+	check ctf2 ctf
+	said 'packet 0 discarded 0'
+	said '1700000000000100000 4712 sensor job_begin {"job": 1}'
+	said '1700000000000300000 4712 sensor job_end {"job": 1, "late_ns": -5000}'
+	said '1700000000000350000 4713 control note {"cut": 0, "_data_length": 2, "data": "00ff"}'
+	said '1700000000000400000 4713 control sample {"value": 0.25, "flags": 7, "_label_length": 4, "label": "warm"}'
+	said 'packet 1 discarded 12'
+	# Less or more than the description tells of: nothing is made up.
+	said '1700000000000500000 4712 sensor job_end {"cut": 0, "_data_length": 4, "data": "02000000"}'
+	said '1700000000000600000 4713 control mtx_lock {"cut": 0, "_data_length": 9, "data": "adde0000000000000a"}'
+	said '1700000000000700000 4712 sensor job_begin {"cut": 1, "_data_length": 0, "data": ""}'
+}
+
+every_log_is_a_ctf2_trace_of_its_own()
+{
+	make_story
+	make_lossy
+	run 0 export ctf --ctf2 -o both run.ptl lossy.ptl
+	check ctf2 both/trace-1
+	check ctf2 both/trace-2
+	said 'packet 1 discarded 12'
+	run 0 export ctf --ctf2 -o golden "$golden/be64.ptl"
+	check ctf2 golden
+	run 1 export ctf --ctf2 --clock ticks -o other run.ptl
+	run 1 export ctf --ctf2 --layout kernel -o other run.ptl
+	run 4 export ctf --ctf2 -o both run.ptl
+	err_has 'is not empty'
 }
 
 "$case"

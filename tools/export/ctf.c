@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf.c - pxtrace export ctf: babeltrace2 reads the logs through our plugin and writes CTF 1.8.
+ * ctf.c - pxtrace export ctf: babeltrace2 reads the logs through our plugin and writes CTF 1.8; with --ctf2 ctf2.c
+ * writes CTF 2 itself.
  *
  * The logs are opened here first, so that what is wrong with one is said as everywhere, and not in
  * the words of a graph of components.
@@ -28,7 +29,8 @@ enum {
 	OPT_INCOMPLETE = 500,
 	OPT_STRICT,
 	OPT_LAYOUT,
-	OPT_CLOCK
+	OPT_CLOCK,
+	OPT_CTF2
 };
 
 struct ctf {
@@ -40,6 +42,7 @@ struct ctf {
 	const char *clock;
 	bool incomplete;
 	bool strict;
+	bool ctf2;
 };
 
 /* ---- The command line of babeltrace2 ---- */
@@ -137,7 +140,7 @@ static int convert(const struct ctf *ctf, const char *folder)
 }
 
 /* Into a folder beside the wanted one, from which it moves when all is there. */
-static int write_folder(const struct ctf *ctf)
+static int write_folder(struct ctf *ctf)
 {
 	char folder[PATH_BYTES];
 	char whole[PATH_BYTES + 8];
@@ -155,7 +158,7 @@ static int write_folder(const struct ctf *ctf)
 		return PXT_EXIT_OUTPUT;
 	}
 	(void)snprintf(whole, sizeof whole, "%s/ctf", folder);
-	int status = convert(ctf, whole);
+	int status = ctf->ctf2 ? pxt_ctf2_write(&ctf->reader, whole) : convert(ctf, whole);
 	/* Who could not look into the empty one does not see this one. */
 	if (status == PXT_EXIT_OK && there)
 		(void)chmod(whole, old.st_mode & (old.st_uid == geteuid() ? 0777 : 0755));
@@ -174,6 +177,7 @@ static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "layout", required_argument, NULL, OPT_LAYOUT },
 	{ "clock", required_argument, NULL, OPT_CLOCK },
+	{ "ctf2", no_argument, NULL, OPT_CTF2 },
 	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	{ "help", no_argument, NULL, 'h' },
@@ -201,6 +205,8 @@ static bool take_option(struct ctf *ctf, int code, char *value)
 		return take_word(&ctf->layout, "--layout", value, "kernel");
 	case OPT_CLOCK:
 		return take_word(&ctf->clock, "--clock", value, "corrected");
+	case OPT_CTF2:
+		return ctf->ctf2 = true;
 	case OPT_INCOMPLETE:
 		return ctf->incomplete = true;
 	default:
@@ -209,15 +215,18 @@ static bool take_option(struct ctf *ctf, int code, char *value)
 }
 
 static const char *const help[] = {
-	"pxtrace export ctf - writes logs as CTF 1.8, for Trace Compass and babeltrace2\n"
+	"pxtrace export ctf - writes logs as CTF, for Trace Compass and babeltrace2\n"
 	"\n"
 	"usage: pxtrace export ctf [OPTION]... -o FOLDER LOG...\n"
 	"\n"
-	"Runs the command babeltrace2 with the plugin source.ptrace.log. One log becomes the CTF "
-	"trace\n"
-	"FOLDER, several become one trace each inside it. One block of a log is one packet; stamps "
-	"are\n"
-	"the counter's own. All events are written; babeltrace2 --begin, --end choose from it.\n"
+	"CTF 1.8, which all readers know: runs the command babeltrace2 with the plugin\n"
+	"source.ptrace.log. One log becomes the CTF trace FOLDER, several become one trace each\n"
+	"inside it. One block of a log is one packet; stamps are the counter's own. All events\n"
+	"are written; babeltrace2 --begin, --end choose from it.\n"
+	"\n"
+	"--ctf2 writes CTF 2 instead, for Trace Compass and babeltrace2 from 2.1 on, and needs no\n"
+	"other program. Stamps are nanoseconds since 1970. Data that is not as its type's\n"
+	"description says, or has none, is a blob.\n"
 	"\n",
 	"  -o, --output FOLDER   a new folder, or an empty one\n"
 	"      --layout ust|kernel\n"
@@ -229,6 +238,7 @@ static const char *const help[] = {
 	"                        the counter at its nominal rate (the default), or nanoseconds on "
 	"the\n"
 	"                        time line that pxtrace shows\n"
+	"      --ctf2            CTF 2\n"
 	"      --incomplete      also a log whose program still runs or has died\n"
 	"      --strict          exit status 3 when events were lost\n"
 	"  -h, --help            this\n"
@@ -245,7 +255,7 @@ static const char *const help[] = {
 
 static int run(int argc, char **argv)
 {
-	static struct ctf ctf = { .layout = "ust", .clock = "ticks" };
+	static struct ctf ctf;
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
@@ -256,6 +266,12 @@ static int run(int argc, char **argv)
 		if (!take_option(&ctf, code, optarg))
 			return pxt_usage("export ctf");
 	}
+	if (ctf.ctf2 && (ctf.layout || (ctf.clock && strcmp(ctf.clock, "corrected") != 0))) {
+		pxt_complain("export ctf: --ctf2 has one layout, and the clock \"corrected\"");
+		return pxt_usage("export ctf");
+	}
+	ctf.layout = ctf.layout ? ctf.layout : "ust";
+	ctf.clock = ctf.clock ? ctf.clock : "ticks";
 	ctf.paths = argv + optind;
 	ctf.count = (unsigned)(argc - optind);
 	if (ctf.count == 0 || !ctf.output) {
@@ -276,7 +292,7 @@ static int run(int argc, char **argv)
 
 const struct pxt_command pxt_export_ctf = {
 	.name = "ctf",
-	.summary = "CTF 1.8 for Trace Compass and babeltrace2 (runs babeltrace2)",
+	.summary = "CTF 1.8 for Trace Compass and babeltrace2 (runs babeltrace2), or CTF 2",
 	.help = help,
 	.run = run,
 };

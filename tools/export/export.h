@@ -101,6 +101,9 @@ int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv
 		.name = #format_name, .summary = (format_summary), .help = help, .run = run        \
 	};
 
+/* Every log as a CTF 2 trace in @folder, which is made; an exit status, what is wrong was told (ctf2.c). */
+int pxt_ctf2_write(struct pxt_reader *reader, const char *folder);
+
 /* The target's name for @source: --target, the log's host, or "-". */
 const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source);
 /* "01020304-0506-0708-090a-0b0c0d0e0f10" to @text of 37 bytes. */

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf2.c - pxtrace export ctf --ctf2: traces as CTF2-SPEC-2.0 has them, a folder with `metadata` and `stream` for
+ * each log.
+ *
+ * Fields have no alignment, so an event's data is its payload as it was recorded.  What has no description, or not
+ * all that its description tells of, or more, is of a class of its own with the same name, whose payload is a blob:
+ * nothing is made up.  A loss lies between two packets: by their counts of discarded events.
+ *
+ * Metadata comes last, when all types and threads were met.
+ */
+#include "tools/event/fields.h"
+#include "tools/export/export.h"
+#include "tools/output/openfile.h"
+#include "tools/output/out.h"
+#include "tools/output/say.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES   4200u
+#define MAGIC        UINT32_C(0xc1fc1fc1)
+#define PACKET_BYTES 65536u
+/* An event at most: its header and context, a length, its data. */
+#define EVENT_BYTES  4352u
+#define NAME_BYTES   16u
+/* The class of a type whose payload is a blob. */
+#define AS_BLOB      PXT_TYPES_MAX
+
+/* Head and context of a packet, as describe_stream() says. */
+struct head {
+	uint32_t magic;
+	unsigned char uuid[16];
+	uint32_t class;
+	uint64_t total_bits;
+	uint64_t content_bits;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t discarded;
+	uint64_t sequence;
+};
+#define HEAD_BYTES 72u
+_Static_assert(sizeof(struct head) == HEAD_BYTES, "written as it is");
+
+struct ctf2 {
+	const struct pxt_source *source;
+	int fd; /* of the stream */
+	int error;
+	size_t used; /* of the packet */
+	uint64_t begin;
+	uint64_t end;
+	uint64_t discarded;
+	uint64_t sequence;
+	const struct pxt_type *classes[2 * AS_BLOB]; /* those that have events */
+	unsigned char packet[PACKET_BYTES];
+};
+
+/* ---- The stream ---- */
+
+static void end_packet(struct ctf2 *ctf2)
+{
+	struct head head = { .magic = MAGIC,
+		.total_bits = (uint64_t)ctf2->used * 8,
+		.content_bits = (uint64_t)ctf2->used * 8,
+		.begin = ctf2->begin,
+		.end = ctf2->end,
+		.discarded = ctf2->discarded,
+		.sequence = ctf2->sequence++ };
+
+	memcpy(head.uuid, ctf2->source->info.posix_uuid_np, sizeof head.uuid);
+	memcpy(ctf2->packet, &head, sizeof head);
+	if (!ctf2->error)
+		ctf2->error = pxt_write_all(ctf2->fd, ctf2->packet, ctf2->used);
+	ctf2->used = 0;
+}
+
+static void put(struct ctf2 *ctf2, const void *bytes, size_t count)
+{
+	memcpy(ctf2->packet + ctf2->used, bytes, count);
+	ctf2->used += count;
+}
+
+static void put_short(struct ctf2 *ctf2, size_t number)
+{
+	uint16_t value = (uint16_t)number;
+
+	put(ctf2, &value, sizeof value);
+}
+
+/* Whether the data is what the description says, no less and no more. */
+static bool is_described(const struct pxt_event *event)
+{
+	const struct pxt_type *type = event->type;
+	size_t bytes;
+	size_t at = 0;
+
+	return type->index != PXT_INDEX_NONE && type->field_count > 0 &&
+	       event->info.posix_truncation_status == POSIX_TRACE_NOT_TRUNCATED &&
+	       pxt_layout_present(&type->fields[type->field_count - 1], event->bytes, &bytes) &&
+	       pxt_fields_rest(event, &at) == 0;
+}
+
+static void put_context(struct ctf2 *ctf2, const struct pxt_event *event)
+{
+	const struct pxt_thread *thread = event->thread;
+	const int32_t numbers[3] = { event->extra.posix_cpu_np, (int32_t)event->info.posix_pid,
+		(int32_t)thread->tid };
+	char name[NAME_BYTES] = "";
+	uint64_t address = (uint64_t)(uintptr_t)event->info.posix_prog_address;
+
+	if (thread->recorded)
+		memcpy(name, thread->name, strnlen(thread->name, sizeof name - 1));
+	put(ctf2, numbers, sizeof numbers);
+	put(ctf2, name, sizeof name);
+	put(ctf2, &address, sizeof address);
+}
+
+static void put_payload(struct ctf2 *ctf2, const struct pxt_event *event, bool described)
+{
+	const struct pxt_type *type = event->type;
+	size_t before = event->bytes;
+
+	if (!described) {
+		unsigned char cut =
+		    event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
+
+		put(ctf2, &cut, 1);
+		before = 0;
+	} else if (type->fields[type->field_count - 1].trailing) {
+		before = type->fields[type->field_count - 1].offset;
+	}
+	put(ctf2, event->data, before);
+	if (before < event->bytes || !described || type->fields[type->field_count - 1].trailing)
+		put_short(ctf2, event->bytes - before);
+	put(ctf2, event->data + before, event->bytes - before);
+}
+
+static void put_event(struct ctf2 *ctf2, const struct pxt_event *event)
+{
+	uint64_t ns = event->ns < 0 ? 0 : (uint64_t)event->ns;
+	bool described = is_described(event);
+	uint32_t class = event->type->id % PXT_TYPES_MAX + (described ? 0 : AS_BLOB);
+
+	if (ctf2->used > 0 &&
+	    (event->extra.posix_lost_before_np > 0 || ctf2->used + EVENT_BYTES > PACKET_BYTES))
+		end_packet(ctf2);
+	ctf2->discarded += event->extra.posix_lost_before_np;
+	if (ctf2->used == 0) {
+		ctf2->used = HEAD_BYTES;
+		ctf2->begin = ns;
+	}
+	ctf2->end = ns;
+	ctf2->classes[class] = event->type;
+	put_short(ctf2, class);
+	put(ctf2, &ns, sizeof ns);
+	put_context(ctf2, event);
+	put_payload(ctf2, event, described);
+}
+
+/* ---- Metadata: a sequence of JSON texts, a fragment each ---- */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ORDER "little-endian"
+#else
+#define ORDER "big-endian"
+#endif
+
+static void begin_fragment(struct pxt_out *out, const char *type)
+{
+	pxt_out_format(out, "\x1e{\"type\":\"%s\"", type);
+}
+
+static void put_string(struct pxt_out *out, const char *text)
+{
+	pxt_out_json(out, text, strlen(text));
+}
+
+/* An integer; @role "": none, "hex": none, and to be shown so. */
+static void put_integer(
+    struct pxt_out *out, const char *name, const char *kind, unsigned bits, const char *role)
+{
+	pxt_out_format(out,
+	    "{\"name\":\"%s\",\"field-class\":{\"type\":\"fixed-length-%s-integer\",\"length\":%u,"
+	    "\"byte-order\":\"" ORDER "\"",
+	    name, kind, bits);
+	if (strcmp(role, "hex") == 0)
+		pxt_out_text(out, ",\"preferred-display-base\":16");
+	else if (*role)
+		pxt_out_format(out, ",\"roles\":[\"%s\"]", role);
+	pxt_out_text(out, "}}");
+}
+
+static void begin_structure(struct pxt_out *out, const char *scope)
+{
+	pxt_out_format(
+	    out, ",\"%s-field-class\":{\"type\":\"structure\",\"member-classes\":[", scope);
+}
+
+static void describe_trace(struct pxt_out *out, const struct posix_trace_loginfo_np *info)
+{
+	const char *slash = strrchr(info->posix_executable_np, '/');
+
+	begin_fragment(out, "preamble");
+	pxt_out_text(out, ",\"version\":2,\"uuid\":[");
+	for (unsigned i = 0; i < 16; i++)
+		pxt_out_format(out, "%s%u", i ? "," : "", info->posix_uuid_np[i]);
+	pxt_out_text(out, "]}\n");
+	begin_fragment(out, "trace-class");
+	pxt_out_text(out, ",\"environment\":{\"domain\":\"ust\",\"tracer_name\":\"libptrace\","
+	                  "\"hostname\":");
+	put_string(out, info->posix_host_np);
+	pxt_out_text(out, ",\"procname\":");
+	put_string(out, slash ? slash + 1 : info->posix_executable_np);
+	pxt_out_format(out, ",\"vpid\":%lld}", (long long)info->posix_pid_np);
+	begin_structure(out, "packet-header");
+	put_integer(out, "magic", "unsigned", 32, "packet-magic-number");
+	pxt_out_text(out, ",{\"name\":\"uuid\",\"field-class\":{\"type\":\"static-length-blob\","
+	                  "\"length\":16,\"roles\":[\"metadata-stream-uuid\"]}},");
+	put_integer(out, "stream_id", "unsigned", 32, "data-stream-class-id");
+	pxt_out_text(out, "]}}\n");
+	begin_fragment(out, "clock-class");
+	pxt_out_text(out, ",\"id\":\"realtime\",\"name\":\"realtime\",\"frequency\":1000000000,"
+	                  "\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":0,"
+	                  "\"cycles\":0}}\n");
+}
+
+static void describe_stream(struct pxt_out *out)
+{
+	static const struct {
+		const char *name;
+		const char *role;
+	} context[] = { { "packet_size", "packet-total-length" },
+		{ "content_size", "packet-content-length" },
+		{ "timestamp_begin", "default-clock-timestamp" },
+		{ "timestamp_end", "packet-end-default-clock-timestamp" },
+		{ "events_discarded", "discarded-event-record-counter-snapshot" },
+		{ "packet_seq_num", "packet-sequence-number" } };
+
+	begin_fragment(out, "data-stream-class");
+	pxt_out_text(out, ",\"id\":0,\"default-clock-class-id\":\"realtime\"");
+	begin_structure(out, "packet-context");
+	for (size_t i = 0; i < sizeof context / sizeof *context; i++) {
+		if (i > 0)
+			pxt_out_char(out, ',');
+		put_integer(out, context[i].name, "unsigned", 64, context[i].role);
+	}
+	pxt_out_text(out, "]}");
+	begin_structure(out, "event-record-header");
+	put_integer(out, "id", "unsigned", 16, "event-record-class-id");
+	pxt_out_char(out, ',');
+	put_integer(out, "timestamp", "unsigned", 64, "default-clock-timestamp");
+	pxt_out_text(out, "]}");
+	begin_structure(out, "event-record-common-context");
+	put_integer(out, "cpu_id", "signed", 32, "");
+	pxt_out_char(out, ',');
+	put_integer(out, "vpid", "signed", 32, "");
+	pxt_out_char(out, ',');
+	put_integer(out, "vtid", "signed", 32, "");
+	pxt_out_format(out,
+	    ",{\"name\":\"procname\",\"field-class\":{\"type\":\"static-length-string\","
+	    "\"length\":%u}},",
+	    NAME_BYTES);
+	put_integer(out, "ip", "unsigned", 64, "hex");
+	pxt_out_text(out, "]}}\n");
+}
+
+/* What is as long as the number before it says. */
+static void describe_long(struct pxt_out *out, const char *name, const char *kind)
+{
+	char length[80];
+
+	(void)snprintf(length, sizeof length, "_%s_length", name);
+	put_integer(out, length, "unsigned", 16, "");
+	pxt_out_format(out,
+	    ",{\"name\":\"%s\",\"field-class\":{\"type\":\"dynamic-length-%s\","
+	    "\"length-field-location\":{\"origin\":\"event-record-payload\",\"path\":[\"%s\"]}}}",
+	    name, kind, length);
+}
+
+static void describe_field(struct pxt_out *out, const struct pxt_layout *field)
+{
+	switch (field->kind) {
+	case POSIX_TRACE_FIELD_SIGNED_NP:
+		put_integer(out, field->name, "signed", 8 * field->bytes, "");
+		break;
+	case POSIX_TRACE_FIELD_FLOAT_NP:
+		pxt_out_format(out,
+		    "{\"name\":\"%s\",\"field-class\":{\"type\":"
+		    "\"fixed-length-floating-point-number\",\"length\":%u,\"byte-order\":\"" ORDER
+		    "\"}}",
+		    field->name, 8 * field->bytes);
+		break;
+	case POSIX_TRACE_FIELD_TEXT_NP:
+		if (field->trailing)
+			describe_long(out, field->name, "string");
+		else
+			pxt_out_format(out,
+			    "{\"name\":\"%s\",\"field-class\":{\"type\":\"static-length-string\","
+			    "\"length\":%u}}",
+			    field->name, field->bytes);
+		break;
+	default:
+		put_integer(out, field->name, "unsigned", 8 * field->bytes,
+		    field->kind == POSIX_TRACE_FIELD_HEX_NP ? "hex" : "");
+	}
+}
+
+static void describe_event(struct pxt_out *out, unsigned class, const struct pxt_type *type)
+{
+	begin_fragment(out, "event-record-class");
+	pxt_out_format(out, ",\"id\":%u,\"data-stream-class-id\":0,\"name\":", class);
+	put_string(out, class % AS_BLOB == type->id ? type->name : "?");
+	begin_structure(out, "payload");
+	for (unsigned i = 0; class < AS_BLOB && i < type->field_count; i++) {
+		if (i > 0)
+			pxt_out_char(out, ',');
+		describe_field(out, &type->fields[i]);
+	}
+	if (class >= AS_BLOB) {
+		put_integer(out, "cut", "unsigned", 8, "");
+		pxt_out_char(out, ',');
+		describe_long(out, "data", "blob");
+	}
+	pxt_out_text(out, "]}}\n");
+}
+
+/* ---- Files ---- */
+
+static int make_file(const char *folder, const char *name)
+{
+	char path[PATH_BYTES];
+
+	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
+	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+}
+
+/* 0 or an errno. */
+static int write_metadata(const struct ctf2 *ctf2, const char *folder)
+{
+	static struct pxt_out out;
+
+	out = (struct pxt_out){ .fd = make_file(folder, "metadata") };
+	if (out.fd < 0)
+		return errno;
+	describe_trace(&out, &ctf2->source->info);
+	describe_stream(&out);
+	for (unsigned i = 0; i < 2 * AS_BLOB; i++)
+		if (ctf2->classes[i])
+			describe_event(&out, i, ctf2->classes[i]);
+	pxt_out_flush(&out);
+	return close(out.fd) != 0 && !out.error ? errno : out.error;
+}
+
+/* One log; 0 or an errno. */
+static int write_trace(struct pxt_source *source, int64_t start_ns, const char *folder)
+{
+	struct pxt_reader reader = { .sources = &source, .count = 1, .start_ns = start_ns };
+	struct ctf2 *ctf2 = pxt_must(calloc(1, sizeof *ctf2));
+	struct pxt_event *event;
+
+	ctf2->source = source;
+	ctf2->fd = mkdir(folder, 0777) == 0 ? make_file(folder, "stream") : -1;
+	ctf2->error = ctf2->fd < 0 ? errno : 0;
+	while (!ctf2->error && (event = pxt_reader_next(&reader)) != NULL)
+		put_event(ctf2, event);
+	if (ctf2->used > 0)
+		end_packet(ctf2);
+	/* Behind the last event: a packet without one. */
+	ctf2->discarded += pxt_source_lost_rest(source);
+	if (!ctf2->error && pxt_source_lost_rest(source) > 0) {
+		ctf2->used = HEAD_BYTES;
+		ctf2->begin = ctf2->end;
+		end_packet(ctf2);
+	}
+	if (ctf2->fd >= 0 && close(ctf2->fd) != 0 && !ctf2->error)
+		ctf2->error = errno;
+	if (!ctf2->error)
+		ctf2->error = write_metadata(ctf2, folder);
+	int error = ctf2->error;
+	free(ctf2);
+	return error;
+}
+
+int pxt_ctf2_write(struct pxt_reader *reader, const char *folder)
+{
+	char path[PATH_BYTES];
+	int error = 0;
+
+	if (reader->count > 1 && mkdir(folder, 0777) != 0)
+		error = errno;
+	for (unsigned i = 0; i < reader->count && !error; i++) {
+		if (reader->count > 1)
+			(void)snprintf(path, sizeof path, "%s/trace-%u", folder, i + 1);
+		else
+			(void)snprintf(path, sizeof path, "%s", folder);
+		error = write_trace(reader->sources[i], reader->start_ns, path);
+	}
+	if (error)
+		pxt_complain("export ctf: %s: cannot be written: %s", folder, strerror(error));
+	return error ? PXT_EXIT_OUTPUT : PXT_EXIT_OK;
+}
