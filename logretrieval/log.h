@@ -82,14 +82,14 @@ struct pxt_log_gap {
 };
 
 struct pxt_log_cursor {
-	uint64_t at;       /* sequential: offset of the next block */
-	uint64_t entered;  /* sequential: offset of the block that was entered, and ... */
-	uint32_t body;     /* ... its bytes, which are not loaded yet; 0: they are */
+	uint64_t at;      /* sequential: offset of the next block */
+	uint64_t entered; /* sequential: offset of the block that was entered, and ... */
+	uint32_t body; /* ... its bytes, which are not loaded yet; 0: they are (frames: complete) */
 	uint64_t blocks;   /* sequential: those before @at */
 	uint64_t sequence; /* frames: of the block being read */
 	uint32_t done;     /* frames: bytes of that block, as slots, that were read; 0: not begun */
 	uint64_t
-	    records; /* sums of the blocks before, to see what is missing: sequential: before @entered, ... */
+	    records; /* sums of the blocks before the one that was entered, to see what is missing, ... */
 	uint64_t lost;
 	uint64_t entered_records; /* ... and with it */
 	uint64_t entered_lost;

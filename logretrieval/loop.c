@@ -171,7 +171,7 @@ static struct posix_trace_logblock_np unread(
 	return block;
 }
 
-/* Enters the block the cursor is at, or what is new in it.  ENODATA: nothing new. */
+/* Growing: enters the block the cursor is at, or what is new in it.  ENODATA: nothing new. */
 static int enter(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
@@ -179,10 +179,8 @@ static int enter(struct pxt_log *log)
 	const unsigned char *block;
 	uint32_t end;
 
-	if (cursor->done && !log->growing)
-		return ENODATA;
 	if (pxt_log_load_frame(log, cursor->sequence, &head, &block))
-		return log->growing ? ENODATA : EIO;
+		return ENODATA;
 	end = PXT_LOG_BLOCK_BYTES + head.slot_bytes;
 	if (head.sequence != cursor->sequence || end <= cursor->done)
 		return ENODATA;
@@ -195,9 +193,53 @@ static int enter(struct pxt_log *log)
 	cursor->next = block + cursor->done;
 	cursor->left = end - cursor->done;
 	cursor->done = end;
-	cursor->records = head.records_total;
-	cursor->lost = head.lost_total;
+	cursor->entered_records = cursor->records = head.records_total;
+	cursor->entered_lost = cursor->lost = head.lost_total;
 	return cursor->left ? 0 : ENODATA;
+}
+
+/* Complete: the block that the cursor is at, as its head alone says it, or all of it. */
+static int load_complete(
+    struct pxt_log *log, bool brief, struct pxt_log_blockhead *head, const unsigned char **block)
+{
+	int error;
+
+	log->brief = brief;
+	error = pxt_log_load_frame(log, log->cursor.sequence, head, block);
+	log->brief = false;
+	return error || head->sequence != log->cursor.sequence ? EIO : 0;
+}
+
+/*
+ * Complete: enters the block that the cursor is at by its head, then its records.  One that says it has none is
+ * checked before it is passed over, as of a sequential log.  ENODATA: it was read.
+ */
+static int enter_complete(struct pxt_log *log)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	struct pxt_log_blockhead head;
+	const unsigned char *block;
+
+	if (cursor->done && !cursor->body)
+		return ENODATA;
+	if (load_complete(log, !cursor->body, &head, &block))
+		return EIO;
+	if (cursor->body) {
+		cursor->next = block + PXT_LOG_BLOCK_BYTES;
+		cursor->left = head.slot_bytes;
+		cursor->body = 0;
+		return cursor->left ? 0 : ENODATA;
+	}
+	if (head.count + head.lost == 0 && load_complete(log, false, &head, &block))
+		return EIO;
+	cursor->block = unread(cursor, &head);
+	pxt_sum_add(&cursor->pending, count_missing(cursor, &head));
+	cursor->number = head.records_total - head.count;
+	cursor->entered_records = head.records_total;
+	cursor->entered_lost = head.lost_total;
+	cursor->done = PXT_LOG_BLOCK_BYTES;
+	cursor->body = head.count + head.lost == 0 ? 0 : head.length;
+	return cursor->body ? 0 : ENODATA;
 }
 
 int pxt_log_next_frame(struct pxt_log *log)
@@ -211,13 +253,15 @@ int pxt_log_next_frame(struct pxt_log *log)
 			cursor->sequence = log->oldest;
 			cursor->done = 0;
 		}
-		error = enter(log);
+		error = log->growing ? enter(log) : enter_complete(log);
 		if (error != ENODATA)
 			return error;
 		if (cursor->sequence >= log->newest)
 			break;
 		cursor->sequence++;
 		cursor->done = 0;
+		cursor->records = cursor->entered_records;
+		cursor->lost = cursor->entered_lost;
 	}
 	return ENODATA;
 }

@@ -142,7 +142,8 @@ static int go(struct pxt_log *log, struct seek *seek)
 	int error = 0;
 
 	pxt_log_rewind(log);
-	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL)
+	/* A frame of a growing log may have got more records, or another block. */
+	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL || !log->growing)
 		error = pass_blocks(log, seek);
 	if (error)
 		return error;

@@ -203,13 +203,16 @@ static int skip_entered_frame(struct pxt_log *log, struct posix_trace_logfinding
 	struct pxt_log_blockhead head;
 	const unsigned char *block;
 
-	if (!log->any_frame || cursor->done ||
+	if (!log->any_frame || (cursor->done && !cursor->body) ||
 	    !pxt_log_load_frame(log, cursor->sequence, &head, &block))
 		return ENOENT;
 	if (log->unreadable)
 		return EIO;
 	describe(cursor->sequence % log->header.frames, &log->error, finding);
 	cursor->done = PXT_LOG_BLOCK_BYTES;
+	cursor->body = 0;
+	cursor->entered_records = cursor->records;
+	cursor->entered_lost = cursor->lost;
 	return 0;
 }
 
