@@ -102,7 +102,6 @@ ptrace_unit(PORT UNLESS TINY SOURCES
 	port/patience.c)
 ptrace_unit(PORT IF PORT_POSIX SOURCES
 	port/posix/wait.c
-	port/posix/fork.c
 	port/posix/memory.c)
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES
 	port/posix/file.c)
@@ -116,8 +115,7 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/quiet.c
 	port/posix/slotcas.c
 	port/posix/threads.c
-	port/posix/ticks.c
-	port/posix/vdso.c)
+	port/posix/ticks.c)
 # Never on: what a shared library alone has (cmake/libraries.cmake).
 ptrace_unit(SHARED SOURCES
 	port/posix/configuration.c)
@@ -138,18 +136,12 @@ ptrace_unit(ATTACH IF PORT_POSIX SOURCES
 
 ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/board.c
-	port/bare/since.c
 	port/bare/system.c)
 ptrace_unit(PORT IF PORT_BARE UNLESS TINY SOURCES
-	port/bare/identity.c
 	port/bare/storage.c
 	port/bare/task.c)
 ptrace_unit(TOLOG IF PORT_BARE SOURCES
-	port/bare/logout.c
-	port/bare/sysinfo.c)
-
-ptrace_unit(LOG_LINE IF PORT_BARE SOURCES
-	port/bare/logline.c)
+	port/bare/logout.c)
 
 ptrace_unit(CORE SOURCES
 	core/control/attr.c)
@@ -224,8 +216,6 @@ ptrace_unit(EXTENSIONS SOURCES
 	core/control/query.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
 	core/process/names.c)
-ptrace_unit(CORE UNLESS USEREVENTS SOURCES
-	core/process/names_none.c)
 
 ptrace_unit(ONLINE IF TINY SOURCES
 	tiny/online.c)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * port.h - what every configuration of libptrace asks of the system below it.  A port supplies these
- * functions and the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside them,
- * and those of the other headers of this folder whose units it can have (docs/porting.md says which).
+ * functions and the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside
+ * them, and those of the other headers of this folder whose units it can have (docs/porting.md says
+ * which).
  *
- * Units and Core touch the operating system here and nowhere else, so that a fake port can fail
- * the n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
+ * Units and Core touch the operating system here and nowhere else, so that a fake port can fail the
+ * n-th call of each kind (tests/fakes).  tests/test_port.c holds what any port must pass.
  *
- * concurrency: every function may run in any number of threads at once, except where noted.
- * Only pxt_port_ticks(), pxt_port_cpu_word(), pxt_port_thread(), pxt_port_tid() and pxt_port_wake() run on
+ * concurrency: every function may run in any number of threads at once, except where noted.  Only
+ * pxt_port_ticks(), pxt_port_cpu_word(), pxt_port_thread(), pxt_port_tid() and pxt_port_wake() run on
  * the trace path, in signal or interrupt context too.
  */
 #ifndef PXT_PORT_H
@@ -209,5 +210,32 @@ void pxt_port_thread_join(struct pxt_port_thread *thread);
 void pxt_port_thread_hurry(void);
 /* Of the thread itself, before it returns: nobody joins it, now or later. */
 void pxt_port_thread_leave(void);
+
+/*
+ * ---- Calls of the C library that are the library's own: where they are wrapped (sysevents/wrap/),
+ * nobody wants to be told of them ----
+ *
+ *   concurrency: a thread's own; its signal handlers find it as the interrupted code left it.
+ */
+
+/*
+ * 0: what the calling thread does is its program's.  Bit 0: the thread is excluded; bit 31: it is the
+ * library's own, with all signals blocked; the rest: calls deep.
+ */
+extern PXT_TLS uint32_t pxt_port_untold;
+
+#define PXT_PORT_UNTOLD_THREAD 1u
+#define PXT_PORT_UNTOLD_CALL   2u
+#define PXT_PORT_UNTOLD_OWN    0x80000000u
+
+PXT_INLINE void pxt_port_untold_begin(void)
+{
+	pxt_port_untold += PXT_PORT_UNTOLD_CALL;
+}
+
+PXT_INLINE void pxt_port_untold_end(void)
+{
+	pxt_port_untold -= PXT_PORT_UNTOLD_CALL;
+}
 
 #endif

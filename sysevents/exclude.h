@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #if CONFIG_PTRACE_PORT_HAS_THREADS
-#include "port/port_untold.h"
+#include "port/port.h"
 
 PXT_INLINE bool pxt_exclude_is(void)
 {

@@ -239,7 +239,7 @@ ptrace_test(runs TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND
 # ---- line/ ----
 
 # Logs that the tools write, and the line between a target and `pxtrace receive`.
-set(line_writer ../tools/output/finalname.c ../tools/output/openfile.c ../tools/packed/packed.c ../tools/packed/packed_none.c ../tools/write/logblocks.c ../tools/write/logswap.c ../tools/write/logwrite.c)
+set(line_writer ../tools/output/final.c ../tools/output/openfile.c ../tools/packed/packed.c ../tools/write/logblocks.c ../tools/write/logswap.c ../tools/write/logwrite.c)
 ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_writer})
 set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/plain.c ../tools/receive/compact.c ../tools/receive/run.c
 	../tools/output/lossnote.c)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pxtrace.c - finds the subcommand; help and version. */
 #include "tools/command/command.h"
-#include "tools/output/say.h"
-
 #include "tools/output/out.h"
 
 #include <fcntl.h>

@@ -257,7 +257,7 @@ static int create_locked(
 	if (error)
 		return error;
 	pxt_process_child_part(PXT_CHILD_STREAMS, &pxt_shutdown_child);
-	pxt_names_comes = pxt_wanted_type_comes;
+	pxt_names_on_coming(pxt_wanted_type_comes);
 	pxt_directory_introduce();
 	pxt_threads_kept_give_back();
 	stream = free_stream(&index);

@@ -18,9 +18,11 @@
 #include "format/compiler.h"
 #include "format/ids.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- Its layout in the process' directory ---- */
 
@@ -53,6 +55,8 @@ struct pxt_names {
 
 /* ---- The map ---- */
 
+#if CONFIG_PTRACE_USEREVENTS
+
 struct pxt_patience;
 
 /*
@@ -76,25 +80,6 @@ const char *pxt_names_of(unsigned id);
 int pxt_names_set_format(unsigned id, const char *text);
 /* The description, "" for a type without one, NULL where there is no such type. */
 const char *pxt_names_format(unsigned id);
-
-/*
- * Whether streams of this process may hold events of System Events: logs name their types only then.
- * Set before the first one is recorded, never taken back; any thread, signal handlers too.  (It stands
- * in directory.c; without the unit nothing asks it.)
- */
-extern _Atomic bool pxt_names_specific;
-
-PXT_INLINE void pxt_names_use_specific(void)
-{
-	if (!atomic_load_explicit(&pxt_names_specific, memory_order_relaxed))
-		atomic_store_explicit(&pxt_names_specific, true, memory_order_relaxed);
-}
-
-PXT_INLINE bool pxt_names_tells(unsigned id)
-{
-	return !CONFIG_PTRACE_SYSEVENTS || !pxt_id_is_specific(id) ||
-	       atomic_load_explicit(&pxt_names_specific, memory_order_relaxed);
-}
 
 /*
  * Both parts under the process lock, their arguments checked: see pxt_names_open(), _set_format().
@@ -121,9 +106,95 @@ int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t
  */
 extern void (*pxt_names_comes)(unsigned id);
 
+PXT_INLINE void pxt_names_on_coming(void (*comes)(unsigned id))
+{
+	pxt_names_comes = comes;
+}
+
 /* The directory's parts of this unit: empty, and as in another directory. */
 struct pxt_directory;
 void pxt_names_init(struct pxt_directory *directory);
 void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from);
+
+#else
+
+/*
+ * Without the unit User Events: the predefined types and nothing else.  A new name is the unnamed type's (ruling
+ * 16).
+ */
+
+struct pxt_directory;
+
+PXT_INLINE int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
+{
+	const char *end = memchr(name, '\0', TRACE_EVENT_NAME_MAX + 1);
+
+	*is_new = false;
+	if (!end)
+		return ENAMETOOLONG;
+	*id = pxt_system_event_id(name, (size_t)(end - name) + 1);
+	if (*id == 0)
+		*id = PXT_ID_UNNAMED;
+	return 0;
+}
+
+PXT_INLINE unsigned pxt_names_count(void)
+{
+	return 0;
+}
+
+PXT_INLINE const char *pxt_names_of(unsigned id)
+{
+	return pxt_system_event_name(id);
+}
+
+PXT_INLINE int pxt_names_set_format(unsigned id, const char *text)
+{
+	(void)id;
+	(void)text;
+	return EINVAL;
+}
+
+PXT_INLINE const char *pxt_names_format(unsigned id)
+{
+	return pxt_names_of(id) ? pxt_sysspecific_format(id) : NULL;
+}
+
+PXT_INLINE void pxt_names_on_coming(void (*comes)(unsigned id))
+{
+	(void)comes;
+}
+
+PXT_INLINE void pxt_names_init(struct pxt_directory *directory)
+{
+	(void)directory;
+}
+
+PXT_INLINE void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
+{
+	(void)to;
+	(void)from;
+}
+
+#endif
+
+/*
+ * Whether streams of this process may hold events of System Events: logs name their types only then.
+ * Set before the first one is recorded, never taken back; any thread, signal handlers too.  (It stands
+ * in directory.c; without the unit nothing asks it.)
+ */
+extern _Atomic bool pxt_names_specific;
+
+PXT_INLINE void pxt_names_use_specific(void)
+{
+	if (!atomic_load_explicit(&pxt_names_specific, memory_order_relaxed))
+		atomic_store_explicit(&pxt_names_specific, true, memory_order_relaxed);
+}
+
+PXT_INLINE bool pxt_names_tells(unsigned id)
+{
+	return !CONFIG_PTRACE_SYSEVENTS || !pxt_id_is_specific(id) ||
+	       atomic_load_explicit(&pxt_names_specific, memory_order_relaxed);
+}
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "port/bare/board.h"
 
+#include "format/mul64.h"
 #include "port/port.h"
 #include "port_atomic.h"
 
@@ -62,4 +63,17 @@ WEAK long pxt_board_output(int fd, const void *data, size_t bytes)
 	(void)data;
 	(void)bytes;
 	return 0;
+}
+
+/* ---- Ticks as time ---- */
+
+void pxt_port_since(uint64_t ticks, struct timespec *time)
+{
+	uint64_t hz = pxt_board_hz();
+	/* Less than a second of ticks: no overflow up to 18 GHz. */
+	uint64_t ns = pxt_divide_wide(0, &ticks, hz) * 1000000000u;
+
+	(void)pxt_divide_wide(0, &ns, hz);
+	time->tv_sec = (time_t)ticks;
+	time->tv_nsec = (long)ns;
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* logout.c - the log is a device of the board: bytes go out in order and never come back. */
+/*
+ * logout.c - the log of a board: bytes go out in order and never come back; what it says about its
+ * writer.
+ */
 #include "port/bare/board.h"
+
 #include "port/port_log.h"
+#include "port/port_sysinfo.h"
 
 #include <errno.h>
+#include <string.h>
 
 int pxt_port_log_open(struct pxt_port_log *log, int fd)
 {
@@ -57,4 +63,62 @@ int pxt_port_log_may_truncate(const struct pxt_port_log *log)
 {
 	(void)log;
 	return ESPIPE;
+}
+
+/* ---- Whatever the board sends on is a line ---- */
+
+enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)
+{
+	(void)log;
+	return PXT_LINE_BYTES;
+}
+
+/* ---- What a log says about its writer: a board has no names, and little that is random ---- */
+
+static void empty(char *text, size_t room)
+{
+	if (room > 0)
+		text[0] = '\0';
+}
+
+void pxt_port_executable(char *path, size_t room)
+{
+	empty(path, room);
+}
+
+void pxt_port_host(char *name, size_t room)
+{
+	empty(name, room);
+}
+
+void pxt_port_system(char *name, size_t room)
+{
+	empty(name, room);
+}
+
+void pxt_port_process_start(struct timespec *start)
+{
+	start->tv_sec = 0;
+	start->tv_nsec = 0;
+}
+
+void pxt_port_boot_id(unsigned char *id)
+{
+	memset(id, 0, PXT_BOOT_ID_BYTES);
+}
+
+/* Counter and time of day, stirred: as different as two starts of the board are. */
+void pxt_port_random(void *bytes, size_t count)
+{
+	unsigned char *at = bytes;
+	struct timespec now;
+	uint64_t state;
+
+	pxt_board_realtime(&now);
+	state = pxt_board_ticks() ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec;
+	for (size_t i = 0; i < count; i++) {
+		state += UINT64_C(0x9e3779b97f4a7c15);
+		state = (state ^ state >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+		at[i] = (unsigned char)(state >> 56);
+	}
 }

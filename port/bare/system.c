@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* system.c - clock, identity, waiting and the mutex, from what the board has. */
 #include "format/mul64.h"
+
 #include "port/bare/board.h"
 #include "port/port.h"
 #include "port/port_sysinfo.h"

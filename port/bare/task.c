@@ -7,6 +7,7 @@
  * changes nothing there.
  */
 #include "port/port_sysinfo.h"
+
 #include "port_atomic.h"
 
 #include <stddef.h>
@@ -67,4 +68,19 @@ PXT_API void *posix_trace_interrupt_begin_np(uint32_t number)
 PXT_API void posix_trace_interrupt_end_np(void *interrupted)
 {
 	pxt_port_words_of_task = interrupted;
+}
+
+/* ---- Who the caller is: its task's name and number, or the interrupt's ---- */
+
+void pxt_port_thread_self(struct pxt_port_thread_info *self)
+{
+	const struct posix_trace_task_np *own = pxt_port_words();
+	const char *name = own->_pxt_name;
+	size_t length = 0;
+
+	*self = (struct pxt_port_thread_info){ .thread = (uintptr_t)own, .tid = pxt_port_tid() };
+	if (!name && own->_pxt_number)
+		name = "interrupt";
+	for (; name && name[length] && length < sizeof(self->name) - 1u; length++)
+		self->name[length] = name[length];
 }

@@ -9,7 +9,7 @@
 #include "port/port_sysinfo.h"
 
 #include "format/imageheader.h"
-#include "port/port_untold.h"
+#include "port/port.h"
 #include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 

@@ -2,7 +2,7 @@
 /* quiet.c - errno, cancellation and system events around system calls; see quiet.h. */
 #include "port/posix/quiet.h"
 
-#include "port/port_untold.h"
+#include "port/port.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "port/port.h"
 
-#include "port/port_untold.h"
-
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>

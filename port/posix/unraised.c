@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "port/posix/quiet.h"
 
-#include "port/port_untold.h"
+#include "port/port.h"
 
 #include <stdbool.h>
 #include <sys/syscall.h>

@@ -7,7 +7,7 @@
  */
 #include "base/fields.h"
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,10 +9,9 @@
 
 #include "tools/export/export.h"
 #include "tools/flight/flight.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/run/recorder.h"
-#include "tools/top/model.h"
-#include "tools/top/view.h"
+#include "tools/top/top.h"
 
 #include <getopt.h>
 

@@ -11,8 +11,7 @@
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
 
-#include "tools/recover/salvage.h"
-#include "tools/recover/write.h"
+#include "tools/recover/recover.h"
 
 #include <stdio.h>
 #include <stdlib.h>

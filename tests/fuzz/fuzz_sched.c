@@ -12,8 +12,7 @@
 #include "tests/fuzz/input.h"
 #include "tests/tool/perfbytes.h"
 
-#include "tools/sched/perfrec.h"
-#include "tools/sched/schedlog.h"
+#include "tools/sched/sched.h"
 
 #include <stdbool.h>
 #include <stdint.h>

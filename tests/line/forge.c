@@ -4,7 +4,7 @@
 
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "suite.h"
 
 #include "base/attr.h"
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
 #include <errno.h>
 #include <fcntl.h>

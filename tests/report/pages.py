@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes logs from recipes (tests/tool/mklog.c) and pages from logs; reads a page's data back.
 
-The reading follows tools/report/pack.h and knows nothing of data.js or pack.c.
+The reading follows tools/report/report.h and knows nothing of data.js or pack.c.
 """
 import base64
 import json

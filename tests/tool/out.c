@@ -2,9 +2,6 @@
 /* out.c - numbers and times as text, and the line that tells how far long work has come. */
 #define _XOPEN_SOURCE 700
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
 
 #include "suite.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* perf.c - records of perf_event_open(2): taken as they are, refused where they cannot be, out of a ring. */
-#include "tools/sched/perfrec.h"
+#include "tools/sched/sched.h"
 
 #include "perfbytes.h"
 #include "suite.h"
-#include "tools/sched/schedwatch.h"
 
 #include <errno.h>
 #include <stdio.h>

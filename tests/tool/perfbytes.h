@@ -3,7 +3,7 @@
 #ifndef PXT_TESTS_PERFBYTES_H
 #define PXT_TESTS_PERFBYTES_H
 
-#include "tools/sched/perfrec.h"
+#include "tools/sched/sched.h"
 
 #include <linux/perf_event.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * with (PRIO,PRIO) where /proc told of them; "wake TID@CPU", "move TID:CPU>CPU", "fork PARENT>CHILD", "exit TID", "name TID=OLD>NEW",
  * and "lost N" before the event that tells it.  In all of them thread 10 is the one that is watched.
  */
-#include "tools/sched/schedlog.h"
+#include "tools/sched/sched.h"
 
 #include "perfbytes.h"
 #include "suite.h"

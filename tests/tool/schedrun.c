@@ -2,13 +2,13 @@
 /*
  * schedrun.c - runs a program, and the scheduler's log of it beside: schedrun [-u] LEVEL LOG PROGRAM...
  *
- * LEVEL is own, all or points, as in tools/sched/schedlog.h: no more than that is recorded.  Says on
+ * LEVEL is own, all or points, as in tools/sched/sched.h: no more than that is recorded.  Says on
  * standard error what is missing, and on standard output what became of it; "none" as the first word
  * where the kernel allows nothing.  -u: nothing is read before the end, so that rings run over.  Exit
  * status: the program's, or 77 where nothing is recorded.
  */
 #define _GNU_SOURCE
-#include "tools/sched/schedwatch.h"
+#include "tools/sched/sched.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -3,8 +3,7 @@
  * top_model.c - the numbers of `pxtrace top`: what counts, for how long, and how it is shown in a view of
  * any size.
  */
-#include "tools/top/model.h"
-#include "tools/top/view.h"
+#include "tools/top/top.h"
 #include "tools/write/logwrite.h"
 
 #include "suite.h"

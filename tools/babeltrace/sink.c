@@ -5,7 +5,7 @@
  */
 #include "tools/babeltrace/sink.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <inttypes.h>

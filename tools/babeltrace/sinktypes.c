@@ -2,7 +2,7 @@
 /* sinktypes.c - babeltrace2's event classes as types of a log, their fields as data. */
 #include "tools/babeltrace/sink.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

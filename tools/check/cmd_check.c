@@ -4,9 +4,6 @@
 #include "tools/command/command.h"
 #include "tools/describe/describe.h"
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
 #include "tools/read/source.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* btrun.c - runs the command babeltrace2 with our plugin, which stands beside pxtrace; see command.h. */
 #include "tools/command/command.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <spawn.h>

@@ -3,7 +3,6 @@
 #include "tools/command/command.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -3,8 +3,6 @@
 #include "tools/command/command.h"
 #include "tools/compare/compare.h"
 #include "tools/output/out.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
 
 #include <getopt.h>
 #include <math.h>

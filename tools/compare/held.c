@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* held.c - who had a lock in the second set of logs, where threads wait longer for it than in the first. */
 #include "tools/compare/compare.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/lockuse.h"
 #include "tools/why/words.h"
 

@@ -13,7 +13,7 @@
  * that the exact distribution of the rank sum (Mann and Whitney) leaves.  It is one figure's own.
  */
 #include "tools/compare/compare.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <math.h>
 #include <stdlib.h>

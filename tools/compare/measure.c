@@ -2,8 +2,6 @@
 /* measure.c - how long spans, rounds and waits for locks were in one log after another. */
 #include "tools/compare/compare.h"
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
 #include "tools/why/rounds.h"
 #include "tools/why/waits.h"
 #include "tools/why/words.h"

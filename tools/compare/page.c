@@ -2,7 +2,6 @@
 /* page.c - what differs between two sets of logs, as one HTML page that needs nothing else. */
 #include "tools/compare/compare.h"
 #include "tools/output/out.h"
-#include "tools/output/when.h"
 
 #include <inttypes.h>
 #include <math.h>

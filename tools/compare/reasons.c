@@ -8,7 +8,7 @@
  * the span grew by.
  */
 #include "tools/compare/compare.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/waits.h"
 #include "tools/why/words.h"
 

@@ -3,7 +3,6 @@
 #include "tools/why/tell.h"
 #include "tools/compare/compare.h"
 #include "tools/output/out.h"
-#include "tools/output/when.h"
 
 #include <inttypes.h>
 #include <stdio.h>

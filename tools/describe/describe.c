@@ -3,8 +3,6 @@
 #include "tools/describe/describe.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
 #include "tools/read/source.h"
 
 #include <stdarg.h>

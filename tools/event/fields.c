@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.c - an event's data as text; see fields.h. */
-#include "tools/event/fields.h"
-
+/*
+ * fields.c - an event's data as text: descriptions as the tool keeps them, values, event sets, counts
+ * of locks; see event.h.
+ */
 #include "tools/event/event.h"
-#include "tools/output/say.h"
 
+#include "format/mul64.h"
+#include "tools/output/out.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
@@ -333,7 +337,7 @@ const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char
 	return NULL;
 }
 
-/* ---- See callers.h ---- */
+/* ---- Callers of a lock ---- */
 
 static bool has_callers(trace_event_id_t id)
 {
@@ -363,4 +367,96 @@ unsigned pxt_callers_of(const struct pxt_event *event, uint64_t callers[PXT_CALL
 		callers[count++] = pxt_load_unsigned(event->data + field->offset, bytes);
 	}
 	return count;
+}
+
+/* ---- A description as the tool keeps it, and the event sets of system events ---- */
+
+unsigned pxt_fields_of(const char *format, struct pxt_layout *fields)
+{
+	struct posix_trace_field_np found[POSIX_TRACE_FIELDS_MAX_NP];
+	size_t count;
+
+	if (posix_trace_fields_np(
+	        format, found, sizeof *found, POSIX_TRACE_FIELDS_MAX_NP, &count) != 0)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(fields[i].name, found[i].posix_name_np, sizeof fields[i].name);
+		fields[i].kind = found[i].posix_kind_np;
+		fields[i].offset = found[i].posix_offset_np;
+		fields[i].bytes = found[i].posix_bytes_np;
+		fields[i].trailing = found[i].posix_bytes_np == 0;
+	}
+	return (unsigned)count;
+}
+
+/* ---- Event sets as text ---- */
+
+unsigned pxt_eventset_count(trace_event_id_t id, size_t bytes)
+{
+	unsigned count = id == POSIX_TRACE_START ? 1u : id == POSIX_TRACE_FILTER ? 2u : 0u;
+
+	return count && bytes && bytes % (sizeof(uint32_t) * count) == 0 ? count : 0u;
+}
+
+static void put_members(char *text, size_t room, const unsigned char *data, size_t bytes)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (size_t at = 0; at + sizeof(uint32_t) <= bytes; at += sizeof(uint32_t)) {
+		uint32_t word;
+
+		memcpy(&word, data + at, sizeof word);
+		/* Bound: 32; a hostile log's set may be longer than there are types. */
+		for (unsigned bit = 0; bit < 32u && room - used > 12; bit++) {
+			if (!(word >> bit & 1u))
+				continue;
+			used += (size_t)snprintf(text + used, room - used, "%s%lu", used ? " " : "",
+			    (unsigned long)(at * 8 + bit));
+		}
+	}
+	if (!used)
+		(void)snprintf(text, room, "none");
+}
+
+void pxt_eventset_of(struct pxt_eventset *set, const unsigned char *data, size_t bytes,
+    unsigned index, unsigned count)
+{
+	size_t part = bytes / count;
+
+	set->name = count == 1 ? "filter" : index == 0 ? "old" : "new";
+	put_members(set->text, sizeof set->text, data + index * part, part);
+}
+
+/* ---- What a traced program counted instead of recording it ---- */
+
+static struct pxt_lockcounts_kind *kind_of(struct pxt_lockcounts *taken, const char *name)
+{
+	unsigned i = 0;
+
+	while (i + 1 < PXT_LOCKCOUNTS_KINDS && *taken->kinds[i].name &&
+	       strcmp(taken->kinds[i].name, name) != 0)
+		i++;
+	if (!*taken->kinds[i].name)
+		(void)snprintf(taken->kinds[i].name, sizeof taken->kinds[i].name, "%s",
+		    i + 1 < PXT_LOCKCOUNTS_KINDS ? name : "others");
+	return &taken->kinds[i];
+}
+
+void pxt_lockcounts_add(struct pxt_lockcounts *taken, const struct pxt_event *event)
+{
+	const struct pxt_layout *what = pxt_field_named(event->type, "what");
+	const struct pxt_layout *name = pxt_field_named(event->type, "name");
+	const struct pxt_layout *size = pxt_field_named(event->type, "size");
+	char kind[sizeof taken->kinds->name];
+	struct pxt_value value;
+	uint64_t number = 0;
+
+	if (event->info.posix_event_id != POSIX_TRACE_PROCESS_NP || !what || !name || !size ||
+	    !pxt_field_key(event, what, &number) || number != POSIX_TRACE_PROCESS_TAKEN_NP ||
+	    !pxt_field_key(event, size, &number) || !pxt_field_value(event, name, &value) ||
+	    value.kind != POSIX_TRACE_FIELD_TEXT_NP || value.bytes == 0)
+		return;
+	(void)pxt_escape(value.text, value.bytes, kind, sizeof kind, NULL);
+	pxt_sum_add(&kind_of(taken, kind)->times, number);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* groups.c - the groups of system events that --only of `pxtrace run` and `attach` names. */
-#include "tools/event/groups.h"
+#include "tools/event/event.h"
 
 #include "format/ids.h"
-#include "tools/event/fields.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json.c - a field's value, and an event's data, as JSON; see fields.h. */
-#include "tools/event/fields.h"
-
+/* json.c - a field's value, and an event's data, as JSON; see event.h. */
 #include "tools/event/event.h"
 
 #include <math.h>

@@ -8,10 +8,10 @@
  * Bounded, beside what a log's reader keeps: what slices.h says, and a mark for each thread that was named.
  */
 #include "tools/command/command.h"
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "tools/command/command.h"
 #include "tools/export/export.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <string.h>
 #include <unistd.h>

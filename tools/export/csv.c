@@ -11,10 +11,9 @@
  * (output/out.c); numbers are left alone.
  */
 #include "tools/command/command.h"
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/export/export.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 #include "tools/review/review.h"
 
 #include <stdlib.h>

@@ -9,8 +9,7 @@
 #define _XOPEN_SOURCE 700 /* nftw() */
 #include "tools/command/command.h"
 #include "tools/export/export.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <ftw.h>

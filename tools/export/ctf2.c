@@ -9,11 +9,9 @@
  *
  * Metadata comes last, when all types and threads were met.
  */
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/export/export.h"
-#include "tools/output/openfile.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <errno.h>
 #include <fcntl.h>

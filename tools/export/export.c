@@ -4,8 +4,7 @@
 
 #include "format/mul64.h"
 #include "tools/command/command.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/review/review.h"
 
 #include <stdio.h>

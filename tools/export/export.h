@@ -15,7 +15,6 @@
 #include "tools/command/command.h"
 #include "tools/event/event.h"
 #include "tools/output/out.h"
-#include "tools/output/outfile.h"
 #include "tools/read/source.h"
 #include "tools/select/select.h"
 

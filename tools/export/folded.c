@@ -13,7 +13,6 @@
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <stdio.h>
 #include <stdlib.h>

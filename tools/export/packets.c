@@ -4,7 +4,6 @@
 
 #include "tools/event/event.h"
 #include "tools/output/out.h"
-#include "tools/output/when.h"
 
 #include <stdio.h>
 #include <string.h>

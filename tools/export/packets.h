@@ -8,7 +8,7 @@
 #ifndef PXT_PERFETTO_H
 #define PXT_PERFETTO_H
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/export/export.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"

@@ -6,12 +6,11 @@
  * PROCESSES_MAX processes, LANES_MAX lanes, and what slices.h says.
  */
 #include "tools/command/command.h"
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/export/export.h"
 #include "tools/export/packets.h"
 #include "tools/export/slices.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 #include "tools/review/review.h"
 #include "tools/select/select.h"
 

@@ -3,7 +3,7 @@
 #include "tools/export/export.h"
 
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 static const char *const help[] = {
 	"pxtrace export perfetto - writes a trace for the Perfetto viewer\n"

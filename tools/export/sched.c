@@ -5,7 +5,7 @@
  */
 #include "tools/export/export.h"
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 

@@ -3,8 +3,7 @@
 #include "tools/export/slices.h"
 
 #include "tools/event/event.h"
-#include "tools/event/fields.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,6 @@
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <errno.h>
 #include <stdio.h>

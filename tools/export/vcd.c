@@ -6,11 +6,11 @@
  */
 #include "format/mul64.h"
 #include "tools/command/command.h"
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
 #include "tools/export/wires.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/review/review.h"
 #include "tools/select/select.h"
 

@@ -2,7 +2,7 @@
 /* wires.c - the signals of a value change dump; see wires.h. */
 #include "tools/export/wires.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <math.h>
 #include <stdio.h>

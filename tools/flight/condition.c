@@ -4,8 +4,7 @@
 
 #include "tools/command/command.h"
 #include "tools/event/event.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <string.h>

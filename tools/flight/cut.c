@@ -4,7 +4,7 @@
 
 #include "tools/merge/choice.h"
 #include "tools/merge/merge.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,8 +5,7 @@
 #include "tools/flight/flight.h"
 
 #include "tools/command/command.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  */
 #include "tools/flight/flight.h"
 
-#include "tools/event/fields.h"
-#include "tools/output/say.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 #include "tools/select/select.h"
 #include "tools/why/rounds.h"
 #include "tools/why/waits.h"

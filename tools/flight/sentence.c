@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sentence.c - that the condition was met, and what `pxtrace why` says of it; see flight.h. */
 #include "tools/flight/flight.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/tell.h"
 
 #include <limits.h>

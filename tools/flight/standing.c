@@ -5,7 +5,7 @@
  */
 #include "tools/flight/flight.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,7 @@
 #include "tools/command/command.h"
 #include "tools/import/linux.h"
 #include "tools/import/shark.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <ftw.h>
 #include <getopt.h>

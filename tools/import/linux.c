@@ -5,9 +5,7 @@
 #include "format/ticks.h"
 #include "tools/command/command.h"
 #include "tools/import/ftracetext.h"
-#include "tools/output/openfile.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/write/logwrite.h"
 
 #include <ctype.h>

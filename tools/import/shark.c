@@ -4,8 +4,7 @@
 
 #include "contrib/compat/shark/include/FTrace_codes.h"
 #include "format/ticks.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/write/logwrite.h"
 
 #include <errno.h>

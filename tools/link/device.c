@@ -3,7 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "tools/link/device.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

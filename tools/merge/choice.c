@@ -5,8 +5,7 @@
 
 #include "format/ids.h"
 #include "tools/merge/merge.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,7 @@
 /* cmd_merge.c - pxtrace merge: several logs, and the kernel's scheduler, as one log. */
 #include "tools/command/command.h"
 #include "tools/merge/merge.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <getopt.h>

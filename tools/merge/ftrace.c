@@ -5,9 +5,7 @@
  */
 #include "tools/merge/merge.h"
 
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
  * a log has none of them.  But an event says on which CPU it was recorded, and the scheduler who had that: a thread of
  * the same process.  What most events of a thread say is its number.
  */
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/merge/merge.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

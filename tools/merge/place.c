@@ -11,8 +11,7 @@
  */
 #include "tools/merge/merge.h"
 
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <stdlib.h>

@@ -11,10 +11,8 @@
  */
 #include "tools/merge/merge.h"
 
-#include "tools/event/fields.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,8 +10,7 @@
  */
 #include "tools/merge/merge.h"
 
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

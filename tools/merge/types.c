@@ -8,7 +8,7 @@
  */
 #include "tools/merge/merge.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include "format/ids.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lossnote.c - losses, as a log has them and as they are told; see say.h. */
-#include "tools/output/say.h"
+/* lossnote.c - losses, as a log has them and as they are told; see out.h. */
+#include "tools/output/out.h"
 
 #include "format/mul64.h"
 

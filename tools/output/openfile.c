@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* openfile.c - opening files that may not be what they should be; see openfile.h. */
+/* openfile.c - opening files that may not be what they should be; see out.h. */
 #define _XOPEN_SOURCE 700 /* setitimer() */
-#include "tools/output/openfile.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

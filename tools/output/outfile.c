@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* outfile.c - a result that is there whole or not at all; see outfile.h. */
-#include "tools/output/outfile.h"
-
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+/* outfile.c - a result that is there whole or not at all; see out.h. */
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c - how far long work has come; see progress.h. */
+/* progress.c - how far long work has come; see out.h. */
 #define _DEFAULT_SOURCE /* struct winsize */
-#include "tools/output/progress.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

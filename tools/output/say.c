@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* say.c - what all commands say when something fails. */
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include "format/imageheader.h"
-#include "tools/output/out.h"
-#include "tools/output/progress.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* when.c - times and durations, read and written; see when.h. */
-#include "tools/output/when.h"
+/* when.c - times and durations, read and written; see out.h. */
+#include "tools/output/out.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -8,6 +8,7 @@
 #ifndef PXTRACE_PACKED_H
 #define PXTRACE_PACKED_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +19,8 @@ struct pxt_packer;
 bool pxt_packed_named(const char *path);
 /* Whether the file begins as a compressed one does. */
 bool pxt_packed_is(int fd);
+
+#ifdef PXTRACE_HAS_ZSTD
 
 /* NULL: @error says why, ENOTSUP or ENOMEM. */
 struct pxt_packer *pxt_packer_begin(int *error);
@@ -34,6 +37,47 @@ void pxt_packer_free(struct pxt_packer *packer);
  * writing return.
  */
 int pxt_packed_unpack(int from, int to, bool log);
+
+#else
+
+/* Without libzstd no log is compressed or unpacked. */
+
+static inline struct pxt_packer *pxt_packer_begin(int *error)
+{
+	*error = ENOTSUP;
+	return NULL;
+}
+
+static inline int pxt_packer_put(struct pxt_packer *packer, int fd, const void *bytes, size_t count)
+{
+	(void)packer;
+	(void)fd;
+	(void)bytes;
+	(void)count;
+	return ENOTSUP;
+}
+
+static inline int pxt_packer_end(struct pxt_packer *packer, int fd)
+{
+	(void)packer;
+	(void)fd;
+	return ENOTSUP;
+}
+
+static inline void pxt_packer_free(struct pxt_packer *packer)
+{
+	(void)packer;
+}
+
+static inline int pxt_packed_unpack(int from, int to, bool log)
+{
+	(void)from;
+	(void)to;
+	(void)log;
+	return ENOTSUP;
+}
+
+#endif
 
 #define PXT_PACKED_RATIO 1000u
 #define PXT_PACKED_LEAST (UINT64_C(16) << 20)

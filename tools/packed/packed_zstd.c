@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* packed_zstd.c - compressed logs, by libzstd; see packed.h. */
 #include "format/logfmt.h"
-#include "tools/output/openfile.h"
+#include "tools/output/out.h"
 #include "tools/packed/packed.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_print.c - pxtrace print: one line an event. */
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/print/printer.h"
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "tools/print/printer.h"
 
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* line.c - an event in columns. */
 #include "tools/print/printer.h"
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 
 /* ---- What the forms have in common ---- */
 

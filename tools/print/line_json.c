@@ -4,7 +4,6 @@
  * valid JSON in UTF-8: see pxt_escape_json().
  */
 #include "tools/event/event.h"
-#include "tools/event/fields.h"
 #include "tools/print/printer.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "tools/print/printer.h"
 
 #include "contrib/compat/qnx/qnx.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "tools/print/printer.h"
 
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/review/review.h"
 
 #include <stdlib.h>

@@ -6,11 +6,8 @@
 #ifndef PXT_PRINTER_H
 #define PXT_PRINTER_H
 
-#include "tools/event/fields.h"
-#include "tools/event/groups.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/when.h"
 #include "tools/read/source.h"
 #include "tools/read/symbols.h"
 #include "tools/select/select.h"

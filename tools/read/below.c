@@ -3,8 +3,7 @@
 #define _GNU_SOURCE /* O_PATH */
 #include "tools/read/images.h"
 
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,7 @@
 #define _GNU_SOURCE /* pipe2() */
 #include "tools/read/symbols.h"
 
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

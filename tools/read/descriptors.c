@@ -6,7 +6,6 @@
 #include "tools/read/images.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

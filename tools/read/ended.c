@@ -5,7 +5,7 @@
  */
 #include "tools/read/source.h"
 
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "tools/read/images.h"
 
 #include "format/hexdigit.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

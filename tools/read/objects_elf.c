@@ -2,8 +2,7 @@
 /* objects_elf.c - names of variables, and where functions lie, out of a binary's symbols, by libelf. */
 #include "tools/read/symbols.h"
 
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <gelf.h>
 #include <limits.h>

@@ -3,9 +3,7 @@
 #include "tools/read/source.h"
 
 #include "tools/link/frame.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/packed/packed.h"
 #include "tools/select/select.h"
 

@@ -3,8 +3,7 @@
 #include "tools/read/source.h"
 
 #include "format/mul64.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/select/select.h"
 
 #include <stdlib.h>

@@ -7,8 +7,7 @@
 #include "tools/read/source.h"
 
 #include "format/logfmt.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,11 +7,7 @@
 
 #include "format/mul64.h"
 #include "tools/event/event.h"
-#include "tools/event/fields.h"
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
 #include "tools/select/select.h"
 
 #include <errno.h>

@@ -4,8 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/read/source.h"
 
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/packed/packed.h"
 
 #include <elf.h>

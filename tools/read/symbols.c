@@ -3,7 +3,6 @@
 #include "tools/read/symbols.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 #include "tools/read/images.h"
 
 #include <stdio.h>

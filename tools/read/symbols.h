@@ -113,6 +113,8 @@ uint64_t pxt_build_sections(int fd);
 
 struct pxt_objects;
 
+#ifdef PXTRACE_HAS_ELF
+
 /*
  * The variables of @file; where its symbols are stripped, also those of the file of the same build-id that
  * has them (/usr/lib/debug/.build-id, .gnu_debuglink).  NULL: it has none, or this build cannot look.
@@ -126,5 +128,39 @@ bool pxt_objects_name(const struct pxt_objects *objects, uint64_t address, char 
 /* Whether a function has that address: where there are no lines, addr2line takes the nearest one before. */
 bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address);
 void pxt_objects_close(struct pxt_objects *objects);
+
+#else
+
+/* Without libelf: no names of variables, and no places of functions. */
+
+static inline struct pxt_objects *pxt_objects_open(const char *file)
+{
+	(void)file;
+	return NULL;
+}
+
+static inline bool pxt_objects_name(
+    const struct pxt_objects *objects, uint64_t address, char *name, size_t room)
+{
+	(void)objects;
+	(void)address;
+	(void)name;
+	(void)room;
+	return false;
+}
+
+static inline bool pxt_objects_in_function(const struct pxt_objects *objects, uint64_t address)
+{
+	(void)objects;
+	(void)address;
+	return true;
+}
+
+static inline void pxt_objects_close(struct pxt_objects *objects)
+{
+	(void)objects;
+}
+
+#endif
 
 #endif

@@ -2,8 +2,6 @@
 /* cmd_link.c - pxtrace link: orders to a target over the line that its log comes on. */
 #include "tools/command/command.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
 
 #include "format/crc32.h"
 #include "format/order.h"

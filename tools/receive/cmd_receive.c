@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_receive.c - pxtrace receive: the other end of a target's line. */
 #include "tools/command/command.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include "tools/import/shark.h"
 #include "tools/link/device.h"
 #include "tools/link/frame.h"
-#include "tools/output/out.h"
-#include "tools/output/outfile.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* run.c - records and their losses: what is next, what is missing, what the log says of it. */
 #include "tools/receive/run.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include "format/coded.h"
 #include "format/crc32.h"

@@ -14,7 +14,7 @@
 #ifndef PXT_RECEIVE_RUN_H
 #define PXT_RECEIVE_RUN_H
 
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
 #include "format/frame.h"
 

@@ -2,16 +2,10 @@
 /* cmd_recover.c - pxtrace recover: what is left of a trace whose program is gone. */
 #include "format/mul64.h"
 #include "tools/command/command.h"
-#include "tools/output/openfile.h"
 #include "tools/output/out.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
 #include "tools/read/source.h"
 
-#include "tools/recover/image.h"
-#include "tools/recover/salvage.h"
-#include "tools/recover/target.h"
-#include "tools/recover/write.h"
+#include "tools/recover/recover.h"
 
 #include <getopt.h>
 #include <stdio.h>

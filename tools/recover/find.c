@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* find.c - headers: search, byte order, checks. */
 #define _GNU_SOURCE /* memmem() */
-#include "tools/recover/image.h"
+#include "tools/recover/recover.h"
 
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
-#include "tools/output/progress.h"
+#include "tools/output/out.h"
 
 #include "format/logfmt.h"
 #include "format/ticks.h"

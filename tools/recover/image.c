@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* image.c - the parts of a file, and bytes out of them; its head. */
-#include "tools/recover/image.h"
+#include "tools/recover/recover.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* salvage.c - block by block through a damaged log. */
-#include "tools/recover/salvage.h"
+#include "tools/recover/recover.h"
 
 #include "tools/receive/run.h"
 
-#include "tools/output/progress.h"
+#include "tools/output/out.h"
 
 #include "format/logfmt_fields.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* streamimage.c - a stream's block: its words, its counts, what is beside its lanes. */
-#include "tools/recover/image.h"
+#include "tools/recover/recover.h"
 
 #include "format/logfmt_fields.h"
 #include "format/position.h"

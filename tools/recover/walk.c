@@ -3,7 +3,7 @@
  * walk.c - the records of one lane of an image: whole, overwritten or never finished, as core/read/lane.c
  * decides it in a living stream.
  */
-#include "tools/recover/image.h"
+#include "tools/recover/recover.h"
 
 #include "format/ids.h"
 #include "format/logfmt_fields.h"

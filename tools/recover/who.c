@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* who.c - threads and names, each place checked before it is read. */
-#include "tools/recover/who.h"
+#include "tools/recover/recover.h"
 
 #include "format/logfmt_fields.h"
 

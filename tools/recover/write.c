@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* write.c - the log: its head, what its events mean, records and losses in their order, its end. */
-#include "tools/recover/write.h"
+#include "tools/recover/recover.h"
 
-#include "tools/recover/image.h"
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
-#include "tools/output/progress.h"
+#include "tools/output/out.h"
 
 #include "format/logfmt_fields.h"
 #include "format/ticks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_control.c - pxtrace start, stop, clear, flush: streams of other processes, by name. */
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/remote/ctlsock.h"
 
 #include <getopt.h>

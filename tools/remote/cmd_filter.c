@@ -5,7 +5,6 @@
  */
 #include "tools/command/command.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 #include "tools/remote/ctlsock.h"
 
 #include <fnmatch.h>

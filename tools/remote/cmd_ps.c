@@ -2,8 +2,6 @@
 /* cmd_ps.c - pxtrace ps: the streams with names, and how they are. */
 #include "tools/command/command.h"
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
 #include "tools/remote/ctlsock.h"
 
 #include <errno.h>

@@ -5,9 +5,7 @@
 #include "tools/remote/ctlsock.h"
 
 #include "tools/command/command.h"
-#include "tools/output/openfile.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/packed/packed.h"
 
 #include <errno.h>

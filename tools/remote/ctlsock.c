@@ -4,7 +4,7 @@
 #include "tools/remote/ctlsock.h"
 
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/remote/ctlsock.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <dirent.h>
 #include <errno.h>

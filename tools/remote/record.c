@@ -4,8 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/remote/ctlsock.h"
 
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* answers.c - the answers of `pxtrace why`, as JSON inside a page; see answers.h. */
-#include "tools/report/pack.h"
+/* answers.c - the answers of `pxtrace why`, as JSON inside a page; see report.h. */
+#include "tools/report/report.h"
 
-#include "tools/output/say.h"
-#include "tools/report/answers.h"
+#include "tools/output/out.h"
 
 #define MEANWHILE_MAX 8u  /* spans of other threads, the longest ones */
 #define CAUSES_SHOWN  24u /* of a span, the largest ones; the rest is told as one */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_report.c - pxtrace report: logs as one HTML page. */
 #include "tools/command/command.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
-#include "tools/report/collect.h"
-#include "tools/report/pack.h"
+#include "tools/output/out.h"
+#include "tools/report/report.h"
 #include "tools/review/review.h"
 
 #include <stdio.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* collect.c - one pass over the logs, into the page; see collect.h. */
-#include "tools/report/collect.h"
+/* collect.c - one pass over the logs, into the page; see report.h. */
+#include "tools/report/report.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/report/pack.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

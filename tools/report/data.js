@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// data.js - the page's data: metadata as JSON, events and spans from their chunks (pack.h tells how
+// data.js - the page's data: metadata as JSON, events and spans from their chunks (report.h tells how
 // they are written), and what drawing needs: tracks of lanes, sorted, so that it can search them.
 
 const meta = JSON.parse($("meta").textContent);
@@ -38,7 +38,7 @@ function numbers(column, amount, to, at) {
 	}
 }
 
-// The data of a chunk's events: see pack.h, column 6.
+// The data of a chunk's events: see report.h, column 6.
 function payloads(column, amount, at, to, before) {
 	const { data } = column;
 	let p = 0;

@@ -44,7 +44,7 @@ def main():
     head, tail = text.lstrip().split("@DATA@")
     with open(output, "w", encoding="utf-8") as file:
         file.write("/* SPDX-License-Identifier: MIT */\n/* Made by tools/report/embed.py. */\n"
-                   "#include \"tools/report/pack.h\"\n\n")
+                   "#include \"tools/report/report.h\"\n\n")
         file.write(array("pxt_page_head", head.encode()) + "\n")
         file.write(array("pxt_page_tail", tail.encode()))
 

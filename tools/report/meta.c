@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* meta.c - what a page knows beside its events: logs, types, threads, pairs, losses. */
-#include "tools/report/collect.h"
-#include "tools/report/pack.h"
+#include "tools/report/report.h"
 
 #include "format/ids.h"
 #include "tools/describe/describe.h"
 #include "tools/event/event.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/spans/pairs.h"
 

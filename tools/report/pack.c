@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* pack.c - columns of numbers on their way into a page; see pack.h. */
-#include "tools/report/pack.h"
+/* pack.c - columns of numbers on their way into a page; see report.h. */
+#include "tools/report/report.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #include "tools/review/review.h"
 
 #include "tools/command/command.h"
-#include "tools/event/fields.h"
-#include "tools/output/say.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 #include "tools/select/select.h"
 
 #include <fnmatch.h>

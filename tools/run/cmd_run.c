@@ -4,15 +4,13 @@
 #define _FILE_OFFSET_BITS 64
 #include "format/ctlsock.h"
 #include "tools/command/command.h"
-#include "tools/event/groups.h"
+#include "tools/event/event.h"
 #include "tools/flight/flight.h"
 #include "tools/merge/merge.h"
-#include "tools/output/outfile.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/run/recorder.h"
-#include "tools/sched/schedwatch.h"
+#include "tools/sched/sched.h"
 
 #include <errno.h>
 #include <fcntl.h>

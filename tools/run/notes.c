@@ -2,7 +2,7 @@
 /* notes.c - what a log says in words; see recorder.h. */
 #include "tools/run/recorder.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/run/recorder.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <inttypes.h>

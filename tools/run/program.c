@@ -4,8 +4,7 @@
 #include "tools/run/recorder.h"
 
 #include "format/programkind.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,7 @@
 
 #include "format/attr_marks.h"
 #include "format/logfmt.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #ifndef PXT_RECORDER_H
 #define PXT_RECORDER_H
 
-#include "tools/event/groups.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run_none.c - pxtrace run, where the library that records was not built beside it. */
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -3,9 +3,7 @@
 #include "tools/run/recorder.h"
 
 #include "format/compiler.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/why/tell.h"
 #include "tools/why/timeuse.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* schedlog.c - from records of the kernel to events of a log, what the kernel lost included; see schedlog.h. */
-#include "tools/sched/schedlog.h"
+/* schedlog.c - from records of the kernel to events of a log, what the kernel lost included; see sched.h. */
+#include "tools/sched/sched.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <stdio.h>

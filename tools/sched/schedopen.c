@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* schedopen.c - events of perf_event_open(2) for each CPU, and their rings; see schedlog.h. */
+/* schedopen.c - events of perf_event_open(2) for each CPU, and their rings; see sched.h. */
 #define _GNU_SOURCE
-#include "tools/sched/schedlog.h"
-
-#include "tools/sched/perfrec.h"
+#include "tools/sched/sched.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * schedwatch.c - rings of all CPUs in the order of time, into the log, and at the end what was lost
- * without a record of it; see schedwatch.h.
+ * without a record of it; see sched.h.
  */
-#include "tools/sched/schedwatch.h"
-
-#include "tools/sched/schedlog.h"
+#include "tools/sched/sched.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * text that tracefs has.
  */
 #define _GNU_SOURCE
-#include "tools/sched/perfrec.h"
+#include "tools/sched/sched.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "tools/select/select.h"
 
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -7,7 +7,7 @@
 #define PXT_SELECT_H
 
 #include "tools/event/event.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <getopt.h>
 

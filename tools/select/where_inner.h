@@ -7,7 +7,7 @@
 #define PXT_WHERE_INNER_H
 
 #include "tools/command/command.h"
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/select/select.h"
 
 /* ---- Words ---- */

@@ -3,9 +3,7 @@
 #include "tools/spans/pairs.h"
 
 #include "tools/event/event.h"
-#include "tools/event/fields.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* series.c - extremes, mean and quantiles of durations; see pairs.h. */
 #include "tools/spans/pairs.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <math.h>
 #include <stdlib.h>

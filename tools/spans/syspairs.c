@@ -5,7 +5,7 @@
  */
 #include "tools/spans/pairs.h"
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -2,8 +2,7 @@
 /* cmd_stat.c - pxtrace stat: counts and rates, and durations of pairs. */
 #include "format/mul64.h"
 #include "tools/command/command.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/review/review.h"
 #include "tools/stat/stat.h"

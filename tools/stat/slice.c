@@ -7,9 +7,7 @@
  * which nothing happened are said as one. (ZEP-45)
  */
 #include "format/mul64.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/stat/stat.h"
 
 #include <math.h>

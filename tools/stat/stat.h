@@ -9,7 +9,7 @@
 #ifndef PXT_STAT_H
 #define PXT_STAT_H
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/select/select.h"

@@ -2,9 +2,7 @@
 /* tables.c - what the tables of all forms have in common: order, labels, durations. */
 #include "tools/stat/stat.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

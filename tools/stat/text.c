@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - the tables of stat for people. */
 #include "tools/describe/describe.h"
-#include "tools/output/progress.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 #include "tools/stat/stat.h"
 
 #include <stdio.h>

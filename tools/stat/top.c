@@ -7,10 +7,8 @@
  * Then it is read again: only now is it known which events to look at.
  */
 #include "format/mul64.h"
-#include "tools/event/fields.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 #include "tools/spans/pairs.h"
 #include "tools/stat/stat.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_top.c - pxtrace top: running programs' streams, live, on the whole screen or as tables. */
 #include "tools/command/command.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
-#include "tools/top/view.h"
+#include "tools/output/out.h"
+#include "tools/top/top.h"
 
 #include <getopt.h>
 #include <signal.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* live.c - streams of running programs, reached, asked and read; see model.h. */
+/* live.c - streams of running programs, reached, asked and read; see top.h. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "tools/top/model.h"
+#include "tools/top/top.h"
 
 #include "format/logfmt.h"
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 #include "tools/read/source.h"
 #include "tools/remote/ctlsock.h"
 

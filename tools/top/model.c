@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* model.c - counts, durations and waits of the last seconds; see model.h. */
-#include "tools/top/model.h"
+/* model.c - counts, durations and waits of the last seconds; see top.h. */
+#include "tools/top/top.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 #include "tools/spans/pairs.h"
 #include "tools/why/waits.h"
 #include "tools/why/words.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* panel.c - the screen and its keys; tables one after another, for scripts; see view.h. */
+/* panel.c - the screen and its keys; tables one after another, for scripts; see top.h. */
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
 #include "tools/remote/ctlsock.h"
-#include "tools/top/screen.h"
-#include "tools/top/view.h"
+#include "tools/top/top.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view.c - tables of numbers as lines of text; see view.h. */
-#include "tools/top/view.h"
+/* view.c - tables of numbers as lines of text; see top.h. */
+#include "tools/top/top.h"
 
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,8 @@
 #include "tools/why/blame.h"
 
 #include "format/mul64.h"
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #ifndef PXT_BLAME_H
 #define PXT_BLAME_H
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/why/chain.h"
 #include "tools/why/late.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* choose.c - when all was read: what is to be explained; see late.h. */
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/late.h"
 
 #include <stdio.h>

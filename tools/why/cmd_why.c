@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_why.c - pxtrace why: why was it late? */
 #include "tools/command/command.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/review/review.h"
 #include "tools/why/tell.h"
 

@@ -2,7 +2,7 @@
 /* excess.c - which threads were later than is usual for them; see rounds.h. */
 #include "tools/why/rounds.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/state_parts.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* history.c - what all threads did while something was late; see history.h. */
 #include "tools/why/history.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +213,7 @@ static void note_waking(
 	mark->place = thread->place;
 }
 
-/* What the kernel counted (tools/sched/schedlog.h). */
+/* What the kernel counted (tools/sched/sched.h). */
 static void take_kernel(
     struct pxt_history *history, const struct pxt_event *event, enum pxt_mark_kind kind)
 {

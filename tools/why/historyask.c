@@ -2,7 +2,7 @@
 /* historyask.c - which times the history keeps, its order, and questions to it once it is closed; see history.h. */
 #include "tools/why/history.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <stdlib.h>

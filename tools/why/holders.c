@@ -2,7 +2,7 @@
 /* holders.c - who has a lock, or reads with others under it. */
 #include "tools/why/state_parts.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* keys.c - numbers of jobs and locks, and other fields of an event. */
 #include "tools/why/state_parts.h"
 
-#include "tools/event/fields.h"
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 
 #include <inttypes.h>

@@ -2,8 +2,7 @@
 /* late.c - which spans are late: the first pass; see late.h. */
 #include "tools/why/late.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* lockorder.c - rings of locks that could deadlock; see lockuse.h. */
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/lockuse.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "tools/why/state_parts.h"
 
 #include "format/ids.h"
-#include "tools/event/fields.h"
-#include "tools/output/say.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 /* lockuse.c - waits for locks, and the orders in which they are taken; see lockuse.h. */
 #include "tools/why/lockuse.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/state_parts.h"
 
 #include <stdlib.h>

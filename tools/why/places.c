@@ -2,7 +2,7 @@
 /* places.c - see places.h. */
 #include "tools/why/places.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/read/images.h"
 
 #include <stdlib.h>

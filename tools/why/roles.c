@@ -2,8 +2,8 @@
 /* roles.c - what the types of a log mean: by a roles file, else by their names. */
 #include "tools/why/roles.h"
 
-#include "tools/event/fields.h"
-#include "tools/output/say.h"
+#include "tools/event/event.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -95,7 +95,7 @@ struct pxt_role_line {
 struct pxt_type_roles {
 	bool learnt;
 	bool of_kernel; /* what the kernel did with a thread is no event of its own */
-	bool is_faults; /* page faults, as the kernel counted them (tools/sched/schedlog.h), ... */
+	bool is_faults; /* page faults, as the kernel counted them (tools/sched/sched.h), ... */
 	bool is_sample; /* ... and where a thread that runs is */
 	unsigned count;
 	struct pxt_role list[PXT_ROLES_OF_TYPE];

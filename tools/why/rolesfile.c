@@ -22,8 +22,7 @@
 #include "tools/why/roles.h"
 
 #include "tools/command/command.h"
-#include "tools/output/openfile.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rolesystem.c - what system events mean (FORMAT.md 5.1); their numbers are the same in all logs. */
 #include "tools/event/event.h"
-#include "tools/event/fields.h"
 #include "tools/why/state.h"
 
 #include <errno.h>

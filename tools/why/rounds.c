@@ -2,7 +2,7 @@
 /* rounds.c - where threads wait again and again, and how long they are away; see rounds.h. */
 #include "tools/why/rounds.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/why/state_parts.h"
 
 #include <errno.h>

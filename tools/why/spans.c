@@ -2,7 +2,7 @@
 /* spans.c - which spans a thread has open, and which it ended last; in which functions it is (QNX-54). */
 #include "tools/why/state_parts.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <stdlib.h>

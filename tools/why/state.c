@@ -3,7 +3,7 @@
 #include "tools/why/state_parts.h"
 
 #include "format/ids.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* tell.c - what text and JSON have in common: what is worth telling, and in which order. */
 #include "tools/why/tell.h"
 
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

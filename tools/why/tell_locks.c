@@ -2,9 +2,7 @@
 /* tell_locks.c - how locks were used, and in which orders they could deadlock, as text and as JSON. */
 #include "tools/why/tell.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

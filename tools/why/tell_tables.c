@@ -2,9 +2,7 @@
 /* tell_tables.c - the tables below an answer: who waited for whom, the time line, where the time went. */
 #include "tools/why/tell.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,7 @@
 /* tell_text.c - the answer, and the list of all that were late, for people. */
 #include "tools/why/tell.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
-#include "tools/output/when.h"
+#include "tools/output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "tools/why/state_parts.h"
 
 #include "tools/output/out.h"
-#include "tools/output/say.h"
 
 #include <stdio.h>
 #include <stdlib.h>

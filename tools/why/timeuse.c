@@ -2,8 +2,7 @@
 /* timeuse.c - what threads did with their time; see timeuse.h. */
 #include "tools/why/timeuse.h"
 
-#include "tools/output/progress.h"
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <stdlib.h>
 #include <string.h>

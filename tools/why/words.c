@@ -3,7 +3,6 @@
 #include "tools/why/words.h"
 
 #include "tools/output/out.h"
-#include "tools/output/when.h"
 
 #include <stdarg.h>
 #include <stdio.h>

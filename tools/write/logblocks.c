@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* logblocks.c - the file of a log: its name, its blocks, its end. */
 #define _GNU_SOURCE
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
-#include "tools/output/openfile.h"
-#include "tools/output/outfile.h"
+#include "tools/output/out.h"
 
 #include "format/crc32.h"
 #include "format/ids.h"

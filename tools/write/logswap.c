@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* logswap.c - the tables say where the numbers of FORMAT.md lie, and how wide they are. */
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
 #include "format/crc32.h"
 #include "format/logfmt.h"

@@ -2,7 +2,7 @@
 /* logwrite.c - events, names and clocks as structures, into the blocks of a log. */
 #include "tools/write/logwrite.h"
 
-#include "tools/write/logblocks.h"
+#include "tools/write/logwrite.h"
 
 #include "format/ids.h"
 #include "format/ticks.h"

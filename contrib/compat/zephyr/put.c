@@ -2,7 +2,6 @@
 /* put.c - Zephyr's event logger: recording, but for the collector's own switches; masks, the clock, and the stream below. */
 #include "logger.h"
 
-#include "../counter.h"
 #include "../own.h"
 
 #include <pthread.h>

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * model.h - what happened in one stream in the last seconds: events by thread, durations of pairs, waits
- * for locks, late rounds.  Knows neither where events come from nor where numbers go to.
- *
- * Time is cut in slots; the numbers are those of the present slot and of the ones before it, of
- * PXT_MODEL_SLOTS in all.  A slot that becomes too old is forgotten at once.  Time is told from outside,
- * so that a test can tell any.
- *
- * Bounded: PXT_THREADS_MAX threads, what pairs.h and state.h say, the memory of series for durations.
- */
-#ifndef PXT_TOP_MODEL_H
-#define PXT_TOP_MODEL_H
+/* top.h - what the files of `pxtrace top` share: the model, what is shown of it, the screen. */
+#ifndef PXT_TOP_H
+#define PXT_TOP_H
 
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/why/rounds.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * ---- What happened in one stream in the last seconds: events by thread, durations of pairs, waits
+ * for locks, late rounds.  Knows neither where events come from nor where numbers go to ----
+ *
+ * Time is cut in slots; the numbers are those of the present slot and of the ones before it, of
+ * PXT_MODEL_SLOTS in all.  A slot that becomes too old is forgotten at once.  Time is told from
+ * outside, so that a test can tell any.
+ *
+ * Bounded: PXT_THREADS_MAX threads, what pairs.h and state.h say, the memory of series for durations.
+ */
 
 /*
  * What `pxtrace top` shows at one moment: five tables of numbers, which know neither logs
@@ -186,5 +190,132 @@ void pxt_lateness_forget(struct pxt_lateness *lateness, unsigned slot);
 /* Adds a row for each thread that had late rounds. */
 void pxt_lateness_rows(
     const struct pxt_lateness *lateness, uint32_t stream, struct pxt_numbers *numbers);
+
+/*
+ * ---- The numbers of `pxtrace top` as lines of text, for a screen of any size and for a file alike;
+ * the screen and its keys ----
+ *
+ * No line is wider than the view; columns that find no room are left out from the right, and a name
+ * that is cut ends in "+".  Where lines are few, the tables share them.
+ */
+
+#define PXT_VIEW_NOBODY UINT32_MAX
+
+enum pxt_view_style {
+	PXT_VIEW_PLAIN,
+	PXT_VIEW_HEAD,
+	PXT_VIEW_CHOSEN
+};
+
+struct pxt_view {
+	size_t width;    /* columns; 0: any number */
+	size_t height;   /* lines; 0: any number */
+	uint32_t rows;   /* of each table but that of streams, at most */
+	uint32_t chosen; /* number of the stream that is marked, or PXT_VIEW_NOBODY */
+	/* A line without its end; @text has a NUL after it. */
+	void (*line)(void *context, enum pxt_view_style style, const char *text, size_t bytes);
+	void *context;
+};
+
+/* @numbers are in the order in which they shall be shown. */
+void pxt_view_put(const struct pxt_view *view, const struct pxt_numbers *numbers);
+/* One line of @text, cut where the view ends. */
+void pxt_view_text(const struct pxt_view *view, enum pxt_view_style style, const char *text);
+
+/* `pxtrace top`: numbers over and over, on the screen with keys, or as tables one after another. */
+
+#define PXT_PANEL_ROWS 10u
+
+struct pxt_panel_options {
+	int64_t interval_ns; /* from one table to the next */
+	uint64_t times;      /* so many tables; 0: no end */
+	enum pxt_numbers_column column;
+	uint32_t rows; /* of each table but that of streams; 0: as many as there is room for */
+};
+
+/* Until a key, a signal (*@stop), or the last of them; return the exit status. */
+int pxt_panel_screen(struct pxt_live *live, const struct pxt_panel_options *options,
+    const volatile sig_atomic_t *stop);
+int pxt_panel_batch(struct pxt_live *live, const struct pxt_panel_options *options,
+    const volatile sig_atomic_t *stop);
+
+/*
+ * ---- The whole screen of a terminal, and its keys.  Whatever ends the program, the terminal is as it
+ * was before; a stop (Ctrl-Z) gives it back meanwhile ----
+ */
+
+enum pxt_screen_key {
+	PXT_KEY_NONE, /* nothing came in time */
+	PXT_KEY_OTHER,
+	PXT_KEY_QUIT,
+	PXT_KEY_FREEZE,
+	PXT_KEY_NEXT,
+	PXT_KEY_PREVIOUS,
+	PXT_KEY_UP,
+	PXT_KEY_DOWN,
+	PXT_KEY_SAVE,
+	PXT_KEY_HELP,
+	PXT_KEY_RESIZED,
+	PXT_KEY_GONE /* there is no terminal any more */
+};
+
+#ifdef PXTRACE_HAS_CURSES
+
+/* False, after a word to the user: there is no terminal, or none that can be drawn on. */
+bool pxt_screen_begin(void);
+void pxt_screen_end(void);
+void pxt_screen_size(size_t *width, size_t *height);
+/* What follows is a new picture; it is seen when it is shown. */
+void pxt_screen_erase(void);
+void pxt_screen_line(size_t line, enum pxt_view_style style, const char *text, size_t bytes);
+void pxt_screen_show(void);
+/* Waits so long for a key. */
+enum pxt_screen_key pxt_screen_key(int wait_ms);
+
+#else
+
+/* Without ncurses `pxtrace top` writes tables one after another alone. */
+
+static inline bool pxt_screen_begin(void)
+{
+	pxt_complain("top: this pxtrace was built without ncurses, so it has no full screen: use "
+	             "--batch");
+	pxt_explain("Debian has it in libncurses-dev");
+	return false;
+}
+
+static inline void pxt_screen_end(void)
+{
+}
+
+static inline void pxt_screen_size(size_t *width, size_t *height)
+{
+	*width = *height = 0;
+}
+
+static inline void pxt_screen_erase(void)
+{
+}
+
+static inline void pxt_screen_line(
+    size_t line, enum pxt_view_style style, const char *text, size_t bytes)
+{
+	(void)line;
+	(void)style;
+	(void)text;
+	(void)bytes;
+}
+
+static inline void pxt_screen_show(void)
+{
+}
+
+static inline enum pxt_screen_key pxt_screen_key(int wait_ms)
+{
+	(void)wait_ms;
+	return PXT_KEY_GONE;
+}
+
+#endif
 
 #endif

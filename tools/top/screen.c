@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* screen_curses.c - the whole screen by ncurses; see screen.h. */
+/* screen.c - the whole screen by ncurses; see top.h. */
 #define _XOPEN_SOURCE    700
 #define NCURSES_WIDECHAR 1
-#include "tools/top/screen.h"
+#include "tools/top/top.h"
 
-#include "tools/output/say.h"
+#include "tools/output/out.h"
 
 #include <curses.h>
 #include <errno.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finalname.c - links that may be followed, and the mode that a file has when it takes another's
+ * final.c - links that may be followed, and the mode that a file has when it takes another's
  * place.
  */
 #define _XOPEN_SOURCE 700 /* S_ISVTX */
-#include "tools/output/outfile.h"
-
-#include "tools/output/openfile.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image.h - a file as memory: byte by byte as it is, or a core file by the addresses of its process; the
- * images of streams in it.
- *
- * Nothing is mapped: a file that is cut short meanwhile then reads as shorter, where a mapping would
- * end the program.  A caller that reads a piece asks first how much there is (row()), so that it never
- * takes more memory than the file has bytes, whatever is in it.
+ * recover.h - what the files of `pxtrace recover` share: images and the streams in them, their
+ * process, the log that is written of them, salvage of damaged logs, a target behind a debugger.
  */
-#ifndef PXT_RECOVER_IMAGE_H
-#define PXT_RECOVER_IMAGE_H
+#ifndef PXT_RECOVER_H
+#define PXT_RECOVER_H
 
 #include "format/imageheader.h"
 #include "format/logfmt.h"
 #include "format/slot.h"
+#include "tools/link/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <trace.h>
+
+/*
+ * ---- A file as memory: byte by byte as it is, or a core file by the addresses of its process; the
+ * images of streams in it ----
+ *
+ * Nothing is mapped: a file that is cut short meanwhile then reads as shorter, where a mapping would
+ * end the program.  A caller that reads a piece asks first how much there is (row()), so that it never
+ * takes more memory than the file has bytes, whatever is in it.
+ */
 
 /* Bytes of the file that lie at an address. */
 struct pxt_image_part {
@@ -254,5 +260,194 @@ void pxt_order_begin(struct pxt_order *order, struct pxt_streamimage *streamimag
 enum pxt_order_next pxt_order_next(struct pxt_order *order, uint32_t *chosen);
 /* It was taken. */
 void pxt_order_done(struct pxt_order *order, enum pxt_order_next next, uint32_t lane);
+
+/*
+ * ---- A process out of an image: its directory (threads, names of event types), and the lines of
+ * process information ----
+ */
+
+struct pxt_who {
+	const struct pxt_directory_header *header; /* NULL: there is no directory */
+	bool swapped;
+	unsigned char *bytes;
+	uint64_t there;
+	uint32_t threads; /* entries of the table that may be in use: 1 to this */
+	uint32_t names;
+};
+
+/* @found: NULL, or a directory without fault, which must outlive it.  NULL, or what is wrong. */
+const char *pxt_who_load(struct pxt_who *who, const struct pxt_found *found);
+void pxt_who_free(struct pxt_who *who);
+
+/* False: nobody has this index (yet). */
+bool pxt_who_thread(const struct pxt_who *who, uint32_t index, struct pxt_log_thread *thread);
+/* The thread was inside a trace point. */
+bool pxt_who_inside(const struct pxt_who *who, uint32_t index);
+/* The @number-th user event type; false: its name is damaged. */
+bool pxt_who_type(const struct pxt_who *who, uint32_t number, struct pxt_log_typename *type);
+void pxt_who_process(const struct pxt_who *who, struct pxt_log_process *process);
+
+/*
+ * ---- The process information beside a stream ----
+ *
+ * A black box has it (format/imageheader.h).
+ *
+ * Lines of a word, a blank and the rest.  Words that are not known, and lines that make no sense, are
+ * passed over.
+ */
+
+struct pxt_procinfo {
+	struct pxt_log_process process; /* its pid is not set */
+	struct pxt_log_module *modules;
+	uint32_t count;
+};
+
+/* @stream: a header without fault.  NULL, or what is wrong; a stream without text is not. */
+const char *pxt_procinfo_load(struct pxt_procinfo *procinfo, const struct pxt_found *stream);
+void pxt_procinfo_free(struct pxt_procinfo *procinfo);
+
+/*
+ * ---- A complete log (FORMAT.md) of the image of a stream, in its recorder's byte order ----
+ *
+ * Losses are where they happened: before the record that comes next in their lane.  What the stream
+ * had lost before the first record that is left is told before that one.  The trailer's counts:
+ * written = the log's records + lost + cleared; what the program's own reader had taken is none of its
+ * business, and counted apart.
+ */
+
+/* What there is of a stream; who knows nothing without a directory, procinfo nothing without text. */
+struct pxt_recovered {
+	struct pxt_streamimage streamimage;
+	struct pxt_who who;
+	struct pxt_procinfo procinfo;
+};
+
+/* What was made of it. */
+struct pxt_written {
+	uint64_t events;      /* of the stream */
+	uint64_t lost;        /* in all; of these: */
+	uint64_t overwritten; /* before anybody read them */
+	uint64_t torn;        /* begun, and never finished */
+	uint64_t voids;
+	uint64_t refused; /* there was no room */
+	uint64_t earlier; /* what the program's own reader had counted */
+	uint32_t unnamed; /* event types whose names are not in the image */
+	uint32_t inside;  /* threads that were inside a trace point */
+};
+
+/*
+ * All of @found; its directory among @finds.  @place: NULL, or from where of its only lane on.  NULL, or why not:
+ * then nothing is held.
+ */
+const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, bool all, const struct pxt_streamimage_place *place);
+void pxt_recover_free(struct pxt_recovered *recovered);
+
+/* Returns NULL, or what is wrong; *error is an errno where the file is. */
+const char *pxt_recover_write(
+    struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error);
+/*
+ * ---- A log that grows by what images of one stream of one lane have, one after the other ----
+ *
+ * begin, add and end write one log, of @written's events and losses so far.
+ */
+
+/* Returns NULL, or what is wrong. */
+const char *pxt_recover_begin(
+    struct pxt_recovered *recovered, const char *path, struct pxt_written *written);
+/*
+ * What the image has, up to a record that is not finished, unless that is the one at *stuck since the last time:
+ * *place is where the next image is to be read from.
+ */
+void pxt_recover_add(struct pxt_recovered *recovered, struct pxt_streamimage_place *place,
+    struct pxt_streamimage_place *stuck);
+/* Returns an errno where the file is. */
+int pxt_recover_end(struct pxt_recovered *recovered);
+
+/* What it would be, without a log. */
+void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written);
+
+/*
+ * ---- A complete log out of one that lacks its end or is damaged: every block is alone, and the sums
+ * in its head tell what is missing before it ----
+ *
+ * Memory: two blocks of 1 MiB at most, and what a receiver keeps (receive/run.h); of a log with the
+ * policy LOOP 16 bytes a frame.
+ */
+
+#define PXT_SALVAGE_GAPS 16u
+
+struct pxt_salvaged {
+	uint64_t events;  /* in the new log */
+	uint64_t missing; /* that the old one was given and does not hold whole */
+	uint64_t lost;    /* in the stream, before any log */
+	uint64_t held;    /* in the stream at its end */
+	uint64_t
+	    unsure; /* of the events: from a block that is cut off, which no checksum vouches for */
+	enum pxt_filehead head;
+	uint64_t blocks;
+	uint64_t gaps; /* stretches of the file that are no sound block; of the first ones: */
+	struct {
+		uint64_t from;
+		uint64_t to;
+	} gap[PXT_SALVAGE_GAPS];
+	uint64_t skipped; /* bytes in them */
+	bool complete;    /* the trailer was there */
+	bool end_unknown; /* how many events were recorded after the last block is */
+	bool gave_up;     /* too much of it looks like blocks and is none */
+	bool frames;      /* policy LOOP: what is missing may have been overwritten */
+};
+
+/* Whether @image begins like a log, though its head may be damaged. */
+bool pxt_salvage_is_log(const struct pxt_image *image);
+/* Returns NULL, or why nothing can be made of it; *error is an errno where the new file is. */
+const char *pxt_salvage(
+    const struct pxt_image *image, const char *path, struct pxt_salvaged *salvaged, int *error);
+
+/*
+ * ---- The memory of a target that a debugger's server reads (GDB's remote protocol: QEMU, OpenOCD and
+ * others), as a file without a name ----
+ *
+ * The target stands still while it is read: what is read is of one moment.
+ */
+
+struct pxt_target {
+	struct pxt_linkdevice link;
+	uint64_t at; /* of its memory, so many bytes */
+	uint64_t bytes;
+	int fd;       /* the file: as much of it as was read, from 0 on */
+	bool running; /* it was told to go on */
+	bool over;    /* the server, or what it ran, has gone */
+	/* Bytes that came and were not looked at: */
+	unsigned char came[4096];
+	size_t count;
+	size_t used;
+};
+
+/* Whether it is "gdb:...". */
+bool pxt_target_is(const char *text);
+/* @text: "gdb:HOST:PORT,ADDRESS,BYTES".  It stands still afterwards.  False: the user was told. */
+bool pxt_target_open(struct pxt_target *target, const char *text);
+bool pxt_target_halt(struct pxt_target *target);
+bool pxt_target_go_on(struct pxt_target *target);
+/* While it stands still: @bytes from @offset on, into the file.  False: it is over, or its answers make no sense. */
+bool pxt_target_read(struct pxt_target *target, uint64_t offset, uint64_t bytes);
+/* It goes on, and the server is left. */
+void pxt_target_close(struct pxt_target *target);
+
+/*
+ * A stream of a target that runs, read again and again through its debugger's server.
+ *
+ * The target stands still while it is read, and goes on in between.
+ */
+
+/* The target stands still, and was read.  False: no stream came until it ended, or the user stopped it. */
+bool pxt_follow_appear(struct pxt_target *target, const struct pxt_image *image);
+/*
+ * After it has appeared: the stream whose header is at @at of @image, until the target ends, is reset, or the user
+ * stops it (SIGINT, SIGTERM).  @output grows meanwhile.  Returns NULL, or what is wrong; *error is an errno where the file is.
+ */
+const char *pxt_follow(struct pxt_target *target, const struct pxt_image *image, uint64_t at,
+    const char *output, struct pxt_written *written, int *error);
 
 #endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched.h - the kernel's scheduler beside a program: its records, the log they become, the thread that
+ * reads them.
+ */
+#ifndef PXT_SCHED_H
+#define PXT_SCHED_H
+
+#include "tools/write/logwrite.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * ---- One record of perf_event_open(2), from its bytes; and trace points, as tracefs describes them
+ * ----
+ *
+ * Only what is asked for here is understood: records of events whose sample type is
+ * PXT_PERFREC_SAMPLE_TYPE, that and PERF_SAMPLE_RAW, or one of those below it.  Then every record
+ * tells its thread, time and CPU.  Nothing else is believed of the bytes: a record whose size does not
+ * fit its type is none.
+ */
+
+/* PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU, and sample_id_all. */
+#define PXT_PERFREC_SAMPLE_TYPE (2u | 4u | 128u)
+/*
+ * That and PERF_SAMPLE_IP: page faults; with PERF_SAMPLE_ADDR, one that waited for a disk; with
+ * PERF_SAMPLE_PERIOD as well, a thread that runs.  So each kind has a size of its own, and records of losses, which
+ * any of them may write, have the same tail: none of these is in it.
+ */
+#define PXT_PERFREC_FAULTS_TYPE (PXT_PERFREC_SAMPLE_TYPE | 1u)
+#define PXT_PERFREC_MAJOR_TYPE  (PXT_PERFREC_FAULTS_TYPE | 8u)
+#define PXT_PERFREC_RUNS_TYPE   (PXT_PERFREC_MAJOR_TYPE | 256u)
+#define PXT_PERFREC_FAULTS_EACH 64u /* page faults that one record tells of */
+
+enum pxt_perfrec_kind {
+	PXT_PERFREC_OTHER, /* well formed, and not of interest */
+	PXT_PERFREC_IN,    /* the thread begins to run; instead of @other, if that is told */
+	PXT_PERFREC_OUT,   /* the thread leaves the CPU; to @other, if that is told */
+	PXT_PERFREC_NAME,
+	PXT_PERFREC_FORK, /* of a process or a thread */
+	PXT_PERFREC_EXIT,
+	PXT_PERFREC_LOST,
+	PXT_PERFREC_SAMPLE, /* a tracepoint's data */
+	PXT_PERFREC_FAULTS, /* page faults of a thread */
+	PXT_PERFREC_RUNS    /* where a thread is, after each millisecond that it ran */
+};
+
+struct pxt_perfrec {
+	enum pxt_perfrec_kind kind;
+	uint64_t ns; /* 0: not told (losses of samples) */
+	int cpu;
+	int32_t pid;    /* of the thread in which it was recorded, ... */
+	int32_t tid;    /* ... or that it is about: NAME, FORK (the new one), EXIT */
+	bool preempted; /* OUT: it could have run on */
+	bool told_other;
+	bool exec;         /* NAME: by exec */
+	int32_t other_pid; /* IN, OUT, FORK (who forked) */
+	int32_t other_tid;
+	char name[16];
+	uint64_t lost;
+	const unsigned char *data; /* SAMPLE: in the record */
+	size_t bytes;
+	uint64_t address; /* FAULTS, RUNS: of the instruction, of the last fault */
+	bool major;       /* FAULTS: it waited for a disk */
+};
+
+/* False: no whole record.  @size: of the whole record, as its head says. */
+bool pxt_perfrec_parse(struct pxt_perfrec *rec, const unsigned char *bytes, size_t size);
+
+/*
+ * ---- Records in the buffer that the kernel fills ----
+ *
+ * The kernel writes, and only this reads.  What the kernel wrote is seen once pxt_perfring_look()
+ * has seen how far it came; the kernel gets room back by pxt_perfring_free().  Between the two the
+ * bytes stay.
+ *
+ * 	| who | what |
+ * 	|-----|------|
+ * 	| kernel | data_head: how far it came, after the bytes |
+ * 	| us     | data_tail: up to where it may overwrite, after the last look at the bytes |
+ */
+
+struct pxt_perfring {
+	struct perf_event_mmap_page *page;
+	const unsigned char *data;
+	uint64_t size; /* of @data: a power of two */
+	uint64_t head; /* as it was looked up last */
+	uint64_t tail;
+	uint64_t broken;         /* bytes that were no record */
+	unsigned char *straight; /* a record that lies on both ends, in one piece: 64 KiB */
+};
+
+/* @size: a power of two, at least 4,096.  False: there is no memory. */
+bool pxt_perfring_init(struct pxt_perfring *ring, struct perf_event_mmap_page *page,
+    const unsigned char *data, uint64_t size);
+void pxt_perfring_destroy(struct pxt_perfring *ring);
+/* How far the kernel came; returns the bytes that are to be read. */
+uint64_t pxt_perfring_look(struct pxt_perfring *ring);
+/* The next record and its size; NULL: there is none.  It stays until the next call. */
+const unsigned char *pxt_perfring_next(struct pxt_perfring *ring, size_t *size);
+/* Behind the record that was the next one. */
+void pxt_perfring_skip(struct pxt_perfring *ring, size_t size);
+void pxt_perfring_free(struct pxt_perfring *ring);
+
+/*
+ * Where a tracepoint's fields lie, by the text that tracefs has of it:
+ *
+ * 	name: sched_waking
+ * 	ID: 318
+ * 	format:
+ * 		field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+ * 		field:char comm[16];	offset:8;	size:16;	signed:0;
+ * 		field:pid_t pid;	offset:24;	size:4;	signed:1;
+ *
+ * A sample's data begins with the ID.
+ */
+
+enum pxt_tracepoint_kind {
+	PXT_TRACEPOINT_SWITCH,
+	PXT_TRACEPOINT_WAKING,
+	PXT_TRACEPOINT_WAKEUP, /* where there is no sched_waking */
+	PXT_TRACEPOINT_NEW,    /* of a thread that was just made */
+	PXT_TRACEPOINT_MIGRATE,
+	PXT_TRACEPOINT_BOOST, /* by who waits for a lock of this thread's, and back */
+	PXT_TRACEPOINTS
+};
+
+#define PXT_TRACEPOINT_FIELDS 7u
+
+struct pxt_tracepoint {
+	bool known;
+	uint32_t id;
+	struct pxt_tracepoint_field {
+		uint16_t offset;
+		uint16_t size;
+	} fields[PXT_TRACEPOINT_FIELDS]; /* in the order of pxt_tracepoint_names */
+};
+
+extern const char *const pxt_tracepoint_names[PXT_TRACEPOINTS];
+
+/* @text ends in 0.  False: it does not have all fields that are wanted, in sizes that are known. */
+bool pxt_tracepoint_parse(
+    struct pxt_tracepoint *point, enum pxt_tracepoint_kind kind, const char *text);
+
+/* What a sample says: of the thread that leaves or is woken, and of the one that comes. */
+struct pxt_tracepoint_said {
+	char name[16];
+	int32_t tid;
+	int32_t prio;
+	int64_t state; /* SWITCH */
+	int32_t from;  /* MIGRATE: CPUs */
+	int32_t to;    /* MIGRATE, WAKING, ... */
+	char next_name[16];
+	int32_t next_tid;
+	int32_t next_prio; /* BOOST: its own from now on */
+};
+
+/* The kind of a sample; PXT_TRACEPOINTS: of none of @points, or too short for its fields. */
+enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[PXT_TRACEPOINTS],
+    const unsigned char *data, size_t bytes, struct pxt_tracepoint_said *said);
+
+/* ---- The kernel's files about tracepoints, wherever they are ---- */
+
+/*
+ * Reads the formats of the scheduler's tracepoints where tracefs is mounted; where it is not, from a
+ * mount that nobody else sees and that goes with its descriptor, if this process may make one.
+ * Returns 0 when sched_switch is known, else an errno: ENOENT, tracefs is not mounted.
+ */
+int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS]);
+
+/*
+ * ---- What the kernel recorded of threads, in the order of time, as the events of a log; its head,
+ * its threads, and how the kernel is asked ----
+ *
+ * 	sched_switch        prev_comm prev_tid prev_prio prev_state next_comm next_tid next_prio
+ * 	sched_waking, sched_wakeup, sched_wakeup_new   comm tid prio target_cpu
+ * 	sched_migrate_task  comm tid prio orig_cpu dest_cpu
+ * 	sched_pi_setprio    comm tid oldprio newprio
+ * 	sched_process_fork  parent_comm parent_tid parent_pid child_comm child_tid child_pid
+ * 	sched_process_exit  comm tid pid
+ * 	task_rename         tid oldcomm newcomm exec
+ * 	page_faults         count major
+ * 	cpu_sample          (no fields: its address is where the thread is, after each millisecond)
+ *
+ * page_faults tells of PXT_PERFREC_FAULTS_EACH at once, at the address of the last one; of each that
+ * waited for a disk (major) alone.
+ *
+ * Other names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).
+ * Without tracepoints priorities are the last fields, as /proc said them up to a quarter of a second
+ * before, else those of the thread that made it; an event ends where one is not known.  A thread's
+ * number is -1 where it is not told who it is: a thread of another program.  prev_state without
+ * tracepoints is 0 (it could have run on), 1 (it waits, whatever for) or 16 (it ended).
+ *
+ * Of a machine-wide recording only what concerns the watched threads is written: their own events, and
+ * the thread that has a CPU while one of them could run there.  When that ends, the CPU is given to
+ * -1, so readers do not take a thread for running whose events end there.  When it begins, -1 gives
+ * the CPU to the thread that has it already, if that is known.
+ */
+
+/* ---- What a log that pxtrace itself records says of its machine, process and clock ---- */
+
+/* Ticks are the nanoseconds of CLOCK_MONOTONIC, and the log begins now. */
+void pxt_schedhead_make(struct pxt_loghead *head, struct posix_trace_loginfo_np *info);
+/* How the clocks stand to each other now. */
+void pxt_schedhead_clock(struct pxt_logwrite *log);
+uint64_t pxt_schedhead_now(void);
+
+/*
+ * The threads that the scheduler told of: who is watched, what they are called.
+ *
+ * An entry stays where it is as long as the table lives; a number that the system uses again gets a
+ * new life in the same entry.  So there are never more than the system has numbers.
+ */
+
+#define PXT_SCHEDTHREAD_NAME 16u
+
+struct pxt_schedthread {
+	int32_t tid;
+	int32_t pid; /* 0: not known yet */
+	bool watched;
+	bool named;
+	bool has_prio;
+	bool running; /* as far as it was told */
+	bool ended;
+	int waits_on;   /* the CPU that it could run on and does not have; -1: none */
+	uint32_t epoch; /* of @running and @waits_on; an older one: not known */
+	int32_t prio;   /* with @has_prio: the kernel's, smaller is more urgent */
+	uint64_t asked; /* when /proc was asked for it last; 0: never */
+	uint32_t index; /* in the log's table; 0: not told yet */
+	char name[PXT_SCHEDTHREAD_NAME];
+};
+
+struct pxt_schedthreads {
+	struct pxt_schedthread **table; /* open addressing; a power of two */
+	size_t room;
+	size_t count;
+};
+
+/* The entry of @tid, made where there is none; NULL: @tid is no thread's number, or there is no memory. */
+struct pxt_schedthread *pxt_schedthreads_of(struct pxt_schedthreads *threads, int32_t tid);
+/* NULL: there is none. */
+struct pxt_schedthread *pxt_schedthreads_find(const struct pxt_schedthreads *threads, int32_t tid);
+void pxt_schedthreads_free(struct pxt_schedthreads *threads);
+
+/* What /proc says: false where it says nothing. */
+bool pxt_schedthreads_ask(int32_t tid, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio);
+/* The same from the line that /proc/TID/stat is: "TID (NAME) ...", where the name may hold anything. */
+bool pxt_schedthreads_parse(const char *line, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio);
+bool pxt_schedthreads_ask_parents(int32_t tid, int32_t *pid, int32_t *parent);
+
+#define PXT_SCHEDLOG_CPUS   4096u
+#define PXT_SCHEDLOG_NOBODY (-1) /* not told who */
+
+struct pxt_schedlog_wish {
+	const char *path; /* NULL: a log that grows in memory */
+	pid_t child;      /* is watched, and all that it starts */
+	bool wide;        /* records are of all threads, and switches tell both */
+	bool ask;         /* /proc is asked for what records do not tell */
+	bool hidden;      /* the number 0 may also be a thread of another container */
+	/*
+	 * More records than these bytes hold are not written, and counted; 0: no bound.  With @other, where two
+	 * segments take turns, the newest are kept: between one and two of them.
+	 */
+	uint64_t limit;
+	const char *other;
+	const struct pxt_tracepoint *points; /* PXT_TRACEPOINTS of them; NULL: none */
+};
+
+struct pxt_schedlog {
+	struct pxt_schedlog_wish wish;
+	struct pxt_logwrite *log;
+	struct pxt_schedthreads threads;
+	uint64_t last_ns;
+	uint32_t epoch; /* one more at each loss: what was known before is not known any more */
+	uint32_t indices;
+	uint64_t lost;
+	uint64_t beyond;   /* of the events: written no more, or over, since @limit was reached */
+	uint64_t bytes;    /* of records, in this segment */
+	unsigned segments; /* that were begun before this one */
+	uint64_t before;   /* events of the last one */
+	int error;         /* of a segment that was ended */
+	uint64_t late;     /* came when later ones had been written, and got their time */
+	uint64_t switches; /* of watched threads */
+	uint64_t wakes;
+	bool idle_told; /* the idle thread is in the table */
+	uint32_t idle_index;
+	struct pxt_schedlog_cpu {
+		uint32_t epoch;
+		int32_t told;     /* who runs, as the log says */
+		int32_t runs;     /* who runs */
+		uint32_t waiting; /* watched threads that could run here */
+	} cpus[PXT_SCHEDLOG_CPUS];
+};
+
+/* False: there is no memory.  What fails with the file is told by pxt_schedlog_end(). */
+bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish *wish);
+void pxt_schedlog_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec);
+/* @records were lost after what was taken last. */
+void pxt_schedlog_loss(struct pxt_schedlog *log, uint64_t records);
+/* The events that are in the log, or in both segments. */
+uint64_t pxt_schedlog_events(const struct pxt_schedlog *log);
+/* 0, or the first errno: then there is no log. */
+int pxt_schedlog_end(struct pxt_schedlog *log);
+void pxt_schedlog_abandon(struct pxt_schedlog *log);
+
+/*
+ * The kernel's records of threads: as many as it allows, in steps.
+ *
+ * 	PXT_SCHEDLEVEL_POINTS  all threads: switches with states and priorities, wake-ups, migrations
+ * 	PXT_SCHEDLEVEL_ALL     all threads: switches
+ * 	PXT_SCHEDLEVEL_OWN     the watched threads: when they run, and whether they were preempted
+ * 	PXT_SCHEDLEVEL_NONE    nothing
+ *
+ * With any of them come page faults of user code, PXT_PERFREC_FAULTS_EACH at once; each one that waited
+ * for a disk (a major one); and where a watched thread is, after each millisecond that it ran: as far as
+ * the kernel counts them.
+ *
+ * A ring for each CPU, since the kernel fills none from two CPUs.  All of them together have at most
+ * PXT_SCHEDOPEN_BYTES; fewer where the system allows fewer locked pages (perf_event_mlock_kb).
+ */
+
+#define PXT_SCHEDOPEN_BYTES  (UINT64_C(64) << 20) /* of all rings */
+#define PXT_SCHEDOPEN_LARGE  (UINT64_C(4) << 20)  /* of one, at most ... */
+#define PXT_SCHEDOPEN_SMALL  (UINT64_C(32) << 10) /* ... and at least */
+#define PXT_SCHEDOPEN_EVENTS (4u + PXT_TRACEPOINTS)
+#define PXT_SCHEDOPEN_RUNS                                                                         \
+	UINT64_C(1000000) /* nanoseconds that a thread runs between two records */
+
+enum pxt_schedlevel {
+	PXT_SCHEDLEVEL_NONE,
+	PXT_SCHEDLEVEL_OWN,
+	PXT_SCHEDLEVEL_ALL,
+	PXT_SCHEDLEVEL_POINTS
+};
+
+/* One CPU. */
+struct pxt_schedcpu {
+	int fds[PXT_SCHEDOPEN_EVENTS]; /* the first one's mapping has the records; -1: none */
+	size_t mapped;
+	struct pxt_perfring ring;
+};
+
+struct pxt_schedrings {
+	enum pxt_schedlevel level;
+	int all_error;    /* why not of all threads; 0 */
+	int points_error; /* why no tracepoints; 0 */
+	bool other_space; /* ... because numbers of threads are not the kernel's own here */
+	unsigned count;
+	struct pxt_schedcpu *cpus;
+	uint64_t ring_bytes; /* of one CPU */
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+};
+
+/* Watches @child as far as @most and as the kernel allows.  0, or the errno of the last step. */
+int pxt_schedopen(struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel most);
+/* Nothing is recorded any more; what was stays to be read. */
+void pxt_schedopen_stop(struct pxt_schedrings *rings);
+/* How many records had no room since the begin, as the kernel counts; 0 where it does not count. */
+uint64_t pxt_schedopen_lost(const struct pxt_schedrings *rings);
+void pxt_schedopen_close(struct pxt_schedrings *rings);
+
+/*
+ * ---- A program's threads as the kernel's scheduler sees them, beside the program, into a log of its
+ * own (sched.h says which events), which `pxtrace merge` brings onto one line of time with the
+ * program's own ----
+ *
+ * 	pid = fork();                 the child waits for a byte, say, before it calls exec
+ * 	file = { .path = "run.sched.ptl" };
+ * 	watch = pxt_schedwatch_open(pid, &file, PXT_SCHEDLEVEL_POINTS, &told);
+ * 	if (pxt_schedsay_missing(&say, &told))  what is not recorded, and what would allow it: once
+ * 	...the child may go on...
+ * 	poll() of pxt_schedwatch_fd(watch) and whatever else, PXT_SCHEDWATCH_MS at most, then
+ * 	    pxt_schedwatch_poll(watch);
+ * 	error = pxt_schedwatch_end(watch, &told);
+ *
+ * All functions are for one thread.  The child may be anybody's program: static, setuid (whose records
+ * end with its exec unless the caller is root), or one that closes all descriptors.  Nothing of this
+ * is in it.
+ *
+ * Memory: the rings (sched.h), 64 KiB a CPU, and 64 bytes a thread.
+ */
+
+#define PXT_SCHEDWATCH_MS 100 /* how often it wants to be polled */
+
+#define PXT_SCHEDTOLD_UNKNOWN 99
+
+/* What is recorded, and what became of it. */
+struct pxt_schedtold {
+	enum pxt_schedlevel level;
+	int error;        /* why nothing is recorded, an errno; 0 */
+	int all_error;    /* why not of all threads; 0 */
+	int points_error; /* why no tracepoints; 0 */
+	bool other_space; /* ... because this is a container with its own numbers of threads */
+	int paranoid;     /* kernel.perf_event_paranoid; -1 to 4, or PXT_SCHEDTOLD_UNKNOWN */
+	unsigned cpus;
+	uint64_t ring_bytes; /* of one CPU */
+	/* After the end: */
+	uint64_t events;   /* in the log */
+	uint64_t switches; /* of watched threads */
+	uint64_t wakes;
+	uint64_t lost;     /* records that had no room, told to the log where they are missing */
+	uint64_t beyond;   /* events that had no room in the file, or were overwritten there */
+	unsigned segments; /* 2: the older events are in the other file */
+	uint64_t
+	    late; /* records that came too late for their place: written with the time before */
+	uint64_t broken; /* bytes that were no record */
+};
+
+struct pxt_schedwatch;
+
+/* Where it is recorded. */
+struct pxt_schedwatch_file {
+	const char *path; /* NULL: in memory (pxt_schedwatch_memory()) */
+	uint64_t limit;   /* bytes of records; 0: no bound */
+	const char *
+	    other; /* with it, both take turns, and the newest events are kept; NULL: the first are */
+};
+
+/*
+ * Begins to watch @child, a process that does not run yet, and all that it will start.  @path gets the
+ * log when it ends.  @most: no more than this (PXT_SCHEDLEVEL_POINTS: all that can be had).  NULL:
+ * nothing is recorded, @told->error says why.
+ */
+struct pxt_schedwatch *pxt_schedwatch_open(pid_t child, const struct pxt_schedwatch_file *file,
+    enum pxt_schedlevel most, struct pxt_schedtold *told);
+/* Readable (POLLIN) when a ring is a quarter full; stays the same. */
+int pxt_schedwatch_fd(const struct pxt_schedwatch *watch);
+/* Of a log in memory: its descriptor, until the end; -1: there is none. */
+int pxt_schedwatch_memory(const struct pxt_schedwatch *watch);
+/* Takes what is there, but for the last moments, since CPUs may tell theirs late.  0, or the log's errno. */
+int pxt_schedwatch_poll(struct pxt_schedwatch *watch);
+/* Takes all and closes the log.  0, or its errno: then there is no log.  @told is filled anew; NULL is allowed. */
+int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told);
+/* The same without a log; also in a child process, which must not go on watching. */
+void pxt_schedwatch_abandon(struct pxt_schedwatch *watch);
+
+/* ---- What is not recorded, in a sentence ---- */
+
+struct pxt_schedsay {
+	char what[160]; /* for pxt_complain(): what is not recorded, and why */
+	char how[160];  /* for pxt_explain(): the line that would allow it; "": there is none */
+};
+
+/* False: all that the kernel has is recorded, and there is nothing to say. */
+bool pxt_schedsay_missing(struct pxt_schedsay *say, const struct pxt_schedtold *told);
+
+#endif
