@@ -290,7 +290,7 @@ static void end_pipe(void)
 	open_streams = 0;
 }
 
-/* So full that the next write waits, whoever makes it. */
+/* So full that the next write waits, in every thread. */
 static void fill_pipe(int pipe_end)
 {
 	static const char nothing[4096];

@@ -114,7 +114,7 @@ static struct run run_once(double ms, double per_second)
 	bench_ok("flush", posix_trace_flush(trid));
 	bench_ok("counts", posix_trace_getcounts_np(trid, &after, sizeof(after)));
 	run.lost = after.posix_lost_np;
-	/* The law, and that it speaks of what the writer did. */
+	/* The count equation, and that its numbers are those of the writer. */
 	run.missing =
 	    fabs((double)(after.posix_written_np - before.posix_written_np) - (double)run.events) +
 	    fabs((double)after.posix_written_np -

@@ -176,7 +176,7 @@ static uint64_t run_writers(unsigned count, unsigned ms, double *seconds, double
 	return events;
 }
 
-/* The law's other side: what the stream says it was given, against what writers say they gave. */
+/* What the stream says was written, against what the writers say they wrote. */
 static double unexplained(
     const struct posix_trace_counts_np *counts, uint64_t before, uint64_t events)
 {

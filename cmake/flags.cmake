@@ -47,7 +47,7 @@ if(PTRACE_HARDENING AND NOT PTRACE_SANITIZER)
 		endif()
 	endforeach()
 	unset(CMAKE_REQUIRED_FLAGS)
-	# It wants an optimizer, and whoever has chosen a level keeps it.
+	# It wants an optimizer; a level that the user chose stays.
 	if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "-O0|_FORTIFY_SOURCE")
 		list(APPEND PTRACE_HARDENED -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 	endif()

@@ -36,7 +36,7 @@ static uint32_t little(const unsigned char *at, uint32_t bytes)
 	return value;
 }
 
-/* Names are whole, so that whoever goes over them stays in the frame. */
+/* Names are whole, so that a reader of them stays in the frame. */
 static bool is_order(struct pxt_order_line *line, struct pxt_order *order)
 {
 	const unsigned char *bytes = line->bytes;

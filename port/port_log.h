@@ -45,7 +45,7 @@ struct pxt_port_log {
 	int fd; /* the port's own duplicate, closed by exec; -1: it is not, or no longer */
 	enum pxt_log_kind kind;
 	/*
-	 * Set by Trace-To-Log when the process ends: a write to what is no file is given up with
+	 * Set by Trace-To-Log when the process ends: a write to anything but a file is given up with
 	 * ETIMEDOUT when nothing of it is taken for PXT_LOG_PATIENCE_MS.
 	 */
 	bool hurried;

@@ -61,7 +61,7 @@ mtype side_kind[SIDES];
 byte oob_pos[SIDES];
 
 /* What is to be proved. */
-bit shown_running = 1; /* to whoever reads the events */
+bit shown_running = 1; /* to a reader of the events */
 byte auto_stops = 0;   /* a writer turned the gate, and no call overtook it */
 byte auto_starts = 0;  /* the stream restarted by itself */
 byte told_stops = 0;
@@ -381,7 +381,7 @@ inline next()
 	d_step { h = 0; due = 0 }
 }
 
-/* What the events say must make sense to whoever reads them. */
+/* The events must be consistent for a reader. */
 inline tell()
 {
 	if
@@ -502,7 +502,7 @@ proctype reader()
 	od;
 	/* Nothing is left behind: each automatic STOP has its START, and the state is as shown. */
 	assert(gate != AUTO);
-	/* Who is refused and lives leaves a stop behind, whoever else was to do it. */
+	/* A writer that was refused and lives leaves a stop behind, even if another one should have. */
 	assert(!unstopped);
 	assert(shown_running == (gate == RUNNING));
 #ifdef CLEAR

@@ -169,7 +169,7 @@ inline wake(level)
 	atomic { MAY_GO(level); load(CPU(level), ASLEEP, sees) };
 	if
 	:: sees && !(sees & SLEEPS) ->
-		/* [PXT_TP_WAKES]: the call; whoever is in the system's hands goes on */
+		/* [PXT_TP_WAKES]: the call; a thread inside the system goes on */
 		atomic { MAY_GO(level); sleeping = 0 };
 		d_step {
 			MAY_GO(level);
@@ -539,7 +539,7 @@ proctype watchdog()
 #endif
 #ifdef SLEEP
 	/*
-	 * No wake-up is lost: whoever sleeps now has nothing to read, and the stream still lives.  A
+	 * No wake-up is lost: a reader that sleeps now has nothing to read, and the stream still lives.  A
 	 * writer that stands still may not have come to its look at the flag, or to its call; but the next
 	 * writer has.
 	 */

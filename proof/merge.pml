@@ -126,7 +126,7 @@ proctype thread(byte t)
 #endif
 			};
 #endif
-			/* [PXT_TP_RESERVED]; whoever was overtaken begins again. */
+			/* [PXT_TP_RESERVED]; a writer that was overtaken begins again. */
 			d_step {
 				ALIVE(t);
 				if

@@ -133,7 +133,7 @@ inline refuse()
 }
 
 /*
- * pxt_ring_reserve(): head is looked at, then exchanged; whoever was overtaken begins again.  The
+ * pxt_ring_reserve(): head is looked at, then exchanged; a writer that was overtaken begins again.  The
  * stamp between the two is merge.pml's.  n = 0: there is no place.
  */
 inline reserve(me, go)
@@ -757,7 +757,7 @@ proctype reader()
 		fi
 #endif
 	od;
-	/* The law. */
+	/* The number is the record's true one. */
 	assert(got + lost + refused == written);
 #if (UNTIL || FLUSH) && !KILLS && !STOP
 	/* Nothing is lost that was admitted, but what the hold-back time gave up. */
@@ -825,7 +825,7 @@ proctype watchdog()
 {
 #if FLUSH
 	timeout;
-	/* Whoever filled the ring to the mark has woken the flusher, unless he died first. */
+	/* The writer that filled the ring to the mark has woken the flusher, unless it died first. */
 	assert(KILLS || !(sleeping && head_pos - limit >= MARK));
 	d_step { ending = 1; asleep = 0; sleeping = 0 };
 #endif

@@ -70,7 +70,7 @@ static void urgent_run(void)
 	}
 }
 
-/* Everything that is there, and the law over it. */
+/* Reads everything that is there, and checks the count equation. */
 static void take_all(enum deed after)
 {
 	static uint64_t lost;

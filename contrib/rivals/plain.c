@@ -89,7 +89,7 @@ static void close_files(void)
 		(void)close(texts[i].file);
 }
 
-/* Whoever writes waits until it is written; what is only formatted is there for its thread. */
+/* The writing thread waits until it is written; what is only formatted is there for its thread. */
 static void nothing_lost(struct rival_loss *loss)
 {
 	loss->reported = true;

@@ -86,7 +86,7 @@ PXT_INLINE bool pxt_thread_is_nobodys(const struct pxt_thread *entry)
 PXT_INLINE void pxt_thread_set_name(struct pxt_thread *entry, const char name[PXT_THREAD_NAME])
 {
 	__atomic_store_n(&entry->name[0], 0, __ATOMIC_RELAXED);
-	/* Whoever reads a byte of the new name sees the first byte empty, or new, at its second look. */
+	/* A reader that saw a byte of the new name sees the first byte empty, or new, at its second look. */
 	atomic_thread_fence(memory_order_release);
 	for (unsigned i = 1; i < PXT_THREAD_NAME; i++)
 		__atomic_store_n(&entry->name[i], name[i], __ATOMIC_RELAXED);

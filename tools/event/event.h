@@ -319,7 +319,7 @@ void pxt_lockcounts_add(struct pxt_lockcounts *taken, const struct pxt_event *ev
  * Fields in the order of the description.  Integers, also hexadecimal ones, are decimal numbers, exact
  * up to 64 bits; floats read back as the same number, and those that JSON has no number for are the
  * strings "nan", "inf", "-inf".  Text is a string, see pxt_escape_json(); a NUL within it is U+FFFD.
- * What is no field begins with @, which no field's name can: "@data" (data without description) and
+ * Columns that are not fields begin with @, which no field's name can: "@data" (data without description) and
  * "@rest" (after the description) are bytes in hexadecimal, "@cut" is 1 where the data was cut.  The
  * standard's STOP and ERROR have "automatic" and "error".  An event without data: {}.
  */

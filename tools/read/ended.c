@@ -61,7 +61,8 @@ bool pxt_never_started(const struct posix_trace_loginfo_np *info, uint64_t event
 #define DEVICE                                                                                     \
 	"a log on another device loses less, and so does one that stays small "                    \
 	"(posix_trace_attr_setlogsize() with the policy LOOP)"
-#define READER "whoever reads the log as it is written has to stay until the stream is shut down"
+#define READER                                                                                     \
+	"a program that reads the log as it is written has to stay until the stream is shut down"
 
 /* Linux' numbers, which a log carries, on all machines but Alpha, MIPS, PA-RISC and SPARC. */
 static const struct {

@@ -92,8 +92,9 @@ static int open_path(const char *path, bool log, int wait_ms)
 			    "a log is the file that the program gave to "
 			    "posix_trace_create_withlog(); is its name right, and its folder?");
 		else if (error == EACCES && log)
-			pxt_explain("whoever ran the program may read it, or make it readable: "
-			            "chmod +r");
+			pxt_explain(
+			    "the user who ran the program may read it, or make it readable: "
+			    "chmod +r");
 		if (fd > STDIN_FILENO)
 			(void)close(fd);
 		return -1;

@@ -195,7 +195,7 @@ static bool take_folder(
 	return any;
 }
 
-/* What is no file, but what names of files begin with. */
+/* A name that is not a file's, but that names of files begin with. */
 static bool take_beginning(struct sets *sets, const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -333,7 +333,7 @@ struct pxt_logset {
 };
 
 /*
- * The logs of @paths, in the order in which they were named; what is no file of such a log is one of its own.
+ * The logs of @paths, in the order in which they were named; a file of no such log is a log of its own.
  * Says which files are empty.
  */
 struct pxt_logset *pxt_sets_find(char *const *paths, unsigned count, unsigned *found);

@@ -236,7 +236,7 @@ function schedulerTip(track, x, at) {
 }
 
 // ---- The chain of an answer on the time line: what each thread did is framed and numbered, and
-// an arrow leads to it from whoever it waited for.
+// an arrow leads to it from the thread that it waited for.
 
 // The answer whose chain is drawn; -1: none.
 let shownAnswer = meta.why.list.length ? 0 : -1;

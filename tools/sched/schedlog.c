@@ -504,7 +504,7 @@ static void take_wide(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	take_switch(log, rec, &from, before == 0 ? 0 : state_after(log, rec, before), &to);
 }
 
-/* Of watched threads alone it is told when they run, and not who runs else. */
+/* Events say when watched threads run, and not which other threads run. */
 static void take_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
 	struct side self = side_of(log, rec->tid, rec->cpu);

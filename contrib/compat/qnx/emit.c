@@ -26,7 +26,7 @@ static void open_types(void)
 		if (compat_open_type(name, NULL, &types[class_]) != 0)
 			types[class_] = 0;
 	}
-	/* Release: whoever sees it sees the types. */
+	/* Release: a thread that sees it sees the types. */
 	atomic_store_explicit(&opened, true, memory_order_release);
 }
 

@@ -104,7 +104,7 @@ static int hand_out(
 	return (int)front.words;
 }
 
-/* Whoever cannot wait meets another one who does: then there is nothing to be had. */
+/* A caller that cannot wait, while another one waits: there is no event for it. */
 static bool enter(enum patience patience, const struct timespec *until)
 {
 	if (patience == FOR_EVER)

@@ -67,7 +67,7 @@ static void make_stream(void)
 
 	if (open_types() == 0 && compat_make_stream(&own, &zephyr_logger.stream) == 0) {
 		zephyr_logger.processor = compat_counter_is_processor(zephyr_logger.stream);
-		/* Release: whoever sees it sees types and stream. */
+		/* Release: a thread that sees it sees types and stream. */
 		atomic_store_explicit(&ready, true, memory_order_release);
 	}
 }
