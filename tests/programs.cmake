@@ -274,9 +274,9 @@ ptrace_test(histories NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POL
 
 ptrace_test(points SOURCES test_points.c points/other.c)
 if(PXT_USEREVENTS AND NOT CMAKE_CROSSCOMPILING)
-	add_test(NAME points_left_out COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/off.sh"
+	add_test(NAME points_left_out COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/compile.sh" left_out
 		"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
-	add_test(NAME points_refused COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/refused.sh"
+	add_test(NAME points_refused COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/compile.sh" refused
 		"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
 endif()
 

@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# usage: refused.sh INCLUDE-FOLDER... -- COMPILER...
+# usage: compile.sh left_out|refused INCLUDE-FOLDER... -- COMPILER...
 #
-# Definitions of trace points that cannot be are errors of the compiler that name the point.
+#	left_out   the object of a file whose trace points are compiled out is, byte for byte, that of a file which
+#	           never had any (SHARK-03, QNX-40)
+#	refused    definitions of trace points that cannot be are errors of the compiler that name the point
+what=$1
+shift
 includes=
 while [ "$1" != -- ]; do
 	includes="$includes -I$1"
@@ -11,6 +15,71 @@ while [ "$1" != -- ]; do
 done
 shift
 failed=0
+
+# ---- Left out ----
+
+if [ "$what" = left_out ]; then
+	here=$(mktemp -d) || exit 1
+	trap 'rm -rf "$here"' EXIT
+	cd "$here" || exit 1
+
+	cat >work.c <<-'END'
+	#if TRACED
+	#include <trace_np.h>
+	POSIX_TRACE_DEFINE_NP(late, u32, job, i64, late_ns);
+	POSIX_TRACE_DEFINE_NP(tick);
+	POSIX_TRACE_DEFINE_TEXT_NP(said, "%u of %s", u32, a, string, b);
+	POSIX_TRACE_DEFINE_JOB_NP(pump);
+	#define TRACE(point) point
+	#else
+	#define TRACE(point)
+	#endif
+	int work(int n);
+	int asked(void);
+	int work(int n)
+	{
+		TRACE(posix_trace_point_np(late, (unsigned)n, asked());)
+		TRACE(posix_trace_job_begin_np(pump, (unsigned)n);)
+		for (int i = 0; i < n; i++) {
+			TRACE(posix_trace_point_np(tick);)
+			n += i;
+		}
+		TRACE(posix_trace_point_np(said, (unsigned)n, "x");)
+		TRACE(posix_trace_job_end_np(pump, (unsigned)n);)
+		return n;
+	}
+	END
+	# Each type can be left out by a macro of its own; without an optimizer its definition stays, as data.
+	sed "/pump/d" work.c >types.c
+
+	# built COMPILER...: source $file, into $object
+	built()
+	{
+		# shellcheck disable=SC2086
+		"$@" -std=c11 $includes -c "$file" -o "$object" || failed=1
+	}
+
+	for level in -O0 -Os -O2; do
+		for file in work.c types.c; do
+			off=-DPOSIX_TRACE_OFF_NP
+			[ $file = work.c ] || off='-DPOSIX_TRACE_WITHOUT_late_NP -DPOSIX_TRACE_WITHOUT_tick_NP -DPOSIX_TRACE_WITHOUT_said_NP'
+			[ "$file $level" != 'types.c -O0' ] || continue
+			object=never.o
+			built "$@" $level -DTRACED=0
+			object=off.o
+			# shellcheck disable=SC2086
+			built "$@" $level -DTRACED=1 $off
+			object=on.o
+			built "$@" $level -DTRACED=1
+			cmp never.o off.o || { echo "$file $level: another object"; failed=1; }
+			! cmp -s never.o on.o || { echo "$file $level: nothing is traced at all"; failed=1; }
+		done
+	done
+	echo "left out: $failed failed"
+	exit "$failed"
+fi
+
+# ---- Refused ----
 
 # The file on standard input; $1: what the compiler says, nothing: that it is right.
 compile()
