@@ -464,6 +464,8 @@ def try_test(copy, mutant, kill, turns):
         return False, f"SURVIVED        {mutant.name}, by {by} ({took})\n{tail(text)}"
     if status == 77:
         return False, f"NOT TESTED      {mutant.name}: {by} skips everything"
+    if status == 2 and "no test is named" in text:
+        return False, f"NOT TESTED      {mutant.name}: {by}: there is no such case"
     how = "hang" if status is None else f"status {status}"
     if turn > 1:
         how += f", run {turn}"
