@@ -100,6 +100,30 @@ PXT_TEST(an_event_is_the_same_in_all_streams)
 	end(2);
 }
 
+/* TRU-01, DEC-01 */
+PXT_TEST(each_stream_cuts_an_event_by_its_own_size)
+{
+	static const size_t sizes[] = { 16, 120 };
+	unsigned char data[64];
+	struct got got;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 13u + 1u);
+	for (unsigned i = 0; i < 2; i++)
+		begin(i, POSIX_TRACE_LOOP, 1, 4096, sizes[i]);
+	/* The first one of a lane goes the careful way. */
+	into_both(data, 4);
+	say(data, sizeof(data));
+	for (unsigned i = 0; i < 2; i++) {
+		PXT_EQ_FATAL(take(i, &got), true);
+		PXT_EQ(got.len, i ? sizeof(data) : sizes[i]);
+		PXT_EQ(memcmp(got.data, data, got.len), 0);
+		PXT_EQ(got.info.posix_truncation_status,
+		    i ? POSIX_TRACE_NOT_TRUNCATED : POSIX_TRACE_TRUNCATED_RECORD);
+	}
+	end(2);
+}
+
 static void begin_stamped(unsigned which, bool ordered)
 {
 	const struct kit_spec spec = {
