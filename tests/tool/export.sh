@@ -670,6 +670,46 @@ vcd_names_are_legal_and_different()
 	grep -q '^2 _1__end_9.a_b_5.x_y_2 1' said || fail "two names became one"
 }
 
+# A file is written in one reading where that is enough, and taken back where it is not; a pipe needs two.
+perfetto_writes_to_a_file_what_goes_through_a_pipe()
+{
+	perfetto
+	make_story
+	make_lossy
+	# Pairs that overlap; one that only begins; a function, whose name comes last; all three after a bar.
+	make overlaps.ptl <<-END
+		system_types
+		event 1000 32 1 0 u32:1
+		event 2000 33 1 0 u32:1 i64:0
+		event 3000 32 1 0 u32:2
+		event 4000 34 1 0 u64:5
+		event 5000 33 1 0 u32:2 i64:0
+		event 6000 35 1 0 u64:5
+	END
+	make begins.ptl <<-END
+		event 1000 34 1 0 u64:5
+		event 2000 35 1 0 u64:5
+		event 3000 32 1 0 u32:1
+	END
+	make function.ptl <<-END
+		system_types
+		event 1000 32 1 0 u32:1
+		event 2000 26 1 0 u64:0x401000 u64:0x401100
+		event 3000 27 1 0 u64:0x401000 u64:0x401100
+		event 4000 33 1 0 u32:1 i64:0
+	END
+	for log in run lossy overlaps begins function; do
+		run 0 export perfetto -o file $log.ptl
+		run 0 export perfetto $log.ptl
+		cmp out file || fail "$log.ptl: other bytes"
+	done
+	# In an archive, where what is taken back is in the middle.
+	run 0 export perfetto -o all.tar run.ptl overlaps.ptl lossy.ptl
+	tar xf all.tar
+	run 0 export perfetto overlaps.ptl
+	cmp out 002-*.pftrace || fail 'other bytes in the archive'
+}
+
 # ---- CTF 2 ----
 
 ctf2_is_decoded_by_its_own_metadata()

@@ -7,6 +7,7 @@
 #include "tools/output/out.h"
 #include "tools/review/review.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,15 +113,50 @@ static void export_rests(
 	}
 }
 
+/* What was written since @at is taken back. */
+static void take_back(struct pxt_export *export, off_t at)
+{
+	export->out.used = 0;
+	if (export->out.error == 0 &&
+	    (ftruncate(export->out.fd, at) != 0 || lseek(export->out.fd, at, SEEK_SET) != at))
+		export->out.error = errno;
+}
+
+/* With one reading, if that is enough; false: all was seen, and nothing is written. */
+static bool export_at_once(
+    struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
+{
+	off_t at;
+
+	pxt_out_flush(&export->out);
+	at = lseek(export->out.fd, 0, SEEK_CUR);
+	format->begin(export, reader);
+	read_events(export, reader, "export", format->look_before, format->event);
+	if (format->stands(export, reader))
+		return true;
+	take_back(export, at);
+	read_again(reader);
+	return false;
+}
+
 static void export_events(
     struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
 {
-	format->begin(export, reader);
-	if (format->look) {
+	const bool at_once = format->stands && export->file.final;
+
+	if (at_once && export_at_once(export, format, reader)) {
+		export_rests(export, format, reader);
+		format->end(export, reader);
+		return;
+	}
+	if (!at_once)
+		format->begin(export, reader);
+	if (!at_once && format->look) {
 		read_events(export, reader, "looking", format->look_before, format->look);
 		read_again(reader);
-		format->looked(export, reader);
 	}
+	if (format->look)
+		format->looked(export, reader);
 	read_events(export, reader, "export", NULL, format->event);
 	export_rests(export, format, reader);
 	format->end(export, reader);

@@ -68,6 +68,11 @@ struct pxt_export_format {
 	void (*look_before)(struct pxt_export *export, const struct pxt_event *event);
 	void (*look)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
 	void (*looked)(struct pxt_export *export, struct pxt_reader *reader);
+	/*
+	 * May be NULL.  Where a file is written, @event then sees the events of the first reading, too, with all that
+	 * was seen before; if this says so after it, that is what is written, and there is no second reading.
+	 */
+	bool (*stands)(struct pxt_export *export, struct pxt_reader *reader);
 	/* A selected event; @lost records were lost between the one before of its log and this one. */
 	void (*event)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
 	/* Records were lost after the last event of a complete log. */

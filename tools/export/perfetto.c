@@ -72,6 +72,7 @@ static struct {
 	/* The log at hand */
 	struct pxt_perfetto packets;
 	struct pxt_bars bars;
+	bool tried; /* it was written in the first reading, and taken back */
 	struct pxt_sched sched;
 	int64_t last_ns;
 	uint64_t *threads; /* tracks, by the thread's index; 0: none yet */
@@ -283,7 +284,10 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct pxt_task tasks[2];
 	unsigned count;
 
-	(void)export;
+	if (pxt_bars_spoilt(&pf.bars)) {
+		pxt_bars_look(export, event, lost);
+		return;
+	}
 	if (lost > 0)
 		put_loss(event->source, event->ns, lost);
 	pf.last_ns = event->ns;
@@ -326,19 +330,15 @@ static void name_file(char *name, size_t room, const char *machine, const struct
 	    (long)source->info.posix_pid_np);
 }
 
-static void begin(struct pxt_export *export, struct pxt_reader *reader)
+static void begin_file(struct pxt_export *export, const struct pxt_source *source)
 {
-	const struct pxt_source *source = reader->sources[0];
 	const char *machine = pxt_export_target(export, source);
-	struct pxt_export_log *log = source->user;
 	char name[100];
 
 	if (export->reader.count > 1) {
 		name_file(name, sizeof name, machine, source);
 		pxt_tar_begin(&pf.tar, &export->out, name, source->info.posix_start_np.tv_sec);
 	}
-	pxt_bars_begin(&pf.bars, source);
-	log->format = &pf.bars;
 	memset(&pf.sched, 0, sizeof pf.sched);
 	pf.threads = pxt_must(calloc(PXT_THREADS_MAX, sizeof *pf.threads));
 	pf.process_count = pf.lane_count = 0;
@@ -349,13 +349,45 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 	(void)process_track(source, source->info.posix_pid_np);
 }
 
+static void forget_tracks(void)
+{
+	for (unsigned i = 0; i < PXT_TYPES_MAX; i++)
+		free(pf.curves[i]);
+	free(pf.threads);
+}
+
+static void begin(struct pxt_export *export, struct pxt_reader *reader)
+{
+	struct pxt_export_log *log = reader->sources[0]->user;
+
+	pxt_bars_begin(&pf.bars, reader->sources[0]);
+	log->format = &pf.bars;
+	pf.tried = false;
+	begin_file(export, reader->sources[0]);
+}
+
+static bool stands(struct pxt_export *export, struct pxt_reader *reader)
+{
+	(void)export;
+	(void)reader;
+	pf.tried = true;
+	return pxt_bars_stand(&pf.bars);
+}
+
+static void looked(struct pxt_export *export, struct pxt_reader *reader)
+{
+	pxt_bars_looked(export, reader);
+	if (!pf.tried)
+		return;
+	forget_tracks();
+	begin_file(export, reader->sources[0]);
+}
+
 static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
 	(void)reader;
 	pxt_perfetto_end(&pf.packets);
-	for (unsigned i = 0; i < PXT_TYPES_MAX; i++)
-		free(pf.curves[i]);
-	free(pf.threads);
+	forget_tracks();
 	pxt_bars_end(&pf.bars);
 	pf.logs_done++;
 	if (export->reader.count == 1)
@@ -409,7 +441,8 @@ static const struct pxt_export_format format = {
 	.begin = begin,
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
-	.looked = pxt_bars_looked,
+	.looked = looked,
+	.stands = stands,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

@@ -47,7 +47,8 @@ struct pair {
 #define CONFLICTS_MAX 4096u
 
 struct pxt_slices {
-	bool known; /* all pairs: the second reading */
+	bool known;   /* all pairs: the second reading */
+	bool unnamed; /* in the first reading a function was asked for, whose name was not known */
 	uint16_t pair_count;
 	/* Once each, in the order they were seen: one pair ended while the other was inside it. */
 	uint32_t conflict_count;
@@ -445,6 +446,22 @@ void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader)
 	}
 }
 
+bool pxt_bars_spoilt(const struct pxt_bars *bars)
+{
+	return !bars->slices->known && (bars->slices->unnamed || bars->slices->conflict_count > 0);
+}
+
+bool pxt_bars_stand(const struct pxt_bars *bars)
+{
+	const struct pxt_slices *slices = bars->slices;
+
+	/* What only begins is no bar. */
+	for (uint16_t i = 0; i < slices->pair_count; i++)
+		if (slices->pairs[i].begin && !slices->pairs[i].end)
+			return false;
+	return !pxt_bars_spoilt(bars);
+}
+
 const char *pxt_bars_own_name(
     const struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event)
 {
@@ -456,6 +473,10 @@ const char *pxt_bars_own_name(
 	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
 		return NULL;
 	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
+		if (!bars->slices->known) {
+			bars->slices->unnamed = true;
+			pxt_symbols_want(bars->symbols, pxt_symbols_address(event));
+		}
 		text = pxt_symbols_text(bars->symbols, pxt_symbols_address(event));
 		/* Without "(file:line)". */
 		(void)snprintf(name, sizeof name, "%s", text);

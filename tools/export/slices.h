@@ -75,6 +75,15 @@ void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *eve
 void pxt_bars_look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
 void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader);
 
+/*
+ * ---- One reading in place of two: what is written in the first one, as if all was known ----
+ *
+ * Spoilt: what was written so far is not what the second reading would write; from there on the first one
+ * looks.  Stand: the first reading is over, and the second one would write the same.
+ */
+bool pxt_bars_spoilt(const struct pxt_bars *bars);
+bool pxt_bars_stand(const struct pxt_bars *bars);
+
 /* "read", "refill": what a bar of system events is called, until the next call; NULL: as its pair is. */
 const char *pxt_bars_own_name(
     const struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event);
