@@ -317,6 +317,46 @@ perfetto_bars_nest_on_every_track()
 	grep -q 'unfinished 0' said || fail "a bar is open: $(tail -1 said)"
 }
 
+# Requests begin in one thread and end in another, but for one; a job's number is that of another thread's job once.
+a_request_that_is_handed_on_is_a_bar_beside_the_threads()
+{
+	perfetto
+	make moved.ptl <<-END
+		type 40 request_begin u32 id
+		type 41 request_end u32 id, i32 status
+		event 500 33 2 0 u32:1 i64:0
+		event 1000 40 1 0 u32:7
+		event 2000 32 1 0 u32:1
+		event 3000 40 1 0 u32:8
+		event 4000 41 2 0 u32:7 i32:200
+		event 5000 33 1 0 u32:1 i64:0
+		event 6000 41 2 0 u32:8 i32:404
+		event 6500 40 1 0 u32:9
+		event 7000 41 1 0 u32:9 i32:200
+		event 8000 32 1 0 u32:2
+		event 8500 33 2 0 u32:2 i64:0
+		event 9000 32 1 0 u32:3
+		event 9500 33 1 0 u32:3 i64:0
+	END
+	run 0 export perfetto -o file moved.ptl
+	check perfetto file
+	[ "$(grep -c 'bar request 3000 on lane request' said)" = 2 ] || { cat said; fail 'no bar of its own'; }
+	said 'bar request 500 on lane request'
+	said 'bar job 3000 on thread sensor'
+	said 'bar job 500 on thread sensor'
+	run 0 export chrome moved.ptl
+	"$PXT_PYTHON" -c '
+import json
+open_at = {}
+for event in json.load(open("out"))["traceEvents"]:
+    if event["name"] == "request" and event["ph"] == "b":
+        open_at[event["id"]] = event["ts"]
+    elif event.get("cat") == "request" and event["ph"] == "e":
+        print(event["ts"] - open_at.pop(event["id"]))
+' >said
+	[ "$(sort said | tr '\n' ' ')" = '0.5 3.0 3.0 ' ] || fail "chrome: $(cat said)"
+}
+
 # Ten times as many open bars may take some ten times as long for each event, but not a hundred times.
 many_open_bars_cost_each_event_no_square_of_them()
 {
@@ -725,6 +765,7 @@ ctf2_is_decoded_by_its_own_metadata()
 		event 600000 34 2 0 u64:0xdead hex:0a
 		cut
 		event 700000 32 1 0
+		event 800000 37 2 0 f64:0.25 u8:7 hex:ff41
 	END
 	run 0 export ctf --ctf2 -o ctf run.ptl
 	err_has '12 EVENTS LOST'
@@ -739,6 +780,8 @@ ctf2_is_decoded_by_its_own_metadata()
 	said '1700000000000500000 4712 sensor job_end {"cut": 0, "_data_length": 4, "data": "02000000"}'
 	said '1700000000000600000 4713 control mtx_lock {"cut": 0, "_data_length": 9, "data": "adde0000000000000a"}'
 	said '1700000000000700000 4712 sensor job_begin {"cut": 1, "_data_length": 0, "data": ""}'
+	# A string is UTF-8.
+	said '1700000000000800000 4713 control sample {"cut": 0, "_data_length": 11, "data": "000000000000d03f07ff41"}'
 }
 
 every_log_is_a_ctf2_trace_of_its_own()

@@ -190,7 +190,8 @@ static void put_bar(
 	if (slice->bar == PXT_BAR_NONE)
 		pxt_out_text(state.out, ",\"s\":\"t\"");
 	else if (slice->lane > 0)
-		put_lane(log->bars.slices, event->thread->index, slice);
+		put_lane(log->bars.slices, slice->moved ? PXT_SLICES_MOVED : event->thread->index,
+		    slice);
 	pxt_out_text(state.out, ",\"args\":");
 	pxt_json_payload(state.out, event);
 	pxt_out_char(state.out, '}');
@@ -276,8 +277,9 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		*log = (struct chrome){ .source = reader->sources[i],
 			.last_ns = reader->sources[i]->start_ns,
 			.apart = apart_of(reader, i),
-			.tids = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->tids)),
-			.pids = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->pids)) };
+			.tids = pxt_must(calloc(PXT_SLICES_MOVED + 1, sizeof *log->tids)),
+			.pids = pxt_must(calloc(PXT_SLICES_MOVED + 1, sizeof *log->pids)) };
+		log->pids[PXT_SLICES_MOVED] = log->source->info.posix_pid_np + log->apart;
 		pxt_bars_begin(&log->bars, reader->sources[i]);
 		of->format = log;
 	}

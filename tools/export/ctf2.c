@@ -4,7 +4,7 @@
  * each log.
  *
  * Fields have no alignment, so an event's data is its payload as it was recorded.  What has no description, or not
- * all that its description tells of, or more, is of a class of its own with the same name, whose payload is a blob:
+ * all that its description tells of, or more, or text that is no UTF-8, is of a class of its own with the same name, whose payload is a blob:
  * nothing is made up.  A loss lies between two packets: by their counts of discarded events.
  *
  * Metadata comes last, when all types and threads were met.
@@ -90,6 +90,39 @@ static void put_short(struct ctf2 *ctf2, size_t number)
 	put(ctf2, &value, sizeof value);
 }
 
+/* Whether a reader of strings gets all of it: UTF-8 with no NUL but at its end. */
+static bool is_string(const unsigned char *text, size_t bytes)
+{
+	const char *at = (const char *)text;
+	const char *end = at + pxt_text_bytes(text, bytes);
+	char escaped[16];
+	size_t taken;
+
+	if (memchr(at, 0, (size_t)(end - at)))
+		return false;
+	for (at += pxt_escape_plain(at, (size_t)(end - at)); at < end; at += taken) {
+		(void)pxt_escape_one(at, (size_t)(end - at), escaped, &taken);
+		if ((unsigned char)*at >= 0x80 && taken == 1)
+			return false;
+	}
+	return true;
+}
+
+static bool has_strings(const struct pxt_event *event)
+{
+	size_t bytes;
+
+	for (unsigned i = 0; i < event->type->field_count; i++) {
+		const struct pxt_layout *field = &event->type->fields[i];
+
+		if (field->kind == POSIX_TRACE_FIELD_TEXT_NP &&
+		    (!pxt_layout_present(field, event->bytes, &bytes) ||
+		        !is_string(event->data + field->offset, bytes)))
+			return false;
+	}
+	return true;
+}
+
 /* Whether the data is what the description says, no less and no more. */
 static bool is_described(const struct pxt_event *event)
 {
@@ -100,7 +133,7 @@ static bool is_described(const struct pxt_event *event)
 	return type->index != PXT_INDEX_NONE && type->field_count > 0 &&
 	       event->info.posix_truncation_status == POSIX_TRACE_NOT_TRUNCATED &&
 	       pxt_layout_present(&type->fields[type->field_count - 1], event->bytes, &bytes) &&
-	       pxt_fields_rest(event, &at) == 0;
+	       pxt_fields_rest(event, &at) == 0 && has_strings(event);
 }
 
 static void put_context(struct ctf2 *ctf2, const struct pxt_event *event)
@@ -112,7 +145,7 @@ static void put_context(struct ctf2 *ctf2, const struct pxt_event *event)
 	uint64_t address = (uint64_t)(uintptr_t)event->info.posix_prog_address;
 
 	if (thread->recorded)
-		memcpy(name, thread->name, strnlen(thread->name, sizeof name - 1));
+		(void)pxt_escape(thread->name, strlen(thread->name), name, sizeof name, NULL);
 	put(ctf2, numbers, sizeof numbers);
 	put(ctf2, name, sizeof name);
 	put(ctf2, &address, sizeof address);

@@ -27,9 +27,11 @@ static const char *const help[] = {
 	"thread has a track. X_begin or X_start with X_end or X_stop, X_enter with X_exit, X_lock\n"
 	"with X_unlock are a bar from one to the other; pairs that overlap have lanes of their "
 	"own\n"
-	"below the thread. Everything else is a mark. The typed fields are annotations. Where\n"
-	"events were lost stands a mark that says how many, and bars that were open end there\n"
-	"(cut_by_loss). sched_switch and sched_wakeup become states of threads and CPUs.\n"
+	"below the thread. A pair whose first fields have one name, and most of whose ends are in\n"
+	"another thread than the begin with the same value there, has lanes below the process: a\n"
+	"request that is handed on. Everything else is a mark. The typed fields are annotations.\n"
+	"Where events were lost stands a mark that says how many, and bars that were open end\n"
+	"there (cut_by_loss). sched_switch and sched_wakeup become states of threads and CPUs.\n"
 	"\n"
 	"Several logs make an archive (tar) of traces, which opens as one: by the clocks of one\n"
 	"machine, or by the civil time of several.\n"
@@ -142,22 +144,22 @@ static struct lane *find_lane(uint32_t thread, const struct pxt_slice *slice)
 /* The track that a bar is on; 0: there is no lane for it any more. */
 static uint64_t slice_track(const struct pxt_event *event, const struct pxt_slice *slice)
 {
-	uint64_t thread = thread_track(event);
+	uint32_t index = slice->moved ? PXT_SLICES_MOVED : event->thread->index;
+	uint64_t parent = slice->moved ? process_track(event->source, event->info.posix_pid)
+	                               : thread_track(event);
 	char name[1024];
 	size_t bytes;
 
 	if (slice->lane == 0)
-		return thread;
-	struct lane *lane = find_lane(event->thread->index, slice);
+		return parent;
+	struct lane *lane = find_lane(index, slice);
 	if (lane || pf.lane_count == LANES_MAX || slice->bar == PXT_BAR_END)
 		return lane ? lane->track : 0;
 	const char *base = pxt_slices_name(pf.bars.slices, slice->pair, &bytes);
 	(void)pxt_escape(base, bytes, name, sizeof name, NULL);
 	lane = &pf.lanes[pf.lane_count++];
-	*lane = (struct lane){
-		.thread = event->thread->index, .pair = slice->pair, .lane = slice->lane
-	};
-	lane->track = pxt_perfetto_lane(&pf.packets, thread, name, false);
+	*lane = (struct lane){ .thread = index, .pair = slice->pair, .lane = slice->lane };
+	lane->track = pxt_perfetto_lane(&pf.packets, parent, name, false);
 	return lane->track;
 }
 

@@ -42,9 +42,14 @@ struct pair {
 	const struct pxt_type *begin;
 	const struct pxt_type *end;
 	bool overlaps;
+	uint64_t own;   /* ends whose begin was of their thread, ... */
+	uint64_t other; /* ... and of another one */
+	bool moves;     /* the second reading: most were */
 };
 
 #define CONFLICTS_MAX 4096u
+/* So many open bars are looked at in all, to find ends' begins in other threads. */
+#define SEARCH_MAX    (UINT32_C(1) << 26)
 
 struct pxt_slices {
 	bool known;   /* all pairs: the second reading */
@@ -55,8 +60,10 @@ struct pxt_slices {
 	uint16_t conflicts[CONFLICTS_MAX][2];
 	unsigned char seen[PXT_PAIRS_MAX][PXT_PAIRS_MAX / 8];
 	uint32_t room; /* bars that all stacks have room for */
+	uint32_t searched;
+	bool moved; /* an end's begin was found in another thread */
 	struct stack *open;
-	struct stack **stacks; /* by the thread's index */
+	struct stack **stacks; /* by the thread's index; the last: of pairs that move */
 	struct role roles[PXT_TYPES_MAX];
 	struct pair pairs[PXT_PAIRS_MAX];
 };
@@ -65,13 +72,13 @@ struct pxt_slices *pxt_slices_new(void)
 {
 	struct pxt_slices *slices = pxt_must(calloc(1, sizeof *slices));
 
-	slices->stacks = pxt_must(calloc(PXT_THREADS_MAX, sizeof(struct stack *)));
+	slices->stacks = pxt_must(calloc(PXT_SLICES_MOVED + 1, sizeof(struct stack *)));
 	return slices;
 }
 
 void pxt_slices_free(struct pxt_slices *slices)
 {
-	for (uint32_t i = 0; i < PXT_THREADS_MAX; i++) {
+	for (uint32_t i = 0; i <= PXT_SLICES_MOVED; i++) {
 		if (slices->stacks[i])
 			free(slices->stacks[i]->bars);
 		free(slices->stacks[i]);
@@ -91,6 +98,7 @@ static void choose_lanes(struct pxt_slices *slices)
 		uint16_t inner = slices->conflicts[i][1];
 
 		if (pxt_slices_whole(slices, outer) && pxt_slices_whole(slices, inner) &&
+		    !slices->pairs[outer].moves && !slices->pairs[inner].moves &&
 		    !slices->pairs[outer].overlaps && !slices->pairs[inner].overlaps)
 			slices->pairs[outer].overlaps = true;
 	}
@@ -99,6 +107,8 @@ static void choose_lanes(struct pxt_slices *slices)
 void pxt_slices_again(struct pxt_slices *slices)
 {
 	pxt_slices_cut(slices, NULL, NULL);
+	for (uint16_t i = 0; i < slices->pair_count; i++)
+		slices->pairs[i].moves = slices->pairs[i].other > slices->pairs[i].own;
 	choose_lanes(slices);
 	slices->known = true;
 }
@@ -221,13 +231,13 @@ static const struct pxt_layout *key_of(const struct pair *pair, const struct rol
 
 /* ---- Stacks ---- */
 
-static struct stack *stack_of(struct pxt_slices *slices, const struct pxt_event *event)
+static struct stack *stack_of(struct pxt_slices *slices, uint32_t thread)
 {
-	struct stack **stack = &slices->stacks[event->thread->index];
+	struct stack **stack = &slices->stacks[thread];
 
 	if (!*stack) {
 		*stack = pxt_must(calloc(1, sizeof **stack));
-		(*stack)->thread = event->thread->index;
+		(*stack)->thread = thread;
 	}
 	return *stack;
 }
@@ -309,6 +319,12 @@ static void note_conflicts(struct pxt_slices *slices, const struct stack *stack,
 	}
 }
 
+static void take_out(struct stack *stack, uint32_t i)
+{
+	stack->count--;
+	memmove(stack->bars + i, stack->bars + i + 1, (stack->count - i) * sizeof *stack->bars);
+}
+
 /* Takes the newest begin of the pair with this key off the stack; false: there is none. */
 static bool pop(
     struct pxt_slices *slices, struct stack *stack, const struct bar *end, uint16_t *lane)
@@ -324,14 +340,31 @@ static bool pop(
 		 */
 		if (!slices->known)
 			note_conflicts(slices, stack, i);
-		else if (!slices->pairs[bar->pair].overlaps && others_inside(slices, stack, i))
+		else if (!slices->pairs[bar->pair].overlaps && !slices->pairs[bar->pair].moves &&
+		         others_inside(slices, stack, i))
 			return false;
 		*lane = bar->lane;
-		stack->count--;
-		memmove(
-		    stack->bars + i, stack->bars + i + 1, (stack->count - i) * sizeof *stack->bars);
+		take_out(stack, i);
 		return true;
 	}
+	return false;
+}
+
+/* The first reading: the begin is looked for in other threads; bars inside that one tell nothing. */
+static bool pop_others(struct pxt_slices *slices, const struct bar *end)
+{
+	for (struct stack *stack = slices->open; stack; stack = stack->next)
+		for (uint32_t i = stack->count; i-- > 0 && slices->searched < SEARCH_MAX;) {
+			const struct bar *bar = &stack->bars[i];
+
+			slices->searched++;
+			if (bar->pair != end->pair || !bar->keyed || bar->key != end->key)
+				continue;
+			take_out(stack, i);
+			slices->pairs[end->pair].other++;
+			slices->moved = true;
+			return true;
+		}
 	return false;
 }
 
@@ -374,7 +407,9 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 	/* "engine_start" alone makes no pair. */
 	if (slices->known && !pxt_slices_whole(slices, role->pair))
 		return slice;
-	struct stack *stack = stack_of(slices, event);
+	slice.moved = slices->known && pair->moves;
+	struct stack *stack =
+	    stack_of(slices, slice.moved ? PXT_SLICES_MOVED : event->thread->index);
 	struct bar bar = { .pair = role->pair };
 	const struct pxt_layout *key = key_of(pair, role);
 	/* In the first reading the other type may not have come yet: the begin keeps its key. */
@@ -383,12 +418,15 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 	slice.pair = role->pair;
 	slice.key = key;
 	if (role->begins) {
-		if (slices->known && pair->overlaps)
+		if (slices->known && (pair->overlaps || pair->moves))
 			bar.lane = free_lane(stack, role->pair);
 		slice.lane = bar.lane;
 		if (push(slices, stack, bar))
 			slice.bar = PXT_BAR_BEGIN;
 	} else if (pop(slices, stack, &bar, &slice.lane)) {
+		slice.bar = PXT_BAR_END;
+		pair->own += !slices->known;
+	} else if (!slices->known && bar.keyed && !role->of_system && pop_others(slices, &bar)) {
 		slice.bar = PXT_BAR_END;
 	}
 	return slice;
@@ -448,7 +486,8 @@ void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader)
 
 bool pxt_bars_spoilt(const struct pxt_bars *bars)
 {
-	return !bars->slices->known && (bars->slices->unnamed || bars->slices->conflict_count > 0);
+	return !bars->slices->known &&
+	       (bars->slices->unnamed || bars->slices->moved || bars->slices->conflict_count > 0);
 }
 
 bool pxt_bars_stand(const struct pxt_bars *bars)

@@ -6,8 +6,9 @@
  * a first field of one name; of system events, the first pair of a type counts.  Pairs that nest share the
  * thread's own track.  A pair that once
  * ended while another one was inside it and went on (a lock that is passed on, jobs that overlap)
- * has lanes of its own beside it, as many as are open at a time.  Which pairs those are is known when
- * all events were seen: a first reading looks, a second one writes.
+ * has lanes of its own beside it, as many as are open at a time.  A pair with such a field, most of whose ends are in
+ * another thread than their begins (a request that is handed on), has lanes of its own beside all threads.  Which
+ * pairs those are is known when all events were seen: a first reading looks, a second one writes.
  *
  * Bounded: PXT_PAIRS_MAX pairs; PXT_OPEN_DEPTH open begins a thread, PXT_OPEN_MAX in all.  What does
  * not fit is no bar, but an event like any other.
@@ -19,6 +20,9 @@
 #include "tools/read/symbols.h"
 #include "tools/spans/pairs.h"
 
+/* In place of a thread's index: of bars that no thread has alone. */
+#define PXT_SLICES_MOVED PXT_THREADS_MAX
+
 enum pxt_bar {
 	PXT_BAR_NONE,  /* an event of its own, also an end whose begin nobody saw */
 	PXT_BAR_BEGIN, /* a bar begins */
@@ -28,7 +32,9 @@ enum pxt_bar {
 struct pxt_slice {
 	enum pxt_bar bar;
 	uint16_t pair;
-	uint16_t lane; /* 0: the thread's own track; else one of the pair's own lanes, from 1 */
+	uint16_t
+	    lane;   /* 0: the thread's own track; else one of the pair's own lanes, from 1, ... */
+	bool moved; /* ... which are of PXT_SLICES_MOVED */
 	const struct pxt_layout *key; /* the field by which begin and end were matched, or NULL */
 };
 
