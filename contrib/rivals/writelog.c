@@ -4,6 +4,7 @@
  * what the library counted: events, and lost ones.
  *
  *	writelog FILE EVENTS BYTES
+ *	writelog FILE EVENTS BYTES full    default attributes, full speed, whatever is lost; also ns of each event
  */
 #define _GNU_SOURCE
 #include <trace.h>
@@ -11,9 +12,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STREAM_BYTES (16ul * 1024 * 1024)
@@ -28,12 +32,18 @@ static void must(const char *what, int error)
 	}
 }
 
-static trace_id_t open_log(int file)
+static trace_id_t open_log(int file, bool full)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
 
 	must("attributes", posix_trace_attr_init(&attr));
+	if (full) {
+		must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+		must("create", posix_trace_create_withlog(0, &attr, file, &trid));
+		must("start", posix_trace_start(trid));
+		return trid;
+	}
 	must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL));
 	must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
 	must("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
@@ -43,26 +53,53 @@ static trace_id_t open_log(int file)
 	return trid;
 }
 
+static double now(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* No two events have the same data. */
+static double write_full(trace_event_id_t sample, unsigned long events, unsigned long bytes)
+{
+	static unsigned char payload[BYTES_MAX];
+	double begin = now();
+
+	for (unsigned i = 0; i < BYTES_MAX; i++)
+		payload[i] = (unsigned char)(i * 151u);
+	for (unsigned long i = 0; i < events; i++) {
+		memcpy(payload, &(uint32_t){ (uint32_t)i }, sizeof(uint32_t));
+		posix_trace_event(sample, payload, bytes);
+	}
+	return (now() - begin) / (double)events;
+}
+
 int main(int argc, char **argv)
 {
 	static const unsigned char payload[BYTES_MAX];
+	bool full = argc == 5 && strcmp(argv[4], "full") == 0;
+	double ns = 0;
 	struct posix_trace_counts_np counts;
 	trace_event_id_t sample;
 	trace_id_t trid;
 	int file;
-	unsigned long events = argc == 4 ? strtoul(argv[2], NULL, 10) : 0;
-	unsigned long bytes = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+	unsigned long events = argc >= 4 ? strtoul(argv[2], NULL, 10) : 0;
+	unsigned long bytes = argc >= 4 ? strtoul(argv[3], NULL, 10) : 0;
 
-	if (argc != 4 || bytes > BYTES_MAX) {
-		(void)fputs("usage: writelog FILE EVENTS BYTES\n", stderr);
+	if ((argc != 4 && !full) || bytes > BYTES_MAX) {
+		(void)fputs("usage: writelog FILE EVENTS BYTES [full]\n", stderr);
 		return 2;
 	}
 	file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (file < 0)
 		must(argv[1], errno);
 	must("event", posix_trace_eventid_open("sample", &sample));
-	trid = open_log(file);
-	for (unsigned long i = 0; i < events; i++) {
+	trid = open_log(file, full);
+	if (full)
+		ns = write_full(sample, events, bytes);
+	for (unsigned long i = 0; i < events && !full; i++) {
 		posix_trace_event(sample, payload, bytes);
 		if (i % CHUNK == CHUNK - 1)
 			must("flush", posix_trace_flush(trid));
@@ -71,6 +108,6 @@ int main(int argc, char **argv)
 	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)close(file);
-	(void)printf("%lu %llu\n", events, (unsigned long long)counts.posix_lost_np);
+	(void)printf("%lu %llu %.3f\n", events, (unsigned long long)counts.posix_lost_np, ns);
 	return 0;
 }
