@@ -106,12 +106,16 @@ void pxt_intake_types_learn(struct pxt_producer_memory *producer);
 bool pxt_intake_types_wanted(const struct pxt_producer_memory *producer);
 /* The producer has gone: what is finished in its memory is still pulled, nothing is waited for. */
 void pxt_intake_gone(struct pxt_producer_memory *producer);
-/*
- * The owner's entry of the first thread, 0: it has none, or is another process than @pid.  A process that
- * executes another program goes on with the same first thread.  With the stream's mutex.
- */
-uint32_t pxt_intake_main(struct pxt_producer_memory *producer, int32_t pid);
-void pxt_intake_goes_on(struct pxt_producer_memory *producer, uint32_t main);
+/* A process that executes another program goes on with the same first thread. */
+struct pxt_intake_life {
+	uint64_t number; /* pxt_port_local_life() */
+	uint32_t main;   /* the owner's entry of its first thread before; 0: not known */
+	bool ended;      /* before it was asked who it is */
+};
+/* The owner's entry of the first thread; 0: it has none, or is another process than this one.  With the mutex. */
+uint32_t pxt_intake_main(
+    struct pxt_producer_memory *producer, int32_t pid, const struct pxt_intake_life *life);
+void pxt_intake_goes_on(struct pxt_producer_memory *producer, const struct pxt_intake_life *life);
 bool pxt_intake_has_gone(const struct pxt_producer_memory *producer);
 /* Gone, and nothing is left to pull. */
 bool pxt_intake_empty(struct pxt_producer_memory *producer);

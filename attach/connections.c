@@ -29,6 +29,9 @@ void pxt_connections_close(struct pxt_ctlsock *ctlsock, unsigned i)
 		pxt_follow_close(ctlsock, connection);
 	connection->kind = PXT_CONNECTION_NONE;
 	ctlsock->files->connection[i] = 0;
+	if (connection->end)
+		pxt_port_local_close(connection->end);
+	connection->end = 0;
 	if (fd)
 		pxt_port_local_hang_up(fd);
 }
@@ -160,7 +163,7 @@ static void end_former(struct pxt_ctlsock *ctlsock, struct pxt_connection *guest
 {
 	if (!guest->pid)
 		return;
-	guest->main = pxt_producers_main(ctlsock, guest->pid);
+	guest->life.main = pxt_producers_main(ctlsock, guest);
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++) {
 		const struct pxt_connection *connection = &ctlsock->connection[i];
 
@@ -168,6 +171,22 @@ static void end_former(struct pxt_ctlsock *ctlsock, struct pxt_connection *guest
 		    connection->pid == guest->pid)
 			pxt_connections_close(ctlsock, i);
 	}
+}
+
+/* Who it is, and what tells of its end. */
+static void know_guest(struct pxt_ctlsock *ctlsock, unsigned i)
+{
+	struct pxt_connection *guest = &ctlsock->connection[i];
+	int error = ENOTSUP;
+
+	if (ctlsock->files->door)
+		error = pxt_port_local_life(
+		    ctlsock->files->connection[i], guest->pid, &guest->end, &guest->life.number);
+	if (error)
+		guest->end = 0;
+	guest->life.ended = error == ESRCH;
+	guest->unknown = guest->life.ended ? 0 : error;
+	end_former(ctlsock, guest);
 }
 
 /* Requests of another version, or malformed ones, are answered by an error. */
@@ -185,7 +204,7 @@ static void take_request(
 	} else {
 		memset(&ctlsock->out, 0, sizeof(ctlsock->out));
 		if (request->what == PXT_CTLSOCK_GUEST)
-			end_former(ctlsock, &ctlsock->connection[i]);
+			know_guest(ctlsock, i);
 		error = pxt_request_do(
 		    ctlsock, i, request, ctlsock->in.text, passed, ctlsock->out.text);
 		if (request->what == PXT_CTLSOCK_GUEST) {

@@ -67,6 +67,7 @@ struct pxt_producer_memory {
 	uint64_t run_from;     /* older records are dropped */
 	uint64_t patient_from; /* before, what it does not finish is passed over */
 	uint64_t gone_at;      /* ticks; 0: it is there */
+	uint64_t life;         /* struct pxt_intake_life's number */
 
 	/* Types */
 	_Atomic uint32_t learnt; /* how often */

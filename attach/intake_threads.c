@@ -118,14 +118,23 @@ bool pxt_intake_thread_former(
 	return former != PXT_THREAD_EXTRA;
 }
 
-uint32_t pxt_intake_main(struct pxt_producer_memory *producer, int32_t pid)
+/* Without numbers: who is attached while another one's end is known has taken over its pid. */
+static bool is_same(const struct pxt_producer_memory *producer, const struct pxt_intake_life *life)
+{
+	if (life->number && producer->life)
+		return life->number == producer->life;
+	return !producer->gone_at || life->ended;
+}
+
+uint32_t pxt_intake_main(
+    struct pxt_producer_memory *producer, int32_t pid, const struct pxt_intake_life *life)
 {
 	const struct pxt_thread_table *table = &producer->directory->threads;
 	uint32_t count = atomic_load_explicit(
 	    (_Atomic uint32_t *)(uintptr_t)&table->count, memory_order_relaxed);
 	struct told told;
 
-	if (producer->pid != pid)
+	if (producer->pid != pid || !is_same(producer, life))
 		return 0;
 	/* Bound: the table. */
 	for (uint32_t i = 1; !producer->main && i <= count && i < CONFIG_PTRACE_MAX_THREADS; i++) {
@@ -136,7 +145,8 @@ uint32_t pxt_intake_main(struct pxt_producer_memory *producer, int32_t pid)
 	return producer->main;
 }
 
-void pxt_intake_goes_on(struct pxt_producer_memory *producer, uint32_t main)
+void pxt_intake_goes_on(struct pxt_producer_memory *producer, const struct pxt_intake_life *life)
 {
-	producer->main = (uint16_t)main;
+	producer->main = (uint16_t)life->main;
+	producer->life = life->number;
 }

@@ -45,11 +45,13 @@ enum pxt_connection_kind {
 struct pxt_connection {
 	enum pxt_connection_kind kind;
 	int32_t pid;
-	uint64_t received; /* ctlsock.turn when it spoke last */
-	uint32_t producer; /* PRODUCER: of ctlsock.present */
-	uint32_t main; /* a guest's first thread, which it had before its last exec; 0: not known */
-	bool runs;     /* PRODUCER: the last message was START */
-	bool guest;    /* PRODUCER: its descriptor shows its end only */
+	uint64_t received;           /* ctlsock.turn when it spoke last */
+	uint32_t producer;           /* PRODUCER: of ctlsock.present */
+	struct pxt_intake_life life; /* a guest's, before its last exec */
+	int end; /* ... and, until it is attached, the descriptor that tells of its end; 0: none, */
+	int unknown; /* ... because of this error */
+	bool runs;   /* PRODUCER: the last message was START */
+	bool guest;  /* PRODUCER: its descriptor shows its end only */
 	struct pxt_follow *follow;
 };
 
@@ -165,15 +167,15 @@ unsigned pxt_connections_count(const struct pxt_ctlsock *ctlsock, enum pxt_conne
 int pxt_producers_add(
     struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
 /*
- * The same of one that does not wait for an answer.  The connection's descriptor becomes one that
+ * The same of one that does not wait for an answer.  The connection's descriptor becomes the one that
  * tells of the process' end.
  */
 int pxt_producers_add_guest(
     struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files);
+/* The owner's entry of the process' first thread, as it was attached before; 0: it was not. */
+uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, const struct pxt_connection *guest);
 /* Guests see what the stream wants now.  With the stream's mutex. */
 void pxt_producers_wish(struct pxt_ctlsock *ctlsock);
-/* The owner's entry of the first thread of @pid, as it was attached before, be it gone since; 0: it was not. */
-uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, int32_t pid);
 /* Its connection has ended. */
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i);
 /* Whether some have ended whose memory is not empty yet. */

@@ -116,7 +116,7 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_
 	    files, connection->pid, &ctlsock->producers[producer], &ctlsock->spare);
 	if (error)
 		return error;
-	pxt_intake_goes_on(memory_of(ctlsock, producer), connection->main);
+	pxt_intake_goes_on(memory_of(ctlsock, producer), &connection->life);
 	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
 	pxt_intake_types_learn(memory_of(ctlsock, producer));
 	connection->producer = producer;
@@ -128,44 +128,38 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_
 	return error;
 }
 
-int pxt_producers_add_guest(
-    struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files)
-{
-	struct pxt_connection *connection = &ctlsock->connection[i];
-	int *kept = &ctlsock->files->connection[i];
-	int life;
-	int ended;
-	int error;
-
-	if (!ctlsock->files->door)
-		return ENOTSUP;
-	ended = pxt_port_local_life(*kept, connection->pid, &life);
-	if (ended && ended != ESRCH)
-		return ended;
-	connection->guest = true;
-	error = pxt_producers_add(ctlsock, i, files);
-	if (error) {
-		pxt_port_local_close(life);
-		return error;
-	}
-	pxt_port_local_close(*kept);
-	*kept = ended ? 0 : life;
-	if (ended)
-		pxt_producers_remove(ctlsock, i);
-	return 0;
-}
-
-uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, int32_t pid)
+uint32_t pxt_producers_main(struct pxt_ctlsock *ctlsock, const struct pxt_connection *guest)
 {
 	uint32_t main = 0;
 
 	pxt_port_mutex_lock(&ctlsock->stream->mutex);
 	for (unsigned i = 0; i < ctlsock->memories && !main; i++) {
 		if (ctlsock->present[i])
-			main = pxt_intake_main(ctlsock->present[i], pid);
+			main = pxt_intake_main(ctlsock->present[i], guest->pid, &guest->life);
 	}
 	pxt_stream_unlock(ctlsock->stream);
 	return main;
+}
+
+int pxt_producers_add_guest(
+    struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_intake_files *files)
+{
+	struct pxt_connection *connection = &ctlsock->connection[i];
+	int *kept = &ctlsock->files->connection[i];
+	int error;
+
+	if (connection->unknown)
+		return connection->unknown;
+	connection->guest = true;
+	error = pxt_producers_add(ctlsock, i, files);
+	if (error)
+		return error;
+	pxt_port_local_close(*kept);
+	*kept = connection->end;
+	connection->end = 0;
+	if (!*kept)
+		pxt_producers_remove(ctlsock, i);
+	return 0;
 }
 
 void pxt_producers_remove(struct pxt_ctlsock *ctlsock, unsigned i)

@@ -99,7 +99,6 @@ static int attach(struct pxt_ctlsock *ctlsock, unsigned i,
 		error = request->how & 0xffff;
 	else
 		error = pxt_producers_add_guest(ctlsock, i, &files);
-
 	if (error && pxt_stream_enter(ctlsock->stream)) {
 		pxt_sysevent_error_of(ctlsock->stream->block, POSIX_TRACE_ERROR_ATTACH_NP, error,
 		    ctlsock->connection[i].pid);

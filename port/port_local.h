@@ -62,9 +62,10 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid);
 
 /*
  * *fd becomes ready when the process at the other side of @connection, @pid, has ended, whatever became of
- * the connection.  ESRCH: it has ended; EAGAIN: no descriptor; ENOTSUP.
+ * the connection.  *number is of this process alone, however often the system uses its pid again; 0: there is none
+ * (before Linux 6.9).  ESRCH: it has ended; EAGAIN: no descriptor; ENOTSUP.
  */
-int pxt_port_local_life(int connection, int32_t pid, int *fd);
+int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number);
 
 /*
  * One descriptor, *door, for @listener and all that enter it: whether somebody waits there, in front of it or with a

@@ -490,7 +490,22 @@ static int open_life(int connection, int32_t pid)
 	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-int pxt_port_local_life(int connection, int32_t pid, int *fd)
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446
+#endif
+
+/* Of another file system, all descriptors of processes have one inode. */
+static uint64_t life_number(int fd)
+{
+	struct statfs system;
+	struct stat status;
+
+	if (fstatfs(fd, &system) != 0 || system.f_type != PID_FS_MAGIC || fstat(fd, &status) != 0)
+		return 0;
+	return status.st_ino;
+}
+
+int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	struct pxt_lows lows;
@@ -498,6 +513,7 @@ int pxt_port_local_life(int connection, int32_t pid, int *fd)
 
 	pxt_lows_begin(&lows);
 	*fd = is_kept(connection) ? open_life(connection, pid) : -1;
+	*number = *fd >= 0 ? life_number(*fd) : 0;
 	if (*fd >= 0)
 		error = keep(fd, true);
 	else if (errno == ESRCH || errno == EINVAL || errno == ENODATA)

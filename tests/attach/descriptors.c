@@ -335,6 +335,7 @@ static bool pass_one(const char *path, int listener)
 {
 	struct pxt_port_passed passed = { .count = 1 };
 	struct pxt_port_passed came;
+	uint64_t number;
 	size_t bytes;
 	int32_t pid;
 	char byte;
@@ -347,7 +348,7 @@ static bool pass_one(const char *path, int listener)
 	    pxt_port_local_send(client, "x", 1, &passed) ||
 	    pxt_port_local_receive(fd, &byte, 1, &bytes, &came) || came.count != 1)
 		return false;
-	if (pxt_port_local_life(fd, pid, &life) == 0)
+	if (pxt_port_local_life(fd, pid, &life, &number) == 0)
 		pxt_port_local_close(life);
 	pxt_port_local_drop(&came);
 	pxt_port_local_close(passed.fd[0]);

@@ -329,6 +329,36 @@ a_container_with_pids_and_times_of_its_own_runs_alike()
 	[ "$(cat plain)" = 1 ] || fail "not the first process: $(cat plain)"
 }
 
+# The recorder hears of both when both have ended.
+a_process_with_the_number_of_another_one_has_its_own_name()
+{
+	cat >again.py <<-'END'
+	import os, signal, subprocess
+	os.kill(os.getppid(), signal.SIGSTOP)
+	for name in "red", "blue":
+	    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+	        last.write("1999")
+	    print(subprocess.run(["./" + name, "-c", "echo $$"], stdout=subprocess.PIPE).stdout)
+	os.kill(os.getppid(), signal.SIGCONT)
+	END
+	cp /bin/sh red
+	cp /bin/sh blue
+	[ -x /usr/bin/python3 ] || { echo 'no python3 of the system: skipped'; exit 77; }
+	unshare -Urpf --mount-proc "$pxtrace" run -q -o run.ptl --only file -- /usr/bin/python3 again.py >out 2>err ||
+		{ echo "no process with a chosen number here: skipped: $(cat err)"; exit 77; }
+	[ "$(grep -c 2000 out)" = 2 ] || fail "other numbers: $(cat out)"
+	"$pxtrace" print --event posix_trace_process run.ptl >told
+	grep -q ' blue/2000 .*what=traced' told || fail "$(grep 2000 told)"
+}
+
+libfaketime_dates_the_program_and_not_its_events()
+{
+	alike 'what=traced' faketime '2001-02-03 04:05:06' date +%Y
+	grep -q 2001 out || fail "$(cat out)"
+	"$pxtrace" print run.ptl >told
+	awk '$1 < 0 || $1 > 300 { exit 1 }' told || fail "$(cat told)"
+}
+
 processes_of_a_shell_that_are_joined_by_pipes_run_alike()
 {
 	alike 'what=fork' sh -c 'echo one | sed s/o/0/ | (read word; echo "$word")'
