@@ -59,6 +59,7 @@ CHAPTERS = {
     "compat": ("Other systems' interfaces", "An event through each of them, beside the native call with "
                "as much data: at most 3 ns more."),
     "tools": ("Tools", "What pxtrace costs an event of a log, and how much memory it takes."),
+    "paced": ("A program at a constant rate", "Events lost, and the recorder's CPU time, under `pxtrace run`."),
     "rivals": ("Beside others", "The same payloads on the same CPUs in the same run."),
     "locks": ("Locks of programs that nobody changed", "A pair of lock and unlock while tools record "
               "it, alone and beside another thread; what each tells of a wait; redis-server."),
