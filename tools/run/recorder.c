@@ -15,8 +15,11 @@
 #include <trace_hooks_np.h>
 #include <unistd.h>
 
-/* The owner's lane for what others record, which is flushed when it is four fifths full. */
-#define STREAM_BYTES ((size_t)8 << 20)
+/*
+ * The lane for what others record, and as much for this process' own, however many CPUs there are.  It is flushed when it
+ * is four fifths full; the rest is for what comes while the disk keeps a write waiting.
+ */
+#define STREAM_BYTES ((size_t)16 << 20)
 /* Tries until what the last processes recorded has been taken; 5 ms each. */
 #define TRIES        100
 #define VIEWS        256u
@@ -33,6 +36,8 @@ static int set_attributes(
 	attr->_pxt_kept._pxt_flags |= PXT_ATTR_GUEST;
 	if (!error)
 		error = posix_trace_attr_setstreamsize(attr, STREAM_BYTES);
+	if (!error)
+		error = posix_trace_attr_setlanes_np(attr, 1);
 	if (!error)
 		error = posix_trace_attr_setrotation_np(
 		    attr, recorder->rotation, sizeof *recorder->rotation);
