@@ -85,7 +85,7 @@ ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c $
 ptrace_test(core_handlers TESTPOINTS NEEDS ${core_needs} INSPECT SOURCES core/handlers.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 ptrace_test(core_patience TESTPOINTS NEEDS ${core_needs} SOURCES core/patience.c core/kit.c
-	LIBRARIES -Wl,--wrap=pxt_port_pause_ns -Wl,--wrap=pxt_port_now_ns -Wl,--wrap=poll -Wl,--wrap=clock_gettime)
+	LIBRARIES -Wl,--wrap=pxt_port_pause_ns -Wl,--wrap=pxt_port_now_ns -Wl,--wrap=poll -Wl,--wrap=pxt_vdso_gettime)
 ptrace_test(core_wake TESTPOINTS NEEDS ${core_needs} SOURCES core/wake.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_wake -Wl,--wrap=pxt_port_wait -Wl,--wrap=pxt_port_fence_all)
 ptrace_test(core_helper NEEDS ${core_needs} TOLOG LOG_APPEND POLICY_FLUSH SOURCES core/helper.c

@@ -357,7 +357,41 @@ PXT_TEST(a_fork_waits_no_longer_for_a_log)
 #endif
 
 #if CAN_LOG
+static int drain;
 
+/* Out of that pipe, and so in each pause that follows. */
+static void take_a_page(void)
+{
+	char page[4096];
+	ssize_t taken = read(drain, page, sizeof(page));
+
+	(void)taken;
+	in_a_pause = take_a_page;
+}
+
+/* FLUSH-01: a device that takes something now and then may take long in all. */
+PXT_TEST(a_device_that_takes_a_page_at_a_time_is_waited_for_to_its_end)
+{
+	int ends[2];
+
+	PXT_EQ_FATAL(pipe2(ends, O_NONBLOCK), 0);
+	CU_ASSERT(fcntl(ends[1], F_SETPIPE_SZ, 4096) >= 4096);
+	stream = with_log(ends[1]);
+	kit_start(stream);
+	for (unsigned i = 0; i < 400; i++)
+		posix_trace_event(kit_type(), "0123456789abcdef0123456789abcdef", 32);
+	drain = ends[0];
+	in_a_pause = take_a_page;
+	begin_slow(400 * MS_NS);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	/* Longer than what takes nothing is waited for. */
+	CU_ASSERT(slow->now_ns > 2000 * MS_NS);
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	slow->last = 0;
+	in_a_pause = NULL;
+	close(ends[0]);
+	close(ends[1]);
+}
 #endif
 
 /* ---- At exit ---- */
@@ -369,8 +403,8 @@ static _Thread_local int64_t device_ms; /* its clock; 0: there is no such device
 
 int __real_poll(struct pollfd *fds, nfds_t count, int ms);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
-int __real_clock_gettime(clockid_t clock, struct timespec *now);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+int __real_pxt_vdso_gettime(clockid_t clock, struct timespec *now);
+int __wrap_pxt_vdso_gettime(clockid_t clock, struct timespec *now);
 
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 {
@@ -380,10 +414,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 	return ms < BETWEEN_MS ? 0 : __real_poll(fds, count, 0);
 }
 
-int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+int __wrap_pxt_vdso_gettime(clockid_t clock, struct timespec *now)
 {
 	if (!device_ms)
-		return __real_clock_gettime(clock, now);
+		return __real_pxt_vdso_gettime(clock, now);
 	now->tv_sec = (time_t)(device_ms / 1000);
 	now->tv_nsec = (long)(device_ms % 1000) * 1000000;
 	return 0;
@@ -404,6 +438,7 @@ PXT_TEST(a_device_that_takes_a_piece_now_and_then_gets_all_that_is_written_at_ex
 	log.hurried = true;
 	device_ms = 1;
 	PXT_EQ(pxt_port_log_write(&log, bytes, sizeof(bytes), &done), 0);
+	CU_ASSERT(device_ms > 2 * PXT_LOG_PATIENCE_MS);
 	device_ms = 0;
 	PXT_EQ_FATAL(done, sizeof(bytes));
 	PXT_EQ(read(ends[0], back, sizeof(back)), sizeof(back));
