@@ -711,7 +711,7 @@ vcd_names_are_legal_and_different()
 }
 
 # A file is written in one reading where that is enough, and taken back where it is not; a pipe needs two.
-perfetto_writes_to_a_file_what_goes_through_a_pipe()
+a_file_has_the_bytes_that_go_through_a_pipe()
 {
 	perfetto
 	make_story
@@ -742,6 +742,12 @@ perfetto_writes_to_a_file_what_goes_through_a_pipe()
 		run 0 export perfetto -o file $log.ptl
 		run 0 export perfetto $log.ptl
 		cmp out file || fail "$log.ptl: other bytes"
+		run 0 export chrome -o file $log.ptl begins.ptl
+		run 0 export chrome $log.ptl begins.ptl
+		cmp out file || fail "$log.ptl: other bytes for chrome"
+		run 0 export chrome -o file $log.ptl run.ptl
+		run 0 export chrome $log.ptl run.ptl
+		cmp out file || fail "$log.ptl: other bytes for chrome, of two"
 	done
 	# In an archive, where what is taken back is in the middle.
 	run 0 export perfetto -o all.tar run.ptl overlaps.ptl lossy.ptl

@@ -62,6 +62,8 @@ static struct {
 	struct pxt_out *out;
 	int64_t start_ns;
 	bool is_first;
+	bool spoilt; /* what is written in the first reading will be taken back; and ... */
+	bool tried;  /* ... was */
 	struct {
 		const struct pxt_source *source;
 		int64_t pid;
@@ -235,7 +237,11 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct chrome *log = of_source(event->source);
 	struct pxt_slice slice;
 
-	(void)export;
+	state.spoilt |= pxt_bars_spoilt(&log->bars);
+	if (state.spoilt) {
+		pxt_bars_look(export, event, lost);
+		return;
+	}
 	if (lost > 0)
 		put_loss(log, event->ns, lost);
 	log->last_ns = event->ns;
@@ -261,15 +267,21 @@ static int64_t apart_of(const struct pxt_reader *reader, unsigned index)
 	return 0;
 }
 
-static void begin(struct pxt_export *export, struct pxt_reader *reader)
+static void begin_file(struct pxt_export *export, const struct pxt_reader *reader)
 {
 	state.out = &export->out;
 	state.start_ns = reader->start_ns;
 	state.is_first = true;
+	state.process_count = 0;
 	pxt_out_format(state.out,
 	    "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"start_ns\":\"%lld\"},\n\"traceEvents\":["
 	    "\n",
 	    (long long)reader->start_ns);
+}
+
+static void begin(struct pxt_export *export, struct pxt_reader *reader)
+{
+	begin_file(export, reader);
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_export_log *of = reader->sources[i]->user;
 		struct chrome *log = pxt_must(calloc(1, sizeof *log));
@@ -282,6 +294,32 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		log->pids[PXT_SLICES_MOVED] = log->source->info.posix_pid_np + log->apart;
 		pxt_bars_begin(&log->bars, reader->sources[i]);
 		of->format = log;
+	}
+}
+
+static bool stands(struct pxt_export *export, struct pxt_reader *reader)
+{
+	bool all = !state.spoilt;
+
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++)
+		all = pxt_bars_stand(&of_source(reader->sources[i])->bars) && all;
+	state.tried = true;
+	state.spoilt = false;
+	return all;
+}
+
+static void looked(struct pxt_export *export, struct pxt_reader *reader)
+{
+	pxt_bars_looked(export, reader);
+	if (!state.tried)
+		return;
+	begin_file(export, reader);
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct chrome *log = of_source(reader->sources[i]);
+
+		memset(log->tids, 0, PXT_SLICES_MOVED * sizeof *log->tids);
+		log->last_ns = log->source->start_ns;
 	}
 }
 
@@ -306,7 +344,8 @@ static const struct pxt_export_format format = {
 	.begin = begin,
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
-	.looked = pxt_bars_looked,
+	.looked = looked,
+	.stands = stands,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,
