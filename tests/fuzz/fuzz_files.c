@@ -8,6 +8,7 @@
 #include "tools/event/event.h"
 #include "tools/import/linux.h"
 #include "tools/import/shark.h"
+#include "tools/import/sysview.h"
 #include "tools/link/frame.h"
 #include "tools/merge/merge.h"
 #include "tools/output/out.h"
@@ -154,9 +155,9 @@ static void fuzz_packed(const uint8_t *data, size_t size)
 /*
  * ---- import ----
  *
- * Whatever S.Ha.R.K.'s tracer is said to have left, the log of it is sound.
+ * Whatever S.Ha.R.K.'s tracer or SystemView is said to have left, the log of it is sound.
  *
- * The first byte says whether the rest is a file, or datagrams with a byte of length each; and the rate.
+ * The first byte says whether the rest is a file, or datagrams with a byte of length each; whose; and the rate.
  */
 
 static void take_packets(struct pxt_shark *shark, const uint8_t *data, size_t size)
@@ -183,6 +184,11 @@ static void fuzz_import(const uint8_t *data, size_t size)
 	if (size < 1)
 		return;
 	shark.hz = data[0] & 2u ? 1000000u << (data[0] >> 4) : 0;
+	if (data[0] & 4u) {
+		if (pxt_sysview_import(input_path(data + 1, size - 1), shark.hz, path) == 0)
+			check_log(path);
+		return;
+	}
 	if (data[0] & 1u)
 		take_packets(&shark, data + 1, size - 1);
 	else

@@ -182,6 +182,9 @@ def sharks():
     for first in (0, 2, 0x52):
         yield bytes([first]) + events
     yield b"\x01" + bytes([len(events) // 8]) + events
+    # SystemView: a sync, the rate, a task's name, its switch, an interrupt, a loss.
+    yield (b"\x04; x\n" + bytes(10) + b"\x0a\x00\x18\x05\xc0\x84\x3d\x01\x00\x00" + b"\x09\x05\x01\x04task\x00"
+           b"\x04\x05\x07\x02\x0f\x01\x06\x05\x01\x03\x01\x01\x02\x01\x11\x01")
 
 
 def texts():

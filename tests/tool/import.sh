@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace import of CTF and of what the Linux kernel's tracers recorded; import shark, and receive of S.Ha.R.K.'s datagrams: whole, cut, foreign, out of order.
+# pxtrace import of CTF, of what the Linux kernel's tracers recorded, and of SystemView; import shark, and receive of S.Ha.R.K.'s datagrams: whole, cut, foreign, out of order.
 # (SHARK-23, SHARK-45, SHARK-46, SHARK-47)
 
 . "$(dirname "$0")/common.sh"
@@ -107,7 +107,7 @@ an_import_wants_a_tracer_a_log_and_files()
 {
 	run 1 import
 	run 1 import lptrace -o run.ptl a.dat
-	err_has 'shark, ctf, perf, trace-cmd and ftrace are known'
+	err_has 'shark, ctf, perf, trace-cmd, ftrace and systemview are known'
 	run 1 import shark -o run.ptl
 	run 1 import shark a.dat
 	run 1 import shark --hz 0 -o run.ptl a.dat
@@ -386,6 +386,76 @@ what_is_no_trace_of_the_kernel_is_refused()
 	run 0 import ftrace --hz 1000000 -o run.ptl ticks.txt
 	run 1 import ftrace -o run.ptl ticks.txt nothing.txt
 	err_has 'one file'
+}
+
+# ---- SystemView ----
+
+# sysview FILE: two tasks and an interrupt, by 1 MHz; the words are what SEGGER_SYSVIEW.c sends.
+sysview()
+{
+	"$PXT_PYTHON" - "$1" <<-'END'
+		import sys
+		def number(value):
+		    out = b""
+		    while value > 127:
+		        out += bytes([value & 127 | 128])
+		        value >>= 7
+		    return out + bytes([value])
+		def text(value):
+		    return bytes([len(value)]) + value
+		def short(id, delta, *data):
+		    return bytes([id]) + b"".join(d if isinstance(d, bytes) else number(d) for d in data) + number(delta)
+		def long(id, delta, data):
+		    return number(id) + number(len(data)) + data + number(delta)
+		out = b"; SEGGER SystemViewer data\n;\n" + bytes(10) + short(10, 0)
+		out += long(24, 0, number(1000000) + number(168000000) + number(0x20000000) + number(2))
+		out += short(14, 0, text(b"N=App,O=FreeRTOS")) + short(13, 0, 0, 0)
+		out += short(9, 0, 300, 5, text(b"control")) + short(9, 0, 400, 3, text(b"logger")) + short(21, 0, 300, 99, 512, 0)
+		out += short(22, 0, 0, 512, text(b"M=FreeRTOS"))
+		out += short(4, 1000, 400)            # logger runs
+		for i in range(10):
+		    out += short(2, 500, 15) + short(6, 10, 300) + short(18, 5)  # SysTick wakes control
+		    out += short(4, 9000 if i == 6 else 20, 300)
+		    out += long(600, 3, number(7)) + long(28, 4, number(600))
+		    out += short(7, 50, 300, 4) + short(4, 5, 400)
+		out += long(26, 1, text(b"temp %d") + number(0) + number(1) + number(21))
+		out += short(15, 1, 2) + short(16, 70, 2) + short(1, 1, 4) + short(17, 2) + long(31, 0, number(1)) + short(11, 1)
+		open(sys.argv[1], "wb").write(out)
+	END
+}
+
+a_recording_of_systemview_is_a_log_of_switches_and_interrupts()
+{
+	sysview run.SVDat
+	run 0 import systemview -o run.ptl run.SVDat
+	err_has '1 extended events are left out'
+	run 3 check run.ptl
+	out_has '0 damaged'
+	run 0 print run.ptl
+	out_has 'prev_comm="idle"  prev_tid=0  prev_state=0  next_comm="logger"  next_tid=3'
+	out_has 'prev_comm="control"  prev_tid=2  prev_state=1  next_comm="logger"'
+	out_has 'isr=15'
+	out_has 'message="temp %d"'
+	out_has '5 EVENTS LOST'
+	grep -q '0\.001500000 .*interrupts' out || fail 'the rate, or whose event it is'
+	run 0 stat --pair isr_enter,isr_exit run.ptl
+	run 0 why --thread control run.ptl
+	out_has 'logger ran instead'
+}
+
+what_is_no_recording_of_systemview_is_refused()
+{
+	sysview run.SVDat
+	printf 'nothing' >nothing.dat
+	run 2 import systemview -o run.ptl nothing.dat
+	err_has 'no recording of SystemView'
+	{ cat run.SVDat; printf '\027\001'; } >odd.SVDat
+	run 2 import systemview -o run.ptl odd.SVDat
+	err_has 'has a packet with number 23, whose form is not known'
+	[ ! -e run.ptl ] || fail 'a log was written'
+	# Cut where it may be cut: what came before is there.
+	head -c 300 run.SVDat >cut.SVDat
+	run 0 import systemview -o run.ptl cut.SVDat
 }
 
 $case

@@ -4,6 +4,7 @@
 #include "tools/command/command.h"
 #include "tools/import/linux.h"
 #include "tools/import/shark.h"
+#include "tools/import/sysview.h"
 #include "tools/output/out.h"
 
 #include <ftw.h>
@@ -20,6 +21,7 @@ static const char *const help[] = {
 	"usage: pxtrace import shark [OPTION]... -o LOG FILE...\n"
 	"       pxtrace import ctf -o LOG FOLDER...\n"
 	"       pxtrace import perf|trace-cmd|ftrace [--hz N] -o LOG FILE\n"
+	"       pxtrace import systemview [--hz N] -o LOG FILE\n"
 	"\n"
 	"shark: files of S.Ha.R.K.'s New Tracer, 16 bytes an event. Several files, one of each\n"
 	"chunk, become one log, in the order of the stamps. The rate of the stamps is that of\n"
@@ -32,9 +34,11 @@ static const char *const help[] = {
 	"report` or tracefs' file trace, whichever of the three words is said. Runs the command\n"
 	"perf or trace-cmd for a file of theirs. why needs sched_switch and sched_waking.\n"
 	"\n"
+	"systemview: a recording of SEGGER SystemView (.SVDat), or the bytes that a target sent.\n"
+	"\n"
 	"options:\n"
 	"  -o, --output LOG  the log; it appears when it is whole\n"
-	"      --hz N        shark, ftrace: rate of the stamps, ticks per second\n"
+	"      --hz N        all but ctf: rate of the stamps, ticks per second\n"
 	"  -h, --help        this\n"
 	"\n"
 	"  $ pxtrace import shark -o run.ptl 0trace.dat 1trace.dat\n"
@@ -148,9 +152,10 @@ static int run(int argc, char **argv)
 	const bool ctf = strcmp(tracer, "ctf") == 0;
 	const bool of_linux = strcmp(tracer, "perf") == 0 || strcmp(tracer, "trace-cmd") == 0 ||
 	                      strcmp(tracer, "ftrace") == 0;
-	if (!ctf && !of_linux && strcmp(tracer, "shark") != 0) {
-		pxt_complain(
-		    "import: of which tracer? shark, ctf, perf, trace-cmd and ftrace are known");
+	const bool sysview = strcmp(tracer, "systemview") == 0;
+	if (!ctf && !of_linux && !sysview && strcmp(tracer, "shark") != 0) {
+		pxt_complain("import: of which tracer? shark, ctf, perf, trace-cmd, ftrace and "
+		             "systemview are known");
 		return pxt_usage("import");
 	}
 	if (ctf && shark.hz) {
@@ -161,10 +166,12 @@ static int run(int argc, char **argv)
 		pxt_complain(output ? "import: which files?" : "import: into which log? (-o LOG)");
 		return pxt_usage("import");
 	}
-	if (of_linux && optind + 2 != argc) {
+	if ((of_linux || sysview) && optind + 2 != argc) {
 		pxt_complain("import %s: one file: each has stamps of its own", tracer);
 		return pxt_usage("import");
 	}
+	if (sysview)
+		return pxt_sysview_import(argv[optind + 1], shark.hz, output);
 	if (of_linux)
 		return pxt_linux_import(argv[optind + 1], shark.hz, output);
 	if (ctf)
