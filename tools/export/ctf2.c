@@ -4,8 +4,8 @@
  * each log.
  *
  * Fields have no alignment, so an event's data is its payload as it was recorded.  What has no description, or not
- * all that its description tells of, or more, or text that is no UTF-8, is of a class of its own with the same name, whose payload is a blob:
- * nothing is made up.  A loss lies between two packets: by their counts of discarded events.
+ * all that its description tells of, or more, or text that is no UTF-8, is of a class of its own with the same name,
+ * whose payload is a blob: nothing is made up.  A loss lies between two packets: by their counts of discarded events.
  *
  * Metadata comes last, when all types and threads were met.
  */

@@ -126,15 +126,17 @@ static void take_back(struct pxt_export *export, off_t at)
 static bool export_at_once(
     struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
 {
-	off_t at;
+	off_t at = 0;
 
 	pxt_out_flush(&export->out);
-	at = lseek(export->out.fd, 0, SEEK_CUR);
+	if (!format->late)
+		at = lseek(export->out.fd, 0, SEEK_CUR);
 	format->begin(export, reader);
 	read_events(export, reader, "export", format->look_before, format->event);
 	if (format->stands(export, reader))
 		return true;
-	take_back(export, at);
+	if (!format->late)
+		take_back(export, at);
 	read_again(reader);
 	return false;
 }
@@ -142,7 +144,7 @@ static bool export_at_once(
 static void export_events(
     struct pxt_export *export, const struct pxt_export_format *format, struct pxt_reader *reader)
 {
-	const bool at_once = format->stands && export->file.final;
+	const bool at_once = format->stands && (export->file.final || format->late);
 
 	if (at_once && export_at_once(export, format, reader)) {
 		export_rests(export, format, reader);

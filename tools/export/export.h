@@ -57,6 +57,7 @@ struct pxt_export_format {
 	const struct option *options; /* its own, NULL name after the last; values above 500 */
 	bool binary;                  /* not for a terminal */
 	bool apart;                   /* several logs come one after the other, not mixed by time */
+	bool late;                    /* nothing is written before @end */
 	/* Takes one of its own options.  False, with a word to the user, when that makes no sense. */
 	bool (*option)(struct pxt_export *export, int code, char *value);
 	/* @reader's logs are open: all of them, or with @apart one. */
@@ -69,8 +70,9 @@ struct pxt_export_format {
 	void (*look)(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
 	void (*looked)(struct pxt_export *export, struct pxt_reader *reader);
 	/*
-	 * May be NULL.  Where a file is written, @event then sees the events of the first reading, too, with all that
-	 * was seen before; if this says so after it, that is what is written, and there is no second reading.
+	 * May be NULL.  Where a file is written, or with @late anything, @event then sees the events of the first
+	 * reading, too, with all that was seen before; if this says so after it, that is what is written, and
+	 * there is no second reading.
 	 */
 	bool (*stands)(struct pxt_export *export, struct pxt_reader *reader);
 	/* A selected event; @lost records were lost between the one before of its log and this one. */

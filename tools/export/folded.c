@@ -76,6 +76,8 @@ static struct {
 	struct node *nodes;
 	uint32_t count;
 	uint64_t missing;
+	bool spoilt; /* the first reading goes on, but what it made will be thrown away; and ... */
+	bool tried;  /* ... was */
 } tree;
 
 static struct folded *of_source(const struct pxt_source *source)
@@ -177,7 +179,11 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct pxt_slice slice;
 	struct stack *stack;
 
-	(void)export;
+	tree.spoilt |= pxt_bars_spoilt(&log->bars);
+	if (tree.spoilt) {
+		pxt_bars_look(export, event, lost);
+		return;
+	}
 	if (lost > 0)
 		forget(log);
 	slice = pxt_slices_take(log->bars.slices, event);
@@ -232,6 +238,41 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 	}
 }
 
+static void forget_nodes(void)
+{
+	for (uint32_t i = 1; i < tree.count; i++)
+		free(tree.nodes[i].name);
+}
+
+static bool stands(struct pxt_export *export, struct pxt_reader *reader)
+{
+	bool all = !tree.spoilt;
+
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++)
+		all = pxt_bars_stand(&of_source(reader->sources[i])->bars) && all;
+	tree.tried = true;
+	tree.spoilt = false;
+	return all;
+}
+
+static void looked(struct pxt_export *export, struct pxt_reader *reader)
+{
+	pxt_bars_looked(export, reader);
+	if (!tree.tried)
+		return;
+	forget_nodes();
+	memset(tree.nodes, 0, NODES_MAX * sizeof *tree.nodes);
+	tree.count = 1;
+	tree.missing = 0;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct folded *log = of_source(reader->sources[i]);
+
+		log->process = reader->count > 1 ? process_of(export, reader->sources[i]) : 0;
+		memset(log->stacks, 0, PXT_THREADS_MAX * sizeof *log->stacks);
+	}
+}
+
 static void put_line(struct pxt_out *out, uint32_t index)
 {
 	uint32_t path[DEEP_MAX];
@@ -260,8 +301,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 		free(log->stacks);
 		free(log);
 	}
-	for (uint32_t i = 1; i < tree.count; i++)
-		free(tree.nodes[i].name);
+	forget_nodes();
 	free(tree.nodes);
 }
 
@@ -269,10 +309,12 @@ static const struct pxt_export_format format = {
 	.name = "folded",
 	.letters = "",
 	.help = help,
+	.late = true,
 	.begin = begin,
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
-	.looked = pxt_bars_looked,
+	.looked = looked,
+	.stands = stands,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

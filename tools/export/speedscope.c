@@ -96,6 +96,8 @@ static struct {
 	struct profile *first;
 	struct profile **end;
 	uint64_t missing;
+	bool spoilt; /* the first reading goes on, but what it made will be thrown away; and ... */
+	bool tried;  /* ... was */
 } state;
 
 static struct speedscope *of_source(const struct pxt_source *source)
@@ -254,6 +256,11 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct pxt_slice slice;
 	struct profile *profile;
 
+	state.spoilt |= pxt_bars_spoilt(&log->bars);
+	if (state.spoilt) {
+		pxt_bars_look(export, event, lost);
+		return;
+	}
 	if (lost > 0)
 		forget(log);
 	slice = pxt_slices_take(log->bars.slices, event);
@@ -280,13 +287,61 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 
 /* ---- The whole ---- */
 
-static void begin(struct pxt_export *export, struct pxt_reader *reader)
+static void begin_state(struct pxt_export *export)
 {
 	memset(&state, 0, sizeof state);
 	state.export = export;
 	state.end = &state.first;
 	state.frames = pxt_must(calloc(FRAMES_MAX, sizeof(char *)));
 	state.by_name = pxt_must(calloc(FRAMES_HASH, sizeof *state.by_name));
+}
+
+static void end_state(void)
+{
+	struct profile *next;
+
+	for (struct profile *profile = state.first; profile; profile = next) {
+		next = profile->next;
+		free(profile->name);
+		free(profile);
+	}
+	for (uint32_t i = 0; i < state.frame_count; i++)
+		free(state.frames[i]);
+	free(state.frames);
+	free(state.by_name);
+	if (state.file)
+		(void)fclose(state.file);
+}
+
+static bool stands(struct pxt_export *export, struct pxt_reader *reader)
+{
+	bool all = !state.spoilt;
+
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++)
+		all = pxt_bars_stand(&of_source(reader->sources[i])->bars) && all;
+	state.tried = true;
+	state.spoilt = false;
+	return all;
+}
+
+static void looked(struct pxt_export *export, struct pxt_reader *reader)
+{
+	pxt_bars_looked(export, reader);
+	if (!state.tried)
+		return;
+	end_state();
+	begin_state(export);
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct speedscope *log = of_source(reader->sources[i]);
+
+		memset(log->profiles, 0, PXT_THREADS_MAX * sizeof(struct profile *));
+	}
+}
+
+static void begin(struct pxt_export *export, struct pxt_reader *reader)
+{
+	begin_state(export);
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_export_log *of = reader->sources[i]->user;
 		struct speedscope *log = pxt_must(calloc(1, sizeof *log));
@@ -361,8 +416,6 @@ static void put_all(struct pxt_out *out)
 
 static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
-	struct profile *next;
-
 	put_all(&export->out);
 	if (state.missing > 0)
 		pxt_complain("%llu bars are left out: there are too many names, or too many "
@@ -375,27 +428,19 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 		free(log->profiles);
 		free(log);
 	}
-	for (struct profile *profile = state.first; profile; profile = next) {
-		next = profile->next;
-		free(profile->name);
-		free(profile);
-	}
-	for (uint32_t i = 0; i < state.frame_count; i++)
-		free(state.frames[i]);
-	free(state.frames);
-	free(state.by_name);
-	if (state.file)
-		(void)fclose(state.file);
+	end_state();
 }
 
 static const struct pxt_export_format format = {
 	.name = "speedscope",
 	.letters = "",
 	.help = help,
+	.late = true,
 	.begin = begin,
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
-	.looked = pxt_bars_looked,
+	.looked = looked,
+	.stands = stands,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,
