@@ -53,6 +53,15 @@ if(PTRACE_HARDENING AND NOT PTRACE_SANITIZER)
 	endif()
 	set(PTRACE_HARDENED_LINK LINKER:-z,relro LINKER:-z,now)
 endif()
+
+# Shared libraries: GNU's linker, and lld.  Others put tables where they like, and a start meets some page faults more.
+include(CheckLinkerFlag)
+set(PTRACE_SELDOM_LINK "LINKER:-T,${PROJECT_SOURCE_DIR}/cmake/seldom.ld")
+check_linker_flag(C "${PTRACE_SELDOM_LINK}" PTRACE_HAS_SELDOM)
+if(NOT PTRACE_HAS_SELDOM OR NOT PXT_PORT_POSIX)
+	set(PTRACE_SELDOM_LINK "")
+endif()
+
 set(PTRACE_TRACE_PATH "/core/(process|read|record|ring|stream)/|/online/|/tiny/online\\.c$|/userevents/(event|point)\\.c$")
 
 # The common case of a trace point fits into the registers that a function may use without saving

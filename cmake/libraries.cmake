@@ -97,7 +97,7 @@ function(ptrace_pair name export configuration objects)
 			LINK_DEPENDS "${PTRACE_VERSION_SCRIPT}")
 		target_link_options(${name}_shared PRIVATE
 			"LINKER:--version-script=${PTRACE_VERSION_SCRIPT}" LINKER:-z,nodelete LINKER:-z,relro
-			${PTRACE_HARDENED_LINK})
+			${PTRACE_HARDENED_LINK} ${PTRACE_SELDOM_LINK})
 		# A sanitizer's own names are defined by the program.
 		if(NOT PTRACE_SANITIZER)
 			target_link_options(${name}_shared PRIVATE LINKER:-z,defs)

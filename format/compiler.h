@@ -51,13 +51,24 @@
 #endif
 
 #define PXT_ALIGNED(n) __attribute__((aligned(n)))
+
+/*
+ * A table, zero at first, that most processes do not touch or touch at one end.  A shared library has them behind all
+ * others (cmake/seldom.ld): so what each start writes lies on two pages, and not between them on seven.
+ */
+#if CONFIG_PTRACE_PORT_POSIX
+#define PXT_SELDOM __attribute__((section(".bss.pxt_seldom")))
+#else
+#define PXT_SELDOM
+#endif
+
 /*
  * A function of the trace path begins with a line of its own: no more lines than it needs.  The
  * linker puts such functions beside one another: no more pages.
  */
-#define PXT_OWN_LINE   PXT_ALIGNED(PXT_CACHE_LINE) __attribute__((hot))
+#define PXT_OWN_LINE PXT_ALIGNED(PXT_CACHE_LINE) __attribute__((hot))
 /* The longest of them: it and the one that the linker puts after it are on one page. */
-#define PXT_OWN_PAGE   PXT_ALIGNED(PXT_PAGE_SHARE) __attribute__((hot))
+#define PXT_OWN_PAGE PXT_ALIGNED(PXT_PAGE_SHARE) __attribute__((hot))
 
 /* What @value is made of is not needed after this: the compiler works it out now. */
 #define PXT_NOW(value) __asm__("" : "+r"(value))

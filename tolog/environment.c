@@ -33,10 +33,10 @@
 #define VARIABLE   "PXTRACE_OUT"
 #define PID_DIGITS ((size_t)10)
 
-static struct pxt_asked asked;
-static struct pxt_port_newfile box;
+static struct pxt_asked asked PXT_SELDOM;
+static struct pxt_port_newfile box PXT_SELDOM;
 /* Where the log is: it may have to be opened again. */
-static char log_path[PXT_ENVIRONMENT_PATH];
+static char log_path[PXT_ENVIRONMENT_PATH] PXT_SELDOM;
 
 static void complain(const char *what, int error)
 {

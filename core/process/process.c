@@ -49,7 +49,7 @@ bool pxt_process_mutex_within(struct pxt_port_mutex *mutex, struct pxt_patience 
 
 /* ---- The process ---- */
 
-struct pxt_fork pxt_fork;
+struct pxt_fork pxt_fork PXT_SELDOM;
 
 #define STARTING 1u /* and, above these two bits, the pid of the process that does it */
 #define STARTED  2u

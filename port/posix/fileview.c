@@ -32,7 +32,7 @@
 
 static ssize_t write_some(int fd, size_t bytes, off_t at)
 {
-	static unsigned char zeros[PIECE];
+	static unsigned char zeros[PIECE] PXT_SELDOM;
 	struct iovec pieces[PIECES];
 	int count = 0;
 

@@ -55,8 +55,8 @@ struct library {
 	const unsigned char *definitions; /* NULL: no versions */
 };
 
+static struct library list[LIBRARIES_MAX] PXT_SELDOM; /* beyond them the loader is asked */
 static struct {
-	struct library list[LIBRARIES_MAX]; /* beyond them the loader is asked */
 	unsigned count;
 	bool begun; /* this library has been seen, others come after it */
 } libraries;
@@ -99,7 +99,7 @@ static void note_table(struct library *library, const ElfW(Dyn) * entry)
 /* NULL: there is no room. */
 static const struct library *note_library(const struct dl_phdr_info *info)
 {
-	struct library *library = &libraries.list[libraries.count];
+	struct library *library = &list[libraries.count];
 
 	if (libraries.count == LIBRARIES_MAX)
 		return NULL;
@@ -217,7 +217,7 @@ static const ElfW(Sym) *
 static const void *find_noted(const char *name, const char *version)
 {
 	for (unsigned i = 0; i < libraries.count; i++) {
-		const struct library *library = &libraries.list[i];
+		const struct library *library = &list[i];
 		const ElfW(Sym) *found = find_in(library, name, version);
 
 		if (found)

@@ -191,7 +191,8 @@ static struct timer {
 	_Atomic int known;  /* 0, or its clock and 1 */
 	struct date due_ns; /* the first date that nobody has read, by its clock; 0: none */
 	struct date every_ns;
-} timers[TIMERS];
+} timers[TIMERS] PXT_SELDOM;
+static _Atomic bool any; /* one of them is known, or was */
 
 #define GET(member)        date_of(&timer->member)
 #define PUT(member, value) set_date(&timer->member, value)
@@ -199,7 +200,7 @@ static struct timer {
 /* NULL: it is none that is known. */
 PXT_WRAP_INLINE struct timer *timer_of(int fd)
 {
-	return (unsigned)fd < TIMERS &&
+	return (unsigned)fd < TIMERS && atomic_load_explicit(&any, memory_order_relaxed) &&
 	               atomic_load_explicit(&timers[fd].known, memory_order_relaxed)
 	           ? &timers[fd]
 	           : NULL;
@@ -262,6 +263,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(timerfd_create)(__clockid_t clock, int flags)
 
 		PUT(due_ns, 0);
 		atomic_store_explicit(&timer->known, clock + 1, memory_order_relaxed);
+		atomic_store_explicit(&any, true, memory_order_relaxed);
 	}
 	return fd;
 }

@@ -23,10 +23,10 @@ __thread struct pxt_tally_here pxt_tally_here;
 static struct pxt_locktally *table;
 static size_t mapped; /* bytes of it */
 /* Numbers of slots, and 1: of the first one with such an address, ... */
-static _Atomic uint16_t heads[HEADS];
+static _Atomic uint16_t heads[HEADS] PXT_SELDOM;
 /* ... of the next one, and of the next one of the same thread. */
-static _Atomic uint16_t next_alike[PXT_LOCKTALLY_SLOTS];
-static uint16_t next_own[PXT_LOCKTALLY_SLOTS];
+static _Atomic uint16_t next_alike[PXT_LOCKTALLY_SLOTS] PXT_SELDOM;
+static uint16_t next_own[PXT_LOCKTALLY_SLOTS] PXT_SELDOM;
 
 static _Atomic bool has_slots; /* what is above is not as it was at the begin */
 

@@ -48,7 +48,7 @@ struct beginning {
 static struct {
 	_Atomic bool taken;
 	struct beginning beginning;
-} waiting[WAITING_MAX];
+} waiting[WAITING_MAX] PXT_SELDOM;
 
 static pthread_key_t key;
 static bool has_key;
