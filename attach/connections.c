@@ -32,7 +32,9 @@ void pxt_connections_close(struct pxt_ctlsock *ctlsock, unsigned i)
 	if (connection->end)
 		pxt_port_local_close(connection->end);
 	connection->end = 0;
-	if (fd)
+	if (fd && connection->guest)
+		pxt_port_local_close(fd);
+	else if (fd)
 		pxt_port_local_hang_up(fd);
 }
 
@@ -75,10 +77,16 @@ bool pxt_connections_accept(struct pxt_ctlsock *ctlsock)
 		ctlsock->connection[i] = (struct pxt_connection){
 			.kind = PXT_CONNECTION_ASKS, .pid = pid, .received = ctlsock->turn
 		};
-		if (ctlsock->files->door)
-			pxt_port_local_door_enter(ctlsock->files->door, fd);
+		ctlsock->crowd = ctlsock->files->door != 0;
 		pxt_connections_receive(ctlsock, i);
+		/* Most have sent their message.  What others send from here on, the door shows. */
+		if (ctlsock->files->door && ctlsock->connection[i].kind == PXT_CONNECTION_ASKS) {
+			pxt_port_local_door_enter(ctlsock->files->door, fd);
+			pxt_connections_receive(ctlsock, i);
+		}
 	}
+	/* Others stand at the door. */
+	ctlsock->crowd = false;
 	return false;
 }
 
@@ -231,11 +239,17 @@ void pxt_connections_receive(struct pxt_ctlsock *ctlsock, unsigned i)
 	/* Its place may have become another one's in this turn. */
 	if (!ctlsock->files->connection[i])
 		return;
+	/* It has ended: that is all that its descriptor tells. */
+	if (connection->kind == PXT_CONNECTION_PRODUCER && connection->guest) {
+		ctlsock->crowd = true;
+		pxt_connections_close(ctlsock, i);
+		return;
+	}
 	error = pxt_port_local_receive(
 	    ctlsock->files->connection[i], &ctlsock->in, sizeof(ctlsock->in), &bytes, &passed);
 	if (error == EAGAIN)
 		return;
-	/* Producers and followers have nothing more to say; a guest's end is no message. */
+	/* Producers and followers have nothing more to say. */
 	if (error == EPIPE || connection->kind != PXT_CONNECTION_ASKS) {
 		pxt_connections_close(ctlsock, i);
 	} else {

@@ -4,7 +4,8 @@
  *
  * The helper sleeps in poll(): on the bell, which open, close, start and stop ring, on the socket and on all connections.
  * While there are producers and the stream runs it also wakes up by itself, to take their events; and now and
- * then in any case, for a program that closed the descriptors cannot ring.
+ * then in any case, for a program that closed the descriptors cannot ring.  Guests wait for no answer: who comes or
+ * ends within a period after another one is heard at its end.
  */
 #include "attach/owner.h"
 
@@ -22,7 +23,7 @@
 /* At most: a wait that has begun goes on when its descriptors are closed. */
 #define LOOK_MS   500
 
-static struct pxt_ctlsock_files files[CONFIG_PTRACE_MAX_STREAMS];
+static struct pxt_ctlsock_files files[CONFIG_PTRACE_MAX_STREAMS] PXT_SELDOM;
 
 /* ---- Forked children ---- */
 
@@ -123,11 +124,25 @@ static int descriptor(int stored)
 	return stored ? stored : -1;
 }
 
+/* A process that starts, sends its message and ends would wake the helper by each of them. */
+static void rest(struct pxt_ctlsock *ctlsock, int ms)
+{
+	struct pxt_port_watch bell = { .fd =
+		                           ctlsock->mute ? -1 : descriptor(ctlsock->files->bell) };
+
+	ctlsock->crowd = false;
+	pxt_port_local_watch(&bell, 1, ms);
+}
+
 static void sleep_until_called(struct pxt_ctlsock *ctlsock)
 {
 	struct pxt_ctlsock_files *open = ctlsock->files;
 	int ms = patience(ctlsock);
 
+	if (ctlsock->crowd) {
+		rest(ctlsock, sooner(ms, CONFIG_PTRACE_ATTACH_PERIOD_MS));
+		ms = 0;
+	}
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES; i++)
 		ctlsock->watch[i].fd = descriptor(open->connection[i]);
 	ctlsock->watch[PXT_CTLSOCK_PLACES].fd =
@@ -136,6 +151,7 @@ static void sleep_until_called(struct pxt_ctlsock *ctlsock)
 	ctlsock->deaf = false;
 	ctlsock->late = false;
 	ctlsock->learns = false;
+	ctlsock->looked = pxt_port_ticks_ordered();
 	pxt_port_local_watch(ctlsock->watch, PXT_CTLSOCK_PLACES + 2u, ms);
 	if (ctlsock->watch[PXT_CTLSOCK_PLACES + 1u].ready)
 		ctlsock->mute = !pxt_port_bell_hush(open->bell);
@@ -147,7 +163,10 @@ static void sleep_until_called(struct pxt_ctlsock *ctlsock)
  */
 static void hear_all(struct pxt_ctlsock *ctlsock)
 {
-	uint64_t before = pxt_port_ticks_ordered();
+	const struct pxt_port_watch *listener = &ctlsock->watch[PXT_CTLSOCK_PLACES];
+	/* Nobody stood there when all were looked at. */
+	bool nobody = listener->fd >= 0 && !listener->ready;
+	uint64_t before = nobody ? ctlsock->looked : pxt_port_ticks_ordered();
 
 	/* Release, and seq_cst against the receipt: pairs with awaits(). */
 	atomic_store_explicit(&ctlsock->hears, 1u, memory_order_seq_cst);
@@ -155,7 +174,8 @@ static void hear_all(struct pxt_ctlsock *ctlsock)
 		if (ctlsock->watch[i].ready || ctlsock->connection[i].kind == PXT_CONNECTION_ASKS)
 			pxt_connections_receive(ctlsock, i);
 	}
-	if (!pxt_ctlsock_ending(ctlsock) && !ctlsock->closed && pxt_connections_accept(ctlsock))
+	if (!pxt_ctlsock_ending(ctlsock) && !ctlsock->closed &&
+	    (nobody || pxt_connections_accept(ctlsock)))
 		pxt_wide_set(&ctlsock->known_until, before);
 	atomic_store_explicit(&ctlsock->hears, 0u, memory_order_release);
 }

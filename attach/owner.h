@@ -75,10 +75,12 @@ struct pxt_ctlsock {
 	/* The helper's: here and after `present`. */
 	uint64_t turn;
 	uint64_t pulled; /* when, in ticks */
+	uint64_t looked; /* ... all descriptors were looked at, or before */
 	bool deaf;       /* there was no descriptor for who came: not at once again */
 	bool closed;     /* the program has closed the listener: nobody comes any more */
 	bool mute;       /* ... or the bell: looks now and then */
 	bool late;       /* somebody could not be told yet */
+	bool crowd;      /* guests: one came or ended, others will */
 	bool learns;     /* a producer has a type that is not known yet */
 
 	uint64_t started; /* ticks, with the stream's mutex; 0: the stream does not run */

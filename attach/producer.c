@@ -453,8 +453,21 @@ static void make_counts(const trace_attr_t *attr, const struct pxt_stream *strea
 	_pxt_attach_counts = counts;
 }
 
+/* In one go, when all is there: the owner wakes up once. */
+static int send_guest(const char *name, int how, const struct pxt_port_passed *files)
+{
+	int connection;
+	int error = connect_to(name, &connection);
+
+	if (error)
+		return error;
+	error = request(connection, PXT_CTLSOCK_GUEST, how, files);
+	pxt_port_local_close(connection);
+	return error;
+}
+
 static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_port_passed *files,
-    int connection, trace_id_t *trid)
+    const char *name, bool *asked, trace_id_t *trid)
 {
 	int error;
 
@@ -466,7 +479,8 @@ static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_por
 		(void)end_guest(stream);
 		return error;
 	}
-	error = request(connection, PXT_CTLSOCK_GUEST, 0, files);
+	*asked = true;
+	error = send_guest(name, 0, files);
 	if (error) {
 		(void)pxt_shutdown_stream(*trid, NULL);
 		return error;
@@ -476,7 +490,8 @@ static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_por
 	return 0;
 }
 
-static int make_and_hand_over(const trace_attr_t *attr, int connection, trace_id_t *trid)
+static int make_and_hand_over(
+    const char *name, const trace_attr_t *attr, bool *asked, trace_id_t *trid)
 {
 	struct pxt_port_passed files = { .count = 2 };
 	struct pxt_stream *stream;
@@ -490,7 +505,7 @@ static int make_and_hand_over(const trace_attr_t *attr, int connection, trace_id
 		pxt_port_free(wish, PXT_WISH_BYTES);
 	} else {
 		make_counts(attr, stream, files.fd[0]);
-		error = hand_over(stream, wish, &files, connection, trid);
+		error = hand_over(stream, wish, &files, name, asked, trid);
 		pxt_port_local_close(files.fd[0]);
 	}
 	pxt_port_local_close(files.fd[1]);
@@ -501,16 +516,19 @@ static int make_and_hand_over(const trace_attr_t *attr, int connection, trace_id
  * A guest keeps no thread and no descriptor of ours.  It records from now on; what the owner wants stands in the
  * page of wishes, and the owner drops what was recorded before the guest looked there.
  */
-static int attach_guest(const trace_attr_t *attr, int connection, trace_id_t *trid)
+static int attach_guest(const char *name, const trace_attr_t *attr, trace_id_t *trid)
 {
+	bool asked = false;
 	int error;
 
 	pxt_process_lock();
 	pxt_directory_sparse = true;
 	pxt_process_unlock();
-	error = make_and_hand_over(attr, connection, trid);
-	if (error)
-		(void)request(connection, PXT_CTLSOCK_GUEST, error, NULL);
+	pxt_port_local_begin();
+	error = make_and_hand_over(name, attr, &asked, trid);
+	if (error && !asked)
+		(void)send_guest(name, error, NULL);
+	pxt_port_local_end();
 	return error;
 }
 
@@ -559,14 +577,12 @@ PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, tr
 
 	if (!pxt_arg_given(name) || !pxt_arg_given(trid) || !pxt_name_valid(name))
 		return EINVAL;
-	error = connect_to(name, &connection);
-	if (error)
-		return error;
 	if (attr && attr->_pxt_kept._pxt_flags & PXT_ATTR_GUEST) {
-		error = attach_guest(attr, connection, &attached);
-		pxt_port_local_close(connection);
+		error = attach_guest(name, attr, &attached);
 	} else {
-		error = attach_program(attr, connection, &attached);
+		error = connect_to(name, &connection);
+		if (!error)
+			error = attach_program(attr, connection, &attached);
 	}
 	if (!error)
 		*trid = attached;

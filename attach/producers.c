@@ -152,8 +152,10 @@ int pxt_producers_add_guest(
 		return connection->unknown;
 	connection->guest = true;
 	error = pxt_producers_add(ctlsock, i, files);
-	if (error)
+	if (error) {
+		connection->guest = false;
 		return error;
+	}
 	pxt_port_local_close(*kept);
 	*kept = connection->end;
 	connection->end = 0;

@@ -23,6 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Who opens several: from begin() to end() the calling thread asks once which of the numbers 0 to 2 are free. */
+void pxt_port_local_begin(void);
+void pxt_port_local_end(void);
+
 /* ---- Places: sockets in the file system (the owner's side) ---- */
 
 /* The two folders in which the calling user's names may be (format/ctlsock.h). */

@@ -42,7 +42,7 @@ static struct watched {
 	volatile sig_atomic_t number;
 	volatile sig_atomic_t on;
 	struct sigaction before;
-} watched[PXT_CRASH_SIGNALS];
+} watched[PXT_CRASH_SIGNALS] PXT_SELDOM;
 
 static pid_t owner; /* the process that watches; a child of vfork() has its parent's memory */
 static struct {
@@ -196,18 +196,17 @@ static void on_signal(int number, siginfo_t *info, void *context)
 void pxt_port_log_cut_off(struct pxt_port_log *log)
 {
 	int saved = errno;
-	struct pxt_lows lows;
 	int ends[2];
 
 	log->path = NULL;
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	/* What the program has at that number since is not the library's to close. */
 	if (pxt_port_log_kept(log) && pipe2(ends, O_CLOEXEC) == 0) {
 		(void)dup3(ends[0], log->fd, O_CLOEXEC);
 		(void)close(ends[0]);
 		(void)close(ends[1]);
 	}
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	errno = saved;
 }
 

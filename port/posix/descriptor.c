@@ -7,22 +7,31 @@
 #include <errno.h>
 #include <unistd.h>
 
-void pxt_lows_begin(struct pxt_lows *lows)
+static __thread struct {
+	unsigned pairs; /* begun, and not ended */
+	bool held[PXT_FIRST_DESCRIPTOR];
+} lows __attribute__((tls_model("initial-exec")));
+
+void pxt_lows_begin(void)
 {
+	if (lows.pairs++)
+		return;
 	for (int low = 0; low < PXT_FIRST_DESCRIPTOR; low++) {
 		int fd = fcntl(low, F_GETFD) < 0 ? open("/", O_PATH | O_CLOEXEC) : -1;
 
-		lows->held[low] = fd == low;
+		lows.held[low] = fd == low;
 		if (fd >= 0 && fd != low)
 			(void)close(fd);
 	}
 }
 
 /* What the program has put there meanwhile is not closed. */
-void pxt_lows_end(const struct pxt_lows *lows)
+void pxt_lows_end(void)
 {
+	if (--lows.pairs)
+		return;
 	for (int low = 0; low < PXT_FIRST_DESCRIPTOR; low++) {
-		if (lows->held[low] && (fcntl(low, F_GETFL) & O_PATH) != 0)
+		if (lows.held[low] && (fcntl(low, F_GETFL) & O_PATH) != 0)
 			(void)close(low);
 	}
 }
@@ -40,14 +49,13 @@ int pxt_descriptor_up(int fd)
 
 int pxt_descriptor_open(int folder, const char *path, int flags, unsigned mode)
 {
-	struct pxt_lows lows;
 	int error;
 	int fd;
 
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	fd = pxt_descriptor_up(openat(folder, path, flags | O_CLOEXEC, (mode_t)mode));
 	error = errno;
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	errno = error;
 	return fd;
 }

@@ -18,14 +18,10 @@
 /*
  * The system gives the lowest number that is free.  From begin() to end() those of 0 to 2 are taken by descriptors
  * that nothing can be read from and written to, as from closed ones.  Where another thread frees one meanwhile,
- * pxt_descriptor_up() moves what got it.
+ * pxt_descriptor_up() moves what got it.  Pairs within a pair of the same thread ask nothing.
  */
-struct pxt_lows {
-	bool held[PXT_FIRST_DESCRIPTOR];
-};
-
-void pxt_lows_begin(struct pxt_lows *lows);
-void pxt_lows_end(const struct pxt_lows *lows);
+void pxt_lows_begin(void);
+void pxt_lows_end(void);
 
 /* @fd, or its duplicate at a number that can be the library's; -1. */
 int pxt_descriptor_up(int fd);

@@ -40,6 +40,22 @@ PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
 
 /* ---- The library's own numbers ---- */
 
+void pxt_port_local_begin(void)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
+	pxt_lows_begin();
+	pxt_quiet_end(quiet);
+}
+
+void pxt_port_local_end(void)
+{
+	struct pxt_quiet quiet = pxt_quiet_begin();
+
+	pxt_lows_end();
+	pxt_quiet_end(quiet);
+}
+
 /* A place of its own, filled in; false: there are too many. */
 static bool enter_place(int fd, const struct stat *state, bool marked)
 {
@@ -190,14 +206,14 @@ static int usual(int error)
 	}
 }
 
-/* A new descriptor, or -1 with errno as its maker left it; ends @lows. */
-static int adopt(const struct pxt_lows *lows, int made, int *fd, bool marked)
+/* A new descriptor, or -1 with errno as its maker left it; after pxt_lows_begin(), which it ends. */
+static int adopt(int made, int *fd, bool marked)
 {
 	int error;
 
 	*fd = made;
 	error = made < 0 ? usual(errno) : keep(fd, marked);
-	pxt_lows_end(lows);
+	pxt_lows_end();
 	return error;
 }
 
@@ -412,11 +428,8 @@ static int address(const char *path, struct sockaddr_un *to)
 
 static int make_socket(int *fd)
 {
-	struct pxt_lows lows;
-
-	pxt_lows_begin(&lows);
-	return adopt(
-	    &lows, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd, false);
+	pxt_lows_begin();
+	return adopt(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd, false);
 }
 
 /* A socket that no process listens at is what a dead process leaves: what was made is taken away. */
@@ -453,14 +466,13 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	struct ucred who = { 0 };
 	socklen_t bytes = sizeof(who);
-	struct pxt_lows lows;
 	int error = 0;
 
 	*fd = -1;
 	*pid = 0;
 	if (!is_kept(listener))
 		return pxt_quiet_error(quiet, EBADF);
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	*fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (*fd < 0)
 		error = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
@@ -468,7 +480,7 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 		            : EAGAIN;
 	else if (keep(fd, false) != 0)
 		error = EMFILE;
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	if (error == 0)
 		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*pid = (int32_t)who.pid;
@@ -508,10 +520,9 @@ static uint64_t life_number(int fd)
 int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	struct pxt_lows lows;
 	int error = 0;
 
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	*fd = is_kept(connection) ? open_life(connection, pid) : -1;
 	*number = *fd >= 0 ? life_number(*fd) : 0;
 	if (*fd >= 0)
@@ -520,7 +531,7 @@ int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number)
 		error = ESRCH;
 	else
 		error = errno == EMFILE || errno == ENFILE ? EAGAIN : ENOTSUP;
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	return pxt_quiet_error(quiet, error);
 }
 
@@ -534,11 +545,10 @@ static int watch_at(int door, int fd)
 int pxt_port_local_door(int listener, int *door)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	struct pxt_lows lows;
 	int error;
 
-	pxt_lows_begin(&lows);
-	error = adopt(&lows, epoll_create1(EPOLL_CLOEXEC), door, true);
+	pxt_lows_begin();
+	error = adopt(epoll_create1(EPOLL_CLOEXEC), door, true);
 	if (error == 0)
 		error = watch_at(*door, listener);
 	return pxt_quiet_error(quiet, settle(door, error));
@@ -563,12 +573,10 @@ bool pxt_port_local_door_awaits(int door)
 	return awaits;
 }
 
-/* Where too many wait to be let in already, the system knows no other way than to ask again. */
+/* @fd is new.  Where too many wait to be let in already, the system knows no other way than to ask again. */
 static int enter(int fd, const struct sockaddr_un *to, int64_t end)
 {
 	for (;;) {
-		if (!is_kept(fd))
-			return EAGAIN;
 		if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) == 0)
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)
@@ -576,6 +584,8 @@ static int enter(int fd, const struct sockaddr_un *to, int64_t end)
 		if (left_ms(end) == 0)
 			return ETIMEDOUT;
 		(void)poll(NULL, 0, 1);
+		if (!is_kept(fd))
+			return EAGAIN;
 	}
 }
 
@@ -741,16 +751,15 @@ int pxt_port_local_receive(
 		.msg_iovlen = 1,
 		.msg_control = passing.bytes,
 		.msg_controllen = sizeof(passing.bytes) };
-	struct pxt_lows lows;
 	int error;
 
 	*bytes = 0;
 	passed->count = 0;
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	error = is_kept(fd) ? take_message(fd, &whole, bytes, passed) : EPIPE;
 	if (keep_passed(passed) != 0 && error == 0)
 		error = EPROTO;
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	if (error != 0)
 		pxt_port_local_drop(passed);
 	return pxt_quiet_error(quiet, error);
@@ -826,12 +835,10 @@ uint64_t pxt_port_local_unread(int fd)
 int pxt_port_local_memory(int *fd)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	struct pxt_lows lows;
 	int error;
 
-	pxt_lows_begin(&lows);
-	error = adopt(
-	    &lows, memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd, false);
+	pxt_lows_begin();
+	error = adopt(memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd, false);
 	return pxt_quiet_error(quiet, keep_open(*fd, error));
 }
 
@@ -851,9 +858,11 @@ static void look_at_each(struct pxt_port_watch *watch, unsigned count)
 }
 
 /*
- * Of those that nobody calls by, one in each call, and all where the limit has passed: a number may have become
- * another file's, which is never ready.  Of one that is ready its user looks.
+ * Of those that nobody calls by, one in each call, and all where a limit has passed that is no short one: a number
+ * may have become another file's, which is never ready.  Of one that is ready its user looks.
  */
+#define OFTEN_MS 20
+
 static void look_at_numbers(struct pxt_port_watch *watch, unsigned count, bool all)
 {
 	static _Atomic unsigned turn;
@@ -884,11 +893,13 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 		of[watched++] = i;
 	}
 	got = poll(all, watched, timeout_ms);
+	if (got < 0 && errno == EINTR)
+		got = poll(all, watched, 0);
 	for (unsigned i = 0; got > 0 && i < watched; i++)
 		watch[of[i]].ready = all[i].revents != 0;
 	if (got < 0 && errno != EINTR)
 		look_at_each(watch, count);
-	look_at_numbers(watch, count, got == 0);
+	look_at_numbers(watch, count, got == 0 && timeout_ms > OFTEN_MS);
 	pxt_quiet_end(quiet);
 }
 
@@ -897,10 +908,9 @@ int pxt_port_bell_open(int *bell, int *ringer)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int ends[2] = { -1, -1 };
-	struct pxt_lows lows;
 	int error;
 
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0
 	            ? 0
 	            : usual(errno);
@@ -913,7 +923,7 @@ int pxt_port_bell_open(int *bell, int *ringer)
 		other = keep(&ends[1], false);
 		error = error ? error : other;
 	}
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	*bell = ends[0];
 	*ringer = ends[1];
 	(void)settle(bell, error);

@@ -57,14 +57,13 @@ bool pxt_port_process_gone(int32_t pid)
 {
 	int saved = errno;
 	struct pollfd ended = { .fd = -1, .events = POLLIN };
-	struct pxt_lows lows;
 	int error;
 	bool gone;
 
-	pxt_lows_begin(&lows);
+	pxt_lows_begin();
 	ended.fd = pxt_descriptor_up((int)syscall(SYS_pidfd_open, (pid_t)pid, 0));
 	error = errno;
-	pxt_lows_end(&lows);
+	pxt_lows_end();
 	if (ended.fd >= 0) {
 		gone = poll(&ended, 1, 0) == 1;
 		(void)close(ended.fd);
