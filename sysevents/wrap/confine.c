@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ static bool is_looked_at(long option)
 	if (option == PR_SET_TSC)
 		return true;
 #endif
-	return option == PR_SET_NAME || option == PR_SET_SECCOMP;
+	return option == PR_SET_NAME || option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
 }
 
 static void filter(void)
@@ -48,6 +49,8 @@ static void before_prctl(long option, long first, const void *caller)
 #endif
 	else if (option == PR_SET_SECCOMP)
 		filter();
+	else if (option == PR_SET_NO_NEW_PRIVS)
+		pxt_start_now(); /* what comes before a filter */
 }
 
 static bool makes_process(long number)
@@ -63,12 +66,19 @@ static bool makes_process(long number)
 	return number == SYS_clone;
 }
 
-/* Another user, another file system or network: the recorder cannot be reached from there. */
+/*
+ * Another user, another file system or network: the recorder cannot be reached from there.  A limit: there may be
+ * neither descriptors nor memory for it.
+ */
 static bool leaves(long number)
 {
 	static const long numbers[] = { SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid,
 		SYS_setresuid, SYS_setresgid, SYS_setfsuid, SYS_setfsgid, SYS_chroot, SYS_unshare,
-		SYS_setns, SYS_pivot_root };
+		SYS_setns, SYS_pivot_root,
+#ifdef SYS_setrlimit
+		SYS_setrlimit,
+#endif
+		SYS_prlimit64 };
 
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (number == numbers[i])
@@ -166,6 +176,17 @@ LEAVES(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, 
 LEAVES(chroot, (const char *path), (path));
 LEAVES(unshare, (int flags), (flags));
 LEAVES(setns, (int fd, int type), (fd, type));
+/* Of descriptors, of a file's bytes, of memory. */
+LEAVES(setrlimit, (__rlimit_resource_t what, const struct rlimit *limit), (what, limit));
+LEAVES(setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *limit), (what, limit));
+LEAVES(prlimit,
+    (__pid_t process, enum __rlimit_resource what, const struct rlimit *limit,
+        struct rlimit *former),
+    (process, what, limit, former));
+LEAVES(prlimit64,
+    (__pid_t process, enum __rlimit_resource what, const struct rlimit64 *limit,
+        struct rlimit64 *former),
+    (process, what, limit, former));
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(mlockall)(int flags)
 {

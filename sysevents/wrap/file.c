@@ -249,12 +249,51 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(memfd_create)(const char *what, unsigned flags
 	return name_word(fd, &fd, 1, "a memfd", PXT_WRAP_CALLER());
 }
 
+/*
+ * A shell's child copies and closes descriptors, and most then execute a program: that is noted, and told when the
+ * child attaches.  Without room it attaches.
+ */
+#define NOTES 32u
+static struct {
+	int fd;
+	int from; /* it is a copy of that one; -1: it was closed */
+} notes[NOTES] PXT_SELDOM;
+static _Atomic unsigned note_count;
+
+static void tell_noted(void)
+{
+	unsigned count = atomic_exchange_explicit(&note_count, 0u, memory_order_relaxed);
+
+	for (unsigned i = 0; i < count && i < NOTES; i++) {
+		if (notes[i].from >= 0)
+			pxt_process_tell_copy(notes[i].fd, notes[i].from, NULL);
+		else
+			pxt_call_tell(POSIX_TRACE_CALL_CLOSE_NP, (uint64_t)notes[i].fd, 0, NULL);
+	}
+}
+
+static bool is_noted(int fd, int from)
+{
+	unsigned count;
+
+	if (!pxt_start_waits())
+		return false;
+	count = atomic_fetch_add_explicit(&note_count, 1u, memory_order_relaxed);
+	if (count >= NOTES)
+		return false;
+	notes[count].fd = fd;
+	notes[count].from = from;
+	atomic_store_explicit(&pxt_start_later, tell_noted, memory_order_relaxed);
+	pxt_process_forget_inherited((uint64_t)fd);
+	return true;
+}
+
 static int name_copy(int fd, int from, const void *caller)
 {
 	int saved = errno;
 
 	if (fd >= 0 && fd != from && pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller) &&
-	    pxt_process_is_own())
+	    pxt_process_is_own() && !is_noted(fd, from))
 		pxt_process_tell_copy(fd, from, caller);
 	errno = saved;
 	return fd;
@@ -483,7 +522,8 @@ PXT_WRAP_REAL(fclose);
 
 static void tell_close(int fd, int result, const void *caller)
 {
-	if (pxt_call_wanted(POSIX_TRACE_CALL_CLOSE_NP, caller))
+	if (pxt_call_wanted(POSIX_TRACE_CALL_CLOSE_NP, caller) &&
+	    !(result == 0 && is_noted(fd, -1)))
 		pxt_call_tell(
 		    POSIX_TRACE_CALL_CLOSE_NP, (uint64_t)fd, PXT_CALL_ERRNO(result), caller);
 }

@@ -2,7 +2,7 @@
 /*
  * fork.c - new processes, and other programs in the same one.
  *
- * A child has nothing of its parent's attachment, so it attaches anew, at its first event (start.c).  A child of
+ * A child has nothing of its parent's attachment, so it attaches anew (start.c).  A child of
  * vfork() is its parent until it calls exec.  A program that exec starts attaches itself, and records its parent.
  *
  * exec is recorded before it is called, if the file is there: a shell tries each folder of its PATH.  One that returns
@@ -31,20 +31,32 @@ PXT_WRAP_REAL(fork);
 PXT_WRAP_REAL(daemon);
 PXT_WRAP_REAL(forkpty);
 
+/* What becomes of process @number, 0: of this one. */
+static void tell_untraced(uint32_t number, const char *why, const void *caller)
+{
+	if (why)
+		pxt_process_tell(POSIX_TRACE_PROCESS_UNTRACED_NP, number, 0, 0, why, caller);
+}
+
 /* In both of them. */
 static void forked(pid_t child, const void *caller)
 {
-	if (child == 0)
+	if (child == 0) {
 		pxt_start_child();
-	else if (child > 0)
+	} else if (child > 0) {
 		pxt_process_tell(POSIX_TRACE_PROCESS_FORK_NP, (uint32_t)child, 0, 0, NULL, caller);
+		tell_untraced((uint32_t)child,
+		    pxt_process_confined ? "its parent filters system calls" : NULL, caller);
+	}
 }
 
 PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(fork)(void)
 {
 	const void *caller = PXT_WRAP_CALLER();
-	pid_t child = PXT_WRAP_CALL(fork)();
+	pid_t child;
 
+	pxt_start_fork();
+	child = PXT_WRAP_CALL(fork)();
 	forked(child, caller);
 	return child;
 }
@@ -63,8 +75,10 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
     int *master, char *name, const struct termios *attributes, const struct winsize *size)
 {
 	const void *caller = PXT_WRAP_CALLER();
-	int child = PXT_WRAP_CALL(forkpty)(master, name, attributes, size);
+	int child;
 
+	pxt_start_fork();
+	child = PXT_WRAP_CALL(forkpty)(master, name, attributes, size);
 	forked(child, caller);
 	return child;
 }
@@ -147,13 +161,6 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(_Exit)(int status)
 	__builtin_unreachable();
 }
 #endif
-
-/* What becomes of process @number, 0: of this one. */
-static void tell_untraced(uint32_t number, const char *why, const void *caller)
-{
-	if (why)
-		pxt_process_tell(POSIX_TRACE_PROCESS_UNTRACED_NP, number, 0, 0, why, caller);
-}
 
 /* A program that cannot be traced gets the environment without our library: on the stack, until exec. */
 #define ENVIRONMENT(env, why)                                                                      \
@@ -248,6 +255,8 @@ static struct exec tell_exec(const char *name, const char *why, const void *call
 	bool own = posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP) && pxt_process_is_own();
 	bool waits = own && !why && pxt_start_waits();
 
+	if (own)
+		pxt_start_executes();
 	if (own && !waits)
 		pxt_process_tell(POSIX_TRACE_PROCESS_EXEC_NP, 0, 0, 0, name, caller);
 	/* Of a child of vfork() in its parent's memory, which goes on. */

@@ -131,14 +131,20 @@ char **pxt_process_without(char *const *env, void *room) __attribute__((visibili
 bool pxt_start_end(const char *why) __attribute__((visibility("hidden")));
 
 /*
- * In a forked child, which has nothing of its parent's attachment: it attaches anew at its first event.  One that
- * only executes another program never does.
+ * In a forked child, which has nothing of its parent's attachment: it attaches anew, at once, or at its first event
+ * where children of this family execute programs.  One that only does that never attaches then.
  */
 void pxt_start_child(void) __attribute__((visibility("hidden")));
+/* Before a fork, in the parent. */
+void pxt_start_fork(void) __attribute__((visibility("hidden")));
+/* A program is executed. */
+void pxt_start_executes(void) __attribute__((visibility("hidden")));
 /* Before a call that takes away what attaching needs: now, if the child has not attached yet. */
 void pxt_start_now(void) __attribute__((visibility("hidden")));
 /* It has not. */
 bool pxt_start_waits(void) __attribute__((visibility("hidden")));
+/* What is told as soon as it has attached, of the time before; NULL: nothing. */
+extern void (*_Atomic pxt_start_later)(void) __attribute__((visibility("hidden")));
 /* What the door needs first (real.c). */
 void pxt_start_door(void) __attribute__((visibility("hidden")));
 /*

@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -143,14 +144,21 @@ bool pxt_start_end(const char *why)
 
 /* ---- The first events ---- */
 
+void (*_Atomic pxt_start_later)(void);
+
 static void tell(void)
 {
+	void (*later)(void);
+
 	if (!posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
 		return;
 	pxt_process_tell(POSIX_TRACE_PROCESS_TRACED_NP, (uint32_t)pxt_wrap_wishes.pid, 0,
 	    (uint64_t)getppid(), pxt_process_executable(), NULL);
 	pxt_process_tell_images();
 	pxt_process_tell_thread(0);
+	later = atomic_exchange_explicit(&pxt_start_later, NULL, memory_order_relaxed);
+	if (later)
+		later();
 }
 
 static void begin(void)
@@ -220,16 +228,53 @@ bool pxt_start_waits(void)
 	return atomic_load_explicit(&late.state, memory_order_relaxed) == WAITS;
 }
 
-void pxt_start_child(void)
+/*
+ * Whether children that this process forks execute programs: they say it themselves, in a page that the family
+ * shares.  One that does not may forbid itself system calls in a way that nobody sees, before its first event: so it
+ * attaches at once, as the first of all does.
+ */
+static _Atomic uint32_t *executes;
+
+void pxt_start_fork(void)
+{
+	int saved = errno;
+	void *page;
+
+	if (executes || !*stream.name || pxt_process_confined)
+		return;
+	page = mmap(
+	    NULL, sizeof(*executes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page != MAP_FAILED)
+		executes = page;
+	errno = saved;
+}
+
+void pxt_start_executes(void)
+{
+	if (executes)
+		atomic_store_explicit(executes, 1u, memory_order_relaxed);
+}
+
+static bool may_wait(void)
 {
 	const uint64_t always =
 	    ~(((UINT64_C(2) << LAST_TYPE) - 1u) & ~((UINT64_C(1) << FIRST_TYPE) - 1u));
+
+	return *stream.name && executes && atomic_load_explicit(executes, memory_order_relaxed) &&
+	       _pxt_attach_late(begin_late, stream.events | always);
+}
+
+/* Its parent's filter of system calls is its own. */
+void pxt_start_child(void)
+{
 	int saved = errno;
 
-	pxt_wrap_wishes.pid = (int)getpid();
+	pxt_wrap_wishes.pid = (int)pxt_process_thread_number(pthread_self());
 	atomic_store_explicit(&stream.records, false, memory_order_relaxed);
 	pxt_tally_forget();
-	if (*stream.name && _pxt_attach_late(begin_late, stream.events | always))
+	if (pxt_process_confined)
+		(void)_pxt_attach_late(NULL, 0);
+	else if (may_wait())
 		atomic_store_explicit(&late.state, WAITS, memory_order_relaxed);
 	else
 		begin();

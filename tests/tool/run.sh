@@ -184,6 +184,43 @@ what_a_filter_of_system_calls_forbids_is_not_called()
 	sound run.ptl
 }
 
+a_child_that_filters_its_calls_where_nobody_sees_it_ends_as_without()
+{
+	"$VICTIM" confinedbyhand
+	[ $? -eq 4 ] || { echo 'a process may not filter its calls here: skipped'; exit 77; }
+	traced 4 -q --only mutex -- "$VICTIM" confinedbyhand
+	taken 5
+}
+
+a_child_of_a_program_that_filters_its_calls_ends_as_without_and_is_counted()
+{
+	"$VICTIM" confinedparent
+	[ $? -eq 4 ] || { echo 'a process may not filter its calls here: skipped'; exit 77; }
+	traced 4 --only mutex -- "$VICTIM" confinedparent
+	err_has '1 time a process was not traced: its parent filters system calls'
+}
+
+a_child_that_lowers_its_limit_of_descriptors_is_traced()
+{
+	traced 0 -q --only mutex -- "$VICTIM" limitedchild
+	taken 5
+}
+
+# The second one of the victim's; each program attaches, too.
+a_child_that_copies_and_closes_descriptors_before_it_executes_a_program_does_not_attach()
+{
+	traced 0 -q -- "$VICTIM" runtwice
+	"$pxtrace" print --event posix_trace_process run.ptl >told
+	[ "$(grep -c 'what=traced' told)" -eq 4 ] || fail "$(grep 'what=traced' told)"
+}
+
+a_descriptor_that_a_child_copied_before_its_first_event_has_its_name()
+{
+	traced 0 -q --only io -- "$VICTIM" copythenwrite
+	"$pxtrace" print run.ptl >told
+	grep 'what=descriptor.*number=9 ' told || fail "$(grep what=descriptor told)"
+}
+
 the_end_of_a_child_in_the_programs_memory_is_not_the_programs()
 {
 	traced 6 -q --only mutex -- "$VICTIM" lend locks exit=6

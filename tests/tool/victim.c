@@ -297,11 +297,38 @@ static void print_states(void)
 	print_state();
 }
 
-/* From now on the system ends the process for all but what plain threads need that wait and end. */
-static void allow_little(void)
+/* No wrapper sees it. */
+static long call_by_hand(long number, long first, long second, long third)
+{
+#if defined(__x86_64__)
+	register long fourth __asm__("r10") = 0;
+	register long fifth __asm__("r8") = 0;
+	long result;
+
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(number), "D"(first), "S"(second), "d"(third), "r"(fourth), "r"(fifth)
+	                 : "rcx", "r11", "memory");
+	return result;
+#else
+	return syscall(number, first, second, third, 0L, 0L);
+#endif
+}
+
+static long call_library(long number, long first, long second, long third)
+{
+	return syscall(number, first, second, third, 0L, 0L);
+}
+
+/*
+ * From now on the system ends the process for all but what plain threads need that wait and end, and a parent that
+ * waits for its child.
+ */
+static void allow_little(long (*call)(long, long, long, long))
 {
 	static const unsigned allowed[] = { SYS_futex, SYS_clock_nanosleep, SYS_exit,
-		SYS_exit_group, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask, SYS_restart_syscall };
+		SYS_exit_group, SYS_madvise, SYS_munmap, SYS_rt_sigprocmask, SYS_restart_syscall,
+		SYS_clone, SYS_wait4, SYS_set_robust_list };
 	enum {
 		COUNT = sizeof allowed / sizeof *allowed
 	};
@@ -315,8 +342,9 @@ static void allow_little(void)
 		    BPF_JMP | BPF_JEQ | BPF_K, allowed[i], (unsigned char)(COUNT - i), 0);
 	filter[COUNT + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	filter[COUNT + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0)
+	if (call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0) != 0 ||
+	    call(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, (long)&program) !=
+	        0)
 		perror("seccomp");
 }
 
@@ -342,7 +370,7 @@ static void be_confined(void)
 	for (int i = 0; i < 2; i++)
 		(void)pthread_create(&threads[i], NULL, lock_in_turn, NULL);
 	(void)pthread_barrier_wait(&all_there);
-	allow_little();
+	allow_little(call_library);
 	(void)pthread_barrier_wait(&all_there);
 	for (int i = 0; i < 2; i++)
 		(void)pthread_join(threads[i], NULL);
@@ -356,12 +384,94 @@ static void confine_child(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		allow_little();
+		allow_little(call_library);
 		lock_five_times();
 		_exit(0);
 	}
 	(void)waitpid(child, &status, 0);
 	_exit(WIFEXITED(status) ? 4 : 5);
+}
+
+static void confine_child_by_hand(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		allow_little(call_by_hand);
+		lock_five_times();
+		_exit(0);
+	}
+	(void)waitpid(child, &status, 0);
+	_exit(WIFEXITED(status) ? 4 : 5);
+}
+
+/* The child has its parent's filter from the beginning. */
+static void confine_parent(void)
+{
+	int status = 0;
+	pid_t child;
+
+	allow_little(call_library);
+	child = fork();
+	if (child == 0) {
+		lock_five_times();
+		_exit(0);
+	}
+	(void)waitpid(child, &status, 0);
+	_exit(WIFEXITED(status) ? 4 : 5);
+}
+
+/* Of the family's children all but the last execute a program; that one locks, beneath a limit of descriptors. */
+static void limit_child(void)
+{
+	const struct rlimit none = { 3, 3 };
+
+	for (int i = 0; i < 2; i++) {
+		pid_t child = fork();
+
+		if (child == 0 && i == 0)
+			(void)execlp("true", "true", (char *)NULL);
+		if (child == 0) {
+			(void)setrlimit(RLIMIT_NOFILE, &none);
+			lock_five_times();
+			_exit(0);
+		}
+		(void)waitpid(child, NULL, 0);
+	}
+}
+
+/* As a shell's children do before a program. */
+static void run_twice(void)
+{
+	for (int i = 0; i < 2; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			(void)dup2(STDERR_FILENO, 7);
+			(void)close(STDIN_FILENO);
+			(void)execlp("true", "true", (char *)NULL);
+		}
+		(void)waitpid(child, NULL, 0);
+	}
+}
+
+/* The second one writes through a copy that it made before its first event. */
+static void copy_then_write(void)
+{
+	int file = open("copied", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+	for (int i = 0; i < 2; i++) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			(void)dup2(file, 9);
+			if (i == 0)
+				(void)execlp("true", "true", (char *)NULL);
+			_exit(write(9, "word", 4) != 4);
+		}
+		(void)waitpid(child, NULL, 0);
+	}
 }
 
 /* As a user who may lock as much memory as Debian lets all. */
@@ -641,6 +751,11 @@ static const struct deed {
 	{ "last", leave_to_another },
 	{ "confined", be_confined },
 	{ "confinedchild", confine_child },
+	{ "confinedbyhand", confine_child_by_hand },
+	{ "confinedparent", confine_parent },
+	{ "limitedchild", limit_child },
+	{ "runtwice", run_twice },
+	{ "copythenwrite", copy_then_write },
 	{ "lockmemory", lock_memory },
 	{ "blind", forbid_counter },
 	{ "lend", lend_memory },
