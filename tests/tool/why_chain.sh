@@ -171,6 +171,24 @@ who_ran_instead_had_the_cpu_that_was_waited_for()
 }
 
 # What the CPU did then, the scheduler did not tell.
+# Another CPU was free at last and took it over.
+who_had_the_cpu_for_which_a_thread_was_queued_ran_instead()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 128 0 0
+			71000 - sched_switch 0 0 120 0 101 120
+			71800 - sched_switch 0 101 120 0 103 120
+			119000 - sched_switch 1 0 120 0 101 120
+			121700 - sched_switch 1 101 120 1 0 120
+		END
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
+}
+
 who_ran_for_a_moment_did_not_run_instead()
 {
 	{
@@ -426,21 +444,68 @@ spans_that_other_programs_held_up_most_come_last()
 		echo '99000 - sched_switch 0 0 120 0 101 120'
 		echo '100000 high late_begin 10 0'
 		echo '100010 - sched_switch 0 101 120 0 900 120'
-		echo '170010 - sched_switch 0 900 120 1 101 120'
-		echo '170100 high late_end 10'
-		echo '200000 high late_begin 11 0'
-		echo '200010 high call_enter 6 0 50'
-		echo '200020 - sched_switch 0 101 120 1 0 120'
-		echo '250000 - sched_wakeup 101'
-		echo '250005 - sched_switch 0 0 120 0 101 120'
-		echo '250010 high call_exit 6 0 0 50000'
-		echo '250100 high late_end 11'
+		echo '570010 - sched_switch 0 900 120 1 101 120'
+		echo '570100 high late_end 10'
+		echo '600000 high late_begin 11 0'
+		echo '600010 high call_enter 6 0 50'
+		echo '600020 - sched_switch 0 101 120 1 0 120'
+		echo '650000 - sched_wakeup 101'
+		echo '650005 - sched_switch 0 0 120 0 101 120'
+		echo '650010 high call_exit 6 0 0 50000'
+		echo '650100 high late_end 11'
 	} | tenth_job | log run.ptl
 	run 0 why run.ptl
 	answer 'late 11 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
 }
 
-# Another program's thread left CPU 0 without an event: middle comes from there, which ran instead of high.
+# What it was to run for is the cause, where that is unusually much.
+a_span_that_ran_far_longer_than_usual_beside_other_programs_ran()
+{
+	{
+		echo '99000 - sched_switch 0 0 120 0 101 120'
+		echo '100000 high late_begin 10 0'
+		echo '120000 - sched_switch 0 101 120 0 900 120'
+		echo '160000 - sched_switch 0 900 120 1 101 120'
+		echo '160100 high late_end 10'
+	} | tenth_job | log run.ptl
+	run 0 why run.ptl
+	answer 'late 10 of high took 60.1 ms, where 100 us is usual: it ran for 20.1 ms, and could run for 40.0 ms in which another program ran (thread 900).'
+}
+
+who_posted_what_a_span_waited_for_was_held_up_itself()
+{
+	tenth_job <<-END | log run.ptl
+		500 high call_enter 1 64 $NO_SIZE
+		510 low call_exit 2 64 0 0
+		520 high call_exit 1 64 0 20
+		100000 high late_begin 10 0
+		100010 high call_enter 1 64 $NO_SIZE
+		100020 low call_enter 7 5 16
+		150000 low call_exit 7 5 16 50000
+		150010 low call_exit 2 64 0 0
+		150020 high call_exit 1 64 0 50000
+		150100 high late_end 10
+	END
+	run 0 why run.ptl
+	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it was in sem_wait for 50.0 ms, until low woke it; low was in read of descriptor 5 for 50.0 ms.'
+}
+
+# A call that the C library made says less than the function of the program that called it.
+who_called_a_library_that_waited_is_the_programs_own_function()
+{
+	make_library
+	cat <<-END | tenth_job | log run.ptl
+		$(image 1)
+		2 high process 1 0 0x7e0000000000 1048576 /usr/lib/libwait.so.6
+		100000 high late_begin 10 0
+		100010 high@0x7e0000000100 call_enter 6 0 50
+		150010 high@0x7e0000000100 call_exit 6 0 0 50000 0x7e0000000200 $(at refill 1) $(at store 1)
+		150100 high late_end 10
+	END
+	run 0 why run.ptl
+	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
+}
+
 who_left_a_cpu_untold_has_left_it()
 {
 	{

@@ -169,6 +169,21 @@ static uint32_t module_of(
 	return NO_MODULE;
 }
 
+static const char *path_of(const struct pxt_symbols *symbols, uint32_t index)
+{
+	return index < symbols->log_modules
+	           ? symbols->table_of_log[index].posix_path_np
+	           : symbols->images.files[index - symbols->log_modules].path;
+}
+
+const char *pxt_symbols_image(const struct pxt_symbols *symbols, struct pxt_address at)
+{
+	uint64_t address;
+	uint32_t index = module_of(symbols, at, &address);
+
+	return index == NO_MODULE ? NULL : path_of(symbols, index);
+}
+
 static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 {
 	if (index >= symbols->module_room) {
@@ -182,10 +197,7 @@ static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 	}
 	if (!symbols->modules[index]) {
 		symbols->modules[index] = pxt_must(calloc(1, sizeof(struct module)));
-		symbols->modules[index]->path =
-		    index < symbols->log_modules
-		        ? symbols->table_of_log[index].posix_path_np
-		        : symbols->images.files[index - symbols->log_modules].path;
+		symbols->modules[index]->path = path_of(symbols, index);
 	}
 	return symbols->modules[index];
 }

@@ -143,7 +143,8 @@ struct pxt_followed {
 	const struct pxt_actor *actor;
 	struct pxt_chain chain;
 	int64_t begin_ns;
-	int64_t own_ns; /* the excess, less most of what other programs caused */
+	int64_t own_ns;    /* the excess, less most of what other programs caused, ... */
+	int64_t inside_ns; /* ... or all of it */
 };
 
 struct pxt_blames {

@@ -35,13 +35,36 @@ static enum pxt_late_mode choose_mode(const struct pxt_late_search *search)
 	                                                            : PXT_LATE_UNUSUAL;
 }
 
+static int64_t own_ns(const struct pxt_round *round)
+{
+	/* Of those that the program made as long, the clearest one. */
+	return pxt_rounds_unplanned(round, round->rank_ns) - round->outside_ns * 51 / 50;
+}
+
+/* What other programs made long says nothing of the program: the rest decides which rounds are explained. */
+static void own_first(struct pxt_round_list *rounds)
+{
+	for (unsigned i = 1; i < rounds->count; i++) {
+		struct pxt_round round = rounds->list[i];
+		unsigned at = i;
+
+		for (; at > 0 && own_ns(&rounds->list[at - 1]) < own_ns(&round); at--)
+			rounds->list[at] = rounds->list[at - 1];
+		rounds->list[at] = round;
+	}
+}
+
 /* The worst rounds of a candidate, the @place-th; at most @share are explained. */
 static void take_candidate(struct pxt_late_search *search, unsigned place, unsigned share)
 {
 	const struct pxt_excess *excess = &search->rounds.candidates[place];
+	struct pxt_round_list sorted = *excess->longest;
 
-	for (unsigned k = 0; k < excess->longest->count && k < excess->late; k++) {
-		const struct pxt_round *round = &excess->longest->list[k];
+	if (sorted.count > excess->late)
+		sorted.count = (unsigned)excess->late;
+	own_first(&sorted);
+	for (unsigned k = 0; k < sorted.count; k++) {
+		const struct pxt_round *round = &sorted.list[k];
 		struct pxt_late late = {
 			.kind = excess->is_wait ? PXT_LATE_HOME : PXT_LATE_ROUND,
 			.actor = excess->home->actor,

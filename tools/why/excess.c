@@ -272,13 +272,35 @@ static void add_candidate(struct pxt_rounds *rounds, const struct pxt_excess *ex
 }
 
 /* Of both the one that the program caused more of: on a busy machine all timers are late. */
-static void add_larger(
-    struct pxt_rounds *rounds, const struct pxt_excess *round, const struct pxt_excess *wait)
+static const struct pxt_excess *larger_of(
+    const struct pxt_excess *round, const struct pxt_excess *wait)
 {
 	if (round->sum_ns > 0 && (wait->sum_ns <= 0 || round->inside_ns >= wait->inside_ns))
-		add_candidate(rounds, round);
-	else if (wait->sum_ns > 0)
-		add_candidate(rounds, wait);
+		return round;
+	return wait;
+}
+
+/*
+ * What the program made late itself hides on a busy machine, on which all is late: where it is more than next to
+ * nothing, it alone counts.
+ */
+static void add_candidates(struct pxt_rounds *rounds, struct pxt_excess *all, uint32_t count)
+{
+	int64_t most_ns = 0;
+	int64_t inside_ns = 0;
+	bool only_inside;
+
+	for (uint32_t i = 0; i < count; i++) {
+		most_ns = larger(most_ns, all[i].sum_ns);
+		inside_ns = larger(inside_ns, all[i].inside_ns);
+	}
+	only_inside = inside_ns > 5 * MS && inside_ns > most_ns / 20;
+	for (uint32_t i = 0; i < count; i++) {
+		if (only_inside)
+			all[i].sum_ns = all[i].inside_ns;
+		if (all[i].sum_ns > 0)
+			add_candidate(rounds, &all[i]);
+	}
 }
 
 static void note_idle(struct pxt_rounds *rounds, const struct pxt_excess *wait)
@@ -296,6 +318,10 @@ static void note_idle(struct pxt_rounds *rounds, const struct pxt_excess *wait)
 static void compare(
     struct pxt_rounds *rounds, const struct pxt_home **homes, int64_t floor, unsigned halves)
 {
+	struct pxt_excess *all =
+	    pxt_must(calloc((size_t)rounds->state->actor_count + 1, sizeof *all));
+	uint32_t count = 0;
+
 	rounds->idle_waits = 0;
 	for (uint32_t i = 0; i < rounds->state->actor_count; i++) {
 		struct pxt_excess round;
@@ -307,9 +333,11 @@ static void compare(
 		wait = wait_excess(homes[i], floor);
 		if (round.no_usual && round.sum_ns == 0 && wait.sum_ns == 0)
 			rounds->unmeasured = homes[i];
-		add_larger(rounds, &round, &wait);
+		all[count++] = *larger_of(&round, &wait);
 		note_idle(rounds, &wait);
 	}
+	add_candidates(rounds, all, count);
+	free(all);
 }
 
 /* Where the user demands something, only that counts. */
@@ -323,7 +351,8 @@ static void compare_demanded(struct pxt_rounds *rounds, const struct pxt_home **
 			continue;
 		round = beyond(homes[i], &homes[i]->late_rounds, false, 0);
 		wait = beyond(homes[i], &homes[i]->late_waits, true, 0);
-		add_larger(rounds, &round, &wait);
+		if (larger_of(&round, &wait)->sum_ns > 0)
+			add_candidate(rounds, larger_of(&round, &wait));
 	}
 }
 

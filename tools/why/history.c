@@ -2,6 +2,7 @@
 /* history.c - what all threads did while something was late; see history.h. */
 #include "tools/why/history.h"
 
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 
 #include <stdlib.h>
@@ -156,6 +157,24 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 	thread->repeats = thread->follows ? repeated(history, thread) : 0;
 }
 
+/* Functions of the C and the C++ library say less than the program's own that called them. */
+static void note_caller(const struct pxt_history *history, struct pxt_history_thread *thread,
+    const struct pxt_event *event)
+{
+	struct pxt_places *places = history->state->book->places;
+	struct pxt_log_address at = thread->call.place;
+	uint64_t callers[PXT_CALLERS_MAX];
+	unsigned count = thread->calls ? pxt_callers_of(event, callers) : 0;
+
+	if (count == 0 || !pxt_places_is_system(places, &at))
+		return;
+	for (unsigned i = 0; i < count && thread->call.caller == 0; i++) {
+		at.address.value = callers[i];
+		if (!pxt_places_is_system(places, &at))
+			thread->call.caller = callers[i];
+	}
+}
+
 static void take_signal(struct pxt_history *history, const struct pxt_actor *actor,
     struct pxt_history_thread *thread, const struct pxt_event *event)
 {
@@ -270,11 +289,13 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 2);
+		note_caller(history, thread, event);
 		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_COND_RESUME_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 3);
+		note_caller(history, thread, event);
 		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
@@ -375,9 +396,12 @@ static void woken(struct pxt_history *history, const struct pxt_act *act)
 	history->has_wakings = true;
 	thread = thread_of(history, act->actor);
 	if (act->role->is_new ||
-	    (thread->is_scheduled &&
-	        (thread->run.kind == PXT_STRETCH_SLEPT || thread->run.kind == PXT_STRETCH_STOPPED)))
+	    (thread->is_scheduled && (thread->run.kind == PXT_STRETCH_SLEPT ||
+	                                 thread->run.kind == PXT_STRETCH_STOPPED))) {
 		turn(history, act->actor, PXT_STRETCH_READY, act);
+		/* Where it is to run, not where it was woken. */
+		thread->run.cpu = act->actor->cpu;
+	}
 	if (by->recorded && by->tid > 0)
 		peer = pxt_state_met(history->state, act->event, by->tid);
 	mark = new_mark(history, PXT_MARK_WOKE, act->actor, act->ns);

@@ -42,6 +42,8 @@ struct pxt_stretch {
 	int64_t result;
 	int64_t asked_ns; /* CALL: how long it was to last at most; 0: not known */
 	struct pxt_log_address place;
+	uint64_t
+	    caller; /* CALL: where @place is in a system's library, who called that; 0: not known */
 	struct pxt_state_lock *lock;
 	const struct pxt_actor *peer;
 };

@@ -298,9 +298,12 @@ const struct pxt_stretch *pxt_history_longest(const struct pxt_history *history,
 	return best;
 }
 
-/* The longest time in that it could run and did not; returns the CPU on which it ran next, -1: none. */
+/*
+ * The longest time in that it could run and did not; returns the CPU on which it ran next, -1: none.  *@queued: the
+ * one on which it was to run when that time began.
+ */
 static int wait_for_cpu(const struct pxt_history *history, const struct pxt_actor *actor,
-    int64_t *begin_ns, int64_t *end_ns)
+    int64_t *begin_ns, int64_t *end_ns, int *queued)
 {
 	const struct pxt_stretch *ready =
 	    pxt_history_longest(history, actor, PXT_STRETCH_READY, *begin_ns, *end_ns);
@@ -308,6 +311,7 @@ static int wait_for_cpu(const struct pxt_history *history, const struct pxt_acto
 	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
 	uint32_t next;
 
+	*queued = ready ? ready->cpu : -1;
 	if (!ready)
 		return -1;
 	next = pxt_history_after(runs, count, ready->end_ns);
@@ -318,20 +322,28 @@ static int wait_for_cpu(const struct pxt_history *history, const struct pxt_acto
 const struct pxt_actor *pxt_history_instead(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+	int queued;
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns, &queued);
 	int64_t ns;
 	int64_t all_ns;
 	const struct pxt_actor *most =
 	    cpu >= 0 ? most_on(history, cpu, actor, begin_ns, end_ns, &ns, &all_ns) : NULL;
 
 	/* Of who ran for a moment it cannot be said that it ran instead. */
+	if (most && ns * 5 > end_ns - begin_ns)
+		return most;
+	/* A thread that another CPU took over at last had been queued elsewhere. */
+	if (queued < 0 || queued == cpu)
+		return NULL;
+	most = most_on(history, queued, actor, begin_ns, end_ns, &ns, &all_ns);
 	return most && ns * 5 > end_ns - begin_ns ? most : NULL;
 }
 
 const struct pxt_actor *pxt_history_among(const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns)
 {
-	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+	int queued;
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns, &queued);
 	int64_t ns;
 	int64_t all_ns;
 	const struct pxt_actor *most =
@@ -353,7 +365,8 @@ static int64_t busy_on(const struct pxt_history *history, int cpu, int64_t begin
 int pxt_history_bound(const struct pxt_history *history, const struct pxt_actor *actor,
     int64_t begin_ns, int64_t end_ns)
 {
-	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns);
+	int queued;
+	int cpu = wait_for_cpu(history, actor, &begin_ns, &end_ns, &queued);
 	uint32_t count;
 	const struct pxt_stretch *runs = pxt_history_of(history, actor, PXT_STRETCH_RAN, &count);
 

@@ -28,11 +28,16 @@ static void add_beyond(struct pxt_beyond *beyond, const struct pxt_round *round)
 static void take_late(struct pxt_home *home, const struct pxt_round *round)
 {
 	if (home->is_behind && home->head.end_ns != 0) {
+		bool is_outside = home->head.outside_ns * 2 > home->head.rank_ns;
+
 		home->head.followers++;
 		/* What the first one owes to the outside, they owe as well. */
-		home->late_rounds.followed_ns += home->head.outside_ns * 2 > home->head.rank_ns
-		                                     ? round->rank_ns * 3 / 10
-		                                     : round->rank_ns;
+		if (home->head.limit_ns > 0)
+			home->late_rounds.followed_ns +=
+			    is_outside ? round->rank_ns * 3 / 10 : round->rank_ns;
+		/* It began behind its date: the wait before it was late, and they are because of that. */
+		else if (!is_outside)
+			home->late_waits.followed_ns += round->rank_ns;
 		return;
 	}
 	if (home->head.end_ns != 0)

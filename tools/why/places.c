@@ -6,6 +6,7 @@
 #include "tools/read/images.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct pxt_places {
 	unsigned count;
@@ -78,6 +79,15 @@ const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_addr
 	pxt_symbols_want(symbols, at->address);
 	pxt_symbols_resolve(symbols);
 	return pxt_symbols_text(symbols, at->address);
+}
+
+bool pxt_places_is_system(const struct pxt_places *places, const struct pxt_log_address *at)
+{
+	const struct pxt_symbols *symbols = symbols_of(places, at);
+	const char *path = symbols ? pxt_symbols_image(symbols, at->address) : NULL;
+
+	return path && strstr(path, ".so") &&
+	       (strncmp(path, "/lib/", 5) == 0 || strncmp(path, "/usr/lib/", 9) == 0);
 }
 
 const char *pxt_places_descriptor(

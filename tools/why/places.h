@@ -29,6 +29,8 @@ struct pxt_log_address pxt_places_of(const struct pxt_event *event);
 void pxt_places_want(struct pxt_places *places, const struct pxt_log_address *at);
 /* "function (file:line)", or as much of it as is known; NULL: no address.  Good until the next call. */
 const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_address *at);
+/* Whether it is in a library that the system has for all programs. */
+bool pxt_places_is_system(const struct pxt_places *places, const struct pxt_log_address *at);
 /*
  * What descriptor @fd of that process was at that time: a path, an address; NULL: not known.  Good until the
  * next call.

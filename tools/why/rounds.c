@@ -25,13 +25,16 @@ struct pxt_round_thread {
 	int64_t date_ns;  /* until when it is to last, where that is a date; 0: else */
 	int64_t round_ns; /* how long the round before it was */
 	uint64_t epoch;
-	int64_t planned_ns; /* in all waits that took as long as they said */
-	int64_t ready_ns;   /* since when it could run and does not; 0: it runs, or sleeps */
-	int64_t stopped_ns; /* since when a signal has stopped it; 0: none has */
-	int64_t outside_ns; /* while other programs had its CPU, or it was stopped in a wait */
-	int64_t begun_ns;   /* the same, when its wait began */
-	uint64_t tries;     /* locks that it asked for and did not get */
-	bool is_patient;    /* it sleeps as one does who waits for another one, not for a disk */
+	int64_t planned_ns;     /* in all waits that took as long as they said */
+	int64_t ready_ns;       /* since when it could run and does not; 0: it runs, or sleeps */
+	int ready_cpu;          /* on which one */
+	int64_t stopped_ns;     /* since when a signal has stopped it; 0: none has */
+	int64_t outside_ns;     /* while other programs had its CPU, or it was stopped in a wait */
+	int64_t others_from_ns; /* the latest time of these, of other programs, ... */
+	int64_t others_to_ns;   /* ... to here */
+	int64_t begun_ns;       /* the same, when its wait began */
+	uint64_t tries;         /* locks that it asked for and did not get */
+	bool is_patient; /* it sleeps as one does who waits for another one, not for a disk */
 	const struct pxt_actor *woken_by; /* the latest one in its wait, if of the program */
 	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
@@ -90,13 +93,29 @@ void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round
 
 /* ---- What the scheduler tells ---- */
 
-/* Whoever leaves the CPU to @actor had it for the last time that this one could run. */
+/*
+ * Whoever leaves the CPU to the thread had it for the last time that this one could run; if that CPU was free, who
+ * has the one on which the thread was to run.  A real-time thread that nobody else kept from running was throttled.
+ */
+static bool is_by_others(const struct pxt_rounds *rounds, const struct pxt_round_thread *thread,
+    const struct pxt_act *act)
+{
+	const struct pxt_actor *by = act->former;
+
+	if (by && by->tid == 0 && thread->ready_cpu >= 0 && thread->ready_cpu != act->cpu)
+		by = rounds->state->cpus[thread->ready_cpu].runs;
+	return by && !by->own && by->tid != 0;
+}
+
 static void run_again(struct pxt_rounds *rounds, const struct pxt_act *act)
 {
 	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
 
-	if (thread->ready_ns != 0 && act->former && !act->former->own && act->former->tid != 0)
+	if (thread->ready_ns != 0 && is_by_others(rounds, thread, act)) {
 		thread->outside_ns += act->ns - thread->ready_ns;
+		thread->others_from_ns = thread->ready_ns;
+		thread->others_to_ns = act->ns;
+	}
 	thread->ready_ns = 0;
 }
 
@@ -105,6 +124,7 @@ static void leave(struct pxt_rounds *rounds, const struct pxt_act *act)
 	struct pxt_round_thread *thread = thread_of(rounds, act->former);
 
 	thread->is_patient = pxt_act_left_state(act) == LINUX_SLEEPING;
+	thread->ready_cpu = act->cpu;
 	if (act->former->running == PXT_RUN_READY)
 		thread->ready_ns = act->ns;
 	else if (thread->waits && pxt_act_is_stop(act))
@@ -136,8 +156,10 @@ static void wake(struct pxt_rounds *rounds, const struct pxt_act *act)
 	if (thread->stopped_ns != 0)
 		thread->outside_ns += act->ns - thread->stopped_ns;
 	thread->stopped_ns = 0;
-	if (thread->ready_ns == 0 && act->actor->running == PXT_RUN_READY)
+	if (thread->ready_ns == 0 && act->actor->running == PXT_RUN_READY) {
 		thread->ready_ns = act->ns;
+		thread->ready_cpu = act->actor->cpu;
+	}
 }
 
 void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
@@ -329,6 +351,19 @@ static bool is_for_client(const struct pxt_rounds *rounds, const struct pxt_acto
 	           pxt_calls_is_from_far(rounds->state, actor, home, ns));
 }
 
+/* Who woke it had been kept from running itself: so far the wait is others' doing, too. */
+static int64_t waker_outside(const struct pxt_rounds *rounds, const struct pxt_round_thread *thread)
+{
+	const struct pxt_round_thread *by =
+	    thread->woken_by ? &rounds->threads[thread->woken_by->index] : NULL;
+	int64_t from;
+
+	if (!by || thread->woken_by->index >= rounds->thread_room)
+		return 0;
+	from = by->others_from_ns > thread->since_ns ? by->others_from_ns : thread->since_ns;
+	return by->others_to_ns > from ? by->others_to_ns - from : 0;
+}
+
 static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
     struct pxt_round_thread *thread, int64_t ns)
 {
@@ -348,6 +383,7 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 		if (!is_unanswered(thread))
 			thread->planned_ns += length;
 	}
+	thread->outside_ns += waker_outside(rounds, thread);
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
 	note_end(rounds, actor, thread, ns);
 	wait.for_client = is_for_client(rounds, actor, thread, ns, wait.planned_ns > 0);

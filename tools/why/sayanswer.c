@@ -125,8 +125,39 @@ static void say_signal(struct pxt_words *words, const struct pxt_roles_book *boo
 	(void)pxt_say_place(words, book, " in ", &blame->signal.place);
 }
 
+/* Who had the lock, or posted the semaphore, was held up itself, which the chain tells better. */
+static bool wait_leads_further(const struct pxt_blame *blame, const struct pxt_cause *cause)
+{
+	const struct pxt_chain *chain = &blame->chain;
+	const struct pxt_link *first = &chain->links[0];
+	const struct pxt_state_lock *lock = cause->chain[0].lock;
+
+	if (!lock->of_system || chain->count < 2)
+		return false;
+	if (first->kind == PXT_LINK_CALL)
+		return blame->late.kind == PXT_LATE_SPAN && lock->is_given &&
+		       first->stretch.object == lock->key.value;
+	return first->kind == PXT_LINK_LOCK && first->stretch.lock == lock &&
+	       (chain->count > 2 || chain->links[1].kind == PXT_LINK_CALL ||
+	           (cause->runner && !cause->runner->own));
+}
+
+/* Another program ran instead, but the thread wanted the CPU for unusually much, or waited meanwhile. */
+static bool preempted_leads_further(
+    const struct pxt_setting *setting, const struct pxt_chain *chain, const struct pxt_cause *cause)
+{
+	const struct pxt_link *first = &chain->links[0];
+
+	if (!cause->runner || cause->runner->own)
+		return false;
+	if (first->kind == PXT_LINK_RAN)
+		return setting->spans > 1 && first->ran_ns > 2 * (int64_t)setting->median_ns;
+	return first->kind <= PXT_LINK_HANDLER;
+}
+
 /* Whether the chain of wake-ups begins with this cause and leads further. */
-static bool leads_further(const struct pxt_blame *blame, const struct pxt_cause *cause)
+static bool leads_further(
+    const struct pxt_setting *setting, const struct pxt_blame *blame, const struct pxt_cause *cause)
 {
 	const struct pxt_chain *chain = &blame->chain;
 	const struct pxt_link *first = &chain->links[0];
@@ -138,12 +169,12 @@ static bool leads_further(const struct pxt_blame *blame, const struct pxt_cause 
 		       first->kind <= PXT_LINK_STOPPED &&
 		       first->stretch.call != POSIX_TRACE_CALL_SLEEP_NP;
 	if (cause->kind == PXT_CAUSE_WAIT)
-		return first->kind == PXT_LINK_LOCK && cause->chain[0].lock->of_system &&
-		       cause->chain[0].lock == first->stretch.lock &&
-		       (chain->count > 2 ||
-		           (chain->count > 1 && chain->links[1].kind == PXT_LINK_CALL));
+		return wait_leads_further(blame, cause);
+	if (cause->kind == PXT_CAUSE_PREEMPTED)
+		return preempted_leads_further(setting, chain, cause);
 	if (cause->kind == PXT_CAUSE_BLOCKED)
-		return first->kind == PXT_LINK_TRIED ||
+		return first->kind == PXT_LINK_TRIED || first->kind == PXT_LINK_HANDLER ||
+		       (first->kind == PXT_LINK_LOCK && first->in_cond) ||
 		       (first->kind == PXT_LINK_CALL &&
 		           (chain->count > 1 || first->timed_out || !is_signalled(blame, cause)));
 	if (cause->kind == PXT_CAUSE_OWN)
@@ -186,7 +217,7 @@ static void answer_own(struct pxt_words *words, const struct pxt_setting *settin
 static void answer_cause(struct pxt_words *words, const struct pxt_setting *setting,
     const struct pxt_blame *blame, const struct pxt_cause *cause, int64_t ns)
 {
-	if (leads_further(blame, cause)) {
+	if (leads_further(setting, blame, cause)) {
 		if (cause->kind == PXT_CAUSE_PENDING) {
 			pxt_say(words, "it began only ");
 			pxt_say_ns(words, ns);
@@ -312,7 +343,7 @@ static void answer_of_wait(struct pxt_words *words, const struct pxt_setting *se
 	const struct pxt_late *late = &blame->late;
 	bool told = late->kind == PXT_LATE_WAIT && cause && cause->kind == PXT_CAUSE_WAIT;
 
-	if (told && leads_further(blame, cause)) {
+	if (told && leads_further(setting, blame, cause)) {
 		pxt_say_links(words, setting->book, &blame->chain, blame->actor->name);
 	} else {
 		say_wait(words, setting, blame);
@@ -410,7 +441,7 @@ bool pxt_says_chain(const struct pxt_setting *setting, const struct pxt_blame *b
 	int64_t ns;
 	const struct pxt_cause *cause = pxt_main_cause(setting, blame, &ns);
 
-	return pxt_late_is_round(&blame->late) || (cause && leads_further(blame, cause));
+	return pxt_late_is_round(&blame->late) || (cause && leads_further(setting, blame, cause));
 }
 
 /* Whether a thread that does what the link says has lost its time by that cause. */
@@ -464,7 +495,7 @@ void pxt_say_help(
 			    blame->chain.links[blame->chain.count - 1].actor->name);
 		return;
 	}
-	if (cause && !cause->exact && !leads_further(blame, cause) &&
+	if (cause && !cause->exact && !leads_further(setting, blame, cause) &&
 	    ((cause->kind == PXT_CAUSE_OWN &&
 	         !(blame->late.has_ran && blame->late.ran_ns * 2 >= ns)) ||
 	        (cause->kind == PXT_CAUSE_PENDING && !cause->runner &&

@@ -132,6 +132,8 @@ static void say_ended(
 static void say_call(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
+	struct pxt_log_address place = link->stretch.place;
+
 	if (link->stretch.call == POSIX_TRACE_CALL_SLEEP_NP) {
 		pxt_say(words, "slept");
 	} else {
@@ -139,7 +141,9 @@ static void say_call(
 		pxt_say_wait(words, book, &link->stretch);
 	}
 	say_time(words, " for ", link->ns);
-	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
+	if (link->stretch.caller)
+		place.address.value = link->stretch.caller;
+	(void)pxt_say_place(words, book, " in ", &place);
 	say_ended(words, book, link);
 }
 

@@ -5,6 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
+/* Less is no delay that the program made: the machine is as late now and then. */
+#define FAR_NS INT64_C(5000000)
+
 /* ---- What was late for the program's own reasons ---- */
 
 /* Who ran while the thread could; NULL: it did not wait for a CPU, or nobody knows. */
@@ -31,40 +34,40 @@ static int64_t outside_of(const struct pxt_link *link)
 	return link->kind == PXT_LINK_READY ? link->ns : link->ready_ns;
 }
 
-/* The excess, less what other programs caused: in the thread itself, and along its chain. */
-static int64_t own_excess(const struct pxt_late_round *round, const struct pxt_chain *chain)
+/* Of the excess, what other programs caused: in the thread itself, and along its chain. */
+static int64_t outside_round(const struct pxt_late_round *round, const struct pxt_chain *chain)
 {
-	int64_t outside = round->outside_ns;
+	int64_t outside = 0;
 
-	for (unsigned i = 0; i < chain->count; i++) {
-		int64_t ns = outside_of(&chain->links[i]);
-
-		/* Who ran most is better known than who ran last. */
-		if (i > 0)
-			outside += ns;
-		else if (runner_of(&chain->links[0]))
-			outside = ns;
-	}
-	return round->excess_ns -
-	       (outside < round->excess_ns ? outside : round->excess_ns) * 7 / 10;
+	for (unsigned i = 0; i < chain->count; i++)
+		outside += outside_of(&chain->links[i]);
+	/* Who ran most is better known than who ran last. */
+	if (round->outside_ns > outside && !runner_of(&chain->links[0]))
+		outside = round->outside_ns;
+	return outside < round->excess_ns ? outside : round->excess_ns;
 }
 
-static int64_t sum_of(const struct pxt_blames *blames, const struct pxt_actor *actor)
+/* The excess of all rounds of a thread; what other programs caused counts little, or not at all. */
+static int64_t sum_of(
+    const struct pxt_blames *blames, const struct pxt_actor *actor, bool only_inside)
 {
 	int64_t ns = 0;
 
-	for (unsigned i = 0; i < blames->followed_count; i++)
-		if (blames->followed[i].actor == actor)
-			ns += blames->followed[i].own_ns;
+	for (unsigned i = 0; i < blames->followed_count; i++) {
+		const struct pxt_followed *followed = &blames->followed[i];
+
+		if (followed->actor == actor)
+			ns += only_inside ? followed->inside_ns : followed->own_ns;
+	}
 	return ns;
 }
 
-static int64_t largest_sum(const struct pxt_blames *blames)
+static int64_t largest_sum(const struct pxt_blames *blames, bool only_inside)
 {
 	int64_t largest = 0;
 
 	for (unsigned i = 0; i < blames->count; i++) {
-		int64_t ns = sum_of(blames, blames->list[i].actor);
+		int64_t ns = sum_of(blames, blames->list[i].actor, only_inside);
 
 		largest = ns > largest ? ns : largest;
 	}
@@ -184,26 +187,51 @@ static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_
 	return most;
 }
 
-/* By how much a span was longer than is usual, less most of what other programs caused. */
-static int64_t own_rank(const struct pxt_blame *blame)
+/* Of a span's excess: what other programs caused, in the thread itself and along its chain. */
+static int64_t outside_span(const struct pxt_blame *blame)
 {
-	int64_t outside = 0;
+	int64_t own = 0;
+	int64_t held = 0;
+	int64_t along = 0;
 
 	for (unsigned i = 0; i < blame->cause_count; i++) {
 		const struct pxt_cause *cause = &blame->causes[i];
 
-		outside += cause->exact && cause->runner && !cause->runner->own ? cause->ns : 0;
+		if (!cause->exact || !cause->runner || cause->runner->own)
+			continue;
+		*(cause->kind == PXT_CAUSE_WAIT ? &held : &own) += cause->ns;
 	}
-	return (int64_t)blame->late.rank - outside * 7 / 10;
+	/* The holder of a lock is in the chain, too. */
+	for (unsigned i = 1; i < blame->chain.count; i++)
+		along += outside_of(&blame->chain.links[i]);
+	return own + (held > along ? held : along);
+}
+
+/*
+ * Of spans that the program itself made far longer than usual those come first, by how much; of others, other
+ * programs' time counts little.
+ */
+static int64_t own_rank(const struct pxt_blame *blame, bool far)
+{
+	int64_t rank = (int64_t)blame->late.rank;
+	int64_t inside = rank - outside_span(blame);
+	int64_t usual = blame->late.end_ns - blame->late.release_ns - rank;
+
+	if (far)
+		return inside > FAR_NS && inside > 2 * usual ? inside : 0;
+	return inside + (rank - inside) * 3 / 10;
 }
 
 static void first_of_own(struct pxt_blames *blames)
 {
 	struct pxt_blame first;
 	unsigned best = 0;
+	bool far = false;
 
+	for (unsigned i = 0; i < blames->count; i++)
+		far = far || own_rank(&blames->list[i], true) > 0;
 	for (unsigned i = 1; i < blames->count; i++)
-		if (own_rank(&blames->list[i]) > own_rank(&blames->list[best]))
+		if (own_rank(&blames->list[i], far) > own_rank(&blames->list[best], far))
 			best = i;
 	first = blames->list[best];
 	memmove(blames->list + 1, blames->list, best * sizeof first);
@@ -223,17 +251,22 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 	unsigned least = UINT_MAX;
 	unsigned next = 0;
 	int64_t largest;
+	bool only_inside;
 
 	if (blames->count > 0 && search->mode == PXT_LATE_UNUSUAL)
 		first_of_own(blames);
 	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
 		return;
-	largest = largest_sum(blames);
+	/* As in excess.c: what other programs caused is left out, where the rest is more than next to nothing. */
+	largest = largest_sum(blames, true);
+	only_inside = largest > FAR_NS && largest > largest_sum(blames, false) / 20;
+	if (!only_inside)
+		largest = largest_sum(blames, false);
 	sort_rounds(blames);
 	for (unsigned i = 0; i < blames->count && least > SHARE_OF_CHANCE; i++) {
 		unsigned share;
 
-		if (sum_of(blames, blames->list[i].actor) < largest * 6 / 10)
+		if (sum_of(blames, blames->list[i].actor, only_inside) < largest * 6 / 10)
 			continue;
 		share = share_held_up(blames, search, blames->list[i].actor);
 		if (share >= least)
@@ -255,5 +288,6 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round)
 {
 	followed->begin_ns = round->begin_ns;
-	followed->own_ns = own_excess(round, &followed->chain);
+	followed->inside_ns = round->excess_ns - outside_round(round, &followed->chain);
+	followed->own_ns = followed->inside_ns + (round->excess_ns - followed->inside_ns) * 3 / 10;
 }
