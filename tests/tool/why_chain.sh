@@ -384,6 +384,29 @@ a_handler_is_told_with_its_signal_and_who_sent_that()
 }
 
 # Nine jobs of 100 us; the tenth is as standard input says.
+# A call that a handler interrupts goes on: its own calls are others.
+a_call_in_a_handler_does_not_end_the_one_that_was_interrupted()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			71700 high call_enter 17 5 $NO_SIZE
+			90000 high signal 1 14 103 0
+			90010 high call_enter 20 0 9
+			90020 high call_exit 20 0 0 0
+			90030 high signal 2 14 0 0
+			121000 low call_enter 8 6 1
+			121690 low call_exit 8 6 1 0
+			121700 high call_exit 17 5 1 50000
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.4 ms for a round, .*: it was in epoll_wait of .* for 50.0 ms' out ||
+		fail "another answer: $(head -n 1 out)"
+	out_lacks 'timed out'
+}
+
 tenth_job()
 {
 	awk 'BEGIN { for (i = 1; i < 10; i++) {

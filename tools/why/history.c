@@ -22,6 +22,9 @@ struct pxt_history_thread {
 	bool calls;
 	bool waits;
 	bool handles;
+	struct pxt_stretch interrupted; /* the call that the handler interrupted, ... */
+	bool calls_on;                  /* ... which goes on behind it; false: none */
+	uint32_t repeats_on;
 	bool ended;         /* its latest event is the end of a call, ... */
 	bool follows;       /* ... and so was the one before */
 	uint32_t repeats;   /* the place, + 1, of the call that @call goes on with */
@@ -175,6 +178,15 @@ static void note_caller(const struct pxt_history *history, struct pxt_history_th
 	}
 }
 
+/* Calls within a handler end none that it interrupted. */
+static void resume(struct pxt_history *history, struct pxt_history_thread *thread, int64_t ns)
+{
+	end_call(history, thread, ns);
+	thread->call = thread->interrupted;
+	thread->calls = thread->calls_on;
+	thread->repeats = thread->repeats_on;
+}
+
 static void take_signal(struct pxt_history *history, const struct pxt_actor *actor,
     struct pxt_history_thread *thread, const struct pxt_event *event)
 {
@@ -194,9 +206,15 @@ static void take_signal(struct pxt_history *history, const struct pxt_actor *act
 	}
 	if (thread->handles)
 		keep(history, &thread->handler, event->ns);
+	if (thread->handles && what != POSIX_TRACE_SIGNAL_BEGIN_NP)
+		resume(history, thread, event->ns);
 	thread->handles = what == POSIX_TRACE_SIGNAL_BEGIN_NP;
 	if (!thread->handles)
 		return;
+	thread->interrupted = thread->call;
+	thread->calls_on = thread->calls;
+	thread->repeats_on = thread->repeats;
+	thread->calls = false;
 	thread->handler = (struct pxt_stretch){ .kind = PXT_STRETCH_HANDLER,
 		.actor = actor->index,
 		.begin_ns = event->ns,
