@@ -183,6 +183,53 @@ late_timers_beside_other_programs_weigh_less_than_a_lock()
 }
 
 # middle was stopped while it waited for work; high suffers once from it.
+# Who was woken late by a thread that other programs kept from running is no sign of the program's.
+what_kept_the_waker_from_running_counts_as_little()
+{
+	{
+		late_round
+		awk 'BEGIN { for (i = 0; i < 20; i++) {
+			end = at += i > 0 ? 100 : 1000
+			end += i % 5 == 4 ? 400000 : 9000
+			printf "%d middle cond_wait 512 576\n", at
+			printf "%d - sched_switch 1 102 120 1 901 120\n", at + 5
+			printf "%d - sched_wakeup 104\n", i % 5 == 4 ? at + 1000 : end - 110
+			printf "%d - sched_switch 1 901 120 0 104 120\n", end - 100
+			printf "%d other cond_signal 512\n%d other sched_wakeup 102\n", end - 50, end - 45
+			printf "%d - sched_switch 1 104 120 1 102 120\n", end - 40
+			printf "%d middle cond_resume 512 576 0 0\n%d middle mutex_unlock 576 0\n", end, end + 5
+			at = end
+		} }'
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.4 ms for a round' out || fail "another answer: $(head -n 1 out)"
+}
+
+what_other_programs_make_late_often_is_not_usual()
+{
+	awk 'BEGIN {
+		print "500 low mutex_lock 64 0 0\n600 - sched_switch 0 0 120 0 101 120"
+		at = 1000
+		for (i = 0; i < 20; i++) {
+			printf "%d high call_enter 6 0 10\n%d high call_exit 6 0 0 10000\n", at, at + 10000
+			at += 10010
+			if (i == 10) {
+				printf "%d high mutex_wait 64 103\n%d low mutex_unlock 64 0\n", at, at + 50000
+				at += 50010
+				printf "%d high mutex_lock 64 50010 0\n", at
+			} else if (i % 4 == 1) {
+				printf "%d - sched_switch 0 101 120 0 901 120\n", at
+				printf "%d - sched_switch 0 901 120 0 101 120\n", at + 20000
+				at += 20000
+			}
+			at += 90
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 50.1 ms for a round, where 100 us is usual (6 of 19)' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
 who_is_stopped_holds_up_who_asks_it()
 {
 	{

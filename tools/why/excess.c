@@ -174,13 +174,24 @@ static struct pxt_excess beyond(
 	return excess;
 }
 
-/* Beyond the usual; nothing, where most are. */
+/* Of those above @limit in a list, how many would not be but for other programs. */
+static uint64_t made_late_outside(const struct pxt_round_list *list, int64_t limit)
+{
+	uint64_t count = 0;
+
+	for (unsigned i = 0; list && i < list->count && list->list[i].rank_ns > limit; i++)
+		count += list->list[i].rank_ns - list->list[i].outside_ns <= limit;
+	return count;
+}
+
+/* Beyond the usual; nothing, where most are, or where the program itself made more than a quarter late. */
 static void add_unusual(struct pxt_excess *excess, const struct pxt_series *series,
     const struct pxt_series *but, int64_t limit)
 {
 	excess->of = series->count;
 	excess->late = above(series, limit) - (but ? above(but, limit) : 0);
-	if (excess->late * 4 >= excess->of) {
+	if (excess->late * 2 >= excess->of ||
+	    (excess->late - made_late_outside(excess->longest, limit)) * 4 >= excess->of) {
 		excess->no_usual = excess->late > 0;
 		excess->late = 0;
 		return;

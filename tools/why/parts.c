@@ -76,6 +76,26 @@ static void add_part(struct parts *parts, const struct pxt_stretch *stretch, int
 	};
 }
 
+/* Of that time, what the scheduler says of it, but for that in handlers: these are parts of their own. */
+static int64_t within_but_handlers(const struct pxt_history *history, const struct pxt_actor *actor,
+    enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
+{
+	uint32_t count;
+	const struct pxt_stretch *list =
+	    pxt_history_of(history, actor, PXT_STRETCH_HANDLER, &count);
+	int64_t ns = pxt_history_within(history, actor, kind, begin_ns, end_ns);
+
+	for (uint32_t i = 0; i < count && list[i].begin_ns < end_ns; i++) {
+		int64_t from = begin_ns;
+		int64_t to = end_ns;
+
+		pxt_stretch_clip(&list[i], &from, &to);
+		if (to > from)
+			ns -= pxt_history_within(history, actor, kind, from, to);
+	}
+	return ns;
+}
+
 static void add_parts(struct parts *parts, const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, int64_t begin_ns, int64_t end_ns)
 {
@@ -93,11 +113,15 @@ static void add_parts(struct parts *parts, const struct pxt_history *history,
 		/* A handler that a call was interrupted by is a part of its own. */
 		if (kind != PXT_STRETCH_HANDLER)
 			ns -= pxt_history_within(history, actor, PXT_STRETCH_HANDLER, from, to);
+		if (ns <= 0)
+			continue;
 		add_part(parts, &list[i], ns);
 		parts->rest_ns -= ns;
 		for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
-			int64_t part =
-			    pxt_history_within(history, actor, (enum pxt_stretch_kind)k, from, to);
+			enum pxt_stretch_kind what = (enum pxt_stretch_kind)k;
+			int64_t part = kind == PXT_STRETCH_HANDLER
+			                   ? pxt_history_within(history, actor, what, from, to)
+			                   : within_but_handlers(history, actor, what, from, to);
 
 			parts->ns[k] -= part;
 			parts->rest_ns += part;
@@ -128,15 +152,22 @@ struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struc
 	for (unsigned i = 0; i < parts.count; i++)
 		if (parts.list[i].ns > best.ns)
 			best = parts.list[i];
-	/* Other programs are in the way of all that runs: it is what the thread wanted to run for. */
+	/*
+	 * Other programs are in the way of all that runs: it is what the thread wanted to run for; what it did
+	 * otherwise for half as long counts more.
+	 */
 	const struct pxt_actor *runner = pxt_history_instead(history, actor, begin_ns, end_ns);
-	if (runner && !runner->own &&
-	    parts.ns[PXT_STRETCH_RAN] * 10 > parts.ns[PXT_STRETCH_READY]) {
+	if (!runner)
+		runner = pxt_history_among(history, actor, begin_ns, end_ns);
+	bool by_others = runner && !runner->own;
+	if (by_others && parts.ns[PXT_STRETCH_RAN] * 10 > parts.ns[PXT_STRETCH_READY] &&
+	    parts.ns[PXT_STRETCH_RAN] > best.ns) {
 		prefer(
 		    &best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN] + parts.ns[PXT_STRETCH_READY]);
 	} else {
 		prefer(&best, PXT_LINK_RAN, parts.ns[PXT_STRETCH_RAN]);
-		prefer(&best, PXT_LINK_READY, parts.ns[PXT_STRETCH_READY]);
+		if (!by_others || parts.ns[PXT_STRETCH_READY] > 2 * best.ns)
+			prefer(&best, PXT_LINK_READY, parts.ns[PXT_STRETCH_READY]);
 	}
 	prefer(&best, PXT_LINK_SLEPT, parts.ns[PXT_STRETCH_SLEPT]);
 	prefer(&best, PXT_LINK_STOPPED, parts.ns[PXT_STRETCH_STOPPED]);

@@ -27,10 +27,11 @@ struct pxt_round_thread {
 	uint64_t epoch;
 	int64_t planned_ns;     /* in all waits that took as long as they said */
 	int64_t ready_ns;       /* since when it could run and does not; 0: it runs, or sleeps */
-	int ready_cpu;          /* on which one */
+	int ready_cpu;          /* where, -1: that is not known; ... */
+	int64_t others_ns;      /* ... and how long other programs had run there by then */
 	int64_t stopped_ns;     /* since when a signal has stopped it; 0: none has */
 	int64_t outside_ns;     /* while other programs had its CPU, or it was stopped in a wait */
-	int64_t others_from_ns; /* the latest time of these, of other programs, ... */
+	int64_t others_from_ns; /* the latest time in which it could run, ... */
 	int64_t others_to_ns;   /* ... to here */
 	int64_t begun_ns;       /* the same, when its wait began */
 	uint64_t tries;         /* locks that it asked for and did not get */
@@ -93,26 +94,40 @@ void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round
 
 /* ---- What the scheduler tells ---- */
 
-/*
- * Whoever leaves the CPU to the thread had it for the last time that this one could run; if that CPU was free, who
- * has the one on which the thread was to run.  A real-time thread that nobody else kept from running was throttled.
- */
-static bool is_by_others(const struct pxt_rounds *rounds, const struct pxt_round_thread *thread,
-    const struct pxt_act *act)
+/* How long other programs have run on a CPU, up to now. */
+static int64_t others_on(const struct pxt_rounds *rounds, int cpu, int64_t ns)
 {
-	const struct pxt_actor *by = act->former;
+	const struct pxt_rounds_cpu *on = &rounds->cpus[cpu];
 
-	if (by && by->tid == 0 && thread->ready_cpu >= 0 && thread->ready_cpu != act->cpu)
-		by = rounds->state->cpus[thread->ready_cpu].runs;
-	return by && !by->own && by->tid != 0;
+	return on->others_ns + (on->others_run ? ns - on->since_ns : 0);
+}
+
+static void switch_cpu(struct pxt_rounds *rounds, const struct pxt_act *act)
+{
+	struct pxt_rounds_cpu *on = &rounds->cpus[act->cpu];
+
+	on->others_ns = others_on(rounds, act->cpu, act->ns);
+	on->since_ns = act->ns;
+	on->others_run = act->actor && !act->actor->own && act->actor->tid != 0;
+}
+
+/* It could run from now on, where it was queued. */
+static void get_ready(const struct pxt_rounds *rounds, struct pxt_round_thread *thread,
+    const struct pxt_act *act, int cpu)
+{
+	thread->ready_ns = act->ns;
+	thread->ready_cpu = cpu >= 0 && cpu < (int)PXT_STATE_CPUS_MAX ? cpu : -1;
+	if (thread->ready_cpu >= 0)
+		thread->others_ns = others_on(rounds, cpu, act->ns);
 }
 
 static void run_again(struct pxt_rounds *rounds, const struct pxt_act *act)
 {
 	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
 
-	if (thread->ready_ns != 0 && is_by_others(rounds, thread, act)) {
-		thread->outside_ns += act->ns - thread->ready_ns;
+	if (thread->ready_ns != 0 && thread->ready_cpu >= 0) {
+		thread->outside_ns +=
+		    others_on(rounds, thread->ready_cpu, act->ns) - thread->others_ns;
 		thread->others_from_ns = thread->ready_ns;
 		thread->others_to_ns = act->ns;
 	}
@@ -124,9 +139,8 @@ static void leave(struct pxt_rounds *rounds, const struct pxt_act *act)
 	struct pxt_round_thread *thread = thread_of(rounds, act->former);
 
 	thread->is_patient = pxt_act_left_state(act) == LINUX_SLEEPING;
-	thread->ready_cpu = act->cpu;
 	if (act->former->running == PXT_RUN_READY)
-		thread->ready_ns = act->ns;
+		get_ready(rounds, thread, act, act->cpu);
 	else if (thread->waits && pxt_act_is_stop(act))
 		thread->stopped_ns = act->ns;
 }
@@ -156,14 +170,18 @@ static void wake(struct pxt_rounds *rounds, const struct pxt_act *act)
 	if (thread->stopped_ns != 0)
 		thread->outside_ns += act->ns - thread->stopped_ns;
 	thread->stopped_ns = 0;
-	if (thread->ready_ns == 0 && act->actor->running == PXT_RUN_READY) {
-		thread->ready_ns = act->ns;
-		thread->ready_cpu = act->actor->cpu;
-	}
+	if (thread->ready_ns == 0 && act->actor->running == PXT_RUN_READY)
+		get_ready(rounds, thread, act, act->actor->cpu);
 }
 
 void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
 {
+	if (act->deed == PXT_SWITCH && (act->cpu < 0 || act->cpu >= (int)PXT_STATE_CPUS_MAX))
+		return;
+	if (!rounds->cpus)
+		rounds->cpus = pxt_must(calloc(PXT_STATE_CPUS_MAX, sizeof *rounds->cpus));
+	if (act->deed == PXT_SWITCH)
+		switch_cpu(rounds, act);
 	if (act->deed == PXT_SWITCH && act->former)
 		leave(rounds, act);
 	if (act->deed == PXT_SWITCH && act->actor)
@@ -532,5 +550,6 @@ void pxt_rounds_free(struct pxt_rounds *rounds)
 	}
 	free(rounds->homes);
 	free(rounds->threads);
+	free(rounds->cpus);
 	free(rounds->kinds);
 }

@@ -189,6 +189,12 @@ struct pxt_rounds {
 	unsigned candidate_count;
 	const struct pxt_home *unmeasured; /* of a thread without a usual round; NULL: none */
 	bool has_wakes;                    /* the scheduler says who wakes whom */
+	/* Who runs there: of other programs how long, in all. */
+	struct pxt_rounds_cpu {
+		int64_t others_ns; /* up to ... */
+		int64_t since_ns;
+		bool others_run; /* since then */
+	} * cpus;                /* PXT_STATE_CPUS_MAX; NULL: no scheduler tells */
 	/* The latest sending, and the latest one of another thread. */
 	struct pxt_rounds_sent {
 		const struct pxt_actor *by;

@@ -187,7 +187,7 @@ static unsigned share_held_up(const struct pxt_blames *blames, const struct pxt_
 	return most;
 }
 
-/* Of a span's excess: what other programs caused, in the thread itself and along its chain. */
+/* Of a span's excess: what is lost, and what other programs caused, in the thread itself and along its chain. */
 static int64_t outside_span(const struct pxt_blame *blame)
 {
 	int64_t own = 0;
@@ -197,7 +197,9 @@ static int64_t outside_span(const struct pxt_blame *blame)
 	for (unsigned i = 0; i < blame->cause_count; i++) {
 		const struct pxt_cause *cause = &blame->causes[i];
 
-		if (!cause->exact || !cause->runner || cause->runner->own)
+		bool is_lost = cause->kind == PXT_CAUSE_LOST;
+
+		if (!is_lost && (!cause->exact || !cause->runner || cause->runner->own))
 			continue;
 		*(cause->kind == PXT_CAUSE_WAIT ? &held : &own) += cause->ns;
 	}
