@@ -50,10 +50,11 @@ locks_are_told_by_what_was_waited_for_them()
 	part run.ptl '[told["locks"][0][k] for k in ("longest_by", "longest_holder", "held_by")]' "['high', 'low', 'low']"
 }
 
-# lives EVENT: 100 is taken before 200; EVENT happens; 200 is taken before 100, which is waited for
+# lives EVENT [BEGIN]: 100 is taken before 200; EVENT happens; 200 is taken before 100, which is waited for
 lives()
 {
 	cat <<-END | traced run.ptl
+		${2:-900 high function_enter 1 1}
 		1000 high mutex_lock 100 0 0
 		1100 high mutex_lock 200 0 0
 		1200 high mutex_unlock 200 0
@@ -73,6 +74,14 @@ a_lock_that_was_made_at_the_address_of_another_is_another()
 {
 	lives '2000 high function_enter 1 1'
 	out_has 'COULD DEADLOCK'
+	out_has 'if an object was freed in between'
+	# Its life is told: it has had another one.
+	lives '2000 high function_enter 1 1' "$(
+		printf '%s\n' '800 high mutex_lock 100 0 0' '810 high mutex_unlock 100 0' '820 high mutex_lock 200 0 0' \
+			'830 high mutex_unlock 200 0' '900 high process 13 0 100 4096 -'
+	)"
+	out_has 'COULD DEADLOCK'
+	out_lacks 'freed in between'
 	# Destroyed, or made anew; the memory around it given back; another program.
 	for event in 'process 13 0 100 40 -' 'process 13 0 0 4096 -' 'process 10 5 0 1 /bin/sh'; do
 		lives "2000 high $event"

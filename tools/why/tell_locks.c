@@ -193,6 +193,20 @@ static void put_order(const struct pxt_tell_locks *tell, const struct pxt_lockus
 	pxt_out_char(out, '\n');
 }
 
+/* A free() is not recorded.  A variable is one lock, and so is what is told to have begun its life at an address. */
+static bool may_be_several(const struct pxt_tell_locks *tell, const struct pxt_lockuse_ring *ring)
+{
+	bool any = false;
+
+	for (unsigned k = 0; k < ring->count; k++) {
+		const struct pxt_state_lock *lock = tell->use->rows[ring->orders[k]->from].lock;
+
+		any |= lock->of_system && lock->life == 0 &&
+		       !pxt_places_variable(tell->book->places, &lock->self);
+	}
+	return any;
+}
+
 static void put_rings(const struct pxt_tell_locks *tell)
 {
 	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
@@ -210,6 +224,10 @@ static void put_rings(const struct pxt_tell_locks *tell)
 		    out, "\nCOULD DEADLOCK: each thread may have what the next one asks for\n");
 		for (unsigned k = 0; k < rings[i].count; k++)
 			put_order(tell, rings[i].orders[k]);
+		if (may_be_several(tell, &rings[i]))
+			pxt_out_text(out,
+			    "    It could not, if an object was freed in between: free() is not "
+			    "recorded, and the next one's lock has the same address.\n");
 	}
 	if (!all)
 		pxt_out_text(out, "There are more orders; no further ones were looked at.\n");
