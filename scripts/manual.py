@@ -27,7 +27,6 @@ import roff
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADERS = ("trace.h", "trace_np.h", "trace_points_np.h", "trace_hooks_np.h")
-PREFIX = re.compile(r"(?:posix_trace|POSIX_TRACE)_\w+$")
 COMMENT = re.compile(r"^/\*(.*?)\*/", re.S | re.M)
 NUMBERS = r"E[A-Z0-9]{2,}(?:, E[A-Z0-9]{2,})*(?: and so on)?(?:, as \w+\(\))?"
 # What begins a part of a comment, at the begin of a line or behind a sentence.

@@ -19,7 +19,6 @@ import urllib.request
 
 DRIVERS = ("chromedriver", "/usr/lib/chromium/chromedriver")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Shift": "\ue008", "ArrowLeft": "\ue012", "ArrowUp": "\ue013",
         "ArrowRight": "\ue014", "ArrowDown": "\ue015", "Tab": "\ue004", "Backspace": "\ue003"}
 

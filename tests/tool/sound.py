@@ -23,7 +23,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "line"))
 import make_frames  # noqa: E402
 
-MAGIC = b"\x89PTL\r\n\x1a\n"
 ODD = [0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, 2**62, 2**63, 2**64 - 1]
 SECONDS = 20
 # What they find is told from what pxtrace says.
