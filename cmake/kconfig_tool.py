@@ -339,7 +339,7 @@ def cmake_values(kconf):
 
 
 # Symbols that change nothing a linked program can see.
-INTERNAL = {"PTRACE_TESTPOINTS", "PTRACE_ASSERTS", "PTRACE_ARG_CHECKS"}
+INTERNAL = {"PTRACE_TESTPOINTS", "PTRACE_ARG_CHECKS"}
 # Symbols that shape what libptrace-retrieval shares with its programs.
 RETRIEVAL = {"PTRACE_USER_EVENT_MAX", "PTRACE_EVENT_NAME_MAX", "PTRACE_LOGRETRIEVAL",
              "PTRACE_PORT_POSIX"}

@@ -208,7 +208,7 @@ ptrace_unit(ATTACH IF SNAPSHOT SOURCES
 	tolog/follow.c)
 ptrace_unit(CORE IF SNAPSHOT SOURCES
 	core/copy/copy.c)
-ptrace_unit(CORE IF LANES_MAX_2 LANES_MAX_4 LANES_MAX_8 LANES_MAX_16 SOURCES
+ptrace_unit(CORE IF LANES SOURCES
 	core/read/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
 	core/record/autostop.c)

@@ -5,6 +5,11 @@
 
 #include "pxt_config.h" /* CONFIG_PTRACE_*, generated from Kconfig; never installed */
 
+#if CONFIG_PTRACE_LANES_MAX & (CONFIG_PTRACE_LANES_MAX - 1) ||                                     \
+    CONFIG_PTRACE_LOG_BLOCK_SIZE & (CONFIG_PTRACE_LOG_BLOCK_SIZE - 1)
+#error "CONFIG_PTRACE_LANES_MAX and CONFIG_PTRACE_LOG_BLOCK_SIZE are powers of two"
+#endif
+
 #define PXT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define PXT_NOINLINE    __attribute__((noinline))
@@ -94,7 +99,7 @@ static inline void pxt_testpoint(int point)
 #endif
 
 /* Our own mistakes only, never a caller's. */
-#if CONFIG_PTRACE_ASSERTS
+#if CONFIG_PTRACE_TESTPOINTS
 #define PXT_ASSERT(x)                                                                              \
 	do {                                                                                       \
 		if (!(x))                                                                          \
@@ -109,7 +114,7 @@ static inline void pxt_testpoint(int point)
  * be, PXT_ROUND() opens its body, and with assertions one round too many ends the program.
  * scripts/check-loops.py looks for all three: these two, and the bound in a comment.
  */
-#if CONFIG_PTRACE_ASSERTS
+#if CONFIG_PTRACE_TESTPOINTS
 #define PXT_BOUND(name, rounds) unsigned long long pxt_rounds_##name = (rounds)
 #define PXT_ROUND(name)         PXT_ASSERT(pxt_rounds_##name-- != 0)
 #else

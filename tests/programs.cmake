@@ -2,11 +2,19 @@
 #
 # What the tests' programs are made of, by folders; those of attach/, sysevents/ and tool/ have lists of their own.
 
+# For NEEDS: streams may have so many lanes.
+foreach(lanes IN ITEMS 4 8)
+	set(PXT_LANES_${lanes} 1)
+	if(PXT_LANES_MAX LESS lanes)
+		set(PXT_LANES_${lanes} 0)
+	endif()
+endforeach()
+
 # ---- blackbox/ ----
 
 # Streams that live in files.
 set(box_needs FILE_STREAMS ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
-	RECORD_THREAD !SINGLE_STREAM !LANES_MAX_1)
+	RECORD_THREAD !SINGLE_STREAM LANES)
 ptrace_test(blackbox_create FAKES NEEDS ${box_needs} ARG_CHECKS TOLOG POLICY_FLUSH
 	SOURCES blackbox/create.c blackbox/box.c
 	LIBRARIES -Wl,--wrap=posix_fallocate -Wl,--wrap=posix_fallocate64 -Wl,--wrap=pxt_port_process_start)
@@ -59,7 +67,7 @@ ptrace_test(inherit NEEDS INHERIT ONLINE USEREVENTS POLICY_LOOP !SINGLE_STREAM
 
 # The ring from inside, in one thread: interrupts at every test point, wraps, dead records.
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
-	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
+	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM LANES)
 foreach(name IN ITEMS passover edges wraps merge lengths several wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
@@ -111,7 +119,7 @@ ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/d
 
 # Processes that come to an end, by signals and by exit().  A sanitizer has handlers of its own.
 set(crash_needs LOG_SEAL LOGRETRIEVAL USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP
-	LOG_UNTIL_FULL LOG_APPEND LOG_METADATA SYSEV_START_STOP !LANES_MAX_1)
+	LOG_UNTIL_FULL LOG_APPEND LOG_METADATA SYSEV_START_STOP LANES)
 # Who gives back a lock that it does not hold fails.
 set(crash_locks -Wl,--wrap=pxt_port_mutex_lock -Wl,--wrap=pxt_port_mutex_try -Wl,--wrap=pxt_port_mutex_unlock)
 ptrace_test(crash_points TESTPOINTS NEEDS ${crash_needs} !SANITIZED
@@ -227,14 +235,13 @@ ptrace_test(kill_spaces TESTPOINTS NEEDS ${core_needs} INHERIT !TSAN
 # Records put into lanes by hand, with stamps as a test needs them.
 ptrace_test(lanes TESTPOINTS FAKES NEEDS CORE ONLINE USEREVENTS FILTER TOLOG POLICY_LOOP
 	POLICY_UNTIL_FULL POLICY_FLUSH SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS
-	!SINGLE_STREAM !LANES_MAX_1 SOURCES lanes/rules.c conformance/story.c)
+	!SINGLE_STREAM LANES SOURCES lanes/rules.c conformance/story.c)
 ptrace_test(drawn_orders TESTPOINTS FAKES NEEDS CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL RECORD_THREAD
-	TOLOG LOG_APPEND LOGRETRIEVAL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME !SINGLE_STREAM !LANES_MAX_1
-	!LANES_MAX_2 !LANES_MAX_4
+	TOLOG LOG_APPEND LOGRETRIEVAL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME !SINGLE_STREAM LANES_8
 	SOURCES lanes/drawn.c lanes/turns.c conformance/story.c LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 ptrace_test(runs TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND LOGRETRIEVAL POLICY_LOOP
 	POLICY_UNTIL_FULL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
-	!LANES_MAX_1 SOURCES lanes/run.c conformance/logkit.c conformance/story.c)
+	LANES SOURCES lanes/run.c conformance/logkit.c conformance/story.c)
 
 # ---- line/ ----
 
@@ -266,7 +273,7 @@ ptrace_test(line_hostile NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 ptrace_test(histories NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POLICY_LOOP
 	POLICY_UNTIL_FULL POLICY_DISCARD POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME
-	SYSEV_FILTER SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS ARG_CHECKS !SINGLE_STREAM !LANES_MAX_1 !LANES_MAX_2
+	SYSEV_FILTER SYSEV_FLUSH RECORD_THREAD RECORD_ADDRESS ARG_CHECKS !SINGLE_STREAM LANES_4
 	SOURCES model/histories.c model/play.c model/reference.c
 	LIBRARIES -Wl,--wrap=pxt_port_thread_start -Wl,--wrap=pxt_port_thread_join)
 
@@ -310,7 +317,7 @@ endif()
 # Snapshots: what is in them, what becomes of them when the system fails, and who goes on meanwhile.
 set(snapshot_needs SNAPSHOT ONLINE USEREVENTS LOGRETRIEVAL POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH
 	LOG_UNTIL_FULL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
-	!LANES_MAX_1 !LANES_MAX_2)
+	LANES_4)
 set(snapshot_kit snapshot/kit.c conformance/story.c)
 ptrace_test(snapshot_window NEEDS ${snapshot_needs} POLICY_DISCARD SOURCES snapshot/window.c ${snapshot_kit})
 ptrace_test(snapshot_faults FAKES NEEDS ${snapshot_needs} LOG_METADATA SOURCES snapshot/faults.c ${snapshot_kit})
@@ -361,7 +368,7 @@ ptrace_test(tolog_descriptor NEEDS CORE ONLINE USEREVENTS TOLOG LOGRETRIEVAL POL
 # What is reported of an event lies between the caller's readings of the clock before and behind it.
 # Threads preempt each other, on both processors: some 25 s, four times as long with PXT_STRESS=full.
 set(truth_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
-	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM !LANES_MAX_1)
+	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM LANES)
 set(truth_logs TOLOG LOG_APPEND LOGRETRIEVAL)
 ptrace_test(truth_threads PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH SNAPSHOT LABELS stress
 	SOURCES truth/threads.c truth/crowd.c truth/readings.c conformance/story.c)

@@ -482,7 +482,7 @@ PXT_WRAP_EXPORT int pxt_fcntl_time64(PARAMETERS)
 #endif
 #endif
 
-#if PXT_GROUP_FSYNC
+#if PXT_GROUP_FILE_IO
 /* ---- What waits for the disk ---- */
 
 PXT_CALL_WRAP(int, fsync, (int fd), (fd), POSIX_TRACE_CALL_FSYNC_NP, fd, PXT_CALL_NO_SIZE);

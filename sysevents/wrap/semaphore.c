@@ -156,14 +156,10 @@ PXT_CALL_WRAP(int, semop, (int set, struct sembuf *operations, size_t count),
 	    (set, operations, count, time), POSIX_TRACE_CALL_SEMOP_NP, set, PXT_CALL_MS(time),     \
 	    PXT_WAIT_NS(time))
 PXT_TIMES(TIMED_SEMOP, timespec, semtimedop, __semtimedop64);
-#endif
 
-#if PXT_GROUP_BARRIER
 PXT_CALL_WRAP_ERROR(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier),
     POSIX_TRACE_CALL_BARRIER_WAIT_NP, pxt_wrap_address(barrier), PXT_CALL_NO_SIZE);
-#endif
 
-#if PXT_GROUP_ONCE
 /* pthread_once() and call_once(), where they run the function or wait for it. */
 
 PXT_WRAP_REAL(pthread_once);
