@@ -333,6 +333,9 @@ def cmake_values(kconf):
     order = sorted(releases, key=lambda since: [int(part) for part in since.split(".")])
     lines.append(f"set(PXT_RELEASES {' '.join(order)})")
     lines += [f"set(PXT_NAMES_{since} {' '.join(releases[since])})" for since in order]
+    # What debuggers and the other library look up; _pxt_layout: port/posix/configuration.c.
+    private = [name for name in BESIDE if name not in releases[FIRST_RELEASE]]
+    lines.append(f"set(PXT_NAMES_PRIVATE {' '.join(private)} _pxt_layout)")
     files = ";".join(os.path.join(kconf.srctree, f) for f in (*kconf.kconfig_filenames, *HEADERS))
     lines.append(f'set(PXT_KCONFIG_FILES "{files}")')
     return "\n".join(lines + [""])

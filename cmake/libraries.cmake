@@ -24,6 +24,8 @@ function(ptrace_version_script out)
 		string(APPEND nodes "}${before};\n")
 		set(before " LIBPTRACE_${release}")
 	endforeach()
+	list(TRANSFORM PXT_NAMES_PRIVATE PREPEND "\t\t" OUTPUT_VARIABLE private)
+	list(JOIN private ";\n" private)
 	file(CONFIGURE OUTPUT "${out}" CONTENT "@nodes@LIBPTRACE_@PXT_EVENT_IDS@_TYPES {
 	global:
 		posix_trace_*_of_*_types;
@@ -35,10 +37,7 @@ LIBPTRACE_@PXT_EVENT_NAME_MAX@_BYTES {
 };
 LIBPTRACE_PRIVATE {
 	global:
-		_pxt_handles;
-		_pxt_own_descriptors;
-		_pxt_attach_*;
-		_pxt_layout;
+@private@;
 };
 " @ONLY)
 endfunction()

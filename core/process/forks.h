@@ -65,6 +65,74 @@ PXT_INLINE const struct pxt_forks_ops *pxt_forks_table(void)
 	return atomic_load_explicit(&pxt_forks_ops, memory_order_acquire);
 }
 
+/* The process begins, or a child does. */
+void pxt_forks_start(int32_t pid);
+/* Before others share the table; then pxt_threads_sign_again(). */
+void pxt_forks_ask_space(void);
+/* Whose the entry is: this process'. */
+void pxt_forks_sign(struct pxt_thread *entry, int32_t pid);
+/* Another process', for all that is known: with a pid of its own, or the same in another namespace. */
+bool pxt_forks_foreign(const struct pxt_thread *entry);
+/* A thread of a process that is known not to live any more. */
+bool pxt_forks_gone(const struct pxt_thread *entry);
+
+PXT_INLINE bool pxt_forks_known(int inheritance)
+{
+	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD || inheritance == POSIX_TRACE_INHERITED;
+}
+
+PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
+{
+	return shared ? pxt_port_alloc_shared(bytes) : pxt_port_alloc(bytes);
+}
+
+#else
+
+/* Without the unit no table is ever there. */
+PXT_INLINE const struct pxt_forks_ops *pxt_forks_table(void)
+{
+	return NULL;
+}
+
+PXT_INLINE void pxt_forks_start(int32_t pid)
+{
+	(void)pid;
+}
+
+PXT_INLINE void pxt_forks_begin(void)
+{
+}
+
+PXT_INLINE bool pxt_forks_gone(const struct pxt_thread *entry)
+{
+	(void)entry;
+	return false;
+}
+
+PXT_INLINE bool pxt_forks_foreign(const struct pxt_thread *entry)
+{
+	(void)entry;
+	return false;
+}
+
+PXT_INLINE void pxt_forks_sign(struct pxt_thread *entry, int32_t pid)
+{
+	atomic_store_explicit(&entry->pid, pid, memory_order_relaxed);
+}
+
+PXT_INLINE bool pxt_forks_known(int inheritance)
+{
+	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD;
+}
+
+PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
+{
+	(void)shared;
+	return pxt_port_alloc(bytes);
+}
+
+#endif
+
 PXT_INLINE bool pxt_forks_any(void)
 {
 	const struct pxt_forks_ops *ops = pxt_forks_table();
@@ -100,91 +168,5 @@ PXT_INLINE void pxt_forks_unlock(void)
 	if (ops)
 		ops->unlock();
 }
-
-/* The process begins, or a child does. */
-void pxt_forks_start(int32_t pid);
-/* Before others share the table; then pxt_threads_sign_again(). */
-void pxt_forks_ask_space(void);
-/* Whose the entry is: this process'. */
-void pxt_forks_sign(struct pxt_thread *entry, int32_t pid);
-/* Another process', for all that is known: with a pid of its own, or the same in another namespace. */
-bool pxt_forks_foreign(const struct pxt_thread *entry);
-/* A thread of a process that is known not to live any more. */
-bool pxt_forks_gone(const struct pxt_thread *entry);
-
-PXT_INLINE bool pxt_forks_known(int inheritance)
-{
-	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD || inheritance == POSIX_TRACE_INHERITED;
-}
-
-PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
-{
-	return shared ? pxt_port_alloc_shared(bytes) : pxt_port_alloc(bytes);
-}
-#else
-
-PXT_INLINE void pxt_forks_start(int32_t pid)
-{
-	(void)pid;
-}
-
-PXT_INLINE bool pxt_forks_any(void)
-{
-	return false;
-}
-
-PXT_INLINE void pxt_forks_begin(void)
-{
-}
-
-PXT_INLINE bool pxt_forks_keeps(unsigned index)
-{
-	(void)index;
-	return false;
-}
-
-PXT_INLINE bool pxt_forks_after_fork(void)
-{
-	return false;
-}
-
-PXT_INLINE bool pxt_forks_gone(const struct pxt_thread *entry)
-{
-	(void)entry;
-	return false;
-}
-
-PXT_INLINE bool pxt_forks_lock(struct pxt_patience *patience)
-{
-	(void)patience;
-	return true;
-}
-
-PXT_INLINE void pxt_forks_unlock(void)
-{
-}
-
-PXT_INLINE bool pxt_forks_foreign(const struct pxt_thread *entry)
-{
-	(void)entry;
-	return false;
-}
-
-PXT_INLINE void pxt_forks_sign(struct pxt_thread *entry, int32_t pid)
-{
-	atomic_store_explicit(&entry->pid, pid, memory_order_relaxed);
-}
-
-PXT_INLINE bool pxt_forks_known(int inheritance)
-{
-	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD;
-}
-
-PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
-{
-	(void)shared;
-	return pxt_port_alloc(bytes);
-}
-#endif
 
 #endif

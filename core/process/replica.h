@@ -21,6 +21,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct pxt_directory;
@@ -82,6 +83,25 @@ PXT_INLINE void pxt_replica_meet(void)
 {
 	(void)atomic_fetch_add_explicit(&pxt_replica_meeting, 0u, memory_order_acq_rel);
 }
+
+#else
+
+/* Without the unit no table is ever there. */
+PXT_INLINE const struct pxt_replica_ops *pxt_replica_table(void)
+{
+	return NULL;
+}
+
+PXT_INLINE const struct pxt_replica_names_ops *pxt_replica_names_table(void)
+{
+	return NULL;
+}
+
+PXT_INLINE void pxt_replica_meet(void)
+{
+}
+
+#endif
 
 /*
  * Stream @index has none any more.  Its memory may go when pxt_threads_wait_left() has returned
@@ -162,51 +182,5 @@ PXT_INLINE void pxt_replica_names_follow(const struct pxt_names *names)
 	if (ops)
 		ops->follow(names);
 }
-#else
-PXT_INLINE void pxt_replica_end(uint32_t index)
-{
-	(void)index;
-}
-
-PXT_INLINE void pxt_replica_after_fork(void)
-{
-}
-
-PXT_INLINE void pxt_replica_thread(struct pxt_thread_table *table, uint32_t index)
-{
-	(void)table;
-	(void)index;
-}
-
-PXT_INLINE void pxt_replica_named(uint32_t index)
-{
-	(void)index;
-}
-
-PXT_INLINE void pxt_replica_names_add(const struct pxt_names *names, uint32_t index)
-{
-	(void)names;
-	(void)index;
-}
-
-PXT_INLINE void pxt_replica_names_format(
-    const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
-{
-	(void)names;
-	(void)index;
-	(void)at;
-	(void)bytes;
-}
-
-PXT_INLINE bool pxt_replica_any(void)
-{
-	return false;
-}
-
-PXT_INLINE void pxt_replica_names_follow(const struct pxt_names *names)
-{
-	(void)names;
-}
-#endif
 
 #endif
