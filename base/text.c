@@ -56,7 +56,7 @@ static const char *take_number(const char *at, struct spec *spec, int *value)
 	return at;
 }
 
-/* The conversion behind a '%'; NULL: it is none. */
+/* The conversion after a '%'; NULL: not a conversion. */
 static const char *take_spec(const char *at, struct spec *spec)
 {
 	*spec = (struct spec){ .text = "%", .bytes = 1, .precision = -1 };

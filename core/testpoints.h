@@ -57,7 +57,7 @@ enum pxt_testpoint {
 	PXT_TP_OWNER_PRESENT,   /* owner's helper: a thread that pulls finds that memory */
 	PXT_TP_OWNER_SAID,      /* owner's helper: a request is answered */
 	PXT_TP_LOG_EMPTIED,     /* log: nothing is in its file, its head neither */
-	PXT_TP_LOG_BEGUN,       /* create: the log has its head, the stream is no stream yet */
+	PXT_TP_LOG_BEGUN,       /* create: the log has its head, the stream has no identifier yet */
 	PXT_TP_FLUSH_BEGUN,     /* flush: under way, says the status */
 	PXT_TP_FLUSH_ENDED,     /* flush: what belonged to it is in the log, or in vain */
 	PXT_TP_LOG_TAKEN,       /* log: records are out of the stream, in a block that is not out */

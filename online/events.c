@@ -109,7 +109,7 @@ static bool has_room(const struct sink *sink)
 	return sink->count < sink->room && sink->bytes >= PXT_DATA_MAX + ROOM_STEP;
 }
 
-/* Plain records of the lane whose turn it is; false: none came, or what comes is none. */
+/* Plain records of the lane whose turn it is; false: none came, or the next item is not plain. */
 static bool take_turn(struct sink *to)
 {
 	struct sink sink = *to;

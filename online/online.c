@@ -79,7 +79,7 @@ static int sleep_on(
 	return error;
 }
 
-/* A deadline whose nanoseconds are no part of a second is refused, where there is no event. */
+/* A deadline with nanoseconds out of range is refused, if there is no event to return. */
 static bool valid(const struct timespec *time)
 {
 	return time && time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
@@ -120,7 +120,7 @@ static int sleep_and_look(struct pxt_stream *stream, const struct pxt_getnext *r
 /*
  * Sleeps until there is an event for @request.  The stream's mutex is given up meanwhile; writers look at `asleep`
  * at any time, and the one that finds it set wakes the readers.  ETIMEDOUT; EINTR: a signal's handler ran; EINVAL:
- * the time is none, or the stream was shut down.
+ * the time is invalid, or the stream was shut down.
  */
 static int sleep_for_event(struct pxt_stream *stream, const struct pxt_getnext *request)
 {

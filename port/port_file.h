@@ -99,7 +99,7 @@ int pxt_port_filemap_settle(int fd);
 /*
  * Maps, for reading, a file that another process has settled, whole; forked children do not have it.
  * To touch it never fails and never waits for a process.  It takes no memory, but with @holes, where room
- * may be missing that nobody took yet.  EINVAL: it is no such file; EFBIG: it has more than @limit bytes;
+ * may be missing that nobody took yet.  EINVAL: not such a file; EFBIG: it has more than @limit bytes;
  * ENOMEM: there is no room.  pxt_port_free() ends that.
  */
 int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes);

@@ -45,7 +45,7 @@ PXT_API int posix_trace_streams_np(trace_id_t *trids, size_t room, size_t *count
 
 		if (!pxt_stream_enter(stream))
 			continue;
-		/* Memory for another process' stream is none that the program made. */
+		/* The program did not create memory that another process reads. */
 		if (!pxt_attr_producer(&stream->block->attr)) {
 			if (found < room)
 				trids[found] = stream->trid;

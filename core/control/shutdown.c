@@ -73,7 +73,7 @@ static bool wake_sleepers(struct pxt_stream *stream)
 }
 
 /*
- * The stream is found by no thread and holds no lock.  Writers go first: the wanted table and the
+ * No thread can find the stream, and it holds no lock.  Writers go first: the wanted table and the
  * pointer are taken from them, then everyone inside is waited for.  Then the sleeping readers.
  * False: a thread may be inside still, and the memory is kept.  [proof: dismantle] [proof: sleepers]
  */

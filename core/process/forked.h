@@ -36,7 +36,7 @@ struct pxt_thread *pxt_forked_entry(uint32_t nth);
 bool pxt_forked_inside(void);
 /* It has been back: the identity that it borrowed is its own now.  False: it has borrowed none. */
 bool pxt_forked_keep(void);
-/* For the time of an event.  False: the thread is none that comes back, or cannot trace. */
+/* For the time of an event.  False: the thread does not come back, or cannot trace. */
 bool pxt_forked_borrow(struct pxt_who *interrupted);
 void pxt_forked_give_back(const struct pxt_who *interrupted);
 /* The identity as of the last time. */

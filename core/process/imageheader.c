@@ -14,7 +14,7 @@ void pxt_imageheader_fill(struct pxt_imageheader *header, size_t bytes, uint64_t
 	header->word_bytes = sizeof(void *);
 }
 
-/* Its first bytes last, and at once: half of it is no magic number. */
+/* Its first bytes last, by one store: half of a magic number is not valid. */
 void pxt_imageheader_make_valid(struct pxt_imageheader *header, const char *magic)
 {
 	uint32_t first;

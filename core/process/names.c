@@ -257,7 +257,7 @@ int pxt_names_open_at_use(const char *name, const char *format, trace_event_id_t
 	int error;
 
 	*id = PXT_ID_UNNAMED;
-	/* A child that is not started is not traced: nothing comes of the event either. */
+	/* A child that is not started is not traced: its event is dropped. */
 	if (bytes > PXT_NAME_BYTES)
 		return 0;
 	if (pxt_fork_epoch() == 0 && !pxt_process_begin_late())

@@ -244,7 +244,7 @@ unsigned pxt_threads_left(void);
 void pxt_threads_after_fork(void);
 /* This process' entries, in which its pid namespace was not known (forks.h). */
 void pxt_threads_sign_again(void);
-/* The calling thread for a record that is no trace point's: its index, and its CPU. */
+/* The calling thread for a record that no trace point makes: its index, and its CPU. */
 const struct pxt_who *pxt_threads_who(void);
 /* Whose record with the stamp @ticks has the index; false where nobody knows. */
 bool pxt_threads_find(uint32_t index, uint64_t ticks, uint64_t *thread, int32_t *pid);

@@ -217,7 +217,7 @@ void pxt_lane_advance(struct pxt_block *block, struct pxt_lane *lane, uint32_t s
 
 /* ---- All lanes ---- */
 
-/* Nothing is in any lane or out-of-band record, and no thread's record is unfinished. */
+/* All lanes and out-of-band records are empty, and no record is unfinished. */
 bool pxt_lane_all_drained(struct pxt_block *block);
 
 /* ---- Overtaken: writers are a whole ring ahead of the consumer (LOOP) ---- */

@@ -5,7 +5,7 @@
  * The common case is the short path: one stream is live, its stamps are plain, nothing
  * unusual is where the record goes (core/ring/ring.h: calm), and the data fits into the slot of the
  * context.  Everything else ends in a call of another function, after which nothing is left to do, and
- * what is needed after the exchange alone is worked out there: so hardly a register is saved.
+ * what only the end needs is computed after the exchange: so few registers are saved.
  *
  *     pxt_emit  the short path
  *        |-> emit_few, emit_long   other sizes of data, up to the stream's maximum

@@ -101,7 +101,7 @@ PXT_INLINE void pxt_narrow_context(pxt_cell *slot, uint32_t tag, uint32_t thread
 	    first >> 16 | last << 16);
 }
 
-/* Where the next record of @lane goes, as the sum of its head as if it were open.  False: it is no usual one. */
+/* Where the next record of @lane goes, as the sum of its head as if it were open.  False: it is a special case. */
 PXT_INLINE bool pxt_narrow_find(struct pxt_lane *lane, uint32_t slots, uint32_t *sum)
 {
 	const uint64_t head = pxt_cursor_glance(&lane->head) & ~PXT_HEAD_CLOSED;

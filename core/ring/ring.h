@@ -336,7 +336,7 @@ void pxt_ring_store(const struct pxt_place *place, const struct pxt_ring_event *
  */
 void pxt_ring_store_rest(pxt_cell *slots, uint32_t mask, uint32_t pos, uint32_t seq,
     const unsigned char *data, uint32_t left);
-/* A slot that is no record: @kind is PXT_MARK_...; @number: how many barriers, or refused records. */
+/* A mark, not a record: @kind is PXT_MARK_...; @number: how many barriers, or refused records. */
 void pxt_ring_store_mark(const struct pxt_place *place, uint32_t kind, uint64_t number);
 
 #endif

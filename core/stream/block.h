@@ -126,7 +126,7 @@ struct pxt_oob {
 #define PXT_SHARE_MEMBER
 #endif
 
-/* Of a private copy (copy.h), which is no stream of the process. */
+/* Of a private copy (copy.h), which is not a stream of the process. */
 #define PXT_INDEX_COPY UINT32_MAX
 
 struct pxt_block {

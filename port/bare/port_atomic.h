@@ -232,7 +232,7 @@ PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t val
 	return done;
 }
 
-/* Halves perhaps of two moments, whose sum is none's; kept in registers, unlike what is volatile. */
+/* The halves may be of two moments, so their sum may never have existed; not volatile: kept in registers. */
 PXT_INLINE uint64_t pxt_cursor_glance(const pxt_cursor *cursor)
 {
 	const uint64_t *plain;

@@ -202,7 +202,7 @@ static bool read_image(struct image *image, uintptr_t start)
 	return has_base && dynamic && read_dynamic(image, at(image->base + dynamic->p_vaddr));
 }
 
-/* Names come behind symbols: there is no other number of these that every kernel tells. */
+/* Names come after symbols: every kernel's image has this order, and none gives the number of symbols. */
 static gettime look_up(void)
 {
 	uintptr_t start = (uintptr_t)getauxval(AT_SYSINFO_EHDR);

@@ -174,7 +174,7 @@ static void (*at_end)(void); /* NULL: nobody wants to know */
 
 /*
  * In the last round but one, so that most destructors of the thread come before.  In the last one sanitizers
- * take down what they know of the thread: after that no code of theirs may run in it.
+ * drop what they know of the thread: after that none of their code may run in it.
  */
 static void one_round(void *round)
 {

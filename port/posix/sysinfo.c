@@ -100,7 +100,7 @@ void pxt_port_process_start(struct timespec *start)
 	start->tv_nsec = (long)(ns % NS_PER_S);
 }
 
-/* 8-4-4-4-12 digits; whatever else is there is no boot id. */
+/* 8-4-4-4-12 digits; any other text is not a boot id. */
 static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 {
 	size_t digits = 0;

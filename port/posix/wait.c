@@ -2,7 +2,7 @@
 /*
  * wait.c - sleeping on a word, and waking its sleepers.
  *
- * The futex calls are made directly: they are no cancellation points, so no thread is cancelled
+ * The futex calls are made directly: these are not cancellation points, so no thread is cancelled
  * while holding Core's mutex, and the wake-up may run in a signal handler.
  */
 #define _GNU_SOURCE

@@ -31,7 +31,7 @@ struct pxt_layout {
 
 /*
  * What a description says; returns the number of fields (at most POSIX_TRACE_FIELDS_MAX_NP, which
- * @fields has room for), 0 where it is none.
+ * @fields has room for), 0 if it is not a description.
  */
 unsigned pxt_fields_of(const char *format, struct pxt_layout *fields);
 
@@ -110,7 +110,7 @@ struct pxt_eventset {
 
 /*
  * The sets in the data of an event of type @id: START has one ("filter"), FILTER two ("old", "new").
- * Returns their number; 0: it is another type, or its data is none.
+ * Returns their number; 0: it is another type, or its data is malformed.
  */
 unsigned pxt_eventset_count(trace_event_id_t id, size_t bytes);
 /* The @index-th of @count; @data: of the whole event, numbers in this machine's byte order. */
@@ -153,7 +153,7 @@ struct pxt_thread {
 };
 
 /*
- * A number that no other thread of the log has.  A pthread_t alone is no such: when a thread has ended,
+ * A number that no other thread of the log has.  A pthread_t is not unique: when a thread has ended,
  * the next one may get it; the log's table has an entry for each.
  */
 static inline uint64_t pxt_thread_key(const struct pxt_thread *thread)
@@ -216,7 +216,7 @@ bool pxt_sysnames_has_descriptor(const char *call, uint64_t object);
 
 /* ---- What the data of a POSIX_TRACE_ERROR event says ---- */
 
-/* "flush failed", for people; "failed" where the cause is one that is not known here. */
+/* "flush failed", for people; "failed" if the cause is unknown. */
 const char *pxt_failure_what(int32_t data);
 /* One word for programs: log, record, types, attach; "" where it is not known. */
 const char *pxt_failure_word(int32_t data);
@@ -230,7 +230,7 @@ struct pxt_fields {
 	bool no_callers;   /* callers (below) are shown in another way */
 };
 
-/* "job,late_ns": false, with a word to the user, when it is no list of names.  Changes @list. */
+/* "job,late_ns": false, with a word to the user, if it is not a list of names.  Changes @list. */
 bool pxt_fields_only(struct pxt_fields *fields, char *list);
 
 /*
@@ -239,7 +239,7 @@ bool pxt_fields_only(struct pxt_fields *fields, char *list);
  */
 const char *pxt_fields_message(const struct pxt_event *event);
 
-/* Whether it is no field's name but stands for bytes that no description tells of. */
+/* Whether it stands for bytes without a description instead of a field. */
 bool pxt_fields_is_bytes(const char *name);
 
 bool pxt_fields_wanted(const struct pxt_fields *fields, const char *name);
@@ -254,7 +254,7 @@ void pxt_out_fields_bare(
 
 /*
  * Fields as numbers that are equal when the fields are equal; false where there is no such field
- * in this event, or where it is no good for telling things apart (float).
+ * in this event, or where its type cannot tell things apart (float).
  */
 bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field, uint64_t *key);
 const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char *name);

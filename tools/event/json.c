@@ -6,7 +6,7 @@
 #include <string.h>
 #include <trace_np.h>
 
-/* JSON knows no number that is none: these become strings. */
+/* JSON has no NaN and no infinity: these become strings. */
 static void put_float(struct pxt_out *out, const struct pxt_value *value)
 {
 	if (isfinite(value->f))

@@ -55,7 +55,7 @@ static int write_lane(const struct pxt_cut *cut, const struct pxt_cut_lane *lane
 	if (event && event->ns > beginning.ns)
 		beginning.ns = event->ns;
 	pxt_standing_each(lane->standing, put_standing, &beginning);
-	/* What was lost before its first event is no loss of this log. */
+	/* Losses before its first event are not counted in this log. */
 	for (bool first = true; event && event->ns <= cut->end_ns;
 	     event = pxt_reader_next(lane->reader), first = false) {
 		if (!first && event->extra.posix_lost_before_np > 0)

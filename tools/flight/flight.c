@@ -299,7 +299,7 @@ static void fork_child(struct pxt_flight *flight, const struct wanted *wanted, b
 	flight->child = fork();
 	if (flight->child == 0) {
 		(void)!nice(5);
-		/* What comes later is no part of the answer. */
+		/* Later events are not part of the answer. */
 		if (!saves)
 			cut.end_ns = told_ns(wanted);
 		_exit(saves ? !pxt_cut_save(&cut) : !pxt_cut_tell(&cut));
@@ -309,7 +309,7 @@ static void fork_child(struct pxt_flight *flight, const struct wanted *wanted, b
 		    strerror(errno));
 }
 
-/* Whether it is done; a sentence that failed is no log that did. */
+/* Whether it is done; a log without a sentence is still a log. */
 static bool reap(struct pxt_flight *flight, bool waits)
 {
 	int status = 0;

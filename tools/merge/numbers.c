@@ -65,7 +65,7 @@ static void note_pid(struct search *search, uint64_t tid, pid_t pid)
 		search->pids[tid] = pid;
 }
 
-/* False: it is no event of the scheduler's. */
+/* False: not an event of the scheduler. */
 static bool take_scheduler(struct search *search, const struct pxt_event *event)
 {
 	const char *name = event->type->name;

@@ -201,7 +201,7 @@ static void find_drift(
 	}
 	/* Three times what the pairs' own differences would make it by chance; times are whole ns. */
 	double chance = 3 * sqrt((rest + 1) / (double)(fit->pairs - 2) / xx);
-	/* A clock that goes backward or stands still is none. */
+	/* A clock that goes backward or stands still is not used. */
 	fit->drifts = fabs(drift) > chance && fabs(drift) < 0.5;
 	fit->drift = fit->drifts ? drift : 0;
 }

@@ -86,7 +86,7 @@ static inline void pxt_out_gap(struct pxt_out *out)
 	pxt_out_spaces(out, out->pad + 2);
 	out->pad = 0;
 }
-/* The next gap is none: what comes first in a line has nothing before it. */
+/* The next gap is left out: nothing comes before the first item of a line. */
 static inline void pxt_out_no_gap(struct pxt_out *out)
 {
 	out->pad = (size_t)-2;
