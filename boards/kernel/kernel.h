@@ -65,6 +65,6 @@ bool kernel_queue_put(struct kernel_queue *queue, uint32_t item);
 uint32_t kernel_queue_take(struct kernel_queue *queue);
 
 /* Called by the board's switch with interrupts away: the stack of who ran; returns that of who runs now. */
-uint32_t *kernel_switch(uint32_t *stack);
+__attribute__((used)) uint32_t *kernel_switch(uint32_t *stack);
 
 #endif

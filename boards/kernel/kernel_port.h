@@ -17,6 +17,8 @@ void kernel_port_idle(void); /* until an interrupt */
 
 /* Ends the emulator with this status. */
 void board_exit(int status);
+/* The processor begins anew. */
+void board_restart(void);
 /* Interrupts of which the one is more urgent than the other: they run the program's functions. */
 extern void (*volatile board_interrupt[2])(void);
 /* Raises one; the handler has run before the next instruction, where it is not kept away. */

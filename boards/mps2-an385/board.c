@@ -8,6 +8,7 @@
 #define UART_STATE   (*(volatile uint32_t *)0x40004004)
 #define UART_CTRL    (*(volatile uint32_t *)0x40004008)
 #define UART_DIVIDER (*(volatile uint32_t *)0x40004010)
+#define RESET_CTRL   (*(volatile uint32_t *)0xe000ed0c)
 #define TIMER_CTRL   (*(volatile uint32_t *)0x40000000)
 #define TIMER_VALUE  (*(volatile uint32_t *)0x40000004)
 #define TIMER_RELOAD (*(volatile uint32_t *)0x40000008)
@@ -84,6 +85,13 @@ int board_byte(void)
 }
 
 /* By the debugger's call SYS_EXIT_EXTENDED. */
+void board_restart(void)
+{
+	RESET_CTRL = 0x05fa0004;
+	for (;;)
+		;
+}
+
 void board_exit(int status)
 {
 	const uint32_t block[2] = { 0x20026, (uint32_t)status };

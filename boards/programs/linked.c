@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * linked.c - a worker records what it does, and a task hands what the line brings to libptrace: the host starts,
- * stops, filters and flushes (`pxtrace link`).  What is left is the console's: "end" ends the program.
+ * stops, filters and flushes (`pxtrace link`).  What is left is the console's: "end" ends the program, "reset" begins
+ * it anew, and each line is an event.
  */
 #include "board_program.h"
 
 static struct kernel_task worker, console;
 static uint32_t stacks[2][KERNEL_STACK_WORDS];
 static trace_id_t trid;
-static trace_event_id_t turn, step;
+static trace_event_id_t turn, step, heard;
 
 static void worker_run(void)
 {
@@ -24,6 +25,7 @@ static void hear(char byte)
 {
 	static char line[16];
 	static unsigned used;
+	static uint32_t lines;
 
 	if (byte != '\n') {
 		line[used++ % sizeof line] = byte;
@@ -31,6 +33,8 @@ static void hear(char byte)
 	}
 	line[used % sizeof line] = '\0';
 	used = 0;
+	lines++;
+	posix_trace_event(heard, &lines, sizeof(lines));
 	board_text("heard ");
 	board_text(line);
 	board_text("\n");
@@ -38,6 +42,8 @@ static void hear(char byte)
 		MUST(posix_trace_shutdown(trid) == 0);
 		board_exit(0);
 	}
+	if (strcmp(line, "reset") == 0)
+		board_restart();
 }
 
 static void console_run(void)
@@ -68,6 +74,8 @@ int main(void)
 	MUST(posix_trace_create_withlog(0, &attr, 1, &trid) == 0);
 	MUST(posix_trace_eventid_open("turn", &turn) == 0);
 	MUST(posix_trace_eventid_open("step", &step) == 0);
+	MUST(posix_trace_eventid_open("heard", &heard) == 0);
+	MUST(posix_trace_eventid_setformat_np(heard, "u32 number") == 0);
 	kernel_task(&worker, "worker", 9, worker_run, stacks[0], KERNEL_STACK_WORDS);
 	kernel_task(&console, "console", 1, console_run, stacks[1], KERNEL_STACK_WORDS);
 	kernel_run();

@@ -343,16 +343,23 @@ static const struct pxt_found *find_again(const struct follow *follow, struct px
 
 static const char *load(struct follow *follow, struct look *look)
 {
+	static const char reset[] = "the target was reset, or its stream has ended";
 	const struct pxt_found *found = find_again(follow, &look->finds);
+	const char *wrong;
 
 	if (!found)
-		return "the target was reset, or its stream has ended";
+		return reset;
 	if (found->stream.lanes != 1)
 		return "a stream of several lanes cannot be followed";
 	follow->key = found->header.key;
 	follow->created = found->stream.created_ticks;
-	return pxt_recover_load(
+	wrong = pxt_recover_load(
 	    &look->recovered, &look->finds, found, false, follow->begun ? &follow->place : NULL);
+	/* A board that has nothing random may create its stream with the same key, at the same tick. */
+	if (!wrong && follow->begun &&
+	    look->recovered.streamimage.lanes[0].head_pos < follow->place.pos)
+		return reset;
+	return wrong;
 }
 
 /* @slots: that are new; the stream has @all. */
