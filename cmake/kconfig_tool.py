@@ -317,7 +317,8 @@ def public_header(kconf, version, name="full"):
               f"#define _PXT_EVENT_IDS {event_ids(kconf)}",
               f"#define _PXT_WANTED_TYPE {wanted_type}",
               f"#define _PXT_WANTED_BITS {wanted_bits}",
-              f"#define _PXT_HAVE_PTHREAD_H {posix}"]
+              f"#define _PXT_HAVE_PTHREAD_H {posix}",
+              f"#define _PXT_SHORT_SWITCH {value_of(kconf, 'SYSEV_SHORT_SWITCH')}"]
     if not posix:
         lines += ["", "#include \"trace_port.h\" /* pthread_t, pid_t and struct timespec of the port */"]
     return "\n".join(lines + ["", "#endif", ""])

@@ -65,6 +65,9 @@ PXT_INLINE bool pxt_same_text(const char *a, const char *b, size_t bytes)
 /* A type that this configuration cannot record costs no bytes and is in no map. */
 #define PXT_NAME_IF(condition, name) ((condition) ? (name) : NULL)
 
+/* Of a context switch on a board (PTRACE_SYSEV_SHORT_SWITCH). */
+#define PXT_SHORT_SWITCH_FORMAT "u16 prev_tid,u16 next_tid,u8 prev_state,i8 next_prio"
+
 #if CONFIG_PTRACE_SYSEVENTS
 /* How the data of a predefined type is laid out (trace_np.h); "": not described. */
 const char *pxt_sysspecific_format(unsigned id);

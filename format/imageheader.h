@@ -39,6 +39,8 @@ struct pxt_imageheader {
 #define PXT_IMAGEHEADER_WORDS  1u /* 32-bit words (port/posix/words.h); cells have eight of them */
 /* Of has_thread: of the priorities in system events the larger one is more urgent. */
 #define PXT_IMAGEHEADER_LARGER 2u
+/* ... and context switches have their short form. */
+#define PXT_IMAGEHEADER_SHORT  4u
 
 struct pxt_stream_header {
 	struct pxt_imageheader header;
@@ -59,7 +61,7 @@ struct pxt_stream_header {
 	uint32_t refused_at;
 	uint32_t limit_at;    /* 32 bits; low half of the position that is read next */
 	uint32_t ctx_bytes;   /* PXT_CTX_BYTES */
-	uint32_t has_thread;  /* the context holds a thread's index (1); PXT_IMAGEHEADER_LARGER */
+	uint32_t has_thread;  /* the context holds a thread's index (1); _LARGER, _SHORT */
 	uint32_t has_address; /* ... an address */
 	uint32_t gate_at;     /* in the block: the gate word, */
 	uint32_t

@@ -10,6 +10,10 @@
 #define CALLERS                                                                                    \
 	",x64 caller1,x64 caller2,x64 caller3,x64 caller4,x64 caller5,x64 caller6,x64 caller7,"    \
 	"x64 caller8"
+#define SWITCH                                                                                     \
+	(CONFIG_PTRACE_SYSEV_SHORT_SWITCH                                                          \
+	        ? PXT_SHORT_SWITCH_FORMAT                                                          \
+	        : "u32 cpu,u32 prev_tid,u32 next_tid,u32 prev_state,i32 prev_prio,i32 next_prio")
 #define SYNC_TYPES (CONFIG_PTRACE_SYSEV_RWLOCK || CONFIG_PTRACE_SYSEV_SPIN)
 
 static const struct specific {
@@ -38,8 +42,7 @@ static const struct specific {
 	    "u16 call,x64 object,i64 result,u32 took_us" CALLERS),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_SIGNAL, "posix_trace_signal",
 	    "u8 what,i32 signo,u32 sender,x64 address"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH, "posix_trace_context_switch",
-	    "u32 cpu,u32 prev_tid,u32 next_tid,u32 prev_state,i32 prev_prio,i32 next_prio"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_CONTEXT_SWITCH, "posix_trace_context_switch", SWITCH),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_TASK_STATE, "posix_trace_task_state",
 	    "u32 tid,u8 state,i32 prio,x64 object"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_KERNEL_OVERHEAD, "posix_trace_kernel_overhead",

@@ -180,7 +180,34 @@
  * Another thread runs on @cpu.
  *
  * @prev_state: 0: it could go on; else the system's own number of its state.
+ *
+ * In the short form (PTRACE_SYSEV_SHORT_SWITCH) a number that does not fit is the largest one.
  */
+#if _PXT_SHORT_SWITCH
+#define _PXT_HOOK_MOST(value, most) ((value) < (most) ? (value) : (most))
+
+static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _prev_tid,
+    uint32_t _next_tid, uint32_t _prev_state, int32_t _prev_prio, int32_t _next_prio)
+{
+	(void)_cpu;
+	(void)_prev_prio;
+	if (_PXT_HOOK_WANTED(POSIX_TRACE_CONTEXT_SWITCH_NP)) {
+		const uint16_t _from = (uint16_t)_PXT_HOOK_MOST(_prev_tid, 0xffffu);
+		const uint16_t _to = (uint16_t)_PXT_HOOK_MOST(_next_tid, 0xffffu);
+		const uint8_t _state = (uint8_t)_PXT_HOOK_MOST(_prev_state, 0xffu);
+		const int8_t _prio =
+		    (int8_t)(_next_prio < -128 ? -128 : _PXT_HOOK_MOST(_next_prio, 127));
+		unsigned char _pxt_data[_PXT_HOOK_BYTES];
+		size_t _pxt_used = 0;
+
+		_PXT_HOOK_PUT(_from);
+		_PXT_HOOK_PUT(_to);
+		_PXT_HOOK_PUT(_state);
+		_PXT_HOOK_PUT(_prio);
+		_PXT_HOOK_TELL(POSIX_TRACE_CONTEXT_SWITCH_NP);
+	}
+}
+#else
 static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _prev_tid,
     uint32_t _next_tid, uint32_t _prev_state, int32_t _prev_prio, int32_t _next_prio)
 {
@@ -197,6 +224,7 @@ static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _p
 		_PXT_HOOK_TELL(POSIX_TRACE_CONTEXT_SWITCH_NP);
 	}
 }
+#endif
 
 /*
  * @lock is asked for, and @holder has it.

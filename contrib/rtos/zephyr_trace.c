@@ -4,7 +4,7 @@
  * application.
  *
  * It needs CONFIG_TRACING, CONFIG_TRACING_USER, CONFIG_THREAD_CUSTOM_DATA and CONFIG_THREAD_NAME, and libptrace
- * without CONFIG_PTRACE_LARGER_PRIORITY: a smaller number is more urgent.  A thread is known by its address.
+ * without CONFIG_PTRACE_LARGER_PRIORITY: a smaller number is more urgent.  Threads are numbered as they are created.
  * Zephyr has no callback of this kind for mutexes: where they matter, call posix_trace_hook_mutex_wait_np(),
  * _lock_np() and _unlock_np() around k_mutex_lock() and k_mutex_unlock().
  */
@@ -20,13 +20,17 @@
 
 /* A place with number 0 is nobody's. */
 static struct posix_trace_task_np words[ZEPHYR_TRACE_THREADS];
+static uint32_t created;
 static uint32_t out;
 static int32_t out_priority;
 static bool out_waits;
 
+/* 14 bits, of which a context switch has room for two.  A thread without words has one made of its address. */
 static uint32_t number(const struct k_thread *thread)
 {
-	return (uint32_t)(uintptr_t)thread & 0x7fffffffu;
+	const struct posix_trace_task_np *own = thread->custom_data;
+
+	return own ? own->_pxt_number : 0x4000u | ((uint32_t)(uintptr_t)thread >> 3 & 0x3fffu);
 }
 
 static void state(struct k_thread *thread, uint8_t state)
@@ -40,7 +44,8 @@ void sys_trace_thread_create_user(struct k_thread *thread)
 	for (unsigned i = 0; i < ZEPHYR_TRACE_THREADS && !thread->custom_data; i++) {
 		if (words[i]._pxt_number)
 			continue;
-		posix_trace_task_begin_np(&words[i], number(thread), k_thread_name_get(thread));
+		created = created % 0x3fffu + 1u;
+		posix_trace_task_begin_np(&words[i], created, k_thread_name_get(thread));
 		thread->custom_data = &words[i];
 	}
 	state(thread, POSIX_TRACE_TASK_CREATED_NP);

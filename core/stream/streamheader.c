@@ -29,7 +29,8 @@ static void describe_lanes(struct pxt_stream_header *header, const struct pxt_bl
 	header->state_at = offsetof(struct pxt_lane, pos);
 	header->ctx_bytes = PXT_CTX_BYTES;
 	header->has_thread = CONFIG_PTRACE_RECORD_THREAD |
-	                     (CONFIG_PTRACE_LARGER_PRIORITY ? PXT_IMAGEHEADER_LARGER : 0u);
+	                     (CONFIG_PTRACE_LARGER_PRIORITY ? PXT_IMAGEHEADER_LARGER : 0u) |
+	                     (CONFIG_PTRACE_SYSEV_SHORT_SWITCH ? PXT_IMAGEHEADER_SHORT : 0u);
 	header->has_address = CONFIG_PTRACE_RECORD_ADDRESS;
 	header->max_data = block->max_data;
 }

@@ -461,6 +461,26 @@ a_thread_that_the_kernel_told_of_is_the_programs_own_one()
 	done
 }
 
+context_switches_of_a_board_and_of_others_say_the_same_fields()
+{
+	make short.ptl 'uuid 2
+boot 5' <<-END
+		type 23 posix_trace_context_switch u16 prev_tid, u16 next_tid, u8 prev_state, i8 next_prio
+		event 1000 23 1 0 u16:1 u16:2 u8:1 i8:-3
+	END
+	make full.ptl 'boot 5' <<-END
+		type 23 posix_trace_context_switch u32 cpu, u32 prev_tid, u32 next_tid, u32 prev_state, i32 prev_prio, i32 next_prio
+		event 2000 23 1 0 u32:4 u32:10 u32:11 u32:0 i32:7 i32:-5
+	END
+	for order in 'short.ptl full.ptl' 'full.ptl short.ptl'; do
+		# shellcheck disable=SC2086
+		run 0 merge -o all.ptl $order
+		run 0 print all.ptl
+		out_has 'prev_tid=1  next_tid=2  prev_state=1  next_prio=-3'
+		out_has 'cpu=4  prev_tid=10  next_tid=11  prev_state=0  next_prio=-5'
+	done
+}
+
 # ---- Machines whose clocks are not one ----
 
 # sync FILE HOST HEAD: on standard input "TIME NUMBER" of events that the other machine has, too.

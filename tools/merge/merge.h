@@ -103,9 +103,13 @@ struct pxt_merge_type {
 
 struct pxt_merge_types {
 	uint32_t count; /* numbers in use, from PXT_MERGE_USER on */
+	bool switches;  /* are described in two ways (PXT_MERGE_SWITCH_FORMAT) */
 	struct pxt_merge_type types[PXT_MERGE_TYPES];
 	uint16_t (*numbers)[PXT_MERGE_TYPES]; /* by source and the log's own number; 0: none */
 };
+
+/* What both forms of a context switch say (POSIX_TRACE_CONTEXT_SWITCH_NP), where logs have both. */
+#define PXT_MERGE_SWITCH_FORMAT "u32 cpu,u32 prev_tid,u32 next_tid,u32 prev_state,i32 next_prio"
 
 /* False, with a word to the user, when there are too many. */
 bool pxt_merge_types_make(struct pxt_merge_types *types, const struct pxt_reader *reader);

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 static void get_type(
     const struct pxt_source *source, trace_event_id_t id, struct pxt_merge_type *type)
@@ -152,9 +153,18 @@ static bool take_log(
 /* System events have the same numbers in all logs, and what was first said of them holds. */
 static void take_specific(struct pxt_merge_types *types, const struct pxt_source *source)
 {
+	struct pxt_merge_type *of_switch = &types->types[POSIX_TRACE_CONTEXT_SWITCH_NP];
+	struct pxt_merge_type own;
+
 	for (trace_event_id_t id = PXT_ID_SPECIFIC_FIRST; id <= PXT_ID_SYSTEM_LAST; id++)
 		if (!*types->types[id].name)
 			get_type(source, id, &types->types[id]);
+	get_type(source, POSIX_TRACE_CONTEXT_SWITCH_NP, &own);
+	if (*own.name && strcmp(own.format, of_switch->format) != 0) {
+		(void)snprintf(
+		    of_switch->format, sizeof of_switch->format, PXT_MERGE_SWITCH_FORMAT);
+		types->switches = true;
+	}
 }
 
 bool pxt_merge_types_make(struct pxt_merge_types *types, const struct pxt_reader *reader)

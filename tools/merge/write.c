@@ -7,11 +7,13 @@
  */
 #include "tools/merge/merge.h"
 
+#include "tools/event/event.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define SET_BYTES (_PXT_EVENT_IDS / 8u)
 #define DATA_MAX  4095u
@@ -38,6 +40,27 @@ static void renumber(const struct pxt_merge *merge, const struct pxt_event *even
 	memcpy(to, words, sizeof words);
 }
 
+/* ---- Data that is told in two forms ---- */
+
+/* A context switch of either form; what it does not tell is 0, but for the CPU. */
+static size_t switch_of(const struct pxt_event *event, unsigned char *to)
+{
+	static const char *const names[] = { "cpu", "prev_tid", "next_tid", "prev_state",
+		"next_prio" };
+	uint32_t words[sizeof names / sizeof *names] = { (uint32_t)event->extra.posix_cpu_np };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct pxt_layout *field = pxt_field_named(event->type, names[i]);
+		struct pxt_value value;
+
+		/* All are numbers, and a signed one has the same low half. */
+		if (field && pxt_field_value(event, field, &value))
+			words[i] = (uint32_t)value.u;
+	}
+	memcpy(to, words, sizeof words);
+	return sizeof words;
+}
+
 /* Which data the new log's event has; @buffer has room for two sets. */
 static const void *data_of(const struct pxt_merge *merge, const struct pxt_event *event,
     unsigned char *buffer, size_t *bytes)
@@ -45,6 +68,10 @@ static const void *data_of(const struct pxt_merge *merge, const struct pxt_event
 	size_t sets = 0;
 
 	*bytes = event->bytes < DATA_MAX ? event->bytes : DATA_MAX;
+	if (event->info.posix_event_id == POSIX_TRACE_CONTEXT_SWITCH_NP && merge->types.switches) {
+		*bytes = switch_of(event, buffer);
+		return buffer;
+	}
 	if (event->info.posix_event_id == POSIX_TRACE_START)
 		sets = event->bytes > 0;
 	else if (event->info.posix_event_id == POSIX_TRACE_FILTER)

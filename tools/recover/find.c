@@ -76,7 +76,7 @@ static const char *check_common(const struct pxt_found *found, uint64_t least)
 static const char *check_records(const struct pxt_stream_header *header)
 {
 	uint32_t address = header->header.word_bytes == 8 ? 6u : 4u;
-	uint32_t thread = header->has_thread & ~PXT_IMAGEHEADER_LARGER;
+	uint32_t thread = header->has_thread & ~(PXT_IMAGEHEADER_LARGER | PXT_IMAGEHEADER_SHORT);
 
 	if (thread > 1 || header->has_address > 1 ||
 	    header->ctx_bytes != (thread ? 2u : 0u) + (header->has_address ? address : 0u))

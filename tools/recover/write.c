@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 
 #define BLOCK_BYTES  65536u
 #define RECORD_SLOTS 350u /* of the longest: context, a thread without index, 4,095 bytes */
@@ -141,6 +142,9 @@ static void put_system_types(struct writer *writer)
 		if (name && !pxt_id_is_specific(id))
 			pxt_logblocks_type(&writer->blocks, id, name, "");
 	}
+	if (writer->streamimage->header->has_thread & PXT_IMAGEHEADER_SHORT)
+		pxt_logblocks_type(&writer->blocks, POSIX_TRACE_CONTEXT_SWITCH_NP,
+		    pxt_system_event_name(POSIX_TRACE_CONTEXT_SWITCH_NP), PXT_SHORT_SWITCH_FORMAT);
 }
 
 static void put_types(struct writer *writer)
