@@ -19,10 +19,11 @@ import tempfile
 
 from config import ROOT, Configuration, expected_names, plain_name, tool
 
-# Profile, what the program defines, bytes of flash at most.
-ON_A_BOARD = (("tiny", ["-DTRACED"], 2560),
-              ("bare", ["-DTRACED"], 22400),
-              ("bare", ["-DTRACED", "-DLOGGED"], 30900))
+# Profile, what the program defines, how it is compiled, bytes of flash at most.
+ON_A_BOARD = (("tiny", ["-DTRACED"], [], 2560),
+              ("tiny", ["-DTRACED"], ["-flto"], 1700),
+              ("bare", ["-DTRACED"], [], 22400),
+              ("bare", ["-DTRACED", "-DLOGGED"], [], 30900))
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sections",
          "-fdata-sections", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wundef", "-Werror"]
 CROSS = "arm-none-eabi-"
@@ -92,15 +93,15 @@ def linked(work, flags, library, defines, verbose):
     return text + data, data + bss
 
 
-def on_a_board(profile, defines, most, verbose):
+def on_a_board(profile, defines, more_flags, most, verbose):
     """Flash and memory that tracing adds."""
     configuration = Configuration({}, os.path.join(ROOT, "configs", f"{profile}_defconfig"))
     with tempfile.TemporaryDirectory() as work:
-        flags, library = archive(work, CROSS, CORTEX, configuration)
+        flags, library = archive(work, CROSS, CORTEX + more_flags, configuration)
         untraced = linked(work, flags, library, [], False)
         traced = linked(work, flags, library, defines, verbose)
     flash, memory = (more - less for more, less in zip(traced, untraced))
-    what = f"Cortex-M3, {profile}{', with a log' if '-DLOGGED' in defines else ''}"
+    what = " ".join([f"Cortex-M3, {profile}{', with a log' if '-DLOGGED' in defines else ''}", *more_flags])
     print(f"{what}: tracing adds {flash} bytes of flash (at most {most}) and {memory} of memory, "
           f"{configuration.value('STATIC_BYTES')} of them for streams")
     return [f"{what}: {flash} bytes of flash, more than {most}"] if flash > most else []
@@ -140,8 +141,8 @@ def main():
         for settings in SETTINGS:
             findings += on_this_machine(settings)
     if shutil.which(CROSS + "gcc"):
-        for profile, defines, most in ON_A_BOARD:
-            findings += on_a_board(profile, defines, most, "-v" in sys.argv[1:])
+        for profile, defines, more_flags, most in ON_A_BOARD:
+            findings += on_a_board(profile, defines, more_flags, most, "-v" in sys.argv[1:])
     else:
         print("no arm-none-eabi-gcc: the program's size is not looked at")
     print("\n".join(findings + [f"smallest programs: {len(findings)} findings"]))

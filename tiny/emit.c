@@ -13,72 +13,146 @@ PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
 void pxt_tiny_drop(void)
 {
-	pxt_tiny.tail += pxt_info_slots(pxt_tiny_slot(pxt_tiny.tail)->word[0], 0);
+	pxt_tiny.tail += pxt_tiny_slots_of(pxt_tiny_slot(pxt_tiny.tail)->word[0]);
 	pxt_tiny.held--;
 }
 
-/* By words, so that interrupts come soon; a word that begins anywhere is one load where the processor has that. */
-static void put_data(uint32_t at, const unsigned char *data, uint32_t bytes)
+/* So often an event is drafted anew because others come first; then interrupts stay away. */
+#define DRAFTS 4u
+
+/* Fewer bytes than a word has. */
+static uint32_t few(const unsigned char *data, uint32_t bytes)
 {
-	uint32_t last = 0;
 	uint32_t word = 0;
 
-	/* Bound: the words of this record. */
-	PXT_BOUND(words, bytes / 4u);
-	for (; bytes >= 4u; bytes -= 4u) {
-		PXT_ROUND(words);
-		*pxt_tiny_word(at, word++) = data[0] | (uint32_t)data[1] << 8 |
-		                             (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
-		data += 4;
-	}
-	if (!bytes)
-		return;
 	/* Bound: the bytes behind the last whole word. */
 	PXT_BOUND(rest, 3);
 	while (bytes > 0) {
 		PXT_ROUND(rest);
-		last = last << 8 | data[--bytes];
+		word = word << 8 | data[--bytes];
 	}
-	*pxt_tiny_word(at, word) = last;
+	return word;
 }
 
-/* Interrupts are away. */
-static void put(uint32_t info, const unsigned char *data, const void *address)
+enum place {
+	NOT_RUNNING,
+	NO_ROOM,
+	ROOM
+};
+
+/* Where the next record goes.  Without room the oldest one goes, of which there may be more. */
+static enum place find(uint32_t slots, uint32_t *head)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
-	uint32_t slots = pxt_info_slots(info, 0);
-	uint64_t ticks = pxt_port_ticks();
-	struct pxt_slot *begin;
+	uint32_t irq = pxt_irq_save();
+	enum place place = tiny->running ? ROOM : NOT_RUNNING;
 
-	/* Bound: the slots of this record, each perhaps a record that goes. */
-	PXT_BOUND(dropped, slots);
-	while (tiny->head + slots - tiny->tail > tiny->mask + 1u) {
-		PXT_ROUND(dropped);
-		pxt_tiny_drop();
-		tiny->lost++;
+	*head = tiny->head;
+	if (place == ROOM && tiny->head + slots - tiny->tail > tiny->mask + 1u) {
+		/* Nothing to drop: it is too long for a stream that was created meanwhile. */
+		place = tiny->held ? NO_ROOM : NOT_RUNNING;
+		if (place == NO_ROOM) {
+			pxt_tiny_drop();
+			tiny->lost++;
+		}
 	}
-	begin = pxt_tiny_slot(tiny->head);
-	begin->word[0] = info;
-	begin->word[1] = pxt_tiny_address(address);
-	begin->word[2] = (uint32_t)ticks;
-	begin->word[3] = (uint32_t)(ticks >> 32);
-	put_data(tiny->head, data, pxt_info_bytes(info));
-	tiny->head += slots;
-	tiny->held++;
-	tiny->written++;
+	pxt_irq_restore(irq);
+	return place;
 }
 
-void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
+/* With the last slot the record is there.  False: another one came first, or the stream stopped. */
+static bool put_slot(uint32_t head, uint32_t at, uint32_t slots, const uint32_t *word)
+{
+	struct pxt_tiny *tiny = &pxt_tiny;
+	uint32_t irq = pxt_irq_save();
+	bool ours = tiny->head == head && tiny->running;
+
+	if (ours) {
+		struct pxt_slot *slot = pxt_tiny_slot(head + at);
+
+		slot->word[0] = word[0];
+		slot->word[1] = word[1];
+		slot->word[2] = word[2];
+		slot->word[3] = word[3];
+		if (at + 1u == slots) {
+			tiny->head = head + slots;
+			tiny->held++;
+			tiny->written++;
+		}
+	}
+	pxt_irq_restore(irq);
+	return ours;
+}
+
+/* False: once more. */
+static bool draft(uint32_t info, const unsigned char *data, const void *address)
+{
+	uint32_t slots = pxt_tiny_slots_of(info);
+	uint32_t bytes = pxt_info_bytes(info);
+	enum place place = NO_ROOM;
+	uint32_t word[4];
+	uint32_t head;
+	uint64_t ticks;
+
+	/* Bound: the slots of this record, each perhaps a record that goes, and one look more. */
+	PXT_BOUND(dropped, slots + 1u);
+	for (uint32_t i = 0; i <= slots && place == NO_ROOM; i++) {
+		PXT_ROUND(dropped);
+		place = find(slots, &head);
+	}
+	if (place != ROOM)
+		return place == NOT_RUNNING;
+	ticks = pxt_port_ticks();
+	word[0] = info;
+	word[1] = pxt_tiny_address(address);
+	word[2] = (uint32_t)ticks;
+	word[3] = (uint32_t)(ticks >> 32);
+	/* Bound: the slots of this record. */
+	PXT_BOUND(put, slots);
+	for (uint32_t at = 0; put_slot(head, at, slots, word); at++) {
+		PXT_ROUND(put);
+		if (at + 1u == slots)
+			return true;
+		/* By words: a word that begins anywhere is one load where the processor has that. */
+		for (uint32_t i = 0; i < 4u; i++) {
+			if (bytes < 4u) {
+				word[i] = few(data, bytes);
+				break;
+			}
+			word[i] = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
+			          (uint32_t)data[3] << 24;
+			data += 4;
+			bytes -= 4u;
+		}
+	}
+	return false;
+}
+
+/* Interrupts come so often that the record was never the next one. */
+static PXT_NOINLINE void insist(uint32_t info, const unsigned char *data, const void *address)
 {
 	uint32_t irq = pxt_irq_save();
-	bool cut = bytes > pxt_tiny.max_data;
 
-	/* The wanted table may be after by an interrupt. */
-	if (pxt_tiny.running)
-		put(pxt_slot_info(
-		        id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_CPU_UNKNOWN),
-		    data, address);
+	(void)draft(info, data, address);
 	pxt_irq_restore(irq);
+}
+
+/* The wanted table may be after by an interrupt. */
+void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
+{
+	bool cut = bytes > pxt_tiny.max_data;
+	uint32_t info = pxt_slot_info(
+	    id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_CPU_UNKNOWN);
+	bool there = false;
+
+	/* Bound: a constant. */
+	PXT_BOUND(drafts, DRAFTS);
+	for (uint32_t i = 0; i < DRAFTS && !there; i++) {
+		PXT_ROUND(drafts);
+		there = draft(info, data, address);
+	}
+	if (!there)
+		insist(info, data, address);
 }
 
 void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes)

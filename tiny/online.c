@@ -51,6 +51,8 @@ static int create(const struct _pxt_attr *attr, trace_id_t *trid)
 	tiny->last += tiny->last + 1u != 0 ? 1u : 2u;
 	tiny->mask = slots - 1u;
 	tiny->max_data = max_data;
+	/* Whoever is in the middle of an event or a reading finds another place. */
+	tiny->head += PXT_TINY_SLOTS;
 	tiny->tail = tiny->head;
 	tiny->held = 0;
 	tiny->written = 0;
@@ -87,6 +89,9 @@ PXT_API int posix_trace_create(
 
 /* ---- Reading it ---- */
 
+/* So often a record is copied anew; then interrupts stay away. */
+#define LOOKS 4u
+
 struct taken {
 	uint32_t info;
 	uint32_t address;
@@ -96,39 +101,53 @@ struct taken {
 
 static void take_data(uint32_t at, unsigned char *data, uint32_t bytes)
 {
-	uint32_t index = 0;
-
-	for (; bytes >= 4u; bytes -= 4u) {
-		const uint32_t word = *pxt_tiny_word(at, index++);
-
-		data[0] = (unsigned char)word;
-		data[1] = (unsigned char)(word >> 8);
-		data[2] = (unsigned char)(word >> 16);
-		data[3] = (unsigned char)(word >> 24);
-		data += 4;
-	}
 	for (uint32_t i = 0; i < bytes; i++)
-		data[i] = (unsigned char)(*pxt_tiny_word(at, index) >> 8u * i);
+		data[i] = (unsigned char)(*pxt_tiny_word(at, i / 4u) >> 8u * (i % 4u));
 }
 
-/* Interrupts are away.  False: there is nothing. */
-static bool take(struct taken *taken, unsigned char *data, size_t room)
+/* False: a writer that needed its room has dropped it meanwhile. */
+static bool try_take(struct taken *taken, unsigned char *data, size_t room, bool *got)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
-	const struct pxt_slot *begin = pxt_tiny_slot(tiny->tail);
+	uint32_t tail = tiny->tail;
+	const struct pxt_slot *begin = pxt_tiny_slot(tail);
+	uint32_t irq;
+	bool same;
 
-	if (!tiny->held)
-		return false;
+	*got = tiny->held != 0;
+	if (!*got)
+		return true;
 	taken->info = begin->word[0];
 	taken->address = begin->word[1];
 	taken->ticks = pxt_slot_ticks(begin);
-	taken->lost_before = tiny->lost - tiny->lost_read;
-	take_data(tiny->tail, data,
+	take_data(tail, data,
 	    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info) : (uint32_t)room);
-	tiny->lost_read = tiny->lost;
-	tiny->retrieved++;
-	pxt_tiny_drop();
-	return true;
+	irq = pxt_irq_save();
+	same = tiny->tail == tail && tiny->held;
+	if (same) {
+		taken->lost_before = tiny->lost - tiny->lost_read;
+		tiny->lost_read = tiny->lost;
+		tiny->retrieved++;
+		pxt_tiny_drop();
+	}
+	pxt_irq_restore(irq);
+	return same;
+}
+
+/* False: there is nothing. */
+static bool take(struct taken *taken, unsigned char *data, size_t room)
+{
+	uint32_t irq;
+	bool got;
+
+	for (unsigned i = 0; i < LOOKS; i++) {
+		if (try_take(taken, data, room, &got))
+			return got;
+	}
+	irq = pxt_irq_save();
+	(void)try_take(taken, data, room, &got);
+	pxt_irq_restore(irq);
+	return got;
 }
 
 static void fill(struct posix_trace_event_info *event, const struct taken *taken, bool cut)
@@ -163,18 +182,13 @@ PXT_API int posix_trace_trygetnext_event(trace_id_t trid,
 {
 	struct taken taken;
 	uint32_t bytes;
-	uint32_t irq;
-	bool got;
 
 	if (pxt_arg_given(unavailable))
 		*unavailable = 1;
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(event) || !pxt_arg_given(data_len) ||
 	    !pxt_arg_given(unavailable) || (num_bytes && !pxt_arg_given(data)))
 		return EINVAL;
-	irq = pxt_irq_save();
-	got = take(&taken, data, num_bytes);
-	pxt_irq_restore(irq);
-	if (!got)
+	if (!take(&taken, data, num_bytes))
 		return 0;
 	bytes = pxt_info_bytes(taken.info);
 	fill(event, &taken, bytes > num_bytes);

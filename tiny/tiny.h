@@ -2,10 +2,10 @@
 /*
  * tiny.h - Trace Core for one processor, one stream and no operating system (CONFIG_PTRACE_TINY).
  *
- * Interrupts are kept away while a record is written or taken, so there is no thread beside: records
- * are never unfinished, never torn and never out of order, and the oldest one is dropped by the
- * writer that needs its room.  So there are no tags, no lanes, no thread table, no reader's
- * mistakes to be made good.
+ * A record is written behind the head slot by slot, interrupts kept away for each, and with its last slot the
+ * head moves.  Who finds that the head has moved meanwhile begins anew; so records are never unfinished,
+ * never torn and never out of order.  The oldest one is dropped by the writer that needs its room, and a
+ * reader takes what it copied only if that is still there.  So there are no tags, no lanes, no thread table.
  *
  *   concurrency     event   take   start, stop, clear   create, shutdown   names_open
  *   any two of these      -       -            -                    -               -
@@ -76,6 +76,12 @@ PXT_INLINE struct pxt_slot *pxt_tiny_slot(uint32_t at)
 PXT_INLINE uint32_t *pxt_tiny_word(uint32_t at, uint32_t word)
 {
 	return &pxt_tiny_slot(at + 1u + word / 4u)->word[word % 4u];
+}
+
+/* Slots of a record.  It has nothing beside its data. */
+PXT_INLINE uint32_t pxt_tiny_slots_of(uint32_t info)
+{
+	return 1u + (pxt_info_bytes(info) + PXT_SLOT_BYTES - 1u) / PXT_SLOT_BYTES;
 }
 
 /* Interrupts are away, and there is a record. */

@@ -236,10 +236,14 @@ PXT_TEST(clear_empties_and_counts)
 
 static unsigned from_interrupt;
 
+/* At every second place: what the ring has room for beside one event. */
 static void another_event(void)
 {
+	static unsigned places;
 	void (*self)(void) = interrupt;
 
+	if (++places % 2)
+		return;
 	interrupt = NULL;
 	put(200);
 	from_interrupt++;
@@ -256,19 +260,20 @@ PXT_TEST(interrupts_record_beside_events_and_readers)
 	unsigned theirs = 0;
 
 	from_interrupt = 0;
-	interrupt = another_event;
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++) {
+		interrupt = another_event;
 		put((unsigned char)i);
-	interrupt = NULL;
-	for (int got = next(trid, &info); got >= 0; got = next(trid, &info)) {
-		CU_ASSERT(info.posix_timestamp.tv_sec > last.tv_sec ||
-		          (info.posix_timestamp.tv_sec == last.tv_sec &&
-		              info.posix_timestamp.tv_nsec >= last.tv_nsec));
-		last = info.posix_timestamp;
-		if (got == 200)
-			theirs++;
-		else
-			PXT_EQ(got, (int)own++);
+		interrupt = NULL;
+		for (int got = next(trid, &info); got >= 0; got = next(trid, &info)) {
+			CU_ASSERT(info.posix_timestamp.tv_sec > last.tv_sec ||
+			          (info.posix_timestamp.tv_sec == last.tv_sec &&
+			              info.posix_timestamp.tv_nsec >= last.tv_nsec));
+			last = info.posix_timestamp;
+			if (got == 200)
+				theirs++;
+			else
+				PXT_EQ(got, (int)own++);
+		}
 	}
 	PXT_EQ(own, 4);
 	PXT_EQ(theirs, from_interrupt);
