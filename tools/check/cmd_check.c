@@ -512,7 +512,7 @@ static int check_all(struct checker *c, char *const *paths, unsigned count)
 
 static int run(int argc, char **argv)
 {
-	static struct checker c = { .out = { .fd = STDOUT_FILENO }, .limit = 20 };
+	static struct checker c;
 	int status;
 	int code;
 
