@@ -137,7 +137,7 @@ static PXT_NOINLINE void insist(uint32_t info, const unsigned char *data, const 
 	pxt_irq_restore(irq);
 }
 
-/* The wanted table may be after by an interrupt. */
+/* The wanted table may lag by an interrupt. */
 void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 {
 	bool cut = bytes > pxt_tiny.max_data;
