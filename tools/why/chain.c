@@ -236,6 +236,32 @@ bool pxt_link_has_faults(const struct pxt_link *link)
 	       (int64_t)link->faults > (link->ran_ns > 0 ? link->ran_ns : link->ns) / FAULT_NS;
 }
 
+bool pxt_link_is_cpu(const struct pxt_link *link)
+{
+	return link->kind == PXT_LINK_READY ||
+	       (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns && link->instead);
+}
+
+bool pxt_link_is_same(const struct pxt_link *a, const struct pxt_link *b)
+{
+	if (pxt_link_is_cpu(a) || pxt_link_is_cpu(b))
+		return pxt_link_is_cpu(a) && pxt_link_is_cpu(b);
+	if (a->kind != b->kind)
+		return false;
+	switch ((int)a->kind) {
+	case PXT_LINK_RAN:
+		return pxt_link_has_faults(a) == pxt_link_has_faults(b);
+	case PXT_LINK_SLEPT:
+		return a->inferred == b->inferred;
+	case PXT_LINK_THROTTLED:
+	case PXT_LINK_UNKNOWN:
+		return true;
+	default:
+		return a->stretch.lock == b->stretch.lock && a->stretch.call == b->stretch.call &&
+		       a->stretch.object == b->stretch.object && a->timed_out == b->timed_out;
+	}
+}
+
 static bool is_mark(
     const struct pxt_mark *mark, enum pxt_mark_kind kind, const struct pxt_actor *actor)
 {

@@ -76,6 +76,10 @@ struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struc
     int64_t begin_ns, int64_t end_ns);
 /* Whether page faults explain a part of the time. */
 bool pxt_link_has_faults(const struct pxt_link *link);
+/* It waited for a CPU, in a call or not. */
+bool pxt_link_is_cpu(const struct pxt_link *link);
+/* Whether two rounds of a thread were held up by the same object, under any holder. */
+bool pxt_link_is_same(const struct pxt_link *a, const struct pxt_link *b);
 
 /* Why @actor needed the time from @begin_ns to @end_ns. */
 void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history,

@@ -28,12 +28,6 @@ static void say_threads(struct pxt_words *words, const char *before, const struc
 		pxt_say(words, " and %u more", beyond);
 }
 
-bool pxt_delay_is_cpu(const struct pxt_link *link)
-{
-	return link->kind == PXT_LINK_READY ||
-	       (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns && link->instead);
-}
-
 static void say_reason_cpu(struct pxt_words *words, const struct pxt_delay *reason)
 {
 	if (reason->thread_count == 0)
@@ -65,7 +59,7 @@ void pxt_say_reason(
 {
 	const struct pxt_link *link = reason->link;
 
-	if (pxt_delay_is_cpu(link)) {
+	if (pxt_link_is_cpu(link)) {
 		say_reason_cpu(words, reason);
 		return;
 	}

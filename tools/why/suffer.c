@@ -240,6 +240,63 @@ static void first_of_own(struct pxt_blames *blames)
 	blames->list[0] = first;
 }
 
+/* ---- Which of its rounds ---- */
+
+/* The excess of @actor's late rounds; @by: of those that this held up. */
+static int64_t excess_by(
+    const struct pxt_blames *blames, const struct pxt_actor *actor, const struct pxt_link *by)
+{
+	int64_t ns = 0;
+
+	for (unsigned i = 0; i < blames->followed_count; i++) {
+		const struct pxt_followed *followed = &blames->followed[i];
+
+		if (followed->actor == actor &&
+		    (!by || (followed->chain.count > 0 &&
+		                pxt_link_is_same(by, &followed->chain.links[0]))))
+			ns += followed->inside_ns;
+	}
+	return ns;
+}
+
+/* A CPU that other programs had, or nobody knows who, is no reason of the program's. */
+static bool is_of_others(const struct pxt_link *link)
+{
+	const struct pxt_actor *runner = runner_of(link);
+
+	return pxt_link_is_cpu(link) && (!runner || !runner->own);
+}
+
+static int64_t inside_of(const struct pxt_blames *blames, const struct pxt_blame *blame)
+{
+	for (unsigned i = 0; i < blames->followed_count; i++)
+		if (blames->followed[i].actor == blame->actor &&
+		    blames->followed[i].begin_ns == blame->late.begin_ns)
+			return blames->followed[i].inside_ns;
+	return 0;
+}
+
+/*
+ * Of rounds about as late as the first one, one comes first that was held up by what made more than half of the
+ * thread's excess.  @count: the rounds of the thread, in front.
+ */
+static void usual_reason_first(struct pxt_blames *blames, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_blame blame = blames->list[i];
+
+		if (blame.chain.count == 0 || is_of_others(&blame.chain.links[0]) ||
+		    is_outside(blames, &blame) ||
+		    inside_of(blames, &blame) < inside_of(blames, &blames->list[0]) * 9 / 10 ||
+		    excess_by(blames, blame.actor, &blame.chain.links[0]) * 2 <=
+		        excess_by(blames, blame.actor, NULL))
+			continue;
+		memmove(blames->list + 1, blames->list, i * sizeof blames->list[0]);
+		blames->list[0] = blame;
+		return;
+	}
+}
+
 /* Who holds up fewer of another one's rounds is no cause of them: that happens. */
 #define SHARE_OF_CHANCE 150u
 
@@ -285,6 +342,7 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 		    (i - next) * sizeof blames->list[0]);
 		blames->list[next++] = blame;
 	}
+	usual_reason_first(blames, next);
 }
 
 void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round)

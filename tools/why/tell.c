@@ -83,27 +83,6 @@ void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame, 
 	pxt_say(words, ".");
 }
 
-/* Whether two rounds of a thread were held up by the same object, under any holder. */
-static bool is_same_cause(const struct pxt_link *a, const struct pxt_link *b)
-{
-	if (pxt_delay_is_cpu(a) || pxt_delay_is_cpu(b))
-		return pxt_delay_is_cpu(a) && pxt_delay_is_cpu(b);
-	if (a->kind != b->kind)
-		return false;
-	switch ((int)a->kind) {
-	case PXT_LINK_RAN:
-		return pxt_link_has_faults(a) == pxt_link_has_faults(b);
-	case PXT_LINK_SLEPT:
-		return a->inferred == b->inferred;
-	case PXT_LINK_THROTTLED:
-	case PXT_LINK_UNKNOWN:
-		return true;
-	default:
-		return a->stretch.lock == b->stretch.lock && a->stretch.call == b->stretch.call &&
-		       a->stretch.object == b->stretch.object && a->timed_out == b->timed_out;
-	}
-}
-
 static int by_rounds(const void *a, const void *b)
 {
 	const struct pxt_delay_thread *x = a;
@@ -145,7 +124,7 @@ unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *b
 		if (round->actor != blame->actor || round->chain.count == 0)
 			continue;
 		++*rounds;
-		while (at < count && !is_same_cause(list[at].link, &round->chain.links[0]))
+		while (at < count && !pxt_link_is_same(list[at].link, &round->chain.links[0]))
 			at++;
 		if (at == PXT_TELL_REASONS)
 			continue;
@@ -154,7 +133,7 @@ unsigned pxt_tell_reasons(const struct pxt_tell *tell, const struct pxt_blame *b
 		list[at].rounds++;
 		list[at].ns += round->chain.links[0].ns;
 		add_thread(
-		    &list[at], pxt_delay_is_cpu(round->chain.links) && round->chain.links[0].instead
+		    &list[at], pxt_link_is_cpu(round->chain.links) && round->chain.links[0].instead
 		                   ? round->chain.links[0].instead
 		                   : round->chain.links[0].peer);
 	}

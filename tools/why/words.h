@@ -145,8 +145,6 @@ struct pxt_delay {
 	unsigned thread_count;
 	unsigned threads_beyond;
 };
-/* It waited for a CPU, in a call or not. */
-bool pxt_delay_is_cpu(const struct pxt_link *link);
 /* In a few words: "table_mutex, held by netsync". */
 void pxt_say_reason(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_delay *reason);
