@@ -74,17 +74,23 @@ static int64_t largest_sum(const struct pxt_blames *blames, bool only_inside)
 	return largest;
 }
 
-/* Whether other programs, or what the thread planned itself, caused most of it. */
-static bool is_outside(const struct pxt_blames *blames, const struct pxt_blame *blame)
+static const struct pxt_followed *followed_of(
+    const struct pxt_blames *blames, const struct pxt_blame *blame)
 {
-	const struct pxt_late *late = &blame->late;
-
 	for (unsigned i = 0; i < blames->followed_count; i++)
 		if (blames->followed[i].actor == blame->actor &&
 		    blames->followed[i].begin_ns == blame->late.begin_ns)
-			return blames->followed[i].own_ns * 2 <
-			       late->end_ns - late->begin_ns - late->usual_ns;
-	return false;
+			return &blames->followed[i];
+	return NULL;
+}
+
+/* Whether other programs, or what the thread planned itself, caused most of it. */
+static bool is_outside(const struct pxt_blames *blames, const struct pxt_blame *blame)
+{
+	const struct pxt_followed *followed = followed_of(blames, blame);
+	const struct pxt_late *late = &blame->late;
+
+	return followed && followed->own_ns * 2 < late->end_ns - late->begin_ns - late->usual_ns;
 }
 
 /* Of each thread, what was late for the program's own reasons comes first. */
@@ -242,7 +248,7 @@ static void first_of_own(struct pxt_blames *blames)
 
 /* ---- Which of its rounds ---- */
 
-/* The excess of @actor's late rounds; @by: of those that this held up. */
+/* Of the excess of @actor's late rounds, that of those which the same as @by held up. */
 static int64_t excess_by(
     const struct pxt_blames *blames, const struct pxt_actor *actor, const struct pxt_link *by)
 {
@@ -251,9 +257,8 @@ static int64_t excess_by(
 	for (unsigned i = 0; i < blames->followed_count; i++) {
 		const struct pxt_followed *followed = &blames->followed[i];
 
-		if (followed->actor == actor &&
-		    (!by || (followed->chain.count > 0 &&
-		                pxt_link_is_same(by, &followed->chain.links[0]))))
+		if (followed->actor == actor && followed->chain.count > 0 &&
+		    pxt_link_is_same(by, &followed->chain.links[0]))
 			ns += followed->inside_ns;
 	}
 	return ns;
@@ -269,11 +274,9 @@ static bool is_of_others(const struct pxt_link *link)
 
 static int64_t inside_of(const struct pxt_blames *blames, const struct pxt_blame *blame)
 {
-	for (unsigned i = 0; i < blames->followed_count; i++)
-		if (blames->followed[i].actor == blame->actor &&
-		    blames->followed[i].begin_ns == blame->late.begin_ns)
-			return blames->followed[i].inside_ns;
-	return 0;
+	const struct pxt_followed *followed = followed_of(blames, blame);
+
+	return followed ? followed->inside_ns : 0;
 }
 
 /*
@@ -289,7 +292,7 @@ static void usual_reason_first(struct pxt_blames *blames, unsigned count)
 		    is_outside(blames, &blame) ||
 		    inside_of(blames, &blame) < inside_of(blames, &blames->list[0]) * 9 / 10 ||
 		    excess_by(blames, blame.actor, &blame.chain.links[0]) * 2 <=
-		        excess_by(blames, blame.actor, NULL))
+		        sum_of(blames, blame.actor, true))
 			continue;
 		memmove(blames->list + 1, blames->list, i * sizeof blames->list[0]);
 		blames->list[0] = blame;
