@@ -3,8 +3,7 @@
 """What is held about the papers: README.md, DESIGN.md, FORMAT.md, CONTRIBUTING.md, tests/README.md, docs/*.md.
 
     papers.py            what is wrong, and exit status 1 if anything is
-    papers.py PAPER...   what is wrong with these, whether it is allowed or not
-    papers.py --list     words per sentence, longest sentence, long lines of each paper
+    papers.py PAPER...   what is wrong with these
     papers.py --long N   the sentences of more than N words
 
 Form: no line has more than 100 columns, but in tables, in what a program
@@ -15,7 +14,6 @@ What a paper names in backquotes is in the tree: each word of it, and each path.
 names folders or files, it is in these folders, in include/, format/ or port/, in a folder that the
 section names by a path, or in the folder of the paper's own name.  README.md has at most 120 lines.  Manual pages have the same columns, but in
 tables.
-EXCEPTIONS has the papers that do not keep this yet, with figures that may only shrink.
 
 Figures that come from a table of bench/: who changes the table finds them here.  A figure is marked by a comment right behind it (asterisks may stand between), which is not seen where
 the paper is read:   1,145<!-- size: -Os minimal online and userevents text -->
@@ -94,8 +92,6 @@ def renew(kind, look_up):
 
 COLUMNS, AVERAGE, LONGEST = 100, 20, 40
 LINES = {"README.md": 120}
-# Paper: lines too long, words a sentence in tenths, sentences too long, names that are not there.
-EXCEPTIONS = {}
 # Commands, names and settings of other programs, and words of examples, which the tree need not have.
 FOREIGN = set("""
 UID pipefail main unshare clone membarrier pidfd_open menuconfig
@@ -256,25 +252,22 @@ def is_there(name, words, paths):
 
 
 def examine(name, words, paths):
-    """(figures as in EXCEPTIONS, findings)"""
+    """What is wrong with it."""
     text, findings = read(name), []
     if text.count("\n") > LINES.get(name, 1 << 20):
         findings.append(f"{name}: more than {LINES[name]} lines")
-    long = list(long_lines(text))
-    findings += [f"{name}:{number}: {len(line)} columns" for number, line in long]
+    findings += [f"{name}:{number}: {len(line)} columns" for number, line in long_lines(text)]
     counts = list(sentences(text))
     average = round(10 * sum(words for words, _ in counts) / max(1, len(counts)))
     if average > 10 * AVERAGE:
         findings.append(f"{name}: {average / 10} words a sentence")
-    too_long = [(count, sentence) for count, sentence in counts if count > LONGEST]
-    findings += [f"{name}: {count} words: {sentence[:60]}..." for count, sentence in too_long]
+    findings += [f"{name}: {count} words: {sentence[:60]}..." for count, sentence in counts if count > LONGEST]
     words = words | words_of_code(text)
     missing = sorted({found for found in names_in(text) if not is_there(found, words, paths)})
     findings += [f"{name}: `{found}` is not in the tree" for found in missing]
     elsewhere = sorted(set(astray(text, words_below, os.path.basename(name)[:-3])))
-    missing += elsewhere
     findings += [f"{name}: {heading}: `{found}` is in none of its folders" for heading, found in elsewhere]
-    return (len(long), average, len(too_long), len(missing)), findings
+    return findings
 
 
 def check_form():
@@ -286,14 +279,7 @@ def check_form():
                          for number, line in enumerate(lines, 1)
                          if len(line) > COLUMNS + 1 and line[0] not in "[|:]"]
     for name in all_papers():
-        figures, found = examine(name, words, paths)
-        allowed = EXCEPTIONS.get(name)
-        if allowed is None:
-            findings += found
-        elif not found:
-            findings.append(f"{name}: keeps the form; take it out of EXCEPTIONS")
-        elif any(figure > most for figure, most in zip(figures, allowed)):
-            findings.append(f"{name}: {figures}, allowed are {allowed}; papers.py {name} tells which")
+        findings += examine(name, words, paths)
     return findings
 
 
@@ -305,16 +291,9 @@ def main():
                 if count > int(arguments[1]):
                     print(f"{name}: {count}: {sentence}")
         return 0
-    if arguments == ["--list"]:
-        words, paths = vocabulary()
-        for name in all_papers():
-            long, average, too_long, missing = examine(name, words, paths)[0]
-            print(f"{name:22} {average / 10:5} words a sentence, {too_long:3} too long, {long:3} long lines, "
-                  f"{missing:3} names that are not there")
-        return 0
     if arguments:
         words, paths = vocabulary()
-        findings = [line for name in arguments for line in examine(name, words, paths)[1]]
+        findings = [line for name in arguments for line in examine(name, words, paths)]
     else:
         findings = check_form()
     print("\n".join(findings + [f"{len(all_papers())} papers, {len(findings)} findings"]))
