@@ -526,7 +526,50 @@ who_called_a_library_that_waited_is_the_programs_own_function()
 		150100 high late_end 10
 	END
 	run 0 why run.ptl
+	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4), called by store.'
+}
+
+# Of what lies beyond a library of the system nobody says that it called.
+who_called_a_function_from_a_library_is_not_told()
+{
+	make_library
+	cat <<-END | tenth_job | log run.ptl
+		$(image 1)
+		2 high process 1 0 0x7e0000000000 1048576 /usr/lib/libwait.so.6
+		100000 high late_begin 10 0
+		100010 high@$(at refill 1) call_enter 6 0 50
+		150010 high@$(at refill 1) call_exit 6 0 0 50000 0x7e0000000200 $(at store 1)
+		150100 high late_end 10
+	END
+	run 0 why run.ptl
 	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
+}
+
+# The compiler put it there, so that no stack is needed.
+who_called_a_helper_that_ran_is_told()
+{
+	need cc
+	need nm
+	need addr2line
+	cat >cache.c <<-'END'
+	static inline __attribute__((always_inline)) void spin(long n)
+	{
+		for (volatile long i = 0; i < n; i++)
+			;
+	}
+	void refill(void) { spin(1000); }
+	END
+	cc -g -O1 -shared -fPIC cache.c -o libcache.so || fail 'no library'
+	touch -d 2020-01-01 libcache.so
+	{
+		image 10
+		for ms in 72 80 88 96 104 112 120; do
+			echo "${ms}000 high@$(at refill 17) cpu_sample"
+		done
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	grep -q ': it ran for 50.1 ms, most of it in spin (cache.c:3), called by refill[.]' out ||
+		fail "another answer: $(head -n 1 out)"
 }
 
 who_left_a_cpu_untold_has_left_it()

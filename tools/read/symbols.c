@@ -16,6 +16,8 @@ struct symbol {
 	uint64_t address; /* in its module as it was linked, + 1: 0 is a free place */
 	uint32_t module;
 	char *text; /* NULL: not looked up yet */
+	bool own;   /* the program's, not of a library's header */
+	char *into; /* the function of the program into which the compiler put it; NULL: into none */
 };
 
 #define NO_MODULE         UINT32_MAX
@@ -96,8 +98,10 @@ struct pxt_symbols *pxt_symbols_new(const struct pxt_source *source, const char 
 
 void pxt_symbols_free(struct pxt_symbols *symbols)
 {
-	for (uint32_t i = 0; i < symbols->size; i++)
+	for (uint32_t i = 0; i < symbols->size; i++) {
 		free(symbols->table[i].text);
+		free(symbols->table[i].into);
+	}
 	for (uint32_t i = 0; i < symbols->module_room; i++) {
 		if (symbols->modules[i])
 			pxt_objects_close(symbols->modules[i]->objects);
@@ -491,13 +495,11 @@ static bool is_of_library(const char *place)
 
 /*
  * The address, then a function and its place for each that was put into the next one, innermost first:
- * the first one of the program itself, or else the last.
+ * the first one of the program itself, or else the last; and the next one of the program.
  */
-static char *take_answer(
-    struct module *module, const struct symbol *symbol, struct answers *answers)
+static void take_answer(struct module *module, struct symbol *symbol, struct answers *answers)
 {
 	char function[sizeof answers->line];
-	char *text = NULL;
 	bool found = false;
 
 	next_line(answers);
@@ -506,14 +508,15 @@ static char *take_answer(
 		next_line(answers);
 		if (answers->ended)
 			break;
-		if (!found && !is_wrong(module, symbol, answers->line)) {
-			found = !is_of_library(answers->line);
-			free(text);
-			text = symbol_text(function, answers->line);
+		if (found && !symbol->into && !is_of_library(answers->line)) {
+			symbol->into = symbol_text(function, answers->line);
+		} else if (!found && !is_wrong(module, symbol, answers->line)) {
+			found = symbol->own = !is_of_library(answers->line);
+			free(symbol->text);
+			symbol->text = symbol_text(function, answers->line);
 		}
 		next_line(answers);
 	}
-	return text;
 }
 
 /* What was asked first is answered first. */
@@ -526,7 +529,7 @@ static void take_answers(struct pxt_symbols *symbols, const struct fresh *fresh,
 	for (uint32_t i = 0; i < count && !answers.ended; i++) {
 		struct symbol *symbol = slot_of(symbols, fresh[i].module, fresh[i].key);
 
-		symbol->text = take_answer(symbols->modules[symbol->module], symbol, &answers);
+		take_answer(symbols->modules[symbol->module], symbol, &answers);
 	}
 }
 
@@ -609,6 +612,29 @@ const char *pxt_symbols_text(struct pxt_symbols *symbols, struct pxt_address at)
 		    (unsigned long long)address);
 	}
 	return escaped(symbols, raw);
+}
+
+static const struct symbol *known(const struct pxt_symbols *symbols, struct pxt_address at)
+{
+	uint64_t address;
+	uint32_t module = module_of(symbols, at, &address);
+	const struct symbol *symbol = slot_of(symbols, module, key_of(at, address));
+
+	return symbol->address != 0 ? symbol : NULL;
+}
+
+const char *pxt_symbols_own(const struct pxt_symbols *symbols, struct pxt_address at)
+{
+	const struct symbol *symbol = known(symbols, at);
+
+	return symbol && symbol->own ? symbol->text : NULL;
+}
+
+const char *pxt_symbols_into(const struct pxt_symbols *symbols, struct pxt_address at)
+{
+	const struct symbol *symbol = known(symbols, at);
+
+	return symbol ? symbol->into : NULL;
 }
 
 /* Escaped; "": there is none. */

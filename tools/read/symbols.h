@@ -48,6 +48,10 @@ void pxt_symbols_want(struct pxt_symbols *symbols, struct pxt_address at);
 void pxt_symbols_resolve(struct pxt_symbols *symbols);
 /* Escaped; valid until the next call. */
 const char *pxt_symbols_text(struct pxt_symbols *symbols, struct pxt_address at);
+/* The same of a function of the program's own, that has a name; else NULL. */
+const char *pxt_symbols_own(const struct pxt_symbols *symbols, struct pxt_address at);
+/* Where the function there was put into another one by the compiler: that one, the same way; else NULL. */
+const char *pxt_symbols_into(const struct pxt_symbols *symbols, struct pxt_address at);
 /* The path of the image that has it, as the log says it; NULL: none is known. */
 const char *pxt_symbols_image(const struct pxt_symbols *symbols, struct pxt_address at);
 /* The variable there, escaped; NULL: none is known.  Valid until the next call. */

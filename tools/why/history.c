@@ -161,20 +161,27 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 }
 
 /* Functions of the C and the C++ library say less than the program's own that called them. */
-static void note_caller(const struct pxt_history *history, struct pxt_history_thread *thread,
+static void note_callers(const struct pxt_history *history, struct pxt_stretch *call,
     const struct pxt_event *event)
 {
 	struct pxt_places *places = history->state->book->places;
-	struct pxt_log_address at = thread->call.place;
+	struct pxt_log_address at = call->place;
 	uint64_t callers[PXT_CALLERS_MAX];
-	unsigned count = thread->calls ? pxt_callers_of(event, callers) : 0;
+	unsigned count = pxt_callers_of(event, callers);
+	unsigned above = 0;
 
-	if (count == 0 || !pxt_places_is_system(places, &at))
-		return;
-	for (unsigned i = 0; i < count && thread->call.caller == 0; i++) {
+	for (unsigned i = 0; i < count && above < PXT_PLACES_ABOVE; i++) {
+		bool in_system = pxt_places_is_system(places, &at);
+
 		at.address.value = callers[i];
-		if (!pxt_places_is_system(places, &at))
-			thread->call.caller = callers[i];
+		if (pxt_places_is_system(places, &at)) {
+			if (!in_system)
+				return;
+		} else if (in_system) {
+			call->caller = callers[i];
+		} else {
+			call->above[above++] = callers[i];
+		}
 	}
 }
 
@@ -307,13 +314,15 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 2);
-		note_caller(history, thread, event);
+		if (thread->calls)
+			note_callers(history, &thread->call, event);
 		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_COND_RESUME_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 3);
-		note_caller(history, thread, event);
+		if (thread->calls)
+			note_callers(history, &thread->call, event);
 		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;

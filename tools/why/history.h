@@ -4,7 +4,7 @@
  * had which lock, and who woke whom.  The events of these times are kept as stretches, so that a wait
  * can be followed to the thread that ended it, and from there to that thread's own waits.
  *
- * Bounded: PXT_HISTORY_STRETCHES stretches and marks (80 bytes each); what comes beyond is left out
+ * Bounded: PXT_HISTORY_STRETCHES stretches and marks (176 bytes at most); what comes beyond is left out
  * and counted.
  */
 #ifndef PXT_HISTORY_H
@@ -44,6 +44,7 @@ struct pxt_stretch {
 	struct pxt_log_address place;
 	uint64_t
 	    caller; /* CALL: where @place is in a system's library, who called that; 0: not known */
+	uint64_t above[PXT_PLACES_ABOVE]; /* CALL: who called that function of the program's own */
 	struct pxt_state_lock *lock;
 	const struct pxt_actor *peer;
 };

@@ -81,6 +81,24 @@ const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_addr
 	return pxt_symbols_text(symbols, at->address);
 }
 
+const char *pxt_places_caller(struct pxt_places *places, const struct pxt_log_address *at,
+    const uint64_t above[PXT_PLACES_ABOVE])
+{
+	const struct pxt_symbols *symbols = symbols_of(places, at);
+	struct pxt_log_address caller = *at;
+	const char *text = NULL;
+
+	if (!symbols || !pxt_places_code(places, at))
+		return NULL;
+	text = pxt_symbols_into(symbols, at->address);
+	for (unsigned i = 0; !text && i < PXT_PLACES_ABOVE && above && above[i] != 0; i++) {
+		caller.address.value = above[i];
+		(void)pxt_places_code(places, &caller);
+		text = pxt_symbols_own(symbols, caller.address);
+	}
+	return text;
+}
+
 bool pxt_places_is_system(const struct pxt_places *places, const struct pxt_log_address *at)
 {
 	const struct pxt_symbols *symbols = symbols_of(places, at);

@@ -29,6 +29,13 @@ struct pxt_log_address pxt_places_of(const struct pxt_event *event);
 void pxt_places_want(struct pxt_places *places, const struct pxt_log_address *at);
 /* "function (file:line)", or as much of it as is known; NULL: no address.  Good until the next call. */
 const char *pxt_places_code(struct pxt_places *places, const struct pxt_log_address *at);
+/*
+ * Which function of the program called the one there, if that is known: the one into which the compiler put it, or
+ * else the first of its own at @above, which ends with 0.  NULL: none is known.
+ */
+#define PXT_PLACES_ABOVE 2u
+const char *pxt_places_caller(struct pxt_places *places, const struct pxt_log_address *at,
+    const uint64_t above[PXT_PLACES_ABOVE]);
 /* Whether it is in a library that the system has for all programs. */
 bool pxt_places_is_system(const struct pxt_places *places, const struct pxt_log_address *at);
 /*

@@ -25,8 +25,20 @@ static void say_time(struct pxt_words *words, const char *before, int64_t ns)
 static void say_other_place(struct pxt_words *words, const struct pxt_roles_book *book,
     const char *before, const struct pxt_log_address *at)
 {
-	if (words->brief < PXT_BRIEF_WAKERS)
-		(void)pxt_say_place(words, book, before, at);
+	if (words->brief >= PXT_BRIEF_WAKERS)
+		return;
+	(void)pxt_say_place(words, book, before, at);
+	if (words->brief < PXT_BRIEF_PLACES)
+		pxt_say_caller(words, book, at, NULL);
+}
+
+/* Where the thread itself was: a helper that many functions use says less than who called it. */
+static void say_own_place(struct pxt_words *words, const struct pxt_roles_book *book,
+    const char *before, const struct pxt_log_address *at, const uint64_t *above)
+{
+	if (pxt_say_place(words, book, before, at) &&
+	    (words->at_end || words->brief < PXT_BRIEF_PLACES))
+		pxt_say_caller(words, book, at, above);
 }
 
 /* ---- Calls ---- */
@@ -143,7 +155,7 @@ static void say_call(
 	say_time(words, " for ", link->ns);
 	if (link->stretch.caller)
 		place.address.value = link->stretch.caller;
-	(void)pxt_say_place(words, book, " in ", &place);
+	say_own_place(words, book, " in ", &place, link->stretch.above);
 	say_ended(words, book, link);
 }
 
@@ -221,7 +233,7 @@ static void say_tried(
 	else
 		pxt_say_mutex(words, book, &link->stretch);
 	pxt_say(words, " in vain");
-	(void)pxt_say_place(words, book, " in ", &link->stretch.place);
+	say_own_place(words, book, " in ", &link->stretch.place, NULL);
 	pxt_say(words, " and slept in between");
 	say_time(words, " for ", link->ns);
 	pxt_say(words, ", while %s had it", link->peer->name);
@@ -230,45 +242,68 @@ static void say_tried(
 
 /* ---- Links ---- */
 
-/* Of its places, a function that most of them are in; its first place stands for it. */
-static const struct pxt_log_address *most_in(
-    const struct pxt_roles_book *book, const struct pxt_link *link)
+static bool is_same_text(const char *a, const char *b)
 {
+	return a && b && strcmp(a, b) == 0;
+}
+
+/*
+ * Of its places, a function that most of them are in; its first place stands for it.  *@called: that is one of those
+ * of which most had the same caller.
+ */
+static const struct pxt_log_address *most_in(
+    const struct pxt_roles_book *book, const struct pxt_link *link, bool *called)
+{
+	const struct pxt_log_address *at = link->places;
+	const char *callers[PXT_LINK_PLACES];
 	char names[PXT_LINK_PLACES][128];
+	unsigned most = PXT_LINK_PLACES;
 
 	for (unsigned i = 0; i < link->place_count; i++) {
-		const char *place = pxt_places_code(book->places, &link->places[i]);
+		const char *place = pxt_places_code(book->places, &at[i]);
 
 		/* Up to the file's name; an address that has no name says nothing. */
 		(void)snprintf(names[i], sizeof names[i], "%s",
 		    place && strncmp(place, "0x", 2) != 0 ? place : "");
 		names[i][strcspn(names[i], "(")] = '\0';
+		callers[i] = pxt_places_caller(book->places, &at[i], NULL);
 	}
-	for (unsigned i = 0; i < link->place_count; i++) {
+	*called = false;
+	for (unsigned i = 0; i < link->place_count && !*called; i++) {
 		unsigned same = 0;
+		unsigned by_same = 0;
 
-		for (unsigned k = 0; k < link->place_count; k++)
-			same += strcmp(names[i], names[k]) == 0;
-		if (*names[i] && same * 2 > link->place_count)
-			return &link->places[i];
+		for (unsigned k = 0; k < link->place_count; k++) {
+			bool is_same = strcmp(names[i], names[k]) == 0;
+
+			same += is_same;
+			by_same += is_same && is_same_text(callers[i], callers[k]);
+		}
+		if (!*names[i] || same * 2 <= link->place_count)
+			continue;
+		*called = by_same * 2 > same;
+		most = *called || i < most ? i : most;
 	}
-	return NULL;
+	return most < link->place_count ? &at[most] : NULL;
 }
 
 /* "page faults in new_buffer", "most of it in rebuild". */
 static void say_where(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
-	const struct pxt_log_address *at = most_in(book, link);
+	bool called;
+	const struct pxt_log_address *at = most_in(book, link, &called);
+	const char *before = ", most of it in ";
 
 	if (pxt_link_has_faults(link)) {
 		pxt_say(words, ", with %llu page faults%s", (unsigned long long)link->faults,
 		    link->faults_major ? " (some waited for a disk)" : "");
-		if (at)
-			(void)pxt_say_place(words, book, " in ", at);
-	} else if (at) {
-		(void)pxt_say_place(words, book, ", most of it in ", at);
+		before = " in ";
 	}
+	if (at && called)
+		say_own_place(words, book, before, at, NULL);
+	else if (at)
+		(void)pxt_say_place(words, book, before, at);
 }
 
 /* Of a signal. */
@@ -414,6 +449,7 @@ void pxt_say_links(struct pxt_words *words, const struct pxt_roles_book *book,
 			pxt_say(words, "%s%s ", i > 0 ? "; " : "",
 			    i > 0 ? chain->links[i].actor->name : subject);
 		}
+		words->at_end = i + 1 == chain->count;
 		pxt_say_link(words, book, &chain->links[i]);
 	}
 	if (chain->count > 0 && pxt_chain_is_inversion(chain))

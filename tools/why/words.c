@@ -186,3 +186,25 @@ bool pxt_say_place(struct pxt_words *words, const struct pxt_roles_book *book, c
 		pxt_say(words, "%s", place);
 	return true;
 }
+
+/* Of C++ code, addr2line calls what was put into a function as that function. */
+static bool is_same_function(const char *a, const char *b)
+{
+	size_t bytes = strcspn(a, "(");
+
+	while (bytes > 0 && a[bytes - 1] == ' ')
+		bytes--;
+	return strncmp(a, b, bytes) == 0 && strchr(" (", b[bytes]);
+}
+
+void pxt_say_caller(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_log_address *at, const uint64_t *above)
+{
+	const char *caller =
+	    at->address.value ? pxt_places_caller(book->places, at, above) : NULL;
+
+	if (!caller || is_same_function(pxt_places_code(book->places, at), caller))
+		return;
+	pxt_say(words, ", called by ");
+	say_function(words, caller);
+}

@@ -14,7 +14,7 @@
  */
 enum pxt_brief {
 	PXT_BRIEF_NOT,
-	PXT_BRIEF_PLACES, /* files and lines */
+	PXT_BRIEF_PLACES, /* files and lines; who called, but where the chain ends */
 	PXT_BRIEF_TIMES,  /* of a chain: times that are about what was told before */
 	PXT_BRIEF_WAKERS, /* where somebody was who woke or had something */
 	PXT_BRIEF_MIDDLE, /* of a chain: what threads did between its first and its last */
@@ -26,6 +26,7 @@ struct pxt_words {
 	size_t used;
 	enum pxt_brief brief;
 	int64_t told_ns; /* the latest time in a chain */
+	bool at_end;     /* of a chain: at its last link, which is the cause */
 	char text[1024];
 };
 
@@ -36,6 +37,9 @@ void pxt_say_ns(struct pxt_words *words, int64_t ns);
 /* @before and the function, with its file and line; nothing, and false, where no name is known. */
 bool pxt_say_place(struct pxt_words *words, const struct pxt_roles_book *book, const char *before,
     const struct pxt_log_address *at);
+/* ", called by FUNCTION", of the program's, where it is known who called what is there. */
+void pxt_say_caller(struct pxt_words *words, const struct pxt_roles_book *book,
+    const struct pxt_log_address *at, const uint64_t *above);
 
 /* What belongs to an explanation beside the span itself. */
 struct pxt_setting {
