@@ -140,10 +140,9 @@ PXT_INLINE bool put_groups(
     struct writer *to, const unsigned char *slot, uint32_t kept, uint32_t most)
 {
 	unsigned char *end = to->to + kept;
-	struct data data;
+	struct data data = { .kept = kept };
 	uint32_t bytes;
 
-	data.kept = kept;
 	bytes = compare(&data, slot, to->site, 0);
 	if (most > 1)
 		bytes += compare(&data, slot, to->site, 1) + compare(&data, slot, to->site, 2) +
@@ -242,36 +241,97 @@ PXT_INLINE const unsigned char *put_extra(
 	return from + PXT_SLOT_BYTES;
 }
 
-PXT_INLINE void put_record(struct writer *to, const unsigned char *slot, uint32_t info)
+PXT_INLINE uint32_t info_of(const unsigned char *slot)
 {
-	const uint64_t context = context_of(slot);
+	uint32_t info;
+
+	memcpy(&info, slot + 4, sizeof(info));
+	return info;
+}
+
+/* Who it is from; returns what the lead says of it. */
+PXT_INLINE uint32_t put_origin(struct writer *to, uint32_t info, uint64_t context)
+{
+	const uint32_t site = put_site(to, info & INFO, context >> 8u * THREAD_BYTES);
+
+	return site |
+	       put_who(to, (uint32_t)context & (THREAD_BYTES ? 0xffffu : 0u), pxt_info_cpu(info));
+}
+
+/* @bytes of data; @most: groups that they may have. */
+PXT_INLINE bool put_data(
+    struct writer *to, const unsigned char *from, uint32_t bytes, uint32_t most)
+{
+	bool sparse = put_groups(to, from, bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT, most);
+
+	if (most > 1 && bytes > PXT_CODED_KEPT)
+		to->to = put_rest(to->to, from, bytes - PXT_CODED_KEPT);
+	return sparse;
+}
+
+PXT_INLINE void put_record(
+    struct writer *to, const unsigned char *slot, uint32_t info, uint64_t context)
+{
 	const uint64_t ticks = pxt_slot_ticks((const struct pxt_slot *)(const void *)slot);
 	const uint64_t difference = ticks - to->ticks;
-	const uint32_t bytes = pxt_info_bytes(info);
 	const unsigned char *from = slot + PXT_SLOT_BYTES;
 	unsigned char *lead = to->to++;
 	uint32_t first = width_of(difference);
 	uint64_t extra[2];
-	bool sparse;
 
 	to->ticks = ticks;
 	if (pxt_info_extra(info)) {
 		extra[0] = get_group(from, 0, GROUP);
 		extra[1] = get_group(from, 1, PXT_THREAD_EXTRA_BYTES - GROUP);
 	}
-	first |= put_site(to, info & INFO, context >> 8u * THREAD_BYTES);
-	first |= put_who(to, (uint32_t)context & (THREAD_BYTES ? 0xffffu : 0u), pxt_info_cpu(info));
+	first |= put_origin(to, info, context);
 	put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
 	if (pxt_info_extra(info))
 		from = put_extra(to, from, extra);
-	if (bytes <= GROUP)
-		sparse = put_groups(to, from, bytes, 1);
-	else
-		sparse =
-		    put_groups(to, from, bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT, GROUPS);
-	if (bytes > PXT_CODED_KEPT)
-		to->to = put_rest(to->to, from, bytes - PXT_CODED_KEPT);
-	*lead = (unsigned char)(first | (sparse ? PXT_CODED_SPARSE : 0u));
+	if (put_data(to, from, pxt_info_bytes(info), GROUPS))
+		first |= PXT_CODED_SPARSE;
+	*lead = (unsigned char)first;
+}
+
+/*
+ * Those from @at on with the origin and the size of the one before, as most have: they tell stamp and
+ * data alone.
+ */
+PXT_INLINE const unsigned char *put_row(struct writer *to, const unsigned char *at,
+    const unsigned char *end, uint32_t info, uint64_t context, uint32_t most)
+{
+	const size_t step = (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
+	const uint32_t who = to->who << PXT_CODED_WHO_SHIFT;
+
+	/* Bound: the slots of the block. */
+	for (; at < end && info_of(at) == info && context_of(at) == context; at += step) {
+		const uint64_t ticks = pxt_slot_ticks((const struct pxt_slot *)(const void *)at);
+		const uint64_t difference = ticks - to->ticks;
+		uint32_t first = width_of(difference) | who;
+		unsigned char *lead = to->to++;
+
+		to->ticks = ticks;
+		put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
+		if (put_data(to, at + PXT_SLOT_BYTES, pxt_info_bytes(info), most))
+			first |= PXT_CODED_SPARSE;
+		*lead = (unsigned char)first;
+	}
+	return at;
+}
+
+/* A record and its row; returns what is behind them. */
+PXT_INLINE const unsigned char *put_records(
+    struct writer *to, const unsigned char *at, const unsigned char *end, uint32_t info)
+{
+	const uint64_t context = context_of(at);
+
+	put_record(to, at, info, context);
+	at += (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
+	if (pxt_info_extra(info))
+		return at;
+	if (pxt_info_bytes(info) <= GROUP)
+		return put_row(to, at, end, info, context, 1);
+	return put_row(to, at, end, info, context, GROUPS);
 }
 
 PXT_INLINE void put_loss(struct writer *to, const unsigned char *slot)
@@ -312,16 +372,14 @@ void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block)
 	block->slots += (uint32_t)(end - at);
 	/* Bound: the slots of the block. */
 	while (at < end) {
-		uint32_t info;
+		const uint32_t info = info_of(at);
 
-		memcpy(&info, at + 4, sizeof(info));
 		if (pxt_info_id(info) == PXT_LOG_ID_LOSS) {
 			put_loss(&to, at);
 			at += PXT_SLOT_BYTES;
-			continue;
+		} else {
+			at = put_records(&to, at, end, info);
 		}
-		put_record(&to, at, info);
-		at += (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
 	}
 	told->last_site = (uint32_t)(to.site - told->site);
 	told->last_who = to.who;

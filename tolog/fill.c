@@ -204,7 +204,14 @@ static bool is_of_the_past(const struct pxt_tolog_flush *flush, const struct pxt
 /* Up to which stamp records are taken without a look at each. */
 static uint64_t plainly_covered(struct pxt_stream *stream, const struct pxt_tolog_flush *flush)
 {
-	return !flush->exact && covered(stream, flush, UINT64_MAX) ? UINT64_MAX : flush->bound;
+	const struct pxt_tolog *log = pxt_tolog_of(stream);
+	uint64_t until =
+	    !flush->exact && covered(stream, flush, UINT64_MAX) ? UINT64_MAX : flush->bound;
+
+	/* A STOP by call is never amid others: it comes after a mark. */
+	if (log->stop_mark && log->stop_ticks <= until)
+		until = log->stop_ticks - 1u;
+	return until;
 }
 
 /*
@@ -257,7 +264,7 @@ static void put_run(struct pxt_stream *stream, const struct pxt_tolog_flush *flu
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_run run = { .to = place_in_data(log, 0), .room = room_for_run(log) };
 
-	if (log->stop_mark || log->unreported)
+	if (log->unreported)
 		return;
 	pxt_take_run(stream, &run, plainly_covered(stream, flush));
 	if (!run.records)

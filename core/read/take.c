@@ -262,44 +262,80 @@ PXT_INLINE bool untag_rest(struct pxt_slot *slots, uint32_t count, uint32_t tag)
 	return odd == 0;
 }
 
-/* The whole records that the @count slots copied to the end of @run begin with, with stamps below @end. */
-static void take_copied(struct pxt_walk *walk, struct pxt_run *run, uint32_t count, uint64_t end)
+/*
+ * Of the @count slots at @to, which begin at @walk, the records with stamps below @end that are whole and have
+ * the first one's size: their tags are cleared.
+ */
+static void take_alike(
+    struct pxt_walk *walk, struct pxt_run *run, struct pxt_slot *to, uint32_t count, uint64_t end)
 {
-	struct pxt_slot *to = run->to + run->slots;
 	const uint32_t mask = walk->ring.mask;
-	struct pxt_run own = *run;
-	uint32_t pos = (uint32_t)walk->pos;
+	/* No slot that was copied is of the next lap. */
+	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
+	const uint32_t info = to->word[1];
+	const uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
 	uint32_t seq = (uint32_t)walk->seq;
-	uint32_t info = 0;
-	uint32_t slots = 0;
+	uint64_t least = run->least;
+	uint64_t most = run->most;
+	uint32_t records = 0;
 
+	if (pxt_info_id(info) == PXT_ID_MARK)
+		return;
 	/* Bound: the slots that were copied. */
-	for (; count; to += slots, count -= slots, seq++) {
-		const uint32_t tag = pxt_tag(mask, pos, seq);
+	for (uint32_t left = count; left >= slots; left -= slots, to += slots) {
+		const uint32_t tag = lap | (seq & mask);
+		const uint64_t ticks = pxt_slot_ticks(to);
 
-		if (to->word[0] != (tag | PXT_SLOT_BEGIN) || pxt_slot_ticks(to) >= end)
-			break;
-		if (!slots || to->word[1] != info) {
-			info = to->word[1];
-			slots = pxt_info_slots(info, PXT_CTX_BYTES);
-		}
-		if (pxt_info_id(info) == PXT_ID_MARK || slots > count ||
+		if (to->word[0] != (tag | PXT_SLOT_BEGIN) || to->word[1] != info || ticks >= end ||
 		    !untag_rest(to, slots, tag))
 			break;
 		to->word[0] = PXT_SLOT_BEGIN;
-		add_record(&own, info, pxt_slot_ticks(to), slots);
+		least = ticks < least ? ticks : least;
+		most = ticks > most ? ticks : most;
+		records++;
+		/* What comes after a carry is not where the next slot was expected. */
+		if (pxt_carry(seq++))
+			break;
 	}
-	/* What comes after a carry is not where the next slot was expected, and has ended the row. */
-	walk->pos += own.slots - run->slots;
-	walk->pos += own.records != run->records && pxt_carry(seq - 1u);
-	walk->seq += own.records - run->records;
-	walk->records += own.records - run->records;
-	*run = own;
+	if (!records)
+		return;
+	run->slots += records * slots;
+	run->records += records;
+	run->least = least;
+	run->most = most;
+	run->last_id = pxt_info_id(info);
+	walk->pos += records * slots + pxt_carry(seq - 1u);
+	walk->seq += records;
+	walk->records += records;
+}
+
+/* The whole records that the @count slots copied to the end of @run begin with, with stamps below @end. */
+static void take_copied(struct pxt_walk *walk, struct pxt_run *run, uint32_t count, uint64_t end)
+{
+	uint32_t stop = run->slots + count;
+	uint32_t before;
+
+	/* Bound: each round takes a record, and what comes after a carry begins no row. */
+	do {
+		before = run->slots;
+		take_alike(walk, run, run->to + before, stop - before, end);
+	} while (
+	    run->slots != before && run->slots != stop && !pxt_carry((uint32_t)walk->seq - 1u));
 }
 
 PXT_INLINE uint32_t least_of(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
+}
+
+/* The next slots are on their way from the writer's cache while others are checked. */
+PXT_INLINE void fetch_ahead(const struct pxt_ring *ring, uint32_t pos, uint32_t count)
+{
+	const uint32_t step = PXT_CACHE_LINE / PXT_SLOT_BYTES;
+
+	/* Bound: the lines of @count slots. */
+	for (uint32_t i = 0; i < count; i += step)
+		__builtin_prefetch(&ring->slots[(pos + i) & ring->mask]);
 }
 
 /* What was reserved by now, until something is not plain. */
@@ -330,6 +366,7 @@ static PXT_NOINLINE void take_calm(
 		if (!pxt_word_is(&block->untold, 0u))
 			return;
 		before = run->records;
+		fetch_ahead(ring, at + count, least_of(STRETCH_SLOTS, (uint32_t)left - count));
 		take_copied(walk, run, count, end);
 	} while (run->records != before);
 }
