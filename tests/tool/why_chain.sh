@@ -306,6 +306,26 @@ a_lock_of_the_c_library_is_an_inference()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded, until low woke it (an inference: a lock of the C library'"'"'s own, as malloc'"'"'s); low ran for 49.3 ms.'
 }
 
+# high sleeps as for a disk; who wakes it is the thread that it made just before, or else one that an interrupt met.
+a_parent_whose_memory_its_child_has_waits_for_its_program()
+{
+	for state in 2 1; do
+		{
+			echo "60000 low mutex_lock 128 0 0"
+			echo "71750 high sched_wakeup_new 10$((state + 1))"
+			echo "71800 - sched_switch 0 101 120 2 103 120"
+			echo "121000 low sched_wakeup 101"
+			echo "121100 - sched_switch 0 103 120 1 101 120"
+		} | ran | log run.ptl
+		run 0 why run.ptl
+		if [ "$state" = 2 ]; then
+			answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it waited 49.3 ms for its child low to run its program (vfork); low ran for 49.3 ms.'
+		else
+			answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded.'
+		fi
+	done
+}
+
 who_tries_a_lock_in_vain_waits_for_its_holder()
 {
 	{

@@ -252,7 +252,7 @@ bool pxt_link_is_same(const struct pxt_link *a, const struct pxt_link *b)
 	case PXT_LINK_RAN:
 		return pxt_link_has_faults(a) == pxt_link_has_faults(b);
 	case PXT_LINK_SLEPT:
-		return a->inferred == b->inferred;
+		return a->inferred == b->inferred && a->is_child == b->is_child;
 	case PXT_LINK_THROTTLED:
 	case PXT_LINK_UNKNOWN:
 		return true;
@@ -310,8 +310,24 @@ static void link_ran(
 	link->peer = pxt_history_instead(history, link->actor, begin_ns, end_ns);
 }
 
-#define LINUX_SLEEPING                                                                             \
-	1 /* prev_state of sched_switch: a wait that a signal may end, as one for a futex */
+/* prev_state of sched_switch */
+#define LINUX_SLEEPING 1 /* a wait that a signal may end, as one for a futex */
+#define LINUX_WAITING  2 /* one that no signal ends, as for a disk */
+
+/* vfork(), or clone() as posix_spawn() has it: it made the thread, and slept before it had done anything else. */
+static bool is_child(const struct pxt_history *history, const struct pxt_actor *actor,
+    const struct pxt_stretch *slept, const struct pxt_actor *child)
+{
+	for (uint32_t i = pxt_history_mark(history, slept->begin_ns + 1); i-- > 0;) {
+		const struct pxt_mark *mark = &history->marks[i];
+
+		if (mark->is_new && mark->peer == actor)
+			return mark->actor == child->index &&
+			       pxt_history_within(history, actor, PXT_STRETCH_RAN, mark->ns,
+			           slept->begin_ns) < SOON;
+	}
+	return false;
+}
 
 /*
  * It slept in a call that nobody tells of, and a thread of the program ran when it was woken.  The C
@@ -319,20 +335,26 @@ static void link_ran(
  * is an inference.
  */
 static void link_slept(
-    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns)
+    struct pxt_link *link, const struct pxt_history *history, int64_t *begin_ns, int64_t *end_ns)
 {
 	const struct pxt_stretch *slept =
-	    pxt_history_longest(history, link->actor, PXT_STRETCH_SLEPT, begin_ns, end_ns);
+	    pxt_history_longest(history, link->actor, PXT_STRETCH_SLEPT, *begin_ns, *end_ns);
 	const struct pxt_mark *woke;
 
-	if (!slept || slept->object != LINUX_SLEEPING || link->faults_major)
+	if (!slept || link->faults_major)
 		return;
 	woke = pxt_history_waker(history, link->actor, slept->begin_ns, slept->end_ns);
 	if (!woke || !woke->peer || !woke->peer->own || woke->peer == link->actor)
 		return;
+	link->is_child = slept->object == LINUX_WAITING &&
+	                 is_child(history, link->actor, slept, woke->peer);
+	if (slept->object != LINUX_SLEEPING && !link->is_child)
+		return;
 	link->peer = woke->peer;
 	link->peer_place = woke->place;
-	link->inferred = !woke->meant;
+	link->inferred = !woke->meant && !link->is_child;
+	if (link->is_child)
+		pxt_stretch_clip(slept, begin_ns, end_ns);
 }
 
 /* The next thread of the chain: whose time, up to *@to_ns, is to be looked at. */
@@ -368,7 +390,7 @@ static const struct pxt_actor *complete(
 		return NULL;
 	case PXT_LINK_SLEPT:
 		link_ran(link, history, begin_ns, end_ns);
-		link_slept(link, history, begin_ns, end_ns);
+		link_slept(link, history, from_ns, to_ns);
 		return link->peer;
 	case PXT_LINK_READY:
 		link->peer = pxt_history_instead(history, link->actor, begin_ns, end_ns);

@@ -50,6 +50,7 @@ struct pxt_link {
 	bool in_cond;      /* LOCK */
 	bool timed_out;    /* CALL: nobody ended it; @peer mostly does so */
 	bool inferred;     /* SLEPT: no event of @peer says that it did something that wakes */
+	bool is_child;     /* SLEPT: @peer is its child, and had its memory until it ran a program */
 	uint64_t faults;   /* RAN, SLEPT: page faults meanwhile; ... */
 	bool faults_major; /* ... some of them waited for a disk */
 	/* RAN: places that it was in, spread over the time; of many page faults, where these were. */

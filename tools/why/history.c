@@ -436,6 +436,7 @@ static void woken(struct pxt_history *history, const struct pxt_act *act)
 		return;
 	thread = thread_of(history, peer);
 	mark->peer = peer;
+	mark->is_new = act->role->is_new;
 	mark->meant = thread->may_wake || history->state->latest == peer;
 	mark->place = thread->place;
 	mark->object = thread->signalled;

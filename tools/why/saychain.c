@@ -368,6 +368,14 @@ static void say_woken(
 		say_other_place(words, book, " in ", &link->peer_place);
 }
 
+/* vfork() returns in the parent once the child runs another program, or ends. */
+static void say_child(struct pxt_words *words, const struct pxt_link *link)
+{
+	pxt_say(words, "waited");
+	say_time(words, " ", link->ns);
+	pxt_say(words, " for its child %s to run its program (vfork)", link->peer->name);
+}
+
 void pxt_say_link(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
@@ -400,6 +408,10 @@ void pxt_say_link(
 		say_not_run(words, link);
 		return;
 	case PXT_LINK_SLEPT:
+		if (link->is_child) {
+			say_child(words, link);
+			return;
+		}
 		pxt_say(words, "slept");
 		say_time(words, " for ", link->ns);
 		if (!link->faults_major)

@@ -96,9 +96,14 @@ void pxt_say_reason(
 		return;
 	case PXT_LINK_SLEPT:
 	case PXT_LINK_UNKNOWN:
-		pxt_say(words, link->inferred ? "a lock of the C library's own, by inference"
-		                              : "what is not recorded");
-		say_threads(words, link->inferred ? ", held by " : ", ended by ", reason);
+		pxt_say(words, link->is_child   ? "children that had not run their program yet"
+		               : link->inferred ? "a lock of the C library's own, by inference"
+		                                : "what is not recorded");
+		say_threads(words,
+		    link->is_child   ? ": "
+		    : link->inferred ? ", held by "
+		                     : ", ended by ",
+		    reason);
 		return;
 	case PXT_LINK_READY:
 		return;
