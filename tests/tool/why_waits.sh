@@ -241,6 +241,30 @@ who_waits_again_when_its_time_is_up_waits_on()
 	answer 'high took 117 ms for a round, where 12.0 ms is usual (1 of 13): it was in pthread_cond_wait for 117 ms, until low woke it; low did for 117 ms what is not recorded: own work, or a call that blocked.'
 }
 
+# As a virtual machine does that waits for a monitor: 1 ms, 8 ms, 64 ms, and the mutex given back in between.
+who_waits_again_for_longer_each_time_waits_on()
+{
+	{
+		sleeps high 1 7 10
+		awk 'BEGIN {
+			at = 71700
+			for (ms = 1; ms <= 64; ms *= 8) {
+				printf "%d high cond_wait 512 576 %d\n", at += 10, ms * 1000000
+				if (ms == 64) {
+					printf "%d low cond_signal 512\n", at + 40000
+					printf "%d low sched_wakeup 101\n", at + 40005
+				}
+				at += ms < 64 ? ms * 1000 : 40010
+				printf "%d high cond_resume 512 576 %d %d\n", at, ms * 1000, ms < 64 ? 110 : 0
+				printf "%d high mutex_unlock 576 0\n", at + 2
+			}
+		}'
+		sleeps high 121.8 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in pthread_cond_wait for 49.0 ms, until low woke it; low did for 49.0 ms what is not recorded: own work, or a call that blocked.'
+}
+
 # Twenty waits, the eighth of which is four that time out, one after the other.
 who_waits_again_in_vain_says_how_long_each_time()
 {

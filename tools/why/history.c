@@ -27,6 +27,7 @@ struct pxt_history_thread {
 	uint32_t repeats_on;
 	bool ended;         /* its latest event is the end of a call, ... */
 	bool follows;       /* ... and so was the one before */
+	bool gave_back;     /* ... behind which it gave back the mutex of that wait */
 	uint32_t repeats;   /* the place, + 1, of the call that @call goes on with */
 	uint32_t kept;      /* the place, + 1, of its latest call */
 	bool may_wake;      /* its latest event says that it does something that wakes */
@@ -93,8 +94,13 @@ static void end_call(struct pxt_history *history, struct pxt_history_thread *thr
 		return;
 	thread->calls = false;
 	if (thread->repeats > 0) {
-		history->stretches[thread->repeats - 1].end_ns = ns;
-		history->stretches[thread->repeats - 1].result = thread->call.result;
+		struct pxt_stretch *first = &history->stretches[thread->repeats - 1];
+
+		first->end_ns = ns;
+		first->result = thread->call.result;
+		/* It may wait longer each time. */
+		if (thread->call.asked_ns > first->asked_ns)
+			first->asked_ns = thread->call.asked_ns;
 		thread->kept = thread->repeats;
 		return;
 	}
@@ -102,7 +108,10 @@ static void end_call(struct pxt_history *history, struct pxt_history_thread *thr
 	thread->kept = history->count > count ? history->count : 0;
 }
 
-/* Who waits again for the same, as soon as its time was up, waits on. */
+/*
+ * Who waits again for the same, as soon as its time was up, waits on.  One that gave back the mutex in between may
+ * have found what it waited for, and wait for the next thing; not so where it asks for much longer than before.
+ */
 static uint32_t repeated(const struct pxt_history *history, const struct pxt_history_thread *thread)
 {
 	const struct pxt_stretch *call = &thread->call;
@@ -112,7 +121,8 @@ static uint32_t repeated(const struct pxt_history *history, const struct pxt_his
 	return last && pxt_stretch_timed_out(last) &&
 	               call->begin_ns - last->end_ns < PXT_AGAIN_NS && last->call == call->call &&
 	               last->object == call->object &&
-	               last->place.address.value == call->place.address.value
+	               last->place.address.value == call->place.address.value &&
+	               (!thread->gave_back || call->asked_ns > 2 * last->asked_ns)
 	           ? thread->kept
 	           : 0;
 }
@@ -282,6 +292,22 @@ static void note_holder(
 	thread->held = pxt_key_number(event, 2);
 }
 
+/* Between two waits for a condition it may give back the mutex that the first one had to get back. */
+static void note_end(struct pxt_history_thread *thread, const struct pxt_event *event)
+{
+	trace_event_id_t id = event->info.posix_event_id;
+
+	if (id == POSIX_TRACE_MUTEX_UNLOCK_NP && thread->ended && thread->call.mutex != 0 &&
+	    pxt_key_number(event, 0) == thread->call.mutex) {
+		thread->gave_back = true;
+		return;
+	}
+	thread->follows = thread->ended;
+	thread->ended = id == POSIX_TRACE_CALL_EXIT_NP || id == POSIX_TRACE_COND_RESUME_NP;
+	if (thread->ended)
+		thread->gave_back = false;
+}
+
 void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source)
 {
 	const struct pxt_actor *actor = history->state->latest;
@@ -295,9 +321,7 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 	if (!actor)
 		return;
 	thread = thread_of(history, actor);
-	thread->follows = thread->ended;
-	thread->ended = event->info.posix_event_id == POSIX_TRACE_CALL_EXIT_NP ||
-	                event->info.posix_event_id == POSIX_TRACE_COND_RESUME_NP;
+	note_end(thread, event);
 	note_waking(history, thread, event);
 	pxt_wakes_note(history, actor, event);
 	switch (event->info.posix_event_id) {
