@@ -319,7 +319,7 @@ a_parent_whose_memory_its_child_has_waits_for_its_program()
 		} | ran | log run.ptl
 		run 0 why run.ptl
 		if [ "$state" = 2 ]; then
-			answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it waited 49.3 ms for its child low to run its program (vfork); low ran for 49.3 ms.'
+			answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it waited 49.3 ms for its child low to run its program (vfork); low ran for 49.2 ms.'
 		else
 			answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded.'
 		fi

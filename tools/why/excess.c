@@ -215,6 +215,13 @@ static struct pxt_excess round_excess(const struct pxt_home *home, int64_t floor
 	return dated.sum_ns > 0 ? beyond(home, &home->late_rounds, false, 0) : excess;
 }
 
+/* Waits of all lengths are waits for work; not so those for children, which do the work that they were made for. */
+static bool is_for_work(const struct pxt_home *home, int64_t usual_ns)
+{
+	return !is_timer(home) && home->call != POSIX_TRACE_CALL_WAIT_NP &&
+	       quantile(&home->waits, 250) < usual_ns * 3 / 10;
+}
+
 static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)
 {
 	struct pxt_excess excess = { .home = home, .is_wait = true, .longest = home->long_waits };
@@ -226,8 +233,7 @@ static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)
 		return beyond(home, &home->late_waits, true, floor);
 	excess.measure = asked > 0 ? PXT_MEASURE_ASKED : PXT_MEASURE_USUAL;
 	excess.usual_ns = asked > 0 ? asked : quantile(&home->waits, 750);
-	/* Waits of all lengths are waits for work. */
-	if (!timer && quantile(&home->waits, 250) < excess.usual_ns * 3 / 10)
+	if (is_for_work(home, excess.usual_ns))
 		return excess;
 	limit = excess.usual_ns + larger(floor, timer ? excess.usual_ns / 5 : 2 * excess.usual_ns);
 	if (asked == 0) {
@@ -253,12 +259,8 @@ int64_t pxt_rounds_late_by(
 		*usual_ns = home->date_ns - round->begin_ns;
 	else
 		*usual_ns = asked > 0 ? asked : quantile(&home->waits, 750);
-	/*
-	 * Waits of all lengths are waits for work, and those for clients are idle; one that began behind its date
-	 * ends at once.
-	 */
-	if (is_wait && (home->is_behind || round->for_client ||
-	                   (!is_timer(home) && quantile(&home->waits, 250) < *usual_ns * 3 / 10)))
+	/* Waits for clients are idle; one that began behind its date ends at once. */
+	if (is_wait && (home->is_behind || round->for_client || is_for_work(home, *usual_ns)))
 		return 0;
 	if (is_wait)
 		return larger(round->end_ns - round->begin_ns - *usual_ns, 0);

@@ -24,6 +24,8 @@ struct pxt_round_thread {
 	int64_t since_ns;
 	int64_t date_ns;  /* until when it is to last, where that is a date; 0: else */
 	int64_t round_ns; /* how long the round before it was */
+	struct pxt_round before; /* that round, until it is known that there is something to wait for; ... */
+	bool is_unsure;          /* ... it is not yet */
 	uint64_t epoch;
 	int64_t planned_ns;     /* in all waits that took as long as they said */
 	int64_t ready_ns;       /* since when it could run and does not; 0: it runs, or sleeps */
@@ -241,6 +243,22 @@ void pxt_rounds_settle(struct pxt_rounds *rounds)
 		settle(&rounds->threads[i], false);
 }
 
+static void add_round(struct pxt_rounds *rounds, const struct pxt_actor *actor,
+    struct pxt_round_thread *thread, const struct pxt_round *round)
+{
+	struct pxt_home *home = thread->home;
+
+	thread->is_unsure = false;
+	thread->round_ns = round->rank_ns;
+	pxt_series_add(&home->rounds, (uint64_t)round->rank_ns);
+	pxt_rounds_keep(&home->long_rounds, round);
+	pxt_limits_measure_round(
+	    home, round, pxt_limits_of(rounds->limits, actor->raw), thread->date_ns);
+	rounds->rounds_read++;
+	if (rounds->ended)
+		rounds->ended(rounds->self, home, round, false);
+}
+
 static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
     struct pxt_round_thread *thread, struct pxt_home key, const struct pxt_event *event)
 {
@@ -257,6 +275,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->call = key.call;
 	thread->since_ns = event->ns;
 	thread->round_ns = 0;
+	thread->is_unsure = false;
 	thread->begun_ns = thread->outside_ns;
 	thread->woken_outside = false;
 	thread->woken_by = NULL;
@@ -269,21 +288,18 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 		return;
 	home->again +=
 	    home == before && thread->gave_up && event->ns - home->last_ns < PXT_AGAIN_NS;
-	const struct pxt_round round = { .begin_ns = home->last_ns,
+	thread->before = (struct pxt_round){ .begin_ns = home->last_ns,
 		.end_ns = event->ns,
 		.rank_ns = event->ns - home->last_ns,
 		.planned_ns = thread->planned_ns - home->planned_ns,
 		.outside_ns = thread->outside_ns - home->outside_ns,
 		.tried = thread->tries != home->tries };
 
-	thread->round_ns = round.rank_ns;
-	pxt_series_add(&home->rounds, (uint64_t)round.rank_ns);
-	pxt_rounds_keep(&home->long_rounds, &round);
-	pxt_limits_measure_round(
-	    home, &round, pxt_limits_of(rounds->limits, actor->raw), thread->date_ns);
-	rounds->rounds_read++;
-	if (rounds->ended)
-		rounds->ended(rounds->self, home, &round, false);
+	/* Who asks for children and there are none, or none has ended, does not wait. */
+	if (key.call == POSIX_TRACE_CALL_WAIT_NP)
+		thread->is_unsure = true;
+	else
+		add_round(rounds, actor, thread, &thread->before);
 }
 
 /*
@@ -392,6 +408,8 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	if (!thread->waits)
 		return;
 	thread->waits = false;
+	if (thread->is_unsure)
+		add_round(rounds, actor, thread, &thread->before);
 	thread->gave_up = thread->asked_ns > 0 && length >= thread->asked_ns &&
 	                  thread->date_ns == 0 && !pxt_calls_has_limit(thread->call);
 	if (thread->epoch != rounds->state->epochs[actor->source])
@@ -467,6 +485,11 @@ static void take_roles(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	end(rounds, actor, thread, event->ns);
 }
 
+static bool waited_for_nothing(const struct pxt_round_thread *thread, int64_t result)
+{
+	return thread->call == POSIX_TRACE_CALL_WAIT_NP && (result == -ECHILD || result == 0);
+}
+
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source)
 {
 	struct pxt_actor *actor = rounds->state->latest;
@@ -494,6 +517,10 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		    event);
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
+		if (waited_for_nothing(thread, (int64_t)pxt_key_number(event, CALL_RESULT))) {
+			thread->waits = false;
+			return;
+		}
 		thread->in_vain = (int64_t)pxt_key_number(event, CALL_RESULT) == -EAGAIN &&
 		                  pxt_calls_is_input(thread->call) &&
 		                  event->ns - thread->since_ns > MS;
