@@ -23,6 +23,23 @@ static void ask(const struct pxt_cut *cut, struct pxt_select *select)
 		select->events[select->event_count++] = condition->name;
 }
 
+/* What was met is explained, not what else the log has; a lock is asked for by name, and a span. */
+static void give(const struct pxt_cut *cut, struct pxt_late_search *search)
+{
+	enum pxt_condition_kind kind = cut->wish->condition.kind;
+	const struct pxt_meeting *first = &cut->first;
+
+	if (first->waits || kind == PXT_CONDITION_SPAN || kind == PXT_CONDITION_LOCK ||
+	    kind == PXT_CONDITION_EVENT)
+		return;
+	search->given_tid = first->tid;
+	search->given.kind = kind == PXT_CONDITION_LATE && !first->is_wait ? PXT_LATE_ROUND
+	                                                                   : PXT_LATE_HOME;
+	search->given.begin_ns = first->begin_ns;
+	search->given.end_ns = first->end_ns;
+	search->given.usual_ns = first->usual_ns;
+}
+
 static void explain(const struct pxt_cut *cut, struct pxt_out *out, struct pxt_reader *reader,
     struct pxt_roles_book *book, struct pxt_select *select)
 {
@@ -35,6 +52,7 @@ static void explain(const struct pxt_cut *cut, struct pxt_out *out, struct pxt_r
 	search.asks_waits = kind == PXT_CONDITION_LOCK || cut->first.waits;
 	search.has_limit = kind == PXT_CONDITION_SPAN || search.asks_waits;
 	search.limit_ns = cut->wish->condition.limit_ns;
+	give(cut, &search);
 	if (pxt_late_search(&search, reader, book) && search.mode != PXT_LATE_OFF_CPU &&
 	    pxt_late_result(&search)->count > 0) {
 		const struct pxt_tell tell = {

@@ -161,10 +161,31 @@ static void turn_to_waits(struct pxt_late_search *search)
 		search->mode = PXT_LATE_OFF_CPU;
 }
 
+/* False: nothing was given, or the thread is not in the logs. */
+static bool take_given(struct pxt_late_search *search)
+{
+	for (uint32_t i = 0; i < search->state->actor_count && search->given_tid > 0; i++) {
+		const struct pxt_actor *actor = search->state->actors[i];
+
+		if (actor->tid != search->given_tid || !actor->own)
+			continue;
+		search->given.actor = actor->index;
+		search->given.name = search->given.mode = PXT_NO_NAME;
+		search->given.cpu = -1;
+		search->given.release_ns = search->given.begin_ns;
+		pxt_late_keep(&search->late_rounds, &search->given);
+		search->mode = PXT_LATE_ROUNDS;
+		return true;
+	}
+	return false;
+}
+
 void pxt_choose(struct pxt_late_search *search)
 {
 	search->mode = choose_mode(search);
 	search->usual_ends = pxt_rounds_usual_ends(&search->rounds, &search->usual_end_count);
+	if (take_given(search))
+		return;
 	if (search->mode == PXT_LATE_UNUSUAL)
 		choose_unusual(search);
 	turn_to_waits(search);

@@ -123,6 +123,9 @@ struct pxt_late_search {
 	struct pxt_when at;
 	bool asks_waits;
 	bool asks_off_cpu;
+	/* A time of one thread is known to be late: that is explained, whatever else was; 0: not so. */
+	pid_t given_tid;
+	struct pxt_late given;
 	struct pxt_waits waiting;
 	struct pxt_late_name *names[PXT_LATE_NAMES_MAX];
 	struct pxt_late_list found; /* by miss, by limit or by --at */

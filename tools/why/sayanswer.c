@@ -400,8 +400,11 @@ static void say_round(
 		pxt_say_links(words, book, chain, "it");
 	} else {
 		pxt_say_links(words, book, chain, name);
-		pxt_say(words, ", ");
-		say_measure(words, late);
+		/* By a limit that the user set it is late whatever is usual. */
+		if (late->usual_ns > 0 || late->of > 0) {
+			pxt_say(words, ", ");
+			say_measure(words, late);
+		}
 	}
 	pxt_say(words, ".");
 }
