@@ -161,6 +161,19 @@ class Page(unittest.TestCase):
         for word in ("posix_trace_flush_start", "by call", "by itself: the stream was full"):
             self.assertIn(word, text("#moments-table"))
 
+    def test_a_field_that_is_asked_for_is_a_curve_that_keeps_its_value(self):
+        late = {1_000_000: 0, 4_000_000: 9_000_000, 8_000_000: -3_000_000}
+        visit(make.page("curve", "".join(f"event {ns} 33 1 0 u32:1 i64:{value}\n" for ns, value in late.items())
+                        + "event 9000000 36 1 0\n", "--counter", "job_end.late_ns"))
+        curve = browser.run("const c = window.pxtrace.tracks.find((t) => t.curve).curve; "
+                            "return [[...c.times], [...c.values], c.low, c.high]")
+        self.assertEqual(curve, [list(late), list(late.values()), -3_000_000, 9_000_000])
+        # Above zero, and below it, the curve is filled: there, and nowhere else.
+        line = {at: [colour("late_ns of", ns, lane) for lane in (0, 1)] for at, ns in
+                (("first", 2_300_000), ("high", 6_300_000), ("low", 8_600_000))}
+        self.assertNotEqual(line["high"][0], line["first"][0])
+        self.assertEqual(line["low"][0], line["first"][0])
+
     # ---- Moving ----
 
     def test_the_wheel_zooms_about_the_pointer(self):

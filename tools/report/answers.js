@@ -49,12 +49,22 @@ function causeBar(answer) {
 	return bar;
 }
 
-function causeRows(answer) {
-	return element("table", { className: "wrap" }, element("tbody", {}, answer.causes.map((cause) => element("tr", {},
+function causeTable(answer, causes) {
+	return element("table", { className: "wrap" }, element("tbody", {}, causes.map((cause) => element("tr", {},
 		element("td", {}, duration(cause.ns)),
 		element("td", {}, percent(cause.ns / answer.length)),
 		element("td", { className: "left" }, causeSwatch(cause), foreign(cause.text),
 			cause.concluded ? element("span", { className: "quiet", title: "concluded from the order of events on one CPU: no scheduler event says it" }, " *") : null)))));
+}
+
+// The longest first; of those that hardly count, how many they are.
+function causeRows(answer) {
+	const many = Math.max(3, answer.causes.filter((cause) => cause.ns * 100 >= answer.length).length);
+	const small = answer.causes.slice(many);
+	if (small.length < 3) return causeTable(answer, answer.causes);
+	const sum = small.reduce((ns, cause) => ns + Number(cause.ns), 0);
+	return [causeTable(answer, answer.causes.slice(0, many)),
+		element("details", {}, element("summary", {}, small.length + " more, " + percent(sum / answer.length)), causeTable(answer, small))];
 }
 
 function answerMeanwhile(answer) {

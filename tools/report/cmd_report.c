@@ -34,7 +34,9 @@ static const char *const help[] = {
 	"  -n, --worst N         explains the worst N spans (3; 0: none, and the logs are read "
 	"once\n"
 	"                        instead of three times; at most 16)\n"
-	"  -r, --roles FILE      events that are called otherwise, as pxtrace why --help tells\n",
+	"  -r, --roles FILE      events that are called otherwise, as pxtrace why --help tells\n"
+	"      --counter NAME    a numeric field as a curve: FIELD, or EVENT.FIELD, with * and ?;\n"
+	"                        several times\n",
 	"pairs:\n"
 	"  -p, --pair A,B        also from A to B; --pair A,A measures from one A to the next;\n"
 	"                        several times\n"
@@ -71,7 +73,8 @@ enum {
 	OPT_ANY_THREAD,
 	OPT_NO_FIELD,
 	OPT_INCOMPLETE,
-	OPT_STRICT
+	OPT_STRICT,
+	OPT_COUNTER
 };
 
 static const struct option options[] = {
@@ -80,6 +83,7 @@ static const struct option options[] = {
 	{ "max-events", required_argument, NULL, OPT_MAX_EVENTS },
 	{ "worst", required_argument, NULL, 'n' },
 	{ "roles", required_argument, NULL, 'r' },
+	{ "counter", required_argument, NULL, OPT_COUNTER },
 	{ "pair", required_argument, NULL, 'p' },
 	{ "any-thread", no_argument, NULL, OPT_ANY_THREAD },
 	{ "no-field", no_argument, NULL, OPT_NO_FIELD },
@@ -120,6 +124,8 @@ static bool take_option(struct pxt_report *report, struct wish *wish, int code, 
 		return pxt_roles_read(report->answers.book, value);
 	case 'p':
 		return pxt_pairs_option(&report->options, value);
+	case OPT_COUNTER:
+		return pxt_counters_option(&report->counters, "--counter", value);
 	case OPT_ANY_THREAD:
 		return report->options.any_thread = true;
 	case OPT_NO_FIELD:
@@ -204,6 +210,8 @@ static int conclude(struct pxt_report *report, bool strict)
 {
 	pxt_review_select(&report->select, &report->reader, NULL);
 	pxt_review_pairs(&report->options, &report->reader);
+	for (unsigned i = 0; i < report->counters.count; i++)
+		pxt_review_counter(&report->reader, "--counter", report->counters.patterns[i]);
 	if (report->pack.events < report->events) {
 		pxt_complain("report: the page holds the first %llu of %llu events",
 		    (unsigned long long)report->pack.events, (unsigned long long)report->events);

@@ -232,7 +232,7 @@ function makeOthers(threads) {
 	return processes.size;
 }
 
-// The stream of each log comes first, then CPUs that the scheduler told of (sched.js), then the
+// The stream of each log comes first, then CPUs that the scheduler told of (sched.js), curves, then the
 // program's threads in the order of their first events, then other processes.
 function makeTracks() {
 	const cpus = findCpus();
@@ -247,6 +247,7 @@ function makeTracks() {
 		log.name = baseName(log.path);
 		for (const [cpu, switches] of cpus[index])
 			tracks.push({ kind: "cpu", log: index, cpu, name: "CPU " + cpu, hint: "who ran, as the scheduler says", switches, events: 0 });
+		makeCurves(index);
 		const others = [];
 		for (const [number, thread] of meta.threads.entries()) {
 			if (thread.log !== index) continue;
@@ -267,6 +268,7 @@ function makeTracks() {
 		group.end = tracks.length;
 	});
 	for (let i = 0; i < events.n; i++) tracks[trackOfEvent(i)].events++;
+	readCurves();
 }
 
 // ---- What happened to the streams ----

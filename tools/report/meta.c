@@ -274,8 +274,26 @@ static void put_roles(
 	}
 }
 
-static void put_type(struct pxt_out *out, const struct pxt_entry *entry)
+/* The places of fields that are shown as curves. */
+static void put_counters(
+    struct pxt_out *out, const struct pxt_counters *counters, const struct pxt_type *type)
 {
+	bool first = true;
+
+	pxt_json_name(out, "counters");
+	pxt_out_char(out, '[');
+	for (unsigned i = 0; i < type->field_count; i++) {
+		if (!pxt_counters_want(counters, type, &type->fields[i]))
+			continue;
+		pxt_out_format(out, "%s%u", first ? "" : ",", i);
+		first = false;
+	}
+	pxt_out_char(out, ']');
+}
+
+static void put_type(struct pxt_report *report, const struct pxt_entry *entry)
+{
+	struct pxt_out *out = &report->out;
 	const struct pxt_type *type = entry->subject;
 	bool shared = entry->index == PXT_INDEX_NONE;
 
@@ -287,12 +305,14 @@ static void put_type(struct pxt_out *out, const struct pxt_entry *entry)
 	if (!shared) {
 		put_fields(out, type);
 		put_roles(out, type, entry->roles);
+		put_counters(out, &report->counters, type);
 	}
 	pxt_out_char(out, '}');
 }
 
-static void put_thread(struct pxt_out *out, const struct pxt_entry *entry)
+static void put_thread(struct pxt_report *report, const struct pxt_entry *entry)
 {
+	struct pxt_out *out = &report->out;
 	const struct pxt_thread *thread = entry->subject;
 	bool shared = entry->index == PXT_INDEX_NONE;
 
@@ -364,11 +384,11 @@ static void put_pairs(struct pxt_report *report)
 }
 
 static void put_entries(struct pxt_report *report, const struct pxt_entries *entries,
-    void (*put)(struct pxt_out *out, const struct pxt_entry *entry))
+    void (*put)(struct pxt_report *report, const struct pxt_entry *entry))
 {
 	for (uint32_t i = 0; i < entries->count; i++) {
 		pxt_out_text(&report->out, i == 0 ? "" : ",\n");
-		put(&report->out, &entries->list[i]);
+		put(report, &entries->list[i]);
 	}
 }
 

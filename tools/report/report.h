@@ -250,6 +250,7 @@ struct pxt_report {
 	struct pxt_reader reader;
 	struct pxt_select select;
 	struct pxt_pair_options options;
+	struct pxt_counters counters;
 	struct pxt_answers answers;
 	uint64_t limit;
 	struct pxt_pack pack;

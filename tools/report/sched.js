@@ -224,6 +224,7 @@ function elementAt(lane, x) {
 }
 
 function schedulerTip(track, x, at) {
+	if (track.curve) return curveTip(track, x);
 	if (track.runs && at >= 0) {
 		const k = elementAt(track.runs, x);
 		return k < 0 ? null : [element("b", {}, foreign(runners[track.runs.id[k]].name)), " runs on " + track.name + "  " + duration(track.runs.end[k] - track.runs.start[k]),
