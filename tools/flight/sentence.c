@@ -33,8 +33,8 @@ static void give(const struct pxt_cut *cut, struct pxt_late_search *search)
 	    kind == PXT_CONDITION_EVENT)
 		return;
 	search->given_tid = first->tid;
-	search->given.kind = kind == PXT_CONDITION_LATE && !first->is_wait ? PXT_LATE_ROUND
-	                                                                   : PXT_LATE_HOME;
+	search->given.kind =
+	    kind == PXT_CONDITION_LATE && !first->is_wait ? PXT_LATE_ROUND : PXT_LATE_HOME;
 	search->given.begin_ns = first->begin_ns;
 	search->given.end_ns = first->end_ns;
 	search->given.usual_ns = first->usual_ns;

@@ -346,8 +346,8 @@ static void link_slept(
 	woke = pxt_history_waker(history, link->actor, slept->begin_ns, slept->end_ns);
 	if (!woke || !woke->peer || !woke->peer->own || woke->peer == link->actor)
 		return;
-	link->is_child = slept->object == LINUX_WAITING &&
-	                 is_child(history, link->actor, slept, woke->peer);
+	link->is_child =
+	    slept->object == LINUX_WAITING && is_child(history, link->actor, slept, woke->peer);
 	if (slept->object != LINUX_SLEEPING && !link->is_child)
 		return;
 	link->peer = woke->peer;

@@ -46,12 +46,12 @@ struct pxt_link {
 	const struct pxt_actor *instead; /* ... because that one ran */
 	const struct pxt_actor *among;   /* READY: many did, each for a short time; this one most */
 	int bound_cpu; /* READY, CALL: it seems to be bound to this one, for another was free; -1: not */
-	bool throttled;    /* CALL: @instead is less urgent */
-	bool in_cond;      /* LOCK */
-	bool timed_out;    /* CALL: nobody ended it; @peer mostly does so */
-	bool inferred;     /* SLEPT: no event of @peer says that it did something that wakes */
-	bool is_child;     /* SLEPT: @peer is its child, and had its memory until it ran a program */
-	uint64_t faults;   /* RAN, SLEPT: page faults meanwhile; ... */
+	bool throttled;  /* CALL: @instead is less urgent */
+	bool in_cond;    /* LOCK */
+	bool timed_out;  /* CALL: nobody ended it; @peer mostly does so */
+	bool inferred;   /* SLEPT: no event of @peer says that it did something that wakes */
+	bool is_child;   /* SLEPT: @peer is its child, and had its memory until it ran a program */
+	uint64_t faults; /* RAN, SLEPT: page faults meanwhile; ... */
 	bool faults_major; /* ... some of them waited for a disk */
 	/* RAN: places that it was in, spread over the time; of many page faults, where these were. */
 	struct pxt_log_address places[PXT_LINK_PLACES];

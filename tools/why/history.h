@@ -63,7 +63,7 @@ struct pxt_mark {
 	uint32_t actor;
 	int64_t ns;
 	const struct pxt_actor *peer; /* FAILED: who had it, where that was told */
-	bool is_new;   /* WOKE: @peer made the thread, which begins */
+	bool is_new;                  /* WOKE: @peer made the thread, which begins */
 	bool meant;    /* WOKE: an event of @peer says that it did something that wakes */
 	bool inferred; /* WOKE: no scheduler says so, and no object: it is the order of events */
 	bool major;    /* FAULTS: it waited for a disk */

@@ -24,8 +24,9 @@ struct pxt_round_thread {
 	int64_t since_ns;
 	int64_t date_ns;  /* until when it is to last, where that is a date; 0: else */
 	int64_t round_ns; /* how long the round before it was */
-	struct pxt_round before; /* that round, until it is known that there is something to wait for; ... */
-	bool is_unsure;          /* ... it is not yet */
+	struct pxt_round
+	    before;     /* that round, until it is known that there is something to wait for; ... */
+	bool is_unsure; /* ... it is not yet */
 	uint64_t epoch;
 	int64_t planned_ns;     /* in all waits that took as long as they said */
 	int64_t ready_ns;       /* since when it could run and does not; 0: it runs, or sleeps */
