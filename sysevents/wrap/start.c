@@ -11,7 +11,7 @@
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
  *	PXTRACE_LANES      rings that this is divided into
  *	PXTRACE_TALLY      locks that are free are counted, and no events
- *	PXTRACE_STACK_US   waits that long carry the functions that called
+ *	PXTRACE_STACK_US   waits that long carry the functions that called; 0: long ones a few of them
  *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks.c)
  *
  * It is read once, as a program may change its environment before it forks.  The program keeps
@@ -284,7 +284,7 @@ void pxt_start_child(void)
 static void note_wishes(void)
 {
 	const char *name = secure_getenv("PXTRACE_ATTACH");
-	uint64_t stack_us = number_of("PXTRACE_STACK_US", UINT64_MAX);
+	uint64_t stack_us = number_of("PXTRACE_STACK_US", 0);
 
 	if (name && strlen(name) < sizeof(stream.name))
 		memcpy(stream.name, name, strlen(name) + 1);
@@ -296,7 +296,11 @@ static void note_wishes(void)
 	pxt_wrap_wishes.calls = number_of("PXTRACE_CALLS", UINT64_MAX);
 	pxt_wrap_wishes.kinds = number_of("PXTRACE_KINDS", UINT64_MAX);
 	stream.tally = number_of("PXTRACE_TALLY", 0) != 0;
-	if (stack_us < UINT64_MAX / 1000u) {
+	if (stack_us == 0) {
+		pxt_wrap_wishes.stack_few = true;
+		pxt_wrap_wishes.stack_ns = PXT_WAIT_FEW_NS;
+		pxt_callers_start();
+	} else if (stack_us < UINT64_MAX / 1000u) {
 		pxt_wait_start();
 		pxt_wrap_wishes.stack_ns = stack_us * 1000u;
 	}

@@ -158,7 +158,10 @@ static unsigned callers_of(const void *caller, uint64_t callers[PXT_WAIT_CALLERS
 
 unsigned pxt_wait_callers(uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
 {
-	return PXT_WRAP_LIKELY(ns < pxt_wrap_wishes.stack_ns) ? 0 : callers_of(caller, callers);
+	if (PXT_WRAP_LIKELY(ns < pxt_wrap_wishes.stack_ns))
+		return 0;
+	return pxt_wrap_wishes.stack_few ? pxt_callers_few(caller, callers)
+	                                 : callers_of(caller, callers);
 }
 
 /* The unwinder may take memory at its first call. */

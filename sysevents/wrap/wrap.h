@@ -134,8 +134,9 @@ struct pxt_wrap_wishes {
 	int pid;        /* whose memory this is: a child of vfork() has another number */
 	uint64_t calls; /* that are recorded, bit by bit; from 0x8000 on all or none */
 	uint64_t kinds; /* of read-write and spin locks, the same */
-	/* Waits this long carry the functions that called; UINT64_MAX: none does. */
+	/* Waits this long carry the functions that called, or a few of them; UINT64_MAX: none does. */
 	uint64_t stack_ns;
+	bool stack_few;
 };
 /* Written before main(), by the only thread. */
 extern struct pxt_wrap_wishes pxt_wrap_wishes __attribute__((visibility("hidden")));
@@ -225,6 +226,9 @@ int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns)
 	((date) ? pxt_wait_until(clock, (date)->tv_sec, (date)->tv_nsec) : PXT_WAIT_NO_LIMIT)
 
 #define PXT_WAIT_CALLERS 8u
+/* Without being asked for, waits of a millisecond carry a few: beside it finding them is next to nothing. */
+#define PXT_WAIT_FEW     3u
+#define PXT_WAIT_FEW_NS  UINT64_C(1000000)
 /*
  * Where @ns is as long as was asked for: the functions that called what called at @caller, innermost
  * first.  Returns how many.  Leaves errno alone.
@@ -233,5 +237,10 @@ unsigned pxt_wait_callers(uint64_t ns, const void *caller, uint64_t callers[PXT_
     __attribute__((visibility("hidden")));
 /* Before the first one, where any will be asked for. */
 void pxt_wait_start(void) __attribute__((visibility("hidden")));
+
+/* PXT_WAIT_FEW of them at most (callers.c). */
+unsigned pxt_callers_few(const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
+    __attribute__((visibility("hidden")));
+void pxt_callers_start(void) __attribute__((visibility("hidden")));
 
 #endif

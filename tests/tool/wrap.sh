@@ -416,6 +416,17 @@ a_wait_that_is_shorter_than_asked_for_tells_no_functions_that_called()
 	[ "$(count caller1)" -eq 0 ] || fail 'functions that called'
 }
 
+a_wait_of_a_millisecond_tells_a_few_functions_that_called()
+{
+	traced 0 --only sleep -- "$tests/victim" each
+	events 'call_exit'
+	[ "$(count 'call=sleep .*took_us=[0-9]\{4,\}.*caller1=0x')" -eq 1 ] || fail 'nobody called'
+	[ "$(count caller4)" -eq 0 ] || fail 'all who called'
+	traced 0 --stack 0 --only sleep -- "$tests/victim" each
+	events 'call_exit'
+	[ "$(count caller1)" -eq 0 ] || fail 'they are not wanted'
+}
+
 # ZEP-27
 what_the_library_does_itself_is_not_told()
 {

@@ -43,7 +43,7 @@ static const char *const help[] = {
 	"                    socket, poll, fsync, mq (these: io), alloc, function, calls, sched\n"
 	"      --all         locks that were free when they were taken are events, too; they are\n"
 	"                    counted otherwise\n"
-	"      --stack MS    waits longer than MS milliseconds tell the functions that called\n"
+	"      --stack MS    waits longer than MS milliseconds tell all functions that called; 0: none\n"
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
 	"      --children    until the processes that it started have ended, too\n"
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full. Half\n"
@@ -565,9 +565,9 @@ static bool take_stack(struct run *r, const char *value)
 {
 	uint64_t ms;
 
-	if (!pxt_option_number(&ms, value, "--stack", 1, 3600000))
+	if (!pxt_option_number(&ms, value, "--stack", 0, 3600000))
 		return false;
-	r->wish.stack_us = ms * 1000u;
+	r->wish.stack_us = ms > 0 ? ms * 1000u : UINT64_MAX;
 	return true;
 }
 

@@ -171,8 +171,8 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 }
 
 /* Functions of the C and the C++ library say less than the program's own that called them. */
-static void note_callers(const struct pxt_history *history, struct pxt_stretch *call,
-    const struct pxt_event *event)
+static void note_callers(
+    const struct pxt_history *history, struct pxt_stretch *call, const struct pxt_event *event)
 {
 	struct pxt_places *places = history->state->book->places;
 	struct pxt_log_address at = call->place;

@@ -200,8 +200,7 @@ static bool is_same_function(const char *a, const char *b)
 void pxt_say_caller(struct pxt_words *words, const struct pxt_roles_book *book,
     const struct pxt_log_address *at, const uint64_t *above)
 {
-	const char *caller =
-	    at->address.value ? pxt_places_caller(book->places, at, above) : NULL;
+	const char *caller = at->address.value ? pxt_places_caller(book->places, at, above) : NULL;
 
 	if (!caller || is_same_function(pxt_places_code(book->places, at), caller))
 		return;

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cfi.h - call frame information, as the section .eh_frame of a binary has it: how a function at a place is left
+ * again.  So who called it is found without frame pointers, which programs mostly do not keep.
+ *
+ * What it reads may be anything: of the information nothing is read beyond the ends that are given, of a stack
+ * nothing but what is given.  What is not understood ends the walk: a signal's frame, a register that is computed.
+ *
+ * Used by the wrappers, in the program itself, and by pxtrace run.
+ */
+#ifndef PXT_CFI_H
+#define PXT_CFI_H
+
+#include "format/compiler.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Its numbers for registers. */
+#if defined(__x86_64__)
+#define PXT_CFI_FRAME  6u
+#define PXT_CFI_STACK  7u
+#define PXT_CFI_RETURN 16u
+#define PXT_CFI_KNOWN  1
+#elif defined(__aarch64__)
+#define PXT_CFI_FRAME  29u
+#define PXT_CFI_STACK  31u
+#define PXT_CFI_RETURN 30u
+#define PXT_CFI_KNOWN  1
+#else
+#define PXT_CFI_FRAME  0u
+#define PXT_CFI_STACK  1u
+#define PXT_CFI_RETURN 2u
+#define PXT_CFI_KNOWN  0
+#endif
+#define PXT_CFI_COLUMNS 32u
+#define PXT_CFI_NESTED  4u
+
+#define PXT_CFI_INLINE static inline __attribute__((unused))
+
+/* Bytes at @at, which the program has at @address. */
+struct pxt_cfi_bytes {
+	const unsigned char *at;
+	const unsigned char *end;
+	uint64_t address;
+	bool short_of; /* more was read than there is */
+};
+
+PXT_CFI_INLINE uint64_t pxt_cfi_number(struct pxt_cfi_bytes *from, unsigned bytes, bool is_signed)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(from->end - from->at) < bytes) {
+		from->short_of = true;
+		from->at = from->end;
+		return 0;
+	}
+	for (unsigned i = 0; i < bytes; i++)
+		value |= (uint64_t)from->at[i] << 8 * i;
+	if (is_signed && bytes < 8 && value >> (8 * bytes - 1) & 1)
+		value |= UINT64_MAX << 8 * bytes;
+	from->at += bytes;
+	from->address += bytes;
+	return value;
+}
+
+PXT_CFI_INLINE uint64_t pxt_cfi_leb(struct pxt_cfi_bytes *from, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint64_t byte;
+
+	do {
+		byte = pxt_cfi_number(from, 1, false);
+		if (shift < 64)
+			value |= (byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80 && !from->short_of);
+	if (is_signed && byte & 0x40 && shift < 64)
+		value |= UINT64_MAX << shift;
+	return value;
+}
+
+/* A pointer; of one that is relative to anything but itself nothing is known. */
+PXT_CFI_INLINE uint64_t pxt_cfi_pointer(struct pxt_cfi_bytes *from, unsigned encoding)
+{
+	static const unsigned char sizes[16] = {
+		[0] = 8, [2] = 2, [3] = 4, [4] = 8, [10] = 2, [11] = 4, [12] = 8
+	};
+	uint64_t here = from->address;
+	unsigned bytes = sizes[encoding & 15];
+
+	if (bytes == 0 || encoding >> 4 > 1)
+		from->short_of = true;
+	return pxt_cfi_number(from, bytes, (encoding & 8) != 0) + (encoding >> 4 == 1 ? here : 0);
+}
+
+/* One function's. */
+struct pxt_cfi_function {
+	struct pxt_cfi_bytes first; /* instructions that all functions of its kind have */
+	struct pxt_cfi_bytes own;
+	uint64_t low;
+	uint64_t bytes;
+	uint64_t code_step;
+	int64_t data_step;
+	uint64_t return_column;
+	unsigned encoding;
+	bool has_data;
+};
+
+PXT_CFI_INLINE bool pxt_cfi_read_kind(struct pxt_cfi_function *function, struct pxt_cfi_bytes from)
+{
+	const char *letters = (const char *)from.at + 1;
+	struct pxt_cfi_bytes data;
+	unsigned version = (unsigned)pxt_cfi_number(&from, 1, false);
+
+	while (pxt_cfi_number(&from, 1, false) != 0)
+		continue;
+	function->code_step = pxt_cfi_leb(&from, false);
+	function->data_step = (int64_t)pxt_cfi_leb(&from, true);
+	function->return_column =
+	    version == 1 ? pxt_cfi_number(&from, 1, false) : pxt_cfi_leb(&from, false);
+	function->encoding = 0;
+	if (from.short_of || (version != 1 && version != 3))
+		return false;
+	function->has_data = *letters == 'z';
+	data = from;
+	if (function->has_data) {
+		uint64_t bytes = pxt_cfi_leb(&from, false);
+
+		data = from;
+		if (bytes > (uint64_t)(from.end - from.at))
+			return false;
+		from.at += bytes;
+		from.address += bytes;
+	} else if (*letters) {
+		return false;
+	}
+	for (letters += function->has_data; *letters; letters++) {
+		if (*letters == 'R')
+			function->encoding = (unsigned)pxt_cfi_number(&data, 1, false);
+		else if (*letters == 'P')
+			(void)pxt_cfi_pointer(
+			    &data, (unsigned)pxt_cfi_number(&data, 1, false) & 0x0f);
+		else if (*letters == 'L')
+			(void)pxt_cfi_number(&data, 1, false);
+		else
+			return false;
+	}
+	function->first = from;
+	return !data.short_of;
+}
+
+/* @from: at a record; up to the end of all of them.  @begin: of all of them.  False: it is no function's. */
+PXT_CFI_INLINE bool pxt_cfi_read(
+    struct pxt_cfi_function *function, struct pxt_cfi_bytes from, const unsigned char *begin)
+{
+	uint64_t bytes = pxt_cfi_number(&from, 4, false);
+	struct pxt_cfi_bytes kind = from;
+	uint64_t back;
+
+	if (bytes < 4 || bytes > (uint64_t)(from.end - from.at))
+		return false;
+	from.end = from.at + bytes;
+	back = pxt_cfi_number(&from, 4, false);
+	if (back == 0 || back > (uint64_t)((uintptr_t)kind.at - (uintptr_t)begin))
+		return false;
+	kind.at -= back;
+	kind.address -= back;
+	bytes = pxt_cfi_number(&kind, 4, false);
+	if (bytes < 4 || bytes > (uint64_t)(kind.end - kind.at))
+		return false;
+	kind.end = kind.at + bytes;
+	if (pxt_cfi_number(&kind, 4, false) != 0 || !pxt_cfi_read_kind(function, kind))
+		return false;
+	function->low = pxt_cfi_pointer(&from, function->encoding);
+	function->bytes = pxt_cfi_pointer(&from, function->encoding & 0x0f);
+	if (function->has_data) {
+		bytes = pxt_cfi_leb(&from, false);
+		if (bytes > (uint64_t)(from.end - from.at))
+			return false;
+		from.at += bytes;
+	}
+	function->own = from;
+	return !from.short_of;
+}
+
+/* Where the caller's registers are: at so many bytes from the frame's end, or ... */
+#define PXT_CFI_SAME  INT32_MIN       /* ... unchanged, or ... */
+#define PXT_CFI_OTHER (INT32_MIN + 1) /* ... elsewhere, or nowhere */
+struct pxt_cfi_row {
+	uint64_t
+	    column; /* the frame's end is this register and @offset; PXT_CFI_COLUMNS: not known */
+	int64_t offset;
+	int32_t at[PXT_CFI_COLUMNS];
+};
+
+struct pxt_cfi_rows {
+	struct pxt_cfi_row now;
+	struct pxt_cfi_row first;
+	struct pxt_cfi_row kept[PXT_CFI_NESTED];
+	unsigned nested;
+	uint64_t place;
+};
+
+PXT_CFI_INLINE void pxt_cfi_set(struct pxt_cfi_rows *rows, uint64_t column, int64_t at)
+{
+	if (column < PXT_CFI_COLUMNS)
+		rows->now.at[column] =
+		    at > PXT_CFI_OTHER && at <= INT32_MAX ? (int32_t)at : PXT_CFI_OTHER;
+}
+
+PXT_CFI_INLINE void pxt_cfi_skip_block(struct pxt_cfi_bytes *from)
+{
+	uint64_t bytes = pxt_cfi_leb(from, false);
+
+	if (bytes > (uint64_t)(from->end - from->at))
+		from->short_of = true;
+	else
+		from->at += bytes;
+}
+
+/* Where the frame ends.  False: it is another instruction. */
+PXT_CFI_INLINE bool pxt_cfi_do_end(const struct pxt_cfi_function *function, struct pxt_cfi_row *now,
+    struct pxt_cfi_bytes *from, unsigned code)
+{
+	switch (code) {
+	case 0x0c: /* def_cfa */
+		now->column = pxt_cfi_leb(from, false);
+		now->offset = (int64_t)pxt_cfi_leb(from, false);
+		return true;
+	case 0x0d: /* def_cfa_register */
+		now->column = pxt_cfi_leb(from, false);
+		return true;
+	case 0x0e: /* def_cfa_offset */
+		now->offset = (int64_t)pxt_cfi_leb(from, false);
+		return true;
+	case 0x0f: /* def_cfa_expression */
+		now->column = PXT_CFI_COLUMNS;
+		pxt_cfi_skip_block(from);
+		return true;
+	case 0x12: /* def_cfa_sf */
+		now->column = pxt_cfi_leb(from, false);
+		now->offset = (int64_t)pxt_cfi_leb(from, true) * function->data_step;
+		return true;
+	case 0x13: /* def_cfa_offset_sf */
+		now->offset = (int64_t)pxt_cfi_leb(from, true) * function->data_step;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where a register is.  False: it is another instruction. */
+PXT_CFI_INLINE bool pxt_cfi_do_register(const struct pxt_cfi_function *function,
+    struct pxt_cfi_rows *rows, struct pxt_cfi_bytes *from, unsigned code)
+{
+	uint64_t column;
+
+	switch (code) {
+	case 0x05: /* offset_extended, and its _sf */
+	case 0x11:
+		column = pxt_cfi_leb(from, false);
+		pxt_cfi_set(
+		    rows, column, (int64_t)pxt_cfi_leb(from, code == 0x11) * function->data_step);
+		return true;
+	case 0x06: /* restore_extended */
+		column = pxt_cfi_leb(from, false);
+		if (column < PXT_CFI_COLUMNS)
+			rows->now.at[column] = rows->first.at[column];
+		return true;
+	case 0x07: /* undefined */
+		pxt_cfi_set(rows, pxt_cfi_leb(from, false), PXT_CFI_OTHER);
+		return true;
+	case 0x08: /* same_value */
+		column = pxt_cfi_leb(from, false);
+		if (column < PXT_CFI_COLUMNS)
+			rows->now.at[column] = PXT_CFI_SAME;
+		return true;
+	case 0x10: /* expression, val_expression */
+	case 0x16:
+		pxt_cfi_set(rows, pxt_cfi_leb(from, false), PXT_CFI_OTHER);
+		pxt_cfi_skip_block(from);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Those with a number of their own.  False: it is not understood. */
+PXT_CFI_INLINE bool pxt_cfi_do_other(const struct pxt_cfi_function *function,
+    struct pxt_cfi_rows *rows, struct pxt_cfi_bytes *from, unsigned code)
+{
+	switch (code) {
+	case 0x00: /* nop */
+		return true;
+	case 0x02: /* advance_loc1, 2, 4 */
+	case 0x03:
+	case 0x04:
+		rows->place += pxt_cfi_number(from, 1u << (code - 2), false) * function->code_step;
+		return true;
+	case 0x0a: /* remember_state */
+		if (rows->nested == PXT_CFI_NESTED)
+			return false;
+		rows->kept[rows->nested++] = rows->now;
+		return true;
+	case 0x0b: /* restore_state */
+		if (rows->nested == 0)
+			return false;
+		rows->now = rows->kept[--rows->nested];
+		return true;
+	case 0x2e: /* GNU_args_size */
+		(void)pxt_cfi_leb(from, false);
+		return true;
+	default:
+		return pxt_cfi_do_end(function, &rows->now, from, code) ||
+		       pxt_cfi_do_register(function, rows, from, code);
+	}
+}
+
+/* Up to @place. */
+PXT_CFI_INLINE bool pxt_cfi_do(const struct pxt_cfi_function *function, struct pxt_cfi_rows *rows,
+    struct pxt_cfi_bytes from, uint64_t place)
+{
+	while (from.at < from.end && rows->place <= place) {
+		unsigned code = (unsigned)pxt_cfi_number(&from, 1, false);
+		uint64_t low = code & 0x3f;
+
+		if (code >> 6 == 1) /* advance_loc */
+			rows->place += low * function->code_step;
+		else if (code >> 6 == 2) /* offset */
+			pxt_cfi_set(
+			    rows, low, (int64_t)pxt_cfi_leb(&from, false) * function->data_step);
+		else if (code >> 6 == 3 && low < PXT_CFI_COLUMNS) /* restore */
+			rows->now.at[low] = rows->first.at[low];
+		else if (code >> 6 == 0 && !pxt_cfi_do_other(function, rows, &from, code))
+			return false;
+	}
+	return !from.short_of;
+}
+
+/* A thread's registers, as far as they are known, and its stack from @low on. */
+struct pxt_cfi_state {
+	uint64_t place;
+	uint64_t value[PXT_CFI_COLUMNS];
+	uint32_t known; /* bit by bit */
+	const unsigned char *stack;
+	uint64_t low;
+	size_t bytes;
+};
+
+PXT_CFI_INLINE bool pxt_cfi_load(const struct pxt_cfi_state *state, uint64_t at, uint64_t *value)
+{
+	if (at < state->low || at - state->low > state->bytes ||
+	    state->bytes - (at - state->low) < sizeof *value)
+		return false;
+	memcpy(value, state->stack + (at - state->low), sizeof *value);
+	return true;
+}
+
+/* Goes to the caller.  @place: within the function, as linked.  False: who called is not known. */
+PXT_CFI_INLINE bool pxt_cfi_step(
+    const struct pxt_cfi_function *function, uint64_t place, struct pxt_cfi_state *state)
+{
+	struct pxt_cfi_rows rows = { .now = { .column = PXT_CFI_COLUMNS } };
+	struct pxt_cfi_state next = *state;
+	uint64_t end;
+
+	for (unsigned i = 0; i < PXT_CFI_COLUMNS; i++)
+		rows.now.at[i] = PXT_CFI_SAME;
+	if (!pxt_cfi_do(function, &rows, function->first, UINT64_MAX))
+		return false;
+	rows.first = rows.now;
+	rows.place = function->low;
+	if (!pxt_cfi_do(function, &rows, function->own, place) ||
+	    rows.now.column >= PXT_CFI_COLUMNS || function->return_column >= PXT_CFI_COLUMNS ||
+	    !(state->known >> rows.now.column & 1))
+		return false;
+	end = state->value[rows.now.column] + (uint64_t)rows.now.offset;
+	next.known = 0;
+	for (unsigned i = 0; i < PXT_CFI_COLUMNS; i++) {
+		bool has = rows.now.at[i] == PXT_CFI_SAME
+		               ? state->known >> i & 1
+		               : rows.now.at[i] != PXT_CFI_OTHER &&
+		                     pxt_cfi_load(state, end + (uint64_t)(int64_t)rows.now.at[i],
+		                         &next.value[i]);
+
+		next.known |= (uint32_t)has << i;
+	}
+	if (!(next.known >> function->return_column & 1) || end < state->value[PXT_CFI_STACK])
+		return false;
+	next.place = next.value[function->return_column];
+	next.value[PXT_CFI_STACK] = end;
+	next.known |= UINT32_C(1) << PXT_CFI_STACK;
+	/* That was this call's; the caller was called as well. */
+	next.known &= ~(UINT32_C(1) << function->return_column);
+	*state = next;
+	return next.place != 0;
+}
+
+#endif

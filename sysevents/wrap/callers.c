@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callers.c - which functions called where a wait was long, a few of them, without being asked; see wrap.h.
+ *
+ * The program must run as without us, whatever its tables say: they are read by an interpreter of our own, which
+ * reads nothing of the stack but what the system gave the thread.  A stack that the program made for itself may end
+ * where its memory does, so it is not walked.
+ */
+#define _GNU_SOURCE
+#include "format/cfi.h"
+#include "sysevents/wrap/wrap.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+
+#define FRAMES_MAX  16u          /* that are looked at; some are ours */
+#define STACK_MOST  (8ul << 20)  /* of one thread */
+#define WINDOW_MOST (16ul << 10) /* that is looked at */
+#define RECORD_MOST (64ul << 10) /* of a table */
+
+/* What the kernel put above main()'s frames. */
+static uintptr_t main_top;
+
+/* Of the compiler's library: the table of the function there, or NULL.  Takes no lock with a C library of today. */
+struct bases {
+	void *text;
+	void *data;
+	void *function;
+};
+extern const void *_Unwind_Find_FDE(void *at, struct bases *bases);
+
+#if PXT_CFI_KNOWN
+/* The registers that a call leaves alone, here. */
+static inline __attribute__((always_inline)) void look_at_self(struct pxt_cfi_state *state)
+{
+#if defined(__x86_64__)
+	static const unsigned char columns[] = { 3, 6, 7, 12, 13, 14, 15 };
+	uint64_t value[sizeof columns];
+
+	__asm__ volatile("movq %%rbx, 0(%1)\n\tmovq %%rbp, 8(%1)\n\tmovq %%rsp, 16(%1)\n\t"
+	                 "movq %%r12, 24(%1)\n\tmovq %%r13, 32(%1)\n\tmovq %%r14, 40(%1)\n\t"
+	                 "movq %%r15, 48(%1)\n\tleaq 0f(%%rip), %0\n0:"
+	                 : "=&r"(state->place)
+	                 : "r"(value)
+	                 : "memory");
+#else
+	static const unsigned char columns[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31 };
+	uint64_t value[sizeof columns];
+
+	__asm__ volatile(
+	    "stp x19, x20, [%1]\n\tstp x21, x22, [%1, 16]\n\tstp x23, x24, [%1, 32]\n\t"
+	    "stp x25, x26, [%1, 48]\n\tstp x27, x28, [%1, 64]\n\tmov %0, sp\n\t"
+	    "stp x29, %0, [%1, 80]\n\tadr %0, 0f\n0:"
+	    : "=&r"(state->place)
+	    : "r"(value)
+	    : "memory");
+#endif
+	for (unsigned i = 0; i < sizeof columns; i++) {
+		state->value[columns[i]] = value[i];
+		state->known |= UINT32_C(1) << columns[i];
+	}
+}
+
+/* How much stack there is above a place of it; 0: it is no stack of the system's. */
+static size_t stack_above(uintptr_t at)
+{
+	uintptr_t of_main = main_top - at;
+	uintptr_t of_thread = (uintptr_t)pthread_self() - at;
+	uintptr_t bytes = of_main < of_thread ? of_main : of_thread;
+
+	return bytes > STACK_MOST ? 0 : bytes < WINDOW_MOST ? bytes : WINDOW_MOST;
+}
+
+static bool step(struct pxt_cfi_state *state)
+{
+	union {
+		uint64_t number;
+		void *at;
+	} place = { state->place - 1 };
+	struct pxt_cfi_bytes from = { .at = NULL };
+	struct pxt_cfi_function function;
+	struct bases bases;
+
+	from.at = _Unwind_Find_FDE(place.at, &bases);
+	from.end = from.at ? from.at + RECORD_MOST : NULL;
+	from.address = (uint64_t)(uintptr_t)from.at;
+	return from.at && pxt_cfi_read(&function, from, NULL) &&
+	       pxt_cfi_step(&function, place.number, state);
+}
+
+__attribute__((noinline)) unsigned pxt_callers_few(
+    const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
+{
+	struct pxt_cfi_state state = { .known = 0 };
+	unsigned count = 0;
+	bool found = false;
+
+	look_at_self(&state);
+	state.low = state.value[PXT_CFI_STACK];
+	state.stack = (const unsigned char *)(uintptr_t)state.low;
+	state.bytes = stack_above((uintptr_t)state.low);
+	for (unsigned i = 0; i < FRAMES_MAX && count < PXT_WAIT_FEW && step(&state); i++) {
+		if (found)
+			callers[count++] = state.place;
+		found = found || state.place == (uint64_t)(uintptr_t)caller;
+	}
+	return count;
+}
+#else
+unsigned pxt_callers_few(const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
+{
+	(void)caller, (void)callers;
+	return 0;
+}
+#endif
+
+void pxt_callers_start(void)
+{
+	main_top = (uintptr_t)getauxval(AT_RANDOM);
+}
