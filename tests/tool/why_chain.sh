@@ -326,6 +326,28 @@ a_parent_whose_memory_its_child_has_waits_for_its_program()
 	done
 }
 
+# The same twice, one behind the other: four lines have no room for the reason of both inferences.
+a_long_answer_leaves_out_from_what_something_was_inferred()
+{
+	{
+		echo ':thread 5 0x7f0000005000 105 allocator-late'
+		echo ':thread 6 0x7f0000006000 106 compactor-late'
+		echo '60000 allocator-late mutex_lock 128 0 0'
+		echo '60000 compactor-late mutex_lock 192 0 0'
+		echo '71800 - sched_switch 0 101 120 1 105 120'
+		echo '71900 - sched_switch 0 105 120 1 106 120'
+		echo '120900 compactor-late sched_wakeup 105'
+		echo '120950 - sched_switch 0 106 120 1 105 120'
+		echo '121000 allocator-late sched_wakeup 101'
+		echo '121100 - sched_switch 0 105 120 1 101 120'
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high .* until allocator-late woke it (inferred); allocator-late slept .* until compactor-late woke it (inferred); compactor-late ran' out ||
+		fail 'another answer'
+	COLUMNS=80 "$pxtrace" why run.ptl | sed '/^$/,$d' >paragraph
+	[ "$(wc -l <paragraph)" -le 4 ] || fail 'more than four lines'
+}
+
 who_tries_a_lock_in_vain_waits_for_its_holder()
 {
 	{

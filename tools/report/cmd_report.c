@@ -33,7 +33,7 @@ static const char *const help[] = {
 	"                        its losses are marked, and the page says so\n"
 	"  -n, --worst N         explains the worst N spans (3; 0: none, and the logs are read "
 	"once\n"
-	"                        instead of three times; at most 16)\n"
+	"                        instead of twice; at most 16)\n"
 	"  -r, --roles FILE      events that are called otherwise, as pxtrace why --help tells\n"
 	"      --counter NAME    a numeric field as a curve: FIELD, or EVENT.FIELD, with * and ?;\n"
 	"                        several times\n",

@@ -100,7 +100,7 @@ struct why {
 /* ---- Nothing to explain ---- */
 
 /* Who waits for a client is not late. */
-static void say_idle(struct why *w)
+static void say_idle(struct pxt_words *words, const struct why *w)
 {
 	const struct pxt_rounds *rounds = &w->search.rounds;
 	char longest[24];
@@ -108,10 +108,30 @@ static void say_idle(struct why *w)
 	if (rounds->idle_waits == 0)
 		return;
 	pxt_duration(longest, (uint64_t)rounds->idle_ns);
-	pxt_out_format(&w->out, "Long waits %s: %llu, the longest of %s\n(%s).\n",
+	pxt_say(words, " Long waits %s: %llu, the longest of %s (%s).",
 	    rounds->has_wakes ? "for somebody outside of the program, who delays nobody"
 	                      : "that nobody of the program seems to have ended",
 	    (unsigned long long)rounds->idle_waits, w->search.idle, longest);
+}
+
+/* What was looked at, and what asks for the rest. */
+static void say_no_round(struct why *w)
+{
+	const struct pxt_rounds *rounds = &w->search.rounds;
+	struct pxt_words words = { 0 };
+
+	pxt_say(&words,
+	    "Nothing was late: %llu round%s of %llu thread%s %s read, from wait to wait; none is "
+	    "far "
+	    "beyond what is usual for its thread.",
+	    (unsigned long long)rounds->rounds_read, rounds->rounds_read == 1 ? "" : "s",
+	    (unsigned long long)rounds->threads_with_rounds,
+	    rounds->threads_with_rounds == 1 ? "" : "s", rounds->rounds_read == 1 ? "was" : "were");
+	say_idle(&words, w);
+	pxt_tell_unmeasured(&words, &w->search);
+	if (w->search.off_cpu.count > 0)
+		pxt_say(&words, " --off-cpu tells the longest times off the CPU.");
+	pxt_tell_paragraph(&w->out, &words);
 }
 
 static void say_nothing(struct why *w)
@@ -123,14 +143,7 @@ static void say_nothing(struct why *w)
 	} else if (w->search.mode == PXT_LATE_OFF_CPU) {
 		pxt_out_text(&w->out, "No time off the CPU like that in this log.\n");
 	} else if (w->search.mode == PXT_LATE_ROUNDS) {
-		pxt_out_format(&w->out,
-		    "Nothing was late: %llu rounds of %llu threads were read, from wait to wait; "
-		    "none "
-		    "is far\nbeyond what is usual for its thread.\n",
-		    (unsigned long long)w->search.rounds.rounds_read,
-		    (unsigned long long)w->search.rounds.threads_with_rounds);
-		say_idle(w);
-		pxt_tell_unmeasured(&w->out, &w->search);
+		say_no_round(w);
 	} else if (w->search.spans == 0 &&
 	           (w->select.event_count + w->select.thread_count + w->select.pid_count > 0 ||
 	               w->select.where || w->select.from.set || w->select.to.set)) {

@@ -41,6 +41,14 @@ static void say_own_place(struct pxt_words *words, const struct pxt_roles_book *
 		pxt_say_caller(words, book, at, above);
 }
 
+static void say_inference(struct pxt_words *words, const char *how)
+{
+	if (words->brief < PXT_BRIEF_HOW)
+		pxt_say(words, " (an inference%s)", how);
+	else
+		pxt_say(words, " (inferred)");
+}
+
 /* ---- Calls ---- */
 
 static const char *word_of(uint32_t call)
@@ -122,7 +130,7 @@ static void say_ended(
 	} else if (link->peer) {
 		pxt_say(words, ", until %s woke it", link->peer->name);
 		if (link->inferred)
-			pxt_say(words, " (an inference from the order of events)");
+			say_inference(words, " from the order of events");
 		say_other_place(words, book, " in ", &link->peer_place);
 	}
 	if (link->ready_ns * 10 > link->ns * 3) {
@@ -363,7 +371,7 @@ static void say_woken(
 		return;
 	pxt_say(words, ", until %s woke it", link->peer->name);
 	if (link->inferred)
-		pxt_say(words, " (an inference: a lock of the C library's own, as malloc's)");
+		say_inference(words, ": a lock of the C library's own, as malloc's");
 	else
 		say_other_place(words, book, " in ", &link->peer_place);
 }

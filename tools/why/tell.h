@@ -42,7 +42,9 @@ void pxt_tell_recurring(struct pxt_words *words, const struct pxt_tell *tell,
     const struct pxt_blame *blame, const char *before);
 
 /* That a thread has no usual round, and what would tell when it is late; nothing where all have. */
-void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *search);
+void pxt_tell_unmeasured(struct pxt_words *words, const struct pxt_late_search *search);
+/* Lines as wide as the terminal, or as a paragraph is. */
+void pxt_tell_paragraph(struct pxt_out *out, const struct pxt_words *words);
 /* A title with a line of its own. */
 void pxt_tell_title(struct pxt_out *out, const char *text, const char *right);
 /*

@@ -143,13 +143,22 @@ static void put_notes(const struct pxt_tell *tell, const struct pxt_blame *blame
 	}
 }
 
-void pxt_tell_unmeasured(struct pxt_out *out, const struct pxt_late_search *search)
+void pxt_tell_unmeasured(struct pxt_words *words, const struct pxt_late_search *search)
 {
 	if (*search->unmeasured)
-		pxt_out_format(out,
-		    "No round of %s is usual: more than a quarter are late. --deadline or --period "
-		    "NAME=TIME says what is late.\n",
+		pxt_say(words,
+		    " No round of %s is usual: more than a quarter are late. --deadline or "
+		    "--period "
+		    "NAME=TIME says what is late.",
 		    search->unmeasured);
+}
+
+void pxt_tell_paragraph(struct pxt_out *out, const struct pxt_words *words)
+{
+	size_t width = pxt_width(out->fd);
+
+	pxt_tell_broken(out, words, 0, width ? width : PARAGRAPH_COLUMNS);
+	pxt_out_char(out, '\n');
 }
 
 /* How many lines of a terminal sentences take, where each begins a line. */
@@ -190,7 +199,6 @@ static struct pxt_words short_answer(const struct pxt_setting *setting,
 static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blame, bool alone)
 {
 	struct pxt_setting setting = pxt_tell_setting(tell, blame);
-	size_t width = pxt_width(tell->out->fd);
 	struct pxt_words behind = { 0 };
 	struct pxt_words help = { 0 };
 	struct pxt_words answer;
@@ -201,12 +209,11 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 	pxt_say_help(&help, &setting, blame);
 	if (help.used > 0)
 		pxt_say(&behind, " %s", help.text);
+	if (tell->search->mode != PXT_LATE_ROUNDS)
+		pxt_tell_unmeasured(&behind, tell->search);
 	answer = short_answer(&setting, blame, &behind);
 	pxt_say(&answer, "%s", behind.text);
-	pxt_tell_broken(tell->out, &answer, 0, width ? width : PARAGRAPH_COLUMNS);
-	pxt_out_char(tell->out, '\n');
-	if (tell->search->mode != PXT_LATE_ROUNDS)
-		pxt_tell_unmeasured(tell->out, tell->search);
+	pxt_tell_paragraph(tell->out, &answer);
 }
 
 void pxt_tell_answers(const struct pxt_tell *tell)

@@ -17,6 +17,7 @@ enum pxt_brief {
 	PXT_BRIEF_PLACES, /* files and lines; who called, but where the chain ends */
 	PXT_BRIEF_TIMES,  /* of a chain: times that are about what was told before */
 	PXT_BRIEF_WAKERS, /* where somebody was who woke or had something */
+	PXT_BRIEF_HOW,    /* from what something was inferred */
 	PXT_BRIEF_MIDDLE, /* of a chain: what threads did between its first and its last */
 	PXT_BRIEFS
 };
