@@ -504,6 +504,24 @@ who_waits_for_a_client_outside_is_idle()
 	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
 }
 
+# A server that waits for requests 100 ms at a time: nothing came once, and on a busy machine it came back 20 ms late.
+who_waits_for_requests_is_idle_however_late_it_comes_back()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 30; i++) {
+			took = i == 20 ? 120000 : 9000
+			printf "%d high call_enter 17 5 100 100000000\n", at
+			printf "%d low sched_wakeup 101\n", at + took - 5
+			printf "%d high call_exit 17 5 %d %d\n", at + took, i != 20, took
+			at += took + 1000
+		}
+		print "500 low mutex_lock 64 0 0"
+	}' | log run.ptl
+	run 0 why run.ptl
+	out_has 'Nothing was late: 29 rounds of 1 thread were read'
+}
+
 # No scheduler: low sends something just before each of these waits ends, or nobody does.
 who_waits_for_a_client_is_idle_also_without_a_scheduler()
 {

@@ -265,6 +265,31 @@ who_waits_again_for_longer_each_time_waits_on()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in pthread_cond_wait for 49.0 ms, until low woke it; low did for 49.0 ms what is not recorded: own work, or a call that blocked.'
 }
 
+# As of an interpreter's lock: three rounds wait 30 ms until low signals, one 100 ms in waits of 5 ms that time out.
+who_mostly_ends_a_wait_within_rounds_is_told_of_one_that_timed_out()
+{
+	awk 'BEGIN {
+		at = 1000
+		for (i = 0; i < 30; i++) {
+			printf "%d high call_enter 6 0 10\n%d high call_exit 6 0 0 10000\n", at, at + 10000
+			at += 10010
+			late = i == 5 || i == 10 || i == 15
+			for (k = 0; k < (i == 20 ? 20 : late); k++) {
+				printf "%d high cond_wait 512 576 5000000\n", at
+				if (late)
+					printf "%d low cond_signal 512\n%d low sched_wakeup 101\n", at + 29980, at + 29990
+				at += late ? 30000 : 5000
+				printf "%d high cond_resume 512 576 5000 %d\n", at, late ? 0 : 110
+				at += 10
+			}
+			at += 100
+		}
+	}' | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 100 ms .*nobody signalled it within 5.00 ms each time (mostly low does); low did for' out ||
+		fail "another answer: $(head -n 1 out)"
+}
+
 # Twenty waits, the eighth of which is four that time out, one after the other.
 who_waits_again_in_vain_says_how_long_each_time()
 {

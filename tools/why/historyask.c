@@ -198,6 +198,44 @@ const struct pxt_mark *pxt_history_first_waker(const struct pxt_history *history
 	return NULL;
 }
 
+static bool is_same_wait(const struct pxt_stretch *a, const struct pxt_stretch *b)
+{
+	return a->call == b->call && a->object == b->object &&
+	       a->place.address.value == b->place.address.value;
+}
+
+/* Of all that were kept, who ended most of such waits; of two candidates the more frequent one stays. */
+static const struct pxt_actor *mostly_ended_by(
+    const struct pxt_history *history, const struct pxt_stretch *call)
+{
+	uint32_t count;
+	const struct pxt_stretch *list =
+	    pxt_history_of(history, history->state->actors[call->actor], PXT_STRETCH_CALL, &count);
+	const struct pxt_actor *most = NULL;
+	uint32_t ahead = 0;
+	uint32_t times = 0;
+	uint32_t waits = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct pxt_mark *woke;
+
+		if (!is_same_wait(&list[i], call))
+			continue;
+		waits++;
+		woke = pxt_stretch_timed_out(&list[i])
+		           ? NULL
+		           : pxt_history_waker(history, history->state->actors[call->actor],
+		                 list[i].begin_ns, list[i].end_ns);
+		if (!woke || !woke->meant || !woke->peer || !woke->peer->own)
+			continue;
+		if (ahead == 0)
+			most = woke->peer;
+		times = most == woke->peer && ahead > 0 ? times + 1 : ahead == 0 ? 1 : times;
+		ahead += most == woke->peer ? 1 : (uint32_t)-1;
+	}
+	return times * 2 > waits ? most : NULL;
+}
+
 const struct pxt_actor *pxt_history_usual_end(
     const struct pxt_history *history, const struct pxt_stretch *call)
 {
@@ -209,7 +247,7 @@ const struct pxt_actor *pxt_history_usual_end(
 		    end->by < history->state->actor_count)
 			return history->state->actors[end->by];
 	}
-	return NULL;
+	return mostly_ended_by(history, call);
 }
 
 /* How long a thread ran on a CPU. */

@@ -43,6 +43,7 @@ struct pxt_round_thread {
 	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
 	struct pxt_round silence; /* that wait */
+	bool ran_out;             /* its latest call, a wait for descriptors, ended by its time */
 	bool in_vain; /* its latest call ended by its descriptor's limit, or would have blocked */
 };
 
@@ -280,7 +281,7 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	thread->begun_ns = thread->outside_ns;
 	thread->woken_outside = false;
 	thread->woken_by = NULL;
-	thread->in_vain = false;
+	thread->in_vain = thread->ran_out = false;
 	thread->epoch = epoch;
 	settle(thread, false);
 	thread->home = pxt_calls_is_home(key.call) ? home_of(rounds, &key) : NULL;
@@ -415,10 +416,12 @@ static void end(struct pxt_rounds *rounds, const struct pxt_actor *actor,
 	                  thread->date_ns == 0 && !pxt_calls_has_limit(thread->call);
 	if (thread->epoch != rounds->state->epochs[actor->source])
 		return;
-	if (is_planned(thread, length)) {
-		wait.planned_ns = length;
+	if (thread->ran_out || is_planned(thread, length)) {
+		/* On a busy machine it comes back later than it had said. */
+		wait.planned_ns =
+		    thread->ran_out && length > thread->asked_ns ? thread->asked_ns : length;
 		if (!is_unanswered(thread))
-			thread->planned_ns += length;
+			thread->planned_ns += wait.planned_ns;
 	}
 	thread->outside_ns += waker_outside(rounds, thread);
 	wait.outside_ns = thread->outside_ns - thread->begun_ns;
@@ -525,6 +528,9 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		thread->in_vain = (int64_t)pxt_key_number(event, CALL_RESULT) == -EAGAIN &&
 		                  pxt_calls_is_input(thread->call) &&
 		                  event->ns - thread->since_ns > MS;
+		thread->ran_out = thread->waits && thread->asked_ns > 0 &&
+		                  pxt_calls_is_set(thread->call) &&
+		                  pxt_key_number(event, CALL_RESULT) == 0;
 		if (!thread->waits)
 			note_output(rounds, actor, thread, event);
 		end(rounds, actor, thread, event->ns);
