@@ -11,6 +11,9 @@
 
 #include "port/port.h"
 
+/* No more than so much waits for a flusher that sleeps, which the rest of a large lane is for. */
+#define MARK_BLOCKS 16u
+
 #define POLL_NS    1000000u
 #define RECOVER_NS 100000000u /* after an error, before the next attempt */
 
@@ -107,12 +110,14 @@ int pxt_tolog_flusher_start(struct pxt_stream *stream)
 {
 	struct pxt_tolog_flusher *flusher = pxt_tolog_of(stream)->flusher;
 	struct pxt_block *block = stream->block;
+	const uint32_t most = MARK_BLOCKS * CONFIG_PTRACE_LOG_BLOCK_SIZE / PXT_SLOT_BYTES;
 	uint64_t slots = (uint64_t)block->slot_mask + 1u;
 	int error;
 
 	if (block->full_policy != POSIX_TRACE_FLUSH)
 		return 0;
 	block->mark = (uint32_t)(slots * CONFIG_PTRACE_FLUSH_MARK_PCT / 100u);
+	block->mark = block->mark < most ? block->mark : most;
 	error =
 	    pxt_port_thread_start(&flusher->thread, run, stream, block->attr._pxt_flush_priority);
 	flusher->started = !error;

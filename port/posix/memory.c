@@ -16,6 +16,12 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* From so many bytes on large pages are asked for: clearing them takes a third, and there are fewer faults. */
+#define LARGE (UINT32_C(1) << 21)
 
 static size_t page_size(void)
 {
@@ -37,11 +43,15 @@ static void *map_touched(size_t bytes, int sharing, size_t *size)
 	*size = whole_pages(bytes, page);
 	if (bytes == 0 || *size < bytes)
 		return NULL;
-	memory = mmap(
-	    NULL, *size, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	memory = mmap(NULL, *size, PROT_READ | PROT_WRITE,
+	    sharing | MAP_ANONYMOUS | (*size < LARGE ? MAP_POPULATE : 0), -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	/* MAP_POPULATE gives up silently when memory is short; writing does not. */
+	if (*size >= LARGE) {
+		(void)madvise(memory, *size, MADV_HUGEPAGE);
+		(void)madvise(memory, *size, MADV_POPULATE_WRITE);
+	}
+	/* Both ways to populate give up silently when memory is short; writing does not. */
 	for (size_t at = 0; at < *size; at += page)
 		((volatile unsigned char *)memory)[at] = 0;
 	return memory;
