@@ -4,6 +4,7 @@
 #include "rival.h"
 
 #include "bench/frame/frame.h"
+#include "pace.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +27,7 @@ static const char *only_bytes;
 static const char *only_threads;
 static const char *only_state;
 static const char *events;
+static const char *pace;
 static const char *lines;
 
 struct singles {
@@ -180,20 +182,6 @@ static void measure_off(const struct rival *rival, const char *row)
 	bench_cost(row, "off", &got);
 }
 
-/* So many events at full speed, whatever is lost; says what each cost. */
-static void trace_full(bench_loop *traces, unsigned long count)
-{
-	struct timespec from;
-	struct timespec to;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &from);
-	traces(0, count);
-	(void)clock_gettime(CLOCK_MONOTONIC, &to);
-	(void)printf("%.3f\n",
-	    ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
-	        (double)count);
-}
-
 /* So many events at a pace that no buffer of any tracer should overflow at. */
 static void just_trace(bench_loop *traces, unsigned long count)
 {
@@ -269,15 +257,17 @@ int main(int argc, char **argv)
 {
 	const struct bench_extra extra[] = { { "--row", &only_row }, { "--bytes", &only_bytes },
 		{ "--threads", &only_threads }, { "--state", &only_state }, { "--events", &events },
-		{ "--lines", &lines }, { NULL, NULL } };
+		{ "--rate", &pace }, { "--lines", &lines }, { NULL, NULL } };
 
 	bench_begin(argc, argv, "rivals", extra);
 	if (events) {
 		for (unsigned p = 0; p < RIVAL_PAYLOADS; p++) {
 			if (!chosen(only_bytes, bytes[p]))
 				continue;
-			if (only_state && strcmp(only_state, "full") == 0)
-				trace_full(rivals[0].loop[p], strtoul(events, NULL, 10));
+			if (pace)
+				(void)printf("%.3f\n",
+				    pace_events(rivals[0].loop[p], strtoul(events, NULL, 10),
+				        strtoul(pace, NULL, 10)));
 			else
 				just_trace(rivals[0].loop[p], strtoul(events, NULL, 10));
 		}

@@ -3,10 +3,12 @@
  * rival.h - what a tracer has to supply to be measured as the others are (rival.c has main()).
  *
  *	PROGRAM [--csv] [--quick | --smoke] [--row NAME] [--bytes 4|32|256] [--threads 1|2]
- *	        [--state on|off] [--events N] [--lines VERSION]
+ *	        [--state on|off] [--events N [--rate R]] [--lines VERSION]
  *
  * Tables "one thread" and "two threads" (columns by payload, and "off"), "one event at a time"
- * (columns by rank), "after a walk", "after a sleep" (frame/cold.c) and "lost".  --lines: what scripts/lines.py asks for, and nothing else.
+ * (columns by rank), "after a walk", "after a sleep" (frame/cold.c) and "lost".  
+ * --lines: what scripts/lines.py asks for, and nothing else.  --events: nothing but so many events, at R a second
+ * (0: at full speed), and then what each took.
  */
 #ifndef BENCH_RIVAL_H
 #define BENCH_RIVAL_H

@@ -4,9 +4,11 @@
  * what the library counted: events, and lost ones.
  *
  *	writelog FILE EVENTS BYTES
- *	writelog FILE EVENTS BYTES full    default attributes, full speed, whatever is lost; also ns of each event
+ *	writelog FILE EVENTS BYTES RATE    default attributes, whatever is lost (pace.h); also ns of each event
  */
 #define _GNU_SOURCE
+#include "pace.h"
+
 #include <trace.h>
 #include <trace_np.h>
 
@@ -17,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STREAM_BYTES (16ul * 1024 * 1024)
@@ -53,43 +54,38 @@ static trace_id_t open_log(int file, bool full)
 	return trid;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
+static trace_event_id_t sample;
+static unsigned long bytes;
 
 /* No two events have the same data. */
-static double write_full(trace_event_id_t sample, unsigned long events, unsigned long bytes)
+static void write_some(unsigned thread, unsigned long count)
 {
 	static unsigned char payload[BYTES_MAX];
-	double begin = now();
+	static uint32_t number;
 
-	for (unsigned i = 0; i < BYTES_MAX; i++)
+	(void)thread;
+	for (unsigned i = 4; i < BYTES_MAX && !number; i++)
 		payload[i] = (unsigned char)(i * 151u);
-	for (unsigned long i = 0; i < events; i++) {
-		memcpy(payload, &(uint32_t){ (uint32_t)i }, sizeof(uint32_t));
+	for (unsigned long i = 0; i < count; i++) {
+		number++;
+		memcpy(payload, &number, sizeof(number));
 		posix_trace_event(sample, payload, bytes);
 	}
-	return (now() - begin) / (double)events;
 }
 
 int main(int argc, char **argv)
 {
 	static const unsigned char payload[BYTES_MAX];
-	bool full = argc == 5 && strcmp(argv[4], "full") == 0;
+	bool full = argc == 5;
 	double ns = 0;
 	struct posix_trace_counts_np counts;
-	trace_event_id_t sample;
 	trace_id_t trid;
 	int file;
 	unsigned long events = argc >= 4 ? strtoul(argv[2], NULL, 10) : 0;
-	unsigned long bytes = argc >= 4 ? strtoul(argv[3], NULL, 10) : 0;
 
+	bytes = argc >= 4 ? strtoul(argv[3], NULL, 10) : 0;
 	if ((argc != 4 && !full) || bytes > BYTES_MAX) {
-		(void)fputs("usage: writelog FILE EVENTS BYTES [full]\n", stderr);
+		(void)fputs("usage: writelog FILE EVENTS BYTES [RATE]\n", stderr);
 		return 2;
 	}
 	file = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -98,7 +94,7 @@ int main(int argc, char **argv)
 	must("event", posix_trace_eventid_open("sample", &sample));
 	trid = open_log(file, full);
 	if (full)
-		ns = write_full(sample, events, bytes);
+		ns = pace_events(write_some, events, strtoul(argv[4], NULL, 10));
 	for (unsigned long i = 0; i < events && !full; i++) {
 		posix_trace_event(sample, payload, bytes);
 		if (i % CHUNK == CHUNK - 1)
