@@ -113,6 +113,10 @@ PXT_INLINE uint32_t compare(
 	now = get_group(slot, i, data->kept - i * GROUP);
 	data->now[i] = now;
 	data->changed[i] = now ^ site->data[i];
+	if (!data->changed[i]) {
+		data->there[i] = 0;
+		return 1;
+	}
 	site->data[i] = now;
 	differs = not_zero(data->changed[i]);
 	data->there[i] = (uint32_t)(differs * UINT64_C(0x0102040810204080) >> 56);
