@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* fields.c - the grammar of payload descriptions; values of fields, out of data. */
 #include "base/fields.h"
-
 #include "base/attr.h"
+#include "base/handle.h"
 #include "format/slot.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
+#include <trace_np.h>
 
 static const struct type {
 	char word[8];
@@ -380,5 +381,26 @@ PXT_API int posix_trace_field_value_np(const struct posix_trace_field_np *field,
 		value->posix_value_np.posix_u_np = 0;
 	if (bytes > sizeof(*value))
 		memset(value + 1, 0, bytes - sizeof(*value));
+	return 0;
+}
+
+/* ---- What the standard's structure of an event has no public members for ---- */
+
+PXT_API int posix_trace_eventinfo_getextra_np(const struct posix_trace_event_info *event,
+    struct posix_trace_eventextra_np *extra, size_t bytes)
+{
+	struct posix_trace_eventextra_np own;
+
+	if (!pxt_arg_given(event) || !pxt_arg_given(extra))
+		return EINVAL;
+	own = (struct posix_trace_eventextra_np){
+		.posix_cpu_np = event->_pxt_cpu,
+		.posix_ticks_np = event->_pxt_ticks,
+		.posix_lost_before_np = event->_pxt_lost_before,
+		.posix_thread_exact_np = (event->_pxt_flags & PXT_EVENT_THREAD_EXACT) != 0,
+		.posix_thread_entry_np = event->_pxt_entry - 1u,
+		.posix_number_np = event->_pxt_flags & PXT_EVENT_NUMBERED ? event->_pxt_number : 0,
+	};
+	pxt_give(extra, bytes, &own, sizeof(own));
 	return 0;
 }

@@ -53,10 +53,8 @@ endmacro()
 
 ptrace_unit(BASE SOURCES
 	base/attr.c
-	base/eventextra.c
 	base/fields.c)
 ptrace_unit(BASE UNLESS TINY SOURCES
-	base/getstate.c
 	base/handle.c)
 ptrace_unit(BASE IF ONLINE LOGRETRIEVAL UNLESS TINY SOURCES
 	base/getnext.c)
@@ -109,8 +107,6 @@ ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
 	core/process/forked.c)
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
-	port/posix/descriptor.c
-	port/posix/identity.c
 	port/posix/mutex.c
 	port/posix/quiet.c
 	port/posix/slotcas.c
@@ -120,8 +116,7 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 ptrace_unit(SHARED SOURCES
 	port/posix/configuration.c)
 ptrace_unit(TOLOG IF PORT_POSIX SOURCES
-	port/posix/logout.c
-	port/posix/unraised.c)
+	port/posix/logout.c)
 ptrace_unit(PORT_POSIX IF TOLOG FILE_STREAMS SOURCES
 	port/posix/sysinfo.c)
 ptrace_unit(FILE_STREAMS IF PORT_POSIX SOURCES
@@ -299,7 +294,6 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/info.c
 	logretrieval/open.c
 	logretrieval/next.c
-	logretrieval/ops.c
 	logretrieval/scan.c
 	logretrieval/seek.c
 	logretrieval/tables.c

@@ -20,7 +20,8 @@
  *   next.c         the cursor: rewind, the next block, the next record, and the event that it becomes
  *   seek.c         to a time, by the stamps in the heads of blocks
  *   views.c        many events at once, their data where it was read
- *   ops.c, info.c  what is asked of a log: attributes, status, types; counts, crash, times
+ *   open.c         opens and closes; what the standard asks of a log: attributes, status, types
+ *   info.c         counts, crash, times
  */
 #ifndef PXT_LOGRETRIEVAL_LOG_H
 #define PXT_LOGRETRIEVAL_LOG_H
@@ -362,7 +363,7 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 int pxt_log_seek(
     void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed);
 
-/* ---- ops.c, info.c ---- */
+/* ---- open.c, info.c ---- */
 
 struct pxt_log_getters {
 	int (*info)(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info);

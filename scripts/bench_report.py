@@ -243,7 +243,7 @@ set output "{name}.svg"
 
 
 def payload_lines(results):
-    """What the table of docs/prices.md shows, ours beside the others.
+    """What the table of docs/bench.md shows, ours beside the others.
 
     One table of one program: other programs measure the same payloads in other loops, and their
     figures do not belong beside these.
@@ -375,12 +375,12 @@ def draw(results, out):
 
 # ---- Figures of the papers ----
 #
-# docs/prices.md has a part between two marks.  README.md has single figures of the same table, each with
+# docs/bench.md has a part between two marks.  README.md has single figures of the same table, each with
 # a mark right behind it: 14.12<!-- bench: libptrace, 4 B -->
 
 BEGIN, END = "<!-- bench: begin (./scripts/bench --readme writes this) -->", "<!-- bench: end -->"
 PICTURE = "payload"
-PAGE = os.path.join("docs", "prices.md")
+PAGE = os.path.join("docs", "bench.md")
 # Groups: the figure, the mark, the table's row and column.
 FIGURE = re.compile(r"((?:\d[\d.,]*)?)(<!-- bench: ([^<>]*?), (\d+ B) -->)")
 
@@ -420,7 +420,6 @@ def section(results, pictures):
     if calls(results):
         parts += ["Two periodic threads, one event at a time, caches cold and then warm "
                   "(averages of test 2):", calls(results)]
-    parts.append("How to read these figures, and all others: [bench.md](bench.md).")
     return "\n\n".join(parts)
 
 

@@ -225,10 +225,10 @@ def without_licence(root):
 
 
 def without_arrows(root):
-    """What has a Kconfig file is a part of the library."""
-    for folder in sorted(os.listdir(root)):
-        if os.path.exists(os.path.join(root, folder, "Kconfig")) and folder not in ARROWS:
-            yield f"{folder}/Kconfig: a unit without arrows in scripts/check-layers.py"
+    """What the unit table names is a part of the library."""
+    with open(os.path.join(root, "cmake/sources.cmake"), encoding="utf-8") as table:
+        for folder in sorted(set(re.findall(r"^\t(\w+)/", table.read(), re.M)) - set(ARROWS)):
+            yield f"{folder}: a unit without arrows in scripts/check-layers.py"
 
 
 def main():

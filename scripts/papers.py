@@ -26,7 +26,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAPERS = ("README.md", "DESIGN.md", "docs/bench.md", "docs/prices.md", "docs/units.md")
+PAPERS = ("README.md", "DESIGN.md", "docs/bench.md", "docs/units.md")
 
 
 def read(name):

@@ -78,8 +78,8 @@ NAVIGATION = (
              "docs/cpp.md", "docs/python.md")),
     ("Reference", ("man/index", "docs/standard.md", "docs/beyond.md", "FORMAT.md", "docs/units.md", "docs/stability.md",
                    "SECURITY.md")),
-    ("Figures", ("docs/prices.md", "docs/bench.md", "docs/machines.md")),
-    ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "docs/dependencies.md", "CONTRIBUTING.md",
+    ("Figures", ("docs/bench.md",)),
+    ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "CONTRIBUTING.md",
                 "CHANGELOG.md")),
 )
 SECTIONS = {1: "Commands", 3: "Functions", 5: "Formats", 7: "Overviews"}

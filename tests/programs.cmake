@@ -68,14 +68,14 @@ ptrace_test(inherit NEEDS INHERIT ONLINE USEREVENTS POLICY_LOOP !SINGLE_STREAM
 # The ring from inside, in one thread: interrupts at every test point, wraps, dead records.
 set(core_needs CORE ONLINE USEREVENTS FILTER POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START_STOP
 	SYSEV_OVERFLOW_RESUME SYSEV_FILTER RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM LANES)
-foreach(name IN ITEMS passover edges wraps merge lengths several wanted)
+foreach(name IN ITEMS passover edges merge lengths wanted)
 	ptrace_test(core_${name} TESTPOINTS NEEDS ${core_needs} SOURCES core/${name}.c core/kit.c)
 endforeach()
 ptrace_test(core_forked TESTPOINTS NEEDS ${core_needs} INHERIT FILE_STREAMS POLICY_UNTIL_FULL
 	SOURCES core/forked.c core/kit.c)
 ptrace_test(core_error FAKES NEEDS ${core_needs} SYSEV_ERROR TOLOG LOG_APPEND LOGRETRIEVAL SNAPSHOT
 	SOURCES core/error.c conformance/story.c)
-ptrace_test(core_views TESTPOINTS NEEDS ${core_needs} EXTENSIONS SOURCES core/views.c core/kit.c)
+ptrace_test(core_several TESTPOINTS NEEDS ${core_needs} EXTENSIONS SOURCES core/several.c core/kit.c)
 ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)
 # With memory that nobody may touch once it was given back.
@@ -207,7 +207,7 @@ ptrace_test(port_mutex NEEDS CORE SOURCES test_mutex.c)
 
 # Tests of the log format and of Log Retrieval.  The logs are made by golden/make_golden.py.
 
-foreach(name IN ITEMS logread logseek logviews logblocks logcheck logdamage loggrowing logfmt)
+foreach(name IN ITEMS logread logseek logfile logcheck logdamage loggrowing logfmt)
 	set(needs LOGRETRIEVAL)
 	if(name STREQUAL "logfmt")
 		list(APPEND needs TOLOG)
@@ -215,7 +215,6 @@ foreach(name IN ITEMS logread logseek logviews logblocks logcheck logdamage logg
 	ptrace_test(${name} NEEDS ${needs} SOURCES test_${name}.c golden/golden.c)
 endforeach()
 ptrace_test(logmemory FAKES NEEDS CORE LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
-ptrace_test(logfile NEEDS LOGRETRIEVAL SOURCES test_logfile.c)
 ptrace_test(coded NEEDS LOGRETRIEVAL LOG_CODED SOURCES test_coded.c)
 
 # ---- kill/ ----
@@ -352,14 +351,12 @@ ptrace_test(tolog_described NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL LOG_APPEND 
 	SOURCES tolog/described.c LIBRARIES -Wl,--wrap=pxt_port_modules)
 ptrace_test(tolog_notes NEEDS CORE TOLOG LOGRETRIEVAL LOG_APPEND EXTENSIONS LOG_SEAL !SANITIZED
 	SOURCES tolog/notes.c)
-ptrace_test(tolog_smallest NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL FILTER POLICY_LOOP LOG_LOOP RECORD_THREAD
-	SOURCES tolog/smallest.c)
 ptrace_test(tolog_rotated FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP POLICY_UNTIL_FULL LOG_ROTATE LOG_LOOP EXTENSIONS
 	LOG_METADATA RECORD_THREAD SYSEV_ERROR !SINGLE_STREAM SOURCES tolog/rotated.c tolog/folder.c)
 ptrace_test(tolog_rotated_killed TESTPOINTS NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_ROTATE !TSAN
 	SOURCES tolog/rotated_killed.c tolog/folder.c)
-ptrace_test(tolog_cleared FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP LOG_APPEND
-	SOURCES tolog/cleared.c)
+ptrace_test(tolog_loop FAKES NEEDS CORE USEREVENTS TOLOG LOGRETRIEVAL FILTER POLICY_LOOP LOG_LOOP LOG_APPEND RECORD_THREAD
+	SOURCES tolog/loop.c)
 ptrace_test(tolog_descriptor NEEDS CORE ONLINE USEREVENTS TOLOG LOGRETRIEVAL POLICY_LOOP LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
 	LOG_LINE !SINGLE_STREAM SOURCES tolog/descriptor.c conformance/story.c LIBRARIES -Wl,--wrap=fstat -Wl,--wrap=fstat64)
 
@@ -376,15 +373,15 @@ ptrace_test(truth_threads PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} POLICY
 ptrace_test(truth_beside TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH
 	SOURCES truth/beside.c truth/ground.c truth/readings.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
-# Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
-ptrace_test(truth_dead TESTPOINTS NEEDS ${truth_needs} ${truth_logs} INHERIT RECORD_THREAD !TSAN
-	SOURCES truth/dead.c truth/ground.c truth/readings.c conformance/story.c)
 ptrace_test(truth_processes PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} INHERIT ATTACH FILE_STREAMS !TSAN LABELS stress
 	SOURCES truth/processes.c truth/crowd.c truth/readings.c conformance/story.c)
 if(TARGET test_truth_processes AND TARGET pxtrace)
 	target_compile_definitions(test_truth_processes PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
 	add_dependencies(test_truth_processes pxtrace)
 endif()
+# Killed processes; not for ThreadSanitizer, which knows nothing of other processes.
+ptrace_test(truth_dead TESTPOINTS NEEDS ${truth_needs} ${truth_logs} INHERIT RECORD_THREAD !TSAN
+	SOURCES truth/dead.c truth/ground.c truth/readings.c conformance/story.c)
 ptrace_test(truth_held TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH !TSAN
 	SOURCES truth/held.c truth/ground.c truth/readings.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)

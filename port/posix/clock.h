@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What another process of this machine has found (identity.c); before main(). */
+/* What another process of this machine has found (quiet.c); before main(). */
 void pxt_cpus_told(uint64_t count);
 
 #if defined(__x86_64__) || defined(__aarch64__)

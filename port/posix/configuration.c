@@ -6,6 +6,7 @@
  * beside another one: a plugin, or what `pxtrace run` loads.  Its calls of the same name reach the
  * library that came first, and its look at the wanted table finds its own, in which nothing ever is.
  */
+#define _GNU_SOURCE
 #include "format/compiler.h"
 #include "format/ids.h"
 #include "port/posix/quiet.h"

@@ -11,7 +11,7 @@
 #include "port/port_log.h"
 
 #include "port/port.h"
-#include "port/posix/descriptor.h"
+#include "port/posix/quiet.h"
 #include "port_atomic.h"
 
 #include <errno.h>

@@ -10,7 +10,6 @@
 
 #include "format/imageheader.h"
 #include "port/port.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

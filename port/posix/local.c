@@ -10,7 +10,6 @@
 #include "format/owndescriptors.h"
 #include "port/port_local.h"
 #include "port/posix/clock.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "port/posix/processes.h"
 
 #include "port/port.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

@@ -8,8 +8,10 @@
 
 #include "format/compiler.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
@@ -46,6 +48,47 @@ PXT_INLINE bool pxt_beyond_limit(uint64_t bytes)
 
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
 	       bytes > (uint64_t)limit.rlim_cur;
+}
+
+/*
+ * ---- Which descriptors are the library's ----
+ *
+ * Never one of the numbers 0 to 2, also in a program that closed its own; and how an open file is told from
+ * another one of the same inode.  Async-signal-safe; errno is not kept.
+ */
+
+#define PXT_FIRST_DESCRIPTOR 3
+
+/*
+ * The system gives the lowest number that is free.  From begin() to end() those of 0 to 2 are taken by descriptors
+ * that nothing can be read from and written to, as from closed ones.  Where another thread frees one meanwhile,
+ * pxt_descriptor_up() moves what got it.  Pairs within a pair of the same thread ask nothing.
+ */
+void pxt_lows_begin(void);
+void pxt_lows_end(void);
+
+/* @fd, or its duplicate at a number that can be the library's; -1. */
+int pxt_descriptor_up(int fd);
+/* openat(), closed by exec, with the above; @mode: of a file that is made. */
+int pxt_descriptor_open(int folder, const char *path, int flags, unsigned mode);
+/* What a file of the system's says, which ends in NUL then, and its bytes; -1: nothing. */
+long pxt_descriptor_text(const char *path, char *text, size_t room);
+
+/*
+ * A duplicate has its original's mark, a file that is opened once more has none.  The mark is the number of the signal
+ * that would tell of input and output, set to what it is anyway.
+ */
+PXT_INLINE int pxt_descriptor_mark(int fd)
+{
+	if (fcntl(fd, F_GETSIG) == 0)
+		(void)fcntl(fd, F_SETSIG, SIGIO);
+	return fcntl(fd, F_GETSIG);
+}
+
+/* Closed by exec, as the library's are, and of the open file that had @mark. */
+PXT_INLINE bool pxt_descriptor_is(int fd, int mark)
+{
+	return fcntl(fd, F_GETFD) == FD_CLOEXEC && fcntl(fd, F_GETSIG) == mark;
 }
 
 #endif

@@ -5,7 +5,6 @@
 #include "format/hexdigit.h"
 #include "port/port.h"
 #include "port/port_sysinfo.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>

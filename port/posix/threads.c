@@ -13,7 +13,6 @@
  */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <dirent.h>

@@ -2,7 +2,6 @@
 /* threadstate.c - what a thread of the process does, and how it is scheduled: its line in /proc. */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
-#include "port/posix/descriptor.h"
 #include "port/posix/quiet.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "port/posix/clock.h"
-#include "port/posix/descriptor.h"
+#include "port/posix/quiet.h"
 #include "port_atomic.h"
 
 #if PXT_SMALL && (defined(__x86_64__) || defined(__aarch64__))

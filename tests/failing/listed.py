@@ -25,7 +25,7 @@ SILENT = {"posix_trace_event", "posix_trace_query_np", "posix_trace_wanted_np", 
 ELSEWHERE = {
     ("posix_trace_attr_setstreamsize", "EINVAL"): "a maximum is not configured by default",
     ("posix_trace_seal_on_signals_np", "ENOTSUP"): "in libraries without CONFIG_PTRACE_LOG_SEAL",
-    ("posix_trace_clear", "EPERM"): "of a file that the system protects: tests/tolog/cleared.c",
+    ("posix_trace_clear", "EPERM"): "of a file that the system protects: tests/tolog/loop.c",
     ("posix_trace_flush", "ECANCELED"): "ends the tracing of its process: tests/crash/ways.c",
 }
 NAMES = re.compile(

@@ -28,7 +28,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What is about the standard alone, and needs no more than it; the quick ones first.
-PROGRAMS = ("errors_attr", "eventset", "header", "identifiers", "names", "truncation", "attr", "filter",
+PROGRAMS = ("eventset", "header", "identifiers", "names", "truncation", "attr", "filter",
             "policies", "states", "streams", "retrieval", "safety")
 LOGS = ("log_reading",)
 OPTIONS = {"log": "TOLOG", "filter": "FILTER", "inherit": "INHERIT"}
