@@ -46,6 +46,9 @@ PXT_INLINE bool pxt_attr_guest(const struct _pxt_attr *attr)
 #define PXT_STREAM_SIZE_MAX SIZE_MAX
 #endif
 
+/* A smaller stream, as is asked for where memory is short, has one lane unless its attributes say more. */
+#define PXT_STREAM_SIZE_SMALL 32768u
+
 /* The largest data of a system event that a stream of this configuration records. */
 #if CONFIG_PTRACE_SYSEV_FILTER
 #define PXT_SYSTEM_DATA_MAX (2u * _PXT_EVENT_IDS / 8u)

@@ -38,8 +38,7 @@ PAPER = {
 
 # suite -> title, and what its tables are about
 CHAPTERS = {
-    "footprint": ("Test 1: footprint", "Bytes of each unit and option, of configurations, of "
-                  "streams and events."),
+    "footprint": ("Test 1: footprint", "Bytes of each unit and option, of streams and events."),
     "user": ("Test 2: user events", "Two periodic threads, two calls in a row: one traces, the "
              "other retrieves."),
     "system": ("Test 3: system events", "An event of 48 bytes from inside an instrumented "

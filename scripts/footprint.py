@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Test 1: what each unit and option adds, what configurations weigh, what streams take of memory.
+"""Test 1: what each unit and option adds, what streams take of memory.
 
 usage: footprint.py [--quick | --smoke] [--csv] [--work DIR] [--jobs N]
 
@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 from config import ROOT, Configuration, kconfig_tool
-from sizes import FLAGS, SECTIONS, Sizes, add, compilers
+from sizes import FLAGS, Sizes, add, compilers
 
 SUITE = "footprint"
 PAYLOADS = (0, 4, 8, 48, 256)
@@ -116,16 +116,6 @@ class Bench:
                             ("Residue (shared, or counted twice)", complete - whole)):
             self.say(table, name, "total", "bytes", value)
             self.say(table, name, "of the complete build", "%", f"{100 * value / complete:.1f}")
-        grows = [name for name, _, (total, _) in rows if total < 0]
-        self.say("gates", compiler.name, "switching off never grows", "",
-                 "held" if not grows else "not held: " + ", ".join(grows))
-
-    def configuration(self, compiler, name, configuration):
-        """The rows of one configuration; returns bytes of members."""
-        members = add(self.sections(compiler, configuration).values())
-        for column, value in zip(SECTIONS, members):
-            self.say(f"members: {compiler.name}", name, column, "bytes", value)
-        return members
 
     # ---- Memory at run time ----
 
@@ -187,16 +177,11 @@ def measure(bench, found, args):
         rows = configurations(compiler, args.quick or args.smoke)
         if args.smoke:
             rows = {"minimal": rows["minimal"]}
-        results = {name: bench.configuration(compiler, name, configuration)
-                   for name, configuration in rows.items()}
-        if "full" in results:
-            held = sum(results["minimal"]) < sum(results["full"])
-            bench.say("gates", compiler.name, "minimal below complete", "",
-                      "held" if held else "not held")
-        if compiler.name == "x86-64 gcc -O2" and "full" in results:
-            bench.target("text of all units (x86-64 -O2)", "bytes", results["full"][0], 64 * kib)
-            bench.target("text of the smallest profile (x86-64 -O2)", "bytes",
-                         min(text for text, *_ in results.values()), 12 * kib)
+        if compiler.name == "x86-64 gcc -O2" and "full" in rows:
+            text = {name: add(bench.sections(compiler, configuration).values())[0]
+                    for name, configuration in rows.items()}
+            bench.target("text of all units (x86-64 -O2)", "bytes", text["full"], 64 * kib)
+            bench.target("text of the smallest profile (x86-64 -O2)", "bytes", min(text.values()), 12 * kib)
     first = found[0]
     for name, configuration in (rows if args.smoke
                                 else configurations(first, args.quick)).items():

@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifndef PXT_NO_CUNIT
 #include <CUnit/CUnit.h>
@@ -98,6 +99,15 @@ void pxt_suite_enter(struct pxt_case *entry);
  */
 #define pxt_testpoint_hook_set(hook)                                                               \
 	atomic_store_explicit(&pxt_testpoint_hook, (void (*)(int))(hook), memory_order_release)
+
+/* The next number of a sequence that is drawn; @state is not 0.  The same state gives the same numbers. */
+static inline uint64_t pxt_drawn(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
 
 /* Path of this program. */
 extern const char *pxt_suite_program;

@@ -14,15 +14,6 @@
 
 static struct posix_trace_logfinding_np findings[FINDINGS];
 
-static void read_native(struct golden *golden)
-{
-	const uint16_t one = 1;
-	unsigned char first;
-
-	memcpy(&first, &one, 1);
-	golden_read(golden, first == 1 ? "le64" : "be64");
-}
-
 static int check(const void *bytes, size_t size, struct posix_trace_logcheck_np *sum)
 {
 	int fd = golden_file(bytes, size);
@@ -166,7 +157,7 @@ PXT_TEST(a_log_cut_at_any_byte_lacks_its_end_and_nothing_else)
 	struct posix_trace_logcheck_np sum;
 	struct golden golden;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	for (size_t size = 512; size < golden.size; size++) {
 		PXT_EQ(check(golden.bytes, size, &sum), 0);
 		CU_ASSERT(sum.posix_findings_np >= 1 && sum.posix_complete_np == 0);
@@ -186,7 +177,7 @@ PXT_TEST(what_is_behind_a_damaged_block_is_looked_at)
 	struct golden golden;
 	size_t block;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	PXT_EQ(check(golden.bytes, golden.size, &whole), 0);
 	block = golden_block(&golden, PXT_LOG_DATA, 0);
 	golden.bytes[block + 100] ^= 1;
@@ -212,7 +203,7 @@ PXT_TEST(a_length_that_leads_astray_costs_one_block)
 	struct golden golden;
 	size_t block;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	PXT_EQ(check(golden.bytes, golden.size, &whole), 0);
 	block = golden_block(&golden, PXT_LOG_DATA, 0);
 	golden.bytes[block + 8] ^= 0x10;
@@ -229,7 +220,7 @@ PXT_TEST(torn_and_orphan_slots_are_counted)
 	struct golden golden;
 	size_t first;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	/* The first record is START with 1 + (8 + 128) / 12 slots; its fifth becomes no slot. */
 	first = golden_block(&golden, PXT_LOG_DATA, 0) + 96;
 	golden.bytes[first + (size_t)4 * 16] = 1;
@@ -240,7 +231,7 @@ PXT_TEST(torn_and_orphan_slots_are_counted)
 	/* The block's other four records look whole; the second block's four are. */
 	PXT_EQ(sum.posix_suspect_np, 4);
 	PXT_EQ(sum.posix_records_np, 4);
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	memcpy(golden.bytes + first + (size_t)4 * 16, &begin, 4);
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
 	PXT_EQ(sum.posix_torn_np, 1);
@@ -248,7 +239,7 @@ PXT_TEST(torn_and_orphan_slots_are_counted)
 	PXT_EQ(sum.posix_suspect_np, 5);
 	PXT_EQ(sum.posix_records_np, 4);
 	/* A slot that belongs to nothing is no record, whatever type its second word would name. */
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	golden.bytes[first + (size_t)4 * 16] = 1;
 	put_word(golden.bytes + first + (size_t)4 * 16 + 4, 32);
 	PXT_EQ(check(golden.bytes, golden.size, &sum), 0);
@@ -266,7 +257,7 @@ PXT_TEST(a_record_that_its_damaged_block_ends_in_is_torn)
 	bool was_record;
 	size_t end;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	block = golden_block(&golden, PXT_LOG_DATA, 0);
 	end = block + get_word(golden.bytes + block + 8);
 	for (size_t at = block + 96; at < end; at += 16) {
@@ -293,7 +284,7 @@ PXT_TEST(a_missing_and_a_doubled_block_are_told)
 	size_t first;
 	size_t second;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	first = golden_block(&golden, PXT_LOG_DATA, 0);
 	second = golden_block(&golden, PXT_LOG_CLOCKS, 0);
 	memcpy(changed.bytes, golden.bytes, first);
@@ -317,7 +308,7 @@ PXT_TEST(a_trailer_that_breaks_the_law_is_told)
 	struct golden golden;
 	size_t trailer;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	trailer = golden_block(&golden, PXT_LOG_TRAILER, 0);
 	golden.bytes[trailer + 96 + 40] ^= 1;
 	golden_sign(&golden, trailer);
@@ -340,7 +331,7 @@ PXT_TEST(counts_that_run_over_break_the_law)
 	struct golden golden;
 	size_t counts;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	counts = golden_block(&golden, PXT_LOG_TRAILER, 0) + 96 + 40;
 	/* written, retrieved, lost, cleared, held */
 	put64(&golden, counts, 9);
@@ -363,7 +354,7 @@ PXT_TEST(losses_that_run_over_are_many)
 	trace_id_t trid;
 	int fd;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	counts = golden_block(&golden, PXT_LOG_TRAILER, 0) + 96 + 40;
 	put64(&golden, counts + 16, UINT64_MAX - 1);
 	put64(&golden, counts + 40, 7);
@@ -384,7 +375,7 @@ PXT_TEST(a_block_whose_sums_are_below_its_own_counts_is_damaged)
 	size_t block;
 
 	for (size_t i = 0; i < 2; i++) {
-		read_native(&golden);
+		golden_read(&golden, golden_native());
 		block = golden_block(&golden, PXT_LOG_DATA, 0);
 		put64(&golden, block + sums[i], 1);
 		golden_sign(&golden, block);
@@ -400,7 +391,7 @@ PXT_TEST(sums_that_do_not_go_on_are_told)
 	struct golden golden;
 	size_t block;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	block = golden_block(&golden, PXT_LOG_DATA, 1);
 	golden.bytes[block + 72] ^= 1;
 	golden_sign(&golden, block);
@@ -416,7 +407,7 @@ PXT_TEST(events_of_a_type_without_name_are_told)
 	struct golden golden;
 	size_t block;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	block = golden_block(&golden, PXT_LOG_DATA, 0);
 	/* The record after START has 12 bytes of data. */
 	memcpy(golden.bytes + block + 96 + (size_t)13 * 16 + 4, &info, 4);
@@ -461,7 +452,7 @@ PXT_TEST(findings_without_room_are_counted)
 	struct golden golden;
 	int fd;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	for (unsigned i = 0; i < 2; i++)
 		golden.bytes[golden_block(&golden, PXT_LOG_DATA, i) + 100] ^= 1;
 	fd = golden_file(golden.bytes, golden.size);

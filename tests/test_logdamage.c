@@ -13,15 +13,6 @@
 #include <unistd.h>
 
 /* The goldens that are changed here have this machine's byte order, whichever that is. */
-static void read_native(struct golden *golden)
-{
-	const uint16_t one = 1;
-	unsigned char first;
-
-	memcpy(&first, &one, 1);
-	golden_read(golden, first == 1 ? "le64" : "be64");
-}
-
 /* The one with notes. */
 static void read_notes(struct golden *golden)
 {
@@ -54,7 +45,7 @@ PXT_TEST(a_log_cut_at_any_byte_is_refused)
 	struct golden golden;
 	unsigned taken = 0;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	for (size_t size = 0; size < golden.size; size++) {
 		taken += golden_try(golden.bytes, size, &error) != EINVAL;
 		taken += error.posix_offset_np > size || error.posix_reason_np[0] == '\0';
@@ -69,7 +60,7 @@ PXT_TEST(a_log_with_any_byte_changed_is_refused)
 	struct golden golden;
 	unsigned taken = 0;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	for (size_t at = 0; at < golden.size; at++) {
 		golden.bytes[at] ^= (unsigned char)(1u << at % 8);
 		taken += golden_try(golden.bytes, golden.size, &error) != EINVAL;
@@ -84,7 +75,7 @@ PXT_TEST(bytes_behind_the_trailer_are_refused)
 	struct posix_trace_logerror_np error;
 	struct golden golden;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	golden.bytes[golden.size] = 0;
 	PXT_EQ(golden_try(golden.bytes, golden.size + 1, &error), EINVAL);
 	PXT_EQ(error.posix_offset_np, golden.size);
@@ -100,7 +91,7 @@ PXT_TEST(a_missing_and_a_doubled_block_are_noticed)
 	size_t first;
 	size_t second;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	first = golden_block(&golden, PXT_LOG_DATA, 0);
 	second = golden_block(&golden, PXT_LOG_CLOCKS, 0);
 	memcpy(changed.bytes, golden.bytes, first);
@@ -119,7 +110,7 @@ PXT_TEST(a_block_of_another_stream_is_refused)
 	struct golden golden;
 	size_t at;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	at = golden_block(&golden, PXT_LOG_DATA, 1);
 	golden.bytes[at + 24] ^= 1;
 	golden_sign(&golden, at);
@@ -194,7 +185,7 @@ PXT_TEST(impossible_numbers_in_the_head_are_refused)
 	for (unsigned i = 0; i < sizeof(head_changes) / sizeof(head_changes[0]); i++) {
 		const struct change *change = &head_changes[i];
 
-		read_native(&golden);
+		golden_read(&golden, golden_native());
 		put(golden.bytes + change->offset, change);
 		golden_sign(&golden, 0);
 		PXT_CHECK(golden_try(golden.bytes, golden.size, &error) == EINVAL,
@@ -322,7 +313,7 @@ PXT_TEST(impossible_numbers_in_a_block_are_refused_where_they_stand)
 		if (block_changes[i].type == PXT_LOG_NOTES)
 			read_notes(&golden);
 		else
-			read_native(&golden);
+			golden_read(&golden, golden_native());
 		at = golden_block(&golden, block_changes[i].type, block_changes[i].which);
 		put(golden.bytes + at + change->offset, change);
 		if (change->offset != 8)
@@ -345,7 +336,7 @@ PXT_TEST(a_name_longer_than_the_reader_takes_is_refused)
 	struct golden golden;
 	size_t at;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	at = golden_block(&golden, PXT_LOG_PROCESS, 0);
 	/* The process' entry becomes one of a type: its text is zero bytes, which it may not hold. */
 	put16(golden.bytes + at + 4, PXT_LOG_TYPES);
@@ -367,7 +358,7 @@ PXT_TEST(unusable_descriptors_are_refused_and_nothing_is_stored)
 	int pair[2];
 	int fd;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	PXT_EQ(posix_trace_open(-1, &trid), EINVAL);
 	PXT_EQ(posix_trace_open(1 << 20, &trid), EINVAL);
 	fd = open("/tmp", O_RDONLY);

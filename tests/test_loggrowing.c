@@ -71,15 +71,6 @@ static int next_number(trace_id_t trid, uint64_t *lost)
 	return (int)number;
 }
 
-static bool little_endian(void)
-{
-	const uint16_t one = 1;
-	unsigned char first;
-
-	memcpy(&first, &one, 1);
-	return first == 1;
-}
-
 /* DEC-29 */
 PXT_TEST(an_incomplete_log_is_read_as_far_as_it_goes)
 {
@@ -114,14 +105,14 @@ PXT_TEST(every_cut_of_a_log_shows_the_events_of_its_whole_blocks)
 	size_t ends[2];
 	unsigned wrong = 0;
 
-	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
+	golden_read(&reader.golden, golden_native());
 	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
 	ends[0] = golden_block(&reader.golden, PXT_LOG_CLOCKS, 0);
 	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
 	ends[1] = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	CU_ASSERT(first < ends[0] && ends[0] < second && second < ends[1]);
 	for (size_t size = 512; size <= reader.golden.size; size += 7) {
-		open_reader(&reader, little_endian() ? "le64" : "be64", size);
+		open_reader(&reader, golden_native(), size);
 		wrong += drain(reader.trid) != (size < ends[0] ? 0 : size < ends[1] ? 5 : 9);
 		close_reader(&reader);
 	}
@@ -195,7 +186,7 @@ static void read_times(trace_id_t trid, struct timespec *times, unsigned count)
 /* TIM-06: a reading that came after events were read counts for those that follow it. */
 PXT_TEST(an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the_whole_log)
 {
-	const char *name = little_endian() ? "le64" : "be64";
+	const char *name = golden_native();
 	trace_id_t whole = golden_open(name);
 	struct timespec expected[9];
 	struct timespec times[9];
@@ -221,10 +212,10 @@ PXT_TEST(a_half_written_block_is_not_there_yet)
 	size_t at;
 	size_t size;
 
-	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
+	golden_read(&reader.golden, golden_native());
 	at = golden_block(&reader.golden, PXT_LOG_DATA, 1);
 	size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
-	open_reader(&reader, little_endian() ? "le64" : "be64", size);
+	open_reader(&reader, golden_native(), size);
 	memset(reader.golden.bytes + at + 200, 0, 64);
 	golden_rewrite(reader.fd, reader.golden.bytes, size);
 	close_reader(&reader);
@@ -233,7 +224,7 @@ PXT_TEST(a_half_written_block_is_not_there_yet)
 	           &reader.fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &reader.trid, NULL, 0),
 	    0);
 	PXT_EQ(drain(reader.trid), 5);
-	golden_read(&reader.golden, little_endian() ? "le64" : "be64");
+	golden_read(&reader.golden, golden_native());
 	CU_ASSERT(pwrite(reader.fd, reader.golden.bytes, reader.golden.size, 0) > 0);
 	PXT_EQ(drain(reader.trid), 4);
 	close_reader(&reader);
@@ -242,7 +233,7 @@ PXT_TEST(a_half_written_block_is_not_there_yet)
 /* Its head says that it was begun anew. */
 static void next_generation(struct golden *golden)
 {
-	golden->bytes[little_endian() ? 144 : 147] = 1;
+	golden->bytes[golden_little_endian() ? 144 : 147] = 1;
 	golden_sign(golden, 0);
 }
 
@@ -252,7 +243,7 @@ PXT_TEST(a_log_that_was_begun_anew_is_read_from_its_new_beginning)
 	struct posix_trace_loginfo_np info;
 	struct reader reader;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 0);
+	open_reader(&reader, golden_native(), 0);
 	PXT_EQ(posix_trace_close(reader.trid), 0);
 	/* Without its trailer, so that more may come. */
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
@@ -302,7 +293,7 @@ PXT_TEST(damage_before_a_log_was_begun_anew_costs_the_new_one_nothing)
 	struct reader reader;
 	size_t damaged;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	damaged = golden_block(&reader.golden, PXT_LOG_DATA, 0) + 120;
 	flip(&reader, damaged);
@@ -326,7 +317,7 @@ PXT_TEST(a_log_that_was_begun_anew_before_its_first_block_is_read_once)
 {
 	struct reader reader;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	next_generation(&reader.golden);
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
@@ -344,7 +335,7 @@ PXT_TEST(a_clear_takes_the_losses_in_front_of_it_along)
 	int unavailable;
 	size_t len;
 
-	if (!little_endian()) {
+	if (!golden_little_endian()) {
 		pxt_skip("the golden log has the other byte order");
 		return;
 	}
@@ -521,7 +512,7 @@ PXT_TEST(damage_in_front_of_a_sound_block_is_told_and_passed_over)
 	uint64_t lost;
 	size_t first;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
 	flip(&reader, first + 120);
 	PXT_EQ(drain(reader.trid), 0);
@@ -585,7 +576,7 @@ PXT_TEST(what_was_lost_in_front_of_one_damage_is_not_told_of_the_next)
 	size_t second;
 	uint64_t lost;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
 	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
@@ -608,7 +599,7 @@ PXT_TEST(what_was_lost_in_a_block_that_was_read_is_not_told_of_damage_behind_it)
 	size_t second;
 	uint64_t lost;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	add_copy(&reader.golden, second);
@@ -628,7 +619,7 @@ PXT_TEST(a_block_that_is_gone_behind_a_damaged_one_is_noticed_as_well)
 	size_t gone;
 	size_t last;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
 	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	gone = reader.golden.size;
@@ -651,7 +642,7 @@ PXT_TEST(damage_with_nothing_sound_behind_it_may_still_become_a_block)
 	size_t second;
 	size_t end;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	second = golden_block(&reader.golden, PXT_LOG_DATA, 1);
 	end = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
 	reader.golden.bytes[second + 120] ^= 0xff;
@@ -674,7 +665,7 @@ PXT_TEST(a_block_that_is_gone_is_told_and_passed_over)
 	size_t first;
 	size_t behind;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	first = golden_block(&reader.golden, PXT_LOG_DATA, 0);
 	behind = golden_block(&reader.golden, PXT_LOG_CLOCKS, 0);
 	cut_out(&reader.golden, first, behind);
@@ -713,7 +704,7 @@ PXT_TEST(a_block_of_types_that_make_no_sense_is_passed_over_once)
 	struct reader reader;
 	size_t at;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	at = golden_block(&reader.golden, PXT_LOG_TYPES, 0);
 	/* No event has the type 0. */
 	memset(reader.golden.bytes + at + PXT_LOG_BLOCK_BYTES + 2, 0, 2);
@@ -729,7 +720,7 @@ PXT_TEST(behind_a_damaged_block_of_types_the_other_blocks_are_read)
 	struct reader reader;
 	size_t at;
 
-	open_reader(&reader, little_endian() ? "le64" : "be64", 512);
+	open_reader(&reader, golden_native(), 512);
 	at = golden_block(&reader.golden, PXT_LOG_TYPES, 0);
 	flip(&reader, at + PXT_LOG_BLOCK_BYTES + 2);
 	expect_one_damage(&reader, at);
@@ -754,7 +745,7 @@ PXT_TEST(a_damaged_frame_does_not_hold_a_loop_log_up)
 	uint64_t lost;
 	size_t frame;
 
-	if (!little_endian())
+	if (!golden_little_endian())
 		return;
 	/* Blocks 3, 4 and 2 are in the frames; first only 2 is there. */
 	open_reader(&reader, "loop-growing", 512);
@@ -781,7 +772,7 @@ PXT_TEST(the_first_frame_is_named_where_no_frame_was_ever_sound)
 	struct reader reader;
 	uint64_t lost;
 
-	if (!little_endian())
+	if (!golden_little_endian())
 		return;
 	/* Blocks 3, 4 and 2 are in the frames: 4 stays. */
 	open_reader(&reader, "loop-growing", 512);

@@ -113,15 +113,6 @@ PXT_TEST(whichever_allocation_fails_a_later_call_reads_the_whole_log)
 
 /* ---- Within a block ---- */
 
-static bool little_endian(void)
-{
-	const uint16_t one = 1;
-	unsigned char first;
-
-	memcpy(&first, &one, 1);
-	return first == 1;
-}
-
 /* More modules than the table holds at first, in one block at the end of a log without trailer. */
 #define MODULES 20u
 
@@ -133,7 +124,7 @@ static void put_modules(struct golden *golden)
 	uint32_t length = PXT_LOG_BLOCK_BYTES;
 	uint32_t count = MODULES;
 
-	golden_read(golden, little_endian() ? "le64" : "be64");
+	golden_read(golden, golden_native());
 	from = golden_block(golden, PXT_LOG_MODULES, 0);
 	to = golden_block(golden, PXT_LOG_TRAILER, 0);
 	/* The head of the trailer stays, but for what it holds. */
@@ -167,13 +158,13 @@ PXT_TEST(a_log_that_was_begun_anew_is_read_when_memory_is_back)
 {
 	struct golden golden;
 
-	golden_read(&golden, little_endian() ? "le64" : "be64");
+	golden_read(&golden, golden_native());
 	golden.size = golden_block(&golden, PXT_LOG_TRAILER, 0);
 	for (unsigned n = 1, refused = 1; refused; n++) {
 		struct known known = { 0 };
 		int fd = golden_file(golden.bytes, 512);
 		trace_id_t trid = open_growing(fd);
-		unsigned char *generation = &golden.bytes[little_endian() ? 144 : 147];
+		unsigned char *generation = &golden.bytes[golden_little_endian() ? 144 : 147];
 
 		*generation = (unsigned char)n;
 		golden_sign(&golden, 0);

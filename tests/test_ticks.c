@@ -8,18 +8,10 @@
 
 static uint64_t seed = 0x9e3779b97f4a7c15u;
 
-static uint64_t random64(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 /* Numbers of every length: a plain random number is nearly always a large one. */
 static uint64_t random_bits(void)
 {
-	return random64() >> (random64() & 63u);
+	return pxt_drawn(&seed) >> (pxt_drawn(&seed) & 63u);
 }
 
 static const struct timespec anchor = { 1700000000, 999999999 };
@@ -60,7 +52,7 @@ PXT_TEST(times_equal_128_bit_arithmetic_for_random_readings)
 	for (unsigned i = 0; i < 1000000; i++) {
 		struct pxt_ticks clock;
 		uint64_t hz = i % 2 ? rates[i % RATES] : 1 + random_bits() % PXT_HZ_MAX;
-		uint64_t at = random64();
+		uint64_t at = pxt_drawn(&seed);
 
 		pxt_ticks_init(&clock, hz, at, &anchor);
 		wrong += !time_is_exact(&clock, at + random_bits());
@@ -256,7 +248,7 @@ PXT_TEST(a_second_that_is_remembered_gives_the_same_times)
 
 	for (unsigned i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
 		struct pxt_second second = { 0 };
-		uint64_t start = random64();
+		uint64_t start = pxt_drawn(&seed);
 		uint64_t ticks = start;
 		struct pxt_ticks clock;
 
@@ -265,19 +257,20 @@ PXT_TEST(a_second_that_is_remembered_gives_the_same_times)
 			struct timespec near;
 			struct timespec time;
 
-			switch (random64() % 4u) {
+			switch (pxt_drawn(&seed) % 4u) {
 			case 0: /* the ends of a second */
-				ticks = start + random64() % 50u * speeds[i] + random64() % 3u - 1u;
+				ticks = start + pxt_drawn(&seed) % 50u * speeds[i] +
+				        pxt_drawn(&seed) % 3u - 1u;
 				break;
 			case 1: /* where the anchor's nanoseconds make one */
-				ticks = start + random64() % 50u * speeds[i] +
-				        speeds[i] / PXT_NS_PER_S + random64() % 3u;
+				ticks = start + pxt_drawn(&seed) % 50u * speeds[i] +
+				        speeds[i] / PXT_NS_PER_S + pxt_drawn(&seed) % 3u;
 				break;
 			case 2:
-				ticks += random64() % (2u * speeds[i]);
+				ticks += pxt_drawn(&seed) % (2u * speeds[i]);
 				break;
 			default:
-				ticks = turn % 100u ? ticks - random64() % speeds[i]
+				ticks = turn % 100u ? ticks - pxt_drawn(&seed) % speeds[i]
 				                    : start + random_bits();
 				break;
 			}

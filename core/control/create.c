@@ -50,12 +50,8 @@ static uint32_t lanes_of(const struct _pxt_attr *attr)
 {
 	uint32_t lanes = attr->_pxt_lanes;
 
-	if (!lanes && attr->_pxt_stream_size < CONFIG_PTRACE_SMALL_STREAM_SIZE)
-		return 1;
 	if (!lanes)
-		lanes = CONFIG_PTRACE_LANES_DEFAULT;
-	if (!lanes)
-		lanes = pxt_port_cpus();
+		lanes = attr->_pxt_stream_size < PXT_STREAM_SIZE_SMALL ? 1 : pxt_port_cpus();
 	return power_of_two(lanes, PXT_LANES_MAX(attr));
 }
 

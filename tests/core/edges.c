@@ -3,6 +3,7 @@
  * edges.c - the last slots of streams that do not overwrite: who stops the stream, who starts it
  * again, and what late writers can no longer do (ruling 14).
  */
+#include "base/attr.h"
 #include "core/read/consumer.h"
 #include "core/read/take.h"
 #include "core/record/careful.h"
@@ -476,9 +477,9 @@ static unsigned lanes_at(size_t bytes)
 
 PXT_TEST(a_stream_below_the_small_size_has_one_lane)
 {
-	PXT_EQ(lanes_at(CONFIG_PTRACE_SMALL_STREAM_SIZE - 1), 1);
-	if (!CONFIG_PTRACE_LANES_DEFAULT && pxt_port_cpus() > 1)
-		CU_ASSERT(lanes_at(CONFIG_PTRACE_SMALL_STREAM_SIZE) > 1);
+	PXT_EQ(lanes_at(PXT_STREAM_SIZE_SMALL - 1), 1);
+	if (pxt_port_cpus() > 1)
+		CU_ASSERT(lanes_at(PXT_STREAM_SIZE_SMALL) > 1);
 }
 
 static uint64_t told; /* of losses, in all that was read */

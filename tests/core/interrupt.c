@@ -96,16 +96,17 @@ PXT_TEST(a_write_with_ordered_stamps_may_be_interrupted_anywhere)
 PXT_TEST(a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait)
 {
 	for (unsigned lanes = 1; lanes <= 2; lanes++)
-		for (unsigned i = 0; i < 4; i++) {
+		for (unsigned i = 0; i < 8; i++) {
 			const unsigned more = i % 2;
-			const struct kit_spec spec = {
-				.policy = i / 2 ? FULL : LOOP, .lanes = lanes, .bytes = 4096
-			};
+			const struct kit_spec spec = { .policy = i / 2 % 2 ? FULL : LOOP,
+				.lanes = lanes,
+				.bytes = 4096,
+				.ordered = i / 4 };
 			struct posix_trace_counts_np now;
 
 			deed_stream = kit_open(&spec);
 			kit_start(deed_stream);
-			/* The first one goes the careful way. */
+			/* The first one goes the careful way; with ordered stamps all do. */
 			kit_write(BEFORE, 4);
 			kit_interrupt(0, UINT64_C(1) << PXT_TP_GATE_SEEN, deed_stop, NULL);
 			kit_write(OUTER, 30);

@@ -60,10 +60,7 @@ static struct timespec before;
 
 static uint64_t random_below(uint64_t limit)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % limit;
+	return pxt_drawn(&seed) % limit;
 }
 
 static void set_clock(uint64_t ticks)

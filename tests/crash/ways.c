@@ -358,14 +358,22 @@ static void do_nothing(int number)
 {
 }
 
+/* The signal cannot be sent again, for the system keeps no more of them: calls of the handler fail. */
 static int keep_errno(const struct fixture *fixture)
 {
-	static const int signals[] = { SIGTERM };
+	const int signals[] = { SIGRTMIN };
+	const struct rlimit none = { 0, 0 };
+	sigset_t set;
 
-	(void)signal(SIGTERM, do_nothing);
+	(void)signal(SIGRTMIN, do_nothing);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGRTMIN);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)raise(SIGRTMIN);
+	PXT_CHILD_CHECK(setrlimit(RLIMIT_SIGPENDING, &none) == 0);
 	errno = 1234;
-	(void)raise(SIGTERM);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 	PXT_CHILD_CHECK(errno == 1234);
 	return 0;
 }

@@ -275,20 +275,11 @@ int with_golden(opening *opened, const char *name)
 	return with_bytes(opened, golden.bytes, golden.size);
 }
 
-static void read_native(struct golden *golden)
-{
-	const uint16_t one = 1;
-	unsigned char first;
-
-	memcpy(&first, &one, 1);
-	golden_read(golden, first == 1 ? "le64" : "be64");
-}
-
 int with_damage(opening *opened)
 {
 	struct golden golden;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	golden.bytes[golden_block(&golden, PXT_LOG_TYPES, 0) + 100] ^= 1;
 	return with_bytes(opened, golden.bytes, golden.size);
 }
@@ -378,7 +369,7 @@ int skip_damage(enum skip how)
 	int error;
 	int fd;
 
-	read_native(&golden);
+	golden_read(&golden, golden_native());
 	at = golden_block(&golden, PXT_LOG_DATA, 1);
 	golden.bytes[at + 100] ^= 0xff;
 	fd = golden_file(golden.bytes, how == SKIP_NOTHING_BEHIND ? at + 300 : golden.size);

@@ -25,6 +25,18 @@ void golden_read(struct golden *golden, const char *name)
 	CU_ASSERT_FATAL(fclose(file) == 0);
 }
 
+bool golden_little_endian(void)
+{
+	const uint16_t one = 1;
+
+	return *(const unsigned char *)&one == 1;
+}
+
+const char *golden_native(void)
+{
+	return golden_little_endian() ? "le64" : "be64";
+}
+
 void golden_rewrite(int fd, const void *bytes, size_t size)
 {
 	CU_ASSERT_FATAL(ftruncate(fd, 0) == 0);
@@ -71,6 +83,8 @@ size_t golden_block(const struct golden *golden, unsigned type, unsigned which)
 		memcpy(&its_type, golden->bytes + at + 4, sizeof(its_type));
 		if (its_type == type && which-- == 0)
 			return at;
+		/* A frame of a LOOP log may be empty, and then has no length. */
+		CU_ASSERT_FATAL(get32(golden->bytes + at + 8) >= 96);
 		at += get32(golden->bytes + at + 8);
 	}
 	CU_FAIL_FATAL("no such block in the golden log");

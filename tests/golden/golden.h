@@ -3,6 +3,7 @@
 #ifndef PXT_GOLDEN_H
 #define PXT_GOLDEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <trace.h>
@@ -17,6 +18,9 @@ struct golden {
 
 /* Reads NAME.ptl of those that make_golden.py made. */
 void golden_read(struct golden *golden, const char *name);
+/* The one of 64 bits in this machine's byte order: its name, and whether that is the lowest byte first. */
+const char *golden_native(void);
+bool golden_little_endian(void);
 /* A descriptor of a new, nameless file with these bytes. */
 int golden_file(const void *bytes, size_t size);
 /* Replaces the file's content. */

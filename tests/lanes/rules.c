@@ -367,34 +367,6 @@ PXT_TEST(a_stale_head_is_not_taken_for_a_full_ring)
 	close_stream();
 }
 
-static void stop_it(void)
-{
-	PXT_EQ(posix_trace_stop(stream), 0);
-}
-
-/* The same where stamps are ordered, which is another way through the library. */
-PXT_TEST(so_is_one_with_ordered_stamps)
-{
-	struct posix_trace_counts_np counts;
-	trace_attr_t attr;
-
-	PXT_EQ(posix_trace_attr_init(&attr), 0);
-	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, 1), 0);
-	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 1), 0);
-	PXT_EQ_FATAL(posix_trace_create(0, &attr, &stream), 0);
-	use(stream);
-	pxt_holdback_ns = HOLDBACK_NS;
-	PXT_EQ(posix_trace_start(stream), 0);
-	st_expect(stream, "START");
-	at(PXT_TP_GATE_SEEN, stop_it);
-	st_say(1);
-	st_expect(stream, "STOP0");
-	CU_ASSERT(st_law(stream, &counts));
-	PXT_EQ(counts.posix_lost_np, 1);
-	PXT_EQ(counts.posix_held_np, 0);
-	close_stream();
-}
-
 static int said;
 
 static void fill_it(void)

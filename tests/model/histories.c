@@ -140,10 +140,7 @@ static uint64_t state;
 
 static uint32_t draw(uint32_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 20) % below;
+	return (uint32_t)(pxt_drawn(&state) >> 20) % below;
 }
 
 static bool one_in(uint32_t n)

@@ -245,12 +245,9 @@ void ev_sleep_us(unsigned us)
 
 uint32_t ev_random(void)
 {
-	static _Thread_local uint32_t state;
+	static _Thread_local uint64_t state;
 
 	if (state == 0)
-		state = (uint32_t)ev_now_ns() | 1u;
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state;
+		state = (uint64_t)ev_now_ns() | 1u;
+	return (uint32_t)(pxt_drawn(&state) >> 20);
 }

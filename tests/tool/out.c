@@ -57,10 +57,7 @@ PXT_TEST(floats_read_back_as_the_same_number)
 		float single;
 		uint32_t low;
 
-		seed ^= seed << 13;
-		seed ^= seed >> 7;
-		seed ^= seed << 17;
-		low = (uint32_t)seed;
+		low = (uint32_t)pxt_drawn(&seed);
 		memcpy(&value, &seed, sizeof value);
 		memcpy(&single, &low, sizeof single);
 		if (i % 2)

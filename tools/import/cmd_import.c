@@ -2,9 +2,8 @@
 /* cmd_import.c - pxtrace import: what other tracers left, as a log. */
 #define _GNU_SOURCE
 #include "tools/command/command.h"
-#include "tools/import/linux.h"
+#include "tools/import/import.h"
 #include "tools/import/shark.h"
-#include "tools/import/sysview.h"
 #include "tools/output/out.h"
 
 #include <ftw.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* linux.c - events of the Linux kernel that perf, trace-cmd or ftrace recorded, as a log; see linux.h. */
-#include "tools/import/linux.h"
+#include "tools/import/import.h"
 
 #include "format/ticks.h"
 #include "tools/command/command.h"
@@ -424,13 +424,7 @@ static int write_log(struct import *import, const char *output)
 	}
 	pxt_progress_end(&progress);
 	pxt_logwrite_loss(import->log, import->text.pending);
-	int error = pxt_logwrite_end(import->log, NULL);
-
-	if (error) {
-		pxt_complain("import: %s: %s", output, strerror(error));
-		return PXT_EXIT_OUTPUT;
-	}
-	return PXT_EXIT_OK;
+	return pxt_import_end(import->log, NULL, "import", output);
 }
 
 /* What is not in the log as it was recorded. */

@@ -4,8 +4,7 @@
 
 #include "contrib/compat/shark/include/FTrace_codes.h"
 #include "format/ticks.h"
-#include "tools/output/out.h"
-#include "tools/write/logwrite.h"
+#include "tools/import/import.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -301,8 +300,10 @@ int pxt_shark_write(struct pxt_shark *shark, const char *command, const char *ou
 	};
 	struct pxt_loghead head = { .name = "shark", .clock_source = POSIX_TRACE_CLOCK_PORT_NP };
 	struct pxt_logwrite *log;
-	struct pxt_logend end;
-	int error = ENOMEM;
+	const struct pxt_logend end = { .unknown = pxt_shark_missing(shark) || shark->spoilt,
+		.counts = { .posix_written_np = shark->count,
+		    .posix_retrieved_np = shark->count,
+		    .posix_stable_np = 1 } };
 
 	if (shark->count != 0)
 		qsort(shark->records, shark->count, sizeof(*shark->records), by_stamp);
@@ -314,17 +315,8 @@ int pxt_shark_write(struct pxt_shark *shark, const char *command, const char *ou
 		write_types(log, shark);
 		for (size_t i = 0; i < shark->count; i++)
 			write_event(log, &shark->records[i]);
-		end = (struct pxt_logend){ .unknown = pxt_shark_missing(shark) || shark->spoilt,
-			.counts = { .posix_written_np = shark->count,
-			    .posix_retrieved_np = shark->count,
-			    .posix_stable_np = 1 } };
-		error = pxt_logwrite_end(log, &end);
 	}
-	if (error) {
-		pxt_complain("%s: %s: %s", command, output, strerror(error));
-		return PXT_EXIT_OUTPUT;
-	}
-	return PXT_EXIT_OK;
+	return pxt_import_end(log, &end, command, output);
 }
 
 void pxt_shark_free(struct pxt_shark *shark)

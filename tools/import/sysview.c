@@ -9,7 +9,7 @@
  * said of them sched_switch and sched_waking, without priorities: which one is more urgent is not told.  The file is
  * read twice: once for rate and names.
  */
-#include "tools/import/sysview.h"
+#include "tools/import/import.h"
 
 #include "tools/command/command.h"
 #include "tools/output/out.h"
@@ -445,11 +445,7 @@ static int write_log(struct sysview *sysview, const char *output)
 		pxt_logwrite_thread(sysview->log, i, &thread);
 	}
 	take_all(sysview);
-	int error = pxt_logwrite_end(sysview->log, NULL);
-
-	if (error)
-		pxt_complain("import: %s: %s", output, strerror(error));
-	return error ? PXT_EXIT_OUTPUT : PXT_EXIT_OK;
+	return pxt_import_end(sysview->log, NULL, "import", output);
 }
 
 static int import(struct sysview *sysview, const char *output)
