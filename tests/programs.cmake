@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# What the tests' programs are made of, by folders; those of attach/, sysevents/ and tool/ have lists of their own.
+# What the tests' programs are made of, by folders; those of attach/, sysevents/, tool/ have lists of their own.
 
 # For NEEDS: streams may have so many lanes.
 foreach(lanes IN ITEMS 4 8)
@@ -115,6 +115,18 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND 
 endif()
 ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
 
+# ---- cpp/ ----
+
+# ptrace.hpp by the C++ compilers that are there; they are for the C library that they were made with.
+if(PXT_IS_FULL AND TARGET ptrace_shared AND PTRACE_HAS_GLIBC AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER
+		AND NOT CMAKE_CROSSCOMPILING)
+	foreach(compiler IN ITEMS g++ clang++)
+		add_test(NAME cpp_${compiler} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/cpp/run.sh" ${compiler}
+			"${PROJECT_SOURCE_DIR}" "$<TARGET_FILE:ptrace_shared>" "${PTRACE_PUBLIC_DIR}")
+		set_tests_properties(cpp_${compiler} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS link)
+	endforeach()
+endif()
+
 # ---- crash/ ----
 
 # Processes that come to an end, by signals and by exit().  A sanitizer has handlers of its own.
@@ -178,16 +190,15 @@ check_c_source_compiles("#include <features.h>
 #endif
 int main(void) { return 0; }" PXT_CALLS_ARE_GLIBC64)
 if(PXT_CALLS_ARE_GLIBC64)
+	set(failing_calls accept4 bind close connect flock fstat fstat64 fstatfs64 ftruncate ftruncate64 getcwd getrandom
+		listen lstat64 madvise memfd_create mmap mmap64 munmap openat openat64 fdopendir poll
+		posix_fallocate64 pthread_attr_init pthread_create pthread_mutex_init pwrite pwritev64 read readlink
+		realloc recvmsg sendmsg socket socketpair sysconf syscall unlink write fcntl fcntl64)
+	list(TRANSFORM failing_calls PREPEND "-Wl,--wrap=")
 	ptrace_test(failing_system FAKES NEEDS ${failing_needs} !SANITIZED
-		SOURCES failing/system.c failing/calls.c failing/left.c)
-	if(TARGET test_failing_system)
-		target_link_options(test_failing_system PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
-	endif()
+		SOURCES failing/system.c failing/calls.c failing/left.c LIBRARIES ${failing_calls})
 	ptrace_test(failing_port FAKES NEEDS ${failing_needs} !SANITIZED
-		SOURCES failing/port.c failing/calls.c failing/left.c)
-	if(TARGET test_failing_port)
-		target_link_options(test_failing_port PRIVATE "@${PROJECT_SOURCE_DIR}/tests/failing/calls.options")
-	endif()
+		SOURCES failing/port.c failing/calls.c failing/left.c LIBRARIES ${failing_calls})
 else()
 	# No tests of their own either.
 	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${PROJECT_SOURCE_DIR}/tests/failing/system.c"
@@ -276,6 +287,17 @@ ptrace_test(histories NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POL
 	SOURCES model/histories.c model/play.c model/reference.c
 	LIBRARIES -Wl,--wrap=pxt_port_thread_start -Wl,--wrap=pxt_port_thread_join)
 
+# ---- others/ ----
+
+# The suite for other implementations, exported from this tree and run against this one.
+if(PXT_IS_FULL AND PTRACE_HAS_GLIBC AND NOT PTRACE_SANITIZER AND NOT CMAKE_CROSSCOMPILING)
+	add_test(NAME others_suite COMMAND sh -c "\"$0\" \"$1/suite.py\" export suite-for-others && \"$0\" suite-for-others/suite.py run \
+		--cc \"$2\" --cflags \"$3\" --libs \"$4\" --program eventset --program names --program log_reading"
+		"${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/others" "${CMAKE_C_COMPILER}"
+		"-I${PROJECT_SOURCE_DIR}/include -I${PTRACE_PUBLIC_DIR}" "$<TARGET_FILE:ptrace_static>")
+	set_tests_properties(others_suite PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS others)
+endif()
+
 # ---- points/ ----
 
 ptrace_test(points SOURCES test_points.c points/other.c)
@@ -284,6 +306,17 @@ if(PXT_USEREVENTS AND NOT CMAKE_CROSSCOMPILING)
 		"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
 	add_test(NAME points_refused COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/compile.sh" refused
 		"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
+endif()
+
+# ---- python/ ----
+
+# The module of python/, with this build's library, which has to be of the interpreter's kind.
+if(PXT_IS_FULL AND TARGET ptrace_retrieval_shared AND TARGET pxtrace AND PTRACE_HAS_GLIBC
+		AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER AND NOT CMAKE_CROSSCOMPILING)
+	add_test(NAME python_module COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/python/test_module.py"
+		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:mklog>" "${PTRACE_PUBLIC_DIR}" "${PROJECT_VERSION}")
+	set_tests_properties(python_module PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${PTRACE_TEST_TIMEOUT} ENVIRONMENT
+		"PXTRACE_LIBRARY=$<TARGET_FILE:ptrace_retrieval_shared>;CC=${CMAKE_C_COMPILER};PYTHONDONTWRITEBYTECODE=1")
 endif()
 
 # ---- recover/ ----

@@ -239,7 +239,7 @@ bool left_again(const struct left *before, char *what, size_t room);
 /*
  * ---- The C library's calls that port/posix makes ----
  *
- * The n-th of them fails.  They are before the real ones (--wrap, calls.options).  Counted are those of the
+ * The n-th of them fails.  They are before the real ones (--wrap, programs.cmake).  Counted are those of the
  * library's own threads, and of others between calls_enter() and calls_leave().
  */
 

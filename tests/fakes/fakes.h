@@ -3,7 +3,7 @@
  * fakes.h - a port that does as a test says: a clock that stands still until it is moved, and
  * calls of which the n-th fails.
  *
- * The fakes are before the real port's functions (the linker's --wrap, wrap.options); as long as
+ * The fakes are before the real port's functions (the linker's --wrap, tests/CMakeLists.txt); as long as
  * a test asks for nothing they pass every call through.  One file a subject, so that a
  * configuration without logs links without the fake of log output.
  *
