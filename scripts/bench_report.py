@@ -55,8 +55,6 @@ CHAPTERS = {
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),
     "logged": ("A log under load", "One writer, paced and at full speed, into a log in memory."),
     "retrieve": ("Retrieval", "What reading an event out of a stream costs."),
-    "compat": ("Other systems' interfaces", "An event through each of them, beside the native call with "
-               "as much data: at most 3 ns more."),
     "tools": ("Tools", "What pxtrace costs an event of a log, and how much memory it takes."),
     "paced": ("A program at a constant rate", "Events lost, and the recorder's CPU time, under `pxtrace run`."),
     "rivals": ("Beside others", "The same payloads on the same CPUs in the same run."),

@@ -115,7 +115,7 @@ int64_t pxt_slice_of(const struct pxt_stat *s, int64_t ns);
 /* Reads the log again, and says each slice as it ends. */
 void pxt_slices_put(struct pxt_stat *s);
 
-/* ---- stat/rows.c: for programs, a line each in CSV or JSON ---- */
+/* ---- stat/tables.c: for programs, a line each in CSV or JSON ---- */
 
 /* The columns of all tables; a row fills some of them. */
 enum pxt_column {
