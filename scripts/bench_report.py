@@ -44,8 +44,7 @@ CHAPTERS = {
     "system": ("Test 3: system events", "An event of 48 bytes from inside an instrumented "
                "clock_nanosleep(), and other payloads beside user events."),
     "writers": ("Test 4: many writers", "Throughput, cost and loss."),
-    "flush": ("Test 4: flushes", "How long they take, and what a trace point pays beside one."),
-    "snapshot": ("Snapshots", "How long they take, and what a trace point pays beside them."),
+    "flush": ("Test 4: flushes, snapshots", "How long they take, and what a trace point pays beside them."),
     "emit": ("Trace points beside the floor", "The floor is what a trace point must do at least: "
              "read the counter, reserve with one locked add, store."),
     "cold": ("Cold calls", "One call when data, code and translations of addresses have left the caches, "
