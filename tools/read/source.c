@@ -261,6 +261,20 @@ static void fill_thread(
 	label_thread(source, thread);
 }
 
+/* A log of many short processes renames each of them: nobody looks through all for it. */
+static struct pxt_thread **chain_of(struct pxt_source *source, pid_t number)
+{
+	return &source->numbered[(uint32_t)number % PXT_NUMBERED];
+}
+
+static void put_in_chain(struct pxt_source *source, struct pxt_thread *thread)
+{
+	struct pxt_thread **chain = chain_of(source, thread->tid);
+
+	thread->alike = *chain;
+	*chain = thread;
+}
+
 static uint32_t hash(uint64_t id, uint32_t entry)
 {
 	return (uint32_t)(((id ^ (uint64_t)entry << 32) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
@@ -311,6 +325,7 @@ static struct pxt_thread *find_thread(
 		thread = pxt_must(calloc(1, sizeof *thread));
 		thread->index = source->thread_count++;
 		fill_thread(source, thread, id, entry, pid);
+		put_in_chain(source, thread);
 		source->threads[at] = thread;
 	} else if (!thread) {
 		thread = &source->odd_thread;
@@ -490,16 +505,26 @@ static bool is_numbered(const struct pxt_thread *thread, pid_t pid, pid_t number
 	       (thread->own_tid ? thread->own_tid : thread->tid) == number;
 }
 
+static void rename_thread(struct pxt_source *source, struct pxt_thread *thread, const char *name)
+{
+	if (strcmp(thread->name, name) == 0)
+		return;
+	memcpy(thread->name, name, strlen(name) + 1);
+	label_thread(source, thread);
+	source->renames = true;
+}
+
 static void rename_threads(struct pxt_source *source, pid_t pid, pid_t number, const char *name)
 {
-	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++) {
-		struct pxt_thread *thread = source->threads[i];
+	struct pxt_thread *thread = *chain_of(source, number);
 
-		if (!thread || !is_numbered(thread, pid, number) || strcmp(thread->name, name) == 0)
-			continue;
-		memcpy(thread->name, name, strlen(name) + 1);
-		label_thread(source, thread);
-		source->renames = true;
+	for (; thread; thread = thread->alike)
+		if (is_numbered(thread, pid, number))
+			rename_thread(source, thread, name);
+	for (uint32_t i = 0; pid && source->own_numbers && i <= source->thread_mask; i++) {
+		thread = source->threads[i];
+		if (thread && is_numbered(thread, pid, number))
+			rename_thread(source, thread, name);
 	}
 }
 
@@ -536,17 +561,25 @@ static void learn_thread(struct pxt_reader *reader, const struct pxt_event *even
 		return;
 	if (what == POSIX_TRACE_PROCESS_THREAD_NAME_NP)
 		take_name(reader, event, (pid_t)number);
-	else if (what == POSIX_TRACE_PROCESS_THREAD_BEGIN_NP && event->thread->recorded)
+	else if (what == POSIX_TRACE_PROCESS_THREAD_BEGIN_NP && event->thread->recorded) {
 		event->thread->own_tid = (pid_t)number;
+		event->source->own_numbers |= event->thread->tid != (pid_t)number;
+	}
 }
 
 /* Read from the beginning, threads have their first names again. */
 static void forget_renames(struct pxt_source *source)
 {
-	for (uint32_t i = 0; source->renames && i <= source->thread_mask; i++)
-		if (source->threads[i])
-			fill_thread(source, source->threads[i], source->threads[i]->id,
-			    source->threads[i]->entry, source->threads[i]->pid);
+	if (source->renames)
+		memset(source->numbered, 0, sizeof source->numbered);
+	for (uint32_t i = 0; source->renames && i <= source->thread_mask; i++) {
+		struct pxt_thread *thread = source->threads[i];
+
+		if (!thread)
+			continue;
+		fill_thread(source, thread, thread->id, thread->entry, thread->pid);
+		put_in_chain(source, thread);
+	}
 	source->renames = false;
 }
 

@@ -136,6 +136,8 @@ struct pxt_select;
 /* Files that are one log; see below. */
 struct pxt_logset;
 
+#define PXT_NUMBERED 1024u
+
 struct pxt_source {
 	const char *path;
 	const struct pxt_logset *set; /* NULL: the log is one file */
@@ -203,6 +205,8 @@ struct pxt_source {
 	uint32_t name_count;
 	uint32_t names_asked;        /* posix_threads_np when @names was filled */
 	struct pxt_thread **threads; /* hash table */
+	struct pxt_thread *numbered[PXT_NUMBERED]; /* chains, by the kernel's number */
+	bool own_numbers;            /* a process numbers its threads otherwise */
 	uint32_t thread_mask;
 	void *user; /* the subcommand's own */
 };
