@@ -10,8 +10,8 @@ find_package(Threads)
 # The names that leave the shared libraries, as the headers have them: a node for each release that brought some
 # (kconfig_tool.py).  Both libraries have the same nodes: a name of one must be able to stand for the other's.
 # Names that have a size in them (trace.h) have nodes of their own, which the loader looks for at the start.  What
-# debuggers and the other library look up is no program's.
-function(ptrace_version_script out)
+# debuggers and the other library look up is no program's.  @rest: what else leaves the library.
+function(ptrace_version_script out rest)
 	set(nodes "")
 	set(before "")
 	foreach(release IN LISTS PXT_RELEASES)
@@ -19,7 +19,7 @@ function(ptrace_version_script out)
 		list(JOIN names ";\n" names)
 		string(APPEND nodes "LIBPTRACE_${release} {\n\tglobal:\n${names};\n")
 		if(NOT before)
-			string(APPEND nodes "\t\tposix_trace_*_time64;\n\tlocal:\n\t\t*;\n")
+			string(APPEND nodes "\t\tposix_trace_*_time64;\n${rest}")
 		endif()
 		string(APPEND nodes "}${before};\n")
 		set(before " LIBPTRACE_${release}")
@@ -42,7 +42,7 @@ LIBPTRACE_PRIVATE {
 " @ONLY)
 endfunction()
 set(PTRACE_VERSION_SCRIPT "${PROJECT_BINARY_DIR}/libptrace.map")
-ptrace_version_script("${PTRACE_VERSION_SCRIPT}")
+ptrace_version_script("${PTRACE_VERSION_SCRIPT}" "\tlocal:\n\t\t*;\n")
 
 set(PTRACE_PORT_DIR "${PROJECT_SOURCE_DIR}/port/posix")
 if(PXT_PORT_BARE)

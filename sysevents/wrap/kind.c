@@ -23,8 +23,6 @@
 
 #define VARIABLE "LD_PRELOAD="
 #define LIBRARY  "/libptrace-preload.so"
-/* What pxtrace run has beside it, so that the loader need not look for it. */
-#define NEEDED   "/libptrace.so."
 /* As the kernel, which goes no deeper. */
 #define SCRIPTS  5
 
@@ -219,12 +217,8 @@ size_t pxt_process_room(char *const *env)
 static bool is_ours(const char *name, size_t bytes)
 {
 	size_t library = sizeof(LIBRARY) - 1;
-	size_t needed = sizeof(NEEDED) - 1;
-	const char *slash = memrchr(name, '/', bytes);
 
-	return (bytes >= library && memcmp(name + bytes - library, LIBRARY, library) == 0) ||
-	       (slash && bytes - (size_t)(slash - name) >= needed &&
-	           memcmp(slash, NEEDED, needed) == 0);
+	return bytes >= library && memcmp(name + bytes - library, LIBRARY, library) == 0;
 }
 
 /* Names end at a colon or a space; those that are not ours stay. */

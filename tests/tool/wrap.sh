@@ -539,10 +539,17 @@ names_for_the_linker_are_those_of_the_archive()
 	nm -g --defined-only "$PXT_BUILD/sysevents/libptrace-wrap.a" |
 		sed -n 's/.* T __wrap_//p' | sort >there
 	cmp -s told there || fail "$(diff told there)"
-	nm -D --defined-only "$preload" | sed -n 's/.* T \([A-Za-z_0-9]*\).*/\1/p' |
+	# libptrace is in it, with all of its names.
+	for library in "$preload" "$PXT_BUILD/libptrace.so"; do
+		nm -D --defined-only "$library" | sed 's/^[0-9a-f]* //' | sort -u >names
+		[ "$library" = "$preload" ] && mv names all
+	done
+	[ "$(comm -13 all names)" = '' ] || fail "missing: $(comm -13 all names)"
+	comm -23 all names >own
+	sed -n 's/^T \([A-Za-z_0-9]*\).*/\1/p' own |
 		grep -v '^_Fork$\|^_[eE]xit$\|^__libc_start_main$\|^vfork$\|^clone$' | sort -u >exported
 	cmp -s told exported || fail "$(diff told exported)"
-	nm -D --defined-only "$preload" | grep -v ' [TA] ' >out
+	grep -v '^[TA] ' own >out
 	[ ! -s out ] || fail 'data among the names'
 }
 

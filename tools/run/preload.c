@@ -140,31 +140,15 @@ static uint64_t rings(uint64_t bytes)
 	return count;
 }
 
-/*
- * The library that the first one needs, by its path: the loader would look for it in twenty places, at each start.
- * False: it is not in the folder above.
- */
-static bool find_needed(const struct pxt_preload *preload, char needed[PXT_PRELOAD_PATH])
-{
-	int folder = (int)(strrchr(preload->library, '/') + 1 - preload->library);
-	int bytes = snprintf(
-	    needed, PXT_PRELOAD_PATH, "%.*s../%s", folder, preload->library, PXTRACE_LIBRARY_NAME);
-
-	return bytes < (int)PXT_PRELOAD_PATH && access(needed, R_OK) == 0;
-}
-
 /* Others' libraries come after ours. */
 static void set_library(struct pxt_preload *preload)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char needed[PXT_PRELOAD_PATH];
 	char text[PXT_PRELOAD_VARIABLE];
-	bool found = strchr(preload->library, '/') && find_needed(preload, needed);
 	int bytes;
 
 	others = others ? others : "";
-	bytes = snprintf(text, sizeof text, "%s%s%s%s%s", preload->library, found ? ":" : "",
-	    found ? needed : "", *others ? ":" : "", others);
+	bytes = snprintf(text, sizeof text, "%s%s%s", preload->library, *others ? ":" : "", others);
 	set(preload, "LD_PRELOAD", bytes < (int)sizeof text ? text : preload->library);
 }
 
