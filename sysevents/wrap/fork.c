@@ -30,6 +30,8 @@
 PXT_WRAP_REAL(fork);
 PXT_WRAP_REAL(daemon);
 PXT_WRAP_REAL(forkpty);
+PXT_WRAP_REAL(execve);
+PXT_WRAP_REAL(execvpe);
 
 /* What becomes of process @number, 0: of this one. */
 static void tell_untraced(uint32_t number, const char *why, const void *caller)
@@ -50,12 +52,20 @@ static void forked(pid_t child, const void *caller)
 	}
 }
 
+/* What a child looks for itself costs it pages of tables, each time. */
+static void begin_fork(void)
+{
+	pxt_start_fork();
+	(void)PXT_WRAP_CALL(execve);
+	(void)PXT_WRAP_CALL(execvpe);
+}
+
 PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(fork)(void)
 {
 	const void *caller = PXT_WRAP_CALLER();
 	pid_t child;
 
-	pxt_start_fork();
+	begin_fork();
 	child = PXT_WRAP_CALL(fork)();
 	forked(child, caller);
 	return child;
@@ -77,7 +87,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
 	const void *caller = PXT_WRAP_CALLER();
 	int child;
 
-	pxt_start_fork();
+	begin_fork();
 	child = PXT_WRAP_CALL(forkpty)(master, name, attributes, size);
 	forked(child, caller);
 	return child;
@@ -91,6 +101,7 @@ PXT_WRAP_REAL(clone);
 PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(vfork)(void)
 {
 	pxt_process_lent = true;
+	pxt_start_fork();
 	return PXT_WRAP_CALL(vfork)();
 }
 
@@ -174,6 +185,7 @@ PXT_AGES(posix_spawnp, "GLIBC_2.15");
 /* The caller may not want to know its number, which is there all the same. */
 #define SPAWN(function, why_not)                                                                   \
 	do {                                                                                       \
+		pxt_start_fork();                                                                  \
 		const char *why = why_not;                                                         \
 		pid_t number;                                                                      \
 		pid_t *where = child ? child : &number;                                            \
@@ -228,10 +240,8 @@ PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawnp)(pid_t *child, const char 
 
 /* ---- Another program in the same process ---- */
 
-PXT_WRAP_REAL(execve);
 PXT_WRAP_REAL(execv);
 PXT_WRAP_REAL(execvp);
-PXT_WRAP_REAL(execvpe);
 PXT_WRAP_REAL(fexecve);
 PXT_WRAP_REAL(execveat);
 

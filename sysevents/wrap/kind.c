@@ -43,6 +43,7 @@ static char *const *preload_in(char *const *env)
 
 struct file {
 	int fd;
+	bool gives; /* rights, to some who execute it */
 	unsigned next; /* piece to be read anew */
 	struct {
 		uint64_t at;
@@ -91,19 +92,21 @@ static int open_plain(int folder, const char *path)
 }
 
 /* Where the kernel gives no rights with a file, it has none. */
-static bool has_rights(int fd)
+static bool has_rights(struct file *file)
 {
 	struct stat about;
 	struct statvfs where;
 	char value[64];
 
-	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || fstat(fd, &about) != 0)
+	if (fstat(file->fd, &about) != 0)
 		return false;
 	if (!((about.st_mode & S_ISUID) && about.st_uid != geteuid()) &&
 	    !((about.st_mode & S_ISGID) && about.st_gid != getegid()) &&
-	    !(geteuid() != 0 && fgetxattr(fd, "security.capability", value, sizeof value) > 0))
+	    !(geteuid() != 0 && fgetxattr(file->fd, "security.capability", value, sizeof value) > 0))
 		return false;
-	return fstatvfs(fd, &where) != 0 || !(where.f_flag & ST_NOSUID);
+	file->gives = true;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+	       (fstatvfs(file->fd, &where) != 0 || !(where.f_flag & ST_NOSUID));
 }
 
 static const char *refuses(struct file *file)
@@ -124,7 +127,7 @@ static const char *refuses(struct file *file)
 		return "it uses another C library";
 	if (kind.wants_first)
 		return "it has a sanitizer that wants to be loaded first";
-	return has_rights(file->fd) ? "it has more rights than its user" : NULL;
+	return has_rights(file) ? "it has more rights than its user" : NULL;
 }
 
 /* *path becomes the interpreter of a script. */
@@ -144,14 +147,16 @@ static bool is_script(struct file *file, char path[PATH_MAX])
 	return *from != '\0';
 }
 
-static const char *look(int folder, const char *path)
+/* *simple: that depends on the file itself alone, for any process of this user. */
+static const char *look(int folder, const char *path, bool *simple)
 {
 	char next[PATH_MAX];
-	struct file file;
+	struct file file = { .gives = false };
 	const char *why = NULL;
 	bool again = true;
 
 	for (int deep = 0; again && deep <= SCRIPTS; deep++) {
+		*simple = deep == 0;
 		file.fd = open_plain(folder, path);
 		file.next = 0;
 		for (unsigned i = 0; i < PIECES; i++)
@@ -165,15 +170,48 @@ static const char *look(int folder, const char *path)
 		folder = AT_FDCWD;
 		path = next;
 	}
+	*simple = *simple && !file.gives;
 	return why;
+}
+
+/*
+ * The file as it is, as one number: a program that was looked at is known by it, also in a forked child.  0: it
+ * gives rights, or may change again without another number.
+ */
+#define SETTLED_S 2
+
+static uint64_t number_of(int folder, const char *path)
+{
+	struct stat about;
+	uint64_t number = 0;
+
+	if (fstatat(folder, path, &about, 0) != 0 || (about.st_mode & (S_ISUID | S_ISGID)) ||
+	    time(NULL) - about.st_ctim.tv_sec < SETTLED_S)
+		return 0;
+	const uint64_t parts[] = { (uint64_t)about.st_dev, (uint64_t)about.st_ino,
+		(uint64_t)about.st_size, (uint64_t)about.st_ctim.tv_sec,
+		(uint64_t)about.st_ctim.tv_nsec, geteuid() };
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		number = ((number << 23 | number >> 41) ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return number;
 }
 
 const char *pxt_process_refuses(int folder, const char *path, char *const *env)
 {
 	int saved = errno;
-	const char *why =
-	    !path || pxt_process_confined || !preload_in(env) ? NULL : look(folder, path);
+	const char *why = NULL;
 
+	if (path && !pxt_process_confined && preload_in(env)) {
+		uint64_t number = number_of(folder, path);
+		bool simple = true;
+
+		if (!number || !pxt_start_knows(number)) {
+			why = look(folder, path, &simple);
+			if (number && simple && !why)
+				pxt_start_learns(number);
+		}
+	}
 	errno = saved;
 	return why;
 }

@@ -135,10 +135,13 @@ bool pxt_start_end(const char *why) __attribute__((visibility("hidden")));
  * where children of this family execute programs.  One that only does that never attaches then.
  */
 void pxt_start_child(void) __attribute__((visibility("hidden")));
-/* Before a fork, in the parent. */
+/* Before a fork or a spawn, in the parent. */
 void pxt_start_fork(void) __attribute__((visibility("hidden")));
 /* A program is executed. */
 void pxt_start_executes(void) __attribute__((visibility("hidden")));
+/* Files of programs, by a number, that this process or one of its family has found to be traceable. */
+bool pxt_start_knows(uint64_t number) __attribute__((visibility("hidden")));
+void pxt_start_learns(uint64_t number) __attribute__((visibility("hidden")));
 /* Before a call that takes away what attaching needs: now, if the child has not attached yet. */
 void pxt_start_now(void) __attribute__((visibility("hidden")));
 /* It has not. */

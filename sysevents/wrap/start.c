@@ -231,28 +231,46 @@ bool pxt_start_waits(void)
 /*
  * Whether children that this process forks execute programs: they say it themselves, in a page that the family
  * shares.  One that does not may forbid itself system calls in a way that nobody sees, before its first event: so it
- * attaches at once, as the first of all does.
+ * attaches at once, as the first of all does.  The page also has which programs they have looked at.
  */
-static _Atomic uint32_t *executes;
+#define PROGRAMS 256u
+
+static struct family {
+	_Atomic uint32_t executes;
+	_Atomic uint64_t programs[PROGRAMS];
+} *family;
 
 void pxt_start_fork(void)
 {
 	int saved = errno;
 	void *page;
 
-	if (executes || !*stream.name || pxt_process_confined)
+	if (family || !*stream.name || pxt_process_confined)
 		return;
 	page = mmap(
-	    NULL, sizeof(*executes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	    NULL, sizeof(*family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page != MAP_FAILED)
-		executes = page;
+		family = page;
 	errno = saved;
 }
 
 void pxt_start_executes(void)
 {
-	if (executes)
-		atomic_store_explicit(executes, 1u, memory_order_relaxed);
+	if (family)
+		atomic_store_explicit(&family->executes, 1u, memory_order_relaxed);
+}
+
+bool pxt_start_knows(uint64_t number)
+{
+	return family && atomic_load_explicit(&family->programs[number % PROGRAMS],
+	                     memory_order_relaxed) == number;
+}
+
+void pxt_start_learns(uint64_t number)
+{
+	if (family)
+		atomic_store_explicit(
+		    &family->programs[number % PROGRAMS], number, memory_order_relaxed);
 }
 
 static bool may_wait(void)
@@ -260,7 +278,8 @@ static bool may_wait(void)
 	const uint64_t always =
 	    ~(((UINT64_C(2) << LAST_TYPE) - 1u) & ~((UINT64_C(1) << FIRST_TYPE) - 1u));
 
-	return *stream.name && executes && atomic_load_explicit(executes, memory_order_relaxed) &&
+	return *stream.name && family &&
+	       atomic_load_explicit(&family->executes, memory_order_relaxed) &&
 	       _pxt_attach_late(begin_late, stream.events | always);
 }
 

@@ -468,6 +468,18 @@ a_program_that_is_not_there_has_the_status_of_a_shell()
 	[ ! -e run.ptl ] || fail 'a log of nothing'
 }
 
+# What was found out of a program is known by its file.
+where_a_link_leads_elsewhere_the_program_is_looked_at_anew()
+{
+	echo 'int main(void) { return 0; }' >static.c
+	cc -static static.c -o static 2>/dev/null || { echo 'no static C library: skipped'; exit 77; }
+	ln -s /bin/true link
+	# A file that has just changed is not known by its number.
+	sleep 2.1
+	traced 0 --only mutex -- sh -c './link; ./link; ln -sf static link; ./link; ./link'
+	err_has '2 times a process was not traced: it is linked statically'
+}
+
 a_static_program_runs_untraced_with_a_sentence()
 {
 	need cc
