@@ -44,7 +44,8 @@
  */
 #define PXT_CTLSOCK_RUNTIME     "XDG_RUNTIME_DIR"
 #define PXT_CTLSOCK_OWN         "/pxtrace"
-#define PXT_CTLSOCK_FOLDER      "/dev/shm/pxtrace-%u"
+#define PXT_CTLSOCK_SHARED      "/dev/shm/pxtrace-" /* and the user's number */
+#define PXT_CTLSOCK_FOLDER      PXT_CTLSOCK_SHARED "%u"
 /* A longer XDG_RUNTIME_DIR has no room for a name after it, and is left alone. */
 #define PXT_CTLSOCK_RUNTIME_MAX (PXT_CTLSOCK_PATH - PXT_CTLSOCK_NAME - sizeof(PXT_CTLSOCK_OWN))
 /* Bytes of a client's memory for events, all lanes together: what an owner maps at most. */

@@ -278,22 +278,48 @@ static const char *runtime_folder(void)
 	           : NULL;
 }
 
-/* The bytes of its name, as snprintf() counts them. */
+/* Both as one string, if there is room; snprintf() would touch some more pages of each process that attaches. */
+static int join(char *path, size_t room, const char *begin, const char *end)
+{
+	size_t first = strlen(begin);
+	size_t second = strlen(end);
+
+	if (first + second < room) {
+		memcpy(path, begin, first);
+		memcpy(path + first, end, second);
+		path[first + second] = '\0';
+	}
+	return (int)(first + second);
+}
+
+static int name_shared(char *path, size_t room)
+{
+	char digits[3 * sizeof(unsigned) + 1] = "";
+	size_t at = sizeof(digits) - 1;
+	unsigned user = geteuid();
+
+	do
+		digits[--at] = (char)('0' + user % 10u);
+	while ((user /= 10u) != 0);
+	return join(path, room, PXT_CTLSOCK_SHARED, digits + at);
+}
+
+/* The bytes of its name, which may be more than there is room for. */
 static int name_folder(enum pxt_port_folder which, char *path, size_t room)
 {
 	const char *runtime;
 
 	if (which == PXT_PORT_FOLDER_SHARED)
-		return snprintf(path, room, PXT_CTLSOCK_FOLDER, (unsigned)geteuid());
+		return name_shared(path, room);
 	runtime = runtime_folder();
-	return runtime ? snprintf(path, room, "%s" PXT_CTLSOCK_OWN, runtime) : 0;
+	return runtime ? join(path, room, runtime, PXT_CTLSOCK_OWN) : 0;
 }
 
 int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
 	int length = name_folder(which, path, room);
-	int error = length < 0 || (size_t)length >= room ? EINVAL : ENOENT;
+	int error = (size_t)length >= room ? EINVAL : ENOENT;
 
 	make = make && length > 0;
 	if (error == ENOENT && length > 0)

@@ -5,6 +5,7 @@
  * one in its place.
  */
 #define _GNU_SOURCE
+#include "format/hexdigit.h"
 #include "port/posix/clock.h"
 #include "port/posix/quiet.h"
 #include "port_atomic.h"
@@ -48,6 +49,7 @@ uint64_t pxt_port_ticks_ordered(void)
 #define NS_PER_S    1000000000u
 #define SPAN_MIN_NS 20000000u
 #define PAIR_TRIES  16
+#define TOLD_TRIES  2
 /* Tighter than this the bracket says more about the counter's own steps than about the clock. */
 #define WIDTH_MIN   64u
 
@@ -107,12 +109,12 @@ static bool kernel_trusts_counter(void)
 	return strstr(list, "tsc") != NULL;
 }
 
-/* The tightest of several brackets: an interrupt between the two readings only costs a try. */
-static struct clock_pair read_pair(void)
+/* The tightest of @tries brackets: an interrupt between the two readings only costs a try. */
+static struct clock_pair read_pair(int tries)
 {
 	struct clock_pair best = { 0, 0, UINT64_MAX };
 
-	for (int i = 0; i < PAIR_TRIES; i++) {
+	for (int i = 0; i < tries; i++) {
 		struct timespec now;
 		uint64_t before = pxt_ticksource_fenced();
 
@@ -134,9 +136,9 @@ static struct clock_pair read_pair(void)
 static bool parse(const char *text, uint64_t *numbers, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		char *end;
+		const char *end;
 
-		numbers[i] = strtoull(text, &end, 10);
+		numbers[i] = pxt_decimal(text, &end);
 		if (end == text || *end != (i + 1u < count ? ':' : '\0'))
 			return false;
 		text = end + 1;
@@ -183,13 +185,14 @@ __attribute__((constructor(101))) static void take_first_pair(void)
 
 	pxt_vdso_find();
 	if (said && !none) {
-		first_pair = read_pair();
+		/* A millisecond is near enough (lies_on()). */
+		first_pair = read_pair(TOLD_TRIES);
 		hear(said);
 	}
 	pxt_port_use_counter =
 	    told.hz || (!none && counter_is_invariant() && kernel_trusts_counter());
 	if (pxt_port_use_counter && !told.hz)
-		first_pair = read_pair();
+		first_pair = read_pair(PAIR_TRIES);
 }
 
 /* ticks * 10^9 / ns without overflow; days of nanoseconds lose bits far below the error bound. */
@@ -216,11 +219,11 @@ static uint32_t span_error_ppm(uint64_t width_sum, uint64_t ticks)
 /* The rate where the processor does not tell it: against CLOCK_MONOTONIC_RAW, for a while. */
 static bool measure(struct pxt_clock_rate *rate)
 {
-	struct clock_pair last = read_pair();
+	struct clock_pair last = read_pair(PAIR_TRIES);
 
 	while (last.ns - first_pair.ns < SPAN_MIN_NS) {
 		pxt_port_pause_ns(SPAN_MIN_NS - (last.ns - first_pair.ns));
-		last = read_pair();
+		last = read_pair(PAIR_TRIES);
 	}
 	/* A virtual machine that was moved or put to sleep may have set its counter back. */
 	if (last.ticks <= first_pair.ticks)

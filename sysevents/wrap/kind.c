@@ -43,7 +43,7 @@ static char *const *preload_in(char *const *env)
 
 struct file {
 	int fd;
-	bool gives; /* rights, to some who execute it */
+	bool gives;    /* rights, to some who execute it */
 	unsigned next; /* piece to be read anew */
 	struct {
 		uint64_t at;
@@ -102,7 +102,8 @@ static bool has_rights(struct file *file)
 		return false;
 	if (!((about.st_mode & S_ISUID) && about.st_uid != geteuid()) &&
 	    !((about.st_mode & S_ISGID) && about.st_gid != getegid()) &&
-	    !(geteuid() != 0 && fgetxattr(file->fd, "security.capability", value, sizeof value) > 0))
+	    !(geteuid() != 0 &&
+	        fgetxattr(file->fd, "security.capability", value, sizeof value) > 0))
 		return false;
 	file->gives = true;
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&

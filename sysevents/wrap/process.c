@@ -9,11 +9,15 @@
 #include "format/elfnote.h"
 #include "sysevents/wrap/tally.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NAME_MAX_BYTES 232u
@@ -180,13 +184,40 @@ static void tell_build(const struct dl_phdr_info *info, struct extent extent)
 	    extent.high - extent.low, text, NULL);
 }
 
+/*
+ * The name that it was executed by, if that is the program itself, not a script of it: the kernel takes ten times as
+ * long to say what /proc/self/exe is.
+ */
+static bool takes_given_name(char path[NAME_MAX_BYTES + 1])
+{
+	/* The kernel gives addresses as numbers.  NOLINTNEXTLINE(performance-no-int-to-ptr) */
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	size_t bytes = name ? strnlen(name, NAME_MAX_BYTES + 1) : 0;
+	unsigned char magic[SELFMAG] = { 0 };
+	struct stat about;
+	int fd;
+
+	if (bytes > NAME_MAX_BYTES || !bytes || *name != '/' || lstat(name, &about) != 0 ||
+	    !S_ISREG(about.st_mode))
+		return false;
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	(void)!read(fd, magic, SELFMAG);
+	(void)close(fd);
+	if (memcmp(magic, ELFMAG, SELFMAG) != 0)
+		return false;
+	memcpy(path, name, bytes);
+	return true;
+}
+
 const char *pxt_process_executable(void)
 {
 	/* Asked once: another one is another process' memory. */
 	static char path[NAME_MAX_BYTES + 1];
 
-	if (!*path &&
-	    (pxt_process_confined || readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0))
+	if (!*path && !pxt_process_confined && !takes_given_name(path) &&
+	    readlink("/proc/self/exe", path, NAME_MAX_BYTES) < 0)
 		*path = '\0';
 	return path;
 }

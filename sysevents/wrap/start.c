@@ -19,6 +19,7 @@
  */
 #define _GNU_SOURCE
 #include "format/attr_marks.h"
+#include "format/hexdigit.h"
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
@@ -62,13 +63,13 @@ enum {
 static uint64_t number_of(const char *name, uint64_t otherwise)
 {
 	const char *text = secure_getenv(name);
-	char *end;
+	const char *end;
 	uint64_t value;
 
-	if (!text || !*text)
+	if (!text)
 		return otherwise;
-	value = strtoull(text, &end, 0);
-	return *end ? otherwise : value;
+	value = pxt_decimal(text, &end);
+	return end == text || *end ? otherwise : value;
 }
 
 /* ---- Attaching ---- */
@@ -116,19 +117,6 @@ static int attach(void)
 	return error;
 }
 
-/*
- * Nothing that the library does here is the program's.  What goes wrong is not said where the program speaks, but by the
- * owner (tools/run/summary.c), if it can be reached.
- */
-static void attach_if_asked(void)
-{
-	if (!*stream.name)
-		return;
-	(void)posix_trace_thread_exclude_np(1);
-	(void)attach();
-	(void)posix_trace_thread_exclude_np(0);
-}
-
 bool pxt_start_end(const char *why)
 {
 	int saved = errno;
@@ -161,9 +149,19 @@ static void tell(void)
 		later();
 }
 
+/*
+ * Nothing that the library does here is the program's.  What goes wrong is not said where the program speaks, but by the
+ * owner (tools/run/summary.c), if it can be reached.
+ */
 static void begin(void)
 {
-	attach_if_asked();
+	(void)posix_trace_thread_exclude_np(1);
+	if (*stream.name)
+		(void)attach();
+	/* Asked here, since a file is opened for it. */
+	if (posix_trace_wanted_np(POSIX_TRACE_PROCESS_NP))
+		(void)pxt_process_executable();
+	(void)posix_trace_thread_exclude_np(0);
 	tell();
 }
 
@@ -238,7 +236,7 @@ bool pxt_start_waits(void)
 static struct family {
 	_Atomic uint32_t executes;
 	_Atomic uint64_t programs[PROGRAMS];
-} *family;
+} * family;
 
 void pxt_start_fork(void)
 {
@@ -247,8 +245,8 @@ void pxt_start_fork(void)
 
 	if (family || !*stream.name || pxt_process_confined)
 		return;
-	page = mmap(
-	    NULL, sizeof(*family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	page =
+	    mmap(NULL, sizeof(*family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page != MAP_FAILED)
 		family = page;
 	errno = saved;
@@ -262,8 +260,8 @@ void pxt_start_executes(void)
 
 bool pxt_start_knows(uint64_t number)
 {
-	return family && atomic_load_explicit(&family->programs[number % PROGRAMS],
-	                     memory_order_relaxed) == number;
+	return family && atomic_load_explicit(
+	                     &family->programs[number % PROGRAMS], memory_order_relaxed) == number;
 }
 
 void pxt_start_learns(uint64_t number)

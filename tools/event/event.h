@@ -145,7 +145,7 @@ struct pxt_thread {
 	    own_tid; /* as its process numbers it, which may have a pid namespace of its own; 0: not said */
 	pid_t pid; /* as the log's table says, without an entry as its events say; 0: unknown */
 	bool selected;
-	bool recorded; /* the log says which thread it was */
+	bool recorded;            /* the log says which thread it was */
 	struct pxt_thread *alike; /* the next one of its source in the chain of its number */
 	size_t bytes;
 	size_t width;

@@ -203,10 +203,10 @@ struct pxt_source {
 	bool renames; /* one of its threads was given another name than its table has */
 	struct posix_trace_logthread_np *names; /* the log's table, by pthread_t */
 	uint32_t name_count;
-	uint32_t names_asked;        /* posix_threads_np when @names was filled */
-	struct pxt_thread **threads; /* hash table */
+	uint32_t names_asked;                      /* posix_threads_np when @names was filled */
+	struct pxt_thread **threads;               /* hash table */
 	struct pxt_thread *numbered[PXT_NUMBERED]; /* chains, by the kernel's number */
-	bool own_numbers;            /* a process numbers its threads otherwise */
+	bool own_numbers;                          /* a process numbers its threads otherwise */
 	uint32_t thread_mask;
 	void *user; /* the subcommand's own */
 };
