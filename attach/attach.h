@@ -73,17 +73,13 @@ struct pxt_producer_payload {
 	struct pxt_slot row[PXT_PRODUCER_ROW];
 };
 
-/* A guest's second memfd: its wish (core/stream/share.h). */
-#define PXT_WISH_BYTES 4096u
-
 /*
- * Memfds of a producer's, -1: none.  A guest's has its directory behind the stream, a wish
- * (core/stream/share.h), and may count its locks (format/locktally.h).
+ * Memfds of a producer's, -1: none.  A guest's has its directory and its wish (core/stream/share.h) behind the stream,
+ * and may count its locks (format/locktally.h).
  */
 struct pxt_intake_files {
 	int stream;
 	int directory;
-	int wish;
 };
 
 /*

@@ -124,7 +124,7 @@ static unsigned descriptors_of(const struct pxt_ctlsock_request *request)
 	case PXT_CTLSOCK_ATTACH:
 		return 2;
 	case PXT_CTLSOCK_GUEST:
-		return request->how ? 0 : 2;
+		return request->how ? 0 : 1;
 	case PXT_CTLSOCK_SNAPSHOT:
 	case PXT_CTLSOCK_FOLLOW:
 		return 1;

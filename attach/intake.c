@@ -87,8 +87,7 @@ static bool directory_expected(const struct pxt_directory_header *header)
 
 static void lay_out_guest(struct pxt_producer_memory *producer, size_t directory_at)
 {
-	size_t counts_at =
-	    PXT_LOCKTALLY_AT(directory_behind(directory_at + sizeof(*producer->directory)));
+	size_t counts_at = PXT_LOCKTALLY_AT(directory_at + PXT_WISH_BEHIND + PXT_WISH_BYTES);
 
 	producer->directory =
 	    (const struct pxt_directory *)(const void *)(producer->memory + directory_at);
@@ -124,7 +123,7 @@ static int check_headers(struct pxt_producer_memory *producer)
 	        (header.slots - last) * sizeof(pxt_cell);
 	behind = directory_behind(bytes);
 	if (!expected(&header, bytes, guest ? behind : 0u) ||
-	    producer->bytes < (guest ? behind + sizeof(*producer->directory) : bytes))
+	    producer->bytes < (guest ? behind + PXT_WISH_BEHIND + PXT_WISH_BYTES : bytes))
 		return ENOTSUP;
 	if (guest)
 		lay_out_guest(producer, behind);
@@ -146,7 +145,7 @@ static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
 	       ((size_t)PXT_PRODUCER_SLOTS + PXT_SHARE_DEFINITIONS) * sizeof(pxt_cell) +
-	       sizeof(struct pxt_directory) + (size_t)2 * PAGE +
+	       sizeof(struct pxt_directory) + PXT_WISH_BYTES + (size_t)2 * PAGE +
 	       PXT_LOCKTALLY_AT(sizeof(struct pxt_locktally)) + PXT_LOCKTALLY_AT(1u);
 }
 
@@ -160,8 +159,10 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 
 static int map_wish(struct pxt_producer_memory *producer, int fd)
 {
+	const unsigned char *directory = (const unsigned char *)producer->directory;
+	size_t at = (size_t)(directory - producer->memory) + PXT_WISH_BEHIND;
 	void *memory;
-	int error = pxt_port_filemap_share(fd, PXT_WISH_BYTES, &memory);
+	int error = pxt_port_filemap_share(fd, at, PXT_WISH_BYTES, &memory);
 
 	if (!error)
 		producer->wish = memory;
@@ -178,7 +179,7 @@ static int map(struct pxt_producer_memory *producer, const struct pxt_intake_fil
 		return error;
 	producer->memory = memory;
 	if (guest)
-		return map_wish(producer, files->wish);
+		return 0;
 	error = view(files->directory, sizeof(*producer->directory) + PAGE, false, &memory,
 	    &producer->directory_bytes);
 	if (!error)
@@ -199,6 +200,8 @@ int pxt_intake_begin(const struct pxt_intake_files *files, int32_t pid,
 	error = map(producer, files);
 	if (!error)
 		error = check_headers(producer);
+	if (!error && files->directory < 0)
+		error = map_wish(producer, files->stream);
 	if (error) {
 		pxt_intake_end(producer, spare);
 		return error;

@@ -245,14 +245,22 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 	return error == EINVAL ? EAGAIN : error;
 }
 
-static int publish(struct pxt_stream *stream, int memory, trace_id_t *trid)
+static int publish(struct pxt_stream *stream, trace_id_t *trid)
 {
 	int error = pxt_create_publish(stream, NULL, trid);
 
-	if (error) {
+	if (error)
 		pxt_shutdown_abandon(stream);
-		return error == ENOMEM ? EAGAIN : error;
-	}
+	return error == ENOMEM ? EAGAIN : error;
+}
+
+/* So that the owner maps it. */
+static int publish_settled(struct pxt_stream *stream, int memory, trace_id_t *trid)
+{
+	int error = publish(stream, trid);
+
+	if (error)
+		return error;
 	error = pxt_port_filemap_settle(memory);
 	if (error)
 		(void)pxt_shutdown_stream(*trid, NULL);
@@ -380,7 +388,7 @@ static int ask(
 static int attach(struct pxt_stream *stream, const struct pxt_port_passed *files, int connection,
     trace_id_t *trid)
 {
-	int error = publish(stream, files->fd[0], trid);
+	int error = publish_settled(stream, files->fd[0], trid);
 
 	if (error) {
 		pxt_port_local_close(connection);
@@ -412,34 +420,6 @@ static bool stays(struct pxt_stream *stream)
 	return false;
 }
 
-/* The page goes with the stream, or stays where a trace point is late. */
-static int end_guest(struct pxt_stream *stream)
-{
-	struct pxt_wish *wish =
-	    atomic_exchange_explicit(&pxt_share_wishes[stream->index], NULL, memory_order_acq_rel);
-
-	pxt_process_lock();
-	if (wish && pxt_threads_wait_left(pxt_holdback_ns, PXT_OWN))
-		pxt_port_free(wish, PXT_WISH_BYTES);
-	pxt_process_unlock();
-	return 0;
-}
-
-/* *fd: what the owner maps for writing. */
-static int make_wish(int *fd, void **wish)
-{
-	int error = pxt_port_local_memory(fd);
-
-	if (error)
-		return error;
-	error = pxt_port_filemap_untouched(*fd, 0, PXT_WISH_BYTES, wish);
-	if (error)
-		pxt_port_local_close(*fd);
-	else
-		pxt_port_filemap_seal(*fd);
-	return error;
-}
-
 struct pxt_locktally *_pxt_attach_counts;
 
 /* Behind the stream and its directory.  Without room locks are not counted. */
@@ -466,19 +446,14 @@ static int send_guest(const char *name, int how, const struct pxt_port_passed *f
 	return error;
 }
 
-static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_port_passed *files,
+static int hand_over(struct pxt_stream *stream, const struct pxt_port_passed *files,
     const char *name, bool *asked, trace_id_t *trid)
 {
-	int error;
+	int error = publish(stream, trid);
 
-	/* Release: zero, or as the owner left it. */
-	atomic_store_explicit(&pxt_share_wishes[stream->index], wish, memory_order_release);
-	stream->at_shutdown = end_guest;
-	error = publish(stream, files->fd[0], trid);
-	if (error) {
-		(void)end_guest(stream);
+	if (error)
 		return error;
-	}
+	pxt_port_filemap_seal(files->fd[0]);
 	*asked = true;
 	error = send_guest(name, 0, files);
 	if (error) {
@@ -493,28 +468,21 @@ static int hand_over(struct pxt_stream *stream, void *wish, const struct pxt_por
 static int make_and_hand_over(
     const char *name, const trace_attr_t *attr, bool *asked, trace_id_t *trid)
 {
-	struct pxt_port_passed files = { .count = 2 };
+	struct pxt_port_passed files = { .count = 1 };
 	struct pxt_stream *stream;
-	void *wish;
-	int error = make_wish(&files.fd[1], &wish);
+	int error = make_stream(attr, &files.fd[0], &stream);
 
 	if (error)
 		return error;
-	error = make_stream(attr, &files.fd[0], &stream);
-	if (error) {
-		pxt_port_free(wish, PXT_WISH_BYTES);
-	} else {
-		make_counts(attr, stream, files.fd[0]);
-		error = hand_over(stream, wish, &files, name, asked, trid);
-		pxt_port_local_close(files.fd[0]);
-	}
-	pxt_port_local_close(files.fd[1]);
+	make_counts(attr, stream, files.fd[0]);
+	error = hand_over(stream, &files, name, asked, trid);
+	pxt_port_local_close(files.fd[0]);
 	return error;
 }
 
 /*
  * A guest keeps no thread and no descriptor of ours.  It records from now on; what the owner wants stands in the
- * page of wishes, and the owner drops what was recorded before the guest looked there.
+ * page behind its directory, and the owner drops what was recorded before the guest looked there.
  */
 static int attach_guest(const char *name, const trace_attr_t *attr, trace_id_t *trid)
 {

@@ -87,12 +87,10 @@ int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *s
 static int attach(struct pxt_ctlsock *ctlsock, unsigned i,
     const struct pxt_ctlsock_request *request, const struct pxt_port_passed *passed)
 {
-	struct pxt_intake_files files = { passed->fd[0], -1, -1 };
+	const struct pxt_intake_files files = { passed->fd[0],
+		passed->count > 1 ? passed->fd[1] : -1 };
 	int error;
 
-	if (passed->count > 1)
-		*(request->what == PXT_CTLSOCK_GUEST ? &files.wish : &files.directory) =
-		    passed->fd[1];
 	if (request->what != PXT_CTLSOCK_GUEST)
 		error = pxt_producers_add(ctlsock, i, &files);
 	else if (request->how)

@@ -10,6 +10,7 @@
 
 #include "base/attr.h"
 #include "core/process/replica.h"
+#include "core/stream/share.h"
 #include "port/port_file.h"
 
 #include <errno.h>
@@ -36,6 +37,9 @@ PXT_INLINE void pxt_replica_names_begin(void)
 struct pxt_block;
 
 #if CONFIG_PTRACE_ATTACH
+/* What a guest has behind its directory. */
+#define PXT_ROOM_GUEST PXT_WISH_BYTES
+
 PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 {
 	return pxt_attr_producer(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
@@ -52,6 +56,8 @@ PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct
 	return error;
 }
 #else
+#define PXT_ROOM_GUEST 0u
+
 PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 {
 	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);

@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define PXT_CTLSOCK_MAGIC       0x44545850u /* "PXTD" */
-#define PXT_CTLSOCK_VERSION     5u
+#define PXT_CTLSOCK_VERSION     6u
 #define PXT_CTLSOCK_TEXT        8192u /* bytes of text at most */
 #define PXT_CTLSOCK_NAME        64u   /* bytes of a name without a slash, with its NUL */
 #define PXT_CTLSOCK_PATH        108u /* bytes of a path, with its NUL: what a socket's address holds */
@@ -69,9 +69,9 @@ enum pxt_ctlsock_what {
 	/* Descriptor: gets what the stream holds and what comes as a log that grows. */
 	PXT_CTLSOCK_FOLLOW,
 	/*
-	 * Descriptors: a memfd that holds a stream of the client's with its directory behind it, and perhaps
-	 * its counts of locks (format/locktally.h), some of whose pages may not be there yet; one of a
-	 * page, in which the owner writes what it wants (core/stream/share.h).  Attaches a program that
+	 * Descriptor: a memfd that holds a stream of the client's with its directory behind it, a page in which the
+	 * owner writes what it wants (core/stream/share.h), and perhaps its counts of locks
+	 * (format/locktally.h); some of its pages may not be there yet.  Attaches a program that
 	 * did not ask for it (pxtrace run): no reply comes, and the connection ends at once.  The attachment lasts as long as the process, or until
 	 * it attaches so again, after an exec.  `how` not 0, without descriptors: why there are none (an errno
 	 * value).

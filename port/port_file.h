@@ -99,14 +99,14 @@ int pxt_port_filemap_settle(int fd);
 /*
  * Maps, for reading, a file that another process has settled, whole; forked children do not have it.
  * To touch it never fails and never waits for a process.  It takes no memory, but with @holes, where room
- * may be missing that nobody took yet.  EINVAL: not such a file; EFBIG: it has more than @limit bytes;
+ * may be missing that nobody took yet: then it need only be sealed against shrinking.  EINVAL: not such a file; EFBIG: it has more than @limit bytes;
  * ENOMEM: there is no room.  pxt_port_free() ends that.
  */
 int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes);
 /*
- * Maps, for reading and writing, a file of @bytes bytes that another process has sealed against shrinking; its pages
- * are there then.  Errors as of view().
+ * Maps, for reading and writing, @bytes bytes at @at of a file that another process has sealed against shrinking;
+ * these pages are there then.  Errors as of view().
  */
-int pxt_port_filemap_share(int fd, size_t bytes, void **memory);
+int pxt_port_filemap_share(int fd, size_t at, size_t bytes, void **memory);
 
 #endif

@@ -68,7 +68,7 @@ static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
 	uint32_t gate;
 	bool cut;
 
-	if (PXT_UNLIKELY(!block || !pxt_share_wants(block, index, id)))
+	if (PXT_UNLIKELY(!block || !pxt_share_wants(block, id)))
 		return;
 	/* Pairs with the release of a thread that turned the gate: filter and lanes are as it says. */
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);

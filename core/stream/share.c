@@ -8,7 +8,6 @@
 
 const struct pxt_share_ops *_Atomic pxt_share_ops;
 uint64_t pxt_share_answer_ns = UINT64_C(3000000000);
-struct pxt_wish *_Atomic pxt_share_wishes[CONFIG_PTRACE_MAX_STREAMS];
 
 /* No thread knows the identifier yet but those who come by the name. */
 int pxt_share_name(struct pxt_stream *stream, const char *name)

@@ -23,6 +23,7 @@
 #define PXT_SHARE_H
 
 #include "base/attr.h"
+#include "core/process/directory.h"
 #include "core/process/process.h"
 #include "core/ring/ring.h"
 #include "core/stream/stream.h"
@@ -125,7 +126,7 @@ PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
 }
 
 /*
- * What the owner of a guest wants, in a page that both have, and that the owner alone writes.  A guest has nobody
+ * What the owner of a guest wants, in a page behind the guest's directory, which the owner alone writes.  A guest has nobody
  * who hears a message: its trace points look here where they go the careful way, once in a lap of the ring at
  * least.  While something is not wanted they all go that way, so that the end of it is seen at once.
  */
@@ -135,21 +136,23 @@ struct pxt_wish {
 };
 
 #define PXT_WISH_NOTHING 1u /* the owner is stopped; no type has the number 0 */
-
-/* A guest's, by the index of its stream. */
-extern struct pxt_wish *_Atomic pxt_share_wishes[CONFIG_PTRACE_MAX_STREAMS];
+#define PXT_WISH_BYTES   4096u
+/* From the directory's begin on. */
+#define PXT_WISH_BEHIND                                                                            \
+	((sizeof(struct pxt_directory) + PXT_WISH_BYTES - 1u) / PXT_WISH_BYTES * PXT_WISH_BYTES)
 
 /* Whether the owner of @block wants @id now.  What defines is wanted always: a start comes later than names. */
-PXT_INLINE bool pxt_share_wants(struct pxt_block *block, unsigned index, uint32_t id)
+PXT_INLINE bool pxt_share_wants(struct pxt_block *block, uint32_t id)
 {
+	const unsigned char *memory = (const unsigned char *)block;
 	const struct pxt_wish *wish;
 	uint32_t unwanted;
 
 	if (PXT_LIKELY(!pxt_attr_guest(&block->attr)))
 		return true;
-	/* Pairs with the release in attach/producer.c. */
-	wish = atomic_load_explicit(&pxt_share_wishes[index], memory_order_acquire);
-	unwanted = wish ? atomic_load_explicit(&wish->unwanted, memory_order_relaxed) : 0u;
+	wish = (const struct pxt_wish *)(const void *)(memory + block->header.directory_at +
+	                                               PXT_WISH_BEHIND);
+	unwanted = atomic_load_explicit(&wish->unwanted, memory_order_relaxed);
 	if (unwanted || !pxt_word_is(&block->no_short, 0u))
 		atomic_store_explicit(&block->no_short, unwanted != 0, memory_order_relaxed);
 	if (id == POSIX_TRACE_PROCESS_NP)

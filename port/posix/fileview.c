@@ -133,7 +133,7 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 	struct stat state;
 	void *at;
 
-	if (!is_sealed(fd, SETTLED, &state) || state.st_size <= 0 ||
+	if (!is_sealed(fd, holes ? F_SEAL_SHRINK : SETTLED, &state) || state.st_size <= 0 ||
 	    (!holes && state.st_blocks < state.st_size / 512))
 		return EINVAL;
 	if ((uint64_t)state.st_size > limit)
@@ -156,29 +156,29 @@ int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory,
 }
 
 /* Room that is missing is an error of the call; where that cannot be asked for, the page is mapped all the same. */
-static int share(int fd, size_t bytes, void **memory)
+static int share(int fd, size_t at, size_t bytes, void **memory)
 {
 	struct stat state;
-	void *at;
+	void *mapped;
 
-	if (!is_sealed(fd, F_SEAL_SHRINK, &state) || (uint64_t)state.st_size != bytes)
+	if (!is_sealed(fd, F_SEAL_SHRINK, &state) || (uint64_t)state.st_size < at + bytes)
 		return EINVAL;
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (at == MAP_FAILED)
+	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+	if (mapped == MAP_FAILED)
 		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
-	if (madvise(at, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-		(void)munmap(at, bytes);
+	if (madvise(mapped, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
+		(void)munmap(mapped, bytes);
 		return ENOMEM;
 	}
-	(void)madvise(at, bytes, MADV_DONTFORK);
-	*memory = at;
+	(void)madvise(mapped, bytes, MADV_DONTFORK);
+	*memory = mapped;
 	return 0;
 }
 
-int pxt_port_filemap_share(int fd, size_t bytes, void **memory)
+int pxt_port_filemap_share(int fd, size_t at, size_t bytes, void **memory)
 {
 	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = share(fd, bytes, memory);
+	int error = share(fd, at, bytes, memory);
 
 	return pxt_quiet_error(quiet, error);
 }

@@ -17,7 +17,7 @@ import struct
 import sys
 import threading
 
-MAGIC, VERSION = 0x44545850, 5
+MAGIC, VERSION = 0x44545850, 6
 PIECE = 400000
 ATTACH, STATUS, START, STOP, CLEAR, FLUSH, FILTER, SNAPSHOT, FOLLOW = range(1, 10)
 REQUEST, REPLY = struct.Struct("=IIIiQII"), struct.Struct("=IIIi288sII")

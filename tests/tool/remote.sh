@@ -61,7 +61,7 @@ answers_that_are_none_are_told_from_errors()
 another_version_is_named()
 {
 	fake_owner
-	all_say next_version 2 'its process has version 6 of what is said here, this pxtrace 5'
+	all_say next_version 2 'its process has version 7 of what is said here, this pxtrace 6'
 	all_say last_version 2 'use the pxtrace of the library'
 }
 
