@@ -139,7 +139,10 @@ static int alloc_block(
 	if (attr->_pxt_file)
 		return pxt_filestream_make(attr, bytes, block, whole);
 	*whole = bytes;
-	*block = pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
+	/* Who takes guests has room for a long pause of the disk, which a short program never touches. */
+	*block = attr->_pxt_flags & PXT_ATTR_GUEST
+	             ? pxt_port_alloc_sparse(bytes)
+	             : pxt_forks_alloc(bytes, attr->_pxt_inherit == POSIX_TRACE_INHERITED);
 	return *block ? 0 : ENOMEM;
 }
 

@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 /*
- * The lane for what others record, and as much for this process' own, however many CPUs there are.  It is flushed when it
- * is four fifths full; the rest is for what comes while the disk keeps a write waiting.
+ * The lane for what others record, and as much for this process' own, which is not touched, however many CPUs there
+ * are.  It is flushed at a megabyte; the rest is for what comes while the disk keeps a write waiting: half a second of
+ * two million events a second.
  */
-#define STREAM_BYTES ((size_t)16 << 20)
+#define STREAM_BYTES ((size_t)64 << 20)
 /* Tries until what the last processes recorded has been taken; 5 ms each. */
 #define TRIES        100
 #define VIEWS        256u
