@@ -343,6 +343,14 @@ class Page(unittest.TestCase):
         self.assertEqual(browser.run("return window.pxtrace.tracks.filter((each) => each.states).map((each) => each.name)"),
                          ["low/103"])
 
+    def test_a_thread_that_has_ended_does_not_sleep(self):
+        visit(make.page("ended", "event 0 19 3 0x401000 u8:10 u32:4711 u64:0 u64:1 text:/opt/app/rover\n" + "".join(
+            f"event {ms}000000 38 0 0 u32:0 i32:{left} i64:{state} i32:{next} hex:6363310000000000\n"
+            for ms, left, state, next in ((1, 0, 0, 103), (2, 103, 1, 0), (3, 0, 0, 103), (5, 103, 32, 0), (9, 0, 0, 101))),
+            head=pages.TRACED_HEAD))
+        self.assertEqual(browser.run("const s = window.pxtrace.tracks.find((each) => each.name === 'low/103').states; return [...s.end]"),
+                         [2_000_000, 3_000_000, 5_000_000])
+
     def test_the_page_opens_where_its_first_answer_is(self):
         visit(self.path, "")
         start, end = view()
@@ -363,6 +371,11 @@ class Page(unittest.TestCase):
             return [at(p.plot.x(71700000), y(high) + high.height - 12), at(p.plot.x(121710000), y(low) + (low.height - 5) / 2)]""")
         self.assertEqual(red, [bad, bad])
         self.assertIn("high waited", text(".chain"))
+        # Whom it is about stands above all others.
+        visit(make.page("three", "event 0 20 2 0x401000 u16:6 u64:0 u64:1\n" + pages.held_up(),
+                        head=pages.TRACED_HEAD + "thread 2 0x7f0000002000 102 middle\n"), "")
+        self.assertEqual(browser.run("return window.pxtrace.tracks.filter((each) => each.kind === 'thread').map((each) => each.name)"),
+                         ["high/101", "low/103", "middle/102"])
         self.assertEqual(browser.run("return document.querySelectorAll('.answer:first-child .chain li').length"), 2)
 
     def test_each_kind_has_a_colour_of_its_own(self):

@@ -232,8 +232,14 @@ function makeOthers(threads) {
 	return processes.size;
 }
 
+// Whom the first answer is about, and whom these waited for, by their places in it; -1: others.
+function placeInAnswer(thread) {
+	const [answer] = meta.why.list;
+	return answer ? [answer, ...answer.chain].findIndex((actor) => isActor(thread, actor)) : -1;
+}
+
 // The stream of each log comes first, then CPUs that the scheduler told of (sched.js), curves, then the
-// program's threads in the order of their first events, then other processes.
+// program's threads, those of the answer first, in the order of their first events, then other processes.
 function makeTracks() {
 	const cpus = findCpus();
 	for (const log of meta.logs) log.own = new Set(log.programs.map(([pid]) => pid));
@@ -249,6 +255,7 @@ function makeTracks() {
 			tracks.push({ kind: "cpu", log: index, cpu, name: "CPU " + cpu, hint: "who ran, as the scheduler says", switches, events: 0 });
 		makeCurves(index);
 		const others = [];
+		const mine = [];
 		for (const [number, thread] of meta.threads.entries()) {
 			if (thread.log !== index) continue;
 			// A thread that did no more than start or stop the stream needs no track.
@@ -260,6 +267,10 @@ function makeTracks() {
 				others.push(thread);
 				continue;
 			}
+			mine.push([placeInAnswer(thread), thread]);
+		}
+		mine.sort(([a], [b]) => (a < 0 ? Infinity : a) - (b < 0 ? Infinity : b) || 0);
+		for (const [, thread] of mine) {
 			thread.track = tracks.length;
 			tracks.push({ kind: "thread", log: index, name: thread.name, hint: "thread " + (thread.id || ""), events: 0 });
 		}

@@ -106,12 +106,20 @@ function couldRun(i) {
 	return !isNaN(bits) && (bits & 0xff) === 0;
 }
 
+// Dead, or a zombie: by a letter, or by a bit.
+function hasEnded(i) {
+	const text = toldText(i, "state");
+	return text ? /^[XZ]/.test(text) : (told(i, "state") & 0x30) !== 0;
+}
+
 function takeSwitch(i, log) {
 	const t = events.time[i];
 	const cpu = hostOf(log).cpus.get(cpuOf(i));
 	if (!cpu) return;
 	const to = runnerOf(log, told(i, "to"), toldText(i, "toName"));
-	enter(runnerOf(log, told(i, "from"), toldText(i, "fromName")), couldRun(i) ? STATE.READY : STATE.SLEEPS, t, log);
+	const from = runnerOf(log, told(i, "from"), toldText(i, "fromName"));
+	if (from && hasEnded(i)) leave(from, t);
+	else enter(from, couldRun(i) ? STATE.READY : STATE.SLEEPS, t, log);
 	enter(to, STATE.RUNS, t, log);
 	leaveCpu(cpu, t);
 	cpu.runs = to;
@@ -242,9 +250,13 @@ function schedulerTip(track, x, at) {
 // The answer whose chain is drawn; -1: none.
 let shownAnswer = meta.why.list.length ? 0 : -1;
 
+function isActor(thread, actor) {
+	return thread.log === actor.log && (actor.tid > 0 ? thread.tid === actor.tid : thread.id === actor.id);
+}
+
 // The track of a thread that why speaks of; undefined: it has none.
 function trackOfActor(actor) {
-	const thread = meta.threads.find((each) => each.log === actor.log && (actor.tid > 0 ? each.tid === actor.tid : each.id === actor.id));
+	const thread = meta.threads.find((each) => isActor(each, actor));
 	return thread && tracks[thread.track].kind !== "stream" ? tracks[thread.track] : undefined;
 }
 
