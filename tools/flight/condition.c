@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* condition.c - what the recorder waits for: --when 'control late > 20ms'; see flight.h. */
+/* condition.c - what the recorder is asked for: --when 'control late > 20ms', and how much it keeps; see flight.h. */
 #include "tools/flight/flight.h"
 
 #include "tools/command/command.h"
@@ -12,6 +12,10 @@
 
 #define SPACES " \t"
 #define WORD   64
+
+#define KEEP_NS   INT64_C(5000000000)
+#define KEEP_MOST (720 * KEEP_NS)
+#define MOST      10u
 
 struct part {
 	const char *begin;
@@ -194,5 +198,49 @@ bool pxt_condition_parse(struct pxt_condition *condition, const char *text)
 		return wrong_word(
 		    condition, limit, "is no duration: 20ms, 250us, 1.5 (seconds)", false);
 	condition->limit_ns = when.ns;
+	return true;
+}
+
+/* ---- Options ---- */
+
+static bool take_keep(struct pxt_flight_wish *wish, const char *value)
+{
+	struct pxt_when when = { 0 };
+
+	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0 || when.ns > KEEP_MOST) {
+		pxt_complain(
+		    "--keep wants a duration up to an hour (5s, 500ms), not \"%s\"", value);
+		return false;
+	}
+	wish->keep_ns = when.ns;
+	return true;
+}
+
+bool pxt_flight_option(struct pxt_flight_wish *wish, int code, const char *value)
+{
+	uint64_t most;
+
+	if (code == PXT_OPT_KEEP)
+		return take_keep(wish, value);
+	if (code == PXT_OPT_WHEN && wish->condition.text) {
+		pxt_complain("--when stands twice: it is one condition");
+		return false;
+	}
+	if (code == PXT_OPT_WHEN)
+		return pxt_condition_parse(&wish->condition, value);
+	if (!pxt_option_number(&most, value, "--most", 1, PXT_FLIGHT_LOGS_MAX))
+		return false;
+	wish->most = (unsigned)most;
+	return true;
+}
+
+bool pxt_flight_check(struct pxt_flight_wish *wish)
+{
+	if (!wish->condition.text && (wish->keep_ns != 0 || wish->most != 0)) {
+		pxt_complain("--keep and --most are of --when: when is something to be kept?");
+		return false;
+	}
+	wish->keep_ns = wish->keep_ns ? wish->keep_ns : KEEP_NS;
+	wish->most = wish->most ? wish->most : MOST;
 	return true;
 }

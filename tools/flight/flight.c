@@ -18,9 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEEP_NS   INT64_C(5000000000)
-#define KEEP_MOST (720 * KEEP_NS)
-#define MOST      10u
 #define LANES     2u
 #define TAKE      200000u /* events, until others have their turn */
 #define FREE      256u    /* events, until memory is given back */
@@ -67,50 +64,6 @@ struct pxt_flight {
 	pid_t child; /* that writes; 0: none */
 	bool child_saves;
 };
-
-/* ---- What is asked for ---- */
-
-static bool take_keep(struct pxt_flight_wish *wish, const char *value)
-{
-	struct pxt_when when = { 0 };
-
-	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0 || when.ns > KEEP_MOST) {
-		pxt_complain(
-		    "--keep wants a duration up to an hour (5s, 500ms), not \"%s\"", value);
-		return false;
-	}
-	wish->keep_ns = when.ns;
-	return true;
-}
-
-bool pxt_flight_option(struct pxt_flight_wish *wish, int code, const char *value)
-{
-	uint64_t most;
-
-	if (code == PXT_OPT_KEEP)
-		return take_keep(wish, value);
-	if (code == PXT_OPT_WHEN && wish->condition.text) {
-		pxt_complain("--when stands twice: it is one condition");
-		return false;
-	}
-	if (code == PXT_OPT_WHEN)
-		return pxt_condition_parse(&wish->condition, value);
-	if (!pxt_option_number(&most, value, "--most", 1, PXT_FLIGHT_LOGS_MAX))
-		return false;
-	wish->most = (unsigned)most;
-	return true;
-}
-
-bool pxt_flight_check(struct pxt_flight_wish *wish)
-{
-	if (!wish->condition.text && (wish->keep_ns != 0 || wish->most != 0)) {
-		pxt_complain("--keep and --most are of --when: when is something to be kept?");
-		return false;
-	}
-	wish->keep_ns = wish->keep_ns ? wish->keep_ns : KEEP_NS;
-	wish->most = wish->most ? wish->most : MOST;
-	return true;
-}
 
 /* ---- Meetings ---- */
 
