@@ -504,6 +504,20 @@ who_waits_for_a_client_outside_is_idle()
 	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
 }
 
+# The same of who connected descriptor 5 and sends there before it waits: the eighth reply is late, whoever sends it.
+a_reply_from_outside_is_late()
+{
+	{
+		printf '100 high call_enter 12 5 0\n200 high call_exit 12 5 0 100\n'
+		receives - | awk '$2 == "high" && $3 == "call_enter" {
+			printf "%d high call_enter 14 5 64\n%d high call_exit 14 5 64 2\n", $1 - 10, $1 - 8
+		}
+		{ print }'
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in recv of descriptor 5 for 499 ms, where 9.00 ms is usual (1 of 12).'
+}
+
 # A server that waits for requests 100 ms at a time: nothing came once, and on a busy machine it came back 20 ms late.
 who_waits_for_requests_is_idle_however_late_it_comes_back()
 {

@@ -215,11 +215,11 @@ static struct pxt_excess round_excess(const struct pxt_home *home, int64_t floor
 	return dated.sum_ns > 0 ? beyond(home, &home->late_rounds, false, 0) : excess;
 }
 
-/* Waits of all lengths are waits for work; not so those for children, which do the work that they were made for. */
+/* Waits of all lengths are waits for work; not so those for children or replies: what these do was asked for. */
 static bool is_for_work(const struct pxt_home *home, int64_t usual_ns)
 {
 	return !is_timer(home) && home->call != POSIX_TRACE_CALL_WAIT_NP &&
-	       quantile(&home->waits, 250) < usual_ns * 3 / 10;
+	       !pxt_home_is_for_reply(home) && quantile(&home->waits, 250) < usual_ns * 3 / 10;
 }
 
 static struct pxt_excess wait_excess(const struct pxt_home *home, int64_t floor)

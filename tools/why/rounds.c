@@ -12,7 +12,8 @@
 
 #define MS             INT64_C(1000000)
 #define CALL_RESULT    2u /* the field of call_exit */
-#define LINUX_SLEEPING 1  /* a state of who leaves a CPU: a signal may end the sleep */
+#define CONNECTIONS    64u
+#define LINUX_SLEEPING 1 /* a state of who leaves a CPU: a signal may end the sleep */
 
 /* What one thread does at the moment. */
 struct pxt_round_thread {
@@ -43,7 +44,10 @@ struct pxt_round_thread {
 	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
 	struct pxt_round silence; /* that wait */
-	bool ran_out;             /* its latest call, a wait for descriptors, ended by its time */
+	uint64_t
+	    connected;    /* a bit for each descriptor below CONNECTIONS that it connected itself */
+	uint64_t sent_to; /* + 1: where it sent something since it waited there; 0: nowhere */
+	bool ran_out;     /* its latest call, a wait for descriptors, ended by its time */
 	bool in_vain; /* its latest call ended by its descriptor's limit, or would have blocked */
 };
 
@@ -245,6 +249,30 @@ void pxt_rounds_settle(struct pxt_rounds *rounds)
 		settle(&rounds->threads[i], false);
 }
 
+/* It connected the descriptor, sends there, and waits there: that is for a reply. */
+static void note_request(struct pxt_round_thread *thread, struct pxt_home *home)
+{
+	if (!pxt_calls_is_input(home->call) || home->object >= CONNECTIONS ||
+	    !(thread->connected >> home->object & 1))
+		return;
+	home->requests += thread->sent_to == home->object + 1;
+	thread->sent_to = 0;
+}
+
+static void note_connection(struct pxt_round_thread *thread, const struct pxt_event *event)
+{
+	uint64_t call = pxt_key_number(event, 0);
+	uint64_t fd = pxt_key_number(event, 1);
+	int64_t result = (int64_t)pxt_key_number(event, CALL_RESULT);
+
+	if (fd >= CONNECTIONS)
+		return;
+	if (call == POSIX_TRACE_CALL_CONNECT_NP && (result == 0 || result == -EINPROGRESS))
+		thread->connected |= UINT64_C(1) << fd;
+	else if (call == POSIX_TRACE_CALL_CLOSE_NP)
+		thread->connected &= ~(UINT64_C(1) << fd);
+}
+
 static void add_round(struct pxt_rounds *rounds, const struct pxt_actor *actor,
     struct pxt_round_thread *thread, const struct pxt_round *round)
 {
@@ -286,6 +314,8 @@ static void begin(struct pxt_rounds *rounds, struct pxt_actor *actor,
 	settle(thread, false);
 	thread->home = pxt_calls_is_home(key.call) ? home_of(rounds, &key) : NULL;
 	struct pxt_home *home = thread->home;
+	if (home)
+		note_request(thread, home);
 	if (!home || home->waits.count == 0 || home->epoch != epoch)
 		return;
 	home->again +=
@@ -333,6 +363,7 @@ static void note_output(struct pxt_rounds *rounds, const struct pxt_actor *actor
 
 	if (!pxt_calls_is_output((uint32_t)pxt_key_number(event, 0)))
 		return;
+	thread->sent_to = pxt_key_number(event, 1) + 1;
 	if (sent[0].by != actor)
 		sent[1] = sent[0];
 	sent[0] = (struct pxt_rounds_sent){ .by = actor, .ns = event->ns };
@@ -378,7 +409,8 @@ static bool is_for_client(const struct pxt_rounds *rounds, const struct pxt_acto
 {
 	const struct pxt_home *home = thread->home;
 
-	if (thread->date_ns != 0 || planned || thread->in_vain || !pxt_calls_is_input(thread->call))
+	if (thread->date_ns != 0 || planned || thread->in_vain ||
+	    !pxt_calls_is_input(thread->call) || (home && pxt_home_is_for_reply(home)))
 		return false;
 	if (rounds->has_wakes)
 		return thread->woken_outside;
@@ -521,6 +553,7 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		    event);
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
+		note_connection(thread, event);
 		if (waited_for_nothing(thread, (int64_t)pxt_key_number(event, CALL_RESULT))) {
 			thread->waits = false;
 			return;

@@ -121,6 +121,7 @@ struct pxt_home {
 	uint64_t place;
 	struct pxt_series waits;
 	uint64_t again;       /* of them, those that only went on with the one before */
+	uint64_t requests;    /* something was sent there before so many of them */
 	uint64_t ran_out;     /* of them, those for descriptors in which nothing came in time */
 	uint32_t ended_by;    /* the thread of the program that mostly ends them, ... */
 	uint64_t ended_times; /* ... at least so often */
@@ -177,6 +178,12 @@ struct pxt_usual_end {
 	uint64_t place;
 	uint32_t by;
 };
+
+/* A client's: a request goes before at least every fourth wait, as replies come in pieces. */
+static inline bool pxt_home_is_for_reply(const struct pxt_home *home)
+{
+	return home->requests * 4 > home->waits.count;
+}
 
 struct pxt_rounds {
 	const struct pxt_state *state;
