@@ -569,8 +569,11 @@ static void at_all_points(const struct act *what, const struct place *where)
 	begin();
 	act = what;
 	place = where;
-	for (uint32_t nth = 0; one_case(nth); nth++)
-		met |= UINT64_C(1) << ledger->point;
+	/* A busy machine changes how many points come before one, which is then passed by between two runs. */
+	for (unsigned round = 0; round < 3 && (met & act->meets) != act->meets; round++) {
+		for (uint32_t nth = 0; one_case(nth); nth++)
+			met |= UINT64_C(1) << ledger->point;
+	}
 	PXT_CHECK((met & act->meets) == act->meets, "%s: %llx was not met", act->name,
 	    (unsigned long long)(act->meets & ~met));
 }
