@@ -377,6 +377,9 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 	}
 	if (result == PXT_FILL_DONE && flush->marks) {
 		result = PXT_FILL_ON;
+		/* While a process waits to be attached, older records may come after this flush. */
+		if (pxt_block_merges(stream->block) && begun > stream->block->snapshot)
+			begun = stream->block->snapshot;
 		if (pxt_admit_system(stream->block, PXT_ID_FLUSH_START))
 			result = put_made(stream, PXT_ID_FLUSH_START, begun, NULL);
 		flush->start_told = result == PXT_FILL_ON;

@@ -121,6 +121,7 @@ static trace_id_t with_log(int fd)
 	PXT_EQ(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP), 0);
 	/* A device gets as many bytes as the stream holds. */
 	PXT_EQ(posix_trace_attr_setlogform_np(&attr, POSIX_TRACE_LOG_PLAIN_NP), 0);
+	PXT_EQ(posix_trace_attr_setlanes_np(&attr, 2), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	(void)posix_trace_attr_destroy(&attr);
 	return trid;
@@ -328,6 +329,57 @@ PXT_TEST(producers_are_waited_for_no_longer)
 	kit_stream(stream)->share = NULL;
 	pxt_share_ops = before;
 	PXT_EQ(posix_trace_shutdown(stream), 0);
+}
+#endif
+
+#if CONFIG_PTRACE_ATTACH && CAN_LOG
+static uint64_t known_until;
+
+static uint64_t pull_what_is_known(struct pxt_stream *shared, uint64_t clock, bool all)
+{
+	return known_until < clock ? known_until : clock;
+}
+
+static uint64_t stamp_in(int fd, trace_event_id_t wanted)
+{
+	struct posix_trace_event_info info = { 0 };
+	trace_id_t log;
+	size_t bytes;
+	uint64_t ns;
+	int end = 0;
+
+	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
+	while (!end && info.posix_event_id != wanted)
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_event(log, &info, &(char[64]){ 0 }, 64, &bytes, &end), 0);
+	CU_ASSERT(!end);
+	ns = (uint64_t)info.posix_timestamp.tv_sec * 1000 * MS_NS +
+	     (uint64_t)info.posix_timestamp.tv_nsec;
+	PXT_EQ(posix_trace_close(log), 0);
+	return ns;
+}
+
+/* A process that is not attached yet has recorded since then, and its records come after this flush. */
+PXT_TEST(a_flush_has_the_time_up_to_which_all_producers_are_known)
+{
+	static const struct pxt_share_ops ops = { .pull = pull_what_is_known,
+		.awaits = await_nobody };
+	const struct pxt_share_ops *before = pxt_share_ops;
+	int fd = empty_file();
+
+	stream = with_log(fd);
+	PXT_EQ(posix_trace_start(stream), 0);
+	pxt_share_ops = &ops;
+	kit_stream(stream)->share = (void *)&stream;
+	known_until = pxt_port_ticks_ordered();
+	__real_pxt_port_pause_ns(50 * MS_NS);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	kit_stream(stream)->share = NULL;
+	pxt_share_ops = before;
+	PXT_EQ(posix_trace_shutdown(stream), 0);
+	CU_ASSERT(stamp_in(fd, POSIX_TRACE_FLUSH_START) + 40 * MS_NS <
+	          stamp_in(fd, POSIX_TRACE_FLUSH_STOP));
+	close(fd);
 }
 #endif
 
