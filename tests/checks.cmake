@@ -56,6 +56,7 @@ ptrace_check(combos TIMEOUT ${long} COST ${combos_cost} "${PTRACE_PYTHON}" "${sc
 ptrace_check(installed TIMEOUT 1500 COST 40 "${scripts}/check-installed" "${PROJECT_BINARY_DIR}" "${work}/installed")
 if(PTRACE_INSTALL AND PXT_IS_FULL AND TARGET ptrace_shared)
 	ptrace_check(tailored TIMEOUT 1500 COST 25 "${scripts}/check-tailored" "${PROJECT_BINARY_DIR}" "${work}/tailored")
+	ptrace_check(abi TIMEOUT 1500 COST 5 "${scripts}/check-abi" "${PROJECT_BINARY_DIR}" "${work}/abi")
 endif()
 ptrace_check(stack TIMEOUT 1500 COST 15 "${PTRACE_PYTHON}" "${scripts}/stack-usage.py" --check)
 ptrace_check(format TIMEOUT 1500 "${scripts}/check-format")
@@ -103,7 +104,6 @@ if(PTRACE_CHECKS STREQUAL "full")
 	set(proof_form --full)
 	set(size_compilers)
 	# Many of the tests that they run sleep for half of their time: so other checks run beside them.
-	ptrace_check(abi TIMEOUT 1500 COST 40 "${scripts}/check-abi" "${work}/abi")
 	ptrace_check(mutants TIMEOUT 3400 COST 1000 "${PTRACE_PYTHON}" "${scripts}/mutants.py" --jobs 2 --passed
 		--build "${PROJECT_BINARY_DIR}")
 endif()
