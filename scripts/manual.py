@@ -4,6 +4,7 @@
 
     manual.py OUT          writes OUT/man3, man5, man7
     manual.py --check OUT  and says what a page lacks; exit status 1 if anything is
+    manual.py --scdoc SOURCE OUT  writes a page of docs/man, as scdoc makes it, to the file OUT
     manual.py --run OUT PROGRAMS  runs each example that says what it prints, and compares
 
 A page of section 3 has the functions that an example names in its head comment,
@@ -29,6 +30,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 HEADERS = ("trace.h", "trace_np.h", "trace_points_np.h", "trace_hooks_np.h")
 COMMENT = re.compile(r"^/\*(.*?)\*/", re.S | re.M)
 NUMBERS = r"E[A-Z0-9]{2,}(?:, E[A-Z0-9]{2,})*(?: and so on)?(?:, as \w+\(\))?"
+# Pages of other packages may be missing; the standard's headings are in the singular; the foot names the version.
+OF_STYLE = re.compile("STYLE: (referenced manual not found|possible typo in section name|operating system explicitly)")
 # What begins a part of a comment, at the begin of a line or behind a sentence.
 PART = re.compile(rf"(?:^|(?<=[.:;)]  ))(@\w+(?:, @\w+)*|{NUMBERS}|Context|Cost|Unit|Returns|Errors)(?::| (?<=Returns )| (?<=Errors ))", re.M)
 # What may follow a comment on types, or on a group of functions.
@@ -782,15 +785,25 @@ def write(out, manual):
     return count
 
 
+def scdoc(source):
+    with open(source, encoding="utf-8") as file:
+        return roff.quiet(subprocess.run(["scdoc"], stdin=file, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
 def lint(out):
-    """What mandoc says of the pages at its level of warnings; None: there is no mandoc."""
-    if not shutil.which("mandoc"):
+    """What mandoc says of the pages, those of docs/man among them; None: mandoc or scdoc is missing."""
+    if not shutil.which("mandoc") or not shutil.which("scdoc"):
         return None
+    os.makedirs(os.path.join(out, "man1"), exist_ok=True)
+    for source in glob.glob(os.path.join(ROOT, "docs/man/*.scd")):
+        name = os.path.basename(source)[:-4]
+        with open(os.path.join(out, f"man{name[-1]}", name), "w", encoding="utf-8") as file:
+            file.write(scdoc(source))
     # An alias is one request, .so, which mandoc advises against: a link would say where the manual lies.
-    pages = [path for path in sorted(glob.glob(os.path.join(out, "man[357]", "*"))) if os.path.getsize(path) > 100]
-    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", *pages], stdout=subprocess.PIPE,
+    pages = [path for path in sorted(glob.glob(os.path.join(out, "man[1357]", "*"))) if os.path.getsize(path) > 100]
+    done = subprocess.run(["mandoc", "-T", "lint", *pages], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
-    return [line for line in done.stdout.split("\n") if line.strip()]
+    return [line for line in done.stdout.split("\n") if line.strip() and not OF_STYLE.search(line)]
 
 
 def run_examples(programs):
@@ -816,6 +829,11 @@ def run_examples(programs):
 
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
+    if "--scdoc" in sys.argv:
+        page = scdoc(words[0])
+        with open(words[1], "w", encoding="utf-8") as file:
+            file.write(page)
+        return 0
     if "--run" in sys.argv:
         findings = run_examples(os.path.abspath(words[0]))
         print("\n".join(findings))
@@ -829,7 +847,7 @@ def main():
     findings = manual.complaints + (said or [])
     print("\n".join([*findings, f"{count} pages, {len(manual.functions)} functions, {len(findings)} findings"]))
     if said is None:
-        print("mandoc not found (Debian: mandoc): the form of the pages was not checked")
+        print("mandoc or scdoc not found (Debian: mandoc, scdoc): the form of the pages was not checked")
     return 1 if findings else 77 if said is None else 0
 
 

@@ -40,14 +40,15 @@ def fonts(text):
     kept = []
 
     def keep(font, word):
-        kept.append(f"\\f{font}{escape(word).replace('-', chr(92) + '-').replace(chr(92) * 2, chr(92))}\\fP")
+        word = escape(word).replace("-", "\\-").replace("\\\\", "\\").replace("()", "\\&()")
+        kept.append(f"\\f{font}{word}\\fP")
         return f"\0{len(kept) - 1}\0"
 
     text = CODE.sub(lambda match: keep("B", match[1]), text)
     text = re.sub(r"\*\*(.+?)\*\*", lambda match: keep("B", match[1]), text)
     text = re.sub(r"(?<![\w*])\*(\w[^*]*?)\*(?!\w)", lambda match: keep("I", match[1]), text)
     text = re.sub(r"(?<![\w@])@(\w+)", lambda match: keep("I", match[1]), text)
-    text = re.sub(r"\b((?:posix_trace|POSIX_TRACE)_\w+)\(\)", lambda match: keep("B", match[1]) + "()", text)
+    text = re.sub(r"\b([A-Za-z_]\w*)\(\)", lambda match: keep("B", match[1]) + "()", text)
     text = escape(text)
     while "\0" in text:  # bold around code has both
         text = re.sub(r"\0(\d+)\0", lambda match: kept[int(match[1])], text)
@@ -70,6 +71,45 @@ def prose(text, own=(), known=()):
         if rest := sentence[at:].strip():
             lines.append(guard(fonts(rest)))
     return lines
+
+
+def broken(lines, width=80):
+    """ASCII in lines of text that are as long as they may be; displays, tables and requests keep theirs."""
+    literal = False
+    for line in lines:
+        line = re.sub(r"[^\x00-\x7f]", lambda match: f"\\[u{ord(match[0]):04X}]", line)
+        literal = line.startswith((".Bd -literal", ".nf", ".TS")) or \
+            literal and not line.startswith((".Ed", ".fi", ".TE"))
+        while len(line) > width and not literal and not line.startswith((".", "'")):
+            at = line.rfind(" ", 0, width)
+            if at < 0:
+                break
+            yield line[:at]
+            line = guard(line[at + 1:])
+        yield line
+
+
+def quiet(text):
+    """A page by scdoc(1) without what mandoc(1) warns of: paragraphs that are empty, a title in small letters."""
+    lines = text.rstrip("\n").split("\n")
+    kept, space = [], False
+    for number, line in enumerate(lines):
+        after = lines[number + 1] if number + 1 < len(lines) else ".SH"
+        if line == ".P" and after.startswith("."):
+            # An indented block gets its space; what ends one has it behind the end.
+            if after.startswith(".RS") and not kept[-1].startswith(".SH"):
+                kept.append(".sp")
+            space = after == ".RE"
+        elif line == ".P" and kept[-1].startswith((".SH", ".SS")):
+            continue
+        elif line == ".RE":
+            kept.append(line)
+        else:
+            if space and not line.startswith("."):
+                kept.append(".P")
+            space = False
+            kept.append(re.sub(r'^\.TH "([^"]*)"', lambda match: f'.TH "{match[1].upper()}"', line))
+    return "\n".join(broken(kept)) + "\n"
 
 
 def tagged(pairs, width="Ds"):
@@ -216,4 +256,4 @@ def page(name, section, title, body, date, system):
              ".Sh NAME"]
     lines += [f".Nm {one}" + (" ," if one != names[-1] else "") for one in names]
     lines.append(f".Nd {fonts(title)}")
-    return "\n".join([*lines, *tidy(body)]) + "\n"
+    return "\n".join(broken([*lines, *tidy(body)])) + "\n"

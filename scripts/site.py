@@ -125,7 +125,7 @@ class Site:
         if shutil.which("scdoc"):
             for source in sorted(os.listdir(os.path.join(ROOT, "docs/man"))):
                 name, section, _ = source.rsplit(".", 2)
-                self.pages[name, int(section)] = tool("scdoc", text=manual.read("docs/man", source))
+                self.pages[name, int(section)] = manual.scdoc(os.path.join(ROOT, "docs/man", source))
         for (name, section), text in self.pages.items():
             described = re.search(r"^\.Nd (.*)$", text, re.M) or re.search(r"^\.SH NAME.*?\\?- (.*?)$", text, re.S | re.M)
             self.about[name, section] = re.sub(r"\\f.|\\&", "", described[1]).replace("\\", "")
