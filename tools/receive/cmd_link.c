@@ -265,10 +265,11 @@ static int take_option(struct link *link, int code, char **argv)
 
 static int link_main(int argc, char **argv)
 {
-	static struct link link = { .wait_ms = 5000 };
+	static struct link link;
 	int status;
 	int code;
 
+	link.wait_ms = 5000;
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
 		status = take_option(&link, code, argv);

@@ -230,10 +230,12 @@ static int ask_owner(struct filter *filter, char **types)
 
 static int run(int argc, char **argv)
 {
-	static struct filter filter = { .types = { .memory = -1 },
-		.ask = { .what = PXT_CTLSOCK_STATUS, .fd = -1 } };
+	static struct filter filter;
 	int code;
 
+	filter.types.memory = -1;
+	filter.ask.what = PXT_CTLSOCK_STATUS;
+	filter.ask.fd = -1;
 	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1)
 		return code == 'h' ? pxt_help(help)
 		                   : pxt_option_error("filter", code, argv, options);

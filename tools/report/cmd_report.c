@@ -172,7 +172,7 @@ static char *usual_name(const char *log)
 	name = pxt_must(malloc(room));
 	(void)snprintf(name, room, "%.*s.html", (int)length, log);
 	/* What is there is no page of ours: only who names it replaces it. */
-	if (!pxt_outfile_is_others(name, pxt_page_head, pxt_page_head_bytes))
+	if (!pxt_outfile_is_others(name, pxt_page_begin, sizeof pxt_page_begin))
 		return name;
 	pxt_complain(
 	    "report: %s is there and is no page of pxtrace: -o %s replaces it", name, name);
@@ -225,12 +225,12 @@ static int put_page(struct pxt_report *report, bool strict)
 {
 	int status = PXT_EXIT_USAGE;
 
-	pxt_out_bytes(&report->out, (const char *)pxt_page_head, pxt_page_head_bytes);
+	pxt_page_put(&report->out, &pxt_page_head);
 	if (pxt_report_collect(report)) {
 		pxt_report_meta(report);
 		status = conclude(report, strict);
 		pxt_report_meta_answers(report);
-		pxt_out_bytes(&report->out, (const char *)pxt_page_tail, pxt_page_tail_bytes);
+		pxt_page_put(&report->out, &pxt_page_tail);
 	}
 	return status;
 }

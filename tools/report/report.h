@@ -109,14 +109,19 @@ void pxt_json_member(struct pxt_out *out, const char *name, uint64_t value);
 void pxt_json_member_text(struct pxt_out *out, const char *name, const char *text);
 
 /*
- * The page of pxtrace report without its data: embed.py makes these two arrays of
- * page.html, style.css and the scripts beside it.  The data are between them.
+ * The page of pxtrace report without its data: embed.py makes these two parts of page.html,
+ * style.css and the scripts beside it.  The data are between them.
  */
+struct pxt_page_part {
+	const unsigned char *block; /* LZ4: a third of the bytes */
+	size_t block_bytes, bytes;
+};
 
-extern const unsigned char pxt_page_head[];
-extern const size_t pxt_page_head_bytes;
-extern const unsigned char pxt_page_tail[];
-extern const size_t pxt_page_tail_bytes;
+extern const struct pxt_page_part pxt_page_head, pxt_page_tail;
+/* By which a page is known. */
+extern const unsigned char pxt_page_begin[64];
+
+void pxt_page_put(struct pxt_out *out, const struct pxt_page_part *part);
 
 /*
  * ---- What `pxtrace why` says of the worst spans, on the page: a sentence each, what would help, and

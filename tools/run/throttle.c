@@ -98,7 +98,7 @@ struct pxt_throttle pxt_throttle_read(void)
 	char tree[PATH_BYTES];
 	char place[PATH_BYTES];
 	char path[2 * PATH_BYTES + 16];
-	bool single;
+	bool single = false;
 	FILE *file;
 
 	if (!find_tree(tree, &single) || !find_place(place, single))
