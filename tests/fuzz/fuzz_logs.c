@@ -58,10 +58,35 @@ static void export(unsigned form, const char *log)
 	(void)forms[form].command->run(5, words);
 }
 
+/* The one form that is a folder. */
+static void export_ctf2(const char *log)
+{
+	static const char *const files[] = { "/metadata", "/stream", "" };
+	char folder[64];
+	char path[96];
+	char name[32];
+	char *names[] = { name };
+	struct pxt_reader reader = { 0 };
+
+	(void)snprintf(name, sizeof name, "%s", log);
+	(void)snprintf(folder, sizeof folder, "/tmp/fuzz-ctf2-%ld", (long)getpid());
+	if (pxt_reader_open(&reader, names, 1, PXT_OPEN_INCOMPLETE, NULL) == PXT_EXIT_OK)
+		(void)pxt_ctf2_write(&reader, folder);
+	pxt_reader_close(&reader);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		(void)snprintf(path, sizeof path, "%s%s", folder, files[i]);
+		(void)remove(path);
+	}
+}
+
 static void fuzz_export(const uint8_t *data, size_t size)
 {
-	if (size >= 1)
-		export(data[0] / 2 % FORMS, input_log(data, size, 1));
+	if (size < 1)
+		return;
+	if (data[0] / 2 % (FORMS + 1) == FORMS)
+		export_ctf2(input_log(data, size, 1));
+	else
+		export(data[0] / 2 % (FORMS + 1), input_log(data, size, 1));
 }
 
 /*

@@ -274,7 +274,7 @@ def inputs(target):
     if target in ("top", "flight"):
         return (bytes([log[0], 200 + i % 10]) + log[1:] for i, log in enumerate(logs()))
     if target == "export":
-        return (bytes([log[0] & 1 | i % 8 << 1]) + log[1:] for i, log in enumerate(logs()))
+        return (bytes([log[0] & 1 | i % 9 << 1]) + log[1:] for i, log in enumerate(logs()))
     if target == "plugin":
         return (bytes([log[0] | sink]) + log[1:] for log in logs() for sink in (0, 64))
     return makers.get(target, logs)()
