@@ -255,7 +255,12 @@ PXT_INLINE bool untag_rest(struct pxt_slot *slots, uint32_t count, uint32_t tag)
 {
 	uint32_t odd = 0;
 
-	for (uint32_t i = 1; i < count; i++) {
+	/* Apart, because most have no more: what a compiler makes of the loop begins slowly. */
+	if (count > 1) {
+		odd = slots[1].word[0] ^ tag;
+		slots[1].word[0] = 0;
+	}
+	for (uint32_t i = 2; i < count; i++) {
 		odd |= slots[i].word[0] ^ tag;
 		slots[i].word[0] = 0;
 	}
