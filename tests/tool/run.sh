@@ -663,6 +663,8 @@ a_full_disk_keeps_what_was_recorded_before()
 	log=$(ls run.ptl* | head -n 1)
 	"$pxtrace" print --incomplete --event posix_trace_mutex_lock "$log" >out 2>messages
 	[ "$(wc -l <out)" -gt 100 ] || fail 'nothing is in the log'
+	lost=$(sed -n 's/.* events of 1 process, \([0-9]*\) LOST, .* as the log could not be written$/\1/p' err)
+	[ "${lost:-0}" -gt 1000 ] || fail "the losses are not told: $(cat err)"
 }
 
 # QNX-51

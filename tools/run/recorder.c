@@ -165,20 +165,37 @@ static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_
 	count_untraced(sum, why);
 }
 
-static void look_at_events(trace_id_t log, struct pxt_recorder_sum *sum)
+/* How many of the stream's events are in the log: flushing adds its own. */
+static uint64_t look_at_events(trace_id_t log, struct pxt_recorder_sum *sum)
 {
 	struct posix_trace_eventview_np views[VIEWS];
+	uint64_t kept = 0;
 	size_t count;
 
 	while (posix_trace_getnext_events_np(log, views, sizeof *views, VIEWS, &count) == 0 &&
 	       count > 0) {
 		for (size_t i = 0; i < count; i++) {
-			if (views[i].posix_event_id_np == POSIX_TRACE_ERROR)
+			trace_event_id_t id = views[i].posix_event_id_np;
+
+			kept += id != POSIX_TRACE_FLUSH_START && id != POSIX_TRACE_FLUSH_STOP;
+			if (id == POSIX_TRACE_ERROR)
 				take_refusal(sum, &views[i]);
-			else if (views[i].posix_event_id_np == POSIX_TRACE_PROCESS_NP)
+			else if (id == POSIX_TRACE_PROCESS_NP)
 				take_process(sum, &views[i]);
 		}
 	}
+	return kept;
+}
+
+/* Where its end could not be written, up to there. */
+static int open_ended(const int *fds, unsigned count, trace_id_t *log)
+{
+	int error = posix_trace_log_open_np(fds, count, 0, log, NULL, 0);
+
+	if (error)
+		error =
+		    posix_trace_log_open_np(fds, count, POSIX_TRACE_OPEN_GROWING_NP, log, NULL, 0);
+	return error;
 }
 
 /* The files that are left of it, as one log. */
@@ -192,7 +209,7 @@ static int open_files(const struct pxt_recorder *recorder, trace_id_t *log)
 
 	for (unsigned i = 0; i < sets[0].count; i++)
 		fds[i] = pxt_open_plain(sets[0].files[i]);
-	error = posix_trace_log_open_np(fds, sets[0].count, 0, log, NULL, 0);
+	error = open_ended(fds, sets[0].count, log);
 	for (unsigned i = 0; i < sets[0].count; i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
@@ -201,21 +218,27 @@ static int open_files(const struct pxt_recorder *recorder, trace_id_t *log)
 	return error;
 }
 
-/* What the log says, now that it has its end. */
+/* What the log says, now that it has its end; without it, what it does not hold. */
 static void look_at_log(const struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
 {
-	uint64_t lost_in_stream = sum->counts.posix_lost_np;
+	const struct posix_trace_counts_np *counts = &sum->counts;
 	struct posix_trace_loginfo_np info = { 0 };
+	uint64_t there = counts->posix_lost_np;
+	uint64_t missing = counts->posix_written_np;
 	trace_id_t log;
 
 	if ((recorder->rotation ? open_files(recorder, &log)
-	                        : posix_trace_open(recorder->fd, &log)) != 0)
-		return;
-	(void)posix_trace_log_getinfo_np(log, &info, sizeof info);
-	sum->log_lost =
-	    info.posix_lost_np > lost_in_stream ? info.posix_lost_np - lost_in_stream : 0;
-	look_at_events(log, sum);
-	(void)posix_trace_close(log);
+	                        : open_ended(&recorder->fd, 1, &log)) == 0) {
+		uint64_t kept = look_at_events(log, sum);
+
+		(void)posix_trace_log_getinfo_np(log, &info, sizeof info);
+		(void)posix_trace_close(log);
+		if (info.posix_complete_np)
+			missing = info.posix_lost_np;
+		else
+			there += kept + info.posix_earlier_np;
+	}
+	sum->log_lost = missing > there ? missing - there : 0;
 }
 
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
@@ -226,6 +249,5 @@ void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *
 	(void)posix_trace_getcounts_np(recorder->trid, &sum->counts, sizeof sum->counts);
 	error = posix_trace_shutdown(recorder->trid);
 	sum->error = sum->error ? sum->error : error;
-	if (!sum->error)
-		look_at_log(recorder, sum);
+	look_at_log(recorder, sum);
 }

@@ -34,7 +34,8 @@ struct pxt_recorder {
 struct pxt_recorder_sum {
 	struct posix_trace_counts_np counts; /* of the stream, at its end */
 	uint64_t
-	    log_lost; /* what the log was given and does not hold: overwritten, or without room */
+	    log_lost;     /* what the log was given and does not hold: overwritten, without room, or
+	                      not written */
 	uint64_t refused; /* so often a process found no place among those that are attached */
 	struct {
 		char why[64];

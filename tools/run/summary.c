@@ -45,8 +45,8 @@ static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 	else
 		pxt_out_text(out, "none lost");
 	if (!summary->ring && sum->log_lost > 0)
-		pxt_out_format(
-		    out, ", %" PRIu64 " of them as the log was full (--size)", sum->log_lost);
+		pxt_out_format(out, ", %" PRIu64 " of them as the log %s", sum->log_lost,
+		    sum->error ? "could not be written" : "was full (--size)");
 	pxt_out_char(out, '\n');
 	if (summary->ring && sum->log_lost > 0)
 		pxt_out_format(out,
