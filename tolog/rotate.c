@@ -5,8 +5,8 @@
  *   concurrency: with the log's lock, without the mutex, but for the attributes.
  *
  * A new file is begun between two blocks, in this order: the new file is made; the oldest one is removed, which
- * may make the room that the next step needs; the present one gets its end; the log goes on in the new one.  What
- * fails before the last step leaves the log where it was, and is tried again later.  Records that were taken out of
+ * may make the room that the next step needs; the present one gets its end; the new one gets its head.  What
+ * fails up to there leaves the log where it was, and is tried again later.  Records that were taken out of
  * the stream stay in `data` meanwhile: so a process that is killed loses what it would lose without all this.
  */
 #include "tolog/tolog.h"
@@ -248,11 +248,21 @@ static void take_back(struct pxt_tolog *log)
 	pxt_tolog_forget_told(log);
 }
 
-static int end_file(struct pxt_stream *stream, struct pxt_log_trailer *trailer)
+/* What it was without its trailer. */
+struct present {
+	struct pxt_log_stream sums;
+	uint64_t end;
+	uint64_t lost;
+	uint64_t cleared_log;
+};
+
+static int end_file(
+    struct pxt_stream *stream, struct pxt_log_trailer *trailer, struct present *present)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	int error = pxt_tolog_tell(stream, PXT_WHEN_END);
 
+	*present = (struct present){ log->sums, log->end, log->lost, log->cleared_log };
 	fill_trailer(stream, log, trailer);
 	if (!error)
 		error = pxt_tolog_put_trailer(log, trailer);
@@ -336,10 +346,46 @@ static void give_up_next(struct pxt_tolog *log, struct pxt_port_log *next)
 	pxt_port_log_close(next);
 }
 
+/* The new file has no head: the log goes on in the one before, without its end. */
+static void go_back(struct pxt_tolog *log, const struct pxt_port_log *old,
+    const struct pxt_tolog_turns *turns, const struct present *present)
+{
+	struct pxt_port_log next = log->out;
+
+	log->out = *old;
+	*log->turns = *turns;
+	log->header.number--;
+	log->sums = present->sums;
+	log->end = present->end;
+	log->lost = present->lost;
+	log->cleared_log = present->cleared_log;
+	take_back(log);
+	give_up_next(log, &next);
+	/* A shorter block than the trailer would leave some of it. */
+	(void)pxt_port_log_truncate(&log->out, log->end);
+}
+
+static int begin_next(struct pxt_tolog *log, const struct pxt_port_log *next,
+    const struct pxt_log_trailer *trailer, const struct present *present)
+{
+	const struct pxt_tolog_turns turns = *log->turns;
+	const struct pxt_port_log old = log->out;
+	int error;
+
+	go_on_in(log, next, trailer);
+	error = pxt_tolog_put_head(log);
+	/* Of a log that is over or was sealed, what comes next says so. */
+	if (!error || log->over || pxt_tolog_output(log) == PXT_OUTPUT_SEALED)
+		return 0;
+	go_back(log, &old, &turns, present);
+	return error;
+}
+
 static int try_next(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_log_trailer trailer = { .crash = { 0 } };
+	struct present present;
 	struct pxt_port_log next;
 	uint32_t number = log->out.folder.number;
 	int error;
@@ -353,14 +399,14 @@ static int try_next(struct pxt_stream *stream)
 		if (log->turns->room && log->turns->kept == log->turns->room &&
 		    pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
 			remove_oldest(log);
-		error = end_file(stream, &trailer);
+		error = end_file(stream, &trailer, &present);
 		if (error)
 			give_up_next(log, &next);
+		else
+			error = begin_next(log, &next, &trailer, &present);
 	}
 	if (error)
 		log->out.folder.number = number;
-	else
-		go_on_in(log, &next, &trailer);
 	return error;
 }
 
@@ -418,7 +464,6 @@ int pxt_tolog_turn(struct pxt_stream *stream)
 	} else {
 		turns->error = 0;
 		turns->later = 0;
-		error = pxt_tolog_put_head(log);
 	}
 	atomic_store_explicit(&turns->turning, false, memory_order_relaxed);
 	PXT_TESTPOINT(PXT_TP_LOG_TURNED);

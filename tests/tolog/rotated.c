@@ -332,8 +332,15 @@ PXT_TEST(files_of_the_program_at_all_numbers_of_a_rotated_log_are_left_alone)
 	folder_remove(&folder);
 }
 
+static bool has_head(const char *name)
+{
+	struct stat state;
+
+	return fstatat(folder.fd, name, &state, 0) == 0 && state.st_size >= PXT_LOG_HEADER_BYTES;
+}
+
 /* LPT-96: at every write and cut between one file and the next. */
-PXT_TEST(a_full_disk_between_two_files_loses_nothing)
+PXT_TEST(a_full_disk_between_two_files_loses_nothing_and_leaves_no_file_without_its_head)
 {
 	unsigned failed = 1;
 	unsigned n;
@@ -348,6 +355,8 @@ PXT_TEST(a_full_disk_between_two_files_loses_nothing)
 		pxt_fault_write.accept = n % 3 * 16;
 		pxt_fault_arm(&pxt_fault_write, n, ENOSPC);
 		failed = posix_trace_rotate_np(trid) == ENOSPC;
+		PXT_CHECK(
+		    !folder_has(&folder, NAME ".0002") || has_head(NAME ".0002"), "at write %u", n);
 		pxt_fault_arm(&pxt_fault_write, 0, 0);
 		folder_record(event, 101, 200);
 		PXT_EQ(posix_trace_flush(trid), 0);
