@@ -475,6 +475,42 @@ check_json_is_an_object_a_log()
 	END
 }
 
+# LPT-96
+make_rotated()
+{
+	[ -x "$PXT_BUILD/tests/untraced" ] || { echo 'the library was built without it: skipped'; exit 77; }
+	PXTRACE_OUT=run.ptl,rotate=64K,files=99 "$PXT_BUILD/tests/untraced" many >out 2>err
+	[ -e run.ptl/run.ptl.0003 ] || { echo 'logs of several files are not built: skipped'; exit 77; }
+	run 0 check run.ptl
+}
+
+a_log_that_lacks_a_file_is_no_whole_one()
+{
+	make_rotated
+	rm run.ptl/run.ptl.0002
+	run 3 check run.ptl
+	out_has '0003: loss'
+	err_has 'file 2 is MISSING'
+	run 3 check --json run.ptl
+	out_has '"verdict":"loss","status":3'
+	out_has '"files_missing":1'
+}
+
+a_log_whose_newest_file_is_empty_lacks_its_end()
+{
+	make_rotated
+	last=$(ls run.ptl | tail -n 1)
+	: >run.ptl/"$last"
+	run 5 check run.ptl
+	out_has ': incomplete'
+	out_has 'end       events after the last flush: number unknown; the log'\''s next file is empty'
+	run 0 check --incomplete run.ptl
+	run 0 stat run.ptl
+	out_has 'losses    none that is known'
+	err_has 'events after the last flush: number unknown'
+	run 3 print --strict run.ptl
+}
+
 # A head that speaks of 4 GiB frames costs no memory and no time; neither do findings without end.
 no_log_takes_more_memory_of_check()
 {

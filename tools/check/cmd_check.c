@@ -73,6 +73,8 @@ struct verdict {
 	uint64_t kinds[POSIX_TRACE_FINDING_TYPE_NP + 1]; /* among the findings that are kept */
 	uint64_t lost;
 	bool end_unknown; /* how much was recorded after its last event is */
+	bool lacks_end;   /* the log's next file is empty */
+	uint32_t missing; /* files of the log between this one and the one before */
 	struct pxt_hints hints;
 	int status;
 };
@@ -81,7 +83,7 @@ struct verdict {
 
 static const char *word_of(const struct verdict *verdict)
 {
-	if (verdict->lost > 0 && verdict->status != PXT_EXIT_DAMAGE)
+	if ((verdict->lost > 0 || verdict->missing > 0) && verdict->status != PXT_EXIT_DAMAGE)
 		return "loss";
 	if (verdict->status != PXT_EXIT_DAMAGE)
 		return verdict->end_unknown ? "clean so far" : "clean";
@@ -107,18 +109,20 @@ static void judge(const struct checker *c, struct verdict *verdict)
 		pxt_sum_add(&verdict->lost, sum->posix_lost_in_log_np);
 		pxt_sum_add(&verdict->lost, sum->posix_counts_np.posix_held_np);
 	}
-	bad = sum->posix_findings_np;
+	verdict->kinds[POSIX_TRACE_FINDING_END_NP] += verdict->lacks_end;
+	bad = sum->posix_findings_np + verdict->lacks_end;
 	if (c->incomplete) {
 		bad -= verdict->kinds[POSIX_TRACE_FINDING_END_NP];
 		/* Names may come after the first events of a type. */
 		if (!sum->posix_complete_np)
 			bad -= verdict->kinds[POSIX_TRACE_FINDING_TYPE_NP];
 	}
-	verdict->end_unknown =
-	    !sum->posix_complete_np || sum->posix_stream_status_np == POSIX_TRACE_RUNNING;
+	verdict->end_unknown = !sum->posix_complete_np ||
+	                       sum->posix_stream_status_np == POSIX_TRACE_RUNNING ||
+	                       verdict->lacks_end;
 	if (bad > 0)
 		verdict->status = PXT_EXIT_DAMAGE;
-	else if (verdict->lost > 0 || (c->strict && verdict->end_unknown))
+	else if (verdict->lost > 0 || verdict->missing > 0 || (c->strict && verdict->end_unknown))
 		verdict->status = PXT_EXIT_LOST;
 }
 
@@ -220,7 +224,8 @@ static void put_end(struct pxt_out *out, const struct verdict *verdict)
 		return;
 	line(out, "end");
 	pxt_out_text(out, PXT_END_UNKNOWN);
-	pxt_out_text(out, verdict->sum.posix_complete_np
+	pxt_out_text(out, verdict->lacks_end ? "; the log's next file is empty\n"
+	                  : verdict->sum.posix_complete_np
 	                      ? "; it was not its program that ended the log\n"
 	                      : "\n");
 }
@@ -335,6 +340,7 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 	pxt_out_format(out, ",\"verdict\":\"%s\",\"status\":%d,\"complete\":%s", word_of(verdict),
 	    verdict->status, sum->posix_complete_np ? "true" : "false");
 	pxt_out_format(out, ",\"end_unknown\":%s", verdict->end_unknown ? "true" : "false");
+	member(out, "files_missing", verdict->missing);
 	member(out, "bytes", sum->posix_bytes_np);
 	member(out, "blocks_sound", sum->posix_sound_np);
 	member(out, "blocks_damaged", sum->posix_damaged_np);
@@ -401,11 +407,18 @@ static bool is_worth_hints(const struct posix_trace_logcheck_np *sum)
 	           sum->posix_counts_np.posix_held_np > 0);
 }
 
-static int check(struct checker *c, const char *path)
+/* @file: one of @set's. */
+static int check(struct checker *c, const struct pxt_logset *set, unsigned file)
 {
+	const char *path = set->files ? set->files[file] : set->path;
 	struct verdict verdict = { .path = path };
 	int fd;
 	int status = pxt_open_file(path, true, &fd);
+
+	if (set->files) {
+		verdict.missing = pxt_sets_missing(set, file);
+		verdict.lacks_end = file + 1 == set->count && pxt_sets_lacks_end(set);
+	}
 
 	if (status != PXT_EXIT_OK)
 		return status;
@@ -500,10 +513,8 @@ static int check_all(struct checker *c, char *const *paths, unsigned count)
 	int status = PXT_EXIT_OK;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (!sets[i].files)
-			status = worse(status, check(c, sets[i].path));
-		for (unsigned j = 0; sets[i].files && j < sets[i].count; j++)
-			status = worse(status, check(c, sets[i].files[j]));
+		for (unsigned j = 0; j == 0 || j < sets[i].count; j++)
+			status = worse(status, check(c, &sets[i], j));
 		pxt_sets_say_missing(&sets[i]);
 	}
 	pxt_sets_free(sets, count);

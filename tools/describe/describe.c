@@ -162,7 +162,8 @@ static void put_counts(struct pxt_out *out, const struct pxt_source *source)
 	pxt_out_char(out, '\n');
 	begin_line(out, "losses");
 	if (lost == 0) {
-		pxt_out_text(out, "none\n");
+		pxt_out_text(
+		    out, pxt_source_end_unknown(source) ? "none that is known\n" : "none\n");
 		return;
 	}
 	pxt_out_colour(out, PXT_COLOUR_LOSS);

@@ -413,6 +413,7 @@ int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned coun
 		if (reader->sets[i].count == 1)
 			source->path = reader->sets[i].files[0];
 		reader->sources[i] = source;
+		source->lacks_end = mode != PXT_OPEN_LIVE && pxt_sets_lacks_end(&reader->sets[i]);
 		if (open_source(source, mode) != PXT_EXIT_OK)
 			status = PXT_EXIT_LOG;
 	}

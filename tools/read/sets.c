@@ -140,6 +140,19 @@ enum pxt_sets_next pxt_sets_next(
 	return kind == NO_PART ? PXT_SETS_OVER : PXT_SETS_SOON;
 }
 
+bool pxt_sets_lacks_end(const struct pxt_logset *set)
+{
+	uint32_t number;
+	char *path;
+	int fd;
+	enum pxt_sets_next next = pxt_sets_next(set, &fd, &path, &number);
+
+	if (fd >= 0)
+		(void)close(fd);
+	free(path);
+	return next == PXT_SETS_SOON;
+}
+
 /* @called: what the log is called; NULL: as its first file, without the number. */
 static bool take(struct sets *sets, const char *path, const char *called)
 {
@@ -158,7 +171,7 @@ static bool take(struct sets *sets, const char *path, const char *called)
 		memcpy(set->uuid, uuid, sizeof uuid);
 		put(set, path, number);
 	} else if (kind == EMPTY && ending(path)) {
-		pxt_complain("%s: empty: the process was killed when it had made this file", path);
+		pxt_complain("%s: empty: nothing was written after this file was made", path);
 		return true;
 	}
 	return kind == PART;
@@ -247,15 +260,20 @@ void pxt_sets_free(struct pxt_logset *sets, unsigned count)
 	free(sets);
 }
 
+uint32_t pxt_sets_missing(const struct pxt_logset *set, unsigned file)
+{
+	return file > 0 ? set->numbers[file] - set->numbers[file - 1] - 1 : 0;
+}
+
 void pxt_sets_say_missing(const struct pxt_logset *set)
 {
 	for (unsigned i = 1; i < set->count; i++) {
 		uint32_t from = set->numbers[i - 1] + 1;
 		uint32_t to = set->numbers[i] - 1;
 
-		if (from == to)
+		if (pxt_sets_missing(set, i) == 1)
 			pxt_complain("%s: file %lu is MISSING", set->path, (unsigned long)from);
-		else if (from < to)
+		else if (pxt_sets_missing(set, i) > 1)
 			pxt_complain("%s: files %lu to %lu are MISSING", set->path,
 			    (unsigned long)from, (unsigned long)to);
 	}

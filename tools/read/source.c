@@ -727,7 +727,7 @@ bool pxt_source_end_unknown(const struct pxt_source *source)
 {
 	struct posix_trace_status_info status;
 
-	if (!source->info.posix_complete_np || source->failed)
+	if (!source->info.posix_complete_np || source->failed || source->lacks_end)
 		return true;
 	return posix_trace_get_status(source->trid, &status) == 0 &&
 	       status.posix_stream_status == POSIX_TRACE_RUNNING;

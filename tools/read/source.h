@@ -151,6 +151,7 @@ struct pxt_source {
 	bool goes_on;        /* reading goes on after what is damaged */
 	bool drained;        /* the end of a pipe was read, too */
 	bool damaged;        /* something in it was passed over */
+	bool lacks_end;      /* its newest file is empty */
 	bool let_go;         /* that it has no end is nobody's concern */
 	bool read_all;       /* its end was reached once, and ... */
 	int64_t newest_ns;   /* ... the last event there; INT64_MIN: none */
@@ -352,6 +353,10 @@ enum pxt_sets_next {
 	PXT_SETS_NEXT  /* it is open: *@fd, *@path, which is to be freed, *@number */
 } pxt_sets_next(const struct pxt_logset *set, int *fd, char **path, uint32_t *number);
 void pxt_sets_add(struct pxt_logset *set, const char *path, uint32_t number);
+/* Its newest file is empty: what was recorded after the file before is not in it. */
+bool pxt_sets_lacks_end(const struct pxt_logset *set);
+/* How many files are not there between this one and the one before. */
+uint32_t pxt_sets_missing(const struct pxt_logset *set, unsigned file);
 /* Says which numbers are not there between the first and the last. */
 void pxt_sets_say_missing(const struct pxt_logset *set);
 
