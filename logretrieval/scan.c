@@ -259,6 +259,16 @@ static int take_meta(struct pxt_log *log, uint64_t offset, const unsigned char *
 	return error;
 }
 
+/* What seems to be the rest of a block that is cut off is the next file. */
+static int within_file(struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head)
+{
+	uint64_t end;
+
+	if (!log->files || pxt_log_end_of_file(log, offset, &end) || head->length <= end - offset)
+		return 0;
+	return pxt_log_fail(log, offset, "the last block is cut off");
+}
+
 /*
  * One block at log->scanned.  @again is set when a later attempt may find it finished, or memory for
  * what it holds.
@@ -270,6 +280,8 @@ static int scan_block(struct pxt_log *log, bool *again)
 	uint64_t offset = log->scanned;
 	int error = pxt_log_load_head(log, offset, &head, &block);
 
+	if (!error)
+		error = within_file(log, offset, &head);
 	if (!error && !(log->brief && head.type == PXT_LOG_DATA))
 		error = pxt_log_load(log, offset, &head, &block);
 	*again = error != 0;

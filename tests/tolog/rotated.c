@@ -697,6 +697,49 @@ PXT_TEST(of_a_damaged_block_its_own_events_are_lost_however_it_is_come_to)
 	}
 }
 
+/* LPT-96: at the end of any block, and within it. */
+PXT_TEST(of_a_file_that_is_cut_off_the_rest_is_lost_and_no_other_file)
+{
+	struct posix_trace_eventview_np view = { .posix_ns_np = 0 };
+
+	for (unsigned kept = 512; kept < 4096; kept += 504) {
+		uint64_t events = 0;
+		uint64_t lost = 0;
+		int fds[3];
+		trace_id_t trid;
+		size_t got;
+
+		folder_make(&folder);
+		trid = begin(0, 0);
+		for (unsigned i = 0; i < 3; i++) {
+			record(trid, 400);
+			if (i < 2)
+				PXT_EQ(posix_trace_rotate_np(trid), 0);
+		}
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		fds[0] = openat(folder.fd, NAME ".0001", O_RDONLY | O_CLOEXEC);
+		fds[1] = openat(folder.fd, NAME ".0002", O_RDWR | O_CLOEXEC);
+		fds[2] = openat(folder.fd, NAME ".0003", O_RDONLY | O_CLOEXEC);
+		CU_ASSERT_FATAL(ftruncate(fds[1], kept) == 0);
+		if (posix_trace_log_open_np(fds, 3, 0, &trid, NULL, 0) != 0)
+			PXT_EQ_FATAL(posix_trace_log_open_np(
+			                 fds, 3, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0),
+			    0);
+		while (
+		    posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &got) == 0 && got) {
+			events += view.posix_event_id_np == event;
+			lost += view.posix_lost_before_np;
+		}
+		PXT_CHECK(events >= 800 && events < 1200 && lost >= 1200 - events && lost < 430,
+		    "%u kept bytes: %lu events, %lu lost", kept, (unsigned long)events,
+		    (unsigned long)lost);
+		PXT_EQ(posix_trace_close(trid), 0);
+		for (unsigned i = 0; i < 3; i++)
+			(void)close(fds[i]);
+		folder_remove(&folder);
+	}
+}
+
 /* LPT-96 */
 PXT_TEST(files_of_two_logs_are_not_one)
 {
