@@ -101,6 +101,32 @@ PXT_TEST(an_address_tells_by_its_size_what_it_is_of)
 	PXT_EQ(rec.cpu, 3);
 }
 
+#if defined(__x86_64__)
+PXT_TEST(where_a_thread_runs_is_told_with_its_stack)
+{
+	struct pxt_perfrec rec;
+	struct perfbytes runs = { 0 };
+
+	pb_stack(&runs, here, 0x401234, 2, 64);
+	CU_ASSERT(parse(&rec, &runs));
+	PXT_EQ(rec.kind, PXT_PERFREC_RUNS);
+	PXT_EQ(rec.address, 0x401234);
+	CU_ASSERT(rec.has_stack);
+	PXT_EQ(rec.frame, 0x7000);
+	PXT_EQ(rec.stack, 0x6000);
+	PXT_EQ(rec.bytes, 64);
+	PXT_EQ(rec.data[0], 0x5a);
+	/* Of a program of another word size there are other registers. */
+	runs.used = 0;
+	pb_stack(&runs, here, 0x401234, 1, 64);
+	CU_ASSERT(parse(&rec, &runs) && !rec.has_stack);
+	/* More than was asked for. */
+	runs.used = 0;
+	pb_stack(&runs, here, 0x401234, 2, PXT_PERFREC_STACK + 1u);
+	CU_ASSERT(!parse(&rec, &runs));
+}
+#endif
+
 PXT_TEST(losses_are_told_with_their_number)
 {
 	struct pxt_perfrec rec;

@@ -134,6 +134,24 @@ static inline void pb_address(
 		pb_add(to, &number, 8);
 }
 
+/* The last of them with registers and a piece of stack of which @count bytes are some. */
+static inline void pb_stack(struct perfbytes *to, struct pb_place place, uint64_t address,
+    uint64_t form, uint64_t count)
+{
+	const uint64_t registers[] = { form, 0x7000, 0x6000, PXT_PERFREC_STACK };
+	unsigned char stack[PXT_PERFREC_STACK];
+	struct perf_event_header head;
+
+	memset(stack, 0x5a, sizeof stack);
+	pb_address(to, place, address, 2);
+	pb_add(to, registers, sizeof registers);
+	pb_add(to, stack, sizeof stack);
+	pb_add(to, &count, sizeof count);
+	memcpy(&head, to->bytes, sizeof head);
+	head.size = (uint16_t)to->used;
+	memcpy(to->bytes, &head, sizeof head);
+}
+
 /* 9: a sample of @count bytes, filled up as the kernel fills up. */
 static inline void pb_sample(
     struct perfbytes *to, struct pb_place place, const void *data, uint32_t count)

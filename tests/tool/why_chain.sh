@@ -571,6 +571,41 @@ who_called_a_library_that_waited_is_the_programs_own_function()
 	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4), called by store.'
 }
 
+# What is told ends with the late round: what goes on then may end later.
+a_sleep_that_outlasts_the_late_round_is_not_the_logs_end()
+{
+	{
+		late_round
+		echo "71800 low call_enter 6 0 50"
+		echo "125000 low call_exit 6 0 0 53200"
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q 'for mutex 0x40.*, which low had; low slept for 49.9 ms[.]' out || fail "another answer: $(head -n 1 out)"
+}
+
+# What the thread that had a lock did when it was free again, and the other waited for a CPU, held up nobody.
+what_a_holder_did_behind_its_lock_is_not_told()
+{
+	{
+		sleeps high 1 7 10
+		cat <<-END
+			60000 low mutex_lock 64 0 0
+			71700 high mutex_wait 64 103
+			71710 - sched_switch 0 101 120 1 103 120
+			107000 low mutex_unlock 64 0
+			107010 low sched_wakeup 101
+			107020 low call_enter 7 5 16
+			107030 - sched_switch 0 103 120 1 900 120
+			121700 - sched_switch 0 900 120 0 101 120
+			121710 high mutex_lock 64 50010 0
+			121720 high mutex_unlock 64 0
+		END
+		sleeps high 122 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q ', which low had[^;]*; low ran for 35.3 ms[.]' out || fail "another answer: $(head -n 1 out)"
+}
+
 # Of what lies beyond a library of the system nobody says that it called.
 who_called_a_function_from_a_library_is_not_told()
 {
@@ -757,7 +792,7 @@ a_wait_in_a_condition_may_be_one_for_its_mutex()
 		}
 	}' | log run.ptl
 	run 0 why run.ptl
-	answer 'high waited 60.8 ms for mutex 0x240 to come back from pthread_cond_wait, which low had; low did for 60.8 ms what is not recorded: own work, or a call that blocked, where 9.90 ms is usual (1 of 12).'
+	answer 'high waited 60.8 ms for mutex 0x240 to come back from pthread_cond_wait, which low had; low did for 60.7 ms what is not recorded: own work, or a call that blocked, where 9.90 ms is usual (1 of 12).'
 }
 
 three_that_wait_for_each_other_are_in_a_deadlock()

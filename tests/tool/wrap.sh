@@ -427,6 +427,38 @@ a_wait_of_a_millisecond_tells_a_few_functions_that_called()
 	[ "$(count caller1)" -eq 0 ] || fail 'they are not wanted'
 }
 
+# The compiler leaves no frame pointers here.
+where_a_thread_runs_is_told_with_the_functions_that_called()
+{
+	need cc
+	need addr2line
+	case $(uname -m) in x86_64 | aarch64) ;; *) echo 'not on this machine: skipped'; exit 77 ;; esac
+	cat >program.c <<-'END'
+	#include <time.h>
+	static __attribute__((noinline)) long spin(long n)
+	{
+		for (volatile long i = 0; i < n; i++)
+			;
+		return n + 1;
+	}
+	static __attribute__((noinline)) long work(long n) { return spin(n) + spin(n); }
+	int main(void)
+	{
+		long sum = 0;
+
+		while (clock() < CLOCKS_PER_SEC / 5)
+			sum += work(20000);
+		return sum == 0;
+	}
+	END
+	cc -g -O2 -fomit-frame-pointer program.c -o program
+	traced 0 -- ./program
+	run 0 print --address --event cpu_sample run.ptl
+	grep -q 'cpu_sample' out || { echo 'the kernel does not tell where threads run: skipped'; exit 77; }
+	grep -A 2 'cpu_sample *spin (program.c' out | grep -A 1 'called by work (program.c:8)' |
+		grep -q 'called by main (program.c:14)' || fail "others called: $(tail -n 6 out)"
+}
+
 # ZEP-27
 what_the_library_does_itself_is_not_told()
 {

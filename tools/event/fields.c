@@ -337,24 +337,25 @@ const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char
 	return NULL;
 }
 
-/* ---- Callers of a lock ---- */
+/* ---- Callers of a wait, or of the function in which a thread ran ---- */
 
-static bool has_callers(trace_event_id_t id)
+static bool has_callers(const struct pxt_type *type)
 {
-	return id == POSIX_TRACE_MUTEX_LOCK_NP || id == POSIX_TRACE_COND_RESUME_NP ||
-	       id == POSIX_TRACE_SYNC_LOCK_NP || id == POSIX_TRACE_CALL_EXIT_NP;
+	return type->id == POSIX_TRACE_MUTEX_LOCK_NP || type->id == POSIX_TRACE_COND_RESUME_NP ||
+	       type->id == POSIX_TRACE_SYNC_LOCK_NP || type->id == POSIX_TRACE_CALL_EXIT_NP ||
+	       strcmp(type->name, "cpu_sample") == 0;
 }
 
 bool pxt_callers_is(const struct pxt_type *type, unsigned field)
 {
-	return has_callers(type->id) && strncmp(type->fields[field].name, "caller", 6) == 0;
+	return has_callers(type) && strncmp(type->fields[field].name, "caller", 6) == 0;
 }
 
 unsigned pxt_callers_of(const struct pxt_event *event, uint64_t callers[PXT_CALLERS_MAX])
 {
 	unsigned count = 0;
 
-	if (!has_callers(event->type->id))
+	if (!has_callers(event->type))
 		return 0;
 	for (unsigned i = 0; i < event->type->field_count && count < PXT_CALLERS_MAX; i++) {
 		const struct pxt_layout *field = &event->type->fields[i];

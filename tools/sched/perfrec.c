@@ -11,6 +11,8 @@
 #define FAULTS_BYTES 32u
 #define MAJOR_BYTES  40u /* the same, and the address that was missing, in front of the CPU */
 #define RUNS_BYTES   48u /* the same, and the time that it ran, behind the CPU */
+/* The same, the registers' form, they themselves, and the stack with its bytes before and those of it behind. */
+#define STACK_BYTES  (RUNS_BYTES + 8u + 8u * PXT_PERFREC_REGISTERS + 8u + PXT_PERFREC_STACK + 8u)
 
 #define CPU_MOST 65535u
 
@@ -102,11 +104,30 @@ static bool take_address(struct pxt_perfrec *rec, const unsigned char *body, siz
 
 	if (get32(cpu) > CPU_MOST || get32(cpu + 4) != 0)
 		return false;
-	rec->kind = bytes == RUNS_BYTES ? PXT_PERFREC_RUNS : PXT_PERFREC_FAULTS;
+	rec->kind = bytes >= RUNS_BYTES ? PXT_PERFREC_RUNS : PXT_PERFREC_FAULTS;
 	rec->major = bytes == MAJOR_BYTES;
 	rec->address = get64(body);
 	take_place(rec, body + 8);
 	rec->cpu = (int)get32(cpu);
+	return true;
+}
+
+/* The frame's register, where there is one the link's, and the stack's. */
+static bool take_stack(struct pxt_perfrec *rec, const unsigned char *body)
+{
+	const unsigned char *at = body + RUNS_BYTES;
+	const unsigned char *last = at + (size_t)8 * PXT_PERFREC_REGISTERS;
+	uint64_t bytes = get64(body + STACK_BYTES - 8);
+
+	if (get64(last + 8) != PXT_PERFREC_STACK || bytes > PXT_PERFREC_STACK)
+		return false;
+	/* Another form is that of a program of another word size. */
+	rec->has_stack = get64(at) == PERF_SAMPLE_REGS_ABI_64;
+	rec->frame = get64(at + 8);
+	rec->link = PXT_PERFREC_REGISTERS > 2 ? get64(at + 16) : 0;
+	rec->stack = get64(last);
+	rec->data = last + 16;
+	rec->bytes = (size_t)bytes;
 	return true;
 }
 
@@ -117,6 +138,8 @@ static bool take_sample(struct pxt_perfrec *rec, const unsigned char *body, size
 		return false;
 	if (bytes == FAULTS_BYTES || bytes == MAJOR_BYTES || bytes == RUNS_BYTES)
 		return take_address(rec, body, bytes);
+	if (bytes == STACK_BYTES)
+		return take_address(rec, body, bytes) && take_stack(rec, body);
 	take_place(rec, body);
 	if (bytes == TAIL_BYTES)
 		return true;

@@ -35,6 +35,19 @@
 #define PXT_PERFREC_MAJOR_TYPE  (PXT_PERFREC_FAULTS_TYPE | 8u)
 #define PXT_PERFREC_RUNS_TYPE   (PXT_PERFREC_MAJOR_TYPE | 256u)
 #define PXT_PERFREC_FAULTS_EACH 64u /* page faults that one record tells of */
+/*
+ * The last with PERF_SAMPLE_REGS_USER and PERF_SAMPLE_STACK_USER: registers that lead to the frame, and so many bytes
+ * of the stack.
+ */
+#define PXT_PERFREC_STACK_TYPE  (PXT_PERFREC_RUNS_TYPE | 4096u | 8192u)
+#define PXT_PERFREC_STACK       256u
+#if defined(__aarch64__)
+#define PXT_PERFREC_REGISTERS 3u
+#define PXT_PERFREC_MASK      (UINT64_C(7) << 29)
+#else
+#define PXT_PERFREC_REGISTERS 2u
+#define PXT_PERFREC_MASK      (UINT64_C(3) << 6)
+#endif
 
 enum pxt_perfrec_kind {
 	PXT_PERFREC_OTHER, /* well formed, and not of interest */
@@ -62,8 +75,12 @@ struct pxt_perfrec {
 	int32_t other_tid;
 	char name[16];
 	uint64_t lost;
-	const unsigned char *data; /* SAMPLE: in the record */
+	const unsigned char *data; /* SAMPLE; RUNS, with @has_stack: the stack; in the record */
 	size_t bytes;
+	bool has_stack;
+	uint64_t frame; /* registers */
+	uint64_t stack;
+	uint64_t link;
 	uint64_t address; /* FAULTS, RUNS: of the instruction, of the last fault */
 	bool major;       /* FAULTS: it waited for a disk */
 };
@@ -184,7 +201,7 @@ int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS]);
  * 	sched_process_exit  comm tid pid
  * 	task_rename         tid oldcomm newcomm exec
  * 	page_faults         count major
- * 	cpu_sample          (no fields: its address is where the thread is, after each millisecond)
+ * 	cpu_sample          caller1 caller2 caller3 (its address is where the thread is, after each millisecond)
  *
  * page_faults tells of PXT_PERFREC_FAULTS_EACH at once, at the address of the last one; of each that
  * waited for a disk (major) alone.
@@ -252,6 +269,23 @@ bool pxt_schedthreads_ask(int32_t tid, char name[PXT_SCHEDTHREAD_NAME], int32_t 
 bool pxt_schedthreads_parse(const char *line, char name[PXT_SCHEDTHREAD_NAME], int32_t *prio);
 bool pxt_schedthreads_ask_parents(int32_t tid, int32_t *pid, int32_t *parent);
 
+/*
+ * The functions that called the one in which a thread ran, innermost first, as many of PXT_SCHEDCALLERS as are known:
+ * none where a binary has no tables, is for another processor, or lies in another file system.  A process that
+ * has run for less than 16 milliseconds is not looked at.
+ *
+ * Memory: at most 2 MiB for each of 64 binaries in which threads ran; some kilobytes mostly.
+ */
+#define PXT_SCHEDCALLERS 3u
+struct pxt_schedcallers;
+/* NULL: there is no memory, or it cannot be known on this machine; then there are no callers. */
+struct pxt_schedcallers *pxt_schedcallers_new(void);
+void pxt_schedcallers_free(struct pxt_schedcallers *callers);
+unsigned pxt_schedcallers_of(struct pxt_schedcallers *callers, const struct pxt_perfrec *rec,
+    uint64_t found[PXT_SCHEDCALLERS]);
+/* The process has ended, or executed another program. */
+void pxt_schedcallers_forget(struct pxt_schedcallers *callers, int32_t pid);
+
 #define PXT_SCHEDLOG_CPUS   4096u
 #define PXT_SCHEDLOG_NOBODY (-1) /* not told who */
 
@@ -274,6 +308,7 @@ struct pxt_schedlog {
 	struct pxt_schedlog_wish wish;
 	struct pxt_logwrite *log;
 	struct pxt_schedthreads threads;
+	struct pxt_schedcallers *callers; /* NULL: /proc is not asked */
 	uint64_t last_ns;
 	uint32_t epoch; /* one more at each loss: what was known before is not known any more */
 	uint32_t indices;

@@ -202,7 +202,7 @@ static void tell_types(struct pxt_schedlog *log)
 		{ ID_RENAME, "task_rename",
 		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
 		{ ID_FAULTS, "page_faults", "u32 count, u8 major" },
-		{ ID_SAMPLE, "cpu_sample", "" },
+		{ ID_SAMPLE, "cpu_sample", "x64 caller1, x64 caller2, x64 caller3" },
 		{ ID_BOOST, "sched_pi_setprio",
 		    "char[16] comm, i32 tid, i32 oldprio, i32 newprio" },
 	};
@@ -582,6 +582,8 @@ static void take_exit(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	pack_number(&data, rec->tid);
 	pack_number(&data, rec->pid);
 	put(log, rec, ID_EXIT, rec->tid, &data);
+	if (rec->tid == rec->pid)
+		pxt_schedcallers_forget(log->callers, rec->pid);
 	if (!log->wish.wide)
 		end_own(log, rec);
 }
@@ -595,6 +597,8 @@ static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	if (!thread)
 		return;
 	learn_pid(log, rec->tid, rec->pid);
+	if (rec->exec)
+		pxt_schedcallers_forget(log->callers, rec->pid);
 	if (thread->watched) {
 		pack_number(&data, rec->tid);
 		/* /proc has the new one by now. */
@@ -623,6 +627,11 @@ static void take_address(struct pxt_schedlog *log, const struct pxt_perfrec *rec
 	if (rec->kind == PXT_PERFREC_FAULTS) {
 		pack(&data, &count, sizeof count);
 		pack(&data, &major, sizeof major);
+	} else {
+		uint64_t callers[PXT_SCHEDCALLERS];
+		unsigned found = pxt_schedcallers_of(log->callers, rec, callers);
+
+		pack(&data, callers, found * sizeof *callers);
 	}
 	put(log, rec, rec->kind == PXT_PERFREC_FAULTS ? ID_FAULTS : ID_SAMPLE, rec->tid, &data);
 }
@@ -751,6 +760,7 @@ bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish
 		pxt_schedlog_abandon(log);
 		return false;
 	}
+	log->callers = wish->ask ? pxt_schedcallers_new() : NULL;
 	child->watched = true;
 	child->pid = wish->child;
 	/* While it is there; of what it starts, nobody may come to ask in time. */
@@ -827,6 +837,7 @@ int pxt_schedlog_end(struct pxt_schedlog *log)
 	}
 	log->log = NULL;
 	pxt_schedthreads_free(&log->threads);
+	pxt_schedcallers_free(log->callers);
 	return error;
 }
 
@@ -838,4 +849,5 @@ void pxt_schedlog_abandon(struct pxt_schedlog *log)
 		(void)unlink(path_of(log, log->segments - 1u - i));
 	log->log = NULL;
 	pxt_schedthreads_free(&log->threads);
+	pxt_schedcallers_free(log->callers);
 }

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "tools/sched/sched.h"
 
+#include "format/cfi.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -48,7 +50,8 @@ static const struct {
 } addresses[] = {
 	{ PERF_COUNT_SW_PAGE_FAULTS, PXT_PERFREC_FAULTS_TYPE, PXT_PERFREC_FAULTS_EACH, false },
 	{ PERF_COUNT_SW_PAGE_FAULTS_MAJ, PXT_PERFREC_MAJOR_TYPE, 1, false },
-	{ PERF_COUNT_SW_TASK_CLOCK, PXT_PERFREC_RUNS_TYPE, PXT_SCHEDOPEN_RUNS, true },
+	{ PERF_COUNT_SW_TASK_CLOCK, PXT_CFI_KNOWN ? PXT_PERFREC_STACK_TYPE : PXT_PERFREC_RUNS_TYPE,
+	    PXT_SCHEDOPEN_RUNS, true },
 };
 
 #define ADDRESSES (sizeof addresses / sizeof *addresses)
@@ -62,6 +65,10 @@ static struct perf_event_attr attr_of_address(unsigned kind, bool wide)
 	attr.config = addresses[kind].config;
 	attr.sample_type = addresses[kind].sample_type;
 	attr.sample_period = addresses[kind].period;
+	if (attr.sample_type & PERF_SAMPLE_STACK_USER) {
+		attr.sample_regs_user = PXT_PERFREC_MASK;
+		attr.sample_stack_user = PXT_PERFREC_STACK;
+	}
 	attr.read_format = FORMAT_LOST;
 	attr.sample_id_all = 1;
 	attr.use_clockid = 1;

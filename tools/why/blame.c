@@ -348,9 +348,9 @@ static void follow_all(struct pxt_blames *blames, const struct pxt_late_search *
 	}
 }
 
-static void conclude(struct pxt_blames *blames)
+static void conclude(struct pxt_blames *blames, bool with_log)
 {
-	pxt_history_close(&blames->history);
+	pxt_history_close(&blames->history, with_log);
 	blames->state->beyond += blames->history.beyond;
 	for (unsigned i = 0; i < blames->count; i++) {
 		struct pxt_blame *blame = &blames->list[i];
@@ -377,7 +377,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	const struct pxt_late_list *list = pxt_late_result(search);
 	bool all_rounds = list == &search->late_rounds;
 	struct pxt_progress progress;
-	struct pxt_event *event;
+	struct pxt_event *event = NULL;
 	int64_t last_ns;
 
 	blames->reader = reader;
@@ -407,7 +407,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		pxt_history_take(&blames->history, event, source);
 	}
 	pxt_progress_end(&progress);
-	conclude(blames);
+	conclude(blames, !event);
 	if (all_rounds)
 		follow_all(blames, search);
 	pxt_suffer_first(blames, search);

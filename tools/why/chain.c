@@ -51,9 +51,13 @@ static void link_lock(
 	}
 	link->peer = history->state->actors[hold->actor];
 	link->peer_place = hold->place;
-	if (link->stretch.lock->is_given ||
-	    pxt_stretch_within(hold, *begin_ns, *end_ns) * 3 > (*end_ns - *begin_ns) * 2)
+	if (link->stretch.lock->is_given)
 		return;
+	/* What it did later, when the lock was free and this thread could run, held up nobody. */
+	if (pxt_stretch_within(hold, *begin_ns, *end_ns) * 3 > (*end_ns - *begin_ns) * 2) {
+		pxt_stretch_clip(hold, begin_ns, end_ns);
+		return;
+	}
 	link->turn_count = pxt_history_turns(history, link->stretch.object, link->actor, *begin_ns,
 	    *end_ns, link->turns, PXT_LINK_TURNS, &sum_ns);
 	link->together = sum_ns > *end_ns - *begin_ns;
@@ -184,7 +188,7 @@ static void link_call(
 		link_stopped(link, history, to);
 		return;
 	}
-	link->timed_out = !call->open && pxt_stretch_timed_out(call);
+	link->timed_out = !call->open && !call->cut && pxt_stretch_timed_out(call);
 	if (link->timed_out)
 		link->peer = pxt_history_usual_end(history, call);
 	woke = pxt_history_waker(history, link->actor, from, to);
@@ -282,8 +286,11 @@ static void take_places(struct pxt_link *link, const struct pxt_history *history
 	for (uint32_t i = from; i < to && link->place_count < PXT_LINK_PLACES; i++) {
 		if (!is_mark(&history->marks[i], kind, link->actor))
 			continue;
-		if ((uint64_t)seen++ * PXT_LINK_PLACES >= (uint64_t)link->place_count * all)
-			link->places[link->place_count++] = history->marks[i].place;
+		if ((uint64_t)seen++ * PXT_LINK_PLACES < (uint64_t)link->place_count * all)
+			continue;
+		memcpy(link->above[link->place_count], history->marks[i].above,
+		    sizeof history->marks[i].above);
+		link->places[link->place_count++] = history->marks[i].place;
 	}
 }
 

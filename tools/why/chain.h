@@ -55,6 +55,7 @@ struct pxt_link {
 	bool faults_major; /* ... some of them waited for a disk */
 	/* RAN: places that it was in, spread over the time; of many page faults, where these were. */
 	struct pxt_log_address places[PXT_LINK_PLACES];
+	uint64_t above[PXT_LINK_PLACES][PXT_PLACES_ABOVE]; /* who called there */
 	unsigned place_count;
 };
 

@@ -170,27 +170,29 @@ static void begin_call(struct pxt_history *history, const struct pxt_actor *acto
 	thread->repeats = thread->follows ? repeated(history, thread) : 0;
 }
 
-/* Functions of the C and the C++ library say less than the program's own that called them. */
-static void note_callers(
-    const struct pxt_history *history, struct pxt_stretch *call, const struct pxt_event *event)
+/*
+ * Functions of the C and the C++ library say less than the program's own that called them: *@own, 0 where @place is in
+ * one itself.  Who called that is @above.
+ */
+static void find_callers(const struct pxt_history *history, const struct pxt_event *event,
+    struct pxt_log_address place, uint64_t *own, uint64_t above[PXT_PLACES_ABOVE])
 {
 	struct pxt_places *places = history->state->book->places;
-	struct pxt_log_address at = call->place;
 	uint64_t callers[PXT_CALLERS_MAX];
 	unsigned count = pxt_callers_of(event, callers);
-	unsigned above = 0;
+	unsigned found = 0;
 
-	for (unsigned i = 0; i < count && above < PXT_PLACES_ABOVE; i++) {
-		bool in_system = pxt_places_is_system(places, &at);
+	for (unsigned i = 0; i < count && found < PXT_PLACES_ABOVE; i++) {
+		bool in_system = pxt_places_is_system(places, &place);
 
-		at.address.value = callers[i];
-		if (pxt_places_is_system(places, &at)) {
+		place.address.value = callers[i];
+		if (pxt_places_is_system(places, &place)) {
 			if (!in_system)
 				return;
 		} else if (in_system) {
-			call->caller = callers[i];
+			*own = callers[i];
 		} else {
-			call->above[above++] = callers[i];
+			above[found++] = callers[i];
 		}
 	}
 }
@@ -273,12 +275,16 @@ static void take_kernel(
 {
 	const struct pxt_actor *actor = pxt_state_met(history->state, event, event->thread->tid);
 	struct pxt_mark *mark = actor ? new_mark(history, kind, actor, event->ns) : NULL;
+	uint64_t own = 0;
 
 	if (!mark)
 		return;
 	mark->object = pxt_key_number(event, 0);
 	mark->major = pxt_key_number(event, 1) != 0;
 	mark->place = pxt_places_of(event);
+	find_callers(history, event, mark->place, &own, mark->above);
+	if (own != 0)
+		mark->place.address.value = own;
 }
 
 /* Before a lock is waited for, or was asked for in vain. */
@@ -339,14 +345,16 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 	case POSIX_TRACE_CALL_EXIT_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 2);
 		if (thread->calls)
-			note_callers(history, &thread->call, event);
+			find_callers(history, event, thread->call.place, &thread->call.caller,
+			    thread->call.above);
 		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
 	case POSIX_TRACE_COND_RESUME_NP:
 		thread->call.result = (int64_t)pxt_key_number(event, 3);
 		if (thread->calls)
-			note_callers(history, &thread->call, event);
+			find_callers(history, event, thread->call.place, &thread->call.caller,
+			    thread->call.above);
 		find_waker(history, actor, thread);
 		end_call(history, thread, event->ns);
 		return;
@@ -529,15 +537,17 @@ void pxt_history_look(struct pxt_history *history, const struct pxt_act *act)
 
 /* ---- The end ---- */
 
-static void close_one(struct pxt_history *history, struct pxt_stretch *stretch, bool is_on)
+static void close_one(
+    struct pxt_history *history, struct pxt_stretch *stretch, bool is_on, bool with_log)
 {
 	if (!is_on)
 		return;
-	stretch->open = true;
+	stretch->open = with_log;
+	stretch->cut = !with_log;
 	keep(history, stretch, history->now_ns);
 }
 
-static void close_holds(struct pxt_history *history, const struct pxt_actor *actor)
+static void close_holds(struct pxt_history *history, const struct pxt_actor *actor, bool with_log)
 {
 	for (unsigned i = 0; i < actor->hold_count; i++) {
 		struct pxt_state_lock *lock = actor->holds[i];
@@ -549,24 +559,24 @@ static void close_holds(struct pxt_history *history, const struct pxt_actor *act
 			.lock = lock,
 			.object = lock->key.value };
 
-		close_one(history, &hold, true);
+		close_one(history, &hold, true, with_log);
 	}
 }
 
-void pxt_history_close(struct pxt_history *history)
+void pxt_history_close(struct pxt_history *history, bool with_log)
 {
 	for (uint32_t i = 0; i < history->state->actor_count; i++) {
 		const struct pxt_actor *actor = history->state->actors[i];
 		struct pxt_history_thread *thread = thread_of(history, actor);
 
-		close_one(history, &thread->run, thread->is_scheduled);
+		close_one(history, &thread->run, thread->is_scheduled, with_log);
 		if (thread->calls && thread->repeats > 0)
 			thread->call.begin_ns = history->stretches[thread->repeats - 1].begin_ns;
-		close_one(history, &thread->call, thread->calls);
-		close_one(history, &thread->lock, thread->waits);
-		close_one(history, &thread->handler, thread->handles);
+		close_one(history, &thread->call, thread->calls, with_log);
+		close_one(history, &thread->lock, thread->waits, with_log);
+		close_one(history, &thread->handler, thread->handles, with_log);
 		if (pxt_actor_certain(history->state, actor))
-			close_holds(history, actor);
+			close_holds(history, actor, with_log);
 	}
 	for (int cpu = 0; cpu < (int)PXT_STATE_CPUS_MAX; cpu++)
 		end_others(history, cpu, history->now_ns);

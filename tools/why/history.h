@@ -34,7 +34,8 @@ struct pxt_stretch {
 	int64_t end_ns;
 	uint32_t call;
 	int cpu;
-	bool open; /* it had not ended when the reading did */
+	bool open; /* it had not ended when the log did ... */
+	bool cut;  /* ... or when enough was read */
 	bool has_prio;
 	int64_t prio; /* RAN, READY: then; the kernel's, smaller is more urgent */
 	uint64_t object;
@@ -70,7 +71,8 @@ struct pxt_mark {
 	uint64_t
 	    object; /* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0 */
 	uint64_t to; /* SIGNAL: number of a process or a thread, or a thread's identifier */
-	struct pxt_log_address place; /* WOKE: where @peer was in the program */
+	struct pxt_log_address place;     /* WOKE: where @peer was in the program */
+	uint64_t above[PXT_PLACES_ABOVE]; /* SAMPLE: who called there */
 };
 
 /* The latest of what a thread did that wakes others. */
@@ -120,8 +122,8 @@ void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows
 void pxt_history_look(struct pxt_history *history, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source);
-/* The reading ends: what goes on is kept as far as it got.  Then the stretches can be asked for. */
-void pxt_history_close(struct pxt_history *history);
+/* The reading ends, with the log or before: what goes on is kept as far as it got.  Then the stretches can be asked for. */
+void pxt_history_close(struct pxt_history *history, bool with_log);
 /* A thread's stretches of one kind, in the order of their begins; *@count: how many. */
 const struct pxt_stretch *pxt_history_of(const struct pxt_history *history,
     const struct pxt_actor *actor, enum pxt_stretch_kind kind, uint32_t *count);

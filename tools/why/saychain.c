@@ -274,7 +274,7 @@ static const struct pxt_log_address *most_in(
 		(void)snprintf(names[i], sizeof names[i], "%s",
 		    place && strncmp(place, "0x", 2) != 0 ? place : "");
 		names[i][strcspn(names[i], "(")] = '\0';
-		callers[i] = pxt_places_caller(book->places, &at[i], NULL);
+		callers[i] = pxt_places_caller(book->places, &at[i], link->above[i]);
 	}
 	*called = false;
 	for (unsigned i = 0; i < link->place_count && !*called; i++) {
@@ -309,7 +309,7 @@ static void say_where(
 		before = " in ";
 	}
 	if (at && called)
-		say_own_place(words, book, before, at, NULL);
+		say_own_place(words, book, before, at, link->above[at - link->places]);
 	else if (at)
 		(void)pxt_say_place(words, book, before, at);
 }
