@@ -79,6 +79,18 @@ page_faults_of_a_late_round_are_counted_and_placed()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with 6400 page faults in refill (cache.c:4).'
 }
 
+# The kernel tells of many at once, at the place of the last one.
+of_few_records_of_page_faults_the_place_is_not_told()
+{
+	make_library
+	{
+		image 10
+		for i in 1 2; do echo "$((72000 + i * 4000)) high@$(at refill 1) page_faults 640 0"; done | ran
+	} | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with some 1280 page faults.'
+}
+
 where_a_thread_ran_is_told_by_samples()
 {
 	make_library

@@ -50,6 +50,18 @@ locks_are_told_by_what_was_waited_for_them()
 	part run.ptl '[told["locks"][0][k] for k in ("longest_by", "longest_holder", "held_by")]' "['high', 'low', 'low']"
 }
 
+threads_are_called_as_they_were_at_that_time()
+{
+	{
+		late_round
+		echo "150000 - task_rename 103 $(comm low) $(comm done) 0"
+		echo "150010 - task_rename 101 $(comm high) $(comm over) 0"
+	} | log run.ptl
+	run 0 why --locks run.ptl
+	out_has 'high waited 50.0 ms for it at 71.7 ms, while low had it'
+	out_has 'low had it longest: 61.7 ms'
+}
+
 # lives EVENT [BEGIN]: 100 is taken before 200; EVENT happens; 200 is taken before 100, which is waited for
 lives()
 {

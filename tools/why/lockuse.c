@@ -237,6 +237,7 @@ static void given_back(struct pxt_lockuse *use, const struct pxt_act *act)
 	if (!act->former || !act->gave_back || ns <= row->held_ns)
 		return;
 	row->held_ns = ns;
+	row->held_to_ns = act->ns;
 	row->held_by = act->former;
 	row->held_place = place_or_given(row, act->former, act->held_place);
 }

@@ -38,7 +38,8 @@ struct pxt_lockuse_row {
 	const struct pxt_actor *longest_by;
 	const struct pxt_actor *longest_holder; /* NULL: not known */
 	struct pxt_lockuse_place longest_place; /* of the holder */
-	int64_t held_ns;                        /* the longest */
+	int64_t held_ns;                        /* the longest, ... */
+	int64_t held_to_ns;                     /* ... which ended then */
 	const struct pxt_actor *held_by;
 	struct pxt_lockuse_place held_place;
 	const struct pxt_actor *given_by; /* last; where, when, and where that one took it */

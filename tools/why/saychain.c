@@ -295,6 +295,8 @@ static const struct pxt_log_address *most_in(
 	return most < link->place_count ? &at[most] : NULL;
 }
 
+#define FAULT_PLACES 3u /* fewer say nothing of where they were */
+
 /* "page faults in new_buffer", "most of it in rebuild". */
 static void say_where(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
@@ -304,7 +306,12 @@ static void say_where(
 	const char *before = ", most of it in ";
 
 	if (pxt_link_has_faults(link)) {
-		pxt_say(words, ", with %llu page faults%s", (unsigned long long)link->faults,
+		/* One record tells of many, at the place of the last one. */
+		bool few = link->place_count < FAULT_PLACES && !link->faults_major;
+
+		at = few ? NULL : at;
+		pxt_say(words, ", with %s%llu page faults%s", few ? "some " : "",
+		    (unsigned long long)link->faults,
 		    link->faults_major ? " (some waited for a disk)" : "");
 		before = " in ";
 	}

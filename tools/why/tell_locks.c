@@ -130,6 +130,15 @@ static void put_place(const struct pxt_tell_locks *tell, const struct pxt_lockus
 		    tell->out, ", %s in %s", place->given_back ? "given back" : "taken", text);
 }
 
+/* As it was called then. */
+static const char *name_at(
+    const struct pxt_tell_locks *tell, const struct pxt_actor *actor, int64_t ns)
+{
+	if (actor)
+		pxt_state_names_at(tell->use->state, ns);
+	return actor ? actor->name : NULL;
+}
+
 static void put_row(
     const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row, bool narrow)
 {
@@ -137,6 +146,7 @@ static void put_row(
 	struct pxt_words words = { 0 };
 	char text[24];
 	bool named = pxt_say_lock_short(&words, tell->book, row->lock);
+	int64_t got_ns = row->longest_at_ns + row->longest_ns;
 
 	pxt_out_column(out, words.text, words.used, words.used, narrow ? 16 : 20);
 	if (!narrow)
@@ -152,7 +162,8 @@ static void put_row(
 		    out, "    %s %s\n", row->lock->counted ? "taken in" : "first used in", first);
 	if (row->longest_by) {
 		pxt_duration(text, (uint64_t)row->longest_ns);
-		pxt_out_format(out, "    %s waited %s for it at ", row->longest_by->name, text);
+		pxt_out_format(out, "    %s waited %s for it at ",
+		    name_at(tell, row->longest_by, got_ns), text);
 		put_moment(out, since(tell, row->longest_at_ns));
 		if (row->longest_holder) {
 			pxt_out_format(out, ", %s %s %s it",
@@ -164,7 +175,8 @@ static void put_row(
 	}
 	if (row->held_by && row->waits > 0 && !row->lock->is_given) {
 		pxt_duration(text, (uint64_t)row->held_ns);
-		pxt_out_format(out, "    %s had it longest: %s", row->held_by->name, text);
+		pxt_out_format(out, "    %s had it longest: %s",
+		    name_at(tell, row->held_by, row->held_to_ns), text);
 		put_place(tell, &row->held_place, row->lock);
 		pxt_out_char(out, '\n');
 	}
@@ -186,7 +198,8 @@ static void put_order(const struct pxt_tell_locks *tell, const struct pxt_lockus
 	place = place_of(tell, &order->to_place);
 	if (place)
 		pxt_out_format(out, " in %s", place);
-	pxt_out_format(out, ": %s%s", order->by->name, order->others ? " and others" : "");
+	pxt_out_format(
+	    out, ": %s%s", name_at(tell, order->by, order->ns), order->others ? " and others" : "");
 	pxt_out_format(out, ", %llu time%s, first at ", (unsigned long long)order->count,
 	    order->count == 1 ? "" : "s");
 	put_moment(out, since(tell, order->ns));
@@ -338,6 +351,7 @@ static void put_json_takers(const struct pxt_tell_locks *tell, const struct pxt_
 
 static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
 {
+	int64_t got_ns = row->longest_at_ns + row->longest_ns;
 	struct pxt_out *out = tell->out;
 
 	pxt_out_char(out, '{');
@@ -347,13 +361,14 @@ static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_loc
 	    (long long)row->longest_ns);
 	pxt_out_format(out, "\"longest_at_ns\":%lld,\"held_ns\":%lld,",
 	    (long long)row->longest_at_ns, (long long)row->held_ns);
-	put_name(tell, "longest_by", row->longest_by ? row->longest_by->name : NULL);
+	put_name(tell, "longest_by", name_at(tell, row->longest_by, got_ns));
 	pxt_out_char(out, ',');
-	put_name(tell, "longest_holder", row->longest_holder ? row->longest_holder->name : NULL);
+	put_name(tell, "longest_holder", name_at(tell, row->longest_holder, got_ns));
 	put_json_place(tell, "longest_holder_place", &row->longest_place);
 	pxt_out_char(out, ',');
-	put_name(tell, "held_by", row->held_by ? row->held_by->name : NULL);
+	put_name(tell, "held_by", name_at(tell, row->held_by, row->held_to_ns));
 	put_json_place(tell, "held_place", &row->held_place);
+	pxt_state_names_at(tell->use->state, INT64_MAX);
 	put_json_takers(tell, row->lock);
 	pxt_out_char(out, '}');
 }
@@ -367,7 +382,7 @@ static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_l
 	pxt_out_char(out, ',');
 	put_lock(tell, "then", tell->use->rows[order->to].lock);
 	pxt_out_char(out, ',');
-	put_name(tell, "thread", order->by->name);
+	put_name(tell, "thread", name_at(tell, order->by, order->ns));
 	pxt_out_char(out, ',');
 	put_name(tell, "first_place", place_of(tell, &order->from_place));
 	pxt_out_char(out, ',');

@@ -91,7 +91,9 @@ static void put_list(const struct pxt_tell *tell)
 	uint64_t told = 0;
 
 	pxt_tell_title(out, what[tell->search->mode],
-	    tell->search->mode == PXT_LATE_MISSES ? ", by most first" : ", the longest first");
+	    tell->search->mode == PXT_LATE_MISSES   ? ", by most first"
+	    : tell->search->mode == PXT_LATE_ROUNDS ? ", the program's own reasons first"
+	                                            : ", the longest first");
 	pxt_out_colour(out, PXT_COLOUR_EVENT);
 	pxt_out_text(out, heads[tell->blames->list[0].late.kind != PXT_LATE_SPAN][narrow]);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
