@@ -350,8 +350,9 @@ static void say_ran(
 		return;
 	pxt_say(words, ", and could run for ");
 	pxt_say_ns(words, link->ready_ns);
-	pxt_say(words, link->peer->own ? " in which %s ran" : " in which another program ran (%s)",
-	    link->peer->name);
+	pxt_say(words, " in which %s ran", link->peer->own ? link->peer->name : "another program");
+	if (!link->peer->own && words->brief < PXT_BRIEF_CALLERS)
+		pxt_say(words, " (%s)", link->peer->name);
 }
 
 static void say_not_run(struct pxt_words *words, const struct pxt_link *link)

@@ -202,7 +202,8 @@ void pxt_say_caller(struct pxt_words *words, const struct pxt_roles_book *book,
 {
 	const char *caller = at->address.value ? pxt_places_caller(book->places, at, above) : NULL;
 
-	if (!caller || is_same_function(pxt_places_code(book->places, at), caller))
+	if (!caller || words->brief >= PXT_BRIEF_CALLERS ||
+	    is_same_function(pxt_places_code(book->places, at), caller))
 		return;
 	pxt_say(words, ", called by ");
 	say_function(words, caller);
