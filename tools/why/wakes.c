@@ -197,6 +197,19 @@ static const struct pxt_waking *latest_of(const struct pxt_history *history,
 	return NULL;
 }
 
+/* A wait for a child says which one it was: the latest of that number. */
+static const struct pxt_actor *ended_child(
+    const struct pxt_history *history, const struct pxt_stretch *wait)
+{
+	const struct pxt_state *state = history->state;
+
+	for (uint32_t i = wait->result > 0 ? state->actor_count : 0; i-- > 0;)
+		if (state->actors[i]->own && (int64_t)state->actors[i]->tid == wait->result &&
+		    state->actors[i]->source == state->actors[wait->actor]->source)
+			return state->actors[i];
+	return NULL;
+}
+
 /* Where no object says it, it has to be the only one who did such a thing, or just now. */
 bool pxt_wakes_ended(const struct pxt_history *history, const struct pxt_stretch *wait,
     const struct pxt_actor **peer, struct pxt_waking *by, bool *inferred)
@@ -206,6 +219,12 @@ bool pxt_wakes_ended(const struct pxt_history *history, const struct pxt_stretch
 
 	if (history->now_ns - wait->begin_ns < JUST_NOW || pxt_stretch_timed_out(wait))
 		return false;
+	if (wait->call == POSIX_TRACE_CALL_WAIT_NP) {
+		*peer = ended_child(history, wait);
+		*by = (struct pxt_waking){ .call = wait->call };
+		*inferred = false;
+		return *peer != NULL;
+	}
 	for (uint32_t i = 0; i < history->state->actor_count && i < history->waking_room; i++) {
 		bool exact;
 		const struct pxt_waking *waking =
