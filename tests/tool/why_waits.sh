@@ -290,6 +290,21 @@ who_mostly_ends_a_wait_within_rounds_is_told_of_one_that_timed_out()
 		fail "another answer: $(head -n 1 out)"
 }
 
+# 270,000 switches of two threads fill what is kept of them; the wait that ends behind these is told all the same.
+a_wait_finds_its_place_however_often_others_run_meanwhile()
+{
+	{
+		sleeps high 1 7 10
+		echo '71700 high call_enter 7 5 16'
+		awk 'BEGIN { for (i = 0; i < 270000; i++)
+			printf "%d - sched_switch 0 %d 120 1 %d 120\n", 71710 + i * 20, 103 + i % 2, 104 - i % 2 }'
+		echo '5472000 high call_exit 7 5 16 5400300'
+		sleeps high 5472.1 6 10
+	} | log run.ptl
+	run 0 why run.ptl
+	grep -q '^high took 5.40 s for a round, .*: it was in read of descriptor 5 for 5.40 s' out || fail "another answer: $(head -n 1 out)"
+}
+
 # Twenty waits, the eighth of which is four that time out, one after the other.
 who_waits_again_in_vain_says_how_long_each_time()
 {

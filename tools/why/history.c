@@ -46,13 +46,19 @@ static struct pxt_history_thread *thread_of(
 	return &history->threads[actor->index];
 }
 
+/* What comes often leaves a quarter of the room to what says why: calls, locks, and who woke whom. */
+static bool has_room(uint32_t count, bool is_frequent)
+{
+	return count < (is_frequent ? PXT_HISTORY_STRETCHES / 4 * 3 : PXT_HISTORY_STRETCHES);
+}
+
 /* Of a stretch that has ended. */
 static void keep(struct pxt_history *history, struct pxt_stretch *stretch, int64_t end_ns)
 {
 	stretch->end_ns = end_ns;
 	if (!pxt_history_wants(history, stretch->begin_ns, end_ns))
 		return;
-	if (history->count == PXT_HISTORY_STRETCHES) {
+	if (!has_room(history->count, stretch->kind <= PXT_STRETCH_SLEPT)) {
 		history->beyond++;
 		return;
 	}
@@ -70,7 +76,7 @@ static struct pxt_mark *new_mark(
 	/* A signal may stop a thread long before anybody waits for it. */
 	if (kind != PXT_MARK_STOP && !pxt_history_wants(history, ns - WAKE_LATER, ns))
 		return NULL;
-	if (history->mark_count == PXT_HISTORY_STRETCHES) {
+	if (!has_room(history->mark_count, kind == PXT_MARK_SAMPLE || kind == PXT_MARK_FAULTS)) {
 		history->beyond++;
 		return NULL;
 	}

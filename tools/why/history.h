@@ -5,7 +5,7 @@
  * can be followed to the thread that ended it, and from there to that thread's own waits.
  *
  * Bounded: PXT_HISTORY_STRETCHES stretches and marks (176 bytes at most); what comes beyond is left out
- * and counted.
+ * and counted.  Of these three quarters at most are of who ran, could run or slept, and samples and page faults.
  */
 #ifndef PXT_HISTORY_H
 #define PXT_HISTORY_H
