@@ -94,6 +94,8 @@ a_name_that_nothing_has_is_told_at_the_end()
 	err_has 'no thread was called "contrl"'
 	recorded 'event mark'
 	err_has 'no type of events was called "mark"'
+	recorded 'wait frist_lock > 1ms'
+	err_has 'no lock was called "frist_lock"'
 }
 
 where_memory_is_full_a_log_has_less_before()
@@ -139,6 +141,9 @@ a_wait_is_met_by_its_lock_or_by_its_call()
 {
 	recorded 'wait second_lock > 50ms'
 	err_has 'met 0 times'
+	recorded 'wait first_lock > 50s'
+	err_has 'met 0 times'
+	if grep -q 'was called' err; then fail 'there is such a lock'; fi
 	recorded 'wait sleep > 50ms' --most 1
 	err_has 'wait sleep > 50ms: netsync'
 	grep -q '^netsync slept for [6-9].* ms in hold_up' err || fail 'another time is explained'

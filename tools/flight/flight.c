@@ -433,6 +433,8 @@ static const char *thing(enum pxt_condition_kind kind)
 {
 	if (kind == PXT_CONDITION_SPAN)
 		return "span";
+	if (kind == PXT_CONDITION_LOCK)
+		return "lock";
 	return kind == PXT_CONDITION_EVENT ? "type of events" : "thread";
 }
 

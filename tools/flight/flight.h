@@ -96,7 +96,7 @@ void pxt_judge_free(struct pxt_judge *judge);
 void pxt_judge_take(struct pxt_judge *judge, const struct pxt_event *event);
 /* No event up to @now_ns is missing: who waits for a lock still, and has done so for too long already? */
 void pxt_judge_look(struct pxt_judge *judge, int64_t now_ns);
-/* Whether anything had the name that the condition has; true where only binaries could tell. */
+/* Whether anything had the name that the condition has. */
 bool pxt_judge_knows(const struct pxt_judge *judge);
 /* Events were passed over: what was known is not known any more. */
 void pxt_judge_forget(struct pxt_judge *judge);

@@ -393,6 +393,14 @@ static bool knows_type(const struct pxt_judge *judge)
 	return false;
 }
 
+static bool knows_lock(const struct pxt_judge *judge)
+{
+	for (size_t i = 0; i < (size_t)2 * PXT_STATE_LOCKS_MAX; i++)
+		if (judge->state->locks[i] && is_lock(judge, judge->state->locks[i]))
+			return true;
+	return *judge->condition->name == '\0';
+}
+
 bool pxt_judge_knows(const struct pxt_judge *judge)
 {
 	switch (judge->condition->kind) {
@@ -404,6 +412,7 @@ bool pxt_judge_knows(const struct pxt_judge *judge)
 	case PXT_CONDITION_EVENT:
 		return knows_type(judge);
 	case PXT_CONDITION_LOCK:
+		return knows_lock(judge);
 	case PXT_CONDITION_CALL:
 	default:
 		return true;
