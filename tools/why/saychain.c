@@ -133,7 +133,7 @@ static void say_ended(
 			say_inference(words, " from the order of events");
 		say_other_place(words, book, " in ", &link->peer_place);
 	}
-	if (link->ready_ns * 10 > link->ns * 3) {
+	if (link->ready_ns * 10 > link->ns * (words->brief < PXT_BRIEF_CALLERS ? 3 : 5)) {
 		pxt_say(words, "; for ");
 		pxt_say_ns(words, link->ready_ns);
 		pxt_say(words, " of it it could run");

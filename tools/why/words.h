@@ -14,12 +14,12 @@
  */
 enum pxt_brief {
 	PXT_BRIEF_NOT,
-	PXT_BRIEF_PLACES,  /* files and lines; who called, but where the chain ends */
-	PXT_BRIEF_TIMES,   /* of a chain: times that are about what was told before */
-	PXT_BRIEF_WAKERS,  /* where somebody was who woke or had something */
-	PXT_BRIEF_HOW,     /* from what something was inferred */
-	PXT_BRIEF_MIDDLE,  /* of a chain: what threads did between its first and its last */
-	PXT_BRIEF_CALLERS, /* which function called, and which other program ran */
+	PXT_BRIEF_PLACES, /* files and lines; who called, but where the chain ends */
+	PXT_BRIEF_TIMES,  /* of a chain: times that are about what was told before */
+	PXT_BRIEF_WAKERS, /* where somebody was who woke or had something */
+	PXT_BRIEF_HOW,    /* from what something was inferred */
+	PXT_BRIEF_MIDDLE, /* of a chain: what threads did between its first and its last */
+	PXT_BRIEF_CALLERS, /* which function called, which other program ran, and less than half of a time */
 	PXT_BRIEFS
 };
 
