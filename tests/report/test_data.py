@@ -151,8 +151,9 @@ class Data(unittest.TestCase):
         chain = meta["why"]["list"][0]["chain"]
         self.assertEqual([[each["thread"], each["tid"], each.get("by", {}).get("tid")] for each in chain],
                          [["high", 101, 103], ["low", 103, None]])
-        # The wait, and in it what the other one did.
-        self.assertEqual([[each["begin"], each["end"]] for each in chain], [[71_700_000, 121_710_000]] * 2)
+        # The wait, and in it what the other one did while it had the lock.
+        self.assertEqual([[each["begin"], each["end"]] for each in chain],
+                         [[71_700_000, 121_710_000], [71_700_000, 121_700_000]])
         self.assertTrue(all(each["text"] in meta["why"]["list"][0]["answer"] for each in chain))
 
     def test_the_answer_of_a_span_and_of_a_wait_have_their_chain_too(self):
