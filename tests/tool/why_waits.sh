@@ -73,6 +73,53 @@ a_wait_that_never_ended_is_explained_as_a_deadlock()
 	add_up
 }
 
+a_deadlock_on_one_lock_is_not_about_orders()
+{
+	story run.ptl <<-END
+		1000 low lock_lock 1
+		1200 low lock_wait 1
+		9300 other note
+	END
+	run 0 why run.ptl
+	out_has 'It asked for a lock that it had.'
+	out_lacks 'same order'
+	log run.ptl <<-END
+		1000 high sync_lock 64 0 1 0
+		1010 low sync_lock 64 0 1 0
+		2000 high sync_wait 64 103 2
+		2010 low sync_wait 64 101 2
+		1000000 other mutex_lock 256 0 0
+	END
+	run 0 why run.ptl
+	out_has 'It asked for a lock that it had.'
+}
+
+# By the kernel's word when it left its CPU: 16 and 32, it is dead.
+who_ended_with_a_lock_does_not_sleep()
+{
+	for state in 1 16 32; do
+		log run.ptl <<-END
+			500 - sched_switch 0 0 120 0 103 120
+			1000 low mutex_lock 64 0 0
+			1010 low call_enter 6 0 50
+			1100 - sched_switch 0 103 120 0 101 120
+			2000 high mutex_wait 64 103
+			2100 - sched_switch 0 101 120 1 103 120
+			3000 - sched_switch 0 103 120 $state 104 120
+			900000 other mutex_lock 256 0 0
+		END
+		run 0 why run.ptl
+		head -n 1 out >"answer.$state"
+		run 0 why --locks run.ptl
+		out_has 'low had it longest: 899 ms'
+	done
+	grep -q 'which low had; .*slept for ' answer.1 || fail "who sleeps does: $(cat answer.1)"
+	for state in 16 32; do
+		grep -q 'which low had; that one had ended[.].* Nobody else can give it back[.]' answer.$state ||
+			fail "another answer: $(cat answer.$state)"
+	done
+}
+
 a_wait_that_was_given_up_ends_there()
 {
 	story run.ptl <<-END

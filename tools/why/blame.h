@@ -40,6 +40,7 @@ enum pxt_last {
 	PXT_LAST_READY,   /* @runner ran instead */
 	PXT_LAST_SLEPT,   /* the scheduler says so */
 	PXT_LAST_BLOCKED, /* between a block and a wake event */
+	PXT_LAST_ENDED,   /* it had ended; the scheduler says so */
 	PXT_LAST_LOST,    /* nobody knows */
 	PXT_LAST_UNKNOWN, /* who has the lock is not in the log */
 	PXT_LAST_SEEN,    /* who has it was seen when it gave it back */

@@ -92,7 +92,7 @@ void pxt_causes_settle(struct pxt_blame *blame, bool gap)
 static bool is_blocked(
     const struct pxt_state *state, const struct pxt_actor *actor, enum pxt_running running)
 {
-	if (!actor || !pxt_actor_certain(state, actor))
+	if (!actor || !pxt_actor_certain(state, actor) || running == PXT_RUN_ENDED)
 		return false;
 	if (actor->in_call)
 		return running == PXT_RUN_SLEEPS || (running == PXT_RUN_UNKNOWN && actor->blocked);
@@ -131,8 +131,8 @@ static void state_of(
 		}
 		return;
 	}
-	if (running == PXT_RUN_SLEEPS) {
-		cause->last = PXT_LAST_SLEPT;
+	if (running == PXT_RUN_SLEEPS || running == PXT_RUN_ENDED) {
+		cause->last = running == PXT_RUN_SLEEPS ? PXT_LAST_SLEPT : PXT_LAST_ENDED;
 		return;
 	}
 	struct pxt_actor *runner = pxt_cpu_runner(state, cpu, &exact);

@@ -25,6 +25,7 @@ enum pxt_link_kind {
 	PXT_LINK_READY,   /* could run; @peer did */
 	PXT_LINK_THROTTLED, /* could run; less urgent threads did */
 	PXT_LINK_SLEPT, /* in what no event tells of; @peer woke it, if somebody of the program did */
+	PXT_LINK_ENDED,  /* that it did, before: it does nothing any more */
 	PXT_LINK_UNKNOWN /* no event says what it did, no scheduler whether it ran */
 };
 

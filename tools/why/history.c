@@ -437,10 +437,13 @@ static void switched(struct pxt_history *history, const struct pxt_act *act)
 		int64_t state = pxt_act_left_state(act);
 
 		turn(history, act->former,
-		    act->former->running == PXT_RUN_READY ? PXT_STRETCH_READY
-		    : state == PXT_LINUX_STOPPED          ? PXT_STRETCH_STOPPED
-		                                          : PXT_STRETCH_SLEPT,
+		    act->former->running == PXT_RUN_READY   ? PXT_STRETCH_READY
+		    : act->former->running == PXT_RUN_ENDED ? PXT_STRETCH_ENDED
+		    : state == PXT_LINUX_STOPPED            ? PXT_STRETCH_STOPPED
+		                                            : PXT_STRETCH_SLEPT,
 		    act);
+		if (act->former->running == PXT_RUN_ENDED)
+			end_call(history, thread_of(history, act->former), act->ns);
 		thread_of(history, act->former)->run.object = (uint64_t)state;
 	}
 	if (act->actor && act->actor != history->state->others)

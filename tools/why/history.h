@@ -19,7 +19,8 @@ enum pxt_stretch_kind {
 	PXT_STRETCH_RAN,     /* on @cpu, as the scheduler says; ... */
 	PXT_STRETCH_READY,   /* ... it could run and did not; ... */
 	PXT_STRETCH_SLEPT,   /* ... it slept, in the kernel's state @object; ... */
-	PXT_STRETCH_STOPPED, /* ... a signal had stopped it */
+	PXT_STRETCH_STOPPED, /* ... a signal had stopped it; ... */
+	PXT_STRETCH_ENDED,   /* ... it had ended */
 	PXT_STRETCH_CALL,    /* @call, @object, @result */
 	PXT_STRETCH_LOCK, /* waited for @lock; @peer had it when it was asked for, if that is known */
 	PXT_STRETCH_HOLD,    /* had @lock, taken in @place */

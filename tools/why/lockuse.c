@@ -222,11 +222,21 @@ static void taken(struct pxt_lockuse *use, const struct pxt_act *act)
 	note_orders(use, act->actor, index, pxt_places_of(act->event), act->ns);
 }
 
+static void end_hold(struct pxt_lockuse_row *row, const struct pxt_actor *actor,
+    struct pxt_log_address place, int64_t since_ns, int64_t end_ns)
+{
+	if (end_ns - since_ns <= row->held_ns)
+		return;
+	row->held_ns = end_ns - since_ns;
+	row->held_to_ns = end_ns;
+	row->held_by = actor;
+	row->held_place = place_or_given(row, actor, place);
+}
+
 static void given_back(struct pxt_lockuse *use, const struct pxt_act *act)
 {
 	uint32_t index = row_of(use, act->lock);
 	struct pxt_lockuse_row *row = &use->rows[index];
-	int64_t ns = act->ns - act->held_since_ns;
 
 	row->given_by = act->actor;
 	row->given_at = pxt_places_of(act->event);
@@ -234,12 +244,8 @@ static void given_back(struct pxt_lockuse *use, const struct pxt_act *act)
 	row->given_taken_at = (struct pxt_log_address){ 0 };
 	if (act->former == act->actor)
 		row->given_taken_at = act->held_place;
-	if (!act->former || !act->gave_back || ns <= row->held_ns)
-		return;
-	row->held_ns = ns;
-	row->held_to_ns = act->ns;
-	row->held_by = act->former;
-	row->held_place = place_or_given(row, act->former, act->held_place);
+	if (act->former && act->gave_back)
+		end_hold(row, act->former, act->held_place, act->held_since_ns, act->ns);
 }
 
 static void look(void *self, const struct pxt_act *act)
@@ -273,6 +279,25 @@ static void end_waits(struct pxt_lockuse *use, int64_t end_ns)
 		end_wait(use, wait, actor, end_ns, &use->rows[row]);
 		if (has_waited(use, wait, actor))
 			note_orders(use, actor, row, wait->asked_in, wait->since_ns);
+	}
+}
+
+/* Who still has a lock at the end of the log has had it so long. */
+static void end_holds(struct pxt_lockuse *use, int64_t end_ns)
+{
+	for (uint32_t i = 0; i < use->state->actor_count; i++) {
+		const struct pxt_actor *actor = use->state->actors[i];
+
+		if (!pxt_actor_certain(use->state, actor))
+			continue;
+		for (unsigned j = 0; j < actor->hold_count; j++) {
+			struct pxt_state_lock *lock = actor->holds[j];
+			uint32_t row = row_of(use, lock);
+
+			if (!lock->is_given)
+				end_hold(
+				    &use->rows[row], actor, lock->place, lock->since_ns, end_ns);
+		}
 	}
 }
 
@@ -335,6 +360,7 @@ bool pxt_lockuse_read(
 	if (use->is_traced && !use->tells_free)
 		drop_orders(use);
 	end_waits(use, end_ns);
+	end_holds(use, end_ns);
 	pxt_state_names_at(use->state, INT64_MAX);
 	return !book->failed;
 }

@@ -9,9 +9,8 @@
 struct parts {
 	struct pxt_part list[PARTS];
 	unsigned count;
-	int64_t
-	    ns[PXT_STRETCH_STOPPED + 1]; /* what the scheduler says of the time outside of them */
-	int64_t rest_ns;                 /* outside of them, and of what the scheduler says */
+	int64_t ns[PXT_STRETCH_ENDED + 1]; /* what the scheduler says of the time outside of them */
+	int64_t rest_ns;                   /* outside of them, and of what the scheduler says */
 };
 
 /*
@@ -117,7 +116,7 @@ static void add_parts(struct parts *parts, const struct pxt_history *history,
 			continue;
 		add_part(parts, &list[i], ns);
 		parts->rest_ns -= ns;
-		for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
+		for (unsigned k = 0; k <= PXT_STRETCH_ENDED; k++) {
 			enum pxt_stretch_kind what = (enum pxt_stretch_kind)k;
 			int64_t part = kind == PXT_STRETCH_HANDLER
 			                   ? pxt_history_within(history, actor, what, from, to)
@@ -141,7 +140,7 @@ struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struc
 	struct pxt_part best = { .kind = PXT_LINK_UNKNOWN };
 	struct parts parts = { .rest_ns = end_ns - begin_ns };
 
-	for (unsigned k = 0; k <= PXT_STRETCH_STOPPED; k++) {
+	for (unsigned k = 0; k <= PXT_STRETCH_ENDED; k++) {
 		parts.ns[k] =
 		    pxt_history_within(history, actor, (enum pxt_stretch_kind)k, begin_ns, end_ns);
 		parts.rest_ns -= parts.ns[k];
@@ -171,6 +170,7 @@ struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struc
 	}
 	prefer(&best, PXT_LINK_SLEPT, parts.ns[PXT_STRETCH_SLEPT]);
 	prefer(&best, PXT_LINK_STOPPED, parts.ns[PXT_STRETCH_STOPPED]);
+	prefer(&best, PXT_LINK_ENDED, parts.ns[PXT_STRETCH_ENDED]);
 	prefer(&best, PXT_LINK_UNKNOWN, parts.rest_ns);
 	return best;
 }

@@ -507,10 +507,12 @@ void pxt_say_help(
 		    words, "`pxtrace run` would tell: it records the scheduler, locks and calls.");
 	if (!cause || cause->kind != PXT_CAUSE_WAIT)
 		return;
-	if (cause->last == PXT_LAST_DEADLOCK) {
-		pxt_say(words, "Locks that are always taken in the same order cannot do that.");
+	if (cause->last == PXT_LAST_DEADLOCK)
+		pxt_say_deadlock_help(words, cause);
+	if (cause->last == PXT_LAST_ENDED && !cause->chain[cause->links - 1].lock->is_given)
+		pxt_say(words, "Nobody else can give it back.");
+	if (cause->last == PXT_LAST_DEADLOCK || cause->last == PXT_LAST_ENDED)
 		return;
-	}
 	if (!pxt_is_inversion(blame, cause, &sure))
 		return;
 	const struct pxt_actor *holder = cause->chain[cause->links - 1].holder;

@@ -101,6 +101,9 @@ void pxt_say_last(
 	case PXT_LAST_BLOCKED:
 		say_blocked(words, book, cause);
 		break;
+	case PXT_LAST_ENDED:
+		pxt_say(words, "; that one had ended");
+		break;
 	case PXT_LAST_LOST:
 		pxt_say(words, "; what it did is not known, events are missing");
 		break;
@@ -128,6 +131,17 @@ void pxt_say_last(
 	case PXT_LAST_KINDS:
 		break;
 	}
+}
+
+void pxt_say_deadlock_help(struct pxt_words *words, const struct pxt_cause *cause)
+{
+	for (unsigned i = 1; i < cause->links; i++) {
+		if (cause->chain[i].lock == cause->chain[0].lock)
+			continue;
+		pxt_say(words, "Locks that are always taken in the same order cannot do that.");
+		return;
+	}
+	pxt_say(words, "It asked for a lock that it had.");
 }
 
 static void say_own(

@@ -435,6 +435,9 @@ void pxt_say_link(
 		say_where(words, book, link);
 		say_woken(words, book, link);
 		return;
+	case PXT_LINK_ENDED:
+		pxt_say(words, "had ended");
+		return;
 	case PXT_LINK_UNKNOWN:
 		pxt_say(words, "did");
 		say_time(words, " for ", link->ns);

@@ -94,6 +94,9 @@ void pxt_say_reason(
 	case PXT_LINK_THROTTLED:
 		pxt_say(words, "throttling");
 		return;
+	case PXT_LINK_ENDED:
+		pxt_say(words, "a thread that had ended");
+		return;
 	case PXT_LINK_SLEPT:
 	case PXT_LINK_UNKNOWN:
 		pxt_say(words, link->is_child   ? "children that had not run their program yet"

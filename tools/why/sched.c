@@ -58,16 +58,26 @@ static void learn_thread(const struct pxt_event *event, const struct pxt_role *r
 		pxt_threads_name(actor, pxt_key_in(event, role->fields[name]));
 }
 
-/* Linux says what the thread that leaves the CPU is about: 0 or R..., it could go on. */
-static bool could_run(const struct pxt_event *event, const struct pxt_layout *state)
+#define LINUX_DEAD 0x30 /* EXIT_DEAD, EXIT_ZOMBIE */
+
+/* Linux says what the thread that leaves the CPU is about: 0 or R..., it could go on; X or Z, it ends. */
+static enum pxt_running leaves_as(const struct pxt_event *event, const struct pxt_layout *state)
 {
-	int64_t bits;
+	int64_t bits = 1;
+	char letter;
 
 	if (!state)
-		return false;
-	if (state->kind == POSIX_TRACE_FIELD_TEXT_NP)
-		return event->bytes > state->offset && event->data[state->offset] == 'R';
-	return pxt_number_of(event, state, &bits) && (bits & 0xff) == 0;
+		return PXT_RUN_SLEEPS;
+	if (state->kind == POSIX_TRACE_FIELD_TEXT_NP) {
+		letter = event->bytes > state->offset ? (char)event->data[state->offset] : 'S';
+		return letter == 'R'                    ? PXT_RUN_READY
+		       : letter == 'X' || letter == 'Z' ? PXT_RUN_ENDED
+		                                        : PXT_RUN_SLEEPS;
+	}
+	(void)pxt_number_of(event, state, &bits);
+	return (bits & 0xff) == 0  ? PXT_RUN_READY
+	       : bits & LINUX_DEAD ? PXT_RUN_ENDED
+	                           : PXT_RUN_SLEEPS;
 }
 
 void pxt_sched_switch(
@@ -96,9 +106,7 @@ void pxt_sched_switch(
 	act->actor = to == -1 ? others : new;
 	learn_thread(event, role, old, PXT_USE_FROM_NAME, PXT_USE_FROM_PRIO);
 	learn_thread(event, role, new, PXT_USE_TO_NAME, PXT_USE_TO_PRIO);
-	set_running(state, old,
-	    could_run(event, role->fields[PXT_USE_STATE]) ? PXT_RUN_READY : PXT_RUN_SLEEPS, source,
-	    (int)cpu);
+	set_running(state, old, leaves_as(event, role->fields[PXT_USE_STATE]), source, (int)cpu);
 	set_running(state, new, PXT_RUN_RUNS, source, (int)cpu);
 	state->cpus[cpu] = (struct pxt_state_cpu){ .newest = state->cpus[cpu].newest,
 		.known = true,

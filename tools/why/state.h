@@ -114,7 +114,8 @@ enum pxt_running {
 	PXT_RUN_UNKNOWN,
 	PXT_RUN_RUNS,
 	PXT_RUN_READY,
-	PXT_RUN_SLEEPS
+	PXT_RUN_SLEEPS,
+	PXT_RUN_ENDED /* it never runs again; its number may be another thread's */
 };
 
 struct pxt_actor {

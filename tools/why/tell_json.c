@@ -67,7 +67,7 @@ static void put_cause(
 	static const char *const kinds[PXT_CAUSE_KINDS] = { "own", "pending", "wait", "preempted",
 		"blocked", "slept", "lost", "other" };
 	static const char *const lasts[PXT_LAST_KINDS] = { "ran", "ready", "slept", "blocked",
-		"lost", "unknown", "seen", "free", "doubt", "deadlock" };
+		"ended", "lost", "unknown", "seen", "free", "doubt", "deadlock" };
 	struct pxt_out *out = tell->out;
 	struct pxt_words words = { 0 };
 	bool sure;
@@ -305,6 +305,7 @@ static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame
 		[PXT_LINK_READY] = "ready",
 		[PXT_LINK_THROTTLED] = "throttled",
 		[PXT_LINK_SLEPT] = "slept",
+		[PXT_LINK_ENDED] = "ended",
 		[PXT_LINK_UNKNOWN] = "not recorded" };
 	struct pxt_out *out = tell->out;
 

@@ -95,6 +95,8 @@ void pxt_say_call(
 /* What the last one of the chain did. */
 void pxt_say_last(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_cause *cause);
+/* What a deadlock is about, and what keeps it away. */
+void pxt_say_deadlock_help(struct pxt_words *words, const struct pxt_cause *cause);
 /* Nobody has what the last one waited for. */
 const char *pxt_word_free(const struct pxt_cause *cause);
 
