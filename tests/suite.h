@@ -100,6 +100,11 @@ void pxt_suite_enter(struct pxt_case *entry);
 #define pxt_testpoint_hook_set(hook)                                                               \
 	atomic_store_explicit(&pxt_testpoint_hook, (void (*)(int))(hook), memory_order_release)
 
+/* The full policies of streams, for tests that say them often. */
+#define LOOP  POSIX_TRACE_LOOP
+#define FULL  POSIX_TRACE_UNTIL_FULL
+#define FLUSH POSIX_TRACE_FLUSH
+
 /* The next number of a sequence that is drawn; @state is not 0.  The same state gives the same numbers. */
 static inline uint64_t pxt_drawn(uint64_t *state)
 {

@@ -24,8 +24,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-
 static trace_attr_t with_file(int fd)
 {
 	trace_attr_t attr;

@@ -20,8 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
 #define MAIN 1u
 #define SIDE 2u /* another thread */
 

@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOP   POSIX_TRACE_LOOP
-#define FULL   POSIX_TRACE_UNTIL_FULL
 #define APPEND POSIX_TRACE_APPEND
 #define MAIN   1u
 

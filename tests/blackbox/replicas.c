@@ -23,8 +23,6 @@
 #include "attach/producer_put.h"
 #endif
 
-#define LOOP POSIX_TRACE_LOOP
-
 static const struct kit_spec spec = { .policy = LOOP, .lanes = 1, .bytes = 1024 };
 
 static trace_id_t open_boxed(int *fd)

@@ -36,7 +36,7 @@ enum input {
 	STOP,
 	EVENT,
 	READ,
-	FLUSH,
+	FLUSHES,
 	CLEAR,
 	FILTER,
 	SHUTDOWN
@@ -44,7 +44,7 @@ enum input {
 
 #define L 1u /* the row holds for LOOP, */
 #define U 2u /* for UNTIL_FULL, */
-#define F 4u /* for FLUSH (with a log) */
+#define F 4u /* for a flush (with a log) */
 
 struct row {
 	enum state state;
@@ -76,7 +76,7 @@ static const struct row rows[] = {
 	{ STOPPED, STOP,     L|U|F, S_EMPTY, "START 1 STOP0", "SUSPENDED", "START 1 STOP0" },
 	{ STOPPED, EVENT,    L|U|F, S_EMPTY, "START 1 STOP0", "SUSPENDED", "START 1 STOP0" },
 	{ STOPPED, READ,     L|U,   S_EMPTY, "1 STOP0", "SUSPENDED", NULL },
-	{ STOPPED, FLUSH,    L|U|F, S_EMPTY, NULL, NULL, "START 1 STOP0" },
+	{ STOPPED, FLUSHES,  L|U|F, S_EMPTY, NULL, NULL, "START 1 STOP0" },
 	{ STOPPED, CLEAR,    L|U|F, S_EMPTY, "", "SUSPENDED", "" },
 	{ STOPPED, FILTER,   L|U|F, S_EMPTY, "START 1 STOP0", "SUSPENDED", "START 1 STOP0" },
 	{ STOPPED, SHUTDOWN, L|U|F, NULL, NULL, NULL, "START 1 STOP0" },
@@ -85,7 +85,7 @@ static const struct row rows[] = {
 	{ RUNNING, STOP,     L|U|F, S_EMPTY, "START 1..2 STOP0", "SUSPENDED", "START 1..2 STOP0" },
 	{ RUNNING, EVENT,    L|U|F, R_EMPTY, "START 1..2 LATE", "RUNNING", "START 1..2 LATE STOP0" },
 	{ RUNNING, READ,     L|U,   R_EMPTY, "1..2", "RUNNING", NULL },
-	{ RUNNING, FLUSH,    L|U|F, R_EMPTY, NULL, NULL, "START 1..2 FLUSH_START FLUSH_STOP STOP0" },
+	{ RUNNING, FLUSHES,  L|U|F, R_EMPTY, NULL, NULL, "START 1..2 FLUSH_START FLUSH_STOP STOP0" },
 	{ RUNNING, CLEAR,    L|U|F, R_EMPTY, "", "RUNNING", "STOP0" },
 	{ RUNNING, FILTER,   L|U|F, R_EMPTY, "START 1..2 FILTER", "RUNNING",
 	                                     "START 1..2 FILTER STOP0" },
@@ -96,7 +96,7 @@ static const struct row rows[] = {
 	                          "...LAST STOP0" },
 	{ FULL_LOOP, EVENT,    L, "RUNNING FULL OVERRUN", "...LAST LATE", "RUNNING",
 	                          "...LAST LATE STOP0" },
-	{ FULL_LOOP, FLUSH,    L, R_EMPTY, NULL, NULL, "...LAST FLUSH_START FLUSH_STOP STOP0" },
+	{ FULL_LOOP, FLUSHES,  L, R_EMPTY, NULL, NULL, "...LAST FLUSH_START FLUSH_STOP STOP0" },
 	{ FULL_LOOP, CLEAR,    L, R_EMPTY, "", "RUNNING", "STOP0" },
 	{ FULL_LOOP, FILTER,   L, "RUNNING FULL OVERRUN", "...LAST FILTER", "RUNNING",
 	                          "...LAST FILTER STOP0" },
@@ -106,7 +106,7 @@ static const struct row rows[] = {
 	                             "...LAST STOP0 START STOP0" },
 	{ STOPPED_LOOP, STOP,     L, S_FULL, "...LAST STOP0", "SUSPENDED", "...LAST STOP0" },
 	{ STOPPED_LOOP, EVENT,    L, S_FULL, "...LAST STOP0", "SUSPENDED", "...LAST STOP0" },
-	{ STOPPED_LOOP, FLUSH,    L, S_EMPTY, NULL, NULL, "...LAST STOP0" },
+	{ STOPPED_LOOP, FLUSHES,  L, S_EMPTY, NULL, NULL, "...LAST STOP0" },
 	{ STOPPED_LOOP, CLEAR,    L, S_EMPTY, "", "SUSPENDED", "" },
 	{ STOPPED_LOOP, FILTER,   L, S_FULL, "...LAST STOP0", "SUSPENDED", "...LAST STOP0" },
 
@@ -116,7 +116,7 @@ static const struct row rows[] = {
 	{ AUTO_FULL, EVENT,    U, "SUSPENDED FULL OVERRUN", "START 1..LAST STOP1 START", "RUNNING",
 	                          "START 1..LAST STOP1" },
 	{ AUTO_FULL, READ,     U, S_EMPTY, "1..LAST STOP1 START", "RUNNING", NULL },
-	{ AUTO_FULL, FLUSH,    U, R_EMPTY, NULL, NULL,
+	{ AUTO_FULL, FLUSHES,  U, R_EMPTY, NULL, NULL,
 	                          "START 1..LAST STOP1 FLUSH_START FLUSH_STOP START STOP0" },
 	{ AUTO_FULL, CLEAR,    U, S_EMPTY, "", "SUSPENDED", "" },
 	{ AUTO_FULL, FILTER,   U, S_FULL, "START 1..LAST STOP1 START", "RUNNING",
@@ -141,7 +141,7 @@ static const struct row rows[] = {
 	{ CANCELLED, STOP,     U, S_FULL, "START 1..LAST STOP1", "SUSPENDED", "START 1..LAST STOP1" },
 	{ CANCELLED, EVENT,    U, S_FULL, "START 1..LAST STOP1", "SUSPENDED", "START 1..LAST STOP1" },
 	{ CANCELLED, READ,     U, S_EMPTY, "1..LAST STOP1", "SUSPENDED", NULL },
-	{ CANCELLED, FLUSH,    U, S_EMPTY, NULL, NULL, "START 1..LAST STOP1" },
+	{ CANCELLED, FLUSHES,  U, S_EMPTY, NULL, NULL, "START 1..LAST STOP1" },
 	{ CANCELLED, CLEAR,    U, S_EMPTY, "", "SUSPENDED", "" },
 	{ CANCELLED, FILTER,   U, S_FULL, "START 1..LAST STOP1", "SUSPENDED", "START 1..LAST STOP1" },
 	{ CANCELLED, SHUTDOWN, U, NULL, NULL, NULL, "START 1..LAST STOP1" },
@@ -231,7 +231,7 @@ static void apply(enum input input, trace_id_t trid)
 	case READ:
 		(void)st_take(trid, &event);
 		break;
-	case FLUSH:
+	case FLUSHES:
 		PXT_EQ(flush(trid), 0);
 		break;
 	case CLEAR:

@@ -18,10 +18,6 @@ enum deed_writer {
 	SPARE
 };
 
-#define LOOP  POSIX_TRACE_LOOP
-#define FULL  POSIX_TRACE_UNTIL_FULL
-#define FLUSH POSIX_TRACE_FLUSH
-
 enum deed_fill {
 	FRESH, /* START was read, nothing else is there */
 	SOME,  /* a few unread records */

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#define FULL POSIX_TRACE_UNTIL_FULL
-
 static trace_id_t stream;
 
 static void begin(unsigned lanes)

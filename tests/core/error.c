@@ -16,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-
 POSIX_TRACE_DEFINE_NP(error_late_point, u32, number);
 POSIX_TRACE_DEFINE_NP(error_twice, u32, number);
 

@@ -15,9 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-
 static trace_id_t stream;
 static struct pxt_block *gone; /* the block of the stream that was shut down last */
 

@@ -11,9 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-
 static trace_id_t stream;
 
 static void begin(int policy, unsigned lanes, size_t bytes, size_t data)

@@ -14,9 +14,6 @@
  * can still spoil (ruling 23).
  */
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-
 static trace_id_t stream;
 
 /* A record of @len bytes whose writer dies when it has passed the @nth of these points. */

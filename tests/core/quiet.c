@@ -197,10 +197,6 @@ struct kind {
 	bool sleeping_reader; /* without the polling attribute */
 };
 
-#define LOOP  POSIX_TRACE_LOOP
-#define FULL  POSIX_TRACE_UNTIL_FULL
-#define FLUSH POSIX_TRACE_FLUSH
-
 static const struct kind kinds[] = {
 	{ "unwanted: no stream", PLAIN, LOOP, 0, 1, 0, 8, 64, .before = TRACED },
 	{ "filtered out", PLAIN, LOOP, 1, 1, 4, 4, 64, .filtered = true },

@@ -14,9 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-#define HZ   UINT64_C(1000000000)
+#define HZ UINT64_C(1000000000)
 
 static trace_id_t stream;
 

@@ -27,8 +27,6 @@
 #define READER      WRITERS
 #define EVENTS_EACH 120
 #define EVENTS      (WRITERS * EVENTS_EACH)
-#define LOOP        POSIX_TRACE_LOOP
-#define FULL        POSIX_TRACE_UNTIL_FULL
 #define LARGE       65536u
 #define SMALL       4096u
 #define HZ          20000000u /* a tick is 50 ns, the resolution (1 us) 20 of them */

@@ -17,8 +17,6 @@
 
 #include <string.h>
 
-#define LOOP   POSIX_TRACE_LOOP
-#define FULL   POSIX_TRACE_UNTIL_FULL
 #define NO_END UINT64_C(10000000000) /* a hold-back time that is never over */
 
 static trace_id_t stream;

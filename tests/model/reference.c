@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LOOP       POSIX_TRACE_LOOP
 #define UNTIL_FULL POSIX_TRACE_UNTIL_FULL
 #define DISCARD    POSIX_TRACE_DISCARD_NP
 #define SIDES      3u

@@ -14,8 +14,6 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-
 static void say_many(int first, int last)
 {
 	for (int i = first; i <= last; i++)

@@ -20,9 +20,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-
 #define OUTER  1u
 #define NESTED 2u
 

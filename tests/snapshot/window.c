@@ -13,10 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOP  POSIX_TRACE_LOOP
-#define FULL  POSIX_TRACE_UNTIL_FULL
-#define FLUSH POSIX_TRACE_FLUSH
-
 #define MARKS "FLUSH_START FLUSH_STOP"
 
 static void say_many(int first, int last)

@@ -297,9 +297,6 @@ static void run(const struct run *what)
 #define SMALL  (1u << 12)
 #define MIDDLE (1u << 16)
 #define LARGE  (1u << 20)
-#define LOOP   POSIX_TRACE_LOOP
-#define FULL   POSIX_TRACE_UNTIL_FULL
-#define FLUSH  POSIX_TRACE_FLUSH
 
 /* POL-05, POL-12, SAFE-01, EVENT-10, STA-03, DEC-12, QNX-17 */
 PXT_TEST(the_law_holds_for_loop_beside_every_kind_of_reader)

@@ -12,8 +12,6 @@
 #include <trace.h>
 #include <trace_np.h>
 
-#define LOOP    POSIX_TRACE_LOOP
-#define FULL    POSIX_TRACE_UNTIL_FULL
 #define LONG_NS (UINT64_C(1000) * 1000000000)
 
 #define GROUND_STREAMS 2u

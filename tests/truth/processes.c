@@ -22,8 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOP  POSIX_TRACE_LOOP
-#define FULL  POSIX_TRACE_UNTIL_FULL
 #define LARGE (4u << 20)
 #define SMALL 65536u
 

@@ -15,9 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOP  POSIX_TRACE_LOOP
-#define FULL  POSIX_TRACE_UNTIL_FULL
-#define FLUSH POSIX_TRACE_FLUSH
 #define LARGE (4u << 20)
 #define SMALL 4096u
 
