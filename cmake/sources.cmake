@@ -72,6 +72,8 @@ ptrace_unit(FORMAT UNLESS TINY SOURCES
 	format/slot.c
 	format/sysnames.c
 	format/ticks.c)
+ptrace_unit(SYSEVENTS IF TINY SOURCES
+	format/sysnames.c)
 ptrace_unit(FORMAT IF PORT_BARE SOURCES
 	format/divide.c)
 ptrace_unit(FORMAT IF SYSEVENTS SOURCES
@@ -143,7 +145,10 @@ ptrace_unit(CORE SOURCES
 ptrace_unit(CORE IF TINY SOURCES
 	tiny/control.c
 	tiny/emit.c
+	tiny/names.c
 	tiny/state.c)
+ptrace_unit(RECORD_THREAD IF TINY SOURCES
+	tiny/task.c)
 ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/control.c
 	core/read/consumer.c
@@ -220,6 +225,10 @@ ptrace_unit(ONLINE IF EXTENSIONS SOURCES
 	online/events.c)
 
 ptrace_unit(TOLOG SOURCES
+	tolog/attr.c)
+ptrace_unit(TOLOG IF TINY SOURCES
+	tiny/line.c)
+ptrace_unit(TOLOG UNLESS TINY SOURCES
 	tolog/create.c
 	tolog/fill.c
 	tolog/finish.c
@@ -229,11 +238,7 @@ ptrace_unit(TOLOG SOURCES
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES
 	tolog/flusher.c)
-ptrace_unit(TOLOG IF LOG_APPEND LOG_UNTIL_FULL SOURCES
-	tolog/sequential.c)
-ptrace_unit(TOLOG IF LOG_APPEND SOURCES
-	tolog/sequential.c)
-ptrace_unit(TOLOG IF LOG_UNTIL_FULL SOURCES
+ptrace_unit(TOLOG IF LOG_APPEND LOG_UNTIL_FULL UNLESS TINY SOURCES
 	tolog/sequential.c)
 ptrace_unit(TOLOG IF LOG_ROTATE SOURCES
 	port/posix/logfolder.c
@@ -241,7 +246,7 @@ ptrace_unit(TOLOG IF LOG_ROTATE SOURCES
 	tolog/rotate_now.c)
 ptrace_unit(TOLOG IF LOG_LOOP SOURCES
 	tolog/loop.c)
-ptrace_unit(TOLOG IF LOG_LINE SOURCES
+ptrace_unit(TOLOG IF LOG_LINE UNLESS TINY SOURCES
 	tolog/line.c)
 ptrace_unit(TOLOG IF LOG_LINK SOURCES
 	tolog/link.c)
@@ -260,7 +265,7 @@ ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
 	tolog/seal_none.c)
 ptrace_unit(TOLOG IF LOG_METADATA SOURCES
 	tolog/describe.c)
-ptrace_unit(TOLOG UNLESS LOG_METADATA SOURCES
+ptrace_unit(TOLOG UNLESS LOG_METADATA TINY SOURCES
 	tolog/describe_less.c)
 
 ptrace_unit(USEREVENTS SOURCES

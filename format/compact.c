@@ -4,38 +4,17 @@
 
 #include "format/logfmt.h"
 
-#define THREAD_BYTES  (CONFIG_PTRACE_RECORD_THREAD ? 2u : 0u)
-#define ADDRESS_BYTES (PXT_CTX_BYTES - THREAD_BYTES)
+#define ADDRESS_BYTES (PXT_LOG_CTX_BYTES - PXT_LOG_THREAD_CTX)
 #define GROUP         8u /* bytes of data that have their zeros told by one byte */
 
-/* Bytes on their way to the frame, which takes many at once. */
-struct writer {
-	struct pxt_frame *frame;
-	uint32_t written;
-	uint32_t waiting;
-	unsigned char bytes[16];
-};
-
-/* What the frame has told so far. */
-struct told {
-	uint64_t ticks;
-	uintptr_t address; /* of the newest site */
-	uint32_t thread;
-	uint32_t sites; /* so many; the next one takes the place of the oldest */
-	struct {
-		uint32_t info;
-		uintptr_t address;
-	} site[PXT_COMPACT_SITES];
-};
-
-static void send(struct writer *to)
+static void send(struct pxt_compact *to)
 {
 	pxt_frame_add(to->frame, to->bytes, to->waiting);
 	to->written += to->waiting;
 	to->waiting = 0;
 }
 
-static void put(struct writer *to, uint32_t byte)
+static void put(struct pxt_compact *to, uint32_t byte)
 {
 	if (to->waiting == sizeof(to->bytes))
 		send(to);
@@ -43,17 +22,17 @@ static void put(struct writer *to, uint32_t byte)
 }
 
 /* Seven bits a byte, the lowest first; the last one has no eighth bit. */
-static void put_number(struct writer *to, uint64_t number)
+static void put_number(struct pxt_compact *to, uint64_t number)
 {
 	for (; number > 0x7fu; number >>= 7)
 		put(to, (uint32_t)number | 0x80u);
 	put(to, (uint32_t)number);
 }
 
-/* The next byte of a payload: a slot has twelve. */
+/* The next byte of a payload: a slot has twelve, or all of them. */
 static uint32_t take(const unsigned char **at)
 {
-	if (((uintptr_t)*at & (PXT_SLOT_BYTES - 1u)) == 0)
+	if (PXT_SLOT_PAYLOAD < PXT_SLOT_BYTES && ((uintptr_t)*at & (PXT_SLOT_BYTES - 1u)) == 0)
 		*at += PXT_SLOT_BYTES - PXT_SLOT_PAYLOAD;
 	return *(*at)++;
 }
@@ -68,7 +47,7 @@ static uint64_t take_little(const unsigned char **at, uint32_t bytes)
 }
 
 /* The site's number, or PXT_COMPACT_NEW where the frame has not told it: it has now. */
-static uint32_t site_of(struct told *told, uint32_t info, uintptr_t address)
+static uint32_t site_of(struct pxt_compact *told, uint32_t info, uintptr_t address)
 {
 	uint32_t known = told->sites < PXT_COMPACT_SITES ? told->sites : PXT_COMPACT_SITES;
 
@@ -81,7 +60,7 @@ static uint32_t site_of(struct told *told, uint32_t info, uintptr_t address)
 	return PXT_COMPACT_NEW;
 }
 
-static void put_site(struct writer *to, struct told *told, uint32_t info, uintptr_t address)
+static void put_site(struct pxt_compact *to, uint32_t info, uintptr_t address)
 {
 	uint32_t rest = info >> 22;
 
@@ -89,8 +68,8 @@ static void put_site(struct writer *to, struct told *told, uint32_t info, uintpt
 	put_number(to, pxt_info_bytes(info));
 	if (rest)
 		put_number(to, rest);
-	put_number(to, address ^ told->address);
-	told->address = address;
+	put_number(to, address ^ to->address);
+	to->address = address;
 }
 
 /* How many bytes the difference takes, less one; PXT_COMPACT_FAR: it is a number. */
@@ -103,7 +82,7 @@ static uint32_t width_of(uint64_t difference)
 	return width;
 }
 
-static void put_stamp(struct writer *to, uint64_t difference, uint32_t width)
+static void put_stamp(struct pxt_compact *to, uint64_t difference, uint32_t width)
 {
 	if (width == PXT_COMPACT_FAR) {
 		put_number(to, difference);
@@ -123,7 +102,7 @@ static bool is_sparse(const unsigned char *at, uint32_t bytes)
 	return zeros > (bytes + GROUP - 1u) / GROUP;
 }
 
-static void put_sparse(struct writer *to, const unsigned char *at, uint32_t bytes)
+static void put_sparse(struct pxt_compact *to, const unsigned char *at, uint32_t bytes)
 {
 	while (bytes) {
 		uint32_t count = bytes < GROUP ? bytes : GROUP;
@@ -143,37 +122,37 @@ static void put_sparse(struct writer *to, const unsigned char *at, uint32_t byte
 	}
 }
 
-static void put_raw(struct writer *to, const unsigned char **at, uint32_t bytes)
+static void put_raw(struct pxt_compact *to, const unsigned char **at, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++)
 		put(to, take(at));
 }
 
-static void put_record(struct writer *to, struct told *told, const struct pxt_slot *slot)
+void pxt_compact_put(struct pxt_compact *to, const struct pxt_slot *slot)
 {
 	const unsigned char *at = (const unsigned char *)(slot + 1);
 	uint32_t info = slot->word[1];
 	uint32_t bytes = pxt_info_bytes(info);
-	uint32_t thread = (uint32_t)take_little(&at, THREAD_BYTES);
+	uint32_t thread = (uint32_t)take_little(&at, PXT_LOG_THREAD_CTX);
 	uintptr_t address = (uintptr_t)take_little(&at, ADDRESS_BYTES);
-	uint64_t difference = pxt_slot_ticks(slot) - told->ticks;
+	uint64_t difference = pxt_slot_ticks(slot) - to->ticks;
 	uint32_t lead = width_of(difference);
 	const unsigned char *data = at + (pxt_info_extra(info) ? PXT_SLOT_BYTES : 0u);
-	uint32_t site = site_of(told, info, address);
+	uint32_t site = site_of(to, info, address);
 
-	told->ticks += difference;
+	to->ticks += difference;
 	lead |= site << PXT_COMPACT_SITE_SHIFT;
-	if (thread != (site == PXT_COMPACT_NOBODY ? PXT_THREAD_NONE : told->thread))
+	if (thread != (site == PXT_COMPACT_NOBODY ? PXT_THREAD_NONE : to->thread))
 		lead |= PXT_COMPACT_THREAD;
 	if (is_sparse(data, bytes))
 		lead |= PXT_COMPACT_SPARSE;
 	put(to, lead);
 	if (site == PXT_COMPACT_NEW)
-		put_site(to, told, info, address);
+		put_site(to, info, address);
 	if (lead & PXT_COMPACT_THREAD)
 		put_number(to, thread);
 	if (thread != PXT_THREAD_NONE)
-		told->thread = thread;
+		to->thread = thread;
 	put_stamp(to, difference, lead & PXT_COMPACT_FAR);
 	if (pxt_info_extra(info))
 		put_raw(to, &at, PXT_THREAD_EXTRA_BYTES);
@@ -183,15 +162,50 @@ static void put_record(struct writer *to, struct told *told, const struct pxt_sl
 		put_raw(to, &data, bytes);
 }
 
+void pxt_compact_put_loss(struct pxt_compact *to, uint64_t records)
+{
+	put(to, PXT_COMPACT_LOSS << PXT_COMPACT_SITE_SHIFT);
+	put_number(to, records);
+}
+
+void pxt_compact_begin(struct pxt_compact *to, struct pxt_frame *frame, uint64_t ticks)
+{
+	to->frame = frame;
+	to->written = 0;
+	to->waiting = 0;
+	to->ticks = ticks;
+	to->address = 0;
+	to->thread = PXT_THREAD_NONE;
+	to->sites = PXT_COMPACT_FIRST_SITES;
+	to->site[0].info = PXT_COMPACT_FIRST;
+	to->site[0].address = 0;
+	to->site[1].info = PXT_COMPACT_SECOND;
+	to->site[1].address = 0;
+}
+
+bool pxt_compact_fits(const struct pxt_compact *to, uint32_t data, uint32_t room)
+{
+	return to->written + to->waiting + data + PXT_COMPACT_MOST <= room;
+}
+
+void pxt_compact_end(struct pxt_compact *to)
+{
+	send(to);
+}
+
 static bool is_loss(const struct pxt_slot *slot)
 {
 	return pxt_info_id(slot->word[1]) == PXT_LOG_ID_LOSS;
 }
 
-bool pxt_compact_fits(const struct pxt_slot *slot, uint32_t room)
+static uint32_t data_of(const struct pxt_slot *slot)
 {
-	return slot->word[0] == PXT_SLOT_BEGIN &&
-	       (is_loss(slot) ? 0u : pxt_info_bytes(slot->word[1])) + PXT_COMPACT_MOST <= room;
+	return is_loss(slot) ? 0u : pxt_info_bytes(slot->word[1]);
+}
+
+bool pxt_compact_takes(const struct pxt_slot *slot, uint32_t room)
+{
+	return slot->word[0] == PXT_SLOT_BEGIN && data_of(slot) + PXT_COMPACT_MOST <= room;
 }
 
 uint32_t pxt_compact_add(struct pxt_frame *frame, const struct pxt_slot *slot, uint32_t bytes,
@@ -199,27 +213,19 @@ uint32_t pxt_compact_add(struct pxt_frame *frame, const struct pxt_slot *slot, u
 {
 	const struct pxt_slot *at = slot;
 	const struct pxt_slot *end = slot + bytes / PXT_SLOT_BYTES;
-	struct writer to = { .frame = frame };
-	struct told told;
+	struct pxt_compact to;
 
-	told.ticks = ticks;
-	told.address = 0;
-	told.thread = PXT_THREAD_NONE;
-	told.sites = PXT_COMPACT_FIRST_SITES;
-	told.site[0].info = PXT_COMPACT_FIRST;
-	told.site[0].address = 0;
-	told.site[1].info = PXT_COMPACT_SECOND;
-	told.site[1].address = 0;
-	while (at < end && pxt_compact_fits(at, room - to.written - to.waiting)) {
+	pxt_compact_begin(&to, frame, ticks);
+	while (
+	    at < end && at->word[0] == PXT_SLOT_BEGIN && pxt_compact_fits(&to, data_of(at), room)) {
 		if (is_loss(at)) {
-			put(&to, PXT_COMPACT_LOSS << PXT_COMPACT_SITE_SHIFT);
-			put_number(&to, pxt_slot_ticks(at));
+			pxt_compact_put_loss(&to, pxt_slot_ticks(at));
 			at++;
 			continue;
 		}
-		put_record(&to, &told, at);
+		pxt_compact_put(&to, at);
 		at += pxt_info_slots(at->word[1], PXT_CTX_BYTES);
 	}
-	send(&to);
+	pxt_compact_end(&to);
 	return (uint32_t)(at - slot) * PXT_SLOT_BYTES;
 }

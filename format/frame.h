@@ -102,11 +102,34 @@ uint32_t pxt_frame_end(struct pxt_frame *frame);
 #define PXT_COMPACT_SECOND      PXT_COMPACT_INFO(PXT_ID_FLUSH_STOP)
 #define PXT_COMPACT_FIRST_SITES 2u
 
-/* Whether the record that begins at @slot fits @room bytes of contents. */
-bool pxt_compact_fits(const struct pxt_slot *slot, uint32_t room);
+/* A frame of records under construction: what it has told so far. */
+struct pxt_compact {
+	struct pxt_frame *frame;
+	uint32_t written; /* to the frame, which takes many at once */
+	uint32_t waiting;
+	uint64_t ticks;
+	uintptr_t address; /* of the newest site */
+	uint32_t thread;
+	uint32_t sites; /* so many; the next one takes the place of the oldest */
+	struct {
+		uint32_t info;
+		uintptr_t address;
+	} site[PXT_COMPACT_SITES];
+	unsigned char bytes[16];
+};
+
+/* @ticks: at creation of the stream. */
+void pxt_compact_begin(struct pxt_compact *to, struct pxt_frame *frame, uint64_t ticks);
+/* Whether a record of so many bytes of data fits @room bytes of contents in all. */
+bool pxt_compact_fits(const struct pxt_compact *to, uint32_t data, uint32_t room);
+void pxt_compact_put_loss(struct pxt_compact *to, uint64_t records);
+/* A record's slots, as a log has them; in the smallest Core its payload has no gaps. */
+void pxt_compact_put(struct pxt_compact *to, const struct pxt_slot *slot);
+void pxt_compact_end(struct pxt_compact *to);
+/* Whether the record that begins at @slot fits an empty frame. */
+bool pxt_compact_takes(const struct pxt_slot *slot, uint32_t room);
 /*
  * Adds records and losses, of @bytes bytes of slots as many as fit @room.  Returns the bytes of their slots.
- * @ticks: at creation of the stream.
  */
 uint32_t pxt_compact_add(struct pxt_frame *frame, const struct pxt_slot *slot, uint32_t bytes,
     uint32_t room, uint64_t ticks);

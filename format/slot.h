@@ -70,16 +70,22 @@ struct pxt_halves {
 #define PXT_SLOT_PAYLOAD 12u
 #endif
 
+/* Of a record in a log. */
+#if CONFIG_PTRACE_RECORD_THREAD
+#define PXT_LOG_THREAD_CTX 2u
+#else
+#define PXT_LOG_THREAD_CTX 0u
+#endif
+#if CONFIG_PTRACE_RECORD_ADDRESS
+#define PXT_LOG_CTX_BYTES (PXT_LOG_THREAD_CTX + PXT_ADDRESS_BYTES)
+#else
+#define PXT_LOG_CTX_BYTES PXT_LOG_THREAD_CTX
+#endif
+/* And in a ring. */
 #if CONFIG_PTRACE_TINY
 #define PXT_CTX_BYTES 0u
-#elif CONFIG_PTRACE_RECORD_THREAD && CONFIG_PTRACE_RECORD_ADDRESS
-#define PXT_CTX_BYTES (2u + PXT_ADDRESS_BYTES)
-#elif CONFIG_PTRACE_RECORD_THREAD
-#define PXT_CTX_BYTES 2u
-#elif CONFIG_PTRACE_RECORD_ADDRESS
-#define PXT_CTX_BYTES PXT_ADDRESS_BYTES
 #else
-#define PXT_CTX_BYTES 0u
+#define PXT_CTX_BYTES PXT_LOG_CTX_BYTES
 #endif
 
 /* Slots of a record with @payload bytes of context and data together. */

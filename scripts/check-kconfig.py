@@ -42,21 +42,22 @@ REFUSED = [
     ("bare", {"POLICY_FLUSH": "y"}, "CONFIG_PTRACE_PORT_HAS_THREADS"),
     ("bare", {"LOG_LOOP": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
     (None, {"TINY": "y"}, "CONFIG_PTRACE_PORT_BARE"),
-    ("tiny", {"TOLOG": "y"}, "CONFIG_PTRACE_TINY"),
+    ("tiny", {"LOG_LINK": "y"}, "CONFIG_PTRACE_LOG_LINE"),
     ("tiny", {"POLICY_UNTIL_FULL": "y"}, "CONFIG_PTRACE_TINY"),
     ("tiny", {"POLICY_DISCARD": "y"}, "CONFIG_PTRACE_TINY"),
     ("tiny", {"USEREVENTS": "n"}, "it is selected by"),
     ("tiny", {"MAX_DATA_SIZE": "257"}, "between 0 and 256"),
     ("bare", {"LOGRETRIEVAL": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
-    ("tiny", {"SYSEVENTS": "y"}, "CONFIG_PTRACE_TINY"),
+    ("tiny", {"SYSEV_TRACE": "y"}, "CONFIG_PTRACE_TINY"),
     (None, {"SYSEVENTS": "n", "SYSEV_SPECIFIC": "y"}, "CONFIG_PTRACE_SYSEVENTS"),
     (None, {"SYSEV_SPECIFIC": "n", "SYSEV_MUTEX_LOCK": "y"}, "CONFIG_PTRACE_SYSEV_SPECIFIC"),
     (None, {"SYSEV_SYSTEM_CALL": "n", "SYSEV_POLL": "y"}, "CONFIG_PTRACE_SYSEV_SYSTEM_CALL"),
 ]
 
-PROFILES = ("full", "minimal", "target", "host", "bare", "tiny")
+PROFILES = ("full", "minimal", "target", "host", "bare", "tiny", "small")
 UNITS = {
     "tiny": {"CORE", "ONLINE", "USEREVENTS"},
+    "small": {"CORE", "ONLINE", "TOLOG", "USEREVENTS"},
     "full": set(kconfig_tool.UNITS),
     "minimal": {"CORE", "ONLINE", "USEREVENTS"},
     "target": {"CORE", "TOLOG", "USEREVENTS", "FILTER"},

@@ -22,6 +22,8 @@ from config import ROOT, Configuration, expected_names, plain_name, tool
 # Profile, what the program defines, how it is compiled, bytes of flash at most.
 ON_A_BOARD = (("tiny", ["-DTRACED"], [], 2560),
               ("tiny", ["-DTRACED"], ["-flto"], 1700),
+              ("small", ["-DTRACED"], [], 4096),
+              ("small", ["-DTRACED", "-DLOGGED"], [], 10500),
               ("bare", ["-DTRACED"], [], 22400),
               ("bare", ["-DTRACED", "-DLOGGED"], [], 30900))
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sections",
@@ -29,7 +31,8 @@ FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sec
 CROSS = "arm-none-eabi-"
 CORTEX = ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding", "-fbuiltin"]
 # Checks are cheap: what is measured has them.
-SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40"})
+SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40"},
+            {"RECORD_THREAD": "y", "RECORD_CPU": "y", "SYSEVENTS": "y", "TOLOG": "y", "FORMAT_POOL_BYTES": "64"})
 # What the bare library may ask for; nothing of the second may be in the program.
 ALLOWED = re.compile(r"mem(cpy|move|set|cmp|chr)|__aeabi_\w+|pxt_board_\w+")
 REFUSED = re.compile(r"__atomic_|malloc|printf|pthread_|_sbrk|fopen|__sync_")
@@ -60,6 +63,7 @@ def findings_of(library, configuration):
     lines = run("nm", "-g", "--defined-only", library).splitlines()
     got = {plain_name(line.split()[2]) for line in lines if len(line.split()) == 3}
     want, _ = expected_names(configuration.parts())
+    want |= {name for name in got if configuration.on("RECORD_THREAD") and re.match("posix_trace_(task|interrupt)_", name)}
     return ([f"{name} is missing" for name in sorted(want - got)]
             + [f"{name} belongs to no selected unit" for name in sorted(got - want)
                if name.startswith("posix_")])

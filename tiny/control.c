@@ -1,12 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-/* control.c - start, stop, clear, shutdown; names; see tiny.h. */
-#include "base/fields.h"
+/* control.c - making the stream, start, stop, clear, shutdown; see tiny.h. */
+#include "base/attr.h"
 #include "core/process/names.h"
 #include "core/stream/wanted.h"
+#include "port/port.h"
 #include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <errno.h>
+
+/* Zeros, without @from.  Byte by byte through volatile, or the compiler asks for memcpy() and memset(). */
+static PXT_NOINLINE void fill(volatile void *to, const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		((volatile unsigned char *)to)[i] = from ? ((const unsigned char *)from)[i] : 0;
+}
+
+/* 0: more than there is. */
+static uint32_t slots_for(uint64_t stream_bytes, uint32_t max_data)
+{
+	uint32_t slots = 32;
+
+	while (slots <= PXT_TINY_SLOTS) {
+		if ((uint64_t)slots * PXT_SLOT_BYTES >= stream_bytes &&
+		    slots >= 2u * pxt_slots_for(max_data))
+			return slots;
+		slots *= 2u;
+	}
+	return 0;
+}
+
+/* Interrupts are away. */
+static int create(const struct _pxt_attr *attr, trace_id_t *trid)
+{
+	struct pxt_tiny *tiny = &pxt_tiny;
+	uint32_t max_data =
+	    attr ? (uint32_t)attr->_pxt_max_data : (uint32_t)CONFIG_PTRACE_DEFAULT_DATA_SIZE;
+	uint32_t slots = slots_for(
+	    attr ? attr->_pxt_stream_size : (uint64_t)CONFIG_PTRACE_DEFAULT_STREAM_SIZE, max_data);
+
+	if (tiny->trid)
+		return EAGAIN;
+	if (!slots)
+		return ENOMEM;
+	tiny->last += tiny->last + 1u != 0 ? 1u : 2u;
+	tiny->mask = slots - 1u;
+	tiny->max_data = max_data;
+	/* Whoever is in the middle of an event or a reading finds another place. */
+	tiny->head += PXT_TINY_SLOTS;
+	tiny->tail = tiny->head;
+	fill(&tiny->counts, NULL, sizeof(tiny->counts));
+	tiny->at_shutdown = NULL;
+	tiny->anchor_ticks = pxt_port_ticks();
+	pxt_board_realtime(&tiny->anchor);
+	fill(&tiny->attr, attr, sizeof(tiny->attr));
+	tiny->trid = tiny->last;
+	*trid = tiny->last;
+	return 0;
+}
+
+int pxt_tiny_create(pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
+{
+	int error = pid ? pxt_port_may_trace(pid) : 0;
+	uint32_t irq;
+
+	if (!trid || (attr && pxt_attr_check(attr, attr)))
+		return EINVAL;
+	if (error)
+		return error;
+	irq = pxt_irq_save();
+	error = create(attr ? &attr->_pxt_kept : NULL, trid);
+	pxt_irq_restore(irq);
+	return error;
+}
 
 /* Bound: the types of the process. */
 static int run(trace_id_t trid, bool on)
@@ -16,8 +82,8 @@ static int run(trace_id_t trid, bool on)
 
 	if (pxt_tiny_is(trid)) {
 		pxt_tiny.running = on;
-		for (unsigned id = PXT_ID_UNNAMED; id <= PXT_ID_UNNAMED + pxt_names_count(); id++)
-			_pxt_wanted[id] = on;
+		for (unsigned id = PXT_TINY_FIRST; id <= PXT_ID_UNNAMED + pxt_names_count(); id++)
+			_pxt_wanted[id] = on && pxt_names_of(id);
 		error = 0;
 	}
 	pxt_irq_restore(irq);
@@ -40,11 +106,14 @@ PXT_API int posix_trace_clear(trace_id_t trid)
 	int error = EINVAL;
 
 	if (pxt_tiny_is(trid)) {
-		pxt_tiny.cleared += pxt_tiny.held;
-		pxt_tiny.held = 0;
+		struct pxt_tiny_counts *counts = &pxt_tiny.counts;
+
+		counts->cleared += counts->held;
+		counts->clears++;
+		counts->held = 0;
 		pxt_tiny.tail = pxt_tiny.head;
-		pxt_tiny.lost_read = pxt_tiny.lost;
-		pxt_tiny.lost_told = pxt_tiny.lost;
+		counts->lost_read = counts->lost;
+		counts->lost_told = counts->lost;
 		error = 0;
 	}
 	pxt_irq_restore(irq);
@@ -55,77 +124,15 @@ PXT_API int posix_trace_shutdown(trace_id_t trid)
 {
 	int error = run(trid, false);
 
-	if (!error)
-		pxt_tiny.trid = 0;
+	if (error)
+		return error;
+	if (pxt_tiny.at_shutdown)
+		error = pxt_tiny.at_shutdown(trid);
+	pxt_tiny.trid = 0;
 	return error;
 }
 
 void pxt_wanted_type_added(unsigned id)
 {
 	_pxt_wanted[id] = pxt_tiny.running;
-}
-
-/*
- * Names of event types: the unnamed one and the user's.  Types have no descriptions here:
- * their room would be this configuration's largest table.
- */
-
-static char names[PXT_NAMES_ROOM][PXT_NAME_BYTES];
-static unsigned names_count;
-
-unsigned pxt_names_count(void)
-{
-	return names_count;
-}
-
-const char *pxt_names_of(unsigned id)
-{
-	if (id == PXT_ID_UNNAMED)
-		return "posix_trace_unnamed_userevent";
-	return id - PXT_ID_USER_FIRST < names_count ? names[id - PXT_ID_USER_FIRST] : NULL;
-}
-
-/* Interrupts are away: an interrupt handler or another thread may open the same name. */
-static trace_event_id_t find_or_append(const char *name, size_t bytes, bool *is_new)
-{
-	trace_event_id_t id = PXT_ID_UNNAMED;
-	const char *known;
-
-	/* Bound: the types of the process. */
-	for (; (known = pxt_names_of(id)) != NULL; id++) {
-		if (pxt_same_text(known, name, bytes))
-			return id;
-	}
-	if (names_count == PXT_NAMES_MAX)
-		return PXT_ID_UNNAMED;
-	for (size_t i = 0; i < bytes; i++)
-		names[names_count][i] = name[i];
-	names_count++;
-	*is_new = true;
-	return id;
-}
-
-int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
-{
-	size_t bytes = 0;
-	uint32_t irq;
-
-	*is_new = false;
-	do {
-		if (bytes == PXT_NAME_BYTES)
-			return ENAMETOOLONG;
-	} while (name[bytes++] != '\0');
-	irq = pxt_irq_save();
-	*id = find_or_append(name, bytes, is_new);
-	pxt_irq_restore(irq);
-	return 0;
-}
-
-int pxt_names_set_format(unsigned id, const char *text)
-{
-	size_t bytes;
-
-	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
-		return EINVAL;
-	return ENOMEM;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emit.c - from a trace point into the ring; see tiny.h. */
+/* emit.c - from a trace point into the ring, and out of it; see tiny.h. */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/emit.h"
 
@@ -11,10 +11,11 @@ struct pxt_tiny pxt_tiny;
 struct pxt_slot pxt_tiny_slots[PXT_TINY_SLOTS];
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
-void pxt_tiny_drop(void)
+/* Interrupts are away, and there is a record. */
+static void drop(void)
 {
 	pxt_tiny.tail += pxt_tiny_slots_of(pxt_tiny_slot(pxt_tiny.tail)->word[0]);
-	pxt_tiny.held--;
+	pxt_tiny.counts.held--;
 }
 
 /* So often an event is drafted anew because others come first; then interrupts stay away. */
@@ -34,50 +35,41 @@ static uint32_t few(const unsigned char *data, uint32_t bytes)
 	return word;
 }
 
-enum place {
-	NOT_RUNNING,
-	NO_ROOM,
-	ROOM
-};
-
-/* Where the next record goes.  Without room the oldest one goes, of which there may be more. */
-static enum place find(uint32_t slots, uint32_t *head)
+/* Drops the oldest record.  False: another event came first. */
+static PXT_NOINLINE bool make_room(uint32_t head)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
 	uint32_t irq = pxt_irq_save();
-	enum place place = tiny->running ? ROOM : NOT_RUNNING;
+	bool ours = tiny->head == head;
 
-	*head = tiny->head;
-	if (place == ROOM && tiny->head + slots - tiny->tail > tiny->mask + 1u) {
-		/* Nothing to drop: it is too long for a stream that was created meanwhile. */
-		place = tiny->held ? NO_ROOM : NOT_RUNNING;
-		if (place == NO_ROOM) {
-			pxt_tiny_drop();
-			tiny->lost++;
-		}
+	if (ours && tiny->counts.held) {
+		drop();
+		tiny->counts.lost++;
 	}
 	pxt_irq_restore(irq);
-	return place;
+	return ours;
 }
 
+/* Two slots at a time: interrupts are away for 40 instructions at most (boards/programs/cost.c). */
+#define AT_ONCE 2u
+#define WORDS   4u /* of a slot */
+
 /* With the last slot the record is there.  False: another one came first, or the stream stopped. */
-static bool put_slot(uint32_t head, uint32_t at, uint32_t slots, const uint32_t *word)
+static bool put_slots(uint32_t head, uint32_t at, uint32_t slots, const uint32_t *word)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
+	struct pxt_slot *first = pxt_tiny_slot(head + at);
+	struct pxt_slot *second = pxt_tiny_slot(head + at + 1u);
 	uint32_t irq = pxt_irq_save();
 	bool ours = tiny->head == head && tiny->running;
 
 	if (ours) {
-		struct pxt_slot *slot = pxt_tiny_slot(head + at);
-
-		slot->word[0] = word[0];
-		slot->word[1] = word[1];
-		slot->word[2] = word[2];
-		slot->word[3] = word[3];
-		if (at + 1u == slots) {
+		pxt_slot_copy(first, word);
+		if (at + 1u < slots)
+			pxt_slot_copy(second, word + WORDS);
+		if (at + AT_ONCE >= slots) {
 			tiny->head = head + slots;
-			tiny->held++;
-			tiny->written++;
+			tiny->counts.held++;
 		}
 	}
 	pxt_irq_restore(irq);
@@ -85,78 +77,142 @@ static bool put_slot(uint32_t head, uint32_t at, uint32_t slots, const uint32_t 
 }
 
 /* False: once more. */
-static bool draft(uint32_t info, const unsigned char *data, const void *address)
+PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *address)
 {
+	const struct pxt_tiny *tiny = &pxt_tiny;
 	uint32_t slots = pxt_tiny_slots_of(info);
 	uint32_t bytes = pxt_info_bytes(info);
-	enum place place = NO_ROOM;
-	uint32_t word[4];
-	uint32_t head;
+	uint32_t head = tiny->head;
+	uint32_t word[AT_ONCE * WORDS];
+	uint32_t *to = word + WORDS;
 	uint64_t ticks;
 
-	/* Bound: the slots of this record, each perhaps a record that goes, and one look more. */
-	PXT_BOUND(dropped, slots + 1u);
-	for (uint32_t i = 0; i <= slots && place == NO_ROOM; i++) {
+	/* Tail moves forward alone, and head is looked at again.  Bound: the slots, each perhaps a record that goes. */
+	PXT_BOUND(dropped, slots);
+	for (uint32_t i = 0; head + slots - tiny->tail > tiny->mask + 1u; i++) {
 		PXT_ROUND(dropped);
-		place = find(slots, &head);
+		if (i == slots || !make_room(head))
+			return false;
 	}
-	if (place != ROOM)
-		return place == NOT_RUNNING;
 	ticks = pxt_port_ticks();
 	word[0] = info;
 	word[1] = pxt_tiny_address(address);
 	word[2] = (uint32_t)ticks;
-	word[3] = (uint32_t)(ticks >> 32);
+	word[3] = pxt_tiny_high((uint32_t)(ticks >> 32));
 	/* Bound: the slots of this record. */
 	PXT_BOUND(put, slots);
-	for (uint32_t at = 0; put_slot(head, at, slots, word); at++) {
+	for (uint32_t at = 0;; at += AT_ONCE) {
 		PXT_ROUND(put);
-		if (at + 1u == slots)
-			return true;
-		/* By words: a word that begins anywhere is one load where the processor has that. */
-		for (uint32_t i = 0; i < 4u; i++) {
-			if (bytes < 4u) {
-				word[i] = few(data, bytes);
-				break;
-			}
-			word[i] = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
-			          (uint32_t)data[3] << 24;
-			data += 4;
-			bytes -= 4u;
+		/*
+		 * By words: a word that begins anywhere is one load where the processor has that.
+		 * Bound: the words.
+		 */
+		PXT_BOUND(words, AT_ONCE * WORDS);
+		for (; bytes >= 4u && to < word + AT_ONCE * WORDS; bytes -= 4u, data += 4) {
+			PXT_ROUND(words);
+			*to++ = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
+			        (uint32_t)data[3] << 24;
 		}
+		if (to < word + AT_ONCE * WORDS) {
+			*to = few(data, bytes);
+			bytes = 0;
+		}
+		if (!put_slots(head, at, slots, word))
+			return false;
+		if (at + AT_ONCE >= slots)
+			return true;
+		to = word;
 	}
-	return false;
-}
-
-/* Interrupts come so often that the record was never the next one. */
-static PXT_NOINLINE void insist(uint32_t info, const unsigned char *data, const void *address)
-{
-	uint32_t irq = pxt_irq_save();
-
-	(void)draft(info, data, address);
-	pxt_irq_restore(irq);
 }
 
 /* The wanted table may lag by an interrupt. */
 void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 {
 	bool cut = bytes > pxt_tiny.max_data;
-	uint32_t info = pxt_slot_info(
-	    id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_CPU_UNKNOWN);
+	uint32_t info =
+	    pxt_slot_info(id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_TINY_CPU);
+	uint32_t irq = 0;
 	bool there = false;
 
 	/* Bound: a constant. */
-	PXT_BOUND(drafts, DRAFTS);
-	for (uint32_t i = 0; i < DRAFTS && !there; i++) {
+	PXT_BOUND(drafts, DRAFTS + 1u);
+	for (uint32_t left = DRAFTS + 1u; left && !there; left--) {
 		PXT_ROUND(drafts);
+		/* Interrupts come so often that the record was never the next one. */
+		if (PXT_UNLIKELY(left == 1u))
+			irq = pxt_irq_save();
 		there = draft(info, data, address);
+		if (PXT_UNLIKELY(left == 1u))
+			pxt_irq_restore(irq);
 	}
-	if (!there)
-		insist(info, data, address);
 }
 
 void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes)
 {
 	if (PXT_UNLIKELY(pxt_wanted_by(id)))
 		pxt_emit(id, data, bytes, __builtin_return_address(0));
+}
+
+/* ---- And out of it ---- */
+
+/* So often a record is copied anew; then interrupts stay away. */
+#define LOOKS 4u
+
+static void take_data(uint32_t at, unsigned char *data, uint32_t bytes)
+{
+	/* Bound: the bytes of the record. */
+	PXT_BOUND(bytes, bytes);
+	for (uint32_t i = 0; i < bytes; i++) {
+		PXT_ROUND(bytes);
+		data[i] = (unsigned char)(*pxt_tiny_word(at, i / 4u) >> 8u * (i % 4u));
+	}
+}
+
+/* False: a writer that needed its room has dropped it meanwhile. */
+static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room, bool *got)
+{
+	struct pxt_tiny *tiny = &pxt_tiny;
+	struct pxt_tiny_counts *counts = &tiny->counts;
+	uint32_t tail = tiny->tail;
+	const struct pxt_slot *begin = pxt_tiny_slot(tail);
+	uint32_t irq;
+	bool same;
+
+	*got = counts->held != 0;
+	if (!*got)
+		return true;
+	taken->info = begin->word[0];
+	taken->address = begin->word[1];
+	taken->ticks = pxt_tiny_ticks(begin);
+	taken->thread = pxt_tiny_thread_of(begin);
+	take_data(tail, data,
+	    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info) : (uint32_t)room);
+	irq = pxt_irq_save();
+	same = tiny->tail == tail && counts->held;
+	if (same) {
+		taken->lost_before = counts->lost - counts->lost_read;
+		counts->lost_read = counts->lost;
+		counts->retrieved++;
+		drop();
+	}
+	pxt_irq_restore(irq);
+	return same;
+}
+
+bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room)
+{
+	uint32_t irq;
+	bool got;
+
+	/* Bound: a constant. */
+	PXT_BOUND(looks, LOOKS);
+	for (unsigned i = 0; i < LOOKS; i++) {
+		PXT_ROUND(looks);
+		if (try_take(taken, data, room, &got))
+			return got;
+	}
+	irq = pxt_irq_save();
+	(void)try_take(taken, data, room, &got);
+	pxt_irq_restore(irq);
+	return got;
 }

@@ -2,6 +2,7 @@
 /* state.c - what a stream can be asked; see tiny.h. */
 #include "base/attr.h"
 #include "core/process/names.h"
+#include "format/mul64.h"
 #include "port/port.h"
 #include "port_atomic.h"
 #include "tiny/tiny.h"
@@ -9,26 +10,33 @@
 #include <errno.h>
 #include <trace_np.h>
 
-PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
+void pxt_tiny_get_attr(struct _pxt_attr *attr)
 {
 	struct pxt_clock_rate rate;
+	uint64_t period; /* ns, rounded up */
 
+	pxt_port_clock_start(&rate);
+	period = 999999999u + rate.hz;
+	(void)pxt_divide_wide(0, &period, rate.hz);
+	*attr = pxt_tiny.attr;
+	if (attr->_pxt_magic != PXT_ATTR_MAGIC)
+		pxt_attr_defaults(attr);
+	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
+	attr->_pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
+	attr->_pxt_max_data = pxt_tiny.max_data;
+	attr->_pxt_lanes = 1;
+	attr->_pxt_create_sec = pxt_tiny.anchor.tv_sec;
+	attr->_pxt_create_nsec = (int32_t)pxt_tiny.anchor.tv_nsec;
+	attr->_pxt_clockres_sec = rate.hz == 1u;
+	attr->_pxt_clockres_nsec = rate.hz == 1u ? 0 : (int32_t)period;
+}
+
+PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
+{
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(attr))
 		return EINVAL;
-	pxt_port_clock_start(&rate);
 	memset(attr, 0, sizeof(*attr));
-	attr->_pxt_kept = pxt_tiny.attr;
-	if (attr->_pxt_kept._pxt_magic != PXT_ATTR_MAGIC)
-		pxt_attr_defaults(&attr->_pxt_kept);
-	attr->_pxt_kept._pxt_stream_policy = POSIX_TRACE_LOOP;
-	attr->_pxt_kept._pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
-	attr->_pxt_kept._pxt_max_data = pxt_tiny.max_data;
-	attr->_pxt_kept._pxt_lanes = 1;
-	attr->_pxt_kept._pxt_create_sec = pxt_tiny.anchor.tv_sec;
-	attr->_pxt_kept._pxt_create_nsec = (int32_t)pxt_tiny.anchor.tv_nsec;
-	attr->_pxt_kept._pxt_clockres_sec = rate.hz == 1u;
-	attr->_pxt_kept._pxt_clockres_nsec =
-	    rate.hz == 1u ? 0 : (int32_t)((999999999u + rate.hz) / rate.hz);
+	pxt_tiny_get_attr(&attr->_pxt_kept);
 	return 0;
 }
 
@@ -46,14 +54,14 @@ PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_in
 		    pxt_tiny.head - pxt_tiny.tail + largest > pxt_tiny.mask + 1u
 		        ? POSIX_TRACE_FULL
 		        : POSIX_TRACE_NOT_FULL,
-		.posix_stream_overrun_status = pxt_tiny.lost != pxt_tiny.lost_told
+		.posix_stream_overrun_status = pxt_tiny.counts.lost != pxt_tiny.counts.lost_told
 		                                   ? POSIX_TRACE_OVERRUN
 		                                   : POSIX_TRACE_NO_OVERRUN,
 		.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING,
 		.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN,
 		.posix_log_full_status = POSIX_TRACE_NOT_FULL,
 	};
-	pxt_tiny.lost_told = pxt_tiny.lost;
+	pxt_tiny.counts.lost_told = pxt_tiny.counts.lost;
 	return 0;
 }
 
@@ -66,12 +74,13 @@ PXT_API int posix_trace_getcounts_np(
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(counts))
 		return EINVAL;
 	irq = pxt_irq_save();
-	own.posix_written_np = pxt_tiny.written;
-	own.posix_lost_np = pxt_tiny.lost;
-	own.posix_cleared_np = pxt_tiny.cleared;
-	own.posix_held_np = pxt_tiny.held;
-	own.posix_retrieved_np = pxt_tiny.retrieved;
+	own.posix_lost_np = pxt_tiny.counts.lost;
+	own.posix_cleared_np = pxt_tiny.counts.cleared;
+	own.posix_held_np = pxt_tiny.counts.held;
+	own.posix_retrieved_np = pxt_tiny.counts.retrieved;
 	pxt_irq_restore(irq);
+	own.posix_written_np =
+	    own.posix_lost_np + own.posix_cleared_np + own.posix_held_np + own.posix_retrieved_np;
 	pxt_give(counts, bytes, &own, sizeof(own));
 	return 0;
 }
@@ -119,27 +128,32 @@ PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
 PXT_API int posix_trace_eventid_getformat_np(
     trace_id_t trid, trace_event_id_t event_id, char *format, size_t room)
 {
-	if (!pxt_tiny_is(trid) || !pxt_names_of(event_id) || !pxt_arg_given(format))
+	const char *text = pxt_names_format(event_id);
+
+	if (!pxt_tiny_is(trid) || !text || !pxt_arg_given(format))
 		return EINVAL;
-	if (room == 0)
-		return ERANGE;
-	format[0] = '\0';
+	do {
+		if (room-- == 0)
+			return ERANGE;
+		*format++ = *text;
+	} while (*text++ != '\0');
 	return 0;
 }
 
-/* Types have no gaps from the unnamed one on. */
 PXT_API int posix_trace_eventtypelist_getnext_id(
     trace_id_t trid, trace_event_id_t *restrict event, int *restrict unavailable)
 {
-	trace_event_id_t next = PXT_ID_UNNAMED + pxt_tiny.type_at;
+	trace_event_id_t next = PXT_TINY_FIRST + pxt_tiny.counts.type_at;
 
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(event) || !pxt_arg_given(unavailable))
 		return EINVAL;
+	while (next < PXT_ID_UNNAMED && (!pxt_names_of(next) || !pxt_names_tells(next)))
+		next++;
 	*unavailable = !pxt_names_of(next);
 	if (*unavailable)
 		return 0;
 	*event = next;
-	pxt_tiny.type_at++;
+	pxt_tiny.counts.type_at = next + 1u - PXT_TINY_FIRST;
 	return 0;
 }
 
@@ -147,7 +161,7 @@ PXT_API int posix_trace_eventtypelist_rewind(trace_id_t trid)
 {
 	if (!pxt_tiny_is(trid))
 		return EINVAL;
-	pxt_tiny.type_at = 0;
+	pxt_tiny.counts.type_at = 0;
 	return 0;
 }
 

@@ -15,39 +15,51 @@
  *
  *   word 0   as word 1 of format/slot.h: identifier, bytes of data, whether it was cut
  *   word 1   program address, where that is recorded and has 32 bits
- *   word 2, 3   stamp
+ *   word 2   stamp
+ *   word 3   stamp; where threads are recorded, its lower half, and above it the task's number or the interrupt's
+ *
+ * The files: emit.c has the ring, control.c makes the stream and starts and stops it, names.c and task.c know who
+ * is who, state.c answers, online.c reads, line.c sends what was recorded over a line.
  */
 #ifndef PXT_TINY_H
 #define PXT_TINY_H
 
 #include "format/ids.h"
 #include "format/slot.h"
+#include "port_atomic.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 #include <trace.h>
+#include <trace_np.h>
 
 #define PXT_TINY_SLOTS (CONFIG_PTRACE_STATIC_BYTES / PXT_SLOT_BYTES)
 
-struct pxt_tiny {
-	trace_id_t trid; /* 0: there is no stream */
-	trace_id_t last; /* identifier given out */
-	bool running;
-	uint32_t mask;     /* slots - 1, a power of two less one */
-	uint32_t max_data; /* so that the largest record takes at most half the slots */
-	uint32_t head;     /* next free slot; head and tail run freely */
-	uint32_t tail;     /* the oldest record */
-	uint32_t held;     /* records from tail to head */
-	uint64_t written;  /* = retrieved + lost + cleared + held */
+/* What begins at 0 with each stream.  Written = retrieved + lost + cleared + held. */
+struct pxt_tiny_counts {
+	uint32_t held; /* records from tail to head */
+	uint32_t clears;
 	uint64_t retrieved;
 	uint64_t lost;
 	uint64_t cleared;
 	uint64_t lost_read; /* of lost: what was before the event read last */
 	uint64_t lost_told; /* of lost: what get_status() has reported */
-	uint64_t anchor_ticks;
-	struct timespec anchor; /* time of day at anchor_ticks: creation */
 	trace_event_id_t type_at;
+};
+
+struct pxt_tiny {
+	trace_id_t trid; /* 0: there is no stream */
+	trace_id_t last; /* identifier given out */
+	bool running;
+	uint32_t mask;          /* slots - 1, a power of two less one */
+	uint32_t max_data;      /* so that the largest record takes at most half the slots */
+	volatile uint32_t head; /* next free slot; head and tail run freely */
+	volatile uint32_t tail; /* the oldest record */
+	struct pxt_tiny_counts counts;
+	uint64_t anchor_ticks;
+	struct timespec anchor;              /* time of day at anchor_ticks: creation */
+	int (*at_shutdown)(trace_id_t trid); /* line.c's; NULL: there is no log */
 	struct _pxt_attr attr; /* as given to create; without magic: none were given */
 };
 
@@ -67,6 +79,121 @@ PXT_INLINE uint32_t pxt_tiny_address(const void *address)
 }
 #endif
 
+/* There is one processor. */
+#define PXT_TINY_CPU (CONFIG_PTRACE_RECORD_CPU ? 0u : PXT_CPU_UNKNOWN)
+
+/* ---- Who records ---- */
+
+/* An interrupt's number in records, beside its own; so that none is a task's. */
+#define PXT_TINY_INTERRUPT 0x8000u
+
+#if CONFIG_PTRACE_RECORD_THREAD
+extern uint32_t pxt_tiny_running;
+extern struct posix_trace_task_np *pxt_tiny_tasks; /* that live, the newest first */
+/* Bit by number: those that recorded.  One that is lost to another interrupt comes with the next event. */
+#define PXT_TINY_SEEN 8u
+extern uint32_t pxt_tiny_seen[PXT_TINY_SEEN];
+
+/* The next one of them. */
+PXT_INLINE struct posix_trace_task_np *pxt_tiny_task_after(const struct posix_trace_task_np *task)
+{
+	return (struct posix_trace_task_np *)(uintptr_t)task->_pxt_own[0];
+}
+
+PXT_INLINE void pxt_tiny_interrupt_see(uint32_t number)
+{
+	pxt_tiny_seen[number / 32u % PXT_TINY_SEEN] |= 1u << number % 32u;
+}
+
+/* The upper word of the stamp, as recorded: half of it is the caller's number. */
+PXT_INLINE uint32_t pxt_tiny_high(uint32_t high)
+{
+	const uint32_t interrupt = pxt_port_interrupt();
+	uint32_t who = pxt_tiny_running;
+
+	if (interrupt) {
+		pxt_tiny_interrupt_see(interrupt);
+		who = PXT_TINY_INTERRUPT | interrupt;
+	}
+	return who << 16 | (high & 0xffffu);
+}
+
+PXT_INLINE uint32_t pxt_tiny_thread_of(const struct pxt_slot *slot)
+{
+	return slot->word[3] >> 16;
+}
+
+/* Its lower 48 bits were recorded, less than 2^48 ticks ago. */
+PXT_INLINE uint64_t pxt_tiny_ticks(const struct pxt_slot *slot)
+{
+	const uint64_t now = pxt_port_ticks();
+
+	return now - (((now << 16) - (pxt_slot_ticks(slot) << 16)) >> 16);
+}
+#else
+PXT_INLINE uint32_t pxt_tiny_high(uint32_t high)
+{
+	return high;
+}
+
+PXT_INLINE uint32_t pxt_tiny_thread_of(const struct pxt_slot *slot)
+{
+	(void)slot;
+	return 0;
+}
+
+PXT_INLINE uint64_t pxt_tiny_ticks(const struct pxt_slot *slot)
+{
+	return pxt_slot_ticks(slot);
+}
+#endif
+
+/* A task or an interrupt that the log has not told. */
+struct pxt_tiny_who {
+	uint32_t number;
+	const char *name;
+};
+
+#if CONFIG_PTRACE_RECORD_THREAD
+/* False: all were told.  It is told from then on. */
+bool pxt_tiny_who_next(struct pxt_tiny_who *who);
+/* None was told. */
+void pxt_tiny_who_forget(void);
+#else
+PXT_INLINE bool pxt_tiny_who_next(struct pxt_tiny_who *who)
+{
+	(void)who;
+	return false;
+}
+
+PXT_INLINE void pxt_tiny_who_forget(void)
+{
+}
+#endif
+
+/* ---- Names ---- */
+
+#if CONFIG_PTRACE_SYSEVENTS
+#define PXT_TINY_FIRST PXT_ID_SPECIFIC_FIRST /* of the types that there can be */
+
+PXT_INLINE const char *pxt_tiny_system_name(unsigned id)
+{
+	return pxt_system_event_name(id);
+}
+#else
+#define PXT_TINY_FIRST PXT_ID_UNNAMED
+
+PXT_INLINE const char *pxt_tiny_system_name(unsigned id)
+{
+	return id == PXT_ID_UNNAMED ? "posix_trace_unnamed_userevent" : NULL;
+}
+#endif
+
+/* Changes with each type that comes, and each description. */
+uint32_t pxt_tiny_known(void);
+
+/* ---- The ring ---- */
+
 PXT_INLINE struct pxt_slot *pxt_tiny_slot(uint32_t at)
 {
 	return &pxt_tiny_slots[at & pxt_tiny.mask];
@@ -84,8 +211,26 @@ PXT_INLINE uint32_t pxt_tiny_slots_of(uint32_t info)
 	return 1u + (pxt_info_bytes(info) + PXT_SLOT_BYTES - 1u) / PXT_SLOT_BYTES;
 }
 
-/* Interrupts are away, and there is a record. */
-void pxt_tiny_drop(void);
+/* The oldest record, but for its data. */
+struct pxt_tiny_taken {
+	uint32_t info;
+	uint32_t address;
+	uint32_t thread;
+	uint64_t ticks;
+	uint64_t lost_before;
+};
+
+/* Takes it, and as many bytes of its data as there is @room for.  False: there is none. */
+bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room);
+
+/* ---- The stream ---- */
+
+/* Makes it, as posix_trace_create() does. */
+int pxt_tiny_create(pid_t pid, const trace_attr_t *attr, trace_id_t *trid);
+
+/* Its attributes as they are in force. */
+void pxt_tiny_get_attr(struct _pxt_attr *attr);
+
 PXT_INLINE bool pxt_tiny_is(trace_id_t trid)
 {
 	return trid != 0 && trid == pxt_tiny.trid;

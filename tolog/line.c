@@ -127,7 +127,7 @@ static uint32_t pack_records(struct pxt_tolog *log, struct pxt_frame *frame)
 	if (!CONFIG_PTRACE_LOG_LINE_COMPACT)
 		return pack_slots(line, frame);
 	first = (const struct pxt_slot *)(const void *)line->next;
-	if (!pxt_compact_fits(first, DATA_BYTES))
+	if (!pxt_compact_takes(first, DATA_BYTES))
 		return pack_slots(line, frame);
 	begin(line, frame, PXT_FRAME_COMPACT);
 	return pxt_compact_add(frame, first, line->left, DATA_BYTES, log->header.created.ticks);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost.c - what an event and a flush cost on the board: instructions, bytes of the stack, bytes of the line.
+ * cost.c - what an event and a flush cost on the board: instructions, those for which interrupts are away, bytes
+ * of the stack, bytes of the line.
  * An instruction is 128 ns of the emulator's time (run it with --shift 7), which the counter shows.
  *
  * The line has the rows as text; boards/costs.txt has their limits.
@@ -12,6 +13,7 @@
 #define ROUNDS      1000u
 #define INSTRUCTION 128u /* ns */
 #define PAINT       0xa5a5a5a5u
+#define SPAN        4000u /* ticks that an event and its reading take at most */
 
 #if defined(__riscv)
 #define SP_INTO "mv %0, sp"
@@ -95,6 +97,55 @@ static uint32_t instructions(void (*does)(void))
 	uint64_t ticks = ticks_of(does, ROUNDS) - ticks_of(nothing, ROUNDS);
 
 	return (uint32_t)(ticks * (1000000000u / INSTRUCTION) / pxt_board_hz() / ROUNDS);
+}
+
+/* ---- For how long interrupts are away ---- */
+
+static volatile uint64_t came;
+
+static void note(void)
+{
+	came = pxt_board_ticks();
+}
+
+/* Ticks from when an interrupt is due until it runs, @after ticks from now. */
+static uint32_t lateness(void (*does)(void), uint32_t after)
+{
+	uint64_t since;
+
+	came = 0;
+	since = pxt_board_ticks();
+	board_raise_after(after);
+	does();
+	while (!came)
+		;
+	return (uint32_t)(came - since) - after;
+}
+
+/* Instructions, of the longest time: an interrupt is due after each tick of @does. */
+static uint32_t away(void (*does)(void))
+{
+	uint32_t least = UINT32_MAX;
+	uint32_t most = 0;
+
+	for (uint32_t after = 1; after < SPAN; after++) {
+		uint32_t late = lateness(does, after);
+
+		least = late < least ? late : least;
+		most = late > most ? late : most;
+	}
+	return (uint32_t)((uint64_t)(most - least) * (1000000000u / INSTRUCTION) / pxt_board_hz());
+}
+
+static void reading(void)
+{
+	struct posix_trace_event_info info;
+	unsigned char bytes[32];
+	size_t length;
+	int none;
+
+	four_bytes();
+	MUST(posix_trace_trygetnext_event(trid, &info, bytes, sizeof(bytes), &length, &none) == 0);
 }
 
 /* Bytes of the stack below the caller's frame that @does has touched. */
@@ -196,6 +247,11 @@ int main(void)
 	MUST(posix_trace_create(0, &attr, &trid) == 0);
 	MUST(posix_trace_eventid_open("point", &point) == 0);
 	MUST(posix_trace_start(trid) == 0);
+	/* Before the kernel's tick, which comes between otherwise. */
+	board_interrupt[0] = note;
+	row("interrupts away, 4 bytes", away(four_bytes));
+	row("interrupts away, 32 bytes", away(thirty_two_bytes));
+	row("interrupts away, reading", away(reading));
 	kernel_task(&measurer, "measurer", 9, measure, stacks[0], 4 * KERNEL_STACK_WORDS);
 	kernel_run();
 	return 1;

@@ -65,7 +65,9 @@ static unsigned take_all(void)
 		}
 		memcpy(&value, data, sizeof(value));
 		MUST(bytes == sizeof(value) && value == number);
-		MUST(info.posix_thread_id == (pthread_t)(uintptr_t)&short_lived.trace);
+		/* By its words, or in the smallest Core by its number. */
+		MUST(info.posix_thread_id == (pthread_t)(uintptr_t)&short_lived.trace ||
+		     info.posix_thread_id == short_lived.trace._pxt_number);
 	}
 }
 

@@ -115,6 +115,22 @@ PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t hig
 	pxt_irq_restore(state);
 }
 
+/* From anywhere; interrupts are away.  Of a Cortex-M all four words are one load and one store. */
+#if PXT_CORTEX_M
+PXT_INLINE void pxt_slot_copy(struct pxt_slot *slot, const uint32_t *word)
+{
+	memcpy(slot->word, word, sizeof(slot->word));
+}
+#else
+PXT_INLINE void pxt_slot_copy(struct pxt_slot *slot, const uint32_t *word)
+{
+	slot->word[0] = word[0];
+	slot->word[1] = word[1];
+	slot->word[2] = word[2];
+	slot->word[3] = word[3];
+}
+#endif
+
 PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
 	pxt_slot_store(slot, low, high);
@@ -323,16 +339,24 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 extern void *pxt_port_words_of_task;
 void *pxt_port_words_of_interrupt(uint32_t number);
 
-PXT_INLINE void *pxt_port_words(void)
+/* Of the interrupt that runs; 0: none, or the processor does not number them. */
+PXT_INLINE uint32_t pxt_port_interrupt(void)
 {
-#if PXT_CORTEX_M
-	uint32_t number;
+	uint32_t number = 0;
 
+#if PXT_CORTEX_M
 	/* Not volatile: as long as a function runs, the answer is the same. */
 	__asm__("mrs %0, ipsr" : "=r"(number));
+#endif
+	return number;
+}
+
+PXT_INLINE void *pxt_port_words(void)
+{
+	const uint32_t number = pxt_port_interrupt();
+
 	if (PXT_UNLIKELY(number))
 		return pxt_port_words_of_interrupt(number);
-#endif
 	return pxt_port_words_of_task;
 }
 

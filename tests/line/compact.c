@@ -124,7 +124,7 @@ static uint32_t pack(uint32_t from, uint32_t *next, unsigned char *packet)
 	struct pxt_frame frame;
 	uint32_t bytes;
 
-	CU_ASSERT_FATAL(pxt_compact_fits(slots + from, ROOM));
+	CU_ASSERT_FATAL(pxt_compact_takes(slots + from, ROOM));
 	pxt_frame_begin(&frame, packet, &start, true, false);
 	bytes = pxt_compact_add(
 	    &frame, slots + from, (used - from) * PXT_SLOT_BYTES, ROOM, run.header.created.ticks);

@@ -6,6 +6,7 @@
  */
 #include "suite.h"
 
+#include "format/compiler.h"
 #include "port/bare/board.h"
 
 #include <errno.h>
@@ -53,6 +54,25 @@ void pxt_board_irq_restore(uint32_t state)
 	depth = state;
 	if (depth == 0 && interrupt)
 		interrupt();
+}
+
+/* The line: it takes so many bytes a call, and nothing in every second one. */
+static size_t line_takes;
+static unsigned line_calls;
+static size_t line_bytes;
+static unsigned line_frames;
+
+long pxt_board_output(int fd, const void *data, size_t bytes)
+{
+	size_t taken = line_calls++ % 2u ? 0 : line_takes;
+
+	PXT_EQ(fd, 1);
+	if (taken > bytes)
+		taken = bytes;
+	for (size_t i = 0; i < taken; i++)
+		line_frames += ((const unsigned char *)data)[i] == 0;
+	line_bytes += taken;
+	return (long)taken;
 }
 
 /* ---- Short ways ---- */
@@ -347,7 +367,8 @@ PXT_TEST(names_are_kept_up_to_the_limit)
 	while (posix_trace_eventtypelist_getnext_id(trid, &id, &nothing) == 0 && !nothing)
 		types++;
 	PXT_EQ(types, TRACE_USER_EVENT_MAX);
-	PXT_EQ(posix_trace_eventid_setformat_np(tick, "u8 n"), ENOMEM);
+	PXT_EQ(posix_trace_eventid_setformat_np(tick, "u8 n"),
+	    CONFIG_PTRACE_FORMAT_POOL_BYTES ? 0 : ENOMEM);
 	PXT_EQ(posix_trace_eventid_setformat_np(tick, "nonsense"), EINVAL);
 	PXT_EQ(posix_trace_eventid_getformat_np(trid, tick, back, sizeof(back)), 0);
 	end(trid);
@@ -445,3 +466,80 @@ PXT_TEST(random_lengths_match_a_queue)
 	the_law_holds(trid, head);
 	end(trid);
 }
+
+/* ---- A log ---- */
+
+#if CONFIG_PTRACE_TOLOG
+static trace_id_t create_with_log(void)
+{
+	trace_attr_t attr;
+	trace_id_t trid = 0;
+
+	interrupt = NULL;
+	line_frames = 0;
+	line_bytes = 0;
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, STREAM), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, 1, &trid), 0);
+	PXT_EQ_FATAL(posix_trace_eventid_open("tick", &tick), 0);
+	PXT_EQ_FATAL(posix_trace_start(trid), 0);
+	return trid;
+}
+
+/* FLUSH-01: head, types, records; what interrupts record while it goes out is the next flush's. */
+PXT_TEST(a_flush_sends_what_the_stream_held)
+{
+	trace_id_t trid = create_with_log();
+	struct posix_trace_counts_np counts;
+
+	line_takes = 7;
+	for (unsigned char i = 0; i < 10; i++)
+		put(i);
+	PXT_EQ(posix_trace_flush(trid), 0);
+	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
+	PXT_EQ(counts.posix_retrieved_np, 10);
+	PXT_EQ(counts.posix_held_np, 0);
+	CU_ASSERT(line_frames >= 4);
+	put(11);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(depth, 0);
+}
+
+/* FLUSH-E1: what a line does not take stays, and goes out when it does. */
+PXT_TEST(a_line_that_takes_nothing_ends_the_flush_alone)
+{
+	trace_id_t trid = create_with_log();
+	size_t before;
+
+	put(1);
+	line_takes = 0;
+	PXT_EQ(posix_trace_flush(trid), EAGAIN);
+	PXT_EQ(posix_trace_flush(trid), EAGAIN);
+	PXT_EQ(line_bytes, 0);
+	line_takes = 100;
+	PXT_EQ(posix_trace_flush(trid), 0);
+	the_law_holds(trid, 1);
+	before = line_bytes;
+	CU_ASSERT(before > 0);
+	PXT_EQ(posix_trace_clear(trid), 0);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	CU_ASSERT(line_bytes > before + 384);
+}
+
+PXT_TEST(a_stream_with_a_log_has_no_other_reader)
+{
+	trace_id_t trid = create_with_log();
+	struct posix_trace_event_info info;
+	unsigned char data[8];
+	size_t bytes;
+	int nothing;
+
+	line_takes = 100;
+	PXT_EQ(posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &nothing),
+	    EINVAL);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = create();
+	PXT_EQ(posix_trace_flush(trid), EINVAL);
+	end(trid);
+}
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c - names of event types, and descriptions of their data where there is room for them; see tiny.h. */
+#include "core/process/names.h"
+#include "base/fields.h"
+#include "port_atomic.h"
+#include "tiny/tiny.h"
+
+#include <errno.h>
+
+static char names[PXT_NAMES_ROOM][PXT_NAME_BYTES];
+static unsigned names_count;
+_Atomic bool pxt_names_specific;
+
+unsigned pxt_names_count(void)
+{
+	return names_count;
+}
+
+const char *pxt_names_of(unsigned id)
+{
+	if (id < PXT_ID_USER_FIRST)
+		return pxt_tiny_system_name(id);
+	return id - PXT_ID_USER_FIRST < names_count ? names[id - PXT_ID_USER_FIRST] : NULL;
+}
+
+/* Interrupts are away: an interrupt handler or another thread may open the same name. */
+static trace_event_id_t find_or_append(const char *name, size_t bytes, bool *is_new)
+{
+	const char *known;
+
+	/* Bound: the types of the process. */
+	for (trace_event_id_t id = PXT_TINY_FIRST; id < PXT_ID_USER_FIRST + names_count; id++) {
+		known = pxt_names_of(id);
+		if (known && pxt_same_text(known, name, bytes))
+			return id;
+	}
+	if (names_count == PXT_NAMES_MAX)
+		return PXT_ID_UNNAMED;
+	for (size_t i = 0; i < bytes; i++)
+		names[names_count][i] = name[i];
+	*is_new = true;
+	return PXT_ID_USER_FIRST + names_count++;
+}
+
+int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
+{
+	size_t bytes = 0;
+	uint32_t irq;
+
+	*is_new = false;
+	do {
+		if (bytes == PXT_NAME_BYTES)
+			return ENAMETOOLONG;
+	} while (name[bytes++] != '\0');
+	irq = pxt_irq_save();
+	*id = find_or_append(name, bytes, is_new);
+	pxt_irq_restore(irq);
+	return 0;
+}
+
+/* ---- Descriptions ---- */
+
+static char pool[PXT_POOL_ROOM];
+static uint32_t pool_used;
+static uint16_t format_at[PXT_NAMES_ROOM]; /* offset in the pool and 1 more; 0: none */
+
+const char *pxt_names_format(unsigned id)
+{
+	if (!pxt_names_of(id))
+		return NULL;
+	if (id < PXT_ID_USER_FIRST)
+		return pxt_sysspecific_format(id);
+	return format_at[id - PXT_ID_USER_FIRST] ? pool + format_at[id - PXT_ID_USER_FIRST] - 1
+	                                         : "";
+}
+
+/* Interrupts are away. */
+static int describe(unsigned id, const char *text, size_t bytes)
+{
+	const char *known = pxt_names_format(id);
+
+	if (known[0] != '\0')
+		return pxt_same_text(known, text, bytes) ? 0 : EBUSY;
+	if (bytes > CONFIG_PTRACE_FORMAT_POOL_BYTES - pool_used)
+		return ENOMEM;
+	for (size_t i = 0; i < bytes; i++)
+		pool[pool_used + i] = text[i];
+	format_at[id - PXT_ID_USER_FIRST] = (uint16_t)(pool_used + 1u);
+	pool_used += (uint32_t)bytes;
+	return 0;
+}
+
+int pxt_names_set_format(unsigned id, const char *text)
+{
+	size_t bytes;
+	uint32_t irq;
+	int error;
+
+	if (id < PXT_ID_USER_FIRST || !pxt_names_of(id) || pxt_fields_check(text, &bytes) != 0)
+		return EINVAL;
+	irq = pxt_irq_save();
+	error = describe(id, text, bytes);
+	pxt_irq_restore(irq);
+	return error;
+}
+
+uint32_t pxt_tiny_known(void)
+{
+	return 1u + names_count + pool_used + pxt_names_tells(PXT_ID_SPECIFIC_FIRST);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* task.c - tasks and interrupts by number, and the tasks' names; see tiny.h. */
+#include "tiny/tiny.h"
+
+#include "port_atomic.h"
+
+#include <trace_np.h>
+
+/* Of a task's own words. */
+#define TOLD 1
+
+uint32_t
+    pxt_tiny_running; /* the number of the task; of the interrupt where the board says that it began */
+struct posix_trace_task_np *pxt_tiny_tasks;
+uint32_t pxt_tiny_seen[PXT_TINY_SEEN];
+static uint32_t interrupts_told[PXT_TINY_SEEN];
+
+PXT_API void posix_trace_task_begin_np(
+    struct posix_trace_task_np *task, uint32_t number, const char *name)
+{
+	uint32_t irq = pxt_irq_save();
+
+	task->_pxt_number = number;
+	task->_pxt_name = name;
+	task->_pxt_own[0] = (uintptr_t)pxt_tiny_tasks;
+	task->_pxt_own[TOLD] = 0;
+	pxt_tiny_tasks = task;
+	pxt_irq_restore(irq);
+}
+
+PXT_API void posix_trace_task_switch_np(struct posix_trace_task_np *task)
+{
+	pxt_tiny_running = task ? task->_pxt_number : 0;
+}
+
+PXT_API void posix_trace_task_end_np(struct posix_trace_task_np *task)
+{
+	uint32_t irq = pxt_irq_save();
+	struct posix_trace_task_np *before = NULL;
+
+	/* Bound: the tasks that live. */
+	for (struct posix_trace_task_np *at = pxt_tiny_tasks; at; at = pxt_tiny_task_after(at)) {
+		if (at == task && before)
+			before->_pxt_own[0] = task->_pxt_own[0];
+		else if (at == task)
+			pxt_tiny_tasks = pxt_tiny_task_after(task);
+		before = at;
+	}
+	pxt_irq_restore(irq);
+}
+
+PXT_API void *posix_trace_interrupt_begin_np(uint32_t number)
+{
+	void *interrupted = (void *)(uintptr_t)pxt_tiny_running;
+
+	pxt_tiny_interrupt_see(number);
+	pxt_tiny_running = PXT_TINY_INTERRUPT | number;
+	return interrupted;
+}
+
+PXT_API void posix_trace_interrupt_end_np(void *interrupted)
+{
+	pxt_tiny_running = (uint32_t)(uintptr_t)interrupted;
+}
+
+/* ---- For the log ---- */
+
+void pxt_tiny_who_forget(void)
+{
+	uint32_t irq = pxt_irq_save();
+
+	for (struct posix_trace_task_np *task = pxt_tiny_tasks; task;
+	     task = pxt_tiny_task_after(task))
+		task->_pxt_own[TOLD] = 0;
+	pxt_irq_restore(irq);
+	for (uint32_t i = 0; i < PXT_TINY_SEEN; i++)
+		interrupts_told[i] = 0;
+}
+
+/* Bound: the tasks that live. */
+static bool next_task(struct pxt_tiny_who *who)
+{
+	uint32_t irq = pxt_irq_save();
+	struct posix_trace_task_np *task = pxt_tiny_tasks;
+
+	while (task && task->_pxt_own[TOLD])
+		task = pxt_tiny_task_after(task);
+	if (task) {
+		task->_pxt_own[TOLD] = 1;
+		who->number = task->_pxt_number;
+		who->name = task->_pxt_name;
+	}
+	pxt_irq_restore(irq);
+	return task != NULL;
+}
+
+bool pxt_tiny_who_next(struct pxt_tiny_who *who)
+{
+	if (next_task(who))
+		return true;
+	who->name = "interrupt";
+	for (uint32_t number = 0; number < 32u * PXT_TINY_SEEN; number++) {
+		uint32_t bit = 1u << number % 32u;
+
+		if (pxt_tiny_seen[number / 32u] & ~interrupts_told[number / 32u] & bit) {
+			interrupts_told[number / 32u] |= bit;
+			who->number = PXT_TINY_INTERRUPT | number;
+			return true;
+		}
+	}
+	return false;
+}
