@@ -12,7 +12,7 @@ struct pxt_slot pxt_tiny_slots[PXT_TINY_SLOTS];
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
 /* Interrupts are away, and there is a record. */
-static void drop(void)
+PXT_INLINE void drop(void)
 {
 	pxt_tiny.tail += pxt_tiny_slots_of(pxt_tiny_slot(pxt_tiny.tail)->word[0]);
 	pxt_tiny.counts.held--;
@@ -36,7 +36,7 @@ static uint32_t few(const unsigned char *data, uint32_t bytes)
 }
 
 /* Drops the oldest record.  False: another event came first. */
-static PXT_NOINLINE bool make_room(uint32_t head)
+PXT_INLINE bool make_room(uint32_t head)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
 	uint32_t irq = pxt_irq_save();
