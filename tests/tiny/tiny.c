@@ -276,13 +276,15 @@ PXT_TEST(interrupts_record_beside_events_and_readers)
 	struct posix_trace_event_info info;
 	struct timespec last = { 0, 0 };
 	trace_id_t trid = create();
+	unsigned char longest[40] = { 0 }; /* more than goes in at once */
 	unsigned own = 0;
 	unsigned theirs = 0;
 
 	from_interrupt = 0;
 	for (unsigned i = 0; i < 4; i++) {
+		longest[0] = (unsigned char)i;
 		interrupt = another_event;
-		put((unsigned char)i);
+		posix_trace_event(tick, longest, sizeof(longest));
 		interrupt = NULL;
 		for (int got = next(trid, &info); got >= 0; got = next(trid, &info)) {
 			CU_ASSERT(info.posix_timestamp.tv_sec > last.tv_sec ||
