@@ -107,13 +107,14 @@ PXT_API int posix_trace_clear(trace_id_t trid)
 
 	if (pxt_tiny_is(trid)) {
 		struct pxt_tiny_counts *counts = &pxt_tiny.counts;
+		const uint32_t held = pxt_tiny_held();
 
-		counts->cleared += counts->held;
+		counts->cleared += held;
+		counts->gone += held;
 		counts->clears++;
-		counts->held = 0;
 		pxt_tiny.tail = pxt_tiny.head;
-		counts->lost_read = counts->lost;
-		counts->lost_told = counts->lost;
+		counts->seen = counts->gone;
+		counts->lost_told = pxt_tiny_lost();
 		error = 0;
 	}
 	pxt_irq_restore(irq);

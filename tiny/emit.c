@@ -15,7 +15,7 @@ PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 PXT_INLINE void drop(void)
 {
 	pxt_tiny.tail += pxt_tiny_slots_of(pxt_tiny_slot(pxt_tiny.tail)->word[0]);
-	pxt_tiny.counts.held--;
+	pxt_tiny.counts.gone++;
 }
 
 /* So often an event is drafted anew because others come first; then interrupts stay away. */
@@ -42,10 +42,9 @@ PXT_INLINE bool make_room(uint32_t head)
 	uint32_t irq = pxt_irq_save();
 	bool ours = tiny->head == head;
 
-	if (ours && tiny->counts.held) {
+	/* A stream has room for the longest record: without room there is another one. */
+	if (ours)
 		drop();
-		tiny->counts.lost++;
-	}
 	pxt_irq_restore(irq);
 	return ours;
 }
@@ -69,7 +68,7 @@ static bool put_slots(uint32_t head, uint32_t at, uint32_t slots, const uint32_t
 			pxt_slot_copy(second, word + WORDS);
 		if (at + AT_ONCE >= slots) {
 			tiny->head = head + slots;
-			tiny->counts.held++;
+			tiny->counts.put++;
 		}
 	}
 	pxt_irq_restore(irq);
@@ -83,7 +82,7 @@ PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *addr
 	uint32_t slots = pxt_tiny_slots_of(info);
 	uint32_t bytes = pxt_info_bytes(info);
 	uint32_t head = tiny->head;
-	uint32_t word[AT_ONCE * WORDS];
+	uint32_t word[AT_ONCE * WORDS]; /* what is behind the data does not matter */
 	uint32_t *to = word + WORDS;
 	uint64_t ticks;
 
@@ -113,7 +112,7 @@ PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *addr
 			*to++ = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
 			        (uint32_t)data[3] << 24;
 		}
-		if (to < word + AT_ONCE * WORDS) {
+		if (bytes && to < word + AT_ONCE * WORDS) {
 			*to = few(data, bytes);
 			bytes = 0;
 		}
@@ -178,7 +177,7 @@ static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t r
 	uint32_t irq;
 	bool same;
 
-	*got = counts->held != 0;
+	*got = pxt_tiny_held() != 0;
 	if (!*got)
 		return true;
 	taken->info = begin->word[0];
@@ -188,12 +187,12 @@ static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t r
 	take_data(tail, data,
 	    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info) : (uint32_t)room);
 	irq = pxt_irq_save();
-	same = tiny->tail == tail && counts->held;
+	same = tiny->tail == tail && pxt_tiny_held();
 	if (same) {
-		taken->lost_before = counts->lost - counts->lost_read;
-		counts->lost_read = counts->lost;
-		counts->retrieved++;
+		taken->lost_before = counts->gone - counts->seen;
 		drop();
+		counts->seen = counts->gone;
+		counts->retrieved++;
 	}
 	pxt_irq_restore(irq);
 	return same;

@@ -54,14 +54,14 @@ PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_in
 		    pxt_tiny.head - pxt_tiny.tail + largest > pxt_tiny.mask + 1u
 		        ? POSIX_TRACE_FULL
 		        : POSIX_TRACE_NOT_FULL,
-		.posix_stream_overrun_status = pxt_tiny.counts.lost != pxt_tiny.counts.lost_told
+		.posix_stream_overrun_status = pxt_tiny_lost() != pxt_tiny.counts.lost_told
 		                                   ? POSIX_TRACE_OVERRUN
 		                                   : POSIX_TRACE_NO_OVERRUN,
 		.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING,
 		.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN,
 		.posix_log_full_status = POSIX_TRACE_NOT_FULL,
 	};
-	pxt_tiny.counts.lost_told = pxt_tiny.counts.lost;
+	pxt_tiny.counts.lost_told = pxt_tiny_lost();
 	return 0;
 }
 
@@ -74,9 +74,9 @@ PXT_API int posix_trace_getcounts_np(
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(counts))
 		return EINVAL;
 	irq = pxt_irq_save();
-	own.posix_lost_np = pxt_tiny.counts.lost;
+	own.posix_lost_np = pxt_tiny_lost();
 	own.posix_cleared_np = pxt_tiny.counts.cleared;
-	own.posix_held_np = pxt_tiny.counts.held;
+	own.posix_held_np = pxt_tiny_held();
 	own.posix_retrieved_np = pxt_tiny.counts.retrieved;
 	pxt_irq_restore(irq);
 	own.posix_written_np =

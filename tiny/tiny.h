@@ -36,14 +36,14 @@
 
 #define PXT_TINY_SLOTS (CONFIG_PTRACE_STATIC_BYTES / PXT_SLOT_BYTES)
 
-/* What begins at 0 with each stream.  Written = retrieved + lost + cleared + held. */
+/* What begins at 0 with each stream.  Of records that are gone, those that nobody took or cleared are lost. */
 struct pxt_tiny_counts {
-	uint32_t held; /* records from tail to head */
+	volatile uint32_t put; /* into the ring; it wraps */
 	uint32_t clears;
+	uint64_t gone; /* out of it */
 	uint64_t retrieved;
-	uint64_t lost;
 	uint64_t cleared;
-	uint64_t lost_read; /* of lost: what was before the event read last */
+	uint64_t seen;      /* so many were gone with the event read last */
 	uint64_t lost_told; /* of lost: what get_status() has reported */
 	trace_event_id_t type_at;
 };
@@ -193,6 +193,17 @@ PXT_INLINE const char *pxt_tiny_system_name(unsigned id)
 uint32_t pxt_tiny_known(void);
 
 /* ---- The ring ---- */
+
+/* Records from tail to head.  Interrupts are away, or none came meanwhile. */
+PXT_INLINE uint32_t pxt_tiny_held(void)
+{
+	return pxt_tiny.counts.put - (uint32_t)pxt_tiny.counts.gone;
+}
+
+PXT_INLINE uint64_t pxt_tiny_lost(void)
+{
+	return pxt_tiny.counts.gone - pxt_tiny.counts.retrieved - pxt_tiny.counts.cleared;
+}
 
 PXT_INLINE struct pxt_slot *pxt_tiny_slot(uint32_t at)
 {
