@@ -14,6 +14,13 @@ uint32_t
 struct posix_trace_task_np *pxt_tiny_tasks;
 uint32_t pxt_tiny_seen[PXT_TINY_SEEN];
 static uint32_t interrupts_told[PXT_TINY_SEEN];
+/* Tasks that ended before the log had told them: the last few, without their words and their names' memory. */
+#define ENDED 4u
+static struct {
+	uint32_t number;
+	char name[16];
+} ended[ENDED];
+static uint32_t ended_count;
 
 PXT_API void posix_trace_task_begin_np(
     struct posix_trace_task_np *task, uint32_t number, const char *name)
@@ -33,10 +40,25 @@ PXT_API void posix_trace_task_switch_np(struct posix_trace_task_np *task)
 	pxt_tiny_running = task ? task->_pxt_number : 0;
 }
 
+static void keep_ended(const struct posix_trace_task_np *task)
+{
+	const char *name = task->_pxt_name;
+	uint32_t at = ended_count++ % ENDED;
+	size_t length = 0;
+
+	ended[at].number = task->_pxt_number;
+	for (; name && name[length] && length < sizeof(ended[at].name) - 1u; length++)
+		ended[at].name[length] = name[length];
+	ended[at].name[length] = '\0';
+}
+
 PXT_API void posix_trace_task_end_np(struct posix_trace_task_np *task)
 {
 	uint32_t irq = pxt_irq_save();
 	struct posix_trace_task_np *before = NULL;
+
+	if (!task->_pxt_own[TOLD])
+		keep_ended(task);
 
 	/* Bound: the tasks that live. */
 	for (struct posix_trace_task_np *at = pxt_tiny_tasks; at; at = pxt_tiny_task_after(at)) {
@@ -94,9 +116,23 @@ static bool next_task(struct pxt_tiny_who *who)
 	return task != NULL;
 }
 
+/* Who ends meanwhile takes another place, or this one: then it is told twice, or the older one not. */
+static bool next_ended(struct pxt_tiny_who *who)
+{
+	for (uint32_t i = 0; i < ENDED; i++) {
+		if (ended[i].number) {
+			who->number = ended[i].number;
+			who->name = ended[i].name;
+			ended[i].number = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool pxt_tiny_who_next(struct pxt_tiny_who *who)
 {
-	if (next_task(who))
+	if (next_ended(who) || next_task(who))
 		return true;
 	who->name = "interrupt";
 	for (uint32_t number = 0; number < 32u * PXT_TINY_SEEN; number++) {
