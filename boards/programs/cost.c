@@ -99,6 +99,32 @@ static uint32_t instructions(void (*does)(void))
 	return (uint32_t)(ticks * (1000000000u / INSTRUCTION) / pxt_board_hz() / ROUNDS);
 }
 
+static void no_bytes(void)
+{
+	posix_trace_event(point, NULL, 0);
+}
+
+/*
+ * The dearest of many events in a row of short ones, whose room it takes: a stream's end and the first event after
+ * it are among them.
+ */
+static uint32_t dearest(void)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint64_t begin;
+
+		for (uint32_t k = 0; k < i % 5u; k++)
+			no_bytes();
+		begin = pxt_board_ticks();
+		thirty_two_bytes();
+		begin = pxt_board_ticks() - begin;
+		most = begin > most ? begin : most;
+	}
+	return (uint32_t)(most * (1000000000u / INSTRUCTION) / pxt_board_hz());
+}
+
 /* ---- For how long interrupts are away ---- */
 
 static volatile uint64_t came;
@@ -252,6 +278,7 @@ int main(void)
 	row("interrupts away, 4 bytes", away(four_bytes));
 	row("interrupts away, 32 bytes", away(thirty_two_bytes));
 	row("interrupts away, reading", away(reading));
+	row("32 bytes at most", dearest());
 	kernel_task(&measurer, "measurer", 9, measure, stacks[0], 4 * KERNEL_STACK_WORDS);
 	kernel_run();
 	return 1;
