@@ -21,6 +21,12 @@ PXT_INLINE void drop(void)
 /* So often an event is drafted anew because others come first; then interrupts stay away. */
 #define DRAFTS 4u
 
+/* A word that begins anywhere is one load where the processor has that. */
+PXT_INLINE uint32_t whole(const unsigned char *data)
+{
+	return data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+
 /* Fewer bytes than a word has. */
 static uint32_t few(const unsigned char *data, uint32_t bytes)
 {
@@ -54,7 +60,7 @@ PXT_INLINE bool make_room(uint32_t head)
 #define WORDS   4u /* of a slot */
 
 /* With the last slot the record is there.  False: another one came first, or the stream stopped. */
-static bool put_slots(uint32_t head, uint32_t at, uint32_t slots, const uint32_t *word)
+PXT_INLINE bool put_slots(uint32_t head, uint32_t at, uint32_t slots, const uint32_t *word)
 {
 	struct pxt_tiny *tiny = &pxt_tiny;
 	struct pxt_slot *first = pxt_tiny_slot(head + at);
@@ -75,16 +81,10 @@ static bool put_slots(uint32_t head, uint32_t at, uint32_t slots, const uint32_t
 	return ours;
 }
 
-/* False: once more. */
-PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *address)
+/* Room for a record at @head.  False: another one came first. */
+PXT_INLINE bool find_room(uint32_t head, uint32_t slots)
 {
 	const struct pxt_tiny *tiny = &pxt_tiny;
-	uint32_t slots = pxt_tiny_slots_of(info);
-	uint32_t bytes = pxt_info_bytes(info);
-	uint32_t head = tiny->head;
-	uint32_t word[AT_ONCE * WORDS]; /* what is behind the data does not matter */
-	uint32_t *to = word + WORDS;
-	uint64_t ticks;
 
 	/* Tail moves forward alone, and head is looked at again.  Bound: the slots, each perhaps a record that goes. */
 	PXT_BOUND(dropped, slots);
@@ -93,24 +93,40 @@ PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *addr
 		if (i == slots || !make_room(head))
 			return false;
 	}
-	ticks = pxt_port_ticks();
+	return true;
+}
+
+PXT_INLINE void begin(uint32_t *word, uint32_t info, uint32_t where)
+{
+	const uint64_t ticks = pxt_port_ticks();
+
 	word[0] = info;
-	word[1] = pxt_tiny_address(address);
+	word[1] = where;
 	word[2] = (uint32_t)ticks;
 	word[3] = pxt_tiny_high((uint32_t)(ticks >> 32));
+}
+
+/* False: once more. */
+PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *address)
+{
+	uint32_t bytes = pxt_info_bytes(info);
+	uint32_t slots = pxt_tiny_slots_for(bytes);
+	uint32_t head = pxt_tiny.head;
+	uint32_t word[AT_ONCE * WORDS]; /* what is behind the data does not matter */
+	uint32_t *to = word + WORDS;
+
+	if (!find_room(head, slots))
+		return false;
+	begin(word, info, pxt_tiny_address(address));
 	/* Bound: the slots of this record. */
 	PXT_BOUND(put, slots);
 	for (uint32_t at = 0;; at += AT_ONCE) {
 		PXT_ROUND(put);
-		/*
-		 * By words: a word that begins anywhere is one load where the processor has that.
-		 * Bound: the words.
-		 */
+		/* Bound: the words. */
 		PXT_BOUND(words, AT_ONCE * WORDS);
 		for (; bytes >= 4u && to < word + AT_ONCE * WORDS; bytes -= 4u, data += 4) {
 			PXT_ROUND(words);
-			*to++ = data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 |
-			        (uint32_t)data[3] << 24;
+			*to++ = whole(data);
 		}
 		if (bytes && to < word + AT_ONCE * WORDS) {
 			*to = few(data, bytes);
@@ -124,26 +140,56 @@ PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *addr
 	}
 }
 
+PXT_INLINE bool draft_switch(const unsigned char *data)
+{
+	uint32_t head = pxt_tiny.head;
+	uint32_t word[WORDS];
+
+	if (!find_room(head, 1))
+		return false;
+	begin(word, pxt_tiny_pack(data), whole(data));
+	return put_slots(head, 0, 1, word);
+}
+
+/* Drafts until no interrupt comes first; after some rounds interrupts stay away. */
+#define INSIST(drafted)                                                                            \
+	do {                                                                                       \
+		uint32_t irq = 0;                                                                  \
+		bool there = false;                                                                \
+                                                                                                   \
+		/* Bound: a constant. */                                                           \
+		PXT_BOUND(drafts, DRAFTS + 1u);                                                    \
+		for (uint32_t left = DRAFTS + 1u; left && !there; left--) {                        \
+			PXT_ROUND(drafts);                                                         \
+			if (PXT_UNLIKELY(left == 1u))                                              \
+				irq = pxt_irq_save();                                              \
+			there = (drafted);                                                         \
+			if (PXT_UNLIKELY(left == 1u))                                              \
+				pxt_irq_restore(irq);                                              \
+		}                                                                                  \
+	} while (0)
+
+static PXT_NOINLINE void emit_switch(const unsigned char *data)
+{
+	INSIST(draft_switch(data));
+}
+
+static PXT_NOINLINE void emit(uint32_t info, const unsigned char *data, const void *address)
+{
+	INSIST(draft(info, data, address));
+}
+
 /* The wanted table may lag by an interrupt. */
 void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
 {
-	bool cut = bytes > pxt_tiny.max_data;
-	uint32_t info =
-	    pxt_slot_info(id, cut ? pxt_tiny.max_data : (uint32_t)bytes, cut, false, PXT_TINY_CPU);
-	uint32_t irq = 0;
-	bool there = false;
+	const uint32_t most = pxt_tiny.max_data;
 
-	/* Bound: a constant. */
-	PXT_BOUND(drafts, DRAFTS + 1u);
-	for (uint32_t left = DRAFTS + 1u; left && !there; left--) {
-		PXT_ROUND(drafts);
-		/* Interrupts come so often that the record was never the next one. */
-		if (PXT_UNLIKELY(left == 1u))
-			irq = pxt_irq_save();
-		there = draft(info, data, address);
-		if (PXT_UNLIKELY(left == 1u))
-			pxt_irq_restore(irq);
-	}
+	if (PXT_UNLIKELY(bytes > most))
+		emit(pxt_slot_info(id, most, true, false, PXT_TINY_CPU), data, address);
+	else if (pxt_tiny_packs(id, bytes))
+		emit_switch(data);
+	else
+		emit(pxt_slot_info(id, (uint32_t)bytes, false, false, PXT_TINY_CPU), data, address);
 }
 
 void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes)
@@ -167,6 +213,24 @@ static void take_data(uint32_t at, unsigned char *data, uint32_t bytes)
 	}
 }
 
+/* A context switch as it was given. */
+static void unpack(struct pxt_tiny_taken *taken, unsigned char *data, size_t room)
+{
+	if (room > PXT_TINY_PACKED)
+		room = PXT_TINY_PACKED;
+	/* Bound: its bytes. */
+	PXT_BOUND(bytes, room);
+	for (size_t i = 0; i < room; i++) {
+		PXT_ROUND(bytes);
+		data[i] = (unsigned char)(i < 4u    ? taken->address >> 8u * i
+		                          : i == 4u ? pxt_info_bytes(taken->info)
+		                                    : pxt_info_cpu(taken->info));
+	}
+	taken->info =
+	    pxt_slot_info(pxt_info_id(taken->info), PXT_TINY_PACKED, false, false, PXT_TINY_CPU);
+	taken->address = 0;
+}
+
 /* False: a writer that needed its room has dropped it meanwhile. */
 static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room, bool *got)
 {
@@ -184,8 +248,12 @@ static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t r
 	taken->address = begin->word[1];
 	taken->ticks = pxt_tiny_ticks(begin);
 	taken->thread = pxt_tiny_thread_of(begin);
-	take_data(tail, data,
-	    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info) : (uint32_t)room);
+	if (pxt_tiny_is_packed(taken->info))
+		unpack(taken, data, room);
+	else
+		take_data(tail, data,
+		    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info)
+		                                       : (uint32_t)room);
 	irq = pxt_irq_save();
 	same = tiny->tail == tail && pxt_tiny_held();
 	if (same) {

@@ -32,6 +32,7 @@
 #include <stdint.h>
 #include <time.h>
 #include <trace.h>
+#include <trace_hooks_np.h>
 #include <trace_np.h>
 
 #define PXT_TINY_SLOTS (CONFIG_PTRACE_STATIC_BYTES / PXT_SLOT_BYTES)
@@ -171,6 +172,53 @@ PXT_INLINE void pxt_tiny_who_forget(void)
 }
 #endif
 
+/*
+ * ---- A context switch in one slot ----
+ *
+ * Of its six bytes (trace_hooks_np.h) both tasks are where the address is, the state where the length is, and the
+ * priority where the CPU is; the bit of extra bytes tells.
+ */
+
+#if CONFIG_PTRACE_SYSEV_SHORT_SWITCH
+#define PXT_TINY_PACKED 6u
+
+PXT_INLINE bool pxt_tiny_packs(uint32_t id, size_t bytes)
+{
+	return id == POSIX_TRACE_CONTEXT_SWITCH_NP && bytes == PXT_TINY_PACKED;
+}
+
+PXT_INLINE uint32_t pxt_tiny_pack(const unsigned char *data)
+{
+	return pxt_slot_info(POSIX_TRACE_CONTEXT_SWITCH_NP, data[4], false, true, data[5]);
+}
+
+PXT_INLINE bool pxt_tiny_is_packed(uint32_t info)
+{
+	return pxt_info_extra(info);
+}
+#else
+#define PXT_TINY_PACKED 0u
+
+PXT_INLINE bool pxt_tiny_packs(uint32_t id, size_t bytes)
+{
+	(void)id;
+	(void)bytes;
+	return false;
+}
+
+PXT_INLINE uint32_t pxt_tiny_pack(const unsigned char *data)
+{
+	(void)data;
+	return 0;
+}
+
+PXT_INLINE bool pxt_tiny_is_packed(uint32_t info)
+{
+	(void)info;
+	return false;
+}
+#endif
+
 /* ---- Names ---- */
 
 #if CONFIG_PTRACE_SYSEVENTS
@@ -216,10 +264,15 @@ PXT_INLINE uint32_t *pxt_tiny_word(uint32_t at, uint32_t word)
 	return &pxt_tiny_slot(at + 1u + word / 4u)->word[word % 4u];
 }
 
-/* Slots of a record.  It has nothing beside its data. */
+/* Slots of a record with so many bytes behind the first one. */
+PXT_INLINE uint32_t pxt_tiny_slots_for(uint32_t bytes)
+{
+	return 1u + (bytes + PXT_SLOT_BYTES - 1u) / PXT_SLOT_BYTES;
+}
+
 PXT_INLINE uint32_t pxt_tiny_slots_of(uint32_t info)
 {
-	return 1u + (pxt_info_bytes(info) + PXT_SLOT_BYTES - 1u) / PXT_SLOT_BYTES;
+	return pxt_tiny_is_packed(info) ? 1u : pxt_tiny_slots_for(pxt_info_bytes(info));
 }
 
 /* The oldest record, but for its data. */
