@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace_hooks_np.h>
 #include <trace_np.h>
 
 #define STREAM 1024u
@@ -468,6 +469,47 @@ PXT_TEST(random_lengths_match_a_queue)
 	the_law_holds(trid, head);
 	end(trid);
 }
+
+/* ---- A context switch ---- */
+
+#if CONFIG_PTRACE_SYSEV_SHORT_SWITCH
+/* It takes one slot, and all that the hook was given comes back; cut, it is data like any other. */
+PXT_TEST(a_context_switch_takes_one_slot_and_comes_back)
+{
+	const int8_t priorities[] = { -128, -1, 0, 127 };
+	struct posix_trace_event_info info;
+	struct posix_trace_status_info status;
+	trace_id_t trid = create();
+	unsigned char data[8];
+	size_t bytes;
+	int nothing;
+
+	for (unsigned i = 0; i < STREAM / 16u; i++)
+		posix_trace_hook_context_switch_np(
+		    0, 0xff00u + i, 0xabcdu, 200u + i % 4u, 1, priorities[i % 4u]);
+	PXT_EQ(posix_trace_get_status(trid, &status), 0);
+	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
+	for (unsigned i = 0; i < STREAM / 16u; i++) {
+		PXT_EQ_FATAL(
+		    posix_trace_trygetnext_event(trid, &info, data, sizeof(data), &bytes, &nothing),
+		    0);
+		PXT_EQ(nothing, 0);
+		PXT_EQ(info.posix_event_id, POSIX_TRACE_CONTEXT_SWITCH_NP);
+		PXT_EQ(info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
+		PXT_EQ(bytes, 6);
+		PXT_EQ(data[0] | data[1] << 8, (int)(0xff00u + i));
+		PXT_EQ(data[2] | data[3] << 8, 0xabcd);
+		PXT_EQ(data[4], 200u + i % 4u);
+		PXT_EQ((int8_t)data[5], priorities[i % 4u]);
+	}
+	posix_trace_hook_context_switch_np(0, 1, 2, 3, 4, 5);
+	PXT_EQ(posix_trace_trygetnext_event(trid, &info, data, 3, &bytes, &nothing), 0);
+	PXT_EQ(bytes, 3);
+	PXT_EQ(data[2], 2);
+	PXT_EQ(info.posix_truncation_status, POSIX_TRACE_TRUNCATED_READ);
+	end(trid);
+}
+#endif
 
 /* ---- A log ---- */
 
