@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * interrupted.c - an interrupt after each instruction of a trace point, and a second one inside the first: all
- * three record.  Nothing is lost or torn, and each event says who recorded it.
+ * interrupted.c - an interrupt after each instruction of a trace point, and of a flush, and a second one inside the
+ * first: all three record.  Nothing is lost or torn, and each event says who recorded it.
  */
 #include "board_program.h"
 
+#include "port/bare/board.h"
+
 #define TICKS 2000u
-#define LONG  40u /* bytes of the task's event: several slots */
+#define FLUSH 5000u /* instructions, each 128 ns (--shift 7) */
+#define LONG  40u   /* bytes of the task's event: several slots */
 
 static trace_id_t trid;
 static trace_event_id_t by_task, by_first, by_second;
@@ -74,6 +77,34 @@ static void one(uint32_t ticks, uint32_t number)
 	MUST(who[0] != who[1] && who[1] != who[2] && who[0] != who[2]);
 }
 
+/* What comes while a flush runs goes out with it or with the next one. */
+static void in_a_flush(uint32_t number)
+{
+	struct posix_trace_counts_np counts;
+	trace_attr_t attr;
+
+	MUST(posix_trace_attr_init(&attr) == 0);
+	MUST(posix_trace_attr_setlogform_np(&attr, POSIX_TRACE_LOG_FRAMES_NP) == 0);
+	MUST(posix_trace_create_withlog(0, &attr, 1, &trid) == 0);
+	MUST(posix_trace_start(trid) == 0);
+	for (uint32_t instruction = 0; instruction < FLUSH; instruction++) {
+		number++;
+		posix_trace_event(by_task, &number, sizeof(number));
+		board_raise_after(
+		    1u + (uint32_t)(pxt_board_hz() * 128u / 1000u * instruction / 1000000u));
+		MUST(posix_trace_flush(trid) == 0);
+		while (first_calls != number)
+			;
+	}
+	MUST(posix_trace_stop(trid) == 0);
+	MUST(posix_trace_flush(trid) == 0);
+	MUST(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == 0);
+	MUST(counts.posix_lost_np == 0 && counts.posix_held_np == 0);
+	MUST(counts.posix_written_np == counts.posix_retrieved_np &&
+	     counts.posix_written_np >= 4u * FLUSH);
+	MUST(posix_trace_shutdown(trid) == 0);
+}
+
 int main(void)
 {
 	struct posix_trace_counts_np counts;
@@ -106,5 +137,7 @@ int main(void)
 	}
 	MUST(posix_trace_getcounts_np(trid, &counts, sizeof(counts)) == 0);
 	MUST(counts.posix_written_np == counts.posix_retrieved_np && counts.posix_held_np == 0);
+	MUST(posix_trace_shutdown(trid) == 0);
+	in_a_flush(number);
 	return 0;
 }
