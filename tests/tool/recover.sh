@@ -396,6 +396,9 @@ recover_says_what_a_file_is_that_holds_no_stream()
 	: >empty
 	run 2 recover empty -o one.ptl
 	err_has 'the file is empty'
+	head -c 4000 /dev/zero | tr '\0' '\245' >ram
+	run 2 recover ram -o one.ptl
+	err_has 'their labels (PTRACE_LABELS)'
 	run 2 recover missing -o one.ptl
 	run 1 recover empty
 	err_has 'into which log?'

@@ -461,8 +461,9 @@ static int nothing(const struct recover *recover)
 			pxt_explain("it is a core file, but of a program that did not trace, or "
 			            "without its memory; streams that live in files are not in "
 			            "core files: recover the file itself");
-		else
-			(void)pxt_explain_content(image->path, image->fd);
+		else if (!pxt_explain_content(image->path, image->fd))
+			pxt_explain("in a board's memory streams are found by their labels "
+			            "(PTRACE_LABELS), which profile small does not have");
 	}
 	return PXT_EXIT_LOG;
 }
