@@ -234,10 +234,9 @@ PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
 	(void)stream;
 }
 
-PXT_INLINE bool pxt_share_wants(struct pxt_block *block, unsigned index, uint32_t id)
+PXT_INLINE bool pxt_share_wants(struct pxt_block *block, uint32_t id)
 {
 	(void)block;
-	(void)index;
 	(void)id;
 	return true;
 }
