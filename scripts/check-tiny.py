@@ -25,7 +25,7 @@ ON_A_BOARD = (("tiny", ["-DTRACED"], [], 2100),
               ("small", ["-DTRACED"], [], 4300),
               ("small", ["-DTRACED", "-DLOGGED"], [], 10240),
               ("bare", ["-DTRACED"], [], 22400),
-              ("bare", ["-DTRACED", "-DLOGGED"], [], 30900))
+              ("bare", ["-DTRACED", "-DLOGGED"], [], 31000))
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sections",
          "-fdata-sections", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wundef", "-Werror"]
 CROSS = "arm-none-eabi-"
