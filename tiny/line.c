@@ -325,6 +325,8 @@ static int at_shutdown(trace_id_t trid)
 	if (!error)
 		error = put_trailer(trid);
 	pxt_port_log_close(&line.out);
+	/* Before who waits to flush has the mutex. */
+	pxt_tiny.trid = 0;
 	pxt_port_mutex_unlock(&mutex);
 	return error;
 }
