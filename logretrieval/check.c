@@ -120,15 +120,19 @@ static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 
 /* ---- Sound blocks ---- */
 
-/* A counter that wrapped or was set back: every block is sound, and times mean nothing. */
-static void check_stamp(struct check *check, uint64_t ticks)
+/*
+ * A counter that wrapped or was set back: every block is sound, and times mean nothing.  Who was kept from running
+ * inside a trace point is not asked by a flush, whose mark may so be younger than an event after it.
+ */
+static void check_stamp(struct check *check, uint32_t id, uint64_t ticks)
 {
 	uint64_t hz = check->log.header.rate.hz;
 	uint64_t by = check->newest - ticks;
 	uint64_t ns;
 
 	if (ticks >= check->newest) {
-		check->newest = ticks;
+		if (id != PXT_ID_FLUSH_START && id != PXT_ID_FLUSH_STOP)
+			check->newest = ticks;
 		return;
 	}
 	if (by < hz / 1000)
@@ -162,7 +166,7 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 		id = pxt_info_id(record.info);
 		if (id == PXT_LOG_ID_LOSS)
 			continue;
-		check_stamp(check, record.ticks);
+		check_stamp(check, id, record.ticks);
 		least = record.ticks < least ? record.ticks : least;
 		most = record.ticks > most ? record.ticks : most;
 		check->sum.posix_placeless_np += pxt_info_extra(record.info);

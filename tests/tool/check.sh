@@ -353,6 +353,16 @@ a_clock_that_stepped_back_is_told_by_every_command()
 	out_lacks 'STEPPED'
 	run 0 print run.ptl
 	if grep -q STEPPED err; then fail 'a microsecond is a step'; fi
+	# Nor is it one that a flush began while a thread was kept from running inside its trace point.
+	make run.ptl <<-END
+		event 4000000000 32 1 0 u32:1
+		event 4100000000 7 1 0
+		event 4050000000 33 1 0 u32:1 i64:0
+	END
+	run 0 check run.ptl
+	out_lacks 'STEPPED'
+	run 0 print run.ptl
+	if grep -q STEPPED err; then fail 'an event before the mark of a flush is a step'; fi
 }
 
 # The second slot of the first record becomes none; the rest of the block is still looked at.

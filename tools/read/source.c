@@ -420,7 +420,10 @@ int64_t pxt_source_placed(const struct pxt_source *source, int64_t ns)
 	    pxt_when_whole((double)(placed - pxt_within_range(source->drift_ns)) * source->drift));
 }
 
-/* The times that are handed out never decrease; what the counter said may. */
+/*
+ * The times that are handed out never decrease; what the counter said may.  An event that is older than the mark of
+ * a flush in front of it is of a thread that was kept from running inside its trace point.
+ */
 static void take_backward(struct pxt_source *source, uint64_t ticks)
 {
 	uint64_t by = source->newest_ticks - ticks;
@@ -453,7 +456,8 @@ static bool fill(struct pxt_source *source)
 	source->is_back = false;
 	if (view->posix_ticks_np < source->newest_ticks)
 		take_backward(source, view->posix_ticks_np);
-	else
+	else if (view->posix_event_id_np != POSIX_TRACE_FLUSH_START &&
+	         view->posix_event_id_np != POSIX_TRACE_FLUSH_STOP)
 		source->newest_ticks = view->posix_ticks_np;
 	source->steps = was_back || source->is_back;
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
