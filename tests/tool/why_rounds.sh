@@ -773,5 +773,36 @@ who_waits_for_one_that_waits_in_vain_is_not_the_one_that_suffers()
 	done
 }
 
+# abandoned [LINE]: high waits for a condition that low signals, and low ends; what high does at last
+abandoned()
+{
+	awk -v end="$1" 'BEGIN {
+		for (i = 0; i < 12; i++) {
+			printf "%d high cond_wait 512 576\n", 1000 + i * 10000
+			printf "%d low cond_signal 512\n", 10000 + i * 10000
+			printf "%d low sched_wakeup 101\n", 10010 + i * 10000
+			printf "%d high cond_resume 512 576 9000 0\n", 10020 + i * 10000
+		}
+		print "121000 high cond_wait 512 576"
+		print "121010 low process 5 103 0 0"
+		print end
+	}'
+	sleeps middle 1 90 10
+}
+
+who_waits_without_end_for_one_that_ended_comes_before_all()
+{
+	abandoned | log run.ptl
+	run 0 why run.ptl
+	answer 'high was in pthread_cond_wait for 789 ms, and the log ends in it (mostly low woke it), where 9.02 ms is usual (1 of 13).'
+}
+
+who_waits_when_its_process_calls_exit_had_nothing_to_do()
+{
+	abandoned '909000 middle process 9 0 0 0' | log run.ptl
+	run 0 why run.ptl
+	out_has 'Nothing was late'
+}
+
 "$case"
 

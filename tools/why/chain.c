@@ -189,11 +189,12 @@ static void link_call(
 		return;
 	}
 	link->timed_out = !call->open && !call->cut && pxt_stretch_timed_out(call);
-	if (link->timed_out)
+	if (link->timed_out || call->open)
 		link->peer = pxt_history_usual_end(history, call);
 	woke = pxt_history_waker(history, link->actor, from, to);
-	if (woke && woke->meant && !link->timed_out && call->call != POSIX_TRACE_CALL_SLEEP_NP &&
-	    woke->peer && woke->peer->own && woke->peer != link->actor) {
+	if (woke && woke->meant && !link->timed_out && !call->open &&
+	    call->call != POSIX_TRACE_CALL_SLEEP_NP && woke->peer && woke->peer->own &&
+	    woke->peer != link->actor) {
 		link->peer = woke->peer;
 		link->peer_place = woke->place;
 		link->inferred = woke->inferred;
@@ -386,7 +387,8 @@ static const struct pxt_actor *complete(
 			link_tried(link, history, begin_ns, end_ns);
 		/* A thread that was woken and could not run was not held up by its waker. */
 		return link->kind == PXT_LINK_STOPPED ||
-		               (link->kind == PXT_LINK_CALL && link->ready_ns * 2 > link->ns)
+		               (link->kind == PXT_LINK_CALL &&
+		                   (link->stretch.open || link->ready_ns * 2 > link->ns))
 		           ? NULL
 		           : link->peer;
 	case PXT_LINK_HANDLER:

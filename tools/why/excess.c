@@ -381,6 +381,28 @@ static void drop_small(struct pxt_rounds *rounds)
 		rounds->candidate_count--;
 }
 
+/* A wait that never ends comes before all. */
+static void add_stuck(struct pxt_rounds *rounds,
+    bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
+{
+	struct pxt_round wait = { .end_ns = rounds->now_ns };
+	const struct pxt_home *home = pxt_rounds_stuck(rounds, &wait.begin_ns);
+
+	if (!home || !wanted(self, rounds->state->actors[home->actor]))
+		return;
+	wait.rank_ns = wait.end_ns - wait.begin_ns;
+	pxt_rounds_keep(&rounds->stuck, &wait);
+	rounds->candidates[0] = (struct pxt_excess){ .home = home,
+		.is_wait = true,
+		.usual_ns = quantile(&home->waits, 750),
+		.late = 1,
+		.of = home->waits.count + 1,
+		.sum_ns = wait.rank_ns,
+		.inside_ns = wait.rank_ns,
+		.longest = rounds->stuck };
+	rounds->candidate_count = 1;
+}
+
 const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self)
 {
@@ -440,5 +462,6 @@ void pxt_rounds_choose(struct pxt_rounds *rounds,
 			compare(rounds, homes, MS / 5, FAR);
 	}
 	drop_small(rounds);
+	add_stuck(rounds, wanted, self);
 	free(homes);
 }

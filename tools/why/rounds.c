@@ -18,6 +18,7 @@
 /* What one thread does at the moment. */
 struct pxt_round_thread {
 	bool waits;
+	bool ended;
 	bool gave_up;          /* nobody ended its latest wait, but its time */
 	struct pxt_home *home; /* where it waits; NULL: there was no place for it */
 	uint32_t call;
@@ -526,11 +527,48 @@ static bool waited_for_nothing(const struct pxt_round_thread *thread, int64_t re
 	return thread->call == POSIX_TRACE_CALL_WAIT_NP && (result == -ECHILD || result == 0);
 }
 
+/* Who ended waits for nothing, and of a process that called exit() nobody does. */
+static void note_process(struct pxt_rounds *rounds, const struct pxt_actor *actor,
+    struct pxt_round_thread *thread, const struct pxt_event *event)
+{
+	uint64_t what = pxt_key_number(event, 0);
+
+	thread->ended = thread->ended || what == POSIX_TRACE_PROCESS_THREAD_END_NP;
+	for (uint32_t i = 0; what == POSIX_TRACE_PROCESS_EXIT_NP && i < rounds->thread_room &&
+	                     i < rounds->state->actor_count;
+	     i++)
+		if (rounds->state->actors[i]->pid == actor->pid)
+			rounds->threads[i].ended = true;
+}
+
+const struct pxt_home *pxt_rounds_stuck(const struct pxt_rounds *rounds, int64_t *since_ns)
+{
+	const struct pxt_home *stuck = NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < rounds->thread_room; i++) {
+		const struct pxt_round_thread *thread = &rounds->threads[i];
+		const struct pxt_home *home = thread->waits && !thread->ended ? thread->home : NULL;
+		uint64_t ns = home ? (uint64_t)(rounds->now_ns - thread->since_ns) : 0;
+
+		if (!home || thread->asked_ns > 0 || home->waits.count < PXT_ROUNDS_LEAST ||
+		    ns < PXT_STUCK_NS || ns / 10 < home->waits.most || ns <= most ||
+		    home->ended_times * 2 <= home->waits.count ||
+		    home->ended_by >= rounds->thread_room || !rounds->threads[home->ended_by].ended)
+			continue;
+		most = ns;
+		stuck = home;
+		*since_ns = thread->since_ns;
+	}
+	return stuck;
+}
+
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source)
 {
 	struct pxt_actor *actor = rounds->state->latest;
 	struct pxt_round_thread *thread;
 
+	rounds->now_ns = event->ns;
 	if (!actor)
 		return;
 	if (!rounds->homes)
@@ -571,6 +609,10 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 	case POSIX_TRACE_COND_RESUME_NP:
 		end(rounds, actor, thread, event->ns);
 		return;
+	case POSIX_TRACE_PROCESS_NP:
+		note_process(rounds, actor, thread, event);
+		thread->gave_up = false;
+		return;
 	default:
 		thread->gave_up = false;
 		thread->tries += is_refusal(event);
@@ -601,6 +643,7 @@ struct pxt_usual_end *pxt_rounds_usual_ends(const struct pxt_rounds *rounds, uin
 
 void pxt_rounds_free(struct pxt_rounds *rounds)
 {
+	free(rounds->stuck);
 	for (uint32_t i = 0; rounds->homes && i < PXT_ROUNDS_TABLE; i++) {
 		if (!rounds->homes[i])
 			continue;

@@ -170,6 +170,9 @@ struct pxt_excess {
 	const struct pxt_round_list *longest;
 };
 
+/* Waits that never end are at least so long, and ten times as long as the longest that ended. */
+#define PXT_STUCK_NS UINT64_C(500000000)
+
 /* Who mostly ends the waits of a thread at a place. */
 struct pxt_usual_end {
 	uint32_t actor;
@@ -196,6 +199,8 @@ struct pxt_rounds {
 	unsigned candidate_count;
 	const struct pxt_home *unmeasured; /* of a thread without a usual round; NULL: none */
 	bool has_wakes;                    /* the scheduler says who wakes whom */
+	struct pxt_round_list *stuck;      /* a wait that never ends; NULL: none */
+	int64_t now_ns;
 	/* Who runs there: of other programs how long, in all. */
 	struct pxt_rounds_cpu {
 		int64_t others_ns; /* up to ... */
@@ -251,6 +256,11 @@ const struct pxt_home **pxt_rounds_homes(const struct pxt_rounds *rounds,
 /* All was read: fills in the candidates, of the threads that are @wanted. */
 void pxt_rounds_choose(struct pxt_rounds *rounds,
     bool (*wanted)(const void *self, const struct pxt_actor *actor), const void *self);
+/*
+ * All was read: where a thread waits without end, since *@since_ns, as who mostly woke it there has ended; NULL: none
+ * does.  Who waits so when its process calls exit() had nothing to do.
+ */
+const struct pxt_home *pxt_rounds_stuck(const struct pxt_rounds *rounds, int64_t *since_ns);
 /* All was read: who waited in vain at last asks no more. */
 void pxt_rounds_settle(struct pxt_rounds *rounds);
 /* All was read: who mostly ends which waits; free() it. */

@@ -109,6 +109,8 @@ static void say_ended(
 {
 	if (link->stretch.open) {
 		pxt_say(words, ", and the log ends in it");
+		if (link->peer)
+			pxt_say(words, " (mostly %s woke it)", link->peer->name);
 	} else if (link->timed_out) {
 		pxt_say(words, ", until it timed out: %s",
 		    is_signalled(link->stretch.call) ? "nobody signalled it"
