@@ -238,6 +238,23 @@ every_sound_block_of_a_damaged_log_is_taken()
 	grep -A1 'job=305$' out | grep -q '10 EVENTS LOST' || fail 'the loss stands elsewhere'
 }
 
+# Of two logs that were written one behind the other, the first one's stream is taken.
+blocks_of_another_stream_are_counted()
+{
+	make_story
+	cp run.ptl first.ptl
+	make second.ptl 'uuid 2' <<-END
+		event 1000 32 1 0 u32:1
+	END
+	cat first.ptl second.ptl >both.ptl
+	run 0 recover both.ptl -o out.ptl
+	err_has 'out.ptl: 7 events, none lost'
+	grep -q " [1-9][0-9]* sound blocks of another stream were left out" err || fail "$(cat err)"
+	run 3 recover --strict both.ptl -o out.ptl
+	run 0 recover first.ptl -o out.ptl
+	if grep -q 'another stream' err; then fail 'there is none'; fi
+}
+
 # A trailer knows of losses that no block tells: in the stream, in the log, in the stream at its end.
 what_only_the_trailer_knows_is_told()
 {

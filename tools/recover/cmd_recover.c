@@ -366,6 +366,7 @@ static void tell_salvaged(const struct recover *recover, const struct pxt_salvag
 		pxt_explain("and %llu more such places (%llu bytes in all)",
 		    (unsigned long long)(salvaged->gaps - PXT_SALVAGE_GAPS),
 		    (unsigned long long)salvaged->skipped);
+	explain_number(salvaged->others, "sound blocks of another stream were left out");
 	if (salvaged->gave_up)
 		pxt_explain("too much of it looks like blocks and is none: it was not searched to "
 		            "its end");
@@ -401,7 +402,7 @@ static int salvage(const struct recover *recover)
 	}
 	tell_salvaged(recover, &salvaged);
 	return recover->strict && (salvaged.missing || salvaged.lost || salvaged.held ||
-	                              salvaged.unsure || salvaged.end_unknown)
+	                              salvaged.unsure || salvaged.end_unknown || salvaged.others)
 	           ? PXT_EXIT_LOST
 	           : PXT_EXIT_OK;
 }

@@ -392,6 +392,7 @@ struct pxt_salvaged {
 		uint64_t to;
 	} gap[PXT_SALVAGE_GAPS];
 	uint64_t skipped; /* bytes in them */
+	uint64_t others;  /* sound blocks of other streams, which were left out */
 	bool complete;    /* the trailer was there */
 	bool end_unknown; /* how many events were recorded after the last block is */
 	bool gave_up;     /* too much of it looks like blocks and is none */

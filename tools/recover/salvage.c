@@ -130,10 +130,35 @@ static void take_part(struct salvage *salvage, uint64_t at, const struct pxt_log
 
 /* ---- Bytes between blocks ---- */
 
+/* Sound blocks of other streams: a log that was written behind this one. */
+static void count_others(struct salvage *salvage, uint64_t from, uint64_t to)
+{
+	const struct pxt_log_header own = salvage->header;
+	unsigned char piece[PXT_LOG_BLOCK_BYTES];
+	struct pxt_log_blockhead head;
+
+	for (uint64_t at = from; at < to && salvage->vain;) {
+		uint64_t next = at + 16;
+
+		if (pxt_image_read(salvage->image, at, piece, sizeof piece) == sizeof piece &&
+		    memcmp(piece, block_magic, sizeof block_magic) == 0 &&
+		    memcmp(piece + 24, own.uuid, PXT_LOG_UUID_BYTES) != 0) {
+			memcpy(salvage->header.uuid, piece + 24, PXT_LOG_UUID_BYTES);
+			if (load(salvage, at, &head) == SOUND) {
+				salvage->result->others++;
+				next = at + head.length;
+			}
+		}
+		at = next;
+	}
+	salvage->header = own;
+}
+
 static void note_gap(struct salvage *salvage, uint64_t from, uint64_t to)
 {
 	struct pxt_salvaged *result = salvage->result;
 
+	count_others(salvage, from, to);
 	if (result->gaps < PXT_SALVAGE_GAPS) {
 		result->gap[result->gaps].from = from;
 		result->gap[result->gaps].to = to;
@@ -220,6 +245,7 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 		note_gap(salvage, at, next);
 		at = next;
 	}
+	count_others(salvage, at, size);
 }
 
 struct frame {
