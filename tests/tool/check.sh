@@ -486,14 +486,6 @@ check_json_is_an_object_a_log()
 }
 
 # LPT-96
-make_rotated()
-{
-	[ -x "$PXT_BUILD/tests/untraced" ] || { echo 'the library was built without it: skipped'; exit 77; }
-	PXTRACE_OUT=run.ptl,rotate=64K,files=99 "$PXT_BUILD/tests/untraced" many >out 2>err
-	[ -e run.ptl/run.ptl.0003 ] || { echo 'logs of several files are not built: skipped'; exit 77; }
-	run 0 check run.ptl
-}
-
 a_log_that_lacks_a_file_is_no_whole_one()
 {
 	make_rotated

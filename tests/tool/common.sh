@@ -103,6 +103,15 @@ make_story()
 	END
 }
 
+# A log in several files.
+make_rotated()
+{
+	[ -x "$PXT_BUILD/tests/untraced" ] || { echo 'the library was built without it: skipped'; exit 77; }
+	PXTRACE_OUT=run.ptl,rotate=64K,files=99 "$PXT_BUILD/tests/untraced" many >out 2>err
+	[ -e run.ptl/run.ptl.0003 ] || { echo 'logs of several files are not built: skipped'; exit 77; }
+	run 0 check run.ptl
+}
+
 make_lossy()
 {
 	make lossy.ptl <<-END

@@ -255,6 +255,26 @@ blocks_of_another_stream_are_counted()
 	if grep -q 'another stream' err; then fail 'there is none'; fi
 }
 
+# LPT-96
+files_of_one_log_become_one_file()
+{
+	make_rotated
+	run 0 print run.ptl
+	mv out expected
+	run 0 recover run.ptl -o whole.ptl
+	err_has ', none lost'
+	run 0 check whole.ptl
+	run 0 print whole.ptl
+	same expected
+	head -c 30000 run.ptl/run.ptl.0002 >short
+	mv short run.ptl/run.ptl.0002
+	run 0 recover run.ptl/* -o half.ptl
+	err_has 'run.ptl.0002: bytes '
+	set -- $(sed -n 's/.*: \([0-9]*\) events; \([0-9]*\) EVENTS LOST:$/\1 \2/p' err)
+	[ "$1" -gt 0 ] && [ $(($1 + $2)) -eq "$(wc -l <expected)" ] || fail "$1 events and $2 lost"
+	run 3 check half.ptl
+}
+
 # A trailer knows of losses that no block tells: in the stream, in the log, in the stream at its end.
 what_only_the_trailer_knows_is_told()
 {

@@ -30,7 +30,8 @@ static const char help_use[] =
     "  a core file     of any machine (ELF); also what gcore writes\n"
     "  a memory dump   any bytes; streams are found by search. Several dumps of one\n"
     "                  machine may be given together\n"
-    "  a log           without its end, or damaged: every sound block is taken\n"
+    "  a log           without its end, or damaged: every sound block is taken; of a\n"
+    "                  log in several files: the folder, or all of them\n"
     "  gdb:HOST:PORT,ADDRESS,BYTES\n"
     "                  so much of a target's memory, from a debugger's server (QEMU, OpenOCD);\n"
     "                  the target stands still while it is read\n"
@@ -76,6 +77,8 @@ struct recover {
 	struct pxt_target target; /* one of the images */
 	struct pxt_image *images;
 	unsigned count;
+	struct pxt_logset *sets; /* what was named */
+	unsigned set_count;
 	struct pxt_finds finds;
 };
 
@@ -359,8 +362,9 @@ static void tell_salvaged(const struct recover *recover, const struct pxt_salvag
 	if (salvaged->head == PXT_FILEHEAD_MENDED)
 		pxt_explain("one byte of the file's head was wrong: it was mended by the checksum");
 	for (uint64_t i = 0; i < salvaged->gaps && i < PXT_SALVAGE_GAPS; i++)
-		pxt_explain("bytes %llu to %llu are no sound block",
-		    (unsigned long long)salvaged->gap[i].from,
+		pxt_explain("%s%sbytes %llu to %llu are no sound block",
+		    salvaged->gap[i].path ? salvaged->gap[i].path : "",
+		    salvaged->gap[i].path ? ": " : "", (unsigned long long)salvaged->gap[i].from,
 		    (unsigned long long)salvaged->gap[i].to - 1);
 	if (salvaged->gaps > PXT_SALVAGE_GAPS)
 		pxt_explain("and %llu more such places (%llu bytes in all)",
@@ -384,7 +388,7 @@ static int salvage(const struct recover *recover)
 	int error;
 	const char *wrong;
 
-	if (recover->count > 1) {
+	if (recover->set_count > 1) {
 		pxt_complain("recover: %s is a log: one log at a time", recover->images[0].path);
 		return PXT_EXIT_USAGE;
 	}
@@ -393,7 +397,7 @@ static int salvage(const struct recover *recover)
 		    recover->images[0].path);
 		return PXT_EXIT_USAGE;
 	}
-	wrong = pxt_salvage(recover->images, recover->output, &salvaged, &error);
+	wrong = pxt_salvage(recover->images, recover->count, recover->output, &salvaged, &error);
 	if (error)
 		return output_failed(recover, error);
 	if (wrong) {
@@ -441,6 +445,26 @@ static int open_image(struct recover *recover, const char *path)
 		return PXT_EXIT_OK;
 	pxt_complain("%s: %s", path, wrong);
 	return PXT_EXIT_LOG;
+}
+
+/* Each that was named, and all files of a log that went from file to file. */
+static int open_images(struct recover *recover, char *const *paths, unsigned count)
+{
+	int status = PXT_EXIT_OK;
+	unsigned files = 0;
+
+	recover->sets = pxt_sets_find(paths, count, &recover->set_count);
+	for (unsigned i = 0; i < recover->set_count; i++)
+		files += recover->sets[i].files ? recover->sets[i].count : 1;
+	recover->images = pxt_must(calloc(files + 1, sizeof *recover->images));
+	for (unsigned i = 0; i < recover->set_count; i++) {
+		const struct pxt_logset *set = &recover->sets[i];
+
+		pxt_sets_say_missing(set);
+		for (unsigned j = 0; status == PXT_EXIT_OK && (j == 0 || j < set->count); j++)
+			status = open_image(recover, set->files ? set->files[j] : set->path);
+	}
+	return status;
 }
 
 /* Nobody means to write over what they want to read. */
@@ -556,7 +580,7 @@ static void take_option(struct recover *recover, int code, const char *value)
 static int run(int argc, char **argv)
 {
 	static struct recover recover;
-	int status = PXT_EXIT_OK;
+	int status;
 	int code;
 
 	while ((code = getopt_long(argc, argv, ":o:ls:qh", options, NULL)) != -1) {
@@ -580,14 +604,13 @@ static int run(int argc, char **argv)
 		             "without --list and --all");
 		return pxt_usage("recover");
 	}
-	recover.images = pxt_must(calloc((size_t)(argc - optind), sizeof *recover.images));
-	for (int i = optind; i < argc && status == PXT_EXIT_OK; i++)
-		status = open_image(&recover, argv[i]);
+	status = open_images(&recover, argv + optind, (unsigned)(argc - optind));
 	if (status == PXT_EXIT_OK)
 		status = work(&recover);
 	for (unsigned i = 0; i < recover.count; i++)
 		pxt_image_close(&recover.images[i]);
 	free(recover.images);
+	pxt_sets_free(recover.sets, recover.set_count);
 	if (recover.follow && recover.target.link.text)
 		pxt_target_close(&recover.target);
 	pxt_find_free(&recover.finds);

@@ -390,6 +390,7 @@ struct pxt_salvaged {
 	struct {
 		uint64_t from;
 		uint64_t to;
+		const char *path; /* of several files: which one */
 	} gap[PXT_SALVAGE_GAPS];
 	uint64_t skipped; /* bytes in them */
 	uint64_t others;  /* sound blocks of other streams, which were left out */
@@ -401,9 +402,12 @@ struct pxt_salvaged {
 
 /* Whether @image begins like a log, though its head may be damaged. */
 bool pxt_salvage_is_log(const struct pxt_image *image);
-/* Returns NULL, or why nothing can be made of it; *error is an errno where the new file is. */
-const char *pxt_salvage(
-    const struct pxt_image *image, const char *path, struct pxt_salvaged *salvaged, int *error);
+/*
+ * @images: of one log, the @count files of it that are there, in its order.  Returns NULL, or why nothing can be made
+ * of it; *error is an errno where the new file is.
+ */
+const char *pxt_salvage(const struct pxt_image *images, unsigned count, const char *path,
+    struct pxt_salvaged *salvaged, int *error);
 
 /*
  * ---- The memory of a target that a debugger's server reads (GDB's remote protocol: QEMU, OpenOCD and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* salvage.c - block by block through a damaged log. */
+/* salvage.c - block by block through a damaged log, which may be in several files. */
 #include "tools/recover/recover.h"
 
 #include "tools/receive/run.h"
@@ -7,6 +7,7 @@
 #include "tools/output/out.h"
 
 #include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,12 @@
 static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 
 struct salvage {
-	const struct pxt_image *image;
+	const struct pxt_image *image; /* the file that is read, ... */
+	unsigned file;                 /* ... one of so many */
+	unsigned files;
+	/* Of several: what all files before this one have, and what those before the first had. */
+	struct pxt_log_set before;
+	struct pxt_log_set gone;
 	struct pxt_salvaged *result;
 	struct pxt_receive_run run;
 	struct pxt_log_header header;   /* as the file has it */
@@ -29,6 +35,15 @@ struct salvage {
 	unsigned char *block;
 	struct pxt_progress progress;
 };
+
+static uint64_t bytes_of(const struct pxt_image *images, unsigned count)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		pxt_sum_add(&bytes, images[i].size);
+	return bytes;
+}
 
 bool pxt_salvage_is_log(const struct pxt_image *image)
 {
@@ -65,19 +80,20 @@ static enum state load(struct salvage *salvage, uint64_t at, struct pxt_log_bloc
 
 static void note_sums(struct salvage *salvage, const struct pxt_log_blockhead *head)
 {
-	if (head->records_total > salvage->records)
-		salvage->records = head->records_total;
-	if (head->lost_total > salvage->lost)
-		salvage->lost = head->lost_total;
+	if (salvage->before.records + head->records_total > salvage->records)
+		salvage->records = salvage->before.records + head->records_total;
+	if (salvage->before.lost + head->lost_total > salvage->lost)
+		salvage->lost = salvage->before.lost + head->lost_total;
 }
 
 /* What came before this block, as it says. */
 static void tell_before(struct salvage *salvage, const struct pxt_log_blockhead *head)
 {
 	bool data = head->type == PXT_LOG_DATA;
-	const struct pxt_receive_totals before = { .records = head->records_total -
+	const struct pxt_receive_totals before = { .records = salvage->before.records +
+		                                              head->records_total -
 		                                              (data ? head->count : 0u),
-		.lost = head->lost_total - head->lost };
+		.lost = salvage->before.lost + head->lost_total - head->lost };
 
 	pxt_receive_run_totals(&salvage->run, &before);
 }
@@ -162,6 +178,7 @@ static void note_gap(struct salvage *salvage, uint64_t from, uint64_t to)
 	if (result->gaps < PXT_SALVAGE_GAPS) {
 		result->gap[result->gaps].from = from;
 		result->gap[result->gaps].to = to;
+		result->gap[result->gaps].path = salvage->files > 1 ? salvage->image->path : NULL;
 	}
 	result->gaps++;
 	result->skipped += to - from;
@@ -212,6 +229,44 @@ static void take_end(struct salvage *salvage, const struct pxt_log_blockhead *he
 	    !pxt_logfmt_get_trailer(entry, salvage->header.swapped, &salvage->trailer);
 }
 
+/* ---- Several files ---- */
+
+/* Each file but the first says what is in all files before it. */
+static void take_set(struct salvage *salvage, const struct pxt_log_blockhead *head)
+{
+	uint32_t at = PXT_LOG_BLOCK_BYTES;
+	const unsigned char *entry;
+	struct pxt_log_set set;
+
+	if (salvage->files == 1 || pxt_logfmt_get_entry(salvage->block, head,
+	                               salvage->header.swapped, PXT_LOG_SET_BYTES, &at, &entry))
+		return;
+	pxt_logfmt_get_set(entry, salvage->header.swapped, &set);
+	if (salvage->file == 0)
+		salvage->gone = set;
+	if (set.records < salvage->gone.records || set.lost < salvage->gone.lost)
+		return;
+	salvage->before.records = set.records - salvage->gone.records;
+	salvage->before.lost = set.lost - salvage->gone.lost;
+}
+
+/* The last file's trailer counts what is in that file: the new log has all. */
+static void finish_files(struct salvage *salvage)
+{
+	struct pxt_receive_run *run = &salvage->run;
+	struct pxt_log_trailer *trailer = &salvage->trailer;
+	const struct pxt_receive_totals totals = { .records = salvage->records,
+		.lost = salvage->before.lost + trailer->counts.posix_lost_np };
+
+	pxt_receive_run_totals(run, &totals);
+	trailer->counts.posix_retrieved_np = run->records;
+	trailer->counts.posix_lost_np = run->target_lost;
+	trailer->counts.posix_cleared_np = 0;
+	trailer->counts.posix_written_np =
+	    run->records + run->target_lost + trailer->counts.posix_held_np;
+	(void)pxt_receive_run_finish(run, trailer);
+}
+
 static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 {
 	uint64_t size = salvage->image->size;
@@ -223,12 +278,17 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 
 		if (state == SOUND) {
 			bool end = head.type == PXT_LOG_TRAILER;
+			bool last = salvage->file + 1 == salvage->files;
 
-			salvage->result->complete |= end;
+			if (head.type == PXT_LOG_SET)
+				take_set(salvage, &head);
+			salvage->result->complete |= end && last;
 			if (with_data)
 				tell_before(salvage, &head);
-			if (end && !with_data)
+			if (end && last && (!with_data || salvage->files > 1))
 				take_end(salvage, &head);
+			else if (end && !last)
+				note_sums(salvage, &head);
 			else if (with_data || head.type != PXT_LOG_DATA)
 				take(salvage, &head);
 			at += head.length;
@@ -238,7 +298,8 @@ static void walk_blocks(struct salvage *salvage, uint64_t at, bool with_data)
 		/* The last one, whose sums go on from those before: its records were written, too. */
 		if (state == CUT_OFF && next == size && with_data && head.type == PXT_LOG_DATA &&
 		    head.count <= head.length / (head.coded ? 2u : PXT_SLOT_BYTES) &&
-		    head.records_total - head.count == salvage->run.records) {
+		    salvage->before.records + head.records_total - head.count ==
+		        salvage->run.records) {
 			note_sums(salvage, &head);
 			take_part(salvage, at, &head);
 		}
@@ -358,6 +419,26 @@ static void finish_frames(struct salvage *salvage)
 	(void)pxt_receive_run_finish(run, trailer);
 }
 
+/* The next file; what it does not say of those before it is what they said. */
+static void walk_file(struct salvage *salvage, const struct pxt_image *image)
+{
+	const struct pxt_log_header first = salvage->header;
+	unsigned char head[PXT_LOG_HEADER_BYTES];
+	const char *wrong;
+
+	salvage->image = image;
+	salvage->file++;
+	salvage->before.records = salvage->records;
+	salvage->before.lost = salvage->lost;
+	if (pxt_filehead_load(image, head, &salvage->header, &wrong) != PXT_FILEHEAD_NONE &&
+	    memcmp(first.uuid, salvage->header.uuid, sizeof first.uuid) == 0) {
+		walk_blocks(salvage, salvage->header.header_bytes, true);
+	} else {
+		salvage->header = first;
+		walk_blocks(salvage, 0, true);
+	}
+}
+
 static const char *run_salvage(struct salvage *salvage, const char *path, int *error)
 {
 	const struct pxt_log_header *header = &salvage->header;
@@ -368,17 +449,23 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 		return wrong;
 	/* Frames are read once for their order, and once in it. */
 	pxt_progress_begin(&salvage->progress, "recover", "bytes",
-	    salvage->image->size * (header->layout == PXT_LAYOUT_FRAMES ? 2u : 1u), false);
+	    bytes_of(salvage->image, salvage->files) *
+	        (header->layout == PXT_LAYOUT_FRAMES ? 2u : 1u),
+	    false);
 	if (header->layout == PXT_LAYOUT_FRAMES)
 		wrong = walk_frames(salvage);
 	else
 		walk_blocks(salvage, header->header_bytes, true);
+	while (salvage->file + 1 < salvage->files)
+		walk_file(salvage, salvage->image + 1);
 	if (!salvage->run.ended) {
 		totals = (struct pxt_receive_totals){ .records = salvage->records,
 			.lost = salvage->lost };
 		pxt_receive_run_totals(&salvage->run, &totals);
 		if (salvage->result->frames && salvage->result->complete)
 			finish_frames(salvage);
+		else if (salvage->result->complete)
+			finish_files(salvage);
 	}
 	pxt_progress_end(&salvage->progress);
 	*error = pxt_receive_run_end(&salvage->run);
@@ -390,8 +477,8 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 	return wrong;
 }
 
-const char *pxt_salvage(
-    const struct pxt_image *image, const char *path, struct pxt_salvaged *salvaged, int *error)
+const char *pxt_salvage(const struct pxt_image *images, unsigned count, const char *path,
+    struct pxt_salvaged *salvaged, int *error)
 {
 	struct salvage *salvage = calloc(1, sizeof *salvage);
 	const char *wrong = "out of memory";
@@ -400,9 +487,10 @@ const char *pxt_salvage(
 	*salvaged = (struct pxt_salvaged){ 0 };
 	if (!salvage)
 		return wrong;
-	salvage->image = image;
+	salvage->image = images;
+	salvage->files = count;
 	salvage->result = salvaged;
-	salvage->vain = VAIN_ROUNDS * image->size + VAIN_LEAST;
+	salvage->vain = VAIN_ROUNDS * bytes_of(images, count) + VAIN_LEAST;
 	salvage->block = malloc(PXT_LOG_BLOCK_MAX);
 	if (salvage->block)
 		wrong = run_salvage(salvage, path, error);
