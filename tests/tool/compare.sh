@@ -398,6 +398,16 @@ a_page_replaces_a_page_and_nothing_else()
 	[ ! -e none.html ] || fail 'a page of nothing'
 }
 
+a_log_counts_once()
+{
+	set_of before 1000
+	set_of after 2000
+	ln -s before1.ptl other.ptl
+	run 2 compare before1.ptl other.ptl --with after1.ptl
+	err_has 'other.ptl is the same log as before1.ptl'
+	run 2 compare before1.ptl --with after1.ptl before1.ptl
+}
+
 compare_wants_logs_on_both_sides()
 {
 	set_of before 1000

@@ -60,7 +60,8 @@ struct command {
 	struct pxt_comparison comparison;
 	char *logs[PXT_SIDES][PXT_COMPARE_LOGS];
 	unsigned count[PXT_SIDES];
-	enum pxt_side side; /* of the next log on the command line */
+	struct stat places[PXT_SIDES][PXT_COMPARE_LOGS]; /* of those that were measured */
+	enum pxt_side side;                              /* of the next log on the command line */
 	bool has_limit;
 	double limit; /* a ratio */
 	const char *page;
@@ -122,6 +123,26 @@ static int write_page(const struct command *c)
 
 /* ---- The work ---- */
 
+/* One that counts twice makes noise look less than it is.  What is no file is read once anyway. */
+static bool is_new(struct command *c, enum pxt_side side, unsigned log)
+{
+	struct stat *own = &c->places[side][log];
+
+	if (stat(c->logs[side][log], own) != 0)
+		return true;
+	for (unsigned i = 0; i <= (unsigned)side; i++) {
+		for (unsigned k = 0; k < (i == (unsigned)side ? log : c->count[i]); k++) {
+			if (c->places[i][k].st_ino != own->st_ino ||
+			    c->places[i][k].st_dev != own->st_dev)
+				continue;
+			pxt_complain(
+			    "compare: %s is the same log as %s", c->logs[side][log], c->logs[i][k]);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* A log that cannot be read whole is compared with nothing. */
 static int measure(struct command *c, enum pxt_side side, unsigned log)
 {
@@ -143,7 +164,9 @@ static int measure_all(struct command *c)
 
 	for (unsigned side = 0; side < PXT_SIDES; side++) {
 		for (unsigned i = 0; i < c->count[side]; i++) {
-			int mine = measure(c, (enum pxt_side)side, i);
+			int mine = is_new(c, (enum pxt_side)side, i)
+			               ? measure(c, (enum pxt_side)side, i)
+			               : PXT_EXIT_LOG;
 
 			if (mine == PXT_EXIT_LOG)
 				return mine;
