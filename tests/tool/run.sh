@@ -524,6 +524,9 @@ a_log_that_cannot_be_written_leaves_the_program_alone()
 	run 1 run -o - -- "$VICTIM" print
 	err_has 'standard output is the program'
 	lines 0
+	run 1 run -o '' -- "$VICTIM" print
+	err_has '-o wants the name of a file'
+	lines 0
 }
 
 # LPT-24

@@ -619,9 +619,12 @@ static bool take_rotation(struct run *r, const char *value)
 static bool take_output(struct run *r, const char *value)
 {
 	r->output = value;
-	if (strcmp(value, "-") != 0)
+	if (*value && strcmp(value, "-") != 0)
 		return true;
-	pxt_complain("run: standard output is the program's; -o wants the name of a file");
+	if (!*value)
+		pxt_complain("run: -o wants the name of a file, not an empty one");
+	else
+		pxt_complain("run: standard output is the program's; -o wants the name of a file");
 	return false;
 }
 
