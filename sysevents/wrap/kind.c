@@ -203,7 +203,10 @@ const char *pxt_process_refuses(int folder, const char *path, char *const *env)
 	int saved = errno;
 	const char *why = NULL;
 
-	if (path && !pxt_process_confined && preload_in(env)) {
+	/* Of a program that is traced, all that it starts should be. */
+	if (!preload_in(env))
+		return pxt_start_asked() ? "its LD_PRELOAD is another" : NULL;
+	if (path && !pxt_process_confined) {
 		uint64_t number = number_of(folder, path);
 		bool simple = true;
 
@@ -248,6 +251,8 @@ size_t pxt_process_room(char *const *env)
 	char *const *ours = preload_in(env);
 	size_t count = 0;
 
+	if (!ours)
+		return 1;
 	while (env[count])
 		count++;
 	return (count + 1) * sizeof *env + strlen(*ours) + 1;
@@ -288,6 +293,9 @@ char **pxt_process_without(char *const *env, void *room)
 	size_t all = 0;
 	char *text;
 
+	/* It has it not. */
+	if (!ours)
+		return (char **)(uintptr_t)env;
 	while (env[all])
 		all++;
 	text = (char *)(made + all + 1);

@@ -142,6 +142,8 @@ void pxt_start_executes(void) __attribute__((visibility("hidden")));
 /* Files of programs, by a number, that this process or one of its family has found to be traceable. */
 bool pxt_start_knows(uint64_t number) __attribute__((visibility("hidden")));
 void pxt_start_learns(uint64_t number) __attribute__((visibility("hidden")));
+/* Whether a recorder has asked this process to attach. */
+bool pxt_start_asked(void) __attribute__((visibility("hidden")));
 /* Before a call that takes away what attaching needs: now, if the child has not attached yet. */
 void pxt_start_now(void) __attribute__((visibility("hidden")));
 /* It has not. */

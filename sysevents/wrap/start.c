@@ -221,6 +221,11 @@ void pxt_start_now(void)
 		(void)begin_late();
 }
 
+bool pxt_start_asked(void)
+{
+	return *stream.name != '\0';
+}
+
 bool pxt_start_waits(void)
 {
 	return atomic_load_explicit(&late.state, memory_order_relaxed) == WAITS;

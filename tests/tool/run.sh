@@ -92,7 +92,7 @@ the_locks_of_threads_that_come_and_go_are_counted()
 what_is_beyond_the_locks_that_are_counted_one_by_one_is_told()
 {
 	traced 0 --only mutex -- "$VICTIM" many
-	err_has '4096 locks were taken 10000 times, waited for 0 times'
+	err_has '4096 locks and others were taken 10000 times, waited for 0 times'
 	taken 10000
 	run 0 why --locks run.ptl
 	out_has 'and locks beyond those that are counted one by one: taken 1808 times'
@@ -466,6 +466,23 @@ a_program_that_is_not_there_has_the_status_of_a_shell()
 	run 126 run -o run.ptl -- ./text
 	err_has 'is no program that may be started'
 	[ ! -e run.ptl ] || fail 'a log of nothing'
+}
+
+# Without a descriptor for its memory it stays out; nobody but its parent tells of it.
+a_child_that_cannot_attach_is_counted()
+{
+	traced 0 --only mutex -- sh -c 'ulimit -n 3; (exit 3); exit 0'
+	err_has ' of 1 process, none lost'
+	err_has '1 time a process was not traced: it did not attach'
+	traced 0 --only mutex -- sh -c '(exit 3); /bin/true; exit 0'
+	! grep 'not traced' err || fail 'all are'
+}
+
+a_program_that_is_started_without_the_library_is_counted()
+{
+	traced 0 --only mutex -- sh -c 'env -i /bin/true; LD_PRELOAD= /bin/true; exit 0'
+	err_has '2 times a process was not traced: its LD_PRELOAD is another'
+	[ "$(grep -c 'not traced' err)" -eq 1 ] || fail 'told twice'
 }
 
 # What was found out of a program is known by its file.

@@ -43,7 +43,8 @@ static const char *const help[] = {
 	"                    socket, poll, fsync, mq (these: io), alloc, function, calls, sched\n"
 	"      --all         locks that were free when they were taken are events, too; they are\n"
 	"                    counted otherwise\n"
-	"      --stack MS    waits longer than MS milliseconds tell all functions that called; 0: none\n"
+	"      --stack MS    waits longer than MS milliseconds tell all functions that called; 0: "
+	"none\n"
 	"      --for T       ends the program after T: 10s, 500ms (by SIGTERM)\n"
 	"      --children    until the processes that it started have ended, too\n"
 	"      --size BYTES  at most that much log: 64M; recording stops when it is full. Half\n"
@@ -289,7 +290,7 @@ static int conclude(struct run *r, int status)
 	pxt_program_forward_no_more();
 	if (whole && !r->quiet)
 		summarize(r, &sum);
-	free(sum.forked);
+	pxt_recorder_free(&sum);
 	return status;
 }
 
@@ -332,7 +333,7 @@ static int conclude_flight(struct run *r, int status)
 	struct pxt_flight_sum met;
 
 	pxt_recorder_close(&r->recorder, &sum);
-	free(sum.forked);
+	pxt_recorder_free(&sum);
 	if (r->watch)
 		(void)pxt_schedwatch_end(r->watch, &r->told);
 	pxt_flight_end(r->flight, &met);

@@ -122,6 +122,15 @@ static void count_untraced(struct pxt_recorder_sum *sum, const char *why)
 		(void)snprintf(sum->untraced[i].why, sizeof sum->untraced[i].why, "%s", why);
 }
 
+static void take_number(struct pxt_recorder_numbers *numbers, int32_t number)
+{
+	/* The room doubles. */
+	if ((numbers->count & (numbers->count - 1)) == 0)
+		numbers->of =
+		    pxt_must(realloc(numbers->of, (2 * numbers->count + 1) * sizeof *numbers->of));
+	numbers->of[numbers->count++] = number;
+}
+
 /* Each process that was not let in left an event. */
 static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
 {
@@ -130,6 +139,8 @@ static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_
 	if (view->posix_bytes_np != sizeof said)
 		return;
 	memcpy(&said, view->posix_data_np, sizeof said);
+	if (POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_ATTACH_NP)
+		take_number(&sum->told, (int32_t)view->posix_pid_np);
 	if (said == POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, EAGAIN))
 		sum->refused++;
 	else if (POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_ATTACH_NP)
@@ -140,24 +151,22 @@ static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_
 #define NUMBER_AT 1u
 #define WHY_AT    21u
 
-/* What they are is told by them, unless they have recorded nothing yet. */
-static void take_fork(struct pxt_recorder_sum *sum, const unsigned char *data)
-{
-	/* The room doubles. */
-	if ((sum->forked_count & (sum->forked_count - 1)) == 0)
-		sum->forked = pxt_must(
-		    realloc(sum->forked, (2 * sum->forked_count + 1) * sizeof *sum->forked));
-	memcpy(&sum->forked[sum->forked_count++], data + NUMBER_AT, sizeof *sum->forked);
-}
-
 static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
 {
 	const unsigned char *data = view->posix_data_np;
 	char why[sizeof sum->untraced[0].why] = "";
 	size_t bytes = view->posix_bytes_np;
+	int32_t number;
 
-	if (bytes >= WHY_AT && data[0] == POSIX_TRACE_PROCESS_FORK_NP)
-		take_fork(sum, data);
+	if (bytes < WHY_AT)
+		return;
+	memcpy(&number, data + NUMBER_AT, sizeof number);
+	/* What they are is told by them, unless they have recorded nothing yet. */
+	if (data[0] == POSIX_TRACE_PROCESS_FORK_NP)
+		take_number(&sum->forked, number);
+	else if (data[0] == POSIX_TRACE_PROCESS_TRACED_NP ||
+	         data[0] == POSIX_TRACE_PROCESS_UNTRACED_NP)
+		take_number(&sum->told, number);
 	if (bytes <= WHY_AT || data[0] != POSIX_TRACE_PROCESS_UNTRACED_NP)
 		return;
 	bytes -= WHY_AT;
@@ -198,6 +207,26 @@ static int open_ended(const int *fds, unsigned count, trace_id_t *log)
 	return error;
 }
 
+static int in_order(const void *one, const void *other)
+{
+	int32_t a = *(const int32_t *)one;
+	int32_t b = *(const int32_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number)
+{
+	return sum->told.count && bsearch(&number, sum->told.of, sum->told.count,
+	                              sizeof *sum->told.of, in_order) != NULL;
+}
+
+void pxt_recorder_free(struct pxt_recorder_sum *sum)
+{
+	free(sum->forked.of);
+	free(sum->told.of);
+}
+
 /* The files that are left of it, as one log. */
 static int open_files(const struct pxt_recorder *recorder, trace_id_t *log)
 {
@@ -231,6 +260,8 @@ static void look_at_log(const struct pxt_recorder *recorder, struct pxt_recorder
 	                        : open_ended(&recorder->fd, 1, &log)) == 0) {
 		uint64_t kept = look_at_events(log, sum);
 
+		if (sum->told.count)
+			qsort(sum->told.of, sum->told.count, sizeof *sum->told.of, in_order);
 		(void)posix_trace_log_getinfo_np(log, &info, sizeof info);
 		(void)posix_trace_close(log);
 		if (info.posix_complete_np)

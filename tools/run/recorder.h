@@ -42,9 +42,11 @@ struct pxt_recorder_sum {
 		uint64_t count;
 	} untraced
 	    [PXT_RECORDER_REASONS]; /* processes that are not in the log, the rest, by the reason */
-	/* Children that were told by their parents, in that one's numbers. */
-	int32_t *forked;
-	size_t forked_count;
+	/* Numbers of processes: children that their parents told; and those that are told of otherwise, sorted. */
+	struct pxt_recorder_numbers {
+		int32_t *of;
+		size_t count;
+	} forked, told;
 	int error; /* the log has no end; what was recorded before is in it */
 };
 
@@ -60,8 +62,11 @@ bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
 /* What was taken goes into the log. */
 void pxt_recorder_flush(const struct pxt_recorder *recorder);
-/* Takes what all processes have recorded so far, and ends the log.  sum->forked is the caller's to free. */
+/* Takes what all processes have recorded so far, and ends the log.  free() gives back what *sum holds. */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum);
+void pxt_recorder_free(struct pxt_recorder_sum *sum);
+/* Whether one of them is @number. */
+bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number);
 
 /*
  * How often and how long the kernel kept the processes of this one's cgroup from running, as that has

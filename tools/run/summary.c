@@ -21,15 +21,21 @@
 
 /* ---- Processes ---- */
 
+/* The scheduler also tells of processes that are not traced. */
+static bool has_recorded(const struct pxt_actor *actor)
+{
+	return actor->own && actor->id != 0;
+}
+
 /* The first thread that is told of a process stands for it. */
 static bool is_first(const struct pxt_state *state, uint32_t index)
 {
 	const struct pxt_actor *actor = state->actors[index];
 
-	if (actor->pid <= 0 || !actor->own)
+	if (actor->pid <= 0 || !has_recorded(actor))
 		return false;
 	for (uint32_t k = 0; k < index; k++)
-		if (state->actors[k]->pid == actor->pid && state->actors[k]->own)
+		if (state->actors[k]->pid == actor->pid && has_recorded(state->actors[k]))
 			return false;
 	return true;
 }
@@ -110,9 +116,32 @@ static void put_throttled(struct pxt_out *out, const struct pxt_throttle *thrott
 static bool is_traced(const struct pxt_state *state, int32_t pid)
 {
 	for (uint32_t i = 0; i < state->actor_count; i++)
-		if (state->actors[i]->pid == pid && state->actors[i]->own)
+		if (state->actors[i]->pid == pid && has_recorded(state->actors[i]))
 			return true;
 	return false;
+}
+
+/*
+ * Children that have ended, and of which nobody but their parents told: another user, limit or namespace kept them from
+ * attaching, or a signal ended them before their first event.  A log that is not whole may just not have it.
+ */
+static void put_silent(
+    struct pxt_out *out, const struct pxt_state *state, const struct pxt_summary *summary)
+{
+	const struct pxt_recorder_sum *sum = summary->sum;
+	unsigned silent = 0;
+
+	if (summary->ring || sum->log_lost || sum->counts.posix_lost_np)
+		return;
+	for (size_t i = 0; i < sum->forked.count; i++) {
+		int32_t number = sum->forked.of[i];
+
+		silent += !pxt_recorder_told(sum, number) && !is_traced(state, number) &&
+		          !pxt_program_is_alive(number);
+	}
+	if (silent > 0)
+		pxt_out_format(out, "%u time%s a process was not traced: it did not attach\n",
+		    silent, silent == 1 ? "" : "s");
 }
 
 static void put_left_behind(
@@ -123,8 +152,9 @@ static void put_left_behind(
 	for (uint32_t i = 0; i < state->actor_count; i++)
 		left += is_first(state, i) && pxt_program_is_alive(state->actors[i]->pid);
 	/* A child that has recorded nothing yet. */
-	for (size_t i = 0; i < sum->forked_count; i++)
-		left += pxt_program_is_alive(sum->forked[i]) && !is_traced(state, sum->forked[i]);
+	for (size_t i = 0; i < sum->forked.count; i++)
+		left +=
+		    pxt_program_is_alive(sum->forked.of[i]) && !is_traced(state, sum->forked.of[i]);
 	if (left > 0)
 		pxt_out_format(out,
 		    "%u process%s that it started still run%s: what comes now is not in the log "
@@ -144,8 +174,11 @@ static void put_taken(struct pxt_out *out, const struct pxt_lockuse *use)
 	if (taken > 0)
 		pxt_out_format(out,
 		    "%lu lock%s taken %" PRIu64 " times, waited for %" PRIu64 " times\n",
-		    (unsigned long)use->row_count, use->row_count == 1 ? " was" : "s were", taken,
-		    waits);
+		    (unsigned long)use->row_count,
+		    use->state->counted_beyond ? "s and others were"
+		    : use->row_count == 1      ? " was"
+		                               : "s were",
+		    taken, waits);
 }
 
 /* ---- Threads ---- */
@@ -207,6 +240,7 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 
 		put_counts(out, summary, use.state);
 		put_refused(out, summary->sum);
+		put_silent(out, use.state, summary);
 		put_throttled(out, &summary->throttled);
 		put_left_behind(out, use.state, summary->sum);
 		if (use.state->counts_locks)
