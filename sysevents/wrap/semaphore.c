@@ -12,6 +12,18 @@
 #include <time.h>
 
 #if PXT_GROUP_SEMAPHORE
+/*
+ * No number of this process says who has what others take, too.  The C library has that behind the value: two words of
+ * 32 bits, or one.
+ */
+static bool is_counted(const sem_t *sem)
+{
+	const uint32_t *words = (const uint32_t *)(const void *)sem;
+
+	return pxt_wrap_wishes.counts &&
+	       !__atomic_load_n(&words[sizeof(long) / sizeof(*words)], __ATOMIC_RELAXED);
+}
+
 PXT_WRAP_REAL(sem_trywait);
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
@@ -20,7 +32,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
 
 	if (!pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
 		return PXT_WRAP_CALL(sem_trywait)(sem);
-	if (pxt_wrap_wishes.counts) {
+	if (is_counted(sem)) {
 		int result = PXT_WRAP_CALL(sem_trywait)(sem);
 
 		if (result == 0)
@@ -65,14 +77,14 @@ static bool is_valid(int64_t ns)
                                                                                                    \
 		if (!pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))                        \
 			return PXT_WRAP_CALL(name) arguments;                                      \
-		if (pxt_wrap_wishes.counts && (can_try) && takes_at_once(sem, caller))             \
+		if (is_counted(sem) && (can_try) && takes_at_once(sem, caller))                    \
 			return 0;                                                                  \
 		PXT_CALL_SCOPE call = pxt_call_enter_until(POSIX_TRACE_CALL_SEM_WAIT_NP,           \
 		    pxt_wrap_address(sem), PXT_CALL_NO_SIZE, asked, caller);                       \
 		int result = PXT_WRAP_CALL(name) arguments;                                        \
                                                                                                    \
 		call.result = PXT_CALL_ERRNO(result);                                              \
-		if (result == 0 && pxt_wrap_wishes.counts)                                         \
+		if (result == 0 && is_counted(sem))                                                \
 			pxt_tally_took(sem, PXT_LOCKTALLY_SEMAPHORE, caller);                      \
 		return result;                                                                     \
 	}                                                                                          \
@@ -105,7 +117,7 @@ PXT_WRAP_REAL(sem_post);
 
 static bool tells_post(const sem_t *sem)
 {
-	if (!pxt_wrap_wishes.counts)
+	if (!is_counted(sem))
 		return true;
 	pxt_tally_gave(sem, PXT_LOCKTALLY_SEMAPHORE);
 	return is_awaited(sem);

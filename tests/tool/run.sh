@@ -468,6 +468,41 @@ a_program_that_is_not_there_has_the_status_of_a_shell()
 	[ ! -e run.ptl ] || fail 'a log of nothing'
 }
 
+# Its count of who took it is each process' own.
+who_has_a_semaphore_that_processes_share_is_told()
+{
+	need cc
+	cat >two.c <<-'END'
+	#include <semaphore.h>
+	#include <sys/mman.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		sem_t *sem = mmap(0, sizeof(*sem), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		int said[2];
+		char byte;
+
+		if (sem == MAP_FAILED || sem_init(sem, 1, 1) != 0 || pipe(said) != 0)
+			return 1;
+		if (fork() == 0) {
+			sem_wait(sem);
+			if (write(said[1], "", 1) == 1)
+				usleep(60000);
+			sem_post(sem);
+			_exit(0);
+		}
+		if (read(said[0], &byte, 1) == 1)
+			sem_wait(sem);
+		return wait(0) < 0;
+	}
+	END
+	cc -g two.c -o two -pthread || { echo 'not with this compiler: skipped'; exit 77; }
+	traced 0 -q --only sem,sleep -- ./two
+	run 0 why run.ptl
+	tr '\n' ' ' <out | grep -q 'for semaphore .* which two/[0-9]* had, taken in main' || fail 'nobody has it'
+}
+
 # Without a descriptor for its memory it stays out; nobody but its parent tells of it.
 a_child_that_cannot_attach_is_counted()
 {
