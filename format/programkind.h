@@ -20,7 +20,8 @@
 
 #define PXT_PROGRAMKIND_LOADER 128u
 #define PXT_PROGRAMKIND_PARTS  64u
-#define PXT_PROGRAMKIND_WORDS  256u /* entries of the table of what is to be loaded */
+#define PXT_PROGRAMKIND_WORDS  256u  /* entries of the table of what is to be loaded */
+#define PXT_PROGRAMKIND_NOTES  1024u /* bytes of notes that are looked through */
 
 struct pxt_programkind {
 	bool is_elf;
@@ -29,6 +30,7 @@ struct pxt_programkind {
 	uint16_t machine;
 	bool
 	    wants_first; /* has a library that wants to be loaded before all others (AddressSanitizer) */
+	bool is_go;      /* its locks are none of the C library's */
 	char loader[PXT_PROGRAMKIND_LOADER]; /* what loads its libraries; "": nothing does */
 };
 
@@ -129,6 +131,25 @@ PXT_INLINE bool pxt_programkind_has_first(
 	return false;
 }
 
+/* Whether Go's linker has put its note into the file of @kind; notes have 12 bytes of numbers, a name and what it tells. */
+PXT_INLINE bool pxt_programkind_is_go(
+    const struct pxt_programkind_file *file, const struct pxt_programkind_part *part)
+{
+	uint64_t at = 0;
+
+	while (part->type == 4u && at + 16u <= part->bytes && at < PXT_PROGRAMKIND_NOTES) {
+		uint32_t note[4];
+
+		if (!file->read(file->context, part->offset + at, note, sizeof(note)))
+			return false;
+		if (memcmp(&note[3], "Go\0", 4) == 0)
+			return true;
+		at += 12u + (((uint64_t)note[0] + 3u) & ~UINT64_C(3)) +
+		      (((uint64_t)note[1] + 3u) & ~UINT64_C(3));
+	}
+	return false;
+}
+
 /* What the parts tell. */
 PXT_INLINE void pxt_programkind_parts(
     const struct pxt_programkind_file *file, struct pxt_programkind *kind)
@@ -144,6 +165,7 @@ PXT_INLINE void pxt_programkind_parts(
 		if (part.type == 2u)
 			kind->wants_first =
 			    pxt_programkind_has_first(file, part.offset, part.bytes);
+		kind->is_go |= pxt_programkind_is_go(file, &part);
 	}
 }
 

@@ -503,6 +503,24 @@ who_has_a_semaphore_that_processes_share_is_told()
 	tr '\n' ' ' <out | grep -q 'for semaphore .* which two/[0-9]* had, taken in main' || fail 'nobody has it'
 }
 
+what_a_program_does_that_cannot_be_seen_is_told_once()
+{
+	need cc
+	cat >go.c <<-'END'
+	__asm__(".section .note.go.buildid, \"a\", %note\n.balign 4\n.long 4, 4, 4\n.ascii \"Go\\0\\0abcd\"\n");
+	extern int uring(void);
+	int main(void) { return uring(); }
+	END
+	echo 'int uring(void) { return 0; }' >uring.c
+	cc -shared -fPIC uring.c -o liburing.so.2 && cc go.c ./liburing.so.2 -o go ||
+		{ echo 'not with this compiler: skipped'; exit 77; }
+	traced 0 --only mutex -- sh -c './go; ./go; true'
+	[ "$(grep -c 'locks of Go are not recorded' err)" -eq 1 ] || fail 'Go'
+	[ "$(grep -c 'by io_uring is not recorded' err)" -eq 1 ] || fail 'io_uring'
+	traced 0 --only mutex -- /bin/true
+	! grep 'not recorded' err || fail 'of another program'
+}
+
 # Without a descriptor for its memory it stays out; nobody but its parent tells of it.
 a_child_that_cannot_attach_is_counted()
 {

@@ -99,6 +99,11 @@ static struct pxt_programkind kind_of(const char *path)
 	return kind;
 }
 
+bool pxt_program_is_go(const char *path)
+{
+	return kind_of(path).is_go;
+}
+
 /* The interpreter of a script, or the program itself. */
 static bool interpreter(const char *path, char of[PATH_MAX])
 {

@@ -151,6 +151,23 @@ static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_
 #define NUMBER_AT 1u
 #define WHY_AT    21u
 
+/* A program, or what it loads. */
+static void take_image(struct pxt_recorder_sum *sum, const unsigned char *data, size_t bytes)
+{
+	static const char uring[] = "liburing.so";
+	char path[256] = "";
+	const char *name;
+
+	memcpy(
+	    path, data + WHY_AT, bytes - WHY_AT < sizeof path ? bytes - WHY_AT : sizeof path - 1);
+	name = strrchr(path, '/');
+	sum->has_uring |= name && strncmp(name + 1, uring, sizeof uring - 1) == 0;
+	if (data[0] != POSIX_TRACE_PROCESS_TRACED_NP || strcmp(sum->looked, path) == 0)
+		return;
+	memcpy(sum->looked, path, sizeof path);
+	sum->has_go |= pxt_program_is_go(path);
+}
+
 static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
 {
 	const unsigned char *data = view->posix_data_np;
@@ -167,6 +184,8 @@ static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_
 	else if (data[0] == POSIX_TRACE_PROCESS_TRACED_NP ||
 	         data[0] == POSIX_TRACE_PROCESS_UNTRACED_NP)
 		take_number(&sum->told, number);
+	if (data[0] == POSIX_TRACE_PROCESS_TRACED_NP || data[0] == POSIX_TRACE_PROCESS_IMAGE_NP)
+		take_image(sum, data, bytes);
 	if (bytes <= WHY_AT || data[0] != POSIX_TRACE_PROCESS_UNTRACED_NP)
 		return;
 	bytes -= WHY_AT;

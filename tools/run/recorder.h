@@ -47,6 +47,10 @@ struct pxt_recorder_sum {
 		int32_t *of;
 		size_t count;
 	} forked, told;
+	/* What some of the programs do is not recorded: a part of what is told once. */
+	char looked[256]; /* the program that was looked at last */
+	bool has_go;
+	bool has_uring;
 	int error; /* the log has no end; what was recorded before is in it */
 };
 
@@ -173,6 +177,8 @@ struct pxt_program {
  * Looks for argv[0] as a shell would.  0, or the exit status with a word to the user.
  */
 int pxt_program_find(struct pxt_program *program, char **argv);
+/* Whether Go made the program at @path. */
+bool pxt_program_is_go(const char *path);
 /*
  * Whether the preload library will be loaded into it; if not, says why and what helps.  @library: where
  * the preload library is.

@@ -100,6 +100,16 @@ static void put_refused(struct pxt_out *out, const struct pxt_recorder_sum *sum)
 	}
 }
 
+/* What docs/run.md says of all programs, where one is such. */
+static void put_unseen(struct pxt_out *out, const struct pxt_recorder_sum *sum)
+{
+	if (sum->has_go)
+		pxt_out_text(
+		    out, "locks of Go are not recorded: they are none of the C library's\n");
+	if (sum->has_uring)
+		pxt_out_text(out, "what goes to the kernel by io_uring is not recorded\n");
+}
+
 static void put_throttled(struct pxt_out *out, const struct pxt_throttle *throttled)
 {
 	char text[24];
@@ -241,6 +251,7 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 		put_counts(out, summary, use.state);
 		put_refused(out, summary->sum);
 		put_silent(out, use.state, summary);
+		put_unseen(out, summary->sum);
 		put_throttled(out, &summary->throttled);
 		put_left_behind(out, use.state, summary->sum);
 		if (use.state->counts_locks)
