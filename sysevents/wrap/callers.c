@@ -10,7 +10,10 @@
 #include "format/cfi.h"
 #include "sysevents/wrap/wrap.h"
 
+#include <dlfcn.h>
+#include <features.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #define FRAMES_MAX  16u          /* that are looked at; some are ours */
@@ -20,14 +23,6 @@
 
 /* What the kernel put above main()'s frames. */
 static uintptr_t main_top;
-
-/* Of the compiler's library: the table of the function there, or NULL.  Takes no lock with a C library of today. */
-struct bases {
-	void *text;
-	void *data;
-	void *function;
-};
-extern const void *_Unwind_Find_FDE(void *at, struct bases *bases);
 
 #if PXT_CFI_KNOWN
 /* The registers that a call leaves alone, here. */
@@ -71,6 +66,61 @@ static size_t stack_above(uintptr_t at)
 	return bytes > STACK_MOST ? 0 : bytes < WINDOW_MOST ? bytes : WINDOW_MOST;
 }
 
+#if __GLIBC_PREREQ(2, 35)
+/* What linkers make: a sorted table of pairs of 32 bits from its head on, the begin of a function and its record. */
+static const unsigned char *find_in(const unsigned char *head, int64_t at)
+{
+	static const unsigned char usual[] = { 1, 0x1b, 0x03, 0x3b };
+	int32_t pair[2] = { 0, 0 };
+	uint32_t low = 0;
+	uint32_t high;
+
+	if (!head || memcmp(head, usual, sizeof usual) != 0)
+		return NULL;
+	memcpy(&high, head + 8, sizeof high);
+	/* Bound: half of them each round. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		memcpy(pair, head + 12 + (size_t)middle * sizeof pair, sizeof pair);
+		if (pair[0] > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (!low)
+		return NULL;
+	memcpy(pair, head + 12 + (size_t)(low - 1) * sizeof pair, sizeof pair);
+	return head + pair[1];
+}
+
+/* No lock is taken, and no process loads the compiler's library for it. */
+static const unsigned char *find_function(void *at)
+{
+	struct dl_find_object object;
+
+	if (_dl_find_object(at, &object) != 0)
+		return NULL;
+	return find_in(
+	    object.dlfo_eh_frame, (int64_t)((uintptr_t)at - (uintptr_t)object.dlfo_eh_frame));
+}
+#else
+/* Of the compiler's library, which may take a lock. */
+struct bases {
+	void *text;
+	void *data;
+	void *function;
+};
+extern const void *_Unwind_Find_FDE(void *at, struct bases *bases);
+
+static const unsigned char *find_function(void *at)
+{
+	struct bases bases;
+
+	return _Unwind_Find_FDE(at, &bases);
+}
+#endif
+
 static bool step(struct pxt_cfi_state *state)
 {
 	union {
@@ -79,12 +129,12 @@ static bool step(struct pxt_cfi_state *state)
 	} place = { state->place - 1 };
 	struct pxt_cfi_bytes from = { .at = NULL };
 	struct pxt_cfi_function function;
-	struct bases bases;
 
-	from.at = _Unwind_Find_FDE(place.at, &bases);
+	from.at = find_function(place.at);
 	from.end = from.at ? from.at + RECORD_MOST : NULL;
 	from.address = (uint64_t)(uintptr_t)from.at;
 	return from.at && pxt_cfi_read(&function, from, NULL) &&
+	       place.number - function.low < function.bytes &&
 	       pxt_cfi_step(&function, place.number, state);
 }
 

@@ -585,4 +585,12 @@ names_for_the_linker_are_those_of_the_archive()
 	[ ! -s out ] || fail 'data among the names'
 }
 
+# Each library more is a tenth of what the start of a short process costs.
+the_library_that_is_loaded_needs_the_c_library_alone()
+{
+	need readelf
+	readelf -d "$preload" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >needed
+	! grep -v '^libc\.so\|^ld-linux\|^libasan\|^libtsan\|^libubsan\|^libatomic' needed || fail 'others, too'
+}
+
 $case
