@@ -229,6 +229,21 @@ a_ctf_trace_is_a_log_that_says_the_same()
 	head -1 out | cmp -s - expected || fail 'another answer'
 }
 
+# By their numbers `pxtrace why` knows them.
+system_events_that_were_exported_to_ctf_are_system_events_again()
+{
+	need_plugin
+	victim=$PXT_BUILD/tests/victim
+	[ -x "$victim" ] || exit 77
+	"$pxtrace" run -q --only mutex -o run.ptl -- "$victim" contend >out 2>err || fail 'not recorded'
+	run 0 export ctf -o run.ctf run.ptl
+	run 0 import ctf -o again.ptl run.ctf
+	"$pxtrace" print --event 'posix_trace_mutex_*' run.ptl | sed 's/.*\(posix_trace_[a-z]*\)/\1/' >expected
+	grep -q mutex_wait expected || fail 'nothing to compare with'
+	"$pxtrace" print --event 'posix_trace_mutex_*' again.ptl | sed 's/.*\(posix_trace_[a-z]*\)/\1/' >out
+	same expected
+}
+
 fields_of_ctf_are_fields_of_the_log()
 {
 	need_plugin

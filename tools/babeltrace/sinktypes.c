@@ -2,6 +2,8 @@
 /* sinktypes.c - babeltrace2's event classes as types of a log, their fields as data. */
 #include "tools/babeltrace/sink.h"
 
+#include "format/ids.h"
+
 #include "tools/output/out.h"
 
 #include <stdio.h>
@@ -341,6 +343,24 @@ static void name_type(struct pxt_sink_types *types, trace_event_id_t id, const c
 	} while (again);
 }
 
+/*
+ * A log's own type of System Events, exported: its number, by which `pxtrace why` knows it; 0: it is none, or its
+ * fields are other ones.  An event may have fewer fields than its type.
+ */
+static trace_event_id_t own_type(const char *name, const char *format)
+{
+	trace_event_id_t id = pxt_logwrite_system_type(name);
+	const char *own = id ? pxt_sysspecific_format(id) : NULL;
+
+	for (; own && *format; format++) {
+		if (*format == ' ' && format[-1] == ',')
+			continue;
+		if (*format != *own++)
+			return 0;
+	}
+	return own && (*own == ',' || *own == '\0') ? id : 0;
+}
+
 static struct pxt_sink_type *new_type(
     struct pxt_sink_types *types, struct pxt_logwrite *log, const bt_event_class *class)
 {
@@ -352,12 +372,17 @@ static struct pxt_sink_type *new_type(
 		type->class = class;
 		bt_event_class_get_ref(class);
 		type->switches = name && strcmp(name, "sched_switch") == 0;
-		if (FIRST_TYPE + types->count <= LAST_TYPE) {
+		making->type = type;
+		making->name = name ? name : "";
+		describe(making, class);
+		type->id = own_type(making->name, making->format);
+		if (type->id) {
+			pxt_logwrite_type(
+			    log, type->id, making->name, pxt_sysspecific_format(type->id));
+		} else if (FIRST_TYPE + types->count <= LAST_TYPE) {
 			type->id = FIRST_TYPE + types->count++;
-			name_type(types, type->id, name ? name : "");
-			making->type = type;
+			name_type(types, type->id, making->name);
 			making->name = types->names[type->id];
-			describe(making, class);
 			pxt_logwrite_type(
 			    log, type->id, making->name, *making->format ? making->format : NULL);
 		} else {
