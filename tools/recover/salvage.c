@@ -464,7 +464,7 @@ static const char *run_salvage(struct salvage *salvage, const char *path, int *e
 		pxt_receive_run_totals(&salvage->run, &totals);
 		if (salvage->result->frames && salvage->result->complete)
 			finish_frames(salvage);
-		else if (salvage->result->complete)
+		else if (salvage->files > 1 && salvage->result->complete)
 			finish_files(salvage);
 	}
 	pxt_progress_end(&salvage->progress);
