@@ -374,6 +374,14 @@ names_that_something_has_are_no_mistake()
 	[ ! -s err ] || fail 'a message without need'
 }
 
+a_log_that_is_named_twice_is_refused()
+{
+	make_story
+	ln -s run.ptl other.ptl
+	run 1 print run.ptl other.ptl
+	err_has 'other.ptl is the same log as run.ptl'
+}
+
 # Of several logs one is enough.
 names_that_one_of_several_logs_has_are_no_mistake()
 {

@@ -4,6 +4,7 @@
 #include "tools/output/out.h"
 #include "tools/print/printer.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -66,8 +67,29 @@ static bool take_option(struct pxt_printer *p, bool *incomplete, int code, char 
 	}
 }
 
+/* All that is in a log that was named twice would be told twice. */
+static bool is_one_twice(const struct pxt_reader *reader)
+{
+	struct stat one;
+	struct stat other;
+
+	for (unsigned i = 1; i < reader->count; i++) {
+		for (unsigned k = 0; k < i && fstat(reader->sources[i]->fd, &one) == 0; k++) {
+			if (fstat(reader->sources[k]->fd, &other) != 0 ||
+			    one.st_ino != other.st_ino || one.st_dev != other.st_dev)
+				continue;
+			pxt_complain("print: %s is the same log as %s", reader->sources[i]->path,
+			    reader->sources[k]->path);
+			return true;
+		}
+	}
+	return false;
+}
+
 static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv)
 {
+	int status;
+
 	if (optind == argc) {
 		pxt_complain("print: which log?");
 		return pxt_usage("print");
@@ -85,11 +107,12 @@ static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv
 	p->line.reader = &p->reader;
 	p->line.live = p->follow;
 	p->line.out.colour = pxt_colour_wanted(p->colour, STDOUT_FILENO);
-	return pxt_reader_open(&p->reader, argv + optind, (unsigned)(argc - optind),
+	status = pxt_reader_open(&p->reader, argv + optind, (unsigned)(argc - optind),
 	    p->follow    ? PXT_OPEN_LIVE
 	    : incomplete ? PXT_OPEN_INCOMPLETE
 	                 : PXT_OPEN_COMPLETE,
 	    &p->select);
+	return status == PXT_EXIT_OK && is_one_twice(&p->reader) ? PXT_EXIT_USAGE : status;
 }
 
 static int run(int argc, char **argv)
