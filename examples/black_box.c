@@ -7,12 +7,14 @@
  *	pxtrace recover black_box.box -o black_box.ptl && pxtrace print black_box.ptl
  *
  * Started again, it keeps the last run's file as FILE.last: a new stream wants an empty file, so
- * that a program which a supervisor starts again at once does not overwrite what is to be found out.
+ * that a program which a supervisor starts again at once does not overwrite what is to be found
+ * out.
  *
  * On tmpfs (/dev/shm/black_box.box) the file costs a trace point nothing; on disk the same, but for
  * a page fault when the system has just written a page back.  fsync() is for failures of power.
  *
- * Page: posix_trace_attr_setfile_np, posix_trace_attr_getfile_np - a stream in a file outlives its process
+ * Page: posix_trace_attr_setfile_np, posix_trace_attr_getfile_np - a stream in a file outlives its
+ * process
  */
 #include <trace.h>
 #include <trace_np.h>

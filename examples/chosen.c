@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chosen.c - what of a busy program is recorded: a family of types is kept out, a handler keeps every tenth
- * sample, frames keep their first 4 bytes, and a message is put together only when it is read.
+ * chosen.c - what of a busy program is recorded: a family of types is kept out, a handler keeps
+ * every tenth sample, frames keep their first 4 bytes, and a message is put together only when it
+ * is read.
  *
  * Page: posix_trace_set_handler_np, posix_trace_set_threads_np, posix_trace_set_processes_np,
  * posix_trace_set_short_np, posix_trace_getlevels_np - judge events before they are recorded

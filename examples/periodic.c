@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * periodic.c - a periodic job with a deadline and a budget, traced by the job macros.  Job 12 computes
- * three times as long as it may: it overruns its budget, and so misses its deadline.
+ * periodic.c - a periodic job with a deadline and a budget, traced by the job macros.  Job 12
+ * computes three times as long as it may: it overruns its budget, and so misses its deadline.
  *
  *	periodic [LOG]        (default: periodic.ptl)
  *

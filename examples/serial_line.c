@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * serial_line.c - a target that sends its trace over a serial line, while it runs.  Nothing but the
- * descriptor differs from a log in a file: to a terminal device the log goes in frames with checksums,
- * and what a receiver must know is said again and again, so that it may start late and may lose some.
+ * descriptor differs from a log in a file: to a terminal device the log goes in frames with
+ * checksums, and what a receiver must know is said again and again, so that it may start late and
+ * may lose some.
  *
  *	serial_line DEVICE           for example /dev/ttyUSB0, at 115200 baud
- *	serial_line                  without hardware: makes a pseudo terminal, says which one, waits
- *	                             half a minute for a receiver, and sends
+ *	serial_line                  without hardware: makes a pseudo terminal, says which one,
+ *	                             waits half a minute for a receiver, and sends
  *
  * At the other end: pxtrace receive serial:DEVICE,115200 -o run.ptl --once
  */
@@ -130,7 +131,8 @@ int main(int argc, char **argv)
 	must("counts", posix_trace_getcounts_np(trid, &counts, sizeof(counts)));
 	must("shutdown", posix_trace_shutdown(trid));
 	(void)tcdrain(fd);
-	/* What nobody has read when this end closes is gone: with --once the receiver goes after the last byte. */
+	/* What nobody has read when this end closes is gone: with --once the receiver goes after
+	 * the last byte. */
 	for (int ms = 0; argc == 1 && ms < LINGER_MS && somebody_is_there(fd); ms += LOOK_MS)
 		sleep_ms(LOOK_MS);
 	(void)printf("serial_line: %llu events sent, %llu lost\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * several_streams.c - one program, three streams, each with a size, a policy and a filter of its own:
+ * several_streams.c - one program, three streams, each with a size, a policy and a filter of its
+ * own:
  *
  *	setup    small, until full: what was configured, however long the program runs afterwards
  *	recent   overwrites the oldest: the last moments of everything that comes often

@@ -46,7 +46,8 @@ extern "C" {
  *
  * With a message, which is put together where the event is read (posix_trace_text_np(), pxtrace):
  *
- *	POSIX_TRACE_DEFINE_TEXT_NP(too_hot, "motor %u is %.1f degrees too hot", u32, motor, f64, by);
+ *	POSIX_TRACE_DEFINE_TEXT_NP(too_hot, "motor %u is %.1f degrees too hot", u32, motor,
+ *	                           f64, by);
  *
  * Each conversion takes the next field; flags, width and precision are printf()'s, and lengths
  * (%lu) are not needed.  POSIX_TRACE_DECLARE_TEXT_NP() is the form for headers.
@@ -682,13 +683,13 @@ static inline __attribute__((__always_inline__, __unused__)) size_t posix_trace_
  *
  *	POSIX_TRACE_DEFINE_JOB_NP(control);                     at file scope, once
  *	...
- *	error = posix_trace_open_job_np(control);               ahead of its first use, if that matters
+ *	error = posix_trace_open_job_np(control);               ahead of its first use, if need be
  *	...
  *	posix_trace_job_release_np(control, number);            from now on it may begin
  *	posix_trace_job_begin_np(control, number);
  *	posix_trace_job_end_np(control, number);
  *	posix_trace_job_miss_np(control, number, late_ns);      its deadline was so long ago
- *	posix_trace_job_overrun_np(control, number, over_ns);   it ran longer than it may, by so much
+ *	posix_trace_job_overrun_np(control, number, over_ns);   it ran longer than it may
  *
  * They are points of the types control_release, control_begin, control_end (u64 number),
  * control_deadline_miss (u64 number, i64 late_ns), and control_overrun (u64 number, i64 over_ns):

@@ -349,7 +349,17 @@ class Manual:
             blocks = [("text", f"What {setter}() set.")]
         return blocks if any(kind == "text" for kind, _ in blocks) else []
 
+    def check_columns(self):
+        """What the pages are made of has lines of 100 columns at most; papers.py looks at papers."""
+        for pattern in ("include/*.h*", "Kconfig*", "*/Kconfig*", "examples/*.c", "examples/manual/*.c", "docs/man/*"):
+            for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
+                name = os.path.relpath(path, ROOT)
+                for number, line in enumerate(read(name).split("\n"), 1):
+                    if (columns := len(line.expandtabs(8))) > 100:
+                        self.complaints.append(f"{name}:{number}: {columns} columns")
+
     def check(self):
+        self.check_columns()
         for function in self.functions.values():
             where = f"include/{function.header.name}: {function.name}()"
             if not self.text(function) and not function.doc.returns:

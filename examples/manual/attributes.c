@@ -2,20 +2,25 @@
 /*
  * attributes.c - a stream of 64 KiB with a name and a policy; then what of it is in force.
  *
- * Page: posix_trace_attr_init, posix_trace_attr_destroy - begin and end the life of an attributes object
+ * Page: posix_trace_attr_init, posix_trace_attr_destroy - begin and end the life of an attributes
+ * object
  * Page: posix_trace_attr_getname, posix_trace_attr_setname, posix_trace_attr_getclockres,
  * posix_trace_attr_getcreatetime, posix_trace_attr_getgenversion - identify a stream and its clock
  * Page: posix_trace_attr_setstreamfullpolicy, posix_trace_attr_getstreamfullpolicy,
- * posix_trace_attr_getlogfullpolicy, posix_trace_attr_setlogfullpolicy, posix_trace_attr_getinherited,
- * posix_trace_attr_setinherited - what a full stream and a full log do, and who inherits a stream
- * Page: posix_trace_attr_setstreamsize, posix_trace_attr_getstreamsize, posix_trace_attr_getlogsize,
- * posix_trace_attr_setlogsize, posix_trace_attr_getmaxdatasize, posix_trace_attr_setmaxdatasize,
- * posix_trace_attr_getmaxsystemeventsize, posix_trace_attr_getmaxusereventsize - sizes of a stream and its log
- * Page: posix_trace_attr_setlanes_np, posix_trace_attr_getlanes_np, posix_trace_attr_setorderedstamps_np,
- * posix_trace_attr_getorderedstamps_np, posix_trace_attr_setpolling_np,
- * posix_trace_attr_getpolling_np - lanes of a stream, its order, and how readers wait
+ * posix_trace_attr_getlogfullpolicy, posix_trace_attr_setlogfullpolicy,
+ * posix_trace_attr_getinherited, posix_trace_attr_setinherited - what a full stream and a full log
+ * do, and who inherits a stream
+ * Page: posix_trace_attr_setstreamsize, posix_trace_attr_getstreamsize,
+ * posix_trace_attr_getlogsize, posix_trace_attr_setlogsize, posix_trace_attr_getmaxdatasize,
+ * posix_trace_attr_setmaxdatasize, posix_trace_attr_getmaxsystemeventsize,
+ * posix_trace_attr_getmaxusereventsize - sizes of a stream and its log
+ * Page: posix_trace_attr_setlanes_np, posix_trace_attr_getlanes_np,
+ * posix_trace_attr_setorderedstamps_np, posix_trace_attr_getorderedstamps_np,
+ * posix_trace_attr_setpolling_np, posix_trace_attr_getpolling_np - lanes of a stream, its order,
+ * and how readers wait
  * Page: posix_trace_attr_setflushpriority_np, posix_trace_attr_getflushpriority_np,
- * posix_trace_attr_setlogform_np, posix_trace_attr_getlogform_np - how a log is flushed, and its form
+ * posix_trace_attr_setlogform_np, posix_trace_attr_getlogform_np - how a log is flushed, and its
+ * form
  *
  * Prints:
  *	engine: 65536 bytes in 1 lane; a full stream overwrites

@@ -3,7 +3,8 @@
  * clock.c - events of a simulation have the simulation's time.
  *
  * Page: posix_trace_set_process_clock_np - stamp events by a clock of the program
- * Page: posix_trace_eventinfo_getextra_np, posix_trace_getclock_np - more about an event, and the clock of its stamp
+ * Page: posix_trace_eventinfo_getextra_np, posix_trace_getclock_np - more about an event, and the
+ * clock of its stamp
  *
  * Prints:
  *	the clock has 1000 ticks a second

@@ -5,7 +5,8 @@
  * Page: posix_trace_start, posix_trace_stop - begin and end recording
  * Page: posix_trace_clear - discard what a stream and its log hold
  * Page: posix_trace_get_attr, posix_trace_get_status - attributes and status of a stream or log
- * Page: posix_trace_getcounts_np, posix_trace_streams_np - count a stream's records, and list the streams
+ * Page: posix_trace_getcounts_np, posix_trace_streams_np - count a stream's records, and list the
+ * streams
  * Page: POSIX_TRACE_ERROR_OF_NP, POSIX_TRACE_ERROR_CAUSE_NP,
  * POSIX_TRACE_ERROR_NUMBER_NP - take the data of an error event apart
  *

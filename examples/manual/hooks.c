@@ -7,7 +7,8 @@
  * posix_trace_hook_task_state_np, posix_trace_hook_kernel_np, posix_trace_hook_call_enter_np,
  * posix_trace_hook_call_exit_np, posix_trace_hook_priority_np, posix_trace_hook_debug_np,
  * POSIX_TRACE_HERE_NP - record system events
- * Page: posix_trace_system_event_np, posix_trace_thread_exclude_np - record a system event, or leave a thread out
+ * Page: posix_trace_system_event_np, posix_trace_thread_exclude_np - record a system event, or
+ * leave a thread out
  *
  * Prints:
  *	posix_trace_mutex_lock

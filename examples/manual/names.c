@@ -4,7 +4,8 @@
  *
  * Page: posix_trace_eventid_get_name, posix_trace_eventid_equal,
  * posix_trace_trid_eventid_open - names of event types
- * Page: posix_trace_eventtypelist_getnext_id, posix_trace_eventtypelist_rewind - walk the list of event types
+ * Page: posix_trace_eventtypelist_getnext_id, posix_trace_eventtypelist_rewind - walk the list of
+ * event types
  *
  * Prints:
  *	posix_trace_unnamed_userevent

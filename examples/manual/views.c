@@ -2,7 +2,8 @@
 /*
  * views.c - reads an event whole, and then many events by one call, where they lie.
  *
- * Page: posix_trace_trygetnext_whole_np, posix_trace_getnext_events_np - events whole, and many at once
+ * Page: posix_trace_trygetnext_whole_np, posix_trace_getnext_events_np - events whole, and many at
+ * once
  *
  * Prints:
  *	the first event has 26 bytes: abcdefghijklmnopqrstuvwxyz
