@@ -280,7 +280,7 @@ static int conclude(struct run *r, int status)
 	pxt_notes_tell_status(r->recorder.trid, status);
 	r->throttled = pxt_throttle_since(&r->throttled);
 	pxt_notes_tell_throttled(r->recorder.trid, &r->throttled);
-	pxt_recorder_close(&r->recorder, &sum);
+	pxt_recorder_close(&r->recorder, &sum, !r->quiet);
 	if (sum.error)
 		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
 		    strerror(sum.error));
@@ -332,7 +332,7 @@ static int conclude_flight(struct run *r, int status)
 	struct pxt_recorder_sum sum;
 	struct pxt_flight_sum met;
 
-	pxt_recorder_close(&r->recorder, &sum);
+	pxt_recorder_close(&r->recorder, &sum, false);
 	pxt_recorder_free(&sum);
 	if (r->watch)
 		(void)pxt_schedwatch_end(r->watch, &r->told);

@@ -291,7 +291,7 @@ static void look_at_log(const struct pxt_recorder *recorder, struct pxt_recorder
 	sum->log_lost = missing > there ? missing - there : 0;
 }
 
-void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum)
+void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum, bool looks)
 {
 	int error;
 
@@ -299,5 +299,6 @@ void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *
 	(void)posix_trace_getcounts_np(recorder->trid, &sum->counts, sizeof sum->counts);
 	error = posix_trace_shutdown(recorder->trid);
 	sum->error = sum->error ? sum->error : error;
-	look_at_log(recorder, sum);
+	if (looks)
+		look_at_log(recorder, sum);
 }

@@ -66,8 +66,11 @@ bool pxt_recorder_open(
     struct pxt_recorder *recorder, int fd, const char *path, uint64_t size, bool ring);
 /* What was taken goes into the log. */
 void pxt_recorder_flush(const struct pxt_recorder *recorder);
-/* Takes what all processes have recorded so far, and ends the log.  free() gives back what *sum holds. */
-void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum);
+/*
+ * Takes what all processes have recorded so far, and ends the log.  free() gives back what *sum holds.  @looks: the
+ * log is read for what it says of processes and losses; else *sum has the stream's counts alone.
+ */
+void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum, bool looks);
 void pxt_recorder_free(struct pxt_recorder_sum *sum);
 /* Whether one of them is @number. */
 bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number);
