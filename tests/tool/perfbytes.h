@@ -135,8 +135,8 @@ static inline void pb_address(
 }
 
 /* The last of them with registers and a piece of stack of which @count bytes are some. */
-static inline void pb_stack(struct perfbytes *to, struct pb_place place, uint64_t address,
-    uint64_t form, uint64_t count)
+static inline void pb_stack(
+    struct perfbytes *to, struct pb_place place, uint64_t address, uint64_t form, uint64_t count)
 {
 	const uint64_t registers[] = { form, 0x7000, 0x6000, PXT_PERFREC_STACK };
 	unsigned char stack[PXT_PERFREC_STACK];
