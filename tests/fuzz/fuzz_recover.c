@@ -63,7 +63,7 @@ static void salvage(const struct pxt_image *image)
 	struct pxt_salvaged salvaged;
 	int error;
 
-	if (pxt_salvage(image, path, &salvaged, &error))
+	if (pxt_salvage(image, 1, path, &salvaged, &error))
 		return;
 	if (error)
 		abort();
