@@ -234,12 +234,6 @@ static int in_order(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number)
-{
-	return sum->told.count && bsearch(&number, sum->told.of, sum->told.count,
-	                              sizeof *sum->told.of, in_order) != NULL;
-}
-
 void pxt_recorder_free(struct pxt_recorder_sum *sum)
 {
 	free(sum->forked.of);

@@ -72,8 +72,23 @@ void pxt_recorder_flush(const struct pxt_recorder *recorder);
  */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum, bool looks);
 void pxt_recorder_free(struct pxt_recorder_sum *sum);
-/* Whether one of them is @number. */
-bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number);
+/* Whether @number is one of those that told of themselves, which are in order. */
+static inline bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number)
+{
+	size_t low = 0;
+	size_t high = sum->told.count;
+
+	/* Bound: half of them each round. */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (sum->told.of[middle] < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sum->told.count && sum->told.of[low] == number;
+}
 
 /*
  * How often and how long the kernel kept the processes of this one's cgroup from running, as that has
