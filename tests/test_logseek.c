@@ -223,7 +223,7 @@ PXT_TEST(seek_goes_back_and_forth_and_wants_a_log)
 	PXT_EQ(posix_trace_seek_np(0, 0, NULL, 0), EINVAL);
 }
 
-/* ---- Posix_trace_getnext_events_np() reports what posix_trace_getnext_event() does ---- */
+/* ---- posix_trace_getnext_events_np() reports what posix_trace_getnext_event() does ---- */
 
 #define VIEWS_EVENTS_MAX 64
 #define BYTES_MAX        512

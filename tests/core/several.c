@@ -268,7 +268,7 @@ PXT_TEST(who_wakes_a_sleeper_has_left_the_trace_point)
 }
 
 /*
- * Posix_trace_getnext_events_np() of a stream hands out what as many calls of
+ * posix_trace_getnext_events_np() of a stream hands out what as many calls of
  * posix_trace_trygetnext_event() would: two streams that record the same are read in both ways.
  */
 
@@ -410,7 +410,7 @@ PXT_TEST(so_are_those_of_a_stream_that_stops_and_starts_itself)
 	views_end();
 }
 
-/* Seconds views_begin anew, and are not worked out for each event. */
+/* Seconds begin anew, and are not worked out for each event. */
 PXT_TEST(times_go_on_over_a_second)
 {
 	views_begin(POSIX_TRACE_LOOP, 1, 4096);

@@ -156,7 +156,7 @@ PXT_TEST(a_log_in_a_file_that_is_sealed_against_shrinking_stays_as_it_is)
 /* The largest record finds room in one, also after a loss. */
 
 #define DATA     200u
-/* More than a frame of SMALLEST bytes holds, which has room for any frames_record of the library's. */
+/* More than a frame of SMALLEST bytes holds, which has room for any record of the library's. */
 #define LONG     600u
 /* More than any event of the library's, so that it decides how large a frame is. */
 #define LARGEST  300u
@@ -186,7 +186,7 @@ static void record_beyond_the_table(void)
 	atomic_store(&pxt_threads->count, before);
 }
 
-/* Else the loss is told before OVERFLOW, which is a short frames_record. */
+/* Else the loss is told before OVERFLOW, which is a short record. */
 static void tell_losses_before_events(trace_id_t trid)
 {
 	trace_event_set_t set;
@@ -240,7 +240,7 @@ PXT_TEST(the_largest_record_of_a_thread_without_a_place_is_in_the_smallest_log)
 		are_in_the_log(size);
 }
 
-/* LOGP-01, LOGP-08: what was lost before a frames_record is told in its frame. */
+/* LOGP-01, LOGP-08: what was lost before a record is told in its frame. */
 PXT_TEST(so_are_those_after_a_loss)
 {
 	/* Twice what the stream holds. */

@@ -67,7 +67,7 @@ bool pxt_recorder_open(
 /* What was taken goes into the log. */
 void pxt_recorder_flush(const struct pxt_recorder *recorder);
 /*
- * Takes what all processes have recorded so far, and ends the log.  free() gives back what *sum holds.  @looks: the
+ * Takes what all processes have recorded so far, and ends the log.  pxt_recorder_free() gives back what *sum holds.  @looks: the
  * log is read for what it says of processes and losses; else *sum has the stream's counts alone.
  */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum, bool looks);
