@@ -187,6 +187,46 @@ PXT_CFI_INLINE bool pxt_cfi_read(
 	return !from.short_of;
 }
 
+/*
+ * A binary's table of functions, in the only form that linkers make: this head, which ends with their number, and a
+ * pair of 32 bits for each, in their order: where it begins and where its record is, both from the head on.
+ */
+#define PXT_CFI_TABLE_HEAD 12u
+#define PXT_CFI_TABLE_PAIR 8u
+
+/* False: it has another form. */
+PXT_CFI_INLINE bool pxt_cfi_table(const unsigned char head[PXT_CFI_TABLE_HEAD], uint32_t *count)
+{
+	static const unsigned char usual[] = { 1, 0x1b, 0x03, 0x3b };
+
+	memcpy(count, head + 8, sizeof *count);
+	return memcmp(head, usual, sizeof usual) == 0;
+}
+
+/* Where the record of the function is that begins last before @at.  False: none does. */
+PXT_CFI_INLINE bool pxt_cfi_table_find(
+    const unsigned char *pairs, uint32_t count, int64_t at, int32_t *record)
+{
+	uint32_t low = 0;
+	uint32_t high = count;
+
+	/* Bound: half of them each round. */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int32_t begin;
+
+		memcpy(&begin, pairs + (size_t)middle * PXT_CFI_TABLE_PAIR, sizeof begin);
+		if (begin > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low == 0)
+		return false;
+	memcpy(record, pairs + (size_t)low * PXT_CFI_TABLE_PAIR - sizeof *record, sizeof *record);
+	return true;
+}
+
 /* Where the caller's registers are: at so many bytes from the frame's end, or ... */
 #define PXT_CFI_SAME  INT32_MIN       /* ... unchanged, or ... */
 #define PXT_CFI_OTHER (INT32_MIN + 1) /* ... elsewhere, or nowhere */

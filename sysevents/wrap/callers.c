@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <features.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #define FRAMES_MAX  16u          /* that are looked at; some are ours */
@@ -67,42 +66,22 @@ static size_t stack_above(uintptr_t at)
 }
 
 #if __GLIBC_PREREQ(2, 35)
-/* What linkers make: a sorted table of pairs of 32 bits from its head on, the begin of a function and its record. */
-static const unsigned char *find_in(const unsigned char *head, int64_t at)
-{
-	static const unsigned char usual[] = { 1, 0x1b, 0x03, 0x3b };
-	int32_t pair[2] = { 0, 0 };
-	uint32_t low = 0;
-	uint32_t high;
-
-	if (!head || memcmp(head, usual, sizeof usual) != 0)
-		return NULL;
-	memcpy(&high, head + 8, sizeof high);
-	/* Bound: half of them each round. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		memcpy(pair, head + 12 + (size_t)middle * sizeof pair, sizeof pair);
-		if (pair[0] > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (!low)
-		return NULL;
-	memcpy(pair, head + 12 + (size_t)(low - 1) * sizeof pair, sizeof pair);
-	return head + pair[1];
-}
-
 /* No lock is taken, and no process loads the compiler's library for it. */
 static const unsigned char *find_function(void *at)
 {
 	struct dl_find_object object;
+	const unsigned char *head;
+	uint32_t count;
+	int32_t record;
 
-	if (_dl_find_object(at, &object) != 0)
+	if (_dl_find_object(at, &object) != 0 || !object.dlfo_eh_frame)
 		return NULL;
-	return find_in(
-	    object.dlfo_eh_frame, (int64_t)((uintptr_t)at - (uintptr_t)object.dlfo_eh_frame));
+	head = object.dlfo_eh_frame;
+	if (!pxt_cfi_table(head, &count) ||
+	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
+	        (int64_t)((uintptr_t)at - (uintptr_t)head), &record))
+		return NULL;
+	return head + record;
 }
 #else
 /* Of the compiler's library, which may take a lock. */

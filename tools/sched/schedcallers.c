@@ -49,12 +49,6 @@ struct process {
 	struct map *maps;
 };
 
-/* Where functions begin, and where their records are; both from the table's own place. */
-struct row {
-	int32_t low;
-	int32_t record;
-};
-
 struct file {
 	dev_t dev;
 	ino_t inode;
@@ -65,9 +59,9 @@ struct file {
 		uint64_t bytes;
 		uint64_t address;
 	} segments[SEGMENTS];
-	uint64_t table; /* as linked */
+	uint64_t table; /* of functions (format/cfi.h), as linked */
 	uint32_t rows;
-	struct row *row;
+	unsigned char *pairs;
 };
 
 struct pxt_schedcallers {
@@ -98,23 +92,19 @@ static bool offset_of(const struct file *file, uint64_t address, uint64_t *offse
 	return false;
 }
 
-/* The table of functions, in the only form that linkers make. */
 static bool read_table(struct file *file, uint64_t offset, uint64_t bytes)
 {
-	static const unsigned char form[4] = { 1, 0x1b, 0x03, 0x3b };
-	unsigned char head[12];
+	unsigned char head[PXT_CFI_TABLE_HEAD];
 	uint32_t rows;
 
 	if (bytes < sizeof head || !read_at(file->fd, head, sizeof head, offset) ||
-	    memcmp(head, form, sizeof form) != 0)
+	    !pxt_cfi_table(head, &rows) || rows > TABLE_MOST ||
+	    rows > (bytes - sizeof head) / PXT_CFI_TABLE_PAIR)
 		return false;
-	memcpy(&rows, head + 8, sizeof rows);
-	if (rows > TABLE_MOST || rows > (bytes - sizeof head) / sizeof *file->row)
-		return false;
-	file->row = malloc((rows + 1u) * sizeof *file->row);
+	file->pairs = malloc((rows + 1u) * (size_t)PXT_CFI_TABLE_PAIR);
 	file->rows = rows;
-	return file->row &&
-	       read_at(file->fd, file->row, rows * sizeof *file->row, offset + sizeof head);
+	return file->pairs && read_at(file->fd, file->pairs, rows * (size_t)PXT_CFI_TABLE_PAIR,
+	                          offset + sizeof head);
 }
 
 static bool read_file(struct file *file)
@@ -148,8 +138,8 @@ static void close_file(struct file *file)
 {
 	if (file->fd >= 0)
 		(void)close(file->fd);
-	free(file->row);
-	file->row = NULL;
+	free(file->pairs);
+	file->pairs = NULL;
 	file->fd = -1;
 }
 
@@ -179,23 +169,13 @@ static const struct file *file_of(struct pxt_schedcallers *callers, const struct
 static size_t read_record(
     const struct file *file, uint64_t place, unsigned char *bytes, uint64_t *address)
 {
-	int64_t in = (int64_t)(place - file->table);
-	uint32_t low = 0;
-	uint32_t high = file->rows;
 	uint64_t offset;
+	int32_t record;
 	ssize_t got;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (file->row[middle].low <= in)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (!pxt_cfi_table_find(file->pairs, file->rows, (int64_t)(place - file->table), &record))
 		return 0;
-	*address = file->table + (uint64_t)(int64_t)file->row[low - 1].record;
+	*address = file->table + (uint64_t)(int64_t)record;
 	if (!offset_of(file, *address, &offset) || offset > INT64_MAX)
 		return 0;
 	got = pread(file->fd, bytes, RECORD_MOST, (off_t)offset);
