@@ -29,7 +29,7 @@ static const char *const help[] = {
 	"  -o, --output FILE     where to; - is standard output. Without it: beside the first "
 	"log,\n"
 	"                        run.html of run.ptl, unless something else is there\n"
-	"      --max-events N    so many on the page (5000000); what comes behind is counted and\n"
+	"      --max-events N    so many on the page (1000000); what comes behind is counted and\n"
 	"                        its losses are marked, and the page says so\n"
 	"  -n, --worst N         explains the worst N spans (3; 0: none, and the logs are read "
 	"once\n"

@@ -214,7 +214,7 @@ void pxt_programs_take(struct pxt_programs *programs, const struct pxt_event *ev
 void pxt_programs_put(const struct pxt_programs *programs, struct pxt_out *out);
 void pxt_programs_free(struct pxt_programs *programs);
 
-#define PXT_REPORT_EVENTS UINT64_C(5000000)
+#define PXT_REPORT_EVENTS UINT64_C(1000000)
 #define PXT_REPORT_DATA   (UINT64_C(512) << 20)
 #define PXT_REPORT_NONE   UINT32_MAX
 
