@@ -325,26 +325,47 @@ void pxt_log_give_window(struct pxt_log *log)
 	pxt_port_heap_free(log->told);
 }
 
+/*
+ * The bytes from @offset on that the window has go to its front, and are not read again; returns how many.  None of a
+ * file that grows, where a block's head and its end are to be of one moment, and none before another file.
+ */
+static uint32_t keep_rest(struct pxt_log *log, uint64_t offset)
+{
+	uint64_t from = offset - log->window_at;
+	uint32_t kept;
+
+	if (log->growing || offset < log->window_from || from >= log->window_filled)
+		return 0;
+	kept = log->window_filled - (uint32_t)from;
+	if (log->files && file_at(log, offset) != file_at(log, offset + kept))
+		return 0;
+	memmove(log->window, log->window + from, kept);
+	return kept;
+}
+
 int pxt_log_view(struct pxt_log *log, uint64_t offset, uint32_t bytes, const unsigned char **at)
 {
 	uint32_t wanted = log->ahead ? log->ahead : log->window_bytes;
+	uint32_t kept;
 	size_t done;
 	int error;
 
 	*at = NULL;
 	if (offset < log->window_from || offset - log->window_at > log->window_filled ||
 	    log->window_filled - (offset - log->window_at) < bytes) {
+		kept = keep_rest(log, offset);
 		log->window_filled = 0;
 		wanted = wanted > bytes ? wanted : bytes;
-		error = pxt_port_file_read(&log->file, offset, log->window, wanted, &done);
+		error = pxt_port_file_read(
+		    &log->file, offset + kept, log->window + kept, wanted - kept, &done);
 		if (error) {
 			log->unreadable = true;
 			return error;
 		}
 		log->window_at = offset;
 		log->window_from = offset;
-		log->window_filled = (uint32_t)done;
-		if (done < bytes)
+		log->window_filled = kept + (uint32_t)done;
+		if (log->window_filled < bytes)
 			return 0;
 	}
 	*at = log->window + (offset - log->window_at);

@@ -39,7 +39,8 @@
 
 #define PXT_LOG_WINDOW_BYTES 262144u /* or one block, whichever is more */
 #define PXT_LOG_BRIEF_BYTES  512u    /* where heads alone are wanted, and ... */
-#define PXT_LOG_SKIP_BYTES   4096u   /* ... blocks have at least so many */
+#define PXT_LOG_SKIP_BYTES   4096u   /* ... blocks have at least so many; of shorter ones ... */
+#define PXT_LOG_SHORT_BLOCKS 8u      /* ... so many at once */
 #define PXT_LOG_THREADS_MAX  65536u
 #define PXT_LOG_MODULES_MAX  4096u
 #define PXT_LOG_NOTES_MAX    1024u
@@ -223,10 +224,14 @@ int pxt_log_need(struct pxt_log *log, uint64_t offset, uint32_t bytes, const cha
     const unsigned char **at);
 /* The file may have changed: what is in the window is forgotten. */
 void pxt_log_view_again(struct pxt_log *log);
-/* Past a block of @length bytes that is not read: where blocks are short, reading them costs less than each head. */
+/*
+ * Past a block of @length bytes that is not read: where blocks are short, reading some of them at once costs less than
+ * each head.  0: it was read, and the next one will be.
+ */
 PXT_INLINE void pxt_log_look_ahead(struct pxt_log *log, uint32_t length)
 {
-	log->ahead = length < PXT_LOG_SKIP_BYTES ? 0 : PXT_LOG_BRIEF_BYTES;
+	log->ahead =
+	    length < PXT_LOG_SKIP_BYTES ? length * PXT_LOG_SHORT_BLOCKS : PXT_LOG_BRIEF_BYTES;
 }
 /* The caller has changed what is in the window before @end. */
 void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end);

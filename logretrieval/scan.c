@@ -334,6 +334,7 @@ int pxt_log_scan(struct pxt_log *log)
 	int error;
 
 	log->brief = !log->growing;
+	log->ahead = log->brief ? PXT_LOG_SKIP_BYTES : 0;
 	error = scan_all(log);
 	log->brief = false;
 	log->ahead = 0;

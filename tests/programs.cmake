@@ -225,7 +225,7 @@ foreach(name IN ITEMS logread logseek logfile logcheck logdamage loggrowing logf
 	endif()
 	ptrace_test(${name} NEEDS ${needs} SOURCES test_${name}.c golden/golden.c)
 endforeach()
-ptrace_test(logmemory FAKES NEEDS CORE LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
+ptrace_test(logmemory FAKES NEEDS CORE USEREVENTS POLICY_UNTIL_FULL TOLOG LOG_APPEND LOGRETRIEVAL SOURCES test_logmemory.c golden/golden.c)
 ptrace_test(coded NEEDS LOGRETRIEVAL LOG_CODED SOURCES test_coded.c)
 
 # ---- kill/ ----

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_logmemory.c - a growing log whose reader has no memory for what came: the call that looks says
- * so, and a later one goes on as if nothing had been.
+ * test_logmemory.c - what a reader asks of the system.  A growing log whose reader has no memory for what came: the
+ * call that looks says so, and a later one goes on as if nothing had been.  How much of a file is read.
  */
 #include "suite.h"
 
@@ -178,4 +178,78 @@ PXT_TEST(a_log_that_was_begun_anew_is_read_when_memory_is_back)
 		CU_ASSERT(refused || n > 5);
 		PXT_EQ(known.events, 9);
 	}
+}
+
+/* ---- Bytes of the file ---- */
+
+#define FLUSHES      400u
+#define EVENTS       100u /* in each: blocks of some 20 KB */
+#define EVENT_BYTES  200u
+#define EVENT_COUNT  ((uint64_t)FLUSHES * EVENTS)
+#define WINDOW_BYTES 262144u
+
+static size_t make_log(int fd)
+{
+	unsigned char data[EVENT_BYTES];
+	uint32_t number = 1;
+	trace_attr_t attr;
+	trace_event_id_t type;
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(posix_trace_attr_init(&attr), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, EVENT_BYTES), 0);
+	PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, 1u << 20), 0);
+	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
+	PXT_EQ_FATAL(posix_trace_eventid_open("filler", &type), 0);
+	PXT_EQ_FATAL(posix_trace_start(trid), 0);
+	for (unsigned i = 0; i < FLUSHES * EVENTS; i++) {
+		for (size_t at = 0; at < sizeof(data);
+		     at++, number = number * 1664525u + 1013904223u)
+			data[at] = (unsigned char)(number >> 24);
+		posix_trace_event(type, data, sizeof(data));
+		if (i % EVENTS == EVENTS - 1)
+			PXT_EQ_FATAL(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ_FATAL(posix_trace_shutdown(trid), 0);
+	PXT_EQ_FATAL(posix_trace_attr_destroy(&attr), 0);
+	return (size_t)lseek(fd, 0, SEEK_END);
+}
+
+/* Bytes read since the last time. */
+static size_t bytes_read(void)
+{
+	return atomic_exchange(&pxt_bytes_read, 0);
+}
+
+static uint64_t read_all(trace_id_t trid)
+{
+	struct posix_trace_eventview_np views[256];
+	uint64_t events = 0;
+	size_t got = 1;
+
+	for (; got; events += got)
+		PXT_EQ_FATAL(
+		    posix_trace_getnext_events_np(trid, views, sizeof(*views), 256, &got), 0);
+	return events;
+}
+
+PXT_TEST(opening_reads_heads_and_reading_reads_each_byte_once)
+{
+	int fd = golden_file(NULL, 0);
+	size_t size = make_log(fd);
+	trace_id_t trid;
+	size_t opened;
+
+	CU_ASSERT(size > 16u * WINDOW_BYTES);
+	(void)bytes_read();
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	opened = bytes_read();
+	PXT_CHECK(opened < size / 10, "%zu bytes of %zu to open", opened, size);
+	CU_ASSERT(read_all(trid) > EVENT_COUNT);
+	opened = bytes_read();
+	PXT_CHECK(opened <= size, "%zu bytes of %zu in one reading", opened, size);
+	PXT_EQ(posix_trace_close(trid), 0);
+	close(fd);
 }

@@ -286,11 +286,17 @@ PXT_WRAPPED(void, pxt_port_heap_free, (void *memory))
 	__real_pxt_port_heap_free(memory);
 }
 
+atomic_ulong pxt_bytes_read;
+
 PXT_WRAPPED(int, pxt_port_file_read,
     (const struct pxt_port_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done))
 {
-	if (!pxt_fault_hit(&pxt_fault_read))
-		return __real_pxt_port_file_read(file, offset, buffer, bytes, done);
+	if (!pxt_fault_hit(&pxt_fault_read)) {
+		int error = __real_pxt_port_file_read(file, offset, buffer, bytes, done);
+
+		atomic_fetch_add(&pxt_bytes_read, *done);
+		return error;
+	}
 	/* It may have stored something before it failed. */
 	memset(buffer, 0xee, bytes);
 	*done = 0;

@@ -61,6 +61,7 @@ bool pxt_fault_hit(struct pxt_fault *fault);
 extern atomic_long pxt_live_blocks; /* of pxt_port_alloc, _alloc_shared, _filemap, _filemap_view */
 extern atomic_long pxt_live_bytes;  /* in them */
 extern atomic_long pxt_live_heap;   /* blocks of pxt_port_heap_resize */
+extern atomic_ulong pxt_bytes_read; /* by pxt_port_file_read, so far */
 /* Locks of pxt_port_mutex_lock and _try that this thread has not given back. */
 extern _Thread_local int pxt_locks_held;
 
