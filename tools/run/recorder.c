@@ -226,14 +226,6 @@ static int open_ended(const int *fds, unsigned count, trace_id_t *log)
 	return error;
 }
 
-static int in_order(const void *one, const void *other)
-{
-	int32_t a = *(const int32_t *)one;
-	int32_t b = *(const int32_t *)other;
-
-	return (a > b) - (a < b);
-}
-
 void pxt_recorder_free(struct pxt_recorder_sum *sum)
 {
 	free(sum->forked.of);
@@ -273,8 +265,7 @@ static void look_at_log(const struct pxt_recorder *recorder, struct pxt_recorder
 	                        : open_ended(&recorder->fd, 1, &log)) == 0) {
 		uint64_t kept = look_at_events(log, sum);
 
-		if (sum->told.count)
-			qsort(sum->told.of, sum->told.count, sizeof *sum->told.of, in_order);
+		pxt_recorder_sort(&sum->told);
 		(void)posix_trace_log_getinfo_np(log, &info, sizeof info);
 		(void)posix_trace_close(log);
 		if (info.posix_complete_np)

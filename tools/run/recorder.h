@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/types.h>
 #include <trace.h>
 #include <trace_np.h>
@@ -42,7 +43,7 @@ struct pxt_recorder_sum {
 		uint64_t count;
 	} untraced
 	    [PXT_RECORDER_REASONS]; /* processes that are not in the log, the rest, by the reason */
-	/* Numbers of processes: children that their parents told; and those that are told of otherwise, sorted. */
+	/* Numbers of processes: children that their parents told; and those that are told of otherwise, in order. */
 	struct pxt_recorder_numbers {
 		int32_t *of;
 		size_t count;
@@ -72,22 +73,32 @@ void pxt_recorder_flush(const struct pxt_recorder *recorder);
  */
 void pxt_recorder_close(struct pxt_recorder *recorder, struct pxt_recorder_sum *sum, bool looks);
 void pxt_recorder_free(struct pxt_recorder_sum *sum);
-/* Whether @number is one of those that told of themselves, which are in order. */
-static inline bool pxt_recorder_told(const struct pxt_recorder_sum *sum, int32_t number)
+static inline int pxt_recorder_in_order(const void *one, const void *other)
 {
-	size_t low = 0;
-	size_t high = sum->told.count;
+	int32_t a = *(const int32_t *)one;
+	int32_t b = *(const int32_t *)other;
 
-	/* Bound: half of them each round. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	return (a > b) - (a < b);
+}
 
-		if (sum->told.of[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < sum->told.count && sum->told.of[low] == number;
+/* In order, each once. */
+static inline void pxt_recorder_sort(struct pxt_recorder_numbers *numbers)
+{
+	size_t kept = 0;
+
+	if (numbers->count)
+		qsort(numbers->of, numbers->count, sizeof *numbers->of, pxt_recorder_in_order);
+	for (size_t i = 0; i < numbers->count; i++)
+		if (!kept || numbers->of[kept - 1] != numbers->of[i])
+			numbers->of[kept++] = numbers->of[i];
+	numbers->count = kept;
+}
+
+/* Whether @number is one of those that are in order. */
+static inline bool pxt_recorder_has(const struct pxt_recorder_numbers *numbers, int32_t number)
+{
+	return numbers->count &&
+	       bsearch(&number, numbers->of, numbers->count, sizeof number, pxt_recorder_in_order);
 }
 
 /*

@@ -27,17 +27,18 @@ static bool has_recorded(const struct pxt_actor *actor)
 	return actor->own && actor->id != 0;
 }
 
-/* The first thread that is told of a process stands for it. */
-static bool is_first(const struct pxt_state *state, uint32_t index)
+/* The processes that are in the log; the list is the caller's to free. */
+static struct pxt_recorder_numbers traced_of(const struct pxt_state *state)
 {
-	const struct pxt_actor *actor = state->actors[index];
+	struct pxt_recorder_numbers traced = {
+		.of = pxt_must(calloc((size_t)state->actor_count + 1, sizeof *traced.of))
+	};
 
-	if (actor->pid <= 0 || !has_recorded(actor))
-		return false;
-	for (uint32_t k = 0; k < index; k++)
-		if (state->actors[k]->pid == actor->pid && has_recorded(state->actors[k]))
-			return false;
-	return true;
+	for (uint32_t i = 0; i < state->actor_count; i++)
+		if (state->actors[i]->pid > 0 && has_recorded(state->actors[i]))
+			traced.of[traced.count++] = state->actors[i]->pid;
+	pxt_recorder_sort(&traced);
+	return traced;
 }
 
 /* Each loss by its number: in the memory of processes, in the log, of the scheduler's records. */
@@ -71,15 +72,10 @@ static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 		                  : "LOST as their part of the log was full (--size)");
 }
 
-static void put_counts(
-    struct pxt_out *out, const struct pxt_summary *summary, const struct pxt_state *state)
+static void put_counts(struct pxt_out *out, const struct pxt_summary *summary, size_t processes)
 {
-	unsigned processes = 0;
-
-	for (uint32_t i = 0; i < state->actor_count; i++)
-		processes += is_first(state, i);
 	pxt_out_escaped(out, summary->path, strlen(summary->path));
-	pxt_out_format(out, "%s: %" PRIu64 " events of %u process%s, ",
+	pxt_out_format(out, "%s: %" PRIu64 " events of %zu process%s, ",
 	    summary->replaced ? " (in place of an older log)" : "",
 	    summary->sum->counts.posix_written_np, processes, processes == 1 ? "" : "es");
 	put_losses(out, summary);
@@ -123,20 +119,12 @@ static void put_throttled(struct pxt_out *out, const struct pxt_throttle *thrott
 	    throttled->times, throttled->times == 1 ? "" : "s", text);
 }
 
-static bool is_traced(const struct pxt_state *state, int32_t pid)
-{
-	for (uint32_t i = 0; i < state->actor_count; i++)
-		if (state->actors[i]->pid == pid && has_recorded(state->actors[i]))
-			return true;
-	return false;
-}
-
 /*
  * Children that have ended, and of which nobody but their parents told: another user, limit or namespace kept them from
  * attaching, or a signal ended them before their first event.  A log that is not whole may just not have it.
  */
-static void put_silent(
-    struct pxt_out *out, const struct pxt_state *state, const struct pxt_summary *summary)
+static void put_silent(struct pxt_out *out, const struct pxt_recorder_numbers *traced,
+    const struct pxt_summary *summary)
 {
 	const struct pxt_recorder_sum *sum = summary->sum;
 	unsigned silent = 0;
@@ -146,25 +134,25 @@ static void put_silent(
 	for (size_t i = 0; i < sum->forked.count; i++) {
 		int32_t number = sum->forked.of[i];
 
-		silent += !pxt_recorder_told(sum, number) && !is_traced(state, number) &&
-		          !pxt_program_is_alive(number);
+		silent += !pxt_recorder_has(&sum->told, number) &&
+		          !pxt_recorder_has(traced, number) && !pxt_program_is_alive(number);
 	}
 	if (silent > 0)
 		pxt_out_format(out, "%u time%s a process was not traced: it did not attach\n",
 		    silent, silent == 1 ? "" : "s");
 }
 
-static void put_left_behind(
-    struct pxt_out *out, const struct pxt_state *state, const struct pxt_recorder_sum *sum)
+static void put_left_behind(struct pxt_out *out, const struct pxt_recorder_numbers *traced,
+    const struct pxt_recorder_sum *sum)
 {
 	unsigned left = 0;
 
-	for (uint32_t i = 0; i < state->actor_count; i++)
-		left += is_first(state, i) && pxt_program_is_alive(state->actors[i]->pid);
+	for (size_t i = 0; i < traced->count; i++)
+		left += pxt_program_is_alive(traced->of[i]);
 	/* A child that has recorded nothing yet. */
 	for (size_t i = 0; i < sum->forked.count; i++)
-		left +=
-		    pxt_program_is_alive(sum->forked.of[i]) && !is_traced(state, sum->forked.of[i]);
+		left += !pxt_recorder_has(traced, sum->forked.of[i]) &&
+		        pxt_program_is_alive(sum->forked.of[i]);
 	if (left > 0)
 		pxt_out_format(out,
 		    "%u process%s that it started still run%s: what comes now is not in the log "
@@ -247,13 +235,15 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 		const struct pxt_tell_locks tell = {
 			.out = out, .reader = reader, .book = book, .use = &use
 		};
+		struct pxt_recorder_numbers traced = traced_of(use.state);
 
-		put_counts(out, summary, use.state);
+		put_counts(out, summary, traced.count);
 		put_refused(out, summary->sum);
-		put_silent(out, use.state, summary);
+		put_silent(out, &traced, summary);
 		put_unseen(out, summary->sum);
 		put_throttled(out, &summary->throttled);
-		put_left_behind(out, use.state, summary->sum);
+		put_left_behind(out, &traced, summary->sum);
+		free(traced.of);
 		if (use.state->counts_locks)
 			put_taken(out, &use);
 		pxt_tell_locks_top(&tell, LOCKS);

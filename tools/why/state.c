@@ -40,6 +40,7 @@ struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_re
 	state->steps = pxt_must(calloc(reader->count, sizeof *state->steps));
 	state->hosts = pxt_must(calloc(reader->count, sizeof *state->hosts));
 	state->stopped = pxt_must(calloc(reader->count, sizeof *state->stopped));
+	state->numbers = pxt_threads_new(reader->count);
 	for (unsigned i = 0; i < reader->count; i++)
 		state->hosts[i] = host_of(reader, i);
 	for (unsigned i = 0; i < PXT_RELEASES_MAX; i++)
@@ -72,6 +73,7 @@ void pxt_state_free(struct pxt_state *state)
 	free(state->steps);
 	free(state->hosts);
 	free(state->stopped);
+	pxt_threads_forget(state);
 	free(state->renames);
 	free(state);
 }

@@ -224,8 +224,9 @@ struct pxt_state {
 	uint64_t impossible;
 	const char *impossible_field;
 	int64_t impossible_ns;
-	unsigned *hosts; /* of each source */
-	bool *stopped;   /* of each source */
+	unsigned *hosts;             /* of each source */
+	bool *stopped;               /* of each source */
+	struct pxt_numbers *numbers; /* of each source's table */
 	uint32_t span_count;
 	bool has_switches;
 	struct pxt_actor

@@ -14,7 +14,10 @@ static inline uint32_t pxt_state_mix(uint64_t a, uint64_t b)
 /* keys.c */
 struct pxt_key pxt_key_in(const struct pxt_event *event, const struct pxt_layout *field);
 
-/* threads.c: NULL where there is no place left, or no thread is named. */
+/* threads.c */
+struct pxt_numbers *pxt_threads_new(unsigned sources);
+void pxt_threads_forget(struct pxt_state *state);
+/* NULL where there is no place left, or no thread is named. */
 struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int64_t tid);
 /* The same, of a number that the event's own process says (pxt_state_numbered()). */
 struct pxt_actor *pxt_threads_told(

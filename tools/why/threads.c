@@ -9,8 +9,7 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define TABLE           ((size_t)2 * PXT_ACTORS_MAX)
-#define TABLE_LOOKED_AT 4096u /* threads of a log's table, for a number without events */
+#define TABLE ((size_t)2 * PXT_ACTORS_MAX)
 
 void pxt_threads_list_out(struct pxt_state *state, struct pxt_actor *actor)
 {
@@ -69,23 +68,89 @@ static uint32_t *tid_place(const struct pxt_state *state, unsigned source, int64
 	return &state->by_tid[at];
 }
 
+/* ---- Numbers in a log's table ---- */
+
+struct number {
+	pid_t tid;
+	uint32_t entry;
+};
+
+struct pxt_numbers {
+	struct number
+	    *of; /* threads with a name, by their numbers, then in the table's order; ... */
+	uint32_t count;
+	bool is_read; /* ... before that, nothing */
+};
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct number *x = a;
+	const struct number *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+/* Read once: a run of many processes asks for each of them. */
+static void read_numbers(struct pxt_numbers *numbers, const struct pxt_source *log)
+{
+	uint32_t threads = log->info.posix_threads_np;
+	uint32_t room = threads < PXT_ACTORS_MAX ? threads : PXT_ACTORS_MAX;
+	struct posix_trace_logthread_np entry;
+
+	numbers->is_read = true;
+	numbers->of = pxt_must(calloc((size_t)room + 1, sizeof *numbers->of));
+	for (uint32_t i = 0; i < room; i++) {
+		if (posix_trace_log_getthread_np(log->trid, i, &entry, sizeof entry) != 0)
+			break;
+		if (entry.posix_tid_np <= 0 || entry.posix_name_np[0] == '\0')
+			continue;
+		numbers->of[numbers->count].tid = entry.posix_tid_np;
+		numbers->of[numbers->count++].entry = i;
+	}
+	qsort(numbers->of, numbers->count, sizeof *numbers->of, by_tid);
+}
+
+struct pxt_numbers *pxt_threads_new(unsigned sources)
+{
+	return pxt_must(calloc(sources, sizeof(struct pxt_numbers)));
+}
+
+void pxt_threads_forget(struct pxt_state *state)
+{
+	for (unsigned i = 0; i < state->reader->count; i++)
+		free(state->numbers[i].of);
+	free(state->numbers);
+}
+
 /* A thread that only the scheduler has named so far may be in the log's table. */
 static void name_by_table(struct pxt_state *state, struct pxt_actor *actor, unsigned source)
 {
 	const struct pxt_source *log = state->reader->sources[source];
+	struct pxt_numbers *numbers = &state->numbers[source];
 	struct posix_trace_logthread_np entry;
+	uint32_t low = 0;
+	uint32_t high;
 
 	(void)snprintf(actor->name, sizeof actor->name, "thread %ld", (long)actor->tid);
-	for (uint32_t i = 0; i < log->info.posix_threads_np && i < TABLE_LOOKED_AT; i++) {
-		if (posix_trace_log_getthread_np(log->trid, i, &entry, sizeof entry) != 0)
-			return;
-		if (entry.posix_tid_np != actor->tid || entry.posix_name_np[0] == '\0')
-			continue;
-		memcpy(actor->raw, entry.posix_name_np, sizeof entry.posix_name_np);
-		(void)pxt_escape(
-		    actor->raw, strlen(actor->raw), actor->name, sizeof actor->name, NULL);
-		return;
+	if (!numbers->is_read)
+		read_numbers(numbers, log);
+	high = numbers->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (numbers->of[middle].tid < actor->tid)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	if (low == numbers->count || numbers->of[low].tid != actor->tid ||
+	    posix_trace_log_getthread_np(log->trid, numbers->of[low].entry, &entry, sizeof entry) !=
+	        0)
+		return;
+	memcpy(actor->raw, entry.posix_name_np, sizeof entry.posix_name_np);
+	(void)pxt_escape(actor->raw, strlen(actor->raw), actor->name, sizeof actor->name, NULL);
 }
 
 struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int64_t tid)
