@@ -21,6 +21,26 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlopen)(const char *path, int mode)
 	return PXT_WRAP_CALL(dlopen)(path, mode);
 }
 
+#ifdef LM_ID_BASE
+PXT_WRAP_REAL(dlmopen);
+
+/*
+ * What is loaded into a namespace of its own calls a C library of its own, not these wrappers: an image without a
+ * place tells of it.  This is a jump, too.
+ */
+PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlmopen)(Lmid_t space, const char *path, int mode)
+{
+	const void *caller = PXT_WRAP_CALLER();
+
+	if (path && !(mode & RTLD_NOLOAD) && pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller)) {
+		pxt_process_new_images = pxt_process_new_images || space == LM_ID_BASE;
+		if (space != LM_ID_BASE)
+			pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_NP, 0, 0, 0, path, caller);
+	}
+	return PXT_WRAP_CALL(dlmopen)(space, path, mode);
+}
+#endif
+
 /* Where @handle is mapped now, and from which file; false: it is not. */
 static bool look(void *handle, uint64_t *address, char path[PATH_BYTES])
 {

@@ -508,15 +508,18 @@ what_a_program_does_that_cannot_be_seen_is_told_once()
 	need cc
 	cat >go.c <<-'END'
 	__asm__(".section .note.go.buildid, \"a\", %note\n.balign 4\n.long 4, 4, 4\n.ascii \"Go\\0\\0abcd\"\n");
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
 	extern int uring(void);
-	int main(void) { return uring(); }
+	int main(void) { return dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW) ? uring() : 1; }
 	END
 	echo 'int uring(void) { return 0; }' >uring.c
-	cc -shared -fPIC uring.c -o liburing.so.2 && cc go.c ./liburing.so.2 -o go ||
+	cc -shared -fPIC uring.c -o liburing.so.2 && cc go.c ./liburing.so.2 -o go -ldl ||
 		{ echo 'not with this compiler: skipped'; exit 77; }
 	traced 0 --only mutex -- sh -c './go; ./go; true'
 	[ "$(grep -c 'locks of Go are not recorded' err)" -eq 1 ] || fail 'Go'
 	[ "$(grep -c 'by io_uring is not recorded' err)" -eq 1 ] || fail 'io_uring'
+	[ "$(grep -c 'dlmopen() loaded are not recorded' err)" -eq 1 ] || fail 'dlmopen'
 	traced 0 --only mutex -- /bin/true
 	! grep 'not recorded' err || fail 'of another program'
 }

@@ -151,13 +151,16 @@ static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_
 #define NUMBER_AT 1u
 #define WHY_AT    21u
 
-/* A program, or what it loads. */
+/* A program, or what it loads; an image without a place is in a namespace of its own. */
 static void take_image(struct pxt_recorder_sum *sum, const unsigned char *data, size_t bytes)
 {
+	static const unsigned char nowhere[WHY_AT - NUMBER_AT] = { 0 };
 	static const char uring[] = "liburing.so";
 	char path[256] = "";
 	const char *name;
 
+	sum->has_spaces |= data[0] == POSIX_TRACE_PROCESS_IMAGE_NP &&
+	                   memcmp(data + NUMBER_AT, nowhere, sizeof nowhere) == 0;
 	memcpy(
 	    path, data + WHY_AT, bytes - WHY_AT < sizeof path ? bytes - WHY_AT : sizeof path - 1);
 	name = strrchr(path, '/');

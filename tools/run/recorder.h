@@ -52,6 +52,7 @@ struct pxt_recorder_sum {
 	char looked[256]; /* the program that was looked at last */
 	bool has_go;
 	bool has_uring;
+	bool has_spaces; /* dlmopen() */
 	int error; /* the log has no end; what was recorded before is in it */
 };
 

@@ -104,6 +104,8 @@ static void put_unseen(struct pxt_out *out, const struct pxt_recorder_sum *sum)
 		    out, "locks of Go are not recorded: they are none of the C library's\n");
 	if (sum->has_uring)
 		pxt_out_text(out, "what goes to the kernel by io_uring is not recorded\n");
+	if (sum->has_spaces)
+		pxt_out_text(out, "libraries that dlmopen() loaded are not recorded\n");
 }
 
 static void put_throttled(struct pxt_out *out, const struct pxt_throttle *throttled)
