@@ -16,7 +16,7 @@
  *          intake.c  producers' memory: checked once, pulled again and again
  *          intake_lane.c one lane of it: finished, overwritten, never to be finished
  *          intake_tally.c  how often a guest has taken its locks, into the stream
- *          intake_types.c  producers' event types, in this process' numbers
+ *          intake_numbers.c  producers' event types, in this process' numbers
  *          intake_put.c  stores what was taken over into the owner's stream
  * Producer:   producer.c   posix_trace_attach_np(), and the helper thread that hears START and STOP
  *          producer_directory.c  names and threads, as owners read them
@@ -98,8 +98,8 @@ void pxt_intake_wish(struct pxt_producer_memory *producer, uint32_t unwanted);
  * Called by the helper when a producer arrives, each period, and when a pull has met a type that is
  * not known yet (which wants_types() tells then).
  */
-void pxt_intake_types_learn(struct pxt_producer_memory *producer);
-bool pxt_intake_types_wanted(const struct pxt_producer_memory *producer);
+void pxt_intake_numbers_learn(struct pxt_producer_memory *producer);
+bool pxt_intake_numbers_wanted(const struct pxt_producer_memory *producer);
 /* The producer has gone: what is finished in its memory is still pulled, nothing is waited for. */
 void pxt_intake_gone(struct pxt_producer_memory *producer);
 /* A process that executes another program goes on with the same first thread. */

@@ -5,8 +5,6 @@
  */
 #include "attach/intake.h"
 
-#include "attach/producer_put.h"
-
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/names.h"
@@ -210,7 +208,7 @@ int pxt_intake_begin(const struct pxt_intake_files *files, int32_t pid,
 	producer->run_from = pxt_port_ticks();
 	for (uint32_t i = 0; i < producer->lanes; i++)
 		pxt_intake_lane_begin(&producer->lane[i], producer, i, producer->run_from);
-	pxt_intake_types_begin(producer);
+	pxt_intake_numbers_begin(producer);
 	/* What it records is in its memory, where nobody looks before it is taken over. */
 	pxt_names_use_specific();
 	*made = producer;

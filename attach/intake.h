@@ -2,7 +2,7 @@
 /*
  * intake.h - what the owner notes of a producer's memory (intake*.c).
  *
- *   concurrency     learn (intake_types.c)   pull (the rest)   the producer
+ *   concurrency     learn (intake_numbers.c)   pull (the rest)   the producer
  *   learn                     -                     X                X
  *   pull                      X                     -                X
  *                                               X: meet in words marked _Atomic here, and in the
@@ -174,7 +174,35 @@ void pxt_intake_tally_note(
 bool pxt_intake_tally_tell(
     struct pxt_producer_pull *pull, struct pxt_producer_memory *producer, uint64_t ticks);
 
-/* ---- Threads (attach/intake_threads.c); with the mutex ---- */
+/*
+ * ---- Into the producers' lane, as if a trace point of this process had recorded it (attach/intake_put.c) ----
+ *
+ * With the stream's mutex, beside this process' writers; _thread() under no lock.
+ */
+
+/* Slots that the producers' lane takes without overwriting anything that was not read. */
+uint32_t pxt_intake_put_room(struct pxt_block *block);
+/*
+ * A producer's record, with its own stamp; event->info, ctx and what belongs to them as any record of
+ * this process has them.  False: it did not enter the stream, as a trace point of this process
+ * would not have at this moment: filtered, not running, or no room (counted then).
+ */
+bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_event *event);
+/*
+ * @records of them at once, in @count slots as a log has them.  False: none entered, because something unusual is in
+ * the way: the stream does not run, or is nearly full, the lap ends; then they go one by one.
+ */
+bool pxt_intake_put_row(
+    struct pxt_stream *stream, const struct pxt_slot *slots, uint32_t count, uint32_t records);
+/* @records of a producer were overwritten in its own memory, or never finished, at about @ticks. */
+void pxt_intake_put_lost(struct pxt_stream *stream, uint64_t records, uint64_t ticks);
+/*
+ * An entry for a thread of another process in this one's table, so that records and logs tell who
+ * it was.  Returns its index; PXT_THREAD_EXTRA: the table is full.  Under no lock.
+ */
+uint32_t pxt_intake_put_thread(int32_t pid, int32_t tid, uint64_t thread, const char *name);
+
+/* ---- Threads (attach/intake_numbers.c); with the mutex ---- */
 
 /*
  * The entry of the producer's thread *index at @ticks.  Its pid is what the system says; a thread that says
@@ -197,8 +225,8 @@ PXT_INLINE bool pxt_intake_thread_known(
 	return producer->thread[at] && producer->since[at] == (uint32_t)since;
 }
 
-/* ---- Types (attach/intake_types.c) ---- */
+/* ---- Types (attach/intake_numbers.c) ---- */
 
-void pxt_intake_types_begin(struct pxt_producer_memory *producer);
+void pxt_intake_numbers_begin(struct pxt_producer_memory *producer);
 
 #endif

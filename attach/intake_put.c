@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* intake_put.c - records of attached processes on their way into the stream; see producer_put.h. */
-#include "attach/producer_put.h"
+/* intake_put.c - records of attached processes on their way into the stream; see intake.h. */
+#include "attach/intake.h"
 
 #include "core/process/directory.h"
 #include "core/process/replica.h"

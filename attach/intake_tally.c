@@ -8,8 +8,6 @@
  */
 #include "attach/intake.h"
 
-#include "attach/producer_put.h"
-
 #include "core/control/control.h"
 #include "core/process/context.h"
 #include "format/locktally.h"

@@ -10,6 +10,10 @@
  */
 #include "attach/owner.h"
 
+#include "attach/attach.h"
+#include "base/attr.h"
+#include "format/ctlsock.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -128,4 +132,36 @@ void pxt_name_give_up(const char *path, int listener, const struct pxt_port_plac
 	(void)pxt_port_local_remove(path, place);
 	pxt_port_local_release(lock);
 	pxt_port_local_hang_up(listener);
+}
+
+/* ---- The attribute ---- */
+
+_Static_assert(sizeof(((trace_attr_t *)NULL)->_pxt_share) == PXT_CTLSOCK_PATH &&
+                   PXT_CTLSOCK_PATH == POSIX_TRACE_SHARENAME_MAX_NP + 1,
+    "any name fits");
+
+/* The table is set here, so that programs that give no names carry nothing of the unit. */
+PXT_API int posix_trace_attr_setsharename_np(trace_attr_t *attr, const char *name)
+{
+	if (pxt_attr_check(attr, attr) || (name && !pxt_name_valid(name)))
+		return EINVAL;
+	if (name)
+		atomic_store_explicit(&pxt_share_ops, &pxt_attach_share, memory_order_release);
+	memset(attr->_pxt_share, 0, sizeof(attr->_pxt_share));
+	if (name)
+		memcpy(attr->_pxt_share, name, strlen(name));
+	return 0;
+}
+
+PXT_API int posix_trace_attr_getsharename_np(const trace_attr_t *attr, char *name, size_t room)
+{
+	size_t bytes;
+
+	if (pxt_attr_check(attr, name))
+		return EINVAL;
+	bytes = strlen(attr->_pxt_share) + 1;
+	if (bytes > room)
+		return ERANGE;
+	memcpy(name, attr->_pxt_share, bytes);
+	return 0;
 }

@@ -118,7 +118,7 @@ int pxt_producers_add(struct pxt_ctlsock *ctlsock, unsigned i, const struct pxt_
 		return error;
 	pxt_intake_goes_on(memory_of(ctlsock, producer), &connection->life);
 	PXT_TESTPOINT(PXT_TP_OWNER_MAPPED);
-	pxt_intake_types_learn(memory_of(ctlsock, producer));
+	pxt_intake_numbers_learn(memory_of(ctlsock, producer));
 	connection->producer = producer;
 	error = present(ctlsock, connection);
 	if (error)
@@ -192,7 +192,7 @@ bool pxt_producers_learn(struct pxt_ctlsock *ctlsock)
 
 	for (unsigned i = 0; i < ctlsock->memories; i++) {
 		if (ctlsock->producers[i])
-			pxt_intake_types_learn(ctlsock->producers[i]);
+			pxt_intake_numbers_learn(ctlsock->producers[i]);
 		any |= ctlsock->producers[i] != NULL;
 	}
 	return any;
@@ -224,7 +224,7 @@ static void take_what_there_is(struct pxt_ctlsock *ctlsock)
 		if (memory && pxt_intake_empty(memory))
 			ctlsock->present[i] = NULL;
 		ctlsock->learns |=
-		    memory && !pxt_intake_has_gone(memory) && pxt_intake_types_wanted(memory);
+		    memory && !pxt_intake_has_gone(memory) && pxt_intake_numbers_wanted(memory);
 	}
 	pxt_stream_unlock(ctlsock->stream);
 	for (unsigned i = 0; i < ctlsock->memories; i++) {

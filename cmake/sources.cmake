@@ -164,7 +164,6 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/process/process.c
 	core/process/threads.c
 	core/ring/ring.c
-	core/stream/gate.c
 	core/stream/block.c
 	core/stream/places.c
 	core/stream/stream.c
@@ -179,13 +178,11 @@ ptrace_unit(CORE IF LABELS UNLESS TINY SOURCES
 	core/stream/streamheader.c)
 ptrace_unit(FILE_STREAMS SOURCES
 	core/process/replica.c
-	blackbox/procinfo.c
 	blackbox/filestream.c
 	blackbox/replica.c)
 ptrace_unit(FILE_STREAMS IF USEREVENTS SOURCES
 	blackbox/replica_names.c)
 ptrace_unit(ATTACH SOURCES
-	attach/attr.c
 	attach/connections.c
 	attach/producer_directory.c
 	attach/ctlsock.c
@@ -198,8 +195,7 @@ ptrace_unit(ATTACH SOURCES
 	attach/name.c
 	attach/request.c
 	attach/intake_tally.c
-	attach/intake_threads.c
-	attach/intake_types.c
+	attach/intake_numbers.c
 	core/stream/share.c)
 ptrace_unit(ATTACH IF FILTER SOURCES
 	attach/ask_filter.c)
@@ -233,7 +229,6 @@ ptrace_unit(TOLOG UNLESS TINY SOURCES
 	tolog/fill.c
 	tolog/finish.c
 	tolog/flush.c
-	tolog/lock.c
 	tolog/output.c
 	tolog/types.c)
 ptrace_unit(TOLOG IF POLICY_FLUSH SOURCES

@@ -22,9 +22,8 @@
 #ifndef PXT_LOGFMT_H
 #define PXT_LOGFMT_H
 
-#include "format/clockset.h"
 #include "format/compiler.h"
-#include "format/crash.h"
+#include "format/facts.h"
 #include "format/ids.h"
 #include "format/slot.h"
 

@@ -8,7 +8,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "base/close_up.h"
 #include "format/logfmt_fields.h"
 #include "format/mul64.h"
 #include "format/slot.h"
@@ -113,6 +112,28 @@ PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool u
 	context->entry = place;
 }
 
+/*
+ * Puts @bytes payload bytes from payload byte @from on of the record at @at into one piece, where they
+ * are; returns where it begins.  Bound: the slots of the record.
+ */
+static const unsigned char *close_up(unsigned char *at, uint32_t from, uint32_t bytes)
+{
+	unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
+	unsigned char *data = slot + 4 + from % PXT_SLOT_PAYLOAD;
+	unsigned char *to = slot + PXT_SLOT_BYTES;
+	const unsigned char *end = data + bytes;
+
+	while (to < end) {
+		unsigned char part[PXT_SLOT_PAYLOAD];
+
+		slot += PXT_SLOT_BYTES;
+		memcpy(part, slot + 4, sizeof(part));
+		memcpy(to, part, sizeof(part));
+		to += sizeof(part);
+	}
+	return data;
+}
+
 PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, bool usual,
     const struct pxt_log_record *record, struct posix_trace_eventview_np *view)
 {
@@ -130,7 +151,7 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 		from += PXT_THREAD_EXTRA_BYTES;
 	view->posix_event_id_np = pxt_info_id(record->info);
 	view->posix_bytes_np = bytes;
-	view->posix_data_np = bytes ? pxt_close_up(at, from, bytes) : at;
+	view->posix_data_np = bytes ? close_up(at, from, bytes) : at;
 	view->posix_ns_np = time_of(log, line, record->ticks);
 	view->posix_ticks_np = record->ticks;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));

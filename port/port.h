@@ -15,8 +15,8 @@
 #ifndef PXT_PORT_H
 #define PXT_PORT_H
 
-#include "format/clockset.h"
 #include "format/compiler.h"
+#include "format/facts.h"
 
 #include <stdbool.h>
 #include <stddef.h>

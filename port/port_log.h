@@ -10,7 +10,7 @@
 #define PXT_PORT_LOG_H
 
 #include "format/compiler.h"
-#include "format/crash.h"
+#include "format/facts.h"
 #include "port/port.h"
 
 #include <stdbool.h>

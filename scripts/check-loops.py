@@ -41,7 +41,6 @@ PATH = {
     "format/slot.h": None,
     "port/posix/port_atomic.h": None,
     "port/posix/arch/aarch64.h": None,
-    "port/posix/arch/counter.h": None,
     "port/posix/arch/other.h": None,
     "port/port_own.h": None,
     "port/posix/arch/pieces.h": None,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.c - the way of bytes into the log.  One thing at a time is on its way; what a write left over goes
- * out before anything else does.  An error goes back to flush.c, which reports it.  A device that says "not now" is asked again for a second; how long one
- * write may take is in port/posix/logout.c.
+ * output.c - the way of bytes into the log, and the log's lock.  One thing at a time is on its way; what a write left
+ * over goes out before anything else does.  An error goes back to flush.c, which reports it.  A device that says "not
+ * now" is asked again for a second; how long one write may take is in port/posix/logout.c.
  *
  * After two errors nothing is tried again.  EBADF: the program has closed the log's descriptor.  EPIPE, where the log
  * is no line: a reader that comes later would begin in the middle.
@@ -300,4 +300,30 @@ void pxt_tolog_forget_told(struct pxt_tolog *log)
 	log->told_notes = 0;
 	log->told_head = false;
 	pxt_tolog_describe_forget(log);
+}
+
+/* ---- The log's lock ---- */
+
+void pxt_tolog_lock(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+
+	log->users++;
+	while (atomic_load_explicit(&log->busy, memory_order_acquire)) {
+		pxt_stream_unlock(stream);
+		(void)pxt_port_wait(&log->busy, 1u, NULL, 0);
+		pxt_port_mutex_lock(&stream->mutex);
+	}
+	log->holder = pxt_port_thread();
+	atomic_store_explicit(&log->busy, 1u, memory_order_release);
+}
+
+void pxt_tolog_unlock(struct pxt_stream *stream)
+{
+	struct pxt_tolog *log = pxt_tolog_of(stream);
+
+	log->users--;
+	atomic_fetch_add_explicit(&log->unlocks, 1u, memory_order_relaxed);
+	atomic_store_explicit(&log->busy, 0u, memory_order_release);
+	pxt_port_wake(&log->busy);
 }

@@ -12,9 +12,10 @@
  *
  *   create.c               the log's attributes; streams with log, and their status; what a log's header says
  *   fill.c                 from the stream into a block
- *   output.c               from the block into the file, and how long a device is waited for
- *   lock.c                 who may take records out of the stream and write
- *   flush.c, flusher.c     posix_trace_flush(); the thread of policy FLUSH
+ *   output.c               from the block into the file, and how long a device is waited for; the log's
+ *                          lock: who may take records out of the stream and write
+ *   flush.c                posix_trace_flush()
+ *   flusher.c              the thread of policy FLUSH
  *   finish.c               clear and shutdown
  *   loop.c, sequential.c   the log policies (policies.h): which files each takes,
  *                          where a block goes, what comes when the log is full

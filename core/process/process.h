@@ -14,12 +14,13 @@
 #ifndef PXT_PROCESS_H
 #define PXT_PROCESS_H
 
-#include "core/process/look.h"
 #include "format/compiler.h"
+#include "format/ids.h"
 #include "port/port.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- The rate of the counter that stamps are read from; written by the start of the process ---- */
@@ -48,6 +49,47 @@ extern uint64_t pxt_holdback_ns;
 extern uint64_t pxt_lock_patience_ns;
 /* Any lock of ours, in signal handlers too.  False: a thread holds it still, maybe the caller. */
 bool pxt_process_mutex_within(struct pxt_port_mutex *mutex, struct pxt_patience *patience);
+
+/*
+ * ---- What a trace point keeps of its look whether a type is wanted (core/stream/wanted.h) ----
+ *
+ * Where the type's bit is, so that it need not be found twice.
+ */
+
+#if CONFIG_PTRACE_PORT_POSIX
+/*
+ * Two bits for each type: whether any stream wants it, and whether the hot stream does, which is
+ * told while that is in force only.  System events have words of their own.
+ */
+#define PXT_WANTED_WORDS       (PXT_ID_COUNT / 32u + 1u)
+#define PXT_WANTED_SYSTEM_WORD (PXT_ID_COUNT / 32u)
+
+struct pxt_bits {
+	struct {
+		uint32_t any;
+		uint32_t hot;
+	} word[PXT_WANTED_WORDS];
+};
+#define PXT_BITS_MEMBER struct pxt_bits wanted;
+
+struct pxt_look {
+	const struct pxt_bits *bits;
+	size_t word;
+};
+/* Of functions that look once more, after their other ones. */
+#define PXT_LOOK_PARAMETER  , PXT_UNUSED struct pxt_look look
+#define PXT_LOOK_ARGUMENT   , look
+#define PXT_LOOK_USER_FIRST 0u /* below the users' first type no bit of theirs is ever set */
+#else
+/* No bits: the table is as near as they would be, and memory is short. */
+#define PXT_BITS_MEMBER
+struct pxt_look {
+	size_t nothing;
+};
+#define PXT_LOOK_PARAMETER
+#define PXT_LOOK_ARGUMENT
+#define PXT_LOOK_USER_FIRST PXT_ID_UNNAMED
+#endif
 
 /* ---- The process ---- */
 

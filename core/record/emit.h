@@ -20,7 +20,7 @@
 #ifndef PXT_EMIT_H
 #define PXT_EMIT_H
 
-#include "core/process/look.h"
+#include "core/process/process.h"
 #include "format/compiler.h"
 #include "format/slot.h"
 

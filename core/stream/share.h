@@ -74,7 +74,7 @@ extern const struct pxt_share_ops *_Atomic pxt_share_ops;
 /* Tests make it shorter. */
 extern uint64_t pxt_share_answer_ns;
 
-/* Acquire: pairs with the release in attach/attr.c. */
+/* Acquire: pairs with the release in attach/name.c. */
 PXT_INLINE const struct pxt_share_ops *pxt_share_table(void)
 {
 	return atomic_load_explicit(&pxt_share_ops, memory_order_acquire);

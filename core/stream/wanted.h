@@ -16,7 +16,6 @@
 #ifndef PXT_WANTED_H
 #define PXT_WANTED_H
 
-#include "core/process/look.h"
 #include "core/process/process.h"
 #include "core/stream/block.h"
 #include "format/ids.h"
@@ -66,6 +65,7 @@ PXT_INLINE bool pxt_look_hot(struct pxt_look look, uint32_t id)
 {
 	return PXT_PEEK(look.bits->word[look.word].hot) >> id % 32u & 1u;
 }
+#define PXT_LOOK_HOT(block, id) pxt_look_hot(look, id)
 
 /*
  * The process' own bit says whether the mask is 0.  What the end of a process takes away, under no
@@ -110,6 +110,7 @@ PXT_INLINE void pxt_bits_clear(void)
 		__atomic_store_n(&pxt_fork.wanted.word[word].any, 0u, __ATOMIC_RELAXED);
 }
 #else
+#define PXT_LOOK_HOT(block, id) (pxt_wanted_by(id) == 1u << (block)->index)
 /* The table itself. */
 PXT_INLINE struct pxt_look pxt_look_system(void)
 {

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #if CONFIG_PTRACE_ATTACH
-#include "attach/producer_put.h"
+#include "attach/intake.h"
 #endif
 
 static const struct kit_spec spec = { .policy = LOOP, .lanes = 1, .bytes = 1024 };

@@ -78,8 +78,6 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 	__asm__ volatile("dsb	ish\n\tisb" : : : "memory");
 }
 
-#include "port/posix/arch/counter.h"
-
 /* The cursors first. */
 #include "port/posix/cursor.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* whole.h - slots that are stored and loaded in one access of 16 bytes. */
+/*
+ * whole.h - processors with slots that are stored and loaded in one access of 16 bytes, and with a counter that
+ * programs read.
+ */
 #ifndef PXT_ARCH_WHOLE_H
 #define PXT_ARCH_WHOLE_H
 
@@ -56,6 +59,40 @@ PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
 {
 	(void)cells;
 	(void)count;
+}
+
+/* ---- The stamp clock: a counter that programs read; the including header has these two ---- */
+
+PXT_INLINE uint64_t pxt_port_ticks_plain(void);
+PXT_INLINE void pxt_port_ticks_fence(void);
+extern bool pxt_port_use_counter; /* fixed by pxt_port_clock_start() */
+
+PXT_INLINE uint64_t pxt_port_ticks_here(void)
+{
+	return PXT_LIKELY(pxt_port_use_counter) ? pxt_port_ticks_plain() : pxt_port_ticks_slow();
+}
+
+#if PXT_SMALL
+uint64_t pxt_port_ticks(void);
+uint64_t pxt_port_ticks_ordered(void);
+#else
+PXT_INLINE uint64_t pxt_port_ticks(void)
+{
+	return pxt_port_ticks_here();
+}
+
+/* Not before older instructions have finished: orders stamps against the look at head. */
+PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
+{
+	pxt_port_ticks_fence();
+	return pxt_port_ticks_here();
+}
+#endif
+
+/* Whether pxt_port_ticks_plain() and pxt_slot_store_plain() may be used. */
+PXT_INLINE bool pxt_port_plain(void)
+{
+	return !PXT_TSAN && pxt_port_use_counter && !pxt_port_slot_by_cas;
 }
 
 #endif

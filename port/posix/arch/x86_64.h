@@ -161,8 +161,6 @@ PXT_INLINE void pxt_port_ticks_fence(void)
 	__asm__ volatile("lfence" : : : "memory");
 }
 
-#include "port/posix/arch/counter.h"
-
 /* ---- Words that a trace point asks and counts, each by one instruction ---- */
 
 #include "port/posix/cursor.h"
