@@ -81,9 +81,9 @@ ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheade
 # With memory that nobody may touch once it was given back.
 set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
-ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/deeds.c
+ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/actions.c
 	${core_guarded} ${core_guard})
-ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/deeds.c ${core_guarded}
+ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/actions.c ${core_guarded}
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
 # Its hook is seen by the flusher's thread as well, unlocked, which ThreadSanitizer would report.
 ptrace_test(core_logged TESTPOINTS NEEDS ${core_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_APPEND !TSAN
@@ -113,7 +113,7 @@ ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HE
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
 	set(PXT_TRAP_FLAG 1)
 endif()
-ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/deeds.c ${core_guarded} ${core_guard})
+ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/actions.c ${core_guarded} ${core_guard})
 
 # ---- cpp/ ----
 
@@ -135,11 +135,11 @@ set(crash_needs LOG_SEAL LOGRETRIEVAL USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL P
 # Who gives back a lock that it does not hold fails.
 set(crash_locks -Wl,--wrap=pxt_port_mutex_lock -Wl,--wrap=pxt_port_mutex_try -Wl,--wrap=pxt_port_mutex_unlock)
 ptrace_test(crash_points TESTPOINTS NEEDS ${crash_needs} !SANITIZED
-	SOURCES crash/points.c crash/fixture.c fakes/lock.c LIBRARIES ${crash_locks})
+	SOURCES crash/points.c crash/kit.c fakes/lock.c LIBRARIES ${crash_locks})
 ptrace_test(crash_ways NEEDS ${crash_needs} !SANITIZED
-	SOURCES crash/ways.c crash/fixture.c fakes/lock.c LIBRARIES ${crash_locks} -Wl,--wrap=pxt_port_log_write_at)
+	SOURCES crash/ways.c crash/kit.c fakes/lock.c LIBRARIES ${crash_locks} -Wl,--wrap=pxt_port_log_write_at)
 ptrace_test(crash_exit NEEDS ${crash_needs} !SANITIZED
-	SOURCES crash/exit.c crash/fixture.c fakes/lock.c LIBRARIES ${crash_locks})
+	SOURCES crash/exit.c crash/kit.c fakes/lock.c LIBRARIES ${crash_locks})
 
 # ---- dlopen/ ----
 
@@ -175,13 +175,13 @@ set(failing_needs LOG_ROTATE ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH LOGRE
 	ARG_CHECKS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
 	!SINGLE_STREAM)
 ptrace_test(failing_errors FAKES NEEDS ${failing_needs}
-	SOURCES failing/errors.c failing/fixture.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
+	SOURCES failing/errors.c failing/cases.c failing/fixture.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 if(TARGET test_failing_errors)
 	ptrace_program(program test_failing_errors)
 	add_test(NAME failing_listed COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/tests/failing/listed.py" "${program}")
 endif()
-ptrace_test(failing_signals NEEDS ${failing_needs} SOURCES failing/signals.c attach/party.c attach/inside.c)
+ptrace_test(failing_signals NEEDS ${failing_needs} SOURCES failing/signals.c attach/kit.c)
 # The names of the C library's calls are those of glibc where words have 64 bits.
 include(CheckCSourceCompiles)
 check_c_source_compiles("#include <features.h>
@@ -256,12 +256,12 @@ ptrace_test(runs TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND
 # ---- line/ ----
 
 # Logs that the tools write, and the line between a target and `pxtrace receive`.
-set(line_writer ../tools/output/final.c ../tools/output/openfile.c ../tools/packed/packed.c ../tools/write/logblocks.c ../tools/write/logswap.c ../tools/write/logwrite.c)
+set(line_writer ../tools/output/final.c ../tools/output/openfile.c ../tools/write/logblocks.c ../tools/write/logswap.c ../tools/write/logwrite.c)
 ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_writer})
 set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/plain.c ../tools/receive/compact.c ../tools/receive/run.c
 	../tools/output/lossnote.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
-	SOURCES line/damage.c line/capture.c ${line_receiver} ${line_writer})
+	SOURCES line/damage.c line/forge.c ${line_receiver} ${line_writer})
 if(PXT_LOG_LINE AND PXT_EXTENSIONS AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
 	add_executable(line_target line/target.c)
 	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
@@ -272,10 +272,10 @@ ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS
 	SOURCES line/frames.c ${line_receiver} ${line_writer})
 ptrace_test(line_compact NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS RECORD_THREAD RECORD_ADDRESS
-	SOURCES line/compact.c line/forge.c line/capture.c ../format/compact.c ${line_receiver} ${line_writer})
+	SOURCES line/compact.c line/forge.c ../format/compact.c ${line_receiver} ${line_writer})
 ptrace_test(line_order NEEDS LOG_LINE SOURCES line/order.c ../format/order.c ../tools/link/frame.c)
 ptrace_test(line_hostile NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
-	SOURCES line/hostile.c line/forge.c line/capture.c ${line_receiver} ${line_writer})
+	SOURCES line/hostile.c line/forge.c ${line_receiver} ${line_writer})
 
 # ---- model/ ----
 
@@ -350,7 +350,7 @@ endif()
 set(snapshot_needs SNAPSHOT ONLINE USEREVENTS LOGRETRIEVAL POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH
 	LOG_UNTIL_FULL SYSEV_START_STOP SYSEV_OVERFLOW_RESUME RECORD_THREAD RECORD_ADDRESS !SINGLE_STREAM
 	LANES_4)
-set(snapshot_kit snapshot/kit.c conformance/story.c)
+set(snapshot_kit conformance/logkit.c conformance/story.c)
 ptrace_test(snapshot_window NEEDS ${snapshot_needs} POLICY_DISCARD SOURCES snapshot/window.c ${snapshot_kit})
 ptrace_test(snapshot_faults FAKES NEEDS ${snapshot_needs} LOG_METADATA SOURCES snapshot/faults.c ${snapshot_kit})
 ptrace_test(snapshot_race TESTPOINTS NEEDS ${snapshot_needs} SOURCES snapshot/race.c core/kit.c

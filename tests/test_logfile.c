@@ -2,8 +2,8 @@
 /*
  * test_logfile.c - a log block by block; an opened log beside a fork, other threads, and the other byte order.
  */
-#include "golden/golden.h"
 #include "logretrieval/log.h"
+#include "logs.h"
 #include "suite.h"
 #include "suite_trace.h"
 

@@ -4,7 +4,7 @@
 
 #include "format/logfmt.h"
 #include "format/logfmt_fields.h"
-#include "golden/golden.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <stdint.h>

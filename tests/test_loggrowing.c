@@ -3,7 +3,7 @@
 #include "suite.h"
 
 #include "format/logfmt.h"
-#include "golden/golden.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <stdint.h>

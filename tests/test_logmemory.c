@@ -7,7 +7,7 @@
 
 #include "fakes/fakes.h"
 #include "format/logfmt.h"
-#include "golden/golden.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <stdint.h>

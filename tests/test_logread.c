@@ -6,7 +6,7 @@
 #include "suite.h"
 
 #include "base/attr.h"
-#include "golden/golden.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <fcntl.h>

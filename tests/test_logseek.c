@@ -3,7 +3,7 @@
  * test_logseek.c - other ways through a log than from event to event: to a time, and many events at once.
  */
 #include "format/logfmt.h"
-#include "golden/golden.h"
+#include "logs.h"
 #include "suite.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
  * crafted.c - single records that no trace point makes, in the memory of an attached process: what
  * becomes of each.
  */
+#include "attach/kit.h"
 #include "base/attr.h"
 #include "blackbox/blackbox.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 #include "format/ids.h"
-#include "party.h"
 
 #include <string.h>
 #include <time.h>

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "attach/kit.h"
 #include "format/slot.h"
-#include "party.h"
 #include "port_atomic.h"
 
 #include <errno.h>

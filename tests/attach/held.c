@@ -11,7 +11,6 @@
 #include "core/process/process.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
-#include "party.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * and of attaching.  The owner goes on, has all that was committed, and counts what was not.
  */
 #include "../beside.h"
+#include "attach/kit.h"
 #include "core/testpoints.h"
 #include "format/ids.h"
-#include "party.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * at each step of its own.  The process has its answer in time, goes on tracing, and keeps nothing; the
  * name is the next owner's.
  */
+#include "attach/kit.h"
 #include "core/testpoints.h"
-#include "party.h"
 
 #include <errno.h>
 #include <pthread.h>

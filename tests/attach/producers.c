@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* producers.c - processes that attach to a stream of this one and trace into it. */
 #define _GNU_SOURCE
-#include "party.h"
+#include "attach/kit.h"
 
 #include "core/process/names.h"
 #include "core/process/replica.h"

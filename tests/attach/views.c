@@ -3,9 +3,11 @@
  * views.c - which memory of another process an owner maps: what is whole, and can no more be taken away,
  * so that a look at it never fails and never waits.
  */
-#define _GNU_SOURCE 1 /* memfd_create() */
+#define _GNU_SOURCE 1 /* memfd_create(), syscall() */
 #include "suite.h"
 
+#include "attach/attach.h"
+#include "fakes/fakes.h"
 #include "port/port.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define BYTES ((size_t)256 * 1024)
@@ -104,4 +107,39 @@ PXT_TEST(what_is_in_a_file_that_has_a_name_is_not_unread)
 	PXT_EQ(unlink(path), 0);
 	CU_ASSERT(pxt_port_local_unread(named) >= BYTES);
 	(void)close(named);
+}
+
+/*
+ * ---- The memory in which an attached process tells its types and threads ----
+ *
+ * Where the program has closed its descriptor, it is made anew, and what was there is given back once.
+ */
+
+int __real_pxt_port_filemap_settle(int fd);
+int __wrap_pxt_port_filemap_settle(int fd);
+
+static bool fails;
+
+int __wrap_pxt_port_filemap_settle(int fd)
+{
+	return fails ? ENOTSUP : __real_pxt_port_filemap_settle(fd);
+}
+
+/* LPT-31 */
+PXT_TEST(a_closed_descriptor_costs_its_memory_once_though_the_next_fails_at_first)
+{
+	long before;
+	int fd = -1;
+
+	PXT_EQ_FATAL(pxt_producer_directory(&fd), 0);
+	before = pxt_live_blocks;
+	CU_ASSERT(syscall(SYS_close, fd) == 0);
+	fails = true;
+	CU_ASSERT(pxt_producer_directory(&fd) != 0);
+	PXT_EQ(pxt_live_blocks, before - 1);
+	CU_ASSERT(pxt_producer_directory(&fd) != 0);
+	PXT_EQ(pxt_live_blocks, before - 1);
+	fails = false;
+	PXT_EQ(pxt_producer_directory(&fd), 0);
+	PXT_EQ(pxt_live_blocks, before);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* box.c - see box.h. */
+/* box.c - see logs.h. */
 #define _GNU_SOURCE
-#include "box.h"
+#include "logs.h"
 
 #include "core/control/control.h"
 #include "core/process/directory.h"

@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "box.h"
 #include "fakes/fakes.h"
+#include "logs.h"
 #include "port/port_file.h"
 #include "suite_trace.h"
 

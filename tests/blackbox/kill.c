@@ -5,9 +5,9 @@
  */
 #define _GNU_SOURCE
 #include "../beside.h"
-#include "box.h"
 #include "core/kit.h"
 #include "core/process/process.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -6,10 +6,10 @@
  */
 #define _GNU_SOURCE
 #include "../beside.h"
-#include "box.h"
 #include "core/kit.h"
 #include "core/process/process.h"
 #include "core/process/threads.h"
+#include "logs.h"
 #include "tolog/tolog.h"
 
 #include <errno.h>

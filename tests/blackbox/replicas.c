@@ -5,12 +5,12 @@
  */
 #define _GNU_SOURCE
 #include "beside.h"
-#include "box.h"
 #include "core/kit.h"
 #include "core/process/names.h"
 #include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/testpoints.h"
+#include "logs.h"
 
 #include <pthread.h>
 #include <semaphore.h>

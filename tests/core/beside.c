@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * beside.c - control calls, the reader and other writers while another thread is inside a
- * write, at each of its points.  Either it goes on when the deed is done (the call has given it
+ * write, at each of its points.  Either it goes on when the action is done (the call has given it
  * up), or it goes on while the call waits for it: then nothing is given up, and what it had
  * reserved before a stop is read.  Link with -Wl,--wrap=pxt_port_pause_ns.
  */
 #include "beside.h"
 #include "core/process/process.h"
-#include "deeds.h"
+#include "kit.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -62,7 +62,7 @@ static void *write_outer(void *argument)
 	pxt_self = writer.self;
 	pxt_self.cpu = cpu;
 	is_writer = true;
-	kit_write(OUTER, deed_ground->len);
+	kit_write(OUTER, action_setting->len);
 	if (writer.point < 0)
 		(void)sem_post(&writer.there);
 	return NULL;
@@ -91,40 +91,40 @@ static void let_it_go(void)
 
 /* ---- Given up ---- */
 
-static bool one_case(const struct deed *deed, uint32_t nth)
+static bool one_case(const struct action *action, uint32_t nth)
 {
-	struct deed_case what = { .deed = deed, .inner = -1 };
+	struct action_case what = { .action = action, .inner = -1 };
 
-	deed_begin(deed_ground);
+	action_begin(action_setting);
 	let_it_stand(nth);
 	what.point = writer.point;
 	what.spoil = what.point == PXT_TP_LOOKED;
 	if (what.point >= 0)
-		deed->run(NULL);
+		action->run(NULL);
 	let_it_go();
 	if (what.point >= 0)
-		deed_verdict(&what);
-	deed_end();
+		action_verdict(&what);
+	action_end();
 	return what.point >= 0;
 }
 
-static void on(const struct ground *ground)
+static void on(const struct setting *setting)
 {
-	deed_all_on(ground, DIES, one_case);
+	action_all_on(setting, DIES, one_case);
 }
 
 /* POL-05, POL-12, SAFE-01, SAFE-03, SAFE-07; rulings 7, 12, 23 */
 PXT_TEST(others_may_do_anything_while_a_writer_that_overwrites_stands_still)
 {
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
-	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
+	on(&(const struct setting){ LOOP, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct setting){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, SAFE-03; rulings 7, 12, 14 */
 PXT_TEST(others_may_do_anything_while_a_writer_that_fills_stands_still)
 {
-	on(&(const struct ground){ FULL, 1, 1024, 30, FREE, 0, 0 });
-	on(&(const struct ground){ FULL, 2, 4096, 30, SOME, 0, 0 });
+	on(&(const struct setting){ FULL, 1, 1024, 30, FREE, 0, 0 });
+	on(&(const struct setting){ FULL, 2, 4096, 30, SOME, 0, 0 });
 }
 
 /* ---- Waited for ---- */
@@ -139,11 +139,11 @@ enum call {
 static void call(enum call which)
 {
 	if (which == STOP)
-		PXT_EQ(posix_trace_stop(deed_stream), 0);
+		PXT_EQ(posix_trace_stop(action_stream), 0);
 	else if (which == FILTER_OUT)
-		deed_filter(POSIX_TRACE_SET_EVENTSET);
+		action_filter(POSIX_TRACE_SET_EVENTSET);
 	else
-		PXT_EQ(posix_trace_shutdown(deed_stream), 0);
+		PXT_EQ(posix_trace_shutdown(action_stream), 0);
 }
 
 /* Only what had not reserved its place when the stop came may be lost; STOP is the last. */
@@ -154,24 +154,24 @@ static void expect_nothing_given_up(enum call which, uint32_t nth)
 	struct posix_trace_counts_np counts;
 
 	if (which == SHUT_DOWN) {
-		deed_stream = 0;
+		action_stream = 0;
 		return;
 	}
 	if (which == FILTER_OUT) {
 		kit_write(AFTER, 4);
-		CU_ASSERT(kit_settle(deed_stream));
+		CU_ASSERT(kit_settle(action_stream));
 		PXT_EQ(kit_missing(AFTER, 1, 1), 1);
 	}
 	/* The hold-back time is long: whatever is unfinished stays so. */
-	(void)kit_read_all(deed_stream);
-	kit_counts(deed_stream, &counts);
+	(void)kit_read_all(action_stream);
+	kit_counts(action_stream, &counts);
 	PXT_EQ(counts.posix_held_np, 0);
 	PXT_CHECK(counts.posix_lost_np <= (late && which == STOP), "call %d, point %d: %llu lost",
 	    (int)which, writer.point, (unsigned long long)counts.posix_lost_np);
 	PXT_CHECK(kit_missing(OUTER, 1, 1) <= late, "call %d, point %d: not read", (int)which,
 	    writer.point);
 	CU_ASSERT(which != STOP || kit_seen.last_was_stop);
-	CU_ASSERT(kit_law(deed_stream));
+	CU_ASSERT(kit_law(action_stream));
 	CU_ASSERT(kit_clean());
 }
 
@@ -179,8 +179,8 @@ static bool one_wait(enum call which, uint32_t nth)
 {
 	bool stands;
 
-	deed_begin(deed_ground);
-	(void)kit_read_all(deed_stream);
+	action_begin(action_setting);
+	(void)kit_read_all(action_stream);
 	let_it_stand(nth);
 	stands = writer.point >= 0;
 	if (stands) {
@@ -193,25 +193,25 @@ static bool one_wait(enum call which, uint32_t nth)
 	if (stands)
 		expect_nothing_given_up(which, nth);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
-	deed_end();
+	action_end();
 	return stands;
 }
 
 /* STOP-04, SFILT-07, SHUT-07, EVENT-10; ruling 12 */
 PXT_TEST(a_call_waits_for_a_writer_that_goes_on_and_gives_nothing_up)
 {
-	static const struct ground grounds[] = {
+	static const struct setting settings[] = {
 		{ LOOP, 1, 4096, 4, SOME, 0, 0 },
 		{ LOOP, 2, 4096, 30, SOME, 0, 0 },
 		{ FULL, 1, 4096, 30, SOME, 0, 0 },
 		{ FULL, 2, 4096, 4, FRESH, 0, 0 },
 	};
 
-	for (size_t i = 0; i < sizeof(grounds) / sizeof(grounds[0]); i++)
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		for (int which = 0; which < CALLS; which++) {
 			uint32_t nth = 0;
 
-			deed_ground = &grounds[i];
+			action_setting = &settings[i];
 			while (one_wait((enum call)which, nth))
 				nth++;
 			CU_ASSERT(nth > 4);
@@ -234,23 +234,23 @@ static void begin_a_writer(int point)
 /* SFILT-07; ruling 12 */
 PXT_TEST(a_writer_that_judges_by_the_old_filter_is_waited_for_by_the_call_that_changes_it)
 {
-	deed_ground = &(const struct ground){ FULL, 1, 4096, 4, FRESH, 0, 0 };
-	deed_begin(deed_ground);
+	action_setting = &(const struct setting){ FULL, 1, 4096, 4, FRESH, 0, 0 };
+	action_begin(action_setting);
 	/* It gets its place among the threads. */
 	let_it_stand(UINT32_MAX);
 	let_it_go();
 	pxt_holdback_ns = UINT64_C(100000000000);
 	when_waited_for = true;
 	pxt_testpoint_hook_set(begin_a_writer);
-	deed_filter(POSIX_TRACE_SET_EVENTSET);
+	action_filter(POSIX_TRACE_SET_EVENTSET);
 	when_waited_for = false;
 	PXT_EQ(writer.point, PXT_TP_GATE_SEEN);
 	CU_ASSERT(writer.released);
 	let_it_go();
 	kit_write(AFTER, 4);
-	(void)kit_read_all(deed_stream);
+	(void)kit_read_all(action_stream);
 	PXT_EQ(kit_missing(OUTER, 1, 2), 0);
 	PXT_EQ(kit_missing(AFTER, 1, 1), 1);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
-	deed_end();
+	action_end();
 }

@@ -30,16 +30,16 @@ static const struct kit_spec specs[] = {
 #define SPECS (sizeof(specs) / sizeof(specs[0]))
 
 /* What the child does before its handler returns. */
-enum deed {
+enum child_action {
 	NOTHING,
 	TRACES,
 	MAKES_A_STREAM,
 	FORKS_AGAIN,
 	FORKS_INSIDE_AGAIN,
-	DEEDS,
+	CHILD_ACTIONS,
 };
 
-static enum deed deed;
+static enum child_action child_action;
 /* FORKS_INSIDE_AGAIN: at this point of the handler's own trace point, which has fewer than ... */
 static uint32_t inner;
 #define INNER_POINTS 10u
@@ -124,20 +124,21 @@ static void fork_here(void *argument);
 static void in_the_handler(void)
 {
 	/* A thread that takes memory away waits for the trace point. */
-	if (deed == TRACES && pxt_self.behind && pxt_threads && pxt_self.entry != &pxt_no_entry &&
+	if (child_action == TRACES && pxt_self.behind && pxt_threads &&
+	    pxt_self.entry != &pxt_no_entry &&
 	    (pxt_threads_none_inside(PXT_OWN) || pxt_threads_wait_left(0, PXT_OWN)))
 		_exit(9);
-	if (deed == TRACES || deed == FORKS_AGAIN) {
+	if (child_action == TRACES || child_action == FORKS_AGAIN) {
 		emit('h', 4);
 		emit('h', 40);
 	}
-	if (deed == MAKES_A_STREAM) {
+	if (child_action == MAKES_A_STREAM) {
 		own = make(IN_MEMORY, &specs[1]);
 		emit('o', 4);
 	}
-	if (generation == 1 && deed == FORKS_AGAIN)
+	if (generation == 1 && child_action == FORKS_AGAIN)
 		fork_here(NULL);
-	if (generation == 1 && deed == FORKS_INSIDE_AGAIN) {
+	if (generation == 1 && child_action == FORKS_INSIDE_AGAIN) {
 		kit_interrupt(inner, KIT_WRITER_POINTS, fork_here, NULL);
 		emit('h', 30);
 		/* If it had no such point: what is gone back to has points, too, and is not meant. */
@@ -177,7 +178,7 @@ static int go_on_as_child(void)
 	emit('o', 30);
 	if (pxt_self.behind || pxt_self.epoch != pxt_fork.epoch || inside())
 		return 3;
-	if (take(own, 'o', getpid()).events != (deed == MAKES_A_STREAM ? 2u : 1u))
+	if (take(own, 'o', getpid()).events != (child_action == MAKES_A_STREAM ? 2u : 1u))
 		return 4;
 	if (posix_trace_getcounts_np(own, &counts, sizeof(counts)) != 0 ||
 	    counts.posix_lost_np != 0)
@@ -197,7 +198,10 @@ static void expect_the_childs(trace_id_t trid, uint64_t before, int point)
 
 	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	if (shares)
-		least = deed == TRACES ? 4 : deed == NOTHING ? 2 : deed == MAKES_A_STREAM ? 3 : 4;
+		least = child_action == TRACES           ? 4
+		        : child_action == NOTHING        ? 2
+		        : child_action == MAKES_A_STREAM ? 3
+		                                         : 4;
 	PXT_CHECK(counts.posix_written_np >= before + least &&
 	              counts.posix_written_np <= before + (shares ? 12u : 0u),
 	    "point %d: %u records of the child", point,
@@ -243,8 +247,8 @@ static bool one_case(enum kind kind, const struct kit_spec *spec, uint32_t nth, 
 	point = kit_interrupted();
 	if (generation)
 		_exit(go_on_as_child());
-	PXT_CHECK(status == 0, "kind %d, deed %d, inner %u, point %d: status %#x", (int)kind,
-	    (int)deed, inner, point, (unsigned)status);
+	PXT_CHECK(status == 0, "kind %d, action %d, inner %u, point %d: status %#x", (int)kind,
+	    (int)child_action, inner, point, (unsigned)status);
 	CU_ASSERT(!inside());
 	emit('e', 4);
 	/* Nothing is left unfinished. */
@@ -252,7 +256,7 @@ static bool one_case(enum kind kind, const struct kit_spec *spec, uint32_t nth, 
 	PXT_EQ(posix_trace_stop(trid), 0);
 	got = take(trid, 'i', 0);
 	PXT_CHECK(got.events >= 1 && (shares || (got.events == 1 && got.strange == 2)),
-	    "kind %d, deed %d, point %d: %u, %u", (int)kind, (int)deed, point, got.events,
+	    "kind %d, action %d, point %d: %u, %u", (int)kind, (int)child_action, point, got.events,
 	    got.strange);
 	pxt_holdback_ns = KIT_HOLDBACK_NS;
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -274,21 +278,21 @@ static void at_all_points(enum kind kind)
 /* DEC-34, SAFE-02 */
 PXT_TEST(a_child_of_a_handler_comes_back_into_any_step_of_a_trace_point)
 {
-	deed = NOTHING;
+	child_action = NOTHING;
 	at_all_points(IN_MEMORY);
 }
 
 /* DEC-34, SAFE-02 */
 PXT_TEST(so_it_does_where_the_stream_is_a_file)
 {
-	deed = NOTHING;
+	child_action = NOTHING;
 	at_all_points(IN_A_FILE);
 }
 
 /* DEC-34, DEC-43, SAFE-02 */
 PXT_TEST(an_inherited_stream_goes_on_with_it)
 {
-	deed = NOTHING;
+	child_action = NOTHING;
 	at_all_points(INHERITED);
 	at_all_points(INHERITED_FILE);
 }
@@ -306,11 +310,11 @@ static void at_points_of_three(void)
 /* DEC-34, DEC-43, SAFE-01 */
 PXT_TEST(its_handler_traces_makes_streams_and_forks_again)
 {
-	for (deed = TRACES; deed < FORKS_INSIDE_AGAIN; deed++)
+	for (child_action = TRACES; child_action < FORKS_INSIDE_AGAIN; child_action++)
 		at_points_of_three();
 	for (inner = 0; inner < INNER_POINTS; inner++)
 		at_points_of_three();
-	deed = NOTHING;
+	child_action = NOTHING;
 }
 
 /* DEC-43; ruling 25: what the child records is said to be its own. */
@@ -321,7 +325,7 @@ PXT_TEST(what_it_records_has_its_own_pid)
 	int ends[2];
 	pid_t child = 0;
 
-	deed = TRACES;
+	child_action = TRACES;
 	shares = true;
 	own = 0;
 	ground.trid = trid;
@@ -341,7 +345,7 @@ PXT_TEST(what_it_records_has_its_own_pid)
 	PXT_EQ(got.events, 2);
 	PXT_EQ(got.strange, 1);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	deed = NOTHING;
+	child_action = NOTHING;
 }
 
 /* DEC-34, SAFE-02 */
@@ -350,7 +354,7 @@ PXT_TEST(so_does_one_of_a_thread_without_a_place)
 	static const enum kind kinds[] = { IN_MEMORY, INHERITED };
 
 	for (unsigned i = 0; i < 2; i++) {
-		for (deed = NOTHING; deed < DEEDS; deed++) {
+		for (child_action = NOTHING; child_action < CHILD_ACTIONS; child_action++) {
 			(void)posix_trace_thread_register_np();
 			kit_lose_place();
 			inner = 2;
@@ -360,5 +364,5 @@ PXT_TEST(so_does_one_of_a_thread_without_a_place)
 			kit_regain_place();
 		}
 	}
-	deed = NOTHING;
+	child_action = NOTHING;
 }

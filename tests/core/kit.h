@@ -179,4 +179,91 @@ static inline void trap(bool on)
 }
 #endif
 
+/*
+ * ---- What may come between two steps of a write (actions.c) ----
+ *
+ * In which setting, and the verdict: the counts add up, nothing is torn, nothing is lost that need not be, and
+ * everybody goes on.
+ */
+
+/* Who writes. */
+enum action_writer {
+	OUTER = 1, /* the write that is interrupted */
+	BEFORE,
+	NESTED,
+	AFTER,
+	INNER, /* a write that interrupts it and is interrupted itself */
+	SPARE
+};
+
+enum action_fill {
+	FRESH, /* START was read, nothing else is there */
+	SOME,  /* a few unread records */
+	FREE,  /* so many slots are left as the record has, plus `more` */
+	LAPPED,
+	EDGE, /* the record crosses the ring's end */
+};
+
+#define TWO     1u /* a second stream wants the event as well */
+#define ORDERED 2u /* stamps */
+
+/* Where it happens. */
+struct setting {
+	int policy;
+	unsigned lanes;
+	size_t bytes;
+	size_t len;
+	enum action_fill fill;
+	int more;
+	unsigned kind; /* TWO, ORDERED */
+};
+
+enum action_effect {
+	LAPS = 1,   /* more than a ring is written meanwhile */
+	STOPS = 2,  /* the stream is stopped when the writer goes on */
+	CLEARS = 4, /* what was there is cleared */
+	ENDS = 8,   /* the stream is gone */
+	DIES = 16,
+	WAITS = 32, /* long enough that the unfinished record is given up */
+	MARKS = 64, /* START and STOP take room */
+};
+
+struct action {
+	const char *name;
+	void (*run)(void *);
+	unsigned effect;
+	int policy;     /* 0: any */
+	unsigned lanes; /* at least */
+};
+
+#define ACTIONS 22u
+extern const struct action actions[ACTIONS];
+
+/* One case, as the verdict must know it. */
+struct action_case {
+	const struct action *action;
+	int point;      /* where the outer write was interrupted */
+	int inner;      /* where the inner one was; -1: there is none */
+	unsigned spoil; /* records that late stores may have spoiled (ruling 23) */
+};
+
+extern const struct setting *action_setting;
+extern trace_id_t action_stream;
+/* Bytes of the inner write; 0: there is none. */
+extern size_t action_inner_len;
+
+bool action_fits(const struct action *action, const struct setting *setting);
+/* The stream (or both), running, filled as the setting says. */
+void action_begin(const struct setting *setting);
+void action_verdict(const struct action_case *what);
+void action_end(void);
+void action_stop(void *argument);
+void action_filter(int how);
+/* @one_case for the nth point of a write, from 0 on, until it says that there is none. */
+void action_at_all_points(
+    const struct action *action, bool (*one_case)(const struct action *, uint32_t));
+/* So for all actions that fit, but those that have such an effect. */
+void action_all_on(const struct setting *setting, unsigned without,
+    bool (*one_case)(const struct action *, uint32_t));
+
 #endif

@@ -13,13 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum writer {
-	OUTER = 1,
-	BEFORE,
-	NESTED,
-	AFTER
-};
-
 #define AFTERS 5u
 
 static trace_id_t stream;
@@ -72,7 +65,7 @@ static void read_the_log(void)
 	(void)fclose(file);
 }
 
-static void shut_down_and_look(const char *deed, int point)
+static void shut_down_and_look(const char *name, int point)
 {
 	struct posix_trace_counts_np now;
 	uint64_t read;
@@ -88,22 +81,22 @@ static void shut_down_and_look(const char *deed, int point)
 	PXT_CHECK(now.posix_written_np == now.posix_retrieved_np + now.posix_lost_np +
 	                                      now.posix_cleared_np + now.posix_held_np &&
 	              now.posix_held_np == 0,
-	    "%s at %d: written %llu retrieved %llu lost %llu cleared %llu held %llu", deed, point,
+	    "%s at %d: written %llu retrieved %llu lost %llu cleared %llu held %llu", name, point,
 	    (unsigned long long)now.posix_written_np, (unsigned long long)now.posix_retrieved_np,
 	    (unsigned long long)now.posix_lost_np, (unsigned long long)now.posix_cleared_np,
 	    (unsigned long long)now.posix_held_np);
 	PXT_CHECK(cleared ? read <= now.posix_retrieved_np : read == now.posix_retrieved_np,
-	    "%s at %d: %llu retrieved, %llu in the log", deed, point,
+	    "%s at %d: %llu retrieved, %llu in the log", name, point,
 	    (unsigned long long)now.posix_retrieved_np, (unsigned long long)read);
 	PXT_CHECK(kit_clean(),
 	    "%s at %d: torn %llu strange %llu disordered %llu back %llu "
 	    "misplaced %llu",
-	    deed, point, (unsigned long long)kit_seen.torn, (unsigned long long)kit_seen.strange,
+	    name, point, (unsigned long long)kit_seen.torn, (unsigned long long)kit_seen.strange,
 	    (unsigned long long)kit_seen.disordered, (unsigned long long)kit_seen.back,
 	    (unsigned long long)kit_seen.misplaced);
 	/* The flusher was asked before and after them: there was room. */
 	PXT_CHECK(kit_missing(AFTER, 1, kit_seen.sent[AFTER]) == 0, "%s at %d: %u of %u missing",
-	    deed, point, kit_missing(AFTER, 1, kit_seen.sent[AFTER]), kit_seen.sent[AFTER]);
+	    name, point, kit_missing(AFTER, 1, kit_seen.sent[AFTER]), kit_seen.sent[AFTER]);
 }
 
 /* ---- Deeds ---- */
@@ -168,7 +161,7 @@ static void shut_down(void *argument)
 static const struct {
 	const char *name;
 	void (*run)(void *);
-} deeds[] = {
+} meanwhile[] = {
 	{ "write", write_one },
 	{ "lap", write_a_lap },
 	{ "flush", flush },
@@ -193,7 +186,7 @@ static void fill(unsigned events)
 }
 
 /* False: the write has no such point. */
-static bool one_case(size_t deed, uint32_t nth, unsigned before, size_t len)
+static bool one_case(size_t which, uint32_t nth, unsigned before, size_t len)
 {
 	int point;
 
@@ -201,7 +194,7 @@ static bool one_case(size_t deed, uint32_t nth, unsigned before, size_t len)
 	cleared = false;
 	open_stream();
 	fill(before);
-	kit_interrupt(nth, KIT_WRITER_POINTS, deeds[deed].run, NULL);
+	kit_interrupt(nth, KIT_WRITER_POINTS, meanwhile[which].run, NULL);
 	if (sigsetjmp(kit_way_out, 1) == 0)
 		kit_write(OUTER, len);
 	point = kit_interrupted();
@@ -213,7 +206,7 @@ static bool one_case(size_t deed, uint32_t nth, unsigned before, size_t len)
 			kit_write(AFTER, 4);
 		}
 		kit_lane(0);
-		shut_down_and_look(deeds[deed].name, point);
+		shut_down_and_look(meanwhile[which].name, point);
 	} else {
 		read_the_log();
 		CU_ASSERT(kit_clean());
@@ -229,10 +222,10 @@ static void on(unsigned before, size_t len)
 	trace_id_t first = kit_open(&spec);
 
 	PXT_EQ(posix_trace_shutdown(first), 0);
-	for (size_t deed = 0; deed < sizeof(deeds) / sizeof(deeds[0]); deed++) {
+	for (size_t which = 0; which < sizeof(meanwhile) / sizeof(meanwhile[0]); which++) {
 		uint32_t nth = 0;
 
-		while (one_case(deed, nth, before, len))
+		while (one_case(which, nth, before, len))
 			nth++;
 		PXT_CHECK(nth > 3, "only %u points", nth);
 	}

@@ -8,7 +8,6 @@
  * they are; then, one write after the other, a breakpoint is in the place of one of them.
  */
 #define _GNU_SOURCE
-#include "deeds.h"
 #include "kit.h"
 
 #include <signal.h>
@@ -90,13 +89,13 @@ static void write_outer(bool trapping)
 	unsigned char data[64];
 	trace_event_id_t type = kit_type();
 
-	kit_data(data, OUTER, ++kit_seen.sent[OUTER], deed_ground->len);
+	kit_data(data, OUTER, ++kit_seen.sent[OUTER], action_setting->len);
 	if (first_of_thread)
 		memset(&pxt_self, 0, sizeof(pxt_self));
 	if (sigsetjmp(kit_way_out, 1) == 0) {
 		if (trapping)
 			trap(true);
-		posix_trace_event(type, data, deed_ground->len);
+		posix_trace_event(type, data, action_setting->len);
 		if (trapping)
 			trap(false);
 	}
@@ -112,22 +111,24 @@ static void look_at_the_steps(void)
 {
 	step_count = 0;
 	stop.run = NULL;
-	deed_begin(deed_ground);
+	action_begin(action_setting);
 	write_outer(true);
-	deed_end();
+	action_end();
 	CU_ASSERT(step_count > 30 && step_count < STEPS);
 }
 
-static void one_case(const struct deed *deed, uint32_t nth)
+static void one_case(const struct action *action, uint32_t nth)
 {
 	/* It may have was between a look and the store after it. */
-	const struct deed_case what = { .deed = deed, .point = (int)nth, .inner = -1, .spoil = 1 };
+	const struct action_case what = {
+		.action = action, .point = (int)nth, .inner = -1, .spoil = 1
+	};
 
-	deed_begin(deed_ground);
+	action_begin(action_setting);
 	stop.left = 0;
 	for (uint32_t i = 0; i < nth; i++)
 		stop.left += steps[i] == steps[nth];
-	stop.run = deed->run;
+	stop.run = action->run;
 	stop.at = steps[nth];
 	stop.old = *stop.at;
 	stop.hit = false;
@@ -136,12 +137,12 @@ static void one_case(const struct deed *deed, uint32_t nth)
 	/* Not passed this time (a loop was shorter). */
 	*stop.at = stop.old;
 	if (stop.hit)
-		deed_verdict(&what);
-	deed_end();
+		action_verdict(&what);
+	action_end();
 }
 
-/* In short: each instruction meets some deeds on each ground. */
-static void on(const struct ground *ground)
+/* In short: each instruction meets some actions in each setting. */
+static void on(const struct setting *setting)
 {
 	struct sigaction action = { .sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct sigaction before;
@@ -149,14 +150,14 @@ static void on(const struct ground *ground)
 
 	allow_breakpoints();
 	PXT_EQ_FATAL(sigaction(SIGTRAP, &action, &before), 0);
-	deed_ground = ground;
+	action_setting = setting;
 	look_at_the_steps();
-	for (size_t i = 0; i < DEEDS; i++) {
-		if (!deed_fits(&deeds[i], ground))
+	for (size_t i = 0; i < ACTIONS; i++) {
+		if (!action_fits(&actions[i], setting))
 			continue;
 		for (uint32_t nth = pxt_in_full() ? 0 : (uint32_t)i % by; nth < step_count;
 		     nth += by)
-			one_case(&deeds[i], nth);
+			one_case(&actions[i], nth);
 	}
 	(void)sigaction(SIGTRAP, &before, NULL);
 }
@@ -164,23 +165,23 @@ static void on(const struct ground *ground)
 /* POL-05, POL-12, EVENT-10, SAFE-01; rulings 7, 12, 20, 23 */
 PXT_TEST(a_write_that_overwrites_may_be_interrupted_behind_each_instruction)
 {
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
-	on(&(const struct ground){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
-	on(&(const struct ground){ LOOP, 1, 1024, 4, EDGE, 0, 0 });
+	on(&(const struct setting){ LOOP, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct setting){ LOOP, 2, 1024, 30, LAPPED, 0, 0 });
+	on(&(const struct setting){ LOOP, 1, 1024, 4, EDGE, 0, 0 });
 }
 
 /* POL-03, POL-06, POL-07, POL-12, DEC-11; rulings 7, 12, 14 */
 PXT_TEST(a_write_that_fills_may_be_interrupted_behind_each_instruction)
 {
-	on(&(const struct ground){ FULL, 1, 1024, 4, SOME, 0, 0 });
-	on(&(const struct ground){ FULL, 2, 1024, 30, FREE, 0, 0 });
+	on(&(const struct setting){ FULL, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct setting){ FULL, 2, 1024, 30, FREE, 0, 0 });
 }
 
 /* SAFE-01, EVENT-07, DEC-42 */
 PXT_TEST(the_first_write_of_a_thread_may_be_interrupted_behind_each_instruction)
 {
 	first_of_thread = true;
-	on(&(const struct ground){ LOOP, 1, 1024, 4, SOME, 0, 0 });
+	on(&(const struct setting){ LOOP, 1, 1024, 4, SOME, 0, 0 });
 	first_of_thread = false;
 }
 

@@ -4,7 +4,7 @@
  * thread could see, with logs that are sealed by the handler of its signal.
  */
 #include "core/testpoints.h"
-#include "fixture.h"
+#include "logs.h"
 
 #include "format/compiler.h"
 
@@ -32,38 +32,38 @@ static void crash_here(int point)
 		return;
 	}
 	/* A trailer that is on its way knows of no signal, and nothing may come after it. */
-	atomic_store(&fixture_notes->address, trailer_next);
-	atomic_store(&fixture_notes->mark, (uint32_t)point + 1u);
+	atomic_store(&crash_notes->address, trailer_next);
+	atomic_store(&crash_notes->mark, (uint32_t)point + 1u);
 	*nowhere = 1;
 }
 
-static void arm(const struct fixture *fixture)
+static void arm(const struct crash *crash)
 {
-	nth = fixture->argument;
+	nth = crash->argument;
 	pxt_testpoint_hook_set(crash_here);
 }
 
-static int write_on(const struct fixture *fixture)
+static int write_on(const struct crash *crash)
 {
-	arm(fixture);
-	fixture_trace(1);
+	arm(crash);
+	crash_trace(1);
 	nth = -1;
 	return 0;
 }
 
 /* The helper's thread comes to points of its own, which are not the writer's. */
-static int flush_now(const struct fixture *fixture)
+static int flush_now(const struct crash *crash)
 {
-	arm(fixture);
-	(void)posix_trace_flush(fixture_stream);
+	arm(crash);
+	(void)posix_trace_flush(crash_stream);
 	nth = -1;
 	return 0;
 }
 
-static int shut_down(const struct fixture *fixture)
+static int shut_down(const struct crash *crash)
 {
-	arm(fixture);
-	(void)posix_trace_shutdown(fixture_stream);
+	arm(crash);
+	(void)posix_trace_shutdown(crash_stream);
 	nth = -1;
 	return 0;
 }
@@ -71,23 +71,23 @@ static int shut_down(const struct fixture *fixture)
 /* What a write that failed, on a full disk for example, left behind the log's end. */
 static bool with_rubbish;
 
-static int shut_down_behind_a_flush(const struct fixture *fixture)
+static int shut_down_behind_a_flush(const struct crash *crash)
 {
 	static char rubbish[65536];
 	off_t size;
 
 	memset(rubbish, '?', sizeof(rubbish));
-	(void)posix_trace_flush(fixture_stream);
-	size = lseek(fixture_log, 0, SEEK_END);
-	PXT_CHILD_CHECK(!with_rubbish || pwrite(fixture_log, rubbish, sizeof(rubbish), size) ==
+	(void)posix_trace_flush(crash_stream);
+	size = lseek(crash_log, 0, SEEK_END);
+	PXT_CHILD_CHECK(!with_rubbish || pwrite(crash_log, rubbish, sizeof(rubbish), size) ==
 	                                     (ssize_t)sizeof(rubbish));
-	return shut_down(fixture);
+	return shut_down(crash);
 }
 
-static int clear_now(const struct fixture *fixture)
+static int clear_now(const struct crash *crash)
 {
-	arm(fixture);
-	(void)posix_trace_clear(fixture_stream);
+	arm(crash);
+	(void)posix_trace_clear(crash_stream);
 	nth = -1;
 	return 0;
 }
@@ -103,40 +103,40 @@ static void expect_a_log(bool empty)
 {
 	trace_id_t log = 0;
 
-	if (fixture_open(&log) == 0 || posix_trace_log_open_np(&fixture_log, 1,
-	                                   POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0) == 0)
+	if (crash_open(&log) == 0 ||
+	    posix_trace_log_open_np(&crash_log, 1, POSIX_TRACE_OPEN_GROWING_NP, &log, NULL, 0) == 0)
 		PXT_EQ(posix_trace_close(log), 0);
 	PXT_EQ(log == 0, empty);
 }
 
 /* Returns the number of points; *sealed: at how many of them the log was completed. */
-static int at_all_points(struct fixture fixture, enum verdict verdict, int *sealed)
+static int at_all_points(struct crash crash, enum verdict verdict, int *sealed)
 {
 	*sealed = 0;
-	for (fixture.argument = 0; fixture.argument < 2000; fixture.argument++) {
-		int status = fixture_play(&fixture);
+	for (crash.argument = 0; crash.argument < 2000; crash.argument++) {
+		int status = crash_play(&crash);
 
-		if (!atomic_load(&fixture_notes->mark)) {
+		if (!atomic_load(&crash_notes->mark)) {
 			PXT_EQ(status, 0);
 			break;
 		}
 		PXT_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
-		    "point %u: ended with status %#x", atomic_load(&fixture_notes->mark) - 1u,
+		    "point %u: ended with status %#x", atomic_load(&crash_notes->mark) - 1u,
 		    (unsigned)status);
 		if (verdict == CLEARED)
-			expect_a_log(atomic_load(&fixture_notes->mark) == PXT_TP_LOG_EMPTIED + 1u);
+			expect_a_log(atomic_load(&crash_notes->mark) == PXT_TP_LOG_EMPTIED + 1u);
 		if (verdict == WHOLE)
-			fixture_expect_whole(SIGSEGV);
+			crash_expect_whole(SIGSEGV);
 		if (verdict == WHOLE ||
 		    (verdict == HONEST &&
-		        fixture_expect_honest(atomic_load(&fixture_notes->address) ? 0 : SIGSEGV)))
+		        crash_expect_honest(atomic_load(&crash_notes->address) ? 0 : SIGSEGV)))
 			(*sealed)++;
-		CU_ASSERT(fixture_took_ms < 20000);
+		CU_ASSERT(crash_took_ms < 20000);
 	}
-	return fixture.argument;
+	return crash.argument;
 }
 
-static const struct fixture grounds[] = {
+static const struct crash grounds[] = {
 	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND, .lanes = 1 },
 	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_LOOP, .lanes = 2 },
 	{ .stream_policy = POSIX_TRACE_UNTIL_FULL,
@@ -150,11 +150,11 @@ static const struct fixture grounds[] = {
 PXT_TEST(a_crash_at_any_point_of_a_write_leaves_a_complete_log)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
-		struct fixture fixture = grounds[i];
+		struct crash crash = grounds[i];
 		int sealed;
 
-		fixture.act = write_on;
-		CU_ASSERT(at_all_points(fixture, WHOLE, &sealed) > 4);
+		crash.act = write_on;
+		CU_ASSERT(at_all_points(crash, WHOLE, &sealed) > 4);
 	}
 }
 
@@ -162,12 +162,12 @@ PXT_TEST(a_crash_at_any_point_of_a_write_leaves_a_complete_log)
 PXT_TEST(a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
-		struct fixture fixture = grounds[i];
+		struct crash crash = grounds[i];
 		int sealed;
 
-		fixture.act = flush_now;
-		fixture.impatient = true;
-		CU_ASSERT(at_all_points(fixture, HONEST, &sealed) > 20);
+		crash.act = flush_now;
+		crash.impatient = true;
+		CU_ASSERT(at_all_points(crash, HONEST, &sealed) > 20);
 	}
 }
 
@@ -175,27 +175,27 @@ PXT_TEST(a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_t
 PXT_TEST(a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not)
 {
 	for (size_t i = 0; i < GROUNDS; i++) {
-		struct fixture fixture = grounds[i];
+		struct crash crash = grounds[i];
 		int sealed;
 
-		fixture.act = shut_down;
-		fixture.impatient = true;
-		CU_ASSERT(at_all_points(fixture, HONEST, &sealed) > 20);
+		crash.act = shut_down;
+		crash.impatient = true;
+		CU_ASSERT(at_all_points(crash, HONEST, &sealed) > 20);
 	}
 }
 
 /* DEC-23, DEC-29, SHUT-06: after its end there is nothing, or it would be none. */
 PXT_TEST(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log)
 {
-	struct fixture fixture = grounds[0];
+	struct crash crash = grounds[0];
 	int points[2];
 	int sealed[2];
 
-	fixture.act = shut_down_behind_a_flush;
-	fixture.impatient = true;
+	crash.act = shut_down_behind_a_flush;
+	crash.impatient = true;
 	for (int i = 0; i < 2; i++) {
 		with_rubbish = i > 0;
-		points[i] = at_all_points(fixture, HONEST, &sealed[i]);
+		points[i] = at_all_points(crash, HONEST, &sealed[i]);
 	}
 	PXT_EQ(points[1], points[0]);
 	/* Between the arrival of the trailer and the cut after it there is one, which nobody takes over. */
@@ -205,10 +205,10 @@ PXT_TEST(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log)
 /* DEC-25, DEC-29 */
 PXT_TEST(a_crash_inside_a_clear_hangs_nowhere)
 {
-	struct fixture fixture = grounds[0];
+	struct crash crash = grounds[0];
 	int sealed;
 
-	fixture.impatient = true;
-	fixture.act = clear_now;
-	(void)at_all_points(fixture, CLEARED, &sealed);
+	crash.impatient = true;
+	crash.act = clear_now;
+	(void)at_all_points(crash, CLEARED, &sealed);
 }

@@ -4,7 +4,7 @@
  * other threads, the middle of a write, a device that takes nothing.
  */
 #define _GNU_SOURCE 1 /* REG_RIP, vfork() */
-#include "fixture.h"
+#include "logs.h"
 
 #include "port/port_log.h"
 
@@ -24,7 +24,7 @@
 /* The compiler does not know where it points to. */
 static volatile int *volatile nowhere = (volatile int *)(uintptr_t)16;
 
-static const struct fixture plain = { .log_policy = POSIX_TRACE_APPEND };
+static const struct crash plain = { .log_policy = POSIX_TRACE_APPEND };
 
 static void expect_signal(int status, int number)
 {
@@ -33,27 +33,27 @@ static void expect_signal(int status, int number)
 }
 
 /* Does @act in a child, which must end like that. */
-static void expect_signal_of(int (*act)(const struct fixture *fixture), int argument, int number)
+static void expect_signal_of(int (*act)(const struct crash *crash), int argument, int number)
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 
-	fixture.act = act;
-	fixture.argument = argument;
-	expect_signal(fixture_play(&fixture), number);
+	crash.act = act;
+	crash.argument = argument;
+	expect_signal(crash_play(&crash), number);
 }
 
-static void expect_whole_after(int (*act)(const struct fixture *fixture), int argument, int number)
+static void expect_whole_after(int (*act)(const struct crash *crash), int argument, int number)
 {
 	expect_signal_of(act, argument, number);
-	fixture_expect_whole(number);
+	crash_expect_whole(number);
 }
 
-static void expect_no_end(int (*act)(const struct fixture *fixture))
+static void expect_no_end(int (*act)(const struct crash *crash))
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 
-	fixture.act = act;
-	PXT_EQ(fixture_play(&fixture), 0);
+	crash.act = act;
+	PXT_EQ(crash_play(&crash), 0);
 }
 
 static void get_info(struct posix_trace_loginfo_np *info)
@@ -61,20 +61,20 @@ static void get_info(struct posix_trace_loginfo_np *info)
 	trace_id_t log;
 
 	memset(info, 0, sizeof(*info));
-	PXT_EQ_FATAL(fixture_open(&log), 0);
+	PXT_EQ_FATAL(crash_open(&log), 0);
 	PXT_EQ(posix_trace_log_getinfo_np(log, info, sizeof(*info)), 0);
 	PXT_EQ(posix_trace_close(log), 0);
 }
 
 /* ---- Which signal ---- */
 
-static int fault(const struct fixture *fixture)
+static int fault(const struct crash *crash)
 {
 	*nowhere = 1;
 	return 1;
 }
 
-static int fault_behind_a_file(const struct fixture *fixture)
+static int fault_behind_a_file(const struct crash *crash)
 {
 	int fd = pxt_temp_file();
 	volatile char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
@@ -82,14 +82,14 @@ static int fault_behind_a_file(const struct fixture *fixture)
 	return bytes[0];
 }
 
-static int give_up(const struct fixture *fixture)
+static int give_up(const struct crash *crash)
 {
 	abort();
 }
 
-static int raise_it(const struct fixture *fixture)
+static int raise_it(const struct crash *crash)
 {
-	return raise(fixture->argument);
+	return raise(crash->argument);
 }
 
 /* DEC-23, PROC-08 */
@@ -130,7 +130,7 @@ PXT_TEST(the_log_tells_where_the_fault_was_and_who_sent_the_signal)
 
 /* ---- What is asked for ---- */
 
-static int watch_sigterm(const struct fixture *fixture)
+static int watch_sigterm(const struct crash *crash)
 {
 	static const int signals[] = { SIGTERM };
 	struct sigaction now;
@@ -141,7 +141,7 @@ static int watch_sigterm(const struct fixture *fixture)
 }
 
 /* What people end programs with, in one word; faults are among them. */
-static int watch_ends(const struct fixture *fixture)
+static int watch_ends(const struct crash *crash)
 {
 	static const int wanted[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP,
 		SIGHUP, SIGINT, SIGQUIT, SIGTERM };
@@ -165,14 +165,14 @@ PXT_TEST(the_signals_that_people_end_programs_with_are_one_set)
 	expect_whole_after(watch_ends, 0, SIGINT);
 }
 
-static int ignore_sigterm(const struct fixture *fixture)
+static int ignore_sigterm(const struct crash *crash)
 {
 	static const int signals[] = { SIGTERM };
 
 	PXT_CHILD_CHECK(signal(SIGTERM, SIG_IGN) != SIG_ERR);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
 	PXT_CHILD_CHECK(raise(SIGTERM) == 0);
-	fixture_trace(5);
+	crash_trace(5);
 	return 0;
 }
 
@@ -180,18 +180,18 @@ PXT_TEST(a_signal_is_watched_if_it_was_asked_for_and_is_not_ignored)
 {
 	expect_whole_after(watch_sigterm, 0, SIGTERM);
 	expect_no_end(ignore_sigterm);
-	fixture_expect_whole(0);
+	crash_expect_whole(0);
 }
 
 PXT_TEST(without_it_the_log_of_a_crash_is_incomplete)
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 	trace_id_t log;
 
-	fixture.unwatched = true;
-	fixture.act = fault;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	PXT_EQ(fixture_open(&log), EINVAL);
+	crash.unwatched = true;
+	crash.act = fault;
+	expect_signal(crash_play(&crash), SIGSEGV);
+	PXT_EQ(crash_open(&log), EINVAL);
 }
 
 /* ---- Former handlers ---- */
@@ -200,7 +200,7 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 {
 	sigset_t mask;
 
-	atomic_store(&fixture_notes->address, (uintptr_t)info->si_addr);
+	atomic_store(&crash_notes->address, (uintptr_t)info->si_addr);
 	(void)sigprocmask(SIG_SETMASK, NULL, &mask);
 	/* Its own mask, not that of the handler before. */
 	_exit(number == SIGSEGV && sigismember(&mask, SIGUSR1) && !sigismember(&mask, SIGUSR2)
@@ -209,7 +209,7 @@ static void note_and_leave(int number, siginfo_t *info, void *context)
 }
 
 /* @handler is the program's, set before the library's. */
-static int crash_with(const struct fixture *fixture, void (*handler)(int, siginfo_t *, void *))
+static int crash_with(const struct crash *crash, void (*handler)(int, siginfo_t *, void *))
 {
 	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 
@@ -217,31 +217,31 @@ static int crash_with(const struct fixture *fixture, void (*handler)(int, siginf
 	(void)sigaddset(&action.sa_mask, SIGUSR1);
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, NULL) == 0);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
-	return fault(fixture);
+	return fault(crash);
 }
 
-static int crash_with_handler(const struct fixture *fixture)
+static int crash_with_handler(const struct crash *crash)
 {
-	return crash_with(fixture, note_and_leave);
+	return crash_with(crash, note_and_leave);
 }
 
 /* The handler found what it looked for, and the log is whole. */
-static void expect_content(int (*act)(const struct fixture *fixture))
+static void expect_content(int (*act)(const struct crash *crash))
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 	int status;
 
-	fixture.act = act;
-	status = fixture_play(&fixture);
+	crash.act = act;
+	status = crash_play(&crash);
 	CU_ASSERT(WIFEXITED(status));
 	PXT_EQ(WEXITSTATUS(status), 42);
-	fixture_expect_whole(SIGSEGV);
+	crash_expect_whole(SIGSEGV);
 }
 
 PXT_TEST(a_former_handler_is_called_with_what_the_system_said_and_its_own_mask)
 {
 	expect_content(crash_with_handler);
-	PXT_EQ(atomic_load(&fixture_notes->address), 16);
+	PXT_EQ(atomic_load(&crash_notes->address), 16);
 }
 
 static void look_what_is_wanted(int number, siginfo_t *info, void *context)
@@ -249,10 +249,10 @@ static void look_what_is_wanted(int number, siginfo_t *info, void *context)
 	_exit(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT) ? 43 : 42);
 }
 
-static int crash_and_look(const struct fixture *fixture)
+static int crash_and_look(const struct crash *crash)
 {
 	PXT_CHILD_CHECK(posix_trace_wanted_np(POSIX_TRACE_UNNAMED_USEREVENT));
-	return crash_with(fixture, look_what_is_wanted);
+	return crash_with(crash, look_what_is_wanted);
 }
 
 /* A thread that goes on meanwhile takes the way of a point that is off. */
@@ -265,32 +265,32 @@ static struct sigaction below;
 
 static void call_the_one_below(int number, siginfo_t *info, void *context)
 {
-	atomic_fetch_add(&fixture_notes->mark, 1u);
+	atomic_fetch_add(&crash_notes->mark, 1u);
 	below.sa_sigaction(number, info, context);
 }
 
-static int crash_above(const struct fixture *fixture)
+static int crash_above(const struct crash *crash)
 {
 	struct sigaction action = { .sa_sigaction = call_the_one_below, .sa_flags = SA_SIGINFO };
 
 	PXT_CHILD_CHECK(sigaction(SIGSEGV, &action, &below) == 0);
-	return fault(fixture);
+	return fault(crash);
 }
 
 PXT_TEST(a_later_handler_may_call_the_librarys)
 {
 	expect_signal_of(crash_above, 0, SIGSEGV);
-	PXT_EQ(atomic_load(&fixture_notes->mark), 1);
-	fixture_expect_whole(SIGSEGV);
+	PXT_EQ(atomic_load(&crash_notes->mark), 1);
+	crash_expect_whole(SIGSEGV);
 }
 
-static int clear_and_fault(const struct fixture *fixture)
+static int clear_and_fault(const struct crash *crash)
 {
-	PXT_CHILD_CHECK(posix_trace_clear(fixture_stream) == 0);
-	atomic_store(&fixture_notes->begun, 0);
-	atomic_store(&fixture_notes->written, 0);
-	fixture_trace(5);
-	return fault(fixture);
+	PXT_CHILD_CHECK(posix_trace_clear(crash_stream) == 0);
+	atomic_store(&crash_notes->begun, 0);
+	atomic_store(&crash_notes->written, 0);
+	crash_trace(5);
+	return fault(crash);
 }
 
 /* DEC-25: what a handler cannot ask for was told when the log began anew */
@@ -300,12 +300,12 @@ PXT_TEST(a_log_that_was_cleared_still_says_what_program_it_was)
 		POSIX_TRACE_APPEND };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct fixture fixture = plain;
+		struct crash crash = plain;
 
-		fixture.log_policy = policies[i];
-		fixture.act = clear_and_fault;
-		expect_signal(fixture_play(&fixture), SIGSEGV);
-		fixture_expect_whole(SIGSEGV);
+		crash.log_policy = policies[i];
+		crash.act = clear_and_fault;
+		expect_signal(crash_play(&crash), SIGSEGV);
+		crash_expect_whole(SIGSEGV);
 	}
 }
 
@@ -317,7 +317,7 @@ static void jump_back(int number)
 }
 
 /* What is left of the stream can be used, and does nothing. */
-static int survive(const struct fixture *fixture)
+static int survive(const struct crash *crash)
 {
 	struct posix_trace_status_info status;
 
@@ -325,17 +325,17 @@ static int survive(const struct fixture *fixture)
 	(void)signal(SIGSEGV, jump_back);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
 	if (!sigsetjmp(back, 1))
-		return fault(fixture);
+		return fault(crash);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
-	PXT_CHILD_CHECK(posix_trace_get_status(fixture_stream, &status) == 0);
+	PXT_CHILD_CHECK(posix_trace_get_status(crash_stream, &status) == 0);
 	PXT_CHILD_CHECK(status.posix_stream_status == POSIX_TRACE_SUSPENDED);
-	PXT_CHILD_CHECK(posix_trace_flush(fixture_stream) == EINVAL);
-	PXT_CHILD_CHECK(posix_trace_clear(fixture_stream) == 0);
-	PXT_CHILD_CHECK(posix_trace_start(fixture_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_flush(crash_stream) == EINVAL);
+	PXT_CHILD_CHECK(posix_trace_clear(crash_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_start(crash_stream) == 0);
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, "late", 4);
-	PXT_CHILD_CHECK(posix_trace_get_status(fixture_stream, &status) == 0);
+	PXT_CHILD_CHECK(posix_trace_get_status(crash_stream, &status) == 0);
 	PXT_CHILD_CHECK(status.posix_stream_status == POSIX_TRACE_SUSPENDED);
-	PXT_CHILD_CHECK(posix_trace_shutdown(fixture_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_shutdown(crash_stream) == 0);
 	return 7;
 }
 
@@ -345,12 +345,12 @@ PXT_TEST(who_survives_the_signal_goes_on_untraced)
 		POSIX_TRACE_FLUSH };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct fixture fixture = plain;
+		struct crash crash = plain;
 
-		fixture.stream_policy = policies[i];
-		fixture.act = survive;
-		PXT_EQ(fixture_play(&fixture), 7 << 8);
-		fixture_expect_whole(SIGSEGV);
+		crash.stream_policy = policies[i];
+		crash.act = survive;
+		PXT_EQ(crash_play(&crash), 7 << 8);
+		crash_expect_whole(SIGSEGV);
 	}
 }
 
@@ -359,7 +359,7 @@ static void do_nothing(int number)
 }
 
 /* The signal cannot be sent again, for the system keeps no more of them: calls of the handler fail. */
-static int keep_errno(const struct fixture *fixture)
+static int keep_errno(const struct crash *crash)
 {
 	const int signals[] = { SIGRTMIN };
 	const struct rlimit none = { 0, 0 };
@@ -397,7 +397,7 @@ static bool restarts_calls(int flags)
 	       (action.sa_flags & SA_RESTART);
 }
 
-static int ask_for_restarts(const struct fixture *fixture)
+static int ask_for_restarts(const struct crash *crash)
 {
 	PXT_CHILD_CHECK(restarts_calls(SA_RESTART));
 	PXT_CHILD_CHECK(!restarts_calls(0));
@@ -422,7 +422,7 @@ static bool keeps_its_own(const int *signals, size_t count)
 	       sigaction(SIGTERM, NULL, &now) == 0 && now.sa_handler == do_nothing;
 }
 
-static int replace_the_handler(const struct fixture *fixture)
+static int replace_the_handler(const struct crash *crash)
 {
 	static const int others[] = { SIGINT };
 
@@ -447,10 +447,10 @@ static int deeper(volatile int *above)
 	return here[0] < 0 ? 0 : deeper(here) + here[0];
 }
 
-static int overflow_the_stack(const struct fixture *fixture)
+static int overflow_the_stack(const struct crash *crash)
 {
-	stack_t stack = { .ss_sp = malloc((size_t)fixture->argument),
-		.ss_size = (size_t)fixture->argument };
+	stack_t stack = { .ss_sp = malloc((size_t)crash->argument),
+		.ss_size = (size_t)crash->argument };
 	volatile int start = 0;
 
 	if (sigaltstack(&stack, NULL) != 0)
@@ -495,11 +495,11 @@ static void *trace_on(void *argument)
 	return argument;
 }
 
-static int crash_in_threads(const struct fixture *fixture)
+static int crash_in_threads(const struct crash *crash)
 {
 	pthread_t threads[4];
-	struct fixture copy = *fixture;
-	unsigned crashing = (unsigned)fixture->argument;
+	struct crash copy = *crash;
+	unsigned crashing = (unsigned)crash->argument;
 
 	atomic_store(&traces_on, true);
 	pthread_barrier_init(&together, NULL, crashing);
@@ -511,9 +511,9 @@ static int crash_in_threads(const struct fixture *fixture)
 	return 1;
 }
 
-static int crash_in_another_thread(const struct fixture *fixture)
+static int crash_in_another_thread(const struct crash *crash)
 {
-	struct fixture copy = *fixture;
+	struct crash copy = *crash;
 	pthread_t thread;
 
 	PXT_CHILD_CHECK(pthread_barrier_init(&together, NULL, 1) == 0);
@@ -532,7 +532,7 @@ PXT_TEST(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name)
 
 	expect_signal_of(crash_in_another_thread, 0, SIGSEGV);
 	get_info(&info);
-	PXT_EQ_FATAL(fixture_open(&log), 0);
+	PXT_EQ_FATAL(crash_open(&log), 0);
 	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
 	     i++)
 		named |=
@@ -541,26 +541,26 @@ PXT_TEST(a_log_that_another_thread_s_signal_ended_knows_the_first_thread_s_name)
 	PXT_EQ(posix_trace_close(log), 0);
 }
 
-static int rename_watch_and_crash(const struct fixture *fixture)
+static int rename_watch_and_crash(const struct crash *crash)
 {
 	/* What a log tells at each flush it tells once a second at most. */
-	PXT_CHILD_CHECK(posix_trace_flush(fixture_stream) == 0);
+	PXT_CHILD_CHECK(posix_trace_flush(crash_stream) == 0);
 	PXT_CHILD_CHECK(pthread_setname_np(pthread_self(), "renamed") == 0);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) == 0);
-	return crash_in_another_thread(fixture);
+	return crash_in_another_thread(crash);
 }
 
 PXT_TEST(a_name_that_is_new_when_the_signals_are_asked_for_is_in_the_log)
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 	struct posix_trace_logthread_np thread;
 	bool named = false;
 	trace_id_t log;
 
-	fixture.unwatched = true;
-	fixture.act = rename_watch_and_crash;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	PXT_EQ_FATAL(fixture_open(&log), 0);
+	crash.unwatched = true;
+	crash.act = rename_watch_and_crash;
+	expect_signal(crash_play(&crash), SIGSEGV);
+	PXT_EQ_FATAL(crash_open(&log), 0);
 	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
 	     i++)
 		named |= strcmp(thread.posix_name_np, "renamed") == 0;
@@ -584,12 +584,12 @@ static void expect_complete(int number)
 PXT_TEST(while_other_threads_trace_on_and_crash_as_well_the_log_is_completed_once)
 {
 	for (int round = 0; round < 20; round++) {
-		struct fixture fixture = plain;
+		struct crash crash = plain;
 
-		fixture.stream_policy = round % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
-		fixture.act = crash_in_threads;
-		fixture.argument = 1 + round % 4;
-		expect_signal(fixture_play(&fixture), SIGSEGV);
+		crash.stream_policy = round % 2 ? POSIX_TRACE_LOOP : POSIX_TRACE_FLUSH;
+		crash.act = crash_in_threads;
+		crash.argument = 1 + round % 4;
+		expect_signal(crash_play(&crash), SIGSEGV);
 		expect_complete(SIGSEGV);
 	}
 }
@@ -615,7 +615,7 @@ static int crash_by;
 
 static void crash_now(void)
 {
-	atomic_store(&fixture_notes->mark, 1u);
+	atomic_store(&crash_notes->mark, 1u);
 	if (crash_by == A_FAULT)
 		*nowhere = 1;
 	else
@@ -639,18 +639,18 @@ int __wrap_pxt_port_log_write_at(
 	return error;
 }
 
-static int crash_at_write(const struct fixture *fixture)
+static int crash_at_write(const struct crash *crash)
 {
 	trace_event_id_t more;
 
 	/* Something to be told at the end. */
 	(void)posix_trace_eventid_open("crash_more", &more);
-	crash_place = fixture->argument % PLACES;
+	crash_place = crash->argument % PLACES;
 	crash_by = SIGABRT;
-	writes_until = fixture->argument / PLACES;
-	(void)posix_trace_flush(fixture_stream);
-	fixture_trace(5);
-	(void)posix_trace_shutdown(fixture_stream);
+	writes_until = crash->argument / PLACES;
+	(void)posix_trace_flush(crash_stream);
+	crash_trace(5);
+	(void)posix_trace_shutdown(crash_stream);
 	return 0;
 }
 
@@ -661,24 +661,24 @@ PXT_TEST(a_write_that_was_interrupted_is_done_again_and_the_log_completed)
 		POSIX_TRACE_UNTIL_FULL };
 
 	for (size_t i = 0; i < 3; i++) {
-		struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
+		struct crash crash = { .stream_policy = POSIX_TRACE_LOOP,
 			.log_policy = policies[i],
 			.act = crash_at_write };
 
-		for (;; fixture.argument++) {
-			int status = fixture_play(&fixture);
+		for (;; crash.argument++) {
+			int status = crash_play(&crash);
 			struct posix_trace_loginfo_np info;
 
-			if (!atomic_load(&fixture_notes->mark)) {
+			if (!atomic_load(&crash_notes->mark)) {
 				PXT_EQ(status, 0);
 				break;
 			}
 			expect_signal(status, SIGABRT);
 			/* A trailer that was on its way says nothing of a signal. */
 			get_info(&info);
-			fixture_expect_whole(info.posix_signal_np);
+			crash_expect_whole(info.posix_signal_np);
 		}
-		CU_ASSERT(fixture.argument >= 4 * PLACES);
+		CU_ASSERT(crash.argument >= 4 * PLACES);
 	}
 }
 
@@ -687,36 +687,36 @@ static void *crash_in_a_write(void *argument)
 	crash_place = MIDDLE;
 	crash_by = SIGABRT;
 	writes_until = 0;
-	(void)posix_trace_flush(fixture_stream);
+	(void)posix_trace_flush(crash_stream);
 	return NULL;
 }
 
-static int crash_beside_a_write(const struct fixture *fixture)
+static int crash_beside_a_write(const struct crash *crash)
 {
 	pthread_t thread;
 
 	PXT_CHILD_CHECK(pthread_create(&thread, NULL, crash_in_a_write, NULL) == 0);
-	while (!atomic_load(&fixture_notes->mark))
+	while (!atomic_load(&crash_notes->mark))
 		(void)sched_yield();
-	return fault(fixture);
+	return fault(crash);
 }
 
 /* One of them holds the log's lock, and the other one cannot have it. */
 PXT_TEST(two_threads_crash_and_the_one_in_the_middle_of_a_write_completes_the_log)
 {
 	for (int round = 0; round < 5; round++) {
-		struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
+		struct crash crash = { .stream_policy = POSIX_TRACE_LOOP,
 			.log_policy = POSIX_TRACE_APPEND,
 			.act = crash_beside_a_write,
 			.impatient = true };
-		int status = fixture_play(&fixture);
+		int status = crash_play(&crash);
 
 		CU_ASSERT(WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM);
-		fixture_expect_whole(SIGABRT);
+		crash_expect_whole(SIGABRT);
 	}
 }
 
-static int survive_in_a_write(const struct fixture *fixture)
+static int survive_in_a_write(const struct crash *crash)
 {
 	static const int signals[] = { SIGTERM };
 	bool in_flush;
@@ -724,96 +724,96 @@ static int survive_in_a_write(const struct fixture *fixture)
 
 	(void)signal(SIGTERM, do_nothing);
 	PXT_CHILD_CHECK(posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_NONE_NP, signals, 1) == 0);
-	crash_place = fixture->argument % PLACES;
+	crash_place = crash->argument % PLACES;
 	crash_by = SIGTERM;
-	writes_until = fixture->argument / PLACES;
-	error = posix_trace_flush(fixture_stream);
-	PXT_CHILD_CHECK(error == (atomic_load(&fixture_notes->mark) ? ECANCELED : 0));
-	in_flush = atomic_load(&fixture_notes->mark);
-	error = posix_trace_shutdown(fixture_stream);
-	PXT_CHILD_CHECK(error == (atomic_load(&fixture_notes->mark) && !in_flush ? ECANCELED : 0));
+	writes_until = crash->argument / PLACES;
+	error = posix_trace_flush(crash_stream);
+	PXT_CHILD_CHECK(error == (atomic_load(&crash_notes->mark) ? ECANCELED : 0));
+	in_flush = atomic_load(&crash_notes->mark);
+	error = posix_trace_shutdown(crash_stream);
+	PXT_CHILD_CHECK(error == (atomic_load(&crash_notes->mark) && !in_flush ? ECANCELED : 0));
 	return 0;
 }
 
 PXT_TEST(a_flush_that_survives_the_handler_writes_nothing_behind_the_logs_end)
 {
-	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
+	struct crash crash = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
 		.act = survive_in_a_write };
 	struct posix_trace_loginfo_np info;
 
-	for (;; fixture.argument++) {
-		PXT_EQ(fixture_play(&fixture), 0);
-		if (!atomic_load(&fixture_notes->mark))
+	for (;; crash.argument++) {
+		PXT_EQ(crash_play(&crash), 0);
+		if (!atomic_load(&crash_notes->mark))
 			break;
 		get_info(&info);
-		fixture_expect_whole(info.posix_signal_np);
+		crash_expect_whole(info.posix_signal_np);
 	}
-	CU_ASSERT(fixture.argument > PLACES);
+	CU_ASSERT(crash.argument > PLACES);
 }
 
 /* In the write that the handler itself makes. */
-static int crash_in_the_handler(const struct fixture *fixture)
+static int crash_in_the_handler(const struct crash *crash)
 {
 	crash_place = BEFORE;
-	crash_by = fixture->argument;
+	crash_by = crash->argument;
 	writes_until = 0;
 	return raise(SIGFPE);
 }
 
 PXT_TEST(a_crash_of_the_handler_ends_the_process_at_once)
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 	trace_id_t log;
 
-	fixture.act = crash_in_the_handler;
-	fixture.argument = A_FAULT;
-	expect_signal(fixture_play(&fixture), SIGSEGV);
-	CU_ASSERT(fixture_took_ms < 10000);
-	PXT_EQ(fixture_open(&log), EINVAL);
+	crash.act = crash_in_the_handler;
+	crash.argument = A_FAULT;
+	expect_signal(crash_play(&crash), SIGSEGV);
+	CU_ASSERT(crash_took_ms < 10000);
+	PXT_EQ(crash_open(&log), EINVAL);
 	/* What was only sent waits until the handler is done. */
-	fixture.argument = SIGSEGV;
-	CU_ASSERT(WIFSIGNALED(fixture_play(&fixture)));
-	fixture_expect_whole(SIGFPE);
+	crash.argument = SIGSEGV;
+	CU_ASSERT(WIFSIGNALED(crash_play(&crash)));
+	crash_expect_whole(SIGFPE);
 }
 
 /* ---- Devices ---- */
 
-static int fault_behind_the_other_end(const struct fixture *fixture)
+static int fault_behind_the_other_end(const struct crash *crash)
 {
-	return shutdown(fixture->fd, SHUT_RDWR) == 0 ? fault(fixture) : 1;
+	return shutdown(crash->fd, SHUT_RDWR) == 0 ? fault(crash) : 1;
 }
 
 PXT_TEST(a_device_that_is_gone_does_not_change_the_signal)
 {
-	struct fixture fixture = { .stream_policy = POSIX_TRACE_LOOP,
+	struct crash crash = { .stream_policy = POSIX_TRACE_LOOP,
 		.log_policy = POSIX_TRACE_APPEND,
 		.act = fault_behind_the_other_end };
 	int ends[2];
 
 	PXT_EQ_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	fixture.fd = ends[1];
-	expect_signal(fixture_play(&fixture), SIGSEGV);
+	crash.fd = ends[1];
+	expect_signal(crash_play(&crash), SIGSEGV);
 	(void)close(ends[0]);
 	(void)close(ends[1]);
 }
 
 /* ---- Children ---- */
 
-static int crash_in_a_child(const struct fixture *fixture)
+static int crash_in_a_child(const struct crash *crash)
 {
 	int status = 0;
 	pid_t child = fork();
 
 	if (child == 0)
-		_exit(fault(fixture));
+		_exit(fault(crash));
 	PXT_CHILD_CHECK(waitpid(child, &status, 0) == child);
 	PXT_CHILD_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	fixture_trace(5);
+	crash_trace(5);
 	return 0;
 }
 
-static int crash_in_a_vfork_child(const struct fixture *fixture)
+static int crash_in_a_vfork_child(const struct crash *crash)
 {
 	int status = 0;
 	pid_t child = vfork();
@@ -822,40 +822,40 @@ static int crash_in_a_vfork_child(const struct fixture *fixture)
 		_exit(kill(getpid(), SIGSEGV)); /* raise() may mean the thread it was */
 	PXT_CHILD_CHECK(waitpid(child, &status, 0) == child);
 	PXT_CHILD_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-	fixture_trace(5);
-	return fixture->argument ? fault(fixture) : 0;
+	crash_trace(5);
+	return crash->argument ? fault(crash) : 0;
 }
 
 /* PROC-11, DEC-34, DEC-23 */
 PXT_TEST(the_crash_of_a_child_leaves_its_parents_log_alone)
 {
 	expect_no_end(crash_in_a_child);
-	fixture_expect_whole(0);
+	crash_expect_whole(0);
 	expect_no_end(crash_in_a_vfork_child);
-	fixture_expect_whole(0);
+	crash_expect_whole(0);
 	expect_whole_after(crash_in_a_vfork_child, 1, SIGSEGV);
 }
 
 /* ---- Core files ---- */
 
-static int dump(const struct fixture *fixture)
+static int dump(const struct crash *crash)
 {
 	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
 
 	(void)setrlimit(RLIMIT_CORE, &all);
 	(void)chdir("/nonexistent");
-	return fault(fixture);
+	return fault(crash);
 }
 
 PXT_TEST(the_system_dumps_core_as_it_would_without_the_handler)
 {
-	struct fixture fixture = plain;
+	struct crash crash = plain;
 	int with;
 	int without;
 
-	fixture.act = dump;
-	with = fixture_play(&fixture);
-	fixture.unwatched = true;
-	without = fixture_play(&fixture);
+	crash.act = dump;
+	with = crash_play(&crash);
+	crash.unwatched = true;
+	without = crash_play(&crash);
 	PXT_EQ(with, without);
 }

@@ -2,7 +2,7 @@
 /*
  * errors.c - a call that fails leaves nothing: no descriptor, memory, thread or lock, nothing in
  * errno or where results go.  Every error of every public function; listed.py holds the list
- * (cases.h) against the headers.  A call that succeeds has given back each lock that it took, and has taken each
+ * (cases.c) against the headers.  A call that succeeds has given back each lock that it took, and has taken each
  * one that it gives back: the system's lock refuses in silence what somebody else's thread gives back.
  */
 #include "fakes/fakes.h"
@@ -23,47 +23,14 @@
 /* How long a case and the calls after it may take: a lock that nobody gives back takes longer. */
 #define SECONDS 120
 
-#define HOW(function, error, how, ...)                                                             \
-	static int function##_##error##_##how(void)                                                \
-	{                                                                                          \
-		return __VA_ARGS__;                                                                \
-	}
-/* Not by HOW(): the error's name would have become a number. */
-#define CASE(function, error, how, ...)                                                            \
-	static int function##_##error##_##how(void)                                                \
-	{                                                                                          \
-		return TRY(__VA_ARGS__);                                                           \
-	}
-#include "cases.h"
-#undef HOW
-#undef CASE
-
-static const struct row {
-	const char *function;
-	const char *name; /* of the error */
-	const char *how;
-	int error;
-	bool alone; /* one call, which stores no results */
-	int (*run)(void);
-} rows[] = {
-#define HOW(function, error, how, ...)                                                             \
-	{ #function, #error, #how, error, false, function##_##error##_##how },
-#define CASE(function, error, how, ...)                                                            \
-	{ #function, #error, #how, error, true, function##_##error##_##how },
-#include "cases.h"
-#undef HOW
-#undef CASE
-};
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
-
-static const struct row *_Atomic running;
+static const struct failing_case *_Atomic running;
 
 static void too_long(int number)
 {
-	const struct row *row = running;
+	const struct failing_case *one = running;
 
 	(void)fprintf(
-	    stderr, "%s, %s, %s: does not come to its end\n", row->function, row->name, row->how);
+	    stderr, "%s, %s, %s: does not come to its end\n", one->function, one->name, one->how);
 	_exit(1);
 }
 
@@ -78,55 +45,55 @@ static bool nothing_stored(void)
 	return true;
 }
 
-static void run(const struct row *row)
+static void run(const struct failing_case *one)
 {
 	trace_attr_t good = env.good;
 	int error;
 
-	running = row;
+	running = one;
 	(void)alarm(SECONDS);
 	(void)fixture_changed_errno();
 	(void)pxt_drain(env.stream, env.id);
 	memset(&out, STALE, sizeof(out));
-	error = row->run();
-	PXT_CHECK(error == row->error, "%s, %s, %s: %d", row->function, row->name, row->how, error);
-	PXT_CHECK(!fixture_changed_errno(), "%s, %s, %s: errno was changed", row->function,
-	    row->name, row->how);
-	PXT_CHECK(!row->alone || nothing_stored(), "%s, %s, %s: stored a result", row->function,
-	    row->name, row->how);
+	error = one->run();
+	PXT_CHECK(error == one->error, "%s, %s, %s: %d", one->function, one->name, one->how, error);
+	PXT_CHECK(!fixture_changed_errno(), "%s, %s, %s: errno was changed", one->function,
+	    one->name, one->how);
+	PXT_CHECK(!one->alone || nothing_stored(), "%s, %s, %s: stored a result", one->function,
+	    one->name, one->how);
 	PXT_CHECK(memcmp(&good, &env.good, sizeof(good)) == 0, "%s, %s, %s: changed its argument",
-	    row->function, row->name, row->how);
-	PXT_CHECK(pxt_locks_held == 0, "%s, %s, %s: holds %d locks", row->function, row->name,
-	    row->how, pxt_locks_held);
+	    one->function, one->name, one->how);
+	PXT_CHECK(pxt_locks_held == 0, "%s, %s, %s: holds %d locks", one->function, one->name,
+	    one->how, pxt_locks_held);
 }
 
 /* Twice: what the first call makes for good does not grow.  But not where it takes seconds. */
-static void run_and_compare(const struct row *row)
+static void run_and_compare(const struct failing_case *one)
 {
 	struct left before;
 	char what[256];
 
-	if (strcmp(row->how, "silence") != 0)
-		run(row);
+	if (strcmp(one->how, "silence") != 0)
+		run(one);
 	before = left_now();
-	run(row);
-	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s, %s, %s: %s", row->function,
-	    row->name, row->how, what);
-	PXT_CHECK(fixture_serves(), "%s, %s, %s: what comes next fails", row->function, row->name,
-	    row->how);
+	run(one);
+	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s, %s, %s: %s", one->function,
+	    one->name, one->how, what);
+	PXT_CHECK(fixture_serves(), "%s, %s, %s: what comes next fails", one->function, one->name,
+	    one->how);
 	(void)alarm(0);
 }
 
 /*
  * DEC-32, DEC-33, ERR-01, CREATE-E4, CREATE-E5, CREATE-E6, CRLOG-E1, SETADD-E1, SETDEL-E1, SETEMP-E1, SETFILL-E1,
- * SETMEM-E1, LPT-12: all of cases.h
+ * SETMEM-E1, LPT-12: all of cases.c
  */
 PXT_TEST(a_call_that_fails_leaves_nothing_behind)
 {
 	(void)signal(SIGALRM, too_long);
 	fixture_open();
-	for (size_t i = 0; i < ROWS; i++)
-		run_and_compare(&rows[i]);
+	for (size_t i = 0; i < failing_count; i++)
+		run_and_compare(&failing_cases[i]);
 	fixture_close();
 }
 
@@ -139,13 +106,13 @@ PXT_TEST(thirty_two_creations_that_fail_keep_no_descriptor)
 
 	fixture_open();
 	before = left_now();
-	for (size_t i = 0; i < ROWS; i++) {
-		if (strcmp(rows[i].function, "posix_trace_create_withlog") != 0 ||
-		    strstr(rows[i].how, "name") || strstr(rows[i].how, "path"))
+	for (size_t i = 0; i < failing_count; i++) {
+		if (strcmp(failing_cases[i].function, "posix_trace_create_withlog") != 0 ||
+		    strstr(failing_cases[i].how, "name") || strstr(failing_cases[i].how, "path"))
 			continue;
 		for (int n = 0; n < 32 && error == 0; n++)
-			error = rows[i].run() - rows[i].error;
-		PXT_CHECK(error == 0, "%s, %s", rows[i].name, rows[i].how);
+			error = failing_cases[i].run() - failing_cases[i].error;
+		PXT_CHECK(error == 0, "%s, %s", failing_cases[i].name, failing_cases[i].how);
 	}
 	PXT_CHECK(left_again(&before, what, sizeof(what)), "%s", what);
 	fixture_close();
@@ -238,8 +205,9 @@ PXT_ROLE(argc, argv)
 		return fixture_first(argv[1]);
 	if (argc < 1 || strcmp(argv[0], "cases") != 0)
 		return 2;
-	for (size_t i = 0; i < ROWS; i++)
-		(void)printf("%s %s %s\n", rows[i].function, rows[i].name, rows[i].how);
+	for (size_t i = 0; i < failing_count; i++)
+		(void)printf("%s %s %s\n", failing_cases[i].function, failing_cases[i].name,
+		    failing_cases[i].how);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fixture.h - what cases.h is about: streams, a log, arguments, results; ways to fail; what a call leaves behind,
- * and calls of the system that fail.
+ * fixture.h - cases of calls that fail, and what they are about: streams, a log, arguments, results; ways to fail;
+ * what a call leaves behind; calls of the system that fail.
  */
 #ifndef FAILING_FIXTURE_H
 #define FAILING_FIXTURE_H
@@ -15,6 +15,19 @@
 #include <time.h>
 #include <trace.h>
 #include <trace_np.h>
+
+/* One of cases.c, which is listed before the tests run. */
+struct failing_case {
+	const char *function;
+	const char *name; /* of the error */
+	const char *how;
+	int error;
+	bool alone; /* one call, which stores no results */
+	int (*run)(void);
+};
+#define FAILING_CASES_MAX 700u
+extern struct failing_case failing_cases[FAILING_CASES_MAX];
+extern size_t failing_count;
 
 #define UNKNOWN ((trace_id_t)0xdeadbeefu)
 #define MARK    4711 /* errno, which no call changes */

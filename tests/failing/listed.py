@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Whether each error that the headers name has a case in tests/failing/cases.h.
+"""Whether each error that the headers name has a case in tests/failing/cases.c.
 
     listed.py PROGRAM     asks tests/failing/errors.c for its cases and says what is missing, or too
                           much; exit status 1 if anything is

@@ -5,7 +5,7 @@
 
 #include "fakes/fakes.h"
 #include "format/logfmt.h"
-#include "golden/golden.h"
+#include "logs.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * wait for an event say EINTR and have lost nothing, all others do as if there were no signals.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
-#include "attach/party.h"
+#include "attach/kit.h"
 #include "beside.h"
 #include "suite_trace.h"
 

@@ -7,7 +7,6 @@
 #include "tools/command/command.h"
 #include "tools/event/event.h"
 #include "tools/import/import.h"
-#include "tools/import/shark.h"
 #include "tools/link/frame.h"
 #include "tools/merge/merge.h"
 #include "tools/output/out.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* golden.c - see golden.h. */
-#include "golden/golden.h"
+/* golden.c - see logs.h. */
+#include "logs.h"
 
 #include "format/crc32.h"
 #include "suite.h"

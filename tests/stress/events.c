@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - events that prove themselves; see events.h. */
-#include "events.h"
+/* events.c - events that prove themselves; see conformance/story.h. */
+#include "conformance/story.h"
 
 #include "suite.h"
 

@@ -5,7 +5,6 @@
  * kind of stream 30 times, or 300 with PXT_STRESS=full (30 with AddressSanitizer).
  */
 #include "conformance/story.h"
-#include "events.h"
 #include "port/port.h"
 #include "suite.h"
 

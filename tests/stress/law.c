@@ -3,8 +3,6 @@
  * law.c - written = retrieved + lost + cleared + held, exactly, whatever threads, signals and
  * readers do; and nothing torn, doubled or out of order on the way.
  */
-#include "events.h"
-
 #include "../beside.h"
 #include "conformance/story.h"
 #include "core/control/control.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* storm.c - control calls from several threads while others trace. */
-#include "events.h"
-
 #include "conformance/story.h"
 #include "suite.h"
 

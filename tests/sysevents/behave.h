@@ -13,11 +13,9 @@
 /* That much later than now. */
 struct timespec in_ms(clockid_t clock, long ms);
 
-/* C11's locks and threads (behave_c11.c). */
-void behave_c11(void);
-
 /* What wrappers pass on, or tell (behave_calls.c). */
 void behave_modes(void);
+void behave_c11(void);
 void behave_limits(void);
 void behave_dates(void);
 void behave_names(void);

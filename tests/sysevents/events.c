@@ -2,6 +2,9 @@
 /* events.c - system events of this process: types, hooks, and who is excluded. */
 #include "suite_trace.h"
 
+#if _PXT_UNIT_ATTACH
+#include "attach/kit.h"
+#endif
 #include "format/ids.h"
 
 #include <errno.h>
@@ -10,6 +13,7 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 #include <trace_np.h>
+#include <unistd.h>
 
 static struct pxt_event event;
 
@@ -211,5 +215,177 @@ PXT_TEST(here_tells_the_file_and_the_line)
 	PXT_EQ(field(trid, "line"), line);
 	CU_ASSERT(event.len > 12 && strstr(__FILE__, "events.c"));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+/* ---- Names of the types, and descriptions of their data, as in FORMAT.md, 5.1 ---- */
+
+#define CALLERS                                                                                    \
+	",x64 caller1,x64 caller2,x64 caller3,x64 caller4,x64 caller5,x64 caller6,x64 caller7,"    \
+	"x64 caller8"
+
+static const char *const layouts[][2] = {
+	{ "mutex_wait", "x64 lock,u32 holder" },
+	{ "mutex_lock", "x64 lock,u32 waited_us,i32 result" CALLERS },
+	{ "mutex_unlock", "x64 lock,i32 result" },
+	{ "cond_wait", "x64 cond,x64 lock,i64 asked_ns" },
+	{ "cond_resume", "x64 cond,x64 lock,u32 waited_us,i32 result" CALLERS },
+	{ "cond_signal", "x64 cond" },
+	{ "cond_broadcast", "x64 cond" },
+	{ "sync_wait", "x64 lock,u32 holder,u8 kind" },
+	{ "sync_lock", "x64 lock,u32 waited_us,i32 result,u8 kind" CALLERS },
+	{ "sync_unlock", "x64 lock,i32 result,u8 kind" },
+	{ "process", "u8 what,u32 number,x64 address,u64 size,text name" },
+	{ "call_enter", "u16 call,x64 object,u64 size,i64 asked_ns" },
+	{ "call_exit", "u16 call,x64 object,i64 result,u32 took_us" CALLERS },
+	{ "signal", "u8 what,i32 signo,u32 sender,x64 address" },
+	{ "context_switch",
+	    "u32 cpu,u32 prev_tid,u32 next_tid,u32 prev_state,i32 prev_prio,i32 next_prio" },
+	{ "task_state", "u32 tid,u8 state,i32 prio,x64 object" },
+	{ "kernel_overhead", "u8 what,u32 number,x64 object" },
+	{ "function_enter", "x64 function,x64 caller" },
+	{ "function_exit", "x64 function,x64 caller" },
+	{ "general_debug", "u32 line,x64 value,text text" },
+};
+#define FIRST 9u
+#define LAST  28u
+
+/* LPT-24, LPT-30 */
+PXT_TEST(each_type_has_the_number_the_name_and_the_fields_of_the_format)
+{
+	unsigned there = 0;
+
+	PXT_EQ_FATAL(sizeof layouts / sizeof *layouts, LAST - FIRST + 1);
+	for (unsigned id = FIRST; id <= LAST; id++) {
+		const char *const *layout = layouts[id - FIRST];
+		const char *name = pxt_sysspecific_name(id);
+		char full[64];
+
+		if (!name) {
+			PXT_CHECK(
+			    *pxt_sysspecific_format(id) == '\0', "%u: described, not named", id);
+			continue;
+		}
+		there++;
+		(void)snprintf(full, sizeof full, "posix_trace_%s", layout[0]);
+		PXT_CHECK(strcmp(name, full) == 0, "%u: %s", id, name);
+		PXT_CHECK(strcmp(pxt_sysspecific_format(id), layout[1]) == 0, "%u: %s", id,
+		    pxt_sysspecific_format(id));
+	}
+	CU_ASSERT(there > 0);
+}
+
+PXT_TEST(other_numbers_have_neither_name_nor_fields)
+{
+	const unsigned others[] = { 0, FIRST - 1, LAST + 1, 63, 1000 };
+
+	for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
+		CU_ASSERT_PTR_NULL(pxt_sysspecific_name(others[i]));
+		CU_ASSERT_STRING_EQUAL(pxt_sysspecific_format(others[i]), "");
+	}
+}
+
+#if CONFIG_PTRACE_SYSEV_FUNCTION && _PXT_UNIT_FILTER
+/* ---- What the compiler calls at a function's begin and end (sysevents/function/function.c) ---- */
+
+void __cyg_profile_func_enter(void *function, void *caller);
+void __cyg_profile_func_exit(void *function, void *caller);
+
+static char function;
+static char caller;
+
+static trace_id_t stream_without(trace_event_id_t id)
+{
+	trace_id_t trid = pxt_running_stream(0, 0, POSIX_TRACE_LOOP);
+	trace_event_set_t set;
+
+	PXT_EQ(posix_trace_eventset_empty(&set), 0);
+	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_FILTER, &set), 0);
+	if (id)
+		PXT_EQ(posix_trace_eventset_add(id, &set), 0);
+	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	(void)pxt_drain(trid, 0);
+	__cyg_profile_func_enter(&function, &caller);
+	__cyg_profile_func_exit(&function, &caller);
+	return trid;
+}
+
+static void expect(trace_id_t trid, trace_event_id_t id)
+{
+	const uint64_t wanted[] = { (uint64_t)(uintptr_t)&function, (uint64_t)(uintptr_t)&caller };
+
+	pxt_expect(trid, id, wanted, sizeof(wanted));
+}
+
+/* QNX-54 */
+PXT_TEST(a_begin_and_an_end_have_the_function_and_its_caller)
+{
+	trace_id_t trid = stream_without(0);
+
+	expect(trid, POSIX_TRACE_FUNCTION_ENTER_NP);
+	expect(trid, POSIX_TRACE_FUNCTION_EXIT_NP);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+/* QNX-54 */
+PXT_TEST(either_of_them_is_recorded_where_the_other_is_filtered)
+{
+	trace_id_t trid = stream_without(POSIX_TRACE_FUNCTION_ENTER_NP);
+
+	expect(trid, POSIX_TRACE_FUNCTION_EXIT_NP);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	trid = stream_without(POSIX_TRACE_FUNCTION_EXIT_NP);
+	expect(trid, POSIX_TRACE_FUNCTION_ENTER_NP);
+	pxt_expect_none(trid);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+#endif
+
+#if _PXT_UNIT_ATTACH && CONFIG_PTRACE_SYSEV_MUTEX_LOCK && _PXT_UNIT_FILTER &&                      \
+    !CONFIG_PTRACE_SINGLE_STREAM
+/* ---- System events of attached processes come out in the owner's stream ---- */
+
+/* The next event of another process, or of a user. */
+static bool next_of_producer(trace_id_t trid)
+{
+	for (int ms = 0; ms < 1000; ms++) {
+		while (pxt_next(trid, &event))
+			if (event.info.posix_event_id >= PXT_ID_SPECIFIC_FIRST)
+				return true;
+		pxt_sleep_ms(1);
+	}
+	return false;
+}
+
+static void records_both(void *argument)
+{
+	trace_id_t trid = producer_attach(0);
+
+	posix_trace_system_event_np(POSIX_TRACE_MUTEX_WAIT_NP, "0123456789ab", 12, NULL);
+	posix_trace_event(pxt_open_event("user"), "x", 1);
+	if (posix_trace_shutdown(trid) != 0)
+		_exit(1);
+}
+
+/* LPT-30, LPT-31 */
+PXT_TEST(an_attached_process_system_events_come_with_its_pid)
+{
+	trace_id_t trid;
+	struct producer producer;
+
+	if (pxt_skip_emulated("a child makes a thread after a fork"))
+		return;
+	trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 16 });
+	producer = producer_begin(records_both, NULL);
+	CU_ASSERT_TRUE(next_of_producer(trid));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_MUTEX_WAIT_NP);
+	PXT_EQ(event.info.posix_pid, producer.pid);
+	CU_ASSERT(event.len == 12 && memcmp(event.data, "0123456789ab", 12) == 0);
+	CU_ASSERT_TRUE(next_of_producer(trid));
+	CU_ASSERT(event.info.posix_event_id >= PXT_ID_USER_FIRST);
+	producer_end(&producer);
+	owner_close(trid);
 }
 #endif

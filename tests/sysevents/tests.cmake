@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-ptrace_test(sysevents NEEDS SYSEVENTS SYSEV_SPECIFIC ONLINE POLICY_LOOP SOURCES sysevents/events.c)
+set(sysevents_helps)
+if(PXT_SYSEV_FUNCTION)
+	list(APPEND sysevents_helps ../sysevents/function/function.c)
+endif()
+if(PXT_ATTACH AND PXT_FILTER AND NOT PXT_SINGLE_STREAM)
+	list(APPEND sysevents_helps attach/kit.c)
+endif()
+ptrace_test(sysevents NEEDS SYSEVENTS SYSEV_SPECIFIC ONLINE POLICY_LOOP SOURCES sysevents/events.c ${sysevents_helps})
 ptrace_test(sysevents_log NEEDS SYSEVENTS SYSEV_MUTEX_LOCK ONLINE TOLOG USEREVENTS LOGRETRIEVAL POLICY_LOOP
 	SOURCES sysevents/log.c)
-ptrace_test(sysevents_layout NEEDS SYSEVENTS SYSEV_SPECIFIC SOURCES sysevents/layout.c)
-ptrace_test(sysevents_function NEEDS SYSEVENTS SYSEV_FUNCTION ONLINE FILTER POLICY_LOOP
-	SOURCES sysevents/function.c ../sysevents/function/function.c)
-ptrace_test(sysevents_attached NEEDS SYSEVENTS SYSEV_MUTEX_LOCK ${attach_needs}
-	SOURCES sysevents/attached.c attach/party.c attach/inside.c)
 
 # Programs that know nothing of traces (tool/wrap.sh), with wrappers before them and without.
 if(TARGET ptrace_preload AND TARGET pxtrace)
@@ -16,7 +18,7 @@ if(TARGET ptrace_preload AND TARGET pxtrace)
 		LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/behave_plugins")
 	target_link_libraries(behaveearly PRIVATE Threads::Threads)
 	target_link_libraries(behaveplugin PRIVATE Threads::Threads)
-	add_executable(behave sysevents/behave.c sysevents/behave_c11.c sysevents/behave_calls.c)
+	add_executable(behave sysevents/behave.c sysevents/behave_calls.c)
 	target_compile_options(behave PRIVATE -O1)
 	target_link_libraries(behave PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 	target_link_options(behave PRIVATE
@@ -40,7 +42,7 @@ if(TARGET ptrace_wrap AND TARGET pxtrace)
 	check_c_source_compiles("int main(void) { return 0; }" PTRACE_CAN_LINK_STATIC)
 	unset(CMAKE_REQUIRED_FLAGS)
 	if(PTRACE_CAN_LINK_STATIC)
-		add_executable(behave_linked sysevents/behave.c sysevents/behave_c11.c sysevents/behave_calls.c)
+		add_executable(behave_linked sysevents/behave.c sysevents/behave_calls.c)
 		add_executable(victim_linked tool/victim.c)
 		foreach(program IN ITEMS behave_linked victim_linked)
 			target_compile_options(${program} PRIVATE -O1)

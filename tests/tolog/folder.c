@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* folder.c - see folder.h. */
+/* folder.c - see logs.h. */
 #define _GNU_SOURCE /* mkdtemp() */
-#include "folder.h"
+#include "logs.h"
 
 #include <dirent.h>
 #include <fcntl.h>

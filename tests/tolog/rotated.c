@@ -2,8 +2,8 @@
 /* rotated.c - logs that go from file to file: what each file has, what all have, and what goes wrong. */
 #define _GNU_SOURCE /* symlinkat() */
 #include "fakes/fakes.h"
-#include "folder.h"
 #include "format/logfmt.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE
 #include "core/testpoints.h"
-#include "folder.h"
 #include "format/compiler.h"
+#include "logs.h"
 
 #include <signal.h>
 #include <stdatomic.h>

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "tools/command/command.h"
 #include "tools/import/import.h"
-#include "tools/import/shark.h"
 #include "tools/output/out.h"
 
 #include <ftw.h>

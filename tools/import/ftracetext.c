@@ -5,7 +5,7 @@
  * A name may hold anything, also what separates names; it has at most 15 bytes, and is taken up to the last place
  * where what follows it can begin.
  */
-#include "tools/import/ftracetext.h"
+#include "tools/import/import.h"
 
 #include <ctype.h>
 #include <errno.h>

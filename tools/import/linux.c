@@ -4,7 +4,6 @@
 
 #include "format/ticks.h"
 #include "tools/command/command.h"
-#include "tools/import/ftracetext.h"
 #include "tools/output/out.h"
 #include "tools/write/logwrite.h"
 

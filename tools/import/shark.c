@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shark.c - S.Ha.R.K.'s files and datagrams, sorted, as a log. */
-#include "tools/import/shark.h"
+#include "tools/import/import.h"
 
 #include "contrib/compat/shark/include/FTrace_codes.h"
 #include "format/ticks.h"
-#include "tools/import/import.h"
 
 #include <errno.h>
 #include <stdio.h>

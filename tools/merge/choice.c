@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* choice.c - see choice.h. */
+/* choice.c - the events that attach -o chose, into a log that grows; see choice.h. */
 #define _FILE_OFFSET_BITS 64
 #include "tools/merge/choice.h"
 

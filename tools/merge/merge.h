@@ -16,7 +16,7 @@
 #ifndef PXT_MERGE_H
 #define PXT_MERGE_H
 
-#include "tools/import/ftracetext.h"
+#include "tools/import/import.h"
 #include "tools/read/source.h"
 #include "tools/write/logwrite.h"
 

@@ -12,13 +12,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 struct pxt_packer;
 
 /* Whether what is written under this name is to be compressed: it ends in ".zst". */
-bool pxt_packed_named(const char *path);
+static inline bool pxt_packed_named(const char *path)
+{
+	size_t bytes = strlen(path);
+
+	return bytes > 4 && strcmp(path + bytes - 4, ".zst") == 0;
+}
+
 /* Whether the file begins as a compressed one does. */
-bool pxt_packed_is(int fd);
+static inline bool pxt_packed_is(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, sizeof magic, 0) == sizeof magic &&
+	       memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) == 0;
+}
 
 #ifdef PXTRACE_HAS_ZSTD
 

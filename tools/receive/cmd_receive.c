@@ -3,7 +3,7 @@
 #include "tools/command/command.h"
 #include "tools/output/out.h"
 
-#include "tools/import/shark.h"
+#include "tools/import/import.h"
 #include "tools/link/device.h"
 #include "tools/link/frame.h"
 #include "tools/receive/receiver.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* plain.c - blocks out of bytes. */
-#include "tools/receive/plain.h"
+#include "tools/receive/run.h"
 
 #include <stdlib.h>
 #include <string.h>

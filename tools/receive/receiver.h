@@ -18,7 +18,6 @@
 #define PXT_RECEIVER_H
 
 #include "tools/link/frame.h"
-#include "tools/receive/plain.h"
 #include "tools/receive/run.h"
 
 #include <stdbool.h>

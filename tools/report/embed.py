@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the page of pxtrace report, without its data, into two C arrays, packed as LZ4 blocks (page.c).
+"""Makes the page of pxtrace report, without its data, into two C arrays, packed as LZ4 blocks (pack.c).
 
 usage: embed.py OUTPUT.c PAGE.html STYLE.css SCRIPT.js...
 

@@ -1,13 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cases.h - each error of each public function, with at least one case for each cause that the
- * function's comment names (listed.py compares the two).  Included several times:
+ * cases.c - each error of each public function, with at least one case for each cause that the
+ * function's comment names (listed.py compares the two).
  *
  *	CASE(function, error, how, expression)     one call; errno and results must stay as they are
  *	HOW(function, error, how, expression)      more than one call: provoke.c
  *
  * @how tells cases of one function apart.
  */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct failing_case failing_cases[FAILING_CASES_MAX];
+size_t failing_count;
+
+static void add(const struct failing_case *one)
+{
+	if (failing_count == FAILING_CASES_MAX)
+		abort();
+	failing_cases[failing_count++] = *one;
+}
+
+/* Both stand on their own: an error's name that one hands to the other would become a number. */
+#define HOW(function, error, how, ...)                                                             \
+	static int function##_##error##_##how(void)                                                \
+	{                                                                                          \
+		return __VA_ARGS__;                                                                \
+	}                                                                                          \
+	__attribute__((constructor)) static void add_##function##_##error##_##how(void)            \
+	{                                                                                          \
+		add(&(const struct failing_case){                                                  \
+		    #function, #error, #how, error, false, function##_##error##_##how });          \
+	}
+#define CASE(function, error, how, ...)                                                            \
+	static int function##_##error##_##how(void)                                                \
+	{                                                                                          \
+		return TRY(__VA_ARGS__);                                                           \
+	}                                                                                          \
+	__attribute__((constructor)) static void add_##function##_##error##_##how(void)            \
+	{                                                                                          \
+		add(&(const struct failing_case){                                                  \
+		    #function, #error, #how, error, true, function##_##error##_##how });           \
+	}
 
 /* clang-format off */
 
