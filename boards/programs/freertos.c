@@ -5,8 +5,10 @@
 
 /* As much of its structures as its documentation tells of. */
 typedef struct tcb {
+	const void *xStateListItem; /* the list that it is in */
 	void *pvThreadLocalStoragePointers[1];
 	uint32_t uxTCBNumber;
+	uint32_t uxTaskNumber; /* what a trace tool writes there */
 	uint32_t uxPriority;
 	const char *pcTaskName;
 } * TaskHandle_t;
@@ -14,8 +16,10 @@ typedef struct tcb {
 #define queueQUEUE_TYPE_MUTEX                   1u
 #define queueQUEUE_TYPE_RECURSIVE_MUTEX         4u
 #define ucQueueGetQueueType(queue)              ((void)(queue), queueQUEUE_TYPE_MUTEX)
-#define xSemaphoreGetMutexHolder(mutex)         ((void)(mutex), holder)
-#define uxTaskGetTaskNumber(task)               ((task)->uxTCBNumber)
+#define xQueueGetMutexHolder(mutex)             ((void)(mutex), holder)
+#define uxTaskGetTaskNumber(task)               ((task)->uxTaskNumber)
+#define listIS_CONTAINED_WITHIN(list, item)     (*(item) == (list))
+static char pxReadyTasksLists[10];
 static TaskHandle_t pxCurrentTCB;
 static TaskHandle_t holder;
 
@@ -33,6 +37,12 @@ static void play_switch(task_t to)
 	traceTASK_SWITCHED_IN();
 }
 
+static void play_ready(task_t task)
+{
+	traceMOVED_TASK_TO_READY_STATE(task);
+	task->xStateListItem = &pxReadyTasksLists[task->uxPriority];
+}
+
 static task_t play_task(const char *name, unsigned urgency)
 {
 	static struct tcb tasks[3];
@@ -43,24 +53,22 @@ static task_t play_task(const char *name, unsigned urgency)
 		.uxTCBNumber = count, .uxPriority = 9u - 2u * urgency, .pcTaskName = name
 	};
 	traceTASK_CREATE(task);
+	play_ready(task);
 	if (count == 1)
 		play_switch(task);
 	return task;
 }
 
-static void play_ready(task_t task)
-{
-	traceMOVED_TASK_TO_READY_STATE(task);
-}
-
 static void play_sleep(void)
 {
 	traceTASK_DELAY();
+	pxCurrentTCB->xStateListItem = NULL;
 }
 
 static void play_wait(void)
 {
 	traceBLOCKING_ON_QUEUE_RECEIVE(&mutex);
+	pxCurrentTCB->xStateListItem = NULL;
 }
 
 static void play_take(void)

@@ -8,7 +8,8 @@ typedef struct k_thread *task_t;
 
 static struct k_thread threads[3];
 static struct k_thread *current;
-static uint64_t mutex;
+static struct k_mutex mutex;
+static const k_timeout_t forever = { -1 };
 
 struct k_thread *k_current_get(void)
 {
@@ -49,28 +50,32 @@ static task_t play_task(const char *name, unsigned urgency)
 
 static void play_ready(task_t thread)
 {
-	sys_trace_thread_ready_user(thread);
+	sys_trace_thread_sched_ready_user(thread);
 }
 
 static void play_sleep(void)
 {
-	sys_trace_thread_pend_user(current);
+	sys_trace_k_thread_sleep_enter_user(forever);
 }
 
 static void play_wait(void)
 {
-	posix_trace_hook_mutex_wait_np((uintptr_t)&mutex, 0);
+	sys_trace_k_mutex_lock_blocking_user(&mutex, forever);
 	sys_trace_thread_pend_user(current);
 }
 
 static void play_take(void)
 {
-	posix_trace_hook_mutex_lock_np((uintptr_t)&mutex, 0, 0);
+	mutex.owner = current;
+	mutex.lock_count++;
+	sys_trace_k_mutex_lock_exit_user(&mutex, forever, 0);
 }
 
 static void play_give(void)
 {
-	posix_trace_hook_mutex_unlock_np((uintptr_t)&mutex, 0);
+	sys_trace_k_mutex_unlock_enter_user(&mutex);
+	mutex.lock_count--;
+	mutex.owner = NULL;
 }
 
 #include "story.h"
@@ -81,6 +86,7 @@ int main(void)
 
 	sys_trace_thread_suspend_user(&threads[1]);
 	sys_trace_thread_priority_set_user(&threads[1], 3);
+	sys_trace_k_thread_usleep_enter_user(1);
 	for (unsigned i = 0; i < 40; i++) {
 		struct k_thread short_lived = { .name = "short" };
 

@@ -2,10 +2,10 @@
 /*
  * freertos_trace.h - FreeRTOS' trace macros as libptrace's hooks.  Include it at the end of FreeRTOSConfig.h.
  *
- * It needs configUSE_TRACE_FACILITY 1, a pointer of thread-local storage more than the program uses
- * (configNUM_THREAD_LOCAL_STORAGE_POINTERS; the last one is taken), INCLUDE_xSemaphoreGetMutexHolder 1, and
+ * It needs one processor core, configUSE_TRACE_FACILITY 1, a pointer of thread-local storage more than the program
+ * uses (configNUM_THREAD_LOCAL_STORAGE_POINTERS; the last one is taken), INCLUDE_xSemaphoreGetMutexHolder 1, and
  * CONFIG_PTRACE_LARGER_PRIORITY in libptrace.  One source file of the program defines FREERTOS_TRACE_TASKS before
- * the include, as the number of tasks that live at the same time: it holds their words.
+ * the include, as the number of tasks that live at the same time, idle and timer task too: it holds their words.
  *
  * FreeRTOS calls most of these with interrupts masked or the scheduler suspended, and in its own source
  * files, where it knows its structures.
@@ -27,14 +27,14 @@ extern struct posix_trace_task_np freertos_trace_words[];
 extern const uint32_t freertos_trace_places;
 extern uint32_t freertos_trace_out; /* number of the task that ran ... */
 extern int32_t freertos_trace_out_priority;
-extern uint32_t freertos_trace_out_waits; /* ... and whether it could not go on */
+extern uint8_t freertos_trace_out_waits; /* ... and whether it could not go on */
 
 #ifdef FREERTOS_TRACE_TASKS
 struct posix_trace_task_np freertos_trace_words[FREERTOS_TRACE_TASKS];
 const uint32_t freertos_trace_places = FREERTOS_TRACE_TASKS;
 uint32_t freertos_trace_out;
 int32_t freertos_trace_out_priority;
-uint32_t freertos_trace_out_waits;
+uint8_t freertos_trace_out_waits;
 #endif
 
 /* NULL: there are more tasks than places; its events have no task. */
@@ -69,6 +69,8 @@ static inline void freertos_trace_end(void *_words)
 
 #define traceTASK_CREATE(pxNewTCB)                                                                 \
 	do {                                                                                       \
+		/* For queue.c, which cannot look into a task. */                                  \
+		(pxNewTCB)->uxTaskNumber = (pxNewTCB)->uxTCBNumber;                                \
 		FREERTOS_TRACE_WORDS(pxNewTCB) = freertos_trace_begin(                             \
 		    (uint32_t)(pxNewTCB)->uxTCBNumber, (pxNewTCB)->pcTaskName);                    \
 		FREERTOS_TRACE_STATE(pxNewTCB, POSIX_TRACE_TASK_CREATED_NP, 0);                    \
@@ -76,22 +78,23 @@ static inline void freertos_trace_end(void *_words)
 #define traceTASK_DELETE(pxTaskToDelete)                                                           \
 	do {                                                                                       \
 		FREERTOS_TRACE_STATE(pxTaskToDelete, POSIX_TRACE_TASK_ENDED_NP, 0);                \
-		freertos_trace_end(FREERTOS_TRACE_WORDS(pxTaskToDelete));                          \
 		if ((pxTaskToDelete) == pxCurrentTCB)                                              \
 			posix_trace_task_switch_np(NULL);                                          \
+		freertos_trace_end(FREERTOS_TRACE_WORDS(pxTaskToDelete));                          \
 		FREERTOS_TRACE_WORDS(pxTaskToDelete) = NULL;                                       \
 	} while (0)
 #define traceMOVED_TASK_TO_READY_STATE(pxTCB)                                                      \
 	FREERTOS_TRACE_STATE(pxTCB, POSIX_TRACE_TASK_READY_NP, 0)
-#define traceTASK_DELAY()                                                                          \
-	(freertos_trace_out_waits = 1,                                                             \
-	    FREERTOS_TRACE_STATE(pxCurrentTCB, POSIX_TRACE_TASK_SLEEPING_NP, 0))
+#define traceTASK_DELAY()                  FREERTOS_TRACE_STATE(pxCurrentTCB, POSIX_TRACE_TASK_SLEEPING_NP, 0)
 #define traceTASK_DELAY_UNTIL(xTimeToWake) traceTASK_DELAY()
 #define traceTASK_SUSPEND(pxTask)          FREERTOS_TRACE_STATE(pxTask, POSIX_TRACE_TASK_SUSPENDED_NP, 0)
 #define traceTASK_SWITCHED_OUT()                                                                   \
 	do {                                                                                       \
 		freertos_trace_out = (uint32_t)pxCurrentTCB->uxTCBNumber;                          \
 		freertos_trace_out_priority = (int32_t)pxCurrentTCB->uxPriority;                   \
+		/* However it came to wait: by a queue, a notification, a delay, or for ever. */   \
+		freertos_trace_out_waits = !listIS_CONTAINED_WITHIN(                               \
+		    &pxReadyTasksLists[pxCurrentTCB->uxPriority], &pxCurrentTCB->xStateListItem);  \
 	} while (0)
 #define traceTASK_SWITCHED_IN()                                                                    \
 	do {                                                                                       \
@@ -102,7 +105,6 @@ static inline void freertos_trace_end(void *_words)
 			posix_trace_task_switch_np(                                                \
 			    (struct posix_trace_task_np *)FREERTOS_TRACE_WORDS(pxCurrentTCB));     \
 		}                                                                                  \
-		freertos_trace_out_waits = 0;                                                      \
 	} while (0)
 #define traceTASK_PRIORITY_SET(pxTask, uxNewPriority)                                              \
 	posix_trace_hook_priority_np((uint32_t)(pxTask)->uxTCBNumber, (int32_t)(uxNewPriority))
@@ -120,9 +122,8 @@ static inline void freertos_trace_end(void *_words)
 
 #define traceBLOCKING_ON_QUEUE_RECEIVE(pxQueue)                                                    \
 	do {                                                                                       \
-		freertos_trace_out_waits = 1;                                                      \
 		if (FREERTOS_TRACE_IS_MUTEX(pxQueue)) {                                            \
-			TaskHandle_t xHolder = xSemaphoreGetMutexHolder(pxQueue);                  \
+			TaskHandle_t xHolder = xQueueGetMutexHolder(pxQueue);                      \
 			posix_trace_hook_mutex_wait_np(FREERTOS_TRACE_OBJECT(pxQueue),             \
 			    xHolder ? (uint32_t)uxTaskGetTaskNumber(xHolder) : 0u);                \
 		} else {                                                                           \
@@ -131,8 +132,7 @@ static inline void freertos_trace_end(void *_words)
 		}                                                                                  \
 	} while (0)
 #define traceBLOCKING_ON_QUEUE_SEND(pxQueue)                                                       \
-	(freertos_trace_out_waits = 1, posix_trace_hook_call_enter_np(POSIX_TRACE_CALL_MQ_NP,      \
-	                                   FREERTOS_TRACE_OBJECT(pxQueue), 1))
+	posix_trace_hook_call_enter_np(POSIX_TRACE_CALL_MQ_NP, FREERTOS_TRACE_OBJECT(pxQueue), 1)
 #define traceQUEUE_RECEIVE(pxQueue)                                                                \
 	do {                                                                                       \
 		if (FREERTOS_TRACE_IS_MUTEX(pxQueue))                                              \

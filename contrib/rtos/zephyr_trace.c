@@ -5,8 +5,8 @@
  *
  * It needs CONFIG_TRACING, CONFIG_TRACING_USER, CONFIG_THREAD_CUSTOM_DATA and CONFIG_THREAD_NAME, and libptrace
  * without CONFIG_PTRACE_LARGER_PRIORITY: a smaller number is more urgent.  Threads are numbered as they are created.
- * Zephyr has no callback of this kind for mutexes: where they matter, call posix_trace_hook_mutex_wait_np(),
- * _lock_np() and _unlock_np() around k_mutex_lock() and k_mutex_unlock().
+ * A Zephyr whose <tracing_user.h> has no callbacks for mutexes calls none: call posix_trace_hook_mutex_wait_np(),
+ * _lock_np() and _unlock_np() around k_mutex_lock() and k_mutex_unlock() there.
  */
 #include <stdbool.h>
 #include <trace_hooks_np.h>
@@ -74,7 +74,7 @@ void sys_trace_thread_abort_user(struct k_thread *thread)
 	}
 }
 
-void sys_trace_thread_ready_user(struct k_thread *thread)
+void sys_trace_thread_sched_ready_user(struct k_thread *thread)
 {
 	state(thread, POSIX_TRACE_TASK_READY_NP);
 }
@@ -89,6 +89,25 @@ void sys_trace_thread_suspend_user(struct k_thread *thread)
 {
 	out_waits |= thread == k_current_get();
 	state(thread, POSIX_TRACE_TASK_SUSPENDED_NP);
+}
+
+/* Who sleeps is not pending. */
+static void sleeps(void)
+{
+	out_waits = true;
+	state(k_current_get(), POSIX_TRACE_TASK_SLEEPING_NP);
+}
+
+void sys_trace_k_thread_sleep_enter_user(k_timeout_t timeout)
+{
+	(void)timeout;
+	sleeps();
+}
+
+void sys_trace_k_thread_usleep_enter_user(int32_t us)
+{
+	(void)us;
+	sleeps();
 }
 
 void sys_trace_thread_priority_set_user(struct k_thread *thread, int priority)
@@ -112,4 +131,25 @@ void sys_trace_thread_switched_in_user(void)
 		posix_trace_task_switch_np(thread->custom_data);
 	}
 	out_waits = false;
+}
+
+/* ---- Mutexes: a thread may lock its own one again ---- */
+
+void sys_trace_k_mutex_lock_blocking_user(struct k_mutex *mutex, k_timeout_t timeout)
+{
+	(void)timeout;
+	posix_trace_hook_mutex_wait_np((uintptr_t)mutex, mutex->owner ? number(mutex->owner) : 0);
+}
+
+void sys_trace_k_mutex_lock_exit_user(struct k_mutex *mutex, k_timeout_t timeout, int ret)
+{
+	(void)timeout;
+	if (ret != 0 || mutex->lock_count == 1)
+		posix_trace_hook_mutex_lock_np((uintptr_t)mutex, 0, -ret);
+}
+
+void sys_trace_k_mutex_unlock_enter_user(struct k_mutex *mutex)
+{
+	if (mutex->owner == k_current_get() && mutex->lock_count == 1)
+		posix_trace_hook_mutex_unlock_np((uintptr_t)mutex, 0);
 }
