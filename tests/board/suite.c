@@ -8,10 +8,12 @@
 #include "board_program.h"
 #include "core/stream/stream.h"
 #include "port/bare/board.h"
+#include "port/port.h"
 
 #include <setjmp.h>
 
 static jmp_buf next_case;
+static struct pxt_case *test; /* that runs; longjmp() leaves it alone */
 static bool failed, skipped;
 
 const char *pxt_suite_program = "board";
@@ -37,6 +39,8 @@ void pxt_verdict(bool ok, int line, const char *text, const char *file, bool fat
 	board_text(file);
 	board_text(":");
 	number(line);
+	board_text(": ");
+	board_text(test->name);
 	board_text(": not so: ");
 	board_text(text);
 	board_text("\n");
@@ -110,22 +114,53 @@ LACKS(close)
 LACKS(dup)
 LACKS(fork)
 LACKS(getpid)
-LACKS(nanosleep)
+LACKS(kill)
 LACKS(open)
+LACKS(printf)
+LACKS(pthread_barrier_destroy)
+LACKS(pthread_barrier_init)
+LACKS(pthread_barrier_wait)
+LACKS(pthread_cancel)
 LACKS(pthread_create)
 LACKS(pthread_join)
 LACKS(pthread_kill)
+LACKS(pthread_setcancelstate)
 LACKS(sched_yield)
+LACKS(setitimer)
+LACKS(sigaction)
 LACKS(sysconf)
 LACKS(unlink)
 LACKS(write)
 
-/* A board has one time. */
+/* ---- What a board can do ---- */
+
+int board_sleep(const struct timespec *time, struct timespec *rest) __asm__("nanosleep");
+int board_sleep(const struct timespec *time, struct timespec *rest)
+{
+	uint64_t hz = pxt_board_hz();
+	uint64_t until = pxt_board_ticks() + (uint64_t)time->tv_sec * hz +
+	                 (uint64_t)time->tv_nsec / 1000u * hz / 1000000u;
+
+	(void)rest;
+	while (pxt_board_ticks() < until)
+		;
+	return 0;
+}
+
+/* Half a century after the counter's beginning, so that a test can name a moment that is past. */
+void pxt_board_realtime(struct timespec *now)
+{
+	pxt_port_since(pxt_board_ticks(), now);
+	now->tv_sec += 1600000000;
+}
+
 int board_time(int clock, struct timespec *now) __asm__("clock_gettime");
 int board_time(int clock, struct timespec *now)
 {
-	(void)clock;
-	pxt_board_realtime(now);
+	if (clock == CLOCK_REALTIME)
+		pxt_board_realtime(now);
+	else
+		pxt_port_since(pxt_board_ticks(), now);
 	return 0;
 }
 
@@ -158,7 +193,6 @@ extern void (*board_inits_end[])(void);
 int main(void)
 {
 	static unsigned run;
-	static struct pxt_case *test; /* longjmp() leaves them alone */
 
 	for (void (**init)(void) = board_inits; init < board_inits_end; init++)
 		(*init)();

@@ -51,7 +51,7 @@ static uint64_t lost_in(trace_id_t trid)
 PXT_TEST(the_oldest_events_stay_and_the_stream_runs_on)
 {
 	st_pin(true);
-	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+	for (unsigned lanes = 1; lanes <= 1 + CONFIG_PTRACE_LANES; lanes++) {
 		trace_id_t trid = discarding(lanes);
 		int last = fill(trid, 5);
 
@@ -69,7 +69,7 @@ PXT_TEST(the_oldest_events_stay_and_the_stream_runs_on)
 PXT_TEST(the_first_event_after_a_gap_says_how_many_are_missing)
 {
 	st_pin(true);
-	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+	for (unsigned lanes = 1; lanes <= 1 + CONFIG_PTRACE_LANES; lanes++) {
 		trace_id_t trid = discarding(lanes);
 		int last = fill(trid, 7);
 		struct posix_trace_eventextra_np extra;
@@ -182,7 +182,7 @@ PXT_TEST(clear_forgets_what_was_refused_before)
 PXT_TEST(a_full_stream_can_be_stopped_and_started)
 {
 	st_pin(true);
-	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+	for (unsigned lanes = 1; lanes <= 1 + CONFIG_PTRACE_LANES; lanes++) {
 		trace_id_t trid = discarding(lanes);
 		int last = fill(trid, 1);
 

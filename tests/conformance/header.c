@@ -23,7 +23,7 @@ typedef char posix_trace_status_info;
 
 #define FULL_CONFIGURATION                                                                         \
 	(_PXT_UNIT_ONLINE && _PXT_UNIT_TOLOG && _PXT_UNIT_USEREVENTS && _PXT_UNIT_FILTER &&        \
-	    !CONFIG_PTRACE_SINGLE_STREAM)
+	    !CONFIG_PTRACE_SINGLE_STREAM && !CONFIG_PTRACE_PORT_BARE)
 #define TYPE_IS(expression, type) _Generic((expression), type : 1, default : 0)
 
 /* HDR-01 */

@@ -29,7 +29,7 @@ static bool take(trace_id_t trid, struct taken *taken, size_t room)
 
 static trace_id_t stream_with(size_t max_data)
 {
-	const struct st_spec spec = { .max_data = max_data, .size = 1 << 16 };
+	const struct st_spec spec = { .max_data = max_data, .size = 1 << 12 };
 	trace_id_t trid = st_started(&spec);
 
 	st_expect(trid, "START");
