@@ -67,7 +67,7 @@ void pxt_skip(const char *why)
 
 bool pxt_emulated(void)
 {
-	return false;
+	return true;
 }
 
 bool pxt_in_full(void)
@@ -134,16 +134,24 @@ LACKS(write)
 
 /* ---- What a board can do ---- */
 
+static volatile bool awake;
+
+static void wake(void)
+{
+	awake = true;
+}
+
 int board_sleep(const struct timespec *time, struct timespec *rest) __asm__("nanosleep");
 int board_sleep(const struct timespec *time, struct timespec *rest)
 {
-	uint64_t hz = pxt_board_hz();
-	uint64_t until = pxt_board_ticks() + (uint64_t)time->tv_sec * hz +
-	                 (uint64_t)time->tv_nsec / 1000u * hz / 1000000u;
+	uint64_t us = (uint64_t)time->tv_sec * 1000000u + (uint64_t)time->tv_nsec / 1000u;
 
 	(void)rest;
-	while (pxt_board_ticks() < until)
-		;
+	board_interrupt[0] = wake;
+	awake = false;
+	board_raise_after((uint32_t)(us * (pxt_board_hz() / 1000000u)));
+	while (!awake)
+		kernel_port_idle();
 	return 0;
 }
 
