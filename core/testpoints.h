@@ -23,7 +23,7 @@ enum pxt_testpoint {
 	PXT_TP_LEFT,          /* writer: marked outside */
 	PXT_TP_FRONT_SEEN,    /* consumer: begin slot accepted */
 	PXT_TP_PIECE_READ,    /* consumer: a continuation slot read */
-	PXT_TP_STRETCH_READ,  /* consumer: slots copied, and not checked */
+	PXT_TP_STRETCH_READ,  /* consumer: records copied, and not counted */
 	PXT_TP_CONSUMED,      /* consumer: position moved, limit published */
 	PXT_TP_LAPPED,        /* consumer: found itself lapped */
 	PXT_TP_GIVES_UP,      /* consumer: waited long enough for an unfinished record */

@@ -3,6 +3,8 @@
 #ifndef PXT_PORT_OWN_H
 #define PXT_PORT_OWN_H
 
+#include "format/slot.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,6 +44,32 @@ PXT_INLINE bool pxt_cursor_move(pxt_cursor *cursor, uint64_t *seen, uint64_t by)
 PXT_INLINE uint32_t pxt_slot_behind(const pxt_cell *slot, uint32_t tag)
 {
 	return tag - pxt_slot_peek(slot);
+}
+
+/* ---- A record that a consumer takes ---- */
+
+/*
+ * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: its begin
+ * slot's first half is not @low, or another slot has another tag.
+ */
+PXT_INLINE bool pxt_record_take(
+    struct pxt_slot *to, const pxt_cell *from, uint32_t slots, uint64_t low, uint64_t *ticks)
+{
+	const struct pxt_halves front = pxt_slot_load_halves(from);
+	uint32_t odd = 0;
+
+	*ticks = front.high;
+	if (front.low != low)
+		return false;
+	to[0] = pxt_slot_of(front);
+	to[0].word[0] = PXT_SLOT_BEGIN;
+	/* Bound: the slots of the record. */
+	for (uint32_t i = 1; i < slots; i++) {
+		to[i] = pxt_slot_load(&from[i]);
+		odd |= to[i].word[0] ^ ((uint32_t)low & ~PXT_SLOT_BEGIN);
+		to[i].word[0] = 0;
+	}
+	return odd == 0;
 }
 
 #endif

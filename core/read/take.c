@@ -234,12 +234,12 @@ enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, vo
  * ---- Records in a row ----
  *
  * What next(), slots() and done() do one by one, as long as the turn (consumer.h) tells what comes
- * next.  In a long turn slots are copied many at a time, as far as they are reserved, and checked in the
- * copy, which nobody changes.
+ * next.  In a long turn slots that are reserved are taken many at a time: each is loaded once, and what was
+ * loaded is checked and copied.
  */
 
 #define CALM_RECORDS  16u  /* taken one by one, before head, the writers' word, is worth a look */
-#define STRETCH_SLOTS 128u /* of a copy: it is in the nearest cache when it is checked */
+#define STRETCH_SLOTS 128u /* that are taken, while as many others are on their way */
 
 PXT_INLINE void add_record(struct pxt_run *run, uint32_t info, uint64_t ticks, uint32_t slots)
 {
@@ -250,97 +250,88 @@ PXT_INLINE void add_record(struct pxt_run *run, uint32_t info, uint64_t ticks, u
 	run->last_id = pxt_info_id(info);
 }
 
-/* Slots 1 to @count - 1, which lose their tags, were all those of a record. */
-PXT_INLINE bool untag_rest(struct pxt_slot *slots, uint32_t count, uint32_t tag)
-{
-	uint32_t odd = 0;
-
-	/* Apart, because most have no more: what a compiler makes of the loop begins slowly. */
-	if (count > 1) {
-		odd = slots[1].word[0] ^ tag;
-		slots[1].word[0] = 0;
-	}
-	for (uint32_t i = 2; i < count; i++) {
-		odd |= slots[i].word[0] ^ tag;
-		slots[i].word[0] = 0;
-	}
-	return odd == 0;
-}
-
-/*
- * Of the @count slots at @to, which begin at @walk, the records with stamps below @end that are whole and have
- * the first one's size: their tags are cleared.
- */
-static void take_alike(
-    struct pxt_walk *walk, struct pxt_run *run, struct pxt_slot *to, uint32_t count, uint64_t end)
-{
-	const uint32_t mask = walk->ring.mask;
-	/* No slot that was copied is of the next lap. */
-	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
-	const uint32_t info = to->word[1];
-	const uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
-	uint32_t seq = (uint32_t)walk->seq;
-	uint64_t least = run->least;
-	uint64_t most = run->most;
-	uint32_t records = 0;
-
-	if (pxt_info_id(info) == PXT_ID_MARK)
-		return;
-	/* Bound: the slots that were copied. */
-	for (uint32_t left = count; left >= slots; left -= slots, to += slots) {
-		const uint32_t tag = lap | (seq & mask);
-		const uint64_t ticks = pxt_slot_ticks(to);
-
-		if (to->word[0] != (tag | PXT_SLOT_BEGIN) || to->word[1] != info || ticks >= end ||
-		    !untag_rest(to, slots, tag))
-			break;
-		to->word[0] = PXT_SLOT_BEGIN;
-		least = ticks < least ? ticks : least;
-		most = ticks > most ? ticks : most;
-		records++;
-		/* What comes after a carry is not where the next slot was expected. */
-		if (pxt_carry(seq++))
-			break;
-	}
-	if (!records)
-		return;
-	run->slots += records * slots;
-	run->records += records;
-	run->least = least;
-	run->most = most;
-	run->last_id = pxt_info_id(info);
-	walk->pos += records * slots + pxt_carry(seq - 1u);
-	walk->seq += records;
-	walk->records += records;
-}
-
-/* The whole records that the @count slots copied to the end of @run begin with, with stamps below @end. */
-static void take_copied(struct pxt_walk *walk, struct pxt_run *run, uint32_t count, uint64_t end)
-{
-	uint32_t stop = run->slots + count;
-	uint32_t before;
-
-	/* Bound: each round takes a record, and what comes after a carry begins no row. */
-	do {
-		before = run->slots;
-		take_alike(walk, run, run->to + before, stop - before, end);
-	} while (
-	    run->slots != before && run->slots != stop && !pxt_carry((uint32_t)walk->seq - 1u));
-}
-
 PXT_INLINE uint32_t least_of(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-/* The next slots are on their way from the writer's cache while others are checked. */
-PXT_INLINE void fetch_ahead(const struct pxt_ring *ring, uint32_t pos, uint32_t count)
+/* The next slots are on their way from the writer's cache while others are taken. */
+PXT_INLINE void fetch_ahead(const pxt_cell *slots, uint32_t count)
 {
 	const uint32_t step = PXT_CACHE_LINE / PXT_SLOT_BYTES;
 
 	/* Bound: the lines of @count slots. */
 	for (uint32_t i = 0; i < count; i += step)
-		__builtin_prefetch(&ring->slots[(pos + i) & ring->mask]);
+		__builtin_prefetch(&slots[i]);
+}
+
+/*
+ * Of the next @count records, were all of @slots slots and with @info, those that are whole and have stamps below
+ * @end; the first of them has the place @seq.
+ */
+PXT_INLINE uint32_t take_row(const struct pxt_ring *ring, const struct pxt_walk *walk,
+    struct pxt_run *run, uint64_t info, uint32_t slots, uint32_t count, uint64_t end)
+{
+	const uint32_t mask = ring->mask;
+	const pxt_cell *from = &ring->slots[(uint32_t)walk->pos & mask];
+	const uint64_t begin = info | PXT_SLOT_BEGIN | ((uint32_t)walk->pos & ~mask & PXT_TAG_MASK);
+	struct pxt_slot *to = run->to + run->slots;
+	uint64_t least = run->least;
+	uint64_t most = run->most;
+	uint32_t records;
+
+	/* Bound: the records for which there are slots. */
+	for (records = 0; records < count; records++) {
+		const uint64_t low = begin | (((uint32_t)walk->seq + records) & mask);
+		uint64_t ticks;
+
+		if (!pxt_record_take(to, from, slots, low, &ticks) || ticks >= end)
+			break;
+		least = ticks < least ? ticks : least;
+		most = ticks > most ? ticks : most;
+		from += slots;
+		to += slots;
+	}
+	run->least = least;
+	run->most = most;
+	return records;
+}
+
+/*
+ * Of the next @left slots, which are in a row, the records of the first one's size.  They count once it is known
+ * that nobody was refused before them.
+ */
+static void take_alike(const struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run,
+    uint32_t left, uint64_t end)
+{
+	const struct pxt_ring *ring = &walk->ring;
+	const uint32_t at = (uint32_t)walk->pos & ring->mask;
+	const uint64_t info = pxt_slot_load_halves(&ring->slots[at]).low >> 32 << 32;
+	const uint32_t slots = pxt_info_slots((uint32_t)(info >> 32), PXT_CTX_BYTES);
+	/* What comes after a carry is not where it was expected. */
+	const uint32_t uncarried = PXT_SEQ_MASK - ((uint32_t)walk->seq & PXT_SEQ_MASK);
+	const uint32_t count = least_of(left / slots, uncarried);
+	struct pxt_run more = *run;
+	uint32_t records = 0;
+
+	if (pxt_info_id((uint32_t)(info >> 32)) != PXT_ID_MARK)
+		/* Apart, because most have so many. */
+		records = slots == 2u ? take_row(ring, walk, &more, info, 2, count, end)
+		                      : take_row(ring, walk, &more, info, slots, count, end);
+	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
+	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
+	atomic_thread_fence(memory_order_acquire);
+	if (!records || !pxt_word_is(&block->untold, 0u))
+		return;
+	more.slots = records * slots;
+	run->slots += more.slots;
+	run->records += records;
+	run->least = more.least;
+	run->most = more.most;
+	run->last_id = pxt_info_id((uint32_t)(info >> 32));
+	walk->pos += more.slots;
+	walk->seq += records;
+	walk->records += records;
 }
 
 /* What was reserved by now, until something is not plain. */
@@ -361,18 +352,12 @@ static PXT_NOINLINE void take_calm(
 		uint32_t count = least_of(STRETCH_SLOTS, run->room - run->slots);
 
 		/* Overtaken, by as much as it may be. */
-		if (left > size)
+		if (left > size || !left)
 			return;
 		count = least_of(count, least_of((uint32_t)left, size - at));
-		pxt_slots_load(run->to + run->slots, &ring->slots[at], count);
-		PXT_TESTPOINT(PXT_TP_STRETCH_READ);
-		/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
-		atomic_thread_fence(memory_order_acquire);
-		if (!pxt_word_is(&block->untold, 0u))
-			return;
+		fetch_ahead(&ring->slots[at + count], least_of(STRETCH_SLOTS, size - at - count));
 		before = run->records;
-		fetch_ahead(ring, at + count, least_of(STRETCH_SLOTS, (uint32_t)left - count));
-		take_copied(walk, run, count, end);
+		take_alike(block, walk, run, count, end);
 	} while (run->records != before);
 }
 

@@ -173,17 +173,6 @@ PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
 	return pxt_slot_halves(&loaded);
 }
 
-/* @count slots in a row, each as one. */
-PXT_INLINE void pxt_slots_load(struct pxt_slot *to, const struct pxt_slot *from, uint32_t count)
-{
-	/* Bound: @count, of the reader that calls. */
-	PXT_BOUND(slots, count);
-	for (uint32_t i = 0; i < count; i++) {
-		PXT_ROUND(slots);
-		to[i] = pxt_slot_load(&from[i]);
-	}
-}
-
 /* The tag word alone, for the writer's look before it stores. */
 PXT_INLINE uint32_t pxt_slot_peek(const struct pxt_slot *slot)
 {

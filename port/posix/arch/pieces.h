@@ -42,15 +42,4 @@ PXT_INLINE struct pxt_halves pxt_slot_load_halves(const pxt_cell *slot)
 	return pxt_slot_halves(&loaded);
 }
 
-/* @count slots in a row, each as one; acquire. */
-PXT_INLINE void pxt_slots_load(struct pxt_slot *to, const pxt_cell *from, uint32_t count)
-{
-	/* Bound: @count, of the reader that calls. */
-	PXT_BOUND(slots, count);
-	for (uint32_t i = 0; i < count; i++) {
-		PXT_ROUND(slots);
-		to[i] = pxt_slot_load(&from[i]);
-	}
-}
-
 #endif

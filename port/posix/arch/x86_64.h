@@ -89,27 +89,6 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	return pxt_slot_of(pxt_slot_load_halves(slot));
 }
 
-/* @count slots in a row, each as one; acquire. */
-PXT_INLINE void pxt_slots_load(struct pxt_slot *to, const struct pxt_slot *from, uint32_t count)
-{
-	if (PXT_UNLIKELY(PXT_TSAN || pxt_port_slot_by_cas)) {
-		/* Bound: @count, of the reader that calls. */
-		PXT_BOUND(exchanged, count);
-		for (uint32_t i = 0; i < count; i++) {
-			PXT_ROUND(exchanged);
-			to[i] = pxt_slot_load(&from[i]);
-		}
-		return;
-	}
-	/* Bound: the same. */
-	PXT_BOUND(slots, count);
-	for (uint32_t i = 0; i < count; i++) {
-		PXT_ROUND(slots);
-		_mm_storeu_si128((__m128i *)(void *)&to[i], pxt_vector_load(&from[i]));
-	}
-	atomic_signal_fence(memory_order_acquire);
-}
-
 /*
  * Stores @tag and the twelve bytes at @bytes.  The four bytes before @bytes can be loaded, too.
  */
@@ -219,6 +198,37 @@ PXT_INLINE uint32_t pxt_slot_behind(const struct pxt_slot *slot, uint32_t tag)
 {
 	__asm__ volatile("subl	%1, %0" : "+r"(tag) : "m"(slot->word[0]) : "cc");
 	return tag;
+}
+
+/*
+ * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: its begin
+ * slot's first half is not @low, or another slot has another tag; or slots are stored by exchange.
+ */
+PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots,
+    uint64_t low, uint64_t *ticks)
+{
+	const __m128i untagged = _mm_set_epi32(-1, -1, -1, 0);
+	const __m128i begin = _mm_cvtsi32_si128((int)PXT_SLOT_BEGIN);
+	const __m128i tag = _mm_cvtsi32_si128((int)((uint32_t)low & ~PXT_SLOT_BEGIN));
+	__m128i odd = _mm_setzero_si128();
+	__m128i value;
+
+	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
+		return false;
+	value = pxt_vector_load(from);
+	*ticks = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
+	if ((uint64_t)_mm_cvtsi128_si64(value) != low)
+		return false;
+	_mm_store_si128((__m128i *)to, _mm_or_si128(_mm_and_si128(value, untagged), begin));
+	/* Bound: the slots of the record. */
+#pragma GCC unroll 4
+	for (uint32_t i = 1; i < slots; i++) {
+		value = pxt_vector_load(&from[i]);
+		odd = _mm_or_si128(odd, _mm_xor_si128(value, tag));
+		_mm_store_si128((__m128i *)&to[i], _mm_and_si128(value, untagged));
+	}
+	atomic_signal_fence(memory_order_acquire);
+	return _mm_cvtsi128_si32(odd) == 0;
 }
 #endif
 
