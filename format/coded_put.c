@@ -101,23 +101,24 @@ PXT_INLINE uint64_t get_group(const unsigned char *slot, uint32_t i, uint32_t le
 	return left < GROUP ? number & ~(UINT64_MAX << 8u * left) : number;
 }
 
-/* What of group @i is there and differs; @site's becomes what is now.  Returns the bytes that it takes. */
-PXT_INLINE uint32_t compare(
-    struct data *data, const unsigned char *slot, struct pxt_coded_site *site, uint32_t i)
+/* Group @i, as it is and what of it differs. */
+PXT_INLINE void compare(
+    struct data *data, const unsigned char *slot, const struct pxt_coded_site *site, uint32_t i)
 {
-	uint64_t now;
+	if (i * GROUP >= data->kept)
+		return;
+	data->now[i] = get_group(slot, i, data->kept - i * GROUP);
+	data->changed[i] = data->now[i] ^ site->data[i];
+}
+
+/* @site's group becomes what is now.  Returns the bytes that what differs takes. */
+PXT_INLINE uint32_t note_changed(struct data *data, struct pxt_coded_site *site, uint32_t i)
+{
 	uint64_t differs;
 
 	if (i * GROUP >= data->kept)
 		return 0;
-	now = get_group(slot, i, data->kept - i * GROUP);
-	data->now[i] = now;
-	data->changed[i] = now ^ site->data[i];
-	if (!data->changed[i]) {
-		data->there[i] = 0;
-		return 1;
-	}
-	site->data[i] = now;
+	site->data[i] = data->now[i];
 	differs = not_zero(data->changed[i]);
 	data->there[i] = (uint32_t)(differs * UINT64_C(0x0102040810204080) >> 56);
 	return 1u + (uint32_t)(differs * UINT64_C(0x0101010101010101) >> 56);
@@ -139,25 +140,47 @@ PXT_INLINE void put_group(struct writer *to, const struct data *data, uint32_t i
 		    (unsigned char)(data->changed[i] >> 8u * (uint32_t)__builtin_ctz(there));
 }
 
-/* Up to GROUPS groups, of which most records have one at most. */
+/*
+ * As most are: nothing but the lowest byte of the first group differs, or nothing.  False: more does, or the whole
+ * data is no longer.
+ */
+PXT_INLINE bool put_as_before(struct writer *to, const struct data *data, uint32_t most)
+{
+	const uint64_t first = data->changed[0];
+	const uint32_t there = first != 0;
+	const uint32_t groups = most > 1 ? (data->kept + GROUP - 1u) / GROUP : 1u;
+	uint64_t others = 0;
+
+#pragma GCC unroll 4
+	for (uint32_t i = 1; i < most; i++)
+		others |= data->changed[i];
+	if (others || first > 0xffu || groups + there >= data->kept)
+		return false;
+	put_little(to, there | first << 8, groups + there);
+	to->site->data[0] = data->now[0];
+	return true;
+}
+
+/* Up to @most groups.  Returns whether what differs was told. */
 PXT_INLINE bool put_groups(
     struct writer *to, const unsigned char *slot, uint32_t kept, uint32_t most)
 {
 	unsigned char *end = to->to + kept;
 	struct data data = { .kept = kept };
-	uint32_t bytes;
+	uint32_t bytes = 0;
 
-	bytes = compare(&data, slot, to->site, 0);
-	if (most > 1)
-		bytes += compare(&data, slot, to->site, 1) + compare(&data, slot, to->site, 2) +
-		         compare(&data, slot, to->site, 3);
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < most; i++)
+		compare(&data, slot, to->site, i);
+	if (put_as_before(to, &data, most))
+		return true;
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < most; i++)
+		bytes += note_changed(&data, to->site, i);
 	data.sparse = bytes < kept;
-	put_group(to, &data, 0);
-	if (most > 1) {
-		put_group(to, &data, 1);
-		put_group(to, &data, 2);
-		put_group(to, &data, 3);
-	}
+#pragma GCC unroll 4
+	for (uint32_t i = 0; i < most; i++)
+		put_group(to, &data, i);
 	to->to = data.sparse ? to->to : end;
 	return data.sparse;
 }
@@ -172,17 +195,15 @@ static unsigned char *put_rest(unsigned char *to, const unsigned char *slot, uin
 	slot += from / PXT_SLOT_PAYLOAD * PXT_SLOT_BYTES + 4u;
 	part = part < bytes ? part : bytes;
 	memmove(to, slot + skip, part);
-	for (bytes -= part; bytes >= PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
-		uint64_t first;
-		uint32_t last;
+	/* Of all slots but the last, four bytes more than are meant: those are nobody's any more. */
+	for (bytes -= part; bytes > PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
+		unsigned char piece[PXT_SLOT_BYTES];
 
 		to += part;
 		part = PXT_SLOT_PAYLOAD;
 		slot += PXT_SLOT_BYTES;
-		memcpy(&first, slot, sizeof(first));
-		memcpy(&last, slot + sizeof(first), sizeof(last));
-		memcpy(to, &first, sizeof(first));
-		memcpy(to + sizeof(first), &last, sizeof(last));
+		memcpy(piece, slot, sizeof(piece));
+		memcpy(to, piece, sizeof(piece));
 	}
 	memmove(to + part, slot + PXT_SLOT_BYTES, bytes);
 	return to + part + bytes;
@@ -232,8 +253,10 @@ PXT_INLINE uint32_t put_who(struct writer *to, uint32_t thread, uint32_t cpu)
 /* Bytes of a stamp's difference, as a power of two. */
 PXT_INLINE uint32_t width_of(uint64_t difference)
 {
-	return (difference > 0xffu ? 1u : 0u) + (difference > 0xffffu ? 1u : 0u) +
-	       (difference > 0xffffffffu ? 1u : 0u);
+	/* By the number of the highest bit: two bits each, for which there is no branch. */
+	const uint32_t bit = 63u ^ (uint32_t)__builtin_clzll(difference | 1u);
+
+	return bit < 8u ? 0u : bit < 16u ? 1u : bit < 32u ? 2u : 3u;
 }
 
 /* @from: the slot in which the extra bytes begin, if there are any, and the data. */
