@@ -12,7 +12,7 @@
 #include "port/port.h"
 
 /* No more than so much waits for a flusher that sleeps, which the rest of a large lane is for. */
-#define MARK_BLOCKS 16u
+#define MARK_BYTES 1048576u
 
 #define POLL_NS    1000000u
 #define RECOVER_NS 100000000u /* after an error, before the next attempt */
@@ -110,7 +110,7 @@ int pxt_tolog_flusher_start(struct pxt_stream *stream)
 {
 	struct pxt_tolog_flusher *flusher = pxt_tolog_of(stream)->flusher;
 	struct pxt_block *block = stream->block;
-	const uint32_t most = MARK_BLOCKS * CONFIG_PTRACE_LOG_BLOCK_SIZE / PXT_SLOT_BYTES;
+	const uint32_t most = MARK_BYTES / PXT_SLOT_BYTES;
 	uint64_t slots = (uint64_t)block->slot_mask + 1u;
 	int error;
 

@@ -16,7 +16,10 @@
 /* A log of this many frames at least, as long as records fit: what one block overwrites is small. */
 #define FRAMES_WANTED  16u
 #define SLOTS_OF_FRAME 8u
-#define RECORD_ROOM    (CONFIG_PTRACE_LOG_BLOCK_SIZE - PXT_LOG_BLOCK_BYTES)
+#define FRAME_MAX      65536u /* a frame counts its records in 16 bits */
+#define BLOCK_BYTES                                                                                \
+	(CONFIG_PTRACE_LOG_BLOCK_SIZE < FRAME_MAX ? CONFIG_PTRACE_LOG_BLOCK_SIZE : FRAME_MAX)
+#define RECORD_ROOM (BLOCK_BYTES - PXT_LOG_BLOCK_BYTES)
 
 /* What a frame must be able to hold. */
 static uint64_t largest_record(const struct _pxt_attr *attr)
