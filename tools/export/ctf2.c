@@ -366,7 +366,10 @@ static int make_file(const char *folder, const char *name)
 {
 	char path[PATH_BYTES];
 
-	(void)snprintf(path, sizeof path, "%s/%s", folder, name);
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
 	return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
 
