@@ -19,18 +19,18 @@ PXT_INLINE void pxt_own_up(_Atomic uint32_t *number)
 	    number, atomic_load_explicit(number, memory_order_relaxed) + 1u, memory_order_release);
 }
 
-PXT_INLINE bool pxt_own_odd(_Atomic uint32_t *number)
+PXT_INLINE bool pxt_own_odd(const _Atomic uint32_t *number)
 {
 	return atomic_load_explicit(number, memory_order_relaxed) & 1u;
 }
 
-PXT_INLINE bool pxt_word_is(_Atomic uint32_t *word, uint32_t value)
+PXT_INLINE bool pxt_word_is(const _Atomic uint32_t *word, uint32_t value)
 {
 	return atomic_load_explicit(word, memory_order_relaxed) == value;
 }
 
 /* @value less the word. */
-PXT_INLINE uint32_t pxt_word_behind(_Atomic uint32_t *word, uint32_t value)
+PXT_INLINE uint32_t pxt_word_behind(const _Atomic uint32_t *word, uint32_t value)
 {
 	return value - atomic_load_explicit(word, memory_order_relaxed);
 }
