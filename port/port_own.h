@@ -64,7 +64,9 @@ PXT_INLINE bool pxt_record_take(
 	to[0] = pxt_slot_of(front);
 	to[0].word[0] = PXT_SLOT_BEGIN;
 	/* Bound: the slots of the record. */
+	PXT_BOUND(taken, slots);
 	for (uint32_t i = 1; i < slots; i++) {
+		PXT_ROUND(taken);
 		to[i] = pxt_slot_load(&from[i]);
 		odd |= to[i].word[0] ^ ((uint32_t)low & ~PXT_SLOT_BEGIN);
 		to[i].word[0] = 0;

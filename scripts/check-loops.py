@@ -77,9 +77,9 @@ def functions_of(text):
 
 
 def comment_above(text, number):
-    """The comment that ends directly above line @number; PXT_BOUND() may stand between."""
+    """The comment that ends directly above line @number; PXT_BOUND() and a pragma may stand between."""
     at = number - 2
-    while at >= 0 and "PXT_BOUND(" in text[at]:
+    while at >= 0 and ("PXT_BOUND(" in text[at] or text[at].startswith("#pragma")):
         at -= 1
     lines = []
     while at >= 0 and re.match(r"\s*(/\*|\*)", text[at]):

@@ -204,8 +204,8 @@ PXT_INLINE uint32_t pxt_slot_behind(const struct pxt_slot *slot, uint32_t tag)
  * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: its begin
  * slot's first half is not @low, or another slot has another tag; or slots are stored by exchange.
  */
-PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots,
-    uint64_t low, uint64_t *ticks)
+PXT_INLINE bool pxt_record_take(
+    struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots, uint64_t low, uint64_t *ticks)
 {
 	const __m128i untagged = _mm_set_epi32(-1, -1, -1, 0);
 	const __m128i begin = _mm_cvtsi32_si128((int)PXT_SLOT_BEGIN);
@@ -221,8 +221,10 @@ PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from
 		return false;
 	_mm_store_si128((__m128i *)to, _mm_or_si128(_mm_and_si128(value, untagged), begin));
 	/* Bound: the slots of the record. */
+	PXT_BOUND(taken, slots);
 #pragma GCC unroll 4
 	for (uint32_t i = 1; i < slots; i++) {
+		PXT_ROUND(taken);
 		value = pxt_vector_load(&from[i]);
 		odd = _mm_or_si128(odd, _mm_xor_si128(value, tag));
 		_mm_store_si128((__m128i *)&to[i], _mm_and_si128(value, untagged));
