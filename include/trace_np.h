@@ -816,15 +816,16 @@ struct posix_trace_logpassed_np {
  * The heads of blocks say between which stamps their records lie.  Blocks before the place are
  * passed over by them, and are not checked, but for the last one with events, which is read and
  * compared with its head.  Where that is not true, or stamps are from before the stream's
- * creation, all before the place is read; so is all of a LOOP log.
+ * creation, all before the place is read.
  *
  * @ns:     as posix_ns_np: nanoseconds since 1970, on the log's line of time.
  * @passed: what lies before the place; may be NULL.
  *
  * EINVAL: @trid is no opened log.
  * EIO:    the file cannot be read any more, or was changed; a block that is read is damaged.
- * Cost: lock; one head a block before the place, and two blocks; else steps in proportion to the
- * events before it.  Unit: Log Retrieval.
+ * Cost: lock; two blocks, and of a complete log in one file the heads of a 250th of it, of other
+ * logs those of all blocks before the place; else steps in proportion to the events before it.
+ * Unit: Log Retrieval.
  */
 int posix_trace_seek_np(
     trace_id_t _trid, int64_t _ns, struct posix_trace_logpassed_np *_passed, size_t _bytes);

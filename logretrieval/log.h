@@ -83,6 +83,28 @@ struct pxt_log_gap {
 	uint64_t blocks;  /* of a complete log */
 };
 
+/* A DATA block, and what the heads of all before it say. */
+struct pxt_log_mark {
+	uint64_t at;
+	uint64_t blocks; /* of all types */
+	uint64_t records_total;
+	uint64_t lost_total;
+	struct posix_trace_logpassed_np passed;
+	uint64_t newest; /* the largest stamp; 0: they have no records */
+};
+
+/* Some of the DATA blocks of a complete sequential file, as opening met them: seek.c. */
+#define PXT_LOG_MARKS 512u
+
+struct pxt_log_index {
+	bool off;        /* a head makes no sense: its stamps need not grow with time */
+	uint32_t stride; /* of so many blocks one is marked */
+	uint32_t turn;
+	uint32_t count;
+	struct pxt_log_mark next; /* for the next block */
+	struct pxt_log_mark marks[PXT_LOG_MARKS];
+};
+
 struct pxt_log_cursor {
 	uint64_t at;      /* sequential: offset of the next block */
 	uint64_t entered; /* sequential: offset of the block that was entered, and ... */
@@ -186,6 +208,7 @@ struct pxt_log {
 	struct pxt_log_process process;
 	struct pxt_log_set set;
 	struct pxt_log_files *files; /* NULL: the log is one file (files.c) */
+	struct pxt_log_index *index; /* NULL: there is none */
 	struct pxt_log_trailer trailer;
 	struct posix_trace_logerror_np error;
 	struct posix_trace_logerror_np damage;
@@ -365,6 +388,12 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 
 /* ---- seek.c ---- */
 
+/* Of a head: stamps from before creation may be of a counter that wrapped since; their times need not grow. */
+PXT_INLINE bool pxt_log_is_sensible(
+    const struct pxt_log *log, uint64_t records, uint64_t begin, uint64_t end)
+{
+	return records == 0 || (begin >= log->header.created.ticks && begin <= end);
+}
 int pxt_log_seek(
     void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed);
 

@@ -14,6 +14,7 @@ static void clear_object(struct pxt_log *log)
 {
 	__atomic_store_n(&log->trid, 0, __ATOMIC_RELAXED);
 	pxt_log_free_tables(log);
+	pxt_port_heap_free(log->index);
 	pxt_log_close_files(log);
 	pxt_log_give_window(log);
 	memset((unsigned char *)log + offsetof(struct pxt_log, next_free), 0,

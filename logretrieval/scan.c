@@ -14,8 +14,11 @@
 #include "logretrieval/log.h"
 
 #include "format/logfmt_fields.h"
+#include "format/mul64.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 #define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"
 
@@ -202,12 +205,67 @@ static bool in_sequence(uint64_t sequence, uint64_t *due, bool *unsure)
 	return true;
 }
 
+/* ---- The index ---- */
+
+/* So much of the log is one mark from now on. */
+static void halve(struct pxt_log_index *index)
+{
+	for (uint32_t i = 0; i < PXT_LOG_MARKS / 2; i++)
+		index->marks[i] = index->marks[(size_t)2 * i];
+	index->count = PXT_LOG_MARKS / 2;
+	index->stride *= 2;
+}
+
+static struct pxt_log_index *new_index(struct pxt_log *log)
+{
+	struct pxt_log_index *index = pxt_port_heap_resize(NULL, sizeof(*index));
+
+	log->index = index;
+	if (!index)
+		return NULL;
+	/* Marks that are not needed stay untouched. */
+	memset(index, 0, offsetof(struct pxt_log_index, marks));
+	index->stride = 1;
+	return index;
+}
+
+/* Opening has come to a DATA block of a log in one file.  Without memory there is no index. */
+static void note_head(struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head)
+{
+	struct pxt_log_index *index = log->index;
+	struct pxt_log_mark *next;
+
+	if (!index)
+		index = log->data_blocks == 0 ? new_index(log) : NULL;
+	if (!index)
+		return;
+	next = &index->next;
+	next->at = offset;
+	next->blocks = log->data_blocks + log->meta_blocks;
+	if (index->turn == 0 && index->count == PXT_LOG_MARKS)
+		halve(index);
+	if (index->turn == 0)
+		index->marks[index->count++] = *next;
+	index->turn = (index->turn + 1) % index->stride;
+	index->off = index->off || !pxt_log_is_sensible(log, head->count, head->begin, head->end);
+	next->records_total = head->records_total;
+	next->lost_total = head->lost_total;
+	next->passed.posix_records_np += head->count;
+	pxt_sum_add(&next->passed.posix_lost_np, head->lost);
+	if (head->count && head->end > next->newest)
+		next->newest = head->end;
+}
+
+/* ---- Blocks ---- */
+
 static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head)
 {
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
 		return pxt_log_fail(log, offset, "a DATA block stands behind the frames");
 	if (!in_sequence(head->sequence, &log->data_blocks, &log->unsure_data))
 		return pxt_log_fail(log, offset, "a DATA block is missing in front of this one");
+	if (log->brief && !log->files)
+		note_head(log, offset, head);
 	log->data_blocks++;
 	log->data_records = head->records_total;
 	log->data_lost = head->lost_total;

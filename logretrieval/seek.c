@@ -9,6 +9,9 @@
  * A head may lie.  The block that is landed in, and the last one with records before it, are read and
  * compared with their heads; where these differ, or where times need not grow with stamps, all is read
  * from the beginning.
+ *
+ * Opening has read all heads, and keeps what some of them say, PXT_LOG_MARKS at most.  Of a complete log in one
+ * file only the heads near the place are read again.
  */
 #include "logretrieval/log.h"
 
@@ -36,12 +39,35 @@ static bool is_late(struct pxt_log *log, const struct seek *seek, uint64_t ticks
 	return pxt_ticks_as_ns(&time) >= seek->ns;
 }
 
-/* Stamps from before creation may be of a counter that wrapped since: their times need not grow. */
-static bool is_sensible(const struct pxt_log *log, const struct posix_trace_logblock_np *block)
+/* Past blocks that are too early, as the index says; the last one of them may be one that is not passed. */
+static void pass_marks(struct pxt_log *log, struct seek *seek)
 {
-	return block->posix_records_np == 0 ||
-	       (block->posix_begin_ticks_np >= log->header.created.ticks &&
-	           block->posix_begin_ticks_np <= block->posix_end_ticks_np);
+	const struct pxt_log_index *index = log->index;
+	const struct pxt_log_mark *mark;
+	uint32_t low = 0;
+
+	if (!index || index->off || log->growing || log->gap_count || index->count < 3 ||
+	    log->first != log->header.header_bytes)
+		return;
+	for (uint32_t high = index->count; high - low > 1;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (index->marks[middle].newest && is_late(log, seek, index->marks[middle].newest))
+			high = middle;
+		else
+			low = middle;
+	}
+	if (low < 2)
+		return;
+	/* Before the place are blocks with records that are read, if heads are true. */
+	mark = &index->marks[low - 1];
+	log->cursor.at = mark->at;
+	log->cursor.blocks = mark->blocks;
+	log->cursor.entered = mark->at - 1u;
+	log->cursor.entered_records = mark->records_total;
+	log->cursor.entered_lost = mark->lost_total;
+	seek->passed = mark->passed;
+	seek->before = mark->passed;
 }
 
 static void pass_block(struct seek *seek, const struct posix_trace_logblock_np *block)
@@ -56,6 +82,7 @@ static int pass_blocks(struct pxt_log *log, struct seek *seek)
 	const struct posix_trace_logblock_np *block = &log->cursor.block;
 	int error = 0;
 
+	pass_marks(log, seek);
 	seek->from = log->cursor;
 	seek->heads_help = true;
 	while (!error && seek->heads_help) {
@@ -64,7 +91,8 @@ static int pass_blocks(struct pxt_log *log, struct seek *seek)
 		error = pxt_log_enter_next(log);
 		if (error)
 			break;
-		seek->heads_help = is_sensible(log, block);
+		seek->heads_help = pxt_log_is_sensible(log, block->posix_records_np,
+		    block->posix_begin_ticks_np, block->posix_end_ticks_np);
 		if (block->posix_records_np && is_late(log, seek, block->posix_end_ticks_np))
 			break;
 		if (block->posix_records_np) {

@@ -182,10 +182,11 @@ PXT_TEST(a_log_that_was_begun_anew_is_read_when_memory_is_back)
 
 /* ---- Bytes of the file ---- */
 
-#define FLUSHES      400u
-#define EVENTS       100u /* in each: blocks of some 20 KB */
+#define FLUSHES      1100u
+#define EVENTS       40u /* in each: blocks of some 8 KB */
 #define EVENT_BYTES  200u
-#define EVENT_COUNT  ((uint64_t)FLUSHES * EVENTS)
+#define EVENT_COUNT  (FLUSHES * EVENTS)
+#define READ_MAX     (2u * EVENT_COUNT)
 #define WINDOW_BYTES 262144u
 
 static size_t make_log(int fd)
@@ -223,15 +224,22 @@ static size_t bytes_read(void)
 	return atomic_exchange(&pxt_bytes_read, 0);
 }
 
-static uint64_t read_all(trace_id_t trid)
+/* Of all events, in order; a growing number. */
+static int64_t times[READ_MAX];
+
+static size_t read_all(trace_id_t trid)
 {
 	struct posix_trace_eventview_np views[256];
-	uint64_t events = 0;
+	size_t events = 0;
 	size_t got = 1;
 
-	for (; got; events += got)
+	while (got) {
 		PXT_EQ_FATAL(
 		    posix_trace_getnext_events_np(trid, views, sizeof(*views), 256, &got), 0);
+		CU_ASSERT_FATAL(events + got <= READ_MAX);
+		for (size_t i = 0; i < got; i++)
+			times[events++] = views[i].posix_ns_np;
+	}
 	return events;
 }
 
@@ -240,16 +248,56 @@ PXT_TEST(opening_reads_heads_and_reading_reads_each_byte_once)
 	int fd = golden_file(NULL, 0);
 	size_t size = make_log(fd);
 	trace_id_t trid;
-	size_t opened;
+	size_t bytes;
 
 	CU_ASSERT(size > 16u * WINDOW_BYTES);
 	(void)bytes_read();
 	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	opened = bytes_read();
-	PXT_CHECK(opened < size / 10, "%zu bytes of %zu to open", opened, size);
+	bytes = bytes_read();
+	PXT_CHECK(bytes < size / 8, "%zu bytes of %zu to open", bytes, size);
 	CU_ASSERT(read_all(trid) > EVENT_COUNT);
-	opened = bytes_read();
-	PXT_CHECK(opened <= size, "%zu bytes of %zu in one reading", opened, size);
+	bytes = bytes_read();
+	PXT_CHECK(bytes <= size, "%zu bytes of %zu in one reading", bytes, size);
+	PXT_EQ(posix_trace_close(trid), 0);
+	close(fd);
+}
+
+/* Whether the first event that is not before @ns follows, and has its number. */
+static bool leads_to(trace_id_t trid, size_t events, int64_t ns)
+{
+	struct posix_trace_logpassed_np passed;
+	struct posix_trace_eventview_np view;
+	size_t at = 0;
+	size_t got;
+
+	while (at < events && times[at] < ns)
+		at++;
+	PXT_EQ(posix_trace_seek_np(trid, ns, &passed, sizeof(passed)), 0);
+	PXT_EQ(posix_trace_getnext_events_np(trid, &view, sizeof(view), 1, &got), 0);
+	return passed.posix_records_np == at &&
+	       (got ? view.posix_ns_np == times[at] && view.posix_number_np == at : at == events);
+}
+
+PXT_TEST(to_a_place_in_a_log_of_many_blocks_a_few_of_them_are_read)
+{
+	int fd = golden_file(NULL, 0);
+	size_t size = make_log(fd);
+	trace_id_t trid;
+	size_t events;
+
+	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
+	events = read_all(trid);
+	for (size_t i = 0; i < events; i += events / 50) {
+		size_t bytes;
+
+		(void)bytes_read();
+		PXT_CHECK(leads_to(trid, events, times[i]), "to event %zu", i);
+		bytes = bytes_read();
+		PXT_CHECK(bytes < size / 16, "%zu bytes of %zu to event %zu", bytes, size, i);
+		PXT_CHECK(leads_to(trid, events, times[i] + 1), "behind event %zu", i);
+	}
+	CU_ASSERT(leads_to(trid, events, INT64_MAX));
+	CU_ASSERT(leads_to(trid, events, INT64_MIN));
 	PXT_EQ(posix_trace_close(trid), 0);
 	close(fd);
 }

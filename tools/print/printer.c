@@ -125,8 +125,7 @@ static bool ends_alone(struct pxt_printer *p)
 		if (p->reader.sources[i]->may_rename)
 			return false;
 	return p->tailed && !p->look && !p->follow && !p->line.address && !p->line.qnx &&
-	       select->thread_count == 0 && select->pid_count == 0 &&
-	       pxt_reader_can_skip(&p->reader);
+	       select->thread_count == 0 && select->pid_count == 0 && pxt_reader_survey(&p->reader);
 }
 
 /*

@@ -55,13 +55,10 @@ static void forget_blocks(struct pxt_source *source)
 	source->all_events = source->all_lost = 0;
 }
 
-/* By the heads of its blocks: what is in all of them, and whether stamps step back between them. */
+/* All heads: what is in the blocks, and when the stretches of the log begin. */
 static bool survey(struct pxt_source *source)
 {
-	uint64_t step = source->info.posix_clock_np.posix_hz_np / 1000;
 	struct posix_trace_logblock_np block;
-	uint64_t newest = 0;
-	bool steps = false;
 	int unavailable = 0;
 	int error;
 
@@ -71,24 +68,45 @@ static bool survey(struct pxt_source *source)
 	       !unavailable) {
 		source->all_events += block.posix_records_np;
 		pxt_sum_add(&source->all_lost, block.posix_lost_np);
-		if (block.posix_records_np == 0)
-			continue;
-		steps = steps || (block.posix_begin_ticks_np < newest &&
-		                     newest - block.posix_begin_ticks_np >= step);
-		if (block.posix_end_ticks_np > newest)
-			newest = block.posix_end_ticks_np;
-		note_block(source, &block);
+		if (block.posix_records_np > 0)
+			note_block(source, &block);
 	}
 	(void)posix_trace_rewind(source->trid);
-	return error == 0 && !steps;
+	return error == 0;
+}
+
+/* What is in the blocks alone: opening has read their heads. */
+static bool measure(struct pxt_source *source)
+{
+	struct posix_trace_logpassed_np all;
+
+	/* The last block may be damaged. */
+	if (posix_trace_seek_np(source->trid, INT64_MAX, &all, sizeof all) != 0) {
+		(void)posix_trace_rewind(source->trid);
+		return survey(source);
+	}
+	(void)posix_trace_rewind(source->trid);
+	source->all_events = all.posix_records_np;
+	source->all_lost = all.posix_lost_np;
+	return true;
+}
+
+static bool each(struct pxt_reader *reader, bool (*look)(struct pxt_source *source))
+{
+	for (unsigned i = 0; i < reader->count; i++)
+		if (!reader->sources[i]->info.posix_complete_np || !look(reader->sources[i]))
+			return false;
+	return true;
 }
 
 bool pxt_reader_can_skip(struct pxt_reader *reader)
 {
-	for (unsigned i = 0; i < reader->count; i++)
-		if (!reader->sources[i]->info.posix_complete_np || !survey(reader->sources[i]))
-			return false;
-	return true;
+	return each(reader, measure);
+}
+
+bool pxt_reader_survey(struct pxt_reader *reader)
+{
+	return each(reader, survey);
 }
 
 /* ---- To a place ---- */

@@ -113,29 +113,18 @@ void pxt_source_learn_pids(struct pxt_source *source)
 		note_pid(source, source->names[i].posix_pid_np);
 }
 
-/* The last block of the log, of which @count are to be passed; false: there are not so many. */
-static bool enter_block(trace_id_t trid, uint64_t count)
+/* To its last block that has events, or as near as its heads lead. */
+static void go_to_last_block(trace_id_t trid)
 {
 	struct posix_trace_logblock_np block;
-	int unavailable = 0;
-
-	for (uint64_t i = 0; i < count; i++)
-		if (posix_trace_log_nextblock_np(trid, &block, sizeof block, &unavailable) != 0 ||
-		    unavailable)
-			return false;
-	return count > 0;
-}
-
-static uint64_t count_blocks(trace_id_t trid)
-{
-	struct posix_trace_logblock_np block;
-	uint64_t count = 0;
+	struct timespec begin = { 0 };
 	int unavailable = 0;
 
 	while (posix_trace_log_nextblock_np(trid, &block, sizeof block, &unavailable) == 0 &&
 	       !unavailable)
-		count++;
-	return count;
+		if (block.posix_records_np > 0)
+			(void)posix_trace_log_gettime_np(trid, block.posix_begin_ticks_np, &begin);
+	(void)posix_trace_seek_np(trid, pxt_when_ns(&begin), NULL, 0);
 }
 
 void pxt_source_learn_crash(struct pxt_source *source)
@@ -145,17 +134,13 @@ void pxt_source_learn_crash(struct pxt_source *source)
 
 	if (!source->info.posix_complete_np || source->info.posix_signal_tid_np <= 0)
 		return;
-	uint64_t blocks = count_blocks(source->trid);
-	(void)posix_trace_rewind(source->trid);
-	if (enter_block(source->trid, blocks))
-		while (posix_trace_getnext_events_np(
-		           source->trid, views, sizeof *views, 16, &count) == 0 &&
-		       count > 0)
-			if (views[count - 1].posix_event_id_np == POSIX_TRACE_STOP) {
-				source->crashed =
-				    pxt_thread_number(views[count - 1].posix_thread_id_np);
-				source->crashed_entry = views[count - 1].posix_thread_entry_np;
-			}
+	go_to_last_block(source->trid);
+	while (posix_trace_getnext_events_np(source->trid, views, sizeof *views, 16, &count) == 0 &&
+	       count > 0)
+		if (views[count - 1].posix_event_id_np == POSIX_TRACE_STOP) {
+			source->crashed = pxt_thread_number(views[count - 1].posix_thread_id_np);
+			source->crashed_entry = views[count - 1].posix_thread_entry_np;
+		}
 	(void)posix_trace_rewind(source->trid);
 }
 
