@@ -191,7 +191,7 @@ check_c_source_compiles("#include <features.h>
 int main(void) { return 0; }" PXT_CALLS_ARE_GLIBC64)
 if(PXT_CALLS_ARE_GLIBC64)
 	set(failing_calls accept4 bind close connect flock fstat fstat64 fstatfs64 ftruncate ftruncate64 getcwd getrandom
-		listen lstat64 madvise memfd_create mmap mmap64 munmap openat openat64 fdopendir poll
+		listen lstat64 madvise memfd_create mmap mmap64 munmap openat openat64 fdopendir poll __poll_chk __getcwd_chk
 		posix_fallocate64 pthread_attr_init pthread_create pthread_mutex_init pwrite pwritev64 read readlink
 		realloc recvmsg sendmsg socket socketpair sysconf syscall unlink write fcntl fcntl64)
 	list(TRANSFORM failing_calls PREPEND "-Wl,--wrap=")

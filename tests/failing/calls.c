@@ -143,6 +143,11 @@ WRAP_AS(mmap, void *, MAP_FAILED, mmap64,
     (at, bytes, prot, flags, fd, from))
 WRAP(DIR *, NULL, fdopendir, (int fd), (fd))
 WRAP(int, -1, poll, (struct pollfd * fds, nfds_t count, int ms), (fds, count, ms))
+/* As compilers call them where they know how much room there is (_FORTIFY_SOURCE). */
+WRAP_AS(poll, int, -1, __poll_chk, (struct pollfd * fds, nfds_t count, int ms, size_t room),
+    (fds, count, ms, room))
+WRAP_AS(getcwd, char *, NULL, __getcwd_chk, (char *path, size_t bytes, size_t room),
+    (path, bytes, room))
 WRAP_AS(posix_fallocate, int, error, posix_fallocate64, (int fd, off_t at, off_t bytes),
     (fd, at, bytes))
 WRAP(int, error, pthread_attr_init, (pthread_attr_t * attr), (attr))

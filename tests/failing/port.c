@@ -576,7 +576,7 @@ static const struct function {
 	FUNCTION(local_look, TURN(lstat, EACCES, EACCES)),
 	FUNCTION(local_remove, TURN(unlink, EBUSY, EINVAL)),
 	FUNCTION(local_takes_log, TURN(fstatfs, ANY, GONE_1), TURN(fstat, ANY, GONE_1)),
-	FUNCTION(local_watch, TURN(poll, EINTR, GONE_1), TURN(poll, ANY, 0), TURN(fstat, ANY, 0)),
+	FUNCTION(local_watch, TURN(poll, ANY, 0), TURN(fstat, ANY, 0)),
 	FUNCTION(executable, TURN(readlink, ANY, GONE_1)),
 	/* No signal ends these: the files are the kernel's own. */
 	FUNCTION(boot_id, TURN(open, EINTR, GONE_1), TURN(open, ANY, GONE_1),
