@@ -12,6 +12,7 @@
  *		...
  *
  * Without the unit System Events, or with POSIX_TRACE_OFF_NP defined, a hook is nothing at all.
+ * On a board, whose tasks are known by hooks alone, the compiler notes that the unit is missing.
  *
  * @cpu:       the processor, from 0.
  * @tid:       a thread or task, by the system's own number.
@@ -158,6 +159,11 @@
 #define POSIX_TRACE_CALL_FCNTL_NP        42
 
 /* ---- Hooks ---- */
+
+#if !_PXT_UNIT_SYSEVENTS && !_PXT_HAVE_PTHREAD_H && !defined(POSIX_TRACE_OFF_NP) &&                \
+    !defined(PXT_CONFIG_H)
+#pragma message "hooks record nothing: libptrace was built without CONFIG_PTRACE_SYSEVENTS"
+#endif
 
 /* Left out, a hook is a condition that is known to be false. */
 #if !defined(POSIX_TRACE_OFF_NP) && _PXT_UNIT_SYSEVENTS
