@@ -23,11 +23,15 @@ void board_restart(void);
 extern void (*volatile board_interrupt[2])(void);
 /* Raises one; the handler has run before the next instruction, where it is not kept away. */
 void board_raise(unsigned which);
+/* What a program does about a fault of the processor, in its handler; NULL: a line of text, and the end. */
+extern void (*volatile board_fault)(uint32_t pc, uint32_t cause);
 /* Raises the first one after so many ticks of the board's counter; before that nothing else is asked for. */
 void board_raise_after(uint32_t ticks);
 void board_text(const char *text);
 /* A byte that the line brought; -1: none. */
 int board_byte(void);
+/* What was initialized or zero at the beginning: all of a program's memory but the stack of main(). */
+extern uint32_t board_data, board_bss_end;
 /* Bytes of logs that the line took so far. */
 extern uint32_t board_sent;
 

@@ -5,6 +5,7 @@
 
 #define ICSR       (*(volatile uint32_t *)0xe000ed04)
 #define SHPR3      (*(volatile uint32_t *)0xe000ed20)
+#define CFSR       (*(volatile uint32_t *)0xe000ed28)
 #define SYST_CSR   (*(volatile uint32_t *)0xe000e010)
 #define SYST_RVR   (*(volatile uint32_t *)0xe000e014)
 #define ISER       (*(volatile uint32_t *)0xe000e100)
@@ -19,12 +20,12 @@
 #define LINE       9u
 #define LINE_2     30u
 
-extern uint32_t board_data_from, board_data, board_data_end, board_bss, board_bss_end;
-extern uint32_t board_stack_end;
+extern uint32_t board_data_from, board_data_end, board_bss, board_stack_end;
 void board_start_counter(void);
 int main(void);
 
 void (*volatile board_interrupt[2])(void);
+void (*volatile board_fault)(uint32_t pc, uint32_t cause);
 
 static void reset(void)
 {
@@ -47,10 +48,23 @@ void board_reset(void)
 	reset();
 }
 
-static void fault(void)
+/* @stack: what the processor saved there, r0 to r3, r12, lr, pc and psr. */
+__attribute__((used)) void board_faulted(const uint32_t *stack);
+void board_faulted(const uint32_t *stack)
 {
+	if (board_fault)
+		board_fault(stack[6], CFSR);
 	board_text("fault\n");
 	board_exit(99);
+}
+
+__attribute__((naked)) static void fault(void)
+{
+	__asm__ volatile("tst lr, #4\n\t"
+	                 "ite eq\n\t"
+	                 "mrseq r0, msp\n\t"
+	                 "mrsne r0, psp\n\t"
+	                 "b board_faulted");
 }
 
 static void first_line(void)

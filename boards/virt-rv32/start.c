@@ -20,10 +20,11 @@
 #define FRAME_MODE  1u
 #define LINE        16u
 
-extern uint32_t board_bss, board_bss_end;
+extern uint32_t board_bss;
 int main(void);
 
 void (*volatile board_interrupt[2])(void);
+void (*volatile board_fault)(uint32_t pc, uint32_t cause);
 static volatile uint32_t raised;  /* a bit for each line */
 static volatile uint32_t level;   /* traps that are inside one another */
 static volatile uint32_t urgency; /* of the line that runs: 0 none */
@@ -143,6 +144,9 @@ uint32_t *board_trap(uint32_t *stack, uint32_t cause)
 	} else if (cause == BY_SOFTWARE) {
 		lines();
 	} else {
+		(void)posix_trace_interrupt_begin_np(cause);
+		if (board_fault)
+			board_fault(stack[FRAME_MEPC], cause);
 		board_text("fault\n");
 		board_exit(99);
 	}
