@@ -19,7 +19,7 @@
 
 /* ---- Puppets ---- */
 
-enum deed {
+enum what {
 	RECORD,   /* one event of type @number with the data @number; answers nothing */
 	NAME,     /* opens @text; answers its identifier */
 	DESCRIBE, /* gives @number the description @text; answers the error number */
@@ -32,29 +32,28 @@ enum deed {
 };
 
 struct order {
-	enum deed deed;
+	enum what what;
 	unsigned long number;
 	char text[32];
 };
 
 struct puppet {
 	pid_t pid;
-	bool gone;
 	int to;
 	int from;
 };
 
-static void record(unsigned id)
+static void record(unsigned type)
 {
-	posix_trace_event((trace_event_id_t)id, &id, sizeof(id));
+	posix_trace_event((trace_event_id_t)type, &type, sizeof(type));
 }
 
-static int bear(unsigned id)
+static int bear(unsigned type)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		record(id);
+		record(type);
 		_exit(0);
 	}
 	(void)waitpid(pid, NULL, 0);
@@ -63,13 +62,13 @@ static int bear(unsigned id)
 
 static int make_own(void)
 {
-	trace_id_t trid = 0;
+	trace_id_t own = 0;
 
-	return posix_trace_create(0, NULL, &trid) == 0 && posix_trace_start(trid) == 0 ? (int)trid
-	                                                                               : -1;
+	return posix_trace_create(0, NULL, &own) == 0 && posix_trace_start(own) == 0 ? (int)own
+	                                                                             : -1;
 }
 
-static int count_own(trace_id_t trid)
+static int count_own(trace_id_t own)
 {
 	struct posix_trace_event_info event;
 	int unavailable = 0;
@@ -78,7 +77,7 @@ static int count_own(trace_id_t trid)
 	char data[64];
 
 	while (posix_trace_trygetnext_event(
-	           trid, &event, data, sizeof(data), &bytes, &unavailable) == 0 &&
+	           own, &event, data, sizeof(data), &bytes, &unavailable) == 0 &&
 	       !unavailable)
 		count += event.posix_event_id >= 32;
 	return count;
@@ -86,14 +85,14 @@ static int count_own(trace_id_t trid)
 
 static int obey(const struct order *order)
 {
-	trace_event_id_t id = 0;
+	trace_event_id_t opened = 0;
 
-	switch (order->deed) {
+	switch (order->what) {
 	case RECORD:
 		record((unsigned)order->number);
 		return 0;
 	case NAME:
-		return posix_trace_eventid_open(order->text, &id) == 0 ? (int)id : -1;
+		return posix_trace_eventid_open(order->text, &opened) == 0 ? (int)opened : -1;
 	case DESCRIBE:
 		return posix_trace_eventid_setformat_np(
 		    (trace_event_id_t)order->number, order->text);
@@ -152,7 +151,6 @@ static struct puppet make_puppet(void)
 
 	CU_ASSERT_FATAL(pipe(down) == 0 && pipe(up) == 0);
 	(void)fflush(NULL);
-	puppet.gone = false;
 	puppet.pid = fork();
 	CU_ASSERT_FATAL(puppet.pid >= 0);
 	if (puppet.pid == 0) {
@@ -169,9 +167,9 @@ static struct puppet make_puppet(void)
 }
 
 /* -2: it ended instead of answering. */
-static int tell(const struct puppet *puppet, enum deed deed, unsigned long number, const char *text)
+static int tell(const struct puppet *puppet, enum what what, unsigned long number, const char *text)
 {
-	struct order order = { .deed = deed, .number = number };
+	struct order order = { .what = what, .number = number };
 	int answer = -2;
 
 	(void)snprintf(order.text, sizeof(order.text), "%s", text);
@@ -181,9 +179,9 @@ static int tell(const struct puppet *puppet, enum deed deed, unsigned long numbe
 	return answer;
 }
 
-static void let_record(const struct puppet *puppet, unsigned id)
+static void let_record(const struct puppet *puppet, unsigned type)
 {
-	PXT_EQ(tell(puppet, RECORD, id, ""), 0);
+	PXT_EQ(tell(puppet, RECORD, type, ""), 0);
 }
 
 static void end_puppet(const struct puppet *puppet)
@@ -191,51 +189,98 @@ static void end_puppet(const struct puppet *puppet)
 	int status = -1;
 
 	/* Others hold ends of these pipes as well: closing them would tell it nothing. */
-	if (!puppet->gone)
-		PXT_EQ(tell(puppet, EXIT, 0, ""), -2);
+	PXT_EQ(tell(puppet, EXIT, 0, ""), -2);
 	(void)close(puppet->to);
 	(void)close(puppet->from);
 	PXT_EQ(waitpid(puppet->pid, &status, 0), puppet->pid);
 	PXT_EQ(status, 0);
 }
 
-/* ---- Streams ---- */
+/* ---- The stream, and what it tells ---- */
 
-static void expect_type(trace_id_t trid, trace_event_id_t id)
-{
-	struct pxt_event event;
+static unsigned id; /* of the type "inherited" */
+static trace_id_t trid;
+static struct puppet child;
+static struct puppet second; /* of whom some tests need one more */
 
-	CU_ASSERT_FATAL(pxt_next(trid, &event));
-	PXT_EQ(event.info.posix_event_id, id);
-}
-
-static trace_id_t inherited(int policy, bool started)
+/* A stream that children are traced into, and a child. */
+static void begin(int policy, bool started)
 {
 	trace_attr_t attr;
-	trace_id_t trid = 0;
 
+	id = pxt_open_event("inherited");
 	pxt_attr(&attr, 0, 0, policy);
 	PXT_EQ_FATAL(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
 	PXT_EQ_FATAL(posix_trace_create(0, &attr, &trid), 0);
 	if (started)
 		PXT_EQ_FATAL(posix_trace_start(trid), 0);
-	if (started && pxt_has_type(trid, POSIX_TRACE_START))
-		expect_type(trid, POSIX_TRACE_START);
-	return trid;
+	child = make_puppet();
 }
 
-/* The next event is of type @id, and @pid recorded it. */
-static void expect_from(trace_id_t trid, pid_t pid, unsigned id)
+static void end(void)
 {
-	struct pxt_event event;
+	end_puppet(&child);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+}
+
+static const char *actor(pid_t pid)
+{
+	return pid == getpid()     ? "parent"
+	       : pid == child.pid  ? "child"
+	       : pid == second.pid ? "second"
+	                           : "stranger";
+}
+
+/* START, STOP and FILTER; who recorded an event, and its type's name, if that is not "inherited". */
+static void add_word(char *story, size_t room, trace_id_t of, const struct pxt_event *event)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1];
+	char *word = story + strlen(story);
 	unsigned number = 0;
 
-	CU_ASSERT_FATAL(pxt_next(trid, &event));
-	PXT_EQ(event.info.posix_event_id, id);
-	PXT_EQ(event.info.posix_pid, pid);
-	PXT_EQ_FATAL(event.len, sizeof(number));
-	memcpy(&number, event.data, sizeof(number));
-	PXT_EQ(number, id);
+	PXT_EQ_FATAL(posix_trace_eventid_get_name(of, event->info.posix_event_id, name), 0);
+	room -= (size_t)(word - story);
+	if (event->info.posix_event_id < 32) {
+		(void)snprintf(word, room, "%s ",
+		    event->info.posix_event_id == POSIX_TRACE_START  ? "START"
+		    : event->info.posix_event_id == POSIX_TRACE_STOP ? "STOP"
+		                                                     : "FILTER");
+		return;
+	}
+	PXT_EQ_FATAL(event->len, sizeof(number));
+	memcpy(&number, event->data, sizeof(number));
+	PXT_EQ(number, event->info.posix_event_id);
+	(void)snprintf(word, room, "%s%s%s ", actor(event->info.posix_pid), number == id ? "" : ":",
+	    number == id ? "" : name);
+}
+
+/* Whether this library was built to record such events. */
+static bool is_recorded(trace_id_t of, const char *word)
+{
+	return strcmp(word, "START") == 0  ? pxt_has_type(of, POSIX_TRACE_START)
+	       : strcmp(word, "STOP") == 0 ? pxt_has_type(of, POSIX_TRACE_STOP)
+	                                   : PXT_HAS_FILTER_EVENT || strcmp(word, "FILTER") != 0;
+}
+
+/* This was recorded since the last look, and nothing else: "START child parent child:other". */
+static void expect(trace_id_t of, const char *story)
+{
+	char expected[256] = "";
+	char got[256] = "";
+	char words[256];
+	struct pxt_event event;
+	char *rest;
+
+	(void)snprintf(words, sizeof(words), "%s", story);
+	for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		size_t used = strlen(expected);
+
+		if (is_recorded(of, word))
+			(void)snprintf(expected + used, sizeof(expected) - used, "%s ", word);
+	}
+	while (strlen(got) < sizeof(got) - TRACE_EVENT_NAME_MAX && pxt_next(of, &event))
+		add_word(got, sizeof(got), of, &event);
+	PXT_CHECK(strcmp(got, expected) == 0, "\"%s\", expected \"%s\"", got, story);
 }
 
 /* ---- The attribute ---- */
@@ -272,114 +317,86 @@ PXT_TEST(the_attribute_is_close_for_child_until_it_is_set)
 /* PROC-04, ASINH-02, DEC-43 */
 PXT_TEST_FRESH(a_child_records_into_the_stream_under_its_own_pid)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-
+	begin(0, true);
 	let_record(&child, id);
 	record(id);
 	let_record(&child, id);
-	expect_from(trid, child.pid, id);
-	expect_from(trid, getpid(), id);
-	expect_from(trid, child.pid, id);
-	pxt_expect_none(trid);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	expect(trid, "START child parent child");
+	end();
 }
 
 /* ASINH-02 */
 PXT_TEST_FRESH(a_childs_child_is_traced_too)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-	int grandchild = tell(&child, BEAR, id, "");
-
-	CU_ASSERT(grandchild > 0);
-	expect_from(trid, grandchild, id);
-	pxt_expect_none(trid);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	begin(0, true);
+	second.pid = tell(&child, BEAR, id, "");
+	CU_ASSERT(second.pid > 0);
+	expect(trid, "START second");
+	end();
 }
 
 /* PROC-03, PROC-04 */
 PXT_TEST_FRESH(a_stream_that_closes_for_children_stays_the_parents_beside_an_inherited_one)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t theirs = inherited(0, true);
 	trace_id_t mine = pxt_running_stream(0, 0, 0);
-	struct puppet child = make_puppet();
 
+	begin(0, true);
 	let_record(&child, id);
-	expect_from(theirs, child.pid, id);
-	pxt_expect_none(mine);
+	expect(trid, "START child");
+	expect(mine, "");
 	record(id);
-	expect_from(theirs, getpid(), id);
-	expect_from(mine, getpid(), id);
-	end_puppet(&child);
+	expect(trid, "parent");
+	expect(mine, "parent");
 	PXT_EQ(posix_trace_shutdown(mine), 0);
-	PXT_EQ(posix_trace_shutdown(theirs), 0);
+	end();
 }
 
 /* DEC-43: start and stop reach children that exist already. */
 PXT_TEST_FRESH(start_and_stop_govern_children)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, false);
-	struct puppet child = make_puppet();
-	int late = tell(&child, NAME, 0, "opened while the stream is stopped");
+	int late;
 
+	begin(0, false);
+	late = tell(&child, NAME, 0, "late");
 	CU_ASSERT_FATAL(late > 0);
 	let_record(&child, id);
-	pxt_expect_none(trid);
+	expect(trid, "");
 	PXT_EQ(posix_trace_start(trid), 0);
 	let_record(&child, id);
 	let_record(&child, (unsigned)late);
 	PXT_EQ(posix_trace_stop(trid), 0);
 	let_record(&child, id);
-	if (pxt_has_type(trid, POSIX_TRACE_START))
-		expect_type(trid, POSIX_TRACE_START);
-	expect_from(trid, child.pid, id);
-	expect_from(trid, child.pid, (unsigned)late);
-	if (pxt_has_type(trid, POSIX_TRACE_STOP))
-		expect_type(trid, POSIX_TRACE_STOP);
-	pxt_expect_none(trid);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	expect(trid, "START child child:late STOP");
+	end();
 }
 
 /* DEC-43; ruling 7: no record was generated for the stream, so none is lost. */
 PXT_TEST_FRESH(what_a_child_does_before_the_first_start_counts_as_nothing)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, false);
-	struct puppet child = make_puppet();
 	struct posix_trace_counts_np counts;
 	struct posix_trace_status_info status;
 
+	begin(0, false);
 	for (int i = 0; i < 5; i++)
 		let_record(&child, id);
 	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_written_np, 0);
-	pxt_expect_none(trid);
+	expect(trid, "");
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
 	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
 	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_lost_np, 0);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	end();
 }
 
 #if _PXT_UNIT_FILTER
 /* DEC-43, SFILT-01 */
 PXT_TEST_FRESH(a_filter_governs_children)
 {
-	unsigned id = pxt_open_event("inherited");
-	unsigned other = pxt_open_event("inherited too");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
+	unsigned other = pxt_open_event("other");
 	trace_event_set_t set;
 
+	begin(0, true);
 	let_record(&child, id);
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_FILTER, &set), 0);
@@ -390,56 +407,45 @@ PXT_TEST_FRESH(a_filter_governs_children)
 	let_record(&child, other);
 	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SUB_EVENTSET), 0);
 	let_record(&child, id);
-	expect_from(trid, child.pid, id);
-	if (PXT_HAS_FILTER_EVENT)
-		expect_type(trid, POSIX_TRACE_FILTER);
-	expect_from(trid, child.pid, other);
-	expect_from(trid, child.pid, id);
-	pxt_expect_none(trid);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	expect(trid, "START child FILTER child:other child");
+	end();
 }
 #endif
 
 /* PROC-06 */
 PXT_TEST_FRESH(names_agree_whoever_defines_them_and_when)
 {
-	trace_id_t trid = inherited(0, true);
-	struct puppet first = make_puppet();
-	struct puppet second = make_puppet();
-	int by_child = tell(&first, NAME, 0, "defined by a child");
-	unsigned by_parent = pxt_open_event("defined by the parent");
+	int by_child;
+	unsigned by_parent;
 
+	begin(0, true);
+	second = make_puppet();
+	by_child = tell(&child, NAME, 0, "by_child");
+	by_parent = pxt_open_event("by_parent");
 	CU_ASSERT(by_child >= 32);
-	PXT_EQ(pxt_open_event("defined by a child"), by_child);
-	PXT_EQ(tell(&second, NAME, 0, "defined by a child"), by_child);
-	PXT_EQ(tell(&first, NAME, 0, "defined by the parent"), by_parent);
-	PXT_EQ(tell(&second, NAME, 0, "defined by the parent"), by_parent);
-	let_record(&first, (unsigned)by_child);
+	PXT_EQ(pxt_open_event("by_child"), by_child);
+	PXT_EQ(tell(&second, NAME, 0, "by_child"), by_child);
+	PXT_EQ(tell(&child, NAME, 0, "by_parent"), by_parent);
+	PXT_EQ(tell(&second, NAME, 0, "by_parent"), by_parent);
+	let_record(&child, (unsigned)by_child);
 	let_record(&second, by_parent);
 	record((unsigned)by_child);
-	expect_from(trid, first.pid, (unsigned)by_child);
-	expect_from(trid, second.pid, by_parent);
-	expect_from(trid, getpid(), (unsigned)by_child);
-	end_puppet(&first);
+	expect(trid, "START child:by_child second:by_parent parent:by_child");
 	end_puppet(&second);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	end();
 }
 
 /* PROC-06: descriptions belong to the map. */
 PXT_TEST_FRESH(a_description_given_by_a_child_is_everybodys)
 {
-	unsigned id = pxt_open_event("described by a child");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
 	char format[POSIX_TRACE_FORMAT_MAX_NP];
 
+	begin(0, true);
 	PXT_EQ(tell(&child, DESCRIBE, id, "u32 number"), 0);
 	PXT_EQ(posix_trace_eventid_getformat_np(trid, id, format, sizeof(format)), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 number");
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "i64 other"), EBUSY);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	end();
 }
 
 /* ---- What children do not do ---- */
@@ -447,78 +453,60 @@ PXT_TEST_FRESH(a_description_given_by_a_child_is_everybodys)
 /* PROC-02, PROC-05, DEC-34 */
 PXT_TEST_FRESH(a_child_does_not_control_the_stream_it_is_traced_into)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-
+	begin(0, true);
 	PXT_EQ(tell(&child, STOP, trid, ""), EINVAL);
 	let_record(&child, id);
-	expect_from(trid, child.pid, id);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	expect(trid, "START child");
+	end();
 }
 
 /* DEC-23, DEC-43 */
 PXT_TEST_FRESH(the_end_of_a_child_is_not_the_streams)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-	struct puppet killed = make_puppet();
 	int status;
 
+	begin(0, true);
+	second = make_puppet();
 	let_record(&child, id);
-	let_record(&killed, id);
-	PXT_EQ(tell(&child, EXIT, 0, ""), -2);
-	child.gone = true;
+	let_record(&second, id);
+	(void)kill(second.pid, SIGKILL);
+	PXT_EQ(waitpid(second.pid, &status, 0), second.pid);
 	end_puppet(&child);
-	(void)kill(killed.pid, SIGKILL);
-	PXT_EQ(waitpid(killed.pid, &status, 0), killed.pid);
-	expect_from(trid, child.pid, id);
-	expect_from(trid, killed.pid, id);
 	record(id);
-	expect_from(trid, getpid(), id);
+	expect(trid, "START child second parent");
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 /* DEC-43 */
 PXT_TEST_FRESH(a_child_may_outlive_the_stream)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-
+	begin(0, true);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	for (int i = 0; i < 10000; i++)
 		let_record(&child, id);
 	trid = pxt_running_stream(0, 0, 0);
 	let_record(&child, id);
-	pxt_expect_none(trid);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	expect(trid, "");
+	end();
 }
 
 /* DEC-34 */
 PXT_TEST_FRESH(a_child_has_streams_of_its_own_beside_the_inherited_one)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-	int own = tell(&child, OWN, 0, "");
+	int own;
 
+	begin(0, true);
+	own = tell(&child, OWN, 0, "");
 	CU_ASSERT_FATAL(own > 0);
 	let_record(&child, id);
 	record(id);
 	PXT_EQ(tell(&child, COUNT, (unsigned long)own, ""), 1);
-	expect_from(trid, child.pid, id);
-	expect_from(trid, getpid(), id);
-	pxt_expect_none(trid);
+	expect(trid, "START child parent");
 	PXT_EQ(posix_trace_stop(trid), 0);
 	let_record(&child, id);
 	PXT_EQ(tell(&child, COUNT, (unsigned long)own, ""), 1);
-	PXT_EQ(pxt_drain(trid, id), 0);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	expect(trid, "STOP");
+	end();
 }
 
 /* ---- Policies and readers ---- */
@@ -527,11 +515,9 @@ PXT_TEST_FRESH(a_child_has_streams_of_its_own_beside_the_inherited_one)
 /* POL-09, DEC-43 */
 PXT_TEST_FRESH(a_child_that_fills_the_stream_stops_it_until_the_parent_has_read)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(POSIX_TRACE_UNTIL_FULL, true);
 	struct posix_trace_status_info status;
-	struct puppet child = make_puppet();
 
+	begin(POSIX_TRACE_UNTIL_FULL, true);
 	do {
 		let_record(&child, id);
 		PXT_EQ_FATAL(posix_trace_get_status(trid, &status), 0);
@@ -540,19 +526,18 @@ PXT_TEST_FRESH(a_child_that_fills_the_stream_stops_it_until_the_parent_has_read)
 	CU_ASSERT(pxt_drain(trid, id) > 10);
 	let_record(&child, id);
 	PXT_EQ(pxt_drain(trid, id), 1);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	end();
 }
 #endif
 
 static void *read_one(void *argument)
 {
-	const trace_id_t *trid = argument;
+	const trace_id_t *of = argument;
 	static struct pxt_event event;
 	int unavailable;
 
 	if (posix_trace_getnext_event(
-	        *trid, &event.info, event.data, sizeof(event.data), &event.len, &unavailable) != 0)
+	        *of, &event.info, event.data, sizeof(event.data), &event.len, &unavailable) != 0)
 		return NULL;
 	return &event;
 }
@@ -560,13 +545,14 @@ static void *read_one(void *argument)
 /* GETNX-02, DEC-38 */
 PXT_TEST_FRESH(a_childs_event_wakes_the_parents_reader)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	struct puppet child = make_puppet();
-	struct pxt_event *event;
+	const struct pxt_event *event;
+	struct pxt_event start;
 	pthread_t reader;
 	void *result;
 
+	begin(0, true);
+	if (pxt_has_type(trid, POSIX_TRACE_START))
+		CU_ASSERT(pxt_next(trid, &start));
 	PXT_EQ_FATAL(pthread_create(&reader, NULL, read_one, &trid), 0);
 	pxt_sleep_ms(20);
 	let_record(&child, id);
@@ -574,25 +560,24 @@ PXT_TEST_FRESH(a_childs_event_wakes_the_parents_reader)
 	event = result;
 	CU_ASSERT_FATAL(event != NULL);
 	PXT_EQ(event->info.posix_pid, child.pid);
-	end_puppet(&child);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	end();
 }
 
 #if PXT_CAN_LOG
 /* A forked child's first thread has the pthread_t of the thread that forked it. */
-static void expect_threads_of_their_own(trace_id_t log, pid_t child)
+static void expect_threads_of_their_own(trace_id_t log)
 {
 	struct posix_trace_logthread_np thread;
 	int found = 0;
 
 	for (uint32_t i = 0; posix_trace_log_getthread_np(log, i, &thread, sizeof(thread)) == 0;
 	     i++) {
-		if (thread.posix_pid_np == child)
-			PXT_EQ(thread.posix_tid_np, child);
+		if (thread.posix_pid_np == child.pid)
+			PXT_EQ(thread.posix_tid_np, child.pid);
 		else if (thread.posix_pid_np == getpid())
 			CU_ASSERT(
 			    thread.posix_tid_np == 0 || thread.posix_tid_np == (pid_t)getpid());
-		found += thread.posix_pid_np == child;
+		found += thread.posix_pid_np == child.pid;
 	}
 	PXT_EQ(found, 1);
 }
@@ -600,14 +585,12 @@ static void expect_threads_of_their_own(trace_id_t log, pid_t child)
 /* DEC-43, RET: the log says whose event it is. */
 PXT_TEST_FRESH(the_log_of_an_inherited_stream_has_the_childrens_events)
 {
-	unsigned id = pxt_open_event("inherited");
-	struct puppet child;
 	trace_attr_t attr;
-	trace_id_t trid = 0;
 	struct pxt_event event;
 	int fd = pxt_temp_file();
 	int found = 0;
 
+	id = pxt_open_event("inherited");
 	pxt_attr(&attr, 0, 0, 0);
 	PXT_EQ_FATAL(posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED), 0);
 	trid = pxt_log_stream(&attr, fd);
@@ -621,7 +604,7 @@ PXT_TEST_FRESH(the_log_of_an_inherited_stream_has_the_childrens_events)
 	while (pxt_log_next(trid, &event))
 		found += event.info.posix_event_id == id && event.info.posix_pid == child.pid;
 	PXT_EQ(found, 100);
-	expect_threads_of_their_own(trid, child.pid);
+	expect_threads_of_their_own(trid);
 	PXT_EQ(posix_trace_close(trid), 0);
 	(void)close(fd);
 	end_puppet(&child);
@@ -630,7 +613,7 @@ PXT_TEST_FRESH(the_log_of_an_inherited_stream_has_the_childrens_events)
 
 /* ---- Other ways to make a child ---- */
 
-static int record_as_a_clone(unsigned id)
+static int record_as_a_clone(void)
 {
 	trace_event_id_t opened;
 	pid_t pid = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
@@ -650,15 +633,11 @@ static int record_as_a_clone(unsigned id)
 /* DEC-34, ruling 20: without the C library's help a child is recognised at its first other call. */
 PXT_TEST_FRESH(a_raw_clone_is_traced_from_its_first_call_on)
 {
-	unsigned id = pxt_open_event("inherited");
-	trace_id_t trid = inherited(0, true);
-	int pid;
-
 	if (pxt_skip_emulated("the emulator makes no bare clones"))
 		return;
-	pid = record_as_a_clone(id);
-	CU_ASSERT_FATAL(pid > 0);
-	expect_from(trid, pid, id);
-	pxt_expect_none(trid);
-	PXT_EQ(posix_trace_shutdown(trid), 0);
+	begin(0, true);
+	second.pid = record_as_a_clone();
+	CU_ASSERT_FATAL(second.pid > 0);
+	expect(trid, "START second");
+	end();
 }
