@@ -4,7 +4,6 @@
 #include "suite.h"
 
 #include "format/compiler.h"
-#include "points/shared.h"
 
 #include <trace.h>
 
@@ -412,6 +411,11 @@ PXT_TEST_FRESH(a_point_without_room_for_its_description_records_without)
 #endif
 
 #if HAVE_MANY
+/* points/other.c declares the same two, traces with them, and says what it takes for the first one's identifier. */
+POSIX_TRACE_DECLARE_NP(shared, u32, number);
+POSIX_TRACE_DECLARE_TEXT_NP(shared_text, "number %u of both", u32, number);
+trace_event_id_t points_other(uint32_t number);
+
 PXT_TEST_FRESH(files_that_share_a_declared_point_share_its_identifier)
 {
 	struct posix_trace_event_info info;

@@ -63,15 +63,8 @@ def write_config(name, configuration, directory):
 
 def wanted_sources(name, configuration):
     """As CMakeLists.txt chooses them."""
-    if name != "zephyr":
-        return sources(name)
-    on = configuration.value
-    files = ["get", "put"] if on("KEL") else ["none"]
-    if on("KEL") and on("KEL_DYNAMIC"):
-        files += ["dynamic", "monitor"] if on("KEL_TASK_MONITOR") else ["dynamic"]
-    if on("KEL") and on("KEL_CUSTOM_TIMESTAMP"):
-        files.append("timer")
-    return [os.path.join(ROOT, "contrib", "compat", name, file + ".c") for file in files]
+    off = name == "zephyr" and not configuration.value("KEL")
+    return [path for path in sources(name) if not off or path.endswith("/settings.c")]
 
 
 def run(command, source=None):

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* shark.c - S.Ha.R.K.'s tracer: chunks, filters, codes, what is sent, bad calls. */
-#include "shark_off.h"
 #include "suite.h"
 
 #include <FTrace.h>
@@ -20,6 +19,9 @@
 #define CYC  FTRACE_CHUNK_FLAG_CYC
 #define JTN  FTRACE_CHUNK_FLAG_JTN
 #define STOP FTRACE_CHUNK_FLAG_STOP
+
+/* shark_off.c: logs an event whose parameters are @argument++ twice; returns @argument. */
+int log_without_tracer(int argument);
 
 struct event {
 	WORD code;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* shark_off.c - a file that is built without the tracer, for shark.c. */
 #define POSIX_TRACE_OFF_NP
-#include "shark_off.h"
-
 #include <tracer.h>
+
+int log_without_tracer(int argument);
 
 int log_without_tracer(int argument)
 {
