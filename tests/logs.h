@@ -35,6 +35,11 @@ int golden_file(const void *bytes, size_t size);
 void golden_rewrite(int fd, const void *bytes, size_t size);
 /* Makes the checksum of the head (@at 0) or of the block at @at right again. */
 void golden_sign(struct golden *golden, size_t at);
+/* Stores a number of 1, 2, 4 or 8 bytes in this machine's byte order; checksums stay as they were. */
+void golden_put(struct golden *golden, size_t at, unsigned bytes, uint64_t number);
+/* The bytes from @from up to @to are taken out, or are there twice. */
+void golden_cut(struct golden *golden, size_t from, size_t to);
+void golden_double(struct golden *golden, size_t from, size_t to);
 /* Offset of the @which-th block (from 0) of @type in a sequential log of this byte order. */
 size_t golden_block(const struct golden *golden, unsigned type, unsigned which);
 /*

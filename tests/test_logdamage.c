@@ -12,40 +12,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static struct golden golden;
+static struct posix_trace_logerror_np error;
+
 /* The goldens that are changed here have this machine's byte order, whichever that is. */
-/* The one with notes. */
-static void read_notes(struct golden *golden)
+static void begin(void)
 {
-	const uint16_t one = 1;
-	unsigned char first;
-
-	memcpy(&first, &one, 1);
-	golden_read(golden, first == 1 ? "notes-le64" : "notes-be64");
+	golden_read(&golden, golden_native());
 }
 
-static void put16(unsigned char *at, uint16_t value)
+/* Opening or reading it ends with EINVAL, and the reason has this word in it. */
+static void expect_refused_at(const char *reason, const char *of, unsigned row, int line)
 {
-	memcpy(at, &value, sizeof(value));
+	pxt_check(golden_try(golden.bytes, golden.size, &error) == EINVAL, line, __FILE__,
+	    "%s, row %u: taken", of, row);
+	pxt_check(strstr(error.posix_reason_np, reason) != NULL, line, __FILE__, "%s, row %u: %s",
+	    of, row, error.posix_reason_np);
 }
-
-static void put32(unsigned char *at, uint32_t value)
-{
-	memcpy(at, &value, sizeof(value));
-}
-
-static void put64(unsigned char *at, uint64_t value)
-{
-	memcpy(at, &value, sizeof(value));
-}
+#define EXPECT_REFUSED(reason) expect_refused_at(reason, "the log", 0, __LINE__)
 
 /* OPEN-E2, OPEN-06, DEC-29, DEC-30 */
 PXT_TEST(a_log_cut_at_any_byte_is_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
 	unsigned taken = 0;
 
-	golden_read(&golden, golden_native());
+	begin();
 	for (size_t size = 0; size < golden.size; size++) {
 		taken += golden_try(golden.bytes, size, &error) != EINVAL;
 		taken += error.posix_offset_np > size || error.posix_reason_np[0] == '\0';
@@ -56,11 +47,9 @@ PXT_TEST(a_log_cut_at_any_byte_is_refused)
 /* OPEN-E2, OPEN-06, DEC-30 */
 PXT_TEST(a_log_with_any_byte_changed_is_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
 	unsigned taken = 0;
 
-	golden_read(&golden, golden_native());
+	begin();
 	for (size_t at = 0; at < golden.size; at++) {
 		golden.bytes[at] ^= (unsigned char)(1u << at % 8);
 		taken += golden_try(golden.bytes, golden.size, &error) != EINVAL;
@@ -72,61 +61,46 @@ PXT_TEST(a_log_with_any_byte_changed_is_refused)
 /* OPEN-06 */
 PXT_TEST(bytes_behind_the_trailer_are_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
-
-	golden_read(&golden, golden_native());
-	golden.bytes[golden.size] = 0;
-	PXT_EQ(golden_try(golden.bytes, golden.size + 1, &error), EINVAL);
-	PXT_EQ(error.posix_offset_np, golden.size);
-	CU_ASSERT(strstr(error.posix_reason_np, "trailer") != NULL);
+	begin();
+	golden.bytes[golden.size++] = 0;
+	EXPECT_REFUSED("trailer");
+	PXT_EQ(error.posix_offset_np, golden.size - 1);
 }
 
 /* QNX-05 */
 PXT_TEST(a_missing_and_a_doubled_block_are_noticed)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
-	struct golden changed;
 	size_t first;
 	size_t second;
 
-	golden_read(&golden, golden_native());
+	begin();
 	first = golden_block(&golden, PXT_LOG_DATA, 0);
 	second = golden_block(&golden, PXT_LOG_CLOCKS, 0);
-	memcpy(changed.bytes, golden.bytes, first);
-	memcpy(changed.bytes + first, golden.bytes + second, golden.size - second);
-	PXT_EQ(golden_try(changed.bytes, golden.size - (second - first), &error), EINVAL);
-	CU_ASSERT(strstr(error.posix_reason_np, "missing") != NULL);
-	memcpy(changed.bytes, golden.bytes, second);
-	memcpy(changed.bytes + second, golden.bytes + first, golden.size - first);
-	PXT_EQ(golden_try(changed.bytes, golden.size + (second - first), &error), EINVAL);
+	golden_cut(&golden, first, second);
+	EXPECT_REFUSED("missing");
+	begin();
+	golden_double(&golden, first, second);
+	EXPECT_REFUSED("");
 	PXT_EQ(error.posix_offset_np, second);
 }
 
 PXT_TEST(a_block_of_another_stream_is_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
 	size_t at;
 
-	golden_read(&golden, golden_native());
+	begin();
 	at = golden_block(&golden, PXT_LOG_DATA, 1);
 	golden.bytes[at + 24] ^= 1;
 	golden_sign(&golden, at);
-	PXT_EQ(golden_try(golden.bytes, golden.size, &error), EINVAL);
+	EXPECT_REFUSED("another stream");
 	PXT_EQ(error.posix_offset_np, at);
-	CU_ASSERT(strstr(error.posix_reason_np, "another stream") != NULL);
 }
 
 /* LOGP-07, DEC-30 */
 PXT_TEST(a_log_of_a_newer_major_version_names_the_reader_it_needs)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
-
 	golden_read(&golden, "newer-major");
-	PXT_EQ(golden_try(golden.bytes, golden.size, &error), EINVAL);
+	EXPECT_REFUSED("format");
 	CU_ASSERT_STRING_EQUAL(error.posix_reason_np,
 	    "the log needs a reader of format 2.2 or newer; this one reads 2.1");
 }
@@ -164,34 +138,19 @@ static const struct change head_changes[] = {
 	{ 224, 4, UINT32_MAX, "size" },
 };
 
-static void put(unsigned char *at, const struct change *change)
+static void put(size_t at, const struct change *change)
 {
-	if (change->bytes == 1)
-		*at = (unsigned char)change->value;
-	else if (change->bytes == 2)
-		put16(at, (uint16_t)change->value);
-	else if (change->bytes == 4)
-		put32(at, (uint32_t)change->value);
-	else
-		put64(at, change->value);
+	golden_put(&golden, at + change->offset, change->bytes, change->value);
 }
 
 /* OPEN-06, DEC-30 */
 PXT_TEST(impossible_numbers_in_the_head_are_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
-
 	for (unsigned i = 0; i < sizeof(head_changes) / sizeof(head_changes[0]); i++) {
-		const struct change *change = &head_changes[i];
-
-		golden_read(&golden, golden_native());
-		put(golden.bytes + change->offset, change);
+		begin();
+		put(0, &head_changes[i]);
 		golden_sign(&golden, 0);
-		PXT_CHECK(golden_try(golden.bytes, golden.size, &error) == EINVAL,
-		    "offset %u value %llx", change->offset, (unsigned long long)change->value);
-		PXT_CHECK(strstr(error.posix_reason_np, change->reason) != NULL, "offset %u: %s",
-		    change->offset, error.posix_reason_np);
+		expect_refused_at(head_changes[i].reason, "the head", i, __LINE__);
 	}
 }
 
@@ -208,24 +167,18 @@ PXT_TEST(impossible_frames_are_refused)
 		{ 140, 4, 0, "frames" },
 		{ 140, 4, UINT32_MAX, "" },
 	};
-	struct posix_trace_logerror_np error;
-	struct golden golden;
 
 	for (unsigned i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		golden_read(&golden, "loop-le64");
-		put(golden.bytes + changes[i].offset, &changes[i]);
+		put(0, &changes[i]);
 		golden_sign(&golden, 0);
-		PXT_CHECK(golden_try(golden.bytes, golden.size, &error) == EINVAL, "row %u", i);
-		PXT_CHECK(strstr(error.posix_reason_np, changes[i].reason) != NULL, "row %u: %s", i,
-		    error.posix_reason_np);
+		expect_refused_at(changes[i].reason, "frames", i, __LINE__);
 	}
 }
 
 /* LOGP-01: the newest block, a round later: the numbers between are missing */
 PXT_TEST(frames_whose_numbers_have_a_hole_are_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
 	uint32_t bytes;
 	uint32_t frames;
 	uint64_t first;
@@ -244,11 +197,9 @@ PXT_TEST(frames_whose_numbers_have_a_hole_are_refused)
 			newest = (size_t)first + (size_t)i * bytes;
 		}
 	}
-	put64(golden.bytes + newest + 16, most + frames);
+	golden_put(&golden, newest + 16, 8, most + frames);
 	golden_sign(&golden, newest);
-	PXT_EQ(golden_try(golden.bytes, golden.size, &error), EINVAL);
-	PXT_CHECK(
-	    strstr(error.posix_reason_np, "consecutive") != NULL, "%s", error.posix_reason_np);
+	EXPECT_REFUSED("consecutive");
 }
 
 /* In a block: its type and number, and the offset in it. */
@@ -303,28 +254,19 @@ static const struct {
 /* OPEN-06, DEC-30 */
 PXT_TEST(impossible_numbers_in_a_block_are_refused_where_they_stand)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
-
 	for (unsigned i = 0; i < sizeof(block_changes) / sizeof(block_changes[0]); i++) {
 		const struct change *change = &block_changes[i].change;
 		size_t at;
 
+		begin();
 		if (block_changes[i].type == PXT_LOG_NOTES)
-			read_notes(&golden);
-		else
-			golden_read(&golden, golden_native());
+			golden_read(&golden, golden_little_endian() ? "notes-le64" : "notes-be64");
 		at = golden_block(&golden, block_changes[i].type, block_changes[i].which);
-		put(golden.bytes + at + change->offset, change);
+		put(at, change);
 		if (change->offset != 8)
 			golden_sign(&golden, at);
-		PXT_CHECK(golden_try(golden.bytes, golden.size, &error) == EINVAL,
-		    "type %u offset %u", block_changes[i].type, change->offset);
-		PXT_CHECK(strstr(error.posix_reason_np, change->reason) != NULL,
-		    "type %u offset %u: %s", block_changes[i].type, change->offset,
-		    error.posix_reason_np);
-		PXT_CHECK(error.posix_offset_np >= at, "type %u offset %u: place %llu",
-		    block_changes[i].type, change->offset,
+		expect_refused_at(change->reason, "a block", i, __LINE__);
+		PXT_CHECK(error.posix_offset_np >= at, "row %u: place %llu", i,
 		    (unsigned long long)error.posix_offset_np);
 	}
 }
@@ -332,33 +274,28 @@ PXT_TEST(impossible_numbers_in_a_block_are_refused_where_they_stand)
 /* DEC-30 */
 PXT_TEST(a_name_longer_than_the_reader_takes_is_refused)
 {
-	struct posix_trace_logerror_np error;
-	struct golden golden;
 	size_t at;
 
-	golden_read(&golden, golden_native());
+	begin();
 	at = golden_block(&golden, PXT_LOG_PROCESS, 0);
 	/* The process' entry becomes one of a type: its text is zero bytes, which it may not hold. */
-	put16(golden.bytes + at + 4, PXT_LOG_TYPES);
-	put16(golden.bytes + at + 98, 40);
-	put16(golden.bytes + at + 100, TRACE_EVENT_NAME_MAX + 1);
-	put16(golden.bytes + at + 102, 0);
+	golden_put(&golden, at + 4, 2, PXT_LOG_TYPES);
+	golden_put(&golden, at + 98, 2, 40);
+	golden_put(&golden, at + 100, 2, TRACE_EVENT_NAME_MAX + 1);
+	golden_put(&golden, at + 102, 2, 0);
 	memset(golden.bytes + at + 104, 'n', TRACE_EVENT_NAME_MAX + 1);
 	golden_sign(&golden, at);
-	PXT_EQ(golden_try(golden.bytes, golden.size, &error), EINVAL);
-	CU_ASSERT(strstr(error.posix_reason_np, "longer") != NULL);
+	EXPECT_REFUSED("longer");
 }
 
 /* OPEN-E2, DEC-30, ERR-03, DEC-33 */
 PXT_TEST(unusable_descriptors_are_refused_and_nothing_is_stored)
 {
-	struct posix_trace_logerror_np error;
 	trace_id_t trid = 4242;
-	struct golden golden;
 	int pair[2];
 	int fd;
 
-	golden_read(&golden, golden_native());
+	begin();
 	PXT_EQ(posix_trace_open(-1, &trid), EINVAL);
 	PXT_EQ(posix_trace_open(1 << 20, &trid), EINVAL);
 	fd = open("/tmp", O_RDONLY);

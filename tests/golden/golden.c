@@ -73,6 +73,28 @@ void golden_sign(struct golden *golden, size_t at)
 	memcpy(block + place, &crc, sizeof(crc));
 }
 
+void golden_put(struct golden *golden, size_t at, unsigned bytes, uint64_t number)
+{
+	const unsigned char *from = (const unsigned char *)&number;
+
+	memcpy(golden->bytes + at, golden_little_endian() ? from : from + sizeof(number) - bytes,
+	    bytes);
+}
+
+void golden_cut(struct golden *golden, size_t from, size_t to)
+{
+	memmove(golden->bytes + from, golden->bytes + to, golden->size - to);
+	golden->size -= to - from;
+}
+
+void golden_double(struct golden *golden, size_t from, size_t to)
+{
+	CU_ASSERT_FATAL(golden->size + (to - from) <= sizeof(golden->bytes));
+	memmove(golden->bytes + to + (to - from), golden->bytes + to, golden->size - to);
+	memcpy(golden->bytes + to, golden->bytes + from, to - from);
+	golden->size += to - from;
+}
+
 size_t golden_block(const struct golden *golden, unsigned type, unsigned which)
 {
 	size_t at = get32(golden->bytes + 24);
