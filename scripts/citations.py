@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ASSERTION = r"[A-Z]+-E?\d\d?"
 CITATION = re.compile(rf"({ASSERTION}|mistake \d+)(?:,\s*|\s*$|[\s:;.(])")
 # A comment, and the function definition that follows it directly.
-ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\n(?:(?:[\w*]+[ \t*]+)+|PXT_TEST\w*\()(\w+)[()]", re.M)
+ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\n(?:(?:[\w*]+[ \t*]+)+|PXT_TEST\w*\()(\w+)[(),]", re.M)
 CASE = re.compile(r"^PXT_TEST\w*\((\w+)", re.M)
 TEXTS = ROOT / "docs/decisions.md"
 ENTRY = re.compile(r"^- \*\*((?:Ruling|Rule|Mistake) \d+|[A-Z]+-E?\d+)(?: \((done|partly|not done|no test)\))?\*\* \S", re.M)

@@ -48,45 +48,37 @@ static uint64_t lost_in(trace_id_t trid)
 }
 
 /* ZEP-22 */
-PXT_TEST(the_oldest_events_stay_and_the_stream_runs_on)
+PXT_TEST_LANES(the_oldest_events_stay_and_the_stream_runs_on, 1 + CONFIG_PTRACE_LANES)
 {
-	st_pin(true);
-	for (unsigned lanes = 1; lanes <= 1 + CONFIG_PTRACE_LANES; lanes++) {
-		trace_id_t trid = discarding(lanes);
-		int last = fill(trid, 5);
+	trace_id_t trid = discarding(lanes);
+	int last = fill(trid, 5);
 
-		CU_ASSERT(last > 10);
-		st_expect_status(trid, "RUNNING FULL OVERRUN");
-		st_expect_status(trid, "RUNNING FULL NO_OVERRUN");
-		st_expect(trid, st_text("START 1..%d", last));
-		PXT_EQ(lost_in(trid), 5);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
-	st_pin(false);
+	CU_ASSERT(last > 10);
+	st_expect_status(trid, "RUNNING FULL OVERRUN");
+	st_expect_status(trid, "RUNNING FULL NO_OVERRUN");
+	st_expect(trid, st_text("START 1..%d", last));
+	PXT_EQ(lost_in(trid), 5);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 /* ZEP-17, ZEP-22 */
-PXT_TEST(the_first_event_after_a_gap_says_how_many_are_missing)
+PXT_TEST_LANES(the_first_event_after_a_gap_says_how_many_are_missing, 1 + CONFIG_PTRACE_LANES)
 {
-	st_pin(true);
-	for (unsigned lanes = 1; lanes <= 1 + CONFIG_PTRACE_LANES; lanes++) {
-		trace_id_t trid = discarding(lanes);
-		int last = fill(trid, 7);
-		struct posix_trace_eventextra_np extra;
-		struct st_event event;
+	trace_id_t trid = discarding(lanes);
+	int last = fill(trid, 7);
+	struct posix_trace_eventextra_np extra;
+	struct st_event event;
 
-		st_expect(trid, st_text("START 1..%d", last));
-		st_say(9000);
-		st_say(9001);
-		CU_ASSERT_FATAL(st_take(trid, &event));
-		PXT_EQ(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
-		PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
-		PXT_EQ(extra.posix_lost_before_np, 7);
-		st_expect(trid, "RESUME 9000..9001");
-		PXT_EQ(lost_in(trid), 7);
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
-	st_pin(false);
+	st_expect(trid, st_text("START 1..%d", last));
+	st_say(9000);
+	st_say(9001);
+	CU_ASSERT_FATAL(st_take(trid, &event));
+	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
+	PXT_EQ(posix_trace_eventinfo_getextra_np(&event.info, &extra, sizeof(extra)), 0);
+	PXT_EQ(extra.posix_lost_before_np, 7);
+	st_expect(trid, "RESUME 9000..9001");
+	PXT_EQ(lost_in(trid), 7);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 /* ZEP-17: once, and what is refused later is told later */
@@ -179,24 +171,20 @@ PXT_TEST(clear_forgets_what_was_refused_before)
 }
 
 /* ZEP-22 */
-PXT_TEST(a_full_stream_can_be_stopped_and_started)
+PXT_TEST_LANES(a_full_stream_can_be_stopped_and_started, 1 + CONFIG_PTRACE_LANES)
 {
-	st_pin(true);
-	for (unsigned lanes = 1; lanes <= 1 + CONFIG_PTRACE_LANES; lanes++) {
-		trace_id_t trid = discarding(lanes);
-		int last = fill(trid, 1);
+	trace_id_t trid = discarding(lanes);
+	int last = fill(trid, 1);
 
-		PXT_EQ(posix_trace_stop(trid), 0);
-		st_expect_status(trid, "SUSPENDED FULL OVERRUN");
-		PXT_EQ(posix_trace_start(trid), 0);
-		st_expect_status(trid, "RUNNING FULL NO_OVERRUN");
-		st_say(9000);
-		st_expect(trid, st_text("START 1..%d STOP0 START", last));
-		st_say(9001);
-		st_expect(trid, "OVERFLOW RESUME 9001");
-		PXT_EQ(posix_trace_shutdown(trid), 0);
-	}
-	st_pin(false);
+	PXT_EQ(posix_trace_stop(trid), 0);
+	st_expect_status(trid, "SUSPENDED FULL OVERRUN");
+	PXT_EQ(posix_trace_start(trid), 0);
+	st_expect_status(trid, "RUNNING FULL NO_OVERRUN");
+	st_say(9000);
+	st_expect(trid, st_text("START 1..%d STOP0 START", last));
+	st_say(9001);
+	st_expect(trid, "OVERFLOW RESUME 9001");
+	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
 /* ZEP-22, ASSFP-01 */

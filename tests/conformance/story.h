@@ -99,6 +99,20 @@ bool st_law(trace_id_t trid, struct posix_trace_counts_np *counts);
 
 /* Binds the calling thread to one CPU (true), or sets it free again. */
 void st_pin(bool pinned);
+/*
+ * A test of streams with one lane, and once more with @second lanes (0: as many as the library chooses), on one CPU:
+ * PXT_TEST_LANES(name, second) { ... } with @lanes in its body.
+ */
+#define PXT_TEST_LANES(name, second)                                                               \
+	static void name##_with(unsigned lanes);                                                   \
+	PXT_TEST(name)                                                                             \
+	{                                                                                          \
+		st_pin(true);                                                                      \
+		name##_with(1);                                                                    \
+		name##_with(second);                                                               \
+		st_pin(false);                                                                     \
+	}                                                                                          \
+	static void name##_with(unsigned lanes)
 /* Binds the calling thread to the @n-th of the CPUs it may use, counted around. */
 void st_pin_to(unsigned n);
 void st_sleep_ms(unsigned ms);

@@ -33,7 +33,7 @@ PROGRAMS = ("eventset", "header", "identifiers", "names", "truncation", "attr", 
 LOGS = ("log_reading",)
 OPTIONS = {"log": "TOLOG", "filter": "FILTER", "inherit": "INHERIT"}
 # The comment directly above a case cites what it shows (scripts/citations.py).
-ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\nPXT_TEST\w*\((\w+)\)")
+ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\nPXT_TEST\w*\((\w+)[),]")
 ASSERTION = re.compile(r"\b[A-Z]+-E?\d\d?\b")
 TEXT = re.compile(r"^- \*\*([A-Z]+-E?\d+)\*\* (.*(?:\n  .*)*)", re.M)
 # In front of every file: what the implementation has.  -D...=0 on the command line says what it lacks: the option
