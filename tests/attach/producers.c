@@ -38,6 +38,39 @@ static uint32_t number_in(const struct pxt_event *event)
 	return number;
 }
 
+/* A stream of this process, and another process that attaches to it by its name. */
+static trace_id_t stream;
+static struct producer there;
+
+static void begin(struct owner_spec spec, void (*body)(void *))
+{
+	stream = owner_open(&spec);
+	there = producer_begin(body, NULL);
+}
+
+static uint64_t told(void)
+{
+	return producer_told(&there);
+}
+
+static void tell(uint64_t word)
+{
+	producer_tell(&there, word);
+}
+
+static void end(void)
+{
+	producer_end(&there);
+	owner_close(stream);
+}
+
+/* In the other process: says that it has come so far, and waits for a word. */
+static void pause_here(void)
+{
+	producer_say(0);
+	(void)producer_hear();
+}
+
 /* ---- One process ---- */
 
 static void *record_elsewhere(void *argument)
@@ -79,15 +112,14 @@ static int32_t tid_told(pid_t pid, uint64_t thread)
 /* The kernel's events tell numbers of the owner's namespace: another thread may have that number there. */
 PXT_TEST(a_thread_of_another_pid_namespace_has_no_number_of_this_one)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 16 });
-	struct producer producer = producer_begin(trace_elsewhere, NULL);
-	uint64_t thread = producer_told(&producer);
+	uint64_t thread;
 
-	PXT_EQ(owner_collect(trid, events, 1, PATIENCE_MS), 1);
-	PXT_EQ(events[0].info.posix_pid, producer.pid);
-	PXT_EQ(tid_told(producer.pid, thread), 0);
-	producer_end(&producer);
-	owner_close(trid);
+	begin((struct owner_spec){ .stream_bytes = 1 << 16 }, trace_elsewhere);
+	thread = told();
+	PXT_EQ(owner_collect(stream, events, 1, PATIENCE_MS), 1);
+	PXT_EQ(events[0].info.posix_pid, there.pid);
+	PXT_EQ(tid_told(there.pid, thread), 0);
+	end();
 }
 
 static void trace_many(void *argument)
@@ -136,43 +168,44 @@ static void trace_unregistered(void *argument)
 /* LPT-31 */
 PXT_TEST(the_thread_that_attached_has_its_name_without_being_registered)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
-	struct producer producer = producer_begin(trace_unregistered, NULL);
-	uint64_t thread = producer_told(&producer);
+	uint64_t thread;
 
-	PXT_EQ(owner_collect(trid, events, 1, PATIENCE_MS), 1);
-	CU_ASSERT(has_thread(producer.pid, thread, "of few words"));
-	producer_end(&producer);
-	owner_wait_producers(trid, 0);
-	owner_close(trid);
+	begin((struct owner_spec){ .stream_bytes = 1 << 20 }, trace_unregistered);
+	thread = told();
+	PXT_EQ(owner_collect(stream, events, 1, PATIENCE_MS), 1);
+	CU_ASSERT(has_thread(there.pid, thread, "of few words"));
+	producer_end(&there);
+	owner_wait_producers(stream, 0);
+	owner_close(stream);
 }
 
 /* LPT-31 */
 PXT_TEST(events_of_another_process_come_with_its_pid_thread_and_names)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 1 << 20 });
-	struct producer producer = producer_begin(trace_many, NULL);
-	uint64_t thread = producer_told(&producer);
+	uint64_t thread;
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	size_t count = owner_collect(trid, events, MANY, PATIENCE_MS);
+	size_t count;
 	unsigned wrong = 0;
 
+	begin((struct owner_spec){ .stream_bytes = 1 << 20 }, trace_many);
+	thread = told();
+	count = owner_collect(stream, events, MANY, PATIENCE_MS);
 	PXT_EQ(count, MANY);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct posix_trace_event_info *info = &events[i].info;
 
-		wrong += info->posix_pid != producer.pid || number_in(&events[i]) != i ||
+		wrong += info->posix_pid != there.pid || number_in(&events[i]) != i ||
 		         (uint64_t)(uintptr_t)info->posix_thread_id != thread ||
 		         info->posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
 	}
 	PXT_EQ(wrong, 0);
-	PXT_EQ(posix_trace_eventid_get_name(trid, events[0].info.posix_event_id, name), 0);
+	PXT_EQ(posix_trace_eventid_get_name(stream, events[0].info.posix_event_id, name), 0);
 	CU_ASSERT_STRING_EQUAL(name, "producers.mine");
-	CU_ASSERT(has_thread(producer.pid, thread, "elsewhere"));
-	producer_end(&producer);
-	owner_wait_producers(trid, 0);
-	owner_expect_the_law(trid);
-	owner_close(trid);
+	CU_ASSERT(has_thread(there.pid, thread, "elsewhere"));
+	producer_end(&there);
+	owner_wait_producers(stream, 0);
+	owner_expect_the_law(stream);
+	owner_close(stream);
 }
 
 static void name_things(void *argument)
@@ -189,35 +222,32 @@ static void name_things(void *argument)
 	(void)posix_trace_eventid_open("producers.later", &mine);
 	(void)posix_trace_eventid_setformat_np(mine, "u8 later");
 	posix_trace_event(mine, "3", 1);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31, LPT-32 */
 PXT_TEST(a_type_is_the_same_where_its_name_is_whoever_defines_it_first)
 {
 	trace_event_id_t ours = pxt_open_event("producers.ours");
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(name_things, NULL);
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 
-	(void)producer_told(&producer);
-	PXT_EQ(owner_collect(trid, events, 3, PATIENCE_MS), 3);
+	begin((struct owner_spec){ 0 }, name_things);
+	(void)told();
+	PXT_EQ(owner_collect(stream, events, 3, PATIENCE_MS), 3);
 	PXT_EQ(events[0].info.posix_event_id, pxt_open_event("producers.before"));
 	PXT_EQ(events[1].info.posix_event_id, ours);
 	PXT_EQ(events[2].info.posix_event_id, pxt_open_event("producers.later"));
 	PXT_EQ(posix_trace_eventid_getformat_np(
-	           trid, events[0].info.posix_event_id, format, sizeof(format)),
+	           stream, events[0].info.posix_event_id, format, sizeof(format)),
 	    0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 number");
 	pxt_sleep_ms(3 * CONFIG_PTRACE_ATTACH_PERIOD_MS);
 	PXT_EQ(posix_trace_eventid_getformat_np(
-	           trid, events[2].info.posix_event_id, format, sizeof(format)),
+	           stream, events[2].info.posix_event_id, format, sizeof(format)),
 	    0);
 	CU_ASSERT_STRING_EQUAL(format, "u8 later");
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	tell(0);
+	end();
 }
 
 /* Here, as if a forked process were stopped while it defines something. */
@@ -262,49 +292,43 @@ static void name_when_told(void *argument)
 	trace_event_id_t id;
 
 	(void)producer_attach(0);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 	(void)posix_trace_eventid_open("producers.refused", &id);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 	(void)posix_trace_eventid_setformat_np(id, "u8 refused");
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 	posix_trace_event(id, "1", 1);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31 */
 PXT_TEST(a_type_that_the_owner_cannot_define_at_first_is_defined_by_a_later_try)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(name_when_told, NULL);
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1] = "";
 	char name[TRACE_EVENT_NAME_MAX + 1] = "";
 
-	(void)producer_told(&producer);
+	begin((struct owner_spec){ 0 }, name_when_told);
+	(void)told();
 	for (unsigned what = 0; what < 2; what++) {
 		refuses = true;
-		producer_tell(&producer, 0);
-		(void)producer_told(&producer);
+		tell(0);
+		(void)told();
 		wait_for_refusals(2);
 	}
-	producer_tell(&producer, 0);
-	(void)producer_told(&producer);
-	PXT_EQ_FATAL(owner_collect(trid, events, 1, 30000), 1);
-	PXT_EQ(posix_trace_eventid_get_name(trid, events[0].info.posix_event_id, name), 0);
+	tell(0);
+	(void)told();
+	PXT_EQ_FATAL(owner_collect(stream, events, 1, 30000), 1);
+	PXT_EQ(posix_trace_eventid_get_name(stream, events[0].info.posix_event_id, name), 0);
 	CU_ASSERT_STRING_EQUAL(name, "producers.refused");
 	for (int i = 0; i < 30000 && !format[0]; i++) {
 		pxt_sleep_ms(1);
 		PXT_EQ(posix_trace_eventid_getformat_np(
-		           trid, events[0].info.posix_event_id, format, sizeof(format)),
+		           stream, events[0].info.posix_event_id, format, sizeof(format)),
 		    0);
 	}
 	CU_ASSERT_STRING_EQUAL(format, "u8 refused");
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	tell(0);
+	end();
 }
 
 static void describe_later(void *argument)
@@ -314,38 +338,34 @@ static void describe_later(void *argument)
 	(void)producer_attach(0);
 	(void)posix_trace_eventid_open("producers.described", &id);
 	posix_trace_event(id, "1", 1);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 	(void)posix_trace_eventid_setformat_np(id, "u8 late");
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31: the name has been learnt when its event comes. */
 PXT_TEST(a_description_that_comes_after_its_name_is_learnt_as_well)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(describe_later, NULL);
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1] = "";
 
-	(void)producer_told(&producer);
-	PXT_EQ_FATAL(owner_collect(trid, events, 1, PATIENCE_MS), 1);
+	begin((struct owner_spec){ 0 }, describe_later);
+	(void)told();
+	PXT_EQ_FATAL(owner_collect(stream, events, 1, PATIENCE_MS), 1);
 	PXT_EQ(posix_trace_eventid_getformat_np(
-	           trid, events[0].info.posix_event_id, format, sizeof(format)),
+	           stream, events[0].info.posix_event_id, format, sizeof(format)),
 	    0);
 	CU_ASSERT_STRING_EQUAL(format, "");
-	producer_tell(&producer, 0);
-	(void)producer_told(&producer);
+	tell(0);
+	(void)told();
 	for (int i = 0; i < 1000 && !format[0]; i++) {
 		pxt_sleep_ms(1);
 		PXT_EQ(posix_trace_eventid_getformat_np(
-		           trid, events[0].info.posix_event_id, format, sizeof(format)),
+		           stream, events[0].info.posix_event_id, format, sizeof(format)),
 		    0);
 	}
 	CU_ASSERT_STRING_EQUAL(format, "u8 late");
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	tell(0);
+	end();
 }
 
 static void attach_with_lanes(void *argument)
@@ -369,14 +389,12 @@ static void attach_with_lanes(void *argument)
 /* LPT-31: one of the two is not the default. */
 PXT_TEST(an_attachment_has_as_many_lanes_as_it_was_given)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(attach_with_lanes, NULL);
-
-	PXT_EQ(producer_told(&producer), 1);
-	PXT_EQ(producer_told(&producer), 2);
-	producer_end(&producer);
-	owner_wait_producers(trid, 0);
-	owner_close(trid);
+	begin((struct owner_spec){ 0 }, attach_with_lanes);
+	PXT_EQ(told(), 1);
+	PXT_EQ(told(), 2);
+	producer_end(&there);
+	owner_wait_producers(stream, 0);
+	owner_close(stream);
 }
 
 static void trace_a_long_one(void *argument)
@@ -391,15 +409,12 @@ static void trace_a_long_one(void *argument)
 /* TRU-01, LPT-31 */
 PXT_TEST(what_is_longer_than_the_owners_data_size_is_cut_there)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .data_bytes = 16 });
-	struct producer producer = producer_begin(trace_a_long_one, NULL);
-
-	PXT_EQ(owner_collect(trid, events, 1, PATIENCE_MS), 1);
+	begin((struct owner_spec){ .data_bytes = 16 }, trace_a_long_one);
+	PXT_EQ(owner_collect(stream, events, 1, PATIENCE_MS), 1);
 	PXT_EQ(events[0].len, 16);
 	PXT_EQ(events[0].info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
 	CU_ASSERT(memcmp(events[0].data, "0123456789abcdef", 16) == 0);
-	producer_end(&producer);
-	owner_close(trid);
+	end();
 }
 
 static void trace_with_a_smaller_size(void *argument)
@@ -420,16 +435,13 @@ static void trace_with_a_smaller_size(void *argument)
 /* TRU-01, LPT-31 */
 PXT_TEST(what_is_longer_than_the_attachment_s_data_size_is_told_as_cut)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(trace_with_a_smaller_size, NULL);
-
-	PXT_EQ(owner_collect(trid, events, 2, PATIENCE_MS), 2);
+	begin((struct owner_spec){ 0 }, trace_with_a_smaller_size);
+	PXT_EQ(owner_collect(stream, events, 2, PATIENCE_MS), 2);
 	PXT_EQ(events[0].len, 12);
 	PXT_EQ(events[0].info.posix_truncation_status, POSIX_TRACE_NOT_TRUNCATED);
 	PXT_EQ(events[1].len, 12);
 	PXT_EQ(events[1].info.posix_truncation_status, POSIX_TRACE_TRUNCATED_RECORD);
-	producer_end(&producer);
-	owner_close(trid);
+	end();
 }
 
 /* ---- Control ---- */
@@ -457,22 +469,20 @@ static void follow_the_owner(void *argument)
 /* LPT-31; ruling 11 */
 PXT_TEST(a_process_traces_while_the_owners_stream_runs)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ .stopped = true });
-	struct producer producer = producer_begin(follow_the_owner, NULL);
-
-	PXT_EQ(producer_told(&producer), 1);
-	PXT_EQ(posix_trace_start(trid), 0);
-	PXT_EQ(producer_told(&producer), 2);
-	PXT_EQ(posix_trace_stop(trid), 0);
-	PXT_EQ(producer_told(&producer), 3);
-	PXT_EQ(posix_trace_start(trid), 0);
-	PXT_EQ(producer_told(&producer), 4);
-	PXT_EQ(owner_collect(trid, events, 3, 100), 2);
+	begin((struct owner_spec){ .stopped = true }, follow_the_owner);
+	PXT_EQ(told(), 1);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ(told(), 2);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(told(), 3);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ(told(), 4);
+	PXT_EQ(owner_collect(stream, events, 3, 100), 2);
 	CU_ASSERT(memcmp(events[0].data, "running", 7) == 0);
 	CU_ASSERT(memcmp(events[1].data, "again", 5) == 0);
-	producer_end(&producer);
-	owner_expect_the_law(trid);
-	owner_close(trid);
+	producer_end(&there);
+	owner_expect_the_law(stream);
+	owner_close(stream);
 }
 
 #if _PXT_UNIT_FILTER
@@ -488,8 +498,7 @@ static void trace_two_types(void *argument)
 		posix_trace_event(unwanted, "x", 1);
 		posix_trace_event(wanted, "x", 1);
 	}
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31 */
@@ -552,8 +561,7 @@ static void clear_as_a_producer(void *argument)
 	producer_say(same_counts(&before, &after));
 	producer_say((uint64_t)member);
 	posix_trace_event(unwanted, "x", 1);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31 */
@@ -740,21 +748,17 @@ static void attach_without_standard_input(void *argument)
 		_exit(1);
 	(void)posix_trace_eventid_open("producers.low", &id);
 	posix_trace_event(id, "low", 3);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31 */
 PXT_TEST(a_program_without_standard_input_can_attach)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(attach_without_standard_input, NULL);
-
-	(void)producer_told(&producer);
-	PXT_EQ(owner_count(trid, pxt_open_event("producers.low"), 1, PATIENCE_MS), 1);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	begin((struct owner_spec){ 0 }, attach_without_standard_input);
+	(void)told();
+	PXT_EQ(owner_count(stream, pxt_open_event("producers.low"), 1, PATIENCE_MS), 1);
+	tell(0);
+	end();
 }
 
 static int attach_below(rlim_t bytes)
@@ -790,15 +794,13 @@ static void attach_below_a_limit(void *argument)
 /* LPT-31, SAFE-01 */
 PXT_TEST(beyond_the_limit_of_file_size_there_is_no_memory_and_no_signal)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(attach_below_a_limit, NULL);
-
-	PXT_EQ(producer_told(&producer), ENOMEM);
-	PXT_EQ(producer_told(&producer), ENOMEM);
-	PXT_EQ(producer_told(&producer), 0);
-	producer_end(&producer);
-	owner_wait_producers(trid, 0);
-	owner_close(trid);
+	begin((struct owner_spec){ 0 }, attach_below_a_limit);
+	PXT_EQ(told(), ENOMEM);
+	PXT_EQ(told(), ENOMEM);
+	PXT_EQ(told(), 0);
+	producer_end(&there);
+	owner_wait_producers(stream, 0);
+	owner_close(stream);
 }
 
 static void attach_twice(void *argument)
@@ -813,33 +815,30 @@ static void attach_twice(void *argument)
 		_exit(1);
 	(void)posix_trace_eventid_open("producers.second", &id);
 	posix_trace_event(id, NULL, 0);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31 */
 PXT_TEST(names_reach_all_attachments_of_a_process_and_outlive_the_first)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(attach_twice, NULL);
 	trace_event_id_t both;
 	trace_event_id_t second;
 	unsigned of_both = 0;
 	unsigned of_second = 0;
 
-	(void)producer_told(&producer);
+	begin((struct owner_spec){ 0 }, attach_twice);
+	(void)told();
 	/* Not sooner: a child begins with the names that there are by its first call. */
 	both = pxt_open_event("producers.both");
 	second = pxt_open_event("producers.second");
-	for (size_t left = owner_collect(trid, events, 4, 200); left; left--) {
+	for (size_t left = owner_collect(stream, events, 4, 200); left; left--) {
 		of_both += events[left - 1].info.posix_event_id == both;
 		of_second += events[left - 1].info.posix_event_id == second;
 	}
 	PXT_EQ(of_both, 2);
 	PXT_EQ(of_second, 1);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	tell(0);
+	end();
 }
 
 static void fork_and_attach(void *argument)
@@ -865,26 +864,25 @@ static void fork_and_attach(void *argument)
 /* LPT-31 */
 PXT_TEST(a_child_that_attaches_itself_has_names_of_its_own)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(fork_and_attach, NULL);
-	trace_event_id_t by_child = pxt_open_event("producers.child");
-	pid_t child = (pid_t)producer_told(&producer);
+	trace_event_id_t by_child;
+	pid_t child;
 
-	PXT_EQ(owner_collect(trid, events, 2, PATIENCE_MS), 2);
+	begin((struct owner_spec){ 0 }, fork_and_attach);
+	by_child = pxt_open_event("producers.child");
+	child = (pid_t)told();
+	PXT_EQ(owner_collect(stream, events, 2, PATIENCE_MS), 2);
 	for (unsigned i = 0; i < 2; i++)
 		PXT_EQ(events[i].info.posix_pid,
-		    events[i].info.posix_event_id == by_child ? child : producer.pid);
+		    events[i].info.posix_event_id == by_child ? child : there.pid);
 	CU_ASSERT(events[0].info.posix_event_id != events[1].info.posix_event_id);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	tell(0);
+	end();
 }
 
 static void own_until_killed(void *argument)
 {
 	(void)owner_open(&(const struct owner_spec){ .placed = true });
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 /* LPT-31, SAFE-01 */
@@ -935,17 +933,14 @@ static void fork_and_end(void *argument)
 /* DEC-34 */
 PXT_TEST(a_forked_child_of_an_attached_process_is_not_attached)
 {
-	trace_id_t trid = owner_open(&(const struct owner_spec){ 0 });
-	struct producer producer = producer_begin(fork_and_end, NULL);
-
-	PXT_EQ(producer_told(&producer), 0);
+	begin((struct owner_spec){ 0 }, fork_and_end);
+	PXT_EQ(told(), 0);
 	/* Its parent has ended; that it lives itself is no attachment. */
-	owner_wait_producers(trid, 0);
-	PXT_EQ(owner_collect(trid, events, 2, 50), 1);
+	owner_wait_producers(stream, 0);
+	PXT_EQ(owner_collect(stream, events, 2, 50), 1);
 	CU_ASSERT(memcmp(events[0].data, "parent", 6) == 0);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	tell(0);
+	end();
 }
 
 #if _PXT_UNIT_TOLOG && CONFIG_PTRACE_POLICY_FLUSH
@@ -1038,15 +1033,13 @@ static void attach_as_guest(void *argument)
 
 PXT_TEST(a_guest_gets_no_thread_and_keeps_no_descriptor)
 {
-	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
-	struct producer producer = producer_begin(attach_as_guest, NULL);
-
-	PXT_EQ(producer_told(&producer), 1);
-	owner_wait_producers(trid, 1);
-	producer_tell(&producer, 1);
-	producer_end(&producer);
-	owner_wait_producers(trid, 0);
-	owner_close(trid);
+	begin((struct owner_spec){ .guests = true }, attach_as_guest);
+	PXT_EQ(told(), 1);
+	owner_wait_producers(stream, 1);
+	tell(1);
+	producer_end(&there);
+	owner_wait_producers(stream, 0);
+	owner_close(stream);
 }
 
 static void record_as_guest(void *argument)
@@ -1110,17 +1103,14 @@ static void attach_as_guest_twice(void *argument)
 
 PXT_TEST(a_guest_that_comes_again_after_an_exec_has_one_place)
 {
-	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
-	struct producer producer = producer_begin(attach_as_guest_twice, NULL);
-
-	(void)producer_told(&producer);
-	PXT_EQ_FATAL(owner_collect(trid, events, 2, PATIENCE_MS), 2);
+	begin((struct owner_spec){ .guests = true }, attach_as_guest_twice);
+	(void)told();
+	PXT_EQ_FATAL(owner_collect(stream, events, 2, PATIENCE_MS), 2);
 	PXT_EQ(number_in(&events[0]), 1);
 	PXT_EQ(number_in(&events[1]), 2);
-	owner_wait_producers(trid, 1);
-	producer_tell(&producer, 1);
-	producer_end(&producer);
-	owner_close(trid);
+	owner_wait_producers(stream, 1);
+	tell(1);
+	end();
 }
 
 /* How many its own memory has of what it was told to record: as many unnamed events as named ones. */
@@ -1151,10 +1141,10 @@ static void obey_as_guest(void *argument)
 		producer_say(guest_records(trid, id, pairs));
 }
 
-static uint64_t told_to_record(const struct producer *producer, uint64_t pairs)
+static uint64_t told_to_record(uint64_t pairs)
 {
-	producer_tell(producer, pairs);
-	return producer_told(producer);
+	tell(pairs);
+	return told();
 }
 
 /* More than a lap of its lanes, in which it looks what is wanted. */
@@ -1162,54 +1152,46 @@ static uint64_t told_to_record(const struct producer *producer, uint64_t pairs)
 
 PXT_TEST(a_guest_records_nothing_while_its_owner_is_stopped)
 {
-	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
-	struct producer producer = producer_begin(obey_as_guest, NULL);
-
-	owner_wait_producers(trid, 1);
-	PXT_EQ(told_to_record(&producer, 5), 10);
-	PXT_EQ(posix_trace_stop(trid), 0);
-	CU_ASSERT(told_to_record(&producer, LAP) < 2 * LAP);
-	PXT_EQ(told_to_record(&producer, 1000), 0);
-	PXT_EQ(posix_trace_start(trid), 0);
-	PXT_EQ(told_to_record(&producer, 5), 10);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	begin((struct owner_spec){ .guests = true }, obey_as_guest);
+	owner_wait_producers(stream, 1);
+	PXT_EQ(told_to_record(5), 10);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	CU_ASSERT(told_to_record(LAP) < 2 * LAP);
+	PXT_EQ(told_to_record(1000), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ(told_to_record(5), 10);
+	tell(0);
+	end();
 }
 
 PXT_TEST(a_guest_that_comes_to_a_stopped_owner_records_from_its_start_on)
 {
-	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true, .stopped = true });
-	struct producer producer = producer_begin(obey_as_guest, NULL);
-
-	owner_wait_producers(trid, 1);
-	(void)told_to_record(&producer, LAP);
-	PXT_EQ(told_to_record(&producer, 1000), 0);
-	PXT_EQ(posix_trace_start(trid), 0);
-	PXT_EQ(told_to_record(&producer, 5), 10);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	begin((struct owner_spec){ .guests = true, .stopped = true }, obey_as_guest);
+	owner_wait_producers(stream, 1);
+	(void)told_to_record(LAP);
+	PXT_EQ(told_to_record(1000), 0);
+	PXT_EQ(posix_trace_start(stream), 0);
+	PXT_EQ(told_to_record(5), 10);
+	tell(0);
+	end();
 }
 
 PXT_TEST(a_guest_does_not_record_what_its_owner_filters)
 {
-	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
-	struct producer producer = producer_begin(obey_as_guest, NULL);
 	trace_event_set_t set;
 
-	owner_wait_producers(trid, 1);
+	begin((struct owner_spec){ .guests = true }, obey_as_guest);
+	owner_wait_producers(stream, 1);
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_UNNAMED_USEREVENT, &set), 0);
-	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
-	(void)told_to_record(&producer, LAP);
-	PXT_EQ(told_to_record(&producer, 1000), 1000);
+	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	(void)told_to_record(LAP);
+	PXT_EQ(told_to_record(1000), 1000);
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
-	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
-	PXT_EQ(told_to_record(&producer, 1000), 2000);
-	producer_tell(&producer, 0);
-	producer_end(&producer);
-	owner_close(trid);
+	PXT_EQ(posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET), 0);
+	PXT_EQ(told_to_record(1000), 2000);
+	tell(0);
+	end();
 }
 
 /* ---- A stream that is inherited as well ---- */
@@ -1223,8 +1205,7 @@ static void attach_when_told(void *argument)
 	(void)posix_trace_eventid_open("producers.both", &id);
 	producer_wait(id, true);
 	posix_trace_event(id, NULL, 0);
-	producer_say(0);
-	(void)producer_hear();
+	pause_here();
 }
 
 static void inherit_and_attach(void *argument)
