@@ -52,34 +52,26 @@ __attribute__((noinline)) void counted_mark(const char *name, unsigned calls)
 	(void)fflush(stdout);
 }
 
-static void must(const char *what, int error)
-{
-	if (error == 0)
-		return;
-	(void)fprintf(stderr, "instructions: %s: %s\n", what, strerror(error));
-	exit(1);
-}
-
 /* ---- Streams ---- */
 
 static void filter_out(trace_id_t stream, trace_event_id_t type)
 {
 	trace_event_set_t set;
 
-	must("set", posix_trace_eventset_empty(&set));
-	must("set", posix_trace_eventset_add(type, &set));
-	must("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	bench_ok("set", posix_trace_eventset_empty(&set));
+	bench_ok("set", posix_trace_eventset_add(type, &set));
+	bench_ok("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
 }
 
 static trace_attr_t attributes(int policy, size_t bytes)
 {
 	trace_attr_t attr;
 
-	must("attributes", posix_trace_attr_init(&attr));
-	must("policy", posix_trace_attr_setstreamfullpolicy(&attr, policy));
-	must("size", posix_trace_attr_setstreamsize(&attr, bytes));
-	must("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
-	must("lanes", posix_trace_attr_setlanes_np(&attr, 1));
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, policy));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, bytes));
+	bench_ok("data size", posix_trace_attr_setmaxdatasize(&attr, BYTES_MAX));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, 1));
 	return attr;
 }
 
@@ -87,9 +79,9 @@ static trace_id_t start(const trace_attr_t *attr)
 {
 	trace_id_t stream;
 
-	must("create", posix_trace_create(0, attr, &stream));
+	bench_ok("create", posix_trace_create(0, attr, &stream));
 	filter_out(stream, unwanted);
-	must("start", posix_trace_start(stream));
+	bench_ok("start", posix_trace_start(stream));
 	streams[open_streams++] = stream;
 	return stream;
 }
@@ -97,7 +89,7 @@ static trace_id_t start(const trace_attr_t *attr)
 static void end(void)
 {
 	while (open_streams)
-		must("shutdown", posix_trace_shutdown(streams[--open_streams]));
+		bench_ok("shutdown", posix_trace_shutdown(streams[--open_streams]));
 }
 
 /* What ends whatever a row has opened: some put more here. */
@@ -139,7 +131,7 @@ static void two_lanes(void)
 {
 	trace_attr_t attr = attributes(POSIX_TRACE_LOOP, BIG);
 
-	must("lanes", posix_trace_attr_setlanes_np(&attr, 2));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, 2));
 	(void)start(&attr);
 }
 
@@ -147,7 +139,7 @@ static void ordered(void)
 {
 	trace_attr_t attr = attributes(POSIX_TRACE_LOOP, BIG);
 
-	must("order", posix_trace_attr_setorderedstamps_np(&attr, 1));
+	bench_ok("order", posix_trace_attr_setorderedstamps_np(&attr, 1));
 	(void)start(&attr);
 }
 
@@ -172,7 +164,7 @@ static int is_running(trace_id_t stream)
 {
 	struct posix_trace_status_info status;
 
-	must("status", posix_trace_get_status(stream, &status));
+	bench_ok("status", posix_trace_get_status(stream, &status));
 	return status.posix_stream_status == POSIX_TRACE_RUNNING;
 }
 
@@ -180,7 +172,7 @@ static uint64_t lost(trace_id_t stream)
 {
 	struct posix_trace_counts_np counts;
 
-	must("counts", posix_trace_getcounts_np(stream, &counts, sizeof(counts)));
+	bench_ok("counts", posix_trace_getcounts_np(stream, &counts, sizeof(counts)));
 	return counts.posix_lost_np;
 }
 
@@ -283,7 +275,7 @@ static void end_pipe(void)
 {
 	(void)close(pipe_ends[0]);
 	if (is_flushing)
-		must("thread", pthread_join(flusher, NULL));
+		bench_ok("thread", pthread_join(flusher, NULL));
 	is_flushing = 0;
 	(void)posix_trace_shutdown(streams[0]); /* which cannot write its log any more */
 	(void)close(pipe_ends[1]);
@@ -308,13 +300,13 @@ static trace_id_t start_flush(int file, size_t bytes)
 {
 	trace_attr_t attr = attributes(POSIX_TRACE_FLUSH, bytes);
 
-	must("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
-	must("create", posix_trace_create_withlog(0, &attr, file, &streams[0]));
+	bench_ok("log policy", posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
+	bench_ok("create", posix_trace_create_withlog(0, &attr, file, &streams[0]));
 	open_streams = 1;
 	if (file == pipe_ends[1])
 		fill_pipe(file);
 	filter_out(streams[0], unwanted);
-	must("start", posix_trace_start(streams[0]));
+	bench_ok("start", posix_trace_start(streams[0]));
 	return streams[0];
 }
 
@@ -322,7 +314,7 @@ static trace_id_t flush_into_pipe(void)
 {
 	ending = end_pipe;
 	if (pipe(pipe_ends) != 0)
-		must("pipe", EPIPE);
+		bench_ok("pipe", EPIPE);
 	return start_flush(pipe_ends[1], SMALL);
 }
 
@@ -351,7 +343,7 @@ static trace_id_t small_flush(void)
 {
 	trace_id_t stream = flush_into_pipe();
 
-	must("thread", pthread_create(&flusher, NULL, flush, NULL));
+	bench_ok("thread", pthread_create(&flusher, NULL, flush, NULL));
 	is_flushing = 1;
 	(void)usleep(QUIET_US);
 	return stream;
@@ -373,7 +365,7 @@ static void flush_into_file(size_t bytes)
 	ending = end_file;
 	log_file = tmpfile();
 	if (!log_file)
-		must("temporary file", EIO);
+		bench_ok("temporary file", EIO);
 	(void)start_flush(fileno(log_file), bytes);
 	(void)usleep(QUIET_US);
 }
@@ -392,7 +384,7 @@ static int reach_the_mark(unsigned count)
 	record(count);
 	for (unsigned i = 0; i < 10 && !counts.posix_retrieved_np; i++) {
 		(void)usleep(QUIET_US / 5);
-		must("counts", posix_trace_getcounts_np(streams[0], &counts, sizeof(counts)));
+		bench_ok("counts", posix_trace_getcounts_np(streams[0], &counts, sizeof(counts)));
 	}
 	ending();
 	return counts.posix_retrieved_np > 0;
@@ -451,7 +443,7 @@ static void views_of_log(unsigned count)
 
 	for (unsigned room = 0; count > 0; count -= (unsigned)got) {
 		room = count < 100 ? count : 100;
-		must("getnext_events",
+		bench_ok("getnext_events",
 		    posix_trace_getnext_events_np(source, views, sizeof(*views), room, &got));
 	}
 }
@@ -478,15 +470,15 @@ static void to_merge(void)
 
 	two_lanes();
 	record(3 * CALLS);
-	must("thread", pthread_create(&other, NULL, record_some, NULL));
-	must("thread", pthread_join(other, NULL));
+	bench_ok("thread", pthread_create(&other, NULL, record_some, NULL));
+	bench_ok("thread", pthread_join(other, NULL));
 	source = streams[0];
 	next(10);
 }
 
 static void end_log(void)
 {
-	must("close", posix_trace_close(source));
+	bench_ok("close", posix_trace_close(source));
 	(void)fclose(log_file);
 }
 
@@ -497,13 +489,13 @@ static void log_to_read(void)
 	ending = end_log;
 	log_file = tmpfile();
 	if (!log_file)
-		must("temporary file", EIO);
-	must("create", posix_trace_create_withlog(0, &attr, fileno(log_file), &source));
-	must("start", posix_trace_start(source));
+		bench_ok("temporary file", EIO);
+	bench_ok("create", posix_trace_create_withlog(0, &attr, fileno(log_file), &source));
+	bench_ok("start", posix_trace_start(source));
 	record(3 * CALLS);
-	must("shutdown", posix_trace_shutdown(source));
+	bench_ok("shutdown", posix_trace_shutdown(source));
 	(void)lseek(fileno(log_file), 0, SEEK_SET);
-	must("open", posix_trace_open(fileno(log_file), &source));
+	bench_ok("open", posix_trace_open(fileno(log_file), &source));
 	next_of_log(10);
 }
 
@@ -608,35 +600,22 @@ static inline void count_row(const struct row *row, unsigned calls)
 static void say_facts(void)
 {
 	struct posix_trace_clock_np clock;
-	char libc[64];
 
 	one();
-	must("clock", posix_trace_getclock_np(streams[0], &clock, sizeof(clock)));
+	bench_ok("clock", posix_trace_getclock_np(streams[0], &clock, sizeof(clock)));
 	/* Everything once, for what happens at first calls only. */
 	event_256(1);
 	to_read();
 	clean_up();
-	bench_libc(libc, sizeof(libc));
-	(void)printf("# compiler: %s\n", __VERSION__);
-	(void)printf("# C library: %s\n", libc);
-#if defined(__x86_64__)
-	(void)printf("# processor: x86-64, AVX %s, AVX2 %s\n",
-	    __builtin_cpu_supports("avx") ? "yes" : "no",
-	    __builtin_cpu_supports("avx2") ? "yes" : "no");
-#else
-	(void)printf("# processor: not x86-64\n");
-#endif
-	(void)printf("# stamps: %s\n", clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP
-	                                   ? "processor's counter"
-	                                   : "system call");
+	bench_say_counted(clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP);
 }
 
 int main(void)
 {
 	(void)signal(SIGPIPE, SIG_IGN);
-	must("event", posix_trace_eventid_open("wanted", &wanted));
-	must("event", posix_trace_eventid_open("unwanted", &unwanted));
-	must("event", posix_trace_open_np(job));
+	bench_ok("event", posix_trace_eventid_open("wanted", &wanted));
+	bench_ok("event", posix_trace_eventid_open("unwanted", &unwanted));
+	bench_ok("event", posix_trace_open_np(job));
 	say_facts();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		count_row(&rows[i], rows[i].calls == 1 ? 0 : rows[i].calls);

@@ -9,10 +9,6 @@
 
 #include "frame/frame.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define STREAM_BYTES (1024ul * 1024)
 #define STREAMS      2u
 
@@ -25,29 +21,21 @@ struct row {
 
 static trace_event_id_t wanted, unwanted;
 
-static void must(const char *what, int error)
-{
-	if (error == 0)
-		return;
-	(void)fprintf(stderr, "lines: %s: %s\n", what, strerror(error));
-	exit(1);
-}
-
 static trace_id_t start(unsigned lanes)
 {
 	trace_event_set_t set;
 	trace_attr_t attr;
 	trace_id_t stream;
 
-	must("attributes", posix_trace_attr_init(&attr));
-	must("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
-	must("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
-	must("lanes", posix_trace_attr_setlanes_np(&attr, lanes));
-	must("create", posix_trace_create(0, &attr, &stream));
-	must("set", posix_trace_eventset_empty(&set));
-	must("set", posix_trace_eventset_add(unwanted, &set));
-	must("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
-	must("start", posix_trace_start(stream));
+	bench_ok("attributes", posix_trace_attr_init(&attr));
+	bench_ok("policy", posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP));
+	bench_ok("size", posix_trace_attr_setstreamsize(&attr, STREAM_BYTES));
+	bench_ok("lanes", posix_trace_attr_setlanes_np(&attr, lanes));
+	bench_ok("create", posix_trace_create(0, &attr, &stream));
+	bench_ok("set", posix_trace_eventset_empty(&set));
+	bench_ok("set", posix_trace_eventset_add(unwanted, &set));
+	bench_ok("filter", posix_trace_set_filter(stream, &set, POSIX_TRACE_SET_EVENTSET));
+	bench_ok("start", posix_trace_start(stream));
 	return stream;
 }
 
@@ -80,44 +68,25 @@ static void run(const struct row *row)
 		streams[i] = start(row->lanes);
 	lines_row(row->name, row->calls);
 	for (unsigned i = 0; i < row->streams; i++)
-		must("shutdown", posix_trace_shutdown(streams[i]));
+		bench_ok("shutdown", posix_trace_shutdown(streams[i]));
 }
 
 /* A slow clock goes the careful way of a trace point. */
-static void say_clock(void)
+static void say_facts(void)
 {
 	struct posix_trace_clock_np clock;
 	trace_id_t trid = start(1);
 
-	must("clock", posix_trace_getclock_np(trid, &clock, sizeof(clock)));
-	must("shutdown", posix_trace_shutdown(trid));
-	(void)printf("# stamps: %s\n", clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP
-	                                   ? "processor's counter"
-	                                   : "system call");
-}
-
-static void say_facts(void)
-{
-	char libc[64];
-
-	bench_libc(libc, sizeof(libc));
-	(void)printf("# compiler: %s\n", __VERSION__);
-	(void)printf("# C library: %s\n", libc);
-#if defined(__x86_64__)
-	(void)printf("# processor: x86-64, AVX %s, AVX2 %s\n",
-	    __builtin_cpu_supports("avx") ? "yes" : "no",
-	    __builtin_cpu_supports("avx2") ? "yes" : "no");
-#else
-	(void)printf("# processor: not x86-64\n");
-#endif
-	say_clock();
+	bench_ok("clock", posix_trace_getclock_np(trid, &clock, sizeof(clock)));
+	bench_ok("shutdown", posix_trace_shutdown(trid));
+	bench_say_counted(clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP);
 }
 
 int main(void)
 {
 	lines_begin();
-	must("event", posix_trace_eventid_open("wanted", &wanted));
-	must("event", posix_trace_eventid_open("unwanted", &unwanted));
+	bench_ok("event", posix_trace_eventid_open("wanted", &wanted));
+	bench_ok("event", posix_trace_eventid_open("unwanted", &unwanted));
 	say_facts();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		run(&rows[i]);

@@ -155,15 +155,6 @@ void pxt_expect_none(trace_id_t trid)
 		    false, "event %u where none was expected", (unsigned)event.info.posix_event_id);
 }
 
-size_t pxt_collect(trace_id_t trid, struct pxt_event *events, size_t max)
-{
-	size_t count = 0;
-
-	while (count < max && pxt_next(trid, &events[count]))
-		count++;
-	return count;
-}
-
 size_t pxt_drain(trace_id_t trid, trace_event_id_t id)
 {
 	struct pxt_event event;
@@ -215,15 +206,6 @@ bool pxt_log_next(trace_id_t trid, struct pxt_event *event)
 	    0);
 	CU_ASSERT_FATAL(unavailable != -1);
 	return unavailable == 0;
-}
-
-size_t pxt_log_collect(trace_id_t trid, struct pxt_event *events, size_t max)
-{
-	size_t count = 0;
-
-	while (count < max && pxt_log_next(trid, &events[count]))
-		count++;
-	return count;
 }
 #endif
 

@@ -62,8 +62,6 @@ bool pxt_next(trace_id_t trid, struct pxt_event *event);
 void pxt_expect(trace_id_t trid, trace_event_id_t id, const void *data, size_t len);
 /* There must be no event. */
 void pxt_expect_none(trace_id_t trid);
-/* Reads all there is, at most @max events; returns how many. */
-size_t pxt_collect(trace_id_t trid, struct pxt_event *events, size_t max);
 /* Reads and forgets all there is; returns how many events were of type @id. */
 size_t pxt_drain(trace_id_t trid, trace_event_id_t id);
 #endif
@@ -78,7 +76,6 @@ trace_id_t pxt_log_stream(const trace_attr_t *attr, int fd);
 trace_id_t pxt_open_log(int fd);
 /* As pxt_next(), from an opened log; false at its end. */
 bool pxt_log_next(trace_id_t trid, struct pxt_event *event);
-size_t pxt_log_collect(trace_id_t trid, struct pxt_event *events, size_t max);
 #endif
 
 #if _PXT_UNIT_USEREVENTS

@@ -358,3 +358,20 @@ void bench_libc(char *text, size_t room)
 	(void)snprintf(text, room, "a C library that is not glibc");
 }
 #endif
+
+void bench_say_counted(bool counter)
+{
+	char libc[64];
+
+	bench_libc(libc, sizeof(libc));
+	(void)printf("# compiler: %s\n", __VERSION__);
+	(void)printf("# C library: %s\n", libc);
+#if defined(__x86_64__)
+	(void)printf("# processor: x86-64, AVX %s, AVX2 %s\n",
+	    __builtin_cpu_supports("avx") ? "yes" : "no",
+	    __builtin_cpu_supports("avx2") ? "yes" : "no");
+#else
+	(void)printf("# processor: not x86-64\n");
+#endif
+	(void)printf("# stamps: %s\n", counter ? "processor's counter" : "system call");
+}

@@ -61,6 +61,8 @@ void bench_pin(unsigned n);
 void bench_cpu_model(char *text, size_t room);
 void bench_kernel(char *text, size_t room);
 void bench_libc(char *text, size_t room);
+/* What instructions and lines are counted of, a line each; @counter: stamps are the processor's counter. */
+void bench_say_counted(bool counter);
 
 /*
  * ---- The command line and the output (out.c) ----

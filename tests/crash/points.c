@@ -136,7 +136,7 @@ static int at_all_points(struct crash crash, enum verdict verdict, int *sealed)
 	return crash.argument;
 }
 
-static const struct crash grounds[] = {
+static const struct crash kinds[] = {
 	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND, .lanes = 1 },
 	{ .stream_policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_LOOP, .lanes = 2 },
 	{ .stream_policy = POSIX_TRACE_UNTIL_FULL,
@@ -144,50 +144,42 @@ static const struct crash grounds[] = {
 	    .lanes = 1 },
 	{ .stream_policy = POSIX_TRACE_FLUSH, .log_policy = POSIX_TRACE_APPEND, .lanes = 2 },
 };
-#define GROUNDS (sizeof(grounds) / sizeof(grounds[0]))
+
+/* With each kind of stream, at each point of @act, of which there are more than @least. */
+static void crash_in(int (*act)(const struct crash *), enum verdict verdict, int least)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct crash crash = kinds[i];
+		int sealed;
+
+		crash.act = act;
+		crash.impatient = verdict == HONEST;
+		CU_ASSERT(at_all_points(crash, verdict, &sealed) > least);
+	}
+}
 
 /* PROC-08, DEC-23, DEC-42, SAFE-02; rulings 7, 12, 23 */
 PXT_TEST(a_crash_at_any_point_of_a_write_leaves_a_complete_log)
 {
-	for (size_t i = 0; i < GROUNDS; i++) {
-		struct crash crash = grounds[i];
-		int sealed;
-
-		crash.act = write_on;
-		CU_ASSERT(at_all_points(crash, WHOLE, &sealed) > 4);
-	}
+	crash_in(write_on, WHOLE, 4);
 }
 
 /* DEC-23, DEC-29 */
 PXT_TEST(a_crash_at_any_point_of_a_flush_leaves_a_log_that_is_complete_or_says_that_it_is_not)
 {
-	for (size_t i = 0; i < GROUNDS; i++) {
-		struct crash crash = grounds[i];
-		int sealed;
-
-		crash.act = flush_now;
-		crash.impatient = true;
-		CU_ASSERT(at_all_points(crash, HONEST, &sealed) > 20);
-	}
+	crash_in(flush_now, HONEST, 20);
 }
 
 /* DEC-23, DEC-29, SHUT-06 */
 PXT_TEST(a_crash_at_any_point_of_a_shutdown_leaves_a_log_that_is_complete_or_says_that_it_is_not)
 {
-	for (size_t i = 0; i < GROUNDS; i++) {
-		struct crash crash = grounds[i];
-		int sealed;
-
-		crash.act = shut_down;
-		crash.impatient = true;
-		CU_ASSERT(at_all_points(crash, HONEST, &sealed) > 20);
-	}
+	crash_in(shut_down, HONEST, 20);
 }
 
 /* DEC-23, DEC-29, SHUT-06: after its end there is nothing, or it would be none. */
 PXT_TEST(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log)
 {
-	struct crash crash = grounds[0];
+	struct crash crash = kinds[0];
 	int points[2];
 	int sealed[2];
 
@@ -205,7 +197,7 @@ PXT_TEST(a_crash_at_any_point_of_a_shutdown_ends_the_file_with_the_log)
 /* DEC-25, DEC-29 */
 PXT_TEST(a_crash_inside_a_clear_hangs_nowhere)
 {
-	struct crash crash = grounds[0];
+	struct crash crash = kinds[0];
 	int sealed;
 
 	crash.impatient = true;

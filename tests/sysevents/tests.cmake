@@ -7,8 +7,6 @@ if(PXT_ATTACH AND PXT_FILTER AND NOT PXT_SINGLE_STREAM)
 	list(APPEND sysevents_helps attach/kit.c)
 endif()
 ptrace_test(sysevents NEEDS SYSEVENTS SYSEV_SPECIFIC ONLINE POLICY_LOOP SOURCES sysevents/events.c ${sysevents_helps})
-ptrace_test(sysevents_log NEEDS SYSEVENTS SYSEV_MUTEX_LOCK ONLINE TOLOG USEREVENTS LOGRETRIEVAL POLICY_LOOP
-	SOURCES sysevents/log.c)
 
 # Programs that know nothing of traces (tool/wrap.sh), with wrappers before them and without.
 if(TARGET ptrace_preload AND TARGET pxtrace)

@@ -74,17 +74,6 @@ void ground_read(void)
 	}
 }
 
-void ground_stop_and_start(void)
-{
-	pxt_holdback_ns = 0;
-	for (unsigned i = 0; i < ground_count(); i++) {
-		PXT_EQ(rd_call(posix_trace_stop, ground_streams[i]), 0);
-		PXT_EQ(rd_call(posix_trace_start, ground_streams[i]), 0);
-	}
-	UNREPORTED();
-	pxt_holdback_ns = LONG_NS;
-}
-
 void ground_clear(void)
 {
 	for (unsigned i = 0; i < ground_count(); i++)

@@ -63,8 +63,6 @@ void ground_say(uint32_t beside, enum ground_source source, size_t len);
 
 /* What may happen. */
 void ground_read(void); /* logged: by a flush */
-/* Nobody is waited for. */
-void ground_stop_and_start(void);
 void ground_clear(void);
 /* LOOP: overwrites all there is in its lane; FULL: fills it, and is refused. */
 void ground_lap(void);
