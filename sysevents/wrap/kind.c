@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "sysevents/wrap/process.h"
 
+#include "format/ctlsock.h"
 #include "format/programkind.h"
 
 #include <fcntl.h>
@@ -198,6 +199,26 @@ static uint64_t number_of(int folder, const char *path)
 	return number;
 }
 
+/*
+ * The recorder's folder is for its user alone, who may have another number in a namespace: there it is the folder that
+ * the environment names.
+ */
+static bool is_other_user(void)
+{
+	unsigned user = geteuid();
+	const char *folder;
+	struct stat about;
+	int saved = errno;
+
+	if (user == pxt_wrap_wishes.user)
+		return false;
+	folder = secure_getenv(PXT_CTLSOCK_RUNTIME);
+	if (folder && stat(folder, &about) == 0 && about.st_uid == user)
+		return false;
+	errno = saved;
+	return true;
+}
+
 const char *pxt_process_refuses(int folder, const char *path, char *const *env)
 {
 	int saved = errno;
@@ -206,6 +227,8 @@ const char *pxt_process_refuses(int folder, const char *path, char *const *env)
 	/* Of a program that is traced, all that it starts should be. */
 	if (!preload_in(env))
 		return pxt_start_asked() ? "its LD_PRELOAD is another" : NULL;
+	if (pxt_start_asked() && is_other_user())
+		return "it runs as another user";
 	if (path && !pxt_process_confined) {
 		uint64_t number = number_of(folder, path);
 		bool simple = true;

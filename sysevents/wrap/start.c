@@ -310,6 +310,7 @@ static void note_wishes(void)
 
 	if (name && strlen(name) < sizeof(stream.name))
 		memcpy(stream.name, name, strlen(name) + 1);
+	pxt_wrap_wishes.user = geteuid();
 	stream.ring = (size_t)number_of("PXTRACE_RING", RING_BYTES);
 	stream.lanes = (unsigned)number_of("PXTRACE_LANES", 1);
 	if (!stream.lanes)

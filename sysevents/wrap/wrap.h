@@ -132,6 +132,7 @@ struct pxt_wrap_wishes {
 	bool counts;                 /* a lock that is free is counted, and is no event (tally.h) */
 	struct pxt_programkind kind; /* of what this library can be loaded into */
 	int pid;        /* whose memory this is: a child of vfork() has another number */
+	unsigned user;  /* whose recorder it is: effective, at the begin */
 	uint64_t calls; /* that are recorded, bit by bit; from 0x8000 on all or none */
 	uint64_t kinds; /* of read-write and spin locks, the same */
 	/* Waits this long carry the functions that called, or a few of them; UINT64_MAX: none does. */

@@ -534,6 +534,24 @@ a_child_that_cannot_attach_is_counted()
 	! grep 'not traced' err || fail 'all are'
 }
 
+# Whose folder the recorder is not in cannot attach.
+a_program_of_another_user_is_counted_as_such()
+{
+	need setpriv
+	[ "$(id -u)" -eq 0 ] || { echo 'not as root: skipped'; exit 77; }
+	user='setpriv --reuid=65534 --regid=65534 --clear-groups'
+	traced 0 --only mutex -- sh -c "$user /bin/true; $user sh -c 'exit 0'; exit 0"
+	err_has '2 times a process was not traced: it runs as another user'
+	[ "$(grep -c 'not traced' err)" -eq 1 ] || fail 'told twice'
+}
+
+# Its memory has no room: it says nothing itself.
+an_executed_program_that_cannot_attach_is_counted()
+{
+	traced 0 --only mutex -- sh -c 'sh -c "ulimit -n 3; exec /bin/true"; exec /bin/true'
+	err_has '1 time a process was not traced: it did not attach'
+}
+
 a_program_that_is_started_without_the_library_is_counted()
 {
 	traced 0 --only mutex -- sh -c 'env -i /bin/true; LD_PRELOAD= /bin/true; exit 0'

@@ -131,6 +131,13 @@ static void take_number(struct pxt_recorder_numbers *numbers, int32_t number)
 	numbers->of[numbers->count++] = number;
 }
 
+static void drop_number(struct pxt_recorder_numbers *numbers, int32_t number)
+{
+	for (size_t i = numbers->count; i-- > 0;)
+		if (numbers->of[i] == number)
+			numbers->of[i] = numbers->of[--numbers->count];
+}
+
 /* Each process that was not let in left an event. */
 static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
 {
@@ -139,8 +146,10 @@ static void take_refusal(struct pxt_recorder_sum *sum, const struct posix_trace_
 	if (view->posix_bytes_np != sizeof said)
 		return;
 	memcpy(&said, view->posix_data_np, sizeof said);
-	if (POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_ATTACH_NP)
+	if (POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_ATTACH_NP) {
 		take_number(&sum->told, (int32_t)view->posix_pid_np);
+		drop_number(&sum->executed, (int32_t)view->posix_pid_np);
+	}
 	if (said == POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, EAGAIN))
 		sum->refused++;
 	else if (POSIX_TRACE_ERROR_CAUSE_NP(said) == POSIX_TRACE_ERROR_ATTACH_NP)
@@ -171,6 +180,18 @@ static void take_image(struct pxt_recorder_sum *sum, const unsigned char *data, 
 	sum->has_go |= pxt_program_is_go(path);
 }
 
+/* The program that it executes tells of itself, unless that exec fails, or that is not traced. */
+static void take_exec(struct pxt_recorder_sum *sum, int32_t pid, unsigned what, int32_t number)
+{
+	if (what == POSIX_TRACE_PROCESS_EXEC_NP && number == 0)
+		take_number(&sum->executed, pid);
+	else if (what == POSIX_TRACE_PROCESS_EXEC_NP || what == POSIX_TRACE_PROCESS_TRACED_NP ||
+	         what == POSIX_TRACE_PROCESS_EXIT_NP)
+		drop_number(&sum->executed, pid);
+	else if (what == POSIX_TRACE_PROCESS_UNTRACED_NP)
+		drop_number(&sum->executed, number ? number : pid);
+}
+
 static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_eventview_np *view)
 {
 	const unsigned char *data = view->posix_data_np;
@@ -187,6 +208,7 @@ static void take_process(struct pxt_recorder_sum *sum, const struct posix_trace_
 	else if (data[0] == POSIX_TRACE_PROCESS_TRACED_NP ||
 	         data[0] == POSIX_TRACE_PROCESS_UNTRACED_NP)
 		take_number(&sum->told, number);
+	take_exec(sum, (int32_t)view->posix_pid_np, data[0], number);
 	if (data[0] == POSIX_TRACE_PROCESS_TRACED_NP || data[0] == POSIX_TRACE_PROCESS_IMAGE_NP)
 		take_image(sum, data, bytes);
 	if (bytes <= WHY_AT || data[0] != POSIX_TRACE_PROCESS_UNTRACED_NP)
@@ -233,6 +255,7 @@ void pxt_recorder_free(struct pxt_recorder_sum *sum)
 {
 	free(sum->forked.of);
 	free(sum->told.of);
+	free(sum->executed.of);
 }
 
 /* The files that are left of it, as one log. */

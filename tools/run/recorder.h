@@ -43,11 +43,11 @@ struct pxt_recorder_sum {
 		uint64_t count;
 	} untraced
 	    [PXT_RECORDER_REASONS]; /* processes that are not in the log, the rest, by the reason */
-	/* Numbers of processes: children that their parents told; and those that are told of otherwise, in order. */
+	/* Numbers of processes: children that their parents told; those that are told of otherwise, in order; ... */
 	struct pxt_recorder_numbers {
 		int32_t *of;
 		size_t count;
-	} forked, told;
+	} forked, told, executed; /* @executed: other programs, of which nothing has come yet */
 	/* What some of the programs do is not recorded: a part of what is told once. */
 	char looked[256]; /* the program that was looked at last */
 	bool has_go;

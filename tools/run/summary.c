@@ -123,7 +123,8 @@ static void put_throttled(struct pxt_out *out, const struct pxt_throttle *thrott
 
 /*
  * Children that have ended, and of which nobody but their parents told: another user, limit or namespace kept them from
- * attaching, or a signal ended them before their first event.  A log that is not whole may just not have it.
+ * attaching, or a signal ended them before their first event; and programs that were executed, of which the same is
+ * true.  A log that is not whole may just not have it.
  */
 static void put_silent(struct pxt_out *out, const struct pxt_recorder_numbers *traced,
     const struct pxt_summary *summary)
@@ -133,6 +134,8 @@ static void put_silent(struct pxt_out *out, const struct pxt_recorder_numbers *t
 
 	if (summary->ring || sum->log_lost || sum->counts.posix_lost_np)
 		return;
+	for (size_t i = 0; i < sum->executed.count; i++)
+		silent += !pxt_program_is_alive(sum->executed.of[i]);
 	for (size_t i = 0; i < sum->forked.count; i++) {
 		int32_t number = sum->forked.of[i];
 
