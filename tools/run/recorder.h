@@ -53,7 +53,7 @@ struct pxt_recorder_sum {
 	bool has_go;
 	bool has_uring;
 	bool has_spaces; /* dlmopen() */
-	int error; /* the log has no end; what was recorded before is in it */
+	int error;       /* the log has no end; what was recorded before is in it */
 };
 
 /* Whether the file at @path is a log. */
