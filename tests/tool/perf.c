@@ -341,6 +341,27 @@ PXT_TEST(a_tracepoint_is_read_by_its_format)
 	CU_ASSERT_STRING_EQUAL(said.next_name, "t3");
 }
 
+/* Softirqs and frequencies have as many bytes as a page fault and a place have. */
+PXT_TEST(a_short_tracepoint_is_not_taken_for_an_address)
+{
+	struct pxt_tracepoint points[PXT_TRACEPOINTS];
+	struct pxt_tracepoint_said said;
+	struct pxt_perfrec rec;
+
+	pb_points(points);
+	for (unsigned kind = PXT_TRACEPOINT_IRQ; kind <= PXT_TRACEPOINT_SOFTIRQ_END; kind++) {
+		struct perfbytes out = { 0 };
+
+		pb_irq(&out, here, kind, 3);
+		CU_ASSERT_FATAL(parse(&rec, &out));
+		PXT_EQ(rec.kind, PXT_PERFREC_SAMPLE);
+		PXT_EQ(rec.tid, 41);
+		PXT_EQ(pxt_tracepoint_read(points, rec.data, rec.bytes, &said), kind);
+		PXT_EQ(said.numbers[0], 3);
+		CU_ASSERT_STRING_EQUAL(said.name, kind == PXT_TRACEPOINT_IRQ ? "disk0" : "");
+	}
+}
+
 PXT_TEST(a_sample_that_is_too_short_for_its_fields_says_nothing)
 {
 	struct pxt_tracepoint points[PXT_TRACEPOINTS];

@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,9 +213,38 @@ static const char pb_boost_format[] =
     "\tfield:int oldprio;\toffset:28;\tsize:4;\tsigned:1;\n"
     "\tfield:int newprio;\toffset:32;\tsize:4;\tsigned:1;\n\n";
 
+#define PB_COMMON "field:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+
+/* Not of the scheduler: their numbers are 200 more than their kinds. */
+static const char *const pb_other_formats[PXT_TRACEPOINTS] = {
+	[PXT_TRACEPOINT_IRQ] = "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+	                       "\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n",
+	[PXT_TRACEPOINT_IRQ_END] = "\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+	                           "\tfield:int ret;\toffset:12;\tsize:4;\tsigned:1;\n",
+	[PXT_TRACEPOINT_SOFTIRQ] = "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n",
+	[PXT_TRACEPOINT_SOFTIRQ_END] = "\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n",
+	[PXT_TRACEPOINT_BLOCK] = "\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+	                         "\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+	                         "\tfield:unsigned int bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
+	                         "\tfield:char rwbs[10];\toffset:28;\tsize:10;\tsigned:0;\n",
+	[PXT_TRACEPOINT_BLOCK_END] = "\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+	                             "\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+	                             "\tfield:int error;\toffset:24;\tsize:4;\tsigned:1;\n",
+	[PXT_TRACEPOINT_FREQUENCY] = "\tfield:u32 state;\toffset:8;\tsize:4;\tsigned:0;\n"
+	                             "\tfield:u32 cpu_id;\toffset:12;\tsize:4;\tsigned:0;\n",
+};
+
 static inline void pb_points(struct pxt_tracepoint points[PXT_TRACEPOINTS])
 {
+	char format[1024];
+
 	memset(points, 0, PXT_TRACEPOINTS * sizeof *points);
+	for (unsigned kind = PXT_TRACEPOINT_IRQ; kind < PXT_TRACEPOINTS; kind++) {
+		(void)snprintf(format, sizeof format, "ID: %u\nformat:\n\t" PB_COMMON "%s",
+		    200 + kind, pb_other_formats[kind]);
+		if (!pxt_tracepoint_parse(&points[kind], kind, format))
+			abort();
+	}
 	if (!pxt_tracepoint_parse(
 	        &points[PXT_TRACEPOINT_SWITCH], PXT_TRACEPOINT_SWITCH, pb_switch_format) ||
 	    !pxt_tracepoint_parse(
@@ -286,6 +316,44 @@ static inline void pb_said_boost(
 	pb_at(data, 28, before);
 	pb_at(data, 32, after);
 	pb_sample(to, place, data, sizeof data);
+}
+
+/* Of a kind that is not the scheduler's: numbers from byte 8 on, and @text behind them. */
+static inline void pb_said_other(struct perfbytes *to, struct pb_place place,
+    enum pxt_tracepoint_kind kind, const int32_t *numbers, size_t count, const char *text)
+{
+	unsigned char data[64] = { (unsigned char)(200 + kind) };
+	size_t bytes = 8 + 4 * count;
+
+	memcpy(data + 8, numbers, 4 * count);
+	memcpy(data + bytes, text, strlen(text));
+	bytes += *text ? 12 : 0;
+	pb_sample(to, place, data, (uint32_t)bytes);
+}
+
+static inline void pb_irq(
+    struct perfbytes *to, struct pb_place place, enum pxt_tracepoint_kind kind, int32_t number)
+{
+	/* An interrupt's name has 6 bytes at byte 16; what has only a number is as short as an address. */
+	const int32_t numbers[] = { number, kind == PXT_TRACEPOINT_IRQ ? 6 << 16 | 16 : 0 };
+
+	pb_said_other(to, place, kind, numbers, kind <= PXT_TRACEPOINT_IRQ_END ? 2 : 1,
+	    kind == PXT_TRACEPOINT_IRQ ? "disk0" : "");
+}
+
+static inline void pb_block(struct perfbytes *to, struct pb_place place, bool end, int32_t sector)
+{
+	const int32_t numbers[] = { 0x800001, 0, sector, 0, end ? 0 : 4096 };
+
+	pb_said_other(to, place, end ? PXT_TRACEPOINT_BLOCK_END : PXT_TRACEPOINT_BLOCK, numbers, 5,
+	    end ? "" : "WS");
+}
+
+static inline void pb_frequency(struct perfbytes *to, struct pb_place place, int32_t khz)
+{
+	const int32_t numbers[] = { khz, (int32_t)place.cpu };
+
+	pb_said_other(to, place, PXT_TRACEPOINT_FREQUENCY, numbers, 2, "");
 }
 
 #endif

@@ -359,6 +359,30 @@ a_time_limit_ends_the_program()
 	sound run.ptl
 }
 
+# Beside the scheduler, unless their group is left out; and one that only comes when it is asked for.
+requests_to_a_disk_and_interrupts_are_recorded_by_groups()
+{
+	need dd
+	dd if=/dev/urandom of=big bs=1M count=4 conv=fsync 2>/dev/null
+	dd if=big iflag=direct of=copy bs=1M 2>/dev/null || { echo 'not on a disk: skipped'; exit 77; }
+	traced 0 -q --only file,block -- dd if=big iflag=direct of=copy bs=1M
+	run 0 print -e sched_waking run.ptl
+	grep -q sched_waking out || { echo 'no tracepoints here: skipped'; exit 77; }
+	run 0 print -e block_io run.ptl
+	grep -q 'dd/.*block_io .*ns=[1-9].*bytes=[1-9].*rwbs="R' out || fail 'no request of the program'
+	traced 0 -q --only file,sched -- dd if=big iflag=direct of=copy bs=1M
+	run 2 print -e block_io run.ptl
+	err_has 'no event type is called "block_io"'
+	traced 0 -q --only +netrx -- "$pxtrace" --version
+	[ -e /sys/devices/system/cpu/cpu0/cpufreq ] || {
+		traced 0 --only freq -- /bin/true
+		err_has 'frequencies are not recorded: this machine does not tell them'
+	}
+	run 1 run --only +nothing -- "$VICTIM"
+	err_has 'knows no group "nothing"'
+	err_has 'sched, irq, block, netrx, freq'
+}
+
 a_program_that_its_cgroup_kept_from_running_is_told_so()
 {
 	mkdir tree
@@ -368,10 +392,11 @@ a_program_that_its_cgroup_kept_from_running_is_told_so()
 		group=tree/pxtrace-\$\$
 		mkdir \$group && echo 20000 >\$group/cpu.cfs_period_us || exit 77
 		echo 2000 >\$group/cpu.cfs_quota_us && echo \$\$ >\$group/cgroup.procs || exit 77
-		"$pxtrace" run --only mutex -o run.ptl -- sh -c 'i=0; while [ \$i -lt 10000 ]; do i=\$((i+1)); done'
+		"$pxtrace" run --only mutex,sched -o run.ptl -- sh -c 'i=0; while [ \$i -lt 10000 ]; do i=\$((i+1)); done'
 		status=\$?
 		echo \$\$ >tree/cgroup.procs
-		rmdir \$group
+		# What gives tracepoints up is in it for a moment more.
+		for i in 1 2 3 4 5 6 7 8 9 10; do rmdir \$group 2>/dev/null && break; sleep 0.2; done
 		exit \$status
 	END
 	unshare -m sh ./limited.sh >out 2>err
@@ -383,6 +408,8 @@ a_program_that_its_cgroup_kept_from_running_is_told_so()
 		fail "nothing of the cgroup: $(cat err)"
 	run 0 stat run.ptl
 	out_has 'throttled: '
+	run 0 print -e cpu_throttled run.ptl
+	grep -q 'cpu_throttled .*ns=[1-9]' out || fail 'no event of it'
 }
 
 # QNX-51

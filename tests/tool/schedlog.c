@@ -4,7 +4,8 @@
  *
  * A story is what a reader of the log gets, an event a word: "CPU:FROM>TO/STATE" is a switch,
  * with (PRIO,PRIO) where /proc told of them; "wake TID@CPU", "move TID:CPU>CPU", "fork PARENT>CHILD", "exit TID", "name TID=OLD>NEW",
- * and "lost N" before the event that tells it.  In all of them thread 10 is the one that is watched.
+ * "irq NS*COUNT NAME", "disk TID NS WHAT", "TID at KHZ", "cgroup NS/WITHIN", "faults COUNT+NS", and "lost N" before
+ * the event that tells it.  In all of them thread 10 is the one that is watched.
  */
 #include "tools/sched/sched.h"
 
@@ -90,6 +91,16 @@ static void say_event(const char *name, const unsigned char *data, size_t bytes,
 		say("exit %d", number(data, 16));
 	else if (strcmp(name, "task_rename") == 0)
 		say("name %d=%s>%s%s", number(data, 0), text + 4, text + 20, data[36] ? "!" : "");
+	else if (strcmp(name, "interrupts") == 0)
+		say("irq %d*%d %s", number(data, 0), number(data, 8), text + 12);
+	else if (strcmp(name, "block_io") == 0)
+		say("disk %d %s", number(data, 0), text + 28);
+	else if (strcmp(name, "cpu_frequency") == 0)
+		say("%d at %d", cpu, number(data, 0));
+	else if (strcmp(name, "cpu_throttled") == 0)
+		say("cgroup %d/%d", number(data, 0), number(data, 8));
+	else if (strcmp(name, "page_faults") == 0)
+		say("faults %d+%d", number(data, 0), bytes > 5 ? number(data, 5) : 0);
 	else
 		say("%s", name);
 }
@@ -442,6 +453,94 @@ PXT_TEST(a_priority_that_no_record_tells_is_asked_for)
 	STORY(wanted);
 }
 
+/* ---- What the machine did ---- */
+
+static void begin_with_points(void)
+{
+	static struct pxt_tracepoint points[PXT_TRACEPOINTS];
+
+	pb_points(points);
+	begin(true, points);
+}
+
+/* Of one within another the time is counted once; of another program's thread none is told. */
+PXT_TEST(interrupts_of_a_thread_are_added_up_until_it_leaves)
+{
+	begin_with_points();
+	pb_said_switch(&made, at(10, 0, 50), 50, 1, 10);
+	pb_irq(&made, at(100, 0, 10), PXT_TRACEPOINT_SOFTIRQ, 3);
+	pb_irq(&made, at(150, 0, 10), PXT_TRACEPOINT_IRQ, 9);
+	pb_irq(&made, at(170, 0, 10), PXT_TRACEPOINT_IRQ_END, 9);
+	pb_irq(&made, at(200, 0, 10), PXT_TRACEPOINT_SOFTIRQ_END, 3);
+	pb_said_switch(&made, at(300, 0, 10), 10, 1, 50);
+	pb_irq(&made, at(400, 0, 50), PXT_TRACEPOINT_IRQ, 9);
+	pb_irq(&made, at(450, 0, 50), PXT_TRACEPOINT_IRQ_END, 9);
+	STORY("0:50>10/1 irq 100*2 NET_RX 0:10>50/1");
+}
+
+PXT_TEST(after_a_millisecond_interrupts_are_told_as_they_are)
+{
+	begin_with_points();
+	pb_said_switch(&made, at(10, 0, 50), 50, 1, 10);
+	pb_irq(&made, at(1000, 0, 10), PXT_TRACEPOINT_IRQ, 9);
+	pb_irq(&made, at(1200000, 0, 10), PXT_TRACEPOINT_IRQ_END, 9);
+	STORY("0:50>10/1 irq 1199000*1 disk0");
+}
+
+/* The disk's own interrupt comes in any thread. */
+PXT_TEST(a_request_to_a_disk_is_of_the_thread_that_gave_it)
+{
+	begin_with_points();
+	pb_said_switch(&made, at(10, 0, 50), 50, 1, 10);
+	pb_block(&made, at(100, 0, 10), false, 77);
+	pb_block(&made, at(110, 1, 60), false, 78);
+	pb_block(&made, at(900, 1, 60), true, 78);
+	pb_block(&made, at(1000, 1, 60), true, 77);
+	STORY("0:50>10/1 disk 900 WS");
+}
+
+PXT_TEST(a_request_of_the_kernel_is_told_while_a_thread_is_stuck)
+{
+	begin_with_points();
+	pb_said_switch(&made, at(10, 0, 50), 50, 1, 10);
+	pb_said_switch(&made, at(20, 0, 10), 10, 2, 60);
+	pb_block(&made, at(110, 0, 60), false, 78);
+	pb_block(&made, at(900, 1, 50), true, 78);
+	STORY("0:50>10/1 0:10>60/2 disk 790 WS");
+}
+
+PXT_TEST(a_frequency_is_told_where_the_program_runs)
+{
+	begin_with_points();
+	pb_frequency(&made, at(5, 0, 50), 800000);
+	pb_said_switch(&made, at(10, 0, 50), 50, 1, 10);
+	pb_frequency(&made, at(20, 0, 10), 2000000);
+	pb_said_switch(&made, at(30, 0, 10), 10, 1, 50);
+	pb_frequency(&made, at(40, 0, 50), 800000);
+	STORY("0:50>10/1 0 at 800000 0 at 2000000 0:10>50/1");
+}
+
+PXT_TEST(a_cgroup_that_was_throttled_is_told_with_the_time_between_two_looks)
+{
+	const struct pxt_throttle meanwhile = { .times = 2, .ns = 60 };
+
+	begin(false, NULL);
+	pxt_schedmachine_throttled(&scheduler, &meanwhile, 1000, 1100);
+	STORY("cgroup 60/100");
+}
+
+/* It is told when it is over: at once after the thread was back, unless that did something else in between. */
+PXT_TEST(a_page_fault_has_the_time_that_its_thread_was_away)
+{
+	begin(false, NULL);
+	pb_in(&made, at(1, 2, 10));
+	pb_out(&made, at(1000, 2, 10), 0);
+	pb_in(&made, at(9000, 2, 10));
+	pb_address(&made, at(9100, 2, 10), 0x401234, 1);
+	pb_address(&made, at(9200, 2, 10), 0x401234, 1);
+	STORY("2:-1>10/0 2:10>-1/1 2:-1>10/0 faults 1+8100 faults 1+0");
+}
+
 /* ---- The log ---- */
 
 PXT_TEST(a_log_that_cannot_be_written_is_an_error_at_the_end)
@@ -521,7 +620,7 @@ PXT_TEST(a_log_with_a_bound_has_the_first_events_and_counts_the_others)
 	PXT_EQ(lost, beyond);
 	PXT_EQ(stat(path, &state), 0);
 	/* Heads, types and threads come to the records. */
-	CU_ASSERT(state.st_size < 8192 + 4096);
+	CU_ASSERT(state.st_size < 8192 + 5120);
 }
 
 /* QNX-51: each of them can be read alone. */

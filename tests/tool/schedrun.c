@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	argc -= unread;
 	argv += unread;
 	check(argc < 4, "schedrun LEVEL LOG PROGRAM...");
-	const struct pxt_schedwatch_file file = { .path = argv[2] };
+	const struct pxt_schedwatch_file file = { .path = argv[2], .groups = PXT_SCHEDGROUP_ALL };
 	pid_t child = begin(argv + 3, gate);
 	struct pxt_schedwatch *scheduler =
 	    pxt_schedwatch_open(child, &file, level_of(argv[1]), &told);

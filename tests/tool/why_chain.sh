@@ -91,6 +91,72 @@ of_few_records_of_page_faults_the_place_is_not_told()
 	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with some 1280 page faults.'
 }
 
+page_faults_that_waited_for_a_disk_have_their_time()
+{
+	{
+		echo "71800 - sched_switch 0 101 120 2 0 120"
+		echo "121100 - sched_switch 0 0 120 0 101 120"
+		echo "121150 high page_faults 1 1 49300000"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.4 ms, with 1 page faults (some waited for a disk, 49.3 ms in all).'
+}
+
+interrupts_took_a_part_of_the_time_that_a_thread_ran()
+{
+	{ echo "90000 high interrupts 12300000 40"; echo "95000 low interrupts 9000000 9"; } | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, of it 12.3 ms in interrupts.'
+}
+
+a_slow_cpu_is_told_where_a_thread_ran()
+{
+	{ echo "60000 high cpu_frequency 3200000"; echo "71750 high cpu_frequency 800000"; } | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, at 800 of 3200 MHz.'
+}
+
+# Overlapping requests count once; the second is not waited for.
+a_call_that_waited_for_the_disk_says_so()
+{
+	{
+		echo "71750 high call_enter 7 5 16"
+		echo "71800 - sched_switch 0 101 120 2 0 120"
+		echo "111000 high block_io 39000000 4096"
+		echo "111800 high block_io 20000000 4096"
+		echo "111900 - sched_switch 0 0 120 0 101 120"
+		echo "121600 high call_exit 7 5 16 49850"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.9 ms, of it 39.8 ms for the disk.'
+}
+
+# low writes for all, as a thread of the kernel does.
+a_call_that_waited_for_another_threads_request_names_it()
+{
+	{
+		echo "60000 low mutex_lock 128 0 0"
+		echo "71750 high call_enter 18 5 0"
+		echo "71800 - sched_switch 0 101 120 2 0 120"
+		echo "111000 low block_io 38000000 4096"
+		echo "121500 - sched_switch 0 0 120 0 101 120"
+		echo "121600 high call_exit 18 5 0 49850"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	head -n 1 out | grep -q ', of it 38.0 ms for the disk (requests of low)' || fail "$(head -n 1 out)"
+}
+
+who_could_run_and_had_used_up_its_cgroups_time_was_throttled()
+{
+	{
+		echo "71800 - sched_switch 0 101 120 0 0 120"
+		echo "121100 - sched_switch 0 0 120 0 101 120"
+		echo "150000 high cpu_throttled 49000000 100000000 1"
+	} | ran | log run.ptl
+	run 0 why run.ptl
+	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms, but its cgroup was throttled: for 49.0 ms within 100 ms.'
+}
+
 where_a_thread_ran_is_told_by_samples()
 {
 	make_library

@@ -65,7 +65,11 @@ traced()
 		print "type 41 sched_wakeup i32 tid"
 		print "type 42 job_begin u32 job"
 		print "type 43 job_end u32 job"
-		print "type 44 page_faults u32 count, u8 major"
+		print "type 44 page_faults u32 count, u8 major, u64 wait_ns"
+		print "type 50 interrupts u64 ns, u32 count"
+		print "type 51 block_io u64 ns, u32 bytes"
+		print "type 52 cpu_frequency u32 khz"
+		print "type 53 cpu_throttled u64 ns, u64 within_ns, u64 times"
 		print "type 45 cpu_sample"
 		print "type 47 sched_wakeup_new i32 tid"
 		print "type 48 late_begin u32 job, i64 start_ns"
@@ -80,8 +84,9 @@ traced()
 			"context_switch:u32 u32 u32 u32 i32 i32;task_state:u32 u8 i32 u64;" \
 			"kernel_overhead:u8 u32 u64;function_enter:u64 u64;function_exit:u64 u64;" \
 			"general_debug:u32 u64 text;sched_switch:u32 i32 i32 i64 i32 i32;sched_wakeup:i32;" \
-			"job_begin:u32;job_end:u32;page_faults:u32 u8;cpu_sample:;task_rename:i32 hex hex u8;" \
-			"sched_wakeup_new:i32;late_begin:u32 i64;late_end:u32"
+			"job_begin:u32;job_end:u32;page_faults:u32 u8 u64;cpu_sample:;task_rename:i32 hex hex u8;" \
+			"sched_wakeup_new:i32;late_begin:u32 i64;late_end:u32;interrupts:u64 u32;block_io:u64 u32;cpu_frequency:u32;" \
+			"cpu_throttled:u64 u64 u64"
 		count = split(types, list, ";")
 		for (i = 1; i <= count; i++) {
 			split(list[i], part, ":")

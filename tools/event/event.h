@@ -337,18 +337,25 @@ void pxt_json_word(struct pxt_out *out, const struct pxt_type *type, unsigned fi
  * and kinds of locks ----
  */
 
+/* The kernel's scheduler, and what is recorded beside it (tools/sched/sched.h has the same bits). */
+#define PXT_GROUP_SCHED     1u
+#define PXT_GROUP_IRQ       2u
+#define PXT_GROUP_BLOCK     4u
+#define PXT_GROUP_FREQUENCY 8u
+#define PXT_GROUP_NETRX     16u
+
 /* Bit by bit, by the numbers of trace_hooks_np.h. */
 struct pxt_groups {
 	uint64_t types;
 	uint64_t calls;
-	uint64_t kinds; /* of read-write and spin locks */
-	bool sched;     /* no type of the library's: the kernel's scheduler */
+	uint64_t kinds;  /* of read-write and spin locks */
+	unsigned kernel; /* no types of the library's: PXT_GROUP_... */
 };
 
 /* All but what is too much for most programs: allocation. */
 void pxt_groups_usual(struct pxt_groups *usual);
 /*
- * The groups of @list ("locks,io"); what tells of processes and threads is always among them.  False, with
+ * The groups of @list ("locks,io"; "+alloc": the usual ones and that); what tells of processes and threads is always among them.  False, with
  * a word to the user, where a group is not known.
  */
 bool pxt_groups_parse(struct pxt_groups *groups, const char *list, const char *command);

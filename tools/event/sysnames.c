@@ -181,7 +181,11 @@ static const struct group {
 	{ "alloc", { .types = CALLS, .calls = ALLOCS } },
 	{ "calls", { .types = CALLS, .calls = ALL_CALLS } },
 	{ "function", { .types = FUNCTIONS } },
-	{ "sched", { .sched = true } },
+	{ "sched", { .kernel = PXT_GROUP_SCHED } },
+	{ "irq", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_IRQ } },
+	{ "block", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_BLOCK } },
+	{ "netrx", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_IRQ | PXT_GROUP_NETRX } },
+	{ "freq", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_FREQUENCY } },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
@@ -207,16 +211,21 @@ static void complain(const char *command, const char *name, size_t bytes)
 
 void pxt_groups_usual(struct pxt_groups *usual)
 {
-	*usual = (struct pxt_groups){ .types = ALWAYS, .calls = ALL_CALLS, .sched = true };
+	*usual = (struct pxt_groups){ .types = ALWAYS, .calls = ALL_CALLS };
 	for (size_t i = 0; i < GROUPS; i++) {
 		usual->types |= groups[i].of.types;
 		usual->kinds |= groups[i].of.kinds;
+		usual->kernel |= groups[i].of.kernel & ~PXT_GROUP_NETRX;
 	}
 }
 
 bool pxt_groups_parse(struct pxt_groups *wanted, const char *list, const char *command)
 {
-	*wanted = (struct pxt_groups){ .types = ALWAYS };
+	if (*list == '+')
+		pxt_groups_usual(wanted);
+	else
+		*wanted = (struct pxt_groups){ .types = ALWAYS };
+	list += *list == '+';
 	for (;;) {
 		size_t bytes = strcspn(list, ",");
 		const struct group *group = find(list, bytes);
@@ -228,7 +237,7 @@ bool pxt_groups_parse(struct pxt_groups *wanted, const char *list, const char *c
 		wanted->types |= group->of.types;
 		wanted->calls |= group->of.calls;
 		wanted->kinds |= group->of.kinds;
-		wanted->sched = wanted->sched || group->of.sched;
+		wanted->kernel |= group->of.kernel;
 		if (list[bytes] == '\0')
 			return true;
 		list += bytes + 1;

@@ -40,7 +40,9 @@ static const char *const help[] = {
 	"      --only GROUPS groups with commas: mutex, cond, rwlock, spin, sem, barrier, once "
 	"(all\n"
 	"                    these: locks), futex, threads, children, sleep, timer, signal, file,\n"
-	"                    socket, poll, fsync, mq (these: io), alloc, function, calls, sched\n"
+	"                    socket, poll, fsync, mq (these: io), alloc, function, calls; of the\n"
+	"                    kernel sched, and beside it irq, netrx, block, freq. Behind a + what\n"
+	"                    comes to the usual ones, which are all but alloc and netrx\n"
 	"      --all         locks that were free when they were taken are events, too; they are\n"
 	"                    counted otherwise\n"
 	"      --stack MS    waits longer than MS milliseconds tell all functions that called; 0: "
@@ -84,6 +86,7 @@ struct run {
 	uint64_t size;
 	int64_t limit_ns; /* --for; 0: none */
 	bool rotates;     /* the log is several files */
+	bool asks_frequency;
 	struct posix_trace_rotation_np rotation;
 	bool ring;
 	bool quiet;
@@ -95,7 +98,9 @@ struct run {
 	struct pxt_preload preload;
 	struct pxt_notes notes;
 	struct pxt_recorder recorder;
+	int cgroup;                    /* where its CPU time is told; -1: nowhere */
 	struct pxt_throttle throttled; /* before; in the end, meanwhile */
+	struct pxt_throttle looked;    /* when it was looked at last */
 	struct pxt_schedwatch *watch;  /* NULL: the scheduler tells nothing */
 	struct pxt_schedtold told;
 	struct pxt_outfile file;           /* of the program's own events */
@@ -109,13 +114,30 @@ struct run {
 
 /* ---- The run ---- */
 
+static void begin_throttle(struct run *r)
+{
+	r->cgroup = pxt_schedmachine_throttle_open();
+	r->throttled = r->looked = pxt_schedmachine_throttle(r->cgroup);
+}
+
+static void look_at_throttle(struct run *r)
+{
+	struct pxt_throttle meanwhile = pxt_schedmachine_throttle_since(r->cgroup, &r->looked);
+
+	pxt_schedwatch_throttled(r->watch, &meanwhile);
+	r->looked.times += meanwhile.times;
+	r->looked.ns += meanwhile.ns;
+}
+
 /* Something may have come from the scheduler, or it is time to look. */
 static void wait_a_moment(struct run *r, struct pollfd wakes[2])
 {
 	/* Without a descriptor that tells of the program's end it is looked after often. */
 	(void)poll(wakes, 2, wakes[0].fd < 0 ? 5 : PXT_SCHEDWATCH_MS);
-	if (r->watch)
+	if (r->watch) {
+		look_at_throttle(r);
 		(void)pxt_schedwatch_poll(r->watch);
+	}
 	if (r->flight) {
 		pxt_recorder_flush(&r->recorder);
 		pxt_flight_step(r->flight);
@@ -207,8 +229,12 @@ static void watch_scheduler(struct run *r)
 		.limit = r->flight ? 0
 		         : r->ring ? r->size / 4
 		                   : r->size / 2,
+		.groups = r->wish.groups.kernel & PXT_SCHEDGROUP_ALL,
 		.other = r->ring ? r->older : NULL };
 
+	_Static_assert(PXT_SCHEDGROUP_ALL == (PXT_GROUP_IRQ | PXT_GROUP_BLOCK |
+	                                         PXT_GROUP_FREQUENCY | PXT_GROUP_NETRX),
+	    "groups by the same bits");
 	r->watch = pxt_schedwatch_open(r->program.pid, &file, PXT_SCHEDLEVEL_POINTS, &r->told);
 	if (!r->watch)
 		remove_parts(r);
@@ -219,7 +245,9 @@ static void say_missing(const struct run *r)
 {
 	struct pxt_schedsay say;
 
-	if (!r->wish.groups.sched || !pxt_schedsay_missing(&say, &r->told))
+	if (r->asks_frequency && !pxt_schedmachine_has_frequency())
+		pxt_complain("run: frequencies are not recorded: this machine does not tell them");
+	if (!r->wish.groups.kernel || !pxt_schedsay_missing(&say, &r->told))
 		return;
 	pxt_complain("run: %s", say.what);
 	if (*say.how)
@@ -278,7 +306,7 @@ static int conclude(struct run *r, int status)
 	bool whole;
 
 	pxt_notes_tell_status(r->recorder.trid, status);
-	r->throttled = pxt_throttle_since(&r->throttled);
+	r->throttled = pxt_schedmachine_throttle_since(r->cgroup, &r->throttled);
 	pxt_notes_tell_throttled(r->recorder.trid, &r->throttled);
 	pxt_recorder_close(&r->recorder, &sum, !r->quiet);
 	if (sum.error)
@@ -363,13 +391,14 @@ static int run_flight(struct run *r)
 		return PXT_PROGRAM_NOT_STARTED;
 	if (r->children)
 		pxt_program_adopt();
-	if (r->wish.groups.sched)
+	if (r->wish.groups.kernel)
 		watch_scheduler(r);
 	if (!begin_flight(r)) {
 		pxt_flight_end(r->flight, &none);
 		return PXT_EXIT_OUTPUT;
 	}
 	pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+	begin_throttle(r);
 	return conclude_flight(r, begin(r));
 }
 
@@ -424,7 +453,7 @@ static int run_rotating(struct run *r)
 	if (fd < 0)
 		return status;
 	remove_older(r);
-	r->wish.groups.sched = false;
+	r->wish.groups.kernel = 0;
 	r->recorder.rotation = &r->rotation;
 	pxt_recorder_name(&r->recorder);
 	r->wish.stream = r->recorder.name;
@@ -436,7 +465,7 @@ static int run_rotating(struct run *r)
 			pxt_program_adopt();
 		if (pxt_recorder_open(&r->recorder, fd, r->output, 0, false)) {
 			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-			r->throttled = pxt_throttle_read();
+			begin_throttle(r);
 			status = conclude(r, begin(r));
 		}
 	}
@@ -455,7 +484,7 @@ static int run_traced(struct run *r)
 		return PXT_PROGRAM_NOT_STARTED;
 	if (r->children)
 		pxt_program_adopt();
-	if (r->wish.groups.sched) {
+	if (r->wish.groups.kernel) {
 		if (!make_parts(r))
 			return PXT_EXIT_OUTPUT;
 		watch_scheduler(r);
@@ -465,7 +494,7 @@ static int run_traced(struct run *r)
 		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
 		        r->watch ? r->size / 2 : r->size, r->ring)) {
 			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-			r->throttled = pxt_throttle_read();
+			begin_throttle(r);
 			return conclude(r, begin(r));
 		}
 		pxt_outfile_discard(&r->file);
@@ -639,6 +668,7 @@ static bool take_option(struct run *r, int code, const char *value)
 	case 'q':
 		return r->quiet = true;
 	case OPT_ONLY:
+		r->asks_frequency = strstr(value, "freq") != NULL;
 		return pxt_groups_parse(&r->wish.groups, value, "run");
 	case OPT_ALL:
 		return r->wish.all = true;

@@ -11,6 +11,7 @@
 
 #include "tools/event/event.h"
 #include "tools/output/out.h"
+#include "tools/sched/sched.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -101,21 +102,6 @@ static inline bool pxt_recorder_has(const struct pxt_recorder_numbers *numbers, 
 	return numbers->count &&
 	       bsearch(&number, numbers->of, numbers->count, sizeof number, pxt_recorder_in_order);
 }
-
-/*
- * How often and how long the kernel kept the processes of this one's cgroup from running, as that has
- * used up its share of CPU time (cpu.max, cpu.cfs_quota_us).
- */
-
-/* Since the cgroup is there; zeros where it has no limit, or nobody says. */
-struct pxt_throttle {
-	uint64_t times;
-	uint64_t ns; /* of all its CPUs together */
-};
-
-struct pxt_throttle pxt_throttle_read(void);
-/* What came since @before. */
-struct pxt_throttle pxt_throttle_since(const struct pxt_throttle *before);
 
 /* What `pxtrace run` puts into its log in words: the user's notes, the command, its status. */
 

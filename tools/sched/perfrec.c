@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TAIL_BYTES   24u /* sample_id: pid, tid, time, cpu, and 4 bytes of nothing */
-/* The instruction's address and the tail; no tracepoint of the scheduler has as few bytes. */
+/* The instruction's address and the tail. */
 #define FAULTS_BYTES 32u
 #define MAJOR_BYTES  40u /* the same, and the address that was missing, in front of the CPU */
 #define RUNS_BYTES   48u /* the same, and the time that it ran, behind the CPU */
@@ -131,14 +131,26 @@ static bool take_stack(struct pxt_perfrec *rec, const unsigned char *body)
 	return true;
 }
 
+/*
+ * Some tracepoints have as few bytes as an address.  That has its time where they have their CPU, and a time is never
+ * that small: the system has run for longer.
+ */
+static bool is_tracepoint(const unsigned char *body, size_t bytes)
+{
+	return bytes > TAIL_BYTES + 4 && get64(body + 16) <= CPU_MOST &&
+	       get32(body + TAIL_BYTES) == bytes - TAIL_BYTES - 4;
+}
+
 /* pid, tid, time, cpu, nothing, and the bytes of the tracepoint after their number. */
 static bool take_sample(struct pxt_perfrec *rec, const unsigned char *body, size_t bytes)
 {
 	if (bytes < TAIL_BYTES)
 		return false;
-	if (bytes == FAULTS_BYTES || bytes == MAJOR_BYTES || bytes == RUNS_BYTES)
+	bool is_address = !is_tracepoint(body, bytes);
+
+	if (is_address && (bytes == FAULTS_BYTES || bytes == MAJOR_BYTES || bytes == RUNS_BYTES))
 		return take_address(rec, body, bytes);
-	if (bytes == STACK_BYTES)
+	if (is_address && bytes == STACK_BYTES)
 		return take_address(rec, body, bytes) && take_stack(rec, body);
 	take_place(rec, body);
 	if (bytes == TAIL_BYTES)

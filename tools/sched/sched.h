@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 /*
@@ -143,10 +144,26 @@ enum pxt_tracepoint_kind {
 	PXT_TRACEPOINT_NEW,    /* of a thread that was just made */
 	PXT_TRACEPOINT_MIGRATE,
 	PXT_TRACEPOINT_BOOST, /* by who waits for a lock of this thread's, and back */
+	/* Not of the scheduler (schedmachine.c): */
+	PXT_TRACEPOINT_IRQ,
+	PXT_TRACEPOINT_IRQ_END,
+	PXT_TRACEPOINT_SOFTIRQ,
+	PXT_TRACEPOINT_SOFTIRQ_END,
+	PXT_TRACEPOINT_BLOCK,
+	PXT_TRACEPOINT_BLOCK_END,
+	PXT_TRACEPOINT_FREQUENCY,
 	PXT_TRACEPOINTS
 };
 
 #define PXT_TRACEPOINT_FIELDS 7u
+
+/* What is recorded beside the scheduler, bit by bit. */
+#define PXT_SCHEDGROUP_IRQ       2u
+#define PXT_SCHEDGROUP_BLOCK     4u
+#define PXT_SCHEDGROUP_FREQUENCY 8u
+#define PXT_SCHEDGROUP_NETRX                                                                       \
+	16u /* softirqs that take packets in, too: each one of a loopback has one */
+#define PXT_SCHEDGROUP_ALL 30u
 
 struct pxt_tracepoint {
 	bool known;
@@ -154,17 +171,19 @@ struct pxt_tracepoint {
 	struct pxt_tracepoint_field {
 		uint16_t offset;
 		uint16_t size;
-	} fields[PXT_TRACEPOINT_FIELDS]; /* in the order of pxt_tracepoint_names */
+	} fields[PXT_TRACEPOINT_FIELDS]; /* in the order of its row in tracepoint.c */
 };
-
-extern const char *const pxt_tracepoint_names[PXT_TRACEPOINTS];
 
 /* @text ends in 0.  False: it does not have all fields that are wanted, in sizes that are known. */
 bool pxt_tracepoint_parse(
     struct pxt_tracepoint *point, enum pxt_tracepoint_kind kind, const char *text);
 
-/* What a sample says: of the thread that leaves or is woken, and of the one that comes. */
+/*
+ * What a sample says: of the thread that leaves or is woken, and of the one that comes.  Of kinds that are not the
+ * scheduler's, the name and the numbers in the order of their rows.
+ */
 struct pxt_tracepoint_said {
+	int64_t numbers[3];
 	char name[16];
 	int32_t tid;
 	int32_t prio;
@@ -183,11 +202,13 @@ enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[
 /* ---- The kernel's files about tracepoints, wherever they are ---- */
 
 /*
- * Reads the formats of the scheduler's tracepoints where tracefs is mounted; where it is not, from a
+ * Reads the formats of the scheduler's tracepoints, and of @groups, where tracefs is mounted; where it is not, from a
  * mount that nobody else sees and that goes with its descriptor, if this process may make one.
  * Returns 0 when sched_switch is known, else an errno: ENOENT, tracefs is not mounted.
  */
-int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS]);
+int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS], unsigned groups);
+/* The group of a kind; 0: the scheduler's. */
+unsigned pxt_tracepoint_group(enum pxt_tracepoint_kind kind);
 
 /*
  * ---- What the kernel recorded of threads, in the order of time, as the events of a log; its head,
@@ -200,11 +221,11 @@ int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS]);
  * 	sched_process_fork  parent_comm parent_tid parent_pid child_comm child_tid child_pid
  * 	sched_process_exit  comm tid pid
  * 	task_rename         tid oldcomm newcomm exec
- * 	page_faults         count major
+ * 	page_faults         count major wait_ns
  * 	cpu_sample          caller1 caller2 caller3 (its address is where the thread is, after each millisecond)
  *
  * page_faults tells of PXT_PERFREC_FAULTS_EACH at once, at the address of the last one; of each that
- * waited for a disk (major) alone.
+ * waited for a disk (major) alone, with the time that the thread was off the CPU for it, where that is known.
  *
  * Other names and fields are those of LTTng, as in merged logs of ftrace (tools/merge/ftrace.c).
  * Without tracepoints priorities are the last fields, as /proc said them up to a quarter of a second
@@ -243,8 +264,11 @@ struct pxt_schedthread {
 	bool has_prio;
 	bool running; /* as far as it was told */
 	bool ended;
-	int waits_on;   /* the CPU that it could run on and does not have; -1: none */
-	uint32_t epoch; /* of @running and @waits_on; an older one: not known */
+	int waits_on;     /* the CPU that it could run on and does not have; -1: none */
+	uint32_t epoch;   /* of @running, @waits_on and @stuck; an older one: not known */
+	bool stuck;       /* it waits for something that no signal ends, as a disk */
+	uint64_t left_ns; /* it waited from then until @back_ns, 0: no page fault's time any more */
+	uint64_t back_ns;
 	int32_t prio;   /* with @has_prio: the kernel's, smaller is more urgent */
 	uint64_t asked; /* when /proc was asked for it last; 0: never */
 	uint32_t index; /* in the log's table; 0: not told yet */
@@ -304,8 +328,34 @@ struct pxt_schedlog_wish {
 	const struct pxt_tracepoint *points; /* PXT_TRACEPOINTS of them; NULL: none */
 };
 
+/* An event's data. */
+#define PXT_SCHEDDATA_BYTES 64u
+
+struct pxt_scheddata {
+	size_t count;
+	unsigned char bytes[PXT_SCHEDDATA_BYTES];
+};
+
+static inline void pxt_scheddata_add(struct pxt_scheddata *data, const void *from, size_t count)
+{
+	memcpy(data->bytes + data->count, from, count);
+	data->count += count;
+}
+
+/* Events of schedmachine.c. */
+enum {
+	PXT_SCHEDLOG_THROTTLED = 48,
+	PXT_SCHEDLOG_INTERRUPTS,
+	PXT_SCHEDLOG_BLOCK,
+	PXT_SCHEDLOG_FREQUENCY
+};
+
+struct pxt_schedmachine;
+
 struct pxt_schedlog {
 	struct pxt_schedlog_wish wish;
+	struct pxt_schedmachine *machine; /* NULL: its tracepoints are not recorded */
+	uint32_t stuck;                   /* watched threads that are so */
 	struct pxt_logwrite *log;
 	struct pxt_schedthreads threads;
 	struct pxt_schedcallers *callers; /* NULL: /proc is not asked */
@@ -341,6 +391,49 @@ uint64_t pxt_schedlog_events(const struct pxt_schedlog *log);
 /* 0, or the first errno: then there is no log. */
 int pxt_schedlog_end(struct pxt_schedlog *log);
 void pxt_schedlog_abandon(struct pxt_schedlog *log);
+/* An event of thread @tid, at the time and CPU of @rec. */
+void pxt_schedlog_put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
+    int32_t tid, const struct pxt_scheddata *data);
+
+/*
+ * ---- What the machine did meanwhile (schedmachine.c) ----
+ *
+ * 	interrupts     ns count longest: of a thread that was interrupted, up to a millisecond of them
+ * 	block_io       ns bytes error dev sector rwbs: a request to a disk, at its end, of the thread that gave it
+ * 	cpu_frequency  khz: of the CPU, told where a thread of the program runs
+ * 	cpu_throttled  ns within_ns times: its cgroup had used up its CPU time, and was kept from running for
+ * 	               @ns within that time before, on all CPUs together
+ */
+
+/* False: there is no memory. */
+bool pxt_schedmachine_begin(struct pxt_schedlog *log);
+void pxt_schedmachine_take(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
+    enum pxt_tracepoint_kind kind, const struct pxt_tracepoint_said *said);
+/* Another thread is about to have the CPU of @rec, or (@entered) @to has it now. */
+void pxt_schedmachine_switch(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, int32_t to, bool entered);
+void pxt_schedmachine_forget(struct pxt_schedlog *log);
+/* Whether the kernel tells this machine's frequencies. */
+bool pxt_schedmachine_has_frequency(void);
+
+/*
+ * How often and how long the kernel kept the processes of this one's cgroup from running, as that has
+ * used up its share of CPU time (cpu.max, cpu.cfs_quota_us).
+ */
+struct pxt_throttle {
+	uint64_t times;
+	uint64_t ns; /* of all its CPUs together */
+};
+
+/* Where that is read; -1: nobody says. */
+int pxt_schedmachine_throttle_open(void);
+/* Since the cgroup is there; zeros where it has no limit, or @file is -1. */
+struct pxt_throttle pxt_schedmachine_throttle(int file);
+/* What came since @before. */
+struct pxt_throttle pxt_schedmachine_throttle_since(int file, const struct pxt_throttle *before);
+/* What came between the two times. */
+void pxt_schedmachine_throttled(struct pxt_schedlog *log, const struct pxt_throttle *meanwhile,
+    uint64_t from_ns, uint64_t now_ns);
 
 /*
  * The kernel's records of threads: as many as it allows, in steps.
@@ -384,6 +477,7 @@ struct pxt_schedrings {
 	int all_error;    /* why not of all threads; 0 */
 	int points_error; /* why no tracepoints; 0 */
 	bool other_space; /* ... because numbers of threads are not the kernel's own here */
+	unsigned groups;
 	unsigned count;
 	struct pxt_schedcpu *cpus;
 	uint64_t ring_bytes; /* of one CPU */
@@ -391,7 +485,8 @@ struct pxt_schedrings {
 };
 
 /* Watches @child as far as @most and as the kernel allows.  0, or the errno of the last step. */
-int pxt_schedopen(struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel most);
+int pxt_schedopen(
+    struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel most, unsigned groups);
 /* Nothing is recorded any more; what was stays to be read. */
 void pxt_schedopen_stop(struct pxt_schedrings *rings);
 /* How many records had no room since the begin, as the kernel counts; 0 where it does not count. */
@@ -451,6 +546,7 @@ struct pxt_schedwatch;
 struct pxt_schedwatch_file {
 	const char *path; /* NULL: in memory (pxt_schedwatch_memory()) */
 	uint64_t limit;   /* bytes of records; 0: no bound */
+	unsigned groups;  /* beside the scheduler's: PXT_SCHEDGROUP_... */
 	const char *
 	    other; /* with it, both take turns, and the newest events are kept; NULL: the first are */
 };
@@ -468,6 +564,8 @@ int pxt_schedwatch_fd(const struct pxt_schedwatch *watch);
 int pxt_schedwatch_memory(const struct pxt_schedwatch *watch);
 /* Takes what is there, but for the last moments, since CPUs may tell theirs late.  0, or the log's errno. */
 int pxt_schedwatch_poll(struct pxt_schedwatch *watch);
+/* The program's cgroup had used up its CPU time since the last time, as was read now. */
+void pxt_schedwatch_throttled(struct pxt_schedwatch *watch, const struct pxt_throttle *meanwhile);
 /* Takes all and closes the log.  0, or its errno: then there is no log.  @told is filled anew; NULL is allowed. */
 int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told);
 /* The same without a log; also in a child process, which must not go on watching. */

@@ -6,16 +6,18 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define STATE_WAITS  INT64_C(0x1)
-#define STATE_ENDED  INT64_C(0x10)
-#define DATA_BYTES   64u
+#define STATE_WAITS   INT64_C(0x1)
+#define STATE_STUCK   INT64_C(0x2)
+#define STATE_ENDED   INT64_C(0x10)
 /* Of a record beside its data, on average: its begin slot, its context, and what slots leave empty. */
-#define RECORD_BYTES 48u
-#define IDLE_PRIO    120                 /* as the kernel says */
-#define ASK_NS       UINT64_C(250000000) /* what /proc said is good for that long */
+#define RECORD_BYTES  48u
+#define IDLE_PRIO     120                 /* as the kernel says */
+#define ASK_NS        UINT64_C(250000000) /* what /proc said is good for that long */
+#define FAULT_ENDS_NS UINT64_C(200000)    /* so long a page fault takes once its page is there */
 
 enum {
 	ID_SWITCH = 32,
@@ -37,28 +39,17 @@ static const trace_event_id_t wake_ids[PXT_TRACEPOINTS] = { [PXT_TRACEPOINT_WAKI
 
 /* ---- Data ---- */
 
-struct data {
-	size_t count;
-	unsigned char bytes[DATA_BYTES];
-};
-
-static void pack(struct data *data, const void *from, size_t count)
-{
-	memcpy(data->bytes + data->count, from, count);
-	data->count += count;
-}
-
-static void pack_name(struct data *data, const char *name)
+static void pack_name(struct pxt_scheddata *data, const char *name)
 {
 	char bytes[PXT_SCHEDTHREAD_NAME] = "";
 
 	memcpy(bytes, name, strnlen(name, sizeof bytes - 1));
-	pack(data, bytes, sizeof bytes);
+	pxt_scheddata_add(data, bytes, sizeof bytes);
 }
 
-static void pack_number(struct data *data, int32_t number)
+static void pack_number(struct pxt_scheddata *data, int32_t number)
 {
-	pack(data, &number, sizeof number);
+	pxt_scheddata_add(data, &number, sizeof number);
 }
 
 /* ---- Threads ---- */
@@ -106,6 +97,8 @@ static struct pxt_schedthread *thread_of(struct pxt_schedlog *log, int32_t tid)
 		thread->epoch = log->epoch;
 		thread->running = false;
 		thread->waits_on = -1;
+		thread->stuck = false;
+		thread->left_ns = 0;
 	}
 	return thread;
 }
@@ -201,14 +194,20 @@ static void tell_types(struct pxt_schedlog *log)
 		{ ID_EXIT, "sched_process_exit", "char[16] comm, i32 tid, i32 pid" },
 		{ ID_RENAME, "task_rename",
 		    "i32 tid, char[16] oldcomm, char[16] newcomm, u8 exec" },
-		{ ID_FAULTS, "page_faults", "u32 count, u8 major" },
+		{ ID_FAULTS, "page_faults", "u32 count, u8 major, u64 wait_ns" },
 		{ ID_SAMPLE, "cpu_sample", "x64 caller1, x64 caller2, x64 caller3" },
 		{ ID_BOOST, "sched_pi_setprio",
 		    "char[16] comm, i32 tid, i32 oldprio, i32 newprio" },
+		{ PXT_SCHEDLOG_THROTTLED, "cpu_throttled", "u64 ns, u64 within_ns, u64 times" },
+		{ PXT_SCHEDLOG_INTERRUPTS, "interrupts", "u64 ns, u32 count, char[16] longest" },
+		{ PXT_SCHEDLOG_BLOCK, "block_io",
+		    "u64 ns, u32 bytes, i32 error, x32 dev, u64 sector, char[16] rwbs" },
+		{ PXT_SCHEDLOG_FREQUENCY, "cpu_frequency", "u32 khz" },
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		pxt_logwrite_type(log->log, types[i].id, types[i].name, types[i].format);
+		if (log->machine || types[i].id <= PXT_SCHEDLOG_THROTTLED)
+			pxt_logwrite_type(log->log, types[i].id, types[i].name, types[i].format);
 }
 
 static const char *path_of(const struct pxt_schedlog *log, unsigned segment)
@@ -283,8 +282,8 @@ static bool has_room(struct pxt_schedlog *log)
 
 /* ---- Events ---- */
 
-static void put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
-    int32_t tid, const struct data *data)
+void pxt_schedlog_put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
+    int32_t tid, const struct pxt_scheddata *data)
 {
 	struct pxt_logevent event = {
 		.id = id, .cpu = rec->cpu, .data = data->bytes, .bytes = data->count
@@ -342,13 +341,13 @@ static struct side side_of(struct pxt_schedlog *log, int32_t tid, int cpu)
 static void put_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, int32_t by,
     const struct side *from, int64_t state, const struct side *to)
 {
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	pack_name(&data, from->name);
 	pack_number(&data, from->tid);
 	if (has_prio(log))
 		pack_number(&data, from->prio);
-	pack(&data, &state, sizeof state);
+	pxt_scheddata_add(&data, &state, sizeof state);
 	pack_name(&data, to->name);
 	pack_number(&data, to->tid);
 	if (has_prio(log)) {
@@ -359,7 +358,7 @@ static void put_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec, 
 		if (to->has_prio)
 			pack_number(&data, to->prio);
 	}
-	put(log, rec, ID_SWITCH, by, &data);
+	pxt_schedlog_put(log, rec, ID_SWITCH, by, &data);
 }
 
 /* ---- CPUs ---- */
@@ -407,13 +406,26 @@ static void begin_waiting(struct pxt_schedlog *log, const struct pxt_perfrec *re
 
 /* ---- Switches ---- */
 
-static void leave(struct pxt_schedlog *log, struct pxt_schedthread *thread, int cpu, int64_t state)
+/* It waits, or does so no more. */
+static void set_stuck(struct pxt_schedlog *log, struct pxt_schedthread *thread, bool stuck)
+{
+	if (thread->stuck != stuck)
+		log->stuck = stuck ? log->stuck + 1 : log->stuck - (log->stuck > 0);
+	thread->stuck = stuck;
+}
+
+static void leave(
+    struct pxt_schedlog *log, struct pxt_schedthread *thread, int cpu, int64_t state, uint64_t ns)
 {
 	struct pxt_schedlog_cpu *on = cpu_of(log, cpu);
 
 	if (!thread)
 		return;
 	thread->running = false;
+	if (state != 0)
+		thread->left_ns = ns;
+	if (thread->watched)
+		set_stuck(log, thread, (state & STATE_STUCK) != 0);
 	if (!thread->watched || (state & 0xff) != 0 || !on)
 		return;
 	stop_waiting(log, thread);
@@ -421,11 +433,13 @@ static void leave(struct pxt_schedlog *log, struct pxt_schedthread *thread, int 
 	on->waiting++;
 }
 
-static void enter(struct pxt_schedlog *log, struct pxt_schedthread *thread)
+static void enter(struct pxt_schedlog *log, struct pxt_schedthread *thread, uint64_t ns)
 {
 	if (!thread)
 		return;
 	thread->running = true;
+	thread->back_ns = ns;
+	set_stuck(log, thread, false);
 	stop_waiting(log, thread);
 }
 
@@ -440,6 +454,7 @@ static void take_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
 	if (!on)
 		return;
 	log->switches += own;
+	pxt_schedmachine_switch(log, rec, to->tid, false);
 	if (own || on->waiting > 0) {
 		put_switch(log, rec, from->tid, from, state, to);
 		on->told = to->tid;
@@ -448,8 +463,9 @@ static void take_switch(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
 		on->told = PXT_SCHEDLOG_NOBODY;
 	}
 	on->runs = to->tid;
-	leave(log, left, rec->cpu, state);
-	enter(log, entered);
+	leave(log, left, rec->cpu, state, rec->ns);
+	enter(log, entered, rec->ns);
+	pxt_schedmachine_switch(log, rec, to->tid, true);
 }
 
 static void learn_pid(struct pxt_schedlog *log, int32_t tid, int32_t pid)
@@ -516,6 +532,10 @@ static void take_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	learn_pid(log, rec->tid, rec->pid);
 	thread->running = rec->kind == PXT_PERFREC_IN;
 	if (thread->running)
+		thread->back_ns = rec->ns;
+	else if (!rec->preempted)
+		thread->left_ns = rec->ns;
+	if (thread->running)
 		put_switch(log, rec, rec->tid, &nobody, 0, &self);
 	else
 		put_switch(log, rec, rec->tid, &self, state_after(log, rec, rec->tid), &nobody);
@@ -527,7 +547,7 @@ static void take_fork(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
 	struct pxt_schedthread *parent = thread_of(log, rec->other_tid);
 	struct pxt_schedthread *child = thread_of(log, rec->tid);
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	if (!child)
 		return;
@@ -553,7 +573,7 @@ static void take_fork(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	pack_name(&data, made.name);
 	pack_number(&data, rec->tid);
 	pack_number(&data, rec->pid);
-	put(log, rec, ID_FORK, rec->other_tid, &data);
+	pxt_schedlog_put(log, rec, ID_FORK, rec->other_tid, &data);
 }
 
 /* A thread whose events end with it: nobody tells when it left the CPU for ever. */
@@ -571,7 +591,7 @@ static void end_own(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 static void take_exit(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
 	struct pxt_schedthread *thread = thread_of(log, rec->tid);
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	if (!thread || thread->ended)
 		return;
@@ -581,7 +601,7 @@ static void take_exit(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	pack_name(&data, name_of(log, thread));
 	pack_number(&data, rec->tid);
 	pack_number(&data, rec->pid);
-	put(log, rec, ID_EXIT, rec->tid, &data);
+	pxt_schedlog_put(log, rec, ID_EXIT, rec->tid, &data);
 	if (rec->tid == rec->pid)
 		pxt_schedcallers_forget(log->callers, rec->pid);
 	if (!log->wish.wide)
@@ -592,7 +612,7 @@ static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
 	struct pxt_schedthread *thread = thread_of(log, rec->tid);
 	const unsigned char exec = rec->exec;
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	if (!thread)
 		return;
@@ -604,8 +624,8 @@ static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 		/* /proc has the new one by now. */
 		pack_name(&data, thread->named ? thread->name : "");
 		pack_name(&data, rec->name);
-		pack(&data, &exec, sizeof exec);
-		put(log, rec, ID_RENAME, rec->tid, &data);
+		pxt_scheddata_add(&data, &exec, sizeof exec);
+		pxt_schedlog_put(log, rec, ID_RENAME, rec->tid, &data);
 	}
 	give_name(thread, rec->name);
 	if (thread->index != 0)
@@ -614,26 +634,45 @@ static void take_name(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 
 /* ---- Page faults, and where threads are ---- */
 
+/*
+ * How long the thread waited in a page fault that is over now: it ended at once when the thread was back.  0: it did
+ * something in between.
+ */
+static uint64_t fault_time(struct pxt_schedthread *thread, uint64_t ns)
+{
+	uint64_t left = thread->left_ns;
+
+	thread->left_ns = 0;
+	return left != 0 && left < thread->back_ns && thread->back_ns <= ns &&
+	               ns - thread->back_ns <= FAULT_ENDS_NS
+	           ? ns - left
+	           : 0;
+}
+
 static void take_address(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 {
 	struct pxt_schedthread *thread = thread_of(log, rec->tid);
 	const uint32_t count = rec->major ? 1 : PXT_PERFREC_FAULTS_EACH;
 	const unsigned char major = rec->major;
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	if (!thread || !thread->watched)
 		return;
 	learn_pid(log, rec->tid, rec->pid);
 	if (rec->kind == PXT_PERFREC_FAULTS) {
-		pack(&data, &count, sizeof count);
-		pack(&data, &major, sizeof major);
+		pxt_scheddata_add(&data, &count, sizeof count);
+		pxt_scheddata_add(&data, &major, sizeof major);
+		const uint64_t wait_ns = rec->major ? fault_time(thread, rec->ns) : 0;
+		if (wait_ns > 0)
+			pxt_scheddata_add(&data, &wait_ns, sizeof wait_ns);
 	} else {
 		uint64_t callers[PXT_SCHEDCALLERS];
 		unsigned found = pxt_schedcallers_of(log->callers, rec, callers);
 
-		pack(&data, callers, found * sizeof *callers);
+		pxt_scheddata_add(&data, callers, found * sizeof *callers);
 	}
-	put(log, rec, rec->kind == PXT_PERFREC_FAULTS ? ID_FAULTS : ID_SAMPLE, rec->tid, &data);
+	pxt_schedlog_put(
+	    log, rec, rec->kind == PXT_PERFREC_FAULTS ? ID_FAULTS : ID_SAMPLE, rec->tid, &data);
 }
 
 /* ---- Tracepoints ---- */
@@ -670,7 +709,7 @@ static void take_wake(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
     enum pxt_tracepoint_kind kind, const struct pxt_tracepoint_said *said)
 {
 	struct pxt_schedthread *woken = thread_of(log, said->tid);
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	if (!woken || !woken->watched)
 		return;
@@ -679,7 +718,7 @@ static void take_wake(struct pxt_schedlog *log, const struct pxt_perfrec *rec,
 	pack_number(&data, said->tid);
 	pack_number(&data, said->prio);
 	pack_number(&data, said->to);
-	put(log, rec, wake_ids[kind], rec->tid, &data);
+	pxt_schedlog_put(log, rec, wake_ids[kind], rec->tid, &data);
 	if (!woken->running)
 		begin_waiting(log, rec, woken, said->to);
 }
@@ -688,7 +727,7 @@ static void take_migration(
     struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
 {
 	struct pxt_schedthread *thread = thread_of(log, said->tid);
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	if (!thread || !thread->watched)
 		return;
@@ -700,7 +739,7 @@ static void take_migration(
 	/* Recorded by the thread that moves it; it is an event of the one that is moved. */
 	struct pxt_perfrec moved = *rec;
 	moved.cpu = -1;
-	put(log, &moved, ID_MIGRATE, said->tid, &data);
+	pxt_schedlog_put(log, &moved, ID_MIGRATE, said->tid, &data);
 	if (thread->waits_on >= 0)
 		begin_waiting(log, rec, thread, said->to);
 }
@@ -710,7 +749,7 @@ static void take_boost(
     struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
 {
 	const struct pxt_schedthread *thread = thread_of(log, said->tid);
-	struct data data = { .count = 0 };
+	struct pxt_scheddata data = { .count = 0 };
 
 	learn(log, said->tid, said->name, said->next_prio);
 	if (!thread || !thread->watched)
@@ -719,7 +758,7 @@ static void take_boost(
 	pack_number(&data, said->tid);
 	pack_number(&data, said->prio);
 	pack_number(&data, said->next_prio);
-	put(log, rec, ID_BOOST, rec->tid, &data);
+	pxt_schedlog_put(log, rec, ID_BOOST, rec->tid, &data);
 }
 
 static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
@@ -732,6 +771,10 @@ static void take_sample(struct pxt_schedlog *log, const struct pxt_perfrec *rec)
 	    pxt_tracepoint_read(log->wish.points, rec->data, rec->bytes, &said);
 	if (kind == PXT_TRACEPOINTS)
 		return;
+	if (kind >= PXT_TRACEPOINT_IRQ) {
+		pxt_schedmachine_take(log, rec, kind, &said);
+		return;
+	}
 	learn(log, said.tid, said.name, said.prio);
 	if (kind == PXT_TRACEPOINT_SWITCH) {
 		learn(log, said.next_tid, said.next_name, said.next_prio);
@@ -753,8 +796,10 @@ bool pxt_schedlog_begin(struct pxt_schedlog *log, const struct pxt_schedlog_wish
 	/* No CPU is told yet, nor any thread. */
 	for (unsigned cpu = 0; cpu < PXT_SCHEDLOG_CPUS; cpu++)
 		log->cpus[cpu].told = log->cpus[cpu].runs = PXT_SCHEDLOG_NOBODY;
-	if (!begin_segment(log))
+	if (!pxt_schedmachine_begin(log) || !begin_segment(log)) {
+		free(log->machine);
 		return false;
+	}
 	struct pxt_schedthread *child = pxt_schedthreads_of(&log->threads, wish->child);
 	if (!child) {
 		pxt_schedlog_abandon(log);
@@ -775,6 +820,7 @@ void pxt_schedlog_loss(struct pxt_schedlog *log, uint64_t records)
 		return;
 	log->lost += records;
 	log->epoch++;
+	pxt_schedmachine_forget(log);
 	if (log->log)
 		pxt_logwrite_loss(log->log, records);
 }
@@ -838,6 +884,7 @@ int pxt_schedlog_end(struct pxt_schedlog *log)
 	log->log = NULL;
 	pxt_schedthreads_free(&log->threads);
 	pxt_schedcallers_free(log->callers);
+	free(log->machine);
 	return error;
 }
 
@@ -850,4 +897,5 @@ void pxt_schedlog_abandon(struct pxt_schedlog *log)
 	log->log = NULL;
 	pxt_schedthreads_free(&log->threads);
 	pxt_schedcallers_free(log->callers);
+	free(log->machine);
 }

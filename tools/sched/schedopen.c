@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define FORMAT_LOST   16u         /* PERF_FORMAT_LOST, since Linux 6.0 */
+#define CLOSE_RANGE   436         /* which a C library or its headers may not know */
 #define INITIAL_SPACE 0xeffffffcu /* inode of the kernel's own numbers of processes */
 
 /* ---- One event ---- */
@@ -167,6 +168,14 @@ static void open_addresses(const struct pxt_schedrings *rings, struct pxt_schedc
 	}
 }
 
+/* What interrupts nobody is not of interest. */
+static const char *filter_of(const struct pxt_schedrings *rings, enum pxt_tracepoint_kind kind)
+{
+	return kind < PXT_TRACEPOINT_SOFTIRQ || (rings->groups & PXT_SCHEDGROUP_NETRX)
+	           ? "common_pid != 0"
+	           : "common_pid != 0 && vec != 3";
+}
+
 /* The tracepoints write into the ring of the first event. */
 static int open_points(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, int number)
 {
@@ -178,9 +187,13 @@ static int open_points(const struct pxt_schedrings *rings, struct pxt_schedcpu *
 		if (!rings->points[kind].known)
 			continue;
 		int fd = open_event(&attr, -1, number, rings->ring_bytes);
+		if (fd < 0 && pxt_tracepoint_group(kind) != 0)
+			continue;
 		if (fd < 0)
 			return errno;
 		cpu->fds[count++] = fd;
+		if (pxt_tracepoint_group(kind) == PXT_SCHEDGROUP_IRQ)
+			(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter_of(rings, kind));
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fds[0]) != 0)
 			return errno;
 	}
@@ -266,19 +279,20 @@ static bool own_numbers(void)
 	return stat("/proc/self/ns/pid", &space) == 0 && space.st_ino == INITIAL_SPACE;
 }
 
-static int find_points(struct pxt_schedrings *rings)
+static int find_points(struct pxt_schedrings *rings, unsigned groups)
 {
 	rings->other_space = !own_numbers();
-	return rings->other_space ? EXDEV : pxt_tracefs_points(rings->points);
+	return rings->other_space ? EXDEV : pxt_tracefs_points(rings->points, groups);
 }
 
-int pxt_schedopen(struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel most)
+int pxt_schedopen(
+    struct pxt_schedrings *rings, pid_t child, enum pxt_schedlevel most, unsigned groups)
 {
 	int error = EPERM;
 
-	*rings = (struct pxt_schedrings){ .level = PXT_SCHEDLEVEL_NONE };
+	*rings = (struct pxt_schedrings){ .level = PXT_SCHEDLEVEL_NONE, .groups = groups };
 	if (most >= PXT_SCHEDLEVEL_POINTS) {
-		rings->points_error = find_points(rings);
+		rings->points_error = find_points(rings, groups);
 		if (rings->points_error == 0)
 			rings->points_error = open_level(rings, child, PXT_SCHEDLEVEL_POINTS);
 		if (rings->points_error == 0)
@@ -322,8 +336,40 @@ uint64_t pxt_schedopen_lost(const struct pxt_schedrings *rings)
 	return lost;
 }
 
+static bool is_event(const struct pxt_schedrings *rings, int fd)
+{
+	for (unsigned i = 0; i < rings->count; i++)
+		for (unsigned k = 0; k < PXT_SCHEDOPEN_EVENTS; k++)
+			if (rings->cpus[i].fds[k] == fd)
+				return true;
+	return false;
+}
+
+/*
+ * The kernel waits for all CPUs before it gives a tracepoint up: 15 to 50 milliseconds for each of them.  A process
+ * that has nothing else does so, and nobody has to wait for it.
+ */
+static void close_later(const struct pxt_schedrings *rings)
+{
+	int last = -1;
+
+	if (rings->level != PXT_SCHEDLEVEL_POINTS || fork() != 0)
+		return;
+	for (unsigned i = 0; i < rings->count; i++)
+		for (unsigned k = 0; k < PXT_SCHEDOPEN_EVENTS; k++)
+			last = rings->cpus[i].fds[k] > last ? rings->cpus[i].fds[k] : last;
+	for (int fd = 0; fd <= last; fd++)
+		if (!is_event(rings, fd))
+			(void)close(fd);
+	(void)syscall(CLOSE_RANGE, last + 1, ~0u, 0);
+	for (unsigned i = 0; i < rings->count; i++)
+		(void)munmap(rings->cpus[i].ring.page, rings->cpus[i].mapped);
+	_exit(0);
+}
+
 void pxt_schedopen_close(struct pxt_schedrings *rings)
 {
+	close_later(rings);
 	for (unsigned i = 0; i < rings->count; i++)
 		close_cpu(&rings->cpus[i]);
 	free(rings->cpus);

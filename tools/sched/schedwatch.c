@@ -23,6 +23,12 @@ struct pxt_schedwatch {
 	struct pxt_schedrings rings;
 	struct pxt_schedlog log;
 	int epoll;
+	/* Of the cgroup: what was read at @now_ns, 0: nothing; since @from_ns.  Records that are older come before it. */
+	struct {
+		struct pxt_throttle sum;
+		uint64_t from_ns;
+		uint64_t now_ns;
+	} throttled;
 	uint64_t foretold; /* losses that records told of */
 	struct front {
 		bool there;
@@ -116,10 +122,11 @@ struct pxt_schedwatch *pxt_schedwatch_open(pid_t child, const struct pxt_schedwa
 	if (!watch)
 		return NULL;
 	watch->epoll = -1;
-	int error = pxt_schedopen(&watch->rings, child, most);
+	int error = pxt_schedopen(&watch->rings, child, most, file->groups);
 	tell(watch, told);
 	if (error == 0)
 		error = begin_log(watch, child, file);
+	watch->throttled.from_ns = pxt_schedhead_now();
 	if (error == 0)
 		return watch;
 	told->level = PXT_SCHEDLEVEL_NONE;
@@ -194,6 +201,35 @@ static void take_until(struct pxt_schedwatch *watch, uint64_t limit)
 		pxt_perfring_free(&watch->rings.cpus[i].ring);
 }
 
+void pxt_schedwatch_throttled(struct pxt_schedwatch *watch, const struct pxt_throttle *meanwhile)
+{
+	uint64_t now = pxt_schedhead_now();
+
+	if (meanwhile->times > 0 || meanwhile->ns > 0) {
+		watch->throttled.sum.times += meanwhile->times;
+		watch->throttled.sum.ns += meanwhile->ns;
+		watch->throttled.now_ns = now;
+	} else if (watch->throttled.now_ns == 0) {
+		watch->throttled.from_ns = now;
+	}
+}
+
+/* The same, with what was read of the cgroup in its place. */
+static void take_all_until(struct pxt_schedwatch *watch, uint64_t limit)
+{
+	uint64_t now = watch->throttled.now_ns;
+
+	if (now != 0 && now <= limit) {
+		take_until(watch, now);
+		pxt_schedmachine_throttled(
+		    &watch->log, &watch->throttled.sum, watch->throttled.from_ns, now);
+		watch->throttled.sum = (struct pxt_throttle){ 0, 0 };
+		watch->throttled.from_ns = now;
+		watch->throttled.now_ns = 0;
+	}
+	take_until(watch, limit);
+}
+
 /* The largest share of a ring that is full, in per cent. */
 static unsigned look_all(struct pxt_schedwatch *watch)
 {
@@ -216,7 +252,7 @@ int pxt_schedwatch_poll(struct pxt_schedwatch *watch)
 	(void)epoll_wait(watch->epoll, events, 16, 0);
 	uint64_t now = pxt_schedhead_now();
 	unsigned fullest = look_all(watch);
-	take_until(watch, now - (fullest > 50 ? HOLD_SHORT_NS : HOLD_NS));
+	take_all_until(watch, now - (fullest > 50 ? HOLD_SHORT_NS : HOLD_NS));
 	if (!watch->log.log)
 		return ENOMEM;
 	/* Somebody reads it as it grows. */
@@ -233,7 +269,7 @@ int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told)
 
 	pxt_schedopen_stop(&watch->rings);
 	(void)look_all(watch);
-	take_until(watch, UINT64_MAX);
+	take_all_until(watch, UINT64_MAX);
 	/* Records tell of losses before them; after the last one there is none that could. */
 	uint64_t lost = pxt_schedopen_lost(&watch->rings);
 	if (lost > watch->foretold)

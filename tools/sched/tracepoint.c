@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracepoint.c - the scheduler's tracepoints: where their fields lie in samples, by the
- * text that tracefs has.
+ * tracepoint.c - the tracepoints that are recorded, in one table: where their fields lie in samples, by the text that
+ * tracefs has.
  */
 #define _GNU_SOURCE
 #include "tools/sched/sched.h"
@@ -14,20 +14,40 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-const char *const pxt_tracepoint_names[PXT_TRACEPOINTS] = { "sched_switch", "sched_waking",
-	"sched_wakeup", "sched_wakeup_new", "sched_migrate_task", "sched_pi_setprio" };
-
-static const char *const switch_fields[] = { "prev_comm", "prev_pid", "prev_prio", "prev_state",
-	"next_comm", "next_pid", "next_prio" };
-static const char *const wake_fields[] = { "comm", "pid", "prio", "target_cpu" };
-static const char *const boost_fields[] = { "comm", "pid", "oldprio", "newprio" };
-static const char *const migrate_fields[] = { "comm", "pid", "prio", "orig_cpu", "dest_cpu" };
-
+/* Fields in the order of struct pxt_tracepoint_said; the text, where there is one, is the last. */
 static const struct {
-	const char *const *names;
+	const char *path; /* below events/ */
 	unsigned count;
-} wanted[PXT_TRACEPOINTS] = { { switch_fields, 7 }, { wake_fields, 4 }, { wake_fields, 4 },
-	{ wake_fields, 4 }, { migrate_fields, 5 }, { boost_fields, 4 } };
+	const char *fields[PXT_TRACEPOINT_FIELDS];
+	const char *text;
+	unsigned group;
+} table[PXT_TRACEPOINTS] = {
+	[PXT_TRACEPOINT_SWITCH] = { "sched/sched_switch", 7,
+	    { "prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid",
+	        "next_prio" },
+	    NULL, 0 },
+#define WAKE 4, { "comm", "pid", "prio", "target_cpu" }, NULL, 0
+	[PXT_TRACEPOINT_WAKING] = { "sched/sched_waking", WAKE },
+	[PXT_TRACEPOINT_WAKEUP] = { "sched/sched_wakeup", WAKE },
+	[PXT_TRACEPOINT_NEW] = { "sched/sched_wakeup_new", WAKE },
+	[PXT_TRACEPOINT_MIGRATE] = { "sched/sched_migrate_task", 5,
+	    { "comm", "pid", "prio", "orig_cpu", "dest_cpu" }, NULL, 0 },
+	[PXT_TRACEPOINT_BOOST] = { "sched/sched_pi_setprio", 4,
+	    { "comm", "pid", "oldprio", "newprio" }, NULL, 0 },
+	[PXT_TRACEPOINT_IRQ] = { "irq/irq_handler_entry", 2, { "irq", "name" }, "name",
+	    PXT_SCHEDGROUP_IRQ },
+	[PXT_TRACEPOINT_IRQ_END] = { "irq/irq_handler_exit", 1, { "irq" }, NULL,
+	    PXT_SCHEDGROUP_IRQ },
+	[PXT_TRACEPOINT_SOFTIRQ] = { "irq/softirq_entry", 1, { "vec" }, NULL, PXT_SCHEDGROUP_IRQ },
+	[PXT_TRACEPOINT_SOFTIRQ_END] = { "irq/softirq_exit", 1, { "vec" }, NULL,
+	    PXT_SCHEDGROUP_IRQ },
+	[PXT_TRACEPOINT_BLOCK] = { "block/block_io_start", 4, { "dev", "sector", "bytes", "rwbs" },
+	    "rwbs", PXT_SCHEDGROUP_BLOCK },
+	[PXT_TRACEPOINT_BLOCK_END] = { "block/block_rq_complete", 3, { "dev", "sector", "error" },
+	    NULL, PXT_SCHEDGROUP_BLOCK },
+	[PXT_TRACEPOINT_FREQUENCY] = { "power/cpu_frequency", 2, { "cpu_id", "state" }, NULL,
+	    PXT_SCHEDGROUP_FREQUENCY },
+};
 
 /* ---- The format ---- */
 
@@ -42,9 +62,9 @@ static const char *find_field(const char *text, const char *name)
 		if (!end || *end != ';')
 			continue;
 		const char *last = end;
-		/* "char prev_comm[16]" */
+		/* "char prev_comm[16]"; "__data_loc char[] name" */
 		for (const char *bracket = at; bracket < end; bracket++)
-			if (*bracket == '[')
+			if (*bracket == '[' && bracket[1] != ']')
 				last = last == end ? bracket : last;
 		if ((size_t)(last - at) > length && last[-(ptrdiff_t)length - 1] == ' ' &&
 		    strncmp(last - length, name, length) == 0)
@@ -78,7 +98,10 @@ static bool take_field(struct pxt_tracepoint_field *field, const char *text, con
 	if (!line || !number_after(line, "offset:", &field->offset) ||
 	    !number_after(line, "size:", &field->size))
 		return false;
-	return is_name(name) ? field->size == 16 : field->size == 4 || field->size == 8;
+	if (is_name(name))
+		return field->size == 16;
+	return field->size == 4 || field->size == 8 ||
+	       (strcmp(name, "rwbs") == 0 && field->size <= 16);
 }
 
 bool pxt_tracepoint_parse(
@@ -90,8 +113,8 @@ bool pxt_tracepoint_parse(
 	if (!id)
 		return false;
 	point->id = (uint32_t)strtoul(id + 3, NULL, 10);
-	for (unsigned i = 0; i < wanted[kind].count; i++)
-		if (!take_field(&point->fields[i], text, wanted[kind].names[i]))
+	for (unsigned i = 0; i < table[kind].count; i++)
+		if (!take_field(&point->fields[i], text, table[kind].fields[i]))
 			return false;
 	point->known = point->id > 0 && point->id <= UINT16_MAX;
 	return point->known;
@@ -120,10 +143,40 @@ static void name(const struct pxt_tracepoint_field *field, const unsigned char *
 
 static bool fits(const struct pxt_tracepoint *point, enum pxt_tracepoint_kind kind, size_t bytes)
 {
-	for (unsigned i = 0; i < wanted[kind].count; i++)
+	for (unsigned i = 0; i < table[kind].count; i++)
 		if ((size_t)point->fields[i].offset + point->fields[i].size > bytes)
 			return false;
 	return true;
+}
+
+/* What lies elsewhere in the sample has its place and its length in its field. */
+static void text(const struct pxt_tracepoint_field *field, const char *name,
+    const unsigned char *data, size_t bytes, char to[16])
+{
+	size_t at = field->offset;
+	size_t count = field->size;
+
+	if (strcmp(name, "name") == 0) {
+		uint64_t place = (uint64_t)number(field, data);
+
+		at = place & 0xffffu;
+		count = place >> 16 & 0xffffu;
+	}
+	count = count < 15 ? count : 15;
+	/* Behind its end the kernel leaves what was there. */
+	if (at + count <= bytes)
+		memcpy(to, data + at, strnlen((const char *)data + at, count));
+}
+
+static void read_other(struct pxt_tracepoint_said *said, enum pxt_tracepoint_kind kind,
+    const struct pxt_tracepoint_field *fields, const unsigned char *data, size_t bytes)
+{
+	unsigned count = table[kind].count - (table[kind].text != NULL);
+
+	for (unsigned i = 0; i < count; i++)
+		said->numbers[i] = number(&fields[i], data);
+	if (table[kind].text)
+		text(&fields[count], table[kind].text, data, bytes, said->name);
 }
 
 enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[PXT_TRACEPOINTS],
@@ -141,6 +194,10 @@ enum pxt_tracepoint_kind pxt_tracepoint_read(const struct pxt_tracepoint points[
 	if (kind == PXT_TRACEPOINTS || !fits(&points[kind], kind, bytes))
 		return PXT_TRACEPOINTS;
 	const struct pxt_tracepoint_field *fields = points[kind].fields;
+	if (kind >= PXT_TRACEPOINT_IRQ) {
+		read_other(said, kind, fields, data, bytes);
+		return kind;
+	}
 	name(&fields[0], data, said->name);
 	said->tid = (int32_t)number(&fields[1], data);
 	said->prio = (int32_t)number(&fields[2], data);
@@ -211,31 +268,44 @@ static int open_private(void)
 	return mount;
 }
 
-static int read_format(int folder, enum pxt_tracepoint_kind kind, struct pxt_tracepoint *point)
+static int read_format(
+    int folder, const char *name, enum pxt_tracepoint_kind kind, struct pxt_tracepoint *point)
 {
 	char path[80];
-	char text[FORMAT_BYTES];
+	char format[FORMAT_BYTES];
 	size_t bytes = 0;
 	ssize_t got = 1;
 
 	point->known = false;
-	(void)snprintf(path, sizeof path, "events/sched/%s/format", pxt_tracepoint_names[kind]);
+	(void)snprintf(path, sizeof path, "events/%s/format", name);
 	int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return errno;
-	while (got > 0 && bytes < sizeof text - 1) {
-		got = read(file, text + bytes, sizeof text - 1 - bytes);
+	while (got > 0 && bytes < sizeof format - 1) {
+		got = read(file, format + bytes, sizeof format - 1 - bytes);
 		bytes += got > 0 ? (size_t)got : 0;
 	}
 	int error = got < 0 ? errno : 0;
 	(void)close(file);
-	text[bytes] = '\0';
-	if (error == 0 && !pxt_tracepoint_parse(point, kind, text))
+	format[bytes] = '\0';
+	if (error == 0 && !pxt_tracepoint_parse(point, kind, format))
 		error = EPROTO;
 	return error;
 }
 
-int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS])
+unsigned pxt_tracepoint_group(enum pxt_tracepoint_kind kind)
+{
+	return table[kind].group;
+}
+
+/* Entries and ends are of use together alone. */
+static void pair(struct pxt_tracepoint points[PXT_TRACEPOINTS], enum pxt_tracepoint_kind begin)
+{
+	if (!points[begin].known || !points[begin + 1].known)
+		points[begin].known = points[begin + 1].known = false;
+}
+
+int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS], unsigned groups)
 {
 	int folder = open_mounted();
 	int error = errno;
@@ -244,9 +314,18 @@ int pxt_tracefs_points(struct pxt_tracepoint points[PXT_TRACEPOINTS])
 		folder = open_private();
 	if (folder < 0)
 		return error;
-	error = read_format(folder, PXT_TRACEPOINT_SWITCH, &points[PXT_TRACEPOINT_SWITCH]);
+	error = read_format(folder, table[PXT_TRACEPOINT_SWITCH].path, PXT_TRACEPOINT_SWITCH,
+	    &points[PXT_TRACEPOINT_SWITCH]);
 	for (unsigned kind = PXT_TRACEPOINT_SWITCH + 1; kind < PXT_TRACEPOINTS; kind++)
-		(void)read_format(folder, kind, &points[kind]);
+		if (table[kind].group == 0 || (table[kind].group & groups))
+			(void)read_format(folder, table[kind].path, kind, &points[kind]);
+	/* Before Linux 6.5: a request is told when the disk gets it, mostly by a thread of the kernel's. */
+	if (!points[PXT_TRACEPOINT_BLOCK].known && (groups & PXT_SCHEDGROUP_BLOCK))
+		(void)read_format(folder, "block/block_rq_issue", PXT_TRACEPOINT_BLOCK,
+		    &points[PXT_TRACEPOINT_BLOCK]);
+	pair(points, PXT_TRACEPOINT_IRQ);
+	pair(points, PXT_TRACEPOINT_SOFTIRQ);
+	pair(points, PXT_TRACEPOINT_BLOCK);
 	/* It says when who wakes; the other one says when the woken one's CPU heard of it. */
 	if (points[PXT_TRACEPOINT_WAKING].known)
 		points[PXT_TRACEPOINT_WAKEUP].known = false;

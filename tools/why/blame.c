@@ -371,6 +371,18 @@ static void conclude(struct pxt_blames *blames, bool with_log)
 	}
 }
 
+/* What a cgroup had used up is told when it is looked at next. */
+#define LOOKS_LATER INT64_C(1000000000)
+
+static void read_on(struct pxt_blames *blames, struct pxt_reader *reader, int64_t last_ns)
+{
+	struct pxt_event *event;
+
+	while (blames->state->book->throttles && (event = pxt_reader_next(reader)) != NULL &&
+	       event->ns < last_ns + LOOKS_LATER)
+		pxt_history_later(&blames->history, event, pxt_state_source(blames->state, event));
+}
+
 void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
     struct pxt_roles_book *book, const struct pxt_late_search *search, unsigned count)
 {
@@ -407,6 +419,8 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 		pxt_history_take(&blames->history, event, source);
 	}
 	pxt_progress_end(&progress);
+	if (event)
+		read_on(blames, reader, last_ns);
 	conclude(blames, !event);
 	if (all_rounds)
 		follow_all(blames, search);

@@ -53,7 +53,15 @@ struct pxt_link {
 	bool inferred;   /* SLEPT: no event of @peer says that it did something that wakes */
 	bool is_child;   /* SLEPT: @peer is its child, and had its memory until it ran a program */
 	uint64_t faults; /* RAN, SLEPT: page faults meanwhile; ... */
-	bool faults_major; /* ... some of them waited for a disk */
+	bool faults_major; /* ... some of them waited for a disk, ... */
+	int64_t faults_ns; /* ... for so long, as far as that is known */
+	int64_t irq_ns;    /* RAN: of it, in interrupts */
+	int64_t disk_ns;   /* CALL, SLEPT: off the CPU while a disk had a request, ... */
+	const struct pxt_actor *disk_peer; /* ... most of them this one's; NULL: its own */
+	int64_t cgroup_ns; /* RAN, READY: its cgroup was throttled for so long, on all CPUs, ... */
+	int64_t cgroup_within_ns; /* ... within this time, as it is looked at now and then */
+	uint64_t khz; /* RAN: the frequency of its CPU, where that was much lower than ... */
+	uint64_t khz_most;
 	/* RAN: places that it was in, spread over the time; of many page faults, where these were. */
 	struct pxt_log_address places[PXT_LINK_PLACES];
 	uint64_t above[PXT_LINK_PLACES][PXT_PLACES_ABOVE]; /* who called there */

@@ -73,10 +73,11 @@ static void keep(struct pxt_history *history, struct pxt_stretch *stretch, int64
 static struct pxt_mark *new_mark(
     struct pxt_history *history, enum pxt_mark_kind kind, const struct pxt_actor *actor, int64_t ns)
 {
-	/* A signal may stop a thread long before anybody waits for it. */
-	if (kind != PXT_MARK_STOP && !pxt_history_wants(history, ns - WAKE_LATER, ns))
+	/* A signal may stop a thread long before anybody waits for it; the last two hold for more than their moment. */
+	if (kind != PXT_MARK_STOP && kind < PXT_MARK_FREQUENCY &&
+	    !pxt_history_wants(history, ns - WAKE_LATER, ns))
 		return NULL;
-	if (!has_room(history->mark_count, kind == PXT_MARK_SAMPLE || kind == PXT_MARK_FAULTS)) {
+	if (!has_room(history->mark_count, kind >= PXT_MARK_FAULTS)) {
 		history->beyond++;
 		return NULL;
 	}
@@ -275,6 +276,14 @@ static void note_waking(
 	mark->place = thread->place;
 }
 
+static const enum pxt_mark_kind kernel_marks[PXT_KERNEL_EVENTS] = { [PXT_KERNEL_FAULTS] =
+	                                                                PXT_MARK_FAULTS,
+	[PXT_KERNEL_SAMPLE] = PXT_MARK_SAMPLE,
+	[PXT_KERNEL_INTERRUPTS] = PXT_MARK_INTERRUPTS,
+	[PXT_KERNEL_DISK] = PXT_MARK_DISK,
+	[PXT_KERNEL_FREQUENCY] = PXT_MARK_FREQUENCY,
+	[PXT_KERNEL_THROTTLED] = PXT_MARK_THROTTLED };
+
 /* What the kernel counted (tools/sched/sched.h). */
 static void take_kernel(
     struct pxt_history *history, const struct pxt_event *event, enum pxt_mark_kind kind)
@@ -286,11 +295,19 @@ static void take_kernel(
 	if (!mark)
 		return;
 	mark->object = pxt_key_number(event, 0);
-	mark->major = pxt_key_number(event, 1) != 0;
+	mark->to = pxt_key_number(event, 1);
+	mark->major = mark->to != 0;
+	mark->wait_ns = kind == PXT_MARK_FAULTS ? pxt_key_number(event, 2) : 0;
 	mark->place = pxt_places_of(event);
 	find_callers(history, event, mark->place, &own, mark->above);
 	if (own != 0)
 		mark->place.address.value = own;
+}
+
+void pxt_history_later(struct pxt_history *history, const struct pxt_event *event, unsigned source)
+{
+	if (pxt_roles_of(history->state->book, event, source)->kernel == PXT_KERNEL_THROTTLED)
+		take_kernel(history, event, PXT_MARK_THROTTLED);
 }
 
 /* Before a lock is waited for, or was asked for in vain. */
@@ -328,8 +345,8 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 
 	history->now_ns = event->ns;
 	roles = pxt_roles_of(history->state->book, event, source);
-	if (roles->is_faults || roles->is_sample)
-		take_kernel(history, event, roles->is_faults ? PXT_MARK_FAULTS : PXT_MARK_SAMPLE);
+	if (roles->kernel != PXT_KERNEL_NONE)
+		take_kernel(history, event, kernel_marks[roles->kernel]);
 	if (!actor)
 		return;
 	thread = thread_of(history, actor);

@@ -57,7 +57,11 @@ enum pxt_mark_kind {
 	PXT_MARK_STOP,   /* @actor sent SIGSTOP, ... */
 	PXT_MARK_SIGNAL, /* ... or the signal @object, to @to */
 	PXT_MARK_FAULTS, /* @actor met @object page faults since the mark before, the last one in @place */
-	PXT_MARK_SAMPLE /* @actor ran in @place */
+	PXT_MARK_SAMPLE,     /* @actor ran in @place */
+	PXT_MARK_INTERRUPTS, /* took @object nanoseconds of @actor's time on the CPU */
+	PXT_MARK_DISK,       /* @actor's request had taken @object nanoseconds when it ended */
+	PXT_MARK_FREQUENCY,  /* of a CPU where @actor ran: @object kHz from then on */
+	PXT_MARK_THROTTLED   /* the program's cgroup was, for @object nanoseconds within @to */
 };
 
 struct pxt_mark {
@@ -71,7 +75,8 @@ struct pxt_mark {
 	bool major;    /* FAULTS: it waited for a disk */
 	uint64_t
 	    object; /* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0 */
-	uint64_t to; /* SIGNAL: number of a process or a thread, or a thread's identifier */
+	uint64_t wait_ns; /* FAULTS: that the thread waited for a disk, as far as that is known */
+	uint64_t to;      /* SIGNAL: number of a process or a thread, or a thread's identifier */
 	struct pxt_log_address place;     /* WOKE: where @peer was in the program */
 	uint64_t above[PXT_PLACES_ABOVE]; /* SAMPLE: who called there */
 };
@@ -123,6 +128,8 @@ void pxt_history_windows(struct pxt_history *history, struct pxt_window *windows
 void pxt_history_look(struct pxt_history *history, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_history_take(struct pxt_history *history, const struct pxt_event *event, unsigned source);
+/* An event that comes after all that is wanted: of what it tells, the time before is a part. */
+void pxt_history_later(struct pxt_history *history, const struct pxt_event *event, unsigned source);
 /* The reading ends, with the log or before: what goes on is kept as far as it got.  Then the stretches can be asked for. */
 void pxt_history_close(struct pxt_history *history, bool with_log);
 /* A thread's stretches of one kind, in the order of their begins; *@count: how many. */

@@ -298,12 +298,23 @@ static void add_named(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 static bool is_of_kernel(const char *name)
 {
 	static const char *const names[] = { "sched_process_exit", "sched_migrate_task",
-		"task_rename", "page_faults", "cpu_sample" };
+		"task_rename" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;
+}
+
+static enum pxt_kernel_event kernel_event(const struct pxt_type *type)
+{
+	static const char *const names[PXT_KERNEL_EVENTS] = { "", "page_faults", "cpu_sample",
+		"interrupts", "block_io", "cpu_frequency", "cpu_throttled" };
+	enum pxt_kernel_event event = PXT_KERNEL_EVENTS - 1;
+
+	while (event > PXT_KERNEL_NONE && strcmp(type->name, names[event]) != 0)
+		event--;
+	return event;
 }
 
 static void learn(struct pxt_roles_book *book, struct pxt_type_roles *roles,
@@ -319,11 +330,11 @@ static void learn(struct pxt_roles_book *book, struct pxt_type_roles *roles,
 		pxt_rolesystem_add(book, roles, type);
 		return;
 	}
-	roles->of_kernel = is_of_kernel(type->name);
+	roles->kernel = kernel_event(type);
+	book->throttles = book->throttles || roles->kernel == PXT_KERNEL_THROTTLED;
+	roles->of_kernel = is_of_kernel(type->name) || roles->kernel != PXT_KERNEL_NONE;
 	if (add_scheduler(roles, type))
 		return;
-	roles->is_faults = strcmp(type->name, "page_faults") == 0 && type->field_count == 2;
-	roles->is_sample = strcmp(type->name, "cpu_sample") == 0;
 	if (roles->of_kernel)
 		return;
 	add_named(book, roles, type, source);

@@ -92,16 +92,28 @@ struct pxt_role_line {
 	bool met; /* an event of that type was read */
 };
 
+/* What the kernel tells beside its scheduler (tools/sched/sched.h). */
+enum pxt_kernel_event {
+	PXT_KERNEL_NONE,
+	PXT_KERNEL_FAULTS,
+	PXT_KERNEL_SAMPLE, /* where a thread that runs is */
+	PXT_KERNEL_INTERRUPTS,
+	PXT_KERNEL_DISK,
+	PXT_KERNEL_FREQUENCY,
+	PXT_KERNEL_THROTTLED,
+	PXT_KERNEL_EVENTS
+};
+
 struct pxt_type_roles {
 	bool learnt;
 	bool of_kernel; /* what the kernel did with a thread is no event of its own */
-	bool is_faults; /* page faults, as the kernel counted them (tools/sched/sched.h), ... */
-	bool is_sample; /* ... and where a thread that runs is */
+	enum pxt_kernel_event kernel;
 	unsigned count;
 	struct pxt_role list[PXT_ROLES_OF_TYPE];
 };
 
 struct pxt_roles_book {
+	bool throttles;   /* an event told of CPU time that the program's cgroup had used up */
 	const char *path; /* of the roles file, or NULL */
 	char *text;
 	struct pxt_role_line lines[PXT_ROLE_LINES_MAX];

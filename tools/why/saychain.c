@@ -151,6 +151,18 @@ static void say_ended(
 	}
 }
 
+/* Where a disk had it for most of the time. */
+static void say_disk(struct pxt_words *words, const struct pxt_link *link)
+{
+	if (link->disk_ns * 2 < link->ns || link->disk_ns == 0)
+		return;
+	pxt_say(words, ", of it ");
+	pxt_say_ns(words, link->disk_ns);
+	pxt_say(words, " for the disk");
+	if (link->disk_peer && words->brief < PXT_BRIEF_CALLERS)
+		pxt_say(words, " (requests of %s)", link->disk_peer->name);
+}
+
 static void say_call(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
@@ -166,6 +178,7 @@ static void say_call(
 	if (link->stretch.caller)
 		place.address.value = link->stretch.caller;
 	say_own_place(words, book, " in ", &place, link->stretch.above);
+	say_disk(words, link);
 	say_ended(words, book, link);
 }
 
@@ -314,7 +327,12 @@ static void say_where(
 		at = few ? NULL : at;
 		pxt_say(words, ", with %s%llu page faults%s", few ? "some " : "",
 		    (unsigned long long)link->faults,
-		    link->faults_major ? " (some waited for a disk)" : "");
+		    link->faults_major && link->faults_ns == 0 ? " (some waited for a disk)" : "");
+		if (link->faults_ns > 0) {
+			pxt_say(words, " (some waited for a disk, ");
+			pxt_say_ns(words, link->faults_ns);
+			pxt_say(words, " in all)");
+		}
 		before = " in ";
 	}
 	if (at && called)
@@ -342,16 +360,37 @@ static void say_stopped(
 	say_sender(words, book, link);
 }
 
+/* It had used up the CPU time that it may have. */
+static void say_cgroup(struct pxt_words *words, const struct pxt_link *link)
+{
+	pxt_say(words, ", but its cgroup was throttled: for ");
+	pxt_say_ns(words, link->cgroup_ns);
+	pxt_say(words, " within ");
+	pxt_say_ns(words, link->cgroup_within_ns);
+}
+
 static void say_ran(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_link *link)
 {
 	pxt_say(words, "ran");
 	say_time(words, " for ", link->ran_ns);
+	if (link->irq_ns > 0) {
+		pxt_say(words, ", of it ");
+		pxt_say_ns(words, link->irq_ns);
+		pxt_say(words, " in interrupts");
+	}
+	if (link->khz > 0)
+		pxt_say(words, ", at %llu of %llu MHz", (unsigned long long)(link->khz / 1000u),
+		    (unsigned long long)(link->khz_most / 1000u));
 	say_where(words, book, link);
-	if (link->ready_ns * 5 < link->ran_ns || !link->peer)
+	if (link->ready_ns * 5 < link->ran_ns || !(link->peer || link->cgroup_ns > 0))
 		return;
 	pxt_say(words, ", and could run for ");
 	pxt_say_ns(words, link->ready_ns);
+	if (link->cgroup_ns > 0) {
+		say_cgroup(words, link);
+		return;
+	}
 	pxt_say(words, " in which %s ran", link->peer->own ? link->peer->name : "another program");
 	if (!link->peer->own && words->brief < PXT_BRIEF_CALLERS)
 		pxt_say(words, " (%s)", link->peer->name);
@@ -361,6 +400,10 @@ static void say_not_run(struct pxt_words *words, const struct pxt_link *link)
 {
 	pxt_say(words, "could run");
 	say_time(words, " for ", link->ns);
+	if (link->cgroup_ns > 0) {
+		say_cgroup(words, link);
+		return;
+	}
 	if (!link->peer && link->among)
 		pxt_say(words, ", but others ran instead, most of them %s", link->among->name);
 	else if (!link->peer)
