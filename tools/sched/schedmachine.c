@@ -48,7 +48,7 @@ struct pxt_schedmachine {
 static void read_frequencies(struct pxt_schedmachine *machine)
 {
 	char path[80];
-	unsigned khz;
+	char khz[24];
 	FILE *file;
 
 	for (unsigned cpu = 0; cpu < PXT_SCHEDLOG_CPUS; cpu++) {
@@ -57,8 +57,8 @@ static void read_frequencies(struct pxt_schedmachine *machine)
 		file = fopen(path, "re");
 		if (!file)
 			return;
-		if (fscanf(file, "%u", &khz) == 1)
-			machine->khz[cpu] = khz;
+		if (fgets(khz, sizeof khz, file))
+			machine->khz[cpu] = (uint32_t)strtoul(khz, NULL, 10);
 		(void)fclose(file);
 	}
 }
