@@ -472,7 +472,7 @@ int posix_trace_attr_setstreamfullpolicy(trace_attr_t *_attr, int _streampolicy)
  * The least bytes for records that the stream shall have.  Create rounds up; too small a size is
  * not an error.  Each lane has this size, so that the guarantee holds for any mix of threads.
  * Where it is not set, a stream of policy FLUSH may have more (CONFIG_PTRACE_FLUSH_STREAM_SIZE
- * over all lanes).
+ * over all lanes; a quarter of it in a file).
  *
  * @streamsize: bytes, up to the configured maximum.
  *

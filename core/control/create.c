@@ -57,13 +57,14 @@ static uint32_t lanes_of(const struct _pxt_attr *attr)
 
 /*
  * A stream that a thread writes into a log has room for as long as that thread is kept from running,
- * unless somebody has set its size.
+ * unless somebody has set its size.  One that lives in a file has a quarter: each of its pages costs create a
+ * fault of the file system, and room on the disk.
  */
 static void make_room_for_flusher(struct _pxt_attr *attr)
 {
-	const uint64_t all = CONFIG_PTRACE_FLUSH_STREAM_SIZE;
+	const uint64_t all = CONFIG_PTRACE_FLUSH_STREAM_SIZE / (attr->_pxt_file ? 4u : 1u);
 
-	if (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !attr->_pxt_file &&
+	if (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH &&
 	    !(attr->_pxt_flags & PXT_ATTR_SIZED) && attr->_pxt_stream_size < all / attr->_pxt_lanes)
 		attr->_pxt_stream_size = all / attr->_pxt_lanes;
 }

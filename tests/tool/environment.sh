@@ -183,6 +183,9 @@ size_policy_lanes_and_mode_are_chosen()
 	run 0 stat run.ptl
 	out_has 'LOOP, 131072 bytes'
 	steps run.ptl 1 2
+	PXTRACE_OUT=room.ptl,lanes=2 "$untraced" >out || fail 'it fails'
+	run 0 stat room.ptl
+	out_has 'FLUSH, 4194304 bytes'
 	PXTRACE_OUT=lanes.ptl,lanes=2 "$untraced" kill >out && fail 'it lives'
 	run 0 recover --list lanes.ptl.box
 	grep -q ' 0  *2  *\/' out || fail 'not two lanes'
