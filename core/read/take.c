@@ -321,7 +321,7 @@ static void take_alike(const struct pxt_block *block, struct pxt_walk *walk, str
 	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
 	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
 	atomic_thread_fence(memory_order_acquire);
-	if (!records || !pxt_word_is(&block->untold, 0u))
+	if (!records || pxt_lane_gap_is_untold(block, walk->records + records - 1u))
 		return;
 	more.slots = records * slots;
 	run->slots += more.slots;
