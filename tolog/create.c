@@ -60,7 +60,7 @@ static struct pxt_tolog *make_log(const struct pxt_tolog_policy *policy,
 	size_t told_at = round_up(turns_at + turns_bytes);
 	size_t meta_at = round_up(told_at + pxt_tolog_told_bytes());
 	size_t data_at = round_up(meta_at + PXT_TOLOG_META_BYTES);
-	size_t policy_at = data_at + CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	size_t policy_at = data_at + pxt_tolog_block_bytes(attr);
 	size_t bytes = policy_at + policy->memory(attr);
 	unsigned char *memory = pxt_port_alloc(bytes);
 	struct pxt_tolog *log = (struct pxt_tolog *)(void *)memory;
@@ -264,7 +264,7 @@ void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block)
 	memcpy(log->sums.uuid, header->uuid, sizeof(header->uuid));
 	header->rate = pxt_clock;
 	header->created = block->created;
-	header->largest_block = CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	header->largest_block = pxt_tolog_block_bytes(&block->attr);
 	header->set_bytes = PXT_START_BYTES;
 	header->attr = block->attr;
 }

@@ -10,7 +10,7 @@ void pxt_tolog_sequential(struct pxt_tolog *log, const struct _pxt_attr *attr)
 {
 	log->header.layout = PXT_LAYOUT_SEQUENTIAL;
 	log->header.coded = pxt_tolog_may_code(log, attr);
-	log->data_room = pxt_tolog_turns_room(log, CONFIG_PTRACE_LOG_BLOCK_SIZE);
+	log->data_room = pxt_tolog_turns_room(log, pxt_tolog_block_bytes(attr));
 	log->end = PXT_LOG_HEADER_BYTES;
 	log->size = attr->_pxt_log_size;
 	log->taken = 0;

@@ -487,6 +487,19 @@ PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
 }
 #endif
 
+/* Bytes of a DATA block: a small stream has no use for a large one, and each snapshot of it makes one. */
+#define PXT_TOLOG_BLOCK_LEAST 65536u
+
+PXT_INLINE uint32_t pxt_tolog_block_bytes(const struct _pxt_attr *attr)
+{
+	const uint64_t held = (uint64_t)attr->_pxt_stream_size * attr->_pxt_lanes;
+
+	if (held >= CONFIG_PTRACE_LOG_BLOCK_SIZE ||
+	    CONFIG_PTRACE_LOG_BLOCK_SIZE <= PXT_TOLOG_BLOCK_LEAST)
+		return CONFIG_PTRACE_LOG_BLOCK_SIZE;
+	return held > PXT_TOLOG_BLOCK_LEAST ? (uint32_t)held : PXT_TOLOG_BLOCK_LEAST;
+}
+
 PXT_INLINE bool pxt_tolog_is_line(const struct pxt_tolog *log)
 {
 	return CONFIG_PTRACE_LOG_LINE && log->line;

@@ -64,8 +64,8 @@ static void make_room_for_flusher(struct _pxt_attr *attr)
 {
 	const uint64_t all = CONFIG_PTRACE_FLUSH_STREAM_SIZE / (attr->_pxt_file ? 4u : 1u);
 
-	if (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH &&
-	    !(attr->_pxt_flags & PXT_ATTR_SIZED) && attr->_pxt_stream_size < all / attr->_pxt_lanes)
+	if (attr->_pxt_stream_policy == POSIX_TRACE_FLUSH && !(attr->_pxt_flags & PXT_ATTR_SIZED) &&
+	    attr->_pxt_stream_size < all / attr->_pxt_lanes)
 		attr->_pxt_stream_size = all / attr->_pxt_lanes;
 }
 
