@@ -301,7 +301,7 @@ PXT_INLINE uint32_t take_row(const struct pxt_ring *ring, const struct pxt_walk 
  * Of the next @left slots, which are in a row, the records of the first one's size.  They count once it is known
  * that nobody was refused before them.
  */
-static void take_alike(const struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run,
+static void take_alike(struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run,
     uint32_t left, uint64_t end)
 {
 	const struct pxt_ring *ring = &walk->ring;
