@@ -200,7 +200,7 @@ static void lap_the_copy(int point)
 	put_many(0, 1000, 1300);
 }
 
-/* Rulings 4 and 7: the copy is whole, what was not copied is lost and counted. */
+/* Rulings 4 and 7: what was taken is whole, the rest is lost and counted. */
 PXT_TEST(a_stretch_that_is_overwritten_behind_its_copy_is_in_the_log)
 {
 	struct posix_trace_counts_np counts;
@@ -222,7 +222,8 @@ PXT_TEST(a_stretch_that_is_overwritten_behind_its_copy_is_in_the_log)
 		CU_ASSERT(st_number(&event) > last);
 		last = st_number(&event);
 		found++;
-		if (found <= 50)
+		/* 16 are taken one by one, then a row: one, as the next has another size. */
+		if (found <= 17)
 			PXT_EQ((uint64_t)last, found);
 	}
 	PXT_EQ(last, 1300);
