@@ -487,12 +487,17 @@ PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
 }
 #endif
 
-/* Bytes of a DATA block: a small stream has no use for a large one, and each snapshot of it makes one. */
+/*
+ * Bytes of a DATA block: a small stream has no use for a large one, and each snapshot of it makes one.  Who follows
+ * a plain log while it grows, or takes it up to a size, gets it in pieces of the least size.
+ */
 #define PXT_TOLOG_BLOCK_LEAST 65536u
 
 PXT_INLINE uint32_t pxt_tolog_block_bytes(const struct _pxt_attr *attr)
 {
-	const uint64_t held = (uint64_t)attr->_pxt_stream_size * attr->_pxt_lanes;
+	const uint64_t held = attr->_pxt_flags & PXT_ATTR_PLAIN
+	                          ? 0
+	                          : (uint64_t)attr->_pxt_stream_size * attr->_pxt_lanes;
 
 	if (held >= CONFIG_PTRACE_LOG_BLOCK_SIZE ||
 	    CONFIG_PTRACE_LOG_BLOCK_SIZE <= PXT_TOLOG_BLOCK_LEAST)
