@@ -5,8 +5,10 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <sys/sem.h>
 #include <threads.h>
 #include <time.h>
@@ -136,17 +138,50 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
 PXT_WRAP_REAL(sem_init);
 PXT_WRAP_REAL(sem_destroy);
 
+/* @name: of one that processes share; NULL: they do not. */
+static void tell_made(sem_t *sem, unsigned value, const char *name, const void *caller)
+{
+	if (!pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller))
+		return;
+	pxt_tally_tell_taken(sem, sizeof(*sem));
+	pxt_process_tell(POSIX_TRACE_PROCESS_SEMAPHORE_NP, value, pxt_wrap_address(sem),
+	    sizeof(*sem), name, caller);
+}
+
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_init)(sem_t *sem, int shared, unsigned value)
 {
-	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(sem_init)(sem, shared, value);
 
-	if (result == 0 && pxt_call_wanted(POSIX_TRACE_CALL_SEM_WAIT_NP, caller)) {
-		pxt_tally_tell_taken(sem, sizeof(*sem));
-		pxt_process_tell(POSIX_TRACE_PROCESS_SEMAPHORE_NP, value, pxt_wrap_address(sem),
-		    sizeof(*sem), NULL, caller);
-	}
+	if (result == 0)
+		tell_made(sem, value, shared ? "shared" : NULL, PXT_WRAP_CALLER());
 	return result;
+}
+
+PXT_WRAP_REAL(sem_open);
+
+/* Of one that is there already the value is not that of its begin: who would have made it says that. */
+PXT_WRAP_EXPORT sem_t *PXT_WRAP_NAME(sem_open)(const char *name, int flags, ...)
+{
+	mode_t mode = 0;
+	unsigned value = 0;
+	int now = 0;
+	sem_t *sem;
+
+	if (flags & O_CREAT) {
+		va_list list;
+
+		va_start(list, flags);
+		mode = va_arg(list, mode_t);
+		value = va_arg(list, unsigned);
+		va_end(list);
+	}
+	sem = PXT_WRAP_CALL(sem_open)(name, flags, mode, value);
+	if (sem == SEM_FAILED)
+		return sem;
+	if (!(flags & O_CREAT) && sem_getvalue(sem, &now) == 0)
+		value = now > 0 ? (unsigned)now : 0;
+	tell_made(sem, value, name, PXT_WRAP_CALLER());
+	return sem;
 }
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_destroy)(sem_t *sem)

@@ -530,6 +530,43 @@ who_has_a_semaphore_that_processes_share_is_told()
 	tr '\n' ' ' <out | grep -q 'for semaphore .* which two/[0-9]* had, taken in main' || fail 'nobody has it'
 }
 
+# It is one lock in the log, and nobody has it.
+a_named_semaphore_that_a_child_posts_is_one_for_both()
+{
+	need cc
+	cat >named.c <<-'END'
+	#include <fcntl.h>
+	#include <semaphore.h>
+	#include <stdio.h>
+	#include <sys/wait.h>
+	#include <unistd.h>
+	int main(void)
+	{
+		char name[32];
+		sem_t *sem;
+
+		snprintf(name, sizeof name, "/pxtrace-%ld", (long)getpid());
+		sem = sem_open(name, O_CREAT | O_EXCL, 0600, 0);
+		if (sem == SEM_FAILED || sem_open(name, 0) != sem || sem_unlink(name))
+			return 77;
+		if (fork() == 0) {
+			usleep(60000);
+			sem_post(sem);
+			_exit(0);
+		}
+		sem_wait(sem);
+		return wait(0) < 0;
+	}
+	END
+	cc -g named.c -o named -pthread || { echo 'not with this compiler: skipped'; exit 77; }
+	./named || { echo 'no named semaphores here: skipped'; exit 77; }
+	traced 0 -q --only sem,sleep -- ./named
+	run 0 why --locks run.ptl
+	[ "$(grep -c '^semaphore' out)" -eq 1 ] || fail 'not one semaphore'
+	grep -q 'until named/[0-9]* posted it in main' out || fail 'nobody posted it'
+	! grep -q 'had it' out || fail 'somebody had it'
+}
+
 what_a_program_does_that_cannot_be_seen_is_told_once()
 {
 	need cc

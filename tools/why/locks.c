@@ -65,7 +65,7 @@ static struct pxt_state_lock *add_lock(
 static void revive(struct pxt_state_lock *lock, const struct pxt_event *event)
 {
 	lock->life++;
-	lock->gone = lock->is_given = lock->is_futex = false;
+	lock->gone = lock->is_given = lock->is_futex = lock->of_several = false;
 	lock->counted = 0;
 	lock->taken_by_count = 0;
 	lock->first = lock->self = pxt_places_of(event);
@@ -96,6 +96,20 @@ static void end_others(const struct pxt_state *state, const struct pxt_state_loc
 			forget(other);
 }
 
+/* One that another process made, whose child this one may be: another program has it elsewhere. */
+static struct pxt_state_lock *find_of_several(
+    const struct pxt_state *state, uint32_t name, const struct pxt_key *key, unsigned source)
+{
+	for (unsigned i = 0; i < state->of_several_count; i++) {
+		struct pxt_state_lock *lock = state->of_several[i];
+
+		if (lock->of_several && lock->key.value == key->value && lock->name == name &&
+		    lock->source == source && !lock->gone)
+			return lock;
+	}
+	return NULL;
+}
+
 static struct pxt_state_lock *find_lock(struct pxt_state *state, uint32_t name,
     const struct pxt_key *key, const struct pxt_event *event, unsigned source)
 {
@@ -113,6 +127,12 @@ static struct pxt_state_lock *find_lock(struct pxt_state *state, uint32_t name,
 			return lock;
 		if (!former || is_dull(lock))
 			former = lock;
+	}
+	if (!former) {
+		struct pxt_state_lock *several = find_of_several(state, name, key, source);
+
+		if (several)
+			return several;
 	}
 	if (former && (is_dull(former) || state->lock_count == PXT_STATE_LOCKS_MAX)) {
 		revive(former, event);
@@ -168,20 +188,42 @@ static void forget_memory(
 	}
 }
 
-/* A semaphore that can be had by nobody at first, or by several, is no lock: nobody has it. */
+/* The same semaphore is opened once more: it has the same address. */
+static bool is_open(
+    const struct pxt_state *state, const struct pxt_event *event, unsigned source, uint64_t address)
+{
+	for (unsigned i = 0; event->bytes > NAME_AT && i < state->of_several_count; i++)
+		if (state->of_several[i]->key.value == address &&
+		    state->of_several[i]->of_several && !state->of_several[i]->gone &&
+		    state->of_several[i]->process == (uint64_t)event->info.posix_pid &&
+		    state->of_several[i]->source == source)
+			return true;
+	return false;
+}
+
+/*
+ * A semaphore that can be had by nobody at first, or by several, is no lock: nobody has it.  One with a name is shared
+ * by processes.
+ */
 static void make_semaphore(
     struct pxt_state *state, const struct pxt_event *event, unsigned source, uint32_t value)
 {
+	bool of_several = event->bytes > NAME_AT && event->data[NAME_AT] != '\0';
 	uint32_t name = pxt_roles_name(state->book, "semaphore", 9);
 	struct pxt_key key = pxt_key_in(event, pxt_field_named(event->type, "address"));
 	struct pxt_state_lock *lock;
 
-	if (value == 1 || !key.is_set)
+	if ((value == 1 && !of_several) || !key.is_set)
 		return;
 	key.field = "object";
 	lock = find_lock(state, name, &key, event, source);
-	if (lock)
-		lock->is_given = true;
+	if (!lock)
+		return;
+	lock->is_given = value != 1;
+	if (of_several && !lock->of_several && state->of_several_count < PXT_STATE_OF_SEVERAL) {
+		lock->of_several = true;
+		state->of_several[state->of_several_count++] = lock;
+	}
 }
 
 /* ---- Counts, and who is waited for where taking a lock was no event ---- */
@@ -273,7 +315,8 @@ void pxt_locks_process(struct pxt_state *state, const struct pxt_event *event, u
 	memcpy(&bytes, event->data + SIZE_AT, sizeof bytes);
 	if (event->data[0] == POSIX_TRACE_PROCESS_MEMORY_NP) {
 		forget_memory(state, process, source, address, bytes);
-	} else if (event->data[0] == POSIX_TRACE_PROCESS_SEMAPHORE_NP) {
+	} else if (event->data[0] == POSIX_TRACE_PROCESS_SEMAPHORE_NP &&
+	           !is_open(state, event, source, address)) {
 		forget_memory(state, process, source, address, bytes);
 		make_semaphore(state, event, source, number);
 	} else if (event->data[0] == POSIX_TRACE_PROCESS_TAKEN_NP) {

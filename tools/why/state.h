@@ -25,16 +25,17 @@
 
 #include <string.h>
 
-#define PXT_ACTORS_MAX      65536u
-#define PXT_STATE_LOCKS_MAX 65536u
-#define PXT_STATE_CPUS_MAX  1024u
-#define PXT_SPANS_DEEP      4096u
-#define PXT_STATE_SPANS_MAX 262144u
-#define PXT_HOLDS_MAX       16u
-#define PXT_SHARES_MAX      16u
-#define PXT_FUNCTIONS_DEEP  64u
-#define PXT_KEY_LABEL       24u
-#define PXT_RELEASES_MAX    32u
+#define PXT_ACTORS_MAX       65536u
+#define PXT_STATE_LOCKS_MAX  65536u
+#define PXT_STATE_OF_SEVERAL 1024u /* semaphores that processes share */
+#define PXT_STATE_CPUS_MAX   1024u
+#define PXT_SPANS_DEEP       4096u
+#define PXT_STATE_SPANS_MAX  262144u
+#define PXT_HOLDS_MAX        16u
+#define PXT_SHARES_MAX       16u
+#define PXT_FUNCTIONS_DEEP   64u
+#define PXT_KEY_LABEL        24u
+#define PXT_RELEASES_MAX     32u
 
 /* A number of a job or lock, with what it looks like on the screen. */
 struct pxt_key {
@@ -88,6 +89,8 @@ struct pxt_state_lock {
 	bool is_shared;               /* its holders have it for reading */
 	bool is_given;                /* a semaphore or futex: threads that never had it give it */
 	bool is_futex;
+	bool
+	    of_several; /* a semaphore that processes share: the same in a forked child, at this address */
 	struct pxt_share *shares; /* PXT_SHARES_MAX, once it was shared: who else has it */
 	unsigned share_count;
 	bool of_system;    /* system events tell of it: its number is its address */
@@ -217,6 +220,8 @@ struct pxt_state {
 	struct pxt_state_lock **locks_at;
 	uint64_t lock_steps; /* that looking for locks in memory took */
 	uint32_t lock_count;
+	struct pxt_state_lock *of_several[PXT_STATE_OF_SEVERAL];
+	unsigned of_several_count;
 	struct pxt_state_cpu *cpus;
 	uint64_t *epochs; /* of each source */
 	uint64_t *steps;  /* of each source's clock; they are among its epochs */
