@@ -373,14 +373,14 @@ requests_to_a_disk_and_interrupts_are_recorded_by_groups()
 	traced 0 -q --only file,sched -- dd if=big iflag=direct of=copy bs=1M
 	run 2 print -e block_io run.ptl
 	err_has 'no event type is called "block_io"'
-	traced 0 -q --only +netrx -- "$pxtrace" --version
+	traced 0 -q --only +softirq -- "$pxtrace" --version
 	[ -e /sys/devices/system/cpu/cpu0/cpufreq ] || {
 		traced 0 --only freq -- /bin/true
 		err_has 'frequencies are not recorded: this machine does not tell them'
 	}
 	run 1 run --only +nothing -- "$VICTIM"
 	err_has 'knows no group "nothing"'
-	err_has 'sched, irq, block, netrx, freq'
+	err_has 'sched, irq, block, softirq, freq'
 }
 
 a_program_that_its_cgroup_kept_from_running_is_told_so()

@@ -342,7 +342,7 @@ void pxt_json_word(struct pxt_out *out, const struct pxt_type *type, unsigned fi
 #define PXT_GROUP_IRQ       2u
 #define PXT_GROUP_BLOCK     4u
 #define PXT_GROUP_FREQUENCY 8u
-#define PXT_GROUP_NETRX     16u
+#define PXT_GROUP_SOFTIRQ   16u
 
 /* Bit by bit, by the numbers of trace_hooks_np.h. */
 struct pxt_groups {

@@ -184,7 +184,7 @@ static const struct group {
 	{ "sched", { .kernel = PXT_GROUP_SCHED } },
 	{ "irq", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_IRQ } },
 	{ "block", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_BLOCK } },
-	{ "netrx", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_IRQ | PXT_GROUP_NETRX } },
+	{ "softirq", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_SOFTIRQ } },
 	{ "freq", { .kernel = PXT_GROUP_SCHED | PXT_GROUP_FREQUENCY } },
 };
 #define GROUPS (sizeof groups / sizeof *groups)
@@ -215,7 +215,7 @@ void pxt_groups_usual(struct pxt_groups *usual)
 	for (size_t i = 0; i < GROUPS; i++) {
 		usual->types |= groups[i].of.types;
 		usual->kinds |= groups[i].of.kinds;
-		usual->kernel |= groups[i].of.kernel & ~PXT_GROUP_NETRX;
+		usual->kernel |= groups[i].of.kernel & ~PXT_GROUP_SOFTIRQ;
 	}
 }
 

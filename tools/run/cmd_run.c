@@ -41,8 +41,8 @@ static const char *const help[] = {
 	"(all\n"
 	"                    these: locks), futex, threads, children, sleep, timer, signal, file,\n"
 	"                    socket, poll, fsync, mq (these: io), alloc, function, calls; of the\n"
-	"                    kernel sched, and beside it irq, netrx, block, freq. Behind a + what\n"
-	"                    comes to the usual ones, which are all but alloc and netrx\n"
+	"                    kernel sched, and beside it irq, softirq, block, freq. Behind a +\n"
+	"                    what comes to the usual ones, all but alloc and softirq\n"
 	"      --all         locks that were free when they were taken are events, too; they are\n"
 	"                    counted otherwise\n"
 	"      --stack MS    waits longer than MS milliseconds tell all functions that called; 0: "
@@ -233,7 +233,7 @@ static void watch_scheduler(struct run *r)
 		.other = r->ring ? r->older : NULL };
 
 	_Static_assert(PXT_SCHEDGROUP_ALL == (PXT_GROUP_IRQ | PXT_GROUP_BLOCK |
-	                                         PXT_GROUP_FREQUENCY | PXT_GROUP_NETRX),
+	                                         PXT_GROUP_FREQUENCY | PXT_GROUP_SOFTIRQ),
 	    "groups by the same bits");
 	r->watch = pxt_schedwatch_open(r->program.pid, &file, PXT_SCHEDLEVEL_POINTS, &r->told);
 	if (!r->watch)

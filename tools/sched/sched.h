@@ -161,9 +161,8 @@ enum pxt_tracepoint_kind {
 #define PXT_SCHEDGROUP_IRQ       2u
 #define PXT_SCHEDGROUP_BLOCK     4u
 #define PXT_SCHEDGROUP_FREQUENCY 8u
-#define PXT_SCHEDGROUP_NETRX                                                                       \
-	16u /* softirqs that take packets in, too: each one of a loopback has one */
-#define PXT_SCHEDGROUP_ALL 30u
+#define PXT_SCHEDGROUP_SOFTIRQ   16u /* each packet of a loopback is one, of who sends it */
+#define PXT_SCHEDGROUP_ALL       30u
 
 struct pxt_tracepoint {
 	bool known;
@@ -477,7 +476,6 @@ struct pxt_schedrings {
 	int all_error;    /* why not of all threads; 0 */
 	int points_error; /* why no tracepoints; 0 */
 	bool other_space; /* ... because numbers of threads are not the kernel's own here */
-	unsigned groups;
 	unsigned count;
 	struct pxt_schedcpu *cpus;
 	uint64_t ring_bytes; /* of one CPU */

@@ -168,14 +168,6 @@ static void open_addresses(const struct pxt_schedrings *rings, struct pxt_schedc
 	}
 }
 
-/* What interrupts nobody is not of interest. */
-static const char *filter_of(const struct pxt_schedrings *rings, enum pxt_tracepoint_kind kind)
-{
-	return kind < PXT_TRACEPOINT_SOFTIRQ || (rings->groups & PXT_SCHEDGROUP_NETRX)
-	           ? "common_pid != 0"
-	           : "common_pid != 0 && vec != 3";
-}
-
 /* The tracepoints write into the ring of the first event. */
 static int open_points(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu, int number)
 {
@@ -192,8 +184,9 @@ static int open_points(const struct pxt_schedrings *rings, struct pxt_schedcpu *
 		if (fd < 0)
 			return errno;
 		cpu->fds[count++] = fd;
-		if (pxt_tracepoint_group(kind) == PXT_SCHEDGROUP_IRQ)
-			(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter_of(rings, kind));
+		/* What interrupts nobody is not of interest. */
+		if (pxt_tracepoint_group(kind) & (PXT_SCHEDGROUP_IRQ | PXT_SCHEDGROUP_SOFTIRQ))
+			(void)ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0");
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->fds[0]) != 0)
 			return errno;
 	}
@@ -290,7 +283,7 @@ int pxt_schedopen(
 {
 	int error = EPERM;
 
-	*rings = (struct pxt_schedrings){ .level = PXT_SCHEDLEVEL_NONE, .groups = groups };
+	*rings = (struct pxt_schedrings){ .level = PXT_SCHEDLEVEL_NONE };
 	if (most >= PXT_SCHEDLEVEL_POINTS) {
 		rings->points_error = find_points(rings, groups);
 		if (rings->points_error == 0)
