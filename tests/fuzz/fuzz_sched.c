@@ -59,6 +59,15 @@ static void make_task(const uint8_t *at, struct pb_place place)
 	case 10:
 		pb_said_migration(&made, place, at[3], (int8_t)at[1], (int8_t)at[5]);
 		break;
+	case 11:
+		pb_irq(&made, place, PXT_TRACEPOINT_IRQ + at[5] % 4u, at[3]);
+		break;
+	case 12:
+		pb_block(&made, place, at[5] & 1u, at[3]);
+		break;
+	case 13:
+		pb_frequency(&made, place, at[5]);
+		break;
 	default:
 		pb_record(&made, at[5], at[3], at, RECORD_BYTES, place);
 	}

@@ -241,6 +241,11 @@ bool pxt_link_has_faults(const struct pxt_link *link)
 	       (int64_t)link->faults > (link->ran_ns > 0 ? link->ran_ns : link->ns) / FAULT_NS;
 }
 
+bool pxt_link_has_disk(const struct pxt_link *link)
+{
+	return link->disk_ns > 0 && link->disk_ns * 2 >= link->ns;
+}
+
 bool pxt_link_is_cpu(const struct pxt_link *link)
 {
 	return link->kind == PXT_LINK_READY ||

@@ -87,6 +87,8 @@ struct pxt_part pxt_parts_largest(const struct pxt_history *history, const struc
     int64_t begin_ns, int64_t end_ns);
 /* Whether page faults explain a part of the time. */
 bool pxt_link_has_faults(const struct pxt_link *link);
+/* A disk had it for most of the time. */
+bool pxt_link_has_disk(const struct pxt_link *link);
 /* It waited for a CPU, in a call or not. */
 bool pxt_link_is_cpu(const struct pxt_link *link);
 /* Whether two rounds of a thread were held up by the same object, under any holder. */

@@ -151,10 +151,9 @@ static void say_ended(
 	}
 }
 
-/* Where a disk had it for most of the time. */
 static void say_disk(struct pxt_words *words, const struct pxt_link *link)
 {
-	if (link->disk_ns * 2 < link->ns || link->disk_ns == 0)
+	if (!pxt_link_has_disk(link))
 		return;
 	pxt_say(words, ", of it ");
 	pxt_say_ns(words, link->disk_ns);

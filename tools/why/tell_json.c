@@ -260,6 +260,9 @@ static enum confidence of_link(const struct pxt_link *link)
 {
 	if (link->kind == PXT_LINK_UNKNOWN)
 		return NOT_RECORDED;
+	/* No event says which request is waited for, nor when a cgroup was throttled within two looks at it. */
+	if (pxt_link_has_disk(link) || link->cgroup_ns > 0)
+		return INFERRED;
 	return link->inferred || link->bound_cpu >= 0 || (link->timed_out && link->peer) ? INFERRED
 	                                                                                 : RECORDED;
 }
