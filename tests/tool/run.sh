@@ -560,7 +560,9 @@ a_named_semaphore_that_a_child_posts_is_one_for_both()
 	END
 	cc -g named.c -o named -pthread || { echo 'not with this compiler: skipped'; exit 77; }
 	./named || { echo 'no named semaphores here: skipped'; exit 77; }
-	traced 0 -q --only sem,sleep -- ./named
+	traced 0 --only sem,sleep -- ./named
+	# Who waits for it has nothing to do: that is no lock's fault.
+	grep -qE '^named/[0-9]+ +- +[0-9]' err || fail 'a time for locks'
 	run 0 why --locks run.ptl
 	[ "$(grep -c '^semaphore' out)" -eq 1 ] || fail 'not one semaphore'
 	grep -q 'until named/[0-9]* posted it in main' out || fail 'nobody posted it'

@@ -77,10 +77,15 @@ static void wait_begun(void *self, struct pxt_wait *wait, const struct pxt_act *
 static void wait_ended(void *self, const struct pxt_wait *wait, const struct pxt_act *act)
 {
 	struct pxt_timeuse *use = self;
+	int64_t ns = (act ? act->ns : use->last_ns) - wait->since_ns;
 
-	if (wait->kind == PXT_WAIT_LOCK)
-		row_of(use, wait->actor)->locks_ns +=
-		    (act ? act->ns : use->last_ns) - wait->since_ns;
+	if (wait->kind != PXT_WAIT_LOCK)
+		return;
+	/* Who waits for others to give it has nothing to do, mostly. */
+	if (wait->lock && (wait->lock->is_given || wait->lock->is_futex))
+		row_of(use, wait->actor)->calls_ns += ns;
+	else
+		row_of(use, wait->actor)->locks_ns += ns;
 }
 
 static void look(void *self, const struct pxt_act *act)
