@@ -3,6 +3,9 @@
  * lttng.c - LTTng-UST.  Whether its trace points are enabled, where the events go and what was lost
  * is up to the recording session, which `run` has set up before this program starts.
  */
+#define _GNU_SOURCE 1
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng_points.h"
 #include "rival.h"
 

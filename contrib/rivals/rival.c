@@ -4,7 +4,6 @@
 #include "rival.h"
 
 #include "bench/frame/frame.h"
-#include "pace.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 enum rival_payload {
 	RIVAL_4,
@@ -47,5 +48,35 @@ struct rival {
 
 /* Each program has some, up to one without a name. */
 extern const struct rival rivals[];
+
+/* ---- So many events at full speed or at a pace, whatever is lost ---- */
+
+/* @rate events a second, those of a millisecond in a row; 0: as fast as they go.  Returns ns of time of each. */
+static inline double pace_events(
+    void (*trace)(unsigned thread, unsigned long count), unsigned long events, unsigned long rate)
+{
+	static const struct timespec pause = { 0, 1000000 };
+	struct timespec from;
+	struct timespec now;
+	unsigned long done = 0;
+	double ns;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &from);
+	for (;;) {
+		unsigned long due;
+
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		ns =
+		    (double)(now.tv_sec - from.tv_sec) * 1e9 + (double)(now.tv_nsec - from.tv_nsec);
+		if (done == events)
+			return ns / (double)events;
+		due = rate ? (unsigned long)(ns * (double)rate / 1e9) : events;
+		due = due < events ? due : events;
+		if (due == done)
+			(void)nanosleep(&pause, NULL);
+		trace(0, due - done);
+		done = due;
+	}
+}
 
 #endif

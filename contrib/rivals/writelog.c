@@ -4,10 +4,10 @@
  * what the library counted: events, and lost ones.
  *
  *	writelog FILE EVENTS BYTES
- *	writelog FILE EVENTS BYTES RATE    default attributes, whatever is lost (pace.h); also ns of each event
+ *	writelog FILE EVENTS BYTES RATE    default attributes, whatever is lost (rival.h); also ns of each event
  */
 #define _GNU_SOURCE
-#include "pace.h"
+#include "rival.h"
 
 #include <trace.h>
 #include <trace_np.h>
