@@ -269,13 +269,11 @@ endif()
 add_test(NAME line.budget COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/line/budget.py")
 ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP SYSEV_START_STOP
 	SOURCES line/faults.c ${line_receiver} ${line_writer})
-ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS
-	SOURCES line/frames.c ${line_receiver} ${line_writer})
+ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
+	SOURCES line/frames.c line/forge.c ${line_receiver} ${line_writer})
 ptrace_test(line_compact NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS RECORD_THREAD RECORD_ADDRESS
 	SOURCES line/compact.c line/forge.c ../format/compact.c ${line_receiver} ${line_writer})
 ptrace_test(line_order NEEDS LOG_LINE SOURCES line/order.c ../format/order.c ../tools/link/frame.c)
-ptrace_test(line_hostile NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
-	SOURCES line/hostile.c line/forge.c ${line_receiver} ${line_writer})
 
 # ---- model/ ----
 
