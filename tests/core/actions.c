@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* actions.c - see kit.h. */
+/* actions.c - what may come between two steps of a write, in which setting, and the verdict; see kit.h. */
 #include "core/process/process.h"
 #include "kit.h"
 
@@ -219,7 +219,7 @@ const struct action actions[ACTIONS] = {
 	{ "lap and die", lap_and_die, DIES | LAPS, LOOP, 1 },
 };
 
-/* ---- Grounds ---- */
+/* ---- Settings ---- */
 
 static uint32_t position(void)
 {
