@@ -1072,6 +1072,28 @@ PXT_TEST(a_stream_that_a_thread_flushes_has_room_for_it_unless_a_size_was_set)
 	}
 }
 
+/* FORMAT.md, 3: the largest block is told at 120. */
+PXT_TEST(a_block_of_a_small_stream_is_no_larger_than_what_the_stream_holds)
+{
+	static const size_t sizes[] = { 65536, 131072, 1048576 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint32_t most = CONFIG_PTRACE_LOG_BLOCK_SIZE;
+		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
+			.lanes = 1,
+			.size = sizes[i],
+			.with_log = true,
+			.fd = st_file(),
+			.log_policy = POSIX_TRACE_APPEND };
+		uint32_t largest = 0;
+
+		PXT_EQ(posix_trace_shutdown(st_create(&spec)), 0);
+		PXT_EQ(pread(spec.fd, &largest, sizeof(largest), 120), sizeof(largest));
+		PXT_EQ(largest, sizes[i] < most ? (uint32_t)sizes[i] : most);
+		PXT_EQ(close(spec.fd), 0);
+	}
+}
+
 /* ---- Log-full policies, exactly ---- */
 
 /* LOGP-02, LOGP-04, DEC-14: to the last slot */
