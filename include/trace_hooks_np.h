@@ -173,7 +173,6 @@
 #define _PXT_HOOK_WANTED(id) 0
 #define _PXT_HOOK_TELL(id)   (void)0
 #endif
-#define _PXT_HOOK_BYTES 32u
 
 /* Data is packed, in this machine's byte order. */
 #define _PXT_HOOK_PUT(value)                                                                       \
@@ -181,6 +180,26 @@
 		memcpy(_pxt_data + _pxt_used, &(value), sizeof(value));                            \
 		_pxt_used += sizeof(value);                                                        \
 	} while (0)
+
+#define _PXT_HOOK_BYTES 32u
+/* An event of the type @id, whose data @puts puts together; of so many values. */
+#define _PXT_HOOK(id, puts)                                                                        \
+	do {                                                                                       \
+		if (_PXT_HOOK_WANTED(id)) {                                                        \
+			unsigned char _pxt_data[_PXT_HOOK_BYTES];                                  \
+			size_t _pxt_used = 0;                                                      \
+                                                                                                   \
+			puts;                                                                      \
+			_PXT_HOOK_TELL(id);                                                        \
+		}                                                                                  \
+	} while (0)
+#define _PXT_HOOK_2(id, a, b)    _PXT_HOOK(id, _PXT_HOOK_PUT(a); _PXT_HOOK_PUT(b))
+#define _PXT_HOOK_3(id, a, b, c) _PXT_HOOK(id, _PXT_HOOK_PUT(a); _PXT_HOOK_PUT(b); _PXT_HOOK_PUT(c))
+#define _PXT_HOOK_4(id, a, b, c, d)                                                                \
+	_PXT_HOOK(id, _PXT_HOOK_PUT(a); _PXT_HOOK_PUT(b); _PXT_HOOK_PUT(c); _PXT_HOOK_PUT(d))
+#define _PXT_HOOK_6(id, a, b, c, d, e, f)                                                          \
+	_PXT_HOOK(id, _PXT_HOOK_PUT(a); _PXT_HOOK_PUT(b); _PXT_HOOK_PUT(c); _PXT_HOOK_PUT(d);      \
+	          _PXT_HOOK_PUT(e); _PXT_HOOK_PUT(f))
 
 /*
  * Another thread runs on @cpu.
@@ -217,18 +236,8 @@ static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _p
 static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _prev_tid,
     uint32_t _next_tid, uint32_t _prev_state, int32_t _prev_prio, int32_t _next_prio)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_CONTEXT_SWITCH_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_cpu);
-		_PXT_HOOK_PUT(_prev_tid);
-		_PXT_HOOK_PUT(_next_tid);
-		_PXT_HOOK_PUT(_prev_state);
-		_PXT_HOOK_PUT(_prev_prio);
-		_PXT_HOOK_PUT(_next_prio);
-		_PXT_HOOK_TELL(POSIX_TRACE_CONTEXT_SWITCH_NP);
-	}
+	_PXT_HOOK_6(POSIX_TRACE_CONTEXT_SWITCH_NP, _cpu, _prev_tid, _next_tid, _prev_state,
+	    _prev_prio, _next_prio);
 }
 #endif
 
@@ -239,14 +248,7 @@ static inline void posix_trace_hook_context_switch_np(uint32_t _cpu, uint32_t _p
  */
 static inline void posix_trace_hook_mutex_wait_np(uint64_t _lock, uint32_t _holder)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_WAIT_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_lock);
-		_PXT_HOOK_PUT(_holder);
-		_PXT_HOOK_TELL(POSIX_TRACE_MUTEX_WAIT_NP);
-	}
+	_PXT_HOOK_2(POSIX_TRACE_MUTEX_WAIT_NP, _lock, _holder);
 }
 
 /*
@@ -258,15 +260,7 @@ static inline void posix_trace_hook_mutex_wait_np(uint64_t _lock, uint32_t _hold
 static inline void posix_trace_hook_mutex_lock_np(
     uint64_t _lock, uint32_t _waited_us, int32_t _result)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_LOCK_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_lock);
-		_PXT_HOOK_PUT(_waited_us);
-		_PXT_HOOK_PUT(_result);
-		_PXT_HOOK_TELL(POSIX_TRACE_MUTEX_LOCK_NP);
-	}
+	_PXT_HOOK_3(POSIX_TRACE_MUTEX_LOCK_NP, _lock, _waited_us, _result);
 }
 
 /*
@@ -276,14 +270,7 @@ static inline void posix_trace_hook_mutex_lock_np(
  */
 static inline void posix_trace_hook_mutex_unlock_np(uint64_t _lock, int32_t _result)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_MUTEX_UNLOCK_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_lock);
-		_PXT_HOOK_PUT(_result);
-		_PXT_HOOK_TELL(POSIX_TRACE_MUTEX_UNLOCK_NP);
-	}
+	_PXT_HOOK_2(POSIX_TRACE_MUTEX_UNLOCK_NP, _lock, _result);
 }
 
 /*
@@ -295,16 +282,7 @@ static inline void posix_trace_hook_mutex_unlock_np(uint64_t _lock, int32_t _res
 static inline void posix_trace_hook_task_state_np(
     uint32_t _tid, uint8_t _state, int32_t _prio, uint64_t _object)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_TASK_STATE_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_tid);
-		_PXT_HOOK_PUT(_state);
-		_PXT_HOOK_PUT(_prio);
-		_PXT_HOOK_PUT(_object);
-		_PXT_HOOK_TELL(POSIX_TRACE_TASK_STATE_NP);
-	}
+	_PXT_HOOK_4(POSIX_TRACE_TASK_STATE_NP, _tid, _state, _prio, _object);
 }
 
 /*
@@ -315,15 +293,7 @@ static inline void posix_trace_hook_task_state_np(
  */
 static inline void posix_trace_hook_kernel_np(uint8_t _what, uint32_t _number, uint64_t _object)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_KERNEL_OVERHEAD_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_what);
-		_PXT_HOOK_PUT(_number);
-		_PXT_HOOK_PUT(_object);
-		_PXT_HOOK_TELL(POSIX_TRACE_KERNEL_OVERHEAD_NP);
-	}
+	_PXT_HOOK_3(POSIX_TRACE_KERNEL_OVERHEAD_NP, _what, _number, _object);
 }
 
 /*
@@ -333,15 +303,7 @@ static inline void posix_trace_hook_kernel_np(uint8_t _what, uint32_t _number, u
  */
 static inline void posix_trace_hook_call_enter_np(uint16_t _call, uint64_t _object, uint64_t _size)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_ENTER_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_call);
-		_PXT_HOOK_PUT(_object);
-		_PXT_HOOK_PUT(_size);
-		_PXT_HOOK_TELL(POSIX_TRACE_CALL_ENTER_NP);
-	}
+	_PXT_HOOK_3(POSIX_TRACE_CALL_ENTER_NP, _call, _object, _size);
 }
 
 /*
@@ -354,16 +316,7 @@ static inline void posix_trace_hook_call_enter_np(uint16_t _call, uint64_t _obje
 static inline void posix_trace_hook_call_exit_np(
     uint16_t _call, uint64_t _object, int64_t _result, uint32_t _took_us)
 {
-	if (_PXT_HOOK_WANTED(POSIX_TRACE_CALL_EXIT_NP)) {
-		unsigned char _pxt_data[_PXT_HOOK_BYTES];
-		size_t _pxt_used = 0;
-
-		_PXT_HOOK_PUT(_call);
-		_PXT_HOOK_PUT(_object);
-		_PXT_HOOK_PUT(_result);
-		_PXT_HOOK_PUT(_took_us);
-		_PXT_HOOK_TELL(POSIX_TRACE_CALL_EXIT_NP);
-	}
+	_PXT_HOOK_4(POSIX_TRACE_CALL_EXIT_NP, _call, _object, _result, _took_us);
 }
 
 /*

@@ -205,185 +205,72 @@ trace_event_id_t _pxt_point_open(
 	typedef char _pxt_say[(condition) ? 1 : -1] __attribute__((__unused__));
 #endif
 
-/* Every word for a type, and whether a word is one of them: _known, else _other. */
+/* Every word for a type. */
 #define _PXT_WORDS                                                                                 \
 	"u8 u16 u32 u64 i8 i16 i32 i64 x8 x16 x32 x64 float f32 double f64 bool enum size "        \
 	"pointer text(N) string"
-#define _PXT_IS_u8               0, _known,
-#define _PXT_IS_u16              0, _known,
-#define _PXT_IS_u32              0, _known,
-#define _PXT_IS_u64              0, _known,
-#define _PXT_IS_i8               0, _known,
-#define _PXT_IS_i16              0, _known,
-#define _PXT_IS_i32              0, _known,
-#define _PXT_IS_i64              0, _known,
-#define _PXT_IS_x8               0, _known,
-#define _PXT_IS_x16              0, _known,
-#define _PXT_IS_x32              0, _known,
-#define _PXT_IS_x64              0, _known,
-#define _PXT_IS_float            0, _known,
-#define _PXT_IS_f32              0, _known,
-#define _PXT_IS_double           0, _known,
-#define _PXT_IS_f64              0, _known,
-#define _PXT_IS_bool             0, _known,
-#define _PXT_IS__Bool            0, _known,
-#define _PXT_IS_enum             0, _known,
-#define _PXT_IS_size             0, _known,
-#define _PXT_IS_pointer          0, _known,
-#define _PXT_IS_text(n)          0, _known,
-#define _PXT_IS_string           0, _known,
-#define _PXT_KIND(type)          _PXT_KIND_OF(_PXT_IS_##type)
+
+/*
+ * What each type is as an argument; that the word is one; what the type is in the description and in bytes; how it
+ * is packed; 1: it takes the rest of the data.
+ */
+#define _PXT_TYPE_u8     uint8_t, _known, "u8", 1u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_u16    uint16_t, _known, "u16", 2u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_u32    uint32_t, _known, "u32", 4u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_u64    uint64_t, _known, "u64", 8u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_i8     int8_t, _known, "i8", 1u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_i16    int16_t, _known, "i16", 2u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_i32    int32_t, _known, "i32", 4u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_i64    int64_t, _known, "i64", 8u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_x8     uint8_t, _known, "x8", 1u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_x16    uint16_t, _known, "x16", 2u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_x32    uint32_t, _known, "x32", 4u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_x64    uint64_t, _known, "x64", 8u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_float  float, _known, "float", 4u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_f32    float, _known, "f32", 4u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_double double, _known, "double", 8u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_f64    double, _known, "f64", 8u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_bool   _PXT_BOOL, _known, "u8", 1u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE__Bool  _PXT_BOOL, _known, "u8", 1u, _PXT_PACK_VALUE, 0
+/* Signed and unsigned enumerations go into this type without a warning. */
+#define _PXT_TYPE_enum   int64_t, _known, "i32", 4u, _PXT_PACK_ENUM, 0
+#if __SIZEOF_POINTER__ > 4
+#define _PXT_TYPE_size    size_t, _known, "u64", 8u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_pointer const void *, _known, "x64", 8u, _PXT_PACK_VALUE, 0
+#else
+#define _PXT_TYPE_size    size_t, _known, "u32", 4u, _PXT_PACK_VALUE, 0
+#define _PXT_TYPE_pointer const void *, _known, "x32", 4u, _PXT_PACK_VALUE, 0
+#endif
+#define _PXT_TYPE_text(n) const char *, _known, "text[" #n "]", (n), _PXT_PACK_TEXT, 0
+#define _PXT_TYPE_string                                                                           \
+	const char *, _known, "string", POSIX_TRACE_TEXT_MAX_NP, _PXT_PACK_STRING, 1
+#ifdef __cplusplus
+#define _PXT_BOOL bool
+#else
+#define _PXT_BOOL _Bool
+#endif
+
+/* Whether a word is one of them: _known, else _other. */
+#define _PXT_KIND(type)          _PXT_KIND_OF(_PXT_TYPE_##type)
 #define _PXT_KIND_OF(...)        _PXT_SECOND(__VA_ARGS__ 0, _other, )
 #define _PXT_SORT(what, kind)    _PXT_SORT_(what, kind)
 #define _PXT_SORT_(what, kind)   what##kind
-
-/* A word that is none has the place of one, so that the compiler says that and nothing else. */
 #define _PXT_KNOWN_known(type)   1
 #define _PXT_KNOWN_other(type)   0
 #define _PXT_UNKNOWN_known(type) ""
 #define _PXT_UNKNOWN_other(type) " <" #type ">"
-#define _PXT_ARG_of_known(type)  _PXT_ARG_##type
-#define _PXT_ARG_of_other(type)  int
-#define _PXT_WORD_of_known(type) _PXT_WORD_##type
-#define _PXT_WORD_of_other(type) ""
-#define _PXT_SIZE_of_known(type) _PXT_SIZE_##type
-#define _PXT_SIZE_of_other(type) sizeof(int)
-#define _PXT_PACK_of_known(type) _PXT_PACK_##type
-#define _PXT_PACK_of_other(type) _PXT_PACK_VALUE
-#define _PXT_REST_of_known(type) _PXT_REST_##type
-#define _PXT_REST_of_other(type) 0
-#define _PXT_OF(what, type)      _PXT_SORT(what, _PXT_KIND(type))(type)
+/* A word that is none has the place of one, so that the compiler says that and nothing else. */
+#define _PXT_ROW_known(type)     _PXT_TYPE_##type
+#define _PXT_ROW_other(type)     int, _other, "", sizeof(int), _PXT_PACK_VALUE, 0
 
-/* What each type is as an argument, in the description, in bytes, and how it is packed. */
-#define _PXT_ARG_u8              uint8_t
-#define _PXT_ARG_u16             uint16_t
-#define _PXT_ARG_u32             uint32_t
-#define _PXT_ARG_u64             uint64_t
-#define _PXT_ARG_i8              int8_t
-#define _PXT_ARG_i16             int16_t
-#define _PXT_ARG_i32             int32_t
-#define _PXT_ARG_i64             int64_t
-#define _PXT_ARG_x8              uint8_t
-#define _PXT_ARG_x16             uint16_t
-#define _PXT_ARG_x32             uint32_t
-#define _PXT_ARG_x64             uint64_t
-#define _PXT_ARG_float           float
-#define _PXT_ARG_f32             float
-#define _PXT_ARG_double          double
-#define _PXT_ARG_f64             double
-#ifdef __cplusplus
-#define _PXT_ARG_bool bool
-#else
-#define _PXT_ARG_bool _Bool
-#endif
-#define _PXT_ARG__Bool   _PXT_ARG_bool
-#define _PXT_ARG_enum    int64_t /* which takes signed and unsigned ones without a warning */
-#define _PXT_ARG_size    size_t
-#define _PXT_ARG_pointer const void *
-#define _PXT_ARG_text(n) const char *
-#define _PXT_ARG_string  const char *
-
-#define _PXT_WORD_u8     "u8"
-#define _PXT_WORD_u16    "u16"
-#define _PXT_WORD_u32    "u32"
-#define _PXT_WORD_u64    "u64"
-#define _PXT_WORD_i8     "i8"
-#define _PXT_WORD_i16    "i16"
-#define _PXT_WORD_i32    "i32"
-#define _PXT_WORD_i64    "i64"
-#define _PXT_WORD_x8     "x8"
-#define _PXT_WORD_x16    "x16"
-#define _PXT_WORD_x32    "x32"
-#define _PXT_WORD_x64    "x64"
-#define _PXT_WORD_float  "float"
-#define _PXT_WORD_f32    "f32"
-#define _PXT_WORD_double "double"
-#define _PXT_WORD_f64    "f64"
-#define _PXT_WORD_bool   "u8"
-#define _PXT_WORD__Bool  "u8"
-#define _PXT_WORD_enum   "i32"
-#if __SIZEOF_POINTER__ > 4
-#define _PXT_WORD_size    "u64"
-#define _PXT_WORD_pointer "x64"
-#else
-#define _PXT_WORD_size    "u32"
-#define _PXT_WORD_pointer "x32"
-#endif
-#define _PXT_WORD_text(n) "text[" #n "]"
-#define _PXT_WORD_string  "string"
-
-#define _PXT_SIZE_u8      1u
-#define _PXT_SIZE_u16     2u
-#define _PXT_SIZE_u32     4u
-#define _PXT_SIZE_u64     8u
-#define _PXT_SIZE_i8      1u
-#define _PXT_SIZE_i16     2u
-#define _PXT_SIZE_i32     4u
-#define _PXT_SIZE_i64     8u
-#define _PXT_SIZE_x8      1u
-#define _PXT_SIZE_x16     2u
-#define _PXT_SIZE_x32     4u
-#define _PXT_SIZE_x64     8u
-#define _PXT_SIZE_float   4u
-#define _PXT_SIZE_f32     4u
-#define _PXT_SIZE_double  8u
-#define _PXT_SIZE_f64     8u
-#define _PXT_SIZE_bool    1u
-#define _PXT_SIZE__Bool   1u
-#define _PXT_SIZE_enum    4u
-#define _PXT_SIZE_size    sizeof(size_t)
-#define _PXT_SIZE_pointer sizeof(void *)
-#define _PXT_SIZE_text(n) (n)
-#define _PXT_SIZE_string  POSIX_TRACE_TEXT_MAX_NP
-
-#define _PXT_PACK_u8      _PXT_PACK_VALUE
-#define _PXT_PACK_u16     _PXT_PACK_VALUE
-#define _PXT_PACK_u32     _PXT_PACK_VALUE
-#define _PXT_PACK_u64     _PXT_PACK_VALUE
-#define _PXT_PACK_i8      _PXT_PACK_VALUE
-#define _PXT_PACK_i16     _PXT_PACK_VALUE
-#define _PXT_PACK_i32     _PXT_PACK_VALUE
-#define _PXT_PACK_i64     _PXT_PACK_VALUE
-#define _PXT_PACK_x8      _PXT_PACK_VALUE
-#define _PXT_PACK_x16     _PXT_PACK_VALUE
-#define _PXT_PACK_x32     _PXT_PACK_VALUE
-#define _PXT_PACK_x64     _PXT_PACK_VALUE
-#define _PXT_PACK_float   _PXT_PACK_VALUE
-#define _PXT_PACK_f32     _PXT_PACK_VALUE
-#define _PXT_PACK_double  _PXT_PACK_VALUE
-#define _PXT_PACK_f64     _PXT_PACK_VALUE
-#define _PXT_PACK_bool    _PXT_PACK_VALUE
-#define _PXT_PACK__Bool   _PXT_PACK_VALUE
-#define _PXT_PACK_enum    _PXT_PACK_ENUM
-#define _PXT_PACK_size    _PXT_PACK_VALUE
-#define _PXT_PACK_pointer _PXT_PACK_VALUE
-#define _PXT_PACK_text(n) _PXT_PACK_TEXT
-#define _PXT_PACK_string  _PXT_PACK_STRING
-
-/* 1: takes the rest of the data. */
-#define _PXT_REST_u8      0
-#define _PXT_REST_u16     0
-#define _PXT_REST_u32     0
-#define _PXT_REST_u64     0
-#define _PXT_REST_i8      0
-#define _PXT_REST_i16     0
-#define _PXT_REST_i32     0
-#define _PXT_REST_i64     0
-#define _PXT_REST_x8      0
-#define _PXT_REST_x16     0
-#define _PXT_REST_x32     0
-#define _PXT_REST_x64     0
-#define _PXT_REST_float   0
-#define _PXT_REST_f32     0
-#define _PXT_REST_double  0
-#define _PXT_REST_f64     0
-#define _PXT_REST_bool    0
-#define _PXT_REST__Bool   0
-#define _PXT_REST_enum    0
-#define _PXT_REST_size    0
-#define _PXT_REST_pointer 0
-#define _PXT_REST_text(n) 0
-#define _PXT_REST_string  1
+#define _PXT_ARG_OF(arg, kind, word, size, pack, rest)  arg
+#define _PXT_WORD_OF(arg, kind, word, size, pack, rest) word
+#define _PXT_SIZE_OF(arg, kind, word, size, pack, rest) size
+#define _PXT_PACK_OF(arg, kind, word, size, pack, rest) pack
+#define _PXT_REST_OF(arg, kind, word, size, pack, rest) rest
+#define _PXT_COLUMN(column, ...)                        column(__VA_ARGS__)
+#define _PXT_SAID(what, type)                           _PXT_SORT(what, _PXT_KIND(type))(type)
+#define _PXT_OF(column, type)                           _PXT_COLUMN(column, _PXT_SAID(_PXT_ROW, type))
 
 #define _PXT_PACK_VALUE(value, bytes)                                                              \
 	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \
@@ -396,15 +283,15 @@ trace_event_id_t _pxt_point_open(
 	_pxt_used += _pxt_pack_string(_pxt_data + _pxt_used, value, bytes);
 
 /* Each pair, with or without what separates it from the one before; @more: others are after it. */
-#define _PXT_MORE_PARAM(type, name, more) , _PXT_OF(_PXT_ARG_of, type) _pxt_field_##name
-#define _PXT_WORD(type, name, more)       _PXT_OF(_PXT_WORD_of, type) " " #name
-#define _PXT_MORE_WORD(type, name, more)  ", " _PXT_OF(_PXT_WORD_of, type) " " #name
-#define _PXT_SIZE(type, name, more)       +_PXT_OF(_PXT_SIZE_of, type)
+#define _PXT_MORE_PARAM(type, name, more) , _PXT_OF(_PXT_ARG_OF, type) _pxt_field_##name
+#define _PXT_WORD(type, name, more)       _PXT_OF(_PXT_WORD_OF, type) " " #name
+#define _PXT_MORE_WORD(type, name, more)  ", " _PXT_OF(_PXT_WORD_OF, type) " " #name
+#define _PXT_SIZE(type, name, more)       +_PXT_OF(_PXT_SIZE_OF, type)
 #define _PXT_PACK(type, name, more)                                                                \
-	_PXT_OF(_PXT_PACK_of, type)(_pxt_field_##name, _PXT_OF(_PXT_SIZE_of, type))
-#define _PXT_EARLY(type, name, more)   +more *_PXT_OF(_PXT_REST_of, type)
-#define _PXT_KNOWN(type, name, more)   &_PXT_OF(_PXT_KNOWN, type)
-#define _PXT_UNKNOWN(type, name, more) _PXT_OF(_PXT_UNKNOWN, type)
+	_PXT_OF(_PXT_PACK_OF, type)(_pxt_field_##name, _PXT_OF(_PXT_SIZE_OF, type))
+#define _PXT_EARLY(type, name, more)   +more *_PXT_OF(_PXT_REST_OF, type)
+#define _PXT_KNOWN(type, name, more)   &_PXT_SAID(_PXT_KNOWN, type)
+#define _PXT_UNKNOWN(type, name, more) _PXT_SAID(_PXT_UNKNOWN, type)
 
 /* _PXT_EACH_<pairs>(for the first pair, for later ones, pairs). */
 #define _PXT_EACH_1(f, m, t, n)        f(t, n, 0)
