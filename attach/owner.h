@@ -208,11 +208,7 @@ PXT_INLINE int pxt_ask_flush(struct pxt_ctlsock *ctlsock)
 	return posix_trace_flush(ctlsock->trid);
 }
 #else
-PXT_INLINE int pxt_ask_flush(struct pxt_ctlsock *ctlsock)
-{
-	(void)ctlsock;
-	return ENOTSUP;
-}
+PXT_OFF_RETURNS(ENOTSUP, int, pxt_ask_flush, struct pxt_ctlsock *ctlsock);
 #endif
 
 #if CONFIG_PTRACE_FILTER
@@ -227,11 +223,7 @@ PXT_INLINE int pxt_ask_filter(
 	return ENOTSUP;
 }
 
-PXT_INLINE uint32_t pxt_ask_filter_now(struct pxt_block *block)
-{
-	(void)block;
-	return 0;
-}
+PXT_OFF_RETURNS(0, uint32_t, pxt_ask_filter_now, struct pxt_block *block);
 #endif
 
 #if CONFIG_PTRACE_SNAPSHOT
@@ -253,10 +245,7 @@ PXT_INLINE int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int
 	return ENOTSUP;
 }
 
-PXT_INLINE void pxt_follow_all(struct pxt_ctlsock *ctlsock)
-{
-	(void)ctlsock;
-}
+PXT_OFF(pxt_follow_all, struct pxt_ctlsock *ctlsock);
 
 PXT_INLINE void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection)
 {

@@ -24,17 +24,8 @@ PXT_INLINE bool pxt_attr_guest(const struct _pxt_attr *attr)
 	return pxt_attr_producer(attr) && (attr->_pxt_flags & PXT_ATTR_GUEST) != 0;
 }
 #else
-PXT_INLINE bool pxt_attr_producer(const struct _pxt_attr *attr)
-{
-	(void)attr;
-	return false;
-}
-
-PXT_INLINE bool pxt_attr_guest(const struct _pxt_attr *attr)
-{
-	(void)attr;
-	return false;
-}
+PXT_OFF_RETURNS(false, bool, pxt_attr_producer, const struct _pxt_attr *attr);
+PXT_OFF_RETURNS(false, bool, pxt_attr_guest, const struct _pxt_attr *attr);
 #endif
 
 /* ---- What the configuration allows ---- */
@@ -72,12 +63,7 @@ PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
 	return pxt_attr_refuse(attr, other);
 }
 #else
-PXT_INLINE int pxt_attr_check(const trace_attr_t *attr, const void *other)
-{
-	(void)attr;
-	(void)other;
-	return 0;
-}
+PXT_OFF_RETURNS(0, int, pxt_attr_check, const trace_attr_t *attr, const void *other);
 #endif
 
 /*
@@ -116,11 +102,7 @@ PXT_INLINE bool pxt_arg_given(const void *pointer)
 	return pointer != NULL;
 }
 #else
-PXT_INLINE bool pxt_arg_given(const void *pointer)
-{
-	(void)pointer;
-	return true;
-}
+PXT_OFF_RETURNS(true, bool, pxt_arg_given, const void *pointer);
 #endif
 
 /*

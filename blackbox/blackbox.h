@@ -23,9 +23,7 @@ struct pxt_directory *pxt_replica_of(uint32_t index);
 #if CONFIG_PTRACE_USEREVENTS
 void pxt_replica_names_begin(void);
 #else
-PXT_INLINE void pxt_replica_names_begin(void)
-{
-}
+PXT_OFF(pxt_replica_names_begin, void);
 #endif
 
 /*
@@ -63,13 +61,8 @@ PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
 }
 
-PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
-{
-	(void)attr;
-	(void)bytes;
-	(void)block;
-	return ENOMEM;
-}
+PXT_OFF_RETURNS(ENOMEM, int, pxt_room_guest, const struct _pxt_attr *attr, size_t bytes,
+    struct pxt_block **block);
 #endif
 
 /*

@@ -36,6 +36,19 @@
 #define PXT_INLINE static inline __attribute__((always_inline))
 #endif
 
+/* Functions of what is not built: one does nothing, one returns @value, which may be a parameter. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot stand in parentheses. */
+#define PXT_OFF(name, ...) PXT_OFF_RETURNS(, void, name, __VA_ARGS__)
+#define PXT_OFF_RETURNS(value, type, name, ...)                                                    \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parameter\"")    \
+	    PXT_INLINE type                                                                        \
+	    name(__VA_ARGS__)                                                                      \
+	{                                                                                          \
+		return value;                                                                      \
+	}                                                                                          \
+	_Pragma("GCC diagnostic pop") _Static_assert(1, "")
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 /* Public functions; everything else is hidden in the shared libraries. */
 #define PXT_API __attribute__((visibility("default")))
 

@@ -74,17 +74,8 @@ const char *pxt_sysspecific_format(unsigned id);
 /* NULL: there is none of that number. */
 const char *pxt_sysspecific_name(unsigned id);
 #else
-PXT_INLINE const char *pxt_sysspecific_format(unsigned id)
-{
-	(void)id;
-	return "";
-}
-
-PXT_INLINE const char *pxt_sysspecific_name(unsigned id)
-{
-	(void)id;
-	return NULL;
-}
+PXT_OFF_RETURNS("", const char *, pxt_sysspecific_format, unsigned id);
+PXT_OFF_RETURNS(NULL, const char *, pxt_sysspecific_name, unsigned id);
 #endif
 
 #endif

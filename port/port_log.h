@@ -142,27 +142,10 @@ PXT_INLINE void pxt_port_log_no_folder(struct pxt_port_log *log)
 	log->folder = (struct pxt_port_logfolder){ .fd = -1 };
 }
 #else
-PXT_INLINE void pxt_port_log_leave_folder(struct pxt_port_log *log)
-{
-	(void)log;
-}
-
-PXT_INLINE int pxt_port_log_reopen(struct pxt_port_log *log)
-{
-	(void)log;
-	return -1;
-}
-
-PXT_INLINE void pxt_port_log_folder_path(struct pxt_port_log *log, const char *path)
-{
-	(void)log;
-	(void)path;
-}
-
-PXT_INLINE void pxt_port_log_no_folder(struct pxt_port_log *log)
-{
-	(void)log;
-}
+PXT_OFF(pxt_port_log_leave_folder, struct pxt_port_log *log);
+PXT_OFF_RETURNS(-1, int, pxt_port_log_reopen, struct pxt_port_log *log);
+PXT_OFF(pxt_port_log_folder_path, struct pxt_port_log *log, const char *path);
+PXT_OFF(pxt_port_log_no_folder, struct pxt_port_log *log);
 #endif
 
 /*

@@ -31,10 +31,7 @@ PXT_INLINE int pxt_exclude_set(bool exclude)
 }
 #else
 /* One thread of execution: what its hooks report is always wanted. */
-PXT_INLINE bool pxt_exclude_is(void)
-{
-	return false;
-}
+PXT_OFF_RETURNS(false, bool, pxt_exclude_is, void);
 
 PXT_INLINE int pxt_exclude_set(bool exclude)
 {

@@ -73,11 +73,7 @@ PXT_INLINE uint32_t pxt_tiny_address(const void *address)
 	return (uint32_t)(uintptr_t)address;
 }
 #else
-PXT_INLINE uint32_t pxt_tiny_address(const void *address)
-{
-	(void)address;
-	return 0;
-}
+PXT_OFF_RETURNS(0, uint32_t, pxt_tiny_address, const void *address);
 #endif
 
 /* There is one processor. */
@@ -137,11 +133,7 @@ PXT_INLINE uint32_t pxt_tiny_high(uint32_t high)
 	return high;
 }
 
-PXT_INLINE uint32_t pxt_tiny_thread_of(const struct pxt_slot *slot)
-{
-	(void)slot;
-	return 0;
-}
+PXT_OFF_RETURNS(0, uint32_t, pxt_tiny_thread_of, const struct pxt_slot *slot);
 
 PXT_INLINE uint64_t pxt_tiny_ticks(const struct pxt_slot *slot)
 {
@@ -161,15 +153,8 @@ bool pxt_tiny_who_next(struct pxt_tiny_who *who);
 /* None was told. */
 void pxt_tiny_who_forget(void);
 #else
-PXT_INLINE bool pxt_tiny_who_next(struct pxt_tiny_who *who)
-{
-	(void)who;
-	return false;
-}
-
-PXT_INLINE void pxt_tiny_who_forget(void)
-{
-}
+PXT_OFF_RETURNS(false, bool, pxt_tiny_who_next, struct pxt_tiny_who *who);
+PXT_OFF(pxt_tiny_who_forget, void);
 #endif
 
 /*
@@ -199,24 +184,9 @@ PXT_INLINE bool pxt_tiny_is_packed(uint32_t info)
 #else
 #define PXT_TINY_PACKED 0u
 
-PXT_INLINE bool pxt_tiny_packs(uint32_t id, size_t bytes)
-{
-	(void)id;
-	(void)bytes;
-	return false;
-}
-
-PXT_INLINE uint32_t pxt_tiny_pack(const unsigned char *data)
-{
-	(void)data;
-	return 0;
-}
-
-PXT_INLINE bool pxt_tiny_is_packed(uint32_t info)
-{
-	(void)info;
-	return false;
-}
+PXT_OFF_RETURNS(false, bool, pxt_tiny_packs, uint32_t id, size_t bytes);
+PXT_OFF_RETURNS(0, uint32_t, pxt_tiny_pack, const unsigned char *data);
+PXT_OFF_RETURNS(false, bool, pxt_tiny_is_packed, uint32_t info);
 #endif
 
 /* ---- Names ---- */

@@ -54,14 +54,8 @@ PXT_INLINE int pxt_asked_rotation(
 }
 #else
 /* asked.c takes none. */
-PXT_INLINE int pxt_asked_rotation(
-    trace_attr_t *attr, const struct pxt_asked *asked, const char *name)
-{
-	(void)attr;
-	(void)asked;
-	(void)name;
-	return ENOTSUP;
-}
+PXT_OFF_RETURNS(ENOTSUP, int, pxt_asked_rotation, trace_attr_t *attr, const struct pxt_asked *asked,
+    const char *name);
 #endif
 
 #endif

@@ -247,58 +247,17 @@ uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log);
  */
 bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last, bool *describe);
 #else
-PXT_INLINE bool pxt_tolog_line_possible(
-    const struct pxt_port_log *out, const struct _pxt_attr *attr)
-{
-	(void)out;
-	(void)attr;
-	return true;
-}
-
-PXT_INLINE size_t pxt_tolog_line_bytes(const struct pxt_port_log *out, const struct _pxt_attr *attr)
-{
-	(void)out;
-	(void)attr;
-	return 0;
-}
-
-PXT_INLINE void pxt_tolog_line_start(struct pxt_tolog *log)
-{
-	(void)log;
-}
-
-PXT_INLINE void pxt_tolog_line_pack(struct pxt_tolog *log)
-{
-	(void)log;
-}
-
-PXT_INLINE bool pxt_tolog_line_more(struct pxt_tolog *log)
-{
-	(void)log;
-	return false;
-}
-
-PXT_INLINE bool pxt_tolog_line_is_lossy(const struct pxt_tolog *log, int error)
-{
-	(void)log;
-	(void)error;
-	return false;
-}
-
-PXT_INLINE uint32_t pxt_tolog_line_given_up(struct pxt_tolog *log)
-{
-	(void)log;
-	return 0;
-}
-
-PXT_INLINE bool pxt_tolog_line_due(struct pxt_tolog *log, uint64_t hz, bool last, bool *describe)
-{
-	(void)log;
-	(void)hz;
-	(void)last;
-	(void)describe;
-	return false;
-}
+PXT_OFF_RETURNS(true, bool, pxt_tolog_line_possible, const struct pxt_port_log *out,
+    const struct _pxt_attr *attr);
+PXT_OFF_RETURNS(
+    0, size_t, pxt_tolog_line_bytes, const struct pxt_port_log *out, const struct _pxt_attr *attr);
+PXT_OFF(pxt_tolog_line_start, struct pxt_tolog *log);
+PXT_OFF(pxt_tolog_line_pack, struct pxt_tolog *log);
+PXT_OFF_RETURNS(false, bool, pxt_tolog_line_more, struct pxt_tolog *log);
+PXT_OFF_RETURNS(false, bool, pxt_tolog_line_is_lossy, const struct pxt_tolog *log, int error);
+PXT_OFF_RETURNS(0, uint32_t, pxt_tolog_line_given_up, struct pxt_tolog *log);
+PXT_OFF_RETURNS(
+    false, bool, pxt_tolog_line_due, struct pxt_tolog *log, uint64_t hz, bool last, bool *describe);
 #endif
 
 /* ---- From file to file (rotate.c); with the log's lock, without the mutex ---- */
@@ -332,81 +291,19 @@ int pxt_tolog_turn_error(const struct pxt_tolog *log);
 /* What earlier files have counted is taken out of @counts. */
 void pxt_tolog_turns_rest(const struct pxt_tolog *log, struct posix_trace_counts_np *counts);
 #else
-PXT_INLINE bool pxt_tolog_rotates(const trace_attr_t *asked)
-{
-	(void)asked;
-	return false;
-}
-
-PXT_INLINE int pxt_tolog_turns_check(const struct _pxt_attr *attr)
-{
-	(void)attr;
-	return 0;
-}
-
-PXT_INLINE int pxt_tolog_turns_open(
-    struct pxt_port_log *out, const trace_attr_t *asked, struct _pxt_attr *attr, int fd)
-{
-	(void)out;
-	(void)asked;
-	(void)attr;
-	(void)fd;
-	return EINVAL;
-}
-
-PXT_INLINE void pxt_tolog_turns_abandon(struct pxt_port_log *out)
-{
-	(void)out;
-}
-
-PXT_INLINE size_t pxt_tolog_turns_bytes(const trace_attr_t *asked)
-{
-	(void)asked;
-	return 0;
-}
-
-PXT_INLINE void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *asked, uint64_t hz)
-{
-	(void)log;
-	(void)asked;
-	(void)hz;
-}
-
-PXT_INLINE uint32_t pxt_tolog_turns_room(const struct pxt_tolog *log, uint32_t room)
-{
-	(void)log;
-	return room;
-}
-
-PXT_INLINE int pxt_tolog_turn(struct pxt_stream *stream)
-{
-	(void)stream;
-	return 0;
-}
-
-PXT_INLINE bool pxt_tolog_turn_back(struct pxt_tolog *log)
-{
-	(void)log;
-	return false;
-}
-
-PXT_INLINE void pxt_tolog_turns_clear(struct pxt_tolog *log)
-{
-	(void)log;
-}
-
-PXT_INLINE int pxt_tolog_turn_error(const struct pxt_tolog *log)
-{
-	(void)log;
-	return 0;
-}
-
-PXT_INLINE void pxt_tolog_turns_rest(
-    const struct pxt_tolog *log, struct posix_trace_counts_np *counts)
-{
-	(void)log;
-	(void)counts;
-}
+PXT_OFF_RETURNS(false, bool, pxt_tolog_rotates, const trace_attr_t *asked);
+PXT_OFF_RETURNS(0, int, pxt_tolog_turns_check, const struct _pxt_attr *attr);
+PXT_OFF_RETURNS(EINVAL, int, pxt_tolog_turns_open, struct pxt_port_log *out,
+    const trace_attr_t *asked, struct _pxt_attr *attr, int fd);
+PXT_OFF(pxt_tolog_turns_abandon, struct pxt_port_log *out);
+PXT_OFF_RETURNS(0, size_t, pxt_tolog_turns_bytes, const trace_attr_t *asked);
+PXT_OFF(pxt_tolog_turns_start, struct pxt_tolog *log, const trace_attr_t *asked, uint64_t hz);
+PXT_OFF_RETURNS(room, uint32_t, pxt_tolog_turns_room, const struct pxt_tolog *log, uint32_t room);
+PXT_OFF_RETURNS(0, int, pxt_tolog_turn, struct pxt_stream *stream);
+PXT_OFF_RETURNS(false, bool, pxt_tolog_turn_back, struct pxt_tolog *log);
+PXT_OFF(pxt_tolog_turns_clear, struct pxt_tolog *log);
+PXT_OFF_RETURNS(0, int, pxt_tolog_turn_error, const struct pxt_tolog *log);
+PXT_OFF(pxt_tolog_turns_rest, const struct pxt_tolog *log, struct posix_trace_counts_np *counts);
 #endif
 
 #if CONFIG_PTRACE_LOG_CODED
@@ -451,40 +348,13 @@ PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
 	       pxt_tolog_takes_slots(log);
 }
 #else
-PXT_INLINE bool pxt_tolog_may_code(const struct pxt_tolog *log, const struct _pxt_attr *attr)
-{
-	(void)log;
-	(void)attr;
-	return false;
-}
-
-PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)
-{
-	(void)log;
-	return false;
-}
-
-PXT_INLINE size_t pxt_tolog_told_bytes(void)
-{
-	return 0;
-}
-
-PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
-{
-	(void)log;
-}
-
-PXT_INLINE bool pxt_tolog_takes_slots(const struct pxt_tolog *log)
-{
-	(void)log;
-	return true;
-}
-
-PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
-{
-	(void)log;
-	return false;
-}
+PXT_OFF_RETURNS(
+    false, bool, pxt_tolog_may_code, const struct pxt_tolog *log, const struct _pxt_attr *attr);
+PXT_OFF_RETURNS(false, bool, pxt_tolog_codes, const struct pxt_tolog *log);
+PXT_OFF_RETURNS(0, size_t, pxt_tolog_told_bytes, void);
+PXT_OFF(pxt_tolog_code, struct pxt_tolog *log);
+PXT_OFF_RETURNS(true, bool, pxt_tolog_takes_slots, const struct pxt_tolog *log);
+PXT_OFF_RETURNS(false, bool, pxt_tolog_goes_on, const struct pxt_tolog *log);
 #endif
 
 /*
@@ -562,10 +432,7 @@ bool pxt_tolog_seals(void);
 /* Not 0: they are.  Changed under the process lock. */
 extern _Atomic uint32_t pxt_tolog_watched;
 #else
-PXT_INLINE bool pxt_tolog_seals(void)
-{
-	return false;
-}
+PXT_OFF_RETURNS(false, bool, pxt_tolog_seals, void);
 #endif
 
 /* ---- What a log says beside records (types.c, output.c, describe.c); with the log's lock ---- */
@@ -593,16 +460,8 @@ size_t pxt_tolog_notes_bytes(void);
 /* Those that are new since the last call. */
 int pxt_tolog_notes_tell(struct pxt_tolog *log);
 #else
-PXT_INLINE size_t pxt_tolog_notes_bytes(void)
-{
-	return 0;
-}
-
-PXT_INLINE int pxt_tolog_notes_tell(struct pxt_tolog *log)
-{
-	(void)log;
-	return 0;
-}
+PXT_OFF_RETURNS(0, size_t, pxt_tolog_notes_bytes, void);
+PXT_OFF_RETURNS(0, int, pxt_tolog_notes_tell, struct pxt_tolog *log);
 #endif
 
 /* ---- Flush (flush.c, fill.c); with the log's lock and the mutex, which is given up meanwhile ---- */
@@ -668,21 +527,9 @@ int pxt_tolog_flusher_start(struct pxt_stream *stream);
 /* Returns when the flusher has ended; without the mutex. */
 void pxt_tolog_flusher_end(struct pxt_stream *stream);
 #else
-PXT_INLINE size_t pxt_tolog_flusher_bytes(void)
-{
-	return 0;
-}
-
-PXT_INLINE int pxt_tolog_flusher_start(struct pxt_stream *stream)
-{
-	(void)stream;
-	return 0;
-}
-
-PXT_INLINE void pxt_tolog_flusher_end(struct pxt_stream *stream)
-{
-	(void)stream;
-}
+PXT_OFF_RETURNS(0, size_t, pxt_tolog_flusher_bytes, void);
+PXT_OFF_RETURNS(0, int, pxt_tolog_flusher_start, struct pxt_stream *stream);
+PXT_OFF(pxt_tolog_flusher_end, struct pxt_stream *stream);
 #endif
 
 PXT_INLINE struct pxt_tolog *pxt_tolog_of(struct pxt_stream *stream)

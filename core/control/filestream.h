@@ -57,44 +57,13 @@ PXT_INLINE bool pxt_filestream_is(const struct _pxt_attr *attr, int fd)
 	return attr->_pxt_file != 0 && pxt_port_filemap_same(attr->_pxt_file - 1, fd);
 }
 #else
-PXT_INLINE int pxt_filestream_make(
-    const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block, size_t *whole)
-{
-	(void)attr;
-	(void)bytes;
-	(void)block;
-	(void)whole;
-	return EINVAL;
-}
-
-PXT_INLINE void pxt_filestream_fill(struct pxt_block *block, uint32_t index, size_t whole)
-{
-	(void)block;
-	(void)index;
-	(void)whole;
-}
-
-PXT_INLINE void pxt_filestream_publish(struct pxt_block *block)
-{
-	(void)block;
-}
-
-PXT_INLINE void pxt_filestream_undo(int32_t file)
-{
-	(void)file;
-}
-
-PXT_INLINE void pxt_filestream_end(struct pxt_block *block)
-{
-	(void)block;
-}
-
-PXT_INLINE bool pxt_filestream_is(const struct _pxt_attr *attr, int fd)
-{
-	(void)attr;
-	(void)fd;
-	return false;
-}
+PXT_OFF_RETURNS(EINVAL, int, pxt_filestream_make, const struct _pxt_attr *attr, size_t bytes,
+    struct pxt_block **block, size_t *whole);
+PXT_OFF(pxt_filestream_fill, struct pxt_block *block, uint32_t index, size_t whole);
+PXT_OFF(pxt_filestream_publish, struct pxt_block *block);
+PXT_OFF(pxt_filestream_undo, int32_t file);
+PXT_OFF(pxt_filestream_end, struct pxt_block *block);
+PXT_OFF_RETURNS(false, bool, pxt_filestream_is, const struct _pxt_attr *attr, int fd);
 #endif
 
 #endif

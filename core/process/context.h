@@ -11,11 +11,7 @@ PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
 	return (uint64_t)index | (uint64_t)(uintptr_t)address << 16;
 }
 #elif CONFIG_PTRACE_RECORD_THREAD
-PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
-{
-	(void)address;
-	return index;
-}
+PXT_OFF_RETURNS(index, uint64_t, pxt_context, uint32_t index, const void *address);
 #elif CONFIG_PTRACE_RECORD_ADDRESS
 PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
 {
@@ -23,12 +19,7 @@ PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
 	return (uint64_t)(uintptr_t)address;
 }
 #else
-PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
-{
-	(void)index;
-	(void)address;
-	return 0;
-}
+PXT_OFF_RETURNS(0, uint64_t, pxt_context, uint32_t index, const void *address);
 #endif
 
 #if CONFIG_PTRACE_RECORD_THREAD
@@ -50,17 +41,8 @@ PXT_INLINE uint32_t pxt_context_own(uint32_t index, uint64_t *thread)
 	return pxt_context_extra(index) ? pxt_extra_pack(thread, pxt_port_tid()) : index;
 }
 #else
-PXT_INLINE bool pxt_context_extra(uint32_t index)
-{
-	(void)index;
-	return false;
-}
-
-PXT_INLINE uint32_t pxt_context_thread(uint64_t ctx)
-{
-	(void)ctx;
-	return PXT_THREAD_NONE;
-}
+PXT_OFF_RETURNS(false, bool, pxt_context_extra, uint32_t index);
+PXT_OFF_RETURNS(PXT_THREAD_NONE, uint32_t, pxt_context_thread, uint64_t ctx);
 
 PXT_INLINE uint32_t pxt_context_own(uint32_t index, uint64_t *thread)
 {
@@ -83,11 +65,7 @@ PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
 	                   (64u - 8u * PXT_ADDRESS_BYTES));
 }
 #else
-PXT_INLINE uintptr_t pxt_context_address(uint64_t ctx)
-{
-	(void)ctx;
-	return 0;
-}
+PXT_OFF_RETURNS(0, uintptr_t, pxt_context_address, uint64_t ctx);
 #endif
 
 #if CONFIG_PTRACE_RECORD_CPU
@@ -96,11 +74,7 @@ PXT_INLINE uint32_t pxt_context_cpu(uint32_t cpu)
 	return cpu < PXT_CPU_UNKNOWN ? cpu : PXT_CPU_UNKNOWN;
 }
 #else
-PXT_INLINE uint32_t pxt_context_cpu(uint32_t cpu)
-{
-	(void)cpu;
-	return PXT_CPU_UNKNOWN;
-}
+PXT_OFF_RETURNS(PXT_CPU_UNKNOWN, uint32_t, pxt_context_cpu, uint32_t cpu);
 #endif
 
 #endif

@@ -44,54 +44,16 @@ const struct pxt_who *pxt_forked_own(void);
 
 #else
 
-PXT_INLINE void pxt_forked_note(void)
-{
-}
-
-PXT_INLINE void pxt_forked_begin(uint32_t inside)
-{
-	(void)inside;
-}
-
-PXT_INLINE void pxt_forked_leave_behind(void)
-{
-}
-
-PXT_INLINE void pxt_forked_identify(void)
-{
-}
-
-PXT_INLINE struct pxt_thread *pxt_forked_entry(uint32_t nth)
-{
-	(void)nth;
-	return NULL;
-}
-
-PXT_INLINE bool pxt_forked_inside(void)
-{
-	return false;
-}
-
-PXT_INLINE bool pxt_forked_keep(void)
-{
-	return false;
-}
-
-PXT_INLINE bool pxt_forked_borrow(struct pxt_who *interrupted)
-{
-	(void)interrupted;
-	return false;
-}
-
-PXT_INLINE void pxt_forked_give_back(const struct pxt_who *interrupted)
-{
-	(void)interrupted;
-}
-
-PXT_INLINE const struct pxt_who *pxt_forked_own(void)
-{
-	return &pxt_self;
-}
+PXT_OFF(pxt_forked_note, void);
+PXT_OFF(pxt_forked_begin, uint32_t inside);
+PXT_OFF(pxt_forked_leave_behind, void);
+PXT_OFF(pxt_forked_identify, void);
+PXT_OFF_RETURNS(NULL, struct pxt_thread *, pxt_forked_entry, uint32_t nth);
+PXT_OFF_RETURNS(false, bool, pxt_forked_inside, void);
+PXT_OFF_RETURNS(false, bool, pxt_forked_keep, void);
+PXT_OFF_RETURNS(false, bool, pxt_forked_borrow, struct pxt_who *interrupted);
+PXT_OFF(pxt_forked_give_back, const struct pxt_who *interrupted);
+PXT_OFF_RETURNS(&pxt_self, const struct pxt_who *, pxt_forked_own, void);
 
 #endif
 

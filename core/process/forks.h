@@ -89,31 +89,11 @@ PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
 #else
 
 /* Without the unit no table is ever there. */
-PXT_INLINE const struct pxt_forks_ops *pxt_forks_table(void)
-{
-	return NULL;
-}
-
-PXT_INLINE void pxt_forks_start(int32_t pid)
-{
-	(void)pid;
-}
-
-PXT_INLINE void pxt_forks_begin(void)
-{
-}
-
-PXT_INLINE bool pxt_forks_gone(const struct pxt_thread *entry)
-{
-	(void)entry;
-	return false;
-}
-
-PXT_INLINE bool pxt_forks_foreign(const struct pxt_thread *entry)
-{
-	(void)entry;
-	return false;
-}
+PXT_OFF_RETURNS(NULL, const struct pxt_forks_ops *, pxt_forks_table, void);
+PXT_OFF(pxt_forks_start, int32_t pid);
+PXT_OFF(pxt_forks_begin, void);
+PXT_OFF_RETURNS(false, bool, pxt_forks_gone, const struct pxt_thread *entry);
+PXT_OFF_RETURNS(false, bool, pxt_forks_foreign, const struct pxt_thread *entry);
 
 PXT_INLINE void pxt_forks_sign(struct pxt_thread *entry, int32_t pid)
 {

@@ -138,22 +138,14 @@ PXT_INLINE int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_n
 	return 0;
 }
 
-PXT_INLINE unsigned pxt_names_count(void)
-{
-	return 0;
-}
+PXT_OFF_RETURNS(0, unsigned, pxt_names_count, void);
 
 PXT_INLINE const char *pxt_names_of(unsigned id)
 {
 	return pxt_system_event_name(id);
 }
 
-PXT_INLINE int pxt_names_set_format(unsigned id, const char *text)
-{
-	(void)id;
-	(void)text;
-	return EINVAL;
-}
+PXT_OFF_RETURNS(EINVAL, int, pxt_names_set_format, unsigned id, const char *text);
 
 PXT_INLINE const char *pxt_names_format(unsigned id)
 {
@@ -165,16 +157,8 @@ PXT_INLINE void pxt_names_on_coming(void (*comes)(unsigned id))
 	(void)comes;
 }
 
-PXT_INLINE void pxt_names_init(struct pxt_directory *directory)
-{
-	(void)directory;
-}
-
-PXT_INLINE void pxt_names_copy(struct pxt_directory *to, const struct pxt_directory *from)
-{
-	(void)to;
-	(void)from;
-}
+PXT_OFF(pxt_names_init, struct pxt_directory *directory);
+PXT_OFF(pxt_names_copy, struct pxt_directory *to, const struct pxt_directory *from);
 
 #endif
 

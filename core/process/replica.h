@@ -87,19 +87,9 @@ PXT_INLINE void pxt_replica_meet(void)
 #else
 
 /* Without the unit no table is ever there. */
-PXT_INLINE const struct pxt_replica_ops *pxt_replica_table(void)
-{
-	return NULL;
-}
-
-PXT_INLINE const struct pxt_replica_names_ops *pxt_replica_names_table(void)
-{
-	return NULL;
-}
-
-PXT_INLINE void pxt_replica_meet(void)
-{
-}
+PXT_OFF_RETURNS(NULL, const struct pxt_replica_ops *, pxt_replica_table, void);
+PXT_OFF_RETURNS(NULL, const struct pxt_replica_names_ops *, pxt_replica_names_table, void);
+PXT_OFF(pxt_replica_meet, void);
 
 #endif
 

@@ -66,17 +66,8 @@ PXT_INLINE bool pxt_thread_is_nobodys(const struct pxt_thread *entry)
 	return atomic_load_explicit(&entry->life, memory_order_relaxed) == PXT_THREAD_GIVEN_BACK;
 }
 #else
-PXT_INLINE uint64_t pxt_thread_since(const struct pxt_thread *entry)
-{
-	(void)entry;
-	return 0;
-}
-
-PXT_INLINE bool pxt_thread_is_nobodys(const struct pxt_thread *entry)
-{
-	(void)entry;
-	return false;
-}
+PXT_OFF_RETURNS(0, uint64_t, pxt_thread_since, const struct pxt_thread *entry);
+PXT_OFF_RETURNS(false, bool, pxt_thread_is_nobodys, const struct pxt_thread *entry);
 #endif
 
 /*

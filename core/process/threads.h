@@ -280,18 +280,9 @@ void pxt_threads_give_back(uint32_t index, uint64_t since);
 
 #else
 
-PXT_INLINE void pxt_threads_pin(void)
-{
-}
-
-PXT_INLINE void pxt_threads_unpin(void)
-{
-}
-
-PXT_INLINE void pxt_threads_keep(const struct pxt_who *self)
-{
-	(void)self;
-}
+PXT_OFF(pxt_threads_pin, void);
+PXT_OFF(pxt_threads_unpin, void);
+PXT_OFF(pxt_threads_keep, const struct pxt_who *self);
 
 #endif
 

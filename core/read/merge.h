@@ -59,12 +59,8 @@ PXT_INLINE bool pxt_merge_next_turn(struct pxt_block *block)
 /* As pxt_merge_pick(), which says HELD, but for fronts of before the step, one at a time. */
 enum pxt_next pxt_merge_stepback_pick(struct pxt_block *block, uint32_t *chosen);
 #else
-PXT_INLINE enum pxt_next pxt_merge_stepback_pick(struct pxt_block *block, uint32_t *chosen)
-{
-	(void)block;
-	(void)chosen;
-	return PXT_NEXT_HELD;
-}
+PXT_OFF_RETURNS(PXT_NEXT_HELD, enum pxt_next, pxt_merge_stepback_pick, struct pxt_block *block,
+    uint32_t *chosen);
 #endif
 
 #endif

@@ -90,24 +90,10 @@ PXT_INLINE void pxt_inspect_give_back(struct pxt_inspect_rules *rules, bool left
 /* The slots it takes, which may be fewer than before; 0: it is not recorded.  System events always are. */
 PXT_COLD uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_ring_event *event);
 #else
-PXT_INLINE uint32_t pxt_inspect_slots(const struct pxt_block *block, struct pxt_ring_event *event)
-{
-	(void)block;
-	(void)event;
-	return 0;
-}
-
-PXT_INLINE struct pxt_inspect_rules *pxt_inspect_withdraw(uint32_t index)
-{
-	(void)index;
-	return NULL;
-}
-
-PXT_INLINE void pxt_inspect_give_back(struct pxt_inspect_rules *rules, bool left)
-{
-	(void)rules;
-	(void)left;
-}
+PXT_OFF_RETURNS(
+    0, uint32_t, pxt_inspect_slots, const struct pxt_block *block, struct pxt_ring_event *event);
+PXT_OFF_RETURNS(NULL, struct pxt_inspect_rules *, pxt_inspect_withdraw, uint32_t index);
+PXT_OFF(pxt_inspect_give_back, struct pxt_inspect_rules *rules, bool left);
 #endif
 
 #endif

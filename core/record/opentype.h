@@ -32,14 +32,8 @@ PXT_INLINE void pxt_opentype_report_point(void)
 	pxt_emit_system(PXT_ID_ERROR, &data, sizeof(data));
 }
 #else
-PXT_INLINE void pxt_opentype_report(trace_event_id_t id)
-{
-	(void)id;
-}
-
-PXT_INLINE void pxt_opentype_report_point(void)
-{
-}
+PXT_OFF(pxt_opentype_report, trace_event_id_t id);
+PXT_OFF(pxt_opentype_report_point, void);
 #endif
 
 /* For the program and for a stream's controller.  *id is set where 0 is returned. */

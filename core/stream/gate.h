@@ -112,13 +112,7 @@ PXT_INLINE bool pxt_admit(struct pxt_block *block, uint32_t gate, uint32_t id)
 	         1u);
 }
 #else
-PXT_INLINE bool pxt_admit(struct pxt_block *block, uint32_t gate, uint32_t id)
-{
-	(void)block;
-	(void)gate;
-	(void)id;
-	return true;
-}
+PXT_OFF_RETURNS(true, bool, pxt_admit, struct pxt_block *block, uint32_t gate, uint32_t id);
 #endif
 
 /* True when this configuration makes events of system type @id, and @block's filter lets it in. */
@@ -186,22 +180,14 @@ PXT_INLINE void pxt_admit_empty(struct pxt_block *block, uint32_t gate)
 }
 #define PXT_CLEAR_TURNS PXT_GATE_FILTER
 #else
-PXT_INLINE const void *pxt_admit_set(const struct pxt_block *block, uint32_t gate)
-{
-	(void)gate;
-	return block;
-}
+PXT_OFF_RETURNS(block, const void *, pxt_admit_set, const struct pxt_block *block, uint32_t gate);
 
 PXT_INLINE const void *pxt_admit_start_data(const struct pxt_block *block)
 {
 	return block;
 }
 
-PXT_INLINE void pxt_admit_note_start(struct pxt_block *block, uint32_t gate)
-{
-	(void)block;
-	(void)gate;
-}
+PXT_OFF(pxt_admit_note_start, struct pxt_block *block, uint32_t gate);
 
 #define PXT_OOB_SET_AT  0u
 PXT_INLINE void *pxt_admit_oob_data(struct pxt_block *block)
@@ -209,17 +195,8 @@ PXT_INLINE void *pxt_admit_oob_data(struct pxt_block *block)
 	return block;
 }
 
-PXT_INLINE void pxt_admit_copy(struct pxt_block *to, struct pxt_block *from)
-{
-	(void)to;
-	(void)from;
-}
-
-PXT_INLINE void pxt_admit_empty(struct pxt_block *block, uint32_t gate)
-{
-	(void)block;
-	(void)gate;
-}
+PXT_OFF(pxt_admit_copy, struct pxt_block *to, struct pxt_block *from);
+PXT_OFF(pxt_admit_empty, struct pxt_block *block, uint32_t gate);
 #define PXT_CLEAR_TURNS 0u
 #endif
 

@@ -229,108 +229,27 @@ void pxt_share_settle(trace_id_t trid);
 void pxt_share_forget(void);
 #else
 
-PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
-{
-	(void)stream;
-}
-
-PXT_INLINE bool pxt_share_wants(struct pxt_block *block, uint32_t id)
-{
-	(void)block;
-	(void)id;
-	return true;
-}
-
-PXT_INLINE uint64_t pxt_share_pull(struct pxt_block *block, uint64_t clock, bool all)
-{
-	(void)block;
-	(void)all;
-	return clock;
-}
-
-PXT_INLINE bool pxt_share_takes_all(const struct pxt_block *block)
-{
-	(void)block;
-	return true;
-}
-
-PXT_INLINE uint64_t pxt_share_patience_ns(const struct pxt_block *block)
-{
-	(void)block;
-	return pxt_holdback_ns;
-}
-
-PXT_INLINE void pxt_share_pull_now(struct pxt_block *block, bool all)
-{
-	(void)block;
-	(void)all;
-}
+PXT_OFF(pxt_share_filter, struct pxt_stream *stream);
+PXT_OFF_RETURNS(true, bool, pxt_share_wants, struct pxt_block *block, uint32_t id);
+PXT_OFF_RETURNS(clock, uint64_t, pxt_share_pull, struct pxt_block *block, uint64_t clock, bool all);
+PXT_OFF_RETURNS(true, bool, pxt_share_takes_all, const struct pxt_block *block);
+PXT_OFF_RETURNS(pxt_holdback_ns, uint64_t, pxt_share_patience_ns, const struct pxt_block *block);
+PXT_OFF(pxt_share_pull_now, struct pxt_block *block, bool all);
 
 #define PXT_LANES_MAX(attr) CONFIG_PTRACE_LANES_MAX
 
-PXT_INLINE bool pxt_share_defines(const struct pxt_block *block)
-{
-	(void)block;
-	return false;
-}
-
-PXT_INLINE uint32_t pxt_share_lanes(const struct _pxt_attr *attr)
-{
-	(void)attr;
-	return 0;
-}
-
-PXT_INLINE uint32_t pxt_share_last_slots(const struct _pxt_attr *attr, uint32_t slots)
-{
-	(void)attr;
-	return slots;
-}
-
-PXT_INLINE void pxt_share_set_lanes(struct pxt_block *block, uint32_t lanes, uint32_t last_mask)
-{
-	(void)block;
-	(void)lanes;
-	(void)last_mask;
-}
-
-PXT_INLINE const char *pxt_share_asked(const trace_attr_t *asked)
-{
-	(void)asked;
-	return NULL;
-}
-
-PXT_INLINE bool pxt_share_known(struct _pxt_attr *attr, const trace_attr_t *asked)
-{
-	(void)attr;
-	(void)asked;
-	return true;
-}
-
-PXT_INLINE void pxt_share_state(struct pxt_stream *stream)
-{
-	(void)stream;
-}
-
-PXT_INLINE int pxt_share_name(struct pxt_stream *stream, const char *name)
-{
-	(void)stream;
-	(void)name;
-	return 0;
-}
-
-PXT_INLINE void pxt_share_close(struct pxt_stream *stream)
-{
-	(void)stream;
-}
-
-PXT_INLINE void pxt_share_settle(trace_id_t trid)
-{
-	(void)trid;
-}
-
-PXT_INLINE void pxt_share_forget(void)
-{
-}
+PXT_OFF_RETURNS(false, bool, pxt_share_defines, const struct pxt_block *block);
+PXT_OFF_RETURNS(0, uint32_t, pxt_share_lanes, const struct _pxt_attr *attr);
+PXT_OFF_RETURNS(
+    slots, uint32_t, pxt_share_last_slots, const struct _pxt_attr *attr, uint32_t slots);
+PXT_OFF(pxt_share_set_lanes, struct pxt_block *block, uint32_t lanes, uint32_t last_mask);
+PXT_OFF_RETURNS(NULL, const char *, pxt_share_asked, const trace_attr_t *asked);
+PXT_OFF_RETURNS(true, bool, pxt_share_known, struct _pxt_attr *attr, const trace_attr_t *asked);
+PXT_OFF(pxt_share_state, struct pxt_stream *stream);
+PXT_OFF_RETURNS(0, int, pxt_share_name, struct pxt_stream *stream, const char *name);
+PXT_OFF(pxt_share_close, struct pxt_stream *stream);
+PXT_OFF(pxt_share_settle, trace_id_t trid);
+PXT_OFF(pxt_share_forget, void);
 #endif
 
 /* The same in ticks. */

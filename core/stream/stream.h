@@ -136,9 +136,7 @@ PXT_INLINE enum pxt_whose pxt_stream_whose(const struct pxt_block *block)
 /* With the first stream: from now on threads that end look, now and then. */
 void pxt_places_begin(void);
 #else
-PXT_INLINE void pxt_places_begin(void)
-{
-}
+PXT_OFF(pxt_places_begin, void);
 #endif
 
 #endif

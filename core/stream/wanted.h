@@ -110,7 +110,6 @@ PXT_INLINE void pxt_bits_clear(void)
 		__atomic_store_n(&pxt_fork.wanted.word[word].any, 0u, __ATOMIC_RELAXED);
 }
 #else
-#define PXT_LOOK_HOT(block, id) (pxt_wanted_by(id) == 1u << (block)->index)
 /* The table itself. */
 PXT_INLINE struct pxt_look pxt_look_system(void)
 {
@@ -128,23 +127,12 @@ PXT_INLINE bool pxt_look_wanted(struct pxt_look look, uint32_t id)
 	(void)look;
 	return pxt_wanted_by(id % PXT_ID_COUNT) != 0;
 }
+#define PXT_LOOK_HOT(block, id) (pxt_wanted_by(id) == 1u << (block)->index)
 
-PXT_INLINE void pxt_bits_follow(uint32_t id)
-{
-	(void)id;
-}
-
-PXT_INLINE void pxt_bits_heat(void)
-{
-}
-
-PXT_INLINE void pxt_bits_cool(void)
-{
-}
-
-PXT_INLINE void pxt_bits_clear(void)
-{
-}
+PXT_OFF(pxt_bits_follow, uint32_t id);
+PXT_OFF(pxt_bits_heat, void);
+PXT_OFF(pxt_bits_cool, void);
+PXT_OFF(pxt_bits_clear, void);
 #endif
 
 /*

@@ -24,16 +24,8 @@ uint64_t pxt_ticksource_fenced(void);
 
 #else
 
-PXT_INLINE bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
-{
-	(void)rate;
-	return false;
-}
-
-PXT_INLINE void pxt_ticksource_use(bool use)
-{
-	(void)use;
-}
+PXT_OFF_RETURNS(false, bool, pxt_ticksource_rate, struct pxt_clock_rate *rate);
+PXT_OFF(pxt_ticksource_use, bool use);
 
 PXT_INLINE uint64_t pxt_ticksource_fenced(void)
 {

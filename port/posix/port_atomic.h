@@ -58,10 +58,7 @@ PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
 	return __rseq_size ? (const volatile uint32_t *)&area->cpu_id : NULL;
 }
 #else
-PXT_INLINE const volatile uint32_t *pxt_port_cpu_word(void)
-{
-	return NULL;
-}
+PXT_OFF_RETURNS(NULL, const volatile uint32_t *, pxt_port_cpu_word, void);
 #endif
 
 /* Bits of a mask of any width. */
