@@ -8,9 +8,7 @@
 
 #include "core/process/names.h"
 
-#include <errno.h>
 #include <string.h>
-#include <trace.h>
 
 uint32_t pxt_ask_filter_now(struct pxt_block *block)
 {

@@ -13,8 +13,6 @@
 #include "core/process/process.h"
 #include "port/port_sysinfo.h"
 
-#include <errno.h>
-
 /* Between two looks at those who could not be told, and at what those left who have gone. */
 #define LATER_MS  20
 /* Between two looks for those who follow. */

@@ -7,7 +7,6 @@
  */
 #include "attach/owner.h"
 
-#include <errno.h>
 #include <trace_np.h>
 
 int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd)

@@ -2,7 +2,6 @@
 /* intake_put.c - records of attached processes on their way into the stream; see intake.h. */
 #include "attach/intake.h"
 
-#include "core/process/directory.h"
 #include "core/process/replica.h"
 #include "core/read/lane.h"
 #include "core/record/careful.h"

@@ -10,11 +10,9 @@
  */
 #include "attach/owner.h"
 
-#include "attach/attach.h"
 #include "base/attr.h"
 #include "format/ctlsock.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Nobody has the lock for longer than a few system calls. */

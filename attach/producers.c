@@ -11,8 +11,6 @@
 #include "core/read/consumer.h"
 #include "core/stream/gate.h"
 
-#include <errno.h>
-
 static struct pxt_producer_memory *memory_of(struct pxt_ctlsock *ctlsock, uint32_t producer)
 {
 	return ctlsock->producers[producer];

@@ -10,9 +10,7 @@
 #include "core/control/control.h"
 #include "core/read/consumer.h"
 
-#include <errno.h>
 #include <string.h>
-#include <trace.h>
 #include <trace_np.h>
 
 /* ---- What it is ---- */

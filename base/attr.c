@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <trace_np.h>
 
 _Atomic uint32_t pxt_attr_clockres_ns = 1;

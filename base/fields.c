@@ -6,9 +6,7 @@
 #include "format/slot.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
-#include <trace_np.h>
 
 static const struct type {
 	char word[8];

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* '%', five flags, three digits, '.', three digits, "ll", letter, NUL: more is not copied. */
 #define SPEC_BYTES   24

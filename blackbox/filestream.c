@@ -5,17 +5,13 @@
  */
 #include "core/control/filestream.h"
 
-#include "base/attr.h"
 #include "blackbox/blackbox.h"
 #include "core/process/directory.h"
 #include "core/process/replica.h"
 #include "format/compiler.h"
 #include "port/port.h"
-#include "port/port_file.h"
 #include "port/port_sysinfo.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

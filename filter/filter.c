@@ -17,7 +17,6 @@
 #include "format/ids.h"
 
 #include <errno.h>
-#include <string.h>
 
 static void in_force(const struct pxt_block *block, uint32_t gate, trace_event_set_t *set)
 {

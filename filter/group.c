@@ -5,7 +5,6 @@
 #include "format/ids.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <trace_np.h>
 
 /*

@@ -3,8 +3,6 @@
 #include "core/record/inspect.h"
 #include "base/attr.h"
 #include "core/process/process.h"
-#include "core/process/threads.h"
-#include "core/stream/block.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 

@@ -5,8 +5,6 @@
 #include "format/attr_marks.h"
 #include "format/crc32.h"
 
-#include <string.h>
-
 static const unsigned char file_magic[8] = PXT_LOG_MAGIC;
 static const unsigned char block_magic[4] = PXT_LOG_BLOCK_MAGIC;
 

@@ -5,8 +5,6 @@
  */
 #include "format/ticks.h"
 
-#include "format/mul64.h"
-
 #include <stdbool.h>
 
 #define NORMAL_HZ (UINT64_C(1) << 40)

@@ -9,7 +9,6 @@
 
 #include "base/attr.h"
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 
 #include <errno.h>
 #include <stdio.h>

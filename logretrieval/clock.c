@@ -7,8 +7,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "format/mul64.h"
-
 #include <errno.h>
 
 /* 272 years: what fits 63 bits of nanoseconds. */

@@ -4,7 +4,6 @@
 
 #include "base/attr.h"
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 
 #include <errno.h>
 #include <string.h>
@@ -99,64 +98,63 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	return pxt_log_leave(log, 0);
 }
 
+/* As pxt_log_enter(); ENOENT: the table has no place @index. */
+static int enter_at(struct pxt_log *log, trace_id_t trid, uint32_t index, const uint32_t *count)
+{
+	if (pxt_log_enter(log, trid))
+		return EINVAL;
+	return index < *count ? 0 : pxt_log_leave(log, ENOENT);
+}
+
 static int get_thread(
     void *object, trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread)
 {
 	struct pxt_log *log = object;
-	int error = ENOENT;
+	int error = enter_at(log, trid, index, &log->thread_count);
+	const struct pxt_log_thread *known;
 
-	if (pxt_log_enter(log, trid))
-		return EINVAL;
-	if (index < log->thread_count) {
-		const struct pxt_log_thread *known = &log->threads[index].thread;
-
-		thread->posix_thread_np = known->thread;
-		thread->posix_pid_np = known->pid ? known->pid : log->process.pid;
-		thread->posix_tid_np = known->tid;
-		memcpy(thread->posix_name_np, known->name, sizeof(thread->posix_name_np));
-		error = 0;
-	}
-	return pxt_log_leave(log, error);
+	if (error)
+		return error;
+	known = &log->threads[index].thread;
+	thread->posix_thread_np = known->thread;
+	thread->posix_pid_np = known->pid ? known->pid : log->process.pid;
+	thread->posix_tid_np = known->tid;
+	memcpy(thread->posix_name_np, known->name, sizeof(thread->posix_name_np));
+	return pxt_log_leave(log, 0);
 }
 
 static int get_module(
     void *object, trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module)
 {
 	struct pxt_log *log = object;
-	int error = ENOENT;
+	int error = enter_at(log, trid, index, &log->module_count);
+	const struct pxt_log_module *known;
 
-	if (pxt_log_enter(log, trid))
-		return EINVAL;
-	if (index < log->module_count) {
-		const struct pxt_log_module *known = &log->modules[index];
-
-		module->posix_base_np = known->base;
-		module->posix_low_np = known->low;
-		module->posix_high_np = known->high;
-		module->posix_buildid_bytes_np = known->build_id_bytes;
-		memcpy(module->posix_buildid_np, known->build_id, sizeof(module->posix_buildid_np));
-		memcpy(module->posix_path_np, known->path, sizeof(module->posix_path_np));
-		error = 0;
-	}
-	return pxt_log_leave(log, error);
+	if (error)
+		return error;
+	known = &log->modules[index];
+	module->posix_base_np = known->base;
+	module->posix_low_np = known->low;
+	module->posix_high_np = known->high;
+	module->posix_buildid_bytes_np = known->build_id_bytes;
+	memcpy(module->posix_buildid_np, known->build_id, sizeof(module->posix_buildid_np));
+	memcpy(module->posix_path_np, known->path, sizeof(module->posix_path_np));
+	return pxt_log_leave(log, 0);
 }
 
 static int get_note(
     void *object, trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note)
 {
 	struct pxt_log *log = object;
-	int error = ENOENT;
+	int error = enter_at(log, trid, index, &log->note_count);
+	const struct pxt_log_note *known;
 
-	if (pxt_log_enter(log, trid))
-		return EINVAL;
-	if (index < log->note_count) {
-		const struct pxt_log_note *known = &log->notes[index];
-
-		memcpy(note->posix_name_np, known->name, sizeof(note->posix_name_np));
-		memcpy(note->posix_text_np, known->text, sizeof(note->posix_text_np));
-		error = 0;
-	}
-	return pxt_log_leave(log, error);
+	if (error)
+		return error;
+	known = &log->notes[index];
+	memcpy(note->posix_name_np, known->name, sizeof(note->posix_name_np));
+	memcpy(note->posix_text_np, known->text, sizeof(note->posix_text_np));
+	return pxt_log_leave(log, 0);
 }
 
 static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time)
@@ -185,57 +183,38 @@ static const struct pxt_log_getters *find(trace_id_t trid, const void *to, void 
 	return *log && pxt_arg_given(to) ? ops->log : NULL;
 }
 
-/* With @error 0 the answer goes to the caller. */
-static int given(int error, void *to, size_t room, const void *from, size_t bytes)
-{
-	if (!error)
-		pxt_give(to, room, from, bytes);
-	return error;
-}
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot stand in parentheses. */
+/* A public function: without an error the answer goes to the caller, as much as there is room for. */
+#define GETTER(name, parameters, structure, answer, bytes, get)                                    \
+	PXT_API int name parameters                                                                \
+	{                                                                                          \
+		struct structure own = { 0 };                                                      \
+		void *log;                                                                         \
+		const struct pxt_log_getters *getters = find(trid, answer, &log);                  \
+		int error = getters ? getters->get : EINVAL;                                       \
+                                                                                                   \
+		if (!error)                                                                        \
+			pxt_give(answer, bytes, &own, sizeof(own));                                \
+		return error;                                                                      \
+	}                                                                                          \
+	_Static_assert(1, "")
+/* NOLINTEND(bugprone-macro-parentheses) */
 
-PXT_API int posix_trace_log_getinfo_np(
-    trace_id_t trid, struct posix_trace_loginfo_np *info, size_t bytes)
-{
-	struct posix_trace_loginfo_np own;
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, info, &log);
-
-	return given(
-	    getters ? getters->info(log, trid, &own) : EINVAL, info, bytes, &own, sizeof(own));
-}
-
-PXT_API int posix_trace_log_getthread_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread, size_t bytes)
-{
-	struct posix_trace_logthread_np own = { 0 };
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, thread, &log);
-
-	return given(getters ? getters->thread(log, trid, index, &own) : EINVAL, thread, bytes,
-	    &own, sizeof(own));
-}
-
-PXT_API int posix_trace_log_getmodule_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module, size_t bytes)
-{
-	struct posix_trace_logmodule_np own = { 0 };
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, module, &log);
-
-	return given(getters ? getters->module(log, trid, index, &own) : EINVAL, module, bytes,
-	    &own, sizeof(own));
-}
-
-PXT_API int posix_trace_log_getnote_np(
-    trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note, size_t bytes)
-{
-	struct posix_trace_lognote_np own = { "", "" };
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, note, &log);
-
-	return given(getters ? getters->note(log, trid, index, &own) : EINVAL, note, bytes, &own,
-	    sizeof(own));
-}
+GETTER(posix_trace_log_getinfo_np,
+    (trace_id_t trid, struct posix_trace_loginfo_np *info, size_t bytes), posix_trace_loginfo_np,
+    info, bytes, info(log, trid, &own));
+GETTER(posix_trace_log_getthread_np,
+    (trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread, size_t bytes),
+    posix_trace_logthread_np, thread, bytes, thread(log, trid, index, &own));
+GETTER(posix_trace_log_getmodule_np,
+    (trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module, size_t bytes),
+    posix_trace_logmodule_np, module, bytes, module(log, trid, index, &own));
+GETTER(posix_trace_log_getnote_np,
+    (trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note, size_t bytes),
+    posix_trace_lognote_np, note, bytes, note(log, trid, index, &own));
+GETTER(posix_trace_log_skipdamage_np,
+    (trace_id_t trid, struct posix_trace_logfinding_np *finding, size_t finding_bytes),
+    posix_trace_logfinding_np, finding, finding_bytes, damage(log, trid, &own));
 
 PXT_API int posix_trace_log_nextblock_np(
     trace_id_t trid, struct posix_trace_logblock_np *block, size_t bytes, int *unavailable)
@@ -253,17 +232,6 @@ PXT_API int posix_trace_log_nextblock_np(
 	if (!error && !*unavailable)
 		pxt_give(block, bytes, &own, sizeof(own));
 	return error;
-}
-
-PXT_API int posix_trace_log_skipdamage_np(
-    trace_id_t trid, struct posix_trace_logfinding_np *finding, size_t finding_bytes)
-{
-	struct posix_trace_logfinding_np own = { 0 };
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, finding, &log);
-
-	return given(getters ? getters->damage(log, trid, &own) : EINVAL, finding, finding_bytes,
-	    &own, sizeof(own));
 }
 
 PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)

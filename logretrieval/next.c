@@ -2,9 +2,7 @@
 /* next.c - the cursor of a log: rewind, the next block, the next record, the event that it becomes. */
 #include "logretrieval/log.h"
 
-#include "base/handle.h"
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 
 #include <errno.h>
 

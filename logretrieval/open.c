@@ -5,7 +5,6 @@
 #include "port/port.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define GROW_BYTES 8192u
 

@@ -16,9 +16,7 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "base/handle.h"
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 
 #include <errno.h>
 

@@ -11,7 +11,6 @@
 #include "logretrieval/log.h"
 
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 
 #include <errno.h>
 

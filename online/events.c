@@ -12,7 +12,6 @@
 #include "online/online.h"
 
 #include <errno.h>
-#include <string.h>
 #include <trace_np.h>
 
 /* The largest record fits several times. */

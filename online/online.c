@@ -5,14 +5,12 @@
  */
 #include "online/online.h"
 
-#include "base/handle.h"
 #include "core/control/control.h"
 #include "core/read/take.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 
 #include <errno.h>
-#include <trace.h>
 
 /* With the stream's mutex: the next event, if there is one, into the buffers of @request. */
 static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *request)

@@ -3,7 +3,6 @@
 #include "core/process/names.h"
 #include "core/record/emit.h"
 #include "core/stream/wanted.h"
-#include "format/ids.h"
 #include "sysevents/exclude.h"
 
 #include <trace_np.h>

@@ -3,7 +3,6 @@
 #include "tolog/asked.h"
 
 #include <string.h>
-#include <trace_np.h>
 
 /* That are kept of a log that goes from file to file. */
 #define FILES 8u

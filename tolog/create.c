@@ -13,7 +13,6 @@
 #include "tolog/tolog.h"
 
 #include <errno.h>
-#include <string.h>
 #include <trace_np.h>
 
 const struct pxt_ops pxt_tolog_ops = {

@@ -27,7 +27,6 @@
 #include "tolog/tolog.h"
 
 #include <errno.h>
-#include <string.h>
 #include <trace_np.h>
 
 #define VARIABLE   "PXTRACE_OUT"

@@ -6,8 +6,6 @@
 #include "core/process/process.h"
 #include "core/testpoints.h"
 
-#include <errno.h>
-
 #define SLICE_NS 50000u
 
 /* ---- Clear ---- */

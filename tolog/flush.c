@@ -7,12 +7,10 @@
 
 #include "core/control/control.h"
 #include "core/process/threads.h"
-#include "core/read/consumer.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 
-#include <errno.h>
 #include <trace_np.h>
 
 #define HELD_SLICE_NS 50000u

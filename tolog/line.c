@@ -9,12 +9,10 @@
  */
 #include "tolog/tolog.h"
 
-#include "base/attr.h"
 #include "format/crc32.h"
 #include "format/frame.h"
 #include "port/port.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define DATA_BYTES     (CONFIG_PTRACE_LOG_LINE_SLOTS * PXT_SLOT_BYTES)

@@ -7,9 +7,6 @@
  */
 #include "tolog/tolog.h"
 
-#include "base/attr.h"
-
-#include <errno.h>
 #include <string.h>
 
 #define ROOM 2048u

@@ -12,7 +12,6 @@
 #include "core/testpoints.h"
 #include "port/port.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* How long a device that says "not now" is asked again, while it takes nothing. */

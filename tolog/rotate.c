@@ -11,10 +11,8 @@
  */
 #include "tolog/tolog.h"
 
-#include "base/attr.h"
 #include "core/testpoints.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define NAME_MOST  (sizeof(((trace_attr_t *)NULL)->_pxt_rotate_name) - 1u)

@@ -2,7 +2,6 @@
 /* rotate_now.c - posix_trace_rotate_np(): a log goes on in a new file because somebody wants it. */
 #include "tolog/tolog.h"
 
-#include <errno.h>
 #include <trace_np.h>
 
 static int rotate(struct pxt_stream *stream)

@@ -23,10 +23,8 @@
  */
 #include "tolog/tolog.h"
 
-#include "base/attr.h"
 #include "core/control/control.h"
 #include "core/process/process.h"
-#include "port/port_log.h"
 
 #define SLICE_NS 50000u
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <trace_np.h>
 
 #define WORD_BYTES 9u
 #define NAME       "thread_state"

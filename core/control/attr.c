@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <string.h>
 #include <trace_np.h>
 
 PXT_API int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)

@@ -4,14 +4,12 @@
 
 #include "base/attr.h"
 #include "core/process/forks.h"
-#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/read/lane.h"
 #include "core/record/careful.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
-#include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
 #include <errno.h>

@@ -15,7 +15,6 @@
 #include "core/stream/block.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
-#include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
  */
 #include "base/attr.h"
 #include "core/stream/stream.h"
-#include "format/compiler.h"
 
 #include <errno.h>
 #include <trace_np.h>

@@ -8,13 +8,11 @@
 #include "core/control/filestream.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/process/threads.h"
 #include "core/record/inspect.h"
 #include "core/stream/block.h"
 #include "core/stream/share.h"
-#include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
 #include <errno.h>

@@ -2,10 +2,8 @@
 /* directory.c - the process' block of names and threads; see directory.h. */
 #include "core/process/directory.h"
 
-#include "core/process/names.h"
 #include "core/process/process.h"
 #include "core/process/replica.h"
-#include "core/process/threads.h"
 #include "port/port_sysinfo.h"
 
 #include <errno.h>

@@ -8,10 +8,6 @@
 #include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
-#include "format/ids.h"
-
-#include <errno.h>
-#include <string.h>
 
 void (*pxt_names_comes)(unsigned id);
 

@@ -9,8 +9,6 @@
 #include "format/mul64.h"
 #include "port_atomic.h"
 
-#include <stdatomic.h>
-
 struct pxt_clock_rate pxt_clock;
 
 /* ---- How long a thread inside a trace point is waited for ---- */

@@ -8,7 +8,6 @@
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
-#include <string.h>
 #include <trace_np.h>
 
 /* ---- Threads without an entry: counted in and out ---- */

@@ -7,7 +7,6 @@
 
 #include "core/process/context.h"
 #include "core/process/threads.h"
-#include "core/stream/gate.h"
 #include "core/stream/share.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "core/read/lane.h"
 
 #include "core/process/forks.h"
-#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"

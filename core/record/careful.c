@@ -14,7 +14,6 @@
 #include "core/process/threads.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
-#include "core/stream/stream.h"
 
 #include <string.h>
 #include <trace_hooks_np.h>

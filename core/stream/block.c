@@ -8,9 +8,6 @@
 #include "base/attr.h"
 #include "core/process/process.h"
 #include "core/stream/gate.h"
-#include "port/port.h"
-
-#include <stddef.h>
 
 void pxt_block_lay_out(struct pxt_block *block)
 {

@@ -10,8 +10,6 @@
 
 #include "core/process/context.h"
 
-#include <trace_np.h>
-
 /* So many threads end between two looks, or more where the last one found nothing. */
 #define TURN_LEAST (CONFIG_PTRACE_MAX_THREADS / 16u + 1u)
 #define TURN_MOST  (CONFIG_PTRACE_MAX_THREADS)

@@ -8,8 +8,6 @@
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
 
-#include <stddef.h>
-
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
 /* Types that no trace point has opened yet: they are asked for as type 0, and open where that is wanted. */

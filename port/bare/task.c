@@ -10,7 +10,6 @@
 
 #include "port_atomic.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <trace_np.h>
 

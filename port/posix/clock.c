@@ -7,14 +7,10 @@
 #define _GNU_SOURCE
 #include "port/posix/clock.h"
 
-#include "port/port.h"
 #include "port/posix/quiet.h"
 #include "port_atomic.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <time.h>
 #include <trace_np.h>
 
 #define NS_PER_S      1000000000u

@@ -10,7 +10,6 @@
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
 
-#include "port/port.h"
 #include "port/posix/quiet.h"
 #include "port_atomic.h"
 
@@ -18,7 +17,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>

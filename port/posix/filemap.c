@@ -33,10 +33,7 @@ static int check(int fd)
 
 int pxt_port_filemap_check(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = check(fd);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(check(fd));
 }
 
 static int extend(int fd, uint64_t bytes)
@@ -101,10 +98,7 @@ static int map(int fd, size_t bytes, bool inherited, void **memory)
 
 int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = map(fd, bytes, inherited, memory);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(map(fd, bytes, inherited, memory));
 }
 
 void pxt_port_filemap_cut(int fd)

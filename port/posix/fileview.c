@@ -64,10 +64,7 @@ static int fill(int fd, size_t bytes)
 
 int pxt_port_filemap_fill(int fd, size_t bytes)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = fill(fd, bytes);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(fill(fd, bytes));
 }
 
 static int map_untouched(int fd, size_t at, size_t bytes, void **memory)
@@ -90,18 +87,12 @@ static int map_untouched(int fd, size_t at, size_t bytes, void **memory)
 
 int pxt_port_filemap_untouched(int fd, size_t at, size_t bytes, void **memory)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = map_untouched(fd, at, bytes, memory);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(map_untouched(fd, at, bytes, memory));
 }
 
 int pxt_port_filemap_settle(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP;
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP);
 }
 
 static bool is_in_memory(int fd)
@@ -149,10 +140,7 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 
 int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = view(fd, limit, holes, memory, bytes);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(view(fd, limit, holes, memory, bytes));
 }
 
 /* Room that is missing is an error of the call; where that cannot be asked for, the page is mapped all the same. */
@@ -177,8 +165,5 @@ static int share(int fd, size_t at, size_t bytes, void **memory)
 
 int pxt_port_filemap_share(int fd, size_t at, size_t bytes, void **memory)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = share(fd, at, bytes, memory);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(share(fd, at, bytes, memory));
 }

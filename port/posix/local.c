@@ -418,10 +418,7 @@ static int look(const char *path, struct pxt_port_place *place)
 
 int pxt_port_local_look(const char *path, struct pxt_port_place *place)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = look(path, place);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(look(path, place));
 }
 
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)

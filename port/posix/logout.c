@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -295,10 +294,7 @@ static int write_checked(
 
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = write_checked(log, -1, data, bytes, done);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(write_checked(log, -1, data, bytes, done));
 }
 
 int pxt_port_log_write_at(
@@ -343,10 +339,7 @@ static int truncate_checked(struct pxt_port_log *log, uint64_t size)
 
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = truncate_checked(log, size);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(truncate_checked(log, size));
 }
 
 #ifndef F_GET_SEALS
@@ -377,10 +370,7 @@ static int may_truncate(const struct pxt_port_log *log)
 
 int pxt_port_log_may_truncate(const struct pxt_port_log *log)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
-	int error = may_truncate(log);
-
-	return pxt_quiet_error(quiet, error);
+	return PXT_QUIETLY(may_truncate(log));
 }
 
 enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)

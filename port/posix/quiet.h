@@ -24,6 +24,13 @@ struct pxt_quiet pxt_quiet_begin(void);
 void pxt_quiet_end(struct pxt_quiet quiet);
 /* The same, and returns @error. */
 int pxt_quiet_error(struct pxt_quiet quiet, int error);
+/* The error of @call, which is made in between. */
+#define PXT_QUIETLY(call)                                                                          \
+	__extension__({                                                                            \
+		struct pxt_quiet pxt_quiet_saved = pxt_quiet_begin();                              \
+                                                                                                   \
+		pxt_quiet_error(pxt_quiet_saved, call);                                            \
+	})
 
 /*
  * Writes that end no program: SIGPIPE, SIGXFSZ and SIGTTOU of the library's own writes never

@@ -10,10 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "sysevents/wrap/names.h"
 #include "sysevents/wrap/tally.h"
 
-#include <pthread.h>
 #include <time.h>
 
 #if PXT_GROUP_COND_WAIT

@@ -13,7 +13,6 @@
 #include "format/programkind.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

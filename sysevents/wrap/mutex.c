@@ -15,7 +15,6 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <time.h>
 

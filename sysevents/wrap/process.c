@@ -12,8 +12,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>

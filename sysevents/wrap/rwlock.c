@@ -12,7 +12,6 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
-#include <pthread.h>
 #include <time.h>
 
 _Static_assert(POSIX_TRACE_KIND_WRITE_NP - POSIX_TRACE_KIND_READ_NP ==

@@ -20,7 +20,6 @@
 #include "sysevents/wrap/names.h"
 #include "sysevents/wrap/process.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 #include "sysevents/wrap/wrap.h"
 
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 #include <unwind.h>
 
