@@ -57,11 +57,8 @@ WEAK void pxt_board_unlock(void *lock)
 	pxt_cursor_set((pxt_cursor *)lock, 0);
 }
 
-WEAK long pxt_board_output(int fd, const void *data, size_t bytes)
+WEAK long pxt_board_output(PXT_UNUSED int fd, PXT_UNUSED const void *data, PXT_UNUSED size_t bytes)
 {
-	(void)fd;
-	(void)data;
-	(void)bytes;
 	return 0;
 }
 

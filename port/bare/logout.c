@@ -41,35 +41,27 @@ int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes,
 	return 0;
 }
 
-int pxt_port_log_write_at(
-    struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
+int pxt_port_log_write_at(PXT_UNUSED struct pxt_port_log *log, PXT_UNUSED uint64_t offset,
+    PXT_UNUSED const void *data, PXT_UNUSED size_t bytes, size_t *done)
 {
-	(void)log;
-	(void)offset;
-	(void)data;
-	(void)bytes;
 	*done = 0;
 	return ESPIPE;
 }
 
-int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
+int pxt_port_log_truncate(PXT_UNUSED struct pxt_port_log *log, PXT_UNUSED uint64_t size)
 {
-	(void)log;
-	(void)size;
 	return ESPIPE;
 }
 
-int pxt_port_log_may_truncate(const struct pxt_port_log *log)
+int pxt_port_log_may_truncate(PXT_UNUSED const struct pxt_port_log *log)
 {
-	(void)log;
 	return ESPIPE;
 }
 
 /* ---- Whatever the board sends on is a line ---- */
 
-enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)
+enum pxt_log_line pxt_port_log_line(PXT_UNUSED const struct pxt_port_log *log)
 {
-	(void)log;
 	return PXT_LINE_BYTES;
 }
 

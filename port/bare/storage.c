@@ -82,9 +82,8 @@ void *pxt_port_alloc_sparse(size_t bytes)
 	return pxt_port_alloc(bytes);
 }
 
-void pxt_port_free(void *memory, size_t bytes)
+void pxt_port_free(void *memory, PXT_UNUSED size_t bytes)
 {
-	(void)bytes;
 	pxt_port_mutex_lock(&lock);
 	for (unsigned i = 0; memory && i < PIECES; i++) {
 		if (pieces[i].end != 0 && &storage[pieces[i].begin] == (unsigned char *)memory)
@@ -94,16 +93,11 @@ void pxt_port_free(void *memory, size_t bytes)
 }
 
 /* There are no pages: what is late finds what was there. */
-void pxt_port_empty(void *memory, size_t bytes)
+void pxt_port_empty(PXT_UNUSED void *memory, PXT_UNUSED size_t bytes)
 {
-	(void)memory;
-	(void)bytes;
 }
 
-bool pxt_port_own(void *memory, size_t bytes, bool with_children)
+bool pxt_port_own(PXT_UNUSED void *memory, PXT_UNUSED size_t bytes, PXT_UNUSED bool with_children)
 {
-	(void)memory;
-	(void)bytes;
-	(void)with_children;
 	return true;
 }

@@ -48,35 +48,26 @@ unsigned pxt_port_cpus(void)
 }
 
 /* Nothing forks here. */
-void pxt_port_at_fork(void (*child)(void))
+void pxt_port_at_fork(PXT_UNUSED void (*child)(void))
 {
-	(void)child;
 }
 
-void pxt_port_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void))
+void pxt_port_around_fork(PXT_UNUSED void (*before)(void), PXT_UNUSED void (*parent)(void),
+    PXT_UNUSED void (*child)(void))
 {
-	(void)before;
-	(void)parent;
-	(void)child;
 }
 
-void pxt_port_lend(void *memory, size_t bytes)
+void pxt_port_lend(PXT_UNUSED void *memory, PXT_UNUSED size_t bytes)
 {
-	(void)memory;
-	(void)bytes;
 }
 
-void *pxt_port_alias(void *memory, size_t bytes)
+void *pxt_port_alias(PXT_UNUSED void *memory, PXT_UNUSED size_t bytes)
 {
-	(void)memory;
-	(void)bytes;
 	return NULL;
 }
 
-bool pxt_port_wipe_on_fork(void *memory, size_t bytes)
+bool pxt_port_wipe_on_fork(PXT_UNUSED void *memory, PXT_UNUSED size_t bytes)
 {
-	(void)memory;
-	(void)bytes;
 	return true;
 }
 
@@ -112,9 +103,8 @@ int pxt_port_wait(
 }
 
 /* Sleepers look at the word whenever the board has something to do. */
-void pxt_port_wake(_Atomic uint32_t *word)
+void pxt_port_wake(PXT_UNUSED _Atomic uint32_t *word)
 {
-	(void)word;
 }
 
 /* One processor sees its own stores in order. */

@@ -27,11 +27,10 @@ static uint64_t ns_of(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NS_PER_S + (uint64_t)time->tv_nsec;
 }
 
-static uint64_t monotonic(void *context)
+static uint64_t monotonic(PXT_UNUSED void *context)
 {
 	struct timespec now;
 
-	(void)context;
 	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
 	return ns_of(&now);
 }
@@ -84,13 +83,12 @@ static void fix_rate(void)
 /* Not pthread_once(): a child forked meanwhile might wait for ever. */
 void pxt_port_clock_start(struct pxt_clock_rate *rate)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	pxt_vdso_find();
 	if (!rate_is_fixed)
 		fix_rate();
 	rate_is_fixed = true;
-	pxt_quiet_end(quiet);
 	*rate = fixed_rate;
 }
 

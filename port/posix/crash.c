@@ -72,9 +72,8 @@ static uint64_t instruction(const ucontext_t *context)
 	return context->uc_mcontext.arm_pc;
 }
 #else
-static uint64_t instruction(const ucontext_t *context)
+static uint64_t instruction(PXT_UNUSED const ucontext_t *context)
 {
-	(void)context;
 	return 0;
 }
 #endif

@@ -65,7 +65,7 @@ static void all_from_outside(sigset_t *set)
  */
 int pxt_port_filemap_extend(int fd, uint64_t bytes)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	sigset_t held;
 	sigset_t before;
 	int error;
@@ -74,7 +74,7 @@ int pxt_port_filemap_extend(int fd, uint64_t bytes)
 	(void)pthread_sigmask(SIG_BLOCK, &held, &before);
 	error = extend(fd, bytes);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 static int map(int fd, size_t bytes, bool inherited, void **memory)
@@ -103,30 +103,26 @@ int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory)
 
 void pxt_port_filemap_cut(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	while (ftruncate(fd, 0) != 0 && errno == EINTR)
 		;
-	pxt_quiet_end(quiet);
 }
 
 /* Only memfd files have seals, and only those that were made to be sealed. */
 void pxt_port_filemap_seal(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
-	pxt_quiet_end(quiet);
 }
 
 bool pxt_port_filemap_same(int fd, int other)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct stat one;
 	struct stat two;
-	bool same = fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
-	            one.st_ino == two.st_ino;
 
-	pxt_quiet_end(quiet);
-	return same;
+	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
+	       one.st_ino == two.st_ino;
 }

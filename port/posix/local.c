@@ -41,18 +41,16 @@ PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
 
 void pxt_port_local_begin(void)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	pxt_lows_begin();
-	pxt_quiet_end(quiet);
 }
 
 void pxt_port_local_end(void)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	pxt_lows_end();
-	pxt_quiet_end(quiet);
 }
 
 /* A place of its own, filled in; false: there are too many. */
@@ -317,7 +315,7 @@ static int name_folder(enum pxt_port_folder which, char *path, size_t room)
 
 int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int length = name_folder(which, path, room);
 	int error = (size_t)length >= room ? EINVAL : ENOENT;
 
@@ -332,12 +330,12 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 		else
 			error = check_folder(path);
 	}
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 void pxt_port_local_absolute(const char *name, char *path, size_t room)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	char folder[PXT_CTLSOCK_PATH];
 	int length = (int)room;
 
@@ -345,7 +343,6 @@ void pxt_port_local_absolute(const char *name, char *path, size_t room)
 		length = snprintf(path, room, "%s/%s", folder, name);
 	if (length < 0 || (size_t)length >= room)
 		(void)snprintf(path, room, "%s", name);
-	pxt_quiet_end(quiet);
 }
 
 /* Up to the last slash. */
@@ -369,7 +366,7 @@ static int open_folder(const char *path)
 
 int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int64_t end = now_ms() + patience_ms;
 	int fd = open_folder(path);
 
@@ -383,19 +380,17 @@ int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 		close_kept(fd);
 		fd = -1;
 	}
-	pxt_quiet_end(quiet);
 	return fd;
 }
 
 /* Also for children that were made meanwhile and have a copy of the descriptor. */
 void pxt_port_local_release(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	if (is_kept(fd))
 		(void)flock(fd, LOCK_UN);
 	close_kept(fd);
-	pxt_quiet_end(quiet);
 }
 
 static struct pxt_port_place place_of(const struct stat *state)
@@ -423,7 +418,7 @@ int pxt_port_local_look(const char *path, struct pxt_port_place *place)
 
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct pxt_port_place there;
 	int error = look(path, &there);
 
@@ -431,7 +426,7 @@ int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
 		error = EEXIST;
 	if (error == 0 && unlink(path) != 0)
 		error = usual(errno);
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 /* ---- Sockets ---- */
@@ -471,7 +466,7 @@ static int listen_at(int fd, const struct sockaddr_un *at, struct pxt_port_place
 
 int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct sockaddr_un at;
 	int error = address(path, &at);
 
@@ -480,12 +475,12 @@ int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *plac
 		error = make_socket(fd);
 	if (error == 0)
 		error = listen_at(*fd, &at, place);
-	return pxt_quiet_error(quiet, settle(fd, error));
+	return settle(fd, error);
 }
 
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct ucred who = { 0 };
 	socklen_t bytes = sizeof(who);
 	int error = 0;
@@ -493,7 +488,7 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 	*fd = -1;
 	*pid = 0;
 	if (!is_kept(listener))
-		return pxt_quiet_error(quiet, EBADF);
+		return EBADF;
 	pxt_lows_begin();
 	*fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (*fd < 0)
@@ -506,7 +501,7 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 	if (error == 0)
 		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*pid = (int32_t)who.pid;
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 /* Since Linux 6.5: of the process itself, whose number may be another's by now. */
@@ -541,7 +536,7 @@ static uint64_t life_number(int fd)
 
 int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error = 0;
 
 	pxt_lows_begin();
@@ -554,7 +549,7 @@ int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number)
 	else
 		error = errno == EMFILE || errno == ENFILE ? EAGAIN : ENOTSUP;
 	pxt_lows_end();
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 static int watch_at(int door, int fd)
@@ -566,33 +561,30 @@ static int watch_at(int door, int fd)
 
 int pxt_port_local_door(int listener, int *door)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error;
 
 	pxt_lows_begin();
 	error = adopt(epoll_create1(EPOLL_CLOEXEC), door, true);
 	if (error == 0)
 		error = watch_at(*door, listener);
-	return pxt_quiet_error(quiet, settle(door, error));
+	return settle(door, error);
 }
 
 void pxt_port_local_door_enter(int door, int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	if (is_kept(door))
 		(void)watch_at(door, fd);
-	pxt_quiet_end(quiet);
 }
 
 bool pxt_port_local_door_awaits(int door)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct pollfd one = { .fd = door, .events = POLLIN };
-	bool awaits = is_kept(door) && poll(&one, 1, 0) > 0;
 
-	pxt_quiet_end(quiet);
-	return awaits;
+	return is_kept(door) && poll(&one, 1, 0) > 0;
 }
 
 /* @fd is new.  Where too many wait to be let in already, the system knows no other way than to ask again. */
@@ -613,7 +605,7 @@ static int enter(int fd, const struct sockaddr_un *to, int64_t end)
 
 int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct sockaddr_un to;
 	int error = address(path, &to);
 
@@ -622,25 +614,23 @@ int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 		error = make_socket(fd);
 	if (error == 0)
 		error = enter(*fd, &to, now_ms() + timeout_ms);
-	return pxt_quiet_error(quiet, keep_open(*fd, settle(fd, error)));
+	return keep_open(*fd, settle(fd, error));
 }
 
 void pxt_port_local_close(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	close_kept(fd);
-	pxt_quiet_end(quiet);
 }
 
 void pxt_port_local_hang_up(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	if (is_kept(fd))
 		(void)shutdown(fd, SHUT_RDWR);
 	close_kept(fd);
-	pxt_quiet_end(quiet);
 }
 
 /* ---- Messages ---- */
@@ -666,7 +656,7 @@ static int send_now(int fd, struct msghdr *message)
 int pxt_port_local_send(
     int fd, const void *message, size_t bytes, const struct pxt_port_passed *passed)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct iovec part = { .iov_base = (void *)(uintptr_t)message, .iov_len = bytes };
 	union passing passing = { .bytes = { 0 } };
 	struct msghdr whole = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -684,7 +674,7 @@ int pxt_port_local_send(
 		memcpy(CMSG_DATA(head), passed->fd, control);
 	}
 	error = is_kept(fd) ? send_now(fd, &whole) : EPIPE;
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 /* The macro of some C libraries mixes signed and unsigned numbers. */
@@ -742,13 +732,12 @@ static int take_message(int fd, struct msghdr *whole, size_t *bytes, struct pxt_
 
 void pxt_port_local_drop(struct pxt_port_passed *passed)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	for (unsigned i = 0; i < passed->count; i++) {
 		close_kept(passed->fd[i]);
 	}
 	passed->count = 0;
-	pxt_quiet_end(quiet);
 }
 
 /* One that could not be moved up is closed, and is -1. */
@@ -766,7 +755,7 @@ static int keep_passed(struct pxt_port_passed *passed)
 int pxt_port_local_receive(
     int fd, void *buffer, size_t room, size_t *bytes, struct pxt_port_passed *passed)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct iovec part = { .iov_base = buffer, .iov_len = room };
 	union passing passing = { .bytes = { 0 } };
 	struct msghdr whole = { .msg_iov = &part,
@@ -784,20 +773,20 @@ int pxt_port_local_receive(
 	pxt_lows_end();
 	if (error != 0)
 		pxt_port_local_drop(passed);
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes,
     struct pxt_port_passed *passed)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int64_t end = now_ms() + timeout_ms;
 	int error;
 
 	do
 		error = pxt_port_local_receive(fd, buffer, room, bytes, passed);
 	while (error == EAGAIN && wait_one(fd, POLLIN, end) == 0);
-	return pxt_quiet_error(quiet, error == EAGAIN ? ETIMEDOUT : error);
+	return error == EAGAIN ? ETIMEDOUT : error;
 }
 
 /* ---- Descriptors that are passed ---- */
@@ -832,36 +821,33 @@ static bool is_local(int fd)
 
 bool pxt_port_local_takes_log(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int flags = fcntl(fd, F_GETFL);
 	struct stat state;
-	bool takes = flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY &&
-	             fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && is_local(fd);
 
-	pxt_quiet_end(quiet);
-	return takes;
+	return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY &&
+	       fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && is_local(fd);
 }
 
 uint64_t pxt_port_local_unread(int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct stat state;
 	uint64_t bytes = 0;
 
 	if (fstat(fd, &state) == 0 && state.st_nlink == 0)
 		bytes = (uint64_t)state.st_blocks * 512u;
-	pxt_quiet_end(quiet);
 	return bytes;
 }
 
 int pxt_port_local_memory(int *fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error;
 
 	pxt_lows_begin();
 	error = adopt(memfd_create("ptrace-producer", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd, false);
-	return pxt_quiet_error(quiet, keep_open(*fd, error));
+	return keep_open(*fd, error);
 }
 
 /* ---- Waiting ---- */
@@ -898,7 +884,7 @@ static void look_at_numbers(struct pxt_port_watch *watch, unsigned count, bool a
 
 void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct pollfd all[PXT_PORT_WATCH_MAX];
 	unsigned of[PXT_PORT_WATCH_MAX];
 	unsigned watched = 0;
@@ -922,13 +908,12 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 	if (got < 0 && errno != EINTR)
 		look_at_each(watch, count);
 	look_at_numbers(watch, count, got == 0 && timeout_ms > OFTEN_MS);
-	pxt_quiet_end(quiet);
 }
 
 /* Two sockets: what is eventfd's or a timer's cannot be told from another one by its inode. */
 int pxt_port_bell_open(int *bell, int *ringer)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int ends[2] = { -1, -1 };
 	int error;
 
@@ -951,7 +936,7 @@ int pxt_port_bell_open(int *bell, int *ringer)
 	(void)settle(bell, error);
 	(void)settle(ringer, error);
 	(void)keep_open(*bell, error);
-	return pxt_quiet_error(quiet, keep_open(*ringer, error));
+	return keep_open(*ringer, error);
 }
 
 /* No pxt_quiet_begin(): its functions are not for signal handlers. */

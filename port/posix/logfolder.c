@@ -130,7 +130,7 @@ static int open_folder(struct pxt_port_logfolder *folder, int fd)
 int pxt_port_log_first(struct pxt_port_log *log, int fd, const char *name, uint32_t mode)
 {
 	struct pxt_port_logfolder folder = { .name = name, .mode = mode };
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error = open_folder(&folder, fd);
 
 	if (!error) {
@@ -140,25 +140,25 @@ int pxt_port_log_first(struct pxt_port_log *log, int fd, const char *name, uint3
 		else
 			log->folder = folder;
 	}
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 int pxt_port_log_next(struct pxt_port_log *next, struct pxt_port_log *log)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error = check_or_open(&log->folder);
 
 	if (!error)
 		error = make_log(next, &log->folder);
 	if (!error)
 		next->folder = log->folder;
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 int pxt_port_log_remove(
     struct pxt_port_log *log, uint32_t number, const struct pxt_port_place *place)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error = check_or_open(&log->folder);
 	char name[PXT_LOG_FILE_NAME];
 	struct stat state;
@@ -174,7 +174,7 @@ int pxt_port_log_remove(
 		else if (unlinkat(log->folder.fd, name, 0) != 0)
 			error = errno;
 	}
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 void pxt_port_log_leave_folder(struct pxt_port_log *log)

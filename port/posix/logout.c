@@ -72,7 +72,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 
 int pxt_port_log_open(struct pxt_port_log *log, int fd)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int error = kind_of(fd, log);
 
 	if (error == 0) {
@@ -81,7 +81,7 @@ int pxt_port_log_open(struct pxt_port_log *log, int fd)
 			error = errno;
 		log->mark = pxt_descriptor_mark(log->fd);
 	}
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 /*
@@ -168,13 +168,12 @@ bool pxt_port_log_kept(const struct pxt_port_log *log)
 
 void pxt_port_log_close(struct pxt_port_log *log)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	if (pxt_port_log_kept(log))
 		(void)close(log->fd);
 	log->fd = -1;
 	pxt_port_log_leave_folder(log);
-	pxt_quiet_end(quiet);
 }
 
 /* @offset < 0: at the descriptor's position. */
@@ -300,14 +299,14 @@ int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes,
 int pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	off_t at = (off_t)offset;
 	int error = EFBIG;
 
 	*done = 0;
 	if (at >= 0 && (uint64_t)at == offset)
 		error = write_checked(log, at, data, bytes, done);
-	return pxt_quiet_error(quiet, error);
+	return error;
 }
 
 static int truncate_once(struct pxt_port_log *log, uint64_t size)
@@ -375,7 +374,7 @@ int pxt_port_log_may_truncate(const struct pxt_port_log *log)
 
 enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	enum pxt_log_line line = PXT_LINE_NONE;
 	int type = 0;
 	socklen_t bytes = sizeof(type);
@@ -384,6 +383,5 @@ enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)
 		line = type == SOCK_STREAM ? PXT_LINE_NONE : PXT_LINE_PACKETS;
 	else if (isatty(log->fd))
 		line = PXT_LINE_BYTES;
-	pxt_quiet_end(quiet);
 	return line;
 }

@@ -103,10 +103,9 @@ static int state_of(pid_t pid)
 
 bool pxt_port_process_stopped(int32_t pid)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	int state = proc_is_ours() ? state_of((pid_t)pid) : 0;
 
-	pxt_quiet_end(quiet);
 	return state == 'T' || state == 't';
 }
 

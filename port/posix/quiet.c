@@ -24,17 +24,13 @@ struct pxt_quiet pxt_quiet_begin(void)
 	return quiet;
 }
 
-void pxt_quiet_end(struct pxt_quiet quiet)
+void pxt_quiet_end(const struct pxt_quiet *quiet)
 {
-	(void)pthread_setcancelstate(quiet.cancel, &quiet.cancel);
-	errno = quiet.error;
-	pxt_port_untold_end();
-}
+	int cancel;
 
-int pxt_quiet_error(struct pxt_quiet quiet, int error)
-{
-	pxt_quiet_end(quiet);
-	return error;
+	(void)pthread_setcancelstate(quiet->cancel, &cancel);
+	errno = quiet->error;
+	pxt_port_untold_end();
 }
 
 /* ---- Numbers 0 to 2 stay the program's ---- */

@@ -21,15 +21,16 @@ struct pxt_quiet {
 };
 
 struct pxt_quiet pxt_quiet_begin(void);
-void pxt_quiet_end(struct pxt_quiet quiet);
-/* The same, and returns @error. */
-int pxt_quiet_error(struct pxt_quiet quiet, int error);
-/* The error of @call, which is made in between. */
+void pxt_quiet_end(const struct pxt_quiet *quiet);
+/* From here to the end of the block, which may return a value; the value of @call, which is made so. */
+#define PXT_QUIET()                                                                                \
+	PXT_UNUSED const struct pxt_quiet pxt_quiet_here __attribute__((cleanup(pxt_quiet_end))) = \
+	    pxt_quiet_begin()
 #define PXT_QUIETLY(call)                                                                          \
 	__extension__({                                                                            \
-		struct pxt_quiet pxt_quiet_saved = pxt_quiet_begin();                              \
+		PXT_QUIET();                                                                       \
                                                                                                    \
-		pxt_quiet_error(pxt_quiet_saved, call);                                            \
+		call;                                                                              \
 	})
 
 /*

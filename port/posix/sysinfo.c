@@ -22,7 +22,7 @@
 void pxt_port_executable(char *path, size_t room)
 {
 	char whole[1024];
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	ssize_t got = readlink("/proc/self/exe", whole, sizeof(whole));
 	size_t length = got > 0 ? (size_t)got : 0;
 	size_t cut = length >= room ? length - (room - 1) : 0;
@@ -31,29 +31,26 @@ void pxt_port_executable(char *path, size_t room)
 	if (cut)
 		path[0] = '+';
 	path[length - cut] = '\0';
-	pxt_quiet_end(quiet);
 }
 
 void pxt_port_host(char *name, size_t room)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	if (gethostname(name, room) != 0 && errno != ENAMETOOLONG)
 		name[0] = '\0';
 	name[room - 1] = '\0';
-	pxt_quiet_end(quiet);
 }
 
 void pxt_port_system(char *name, size_t room)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	struct utsname system;
 
 	name[0] = '\0';
 	if (uname(&system) == 0)
 		(void)snprintf(
 		    name, room, "%s %s %s", system.machine, system.sysname, system.release);
-	pxt_quiet_end(quiet);
 }
 
 /*
@@ -75,14 +72,13 @@ static uint64_t start_ticks(void)
 
 void pxt_port_process_start(struct timespec *start)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	long per_second = sysconf(_SC_CLK_TCK);
 	uint64_t ticks = start_ticks();
 	struct pxt_clock_set now;
 	int64_t since_boot;
 	int64_t ns;
 
-	pxt_quiet_end(quiet);
 	*start = (struct timespec){ 0, 0 };
 	if (per_second <= 0 || ticks == 0)
 		return;
@@ -117,20 +113,19 @@ static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 
 void pxt_port_boot_id(unsigned char *id)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	char text[40];
 	long got = pxt_descriptor_text("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 
 	memset(id, 0, PXT_BOOT_ID_BYTES);
 	if (got > 0 && !parse_uuid(text, (size_t)got, id))
 		memset(id, 0, PXT_BOOT_ID_BYTES);
-	pxt_quiet_end(quiet);
 }
 
 /* Early after boot the pool may be empty: then clocks, pid and an address make the difference. */
 void pxt_port_random(void *bytes, size_t count)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	unsigned char *to = bytes;
 	struct pxt_clock_set now;
 	uint64_t state;
@@ -145,7 +140,6 @@ void pxt_port_random(void *bytes, size_t count)
 			to[i] = (unsigned char)(state >> 56);
 		}
 	}
-	pxt_quiet_end(quiet);
 }
 
 /* Executable and shared libraries in memory, with their build-ids. */
@@ -215,12 +209,11 @@ static void take_path(const char *name, char *path, size_t room)
 	(void)strncat(path, name, room - 1 - strlen(path));
 }
 
-static int on_module(struct dl_phdr_info *info, size_t size, void *argument)
+static int on_module(struct dl_phdr_info *info, PXT_UNUSED size_t size, void *argument)
 {
 	struct walk *walk = argument;
 	struct pxt_port_module module;
 
-	(void)size;
 	memset(&module, 0, sizeof(module));
 	module.base = (uint64_t)info->dlpi_addr;
 	load_segments(info, &module);
@@ -240,8 +233,7 @@ void pxt_port_modules(
     void (*each)(void *context, const struct pxt_port_module *module), void *context)
 {
 	struct walk walk = { each, context, true };
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	(void)dl_iterate_phdr(on_module, &walk);
-	pxt_quiet_end(quiet);
 }

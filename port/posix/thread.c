@@ -71,11 +71,10 @@ static int set_priority(pthread_attr_t *attr, int priority)
 }
 
 /* Each thread's variables, of the program and its libraries: they are on its stack. */
-static int add_variables(struct dl_phdr_info *info, size_t size, void *argument)
+static int add_variables(struct dl_phdr_info *info, PXT_UNUSED size_t size, void *argument)
 {
 	size_t *bytes = argument;
 
-	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
 

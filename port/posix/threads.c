@@ -190,7 +190,7 @@ void pxt_port_threads(
     void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context)
 {
 	struct enumeration all = { each, context, 0 };
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	uint64_t head = list_head(0);
 
 	if (head > self_number()) {
@@ -199,16 +199,14 @@ void pxt_port_threads(
 	} else {
 		each_descriptor(&all);
 	}
-	pxt_quiet_end(quiet);
 }
 
 void pxt_port_thread_self(struct pxt_port_thread_info *self)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 
 	memset(self, 0, sizeof(*self));
 	self->thread = self_number();
 	self->tid = self_tid();
 	(void)prctl(PR_GET_NAME, self->name, 0, 0, 0);
-	pxt_quiet_end(quiet);
 }

@@ -77,7 +77,7 @@ static long number_of(const char *line, int number)
 
 bool pxt_port_thread_state(int32_t tid, struct pxt_port_thread_state *state)
 {
-	struct pxt_quiet quiet = pxt_quiet_begin();
+	PXT_QUIET();
 	char line[LINE_BYTES];
 	const char *letter = read_line(tid, line) ? word_of(line, WORD_STATE) : NULL;
 
@@ -88,6 +88,5 @@ bool pxt_port_thread_state(int32_t tid, struct pxt_port_thread_state *state)
 		state->rt_priority = (int32_t)number_of(line, WORD_RT_PRIORITY);
 		state->cpu = (int32_t)number_of(line, WORD_CPU);
 	}
-	pxt_quiet_end(quiet);
 	return letter != NULL;
 }
