@@ -414,9 +414,8 @@ static int connect_to(const char *name, int *connection)
 /* ---- Guests ---- */
 
 /* Nothing waits for the owner, which sees the process' end, and takes what was recorded until then. */
-static bool stays(struct pxt_stream *stream)
+static bool stays(PXT_UNUSED struct pxt_stream *stream)
 {
-	(void)stream;
 	return false;
 }
 

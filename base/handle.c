@@ -334,9 +334,8 @@ PXT_API int posix_trace_eventid_getformat_np(
 
 /* Plain comparison: identifiers of one stream are numbers of one list (DEC-31). */
 PXT_API int posix_trace_eventid_equal(
-    trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2)
+    PXT_UNUSED trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2)
 {
-	(void)trid;
 	return event1 == event2;
 }
 

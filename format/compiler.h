@@ -49,6 +49,15 @@
 	_Pragma("GCC diagnostic pop") _Static_assert(1, "")
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* Calls a function of a table that a unit sets, where it is there. */
+#define PXT_IF_THERE(table, call)                                                                  \
+	do {                                                                                       \
+		__typeof__(table) pxt_there = (table);                                             \
+                                                                                                   \
+		if (pxt_there)                                                                     \
+			pxt_there->call;                                                           \
+	} while (0)
+
 /* Public functions; everything else is hidden in the shared libraries. */
 #define PXT_API __attribute__((visibility("default")))
 

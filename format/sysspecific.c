@@ -14,27 +14,25 @@
 	(CONFIG_PTRACE_SYSEV_SHORT_SWITCH                                                          \
 	        ? PXT_SHORT_SWITCH_FORMAT                                                          \
 	        : "u32 cpu,u32 prev_tid,u32 next_tid,u32 prev_state,i32 prev_prio,i32 next_prio")
-#define SYNC_TYPES (CONFIG_PTRACE_SYSEV_RWLOCK || CONFIG_PTRACE_SYSEV_SPIN)
 
 static const struct specific {
 	const char *name;
 	const char *format;
 } specific[] = {
-	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX_LOCK, "posix_trace_mutex_wait", "x64 lock,u32 holder"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX_LOCK, "posix_trace_mutex_lock",
+	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX, "posix_trace_mutex_wait", "x64 lock,u32 holder"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX, "posix_trace_mutex_lock",
 	    "x64 lock,u32 waited_us,i32 result" CALLERS),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_MUTEX, "posix_trace_mutex_unlock", "x64 lock,i32 result"),
 	TYPE_IF(
-	    CONFIG_PTRACE_SYSEV_MUTEX_UNLOCK, "posix_trace_mutex_unlock", "x64 lock,i32 result"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_wait",
-	    "x64 cond,x64 lock,i64 asked_ns"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_WAIT, "posix_trace_cond_resume",
+	    CONFIG_PTRACE_SYSEV_COND, "posix_trace_cond_wait", "x64 cond,x64 lock,i64 asked_ns"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_COND, "posix_trace_cond_resume",
 	    "x64 cond,x64 lock,u32 waited_us,i32 result" CALLERS),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_SIGNAL, "posix_trace_cond_signal", "x64 cond"),
-	TYPE_IF(CONFIG_PTRACE_SYSEV_COND_BROADCAST, "posix_trace_cond_broadcast", "x64 cond"),
-	TYPE_IF(SYNC_TYPES, "posix_trace_sync_wait", "x64 lock,u32 holder,u8 kind"),
-	TYPE_IF(SYNC_TYPES, "posix_trace_sync_lock",
+	TYPE_IF(CONFIG_PTRACE_SYSEV_COND, "posix_trace_cond_signal", "x64 cond"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_COND, "posix_trace_cond_broadcast", "x64 cond"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_SYNC, "posix_trace_sync_wait", "x64 lock,u32 holder,u8 kind"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_SYNC, "posix_trace_sync_lock",
 	    "x64 lock,u32 waited_us,i32 result,u8 kind" CALLERS),
-	TYPE_IF(SYNC_TYPES, "posix_trace_sync_unlock", "x64 lock,i32 result,u8 kind"),
+	TYPE_IF(CONFIG_PTRACE_SYSEV_SYNC, "posix_trace_sync_unlock", "x64 lock,i32 result,u8 kind"),
 	TYPE_IF(1, "posix_trace_process", "u8 what,u32 number,x64 address,u64 size,text name"),
 	TYPE_IF(CONFIG_PTRACE_SYSEV_SYSTEM_CALL, "posix_trace_call_enter",
 	    "u16 call,x64 object,u64 size,i64 asked_ns"),

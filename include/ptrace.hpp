@@ -104,24 +104,12 @@ template <class T, class = void> struct kind; /* not defined: no field can have 
 /* "u32", "i8", "x64" */
 template <std::size_t Bytes> constexpr auto number_word(char letter)
 {
+	constexpr const char *bits = Bytes == 1 ? "8" : Bytes == 2 ? "16" : Bytes == 4 ? "32" : "64";
 	words<Bytes == 1 ? 2 : 3> word;
-	std::size_t used = 0;
 
-	word.data[used++] = letter;
-	if (Bytes == 1)
-		word.data[used++] = '8';
-	if (Bytes == 2) {
-		word.data[used++] = '1';
-		word.data[used++] = '6';
-	}
-	if (Bytes == 4) {
-		word.data[used++] = '3';
-		word.data[used++] = '2';
-	}
-	if (Bytes == 8) {
-		word.data[used++] = '6';
-		word.data[used++] = '4';
-	}
+	word.data[0] = letter;
+	for (std::size_t i = 0; bits[i]; i++)
+		word.data[i + 1] = bits[i];
 	return word;
 }
 
@@ -802,13 +790,14 @@ class log : public detail::owner<posix_trace_close> {
 public:
 	using owner::owner;
 
-	/* @why: says what is wrong with the log, and where; may be NULL. */
-	static result<log> open(int file_desc, posix_trace_logerror_np *why = nullptr)
+	/* @why: says what is wrong with the log, and where; may be NULL.  @flags: POSIX_TRACE_OPEN_..._NP. */
+	static result<log> open(
+	    int file_desc, posix_trace_logerror_np *why = nullptr, int flags = 0)
 	{
 		trace_id_t trid = 0;
 
 		if (error failed{ posix_trace_log_open_np(
-		        &file_desc, 1, 0, &trid, why, sizeof(*why)) })
+		        &file_desc, 1, flags, &trid, why, sizeof(*why)) })
 			return failed;
 		return log(trid);
 	}
@@ -823,12 +812,7 @@ public:
 	/* One that is still being written, or whose writer died. */
 	static result<log> open_growing(int file_desc, posix_trace_logerror_np *why = nullptr)
 	{
-		trace_id_t trid = 0;
-
-		if (error failed{ posix_trace_log_open_np(
-		        &file_desc, 1, POSIX_TRACE_OPEN_GROWING_NP, &trid, why, sizeof(*why)) })
-			return failed;
-		return log(trid);
+		return open(file_desc, why, POSIX_TRACE_OPEN_GROWING_NP);
 	}
 	/* From where the last loop ended; rewind() goes back to the oldest. */
 	event_range events() { return event_range(id()); }

@@ -595,10 +595,8 @@ static int check_file(struct check *check)
 	return error;
 }
 
-static void unwatched(uint64_t done, void *context)
+static void unwatched(PXT_UNUSED uint64_t done, PXT_UNUSED void *context)
 {
-	(void)done;
-	(void)context;
 }
 
 PXT_API int posix_trace_log_check_np(int file_desc, struct posix_trace_logcheck_np *result,

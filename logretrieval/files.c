@@ -156,14 +156,13 @@ int pxt_log_enter_file(struct pxt_log *log, bool cut)
 	return 0;
 }
 
-int pxt_log_take_set(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
+int pxt_log_take_set(struct pxt_log *log, PXT_UNUSED uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_files *files = log->files;
 	struct pxt_log_set set;
 	struct pxt_log_gap *gap;
 	uint64_t missing = 0;
 
-	(void)offset;
 	pxt_logfmt_get_set(entry, log->header.swapped, &set);
 	if (!files || !files->now) {
 		log->set = set;

@@ -52,8 +52,8 @@ REFUSED = [
     ("bare", {"LOGRETRIEVAL": "y"}, "CONFIG_PTRACE_PORT_HAS_FILES"),
     ("tiny", {"SYSEV_TRACE": "y"}, "CONFIG_PTRACE_TINY"),
     (None, {"SYSEVENTS": "n", "SYSEV_SPECIFIC": "y"}, "CONFIG_PTRACE_SYSEVENTS"),
-    (None, {"SYSEV_SPECIFIC": "n", "SYSEV_MUTEX_LOCK": "y"}, "CONFIG_PTRACE_SYSEV_SPECIFIC"),
-    (None, {"SYSEV_SYSTEM_CALL": "n", "SYSEV_POLL": "y"}, "CONFIG_PTRACE_SYSEV_SYSTEM_CALL"),
+    (None, {"SYSEV_SPECIFIC": "n", "SYSEV_MUTEX": "y"}, "CONFIG_PTRACE_SYSEV_SPECIFIC"),
+    (None, {"SYSEV_SYSTEM_CALL": "n", "SYSEV_SLEEP": "y"}, "CONFIG_PTRACE_SYSEV_SYSTEM_CALL"),
 ]
 
 PROFILES = ("full", "minimal", "target", "host", "bare", "tiny", "small")

@@ -89,6 +89,9 @@ def functions(text):
                              r"([A-Za-z_][^;{}=]*?)\b(\w+)\(([^;{}]*)\)\s*\{", text, flags=re.M):
         if OURS.match(match[2]):
             yield match[2], not re.search(r"\bstatic\b|\bPXT_INLINE\b", match[1])
+    # Of what is not built (format/compiler.h).
+    for name in re.findall(r"^PXT_OFF(?:\(|_RETURNS\(\s*[^,]+,[^,]+,)\s*(_?pxt_\w+)", text, flags=re.M):
+        yield name, False
 
 
 def objects(text):

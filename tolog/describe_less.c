@@ -104,10 +104,9 @@ static int tell_threads(struct pxt_tolog *log)
 	return error;
 }
 
-int pxt_tolog_describe(struct pxt_tolog *log, bool slow)
+int pxt_tolog_describe(struct pxt_tolog *log, PXT_UNUSED bool slow)
 {
 	int error = tell_process(log);
 
-	(void)slow;
 	return error ? error : tell_threads(log);
 }

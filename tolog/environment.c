@@ -245,11 +245,10 @@ static _Atomic uint32_t child;  /* waited for as a futex */
 static _Atomic uintptr_t maker; /* the thread */
 static struct pxt_port_thread thread;
 
-static void make_log(void *argument)
+static void make_log(PXT_UNUSED void *argument)
 {
 	int error;
 
-	(void)argument;
 	pxt_port_thread_leave();
 	atomic_store_explicit(&maker, (uintptr_t)pxt_port_thread(), memory_order_release);
 	while (atomic_load_explicit(&child, memory_order_acquire) == READY)

@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <trace_np.h>
 
-PXT_API int posix_trace_seal_on_signals_np(int which, const int *signals, size_t count)
+PXT_API int posix_trace_seal_on_signals_np(
+    PXT_UNUSED int which, PXT_UNUSED const int *signals, PXT_UNUSED size_t count)
 {
-	(void)which;
-	(void)signals;
-	(void)count;
 	return ENOTSUP;
 }

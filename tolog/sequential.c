@@ -16,9 +16,8 @@ void pxt_tolog_sequential(struct pxt_tolog *log, const struct _pxt_attr *attr)
 	log->taken = 0;
 }
 
-size_t pxt_tolog_no_memory(const struct _pxt_attr *attr)
+size_t pxt_tolog_no_memory(PXT_UNUSED const struct _pxt_attr *attr)
 {
-	(void)attr;
 	return 0;
 }
 
@@ -28,11 +27,10 @@ uint64_t pxt_tolog_sequential_place(struct pxt_tolog *log)
 }
 
 /* Also a block that was not full: what is out cannot be written again. */
-void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full)
+void pxt_tolog_sequential_placed(struct pxt_tolog *log, PXT_UNUSED bool full)
 {
 	uint32_t bytes = log->way.length - PXT_LOG_BLOCK_BYTES;
 
-	(void)full;
 	/* What tells losses is not counted. */
 	log->taken += bytes < log->open ? bytes : log->open;
 	log->end += log->way.length;
@@ -43,9 +41,8 @@ void pxt_tolog_sequential_placed(struct pxt_tolog *log, bool full)
 /* ---- The log policy APPEND: grows without end, on any kind of file (LOGP-03) ---- */
 
 /* What somebody else wrote is never appended to (DEC-21). */
-static int check_append(const struct pxt_port_log *out, const struct _pxt_attr *attr)
+static int check_append(const struct pxt_port_log *out, PXT_UNUSED const struct _pxt_attr *attr)
 {
-	(void)attr;
 	return out->kind == PXT_LOG_APPEND && out->size ? EINVAL : 0;
 }
 

@@ -337,11 +337,10 @@ static void abandon(void)
 }
 
 /* What it inherits, it goes on with. */
-static bool begin(bool shared, uint32_t inside)
+static bool begin(PXT_UNUSED bool shared, uint32_t inside)
 {
 	enum how how = USUAL;
 
-	(void)shared;
 	if (inside)
 		how = goes_on() && pxt_directory_move() ? INSIDE : ALONE;
 	forget_streams(how);

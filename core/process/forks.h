@@ -143,10 +143,7 @@ PXT_INLINE bool pxt_forks_lock(struct pxt_patience *patience)
 
 PXT_INLINE void pxt_forks_unlock(void)
 {
-	const struct pxt_forks_ops *ops = pxt_forks_table();
-
-	if (ops)
-		ops->unlock();
+	PXT_IF_THERE(pxt_forks_table(), unlock());
 }
 
 #endif

@@ -99,19 +99,13 @@ PXT_OFF(pxt_replica_meet, void);
  */
 PXT_INLINE void pxt_replica_end(uint32_t index)
 {
-	const struct pxt_replica_ops *ops = pxt_replica_table();
-
-	if (ops)
-		ops->end(index);
+	PXT_IF_THERE(pxt_replica_table(), end(index));
 }
 
 /* In a forked child: there are those of the streams that it goes on with. */
 PXT_INLINE void pxt_replica_after_fork(void)
 {
-	const struct pxt_replica_ops *ops = pxt_replica_table();
-
-	if (ops)
-		ops->after_fork();
+	PXT_IF_THERE(pxt_replica_table(), after_fork());
 }
 
 /*
@@ -120,21 +114,14 @@ PXT_INLINE void pxt_replica_after_fork(void)
  */
 PXT_INLINE void pxt_replica_thread(struct pxt_thread_table *table, uint32_t index)
 {
-	const struct pxt_replica_ops *ops;
-
 	pxt_replica_meet();
-	ops = pxt_replica_table();
-	if (ops)
-		ops->enter(table, index);
+	PXT_IF_THERE(pxt_replica_table(), enter(table, index));
 }
 
 /* Its number and name are in the table. */
 PXT_INLINE void pxt_replica_named(uint32_t index)
 {
-	const struct pxt_replica_ops *ops = pxt_replica_table();
-
-	if (ops)
-		ops->named(index);
+	PXT_IF_THERE(pxt_replica_table(), named(index));
 }
 
 /* Whether there is a stream in a file. */
@@ -148,29 +135,20 @@ PXT_INLINE bool pxt_replica_any(void)
 /* Name @index is in the map, not counted yet. */
 PXT_INLINE void pxt_replica_names_add(const struct pxt_names *names, uint32_t index)
 {
-	const struct pxt_replica_names_ops *ops = pxt_replica_names_table();
-
-	if (ops)
-		ops->add(names, index);
+	PXT_IF_THERE(pxt_replica_names_table(), add(names, index));
 }
 
 /* @bytes of the description of name @index are in the pool, @at; its offset is not there yet. */
 PXT_INLINE void pxt_replica_names_format(
     const struct pxt_names *names, uint32_t index, uint32_t at, uint32_t bytes)
 {
-	const struct pxt_replica_names_ops *ops = pxt_replica_names_table();
-
-	if (ops)
-		ops->format(names, index, at, bytes);
+	PXT_IF_THERE(pxt_replica_names_table(), format(names, index, at, bytes));
 }
 
 /* What forked processes (forks.h) have put into the map comes into this process' replicas. */
 PXT_INLINE void pxt_replica_names_follow(const struct pxt_names *names)
 {
-	const struct pxt_replica_names_ops *ops = pxt_replica_names_table();
-
-	if (ops)
-		ops->follow(names);
+	PXT_IF_THERE(pxt_replica_names_table(), follow(names));
 }
 
 #endif

@@ -233,9 +233,8 @@ static void forget_given_back(void)
 
 #else
 
-static uint32_t take_given_back(struct pxt_thread_table *table)
+static uint32_t take_given_back(PXT_UNUSED struct pxt_thread_table *table)
 {
-	(void)table;
 	return PXT_THREAD_EXTRA;
 }
 
@@ -244,9 +243,8 @@ static void forget_given_back(void)
 }
 
 #if PXT_ENDS_ASIDE
-static void note_end(struct pxt_thread *entry)
+static void note_end(PXT_UNUSED struct pxt_thread *entry)
 {
-	(void)entry;
 }
 #endif
 

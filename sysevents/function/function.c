@@ -14,24 +14,16 @@
 void __cyg_profile_func_enter(void *function, void *caller) __attribute__((no_instrument_function));
 void __cyg_profile_func_exit(void *function, void *caller) __attribute__((no_instrument_function));
 
-void __cyg_profile_func_enter(void *function, void *caller)
-{
-	if (posix_trace_wanted_np(POSIX_TRACE_FUNCTION_ENTER_NP)) {
-		const uint64_t data[] = { (uint64_t)(uintptr_t)function,
-			(uint64_t)(uintptr_t)caller };
-
-		posix_trace_system_event_np(
-		    POSIX_TRACE_FUNCTION_ENTER_NP, data, sizeof(data), caller);
-	}
-}
-
-void __cyg_profile_func_exit(void *function, void *caller)
-{
-	if (posix_trace_wanted_np(POSIX_TRACE_FUNCTION_EXIT_NP)) {
-		const uint64_t data[] = { (uint64_t)(uintptr_t)function,
-			(uint64_t)(uintptr_t)caller };
-
-		posix_trace_system_event_np(
-		    POSIX_TRACE_FUNCTION_EXIT_NP, data, sizeof(data), caller);
-	}
-}
+#define RECORD(name, id)                                                                           \
+	void name(void *function, void *caller)                                                    \
+	{                                                                                          \
+		if (posix_trace_wanted_np(id)) {                                                   \
+			const uint64_t data[] = { (uint64_t)(uintptr_t)function,                   \
+				(uint64_t)(uintptr_t)caller };                                     \
+                                                                                                   \
+			posix_trace_system_event_np(id, data, sizeof(data), caller);               \
+		}                                                                                  \
+	}                                                                                          \
+	_Static_assert(1, "")
+RECORD(__cyg_profile_func_enter, POSIX_TRACE_FUNCTION_ENTER_NP);
+RECORD(__cyg_profile_func_exit, POSIX_TRACE_FUNCTION_EXIT_NP);

@@ -16,38 +16,17 @@
 PXT_WRAP_REAL(malloc);
 PXT_WRAP_REAL(calloc);
 PXT_WRAP_REAL(realloc);
-PXT_WRAP_REAL(reallocarray);
 PXT_WRAP_REAL(free);
-PXT_WRAP_REAL(memalign);
-PXT_WRAP_REAL(aligned_alloc);
 PXT_WRAP_REAL(posix_memalign);
 
 /* ---- Memory for a thread that looks for the real malloc() ---- */
 
 #if PXT_WRAP_BY_LINKER
 /* The linker has found it. */
-PXT_WRAP_INLINE bool is_early(void)
-{
-	return false;
-}
-
-PXT_WRAP_INLINE bool is_from_early(const void *at)
-{
-	(void)at;
-	return false;
-}
-
-PXT_WRAP_INLINE void *early_alloc(size_t bytes)
-{
-	(void)bytes;
-	return NULL;
-}
-
-PXT_WRAP_INLINE void *early_move(void *old, size_t bytes)
-{
-	(void)old, (void)bytes;
-	return NULL;
-}
+PXT_OFF_RETURNS(false, bool, is_early, void);
+PXT_OFF_RETURNS(false, bool, is_from_early, const void *at);
+PXT_OFF_RETURNS(NULL, void *, early_alloc, size_t bytes);
+PXT_OFF_RETURNS(NULL, void *, early_move, void *old, size_t bytes);
 #else
 #define EARLY_BYTES ((size_t)16384)
 #define ALIGNMENT   16u
@@ -127,16 +106,19 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(calloc)(size_t count, size_t bytes)
 	TELL(POSIX_TRACE_CALL_MALLOC_NP, NULL, count * bytes, PXT_WRAP_CALL(calloc)(count, bytes));
 }
 
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(memalign)(size_t alignment, size_t bytes)
-{
-	TELL(POSIX_TRACE_CALL_MALLOC_NP, NULL, bytes, PXT_WRAP_CALL(memalign)(alignment, bytes));
-}
-
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(aligned_alloc)(size_t alignment, size_t bytes)
-{
-	TELL(POSIX_TRACE_CALL_MALLOC_NP, NULL, bytes,
-	    PXT_WRAP_CALL(aligned_alloc)(alignment, bytes));
-}
+#define ALLOCATES(name, number, parameters, arguments, object, bytes)                              \
+	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_EXPORT void *PXT_WRAP_NAME(name) parameters                                       \
+	{                                                                                          \
+		TELL(number, object, bytes, PXT_WRAP_CALL(name) arguments);                        \
+	}                                                                                          \
+	_Static_assert(1, "")
+ALLOCATES(memalign, POSIX_TRACE_CALL_MALLOC_NP, (size_t alignment, size_t bytes),
+    (alignment, bytes), NULL, bytes);
+ALLOCATES(aligned_alloc, POSIX_TRACE_CALL_MALLOC_NP, (size_t alignment, size_t bytes),
+    (alignment, bytes), NULL, bytes);
+ALLOCATES(reallocarray, POSIX_TRACE_CALL_REALLOC_NP, (void *old, size_t count, size_t bytes),
+    (old, count, bytes), old, count *bytes);
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(posix_memalign)(void **got, size_t alignment, size_t bytes)
 {
@@ -156,12 +138,6 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(realloc)(void *old, size_t bytes)
 	if (is_early() || is_from_early(old))
 		return early_move(old, bytes);
 	TELL(POSIX_TRACE_CALL_REALLOC_NP, old, bytes, PXT_WRAP_CALL(realloc)(old, bytes));
-}
-
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(reallocarray)(void *old, size_t count, size_t bytes)
-{
-	TELL(POSIX_TRACE_CALL_REALLOC_NP, old, count * bytes,
-	    PXT_WRAP_CALL(reallocarray)(old, count, bytes));
 }
 
 /* Told before: another thread may have the memory at once. */

@@ -96,7 +96,7 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 
 /* ---- Descriptors of timers (sleep.c) ---- */
 
-#if PXT_GROUP_TIMER
+#if PXT_GROUP_SLEEP
 /* How long until @fd, if it is such a one, can be read; less than 0: it could be so long ago. */
 int64_t pxt_timer_asked(int fd) __attribute__((visibility("hidden")));
 /* @result bytes were read: returns @result. */
@@ -107,27 +107,10 @@ void pxt_timer_was_missed(int fd) __attribute__((visibility("hidden")));
 /* The numbers are closed. */
 void pxt_timer_forget(unsigned first, unsigned last) __attribute__((visibility("hidden")));
 #else
-PXT_WRAP_INLINE int64_t pxt_timer_asked(int fd)
-{
-	(void)fd;
-	return PXT_WAIT_NO_LIMIT;
-}
-
-PXT_WRAP_INLINE int64_t pxt_timer_was_read(int fd, const void *what, int64_t result)
-{
-	(void)fd, (void)what;
-	return result;
-}
-
-PXT_WRAP_INLINE void pxt_timer_was_missed(int fd)
-{
-	(void)fd;
-}
-
-PXT_WRAP_INLINE void pxt_timer_forget(unsigned first, unsigned last)
-{
-	(void)first, (void)last;
-}
+PXT_OFF_RETURNS(PXT_WAIT_NO_LIMIT, int64_t, pxt_timer_asked, int fd);
+PXT_OFF_RETURNS(result, int64_t, pxt_timer_was_read, int fd, const void *what, int64_t result);
+PXT_OFF(pxt_timer_was_missed, int fd);
+PXT_OFF(pxt_timer_forget, unsigned first, unsigned last);
 #endif
 
 #endif

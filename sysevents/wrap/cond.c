@@ -11,7 +11,6 @@
 
 #include <time.h>
 
-#if PXT_GROUP_COND_WAIT
 /* ---- Waiting ---- */
 
 PXT_AGES(pthread_cond_wait, "GLIBC_2.3.2");
@@ -78,25 +77,25 @@ static clockid_t clock_of(const pthread_cond_t *cond)
 		return waiting.result = call;                                                      \
 	} while (0)
 
-PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
-		return PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex);
-	WAIT(PXT_WAIT_NO_LIMIT, PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
-}
-
-#define TIMED_WAIT(exported, name, timespec)                                                       \
+#define PLAIN_WAIT(exported, real)                                                                 \
+	PXT_WRAP_EXPORT int exported(pthread_cond_t *cond, pthread_mutex_t *mutex)                 \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
+			return real(cond, mutex);                                                  \
+		WAIT(PXT_WAIT_NO_LIMIT, real(cond, mutex));                                        \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define TIMED_WAIT(exported, real, clock, timespec)                                                \
 	PXT_WRAP_EXPORT int exported(                                                              \
 	    pthread_cond_t *cond, pthread_mutex_t *mutex, const timespec *limit)                   \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
 		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
-			return PXT_WRAP_CALL(name)(cond, mutex, limit);                            \
-		WAIT(PXT_WAIT_UNTIL(clock_of(cond), limit),                                        \
-		    PXT_WRAP_CALL(name)(cond, mutex, limit));                                      \
+			return real(cond, mutex, limit);                                           \
+		WAIT(PXT_WAIT_UNTIL(clock, limit), real(cond, mutex, limit));                      \
 	}                                                                                          \
 	_Static_assert(1, "")
 #define CLOCK_WAIT(name, timespec)                                                                 \
@@ -112,35 +111,19 @@ PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_wait)(pthread_cond_t *cond, pthre
 		    PXT_WAIT_UNTIL(clock, limit), PXT_WRAP_CALL(name)(cond, mutex, clock, limit)); \
 	}                                                                                          \
 	_Static_assert(1, "")
-TIMED_WAIT(PXT_AGES_NAME(pthread_cond_timedwait), pthread_cond_timedwait, struct timespec);
+PLAIN_WAIT(PXT_AGES_NAME(pthread_cond_wait), PXT_WRAP_CALL(pthread_cond_wait));
+TIMED_WAIT(PXT_AGES_NAME(pthread_cond_timedwait), PXT_WRAP_CALL(pthread_cond_timedwait),
+    clock_of(cond), struct timespec);
 PXT_TIMES(CLOCK_WAIT, timespec, pthread_cond_clockwait, __pthread_cond_clockwait64);
 #if PXT_TIMES_TWO
 PXT_WRAP_REAL(__pthread_cond_timedwait64);
-TIMED_WAIT(
-    PXT_WRAP_NAME(__pthread_cond_timedwait64), __pthread_cond_timedwait64, struct pxt_timespec64);
+TIMED_WAIT(PXT_WRAP_NAME(__pthread_cond_timedwait64), PXT_WRAP_CALL(__pthread_cond_timedwait64),
+    clock_of(cond), struct pxt_timespec64);
 #endif
-
 #if PXT_AGES_TWO
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_wait)(
-    pthread_cond_t *cond, pthread_mutex_t *mutex)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
-		return PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex);
-	WAIT(PXT_WAIT_NO_LIMIT, PXT_AGES_FORMER_CALL(pthread_cond_wait)(cond, mutex));
-}
-
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_timedwait)(
-    pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *limit)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
-		return PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit);
-	WAIT(PXT_WAIT_UNTIL(CLOCK_REALTIME, limit),
-	    PXT_AGES_FORMER_CALL(pthread_cond_timedwait)(cond, mutex, limit));
-}
+PLAIN_WAIT(PXT_AGES_FORMER_NAME(pthread_cond_wait), PXT_AGES_FORMER_CALL(pthread_cond_wait));
+TIMED_WAIT(PXT_AGES_FORMER_NAME(pthread_cond_timedwait),
+    PXT_AGES_FORMER_CALL(pthread_cond_timedwait), CLOCK_REALTIME, struct timespec);
 #endif
 
 /* The same under C11's names (names.h). */
@@ -182,76 +165,37 @@ C11_TIMED_WAIT(cnd_timedwait, pthread_cond_timedwait, struct timespec);
 #if PXT_TIMES_TWO
 C11_TIMED_WAIT(__cnd_timedwait64, __pthread_cond_timedwait64, struct pxt_timespec64);
 #endif
-#endif
 
-#if PXT_GROUP_COND_SIGNAL
-/* ---- Waking one ---- */
+/* ---- Waking one, waking all ---- */
 
-PXT_AGES(pthread_cond_signal, "GLIBC_2.3.2");
-PXT_WRAP_REAL(cnd_signal);
-
-static void tell_signal(const pthread_cond_t *cond, const void *caller)
+PXT_WRAP_INLINE void tell_wake(trace_event_id_t id, const pthread_cond_t *cond, const void *caller)
 {
 	const uint64_t data = pxt_wrap_address(cond);
 
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_COND_SIGNAL_NP))
-		posix_trace_system_event_np(
-		    POSIX_TRACE_COND_SIGNAL_NP, &data, sizeof(data), caller);
+	if (pxt_wrap_wanted_lock(id))
+		posix_trace_system_event_np(id, &data, sizeof(data), caller);
 }
 
-PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_signal)(pthread_cond_t *cond)
-{
-	tell_signal(cond, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(pthread_cond_signal)(cond);
-}
-
+#define WAKE(exported, real, type, posix, id)                                                      \
+	PXT_WRAP_EXPORT int exported(type *cond)                                                   \
+	{                                                                                          \
+		tell_wake(id, posix, PXT_WRAP_CALLER());                                           \
+		return real(cond);                                                                 \
+	}                                                                                          \
+	_Static_assert(1, "")
 #if PXT_AGES_TWO
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_signal)(pthread_cond_t *cond)
-{
-	tell_signal(cond, PXT_WRAP_CALLER());
-	return PXT_AGES_FORMER_CALL(pthread_cond_signal)(cond);
-}
+#define WAKE_FORMER(name, id)                                                                      \
+	WAKE(PXT_AGES_FORMER_NAME(name), PXT_AGES_FORMER_CALL(name), pthread_cond_t, cond, id)
+#else
+#define WAKE_FORMER(name, id) _Static_assert(1, "")
 #endif
+/* In both ages, and under C11's name. */
+#define WAKES(name, c11, id)                                                                       \
+	PXT_AGES(name, "GLIBC_2.3.2");                                                             \
+	PXT_WRAP_REAL(c11);                                                                        \
+	WAKE(PXT_AGES_NAME(name), PXT_WRAP_CALL(name), pthread_cond_t, cond, id);                  \
+	WAKE_FORMER(name, id);                                                                     \
+	WAKE(PXT_WRAP_NAME(c11), PXT_WRAP_CALL(c11), cnd_t, pxt_c11_cond(cond), id)
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_signal)(cnd_t *cond)
-{
-	tell_signal(pxt_c11_cond(cond), PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(cnd_signal)(cond);
-}
-#endif
-
-#if PXT_GROUP_COND_BROADCAST
-/* ---- Waking all ---- */
-
-PXT_AGES(pthread_cond_broadcast, "GLIBC_2.3.2");
-PXT_WRAP_REAL(cnd_broadcast);
-
-static void tell_broadcast(const pthread_cond_t *cond, const void *caller)
-{
-	const uint64_t data = pxt_wrap_address(cond);
-
-	if (pxt_wrap_wanted_lock(POSIX_TRACE_COND_BROADCAST_NP))
-		posix_trace_system_event_np(
-		    POSIX_TRACE_COND_BROADCAST_NP, &data, sizeof(data), caller);
-}
-
-PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_cond_broadcast)(pthread_cond_t *cond)
-{
-	tell_broadcast(cond, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(pthread_cond_broadcast)(cond);
-}
-
-#if PXT_AGES_TWO
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_cond_broadcast)(pthread_cond_t *cond)
-{
-	tell_broadcast(cond, PXT_WRAP_CALLER());
-	return PXT_AGES_FORMER_CALL(pthread_cond_broadcast)(cond);
-}
-#endif
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_broadcast)(cnd_t *cond)
-{
-	tell_broadcast(pxt_c11_cond(cond), PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(cnd_broadcast)(cond);
-}
-#endif
+WAKES(pthread_cond_signal, cnd_signal, POSIX_TRACE_COND_SIGNAL_NP);
+WAKES(pthread_cond_broadcast, cnd_broadcast, POSIX_TRACE_COND_BROADCAST_NP);

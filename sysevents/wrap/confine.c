@@ -110,11 +110,6 @@ void pxt_process_before_syscall(long number, long first, long second, const void
  * As many arguments as were given go on, by a jump: where they are on the stack, they lie there for the real
  * function as well (futex.c).
  */
-#if PXT_WRAP_BY_LINKER
-#define NAME(name) "__wrap_" name
-#else
-#define NAME(name) name
-#endif
 #if defined(__i386__)
 #define PARAMETERS void
 #define PASSED
@@ -126,7 +121,7 @@ void pxt_process_before_syscall(long number, long first, long second, const void
 #define OPTION     (int)option
 #define FIRST      first
 #endif
-extern int pxt_confine_prctl(PARAMETERS) __asm__(NAME("prctl"));
+extern int pxt_confine_prctl(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("prctl"));
 typedef int (*as_it_came)(PARAMETERS);
 
 #define PRCTL(name)                                                                                \
@@ -146,7 +141,7 @@ PXT_WRAP_EXPORT int pxt_confine_prctl(PARAMETERS)
 #if PXT_TIMES_TWO
 PXT_WRAP_REAL(__prctl_time64);
 
-extern int pxt_confine_prctl64(PARAMETERS) __asm__(NAME("__prctl_time64"));
+extern int pxt_confine_prctl64(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("__prctl_time64"));
 
 PXT_WRAP_EXPORT int pxt_confine_prctl64(PARAMETERS)
 {

@@ -57,9 +57,8 @@ static bool look(void *handle, uint64_t *address, char path[PATH_BYTES])
 	return path[0] != '\0';
 }
 
-static int is_that(struct dl_phdr_info *info, size_t bytes, void *argument)
+static int is_that(struct dl_phdr_info *info, PXT_UNUSED size_t bytes, void *argument)
 {
-	(void)bytes;
 	return info->dlpi_name && strncmp(info->dlpi_name, argument, PATH_BYTES - 1) == 0;
 }
 

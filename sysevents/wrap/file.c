@@ -36,13 +36,6 @@
 #if PXT_GROUP_FILE_IO
 /* ---- Opening; what is opened is the event's result, and an event says what that is ---- */
 
-PXT_WRAP_REAL(open);
-PXT_WRAP_REAL(open64);
-PXT_WRAP_REAL(openat);
-PXT_WRAP_REAL(openat64);
-PXT_WRAP_REAL(creat);
-PXT_WRAP_REAL(creat64);
-
 /* A child of vfork() has its parent's memory, and descriptors of its own. */
 static void name(int fd, const char *what, const void *caller)
 {
@@ -78,72 +71,42 @@ static void name(int fd, const char *what, const void *caller)
 		return fd;                                                                         \
 	} while (0)
 
+#define OPENS(function, parameters, arguments)                                                     \
+	PXT_WRAP_REAL(function);                                                                   \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
+	{                                                                                          \
+		TELL_OPEN(PXT_WRAP_CALL(function) arguments);                                      \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define OPENS_WITH_MODE(function, parameters, arguments)                                           \
+	PXT_WRAP_REAL(function);                                                                   \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
+	{                                                                                          \
+		TAKE_MODE(flags)                                                                   \
+		TELL_OPEN(PXT_WRAP_CALL(function) arguments);                                      \
+	}                                                                                          \
+	_Static_assert(1, "")
+
 /* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(open)(const char *path, int flags, ...)
-{
-	TAKE_MODE(flags)
-	TELL_OPEN(PXT_WRAP_CALL(open)(path, flags, mode));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(open64)(const char *path, int flags, ...)
-{
-	TAKE_MODE(flags)
-	TELL_OPEN(PXT_WRAP_CALL(open64)(path, flags, mode));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(openat)(int folder, const char *path, int flags, ...)
-{
-	TAKE_MODE(flags)
-	TELL_OPEN(PXT_WRAP_CALL(openat)(folder, path, flags, mode));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(openat64)(int folder, const char *path, int flags, ...)
-{
-	TAKE_MODE(flags)
-	TELL_OPEN(PXT_WRAP_CALL(openat64)(folder, path, flags, mode));
-}
-
+OPENS_WITH_MODE(open, (const char *path, int flags, ...), (path, flags, mode));
+OPENS_WITH_MODE(open64, (const char *path, int flags, ...), (path, flags, mode));
+OPENS_WITH_MODE(
+    openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode));
+OPENS_WITH_MODE(
+    openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode));
 /* NOLINTEND(clang-analyzer-valist.Uninitialized) */
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat)(const char *path, mode_t mode)
-{
-	TELL_OPEN(PXT_WRAP_CALL(creat)(path, mode));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(creat64)(const char *path, mode_t mode)
-{
-	TELL_OPEN(PXT_WRAP_CALL(creat64)(path, mode));
-}
+OPENS(creat, (const char *path, mode_t mode), (path, mode));
+OPENS(creat64, (const char *path, mode_t mode), (path, mode));
 
 /* What programs call that were compiled with _FORTIFY_SOURCE, and give no mode. */
 extern int __open_2(const char *path, int flags);
 extern int __open64_2(const char *path, int flags);
 extern int __openat_2(int folder, const char *path, int flags);
 extern int __openat64_2(int folder, const char *path, int flags);
-PXT_WRAP_REAL(__open_2);
-PXT_WRAP_REAL(__open64_2);
-PXT_WRAP_REAL(__openat_2);
-PXT_WRAP_REAL(__openat64_2);
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(__open_2)(const char *path, int flags)
-{
-	TELL_OPEN(PXT_WRAP_CALL(__open_2)(path, flags));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(__open64_2)(const char *path, int flags)
-{
-	TELL_OPEN(PXT_WRAP_CALL(__open64_2)(path, flags));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat_2)(int folder, const char *path, int flags)
-{
-	TELL_OPEN(PXT_WRAP_CALL(__openat_2)(folder, path, flags));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(__openat64_2)(int folder, const char *path, int flags)
-{
-	TELL_OPEN(PXT_WRAP_CALL(__openat64_2)(folder, path, flags));
-}
+OPENS(__open_2, (const char *path, int flags), (path, flags));
+OPENS(__open64_2, (const char *path, int flags), (path, flags));
+OPENS(__openat_2, (int folder, const char *path, int flags), (folder, path, flags));
+OPENS(__openat64_2, (int folder, const char *path, int flags), (folder, path, flags));
 
 /* What the C library opens for a stream of its own. */
 PXT_WRAP_REAL(fopen);
@@ -170,13 +133,6 @@ PXT_WRAP_EXPORT FILE *PXT_WRAP_NAME(fopen64)(const char *path, const char *mode)
 
 PXT_WRAP_REAL(pipe);
 PXT_WRAP_REAL(pipe2);
-PXT_WRAP_REAL(eventfd);
-PXT_WRAP_REAL(epoll_create);
-PXT_WRAP_REAL(epoll_create1);
-PXT_WRAP_REAL(inotify_init);
-PXT_WRAP_REAL(inotify_init1);
-PXT_WRAP_REAL(signalfd);
-PXT_WRAP_REAL(memfd_create);
 PXT_WRAP_REAL(dup);
 
 /* A word for one or both. */
@@ -199,55 +155,23 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pipe2)(int ends[2], int flags)
 	return name_word(PXT_WRAP_CALL(pipe2)(ends, flags), ends, 2, "a pipe", PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(eventfd)(unsigned value, int flags)
-{
-	int fd = PXT_WRAP_CALL(eventfd)(value, flags);
-
-	return name_word(fd, &fd, 1, "an eventfd", PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(epoll_create)(int size)
-{
-	int fd = PXT_WRAP_CALL(epoll_create)(size);
-
-	return name_word(fd, &fd, 1, "an epoll set", PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(epoll_create1)(int flags)
-{
-	int fd = PXT_WRAP_CALL(epoll_create1)(flags);
-
-	return name_word(fd, &fd, 1, "an epoll set", PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(inotify_init)(void)
-{
-	int fd = PXT_WRAP_CALL(inotify_init)();
-
-	return name_word(fd, &fd, 1, "an inotify instance", PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(inotify_init1)(int flags)
-{
-	int fd = PXT_WRAP_CALL(inotify_init1)(flags);
-
-	return name_word(fd, &fd, 1, "an inotify instance", PXT_WRAP_CALLER());
-}
-
+#define NAMED(function, parameters, arguments, word)                                               \
+	PXT_WRAP_REAL(function);                                                                   \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
+	{                                                                                          \
+		int fd = PXT_WRAP_CALL(function) arguments;                                        \
+                                                                                                   \
+		return name_word(fd, &fd, 1, word, PXT_WRAP_CALLER());                             \
+	}                                                                                          \
+	_Static_assert(1, "")
+NAMED(eventfd, (unsigned value, int flags), (value, flags), "an eventfd");
+NAMED(epoll_create, (int size), (size), "an epoll set");
+NAMED(epoll_create1, (int flags), (flags), "an epoll set");
+NAMED(inotify_init, (void), (), "an inotify instance");
+NAMED(inotify_init1, (int flags), (flags), "an inotify instance");
 /* That of a number that there is already keeps its name. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(signalfd)(int given, const sigset_t *mask, int flags)
-{
-	int fd = PXT_WRAP_CALL(signalfd)(given, mask, flags);
-
-	return name_word(fd, &fd, 1, "a signalfd", PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(memfd_create)(const char *what, unsigned flags)
-{
-	int fd = PXT_WRAP_CALL(memfd_create)(what, flags);
-
-	return name_word(fd, &fd, 1, "a memfd", PXT_WRAP_CALLER());
-}
+NAMED(signalfd, (int given, const sigset_t *mask, int flags), (given, mask, flags), "a signalfd");
+NAMED(memfd_create, (const char *what, unsigned flags), (what, flags), "a memfd");
 
 /*
  * A shell's child copies and closes descriptors, and most then execute a program: that is noted, and told when the
@@ -411,11 +335,6 @@ PXT_WRAP_REAL(__fcntl_time64);
 #endif
 
 /* Where a function of three arguments finds them is where one of a varying number of them does. */
-#if PXT_WRAP_BY_LINKER
-#define NAME(name) "__wrap_" name
-#else
-#define NAME(name) name
-#endif
 /* On the stack, the third one may be the caller's own: it is read, never written (futex.c). */
 #if defined(__i386__)
 #define PARAMETERS void
@@ -427,8 +346,8 @@ PXT_WRAP_REAL(__fcntl_time64);
 #define PARAMETERS int fd, int command, void *argument
 #define NUMBERS    _Static_assert(1, "")
 #endif
-extern int pxt_fcntl(PARAMETERS) __asm__(NAME("fcntl"));
-extern int pxt_fcntl64(PARAMETERS) __asm__(NAME("fcntl64"));
+extern int pxt_fcntl(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("fcntl"));
+extern int pxt_fcntl64(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("fcntl64"));
 typedef int (*all_of_them)(int fd, int command, void *argument);
 
 static __attribute__((noinline)) int tell(
@@ -470,7 +389,7 @@ PXT_WRAP_EXPORT int pxt_fcntl64(PARAMETERS)
 }
 
 #if PXT_TIMES_TWO
-extern int pxt_fcntl_time64(PARAMETERS) __asm__(NAME("__fcntl_time64"));
+extern int pxt_fcntl_time64(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("__fcntl_time64"));
 
 PXT_WRAP_EXPORT int pxt_fcntl_time64(PARAMETERS)
 {
@@ -543,19 +462,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(fclose)(FILE *stream)
 	return result;
 }
 #else
-static int name_copy(int fd, int from, const void *caller)
-{
-	(void)from;
-	(void)caller;
-	return fd;
-}
-
-static void tell_close(int fd, int result, const void *caller)
-{
-	(void)fd;
-	(void)result;
-	(void)caller;
-}
+PXT_OFF_RETURNS(fd, int, name_copy, int fd, int from, const void *caller);
+PXT_OFF(tell_close, int fd, int result, const void *caller);
 #endif
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)

@@ -158,19 +158,16 @@ PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(_Fork)(void)
 	return child;
 }
 
-PXT_WRAP_EXPORT void PXT_WRAP_NAME(_exit)(int status)
-{
-	pxt_process_tell_exit(status, PXT_WRAP_CALLER());
-	PXT_WRAP_CALL(_exit)(status);
-	__builtin_unreachable();
-}
-
-PXT_WRAP_EXPORT void PXT_WRAP_NAME(_Exit)(int status)
-{
-	pxt_process_tell_exit(status, PXT_WRAP_CALLER());
-	PXT_WRAP_CALL(_Exit)(status);
-	__builtin_unreachable();
-}
+#define ENDS(name)                                                                                 \
+	PXT_WRAP_EXPORT void PXT_WRAP_NAME(name)(int status)                                       \
+	{                                                                                          \
+		pxt_process_tell_exit(status, PXT_WRAP_CALLER());                                  \
+		PXT_WRAP_CALL(name)(status);                                                       \
+		__builtin_unreachable();                                                           \
+	}                                                                                          \
+	_Static_assert(1, "")
+ENDS(_exit);
+ENDS(_Exit);
 #endif
 
 /* A program that cannot be traced gets the environment without our library: on the stack, until exec. */
@@ -208,34 +205,22 @@ static const char *refuses_file(const char *file, char *const *env)
 	return pxt_process_refuses(AT_FDCWD, path, env);
 }
 
-PXT_WRAP_EXPORT int PXT_AGES_NAME(posix_spawn)(pid_t *child, const char *path,
-    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-    char *const *args, char *const *env)
-{
-	SPAWN(PXT_WRAP_CALL(posix_spawn), pxt_process_refuses(AT_FDCWD, path, env));
-}
-
-PXT_WRAP_EXPORT int PXT_AGES_NAME(posix_spawnp)(pid_t *child, const char *path,
-    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-    char *const *args, char *const *env)
-{
-	SPAWN(PXT_WRAP_CALL(posix_spawnp), refuses_file(path, env));
-}
-
+#define SPAWNS(exported, real, why_not)                                                            \
+	PXT_WRAP_EXPORT int exported(pid_t *child, const char *path,                               \
+	    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,        \
+	    char *const *args, char *const *env)                                                   \
+	{                                                                                          \
+		SPAWN(real, why_not);                                                              \
+	}                                                                                          \
+	_Static_assert(1, "")
+SPAWNS(PXT_AGES_NAME(posix_spawn), PXT_WRAP_CALL(posix_spawn),
+    pxt_process_refuses(AT_FDCWD, path, env));
+SPAWNS(PXT_AGES_NAME(posix_spawnp), PXT_WRAP_CALL(posix_spawnp), refuses_file(path, env));
 #if PXT_AGES_TWO
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawn)(pid_t *child, const char *path,
-    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-    char *const *args, char *const *env)
-{
-	SPAWN(PXT_AGES_FORMER_CALL(posix_spawn), pxt_process_refuses(AT_FDCWD, path, env));
-}
-
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(posix_spawnp)(pid_t *child, const char *path,
-    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-    char *const *args, char *const *env)
-{
-	SPAWN(PXT_AGES_FORMER_CALL(posix_spawnp), refuses_file(path, env));
-}
+SPAWNS(PXT_AGES_FORMER_NAME(posix_spawn), PXT_AGES_FORMER_CALL(posix_spawn),
+    pxt_process_refuses(AT_FDCWD, path, env));
+SPAWNS(PXT_AGES_FORMER_NAME(posix_spawnp), PXT_AGES_FORMER_CALL(posix_spawnp),
+    refuses_file(path, env));
 #endif
 
 /* ---- Another program in the same process ---- */
@@ -379,13 +364,6 @@ extern __typeof__(execle) __wrap_execle;
  * an array and the program's environment but these.
  */
 /* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
-#define COUNT(first, list)                                                                         \
-	size_t count = 1;                                                                          \
-	va_start(list, first);                                                                     \
-	for (const char *one = first; one; one = va_arg(list, const char *))                       \
-		count++;                                                                           \
-	va_end(list)
-
 static void collect(char **args, const char *first, va_list list)
 {
 	union {
@@ -400,15 +378,24 @@ static void collect(char **args, const char *first, va_list list)
 	}
 }
 
+/* `args` are as many as there are, on the stack. */
+#define COLLECT(args, first)                                                                       \
+	va_list list;                                                                              \
+	size_t count = 1;                                                                          \
+                                                                                                   \
+	va_start(list, first);                                                                     \
+	for (const char *one = first; one; one = va_arg(list, const char *))                       \
+		count++;                                                                           \
+	va_end(list);                                                                              \
+	char **args = __builtin_alloca(count * sizeof(*args));                                     \
+                                                                                                   \
+	va_start(list, first);                                                                     \
+	collect(args, first, list);                                                                \
+	va_end(list)
+
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ...)
 {
-	va_list list;
-	COUNT(first, list);
-	char **args = __builtin_alloca(count * sizeof(*args));
-
-	va_start(list, first);
-	collect(args, first, list);
-	va_end(list);
+	COLLECT(args, first);
 	const struct exec exec = begin_exec(AT_FDCWD, path, 0, environ, PXT_WRAP_CALLER());
 
 	return EXECUTE(execve, exec, path, args, environ);
@@ -416,13 +403,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ..
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, ...)
 {
-	va_list list;
-	COUNT(first, list);
-	char **args = __builtin_alloca(count * sizeof(*args));
-
-	va_start(list, first);
-	collect(args, first, list);
-	va_end(list);
+	COLLECT(args, first);
 	char path[PATH_MAX];
 	const struct exec exec = begin_exec_file(file, path, environ, PXT_WRAP_CALLER());
 
@@ -431,18 +412,13 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, .
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, ...)
 {
-	va_list list;
-	COUNT(first, list);
-	char **args = __builtin_alloca(count * sizeof(*args));
+	COLLECT(args, first);
 	char *const *env;
 
 	va_start(list, first);
 	for (const char *one = first; one; one = va_arg(list, const char *))
 		;
 	env = va_arg(list, char *const *);
-	va_end(list);
-	va_start(list, first);
-	collect(args, first, list);
 	va_end(list);
 	const struct exec exec = begin_exec(AT_FDCWD, path, 0, env, PXT_WRAP_CALLER());
 

@@ -67,7 +67,6 @@ PXT_WRAP_INLINE bool is_shared(const pthread_mutex_t *mutex)
 	return __atomic_load_n(&mutex->__data.__kind, __ATOMIC_RELAXED) & KIND_SHARED;
 }
 
-#if PXT_GROUP_MUTEX_LOCK
 /* ---- Taking one ---- */
 
 PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
@@ -365,9 +364,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(munmap)(void *from, size_t bytes)
 		(void)pxt_process_tell_memory(0, from, bytes, caller);
 	return PXT_WRAP_CALL(munmap)(from, bytes);
 }
-#endif
 
-#if PXT_GROUP_MUTEX_UNLOCK
 /* ---- Giving one back ---- */
 
 PXT_WRAP_REAL_FAST(pthread_mutex_unlock, pthread_mutex_t *mutex, mutex);
@@ -415,4 +412,3 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_unlock)(mtx_t *mutex)
 		return PXT_WRAP_CALL(mtx_unlock)(mutex);
 	return pxt_c11_result(unlock(pxt_c11_mutex(mutex), PXT_WRAP_CALLER()));
 }
-#endif

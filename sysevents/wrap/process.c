@@ -240,13 +240,11 @@ static void path_of(const struct dl_phdr_info *info, char path[NAME_MAX_BYTES + 
 	(void)strncat(path, name, NAME_MAX_BYTES - strlen(path));
 }
 
-static int tell_image(struct dl_phdr_info *info, size_t bytes, void *argument)
+static int tell_image(struct dl_phdr_info *info, PXT_UNUSED size_t bytes, PXT_UNUSED void *argument)
 {
 	const struct extent extent = extent_of(info);
 	char path[NAME_MAX_BYTES + 1] = "";
 
-	(void)bytes;
-	(void)argument;
 	path_of(info, path);
 	if (extent.low >= extent.high || *path != '/')
 		return 0;

@@ -364,12 +364,11 @@ static struct pxt_wrap_code code_of(const struct dl_phdr_info *info)
 }
 
 /* The recording library is known by its name: an address of one of its functions may lie in the program. */
-static int note_own(struct dl_phdr_info *info, size_t bytes, void *argument)
+static int note_own(struct dl_phdr_info *info, PXT_UNUSED size_t bytes, void *argument)
 {
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 	struct pxt_wrap_code code = code_of(info);
 
-	(void)bytes;
 	if (libraries.begun) {
 		const struct library *library = note_library(info);
 

@@ -170,7 +170,6 @@ PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result,
 	}                                                                                          \
 	_Static_assert(1, "")
 
-#if PXT_GROUP_RWLOCK
 /* ---- Read-write locks ---- */
 
 static uint32_t writer(const pthread_rwlock_t *lock)
@@ -232,9 +231,7 @@ PXT_PROCESS_WRAP_LIFE(pthread_rwlock_init,
     POSIX_TRACE_SYNC_LOCK_NP);
 PXT_PROCESS_WRAP_LIFE(
     pthread_rwlock_destroy, (pthread_rwlock_t * lock), (lock), lock, POSIX_TRACE_SYNC_LOCK_NP);
-#endif
 
-#if PXT_GROUP_SPIN
 /* ---- Spin locks ---- */
 
 WRAP_TRY(pthread_spin_trylock, pthread_spinlock_t, POSIX_TRACE_KIND_SPIN_NP);
@@ -257,4 +254,3 @@ PXT_PROCESS_WRAP_LIFE(pthread_spin_init, (pthread_spinlock_t * lock, int shared)
     lock, POSIX_TRACE_SYNC_LOCK_NP);
 PXT_PROCESS_WRAP_LIFE(
     pthread_spin_destroy, (pthread_spinlock_t * lock), (lock), lock, POSIX_TRACE_SYNC_LOCK_NP);
-#endif

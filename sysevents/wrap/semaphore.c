@@ -13,7 +13,6 @@
 #include <threads.h>
 #include <time.h>
 
-#if PXT_GROUP_SEMAPHORE
 /*
  * No number of this process says who has what others take, too.  The C library has that behind the value: two words of
  * 32 bits, or one.
@@ -247,4 +246,3 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(call_once)(once_flag *flag, void (*function)(
 	PXT_WRAP_CALL(call_once)(flag, function);
 	call.result = 0;
 }
-#endif

@@ -84,12 +84,11 @@ static void on_informed(int signo, siginfo_t *info, void *context)
  * kinds on machines with 64 bits.
  */
 #if defined(__LP64__)
-static void on_sent(int signo, siginfo_t *info, void *context)
+static void on_sent(int signo, siginfo_t *info, PXT_UNUSED void *context)
 {
 	plain handler = __atomic_load_n(&plain_of[signo], __ATOMIC_RELAXED);
 	uint32_t sender = sender_of(info);
 
-	(void)context;
 	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, sender, (uint64_t)(uintptr_t)handler);
 	handler(signo);
 	tell(POSIX_TRACE_SIGNAL_END_NP, signo, sender, (uint64_t)(uintptr_t)handler);
@@ -217,18 +216,17 @@ static plain set(int signo, plain handler, plain (*real)(int signo, plain handle
 	return old == SIG_ERR ? old : own_plain(old, &former);
 }
 
-PXT_WRAP_EXPORT plain PXT_WRAP_NAME(signal)(int signo, plain handler)
-{
-	return set(signo, handler, PXT_WRAP_CALL(signal));
-}
-
+#define SETS(name, real)                                                                           \
+	PXT_WRAP_EXPORT plain PXT_WRAP_NAME(name)(int signo, plain handler)                        \
+	{                                                                                          \
+		return set(signo, handler, PXT_WRAP_CALL(real));                                   \
+	}                                                                                          \
+	_Static_assert(1, "")
 PXT_WRAP_REAL(__sysv_signal);
 PXT_WRAP_REAL(sigset);
-
-PXT_WRAP_EXPORT plain PXT_WRAP_NAME(__sysv_signal)(int signo, plain handler)
-{
-	return set(signo, handler, PXT_WRAP_CALL(__sysv_signal));
-}
+SETS(signal, signal);
+SETS(__sysv_signal, __sysv_signal);
+SETS(sigset, sigset);
 
 /* Names of the same. */
 #if PXT_WRAP_BY_LINKER
@@ -239,35 +237,13 @@ extern __typeof__(signal) __wrap_sysv_signal;
 extern plain bsd_signal(int signo, plain handler);
 #endif
 
-PXT_WRAP_EXPORT plain PXT_WRAP_NAME(bsd_signal)(int signo, plain handler)
-{
-	return set(signo, handler, PXT_WRAP_CALL(signal));
-}
-
-PXT_WRAP_EXPORT plain PXT_WRAP_NAME(ssignal)(int signo, plain handler)
-{
-	return set(signo, handler, PXT_WRAP_CALL(signal));
-}
-
-PXT_WRAP_EXPORT plain PXT_WRAP_NAME(sysv_signal)(int signo, plain handler)
-{
-	return set(signo, handler, PXT_WRAP_CALL(__sysv_signal));
-}
-
-PXT_WRAP_EXPORT plain PXT_WRAP_NAME(sigset)(int signo, plain handler)
-{
-	return set(signo, handler, PXT_WRAP_CALL(sigset));
-}
+SETS(bsd_signal, signal);
+SETS(ssignal, signal);
+SETS(sysv_signal, __sysv_signal);
 
 /* ---- Sending ---- */
 
 PXT_AGES(pthread_kill, "GLIBC_2.34");
-PXT_WRAP_REAL(kill);
-PXT_WRAP_REAL(killpg);
-PXT_WRAP_REAL(raise);
-PXT_WRAP_REAL(tgkill);
-PXT_WRAP_REAL(sigqueue);
-PXT_WRAP_REAL(pthread_sigqueue);
 
 /* 0 is no signal: it asks whether there is such a process. */
 static void tell_sent(int signo, uint64_t to, const void *caller)
@@ -280,53 +256,27 @@ static void tell_sent(int signo, uint64_t to, const void *caller)
 	posix_trace_system_event_np(POSIX_TRACE_SIGNAL_NP, &data, sizeof(data), caller);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(kill)(pid_t process, int signo)
-{
-	tell_sent(signo, (uint64_t)(int64_t)process, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(kill)(process, signo);
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(killpg)(pid_t group, int signo)
-{
-	tell_sent(signo, (uint64_t) - (int64_t)group, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(killpg)(group, signo);
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(raise)(int signo)
-{
-	tell_sent(signo, (uint64_t)gettid(), PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(raise)(signo);
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(tgkill)(pid_t process, pid_t thread, int signo)
-{
-	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(tgkill)(process, thread, signo);
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(sigqueue)(pid_t process, int signo, const union sigval value)
-{
-	tell_sent(signo, (uint64_t)process, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(sigqueue)(process, signo, value);
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_sigqueue)(
-    pthread_t thread, int signo, const union sigval value)
-{
-	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(pthread_sigqueue)(thread, signo, value);
-}
-
-PXT_WRAP_EXPORT int PXT_AGES_NAME(pthread_kill)(pthread_t thread, int signo)
-{
-	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
-	return PXT_WRAP_CALL(pthread_kill)(thread, signo);
-}
-
+#define SENDS_AS(exported, real, parameters, arguments, to)                                        \
+	PXT_WRAP_EXPORT int exported parameters                                                    \
+	{                                                                                          \
+		tell_sent(signo, (uint64_t)(to), PXT_WRAP_CALLER());                               \
+		return real arguments;                                                             \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define SENDS(name, parameters, arguments, to)                                                     \
+	PXT_WRAP_REAL(name);                                                                       \
+	SENDS_AS(PXT_WRAP_NAME(name), PXT_WRAP_CALL(name), parameters, arguments, to)
+SENDS(kill, (pid_t process, int signo), (process, signo), (int64_t)process);
+SENDS(killpg, (pid_t group, int signo), (group, signo), -(int64_t)group);
+SENDS(raise, (int signo), (signo), gettid());
+SENDS(tgkill, (pid_t process, pid_t thread, int signo), (process, thread, signo), thread);
+SENDS(sigqueue, (pid_t process, int signo, const union sigval value), (process, signo, value),
+    process);
+SENDS(pthread_sigqueue, (pthread_t thread, int signo, const union sigval value),
+    (thread, signo, value), thread);
+SENDS_AS(PXT_AGES_NAME(pthread_kill), PXT_WRAP_CALL(pthread_kill), (pthread_t thread, int signo),
+    (thread, signo), thread);
 #if PXT_AGES_TWO
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(pthread_kill)(pthread_t thread, int signo)
-{
-	tell_sent(signo, (uint64_t)thread, PXT_WRAP_CALLER());
-	return PXT_AGES_FORMER_CALL(pthread_kill)(thread, signo);
-}
+SENDS_AS(PXT_AGES_FORMER_NAME(pthread_kill), PXT_AGES_FORMER_CALL(pthread_kill),
+    (pthread_t thread, int signo), (thread, signo), thread);
 #endif

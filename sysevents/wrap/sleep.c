@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if PXT_GROUP_SLEEP
 PXT_CALL_WRAP_UNTIL_AS(unsigned, sleep, (unsigned seconds), (seconds), POSIX_TRACE_CALL_SLEEP_NP, 0,
     seconds *UINT64_C(1000), seconds *INT64_C(1000000000), (int64_t)result);
 PXT_CALL_WRAP_UNTIL(int, usleep, (useconds_t us), (us), POSIX_TRACE_CALL_SLEEP_NP, 0, us / 1000u,
@@ -49,9 +48,7 @@ PXT_CALL_WRAP(int, sigwaitinfo, (const sigset_t *set, siginfo_t *info), (set, in
 	    (const sigset_t *set, siginfo_t *info, const timespec *time), (set, info, time),       \
 	    POSIX_TRACE_CALL_SIGWAIT_NP, 0, PXT_CALL_MS(time), PXT_WAIT_NS(time))
 PXT_TIMES(TIMED_SIGWAIT, timespec, sigtimedwait, __sigtimedwait64);
-#endif
 
-#if PXT_GROUP_TIMER
 /* ---- Timers that are set ---- */
 
 PXT_AGES(timer_settime, "GLIBC_2.3.3");
@@ -98,29 +95,21 @@ static int64_t length_ns(int flags, const struct setting *setting)
 		return result;                                                                     \
 	} while (0)
 
-PXT_WRAP_EXPORT int PXT_AGES_NAME(timer_settime)(
-    timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *former)
-{
-	SET(PXT_WRAP_CALL(timer_settime));
-}
-
+#define SETS(exported, real, itimerspec)                                                           \
+	PXT_WRAP_EXPORT int exported(                                                              \
+	    timer_t timer, int flags, const itimerspec *value, itimerspec *former)                 \
+	{                                                                                          \
+		SET(real);                                                                         \
+	}                                                                                          \
+	_Static_assert(1, "")
+SETS(PXT_AGES_NAME(timer_settime), PXT_WRAP_CALL(timer_settime), struct itimerspec);
 #if PXT_TIMES_TWO
 PXT_WRAP_REAL(__timer_settime64);
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(__timer_settime64)(
-    timer_t timer, int flags, const struct pxt_itimerspec64 *value, struct pxt_itimerspec64 *former)
-{
-	SET(PXT_WRAP_CALL(__timer_settime64));
-}
+SETS(PXT_WRAP_NAME(__timer_settime64), PXT_WRAP_CALL(__timer_settime64), struct pxt_itimerspec64);
 #endif
-
 #if PXT_AGES_TWO
 /* Their timers are other numbers. */
-PXT_WRAP_EXPORT int PXT_AGES_FORMER_NAME(timer_settime)(
-    timer_t timer, int flags, const struct itimerspec *value, struct itimerspec *former)
-{
-	SET(PXT_AGES_FORMER_CALL(timer_settime));
-}
+SETS(PXT_AGES_FORMER_NAME(timer_settime), PXT_AGES_FORMER_CALL(timer_settime), struct itimerspec);
 #endif
 
 PXT_CALL_WRAP_UNTIL_AS(unsigned, alarm, (unsigned seconds), (seconds), POSIX_TRACE_CALL_TIMER_NP, 0,
@@ -311,4 +300,3 @@ static int64_t note(int fd, int flags, const struct setting *setting)
 	}                                                                                          \
 	_Static_assert(1, "")
 PXT_TIMES(SET_DESCRIPTOR, itimerspec, timerfd_settime, __timerfd_settime64);
-#endif

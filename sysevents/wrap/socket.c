@@ -16,7 +16,6 @@
 #include <sys/un.h>
 #include <time.h>
 
-#if PXT_GROUP_SOCKET_IO
 /* ---- What a descriptor is: the address at its other end, or its own ---- */
 
 #define NAME_BYTES (sizeof(((struct sockaddr_un *)0)->sun_path) + 1)
@@ -167,9 +166,8 @@ static int tell_accept(int fd, struct sockaddr *from, socklen_t *bytes,
 	return result;
 }
 
-static int call_accept(int fd, struct sockaddr *from, socklen_t *bytes, int flags)
+static int call_accept(int fd, struct sockaddr *from, socklen_t *bytes, PXT_UNUSED int flags)
 {
-	(void)flags;
 	return PXT_WRAP_CALL(accept)(fd, (__SOCKADDR_ARG){ .__sockaddr__ = from }, bytes);
 }
 
@@ -246,9 +244,7 @@ RECEIVE_MESSAGE(__recvmsg64);
 SEND_MESSAGE(__sendmsg64);
 SEND_MESSAGES(__sendmmsg64);
 #endif
-#endif
 
-#if PXT_GROUP_POLL
 /* ---- Waiting for descriptors ---- */
 
 #define MS(ms)           ((ms) < 0 ? PXT_CALL_NO_SIZE : (uint64_t)(ms))
@@ -309,4 +305,3 @@ PXT_CALL_WRAP_UNTIL(int, __ppoll_chk,
 	    (fd, events, count, time, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd,                   \
 	    PXT_CALL_MS(time), PXT_WAIT_NS(time))
 PXT_TIMES(TIMED_EPOLL, timespec, epoll_pwait2, __epoll_pwait2_time64);
-#endif

@@ -347,9 +347,8 @@ static __attribute__((constructor(103))) void start(void)
 
 /* ---- The end by exit(), or by main()'s, after all that the program has for its end ---- */
 
-static void leave(int status, void *argument)
+static void leave(int status, PXT_UNUSED void *argument)
 {
-	(void)argument;
 	pxt_process_catch_up();
 	pxt_process_tell_exit(status, NULL);
 }

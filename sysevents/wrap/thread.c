@@ -133,39 +133,31 @@ static struct beginning *tell_create(union function function, void *argument, co
 	return beginning;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_create)(pthread_t *thread,
-    const pthread_attr_t *attributes, void *(*function)(void *argument), void *argument)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	struct beginning *beginning = NULL;
-	int result;
-
-	if (pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
-		beginning = tell_create((union function){ .posix = function }, argument, caller);
-	if (!beginning)
-		return PXT_WRAP_CALL(pthread_create)(thread, attributes, function, argument);
-	result = PXT_WRAP_CALL(pthread_create)(thread, attributes, begin, beginning);
-	if (result)
-		give_back(beginning);
-	return result;
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(thrd_create)(
-    thrd_t *thread, int (*function)(void *argument), void *argument)
-{
-	const void *caller = PXT_WRAP_CALLER();
-	struct beginning *beginning = NULL;
-	int result;
-
-	if (pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))
-		beginning = tell_create((union function){ .c11 = function }, argument, caller);
-	if (!beginning)
-		return PXT_WRAP_CALL(thrd_create)(thread, function, argument);
-	result = PXT_WRAP_CALL(thrd_create)(thread, begin_c11, beginning);
-	if (result != thrd_success)
-		give_back(beginning);
-	return result;
-}
+#define CREATES(name, parameters, kind, plain, recorded)                                           \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+		struct beginning *beginning = NULL;                                                \
+		int result;                                                                        \
+                                                                                                   \
+		if (pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, caller))                               \
+			beginning =                                                                \
+			    tell_create((union function){ .kind = function }, argument, caller);   \
+		if (!beginning)                                                                    \
+			return PXT_WRAP_CALL(name) plain;                                          \
+		result = PXT_WRAP_CALL(name) recorded;                                             \
+		if (result != 0)                                                                   \
+			give_back(beginning);                                                      \
+		return result;                                                                     \
+	}                                                                                          \
+	_Static_assert(1, "")
+_Static_assert(thrd_success == 0, "as in glibc and musl");
+CREATES(pthread_create,
+    (pthread_t * thread, const pthread_attr_t *attributes, void *(*function)(void *argument),
+        void *argument),
+    posix, (thread, attributes, function, argument), (thread, attributes, begin, beginning));
+CREATES(thrd_create, (thrd_t * thread, int (*function)(void *argument), void *argument), c11,
+    (thread, function, argument), (thread, begin_c11, beginning));
 
 PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const char *name)
 {

@@ -137,9 +137,8 @@ static void by_frame_pointers(struct walk *walk)
 	}
 }
 #else
-static void by_frame_pointers(struct walk *walk)
+static void by_frame_pointers(PXT_UNUSED struct walk *walk)
 {
-	(void)walk;
 }
 #endif
 

@@ -35,21 +35,10 @@
 #define PXT_WRAP_CALLER()  __builtin_return_address(0)
 
 /* Groups of wrappers (sysevents/CMakeLists.txt): one that is off leaves none. */
-#define PXT_GROUP_MUTEX_LOCK     CONFIG_PTRACE_SYSEV_MUTEX_LOCK
-#define PXT_GROUP_MUTEX_UNLOCK   CONFIG_PTRACE_SYSEV_MUTEX_UNLOCK
-#define PXT_GROUP_COND_WAIT      CONFIG_PTRACE_SYSEV_COND_WAIT
-#define PXT_GROUP_COND_SIGNAL    CONFIG_PTRACE_SYSEV_COND_SIGNAL
-#define PXT_GROUP_COND_BROADCAST CONFIG_PTRACE_SYSEV_COND_BROADCAST
-#define PXT_GROUP_RWLOCK         CONFIG_PTRACE_SYSEV_RWLOCK
-#define PXT_GROUP_SPIN           CONFIG_PTRACE_SYSEV_SPIN
-#define PXT_GROUP_THREAD         CONFIG_PTRACE_SYSEV_THREAD
-#define PXT_GROUP_SYSTEM_CALL    CONFIG_PTRACE_SYSEV_SYSTEM_CALL
-#define PXT_GROUP_SEMAPHORE      CONFIG_PTRACE_SYSEV_SEMAPHORE
-#define PXT_GROUP_SLEEP          CONFIG_PTRACE_SYSEV_SLEEP
-#define PXT_GROUP_TIMER          CONFIG_PTRACE_SYSEV_TIMER
-#define PXT_GROUP_FILE_IO        CONFIG_PTRACE_SYSEV_FILE_IO
-#define PXT_GROUP_SOCKET_IO      CONFIG_PTRACE_SYSEV_SOCKET_IO
-#define PXT_GROUP_POLL           CONFIG_PTRACE_SYSEV_POLL
+#define PXT_GROUP_THREAD      CONFIG_PTRACE_SYSEV_THREAD
+#define PXT_GROUP_SYSTEM_CALL CONFIG_PTRACE_SYSEV_SYSTEM_CALL
+#define PXT_GROUP_SLEEP       CONFIG_PTRACE_SYSEV_SLEEP
+#define PXT_GROUP_FILE_IO     CONFIG_PTRACE_SYSEV_FILE_IO
 
 /*
  * On a 32-bit machine a program chooses how long a time is, and the C library has a function for each length: so
@@ -71,6 +60,7 @@
 #define PXT_WRAP_REAL_OF(name, version)               PXT_WRAP_REAL(name)
 #define PXT_WRAP_REAL_FAST(name, parameter, argument) PXT_WRAP_REAL(name)
 #define PXT_WRAP_NAME(name)                           __wrap_##name
+#define PXT_WRAP_SYMBOL(name)                         "__wrap_" name
 #define PXT_WRAP_CALL(name)                           __real_##name
 #else
 typedef void (*pxt_real_function)(void);
@@ -111,6 +101,7 @@ pxt_real_function pxt_real_find(pxt_real_function *known, const char *name, cons
 #define PXT_WRAP_REAL_OF(name, version) PXT_WRAP_REAL_AS(name, name, version)
 #define PXT_WRAP_REAL(name)             PXT_WRAP_REAL_OF(name, "")
 #define PXT_WRAP_NAME(name)             name
+#define PXT_WRAP_SYMBOL(name)           name
 #define PXT_WRAP_CALL(name)             find_##name()
 #endif
 

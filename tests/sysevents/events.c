@@ -68,7 +68,7 @@ PXT_TEST(each_specific_type_has_a_name_and_a_description_that_is_well_formed)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
-#if CONFIG_PTRACE_SYSEV_MUTEX_LOCK
+#if CONFIG_PTRACE_SYSEV_MUTEX
 /* LPT-30 */
 PXT_TEST(a_system_event_has_its_type_its_data_and_the_given_place)
 {
@@ -343,7 +343,7 @@ PXT_TEST(either_of_them_is_recorded_where_the_other_is_filtered)
 }
 #endif
 
-#if CONFIG_PTRACE_SYSEV_MUTEX_LOCK && PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
+#if CONFIG_PTRACE_SYSEV_MUTEX && PXT_CAN_LOG && _PXT_UNIT_USEREVENTS
 /* ---- In a log: they are named and described there, once there are any ---- */
 
 /* Specific types that the log names after @record was called while it was written. */
@@ -391,7 +391,7 @@ PXT_TEST_FRESH(a_log_names_specific_types_once_one_was_recorded)
 }
 #endif
 
-#if _PXT_UNIT_ATTACH && CONFIG_PTRACE_SYSEV_MUTEX_LOCK && _PXT_UNIT_FILTER &&                      \
+#if _PXT_UNIT_ATTACH && CONFIG_PTRACE_SYSEV_MUTEX && _PXT_UNIT_FILTER &&                           \
     !CONFIG_PTRACE_SINGLE_STREAM
 /* ---- System events of attached processes come out in the owner's stream ---- */
 
