@@ -125,7 +125,8 @@ static bool ends_alone(struct pxt_printer *p)
 		if (p->reader.sources[i]->may_rename)
 			return false;
 	return p->tailed && !p->look && !p->follow && !p->line.address && !p->line.qnx &&
-	       select->thread_count == 0 && select->pid_count == 0 && pxt_reader_survey(&p->reader);
+	       select->thread_count == 0 && select->pid_count == 0 &&
+	       pxt_reader_can_skip(&p->reader, true);
 }
 
 /*
@@ -160,7 +161,7 @@ static bool skips(struct pxt_printer *p)
 
 	return (select->from.set || select->to.set) && !p->look && !p->follow && !p->tailed &&
 	       !p->line.address && !p->line.qnx && select->thread_count == 0 &&
-	       select->pid_count == 0 && pxt_reader_can_skip(&p->reader);
+	       select->pid_count == 0 && pxt_reader_can_skip(&p->reader, false);
 }
 
 /* Prints what there is; false when the limit was reached, or the command wants no more. */

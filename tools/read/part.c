@@ -91,22 +91,16 @@ static bool measure(struct pxt_source *source)
 	return true;
 }
 
-static bool each(struct pxt_reader *reader, bool (*look)(struct pxt_source *source))
+bool pxt_reader_can_skip(struct pxt_reader *reader, bool by_stretches)
 {
-	for (unsigned i = 0; i < reader->count; i++)
-		if (!reader->sources[i]->info.posix_complete_np || !look(reader->sources[i]))
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		if (!source->info.posix_complete_np ||
+		    !(by_stretches ? survey(source) : measure(source)))
 			return false;
+	}
 	return true;
-}
-
-bool pxt_reader_can_skip(struct pxt_reader *reader)
-{
-	return each(reader, measure);
-}
-
-bool pxt_reader_survey(struct pxt_reader *reader)
-{
-	return each(reader, survey);
 }
 
 /* ---- To a place ---- */

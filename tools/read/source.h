@@ -262,15 +262,14 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
  * ---- Reading a part ----
  *
  * What is before --from is passed over, and what is after --to need not be read, if nothing that is shown
- * depends on it: the logs are complete.  Times of events never decrease, even where stamps do.
+ * depends on it: the logs are complete.  Times of events never decrease, even where stamps do.  @by_stretches: all
+ * heads are looked at, for pxt_reader_last().
  */
-bool pxt_reader_can_skip(struct pxt_reader *reader);
-/* The same, before pxt_reader_last(). */
-bool pxt_reader_survey(struct pxt_reader *reader);
+bool pxt_reader_can_skip(struct pxt_reader *reader, bool by_stretches);
 /* To the first events that are in the window; if threads are renamed on the way, nothing is passed over. */
 void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *select);
 /*
- * After pxt_reader_survey(): a time, the latest that the heads tell, from which on there are so many events at
+ * After pxt_reader_can_skip(): a time, the latest that the heads tell, from which on there are so many events at
  * least; INT64_MIN: there are not.
  */
 int64_t pxt_reader_last(const struct pxt_reader *reader, uint64_t events);
