@@ -338,6 +338,17 @@ export_ctf_leaves_a_whole_folder_or_none()
 	[ -f both/lossy/metadata ] && [ -f both/other/metadata ] || fail "not two traces"
 }
 
+export_ctf_of_a_log_in_several_files_has_all_events()
+{
+	make_rotated
+	events=$("$pxtrace" print run.ptl 2>/dev/null | wc -l)
+	for named in run.ptl run.ptl/run.ptl; do
+		rm -rf ctf
+		run 0 export ctf -o ctf $named
+		[ "$(babeltrace2 ctf | wc -l)" -eq "$events" ] || fail "$named: not $events events"
+	done
+}
+
 export_ctf_says_of_a_stream_that_it_was_never_started()
 {
 	echo 'process 1 box /x' | "$mklog" >never.ptl || fail mklog

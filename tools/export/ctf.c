@@ -34,8 +34,6 @@ enum {
 
 struct ctf {
 	struct pxt_reader reader;
-	char *const *paths;
-	unsigned count;
 	const char *output;
 	const char *layout;
 	const char *clock;
@@ -46,15 +44,18 @@ struct ctf {
 
 /* ---- The command line of babeltrace2 ---- */
 
+/* Each file, also of a log in several: a file is whole in itself. */
 static char *source_params(const struct ctf *ctf)
 {
 	char *text = NULL;
 
-	pxt_btrun_put(&text, "inputs=[");
-	for (unsigned i = 0; i < ctf->count; i++) {
-		if (i > 0)
-			pxt_btrun_put(&text, ",");
-		pxt_btrun_put_string(&text, ctf->paths[i]);
+	for (unsigned i = 0; i < ctf->reader.set_count; i++) {
+		const struct pxt_logset *set = &ctf->reader.sets[i];
+
+		for (unsigned k = 0; k == 0 || k < set->count; k++) {
+			pxt_btrun_put(&text, text ? "," : "inputs=[");
+			pxt_btrun_put_string(&text, set->files ? set->files[k] : set->path);
+		}
 	}
 	pxt_btrun_put(&text, "],layout=");
 	pxt_btrun_put_string(&text, ctf->layout);
@@ -71,7 +72,7 @@ static char *sink_params(const struct ctf *ctf, const char *folder)
 
 	pxt_btrun_put(&text, "quiet=yes,path=");
 	pxt_btrun_put_string(&text, folder);
-	if (ctf->count == 1)
+	if (ctf->reader.set_count == 1 && ctf->reader.sets[0].count <= 1)
 		pxt_btrun_put(&text, ",assume-single-trace=yes");
 	return text;
 }
@@ -220,8 +221,9 @@ static const char *const help[] = {
 	"\n"
 	"CTF 1.8, which all readers know: runs the command babeltrace2 with the plugin\n"
 	"source.ptrace.log. One log becomes the CTF trace FOLDER, several become one trace each\n"
-	"inside it. One block of a log is one packet; stamps are the counter's own. All events\n"
-	"are written; babeltrace2 --begin, --end choose from it.\n"
+	"inside it, and so does each file of a log in several. One block of a log is one\n"
+	"packet; stamps are the counter's own. All events are written; babeltrace2 --begin,\n"
+	"--end choose from it.\n"
 	"\n"
 	"--ctf2 writes CTF 2 instead, for Trace Compass and babeltrace2 from 2.1 on, and needs no\n"
 	"other program. Stamps are nanoseconds since 1970. Data that is not as its type's\n"
@@ -271,15 +273,13 @@ static int run(int argc, char **argv)
 	}
 	ctf.layout = ctf.layout ? ctf.layout : "ust";
 	ctf.clock = ctf.clock ? ctf.clock : "ticks";
-	ctf.paths = argv + optind;
-	ctf.count = (unsigned)(argc - optind);
-	if (ctf.count == 0 || !ctf.output) {
-		pxt_complain(ctf.count == 0
+	if (optind == argc || !ctf.output) {
+		pxt_complain(optind == argc
 		                 ? "export ctf: which log?"
 		                 : "export ctf: CTF is a folder: say which by -o FOLDER");
 		return pxt_usage("export ctf");
 	}
-	int status = pxt_reader_open(&ctf.reader, ctf.paths, ctf.count,
+	int status = pxt_reader_open(&ctf.reader, argv + optind, (unsigned)(argc - optind),
 	    ctf.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
 	if (status == PXT_EXIT_OK)
 		status = write_folder(&ctf);
