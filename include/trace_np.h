@@ -823,8 +823,9 @@ struct posix_trace_logpassed_np {
  *
  * EINVAL: @trid is no opened log.
  * EIO:    the file cannot be read any more, or was changed; a block that is read is damaged.
- * Cost: lock; two blocks, and of a complete log in one file the heads of a 250th of it, of other
- * logs those of all blocks before the place; else steps in proportion to the events before it.
+ * Cost: lock; two blocks, and of a complete log that does not overwrite the heads of a 250th of
+ * it, of other logs those of all blocks before the place; else steps in proportion to the events
+ * before it.
  * Unit: Log Retrieval.
  */
 int posix_trace_seek_np(

@@ -86,14 +86,17 @@ struct pxt_log_gap {
 /* A DATA block, and what the heads of all before it say. */
 struct pxt_log_mark {
 	uint64_t at;
-	uint64_t blocks; /* of all types */
+	uint64_t entered; /* the one before it */
+	uint64_t blocks;  /* of all types */
 	uint64_t records_total;
 	uint64_t lost_total;
+	uint64_t missing; /* in gaps that are passed */
+	uint32_t gaps;
 	struct posix_trace_logpassed_np passed;
 	uint64_t newest; /* the largest stamp; 0: they have no records */
 };
 
-/* Some of the DATA blocks of a complete sequential file, as opening met them: seek.c. */
+/* Some of the DATA blocks of a complete sequential log, as opening met them: seek.c. */
 #define PXT_LOG_MARKS 512u
 
 struct pxt_log_index {
@@ -147,6 +150,7 @@ struct pxt_log {
 	/* Scanning */
 	uint64_t scanned;     /* everything before this offset was checked */
 	uint32_t taken;       /* entries of the block there that were taken when memory ran out */
+	uint64_t blocks;      /* before this offset, in all files */
 	uint64_t data_blocks; /* checked; sequential: also the next one's number */
 	uint64_t meta_blocks;
 	uint64_t oldest; /* frames: sequence numbers of the blocks in them, ... */

@@ -36,6 +36,7 @@ void pxt_log_begin(struct pxt_log *log)
 	log->first_block = 0;
 	log->first_records = 0;
 	log->first_lost = 0;
+	log->blocks = 0;
 	log->data_blocks = 0;
 	log->meta_blocks = 0;
 	log->any_frame = false;
@@ -229,25 +230,30 @@ static struct pxt_log_index *new_index(struct pxt_log *log)
 	return index;
 }
 
-/* Opening has come to a DATA block of a log in one file.  Without memory there is no index. */
+/* Opening has come to a DATA block.  Without memory there is no index. */
 static void note_head(struct pxt_log *log, uint64_t offset, const struct pxt_log_blockhead *head)
 {
 	struct pxt_log_index *index = log->index;
 	struct pxt_log_mark *next;
 
 	if (!index)
-		index = log->data_blocks == 0 ? new_index(log) : NULL;
+		index = log->data_blocks == 0 && log->gap_count == 0 ? new_index(log) : NULL;
 	if (!index)
 		return;
 	next = &index->next;
 	next->at = offset;
-	next->blocks = log->data_blocks + log->meta_blocks;
+	next->blocks = log->blocks;
 	if (index->turn == 0 && index->count == PXT_LOG_MARKS)
 		halve(index);
 	if (index->turn == 0)
 		index->marks[index->count++] = *next;
 	index->turn = (index->turn + 1) % index->stride;
 	index->off = index->off || !pxt_log_is_sensible(log, head->count, head->begin, head->end);
+	/* Whoever goes there passes what is between the files first. */
+	pxt_sum_add(&next->passed.posix_lost_np, log->missing - next->missing);
+	next->entered = offset;
+	next->missing = log->missing;
+	next->gaps = log->gap_count;
 	next->records_total = head->records_total;
 	next->lost_total = head->lost_total;
 	next->passed.posix_records_np += head->count;
@@ -264,7 +270,7 @@ static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_
 		return pxt_log_fail(log, offset, "a DATA block stands behind the frames");
 	if (!in_sequence(head->sequence, &log->data_blocks, &log->unsure_data))
 		return pxt_log_fail(log, offset, "a DATA block is missing in front of this one");
-	if (log->brief && !log->files)
+	if (log->brief)
 		note_head(log, offset, head);
 	log->data_blocks++;
 	log->data_records = head->records_total;
@@ -353,6 +359,7 @@ static int scan_block(struct pxt_log *log, bool *again)
 	if (log->brief)
 		pxt_log_look_ahead(log, head.length);
 	log->scanned = offset + head.length;
+	log->blocks++;
 	log->records_total = head.records_total;
 	log->lost_total = head.lost_total;
 	return 0;

@@ -10,8 +10,8 @@
  * compared with their heads; where these differ, or where times need not grow with stamps, all is read
  * from the beginning.
  *
- * Opening has read all heads, and keeps what some of them say, PXT_LOG_MARKS at most.  Of a complete log in one
- * file only the heads near the place are read again.
+ * Opening has read all heads, and keeps what some of them say, PXT_LOG_MARKS at most.  Of a complete sequential
+ * log only the heads near the place are read again.
  */
 #include "logretrieval/log.h"
 
@@ -44,8 +44,8 @@ static void pass_marks(struct pxt_log *log, struct seek *seek)
 	const struct pxt_log_mark *mark;
 	uint32_t low = 0;
 
-	if (!index || index->off || log->growing || log->gap_count || index->count < 3 ||
-	    log->first != log->header.header_bytes)
+	if (!index || index->off || log->growing || log->gap_count != index->next.gaps ||
+	    index->count < 3 || log->first != log->header.header_bytes)
 		return;
 	for (uint32_t high = index->count; high - low > 1;) {
 		uint32_t middle = low + (high - low) / 2;
@@ -61,9 +61,10 @@ static void pass_marks(struct pxt_log *log, struct seek *seek)
 	mark = &index->marks[low - 1];
 	log->cursor.at = mark->at;
 	log->cursor.blocks = mark->blocks;
-	log->cursor.entered = mark->at - 1u;
+	log->cursor.entered = mark->entered;
 	log->cursor.entered_records = mark->records_total;
 	log->cursor.entered_lost = mark->lost_total;
+	log->cursor.gap = mark->gaps;
 	seek->passed = mark->passed;
 	seek->before = mark->passed;
 }
