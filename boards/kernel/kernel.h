@@ -21,7 +21,6 @@ struct kernel_mutex;
 struct kernel_task {
 	uint32_t *stack; /* where its registers are saved while it does not run */
 	struct kernel_task *next;
-	const char *name;
 	uint32_t number;
 	uint8_t base;     /* its own priority */
 	uint8_t priority; /* with what it inherited */
@@ -41,7 +40,7 @@ void kernel_delete(struct kernel_task *task);
 void kernel_run(void);
 /* The timer's interrupt, once a millisecond. */
 void kernel_tick(void);
-uint32_t kernel_ms(void);
+extern volatile uint32_t kernel_ms; /* ticks so far */
 void kernel_sleep_until(uint32_t ms);
 
 struct kernel_mutex {
@@ -49,14 +48,13 @@ struct kernel_mutex {
 	bool inherits; /* the owner runs as urgently as who waits for it */
 	bool untraced;
 };
-void kernel_lock(struct kernel_mutex *mutex);
-bool kernel_try(struct kernel_mutex *mutex);
+/* False: somebody has it, and the caller does not @wait. */
+bool kernel_lock(struct kernel_mutex *mutex, bool wait);
 void kernel_unlock(struct kernel_mutex *mutex);
-/* For the library's own locks (port/bare/board.h). */
-void kernel_pause(void);
 
+#define KERNEL_QUEUE_ITEMS 8u
 struct kernel_queue {
-	uint32_t item[8];
+	uint32_t item[KERNEL_QUEUE_ITEMS];
 	uint32_t put;
 	uint32_t taken;
 };

@@ -24,20 +24,20 @@ static volatile bool done;
 
 static void work(uint32_t ms)
 {
-	uint32_t until = kernel_ms() + ms;
+	uint32_t until = kernel_ms + ms;
 
-	while ((int32_t)(until - kernel_ms()) > 0)
+	while ((int32_t)(until - kernel_ms) > 0)
 		;
 }
 
 static void control_run(void)
 {
-	uint32_t at = kernel_ms() + PERIOD_MS;
+	uint32_t at = kernel_ms + PERIOD_MS;
 
 	for (uint32_t job = 0; job < JOBS; job++) {
 		kernel_sleep_until(at);
 		posix_trace_event(job_begin, &job, sizeof(job));
-		kernel_lock(&bus);
+		kernel_lock(&bus, true);
 		work(1);
 		kernel_unlock(&bus);
 		posix_trace_event(job_end, &job, sizeof(job));
@@ -47,7 +47,7 @@ static void control_run(void)
 	}
 	done = true;
 	for (;;)
-		kernel_sleep_until(kernel_ms() + 1000);
+		kernel_sleep_until(kernel_ms + 1000);
 }
 
 /* Has the bus when the next job begins. */
@@ -55,8 +55,8 @@ static void logger_run(void)
 {
 	for (;;) {
 		(void)kernel_queue_take(&orders);
-		kernel_sleep_until(kernel_ms() + 6);
-		kernel_lock(&bus);
+		kernel_sleep_until(kernel_ms + 6);
+		kernel_lock(&bus, true);
 		work(4);
 		kernel_unlock(&bus);
 	}
@@ -67,7 +67,7 @@ static void cruncher_run(void)
 	kernel_sleep_until(91);
 	work(20);
 	for (;;)
-		kernel_sleep_until(kernel_ms() + 1000);
+		kernel_sleep_until(kernel_ms + 1000);
 }
 
 /* Least urgent but for idling: the line is slow. */
@@ -75,7 +75,7 @@ static void sender_run(void)
 {
 	while (!done) {
 		(void)posix_trace_flush(trid);
-		kernel_sleep_until(kernel_ms() + 5);
+		kernel_sleep_until(kernel_ms + 5);
 	}
 	MUST(posix_trace_shutdown(trid) == 0);
 	board_exit(0);

@@ -16,7 +16,7 @@ static void worker_run(void)
 	for (uint32_t i = 0;; i++) {
 		posix_trace_event(turn, &i, sizeof(i));
 		posix_trace_event(step, &i, sizeof(i));
-		kernel_sleep_until(kernel_ms() + 1);
+		kernel_sleep_until(kernel_ms + 1);
 	}
 }
 
@@ -60,7 +60,7 @@ static void console_run(void)
 		count = posix_trace_link_np(trid, &link, bytes, count);
 		for (size_t i = 0; i < count; i++)
 			hear((char)bytes[i]);
-		kernel_sleep_until(kernel_ms() + 1);
+		kernel_sleep_until(kernel_ms + 1);
 	}
 }
 
