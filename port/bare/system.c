@@ -152,3 +152,49 @@ void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex)
 {
 	pxt_board_unlock(mutex->opaque);
 }
+
+/* ---- Where the processor has no atomic instructions (a Cortex-M0): the compiler calls these ---- */
+
+#ifndef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_4
+
+#define WEAK __attribute__((weak))
+#define ATOMIC(function, name, after)                                                              \
+	WEAK uint32_t function(volatile void *at, uint32_t value, int order) __asm__(name);        \
+	WEAK uint32_t function(volatile void *at, uint32_t value, int order)                       \
+	{                                                                                          \
+		volatile uint32_t *word = at;                                                      \
+		uint32_t state = pxt_irq_save();                                                   \
+		uint32_t before = *word;                                                           \
+                                                                                                   \
+		(void)order;                                                                       \
+		*word = (after);                                                                   \
+		pxt_irq_restore(state);                                                            \
+		return before;                                                                     \
+	}
+
+ATOMIC(system_exchange, "__atomic_exchange_4", value)
+ATOMIC(system_add, "__atomic_fetch_add_4", before + value)
+ATOMIC(system_sub, "__atomic_fetch_sub_4", before - value)
+ATOMIC(system_and, "__atomic_fetch_and_4", before &value)
+ATOMIC(system_or, "__atomic_fetch_or_4", before | value)
+
+WEAK bool system_swap(volatile void *at, void *expected, uint32_t value, int yes, int no) __asm__(
+    "__atomic_compare_exchange_4");
+WEAK bool system_swap(volatile void *at, void *expected, uint32_t value, int yes, int no)
+{
+	volatile uint32_t *word = at;
+	uint32_t *wanted = expected;
+	uint32_t state = pxt_irq_save();
+	uint32_t before = *word;
+	bool same = before == *wanted;
+
+	(void)yes;
+	(void)no;
+	if (same)
+		*word = value;
+	pxt_irq_restore(state);
+	*wanted = before;
+	return same;
+}
+
+#endif
