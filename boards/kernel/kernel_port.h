@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel_port.h - what the kernel needs of a board. */
+/* kernel_port.h - what the kernel and the programs need of a board. */
 #ifndef KERNEL_PORT_H
 #define KERNEL_PORT_H
 
@@ -34,5 +34,14 @@ int board_byte(void);
 extern uint32_t board_data, board_bss_end;
 /* Bytes of logs that the line took so far. */
 extern uint32_t board_sent;
+
+/* Ends a program with status 1, and tells what is not so. */
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			board_text("not so: " #condition "\n");                                    \
+			board_exit(1);                                                             \
+		}                                                                                  \
+	} while (0)
 
 #endif

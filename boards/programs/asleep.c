@@ -3,7 +3,8 @@
  * asleep.c - a board without a tick sleeps through three and a half rounds of a counter of 32 bits, and wakes twice
  * in each: the stamps of its events are as far apart as the sleeps were long.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

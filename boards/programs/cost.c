@@ -6,9 +6,12 @@
  *
  * The line has the rows as text; boards/costs.txt has their limits.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #include "port/bare/board.h"
+
+#include <string.h>
 
 #define ROUNDS      1000u
 #define INSTRUCTION 128u /* ns */

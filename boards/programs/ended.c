@@ -4,11 +4,13 @@
  * instruction of a trace point.  Nobody waits for one that was deleted inside, and a record that was never
  * finished is not shown.  The last ones go into a log, each with its name.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #include "port/bare/board.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define TASKS  300u
 #define LOGGED 48u /* three times as many as there are places */

@@ -3,7 +3,8 @@
  * faulted.c - the processor faults in the middle of a trace point.  The handler of the fault records where and why,
  * and sends the program's memory over the line, as it is: `pxtrace recover` reads it.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

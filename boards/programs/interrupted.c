@@ -3,9 +3,12 @@
  * interrupted.c - an interrupt after each instruction of a trace point, and of a flush, and a second one inside the
  * first: all three record.  Nothing is lost or torn, and each event says who recorded it.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #include "port/bare/board.h"
+
+#include <string.h>
 
 #define TICKS 2000u
 #define FLUSH 5000u /* instructions, each 128 ns (--shift 7) */

@@ -6,7 +6,8 @@
  *
  * With BUS_INHERITS the logger is as urgent as the control task while that one waits: no inversion.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #define PERIOD_MS 10u
 #define JOBS      12u

@@ -4,7 +4,10 @@
  * stops, filters and flushes (`pxtrace link`).  What is left is the console's: "end" ends the program, "reset" begins
  * it anew, and each line is an event.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
+
+#include <string.h>
 
 static struct kernel_task worker, console;
 static uint32_t stacks[2][KERNEL_STACK_WORDS];

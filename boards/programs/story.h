@@ -11,7 +11,8 @@
 #ifndef STORY_H
 #define STORY_H
 
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

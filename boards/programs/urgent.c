@@ -4,7 +4,8 @@
  * more urgent one makes control calls on the same stream.  Every call returns, whoever stands inside, and what
  * was recorded is what is read.
  */
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 #define TICKS 700u
 

@@ -4,7 +4,8 @@
 
 typedef struct k_thread *task_t;
 
-#include "board_program.h"
+#include "kernel.h"
+#include "kernel_port.h"
 
 static struct k_thread threads[3];
 static struct k_thread *current;

@@ -5,8 +5,9 @@
  * that ask for a thread, a file or a process are ended there.
  */
 #include "suite.h"
-#include "board_program.h"
 #include "core/stream/stream.h"
+#include "kernel.h"
+#include "kernel_port.h"
 #include "port/bare/board.h"
 #include "port/port.h"
 
