@@ -86,8 +86,8 @@ struct pxt_intake_files {
  * Maps @files for reading and checks them whole: sealed against shrinking, headers, geometry, clock.
  * ENOTSUP (another layout or version), EINVAL (no such memory, or not sealed), ENOMEM or 0.  @pid: as the
  * system tells it of the connection (not what the memory says).  What is kept of it is allocated here, so
- * that places which nobody takes cost nothing.  *spare: what the last one left, or NULL; short processes
- * come one after another.
+ * that places which nobody takes cost nothing.  *spare: what the last ones left, or NULL; short
+ * processes come one after another.
  */
 int pxt_intake_begin(const struct pxt_intake_files *files, int32_t pid,
     struct pxt_producer_memory **made, struct pxt_producer_memory **spare);

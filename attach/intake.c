@@ -17,6 +17,9 @@
 /* Of the machine, or less: what is mapped of the last page counts. */
 #define PAGE 4096u
 
+/* Short processes come one after another, and some of them are there at once. */
+#define SPARES 8u
+
 /* Rates of one counter that two processes measured differ by far less. */
 #define SAME_RATE 1000u
 
@@ -155,15 +158,15 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 	return error == EFBIG ? ENOTSUP : error;
 }
 
-static int map_wish(struct pxt_producer_memory *producer, int fd)
+/* In the memory that is only read otherwise: one more mapping is a tenth of what a short process costs its owner. */
+static int begin_wish(struct pxt_producer_memory *producer)
 {
-	const unsigned char *directory = (const unsigned char *)producer->directory;
-	size_t at = (size_t)(directory - producer->memory) + PXT_WISH_BEHIND;
-	void *memory;
-	int error = pxt_port_filemap_share(fd, at, PXT_WISH_BYTES, &memory);
+	unsigned char *directory = (unsigned char *)(uintptr_t)producer->directory;
+	void *wish = directory + PXT_WISH_BEHIND;
+	int error = pxt_port_filemap_room(wish, PXT_WISH_BYTES);
 
 	if (!error)
-		producer->wish = memory;
+		producer->wish = wish;
 	return error;
 }
 
@@ -191,15 +194,16 @@ int pxt_intake_begin(const struct pxt_intake_files *files, int32_t pid,
 	struct pxt_producer_memory *producer = *spare ? *spare : pxt_port_alloc(sizeof(*producer));
 	int error;
 
-	*spare = NULL;
 	if (!producer)
 		return ENOMEM;
+	if (*spare)
+		*spare = producer->spare;
 	memset(producer, 0, sizeof(*producer));
 	error = map(producer, files);
 	if (!error)
 		error = check_headers(producer);
 	if (!error && files->directory < 0)
-		error = map_wish(producer, files->stream);
+		error = begin_wish(producer);
 	if (error) {
 		pxt_intake_end(producer, spare);
 		return error;
@@ -222,16 +226,23 @@ void pxt_intake_end(struct pxt_producer_memory *producer, struct pxt_producer_me
 		pxt_port_free((void *)(uintptr_t)producer->memory, producer->bytes);
 	if (producer->directory_bytes)
 		pxt_port_free((void *)(uintptr_t)producer->directory, producer->directory_bytes);
-	if (producer->wish)
-		pxt_port_free(producer->wish, PXT_WISH_BYTES);
-	pxt_intake_free(*spare);
+	producer->spares = *spare ? (*spare)->spares + 1u : 0u;
+	if (producer->spares == SPARES) {
+		pxt_port_free(producer, sizeof(*producer));
+		return;
+	}
+	producer->spare = *spare;
 	*spare = producer;
 }
 
 void pxt_intake_free(struct pxt_producer_memory *spare)
 {
-	if (spare)
+	while (spare) {
+		struct pxt_producer_memory *next = spare->spare;
+
 		pxt_port_free(spare, sizeof(*spare));
+		spare = next;
+	}
 }
 
 /* Release: who sees that all is wanted again records after the owner's start. */

@@ -58,7 +58,9 @@ struct pxt_producer_memory {
 	size_t directory_bytes;                /* 0: it is a guest's, behind the stream */
 	const struct pxt_locktally *counts;    /* there; NULL: it counts nothing, or all was told */
 	struct pxt_intake_tally *tally;        /* what was told of them; NULL: nothing */
-	struct pxt_wish *wish;                 /* a guest's, mapped for writing */
+	struct pxt_wish *wish;                 /* a guest's, in its memory, written here */
+	struct pxt_producer_memory *spare;     /* nobody's: the next one that is left, ... */
+	uint32_t spares;                       /* ... and how many are behind it */
 	int32_t pid;
 	uint32_t lanes;
 	uint32_t mask;      /* slots of a lane less 1 */

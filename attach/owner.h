@@ -91,7 +91,7 @@ struct pxt_ctlsock {
 
 	struct pxt_producer_memory
 	    *producers[PXT_CTLSOCK_MEMORIES]; /* NULL: nobody has the place */
-	struct pxt_producer_memory *spare;    /* for who comes next; or NULL */
+	struct pxt_producer_memory *spare;    /* for those who come next; or NULL */
 	struct pxt_port_watch watch[PXT_CTLSOCK_PLACES + 2u];
 	struct pxt_connection connection[PXT_CTLSOCK_PLACES];
 	char path[PXT_CTLSOCK_PATH];

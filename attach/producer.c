@@ -234,8 +234,10 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 	if (error)
 		return error;
 	attr._pxt_file = *memory + 1;
-	attr._pxt_flags |=
-	    PXT_ATTR_PRODUCER | (given ? given->_pxt_kept._pxt_flags & PXT_ATTR_GUEST : 0u);
+	attr._pxt_flags |= PXT_ATTR_PRODUCER;
+	if (given)
+		attr._pxt_flags |=
+		    given->_pxt_kept._pxt_flags & (PXT_ATTR_GUEST | PXT_ATTR_COUNTS);
 	if (attr._pxt_lanes > PXT_LANES_MAX(&attr))
 		attr._pxt_lanes = PXT_LANES_MAX(&attr);
 	error = pxt_create_stream(&request, &attr, stream);
@@ -421,15 +423,14 @@ static bool stays(PXT_UNUSED struct pxt_stream *stream)
 
 struct pxt_locktally *_pxt_attach_counts;
 
-/* Behind the stream and its directory.  Without room locks are not counted. */
-static void make_counts(const trace_attr_t *attr, const struct pxt_stream *stream, int fd)
+/* Behind the stream and its directory (blackbox/blackbox.h), and still there when these are given back. */
+static void find_counts(const struct pxt_stream *stream)
 {
-	void *counts = NULL;
+	unsigned char *memory = (unsigned char *)stream->block;
+	void *counts = memory + PXT_LOCKTALLY_AT(stream->block_bytes);
 
-	if (attr->_pxt_kept._pxt_flags & PXT_ATTR_COUNTS)
-		(void)pxt_port_filemap_untouched(fd, PXT_LOCKTALLY_AT(stream->block_bytes),
-		    sizeof(struct pxt_locktally), &counts);
-	_pxt_attach_counts = counts;
+	_pxt_attach_counts =
+	    stream->block->attr._pxt_flags & PXT_ATTR_COUNTS ? counts : NULL;
 }
 
 /* In one go, when all is there: the owner wakes up once. */
@@ -473,7 +474,7 @@ static int make_and_hand_over(
 
 	if (error)
 		return error;
-	make_counts(attr, stream, files.fd[0]);
+	find_counts(stream);
 	error = hand_over(stream, &files, name, asked, trid);
 	pxt_port_local_close(files.fd[0]);
 	return error;

@@ -11,6 +11,8 @@
 #include "base/attr.h"
 #include "core/process/replica.h"
 #include "core/stream/share.h"
+#include "format/attr_marks.h"
+#include "format/locktally.h"
 #include "port/port_file.h"
 
 #include <errno.h>
@@ -44,11 +46,13 @@ PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 	                               : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
 }
 
-/* Zeroed memory of a new file, which nobody touched. */
+/* Zeroed memory of a new file, which nobody touched; behind it, if they are asked for, that for counts of locks. */
 PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
 {
+	bool counts = (attr->_pxt_flags & PXT_ATTR_COUNTS) != 0;
+	size_t whole = counts ? PXT_LOCKTALLY_AT(bytes) + sizeof(struct pxt_locktally) : bytes;
 	void *memory = NULL;
-	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, 0, bytes, &memory);
+	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, whole, &memory);
 
 	*block = memory;
 	return error;

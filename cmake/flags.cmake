@@ -62,6 +62,13 @@ if(NOT PTRACE_HAS_SELDOM OR NOT PXT_PORT_POSIX)
 	set(PTRACE_SELDOM_LINK "")
 endif()
 
+# The library that each traced process loads: two mappings in place of four.
+set(PTRACE_FEWER_MAPPINGS "LINKER:-z,noseparate-code")
+check_linker_flag(C "${PTRACE_FEWER_MAPPINGS}" PTRACE_HAS_FEWER_MAPPINGS)
+if(NOT PTRACE_HAS_FEWER_MAPPINGS)
+	set(PTRACE_FEWER_MAPPINGS "")
+endif()
+
 set(PTRACE_TRACE_PATH "/core/(process|read|record|ring|stream)/|/online/|/tiny/online\\.c$|/userevents/(event|point)\\.c$")
 
 # The common case of a trace point fits into the registers that a function may use without saving

@@ -85,8 +85,10 @@
  */
 #if CONFIG_PTRACE_PORT_POSIX
 #define PXT_SELDOM __attribute__((section(".bss.pxt_seldom")))
+#define PXT_WIPED  __attribute__((section(".bss.pxt_wiped")))
 #else
 #define PXT_SELDOM
+#define PXT_WIPED
 #endif
 
 /*

@@ -87,10 +87,10 @@ bool pxt_port_filemap_same(int fd, int other);
 /* As pxt_port_filemap_extend(), for files in memory alone, and sooner. */
 int pxt_port_filemap_fill(int fd, size_t bytes);
 /*
- * The file, of @at bytes, becomes @bytes longer, and these are mapped; its pages come when they are touched, as
+ * The file, which is empty, gets @bytes bytes, and these are mapped; its pages come when they are touched, as
  * those of memory from malloc() do.  Forked children do not have it.  pxt_port_free() ends that.  ENOMEM; EINVAL.
  */
-int pxt_port_filemap_untouched(int fd, size_t at, size_t bytes, void **memory);
+int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory);
 /*
  * From now on no process can map the file for writing, write to it, make it shorter or take pages out
  * of it; what is mapped stays as it is.  ENOTSUP: not this file, or not on this system.
@@ -99,14 +99,11 @@ int pxt_port_filemap_settle(int fd);
 /*
  * Maps, for reading, a file that another process has settled, whole; forked children do not have it.
  * To touch it never fails and never waits for a process.  It takes no memory, but with @holes, where room
- * may be missing that nobody took yet: then it need only be sealed against shrinking.  EINVAL: not such a file; EFBIG: it has more than @limit bytes;
- * ENOMEM: there is no room.  pxt_port_free() ends that.
+ * may be missing that nobody took yet: then it need only be sealed against shrinking, and may be written to as well.
+ * EINVAL: not such a file; EFBIG: it has more than @limit bytes; ENOMEM: there is no room.  pxt_port_free() ends that.
  */
 int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes);
-/*
- * Maps, for reading and writing, @bytes bytes at @at of a file that another process has sealed against shrinking;
- * these pages are there then.  Errors as of view().
- */
-int pxt_port_filemap_share(int fd, size_t at, size_t bytes, void **memory);
+/* Takes the room of pages of such a view with holes, so that writing there never fails.  ENOMEM: there is none. */
+int pxt_port_filemap_room(void *memory, size_t bytes);
 
 #endif

@@ -47,7 +47,7 @@ bool pxt_process_mutex_within(struct pxt_port_mutex *mutex, struct pxt_patience 
 
 /* ---- The process ---- */
 
-struct pxt_fork pxt_fork PXT_SELDOM;
+struct pxt_fork pxt_fork PXT_WIPED;
 
 #define STARTING 1u /* and, above these two bits, the pid of the process that does it */
 #define STARTED  2u

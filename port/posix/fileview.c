@@ -67,17 +67,17 @@ int pxt_port_filemap_fill(int fd, size_t bytes)
 	return PXT_QUIETLY(fill(fd, bytes));
 }
 
-static int map_untouched(int fd, size_t at, size_t bytes, void **memory)
+static int map_untouched(int fd, size_t bytes, void **memory)
 {
 	void *mapped;
 
-	if (pxt_beyond_limit(at + bytes))
+	if (pxt_beyond_limit(bytes))
 		return ENOMEM;
-	while (ftruncate(fd, (off_t)(at + bytes)) != 0) {
+	while (ftruncate(fd, (off_t)bytes) != 0) {
 		if (errno != EINTR)
 			return ENOMEM;
 	}
-	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
+	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mapped == MAP_FAILED)
 		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
 	(void)madvise(mapped, bytes, MADV_DONTFORK);
@@ -85,9 +85,9 @@ static int map_untouched(int fd, size_t at, size_t bytes, void **memory)
 	return 0;
 }
 
-int pxt_port_filemap_untouched(int fd, size_t at, size_t bytes, void **memory)
+int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory)
 {
-	return PXT_QUIETLY(map_untouched(fd, at, bytes, memory));
+	return PXT_QUIETLY(map_untouched(fd, bytes, memory));
 }
 
 int pxt_port_filemap_settle(int fd)
@@ -130,7 +130,7 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 	if ((uint64_t)state.st_size > limit)
 		return EFBIG;
 	*bytes = (size_t)state.st_size;
-	at = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, fd, 0);
+	at = mmap(NULL, *bytes, holes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
 	if (at == MAP_FAILED)
 		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
 	(void)madvise(at, *bytes, MADV_DONTFORK);
@@ -143,27 +143,13 @@ int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory,
 	return PXT_QUIETLY(view(fd, limit, holes, memory, bytes));
 }
 
-/* Room that is missing is an error of the call; where that cannot be asked for, the page is mapped all the same. */
-static int share(int fd, size_t at, size_t bytes, void **memory)
+/* Where it cannot be asked for, the pages are taken when they are touched. */
+static int take_room(void *memory, size_t bytes)
 {
-	struct stat state;
-	void *mapped;
-
-	if (!is_sealed(fd, F_SEAL_SHRINK, &state) || (uint64_t)state.st_size < at + bytes)
-		return EINVAL;
-	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
-	if (mapped == MAP_FAILED)
-		return errno == ENOMEM || errno == EAGAIN ? ENOMEM : EINVAL;
-	if (madvise(mapped, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL) {
-		(void)munmap(mapped, bytes);
-		return ENOMEM;
-	}
-	(void)madvise(mapped, bytes, MADV_DONTFORK);
-	*memory = mapped;
-	return 0;
+	return madvise(memory, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL ? ENOMEM : 0;
 }
 
-int pxt_port_filemap_share(int fd, size_t at, size_t bytes, void **memory)
+int pxt_port_filemap_room(void *memory, size_t bytes)
 {
-	return PXT_QUIETLY(share(fd, at, bytes, memory));
+	return PXT_QUIETLY(take_room(memory, bytes));
 }

@@ -183,11 +183,13 @@ static const char *look(int folder, const char *path, bool *simple)
 
 static uint64_t number_of(int folder, const char *path)
 {
+	struct timespec now = { 0 };
 	struct stat about;
 	uint64_t number = 0;
 
+	(void)pxt_real_gettime(CLOCK_REALTIME, &now);
 	if (fstatat(folder, path, &about, 0) != 0 || (about.st_mode & (S_ISUID | S_ISGID)) ||
-	    time(NULL) - about.st_ctim.tv_sec < SETTLED_S)
+	    now.tv_sec - about.st_ctim.tv_sec < SETTLED_S)
 		return 0;
 	const uint64_t parts[] = { (uint64_t)about.st_dev, (uint64_t)about.st_ino,
 		(uint64_t)about.st_size, (uint64_t)about.st_ctim.tv_sec,

@@ -43,7 +43,8 @@ static long missing(void)
  * it.  So the tables of the libraries that come after this one are noted before main(), and a function is looked
  * for when it is first called: that reads memory, and nothing else.  These libraries are never unloaded.
  */
-#define LIBRARIES_MAX 256u
+#define LIBRARIES_FEW 4u
+#define LIBRARIES_MAX 256u /* beyond them the loader is asked */
 
 struct library {
 	uintptr_t base;
@@ -55,11 +56,17 @@ struct library {
 	const unsigned char *definitions; /* NULL: no versions */
 };
 
-static struct library list[LIBRARIES_MAX] PXT_SELDOM; /* beyond them the loader is asked */
+static struct library few[LIBRARIES_FEW]; /* on a page that is written anyway */
+static struct library more[LIBRARIES_MAX - LIBRARIES_FEW] PXT_SELDOM;
 static struct {
 	unsigned count;
 	bool begun; /* this library has been seen, others come after it */
 } libraries;
+
+static struct library *library_at(unsigned i)
+{
+	return i < LIBRARIES_FEW ? &few[i] : &more[i - LIBRARIES_FEW];
+}
 
 /* Loaders relocate the addresses of that table, or leave them. */
 static const void *table_at(uintptr_t base, uintptr_t address)
@@ -99,10 +106,11 @@ static void note_table(struct library *library, const ElfW(Dyn) * entry)
 /* NULL: there is no room. */
 static const struct library *note_library(const struct dl_phdr_info *info)
 {
-	struct library *library = &list[libraries.count];
+	struct library *library;
 
 	if (libraries.count == LIBRARIES_MAX)
 		return NULL;
+	library = library_at(libraries.count);
 	library->base = info->dlpi_addr;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Dyn) *entry =
@@ -217,7 +225,7 @@ static const ElfW(Sym) *
 static const void *find_noted(const char *name, const char *version)
 {
 	for (unsigned i = 0; i < libraries.count; i++) {
-		const struct library *library = &list[i];
+		const struct library *library = library_at(i);
 		const ElfW(Sym) *found = find_in(library, name, version);
 
 		if (found)
@@ -394,6 +402,8 @@ void pxt_start_door(void)
 {
 	uintptr_t here = (uintptr_t)&pxt_start_door;
 
+	/* Written before it is read: a page that is read first is met twice. */
+	libraries.begun = false;
 	(void)dl_iterate_phdr(note_own, &here);
 	pxt_wrap_wishes.kind.wordsize = __ehdr_start[4];
 	pxt_wrap_wishes.kind.order = __ehdr_start[5];
