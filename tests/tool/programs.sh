@@ -351,6 +351,34 @@ a_process_with_the_number_of_another_one_has_its_own_name()
 	grep -q ' blue/2000 .*what=traced' told || fail "$(grep 2000 told)"
 }
 
+# The scheduler tells numbers alone.
+what_the_scheduler_tells_of_a_number_is_of_the_thread_that_had_it_then()
+{
+	cat >again.py <<-'END'
+	import subprocess
+	for name in "red", "blue":
+	    with open("/proc/sys/kernel/ns_last_pid", "w") as last:
+	        last.write("1999")
+	    print(subprocess.run(["./" + name, "-c", "echo $$; sleep 0.05; :"], stdout=subprocess.PIPE).stdout)
+	END
+	cp /bin/sh red
+	cp /bin/sh blue
+	[ -x /usr/bin/python3 ] || { echo 'no python3 of the system: skipped'; exit 77; }
+	unshare -Urpf --mount-proc "$pxtrace" run -q -o run.ptl -- /usr/bin/python3 again.py >out 2>err ||
+		{ echo "no process with a chosen number here: skipped: $(cat err)"; exit 77; }
+	[ "$(grep -c 2000 out)" = 2 ] || fail "other numbers: $(cat out)"
+	"$pxtrace" print run.ptl >told
+	grep -q 'sched_switch .*2000' told || { echo 'the scheduler is not recorded here: skipped'; exit 77; }
+	awk '/ blue\/2000 .*what=traced/ { later = 1 } / sched_process_exit .* tid=2000 / { ended = 1 }
+		!ended && / blue\/2000 / || later && / red\/2000 /' told >wrong
+	[ ! -s wrong ] || fail "$(cat wrong)"
+	for name in red blue; do
+		grep -q " $name/2000 .*sched_switch" told || fail "nothing of $name: $(grep 2000 told)"
+	done
+	"$pxtrace" stat run.ptl >told
+	grep -q '^red/2000 ' told && grep -q '^blue/2000 ' told || fail "$(grep 2000 told)"
+}
+
 libfaketime_dates_the_program_and_not_its_events()
 {
 	alike 'what=traced' faketime '2001-02-03 04:05:06' date +%Y

@@ -125,7 +125,8 @@ struct pxt_type {
 	trace_event_id_t id;
 	uint32_t index; /* in order of appearance; PXT_INDEX_NONE: the shared entry */
 	bool selected;
-	bool is_rename;                      /* the kernel's task_rename */
+	bool is_rename;                      /* the kernel's task_rename, ... */
+	bool is_fork;                        /* ... sched_process_fork */
 	size_t bytes;                        /* of label */
 	size_t width;                        /* its columns on the screen */
 	char name[TRACE_EVENT_NAME_MAX + 1]; /* as the log has it */

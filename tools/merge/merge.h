@@ -138,6 +138,8 @@ struct pxt_merge_thread {
 	uint32_t place; /* the key: log, ... */
 	uint64_t own;   /* ... pthread_t and ... */
 	uint32_t entry; /* ... entry of the table there, if it has one; with @pid and @tid */
+	bool met;       /* it had an event */
+	bool over;      /* another one has its number since */
 	uint32_t next;  /* in the list of its hash, and of equal ids and tids */
 	uint32_t next_id;
 	uint32_t next_tid;
@@ -149,6 +151,9 @@ void pxt_merge_threads_free(struct pxt_merge_threads *threads);
 /* The thread of an event, told to the new log when it is first met. */
 const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
+/* The kernel's event that a thread begins: who had its number has ended. */
+void pxt_merge_threads_fork(struct pxt_merge_threads *threads, const struct pxt_line *line,
+    const struct pxt_event *event);
 /* All that a log's table knows, so that what the kernel says of them finds them. */
 void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
     struct pxt_logwrite *log, const struct pxt_source *source);

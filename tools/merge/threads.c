@@ -163,6 +163,52 @@ static bool is_task(
 	           line->places[thread->place].group == line->places[place].group);
 }
 
+/*
+ * Numbers are used again.  Of the threads that have this one: the one that has had an event since another one had
+ * it; else the first that is to come.
+ */
+static struct pxt_merge_thread *present(
+    struct pxt_merge_threads *threads, const struct pxt_line *line, pid_t tid, uint32_t place)
+{
+	struct pxt_merge_thread *next = NULL;
+
+	for (uint32_t at = threads->by_tid[bucket((uint32_t)tid)]; at;
+	     at = threads->threads[at].next_tid) {
+		struct pxt_merge_thread *thread = &threads->threads[at];
+
+		if (!is_task(line, thread, tid, place) || thread->over)
+			continue;
+		if (thread->met)
+			return thread;
+		next = thread;
+	}
+	return next;
+}
+
+/* A thread begins that has the number: the others have ended. */
+static void begins(struct pxt_merge_threads *threads, const struct pxt_line *line, pid_t tid,
+    uint32_t place, const struct pxt_merge_thread *begun)
+{
+	for (uint32_t at = threads->by_tid[bucket((uint32_t)tid)]; at;
+	     at = threads->threads[at].next_tid) {
+		struct pxt_merge_thread *thread = &threads->threads[at];
+
+		thread->over = thread->over || (thread != begun && thread->met &&
+		                                   is_task(line, thread, tid, place));
+	}
+}
+
+void pxt_merge_threads_fork(
+    struct pxt_merge_threads *threads, const struct pxt_line *line, const struct pxt_event *event)
+{
+	uint32_t place = event->source->place;
+	uint64_t tid;
+
+	if (pxt_field_key(event, pxt_field_named(event->type, "child_tid"), &tid) && tid > 0 &&
+	    tid <= INT32_MAX)
+		begins(threads, line, pxt_processes_number(line, place, (pid_t)tid), place, NULL);
+}
+
 /* @place: the log by which the kernel's events are placed. */
 static const struct pxt_merge_thread *task_of(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, uint32_t place, pid_t tid, pid_t pid,
@@ -173,14 +219,15 @@ static const struct pxt_merge_thread *task_of(struct pxt_merge_threads *threads,
 		.entry = UINT32_MAX,
 		.pid = pid,
 		.tid = tid };
-	uint32_t at = threads->by_tid[bucket((uint32_t)tid)];
+	struct pxt_merge_thread *thread = tid > 0 ? present(threads, line, tid, place) : NULL;
 
-	while (at && tid > 0 && !is_task(line, &threads->threads[at], tid, place))
-		at = threads->threads[at].next_tid;
-	if (at && tid > 0)
-		return &threads->threads[at];
-	struct pxt_merge_thread *thread = find(threads, &key);
-	return thread ? thread : make(threads, log, &key, name);
+	if (!thread)
+		thread = find(threads, &key);
+	if (!thread)
+		thread = make(threads, log, &key, name);
+	thread->met = true;
+	thread->over = false;
+	return thread;
 }
 
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
@@ -212,7 +259,15 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 		return task_of(
 		    threads, line, log, key.place, key.tid, key.pid, event->thread->name);
 	struct pxt_merge_thread *thread = find(threads, &key);
-	return thread ? thread : make(threads, log, &key, own ? event->thread->name : "");
+
+	if (!thread)
+		thread = make(threads, log, &key, own ? event->thread->name : "");
+	/* Threads of one process may have one entry, one after the other. */
+	if ((!thread->met || thread->over) && key.tid > 0)
+		begins(threads, line, key.tid, key.place, thread);
+	thread->met = true;
+	thread->over = false;
+	return thread;
 }
 
 void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,

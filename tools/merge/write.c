@@ -93,6 +93,8 @@ void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *thr
 	const struct pxt_merge_thread *thread = pxt_merge_threads_of(threads, line, log, event);
 	uintptr_t address;
 
+	if (event->type->is_fork)
+		pxt_merge_threads_fork(threads, line, event);
 	memcpy(&address, &event->info.posix_prog_address, sizeof address);
 	*made = (struct pxt_logevent){ .id = event->info.posix_event_id,
 		.ticks = pxt_line_ticks(line, event->ns),

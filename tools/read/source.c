@@ -35,6 +35,8 @@ static void fill_type(struct pxt_source *source, struct pxt_type *type, trace_ev
 	type->selected = pxt_select_type(source->select, type->name);
 	type->is_rename =
 	    id > POSIX_TRACE_UNNAMED_USEREVENT && strcmp(type->name, "task_rename") == 0;
+	type->is_fork =
+	    id > POSIX_TRACE_UNNAMED_USEREVENT && strcmp(type->name, "sched_process_fork") == 0;
 }
 
 static struct pxt_type *new_type(struct pxt_source *source, trace_event_id_t id)
@@ -528,6 +530,12 @@ static void take_name(struct pxt_reader *reader, const struct pxt_event *event, 
 	char name[sizeof event->thread->name];
 
 	text_of(event, pxt_field_named(event->type, by_kernel ? "newcomm" : "name"), name);
+	/* In one log for all, this is the thread: others have had its number, or will have it. */
+	if (*name && reader->count == 1 && event->thread->tid == number &&
+	    (by_kernel || !event->thread->own_tid || event->thread->own_tid == number)) {
+		rename_thread(event->source, event->thread, name);
+		return;
+	}
 	for (unsigned i = 0; *name && i < reader->count; i++)
 		if (strcmp(reader->sources[i]->info.posix_host_np,
 		        event->source->info.posix_host_np) == 0)

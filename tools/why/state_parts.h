@@ -22,6 +22,8 @@ struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int6
 /* The same, of a number that the event's own process says (pxt_state_numbered()). */
 struct pxt_actor *pxt_threads_told(
     struct pxt_state *state, const struct pxt_event *event, unsigned source, int64_t number);
+/* A thread begins that has the number: who had it before has ended, if it had events of its own. */
+void pxt_threads_begin(struct pxt_state *state, unsigned source, int64_t tid);
 /* Where a thread begins, its process says which number it has. */
 void pxt_threads_number(
     struct pxt_state *state, const struct pxt_actor *actor, const struct pxt_event *event);

@@ -170,6 +170,24 @@ struct pxt_actor *pxt_threads_tid(struct pxt_state *state, unsigned source, int6
 	return state->actors[*place - 1];
 }
 
+void pxt_threads_begin(struct pxt_state *state, unsigned source, int64_t tid)
+{
+	uint32_t *place;
+	struct pxt_actor *actor;
+
+	if (tid <= 0 || tid > INT32_MAX)
+		return;
+	place = tid_place(state, source, tid);
+	if (*place == 0 || state->actors[*place - 1]->id == 0)
+		return;
+	actor = new_actor(state, source);
+	if (!actor)
+		return;
+	actor->tid = (pid_t)tid;
+	name_by_table(state, actor, source);
+	*place = actor->index + 1;
+}
+
 struct pxt_actor *pxt_threads_others(struct pxt_state *state, unsigned source)
 {
 	if (!state->others)
@@ -362,6 +380,8 @@ struct pxt_actor *pxt_threads_of(
 	actor->source = source;
 	name_actor(actor, thread);
 	state->by_id[at] = actor->index + 1;
+	if (actor->tid > 0)
+		*tid_place(state, source, actor->tid) = actor->index + 1;
 	return actor;
 }
 
