@@ -64,12 +64,12 @@ static void learn_thread(const struct pxt_event *event, const struct pxt_role *r
 static enum pxt_running leaves_as(const struct pxt_event *event, const struct pxt_layout *state)
 {
 	int64_t bits = 1;
-	char letter;
+	int letter;
 
 	if (!state)
 		return PXT_RUN_SLEEPS;
 	if (state->kind == POSIX_TRACE_FIELD_TEXT_NP) {
-		letter = event->bytes > state->offset ? (char)event->data[state->offset] : 'S';
+		letter = event->bytes > state->offset ? event->data[state->offset] : 'S';
 		return letter == 'R'                    ? PXT_RUN_READY
 		       : letter == 'X' || letter == 'Z' ? PXT_RUN_ENDED
 		                                        : PXT_RUN_SLEEPS;
