@@ -20,10 +20,10 @@ import tempfile
 from config import ROOT, Configuration, expected_names, plain_name, tool
 
 # Profile, what the program defines, how it is compiled, bytes of flash at most.
-ON_A_BOARD = (("tiny", ["-DTRACED"], [], 2100),
+ON_A_BOARD = (("tiny", ["-DTRACED"], [], 2060),
               ("tiny", ["-DTRACED"], ["-flto"], 1536),
-              ("small", ["-DTRACED"], [], 4300),
-              ("small", ["-DTRACED", "-DLOGGED"], [], 10240),
+              ("small", ["-DTRACED"], [], 3950),
+              ("small", ["-DTRACED", "-DLOGGED"], [], 9900),
               ("bare", ["-DTRACED"], [], 22400),
               ("bare", ["-DTRACED", "-DLOGGED"], [], 31000))
 FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sections",
@@ -31,7 +31,7 @@ FLAGS = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-fno-common", "-ffunction-sec
 CROSS = "arm-none-eabi-"
 CORTEX = ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding", "-fbuiltin"]
 # Checks are cheap: what is measured has them.
-SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40"},
+SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40", "NAME_POOL_BYTES": "64"},
             {"RECORD_THREAD": "y", "RECORD_CPU": "y", "SYSEVENTS": "y", "TOLOG": "y", "FORMAT_POOL_BYTES": "64"})
 # What the bare library may ask for; nothing of the second may be in the program.
 ALLOWED = re.compile(r"mem(cpy|move|set|cmp|chr)|__aeabi_\w+|pxt_board_\w+")

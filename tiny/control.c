@@ -53,7 +53,8 @@ static int create(const struct _pxt_attr *attr, trace_id_t *trid)
 	tiny->at_shutdown = NULL;
 	tiny->anchor_ticks = pxt_port_ticks();
 	pxt_board_realtime(&tiny->anchor);
-	fill(&tiny->attr, attr, sizeof(tiny->attr));
+	tiny->flags = attr ? attr->_pxt_flags : 0;
+	fill(tiny->name, attr ? attr->_pxt_name : NULL, sizeof(tiny->name));
 	tiny->trid = tiny->last;
 	*trid = tiny->last;
 	return 0;
@@ -74,20 +75,31 @@ int pxt_tiny_create(pid_t pid, const trace_attr_t *attr, trace_id_t *trid)
 	return error;
 }
 
+/* Whatever call was the last to say so holds for each type. */
+void pxt_wanted_type_added(unsigned id)
+{
+	uint32_t irq = pxt_irq_save();
+
+	_pxt_wanted[id] = pxt_tiny.running;
+	pxt_irq_restore(irq);
+}
+
 /* Bound: the types of the process. */
 static int run(trace_id_t trid, bool on)
 {
 	uint32_t irq = pxt_irq_save();
-	int error = EINVAL;
+	bool is = pxt_tiny_is(trid);
 
-	if (pxt_tiny_is(trid)) {
+	if (is)
 		pxt_tiny.running = on;
-		for (unsigned id = PXT_TINY_FIRST; id <= PXT_ID_UNNAMED + pxt_names_count(); id++)
-			_pxt_wanted[id] = on && pxt_names_of(id);
-		error = 0;
-	}
 	pxt_irq_restore(irq);
-	return error;
+	if (!is)
+		return EINVAL;
+	for (unsigned id = PXT_TINY_FIRST; id <= PXT_ID_UNNAMED + pxt_names_count(); id++) {
+		if (id >= PXT_ID_USER_FIRST || pxt_tiny_system_name(id))
+			pxt_wanted_type_added(id);
+	}
+	return 0;
 }
 
 PXT_API int posix_trace_start(trace_id_t trid)
@@ -102,23 +114,17 @@ PXT_API int posix_trace_stop(trace_id_t trid)
 
 PXT_API int posix_trace_clear(trace_id_t trid)
 {
-	uint32_t irq = pxt_irq_save();
-	int error = EINVAL;
+	uint32_t irq;
 
-	if (pxt_tiny_is(trid)) {
-		struct pxt_tiny_counts *counts = &pxt_tiny.counts;
-		const uint32_t held = pxt_tiny_held();
-
-		counts->cleared += held;
-		counts->gone += held;
-		counts->clears++;
-		pxt_tiny.tail = pxt_tiny.head;
-		counts->seen = counts->gone;
-		counts->lost_told = pxt_tiny_lost();
-		error = 0;
-	}
+	if (!pxt_tiny_is(trid))
+		return EINVAL;
+	/* What was there when it was called. */
+	pxt_tiny_clear_before(pxt_tiny.head);
+	irq = pxt_irq_save();
+	pxt_tiny.counts.clears++;
+	pxt_tiny.counts.lost_told = (uint32_t)pxt_tiny_lost();
 	pxt_irq_restore(irq);
-	return error;
+	return 0;
 }
 
 PXT_API int posix_trace_shutdown(trace_id_t trid)
@@ -131,9 +137,4 @@ PXT_API int posix_trace_shutdown(trace_id_t trid)
 		error = pxt_tiny.at_shutdown(trid);
 	pxt_tiny.trid = 0;
 	return error;
-}
-
-void pxt_wanted_type_added(unsigned id)
-{
-	_pxt_wanted[id] = pxt_tiny.running;
 }

@@ -11,15 +11,35 @@ struct pxt_tiny pxt_tiny;
 struct pxt_slot pxt_tiny_slots[PXT_TINY_SLOTS];
 PXT_API pxt_wanted_mask _pxt_wanted[PXT_ID_COUNT];
 
-/* Interrupts are away, and there is a record. */
-PXT_INLINE void drop(void)
+/* So often an event is drafted anew, or a record copied, because others come first; then interrupts stay away. */
+#define DRAFTS 4u
+
+static PXT_NOINLINE void insist(void)
 {
-	pxt_tiny.tail += pxt_tiny_slots_of(pxt_tiny_slot(pxt_tiny.tail)->word[0]);
-	pxt_tiny.counts.gone++;
+	const uint32_t irq = pxt_irq_save();
+
+	pxt_tiny.insisted = irq;
 }
 
-/* So often an event is drafted anew because others come first; then interrupts stay away. */
-#define DRAFTS 4u
+PXT_INLINE uint32_t slots_at(uint32_t tail)
+{
+	uint32_t slots = pxt_tiny_slots_of(pxt_tiny_slot(tail)->word[0]);
+
+	/* Not while interrupts are away. */
+	PXT_NOW(slots);
+	return slots;
+}
+
+/*
+ * Drops the oldest record, of which there is one.  False: another one did.  What @head says may have moved on
+ * since; then the room is needed all the more.
+ */
+PXT_INLINE bool drop(uint32_t tail)
+{
+	struct pxt_tiny *tiny = &pxt_tiny;
+	return pxt_word_move_counted(
+	    &tiny->tail, tail, tail + slots_at(tail), &tiny->counts.gone, &tiny->trid);
+}
 
 /* A word that begins anywhere is one load where the processor has that. */
 PXT_INLINE uint32_t whole(const unsigned char *data)
@@ -28,7 +48,7 @@ PXT_INLINE uint32_t whole(const unsigned char *data)
 }
 
 /* Fewer bytes than a word has. */
-static uint32_t few(const unsigned char *data, uint32_t bytes)
+static PXT_NOINLINE uint32_t few(const unsigned char *data, uint32_t bytes)
 {
 	uint32_t word = 0;
 
@@ -41,155 +61,108 @@ static uint32_t few(const unsigned char *data, uint32_t bytes)
 	return word;
 }
 
-/* Drops the oldest record.  False: another event came first. */
-PXT_INLINE bool make_room(uint32_t head)
-{
-	struct pxt_tiny *tiny = &pxt_tiny;
-	uint32_t irq = pxt_irq_save();
-	bool ours = tiny->head == head;
+#define WORDS 4u /* of a slot */
 
-	/* A stream has room for the longest record: without room there is another one. */
-	if (ours)
-		drop();
-	pxt_irq_restore(irq);
-	return ours;
-}
-
-/* Two slots at a time: interrupts are away for 40 instructions at most (boards/programs/cost.c). */
-#define AT_ONCE 2u
-#define WORDS   4u /* of a slot */
-
-/* With the last slot the record is there.  False: another one came first, or the stream stopped. */
-PXT_INLINE bool put_slots(uint32_t head, uint32_t at, uint32_t slots, const uint32_t *word)
-{
-	struct pxt_tiny *tiny = &pxt_tiny;
-	struct pxt_slot *first = pxt_tiny_slot(head + at);
-	struct pxt_slot *second = pxt_tiny_slot(head + at + 1u);
-	uint32_t irq = pxt_irq_save();
-	bool ours = tiny->head == head && tiny->running;
-
-	if (ours) {
-		pxt_slot_copy(first, word);
-		if (at + 1u < slots)
-			pxt_slot_copy(second, word + WORDS);
-		if (at + AT_ONCE >= slots) {
-			tiny->head = head + slots;
-			tiny->counts.put++;
-		}
-	}
-	pxt_irq_restore(irq);
-	return ours;
-}
-
-/* Room for a record at @head.  False: another one came first. */
-PXT_INLINE bool find_room(uint32_t head, uint32_t slots)
+/* Room in front of @end.  Tail moves forward alone, perhaps beyond @end: then head has moved, too. */
+PXT_INLINE void make_room(uint32_t end)
 {
 	const struct pxt_tiny *tiny = &pxt_tiny;
+	const uint32_t least = end - tiny->mask - 1u;
+	uint32_t tail;
 
-	/* Tail moves forward alone, and head is looked at again.  Bound: the slots, each perhaps a record that goes. */
-	PXT_BOUND(dropped, slots);
-	for (uint32_t i = 0; head + slots - tiny->tail > tiny->mask + 1u; i++) {
+	/* Bound: the slots of the record, each perhaps a record that goes. */
+	PXT_BOUND(dropped, PXT_TINY_SLOTS);
+	while (tail = tiny->tail, (int32_t)(tail - least) < 0) {
 		PXT_ROUND(dropped);
-		if (i == slots || !make_room(head))
-			return false;
+		(void)drop(tail);
 	}
-	return true;
 }
 
-PXT_INLINE void begin(uint32_t *word, uint32_t info, uint32_t where)
+/* The next slot's words of the data; how many bytes are left.  What is behind the last one does not matter. */
+PXT_INLINE uint32_t gather(uint32_t *word, const unsigned char *data, uint32_t bytes)
 {
-	const uint64_t ticks = pxt_port_ticks();
+	uint32_t i = 0;
 
+	/* What most events have. */
+	if (PXT_LIKELY(bytes == 4u)) {
+		word[0] = whole(data);
+		return 0;
+	}
+	/* Bound: the words. */
+	PXT_BOUND(words, WORDS);
+	for (; i != WORDS; i++) {
+		PXT_ROUND(words);
+		if (bytes < 4u) {
+			if (PXT_UNLIKELY(bytes))
+				word[i] = few(data + 4u * i, bytes);
+			return 0;
+		}
+		word[i] = whole(data + 4u * i);
+		bytes -= 4u;
+	}
+	return bytes;
+}
+
+/* Slot by slot; with the last one the record is there.  False: another event came first, or the stream stopped. */
+PXT_INLINE bool draft(
+    uint32_t head, uint32_t info, uint32_t where, const unsigned char *data, uint32_t bytes)
+{
+	struct pxt_tiny *tiny = &pxt_tiny;
+	uint32_t word[WORDS];
+	uint32_t at = head;
+	uint64_t ticks;
+
+	make_room(head + pxt_tiny_slots_for(bytes));
+	ticks = pxt_port_ticks();
 	word[0] = info;
 	word[1] = where;
 	word[2] = (uint32_t)ticks;
 	word[3] = pxt_tiny_high((uint32_t)(ticks >> 32));
-}
-
-/* False: once more. */
-PXT_INLINE bool draft(uint32_t info, const unsigned char *data, const void *address)
-{
-	uint32_t bytes = pxt_info_bytes(info);
-	uint32_t slots = pxt_tiny_slots_for(bytes);
-	uint32_t head = pxt_tiny.head;
-	uint32_t word[AT_ONCE * WORDS]; /* what is behind the data does not matter */
-	uint32_t *to = word + WORDS;
-
-	if (!find_room(head, slots))
-		return false;
-	begin(word, info, pxt_tiny_address(address));
 	/* Bound: the slots of this record. */
-	PXT_BOUND(put, slots);
-	for (uint32_t at = 0;; at += AT_ONCE) {
+	PXT_BOUND(put, pxt_tiny_slots_for(bytes));
+	for (; bytes; data += PXT_SLOT_BYTES) {
 		PXT_ROUND(put);
-		/* Bound: the words. */
-		PXT_BOUND(words, AT_ONCE * WORDS);
-		for (; bytes >= 4u && to < word + AT_ONCE * WORDS; bytes -= 4u, data += 4) {
-			PXT_ROUND(words);
-			*to++ = whole(data);
-		}
-		if (bytes && to < word + AT_ONCE * WORDS) {
-			*to = few(data, bytes);
-			bytes = 0;
-		}
-		if (!put_slots(head, at, slots, word))
+		if (!pxt_slot_store_if(pxt_tiny_slot(at++), word, &tiny->head, head))
 			return false;
-		if (at + AT_ONCE >= slots)
-			return true;
-		to = word;
+		bytes = gather(word, data, bytes);
 	}
-}
-
-PXT_INLINE bool draft_switch(const unsigned char *data)
-{
-	uint32_t head = pxt_tiny.head;
-	uint32_t word[WORDS];
-
-	if (!find_room(head, 1))
-		return false;
-	begin(word, pxt_tiny_pack(data), whole(data));
-	return put_slots(head, 0, 1, word);
-}
-
-/* Drafts until no interrupt comes first; after some rounds interrupts stay away. */
-#define INSIST(drafted)                                                                            \
-	do {                                                                                       \
-		uint32_t irq = 0;                                                                  \
-		bool there = false;                                                                \
-                                                                                                   \
-		/* Bound: a constant. */                                                           \
-		PXT_BOUND(drafts, DRAFTS + 1u);                                                    \
-		for (uint32_t left = DRAFTS + 1u; left && !there; left--) {                        \
-			PXT_ROUND(drafts);                                                         \
-			if (PXT_UNLIKELY(left == 1u))                                              \
-				irq = pxt_irq_save();                                              \
-			there = (drafted);                                                         \
-			if (PXT_UNLIKELY(left == 1u))                                              \
-				pxt_irq_restore(irq);                                              \
-		}                                                                                  \
-	} while (0)
-
-static PXT_NOINLINE void emit_switch(const unsigned char *data)
-{
-	INSIST(draft_switch(data));
-}
-
-static PXT_NOINLINE void emit(uint32_t info, const unsigned char *data, const void *address)
-{
-	INSIST(draft(info, data, address));
+	return pxt_slot_store_last(pxt_tiny_slot(at), word, &tiny->head, head, at + 1u,
+	    &tiny->counts.put, &tiny->trid, &tiny->running);
 }
 
 /* The wanted table may lag by an interrupt. */
-void pxt_emit(uint32_t id, const void *data, size_t bytes, const void *address)
+void pxt_emit(uint32_t id, const void *data, size_t size, const void *address)
 {
-	const uint32_t most = pxt_tiny.max_data;
+	const struct pxt_tiny *tiny = &pxt_tiny;
+	const uint32_t most = tiny->max_data;
+	uint32_t bytes = (uint32_t)size;
+	uint32_t info = pxt_slot_info(id, bytes, false, false, PXT_TINY_CPU);
+	uint32_t where = pxt_tiny_address(address);
+	uint32_t left = DRAFTS;
+	uint32_t head;
 
-	if (PXT_UNLIKELY(bytes > most))
-		emit(pxt_slot_info(id, most, true, false, PXT_TINY_CPU), data, address);
-	else if (pxt_tiny_packs(id, bytes))
-		emit_switch(data);
-	else
-		emit(pxt_slot_info(id, (uint32_t)bytes, false, false, PXT_TINY_CPU), data, address);
+	if (PXT_UNLIKELY(size > most)) {
+		info = pxt_slot_info(id, most, true, false, PXT_TINY_CPU);
+		bytes = most;
+	} else if (pxt_tiny_packs(id, bytes)) {
+		info = pxt_tiny_pack(data);
+		where = whole(data);
+		bytes = 0;
+	}
+	/* Bound: a constant. */
+	PXT_BOUND(drafts, DRAFTS + 1u);
+	for (;;) {
+		PXT_ROUND(drafts);
+		head = tiny->head;
+		/* Worked out in each round, not kept for a second one. */
+		PXT_NOW(bytes);
+		if (draft(head, info, where, data, bytes) || !tiny->running)
+			break;
+		if (--left == 0)
+			insist();
+	}
+	if (PXT_UNLIKELY(left == 0))
+		pxt_irq_restore(pxt_tiny.insisted);
 }
 
 void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes)
@@ -199,9 +172,6 @@ void pxt_emit_system(trace_event_id_t id, const void *data, size_t bytes)
 }
 
 /* ---- And out of it ---- */
-
-/* So often a record is copied anew; then interrupts stay away. */
-#define LOOKS 4u
 
 static void take_data(uint32_t at, unsigned char *data, uint32_t bytes)
 {
@@ -231,19 +201,13 @@ static void unpack(struct pxt_tiny_taken *taken, unsigned char *data, size_t roo
 	taken->address = 0;
 }
 
-/* False: a writer that needed its room has dropped it meanwhile. */
-static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room, bool *got)
+/* False: there is none. */
+static bool copy(struct pxt_tiny_taken *taken, uint32_t tail, unsigned char *data, size_t room)
 {
-	struct pxt_tiny *tiny = &pxt_tiny;
-	struct pxt_tiny_counts *counts = &tiny->counts;
-	uint32_t tail = tiny->tail;
 	const struct pxt_slot *begin = pxt_tiny_slot(tail);
-	uint32_t irq;
-	bool same;
 
-	*got = pxt_tiny_held() != 0;
-	if (!*got)
-		return true;
+	if (tail == pxt_tiny.head)
+		return false;
 	taken->info = begin->word[0];
 	taken->address = begin->word[1];
 	taken->ticks = pxt_tiny_ticks(begin);
@@ -254,32 +218,49 @@ static bool try_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t r
 		take_data(tail, data,
 		    pxt_info_bytes(taken->info) < room ? pxt_info_bytes(taken->info)
 		                                       : (uint32_t)room);
-	irq = pxt_irq_save();
-	same = tiny->tail == tail && pxt_tiny_held();
-	if (same) {
-		taken->lost_before = counts->gone - counts->seen;
-		drop();
-		counts->seen = counts->gone;
-		counts->retrieved++;
-	}
-	pxt_irq_restore(irq);
-	return same;
+	return true;
+}
+
+/* False: a writer that needed its room, or another reader, has dropped it. */
+PXT_INLINE bool took(uint32_t tail, struct pxt_count *count, uint32_t *lost)
+{
+	struct pxt_tiny_counts *counts = &pxt_tiny.counts;
+
+	return pxt_word_move_taken(&pxt_tiny.tail, tail, tail + slots_at(tail), &counts->gone,
+	    count, &counts->told, &pxt_tiny.trid, lost);
 }
 
 bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room)
 {
-	uint32_t irq;
+	uint32_t left = DRAFTS;
+	uint32_t tail;
 	bool got;
 
 	/* Bound: a constant. */
-	PXT_BOUND(looks, LOOKS);
-	for (unsigned i = 0; i < LOOKS; i++) {
+	PXT_BOUND(looks, DRAFTS + 1u);
+	for (;;) {
 		PXT_ROUND(looks);
-		if (try_take(taken, data, room, &got))
-			return got;
+		tail = pxt_tiny.tail;
+		got = copy(taken, tail, data, room);
+		if (!got || took(tail, &pxt_tiny.counts.retrieved, &taken->lost_before))
+			break;
+		if (--left == 0)
+			insist();
 	}
-	irq = pxt_irq_save();
-	(void)try_take(taken, data, room, &got);
-	pxt_irq_restore(irq);
+	if (left == 0)
+		pxt_irq_restore(pxt_tiny.insisted);
 	return got;
+}
+
+void pxt_tiny_clear_before(uint32_t end)
+{
+	uint32_t lost; /* and not told any more */
+	uint32_t tail;
+
+	/* Bound: the slots, each perhaps a record. */
+	PXT_BOUND(cleared, PXT_TINY_SLOTS);
+	while (tail = pxt_tiny.tail, (int32_t)(tail - end) < 0) {
+		PXT_ROUND(cleared);
+		(void)took(tail, &pxt_tiny.counts.cleared, &lost);
+	}
 }

@@ -273,7 +273,7 @@ PXT_NOINLINE static uint32_t pack(uint32_t left, int *error)
 /* What the stream held when the flush began. */
 static int flush(bool last)
 {
-	uint32_t left = pxt_tiny_held();
+	uint32_t left = pxt_tiny_held(pxt_tiny.counts.gone.low);
 	int error = send();
 
 	if (!error)

@@ -7,7 +7,9 @@
 
 #include <errno.h>
 
-static char names[PXT_NAMES_ROOM][PXT_NAME_BYTES];
+/* One behind the other, each with its NUL. */
+static char names[CONFIG_PTRACE_NAME_POOL_BYTES];
+static uint32_t names_used;
 static unsigned names_count;
 _Atomic bool pxt_names_specific;
 
@@ -16,30 +18,49 @@ unsigned pxt_names_count(void)
 	return names_count;
 }
 
+static const char *after(const char *name)
+{
+	while (*name++ != '\0')
+		;
+	return name;
+}
+
+/* Bound: the bytes of the names before. */
 const char *pxt_names_of(unsigned id)
 {
+	const char *name = names;
+
 	if (id < PXT_ID_USER_FIRST)
 		return pxt_tiny_system_name(id);
-	return id - PXT_ID_USER_FIRST < names_count ? names[id - PXT_ID_USER_FIRST] : NULL;
+	if (id - PXT_ID_USER_FIRST >= names_count)
+		return NULL;
+	while (id-- > PXT_ID_USER_FIRST)
+		name = after(name);
+	return name;
 }
 
 /* Interrupts are away: an interrupt handler or another thread may open the same name. */
 static trace_event_id_t find_or_append(const char *name, size_t bytes, bool *is_new)
 {
-	const char *known;
+	trace_event_id_t id = PXT_TINY_FIRST;
+	const char *known = names;
 
-	/* Bound: the types of the process. */
-	for (trace_event_id_t id = PXT_TINY_FIRST; id < PXT_ID_USER_FIRST + names_count; id++) {
-		known = pxt_names_of(id);
-		if (known && pxt_same_text(known, name, bytes))
+	/* Bound: the types of the process, the bytes of their names. */
+	for (; id < PXT_ID_USER_FIRST + names_count; id++) {
+		const char *text = id < PXT_ID_USER_FIRST ? pxt_tiny_system_name(id) : known;
+
+		if (text && pxt_same_text(text, name, bytes))
 			return id;
+		if (id >= PXT_ID_USER_FIRST)
+			known = after(known);
 	}
-	if (names_count == PXT_NAMES_MAX)
+	if (names_count == PXT_NAMES_MAX || bytes > sizeof(names) - names_used)
 		return PXT_ID_UNNAMED;
 	for (size_t i = 0; i < bytes; i++)
-		names[names_count][i] = name[i];
+		names[names_used++] = name[i];
 	*is_new = true;
-	return PXT_ID_USER_FIRST + names_count++;
+	names_count++;
+	return id;
 }
 
 int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)

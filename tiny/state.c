@@ -18,9 +18,9 @@ void pxt_tiny_get_attr(struct _pxt_attr *attr)
 	pxt_port_clock_start(&rate);
 	period = 999999999u + rate.hz;
 	(void)pxt_divide_wide(0, &period, rate.hz);
-	*attr = pxt_tiny.attr;
-	if (attr->_pxt_magic != PXT_ATTR_MAGIC)
-		pxt_attr_defaults(attr);
+	pxt_attr_defaults(attr);
+	attr->_pxt_flags = pxt_tiny.flags;
+	memcpy(attr->_pxt_name, pxt_tiny.name, sizeof(attr->_pxt_name));
 	attr->_pxt_stream_policy = POSIX_TRACE_LOOP;
 	attr->_pxt_stream_size = (uint64_t)(pxt_tiny.mask + 1u) * PXT_SLOT_BYTES;
 	attr->_pxt_max_data = pxt_tiny.max_data;
@@ -54,14 +54,14 @@ PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_in
 		    pxt_tiny.head - pxt_tiny.tail + largest > pxt_tiny.mask + 1u
 		        ? POSIX_TRACE_FULL
 		        : POSIX_TRACE_NOT_FULL,
-		.posix_stream_overrun_status = pxt_tiny_lost() != pxt_tiny.counts.lost_told
-		                                   ? POSIX_TRACE_OVERRUN
-		                                   : POSIX_TRACE_NO_OVERRUN,
+		.posix_stream_overrun_status =
+		    (uint32_t)pxt_tiny_lost() != pxt_tiny.counts.lost_told ? POSIX_TRACE_OVERRUN
+		                                                           : POSIX_TRACE_NO_OVERRUN,
 		.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING,
 		.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN,
 		.posix_log_full_status = POSIX_TRACE_NOT_FULL,
 	};
-	pxt_tiny.counts.lost_told = pxt_tiny_lost();
+	pxt_tiny.counts.lost_told = (uint32_t)pxt_tiny_lost();
 	return 0;
 }
 
@@ -69,16 +69,16 @@ PXT_API int posix_trace_getcounts_np(
     trace_id_t trid, struct posix_trace_counts_np *counts, size_t bytes)
 {
 	struct posix_trace_counts_np own = { .posix_stable_np = 1 };
-	uint32_t irq;
+	uint64_t gone;
 
 	if (!pxt_tiny_is(trid) || !pxt_arg_given(counts))
 		return EINVAL;
-	irq = pxt_irq_save();
-	own.posix_lost_np = pxt_tiny_lost();
-	own.posix_cleared_np = pxt_tiny.counts.cleared;
-	own.posix_held_np = pxt_tiny_held();
-	own.posix_retrieved_np = pxt_tiny.counts.retrieved;
-	pxt_irq_restore(irq);
+	/* What is counted last is read first (pxt_tiny_lost()). */
+	own.posix_cleared_np = pxt_count_read(&pxt_tiny.counts.cleared);
+	own.posix_retrieved_np = pxt_count_read(&pxt_tiny.counts.retrieved);
+	gone = pxt_count_read(&pxt_tiny.counts.gone);
+	own.posix_lost_np = gone - own.posix_retrieved_np - own.posix_cleared_np;
+	own.posix_held_np = pxt_tiny_held((uint32_t)gone);
 	own.posix_written_np =
 	    own.posix_lost_np + own.posix_cleared_np + own.posix_held_np + own.posix_retrieved_np;
 	pxt_give(counts, bytes, &own, sizeof(own));

@@ -9,8 +9,6 @@
 /* Of a task's own words. */
 #define TOLD 1
 
-uint32_t
-    pxt_tiny_running; /* the number of the task; of the interrupt where the board says that it began */
 struct posix_trace_task_np *pxt_tiny_tasks;
 uint32_t pxt_tiny_seen[PXT_TINY_SEEN];
 static uint32_t interrupts_told[PXT_TINY_SEEN];
@@ -37,7 +35,7 @@ PXT_API void posix_trace_task_begin_np(
 
 PXT_API void posix_trace_task_switch_np(struct posix_trace_task_np *task)
 {
-	pxt_tiny_running = task ? task->_pxt_number : 0;
+	pxt_tiny.who = task ? task->_pxt_number : 0;
 }
 
 static void keep_ended(const struct posix_trace_task_np *task)
@@ -73,16 +71,16 @@ PXT_API void posix_trace_task_end_np(struct posix_trace_task_np *task)
 
 PXT_API void *posix_trace_interrupt_begin_np(uint32_t number)
 {
-	void *interrupted = (void *)(uintptr_t)pxt_tiny_running;
+	void *interrupted = (void *)(uintptr_t)pxt_tiny.who;
 
 	pxt_tiny_interrupt_see(number);
-	pxt_tiny_running = PXT_TINY_INTERRUPT | number;
+	pxt_tiny.who = PXT_TINY_INTERRUPT | number;
 	return interrupted;
 }
 
 PXT_API void posix_trace_interrupt_end_np(void *interrupted)
 {
-	pxt_tiny_running = (uint32_t)(uintptr_t)interrupted;
+	pxt_tiny.who = (uint32_t)(uintptr_t)interrupted;
 }
 
 /* ---- For the log ---- */

@@ -6,6 +6,7 @@
  * head moves.  Who finds that the head has moved meanwhile begins anew; so records are never unfinished,
  * never torn and never out of order.  The oldest one is dropped by the writer that needs its room, and a
  * reader takes what it copied only if that is still there.  So there are no tags, no lanes, no thread table.
+ * Head and tail move forward alone: who has an old one finds that it has moved.
  *
  *   concurrency     event   take   start, stop, clear   create, shutdown   names_open
  *   any two of these      -       -            -                    -               -
@@ -40,28 +41,34 @@
 /* What begins at 0 with each stream.  Of records that are gone, those that nobody took or cleared are lost. */
 struct pxt_tiny_counts {
 	volatile uint32_t put; /* into the ring; it wraps */
+	struct pxt_count gone; /* out of it */
+	struct pxt_count retrieved;
+	struct pxt_count cleared;
+	volatile uint32_t told; /* of gone: read, or told as lost */
 	uint32_t clears;
-	uint64_t gone; /* out of it */
-	uint64_t retrieved;
-	uint64_t cleared;
-	uint64_t seen;      /* so many were gone with the event read last */
-	uint64_t lost_told; /* of lost: what get_status() has reported */
+	uint32_t lost_told; /* of lost: what get_status() has reported */
 	trace_event_id_t type_at;
 };
 
 struct pxt_tiny {
-	trace_id_t trid; /* 0: there is no stream */
-	trace_id_t last; /* identifier given out */
-	bool running;
-	uint32_t mask;          /* slots - 1, a power of two less one */
+	volatile uint32_t trid; /* 0: there is no stream */
+	uint32_t last;          /* identifier given out */
+	volatile bool running;
+	uint32_t
+	    insisted;  /* how interrupts were before insist(); only who came from there is here */
+	uint32_t mask; /* slots - 1, a power of two less one */
 	uint32_t max_data;      /* so that the largest record takes at most half the slots */
 	volatile uint32_t head; /* next free slot; head and tail run freely */
 	volatile uint32_t tail; /* the oldest record */
+	uint32_t
+	    who; /* runs: the task's number; the interrupt's where the board says that it began (task.c) */
 	struct pxt_tiny_counts counts;
 	uint64_t anchor_ticks;
 	struct timespec anchor;              /* time of day at anchor_ticks: creation */
 	int (*at_shutdown)(trace_id_t trid); /* line.c's; NULL: there is no log */
-	struct _pxt_attr attr; /* as given to create; without magic: none were given */
+	/* Of the attributes that create was given, what is not always the same. */
+	uint32_t flags;
+	char name[TRACE_NAME_MAX + 1];
 };
 
 extern struct pxt_tiny pxt_tiny;
@@ -85,7 +92,6 @@ PXT_OFF_RETURNS(0, uint32_t, pxt_tiny_address, const void *address);
 #define PXT_TINY_INTERRUPT 0x8000u
 
 #if CONFIG_PTRACE_RECORD_THREAD
-extern uint32_t pxt_tiny_running;
 extern struct posix_trace_task_np *pxt_tiny_tasks; /* that live, the newest first */
 /* Bit by number: those that recorded.  One that is lost to another interrupt comes with the next event. */
 #define PXT_TINY_SEEN 8u
@@ -106,7 +112,7 @@ PXT_INLINE void pxt_tiny_interrupt_see(uint32_t number)
 PXT_INLINE uint32_t pxt_tiny_high(uint32_t high)
 {
 	const uint32_t interrupt = pxt_port_interrupt();
-	uint32_t who = pxt_tiny_running;
+	uint32_t who = pxt_tiny.who;
 
 	if (interrupt) {
 		pxt_tiny_interrupt_see(interrupt);
@@ -212,15 +218,22 @@ uint32_t pxt_tiny_known(void);
 
 /* ---- The ring ---- */
 
-/* Records from tail to head.  Interrupts are away, or none came meanwhile. */
-PXT_INLINE uint32_t pxt_tiny_held(void)
+/* Records from tail to head, when @gone were gone. */
+PXT_INLINE uint32_t pxt_tiny_held(uint32_t gone)
 {
-	return pxt_tiny.counts.put - (uint32_t)pxt_tiny.counts.gone;
+	const uint32_t held = pxt_tiny.counts.put - gone;
+
+	/* Where a move is counted after it, one may be missing for a moment. */
+	return (int32_t)held < 0 ? 0 : held;
 }
 
+/* What is gone was counted there before it is counted here. */
 PXT_INLINE uint64_t pxt_tiny_lost(void)
 {
-	return pxt_tiny.counts.gone - pxt_tiny.counts.retrieved - pxt_tiny.counts.cleared;
+	const uint64_t others =
+	    pxt_count_read(&pxt_tiny.counts.retrieved) + pxt_count_read(&pxt_tiny.counts.cleared);
+
+	return pxt_count_read(&pxt_tiny.counts.gone) - others;
 }
 
 PXT_INLINE struct pxt_slot *pxt_tiny_slot(uint32_t at)
@@ -242,7 +255,7 @@ PXT_INLINE uint32_t pxt_tiny_slots_for(uint32_t bytes)
 
 PXT_INLINE uint32_t pxt_tiny_slots_of(uint32_t info)
 {
-	return pxt_tiny_is_packed(info) ? 1u : pxt_tiny_slots_for(pxt_info_bytes(info));
+	return pxt_tiny_slots_for(pxt_info_bytes(info) & (pxt_tiny_is_packed(info) - 1u));
 }
 
 /* The oldest record, but for its data. */
@@ -250,12 +263,15 @@ struct pxt_tiny_taken {
 	uint32_t info;
 	uint32_t address;
 	uint32_t thread;
+	uint32_t lost_before;
 	uint64_t ticks;
-	uint64_t lost_before;
 };
 
 /* Takes it, and as many bytes of its data as there is @room for.  False: there is none. */
 bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t room);
+
+/* Clears the records before @end. */
+void pxt_tiny_clear_before(uint32_t end);
 
 /* ---- The stream ---- */
 

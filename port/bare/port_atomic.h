@@ -188,6 +188,99 @@ PXT_INLINE uint32_t pxt_slot_peek_acquire(const struct pxt_slot *slot)
 	return tag;
 }
 
+/* ---- While nobody came first (tiny/) ---- */
+
+/* A count whose halves need not change together. */
+struct pxt_count {
+	volatile uint32_t low;
+	volatile uint32_t turns;
+};
+
+/* The words, where *@guard still is @at. */
+PXT_INLINE bool pxt_slot_store_if(
+    struct pxt_slot *slot, const uint32_t *word, const volatile uint32_t *guard, uint32_t at)
+{
+	uint32_t state = pxt_irq_save();
+	bool done = *guard == at;
+
+	if (done)
+		pxt_slot_copy(slot, word);
+	pxt_irq_restore(state);
+	return done;
+}
+
+PXT_INLINE void pxt_count_add_one(struct pxt_count *count)
+{
+	if (PXT_UNLIKELY(++count->low == 0))
+		count->turns++;
+}
+
+/* From @seen, and counts that; a count that begins anew meanwhile, as *@guard says, is left alone. */
+PXT_INLINE bool pxt_word_move_counted(volatile uint32_t *word, uint32_t seen, uint32_t to,
+    struct pxt_count *count, const volatile uint32_t *guard)
+{
+	uint32_t state = pxt_irq_save();
+	bool done = *word == seen;
+
+	(void)guard;
+	if (done) {
+		*word = to;
+		pxt_count_add_one(count);
+	}
+	pxt_irq_restore(state);
+	return done;
+}
+
+/*
+ * As pxt_word_move_counted(), by a reader: what it takes is counted in @taken, too.  Of those that went before,
+ * all beyond *@told are lost: *@lost of them, which are told now.
+ */
+PXT_INLINE bool pxt_word_move_taken(volatile uint32_t *word, uint32_t seen, uint32_t to,
+    struct pxt_count *gone, struct pxt_count *taken, volatile uint32_t *told,
+    const volatile uint32_t *guard, uint32_t *lost)
+{
+	uint32_t state = pxt_irq_save();
+	bool done = *word == seen;
+
+	(void)guard;
+	if (done) {
+		*word = to;
+		*lost = gone->low - *told;
+		pxt_count_add_one(gone);
+		pxt_count_add_one(taken);
+		*told = gone->low;
+	}
+	pxt_irq_restore(state);
+	return done;
+}
+
+/* The words, and what makes them be there, while *@gate says yes; as pxt_word_move_counted(). */
+PXT_INLINE bool pxt_slot_store_last(struct pxt_slot *slot, const uint32_t *words,
+    volatile uint32_t *word, uint32_t seen, uint32_t to, volatile uint32_t *count,
+    const volatile uint32_t *guard, const volatile bool *gate)
+{
+	uint32_t state = pxt_irq_save();
+	bool done = *word == seen && *gate;
+
+	(void)guard;
+	if (done) {
+		pxt_slot_copy(slot, words);
+		*word = to;
+		++*count;
+	}
+	pxt_irq_restore(state);
+	return done;
+}
+
+PXT_INLINE uint64_t pxt_count_read(const struct pxt_count *count)
+{
+	uint32_t state = pxt_irq_save();
+	uint64_t value = (uint64_t)count->turns << 32 | count->low;
+
+	pxt_irq_restore(state);
+	return value;
+}
+
 /* ---- Cursors ---- */
 
 typedef volatile uint64_t pxt_cursor;
