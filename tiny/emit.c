@@ -158,7 +158,7 @@ void pxt_emit(uint32_t id, const void *data, size_t size, const void *address)
 		PXT_NOW(bytes);
 		if (draft(head, info, where, data, bytes) || !tiny->running)
 			break;
-		if (--left == 0)
+		if (!CONFIG_PTRACE_EXCLUSIVES && --left == 0)
 			insist();
 	}
 	if (PXT_UNLIKELY(left == 0))
@@ -244,7 +244,7 @@ bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t roo
 		got = copy(taken, tail, data, room);
 		if (!got || took(tail, &pxt_tiny.counts.retrieved, &taken->lost_before))
 			break;
-		if (--left == 0)
+		if (!CONFIG_PTRACE_EXCLUSIVES && --left == 0)
 			insist();
 	}
 	if (left == 0)

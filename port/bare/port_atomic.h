@@ -196,6 +196,165 @@ struct pxt_count {
 	volatile uint32_t turns;
 };
 
+#if CONFIG_PTRACE_EXCLUSIVES
+#if !(defined(__riscv_atomic) || (PXT_CORTEX_M && defined(__ARM_FEATURE_LDREX)))
+#error "PTRACE_EXCLUSIVES: this processor has none"
+#endif
+
+/*
+ * By the processor's exclusive loads and stores, and interrupts are never away: a store fails where an interrupt
+ * came after its load, or where another such store did, as each event makes.  A move is counted after it; so whoever
+ * is interrupted between the two is missing in the count for as long.  Two readers at once may tell the same loss.
+ */
+#if PXT_CORTEX_M
+#define PXT_EXCLUSIVE(checks, value)                                                               \
+	"1:	ldrex %0, [%1]\n" checks "	strex %0, " value ", [%1]\n"                       \
+	"	cmp %0, #0\n"                                                                            \
+	"	bne 1b\n"                                                                                \
+	"2:\n"
+#define PXT_EXCLUSIVE_SAME(at)      "	subs %0, %0, " at "\n	bne 2f\n"
+#define PXT_EXCLUSIVE_IS(guard, at) "	ldr %0, [" guard "]\n" PXT_EXCLUSIVE_SAME(at)
+#define PXT_EXCLUSIVE_OPEN(gate)    "	ldrb %0, [" gate "]\n	eors %0, %0, #1\n	bne 2f\n"
+#define PXT_EXCLUSIVE_NEXT(value)   "	add " value ", %0, #1\n"
+#else
+#define PXT_EXCLUSIVE(checks, value)                                                               \
+	"1:	lr.w %0, (%1)\n" checks "	sc.w %0, " value ", (%1)\n"                        \
+	"	bnez %0, 1b\n"                                                                           \
+	"2:\n"
+#define PXT_EXCLUSIVE_SAME(at)      "	sub %0, %0, " at "\n	bnez %0, 2f\n"
+#define PXT_EXCLUSIVE_IS(guard, at) "	lw %0, 0(" guard ")\n" PXT_EXCLUSIVE_SAME(at)
+#define PXT_EXCLUSIVE_OPEN(gate)                                                                   \
+	"	lbu %0, 0(" gate ")\n	xori %0, %0, 1\n	bnez %0, 2f\n"
+#define PXT_EXCLUSIVE_NEXT(value) "	addi " value ", %0, 1\n"
+#endif
+
+/* Of each: not 0, where it was not stored. */
+PXT_INLINE uint32_t pxt_word_store_if(
+    volatile uint32_t *to, uint32_t value, const volatile uint32_t *guard, uint32_t at)
+{
+	uint32_t failed;
+
+	__asm__ volatile(PXT_EXCLUSIVE(PXT_EXCLUSIVE_IS("%2", "%3"), "%4")
+	                 : "=&r"(failed)
+	                 : "r"(to), "r"(guard), "r"(at), "r"(value)
+	                 : "cc", "memory");
+	return failed;
+}
+
+PXT_INLINE uint32_t pxt_word_move(volatile uint32_t *word, uint32_t seen, uint32_t to)
+{
+	uint32_t failed;
+
+	__asm__ volatile(PXT_EXCLUSIVE(PXT_EXCLUSIVE_SAME("%2"), "%3")
+	                 : "=&r"(failed)
+	                 : "r"(word), "r"(seen), "r"(to)
+	                 : "cc", "memory");
+	return failed;
+}
+
+PXT_INLINE uint32_t pxt_word_move_open(
+    volatile uint32_t *word, uint32_t seen, uint32_t to, const volatile bool *gate)
+{
+	uint32_t failed;
+
+	__asm__ volatile(PXT_EXCLUSIVE(PXT_EXCLUSIVE_SAME("%2") PXT_EXCLUSIVE_OPEN("%4"), "%3")
+	                 : "=&r"(failed)
+	                 : "r"(word), "r"(seen), "r"(to), "r"(gate)
+	                 : "cc", "memory");
+	return failed;
+}
+
+/* What it is then; where the guard says no, what it would be. */
+PXT_INLINE uint32_t pxt_word_add_one(
+    volatile uint32_t *word, const volatile uint32_t *guard, uint32_t at)
+{
+	uint32_t failed;
+	uint32_t next;
+
+	__asm__ volatile(PXT_EXCLUSIVE(PXT_EXCLUSIVE_NEXT("%4") PXT_EXCLUSIVE_IS("%2", "%3"), "%4")
+	                 : "=&r"(failed), "+r"(word), "+r"(guard), "+r"(at), "=&r"(next)
+	                 :
+	                 : "cc", "memory");
+	return next;
+}
+
+/* Its turns are halves: odd ones, where the lower half's highest bit is set. */
+PXT_INLINE void pxt_count_one(struct pxt_count *count, const volatile uint32_t *guard, uint32_t at)
+{
+	const uint32_t low = pxt_word_add_one(&count->low, guard, at);
+
+	if (PXT_UNLIKELY(low << 1 == 0))
+		(void)pxt_word_add_one(&count->turns, guard, at);
+}
+
+/* A turn that is not counted yet is seen by that bit. */
+PXT_INLINE uint64_t pxt_count_read(const struct pxt_count *count)
+{
+	uint32_t turns;
+	uint32_t low;
+
+	/* Bound: the turns meanwhile, and 1. */
+	PXT_BOUND(turns, UINT32_MAX);
+	do {
+		PXT_ROUND(turns);
+		turns = count->turns;
+		low = count->low;
+	} while (turns != count->turns);
+	turns += (turns ^ low >> 31) & 1u;
+	return (uint64_t)(turns >> 1) << 32 | low;
+}
+
+PXT_INLINE bool pxt_slot_store_if(
+    struct pxt_slot *slot, const uint32_t *word, const volatile uint32_t *guard, uint32_t at)
+{
+	return !pxt_word_store_if(&slot->word[0], word[0], guard, at) &&
+	       !pxt_word_store_if(&slot->word[1], word[1], guard, at) &&
+	       !pxt_word_store_if(&slot->word[2], word[2], guard, at) &&
+	       !pxt_word_store_if(&slot->word[3], word[3], guard, at);
+}
+
+PXT_INLINE bool pxt_word_move_counted(volatile uint32_t *word, uint32_t seen, uint32_t to,
+    struct pxt_count *count, const volatile uint32_t *guard)
+{
+	const uint32_t at = *guard;
+
+	if (pxt_word_move(word, seen, to))
+		return false;
+	pxt_count_one(count, guard, at);
+	return true;
+}
+
+PXT_INLINE bool pxt_word_move_taken(volatile uint32_t *word, uint32_t seen, uint32_t to,
+    struct pxt_count *gone, struct pxt_count *taken, volatile uint32_t *told,
+    const volatile uint32_t *guard, uint32_t *lost)
+{
+	const uint32_t at = *guard;
+	const uint32_t before = gone->low;
+	const uint32_t missing = before - *told;
+
+	if (pxt_word_move(word, seen, to))
+		return false;
+	*lost = (int32_t)missing < 0 ? 0 : missing;
+	(void)pxt_word_store_if(told, before + 1u, guard, at);
+	pxt_count_one(gone, guard, at);
+	pxt_count_one(taken, guard, at);
+	return true;
+}
+
+PXT_INLINE bool pxt_slot_store_last(struct pxt_slot *slot, const uint32_t *words,
+    volatile uint32_t *word, uint32_t seen, uint32_t to, volatile uint32_t *count,
+    const volatile uint32_t *guard, const volatile bool *gate)
+{
+	const uint32_t at = *guard;
+
+	if (!pxt_slot_store_if(slot, words, word, seen) || pxt_word_move_open(word, seen, to, gate))
+		return false;
+	(void)pxt_word_add_one(count, guard, at);
+	return true;
+}
+
+#else
+
 /* The words, where *@guard still is @at. */
 PXT_INLINE bool pxt_slot_store_if(
     struct pxt_slot *slot, const uint32_t *word, const volatile uint32_t *guard, uint32_t at)
@@ -280,6 +439,8 @@ PXT_INLINE uint64_t pxt_count_read(const struct pxt_count *count)
 	pxt_irq_restore(state);
 	return value;
 }
+
+#endif
 
 /* ---- Cursors ---- */
 
