@@ -10,7 +10,8 @@
  *
  *   concurrency     event   take   start, stop, clear   create, shutdown   names_open
  *   any two of these      -       -            -                    -               -
- *   (-: one after the other, by pxt_irq_save(); event may be in interrupt handlers.)
+ *   (-: one after the other, by pxt_irq_save(), or by exclusive stores (PTRACE_EXCLUSIVES, port_atomic.h); event may
+ *   be in interrupt handlers.)
  *
  * A record is a begin slot and, from the next slot on, the data without gaps:
  *
