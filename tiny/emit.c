@@ -81,7 +81,7 @@ PXT_INLINE void make_room(uint32_t end)
 /* The next slot's words of the data; how many bytes are left.  What is behind the last one does not matter. */
 PXT_INLINE uint32_t gather(uint32_t *word, const unsigned char *data, uint32_t bytes)
 {
-	uint32_t i = 0;
+	size_t i = 0;
 
 	/* What most events have. */
 	if (PXT_LIKELY(bytes == 4u)) {
