@@ -236,8 +236,7 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 	attr._pxt_file = *memory + 1;
 	attr._pxt_flags |= PXT_ATTR_PRODUCER;
 	if (given)
-		attr._pxt_flags |=
-		    given->_pxt_kept._pxt_flags & (PXT_ATTR_GUEST | PXT_ATTR_COUNTS);
+		attr._pxt_flags |= given->_pxt_kept._pxt_flags & (PXT_ATTR_GUEST | PXT_ATTR_COUNTS);
 	if (attr._pxt_lanes > PXT_LANES_MAX(&attr))
 		attr._pxt_lanes = PXT_LANES_MAX(&attr);
 	error = pxt_create_stream(&request, &attr, stream);
@@ -429,8 +428,7 @@ static void find_counts(const struct pxt_stream *stream)
 	unsigned char *memory = (unsigned char *)stream->block;
 	void *counts = memory + PXT_LOCKTALLY_AT(stream->block_bytes);
 
-	_pxt_attach_counts =
-	    stream->block->attr._pxt_flags & PXT_ATTR_COUNTS ? counts : NULL;
+	_pxt_attach_counts = stream->block->attr._pxt_flags & PXT_ATTR_COUNTS ? counts : NULL;
 }
 
 /* In one go, when all is there: the owner wakes up once. */

@@ -104,7 +104,8 @@ template <class T, class = void> struct kind; /* not defined: no field can have 
 /* "u32", "i8", "x64" */
 template <std::size_t Bytes> constexpr auto number_word(char letter)
 {
-	constexpr const char *bits = Bytes == 1 ? "8" : Bytes == 2 ? "16" : Bytes == 4 ? "32" : "64";
+	constexpr const char *bits =
+	    Bytes == 1 ? "8" : Bytes == 2 ? "16" : Bytes == 4 ? "32" : "64";
 	words<Bytes == 1 ? 2 : 3> word;
 
 	word.data[0] = letter;
@@ -790,7 +791,10 @@ class log : public detail::owner<posix_trace_close> {
 public:
 	using owner::owner;
 
-	/* @why: says what is wrong with the log, and where; may be NULL.  @flags: POSIX_TRACE_OPEN_..._NP. */
+	/*
+	 * @why: says what is wrong with the log, and where; may be NULL.
+	 * @flags: POSIX_TRACE_OPEN_..._NP.
+	 */
 	static result<log> open(
 	    int file_desc, posix_trace_logerror_np *why = nullptr, int flags = 0)
 	{

@@ -211,8 +211,8 @@ trace_event_id_t _pxt_point_open(
 	"pointer text(N) string"
 
 /*
- * What each type is as an argument; that the word is one; what the type is in the description and in bytes; how it
- * is packed; 1: it takes the rest of the data.
+ * What each type is as an argument; that the word is one; what the type is in the description
+ * and in bytes; how it is packed; 1: it takes the rest of the data.
  */
 #define _PXT_TYPE_u8     uint8_t, _known, "u8", 1u, _PXT_PACK_VALUE, 0
 #define _PXT_TYPE_u16    uint16_t, _known, "u16", 2u, _PXT_PACK_VALUE, 0
@@ -270,7 +270,9 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_REST_OF(arg, kind, word, size, pack, rest) rest
 #define _PXT_COLUMN(column, ...)                        column(__VA_ARGS__)
 #define _PXT_SAID(what, type)                           _PXT_SORT(what, _PXT_KIND(type))(type)
-#define _PXT_OF(column, type)                           _PXT_COLUMN(column, _PXT_SAID(_PXT_ROW, type))
+
+/* A column of the type's row. */
+#define _PXT_OF(column, type) _PXT_COLUMN(column, _PXT_SAID(_PXT_ROW, type))
 
 #define _PXT_PACK_VALUE(value, bytes)                                                              \
 	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \

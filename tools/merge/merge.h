@@ -152,8 +152,8 @@ void pxt_merge_threads_free(struct pxt_merge_threads *threads);
 const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
     const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
 /* The kernel's event that a thread begins: who had its number has ended. */
-void pxt_merge_threads_fork(struct pxt_merge_threads *threads, const struct pxt_line *line,
-    const struct pxt_event *event);
+void pxt_merge_threads_fork(
+    struct pxt_merge_threads *threads, const struct pxt_line *line, const struct pxt_event *event);
 /* All that a log's table knows, so that what the kernel says of them finds them. */
 void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
     struct pxt_logwrite *log, const struct pxt_source *source);
