@@ -177,7 +177,11 @@ def targets(name, place, profile_names):
     """Where the indirect call in @name at @place (file:line:column) may go."""
     file, line, _ = place.rsplit(":", 2)
     with open(file, encoding="utf-8") as source:
-        text = source.read().split("\n")[int(line) - 1]
+        lines = source.read().split("\n")[int(line) - 1:]
+    text = lines[0]
+    if not set(re.findall(r"\b(\w+)\(", text)) & set(CALLS):
+        # A statement of several lines, as a macro's use is.
+        text = " ".join(lines).split(";")[0]
     members = re.findall(r"\b(\w+)\(", text)
     known = [target for member in members for target in CALLS.get(member, [])]
     if not set(members) & set(CALLS):
