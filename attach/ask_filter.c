@@ -6,10 +6,6 @@
  */
 #include "attach/owner.h"
 
-#include "core/process/names.h"
-
-#include <string.h>
-
 uint32_t pxt_ask_filter_now(struct pxt_block *block)
 {
 	uint32_t gate = atomic_load_explicit(&block->gate, memory_order_acquire);

@@ -28,8 +28,6 @@
 #include "core/stream/share.h"
 #include "format/ctlsock.h"
 
-#include <stdbool.h>
-
 /* The unit's table for Core (attach/ctlsock.c). */
 extern const struct pxt_share_ops pxt_attach_share;
 

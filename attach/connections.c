@@ -5,8 +5,6 @@
  */
 #include "attach/owner.h"
 
-#include <string.h>
-
 unsigned pxt_connections_count(const struct pxt_ctlsock *ctlsock, enum pxt_connection_kind kind)
 {
 	unsigned count = 0;

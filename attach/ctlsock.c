@@ -10,7 +10,6 @@
 #include "attach/owner.h"
 
 #include "core/control/control.h"
-#include "core/process/process.h"
 #include "port/port_sysinfo.h"
 
 /* Between two looks at those who could not be told, and at what those left who have gone. */

@@ -7,8 +7,6 @@
  */
 #include "attach/owner.h"
 
-#include <trace_np.h>
-
 int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd)
 {
 	return pxt_port_local_takes_log(fd) ? posix_trace_snapshot_np(ctlsock->trid, fd) : EINVAL;

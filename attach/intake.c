@@ -7,12 +7,8 @@
 
 #include "core/control/control.h"
 #include "core/process/context.h"
-#include "core/process/names.h"
 #include "format/locktally.h"
 #include "port/port_file.h"
-
-#include <errno.h>
-#include <trace_hooks_np.h>
 
 /* Of the machine, or less: what is mapped of the last page counts. */
 #define PAGE 4096u

@@ -16,7 +16,6 @@
 #define PXT_INTAKE_H
 
 #include "attach/attach.h"
-#include "core/process/directory.h"
 
 /* Slots that a producer's stream can have in all lanes together. */
 #define PXT_PRODUCER_SLOTS (PXT_CTLSOCK_MEMORY / PXT_SLOT_BYTES)

@@ -8,10 +8,7 @@
  */
 #include "attach/intake.h"
 #include "core/control/control.h"
-#include "core/process/process.h"
 #include "core/read/lane.h"
-
-#include <errno.h>
 
 /*
  * After a record that never became finished, nobody waits for this producer, for so many times the

@@ -7,11 +7,7 @@
  */
 #include "attach/intake.h"
 
-#include "core/process/names.h"
 #include "core/stream/wanted.h"
-
-#include <errno.h>
-#include <string.h>
 
 /* A producer takes at most half of what is left of names and of room for descriptions. */
 void pxt_intake_numbers_begin(struct pxt_producer_memory *producer)

@@ -11,9 +11,6 @@
 #include "core/process/context.h"
 #include "core/stream/gate.h"
 
-#include <string.h>
-#include <trace_hooks_np.h>
-
 /* Looks again at unfinished records at the end of a pull: most are finished a moment later. */
 #define ROUNDS 16u
 

@@ -7,8 +7,6 @@
 #include "core/record/careful.h"
 #include "core/stream/gate.h"
 
-#include <string.h>
-
 /* Half of the table is this process' own, whatever the others say of their threads. */
 #define PRODUCERS_THREADS (CONFIG_PTRACE_MAX_THREADS / 2u)
 

@@ -12,9 +12,6 @@
 #include "core/process/context.h"
 #include "format/locktally.h"
 
-#include <string.h>
-#include <trace_hooks_np.h>
-
 /* As FORMAT.md 5.1 has it. */
 struct counted {
 	uint8_t what;

@@ -10,11 +10,6 @@
  */
 #include "attach/owner.h"
 
-#include "base/attr.h"
-#include "format/ctlsock.h"
-
-#include <string.h>
-
 /* Nobody has the lock for longer than a few system calls. */
 #define LOCK_PATIENCE_MS 100u
 #define TRIES            4u

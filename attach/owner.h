@@ -18,12 +18,7 @@
 
 #include "attach/attach.h"
 #include "core/copy/copy.h"
-#include "port/port.h"
 #include "port/port_local.h"
-
-#include <errno.h>
-#include <stdatomic.h>
-#include <trace.h>
 
 /* Connections beside producers: clients, of which some follow. */
 #define PXT_CTLSOCK_SPARE     8u

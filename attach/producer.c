@@ -15,18 +15,11 @@
  * it waits.  The other process can make it start and stop, and nothing else.
  */
 #include "attach/attach.h"
-#include "base/attr.h"
 #include "core/control/control.h"
-#include "core/process/directory.h"
 #include "core/stream/wanted.h"
-#include "format/attr_marks.h"
 #include "format/locktally.h"
-#include "port/port.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
-
-#include <errno.h>
-#include <string.h>
 
 #define TIMEOUT_MS 1000u
 /* How long the helper thread waits at most: a program that closed the bell cannot ring it. */

@@ -11,13 +11,9 @@
  */
 #include "attach/attach.h"
 #include "core/control/control.h"
-#include "core/process/directory.h"
-#include "core/process/process.h"
 #include "core/process/replica.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
-
-#include <errno.h>
 
 static struct {
 	struct pxt_directory *memory;

@@ -7,9 +7,7 @@
  */
 #include "attach/owner.h"
 
-#include "core/process/process.h"
 #include "core/read/consumer.h"
-#include "core/stream/gate.h"
 
 static struct pxt_producer_memory *memory_of(struct pxt_ctlsock *ctlsock, uint32_t producer)
 {

@@ -10,9 +10,6 @@
 #include "core/control/control.h"
 #include "core/read/consumer.h"
 
-#include <string.h>
-#include <trace_np.h>
-
 /* ---- What it is ---- */
 
 static uint32_t state_of(struct pxt_block *block)

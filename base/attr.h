@@ -4,10 +4,8 @@
 #define PXT_ATTR_H
 
 #include "format/attr_marks.h"
-#include "format/compiler.h"
 #include "format/slot.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <trace.h>
 

@@ -3,10 +3,8 @@
 #include "base/fields.h"
 #include "base/attr.h"
 #include "base/handle.h"
-#include "format/slot.h"
 
 #include <errno.h>
-#include <string.h>
 
 static const struct type {
 	char word[8];

@@ -9,8 +9,6 @@
 #include "format/compiler.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <trace_np.h>
 
 #define PXT_FIELD_NAME_MAX 63u

@@ -4,7 +4,6 @@
 #include "base/handle.h"
 
 #include <errno.h>
-#include <trace_np.h>
 
 /* As posix_trace_trygetnext_event(): NOLINTBEGIN(readability-non-const-parameter) */
 PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_event_info *event,

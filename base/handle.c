@@ -19,8 +19,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <string.h>
 
 /* "PXT2": raise it when the layout of root or cell changes, or what operations are called with */
 #define HANDLES_VERSION 0x50585433u

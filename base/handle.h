@@ -18,7 +18,6 @@
 #include "format/compiler.h"
 
 #include <stdbool.h>
-#include <trace.h>
 #include <trace_np.h>
 
 /*

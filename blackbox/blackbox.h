@@ -8,15 +8,10 @@
 #ifndef PXT_BLACKBOX_H
 #define PXT_BLACKBOX_H
 
-#include "base/attr.h"
 #include "core/process/replica.h"
 #include "core/stream/share.h"
-#include "format/attr_marks.h"
 #include "format/locktally.h"
 #include "port/port_file.h"
-
-#include <errno.h>
-#include <stddef.h>
 
 /* NULL: there is none. */
 struct pxt_directory *pxt_replica_of(uint32_t index);

@@ -6,14 +6,7 @@
 #include "core/control/filestream.h"
 
 #include "blackbox/blackbox.h"
-#include "core/process/directory.h"
-#include "core/process/replica.h"
-#include "format/compiler.h"
-#include "port/port.h"
 #include "port/port_sysinfo.h"
-
-#include <stdint.h>
-#include <string.h>
 
 #define PAGE 4096u
 

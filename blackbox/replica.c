@@ -15,14 +15,8 @@
  */
 #include "blackbox/blackbox.h"
 
-#include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/names.h"
-#include "core/process/process.h"
-#include "core/stream/stream.h"
 #include "core/testpoints.h"
-
-#include <string.h>
 
 static struct pxt_directory *_Atomic replicas[PXT_REPLICAS];
 

@@ -2,10 +2,7 @@
 /* replica_names.c - names and descriptions in the copies of the directory; see core/process/replica.h. */
 #include "blackbox/blackbox.h"
 
-#include "core/process/directory.h"
 #include "core/testpoints.h"
-
-#include <string.h>
 
 static void add(const struct pxt_names *names, uint32_t index)
 {

@@ -3,20 +3,11 @@
  * filter.c - the filter of a stream: which types it does not record; the FILTER event, with the old and
  * the new set; sets of types.
  */
-#include "base/attr.h"
 #include "core/control/control.h"
 #include "core/process/forks.h"
-#include "core/process/process.h"
-#include "core/process/threads.h"
 #include "core/read/consumer.h"
 #include "core/record/opentype.h"
-#include "core/stream/gate.h"
 #include "core/stream/share.h"
-#include "core/stream/stream.h"
-#include "core/stream/wanted.h"
-#include "format/ids.h"
-
-#include <errno.h>
 
 static void in_force(const struct pxt_block *block, uint32_t gate, trace_event_set_t *set)
 {

@@ -2,9 +2,7 @@
 /* group.c - the event types whose names match a pattern, into a set. */
 #include "base/attr.h"
 #include "core/process/names.h"
-#include "format/ids.h"
 
-#include <errno.h>
 #include <trace_np.h>
 
 /*

@@ -2,13 +2,10 @@
 /* inspect.c - what an inspected stream lets through: handlers, threads, processes, short types. */
 #include "core/record/inspect.h"
 #include "base/attr.h"
-#include "core/process/process.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
 
 /* A change of one stream's rules, under both locks. */
 struct change {

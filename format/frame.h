@@ -9,13 +9,8 @@
 #ifndef PXT_FRAME_H
 #define PXT_FRAME_H
 
-#include "format/compiler.h"
 #include "format/ids.h"
 #include "format/slot.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum pxt_frame_kind {
 	PXT_FRAME_DATA = 0,    /* slots */

@@ -16,7 +16,6 @@
 #include "format/compiler.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <trace.h>
 
 #define PXT_ID_SYSTEM_FIRST   1u

@@ -22,15 +22,10 @@
 #ifndef PXT_LOGFMT_H
 #define PXT_LOGFMT_H
 
-#include "format/compiler.h"
 #include "format/facts.h"
 #include "format/ids.h"
 #include "format/slot.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <trace.h>
 #include <trace_np.h>
 
 /* Of logs whose records are coded. */

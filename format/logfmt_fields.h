@@ -9,7 +9,6 @@
 
 #include "format/logfmt.h"
 
-#include <stddef.h>
 #include <string.h>
 
 /* A number of @bytes bytes at offset @at of the log, and of @room bytes at @member of a structure. */

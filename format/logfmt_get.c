@@ -6,7 +6,6 @@
 #include "format/attr_marks.h"
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 #include "format/ticks.h"
 
 #define SECONDS_MAX      ((int64_t)1 << 40)

@@ -8,7 +8,6 @@
 #define PXT_ORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Number (2 bytes), what, how, names with a zero each, checksum (4 bytes, little-endian like the number). */

@@ -14,11 +14,8 @@
 #ifndef PXT_POSITION_H
 #define PXT_POSITION_H
 
-#include "format/compiler.h"
 #include "format/ids.h"
 #include "format/slot.h"
-
-#include <stdint.h>
 
 #define PXT_HEAD_CLOSED UINT64_C(1)
 #define PXT_SEQ_MASK    0x7fffffffu

@@ -33,7 +33,6 @@
 #include "format/compiler.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct pxt_slot {

@@ -14,10 +14,8 @@
 #ifndef PXT_TICKS_H
 #define PXT_TICKS_H
 
-#include "format/compiler.h"
 #include "format/mul64.h"
 
-#include <stdint.h>
 #include <time.h>
 
 #define PXT_NS_PER_S 1000000000u

@@ -6,12 +6,8 @@
 #include "core/process/forks.h"
 #include "base/attr.h"
 #include "core/process/directory.h"
-#include "core/process/threads.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
-
-#include <errno.h>
-#include <stdatomic.h>
 
 #define SLICE_NS 50000u
 /* Slices that the lock's holder, which copies a name, gets before it is checked whether it lives. */

@@ -4,7 +4,6 @@
  * files of a set as one log, posix_trace_log_open_np().
  */
 #include "base/fields.h"
-#include "format/mul64.h"
 #include "logretrieval/log.h"
 
 #include <errno.h>

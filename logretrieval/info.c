@@ -6,7 +6,6 @@
 #include "format/logfmt_fields.h"
 
 #include <errno.h>
-#include <string.h>
 
 static void add_former(struct posix_trace_counts_np *counts, const struct pxt_log_former *former)
 {

@@ -12,8 +12,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "port/port.h"
-
 #include <errno.h>
 #include <string.h>
 

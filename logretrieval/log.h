@@ -28,14 +28,10 @@
 
 #include "base/handle.h"
 #include "format/coded.h"
-#include "format/logfmt.h"
-#include "format/mul64.h"
 #include "format/ticks.h"
 #include "port/port_file.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #define PXT_LOG_WINDOW_BYTES 262144u /* or one block, whichever is more */
 #define PXT_LOG_BRIEF_BYTES  512u    /* where heads alone are wanted, and ... */

@@ -2,7 +2,6 @@
 /* open.c - opens and closes a log: posix_trace_open() and its kin. */
 #include "base/attr.h"
 #include "logretrieval/log.h"
-#include "port/port.h"
 
 #include <errno.h>
 

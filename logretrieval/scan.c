@@ -14,11 +14,8 @@
 #include "logretrieval/log.h"
 
 #include "format/logfmt_fields.h"
-#include "format/mul64.h"
 
 #include <errno.h>
-#include <stddef.h>
-#include <string.h>
 
 #define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"
 

@@ -9,7 +9,6 @@
 #include "logretrieval/log.h"
 
 #include "format/logfmt_fields.h"
-#include "format/slot.h"
 
 #include <errno.h>
 

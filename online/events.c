@@ -7,12 +7,10 @@
  * come (START and STOP, OVERFLOW, what was made) comes one by one, as for getnext.
  */
 #include "base/attr.h"
-#include "core/read/merge.h"
 #include "core/read/take.h"
 #include "online/online.h"
 
 #include <errno.h>
-#include <trace_np.h>
 
 /* The largest record fits several times. */
 #define ROOM_BYTES 32768u

@@ -10,8 +10,6 @@
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 
-#include <errno.h>
-
 /* With the stream's mutex: the next event, if there is one, into the buffers of @request. */
 static enum pxt_next take(struct pxt_stream *stream, const struct pxt_getnext *request)
 {

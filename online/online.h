@@ -3,13 +3,7 @@
 #ifndef PXT_ONLINE_H
 #define PXT_ONLINE_H
 
-#include "base/handle.h"
 #include "core/read/consumer.h"
-#include "core/read/merge.h"
-#include "core/stream/stream.h"
-
-#include <trace.h>
-#include <trace_np.h>
 
 extern const struct pxt_ops pxt_online_ops;
 

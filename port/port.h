@@ -20,8 +20,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <time.h>
 
 /* ---- Clock ---- */
 

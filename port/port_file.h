@@ -13,10 +13,6 @@
 #include "format/compiler.h"
 #include "port/port.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct pxt_port_file {
 	int fd;   /* the port's own duplicate, closed by exec */
 	int mark; /* of @fd: the port's own */

@@ -19,10 +19,6 @@
 #include "format/compiler.h"
 #include "port/port.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* Who opens several: from begin() to end() the calling thread asks once which of the numbers 0 to 2 are free. */
 void pxt_port_local_begin(void);
 void pxt_port_local_end(void);

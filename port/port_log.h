@@ -13,9 +13,6 @@
 #include "format/facts.h"
 #include "port/port.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <trace_np.h>
 
 enum pxt_log_kind {

@@ -6,8 +6,6 @@
 #include "format/slot.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /*
  * Words that a trace point asks and counts.  pxt_own_...: only the calling thread and its handlers write

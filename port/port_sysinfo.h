@@ -11,9 +11,6 @@
 #include "format/compiler.h"
 #include "format/elfnote.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
 /* The executable's path; of one that is longer than @room its end, with a + before it.  "": not known. */

@@ -5,8 +5,6 @@
 #include "core/stream/wanted.h"
 #include "sysevents/exclude.h"
 
-#include <trace_np.h>
-
 /* The test comes first: an event that no stream wants costs a load and a branch. */
 PXT_API void posix_trace_system_event_np(
     trace_event_id_t event_id, const void *data_ptr, size_t data_len, const void *address)

@@ -2,8 +2,6 @@
 /* asked.c - reading the value of PXTRACE_OUT; see asked.h. */
 #include "tolog/asked.h"
 
-#include <string.h>
-
 /* That are kept of a log that goes from file to file. */
 #define FILES 8u
 

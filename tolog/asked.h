@@ -11,9 +11,6 @@
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <trace_np.h>
 
 /* Beside the path. */

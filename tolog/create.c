@@ -3,17 +3,12 @@
  * create.c - the log's attributes, and streams with log: what is needed is taken and begun before anybody can
  * find them.
  */
-#include "base/attr.h"
 #include "core/control/control.h"
 #include "core/control/filestream.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
 #include "port/port_sysinfo.h"
 #include "tolog/policies.h"
-#include "tolog/tolog.h"
-
-#include <errno.h>
-#include <trace_np.h>
 
 const struct pxt_ops pxt_tolog_ops = {
 	.get_status = pxt_tolog_get_status,

@@ -6,11 +6,8 @@
 #include "tolog/tolog.h"
 
 #include "core/process/forks.h"
-#include "core/process/threads.h"
 #include "format/crc32.h"
 #include "port/port_sysinfo.h"
-
-#include <string.h>
 
 /* At most so many are written: 2 KiB for each stream with a log. */
 #define MODULES 256u

@@ -5,10 +5,6 @@
  */
 #include "tolog/tolog.h"
 
-#include "core/process/threads.h"
-
-#include <string.h>
-
 #define PROCESS_AT ((PXT_TOLOG_META_BYTES - sizeof(struct pxt_log_process)) & ~(size_t)7)
 
 struct pxt_tolog_describe {

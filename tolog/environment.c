@@ -17,17 +17,9 @@
  * Where the library is not a shared one, the program is linked with -Wl,-u,pxt_environment_start
  * (cmake/libraries.cmake).
  */
-#include "base/attr.h"
-#include "core/process/process.h"
 #include "core/stream/wanted.h"
-#include "port/port.h"
-#include "port/port_log.h"
-#include "port/port_sysinfo.h"
 #include "tolog/asked.h"
 #include "tolog/tolog.h"
-
-#include <errno.h>
-#include <trace_np.h>
 
 #define VARIABLE   "PXTRACE_OUT"
 #define PID_DIGITS ((size_t)10)

@@ -9,13 +9,8 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/process/context.h"
-#include "core/process/process.h"
 #include "core/read/take.h"
-#include "core/stream/gate.h"
 #include "core/stream/share.h"
-
-#include <string.h>
 
 /* ---- Putting a record ---- */
 

@@ -6,12 +6,8 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/process/threads.h"
-#include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
-
-#include <trace_np.h>
 
 #define HELD_SLICE_NS 50000u
 

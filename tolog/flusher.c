@@ -9,8 +9,6 @@
  */
 #include "tolog/tolog.h"
 
-#include "port/port.h"
-
 /* No more than so much waits for a flusher that sleeps, which the rest of a large lane is for. */
 #define MARK_BYTES 1048576u
 

@@ -11,9 +11,6 @@
 
 #include "format/crc32.h"
 #include "format/frame.h"
-#include "port/port.h"
-
-#include <string.h>
 
 #define DATA_BYTES     (CONFIG_PTRACE_LOG_LINE_SLOTS * PXT_SLOT_BYTES)
 #define META_BYTES     (PXT_FRAME_META_START + PXT_TOLOG_META_BYTES - PXT_LOG_BLOCK_BYTES)

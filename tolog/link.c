@@ -9,11 +9,7 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/stream/block.h"
 #include "format/order.h"
-
-#include <string.h>
-#include <trace_np.h>
 
 _Static_assert(
     sizeof(struct posix_trace_linkstate_np) == sizeof(struct pxt_order_line), "one thing");

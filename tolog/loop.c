@@ -8,10 +8,7 @@
  */
 #include "tolog/policies.h"
 
-#include "base/attr.h"
 #include "core/testpoints.h"
-
-#include <errno.h>
 
 /* A log of this many frames at least, as long as records fit: what one block overwrites is small. */
 #define FRAMES_WANTED  16u

@@ -7,8 +7,6 @@
  */
 #include "tolog/tolog.h"
 
-#include <string.h>
-
 #define ROOM 2048u
 
 struct pxt_tolog_notes {

@@ -10,9 +10,6 @@
 #include "tolog/tolog.h"
 
 #include "core/testpoints.h"
-#include "port/port.h"
-
-#include <string.h>
 
 /* How long a device that says "not now" is asked again, while it takes nothing. */
 #define PATIENCE_NS 1000000000u

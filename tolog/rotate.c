@@ -13,8 +13,6 @@
 
 #include "core/testpoints.h"
 
-#include <string.h>
-
 #define NAME_MOST  (sizeof(((trace_attr_t *)NULL)->_pxt_rotate_name) - 1u)
 #define FILES_MOST 9999u
 #define MODE       0666u

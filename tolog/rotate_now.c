@@ -2,8 +2,6 @@
 /* rotate_now.c - posix_trace_rotate_np(): a log goes on in a new file because somebody wants it. */
 #include "tolog/tolog.h"
 
-#include <trace_np.h>
-
 static int rotate(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);

@@ -24,7 +24,6 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/process/process.h"
 
 #define SLICE_NS 50000u
 

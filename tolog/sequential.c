@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sequential.c - block after block: the log policies UNTIL_FULL and APPEND. */
-#include "base/attr.h"
 #include "tolog/policies.h"
-#include "tolog/tolog.h"
-
-#include <errno.h>
 
 void pxt_tolog_sequential(struct pxt_tolog *log, const struct _pxt_attr *attr)
 {

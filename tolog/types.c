@@ -7,8 +7,6 @@
 
 #include "core/process/names.h"
 
-#include <string.h>
-
 /* Puts one type; a block that is full is written first. */
 static int put_type(struct pxt_tolog *log, uint32_t id, const char *name, const char *format)
 {

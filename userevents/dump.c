@@ -4,7 +4,6 @@
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define WORD_BYTES 9u
 #define NAME       "thread_state"

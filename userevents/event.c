@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* event.c - posix_trace_event(); types of user events by name, and descriptions of their data. */
 #include "base/attr.h"
-#include "core/process/names.h"
-#include "core/record/emit.h"
 #include "core/record/opentype.h"
-#include "core/stream/wanted.h"
-
-#include <errno.h>
-#include <trace_np.h>
 
 /*
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never

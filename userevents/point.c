@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* point.c - trace points of one line that open themselves at their first use. */
 #include "base/attr.h"
-#include "core/process/names.h"
 #include "core/record/opentype.h"
-
-#include <errno.h>
-#include <trace_np.h>
 
 /*
  * Called by code of the program that was compiled into a trace point; may be inside of a handler.  What

@@ -2,17 +2,10 @@
 /* control.c - start, stop and clear, and when a start is refused; see control.h. */
 #include "core/control/control.h"
 
-#include "base/attr.h"
 #include "core/process/forks.h"
-#include "core/process/threads.h"
 #include "core/read/consumer.h"
-#include "core/read/lane.h"
 #include "core/record/careful.h"
-#include "core/stream/gate.h"
 #include "core/stream/share.h"
-#include "core/stream/wanted.h"
-
-#include <errno.h>
 
 /*
  * The automatic STOP was handed out, its restart is not done yet (the flusher writes meanwhile),

@@ -9,7 +9,6 @@
 #ifndef PXT_CONTROL_H
 #define PXT_CONTROL_H
 
-#include "core/process/process.h"
 #include "core/stream/stream.h"
 
 /* Closes gate and lanes; returns the state that the stream was in. */

@@ -5,20 +5,12 @@
  */
 #include "core/control/control.h"
 
-#include "base/attr.h"
 #include "core/control/filestream.h"
-#include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/names.h"
 #include "core/process/replica.h"
-#include "core/process/threads.h"
-#include "core/stream/block.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/stream/wanted.h"
-
-#include <errno.h>
-#include <string.h>
 
 /* ---- Attributes as they will be in force ---- */
 

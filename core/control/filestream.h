@@ -19,7 +19,6 @@
 #include "port/port_file.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #if CONFIG_PTRACE_FILE_STREAMS
 

@@ -7,7 +7,6 @@
 #include "core/stream/stream.h"
 
 #include <errno.h>
-#include <trace_np.h>
 
 PXT_API int posix_trace_query_np(int what)
 {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* setclock.c - a clock of the program's own, in place of the machine's. */
-#include "core/process/process.h"
-#include "core/process/threads.h"
 #include "core/stream/stream.h"
 
 #include <errno.h>
-#include <trace_np.h>
 
 #define HZ_MAX 10000000000u
 

@@ -6,17 +6,11 @@
 #include "core/control/control.h"
 
 #include "core/control/filestream.h"
-#include "core/process/directory.h"
 #include "core/process/forks.h"
 #include "core/process/replica.h"
-#include "core/process/threads.h"
 #include "core/record/inspect.h"
-#include "core/stream/block.h"
 #include "core/stream/share.h"
 #include "core/stream/wanted.h"
-
-#include <errno.h>
-#include <string.h>
 
 #define HEAD_BYTES 4096u
 

@@ -2,15 +2,10 @@
 /* status.c - what an active stream is asked; see control.h. */
 #include "core/control/control.h"
 
-#include "base/attr.h"
-#include "core/process/names.h"
 #include "core/read/lane.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
-
-#include <errno.h>
-#include <string.h>
 
 /* ---- Whether it runs, is full, and has lost something ---- */
 

@@ -6,13 +6,9 @@
 #include "core/control/control.h"
 
 #include "core/process/context.h"
-#include "core/process/threads.h"
 #include "core/read/lane.h"
 #include "core/record/careful.h"
 #include "core/stream/gate.h"
-
-#include <string.h>
-#include <trace_np.h>
 
 void pxt_sysevent_fill(
     struct pxt_ring_event *event, uint32_t id, const void *data, uint32_t bytes, const void *caller)

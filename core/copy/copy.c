@@ -9,15 +9,9 @@
  */
 #include "core/copy/copy.h"
 
-#include "core/process/process.h"
-#include "core/process/threads.h"
 #include "core/read/lane.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
-
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
 
 #define SLICE_NS 50000u
 

@@ -2,12 +2,9 @@
 /* directory.c - the process' block of names and threads; see directory.h. */
 #include "core/process/directory.h"
 
-#include "core/process/process.h"
 #include "core/process/replica.h"
 #include "port/port_sysinfo.h"
 
-#include <errno.h>
-#include <string.h>
 #include <trace_np.h>
 
 struct pxt_directory *pxt_directory;

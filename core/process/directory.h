@@ -15,11 +15,7 @@
 
 #include "core/process/names.h"
 #include "core/process/threads.h"
-#include "format/compiler.h"
 #include "format/imageheader.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /*
  * ---- The image header at its beginning (format/imageheader.h) ----

@@ -4,8 +4,6 @@
 
 #include "core/process/forks.h"
 
-#include <stdatomic.h>
-
 /* A child of such a child may have several; more are not waited for. */
 #define BEHIND 4u
 

@@ -28,7 +28,6 @@
 #include "core/process/thread.h"
 #include "port/port.h"
 
-#include <stdbool.h>
 #include <trace.h>
 
 /* What the unit Inheritance does for Core (inherit/forks.c). */

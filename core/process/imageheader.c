@@ -2,8 +2,6 @@
 /* imageheader.c - what the headers of stream and directory have in common, and the directory's; see imageheader.h. */
 #include "core/process/directory.h"
 
-#include <string.h>
-
 void pxt_imageheader_fill(struct pxt_imageheader *header, size_t bytes, uint64_t key)
 {
 	header->order = PXT_IMAGEHEADER_ORDER;

@@ -5,7 +5,6 @@
 #include "base/fields.h"
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/process.h"
 #include "core/process/replica.h"
 #include "core/testpoints.h"
 

@@ -15,13 +15,10 @@
 #ifndef PXT_NAMES_H
 #define PXT_NAMES_H
 
-#include "format/compiler.h"
 #include "format/ids.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 /* ---- Its layout in the process' directory ---- */

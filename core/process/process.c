@@ -5,9 +5,7 @@
 #include "base/handle.h"
 #include "core/process/forked.h"
 #include "core/process/forks.h"
-#include "core/process/threads.h"
 #include "format/mul64.h"
-#include "port_atomic.h"
 
 struct pxt_clock_rate pxt_clock;
 

@@ -14,14 +14,10 @@
 #ifndef PXT_PROCESS_H
 #define PXT_PROCESS_H
 
-#include "format/compiler.h"
 #include "format/ids.h"
 #include "port/port.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- The rate of the counter that stamps are read from; written by the start of the process ---- */
 

@@ -7,9 +7,6 @@
 #include "core/process/replica.h"
 #include "port/port_sysinfo.h"
 
-#include <errno.h>
-#include <trace_np.h>
-
 /* ---- Threads without an entry: counted in and out ---- */
 
 struct pxt_unregistered pxt_unregistered;

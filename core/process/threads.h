@@ -20,15 +20,7 @@
 
 #include "core/process/process.h"
 #include "core/process/thread.h"
-#include "format/compiler.h"
 #include "format/slot.h"
-#include "port_atomic.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 /*
  * ---- Threads that have no entry ----

@@ -6,11 +6,7 @@
 #include "core/read/consumer.h"
 
 #include "core/process/context.h"
-#include "core/process/threads.h"
 #include "core/stream/share.h"
-
-#include <string.h>
-#include <trace.h>
 
 /* ---- An automatic stop ends ---- */
 

@@ -11,12 +11,9 @@
 #ifndef PXT_CONSUMER_H
 #define PXT_CONSUMER_H
 
-#include "core/read/lane.h"
 #include "core/read/merge.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
-
-#include <stdint.h>
 
 /* ---- An item of the sequence ---- */
 

@@ -3,10 +3,8 @@
 #include "core/read/lane.h"
 
 #include "core/process/forks.h"
-#include "core/process/threads.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
-#include "format/mul64.h"
 
 #include <errno.h>
 

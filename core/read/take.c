@@ -2,9 +2,6 @@
 /* take.c - what an item of the sequence holds: data and origin, or the slots of a log; see take.h. */
 #include "core/read/take.h"
 
-#include <string.h>
-#include <trace.h>
-
 /* ---- One item ---- */
 
 static uint64_t little(const unsigned char *bytes, uint32_t count)

@@ -8,15 +8,10 @@
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/careful.h"
 
-#include "base/attr.h"
 #include "core/process/context.h"
 #include "core/process/forked.h"
-#include "core/process/threads.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
-
-#include <string.h>
-#include <trace_hooks_np.h>
 
 /* A place by the stream's policy; false: none (and the event is counted if it should have one). */
 PXT_INLINE bool reserve(

@@ -11,7 +11,6 @@
 
 #include "core/record/emit.h"
 #include "core/record/inspect.h"
-#include "core/stream/block.h"
 #include "core/stream/stream.h"
 #include "core/stream/wanted.h"
 

@@ -17,14 +17,9 @@
 #include "core/record/emit.h"
 
 #include "core/process/context.h"
-#include "core/process/threads.h"
 #include "core/record/careful.h"
 #include "core/record/narrow.h"
-#include "core/ring/ring.h"
-#include "core/stream/block.h"
 #include "core/stream/gate.h"
-#include "core/stream/stream.h"
-#include "core/stream/wanted.h"
 
 #if PXT_SHORT_CONTEXT
 

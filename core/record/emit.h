@@ -21,11 +21,7 @@
 #define PXT_EMIT_H
 
 #include "core/process/process.h"
-#include "format/compiler.h"
 #include "format/slot.h"
-
-#include <stddef.h>
-#include <trace.h>
 
 /* The slot that carries the context has room for 4 bytes of data, and is put together in registers. */
 #if PXT_CTX_BYTES == 8 && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -19,12 +19,7 @@
 #define PXT_INSPECT_H
 
 #include "core/process/threads.h"
-#include "core/ring/ring.h"
 #include "core/stream/block.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <trace_np.h>
 
 /* An event on its way into a place: what a writer has of both, for those that look at it. */
 struct pxt_inspect_candidate {

@@ -12,9 +12,6 @@
 #include "core/record/emit.h"
 #include "core/stream/wanted.h"
 
-#include <errno.h>
-#include <trace_np.h>
-
 #if CONFIG_PTRACE_SYSEV_ERROR
 /* @id is what became of a name that was opened. */
 PXT_INLINE void pxt_opentype_report(trace_event_id_t id)

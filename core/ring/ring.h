@@ -41,14 +41,10 @@
 #define PXT_RING_H
 
 #include "core/testpoints.h"
-#include "format/compiler.h"
 #include "format/position.h"
-#include "format/slot.h"
 #include "port_atomic.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /*

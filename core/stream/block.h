@@ -18,11 +18,6 @@
 #include "format/ticks.h"
 #include "port/port.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <trace.h>
 #include <trace_np.h>
 
 /*

@@ -26,8 +26,6 @@
 
 #include "core/stream/block.h"
 
-#include <stddef.h>
-
 enum pxt_phase {
 	PXT_PHASE_PLAIN,
 	PXT_PHASE_STOP_TOLD,

@@ -2,8 +2,6 @@
 /* share.c - Core's side of streams that other processes trace into; see share.h. */
 #include "core/stream/share.h"
 
-#include <errno.h>
-
 const struct pxt_share_ops *_Atomic pxt_share_ops;
 uint64_t pxt_share_answer_ns = UINT64_C(3000000000);
 

@@ -24,8 +24,6 @@
 
 #include "base/attr.h"
 #include "core/process/directory.h"
-#include "core/process/process.h"
-#include "core/ring/ring.h"
 #include "core/stream/stream.h"
 
 #include <trace_hooks_np.h>

@@ -31,16 +31,8 @@
 #define PXT_STREAM_H
 
 #include "base/handle.h"
-#include "core/process/process.h"
 #include "core/process/threads.h"
 #include "core/stream/block.h"
-#include "format/ticks.h"
-
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <trace.h>
-#include <trace_np.h>
 
 /* Who and where, as recorded. */
 struct pxt_origin {

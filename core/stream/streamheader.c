@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* streamheader.c - fills the header of a stream; see format/imageheader.h. */
-#include "core/stream/block.h"
 
 #include "core/process/directory.h"
-#include "core/process/process.h"
 #include "core/stream/gate.h"
-
-#include <string.h>
 
 _Static_assert(offsetof(struct pxt_block, barriers) ==
                    offsetof(struct pxt_block, retrieved) + 4 * sizeof(uint64_t),

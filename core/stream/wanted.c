@@ -4,7 +4,6 @@
 
 #include "core/process/directory.h"
 #include "core/process/forks.h"
-#include "core/process/names.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
 

@@ -18,14 +18,8 @@
 
 #include "core/process/process.h"
 #include "core/stream/block.h"
-#include "format/ids.h"
-#include "port_atomic.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <trace_hooks_np.h>
-#include <trace_np.h>
 
 typedef _PXT_WANTED_TYPE pxt_wanted_mask;
 

@@ -9,7 +9,6 @@
 #include "port/port_sysinfo.h"
 
 #include <errno.h>
-#include <string.h>
 
 int pxt_port_log_open(struct pxt_port_log *log, int fd)
 {

@@ -8,7 +8,6 @@
 #include "port_atomic.h"
 
 #include <errno.h>
-#include <string.h>
 #include <trace_np.h>
 
 #define NS_PER_S 1000000000u

@@ -10,7 +10,6 @@
 
 #include "port_atomic.h"
 
-#include <string.h>
 #include <trace_np.h>
 
 /* Interrupts have numbers from here on, so that none is a task's. */

@@ -8,9 +8,7 @@
 #include "port/posix/clock.h"
 
 #include "port/posix/quiet.h"
-#include "port_atomic.h"
 
-#include <stddef.h>
 #include <trace_np.h>
 
 #define NS_PER_S      1000000000u

@@ -6,10 +6,6 @@
 #include "port/port.h"
 #include "port_atomic.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
-
 /* What another process of this machine has found (quiet.c); before main(). */
 void pxt_cpus_told(uint64_t count);
 

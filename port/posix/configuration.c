@@ -7,17 +7,13 @@
  * library that came first, and its look at the wanted table finds its own, in which nothing ever is.
  */
 #define _GNU_SOURCE
-#include "format/compiler.h"
 #include "format/ids.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <trace_np.h>
 #include <unistd.h>
 
 #define LAYOUT                                                                                     \

@@ -11,7 +11,6 @@
 #include "port/posix/quiet.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,14 +3,12 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/posix/quiet.h"
-#include "port/port.h"
 #include "port/posix/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 PXT_TLS uint32_t pxt_port_untold;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* sysinfo.c - reads name, executable, host, system, boot id and start of this process; random bytes. */
 #define _GNU_SOURCE
-#include "format/elfnote.h"
 #include "format/hexdigit.h"
 #include "port/port.h"
 #include "port/port_sysinfo.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,8 @@
 #include "port/port_sysinfo.h"
 #include "port/posix/quiet.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Words of the line, counted as proc(5) does; the first one behind the name is the state. */

@@ -8,7 +8,6 @@
 #include "format/hexdigit.h"
 #include "port/posix/clock.h"
 #include "port/posix/quiet.h"
-#include "port_atomic.h"
 
 #if PXT_SMALL && (defined(__x86_64__) || defined(__aarch64__))
 uint64_t pxt_port_ticks(void)
@@ -39,10 +38,8 @@ uint64_t pxt_port_ticks_ordered(void)
 #if defined(__x86_64__)
 
 #include <cpuid.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <trace_np.h>
 #include <unistd.h>
 

@@ -29,8 +29,6 @@
 #include "format/slot.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* A test interrupts between any two steps. */
 #ifndef PXT_WORDS_STEP

@@ -7,7 +7,6 @@
  *
  *   concurrency: any thread, signal handlers.
  */
-#include <stdint.h>
 #include <trace_hooks_np.h>
 
 /* The compiler's own names. */

@@ -11,7 +11,6 @@
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 PXT_WRAP_REAL(malloc);
 PXT_WRAP_REAL(calloc);

@@ -9,8 +9,6 @@
 #include "sysevents/wrap/names.h"
 #include "sysevents/wrap/tally.h"
 
-#include <time.h>
-
 /* ---- Waiting ---- */
 
 PXT_AGES(pthread_cond_wait, "GLIBC_2.3.2");

@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 #define PATH_BYTES 256
 

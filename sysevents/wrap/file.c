@@ -16,7 +16,6 @@
 #include "sysevents/wrap/process.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,7 +28,6 @@
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

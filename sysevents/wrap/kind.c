@@ -10,7 +10,6 @@
 #include "sysevents/wrap/process.h"
 
 #include "format/ctlsock.h"
-#include "format/programkind.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include "sysevents/wrap/tally.h"
 
 #include <sys/mman.h>
-#include <time.h>
 
 /* ---- The state of a mutex: its holder, and whether others wait ---- */
 

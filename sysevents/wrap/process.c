@@ -12,7 +12,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>

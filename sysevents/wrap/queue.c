@@ -5,7 +5,6 @@
 
 #include <mqueue.h>
 #include <sys/msg.h>
-#include <time.h>
 
 PXT_CALL_WRAP(int, mq_send, (mqd_t queue, const char *from, size_t bytes, unsigned priority),
     (queue, from, bytes, priority), POSIX_TRACE_CALL_MQ_SEND_NP, queue, bytes);

@@ -13,7 +13,6 @@
 #include <gnu/lib-names.h>
 #include <link.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <unwind.h>
 

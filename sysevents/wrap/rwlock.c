@@ -12,8 +12,6 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
-#include <time.h>
-
 _Static_assert(POSIX_TRACE_KIND_WRITE_NP - POSIX_TRACE_KIND_READ_NP ==
                        (int)PXT_LOCKTALLY_WRITE - (int)PXT_LOCKTALLY_READ &&
                    POSIX_TRACE_KIND_SPIN_NP - POSIX_TRACE_KIND_READ_NP ==

@@ -6,12 +6,10 @@
 #include "sysevents/wrap/tally.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <semaphore.h>
 #include <stdarg.h>
 #include <sys/sem.h>
 #include <threads.h>
-#include <time.h>
 
 /*
  * No number of this process says who has what others take, too.  The C library has that behind the value: two words of

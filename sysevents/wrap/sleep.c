@@ -6,12 +6,8 @@
 #include "sysevents/wrap/process.h"
 
 #include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
-#include <threads.h>
-#include <time.h>
 #include <unistd.h>
 
 PXT_CALL_WRAP_UNTIL_AS(unsigned, sleep, (unsigned seconds), (seconds), POSIX_TRACE_CALL_SLEEP_NP, 0,

@@ -8,13 +8,10 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
-#include <sys/types.h>
 #include <sys/un.h>
-#include <time.h>
 
 /* ---- What a descriptor is: the address at its other end, or its own ---- */
 

@@ -23,12 +23,8 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
 
 #include "sysevents/wrap/process.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define HEADS   1024u

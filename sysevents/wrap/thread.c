@@ -14,16 +14,11 @@
 #include "sysevents/wrap/process.h"
 #include "sysevents/wrap/tally.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/types.h>
 #include <sys/wait.h>
 #include <threads.h>
-#include <time.h>
 #include <unistd.h>
 
 #if PXT_GROUP_THREAD
