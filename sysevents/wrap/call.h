@@ -37,7 +37,7 @@ PXT_WRAP_INLINE bool pxt_call_wanted(uint16_t number, const void *caller)
 
 /* @asked: pxt_wait_ns() or pxt_wait_until().  Leaves errno alone. */
 struct pxt_call pxt_call_enter_until(uint16_t number, uint64_t object, uint64_t size, int64_t asked,
-    const void *caller) __attribute__((visibility("hidden")));
+    const void *caller) PXT_WRAP_HIDDEN;
 PXT_WRAP_INLINE struct pxt_call pxt_call_enter(
     uint16_t number, uint64_t object, uint64_t size, const void *caller)
 {
@@ -45,13 +45,13 @@ PXT_WRAP_INLINE struct pxt_call pxt_call_enter(
 }
 
 /* The same where a library may be about to be loaded: no images are recorded. */
-struct pxt_call pxt_call_enter_anywhere(uint16_t number, uint64_t object, uint64_t size,
-    const void *caller) __attribute__((visibility("hidden")));
+struct pxt_call pxt_call_enter_anywhere(
+    uint16_t number, uint64_t object, uint64_t size, const void *caller) PXT_WRAP_HIDDEN;
 /* Leaves errno alone. */
-void pxt_call_exit(const struct pxt_call *call) __attribute__((visibility("hidden")));
+void pxt_call_exit(const struct pxt_call *call) PXT_WRAP_HIDDEN;
 /* The same without the first one, of a call that cannot block. */
-void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void *caller)
-    __attribute__((visibility("hidden")));
+void pxt_call_tell(
+    uint16_t number, uint64_t object, int64_t result, const void *caller) PXT_WRAP_HIDDEN;
 
 /* Milliseconds of a limit; NULL: none. */
 #define PXT_CALL_MS(time)                                                                          \
@@ -98,14 +98,13 @@ void pxt_call_tell(uint16_t number, uint64_t object, int64_t result, const void 
 
 #if PXT_GROUP_SLEEP
 /* How long until @fd, if it is such a one, can be read; less than 0: it could be so long ago. */
-int64_t pxt_timer_asked(int fd) __attribute__((visibility("hidden")));
+int64_t pxt_timer_asked(int fd) PXT_WRAP_HIDDEN;
 /* @result bytes were read: returns @result. */
-int64_t pxt_timer_was_read(int fd, const void *what, int64_t result)
-    __attribute__((visibility("hidden")));
+int64_t pxt_timer_was_read(int fd, const void *what, int64_t result) PXT_WRAP_HIDDEN;
 /* It is set or read without being recorded. */
-void pxt_timer_was_missed(int fd) __attribute__((visibility("hidden")));
+void pxt_timer_was_missed(int fd) PXT_WRAP_HIDDEN;
 /* The numbers are closed. */
-void pxt_timer_forget(unsigned first, unsigned last) __attribute__((visibility("hidden")));
+void pxt_timer_forget(unsigned first, unsigned last) PXT_WRAP_HIDDEN;
 #else
 PXT_OFF_RETURNS(PXT_WAIT_NO_LIMIT, int64_t, pxt_timer_asked, int fd);
 PXT_OFF_RETURNS(result, int64_t, pxt_timer_was_read, int fd, const void *what, int64_t result);

@@ -28,17 +28,16 @@ struct pxt_tally_here {
 	uint32_t slots; /* of this thread's, the last one made, and 1 */
 	bool ended;
 };
-extern __thread struct pxt_tally_here pxt_tally_here
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern PXT_TLS struct pxt_tally_here pxt_tally_here;
 
 /* Counts into @memory from now on, which is zeroed; NULL: nothing is counted.  Sets pxt_wrap_wishes.counts. */
-void pxt_tally_start(struct pxt_locktally *memory) __attribute__((visibility("hidden")));
+void pxt_tally_start(struct pxt_locktally *memory) PXT_WRAP_HIDDEN;
 /* In a forked child: its parent's.  The first lock has the child attached. */
-void pxt_tally_forget(void) __attribute__((visibility("hidden")));
+void pxt_tally_forget(void) PXT_WRAP_HIDDEN;
 /* Gives back the memory that was not needed yet, but for little.  Any thread. */
-void pxt_tally_shrink(void) __attribute__((visibility("hidden")));
+void pxt_tally_shrink(void) PXT_WRAP_HIDDEN;
 /* The calling thread ends. */
-void pxt_tally_end(void) __attribute__((visibility("hidden")));
+void pxt_tally_end(void) PXT_WRAP_HIDDEN;
 
 PXT_WRAP_INLINE void pxt_tally_add(struct pxt_locktally_count *count)
 {
@@ -64,10 +63,9 @@ PXT_WRAP_INLINE struct pxt_tally_near *pxt_tally_near(const volatile void *lock,
 }
 
 /* The first time, or after others had its place. */
-void pxt_tally_took_first(const volatile void *lock, unsigned kind, const void *caller)
-    __attribute__((visibility("hidden")));
-void pxt_tally_gave_first(const volatile void *lock, unsigned kind)
-    __attribute__((visibility("hidden")));
+void pxt_tally_took_first(
+    const volatile void *lock, unsigned kind, const void *caller) PXT_WRAP_HIDDEN;
+void pxt_tally_gave_first(const volatile void *lock, unsigned kind) PXT_WRAP_HIDDEN;
 
 /* The calling thread has taken @lock. */
 PXT_WRAP_INLINE void pxt_tally_took(
@@ -99,8 +97,8 @@ PXT_WRAP_INLINE void pxt_tally_gave(const volatile void *lock, enum pxt_locktall
 /* ---- Locks that are waited for ---- */
 
 /* An event told that the calling thread has @lock. */
-void pxt_tally_hold(const volatile void *lock) __attribute__((visibility("hidden")));
-bool pxt_tally_release_held(const volatile void *lock) __attribute__((visibility("hidden")));
+void pxt_tally_hold(const volatile void *lock) PXT_WRAP_HIDDEN;
+bool pxt_tally_release_held(const volatile void *lock) PXT_WRAP_HIDDEN;
 
 /* It is given back: whether an event told that it was had. */
 PXT_WRAP_INLINE bool pxt_tally_release(const volatile void *lock)
@@ -109,10 +107,9 @@ PXT_WRAP_INLINE bool pxt_tally_release(const volatile void *lock)
 }
 
 /* Before a wait: who has it and where that one took it; @holder: who that is, 0: whoever took and did not give. */
-void pxt_tally_tell_holders(const volatile void *lock, enum pxt_locktally_kind kind,
-    uint32_t holder) __attribute__((visibility("hidden")));
+void pxt_tally_tell_holders(
+    const volatile void *lock, enum pxt_locktally_kind kind, uint32_t holder) PXT_WRAP_HIDDEN;
 /* What was counted of locks at these addresses, whose life ends. */
-void pxt_tally_tell_taken(const volatile void *from, size_t bytes)
-    __attribute__((visibility("hidden")));
+void pxt_tally_tell_taken(const volatile void *from, size_t bytes) PXT_WRAP_HIDDEN;
 
 #endif

@@ -18,18 +18,15 @@
 #ifndef PXT_WRAP_H
 #define PXT_WRAP_H
 
-#include "format/compiler.h"
 #include "format/programkind.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
 #include <trace_hooks_np.h>
 
 #define PXT_WRAP_INLINE    static inline __attribute__((always_inline, unused))
 #define PXT_WRAP_EXPORT    __attribute__((visibility("default")))
+/* Another file's of this library: reached without the table of the linker. */
+#define PXT_WRAP_HIDDEN    __attribute__((visibility("hidden")))
 #define PXT_WRAP_LIKELY(x) __builtin_expect(!!(x), 1)
 /* Where the wrapped function was called: the place of the event. */
 #define PXT_WRAP_CALLER()  __builtin_return_address(0)
@@ -66,11 +63,10 @@
 typedef void (*pxt_real_function)(void);
 
 /* The calling thread looks for one. */
-extern __thread bool pxt_real_looks
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern PXT_TLS bool pxt_real_looks;
 /* Finds the function behind a wrapper, of the age that is given ("": the present one), and keeps it in *known. */
-pxt_real_function pxt_real_find(pxt_real_function *known, const char *name, const char *version)
-    __attribute__((cold, visibility("hidden")));
+pxt_real_function pxt_real_find(pxt_real_function *known, const char *name,
+    const char *version) PXT_WRAP_HIDDEN __attribute__((cold));
 
 /* NULL: not found yet.  The names lie in the code: a table of them would be relocated in each process. */
 #define PXT_WRAP_REAL_AS(symbol, name, version)                                                    \
@@ -106,8 +102,7 @@ pxt_real_function pxt_real_find(pxt_real_function *known, const char *name, cons
 #endif
 
 /* The C library's clock_gettime(), also where another library's stands before it (real.c). */
-extern int (*pxt_real_gettime)(clockid_t clock, struct timespec *time)
-    __attribute__((visibility("hidden")));
+extern int (*pxt_real_gettime)(clockid_t clock, struct timespec *time) PXT_WRAP_HIDDEN;
 
 /* ---- What is asked for (real.c) ---- */
 
@@ -131,7 +126,7 @@ struct pxt_wrap_wishes {
 	bool stack_few;
 };
 /* Written before main(), by the only thread. */
-extern struct pxt_wrap_wishes pxt_wrap_wishes __attribute__((visibility("hidden")));
+extern struct pxt_wrap_wishes pxt_wrap_wishes PXT_WRAP_HIDDEN;
 
 #if PXT_WRAP_BY_LINKER
 /*
@@ -193,7 +188,7 @@ PXT_WRAP_INLINE uint64_t pxt_wrap_address(const volatile void *object)
 /* ---- Waits (wait.c) ---- */
 
 /* CLOCK_MONOTONIC, the kernel's: a library that gives the program another time is not asked. */
-uint64_t pxt_wait_clock(void) __attribute__((visibility("hidden")));
+uint64_t pxt_wait_clock(void) PXT_WRAP_HIDDEN;
 /* Microseconds since, as events have them: at least 1, since 0 says that there was no wait. */
 PXT_WRAP_INLINE uint32_t pxt_wait_us(uint64_t ns)
 {
@@ -209,9 +204,8 @@ PXT_WRAP_INLINE uint32_t pxt_wait_us(uint64_t ns)
  * structures of any length, or NULL.
  */
 #define PXT_WAIT_NO_LIMIT INT64_MIN
-int64_t pxt_wait_ns(int64_t seconds, int64_t ns) __attribute__((visibility("hidden")));
-int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns)
-    __attribute__((visibility("hidden")));
+int64_t pxt_wait_ns(int64_t seconds, int64_t ns) PXT_WRAP_HIDDEN;
+int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns) PXT_WRAP_HIDDEN;
 #define PXT_WAIT_NS(time)                                                                          \
 	((time) ? pxt_wait_ns((time)->tv_sec, (time)->tv_nsec) : PXT_WAIT_NO_LIMIT)
 #define PXT_WAIT_UNTIL(clock, date)                                                                \
@@ -225,14 +219,13 @@ int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns)
  * Where @ns is as long as was asked for: the functions that called what called at @caller, innermost
  * first.  Returns how many.  Leaves errno alone.
  */
-unsigned pxt_wait_callers(uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
-    __attribute__((visibility("hidden")));
+unsigned pxt_wait_callers(
+    uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS]) PXT_WRAP_HIDDEN;
 /* Before the first one, where any will be asked for. */
-void pxt_wait_start(void) __attribute__((visibility("hidden")));
+void pxt_wait_start(void) PXT_WRAP_HIDDEN;
 
 /* PXT_WAIT_FEW of them at most (callers.c). */
-unsigned pxt_callers_few(const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
-    __attribute__((visibility("hidden")));
-void pxt_callers_start(void) __attribute__((visibility("hidden")));
+unsigned pxt_callers_few(const void *caller, uint64_t callers[PXT_WAIT_CALLERS]) PXT_WRAP_HIDDEN;
+void pxt_callers_start(void) PXT_WRAP_HIDDEN;
 
 #endif
