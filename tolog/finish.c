@@ -3,7 +3,6 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
-#include "core/process/process.h"
 #include "core/testpoints.h"
 
 #define SLICE_NS 50000u
@@ -82,10 +81,8 @@ int pxt_tolog_begin_anew(struct pxt_stream *stream)
 	atomic_store_explicit(&log->full, 0u, memory_order_release);
 	atomic_store_explicit(&log->overrun, 0u, memory_order_release);
 	pxt_tolog_let_go(stream, log);
-	if (log->out.kind == PXT_LOG_SEQUENTIAL)
-		error = mark_clear(log, cleared, &begun);
-	else
-		error = restart_file(log, &attr, &begun);
+	error = log->out.kind == PXT_LOG_SEQUENTIAL ? mark_clear(log, cleared, &begun)
+	                                            : restart_file(log, &attr, &begun);
 	/* As after create: a handler that ends this log cannot find it out. */
 	if (!error && pxt_tolog_seals())
 		error = pxt_tolog_tell(stream, PXT_WHEN_FLUSH);

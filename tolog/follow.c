@@ -11,10 +11,7 @@
 
 #include "tolog/policies.h"
 
-#include "base/attr.h"
 #include "port/port_local.h"
-
-#include <errno.h>
 
 struct pxt_follow {
 	struct pxt_stream *live; /* looked at by pxt_copy_again() alone */
@@ -27,27 +24,9 @@ static int put_new(struct pxt_follow *follow)
 {
 	struct pxt_stream *stream = &follow->copy.stream;
 	struct pxt_tolog_flush flush = { .bound = follow->copy.moment };
-	enum pxt_tolog_when when = PXT_WHEN_FLUSH;
 	int error = pxt_tolog_resume(pxt_tolog_of(stream));
-	enum pxt_fill filled = PXT_FILL_MORE;
 
-	/* Bound: what the copy holds. */
-	while (!error && filled == PXT_FILL_MORE) {
-		filled = pxt_tolog_fill(stream, &flush);
-		error = pxt_tolog_tell(stream, when);
-		if (!error)
-			error = pxt_tolog_put_data(pxt_tolog_of(stream), filled == PXT_FILL_MORE);
-		when = PXT_WHEN_BLOCK;
-	}
-	return error;
-}
-
-static int begin_log(struct pxt_follow *follow)
-{
-	struct pxt_stream *stream = &follow->copy.stream;
-
-	/* Who follows makes a log of its own of it; nobody is to code what is decoded at once. */
-	return pxt_tolog_begin_copy(stream, &follow->out, true);
+	return error ? error : pxt_tolog_put_copy(stream, &flush);
 }
 
 /* With @follow->out open. */
@@ -64,7 +43,8 @@ static int begin(struct pxt_follow *follow, trace_id_t trid)
 		error = pxt_copy_take(trid, &follow->copy);
 	if (error)
 		return error;
-	error = begin_log(follow);
+	/* The process that follows makes a log of its own of it: coding would be undone at once. */
+	error = pxt_tolog_begin_copy(&follow->copy.stream, &follow->out, true);
 	if (!error) {
 		error = put_new(follow);
 		if (error)

@@ -9,13 +9,7 @@
 #include "core/testpoints.h"
 #include "tolog/policies.h"
 
-#include "base/attr.h"
-
-#include <errno.h>
-#include <trace_np.h>
-
-/* In the copy no record is waited for, and this log takes everything. */
-static int put_window(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+int pxt_tolog_put_copy(struct pxt_stream *copy, struct pxt_tolog_flush *flush)
 {
 	enum pxt_tolog_when when = PXT_WHEN_FLUSH;
 	enum pxt_fill filled;
@@ -23,10 +17,10 @@ static int put_window(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 
 	/* Bound: what the copy holds. */
 	do {
-		filled = pxt_tolog_fill(stream, flush);
-		error = pxt_tolog_tell(stream, when);
+		filled = pxt_tolog_fill(copy, flush);
+		error = pxt_tolog_tell(copy, when);
 		if (!error)
-			error = pxt_tolog_put_data(pxt_tolog_of(stream), filled == PXT_FILL_MORE);
+			error = pxt_tolog_put_data(pxt_tolog_of(copy), filled == PXT_FILL_MORE);
 		when = PXT_WHEN_BLOCK;
 	} while (!error && filled == PXT_FILL_MORE);
 	return error;
@@ -72,14 +66,13 @@ static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 	struct pxt_stream *stream = &copy->stream;
 	struct pxt_tolog_flush flush = { .bound = copy->moment, .final = true, .exact = true };
 	struct pxt_log_trailer trailer = { 0 };
-	int error;
+	int error = pxt_tolog_begin_copy(stream, out, false);
 
-	error = pxt_tolog_begin_copy(stream, out, false);
 	if (error)
 		return error;
 	/* As it was, before it is emptied. */
 	pxt_status_take(stream, &trailer.status);
-	error = put_window(stream, &flush);
+	error = pxt_tolog_put_copy(stream, &flush);
 	if (!error) {
 		finish(copy, &flush, &trailer);
 		error = pxt_tolog_put_end(stream, &trailer, false);

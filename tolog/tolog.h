@@ -37,11 +37,9 @@
 #include "base/attr.h"
 #include "core/read/consumer.h"
 #include "format/coded.h"
-#include "format/logfmt.h"
 #include "port/port_log.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 
 /* Blocks other than DATA are made here: room for one entry of any kind. */
 #define PXT_TOLOG_META_BYTES 1024u
@@ -487,6 +485,8 @@ enum pxt_fill {
 
 /* Takes records out of the stream into `data`. */
 enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush);
+/* Writes all that the copy holds: in it no record is waited for.  (snapshot.c) */
+int pxt_tolog_put_copy(struct pxt_stream *copy, struct pxt_tolog_flush *flush);
 int pxt_tolog_flush(struct pxt_stream *stream, bool final);
 
 /* ---- The log's lock (lock.c); with the mutex, which is given up meanwhile ---- */
