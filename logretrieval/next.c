@@ -131,12 +131,10 @@ static int load_body(struct pxt_log *log)
 /* To the next block, or into the one that was entered; where a growing log ends, what came since is looked for. */
 static int go_on(struct pxt_log *log)
 {
-	int error;
+	int error = log->header.layout == PXT_LAYOUT_FRAMES ? pxt_log_next_frame(log)
+	            : log->cursor.body                      ? load_body(log)
+	                                                    : next_block(log);
 
-	if (log->header.layout == PXT_LAYOUT_FRAMES)
-		error = pxt_log_next_frame(log);
-	else
-		error = log->cursor.body ? load_body(log) : next_block(log);
 	return error == ENODATA ? pxt_log_scan_more(log) : error;
 }
 

@@ -13,7 +13,6 @@
 #include "port/posix/quiet.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -27,7 +26,6 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Clients that wait to be let in; more are told to come again. */
@@ -324,12 +322,8 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 		error = check_folder(path);
 
 	/* Whatever another user makes there in between is looked at as well. */
-	if (error == ENOENT && make) {
-		if (mkdir(path, 0700) != 0 && errno != EEXIST)
-			error = EACCES;
-		else
-			error = check_folder(path);
-	}
+	if (error == ENOENT && make)
+		error = mkdir(path, 0700) != 0 && errno != EEXIST ? EACCES : check_folder(path);
 	return error;
 }
 
@@ -662,7 +656,6 @@ int pxt_port_local_send(
 	struct msghdr whole = { .msg_iov = &part, .msg_iovlen = 1 };
 	size_t control = passed ? passed->count * sizeof(int) : 0;
 	struct cmsghdr *head;
-	int error;
 
 	if (control) {
 		whole.msg_control = passing.bytes;
@@ -673,8 +666,7 @@ int pxt_port_local_send(
 		head->cmsg_len = (socklen_t)CMSG_LEN(control);
 		memcpy(CMSG_DATA(head), passed->fd, control);
 	}
-	error = is_kept(fd) ? send_now(fd, &whole) : EPIPE;
-	return error;
+	return is_kept(fd) ? send_now(fd, &whole) : EPIPE;
 }
 
 /* The macro of some C libraries mixes signed and unsigned numbers. */
@@ -734,9 +726,8 @@ void pxt_port_local_drop(struct pxt_port_passed *passed)
 {
 	PXT_QUIET();
 
-	for (unsigned i = 0; i < passed->count; i++) {
+	for (unsigned i = 0; i < passed->count; i++)
 		close_kept(passed->fd[i]);
-	}
 	passed->count = 0;
 }
 
@@ -833,11 +824,8 @@ uint64_t pxt_port_local_unread(int fd)
 {
 	PXT_QUIET();
 	struct stat state;
-	uint64_t bytes = 0;
 
-	if (fstat(fd, &state) == 0 && state.st_nlink == 0)
-		bytes = (uint64_t)state.st_blocks * 512u;
-	return bytes;
+	return fstat(fd, &state) == 0 && state.st_nlink == 0 ? (uint64_t)state.st_blocks * 512u : 0;
 }
 
 int pxt_port_local_memory(int *fd)
