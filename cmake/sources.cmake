@@ -149,6 +149,8 @@ ptrace_unit(CORE IF TINY SOURCES
 	tiny/state.c)
 ptrace_unit(RECORD_THREAD IF TINY SOURCES
 	tiny/task.c)
+ptrace_unit(LABELS IF TINY SOURCES
+	tiny/label.c)
 ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/control.c
 	core/read/consumer.c

@@ -104,6 +104,73 @@ struct pxt_stream_header {
  * next need not belong together (tags and cursor tell which they are), nor counts to either.
  */
 
+/*
+ * A smallest Core's label (tiny/label.c).  Its memory is not one block: the label has addresses, its own among
+ * them, so that a dump tells how far from the label each part is.
+ */
+#define PXT_SMALL_MAGIC   "PXTRACE\x01SMALL\n\0"
+#define PXT_SMALL_VERSION 1u
+/* Of contents. */
+#define PXT_SMALL_THREAD                                                                           \
+	1u /* the upper 16 bits of a stamp are the task's number, or an interrupt's */
+#define PXT_SMALL_ADDRESS 2u
+#define PXT_SMALL_CPU     4u
+#define PXT_SMALL_LARGER  8u  /* the larger priority is more urgent */
+#define PXT_SMALL_SHORT   16u /* a context switch is a begin slot alone */
+
+/* Where something is in the state. */
+enum pxt_small_place {
+	PXT_SMALL_TRID,     /* u32; 0: shut down */
+	PXT_SMALL_RUNNING,  /* u8 */
+	PXT_SMALL_MASK,     /* u32: slots less 1 */
+	PXT_SMALL_MAX_DATA, /* u32 */
+	PXT_SMALL_HEAD,     /* u32, of slots, which runs freely */
+	PXT_SMALL_TAIL,
+	PXT_SMALL_PUT,  /* u32 */
+	PXT_SMALL_GONE, /* counters, as section 11 of FORMAT.md has them */
+	PXT_SMALL_RETRIEVED,
+	PXT_SMALL_CLEARED,
+	PXT_SMALL_ANCHOR, /* u64, of ticks at creation */
+	PXT_SMALL_SECONDS,
+	PXT_SMALL_NANOSECONDS,
+	PXT_SMALL_NAME,
+	PXT_SMALL_TASK_NUMBER, /* in a task's words: u32 */
+	PXT_SMALL_TASK_NAME,   /* ... a pointer */
+	PXT_SMALL_PLACES
+};
+
+/* Pointers behind the label; those of tasks are NULL where none are recorded. */
+enum pxt_small_part {
+	PXT_SMALL_SELF, /* the label */
+	PXT_SMALL_STATE,
+	PXT_SMALL_SLOTS,
+	PXT_SMALL_NAMES, /* one behind the other */
+	PXT_SMALL_COUNT, /* of them: u32 */
+	PXT_SMALL_FORMATS,
+	PXT_SMALL_FORMAT_AT, /* u16 for each name: in formats, plus 1; 0: none */
+	PXT_SMALL_TASKS,     /* the first task; each begins with the next one, as u64 */
+	PXT_SMALL_ENDED,     /* 4 tasks that ended: u32 number, 0: none, name of 16 bytes */
+	PXT_SMALL_PARTS
+};
+
+struct pxt_small_label {
+	char magic[16];
+	uint32_t order;   /* PXT_IMAGEHEADER_ORDER */
+	uint32_t version; /* PXT_SMALL_VERSION */
+	uint32_t word_bytes;
+	uint32_t contents;
+	uint64_t hz; /* 0: there was no stream */
+	uint32_t clock_source;
+	uint32_t clock_error_ppm;
+	int32_t pid;
+	uint32_t first_user_id;
+	uint16_t names_bytes;
+	uint16_t formats_bytes;
+	uint16_t name_bytes;   /* room of the stream's name */
+	uint16_t second_bytes; /* 4 or 8 */
+	uint16_t at[PXT_SMALL_PLACES];
+};
+
 struct pxt_directory_header {
 	struct pxt_imageheader header;
 	uint32_t

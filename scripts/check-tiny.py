@@ -13,6 +13,7 @@ untraced; linked as boards are: -Os, unused sections dropped.
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ CORTEX = ["-Os", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding", "-fbuiltin"]
 # Checks are cheap: what is measured has them.
 SETTINGS = ({}, {"ARG_CHECKS": "n"}, {"RECORD_ADDRESS": "n", "EVENT_NAME_MAX": "40", "NAME_POOL_BYTES": "64"},
             {"RECORD_THREAD": "y", "RECORD_CPU": "y", "SYSEVENTS": "y", "TOLOG": "y", "FORMAT_POOL_BYTES": "64"})
+# What a debugger's dump of a board's memory is read by.
+LABELLED = {"RECORD_THREAD": "y", "RECORD_CPU": "y", "SYSEVENTS": "y", "FORMAT_POOL_BYTES": "64", "LABELS": "y"}
 # What the bare library may ask for; nothing of the second may be in the program.
 ALLOWED = re.compile(r"mem(cpy|move|set|cmp|chr)|__aeabi_\w+|pxt_board_\w+")
 REFUSED = re.compile(r"__atomic_|malloc|printf|pthread_|_sbrk|fopen|__sync_")
@@ -81,6 +84,87 @@ def on_this_machine(settings):
         tests = [os.path.join(ROOT, "tests", name) for name in ("tiny/tiny.c", "suite.c")]
         run("gcc", *flags, f"-I{ROOT}/tests", "-DPXT_NO_CUNIT=1", *tests, library, "-o", program)
         print(run(program).splitlines()[-1], settings or "")
+    return findings
+
+
+def events_of(pxtrace, work, *names):
+    """A dump of the program's memory, as `pxtrace recover` reads it: what it said, and a line for each event."""
+    log = os.path.join(work, "log.ptl")
+    said = subprocess.run([pxtrace, "recover", *names, "-o", log], capture_output=True, text=True, check=False, timeout=60)
+    if said.returncode:
+        return said.stderr, [], ""
+    check, told, stat = (subprocess.run([pxtrace, *how, log], capture_output=True, text=True, check=False, timeout=60)
+                         for how in (["check"], ["print"], ["stat"]))
+    return said.stderr + check.stdout + check.stderr, told.stdout.splitlines(), stat.stdout
+
+
+def spoil(name, number):
+    """The record of that number is none any more."""
+    with open(name, "r+b") as file:
+        memory = file.read()
+        begin = struct.pack("<I", 33 | 4 << 10)
+        at = next(found.start() for found in re.finditer(re.escape(begin), memory)
+                  if memory[found.start() + 16:found.start() + 20] == struct.pack("<I", number))
+        file.seek(at)
+        file.write(bytes(4))
+
+
+def recovered(pxtrace):
+    """The memory of a program, as a board's debugger takes it, becomes a log."""
+    configuration = Configuration(LABELLED, os.path.join(ROOT, "configs", "tiny_defconfig"))
+    if configuration.errors:
+        return configuration.errors
+    findings = []
+
+    def want(what, found):
+        if not found:
+            findings.append(f"recover: {what}")
+
+    with tempfile.TemporaryDirectory() as work:
+        flags, library = archive(work, "", ["-O1", "-g"], configuration)
+        program, memory = (os.path.join(work, name) for name in ("tiny", "memory"))
+        tests = [os.path.join(ROOT, "tests", name) for name in ("tiny/tiny.c", "suite.c")]
+        run("gcc", *flags, f"-I{ROOT}/tests", "-DPXT_NO_CUNIT=1", *tests, library, "-o", program)
+        run(program, "--role", "leave", memory, "nothing")
+        want("a program without a stream has none", "no stream is in it" in events_of(pxtrace, work, memory)[0])
+        run(program, "--role", "leave", memory, "all")
+        said, events, stat = events_of(pxtrace, work, memory)
+        told = "\n".join(events)
+        want("events of a full ring from the oldest one left", "13 EVENTS LOST HERE" in events[0] and "n=13" in events[1])
+        want("written is what was retrieved, lost and cleared",
+             "law       written 46, retrieved 31 + lost 13 + cleared 2 + held 0" in said)
+        want("what the program had read is told", "1 are not in it because the program had read" in said)
+        want("a task by number and name", re.search(r"control/3 +tock +n=39$", told, re.M))
+        want("a task whose name is a constant by number", re.search(r" 4 +tick +data.1.=05", told)
+             and "the names of 1 tasks are not in the file" in said)
+        want("an interrupt by number", re.search(r"interrupt/32773 +tick +data.1.=06", told))
+        want("data that was cut", re.search(r"data.40.=(07 ){40}.*cut", told))
+        want("a context switch of one slot", "prev_tid=3  next_tid=4  prev_state=1  next_prio=9" in told)
+        want("stamps on the line of the program's time", events[1].split()[0] == "0.057000000"
+             and events[-1].split()[0] == "0.147000000")
+        want("the stream's attributes", '"boot", LOOP, 1024 bytes, data up to 40 bytes' in stat)
+        want("its state is listed", re.search(r"1  running +31 +13 +1  boot",
+             run(pxtrace, "recover", "--list", memory)))
+        if shutil.which("gdb"):
+            debug = subprocess.run(["gdb", "-q", "--batch", "-nx", "-x", f"{ROOT}/scripts/gdb/pxtrace.py", "-ex", "break dump",
+                                    "-ex", f"run --role leave {work}/none all", "-ex", "pxtrace streams",
+                                    "-ex", f"pxtrace dump 1 {work}/box", "-ex", "kill", program],
+                                   capture_output=True, text=True, check=False, timeout=60)
+            # Where no process may be traced, nothing ran.
+            if "Breakpoint 1, dump" in debug.stdout:
+                want("gdb lists it", re.search(r"1  +1  running +1 +64 .* boot$", debug.stdout, re.M))
+                said, of_gdb, _ = events_of(pxtrace, work, f"{work}/box")
+                want("gdb's dump has the same events, and all names", len(of_gdb) == len(events)
+                     and any("logger/4" in event for event in of_gdb) and "names" not in said)
+        spoil(memory, 30)
+        said, events, _ = events_of(pxtrace, work, memory)
+        want("a record that is no record ends it, and is counted",
+             "n=29" in events[-2] and "14 EVENTS LOST BEHIND" in events[-1]
+             and "written 46, retrieved 17 + lost 27 + cleared 2 + held 0" in said)
+        with open(memory, "r+b") as file:
+            file.truncate(os.path.getsize(memory) // 2)
+        said, _, _ = events_of(pxtrace, work, memory)
+        want("half a dump is refused", "not in the file" in said or "no stream is in it" in said)
     return findings
 
 
@@ -144,6 +228,8 @@ def main():
     if tool("gcc"):
         for settings in SETTINGS:
             findings += on_this_machine(settings)
+        if os.environ.get("PXT_PXTRACE"):
+            findings += recovered(os.environ["PXT_PXTRACE"])
     if shutil.which(CROSS + "gcc"):
         for profile, defines, more_flags, most in ON_A_BOARD:
             findings += on_a_board(profile, defines, more_flags, most, "-v" in sys.argv[1:])

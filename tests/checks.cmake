@@ -91,6 +91,8 @@ if(PTRACE_CHECKS STREQUAL "full" AND PXT_IS_FULL)
 endif()
 set(proof_form --quick)
 ptrace_check(tiny TIMEOUT 1500 COST 7 "${PTRACE_PYTHON}" "${scripts}/check-tiny.py")
+set_property(TEST tiny APPEND PROPERTY ENVIRONMENT
+	"PXT_PXTRACE=$<$<TARGET_EXISTS:pxtrace>:$<TARGET_FILE:pxtrace>>")
 # Seconds of fuzzing are few: compiling for them costs less without an optimizer.
 set(fuzz_level -O0)
 set(fuzz_seconds 8)

@@ -56,6 +56,7 @@ static int create(const struct _pxt_attr *attr, trace_id_t *trid)
 	tiny->flags = attr ? attr->_pxt_flags : 0;
 	fill(tiny->name, attr ? attr->_pxt_name : NULL, sizeof(tiny->name));
 	tiny->trid = tiny->last;
+	pxt_tiny_label_set();
 	*trid = tiny->last;
 	return 0;
 }

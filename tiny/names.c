@@ -8,14 +8,14 @@
 #include <errno.h>
 
 /* One behind the other, each with its NUL. */
-static char names[CONFIG_PTRACE_NAME_POOL_BYTES];
+char pxt_tiny_names[CONFIG_PTRACE_NAME_POOL_BYTES];
 static uint32_t names_used;
-static unsigned names_count;
+unsigned pxt_tiny_names_count;
 _Atomic bool pxt_names_specific;
 
 unsigned pxt_names_count(void)
 {
-	return names_count;
+	return pxt_tiny_names_count;
 }
 
 static const char *after(const char *name)
@@ -28,11 +28,11 @@ static const char *after(const char *name)
 /* Bound: the bytes of the names before. */
 const char *pxt_names_of(unsigned id)
 {
-	const char *name = names;
+	const char *name = pxt_tiny_names;
 
 	if (id < PXT_ID_USER_FIRST)
 		return pxt_tiny_system_name(id);
-	if (id - PXT_ID_USER_FIRST >= names_count)
+	if (id - PXT_ID_USER_FIRST >= pxt_tiny_names_count)
 		return NULL;
 	while (id-- > PXT_ID_USER_FIRST)
 		name = after(name);
@@ -43,10 +43,10 @@ const char *pxt_names_of(unsigned id)
 static trace_event_id_t find_or_append(const char *name, size_t bytes, bool *is_new)
 {
 	trace_event_id_t id = PXT_TINY_FIRST;
-	const char *known = names;
+	const char *known = pxt_tiny_names;
 
 	/* Bound: the types of the process, the bytes of their names. */
-	for (; id < PXT_ID_USER_FIRST + names_count; id++) {
+	for (; id < PXT_ID_USER_FIRST + pxt_tiny_names_count; id++) {
 		const char *text = id < PXT_ID_USER_FIRST ? pxt_tiny_system_name(id) : known;
 
 		if (text && pxt_same_text(text, name, bytes))
@@ -54,12 +54,12 @@ static trace_event_id_t find_or_append(const char *name, size_t bytes, bool *is_
 		if (id >= PXT_ID_USER_FIRST)
 			known = after(known);
 	}
-	if (names_count == PXT_NAMES_MAX || bytes > sizeof(names) - names_used)
+	if (pxt_tiny_names_count == PXT_NAMES_MAX || bytes > sizeof(pxt_tiny_names) - names_used)
 		return PXT_ID_UNNAMED;
 	for (size_t i = 0; i < bytes; i++)
-		names[names_used++] = name[i];
+		pxt_tiny_names[names_used++] = name[i];
 	*is_new = true;
-	names_count++;
+	pxt_tiny_names_count++;
 	return id;
 }
 
@@ -81,9 +81,9 @@ int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_new)
 
 /* ---- Descriptions ---- */
 
-static char pool[PXT_POOL_ROOM];
+char pxt_tiny_pool[PXT_POOL_ROOM];
 static uint32_t pool_used;
-static uint16_t format_at[PXT_NAMES_ROOM]; /* offset in the pool and 1 more; 0: none */
+uint16_t pxt_tiny_format_at[PXT_NAMES_ROOM]; /* offset in the pool and 1 more; 0: none */
 
 const char *pxt_names_format(unsigned id)
 {
@@ -91,8 +91,9 @@ const char *pxt_names_format(unsigned id)
 		return NULL;
 	if (id < PXT_ID_USER_FIRST)
 		return pxt_sysspecific_format(id);
-	return format_at[id - PXT_ID_USER_FIRST] ? pool + format_at[id - PXT_ID_USER_FIRST] - 1
-	                                         : "";
+	return pxt_tiny_format_at[id - PXT_ID_USER_FIRST]
+	           ? pxt_tiny_pool + pxt_tiny_format_at[id - PXT_ID_USER_FIRST] - 1
+	           : "";
 }
 
 /* Interrupts are away. */
@@ -105,8 +106,8 @@ static int describe(unsigned id, const char *text, size_t bytes)
 	if (bytes > CONFIG_PTRACE_FORMAT_POOL_BYTES - pool_used)
 		return ENOMEM;
 	for (size_t i = 0; i < bytes; i++)
-		pool[pool_used + i] = text[i];
-	format_at[id - PXT_ID_USER_FIRST] = (uint16_t)(pool_used + 1u);
+		pxt_tiny_pool[pool_used + i] = text[i];
+	pxt_tiny_format_at[id - PXT_ID_USER_FIRST] = (uint16_t)(pool_used + 1u);
 	pool_used += (uint32_t)bytes;
 	return 0;
 }
@@ -127,5 +128,5 @@ int pxt_names_set_format(unsigned id, const char *text)
 
 uint32_t pxt_tiny_known(void)
 {
-	return 1u + names_count + pool_used + pxt_names_tells(PXT_ID_SPECIFIC_FIRST);
+	return 1u + pxt_tiny_names_count + pool_used + pxt_names_tells(PXT_ID_SPECIFIC_FIRST);
 }

@@ -13,11 +13,7 @@ struct posix_trace_task_np *pxt_tiny_tasks;
 uint32_t pxt_tiny_seen[PXT_TINY_SEEN];
 static uint32_t interrupts_told[PXT_TINY_SEEN];
 /* Tasks that ended before the log had told them: the last few, without their words and their names' memory. */
-#define ENDED 4u
-static struct {
-	uint32_t number;
-	char name[16];
-} ended[ENDED];
+struct pxt_tiny_ended pxt_tiny_ended[PXT_TINY_ENDED];
 static uint32_t ended_count;
 
 PXT_API void posix_trace_task_begin_np(
@@ -41,13 +37,13 @@ PXT_API void posix_trace_task_switch_np(struct posix_trace_task_np *task)
 static void keep_ended(const struct posix_trace_task_np *task)
 {
 	const char *name = task->_pxt_name;
-	uint32_t at = ended_count++ % ENDED;
+	uint32_t at = ended_count++ % PXT_TINY_ENDED;
 	size_t length = 0;
 
-	ended[at].number = task->_pxt_number;
-	for (; name && name[length] && length < sizeof(ended[at].name) - 1u; length++)
-		ended[at].name[length] = name[length];
-	ended[at].name[length] = '\0';
+	pxt_tiny_ended[at].number = task->_pxt_number;
+	for (; name && name[length] && length < sizeof(pxt_tiny_ended[at].name) - 1u; length++)
+		pxt_tiny_ended[at].name[length] = name[length];
+	pxt_tiny_ended[at].name[length] = '\0';
 }
 
 PXT_API void posix_trace_task_end_np(struct posix_trace_task_np *task)
@@ -117,11 +113,11 @@ static bool next_task(struct pxt_tiny_who *who)
 /* Who ends meanwhile takes another place, or this one: then it is told twice, or the older one not. */
 static bool next_ended(struct pxt_tiny_who *who)
 {
-	for (uint32_t i = 0; i < ENDED; i++) {
-		if (ended[i].number) {
-			who->number = ended[i].number;
-			who->name = ended[i].name;
-			ended[i].number = 0;
+	for (uint32_t i = 0; i < PXT_TINY_ENDED; i++) {
+		if (pxt_tiny_ended[i].number) {
+			who->number = pxt_tiny_ended[i].number;
+			who->name = pxt_tiny_ended[i].name;
+			pxt_tiny_ended[i].number = 0;
 			return true;
 		}
 	}

@@ -21,7 +21,8 @@
  *   word 3   stamp; where threads are recorded, its lower half, and above it the task's number or the interrupt's
  *
  * The files: emit.c has the ring, control.c makes the stream and starts and stops it, names.c and task.c know who
- * is who, state.c answers, online.c reads, line.c sends what was recorded over a line.
+ * is who, state.c answers, online.c reads, line.c sends what was recorded over a line, label.c lets a
+ * debugger's dump be read.
  */
 #ifndef PXT_TINY_H
 #define PXT_TINY_H
@@ -98,6 +99,16 @@ extern struct posix_trace_task_np *pxt_tiny_tasks; /* that live, the newest firs
 #define PXT_TINY_SEEN 8u
 extern uint32_t pxt_tiny_seen[PXT_TINY_SEEN];
 
+/* Tasks that ended before the log had told them; number 0: none. */
+#define PXT_TINY_ENDED 4u
+struct pxt_tiny_ended {
+	uint32_t number;
+	char name[16];
+};
+extern struct pxt_tiny_ended pxt_tiny_ended[PXT_TINY_ENDED];
+#define PXT_TINY_TASKS      &pxt_tiny_tasks
+#define PXT_TINY_ENDED_ONES pxt_tiny_ended
+
 /* The next one of them. */
 PXT_INLINE struct posix_trace_task_np *pxt_tiny_task_after(const struct posix_trace_task_np *task)
 {
@@ -135,6 +146,9 @@ PXT_INLINE uint64_t pxt_tiny_ticks(const struct pxt_slot *slot)
 	return now - (((now << 16) - (pxt_slot_ticks(slot) << 16)) >> 16);
 }
 #else
+#define PXT_TINY_TASKS      NULL
+#define PXT_TINY_ENDED_ONES NULL
+
 PXT_INLINE uint32_t pxt_tiny_high(uint32_t high)
 {
 	return high;
@@ -197,6 +211,12 @@ PXT_OFF_RETURNS(false, bool, pxt_tiny_is_packed, uint32_t info);
 #endif
 
 /* ---- Names ---- */
+
+/* names.c's: names one behind the other, each with its NUL; descriptions, and where each is, plus 1 (0: none). */
+extern char pxt_tiny_names[];
+extern unsigned pxt_tiny_names_count;
+extern char pxt_tiny_pool[];
+extern uint16_t pxt_tiny_format_at[];
 
 #if CONFIG_PTRACE_SYSEVENTS
 #define PXT_TINY_FIRST PXT_ID_SPECIFIC_FIRST /* of the types that there can be */
@@ -275,6 +295,13 @@ bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t roo
 void pxt_tiny_clear_before(uint32_t end);
 
 /* ---- The stream ---- */
+
+/* A stream was created: from then on `pxtrace recover` finds it in the memory. */
+#if CONFIG_PTRACE_LABELS
+void pxt_tiny_label_set(void);
+#else
+PXT_OFF(pxt_tiny_label_set, void);
+#endif
 
 /* Makes it, as posix_trace_create() does. */
 int pxt_tiny_create(pid_t pid, const trace_attr_t *attr, trace_id_t *trid);

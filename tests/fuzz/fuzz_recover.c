@@ -47,6 +47,19 @@ static void recover(const struct pxt_finds *finds, const struct pxt_found *found
 	pxt_recover_free(&recovered);
 }
 
+static void recover_small(const struct pxt_found *found)
+{
+	static struct pxt_small small;
+
+	if (found->wrong || pxt_small_load(&small, found))
+		return;
+	(void)pxt_small_state(&small);
+	if (pxt_small_write(&small, path))
+		abort();
+	check_log(path);
+	pxt_small_free(&small);
+}
+
 static void recover_all(const struct pxt_image *image, bool all)
 {
 	struct pxt_finds finds = { 0 };
@@ -54,7 +67,10 @@ static void recover_all(const struct pxt_image *image, bool all)
 	if (!pxt_find(&finds, image))
 		abort();
 	for (size_t i = 0; i < finds.stream_count && i < STREAMS_MAX; i++)
-		recover(&finds, &finds.streams[i], all);
+		if (finds.streams[i].small)
+			recover_small(&finds.streams[i]);
+		else
+			recover(&finds, &finds.streams[i], all);
 	pxt_find_free(&finds);
 }
 

@@ -341,12 +341,18 @@ def shorter(form):
     return stream.bytes()[:Stream.LANES_AT + Stream.LANE + 50], ["lost 1"], []
 
 
+def small(form):
+    """The smallest Core's memory: tasks, a context switch of one slot, data that was cut."""
+    return image.small(form), ["lost 1", "job 41", "posix_trace_context_switch", "job 42"], []
+
+
 SCENES = {state.__name__: state for state in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
     lap_of_single_slots, voids, lanes,
     barriers,
     sides, refusals, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
-    without_names, dump, far, segments, too_short, shorter)}
+    without_names, dump, far, segments, too_short, shorter,
+    small)}
 
 
 def lines_of(text):

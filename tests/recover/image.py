@@ -318,3 +318,36 @@ def core(form, pieces):
             out += form.pack("8I", 1, offset, at, 0, len(data), len(data), 6, 4096)
         offset += len(data)
     return out + b"".join(data for _, data in pieces)
+
+
+def small(form, contents=1 | 2 | 4 | 16):
+    """A smallest Core's memory: its label, a ring of 32 slots, a name, a task that lives and one that ended."""
+    base, pointer = 0x20000000, "I" if form.word == 4 else "Q"
+    label = 96 + 9 * form.word
+    state, slots, names, tasks = 256, 512, 1024, 1088
+    parts = (0, state, slots, names, names + 56, names + 32, names + 48, names + 60, tasks + 128)
+    out = bytearray(2048)
+    out[:96] = b"PXTRACE\x01SMALL\n\0\0" + form.pack(
+        "4IQ2IiI4H16H", 0x01020304, 1, form.word, contents, 1000000, 0, 100, 1, 32, 32, 16, 32, 8,
+        0, 4, 8, 12, 16, 20, 24, 28, 36, 44, 52, 60, 68, 76, 48, 56)
+    out[96:label] = form.pack(f"9{pointer}", *(base + part for part in parts))
+    # Stamps from 1,000 on; 4 records were put, 1 overwritten, none read or cleared.
+    out[state:state + 84] = form.pack("7I6IQq", 1, 1, 31, 32, 38, 33, 4, 1, 0, 0, 0, 0, 0, 1000, 1) + form.pack("Q", 5)
+    out[state + 76:state + 82] = b"flight"
+    cells = ((33, (32 | 4 << 10, 0x1234, 1100, 7 << 16)), (34, (41, 0, 0, 0)),
+             (35, (23 | 1 << 10 | 1 << 23 | 9 << 24, 7 | 8 << 16, 1200, 8 << 16)),
+             (36, (32 | 4 << 10 | 1 << 22, 0x1234, 1300, 0x8003 << 16)), (37, (42, 0, 0, 0)))
+    for at, words in cells:
+        form_at = slots + at % 32 * 16
+        out[form_at:form_at + 16] = form.pack("4I", *words)
+    out[names:names + 4] = b"job\0"
+    out[names + 32:names + 43] = b"u32 number\0"
+    out[names + 48:names + 50] = form.pack("H", 1)
+    out[names + 56:names + 60] = form.pack("I", 1)
+    place = names + 60
+    out[place:place + form.word] = form.pack(pointer, base + tasks)
+    out[tasks + 48:tasks + 52] = form.pack("I", 7)
+    out[tasks + 56:tasks + 56 + form.word] = form.pack(pointer, base + tasks + 96)
+    out[tasks + 96:tasks + 104] = b"control\0"
+    out[tasks + 128:tasks + 144] = form.pack("I", 8) + b"logger\0\0\0\0\0\0"
+    return bytes(out)

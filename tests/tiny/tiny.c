@@ -10,6 +10,7 @@
 #include "port/bare/board.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>
@@ -588,5 +589,59 @@ PXT_TEST(a_stream_with_a_log_has_no_other_reader)
 	trid = create();
 	PXT_EQ(posix_trace_flush(trid), EINVAL);
 	end(trid);
+}
+#endif
+
+/* ---- Its memory, as a debugger takes it ---- */
+
+#if CONFIG_PTRACE_RECORD_THREAD && !CONFIG_PTRACE_TOLOG
+/* From the first initialized variable to the last one: no constants, as in a board's RAM. */
+extern char __data_start[];
+extern char _end[];
+
+static int dump(const char *path)
+{
+	FILE *file = fopen(path, "wb");
+	size_t bytes = (size_t)(_end - __data_start);
+
+	return !file || fwrite(__data_start, 1, bytes, file) != bytes || fclose(file) != 0;
+}
+
+/* Overwritten, read, cleared, and what else a stream can hold.  Arguments: "leave", its file, "all" or "nothing". */
+PXT_ROLE(argc, argv)
+{
+	static char control_name[] = "control";
+	static struct posix_trace_task_np control, logger;
+	struct posix_trace_event_info info;
+	unsigned char large[64];
+	trace_id_t trid;
+	void *interrupted;
+
+	if (argc != 3)
+		return 2;
+	memset(large, 7, sizeof(large));
+	if (strcmp(argv[2], "nothing") == 0)
+		return dump(argv[1]);
+	posix_trace_task_begin_np(&control, 3, control_name);
+	posix_trace_task_begin_np(&logger, 4, "logger");
+	trid = create();
+	if (posix_trace_eventid_setformat_np(tock, "u32 n") != 0)
+		return 3;
+	put(1);
+	(void)next(trid, &info);
+	put(2);
+	put(3);
+	(void)posix_trace_clear(trid);
+	posix_trace_task_switch_np(&control);
+	for (uint32_t i = 0; i < 40; i++)
+		posix_trace_event(tock, &i, sizeof(i));
+	posix_trace_event(tick, large, sizeof(large));
+	posix_trace_hook_context_switch_np(0, 3, 4, 1, 2, 9);
+	posix_trace_task_switch_np(&logger);
+	put(5);
+	interrupted = posix_trace_interrupt_begin_np(5);
+	put(6);
+	posix_trace_interrupt_end_np(interrupted);
+	return dump(argv[1]);
 }
 #endif

@@ -108,15 +108,44 @@ static const char *executable_of(const struct pxt_recovered *recovered)
 	return process.executable;
 }
 
+/* One at a time. */
+static struct pxt_small small_one;
+
+static const char *load_small(const struct pxt_found *found)
+{
+	return found->wrong ? found->wrong : pxt_small_load(&small_one, found);
+}
+
+static void put_small(struct pxt_out *out, const struct pxt_found *found)
+{
+	const char *wrong = load_small(found);
+	unsigned long long lost;
+
+	if (wrong) {
+		pxt_out_format(out, "damaged: %s\n", wrong);
+		return;
+	}
+	lost = small_one.lost + small_one.torn;
+	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->label.pid,
+	    pxt_small_state(&small_one), (unsigned long long)small_one.events, lost, 1u);
+	pxt_out_escaped(out, small_one.name, strlen(small_one.name));
+	pxt_out_char(out, '\n');
+	pxt_small_free(&small_one);
+}
+
 static void put_stream(const struct recover *recover, struct pxt_out *out, size_t index)
 {
 	const struct pxt_found *found = &recover->finds.streams[index];
 	struct pxt_recovered recovered;
 	struct pxt_written sum;
-	const char *wrong =
-	    pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
+	const char *wrong;
 
 	pxt_out_format(out, "%6zu  ", index + 1);
+	if (found->small) {
+		put_small(out, found);
+		return;
+	}
+	wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
 	if (wrong) {
 		pxt_out_format(out, "damaged: %s\n", wrong);
 		return;
@@ -158,6 +187,12 @@ static bool name_is(const struct recover *recover, size_t index, const char *nam
 	struct pxt_recovered recovered;
 	bool same;
 
+	if (recover->finds.streams[index].small) {
+		same = !load_small(&recover->finds.streams[index]) &&
+		       strcmp(small_one.name, name) == 0;
+		pxt_small_free(&small_one);
+		return same;
+	}
 	if (pxt_recover_load(
 	        &recovered, &recover->finds, &recover->finds.streams[index], false, NULL))
 		return false;
@@ -275,9 +310,12 @@ static int follow_stream(struct recover *recover, size_t index)
 {
 	const struct pxt_found found = recover->finds.streams[index];
 	struct pxt_written written = { 0 };
-	int error;
+	int error = 0;
 	const char *wrong =
-	    pxt_follow(&recover->target, found.image, found.at, recover->output, &written, &error);
+	    found.small
+	        ? "a stream of the smallest Core cannot be followed; without --follow it is read"
+	        : pxt_follow(
+	              &recover->target, found.image, found.at, recover->output, &written, &error);
 
 	if (error)
 		return output_failed(recover, error);
@@ -291,6 +329,50 @@ static int follow_stream(struct recover *recover, size_t index)
 	return recover->strict && written.lost ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
+static int unreadable(const struct pxt_found *found, const char *wrong)
+{
+	pxt_complain("%s: byte %llu: a stream that cannot be read: %s", found->image->path,
+	    (unsigned long long)found->at, wrong);
+	return PXT_EXIT_LOG;
+}
+
+static void tell_small(const struct recover *recover, const struct pxt_small *small)
+{
+	const uint64_t lost = small->lost + small->torn;
+	char words[48] = ", none lost";
+
+	if (recover->quiet)
+		return;
+	if (lost)
+		(void)snprintf(
+		    words, sizeof words, "; %llu EVENTS LOST:", (unsigned long long)lost);
+	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
+	    (unsigned long long)small->events, small->name, (long)small->found->label.pid, words);
+	explain_number(small->lost, "overwritten by later ones");
+	explain_number(small->torn, "of which the memory was not taken whole");
+	explain_number(
+	    small->retrieved, "are not in it because the program had read or flushed them");
+	explain_number(small->cleared, "were cleared by the program");
+	if (small->unnamed)
+		pxt_explain("the names of %u tasks are not in the file", small->unnamed);
+}
+
+static int write_small(const struct recover *recover, const struct pxt_found *found)
+{
+	const char *wrong = load_small(found);
+	int error;
+
+	if (wrong)
+		return unreadable(found, wrong);
+	error = pxt_small_write(&small_one, recover->output);
+	if (!error)
+		tell_small(recover, &small_one);
+	pxt_small_free(&small_one);
+	if (error)
+		return output_failed(recover, error);
+	return recover->strict && (small_one.lost || small_one.torn) ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
 static int write_stream(const struct recover *recover, size_t index)
 {
 	const struct pxt_found *found = &recover->finds.streams[index];
@@ -298,9 +380,11 @@ static int write_stream(const struct recover *recover, size_t index)
 	struct pxt_recovered recovered;
 	bool unknown = false;
 	int error = 0;
-	const char *wrong =
-	    pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
+	const char *wrong;
 
+	if (found->small)
+		return write_small(recover, found);
+	wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
 	if (!wrong) {
 		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);
 		if (!wrong && !error)
@@ -310,11 +394,8 @@ static int write_stream(const struct recover *recover, size_t index)
 	}
 	if (error)
 		return output_failed(recover, error);
-	if (wrong) {
-		pxt_complain("%s: byte %llu: a stream that cannot be read: %s", found->image->path,
-		    (unsigned long long)found->at, wrong);
-		return PXT_EXIT_LOG;
-	}
+	if (wrong)
+		return unreadable(found, wrong);
 	return recover->strict && (written.lost || unknown) ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
@@ -488,7 +569,7 @@ static int nothing(const struct recover *recover)
 			            "core files: recover the file itself");
 		else if (!pxt_explain_content(image->path, image->fd))
 			pxt_explain("in a board's memory streams are found by their labels "
-			            "(PTRACE_LABELS), which profile small does not have");
+			            "(PTRACE_LABELS), which profiles small and tiny leave out");
 	}
 	return PXT_EXIT_LOG;
 }

@@ -22,6 +22,7 @@
 
 static const char stream_magic[MAGIC_BYTES] = PXT_STREAM_MAGIC;
 static const char directory_magic[MAGIC_BYTES] = PXT_DIRECTORY_MAGIC;
+static const char small_magic[MAGIC_BYTES] = PXT_SMALL_MAGIC;
 
 /* ---- Byte order ---- */
 
@@ -235,14 +236,14 @@ static bool add_at(struct pxt_finds *finds, const struct pxt_image *image, uint6
 {
 	struct pxt_found found;
 
-	if (look(image, at, false, &found))
+	if (look(image, at, false, &found) || pxt_small_look(image, at, &found))
 		return add(finds, &found, false);
 	return !look(image, at, true, &found) || add(finds, &found, true);
 }
 
 /* ---- Search ---- */
 
-/* Both magics begin so. */
+/* All magics begin so. */
 #define PREFIX_BYTES 8u
 
 static bool search_piece(struct pxt_finds *finds, const struct pxt_image *image, uint64_t at,
@@ -258,7 +259,8 @@ static bool search_piece(struct pxt_finds *finds, const struct pxt_image *image,
 		if ((size_t)(end - hit) < MAGIC_BYTES)
 			break;
 		if (place % 4u == 0 && (memcmp(hit, stream_magic, MAGIC_BYTES) == 0 ||
-		                           memcmp(hit, directory_magic, MAGIC_BYTES) == 0)) {
+		                           memcmp(hit, directory_magic, MAGIC_BYTES) == 0 ||
+		                           memcmp(hit, small_magic, MAGIC_BYTES) == 0)) {
 			finds->full |= ++finds->looked > PXT_FIND_LOOK;
 			if (!add_at(finds, image, place))
 				return false;

@@ -86,7 +86,9 @@ struct pxt_found {
 	bool swapped;
 	uint64_t there;    /* bytes of the block that are in the image */
 	const char *wrong; /* NULL, or why it cannot be used */
+	bool small;        /* a smallest Core's stream: its label */
 	union {
+		struct pxt_small_label label;
 		struct pxt_imageheader header;
 		struct pxt_stream_header stream;
 		struct pxt_directory_header directory;
@@ -111,6 +113,44 @@ const struct pxt_found *pxt_find_directory(
 
 /* A stream's header at @at; false: there is none. */
 bool pxt_find_stream_at(const struct pxt_image *image, uint64_t at, struct pxt_found *found);
+
+/*
+ * ---- A smallest Core's stream (tiny/tiny.h), by its label ----
+ *
+ * Where the target stands still, no record is unfinished.  Memory: the stream's.
+ */
+
+/* False: none is there, or no stream was ever created. */
+bool pxt_small_look(const struct pxt_image *image, uint64_t at, struct pxt_found *found);
+
+struct pxt_small {
+	const struct pxt_found *found;
+	struct pxt_slot *slots;
+	uint32_t mask;
+	uint32_t head;
+	uint32_t tail;
+	uint32_t max_data;
+	uint64_t anchor; /* ticks at creation */
+	uint64_t last;   /* stamp so far */
+	uint64_t retrieved;
+	uint64_t cleared;
+	uint64_t lost;
+	uint64_t events;  /* that are in the image, and ... */
+	uint64_t torn;    /* ... that are not, because the target ran on while it was taken */
+	uint32_t unnamed; /* tasks whose names are not in the image */
+	char name[TRACE_NAME_MAX + 1];
+	unsigned char who[65536]; /* by number: left a record, told */
+};
+
+/* NULL, or why nothing can be read: then nothing is held.  @found must outlive it. */
+const char *pxt_small_load(struct pxt_small *small, const struct pxt_found *found);
+void pxt_small_free(struct pxt_small *small);
+const char *pxt_small_state(const struct pxt_small *small);
+/* Counts its records, and puts them into @log, if it is not NULL. */
+struct pxt_logwrite;
+void pxt_small_walk(struct pxt_small *small, struct pxt_logwrite *log);
+/* A log under the name when it is whole; returns an errno where the file is. */
+int pxt_small_write(struct pxt_small *small, const char *path);
 
 /*
  * Image of a stream whose process is gone: its block out of an image, and the

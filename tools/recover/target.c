@@ -326,7 +326,7 @@ struct follow {
 /* Any one, before it has begun. */
 static bool is_same(const struct follow *follow, const struct pxt_found *found)
 {
-	return !found->wrong &&
+	return !found->wrong && !found->small &&
 	       (!follow->begun || (follow->key == found->header.key &&
 	                              follow->created == found->stream.created_ticks));
 }

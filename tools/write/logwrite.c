@@ -248,6 +248,8 @@ int pxt_logwrite_error(const struct pxt_logwrite *log)
 
 /* ---- End ---- */
 
+#define SECONDS_MAX (UINT64_C(1) << 40) /* of a log's times */
+
 /* A clock later by @ns, where it is known at all. */
 static void later(struct timespec *time, const struct timespec *created, uint64_t seconds, long ns)
 {
@@ -275,6 +277,11 @@ static struct pxt_clock_set last_clock(const struct pxt_logwrite *log)
 	later(&set.realtime, &created->realtime, seconds, ns);
 	later(&set.monotonic, &created->monotonic, seconds, ns);
 	later(&set.boottime, &created->boottime, seconds, ns);
+	/* A stamp can be any number, where a damaged memory has it. */
+	if (seconds >= SECONDS_MAX || set.realtime.tv_sec >= (int64_t)SECONDS_MAX ||
+	    set.monotonic.tv_sec >= (int64_t)SECONDS_MAX ||
+	    set.boottime.tv_sec >= (int64_t)SECONDS_MAX)
+		return *created;
 	return set;
 }
 
