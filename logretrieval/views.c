@@ -114,7 +114,7 @@ PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool u
  * Puts @bytes payload bytes from payload byte @from on of the record at @at into one piece, where they
  * are; returns where it begins.  Bound: the slots of the record.
  */
-static const unsigned char *close_up(unsigned char *at, uint32_t from, uint32_t bytes)
+PXT_INLINE const unsigned char *close_up(unsigned char *at, uint32_t from, uint32_t bytes)
 {
 	unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
 	unsigned char *data = slot + 4 + from % PXT_SLOT_PAYLOAD;
