@@ -162,7 +162,7 @@
 
 #if !_PXT_UNIT_SYSEVENTS && !_PXT_HAVE_PTHREAD_H && !defined(POSIX_TRACE_OFF_NP) &&                \
     !defined(PXT_CONFIG_H)
-#pragma message "hooks record nothing: libptrace was built without CONFIG_PTRACE_SYSEVENTS"
+#pragma message "hooks record nothing: libptrace was built without system events"
 #endif
 
 /* Left out, a hook is a condition that is known to be false. */

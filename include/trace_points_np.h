@@ -268,11 +268,9 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_SIZE_OF(arg, kind, word, size, pack, rest) size
 #define _PXT_PACK_OF(arg, kind, word, size, pack, rest) pack
 #define _PXT_REST_OF(arg, kind, word, size, pack, rest) rest
-#define _PXT_COLUMN(column, ...)                        column(__VA_ARGS__)
+#define _PXT_CELL(column, ...)                          column(__VA_ARGS__)
 #define _PXT_SAID(what, type)                           _PXT_SORT(what, _PXT_KIND(type))(type)
-
-/* A column of the type's row. */
-#define _PXT_OF(column, type) _PXT_COLUMN(column, _PXT_SAID(_PXT_ROW, type))
+#define _PXT_OF(column, type)                           _PXT_CELL(column, _PXT_SAID(_PXT_ROW, type))
 
 #define _PXT_PACK_VALUE(value, bytes)                                                              \
 	memcpy(_pxt_data + _pxt_used, &value, sizeof(value));                                      \
