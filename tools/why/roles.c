@@ -243,6 +243,7 @@ static bool add_scheduler(struct pxt_type_roles *roles, const struct pxt_type *t
 			return false;
 	} else if (strcmp(type->name, "sched_process_fork") == 0) {
 		role.deed = PXT_THREAD;
+		role.is_new = true;
 		role.fields[PXT_USE_THREAD] = either(type, "child_tid", "child_pid");
 		role.fields[PXT_USE_TO_NAME] = pxt_field_named(type, "child_comm");
 		if (!role.fields[PXT_USE_THREAD])

@@ -79,7 +79,7 @@ struct pxt_role {
 	uint32_t name; /* of the span, of the kind of lock; PXT_NO_NAME: any, or too many */
 	const struct pxt_layout *fields[PXT_USES];
 	bool key_named; /* a roles file says which field is the number */
-	bool is_new;    /* of a wake-up: the thread never ran before */
+	bool is_new;    /* of a wake-up, a fork: the thread never ran before */
 };
 
 /* A line of a roles file. */

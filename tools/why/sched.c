@@ -146,7 +146,7 @@ void pxt_sched_thread(struct pxt_state *state, const struct pxt_role *role,
 
 	if (!pxt_number_of(act->event, role->fields[PXT_USE_THREAD], &tid))
 		return;
-	if (!is_rename)
+	if (role->is_new)
 		pxt_threads_begin(state, source, tid);
 	struct pxt_actor *actor = role->fields[PXT_USE_WHAT]
 	                              ? pxt_threads_told(state, act->event, source, tid)
