@@ -314,6 +314,13 @@ static void close_ctlsock(struct pxt_stream *stream)
 
 /* ---- What Core calls with the stream's mutex ---- */
 
+/* The helper does what a message asks, and takes no other one until that is done: it would wait for itself. */
+static bool is_helper_hearing(const struct pxt_ctlsock *ctlsock)
+{
+	return atomic_load_explicit(&ctlsock->helper, memory_order_relaxed) == pxt_port_tid() &&
+	       atomic_load_explicit(&ctlsock->hears, memory_order_relaxed);
+}
+
 /*
  * Up to when all who may have recorded something are attached.  The helper is waited for like an unfinished
  * record: longer than the hold-back time it holds nobody up.
@@ -322,7 +329,8 @@ static uint64_t known_until(struct pxt_ctlsock *ctlsock, uint64_t clock)
 {
 	uint64_t known;
 
-	if (!ctlsock->files->door || !pxt_port_local_door_awaits(ctlsock->files->door))
+	if (!ctlsock->files->door || !pxt_port_local_door_awaits(ctlsock->files->door) ||
+	    is_helper_hearing(ctlsock))
 		return clock;
 	known = pxt_wide_load(&ctlsock->known_until);
 	return known < clock && clock - known < pxt_share_patience_ticks(ctlsock->stream->block)
