@@ -149,8 +149,8 @@ void pxt_emit(uint32_t id, const void *data, size_t size, const void *address)
 		where = whole(data);
 		bytes = 0;
 	}
-	/* Bound: a constant. */
-	PXT_BOUND(drafts, DRAFTS + 1u);
+	/* Bound: a constant; by exclusives one more for each event that comes first. */
+	PXT_BOUND(drafts, CONFIG_PTRACE_EXCLUSIVES ? UINT32_MAX : DRAFTS + 1u);
 	for (;;) {
 		PXT_ROUND(drafts);
 		head = tiny->head;
@@ -236,8 +236,8 @@ bool pxt_tiny_take(struct pxt_tiny_taken *taken, unsigned char *data, size_t roo
 	uint32_t tail;
 	bool got;
 
-	/* Bound: a constant. */
-	PXT_BOUND(looks, DRAFTS + 1u);
+	/* Bound: a constant; by exclusives one more for each record that goes meanwhile. */
+	PXT_BOUND(looks, CONFIG_PTRACE_EXCLUSIVES ? UINT32_MAX : DRAFTS + 1u);
 	for (;;) {
 		PXT_ROUND(looks);
 		tail = pxt_tiny.tail;
