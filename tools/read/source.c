@@ -784,9 +784,8 @@ static void conclude_clock(const struct pxt_source *source)
 	pxt_complain(
 	    "%s: THE CLOCK STEPPED BACK: %llu events have stamps up to %s before earlier ones",
 	    source->path, (unsigned long long)source->backward, length);
-	pxt_explain(
-	    "a counter wrapped or was set back, or the program's own clock was: their times "
-	    "and lengths say nothing");
+	pxt_explain("a counter wrapped or was set back, the program's own clock was, or another "
+	            "process was late to give them: their times and lengths say nothing");
 }
 
 /* Where others read the log, it is looked for a first event. */
