@@ -117,6 +117,7 @@ struct pxt_stream_header {
 #define PXT_SMALL_CPU     4u
 #define PXT_SMALL_LARGER  8u  /* the larger priority is more urgent */
 #define PXT_SMALL_SHORT   16u /* a context switch is a begin slot alone */
+#define PXT_SMALL_HALVES  32u /* a counter's second word counts multiples of 2^31, not of 2^32 */
 
 /* Where something is in the state. */
 enum pxt_small_place {

@@ -27,7 +27,8 @@ static struct {
 		            (CONFIG_PTRACE_RECORD_ADDRESS ? PXT_SMALL_ADDRESS : 0u) |
 		            (CONFIG_PTRACE_RECORD_CPU ? PXT_SMALL_CPU : 0u) |
 		            (CONFIG_PTRACE_LARGER_PRIORITY ? PXT_SMALL_LARGER : 0u) |
-		            (PXT_TINY_PACKED ? PXT_SMALL_SHORT : 0u),
+		            (PXT_TINY_PACKED ? PXT_SMALL_SHORT : 0u) |
+		            (CONFIG_PTRACE_EXCLUSIVES ? PXT_SMALL_HALVES : 0u),
 		.first_user_id = PXT_ID_USER_FIRST,
 		.names_bytes = CONFIG_PTRACE_NAME_POOL_BYTES,
 		.formats_bytes = PXT_POOL_ROOM,

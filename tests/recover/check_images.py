@@ -346,13 +346,24 @@ def small(form):
     return image.small(form), ["lost 1", "job 41", "posix_trace_context_switch", "job 42"], []
 
 
+def small_after_years(form):
+    """More records are gone than a word counts."""
+    return image.small(form, turns=2), ["lost 8589934593", "job 41", "posix_trace_context_switch", "job 42"], []
+
+
+def small_after_years_by_halves(form):
+    """The same where a counter's second word counts each half of the first one's range."""
+    return (image.small(form, contents=1 | 2 | 4 | 16 | 32, turns=4),
+            ["lost 8589934593", "job 41", "posix_trace_context_switch", "job 42"], [])
+
+
 SCENES = {state.__name__: state for state in (
     plain, laps, torn, torn_first, nothing_but_torn, stale, spoiled,
     lap_of_single_slots, voids, lanes,
     barriers,
     sides, refusals, beyond_belief, unread, everything, lapped_reader, died_between, wraps, late_epoch, followers, payloads, no_context,
     without_names, dump, far, segments, too_short, shorter,
-    small)}
+    small, small_after_years, small_after_years_by_halves)}
 
 
 def lines_of(text):

@@ -320,8 +320,10 @@ def core(form, pieces):
     return out + b"".join(data for _, data in pieces)
 
 
-def small(form, contents=1 | 2 | 4 | 16):
-    """A smallest Core's memory: its label, a ring of 32 slots, a name, a task that lives and one that ended."""
+def small(form, contents=1 | 2 | 4 | 16, turns=0):
+    """A smallest Core's memory: its label, a ring of 32 slots, a name, a task that lives and one that ended.
+
+    @turns: how often the counter of records that are gone was at its end."""
     base, pointer = 0x20000000, "I" if form.word == 4 else "Q"
     label = 96 + 9 * form.word
     state, slots, names, tasks = 256, 512, 1024, 1088
@@ -332,7 +334,7 @@ def small(form, contents=1 | 2 | 4 | 16):
         0, 4, 8, 12, 16, 20, 24, 28, 36, 44, 52, 60, 68, 76, 48, 56)
     out[96:label] = form.pack(f"9{pointer}", *(base + part for part in parts))
     # Stamps from 1,000 on; 4 records were put, 1 overwritten, none read or cleared.
-    out[state:state + 84] = form.pack("7I6IQq", 1, 1, 31, 32, 38, 33, 4, 1, 0, 0, 0, 0, 0, 1000, 1) + form.pack("Q", 5)
+    out[state:state + 84] = form.pack("7I6IQq", 1, 1, 31, 32, 38, 33, 4, 1, turns, 0, 0, 0, 0, 1000, 1) + form.pack("Q", 5)
     out[state + 76:state + 82] = b"flight"
     cells = ((33, (32 | 4 << 10, 0x1234, 1100, 7 << 16)), (34, (41, 0, 0, 0)),
              (35, (23 | 1 << 10 | 1 << 23 | 9 << 24, 7 | 8 << 16, 1200, 8 << 16)),

@@ -40,6 +40,7 @@ words_that_are_one_behind_are_brought_up() { state followers; state late_epoch; 
 without_a_directory_types_have_numbers() { state without_names; }
 streams_of_a_memory_dump_are_found_by_search() { state dump; state far; }
 a_smallest_cores_stream_is_found_by_its_label() { state small; }
+a_smallest_core_may_have_lost_more_than_a_word_counts() { state small_after_years; state small_after_years_by_halves; }
 a_block_may_lie_across_segments_of_a_core_file() { state segments; }
 of_a_file_that_is_too_short_the_rest_is_taken() { state too_short; state shorter; }
 

@@ -118,8 +118,9 @@ static uint64_t counter(const struct pxt_found *found, enum pxt_small_place whic
 	const uint32_t low = (uint32_t)number(found, at, 4);
 	uint32_t turns = (uint32_t)number(found, at + 4, 4);
 
-	turns += (turns ^ low >> 31) & 1u;
-	return (uint64_t)turns << 31 | (low & 0x7fffffffu);
+	if (found->label.contents & PXT_SMALL_HALVES)
+		turns = (turns + ((turns ^ low >> 31) & 1u)) >> 1;
+	return (uint64_t)turns << 32 | low;
 }
 
 /* A text of less than @room bytes; false: it is not there, or has no end. */
