@@ -487,6 +487,22 @@ PXT_TEST(after_a_millisecond_interrupts_are_told_as_they_are)
 	STORY("0:50>10/1 irq 1199000*1 disk0");
 }
 
+/* Another program's is none of this one's; after a loss nobody knows of one whether it has ended. */
+PXT_TEST(a_request_whose_end_is_not_told_is_counted)
+{
+	begin_with_points();
+	pb_said_switch(&made, at(10, 0, 50), 50, 1, 10);
+	pb_block(&made, at(100, 0, 10), false, 77);
+	pb_block(&made, at(110, 0, 10), false, 78);
+	pb_block(&made, at(120, 1, 60), false, 79);
+	pb_block(&made, at(900, 1, 60), true, 78);
+	take_all();
+	CU_ASSERT_EQUAL(scheduler.unended, 0);
+	pxt_schedmachine_forget(&scheduler);
+	CU_ASSERT_EQUAL(scheduler.unended, 1);
+	STORY("0:50>10/1 disk 790 WS");
+}
+
 /* The disk's own interrupt comes in any thread. */
 PXT_TEST(a_request_to_a_disk_is_of_the_thread_that_gave_it)
 {

@@ -286,7 +286,8 @@ static void summarize(struct run *r, const struct pxt_recorder_sum *sum)
 		.sum = sum,
 		.throttled = r->throttled,
 		.sched_lost = r->told.lost,
-		.sched_beyond = r->told.beyond };
+		.sched_beyond = r->told.beyond,
+		.sched_unended = r->told.unended };
 
 	out.fd = STDERR_FILENO;
 	out.colour = pxt_colour_wanted(NULL, STDERR_FILENO);

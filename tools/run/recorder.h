@@ -133,8 +133,9 @@ struct pxt_summary {
 	bool ring;        /* what the log does not hold was overwritten, as was asked for */
 	const struct pxt_recorder_sum *sum;
 	struct pxt_throttle throttled;
-	uint64_t sched_lost;   /* records of the scheduler */
-	uint64_t sched_beyond; /* its events that are not in the log because of --size */
+	uint64_t sched_lost;    /* records of the scheduler */
+	uint64_t sched_beyond;  /* its events that are not in the log because of --size */
+	uint64_t sched_unended; /* requests to disks, of which the kernel told no end */
 };
 
 /* An exit status. */

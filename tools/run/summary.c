@@ -70,6 +70,10 @@ static void put_losses(struct pxt_out *out, const struct pxt_summary *summary)
 		pxt_out_format(out, "  of the scheduler's, %" PRIu64 " %s\n", summary->sched_beyond,
 		    summary->ring ? "older ones were overwritten (--ring)"
 		                  : "LOST as their part of the log was full (--size)");
+	if (summary->sched_unended > 0)
+		pxt_out_format(out,
+		    "  of %" PRIu64 " request%s to a disk no end was told: not in the log\n",
+		    summary->sched_unended, summary->sched_unended == 1 ? "" : "s");
 }
 
 static void put_counts(struct pxt_out *out, const struct pxt_summary *summary, size_t processes)

@@ -363,6 +363,7 @@ struct pxt_schedlog {
 	uint32_t indices;
 	uint64_t lost;
 	uint64_t beyond;   /* of the events: written no more, or over, since @limit was reached */
+	uint64_t unended;  /* requests of the program to disks, of which no end was told */
 	uint64_t bytes;    /* of records, in this segment */
 	unsigned segments; /* that were begun before this one */
 	uint64_t before;   /* events of the last one */
@@ -411,6 +412,7 @@ void pxt_schedmachine_take(struct pxt_schedlog *log, const struct pxt_perfrec *r
 /* Another thread is about to have the CPU of @rec, or (@entered) @to has it now. */
 void pxt_schedmachine_switch(
     struct pxt_schedlog *log, const struct pxt_perfrec *rec, int32_t to, bool entered);
+/* Nothing that began is followed any more: after a loss, or at the end. */
 void pxt_schedmachine_forget(struct pxt_schedlog *log);
 /* Whether the kernel tells this machine's frequencies. */
 bool pxt_schedmachine_has_frequency(void);
@@ -532,6 +534,7 @@ struct pxt_schedtold {
 	uint64_t wakes;
 	uint64_t lost;     /* records that had no room, told to the log where they are missing */
 	uint64_t beyond;   /* events that had no room in the file, or were overwritten there */
+	uint64_t unended;  /* requests of the program to disks, of which the kernel told no end */
 	unsigned segments; /* 2: the older events are in the other file */
 	uint64_t
 	    late; /* records that came too late for their place: written with the time before */

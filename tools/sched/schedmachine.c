@@ -41,6 +41,7 @@ struct pxt_schedmachine {
 		uint32_t device;
 		uint32_t bytes;
 		int32_t tid; /* who gave it to the disk */
+		bool own;    /* ... a thread of the program */
 		char what[16];
 	} requests[REQUESTS];
 };
@@ -156,16 +157,26 @@ static void end_soft(
 
 /* ---- Disks ---- */
 
-static void begin_request(struct pxt_schedmachine *machine, const struct pxt_perfrec *rec,
-    const struct pxt_tracepoint_said *said)
+/* Of one of the program's the kernel told no end so far, and what is kept of it goes. */
+static void drop_request(struct pxt_schedlog *log, struct request *request)
 {
+	log->unended += request->ns != 0 && request->own;
+	request->ns = 0;
+}
+
+static void begin_request(
+    struct pxt_schedlog *log, const struct pxt_perfrec *rec, const struct pxt_tracepoint_said *said)
+{
+	struct pxt_schedmachine *machine = log->machine;
 	struct request *request = &machine->requests[machine->next++ % REQUESTS];
 
+	drop_request(log, request);
 	*request = (struct request){ .ns = rec->ns,
 		.device = (uint32_t)said->numbers[0],
 		.sector = (uint64_t)said->numbers[1],
 		.bytes = (uint32_t)said->numbers[2],
-		.tid = rec->tid };
+		.tid = rec->tid,
+		.own = watched(log, rec->tid) };
 	memcpy(request->what, said->name, sizeof request->what);
 }
 
@@ -191,7 +202,7 @@ static void end_request(
 		return;
 	const uint64_t ns = rec->ns - request->ns;
 	request->ns = 0;
-	if (!watched(log, request->tid) && log->stuck == 0)
+	if (!request->own && log->stuck == 0)
 		return;
 	pxt_scheddata_add(&data, &ns, sizeof ns);
 	pxt_scheddata_add(&data, &request->bytes, sizeof request->bytes);
@@ -249,7 +260,7 @@ void pxt_schedmachine_take(struct pxt_schedlog *log, const struct pxt_perfrec *r
 		end_soft(log, rec, irq, said->numbers[0]);
 		break;
 	case PXT_TRACEPOINT_BLOCK:
-		begin_request(machine, rec, said);
+		begin_request(log, rec, said);
 		break;
 	case PXT_TRACEPOINT_BLOCK_END:
 		end_request(log, rec, said);
@@ -274,14 +285,14 @@ void pxt_schedmachine_switch(
 		tell_irqs(log, rec, &log->machine->irqs[rec->cpu]);
 }
 
-/* After a loss it is not known what has ended. */
 void pxt_schedmachine_forget(struct pxt_schedlog *log)
 {
 	log->stuck = 0;
 	if (!log->machine)
 		return;
 	memset(log->machine->irqs, 0, sizeof log->machine->irqs);
-	memset(log->machine->requests, 0, sizeof log->machine->requests);
+	for (unsigned i = 0; i < REQUESTS; i++)
+		drop_request(log, &log->machine->requests[i]);
 }
 
 /* ---- CPU time of a cgroup ---- */

@@ -281,6 +281,8 @@ int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told)
 	told->wakes = watch->log.wakes;
 	told->lost = watch->log.lost;
 	told->beyond = watch->log.beyond;
+	pxt_schedmachine_forget(&watch->log);
+	told->unended = watch->log.unended;
 	told->segments = watch->log.segments > 0 ? 2 : 1;
 	told->late = watch->log.late;
 	for (unsigned i = 0; i < watch->rings.count; i++)
