@@ -896,7 +896,10 @@ struct posix_trace_logcheck_np {
 	struct posix_trace_counts_np posix_counts_np; /* the trailer's */
 	/* The trailer's: POSIX_TRACE_RUNNING where the stream's own end is not in the log. */
 	int posix_stream_status_np;
-	/* Records a millisecond or more before an earlier one, and by how many ns at most. */
+	/*
+	 * Records a millisecond or more before an earlier one, from one on that is so by its own thread's stamps
+	 * too, and by how many ns at most.  Who was kept from running inside a trace point records late, and is none.
+	 */
 	uint64_t posix_backward_np;
 	uint64_t posix_backward_ns_np;
 	/* Readings of the clocks before an earlier one, which readers leave out. */

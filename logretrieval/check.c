@@ -27,12 +27,15 @@ struct check {
 	uint64_t block;  /* number of the one at work */
 	bool unsure;     /* something was passed over: sums need not go on where they were */
 	uint64_t newest; /* the largest stamp so far; of frames, in the one at work */
+	bool stepped;    /* the counter has, and is not where it was yet */
 	bool trailer;    /* seen */
 	uint64_t before; /* frames: records before the oldest block, ... */
 	uint64_t behind; /* ... and up to the end of the newest */
 	struct pxt_log log;
 	uint64_t ids[PXT_LOG_IDS];   /* events of each type, and ... */
 	uint64_t first[PXT_LOG_IDS]; /* ... the block in which the first one was */
+	/* The last stamp by thread's index; 0: of who has none. */
+	uint64_t own[PXT_THREAD_EXTRA + 1u];
 };
 
 static void note(struct check *check, int kind, uint64_t offset, const char *reason)
@@ -120,21 +123,24 @@ static void count_damaged(struct check *check, uint64_t from, uint64_t to)
 /* ---- Sound blocks ---- */
 
 /*
- * A counter that wrapped or was set back: every block is sound, and times mean nothing.  Who was kept from running
- * inside a trace point is not asked by a flush, whose mark may so be younger than an event after it.
+ * A counter that wrapped or was set back: every block is sound, and times mean nothing.  A thread that was kept from
+ * running inside a trace point records behind others whose stamps are later, but after all its own: that is no step.
  */
-static void check_stamp(struct check *check, uint32_t id, uint64_t ticks)
+static void check_stamp(struct check *check, uint32_t index, uint64_t ticks)
 {
 	uint64_t hz = check->log.header.rate.hz;
 	uint64_t by = check->newest - ticks;
+	bool own = ticks < check->own[index];
 	uint64_t ns;
 
+	check->own[index] = ticks;
 	if (ticks >= check->newest) {
-		if (id != PXT_ID_FLUSH_START && id != PXT_ID_FLUSH_STOP)
-			check->newest = ticks;
+		check->newest = ticks;
+		check->stepped = false;
 		return;
 	}
-	if (by < hz / 1000)
+	check->stepped |= own && by >= hz / 1000;
+	if (by < hz / 1000 || !check->stepped)
 		return;
 	/* Bound: hz is at most 2^40. */
 	ns = by / hz < UINT64_C(1) << 33 ? by / hz * PXT_NS_PER_S + by % hz * 1000 / hz * 1000000
@@ -142,6 +148,17 @@ static void check_stamp(struct check *check, uint32_t id, uint64_t ticks)
 	check->sum.posix_backward_np++;
 	if (ns > check->sum.posix_backward_ns_np)
 		check->sum.posix_backward_ns_np = ns;
+}
+
+/* A thread's place in the table; 0: it has none, or the log does not say. */
+static uint32_t index_of(
+    const struct check *check, const unsigned char *at, const struct pxt_log_record *record)
+{
+	const unsigned char *context = at + PXT_SLOT_BYTES + 4;
+
+	if (!(check->log.header.contents & PXT_LOG_HAS_THREAD) || pxt_info_extra(record->info))
+		return PXT_THREAD_NONE;
+	return context[0] | (uint32_t)context[1] << 8;
 }
 
 static void count_records(struct check *check, uint64_t offset, const unsigned char *block,
@@ -155,17 +172,17 @@ static void count_records(struct check *check, uint64_t offset, const unsigned c
 
 	/* Bound: the block's slots; pxt_log_load() went through the same records. */
 	while (at < end) {
+		const unsigned char *start = block + at;
 		struct pxt_log_record record;
 		uint32_t id;
 
-		if (!pxt_get_record(
-		        block + at, end - at, header->swapped, header->ctx_bytes, &record))
+		if (!pxt_get_record(start, end - at, header->swapped, header->ctx_bytes, &record))
 			return;
 		at += record.slots * PXT_SLOT_BYTES;
 		id = pxt_info_id(record.info);
 		if (id == PXT_LOG_ID_LOSS)
 			continue;
-		check_stamp(check, id, record.ticks);
+		check_stamp(check, index_of(check, start, &record), record.ticks);
 		least = record.ticks < least ? record.ticks : least;
 		most = record.ticks > most ? record.ticks : most;
 		check->sum.posix_placeless_np += pxt_info_extra(record.info);
@@ -384,6 +401,7 @@ static void take_frame(struct check *check, uint64_t offset, const unsigned char
 	log->any_frame = true;
 	/* Frames are not in the order of time. */
 	check->newest = 0;
+	memset(check->own, 0, sizeof(check->own));
 	check->sum.posix_sound_np++;
 	count_records(check, offset, block, head);
 }

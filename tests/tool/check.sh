@@ -353,16 +353,36 @@ a_clock_that_stepped_back_is_told_by_every_command()
 	out_lacks 'STEPPED'
 	run 0 print run.ptl
 	if grep -q STEPPED err; then fail 'a microsecond is a step'; fi
-	# Nor is it one that a flush began while a thread was kept from running inside its trace point.
+}
+
+# The event of a thread that was kept from running inside its trace point, behind the mark of a flush, too.
+a_thread_that_was_late_to_record_is_no_step_of_the_clock()
+{
 	make run.ptl <<-END
 		event 4000000000 32 1 0 u32:1
+		event 4010000000 32 2 0 u32:1
+		event 4090000000 32 1 0 u32:2
 		event 4100000000 7 1 0
-		event 4050000000 33 1 0 u32:1 i64:0
+		event 4050000000 33 2 0 u32:1 i64:0
+		event 4110000000 33 1 0 u32:1 i64:0
 	END
 	run 0 check run.ptl
 	out_lacks 'STEPPED'
 	run 0 print run.ptl
-	if grep -q STEPPED err; then fail 'an event before the mark of a flush is a step'; fi
+	if grep -q STEPPED err; then fail 'a late event is a step'; fi
+	# Behind a step it is told as one as long as the counter is not where it was.
+	make run.ptl <<-END
+		event 4000000000 32 1 0 u32:1
+		event 4010000000 32 2 0 u32:1
+		event 1000000000 33 1 0 u32:1 i64:0
+		event 4000500000 33 3 0 u32:1 i64:0
+		event 4020000000 32 1 0 u32:1
+		event 4015000000 33 2 0 u32:1 i64:0
+	END
+	run 0 check run.ptl
+	out_has 'STEPPED BACK: 2 events have stamps up to 3.01 s'
+	run 0 print run.ptl
+	err_has 'STEPPED BACK: 2 events have stamps up to 3.01 s'
 }
 
 # The second slot of the first record becomes none; the rest of the block is still looked at.

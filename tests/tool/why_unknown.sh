@@ -63,6 +63,7 @@ waits_rounds_and_locks_end_at_a_step_back_of_the_clock()
 {
 	story run.ptl <<-END
 		1000 low lock_lock 1
+		49000 low lock_lock 2
 		50000 high lock_wait 1
 		20000 low lock_unlock 1
 		90000 high lock_lock 1

@@ -248,8 +248,7 @@ static void put_clock(struct pxt_out *out, const struct posix_trace_logcheck_np 
 	line(out, "clock");
 	pxt_out_format(out,
 	    "STEPPED BACK: %llu events have stamps up to %s before earlier ones: a counter wrapped "
-	    "or was set back, the program's own clock was, or another process was late to give "
-	    "them; their times say nothing\n",
+	    "or was set back, or the program's own clock was; their times say nothing\n",
 	    (unsigned long long)sum->posix_backward_np, length);
 }
 

@@ -148,6 +148,7 @@ struct pxt_thread {
 	bool selected;
 	bool recorded;            /* the log says which thread it was */
 	struct pxt_thread *alike; /* the next one of its source in the chain of its number */
+	uint64_t newest_ticks;    /* the stamp of its last event */
 	size_t bytes;
 	size_t width;
 	char name[64];

@@ -408,16 +408,27 @@ int64_t pxt_source_placed(const struct pxt_source *source, int64_t ns)
 }
 
 /*
- * The times that are handed out never decrease; what the counter said may.  An event that is older than the mark of
- * a flush in front of it is of a thread that was kept from running inside its trace point.
+ * The times that are handed out never decrease; what the counter said may.  An event behind later ones, but after all
+ * of its own thread, is of a thread that was kept from running inside its trace point.
  */
-static void take_backward(struct pxt_source *source, uint64_t ticks)
+static void take_stamp(struct pxt_source *source, struct pxt_thread *thread, uint64_t ticks)
 {
 	uint64_t by = source->newest_ticks - ticks;
+	bool own = ticks < thread->newest_ticks;
 
-	source->is_back = by >= source->info.posix_clock_np.posix_hz_np / 1000;
-	if (!source->is_back)
+	thread->newest_ticks = ticks;
+	source->is_back = false;
+	if (ticks >= source->newest_ticks) {
+		source->newest_ticks = ticks;
+		source->stepped = false;
 		return;
+	}
+	if (by < source->info.posix_clock_np.posix_hz_np / 1000)
+		return;
+	source->stepped |= own;
+	if (!source->stepped)
+		return;
+	source->is_back = true;
 	source->backward++;
 	if (by > source->backward_most)
 		source->backward_most = by;
@@ -439,14 +450,6 @@ static bool fill(struct pxt_source *source)
 	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->extra.posix_cpu_np = view->posix_cpu_np;
 	event->extra.posix_ticks_np = view->posix_ticks_np;
-	was_back = source->is_back;
-	source->is_back = false;
-	if (view->posix_ticks_np < source->newest_ticks)
-		take_backward(source, view->posix_ticks_np);
-	else if (view->posix_event_id_np != POSIX_TRACE_FLUSH_START &&
-	         view->posix_event_id_np != POSIX_TRACE_FLUSH_STOP)
-		source->newest_ticks = view->posix_ticks_np;
-	source->steps = was_back || source->is_back;
 	event->extra.posix_lost_before_np = view->posix_lost_before_np;
 	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
@@ -454,6 +457,9 @@ static bool fill(struct pxt_source *source)
 	event->type = find_type(source, view->posix_event_id_np);
 	event->thread = find_thread(
 	    source, view->posix_thread_id_np, view->posix_thread_entry_np, view->posix_pid_np);
+	was_back = source->is_back;
+	take_stamp(source, event->thread, view->posix_ticks_np);
+	source->steps = was_back || source->is_back;
 	event->source = source;
 	event->bytes = view->posix_bytes_np;
 	event->data = view->posix_data_np;
@@ -649,6 +655,13 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
 	return event;
 }
 
+static void forget_stamps(struct pxt_source *source)
+{
+	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++)
+		if (source->threads[i])
+			source->threads[i]->newest_ticks = 0;
+}
+
 void pxt_reader_rewind(struct pxt_reader *reader)
 {
 	reader->heap_made = false;
@@ -660,7 +673,8 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 		source->at_end = source->failed = source->filled = false;
 		source->events = source->lost = 0;
 		source->newest_ticks = source->backward = source->backward_most = 0;
-		source->is_back = false;
+		source->is_back = source->stepped = false;
+		forget_stamps(source);
 		source->view = source->view_end = 0;
 	}
 }
@@ -784,8 +798,9 @@ static void conclude_clock(const struct pxt_source *source)
 	pxt_complain(
 	    "%s: THE CLOCK STEPPED BACK: %llu events have stamps up to %s before earlier ones",
 	    source->path, (unsigned long long)source->backward, length);
-	pxt_explain("a counter wrapped or was set back, the program's own clock was, or another "
-	            "process was late to give them: their times and lengths say nothing");
+	pxt_explain(
+	    "a counter wrapped or was set back, or the program's own clock was: their times "
+	    "and lengths say nothing");
 }
 
 /* Where others read the log, it is looked for a first event. */

@@ -173,7 +173,8 @@ struct pxt_source {
 	uint64_t newest_ticks;  /* the largest stamp so far */
 	uint64_t backward;      /* how often a stamp was a millisecond or more before it, and ... */
 	uint64_t backward_most; /* ... by how many ticks at most */
-	bool is_back;           /* the stamp of @event is, */
+	bool stepped;           /* the counter has, and is not where it was yet: */
+	bool is_back;           /* ... the stamp of @event is, */
 	bool steps;             /* ... or that of the one before: lengths do not reach across it */
 	uint64_t lost;          /* the sum of what the events so far said was lost before them */
 	struct pxt_event event; /* the next one, when @filled */
