@@ -208,7 +208,7 @@ static void fuzz_import(const uint8_t *data, size_t size)
 #define NS_PER_S INT64_C(1000000000)
 
 static struct pxt_reader reader;
-static struct pxt_line line;
+static struct pxt_merge_line line;
 
 /* Of a machine that counts nanoseconds: ten seconds from when it began. */
 static void make_log(const char *path)
@@ -249,7 +249,7 @@ static void ftrace_begin(void)
 	(void)snprintf(ftrace_path, sizeof ftrace_path, "/tmp/fuzz-ftrace-%ld.ptl", (long)getpid());
 	make_log(ftrace_path);
 	if (pxt_reader_open(&reader, paths, 1, PXT_OPEN_COMPLETE, NULL) != PXT_EXIT_OK ||
-	    !pxt_line_make(&line, &reader, &placing))
+	    !pxt_merge_line_make(&line, &reader, &placing))
 		abort();
 	(void)unlink(ftrace_path);
 }

@@ -294,7 +294,7 @@ static void check_locks(const struct pxt_lockuse *use)
 {
 	struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS];
 	bool all;
-	unsigned count = pxt_lockorder_rings(use, rings, &all);
+	unsigned count = pxt_lockuse_rings(use, rings, &all);
 
 	for (uint32_t i = 0; i < use->row_count; i++)
 		if (use->rows[i].wait_ns < 0 ||

@@ -56,7 +56,7 @@ void forge_begin(struct forge *forge, unsigned which)
 	forge->seed = pxt_crc32(0, header.uuid, sizeof header.uuid);
 	forge->swapped = which == FORGE_STREAMS - 1u;
 	if (forge->swapped)
-		pxt_logswap_head(forge->head);
+		pxt_logblocks_swap_head(forge->head);
 }
 
 /* ---- Frames ---- */
@@ -202,14 +202,14 @@ static void put_entry(struct pxt_log_block *block, enum pxt_log_type type, uint6
 static void turn_entry(enum pxt_log_type type, unsigned char *entry)
 {
 	static void (*const turns[])(unsigned char *entry) = {
-		[PXT_LOG_TYPES] = pxt_logswap_type,
-		[PXT_LOG_THREADS] = pxt_logswap_thread,
-		[PXT_LOG_PROCESS] = pxt_logswap_process,
-		[PXT_LOG_MODULES] = pxt_logswap_module,
-		[PXT_LOG_CLOCKS] = pxt_logswap_clocks,
-		[PXT_LOG_NOTES] = pxt_logswap_note,
-		[PXT_LOG_CLEAR] = pxt_logswap_clear,
-		[PXT_LOG_TRAILER] = pxt_logswap_trailer,
+		[PXT_LOG_TYPES] = pxt_logblocks_swap_type,
+		[PXT_LOG_THREADS] = pxt_logblocks_swap_thread,
+		[PXT_LOG_PROCESS] = pxt_logblocks_swap_process,
+		[PXT_LOG_MODULES] = pxt_logblocks_swap_module,
+		[PXT_LOG_CLOCKS] = pxt_logblocks_swap_clocks,
+		[PXT_LOG_NOTES] = pxt_logblocks_swap_note,
+		[PXT_LOG_CLEAR] = pxt_logblocks_swap_clear,
+		[PXT_LOG_TRAILER] = pxt_logblocks_swap_trailer,
 	};
 
 	turns[type](entry);

@@ -5,8 +5,7 @@
  *   plugin.c     the plugin's table, and the query by which babeltrace2 finds out what a file is
  *   component.c  parameters, inputs, one output port a log
  *   trace.c      what a log is in babeltrace2's terms: clock, trace, stream classes, environment
- *   classes.c    event classes, from types and their descriptions, as they are met
- *   event.c      one event's fields
+ *   classes.c    event classes, from types and their descriptions, as they are met; one event's fields
  *   iterator.c   blocks and events to messages
  *
  * One log is one trace; one block of it is one packet, so that losses have a place (a loss lies
@@ -122,8 +121,6 @@ void pxt_bt_text(const char *from, size_t bytes, char *to, size_t room);
 const struct pxt_bt_class *pxt_bt_class_find(struct pxt_bt_log *log, const struct pxt_bt_file *file,
     trace_event_id_t id, size_t bytes, bool cut);
 void pxt_bt_types_free(struct pxt_bt_log *log);
-
-/* ---- event.c ---- */
 
 struct pxt_bt_record {
 	struct posix_trace_event_info info;

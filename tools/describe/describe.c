@@ -2,11 +2,13 @@
 /* describe.c - a log's own data, line by line; see describe.h. */
 #include "tools/describe/describe.h"
 
+#include "format/mul64.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void begin_line(struct pxt_out *out, const char *title)
@@ -289,12 +291,25 @@ static void hint_at_room(struct pxt_hints *hints, const struct pxt_hint_facts *f
 
 /* ---- Losses of another kind ---- */
 
+/* What the log's notes of that name add up to. */
+static uint64_t lossnote_sum(trace_id_t trid, const char *name)
+{
+	struct posix_trace_lognote_np note;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; posix_trace_log_getnote_np(trid, i, &note, sizeof note) == 0; i++) {
+		if (strcmp(note.posix_name_np, name) == 0)
+			pxt_sum_add(&sum, strtoull(note.posix_text_np, NULL, 10));
+	}
+	return sum;
+}
+
 static const char *noted_loss(trace_id_t trid, uint64_t lost)
 {
-	if (pxt_lossnote_sum(trid, PXT_LOSSNOTE_LINK) > lost / 2)
+	if (lossnote_sum(trid, PXT_LOSSNOTE_LINK) > lost / 2)
 		return "the link lost them: a faster one, less on it, or a receiver that is less "
 		       "busy loses less; `pxtrace print` shows where";
-	if (pxt_lossnote_sum(trid, PXT_LOSSNOTE_SCHED) > lost / 2)
+	if (lossnote_sum(trid, PXT_LOSSNOTE_SCHED) > lost / 2)
 		return "most of them are the scheduler's records, for which the kernel had no "
 		       "room: "
 		       "on a machine that is less busy fewer are lost, without them "

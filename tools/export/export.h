@@ -117,18 +117,19 @@ void pxt_export_uuid(char *text, const struct pxt_source *source);
 
 /* ---- Files put together in an archive (ustar), written to a regular file as they come ---- */
 
-struct pxt_tar {
+struct pxt_export_tar {
 	char name[100]; /* of the file at hand */
 	uint64_t at;    /* where its head is */
 	int64_t time;   /* seconds since 1970 */
 };
 
 /* Leaves room for the head; what is written to @out from now on is the file. */
-void pxt_tar_begin(struct pxt_tar *tar, struct pxt_out *out, const char *name, int64_t time);
+void pxt_export_tar_begin(
+    struct pxt_export_tar *tar, struct pxt_out *out, const char *name, int64_t time);
 /* Now its length is known. */
-void pxt_tar_end(struct pxt_tar *tar, struct pxt_out *out);
+void pxt_export_tar_end(struct pxt_export_tar *tar, struct pxt_out *out);
 /* After the last file. */
-void pxt_tar_close(struct pxt_out *out);
+void pxt_export_tar_close(struct pxt_out *out);
 
 /*
  * What scheduler events say, by the names and fields that Linux and LTTng gave them:

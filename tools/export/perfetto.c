@@ -88,7 +88,7 @@ static struct {
 	uint64_t *curves[PXT_TYPES_MAX]; /* tracks of a type's fields; 0: none */
 	bool curves_asked[PXT_TYPES_MAX];
 	/* The archive */
-	struct pxt_tar tar;
+	struct pxt_export_tar tar;
 	unsigned logs_done;
 } pf;
 
@@ -339,7 +339,8 @@ static void begin_file(struct pxt_export *export, const struct pxt_source *sourc
 
 	if (export->reader.count > 1) {
 		name_file(name, sizeof name, machine, source);
-		pxt_tar_begin(&pf.tar, &export->out, name, source->info.posix_start_np.tv_sec);
+		pxt_export_tar_begin(
+		    &pf.tar, &export->out, name, source->info.posix_start_np.tv_sec);
 	}
 	memset(&pf.sched, 0, sizeof pf.sched);
 	pf.threads = pxt_must(calloc(PXT_THREADS_MAX, sizeof *pf.threads));
@@ -394,9 +395,9 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	pf.logs_done++;
 	if (export->reader.count == 1)
 		return;
-	pxt_tar_end(&pf.tar, &export->out);
+	pxt_export_tar_end(&pf.tar, &export->out);
 	if (pf.logs_done == export->reader.count)
-		pxt_tar_close(&export->out);
+		pxt_export_tar_close(&export->out);
 }
 
 /* ---- The command line ---- */

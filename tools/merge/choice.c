@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* choice.c - the events that attach -o chose, into a log that grows; see choice.h. */
+/* choice.c - the events that attach -o chose, into a log that grows; see merge.h. */
 #define _FILE_OFFSET_BITS 64
-#include "tools/merge/choice.h"
+#include "tools/merge/merge.h"
 
 #include "format/ids.h"
-#include "tools/merge/merge.h"
 #include "tools/output/out.h"
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 struct pxt_choice {
 	const char *path;
 	struct pxt_logwrite *log;
-	struct pxt_line line;
+	struct pxt_merge_line line;
 	struct pxt_merge_threads *threads;
 	uint64_t lost;
 	int64_t flushed_ns;
@@ -35,7 +34,7 @@ static void move(struct timespec *time, int64_t ns)
 }
 
 /* When the log is said to have been made. */
-static struct pxt_logclock created(const struct pxt_line *line, int64_t from_ns)
+static struct pxt_logclock created(const struct pxt_merge_line *line, int64_t from_ns)
 {
 	struct pxt_logclock clock = line->created;
 	int64_t later = from_ns > line->start_ns ? from_ns - line->start_ns : 0;
@@ -55,7 +54,7 @@ struct pxt_choice *pxt_choice_begin(const char *path, struct pxt_reader *reader,
 	struct pxt_choice *choice = pxt_must(calloc(1, sizeof *choice));
 	struct pxt_loghead head = { .name = "chosen", .hz = 1000000000 };
 
-	if (!pxt_line_make(&choice->line, reader, &one_boot)) {
+	if (!pxt_merge_line_make(&choice->line, reader, &one_boot)) {
 		free(choice);
 		return NULL;
 	}
@@ -153,7 +152,7 @@ int pxt_choice_end(struct pxt_choice *choice, const struct pxt_source *source, b
 	end.counts.posix_stable_np = 1;
 	error = pxt_logwrite_end(choice->log, &end);
 	pxt_merge_threads_free(choice->threads);
-	pxt_line_free(&choice->line);
+	pxt_merge_line_free(&choice->line);
 	free(choice);
 	return error;
 }

@@ -235,7 +235,7 @@ static int merge_logs(struct pxt_merge *merge, const struct wishes *wishes)
 	if (!pxt_outfile_check(wishes->output))
 		return PXT_EXIT_OUTPUT;
 	if (!check_inputs(&merge->reader, wishes->output) ||
-	    !pxt_line_make(&merge->line, &merge->reader, &wishes->placing) ||
+	    !pxt_merge_line_make(&merge->line, &merge->reader, &wishes->placing) ||
 	    !add_kernel(merge, wishes) || !pxt_merge_types_make(&merge->types, &merge->reader))
 		return PXT_EXIT_LOG;
 	int status = pxt_merge_write(merge, wishes->output);

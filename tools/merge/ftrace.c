@@ -94,7 +94,7 @@ static bool check_times(const struct pxt_ftrace *ftrace, int64_t first, int64_t 
 }
 
 bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrace_clock clock,
-    const struct pxt_reader *reader, const struct pxt_line *line)
+    const struct pxt_reader *reader, const struct pxt_merge_line *line)
 {
 	int64_t first = INT64_MAX;
 	int64_t last = INT64_MIN;

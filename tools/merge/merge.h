@@ -9,6 +9,7 @@
  *   numbers.c   threads whose logs have no number of theirs, by who had their CPU
  *   ftrace.c    where scheduler events of ftrace, trace-cmd and perf lie on that line
  *   write.c     events in the order of time; the whole of it, for another command
+ *   choice.c    the events that attach -o chose, into a log that grows
  *
  * Bounded: 992 types and 65,534 threads in all (threads beyond are written without name), one event
  * a log in memory.
@@ -64,7 +65,7 @@ struct pxt_place {
 };
 
 /* The common line. */
-struct pxt_line {
+struct pxt_merge_line {
 	struct pxt_place *places; /* by source */
 	pid_t *tids;              /* numbers.c; 0: not found */
 	bool monotonic;           /* all of one boot: ticks are CLOCK_MONOTONIC */
@@ -78,10 +79,10 @@ struct pxt_line {
  * Says where each log belongs and sets its shift; false, with a word to the user, when one cannot be
  * placed.
  */
-bool pxt_line_make(
-    struct pxt_line *line, struct pxt_reader *reader, const struct pxt_placing *placing);
-uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns);
-void pxt_line_free(struct pxt_line *line);
+bool pxt_merge_line_make(
+    struct pxt_merge_line *line, struct pxt_reader *reader, const struct pxt_placing *placing);
+uint64_t pxt_merge_line_ticks(const struct pxt_merge_line *line, int64_t ns);
+void pxt_merge_line_free(struct pxt_merge_line *line);
 
 /* ---- sync.c ---- */
 
@@ -90,7 +91,7 @@ void pxt_line_free(struct pxt_line *line);
  * placing->event; false, with a word to the user, when that cannot be.  Which groups were compared is in
  * their places; the others stay as they are.
  */
-bool pxt_sync_align(struct pxt_line *line, struct pxt_reader *reader,
+bool pxt_sync_align(struct pxt_merge_line *line, struct pxt_reader *reader,
     const struct pxt_placing *placing, uint32_t reference);
 
 /* ---- types.c ---- */
@@ -124,9 +125,9 @@ void pxt_merge_types_write(const struct pxt_merge_types *types, struct pxt_logwr
  * Finds processes of different logs that have one number: two containers' first processes, or programs of
  * two machines.  Their numbers and those of their threads become others in the new log, which is said.
  */
-void pxt_processes_part(const struct pxt_line *line, const struct pxt_reader *reader);
+void pxt_processes_part(const struct pxt_merge_line *line, const struct pxt_reader *reader);
 /* A number of the process or a thread of the log at @place, in the new log. */
-pid_t pxt_processes_number(const struct pxt_line *line, uint32_t place, pid_t number);
+pid_t pxt_processes_number(const struct pxt_merge_line *line, uint32_t place, pid_t number);
 
 /* ---- threads.c ---- */
 
@@ -150,12 +151,12 @@ struct pxt_merge_threads *pxt_merge_threads_new(void);
 void pxt_merge_threads_free(struct pxt_merge_threads *threads);
 /* The thread of an event, told to the new log when it is first met. */
 const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
+    const struct pxt_merge_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
 /* The kernel's event that a thread begins: who had its number has ended. */
-void pxt_merge_threads_fork(
-    struct pxt_merge_threads *threads, const struct pxt_line *line, const struct pxt_event *event);
+void pxt_merge_threads_fork(struct pxt_merge_threads *threads, const struct pxt_merge_line *line,
+    const struct pxt_event *event);
 /* All that a log's table knows, so that what the kernel says of them finds them. */
-void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
+void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_merge_line *line,
     struct pxt_logwrite *log, const struct pxt_source *source);
 /* ---- types.c: modules ---- */
 
@@ -179,7 +180,7 @@ struct pxt_ftrace {
 	const char *path;
 	enum pxt_ftrace_clock clock;
 	const struct pxt_reader *reader;
-	const struct pxt_line *line;
+	const struct pxt_merge_line *line;
 	int64_t ns; /* where the text's event lies on the line */
 	struct pxt_ftracetext text;
 };
@@ -189,7 +190,7 @@ struct pxt_ftrace {
  * its beginning.  False, with a word to the user, when it does not.
  */
 bool pxt_ftrace_open(struct pxt_ftrace *ftrace, const char *path, enum pxt_ftrace_clock clock,
-    const struct pxt_reader *reader, const struct pxt_line *line);
+    const struct pxt_reader *reader, const struct pxt_merge_line *line);
 /* The next event into @ftrace->text.event; false at the end. */
 bool pxt_ftrace_next(struct pxt_ftrace *ftrace);
 void pxt_ftrace_close(struct pxt_ftrace *ftrace);
@@ -198,7 +199,7 @@ void pxt_ftrace_close(struct pxt_ftrace *ftrace);
 
 /* The thread in which the kernel traced: the logs' own one of its number, or one of the kernel's. */
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log,
+    const struct pxt_merge_line *line, struct pxt_logwrite *log,
     const struct pxt_ftracetext_event *event);
 
 /* ---- numbers.c ---- */
@@ -207,15 +208,16 @@ const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *t
  * Reads all logs once, if a thread of theirs has no number but a process, and goes back to the first events.
  * What was found is in the places of @line.
  */
-void pxt_merge_numbers_find(struct pxt_line *line, struct pxt_reader *reader);
+void pxt_merge_numbers_find(struct pxt_merge_line *line, struct pxt_reader *reader);
 /* Of the thread at @entry of the table of the log at @place, which has @tid there. */
-pid_t pxt_merge_numbers_of(const struct pxt_line *line, uint32_t place, uint32_t entry, pid_t tid);
+pid_t pxt_merge_numbers_of(
+    const struct pxt_merge_line *line, uint32_t place, uint32_t entry, pid_t tid);
 
 /* ---- write.c ---- */
 
 struct pxt_merge {
 	struct pxt_reader reader;
-	struct pxt_line line;
+	struct pxt_merge_line line;
 	struct pxt_merge_types types;
 	struct pxt_merge_threads *threads;
 	struct pxt_ftrace ftrace;
@@ -226,7 +228,7 @@ struct pxt_merge {
 
 /* What an event is in a new log, but for its data, and for its number where types have others there. */
 void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
+    const struct pxt_merge_line *line, struct pxt_logwrite *log, const struct pxt_event *event);
 /* Everything into @path; returns an exit status. */
 int pxt_merge_write(struct pxt_merge *merge, const char *path);
 
@@ -240,5 +242,33 @@ void pxt_merge_close(struct pxt_merge *merge);
  * returns an exit status.
  */
 int pxt_merge_files(const char *output, char *const *paths, unsigned count, uint64_t lost);
+
+/*
+ * ---- choice.c: attach -o with a choice (--event, --where, ...): what was chosen, into a log that grows ----
+ *
+ * What was not chosen takes no room in the log.  Numbers of types are the stream's own; losses before an
+ * event that was not chosen are told before the next one that was.
+ */
+
+struct pxt_choice;
+
+/*
+ * Once the head of the stream's log was read.  The log begins at @from_ns, or with the stream, if that is later.
+ * NULL, with a word to the user: it cannot be.
+ */
+struct pxt_choice *pxt_choice_begin(const char *path, struct pxt_reader *reader, int64_t from_ns);
+/* All threads that the log's table knows, also those that have no event. */
+void pxt_choice_threads(struct pxt_choice *choice, const struct pxt_source *source);
+void pxt_choice_put(struct pxt_choice *choice, const struct pxt_event *event);
+void pxt_choice_lose(struct pxt_choice *choice, uint64_t events);
+/* What is in it so far. */
+uint64_t pxt_choice_events(const struct pxt_choice *choice);
+uint64_t pxt_choice_lost(const struct pxt_choice *choice);
+/* The first error so far, an errno; 0. */
+int pxt_choice_error(const struct pxt_choice *choice);
+/* Brings what was put so far into the file, from time to time; its bytes by now. */
+uint64_t pxt_choice_flush(struct pxt_choice *choice, int64_t now_ns);
+/* @unknown: the stream goes on, and nobody wanted the log to end here.  0, or the first errno. */
+int pxt_choice_end(struct pxt_choice *choice, const struct pxt_source *source, bool unknown);
 
 #endif

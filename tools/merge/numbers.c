@@ -24,7 +24,7 @@ struct guess {
 };
 
 struct search {
-	struct pxt_line *line;
+	struct pxt_merge_line *line;
 	pid_t *pids;           /* by number; 0: not told */
 	pid_t runs[CPUS];      /* 0: not told */
 	struct guess *guesses; /* as line->tids */
@@ -43,7 +43,7 @@ static bool lacks_numbers(const struct pxt_source *source, uint32_t count)
 }
 
 /* How many entries logs have in which a number is missing. */
-static uint32_t begin(struct pxt_line *line, const struct pxt_reader *reader)
+static uint32_t begin(struct pxt_merge_line *line, const struct pxt_reader *reader)
 {
 	uint32_t all = 0;
 
@@ -112,7 +112,7 @@ static void take(struct search *search, const struct pxt_event *event)
 		vote(&search->guesses[place->tid_first + thread->entry], search->runs[cpu]);
 }
 
-void pxt_merge_numbers_find(struct pxt_line *line, struct pxt_reader *reader)
+void pxt_merge_numbers_find(struct pxt_merge_line *line, struct pxt_reader *reader)
 {
 	struct search *search;
 	const struct pxt_event *event;
@@ -135,7 +135,8 @@ void pxt_merge_numbers_find(struct pxt_line *line, struct pxt_reader *reader)
 	free(search);
 }
 
-pid_t pxt_merge_numbers_of(const struct pxt_line *line, uint32_t place, uint32_t entry, pid_t tid)
+pid_t pxt_merge_numbers_of(
+    const struct pxt_merge_line *line, uint32_t place, uint32_t entry, pid_t tid)
 {
 	if (tid != 0 || entry >= line->places[place].tid_count)
 		return tid;

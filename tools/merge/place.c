@@ -72,7 +72,7 @@ static const char *direction(int64_t ns)
 
 /* Of one boot id: whether CLOCK_MONOTONIC places the two; what contradicts it is said. */
 static bool share_monotonic(
-    const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
+    const struct pxt_reader *reader, const struct pxt_merge_line *line, uint32_t a, uint32_t b)
 {
 	const struct pxt_place *x = &line->places[a];
 	const struct pxt_place *y = &line->places[b];
@@ -108,7 +108,7 @@ static bool share_monotonic(
 }
 
 static bool same_boot(
-    const struct pxt_reader *reader, const struct pxt_line *line, uint32_t a, uint32_t b)
+    const struct pxt_reader *reader, const struct pxt_merge_line *line, uint32_t a, uint32_t b)
 {
 	const struct pxt_place *x = &line->places[a];
 	const struct pxt_place *y = &line->places[b];
@@ -129,7 +129,7 @@ static bool same_boot(
 }
 
 /* By civil time alone.  What has none, and is not alone, has no place. */
-static bool check_dates(const struct pxt_reader *reader, const struct pxt_line *line)
+static bool check_dates(const struct pxt_reader *reader, const struct pxt_merge_line *line)
 {
 	bool good = true;
 
@@ -148,7 +148,7 @@ static bool check_dates(const struct pxt_reader *reader, const struct pxt_line *
 	return good;
 }
 
-static bool check_monotonic(const struct pxt_reader *reader, const struct pxt_line *line)
+static bool check_monotonic(const struct pxt_reader *reader, const struct pxt_merge_line *line)
 {
 	bool good = true;
 
@@ -163,7 +163,7 @@ static bool check_monotonic(const struct pxt_reader *reader, const struct pxt_li
 }
 
 /* Two logs of one boot that the user did not move apart. */
-static bool together(const struct pxt_reader *reader, const struct pxt_line *line,
+static bool together(const struct pxt_reader *reader, const struct pxt_merge_line *line,
     enum pxt_clock_rule rule, uint32_t a, uint32_t b)
 {
 	if (rule == PXT_CLOCK_DATES || line->places[a].moved_ns != line->places[b].moved_ns)
@@ -173,7 +173,7 @@ static bool together(const struct pxt_reader *reader, const struct pxt_line *lin
 
 /* Groups of one boot; returns their number. */
 static uint32_t group(
-    const struct pxt_reader *reader, const struct pxt_line *line, enum pxt_clock_rule rule)
+    const struct pxt_reader *reader, const struct pxt_merge_line *line, enum pxt_clock_rule rule)
 {
 	uint32_t groups = 0;
 
@@ -198,7 +198,7 @@ static bool knows_better(const struct pxt_place *x, const struct pxt_place *y)
 }
 
 /* The log of a group that began first, and knew the date, says what civil time it was. */
-static void choose_base(const struct pxt_reader *reader, struct pxt_line *line)
+static void choose_base(const struct pxt_reader *reader, struct pxt_merge_line *line)
 {
 	for (uint32_t i = 0; i < reader->count; i++) {
 		struct pxt_place *group = &line->places[line->places[i].group];
@@ -209,7 +209,7 @@ static void choose_base(const struct pxt_reader *reader, struct pxt_line *line)
 	}
 }
 
-static void shift(const struct pxt_reader *reader, const struct pxt_line *line)
+static void shift(const struct pxt_reader *reader, const struct pxt_merge_line *line)
 {
 	for (uint32_t i = 0; i < reader->count; i++) {
 		const struct pxt_place *mine = &line->places[i];
@@ -230,7 +230,7 @@ static struct timespec time_of(int64_t ns)
 	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND) };
 }
 
-static void begin_line(const struct pxt_reader *reader, struct pxt_line *line)
+static void begin_line(const struct pxt_reader *reader, struct pxt_merge_line *line)
 {
 	const struct pxt_place *first = NULL;
 
@@ -262,8 +262,8 @@ static bool is_called(const struct pxt_source *source, const char *name)
 	       strcmp(slash ? slash + 1 : source->path, name) == 0;
 }
 
-static bool move(
-    const struct pxt_line *line, const struct pxt_reader *reader, const char *name, int64_t ns)
+static bool move(const struct pxt_merge_line *line, const struct pxt_reader *reader,
+    const char *name, int64_t ns)
 {
 	bool met = false;
 
@@ -285,7 +285,7 @@ static bool move(
 
 /* Whether @x's clock is to be the common one rather than @y's, in whatever order files come. */
 static bool leads(
-    const struct pxt_reader *reader, const struct pxt_line *line, uint32_t x, uint32_t y)
+    const struct pxt_reader *reader, const struct pxt_merge_line *line, uint32_t x, uint32_t y)
 {
 	const struct pxt_place *a = &line->places[x];
 	const struct pxt_place *b = &line->places[y];
@@ -301,7 +301,7 @@ static bool leads(
 }
 
 /* The group to whose clock others are compared. */
-static uint32_t reference_of(const struct pxt_reader *reader, const struct pxt_line *line)
+static uint32_t reference_of(const struct pxt_reader *reader, const struct pxt_merge_line *line)
 {
 	uint32_t best = 0;
 
@@ -313,7 +313,7 @@ static uint32_t reference_of(const struct pxt_reader *reader, const struct pxt_l
 }
 
 static bool align(
-    struct pxt_line *line, struct pxt_reader *reader, const struct pxt_placing *placing)
+    struct pxt_merge_line *line, struct pxt_reader *reader, const struct pxt_placing *placing)
 {
 	uint32_t reference = reference_of(reader, line);
 
@@ -321,8 +321,8 @@ static bool align(
 	return pxt_sync_align(line, reader, placing, reference);
 }
 
-bool pxt_line_make(
-    struct pxt_line *line, struct pxt_reader *reader, const struct pxt_placing *placing)
+bool pxt_merge_line_make(
+    struct pxt_merge_line *line, struct pxt_reader *reader, const struct pxt_placing *placing)
 {
 	line->places = pxt_must(calloc(reader->count, sizeof *line->places));
 	for (uint32_t i = 0; i < reader->count; i++)
@@ -348,14 +348,14 @@ bool pxt_line_make(
 	return false;
 }
 
-void pxt_line_free(struct pxt_line *line)
+void pxt_merge_line_free(struct pxt_merge_line *line)
 {
 	free(line->places);
 	free(line->tids);
 	free(line->notes);
 }
 
-uint64_t pxt_line_ticks(const struct pxt_line *line, int64_t ns)
+uint64_t pxt_merge_line_ticks(const struct pxt_merge_line *line, int64_t ns)
 {
 	/* What lies further back than the ticks' own beginning: at it. */
 	if (ns >= line->start_ns)

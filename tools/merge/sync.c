@@ -96,8 +96,8 @@ static bool key_of(
 	return false;
 }
 
-static void read_all(struct syncs *all, const struct pxt_line *line, struct pxt_reader *reader,
-    const struct pxt_placing *placing)
+static void read_all(struct syncs *all, const struct pxt_merge_line *line,
+    struct pxt_reader *reader, const struct pxt_placing *placing)
 {
 	struct pxt_progress progress;
 	struct pxt_event *event;
@@ -231,7 +231,7 @@ static struct fit fit_line(const int64_t *x, const int64_t *y, size_t pairs)
 /* ---- Placing a group by it ---- */
 
 static const char *path_of(
-    const struct pxt_line *line, const struct pxt_reader *reader, uint32_t group)
+    const struct pxt_merge_line *line, const struct pxt_reader *reader, uint32_t group)
 {
 	return reader->sources[line->places[group].base]->path;
 }
@@ -267,7 +267,7 @@ static void say_fit(struct posix_trace_lognote_np *note, const struct fit *fit, 
 }
 
 static void place_group(
-    struct pxt_line *line, struct pxt_reader *reader, uint32_t group, const struct fit *fit)
+    struct pxt_merge_line *line, struct pxt_reader *reader, uint32_t group, const struct fit *fit)
 {
 	for (uint32_t i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
@@ -301,7 +301,7 @@ static void add_to(struct syncs *common, const struct syncs *mine, const struct 
 }
 
 /* Compares one group with the common line; false: they have no pair. */
-static bool compare(struct pxt_line *line, struct pxt_reader *reader,
+static bool compare(struct pxt_merge_line *line, struct pxt_reader *reader,
     const struct pxt_placing *placing, uint32_t group, const struct syncs *mine,
     struct syncs *common, uint32_t reference)
 {
@@ -325,7 +325,7 @@ static bool compare(struct pxt_line *line, struct pxt_reader *reader,
 /* ---- Which events belong together ---- */
 
 /* Without a field it is their order that says so: nothing may be missing. */
-static bool check_order(const struct pxt_line *line, const struct pxt_reader *reader,
+static bool check_order(const struct pxt_merge_line *line, const struct pxt_reader *reader,
     const struct pxt_placing *placing, const struct syncs *all, uint32_t reference)
 {
 	for (uint32_t g = 0; g < reader->count; g++) {
@@ -346,7 +346,7 @@ static bool check_order(const struct pxt_line *line, const struct pxt_reader *re
 	return true;
 }
 
-static bool check_events(const struct pxt_line *line, const struct pxt_reader *reader,
+static bool check_events(const struct pxt_merge_line *line, const struct pxt_reader *reader,
     const struct pxt_placing *placing, const struct syncs *all, uint32_t reference)
 {
 	uint64_t seen = 0;
@@ -370,8 +370,8 @@ static bool check_events(const struct pxt_line *line, const struct pxt_reader *r
 }
 
 /* What stays where its date places it. */
-static void say_left(
-    const struct pxt_line *line, const struct pxt_reader *reader, const struct pxt_placing *placing)
+static void say_left(const struct pxt_merge_line *line, const struct pxt_reader *reader,
+    const struct pxt_placing *placing)
 {
 	for (uint32_t i = 0; i < reader->count; i++)
 		if (!line->places[line->places[i].group].aligned)
@@ -381,7 +381,7 @@ static void say_left(
 			    reader->sources[i]->path, placing->event);
 }
 
-bool pxt_sync_align(struct pxt_line *line, struct pxt_reader *reader,
+bool pxt_sync_align(struct pxt_merge_line *line, struct pxt_reader *reader,
     const struct pxt_placing *placing, uint32_t reference)
 {
 	static const struct fit same = { .pairs = 0 };

@@ -155,8 +155,8 @@ static bool is_kernels(uint64_t own, pid_t tid)
 }
 
 /* Numbers of threads mean the same in the kernel's events and in logs of the same boot. */
-static bool is_task(
-    const struct pxt_line *line, const struct pxt_merge_thread *thread, pid_t tid, uint32_t place)
+static bool is_task(const struct pxt_merge_line *line, const struct pxt_merge_thread *thread,
+    pid_t tid, uint32_t place)
 {
 	return thread->tid == tid && thread->own != 0 &&
 	       (thread->place == PLACE_NONE ||
@@ -168,7 +168,7 @@ static bool is_task(
  * it; else the first that is to come.
  */
 static struct pxt_merge_thread *present(
-    struct pxt_merge_threads *threads, const struct pxt_line *line, pid_t tid, uint32_t place)
+    struct pxt_merge_threads *threads, const struct pxt_merge_line *line, pid_t tid, uint32_t place)
 {
 	struct pxt_merge_thread *next = NULL;
 
@@ -186,7 +186,7 @@ static struct pxt_merge_thread *present(
 }
 
 /* A thread begins that has the number: the others have ended. */
-static void begins(struct pxt_merge_threads *threads, const struct pxt_line *line, pid_t tid,
+static void begins(struct pxt_merge_threads *threads, const struct pxt_merge_line *line, pid_t tid,
     uint32_t place, const struct pxt_merge_thread *begun)
 {
 	for (uint32_t at = threads->by_tid[bucket((uint32_t)tid)]; at;
@@ -198,8 +198,8 @@ static void begins(struct pxt_merge_threads *threads, const struct pxt_line *lin
 	}
 }
 
-void pxt_merge_threads_fork(
-    struct pxt_merge_threads *threads, const struct pxt_line *line, const struct pxt_event *event)
+void pxt_merge_threads_fork(struct pxt_merge_threads *threads, const struct pxt_merge_line *line,
+    const struct pxt_event *event)
 {
 	uint32_t place = event->source->place;
 	uint64_t tid;
@@ -211,8 +211,8 @@ void pxt_merge_threads_fork(
 
 /* @place: the log by which the kernel's events are placed. */
 static const struct pxt_merge_thread *task_of(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, uint32_t place, pid_t tid, pid_t pid,
-    const char *name)
+    const struct pxt_merge_line *line, struct pxt_logwrite *log, uint32_t place, pid_t tid,
+    pid_t pid, const char *name)
 {
 	const struct pxt_merge_thread key = { .place = PLACE_NONE,
 		.own = PXT_LOGWRITE_KERNEL_THREAD + (uint32_t)tid,
@@ -231,20 +231,21 @@ static const struct pxt_merge_thread *task_of(struct pxt_merge_threads *threads,
 }
 
 const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_ftracetext_event *event)
+    const struct pxt_merge_line *line, struct pxt_logwrite *log,
+    const struct pxt_ftracetext_event *event)
 {
 	return task_of(threads, line, log, 0, event->tid, event->pid, event->comm);
 }
 
 /* ---- Of logs ---- */
 
-static pid_t tid_of(const struct pxt_line *line, uint32_t place, uint32_t entry, pid_t tid)
+static pid_t tid_of(const struct pxt_merge_line *line, uint32_t place, uint32_t entry, pid_t tid)
 {
 	return pxt_processes_number(line, place, pxt_merge_numbers_of(line, place, entry, tid));
 }
 
 const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
+    const struct pxt_merge_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
 {
 	uint64_t own = event->thread->recorded ? event->thread->id : 0;
 	const struct pxt_merge_thread key = { .place = event->source->place,
@@ -270,7 +271,7 @@ const struct pxt_merge_thread *pxt_merge_threads_of(struct pxt_merge_threads *th
 	return thread;
 }
 
-void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_line *line,
+void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt_merge_line *line,
     struct pxt_logwrite *log, const struct pxt_source *source)
 {
 	const uint64_t mask = sizeof(pthread_t) >= 8 ? UINT64_MAX : UINT32_MAX;
@@ -312,7 +313,7 @@ void pxt_merge_threads_learn(struct pxt_merge_threads *threads, const struct pxt
 #define MOST      200u /* of them fit a pid_t */
 #define SAME_TIME INT64_C(50000000)
 
-pid_t pxt_processes_number(const struct pxt_line *line, uint32_t place, pid_t number)
+pid_t pxt_processes_number(const struct pxt_merge_line *line, uint32_t place, pid_t number)
 {
 	return number > 0 && number < STEP ? number + (pid_t)line->places[place].others * STEP
 	                                   : number;
@@ -387,7 +388,7 @@ static bool is_another(const struct pxt_source *a, const struct pxt_source *b)
 	       (x > 0 && y > 0 && llabs(x - y) > SAME_TIME) || places_differ(a, b);
 }
 
-void pxt_processes_part(const struct pxt_line *line, const struct pxt_reader *reader)
+void pxt_processes_part(const struct pxt_merge_line *line, const struct pxt_reader *reader)
 {
 	for (uint32_t i = 1; i < reader->count; i++) {
 		const struct pxt_source *mine = reader->sources[i];

@@ -88,7 +88,7 @@ static const void *data_of(const struct pxt_merge *merge, const struct pxt_event
 /* ---- Events ---- */
 
 void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *threads,
-    const struct pxt_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
+    const struct pxt_merge_line *line, struct pxt_logwrite *log, const struct pxt_event *event)
 {
 	const struct pxt_merge_thread *thread = pxt_merge_threads_of(threads, line, log, event);
 	uintptr_t address;
@@ -97,7 +97,7 @@ void pxt_merge_event_of(struct pxt_logevent *made, struct pxt_merge_threads *thr
 		pxt_merge_threads_fork(threads, line, event);
 	memcpy(&address, &event->info.posix_prog_address, sizeof address);
 	*made = (struct pxt_logevent){ .id = event->info.posix_event_id,
-		.ticks = pxt_line_ticks(line, event->ns),
+		.ticks = pxt_merge_line_ticks(line, event->ns),
 		.thread_index = thread->index,
 		.thread = thread->id,
 		.pid = thread->pid,
@@ -129,7 +129,7 @@ static void put_kernel(struct pxt_merge *merge)
 	const struct pxt_merge_thread *thread =
 	    pxt_merge_threads_tid(merge->threads, &merge->line, merge->log, event);
 	struct pxt_logevent made = { .id = merge->ftrace_ids[event->kind],
-		.ticks = pxt_line_ticks(&merge->line, merge->ftrace.ns),
+		.ticks = pxt_merge_line_ticks(&merge->line, merge->ftrace.ns),
 		.thread_index = thread->index,
 		.thread = thread->id,
 		.pid = thread->pid,
@@ -355,7 +355,7 @@ void pxt_merge_close(struct pxt_merge *merge)
 {
 	pxt_ftrace_close(&merge->ftrace);
 	free(merge->types.numbers);
-	pxt_line_free(&merge->line);
+	pxt_merge_line_free(&merge->line);
 	pxt_reader_close(&merge->reader);
 }
 
@@ -365,8 +365,9 @@ int pxt_merge_files(const char *output, char *const *paths, unsigned count, uint
 	struct pxt_merge *merge = pxt_must(calloc(1, sizeof *merge));
 	int status = pxt_reader_open(&merge->reader, paths, count, PXT_OPEN_INCOMPLETE, NULL);
 
-	if (status == PXT_EXIT_OK && (!pxt_line_make(&merge->line, &merge->reader, &one_boot) ||
-	                                 !pxt_merge_types_make(&merge->types, &merge->reader)))
+	if (status == PXT_EXIT_OK &&
+	    (!pxt_merge_line_make(&merge->line, &merge->reader, &one_boot) ||
+	        !pxt_merge_types_make(&merge->types, &merge->reader)))
 		status = PXT_EXIT_LOG;
 	merge->lost_before = lost;
 	if (status == PXT_EXIT_OK)

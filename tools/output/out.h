@@ -217,10 +217,6 @@ enum pxt_exit {
 #define PXT_LOSSNOTE_LINK  "lost_on_link"      /* receive: frames that did not arrive */
 #define PXT_LOSSNOTE_SCHED "lost_by_scheduler" /* run: the kernel had no room for its records */
 
-void pxt_lossnote_make(struct posix_trace_lognote_np *note, const char *name, uint64_t events);
-/* What the log's notes of that name add up to. */
-uint64_t pxt_lossnote_sum(trace_id_t trid, const char *name);
-
 /* ---- Times: from the command line, to the screen, and durations in readable units ---- */
 
 /* A moment on the command line. */

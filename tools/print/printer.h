@@ -15,8 +15,8 @@
 #include <getopt.h>
 
 /*
- * An event as a line: in columns (line.c), as a --format says (format.c), or as an object
- * of JSON (line_json.c), or as QNX's traceprinter does (line_qnx.c).  A loss is a line of its own in each of them.
+ * An event as a line: in columns or as an object of JSON (line.c), as a --format says (format.c),
+ * or as QNX's traceprinter does (line_qnx.c).  A loss is a line of its own in each of them.
  */
 
 struct open;
@@ -59,10 +59,10 @@ int64_t pxt_line_delta(struct pxt_line *line, const struct pxt_event *event);
 /* The time as --relative, --utc, --local or --raw ask for it, without padding. */
 void pxt_line_time(struct pxt_line *line, const struct pxt_event *event);
 
-/* ---- JSON (line_json.c) ---- */
+/* ---- JSON ---- */
 
-void pxt_json_event(struct pxt_line *line, const struct pxt_event *event);
-void pxt_json_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost);
+void pxt_line_json_event(struct pxt_line *line, const struct pxt_event *event);
+void pxt_line_json_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost);
 
 /* ---- QNX's style (line_qnx.c) ---- */
 

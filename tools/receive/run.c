@@ -250,7 +250,7 @@ static int close_log(struct pxt_receive_run *run, struct pxt_log_trailer *traile
 	if (run->missing > run->early && !run->off_line) {
 		struct posix_trace_lognote_np note;
 
-		pxt_lossnote_make(&note, PXT_LOSSNOTE_LINK, run->missing - run->early);
+		pxt_logwrite_lossnote(&note, PXT_LOSSNOTE_LINK, run->missing - run->early);
 		pxt_logblocks_note(&run->blocks, &note);
 	}
 	error = pxt_logblocks_close(&run->blocks, trailer);

@@ -160,7 +160,7 @@ void pxt_receive_run_flush(struct pxt_receive_run *run);
 int pxt_receive_run_end(struct pxt_receive_run *run);
 
 /*
- * ---- A log as a program writes it into a pipe, block by block (plain.c) ----
+ * ---- A log as a program writes it into a pipe, block by block (compact.c) ----
  *
  * What is damaged is passed over up to the next whole block.
  */

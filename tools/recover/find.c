@@ -29,13 +29,14 @@ static const char small_magic[MAGIC_BYTES] = PXT_SMALL_MAGIC;
 #define STREAM(member)    offsetof(struct pxt_stream_header, member)
 #define DIRECTORY(member) offsetof(struct pxt_directory_header, member)
 
-static const struct pxt_logswap header_runs[] = { { offsetof(struct pxt_imageheader, order), 4, 2 },
+static const struct pxt_logblocks_swap header_runs[] = { { offsetof(struct pxt_imageheader, order),
+	                                                     4, 2 },
 	{ offsetof(struct pxt_imageheader, bytes), 8, 2 },
 	{ offsetof(struct pxt_imageheader, pid), 4, 2 } };
-static const struct pxt_logswap stream_runs[] = { { STREAM(directory_at), 8, 2 },
+static const struct pxt_logblocks_swap stream_runs[] = { { STREAM(directory_at), 8, 2 },
 	{ STREAM(procinfo_bytes), 4, 2 }, { STREAM(lanes_at), 8, 2 }, { STREAM(lanes), 4, 22 },
 	{ STREAM(hz), 8, 5 }, { STREAM(created_nsec), 4, 10 } };
-static const struct pxt_logswap directory_runs[] = { { DIRECTORY(threads_at), 4, 20 },
+static const struct pxt_logblocks_swap directory_runs[] = { { DIRECTORY(threads_at), 4, 20 },
 	{ DIRECTORY(started_sec), 8, 1 } };
 
 #define COUNT(runs) (sizeof(runs) / sizeof *(runs))
@@ -44,11 +45,11 @@ static void turn(struct pxt_found *found, bool directory)
 {
 	unsigned char *bytes = (unsigned char *)&found->header;
 
-	pxt_logswap(bytes, header_runs, COUNT(header_runs));
+	pxt_logblocks_swap(bytes, header_runs, COUNT(header_runs));
 	if (directory)
-		pxt_logswap(bytes, directory_runs, COUNT(directory_runs));
+		pxt_logblocks_swap(bytes, directory_runs, COUNT(directory_runs));
 	else
-		pxt_logswap(bytes, stream_runs, COUNT(stream_runs));
+		pxt_logblocks_swap(bytes, stream_runs, COUNT(stream_runs));
 }
 
 /* ---- Whether it can be ---- */

@@ -27,7 +27,7 @@ static const char magic[16] = PXT_SMALL_MAGIC;
 
 #define LABEL(member) offsetof(struct pxt_small_label, member)
 
-static const struct pxt_logswap label_runs[] = { { LABEL(order), 4, 4 }, { LABEL(hz), 8, 1 },
+static const struct pxt_logblocks_swap label_runs[] = { { LABEL(order), 4, 4 }, { LABEL(hz), 8, 1 },
 	{ LABEL(clock_source), 4, 4 }, { LABEL(names_bytes), 2, 4 + PXT_SMALL_PLACES } };
 
 static const char *check_label(const struct pxt_small_label *label)
@@ -58,7 +58,7 @@ bool pxt_small_look(const struct pxt_image *image, uint64_t at, struct pxt_found
 		return false;
 	found->swapped = label->order != PXT_IMAGEHEADER_ORDER;
 	if (found->swapped)
-		pxt_logswap(
+		pxt_logblocks_swap(
 		    (unsigned char *)label, label_runs, sizeof label_runs / sizeof *label_runs);
 	/* A program that never created a stream, or the file that it is loaded from. */
 	if (label->order != PXT_IMAGEHEADER_ORDER || label->hz == 0)

@@ -164,7 +164,7 @@ static void put_threads(struct writer *writer)
 	for (uint32_t i = 1; i <= writer->who->threads; i++)
 		if (pxt_who_thread(writer->who, i, &thread))
 			PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, &thread),
-			    pxt_logswap_thread);
+			    pxt_logblocks_swap_thread);
 }
 
 static void put_process(struct writer *writer)
@@ -174,8 +174,8 @@ static void put_process(struct writer *writer)
 	if (!process.executable[0])
 		pxt_who_process(writer->who, &process);
 	process.pid = writer->streamimage->header->header.pid;
-	PUT_ENTRY(
-	    writer, PXT_LOG_PROCESS, pxt_logfmt_put_process(block, &process), pxt_logswap_process);
+	PUT_ENTRY(writer, PXT_LOG_PROCESS, pxt_logfmt_put_process(block, &process),
+	    pxt_logblocks_swap_process);
 }
 
 static void put_modules(struct writer *writer)
@@ -183,7 +183,7 @@ static void put_modules(struct writer *writer)
 	for (uint32_t i = 0; i < writer->procinfo->count; i++)
 		PUT_ENTRY(writer, PXT_LOG_MODULES,
 		    pxt_logfmt_put_module(block, &writer->procinfo->modules[i]),
-		    pxt_logswap_module);
+		    pxt_logblocks_swap_module);
 }
 
 /* ---- Records ---- */
@@ -472,7 +472,7 @@ static bool begin(struct writer *writer, struct pxt_recovered *recovered, const 
 	set_header(streamimage, &writer->header);
 	pxt_logfmt_put_header(head, &writer->header);
 	if (streamimage->swapped)
-		pxt_logswap_head(head);
+		pxt_logblocks_swap_head(head);
 	return pxt_logblocks_open(&writer->blocks, path, mode, head, &writer->header);
 }
 
@@ -580,7 +580,7 @@ static void put_new_threads(struct writer *writer)
 			continue;
 		grows.threads[i] = sum_of(&thread);
 		PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, &thread),
-		    pxt_logswap_thread);
+		    pxt_logblocks_swap_thread);
 	}
 }
 

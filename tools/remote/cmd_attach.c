@@ -4,7 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "tools/command/command.h"
 #include "tools/flight/flight.h"
-#include "tools/merge/choice.h"
+#include "tools/merge/merge.h"
 #include "tools/output/out.h"
 #include "tools/print/printer.h"
 #include "tools/read/source.h"

@@ -306,9 +306,9 @@ static int conclude(struct run *r, int status)
 	struct pxt_recorder_sum sum;
 	bool whole;
 
-	pxt_notes_tell_status(r->recorder.trid, status);
+	pxt_recorder_notes_tell_status(r->recorder.trid, status);
 	r->throttled = pxt_schedmachine_throttle_since(r->cgroup, &r->throttled);
-	pxt_notes_tell_throttled(r->recorder.trid, &r->throttled);
+	pxt_recorder_notes_tell_throttled(r->recorder.trid, &r->throttled);
 	pxt_recorder_close(&r->recorder, &sum, !r->quiet);
 	if (sum.error)
 		pxt_complain("run: %s: %s; what was recorded before is in the log", r->output,
@@ -398,7 +398,7 @@ static int run_flight(struct run *r)
 		pxt_flight_end(r->flight, &none);
 		return PXT_EXIT_OUTPUT;
 	}
-	pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+	pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
 	begin_throttle(r);
 	return conclude_flight(r, begin(r));
 }
@@ -465,7 +465,7 @@ static int run_rotating(struct run *r)
 		if (r->children)
 			pxt_program_adopt();
 		if (pxt_recorder_open(&r->recorder, fd, r->output, 0, false)) {
-			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+			pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
 			begin_throttle(r);
 			status = conclude(r, begin(r));
 		}
@@ -494,7 +494,7 @@ static int run_traced(struct run *r)
 	if (pxt_outfile_open(&r->file, path)) {
 		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
 		        r->watch ? r->size / 2 : r->size, r->ring)) {
-			pxt_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+			pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
 			begin_throttle(r);
 			return conclude(r, begin(r));
 		}
@@ -684,7 +684,7 @@ static bool take_option(struct run *r, int code, const char *value)
 	case OPT_ROTATE:
 		return take_rotation(r, value);
 	case OPT_NOTE:
-		return pxt_notes_add(&r->notes, value);
+		return pxt_recorder_notes_add(&r->notes, value);
 	case OPT_NO_ARGUMENTS:
 		return r->notes.no_arguments = true;
 	case OPT_CHILDREN:

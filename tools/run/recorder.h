@@ -114,13 +114,13 @@ struct pxt_notes {
 };
 
 /* One of the user's: KEY=VALUE.  False, with a word to the user, where it is none. */
-bool pxt_notes_add(struct pxt_notes *notes, const char *text);
+bool pxt_recorder_notes_add(struct pxt_notes *notes, const char *text);
 /* All of them, and the command, into the log of @trid. */
-void pxt_notes_tell(const struct pxt_notes *notes, trace_id_t trid, char *const *argv);
+void pxt_recorder_notes_tell(const struct pxt_notes *notes, trace_id_t trid, char *const *argv);
 /* That the kernel kept it from running, if it did. */
-void pxt_notes_tell_throttled(trace_id_t trid, const struct pxt_throttle *throttled);
+void pxt_recorder_notes_tell_throttled(trace_id_t trid, const struct pxt_throttle *throttled);
 /* How the program ended. */
-void pxt_notes_tell_status(trace_id_t trid, int status);
+void pxt_recorder_notes_tell_status(trace_id_t trid, int status);
 
 /*
  * What a recorded run came to, in a few lines for a person: events and losses, the locks that

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.c - what a recorded run came to, in a few lines; see recorder.h. */
+/* summary.c - what a recorded run came to, in a few lines; what its log says in words; see recorder.h. */
 #include "tools/run/recorder.h"
 
 #include "format/compiler.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
 #include "tools/why/tell.h"
-#include "tools/why/timeuse.h"
+#include "tools/why/waits.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,10 +200,10 @@ static void put_time(struct pxt_out *out, int64_t ns, bool known)
 	pxt_out_format(out, " %10s", text);
 }
 
-static void put_threads(struct pxt_out *out, const struct pxt_timeuse *use)
+static void put_threads(struct pxt_out *out, const struct pxt_waits_times *use)
 {
-	const struct pxt_timeuse_row *rows[THREADS];
-	uint32_t count = pxt_timeuse_sort(use, rows, THREADS);
+	const struct pxt_waits_times_row *rows[THREADS];
+	uint32_t count = pxt_waits_times_sort(use, rows, THREADS);
 	size_t width = pxt_width(out->fd);
 	size_t column = width && width < COLUMNS ? 16 : 22;
 
@@ -263,12 +264,12 @@ static void tell_locks(struct pxt_out *out, struct pxt_reader *reader, struct px
 static void tell_threads(
     struct pxt_out *out, struct pxt_reader *reader, struct pxt_roles_book *book)
 {
-	struct pxt_timeuse use = { 0 };
+	struct pxt_waits_times use = { 0 };
 
 	pxt_reader_rewind(reader);
-	if (pxt_timeuse_read(&use, reader, book))
+	if (pxt_waits_times_read(&use, reader, book))
 		put_threads(out, &use);
-	pxt_timeuse_free(&use);
+	pxt_waits_times_free(&use);
 }
 
 /* What `pxtrace why` says first; where nothing is late by any measure, the longest waits. */
@@ -321,4 +322,78 @@ int pxt_summary(struct pxt_out *out, const struct pxt_summary *summary)
 	pxt_reader_close(&reader);
 	pxt_roles_free(book);
 	return status;
+}
+
+/* ---- Notes of a log ---- */
+
+bool pxt_recorder_notes_add(struct pxt_notes *notes, const char *text)
+{
+	size_t name = strcspn(text, "=");
+	struct posix_trace_lognote_np *note = &notes->list[notes->count];
+
+	if (name == 0 || text[name] != '=') {
+		pxt_complain("run: --note wants KEY=VALUE, not \"%s\"", text);
+		return false;
+	}
+	if (name > POSIX_TRACE_NOTE_NAME_MAX_NP ||
+	    strlen(text + name + 1) > POSIX_TRACE_NOTE_TEXT_MAX_NP) {
+		pxt_complain("run: --note: a key has at most %d bytes, a value %d",
+		    POSIX_TRACE_NOTE_NAME_MAX_NP, POSIX_TRACE_NOTE_TEXT_MAX_NP);
+		return false;
+	}
+	if (notes->count == PXT_NOTES_MAX) {
+		pxt_complain("run: --note: at most %u of them", PXT_NOTES_MAX);
+		return false;
+	}
+	memcpy(note->posix_name_np, text, name);
+	note->posix_name_np[name] = '\0';
+	(void)snprintf(note->posix_text_np, sizeof note->posix_text_np, "%s", text + name + 1);
+	notes->count++;
+	return true;
+}
+
+static void tell(trace_id_t trid, const char *name, const char *text)
+{
+	int error = posix_trace_note_np(trid, name, text);
+
+	if (error)
+		pxt_complain("run: the note %s is not in the log: %s", name, strerror(error));
+}
+
+/* As much of the command as a note has room for. */
+static void tell_command(trace_id_t trid, char *const *argv, unsigned most)
+{
+	char text[POSIX_TRACE_NOTE_TEXT_MAX_NP + 1] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; argv[i] && i < most && used < sizeof text; i++)
+		used += (size_t)snprintf(
+		    text + used, sizeof text - used, "%s%s", i ? " " : "", argv[i]);
+	tell(trid, "command", text);
+}
+
+void pxt_recorder_notes_tell(const struct pxt_notes *notes, trace_id_t trid, char *const *argv)
+{
+	tell_command(trid, argv, notes->no_arguments ? 1u : UINT_MAX);
+	for (unsigned i = 0; i < notes->count; i++)
+		tell(trid, notes->list[i].posix_name_np, notes->list[i].posix_text_np);
+}
+
+void pxt_recorder_notes_tell_status(trace_id_t trid, int status)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof text, "%d", status);
+	tell(trid, "status", text);
+}
+
+void pxt_recorder_notes_tell_throttled(trace_id_t trid, const struct pxt_throttle *throttled)
+{
+	char text[64];
+
+	if (throttled->times == 0)
+		return;
+	(void)snprintf(text, sizeof text, "%" PRIu64 " times, %" PRIu64 " us", throttled->times,
+	    throttled->ns / 1000u);
+	tell(trid, "throttled", text);
 }

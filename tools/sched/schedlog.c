@@ -871,7 +871,7 @@ int pxt_schedlog_end(struct pxt_schedlog *log)
 	if (log->log && log->lost > 0) {
 		struct posix_trace_lognote_np note;
 
-		pxt_lossnote_make(&note, PXT_LOSSNOTE_SCHED, log->lost);
+		pxt_logwrite_lossnote(&note, PXT_LOSSNOTE_SCHED, log->lost);
 		pxt_logwrite_note(log->log, &note);
 	}
 	if (log->log && !log->wish.other)

@@ -14,12 +14,13 @@
 
 /* ---- Lines ---- */
 
-static struct pxt_line *new_line(struct pxt_blame *blame, int64_t ns)
+static struct pxt_blame_line *new_line(struct pxt_blame *blame, int64_t ns)
 {
 	uint64_t at = blame->line_count++;
-	struct pxt_line *line = &blame->lines[at < PXT_LINES_MAX ? at : HALF + (at - HALF) % HALF];
+	struct pxt_blame_line *line =
+	    &blame->lines[at < PXT_LINES_MAX ? at : HALF + (at - HALF) % HALF];
 
-	*line = (struct pxt_line){ .ns = ns, .deed = PXT_DEEDS, .cpu = -1 };
+	*line = (struct pxt_blame_line){ .ns = ns, .deed = PXT_DEEDS, .cpu = -1 };
 	return line;
 }
 
@@ -28,7 +29,7 @@ uint64_t pxt_blame_lines(const struct pxt_blame *blame)
 	return blame->line_count < PXT_LINES_MAX ? blame->line_count : PXT_LINES_MAX;
 }
 
-const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index)
+const struct pxt_blame_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index)
 {
 	if (index < HALF || blame->line_count <= PXT_LINES_MAX)
 		return &blame->lines[index];
@@ -36,7 +37,7 @@ const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t in
 }
 
 /* The event as `pxtrace print` would show it, cut to the room. */
-static void describe_event(struct pxt_line *line, const struct pxt_event *event)
+static void describe_event(struct pxt_blame_line *line, const struct pxt_event *event)
 {
 	static struct pxt_out scratch;
 	static const struct pxt_fields all = { .dump_limit = 16 };
@@ -60,9 +61,9 @@ static void describe_event(struct pxt_line *line, const struct pxt_event *event)
 }
 
 /* An event that means two things is one line. */
-static bool is_again(const struct pxt_blame *blame, const struct pxt_line *line)
+static bool is_again(const struct pxt_blame *blame, const struct pxt_blame_line *line)
 {
-	const struct pxt_line *last;
+	const struct pxt_blame_line *last;
 
 	if (pxt_blame_lines(blame) < 2 || blame->line_count > PXT_LINES_MAX)
 		return false;
@@ -106,7 +107,7 @@ static void doubt_deadlock(struct pxt_blame *blame, const struct pxt_act *act)
 static void write_line(
     const struct pxt_state *state, struct pxt_blame *blame, const struct pxt_act *act)
 {
-	struct pxt_line *line = new_line(blame, act->ns);
+	struct pxt_blame_line *line = new_line(blame, act->ns);
 
 	line->deed = act->deed;
 	line->actor = act->actor;
@@ -125,7 +126,7 @@ static void write_line(
 /* Events that another log lost are shown; what this thread did they do not hide. */
 static void write_gap(struct pxt_blame *blame, int64_t ns, uint64_t lost, bool mine)
 {
-	struct pxt_line *line = new_line(blame, ns);
+	struct pxt_blame_line *line = new_line(blame, ns);
 
 	line->gap = true;
 	line->lost = lost;
@@ -402,7 +403,8 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	blames->now_ns = INT64_MIN;
 	for (unsigned i = 0; i < count; i++) {
 		blames->list[i].late = list->list[i];
-		blames->list[i].lines = pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_line)));
+		blames->list[i].lines =
+		    pxt_must(calloc(PXT_LINES_MAX, sizeof(struct pxt_blame_line)));
 	}
 	last_ns = set_windows(blames, search, all_rounds);
 	pxt_progress_reader(&progress, "explaining", reader, false);

@@ -97,7 +97,7 @@ struct pxt_overlap {
 
 #define PXT_LINE_TEXT 96u
 
-struct pxt_line {
+struct pxt_blame_line {
 	int64_t ns;
 	enum pxt_deed deed;            /* PXT_DEEDS: an event without role */
 	const struct pxt_actor *actor; /* SWITCH: who runs now, NULL: nobody */
@@ -122,8 +122,8 @@ struct pxt_blame {
 	struct pxt_overlap overlaps[PXT_OVERLAPS_MAX];
 	unsigned overlap_count;
 	uint64_t overlaps_beyond;
-	struct pxt_line *lines; /* PXT_LINES_MAX */
-	uint64_t line_count;    /* all that there were */
+	struct pxt_blame_line *lines; /* PXT_LINES_MAX */
+	uint64_t line_count;          /* all that there were */
 	/* Of a wait for a lock: where it was asked for, and who called, innermost first. */
 	struct pxt_log_address asked_in;
 	struct pxt_log_address callers[PXT_CALLERS_MAX];
@@ -205,7 +205,7 @@ static inline uint64_t pxt_blames_beyond(
 	return beyond > search->beyond ? beyond : search->beyond;
 }
 /* The @index-th line, PXT_LINES_MAX / 2 and more: of the second half. */
-const struct pxt_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index);
+const struct pxt_blame_line *pxt_blame_line(const struct pxt_blame *blame, uint64_t index);
 /* How many lines are kept. */
 uint64_t pxt_blame_lines(const struct pxt_blame *blame);
 

@@ -97,7 +97,7 @@ bool pxt_lockuse_read(
 void pxt_lockuse_free(struct pxt_lockuse *use);
 
 /* Rings of orders that could deadlock; how many are in @rings.  *@all: false where no further were looked for. */
-unsigned pxt_lockorder_rings(
+unsigned pxt_lockuse_rings(
     const struct pxt_lockuse *use, struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS], bool *all);
 
 #endif

@@ -224,7 +224,7 @@ static bool involved(const struct pxt_blame *blame, const struct pxt_actor *acto
 	return false;
 }
 
-bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line)
+bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_blame_line *line)
 {
 	if (line->gap || (line->actor && line->actor == blame->actor))
 		return true;
@@ -236,7 +236,7 @@ bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line)
 
 /* The event as it was traced; what the log knows beyond it is after an arrow. */
 void pxt_tell_deed(
-    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line)
+    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_blame_line *line)
 {
 	if (line->gap && line->lost > 0)
 		pxt_say(words, "%llu EVENTS LOST up to here", (unsigned long long)line->lost);

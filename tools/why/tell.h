@@ -25,10 +25,10 @@ void pxt_tell_causes(
 void pxt_tell_overlaps(const struct pxt_blame *blame,
     const struct pxt_overlap *sorted[PXT_OVERLAPS_MAX], unsigned *count);
 /* Whether a line has to do with the span. */
-bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_line *line);
+bool pxt_tell_line(const struct pxt_blame *blame, const struct pxt_blame_line *line);
 /* What a line says, without time and thread. */
 void pxt_tell_deed(
-    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_line *line);
+    struct pxt_words *words, const struct pxt_blame *blame, const struct pxt_blame_line *line);
 
 /* @before, and "187 more follow from it, late by up to 50 ms."; nothing where none do. */
 void pxt_tell_followers(struct pxt_words *words, const struct pxt_blame *blame, const char *before);

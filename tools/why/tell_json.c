@@ -120,7 +120,7 @@ static void put_time_line(const struct pxt_tell *tell, const struct pxt_blame *b
 	put_name(out, "time_line");
 	pxt_out_char(out, '[');
 	for (uint64_t i = 0; i < pxt_blame_lines(blame); i++) {
-		const struct pxt_line *line = pxt_blame_line(blame, i);
+		const struct pxt_blame_line *line = pxt_blame_line(blame, i);
 		struct pxt_words words = { 0 };
 
 		if (!pxt_tell_line(blame, line))

@@ -72,7 +72,7 @@ static void want_rings(
 static unsigned find_rings(
     const struct pxt_tell_locks *tell, struct pxt_lockuse_ring rings[PXT_LOCKUSE_RINGS], bool *all)
 {
-	unsigned count = pxt_lockorder_rings(tell->use, rings, all);
+	unsigned count = pxt_lockuse_rings(tell->use, rings, all);
 
 	want_rings(tell, rings, count);
 	return count;

@@ -149,7 +149,7 @@ static void put_holders(
 }
 
 static void put_line(const struct pxt_tell *tell, const struct pxt_blame *blame,
-    const struct pxt_line *line, struct scale scale)
+    const struct pxt_blame_line *line, struct scale scale)
 {
 	struct pxt_words words = { 0 };
 
@@ -186,7 +186,7 @@ static void put_time_line(
 	pxt_out_format(tell->out, "%10s\n", scale.unit);
 	put_holders(tell, blame, scale);
 	for (uint64_t i = 0; i < kept; i++) {
-		const struct pxt_line *line = pxt_blame_line(blame, i);
+		const struct pxt_blame_line *line = pxt_blame_line(blame, i);
 		bool hole = i == PXT_LINES_MAX / 2 && missing > 0;
 
 		if (hole)

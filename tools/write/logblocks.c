@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* logblocks.c - the file of a log: its name, its blocks, its end. */
+/* logblocks.c - the file of a log: its name, its blocks, its end; and what is written in the other byte order. */
 #define _GNU_SOURCE
 #include "tools/write/logwrite.h"
 
-#include "tools/output/out.h"
-
 #include "format/crc32.h"
 #include "format/ids.h"
+#include "format/logfmt.h"
 #include "format/logfmt_fields.h"
+#include "tools/output/out.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ static void put_block(
 	if (type == PXT_LOG_DATA && log->missed > 0)
 		put_missed(log, block->bytes, length);
 	if (log->swapped)
-		pxt_logswap_block(block->bytes, length);
+		pxt_logblocks_swap_block(block->bytes, length);
 	write_all(log, block->bytes, length);
 	pxt_logfmt_written(block, &log->sums, type);
 	pxt_logfmt_start(block, block->bytes, log->room);
@@ -176,7 +176,7 @@ void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
 		(void)pxt_logfmt_put_loss(&log->data, records);
 	}
 	if (log->swapped)
-		pxt_logswap_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
+		pxt_logblocks_swap_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
 }
 
 struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type)
@@ -230,7 +230,7 @@ void pxt_logblocks_type(
 	}
 	log->named[id % PXT_LOG_IDS] = true;
 	if (log->swapped)
-		pxt_logswap_type(entry);
+		pxt_logblocks_swap_type(entry);
 }
 
 uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
@@ -261,7 +261,7 @@ void pxt_logblocks_note(struct pxt_logblocks *log, const struct posix_trace_logn
 		(void)pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np);
 	}
 	if (log->swapped)
-		pxt_logswap_note(entry);
+		pxt_logblocks_swap_note(entry);
 }
 
 void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock)
@@ -275,7 +275,7 @@ void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *
 		(void)pxt_logfmt_put_clock(block, clock);
 	}
 	if (log->swapped)
-		pxt_logswap_clocks(entry);
+		pxt_logblocks_swap_clocks(entry);
 }
 
 void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t records)
@@ -288,7 +288,7 @@ void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t rec
 	entry = next_entry(block);
 	(void)pxt_logfmt_put_clear(block, ticks, records);
 	if (log->swapped)
-		pxt_logswap_clear(entry);
+		pxt_logblocks_swap_clear(entry);
 	flush_meta(log);
 }
 
@@ -344,7 +344,7 @@ static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trail
 	trailer->meta_blocks = log->sums.meta_sequence;
 	(void)pxt_logfmt_put_trailer(block, trailer);
 	if (log->swapped)
-		pxt_logswap_trailer(entry);
+		pxt_logblocks_swap_trailer(entry);
 	flush_meta(log);
 }
 
@@ -384,4 +384,137 @@ void pxt_logblocks_abandon(struct pxt_logblocks *log)
 	log->temporary = NULL;
 	log->path = NULL;
 	log->memory = NULL;
+}
+
+/* ---- The other byte order: where the numbers of FORMAT.md lie, and how wide they are ---- */
+
+#define AT_CRC    92u
+#define AT_SUM    508u /* in the file head */
+#define AT_CREATE 64u
+#define AT_SET_UP 152u
+#define AT_CLOCKS 8u   /* in a CLOCKS entry */
+#define AT_END    104u /* in a trailer */
+#define AT_ATTR   160u
+
+static const struct pxt_logblocks_swap block_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 },
+	{ 40, 8, 6 } };
+static const struct pxt_logblocks_swap head_runs[] = { { 8, 4, 1 }, { 12, 2, 4 }, { 24, 4, 2 },
+	{ 48, 4, 2 }, { 56, 8, 1 }, { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 4 } };
+static const struct pxt_logblocks_swap slot_runs[] = { { 0, 4, 4 } };
+static const struct pxt_logblocks_swap type_runs[] = { { 0, 2, 4 } };
+static const struct pxt_logblocks_swap thread_runs[] = { { 0, 2, 2 }, { 4, 4, 3 }, { 16, 8, 2 } };
+static const struct pxt_logblocks_swap process_runs[] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8, 8, 1 },
+	{ 16, 4, 2 } };
+static const struct pxt_logblocks_swap cpus_run[] = { { PXT_LOG_PROCESS_1_1, 4, 1 } };
+static const struct pxt_logblocks_swap module_runs[] = { { 0, 2, 4 }, { 8, 8, 3 } };
+static const struct pxt_logblocks_swap note_runs[] = { { 0, 2, 4 } };
+static const struct pxt_logblocks_swap clock_runs[] = { { 0, 2, 2 } };
+static const struct pxt_logblocks_swap clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
+static const struct pxt_logblocks_swap trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
+static const struct pxt_logblocks_swap crash_runs[] = { { 304, 4, 2 }, { 312, 8, 2 },
+	{ 328, 4, 2 } };
+/* clocks: ticks, then thrice seconds and nanoseconds */
+static const struct pxt_logblocks_swap set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 },
+	{ 32, 4, 2 }, { 40, 8, 1 }, { 48, 4, 2 } };
+static const struct pxt_logblocks_swap attr_runs[] = { { 0, 4, 6 }, { 24, 8, 5 }, { 64, 4, 4 } };
+
+void pxt_logblocks_swap(unsigned char *at, const struct pxt_logblocks_swap *runs, size_t count)
+{
+	for (const struct pxt_logblocks_swap *run = runs; run < runs + count; run++) {
+		unsigned char *number = at + run->at;
+
+		for (unsigned i = 0; i < run->count; i++, number += run->bytes) {
+			for (unsigned k = 0; k < run->bytes / 2u; k++) {
+				unsigned char byte = number[k];
+
+				number[k] = number[run->bytes - 1u - k];
+				number[run->bytes - 1u - k] = byte;
+			}
+		}
+	}
+}
+
+#define TURN(at, runs) pxt_logblocks_swap(at, runs, sizeof(runs) / sizeof *(runs))
+
+void pxt_logblocks_swap_head(unsigned char *head)
+{
+	static const struct pxt_logblocks_swap sum_run[] = { { AT_SUM, 4, 1 } };
+	uint32_t sum;
+
+	TURN(head, head_runs);
+	TURN(head + AT_CREATE, set_runs);
+	TURN(head + AT_SET_UP, attr_runs);
+	sum = pxt_crc32(0, head, AT_SUM);
+	memcpy(head + AT_SUM, &sum, sizeof sum);
+	TURN(head, sum_run);
+}
+
+void pxt_logblocks_swap_block(unsigned char *block, uint32_t length)
+{
+	static const struct pxt_logblocks_swap crc_run[] = { { AT_CRC, 4, 1 } };
+	uint32_t crc;
+
+	TURN(block, block_runs);
+	crc = pxt_crc32(
+	    pxt_crc32(0, block, AT_CRC), block + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES);
+	memcpy(block + AT_CRC, &crc, sizeof crc);
+	TURN(block, crc_run);
+}
+
+void pxt_logblocks_swap_slot(unsigned char *slot)
+{
+	TURN(slot, slot_runs);
+}
+
+void pxt_logblocks_swap_type(unsigned char *entry)
+{
+	TURN(entry, type_runs);
+}
+
+void pxt_logblocks_swap_thread(unsigned char *entry)
+{
+	TURN(entry, thread_runs);
+}
+
+void pxt_logblocks_swap_process(unsigned char *entry)
+{
+	uint16_t length;
+
+	memcpy(&length, entry, sizeof length);
+	if (length >= PXT_LOG_PROCESS_1_2)
+		TURN(entry, cpus_run);
+	TURN(entry, process_runs);
+}
+
+void pxt_logblocks_swap_module(unsigned char *entry)
+{
+	TURN(entry, module_runs);
+}
+
+void pxt_logblocks_swap_note(unsigned char *entry)
+{
+	TURN(entry, note_runs);
+}
+
+void pxt_logblocks_swap_clocks(unsigned char *entry)
+{
+	TURN(entry, clock_runs);
+	TURN(entry + AT_CLOCKS, set_runs);
+}
+
+void pxt_logblocks_swap_clear(unsigned char *entry)
+{
+	TURN(entry, clear_runs);
+}
+
+void pxt_logblocks_swap_trailer(unsigned char *entry)
+{
+	uint16_t length;
+
+	memcpy(&length, entry, sizeof length);
+	if (length >= PXT_LOG_CRASH_BYTES)
+		TURN(entry, crash_runs);
+	TURN(entry, trailer_runs);
+	TURN(entry + AT_END, set_runs);
+	TURN(entry + AT_ATTR, attr_runs);
 }

@@ -2,8 +2,6 @@
 /* logwrite.c - events, names and clocks as structures, into the blocks of a log. */
 #include "tools/write/logwrite.h"
 
-#include "tools/write/logwrite.h"
-
 #include "format/ids.h"
 #include "format/ticks.h"
 
@@ -156,6 +154,13 @@ void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logm
 void pxt_logwrite_note(struct pxt_logwrite *log, const struct posix_trace_lognote_np *note)
 {
 	pxt_logblocks_note(&log->blocks, note);
+}
+
+void pxt_logwrite_lossnote(struct posix_trace_lognote_np *note, const char *name, uint64_t events)
+{
+	(void)snprintf(note->posix_name_np, sizeof note->posix_name_np, "%s", name);
+	(void)snprintf(note->posix_text_np, sizeof note->posix_text_np, "%llu events",
+	    (unsigned long long)events);
 }
 
 void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock)

@@ -105,6 +105,8 @@ void pxt_logwrite_thread(
 void pxt_logwrite_process(struct pxt_logwrite *log, const struct posix_trace_loginfo_np *info);
 void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logmodule_np *module);
 void pxt_logwrite_note(struct pxt_logwrite *log, const struct posix_trace_lognote_np *note);
+/* A note of so many lost events, by one of the names that output/out.h has. */
+void pxt_logwrite_lossnote(struct posix_trace_lognote_np *note, const char *name, uint64_t events);
 /* A reading between creation and end, in the order of ticks. */
 void pxt_logwrite_clock(struct pxt_logwrite *log, const struct pxt_logclock *clock);
 
@@ -226,28 +228,28 @@ void pxt_logblocks_abandon(struct pxt_logblocks *log);
  */
 
 /* @count numbers of @bytes bytes each, from offset @at on. */
-struct pxt_logswap {
+struct pxt_logblocks_swap {
 	uint16_t at;
 	uint8_t bytes;
 	uint8_t count;
 };
 
 /* Turns the numbers that @count runs tell of. */
-void pxt_logswap(unsigned char *at, const struct pxt_logswap *runs, size_t count);
+void pxt_logblocks_swap(unsigned char *at, const struct pxt_logblocks_swap *runs, size_t count);
 /* The head of a file, and its checksum anew. */
-void pxt_logswap_head(unsigned char *head);
+void pxt_logblocks_swap_head(unsigned char *head);
 /* The head of a finished block, and its checksum anew; the contents stay as they are. */
-void pxt_logswap_block(unsigned char *block, uint32_t length);
+void pxt_logblocks_swap_block(unsigned char *block, uint32_t length);
 /* A slot (loss). */
-void pxt_logswap_slot(unsigned char *slot);
+void pxt_logblocks_swap_slot(unsigned char *slot);
 /* The entry of a TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR or TRAILER block. */
-void pxt_logswap_type(unsigned char *entry);
-void pxt_logswap_thread(unsigned char *entry);
-void pxt_logswap_process(unsigned char *entry);
-void pxt_logswap_module(unsigned char *entry);
-void pxt_logswap_note(unsigned char *entry);
-void pxt_logswap_clocks(unsigned char *entry);
-void pxt_logswap_clear(unsigned char *entry);
-void pxt_logswap_trailer(unsigned char *entry);
+void pxt_logblocks_swap_type(unsigned char *entry);
+void pxt_logblocks_swap_thread(unsigned char *entry);
+void pxt_logblocks_swap_process(unsigned char *entry);
+void pxt_logblocks_swap_module(unsigned char *entry);
+void pxt_logblocks_swap_note(unsigned char *entry);
+void pxt_logblocks_swap_clocks(unsigned char *entry);
+void pxt_logblocks_swap_clear(unsigned char *entry);
+void pxt_logblocks_swap_trailer(unsigned char *entry);
 
 #endif
