@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# What the tests' programs are made of, by folders; those of attach/, sysevents/, tool/ have lists of their own.
+# What the tests' programs are made of, by folders; those of tool/ have a list of their own.
 
 # For NEEDS: streams may have so many lanes.
 foreach(lanes IN ITEMS 4 8)
@@ -9,6 +9,44 @@ foreach(lanes IN ITEMS 4 8)
 		set(PXT_LANES_${lanes} 0)
 	endif()
 endforeach()
+
+# ---- attach/ ----
+
+# Processes that attach to a stream of another one.  ThreadSanitizer knows nothing of other processes, but of
+# the threads of each; hostile ones race on purpose, and where threads are counted it has one of its own.
+set(attach_needs ATTACH ONLINE FILTER !SINGLE_STREAM)
+ptrace_test(attach_producers NEEDS ${attach_needs} INHERIT SOURCES attach/producers.c attach/kit.c
+	LIBRARIES -Wl,--wrap=pxt_names_open -Wl,--wrap=pxt_names_set_format)
+ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs}
+	SOURCES attach/killed.c attach/kit.c)
+ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} !TSAN
+	SOURCES attach/orphan.c attach/kit.c)
+# Streams with names, and those who control them from outside.
+set(ctlsock_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
+ptrace_test(attach_ctlsock_names NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_names.c attach/kit.c
+	LIBRARIES -Wl,--wrap=listen -Wl,--wrap=unlink)
+ptrace_test(attach_ctlsock_requests NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_requests.c attach/kit.c)
+ptrace_test(attach_ctlsock_producers NEEDS ${ctlsock_needs}
+	SOURCES attach/ctlsock_producers.c attach/kit.c)
+ptrace_test(attach_ctlsock_logs NEEDS ${ctlsock_needs} SNAPSHOT LOGRETRIEVAL
+	SOURCES attach/ctlsock_logs.c attach/kit.c)
+ptrace_test(attach_descriptors NEEDS ${ctlsock_needs} LOG_ROTATE !TSAN SOURCES attach/descriptors.c)
+ptrace_test(attach_held TESTPOINTS NEEDS ${ctlsock_needs} SNAPSHOT
+	SOURCES attach/held.c attach/kit.c)
+ptrace_test(attach_crafted NEEDS ${attach_needs}
+	SOURCES attach/crafted.c attach/kit.c)
+ptrace_test(attach_views FAKES NEEDS ATTACH SOURCES attach/views.c
+	LIBRARIES -Wl,--wrap=pxt_port_filemap_settle)
+ptrace_test(attach_intake_lane FAKES NEEDS ${attach_needs} POLICY_LOOP SOURCES attach/intake_lane.c)
+# Children that make threads are followed there, each for itself; forked beside busy threads, they may hang in it.
+if(PXT_TSAN)
+	foreach(name IN ITEMS producers killed crafted ctlsock_producers)
+		if(TEST attach_${name})
+			set_tests_properties(attach_${name} PROPERTIES ENVIRONMENT
+				"TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:die_after_fork=0")
+		endif()
+	endforeach()
+endif()
 
 # ---- blackbox/ ----
 
@@ -56,7 +94,7 @@ ptrace_test(whole NEEDS ${stream_needs} EXTENSIONS TOLOG LOGRETRIEVAL LOG_APPEND
 	SOURCES conformance/whole.c conformance/story.c)
 ptrace_test(discard NEEDS ${stream_needs} POLICY_DISCARD
 	SOURCES conformance/discard.c conformance/story.c)
-foreach(name IN ITEMS log log_policies log_flush log_reading)
+foreach(name IN ITEMS log log_policies log_flush)
 	ptrace_test(${name} NEEDS ${stream_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND
 		SYSEV_FLUSH SOURCES conformance/${name}.c conformance/logkit.c conformance/story.c)
 endforeach()
@@ -175,7 +213,7 @@ set(failing_needs LOG_ROTATE ONLINE TOLOG USEREVENTS FILTER INHERIT ATTACH LOGRE
 	ARG_CHECKS POLICY_LOOP POLICY_UNTIL_FULL POLICY_FLUSH LOG_LOOP LOG_UNTIL_FULL LOG_APPEND SYSEV_START_STOP
 	!SINGLE_STREAM)
 ptrace_test(failing_errors FAKES NEEDS ${failing_needs}
-	SOURCES failing/errors.c failing/cases.c failing/fixture.c failing/provoke.c failing/reading.c failing/left.c golden/golden.c
+	SOURCES failing/errors.c failing/cases.c failing/fixture.c failing/provoke.c failing/reading.c golden/golden.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 if(TARGET test_failing_errors)
 	ptrace_program(program test_failing_errors)
@@ -196,9 +234,9 @@ if(PXT_CALLS_ARE_GLIBC64)
 		realloc recvmsg sendmsg socket socketpair sysconf syscall unlink write fcntl fcntl64)
 	list(TRANSFORM failing_calls PREPEND "-Wl,--wrap=")
 	ptrace_test(failing_system FAKES NEEDS ${failing_needs} !SANITIZED
-		SOURCES failing/system.c failing/calls.c failing/left.c LIBRARIES ${failing_calls})
+		SOURCES failing/system.c failing/calls.c failing/fixture.c LIBRARIES ${failing_calls})
 	ptrace_test(failing_port FAKES NEEDS ${failing_needs} !SANITIZED
-		SOURCES failing/port.c failing/calls.c failing/left.c LIBRARIES ${failing_calls})
+		SOURCES failing/port.c failing/calls.c failing/fixture.c LIBRARIES ${failing_calls})
 else()
 	# No tests of their own either.
 	set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${PROJECT_SOURCE_DIR}/tests/failing/system.c"
@@ -265,14 +303,12 @@ if(PXT_LOG_LINE AND PXT_EXTENSIONS AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NO
 	add_executable(line_target line/target.c)
 	target_link_libraries(line_target PRIVATE ptrace_build ptrace_static)
 endif()
-add_test(NAME line.budget COMMAND "${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/line/budget.py")
 ptrace_test(line_faults FAKES NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP SYSEV_START_STOP
 	SOURCES line/faults.c ${line_receiver} ${line_writer})
 ptrace_test(line_frames NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/frames.c line/forge.c ${line_receiver} ${line_writer})
 ptrace_test(line_compact NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS RECORD_THREAD RECORD_ADDRESS
-	SOURCES line/compact.c line/forge.c ../format/compact.c ${line_receiver} ${line_writer})
-ptrace_test(line_order NEEDS LOG_LINE SOURCES line/order.c ../format/order.c ../tools/link/frame.c)
+	SOURCES line/compact.c line/forge.c ../format/compact.c ../format/order.c ${line_receiver} ${line_writer})
 
 # ---- model/ ----
 
@@ -289,7 +325,7 @@ ptrace_test(histories NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOGRETRIEVAL POL
 # The suite for other implementations, exported from this tree and run against this one.
 if(PXT_IS_FULL AND PTRACE_HAS_GLIBC AND NOT PTRACE_SANITIZER AND NOT CMAKE_CROSSCOMPILING)
 	add_test(NAME others_suite COMMAND sh -c "\"$0\" \"$1/suite.py\" export suite-for-others && \"$0\" suite-for-others/suite.py run \
-		--cc \"$2\" --cflags \"$3\" --libs \"$4\" --program eventset --program names --program log_reading"
+		--cc \"$2\" --cflags \"$3\" --libs \"$4\" --program eventset --program names --program log_policies"
 		"${PTRACE_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/others" "${CMAKE_C_COMPILER}"
 		"-I${PROJECT_SOURCE_DIR}/include -I${PTRACE_PUBLIC_DIR}" "$<TARGET_FILE:ptrace_static>")
 	set_tests_properties(others_suite PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS others)
@@ -323,11 +359,6 @@ if(PXT_LABELS AND PXT_ONLINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND PXT_POLI
 		NOT CMAKE_CROSSCOMPILING_EMULATOR)
 	add_executable(recover_leave recover/leave.c)
 	target_link_libraries(recover_leave PRIVATE ptrace_build ptrace_static)
-endif()
-if(PXT_FILE_STREAMS AND PXT_ONLINE AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND PXT_POLICY_UNTIL_FULL AND
-		NOT CMAKE_CROSSCOMPILING_EMULATOR)
-	add_executable(recover_box recover/box.c)
-	target_link_libraries(recover_box PRIVATE ptrace_build ptrace_static)
 endif()
 
 # ---- report/ ----
@@ -365,6 +396,17 @@ foreach(name IN ITEMS law storm)
 	ptrace_test(${name} NEEDS ${stress_needs} LABELS stress
 		SOURCES stress/${name}.c ${stress_helps})
 endforeach()
+
+# ---- sysevents/ ----
+
+set(sysevents_helps)
+if(PXT_SYSEV_FUNCTION)
+	list(APPEND sysevents_helps ../sysevents/function/function.c)
+endif()
+if(PXT_ATTACH AND PXT_FILTER AND NOT PXT_SINGLE_STREAM)
+	list(APPEND sysevents_helps attach/kit.c)
+endif()
+ptrace_test(sysevents NEEDS SYSEVENTS SYSEV_SPECIFIC ONLINE POLICY_LOOP SOURCES sysevents/events.c ${sysevents_helps})
 
 # ---- tiny/ ----
 

@@ -221,7 +221,7 @@ const char *ways_path(void);
 bool ways_nobody(bool nobody);
 
 /*
- * ---- What is left (left.c) ----
+ * ---- What is left (fixture.c) ----
  *
  * What a process has at a moment, as far as a call of the library can leave something after: descriptors, threads,
  * memory, locks.  Linked with the fakes, which count for it.

@@ -13,8 +13,11 @@
         --seconds N      after which a case is called a hang (120)
         --report FILE    the report goes there, too
 
-An assertion passed if a case that shows it passed, and none failed.  Exit status 1: one failed.  The text of each
-assertion is in our own words; the standard's decides.
+An assertion passed if a case that shows it passed, and none failed.  It is untested if no case shows it, its option is
+left out, or its case needs an extension of libptrace (shim/trace_np.h has their names, and ends the case).  Exit
+status 1: one failed.  The text of each assertion is in our own words; the standard's decides.  A failure is a
+question: where the standard leaves a choice, a case may ask for libptrace's (DEC- numbers above the case,
+docs/decisions.md).
 """
 import argparse
 import os
@@ -30,7 +33,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What is about the standard alone, and needs no more than it; the quick ones first.
 PROGRAMS = ("eventset", "header", "identifiers", "names", "truncation", "attr", "filter",
             "policies", "states", "streams", "retrieval", "safety")
-LOGS = ("log_reading",)
+LOGS = ("log_policies",)
 OPTIONS = {"log": "TOLOG", "filter": "FILTER", "inherit": "INHERIT"}
 # The comment directly above a case cites what it shows (scripts/citations.py).
 ABOVE = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\s*\nPXT_TEST\w*\((\w+)[),]")
@@ -85,6 +88,51 @@ CONFIG = """\
 #define CONFIG_PTRACE_LIMIT_STREAM_SIZE     0
 #endif
 """
+# What the tests use beyond the standard.  A test that needs an extension ends as untested.
+EXTENSIONS = r"""\
+#ifndef SHIM_TRACE_NP_H
+#define SHIM_TRACE_NP_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <trace.h>
+
+#define POSIX_TRACE_DISCARD_NP (-1)
+
+struct posix_trace_counts_np {
+	uint64_t posix_written_np, posix_retrieved_np, posix_lost_np, posix_cleared_np,
+	    posix_held_np;
+	int posix_stable_np;
+};
+
+#define NEEDS_EXTENSION(name, ...)                                                                 \
+	static inline __attribute__((__unused__)) int name(__VA_ARGS__)                            \
+	{                                                                                          \
+		printf("needs the extension " #name "\n");                                         \
+		fflush(stdout);                                                                    \
+		_Exit(77);                                                                         \
+	}
+NEEDS_EXTENSION(
+    posix_trace_getcounts_np, trace_id_t trid, struct posix_trace_counts_np *counts, size_t bytes)
+NEEDS_EXTENSION(posix_trace_attr_setorderedstamps_np, trace_attr_t *attr, int ordered)
+NEEDS_EXTENSION(posix_trace_attr_setpolling_np, trace_attr_t *attr, int polling)
+NEEDS_EXTENSION(posix_trace_wanted_np, trace_event_id_t id)
+NEEDS_EXTENSION(posix_trace_streams_np, trace_id_t *trids, size_t room, size_t *count)
+#define posix_trace_eventset_addgroup_np(pattern, set) (_Exit(77), 0)
+
+/* An implementation without lanes has one. */
+static inline __attribute__((__unused__)) int posix_trace_attr_setlanes_np(
+    trace_attr_t *attr, unsigned lanes)
+{
+	(void)attr;
+	if (lanes > 1)
+		_Exit(77);
+	return 0;
+}
+
+#endif
+"""
 DONE = {0: "passed", 77: "untested"}
 
 
@@ -93,13 +141,15 @@ def export(folder):
     tests = HERE.parent
     folder = pathlib.Path(folder)
     (folder / "conformance").mkdir(parents=True, exist_ok=True)
-    for name in ("suite.c", "suite.h", "suite_trace.c", "suite_trace.h", "others/suite.py", "others/shim/trace_np.h",
+    for name in ("suite.c", "suite.h", "suite_trace.c", "suite_trace.h", "others/suite.py",
                  *(f"conformance/{name}" for name in (
                      "story.c", "story.h", "logkit.c", *(f"{name}.c" for name in PROGRAMS + LOGS)))):
         target = folder / name.replace("others/", "")
         target.parent.mkdir(exist_ok=True)
         shutil.copy(tests / name, target)
+    (folder / "shim").mkdir(exist_ok=True)
     (folder / "shim/pxt_config.h").write_text(CONFIG, encoding="utf-8")
+    (folder / "shim/trace_np.h").write_text(EXTENSIONS, encoding="utf-8")
     shutil.copy(tests.parent / "LICENSE", folder)
     with open(folder / "assertions.txt", "w", encoding="utf-8") as out:
         for name, text in TEXT.findall((tests.parent / "docs/decisions.md").read_text(encoding="utf-8")):

@@ -157,10 +157,11 @@ def recovered(pxtrace, folder):
             if line[:1].isdigit()]
 
 
-def follow(pxtrace, box, folder, policy):
-    words = [box, f"{folder}/box", f"{folder}/counts", policy, "1", str(THREADS), str(1 << 18)]
+def follow(pxtrace, leave, folder, policy):
+    words = [leave, "box", f"{folder}/box", f"{folder}/counts", policy, "1", str(THREADS), str(1 << 18)]
     with subprocess.Popen(words, stdout=subprocess.PIPE) as child:
-        child.stdout.readline()
+        if child.stdout.readline() != b"ready\n":
+            sys.exit(child.wait())
         with open(f"{folder}/box", "rb") as file, \
                 mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as memory:
             ring = Ring(memory)

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * contend.c - a program that is late because another of its threads runs instead: contend LOG
+ * contend.c - two that share one CPU.
+ *
+ *	contend LOG                              a thread is late because another one runs instead
+ *	contend pingpong ROUNDS [BUSY-ROUNDS]    two processes wait for each other
  *
  * Both threads compute for 20 ms on one processor.  The job of the thread "sufferer" is traced; why it
  * took about twice as long, only the kernel can tell.  While it runs it leaves a mark each 100 us: none
  * may lie where the kernel says that it did not run.
+ *
+ * The two processes compute when they have waited, until each was preempted some times: BUSY-ROUNDS of a loop.  The last
+ * line of their output is how often, as the kernel counts, both of them waited and both were preempted.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -13,6 +19,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <trace.h>
 #include <trace_np.h>
@@ -94,15 +104,61 @@ static void stay(void)
 	check(sched_setaffinity(0, sizeof set, &set), "sched_setaffinity");
 }
 
+/* ---- Two processes ---- */
+
+static void turn(long rounds)
+{
+	for (volatile long i = 0; i < rounds * 1000; i++)
+		;
+}
+
+static long cpu_ms(const struct rusage *used)
+{
+	return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000 +
+	       (used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000;
+}
+
+static int play_pingpong(long rounds, long busy)
+{
+	struct rusage self;
+	struct rusage other;
+	int there[2];
+	int back[2];
+	char byte = 0;
+
+	check(pipe(there) || pipe(back), "pipe");
+	pid_t child = fork();
+	check(child < 0, "fork");
+	if (child == 0) {
+		(void)prctl(PR_SET_NAME, "pong");
+		for (long i = 0; i < rounds; i++)
+			check(
+			    read(there[0], &byte, 1) != 1 || write(back[1], &byte, 1) != 1, "pong");
+		turn(busy);
+		_exit(0);
+	}
+	for (long i = 0; i < rounds; i++)
+		check(write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1, "ping");
+	turn(busy);
+	check(wait4(child, NULL, 0, &other) != child, "wait4");
+	check(getrusage(RUSAGE_SELF, &self), "getrusage");
+	(void)printf("%ld %ld %ld\n", self.ru_nvcsw + other.ru_nvcsw,
+	    self.ru_nivcsw + other.ru_nivcsw, cpu_ms(&self) + cpu_ms(&other));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[2];
 	trace_attr_t attr;
 	trace_id_t trid;
-	int fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
+	int fd;
 
-	check(fd < 0, "open");
 	stay();
+	if (argc > 2 && strcmp(argv[1], "pingpong") == 0)
+		return play_pingpong(atol(argv[2]), argc > 3 ? atol(argv[3]) : 0);
+	fd = argc == 2 ? open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600) : -1;
+	check(fd < 0, "open");
 	check(posix_trace_open_np(job_begin) || posix_trace_open_np(job_end) ||
 	          posix_trace_open_np(runs),
 	    "open_np");

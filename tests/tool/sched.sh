@@ -43,7 +43,6 @@ accounts()
 }
 
 schedrun=$PXT_BUILD/tests/schedrun
-pingpong=$PXT_BUILD/tests/pingpong
 
 # as_nobody: the following programs run without privileges
 as_nobody()
@@ -53,8 +52,8 @@ as_nobody()
 	need setpriv
 	chmod 777 "$here"
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
-	cp "$schedrun" "$pingpong" "$contend" .
-	schedrun=$here/schedrun pingpong=$here/pingpong contend=$here/contend
+	cp "$schedrun" "$contend" .
+	schedrun=$here/schedrun contend=$here/contend
 	$as "$schedrun" own try.ptl true >told 2>err
 	case $? in 0 | 77) ;; *) echo "nobody cannot run programs here: skipped"; exit 77 ;; esac
 }
@@ -137,7 +136,7 @@ near() { [ $(($1 > $2 ? $1 - $2 : $2 - $1)) -le 20 ]; }
 the_switches_of_a_log_are_as_many_as_the_kernel_counts()
 {
 	as_nobody
-	watch own "$pingpong" 3000 100000
+	watch own "$contend" pingpong 3000 100000
 	read -r waited preempted _ <said || fail "no count"
 	run 0 print -e sched_switch sched.ptl
 	log_waited=$(grep -c 'prev_state=1 ' out)
@@ -154,7 +153,7 @@ records_that_had_no_room_are_counted_to_the_last_one()
 	as_nobody
 	ulimit -l 0 2>/dev/null || { echo "no limit of locked memory here: skipped"; exit 77; }
 	unread=-u
-	watch own "$pingpong" 60000
+	watch own "$contend" pingpong 60000
 	read -r waited preempted cpu_ms <said || fail "no count"
 	[ "$(told lost)" -gt 0 ] || { echo "the rings are large here, nothing was lost: skipped"; exit 77; }
 	records=$(($(told events) + $(told lost)))
