@@ -19,8 +19,9 @@ ptrace_test(attach_producers NEEDS ${attach_needs} INHERIT SOURCES attach/produc
 	LIBRARIES -Wl,--wrap=pxt_names_open -Wl,--wrap=pxt_names_set_format)
 ptrace_test(attach_killed TESTPOINTS NEEDS ${attach_needs}
 	SOURCES attach/killed.c attach/kit.c)
-ptrace_test(attach_orphan TESTPOINTS NEEDS ${attach_needs} !TSAN
-	SOURCES attach/orphan.c attach/kit.c)
+if(TARGET test_attach_killed AND NOT PXT_TSAN)
+	target_compile_definitions(test_attach_killed PRIVATE PXT_KILLED_OWNERS=1)
+endif()
 # Streams with names, and those who control them from outside.
 set(ctlsock_needs ATTACH ONLINE POLICY_LOOP POLICY_UNTIL_FULL !SINGLE_STREAM)
 ptrace_test(attach_ctlsock_names NEEDS ${ctlsock_needs} SOURCES attach/ctlsock_names.c attach/kit.c

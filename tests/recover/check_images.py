@@ -4,9 +4,17 @@
 
     check_images.py PXTRACE SCENE           in both byte orders, word sizes and forms
     check_images.py --make FOLDER           the images of all state, as a corpus
+    check_images.py --debugger IMAGE WHERE [FAULT]
+                                            a debugger's server, as pxtrace recover meets it.  The target's memory is
+                                            IMAGE, from address 0x1000 on; WHERE is written when the server listens.
+                                            FAULT: spoilt (one answer's sum is wrong at first), errors (no memory can
+                                            be read), noise (no packets), leaves
 """
 import json
+import os
 import pathlib
+import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -405,7 +413,64 @@ def check(pxtrace, state, form):
                  errors)
 
 
+# ---- A debugger's server ----
+
+MEMORY_AT = 0x1000
+
+
+def packet(text):
+    return f"${text}#{sum(text.encode()) & 0xff:02x}".encode()
+
+
+def serve(peer, memory, fault):
+    came = b""
+    spoilt = fault != "spoilt"
+    while more := peer.recv(4096):
+        came += more
+        while found := re.search(rb"\$([^#]*)#..", came):
+            ask, came = found[1].decode(), came[found.end():]
+            if fault == "leaves":
+                return
+            if fault == "noise":
+                peer.sendall(b"\0noise#$" * 600)
+                continue
+            if ask == "?":
+                answer = "T02thread:01;"
+            elif ask[0] == "m" and fault != "errors":
+                at, count = (int(number, 16) for number in ask[1:].split(","))
+                answer = memory[at - MEMORY_AT:at - MEMORY_AT + count].hex()
+            else:
+                answer = "E01"
+            if ask[0] == "m" and not spoilt:
+                spoilt = True
+                peer.sendall(packet(answer)[:-2] + b"zz")
+            # Told twice, as QEMU does.
+            peer.sendall((packet(answer) if ask == "?" else b"+") + packet(answer))
+            if ask == "D":
+                return
+
+
+def be_debugged(image_path, where_path, fault=""):
+    with open(image_path, "rb") as file:
+        memory = file.read()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        with open(where_path + ".new", "w", encoding="utf-8") as where:
+            where.write(f"gdb:127.0.0.1:{listener.getsockname()[1]},{MEMORY_AT:#x},{len(memory)}")
+        os.rename(where_path + ".new", where_path)
+        listener.settimeout(60)
+        with listener.accept()[0] as peer:
+            try:
+                serve(peer, memory, fault)
+            except OSError:
+                pass
+
+
 def main():
+    if sys.argv[1] == "--debugger":
+        be_debugged(*sys.argv[2:])
+        return
     if sys.argv[1] == "--make":
         for name, state in SCENES.items():
             for i, form in enumerate(FORMS):

@@ -140,7 +140,7 @@ strangers_neither_end_nor_spoil_a_targets_log()
 	"$pxtrace" receive "udp:$port" -o run.ptl --raw raw 2>messages &
 	receiver=$!
 	until_heard "$port"
-	"$PXT_PYTHON" "$PXT_SOURCE/tests/line/strangers.py" "$port" raw <bytes || fail strangers
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/line/relay.py" --strangers "$port" raw <bytes || fail strangers
 	told messages 'run.ptl: 4'
 	kill $receiver
 	finished $receiver 0

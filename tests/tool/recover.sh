@@ -453,7 +453,7 @@ recover_says_what_a_file_is_that_holds_no_stream()
 target()
 {
 	rm -f where
-	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/debugged.py" "$1" where ${2:+"$2"} &
+	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --debugger "$1" where ${2:+"$2"} &
 	until [ -s where ]; do sleep 0.05; done
 	target=$(cat where)
 }
