@@ -12,6 +12,7 @@
 
 #define CONTEXT_MOST 8u
 #define INFO_BYTES   3u
+#define GROUPS       (PXT_CODED_KEPT / 8u)
 
 struct reader {
 	const unsigned char *at;
@@ -227,6 +228,184 @@ PXT_INLINE uint32_t get_record(struct reader *in, uint32_t lead, unsigned char *
 	return in->odd ? 0 : slots * PXT_SLOT_BYTES;
 }
 
+/* ---- Many records of sites and threads that were told, as most are ---- */
+
+/* Bytes that such a record reads at most, but for the data that no site keeps; and those that it writes. */
+#define QUICK_CODED (2u + 8u + GROUPS * (1u + 8u) + 8u)
+#define QUICK_SLOTS 80u
+
+/* What a site and a thread say of each of their records; of the sites whose numbers share a place, the latest. */
+#define ORIGINS 32u
+
+struct origin {
+	uint32_t key;   /* number of the site, and 8 bits above it the thread's; 0: none yet */
+	uint32_t step;  /* bytes of slots */
+	uint32_t kept;  /* bytes of data that the site keeps, and ... */
+	uint32_t rest;  /* ... those behind them */
+	uint64_t begin; /* words 0 and 1 of the begin slot */
+	uint64_t context;
+	uint64_t *data;
+};
+
+/* Where numbers lie in memory as in the log, a context has 8 bytes, and code is not to be small. */
+PXT_INLINE bool is_usual(const struct reader *in)
+{
+	return !PXT_SMALL && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && PXT_SLOT_PAYLOAD == 12 &&
+	       !in->swapped && in->ctx_bytes == CONTEXT_MOST;
+}
+
+PXT_INLINE void put_halves(unsigned char *slot, uint64_t low, uint64_t high)
+{
+	memcpy(slot, &low, sizeof(low));
+	memcpy(slot + 8, &high, sizeof(high));
+}
+
+PXT_INLINE uint64_t load(const unsigned char *at)
+{
+	uint64_t number;
+
+	memcpy(&number, at, sizeof(number));
+	return number;
+}
+
+PXT_INLINE uint32_t key_of(uint32_t site, uint32_t lead)
+{
+	return site | ((lead >> PXT_CODED_WHO_SHIFT) + 1u) << 8;
+}
+
+/* False: they are not told, or their records are not usual ones. */
+static PXT_NOINLINE bool set_origin(const struct reader *in, struct origin *origin, uint32_t key)
+{
+	const struct pxt_coded_told *told = in->told;
+	struct pxt_coded_site *site = &in->told->site[(key & 0xffu) % PXT_CODED_SITES];
+	const uint32_t who = (key >> 8) - 1u;
+	const uint32_t bytes = pxt_info_bytes(site->info);
+
+	if ((key & 0xffu) >= PXT_CODED_LOSS || who == PXT_CODED_WHO_NEW ||
+	    told->who[who] == PXT_CODED_NOBODY || site->info == 0 || pxt_info_extra(site->info))
+		return false;
+	origin->key = key;
+	origin->kept = bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT;
+	origin->rest = bytes - origin->kept;
+	origin->step = pxt_info_slots(site->info, CONTEXT_MOST) * PXT_SLOT_BYTES;
+	origin->begin =
+	    (uint64_t)(site->info | (told->who[who] & 0xffu) << 24) << 32 | PXT_SLOT_BEGIN;
+	origin->context = site->address << 16 | told->who[who] >> 8;
+	origin->data = site->data;
+	return true;
+}
+
+/* A group, of which @left bytes are there, becomes this record's; returns what is behind it.  NULL: damage. */
+PXT_INLINE const unsigned char *get_group(
+    const unsigned char *at, uint64_t *data, uint32_t left, bool sparse)
+{
+	uint64_t changed = 0;
+	uint32_t there;
+
+	if (!sparse) {
+		*data = load(at) & (left < 8u ? ~(UINT64_MAX << 8u * left) : UINT64_MAX);
+		return at + (left < 8u ? left : 8u);
+	}
+	there = *at++;
+	if (left < 8u && there >> left)
+		return NULL;
+	/* As most are: the lowest byte differs, or none. */
+	if (PXT_LIKELY(there <= 1u)) {
+		*data ^= *at & (0u - there);
+		return at + there;
+	}
+	for (; there; there &= there - 1u)
+		changed |= (uint64_t)*at++ << 8u * (uint32_t)__builtin_ctz(there);
+	*data ^= changed;
+	return at;
+}
+
+/* The data that its site keeps. */
+PXT_INLINE const unsigned char *get_groups(
+    const unsigned char *at, const struct origin *origin, bool sparse)
+{
+	if (origin->kept == 0)
+		return at;
+	at = get_group(at, &origin->data[0], origin->kept, sparse);
+	for (uint32_t i = 1; at && i * 8u < origin->kept; i++)
+		at = get_group(at, &origin->data[i], origin->kept - i * 8u, sparse);
+	return at;
+}
+
+/* Up to four slots more than its own: the next record, which has room, writes them again. */
+PXT_INLINE void put_quick(unsigned char *slot, const struct origin *origin, uint64_t ticks)
+{
+	const uint64_t *data = origin->data;
+	const uint64_t context = origin->context;
+
+	put_halves(slot, origin->begin, ticks);
+	put_halves(slot + 16, context << 32, context >> 32 | data[0] << 32);
+	if (origin->kept > 4) {
+		put_halves(slot + 32, data[0] >> 32 << 32, data[1]);
+		put_halves(slot + 48, data[2] << 32, data[2] >> 32 | data[3] << 32);
+		put_halves(slot + 64, data[3] >> 32 << 32, 0);
+	}
+}
+
+/*
+ * Up to the first record that is odd in any way, which is left to get_record(), or to the last ones, which might
+ * be read or written too far.  Returns the bytes of their slots.
+ */
+static PXT_NOINLINE uint32_t get_quick(
+    struct reader *in, struct origin *origins, unsigned char *to, uint32_t room, uint32_t *count)
+{
+	const unsigned char *at = in->at;
+	const unsigned char *last;
+	unsigned char *slot = to;
+	unsigned char *roof;
+	struct origin *origin = &origins[(in->site - in->told->site) % ORIGINS];
+	uint32_t key =
+	    key_of((uint32_t)(in->site - in->told->site), in->who << PXT_CODED_WHO_SHIFT);
+	uint64_t ticks = in->ticks;
+
+	if (in->left < QUICK_CODED || room < QUICK_SLOTS ||
+	    (origin->key != key && !set_origin(in, origin, key)))
+		return 0;
+	last = at + in->left - QUICK_CODED;
+	roof = to + room - QUICK_SLOTS;
+	/* Bound: the coded bytes. */
+	while (at <= last) {
+		const unsigned char *next = at + 1;
+		const uint32_t lead = *at;
+		const uint32_t width = 8u << (lead & PXT_CODED_WIDTH);
+		struct origin *now = origin;
+		uint64_t difference;
+
+		key = key_of(origin->key & 0xffu, lead);
+		if (lead & PXT_CODED_SITE) {
+			key = key_of(*next++, lead);
+			now = &origins[key % ORIGINS];
+		}
+		if (PXT_UNLIKELY(now->key != key) && !set_origin(in, now, key))
+			break;
+		if (at + now->rest > last || slot + now->step > roof)
+			break;
+		difference = load(next) & UINT64_MAX >> (64u - width);
+		next = get_groups(next + width / 8u, now, (lead & PXT_CODED_SPARSE) != 0);
+		if (!next)
+			break;
+		ticks += difference;
+		put_quick(slot, now, ticks);
+		if (PXT_UNLIKELY(now->rest))
+			put_rest(slot, CONTEXT_MOST + PXT_CODED_KEPT, next, now->rest);
+		at = next + now->rest;
+		slot += now->step;
+		origin = now;
+		++*count;
+	}
+	in->site = &in->told->site[origin->key & 0xffu];
+	in->who = (origin->key >> 8) - 1u;
+	in->ticks = ticks;
+	in->left -= (uint32_t)(at - in->at);
+	in->at = at;
+	return (uint32_t)(slot - to);
+}
+
 PXT_INLINE uint32_t get_loss(struct reader *in, unsigned char *to, uint32_t room, uint64_t *lost)
 {
 	uint64_t number = get_little(in, 8);
@@ -252,7 +431,10 @@ bool pxt_coded_get(struct pxt_coded_told *told, const struct pxt_log_header *hea
 		.ctx_bytes = header->ctx_bytes,
 		.thread_bytes = header->contents & PXT_LOG_HAS_THREAD ? 2u : 0u };
 
+	struct origin origins[ORIGINS];
+
 	memset(made, 0, sizeof(*made));
+	memset(origins, 0, sizeof(origins));
 	pxt_coded_forget(told);
 	/* Bound: the coded bytes. */
 	while (in.left) {
@@ -265,8 +447,15 @@ bool pxt_coded_get(struct pxt_coded_told *told, const struct pxt_log_header *hea
 		} else {
 			if (lead & PXT_CODED_SITE)
 				get_site(&in, site);
+			/* What is told anew holds no longer. */
+			if (site & PXT_CODED_NEW ||
+			    lead >> PXT_CODED_WHO_SHIFT == PXT_CODED_WHO_NEW)
+				memset(origins, 0, sizeof(origins));
 			done = get_record(&in, lead, to + made->bytes, room - made->bytes);
 			made->count += done != 0;
+			if (done && is_usual(&in))
+				done += get_quick(&in, origins, to + made->bytes + done,
+				    room - made->bytes - done, &made->count);
 		}
 		if (!done)
 			return false;

@@ -103,6 +103,21 @@ PXT_INLINE bool pxt_get_text(const unsigned char *at, char *to, size_t room)
 	return at[room - 1] == '\0';
 }
 
+/*
+ * The begin slot at @at of a block that was checked when it was loaded: what its record is.  False: it does not
+ * fit @room.
+ */
+PXT_INLINE bool pxt_get_checked(const unsigned char *at, uint32_t room, bool swapped,
+    uint32_t ctx_bytes, struct pxt_log_record *record)
+{
+	record->info = pxt_get32(at + 4, swapped);
+	record->ticks = (uint64_t)pxt_get32(at + 12, swapped) << 32 | pxt_get32(at + 8, swapped);
+	record->slots = pxt_info_id(record->info) == PXT_LOG_ID_LOSS
+	                    ? 1
+	                    : pxt_info_slots(record->info, ctx_bytes);
+	return record->slots <= room / PXT_SLOT_BYTES;
+}
+
 PXT_INLINE bool pxt_get_record_here(const unsigned char *at, uint32_t room, bool swapped,
     uint32_t ctx_bytes, struct pxt_log_record *record)
 {

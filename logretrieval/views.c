@@ -164,6 +164,95 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 		    (unsigned char *)(uintptr_t)view->posix_data_np, bytes);
 }
 
+/* ---- What views of one origin have in common ---- */
+
+#define KINDS 8u
+
+/* An event of the usual kind: but for stamp, number and data, the next one of the same info and context is so. */
+struct kind {
+	uint64_t context; /* as in memory */
+	uint64_t since;   /* from this stamp on its thread has the index */
+	uint32_t info;    /* 0: none yet */
+	uint32_t step;
+	struct posix_trace_eventview_np view;
+};
+
+PXT_INLINE uint64_t context_at(const unsigned char *at)
+{
+	uint64_t context;
+
+	memcpy(&context, at + PXT_SLOT_BYTES + 4, sizeof(context));
+	return context;
+}
+
+PXT_INLINE struct kind *kind_of(struct kind *kinds, uint32_t info, uint64_t context)
+{
+	const uint32_t mixed = (info ^ (uint32_t)(context ^ context >> 32)) * 0x9e3779b1u;
+
+	return &kinds[mixed >> 29];
+}
+
+/* @view is of the record at @at.  Not if its thread's index has been another one's since. */
+static void note_kind(const struct pxt_log *log, struct kind *kinds, const unsigned char *at,
+    const struct pxt_log_record *record, const struct posix_trace_eventview_np *view)
+{
+	const uint64_t context = context_at(at);
+	const uint32_t index =
+	    (uint32_t)(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? context
+	                                                         : __builtin_bswap64(context)) &
+	    0xffffu;
+	const uint32_t latest = log->by_index ? log->by_index[index] : 0;
+	struct kind *kind = kind_of(kinds, record->info, context);
+
+	if (pxt_info_extra(record->info) || latest != view->posix_thread_entry_np + 1u)
+		return;
+	*kind = (struct kind){ context, latest ? log->threads[latest - 1].thread.since : 0,
+		record->info, record->slots * PXT_SLOT_BYTES, *view };
+	kind->view.posix_lost_before_np = 0;
+}
+
+/*
+ * Views of records at @at and behind it, up to the first one of no kind that is known, or whose time is not in
+ * the segment.  They were checked when the block was loaded.  *bytes: of their slots.
+ */
+PXT_INLINE size_t fill_kinds(const struct pxt_log *log, struct line *line, struct kind *kinds,
+    unsigned char *at, uint32_t *bytes, struct posix_trace_eventview_np *views, size_t room)
+{
+	const struct pxt_log_segment segment = log->segment;
+	const uint64_t number = log->cursor.number;
+	uint32_t left = *bytes;
+	size_t n = 0;
+
+	/* Bound: the slots of a block. */
+	while (left >= 2u * PXT_SLOT_BYTES && n < room) {
+		const uint32_t info = pxt_get32(at + 4, false);
+		const uint64_t context = context_at(at);
+		const uint64_t ticks =
+		    (uint64_t)pxt_get32(at + 12, false) << 32 | pxt_get32(at + 8, false);
+		const struct kind *kind = kind_of(kinds, info, context);
+		struct posix_trace_eventview_np *view = &views[n];
+		int64_t ns;
+
+		if (kind->info != info || kind->context != context || ticks < kind->since ||
+		    kind->step > left || ticks - line->from >= line->span)
+			break;
+		ns = line->base + (int64_t)pxt_log_segment_ns(&segment, ticks - line->from);
+		line->last = ns > line->last ? ns : line->last;
+		*view = kind->view;
+		if (view->posix_bytes_np)
+			view->posix_data_np = close_up(at, 8u, view->posix_bytes_np);
+		else
+			view->posix_data_np = at;
+		view->posix_ns_np = line->last;
+		view->posix_ticks_np = ticks;
+		view->posix_number_np = number + n++;
+		at += kind->step;
+		left -= kind->step;
+	}
+	*bytes -= left;
+	return n;
+}
+
 /*
  * Views of what is left of the block the cursor is in.  @usual: this machine's byte order, and the
  * context that get_context() is quick with.  EIO: damage, and nothing before it.
@@ -180,24 +269,43 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 	struct pxt_log_record record;
 	bool whole = true;
 	struct line line;
+	struct kind kinds[KINDS];
 	size_t n = 0;
 
 	look(log, &line);
+	for (uint32_t i = 0; usual && i < KINDS; i++)
+		kinds[i].info = 0;
 	/* Bound: the slots of a block. */
 	while (left != 0 && n < room) {
-		whole = pxt_get_record(at, left, swapped, ctx_bytes, &record);
+		uint32_t done;
+
+		whole = pxt_get_checked(at, left, swapped, ctx_bytes, &record);
 		if (!whole)
 			break;
+		done = record.slots * PXT_SLOT_BYTES;
 		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS) {
 			pxt_sum_add(&pending, record.ticks);
 		} else {
 			fill(log, &line, at, usual, &record, &views[n]);
 			views[n].posix_number_np = cursor->number++;
-			views[n++].posix_lost_before_np = pending;
+			views[n].posix_lost_before_np = pending;
 			pending = 0;
+			if (usual)
+				note_kind(log, kinds, at, &record, &views[n]);
+			n++;
 		}
-		at += (size_t)record.slots * PXT_SLOT_BYTES;
-		left -= record.slots * PXT_SLOT_BYTES;
+		at += done;
+		left -= done;
+		if (usual && !pending) {
+			uint32_t bytes = left;
+			size_t more =
+			    fill_kinds(log, &line, kinds, at, &bytes, &views[n], room - n);
+
+			cursor->number += more;
+			n += more;
+			at += bytes;
+			left -= bytes;
+		}
 	}
 	write_back(log, &line);
 	/* Damage after other events is found again by the next call, which says so. */
