@@ -409,6 +409,10 @@ int pxt_log_read_header(struct pxt_log *log)
 	if (pxt_log_need(log, 0, PXT_LOG_HEADER_BYTES, "the file is too short to be a log", &at))
 		return EINVAL;
 	wrong = pxt_logfmt_get_header(at, &log->header);
+	/* Where bytes are saved, there is one way for all. */
+	log->usual = !PXT_SMALL && !log->header.swapped && log->header.word_bytes == 8 &&
+	             (log->header.contents & PXT_LOG_HAS_THREAD) &&
+	             (log->header.contents & PXT_LOG_HAS_ADDRESS);
 	if (!wrong)
 		return 0;
 	(void)pxt_log_fail(log, 0, wrong);

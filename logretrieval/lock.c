@@ -29,10 +29,20 @@ static struct pxt_log *all; /* every object there is, open or not */
 /* This thread holds the pool, and the logs that say so. */
 static __thread bool holds_for_fork;
 
+/*
+ * A process of one thread takes and gives back without an atomic exchange, which costs more than the rest of what a
+ * call does.  A second thread is not begun between the two: the only one is in here.
+ */
 static bool try_lock(_Atomic uint32_t *word)
 {
 	uint32_t seen = FREE;
 
+	if (pxt_port_is_alone()) {
+		seen = atomic_load_explicit(word, memory_order_relaxed);
+		if (seen == FREE)
+			atomic_store_explicit(word, HELD, memory_order_relaxed);
+		return seen == FREE;
+	}
 	return atomic_compare_exchange_strong_explicit(
 	    word, &seen, HELD, memory_order_acquire, memory_order_relaxed);
 }
@@ -48,7 +58,9 @@ static void lock(_Atomic uint32_t *word)
 
 static void unlock(_Atomic uint32_t *word)
 {
-	if (atomic_exchange_explicit(word, FREE, memory_order_release) == AWAITED)
+	if (pxt_port_is_alone())
+		atomic_store_explicit(word, FREE, memory_order_relaxed);
+	else if (atomic_exchange_explicit(word, FREE, memory_order_release) == AWAITED)
 		pxt_port_wake(word);
 }
 

@@ -28,6 +28,7 @@
 
 #include "base/handle.h"
 #include "format/coded.h"
+#include "format/logfmt_fields.h"
 #include "format/ticks.h"
 #include "port/port_file.h"
 
@@ -139,6 +140,8 @@ struct pxt_log {
 	bool broken;      /* growing: a block contradicts those before it, as @damage says */
 	bool unsure_data; /* after a gap: the next block's number may be higher than it was due */
 	bool unsure_meta;
+	bool
+	    usual; /* records have this machine's order of bytes, a thread, and an address of 48 bits */
 	bool unreadable; /* reading has failed since a thread has reset this */
 	bool any_frame;
 	uint32_t gap_count; /* of @gaps */
@@ -374,6 +377,28 @@ struct pxt_log_context {
 /* @at: the record's begin slot. */
 void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, struct pxt_log_context *context);
+/* The same of a record without extra bytes, in a log of the usual kind. */
+PXT_INLINE void pxt_log_usual_context(const struct pxt_log *log, const unsigned char *at,
+    const struct pxt_log_record *record, struct pxt_log_context *context)
+{
+	const uint64_t number =
+	    pxt_get64(at + PXT_SLOT_BYTES + 4, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
+	const struct pxt_log_thread *thread = NULL;
+	uint32_t place = log->by_index ? log->by_index[number & 0xffff] : 0;
+
+	if (place)
+		thread = &log->threads[place - 1].thread;
+	/* The latest one that had this index; earlier ones are looked for. */
+	if (thread && thread->since > record->ticks) {
+		place = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
+		thread = place ? &log->threads[place - 1].thread : NULL;
+	}
+	context->address = number >> 16 | (number >> 63 ? UINT64_C(0xffff) << 48 : 0);
+	context->thread = thread ? thread->thread : 0;
+	context->pid = thread && thread->pid ? thread->pid : log->process.pid;
+	context->exact = thread != NULL;
+	context->entry = place;
+}
 /* Not earlier than any reported before it (TIM-06). */
 void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
 int pxt_log_nextblock(

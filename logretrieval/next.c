@@ -155,22 +155,30 @@ PXT_INLINE void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record 
 	cursor->left -= bytes;
 }
 
+/* The block was checked when it was loaded. */
+PXT_INLINE bool get_record(const struct pxt_log *log, const unsigned char *at, uint32_t room,
+    struct pxt_log_record *record)
+{
+	if (log->usual)
+		return pxt_get_checked(at, room, false, 8u, record);
+	return pxt_get_checked(at, room, log->header.swapped, log->header.ctx_bytes, record);
+}
+
 /* The record at the cursor: *at is its begin slot.  Losses before it are added up on the way. */
 PXT_INLINE int look(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 
 	for (;;) {
-		int error = pxt_log_find_slot(log);
+		int error = cursor->left ? 0 : pxt_log_find_slot(log);
 
 		if (error)
 			return error;
-		/* Checked when it was scanned; the file may have been changed since. */
-		if (!pxt_logfmt_get_record(cursor->next, cursor->left, &log->header, record)) {
+		*at = cursor->next;
+		if (!get_record(log, *at, cursor->left, record)) {
 			cursor->left = 0;
 			return EIO;
 		}
-		*at = cursor->next;
 		if (pxt_info_id(record->info) != PXT_LOG_ID_LOSS)
 			return 0;
 		pass(cursor, record);
@@ -265,7 +273,10 @@ PXT_INLINE void fill(struct pxt_log *log, const unsigned char *at,
 	uintptr_t address;
 	uintptr_t thread;
 
-	pxt_log_get_context(log, at, record, &context);
+	if (log->usual && !pxt_info_extra(record->info))
+		pxt_log_usual_context(log, at, record, &context);
+	else
+		pxt_log_get_context(log, at, record, &context);
 	address = (uintptr_t)context.address;
 	thread = (uintptr_t)context.thread;
 	event->posix_event_id = pxt_info_id(record->info);

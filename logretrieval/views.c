@@ -82,34 +82,6 @@ PXT_INLINE int64_t time_of(struct pxt_log *log, struct line *line, uint64_t tick
 
 /* ---- Events ---- */
 
-/* Context of the usual kind (thread and 48-bit address, none but the table's threads), or of any. */
-PXT_INLINE void get_context(struct pxt_log *log, const unsigned char *at, bool usual,
-    const struct pxt_log_record *record, struct pxt_log_context *context)
-{
-	const struct pxt_log_thread *thread = NULL;
-	uint64_t number;
-	uint32_t place;
-
-	if (!usual || pxt_info_extra(record->info)) {
-		pxt_log_get_context(log, at, record, context);
-		return;
-	}
-	number = pxt_get64(at + PXT_SLOT_BYTES + 4, __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__);
-	place = log->by_index ? log->by_index[number & 0xffff] : 0;
-	if (place)
-		thread = &log->threads[place - 1].thread;
-	/* The latest one that had this index; earlier ones are looked for. */
-	if (thread && thread->since > record->ticks) {
-		place = pxt_log_find_thread(log, (uint32_t)(number & 0xffff), record->ticks);
-		thread = place ? &log->threads[place - 1].thread : NULL;
-	}
-	context->address = number >> 16 | (number >> 63 ? UINT64_C(0xffff) << 48 : 0);
-	context->thread = thread ? thread->thread : 0;
-	context->pid = thread && thread->pid ? thread->pid : log->process.pid;
-	context->exact = thread != NULL;
-	context->entry = place;
-}
-
 /*
  * Puts @bytes payload bytes from payload byte @from on of the record at @at into one piece, where they
  * are; returns where it begins.  Bound: the slots of the record.
@@ -142,7 +114,10 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 	uintptr_t address;
 	uintptr_t thread;
 
-	get_context(log, at, usual, record, &context);
+	if (usual && !pxt_info_extra(record->info))
+		pxt_log_usual_context(log, at, record, &context);
+	else
+		pxt_log_get_context(log, at, record, &context);
 	address = (uintptr_t)context.address;
 	thread = (uintptr_t)context.thread;
 	if (pxt_info_extra(record->info))
@@ -254,8 +229,7 @@ PXT_INLINE size_t fill_kinds(const struct pxt_log *log, struct line *line, struc
 }
 
 /*
- * Views of what is left of the block the cursor is in.  @usual: this machine's byte order, and the
- * context that get_context() is quick with.  EIO: damage, and nothing before it.
+ * Views of what is left of the block the cursor is in.  @usual: as in the log.  EIO: damage, and nothing before it.
  */
 PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
     struct posix_trace_eventview_np *views, size_t room, size_t *count)
@@ -317,13 +291,6 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
 	return whole || n ? 0 : EIO;
 }
 
-/* Where bytes are saved, there is one way for all. */
-static bool is_usual(const struct pxt_log_header *header)
-{
-	return !PXT_SMALL && !header->swapped && header->word_bytes == 8 &&
-	       (header->contents & PXT_LOG_HAS_THREAD) && (header->contents & PXT_LOG_HAS_ADDRESS);
-}
-
 int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count)
 {
@@ -335,7 +302,7 @@ int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np
 	/* A block may hold nothing but losses. */
 	while (!error && *count == 0) {
 		error = pxt_log_find_slot(log);
-		if (!error && is_usual(&log->header))
+		if (!error && log->usual)
 			error = fill_from_block(log, true, views, room, count);
 		else if (!error)
 			error = fill_from_block(log, false, views, room, count);

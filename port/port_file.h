@@ -13,6 +13,17 @@
 #include "format/compiler.h"
 #include "port/port.h"
 
+/* Whether the process is known to have one thread, so that nothing in it runs at the same time.  False: it may. */
+#if defined(__has_include) && __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+PXT_INLINE bool pxt_port_is_alone(void)
+{
+	return __libc_single_threaded;
+}
+#else
+PXT_OFF_RETURNS(false, bool, pxt_port_is_alone, void);
+#endif
+
 struct pxt_port_file {
 	int fd;   /* the port's own duplicate, closed by exec */
 	int mark; /* of @fd: the port's own */
