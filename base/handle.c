@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* "PXT2": raise it when the layout of root or cell changes, or what operations are called with */
+/* "PXT3": the digit rises when the layout of root or cell changes, or the arguments of an operation. */
 #define HANDLES_VERSION 0x50585433u
 
 #define STATE_FREE      0u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sysnames.c - the names of the predefined event types: the standard's, exactly, and those of
- * System Events (sysspecific.h).
+ * System Events (sysspecific.c).
  */
 #include "format/ids.h"
 

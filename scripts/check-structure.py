@@ -20,7 +20,7 @@ What is counted:
 
 A name that several files define (another port, the smallest Core, a file that stands for another
 one) is the one that a build with the caller would take.  Each file has a head comment, which begins with
-its name.
+its name.  Files that comments name are there.
 """
 import collections
 import os
@@ -261,11 +261,30 @@ def misnamed(root):
                     yield f"{os.path.relpath(os.path.join(folder, name), root)}: {says}"
 
 
+def lost(root):
+    """Files that a comment names and the tree lacks; in a list of a folder's files, those the folder lacks."""
+    paths = {os.path.relpath(os.path.join(folder, name), root)
+             for top in (*LIBRARY, "include", "contrib", "tools", "tests", "bench", "boards", "examples")
+             for folder, _, names in os.walk(os.path.join(root, top)) for name in names}
+    ends = {path[at:] for path in paths for at in (0, *(match.end() for match in re.finditer("/", path)))}
+    for path in sorted(path for path in paths if path.endswith((".c", ".h"))):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        for comment in re.findall(r"/\*.*?\*/", text, flags=re.S):
+            # "cache.c:88" is an example's; <linux/sched.h> is a system's.
+            for name in re.findall(r"(?<![\w<./-])((?:[\w-]+/)*[a-z][\w-]*\.[ch])\b(?!:\d)", comment):
+                if name not in ends and not name.startswith(("linux/", "rte_")):
+                    yield f"{path}: its comment names {name}, which is not there"
+            for name in re.findall(r"^ \*\s+(?:\w+: *)?([a-z]\w*\.[ch])\s{2,}\S", comment, flags=re.M):
+                if os.path.join(os.path.dirname(path), name) not in paths:
+                    yield f"{path}: its list names {name}, which is not in its folder"
+
+
 def main():
     arguments = [word for word in sys.argv[1:] if word != "--list"]
     root = arguments[0] if arguments else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     tree = Tree(root, (*LIBRARY, "tools"))
-    findings = [*unnamed(root), *misnamed(root)]
+    findings = [*unnamed(root), *misnamed(root), *lost(root)]
     for part, folders, limits in LIMITS:
         found = measure(tree, folders, limits)
         for name, limit in limits.items():

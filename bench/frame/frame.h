@@ -187,9 +187,7 @@ void bench_floor_once(unsigned thread);
 void bench_measure_floor(void);
 
 /*
- * ---- Periodic threads (realtime.c) ----
- *
- * Periodic threads, and what the programs about many threads share.
+ * ---- Periodic threads, and what the programs about many threads share ----
  */
 
 /*

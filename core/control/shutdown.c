@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shutdown.c - the end of a stream: first it cannot be found, then nobody writes, then nobody sleeps on
- * it, then its memory goes; at exit() of the process the end of every stream.
+ * it, then its memory goes; at exit() of the process the end of every stream.  The start of a forked
+ * child: what it keeps of its parent's streams.
  */
 #include "core/control/control.h"
 

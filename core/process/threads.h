@@ -7,13 +7,13 @@
  *   wait_left                -             X            -
  *   look-up                  -             -            -
  *
- * A thread marks itself inside by a plain store to an entry that only it writes.  A thread that takes
- * memory away first makes the streams unwanted, then asks the system for a fence on all
- * processors (pxt_port_fence_all), then looks at the entries: a thread that it sees outside will
- * see the stream unwanted when it enters.  So the trace path carries no fence.
+ * A thread marks itself inside by a plain store to an entry that only it writes.  Before memory is taken
+ * away, the streams become unwanted; then all processors pass a fence (pxt_port_fence_all); then the
+ * entries are looked at.  A thread that is outside then will see the stream unwanted when it enters.
+ * So the trace path carries no fence.
  *
  * An index in a record means the same thread as long as any stream holds the record.  Afterwards the
- * place may be another thread's, from a stamp on that the entry tells (DESIGN.md 5.7).
+ * entry may belong to another thread; it has the stamp from which it does (DESIGN.md 5.7).
  */
 #ifndef PXT_THREADS_H
 #define PXT_THREADS_H

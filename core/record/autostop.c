@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * autostop.c - the policies that do not overwrite, as a writer meets them: who fills the stream stops
- * it, or is refused; see careful.h.
+ * autostop.c - the policies that do not overwrite: the writer that fills the stream stops it; with
+ * DISCARD it is refused; see careful.h.
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/careful.h"

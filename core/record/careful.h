@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * careful.h - the careful way of a trace point: any number of streams, any policy, any stamps, trace points
- * inside of each other, threads without a place in the thread table; reserving where nothing is
- * overwritten.  Wakes a sleeping reader, and the flusher at its mark.
+ * careful.h - the careful way of a trace point: any number of streams, any policy, any stamps; signal
+ * handlers that interrupt a trace point; threads without a place in the thread table; reserving where
+ * nothing is overwritten.  Wakes a sleeping reader, and the flusher at its mark.
  *
  *   concurrency: as emit.h.
  */

@@ -175,7 +175,7 @@ bool pxt_compare_cause(const struct pxt_comparison *comparison, const struct pxt
 /* @of NULL: all. */
 void pxt_compare_reasons_free(struct pxt_comparison *comparison, const struct pxt_compared *of);
 
-/* ---- compare/held.c ---- */
+/* ---- compare/reasons.c ---- */
 
 /* Whether a wait that is new or became slower was longest in this log of the second set. */
 bool pxt_compare_asks(const struct pxt_comparison *comparison, unsigned log);

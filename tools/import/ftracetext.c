@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftracetext.c - events of the Linux kernel from text; see ftracetext.h.
+ * ftracetext.c - events of the Linux kernel from text; see import.h.
  *
  * A name may hold anything, also what separates names; it has at most 15 bytes, and is taken up to the last place
  * where what follows it can begin.

@@ -4,7 +4,7 @@
  *
  * A file of perf (perf.data) or trace-cmd (trace.dat) is read by its own command (`perf script`, `trace-cmd report`);
  * the text is read twice: once for threads and types, once for the events.  Switches and wakeups have
- * the types of merged logs (ftracetext.h).  Each other event is a type with its name; what it says as KEY=VALUE
+ * the types of merged logs.  Each other event is a type with its name; what it says as KEY=VALUE
  * are its fields, if all its events say the same ones, else it is one text, `payload`.
  *
  * Memory: 24 bytes a thread, 1 KiB a type (PXT_LINUX_TYPES).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* linux.c - events of the Linux kernel that perf, trace-cmd or ftrace recorded, as a log; see linux.h. */
+/* linux.c - events of the Linux kernel that perf, trace-cmd or ftrace recorded, as a log; see import.h. */
 #include "tools/import/import.h"
 
 #include "format/ticks.h"

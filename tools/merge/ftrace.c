@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ftrace.c - scheduler events from text (tools/import/ftracetext.h), and their place on the line of time by the clock
+ * ftrace.c - scheduler events from text (tools/import/ftracetext.c), and their place on the line of time by the clock
  * that they have.
  */
 #include "tools/merge/merge.h"

@@ -3,11 +3,10 @@
  * place.c - where each log (not the kernel's events: ftrace.c) lies on the common line of time.
  *
  * Logs of one boot of one machine have CLOCK_MONOTONIC in common: they are placed by it, exactly,
- * whatever happened to the civil clock between their creations.  Two logs are of one boot when they
- * carry the same boot id, and no counter says that their CLOCK_MONOTONIC is not one (processes may have
- * time namespaces of their own); where one of them carries none, when they name the same host and their
- * clocks say that it booted at the same moment.  Everything else has only civil time in common, which
- * a machine must have known.
+ * whatever happened to the civil clock between their creations.  Two logs are of one boot if their boot
+ * ids agree, and no counter tells two CLOCK_MONOTONIC apart (processes may have time namespaces of their
+ * own).  Without ids, the host's name and the moment of its boot must agree.  Other logs have civil time
+ * alone in common, which a machine must have known.
  */
 #include "tools/merge/merge.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* image.c - the parts of a file, and bytes out of them; its head. */
+/* image.c - the parts of a core file (ELF), of a dump or of a stream's file, and bytes out of them; its head. */
 #include "tools/recover/recover.h"
 
 #include <elf.h>

@@ -2,8 +2,8 @@
 /*
  * pairs.h - durations from a begin event to its end event; their extremes, mean and quantiles.
  *
- * By themselves match X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with X_unlock
- * (user events only); of system events those of the table below; --pair names others.  An end belongs to
+ * User events are paired by name: X_begin and X_start with X_end and X_stop, X_enter with X_exit, X_lock with
+ * X_unlock; system events by the table below; --pair names others.  An end belongs to
  * the newest begin of its thread that is still open; where the first fields of both types have the same
  * name, also that field must be equal.  A loss of events closes everything that is open: no duration is
  * measured across a gap.
@@ -206,7 +206,7 @@ struct pxt_syspair {
 	bool alone;        /* an end without begin is no mistake */
 	enum pxt_syspair_names {
 		PXT_SYSPAIR_NUMBERS,
-		PXT_SYSPAIR_WORDS,    /* values are words (event/sysnames.h) */
+		PXT_SYSPAIR_WORDS,    /* values are words (tools/event/sysnames.c) */
 		PXT_SYSPAIR_FUNCTIONS /* values are addresses where functions begin */
 	} names;
 };

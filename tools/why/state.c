@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c - what each event changes. */
+/* state.c - what each event changes in the state (state.h): spans, locks, running threads. */
 #include "tools/why/state_parts.h"
 
 #include "format/ids.h"

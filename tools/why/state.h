@@ -12,11 +12,8 @@
  * the thread with something to do (a span or a lock) whose event came last on that CPU and which does
  * not wait.
  *
- * Bounded: PXT_ACTORS_MAX threads, PXT_STATE_LOCKS_MAX locks, PXT_STATE_CPUS_MAX CPUs, PXT_SPANS_DEEP
- * spans inside each other and PXT_STATE_SPANS_MAX of all threads, PXT_HOLDS_MAX locks that one thread
- * has at once, PXT_SHARES_MAX threads that have one lock for reading, PXT_FUNCTIONS_DEEP functions inside
- * each other (those in between are passed over): 100 MiB at most, and a few MiB for an ordinary log.  What goes beyond is left
- * out and counted (@beyond).
+ * Limits are the constants below; what exceeds one is left out and counted (@beyond).  They come to 100 MiB
+ * at most, and to a few MiB for an ordinary log.
  */
 #ifndef PXT_STATE_H
 #define PXT_STATE_H
@@ -25,15 +22,15 @@
 
 #include <string.h>
 
-#define PXT_ACTORS_MAX       65536u
-#define PXT_STATE_LOCKS_MAX  65536u
-#define PXT_STATE_OF_SEVERAL 1024u /* semaphores that processes share */
+#define PXT_ACTORS_MAX       65536u /* threads */
+#define PXT_STATE_LOCKS_MAX  65536u /* locks */
+#define PXT_STATE_OF_SEVERAL 1024u  /* semaphores that processes share */
 #define PXT_STATE_CPUS_MAX   1024u
-#define PXT_SPANS_DEEP       4096u
-#define PXT_STATE_SPANS_MAX  262144u
-#define PXT_HOLDS_MAX        16u
-#define PXT_SHARES_MAX       16u
-#define PXT_FUNCTIONS_DEEP   64u
+#define PXT_SPANS_DEEP       4096u   /* spans inside each other, of one thread */
+#define PXT_STATE_SPANS_MAX  262144u /* ... of all threads */
+#define PXT_HOLDS_MAX        16u     /* locks that one thread has at once */
+#define PXT_SHARES_MAX       16u     /* threads that have one lock for reading */
+#define PXT_FUNCTIONS_DEEP   64u /* functions inside each other; those in between are left out */
 #define PXT_KEY_LABEL        24u
 #define PXT_RELEASES_MAX     32u
 
