@@ -138,7 +138,7 @@ struct pxt_block {
 	int32_t pid;
 	uint64_t
 	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
-	uint64_t short_step; /* of a record in the common case (core/record/emit.c): pxt_head_step(2) */
+	uint64_t short_step; /* of a record in the common case (emit.c): pxt_head_step(2) */
 	_Atomic uint32_t
 	    asleep; /* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it */
 	_Atomic uint32_t untold; /* not 0: who was refused may not have been told of yet (lane.h) */
