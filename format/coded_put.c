@@ -147,16 +147,17 @@ PXT_INLINE void put_group(struct writer *to, const struct data *data, uint32_t i
 PXT_INLINE bool put_as_before(struct writer *to, const struct data *data, uint32_t most)
 {
 	const uint64_t first = data->changed[0];
-	const uint32_t there = first != 0;
-	const uint32_t groups = most > 1 ? (data->kept + GROUP - 1u) / GROUP : 1u;
+	const uint64_t there = first != 0;
+	const uint32_t bytes =
+	    (most > 1 ? (data->kept + GROUP - 1u) / GROUP : 1u) + (uint32_t)there;
 	uint64_t others = 0;
 
 #pragma GCC unroll 4
 	for (uint32_t i = 1; i < most; i++)
 		others |= data->changed[i];
-	if (others || first > 0xffu || groups + there >= data->kept)
+	if (others || first > 0xffu || bytes >= data->kept)
 		return false;
-	put_little(to, there | first << 8, groups + there);
+	put_little(to, there | first << 8, bytes);
 	to->site->data[0] = data->now[0];
 	return true;
 }
@@ -265,10 +266,11 @@ PXT_INLINE uint32_t put_who(struct writer *to, uint32_t thread, uint32_t cpu)
 /* Bytes of a stamp's difference, as a power of two. */
 PXT_INLINE uint32_t width_of(uint64_t difference)
 {
-	/* By the number of the highest bit: two bits each, for which there is no branch. */
-	const uint32_t bit = 63u ^ (uint32_t)__builtin_clzll(difference | 1u);
-
-	return bit < 8u ? 0u : bit < 16u ? 1u : bit < 32u ? 2u : 3u;
+	if (difference >> 8 == 0)
+		return 0;
+	if (difference >> 16 == 0)
+		return 1;
+	return difference >> 32 == 0 ? 2 : 3;
 }
 
 /* @from: the slot in which the extra bytes begin, if there are any, and the data. */
@@ -334,12 +336,12 @@ PXT_INLINE void put_record(
 
 /*
  * Those from @at on with the origin and the size of the one before, as most have: they tell stamp and
- * data alone.
+ * data alone.  @bytes of data; @most: groups that they may have.
  */
 PXT_INLINE const unsigned char *put_row(struct writer *to, const unsigned char *at,
-    const unsigned char *end, uint32_t info, uint64_t context, uint32_t most)
+    const unsigned char *end, uint32_t info, uint64_t context, uint32_t bytes, uint32_t most)
 {
-	const size_t step = (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
+	const size_t step = (size_t)pxt_slots_for(PXT_CTX_BYTES + bytes) * PXT_SLOT_BYTES;
 	const uint32_t who = to->who << PXT_CODED_WHO_SHIFT;
 
 	/* Bound: the slots of the block. */
@@ -351,7 +353,7 @@ PXT_INLINE const unsigned char *put_row(struct writer *to, const unsigned char *
 
 		to->ticks = ticks;
 		put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
-		if (put_data(to, at + PXT_SLOT_BYTES, pxt_info_bytes(info), most))
+		if (put_data(to, at + PXT_SLOT_BYTES, bytes, most))
 			first |= PXT_CODED_SPARSE;
 		*lead = (unsigned char)first;
 	}
@@ -363,14 +365,18 @@ PXT_INLINE const unsigned char *put_records(
     struct writer *to, const unsigned char *at, const unsigned char *end, uint32_t info)
 {
 	const uint64_t context = context_of(at);
+	const uint32_t bytes = pxt_info_bytes(info);
 
 	put_record(to, at, info, context);
 	at += (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
 	if (pxt_info_extra(info))
 		return at;
-	if (pxt_info_bytes(info) <= GROUP)
-		return put_row(to, at, end, info, context, 1);
-	return put_row(to, at, end, info, context, GROUPS);
+	/* Apart, because most have so many. */
+	if (!PXT_SMALL && bytes == 4)
+		return put_row(to, at, end, info, context, 4, 1);
+	if (bytes <= GROUP)
+		return put_row(to, at, end, info, context, bytes, 1);
+	return put_row(to, at, end, info, context, bytes, GROUPS);
 }
 
 PXT_INLINE void put_loss(struct writer *to, const unsigned char *slot)

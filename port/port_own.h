@@ -46,18 +46,24 @@ PXT_INLINE uint32_t pxt_slot_behind(const pxt_cell *slot, uint32_t tag)
 
 /* ---- A record that a consumer takes ---- */
 
+/* Whether that is to be called. */
+PXT_INLINE bool pxt_record_takes(void)
+{
+	return true;
+}
+
 /*
- * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: its begin
- * slot's first half is not @low, or another slot has another tag.
+ * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: they do not have
+ * @tag, or the begin slot has another word 1 than @info has in its upper half.
  */
-PXT_INLINE bool pxt_record_take(
-    struct pxt_slot *to, const pxt_cell *from, uint32_t slots, uint64_t low, uint64_t *ticks)
+PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const pxt_cell *from, uint32_t slots,
+    uint64_t info, uint32_t tag, uint64_t *ticks)
 {
 	const struct pxt_halves front = pxt_slot_load_halves(from);
 	uint32_t odd = 0;
 
 	*ticks = front.high;
-	if (front.low != low)
+	if (front.low != (info | PXT_SLOT_BEGIN | tag))
 		return false;
 	to[0] = pxt_slot_of(front);
 	to[0].word[0] = PXT_SLOT_BEGIN;
@@ -66,7 +72,7 @@ PXT_INLINE bool pxt_record_take(
 	for (uint32_t i = 1; i < slots; i++) {
 		PXT_ROUND(taken);
 		to[i] = pxt_slot_load(&from[i]);
-		odd |= to[i].word[0] ^ ((uint32_t)low & ~PXT_SLOT_BEGIN);
+		odd |= to[i].word[0] ^ tag;
 		to[i].word[0] = 0;
 	}
 	return odd == 0;

@@ -271,7 +271,8 @@ PXT_INLINE uint32_t take_row(const struct pxt_ring *ring, const struct pxt_walk 
 {
 	const uint32_t mask = ring->mask;
 	const pxt_cell *from = &ring->slots[(uint32_t)walk->pos & mask];
-	const uint64_t begin = info | PXT_SLOT_BEGIN | ((uint32_t)walk->pos & ~mask & PXT_TAG_MASK);
+	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
+	const uint32_t seq = (uint32_t)walk->seq;
 	struct pxt_slot *to = run->to + run->slots;
 	uint64_t least = run->least;
 	uint64_t most = run->most;
@@ -279,10 +280,10 @@ PXT_INLINE uint32_t take_row(const struct pxt_ring *ring, const struct pxt_walk 
 
 	/* Bound: the records for which there are slots. */
 	for (records = 0; records < count; records++) {
-		const uint64_t low = begin | (((uint32_t)walk->seq + records) & mask);
+		const uint32_t tag = ((seq + records) & mask) | lap;
 		uint64_t ticks;
 
-		if (!pxt_record_take(to, from, slots, low, &ticks) || ticks >= end)
+		if (!pxt_record_take(to, from, slots, info, tag, &ticks) || ticks >= end)
 			break;
 		least = ticks < least ? ticks : least;
 		most = ticks > most ? ticks : most;
@@ -311,7 +312,7 @@ static void take_alike(struct pxt_block *block, struct pxt_walk *walk, struct px
 	struct pxt_run more = *run;
 	uint32_t records = 0;
 
-	if (pxt_info_id((uint32_t)(info >> 32)) != PXT_ID_MARK)
+	if (pxt_info_id((uint32_t)(info >> 32)) != PXT_ID_MARK && pxt_record_takes())
 		/* Apart, because most have so many. */
 		records = slots == 2u ? take_row(ring, walk, &more, info, 2, count, end)
 		                      : take_row(ring, walk, &more, info, slots, count, end);

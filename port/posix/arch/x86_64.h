@@ -200,24 +200,27 @@ PXT_INLINE uint32_t pxt_slot_behind(const struct pxt_slot *slot, uint32_t tag)
 	return tag;
 }
 
+/* Whether that is to be called: slots are not stored by exchange. */
+PXT_INLINE bool pxt_record_takes(void)
+{
+	return PXT_LIKELY(!pxt_port_slot_by_cas);
+}
+
 /*
- * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: its begin
- * slot's first half is not @low, or another slot has another tag; or slots are stored by exchange.
+ * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: they do not have
+ * @tag, or the begin slot has another word 1 than @info has in its upper half.
  */
-PXT_INLINE bool pxt_record_take(
-    struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots, uint64_t low, uint64_t *ticks)
+PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots,
+    uint64_t info, uint32_t tag, uint64_t *ticks)
 {
 	const __m128i untagged = _mm_set_epi32(-1, -1, -1, 0);
 	const __m128i begin = _mm_cvtsi32_si128((int)PXT_SLOT_BEGIN);
-	const __m128i tag = _mm_cvtsi32_si128((int)((uint32_t)low & ~PXT_SLOT_BEGIN));
+	const __m128i tags = _mm_cvtsi32_si128((int)tag);
+	__m128i value = pxt_vector_load(from);
 	__m128i odd = _mm_setzero_si128();
-	__m128i value;
 
-	if (PXT_UNLIKELY(pxt_port_slot_by_cas))
-		return false;
-	value = pxt_vector_load(from);
 	*ticks = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
-	if ((uint64_t)_mm_cvtsi128_si64(value) != low)
+	if (((uint64_t)_mm_cvtsi128_si64(value) ^ (info | PXT_SLOT_BEGIN)) != tag)
 		return false;
 	_mm_store_si128((__m128i *)to, _mm_or_si128(_mm_and_si128(value, untagged), begin));
 	/* Bound: the slots of the record. */
@@ -226,7 +229,7 @@ PXT_INLINE bool pxt_record_take(
 	for (uint32_t i = 1; i < slots; i++) {
 		PXT_ROUND(taken);
 		value = pxt_vector_load(&from[i]);
-		odd = _mm_or_si128(odd, _mm_xor_si128(value, tag));
+		odd = _mm_or_si128(odd, _mm_xor_si128(value, tags));
 		_mm_store_si128((__m128i *)&to[i], _mm_and_si128(value, untagged));
 	}
 	atomic_signal_fence(memory_order_acquire);
