@@ -252,7 +252,8 @@ static void say_stream(void)
 	bench_remark("stamps: %s at %llu Hz (within %u ppm), which advances by %u ticks",
 	    clock.posix_source_np == POSIX_TRACE_CLOCK_TSC_NP ? "the processor's counter"
 	                                                      : "clock_gettime",
-	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np, bench_counter_step());
+	    (unsigned long long)clock.posix_hz_np, clock.posix_error_ppm_np,
+	    (unsigned)bench_step().ticks);
 	bench_remark("stream: LOOP, %lu KiB, lanes: %u", STREAM_BYTES / 1024, lanes);
 	bench_remark("method: medians of batches, the empty loop taken off, without the parts in "
 	             "which a thread did not hold its CPU or shared its core");

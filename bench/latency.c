@@ -6,7 +6,7 @@
  *
  *	latency --raw FILE [--csv] [--quick | --smoke]
  *
- * "Alone" and "beside": stamps between fences (frame/stamp.c), so that the whole of a call is in
+ * "Alone" and "beside": stamps between fences (frame/machine.c), so that the whole of a call is in
  * its value.  "One at a time": two plain readings of the counter around the call, as the figures of
  * other tracers are taken; what the processor does after the second reading is not in them.
  */

@@ -210,7 +210,7 @@ def bare(build):
     library, program = (os.path.join(build, name) for name in ("libptrace.a", "bare.elf"))
     findings = [f"the library asks for {name}" for name in sorted(undefined(library)) if not ALLOWED.fullmatch(name)]
     run(CROSS + "gcc", *FLAGS, *CORTEX, f"-I{ROOT}/include", f"-I{build}/include", f"-I{ROOT}/port/bare/include",
-        f"{ROOT}/tests/consumer/bare.c", library, "-nostartfiles", "-nodefaultlibs", "-Wl,--gc-sections", "-Wl,-e,main",
+        "-DEVERY_UNIT", f"{ROOT}/tests/consumer/smallest.c", library, "-nostartfiles", "-nodefaultlibs", "-Wl,--gc-sections", "-Wl,-e,main",
         "-Wl,--fatal-warnings", "-lgcc", "-lc", "-lgcc", "-o", program)
     for line in run(CROSS + "nm", program).splitlines():
         if REFUSED.search(line.split()[-1]):

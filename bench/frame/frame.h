@@ -167,8 +167,6 @@ static inline uint64_t bench_counter_fenced(void)
 
 /* Ticks of bench_counter() in a nanosecond, measured at the first call (20 ms). */
 double bench_counter_per_ns(void);
-/* The smallest step, in ticks, between readings that differ. */
-unsigned bench_counter_step(void);
 
 /* ---- Loops ---- */
 
@@ -214,7 +212,7 @@ int bench_memory_file(void);
 double bench_median(double *values, size_t count);
 
 /*
- * ---- The clock of single measured calls (stamp.c) ----
+ * ---- The clock of single measured calls (machine.c; raw values: out.c) ----
  *
  * The clock of single measured calls.
  *
@@ -285,7 +283,7 @@ struct bench_series {
 };
 
 /* bench_begin() for a program that needs --raw FILE; returns FILE. */
-const char *bench_raw_begin(int argc, char **argv, const char *suite);
+const char *bench_raw_begin(int argc, char **argv, const char *name);
 
 void bench_series_init(struct bench_series *series, const char *name, size_t room);
 void bench_series_add(struct bench_series *series, uint64_t begin, uint64_t end);

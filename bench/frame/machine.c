@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine.c - what the machine itself takes; threads that nothing else keeps waiting; the marker of counted lines.
+ * machine.c - what the machine itself takes; threads that nothing else keeps waiting; the marker of counted lines; the
+ * clock of single measured calls.
  */
 #define _GNU_SOURCE
 #include "frame.h"
@@ -52,27 +53,6 @@ double bench_counter_per_ns(void)
 		;
 	rate = (double)(bench_counter() - ticks) / (now_ns() - begin);
 	return rate;
-}
-
-/* The commonest difference that is not a single tick (a second reading within one step). */
-unsigned bench_counter_step(void)
-{
-	unsigned seen[4096] = { 0 };
-	unsigned step = 1;
-	uint64_t last = bench_counter();
-
-	for (unsigned i = 0; i < 100000; i++) {
-		uint64_t next = bench_counter();
-
-		if (next - last < 4096)
-			seen[next - last]++;
-		last = next;
-	}
-	for (unsigned i = 1; i < 4096; i++) {
-		if (seen[i] > seen[step])
-			step = i;
-	}
-	return step;
 }
 
 /* ---- Loops ---- */
@@ -327,4 +307,94 @@ void lines_row(const char *name, lines_calls *calls)
 		call_at(down, calls, &marker.word, PASSES);
 	(void)printf("row %u %s\n", LINE / STEP * PASSES, name);
 	(void)fflush(stdout);
+}
+
+/* ---- The clock of single measured calls: its rate and its step ---- */
+
+#define READINGS 10000
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+#if !defined(__x86_64__)
+
+uint64_t bench_before(void)
+{
+	return nanoseconds();
+}
+
+uint64_t bench_after(void)
+{
+	return nanoseconds();
+}
+
+#endif
+
+/* The narrowest of some readings of both clocks: the thread may be preempted between the two. */
+struct bench_moment bench_moment(void)
+{
+	struct bench_moment best = { 0, 0 };
+	uint64_t narrowest = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t before = bench_before();
+		uint64_t ns = nanoseconds();
+		uint64_t after = bench_after();
+
+		if (after - before < narrowest) {
+			narrowest = after - before;
+			best = (struct bench_moment){ before + narrowest / 2, ns };
+		}
+	}
+	return best;
+}
+
+double bench_rate(const struct bench_moment *from, const struct bench_moment *to)
+{
+	if (to->ns <= from->ns)
+		return 0;
+	return (double)(to->ticks - from->ticks) * 1e9 / (double)(to->ns - from->ns);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* By bare readings: the fences of a stamp take longer than a step. */
+struct bench_step bench_step(void)
+{
+	static uint64_t difference[READINGS];
+	struct bench_step step = { 0, 0 };
+	size_t count = 0;
+	size_t best = 0;
+	size_t run = 0;
+	uint64_t last = bench_counter();
+
+	for (size_t i = 0; i < READINGS; i++) {
+		uint64_t now = bench_counter();
+
+		if (now != last)
+			difference[count++] = now - last;
+		last = now;
+	}
+	qsort(difference, count, sizeof(difference[0]), by_size);
+	for (size_t i = 0; i < count; i++) {
+		run = i > 0 && difference[i] == difference[i - 1] ? run + 1 : 1;
+		if (run > best) {
+			best = run;
+			step.ticks = difference[i];
+		}
+	}
+	if (count > 0)
+		step.percent = (unsigned)(100 * best / count);
+	return step;
 }

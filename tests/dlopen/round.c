@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * round.c - create, trace, log, read back: in C11 and in C++11, with and without position
- * independence, with this C library and another one.  (Not more than both languages have.)
+ * independence, with this C library and another one, and with both libraries in one program (ruling 21).  A stream and
+ * a log are open at once, through the functions of whichever library comes first.  (Not more than both languages have.)
  */
 #include <stdio.h>
 #include <string.h>
@@ -35,13 +36,21 @@ static int record(int fd)
 static int read_back(int fd)
 {
 	struct posix_trace_event_info info;
+	struct posix_trace_status_info status;
+	trace_id_t stream;
+	trace_attr_t attr;
 	unsigned next = 0;
 	trace_id_t log;
 	size_t bytes;
 	int none = 0;
 
-	if (lseek(fd, 0, SEEK_SET) != 0 || posix_trace_open(fd, &log) != 0)
+	if (lseek(fd, 0, SEEK_SET) != 0 || posix_trace_create(0, NULL, &stream) != 0 ||
+	    posix_trace_open(fd, &log) != 0)
 		return 5;
+	/* Each identifier answers, whichever library made it. */
+	if (posix_trace_get_status(stream, &status) != 0 ||
+	    posix_trace_get_attr(stream, &attr) != 0 || posix_trace_get_attr(log, &attr) != 0)
+		return 11;
 	for (;;) {
 		char name[TRACE_EVENT_NAME_MAX + 1];
 		unsigned number = 0;
@@ -57,7 +66,9 @@ static int read_back(int fd)
 			return 8;
 	}
 	printf("%u events\n", next);
-	return posix_trace_close(log) != 0 || next != EVENTS ? 9 : 0;
+	if (posix_trace_close(log) != 0 || posix_trace_shutdown(stream) != 0)
+		return 12;
+	return next != EVENTS ? 9 : 0;
 }
 
 int main(void)
