@@ -66,7 +66,7 @@ ptrace_test(blackbox_kill_log TESTPOINTS NEEDS ${box_needs} LOG_LOOP LOG_APPEND 
 	SOURCES blackbox/kill_log.c blackbox/box.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_log_write_at)
 # With memory that nobody may touch once it was given back.
 ptrace_test(blackbox_replicas TESTPOINTS NEEDS ${box_needs}
-	SOURCES blackbox/replicas.c blackbox/box.c core/kit.c core/guard.c
+	SOURCES blackbox/replicas.c blackbox/box.c core/kit.c
 	LIBRARIES -Wl,--wrap=pxt_port_free)
 # The processor's trap flag, and the library's own instructions.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
@@ -118,16 +118,15 @@ ptrace_test(core_several TESTPOINTS NEEDS ${core_needs} EXTENSIONS SOURCES core/
 ptrace_test(core_copies TESTPOINTS FAKES NEEDS ${core_needs} POLICY_DISCARD SNAPSHOT LOGRETRIEVAL SOURCES core/copies.c core/kit.c)
 ptrace_test(core_imageheaders NEEDS ${core_needs} LABELS SOURCES core/imageheaders.c core/kit.c)
 # With memory that nobody may touch once it was given back.
-set(core_guarded core/kit.c core/guard.c)
 set(core_guard LIBRARIES -Wl,--wrap=pxt_port_free)
 ptrace_test(core_interrupt TESTPOINTS NEEDS ${core_needs} SOURCES core/interrupt.c core/actions.c
-	${core_guarded} ${core_guard})
-ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/actions.c ${core_guarded}
+	core/kit.c ${core_guard})
+ptrace_test(core_beside TESTPOINTS NEEDS ${core_needs} SOURCES core/beside.c core/actions.c core/kit.c
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
 # Its hook is seen by the flusher's thread as well, unlocked, which ThreadSanitizer would report.
 ptrace_test(core_logged TESTPOINTS NEEDS ${core_needs} TOLOG LOGRETRIEVAL POLICY_FLUSH LOG_APPEND !TSAN
-	SOURCES core/logged.c ${core_guarded} ${core_guard})
-ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c ${core_guarded}
+	SOURCES core/logged.c core/kit.c ${core_guard})
+ptrace_test(core_leaving TESTPOINTS NEEDS ${core_needs} SOURCES core/leaving.c core/kit.c
 	${core_guard} -Wl,--wrap=pxt_port_pause_ns)
 ptrace_test(core_handlers TESTPOINTS NEEDS ${core_needs} INSPECT SOURCES core/handlers.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
@@ -152,7 +151,7 @@ ptrace_test(core_quiet NEEDS ${core_needs} TOLOG LOG_LOOP POLICY_FLUSH KERNEL_HE
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT PTRACE_SANITIZER)
 	set(PXT_TRAP_FLAG 1)
 endif()
-ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/actions.c ${core_guarded} ${core_guard})
+ptrace_test(core_steps NEEDS ${core_needs} TRAP_FLAG SOURCES core/steps.c core/actions.c core/kit.c ${core_guard})
 
 # ---- cpp/ ----
 
@@ -272,7 +271,7 @@ ptrace_test(coded NEEDS LOGRETRIEVAL LOG_CODED SOURCES test_coded.c)
 # Writers' processes that are killed while the stream's memory is shared; not for ThreadSanitizer,
 # which knows nothing of other processes.
 ptrace_test(kill_forked TESTPOINTS NEEDS ${core_needs} POLICY_DISCARD INHERIT !TSAN
-	SOURCES kill/forks.c core/kit.c core/guard.c LIBRARIES -Wl,--wrap=pxt_port_free)
+	SOURCES kill/forks.c core/kit.c LIBRARIES -Wl,--wrap=pxt_port_free)
 # So many threads leave nothing for a test beside them.
 ptrace_test(forks PROCESSORS 2 NEEDS ${core_needs} POLICY_DISCARD INHERIT !TSAN LABELS stress
 	SOURCES stress/forks.c stress/events.c conformance/story.c)
@@ -441,13 +440,13 @@ set(truth_needs CORE ONLINE USEREVENTS POLICY_LOOP POLICY_UNTIL_FULL SYSEV_START
 	SYSEV_OVERFLOW_RESUME RECORD_ADDRESS !SINGLE_STREAM LANES)
 set(truth_logs TOLOG LOG_APPEND LOGRETRIEVAL)
 ptrace_test(truth_threads PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH SNAPSHOT LABELS stress
-	SOURCES truth/threads.c truth/crowd.c truth/readings.c conformance/story.c)
+	SOURCES truth/threads.c truth/ground.c truth/readings.c conformance/story.c)
 # Two threads, of which one runs at a time.
 ptrace_test(truth_beside TESTPOINTS FAKES NEEDS ${truth_needs} ${truth_logs} POLICY_FLUSH
 	SOURCES truth/beside.c truth/ground.c truth/readings.c conformance/story.c
 	LIBRARIES -Wl,--wrap=pxt_port_pause_ns)
 ptrace_test(truth_processes PROCESSORS 2 NEEDS ${truth_needs} ${truth_logs} INHERIT ATTACH FILE_STREAMS !TSAN LABELS stress
-	SOURCES truth/processes.c truth/crowd.c truth/readings.c conformance/story.c)
+	SOURCES truth/processes.c truth/ground.c truth/readings.c conformance/story.c)
 if(TARGET test_truth_processes AND TARGET pxtrace)
 	target_compile_definitions(test_truth_processes PRIVATE PXT_PXTRACE="$<TARGET_FILE:pxtrace>")
 	add_dependencies(test_truth_processes pxtrace)

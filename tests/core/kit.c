@@ -8,7 +8,9 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 void (*_Atomic pxt_testpoint_hook)(int point);
 
@@ -442,4 +444,50 @@ void kit_regain_place(void)
 {
 	pxt_self.entry = placed.entry;
 	pxt_self.index = placed.index;
+}
+
+/* ---- Memory that nobody may touch once it was given back (only where --wrap puts it in place) ---- */
+
+#define REMEMBERED 256u
+
+static struct {
+	void *memory;
+	size_t bytes;
+} given_back[REMEMBERED];
+static unsigned next_given;
+
+/* Weak: where the fakes are linked, theirs is meant. */
+__attribute__((weak)) void __wrap_pxt_port_free(void *memory, size_t bytes);
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) & ~(page - 1);
+}
+
+void __wrap_pxt_port_free(void *memory, size_t bytes)
+{
+	if (!memory)
+		return;
+	if (given_back[next_given].memory)
+		(void)munmap(given_back[next_given].memory, given_back[next_given].bytes);
+	given_back[next_given].memory = memory;
+	given_back[next_given].bytes = whole_pages(bytes);
+	(void)mprotect(memory, whole_pages(bytes), PROT_NONE);
+	next_given = (next_given + 1) % REMEMBERED;
+}
+
+unsigned guard_times_freed(const void *memory)
+{
+	unsigned times = 0;
+
+	for (unsigned i = 0; i < REMEMBERED; i++)
+		times += given_back[i].memory == memory;
+	return times;
+}
+
+bool guard_freed(const void *memory)
+{
+	return guard_times_freed(memory) != 0;
 }

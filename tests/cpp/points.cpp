@@ -1,6 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* points.cpp - ptrace.hpp: what was recorded is what is read.  Each test is a fact; run.sh compiles it in many ways. */
-#include "points.hpp"
+/*
+ * points.cpp - ptrace.hpp: what was recorded is what is read.  Each test is a fact; run.sh compiles it in many ways.
+ * Each program has two objects of it: with OTHER it is the second file, which also has the points whose instructions are
+ * compared.
+ */
+#include <ptrace.hpp>
+
+namespace shared {
+
+enum class level : std::int16_t { low = -3, high = 7 };
+
+inline posix_trace::point seen{ "seen", posix_trace::field<std::uint32_t>("by") };
+inline posix_trace::point all{ "all", posix_trace::field<bool>("yes"), posix_trace::field<level>("how"),
+	posix_trace::field<posix_trace::hex<std::uint16_t>>("mask"), posix_trace::field<float>("part"),
+	posix_trace::field<const void *>("where"), posix_trace::field<posix_trace::text<4>>("tag"),
+	posix_trace::field<std::int64_t>("number"), posix_trace::field<std::string_view>("rest") };
+inline posix_trace::span work{ "work", posix_trace::field<std::uint8_t>("job") };
+inline posix_trace::point bare{ "bare" };
+
+} /* namespace shared */
+
+void see_from_the_other_file();
+trace_event_id_t id_in_the_other_file();
+/* The same point by macro and by object, for who compares their instructions. */
+extern "C" void by_macro(std::uint32_t job, std::int64_t late_ns, double by);
+extern "C" void by_point(std::uint32_t job, std::int64_t late_ns, double by);
+extern "C" void by_lazy_point(std::uint32_t job, std::int64_t late_ns, double by);
+
+#ifdef OTHER
+
+POSIX_TRACE_DEFINE_NP(c_point, u32, job, i64, late_ns, double, by);
+namespace {
+posix_trace::point cpp_point{ "cpp_point", posix_trace::field<std::uint32_t>("job"),
+	posix_trace::field<std::int64_t>("late_ns"), posix_trace::field<double>("by") };
+}
+
+void see_from_the_other_file()
+{
+	shared::seen(2);
+}
+
+trace_event_id_t id_in_the_other_file()
+{
+	return shared::seen.id();
+}
+
+void by_macro(std::uint32_t job, std::int64_t late_ns, double by)
+{
+	posix_trace_point_np(c_point, job, late_ns, by);
+}
+
+void by_point(std::uint32_t job, std::int64_t late_ns, double by)
+{
+	cpp_point(job, late_ns, by);
+}
+
+void by_lazy_point(std::uint32_t job, std::int64_t late_ns, double by)
+{
+	POSIX_TRACE_POINT_NP(cpp_point, job, late_ns, by);
+}
+
+#ifdef TOO_WIDE
+void refused()
+{
+	shared::seen(std::int64_t(1) << 40);
+}
+#endif
+
+#else
 
 #include <algorithm>
 #include <cstdio>
@@ -185,3 +252,5 @@ int main(int count, char **arguments)
 	a_log_is_written_and_read_in_a_loop(arguments[1]);
 	return failures ? 1 : 0;
 }
+
+#endif

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Makes the inputs that fuzzing of a target begins with, a file each; they are the same in every run.
 
-    make_corpus.py TARGET FOLDER
+    make_corpus.py TARGET FOLDER        and in the folder around it words.dict: words of conditions, of rules for
+                                        pxtrace why, and of descriptions
 
 Logs are the golden ones, and lines begin with those, too; what is recovered begins with the images of
 tests/recover and those logs; all else is told below.
@@ -21,6 +22,15 @@ import make_frames  # noqa: E402
 import make_golden  # noqa: E402
 
 GOLDEN = make_golden.logs()
+
+
+WORDS = """== != <= >= !~ ~ && || late_ns job real label code huge event thread time tid lost cut ms min 0x 1e5
+18446744073709551615 frame_in frame_out sched_switch mtx_lock note # char[ text[ ] , 4095
+""".split() + [r"\\x", r"\"ct*\"", r"\x0a", r"\x00", " and ", " or "] + [
+    word + " " for word in """not has job-release job-start job-end deadline-miss lock-wait lock-acquire lock-release
+    block wake switch u8 u16 u32 u64 i8 i16 i32 i64 x8 x16 x32 x64 text float f32 double f64 string""".split()] + [
+    " " + word for word in """span= class= key=number key=who delay=age late=d lock=addr on=n thread=tid from=prev_tid
+    to=next_tid cpu=cpu state=prev_state to-name=next_comm""".split()]
 
 
 def drawn(what):
@@ -283,6 +293,7 @@ def inputs(target):
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
+    (folder.parent / "words.dict").write_text("".join(f'"{word}"\n' for word in WORDS), encoding="ascii")
     for number, content in enumerate(inputs(target)):
         (folder / f"{number:05}").write_bytes(content)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * threads.c - is the time that is reported of an event a time at which it happened?  Threads that
- * preempt each other inside their trace points (crowd.c) read the counter before and after each of
+ * preempt each other inside their trace points (ground.h) read the counter before and after each of
  * them (readings.c); a single event that is reported outside of these two, or out of order, fails.
  */
 #include "ground.h"
