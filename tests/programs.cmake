@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# What the tests' programs are made of, by folders; those of tool/ have a list of their own.
+# What the tests' programs are made of, by folders.
 
 # For NEEDS: streams may have so many lanes.
 foreach(lanes IN ITEMS 4 8)
@@ -412,6 +412,126 @@ ptrace_test(sysevents NEEDS SYSEVENTS SYSEV_SPECIFIC ONLINE POLICY_LOOP SOURCES 
 
 # Another Core than this build's: scripts/check-tiny.py builds and runs it (check "tiny").
 set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${CMAKE_CURRENT_SOURCE_DIR}/tiny/tiny.c")
+
+# ---- tool/ ----
+
+# Each function of a file *.sh of this folder that is a test (names with three words or more, common.sh
+# has the helpers) is a CTest of its own, tool.NAME.  One whose tests want something of the machine for
+# themselves says so in a line "# alone with: WHAT".
+if(TARGET pxtrace AND PXT_TOLOG AND PXT_RECORD_THREAD AND PXT_RECORD_ADDRESS)
+	add_executable(mklog tool/mklog.c)
+	target_link_libraries(mklog PRIVATE ptrace_build ptrace_static)
+	target_include_directories(mklog PRIVATE "${PROJECT_SOURCE_DIR}" "${PTRACE_PORT_DIR}"
+		"${PTRACE_PRIVATE_DIR}")
+	if(PXT_USEREVENTS)
+		add_executable(contend tool/contend.c)
+		target_link_libraries(contend PRIVATE ptrace_build ptrace_static)
+	endif()
+	if(PXT_USEREVENTS AND PXT_LOG_ENVIRONMENT AND PXT_EXTENSIONS)
+		add_executable(untraced tool/untraced.c)
+		target_link_libraries(untraced PRIVATE ptrace_build ptrace_static)
+	endif()
+	if(PTRACE_HAS_PERF_EVENT)
+		add_executable(schedrun tool/schedrun.c)
+		target_link_libraries(schedrun PRIVATE pxtrace_parts)
+		target_include_directories(schedrun PRIVATE "${PTRACE_PRIVATE_DIR}")
+	endif()
+	if(TARGET ptrace_preload)
+		add_executable(victim tool/victim.c)
+		target_compile_options(victim PRIVATE -g -O1)
+		target_link_libraries(victim PRIVATE Threads::Threads)
+		add_dependencies(victim ptrace_preload)
+		add_library(counter SHARED tool/counter.c)
+		target_link_libraries(counter PRIVATE ptrace_build Threads::Threads ${CMAKE_DL_LIBS})
+		# Numbers of events; it is not linked with the library.
+		target_include_directories(counter PRIVATE
+			"$<TARGET_PROPERTY:ptrace_shared,INTERFACE_INCLUDE_DIRECTORIES>")
+		set_target_properties(counter PROPERTIES C_VISIBILITY_PRESET default)
+	endif()
+	if(PXT_ATTACH)
+		add_executable(named tool/named.c)
+		target_link_libraries(named PRIVATE ptrace_build ptrace_static)
+	endif()
+	ptrace_program(tool_pxtrace pxtrace)
+	ptrace_program(tool_mklog mklog)
+	file(GLOB case_files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tool/*.sh")
+	set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${case_files})
+	foreach(case_file IN LISTS case_files)
+		# Of three words at least, on one line or on several.
+		file(STRINGS "${case_file}" functions REGEX "^[a-z0-9]+(_[a-z0-9]+)(_[a-z0-9]+)+\\(\\)")
+		file(STRINGS "${case_file}" alone_with REGEX "^# alone with: [a-z]+$")
+		string(REPLACE "# alone with: " "" alone_with "${alone_with}")
+		foreach(function IN LISTS functions)
+			string(REGEX REPLACE "\\(\\).*" "" case "${function}")
+			ptrace_add_test(tool.${case} sh "${case_file}"
+				"${tool_pxtrace}" "${tool_mklog}" "${PTRACE_GOLDEN}" ${case})
+			set_tests_properties(tool.${case} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS tool
+				RESOURCE_LOCK "${alone_with}"
+				ENVIRONMENT "PXT_SOURCE=${PROJECT_SOURCE_DIR};PXT_BUILD=${PROJECT_BINARY_DIR};PXT_PYTHON=${PTRACE_PYTHON}")
+		endforeach()
+	endforeach()
+endif()
+
+# Programs that know nothing of traces (tool/wrap.sh), with wrappers before them and without.
+if(TARGET ptrace_preload AND TARGET pxtrace)
+	add_library(behaveearly SHARED sysevents/early.c)
+	add_library(behaveplugin SHARED sysevents/early.c)
+	set_target_properties(behaveplugin PROPERTIES
+		LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/behave_plugins")
+	target_link_libraries(behaveearly PRIVATE Threads::Threads)
+	target_link_libraries(behaveplugin PRIVATE Threads::Threads)
+	add_executable(behave sysevents/behave.c sysevents/behave_calls.c)
+	target_compile_options(behave PRIVATE -O1)
+	target_link_libraries(behave PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+	target_link_options(behave PRIVATE
+		"LINKER:--enable-new-dtags,-rpath,${CMAKE_CURRENT_BINARY_DIR}/behave_plugins")
+	add_dependencies(behave behaveearly behaveplugin ptrace_preload)
+	if(PXT_TOLOG AND PXT_POLICY_FLUSH)
+		add_executable(itself sysevents/itself.c)
+		target_link_libraries(itself PRIVATE ptrace_shared)
+	endif()
+	include(CheckLanguage)
+	check_language(CXX)
+	if(CMAKE_CXX_COMPILER)
+		enable_language(CXX)
+		add_executable(standard sysevents/standard.cpp)
+		target_link_libraries(standard PRIVATE Threads::Threads)
+	endif()
+endif()
+if(TARGET ptrace_wrap AND TARGET pxtrace)
+	include(CheckCSourceCompiles)
+	set(CMAKE_REQUIRED_FLAGS -static)
+	check_c_source_compiles("int main(void) { return 0; }" PTRACE_CAN_LINK_STATIC)
+	unset(CMAKE_REQUIRED_FLAGS)
+	if(PTRACE_CAN_LINK_STATIC)
+		add_executable(behave_linked sysevents/behave.c sysevents/behave_calls.c)
+		add_executable(victim_linked tool/victim.c)
+		foreach(program IN ITEMS behave_linked victim_linked)
+			target_compile_options(${program} PRIVATE -O1)
+			target_compile_definitions(${program} PRIVATE BEHAVE_STATIC=1)
+			# The archive with its flags; libptrace is the static one.
+			target_link_libraries(${program} PRIVATE "$<TARGET_FILE:ptrace_wrap>" ptrace_static)
+			target_link_options(${program} PRIVATE -static
+				"$<TARGET_PROPERTY:ptrace_wrap,INTERFACE_LINK_OPTIONS>")
+			add_dependencies(${program} ptrace_wrap)
+		endforeach()
+	endif()
+endif()
+
+# Parts of the tool by themselves: a file *.c of this folder with a PXT_TEST.
+file(GLOB part_files RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tool/*.c")
+foreach(part_file IN LISTS part_files)
+	file(STRINGS "${part_file}" suite REGEX "^PXT_TEST")
+	get_filename_component(part "${part_file}" NAME_WE)
+	file(STRINGS "${part_file}" wrapped REGEX "^PXT_WRAPPED\\(int, [a-z_]+,$")
+	string(REGEX REPLACE "^.*, ([a-z_]+),$" "-Wl,--wrap=\\1" wrapped "${wrapped}")
+	file(STRINGS "${part_file}" of_perf REGEX "^#include \"(tools/sched/|perfbytes)")
+	if(suite AND TARGET pxtrace AND (PTRACE_HAS_PERF_EVENT OR NOT of_perf))
+		ptrace_test(tool_${part} SOURCES "${part_file}" LIBRARIES pxtrace_parts ${wrapped} LABELS tool)
+	else()
+		set_property(GLOBAL APPEND PROPERTY PTRACE_TEST_FILES "${CMAKE_CURRENT_SOURCE_DIR}/${part_file}")
+	endif()
+endforeach()
 
 # ---- tolog/ ----
 

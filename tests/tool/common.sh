@@ -4,7 +4,7 @@
 # What the test files of this folder begin with: . "$(dirname "$0")/common.sh"
 #
 # A test file is called as FILE PXTRACE MKLOG GOLDEN-DIRECTORY CASE and ends in the line "$case".
-# A case is a function whose name states one fact, in three words or more (tests.cmake makes a CTest
+# A case is a function whose name states one fact, in three words or more (programs.cmake makes a CTest
 # of each; helpers have shorter names).  It makes a log (recipes: mklog.c) in an empty folder, which
 # is removed afterwards, runs the command and looks at output, messages and exit status.  exit 77: skipped.
 #
