@@ -23,25 +23,6 @@
 
 /* ---- One event ---- */
 
-static struct perf_event_attr attr_of(bool wide)
-{
-	struct perf_event_attr attr = { .size = sizeof attr, .type = PERF_TYPE_SOFTWARE };
-
-	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.sample_type = PXT_PERFREC_SAMPLE_TYPE;
-	attr.read_format = FORMAT_LOST;
-	attr.sample_id_all = 1;
-	attr.use_clockid = 1;
-	attr.clockid = CLOCK_MONOTONIC;
-	attr.context_switch = 1;
-	attr.comm = attr.comm_exec = attr.task = 1;
-	attr.inherit = !wide;
-	/* Counters of the kernel's own are for the privileged; who runs is not. */
-	attr.exclude_kernel = attr.exclude_hv = 1;
-	attr.watermark = 1;
-	return attr;
-}
-
 /* Events that have an address in the program; a watched thread's alone, where others say nothing. */
 static const struct {
 	uint64_t config;
@@ -56,6 +37,7 @@ static const struct {
 };
 
 #define ADDRESSES (sizeof addresses / sizeof *addresses)
+#define RUNS      (ADDRESSES - 1)
 
 _Static_assert(PXT_SCHEDOPEN_EVENTS == 1 + ADDRESSES + PXT_TRACEPOINTS, "a descriptor for each");
 
@@ -75,8 +57,27 @@ static struct perf_event_attr attr_of_address(unsigned kind, bool wide)
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.inherit = !wide;
+	/* Counters of the kernel's own are for the privileged; who runs is not. */
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.watermark = 1;
+	return attr;
+}
+
+/*
+ * The first event of a CPU, which tells who runs, names, begins and ends.  Watched threads have a copy of each event for
+ * each CPU, which is half of what a fork of them costs: so theirs says where they run as well.
+ */
+static struct perf_event_attr attr_of_first(bool wide)
+{
+	struct perf_event_attr attr = attr_of_address(RUNS, wide);
+
+	if (wide) {
+		attr.config = PERF_COUNT_SW_DUMMY;
+		attr.sample_type = PXT_PERFREC_SAMPLE_TYPE;
+		attr.sample_period = attr.sample_regs_user = attr.sample_stack_user = 0;
+	}
+	attr.context_switch = 1;
+	attr.comm = attr.comm_exec = attr.task = 1;
 	return attr;
 }
 
@@ -156,7 +157,7 @@ static int map_ring(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu
 static void open_addresses(const struct pxt_schedrings *rings, struct pxt_schedcpu *cpu,
     pid_t child, int number, bool wide)
 {
-	for (unsigned kind = 0; kind < ADDRESSES; kind++) {
+	for (unsigned kind = 0; kind < (wide ? ADDRESSES : RUNS); kind++) {
 		bool all = wide && !addresses[kind].own;
 		struct perf_event_attr attr = attr_of_address(kind, all);
 		int fd = open_event(&attr, all ? -1 : child, number, rings->ring_bytes);
@@ -198,7 +199,7 @@ static int open_cpu(
 {
 	bool wide = rings->level >= PXT_SCHEDLEVEL_ALL;
 	bool points = rings->level == PXT_SCHEDLEVEL_POINTS;
-	struct perf_event_attr attr = attr_of(wide);
+	struct perf_event_attr attr = attr_of_first(wide);
 
 	*cpu = (struct pxt_schedcpu){ .mapped = 0 };
 	for (unsigned i = 0; i < PXT_SCHEDOPEN_EVENTS; i++)
