@@ -165,6 +165,9 @@ static void hear_all(struct pxt_ctlsock *ctlsock)
 	bool nobody = listener->fd >= 0 && !listener->ready;
 	uint64_t before = nobody ? ctlsock->looked : pxt_port_ticks_ordered();
 
+	/* What guests bring is many descriptors: the lowest numbers are looked at once for all of them. */
+	if (ctlsock->files->door)
+		pxt_port_local_begin();
 	/* Release, and seq_cst against the receipt: pairs with awaits(). */
 	atomic_store_explicit(&ctlsock->hears, 1u, memory_order_seq_cst);
 	for (unsigned i = 0; i < PXT_CTLSOCK_PLACES && !pxt_ctlsock_ending(ctlsock); i++) {
@@ -175,6 +178,8 @@ static void hear_all(struct pxt_ctlsock *ctlsock)
 	    (nobody || pxt_connections_accept(ctlsock)))
 		pxt_wide_set(&ctlsock->known_until, before);
 	atomic_store_explicit(&ctlsock->hears, 0u, memory_order_release);
+	if (ctlsock->files->door)
+		pxt_port_local_end();
 }
 
 /* Each turn is bounded, whatever connections do: one message of each, so many new ones, one pull. */
