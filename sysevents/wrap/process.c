@@ -181,6 +181,33 @@ static void tell_build(const struct dl_phdr_info *info, struct extent extent)
 	    extent.high - extent.low, text, NULL);
 }
 
+/* The file that it was executed by is no script: of one the kernel makes the first argument its interpreter. */
+static bool no_script;
+
+void pxt_process_called(const char *first)
+{
+	/* The kernel gives addresses as numbers.  NOLINTNEXTLINE(performance-no-int-to-ptr) */
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	const char *slash = name ? strrchr(name, '/') : NULL;
+
+	no_script = first && slash && (!strcmp(first, slash + 1) || !strcmp(first, name));
+}
+
+static bool is_program(const char *name)
+{
+	unsigned char magic[SELFMAG] = { 0 };
+	int fd;
+
+	if (no_script)
+		return true;
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	(void)!read(fd, magic, SELFMAG);
+	(void)close(fd);
+	return memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
 /*
  * The name that it was executed by, if that is the program itself, not a script of it: the kernel takes ten times as
  * long to say what /proc/self/exe is.
@@ -190,19 +217,10 @@ static bool takes_given_name(char path[NAME_MAX_BYTES + 1])
 	/* The kernel gives addresses as numbers.  NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	const char *name = (const char *)getauxval(AT_EXECFN);
 	size_t bytes = name ? strnlen(name, NAME_MAX_BYTES + 1) : 0;
-	unsigned char magic[SELFMAG] = { 0 };
 	struct stat about;
-	int fd;
 
 	if (bytes > NAME_MAX_BYTES || !bytes || *name != '/' || lstat(name, &about) != 0 ||
-	    !S_ISREG(about.st_mode))
-		return false;
-	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return false;
-	(void)!read(fd, magic, SELFMAG);
-	(void)close(fd);
-	if (memcmp(magic, ELFMAG, SELFMAG) != 0)
+	    !S_ISREG(about.st_mode) || !is_program(name))
 		return false;
 	memcpy(path, name, bytes);
 	return true;

@@ -48,6 +48,8 @@ void pxt_process_tell_copy(int fd, int from, const void *caller) PXT_WRAP_HIDDEN
  */
 int pxt_process_tell_memory(
     int result, const volatile void *at, size_t bytes, const void *caller) PXT_WRAP_HIDDEN;
+/* Its first argument, before main(): a program may write over it. */
+void pxt_process_called(const char *first) PXT_WRAP_HIDDEN;
 /* The program's path, as far as it is known. */
 const char *pxt_process_executable(void) PXT_WRAP_HIDDEN;
 /* All images that are mapped now and were not recorded yet. */

@@ -329,11 +329,12 @@ static void note_wishes(void)
  * Before the program's own.  In a static program the library's are in the same list, and come first: its port's
  * (101), and the stream of PXTRACE_OUT (102).
  */
-static __attribute__((constructor(103))) void start(void)
+static __attribute__((constructor(103))) void start(PXT_UNUSED int count, char **args)
 {
 	int saved = errno;
 
 	pxt_start_door();
+	pxt_process_called(args[0]);
 	note_wishes();
 	pxt_wrap_wishes.pid = (int)getpid();
 	begin();
