@@ -7,7 +7,6 @@
 
 #include "core/control/control.h"
 #include "core/process/context.h"
-#include "format/locktally.h"
 #include "port/port_file.h"
 
 /* Of the machine, or less: what is mapped of the last page counts. */
@@ -84,7 +83,7 @@ static bool directory_expected(const struct pxt_directory_header *header)
 
 static void lay_out_guest(struct pxt_producer_memory *producer, size_t directory_at)
 {
-	size_t counts_at = PXT_LOCKTALLY_AT(directory_at + PXT_WISH_BEHIND + PXT_WISH_BYTES);
+	size_t counts_at = PXT_WISH_AT(directory_at) + PXT_LOCKTALLY_BEHIND;
 
 	producer->directory =
 	    (const struct pxt_directory *)(const void *)(producer->memory + directory_at);
@@ -120,7 +119,7 @@ static int check_headers(struct pxt_producer_memory *producer)
 	        (header.slots - last) * sizeof(pxt_cell);
 	behind = directory_behind(bytes);
 	if (!expected(&header, bytes, guest ? behind : 0u) ||
-	    producer->bytes < (guest ? behind + PXT_WISH_BEHIND + PXT_WISH_BYTES : bytes))
+	    producer->bytes < (guest ? PXT_WISH_AT(behind) + PXT_LOCKTALLY_BEHIND : bytes))
 		return ENOTSUP;
 	if (guest)
 		lay_out_guest(producer, behind);
@@ -142,8 +141,8 @@ static size_t largest(void)
 {
 	return sizeof(struct pxt_block) + CONFIG_PTRACE_LANES_MAX * sizeof(struct pxt_lane) +
 	       ((size_t)PXT_PRODUCER_SLOTS + PXT_SHARE_DEFINITIONS) * sizeof(pxt_cell) +
-	       sizeof(struct pxt_directory) + PXT_WISH_BYTES + (size_t)2 * PAGE +
-	       PXT_LOCKTALLY_AT(sizeof(struct pxt_locktally)) + PXT_LOCKTALLY_AT(1u);
+	       sizeof(struct pxt_directory) + (size_t)2 * PAGE +
+	       PXT_LOCKTALLY_PAGE(sizeof(struct pxt_locktally)) + PXT_LOCKTALLY_AT(1u);
 }
 
 /* What is larger than this build makes it is of another build. */
@@ -157,9 +156,9 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 /* In the memory that is only read otherwise: one more mapping is a tenth of what a short process costs its owner. */
 static int begin_wish(struct pxt_producer_memory *producer)
 {
-	unsigned char *directory = (unsigned char *)(uintptr_t)producer->directory;
-	void *wish = directory + PXT_WISH_BEHIND;
-	int error = pxt_port_filemap_room(wish, PXT_WISH_BYTES);
+	size_t directory_at = (size_t)((const unsigned char *)producer->directory - producer->memory);
+	void *wish = (unsigned char *)(uintptr_t)producer->memory + PXT_WISH_AT(directory_at);
+	int error = pxt_port_filemap_room(wish, sizeof(*producer->wish));
 
 	if (!error)
 		producer->wish = wish;

@@ -10,7 +10,6 @@
 
 #include "core/process/replica.h"
 #include "core/stream/share.h"
-#include "format/locktally.h"
 #include "port/port_file.h"
 
 /* NULL: there is none. */
@@ -32,20 +31,20 @@ PXT_OFF(pxt_replica_names_begin, void);
 struct pxt_block;
 
 #if CONFIG_PTRACE_ATTACH
-/* What a guest has behind its directory. */
-#define PXT_ROOM_GUEST PXT_WISH_BYTES
-
 PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 {
 	return pxt_attr_producer(attr) ? pxt_port_filemap_fill(attr->_pxt_file - 1, bytes)
 	                               : pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);
 }
 
-/* Zeroed memory of a new file, which nobody touched; behind it, if they are asked for, that for counts of locks. */
+/*
+ * Zeroed memory of a new file, which nobody touched; behind it what the owner wants, and, if they are asked for, counts of
+ * locks.  That stays when the stream is given back.
+ */
 PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct pxt_block **block)
 {
 	bool counts = (attr->_pxt_flags & PXT_ATTR_COUNTS) != 0;
-	size_t whole = counts ? PXT_LOCKTALLY_AT(bytes) + sizeof(struct pxt_locktally) : bytes;
+	size_t whole = PXT_LOCKTALLY_AT(bytes) + (counts ? sizeof(struct pxt_locktally) : 0u);
 	void *memory = NULL;
 	int error = pxt_port_filemap_untouched(attr->_pxt_file - 1, whole, &memory);
 
@@ -53,8 +52,6 @@ PXT_INLINE int pxt_room_guest(const struct _pxt_attr *attr, size_t bytes, struct
 	return error;
 }
 #else
-#define PXT_ROOM_GUEST 0u
-
 PXT_INLINE int pxt_room_take(const struct _pxt_attr *attr, size_t bytes)
 {
 	return pxt_port_filemap_extend(attr->_pxt_file - 1, bytes);

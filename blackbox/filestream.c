@@ -48,7 +48,7 @@ int pxt_filestream_make(
 	int error;
 
 	/* What another process reads while this one lives has its directory beside it (attach/), or behind it. */
-	*whole = guest                     ? procinfo_at + PXT_ROOM_GUEST
+	*whole = guest                     ? procinfo_at
 	         : pxt_attr_producer(attr) ? directory_at
 	                                   : whole_pages(procinfo_at + pxt_procinfo_bytes());
 	if (*whole < bytes)

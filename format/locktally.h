@@ -20,8 +20,11 @@
 #include <stdint.h>
 
 #define PXT_LOCKTALLY_SLOTS     4096u
-/* Where it is in a guest's file, behind @bytes of it: on a page of any machine. */
-#define PXT_LOCKTALLY_AT(bytes) (((bytes) + 0xffffu) & ~(size_t)0xffffu)
+/* What comes behind @bytes of a guest's file begins there: on a page of any machine. */
+#define PXT_LOCKTALLY_PAGE(bytes) (((bytes) + 0xffffu) & ~(size_t)0xffffu)
+/* First what the owner wants, on a line of its own (core/stream/share.h), then the counts: the owner reads one page. */
+#define PXT_LOCKTALLY_BEHIND      64u
+#define PXT_LOCKTALLY_AT(bytes)   (PXT_LOCKTALLY_PAGE(bytes) + PXT_LOCKTALLY_BEHIND)
 enum pxt_locktally_kind {
 	PXT_LOCKTALLY_MUTEX = 1,
 	PXT_LOCKTALLY_SEMAPHORE,

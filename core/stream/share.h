@@ -25,6 +25,7 @@
 #include "base/attr.h"
 #include "core/process/directory.h"
 #include "core/stream/stream.h"
+#include "format/locktally.h"
 
 #include <trace_hooks_np.h>
 
@@ -124,20 +125,20 @@ PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
 }
 
 /*
- * What the owner of a guest wants, in a page behind the guest's directory, which the owner alone writes.  A guest has nobody
- * who hears a message: its trace points look here where they go the careful way, once in a lap of the ring at
- * least.  While something is not wanted they all go that way, so that the end of it is seen at once.
+ * What the owner of a guest wants, behind the guest's directory: the owner alone writes it.  Counts of locks follow on the
+ * same page (format/locktally.h).  A guest has nobody who hears a message: its trace points look here where they go the
+ * careful way, once in a lap of the ring at least.  While something is not wanted they all go that way, so that the end
+ * of it is seen at once.
  */
 struct pxt_wish {
+	PXT_ALIGNED(PXT_LOCKTALLY_BEHIND)
 	_Atomic uint32_t
 	    unwanted; /* bit by type, of those below 32, which have one number everywhere */
 };
 
 #define PXT_WISH_NOTHING 1u /* the owner is stopped; no type has the number 0 */
-#define PXT_WISH_BYTES   4096u
-/* From the directory's begin on. */
-#define PXT_WISH_BEHIND                                                                            \
-	((sizeof(struct pxt_directory) + PXT_WISH_BYTES - 1u) / PXT_WISH_BYTES * PXT_WISH_BYTES)
+/* In the file, from the place of the directory. */
+#define PXT_WISH_AT(directory_at) PXT_LOCKTALLY_PAGE((directory_at) + sizeof(struct pxt_directory))
 
 /* Whether the owner of @block wants @id now.  What defines is wanted always: a start comes later than names. */
 PXT_INLINE bool pxt_share_wants(struct pxt_block *block, uint32_t id)
@@ -148,8 +149,8 @@ PXT_INLINE bool pxt_share_wants(struct pxt_block *block, uint32_t id)
 
 	if (PXT_LIKELY(!pxt_attr_guest(&block->attr)))
 		return true;
-	wish = (const struct pxt_wish *)(const void *)(memory + block->header.directory_at +
-	                                               PXT_WISH_BEHIND);
+	wish = (const struct pxt_wish *)(const void *)(memory +
+	                                               PXT_WISH_AT(block->header.directory_at));
 	unwanted = atomic_load_explicit(&wish->unwanted, memory_order_relaxed);
 	if (unwanted || !pxt_word_is(&block->no_short, 0u))
 		atomic_store_explicit(&block->no_short, unwanted != 0, memory_order_relaxed);
