@@ -156,7 +156,8 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 /* In the memory that is only read otherwise: one more mapping is a tenth of what a short process costs its owner. */
 static int begin_wish(struct pxt_producer_memory *producer)
 {
-	size_t directory_at = (size_t)((const unsigned char *)producer->directory - producer->memory);
+	size_t directory_at =
+	    (size_t)((const unsigned char *)producer->directory - producer->memory);
 	void *wish = (unsigned char *)(uintptr_t)producer->memory + PXT_WISH_AT(directory_at);
 	int error = pxt_port_filemap_room(wish, sizeof(*producer->wish));
 

@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define PXT_LOCKTALLY_SLOTS     4096u
+#define PXT_LOCKTALLY_SLOTS       4096u
 /* What comes behind @bytes of a guest's file begins there: on a page of any machine. */
 #define PXT_LOCKTALLY_PAGE(bytes) (((bytes) + 0xffffu) & ~(size_t)0xffffu)
 /* First what the owner wants, on a line of its own (core/stream/share.h), then the counts: the owner reads one page. */

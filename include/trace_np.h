@@ -897,9 +897,9 @@ struct posix_trace_logcheck_np {
 	/* The trailer's: POSIX_TRACE_RUNNING where the stream's own end is not in the log. */
 	int posix_stream_status_np;
 	/*
-	 * Records a millisecond or more before an earlier one, from one on that is so by its own thread's
-	 * stamps too, and by how many ns at most.  A thread that was kept from running inside a trace
-	 * point records late, and is not counted.
+	 * Records a millisecond or more before an earlier one, from one on that is so by its own
+	 * thread's stamps too, and by how many ns at most.  A thread that was kept from running
+	 * inside a trace point records late, and is not counted.
 	 */
 	uint64_t posix_backward_np;
 	uint64_t posix_backward_ns_np;

@@ -136,7 +136,7 @@ struct pxt_wish {
 	    unwanted; /* bit by type, of those below 32, which have one number everywhere */
 };
 
-#define PXT_WISH_NOTHING 1u /* the owner is stopped; no type has the number 0 */
+#define PXT_WISH_NOTHING          1u /* the owner is stopped; no type has the number 0 */
 /* In the file, from the place of the directory. */
 #define PXT_WISH_AT(directory_at) PXT_LOCKTALLY_PAGE((directory_at) + sizeof(struct pxt_directory))
 
