@@ -8,7 +8,9 @@
                                             a debugger's server, as pxtrace recover meets it.  The target's memory is
                                             IMAGE, from address 0x1000 on; WHERE is written when the server listens.
                                             FAULT: spoilt (one answer's sum is wrong at first), errors (no memory can
-                                            be read), noise (no packets), leaves
+                                            be read), noise (no packets), leaves, processes (GDB was there before,
+                                            which tells them apart: so does the server).  Exit status 1: the target
+                                            was left halted
 """
 import json
 import os
@@ -423,6 +425,7 @@ def packet(text):
 
 
 def serve(peer, memory, fault):
+    """Whether the target was let go, and the answer awaited."""
     came = b""
     spoilt = fault != "spoilt"
     while more := peer.recv(4096):
@@ -430,7 +433,7 @@ def serve(peer, memory, fault):
         while found := re.search(rb"\$([^#]*)#..", came):
             ask, came = found[1].decode(), came[found.end():]
             if fault == "leaves":
-                return
+                return False
             if fault == "noise":
                 peer.sendall(b"\0noise#$" * 600)
                 continue
@@ -439,6 +442,8 @@ def serve(peer, memory, fault):
             elif ask[0] == "m" and fault != "errors":
                 at, count = (int(number, 16) for number in ask[1:].split(","))
                 answer = memory[at - MEMORY_AT:at - MEMORY_AT + count].hex()
+            elif ask == ("D;1" if fault == "processes" else "D"):
+                answer = "OK"
             else:
                 answer = "E01"
             if ask[0] == "m" and not spoilt:
@@ -446,8 +451,9 @@ def serve(peer, memory, fault):
                 peer.sendall(packet(answer)[:-2] + b"zz")
             # Told twice, as QEMU does.
             peer.sendall((packet(answer) if ask == "?" else b"+") + packet(answer))
-            if ask == "D":
-                return
+            if answer == "OK":
+                return peer.recv(1) == b"+"
+    return False
 
 
 def be_debugged(image_path, where_path, fault=""):
@@ -462,15 +468,14 @@ def be_debugged(image_path, where_path, fault=""):
         listener.settimeout(60)
         with listener.accept()[0] as peer:
             try:
-                serve(peer, memory, fault)
+                return 0 if serve(peer, memory, fault) else 1
             except OSError:
-                pass
+                return 1
 
 
 def main():
     if sys.argv[1] == "--debugger":
-        be_debugged(*sys.argv[2:])
-        return
+        sys.exit(be_debugged(*sys.argv[2:]))
     if sys.argv[1] == "--make":
         for name, state in SCENES.items():
             for i, form in enumerate(FORMS):

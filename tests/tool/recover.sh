@@ -454,6 +454,7 @@ target()
 {
 	rm -f where
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --debugger "$1" where ${2:+"$2"} &
+	server=$!
 	until [ -s where ]; do sleep 0.05; done
 	target=$(cat where)
 }
@@ -463,10 +464,11 @@ memory_behind_a_debugger_s_server_is_read_as_its_file()
 {
 	"$PXT_PYTHON" "$PXT_SOURCE/tests/recover/check_images.py" --make . || fail images
 	run 0 recover plain-0 -o file.ptl
-	for fault in '' spoilt; do
+	for fault in '' spoilt processes; do
 		target plain-0 "$fault"
 		run 0 recover "$target" -o target.ptl
 		cmp file.ptl target.ptl || fail "$fault"
+		wait $server || fail "halted: $fault"
 	done
 }
 

@@ -141,6 +141,26 @@ bool pxt_target_go_on(struct pxt_target *target)
 	return target->running;
 }
 
+/* QEMU tells twice that it stands still. */
+static bool take_answer(struct pxt_target *target, char *text)
+{
+	do {
+		if (!take_packet(target, text, ANSWER))
+			return false;
+	} while (*text == 'T' || *text == 'S' || *text == 'O');
+	return true;
+}
+
+/* It runs on.  A server that GDB was connected to before may want a process's number, as QEMU does. */
+static void let_go(struct pxt_target *target)
+{
+	char text[ANSWER];
+
+	if (send_packet(target, "D") && take_answer(target, text) && *text == 'E' &&
+	    send_packet(target, "D;1"))
+		(void)take_answer(target, text);
+}
+
 /* ---- Memory ---- */
 
 /* False: the answer is an error, or shorter. */
@@ -148,12 +168,7 @@ static bool take_memory(struct pxt_target *target, unsigned char *bytes, size_t 
 {
 	char text[ANSWER];
 
-	/* QEMU tells twice that it stands still. */
-	do {
-		if (!take_packet(target, text, sizeof text))
-			return false;
-	} while (*text == 'T' || *text == 'S' || *text == 'O');
-	if (strlen(text) != 2 * count)
+	if (!take_answer(target, text) || strlen(text) != 2 * count)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		int high = pxt_hexdigit(text[2 * i]);
@@ -246,8 +261,8 @@ bool pxt_target_open(struct pxt_target *target, const char *text)
 
 void pxt_target_close(struct pxt_target *target)
 {
-	if (target->link.fd >= 0 && !target->over)
-		(void)(pxt_target_halt(target) && send_packet(target, "D"));
+	if (target->link.fd >= 0 && !target->over && pxt_target_halt(target))
+		let_go(target);
 	pxt_linkdevice_close(&target->link);
 	if (target->fd >= 0)
 		(void)close(target->fd);
