@@ -64,7 +64,7 @@ static uint32_t number_of(const _Atomic uint32_t *word)
 static void put(struct pxt_producer_pull *pull, const struct pxt_producer_memory *producer,
     struct counted *data, uint32_t kind, uintptr_t place, uint64_t ticks)
 {
-	static const char *const names[] = PXT_LOCKTALLY_NAMES;
+	static const char names[][10] = PXT_LOCKTALLY_NAMES;
 	uint32_t bytes = (uint32_t)(offsetof(struct counted, name) + strlen(names[kind]));
 	struct pxt_ring_event event = { .data = pull->payload,
 		.thread = producer->teller.thread,

@@ -24,7 +24,7 @@ static const char *state_word(char letter)
 {
 	static const struct {
 		char letters[3];
-		const char *word;
+		char word[9];
 	} states[] = { { "R", "runnable" }, { "S", "sleeping" }, { "D", "blocked" },
 		{ "Tt", "stopped" }, { "I", "idle" }, { "ZX", "ended" } };
 
@@ -36,7 +36,7 @@ static const char *state_word(char letter)
 
 static const char *policy_word(long policy)
 {
-	static const char *const policies[] = { "other", "fifo", "rr", "batch", "unknown", "idle",
+	static const char policies[][9] = { "other", "fifo", "rr", "batch", "unknown", "idle",
 		"deadline" };
 
 	if (policy < 0 || policy >= (long)(sizeof(policies) / sizeof(policies[0])))

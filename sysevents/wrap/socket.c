@@ -83,7 +83,7 @@ PXT_WRAP_REAL(accept4);
 
 static const char *word_of(int domain, int type)
 {
-	static const char *const words[2][2] = { { "a TCP socket", "a UDP socket" },
+	static const char words[2][2][24] = { { "a TCP socket", "a UDP socket" },
 		{ "a local socket", "a local datagram socket" } };
 	bool is_local = domain == AF_UNIX;
 	bool is_datagram = (type & 0xf) == SOCK_DGRAM;

@@ -348,7 +348,7 @@ bool pxt_tally_release_held(const volatile void *lock)
 
 static const char *name_of(unsigned kind)
 {
-	static const char *const names[] = PXT_LOCKTALLY_NAMES;
+	static const char names[][10] = PXT_LOCKTALLY_NAMES;
 
 	return names[kind];
 }
