@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "tools/sched/sched.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +195,9 @@ bool pxt_schedthreads_ask(int32_t tid, char name[PXT_SCHEDTHREAD_NAME], int32_t 
 	char path[40];
 	char line[1024];
 
+	/* Many have ended since: that is known sooner than that a file is not there. */
+	if (kill(tid, 0) != 0 && errno == ESRCH)
+		return false;
 	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
 	FILE *file = fopen(path, "re");
 	if (!file)
