@@ -5,9 +5,9 @@
  * Row k holds, for each byte, its effect on the checksum k bytes later.  The effect is linear (the
  * exclusive or of the effects of its bits), so that eight constants a row are the whole table.
  *
- * x86-64 processors that multiply without carry do most of it 64 bytes at a time: 16 bytes and what
- * comes 64 bytes after them have the same effect as the sum of the latter and the former times
- * x^512 modulo the polynomial, which has 32 bits instead of 512.
+ * x86-64 processors that multiply without carry do most of it 64 or 128 bytes at a time: 16 bytes
+ * and what comes 64 bytes after them have the same effect as the sum of the latter and the former
+ * times x^512 modulo the polynomial, which has 32 bits instead of 512.
  */
 #include "format/crc32.h"
 
@@ -99,26 +99,56 @@ static uint32_t by_table(uint32_t crc, const unsigned char *at, size_t bytes)
 
 #if defined(__x86_64__)
 
-#define FOLD_MIN      128u
-#define HAS_PCLMULQDQ 2u /* of what cpuid says in ecx */
+#define FOLD_MIN 256u
 
-/* Asked once: 1 yes, 2 no.  A process that asks beside gets the same answer. */
-static bool multiplies(void)
+/* Of what cpuid says in ecx: by 1, and by 7. */
+#define HAS_PCLMULQDQ  UINT32_C(0x00000002)
+#define HAS_AVX        UINT32_C(0x18000000) /* and xgetbv, by which the system says ... */
+#define HAS_VPCLMULQDQ UINT32_C(0x00000400)
+#define KEEPS_AVX      6u /* ... whether it keeps their registers */
+
+enum how {
+	UNKNOWN,
+	BY_TABLE,
+	BY_16,
+	BY_32
+};
+
+static uint32_t cpuid(uint32_t leaf)
+{
+	uint32_t b;
+	uint32_t c = 0;
+	uint32_t d;
+
+	__asm__("cpuid" : "+a"(leaf), "=b"(b), "+c"(c), "=d"(d));
+	return c;
+}
+
+static enum how look_how(void)
+{
+	const uint32_t has = cpuid(1);
+	uint32_t kept;
+	uint32_t high;
+
+	if (!(has & HAS_PCLMULQDQ))
+		return BY_TABLE;
+	if ((has & HAS_AVX) != HAS_AVX || !(cpuid(7) & HAS_VPCLMULQDQ))
+		return BY_16;
+	__asm__("xgetbv" : "=a"(kept), "=d"(high) : "c"(0));
+	return (kept & KEEPS_AVX) == KEEPS_AVX ? BY_32 : BY_16;
+}
+
+/* Asked once.  A process that asks beside gets the same answer. */
+static enum how how_to(void)
 {
 	static _Atomic unsigned char known;
 	unsigned char answer = atomic_load_explicit(&known, memory_order_relaxed);
 
-	if (answer == 0) {
-		uint32_t a = 1;
-		uint32_t b;
-		uint32_t c = 0;
-		uint32_t d;
-
-		__asm__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-		answer = c & HAS_PCLMULQDQ ? 1 : 2;
+	if (answer == UNKNOWN) {
+		answer = (unsigned char)look_how();
 		atomic_store_explicit(&known, answer, memory_order_relaxed);
 	}
-	return answer == 1;
+	return answer;
 }
 
 typedef long long sixteen __attribute__((vector_size(16)));
@@ -140,8 +170,8 @@ FOLDING sixteen fold(sixteen sum, sixteen factors, sixteen next)
 	       __builtin_ia32_pclmulqdq128(sum, factors, 0x11) ^ next;
 }
 
-/* Multiples of 64 bytes, at least 128: 16 bytes that have the same effect go to @sum. */
-__attribute__((target("pclmul"))) static void fold_all(
+/* Multiples of 128 bytes, at least 256: 16 bytes that have the same effect go to @sum. */
+__attribute__((target("pclmul"))) static void fold_16(
     uint32_t crc, const unsigned char *at, size_t bytes, unsigned char sum[16])
 {
 	/* x^(512 + 32), x^(512 - 32); x^(128 + 32), x^(128 - 32): bits reversed, one place left. */
@@ -164,16 +194,70 @@ __attribute__((target("pclmul"))) static void fold_all(
 	memcpy(sum, &d, sizeof(d));
 }
 
+typedef long long thirtytwo __attribute__((vector_size(32)));
+
+#if defined(__clang__)
+#define MULTIPLY(a, b, which) __builtin_ia32_pclmulqdq256(a, b, which)
+#else
+#define MULTIPLY(a, b, which) __builtin_ia32_vpclmulqdq_v4di(a, b, which)
+#endif
+
+#define WIDE __attribute__((target("avx,pclmul,vpclmulqdq"))) static
+
+WIDE inline thirtytwo wide_load(const unsigned char *at)
+{
+	thirtytwo value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+WIDE inline thirtytwo wide_fold(thirtytwo sum, thirtytwo factors, thirtytwo next)
+{
+	return MULTIPLY(sum, factors, 0x00) ^ MULTIPLY(sum, factors, 0x11) ^ next;
+}
+
+/* The same, two times 16 bytes in one step. */
+WIDE void fold_32(uint32_t crc, const unsigned char *at, size_t bytes, unsigned char sum[16])
+{
+	/* As above: x^(1024 + 32), x^(1024 - 32); x^(256 + 32), x^(256 - 32); as above. */
+	const thirtytwo by_128 = { 0x1e88ef372, 0x14a7fe880, 0x1e88ef372, 0x14a7fe880 };
+	const thirtytwo by_32 = { 0x0f1da05aa, 0x15a546366, 0x0f1da05aa, 0x15a546366 };
+	const sixteen by_16 = { 0x1751997d0, 0x0ccaa009e };
+	thirtytwo a = wide_load(at) ^ (thirtytwo) { (long long)crc, 0, 0, 0 };
+	thirtytwo b = wide_load(at + 32);
+	thirtytwo c = wide_load(at + 64);
+	thirtytwo d = wide_load(at + 96);
+	sixteen halves[2];
+
+	for (at += 128, bytes -= 128; bytes; at += 128, bytes -= 128) {
+		a = wide_fold(a, by_128, wide_load(at));
+		b = wide_fold(b, by_128, wide_load(at + 32));
+		c = wide_fold(c, by_128, wide_load(at + 64));
+		d = wide_fold(d, by_128, wide_load(at + 96));
+	}
+	b = wide_fold(a, by_32, b);
+	c = wide_fold(b, by_32, c);
+	d = wide_fold(c, by_32, d);
+	memcpy(halves, &d, sizeof(halves));
+	halves[1] = fold(halves[0], by_16, halves[1]);
+	memcpy(sum, &halves[1], sizeof(halves[1]));
+}
+
 uint32_t pxt_crc32(uint32_t crc, const void *data, size_t bytes)
 {
 	const unsigned char *at = data;
+	const enum how how = bytes >= FOLD_MIN ? how_to() : BY_TABLE;
 
 	crc = ~crc;
-	if (bytes >= FOLD_MIN && multiplies()) {
-		size_t whole = bytes & ~(size_t)63;
+	if (how != BY_TABLE) {
+		size_t whole = bytes & ~(size_t)127;
 		unsigned char sum[16];
 
-		fold_all(crc, at, whole, sum);
+		if (how == BY_32)
+			fold_32(crc, at, whole, sum);
+		else
+			fold_16(crc, at, whole, sum);
 		crc = by_table(0, sum, sizeof(sum));
 		at += whole;
 		bytes -= whole;

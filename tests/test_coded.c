@@ -326,6 +326,28 @@ PXT_TEST(every_length_and_alignment_gives_the_definition_s_value)
 	CU_ASSERT(wrong == 0);
 }
 
+#if defined(__x86_64__)
+/* As this processor can: 16 bytes in one step, or 32. */
+PXT_TEST(each_way_of_folding_gives_the_definition_s_value)
+{
+	unsigned char sum[16];
+
+	fill();
+	for (size_t count = FOLD_MIN; count <= 2048; count += 128) {
+		const uint32_t want = crc_by_bits(bytes, count);
+
+		if (how_to() != BY_TABLE) {
+			fold_16(~0u, bytes, count, sum);
+			CU_ASSERT(~by_table(0, sum, sizeof(sum)) == want);
+		}
+		if (how_to() == BY_32) {
+			fold_32(~0u, bytes, count, sum);
+			CU_ASSERT(~by_table(0, sum, sizeof(sum)) == want);
+		}
+	}
+}
+#endif
+
 PXT_TEST(each_single_byte_has_the_definition_s_effect_at_each_distance)
 {
 	unsigned wrong = 0;
