@@ -42,7 +42,9 @@ static struct line {
 	uint64_t records; /* in them */
 	uint64_t lost;    /* told in them */
 	uint64_t repeated;
-	uint32_t sent; /* of the frame that is on its way */
+	struct pxt_frame making;    /* the next one, not on the caller's stack */
+	struct pxt_log_block block; /* of the entries below */
+	uint32_t sent;              /* of the frame that is on its way */
 	uint32_t length;
 	unsigned char frame[PXT_FRAME_ROOM(CONTENTS_BYTES)];
 	/* What the next frame is made of. */
@@ -83,67 +85,68 @@ static int send(void)
 	return 0;
 }
 
-static void begin(struct pxt_frame *frame, enum pxt_frame_kind kind)
+static void begin(enum pxt_frame_kind kind)
 {
 	const struct pxt_frame_start start = { .kind = kind,
 		.seed = kind == PXT_FRAME_HEAD ? 0 : line.seed,
 		.frames = line.frames,
 		.records = line.records };
 
-	pxt_frame_begin(frame, line.frame, &start, false, kind == PXT_FRAME_HEAD);
+	pxt_frame_begin(&line.making, line.frame, &start, false, kind == PXT_FRAME_HEAD);
 }
 
-static int end(struct pxt_frame *frame)
+static void add(const void *contents, uint32_t bytes)
+{
+	pxt_frame_add(&line.making, contents, bytes);
+}
+
+static int end(void)
 {
 	line.frames++;
-	line.length = pxt_frame_end(frame);
+	line.length = pxt_frame_end(&line.making);
 	line.sent = 0;
 	return send();
 }
 
 /* ---- What a receiver must know ---- */
 
-static struct pxt_log_block entries(void)
+static struct pxt_log_block *no_entries(void)
 {
-	return (
-	    struct pxt_log_block){ .bytes = (unsigned char *)line.entries, .room = ENTRY_BYTES };
+	line.block =
+	    (struct pxt_log_block){ .bytes = (unsigned char *)line.entries, .room = ENTRY_BYTES };
+	return &line.block;
 }
 
 /* Each of them has its own stack. */
 PXT_NOINLINE static int tell_head(void)
 {
 	const uint64_t counts[] = { line.frames, line.records, line.lost };
-	struct pxt_log_block block = entries();
-	struct pxt_frame frame;
 
 	line.repeated = pxt_port_ticks();
 	line.known = 0;
 	pxt_tiny_who_forget();
-	begin(&frame, PXT_FRAME_HEAD);
-	(void)pxt_logfmt_put_head(&block, &line.header);
-	pxt_frame_add(
-	    &frame, block.bytes + PXT_LOG_HEAD_BYTES - PXT_FRAME_FILE_HEAD, PXT_FRAME_FILE_HEAD);
-	block = entries();
+	begin(PXT_FRAME_HEAD);
+	(void)pxt_logfmt_put_head(no_entries(), &line.header);
+	add(line.block.bytes + PXT_LOG_HEAD_BYTES - PXT_FRAME_FILE_HEAD, PXT_FRAME_FILE_HEAD);
 	line.reading.moment = PXT_LOG_AT_FLUSH;
 	pxt_port_clock_read(&line.reading.clock);
-	(void)pxt_logfmt_put_clock(&block, &line.reading);
-	pxt_frame_add(&frame, block.bytes, PXT_LOG_CLOCK_BYTES);
-	pxt_frame_add(&frame, counts, sizeof(counts));
-	return end(&frame);
+	(void)pxt_logfmt_put_clock(no_entries(), &line.reading);
+	add(line.block.bytes, PXT_LOG_CLOCK_BYTES);
+	add(counts, sizeof(counts));
+	return end();
 }
 
-static int tell_entries(struct pxt_log_block *block, enum pxt_log_type type)
+static int tell_entries(enum pxt_log_type type)
 {
-	const uint16_t start[] = { (uint16_t)type, (uint16_t)block->count };
-	struct pxt_frame frame;
+	const uint16_t start[] = { (uint16_t)type, (uint16_t)line.block.count };
 
-	if (!block->count)
+	if (!line.block.count)
 		return 0;
-	begin(&frame, PXT_FRAME_META);
-	pxt_frame_add(&frame, start, sizeof(start));
-	pxt_frame_add(&frame, block->bytes, block->used);
-	*block = entries();
-	return end(&frame);
+	begin(PXT_FRAME_META);
+	add(start, sizeof(start));
+	add(line.block.bytes, line.block.used);
+	(void)no_entries();
+	return end();
 }
 
 /* Bound: the types of the process. */
@@ -151,7 +154,7 @@ PXT_NOINLINE static int tell_types(void)
 {
 	const uint32_t known = pxt_tiny_known();
 	const uint32_t last = PXT_ID_UNNAMED + pxt_names_count();
-	struct pxt_log_block block = entries();
+	struct pxt_log_block *block = no_entries();
 	int error = 0;
 
 	if (line.known == known)
@@ -160,57 +163,56 @@ PXT_NOINLINE static int tell_types(void)
 		const char *name = pxt_names_of(id);
 
 		if (!name || !pxt_names_tells(id) ||
-		    pxt_logfmt_put_type(&block, id, name, pxt_names_format(id)))
+		    pxt_logfmt_put_type(block, id, name, pxt_names_format(id)))
 			continue;
-		error = tell_entries(&block, PXT_LOG_TYPES);
-		(void)pxt_logfmt_put_type(&block, id, name, pxt_names_format(id));
+		error = tell_entries(PXT_LOG_TYPES);
+		(void)pxt_logfmt_put_type(block, id, name, pxt_names_format(id));
 	}
 	if (!error)
-		error = tell_entries(&block, PXT_LOG_TYPES);
+		error = tell_entries(PXT_LOG_TYPES);
 	if (!error)
 		line.known = known;
 	return error;
 }
 
-static int tell_who(struct pxt_log_block *block, uint32_t number, const char *name)
+/* False: no room. */
+PXT_NOINLINE static bool put_who(const struct pxt_tiny_who *who)
 {
-	struct pxt_log_thread thread = { .thread = number,
+	const char *name = who->name;
+	struct pxt_log_thread thread = { .thread = who->number,
 		.pid = pxt_port_pid(),
-		.tid = (int32_t)number,
-		.index = (uint16_t)number };
-	int error = 0;
+		.tid = (int32_t)who->number,
+		.index = (uint16_t)who->number };
 
 	for (uint32_t i = 0; name && name[i] && i + 1u < sizeof(thread.name); i++)
 		thread.name[i] = name[i];
-	if (!pxt_logfmt_put_thread(block, &thread)) {
-		error = tell_entries(block, PXT_LOG_THREADS);
-		(void)pxt_logfmt_put_thread(block, &thread);
-	}
-	return error;
+	return pxt_logfmt_put_thread(&line.block, &thread);
 }
 
 /* Bound: the tasks and the interrupts that there were. */
 PXT_NOINLINE static int tell_tasks(void)
 {
-	struct pxt_log_block block = entries();
 	struct pxt_tiny_who who;
 	int error = 0;
 
-	while (!error && pxt_tiny_who_next(&who))
-		error = tell_who(&block, who.number, who.name);
-	return error ? error : tell_entries(&block, PXT_LOG_THREADS);
+	(void)no_entries();
+	while (!error && pxt_tiny_who_next(&who)) {
+		if (put_who(&who))
+			continue;
+		error = tell_entries(PXT_LOG_THREADS);
+		(void)put_who(&who);
+	}
+	return error ? error : tell_entries(PXT_LOG_THREADS);
 }
 
 PXT_NOINLINE static int tell_clear(void)
 {
-	struct pxt_log_block block = entries();
-
 	if (line.cleared == pxt_tiny.counts.clears)
 		return 0;
 	line.cleared = pxt_tiny.counts.clears;
-	(void)pxt_logfmt_put_clear(&block, pxt_port_ticks(), line.records - line.cleared_at);
+	(void)pxt_logfmt_put_clear(no_entries(), pxt_port_ticks(), line.records - line.cleared_at);
 	line.cleared_at = line.records;
-	return tell_entries(&block, PXT_LOG_CLEAR);
+	return tell_entries(PXT_LOG_CLEAR);
 }
 
 static int tell(bool last)
@@ -249,11 +251,10 @@ PXT_NOINLINE static uint32_t pack(uint32_t left, int *error)
 	unsigned char *data = (unsigned char *)(line.record + 1) + PXT_LOG_CTX_BYTES;
 	struct pxt_tiny_taken taken;
 	struct pxt_compact *compact = &line.compact;
-	struct pxt_frame frame;
 	uint32_t packed = 0;
 
-	begin(&frame, PXT_FRAME_COMPACT);
-	pxt_compact_begin(compact, &frame, line.header.created.ticks);
+	begin(PXT_FRAME_COMPACT);
+	pxt_compact_begin(compact, &line.making, line.header.created.ticks);
 	while (packed < left &&
 	       pxt_compact_fits(compact, CONFIG_PTRACE_MAX_DATA_SIZE, CONTENTS_BYTES) &&
 	       pxt_tiny_take(&taken, data, CONFIG_PTRACE_MAX_DATA_SIZE)) {
@@ -266,7 +267,7 @@ PXT_NOINLINE static uint32_t pack(uint32_t left, int *error)
 	}
 	pxt_compact_end(compact);
 	line.records += packed;
-	*error = packed ? end(&frame) : 0;
+	*error = packed ? end() : 0;
 	return packed;
 }
 
@@ -306,14 +307,13 @@ PXT_API int posix_trace_flush(trace_id_t trid)
 static int put_trailer(trace_id_t trid)
 {
 	struct pxt_log_trailer trailer = { .data_blocks = 0 };
-	struct pxt_log_block block = entries();
 
 	(void)posix_trace_get_status(trid, &trailer.status);
 	(void)posix_trace_getcounts_np(trid, &trailer.counts, sizeof(trailer.counts));
 	pxt_port_clock_read(&trailer.end);
 	trailer.attr = line.header.attr;
-	(void)pxt_logfmt_put_trailer(&block, &trailer);
-	return tell_entries(&block, PXT_LOG_TRAILER);
+	(void)pxt_logfmt_put_trailer(no_entries(), &trailer);
+	return tell_entries(PXT_LOG_TRAILER);
 }
 
 static int at_shutdown(trace_id_t trid)
