@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tolog.c - what is written to a log when the system below fails, is slow, or stands still,
- * and that nothing is in it twice or in part.
+ * test_tolog.c - what is written to a log when the system below fails, is slow, or does not return,
+ * and that no event is in the log twice or in part.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "beside.h"

@@ -9,9 +9,9 @@
  *	PXTRACE_CALLS      calls that may block, bit by bit
  *	PXTRACE_KINDS      read-write locks and spin locks, bit by bit by their kind
  *	PXTRACE_RING       bytes of memory in which events wait until they are taken
- *	PXTRACE_LANES      rings that this is divided into
- *	PXTRACE_TALLY      locks that are free are counted, and no events
- *	PXTRACE_STACK_US   waits that long carry the functions that called; 0: long ones a few of them
+ *	PXTRACE_LANES      the number of rings that this memory is divided into
+ *	PXTRACE_TALLY      a lock that is free when it is taken is counted, and makes no event
+ *	PXTRACE_STACK_US   waits of this length or more record the functions that called; 0: long waits record a few
  *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks.c)
  *
  * It is read once, as a program may change its environment before it forks.  The program keeps

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * patience.c - what is waited for at most is waited for no longer by the clock, on a machine whose
- * short sleeps are long ones.  Link with -Wl,--wrap of the pause and of the clock it is judged by.
+ * patience.c - waits with a limit end in time by the clock, also on a machine whose short sleeps take
+ * long.  Link with -Wl,--wrap of the pause and of the clock that measures it.
  */
 #define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
 #include "kit.h"

@@ -3,10 +3,10 @@
  * quiet.c - what a trace point does not do: no system call (the system would kill it), no call of
  * the allocator, no page fault, over a million events of each kind.
  *
- * Each kind has a process of its own.  In it one thread, the tracer, first closes its way to the
- * system after itself, then traces; the main thread looks at its page faults from outside, before
- * and after, because asking for them would be a system call.  What was found is in a page
- * that outlives a kill.
+ * Each kind has a process of its own.  In it one thread, the tracer, first forbids itself all system
+ * calls, then traces; the main thread reads the tracer's page faults before and after, because
+ * reading them takes a system call.  The result is in a page that is still there when the process
+ * was killed.
  */
 #define _GNU_SOURCE
 #include "suite.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exit.c - the ways out of a process that are none of a signal's: when its logs are completed, what
- * is still in them, and how long a device or a lock may hold it.
+ * exit.c - the ends of a process without a signal: when its logs are completed, what is still in
+ * them, and how long a device or a lock may delay the end.
  */
 #define _GNU_SOURCE 1 /* F_SETPIPE_SZ */
 #include "logs.h"

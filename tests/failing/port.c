@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port.c - the functions of the port itself: each system call that one makes fails at its n-th time,
- * with each error of its manual.  A table says what becomes of which error; what it does not name is
- * told as it is.  An interrupted call, and one that did half, is gone on with, as if nothing had been.
+ * port.c - the functions of the port: each system call that a function makes fails at its n-th time, with
+ * each error of its manual.  A table has what the function returns for which error; for errors that are not in it, the
+ * function returns the same error.  A call that was interrupted, or did half of its work, must be continued.
  */
 #define _GNU_SOURCE
 #include "port/port.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* provoke.c - how streams and their output come to fail. */
+/* provoke.c - makes calls on streams and their output fail. */
 #define _GNU_SOURCE /* F_SETPIPE_SZ, memfd_create */
 #include "fixture.h"
 

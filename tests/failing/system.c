@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * system.c - each system call of the port fails at its n-th time, with each error of its manual:
- * whatever the library was about to do succeeds all the same or says a clear error, nothing is left
- * after, the same works right afterwards, and a log has at least what was flushed.
+ * what the library was about to do succeeds all the same or returns an error number, nothing is left
+ * behind, the same works right afterwards, and a log has at least what was flushed.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "fakes/fakes.h"

@@ -2,10 +2,10 @@
 /*
  * drawn.c - the order of the merged lanes, in thousands of drawn schedules.  Six writers and a reader
  * run one at a time (turns.c); at each test point another may go on.  The clock is a counter that each
- * reading moves on by one, so that stamps of calls tell which came first, exactly; the reading
- * inside of a trace point may tell a number that is too low by up to the resolution, as a processor's
- * does that reads its counter before older instructions are through.  tests/truth/threads.c asks the
- * same of threads that really run beside each other, and cannot force the windows that this draws.
+ * reading increments, so that stamps of calls give their exact order.  The reading inside a trace point
+ * may be too low by up to the resolution, as on a processor that reads its counter before older
+ * instructions have finished.  tests/truth/threads.c tests the same with threads that really run at the
+ * same time, and cannot force the windows that are drawn here.
  */
 #include "../beside.h"
 #include "conformance/story.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - what a snapshot holds of a stream, of every policy and in every state, and that the
- * stream does not know of it.
+ * window.c - what a snapshot holds of a stream, of every policy and in every state, and that it
+ * changes nothing in the stream.
  */
 #include "conformance/story.h"
 #include "suite.h"

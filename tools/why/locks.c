@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* locks.c - which locks there are, and what the program says of them. */
+/* locks.c - which lock an event is about, also when its memory becomes another one; counts of locks that were free. */
 #include "tools/why/state_parts.h"
 
 #include "format/ids.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* words.c - what names, times and places are called; see words.h. */
+/* words.c - texts for names, times and places; see words.h. */
 #include "tools/why/words.h"
 
 #include "tools/output/out.h"
