@@ -104,8 +104,7 @@ time_before_the_begin_counts_from_the_release()
 		6010 high high_end 7
 		6020 high deadline_miss 7 2000000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 2.00 ms: it began only 3.01 ms after its release, because middle ran.'
+	explains 'Job 7 of high was late by 2.00 ms: it began only 3.01 ms after its release, because middle ran.'
 	out_has '4.010  100.0%  from release to end'
 }
 
@@ -118,8 +117,7 @@ what_nests_inside_the_span_is_told()
 		7200 high high_end 1
 		7201 high deadline_miss 1 3000000
 	END
-	run 0 why run.ptl
-	answer 'Job 1 of high was late by 3.00 ms: what it did for 6.20 ms is not recorded (own work, or a call that blocked), most of it in step.'
+	explains 'Job 1 of high was late by 3.00 ms: what it did for 6.20 ms is not recorded (own work, or a call that blocked), most of it in step.'
 	out_has '6.000   96.8%  not recorded: own work, or a call that blocked, in step'
 }
 
@@ -152,8 +150,7 @@ a_job_behind_a_late_one_is_explained_by_it()
 		9300 high high_end 2
 		9301 high deadline_miss 2 3000000
 	END
-	run 0 why run.ptl
-	answer 'Job 2 of high was late by 3.00 ms: it began only 5.00 ms after its release, because its thread was still at the one before and waited for lock 1: low had it.'
+	explains 'Job 2 of high was late by 3.00 ms: it began only 5.00 ms after its release, because its thread was still at the one before and waited for lock 1: low had it.'
 	out_has '4.800   94.1%  released, but its thread was still at the one before and waited for lock 1: low had it'
 	COLUMNS=60 "$pxtrace" why run.ptl >narrow || fail 'exit status'
 	sed -n '/^WHERE/,$p' narrow >tables
@@ -209,8 +206,7 @@ make_scheduled()
 the_scheduler_says_who_ran_instead()
 {
 	make_scheduled run.ptl 30 20
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because other ran instead for 8.00 ms: a priority inversion.'
+	explains 'Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because other ran instead for 8.00 ms: a priority inversion.'
 	out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
 	out_has '1.000    9.6%  could run, but other did'
 	out_has '0.600  other           runs on CPU 0, where low ran'
@@ -269,8 +265,7 @@ a_sleeping_thread_is_told_by_the_scheduler()
 		7100 high high_end 1
 		7101 high deadline_miss 1 3000000
 	END
-	run 0 why run.ptl
-	answer 'Job 1 of high was late by 3.00 ms: it slept for 5.00 ms.'
+	explains 'Job 1 of high was late by 3.00 ms: it slept for 5.00 ms.'
 	out_has 'CPU 0 has nothing to do, where high ran'
 }
 
@@ -285,8 +280,7 @@ threads_that_the_scheduler_does_not_tell_of_are_others()
 		6000 high high_end 7
 		6010 high deadline_miss 7 3000000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 3.00 ms: others ran instead of it for 3.00 ms.'
+	explains 'Job 7 of high was late by 3.00 ms: others ran instead of it for 3.00 ms.'
 	out_has '3.000   60.0%  could run, but others did'
 	out_has 'others          may run on CPU 0, where high ran'
 	out_lacks 'nothing to do'

@@ -35,8 +35,7 @@ chain()
 the_chain_is_followed_from_the_victim_to_its_end()
 {
 	chain | log run.ptl
-	run 0 why run.ptl
-	answer 'high was in pthread_cond_wait for 69.9 ms, until middle woke it; middle waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms, where 9.90 ms is usual (1 of 12).'
+	explains 'high was in pthread_cond_wait for 69.9 ms, until middle woke it; middle waited 60.0 ms for mutex 0x40, which low had; low was in read of descriptor 5 for 60.0 ms, where 9.90 ms is usual (1 of 12).'
 	out_has '59.980  low             was in read of descriptor 5 for 60.0 ms'
 	run 0 why --json run.ptl
 	is '[(link["thread"], link["did"], link["by"]) for link in late["chain"]]' \
@@ -75,8 +74,7 @@ page_faults_of_a_late_round_are_counted_and_placed()
 			echo "$((72000 + i * 4000)) high@$(at refill 1) page_faults 640 0"
 		done | ran
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with 6400 page faults in refill (cache.c:4).'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with 6400 page faults in refill (cache.c:4).'
 }
 
 # The kernel tells of many at once, at the place of the last one.
@@ -87,8 +85,7 @@ of_few_records_of_page_faults_the_place_is_not_told()
 		image 10
 		for i in 1 2; do echo "$((72000 + i * 4000)) high@$(at refill 1) page_faults 640 0"; done | ran
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with some 1280 page faults.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, with some 1280 page faults.'
 }
 
 page_faults_that_waited_for_a_disk_have_their_time()
@@ -98,22 +95,19 @@ page_faults_that_waited_for_a_disk_have_their_time()
 		echo "121100 - sched_switch 0 0 120 0 101 120"
 		echo "121150 high page_faults 1 1 49300000"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.4 ms, with 1 page faults (some waited for a disk, 49.3 ms in all).'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.4 ms, with 1 page faults (some waited for a disk, 49.3 ms in all).'
 }
 
 interrupts_took_a_part_of_the_time_that_a_thread_ran()
 {
 	{ echo "90000 high interrupts 12300000 40"; echo "95000 low interrupts 9000000 9"; } | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, of it 12.3 ms in interrupts.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, of it 12.3 ms in interrupts.'
 }
 
 a_slow_cpu_is_told_where_a_thread_ran()
 {
 	{ echo "60000 high cpu_frequency 3200000"; echo "71750 high cpu_frequency 800000"; } | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, at 800 of 3200 MHz.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, at 800 of 3200 MHz.'
 }
 
 # Overlapping requests count once; the second is not waited for.
@@ -127,8 +121,7 @@ a_call_that_waited_for_the_disk_says_so()
 		echo "111900 - sched_switch 0 0 120 0 101 120"
 		echo "121600 high call_exit 7 5 16 49850"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.9 ms, of it 39.8 ms for the disk.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.9 ms, of it 39.8 ms for the disk.'
 }
 
 # low writes for all, as a thread of the kernel does.
@@ -153,8 +146,7 @@ who_could_run_and_had_used_up_its_cgroups_time_was_throttled()
 		echo "121100 - sched_switch 0 0 120 0 101 120"
 		echo "150000 high cpu_throttled 49000000 100000000 1"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms, but its cgroup was throttled: for 49.0 ms within 100 ms.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms, but its cgroup was throttled: for 49.0 ms within 100 ms.'
 }
 
 where_a_thread_ran_is_told_by_samples()
@@ -166,8 +158,7 @@ where_a_thread_ran_is_told_by_samples()
 			echo "$((72000 + i * 4000)) high@$(at $([ $((i % 4)) = 0 ] && echo store || echo look_up) 1) cpu_sample"
 		done | ran
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, most of it in look_up (cache.c:5).'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 50.1 ms, most of it in look_up (cache.c:5).'
 }
 
 who_was_stopped_is_told_by_whom()
@@ -178,8 +169,7 @@ who_was_stopped_is_told_by_whom()
 		echo "121000 - sched_wakeup 101"
 		echo "121100 - sched_switch 0 103 120 1 101 120"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was stopped by SIGSTOP for 49.2 ms, which low sent.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was stopped by SIGSTOP for 49.2 ms, which low sent.'
 }
 
 # Nothing less urgent can be in the way of what may run: the system's limit is.
@@ -189,8 +179,7 @@ who_was_throttled_could_run_while_less_urgent_threads_did()
 		echo "71800 - sched_switch 0 101 20 0 103 120"
 		echo "121100 - sched_switch 0 103 120 0 101 20"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and was throttled: less urgent threads ran, as low.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and was throttled: less urgent threads ran, as low.'
 }
 
 # The same of a sleep whose timer was due.
@@ -206,8 +195,7 @@ a_sleeper_that_is_throttled_could_run()
 		echo "172310 high call_exit 6 0 0 50000"
 		echo "600 low mutex_lock 128 0 0"
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 50.0 ms; for 40.0 ms of it it could run and was throttled: less urgent threads ran, as low, where 10.0 ms was asked for (1 of 13).'
+	explains 'high slept for 50.0 ms; for 40.0 ms of it it could run and was throttled: less urgent threads ran, as low, where 10.0 ms was asked for (1 of 13).'
 }
 
 # Nothing had to wake high: it ran in its call, and then low did.
@@ -220,51 +208,40 @@ who_was_preempted_in_a_call_says_by_whom()
 		echo "121000 - sched_switch 0 103 120 0 101 120"
 		echo "121600 high call_exit 8 5 16 49850"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in write of descriptor 5 for 49.9 ms; for 39.2 ms of it it could run, but low ran instead.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in write of descriptor 5 for 49.9 ms; for 39.2 ms of it it could run, but low ran instead.'
 }
 
 # low had the CPU that high waited for; where high went afterwards is another matter.
 who_ran_instead_had_the_cpu_that_was_waited_for()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			70000 - sched_switch 1 0 120 0 104 120
-			71000 - sched_switch 0 0 120 0 101 120
-			71800 - sched_switch 0 101 120 0 -1 0
-			72000 - sched_switch 0 -1 0 0 103 120
-			119000 - sched_switch 0 103 120 0 101 120
-			120900 - sched_switch 0 101 120 1 0 120
-			120950 - sched_wakeup 101
-			121000 - sched_switch 1 104 120 0 101 120
-			121700 - sched_switch 1 101 120 1 104 120
-			60000 low mutex_lock 128 0 0
-			60100 other mutex_lock 192 0 0
-		END
-		sleeps high 121.8 6 10
-	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
+	round 121.8 <<-END
+		70000 - sched_switch 1 0 120 0 104 120
+		71000 - sched_switch 0 0 120 0 101 120
+		71800 - sched_switch 0 101 120 0 -1 0
+		72000 - sched_switch 0 -1 0 0 103 120
+		119000 - sched_switch 0 103 120 0 101 120
+		120900 - sched_switch 0 101 120 1 0 120
+		120950 - sched_wakeup 101
+		121000 - sched_switch 1 104 120 0 101 120
+		121700 - sched_switch 1 101 120 1 104 120
+		60000 low mutex_lock 128 0 0
+		60100 other mutex_lock 192 0 0
+	END
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
 }
 
 # What the CPU did then, the scheduler did not tell.
 # Another CPU was free at last and took it over.
 who_had_the_cpu_for_which_a_thread_was_queued_ran_instead()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 128 0 0
-			71000 - sched_switch 0 0 120 0 101 120
-			71800 - sched_switch 0 101 120 0 103 120
-			119000 - sched_switch 1 0 120 0 101 120
-			121700 - sched_switch 1 101 120 1 0 120
-		END
-		sleeps high 121.8 6 10
-	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
+	round 121.8 <<-END
+		60000 low mutex_lock 128 0 0
+		71000 - sched_switch 0 0 120 0 101 120
+		71800 - sched_switch 0 101 120 0 103 120
+		119000 - sched_switch 1 0 120 0 101 120
+		121700 - sched_switch 1 101 120 1 0 120
+	END
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 47.2 ms, but low ran instead.'
 }
 
 who_ran_for_a_moment_did_not_run_instead()
@@ -275,8 +252,7 @@ who_ran_for_a_moment_did_not_run_instead()
 		echo "73000 - sched_switch 0 103 120 1 0 120"
 		echo "121100 - sched_switch 0 0 120 0 101 120"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and did not.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms and did not.'
 }
 
 # low is one of the program: its time is no other program's.
@@ -287,8 +263,7 @@ a_thread_of_the_program_that_ran_as_well_is_called_so()
 		echo "101000 - sched_switch 0 101 120 0 103 120"
 		echo "116000 - sched_switch 0 103 120 0 101 120"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 35.1 ms, and could run for 15.0 ms in which low ran.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it ran for 35.1 ms, and could run for 15.0 ms in which low ran.'
 }
 
 # Six programs, each for 8 ms in all.
@@ -304,28 +279,23 @@ of_many_who_ran_instead_the_one_that_ran_most_is_named()
 		echo "119100 - sched_switch 0 906 120 0 103 120"
 		echo "121100 - sched_switch 0 103 120 0 101 120"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms, but others ran instead, most of them job1.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.3 ms, but others ran instead, most of them job1.'
 }
 
 # low ran longer than each thread of stress, but not than both.
 threads_of_another_program_are_added_up()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 128 0 0
-			60100 - task_rename 901 $(comm sh) $(comm stress) 1
-			60100 - task_rename 902 $(comm sh) $(comm stress) 1
-			71000 - sched_switch 0 0 120 0 101 120
-			71800 - sched_switch 0 101 120 0 901 120
-			86800 - sched_switch 0 901 120 0 103 120
-			106800 - sched_switch 0 103 120 0 902 120
-			120800 - sched_switch 0 902 120 0 101 120
-			121750 - sched_switch 0 101 120 1 0 120
-		END
-		sleeps high 121.8 6 10
-	} | log run.ptl
+	round 121.8 <<-END
+		60000 low mutex_lock 128 0 0
+		60100 - task_rename 901 $(comm sh) $(comm stress) 1
+		60100 - task_rename 902 $(comm sh) $(comm stress) 1
+		71000 - sched_switch 0 0 120 0 101 120
+		71800 - sched_switch 0 101 120 0 901 120
+		86800 - sched_switch 0 901 120 0 103 120
+		106800 - sched_switch 0 103 120 0 902 120
+		120800 - sched_switch 0 902 120 0 101 120
+		121750 - sched_switch 0 101 120 1 0 120
+	END
 	run 0 why run.ptl
 	grep -q '^high took 50.2 ms for a round.*: it could run for 49.0 ms, but stress ran instead' out ||
 		fail "another answer: $(head -n 1 out)"
@@ -335,40 +305,30 @@ threads_of_another_program_are_added_up()
 # CPU 1 has nothing to do, and high waits for CPU 0: which CPUs it may use, no event tells.
 who_waits_for_a_cpu_while_another_is_free_seems_bound()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 128 0 0
-			70000 - sched_switch 1 104 120 1 0 120
-			71000 - sched_switch 0 0 120 0 101 120
-			71800 - sched_switch 0 101 120 0 103 120
-			121000 - sched_switch 0 103 120 0 101 120
-			121750 - sched_switch 0 101 120 1 0 120
-		END
-		sleeps high 121.8 6 10
-	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead on CPU 0, to which it seems to be bound: another one was free.'
+	round 121.8 <<-END
+		60000 low mutex_lock 128 0 0
+		70000 - sched_switch 1 104 120 1 0 120
+		71000 - sched_switch 0 0 120 0 101 120
+		71800 - sched_switch 0 101 120 0 103 120
+		121000 - sched_switch 0 103 120 0 101 120
+		121750 - sched_switch 0 101 120 1 0 120
+	END
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead on CPU 0, to which it seems to be bound: another one was free.'
 }
 
 # The same, but on CPU 1 threads run that no event names, up to the log's end and before it on CPU 0, too.
 a_cpu_on_which_others_run_is_not_free()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 128 0 0
-			65000 - sched_switch 1 104 120 1 -1 0
-			66000 - sched_switch 0 0 120 0 -1 0
-			71000 - sched_switch 0 -1 0 0 101 120
-			71800 - sched_switch 0 101 120 0 103 120
-			121000 - sched_switch 0 103 120 0 101 120
-			121750 - sched_switch 0 101 120 1 0 120
-		END
-		sleeps high 121.8 6 10
-	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead.'
+	round 121.8 <<-END
+		60000 low mutex_lock 128 0 0
+		65000 - sched_switch 1 104 120 1 -1 0
+		66000 - sched_switch 0 0 120 0 -1 0
+		71000 - sched_switch 0 -1 0 0 101 120
+		71800 - sched_switch 0 101 120 0 103 120
+		121000 - sched_switch 0 103 120 0 101 120
+		121750 - sched_switch 0 101 120 1 0 120
+	END
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it could run for 49.2 ms, but low ran instead.'
 }
 
 # No event tells of the call; low ran when high was woken.
@@ -380,8 +340,7 @@ a_lock_of_the_c_library_is_an_inference()
 		echo "121000 low sched_wakeup 101"
 		echo "121100 - sched_switch 0 103 120 1 101 120"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded, until low woke it (an inference: a lock of the C library'"'"'s own, as malloc'"'"'s); low ran for 49.3 ms.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it slept for 49.3 ms in a call that is not recorded, until low woke it (an inference: a lock of the C library'"'"'s own, as malloc'"'"'s); low ran for 49.3 ms.'
 }
 
 # high sleeps as for a disk; who wakes it is the thread that it made just before, or else one that an interrupt met.
@@ -473,18 +432,14 @@ who_has_a_lock_that_is_tried_may_be_told_by_who_tries()
 # It tried twice, and slept long in between.
 who_tried_a_lock_now_and_then_did_not_wait_for_it()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 64 0 0
-			71700 high mutex_lock 64 0 16
-			71710 high@2 call_enter 6 0 1
-			121000 high@2 call_exit 6 0 0 49290
-			121010 high mutex_lock 64 0 16
-			121700 low mutex_unlock 64 0
-		END
-		sleeps high 121.8 20 10
-	} | log run.ptl
+	round 121.8 20 <<-END
+		60000 low mutex_lock 64 0 0
+		71700 high mutex_lock 64 0 16
+		71710 high@2 call_enter 6 0 1
+		121000 high@2 call_exit 6 0 0 49290
+		121010 high mutex_lock 64 0 16
+		121700 low mutex_unlock 64 0
+	END
 	run 0 why run.ptl
 	out_lacks ' in vain'
 }
@@ -507,20 +462,16 @@ a_handler_is_told_with_its_signal_and_who_sent_that()
 # A call that a handler interrupts goes on: its own calls are others.
 a_call_in_a_handler_does_not_end_the_one_that_was_interrupted()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			71700 high call_enter 17 5 $NO_SIZE
-			90000 high signal 1 14 103 0
-			90010 high call_enter 20 0 9
-			90020 high call_exit 20 0 0 0
-			90030 high signal 2 14 0 0
-			121000 low call_enter 8 6 1
-			121690 low call_exit 8 6 1 0
-			121700 high call_exit 17 5 1 50000
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		71700 high call_enter 17 5 $NO_SIZE
+		90000 high signal 1 14 103 0
+		90010 high call_enter 20 0 9
+		90020 high call_exit 20 0 0 0
+		90030 high signal 2 14 0 0
+		121000 low call_enter 8 6 1
+		121690 low call_exit 8 6 1 0
+		121700 high call_exit 17 5 1 50000
+	END
 	run 0 why run.ptl
 	grep -q '^high took 50.4 ms for a round, .*: it was in epoll_wait of .* for 50.0 ms' out ||
 		fail "another answer: $(head -n 1 out)"
@@ -546,8 +497,7 @@ a_span_that_slept_says_where()
 		150010 high@$at call_exit 6 0 0 50000
 		150100 high late_end 10
 	END
-	run 0 why run.ptl
-	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
+	explains 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
 }
 
 a_span_that_began_late_says_what_its_thread_did_until_then()
@@ -559,8 +509,7 @@ a_span_that_began_late_says_what_its_thread_did_until_then()
 		160010 high late_begin 10 61000000
 		160110 high late_end 10
 	END
-	run 0 why run.ptl
-	answer 'late 10 of high took 61.1 ms, where 100 us is usual: it began only 61.0 ms after its release: it was in the handler of signal 10 (SIGUSR1) for 60.0 ms, sent by low.'
+	explains 'late 10 of high took 61.1 ms, where 100 us is usual: it began only 61.0 ms after its release: it was in the handler of signal 10 (SIGUSR1) for 60.0 ms, sent by low.'
 }
 
 # The tenth sleeps; the next ones come as fast as they can, and are late because of it.
@@ -576,8 +525,7 @@ jobs_that_follow_from_a_late_one_are_explained_at_that_one()
 			printf "%d high late_begin %d %d\n%d high late_end %d\n", at, 10 + i, 49800000, at + 90, 10 + i
 		} }'
 	} | tenth_job | log run.ptl
-	run 0 why run.ptl
-	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
+	explains 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
 }
 
 # The tenth is longest, as another program ran; the eleventh slept.
@@ -597,8 +545,7 @@ spans_that_other_programs_held_up_most_come_last()
 		echo '650010 high call_exit 6 0 0 50000'
 		echo '650100 high late_end 11'
 	} | tenth_job | log run.ptl
-	run 0 why run.ptl
-	answer 'late 11 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
+	explains 'late 11 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms.'
 }
 
 # What it was to run for is the cause, where that is unusually much.
@@ -611,8 +558,7 @@ a_span_that_ran_far_longer_than_usual_beside_other_programs_ran()
 		echo '160000 - sched_switch 0 900 120 1 101 120'
 		echo '160100 high late_end 10'
 	} | tenth_job | log run.ptl
-	run 0 why run.ptl
-	answer 'late 10 of high took 60.1 ms, where 100 us is usual: it ran for 20.1 ms, and could run for 40.0 ms in which another program ran (thread 900).'
+	explains 'late 10 of high took 60.1 ms, where 100 us is usual: it ran for 20.1 ms, and could run for 40.0 ms in which another program ran (thread 900).'
 }
 
 who_posted_what_a_span_waited_for_was_held_up_itself()
@@ -629,8 +575,7 @@ who_posted_what_a_span_waited_for_was_held_up_itself()
 		150020 high call_exit 1 64 0 50000
 		150100 high late_end 10
 	END
-	run 0 why run.ptl
-	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it was in sem_wait for 50.0 ms, until low woke it; low was in read of descriptor 5 for 50.0 ms.'
+	explains 'late 10 of high took 50.1 ms, where 100 us is usual: it was in sem_wait for 50.0 ms, until low woke it; low was in read of descriptor 5 for 50.0 ms.'
 }
 
 # A call that the C library made says less than the function of the program that called it.
@@ -645,8 +590,7 @@ who_called_a_library_that_waited_is_the_programs_own_function()
 		150010 high@0x7e0000000100 call_exit 6 0 0 50000 0x7e0000000200 $(at refill 1) $(at store 1)
 		150100 high late_end 10
 	END
-	run 0 why run.ptl
-	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4), called by store.'
+	explains 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4), called by store.'
 }
 
 # What is told ends with the late round: what goes on then may end later.
@@ -664,22 +608,18 @@ a_sleep_that_outlasts_the_late_round_is_not_the_logs_end()
 # What the thread that had a lock did when it was free again, and the other waited for a CPU, held up nobody.
 what_a_holder_did_behind_its_lock_is_not_told()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 64 0 0
-			71700 high mutex_wait 64 103
-			71710 - sched_switch 0 101 120 1 103 120
-			107000 low mutex_unlock 64 0
-			107010 low sched_wakeup 101
-			107020 low call_enter 7 5 16
-			107030 - sched_switch 0 103 120 1 900 120
-			121700 - sched_switch 0 900 120 0 101 120
-			121710 high mutex_lock 64 50010 0
-			121720 high mutex_unlock 64 0
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		60000 low mutex_lock 64 0 0
+		71700 high mutex_wait 64 103
+		71710 - sched_switch 0 101 120 1 103 120
+		107000 low mutex_unlock 64 0
+		107010 low sched_wakeup 101
+		107020 low call_enter 7 5 16
+		107030 - sched_switch 0 103 120 1 900 120
+		121700 - sched_switch 0 900 120 0 101 120
+		121710 high mutex_lock 64 50010 0
+		121720 high mutex_unlock 64 0
+	END
 	run 0 why run.ptl
 	grep -q ', which low had[^;]*; low ran for 35.3 ms[.]' out || fail "another answer: $(head -n 1 out)"
 }
@@ -696,8 +636,7 @@ who_called_a_function_from_a_library_is_not_told()
 		150010 high@$(at refill 1) call_exit 6 0 0 50000 0x7e0000000200 $(at store 1)
 		150100 high late_end 10
 	END
-	run 0 why run.ptl
-	answer 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
+	explains 'late 10 of high took 50.1 ms, where 100 us is usual: it slept for 50.0 ms in refill (cache.c:4).'
 }
 
 # The compiler put it there, so that no stack is needed.
@@ -729,17 +668,13 @@ who_called_a_helper_that_ran_is_told()
 
 who_left_a_cpu_untold_has_left_it()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			500 - sched_switch 0 101 120 1 900 120
-			600 - sched_switch 0 102 120 1 101 120
-			71720 - sched_switch 0 101 120 0 102 120
-			121700 - sched_switch 0 102 120 1 101 120
-			190000 - sched_switch 0 900 120 1 0 120
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		500 - sched_switch 0 101 120 1 900 120
+		600 - sched_switch 0 102 120 1 101 120
+		71720 - sched_switch 0 101 120 0 102 120
+		121700 - sched_switch 0 102 120 1 101 120
+		190000 - sched_switch 0 900 120 1 0 120
+	END
 	run 0 why run.ptl
 	grep -q 'it could run for [0-9.]* ms, but middle ran instead' out || fail "another answer: $(head -n 1 out)"
 }
@@ -758,28 +693,23 @@ who_ended_a_call_is_not_who_woke_from_the_next()
 		echo "121020 high call_exit 7 5 1 49310"
 		echo "121070 high sched_wakeup 101"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.3 ms, until low woke it; low ran for 49.2 ms.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in read of descriptor 5 for 49.3 ms, until low woke it; low ran for 49.2 ms.'
 }
 
 # A read-write lock: high wants to write.
 who_read_at_the_same_time_had_the_lock_together()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low sync_lock 64 0 0 1
-			71700 high sync_wait 64 103 2
-			75000 middle sync_lock 64 0 0 1
-			92000 low sync_unlock 64 0 1
-			95000 other sync_lock 64 0 0 1
-			105000 middle sync_unlock 64 0 1
-			121700 other sync_unlock 64 0 1
-			121710 high sync_lock 64 50010 0 2
-			121720 high sync_unlock 64 0 2
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		60000 low sync_lock 64 0 0 1
+		71700 high sync_wait 64 103 2
+		75000 middle sync_lock 64 0 0 1
+		92000 low sync_unlock 64 0 1
+		95000 other sync_lock 64 0 0 1
+		105000 middle sync_unlock 64 0 1
+		121700 other sync_unlock 64 0 1
+		121710 high sync_lock 64 50010 0 2
+		121720 high sync_unlock 64 0 2
+	END
 	run 0 why run.ptl
 	grep -q 'which [a-z, ]* had together;' out || fail "another answer: $(head -n 1 out)"
 }
@@ -787,19 +717,15 @@ who_read_at_the_same_time_had_the_lock_together()
 # That other read at the same time was no event, as the lock was free.
 who_read_a_lock_in_turn_may_have_had_it_together()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low sync_lock 64 0 0 1
-			71700 high sync_wait 64 103 2
-			92000 low sync_unlock 64 0 1
-			95000 middle sync_lock 64 0 0 1
-			121700 middle sync_unlock 64 0 1
-			121710 high sync_lock 64 50010 0 2
-			121720 high sync_unlock 64 0 2
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		60000 low sync_lock 64 0 0 1
+		71700 high sync_wait 64 103 2
+		92000 low sync_unlock 64 0 1
+		95000 middle sync_lock 64 0 0 1
+		121700 middle sync_unlock 64 0 1
+		121710 high sync_lock 64 50010 0 2
+		121720 high sync_unlock 64 0 2
+	END
 	run 0 why run.ptl
 	grep -q 'which [a-z, ]* had in turn or together;' out || fail "another answer: $(head -n 1 out)"
 }
@@ -807,21 +733,17 @@ who_read_a_lock_in_turn_may_have_had_it_together()
 # A child that is waited for: it was made, and could not run for 48 ms.
 who_never_ran_waits_for_a_cpu_from_its_making_on()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			500 other mutex_lock 128 0 0
-			71700 high call_enter 21 103 0
-			71710 - sched_wakeup_new 103
-			71720 - sched_switch 0 101 120 1 104 120
-			120000 - sched_switch 0 104 120 0 103 120
-			121590 low call_enter 8 6 1
-			121600 low sched_wakeup 101
-			121700 - sched_switch 0 103 120 128 101 120
-			121720 high call_exit 21 103 103 50020
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		500 other mutex_lock 128 0 0
+		71700 high call_enter 21 103 0
+		71710 - sched_wakeup_new 103
+		71720 - sched_switch 0 101 120 1 104 120
+		120000 - sched_switch 0 104 120 0 103 120
+		121590 low call_enter 8 6 1
+		121600 low sched_wakeup 101
+		121700 - sched_switch 0 103 120 128 101 120
+		121720 high call_exit 21 103 103 50020
+	END
 	run 0 why run.ptl
 	grep -q 'until low woke it; low could run for 48.3 ms, but other ran instead' out ||
 		fail "another answer: $(head -n 1 out)"
@@ -830,25 +752,20 @@ who_never_ran_waits_for_a_cpu_from_its_making_on()
 # Each had it for a part of the time: none of them is the one.
 who_had_a_lock_in_turn_is_told_with_all_of_them()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			60000 low mutex_lock 64 0 0
-			71700 high mutex_wait 64 103
-			85000 low mutex_unlock 64 0
-			85010 other mutex_lock 64 0 0
-			86000 other call_enter 8 5 16
-			107000 other call_exit 8 5 16 21000
-			107010 other mutex_unlock 64 0
-			107020 middle mutex_lock 64 0 0
-			121700 middle mutex_unlock 64 0
-			121710 high mutex_lock 64 50010 0
-			121720 high mutex_unlock 64 0
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which other, low and middle had in turn; other was in write of descriptor 5 for 21.0 ms.'
+	round <<-END
+		60000 low mutex_lock 64 0 0
+		71700 high mutex_wait 64 103
+		85000 low mutex_unlock 64 0
+		85010 other mutex_lock 64 0 0
+		86000 other call_enter 8 5 16
+		107000 other call_exit 8 5 16 21000
+		107010 other mutex_unlock 64 0
+		107020 middle mutex_lock 64 0 0
+		121700 middle mutex_unlock 64 0
+		121710 high mutex_lock 64 50010 0
+		121720 high mutex_unlock 64 0
+	END
+	explains 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which other, low and middle had in turn; other was in write of descriptor 5 for 21.0 ms.'
 }
 
 # low signals, and keeps the mutex for another 60 ms.
@@ -869,8 +786,7 @@ a_wait_in_a_condition_may_be_one_for_its_mutex()
 			printf "%d high mutex_unlock 576 0\n", back + 10
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high waited 60.8 ms for mutex 0x240 to come back from pthread_cond_wait, which low had; low did for 60.7 ms what is not recorded: own work, or a call that blocked, where 9.90 ms is usual (1 of 12).'
+	explains 'high waited 60.8 ms for mutex 0x240 to come back from pthread_cond_wait, which low had; low did for 60.7 ms what is not recorded: own work, or a call that blocked, where 9.90 ms is usual (1 of 12).'
 }
 
 three_that_wait_for_each_other_are_in_a_deadlock()
@@ -911,22 +827,18 @@ a_nice_program_is_no_priority_inversion()
 # The SIGSTOP came in a round that nobody waited in.
 who_was_stopped_long_before_is_told_by_whom()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			500 - sched_switch 1 0 120 0 102 120
-			600 middle call_enter 9 5 1
-			30000 low signal 3 19 102 0
-			30010 - sched_switch 1 102 120 4 0 120
-			71700 high call_enter 7 5 1
-			120000 - sched_wakeup 102
-			120010 - sched_switch 1 0 120 0 102 120
-			121680 middle call_enter 8 6 1
-			121690 middle sched_wakeup 101
-			121700 high call_exit 7 5 1 50000
-		END
-		sleeps high 122 6 10
-	} | log run.ptl
+	round <<-END
+		500 - sched_switch 1 0 120 0 102 120
+		600 middle call_enter 9 5 1
+		30000 low signal 3 19 102 0
+		30010 - sched_switch 1 102 120 4 0 120
+		71700 high call_enter 7 5 1
+		120000 - sched_wakeup 102
+		120010 - sched_switch 1 0 120 0 102 120
+		121680 middle call_enter 8 6 1
+		121690 middle sched_wakeup 101
+		121700 high call_exit 7 5 1 50000
+	END
 	run 0 why run.ptl
 	out_has 'until middle woke it; middle was stopped by SIGSTOP for 48.3 ms, which low sent'
 }

@@ -12,8 +12,7 @@ a_late_round_is_explained_and_no_idle_worker()
 		echo "190000 high call_exit 2 96 0 0"
 		echo "190010 other call_exit 1 96 0 189510"
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 	out_lacks 'sem_wait'
 	run 0 why --json run.ptl
 	is '(late["kind"], late["thread"], late["length_ns"])' "('round', 'high', 50400000)"
@@ -37,8 +36,7 @@ a_renamed_thread_is_called_as_it_was_then()
 		echo "150010 - task_rename 101 $(comm busy) $(comm high) 0"
 		late_round
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'busy took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
+	explains 'busy took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 	run 0 why --thread busy run.ptl
 	out_has 'busy took 50.4 ms for a round'
 	run 0 print --thread busy run.ptl
@@ -128,8 +126,7 @@ a_sleep_longer_than_asked_for_is_late()
 		sleeps high 101.7 6 10
 		echo "500 low@0 mutex_lock 128 0 0"
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 40.0 ms; for 30.0 ms of it it could run, but low ran instead, where 10.0 ms was asked for (1 of 13).'
+	explains 'high slept for 40.0 ms; for 30.0 ms of it it could run, but low ran instead, where 10.0 ms was asked for (1 of 13).'
 }
 
 what_a_thread_planned_itself_is_no_excess()
@@ -141,8 +138,7 @@ what_a_thread_planned_itself_is_no_excess()
 		echo "121600 middle call_exit 6 0 0 90000"
 		sleeps middle 121.7 6 5
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 }
 
 a_wait_that_timed_out_says_how_long_it_was_to_be()
@@ -156,8 +152,7 @@ a_wait_that_timed_out_says_how_long_it_was_to_be()
 			printf "%d high mutex_unlock 576 0\n", at + took + 10
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high was in pthread_cond_wait for 200 ms, until it timed out: nobody signalled it within 200 ms, where 9.00 ms is usual (1 of 12).'
+	explains 'high was in pthread_cond_wait for 200 ms, until it timed out: nobody signalled it within 200 ms, where 9.00 ms is usual (1 of 12).'
 }
 
 # Another program ran when the timers of middle were due, three times; high waited once for what low has.
@@ -293,8 +288,7 @@ a_deadlock_comes_before_all()
 			900000 high mutex_lock 64 0 0
 		END
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'middle has waited 700 ms without end for mutex 0x100, which other had while that one waited for mutex 0xc0, which middle had: a deadlock.'
+	explains 'middle has waited 700 ms without end for mutex 0x100, which other had while that one waited for mutex 0xc0, which middle had: a deadlock.'
 }
 
 # Where every second round is late, late is what is usual.
@@ -370,8 +364,7 @@ a_timers_date_is_a_measure_where_all_rounds_are_late()
 			printf "%d high call_exit 6 0 0 0\n", at + 10
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 12.0 ms for a round, where its timer was due after 10.0 ms (20 of 20): it did for 12.0 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high took 12.0 ms for a round, where its timer was due after 10.0 ms (20 of 20): it did for 12.0 ms what is not recorded: own work, or a call that blocked.'
 	out_has '19 more follow from it.'
 }
 
@@ -397,8 +390,7 @@ what_delayed_a_timer_is_the_cause_of_the_rounds_behind_it()
 			at = end + 200
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 79.8 ms; for 70.0 ms of it it could run, but low ran instead, where its timer was due after 9.79 ms (3 of 24).'
+	explains 'high slept for 79.8 ms; for 70.0 ms of it it could run, but low ran instead, where its timer was due after 9.79 ms (3 of 24).'
 }
 
 # The longest of three late waits is a sleep that nothing explains; in the two others low had the CPU.
@@ -423,8 +415,7 @@ of_rounds_about_as_late_one_with_the_reason_of_most_is_told()
 			at = end + 200
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 79.8 ms; for 70.0 ms of it it could run, but low ran instead, where its timer was due after 9.79 ms (3 of 24).'
+	explains 'high slept for 79.8 ms; for 70.0 ms of it it could run, but low ran instead, where its timer was due after 9.79 ms (3 of 24).'
 }
 
 a_sleep_up_to_a_date_may_be_too_long()
@@ -434,8 +425,7 @@ a_sleep_up_to_a_date_may_be_too_long()
 		printf "%d high call_enter 6 0 %s 9000000\n", at, none
 		printf "%d high call_exit 6 0 0 9000\n", at + 9000 + (i == 7) * 30000
 	} }' | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
+	explains 'high slept for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
 }
 
 a_sleep_of_less_than_a_millisecond_is_held_against_what_it_asked_for()
@@ -445,8 +435,7 @@ a_sleep_of_less_than_a_millisecond_is_held_against_what_it_asked_for()
 		printf "%d high call_enter 6 0 0 200000\n", at
 		printf "%d high call_exit 6 0 0 300\n", at + 300 + (i == 7) * 30000
 	} }' | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 30.3 ms, where 200 us was asked for (1 of 12).'
+	explains 'high slept for 30.3 ms, where 200 us was asked for (1 of 12).'
 }
 
 # A read of a timer: descriptor 5.
@@ -457,8 +446,7 @@ a_timers_descriptor_may_be_readable_too_late()
 		printf "%d high call_enter 7 5 8 9000000\n", at
 		printf "%d high call_exit 7 5 8 9000\n", at + 9000 + (i == 7) * 30000
 	} }' | log run.ptl
-	run 0 why run.ptl
-	answer 'high was in read of descriptor 5 for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
+	explains 'high was in read of descriptor 5 for 39.0 ms, where its timer was due after 9.00 ms (1 of 12).'
 }
 
 every_sleep_may_be_longer_than_asked_for()
@@ -467,15 +455,13 @@ every_sleep_may_be_longer_than_asked_for()
 		printf "%d high call_enter 6 0 10\n", 1000 + i * 30100
 		printf "%d high call_exit 6 0 0 30000\n", 31000 + i * 30100
 	} }' | log run.ptl
-	run 0 why run.ptl
-	answer 'high slept for 30.0 ms, where 10.0 ms was asked for (12 of 12).'
+	explains 'high slept for 30.0 ms, where 10.0 ms was asked for (12 of 12).'
 }
 
 where_no_round_is_late_that_is_said()
 {
 	sleeps high 1 12 10 | log run.ptl
-	run 0 why run.ptl
-	answer 'Nothing was late: 11 rounds of 1 thread were read, from wait to wait; none is far beyond what is usual for its thread.'
+	explains 'Nothing was late: 11 rounds of 1 thread were read, from wait to wait; none is far beyond what is usual for its thread.'
 }
 
 # Twelve waits of high for what comes by descriptor 5; the eighth takes 500 ms.  $1 wakes it.
@@ -514,8 +500,7 @@ a_reply_from_outside_is_late()
 		}
 		{ print }'
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high was in recv of descriptor 5 for 499 ms, where 9.00 ms is usual (1 of 12).'
+	explains 'high was in recv of descriptor 5 for 499 ms, where 9.00 ms is usual (1 of 12).'
 }
 
 # A server that waits for requests 100 ms at a time: nothing came once, and on a busy machine it came back 20 ms late.
@@ -565,8 +550,7 @@ a_client_outside_is_not_explained_where_something_inside_is_late()
 		receives - | sed 's/ high / middle /; s/ 101/ 102/g'
 		late_round
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high took 50.4 ms for a round, where 100 us is usual (1 of 12): it waited 50.0 ms for mutex 0x40, which low had; low did for 50.0 ms what is not recorded: own work, or a call that blocked.'
 }
 
 # As a shell does: it waits for children that take 1 ms or 5 ms, and asks each time whether there are more.  One
@@ -609,18 +593,14 @@ where_no_round_is_three_times_as_long_half_as_long_again_is_late()
 # Who ran when it was woken did not end its sleep.
 a_sleep_is_ended_by_nobody()
 {
-	{
-		sleeps high 1 7 10
-		cat <<-END
-			71050 high call_enter 6 0 10
-			71060 - sched_switch 0 101 120 1 0 120
-			81000 - sched_wakeup 101
-			81001 - sched_switch 0 0 120 0 900 120
-			101000 - sched_switch 0 900 120 1 101 120
-			101100 high call_exit 6 0 0 30000
-		END
-		sleeps high 101.2 6 10
-	} | log run.ptl
+	round 101.2 <<-END
+		71050 high call_enter 6 0 10
+		71060 - sched_switch 0 101 120 1 0 120
+		81000 - sched_wakeup 101
+		81001 - sched_switch 0 0 120 0 900 120
+		101000 - sched_switch 0 900 120 1 101 120
+		101100 high call_exit 6 0 0 30000
+	END
 	run 0 why --thread high run.ptl
 	out_lacks 'its sleep, ended by'
 }
@@ -793,8 +773,7 @@ abandoned()
 who_waits_without_end_for_one_that_ended_comes_before_all()
 {
 	abandoned | log run.ptl
-	run 0 why run.ptl
-	answer 'high was in pthread_cond_wait for 789 ms, and the log ends in it (mostly low woke it), where 9.02 ms is usual (1 of 13).'
+	explains 'high was in pthread_cond_wait for 789 ms, and the log ends in it (mostly low woke it), where 9.02 ms is usual (1 of 13).'
 }
 
 who_waits_when_its_process_calls_exit_had_nothing_to_do()

@@ -19,8 +19,7 @@ make_many()
 without_deadlines_the_unusual_is_explained()
 {
 	make_many run.ptl
-	run 0 why run.ptl
-	answer 'Job 9 of high took 900 us, where 500 us is usual: what it did for 900 us is not recorded (own work, or a call that blocked).'
+	explains 'Job 9 of high took 900 us, where 500 us is usual: what it did for 900 us is not recorded (own work, or a call that blocked).'
 	out_has 'LONGER THAN USUAL'
 	COLUMNS=60 "$pxtrace" why run.ptl >out || fail 'exit status'
 	sed -n '/^LONGER/,$p' out | awk 'length > 60' >wide
@@ -44,12 +43,10 @@ turns()
 cpu_times_tell_own_work_from_waits_that_are_not_recorded()
 {
 	turns 18500000
-	run 0 why run.ptl
-	answer 'turn 5 of high took 9.00 ms, where 1.00 ms is usual: its own work took 8.50 ms.'
+	explains 'turn 5 of high took 9.00 ms, where 1.00 ms is usual: its own work took 8.50 ms.'
 	out_lacks 'would tell'
 	turns 11000000
-	run 0 why run.ptl
-	answer 'turn 5 of high took 9.00 ms, where 1.00 ms is usual: of 9.00 ms it ran for 1.00 ms only, by its CPU time; what it waited for is not recorded.'
+	explains 'turn 5 of high took 9.00 ms, where 1.00 ms is usual: of 9.00 ms it ran for 1.00 ms only, by its CPU time; what it waited for is not recorded.'
 	out_has '`pxtrace run` would tell'
 	run 0 why --json run.ptl
 	is 'late["ran_ns"]' 1000000
@@ -65,8 +62,7 @@ what_is_always_long_is_not_unusual()
 			echo "${i}8$((i / 5 * 5 + 2))00 high high_end $i"
 		done
 	} | story run.ptl
-	run 0 why run.ptl
-	answer 'Job 5 of high took 600 us, where 100 us is usual: what it did for 600 us is not recorded (own work, or a call that blocked).'
+	explains 'Job 5 of high took 600 us, where 100 us is usual: what it did for 600 us is not recorded (own work, or a call that blocked).'
 }
 
 jobs_of_one_thread_may_overlap()
@@ -137,8 +133,7 @@ a_log_without_spans_says_what_a_span_is()
 	story run.ptl <<-END
 		1000 high note
 	END
-	run 0 why run.ptl
-	answer 'No spans and no waits in this log: nothing can be late.'
+	explains 'No spans and no waits in this log: nothing can be late.'
 	err_has 'a span is what lies between X_begin and X_end'
 }
 
@@ -219,12 +214,10 @@ a_lock_that_the_program_tells_of_was_taken_in_a_function()
 		event 9100000 41 1 $(at look_up 1) u32:1
 		event 9101000 45 1 $(at look_up 1) u32:1
 	END
-	run 0 why run.ptl
-	answer 'Job 1 of high missed its deadline after 7.10 ms: it waited 6.99 ms for mtx 0x7, which low had, taken in refill (cache.c:4).'
+	explains 'Job 1 of high missed its deadline after 7.10 ms: it waited 6.99 ms for mtx 0x7, which low had, taken in refill (cache.c:4).'
 	# An address that nobody knows says less than the name of the lock.
 	rm libcache.so
-	run 0 why run.ptl
-	answer 'Job 1 of high missed its deadline after 7.10 ms: it waited 6.99 ms for mtx 0x7, which low had.'
+	explains 'Job 1 of high missed its deadline after 7.10 ms: it waited 6.99 ms for mtx 0x7, which low had.'
 }
 
 # Jobs 2 to 4 were released while job 1 went on: one line tells of them.
@@ -249,8 +242,7 @@ jobs_behind_a_late_one_follow_from_it()
 		25000 high high_end 4
 		25001 high deadline_miss 4 2000000
 	END
-	run 0 why run.ptl
-	answer 'Job 1 of high was late by 6.10 ms: it waited 7.90 ms for lock 1, which low had.'
+	explains 'Job 1 of high was late by 6.10 ms: it waited 7.90 ms for lock 1, which low had.'
 	out_has '2 more follow from it, late by up to 5.30 ms.'
 	run 0 why --json run.ptl
 	is 'late["followers"]' 2
@@ -264,8 +256,7 @@ what_kept_a_job_from_beginning_may_not_be_recorded()
 		9400 high high_end 7
 		9410 high deadline_miss 7 6400000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: it began only 8.00 ms after its release; what it waited for is not recorded.'
+	explains 'Job 7 of high was late by 6.40 ms: it began only 8.00 ms after its release; what it waited for is not recorded.'
 	out_has '`pxtrace run` would tell'
 }
 

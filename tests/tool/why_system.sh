@@ -37,8 +37,7 @@ the_lock_its_holder_the_place_and_what_was_done_meanwhile_are_told()
 {
 	needs_variables
 	make_convoy run.ptl
-	run 0 why run.ptl
-	answer 'high waited 12.4 ms for cache_lock, which low had, taken in refill (cache.c:4); low was in fsync of descriptor 7 for 11.9 ms in refill (cache.c:4). Waits for it: 2, 12.9 ms in all.'
+	explains 'high waited 12.4 ms for cache_lock, which low had, taken in refill (cache.c:4); low was in fsync of descriptor 7 for 11.9 ms in refill (cache.c:4). Waits for it: 2, 12.9 ms in all.'
 	run 0 why --json run.ptl
 	is 'late["variable"], late["waits"], late["waits_ns"]' 'cache_lock 2 12910000'
 	is 'late["first_used_in"]' 'refill (cache.c:4)'
@@ -99,8 +98,7 @@ a_lock_that_was_not_had_ends_the_wait_alone()
 		9600 middle mutex_lock 64 600 130
 		9700 middle mutex_unlock 64 0
 	END
-	run 0 why run.ptl
-	answer 'high waited 5.00 ms for mutex 0x40, which low had. Waits for it: 2, 5.60 ms in all.'
+	explains 'high waited 5.00 ms for mutex 0x40, which low had. Waits for it: 2, 5.60 ms in all.'
 	part run.ptl '[told["locks"][0][k] for k in ("taken", "waits", "wait_ns", "held_by")]' "[2, 2, 5600000, 'low']"
 }
 
@@ -126,8 +124,7 @@ with_waits_alone_the_holder_is_known_from_the_lock_and_its_release()
 			9500 low@$(at store 1) mutex_lock $(at cache_lock) 200 0
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'high waited 5.01 ms for cache_lock, which low had, given back in store (cache.c:6). Waits for it: 2, 5.21 ms in all.'
+	explains 'high waited 5.01 ms for cache_lock, which low had, given back in store (cache.c:6). Waits for it: 2, 5.21 ms in all.'
 	out_has 'holder=103  <- low has it'
 	run 0 why --locks run.ptl
 	out_has 'while low had it, given back in store (cache.c:6)'
@@ -156,8 +153,7 @@ a_holder_is_a_thread_of_the_process_that_names_it()
 			7010 red mutex_lock 64 5010 110
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'red waited 5.01 ms for mutex 0x40, which red-hold had.'
+	explains 'red waited 5.01 ms for mutex 0x40, which red-hold had.'
 	out_has 'holder=2  <- red-hold has it'
 }
 
@@ -221,8 +217,7 @@ several_readers_have_a_lock_until_the_last_gives_it_back()
 		9300 low sync_lock 64 200 0 1
 		9400 low sync_unlock 64 0 1
 	END
-	run 0 why run.ptl
-	answer 'high waited 7.01 ms for rwlock 0x40 (to write), which middle had. Waits for it: 2, 7.21 ms in all.'
+	explains 'high waited 7.01 ms for rwlock 0x40 (to write), which middle had. Waits for it: 2, 7.21 ms in all.'
 	out_has 'waited for rwlock 0x40: low and 2 more had it'
 	out_has 'waited for rwlock 0x40: middle had it'
 	run 0 why --json run.ptl
@@ -281,8 +276,7 @@ spin_locks_and_condition_variables_are_told_by_what_they_are()
 			8800 high mutex_lock $(at cache_lock) 3800 0
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'high waited 3.80 ms for cache_lock, which low had; low was in pthread_cond_wait of queue_changed for 3.50 ms, until other woke it; other did for 3.50 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high waited 3.80 ms for cache_lock, which low had; low was in pthread_cond_wait of queue_changed for 3.50 ms, until other woke it; other did for 3.50 ms what is not recorded: own work, or a call that blocked.'
 	run 0 why --worst 2 run.ptl
 	out_has 'high waited 1.01 ms for spin lock 0x40, which low had.'
 	# While it waits for the condition the mutex is another one's.
@@ -302,8 +296,7 @@ a_lock_without_a_name_is_told_by_where_it_was_first_used()
 			3010 high@$(at look_up 1) mutex_lock 64 1010 0
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'high waited 1.01 ms for mutex 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
+	explains 'high waited 1.01 ms for mutex 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
 }
 
 # QNX-24: addresses mean something in one process, for as long as the image is there
@@ -482,8 +475,7 @@ functions_say_what_a_thread_did_meanwhile()
 	is '[(c.get("function"), c["ns"]) for c in late["causes"]][:2]' \
 		"[('refill (cache.c:4)', 5100000), ('store (cache.c:6)', 3900000)]"
 	add_up
-	run 0 why run.ptl
-	answer 'Job 1 of middle took 8.00 ms: what it did for 8.00 ms is not recorded (own work, or a call that blocked), most of it in store (cache.c:6).'
+	explains 'Job 1 of middle took 8.00 ms: what it did for 8.00 ms is not recorded (own work, or a call that blocked), most of it in store (cache.c:6).'
 }
 
 # The thread is the same, and its functions, holds and waits are not.
@@ -548,8 +540,7 @@ a_semaphore_that_is_used_as_a_lock_has_a_holder()
 			8100 high@$(at store 1) call_exit 2 64 0 0
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'high waited 5.01 ms for semaphore 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
+	explains 'high waited 5.01 ms for semaphore 0x40 (first used in refill (cache.c:4)), which low had, taken in refill (cache.c:4).'
 	part run.ptl '[told["locks"][0][k] for k in ("lock", "taken", "waits", "longest_holder", "held_by", "held_ns")]' \
 		"['semaphore 0x40 (first used in refill (cache.c:4))', 2, 1, 'low', 'low', 6990000]"
 	run 0 why --locks run.ptl
@@ -574,8 +565,7 @@ a_semaphore_that_others_post_has_none()
 			9510 middle@$(at look_up 1) call_exit 1 64 0 3510
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'middle waited 3.51 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in refill (cache.c:4). Waits for it: 3, 6.53 ms in all.'
+	explains 'middle waited 3.51 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in refill (cache.c:4). Waits for it: 3, 6.53 ms in all.'
 	out_has 'waited for semaphore 0x40: low posted it'
 	run 0 why --thread high run.ptl
 	answer 'high waited 3.01 ms for semaphore 0x40 (first used in store (cache.c:6)), until low posted it in store (cache.c:6). Waits for it: 3, 6.53 ms in all.'
@@ -662,8 +652,7 @@ variables_of_cplusplus_have_the_names_of_their_source()
 			3010 high mutex_lock $(at _ZN3app5queue7changedE 8) 1010 0
 		END
 	} | traced run.ptl
-	run 0 why run.ptl
-	answer 'high waited 1.01 ms for app::queue::changed+8, which low had.'
+	explains 'high waited 1.01 ms for app::queue::changed+8, which low had.'
 }
 
 threads_of_one_name_are_told_with_their_numbers()
@@ -678,8 +667,7 @@ threads_of_one_name_are_told_with_their_numbers()
 		7000 low mutex_unlock 64 0
 		7010 high mutex_lock 64 5010 0
 	END
-	run 0 why run.ptl
-	answer 'high/101 waited 5.01 ms for mutex 0x40, which low had.'
+	explains 'high/101 waited 5.01 ms for mutex 0x40, which low had.'
 	out_has 'high/105, mutex 0x50'
 }
 

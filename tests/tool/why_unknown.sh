@@ -18,8 +18,7 @@ lost_events_hide_time_and_nothing_else()
 		9400 high high_end 7
 		9410 high deadline_miss 7 6400000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: what it did for 5.00 ms is not known, because 12 events were lost.'
+	explains 'Job 7 of high was late by 6.40 ms: what it did for 5.00 ms is not known, because 12 events were lost.'
 	out_has '4.000                  12 EVENTS LOST up to here'
 	out_has '5.000   67.6%  not known: 12 events were lost'
 	out_has '1.500   20.3%  waited for lock 1: low had it'
@@ -100,8 +99,7 @@ a_lock_is_unknown_behind_a_loss_until_somebody_takes_it()
 		9400 high high_end 7
 		9410 high deadline_miss 7 6400000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: it waited 6.50 ms for lock 1: who had it is not in the log.'
+	explains 'Job 7 of high was late by 6.40 ms: it waited 6.50 ms for lock 1: who had it is not in the log.'
 	out_has 'lock_wait  lock=1  <- who has it is not in the log'
 }
 
@@ -154,8 +152,7 @@ thread 2 0x2000 12 low
 	# Called what it is, it is found wherever it stands.
 	# shellcheck disable=SC2059
 	printf "$threads$odd" job lock job lock job lock | "$mklog" >run.ptl || fail mklog
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: it waited 6.50 ms for mtx 0xbeef, which low had.'
+	explains 'Job 7 of high was late by 6.40 ms: it waited 6.50 ms for mtx 0xbeef, which low had.'
 	out_lacks 'was taken for the lock'
 }
 
@@ -177,8 +174,7 @@ the_list_names_what_most_of_the_time_went_to()
 		16000 high high_end 2
 		16001 high deadline_miss 2 1500000
 	END
-	run 0 why run.ptl
-	answer 'Job 2 of high was late by 1.50 ms: it waited 1.20 ms for lock 1, which low had.'
+	explains 'Job 2 of high was late by 1.50 ms: it waited 1.20 ms for lock 1, which low had.'
 	out_has 'MISSED DEADLINES, by most first'
 	grep '^ .*job 2 of high' out | grep -q 'own work' || fail 'mostly something else'
 }
@@ -194,8 +190,7 @@ who_gives_a_lock_back_had_it_before()
 		9400 high high_end 7
 		9410 high deadline_miss 7 6400000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: it waited 6.40 ms for lock 1, which low had.'
+	explains 'Job 7 of high was late by 6.40 ms: it waited 6.40 ms for lock 1, which low had.'
 	run 0 why --json run.ptl
 	is 'late["causes"][0]["holder_state"]' seen
 	add_up
@@ -265,8 +260,7 @@ a_miss_without_its_begin_says_so()
 		9400 high high_end 7
 		9410 high deadline_miss 7 6400000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms; why, is not known: its begin is not in the log.'
+	explains 'Job 7 of high was late by 6.40 ms; why, is not known: its begin is not in the log.'
 }
 
 a_stopped_trace_is_a_gap()
@@ -278,8 +272,7 @@ a_stopped_trace_is_a_gap()
 		9400 high high_end 7
 		9410 high deadline_miss 7 6400000
 	END
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: what it did for 7.40 ms was not recorded.'
+	explains 'Job 7 of high was late by 6.40 ms: what it did for 7.40 ms was not recorded.'
 	out_has 'nothing was recorded up to here: the trace was stopped'
 }
 

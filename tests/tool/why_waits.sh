@@ -29,8 +29,7 @@ make_waits()
 without_spans_the_longest_wait_is_explained()
 {
 	make_waits run.ptl
-	run 0 why run.ptl
-	answer 'high waited 8.51 ms for lock 1, which low had and could not give back, because other ran instead for 8.00 ms: a priority inversion.'
+	explains 'high waited 8.51 ms for lock 1, which low had and could not give back, because other ran instead for 8.00 ms: a priority inversion.'
 	out_has 'A mutex with PTHREAD_PRIO_INHERIT lets low finish first.'
 	out_has '100.0%  the whole wait'
 	out_has 'WAITS FOR LOCKS, the longest first'
@@ -44,8 +43,7 @@ without_spans_the_longest_wait_is_explained()
 where_there_are_spans_waits_are_asked_for()
 {
 	make_inversion run.ptl
-	run 0 why run.ptl
-	answer 'Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.'
+	explains 'Job 7 of high was late by 6.40 ms: it waited 8.50 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.'
 	run 0 why --waits run.ptl
 	answer 'high waited 8.51 ms for lock 1, which low had and could not give back, because middle ran instead for 8.00 ms: a priority inversion.'
 	run 0 why --waits --thread low run.ptl
@@ -65,8 +63,7 @@ a_wait_that_never_ended_is_explained_as_a_deadlock()
 		1300 high lock_wait 1
 		9300 other note
 	END
-	run 0 why run.ptl
-	answer 'low has waited 8.10 ms without end for lock 2, which high had while that one waited for lock 1, which low had: a deadlock.'
+	explains 'low has waited 8.10 ms without end for lock 2, which high had while that one waited for lock 1, which low had: a deadlock.'
 	out_has 'Locks that are always taken in the same order cannot do that.'
 	run 0 why --json --worst 2 run.ptl
 	is 'late["unfinished"]' True
@@ -129,8 +126,7 @@ a_wait_that_was_given_up_ends_there()
 		7010 high lock_lock 2
 		9000 high lock_unlock 2
 	END
-	run 0 why run.ptl
-	answer 'high waited 5.00 ms for lock 1, which low had.'
+	explains 'high waited 5.00 ms for lock 1, which low had.'
 }
 
 a_wait_across_a_loss_is_none()
@@ -143,8 +139,7 @@ a_wait_across_a_loss_is_none()
 		7500 low lock_wait 1
 		7600 low lock_lock 1
 	END
-	run 0 why run.ptl
-	answer 'low waited 100 us for lock 1, which high had.'
+	explains 'low waited 100 us for lock 1, which high had.'
 }
 
 the_longest_time_off_the_cpu_is_told_as_slept_and_kept_from_it()
@@ -156,8 +151,7 @@ the_longest_time_off_the_cpu_is_told_as_slept_and_kept_from_it()
 		9000 - sched_switch 0 104 20 0 101 10
 		9500 - sched_switch 0 101 10 0 104 20
 	END
-	run 0 why run.ptl
-	answer 'high was off the CPU for 7.00 ms: other ran instead of it for 4.00 ms.'
+	explains 'high was off the CPU for 7.00 ms: other ran instead of it for 4.00 ms.'
 	out_has '3.000   42.9%  slept'
 	out_has '4.000   57.1%  could run, but other did'
 	out_has '100.0%  off the CPU'
@@ -284,8 +278,7 @@ who_waits_again_when_its_time_is_up_waits_on()
 			at += 10
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 117 ms for a round, where 12.0 ms is usual (1 of 13): it was in pthread_cond_wait for 117 ms, until low woke it; low did for 117 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high took 117 ms for a round, where 12.0 ms is usual (1 of 13): it was in pthread_cond_wait for 117 ms, until low woke it; low did for 117 ms what is not recorded: own work, or a call that blocked.'
 }
 
 # As a virtual machine does that waits for a monitor: 1 ms, 8 ms, 64 ms, and the mutex given back in between.
@@ -308,8 +301,7 @@ who_waits_again_for_longer_each_time_waits_on()
 		}'
 		sleeps high 121.8 6 10
 	} | log run.ptl
-	run 0 why run.ptl
-	answer 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in pthread_cond_wait for 49.0 ms, until low woke it; low did for 49.0 ms what is not recorded: own work, or a call that blocked.'
+	explains 'high took 50.2 ms for a round, where 100 us is usual (1 of 12): it was in pthread_cond_wait for 49.0 ms, until low woke it; low did for 49.0 ms what is not recorded: own work, or a call that blocked.'
 }
 
 # As of an interpreter's lock: three rounds wait 30 ms until low signals, one 100 ms in waits of 5 ms that time out.

@@ -162,6 +162,17 @@ sleeps()
 # Of traced lines, in order of time; the mutex is 0x40.
 log() { sort -s -n -k 1,1 | traced "$1"; }
 
+# round [FROM_MS [COUNT]]: run.ptl: high sleeps seven times until 71.7 ms, and COUNT times (6) from FROM_MS on (122);
+# what happens in between is traced lines on standard input.
+round() { { sleeps high 1 7 10; cat; sleeps high "${1:-122}" "${2:-6}" 10; } | log run.ptl; }
+
+# explains TEXT: the answer of pxtrace why for run.ptl begins with it
+explains()
+{
+	run 0 why run.ptl
+	answer "$1"
+}
+
 # Twelve rounds of high, of which the seventh waits 50 ms for what low has.
 late_round()
 {
