@@ -13,7 +13,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
 #define STREAM_BYTES (1024ul * 1024)

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define BYTES_MAX  256

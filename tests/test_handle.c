@@ -233,37 +233,13 @@ PXT_TEST_FRESH(logs_have_all_cells_that_they_bring)
 #if HAVE_NAMES
 #include "core/process/names.h"
 
-static unsigned open_name(const char *name, bool *is_new)
-{
-	trace_event_id_t id = 0;
-
-	PXT_EQ(pxt_names_open(name, &id, is_new), 0);
-	return id;
-}
-
 static unsigned must_open(const char *name)
 {
+	trace_event_id_t id = 0;
 	bool is_new;
 
-	return open_name(name, &is_new);
-}
-
-/* EVOPEN-01, EVOPEN-02, EVOPEN-03 */
-PXT_TEST_FRESH(a_name_has_one_identifier_and_another_name_another)
-{
-	bool is_new;
-	unsigned id = open_name("one", &is_new);
-
-	CU_ASSERT_TRUE(is_new);
-	PXT_EQ(id, PXT_ID_USER_FIRST);
-	PXT_EQ(open_name("one", &is_new), id);
-	CU_ASSERT_FALSE(is_new);
-	CU_ASSERT(open_name("One", &is_new) != id);
-	CU_ASSERT(open_name("on", &is_new) != id);
-	CU_ASSERT_STRING_EQUAL(pxt_names_of(id), "one");
-	PXT_EQ(pxt_names_count(), 3);
-	CU_ASSERT_PTR_NULL(pxt_names_of(id + 3));
-	CU_ASSERT_PTR_NULL(pxt_names_of(PXT_ID_COUNT + 5));
+	PXT_EQ(pxt_names_open(name, &id, &is_new), 0);
+	return id;
 }
 
 /* EVOPEN-06, EVOPEN-E1, LIM-04, DEC-04 */
@@ -284,15 +260,6 @@ PXT_TEST_FRESH(the_longest_name_fits_and_one_byte_more_is_refused_unread)
 	CU_ASSERT_STRING_EQUAL(pxt_names_of(id), name);
 	free(name);
 }
-
-#define NAMES 20
-
-struct opener {
-	pthread_t thread;
-	unsigned ids[NAMES];
-	unsigned made;
-	pthread_barrier_t *start;
-};
 
 /* The first description stays. */
 PXT_TEST(a_type_is_described_once)

@@ -604,17 +604,6 @@ PXT_TEST(the_descriptor_stays_the_application_s_own)
 	CU_ASSERT(fcntl(fd, F_GETFD) == -1);
 }
 
-struct share {
-	trace_id_t trid;
-	_Atomic unsigned *seen; /* by event, of one round */
-	unsigned wrong;
-};
-
-struct opener {
-	int fd;
-	unsigned wrong;
-};
-
 /* ---- Programs of other releases, whose structures have another size ---- */
 
 static int ask_info(trace_id_t log, void *room, size_t bytes)

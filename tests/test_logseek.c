@@ -7,7 +7,6 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>

@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define MARKS "FLUSH_START FLUSH_STOP"
@@ -35,12 +34,6 @@ static trace_id_t open_log(int fd)
 
 	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
 	return log;
-}
-
-static void say_many(int first, int last)
-{
-	for (int i = first; i <= last; i++)
-		st_say(i);
 }
 
 /* What a log holds of the test's events. */
@@ -138,7 +131,7 @@ static int trace_in_rounds(trace_id_t trid, const struct failing *how, unsigned 
 	for (int round = 0; round < ROUNDS; round++) {
 		int error;
 
-		say_many(round * EACH + 1, round * EACH + EACH);
+		st_say_many(round * EACH + 1, round * EACH + EACH);
 		error = posix_trace_flush(trid);
 		PXT_CHECK(error == 0 || error == how->error, "%s, call %u: flush says %d",
 		    how->name, n, error);
@@ -286,9 +279,9 @@ PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 
 		PXT_EQ_FATAL(error, 0);
 		PXT_EQ(posix_trace_start(trid), 0);
-		say_many(1, 100);
+		st_say_many(1, 100);
 		PXT_EQ(posix_trace_flush(trid), 0);
-		say_many(101, 200);
+		st_say_many(101, 200);
 		pxt_fault_arm(&pxt_fault_write, 1, ENOSPC);
 		pxt_fault_write.accept = 50;
 		PXT_EQ(posix_trace_shutdown(trid), ENOSPC);
@@ -328,7 +321,7 @@ PXT_TEST(a_device_that_says_not_now_is_asked_again)
 		pxt_fault_write.accept = how.accept;
 		if (n == 1)
 			PXT_EQ(posix_trace_start(trid), 0);
-		say_many((int)n * 10 + 1, (int)n * 10 + 10);
+		st_say_many((int)n * 10 + 1, (int)n * 10 + 10);
 		PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
@@ -349,11 +342,11 @@ PXT_TEST(a_clear_that_could_not_cut_the_file_is_made_good)
 	trace_id_t trid = create_failing(&how, fd, &error);
 
 	PXT_EQ(posix_trace_start(trid), 0);
-	say_many(1, 500);
+	st_say_many(1, 500);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	pxt_fault_arm(&pxt_fault_truncate, 1, EIO);
 	PXT_EQ(posix_trace_clear(trid), 0);
-	say_many(1001, 1003);
+	st_say_many(1001, 1003);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	trace_id_t log = open_log(fd);
 	st_expect(log, "1001..1003 STOP0");
@@ -468,7 +461,7 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 
 	PXT_EQ(posix_trace_start(trid), 0);
 	for (int i = 0; i < 5; i++) {
-		say_many(1 + i * 100, 100 + i * 100);
+		st_say_many(1 + i * 100, 100 + i * 100);
 		PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -592,7 +585,7 @@ PXT_TEST(a_coded_log_until_full_takes_the_bytes_that_it_may_have_in_the_file)
 		bool old;
 		int kept;
 
-		say_many(1, 3000);
+		st_say_many(1, 3000);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 		bytes = record_bytes(fd, &old);
 		kept = kept_until_full(fd, sizeof(int));
@@ -651,7 +644,7 @@ PXT_TEST(a_coded_log_is_full_at_the_first_event_whose_slots_do_not_fit)
 		PXT_EQ(posix_trace_flush(trid), 0);
 		for (i = 1; fits; i++) {
 			fits = record_bytes(fd, &old) + slot_bytes(4) + STOP_ROOM <= size;
-			say_many(i, i);
+			st_say_many(i, i);
 			PXT_EQ_FATAL(posix_trace_flush(trid), 0);
 			PXT_EQ(posix_trace_get_status(trid, &status), 0);
 			PXT_CHECK(status.posix_log_full_status ==
@@ -695,7 +688,7 @@ PXT_TEST(a_looping_log_keeps_more_events_where_they_are_coded)
 			trace_id_t log;
 
 			for (int i = 0; i < 20000; i += batch) {
-				say_many(i + 1, i + batch);
+				st_say_many(i + 1, i + batch);
 				PXT_EQ(posix_trace_flush(trid), 0);
 			}
 			PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -764,7 +757,7 @@ PXT_TEST(opening_a_looping_log_reads_the_heads_of_its_frames)
 	trace_id_t log;
 
 	for (int i = 0; i < 100000; i += 5000) {
-		say_many(i + 1, i + 5000);
+		st_say_many(i + 1, i + 5000);
 		PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -918,11 +911,11 @@ PXT_TEST(a_clear_on_a_pipe_is_a_mark_in_the_log)
 
 	trace_id_t trid = create_drained(&drain, fds, &reader);
 	PXT_EQ(posix_trace_start(trid), 0);
-	say_many(1, 1000);
+	st_say_many(1, 1000);
 	PXT_EQ(posix_trace_flush(trid), 0);
-	say_many(1001, 1100);
+	st_say_many(1001, 1100);
 	PXT_EQ(posix_trace_clear(trid), 0);
-	say_many(1, 7);
+	st_say_many(1, 7);
 	end_drained(trid, &drain, fds, reader, "1..7 STOP0");
 	CU_ASSERT(drain.bytes > 1000 * 3);
 }
@@ -941,14 +934,14 @@ static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
 	pxt_fault_write.last = last;
 	pxt_fault_write.accept = accept;
 	for (int round = 0; round < 3; round++) {
-		say_many(1 + 100 * round, 100 + 100 * round);
+		st_say_many(1 + 100 * round, 100 + 100 * round);
 		(void)posix_trace_flush(trid);
 	}
-	say_many(301, 310);
+	st_say_many(301, 310);
 	PXT_EQ(posix_trace_clear(trid), 0);
 	reached = atomic_load(&pxt_fault_write.calls) >= n;
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
-	say_many(1001, 1003);
+	st_say_many(1001, 1003);
 	end_drained(trid, &drain, fds, reader, "1001..1003 STOP0");
 	return reached;
 }
@@ -1014,12 +1007,12 @@ PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 	drain.from = fds[0];
 	trace_id_t trid = create_append(fds[1]);
 	PXT_EQ(posix_trace_start(trid), 0);
-	say_many(1, 6000);
+	st_say_many(1, 6000);
 	PXT_EQ_FATAL(pthread_create(&threads[0], NULL, flush_in_thread, &trid), 0);
 	wait_until_full(fds[0]);
 	PXT_EQ_FATAL(pthread_create(&threads[1], NULL, clear_in_thread, &trid), 0);
 	wait_until_cleared(trid);
-	say_many(7001, 7005);
+	st_say_many(7001, 7005);
 	PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	PXT_EQ(counts.posix_held_np, 5);
 	PXT_EQ_FATAL(pthread_create(&threads[2], NULL, drain_pipe, &drain), 0);
@@ -1469,7 +1462,7 @@ PXT_TEST(behind_a_read_that_failed_everything_is_as_before_it)
 	PXT_EQ(posix_trace_start(trid), 0);
 	/* More than is read at once. */
 	for (int i = 0; i < 240; i++) {
-		say_many(1 + i * 500, 500 + i * 500);
+		st_say_many(1 + i * 500, 500 + i * 500);
 		PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);

@@ -11,7 +11,6 @@
 #include "format/ids.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct pxt_event events[8];

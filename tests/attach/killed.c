@@ -13,9 +13,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #define BEFORE 10u

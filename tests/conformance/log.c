@@ -112,7 +112,7 @@ PXT_TEST(the_status_of_a_log_is_that_at_shutdown_and_reading_does_not_reset_it)
 	struct posix_trace_loginfo_np info;
 	trace_id_t log;
 
-	lk_say_many(1, 1000);
+	st_say_many(1, 1000);
 	log = lk_finish(trid, &spec);
 	for (int i = 0; i < 3; i++) {
 		struct posix_trace_status_info status;

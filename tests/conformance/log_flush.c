@@ -19,9 +19,9 @@ PXT_TEST(flushes_of_a_running_stream_are_marked_and_duplicate_nothing)
 	trace_id_t trid = lk_logging(&spec);
 	trace_id_t log;
 
-	lk_say_many(1, 3);
+	st_say_many(1, 3);
 	PXT_EQ(posix_trace_flush(trid), 0);
-	lk_say_many(4, 6);
+	st_say_many(4, 6);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	st_say(7);
@@ -168,7 +168,7 @@ PXT_TEST(the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile)
 	PXT_EQ(flush_status_of(trid), POSIX_TRACE_FLUSHING);
 	PXT_EQ(atomic_load(&flush_result), -1);
 	PXT_EQ(posix_trace_getcounts_np(trid, &before, sizeof(before)), 0);
-	lk_say_many(1, 100);
+	st_say_many(1, 100);
 	PXT_EQ(posix_trace_getcounts_np(trid, &after, sizeof(after)), 0);
 	PXT_EQ(after.posix_written_np - before.posix_written_np, 100);
 	PXT_EQ(after.posix_lost_np, before.posix_lost_np);
@@ -305,7 +305,7 @@ PXT_TEST(under_flush_pauses_and_losses_are_told_and_counted)
 	trace_id_t log;
 
 	for (int i = 0; i < written; i += written / 20) {
-		lk_say_many(i + 1, i + written / 20);
+		st_say_many(i + 1, i + written / 20);
 		st_sleep_ms(5); /* the flusher's turn, however busy the machine is */
 	}
 	PXT_EQ(posix_trace_stop(trid), 0);

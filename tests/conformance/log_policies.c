@@ -27,7 +27,7 @@ PXT_TEST(a_looping_log_keeps_the_most_recent_events)
 	int next;
 
 	for (int i = 0; i < 100; i++) {
-		lk_say_many(i * 300 + 1, i * 300 + 300);
+		st_say_many(i * 300 + 1, i * 300 + 300);
 		PXT_EQ_FATAL(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
@@ -58,7 +58,7 @@ PXT_TEST(a_log_until_full_ends_with_an_automatic_stop)
 	int fitting;
 
 	for (int i = 0; i < 40; i++) {
-		lk_say_many(i * 300 + 1, i * 300 + 300);
+		st_say_many(i * 300 + 1, i * 300 + 300);
 		PXT_EQ_FATAL(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
@@ -101,7 +101,7 @@ PXT_TEST(the_log_size_bounds_the_bytes_of_events_only)
 	PXT_EQ(posix_trace_attr_getmaxsystemeventsize(&attr, &system), 0);
 	/* START, the automatic STOP's place, the STOP, and the events. */
 	fitting = st_fitting(trid, log_size - 3 * system, sizeof(int));
-	lk_say_many(1, fitting);
+	st_say_many(1, fitting);
 	log = lk_finish(trid, &spec);
 	st_expect(log, st_text("START 1..%d STOP0", fitting));
 	lk_close_log(log, spec.fd);
@@ -119,7 +119,7 @@ PXT_TEST(an_appending_log_grows_beyond_its_size)
 	trace_id_t log;
 
 	for (int i = 0; i < 50; i++) {
-		lk_say_many(i * 300 + 1, i * 300 + 300);
+		st_say_many(i * 300 + 1, i * 300 + 300);
 		PXT_EQ_FATAL(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_get_status(trid, &status), 0);
@@ -164,7 +164,7 @@ PXT_TEST(clear_empties_the_log_too)
 		trace_id_t log;
 
 		for (int k = 0; k < 10; k++) {
-			lk_say_many(1, 300);
+			st_say_many(1, 300);
 			PXT_EQ(posix_trace_flush(trid), 0);
 		}
 		PXT_EQ(posix_trace_clear(trid), 0);
@@ -172,7 +172,7 @@ PXT_TEST(clear_empties_the_log_too)
 		PXT_EQ(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
 		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
 		PXT_EQ(posix_trace_start(trid), 0);
-		lk_say_many(4001, 4005);
+		st_say_many(4001, 4005);
 		log = lk_finish(trid, &spec);
 		st_expect_without(log, "START FLUSH_START FLUSH_STOP", "4001..4005 STOP0");
 		lk_close_log(log, spec.fd);
@@ -194,15 +194,15 @@ PXT_TEST(a_log_that_was_cleared_is_sound)
 		struct posix_trace_logcheck_np sum;
 		trace_id_t log;
 
-		lk_say_many(1, 2000);
+		st_say_many(1, 2000);
 		PXT_EQ(posix_trace_flush(trid), 0);
-		lk_say_many(1, 2000);
+		st_say_many(1, 2000);
 		if (i >= 3)
 			PXT_EQ(posix_trace_flush(trid), 0);
 		PXT_EQ(posix_trace_clear(trid), 0);
-		lk_say_many(1, 30);
+		st_say_many(1, 30);
 		PXT_EQ(posix_trace_flush(trid), 0);
-		lk_say_many(31, 40);
+		st_say_many(31, 40);
 		log = lk_finish(trid, &spec);
 		PXT_EQ(posix_trace_log_check_np(
 		           spec.fd, &sum, sizeof(sum), &finding, sizeof(finding), 1, NULL, NULL),
@@ -221,9 +221,9 @@ PXT_TEST(after_clear_the_log_begins_with_the_first_event_behind_it)
 	trace_id_t trid = lk_logging(&spec);
 	trace_id_t log;
 
-	lk_say_many(1, 5);
+	st_say_many(1, 5);
 	PXT_EQ(posix_trace_clear(trid), 0);
-	lk_say_many(6, 8);
+	st_say_many(6, 8);
 	log = lk_finish(trid, &spec);
 	st_expect(log, "6..8 STOP0");
 	lk_close_log(log, spec.fd);
@@ -282,7 +282,7 @@ PXT_TEST(a_log_is_read_in_another_process_too)
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP };
 	trace_id_t trid = lk_logging(&spec);
 
-	lk_say_many(1, 9);
+	st_say_many(1, 9);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	PXT_EQ(pxt_in_child(read_in_child, &spec.fd), 0);
 	(void)close(spec.fd);
@@ -296,7 +296,7 @@ PXT_TEST(a_log_can_be_opened_twice)
 	trace_id_t one;
 	trace_id_t two;
 
-	lk_say_many(1, 9);
+	st_say_many(1, 9);
 	one = lk_finish(trid, &spec);
 	two = lk_open_log(spec.fd);
 	CU_ASSERT(one != two);
@@ -342,7 +342,7 @@ static int short_log(void)
 	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .log_policy = POSIX_TRACE_APPEND };
 	trace_id_t trid = lk_logging(&spec);
 
-	lk_say_many(1, 50);
+	st_say_many(1, 50);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	return spec.fd;
 }
@@ -396,7 +396,7 @@ PXT_TEST(a_log_is_not_complete_before_shutdown)
 	trace_id_t trid = lk_logging(&spec);
 	trace_id_t none = NEVER;
 
-	lk_say_many(1, 50);
+	st_say_many(1, 50);
 	PXT_EQ(posix_trace_flush(trid), 0);
 	PXT_EQ(posix_trace_open(spec.fd, &none), EINVAL);
 	CU_ASSERT(none == NEVER);

@@ -4,7 +4,6 @@
 
 #include "../suite.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* A stream with a log in a new file; the policies as given (0: default). */
@@ -34,12 +33,6 @@ void lk_close_log(trace_id_t log, int fd)
 {
 	PXT_EQ(posix_trace_close(log), 0);
 	PXT_EQ(close(fd), 0);
-}
-
-void lk_say_many(int first, int last)
-{
-	for (int i = first; i <= last; i++)
-		st_say(i);
 }
 
 /* A log file on which bytes were written by somebody else. */

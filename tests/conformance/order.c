@@ -4,7 +4,6 @@
 
 #include "../suite.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

@@ -22,12 +22,6 @@ static struct st_spec until_full_with(unsigned lanes)
 	return spec;
 }
 
-static void say_many(int first, int last)
-{
-	for (int i = first; i <= last; i++)
-		st_say(i);
-}
-
 /* ---- LOOP ---- */
 
 /* POL-05, POL-02, POL-03, POL-12, DEC-09, DEC-10, STOP-01 */
@@ -39,7 +33,7 @@ PXT_TEST_LANES(loop_keeps_the_newest_events_and_runs_until_it_is_stopped, 0)
 	struct st_event event;
 	int next = 0;
 
-	say_many(1, 1000);
+	st_say_many(1, 1000);
 	st_expect_status(trid, "RUNNING FULL OVERRUN");
 	PXT_EQ(posix_trace_stop(trid), 0);
 	st_expect_status(trid, "SUSPENDED FULL OVERRUN");
@@ -58,7 +52,7 @@ PXT_TEST_LANES(reading_turns_a_full_loop_stream_not_full, 0)
 	const struct st_spec spec = loop_with(lanes);
 	trace_id_t trid = st_started(&spec);
 
-	say_many(1, 1000);
+	st_say_many(1, 1000);
 	st_expect_status(trid, "RUNNING FULL OVERRUN");
 	CU_ASSERT(strlen(st_story_of(trid, 4)) > 0);
 	st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
@@ -75,7 +69,7 @@ PXT_TEST_LANES(overwriting_reported_events_is_no_overrun, 0)
 
 	st_expect(trid, "START");
 	for (int round = 0; round < 10; round++) {
-		say_many(1, fitting);
+		st_say_many(1, fitting);
 		st_expect(trid, st_text("1..%d", fitting));
 		st_expect_status(trid, "RUNNING NOT_FULL NO_OVERRUN");
 	}
@@ -121,7 +115,7 @@ PXT_TEST_LANES(each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_tim
 		else
 			st_say(0);
 		st_sleep_ms(50);
-		say_many(1, 1000);
+		st_say_many(1, 1000);
 		CU_ASSERT_FATAL(st_take(trid, &overflow));
 		CU_ASSERT_FATAL(st_take(trid, &resume));
 		CU_ASSERT_FATAL(st_take(trid, &event));
@@ -151,10 +145,10 @@ PXT_TEST(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event)
 	trace_id_t trid = st_started(&spec);
 	int64_t written = st_now_ns();
 
-	say_many(1, 10);
+	st_say_many(1, 10);
 	st_expect_most(trid, 6, "START 1..5");
 	st_sleep_ms(50);
-	say_many(11, 1000);
+	st_say_many(11, 1000);
 	CU_ASSERT_FATAL(st_take(trid, &event));
 	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
 	CU_ASSERT(st_ns(&event.info.posix_timestamp) - written < 40000000);
@@ -178,7 +172,7 @@ PXT_TEST(filtered_overflow_and_resume_are_left_out)
 	PXT_EQ(posix_trace_eventset_add(POSIX_TRACE_RESUME, &set), 0);
 	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
-	say_many(1, 1000);
+	st_say_many(1, 1000);
 	CU_ASSERT_FATAL(st_take(trid, &event));
 	PXT_EQ(event.info.posix_event_id, st_type());
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -216,14 +210,14 @@ PXT_TEST(each_gap_has_its_overflow_and_none_a_late_resume_where_that_is_filtered
 	set_filter_of(trid, POSIX_TRACE_RESUME, &set);
 	PXT_EQ(posix_trace_start(trid), 0);
 	for (int i = 0; i < 2; i++) {
-		say_many(1, 1000);
+		st_say_many(1, 1000);
 		count_gaps(trid, &overflows, &resumes);
 		PXT_EQ(overflows, 1);
 		PXT_EQ(resumes, 0);
 	}
 	PXT_EQ(posix_trace_eventset_empty(&set), 0);
 	PXT_EQ(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
-	say_many(1, 1);
+	st_say_many(1, 1);
 	count_gaps(trid, &overflows, &resumes);
 	PXT_EQ(overflows + resumes, 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
@@ -370,7 +364,7 @@ PXT_TEST_LANES(the_space_of_reported_events_is_used_again, 0)
 
 	CU_ASSERT(st_take(trid, &event));
 	for (int round = 0; round < 1000; round++) {
-		say_many(number + 1, number + 7);
+		st_say_many(number + 1, number + 7);
 		for (int k = 0; k < 7; k++) {
 			CU_ASSERT_FATAL(st_take(trid, &event));
 			PXT_EQ(st_number(&event), ++number);
@@ -431,9 +425,9 @@ PXT_TEST(a_stream_stopped_by_call_is_not_restarted_and_counts_no_overrun)
 	const struct st_spec spec = until_full_with(0);
 	trace_id_t trid = st_started(&spec);
 
-	say_many(1, 3);
+	st_say_many(1, 3);
 	PXT_EQ(posix_trace_stop(trid), 0);
-	say_many(4, 3000);
+	st_say_many(4, 3000);
 	st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
 	st_expect(trid, "START 1..3 STOP0");
 	st_say(4);
@@ -510,7 +504,7 @@ PXT_TEST(until_full_reports_no_overflow)
 	struct posix_trace_counts_np counts;
 
 	for (int round = 0; round < 5; round++) {
-		say_many(1, 500);
+		st_say_many(1, 500);
 		CU_ASSERT_PTR_NULL(strstr(st_story_of(trid, 1 << 30), "OVERFLOW"));
 	}
 	CU_ASSERT(st_law(trid, &counts));

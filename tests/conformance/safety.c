@@ -3,7 +3,6 @@
 #include "../suite_trace.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <trace.h>
 #include <trace_np.h>

@@ -96,6 +96,12 @@ void st_say(int number)
 	posix_trace_event(st_type(), &number, sizeof(number));
 }
 
+void st_say_many(int first, int last)
+{
+	for (int number = first; number <= last; number++)
+		st_say(number);
+}
+
 static unsigned char pattern(int number, size_t i)
 {
 	return (unsigned char)((unsigned)number * 31u + i * 7u + 1u);

@@ -56,6 +56,8 @@ trace_id_t st_started(const struct st_spec *spec);
 
 trace_event_id_t st_type(void);
 void st_say(int number);
+/* The events @first to @last, in this order. */
+void st_say_many(int first, int last);
 /* An event of @len bytes (at least 4): the number, then bytes that follow from it. */
 void st_say_long(int number, size_t len);
 bool st_data_intact(const struct st_event *event);
@@ -141,8 +143,6 @@ trace_id_t lk_open_log(int fd);
 /* Shuts the stream down and opens its log. */
 trace_id_t lk_finish(trace_id_t trid, const struct st_spec *spec);
 void lk_close_log(trace_id_t log, int fd);
-/* The events @first to @last, in this order. */
-void lk_say_many(int first, int last);
 /* A log file on which bytes were written by somebody else. */
 int lk_foreign_file(const void *bytes, size_t len);
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -176,8 +175,7 @@ PXT_TEST(streams_keep_their_own_size_policy_status_and_position)
 	one = st_started(&roomy);
 	two = st_started(&roomy);
 	off = st_create(&small_until_full);
-	for (int i = 1; i <= 5; i++)
-		st_say(i);
+	st_say_many(1, 5);
 	st_expect_most(one, 3, "START 1..2");
 	PXT_EQ(posix_trace_stop(one), 0);
 	st_expect_status(one, "SUSPENDED NOT_FULL NO_OVERRUN");
@@ -229,8 +227,7 @@ PXT_TEST(an_event_lost_in_a_full_stream_is_still_recorded_in_others)
 	trace_id_t big = st_started(&roomy);
 
 	st_expect_status(small, "SUSPENDED FULL NO_OVERRUN");
-	for (int i = 1; i <= 100; i++)
-		st_say(i);
+	st_say_many(1, 100);
 	st_expect_status(small, "SUSPENDED FULL OVERRUN");
 	st_expect_status(big, "RUNNING NOT_FULL NO_OVERRUN");
 	PXT_EQ(posix_trace_stop(big), 0);

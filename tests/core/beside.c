@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
 
 static struct {
 	pthread_t thread;

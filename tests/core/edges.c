@@ -9,8 +9,6 @@
 #include "core/record/careful.h"
 #include "kit.h"
 
-#include <string.h>
-
 static trace_id_t stream;
 
 static void begin(unsigned lanes)

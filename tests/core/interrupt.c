@@ -9,7 +9,6 @@
 #include "core/process/process.h"
 #include "kit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* False: the write has no such point. */

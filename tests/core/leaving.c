@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -5,8 +5,6 @@
 #include "core/process/process.h"
 #include "kit.h"
 
-#include <string.h>
-
 /* ---- Records that nobody will finish ---- */
 
 /*

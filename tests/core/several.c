@@ -8,7 +8,6 @@
 #include "kit.h"
 #include "port_atomic.h"
 
-#include <errno.h>
 #include <string.h>
 #include <trace_np.h>
 

@@ -11,7 +11,6 @@
 #include "kit.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>

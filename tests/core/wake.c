@@ -11,7 +11,6 @@
 #include "core/process/process.h"
 
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
 void __real_pxt_port_wake(_Atomic uint32_t *word);

@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern uint64_t pxt_holdback_ns; /* core/process/process.h */

@@ -10,7 +10,6 @@
 #include "port/port.h"
 #include "suite_trace.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>

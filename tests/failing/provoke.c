@@ -7,7 +7,6 @@
 #include "fakes/fakes.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

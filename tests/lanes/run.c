@@ -471,11 +471,9 @@ PXT_TEST(a_gap_is_told_though_a_turn_is_open)
 	struct posix_trace_status_info status;
 
 	open_running(LOOP, 1);
-	for (int i = 1; i <= 10; i++)
-		st_say(i);
+	st_say_many(1, 10);
 	st_expect_most(stream, 1, "1");
-	for (int i = 11; i <= 400; i++)
-		st_say(i);
+	st_say_many(11, 400);
 	PXT_EQ(posix_trace_get_status(stream, &status), 0);
 	st_expect_most(stream, 2, "OVERFLOW RESUME");
 	end_online();

@@ -14,19 +14,13 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static void say_many(int first, int last)
-{
-	for (int i = first; i <= last; i++)
-		st_say(i);
-}
-
 /* A stream whose window takes several blocks of a log. */
 static trace_id_t begin(struct posix_trace_counts_np *counts)
 {
 	const struct st_spec spec = { .policy = LOOP, .lanes = 2, .size = 1 << 17 };
 	trace_id_t trid = st_started(&spec);
 
-	say_many(1, 1500);
+	st_say_many(1, 1500);
 	CU_ASSERT(st_law(trid, counts));
 	return trid;
 }
@@ -249,14 +243,14 @@ PXT_TEST(during_a_flush_it_holds_what_the_flush_has_not_taken)
 	spec.log_policy = POSIX_TRACE_APPEND;
 	flusher.trid = st_started(&spec);
 	PXT_EQ(close(ends[1]), 0);
-	say_many(1, 4000);
+	st_say_many(1, 4000);
 	PXT_EQ(pthread_create(&thread, NULL, flush_it, &flusher), 0);
 	/* The first block was taken, and does not fit into the pipe. */
 	for (struct posix_trace_counts_np now = { 0 }; now.posix_retrieved_np == 0;) {
 		CU_ASSERT(st_law(flusher.trid, &now));
 		st_sleep_ms(1);
 	}
-	say_many(4001, 4010);
+	st_say_many(4001, 4010);
 	shot = sn_take(flusher.trid);
 	PXT_EQ(atomic_load(&flusher.done), 0);
 	while (st_take_user(shot.log, &event)) {
@@ -297,7 +291,7 @@ PXT_TEST(a_slow_device_loses_nothing_of_it)
 	/* Its beginning is there: so it has its copy. */
 	PXT_EQ(read(ends[0], bytes, 8), 8);
 	PXT_EQ(write(fd, bytes, 8), 8);
-	say_many(1501, 40000);
+	st_say_many(1501, 40000);
 	PXT_EQ(posix_trace_shutdown(saver.trid), 0);
 	PXT_EQ(atomic_load(&saver.done), 0);
 	/* The writing end is closed after its last byte. */

@@ -6,7 +6,6 @@
 #include "conformance/story.h"
 #include "suite.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,6 @@
 #include <unistd.h>
 
 #define MARKS "FLUSH_START FLUSH_STOP"
-
-static void say_many(int first, int last)
-{
-	for (int i = first; i <= last; i++)
-		st_say(i);
-}
 
 static void end(trace_id_t trid)
 {
@@ -46,9 +39,9 @@ PXT_TEST(what_was_recorded_before_is_in_it_and_what_comes_later_is_not)
 		trace_id_t trid = st_started(&plain[i]);
 		struct sn_shot shot;
 
-		say_many(1, 10);
+		st_say_many(1, 10);
 		shot = sn_take(trid);
-		say_many(11, 20);
+		st_say_many(11, 20);
 		st_expect(shot.log, "START 1..10");
 		st_expect(trid, "START 1..20");
 		sn_close(&shot);
@@ -81,7 +74,7 @@ PXT_TEST(a_stream_that_was_read_in_part_gives_the_rest)
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_started(&plain[i]);
 
-		say_many(1, 10);
+		st_say_many(1, 10);
 		st_expect_most(trid, 5, "START 1..4");
 		sn_expect(trid, "5..10");
 		st_expect(trid, "5..10");
@@ -98,7 +91,7 @@ PXT_TEST(a_stream_that_holds_nothing_gives_a_log_without_events)
 		PXT_EQ(posix_trace_start(trid), 0);
 		st_expect(trid, "START");
 		sn_expect(trid, "");
-		say_many(1, 2);
+		st_say_many(1, 2);
 		PXT_EQ(posix_trace_clear(trid), 0);
 		sn_expect(trid, "");
 		end(trid);
@@ -110,13 +103,13 @@ PXT_TEST(a_stopped_stream_gives_its_stop_and_a_running_one_none)
 	for (size_t i = 0; i < PLAIN; i++) {
 		trace_id_t trid = st_started(&plain[i]);
 
-		say_many(1, 3);
+		st_say_many(1, 3);
 		sn_expect(trid, "START 1..3");
 		PXT_EQ(posix_trace_stop(trid), 0);
 		sn_expect(trid, "START 1..3 STOP0");
 		st_expect_status(trid, "SUSPENDED NOT_FULL NO_OVERRUN");
 		PXT_EQ(posix_trace_start(trid), 0);
-		say_many(4, 5);
+		st_say_many(4, 5);
 		sn_expect(trid, "START 1..3 STOP0 START 4..5");
 		st_expect(trid, "START 1..3 STOP0 START 4..5");
 		end(trid);
@@ -130,14 +123,14 @@ PXT_TEST(one_behind_another_holds_the_same_and_what_came_since)
 		struct sn_shot first;
 		struct sn_shot second;
 
-		say_many(1, 10);
+		st_say_many(1, 10);
 		first = sn_take(trid);
 		second = sn_take(trid);
 		st_expect(first.log, "START 1..10");
 		st_expect(second.log, "START 1..10");
 		sn_close(&first);
 		sn_close(&second);
-		say_many(11, 11);
+		st_say_many(11, 11);
 		sn_expect(trid, "START 1..11");
 		end(trid);
 	}
@@ -206,7 +199,7 @@ PXT_TEST(what_was_lost_is_told_in_it_and_still_to_the_reader)
 		struct posix_trace_status_info status;
 		struct sn_shot shot;
 
-		say_many(1, 2000);
+		st_say_many(1, 2000);
 		shot = sn_take(trid);
 		CU_ASSERT(st_law(trid, &counts));
 		CU_ASSERT(counts.posix_lost_np > 1000);
@@ -223,7 +216,7 @@ PXT_TEST(what_was_lost_is_told_in_it_and_still_to_the_reader)
 		PXT_EQ(info.posix_counts_np.posix_retrieved_np, counts.posix_retrieved_np);
 		PXT_EQ(info.posix_counts_np.posix_written_np, 2001);
 		/* Told once, to one reader: the next one begins after it. */
-		say_many(2001, 2002);
+		st_say_many(2001, 2002);
 		shot = sn_take(trid);
 		PXT_EQ(posix_trace_log_getinfo_np(shot.log, &info, sizeof(info)), 0);
 		PXT_EQ(info.posix_counts_np.posix_lost_np, 0);
@@ -357,12 +350,12 @@ PXT_TEST(a_recorder_with_a_log_is_saved_beside_it)
 	trace_id_t trid = st_started(&spec);
 	struct sn_shot own;
 
-	say_many(1, 5);
+	st_say_many(1, 5);
 	sn_expect(trid, "START 1..5");
 	PXT_EQ(posix_trace_flush(trid), 0);
 	/* What was flushed is not held any more. */
 	sn_expect(trid, "");
-	say_many(6, 9);
+	st_say_many(6, 9);
 	sn_expect(trid, "6..9");
 	end(trid);
 	own = sn_open(fd);
@@ -404,12 +397,12 @@ PXT_TEST(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing)
 	for (int i = 0; i < 40; i++) {
 		struct sn_shot shot;
 
-		say_many(i * 500 + 1, i * 500 + 500);
+		st_say_many(i * 500 + 1, i * 500 + 500);
 		shot = sn_take(trid);
 		sn_close(&shot);
 	}
 	CU_ASSERT(runs_again(trid));
-	say_many(20001, 20001);
+	st_say_many(20001, 20001);
 	end(trid);
 	own = sn_open(fd);
 	for (; st_take_user(own.log, &event); events++) {
@@ -436,7 +429,7 @@ PXT_TEST(a_log_that_is_full_is_no_matter)
 	trace_id_t trid = st_started(&spec);
 	struct posix_trace_counts_np counts;
 
-	say_many(1, 1500);
+	st_say_many(1, 1500);
 	CU_ASSERT(st_law(trid, &counts));
 	sn_expect(trid, "START 1..1500");
 	CU_ASSERT(sn_same_counts(trid, &counts));
@@ -625,11 +618,11 @@ PXT_TEST(the_file_is_written_from_its_beginning_and_stays_open)
 	PXT_EQ(write(fd, rubbish, sizeof(rubbish)), (ssize_t)sizeof(rubbish));
 	at = lseek(fd, 4321, SEEK_SET);
 	PXT_EQ(at, 4321);
-	say_many(1, 3);
+	st_say_many(1, 3);
 	PXT_EQ(posix_trace_snapshot_np(trid, fd), 0);
 	PXT_EQ(lseek(fd, 0, SEEK_CUR), 4321);
 	CU_ASSERT(st_file_bytes(fd) < 50000);
-	say_many(4, 5);
+	st_say_many(4, 5);
 	/* Again, over the first. */
 	PXT_EQ(posix_trace_snapshot_np(trid, fd), 0);
 	shot = sn_open(fd);
@@ -650,7 +643,7 @@ PXT_TEST(a_pipe_gets_the_same_bytes_in_order)
 	struct sn_shot shot;
 
 	PXT_EQ_FATAL(pipe(ends), 0);
-	say_many(1, 20);
+	st_say_many(1, 20);
 	PXT_EQ(posix_trace_snapshot_np(trid, ends[1]), 0);
 	PXT_EQ(close(ends[1]), 0);
 	while ((got = read(ends[0], bytes, sizeof(bytes))) > 0)
@@ -665,7 +658,7 @@ PXT_TEST(a_pipe_gets_the_same_bytes_in_order)
 #if _PXT_UNIT_INHERIT
 static int say_as_a_child(void *argument)
 {
-	say_many(11, 15);
+	st_say_many(11, 15);
 	return 0;
 }
 
@@ -685,7 +678,7 @@ PXT_TEST(what_children_traced_into_it_is_in_it_with_their_pid)
 	PXT_EQ(posix_trace_attr_destroy(&attr), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	(void)st_type();
-	say_many(1, 10);
+	st_say_many(1, 10);
 	PXT_EQ(pxt_in_child(say_as_a_child, NULL), 0);
 	shot = sn_take(trid);
 	while (st_take_user(shot.log, &event)) {

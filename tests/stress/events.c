@@ -9,7 +9,6 @@
 #include "core/control/control.h"
 #include "core/process/process.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct head {

@@ -80,8 +80,7 @@ static int64_t lost(trace_id_t trid)
 
 static void say(int count)
 {
-	for (int i = 1; i <= count; i++)
-		st_say(i);
+	st_say_many(1, count);
 }
 
 /* The stream holds the START of its life and 100 events, the log none. */

@@ -6,7 +6,6 @@
 #include "suite.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct pb_place here = { .ns = 5000, .cpu = 3, .pid = 40, .tid = 41 };
