@@ -28,21 +28,21 @@
 #include <CUnit/CUnit.h>
 #else
 #include <string.h>
-#define CU_ASSERT(x)                       PXT_VERDICT_((x), #x, false)
-#define CU_ASSERT_FATAL(x)                 PXT_VERDICT_((x), #x, true)
-#define CU_FAIL(text)                      PXT_VERDICT_(false, #text, false)
-#define CU_FAIL_FATAL(text)                PXT_VERDICT_(false, #text, true)
-#define CU_ASSERT_TRUE(x)                  CU_ASSERT(x)
-#define CU_ASSERT_FALSE(x)                 CU_ASSERT(!(x))
-#define CU_ASSERT_EQUAL(a, b)              CU_ASSERT((a) == (b))
-#define CU_ASSERT_EQUAL_FATAL(a, b)        CU_ASSERT_FATAL((a) == (b))
-#define CU_ASSERT_NOT_EQUAL(a, b)          CU_ASSERT((a) != (b))
-#define CU_ASSERT_PTR_EQUAL(a, b)          CU_ASSERT((const void *)(a) == (const void *)(b))
-#define CU_ASSERT_PTR_NULL(a)              CU_ASSERT((a) == NULL)
-#define CU_ASSERT_PTR_NOT_NULL(a)          CU_ASSERT((a) != NULL)
-#define CU_ASSERT_PTR_NULL_FATAL(a)        CU_ASSERT_FATAL((a) == NULL)
-#define CU_ASSERT_PTR_NOT_NULL_FATAL(a)    CU_ASSERT_FATAL((a) != NULL)
-#define CU_ASSERT_STRING_EQUAL(a, b)       CU_ASSERT(strcmp((a), (b)) == 0)
+#define CU_ASSERT(x)                    PXT_VERDICT_((x), #x, false)
+#define CU_ASSERT_FATAL(x)              PXT_VERDICT_((x), #x, true)
+#define CU_FAIL(text)                   PXT_VERDICT_(false, #text, false)
+#define CU_FAIL_FATAL(text)             PXT_VERDICT_(false, #text, true)
+#define CU_ASSERT_TRUE(x)               CU_ASSERT(x)
+#define CU_ASSERT_FALSE(x)              CU_ASSERT(!(x))
+#define CU_ASSERT_EQUAL(a, b)           CU_ASSERT((a) == (b))
+#define CU_ASSERT_EQUAL_FATAL(a, b)     CU_ASSERT_FATAL((a) == (b))
+#define CU_ASSERT_NOT_EQUAL(a, b)       CU_ASSERT((a) != (b))
+#define CU_ASSERT_PTR_EQUAL(a, b)       CU_ASSERT((const void *)(a) == (const void *)(b))
+#define CU_ASSERT_PTR_NULL(a)           CU_ASSERT((a) == NULL)
+#define CU_ASSERT_PTR_NOT_NULL(a)       CU_ASSERT((a) != NULL)
+#define CU_ASSERT_PTR_NULL_FATAL(a)     CU_ASSERT_FATAL((a) == NULL)
+#define CU_ASSERT_PTR_NOT_NULL_FATAL(a) CU_ASSERT_FATAL((a) != NULL)
+#define CU_ASSERT_STRING_EQUAL(a, b)    CU_ASSERT(strcmp((a), (b)) == 0)
 #endif
 
 /* Whether a sanitizer slows everything down. */
