@@ -204,13 +204,10 @@ static uint64_t load_unsigned(const unsigned char *from, uint32_t bytes)
 	}
 }
 
+/* @bytes is 1 to 8. */
 static uint64_t load_turned(const unsigned char *from, uint32_t bytes)
 {
-	unsigned char raw[8] = { 0 };
-
-	for (uint32_t i = 0; i < bytes; i++)
-		raw[i] = from[bytes - 1 - i];
-	return load_unsigned(raw, bytes);
+	return __builtin_bswap64(load_unsigned(from, bytes)) >> (64u - 8u * bytes);
 }
 
 /* Conversion to a narrower signed type keeps the low bits with every compiler that we know. */
@@ -250,7 +247,7 @@ static uint32_t text_bytes(const unsigned char *text, uint32_t bytes)
 	return bytes;
 }
 
-static void load(struct posix_trace_field_np *field, const unsigned char *from, bool swapped)
+PXT_INLINE void load(struct posix_trace_field_np *field, const unsigned char *from, bool swapped)
 {
 	uint64_t bits;
 

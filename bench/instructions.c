@@ -446,6 +446,21 @@ static void views_of_log(unsigned count)
 	}
 }
 
+/* One field, its place in the data known. */
+static void field_of_event(unsigned count)
+{
+	struct posix_trace_field_np fields[2];
+	struct posix_trace_field_np value;
+	unsigned char data[12] = { 1 };
+	size_t found;
+
+	bench_ok("fields",
+	    posix_trace_fields_np("u32 number, i64 late_ns", fields, sizeof(fields[0]), 2, &found));
+	for (unsigned i = 0; i < count; i++)
+		(void)posix_trace_field_value_np(
+		    &fields[1], data, sizeof(data), 0, &value, sizeof(value));
+}
+
 static void to_read(void)
 {
 	one();
@@ -577,6 +592,7 @@ static const struct row rows[] = {
 	{ "getnext, two lanes", to_merge, next, CALLS },
 	{ "getnext from a log", log_to_read, next_of_log, CALLS },
 	{ "getnext_events from a log, an event", log_to_read, views_of_log, CALLS },
+	{ "a field of an event", no_stream, field_of_event, CALLS },
 };
 
 static void clean_up(void)
