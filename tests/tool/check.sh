@@ -96,6 +96,8 @@ what_is_before_from_and_behind_to_is_not_read()
 	run 0 print --to 2500us --format '{field:job}' spoilt.ptl
 	printf '1\n2\n' >expected
 	same expected
+	run 0 stat --to 2500us --slice 1ms spoilt.ptl
+	run 0 export csv --to 2500us spoilt.ptl
 	run 2 print spoilt.ptl
 }
 

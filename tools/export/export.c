@@ -174,7 +174,8 @@ static void export_apart(struct pxt_export *export, const struct pxt_export_form
 	for (unsigned i = 0; i < export->reader.count; i++) {
 		struct pxt_reader one = { .sources = &export->reader.sources[i],
 			.count = 1,
-			.start_ns = export->reader.start_ns };
+			.start_ns = export->reader.start_ns,
+			.part = export->reader.part };
 
 		export_events(export, format, &one);
 	}
@@ -186,6 +187,7 @@ static int export_all(struct pxt_export *export, const struct pxt_export_format 
 
 	for (unsigned i = 0; i < export->reader.count; i++)
 		export->reader.sources[i]->user = &logs[i];
+	pxt_reader_read_part(&export->reader, &export->select, true);
 	if (format->apart)
 		export_apart(export, format);
 	else

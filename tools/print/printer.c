@@ -126,7 +126,7 @@ static bool ends_alone(struct pxt_printer *p)
 			return false;
 	return p->tailed && !p->look && !p->follow && !p->line.address && !p->line.qnx &&
 	       select->thread_count == 0 && select->pid_count == 0 &&
-	       pxt_reader_can_skip(&p->reader, true);
+	       pxt_reader_has_stretches(&p->reader);
 }
 
 /*
@@ -154,18 +154,14 @@ static bool find_tail(struct pxt_printer *p)
 	return pxt_reader_go_to(&p->reader, from_ns);
 }
 
-/* Whether what is outside of --from and --to stays unread, because nothing that is shown depends on it. */
-static bool skips(struct pxt_printer *p)
+/* Whether nothing that is shown depends on what is outside of --from and --to. */
+static bool shows_a_part(const struct pxt_printer *p)
 {
-	const struct pxt_select *select = &p->select;
-
-	return (select->from.set || select->to.set) && !p->look && !p->follow && !p->tailed &&
-	       !p->line.address && !p->line.qnx && select->thread_count == 0 &&
-	       select->pid_count == 0 && pxt_reader_can_skip(&p->reader, false);
+	return !p->look && !p->follow && !p->tailed && !p->line.address && !p->line.qnx;
 }
 
 /* Prints what there is; false when the limit was reached, or the command wants no more. */
-static bool print_some(struct pxt_printer *p, struct pxt_progress *progress, bool skips_rest)
+static bool print_some(struct pxt_printer *p, struct pxt_progress *progress)
 {
 	struct pxt_event *event;
 
@@ -175,10 +171,6 @@ static bool print_some(struct pxt_printer *p, struct pxt_progress *progress, boo
 		pxt_progress_step(progress);
 		if (p->line.address && p->line.live)
 			pxt_symbols_take(p->line.symbols[event->source->place], event);
-		if (skips_rest && pxt_select_time(&p->select, event->ns, p->reader.start_ns) > 0) {
-			pxt_reader_leave_rest(&p->reader);
-			break;
-		}
 		if (p->look && !p->look(p, event))
 			return false;
 		if (p->limited && p->printed == p->limit)
@@ -233,15 +225,14 @@ static void review(struct pxt_printer *p)
 static int print_all(struct pxt_printer *p)
 {
 	struct pxt_progress progress;
-	bool in_part = skips(p);
 	bool whole;
 
-	if (in_part)
-		pxt_reader_skip_to(&p->reader, &p->select);
+	if (shows_a_part(p))
+		pxt_reader_read_part(&p->reader, &p->select, false);
 	if ((p->tailed || (p->line.address && !p->follow)) && !(ends_alone(p) && find_tail(p)))
 		count(p);
 	pxt_progress_reader(&progress, "printing", &p->reader, true);
-	whole = print_some(p, &progress, in_part);
+	whole = print_some(p, &progress);
 	pxt_progress_end(&progress);
 	while (whole && p->follow && p->line.out.error == 0 && pxt_reader_again(&p->reader)) {
 		pxt_out_flush(&p->line.out);
@@ -249,7 +240,7 @@ static int print_all(struct pxt_printer *p)
 			p->wait(p);
 		else
 			pxt_reader_wait(&p->reader);
-		whole = print_some(p, &progress, false);
+		whole = print_some(p, &progress);
 	}
 	for (unsigned i = 0; whole && !p->select.to.set && i < p->reader.count; i++) {
 		uint64_t rest = pxt_source_lost_rest(p->reader.sources[i]);

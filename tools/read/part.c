@@ -91,16 +91,20 @@ static bool measure(struct pxt_source *source)
 	return true;
 }
 
-bool pxt_reader_can_skip(struct pxt_reader *reader, bool by_stretches)
+static bool each(struct pxt_reader *reader, bool (*look)(struct pxt_source *source))
 {
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct pxt_source *source = reader->sources[i];
 
-		if (!source->info.posix_complete_np ||
-		    !(by_stretches ? survey(source) : measure(source)))
+		if (!source->info.posix_complete_np || !look(source))
 			return false;
 	}
 	return true;
+}
+
+bool pxt_reader_has_stretches(struct pxt_reader *reader)
+{
+	return each(reader, survey);
 }
 
 /* ---- To a place ---- */
@@ -119,27 +123,46 @@ static void skip_to(struct pxt_source *source, int64_t ns)
 	source->lost = passed.posix_lost_np;
 }
 
-void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *select)
+/* Whether events of a log tell names of threads, and images: they are of the same type. */
+static bool may_rename(const struct pxt_reader *reader)
 {
+	for (unsigned i = 0; i < reader->count; i++)
+		if (reader->sources[i]->may_rename)
+			return true;
+	return false;
+}
+
+void pxt_part_begin(struct pxt_reader *reader)
+{
+	const struct pxt_select *select = reader->part;
 	int64_t from = pxt_within_range(select->from.ns);
 
 	if (!select->from.set)
 		return;
-	for (unsigned i = 0; i < reader->count; i++)
-		if (reader->sources[i]->may_rename)
-			return;
+	/* Names that threads had before would not be known. */
+	if (may_rename(reader))
+		return;
 	if (!select->from.absolute)
 		from = pxt_when_sum(from, reader->start_ns);
 	for (unsigned i = 0; i < reader->count; i++)
 		skip_to(reader->sources[i], from - pxt_within_range(reader->sources[i]->shift_ns));
 }
 
-void pxt_reader_leave_rest(struct pxt_reader *reader)
+void pxt_part_end(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < reader->count; i++) {
 		reader->sources[i]->events = reader->sources[i]->all_events;
 		reader->sources[i]->lost = reader->sources[i]->all_lost;
 	}
+}
+
+void pxt_reader_read_part(struct pxt_reader *reader, const struct pxt_select *select, bool images)
+{
+	if ((!select->from.set && !select->to.set) || select->thread_count > 0 ||
+	    select->pid_count > 0 || (images && may_rename(reader)) || !each(reader, measure))
+		return;
+	reader->part = select;
+	pxt_part_begin(reader);
 }
 
 int64_t pxt_reader_last(const struct pxt_reader *reader, uint64_t events)

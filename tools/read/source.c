@@ -650,6 +650,11 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
 {
 	struct pxt_event *event = next(reader);
 
+	if (event && reader->part &&
+	    pxt_select_time(reader->part, event->ns, reader->start_ns) > 0) {
+		pxt_part_end(reader);
+		return NULL;
+	}
 	if (event)
 		learn_thread(reader, event);
 	return event;
@@ -677,6 +682,8 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 		forget_stamps(source);
 		source->view = source->view_end = 0;
 	}
+	if (reader->part)
+		pxt_part_begin(reader);
 }
 
 void pxt_reader_wait(struct pxt_reader *reader)

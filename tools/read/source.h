@@ -193,7 +193,7 @@ struct pxt_source {
 	struct pxt_thread *last_thread;
 	bool may_rename;     /* it has a type of event that gives threads other names */
 	uint64_t all_events; /* of the whole log, ... */
-	uint64_t all_lost;   /* ... and what they say was lost before them: pxt_reader_can_skip() */
+	uint64_t all_lost; /* ... and what they say was lost before them: pxt_reader_read_part() */
 	/* The same by stretches of so many blocks that have events. */
 	struct pxt_log_stretch {
 		int64_t begin_ns; /* the earliest stamp */
@@ -225,6 +225,8 @@ struct pxt_reader {
 	struct pxt_source **heap;
 	unsigned heap_count;
 	bool heap_made;
+	const struct pxt_select
+	    *part;     /* what is outside of its times stays unread; NULL: all is read */
 	bool misnamed; /* no log has a name that the command line asked for (review.h) */
 };
 
@@ -262,15 +264,21 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
 /*
  * ---- Reading a part ----
  *
- * What is before --from is passed over, and what is after --to need not be read, if nothing that is shown
- * depends on it: the logs are complete.  Times of events never decrease, even where stamps do.  @by_stretches: all
- * heads are looked at, for pxt_reader_last().
+ * What is before --from is passed over, and what is after --to is not read, if nothing that is shown depends on it:
+ * the logs are complete, and no thread is chosen by a name that it may get on the way.  Times of events never
+ * decrease, even where stamps do.
  */
-bool pxt_reader_can_skip(struct pxt_reader *reader, bool by_stretches);
-/* To the first events that are in the window; if threads are renamed on the way, nothing is passed over. */
-void pxt_reader_skip_to(struct pxt_reader *reader, const struct pxt_select *select);
+
 /*
- * After pxt_reader_can_skip(): a time, the latest that the heads tell, from which on there are so many events at
+ * From now on, and after each pxt_reader_rewind(), the events of that part alone are read, if that can be: the rest
+ * is counted as if it had been read.  @select must outlive the reader.  @images: what some events tell of images is
+ * shown, so that all of these are read.
+ */
+void pxt_reader_read_part(struct pxt_reader *reader, const struct pxt_select *select, bool images);
+/* Whether the logs are complete, and their heads can be read; all of these are looked at, for pxt_reader_last(). */
+bool pxt_reader_has_stretches(struct pxt_reader *reader);
+/*
+ * After pxt_reader_has_stretches(): a time, the latest that the heads tell, from which on there are so many events at
  * least; INT64_MIN: there are not.
  */
 int64_t pxt_reader_last(const struct pxt_reader *reader, uint64_t events);
@@ -279,10 +287,11 @@ int64_t pxt_reader_last(const struct pxt_reader *reader, uint64_t events);
  * False: a log cannot be read there; all are at their first events.
  */
 bool pxt_reader_go_to(struct pxt_reader *reader, int64_t ns);
-/* The rest stays unread, and is counted as if it had been read. */
-void pxt_reader_leave_rest(struct pxt_reader *reader);
+/* In part.c, for source.c: to the first events that are in the part; what is behind it is counted. */
+void pxt_part_begin(struct pxt_reader *reader);
+void pxt_part_end(struct pxt_reader *reader);
 
-/* Back to the first event of each log. */
+/* Back to the first event of each log, or of the part. */
 void pxt_reader_rewind(struct pxt_reader *reader);
 /* Waits a moment, for a pipe until it brings something; then pxt_reader_again(). */
 void pxt_reader_wait(struct pxt_reader *reader);

@@ -197,6 +197,7 @@ static void report(struct pxt_stat *s)
 	s->symbols = pxt_symbols_new(s->reader->sources[0], NULL);
 	struct pxt_top *top = pxt_top_new(s);
 
+	pxt_reader_read_part(s->reader, &s->select, true);
 	count(s);
 	if (s->form == PXT_STAT_TEXT)
 		pxt_stat_put_tables(s);

@@ -401,7 +401,8 @@ void pxt_slices_put(struct pxt_stat *s)
 			take(&slices, event, lost > 0 || event->source->steps);
 		else if (lost > 0 || event->source->steps)
 			take_loss(&slices, event);
-		pxt_sum_add(&slices.lost, lost);
+		if (pxt_select_time(&s->select, event->ns, s->reader->start_ns) == 0)
+			pxt_sum_add(&slices.lost, lost);
 	}
 	pxt_progress_end(&progress);
 	if (slices.begun)
