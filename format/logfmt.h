@@ -263,6 +263,7 @@ struct pxt_log_blockhead {
 	uint32_t type;
 	uint32_t length;
 	uint32_t count;
+	uint32_t flags;
 	uint32_t coded; /* bytes of its records, which are coded; 0: it has slots */
 	uint64_t sequence;
 	uint64_t begin;
@@ -359,10 +360,14 @@ const char *pxt_logfmt_get_clock(
 const char *pxt_logfmt_get_trailer(
     const unsigned char *entry, bool swapped, struct pxt_log_trailer *trailer);
 
+/* Of a block's head: none of its events tells a name of a thread, or of an image. */
+#define PXT_LOG_FLAG_NAMELESS 1u
+
 /*
- * Where a block's head has its stream's UUID (16 bytes), what a receiver missed (8), how many bytes its
+ * Where a block's head has its flags (2 bytes), its stream's UUID (16 bytes), what a receiver missed (8), how many bytes its
  * coded records have (4), its checksum (4).
  */
+#define PXT_LOG_AT_FLAGS  6u
 #define PXT_LOG_AT_UUID   24u
 #define PXT_LOG_AT_MISSED 80u
 #define PXT_LOG_AT_CODED  88u

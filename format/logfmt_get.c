@@ -202,8 +202,9 @@ bool pxt_logfmt_get_head(const unsigned char *block, uint32_t bytes, unsigned ch
 }
 
 #define HEAD(at, bits, member) PXT_LOG_FIELD(at, (bits) / 8u, struct pxt_log_blockhead, member),
-static const struct pxt_log_field head_fields[] = { PXT_LOG_BLOCK_FIELDS(HEAD) HEAD(
-    PXT_LOG_AT_MISSED, 64, missed) HEAD(PXT_LOG_AT_CODED, 32, coded) PXT_LOG_FIELDS_END };
+static const struct pxt_log_field head_fields[] = { PXT_LOG_BLOCK_FIELDS(HEAD)
+	    HEAD(PXT_LOG_AT_MISSED, 64, missed) HEAD(PXT_LOG_AT_CODED, 32, coded)
+	        HEAD(PXT_LOG_AT_FLAGS, 16, flags) PXT_LOG_FIELDS_END };
 
 const char *pxt_logfmt_get_block(
     const unsigned char *at, const struct pxt_log_header *header, struct pxt_log_blockhead *head)

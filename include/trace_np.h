@@ -744,6 +744,11 @@ struct posix_trace_logblock_np {
 	uint64_t posix_lost_np;        /* lost in it, and between it and the block read before */
 	uint64_t posix_begin_ticks_np; /* smallest and ... */
 	uint64_t posix_end_ticks_np;   /* ... largest stamp in it; 0 without records */
+	/*
+	 * 0: no event in it is of POSIX_TRACE_PROCESS_NP or of a type task_rename, so none tells a
+	 * thread's name.  1: one may be.
+	 */
+	uint32_t posix_names_np;
 };
 /* Why a log could not be opened, in words that name the place. */
 struct posix_trace_logerror_np {

@@ -159,7 +159,7 @@ static struct posix_trace_logblock_np unread(
     const struct pxt_log_cursor *cursor, const struct pxt_log_blockhead *head)
 {
 	struct posix_trace_logblock_np block = { head->sequence, head->count, head->lost,
-		head->begin, head->end };
+		head->begin, head->end, !(head->flags & PXT_LOG_FLAG_NAMELESS) };
 
 	if (cursor->done == 0) {
 		pxt_sum_add(&block.posix_lost_np, count_missing(cursor, head));

@@ -71,7 +71,7 @@ static void enter(
 	    pxt_log_records_before(log, offset) + head->records_total - head->count + head->missed;
 	pxt_sum_add(&missing, head->lost);
 	cursor->block = (struct posix_trace_logblock_np){ head->sequence, head->count, missing,
-		head->begin, head->end };
+		head->begin, head->end, !(head->flags & PXT_LOG_FLAG_NAMELESS) };
 }
 
 /*
@@ -373,7 +373,8 @@ int pxt_log_enter_next(struct pxt_log *log)
 	struct pxt_log_cursor *cursor = &log->cursor;
 	int error = 0;
 
-	/* Who passes over a block unread wants the next one's head alone. */
+	/* Who passes over a block unread wants the next one's head alone; what its own says was lost is told. */
+	cursor->pending = cursor->body ? 0 : cursor->pending;
 	pxt_log_look_ahead(log, cursor->body);
 	cursor->left = 0;
 	cursor->body = 0;

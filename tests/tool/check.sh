@@ -101,6 +101,22 @@ what_is_before_from_and_behind_to_is_not_read()
 	run 2 print spoilt.ptl
 }
 
+# Thread 1 is renamed in the first block of 64 KiB; the next ones tell no name, and one of them is damaged.
+names_in_effect_at_a_time_are_known_though_blocks_before_it_are_not_read()
+{
+	{
+		printf 'type 40 task_rename i32 tid, text[16] oldcomm, text[16] newcomm, i32 by_exec\n'
+		echo 'event 1000 40 1 0 i32:4712 text:sensor hex:00000000000000000000 text:probe hex:0000000000000000000000 i32:0'
+		awk 'BEGIN { for (i = 1; i < 9000; i++) print "event " i * 1000 " 32 1 0 u32:" i }'
+	} | make one.ptl
+	run 0 merge -o run.ptl one.ptl
+	flip run.ptl $(($(data_blocks run.ptl | sed -n 2p) + 112))
+	run 0 print --from 8990us --to 8990us --format '{thread} {field:job}' run.ptl
+	echo 'probe/4712 8990' >expected
+	same expected
+	run 2 print run.ptl
+}
+
 # A complete log of which a byte was turned round has a trailer: no program runs any more.
 damage_in_a_complete_log_is_not_taken_for_a_running_program()
 {

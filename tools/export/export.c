@@ -175,7 +175,8 @@ static void export_apart(struct pxt_export *export, const struct pxt_export_form
 		struct pxt_reader one = { .sources = &export->reader.sources[i],
 			.count = 1,
 			.start_ns = export->reader.start_ns,
-			.part = export->reader.part };
+			.part = export->reader.part,
+			.part_ends = export->reader.part_ends };
 
 		export_events(export, format, &one);
 	}

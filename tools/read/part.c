@@ -123,7 +123,7 @@ static void skip_to(struct pxt_source *source, int64_t ns)
 	source->lost = passed.posix_lost_np;
 }
 
-/* Whether events of a log tell names of threads, and images: they are of the same type. */
+/* Whether events of a log tell names of threads, and images. */
 static bool may_rename(const struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < reader->count; i++)
@@ -136,16 +136,56 @@ void pxt_part_begin(struct pxt_reader *reader)
 {
 	const struct pxt_select *select = reader->part;
 	int64_t from = pxt_within_range(select->from.ns);
+	bool renames = may_rename(reader);
 
 	if (!select->from.set)
 		return;
-	/* Names that threads had before would not be known. */
-	if (may_rename(reader))
-		return;
 	if (!select->from.absolute)
 		from = pxt_when_sum(from, reader->start_ns);
-	for (unsigned i = 0; i < reader->count; i++)
-		skip_to(reader->sources[i], from - pxt_within_range(reader->sources[i]->shift_ns));
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+		int64_t ns = from - pxt_within_range(source->shift_ns);
+
+		/* A thread may be named by an event of any log. */
+		source->passing = renames;
+		source->passing_ns = ns;
+		if (!renames)
+			skip_to(source, ns);
+	}
+}
+
+/* Whether the block is before the part. */
+static bool is_early(const struct pxt_source *source, const struct posix_trace_logblock_np *block)
+{
+	struct timespec time = { 0 };
+
+	if (block->posix_records_np == 0)
+		return true;
+	/* Of a counter that has wrapped: times need not grow with stamps. */
+	if (block->posix_begin_ticks_np < source->info.posix_clock_np.posix_anchor_ticks_np)
+		return false;
+	(void)posix_trace_log_gettime_np(source->trid, block->posix_end_ticks_np, &time);
+	return pxt_when_ns(&time) < source->passing_ns;
+}
+
+void pxt_part_pass(struct pxt_source *source)
+{
+	struct posix_trace_logblock_np block;
+	int unavailable = 0;
+
+	while (source->passing && source->passing_left == 0) {
+		source->passing = posix_trace_log_nextblock_np(
+		                      source->trid, &block, sizeof block, &unavailable) == 0 &&
+		                  !unavailable && is_early(source, &block);
+		if (!source->passing)
+			return;
+		if (block.posix_names_np && block.posix_records_np > 0) {
+			source->passing_left = block.posix_records_np;
+			continue;
+		}
+		source->events += block.posix_records_np;
+		pxt_sum_add(&source->lost, block.posix_lost_np);
+	}
 }
 
 void pxt_part_end(struct pxt_reader *reader)
@@ -159,9 +199,10 @@ void pxt_part_end(struct pxt_reader *reader)
 void pxt_reader_read_part(struct pxt_reader *reader, const struct pxt_select *select, bool images)
 {
 	if ((!select->from.set && !select->to.set) || select->thread_count > 0 ||
-	    select->pid_count > 0 || (images && may_rename(reader)) || !each(reader, measure))
+	    select->pid_count > 0 || !each(reader, measure))
 		return;
 	reader->part = select;
+	reader->part_ends = !images || !may_rename(reader);
 	pxt_part_begin(reader);
 }
 

@@ -380,6 +380,8 @@ static bool refill(struct pxt_source *source)
 
 	if (source->at_end)
 		return false;
+	if (source->passing)
+		pxt_part_pass(source);
 	do
 		error = posix_trace_getnext_events_np(
 		    source->trid, source->views, sizeof *source->views, PXT_VIEWS, &count);
@@ -387,6 +389,7 @@ static bool refill(struct pxt_source *source)
 	source->refills++;
 	source->view = 0;
 	source->view_end = (uint32_t)count;
+	source->passing_left -= count < source->passing_left ? count : source->passing_left;
 	if (error != 0 && !source->failed)
 		read_failed(source, error);
 	source->at_end = count == 0;
@@ -650,7 +653,7 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
 {
 	struct pxt_event *event = next(reader);
 
-	if (event && reader->part &&
+	if (event && reader->part && reader->part_ends &&
 	    pxt_select_time(reader->part, event->ns, reader->start_ns) > 0) {
 		pxt_part_end(reader);
 		return NULL;
@@ -681,6 +684,8 @@ void pxt_reader_rewind(struct pxt_reader *reader)
 		source->is_back = source->stepped = false;
 		forget_stamps(source);
 		source->view = source->view_end = 0;
+		source->passing = false;
+		source->passing_left = 0;
 	}
 	if (reader->part)
 		pxt_part_begin(reader);

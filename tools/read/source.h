@@ -179,10 +179,13 @@ struct pxt_source {
 	uint64_t lost;          /* the sum of what the events so far said was lost before them */
 	struct pxt_event event; /* the next one, when @filled */
 	bool filled;
-	uint32_t place;    /* among the sources of the reader */
-	uint32_t refills;  /* of @views */
-	uint32_t view;     /* the next one of ... */
-	uint32_t view_end; /* ... so many */
+	bool passing;          /* what is before the part is passed over, up to ... */
+	int64_t passing_ns;    /* ... this time, but for ... */
+	uint64_t passing_left; /* ... so many events of a block that may tell names */
+	uint32_t place;        /* among the sources of the reader */
+	uint32_t refills;      /* of @views */
+	uint32_t view;         /* the next one of ... */
+	uint32_t view_end;     /* ... so many */
 	struct posix_trace_eventview_np views[PXT_VIEWS];
 	uint32_t type_count;
 	uint32_t thread_count;
@@ -226,8 +229,9 @@ struct pxt_reader {
 	unsigned heap_count;
 	bool heap_made;
 	const struct pxt_select
-	    *part;     /* what is outside of its times stays unread; NULL: all is read */
-	bool misnamed; /* no log has a name that the command line asked for (review.h) */
+	    *part;      /* what is outside of its times stays unread; NULL: all is read */
+	bool part_ends; /* what is behind them, too */
+	bool misnamed;  /* no log has a name that the command line asked for (review.h) */
 };
 
 enum pxt_open_mode {
@@ -271,8 +275,8 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader);
 
 /*
  * From now on, and after each pxt_reader_rewind(), the events of that part alone are read, if that can be: the rest
- * is counted as if it had been read.  @select must outlive the reader.  @images: what some events tell of images is
- * shown, so that all of these are read.
+ * is counted as if it had been read.  @select must outlive the reader.  Events that tell names of threads and images
+ * are read before it, too; @images: and behind it.
  */
 void pxt_reader_read_part(struct pxt_reader *reader, const struct pxt_select *select, bool images);
 /* Whether the logs are complete, and their heads can be read; all of these are looked at, for pxt_reader_last(). */
@@ -287,8 +291,12 @@ int64_t pxt_reader_last(const struct pxt_reader *reader, uint64_t events);
  * False: a log cannot be read there; all are at their first events.
  */
 bool pxt_reader_go_to(struct pxt_reader *reader, int64_t ns);
-/* In part.c, for source.c: to the first events that are in the part; what is behind it is counted. */
+/*
+ * In part.c, for source.c: to the first events that are in the part; past blocks in front of it, where one was read
+ * that may tell names; what is behind it is counted.
+ */
 void pxt_part_begin(struct pxt_reader *reader);
+void pxt_part_pass(struct pxt_source *source);
 void pxt_part_end(struct pxt_reader *reader);
 
 /* Back to the first event of each log, or of the part. */

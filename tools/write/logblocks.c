@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <trace_hooks_np.h>
 #include <unistd.h>
 
 /* Larger ones would only make a live reader wait. */
@@ -78,6 +79,8 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 	log->room = header->largest_block < ROOM_MAX ? header->largest_block : ROOM_MAX;
 	memcpy(log->sums.uuid, header->uuid, sizeof log->sums.uuid);
 	log->last_ticks = header->created.ticks;
+	for (uint32_t id = 1; id <= POSIX_TRACE_UNNAMED_USEREVENT; id++)
+		log->nameless[id] = id != POSIX_TRACE_PROCESS_NP;
 	log->path = path ? pxt_final_name(path) : NULL;
 	log->error = path && !log->path ? errno : 0;
 	log->memory = aligned_alloc(16, 2 * (size_t)ROOM_MAX);
@@ -100,11 +103,15 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 
 /* ---- Blocks ---- */
 
-/* In the head of a finished block, whose checksum becomes another one. */
-static void put_missed(const struct pxt_logblocks *log, unsigned char *block, uint32_t length)
+/* In the head of a finished block of data, whose checksum becomes another one. */
+static void put_more(const struct pxt_logblocks *log, unsigned char *block, uint32_t length)
 {
+	uint16_t flags = PXT_LOG_FLAG_NAMELESS;
 	uint32_t crc;
 
+	if (log->names)
+		flags = 0;
+	memcpy(block + PXT_LOG_AT_FLAGS, &flags, sizeof flags);
 	memcpy(block + PXT_LOG_AT_MISSED, &log->missed, sizeof log->missed);
 	crc = pxt_crc32(pxt_crc32(0, block, PXT_LOG_AT_CRC), block + PXT_LOG_BLOCK_BYTES,
 	    length - PXT_LOG_BLOCK_BYTES);
@@ -116,8 +123,9 @@ static void put_block(
 {
 	uint32_t length = pxt_logfmt_finish(block, &log->sums, type);
 
-	if (type == PXT_LOG_DATA && log->missed > 0)
-		put_missed(log, block->bytes, length);
+	if (type == PXT_LOG_DATA && (log->missed > 0 || !log->names))
+		put_more(log, block->bytes, length);
+	log->names = type != PXT_LOG_DATA && log->names;
 	if (log->swapped)
 		pxt_logblocks_swap_block(block->bytes, length);
 	write_all(log, block->bytes, length);
@@ -143,13 +151,16 @@ bool pxt_logblocks_record(
     struct pxt_logblocks *log, const unsigned char *slots, uint32_t count, uint64_t ticks)
 {
 	uint32_t bytes = count * PXT_SLOT_BYTES;
+	uint32_t id;
 
 	if (bytes > log->room - PXT_LOG_BLOCK_BYTES)
 		return false;
 	if (bytes > log->data.room - log->data.used)
 		pxt_logblocks_flush(log);
 	memcpy(log->data.bytes + log->data.used, slots, bytes);
-	log->used[pxt_info_id(pxt_get32(slots + 4, log->swapped))] = true;
+	id = pxt_info_id(pxt_get32(slots + 4, log->swapped));
+	log->used[id] = true;
+	log->names = log->names || !log->nameless[id];
 	pxt_logfmt_put_copied(&log->data, count, 1, ticks, ticks);
 	if (log->last_ticks < ticks)
 		log->last_ticks = ticks;
@@ -229,6 +240,8 @@ void pxt_logblocks_type(
 		(void)pxt_logfmt_put_type(block, id, name, format);
 	}
 	log->named[id % PXT_LOG_IDS] = true;
+	log->nameless[id % PXT_LOG_IDS] =
+	    id != POSIX_TRACE_PROCESS_NP && strcmp(name, "task_rename") != 0;
 	if (log->swapped)
 		pxt_logblocks_swap_type(entry);
 }

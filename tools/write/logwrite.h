@@ -170,10 +170,12 @@ struct pxt_logblocks {
 	unsigned char *memory;
 	uint64_t last_ticks;                    /* the largest stamp so far */
 	uint64_t missed;                        /* before the records of @data */
+	bool names;                             /* a record of @data may tell a thread's name */
 	unsigned char head[PXT_LOG_HEAD_BYTES]; /* the entry that repeats the file's head */
 	bool anew; /* the head says that its stream was cleared, and counts more */
 	bool used[PXT_LOG_IDS];
 	bool named[PXT_LOG_IDS];
+	bool nameless[PXT_LOG_IDS]; /* named, and no record of it tells a thread's name */
 };
 
 /*
