@@ -57,18 +57,8 @@ bool shark_lock(void) COMPAT_INSIDE;
 int shark_unlock(int result) COMPAT_INSIDE;
 /* The chunk, and the lock; NULL: neither. */
 struct shark_chunk *shark_enter(int number) COMPAT_INSIDE;
-/* All of these under the lock. */
+/* Under the lock. */
 void shark_set_flags(struct shark_chunk *chunk, FTrace_flags flags) COMPAT_INSIDE;
-/* A free chunk becomes the selected one, and the actual one of an enabled tracer. */
-int shark_select(int number) COMPAT_INSIDE;
-/* The stream, for the selected chunk; -1: it cannot be had. */
-int shark_begin(void) COMPAT_INSIDE;
-/* The chunk becomes the actual one of a tracer that is enabled; -1: it is larger than the stream. */
-int shark_go_on(int number) COMPAT_INSIDE;
-/* Takes what the stream holds, and ends it. */
-void shark_end(void) COMPAT_INSIDE;
-/* Puts an event into all streams. */
-void shark_record(WORD type, WORD par1, DWORD par2) COMPAT_INSIDE;
 
 /* The form of files and datagrams. */
 static inline void shark_little(unsigned char *to, uint32_t value, unsigned bytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* qnx_emit.c - writes the log that qnx.sh looks at.  usage: qnx_emit LOG [BYTES of data kept] */
+/* qnx_emit.c - writes the log that tools.sh looks at.  usage: qnx_emit LOG [BYTES of data kept] */
 #include <fcntl.h>
 #define QNX_TRACE_TIMEOFF
 #include <qnx_trace_event.h>

@@ -57,7 +57,7 @@ if(compat_possible AND NOT CMAKE_CROSSCOMPILING)
 	add_executable(compat_philosophers "${PROJECT_SOURCE_DIR}/examples/philosophers.c")
 	target_link_libraries(compat_philosophers PRIVATE ptrace_build ptrace_zephyr_test Threads::Threads)
 	add_test(NAME compat.the_philosophers_show_their_four_tables COMMAND sh
-		"${CMAKE_CURRENT_LIST_DIR}/philosophers.sh" "$<TARGET_FILE:compat_philosophers>")
+		"${CMAKE_CURRENT_LIST_DIR}/tools.sh" philosophers "$<TARGET_FILE:compat_philosophers>")
 	set_tests_properties(compat.the_philosophers_show_their_four_tables PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS "example;compat")
 endif()
 # Each interface alone and by each compiler; in every check its library is built and its tests run.
@@ -88,8 +88,8 @@ ptrace_test(compat_qnx NEEDS TOLOG USEREVENTS LOGRETRIEVAL PORT_POSIX
 if(TARGET ptrace_qnx_test AND TARGET pxtrace AND PXT_TOLOG AND NOT CMAKE_CROSSCOMPILING AND NOT PTRACE_SANITIZER)
 	add_executable(compat_qnx_emit "${CMAKE_CURRENT_LIST_DIR}/qnx_emit.c")
 	target_link_libraries(compat_qnx_emit PRIVATE ptrace_build ptrace_qnx_test Threads::Threads)
-	add_test(NAME compat.the_tools_show_qnx_events COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/qnx.sh"
-		"$<TARGET_FILE:pxtrace>" "$<TARGET_FILE:compat_qnx_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat"
+	add_test(NAME compat.the_tools_show_qnx_events COMMAND sh "${CMAKE_CURRENT_LIST_DIR}/tools.sh" qnx
+		"$<TARGET_FILE:compat_qnx_emit>" "$<TARGET_FILE:pxtrace>" "${CMAKE_CURRENT_BINARY_DIR}/compat"
 		"${PROJECT_BINARY_DIR}/tools/babeltrace")
 	set_tests_properties(compat.the_tools_show_qnx_events PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT} LABELS "tool;compat")
 endif()
@@ -100,8 +100,8 @@ if(TARGET ptrace_shark_test AND TARGET pxtrace AND PXT_TOLOG AND PXT_SYSEV_START
 	add_executable(compat_tools_emit "${CMAKE_CURRENT_LIST_DIR}/tools_emit.c")
 	target_link_libraries(compat_tools_emit PRIVATE ptrace_build ptrace_zephyr_test ptrace_shark_test Threads::Threads)
 	add_test(NAME compat.the_tools_show_and_explain_the_interfaces_events COMMAND sh
-		"${CMAKE_CURRENT_LIST_DIR}/tools.sh" "$<TARGET_FILE:pxtrace>"
-		"$<TARGET_FILE:compat_tools_emit>" "${CMAKE_CURRENT_BINARY_DIR}/compat" "${PROJECT_BINARY_DIR}/tools/babeltrace")
+		"${CMAKE_CURRENT_LIST_DIR}/tools.sh" events "$<TARGET_FILE:compat_tools_emit>"
+		"$<TARGET_FILE:pxtrace>" "${CMAKE_CURRENT_BINARY_DIR}/compat" "${PROJECT_BINARY_DIR}/tools/babeltrace")
 	set_tests_properties(compat.the_tools_show_and_explain_the_interfaces_events PROPERTIES TIMEOUT ${PTRACE_TEST_TIMEOUT}
 		LABELS "tool;compat")
 endif()

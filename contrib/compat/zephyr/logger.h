@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logger.h - what the writing and the reading half of Zephyr's event logger share.
+ * logger.h - what Zephyr's event logger holds, for its masks and clock as well (settings.c).
  *
  * Who beside whom: any number of threads and signal handlers put; one collector at a time reads,
  * others wait for it.  The two halves meet in the stream, and in @dropped.
@@ -42,8 +42,5 @@ struct zephyr_logger {
 };
 
 extern struct zephyr_logger zephyr_logger __attribute__((visibility("hidden")));
-
-/* Makes the stream once; false: it cannot be had, and every event is counted as dropped. */
-bool zephyr_logger_ready(void) __attribute__((visibility("hidden")));
 
 #endif
