@@ -44,8 +44,8 @@ struct pxt_intake_lane {
 	uint64_t stuck_head;  /* ... with head here */
 	uint64_t low;         /* READY: tag and info, */
 	uint64_t ticks;       /* ... stamp */
-	uint32_t
-	    slack;     /* slots left to the writers at the last lap; 0: something was taken since */
+	/* Slots left to the writers at the last lap; 0: something was taken since. */
+	uint32_t slack;
 	uint8_t front; /* enum pxt_producer_front */
 	bool lapped;   /* in this pull: not again */
 };
@@ -89,8 +89,8 @@ struct pxt_producer_memory {
 	/* This process' number for each of the producer's types; 0: not learnt. */
 	_Atomic uint16_t type[PXT_ID_COUNT];
 	uint16_t thread[CONFIG_PTRACE_MAX_THREADS]; /* this process' entry; 0: not asked yet */
-	uint32_t
-	    since[CONFIG_PTRACE_MAX_THREADS]; /* lowest bits of what its own entry said then, ... */
+	/* Lowest bits of what its own entry said then, ... */
+	uint32_t since[CONFIG_PTRACE_MAX_THREADS];
 	int32_t own_tid[CONFIG_PTRACE_MAX_THREADS]; /* ... and the number there */
 	uint32_t threads;                           /* entries that were asked are below */
 	uint16_t main; /* this process' entry of the first thread; 0: not known */
@@ -161,7 +161,7 @@ PXT_INLINE uint32_t pxt_intake_lane_info(const struct pxt_intake_lane *lane)
 	return (uint32_t)(lane->low >> 32);
 }
 
-/* ---- Counts of locks (attach/intake_tally.c) ---- */
+/* ---- Counts of locks (attach/intake_put.c) ---- */
 
 /* All was told. */
 void pxt_intake_tally_end(struct pxt_producer_memory *producer);

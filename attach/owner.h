@@ -63,8 +63,8 @@ struct pxt_ctlsock {
 	_Atomic uint32_t ending;
 	_Atomic uint32_t fate; /* enum pxt_helper */
 	pxt_wide known_until;  /* ticks: who has sent a message before is attached; by the helper */
-	_Atomic uint32_t
-	    hears; /* the helper takes messages, and may have some whose sender is not attached yet */
+	/* The helper takes messages, and may have some whose sender is not attached yet. */
+	_Atomic uint32_t hears;
 	_Atomic int32_t helper; /* its thread's number */
 
 	/* The helper's: here and after `present`. */
@@ -84,9 +84,9 @@ struct pxt_ctlsock {
 	struct pxt_producer_memory *present[PXT_CTLSOCK_MEMORIES];
 	uint32_t memories; /* places that somebody had: the rest is empty */
 
-	struct pxt_producer_memory
-	    *producers[PXT_CTLSOCK_MEMORIES]; /* NULL: nobody has the place */
-	struct pxt_producer_memory *spare;    /* for those who come next; or NULL */
+	/* NULL: nobody has the place. */
+	struct pxt_producer_memory *producers[PXT_CTLSOCK_MEMORIES];
+	struct pxt_producer_memory *spare; /* for those who come next; or NULL */
 	struct pxt_port_watch watch[PXT_CTLSOCK_PLACES + 2u];
 	struct pxt_connection connection[PXT_CTLSOCK_PLACES];
 	char path[PXT_CTLSOCK_PATH];
@@ -184,15 +184,15 @@ void pxt_producers_collect(struct pxt_ctlsock *ctlsock);
 /* All of them, whatever is left; nobody pulls any more. */
 void pxt_producers_end(struct pxt_ctlsock *ctlsock);
 
-/* ---- Requests (request.c, ask_filter.c, follow.c); the helper ---- */
+/* ---- Requests (connections.c, ask_filter.c, follow.c); the helper ---- */
 
 /* What the stream is, and does. */
-int pxt_request_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status);
+int pxt_connections_status(struct pxt_ctlsock *ctlsock, struct pxt_ctlsock_status *status);
 /*
  * An errno value; then @text may say what was wrong.  @passed: descriptors stay the caller's, who has
  * checked @what, that there are as many as are needed, and that the text ends in NUL.
  */
-int pxt_request_do(struct pxt_ctlsock *ctlsock, unsigned i,
+int pxt_connections_do(struct pxt_ctlsock *ctlsock, unsigned i,
     const struct pxt_ctlsock_request *request, const char *words,
     const struct pxt_port_passed *passed, char text[128]);
 

@@ -195,8 +195,6 @@ ptrace_unit(ATTACH SOURCES
 	attach/producers.c
 	attach/intake.c
 	attach/name.c
-	attach/request.c
-	attach/intake_tally.c
 	attach/intake_numbers.c
 	core/stream/share.c)
 ptrace_unit(ATTACH IF FILTER SOURCES

@@ -231,8 +231,8 @@ PXT_CFI_INLINE bool pxt_cfi_table_find(
 #define PXT_CFI_SAME  INT32_MIN       /* ... unchanged, or ... */
 #define PXT_CFI_OTHER (INT32_MIN + 1) /* ... elsewhere, or nowhere */
 struct pxt_cfi_row {
-	uint64_t
-	    column; /* the frame's end is this register and @offset; PXT_CFI_COLUMNS: not known */
+	/* The frame's end is this register and @offset; PXT_CFI_COLUMNS: not known. */
+	uint64_t column;
 	int64_t offset;
 	int32_t at[PXT_CFI_COLUMNS];
 };

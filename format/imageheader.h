@@ -47,8 +47,8 @@ struct pxt_stream_header {
 	uint64_t directory_at;   /* of a copy of the directory in the same file; 0: none */
 	uint64_t procinfo_at;    /* of process information in the same file; 0: none */
 	uint32_t procinfo_bytes; /* ... whole lines, see below */
-	uint32_t
-	    state_at; /* in a lane: 64-bit position and number that are read next; 0: not there */
+	/* In a lane: 64-bit position and number that are read next; 0: not there. */
+	uint32_t state_at;
 	uint64_t lanes_at; /* of the first lane's words */
 	uint64_t lane_stride;
 	uint32_t lanes;
@@ -64,8 +64,8 @@ struct pxt_stream_header {
 	uint32_t has_thread;  /* the context holds a thread's index (1); _LARGER, _SHORT */
 	uint32_t has_address; /* ... an address */
 	uint32_t gate_at;     /* in the block: the gate word, */
-	uint32_t
-	    counts_at; /* ... five 64-bit numbers: retrieved, lost, cleared, oob_records, barriers */
+	/* ... five 64-bit numbers: retrieved, lost, cleared, oob_records, barriers. */
+	uint32_t counts_at;
 	uint32_t oobs_at;      /* ... START and STOP that are beside the lanes, */
 	uint32_t oob_bytes;    /* ... their size, */
 	uint32_t oobs;         /* ... and number */
@@ -84,8 +84,8 @@ struct pxt_stream_header {
 	uint32_t generation_bytes;
 	uint32_t name_at; /* ... the trace-name */
 	uint32_t name_bytes;
-	uint32_t
-	    oob_pos_at; /* in a lane: 32 bits for each out-of-band record, the position it is before */
+	/* In a lane: 32 bits for each out-of-band record, the position it is before. */
+	uint32_t oob_pos_at;
 	uint32_t oob_set_at; /* in the block: data of the START among them */
 };
 
@@ -174,8 +174,8 @@ struct pxt_small_label {
 
 struct pxt_directory_header {
 	struct pxt_imageheader header;
-	uint32_t
-	    threads_at; /* the table: count (32 bits), what its owners need, then from entries_at on */
+	/* The table: count (32 bits), what its owners need, then from entries_at on. */
+	uint32_t threads_at;
 	uint32_t entries_at;
 	uint32_t entry_bytes;
 	uint32_t entries;    /* entry 0 is unused */

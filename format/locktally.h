@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * locktally.h - memory in which a traced program counts how often it takes its locks, as the stream's owner reads it
- * (sysevents/wrap/tally.c, attach/intake_tally.c).
+ * (sysevents/wrap/tally.c, attach/intake_put.c).
  *
  *   concurrency     the thread of a slot   other threads   the owner
  *   counts                   W                   -              R       W: alone, by relaxed stores

@@ -272,8 +272,8 @@ struct pxt_log_blockhead {
 	uint64_t lost_total;
 	uint64_t records_total;
 	uint64_t missed;
-	uint32_t
-	    slot_bytes; /* DATA: what follows the head once it is loaded (logretrieval/scan.c) */
+	/* DATA: what follows the head once it is loaded (logretrieval/scan.c). */
+	uint32_t slot_bytes;
 };
 
 /* A record inside a block: what its begin slot says, and where its payload is. */

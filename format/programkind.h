@@ -28,9 +28,9 @@ struct pxt_programkind {
 	uint8_t wordsize; /* 1: 32 bits, 2: 64 */
 	uint8_t order;
 	uint16_t machine;
-	bool
-	    wants_first; /* has a library that wants to be loaded before all others (AddressSanitizer) */
-	bool is_go;      /* its locks are none of the C library's */
+	/* Has a library that wants to be loaded before all others (AddressSanitizer). */
+	bool wants_first;
+	bool is_go;                          /* its locks are none of the C library's */
 	char loader[PXT_PROGRAMKIND_LOADER]; /* what loads its libraries; "": nothing does */
 };
 

@@ -112,8 +112,8 @@ struct pxt_log_cursor {
 	uint64_t blocks;   /* sequential: those before @at */
 	uint64_t sequence; /* frames: of the block being read */
 	uint32_t done;     /* frames: bytes of that block, as slots, that were read; 0: not begun */
-	uint64_t
-	    records; /* sums of the blocks before the one that was entered, to see what is missing, ... */
+	/* Sums of the blocks before the one that was entered, to see what is missing, ... */
+	uint64_t records;
 	uint64_t lost;
 	uint64_t entered_records; /* ... and with it */
 	uint64_t entered_lost;
@@ -163,8 +163,8 @@ struct pxt_log {
 
 	unsigned char *window;
 	uint32_t window_bytes;
-	uint32_t
-	    ahead; /* bytes that are read at once, if more are not needed; 0: as many as it holds */
+	/* Bytes that are read at once, if more are not needed; 0: as many as it holds. */
+	uint32_t ahead;
 	uint32_t window_filled;
 	uint64_t window_at;
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */

@@ -133,8 +133,8 @@ int pxt_port_local_memory(int *fd);
 
 struct pxt_port_watch {
 	int fd; /* negative: nothing */
-	bool
-	    ready; /* a message is there, or a connection, or the other side is gone, or the program has closed it */
+	/* A message is there, or a connection, or the other side is gone, or the program has closed it. */
+	bool ready;
 };
 
 /* Returns when something is ready, or after @timeout_ms (negative: no limit). */

@@ -51,8 +51,8 @@ struct pxt_port_thread_info {
 void pxt_port_threads(
     void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context);
 struct pxt_port_thread_state {
-	int32_t
-	    priority; /* as the scheduler counts: 0 is the most urgent, normal threads from 100 */
+	/* As the scheduler counts: 0 is the most urgent, normal threads from 100. */
+	int32_t priority;
 	int32_t rt_priority; /* 0: no real-time thread */
 	int32_t cpu;         /* where it ran last */
 	const char *policy;  /* other, fifo, rr, batch, idle, deadline, unknown */

@@ -56,14 +56,14 @@ struct pxt_tiny {
 	volatile uint32_t trid; /* 0: there is no stream */
 	uint32_t last;          /* identifier given out */
 	volatile bool running;
-	uint32_t
-	    insisted;  /* how interrupts were before insist(); only who came from there is here */
-	uint32_t mask; /* slots - 1, a power of two less one */
+	/* How interrupts were before insist(); only who came from there is here. */
+	uint32_t insisted;
+	uint32_t mask;          /* slots - 1, a power of two less one */
 	uint32_t max_data;      /* so that the largest record takes at most half the slots */
 	volatile uint32_t head; /* next free slot; head and tail run freely */
 	volatile uint32_t tail; /* the oldest record */
-	uint32_t
-	    who; /* runs: the task's number; the interrupt's where the board says that it began (task.c) */
+	/* Runs: the task's number; the interrupt's where the board says that it began (task.c). */
+	uint32_t who;
 	struct pxt_tiny_counts counts;
 	uint64_t anchor_ticks;
 	struct timespec anchor;              /* time of day at anchor_ticks: creation */

@@ -20,12 +20,7 @@ static int restart_file(struct pxt_tolog *log, const struct _pxt_attr *attr, boo
 	PXT_TESTPOINT(PXT_TP_LOG_EMPTIED);
 	pxt_tolog_turns_clear(log);
 	log->header.generation++;
-	log->sums.data_sequence = 0;
-	log->sums.meta_sequence = 0;
-	log->sums.records = 0;
-	log->sums.lost = 0;
-	log->lost = 0;
-	log->cleared_log = 0;
+	pxt_tolog_begin_sums(log);
 	log->policy->lay_out(log, attr);
 	log->way.what = PXT_WAY_NOTHING;
 	pxt_tolog_new_data(log);

@@ -291,12 +291,7 @@ static void remove_oldest(struct pxt_tolog *log)
 static void begin_sums(struct pxt_tolog *log)
 {
 	log->header.number++;
-	log->sums.data_sequence = 0;
-	log->sums.meta_sequence = 0;
-	log->sums.records = 0;
-	log->sums.lost = 0;
-	log->lost = 0;
-	log->cleared_log = 0;
+	pxt_tolog_begin_sums(log);
 	log->ended = false;
 	log->end = PXT_LOG_HEADER_BYTES;
 	pxt_tolog_forget_told(log);

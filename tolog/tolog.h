@@ -107,8 +107,8 @@ struct pxt_tolog {
 	_Atomic uint32_t busy; /* the log's lock; waited for as a futex */
 	uint32_t users;        /* those who have it or wait for it */
 	bool flushing;
-	bool
-	    clear_due; /* a thread that holds the log's lock begins the log anew before it does anything else */
+	/* A thread that holds the log's lock begins the log anew before it does anything else. */
+	bool clear_due;
 
 	/* Who holds the log's lock. */
 	bool dirty;          /* `data` holds something that was not written yet */
@@ -337,6 +337,17 @@ PXT_INLINE bool pxt_tolog_takes_slots(const struct pxt_tolog *log)
 	return !log->data.grows || log->data.slots + log->data.room <= log->header.largest_block;
 }
 
+/* The sums of a file that begins. */
+PXT_INLINE void pxt_tolog_begin_sums(struct pxt_tolog *log)
+{
+	log->sums.data_sequence = 0;
+	log->sums.meta_sequence = 0;
+	log->sums.records = 0;
+	log->sums.lost = 0;
+	log->lost = 0;
+	log->cleared_log = 0;
+}
+
 /* LOOP: whether what was coded has also left enough room in its frame. */
 PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
 {
@@ -489,7 +500,7 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 int pxt_tolog_put_copy(struct pxt_stream *copy, struct pxt_tolog_flush *flush);
 int pxt_tolog_flush(struct pxt_stream *stream, bool final);
 
-/* ---- The log's lock (lock.c); with the mutex, which is given up meanwhile ---- */
+/* ---- The log's lock (output.c); with the mutex, which is given up meanwhile ---- */
 
 void pxt_tolog_lock(struct pxt_stream *stream);
 void pxt_tolog_unlock(struct pxt_stream *stream);

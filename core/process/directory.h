@@ -70,8 +70,8 @@ PXT_INLINE void pxt_imageheader_put_names(struct pxt_directory_header *header, u
 
 struct pxt_directory {
 	PXT_DIRECTORY_HEADER
-	_Atomic uint32_t
-	    lock; /* core/process/forks.h: the process that defines something; 0: none */
+	/* core/process/forks.h: the process that defines something; 0: none. */
+	_Atomic uint32_t lock;
 	PXT_SPACES_MEMBER
 	struct pxt_thread_table threads;
 	PXT_NAMES_MEMBER

@@ -89,8 +89,8 @@ struct pxt_who {
 	uint64_t index_high;
 	uint32_t depth; /* without a place: trace points that this thread is inside of */
 	/* core/process/forked.h; without a place their number, else 1. */
-	uint32_t
-	    at_fork; /* trace points that it was inside of before its last fork; on boards, which number it counts in */
+	/* Trace points that it was inside of before its last fork; on boards, which number it counts in. */
+	uint32_t at_fork;
 	uint32_t behind; /* in a child: of those, the ones that it has yet to come back from */
 	uint32_t ended;  /* its place may be another thread's already */
 };
@@ -290,8 +290,8 @@ PXT_INLINE void pxt_threads_watch_ends(void)
 /* Proof of being inside; lives on the trace point's stack. */
 struct pxt_pass {
 	struct pxt_thread *entry;
-	uint32_t
-	    passes; /* without a place: the numbers it counts in, 1 own, 2 the forked processes' */
+	/* Without a place: the numbers it counts in, 1 own, 2 the forked processes'. */
+	uint32_t passes;
 	bool outermost;
 };
 

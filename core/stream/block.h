@@ -132,22 +132,21 @@ struct pxt_block {
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
-	_Atomic uint32_t
-	    no_short;   /* not 0: not for the short path, whose hot stream it is (forks.h) */
+	/* Not 0: not for the short path, whose hot stream it is (forks.h). */
+	_Atomic uint32_t no_short;
 	uint32_t index; /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;
-	uint64_t
-	    lane_stride; /* bytes of a lane's words: by it, trace points need one multiplication */
+	/* Bytes of a lane's words: by it, trace points need one multiplication. */
+	uint64_t lane_stride;
 	uint64_t short_step; /* of a record in the common case (emit.c): pxt_head_step(2) */
-	_Atomic uint32_t
-	    asleep; /* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it */
+	/* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it. */
+	_Atomic uint32_t asleep;
 	_Atomic uint32_t untold; /* not 0: who was refused may not have been told of yet (lane.h) */
 	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */
-	PXT_ALIGNED(PXT_CACHE_LINE)
-	uint64_t
-	    retrieved; /* this and the next four are in a row: format/imageheader.h, counts_at */
+	/* This and the next four are in a row: format/imageheader.h, counts_at. */
+	PXT_ALIGNED(PXT_CACHE_LINE) uint64_t retrieved;
 	uint64_t lost; /* beside the lanes' `refused` */
 	uint64_t cleared;
 	uint64_t oob_records;  /* records that went to `oob` instead of a lane */

@@ -131,9 +131,8 @@ PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
  * of it is seen at once.
  */
 struct pxt_wish {
-	PXT_ALIGNED(PXT_LOCKTALLY_BEHIND)
-	_Atomic uint32_t
-	    unwanted; /* bit by type, of those below 32, which have one number everywhere */
+	/* Bit by type, of those below 32, which have one number everywhere. */
+	PXT_ALIGNED(PXT_LOCKTALLY_BEHIND) _Atomic uint32_t unwanted;
 };
 
 #define PXT_WISH_NOTHING          1u /* the owner is stopped; no type has the number 0 */

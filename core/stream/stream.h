@@ -54,8 +54,8 @@ struct pxt_stream {
 	_Atomic uint32_t users;   /* sleeping readers, which still need the block */
 	trace_event_id_t type_at; /* position in the list of types */
 	uint8_t inherited;        /* children go on with it (core/process/forks.h) */
-	uint8_t
-	    theirs; /* the place of a forked process' stream, which this process only writes into */
+	/* The place of a forked process' stream, which this process only writes into. */
+	uint8_t theirs;
 	uint8_t lent;      /* children have its memory, or zeros there */
 	uint8_t has_mutex; /* made once: a thread with an old identifier may hold it at any time */
 	uint8_t polling;

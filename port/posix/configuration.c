@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define LAYOUT                                                                                     \
@@ -30,16 +29,6 @@ struct pxt_first {
 };
 extern struct pxt_first _pxt_layout;
 PXT_API struct pxt_first _pxt_layout = { .layout = LAYOUT };
-
-static struct iovec piece(const char *text)
-{
-	union {
-		const char *from;
-		void *to;
-	} text_of = { text };
-
-	return (struct iovec){ text_of.to, strlen(text) };
-}
 
 /* Whichever begins first looks.  A daemon that loads a plugin later has a file of its own there. */
 static bool may_be_told(struct pxt_first *first)
@@ -59,16 +48,14 @@ static bool may_be_told(struct pxt_first *first)
 static void tell(const char *first, const char *own)
 {
 	struct iovec line[] = {
-		piece("libptrace: two configurations of the library are in this process ("),
-		piece(first), piece("; " _PXT_CONFIGURATION ": "), piece(own),
-		piece("): what was compiled for the second one records nothing\n")
+		pxt_unraised_piece(
+		    "libptrace: two configurations of the library are in this process ("),
+		pxt_unraised_piece(first), pxt_unraised_piece("; " _PXT_CONFIGURATION ": "),
+		pxt_unraised_piece(own),
+		pxt_unraised_piece("): what was compiled for the second one records nothing\n")
 	};
-	struct pxt_unraised unraised;
 
-	/* Nobody may read it any more. */
-	pxt_unraised_begin(&unraised);
-	pxt_unraised_end(
-	    &unraised, writev(STDERR_FILENO, line, sizeof(line) / sizeof(line[0])) < 0);
+	pxt_unraised_tell(line, sizeof(line) / sizeof(line[0]));
 }
 
 static __attribute__((constructor)) void compare(void)

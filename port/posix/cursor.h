@@ -70,85 +70,22 @@ typedef struct pxt_words_counter pxt_counter;
 typedef struct pxt_words_twins pxt_twins;
 typedef struct pxt_words_wide pxt_wide;
 
-PXT_INLINE uint64_t pxt_cursor_add(pxt_cursor *cursor, uint64_t by)
-{
-	return pxt_words_add(cursor, by);
-}
-
-PXT_INLINE uint64_t pxt_cursor_peek(pxt_cursor *cursor)
-{
-	return pxt_words_peek(cursor);
-}
-
-PXT_INLINE uint64_t pxt_cursor_load(pxt_cursor *cursor)
-{
-	return pxt_words_peek(cursor);
-}
-
-PXT_INLINE uint64_t pxt_cursor_view(const pxt_cursor *cursor)
-{
-	return pxt_words_view_cursor(cursor);
-}
-
-PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)
-{
-	pxt_words_set(cursor, value);
-}
-
-PXT_INLINE bool pxt_cursor_swap(pxt_cursor *cursor, uint64_t *seen, uint64_t value)
-{
-	return pxt_words_swap(cursor, seen, value);
-}
-
-PXT_INLINE void pxt_cursor_close(pxt_cursor *cursor)
-{
-	pxt_words_close(cursor);
-}
-
-PXT_INLINE void pxt_cursor_open(pxt_cursor *cursor)
-{
-	pxt_words_open(cursor);
-}
-
-PXT_INLINE void pxt_counter_up(pxt_counter *counter)
-{
-	pxt_words_count_up(counter);
-}
-
-PXT_INLINE uint64_t pxt_counter_load(pxt_counter *counter)
-{
-	return pxt_words_count(counter);
-}
-
-PXT_INLINE uint64_t pxt_twins_peek(pxt_twins *twins)
-{
-	return pxt_words_twins(twins);
-}
-
-PXT_INLINE uint64_t pxt_twins_load(pxt_twins *twins)
-{
-	return pxt_words_twins(twins);
-}
-
-PXT_INLINE void pxt_twins_set(pxt_twins *twins, uint64_t value)
-{
-	pxt_words_twins_set(twins, value);
-}
-
-PXT_INLINE void pxt_twins_move(pxt_twins *twins, uint64_t from, uint64_t to)
-{
-	pxt_words_twins_move(twins, from, to);
-}
-
-PXT_INLINE uint64_t pxt_wide_load(pxt_wide *wide)
-{
-	return pxt_words_wide(wide);
-}
-
-PXT_INLINE void pxt_wide_set(pxt_wide *wide, uint64_t value)
-{
-	pxt_words_wide_set(wide, value);
-}
+#define pxt_cursor_add   pxt_words_add
+#define pxt_cursor_peek  pxt_words_peek
+#define pxt_cursor_load  pxt_words_peek
+#define pxt_cursor_view  pxt_words_view_cursor
+#define pxt_cursor_set   pxt_words_set
+#define pxt_cursor_swap  pxt_words_swap
+#define pxt_cursor_close pxt_words_close
+#define pxt_cursor_open  pxt_words_open
+#define pxt_counter_up   pxt_words_count_up
+#define pxt_counter_load pxt_words_count
+#define pxt_twins_peek   pxt_words_twins
+#define pxt_twins_load   pxt_words_twins
+#define pxt_twins_set    pxt_words_twins_set
+#define pxt_twins_move   pxt_words_twins_move
+#define pxt_wide_load    pxt_words_wide
+#define pxt_wide_set     pxt_words_wide_set
 #endif
 
 #endif

@@ -18,7 +18,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define OPEN_FLAGS (O_RDWR | O_NOCTTY)
@@ -291,31 +290,19 @@ void pxt_port_environment_close(int fd)
 
 /* ---- Complaints ---- */
 
-static struct iovec piece(const char *text)
-{
-	union {
-		const char *from;
-		void *to;
-	} text_of = { text };
-
-	return (struct iovec){ text_of.to, strlen(text) };
-}
-
 void pxt_port_environment_complain(
     const char *name, const char *value, const char *what, const char *why, int error)
 {
 	/* Few threads, and the texts of known errors are constants: NOLINTNEXTLINE(concurrency-mt-unsafe) */
 	const char *text = why ? why : strerror(error);
-	struct iovec line[] = { piece("libptrace: "), piece(name), piece("="), piece(value),
-		piece(": "), piece(what), piece(*what ? ": " : ""), piece(text), piece("\n") };
-	struct pxt_unraised unraised;
+	struct iovec line[] = { pxt_unraised_piece("libptrace: "), pxt_unraised_piece(name),
+		pxt_unraised_piece("="), pxt_unraised_piece(value), pxt_unraised_piece(": "),
+		pxt_unraised_piece(what), pxt_unraised_piece(*what ? ": " : ""),
+		pxt_unraised_piece(text), pxt_unraised_piece("\n") };
 	struct stat state;
 
 	if (fstat(STDERR_FILENO, &state) != 0 || state.st_dev != complaints.st_dev ||
 	    state.st_ino != complaints.st_ino)
 		return;
-	/* Nobody may read it any more. */
-	pxt_unraised_begin(&unraised);
-	pxt_unraised_end(
-	    &unraised, writev(STDERR_FILENO, line, sizeof(line) / sizeof(line[0])) < 0);
+	pxt_unraised_tell(line, sizeof(line) / sizeof(line[0]));
 }

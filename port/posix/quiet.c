@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -204,4 +205,22 @@ void pxt_unraised_end(const struct pxt_unraised *unraised, bool failed)
 	if (failed)
 		forget_raised(&unraised->pending);
 	(void)pthread_sigmask(SIG_SETMASK, &unraised->mask, NULL);
+}
+
+struct iovec pxt_unraised_piece(const char *text)
+{
+	union {
+		const char *from;
+		void *to;
+	} text_of = { text };
+
+	return (struct iovec){ text_of.to, strlen(text) };
+}
+
+void pxt_unraised_tell(const struct iovec *line, int count)
+{
+	struct pxt_unraised unraised;
+
+	pxt_unraised_begin(&unraised);
+	pxt_unraised_end(&unraised, writev(STDERR_FILENO, line, count) < 0);
 }

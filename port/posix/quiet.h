@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 
 struct pxt_quiet {
 	int error;
@@ -46,6 +47,9 @@ struct pxt_unraised {
 void pxt_unraised_begin(struct pxt_unraised *unraised);
 /* @failed: a write had an error, and may have raised one. */
 void pxt_unraised_end(const struct pxt_unraised *unraised, bool failed);
+/* A line of @count pieces to standard error, which nobody may read any more. */
+struct iovec pxt_unraised_piece(const char *text);
+void pxt_unraised_tell(const struct iovec *line, int count);
 
 /* How long a file of this process may become: files that are memory (a log's: logout.c). */
 

@@ -142,8 +142,8 @@ struct pxt_thread {
 	uint32_t entry; /* in the log's table; UINT32_MAX: none, that table was full */
 	uint32_t index;
 	pid_t tid; /* 0: unknown */
-	pid_t
-	    own_tid; /* as its process numbers it, which may have a pid namespace of its own; 0: not said */
+	/* As its process numbers it, which may have a pid namespace of its own; 0: not said. */
+	pid_t own_tid;
 	pid_t pid; /* as the log's table says, without an entry as its events say; 0: unknown */
 	bool selected;
 	bool recorded;            /* the log says which thread it was */

@@ -32,9 +32,9 @@ enum pxt_bar {
 struct pxt_slice {
 	enum pxt_bar bar;
 	uint16_t pair;
-	uint16_t
-	    lane;   /* 0: the thread's own track; else one of the pair's own lanes, from 1, ... */
-	bool moved; /* ... which are of PXT_SLICES_MOVED */
+	/* 0: the thread's own track; else one of the pair's own lanes, from 1, ... */
+	uint16_t lane;
+	bool moved;                   /* ... which are of PXT_SLICES_MOVED */
 	const struct pxt_layout *key; /* the field by which begin and end were matched, or NULL */
 };
 

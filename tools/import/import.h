@@ -64,8 +64,8 @@ static inline int pxt_import_end(
 struct pxt_ftracetext_event {
 	uint64_t stamp; /* nanoseconds, or ticks */
 	uint64_t lost_before;
-	unsigned
-	    kind; /* of pxt_ftracetext_types; PXT_FTRACETEXT_KINDS: another one, with @name and @text */
+	/* Of pxt_ftracetext_types; PXT_FTRACETEXT_KINDS: another one, with @name and @text. */
+	unsigned kind;
 	int cpu;
 	pid_t tid;
 	pid_t pid; /* 0: unknown */

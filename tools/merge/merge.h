@@ -47,8 +47,8 @@ struct pxt_placing {
 		int64_t ns;       /* ... whose civil time is so much further */
 	} shifts[PXT_SHIFTS];
 	const char *event; /* the type that several logs have at one moment; NULL: none */
-	const char
-	    *field; /* which of them belong together; NULL: the first ones, the second ones, ... */
+	/* Which of them belong together; NULL: the first ones, the second ones, ... */
+	const char *field;
 };
 
 struct pxt_place {

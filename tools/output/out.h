@@ -423,8 +423,8 @@ struct pxt_progress {
 	const char *unit;  /* "events", "bytes" */
 	uint64_t total;    /* 0: unknown, only the number done is shown */
 	uint64_t done;
-	uint64_t
-	    next; /* when @done is that much, the clock is looked at; never where nobody looks */
+	/* When @done is that much, the clock is looked at; never where nobody looks. */
+	uint64_t next;
 	uint64_t pace; /* from one such look to the next */
 	int64_t began_ms;
 	int64_t show_ms; /* nothing is shown before */

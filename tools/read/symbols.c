@@ -17,8 +17,8 @@ struct symbol {
 	uint32_t module;
 	char *text; /* NULL: not looked up yet */
 	bool own;   /* the program's, not of a library's header */
-	char
-	    *into; /* the function of the program into which the compiler put it; NULL: into none */
+	/* The function of the program into which the compiler put it; NULL: into none. */
+	char *into;
 };
 
 #define NO_MODULE         UINT32_MAX

@@ -422,8 +422,8 @@ struct pxt_salvaged {
 	uint64_t missing; /* that the old one was given and does not hold whole */
 	uint64_t lost;    /* in the stream, before any log */
 	uint64_t held;    /* in the stream at its end */
-	uint64_t
-	    unsure; /* of the events: from a block that is cut off, which no checksum vouches for */
+	/* Of the events: from a block that is cut off, which no checksum vouches for. */
+	uint64_t unsure;
 	enum pxt_filehead head;
 	uint64_t blocks;
 	uint64_t gaps; /* stretches of the file that are no sound block; of the first ones: */

@@ -52,8 +52,8 @@ struct pxt_ask {
 	const char *text;
 	size_t text_bytes;
 	int fd; /* to be sent along; -1: none */
-	bool
-	    patient; /* it may take long, when it was reached once: as long as the process is there */
+	/* It may take long, when it was reached once: as long as the process is there. */
+	bool patient;
 };
 
 /* Connects; @remote is filled in any case. */

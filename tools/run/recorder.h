@@ -164,9 +164,9 @@ struct pxt_preload_wish {
 	const char *stream; /* its name */
 	struct pxt_groups groups;
 	uint64_t buffer; /* bytes of all rings of a process; 0: as the library has it */
-	uint64_t
-	    stack_us; /* waits that long tell all who called; 0: long ones the next; UINT64_MAX: none */
-	bool all;     /* locks that were free are events, too */
+	/* Waits that long tell all who called; 0: long ones the next; UINT64_MAX: none. */
+	uint64_t stack_us;
+	bool all; /* locks that were free are events, too */
 };
 
 /* Finds the library: beside this program, or where PXTRACE_PRELOAD says.  False with a word to the user. */

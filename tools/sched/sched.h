@@ -536,8 +536,8 @@ struct pxt_schedtold {
 	uint64_t beyond;   /* events that had no room in the file, or were overwritten there */
 	uint64_t unended;  /* requests of the program to disks, of which the kernel told no end */
 	unsigned segments; /* 2: the older events are in the other file */
-	uint64_t
-	    late; /* records that came too late for their place: written with the time before */
+	/* Records that came too late for their place: written with the time before. */
+	uint64_t late;
 	uint64_t broken; /* bytes that were no record */
 };
 

@@ -44,8 +44,8 @@ struct pxt_stretch {
 	int64_t result;
 	int64_t asked_ns; /* CALL: how long it was to last at most; 0: not known */
 	struct pxt_log_address place;
-	uint64_t
-	    caller; /* CALL: where @place is in a system's library, who called that; 0: not known */
+	/* CALL: where @place is in a system's library, who called that; 0: not known. */
+	uint64_t caller;
 	uint64_t above[PXT_PLACES_ABOVE]; /* CALL: who called that function of the program's own */
 	struct pxt_state_lock *lock;
 	const struct pxt_actor *peer;
@@ -73,8 +73,8 @@ struct pxt_mark {
 	bool meant;    /* WOKE: an event of @peer says that it did something that wakes */
 	bool inferred; /* WOKE: no scheduler says so, and no object: it is the order of events */
 	bool major;    /* FAULTS: it waited for a disk */
-	uint64_t
-	    object; /* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0 */
+	/* FAILED: the lock's number; WOKE: the condition that @peer had just signalled, or 0. */
+	uint64_t object;
 	uint64_t wait_ns; /* FAULTS: that the thread waited for a disk, as far as that is known */
 	uint64_t to;      /* SIGNAL: number of a process or a thread, or a thread's identifier */
 	struct pxt_log_address place;     /* WOKE: where @peer was in the program */

@@ -30,8 +30,8 @@ struct pxt_lockuse_row {
 	struct pxt_state_lock *lock;
 	uint64_t taken;
 	uint64_t resumed; /* of these, after a wait for a condition: always an event */
-	uint64_t
-	    waits; /* somebody had it when it was asked for; also those that were given up or never ended */
+	/* Somebody had it when it was asked for; also those that were given up or never ended. */
+	uint64_t waits;
 	int64_t wait_ns;
 	int64_t longest_ns;
 	int64_t longest_at_ns; /* when it was asked for */

@@ -26,8 +26,8 @@ struct pxt_round_thread {
 	int64_t since_ns;
 	int64_t date_ns;  /* until when it is to last, where that is a date; 0: else */
 	int64_t round_ns; /* how long the round before it was */
-	struct pxt_round
-	    before;     /* that round, until it is known that there is something to wait for; ... */
+	/* That round, until it is known that there is something to wait for; ... */
+	struct pxt_round before;
 	bool is_unsure; /* ... it is not yet */
 	uint64_t epoch;
 	int64_t planned_ns;     /* in all waits that took as long as they said */
@@ -45,8 +45,8 @@ struct pxt_round_thread {
 	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
 	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
 	struct pxt_round silence; /* that wait */
-	uint64_t
-	    connected;    /* a bit for each descriptor below CONNECTIONS that it connected itself */
+	/* A bit for each descriptor below CONNECTIONS that it connected itself. */
+	uint64_t connected;
 	uint64_t sent_to; /* + 1: where it sent something since it waited there; 0: nowhere */
 	bool ran_out;     /* its latest call, a wait for descriptors, ended by its time */
 	bool in_vain; /* its latest call ended by its descriptor's limit, or would have blocked */

@@ -92,8 +92,8 @@ struct pxt_round {
 	int64_t rank_ns;    /* how long it was, or how much beyond a limit */
 	int64_t limit_ns;   /* how long it was to be; 0: what is usual */
 	int64_t planned_ns; /* of it, in waits that took as long as the thread had said */
-	int64_t
-	    outside_ns; /* of it, by what is not the program's: another one ran, a signal had stopped it */
+	/* Of it, by what is not the program's: another one ran, a signal had stopped it. */
+	int64_t outside_ns;
 	uint64_t followers; /* rounds that were late because this one was */
 	bool tried;         /* the thread tried to get a lock meanwhile, in vain */
 	bool for_client;    /* a wait that ended when somebody outside of the program came */
@@ -108,8 +108,8 @@ struct pxt_round_list {
 struct pxt_beyond {
 	struct pxt_series by; /* 0: within it */
 	struct pxt_round_list *worst;
-	int64_t
-	    followed_ns; /* of those that only follow from another one: they are not in the list */
+	/* Of those that only follow from another one: they are not in the list. */
+	int64_t followed_ns;
 };
 
 /* Where a thread waits again and again. */
@@ -125,19 +125,19 @@ struct pxt_home {
 	uint64_t ran_out;     /* of them, those for descriptors in which nothing came in time */
 	uint32_t ended_by;    /* the thread of the program that mostly ends them, ... */
 	uint64_t ended_times; /* ... at least so often */
-	uint64_t
-	    answered; /* of them, those that ended when a thread of the program had just sent something */
-	struct pxt_series
-	    client_waits; /* of them, those for somebody outside of the program, or nobody */
+	/* Of them, those that ended when a thread of the program had just sent something. */
+	uint64_t answered;
+	/* Of them, those for somebody outside of the program, or nobody. */
+	struct pxt_series client_waits;
 	struct pxt_series rounds;
 	struct pxt_round_list *long_waits;
 	struct pxt_round_list *long_rounds;
 	struct pxt_beyond late_waits;
 	struct pxt_beyond late_rounds;
 	enum pxt_measure measure; /* of these two */
-	struct pxt_round
-	    head;       /* the latest late round, or the one that it follows from; end_ns 0: none */
-	bool is_behind; /* the latest wait began behind the date that it was to end at */
+	/* The latest late round, or the one that it follows from; end_ns 0: none. */
+	struct pxt_round head;
+	bool is_behind;    /* the latest wait began behind the date that it was to end at */
 	int64_t asked_ns;  /* of sleeps: the longest one; 0: they did not say, or a date */
 	int64_t date_ns;   /* until when the latest wait was asked for; 0: it did not say */
 	int64_t waited_ns; /* in all */
@@ -165,8 +165,8 @@ struct pxt_excess {
 	uint64_t late;    /* how many were late, ... */
 	uint64_t of;      /* ... of how many */
 	int64_t sum_ns;
-	int64_t
-	    inside_ns; /* of it, what neither other programs caused, nor the thread had planned */
+	/* Of it, what neither other programs caused, nor the thread had planned. */
+	int64_t inside_ns;
 	const struct pxt_round_list *longest;
 };
 

@@ -86,8 +86,8 @@ struct pxt_state_lock {
 	bool is_shared;               /* its holders have it for reading */
 	bool is_given;                /* a semaphore or futex: threads that never had it give it */
 	bool is_futex;
-	bool
-	    of_several; /* a semaphore that processes share: the same in a forked child, at this address */
+	/* A semaphore that processes share: the same in a forked child, at this address. */
+	bool of_several;
 	struct pxt_share *shares; /* PXT_SHARES_MAX, once it was shared: who else has it */
 	unsigned share_count;
 	bool of_system;    /* system events tell of it: its number is its address */
@@ -100,8 +100,8 @@ struct pxt_state_lock {
 	struct pxt_log_address first;   /* ... and where in the program that was */
 	uint64_t counted; /* times that it was taken, where no event tells of each; by whom: */
 	struct pxt_taken {
-		const struct pxt_actor
-		    *actor; /* NULL: several threads that had ended, or nobody knows */
+		/* NULL: several threads that had ended, or nobody knows. */
+		const struct pxt_actor *actor;
 		uint64_t times;
 	} * taken_by;
 	uint32_t taken_by_count;
@@ -203,8 +203,8 @@ struct pxt_state {
 	struct pxt_roles_book *book;
 	const struct pxt_reader *reader;
 	struct pxt_lookers lookers;
-	struct pxt_actor
-	    *latest; /* whose event was taken last; NULL: nobody's, or the scheduler's */
+	/* Whose event was taken last; NULL: nobody's, or the scheduler's. */
+	struct pxt_actor *latest;
 	struct pxt_actor **actors; /* in order of appearance */
 	uint32_t actor_count;
 	uint32_t *by_id; /* hash tables of index + 1 */
@@ -231,12 +231,12 @@ struct pxt_state {
 	struct pxt_numbers *numbers; /* of each source's table */
 	uint32_t span_count;
 	bool has_switches;
-	struct pxt_actor
-	    *others;     /* threads that the scheduler's events do not name; NULL: they name all */
-	uint64_t beyond; /* things that found no place */
+	/* Threads that the scheduler's events do not name; NULL: they name all. */
+	struct pxt_actor *others;
+	uint64_t beyond;   /* things that found no place */
 	bool counts_locks; /* a traced program counted them: not each taking is an event, ... */
-	uint64_t
-	    counted_beyond; /* ... and so often it took what it had no room to count one by one */
+	/* ... and so often it took what it had no room to count one by one. */
+	uint64_t counted_beyond;
 	struct {
 		uint32_t name;
 		struct pxt_key key;

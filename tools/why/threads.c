@@ -76,8 +76,8 @@ struct number {
 };
 
 struct pxt_numbers {
-	struct number
-	    *of; /* threads with a name, by their numbers, then in the table's order; ... */
+	/* Threads with a name, by their numbers, then in the table's order; ... */
+	struct number *of;
 	uint32_t count;
 	bool is_read; /* ... before that, nothing */
 };

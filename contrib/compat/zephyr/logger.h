@@ -30,8 +30,8 @@
 	        : CONFIG_KERNEL_EVENT_LOGGER_BUFFER_SIZE - 1)
 
 struct zephyr_logger {
-	_Atomic uint32_t
-	    dropped; /* calls that no stream can take, since the last event was taken */
+	/* Calls that no stream can take, since the last event was taken. */
+	_Atomic uint32_t dropped;
 	_Atomic(sys_k_timer_func) timer;
 	_Atomic uint32_t monitor_mask;
 	_Atomic bool collected; /* @collector is known */
