@@ -21,6 +21,14 @@
 #define PXT_SEQ_MASK    0x7fffffffu
 #define PXT_TAG_MASK    0x7fffffffu
 
+/* ---- A count of two words: @turns tells how often @low crossed a multiple of 2^31, or is one behind ---- */
+
+PXT_INLINE uint64_t pxt_count_of(uint32_t low, uint32_t turns)
+{
+	turns += (turns ^ low >> 31) & 1u;
+	return (uint64_t)(turns >> 1) << 32 | low;
+}
+
 /* ---- The cursor: [63:32] position [31:1] number [0] closed ---- */
 
 PXT_INLINE uint32_t pxt_head_pos(uint64_t head)

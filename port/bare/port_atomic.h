@@ -14,6 +14,7 @@
 #define PXT_PORT_ATOMIC_H
 
 #include "format/compiler.h"
+#include "format/position.h"
 #include "format/slot.h"
 #include "port/bare/board.h"
 
@@ -300,8 +301,7 @@ PXT_INLINE uint64_t pxt_count_read(const struct pxt_count *count)
 		turns = count->turns;
 		low = count->low;
 	} while (turns != count->turns);
-	turns += (turns ^ low >> 31) & 1u;
-	return (uint64_t)(turns >> 1) << 32 | low;
+	return pxt_count_of(low, turns);
 }
 
 PXT_INLINE bool pxt_slot_store_if(

@@ -26,6 +26,7 @@
 #define PXT_WORDS_H
 
 #include "format/compiler.h"
+#include "format/position.h"
 #include "format/slot.h"
 
 #include <stdatomic.h>
@@ -288,8 +289,7 @@ static inline uint64_t pxt_words_count(struct pxt_words_counter *counter)
 		turns = pxt_word_load(&counter->turns);
 		PXT_WORDS_STEP();
 	} while ((pxt_word_load(&counter->low) ^ low) >> 31);
-	turns = pxt_words_follow(&counter->turns, turns, low >> 31);
-	return (uint64_t)(turns >> 1) << 32 | low;
+	return pxt_count_of(low, pxt_words_follow(&counter->turns, turns, low >> 31));
 }
 
 static inline void pxt_words_count_up(struct pxt_words_counter *counter)

@@ -60,8 +60,7 @@ struct command {
 	struct pxt_comparison comparison;
 	char *logs[PXT_SIDES][PXT_COMPARE_LOGS];
 	unsigned count[PXT_SIDES];
-	struct stat places[PXT_SIDES][PXT_COMPARE_LOGS]; /* of those that were measured */
-	enum pxt_side side;                              /* of the next log on the command line */
+	enum pxt_side side; /* of the next log on the command line */
 	bool has_limit;
 	double limit; /* a ratio */
 	const char *page;
@@ -123,23 +122,13 @@ static int write_page(const struct command *c)
 
 /* ---- The work ---- */
 
-/* One that counts twice makes noise look less than it is.  What is no file is read once anyway. */
-static bool is_new(struct command *c, enum pxt_side side, unsigned log)
+/* One that counts twice makes noise look less than it is. */
+static bool is_new(const struct command *c, enum pxt_side side, unsigned log)
 {
-	struct stat *own = &c->places[side][log];
-
-	if (stat(c->logs[side][log], own) != 0)
-		return true;
-	for (unsigned i = 0; i <= (unsigned)side; i++) {
-		for (unsigned k = 0; k < (i == (unsigned)side ? log : c->count[i]); k++) {
-			if (c->places[i][k].st_ino != own->st_ino ||
-			    c->places[i][k].st_dev != own->st_dev)
-				continue;
-			pxt_complain(
-			    "compare: %s is the same log as %s", c->logs[side][log], c->logs[i][k]);
-			return false;
-		}
-	}
+	for (unsigned i = 0; i <= (unsigned)side; i++)
+		for (unsigned k = 0; k < (i == (unsigned)side ? log : c->count[i]); k++)
+			if (!pxt_outfile_is_another("compare", c->logs[side][log], c->logs[i][k]))
+				return false;
 	return true;
 }
 

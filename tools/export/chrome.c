@@ -62,8 +62,6 @@ static struct {
 	struct pxt_out *out;
 	int64_t start_ns;
 	bool is_first;
-	bool spoilt; /* what is written in the first reading will be taken back; and ... */
-	bool tried;  /* ... was */
 	struct {
 		const struct pxt_source *source;
 		int64_t pid;
@@ -237,8 +235,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct chrome *log = of_source(event->source);
 	struct pxt_slice slice;
 
-	state.spoilt |= pxt_bars_spoilt(&log->bars);
-	if (state.spoilt) {
+	if (pxt_bars_spoilt(&log->bars)) {
 		pxt_bars_look(export, event, lost);
 		return;
 	}
@@ -297,22 +294,10 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 	}
 }
 
-static bool stands(struct pxt_export *export, struct pxt_reader *reader)
-{
-	bool all = !state.spoilt;
-
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++)
-		all = pxt_bars_stand(&of_source(reader->sources[i])->bars) && all;
-	state.tried = true;
-	state.spoilt = false;
-	return all;
-}
-
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
 {
 	pxt_bars_looked(export, reader);
-	if (!state.tried)
+	if (!pxt_bars_tried())
 		return;
 	begin_file(export, reader);
 	for (unsigned i = 0; i < reader->count; i++) {
@@ -345,7 +330,7 @@ static const struct pxt_export_format format = {
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
 	.looked = looked,
-	.stands = stands,
+	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

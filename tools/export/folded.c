@@ -76,8 +76,6 @@ static struct {
 	struct node *nodes;
 	uint32_t count;
 	uint64_t missing;
-	bool spoilt; /* the first reading goes on, but what it made will be thrown away; and ... */
-	bool tried;  /* ... was */
 } tree;
 
 static struct folded *of_source(const struct pxt_source *source)
@@ -179,8 +177,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct pxt_slice slice;
 	struct stack *stack;
 
-	tree.spoilt |= pxt_bars_spoilt(&log->bars);
-	if (tree.spoilt) {
+	if (pxt_bars_spoilt(&log->bars)) {
 		pxt_bars_look(export, event, lost);
 		return;
 	}
@@ -244,22 +241,10 @@ static void forget_nodes(void)
 		free(tree.nodes[i].name);
 }
 
-static bool stands(struct pxt_export *export, struct pxt_reader *reader)
-{
-	bool all = !tree.spoilt;
-
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++)
-		all = pxt_bars_stand(&of_source(reader->sources[i])->bars) && all;
-	tree.tried = true;
-	tree.spoilt = false;
-	return all;
-}
-
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
 {
 	pxt_bars_looked(export, reader);
-	if (!tree.tried)
+	if (!pxt_bars_tried())
 		return;
 	forget_nodes();
 	memset(tree.nodes, 0, NODES_MAX * sizeof *tree.nodes);
@@ -314,7 +299,7 @@ static const struct pxt_export_format format = {
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
 	.looked = looked,
-	.stands = stands,
+	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

@@ -74,7 +74,6 @@ static struct {
 	/* The log at hand */
 	struct pxt_perfetto packets;
 	struct pxt_bars bars;
-	bool tried; /* it was written in the first reading, and taken back */
 	struct pxt_sched sched;
 	int64_t last_ns;
 	uint64_t *threads; /* tracks, by the thread's index; 0: none yet */
@@ -365,22 +364,13 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 
 	pxt_bars_begin(&pf.bars, reader->sources[0]);
 	log->format = &pf.bars;
-	pf.tried = false;
 	begin_file(export, reader->sources[0]);
-}
-
-static bool stands(struct pxt_export *export, struct pxt_reader *reader)
-{
-	(void)export;
-	(void)reader;
-	pf.tried = true;
-	return pxt_bars_stand(&pf.bars);
 }
 
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
 {
 	pxt_bars_looked(export, reader);
-	if (!pf.tried)
+	if (!pxt_bars_tried())
 		return;
 	forget_tracks();
 	begin_file(export, reader->sources[0]);
@@ -445,7 +435,7 @@ static const struct pxt_export_format format = {
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
 	.looked = looked,
-	.stands = stands,
+	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

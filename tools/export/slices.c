@@ -441,8 +441,16 @@ static struct pxt_bars *bars_of(const struct pxt_source *source)
 	return log->format;
 }
 
+/* What is written in the first reading will be taken back, or was. */
+static struct {
+	bool spoilt;
+	bool tried;
+} reading;
+
 void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source)
 {
+	reading.spoilt = false;
+	reading.tried = false;
 	bars->slices = pxt_slices_new();
 	bars->symbols = pxt_symbols_new(source, NULL);
 }
@@ -484,21 +492,41 @@ void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader)
 	}
 }
 
-bool pxt_bars_spoilt(const struct pxt_bars *bars)
+static bool is_spoilt(const struct pxt_slices *slices)
 {
-	return !bars->slices->known &&
-	       (bars->slices->unnamed || bars->slices->moved || bars->slices->conflict_count > 0);
+	return !slices->known && (slices->unnamed || slices->moved || slices->conflict_count > 0);
 }
 
-bool pxt_bars_stand(const struct pxt_bars *bars)
+bool pxt_bars_spoilt(const struct pxt_bars *bars)
 {
-	const struct pxt_slices *slices = bars->slices;
+	reading.spoilt |= is_spoilt(bars->slices);
+	return reading.spoilt;
+}
 
+static bool stands(const struct pxt_slices *slices)
+{
 	/* What only begins is no bar. */
 	for (uint16_t i = 0; i < slices->pair_count; i++)
 		if (slices->pairs[i].begin && !slices->pairs[i].end)
 			return false;
-	return !pxt_bars_spoilt(bars);
+	return !is_spoilt(slices);
+}
+
+bool pxt_bars_stand(struct pxt_export *export, struct pxt_reader *reader)
+{
+	bool all = !reading.spoilt;
+
+	(void)export;
+	for (unsigned i = 0; i < reader->count; i++)
+		all = stands(bars_of(reader->sources[i])->slices) && all;
+	reading.tried = true;
+	reading.spoilt = false;
+	return all;
+}
+
+bool pxt_bars_tried(void)
+{
+	return reading.tried;
 }
 
 const char *pxt_bars_own_name(

@@ -88,7 +88,9 @@ void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader);
  * looks.  Stand: the first reading is over, and the second one would write the same.
  */
 bool pxt_bars_spoilt(const struct pxt_bars *bars);
-bool pxt_bars_stand(const struct pxt_bars *bars);
+bool pxt_bars_stand(struct pxt_export *export, struct pxt_reader *reader);
+/* Whether what the first reading wrote, or made, was taken back. */
+bool pxt_bars_tried(void);
 
 /* "read", "refill": what a bar of system events is called, until the next call; NULL: as its pair is. */
 const char *pxt_bars_own_name(

@@ -96,8 +96,6 @@ static struct {
 	struct profile *first;
 	struct profile **end;
 	uint64_t missing;
-	bool spoilt; /* the first reading goes on, but what it made will be thrown away; and ... */
-	bool tried;  /* ... was */
 } state;
 
 static struct speedscope *of_source(const struct pxt_source *source)
@@ -256,8 +254,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	struct pxt_slice slice;
 	struct profile *profile;
 
-	state.spoilt |= pxt_bars_spoilt(&log->bars);
-	if (state.spoilt) {
+	if (pxt_bars_spoilt(&log->bars)) {
 		pxt_bars_look(export, event, lost);
 		return;
 	}
@@ -313,22 +310,10 @@ static void end_state(void)
 		(void)fclose(state.file);
 }
 
-static bool stands(struct pxt_export *export, struct pxt_reader *reader)
-{
-	bool all = !state.spoilt;
-
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++)
-		all = pxt_bars_stand(&of_source(reader->sources[i])->bars) && all;
-	state.tried = true;
-	state.spoilt = false;
-	return all;
-}
-
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
 {
 	pxt_bars_looked(export, reader);
-	if (!state.tried)
+	if (!pxt_bars_tried())
 		return;
 	end_state();
 	begin_state(export);
@@ -440,7 +425,7 @@ static const struct pxt_export_format format = {
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,
 	.looked = looked,
-	.stands = stands,
+	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

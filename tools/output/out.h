@@ -352,6 +352,8 @@ bool pxt_outfile_is(const char *path, int fd);
 bool pxt_outfile_is_others(const char *path, const void *mark, size_t bytes);
 /* Whether both names mean one file, or one that would be made under both. */
 bool pxt_outfile_same(const char *one, const char *other);
+/* False, with a word to the user of @command: the log @path is the log @other, which was named before. */
+bool pxt_outfile_is_another(const char *command, const char *path, const char *other);
 /*
  * For a file that is made beside @name and renamed later: false, with a word to the user, when that
  * cannot end well.

@@ -146,6 +146,14 @@ bool pxt_outfile_same(const char *one, const char *other)
 	return both;
 }
 
+bool pxt_outfile_is_another(const char *command, const char *path, const char *other)
+{
+	if (!pxt_outfile_same(path, other))
+		return true;
+	pxt_complain("%s: %s is the same log as %s", command, path, other);
+	return false;
+}
+
 bool pxt_outfile_check(const char *name)
 {
 	struct stat st;

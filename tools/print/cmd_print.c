@@ -4,7 +4,6 @@
 #include "tools/output/out.h"
 #include "tools/print/printer.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const help[] = {
@@ -68,22 +67,14 @@ static bool take_option(struct pxt_printer *p, bool *incomplete, int code, char 
 }
 
 /* All that is in a log that was named twice would be told twice. */
-static bool is_one_twice(const struct pxt_reader *reader)
+static bool are_all_new(const struct pxt_reader *reader)
 {
-	struct stat one;
-	struct stat other;
-
-	for (unsigned i = 1; i < reader->count; i++) {
-		for (unsigned k = 0; k < i && fstat(reader->sources[i]->fd, &one) == 0; k++) {
-			if (fstat(reader->sources[k]->fd, &other) != 0 ||
-			    one.st_ino != other.st_ino || one.st_dev != other.st_dev)
-				continue;
-			pxt_complain("print: %s is the same log as %s", reader->sources[i]->path,
-			    reader->sources[k]->path);
-			return true;
-		}
-	}
-	return false;
+	for (unsigned i = 1; i < reader->count; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (!pxt_outfile_is_another(
+			        "print", reader->sources[i]->path, reader->sources[k]->path))
+				return false;
+	return true;
 }
 
 static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv)
@@ -112,7 +103,7 @@ static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv
 	    : incomplete ? PXT_OPEN_INCOMPLETE
 	                 : PXT_OPEN_COMPLETE,
 	    &p->select);
-	return status == PXT_EXIT_OK && is_one_twice(&p->reader) ? PXT_EXIT_USAGE : status;
+	return status == PXT_EXIT_OK && !are_all_new(&p->reader) ? PXT_EXIT_USAGE : status;
 }
 
 static int run(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "tools/output/out.h"
 #include "tools/write/logwrite.h"
 
+#include "format/position.h"
 #include "format/ticks.h"
 
 #include <stdlib.h>
@@ -116,11 +117,10 @@ static uint64_t counter(const struct pxt_found *found, enum pxt_small_place whic
 {
 	const uint64_t at = part(found, PXT_SMALL_STATE) + found->label.at[which];
 	const uint32_t low = (uint32_t)number(found, at, 4);
-	uint32_t turns = (uint32_t)number(found, at + 4, 4);
+	const uint32_t turns = (uint32_t)number(found, at + 4, 4);
 
-	if (found->label.contents & PXT_SMALL_HALVES)
-		turns = (turns + ((turns ^ low >> 31) & 1u)) >> 1;
-	return (uint64_t)turns << 32 | low;
+	return found->label.contents & PXT_SMALL_HALVES ? pxt_count_of(low, turns)
+	                                                : (uint64_t)turns << 32 | low;
 }
 
 /* A text of less than @room bytes; false: it is not there, or has no end. */

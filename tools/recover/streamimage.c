@@ -73,12 +73,9 @@ static uint64_t get_cursor(const struct pxt_streamimage *streamimage, uint64_t a
 
 static uint64_t get_counter(const struct pxt_streamimage *streamimage, uint64_t at)
 {
-	uint32_t low = get32(streamimage, at);
-	uint32_t turns = follow(get32(streamimage, at + 4), low >> 31);
-
 	if (streamimage->header->form == PXT_IMAGEHEADER_WHOLE)
 		return get_count(streamimage, at);
-	return believed((uint64_t)(turns >> 1) << 32 | low);
+	return believed(pxt_count_of(get32(streamimage, at), get32(streamimage, at + 4)));
 }
 
 /* The high one is first. */
