@@ -600,7 +600,7 @@ class Manual:
         pages |= {g.functions_name for g in self.groups if g.example == group.example} - {group.functions_name}
         pages = {(name, 3) for name in pages} | {("libptrace", 7)}
         for command in re.findall(r"`pxtrace (\w+)", text):
-            if os.path.exists(os.path.join(ROOT, f"docs/man/pxtrace-{command}.1.scd")):
+            if f"pxtrace-{command}" in commands():
                 pages.add((f"pxtrace-{command}", 1))
         if re.search(r"\blog\b", text):
             pages.add(("ptl", 5))
@@ -793,6 +793,12 @@ def write(out, manual):
             file.write(text)
         count += 1
     return count
+
+
+def commands():
+    """Names of pages of docs/man, and the file that each is in: a page may be of several commands."""
+    return {name: source for source in sorted(glob.glob(os.path.join(ROOT, "docs/man/*.1.scd")))
+            for name in re.search(r"^# NAME\n\n(.*?) - ", read(os.path.relpath(source, ROOT)), re.M)[1].split(", ")}
 
 
 def scdoc(source):

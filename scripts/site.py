@@ -126,6 +126,9 @@ class Site:
             for source in sorted(os.listdir(os.path.join(ROOT, "docs/man"))):
                 name, section, _ = source.rsplit(".", 2)
                 self.pages[name, int(section)] = manual.scdoc(os.path.join(ROOT, "docs/man", source))
+            for name, source in manual.commands().items():
+                if (name, 1) not in self.pages:
+                    self.alias[name, 1] = os.path.basename(source)[:-6]
         for (name, section), text in self.pages.items():
             described = re.search(r"^\.Nd (.*)$", text, re.M) or re.search(r"^\.SH NAME.*?\\?- (.*?)$", text, re.S | re.M)
             self.about[name, section] = re.sub(r"\\f.|\\&", "", described[1]).replace("\\", "")

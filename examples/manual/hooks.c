@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.c - a lock of the program's own makes itself known as system events.
+ * hooks.c - the threads that the program has, and a lock of its own, make themselves known.
  *
  * Page: posix_trace_hook_mutex_lock_np, posix_trace_hook_mutex_unlock_np,
  * posix_trace_hook_mutex_wait_np, posix_trace_hook_context_switch_np,
@@ -9,8 +9,11 @@
  * POSIX_TRACE_HERE_NP - record system events
  * Page: posix_trace_system_event_np, posix_trace_thread_exclude_np - record a system event, or
  * leave a thread out
+ * Page: posix_trace_thread_register_np, posix_trace_dump_threads_np - tell a trace of threads
  *
  * Prints:
+ *	1 thread was recorded
+ *	thread_state
  *	posix_trace_mutex_lock
  *	posix_trace_mutex_unlock
  *	posix_trace_general_debug
@@ -49,11 +52,15 @@ int main(void)
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct posix_trace_event_info event;
 	trace_id_t trid;
+	size_t threads;
 	size_t length;
 	int nothing;
 
 	must(posix_trace_create(0, NULL, &trid));
+	must(posix_trace_thread_register_np()); /* ahead of the first event */
 	must(posix_trace_start(trid));
+	must(posix_trace_dump_threads_np(&threads));
+	(void)printf("%zu thread was recorded\n", threads);
 	take();
 	give();
 	POSIX_TRACE_HERE_NP();

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c - reads an event whole, and then many events by one call, where they lie.
+ * views.c - records an event in pieces, reads it whole, and then many events by one call, where they
+ * lie.
  *
  * Page: posix_trace_trygetnext_whole_np, posix_trace_getnext_events_np - events whole, and many at
  * once
+ * Page: posix_trace_pieces_begin_np, posix_trace_pieces_add_np,
+ * posix_trace_pieces_end_np - an event in pieces
  *
  * Prints:
  *	the first event has 26 bytes: abcdefghijklmnopqrstuvwxyz
@@ -26,6 +29,19 @@ static void must(int error)
 static void record(const char *text)
 {
 	posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, text, strlen(text));
+}
+
+/* What lies in several places is one event. */
+static void record_pieces(const char *const *texts, size_t count)
+{
+	struct posix_trace_pieces_np pieces;
+	char room[64];
+
+	posix_trace_pieces_begin_np(&pieces, POSIX_TRACE_UNNAMED_USEREVENT, room, sizeof(room));
+	for (size_t i = 0; i < count; i++)
+		posix_trace_pieces_add_np(&pieces, texts[i], strlen(texts[i]));
+	if (posix_trace_pieces_end_np(&pieces) != 0)
+		(void)puts("some bytes found no room");
 }
 
 static void read_whole(trace_id_t trid)
@@ -53,6 +69,7 @@ static void read_whole(trace_id_t trid)
 
 int main(void)
 {
+	static const char *const letters[] = { "abcdefghi", "jklmnopqrst", "uvwxyz" };
 	struct posix_trace_eventview_np views[8];
 	trace_event_set_t no_start;
 	trace_id_t trid;
@@ -62,7 +79,7 @@ int main(void)
 	must(posix_trace_eventset_fill(&no_start, POSIX_TRACE_SYSTEM_EVENTS));
 	must(posix_trace_set_filter(trid, &no_start, POSIX_TRACE_SET_EVENTSET));
 	must(posix_trace_start(trid));
-	record("abcdefghijklmnopqrstuvwxyz");
+	record_pieces(letters, 3);
 	record("one");
 	record("two");
 	read_whole(trid);
