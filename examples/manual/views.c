@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c - records an event in pieces, reads it whole, and then many events by one call, where they
- * lie.
+ * views.c - records an event in pieces, reads it whole, and then many events by one call, where
+ * they lie.
  *
  * Page: posix_trace_trygetnext_whole_np, posix_trace_getnext_events_np - events whole, and many at
  * once
