@@ -200,12 +200,6 @@ PXT_TEST(the_fence_works_in_children_too)
 
 /* ---- Identity ---- */
 
-/* DEC-20 */
-PXT_TEST(other_living_processes_are_not_for_us)
-{
-	CU_ASSERT_EQUAL(pxt_port_may_trace((int32_t)getppid()), EPERM);
-}
-
 /* Ruling 10 */
 PXT_TEST(the_cpu_word_says_where_the_caller_runs)
 {
@@ -226,22 +220,6 @@ PXT_TEST(the_cpu_word_says_where_the_caller_runs)
 			CU_ASSERT_EQUAL(*word, cpu);
 	}
 	CU_ASSERT(sched_setaffinity(0, sizeof(allowed), &allowed) == 0);
-}
-
-static int ended_child(void)
-{
-	pid_t child = fork();
-
-	if (child == 0)
-		_exit(0);
-	(void)waitpid(child, NULL, 0);
-	return (int)child;
-}
-
-/* DEC-20 */
-PXT_TEST(ended_processes_do_not_exist)
-{
-	CU_ASSERT_EQUAL(pxt_port_may_trace(ended_child()), ESRCH);
 }
 
 /* ---- Waiting and signals ---- */
@@ -331,49 +309,6 @@ PXT_TEST(the_descriptor_is_duplicated_and_closed_by_exec)
 	(void)close(fd);
 }
 
-static void *drain_slowly(void *argument)
-{
-	int fd = *(const int *)argument;
-	static size_t total;
-	char buffer[1000];
-	ssize_t got;
-
-	total = 0;
-	while ((got = read(fd, buffer, sizeof(buffer))) > 0 || (got < 0 && errno == EINTR))
-		total += got > 0 ? (size_t)got : 0;
-	return &total;
-}
-
-PXT_TEST(short_and_interrupted_writes_are_continued)
-{
-	enum {
-		BYTES = 3000000
-	};
-	char *data = calloc(1, BYTES);
-	struct pxt_port_log log;
-	pthread_t reader;
-	void *total = NULL;
-	size_t done = 0;
-	int tube[2];
-
-	CU_ASSERT_FATAL(data != NULL && pipe(tube) == 0);
-	CU_ASSERT_FATAL(pxt_port_log_open(&log, tube[1]) == 0);
-	handle(SIGALRM, 0);
-	timer_every_us(200);
-	CU_ASSERT_FATAL(pthread_create(&reader, NULL, drain_slowly, &tube[0]) == 0);
-	errno = 0;
-	CU_ASSERT_EQUAL(pxt_port_log_write(&log, data, BYTES, &done), 0);
-	CU_ASSERT_EQUAL(errno, 0);
-	CU_ASSERT_EQUAL(done, BYTES);
-	timer_every_us(0);
-	pxt_port_log_close(&log);
-	(void)close(tube[1]);
-	(void)pthread_join(reader, &total);
-	CU_ASSERT_EQUAL(*(size_t *)total, BYTES);
-	(void)close(tube[0]);
-	free(data);
-}
-
 PXT_TEST(a_device_that_would_wait_says_how_far_it_came)
 {
 	enum {
@@ -394,48 +329,6 @@ PXT_TEST(a_device_that_would_wait_says_how_far_it_came)
 	(void)close(tube[0]);
 	(void)close(tube[1]);
 	free(data);
-}
-
-PXT_TEST(a_full_device_is_reported)
-{
-	int fd = open("/dev/full", O_WRONLY);
-	struct pxt_port_log log;
-	size_t done = 1;
-
-	if (fd < 0) {
-		pxt_skip("no /dev/full");
-		return;
-	}
-	CU_ASSERT_FATAL(pxt_port_log_open(&log, fd) == 0);
-	CU_ASSERT_EQUAL(pxt_port_log_write(&log, "abc", 3, &done), ENOSPC);
-	CU_ASSERT_EQUAL(done, 0);
-	pxt_port_log_close(&log);
-	(void)close(fd);
-}
-
-static int write_beyond_limit(void *argument)
-{
-	struct rlimit limit = { 4096, 4096 };
-	struct pxt_port_log log;
-	static char data[10000];
-	size_t done = 0;
-
-	(void)signal(SIGXFSZ, SIG_IGN);
-	PXT_CHILD_CHECK(pxt_port_log_open(&log, *(const int *)argument) == 0);
-	PXT_CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-	PXT_CHILD_CHECK(pxt_port_log_write_at(&log, 96, data, sizeof(data), &done) == EFBIG);
-	PXT_CHILD_CHECK(done == 4000);
-	PXT_CHILD_CHECK(pxt_port_log_truncate(&log, 5000) == EFBIG);
-	return 0;
-}
-
-/* FLUSH-E2, DEC-40 */
-PXT_TEST(the_limit_of_file_size_is_reported)
-{
-	int fd = temp_file(O_RDWR);
-
-	CU_ASSERT_EQUAL(pxt_in_child(write_beyond_limit, &fd), 0);
-	(void)close(fd);
 }
 
 /* ---- The helper thread ---- */
@@ -568,17 +461,6 @@ PXT_TEST(no_file_that_was_read_before_main_is_still_open)
 		name[length > 0 ? length : 0] = '\0';
 		PXT_CHECK(strncmp(name, "/sys/", 5) != 0, "descriptor %d is %s", fd, name);
 	}
-}
-
-PXT_TEST(random_bytes_differ)
-{
-	unsigned char bytes[2][16] = { { 0 }, { 0 } };
-	unsigned char zeros[16] = { 0 };
-
-	pxt_port_random(bytes[0], 16);
-	pxt_port_random(bytes[1], 16);
-	CU_ASSERT(memcmp(bytes[0], bytes[1], 16) != 0);
-	CU_ASSERT(memcmp(bytes[0], zeros, 16) != 0);
 }
 
 /* As the kernel writes it. */
