@@ -317,6 +317,7 @@ PXT_INLINE void put_record(
 	const uint64_t difference = ticks - to->ticks;
 	const unsigned char *from = slot + PXT_SLOT_BYTES;
 	unsigned char *lead = to->to++;
+	const uint32_t bytes = pxt_info_bytes(info);
 	uint32_t first = width_of(difference);
 	uint64_t extra[2];
 
@@ -329,7 +330,8 @@ PXT_INLINE void put_record(
 	put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
 	if (pxt_info_extra(info))
 		from = put_extra(to, from, extra);
-	if (put_data(to, from, pxt_info_bytes(info), GROUPS))
+	/* Apart, because most have so few bytes. */
+	if (bytes <= GROUP ? put_data(to, from, bytes, 1) : put_data(to, from, bytes, GROUPS))
 		first |= PXT_CODED_SPARSE;
 	*lead = (unsigned char)first;
 }

@@ -52,18 +52,24 @@ PXT_INLINE bool pxt_record_takes(void)
 	return true;
 }
 
+/* Word 1 of what may be a begin slot: pxt_record_take() says whether it is. */
+PXT_INLINE uint32_t pxt_record_info(const pxt_cell *from)
+{
+	return (uint32_t)(pxt_slot_load_halves(from).low >> 32);
+}
+
 /*
  * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: they do not have
- * @tag, or the begin slot has another word 1 than @info has in its upper half.
+ * @tag, or the begin slot has another word 1 than @info.
  */
 PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const pxt_cell *from, uint32_t slots,
-    uint64_t info, uint32_t tag, uint64_t *ticks)
+    uint32_t info, uint32_t tag, uint64_t *ticks)
 {
 	const struct pxt_halves front = pxt_slot_load_halves(from);
 	uint32_t odd = 0;
 
 	*ticks = front.high;
-	if (front.low != (info | PXT_SLOT_BEGIN | tag))
+	if (front.low != ((uint64_t)info << 32 | PXT_SLOT_BEGIN | tag))
 		return false;
 	to[0] = pxt_slot_of(front);
 	to[0].word[0] = PXT_SLOT_BEGIN;

@@ -262,72 +262,89 @@ PXT_INLINE void fetch_ahead(const pxt_cell *slots, uint32_t count)
 		__builtin_prefetch(&slots[i]);
 }
 
-/*
- * Of the next @count records, were all of @slots slots and with @info, those that are whole and have stamps below
- * @end; the first of them has the place @seq.
- */
-PXT_INLINE uint32_t take_row(const struct pxt_ring *ring, const struct pxt_walk *walk,
-    struct pxt_run *run, uint64_t info, uint32_t slots, uint32_t count, uint64_t end)
-{
-	const uint32_t mask = ring->mask;
-	const pxt_cell *from = &ring->slots[(uint32_t)walk->pos & mask];
-	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
-	const uint32_t seq = (uint32_t)walk->seq;
-	struct pxt_slot *to = run->to + run->slots;
-	uint64_t least = run->least;
-	uint64_t most = run->most;
-	uint32_t records;
+/* Slots in a row, and what was taken of them. */
+struct stretch {
+	const pxt_cell *from;
+	const pxt_cell *end;
+	struct pxt_slot *to;
+	uint32_t seq;
+	uint64_t least;
+	uint64_t most;
+};
 
-	/* Bound: the records for which there are slots. */
-	for (records = 0; records < count; records++) {
-		const uint32_t tag = ((seq + records) & mask) | lap;
+/* Records of @slots slots, which fit, and with @info: those that are whole and have stamps below @end. */
+PXT_INLINE void take_row(struct stretch *stretch, uint32_t mask, uint32_t lap, uint32_t info,
+    uint32_t slots, uint64_t end)
+{
+	const pxt_cell *last = stretch->end - slots;
+	struct stretch row = *stretch;
+
+	/* Bound: the slots of the stretch. */
+	do {
 		uint64_t ticks;
 
-		if (!pxt_record_take(to, from, slots, info, tag, &ticks) || ticks >= end)
+		if (!pxt_record_take(
+		        row.to, row.from, slots, info, (row.seq & mask) | lap, &ticks) ||
+		    ticks >= end)
 			break;
-		least = ticks < least ? ticks : least;
-		most = ticks > most ? ticks : most;
-		from += slots;
-		to += slots;
-	}
-	run->least = least;
-	run->most = most;
-	return records;
+		row.least = ticks < row.least ? ticks : row.least;
+		row.most = ticks > row.most ? ticks : row.most;
+		row.seq++;
+		row.from += slots;
+		row.to += slots;
+	} while (row.from <= last);
+	*stretch = row;
 }
 
 /*
- * Of the next @left slots, which are in a row, the records of the first one's size.  They count once it is known
- * that nobody was refused before them.
+ * Of the next @left slots, which are in a row, the records that come before anything else.  They count
+ * once it is known that nobody was refused before them.
  */
-static void take_alike(struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run,
+static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run,
     uint32_t left, uint64_t end)
 {
-	const struct pxt_ring *ring = &walk->ring;
-	const uint32_t at = (uint32_t)walk->pos & ring->mask;
-	const uint64_t info = pxt_slot_load_halves(&ring->slots[at]).low >> 32 << 32;
-	const uint32_t slots = pxt_info_slots((uint32_t)(info >> 32), PXT_CTX_BYTES);
-	/* What comes after a carry is not where it was expected. */
-	const uint32_t uncarried = PXT_SEQ_MASK - ((uint32_t)walk->seq & PXT_SEQ_MASK);
-	const uint32_t count = least_of(left / slots, uncarried);
-	struct pxt_run more = *run;
-	uint32_t records = 0;
+	const uint32_t mask = walk->ring.mask;
+	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
+	const pxt_cell *from = &walk->ring.slots[(uint32_t)walk->pos & mask];
+	struct stretch stretch = { .from = from,
+		.end = from + left,
+		.to = run->to + run->slots,
+		.seq = (uint32_t)walk->seq,
+		.least = run->least,
+		.most = run->most };
+	uint32_t last = 0;
+	uint32_t records;
 
-	if (pxt_info_id((uint32_t)(info >> 32)) != PXT_ID_MARK && pxt_record_takes())
+	/* Bound: each round takes a record. */
+	while (stretch.from != stretch.end) {
+		const uint32_t info = pxt_record_info(stretch.from);
+		const uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
+		const uint32_t before = stretch.seq;
+
+		if (pxt_info_id(info) == PXT_ID_MARK ||
+		    slots > (size_t)(stretch.end - stretch.from))
+			break;
 		/* Apart, because most have so many. */
-		records = slots == 2u ? take_row(ring, walk, &more, info, 2, count, end)
-		                      : take_row(ring, walk, &more, info, slots, count, end);
+		if (slots == 2u)
+			take_row(&stretch, mask, lap, info, 2, end);
+		else
+			take_row(&stretch, mask, lap, info, slots, end);
+		if (stretch.seq == before)
+			break;
+		last = info;
+	}
+	records = stretch.seq - (uint32_t)walk->seq;
 	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
 	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
 	atomic_thread_fence(memory_order_acquire);
 	if (!records || pxt_lane_gap_is_untold(block, walk->records + records - 1u))
 		return;
-	more.slots = records * slots;
-	run->slots += more.slots;
+	run->slots += (uint32_t)(stretch.from - from);
 	run->records += records;
-	run->least = more.least;
-	run->most = more.most;
-	run->last_id = pxt_info_id((uint32_t)(info >> 32));
-	walk->pos += more.slots;
+	run->least = stretch.least;
+	run->most = stretch.most;
+	run->last_id = pxt_info_id(last);
+	walk->pos += (uint32_t)(stretch.from - from);
 	walk->seq += records;
 	walk->records += records;
 }
@@ -349,13 +366,14 @@ static PXT_NOINLINE void take_calm(
 		uint64_t left = head - walk->pos;
 		uint32_t count = least_of(STRETCH_SLOTS, run->room - run->slots);
 
-		/* Overtaken, by as much as it may be. */
-		if (left > size || !left)
+		/* Overtaken, by as much as it may be; or behind a carry all is elsewhere. */
+		if (left > size || !left ||
+		    PXT_SEQ_MASK - ((uint32_t)walk->seq & PXT_SEQ_MASK) < STRETCH_SLOTS)
 			return;
 		count = least_of(count, least_of((uint32_t)left, size - at));
 		fetch_ahead(&ring->slots[at + count], least_of(STRETCH_SLOTS, size - at - count));
 		before = run->records;
-		take_alike(block, walk, run, count, end);
+		take_stretch(block, walk, run, count, end);
 	} while (run->records != before);
 }
 
@@ -383,7 +401,7 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 		run->to[run->slots] = pxt_slot_of(front);
 		add_record(run, info, front.high, slots);
 		pxt_consumer_walk_on(&walk, slots);
-		if (!PXT_SMALL && walk.records >= calm) {
+		if (!PXT_SMALL && walk.records >= calm && pxt_record_takes()) {
 			take_calm(block, &walk, run, end);
 			calm = walk.records + CALM_RECORDS;
 		}

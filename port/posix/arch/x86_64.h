@@ -206,12 +206,18 @@ PXT_INLINE bool pxt_record_takes(void)
 	return PXT_LIKELY(!pxt_port_slot_by_cas);
 }
 
+/* Word 1 of what may be a begin slot: pxt_record_take() says whether it is. */
+PXT_INLINE uint32_t pxt_record_info(const struct pxt_slot *from)
+{
+	return *(const volatile uint32_t *)&from->word[1];
+}
+
 /*
  * Copies the @slots slots of a record in a row, each as one, with 0 for their tags; acquire.  False: they do not have
- * @tag, or the begin slot has another word 1 than @info has in its upper half.
+ * @tag, or the begin slot has another word 1 than @info.
  */
 PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots,
-    uint64_t info, uint32_t tag, uint64_t *ticks)
+    uint32_t info, uint32_t tag, uint64_t *ticks)
 {
 	const __m128i untagged = _mm_set_epi32(-1, -1, -1, 0);
 	const __m128i begin = _mm_cvtsi32_si128((int)PXT_SLOT_BEGIN);
@@ -220,7 +226,7 @@ PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from
 	__m128i odd = _mm_setzero_si128();
 
 	*ticks = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
-	if (((uint64_t)_mm_cvtsi128_si64(value) ^ (info | PXT_SLOT_BEGIN)) != tag)
+	if (((uint64_t)_mm_cvtsi128_si64(value) ^ ((uint64_t)info << 32 | PXT_SLOT_BEGIN)) != tag)
 		return false;
 	_mm_store_si128((__m128i *)to, _mm_or_si128(_mm_and_si128(value, untagged), begin));
 	/* Bound: the slots of the record. */
