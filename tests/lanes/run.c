@@ -192,6 +192,26 @@ PXT_TEST(a_long_turn_ends_where_another_lane_comes_next_and_where_the_flush_ends
 }
 
 #if !PXT_SMALL /* no stretch is copied there */
+static int stretches;
+
+static void count_stretch(int point)
+{
+	stretches += point == PXT_TP_STRETCH_READ;
+}
+
+/* Of three sizes in turn, nine slots together; a stretch has up to 128. */
+PXT_TEST(records_of_different_sizes_are_one_stretch)
+{
+	begin(1);
+	put_many(0, 1, 40);
+	stretches = 0;
+	pxt_testpoint_hook_set(count_stretch);
+	PXT_EQ(posix_trace_flush(stream), 0);
+	pxt_testpoint_hook_set(NULL);
+	CU_ASSERT(stretches > 0 && stretches <= 3);
+	end("START 1..40 FLUSH_START FLUSH_STOP STOP0");
+}
+
 static void lap_the_copy(int point)
 {
 	if (point != PXT_TP_STRETCH_READ)
@@ -222,8 +242,8 @@ PXT_TEST(a_stretch_that_is_overwritten_behind_its_copy_is_in_the_log)
 		CU_ASSERT(st_number(&event) > last);
 		last = st_number(&event);
 		found++;
-		/* 16 are taken one by one, then a row: one, as the next has another size. */
-		if (found <= 17)
+		/* 16 are taken one by one, then a stretch. */
+		if (found <= 50)
 			PXT_EQ((uint64_t)last, found);
 	}
 	PXT_EQ(last, 1300);
