@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fileview.c - files in memory that another process filled, for reading; and making them fit for that. */
+/* fileview.c - files of other processes: in memory, for reading, and making them fit for that; logs of theirs to write. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_file.h"
+#include "port/port_local.h"
 #include "port/posix/quiet.h"
 
 #include <errno.h>
@@ -151,4 +152,52 @@ static int take_room(void *memory, size_t bytes)
 int pxt_port_filemap_room(void *memory, size_t bytes)
 {
 	return PXT_QUIETLY(take_room(memory, bytes));
+}
+
+/* ---- Files whose descriptors other processes pass ---- */
+
+/*
+ * Where a write waits for this machine's memory and devices alone.  Only what is known: a file of
+ * /proc, for example, is a regular one, and to write into it may mean to fill another process' page,
+ * which comes from wherever that process has it from.
+ */
+static bool is_local(int fd)
+{
+	static const unsigned long kinds[] = {
+		0x01021994ul, /* tmpfs, and memfd */
+		0x858458f6ul, /* ramfs */
+		0xef53ul,     /* ext2, ext3, ext4 */
+		0x58465342ul, /* XFS */
+		0x9123683eul, /* Btrfs */
+		0xf2f52010ul, /* F2FS */
+	};
+	struct statfs system;
+
+	while (fstatfs(fd, &system) != 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (((unsigned long)system.f_type & 0xfffffffful) == kinds[i])
+			return true;
+	}
+	return false;
+}
+
+bool pxt_port_local_takes_log(int fd)
+{
+	PXT_QUIET();
+	int flags = fcntl(fd, F_GETFL);
+	struct stat state;
+
+	return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY &&
+	       fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && is_local(fd);
+}
+
+uint64_t pxt_port_local_unread(int fd)
+{
+	PXT_QUIET();
+	struct stat state;
+
+	return fstat(fd, &state) == 0 && state.st_nlink == 0 ? (uint64_t)state.st_blocks * 512u : 0;
 }

@@ -5,7 +5,6 @@
 #include "tools/output/out.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #define NS_PER_S    UINT64_C(1000000000)
 /* What 63 bits of nanoseconds hold, either side of 1970, with room for what is added. */

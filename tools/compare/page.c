@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* What the drawings measure, in units of their own: a browser makes them as wide as there is room. */
 #define LEFT   52.0

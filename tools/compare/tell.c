@@ -5,7 +5,6 @@
 #include "tools/output/out.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 const char *const pxt_compare_figures[PXT_FIGURES] = { "median", "p99", "worst" };
 const char *const pxt_compare_kinds[] = { "span", "rounds of", "waits for" };

@@ -13,7 +13,6 @@
 #include "tools/export/slices.h"
 #include "tools/output/out.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

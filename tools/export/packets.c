@@ -5,7 +5,6 @@
 #include "tools/event/event.h"
 #include "tools/output/out.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Most bytes of a packet but for the event's data: names, and what is around them. */

@@ -7,7 +7,6 @@
 #include "tools/output/out.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define FLUSH_NS INT64_C(200000000)

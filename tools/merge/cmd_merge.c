@@ -4,7 +4,6 @@
 #include "tools/merge/merge.h"
 #include "tools/output/out.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <string.h>
 

@@ -9,8 +9,6 @@
 #include "tools/read/source.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- Time ---- */
 

@@ -2,7 +2,6 @@
 /* out.c - a buffer for many short pieces of output; see out.h. */
 #include "tools/output/out.h"
 
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,6 @@
 #include "tools/output/out.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

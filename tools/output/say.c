@@ -4,7 +4,6 @@
 
 #include "format/imageheader.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ended.c - how a log came to its end: the signal that ended its process, what could not be written, how long
- * its stream lived; and whether it began at all; see source.h.
+ * its stream lived; and whether it began at all; what a command that read logs ends with, losses included;
+ * see source.h.
  */
 #include "tools/read/source.h"
 
@@ -184,4 +185,118 @@ bool pxt_lasting_stepped(const struct posix_trace_loginfo_np *info, int64_t *by)
 	      pxt_within_range(pxt_when_ns(&info->posix_start_np)) - passed;
 	/* Slewing may take 500 ppm, and more where it is in a hurry. */
 	return *by > SECOND + passed / 1000 || *by < -SECOND - passed / 1000;
+}
+
+/* ---- What a command ends with ---- */
+
+uint64_t pxt_source_lost_rest(const struct pxt_source *source)
+{
+	uint64_t all = source->info.posix_lost_np;
+
+	return source->at_end && !source->failed && all > source->lost ? all - source->lost : 0;
+}
+
+bool pxt_source_end_unknown(const struct pxt_source *source)
+{
+	struct posix_trace_status_info status;
+
+	if (!source->info.posix_complete_np || source->failed || source->lacks_end)
+		return true;
+	return posix_trace_get_status(source->trid, &status) == 0 &&
+	       status.posix_stream_status == POSIX_TRACE_RUNNING;
+}
+
+/* What a log lost, as one line; the status it is worth. */
+static int conclude_losses(const struct pxt_source *source, bool whole, bool strict)
+{
+	uint64_t lost = source->lost;
+	struct pxt_unwritten why;
+
+	if (source->info.posix_lost_np > lost)
+		lost = source->info.posix_lost_np;
+	if (lost == 0)
+		return PXT_EXIT_OK;
+	if (whole)
+		pxt_complain("%s: %llu EVENTS LOST (%llu were kept)", source->path,
+		    (unsigned long long)lost, (unsigned long long)source->events);
+	else
+		pxt_complain("%s: %llu EVENTS LOST", source->path, (unsigned long long)lost);
+	if (pxt_unwritten(source->trid, &why))
+		pxt_explain("the log could not be written: %s", why.text);
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
+/* How the log ends, as one line; the status it is worth. */
+static int conclude_end(const struct pxt_source *source, bool strict)
+{
+	char text[160];
+
+	if (source->let_go || !pxt_source_end_unknown(source)) {
+		if (pxt_ended_by(&source->info, text, sizeof text))
+			pxt_complain("%s: the process was ended by %s", source->path, text);
+		if (source->read_all && pxt_never_started(&source->info, source->events))
+			pxt_complain("%s: " PXT_NEVER_STARTED, source->path);
+		return PXT_EXIT_OK;
+	}
+	if (!source->info.posix_complete_np)
+		pxt_complain(
+		    "%s: incomplete: read as far as it goes; " PXT_END_UNKNOWN, source->path);
+	else if (!source->failed)
+		pxt_complain("%s: " PXT_END_UNKNOWN, source->path);
+	return strict ? PXT_EXIT_LOST : PXT_EXIT_OK;
+}
+
+/* Where the counter stepped back, times stand still, and lengths say nothing. */
+static void conclude_clock(const struct pxt_source *source)
+{
+	double hz = (double)source->info.posix_clock_np.posix_hz_np;
+	double ns = (double)source->backward_most / hz * 1e9;
+	char length[16];
+
+	if (source->backward == 0)
+		return;
+	/* Ticks of a second may be more than all nanoseconds that can be told. */
+	pxt_duration(length, ns < (double)UINT64_MAX ? (uint64_t)ns : UINT64_MAX);
+	pxt_complain(
+	    "%s: THE CLOCK STEPPED BACK: %llu events have stamps up to %s before earlier ones",
+	    source->path, (unsigned long long)source->backward, length);
+	pxt_explain(
+	    "a counter wrapped or was set back, or the program's own clock was: their times "
+	    "and lengths say nothing");
+}
+
+int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
+{
+	int status = PXT_EXIT_OK;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_source *source = reader->sources[i];
+
+		pxt_source_look_whether_empty(source);
+
+		bool whole_log = !source->failed && !source->damaged;
+		int mine = conclude_losses(source, whole && !source->failed, strict);
+		int end = conclude_end(source, strict);
+
+		conclude_clock(source);
+
+		if (mine == PXT_EXIT_OK)
+			mine = end;
+		if (!whole_log)
+			mine = PXT_EXIT_LOG;
+		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
+			status = mine;
+	}
+	return status;
+}
+
+void pxt_progress_reader(struct pxt_progress *progress, const char *label,
+    const struct pxt_reader *reader, bool beside_output)
+{
+	uint64_t total = 0;
+
+	/* Of a growing log, what it held when it was opened. */
+	for (unsigned i = 0; i < reader->count; i++)
+		total += reader->sources[i]->info.posix_counts_np.posix_retrieved_np;
+	pxt_progress_begin(progress, label, "events", total, beside_output);
 }

@@ -8,7 +8,6 @@
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "format/logfmt_fields.h"
 #include "format/ticks.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

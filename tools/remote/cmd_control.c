@@ -5,7 +5,6 @@
 #include "tools/remote/ctlsock.h"
 
 #include <getopt.h>
-#include <string.h>
 
 static const struct option options[] = {
 	{ "help", no_argument, NULL, 'h' },

@@ -4,7 +4,6 @@
 #include "tools/output/out.h"
 #include "tools/remote/ctlsock.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

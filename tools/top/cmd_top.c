@@ -6,7 +6,6 @@
 
 #include <getopt.h>
 #include <signal.h>
-#include <string.h>
 
 static const char *const help[] = {
 	"pxtrace top - shows what running programs do, live: their streams that have a name\n"

@@ -5,7 +5,6 @@
 #include "tools/review/review.h"
 #include "tools/why/tell.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include "tools/output/out.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <trace_hooks_np.h>
 
 #define SIGNAL_STOP 19

@@ -4,7 +4,6 @@
 #include "tools/why/state.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <trace_hooks_np.h>
 

@@ -5,7 +5,6 @@
 #include "tools/output/out.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct pxt_setting pxt_tell_setting(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {

@@ -5,8 +5,6 @@
  */
 #include "tools/why/tell.h"
 
-#include <string.h>
-
 /* Names are printable already: quotation marks and backslashes are left. */
 void pxt_tell_json_string(struct pxt_out *out, const char *text)
 {

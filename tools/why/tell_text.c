@@ -4,8 +4,6 @@
 
 #include "tools/output/out.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LIST_MAX          8u

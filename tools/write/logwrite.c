@@ -5,7 +5,6 @@
 #include "format/ids.h"
 #include "format/ticks.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
