@@ -10,9 +10,8 @@
 #include "kernel_port.h"
 #include "port/bare/board.h"
 
-static struct kernel_task idle;
-static struct kernel_task *tasks = &idle; /* all of them; it is the last one */
-static struct kernel_task boot;           /* what runs before the kernel does */
+static struct kernel_task idle, boot; /* boot: what runs before the kernel does */
+static struct kernel_task *tasks;     /* all of them, from kernel_run() on idle, too */
 static struct kernel_task *running = &boot;
 volatile uint32_t kernel_ms;
 
@@ -60,10 +59,9 @@ static void becomes(struct kernel_task *task, uint8_t state, const void *object)
 
 static void gets_priority(struct kernel_task *task, uint8_t priority)
 {
-	if (task->priority == priority)
-		return;
+	if (task->priority != priority)
+		posix_trace_hook_priority_np(task->number, priority);
 	task->priority = priority;
-	posix_trace_hook_priority_np(task->number, priority);
 }
 
 /* ---- Tasks ---- */
@@ -79,8 +77,6 @@ void kernel_task(struct kernel_task *task, const char *name, uint8_t priority, v
 		.state = POSIX_TRACE_TASK_READY_NP,
 		.stack = kernel_port_stack(stack + words, run) };
 	posix_trace_task_begin_np(&task->trace, task->number, name);
-	if (task == &idle)
-		return;
 	task->next = tasks;
 	tasks = task;
 }
@@ -206,8 +202,7 @@ bool kernel_queue_put(struct kernel_queue *queue, uint32_t item)
 
 uint32_t kernel_queue_take(struct kernel_queue *queue)
 {
-	uint32_t how = kernel_port_away();
-	uint32_t item;
+	uint32_t how = kernel_port_away(), item;
 
 	posix_trace_hook_call_enter_np(POSIX_TRACE_CALL_MQ_NP, (uintptr_t)queue, sizeof(item));
 	while (queue->put == queue->taken)
