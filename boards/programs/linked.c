@@ -7,6 +7,8 @@
 #include "kernel.h"
 #include "kernel_port.h"
 
+#include "port/bare/board.h"
+
 #include <string.h>
 
 static struct kernel_task worker, console;
@@ -41,6 +43,9 @@ static void hear(char byte)
 	board_text("heard ");
 	board_text(line);
 	board_text("\n");
+	/* A delimiter behind text: the frame that comes next is whole. */
+	while (pxt_board_output(1, "", 1) != 1)
+		;
 	if (strcmp(line, "end") == 0) {
 		MUST(posix_trace_shutdown(trid) == 0);
 		board_exit(0);
