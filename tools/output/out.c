@@ -50,7 +50,7 @@ void pxt_out_column(
 }
 
 /* Two digits at a time: the loop's division by a constant is its whole cost. */
-static char *digits_before(char *end, uint64_t value)
+char *pxt_out_digits_before(char *end, uint64_t value)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
 	                            "25262728293031323334353637383940414243444546474849"
@@ -74,7 +74,7 @@ static char *digits_before(char *end, uint64_t value)
 void pxt_out_unsigned(struct pxt_out *out, uint64_t value)
 {
 	char text[20];
-	char *begin = digits_before(text + sizeof text, value);
+	char *begin = pxt_out_digits_before(text + sizeof text, value);
 
 	pxt_out_bytes(out, begin, (size_t)(text + sizeof text - begin));
 }
@@ -90,7 +90,7 @@ void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits)
 {
 	char text[20];
 	char *begin = text + sizeof text - digits;
-	char *first = digits_before(text + sizeof text, value);
+	char *first = pxt_out_digits_before(text + sizeof text, value);
 
 	if (first > begin)
 		memset(begin, '0', (size_t)(first - begin));
@@ -100,7 +100,7 @@ void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits)
 void pxt_out_right(struct pxt_out *out, uint64_t value, size_t column)
 {
 	char text[20];
-	char *begin = digits_before(text + sizeof text, value);
+	char *begin = pxt_out_digits_before(text + sizeof text, value);
 	size_t bytes = (size_t)(text + sizeof text - begin);
 
 	if (bytes < column)

@@ -101,6 +101,8 @@ void pxt_out_signed(struct pxt_out *out, int64_t value);
 void pxt_out_hex(struct pxt_out *out, uint64_t value);
 /* The same without 0x. */
 void pxt_out_hexdigits(struct pxt_out *out, uint64_t value);
+/* Decimal digits up to @end, 20 at most; where they begin. */
+char *pxt_out_digits_before(char *end, uint64_t value);
 /* Exactly @digits decimal digits (up to 20), with leading zeros. */
 void pxt_out_digits(struct pxt_out *out, uint64_t value, unsigned digits);
 /* Decimal, right-aligned in @column columns. */

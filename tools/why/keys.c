@@ -5,8 +5,6 @@
 #include "tools/event/event.h"
 #include "tools/output/out.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static void label_text(
@@ -22,6 +20,30 @@ static void label_text(
 	    text, end ? (size_t)(end - text) : bytes, key->label, sizeof key->label, NULL);
 }
 
+/* As printf() has it, which would be a sixth of all that why does. */
+static void label_number(struct pxt_key *key, int kind)
+{
+	const bool negative = kind == POSIX_TRACE_FIELD_SIGNED_NP && (int64_t)key->value < 0;
+	char text[sizeof key->label] = "";
+	char *end = text + sizeof text - 1;
+	uint64_t left = key->value;
+	char *at = end;
+
+	if (kind == POSIX_TRACE_FIELD_SIGNED_NP || kind == POSIX_TRACE_FIELD_UNSIGNED_NP) {
+		at = pxt_out_digits_before(end, negative ? 0 - left : left);
+		if (negative)
+			*--at = '-';
+	} else {
+		for (; left > 0 || at == end; left >>= 4)
+			*--at = "0123456789abcdef"[left & 15];
+		if (key->value) {
+			*--at = 'x';
+			*--at = '0';
+		}
+	}
+	memcpy(key->label, at, (size_t)(end + 1 - at));
+}
+
 struct pxt_key pxt_key_in(const struct pxt_event *event, const struct pxt_layout *field)
 {
 	struct pxt_key key = { 0 };
@@ -32,12 +54,8 @@ struct pxt_key pxt_key_in(const struct pxt_event *event, const struct pxt_layout
 	key.field = field->name;
 	if (field->kind == POSIX_TRACE_FIELD_TEXT_NP)
 		label_text(&key, event, field);
-	else if (field->kind == POSIX_TRACE_FIELD_SIGNED_NP)
-		(void)snprintf(key.label, sizeof key.label, "%" PRId64, (int64_t)key.value);
-	else if (field->kind == POSIX_TRACE_FIELD_UNSIGNED_NP)
-		(void)snprintf(key.label, sizeof key.label, "%" PRIu64, key.value);
 	else
-		(void)snprintf(key.label, sizeof key.label, "%#" PRIx64, key.value);
+		label_number(&key, field->kind);
 	return key;
 }
 
