@@ -272,6 +272,21 @@ static double read_many(trace_id_t trid)
 	return (bench_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) / (double)events;
 }
 
+static trace_event_id_t find_type(trace_id_t trid, const char *wanted)
+{
+	char name[TRACE_EVENT_NAME_MAX + 1] = "";
+	trace_event_id_t id = 0;
+	int none = 0;
+
+	bench_ok("types", posix_trace_eventtypelist_rewind(trid));
+	while (!none && strcmp(name, wanted) != 0) {
+		bench_ok("types", posix_trace_eventtypelist_getnext_id(trid, &id, &none));
+		if (!none)
+			bench_ok("name", posix_trace_eventid_get_name(trid, id, name));
+	}
+	return id;
+}
+
 /* The same with a field of each event: the last one, whose place is found once a type. */
 static double read_fields(trace_id_t trid)
 {
@@ -286,8 +301,7 @@ static double read_fields(trace_id_t trid)
 	double begin;
 
 	for (unsigned i = 0; i < 2; i++) {
-		bench_ok("type",
-		    posix_trace_trid_eventid_open(trid, i ? "job_end" : "job_begin", &ids[i]));
+		ids[i] = find_type(trid, i ? "job_end" : "job_begin");
 		bench_ok("format",
 		    posix_trace_eventid_getformat_np(trid, ids[i], format, sizeof(format)));
 		bench_ok("fields", posix_trace_fields_np(format, fields[i], sizeof(fields[i][0]),
