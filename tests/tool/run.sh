@@ -394,23 +394,27 @@ requests_to_a_disk_and_interrupts_are_recorded_by_groups()
 	err_has 'sched, irq, block, softirq, freq'
 }
 
-a_program_that_its_cgroup_kept_from_running_is_told_so()
+# grouped SCRIPT: with $group, a cgroup of its own in which one CPU is had for 2 of 20 ms; nobody else sees the mount.
+grouped()
 {
-	mkdir tree
-	# A group of its own, in which one CPU is had for 2 of 20 ms; nobody else sees the mount.
-	cat >limited.sh <<-END
-		mount -t cgroup -o cpu none tree 2>/dev/null || exit 77
-		group=tree/pxtrace-\$\$
-		mkdir \$group && echo 20000 >\$group/cpu.cfs_period_us || exit 77
-		echo 2000 >\$group/cpu.cfs_quota_us && echo \$\$ >\$group/cgroup.procs || exit 77
-		"$pxtrace" run --only mutex,sched -o run.ptl -- sh -c 'i=0; while [ \$i -lt 10000 ]; do i=\$((i+1)); done'
-		status=\$?
-		echo \$\$ >tree/cgroup.procs
-		# What gives tracepoints up is in it for a moment more.
-		for i in 1 2 3 4 5 6 7 8 9 10; do rmdir \$group 2>/dev/null && break; sleep 0.2; done
-		exit \$status
-	END
-	unshare -m sh ./limited.sh >out 2>err
+	mkdir -p tree
+	{
+		cat <<-'END'
+			mount -t cgroup -o cpu none tree 2>/dev/null || exit 77
+			group=tree/pxtrace-$$
+			mkdir -p $group/inner && echo 20000 >$group/cpu.cfs_period_us || exit 77
+			echo 2000 >$group/cpu.cfs_quota_us || exit 77
+		END
+		cat
+		cat <<-'END'
+			status=$?
+			echo $$ >tree/cgroup.procs
+			# What gives tracepoints up is in it for a moment more.
+			for i in 1 2 3 4 5 6 7 8 9 10; do rmdir $group/inner $group 2>/dev/null && break; sleep 0.2; done
+			exit $status
+		END
+	} >limited.sh
+	pxtrace=$pxtrace unshare -m sh ./limited.sh >out 2>err
 	case $? in
 	0) ;;
 	*) echo 'no group of its own here: skipped'; exit 77 ;;
@@ -420,7 +424,28 @@ a_program_that_its_cgroup_kept_from_running_is_told_so()
 	run 0 stat run.ptl
 	out_has 'throttled: '
 	run 0 print -e cpu_throttled run.ptl
+}
+
+a_program_that_its_cgroup_kept_from_running_is_told_so()
+{
+	grouped <<-'END'
+		echo $$ >$group/cgroup.procs
+		"$pxtrace" run --only mutex,sched -o run.ptl -- sh -c 'i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done'
+	END
 	grep -q 'cpu_throttled .*ns=[1-9]' out || fail 'no event of it'
+}
+
+# The limit is that of the cgroup around it.  The command's own has none, nor has its other child's.
+a_child_that_goes_to_another_cgroup_is_told_to_be_kept_from_running()
+{
+	grouped <<-'END'
+		export group
+		"$pxtrace" run --only mutex,sched -o run.ptl -- sh -c '
+			exec 3>$group/inner/cgroup.procs
+			dash -c "echo \$\$ >&3; i=0; while [ \$i -lt 60000 ]; do i=\$((i+1)); done" & wait'
+	END
+	grep -q 'dash/.* cpu_throttled .*ns=[1-9]' out || fail "no event of it: $(cat out)"
+	if grep -q ' sh/.*cpu_throttled' out; then fail "who was not in it: $(cat out)"; fi
 }
 
 # QNX-51

@@ -541,7 +541,7 @@ PXT_TEST(a_cgroup_that_was_throttled_is_told_with_the_time_between_two_looks)
 	const struct pxt_throttle meanwhile = { .times = 2, .ns = 60 };
 
 	begin(false, NULL);
-	pxt_schedmachine_throttled(&scheduler, &meanwhile, 1000, 1100);
+	pxt_throttles_put(&scheduler, 10, &meanwhile, 1000, 1100);
 	STORY("cgroup 60/100");
 }
 

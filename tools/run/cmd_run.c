@@ -97,10 +97,9 @@ struct run {
 	struct pxt_preload preload;
 	struct pxt_notes notes;
 	struct pxt_recorder recorder;
-	int cgroup;                    /* where its CPU time is told; -1: nowhere */
-	struct pxt_throttle throttled; /* before; in the end, meanwhile */
-	struct pxt_throttle looked;    /* when it was looked at last */
-	struct pxt_schedwatch *watch;  /* NULL: the scheduler tells nothing */
+	struct pxt_throttles *throttles; /* NULL: no cgroup tells its CPU time */
+	struct pxt_throttle throttled;   /* in the end */
+	struct pxt_schedwatch *watch;    /* NULL: the scheduler tells nothing */
 	struct pxt_schedtold told;
 	struct pxt_outfile file;           /* of the program's own events */
 	char parts[PXT_PRELOAD_PATH + 16]; /* a folder, so that nobody else has its names: */
@@ -113,19 +112,11 @@ struct run {
 
 /* ---- The run ---- */
 
-static void begin_throttle(struct run *r)
+static void begin_throttles(struct run *r)
 {
-	r->cgroup = pxt_schedmachine_throttle_open();
-	r->throttled = r->looked = pxt_schedmachine_throttle(r->cgroup);
-}
-
-static void look_at_throttle(struct run *r)
-{
-	struct pxt_throttle meanwhile = pxt_schedmachine_throttle_since(r->cgroup, &r->looked);
-
-	pxt_schedwatch_throttled(r->watch, &meanwhile);
-	r->looked.times += meanwhile.times;
-	r->looked.ns += meanwhile.ns;
+	r->throttles = pxt_throttles_new();
+	if (r->watch)
+		pxt_schedwatch_throttles(r->watch, r->throttles);
 }
 
 /* Something may have come from the scheduler, or it is time to look. */
@@ -133,10 +124,8 @@ static void wait_a_moment(struct run *r, struct pollfd wakes[2])
 {
 	/* Without a descriptor that tells of the program's end it is looked after often. */
 	(void)poll(wakes, 2, wakes[0].fd < 0 ? 5 : PXT_SCHEDWATCH_MS);
-	if (r->watch) {
-		look_at_throttle(r);
+	if (r->watch)
 		(void)pxt_schedwatch_poll(r->watch);
-	}
 	if (r->flight) {
 		pxt_recorder_flush(&r->recorder);
 		pxt_flight_step(r->flight);
@@ -306,7 +295,8 @@ static int conclude(struct run *r, int status)
 	bool whole;
 
 	pxt_recorder_notes_tell_status(r->recorder.trid, status);
-	r->throttled = pxt_schedmachine_throttle_since(r->cgroup, &r->throttled);
+	if (r->throttles)
+		(void)pxt_throttles_look(r->throttles, &r->throttled);
 	pxt_recorder_notes_tell_throttled(r->recorder.trid, &r->throttled);
 	pxt_recorder_close(&r->recorder, &sum, !r->quiet);
 	if (sum.error)
@@ -314,6 +304,7 @@ static int conclude(struct run *r, int status)
 		    strerror(sum.error));
 	whole = r->recorder.rotation ||
 	        (pxt_outfile_commit(&r->file) && (!r->watch || add_scheduler(r)));
+	pxt_throttles_free(r->throttles);
 	/* The log is there.  Who does not want to wait for the summary may end it. */
 	pxt_program_forward_no_more();
 	if (whole && !r->quiet)
@@ -364,6 +355,7 @@ static int conclude_flight(struct run *r, int status)
 	pxt_recorder_free(&sum);
 	if (r->watch)
 		(void)pxt_schedwatch_end(r->watch, &r->told);
+	pxt_throttles_free(r->throttles);
 	pxt_flight_end(r->flight, &met);
 	pxt_program_forward_no_more();
 	if (r->quiet)
@@ -398,7 +390,7 @@ static int run_flight(struct run *r)
 		return PXT_EXIT_OUTPUT;
 	}
 	pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-	begin_throttle(r);
+	begin_throttles(r);
 	return conclude_flight(r, begin(r));
 }
 
@@ -465,7 +457,7 @@ static int run_rotating(struct run *r)
 			pxt_program_adopt();
 		if (pxt_recorder_open(&r->recorder, fd, r->output, 0, false)) {
 			pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-			begin_throttle(r);
+			begin_throttles(r);
 			status = conclude(r, begin(r));
 		}
 	}
@@ -494,7 +486,7 @@ static int run_traced(struct run *r)
 		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
 		        r->watch ? r->size / 2 : r->size, r->ring)) {
 			pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-			begin_throttle(r);
+			begin_throttles(r);
 			return conclude(r, begin(r));
 		}
 		pxt_outfile_discard(&r->file);

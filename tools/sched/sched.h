@@ -401,8 +401,8 @@ void pxt_schedlog_put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, t
  * 	interrupts     ns count longest: of a thread that was interrupted, up to a millisecond of them
  * 	block_io       ns bytes error dev sector rwbs: a request to a disk, at its end, of the thread that gave it
  * 	cpu_frequency  khz: of the CPU, told where a thread of the program runs
- * 	cpu_throttled  ns within_ns times: its cgroup had used up its CPU time, and was kept from running for
- * 	               @ns within that time before, on all CPUs together
+ * 	cpu_throttled  ns within_ns times: of a process whose cgroup, or one around that, had used up its CPU time,
+ * 	               and was kept from running for @ns within that time before, on all CPUs together
  */
 
 /* False: there is no memory. */
@@ -418,22 +418,30 @@ void pxt_schedmachine_forget(struct pxt_schedlog *log);
 bool pxt_schedmachine_has_frequency(void);
 
 /*
- * How often and how long the kernel kept the processes of this one's cgroup from running, as that has
- * used up its share of CPU time (cpu.max, cpu.cfs_quota_us).
+ * ---- CPU time of cgroups (throttles.c) ----
+ *
+ * How often and how long the kernel kept processes from running, as their cgroups had used up their share of CPU time
+ * (cpu.max, cpu.cfs_quota_us): this process' own cgroup, those of watched processes, and those around them.
+ *
+ * Bound: 32 cgroups; 64 processes; in a look 8 processes are asked where they are.
  */
 struct pxt_throttle {
 	uint64_t times;
-	uint64_t ns; /* of all its CPUs together */
+	uint64_t ns; /* of all CPUs together */
 };
 
-/* Where that is read; -1: nobody says. */
-int pxt_schedmachine_throttle_open(void);
-/* Since the cgroup is there; zeros where it has no limit, or @file is -1. */
-struct pxt_throttle pxt_schedmachine_throttle(int file);
-/* What came since @before. */
-struct pxt_throttle pxt_schedmachine_throttle_since(int file, const struct pxt_throttle *before);
-/* What came between the two times. */
-void pxt_schedmachine_throttled(struct pxt_schedlog *log, const struct pxt_throttle *meanwhile,
+struct pxt_throttles;
+/* NULL: nobody says, or there is no memory. */
+struct pxt_throttles *pxt_throttles_new(void);
+void pxt_throttles_free(struct pxt_throttles *throttles);
+/* Where the program's processes are now, as many as one look has time for. */
+void pxt_throttles_ask(struct pxt_throttles *throttles, const struct pxt_schedlog *log);
+/* True: there was something since the last look.  @all: since the begin. */
+bool pxt_throttles_look(struct pxt_throttles *throttles, struct pxt_throttle *all);
+/* An event of what looks found between the two times, for each process. */
+void pxt_throttles_tell(
+    struct pxt_throttles *throttles, struct pxt_schedlog *log, uint64_t from_ns, uint64_t now_ns);
+void pxt_throttles_put(struct pxt_schedlog *log, int32_t pid, const struct pxt_throttle *meanwhile,
     uint64_t from_ns, uint64_t now_ns);
 
 /*
@@ -565,8 +573,8 @@ int pxt_schedwatch_fd(const struct pxt_schedwatch *watch);
 int pxt_schedwatch_memory(const struct pxt_schedwatch *watch);
 /* Takes what is there, but for the last moments, since CPUs may tell theirs late.  0, or the log's errno. */
 int pxt_schedwatch_poll(struct pxt_schedwatch *watch);
-/* The program's cgroup had used up its CPU time since the last time, as was read now. */
-void pxt_schedwatch_throttled(struct pxt_schedwatch *watch, const struct pxt_throttle *meanwhile);
+/* From now on each poll looks whether cgroups have used up their CPU time.  They stay the caller's; NULL: none. */
+void pxt_schedwatch_throttles(struct pxt_schedwatch *watch, struct pxt_throttles *throttles);
 /* Takes all and closes the log.  0, or its errno: then there is no log.  @told is filled anew; NULL is allowed. */
 int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told);
 /* The same without a log; also in a child process, which must not go on watching. */

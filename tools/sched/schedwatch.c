@@ -23,12 +23,11 @@ struct pxt_schedwatch {
 	struct pxt_schedrings rings;
 	struct pxt_schedlog log;
 	int epoll;
-	/* Of the cgroup: what was read at @now_ns, 0: nothing; since @from_ns.  Records that are older come before it. */
-	struct {
-		struct pxt_throttle sum;
-		uint64_t from_ns;
-		uint64_t now_ns;
-	} throttled;
+	struct pxt_throttles *throttles; /* NULL: none */
+	uint64_t looked_ns;
+	/* What looks at these found up to @found_ns, 0: nothing, since @from_ns.  Older records come before it. */
+	uint64_t found_ns;
+	uint64_t from_ns;
 	uint64_t foretold; /* losses that records told of */
 	struct front {
 		bool there;
@@ -126,7 +125,7 @@ struct pxt_schedwatch *pxt_schedwatch_open(pid_t child, const struct pxt_schedwa
 	tell(watch, told);
 	if (error == 0)
 		error = begin_log(watch, child, file);
-	watch->throttled.from_ns = pxt_schedhead_now();
+	watch->from_ns = pxt_schedhead_now();
 	if (error == 0)
 		return watch;
 	told->level = PXT_SCHEDLEVEL_NONE;
@@ -201,31 +200,37 @@ static void take_until(struct pxt_schedwatch *watch, uint64_t limit)
 		pxt_perfring_free(&watch->rings.cpus[i].ring);
 }
 
-void pxt_schedwatch_throttled(struct pxt_schedwatch *watch, const struct pxt_throttle *meanwhile)
+void pxt_schedwatch_throttles(struct pxt_schedwatch *watch, struct pxt_throttles *throttles)
 {
-	uint64_t now = pxt_schedhead_now();
-
-	if (meanwhile->times > 0 || meanwhile->ns > 0) {
-		watch->throttled.sum.times += meanwhile->times;
-		watch->throttled.sum.ns += meanwhile->ns;
-		watch->throttled.now_ns = now;
-	} else if (watch->throttled.now_ns == 0) {
-		watch->throttled.from_ns = now;
-	}
+	watch->throttles = throttles;
 }
 
-/* The same, with what was read of the cgroup in its place. */
+/* Not more often than somebody polls who is not woken, and not while what was found waits for its place. */
+static void look_at_throttles(struct pxt_schedwatch *watch, uint64_t now)
+{
+	struct pxt_throttle all;
+
+	if (!watch->throttles || watch->found_ns != 0 ||
+	    now - watch->looked_ns < PXT_SCHEDWATCH_MS * UINT64_C(900000))
+		return;
+	watch->looked_ns = now;
+	pxt_throttles_ask(watch->throttles, &watch->log);
+	if (pxt_throttles_look(watch->throttles, &all))
+		watch->found_ns = now;
+	else
+		watch->from_ns = now;
+}
+
+/* The same, with what was read of cgroups in its place. */
 static void take_all_until(struct pxt_schedwatch *watch, uint64_t limit)
 {
-	uint64_t now = watch->throttled.now_ns;
+	uint64_t found = watch->found_ns;
 
-	if (now != 0 && now <= limit) {
-		take_until(watch, now);
-		pxt_schedmachine_throttled(
-		    &watch->log, &watch->throttled.sum, watch->throttled.from_ns, now);
-		watch->throttled.sum = (struct pxt_throttle){ 0, 0 };
-		watch->throttled.from_ns = now;
-		watch->throttled.now_ns = 0;
+	if (found != 0 && found <= limit) {
+		take_until(watch, found);
+		pxt_throttles_tell(watch->throttles, &watch->log, watch->from_ns, found);
+		watch->from_ns = found;
+		watch->found_ns = 0;
 	}
 	take_until(watch, limit);
 }
@@ -253,6 +258,7 @@ int pxt_schedwatch_poll(struct pxt_schedwatch *watch)
 	uint64_t now = pxt_schedhead_now();
 	unsigned fullest = look_all(watch);
 	take_all_until(watch, now - (fullest > 50 ? HOLD_SHORT_NS : HOLD_NS));
+	look_at_throttles(watch, now);
 	if (!watch->log.log)
 		return ENOMEM;
 	/* Somebody reads it as it grows. */
@@ -269,6 +275,9 @@ int pxt_schedwatch_end(struct pxt_schedwatch *watch, struct pxt_schedtold *told)
 
 	pxt_schedopen_stop(&watch->rings);
 	(void)look_all(watch);
+	/* What the caller's last look found. */
+	if (watch->throttles && watch->found_ns == 0)
+		watch->found_ns = pxt_schedhead_now();
 	take_all_until(watch, UINT64_MAX);
 	/* Records tell of losses before them; after the last one there is none that could. */
 	uint64_t lost = pxt_schedopen_lost(&watch->rings);

@@ -361,7 +361,8 @@ static void link_cgroup(struct pxt_link *link, const struct pxt_history *history
 		const struct pxt_mark *mark = &history->marks[i];
 		int64_t within = (int64_t)(mark->to > mark->object ? mark->to : mark->object);
 
-		if (mark->kind != PXT_MARK_THROTTLED || mark->ns - within >= end_ns)
+		if (mark->kind != PXT_MARK_THROTTLED || mark->ns - within >= end_ns ||
+		    history->state->actors[mark->actor]->pid != link->actor->pid)
 			continue;
 		sum += (int64_t)mark->object;
 		from_ns = mark->ns - within < from_ns ? mark->ns - within : from_ns;

@@ -61,7 +61,7 @@ enum pxt_mark_kind {
 	PXT_MARK_INTERRUPTS, /* took @object nanoseconds of @actor's time on the CPU */
 	PXT_MARK_DISK,       /* @actor's request had taken @object nanoseconds when it ended */
 	PXT_MARK_FREQUENCY,  /* of a CPU where @actor ran: @object kHz from then on */
-	PXT_MARK_THROTTLED   /* the program's cgroup was, for @object nanoseconds within @to */
+	PXT_MARK_THROTTLED   /* the cgroup of @actor's process was, for @object ns within @to */
 };
 
 struct pxt_mark {
