@@ -54,7 +54,7 @@ static void tell_resume(const struct waiting *waiting)
 	unsigned callers = pxt_wait_callers(ns, waiting->caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
-	if (pxt_wrap_wishes.counts)
+	if (pxt_tally_page.counts)
 		pxt_tally_hold(waiting->mutex);
 	posix_trace_system_event_np(POSIX_TRACE_COND_RESUME_NP, &data,
 	    sizeof(data) - (PXT_WAIT_CALLERS - callers) * sizeof(*data.callers), waiting->caller);

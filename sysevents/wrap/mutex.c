@@ -112,7 +112,7 @@ PXT_WRAP_INLINE bool is_taken(int result)
 /* It was free, or robust, which says nothing of a wait. */
 static void tell_free(const pthread_mutex_t *mutex, int result, const void *caller)
 {
-	if (!pxt_wrap_wishes.counts || is_shared(mutex))
+	if (!pxt_tally_page.counts || is_shared(mutex))
 		tell_locked(mutex, result, caller);
 	else if (is_taken(result))
 		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, caller);
@@ -125,7 +125,7 @@ static void tell_got(const pthread_mutex_t *mutex, uint64_t begin, int result, c
 	unsigned callers = pxt_wait_callers(ns, caller, data.callers);
 
 	data.waited_us = pxt_wait_us(ns);
-	if (pxt_wrap_wishes.counts && is_taken(result) && !is_shared(mutex)) {
+	if (pxt_tally_page.counts && is_taken(result) && !is_shared(mutex)) {
 		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, caller);
 		pxt_tally_hold(mutex);
 	}
@@ -191,7 +191,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_lock)(pthread_mutex_t *mutex)
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(pthread_mutex_lock)(mutex);
 	tried = try_first(mutex);
-	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.counts &&
+	if (PXT_WRAP_LIKELY(!tried) && pxt_tally_page.counts &&
 	    PXT_WRAP_LIKELY(!is_shared(mutex))) {
 		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, PXT_WRAP_CALLER());
 		return 0;
@@ -236,7 +236,7 @@ PXT_WRAP_INLINE int try(pthread_mutex_t *mutex, const void *caller)
 
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return result;
-	if (pxt_wrap_wishes.counts && !is_shared(mutex) &&
+	if (pxt_tally_page.counts && !is_shared(mutex) &&
 	    (result == EBUSY || refused.mutex == mutex))
 		tell_try(mutex, result, caller);
 	else
@@ -300,7 +300,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_lock)(mtx_t *mutex)
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(mtx_lock)(mutex);
 	tried = try_first(pxt_c11_mutex(mutex));
-	if (PXT_WRAP_LIKELY(!tried) && pxt_wrap_wishes.counts) {
+	if (PXT_WRAP_LIKELY(!tried) && pxt_tally_page.counts) {
 		pxt_tally_took(mutex, PXT_LOCKTALLY_MUTEX, PXT_WRAP_CALLER());
 		return thrd_success;
 	}
@@ -394,7 +394,7 @@ PXT_WRAP_INLINE bool tells_unlock(const pthread_mutex_t *mutex)
 {
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_UNLOCK_NP))
 		return false;
-	return !pxt_wrap_wishes.counts || pxt_tally_release(mutex) || is_awaited(mutex) ||
+	return !pxt_tally_page.counts || pxt_tally_release(mutex) || is_awaited(mutex) ||
 	       is_shared(mutex);
 }
 

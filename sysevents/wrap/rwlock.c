@@ -85,7 +85,7 @@ static __attribute__((noinline)) void tell_lock(
 
 		data.waited_us = pxt_wait_us(ns);
 		count = pxt_wait_callers(ns, caller, callers);
-		if (pxt_wrap_wishes.counts && result == 0 && !is_shared(lock, kind)) {
+		if (pxt_tally_page.counts && result == 0 && !is_shared(lock, kind)) {
 			pxt_tally_took(lock, TALLY_OF(kind), caller);
 			pxt_tally_hold(lock);
 		}
@@ -110,7 +110,7 @@ static __attribute__((noinline)) void tell_unlock(
 PXT_WRAP_INLINE void tell_free(
     const volatile void *lock, uint8_t kind, int result, const void *caller)
 {
-	if (!pxt_wrap_wishes.counts || is_shared(lock, kind))
+	if (!pxt_tally_page.counts || is_shared(lock, kind))
 		tell_lock(lock, kind, 0, result, caller);
 	else if (result == 0 && pxt_wrap_wants_kind(kind))
 		pxt_tally_took(lock, TALLY_OF(kind), caller);
@@ -119,7 +119,7 @@ PXT_WRAP_INLINE void tell_free(
 /* It is given back: whether that is an event. */
 PXT_WRAP_INLINE bool tells_unlock(const volatile void *lock, uint8_t kind, bool is_awaited)
 {
-	if (!pxt_wrap_wishes.counts || is_shared(lock, kind))
+	if (!pxt_tally_page.counts || is_shared(lock, kind))
 		return true;
 	if (pxt_wrap_wants_kind(kind))
 		pxt_tally_gave(lock, TALLY_OF(kind));

@@ -19,7 +19,7 @@ static bool is_counted(const sem_t *sem)
 {
 	const uint32_t *words = (const uint32_t *)(const void *)sem;
 
-	return pxt_wrap_wishes.counts &&
+	return pxt_tally_page.counts &&
 	       !__atomic_load_n(&words[sizeof(long) / sizeof(*words)], __ATOMIC_RELAXED);
 }
 

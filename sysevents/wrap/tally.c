@@ -28,6 +28,9 @@ static _Atomic uint16_t next_alike[PXT_LOCKTALLY_SLOTS] PXT_SELDOM;
 static uint16_t next_own[PXT_LOCKTALLY_SLOTS] PXT_SELDOM;
 
 static _Atomic bool has_slots; /* what is above is not as it was at the begin */
+static bool wiped;             /* the page is, in children */
+
+struct pxt_tally_page pxt_tally_page PXT_WIPED;
 
 /* After shrinking: the next slot, and the end of those that are left. */
 static _Atomic uint32_t spare;
@@ -35,15 +38,8 @@ static _Atomic uint32_t spare_end;
 
 /* ---- Begin ---- */
 
-void pxt_tally_start(struct pxt_locktally *memory)
-{
-	table = memory;
-	mapped = sizeof(*table);
-	pxt_wrap_wishes.counts = memory != NULL;
-}
-
-/* The child does not have that memory (attach/producer.c). */
-void pxt_tally_forget(void)
+/* In a child: the parent's slots, of which it does not have the memory (attach/producer.c). */
+static void forget(void)
 {
 	table = NULL;
 	if (!has_slots)
@@ -52,6 +48,24 @@ void pxt_tally_forget(void)
 	memset(&pxt_tally_here, 0, sizeof(pxt_tally_here));
 	spare = spare_end = 0;
 	has_slots = false;
+}
+
+void pxt_tally_start(struct pxt_locktally *memory)
+{
+	forget();
+	table = memory;
+	mapped = sizeof(*table);
+	if (memory && !wiped) {
+		(void)madvise(&pxt_tally_page, sizeof(pxt_tally_page), MADV_WIPEONFORK);
+		wiped = true;
+	}
+	pxt_tally_page.counts = memory != NULL;
+}
+
+void pxt_tally_forget(void)
+{
+	pxt_tally_page.counts = table != NULL;
+	forget();
 }
 
 /* False: there is no table, since the process could not attach. */
@@ -94,7 +108,7 @@ void pxt_tally_shrink(void)
 	uintptr_t from;
 	uintptr_t end = (uintptr_t)table + sizeof(*table);
 
-	if (!table)
+	if (!table || !pxt_tally_page.counts)
 		return;
 	/* Nobody gets a number from there any more; those that were given out are below it. */
 	used = atomic_exchange_explicit(&table->used, PXT_LOCKTALLY_SLOTS, memory_order_relaxed);
@@ -310,7 +324,7 @@ void pxt_tally_end(void)
 {
 	struct pxt_tally_here *here = &pxt_tally_here;
 
-	if (!table || here->ended)
+	if (!table || !pxt_tally_page.counts || here->ended)
 		return;
 	memset(here->near, 0, sizeof(here->near));
 	for (uint32_t at = here->slots; at; at = next_own[at - 1])
@@ -403,7 +417,7 @@ void pxt_tally_tell_holders(
 	const struct pxt_locktally_slot *holders[HOLDERS];
 	unsigned count;
 
-	if (!pxt_wrap_wishes.counts || !has_table())
+	if (!pxt_tally_page.counts || !has_table())
 		return;
 	if (holder) {
 		const struct found found = find(lock, kind, holder);
@@ -440,7 +454,7 @@ void pxt_tally_tell_taken(const volatile void *from, size_t bytes)
 {
 	uint32_t used;
 
-	if (!pxt_wrap_wishes.counts || !table)
+	if (!pxt_tally_page.counts || !table)
 		return;
 	if (bytes <= LARGE) {
 		uint32_t at = atomic_load_explicit(head_of(from), memory_order_acquire);

@@ -30,7 +30,15 @@ struct pxt_tally_here {
 };
 extern PXT_TLS struct pxt_tally_here pxt_tally_here;
 
-/* Counts into @memory from now on, which is zeroed; NULL: nothing is counted.  Sets pxt_wrap_wishes.counts. */
+/*
+ * A page of its own, which the system wipes in every child: there the parent's counts are not mapped, and no function
+ * of ours need have run before the first lock (clone(), _Fork(), handlers of fork()).
+ */
+extern struct pxt_tally_page {
+	PXT_ALIGNED(4096) bool counts; /* a lock that is free is counted, and is no event */
+} pxt_tally_page PXT_WRAP_HIDDEN;
+
+/* Counts into @memory from now on, which is zeroed; NULL: nothing is counted. */
 void pxt_tally_start(struct pxt_locktally *memory) PXT_WRAP_HIDDEN;
 /* In a forked child: its parent's.  The first lock has the child attached. */
 void pxt_tally_forget(void) PXT_WRAP_HIDDEN;

@@ -115,7 +115,6 @@ struct pxt_wrap_code {
 struct pxt_wrap_wishes {
 	/* Of libptrace and of this library: what it calls is not the program's. */
 	struct pxt_wrap_code own[2];
-	bool counts;                 /* a lock that is free is counted, and is no event (tally.h) */
 	struct pxt_programkind kind; /* of what this library can be loaded into */
 	int pid;        /* whose memory this is: a child of vfork() has another number */
 	unsigned user;  /* whose recorder it is: effective, at the begin */

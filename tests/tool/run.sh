@@ -230,6 +230,18 @@ the_end_of_a_child_in_the_programs_memory_is_not_the_programs()
 	grep -q number=6 exits || fail "$(cat exits)"
 }
 
+# As rustc's is, whose allocator has its locks made anew before any handler of ours runs.
+a_child_that_no_handler_of_a_fork_prepared_locks_what_its_parent_had_counted()
+{
+	for how in '' --all; do
+		# shellcheck disable=SC2086
+		traced 0 -q $how --only mutex -- "$VICTIM" clone
+		[ "$(cat out)" = '0 0' ] || fail "$how: $(cat out)"
+	done
+	traced 0 -q --only mutex -- "$VICTIM" clone
+	"$pxtrace" print run.ptl | grep 'name="mutex"' | grep -q 'size=2 ' || fail 'its own locks are not counted'
+}
+
 # By exec and by a child; a library of ours that is loaded would end the second one, or be told of.
 programs_that_cannot_be_traced_run_as_without_and_are_counted()
 {

@@ -514,6 +514,36 @@ static void lend_memory(void)
 	    clone(leave_at_once, stack + sizeof stack, flags, NULL, NULL, tls, NULL), NULL, 0);
 }
 
+/* A lock that its parent has taken before, and the end of one. */
+static int lock_in_child(void *unused)
+{
+	pthread_mutex_t mutex;
+
+	(void)unused;
+	lock_once(&first_lock);
+	(void)pthread_mutex_init(&mutex, NULL);
+	lock_once(&mutex);
+	return pthread_mutex_destroy(&first_lock);
+}
+
+/* Children in which no handler of a fork runs: by clone(), and by the call itself. */
+static void clone_children(void)
+{
+	static char stack[65536];
+	int statuses[2] = { 1, 1 };
+	pid_t child;
+
+	lock_once(&first_lock);
+	child = clone(lock_in_child, stack + sizeof stack, SIGCHLD, NULL);
+	(void)waitpid(child, &statuses[0], 0);
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child == 0)
+		_exit(lock_in_child(NULL));
+	(void)waitpid(child, &statuses[1], 0);
+	(void)printf("%x %x\n", (unsigned)statuses[0], (unsigned)statuses[1]);
+	lock_once(&first_lock);
+}
+
 static void *say_last(void *argument)
 {
 	(void)usleep(50000);
@@ -759,6 +789,7 @@ static const struct deed {
 	{ "lockmemory", lock_memory },
 	{ "blind", forbid_counter },
 	{ "lend", lend_memory },
+	{ "clone", clone_children },
 	{ "both", wait_for_both },
 };
 
