@@ -92,17 +92,18 @@ bool pxt_process_looks(long number)
 	       (leaves(number) && pxt_start_waits());
 }
 
+/* libseccomp asks by a flag that does not exist whether there is such a call. */
 void pxt_process_before_syscall(long number, long first, long second, const void *caller)
 {
 	if (makes_process(number))
 		pxt_process_lent = true;
 	else if (number == SYS_prctl)
 		before_prctl(first, second, caller);
-	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT)
+	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_STRICT && second == 0)
 		pxt_start_end("seccomp strict mode");
 	else if (number == SYS_seccomp && first == SECCOMP_SET_MODE_FILTER)
 		filter();
-	else
+	else if (number != SYS_seccomp)
 		pxt_start_now();
 }
 

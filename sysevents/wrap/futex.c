@@ -124,7 +124,7 @@ PXT_WRAP_EXPORT long pxt_futex_syscall(PARAMETERS)
 
 		if (pxt_process_looks(asked))
 			pxt_process_before_syscall(
-			    asked, makes ? 0 : FIRST, asked == SYS_prctl ? SECOND : 0, caller);
+			    asked, makes ? 0 : FIRST, makes ? 0 : SECOND, caller);
 		return real(PASSED);
 	}
 	if (waits((int)SECOND) && pxt_call_wanted(POSIX_TRACE_CALL_FUTEX_WAIT_NP, caller))

@@ -332,6 +332,8 @@ an_ordinary_user_locks_the_memory_of_a_small_program()
 
 a_program_that_forbids_itself_the_counter_is_recorded_until_then()
 {
+	traced 5 -q --only mutex -- "$VICTIM" locks ask locks exit=5
+	taken 10
 	traced 5 -q --only mutex -- "$VICTIM" locks blind locks exit=5
 	[ "$(uname -m)" = x86_64 ] || exit 77
 	taken 5
