@@ -230,6 +230,13 @@ the_end_of_a_child_in_the_programs_memory_is_not_the_programs()
 	grep -q number=6 exits || fail "$(cat exits)"
 }
 
+the_summary_names_threads_as_they_were_called_at_that_time()
+{
+	traced 0 --only mutex -- "$VICTIM" twonames
+	grep -q 'for first_lock, which reader had' err || fail "not its first name: $(cat err)"
+	grep -q 'for first_lock, which writer had' err || fail "not its second name: $(cat err)"
+}
+
 # As rustc's is, whose allocator has its locks made anew before any handler of ours runs.
 a_child_that_no_handler_of_a_fork_prepared_locks_what_its_parent_had_counted()
 {

@@ -492,6 +492,36 @@ static void forbid_counter(void)
 #endif
 }
 
+/* One thread holds a lock for 60 and for 30 milliseconds, under two names, while the first one wants it. */
+static void *hold_under_two_names(void *unused)
+{
+	static const char *const names[] = { "reader", "writer" };
+
+	for (int i = 0; i < 2; i++) {
+		(void)prctl(PR_SET_NAME, names[i]);
+		(void)pthread_mutex_lock(&first_lock);
+		held = i + 1;
+		(void)usleep(60000 / (i + 1));
+		(void)pthread_mutex_unlock(&first_lock);
+		(void)usleep(30000);
+	}
+	return unused;
+}
+
+static void wait_for_two_names(void)
+{
+	pthread_t holder;
+
+	held = 0;
+	(void)pthread_create(&holder, NULL, hold_under_two_names, NULL);
+	for (int i = 1; i <= 2; i++) {
+		while (held < i)
+			(void)usleep(1000);
+		lock_once(&first_lock);
+	}
+	(void)pthread_join(holder, NULL);
+}
+
 /* As libseccomp asks whether there is the call: by a flag that strict mode does not have. */
 static void ask_for_strict_mode(void)
 {
@@ -795,6 +825,7 @@ static const struct deed {
 	{ "lockmemory", lock_memory },
 	{ "blind", forbid_counter },
 	{ "ask", ask_for_strict_mode },
+	{ "twonames", wait_for_two_names },
 	{ "lend", lend_memory },
 	{ "clone", clone_children },
 	{ "both", wait_for_both },

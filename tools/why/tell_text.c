@@ -219,8 +219,10 @@ static void put_answer(const struct pxt_tell *tell, const struct pxt_blame *blam
 void pxt_tell_answers(const struct pxt_tell *tell)
 {
 	pxt_tell_want(tell);
-	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
+	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++) {
+		pxt_state_names_at(tell->blames->state, tell->blames->list[i].late.end_ns);
 		put_answer(tell, &tell->blames->list[i], true);
+	}
 }
 
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
