@@ -337,17 +337,6 @@ PXT_INLINE bool pxt_tolog_takes_slots(const struct pxt_tolog *log)
 	return !log->data.grows || log->data.slots + log->data.room <= log->header.largest_block;
 }
 
-/* The sums of a file that begins. */
-PXT_INLINE void pxt_tolog_begin_sums(struct pxt_tolog *log)
-{
-	log->sums.data_sequence = 0;
-	log->sums.meta_sequence = 0;
-	log->sums.records = 0;
-	log->sums.lost = 0;
-	log->lost = 0;
-	log->cleared_log = 0;
-}
-
 /* LOOP: whether what was coded has also left enough room in its frame. */
 PXT_INLINE bool pxt_tolog_goes_on(const struct pxt_tolog *log)
 {
@@ -365,6 +354,17 @@ PXT_OFF(pxt_tolog_code, struct pxt_tolog *log);
 PXT_OFF_RETURNS(true, bool, pxt_tolog_takes_slots, const struct pxt_tolog *log);
 PXT_OFF_RETURNS(false, bool, pxt_tolog_goes_on, const struct pxt_tolog *log);
 #endif
+
+/* The sums of a file that begins. */
+PXT_INLINE void pxt_tolog_begin_sums(struct pxt_tolog *log)
+{
+	log->sums.data_sequence = 0;
+	log->sums.meta_sequence = 0;
+	log->sums.records = 0;
+	log->sums.lost = 0;
+	log->lost = 0;
+	log->cleared_log = 0;
+}
 
 /*
  * Bytes of a DATA block: a small stream has no use for a large one, and each snapshot of it makes one.  Who follows
