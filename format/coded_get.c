@@ -358,7 +358,7 @@ static PXT_NOINLINE uint32_t get_quick(
 	const unsigned char *last;
 	unsigned char *slot = to;
 	unsigned char *roof;
-	struct origin *origin = &origins[(in->site - in->told->site) % ORIGINS];
+	struct origin *origin = &origins[(size_t)(in->site - in->told->site) % ORIGINS];
 	uint32_t key =
 	    key_of((uint32_t)(in->site - in->told->site), in->who << PXT_CODED_WHO_SHIFT);
 	uint64_t ticks = in->ticks;
