@@ -265,29 +265,15 @@ static void conclude_clock(const struct pxt_source *source)
 	    "and lengths say nothing");
 }
 
-int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
+int pxt_ended_conclude(const struct pxt_source *source, bool whole, bool strict)
 {
-	int status = PXT_EXIT_OK;
+	int losses = conclude_losses(source, whole && !source->failed, strict);
+	int end = conclude_end(source, strict);
 
-	for (unsigned i = 0; i < reader->count; i++) {
-		struct pxt_source *source = reader->sources[i];
-
-		pxt_source_look_whether_empty(source);
-
-		bool whole_log = !source->failed && !source->damaged;
-		int mine = conclude_losses(source, whole && !source->failed, strict);
-		int end = conclude_end(source, strict);
-
-		conclude_clock(source);
-
-		if (mine == PXT_EXIT_OK)
-			mine = end;
-		if (!whole_log)
-			mine = PXT_EXIT_LOG;
-		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
-			status = mine;
-	}
-	return status;
+	conclude_clock(source);
+	if (source->failed || source->damaged)
+		return PXT_EXIT_LOG;
+	return losses == PXT_EXIT_OK ? end : losses;
 }
 
 void pxt_progress_reader(struct pxt_progress *progress, const char *label,

@@ -737,8 +737,24 @@ bool pxt_reader_again(struct pxt_reader *reader)
 	return growing;
 }
 
-void pxt_source_look_whether_empty(struct pxt_source *source)
+/* Where others read the log, it is looked for a first event. */
+static void look_whether_empty(struct pxt_source *source)
 {
 	if (!source->read_all && source->events == 0 && pxt_never_started(&source->info, 0))
 		(void)refill(source);
+}
+
+int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict)
+{
+	int status = PXT_EXIT_OK;
+
+	for (unsigned i = 0; i < reader->count; i++) {
+		look_whether_empty(reader->sources[i]);
+
+		int mine = pxt_ended_conclude(reader->sources[i], whole, strict);
+
+		if (mine == PXT_EXIT_LOG || status == PXT_EXIT_OK)
+			status = mine;
+	}
+	return status;
 }

@@ -322,8 +322,8 @@ bool pxt_source_end_unknown(const struct pxt_source *source);
 void pxt_progress_reader(struct pxt_progress *progress, const char *label,
     const struct pxt_reader *reader, bool beside_output);
 
-/* Where nothing was read of it and others read it, it is looked for a first event. */
-void pxt_source_look_whether_empty(struct pxt_source *source);
+/* One line on standard error about losses of a log, its end, its clock; an exit status. */
+int pxt_ended_conclude(const struct pxt_source *source, bool whole, bool strict);
 /* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
 
