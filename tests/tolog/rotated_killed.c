@@ -52,6 +52,9 @@ static void be_killed(const struct folder *folder)
 	trace_event_id_t event = pxt_open_event("tick");
 	trace_id_t trid = folder_stream(folder, NULL, &rotation);
 
+	/* A sanitizer's handler would end the process by a status. */
+	if (dies_of != SIGKILL)
+		(void)signal(dies_of, SIG_DFL);
 	if (dies_of != SIGKILL &&
 	    posix_trace_seal_on_signals_np(POSIX_TRACE_SEAL_FAULTS_NP, NULL, 0) != 0)
 		_exit(1);
