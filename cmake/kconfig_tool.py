@@ -235,11 +235,11 @@ TITLES = {
 }
 UNITS = tuple(TITLES)
 # Parts of units that can be left out and have public functions.
-PARTS = ("SNAPSHOT", "LOG_LINK", "LOG_ROTATE", "EXTENSIONS", "INSPECT", "SYSEVENTS")
+PARTS = ("SNAPSHOT", "LOG_LINK", "LOG_ROTATE", "EXTENSIONS", "INSPECT", "STACKS", "SYSEVENTS")
 # What macros of the headers call, and data, with the units that bring it.
 BESIDE = {"_pxt_handles": {"CORE", "LOGRETRIEVAL"}, "_pxt_wanted": {"CORE"}, "_pxt_own_descriptors": {"ATTACH"},
           "_pxt_attach_late": {"ATTACH"}, "_pxt_attach_counts": {"ATTACH"},
-          "_pxt_point_open": {"EXTENSIONS"}}
+          "_pxt_point_open": {"EXTENSIONS"}, "_pxt_stack_callers": {"STACKS"}}
 HEADERS = ("include/trace.h", "include/trace_np.h")
 
 

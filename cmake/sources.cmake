@@ -270,6 +270,9 @@ ptrace_unit(EXTENSIONS IF USEREVENTS UNLESS PORT_BARE SOURCES
 	userevents/dump.c)
 ptrace_unit(EXTENSIONS IF USEREVENTS SOURCES
 	userevents/point.c)
+ptrace_unit(STACKS SOURCES
+	port/posix/callers.c
+	userevents/stack.c)
 
 ptrace_unit(FILTER SOURCES
 	filter/filter.c)

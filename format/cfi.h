@@ -6,7 +6,7 @@
  * What it reads may be anything: of the information nothing is read beyond the ends that are given, of a stack
  * nothing but what is given.  What is not understood ends the walk: a signal's frame, a register that is computed.
  *
- * Used by the wrappers, in the program itself, and by pxtrace run.
+ * Used by trace points and wrappers, in the program itself, and by pxtrace run.
  */
 #ifndef PXT_CFI_H
 #define PXT_CFI_H
@@ -35,8 +35,9 @@
 #define PXT_CFI_RETURN 2u
 #define PXT_CFI_KNOWN  0
 #endif
-#define PXT_CFI_COLUMNS 32u
-#define PXT_CFI_NESTED  4u
+#define PXT_CFI_COLUMNS     32u
+#define PXT_CFI_NESTED      4u
+#define PXT_CFI_RECORD_MOST (64ul << 10) /* bytes of a function's record in this process */
 
 #define PXT_CFI_INLINE static inline __attribute__((unused))
 
@@ -439,5 +440,54 @@ PXT_CFI_INLINE bool pxt_cfi_step(
 	*state = next;
 	return next.place != 0;
 }
+
+#if PXT_CFI_KNOWN
+/* The registers that a call leaves alone, of the function that asks, and the place. */
+static inline __attribute__((always_inline, unused)) void pxt_cfi_here(struct pxt_cfi_state *state)
+{
+#if defined(__x86_64__)
+	static const unsigned char columns[] = { 3, 6, 7, 12, 13, 14, 15 };
+	uint64_t value[sizeof columns];
+
+	__asm__ volatile("movq %%rbx, 0(%1)\n\tmovq %%rbp, 8(%1)\n\tmovq %%rsp, 16(%1)\n\t"
+	                 "movq %%r12, 24(%1)\n\tmovq %%r13, 32(%1)\n\tmovq %%r14, 40(%1)\n\t"
+	                 "movq %%r15, 48(%1)\n\tleaq 0f(%%rip), %0\n0:"
+	                 : "=&r"(state->place)
+	                 : "r"(value)
+	                 : "memory");
+#else
+	static const unsigned char columns[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31 };
+	uint64_t value[sizeof columns];
+
+	__asm__ volatile(
+	    "stp x19, x20, [%1]\n\tstp x21, x22, [%1, 16]\n\tstp x23, x24, [%1, 32]\n\t"
+	    "stp x25, x26, [%1, 48]\n\tstp x27, x28, [%1, 64]\n\tmov %0, sp\n\t"
+	    "stp x29, %0, [%1, 80]\n\tadr %0, 0f\n0:"
+	    : "=&r"(state->place)
+	    : "r"(value)
+	    : "memory");
+#endif
+	for (unsigned i = 0; i < sizeof columns; i++) {
+		state->value[columns[i]] = value[i];
+		state->known |= UINT32_C(1) << columns[i];
+	}
+}
+
+/*
+ * Goes from a place behind a call to the caller, by the record of its function in this process; NULL: it has none.
+ */
+PXT_CFI_INLINE bool pxt_cfi_up(const unsigned char *record, struct pxt_cfi_state *state)
+{
+	struct pxt_cfi_bytes from = { .at = record };
+	struct pxt_cfi_function function;
+
+	from.end = record ? record + PXT_CFI_RECORD_MOST : NULL;
+	from.address = (uint64_t)(uintptr_t)record;
+	return record && pxt_cfi_read(&function, from, NULL) &&
+	       state->place - 1 - function.low < function.bytes &&
+	       pxt_cfi_step(&function, state->place - 1, state);
+}
+
+#endif
 
 #endif

@@ -37,6 +37,7 @@ extern "C" {
 #define POSIX_TRACE_HAVE_SYSEVENTS_NP    _PXT_UNIT_SYSEVENTS
 #define POSIX_TRACE_HAVE_SNAPSHOT_NP     _PXT_UNIT_SNAPSHOT
 #define POSIX_TRACE_HAVE_INSPECT_NP      _PXT_UNIT_INSPECT
+#define POSIX_TRACE_HAVE_STACKS_NP       _PXT_UNIT_STACKS
 #define POSIX_TRACE_HAVE_LOG_ROTATE_NP   _PXT_UNIT_LOG_ROTATE
 #define POSIX_TRACE_HAVE_LOG_LINK_NP     _PXT_UNIT_LOG_LINK
 #define POSIX_TRACE_HAVE_EXTENSIONS_NP   _PXT_UNIT_EXTENSIONS
@@ -463,6 +464,52 @@ int posix_trace_set_process_clock_np(
  * Cost: lock; steps in proportion to the text.  Unit: User Events.
  */
 int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_format);
+#endif
+#if _PXT_UNIT_STACKS
+/*
+ * posix_trace_event() with the functions that called the one that it stands in, innermost first.
+ * They follow the data as addresses of 8 bytes, and the type's description says so.
+ * POSIX_TRACE_STACK_NP() of a number from 1 to 8 is the text "x64 caller1, x64 caller2" and so on:
+ *
+ *	error = posix_trace_eventid_setformat_np(id, "u32 job, " POSIX_TRACE_STACK_NP(4));
+ *	...
+ *	error = posix_trace_event_stack_np(id, &job, sizeof(job), 4);
+ *
+ * `pxtrace print --address` shows their names.  POSIX_TRACE_DEFINE_STACK_NP() is for points of one
+ * line.
+ *
+ * The tables for exceptions in the binaries tell how a function is left; frame pointers are not
+ * needed.  There are fewer than @depth where the stack ends, at a function without a table, at the
+ * frame of a signal, and where a value cannot be one.  There are none on a stack that the program
+ * made itself, but for that of sigaltstack(), on machines other than x86-64 and aarch64, and with a
+ * C library other than glibc 2.35 or later.
+ *
+ * @event_id: as for posix_trace_event(), and with no effect where it has none there.
+ * @data:     @len bytes; may be NULL if there are none.
+ * @len:      bytes of data, at most POSIX_TRACE_STACK_DATA_NP.
+ * @depth:    how many functions at most, 1 to POSIX_TRACE_STACK_MAX_NP.
+ *
+ * Returns 0 also when no stream wants the type.
+ * EINVAL: @depth or @len is out of range; @data is NULL and @len is not 0.
+ * Context: as posix_trace_event().  It makes one system call, sigaltstack().
+ * Cost: 16 bytes of the stream more for each 12 bytes of addresses begun; for each function that is
+ * looked at a search in its binary's table, and 64 KiB of the stack are looked at in all.  Nothing
+ * is allocated, no lock is taken.  Unit: User Events, symbol STACKS.
+ */
+int posix_trace_event_stack_np(
+    trace_event_id_t _event_id, const void *_data, size_t _len, unsigned _depth);
+#define POSIX_TRACE_STACK_MAX_NP    8   /* functions */
+#define POSIX_TRACE_STACK_DATA_NP   256 /* bytes of data beside them */
+#define POSIX_TRACE_STACK_NP(depth) _PXT_STACK_WORDS(depth)
+#define _PXT_STACK_WORDS(depth)     _PXT_STACK_##depth
+#define _PXT_STACK_1                "x64 caller1"
+#define _PXT_STACK_2                _PXT_STACK_1 ", x64 caller2"
+#define _PXT_STACK_3                _PXT_STACK_2 ", x64 caller3"
+#define _PXT_STACK_4                _PXT_STACK_3 ", x64 caller4"
+#define _PXT_STACK_5                _PXT_STACK_4 ", x64 caller5"
+#define _PXT_STACK_6                _PXT_STACK_5 ", x64 caller6"
+#define _PXT_STACK_7                _PXT_STACK_6 ", x64 caller7"
+#define _PXT_STACK_8                _PXT_STACK_7 ", x64 caller8"
 #endif
 #if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_USEREVENTS && _PXT_HAVE_PTHREAD_H
 /*

@@ -25,6 +25,8 @@ extern "C" {
  *	POSIX_TRACE_DECLARE_NP(event, type, field, ...)
  *	POSIX_TRACE_DEFINE_TEXT_NP(event, message, type, field, ...)
  *	POSIX_TRACE_DECLARE_TEXT_NP(event, message, type, field, ...)
+ *	POSIX_TRACE_DEFINE_STACK_NP(event, depth, type, field, ...)
+ *	POSIX_TRACE_DECLARE_STACK_NP(event, depth, type, field, ...)
  *	posix_trace_open_np(event)
  *	posix_trace_point_id_np(event)
  *	posix_trace_point_np(event, field, ...)
@@ -43,6 +45,14 @@ extern "C" {
  *	POSIX_TRACE_DECLARE_NP(job_late, u32, job, i64, late_ns);       and nothing else anywhere
  *
  * The files of one program or shared library then have one identifier.
+ *
+ * With the functions that called the one in which the point stands, innermost first (STACKS):
+ *
+ *	POSIX_TRACE_DEFINE_STACK_NP(refilled, 4, u32, bytes);           up to 4 of them, at most 8
+ *
+ * They follow the fields as caller1, caller2 and so on, of 8 bytes each; none of the fields is a
+ * string.  POSIX_TRACE_DECLARE_STACK_NP() is the form for headers.  What is found, and what it
+ * costs: see posix_trace_event_stack_np().
  *
  * With a message, which is put together where the event is read (posix_trace_text_np(), pxtrace):
  *
@@ -95,6 +105,7 @@ extern "C" {
  * @type:     one of the types above.
  * @field:    the field's name at the definition, its value where the point is used.
  * @message:  a text in quotes.
+ * @depth:    how many functions at most, a number from 1 to POSIX_TRACE_STACK_MAX_NP.
  * @event_id: the number of an event type.
  * @data:     @len bytes.
  * @len:      bytes of data.
@@ -175,8 +186,12 @@ int _pxt_unused(int _zero, ...);
 #define POSIX_TRACE_DECLARE_NP(...)      POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
 #define POSIX_TRACE_DEFINE_TEXT_NP(...)  POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
 #define POSIX_TRACE_DECLARE_TEXT_NP(...) POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
-#define posix_trace_open_np(event)       _pxt_nothing()
-#define posix_trace_point_id_np(event)   ((trace_event_id_t)_pxt_nothing())
+#if _PXT_UNIT_STACKS
+#define POSIX_TRACE_DEFINE_STACK_NP(...)  POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
+#define POSIX_TRACE_DECLARE_STACK_NP(...) POSIX_TRACE_DEFINE_NP(__VA_ARGS__)
+#endif
+#define posix_trace_open_np(event)     _pxt_nothing()
+#define posix_trace_point_id_np(event) ((trace_event_id_t)_pxt_nothing())
 #define posix_trace_point_np(...)                                                                  \
 	_PXT_CAT(_PXT_CAT(_PXT_POINT_, _PXT_MANY(__VA_ARGS__)), __off)(__VA_ARGS__)
 #define posix_trace_event_np(event_id, data, len) _PXT_POINT__many__off(0, event_id, data, len)
@@ -427,6 +442,54 @@ static inline __attribute__((__unused__)) trace_event_id_t _pxt_opened(
 	_PXT_DEFINE_AS(identifier, "; " message, event, __VA_ARGS__)
 #define _PXT_TEXT_AS(identifier, event, ...)                                                       \
 	_PXT_GLUE(_PXT_TEXT_, _PXT_MANY(__VA_ARGS__))(identifier, event, __VA_ARGS__)
+
+#if _PXT_UNIT_STACKS
+/* Into @_to, the functions that called, at most @_depth; returns their bytes. */
+size_t _pxt_stack_callers(unsigned char *_to, unsigned _depth) _PXT_DIRECT;
+
+/* The number of functions after the event's name, and fields after that or none. */
+#define _PXT_ANY_REST(type, name, more) +_PXT_OF(_PXT_REST_OF, type)
+#define _PXT_PACK_STACK(n)              _pxt_used += _pxt_stack_callers(_pxt_data + _pxt_used, n);
+#define _PXT_DEEP_1                     0, _known,
+#define _PXT_DEEP_2                     0, _known,
+#define _PXT_DEEP_3                     0, _known,
+#define _PXT_DEEP_4                     0, _known,
+#define _PXT_DEEP_5                     0, _known,
+#define _PXT_DEEP_6                     0, _known,
+#define _PXT_DEEP_7                     0, _known,
+#define _PXT_DEEP_8                     0, _known,
+#define _PXT_STACKED_other(identifier, event, ...)                                                 \
+	_PXT_SAY(0, #event ": the functions that called are a number from 1 to 8")                 \
+	struct _pxt_end_##event
+#define _PXT_STACKED_1(identifier, event, depth)                                                   \
+	_PXT_DEFINE(identifier, event, POSIX_TRACE_STACK_NP(depth), (unsigned char *_pxt_data),    \
+	    _PXT_PACK_STACK(depth), +8u * (depth), , , "")
+#define _PXT_STACKED__many(identifier, event, depth, ...)                                          \
+	_PXT_CAT(_PXT_STACKED_OF_, _PXT_WHAT(event, __VA_ARGS__))                                  \
+	(_PXT_CAT(_PXT_EACH_, _PXT_PAIRS(event, __VA_ARGS__)), _PXT_PAIRS(event, __VA_ARGS__),     \
+	    identifier, depth, event, __VA_ARGS__)
+#define _PXT_STACKED_OF__half(each, pairs, identifier, depth, event, ...)                          \
+	_PXT_DEFINE__half(each, identifier, , event, __VA_ARGS__)
+#define _PXT_STACKED_OF__many(each, pairs, identifier, depth, event, ...)                          \
+	_PXT_SAY(pairs + (depth) <= POSIX_TRACE_FIELDS_MAX_NP,                                     \
+	    #event ": fields and callers are at most 32 together")                                 \
+	_PXT_DEFINE(identifier, event,                                                             \
+	    each(_PXT_WORD, _PXT_MORE_WORD, __VA_ARGS__) ", " POSIX_TRACE_STACK_NP(depth),         \
+	    (unsigned char *_pxt_data each(_PXT_MORE_PARAM, _PXT_MORE_PARAM, __VA_ARGS__)),        \
+	    each(_PXT_PACK, _PXT_PACK, __VA_ARGS__) _PXT_PACK_STACK(depth),                        \
+	    each(_PXT_SIZE, _PXT_SIZE, __VA_ARGS__) + 8u * (depth),                                \
+	    each(_PXT_ANY_REST, _PXT_ANY_REST, __VA_ARGS__),                                       \
+	    each(_PXT_KNOWN, _PXT_KNOWN, __VA_ARGS__),                                             \
+	    each(_PXT_UNKNOWN, _PXT_UNKNOWN, __VA_ARGS__))
+#define _PXT_STACKED_known(identifier, event, ...)                                                 \
+	_PXT_GLUE(_PXT_STACKED_, _PXT_MANY(__VA_ARGS__))(identifier, event, __VA_ARGS__)
+#define _PXT_DEEP(depth)         _PXT_KIND_OF(_PXT_DEEP_##depth)
+#define _PXT_DEEP_OF(depth, ...) _PXT_DEEP(depth)
+#define _PXT_STACKED_AS(identifier, event, ...)                                                    \
+	_PXT_SORT(_PXT_STACKED, _PXT_DEEP_OF(__VA_ARGS__, 0))(identifier, event, __VA_ARGS__)
+#define POSIX_TRACE_DEFINE_STACK_NP(event, ...)  _PXT_STACKED_AS(_PXT_OWN, event, __VA_ARGS__)
+#define POSIX_TRACE_DECLARE_STACK_NP(event, ...) _PXT_STACKED_AS(_PXT_COMMON, event, __VA_ARGS__)
+#endif
 
 #define POSIX_TRACE_DEFINE_NP(...)              _PXT_DEFINE_AS(_PXT_OWN, , __VA_ARGS__)
 #define POSIX_TRACE_DECLARE_NP(...)             _PXT_DEFINE_AS(_PXT_COMMON, , __VA_ARGS__)

@@ -60,6 +60,11 @@ struct pxt_port_thread_state {
 };
 /* What a thread of this process does at the moment; false: it is gone, or the system does not tell. */
 bool pxt_port_thread_state(int32_t tid, struct pxt_port_thread_state *state);
+/*
+ * The functions that called what called at @caller, innermost first, at most @most.  Returns how many; 0: it is not
+ * known on this machine, or the stack is the program's own.  Also in handlers of signals; errno stays.
+ */
+unsigned pxt_port_callers(const void *caller, uint64_t *callers, unsigned most);
 /* The calling thread. */
 void pxt_port_thread_self(struct pxt_port_thread_info *self);
 

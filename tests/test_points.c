@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_points.c - typed trace points of one line: what they record, and what they leave alone. */
+#define _DEFAULT_SOURCE               /* sigaltstack() */
 #define POSIX_TRACE_WITHOUT_absent_NP 1
 #include "suite.h"
 
@@ -17,6 +18,7 @@
 
 #if HAVE_POINTS
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <trace_np.h>
@@ -25,6 +27,14 @@
 #define WHO_BYTES 8
 /* What the longer of these tests need. */
 #define HAVE_MANY (_PXT_USER_EVENT_MAX > 20 && CONFIG_PTRACE_FORMAT_POOL_BYTES >= 1024)
+
+/* Where it is known which functions called. */
+#if _PXT_UNIT_STACKS && HAVE_MANY && defined(__GLIBC__) &&                                         \
+    (defined(__x86_64__) || defined(__aarch64__))
+#define HAVE_STACKS __GLIBC_PREREQ(2, 35)
+#else
+#define HAVE_STACKS 0
+#endif
 
 POSIX_TRACE_DEFINE_NP(job_late, u32, job, i64, late_ns);
 POSIX_TRACE_DEFINE_NP(tick);
@@ -47,6 +57,9 @@ enum state {
 	IDLE,
 	BUSY = 7
 };
+#endif
+#if HAVE_STACKS
+POSIX_TRACE_DEFINE_STACK_NP(stacked, 3, u32, job);
 #endif
 #if _PXT_USER_EVENT_MAX > 10
 POSIX_TRACE_DEFINE_JOB_NP(pump);
@@ -572,6 +585,169 @@ PXT_TEST_FRESH(a_type_that_is_left_out_evaluates_nothing_and_is_not_opened)
 	PXT_EQ(id, posix_trace_point_id_np(tick));
 	PXT_EQ(read_event(&info, data, sizeof(data), &id), -1);
 	PXT_EQ(id, 0);
+	posix_trace_shutdown(stream);
+}
+#endif
+
+#if HAVE_STACKS
+/* ---- Functions that called ---- */
+
+/* Where the functions below return to: what the events should tell, innermost first. */
+static const void *returns[3];
+#define NOTE_RETURN(n) (returns[n] = __builtin_return_address(0))
+/* Of a function that is called, and stays on the stack while it calls. */
+#define ON_STACK       __attribute__((noinline))
+#define STAY()         __asm__ volatile("" ::: "memory")
+
+static ON_STACK void innermost(void)
+{
+	NOTE_RETURN(0);
+	posix_trace_point_np(stacked, number(7));
+	STAY();
+}
+
+static ON_STACK void inner(void)
+{
+	NOTE_RETURN(1);
+	innermost();
+	STAY();
+}
+
+static ON_STACK void outer(void)
+{
+	NOTE_RETURN(2);
+	inner();
+	STAY();
+}
+
+static unsigned long read_callers(uint64_t callers[POSIX_TRACE_STACK_MAX_NP], size_t payload)
+{
+	struct posix_trace_event_info info;
+	unsigned char data[512];
+	trace_event_id_t id;
+	long len = read_event(&info, data, sizeof(data), &id);
+
+	memset(callers, 0, POSIX_TRACE_STACK_MAX_NP * sizeof(*callers));
+	PXT_EQ_FATAL(len >= (long)payload && (len - (long)payload) % 8 == 0, 1);
+	memcpy(callers, data + payload, (size_t)len - payload);
+	return ((unsigned long)len - payload) / 8;
+}
+
+static void begin_stacked(void)
+{
+	begin();
+	PXT_EQ_FATAL(posix_trace_open_np(stacked), 0);
+}
+
+PXT_TEST_FRESH(a_point_tells_as_many_callers_as_it_was_defined_with_innermost_first)
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+	uint64_t callers[POSIX_TRACE_STACK_MAX_NP];
+
+	begin_stacked();
+	outer();
+	PXT_EQ(evaluated, 1);
+	PXT_EQ(read_callers(callers, sizeof(uint32_t)), 3);
+	for (int i = 0; i < 3; i++)
+		PXT_EQ(callers[i], (uint64_t)(uintptr_t)returns[i]);
+	PXT_EQ(posix_trace_eventid_getformat_np(
+	           stream, posix_trace_point_id_np(stacked), format, sizeof(format)),
+	    0);
+	CU_ASSERT_STRING_EQUAL(format, "u32 job, x64 caller1, x64 caller2, x64 caller3");
+	posix_trace_shutdown(stream);
+}
+
+static ON_STACK int call_by_number(trace_event_id_t id, unsigned depth)
+{
+	uint32_t job = 9;
+	int error;
+
+	NOTE_RETURN(0);
+	error = posix_trace_event_stack_np(id, &job, sizeof(job), depth);
+	STAY();
+	return error;
+}
+
+PXT_TEST_FRESH(an_event_by_number_tells_as_many_callers_as_asked_for)
+{
+	uint64_t callers[POSIX_TRACE_STACK_MAX_NP];
+
+	begin_stacked();
+	PXT_EQ(call_by_number(posix_trace_point_id_np(stacked), 1), 0);
+	PXT_EQ(read_callers(callers, sizeof(uint32_t)), 1);
+	PXT_EQ(callers[0], (uint64_t)(uintptr_t)returns[0]);
+	/* Of a system's type, and of one that nobody wants, there is none. */
+	PXT_EQ(call_by_number(POSIX_TRACE_START, 1), 0);
+	PXT_EQ(posix_trace_stop(stream), 0);
+	PXT_EQ(call_by_number(posix_trace_point_id_np(stacked), 1), 0);
+	posix_trace_shutdown(stream);
+}
+
+static void handle(int signal)
+{
+	(void)signal;
+	innermost();
+	STAY();
+}
+
+/* The stack ends at the frame of the signal, wherever the handler runs. */
+PXT_TEST_FRESH(a_point_in_a_signal_handler_tells_its_callers_there)
+{
+	static char memory[64 << 10];
+	stack_t own = { .ss_sp = memory, .ss_size = sizeof(memory) };
+	uint64_t callers[POSIX_TRACE_STACK_MAX_NP];
+
+	begin_stacked();
+	PXT_EQ(sigaltstack(&own, NULL), 0);
+	for (int flags = 0; flags <= SA_ONSTACK; flags += SA_ONSTACK) {
+		struct sigaction action = { .sa_handler = handle, .sa_flags = flags };
+
+		PXT_EQ_FATAL(sigaction(SIGUSR1, &action, NULL), 0);
+		PXT_EQ(raise(SIGUSR1), 0);
+		CU_ASSERT(read_callers(callers, sizeof(uint32_t)) >= 1);
+		PXT_EQ(callers[0], (uint64_t)(uintptr_t)returns[0]);
+	}
+	own.ss_flags = SS_DISABLE;
+	PXT_EQ(sigaltstack(&own, NULL), 0);
+	posix_trace_shutdown(stream);
+}
+
+/* What it leaves for its caller is not what that had. */
+static ON_STACK void smash(int what, uintptr_t value)
+{
+	uintptr_t volatile *frame = (uintptr_t volatile *)__builtin_frame_address(0);
+	uintptr_t right = frame[what];
+
+	frame[what] = value;
+	posix_trace_point_np(stacked, 0);
+	frame[what] = right;
+	STAY();
+}
+
+/* A function that finds its frame by a pointer, as it has a piece of a size that no compiler knows. */
+static ON_STACK void smashed_below(int what, uintptr_t value)
+{
+	static volatile size_t bytes = 64;
+	char volatile *room = (char volatile *)__builtin_alloca(bytes);
+
+	room[0] = 1;
+	smash(what, value);
+	STAY();
+}
+
+PXT_TEST_FRESH(a_stack_that_is_smashed_ends_the_callers_and_nothing_else)
+{
+	static const uintptr_t values[] = { 0, 1, 8, 4095, UINTPTR_MAX - 7, UINTPTR_MAX };
+	uint64_t callers[POSIX_TRACE_STACK_MAX_NP];
+
+	begin_stacked();
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		/* The frame pointer, and the place to return to beside it. */
+		smashed_below(0, values[i]);
+		PXT_EQ(read_callers(callers, sizeof(uint32_t)), 1);
+		smashed_below(1, values[i]);
+		CU_ASSERT(read_callers(callers, sizeof(uint32_t)) <= 1);
+	}
 	posix_trace_shutdown(stream);
 }
 #endif

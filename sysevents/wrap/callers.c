@@ -18,43 +18,11 @@
 #define FRAMES_MAX  16u          /* that are looked at; some are ours */
 #define STACK_MOST  (8ul << 20)  /* of one thread */
 #define WINDOW_MOST (16ul << 10) /* that is looked at */
-#define RECORD_MOST (64ul << 10) /* of a table */
 
 /* What the kernel put above main()'s frames. */
 static uintptr_t main_top;
 
 #if PXT_CFI_KNOWN
-/* The registers that a call leaves alone, here. */
-static inline __attribute__((always_inline)) void look_at_self(struct pxt_cfi_state *state)
-{
-#if defined(__x86_64__)
-	static const unsigned char columns[] = { 3, 6, 7, 12, 13, 14, 15 };
-	uint64_t value[sizeof columns];
-
-	__asm__ volatile("movq %%rbx, 0(%1)\n\tmovq %%rbp, 8(%1)\n\tmovq %%rsp, 16(%1)\n\t"
-	                 "movq %%r12, 24(%1)\n\tmovq %%r13, 32(%1)\n\tmovq %%r14, 40(%1)\n\t"
-	                 "movq %%r15, 48(%1)\n\tleaq 0f(%%rip), %0\n0:"
-	                 : "=&r"(state->place)
-	                 : "r"(value)
-	                 : "memory");
-#else
-	static const unsigned char columns[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31 };
-	uint64_t value[sizeof columns];
-
-	__asm__ volatile(
-	    "stp x19, x20, [%1]\n\tstp x21, x22, [%1, 16]\n\tstp x23, x24, [%1, 32]\n\t"
-	    "stp x25, x26, [%1, 48]\n\tstp x27, x28, [%1, 64]\n\tmov %0, sp\n\t"
-	    "stp x29, %0, [%1, 80]\n\tadr %0, 0f\n0:"
-	    : "=&r"(state->place)
-	    : "r"(value)
-	    : "memory");
-#endif
-	for (unsigned i = 0; i < sizeof columns; i++) {
-		state->value[columns[i]] = value[i];
-		state->known |= UINT32_C(1) << columns[i];
-	}
-}
-
 /* How much stack there is above a place of it; 0: it is no stack of the system's. */
 static size_t stack_above(uintptr_t at)
 {
@@ -106,15 +74,8 @@ static bool step(struct pxt_cfi_state *state)
 		uint64_t number;
 		void *at;
 	} place = { state->place - 1 };
-	struct pxt_cfi_bytes from = { .at = NULL };
-	struct pxt_cfi_function function;
 
-	from.at = find_function(place.at);
-	from.end = from.at ? from.at + RECORD_MOST : NULL;
-	from.address = (uint64_t)(uintptr_t)from.at;
-	return from.at && pxt_cfi_read(&function, from, NULL) &&
-	       place.number - function.low < function.bytes &&
-	       pxt_cfi_step(&function, place.number, state);
+	return pxt_cfi_up(find_function(place.at), state);
 }
 
 __attribute__((noinline)) unsigned pxt_callers_few(
@@ -124,7 +85,7 @@ __attribute__((noinline)) unsigned pxt_callers_few(
 	unsigned count = 0;
 	bool found = false;
 
-	look_at_self(&state);
+	pxt_cfi_here(&state);
 	state.low = state.value[PXT_CFI_STACK];
 	state.stack = (const unsigned char *)(uintptr_t)state.low;
 	state.bytes = stack_above((uintptr_t)state.low);

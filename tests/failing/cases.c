@@ -191,6 +191,12 @@ CASE(posix_trace_eventid_setformat_np, EBUSY, another,
     posix_trace_eventid_setformat_np(env.id, "u64 other"))
 HOW(posix_trace_eventid_setformat_np, ENOMEM, used_up, in_new_process(describe_too_much))
 HOW(posix_trace_eventid_setformat_np, EAGAIN, a_fork_stands, standing(describe))
+CASE(posix_trace_event_stack_np, EINVAL, none, posix_trace_event_stack_np(env.id, NULL, 0, 0))
+CASE(posix_trace_event_stack_np, EINVAL, deep,
+    posix_trace_event_stack_np(env.id, NULL, 0, POSIX_TRACE_STACK_MAX_NP + 1))
+CASE(posix_trace_event_stack_np, EINVAL, long_data,
+    posix_trace_event_stack_np(env.id, "", POSIX_TRACE_STACK_DATA_NP + 1, 1))
+CASE(posix_trace_event_stack_np, EINVAL, null, posix_trace_event_stack_np(env.id, NULL, 1, 1))
 HOW(posix_trace_dump_threads_np, EBUSY, another, in_new_process(dump_what_is_something_else))
 HOW(posix_trace_dump_threads_np, ENOMEM, used_up, in_new_process(dump_without_room))
 HOW(posix_trace_dump_threads_np, EAGAIN, a_fork_stands, standing(dump_threads))

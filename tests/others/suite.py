@@ -64,6 +64,7 @@ CONFIG = """\
 #define _PXT_UNIT_SNAPSHOT                  0
 #define _PXT_UNIT_EXTENSIONS                0
 #define _PXT_UNIT_INSPECT                   0
+#define _PXT_UNIT_STACKS                    0
 #define _PXT_UNIT_SYSEVENTS                 0
 #define _PXT_LANES_MAX                      1
 #define _PXT_EVENT_IDS                      (8u * sizeof(trace_event_set_t))

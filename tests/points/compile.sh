@@ -113,6 +113,19 @@ END
 compile 'half_pair: each field is a type and a name' "$@" <<-END
 	POSIX_TRACE_DEFINE_NP(half_pair, u32, a, u32);
 END
+case $(printf '#include <trace_np.h>\nPOSIX_TRACE_HAVE_STACKS_NP\n' | "$@" $includes -E -P -xc - | tail -n 1) in
+1)
+	compile 'text_above: a string can only be the last field' "$@" <<-END
+		POSIX_TRACE_DEFINE_STACK_NP(text_above, 2, u32, a, string, b);
+	END
+	compile 'too_deep: the functions that called are a number from 1 to 8' "$@" <<-END
+		POSIX_TRACE_DEFINE_STACK_NP(too_deep, 9, u32, a);
+	END
+	compile 'half_pair: each field is a type and a name' "$@" <<-END
+		POSIX_TRACE_DEFINE_STACK_NP(half_pair, 2, u32, a, u32);
+	END
+	;;
+esac
 compile 'long_words: the description of its fields is too long' "$@" <<-END
 	POSIX_TRACE_DEFINE_TEXT_NP(long_words, "$(printf '%0255d' 0)", u32, a);
 END

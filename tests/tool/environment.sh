@@ -29,6 +29,22 @@ who_records_first_has_a_name_though_it_has_ended()
 	grep -q '  untraced/[0-9]*  *step ' out || fail "$(cat out)"
 }
 
+functions_that_called_a_point_are_shown_by_name()
+{
+	case $(uname -m) in x86_64 | aarch64) ;; *) echo 'not on this machine: skipped'; exit 77 ;; esac
+	PXTRACE_OUT=run.ptl "$untraced" stack >out || { echo 'built without it: skipped'; exit 77; }
+	run 0 print --event refilled run.ptl
+	out_has 'bytes=64  caller1=0x'
+	run 0 print --address --event refilled --limit 1 run.ptl
+	grep -q 'refilled *refill.*bytes=64$' out || fail "not the point's function: $(cat out)"
+	[ "$(sed -n 's/ *called by \([a-z_]*\).*/\1/p' out | tr '\n' ' ')" = 'serve record_stack ' ] ||
+		fail "others called: $(cat out)"
+	run 0 print --json --address --event refilled --limit 1 run.ptl
+	out_has '"callers":["serve'
+	run 0 export csv --event refilled run.ptl
+	out_has '""caller2"":'
+}
+
 a_program_that_is_interrupted_leaves_a_whole_log()
 {
 	for signal in INT TERM HUP QUIT; do

@@ -3,7 +3,7 @@
  * untraced.c - a program with trace points that creates no stream: what PXTRACE_OUT makes of it.
  *
  * usage: untraced [many | sleep | run COMMAND | fork | close | thread | lowest | kill | killed | exec | again | daemon | own |
- *                  handler]
+ *                  handler | stack]
  */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
@@ -100,10 +100,37 @@ static int record_many(void)
 	return 0;
 }
 
+#if POSIX_TRACE_HAVE_STACKS_NP
+POSIX_TRACE_DEFINE_STACK_NP(refilled, 2, u32, bytes);
+
+static __attribute__((noinline)) int refill(uint32_t bytes)
+{
+	posix_trace_point_np(refilled, bytes);
+	return bytes == 0;
+}
+
+static __attribute__((noinline)) int serve(uint32_t bytes)
+{
+	return refill(bytes) + refill(bytes + 1);
+}
+
+static __attribute__((noinline)) int record_stack(void)
+{
+	return serve(64) * 2;
+}
+#else
+static int record_stack(void)
+{
+	return 77;
+}
+#endif
+
 static int go(const char *how, const char *command)
 {
 	if (strcmp(how, "many") == 0)
 		return record_many();
+	if (strcmp(how, "stack") == 0)
+		return record_stack();
 	if (strcmp(how, "kill") == 0)
 		return raise(SIGKILL);
 	if (strcmp(how, "killed") == 0)

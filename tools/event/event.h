@@ -285,7 +285,7 @@ size_t pxt_fields_rest(const struct pxt_event *event, size_t *offset);
 /* Fills in the layout of a type from its description in the log @trid, if it has one. */
 void pxt_fields_learn(trace_id_t trid, struct pxt_type *type);
 
-/* ---- The functions that called, which the events of long waits carry ---- */
+/* ---- The functions that called, which long waits carry, and types that were defined so ---- */
 
 #define PXT_CALLERS_MAX 8u
 

@@ -337,31 +337,26 @@ const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char
 	return NULL;
 }
 
-/* ---- Callers of a wait, or of the function in which a thread ran ---- */
-
-static bool has_callers(const struct pxt_type *type)
-{
-	return type->id == POSIX_TRACE_MUTEX_LOCK_NP || type->id == POSIX_TRACE_COND_RESUME_NP ||
-	       type->id == POSIX_TRACE_SYNC_LOCK_NP || type->id == POSIX_TRACE_CALL_EXIT_NP ||
-	       strcmp(type->name, "cpu_sample") == 0;
-}
+/* ---- Functions that called: of a wait, of a sample, of a type that carries them ---- */
 
 bool pxt_callers_is(const struct pxt_type *type, unsigned field)
 {
-	return has_callers(type) && strncmp(type->fields[field].name, "caller", 6) == 0;
+	const char *name = type->fields[field].name;
+
+	return type->fields[field].kind == POSIX_TRACE_FIELD_HEX_NP &&
+	       type->fields[field].bytes == sizeof(uint64_t) && strncmp(name, "caller", 6) == 0 &&
+	       name[6] >= '1' && name[6] <= '8' && !name[7];
 }
 
 unsigned pxt_callers_of(const struct pxt_event *event, uint64_t callers[PXT_CALLERS_MAX])
 {
 	unsigned count = 0;
 
-	if (!has_callers(event->type))
-		return 0;
 	for (unsigned i = 0; i < event->type->field_count && count < PXT_CALLERS_MAX; i++) {
 		const struct pxt_layout *field = &event->type->fields[i];
 		size_t bytes;
 
-		if (!pxt_callers_is(event->type, i) || field->kind != POSIX_TRACE_FIELD_HEX_NP)
+		if (!pxt_callers_is(event->type, i))
 			continue;
 		if (!pxt_layout_present(field, event->bytes, &bytes))
 			break;

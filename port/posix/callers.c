@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callers.c - which functions called, by the tables of their binaries; see port_sysinfo.h.
+ *
+ * Nothing is read of the stack beyond what the system gave the thread, whatever stands in it.
+ */
+#define _GNU_SOURCE
+#include "format/cfi.h"
+#include "port/port_sysinfo.h"
+
+#include <dlfcn.h>
+#include <features.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/auxv.h>
+
+/* Looking for a function takes no lock from there on. */
+#if PXT_CFI_KNOWN && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 35)
+#define CAN_LOOK 1
+#endif
+#endif
+
+#ifdef CAN_LOOK
+#define FRAMES_OWN  3u           /* this function's, and of those in the library that called it */
+#define STACK_MOST  (8ul << 20)  /* of one thread */
+#define WINDOW_MOST (64ul << 10) /* that is looked at */
+
+/* How much stack there is above a place of it; 0: it is no stack of the system's. */
+static size_t stack_above(uintptr_t at)
+{
+	stack_t of_signals;
+	uintptr_t bytes;
+
+	if (sigaltstack(NULL, &of_signals) == 0 && of_signals.ss_flags & SS_ONSTACK) {
+		bytes = (uintptr_t)of_signals.ss_sp + of_signals.ss_size - at;
+	} else {
+		/* What the kernel put above main()'s frames, and what the C library put above a thread's. */
+		uintptr_t of_main = (uintptr_t)getauxval(AT_RANDOM) - at;
+		uintptr_t of_thread = (uintptr_t)pthread_self() - at;
+
+		bytes = of_main < of_thread ? of_main : of_thread;
+		if (bytes > STACK_MOST)
+			return 0;
+	}
+	return bytes < WINDOW_MOST ? bytes : WINDOW_MOST;
+}
+
+static const unsigned char *find_function(void *at)
+{
+	struct dl_find_object object;
+	const unsigned char *head;
+	uint32_t count;
+	int32_t record;
+
+	if (_dl_find_object(at, &object) != 0 || !object.dlfo_eh_frame)
+		return NULL;
+	head = object.dlfo_eh_frame;
+	if (!pxt_cfi_table(head, &count) ||
+	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
+	        (int64_t)((uintptr_t)at - (uintptr_t)head), &record))
+		return NULL;
+	return head + record;
+}
+
+__attribute__((noinline)) unsigned pxt_port_callers(
+    const void *caller, uint64_t *callers, unsigned most)
+{
+	struct pxt_cfi_state state = { .known = 0 };
+	unsigned count = 0;
+	bool found = false;
+
+	pxt_cfi_here(&state);
+	state.low = state.value[PXT_CFI_STACK];
+	state.stack = (const unsigned char *)(uintptr_t)state.low;
+	state.bytes = stack_above((uintptr_t)state.low);
+	for (unsigned i = 0; i < FRAMES_OWN + most && count < most; i++) {
+		union {
+			uint64_t number;
+			void *at;
+		} place = { state.place - 1 };
+
+		if (!pxt_cfi_up(find_function(place.at), &state))
+			break;
+		if (found)
+			callers[count++] = state.place;
+		found = found || state.place == (uint64_t)(uintptr_t)caller;
+	}
+	return count;
+}
+#else
+unsigned pxt_port_callers(const void *caller, uint64_t *callers, unsigned most)
+{
+	(void)caller, (void)callers, (void)most;
+	return 0;
+}
+#endif
