@@ -26,22 +26,28 @@
 #define STACK_MOST  (8ul << 20)  /* of one thread */
 #define WINDOW_MOST (64ul << 10) /* that is looked at */
 
-/* How much stack there is above a place of it; 0: it is no stack of the system's. */
+/* The lowest place of the thread's own stack at which it was seen; 0: none yet. */
+static __thread uintptr_t lowest __attribute__((tls_model("initial-exec")));
+
+/*
+ * How much stack there is above a place of it; 0: it is no stack of the system's.  The system is asked, for a handler's
+ * stack, only where the thread was never so deep.
+ */
 static size_t stack_above(uintptr_t at)
 {
+	/* What the kernel put above main()'s frames, and what the C library put above a thread's. */
+	uintptr_t of_main = (uintptr_t)getauxval(AT_RANDOM) - at;
+	uintptr_t of_thread = (uintptr_t)pthread_self() - at;
+	uintptr_t bytes = of_main < of_thread ? of_main : of_thread;
 	stack_t of_signals;
-	uintptr_t bytes;
 
-	if (sigaltstack(NULL, &of_signals) == 0 && of_signals.ss_flags & SS_ONSTACK) {
-		bytes = (uintptr_t)of_signals.ss_sp + of_signals.ss_size - at;
-	} else {
-		/* What the kernel put above main()'s frames, and what the C library put above a thread's. */
-		uintptr_t of_main = (uintptr_t)getauxval(AT_RANDOM) - at;
-		uintptr_t of_thread = (uintptr_t)pthread_self() - at;
-
-		bytes = of_main < of_thread ? of_main : of_thread;
-		if (bytes > STACK_MOST)
+	if (lowest == 0 || at < lowest || bytes > STACK_MOST) {
+		if (sigaltstack(NULL, &of_signals) == 0 && of_signals.ss_flags & SS_ONSTACK)
+			bytes = (uintptr_t)of_signals.ss_sp + of_signals.ss_size - at;
+		else if (bytes > STACK_MOST)
 			return 0;
+		else
+			lowest = at;
 	}
 	return bytes < WINDOW_MOST ? bytes : WINDOW_MOST;
 }
