@@ -146,10 +146,12 @@ PXT_TEST(a_head_that_lies_about_its_stamps_leads_nowhere_else)
 static size_t first_block(const struct golden *golden)
 {
 	uint64_t sequences[2];
-	uint64_t offset;
+	size_t offset;
+	uint64_t told;
 	uint32_t bytes;
 
-	memcpy(&offset, golden->bytes + 128, sizeof(offset));
+	memcpy(&told, golden->bytes + 128, sizeof(told));
+	offset = (size_t)told;
 	memcpy(&bytes, golden->bytes + 136, sizeof(bytes));
 	if (offset == 0)
 		return golden_block(golden, PXT_LOG_DATA, 0);

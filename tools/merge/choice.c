@@ -54,6 +54,7 @@ struct pxt_choice *pxt_choice_begin(const char *path, struct pxt_reader *reader,
 	struct pxt_loghead head = { .name = "chosen", .hz = 1000000000 };
 
 	if (!pxt_merge_line_make(&choice->line, reader, &one_boot)) {
+		pxt_merge_line_free(&choice->line);
 		free(choice);
 		return NULL;
 	}
