@@ -721,7 +721,7 @@ static void leave_child(void)
 static void go_on(void)
 {
 	(void)signal(SIGTERM, SIG_IGN);
-	(void)sleep(7);
+	(void)sleep(9);
 }
 
 /* More events than a small log takes. */
