@@ -520,7 +520,7 @@ int main(int argc, char **argv)
 	(void)measure_opening(&pairs[1]);
 	single = measure_reading(&pairs[1], "one by one", read_one_by_one);
 	many = measure_reading(&pairs[1], "many at once", read_many);
-	field = measure_reading(&pairs[1], "many at once, a field of each", read_fields) - many;
+	field = measure_reading(&pairs[1], "many at once and a field of each", read_fields) - many;
 	bench_value("an event of a log", "a field alone", "ns", field);
 	bench_table("targets", "Targets");
 	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
