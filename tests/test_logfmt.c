@@ -6,6 +6,7 @@
 #include "format/logfmt_fields.h"
 #include "logs.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

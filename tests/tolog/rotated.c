@@ -336,7 +336,8 @@ static bool has_head(const char *name)
 {
 	struct stat state;
 
-	return fstatat(folder.fd, name, &state, 0) == 0 && state.st_size >= PXT_LOG_HEADER_BYTES;
+	return fstatat(folder.fd, name, &state, 0) == 0 &&
+	       state.st_size >= (off_t)PXT_LOG_HEADER_BYTES;
 }
 
 /* LPT-96: at every write and cut between one file and the next. */
@@ -720,7 +721,7 @@ PXT_TEST(of_a_file_that_is_cut_off_the_rest_is_lost_and_no_other_file)
 		fds[0] = openat(folder.fd, NAME ".0001", O_RDONLY | O_CLOEXEC);
 		fds[1] = openat(folder.fd, NAME ".0002", O_RDWR | O_CLOEXEC);
 		fds[2] = openat(folder.fd, NAME ".0003", O_RDONLY | O_CLOEXEC);
-		CU_ASSERT_FATAL(ftruncate(fds[1], kept) == 0);
+		CU_ASSERT_FATAL(ftruncate(fds[1], (off_t)kept) == 0);
 		if (posix_trace_log_open_np(fds, 3, 0, &trid, NULL, 0) != 0)
 			PXT_EQ_FATAL(posix_trace_log_open_np(
 			                 fds, 3, POSIX_TRACE_OPEN_GROWING_NP, &trid, NULL, 0),

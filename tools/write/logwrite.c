@@ -281,11 +281,12 @@ static struct pxt_clock_set last_clock(const struct pxt_logwrite *log)
 	later(&set.realtime, &created->realtime, seconds, ns);
 	later(&set.monotonic, &created->monotonic, seconds, ns);
 	later(&set.boottime, &created->boottime, seconds, ns);
+	const int64_t latest[] = { set.realtime.tv_sec, set.monotonic.tv_sec, set.boottime.tv_sec };
+
 	/* A stamp can be any number, where a damaged memory has it. */
-	if (seconds >= SECONDS_MAX || set.realtime.tv_sec >= (int64_t)SECONDS_MAX ||
-	    set.monotonic.tv_sec >= (int64_t)SECONDS_MAX ||
-	    set.boottime.tv_sec >= (int64_t)SECONDS_MAX)
-		return *created;
+	for (unsigned i = 0; i < 3; i++)
+		if (seconds >= SECONDS_MAX || latest[i] >= (int64_t)SECONDS_MAX)
+			return *created;
 	return set;
 }
 
