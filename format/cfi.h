@@ -473,6 +473,27 @@ static inline __attribute__((always_inline, unused)) void pxt_cfi_here(struct px
 	}
 }
 
+/* Since glibc 2.35, where _GNU_SOURCE was defined and <dlfcn.h> included before. */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+/* The record of the function at @at in this process; NULL: none.  Takes no lock, and loads no library for it. */
+PXT_CFI_INLINE const unsigned char *pxt_cfi_own(void *at)
+{
+	struct dl_find_object object;
+	const unsigned char *head;
+	uint32_t count;
+	int32_t record;
+
+	if (_dl_find_object(at, &object) != 0 || !object.dlfo_eh_frame)
+		return NULL;
+	head = object.dlfo_eh_frame;
+	if (!pxt_cfi_table(head, &count) ||
+	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
+	        (int64_t)((uintptr_t)at - (uintptr_t)head), &record))
+		return NULL;
+	return head + record;
+}
+#endif
+
 /*
  * Goes from a place behind a call to the caller, by the record of its function in this process; NULL: it has none.
  */

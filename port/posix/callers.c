@@ -5,23 +5,18 @@
  * Nothing is read of the stack beyond what the system gave the thread, whatever stands in it.
  */
 #define _GNU_SOURCE
+/* First: cfi.h has pxt_cfi_own() by it. */
+#include <dlfcn.h>
+
 #include "format/cfi.h"
 #include "port/port_sysinfo.h"
 
-#include <dlfcn.h>
-#include <features.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/auxv.h>
 
-/* Looking for a function takes no lock from there on. */
-#if PXT_CFI_KNOWN && defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 35)
-#define CAN_LOOK 1
-#endif
-#endif
-
-#ifdef CAN_LOOK
+/* Without it, looking for a function would take a lock. */
+#if PXT_CFI_KNOWN && defined(DLFO_STRUCT_HAS_EH_DBASE)
 #define FRAMES_OWN  3u           /* this function's, and of those in the library that called it */
 #define STACK_MOST  (8ul << 20)  /* of one thread */
 #define WINDOW_MOST (64ul << 10) /* that is looked at */
@@ -52,23 +47,6 @@ static size_t stack_above(uintptr_t at)
 	return bytes < WINDOW_MOST ? bytes : WINDOW_MOST;
 }
 
-static const unsigned char *find_function(void *at)
-{
-	struct dl_find_object object;
-	const unsigned char *head;
-	uint32_t count;
-	int32_t record;
-
-	if (_dl_find_object(at, &object) != 0 || !object.dlfo_eh_frame)
-		return NULL;
-	head = object.dlfo_eh_frame;
-	if (!pxt_cfi_table(head, &count) ||
-	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
-	        (int64_t)((uintptr_t)at - (uintptr_t)head), &record))
-		return NULL;
-	return head + record;
-}
-
 __attribute__((noinline)) unsigned pxt_port_callers(
     const void *caller, uint64_t *callers, unsigned most)
 {
@@ -86,7 +64,7 @@ __attribute__((noinline)) unsigned pxt_port_callers(
 			void *at;
 		} place = { state.place - 1 };
 
-		if (!pxt_cfi_up(find_function(place.at), &state))
+		if (!pxt_cfi_up(pxt_cfi_own(place.at), &state))
 			break;
 		if (found)
 			callers[count++] = state.place;

@@ -7,11 +7,12 @@
  * where its memory does, so it is not walked.
  */
 #define _GNU_SOURCE
+/* First: cfi.h has pxt_cfi_own() by it. */
+#include <dlfcn.h>
+
 #include "format/cfi.h"
 #include "sysevents/wrap/wrap.h"
 
-#include <dlfcn.h>
-#include <features.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 
@@ -33,23 +34,10 @@ static size_t stack_above(uintptr_t at)
 	return bytes > STACK_MOST ? 0 : bytes < WINDOW_MOST ? bytes : WINDOW_MOST;
 }
 
-#if __GLIBC_PREREQ(2, 35)
-/* No lock is taken, and no process loads the compiler's library for it. */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
 static const unsigned char *find_function(void *at)
 {
-	struct dl_find_object object;
-	const unsigned char *head;
-	uint32_t count;
-	int32_t record;
-
-	if (_dl_find_object(at, &object) != 0 || !object.dlfo_eh_frame)
-		return NULL;
-	head = object.dlfo_eh_frame;
-	if (!pxt_cfi_table(head, &count) ||
-	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
-	        (int64_t)((uintptr_t)at - (uintptr_t)head), &record))
-		return NULL;
-	return head + record;
+	return pxt_cfi_own(at);
 }
 #else
 /* Of the compiler's library, which may take a lock. */
