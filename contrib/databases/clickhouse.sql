@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- What load-clickhouse fills and the questions ask; plain enough for the release of 2018 that Debian
+-- The tables that `load clickhouse` fills and the questions ask; plain enough for the release of 2018 that Debian
 -- has (18.16: no window functions, no WITH before a subquery).  Harmless where it is there already.
 CREATE TABLE IF NOT EXISTS events (
 	target String,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// duckdb.mjs load DIRECTORY              rows without their head on standard input: see load-parquet
+// duckdb.mjs load DIRECTORY              rows without their head on standard input: see load
 // duckdb.mjs ask DIRECTORY FILE... [-t]  answers, columns divided by tabs; -t: times on standard error
 import fs from 'node:fs';
 import path from 'node:path';
@@ -30,6 +30,24 @@ const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
 async function rows(connection, sql) {
 	return (await connection.runAndReadAll(sql)).getRows();
 }
+
+// ---- Tables ----
+
+const macros = String.raw`CREATE MACRO whole(a, b) AS a // b;
+	CREATE MACRO day_of(ts_ns) AS DATE '1970-01-01' + CAST(ts_ns // 86400000000000 AS INTEGER);
+	CREATE MACRO first_field(payload) AS regexp_extract(payload, '^\{"[^"]*":("(?:[^"\\]|\\.)*"|[^,}]*)', 1);
+	CREATE MACRO number_in(payload, field) AS CAST(payload ->> field AS BIGINT);`;
+
+// The tables that the questions ask, of a directory.  pairs: which events begin and end a span.
+const tables = (directory) => `CREATE VIEW events AS
+	SELECT * FROM read_parquet(${quoted(`${directory}/target=*/day=*/*.parquet`)},
+		hive_partitioning = true, hive_types = {'target': VARCHAR, 'day': DATE});
+	CREATE TABLE pairs (pair VARCHAR, begins VARCHAR, ends VARCHAR);
+	INSERT INTO pairs VALUES
+		('cycle', 'cycle_begin', 'cycle_end'),
+		('frame', 'frame_begin', 'frame_end'),
+		('wait', 'lock_wait', 'lock_held'),
+		('hold', 'lock_held', 'lock_free');`;
 
 // ---- Loading ----
 
@@ -135,14 +153,12 @@ async function ask(connection, files, timed) {
 async function main(verb, directory, ...rest) {
 	const { DuckDBInstance } = duckdb();
 	const connection = await (await DuckDBInstance.create(':memory:')).connect();
-	const schema = fs.readFileSync(path.join(here, 'duckdb.sql'), 'utf8');
-	if (verb === 'load') {
-		await connection.run(schema.slice(schema.indexOf('CREATE MACRO')));
+	await connection.run(macros);
+	if (verb === 'load')
 		return load(connection, directory);
-	}
 	if (!fs.existsSync(directory) || !fs.readdirSync(directory).some((name) => name.startsWith('target=')))
-		give_up(`no events in ${directory}: load-parquet puts them there`);
-	await connection.run(schema.replaceAll('%DIRECTORY%', directory.replaceAll("'", "''")));
+		give_up(`no events in ${directory}: "load parquet" puts them there`);
+	await connection.run(tables(directory));
 	await connection.run(fs.readFileSync(path.join(here, 'spans.sql'), 'utf8'));
 	return ask(connection, rest.filter((word) => word !== '-t'), rest.includes('-t'));
 }

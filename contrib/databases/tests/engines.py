@@ -7,6 +7,7 @@ program even when that is killed (parent death signal), and is stopped by its ow
 """
 import contextlib
 import glob
+import json
 import os
 import pathlib
 import pwd
@@ -16,6 +17,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -43,7 +45,7 @@ def with_parent(signal_name):
 class Engine:
     """What all three have in common; name is the one that contrib/databases/ask knows."""
 
-    name = label = loader = ""
+    name = label = ""
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pxt"))
@@ -91,10 +93,10 @@ class Engine:
         raise Failed(f"{self.label} did not start:\n{said}")
 
     def load_command(self):
-        return [str(SCRIPTS / self.loader), *self.where()]
+        return [str(SCRIPTS / "load"), self.name, *self.where()]
 
     def load(self, rows):
-        """Pipes an open file or bytes into the loader; (exit status, what it said)."""
+        """Pipes an open file or bytes into load; (exit status, what it said)."""
         given = {"input": rows} if isinstance(rows, bytes) else {"stdin": rows}
         done = subprocess.run(self.load_command(), **given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               env=self.environment, check=False)
@@ -135,7 +137,7 @@ class Engine:
 
 
 class Parquet(Engine):
-    name, label, loader = "parquet", "DuckDB, Parquet", "load-parquet"
+    name, label = "parquet", "DuckDB, Parquet"
 
     @staticmethod
     def missing():
@@ -178,7 +180,7 @@ def other_user():
 
 
 class Postgres(Engine):
-    name, label, loader = "postgres", "PostgreSQL", "load-postgres"
+    name, label = "postgres", "PostgreSQL"
     stop_signal = signal.SIGINT  # "fast": ends its sessions, leaves the data sound
 
     @staticmethod
@@ -236,7 +238,7 @@ def free_port():
 
 
 class ClickHouse(Engine):
-    name, label, loader = "clickhouse", "ClickHouse", "load-clickhouse"
+    name, label = "clickhouse", "ClickHouse"
     all_rows = """SELECT stream, seq, ts_ns, event, event_id, pid, ifNull(toString(tid), ''),
         ifNull(toString(cpu), ''), lost_before, payload, thread
         FROM events WHERE target = 'TARGET' ORDER BY stream, seq FORMAT TabSeparatedRaw"""
@@ -295,3 +297,17 @@ class ClickHouse(Engine):
 
 
 ENGINES = (Parquet, Postgres, ClickHouse)
+
+
+def check_lock_file():
+    """The lock file pins every package by version and checksum, and leaves it open where it is fetched from."""
+    text = (SCRIPTS / "package-lock.json").read_text(encoding="utf-8")
+    packages = {name: entry for name, entry in json.loads(text)["packages"].items() if name}
+    wrong = [name for name, entry in packages.items() if not entry.get("version") or not entry.get("integrity")]
+    if wrong or not packages or "://" in text or '"resolved"' in text:
+        sys.exit(f"package-lock.json: without version or checksum: {wrong}; or an address "
+                 "(npm's omit-lockfile-registry-resolved)")
+
+
+if __name__ == "__main__" and "--check-lock-file" in sys.argv:
+    check_lock_file()

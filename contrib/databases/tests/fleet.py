@@ -215,7 +215,7 @@ def find_what_was_planted(answers, targets):
 # ---- Loading ----
 
 def pipe(pxtrace, engine, logs, *options):
-    """The recipe: pxtrace export csv ... | loader."""
+    """The recipe: pxtrace export csv ... | load ENGINE."""
     with subprocess.Popen([pxtrace, "export", "csv", "--thread-name", *options, *logs], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as export:
         return engine.load(export.stdout)
