@@ -37,7 +37,7 @@ bool pxt_logfmt_get_time(const unsigned char *at, bool swapped, struct timespec 
 	int64_t seconds = (int64_t)pxt_get64(at, swapped);
 	uint32_t nanoseconds = pxt_get32(at + 8, swapped);
 
-	time->tv_sec = (time_t)seconds;
+	time->tv_sec = pxt_ticks_seconds(seconds);
 	time->tv_nsec = (long)nanoseconds;
 	return good_time(seconds, nanoseconds);
 }

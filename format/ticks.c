@@ -54,16 +54,6 @@ static int64_t add_seconds(int64_t anchor, uint64_t seconds, bool back)
 	return anchor <= INT64_MAX - (int64_t)seconds ? anchor + (int64_t)seconds : INT64_MAX;
 }
 
-/* Where time ends in 2038, it stays there. */
-static time_t in_range(int64_t seconds)
-{
-	if (sizeof(time_t) == sizeof(int32_t) && seconds > INT32_MAX)
-		return (time_t)INT32_MAX;
-	if (sizeof(time_t) == sizeof(int32_t) && seconds < INT32_MIN)
-		return (time_t)INT32_MIN;
-	return (time_t)seconds;
-}
-
 void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timespec *time)
 {
 	uint64_t count = ticks - clock->anchor_ticks;
@@ -86,7 +76,7 @@ void pxt_ticks_time(const struct pxt_ticks *clock, uint64_t ticks, struct timesp
 		ns -= (int64_t)PXT_NS_PER_S;
 		seconds = add_seconds(seconds, 1, false);
 	}
-	time->tv_sec = in_range(seconds);
+	time->tv_sec = pxt_ticks_seconds(seconds);
 	time->tv_nsec = (long)ns;
 }
 
@@ -101,7 +91,7 @@ void pxt_ticks_other_second(
 	pxt_ticks_time(clock, ticks, time);
 	*second = (struct pxt_second){ 0 };
 	/* Not before the anchor, nor where time_t ends. */
-	if (since >> 63 || time->tv_sec >= in_range(INT64_MAX) - 1)
+	if (since >> 63 || time->tv_sec >= pxt_ticks_seconds(INT64_MAX) - 1)
 		return;
 	next = (uint64_t)clock->anchor.tv_nsec + pxt_ticks_rest_ns(clock, rest) >= PXT_NS_PER_S;
 	second->from = ticks - rest;

@@ -21,6 +21,16 @@
 #define PXT_NS_PER_S 1000000000u
 #define PXT_HZ_MAX   (UINT64_C(1) << 40)
 
+/* Where time ends in 2038, it stays there. */
+PXT_INLINE time_t pxt_ticks_seconds(int64_t seconds)
+{
+	if (sizeof(time_t) == sizeof(int32_t) && seconds > INT32_MAX)
+		return (time_t)INT32_MAX;
+	if (sizeof(time_t) == sizeof(int32_t) && seconds < INT32_MIN)
+		return (time_t)INT32_MIN;
+	return (time_t)seconds;
+}
+
 struct pxt_ticks {
 	uint64_t hz;
 	uint64_t anchor_ticks;

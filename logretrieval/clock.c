@@ -157,7 +157,8 @@ void pxt_log_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
 	if (ns > NS_MAX || log->segment.from_ns + ns > NS_MAX)
 		ns = NS_MAX - log->segment.from_ns;
 	ns += log->segment.from_ns + (uint64_t)header->created.realtime.tv_nsec;
-	time->tv_sec = header->created.realtime.tv_sec + (time_t)(ns / PXT_NS_PER_S);
+	time->tv_sec = pxt_ticks_seconds(
+	    (int64_t)header->created.realtime.tv_sec + (int64_t)(ns / PXT_NS_PER_S));
 	time->tv_nsec = (long)(ns % PXT_NS_PER_S);
 }
 

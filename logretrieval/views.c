@@ -55,7 +55,7 @@ static void write_back(struct pxt_log *log, const struct line *line)
 {
 	if (!line->in_bounds)
 		return;
-	log->cursor.time.tv_sec = (time_t)(line->last / PXT_NS_PER_S);
+	log->cursor.time.tv_sec = pxt_ticks_seconds(line->last / PXT_NS_PER_S);
 	log->cursor.time.tv_nsec = (long)(line->last % PXT_NS_PER_S);
 }
 
