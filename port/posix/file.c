@@ -102,7 +102,8 @@ int pxt_port_file_read(
 {
 	int saved = errno;
 	struct stat state;
-	int error;
+	int error = 0;
+	int gone;
 
 	/* Bound: the files that are read as one. */
 	while (file->next && offset >= file->to)
@@ -110,7 +111,6 @@ int pxt_port_file_read(
 	if (file->next && bytes > file->to - offset)
 		bytes = (size_t)(file->to - offset);
 	offset -= file->from;
-	error = check_place(file, &state);
 	*done = 0;
 	while (error == 0 && *done < bytes) {
 		long part = read_some(
@@ -125,9 +125,13 @@ int pxt_port_file_read(
 			break;
 		}
 	}
-	/* Another thread may have made something else of the number since: what that holds is not the log's. */
-	if (check_place(file, &state) == EBADF) {
-		error = EBADF;
+	/*
+	 * Another thread may have made something else of the number: what that holds is not the log's.  Looked at once,
+	 * behind the read: opening a log reads a few bytes of each block, and a look costs as much as a read.
+	 */
+	gone = check_place(file, &state);
+	if (gone) {
+		error = gone;
 		*done = 0;
 	}
 	errno = saved;

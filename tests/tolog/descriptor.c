@@ -513,23 +513,6 @@ PXT_TEST(a_log_with_a_path_has_what_was_written_while_its_number_changed)
 	(void)unlink(path);
 }
 
-PXT_TEST(what_is_read_while_the_number_changes_is_not_taken)
-{
-	int log = own_file(O_RDWR);
-	int own = own_file(O_RDWR);
-	struct pxt_port_file file;
-	size_t done = 0;
-	char byte = 0;
-
-	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
-	change_behind_the_next_look(file.fd, own);
-	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), EBADF);
-	PXT_EQ(done, 0);
-	(void)close(file.fd);
-	(void)close(own);
-	(void)close(log);
-}
-
 /* ---- Readers that are gone, files that may not grow ---- */
 
 static int leave_the_pipe(void *unused)

@@ -395,6 +395,7 @@ what_is_no_trace_of_the_kernel_is_refused()
 	printf 'nothing\n' >nothing.txt
 	run 2 import ftrace -o run.ptl nothing.txt
 	err_has 'there is no event of the kernel in it'
+	err_has 'of a trace.dat that is cut, trace-cmd says nothing'
 	printf '  job-42 [001] d..2. 4000000: sched_waking: comm=job pid=42 prio=120 target_cpu=001\n' >ticks.txt
 	run 2 import ftrace -o run.ptl ticks.txt
 	err_has 'say its rate by --hz'

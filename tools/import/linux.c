@@ -458,7 +458,8 @@ int pxt_linux_text(FILE *file, const char *path, uint64_t hz, const char *output
 	} else if (import->text.events == 0) {
 		pxt_complain("import: %s: there is no event of the kernel in it", path);
 		pxt_explain("it should be perf.data, trace.dat, or what `perf script`, `trace-cmd "
-		            "report` or tracefs' file trace say");
+		            "report` or tracefs' file trace say; of a trace.dat that is cut, "
+		            "trace-cmd says nothing");
 	} else if (import->text.ticks != (hz != 0)) {
 		pxt_complain(hz ? "import: %s: its stamps are seconds: no --hz"
 		                : "import: %s: its stamps are a counter: say its rate by --hz",
