@@ -379,7 +379,6 @@ static const struct tool tools[] = {
 	    false },
 	{ "check", { "check" }, 8, false },
 	{ "export csv", { "export", "csv" }, 1.5, false },
-	{ "export vcd", { "export", "vcd" }, 0, false },
 	{ "export perfetto", { "export", "perfetto" }, 2, false },
 	{ "why", { "why" }, 0, true },
 };

@@ -32,8 +32,6 @@ static const struct {
 	{ &pxt_export_csv, "--no-payload" },
 	{ &pxt_export_folded, "--strict" },
 	{ &pxt_export_speedscope, "--strict" },
-	{ &pxt_export_vcd, "--strict" },
-	{ &pxt_export_vcd, "--counter=*" },
 };
 #define FORMS (sizeof forms / sizeof *forms)
 

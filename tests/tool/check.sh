@@ -231,7 +231,7 @@ every_command_says_of_a_stream_that_it_was_never_started()
 	echo 'process 1 box /x' | "$mklog" >never.ptl || fail mklog
 	printf 'event 1000 2 0 0\nevent 2000 3 0 0 u32:0\n' | "$mklog" >closed.ptl || fail mklog
 	for command in print 'print --tail 1' 'print --json' stat 'stat --csv' why 'why --locks' \
-		'report -o page.html' 'export csv' 'export vcd' 'merge -o merged.ptl'; do
+		'report -o page.html' 'export csv' 'merge -o merged.ptl'; do
 		run 0 $command never.ptl
 		err_has 'never.ptl: nothing was recorded, not even the start: the stream was never started (posix_trace_start())'
 		run 0 $command closed.ptl

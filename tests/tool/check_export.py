@@ -4,7 +4,6 @@
 
 usage: check_export.py csv FILE           columns, quoting, UTF-8, JSON, formulas; prints counts
        check_export.py perfetto FILE      packets, tracks, nesting, interned names; prints counts
-       check_export.py vcd FILE           names, declarations, times, values; prints counts
 Exit status 1 and a line for each finding.
 """
 import collections
@@ -222,60 +221,6 @@ def check_perfetto(data):
     print(*(f"{name} {count}" for name, count in sorted(state.counts.items())))
 
 
-# ---- VCD ----
-
-def check_vcd(data):
-    text = data.decode("ascii", "strict")
-    head, body = text.split("$enddefinitions $end\n", 1)
-    scopes, names, codes = [], set(), {}
-    for line in head.splitlines():
-        word = line.split()
-        check(word[-1] == "$end", f"no $end: {line}")
-        if word[0] == "$scope":
-            check(word[1] == "module" and re.fullmatch(r"[A-Za-z_]\w*", word[2]), line)
-            scopes.append(word[2])
-            check(tuple(scopes) not in names, f"scope {scopes} twice")
-            names.add(tuple(scopes))
-        elif word[0] == "$upscope":
-            scopes.pop()
-        elif word[0] == "$var":
-            check(re.fullmatch(r"[A-Za-z_]\w*", word[4]), f"name {word[4]}")
-            check(re.fullmatch(r"[!-~]+", word[3]), f"code {word[3]}")
-            check((*scopes, word[4]) not in names, f"{scopes} {word[4]} twice")
-            check(word[3] not in codes, f"code {word[3]} twice")
-            names.add((*scopes, word[4]))
-            codes[word[3]] = word[1], int(word[2]), ".".join((*scopes, word[4]))
-    check(not scopes, "a scope that is not closed")
-    check("$timescale 1 ns $end" in head, "no time scale")
-    check_changes(body, codes)
-
-
-def check_changes(body, codes):
-    time, bits, changes = -1, {}, 0
-    for line in body.splitlines():
-        if line.startswith("#"):
-            check(int(line[1:]) > time, f"time {line} after {time}")
-            time = int(line[1:])
-        elif not line.startswith("$"):
-            value, code = line.split(" ") if line[0] in "br" else (line[0], line[1:])
-            check(code in codes, f"code {code} was not declared")
-            kind, width, name = codes.get(code, ("", 0, ""))
-            if value[0] == "b":
-                check(kind == "wire" and re.fullmatch(r"b([01]+|x)", value), line)
-                check(len(value) - 1 <= width, f"{line}: wider than {width}")
-            elif value[0] == "r":
-                check(kind == "real" and float(value[1:]) is not None, line)
-            elif kind == "event":
-                check(value == "1", line)
-            else:
-                check(kind == "wire" and width == 1 and value in "01x", line)
-                check(bits.get(code) != value, f"{time}: {name} is {value} already")
-                bits[code] = value
-            changes += time > 0
-            print(time, name, value)
-    print(f"signals {len(codes)} changes {changes}")
-
-
 # ---- CTF 2, as CTF2-SPEC-2.0 says: the trace is decoded by its own metadata ----
 
 # What the specification lets an object of each type have, beside "type": it must have those of the first text.
@@ -389,7 +334,7 @@ def main():
         return show()
     with open(sys.argv[2], "rb") as file:
         data = file.read()
-    {"csv": check_csv, "perfetto": check_perfetto, "vcd": check_vcd}[sys.argv[1]](data)
+    {"csv": check_csv, "perfetto": check_perfetto}[sys.argv[1]](data)
     return show()
 
 

@@ -97,7 +97,7 @@ bash_completes_the_formats_of_export_and_their_options()
 	lines 1
 	out_has --thread-name
 	: >file.ptl
-	complete export vcd fil
+	complete export csv fil
 	out_has file.ptl
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# pxtrace export: csv, perfetto, chrome, speedscope, folded, vcd, CTF 2.  What was written is read by check_export.py, which knows the
+# pxtrace export: csv, perfetto, chrome, speedscope, folded, CTF 2.  What was written is read by check_export.py, which knows the
 # formats and nothing of the exporter, and by tools of others where they are there.
 . "$(dirname "$0")/common.sh"
 
@@ -20,12 +20,12 @@ crlf() { awk '{ printf "%s\r\n", $0 }'; }
 export_names_its_formats_and_helps_with_each()
 {
 	run 0 export --help
-	for format in csv perfetto chrome speedscope folded vcd; do
+	for format in csv perfetto chrome speedscope folded; do
 		out_has "  $format "
 	done
 	run 0 help export
 	out_has 'formats:'
-	for format in csv perfetto chrome speedscope folded vcd; do
+	for format in csv perfetto chrome speedscope folded; do
 		run 0 export $format --help
 		out_has '$ '
 		cp out expected
@@ -105,7 +105,7 @@ memory_is_constant_in_the_size_of_the_log()
 		print "event", 2000 * i + 500, 37, 1, 0, "f64:0.5 u8:7 text:what_was_said_at_some_length_in_the_event"
 		print "event", 2000 * i + 1000, 33, 1, 0, "u32:" i, "i64:5" } }' | make large.ptl
 	make_story
-	for command in 'export csv' 'export perfetto' 'export vcd' print 'merge -o merged.ptl'; do
+	for command in 'export csv' 'export perfetto' print 'merge -o merged.ptl'; do
 		[ "$command" = 'export perfetto' ] && "$pxtrace" export --help | grep -q '^  perfetto.*not in' && continue
 		limit=16
 		while ! (ulimit -v $((limit * 1024)) && "$pxtrace" $command run.ptl >/dev/null 2>&1); do
@@ -373,7 +373,7 @@ many_open_bars_cost_each_event_no_square_of_them()
 		    subprocess.run([sys.argv[1], "export", form, log, "-o", "made"], check=True)
 		    after = os.times()
 		    return after[2] + after[3] - before[2] - before[3]
-		for form in "perfetto", "vcd", "chrome":
+		for form in "perfetto", "chrome":
 		    few, many = seconds(form, "10.ptl"), seconds(form, "1000.ptl")
 		    print(form, few, many)
 		    if many > 50 * (few + 0.01):
@@ -608,27 +608,6 @@ folded_says_how_long_each_stack_was_on_top()
 	[ "$(wc -l <said)" = 3 ] || { cat said; fail 'time around the loss, or of who did nothing'; }
 }
 
-# ---- vcd ----
-
-vcd_shows_threads_as_signals()
-{
-	make_spans
-	run 0 export vcd --counter late_ns spans.ptl
-	check vcd out
-	said '1000 control_4711.sensor_4712.job 1'
-	said '4000 control_4711.sensor_4712.job 0'
-	said '2500 control_4711.sensor_4712.lonely_start 1'
-	# Two locks at a time: one signal, as long as one is held.
-	said '5000 control_4711.sensor_4712.mtx 1'
-	said '8000 control_4711.sensor_4712.mtx 0'
-	if grep -q '^[67]000 .*mtx' said; then fail "mtx changed in between"; fi
-	said '12000 control_4711.sensor_4712.running 0'
-	said '12000 control_4711.control_4713.running 1'
-	said '13000 control_4711.sensor_4712.ready 1'
-	said '14000 control_4711.control_4713.ready 1'
-	said "4000 control_4711.job_end_late_ns b$(printf '1%.0s' $(seq 61))001"
-}
-
 # 128 bytes of which nobody reads one.
 a_set_of_events_is_one_field()
 {
@@ -650,64 +629,21 @@ a_set_of_events_is_one_field()
 }
 
 # A kernel's events in a merged log, older than the program's stream.
-vcd_begins_with_the_first_event_also_before_the_start()
+events_before_the_start_have_negative_times()
 {
 	make early.ptl 'clock 1000000000 5000000000 1700000000000000000 5000000000' <<-END
 		event -3000000000 32 1 0 u32:1
 		event -2000000000 33 1 0 u32:1 i64:0
 		event 1000000000 36 1 0
 	END
-	run 0 export vcd early.ptl
-	[ "$(grep '^#' out | tr '\n' ' ')" = '#0 #1000000000 #4000000000 ' ] || fail 'other times'
-	out_has 'time 0 is 1699999997000000000 ns since 1970'
+	run 0 export chrome early.ptl
+	out_has '"ts":-3000000.000,"name":"job"'
 	run 0 print --from -2.5 --to -1s --format '{time} {event}' early.ptl
 	lines 1
 	out_has '-2.000000000 job_end'
 	run 0 print --where 'time < -2.5' --format '{event}' early.ptl
 	lines 1
 	out_has job_begin
-}
-
-vcd_is_taken_by_the_converter_of_gtkwave()
-{
-	need vcd2fst
-	need fst2vcd
-	make_spans
-	run 0 export vcd --counter late_ns spans.ptl
-	vcd2fst out spans.fst >/dev/null 2>&1 || fail "vcd2fst refuses it"
-	fst2vcd spans.fst 2>/dev/null >back.vcd || fail "fst2vcd refuses the result"
-	[ "$(grep -c '^\$var' back.vcd)" = "$(grep -c '^\$var' out)" ] || fail "signals are missing"
-	[ "$(grep '^#' back.vcd | tail -1)" = "#14000" ] || fail "the end is another one"
-}
-
-vcd_knows_nothing_behind_a_loss()
-{
-	make gap.ptl <<-'END'
-		event 1000 32 1 0 u32:1
-		loss 5
-		event 3000 36 1 0
-		event 4000 32 1 0 u32:2
-		event 5000 33 1 0 u32:2 i64:0
-		lost 2
-	END
-	run 0 export vcd gap.ptl
-	check vcd out
-	said '3000 control_4711.sensor_4712.job x'
-	said '3000 control_4711.lost b101'
-	said '4000 control_4711.sensor_4712.job 1'
-	said '5000 control_4711.lost b111'
-}
-
-vcd_names_are_legal_and_different()
-{
-	printf '%s\n' 'process 9 h /bin/1\x20$end' 'thread 1 0x1000 5 a.b' 'thread 2 0x2000 0 a b' 'thread 3 0x3000 0 a b' \
-		'type 32 x.y_begin' 'type 33 x.y_end' 'type 34 x-y_begin' 'type 35 x-y_end' 'type 36 $end' 'type 37 \xff' \
-		'event 1 32 1 0' 'event 2 34 1 0' 'event 3 33 1 0' 'event 4 35 1 0' 'event 5 36 1 0' 'event 6 37 2 0' \
-		'event 7 37 3 0' | "$mklog" >evil.ptl
-	run 0 export vcd evil.ptl
-	check vcd out
-	said '1 _1__end_9.a_b_5.x_y 1'
-	grep -q '^2 _1__end_9.a_b_5.x_y_2 1' said || fail "two names became one"
 }
 
 # A file is written in one reading where that is enough, and taken back where it is not; a pipe needs two.

@@ -29,7 +29,6 @@ refused()
 		grep -q 'Permission denied' err || fail "no reason: $words"
 	done <<-END
 		export csv -o $1 run.ptl
-		export vcd -o $1 run.ptl
 		report -o $1 run.ptl
 		merge -o $1 run.ptl other.ptl
 		recover torn.ptl -o $1

@@ -346,7 +346,7 @@ names_that_no_thread_process_or_field_has_are_told()
 	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'told twice'
 	run 2 export csv --field late_ns --field nosuch kinds.ptl
 	err_has '--field: no event has a field called "nosuch"'
-	run 2 export vcd --counter '*.late_ns' --counter label kinds.ptl
+	run 2 report -o page.html --counter '*.late_ns' --counter label kinds.ptl
 	err_has '--counter: no event has a numeric field called "label"'
 	[ "$(grep -c 'no event has' err)" -eq 1 ] || fail 'more than one'
 	run 2 why --thread nosuch kinds.ptl

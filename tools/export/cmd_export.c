@@ -15,7 +15,6 @@ static const struct pxt_command *const formats[] = {
 	&pxt_export_chrome,
 	&pxt_export_speedscope,
 	&pxt_export_folded,
-	&pxt_export_vcd,
 	NULL,
 };
 

@@ -27,7 +27,6 @@ extern const struct pxt_command pxt_export_csv;
 extern const struct pxt_command pxt_export_folded;
 extern const struct pxt_command pxt_export_perfetto;
 extern const struct pxt_command pxt_export_speedscope;
-extern const struct pxt_command pxt_export_vcd;
 
 /* Most options that a format adds. */
 #define PXT_EXPORT_OPTIONS_MAX 16u

@@ -87,6 +87,12 @@ void pxt_slices_free(struct pxt_slices *slices)
 	free(slices);
 }
 
+/* Whether the log has both sides of it. */
+static bool is_whole(const struct pxt_slices *slices, uint16_t pair)
+{
+	return slices->pairs[pair].begin && slices->pairs[pair].end;
+}
+
 /*
  * Of two pairs that do not nest the one that ended too early leaves the thread's track.  What then
  * is left nests: a bar taken away spoils nothing of the others.
@@ -97,7 +103,7 @@ static void choose_lanes(struct pxt_slices *slices)
 		uint16_t outer = slices->conflicts[i][0];
 		uint16_t inner = slices->conflicts[i][1];
 
-		if (pxt_slices_whole(slices, outer) && pxt_slices_whole(slices, inner) &&
+		if (is_whole(slices, outer) && is_whole(slices, inner) &&
 		    !slices->pairs[outer].moves && !slices->pairs[inner].moves &&
 		    !slices->pairs[outer].overlaps && !slices->pairs[inner].overlaps)
 			slices->pairs[outer].overlaps = true;
@@ -124,18 +130,6 @@ const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uin
 	const struct pxt_syspair *system = slices->pairs[pair].system;
 
 	return system && system->by_value ? system : NULL;
-}
-
-bool pxt_slices_whole(const struct pxt_slices *slices, uint16_t pair)
-{
-	return slices->pairs[pair].begin && slices->pairs[pair].end;
-}
-
-bool pxt_slices_paired(const struct pxt_slices *slices, uint32_t type)
-{
-	const struct role *role = &slices->roles[type];
-
-	return role->learnt && role->pair != PXT_PAIRS_MAX && pxt_slices_whole(slices, role->pair);
 }
 
 /* ---- Types ---- */
@@ -405,7 +399,7 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 		return slice;
 	struct pair *pair = &slices->pairs[role->pair];
 	/* "engine_start" alone makes no pair. */
-	if (slices->known && !pxt_slices_whole(slices, role->pair))
+	if (slices->known && !is_whole(slices, role->pair))
 		return slice;
 	slice.moved = slices->known && pair->moves;
 	struct stack *stack =

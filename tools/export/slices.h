@@ -55,10 +55,6 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 void pxt_slices_cut(struct pxt_slices *slices,
     void (*cut)(void *context, uint32_t thread, const struct pxt_slice *slice), void *context);
 
-/* Whether the log has both sides of the pair, and whether a type is a side of such a pair. */
-bool pxt_slices_whole(const struct pxt_slices *slices, uint16_t pair);
-bool pxt_slices_paired(const struct pxt_slices *slices, uint32_t type);
-
 /* Of system events that have a name for each value: their pair, else NULL. */
 const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uint16_t pair);
 /* "job" of job_begin and job_end; not ended by a NUL. */
