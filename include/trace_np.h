@@ -475,8 +475,8 @@ int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_fo
  *	...
  *	error = posix_trace_event_stack_np(id, &job, sizeof(job), 4);
  *
- * `pxtrace print --address` shows their names.  POSIX_TRACE_DEFINE_STACK_NP() is for points of one
- * line.
+ * `pxtrace print --address` shows their names, and `pxtrace export` draws the stacks (folded,
+ * speedscope, chrome, perfetto).  POSIX_TRACE_DEFINE_STACK_NP() is for points of one line.
  *
  * The tables for exceptions in the binaries tell how a function is left; frame pointers are not
  * needed.  There are fewer than @depth where the stack ends, at a function without a table, at the

@@ -111,12 +111,13 @@ class Sequence:
         self.parents = {}
         self.open = collections.defaultdict(list)  # track -> (begin, name)
         self.last_end = {}
-        self.events = self.notes = None
+        self.events = self.notes = self.functions = self.files = self.frames = self.stacks = None
         self.clock = self.clocks = None
         self.counts = collections.Counter()
 
     def clear(self):
         self.events, self.notes, self.clock = {}, {}, None
+        self.functions, self.files, self.frames, self.stacks = {}, {}, {}, {}
 
     def packet(self, packet):
         flags = packet[13][0]
@@ -152,6 +153,17 @@ class Sequence:
                 iid, name = entry[1][0], text_of(entry[2][0])
                 check(names.get(iid, name) == name, f"name {iid} is {name} and {names.get(iid)}")
                 names[iid] = name
+        for texts, number in ((self.functions, 5), (self.files, 18)):
+            for entry in data[number]:
+                entry = message(entry)
+                texts[entry[1][0]] = text_of(entry[2][0])
+        for frame in data[6]:
+            frame = message(frame)
+            place = "".join(f" ({self.files[iid]}:{frame[6][0]})" for iid in frame[5])
+            self.frames[frame[1][0]] = self.functions[frame[2][0]] + place
+        for stack in data[7]:
+            stack = message(stack)
+            self.stacks[stack[1][0]] = ";".join(self.frames[iid] for iid in stack[2])
 
     def snapshot(self, data):
         clocks = {message(clock)[1][0]: message(clock)[2][0] for clock in data[1]}
@@ -185,6 +197,9 @@ class Sequence:
             check(sum(len(note[n]) for n in range(2, 8)) == 1, "an annotation without one value")
             for text in note[6]:
                 text_of(text)
+        for iid in data[56]:
+            check(iid in self.stacks, f"call stack {iid} is unknown")
+            print("stack", name, self.stacks.get(iid))
         for flow in data[47]:
             check(flow and kind != 2, "a flow without number, or of an end")
             print("flow", struct.pack("<d", flow).hex())

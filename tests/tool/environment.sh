@@ -43,6 +43,8 @@ functions_that_called_a_point_are_shown_by_name()
 	out_has '"callers":["serve'
 	run 0 export csv --event refilled run.ptl
 	out_has '""caller2"":'
+	run 0 export folded --stacks run.ptl
+	grep -q ';record_stack;serve[^;]*;refill;refilled 2$' out || fail "another stack: $(cat out)"
 }
 
 a_program_that_is_interrupted_leaves_a_whole_log()

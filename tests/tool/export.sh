@@ -608,6 +608,98 @@ folded_says_how_long_each_stack_was_on_top()
 	[ "$(wc -l <said)" = 3 ] || { cat said; fail 'time around the loss, or of who did nothing'; }
 }
 
+# ---- Stacks that events tell ----
+
+# refill() called by serve(), once by store(); a loss between; an event that tells nobody.
+make_stacks()
+{
+	need cc
+	need nm
+	need addr2line
+	printf '%s\n' 'void refill(void) {}' 'void serve(void) {}' 'void store(void) {}' 'void loop(void) {}' >cache.c
+	cc -g -O0 -shared -fPIC -Wl,--build-id=none cache.c -o libcache.so || fail 'no library'
+	touch -d 2001-01-01 libcache.so
+	at() { printf '0x%x' $((0x7f0000000000 + 0x$(nm libcache.so | awk -v n="$1" '$3 == n { print $1 }') + 1)); }
+	make stacks.ptl "module 0x7f0000000000 0x7f0000000000 0x7f0000100000 - $PWD/libcache.so" <<-END
+		type 40 refilled u32 bytes, x64 caller1, x64 caller2
+		event 1000 40 1 $(at refill) u32:1 u64:$(at serve) u64:$(at loop)
+		event 2000 40 1 $(at refill) u32:2 u64:$(at serve) u64:$(at loop)
+		event 3000 32 1 $(at loop) u32:1
+		event 4000 40 2 $(at refill) u32:3 u64:$(at store)
+		loss 5
+		event 5000 40 1 $(at refill) u32:4 u64:$(at serve) u64:$(at loop)
+	END
+}
+
+folded_counts_the_stacks_that_events_tell()
+{
+	make_stacks
+	run 0 export folded --stacks stacks.ptl
+	sort out >said
+	printf '%s\n' 'control/4713;store;refill;refilled 1' 'sensor/4712;loop;serve;refill;refilled 3' | cmp - said ||
+		fail 'other stacks'
+	run 0 export folded --stacks -o file stacks.ptl
+	sort file | cmp - said || fail 'a file has others'
+	run 0 export folded --stacks --event job_begin stacks.ptl
+	err_has 'no event tells who called'
+}
+
+speedscope_has_a_sample_for_each_stack_that_an_event_tells()
+{
+	make_stacks
+	run 0 export speedscope -o stacks.json stacks.ptl
+	"$PXT_PYTHON" - >said <<-'END' || { cat said; fail 'it is not what speedscope reads'; }
+		import json
+		with open("stacks.json", encoding="utf-8") as file:
+		    trace = json.load(file)
+		for profile in trace["profiles"]:
+		    if profile["type"] == "sampled":
+		        assert profile["unit"] == "none" and profile["endValue"] == sum(profile["weights"])
+		        assert len(profile["samples"]) == len(profile["weights"])
+		        for sample in profile["samples"]:
+		            frames = [trace["shared"]["frames"][frame] for frame in sample]
+		            print(profile["name"], *(f"{frame['name']}@{frame['file']}:{frame['line']}" for frame in frames))
+	END
+	[ "$(grep -cx 'sensor/4712, who called loop@cache.c:4 serve@cache.c:2 refill@cache.c:1' said)" = 3 ] ||
+		{ cat said; fail 'not three samples'; }
+	said 'control/4713, who called store@cache.c:3 refill@cache.c:1'
+}
+
+chrome_has_the_stack_of_an_event_in_frames()
+{
+	make_stacks
+	run 0 export chrome -o stacks.json stacks.ptl
+	"$PXT_PYTHON" - >said <<-'END' || { cat said; fail 'it is not what viewers read'; }
+		import json
+		with open("stacks.json", encoding="utf-8") as file:
+		    trace = json.load(file)
+		for event in trace["traceEvents"]:
+		    names, at = [], event.get("sf")
+		    while at is not None:
+		        names.append(trace["stackFrames"][str(at)]["name"])
+		        at = trace["stackFrames"][str(at)].get("parent")
+		    print(event["name"], event.get("ts"), "; ".join(names))
+	END
+	said 'refilled 2.0 refill (cache.c:1); serve (cache.c:2); loop (cache.c:4)'
+	said 'refilled 4.0 refill (cache.c:1); store (cache.c:3)'
+	said 'job_begin 3.0 '
+	make_bars
+	run 0 export chrome bars.ptl
+	out_lacks stackFrames
+}
+
+perfetto_has_the_stack_of_an_event_also_after_a_loss()
+{
+	perfetto
+	make_stacks
+	run 0 export perfetto -o stacks.pf stacks.ptl
+	check perfetto stacks.pf
+	[ "$(grep -cx 'stack refilled loop (cache.c:4);serve (cache.c:2);refill (cache.c:1)' said)" = 3 ] ||
+		{ cat said; fail 'not three stacks'; }
+	said 'stack refilled store (cache.c:3);refill (cache.c:1)'
+	grep -q '^dropped 1\|dropped 1' said || { cat said; fail 'no loss between'; }
+}
+
 # 128 bytes of which nobody reads one.
 a_set_of_events_is_one_field()
 {

@@ -9,8 +9,8 @@
  */
 #include "tools/command/command.h"
 #include "tools/event/event.h"
+#include "tools/export/bars.h"
 #include "tools/export/export.h"
-#include "tools/export/slices.h"
 #include "tools/output/out.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static const char *const help[] = {
 	"X_lock with X_unlock are a bar from one to the other; pairs that overlap are\n"
 	"asynchronous bars. Everything else is a mark. The data is in \"args\". Where events\n"
 	"were lost stands a mark that says how many, and bars that were open end there\n"
-	"(cut_by_loss). Times are microseconds from the first log's start; \"otherData\" has\n"
-	"its date.\n"
+	"(cut_by_loss). Events that tell which functions called have them in \"stackFrames\".\n"
+	"Times are microseconds from the first log's start; \"otherData\" has its date.\n"
 	"\n"
 	"Processes of two logs with one number are told apart: that of a later log is larger by\n"
 	"10000000 for each log before it.\n"
@@ -66,6 +66,7 @@ static struct {
 		int64_t pid;
 	} processes[PIDS_MAX]; /* that have a name */
 	unsigned process_count;
+	struct pxt_frames stacks;
 } state;
 
 static struct chrome *of_source(const struct pxt_source *source)
@@ -158,7 +159,7 @@ static void put_lane(
 }
 
 static void put_name(
-    const struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
+    struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
 {
 	const char *own = NULL;
 	const char *base;
@@ -176,9 +177,10 @@ static void put_name(
 }
 
 static void put_bar(
-    const struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
+    struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
 {
 	static const char *const phases[2][3] = { { "i", "B", "E" }, { "i", "b", "e" } };
+	uint32_t stack = pxt_bars_stack(&log->bars, event, &state.stacks, 0, true);
 	int64_t pid;
 	int64_t tid;
 
@@ -191,6 +193,8 @@ static void put_bar(
 	else if (slice->lane > 0)
 		put_lane(log->bars.slices, slice->moved ? PXT_SLICES_MOVED : event->thread->index,
 		    slice);
+	if (stack != 0)
+		pxt_out_format(state.out, ",\"sf\":%lu", (unsigned long)stack);
 	pxt_out_text(state.out, ",\"args\":");
 	pxt_json_payload(state.out, event);
 	pxt_out_char(state.out, '}');
@@ -288,7 +292,7 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 			.tids = pxt_must(calloc(PXT_SLICES_MOVED + 1, sizeof *log->tids)),
 			.pids = pxt_must(calloc(PXT_SLICES_MOVED + 1, sizeof *log->pids)) };
 		log->pids[PXT_SLICES_MOVED] = log->source->info.posix_pid_np + log->apart;
-		pxt_bars_begin(&log->bars, reader->sources[i]);
+		pxt_bars_begin(&log->bars, reader->sources[i], true);
 		of->format = log;
 	}
 }
@@ -307,10 +311,36 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 	}
 }
 
+/* What "sf" of an event names: the function that recorded it, whose parent called it. */
+static void put_stacks(void)
+{
+	if (state.stacks.count == 0)
+		return;
+	pxt_out_text(state.out, ",\n\"stackFrames\":{");
+	for (uint32_t i = 1; i < state.stacks.count; i++) {
+		const struct pxt_frame *frame = &state.stacks.list[i];
+
+		pxt_out_format(
+		    state.out, "%s\"%lu\":{\"name\":", i > 1 ? ",\n" : "\n", (unsigned long)i);
+		pxt_out_json(state.out, frame->name, strlen(frame->name));
+		if (frame->parent != 0)
+			pxt_out_format(
+			    state.out, ",\"parent\":\"%lu\"", (unsigned long)frame->parent);
+		pxt_out_char(state.out, '}');
+	}
+	pxt_out_char(state.out, '}');
+	if (state.stacks.missing > 0)
+		pxt_complain("%llu events have no stack: there are too many",
+		    (unsigned long long)state.stacks.missing);
+	pxt_bars_frames_free(&state.stacks);
+}
+
 static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
 	(void)export;
-	pxt_out_text(state.out, "\n]}\n");
+	pxt_out_text(state.out, "\n]");
+	put_stacks();
+	pxt_out_text(state.out, "}\n");
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct chrome *log = of_source(reader->sources[i]);
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folded.c - pxtrace export folded: a line for each stack of bars, and how long it was on top.
+ * folded.c - pxtrace export folded: a line for each stack of bars, and how long it was on top; with --stacks a line
+ * for each stack of functions that an event told, and how many events did.
  *
  *	worker/4711;job;read 1204500
+ *	worker/4711;main;serve;refill;refilled 12
  *
  * flamegraph.pl, speedscope and inferno read it.  The bars are those of slices.h that lie inside each other:
  * spans, functions, calls, waits.
  *
- * Bounded: NODES_MAX stacks; what has no place counts for the stack below it, which is told.
+ * Bounded: PXT_FRAMES_MAX frames; what has no place counts for the stack below it, or not, which is told.
  */
 #include "tools/command/command.h"
+#include "tools/export/bars.h"
 #include "tools/export/export.h"
-#include "tools/export/slices.h"
 #include "tools/output/out.h"
 
 #include <stdio.h>
@@ -32,12 +34,21 @@ static const char *const help[] = {
 	"\n"
 	"Pairs that overlap without being inside each other are left out. The time around a loss\n"
 	"belongs to no stack: nobody knows what was open.\n"
-	"\n",
+	"\n"
+	"what of them:\n"
+	"      --stacks          instead: a line for each stack of functions that events tell\n"
+	"                        (POSIX_TRACE_DEFINE_STACK_NP, long waits, samples), outermost\n"
+	"                        first, with the event on top, and how many such events there "
+	"are\n",
 	PXT_EXPORT_COMMON_HELP
 	"\n"
 	"example: a flame graph of the jobs\n"
 	"\n"
 	"  $ pxtrace export folded run.ptl | flamegraph.pl --countname ns > run.svg\n"
+	"\n"
+	"and one of who called refill()\n"
+	"\n"
+	"  $ pxtrace export folded --stacks --event refilled run.ptl | flamegraph.pl > run.svg\n"
 	"\n"
 	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
 	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
@@ -45,17 +56,11 @@ static const char *const help[] = {
 	NULL,
 };
 
-#define NODES_MAX 65536u
-#define DEEP_MAX  (PXT_OPEN_DEPTH + 3u)
-
-/* A stack: what is on top, above its parent.  Node 0 is below all threads, and nobody's child. */
-struct node {
-	uint32_t parent;
-	uint32_t child;
-	uint32_t sibling;
-	uint64_t ns;
-	char *name;
+enum {
+	OPT_STACKS = 500
 };
+
+#define DEEP_MAX (PXT_OPEN_DEPTH + 3u)
 
 /* Of a thread. */
 struct stack {
@@ -72,11 +77,8 @@ struct folded {
 	struct stack *stacks;
 };
 
-static struct {
-	struct node *nodes;
-	uint32_t count;
-	uint64_t missing;
-} tree;
+static struct pxt_frames tree;
+static bool of_functions; /* --stacks */
 
 static struct folded *of_source(const struct pxt_source *source)
 {
@@ -87,35 +89,19 @@ static struct folded *of_source(const struct pxt_source *source)
 
 /* ---- Stacks ---- */
 
-/* A name is one part of a line, which has no ";" and no end of line. */
-static char *part_of(const char *text, size_t bytes)
+/* The frame of that name above @parent.  It is one part of a line, which has no ";" and no end of line. */
+static uint32_t above(uint32_t parent, const char *text, size_t bytes)
 {
 	size_t room = PXT_ESCAPE_GROWTH * bytes + 1;
 	char *part = pxt_must(malloc(room));
 	size_t used = pxt_escape(text, bytes, part, room, NULL);
+	uint32_t found;
 
 	for (size_t i = 0; i < used; i++)
 		if (part[i] == ';')
 			part[i] = ':';
-	return part;
-}
-
-/* The stack of @parent with that on top, the same one each time; 0: there is no place. */
-static uint32_t above(uint32_t parent, const char *text, size_t bytes)
-{
-	char *name = part_of(text, bytes);
-	uint32_t found = tree.nodes[parent].child;
-
-	while (found != 0 && strcmp(tree.nodes[found].name, name) != 0)
-		found = tree.nodes[found].sibling;
-	if (found != 0 || tree.count == NODES_MAX) {
-		free(name);
-		return found;
-	}
-	found = tree.count++;
-	tree.nodes[found] =
-	    (struct node){ .parent = parent, .sibling = tree.nodes[parent].child, .name = name };
-	tree.nodes[parent].child = found;
+	found = pxt_bars_above(&tree, parent, part, used);
+	free(part);
 	return found;
 }
 
@@ -133,8 +119,8 @@ static void push(struct folded *log, struct stack *stack, const struct pxt_event
 		stack->top = top;
 		return;
 	}
+	tree.missing += stack->missing > 0;
 	stack->missing++;
-	tree.missing++;
 }
 
 static void pop(struct stack *stack)
@@ -142,14 +128,14 @@ static void pop(struct stack *stack)
 	if (stack->missing > 0)
 		stack->missing--;
 	else
-		stack->top = tree.nodes[stack->top].parent;
+		stack->top = tree.list[stack->top].parent;
 }
 
 /* Up to @ns what was on top was. */
 static void pass(struct stack *stack, int64_t ns)
 {
 	if (stack->is_known && ns > stack->ns)
-		tree.nodes[stack->top].ns += (uint64_t)(ns - stack->ns);
+		tree.list[stack->top].sum += (uint64_t)(ns - stack->ns);
 	stack->is_known = true;
 	stack->ns = ns;
 }
@@ -163,11 +149,28 @@ static void forget(struct folded *log)
 	for (uint32_t i = 0; i < PXT_THREADS_MAX; i++) {
 		struct stack *stack = &log->stacks[i];
 
-		while (stack->top != 0 && tree.nodes[stack->top].parent != log->process)
-			stack->top = tree.nodes[stack->top].parent;
+		while (stack->top != 0 && tree.list[stack->top].parent != log->process)
+			stack->top = tree.list[stack->top].parent;
 		stack->missing = 0;
 		stack->is_known = false;
 	}
+}
+
+/* With --stacks. */
+static void count_functions(struct folded *log, const struct pxt_event *event)
+{
+	const char *label = event->thread->label;
+	uint64_t callers[PXT_CALLERS_MAX];
+	uint32_t top = 0;
+
+	if (pxt_callers_of(event, callers) > 0)
+		top = above(log->process, label, strlen(label));
+	if (top != 0)
+		top = pxt_bars_stack(&log->bars, event, &tree, top, false);
+	if (top != 0)
+		top = above(top, event->type->label, strlen(event->type->label));
+	if (top != 0)
+		tree.list[top].sum++;
 }
 
 static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
@@ -179,6 +182,10 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 
 	if (pxt_bars_spoilt(&log->bars)) {
 		pxt_bars_look(export, event, lost);
+		return;
+	}
+	if (of_functions) {
+		count_functions(log, event);
 		return;
 	}
 	if (lost > 0)
@@ -221,24 +228,16 @@ static uint32_t process_of(const struct pxt_export *export, const struct pxt_sou
 
 static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
-	tree.nodes = pxt_must(calloc(NODES_MAX, sizeof *tree.nodes));
-	tree.count = 1;
 	for (unsigned i = 0; i < reader->count; i++) {
 		const struct pxt_source *source = reader->sources[i];
 		struct pxt_export_log *of = source->user;
 		struct folded *log = pxt_must(calloc(1, sizeof *log));
 
-		pxt_bars_begin(&log->bars, source);
+		pxt_bars_begin(&log->bars, source, of_functions);
 		log->process = reader->count > 1 ? process_of(export, source) : 0;
 		log->stacks = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->stacks));
 		of->format = log;
 	}
-}
-
-static void forget_nodes(void)
-{
-	for (uint32_t i = 1; i < tree.count; i++)
-		free(tree.nodes[i].name);
 }
 
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
@@ -246,10 +245,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 	pxt_bars_looked(export, reader);
 	if (!pxt_bars_tried())
 		return;
-	forget_nodes();
-	memset(tree.nodes, 0, NODES_MAX * sizeof *tree.nodes);
-	tree.count = 1;
-	tree.missing = 0;
+	pxt_bars_frames_free(&tree);
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct folded *log = of_source(reader->sources[i]);
 
@@ -261,24 +257,30 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 static void put_line(struct pxt_out *out, uint32_t index)
 {
 	uint32_t path[DEEP_MAX];
-	uint32_t deep = 0;
+	uint32_t deep = pxt_bars_path(&tree, index, path, DEEP_MAX);
 
-	for (uint32_t at = index; at != 0 && deep < DEEP_MAX; at = tree.nodes[at].parent)
-		path[deep++] = at;
-	while (deep-- > 0)
-		pxt_out_format(out, "%s%s", tree.nodes[path[deep]].name, deep > 0 ? ";" : "");
-	pxt_out_format(out, " %llu\n", (unsigned long long)tree.nodes[index].ns);
+	for (uint32_t i = 0; i < deep; i++)
+		pxt_out_format(out, "%s%s", i > 0 ? ";" : "", tree.list[path[i]].name);
+	pxt_out_format(out, " %llu\n", (unsigned long long)tree.list[index].sum);
 }
 
 static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
-	for (uint32_t i = 1; i < tree.count; i++)
-		if (tree.nodes[i].ns > 0)
-			put_line(&export->out, i);
+	bool any = false;
+
+	for (uint32_t i = 1; i < tree.count; i++) {
+		if (tree.list[i].sum == 0)
+			continue;
+		put_line(&export->out, i);
+		any = true;
+	}
 	if (tree.missing > 0)
-		pxt_complain("%llu times there was no place for another stack: the time is that "
-		             "of the one below",
-		    (unsigned long long)tree.missing);
+		pxt_complain("%llu times there was no place for another stack: %s",
+		    (unsigned long long)tree.missing,
+		    of_functions ? "these events are left out"
+		                 : "the time is that of the one below");
+	if (of_functions && !any)
+		pxt_complain("export folded: no event tells who called");
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct folded *log = of_source(reader->sources[i]);
 
@@ -286,14 +288,28 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 		free(log->stacks);
 		free(log);
 	}
-	forget_nodes();
-	free(tree.nodes);
+	pxt_bars_frames_free(&tree);
+}
+
+static const struct option options[] = {
+	{ "stacks", no_argument, NULL, OPT_STACKS },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_option(struct pxt_export *export, int code, char *value)
+{
+	(void)export;
+	(void)code;
+	(void)value;
+	return of_functions = true;
 }
 
 static const struct pxt_export_format format = {
 	.name = "folded",
 	.letters = "",
 	.help = help,
+	.options = options,
+	.option = take_option,
 	.late = true,
 	.begin = begin,
 	.look_before = pxt_bars_look_before,

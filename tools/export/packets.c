@@ -199,162 +199,95 @@ uint64_t pxt_perfetto_lane(
 	return put_track(p, &track, parent);
 }
 
-/* ---- Annotations ---- */
+/* ---- Stacks ---- */
 
-/* The next one; NULL when there is no room. */
-static Pxt__DebugAnnotation *new_note(struct pxt_perfetto *p)
+void pxt_perfetto_stack(struct pxt_perfetto *p, struct pxt_frames *frames, uint32_t top)
 {
-	static const Pxt__DebugAnnotation empty = PXT__DEBUG_ANNOTATION__INIT;
-
-	if (p->notes == PXT_NOTES_MAX)
-		return NULL;
-	p->note[p->notes] = empty;
-	p->note_list[p->notes] = &p->note[p->notes];
-	return &p->note[p->notes++];
+	p->frames = frames;
+	p->stack = top;
 }
 
-/* Text from the log, or as much of it as there is room for; the room holds an event's. */
-static char *keep_text(struct pxt_perfetto *p, const char *text, size_t bytes)
-{
-	char *kept = p->text + p->text_used;
+/* What was not written of a stack in this epoch yet.  A frame's number is that of its name and its file, too. */
+struct stack {
+	Pxt__InternedString functions[PXT_STACK_MAX];
+	Pxt__InternedString files[PXT_STACK_MAX];
+	Pxt__Frame frames[PXT_STACK_MAX];
+	Pxt__InternedString *function_list[PXT_STACK_MAX];
+	Pxt__InternedString *file_list[PXT_STACK_MAX];
+	Pxt__Frame *frame_list[PXT_STACK_MAX];
+	Pxt__Callstack whole;
+	Pxt__Callstack *list[1];
+	uint64_t numbers[PXT_STACK_MAX];
+	size_t bytes; /* of its texts */
+};
 
-	p->text_used += pxt_escape(text, bytes, kept, sizeof p->text - p->text_used, NULL) + 1;
-	return kept;
+static void intern_text(Pxt__InternedString *string, uint64_t iid, const char *text, size_t bytes)
+{
+	pxt__interned_string__init(string);
+	string->has_iid = string->has_str = 1;
+	string->iid = iid;
+	string->str.data = (uint8_t *)(uintptr_t)text;
+	string->str.len = bytes;
 }
 
-static char *keep_bytes(struct pxt_perfetto *p, const unsigned char *data, size_t bytes)
+static void write_frame(
+    struct stack *stack, Pxt__InternedData *data, uint32_t number, const char *name)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *kept = p->text + p->text_used;
-	size_t room = (sizeof p->text - p->text_used - 1) / 2;
+	const struct pxt_place place = pxt_bars_place(name);
+	Pxt__Frame *frame = &stack->frames[data->n_frames];
 
-	if (bytes > room)
-		bytes = room;
-	for (size_t i = 0; i < bytes; i++) {
-		kept[2 * i] = digits[data[i] >> 4];
-		kept[2 * i + 1] = digits[data[i] & 15];
+	pxt__frame__init(frame);
+	frame->has_iid = frame->has_function_name_id = 1;
+	frame->iid = frame->function_name_id = number;
+	frame->has_source_path_iid = place.file_bytes > 0;
+	frame->source_path_iid = number;
+	frame->has_line_number = place.line > 0;
+	frame->line_number = place.line;
+	stack->frame_list[data->n_frames++] = frame;
+	intern_text(&stack->functions[data->n_function_names], number, name, place.function);
+	stack->function_list[data->n_function_names] = &stack->functions[data->n_function_names];
+	data->n_function_names++;
+	stack->bytes += place.function;
+	if (place.file_bytes == 0)
+		return;
+	intern_text(&stack->files[data->n_source_paths], number, place.file, place.file_bytes);
+	stack->file_list[data->n_source_paths] = &stack->files[data->n_source_paths];
+	data->n_source_paths++;
+	stack->bytes += place.file_bytes;
+}
+
+static void write_stack(struct pxt_perfetto *p, Pxt__InternedData *data, struct stack *stack)
+{
+	uint32_t path[PXT_STACK_MAX];
+	uint32_t deep = pxt_bars_path(p->frames, p->stack, path, PXT_STACK_MAX);
+
+	for (uint32_t i = 0; i < deep; i++) {
+		struct pxt_frame *frame = &p->frames->list[path[i]];
+
+		stack->numbers[i] = path[i];
+		if (frame->frame_epoch != p->epoch)
+			write_frame(stack, data, path[i], frame->name);
+		frame->frame_epoch = p->epoch;
 	}
-	kept[2 * bytes] = '\0';
-	p->text_used += 2 * bytes + 1;
-	return kept;
+	data->function_names = stack->function_list;
+	data->source_paths = stack->file_list;
+	data->frames = stack->frame_list;
+	pxt__callstack__init(&stack->whole);
+	stack->whole.has_iid = 1;
+	stack->whole.iid = p->stack;
+	stack->whole.n_frame_ids = deep;
+	stack->whole.frame_ids = stack->numbers;
+	stack->list[0] = &stack->whole;
+	data->n_callstacks = 1;
+	data->callstacks = stack->list;
+	p->frames->list[p->stack].stack_epoch = p->epoch;
 }
 
-static void set_value(
-    struct pxt_perfetto *p, Pxt__DebugAnnotation *note, const struct pxt_value *value)
-{
-	switch (value->kind) {
-	case POSIX_TRACE_FIELD_UNSIGNED_NP:
-		note->has_uint_value = 1;
-		note->uint_value = value->u;
-		break;
-	case POSIX_TRACE_FIELD_HEX_NP:
-		note->has_pointer_value = 1;
-		note->pointer_value = value->u;
-		break;
-	case POSIX_TRACE_FIELD_SIGNED_NP:
-		note->has_int_value = 1;
-		note->int_value = value->i;
-		break;
-	case POSIX_TRACE_FIELD_FLOAT_NP:
-		note->has_double_value = 1;
-		note->double_value = value->f;
-		break;
-	default:
-		note->string_value = keep_text(p, value->text, value->bytes);
-	}
-}
+/* ---- Events ---- */
 
 static struct pxt_perfetto_type *type_of(struct pxt_perfetto *p, const struct pxt_type *type)
 {
 	return type->index == PXT_INDEX_NONE ? NULL : &p->types[type->index];
-}
-
-/* The fields' names get numbers when the type is seen first; the number of the first of them. */
-static uint64_t number_fields(
-    struct pxt_perfetto_type *names, struct pxt_perfetto *p, const struct pxt_type *type)
-{
-	if (names->fields != type->field_count) {
-		names->first_iid = p->next_iid;
-		names->fields = type->field_count;
-		names->epoch = 0;
-		p->next_iid += type->field_count;
-	}
-	return names->first_iid;
-}
-
-/* The event sets of START and FILTER, a text each. */
-static bool note_sets(struct pxt_perfetto *p, const struct pxt_event *event)
-{
-	static struct pxt_eventset set;
-	unsigned count = pxt_eventset_count(event->info.posix_event_id, event->bytes);
-
-	for (unsigned i = 0; i < count; i++) {
-		Pxt__DebugAnnotation *note = new_note(p);
-
-		if (!note)
-			break;
-		pxt_eventset_of(&set, event->data, event->bytes, i, count);
-		note->name = (char *)(uintptr_t)set.name;
-		note->string_value = keep_text(p, set.text, strlen(set.text));
-	}
-	return count > 0;
-}
-
-void pxt_perfetto_note_fields(
-    struct pxt_perfetto *p, const struct pxt_event *event, const struct pxt_layout *except)
-{
-	const struct pxt_type *type = event->type;
-	bool has_names = type->index != PXT_INDEX_NONE;
-	uint64_t first_iid = has_names ? number_fields(&p->types[type->index], p, type) : 0;
-	struct pxt_value value;
-	size_t at = 0;
-	size_t rest = type->field_count > 0 ? pxt_fields_rest(event, &at) : event->bytes;
-
-	for (unsigned i = 0;
-	     i < type->field_count && pxt_field_value(event, &type->fields[i], &value); i++) {
-		if (&type->fields[i] == except)
-			continue;
-		Pxt__DebugAnnotation *note = new_note(p);
-
-		if (has_names) {
-			note->has_name_iid = 1;
-			note->name_iid = first_iid + i;
-		} else {
-			note->name = type->fields[i].name;
-		}
-		set_value(p, note, &value);
-	}
-	if (note_sets(p, event))
-		return;
-	if (rest > 0) {
-		Pxt__DebugAnnotation *note = new_note(p);
-
-		note->name = (char *)(uintptr_t)(type->field_count > 0 ? "@rest" : "@data");
-		note->string_value = keep_bytes(p, event->data + at, rest);
-	}
-	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		pxt_perfetto_note_flag(p, "@cut");
-}
-
-void pxt_perfetto_note_number(struct pxt_perfetto *p, const char *name, uint64_t number)
-{
-	Pxt__DebugAnnotation *note = new_note(p);
-
-	if (!note)
-		return;
-	note->name = (char *)(uintptr_t)name;
-	note->has_uint_value = 1;
-	note->uint_value = number;
-}
-
-void pxt_perfetto_note_flag(struct pxt_perfetto *p, const char *name)
-{
-	Pxt__DebugAnnotation *note = new_note(p);
-
-	if (!note)
-		return;
-	note->name = (char *)(uintptr_t)name;
-	note->has_bool_value = note->bool_value = 1;
 }
 
 void pxt_perfetto_flow(struct pxt_perfetto *p, uint64_t number)
@@ -363,11 +296,9 @@ void pxt_perfetto_flow(struct pxt_perfetto *p, uint64_t number)
 		p->flow[p->flows++] = number;
 }
 
-/* ---- Events ---- */
-
 /* Fills in what the notes are, and what they need no longer. */
 static void put_event(struct pxt_perfetto *p, Pxt__TracePacket *packet, Pxt__TrackEvent *event,
-    Pxt__TrackEvent__Type kind, uint64_t track)
+    Pxt__TrackEvent__Type kind, uint64_t track, size_t stack_bytes)
 {
 	event->has_type = event->has_track_uuid = 1;
 	event->type = kind;
@@ -377,14 +308,14 @@ static void put_event(struct pxt_perfetto *p, Pxt__TracePacket *packet, Pxt__Tra
 	event->n_flow_ids = p->flows;
 	event->flow_ids = p->flow;
 	packet->track_event = event;
-	put(p, packet, p->text_used / 4 + (size_t)16 * p->notes + (size_t)2 * p->flows);
+	put(p, packet,
+	    p->text_used / 4 + (size_t)16 * p->notes + (size_t)2 * p->flows + stack_bytes / 5);
 	p->notes = 0;
 	p->flows = 0;
 	p->text_used = 0;
 }
 
 struct names {
-	Pxt__InternedData data;
 	Pxt__InternedName name[1 + POSIX_TRACE_FIELDS_MAX_NP];
 	Pxt__InternedName *list[1 + POSIX_TRACE_FIELDS_MAX_NP];
 	char label[1024];
@@ -401,22 +332,22 @@ static void intern(struct names *names, unsigned i, uint64_t iid, const char *na
 
 /* The type's name and those of its fields, which were not written in this epoch yet. */
 static void write_names(struct pxt_perfetto *p, struct pxt_perfetto_type *known,
-    const struct pxt_type *type, const char *base, size_t bytes, struct names *names)
+    const struct pxt_type *type, const char *base, size_t bytes, struct names *names,
+    Pxt__InternedData *data)
 {
 	const char *label = type->label;
 
-	pxt__interned_data__init(&names->data);
 	if (known->is_base) {
 		(void)pxt_escape(base, bytes, names->label, sizeof names->label, NULL);
 		label = names->label;
 	}
 	intern(names, 0, type->index + 1u, label);
-	names->data.n_event_names = 1;
-	names->data.event_names = names->list;
+	data->n_event_names = 1;
+	data->event_names = names->list;
 	for (unsigned i = 0; i < known->fields; i++)
 		intern(names, 1 + i, known->first_iid + i, type->fields[i].name);
-	names->data.n_debug_annotation_names = known->fields;
-	names->data.debug_annotation_names = names->list + 1;
+	data->n_debug_annotation_names = known->fields;
+	data->debug_annotation_names = names->list + 1;
 	known->epoch = p->epoch;
 }
 
@@ -426,16 +357,25 @@ void pxt_perfetto_event(struct pxt_perfetto *p, const struct pxt_event *event,
 	struct pxt_perfetto_type *known = type_of(p, event->type);
 	Pxt__TracePacket packet = packet_at(p, event->ns);
 	Pxt__TrackEvent track_event = PXT__TRACK_EVENT__INIT;
+	Pxt__InternedData data = PXT__INTERNED_DATA__INIT;
 	struct names names;
+	struct stack stack;
 	bool named = kind != PXT__TRACK_EVENT__TYPE__TYPE_SLICE_END;
 
 	if (known && known->epoch != p->epoch) {
 		/* An end's own name is not needed, unless its begin was not seen. */
 		if (known->epoch == 0)
 			known->is_base = base != NULL;
-		write_names(p, known, event->type, base, bytes, &names);
-		packet.interned_data = &names.data;
+		write_names(p, known, event->type, base, bytes, &names, &data);
+		packet.interned_data = &data;
 	}
+	stack.bytes = 0;
+	if (p->stack != 0 && p->frames->list[p->stack].stack_epoch != p->epoch) {
+		write_stack(p, &data, &stack);
+		packet.interned_data = &data;
+	}
+	track_event.has_callstack_iid = p->stack != 0;
+	track_event.callstack_iid = p->stack;
 	if (named && p->name) {
 		track_event.name = (char *)(uintptr_t)p->name;
 	} else if (named && known && known->is_base == (base != NULL)) {
@@ -444,8 +384,9 @@ void pxt_perfetto_event(struct pxt_perfetto *p, const struct pxt_event *event,
 	} else if (named) {
 		track_event.name = (char *)(uintptr_t)event->type->label;
 	}
-	put_event(p, &packet, &track_event, kind, track);
+	put_event(p, &packet, &track_event, kind, track, stack.bytes);
 	p->name = NULL;
+	p->stack = 0;
 }
 
 void pxt_perfetto_name(struct pxt_perfetto *p, const char *name)
@@ -460,7 +401,7 @@ void pxt_perfetto_mark(struct pxt_perfetto *p, int64_t ns, Pxt__TrackEvent__Type
 	Pxt__TrackEvent event = PXT__TRACK_EVENT__INIT;
 
 	event.name = (char *)(uintptr_t)name;
-	put_event(p, &packet, &event, kind, track);
+	put_event(p, &packet, &event, kind, track, 0);
 }
 
 bool pxt_perfetto_counter(
@@ -484,7 +425,7 @@ bool pxt_perfetto_counter(
 		event.has_double_counter_value = 1;
 		event.double_counter_value = (double)value->u;
 	}
-	put_event(p, &packet, &event, PXT__TRACK_EVENT__TYPE__TYPE_COUNTER, track);
+	put_event(p, &packet, &event, PXT__TRACK_EVENT__TYPE__TYPE_COUNTER, track, 0);
 	return true;
 }
 

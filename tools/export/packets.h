@@ -2,13 +2,14 @@
 /*
  * packets.h - the packets of a Perfetto trace: one log, one sequence of packets.
  *
- * Names of events and fields are written once (interned) and from then on numbers.  A loss makes a
+ * Names of events, fields and functions are written once (interned) and from then on numbers.  A loss makes a
  * reader of the sequence forget them, as Perfetto has it, and so they are written once more after it.
  */
 #ifndef PXT_PERFETTO_H
 #define PXT_PERFETTO_H
 
 #include "tools/event/event.h"
+#include "tools/export/bars.h"
 #include "tools/export/export.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
@@ -45,6 +46,9 @@ struct pxt_perfetto {
 	uint64_t next_track;
 	struct pxt_perfetto_type types[PXT_TYPES_MAX];
 	const char *name; /* of the event at hand, in place of its type's; NULL: that */
+	/* Its stack; 0: none. */
+	struct pxt_frames *frames;
+	uint32_t stack;
 	/* What joins the event at hand with others. */
 	unsigned flows;
 	uint64_t flow[POSIX_TRACE_FIELDS_MAX_NP];
@@ -79,6 +83,9 @@ void pxt_perfetto_note_flag(struct pxt_perfetto *p, const char *name);
 
 /* An arrow leads from the event with this number to the next one with it. */
 void pxt_perfetto_flow(struct pxt_perfetto *p, uint64_t number);
+
+/* The next event was recorded in the function @top of @frames; 0: nobody told. */
+void pxt_perfetto_stack(struct pxt_perfetto *p, struct pxt_frames *frames, uint32_t top);
 
 /* The next event is called @name, which is good until then. */
 void pxt_perfetto_name(struct pxt_perfetto *p, const char *name);

@@ -7,9 +7,9 @@
  */
 #include "tools/command/command.h"
 #include "tools/event/event.h"
+#include "tools/export/bars.h"
 #include "tools/export/export.h"
 #include "tools/export/packets.h"
-#include "tools/export/slices.h"
 #include "tools/output/out.h"
 #include "tools/review/review.h"
 #include "tools/select/select.h"
@@ -32,6 +32,7 @@ static const char *const help[] = {
 	"request that is handed on. Everything else is a mark. The typed fields are annotations.\n"
 	"Where events were lost stands a mark that says how many, and bars that were open end\n"
 	"there (cut_by_loss). sched_switch and sched_wakeup become states of threads and CPUs.\n"
+	"Events that tell which functions called have a call stack.\n"
 	"\n"
 	"Several logs make an archive (tar) of traces, which opens as one: by the clocks of one\n"
 	"machine, or by the civil time of several.\n"
@@ -74,6 +75,7 @@ static struct {
 	/* The log at hand */
 	struct pxt_perfetto packets;
 	struct pxt_bars bars;
+	struct pxt_frames stacks;
 	struct pxt_sched sched;
 	int64_t last_ns;
 	uint64_t *threads; /* tracks, by the thread's index; 0: none yet */
@@ -277,6 +279,8 @@ static void put_bar(const struct pxt_event *event, const struct pxt_slice *slice
 	pxt_perfetto_note_fields(&pf.packets, event, slice->bar == PXT_BAR_END ? slice->key : NULL);
 	if (pf.cpu && event->extra.posix_cpu_np >= 0)
 		pxt_perfetto_note_number(&pf.packets, "cpu", (uint64_t)event->extra.posix_cpu_np);
+	pxt_perfetto_stack(
+	    &pf.packets, &pf.stacks, pxt_bars_stack(&pf.bars, event, &pf.stacks, 0, true));
 	pxt_perfetto_event(&pf.packets, event, kind, track, base, bytes);
 }
 
@@ -362,7 +366,7 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
 	struct pxt_export_log *log = reader->sources[0]->user;
 
-	pxt_bars_begin(&pf.bars, reader->sources[0]);
+	pxt_bars_begin(&pf.bars, reader->sources[0], true);
 	log->format = &pf.bars;
 	begin_file(export, reader->sources[0]);
 }
@@ -381,6 +385,10 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	(void)reader;
 	pxt_perfetto_end(&pf.packets);
 	forget_tracks();
+	if (pf.stacks.missing > 0)
+		pxt_complain("%llu events have no stack: there are too many",
+		    (unsigned long long)pf.stacks.missing);
+	pxt_bars_frames_free(&pf.stacks);
 	pxt_bars_end(&pf.bars);
 	pf.logs_done++;
 	if (export->reader.count == 1)

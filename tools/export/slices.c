@@ -52,8 +52,7 @@ struct pair {
 #define SEARCH_MAX    (UINT32_C(1) << 26)
 
 struct pxt_slices {
-	bool known;   /* all pairs: the second reading */
-	bool unnamed; /* in the first reading a function was asked for, whose name was not known */
+	bool known; /* all pairs: the second reading */
 	uint16_t pair_count;
 	/* Once each, in the order they were seen: one pair ended while the other was inside it. */
 	uint32_t conflict_count;
@@ -426,128 +425,21 @@ struct pxt_slice pxt_slices_take(struct pxt_slices *slices, const struct pxt_eve
 	return slice;
 }
 
-/* ---- The first reading ---- */
-
-static struct pxt_bars *bars_of(const struct pxt_source *source)
+bool pxt_slices_known(const struct pxt_slices *slices)
 {
-	struct pxt_export_log *log = source->user;
-
-	return log->format;
+	return slices->known;
 }
 
-/* What is written in the first reading will be taken back, or was. */
-static struct {
-	bool spoilt;
-	bool tried;
-} reading;
-
-void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source)
+bool pxt_slices_spoilt(const struct pxt_slices *slices)
 {
-	reading.spoilt = false;
-	reading.tried = false;
-	bars->slices = pxt_slices_new();
-	bars->symbols = pxt_symbols_new(source, NULL);
+	return !slices->known && (slices->moved || slices->conflict_count > 0);
 }
 
-void pxt_bars_end(struct pxt_bars *bars)
-{
-	pxt_slices_free(bars->slices);
-	pxt_symbols_free(bars->symbols);
-}
-
-/* Images are told of by events that may not be wanted. */
-void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *event)
-{
-	(void)export;
-	pxt_symbols_take(bars_of(event->source)->symbols, event);
-}
-
-void pxt_bars_look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
-{
-	struct pxt_bars *bars = bars_of(event->source);
-	const struct pxt_syspair *system;
-	struct pxt_slice slice;
-
-	(void)export;
-	if (lost > 0)
-		pxt_slices_cut(bars->slices, NULL, NULL);
-	slice = pxt_slices_take(bars->slices, event);
-	system = slice.bar == PXT_BAR_BEGIN ? pxt_slices_system(bars->slices, slice.pair) : NULL;
-	if (system && system->names == PXT_SYSPAIR_FUNCTIONS)
-		pxt_symbols_want(bars->symbols, pxt_symbols_address(event));
-}
-
-void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader)
-{
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++) {
-		pxt_symbols_resolve(bars_of(reader->sources[i])->symbols);
-		pxt_slices_again(bars_of(reader->sources[i])->slices);
-	}
-}
-
-static bool is_spoilt(const struct pxt_slices *slices)
-{
-	return !slices->known && (slices->unnamed || slices->moved || slices->conflict_count > 0);
-}
-
-bool pxt_bars_spoilt(const struct pxt_bars *bars)
-{
-	reading.spoilt |= is_spoilt(bars->slices);
-	return reading.spoilt;
-}
-
-static bool stands(const struct pxt_slices *slices)
+bool pxt_slices_stand(const struct pxt_slices *slices)
 {
 	/* What only begins is no bar. */
 	for (uint16_t i = 0; i < slices->pair_count; i++)
 		if (slices->pairs[i].begin && !slices->pairs[i].end)
 			return false;
-	return !is_spoilt(slices);
-}
-
-bool pxt_bars_stand(struct pxt_export *export, struct pxt_reader *reader)
-{
-	bool all = !reading.spoilt;
-
-	(void)export;
-	for (unsigned i = 0; i < reader->count; i++)
-		all = stands(bars_of(reader->sources[i])->slices) && all;
-	reading.tried = true;
-	reading.spoilt = false;
-	return all;
-}
-
-bool pxt_bars_tried(void)
-{
-	return reading.tried;
-}
-
-const char *pxt_bars_own_name(
-    const struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event)
-{
-	static char name[512];
-	const struct pxt_syspair *system = pxt_slices_system(bars->slices, slice->pair);
-	const char *text;
-	uint64_t value = 0;
-
-	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
-		return NULL;
-	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
-		if (!bars->slices->known) {
-			bars->slices->unnamed = true;
-			pxt_symbols_want(bars->symbols, pxt_symbols_address(event));
-		}
-		text = pxt_symbols_text(bars->symbols, pxt_symbols_address(event));
-		/* Without "(file:line)". */
-		(void)snprintf(name, sizeof name, "%s", text);
-		if (strstr(name, " (") != NULL)
-			*strstr(name, " (") = '\0';
-		return name;
-	}
-	text = pxt_sysnames_word(event->type->id, system->field, value);
-	if (!text)
-		(void)snprintf(
-		    name, sizeof name, "%s %llu", system->name, (unsigned long long)value);
-	return text ? text : name;
+	return !pxt_slices_spoilt(slices);
 }

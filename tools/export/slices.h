@@ -16,8 +16,7 @@
 #ifndef PXT_SLICES_H
 #define PXT_SLICES_H
 
-#include "tools/export/export.h"
-#include "tools/read/symbols.h"
+#include "tools/event/event.h"
 #include "tools/spans/pairs.h"
 
 /* In place of a thread's index: of bars that no thread has alone. */
@@ -61,35 +60,11 @@ const struct pxt_syspair *pxt_slices_system(const struct pxt_slices *slices, uin
 const char *pxt_slices_name(const struct pxt_slices *slices, uint16_t pair, size_t *bytes);
 
 /*
- * ---- The first reading, of which nothing is written ----
- *
- * What a format keeps of a log (struct pxt_export_log.format) begins with this one, and these are its calls: which
- * pairs there are, and which functions have to have names.
+ * Of a first reading that writes what it sees, as if all pairs were known.  Known: it is over.  Spoilt: the second one
+ * would write something else.  Stand: all was seen, and the second one would write the same.
  */
-struct pxt_bars {
-	struct pxt_slices *slices;
-	struct pxt_symbols *symbols;
-};
-
-void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source);
-void pxt_bars_end(struct pxt_bars *bars);
-void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *event);
-void pxt_bars_look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost);
-void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader);
-
-/*
- * ---- One reading in place of two: what is written in the first one, as if all was known ----
- *
- * Spoilt: what was written so far is not what the second reading would write; from there on the first one
- * looks.  Stand: the first reading is over, and the second one would write the same.
- */
-bool pxt_bars_spoilt(const struct pxt_bars *bars);
-bool pxt_bars_stand(struct pxt_export *export, struct pxt_reader *reader);
-/* Whether what the first reading wrote, or made, was taken back. */
-bool pxt_bars_tried(void);
-
-/* "read", "refill": what a bar of system events is called, until the next call; NULL: as its pair is. */
-const char *pxt_bars_own_name(
-    const struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event);
+bool pxt_slices_known(const struct pxt_slices *slices);
+bool pxt_slices_spoilt(const struct pxt_slices *slices);
+bool pxt_slices_stand(const struct pxt_slices *slices);
 
 #endif

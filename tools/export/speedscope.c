@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope.c - pxtrace export speedscope: the own form of speedscope.app, a profile for each thread.
+ * speedscope.c - pxtrace export speedscope: the own form of speedscope.app, a profile for each thread, and one of the
+ * functions that its events tell.
  *
  *	{"type":"evented","name":"worker/4711","unit":"nanoseconds",...,
  *	 "events":[{"type":"O","frame":0,"at":1000},{"type":"C","frame":0,"at":7000}]}
+ *	{"type":"sampled","name":"worker/4711, who called","unit":"none",...,
+ *	 "samples":[[1,2,3]],"weights":[1]}
  *
  * The bars are those of slices.h that lie inside each other: spans, functions, calls, waits.
  *
@@ -14,8 +17,8 @@
  * counted.
  */
 #include "tools/command/command.h"
+#include "tools/export/bars.h"
 #include "tools/export/export.h"
-#include "tools/export/slices.h"
 #include "tools/output/out.h"
 
 #include <errno.h>
@@ -36,6 +39,9 @@ static const char *const help[] = {
 	"\n"
 	"Pairs that overlap without being inside each other are left out. At a loss everything\n"
 	"that was open ends with its thread's last event: nobody knows how long it went on.\n"
+	"\n"
+	"Of events that tell which functions called (POSIX_TRACE_DEFINE_STACK_NP, long waits,\n"
+	"samples) a thread has a second profile: a sample of its stack for each of them.\n"
 	"\n",
 	PXT_EXPORT_COMMON_HELP
 	"\n"
@@ -55,8 +61,8 @@ static const char *const help[] = {
 #define NO_CHUNK    UINT64_MAX
 
 struct entry {
-	uint64_t ns; /* since the start */
-	uint32_t frame;
+	uint64_t ns;    /* since the start */
+	uint32_t frame; /* of a sample: the one on top, in state.stacks */
 	uint32_t opens;
 };
 
@@ -69,6 +75,8 @@ struct chunk {
 /* What is written of a thread. */
 struct profile {
 	char *name;
+	bool of_samples;
+	uint64_t samples;
 	uint64_t first; /* chunk in the file */
 	uint64_t last;
 	struct chunk chunk; /* that is not full */
@@ -83,15 +91,20 @@ struct profile {
 /* What is kept of each log. */
 struct speedscope {
 	struct pxt_bars bars;
-	struct profile **profiles; /* by the thread's index */
+	struct profile *
+	    *profiles; /* by the thread's index; PXT_THREADS_MAX further on: of samples */
 };
 
 static struct {
 	struct pxt_export *export;
 	FILE *file;
 	uint64_t bytes; /* in it */
-	char **frames;
+	struct frame {
+		char *name;
+		bool is_function; /* with its file and line */
+	} * frames;
 	uint32_t frame_count;
+	struct pxt_frames stacks;
 	uint32_t *by_name; /* hash table of number + 1 */
 	struct profile *first;
 	struct profile **end;
@@ -108,21 +121,22 @@ static struct speedscope *of_source(const struct pxt_source *source)
 /* ---- Names ---- */
 
 /* The number of a name, the same one each time; FRAMES_MAX: there is no place. */
-static uint32_t frame_of(const char *text, size_t bytes)
+static uint32_t frame_of(const char *text, size_t bytes, bool is_function)
 {
 	size_t at = 2166136261u;
 
 	for (size_t i = 0; i < bytes; i++)
 		at = ((at ^ (unsigned char)text[i]) * 16777619u) & UINT32_MAX;
 	for (at %= FRAMES_HASH; state.by_name[at] != 0; at = (at + 1) % FRAMES_HASH) {
-		const char *known = state.frames[state.by_name[at] - 1];
+		const char *known = state.frames[state.by_name[at] - 1].name;
 
 		if (strncmp(known, text, bytes) == 0 && known[bytes] == '\0')
 			return state.by_name[at] - 1;
 	}
 	if (state.frame_count == FRAMES_MAX)
 		return FRAMES_MAX;
-	state.frames[state.frame_count] = pxt_must(strndup(text, bytes));
+	state.frames[state.frame_count] =
+	    (struct frame){ .name = pxt_must(strndup(text, bytes)), .is_function = is_function };
 	state.by_name[at] = state.frame_count + 1;
 	return state.frame_count++;
 }
@@ -178,7 +192,7 @@ static void open_bar(struct speedscope *log, struct profile *profile, const stru
 	uint32_t frame = FRAMES_MAX;
 
 	if (profile->missing == 0 && profile->deep < PXT_OPEN_DEPTH)
-		frame = frame_of(own ? own : name, own ? strlen(own) : bytes);
+		frame = frame_of(own ? own : name, own ? strlen(own) : bytes, false);
 	if (frame == FRAMES_MAX) {
 		profile->missing++;
 		state.missing++;
@@ -206,31 +220,35 @@ static void close_all(struct profile *profile)
 /* ---- Events ---- */
 
 /* Of several logs each thread has its process before its name. */
-static char *name_of(const struct pxt_event *event)
+static char *name_of(const struct pxt_event *event, bool of_samples)
 {
 	const struct pxt_source *source = event->source;
 	const char *path = source->info.posix_executable_np;
 	const char *slash = strrchr(path, '/');
 	const char *label = event->thread->label;
+	const char *what = of_samples ? ", who called" : "";
 	size_t room = strlen(label) + 512;
 	char *name = pxt_must(malloc(room));
 
 	if (state.export->reader.count > 1)
-		(void)snprintf(name, room, "%s:%.200s/%ld %s",
+		(void)snprintf(name, room, "%s:%.200s/%ld %s%s",
 		    pxt_export_target(state.export, source), slash ? slash + 1 : path,
-		    (long)source->info.posix_pid_np, label);
+		    (long)source->info.posix_pid_np, label, what);
 	else
-		(void)snprintf(name, room, "%s", label);
+		(void)snprintf(name, room, "%s%s", label, what);
 	return name;
 }
 
-static struct profile *profile_of(struct speedscope *log, const struct pxt_event *event)
+static struct profile *profile_of(
+    struct speedscope *log, const struct pxt_event *event, bool of_samples)
 {
-	struct profile **profile = &log->profiles[event->thread->index];
+	struct profile **profile =
+	    &log->profiles[event->thread->index + (of_samples ? PXT_THREADS_MAX : 0)];
 
 	if (!*profile) {
 		*profile = pxt_must(calloc(1, sizeof **profile));
-		(*profile)->name = name_of(event);
+		(*profile)->name = name_of(event, of_samples);
+		(*profile)->of_samples = of_samples;
 		(*profile)->first = (*profile)->last = NO_CHUNK;
 		*state.end = *profile;
 		state.end = &(*profile)->next;
@@ -245,6 +263,18 @@ static void forget(struct speedscope *log)
 	for (uint32_t i = 0; i < PXT_THREADS_MAX; i++)
 		if (log->profiles[i])
 			close_all(log->profiles[i]);
+}
+
+static void put_sample(struct speedscope *log, const struct pxt_event *event)
+{
+	uint32_t top = pxt_bars_stack(&log->bars, event, &state.stacks, 0, true);
+	struct profile *profile;
+
+	if (top == 0)
+		return;
+	profile = profile_of(log, event, true);
+	profile->samples++;
+	put_entry(profile, top, true);
 }
 
 static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
@@ -263,7 +293,8 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	slice = pxt_slices_take(log->bars.slices, event);
 	if (event->thread->index == PXT_INDEX_NONE || !event->thread->recorded)
 		return;
-	profile = profile_of(log, event);
+	put_sample(log, event);
+	profile = profile_of(log, event, false);
 	profile->last_ns = since > 0 ? (uint64_t)since : 0;
 	if (slice.lane != 0 || slice.bar == PXT_BAR_NONE)
 		return;
@@ -289,7 +320,7 @@ static void begin_state(struct pxt_export *export)
 	memset(&state, 0, sizeof state);
 	state.export = export;
 	state.end = &state.first;
-	state.frames = pxt_must(calloc(FRAMES_MAX, sizeof(char *)));
+	state.frames = pxt_must(calloc(FRAMES_MAX, sizeof *state.frames));
 	state.by_name = pxt_must(calloc(FRAMES_HASH, sizeof *state.by_name));
 }
 
@@ -303,7 +334,8 @@ static void end_state(void)
 		free(profile);
 	}
 	for (uint32_t i = 0; i < state.frame_count; i++)
-		free(state.frames[i]);
+		free(state.frames[i].name);
+	pxt_bars_frames_free(&state.stacks);
 	free(state.frames);
 	free(state.by_name);
 	if (state.file)
@@ -320,7 +352,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct speedscope *log = of_source(reader->sources[i]);
 
-		memset(log->profiles, 0, PXT_THREADS_MAX * sizeof(struct profile *));
+		memset(log->profiles, 0, (size_t)2 * PXT_THREADS_MAX * sizeof(struct profile *));
 	}
 }
 
@@ -331,35 +363,54 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		struct pxt_export_log *of = reader->sources[i]->user;
 		struct speedscope *log = pxt_must(calloc(1, sizeof *log));
 
-		pxt_bars_begin(&log->bars, reader->sources[i]);
-		log->profiles = pxt_must(calloc(PXT_THREADS_MAX, sizeof(struct profile *)));
+		pxt_bars_begin(&log->bars, reader->sources[i], true);
+		log->profiles =
+		    pxt_must(calloc((size_t)2 * PXT_THREADS_MAX, sizeof(struct profile *)));
 		of->format = log;
 	}
 }
 
-static void put_chunk(struct pxt_out *out, const struct chunk *chunk, bool *is_first)
+static void put_stack(struct pxt_out *out, uint32_t top)
+{
+	uint32_t path[PXT_STACK_MAX];
+	uint32_t deep = pxt_bars_path(&state.stacks, top, path, PXT_STACK_MAX);
+	const char *comma = "";
+
+	pxt_out_char(out, '[');
+	for (uint32_t i = 0; i < deep; i++) {
+		const char *name = state.stacks.list[path[i]].name;
+		uint32_t frame = frame_of(name, strlen(name), true);
+
+		if (frame != FRAMES_MAX)
+			pxt_out_format(out, "%s%lu", comma, (unsigned long)frame);
+		comma = ",";
+	}
+	pxt_out_char(out, ']');
+}
+
+static void put_chunk(
+    struct pxt_out *out, const struct profile *profile, const struct chunk *chunk, bool *is_first)
 {
 	for (uint64_t i = 0; i < chunk->used && i < ENTRIES; i++) {
 		const struct entry *entry = &chunk->entries[i];
 
-		pxt_out_format(out, "%s{\"type\":\"%c\",\"frame\":%lu,\"at\":%llu}",
-		    *is_first ? "" : ",\n", entry->opens ? 'O' : 'C', (unsigned long)entry->frame,
-		    (unsigned long long)entry->ns);
+		pxt_out_text(out, *is_first ? "" : ",\n");
 		*is_first = false;
+		if (profile->of_samples)
+			put_stack(out, entry->frame);
+		else
+			pxt_out_format(out, "{\"type\":\"%c\",\"frame\":%lu,\"at\":%llu}",
+			    entry->opens ? 'O' : 'C', (unsigned long)entry->frame,
+			    (unsigned long long)entry->ns);
 	}
 }
 
-static void put_profile(struct pxt_out *out, const struct profile *profile)
+static void put_chunks(struct pxt_out *out, const struct profile *profile)
 {
 	static struct chunk chunk;
 	uint64_t place = profile->first;
 	bool is_first = true;
 
-	pxt_out_text(out, "{\"type\":\"evented\",\"name\":");
-	pxt_out_json(out, profile->name, strlen(profile->name));
-	pxt_out_format(out,
-	    ",\"unit\":\"nanoseconds\",\"startValue\":%llu,\"endValue\":%llu,\"events\":[\n",
-	    (unsigned long long)profile->first_ns, (unsigned long long)profile->last_ns);
 	while (place != NO_CHUNK && out->error == 0) {
 		errno = 0;
 		if (pread(fileno(state.file), &chunk, sizeof chunk, (off_t)place) !=
@@ -367,11 +418,47 @@ static void put_profile(struct pxt_out *out, const struct profile *profile)
 			fail(errno);
 			break;
 		}
-		put_chunk(out, &chunk, &is_first);
+		put_chunk(out, profile, &chunk, &is_first);
 		place = chunk.next;
 	}
-	put_chunk(out, &profile->chunk, &is_first);
+	put_chunk(out, profile, &profile->chunk, &is_first);
+}
+
+static void put_profile(struct pxt_out *out, const struct profile *profile)
+{
+	pxt_out_format(
+	    out, "{\"type\":\"%s\",\"name\":", profile->of_samples ? "sampled" : "evented");
+	pxt_out_json(out, profile->name, strlen(profile->name));
+	pxt_out_format(out, ",\"unit\":\"%s\",\"startValue\":%llu,\"endValue\":%llu,\"%s\":[\n",
+	    profile->of_samples ? "none" : "nanoseconds",
+	    (unsigned long long)(profile->of_samples ? 0 : profile->first_ns),
+	    (unsigned long long)(profile->of_samples ? profile->samples : profile->last_ns),
+	    profile->of_samples ? "samples" : "events");
+	put_chunks(out, profile);
+	if (profile->of_samples) {
+		pxt_out_text(out, "\n],\"weights\":[");
+		for (uint64_t i = 0; i < profile->samples; i++)
+			pxt_out_text(out, i == 0 ? "1" : ",1");
+	}
 	pxt_out_text(out, "\n]}");
+}
+
+/* Names with file and line are in parts, as the viewer links them. */
+static void put_frame(struct pxt_out *out, const struct frame *frame)
+{
+	struct pxt_place place = { .function = strlen(frame->name) };
+
+	if (frame->is_function)
+		place = pxt_bars_place(frame->name);
+	pxt_out_text(out, "{\"name\":");
+	pxt_out_json(out, frame->name, place.function);
+	if (place.file_bytes > 0) {
+		pxt_out_text(out, ",\"file\":");
+		pxt_out_json(out, place.file, place.file_bytes);
+	}
+	if (place.line > 0)
+		pxt_out_format(out, ",\"line\":%lu", (unsigned long)place.line);
+	pxt_out_char(out, '}');
 }
 
 static void put_all(struct pxt_out *out)
@@ -392,9 +479,8 @@ static void put_all(struct pxt_out *out)
 	}
 	pxt_out_text(out, "],\n\"shared\":{\"frames\":[");
 	for (uint32_t i = 0; i < state.frame_count; i++) {
-		pxt_out_text(out, i == 0 ? "\n{\"name\":" : ",\n{\"name\":");
-		pxt_out_json(out, state.frames[i], strlen(state.frames[i]));
-		pxt_out_char(out, '}');
+		pxt_out_text(out, i == 0 ? "\n" : ",\n");
+		put_frame(out, &state.frames[i]);
 	}
 	pxt_out_text(out, "]}}\n");
 }
@@ -402,9 +488,11 @@ static void put_all(struct pxt_out *out)
 static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
 	put_all(&export->out);
+	state.missing += state.stacks.missing;
 	if (state.missing > 0)
-		pxt_complain("%llu bars are left out: there are too many names, or too many "
-		             "inside each other",
+		pxt_complain(
+		    "%llu bars or stacks are left out: there are too many names, or too many "
+		    "inside each other",
 		    (unsigned long long)state.missing);
 	for (unsigned i = 0; i < reader->count; i++) {
 		struct speedscope *log = of_source(reader->sources[i]);
