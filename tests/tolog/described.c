@@ -7,8 +7,8 @@
 #include "../suite.h"
 
 #include "format/logfmt.h"
-#include "port_atomic.h"
 #include "port/port_sysinfo.h"
+#include "port_atomic.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -327,9 +327,8 @@ static uint64_t placeless(int fd)
 }
 
 /* Where slots are not stored as one, places are not given again: all but the first threads have none. */
-#define PLACED (CONFIG_PTRACE_MAX_THREADS - 2u)
-#define PLACELESS                                                                                  \
-	(sizeof(pxt_cell) == sizeof(struct pxt_slot) ? 0u : 2u * (SERVED - PLACED))
+#define PLACED    (CONFIG_PTRACE_MAX_THREADS - 2u)
+#define PLACELESS (sizeof(pxt_cell) == sizeof(struct pxt_slot) ? 0u : 2u * (SERVED - PLACED))
 
 /* As a server does it for months. */
 PXT_TEST_FRESH(places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over)
