@@ -236,7 +236,8 @@ enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, vo
  */
 
 #define CALM_RECORDS  16u  /* taken one by one, before head, the writers' word, is worth a look */
-#define STRETCH_SLOTS 128u /* that are taken, while as many others are on their way */
+#define STRETCH_SLOTS 128u /* that are looked at before they count */
+#define AHEAD_BYTES   4096u
 
 PXT_INLINE void add_record(struct pxt_run *run, uint32_t info, uint64_t ticks, uint32_t slots)
 {
@@ -252,14 +253,17 @@ PXT_INLINE uint32_t least_of(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* The next slots are on their way from the writer's cache while others are taken. */
-PXT_INLINE void fetch_ahead(const pxt_cell *slots, uint32_t count)
+/*
+ * The lines of @slots slots ahead are on their way from the writer's cache, a few at a time: more at once would wait
+ * for each other.  Behind the ring's end this asks for nothing that is read.
+ */
+PXT_INLINE void fetch_ahead(const pxt_cell *from, uint32_t slots)
 {
-	const uint32_t step = PXT_CACHE_LINE / PXT_SLOT_BYTES;
+	const char *ahead = (const char *)from + AHEAD_BYTES;
 
-	/* Bound: the lines of @count slots. */
-	for (uint32_t i = 0; i < count; i += step)
-		__builtin_prefetch(&slots[i]);
+	/* Bound: the lines of the record. */
+	for (uint32_t i = 0; i < slots * PXT_SLOT_BYTES; i += PXT_CACHE_LINE)
+		__builtin_prefetch(ahead + i, 0, 2);
 }
 
 /* Slots in a row, and what was taken of them. */
@@ -268,32 +272,57 @@ struct stretch {
 	const pxt_cell *end;
 	struct pxt_slot *to;
 	uint32_t seq;
+	uint32_t last; /* word 1 of the last record */
 	uint64_t least;
 	uint64_t most;
 };
 
-/* Records of @slots slots, which fit, and with @info: those that are whole and have stamps below @end. */
-PXT_INLINE void take_row(struct stretch *stretch, uint32_t mask, uint32_t lap, uint32_t info,
-    uint32_t slots, uint64_t end)
+/* Records of @slots slots, which fit: those that are whole, no mark, and have stamps below @end. */
+PXT_INLINE void take_row(
+    struct stretch *stretch, uint32_t mask, uint32_t lap, uint32_t slots, uint64_t end)
 {
-	const pxt_cell *last = stretch->end - slots;
+	const uint32_t first = stretch->seq & mask;
+	const uint32_t fit = (uint32_t)(stretch->end - stretch->from) - slots;
+	/* Behind it the next does not fit, or the numbers in tags begin anew. */
+	const pxt_cell *last = stretch->from + least_of(fit, (mask - first) * slots);
 	struct stretch row = *stretch;
+	uint32_t tag = first | lap;
+	uint32_t before;
 
-	/* Bound: the slots of the stretch. */
+	/* Bound: each round takes a record. */
 	do {
-		uint64_t ticks;
+		const uint32_t info = pxt_record_info(row.from);
 
-		if (!pxt_record_take(
-		        row.to, row.from, slots, info, (row.seq & mask) | lap, &ticks) ||
-		    ticks >= end)
+		before = tag;
+		if (pxt_info_id(info) == PXT_ID_MARK ||
+		    pxt_info_slots(info, PXT_CTX_BYTES) != slots)
 			break;
-		row.least = ticks < row.least ? ticks : row.least;
-		row.most = ticks > row.most ? ticks : row.most;
-		row.seq++;
-		row.from += slots;
-		row.to += slots;
-	} while (row.from <= last);
+		/* Bound: the slots of the stretch. */
+		do {
+			uint64_t ticks;
+
+			if (!pxt_record_take(row.to, row.from, slots, info, tag, &ticks) ||
+			    ticks >= end)
+				break;
+			row.least = ticks < row.least ? ticks : row.least;
+			row.most = ticks > row.most ? ticks : row.most;
+			fetch_ahead(row.from, slots);
+			row.from += slots;
+			row.to += slots;
+			tag++;
+		} while (row.from <= last);
+		if (tag != before)
+			row.last = info;
+	} while (tag != before && row.from <= last);
+	row.seq += tag - (first | lap);
 	*stretch = row;
+}
+
+/* Apart, because most have so many slots: it has the registers for itself. */
+static PXT_NOINLINE void take_pairs(
+    struct stretch *stretch, uint32_t mask, uint32_t lap, uint64_t end)
+{
+	take_row(stretch, mask, lap, 2, end);
 }
 
 /*
@@ -312,27 +341,22 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 		.seq = (uint32_t)walk->seq,
 		.least = run->least,
 		.most = run->most };
-	uint32_t last = 0;
 	uint32_t records;
+	uint32_t before;
 
 	/* Bound: each round takes a record. */
-	while (stretch.from != stretch.end) {
+	do {
 		const uint32_t info = pxt_record_info(stretch.from);
 		const uint32_t slots = pxt_info_slots(info, PXT_CTX_BYTES);
-		const uint32_t before = stretch.seq;
 
-		if (pxt_info_id(info) == PXT_ID_MARK ||
-		    slots > (size_t)(stretch.end - stretch.from))
+		before = stretch.seq;
+		if (slots > (size_t)(stretch.end - stretch.from))
 			break;
-		/* Apart, because most have so many. */
 		if (slots == 2u)
-			take_row(&stretch, mask, lap, info, 2, end);
+			take_pairs(&stretch, mask, lap, end);
 		else
-			take_row(&stretch, mask, lap, info, slots, end);
-		if (stretch.seq == before)
-			break;
-		last = info;
-	}
+			take_row(&stretch, mask, lap, slots, end);
+	} while (stretch.seq != before && stretch.from != stretch.end);
 	records = stretch.seq - (uint32_t)walk->seq;
 	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
 	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
@@ -343,7 +367,7 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 	run->records += records;
 	run->least = stretch.least;
 	run->most = stretch.most;
-	run->last_id = pxt_info_id(last);
+	run->last_id = pxt_info_id(stretch.last);
 	walk->pos += (uint32_t)(stretch.from - from);
 	walk->seq += records;
 	walk->records += records;
@@ -371,7 +395,6 @@ static PXT_NOINLINE void take_calm(
 		    PXT_SEQ_MASK - ((uint32_t)walk->seq & PXT_SEQ_MASK) < STRETCH_SLOTS)
 			return;
 		count = least_of(count, least_of((uint32_t)left, size - at));
-		fetch_ahead(&ring->slots[at + count], least_of(STRETCH_SLOTS, size - at - count));
 		before = run->records;
 		take_stretch(block, walk, run, count, end);
 	} while (run->records != before);

@@ -219,24 +219,23 @@ PXT_INLINE uint32_t pxt_record_info(const struct pxt_slot *from)
 PXT_INLINE bool pxt_record_take(struct pxt_slot *to, const struct pxt_slot *from, uint32_t slots,
     uint32_t info, uint32_t tag, uint64_t *ticks)
 {
-	const __m128i untagged = _mm_set_epi32(-1, -1, -1, 0);
-	const __m128i begin = _mm_cvtsi32_si128((int)PXT_SLOT_BEGIN);
+	/* Less the tag a slot is as it is to be stored, if the tag is right. */
 	const __m128i tags = _mm_cvtsi32_si128((int)tag);
-	__m128i value = pxt_vector_load(from);
+	__m128i value = _mm_xor_si128(pxt_vector_load(from), tags);
 	__m128i odd = _mm_setzero_si128();
 
 	*ticks = (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(value, value));
-	if (((uint64_t)_mm_cvtsi128_si64(value) ^ ((uint64_t)info << 32 | PXT_SLOT_BEGIN)) != tag)
+	if ((uint64_t)_mm_cvtsi128_si64(value) != ((uint64_t)info << 32 | PXT_SLOT_BEGIN))
 		return false;
-	_mm_store_si128((__m128i *)to, _mm_or_si128(_mm_and_si128(value, untagged), begin));
+	_mm_store_si128((__m128i *)to, value);
 	/* Bound: the slots of the record. */
 	PXT_BOUND(taken, slots);
 #pragma GCC unroll 4
 	for (uint32_t i = 1; i < slots; i++) {
 		PXT_ROUND(taken);
-		value = pxt_vector_load(&from[i]);
-		odd = _mm_or_si128(odd, _mm_xor_si128(value, tags));
-		_mm_store_si128((__m128i *)&to[i], _mm_and_si128(value, untagged));
+		value = _mm_xor_si128(pxt_vector_load(&from[i]), tags);
+		odd = _mm_or_si128(odd, value);
+		_mm_store_si128((__m128i *)&to[i], value);
 	}
 	atomic_signal_fence(memory_order_acquire);
 	return _mm_cvtsi128_si32(odd) == 0;
