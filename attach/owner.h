@@ -211,13 +211,8 @@ int pxt_ask_filter(
     struct pxt_ctlsock *ctlsock, int how, const char *words, uint32_t bytes, char text[128]);
 uint32_t pxt_ask_filter_now(struct pxt_block *block);
 #else
-PXT_INLINE int pxt_ask_filter(
-    struct pxt_ctlsock *ctlsock, int how, const char *words, uint32_t bytes, char text[128])
-{
-	(void)ctlsock, (void)how, (void)words, (void)bytes, (void)text;
-	return ENOTSUP;
-}
-
+PXT_OFF_RETURNS(ENOTSUP, int, pxt_ask_filter, struct pxt_ctlsock *ctlsock, int how,
+    const char *words, uint32_t bytes, char text[128]);
 PXT_OFF_RETURNS(0, uint32_t, pxt_ask_filter_now, struct pxt_block *block);
 #endif
 
@@ -228,24 +223,11 @@ int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd);
 void pxt_follow_all(struct pxt_ctlsock *ctlsock);
 void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection);
 #else
-PXT_INLINE int pxt_follow_snapshot(struct pxt_ctlsock *ctlsock, int fd)
-{
-	(void)ctlsock, (void)fd;
-	return ENOTSUP;
-}
-
-PXT_INLINE int pxt_follow_begin_log(struct pxt_ctlsock *ctlsock, unsigned i, int fd)
-{
-	(void)ctlsock, (void)i, (void)fd;
-	return ENOTSUP;
-}
-
+PXT_OFF_RETURNS(ENOTSUP, int, pxt_follow_snapshot, struct pxt_ctlsock *ctlsock, int fd);
+PXT_OFF_RETURNS(
+    ENOTSUP, int, pxt_follow_begin_log, struct pxt_ctlsock *ctlsock, unsigned i, int fd);
 PXT_OFF(pxt_follow_all, struct pxt_ctlsock *ctlsock);
-
-PXT_INLINE void pxt_follow_close(struct pxt_ctlsock *ctlsock, struct pxt_connection *connection)
-{
-	(void)ctlsock, (void)connection;
-}
+PXT_OFF(pxt_follow_close, struct pxt_ctlsock *ctlsock, struct pxt_connection *connection);
 #endif
 
 #endif

@@ -36,7 +36,7 @@
 #define PXT_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Functions of what is not built: one does nothing, one returns @value, which may be a parameter. */
+/* Functions of what is not built, or not needed here: one does nothing, one returns @value, of its parameters. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot stand in parentheses. */
 #define PXT_OFF(name, ...) PXT_OFF_RETURNS(, void, name, __VA_ARGS__)
 #define PXT_OFF_RETURNS(value, type, name, ...)                                                    \

@@ -43,7 +43,7 @@ PATH = {
     "port/posix/arch/aarch64.h": None,
     "port/posix/arch/other.h": None,
     "port/port_own.h": None,
-    "port/posix/arch/pieces.h": None,
+    "port/port_pieces.h": None,
     "port/posix/arch/whole.h": None,
     "port/posix/arch/x86_64.h": None,
     "port/posix/cursor.h": None,

@@ -13,11 +13,8 @@ PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
 #elif CONFIG_PTRACE_RECORD_THREAD
 PXT_OFF_RETURNS(index, uint64_t, pxt_context, uint32_t index, const void *address);
 #elif CONFIG_PTRACE_RECORD_ADDRESS
-PXT_INLINE uint64_t pxt_context(uint32_t index, const void *address)
-{
-	(void)index;
-	return (uint64_t)(uintptr_t)address;
-}
+PXT_OFF_RETURNS(
+    (uint64_t)(uintptr_t)address, uint64_t, pxt_context, uint32_t index, const void *address);
 #else
 PXT_OFF_RETURNS(0, uint64_t, pxt_context, uint32_t index, const void *address);
 #endif

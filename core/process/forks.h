@@ -99,16 +99,8 @@ PXT_INLINE void pxt_forks_sign(struct pxt_thread *entry, int32_t pid)
 	atomic_store_explicit(&entry->pid, pid, memory_order_relaxed);
 }
 
-PXT_INLINE bool pxt_forks_known(int inheritance)
-{
-	return inheritance == POSIX_TRACE_CLOSE_FOR_CHILD;
-}
-
-PXT_INLINE void *pxt_forks_alloc(size_t bytes, bool shared)
-{
-	(void)shared;
-	return pxt_port_alloc(bytes);
-}
+PXT_OFF_RETURNS(inheritance == POSIX_TRACE_CLOSE_FOR_CHILD, bool, pxt_forks_known, int inheritance);
+PXT_OFF_RETURNS(pxt_port_alloc(bytes), void *, pxt_forks_alloc, size_t bytes, bool shared);
 
 #endif
 

@@ -137,23 +137,11 @@ PXT_INLINE int pxt_names_open(const char *name, trace_event_id_t *id, bool *is_n
 
 PXT_OFF_RETURNS(0, unsigned, pxt_names_count, void);
 
-PXT_INLINE const char *pxt_names_of(unsigned id)
-{
-	return pxt_system_event_name(id);
-}
-
+PXT_OFF_RETURNS(pxt_system_event_name(id), const char *, pxt_names_of, unsigned id);
 PXT_OFF_RETURNS(EINVAL, int, pxt_names_set_format, unsigned id, const char *text);
-
-PXT_INLINE const char *pxt_names_format(unsigned id)
-{
-	return pxt_names_of(id) ? pxt_sysspecific_format(id) : NULL;
-}
-
-PXT_INLINE void pxt_names_on_coming(void (*comes)(unsigned id))
-{
-	(void)comes;
-}
-
+PXT_OFF_RETURNS(pxt_names_of(id) ? pxt_sysspecific_format(id) : NULL, const char *,
+    pxt_names_format, unsigned id);
+PXT_OFF(pxt_names_on_coming, void (*comes)(unsigned id));
 PXT_OFF(pxt_names_init, struct pxt_directory *directory);
 PXT_OFF(pxt_names_copy, struct pxt_directory *to, const struct pxt_directory *from);
 

@@ -230,20 +230,9 @@ static void forget_given_back(void)
 
 #else
 
-static uint32_t take_given_back(PXT_UNUSED struct pxt_thread_table *table)
-{
-	return PXT_THREAD_EXTRA;
-}
-
-static void forget_given_back(void)
-{
-}
-
-#if PXT_ENDS_ASIDE
-static void note_end(PXT_UNUSED struct pxt_thread *entry)
-{
-}
-#endif
+PXT_OFF_RETURNS(PXT_THREAD_EXTRA, uint32_t, take_given_back, struct pxt_thread_table *table);
+PXT_OFF(forget_given_back, void);
+PXT_OFF(note_end, struct pxt_thread *entry);
 
 #endif
 
@@ -289,9 +278,7 @@ void pxt_threads_watch_ends(void)
 
 #else
 
-static void tell_end(void)
-{
-}
+PXT_OFF(tell_end, void);
 
 #endif
 

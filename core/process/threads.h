@@ -151,40 +151,13 @@ PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
 	return pxt_own_or(at + (intptr_t)offsetof(struct pxt_who, cpu_bits), bits);
 }
 #else
-PXT_INLINE intptr_t pxt_self_find(void)
-{
-	return 0;
-}
-
-PXT_INLINE bool pxt_self_known(intptr_t at, uintptr_t epoch)
-{
-	(void)at;
-	return pxt_self.epoch == epoch;
-}
-
-PXT_INLINE struct pxt_thread *pxt_self_entry(intptr_t at)
-{
-	(void)at;
-	return pxt_self.entry;
-}
-
-PXT_INLINE uint32_t pxt_self_cpu(intptr_t at)
-{
-	(void)at;
-	return *pxt_self.cpu;
-}
-
-PXT_INLINE uint64_t pxt_self_index_high(intptr_t at)
-{
-	(void)at;
-	return pxt_self.index_high;
-}
-
-PXT_INLINE uint32_t pxt_self_with_cpu_bits(intptr_t at, uint32_t bits)
-{
-	(void)at;
-	return pxt_self.cpu_bits | bits;
-}
+PXT_OFF_RETURNS(0, intptr_t, pxt_self_find, void);
+PXT_OFF_RETURNS(pxt_self.epoch == epoch, bool, pxt_self_known, intptr_t at, uintptr_t epoch);
+PXT_OFF_RETURNS(pxt_self.entry, struct pxt_thread *, pxt_self_entry, intptr_t at);
+PXT_OFF_RETURNS(*pxt_self.cpu, uint32_t, pxt_self_cpu, intptr_t at);
+PXT_OFF_RETURNS(pxt_self.index_high, uint64_t, pxt_self_index_high, intptr_t at);
+PXT_OFF_RETURNS(
+    pxt_self.cpu_bits | bits, uint32_t, pxt_self_with_cpu_bits, intptr_t at, uint32_t bits);
 #endif
 
 /* Who the calling thread is, but for the epoch, which makes it known. */
@@ -282,9 +255,7 @@ PXT_OFF(pxt_threads_keep, const struct pxt_who *self);
 void pxt_threads_end(struct pxt_who *who);
 
 #if !PXT_PLACES_AGAIN || PXT_ENDS_ASIDE
-PXT_INLINE void pxt_threads_watch_ends(void)
-{
-}
+PXT_OFF(pxt_threads_watch_ends, void);
 #endif
 
 /* Proof of being inside; lives on the trace point's stack. */

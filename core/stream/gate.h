@@ -180,19 +180,11 @@ PXT_INLINE void pxt_admit_empty(struct pxt_block *block, uint32_t gate)
 #else
 PXT_OFF_RETURNS(block, const void *, pxt_admit_set, const struct pxt_block *block, uint32_t gate);
 
-PXT_INLINE const void *pxt_admit_start_data(const struct pxt_block *block)
-{
-	return block;
-}
-
+PXT_OFF_RETURNS(block, const void *, pxt_admit_start_data, const struct pxt_block *block);
 PXT_OFF(pxt_admit_note_start, struct pxt_block *block, uint32_t gate);
 
 #define PXT_OOB_SET_AT  0u
-PXT_INLINE void *pxt_admit_oob_data(struct pxt_block *block)
-{
-	return block;
-}
-
+PXT_OFF_RETURNS(block, void *, pxt_admit_oob_data, struct pxt_block *block);
 PXT_OFF(pxt_admit_copy, struct pxt_block *to, struct pxt_block *from);
 PXT_OFF(pxt_admit_empty, struct pxt_block *block, uint32_t gate);
 #define PXT_CLEAR_TURNS 0u

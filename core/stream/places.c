@@ -132,9 +132,7 @@ void pxt_places_begin(void)
 
 #elif PXT_ENDS_ASIDE
 
-static void one_more_ended(void)
-{
-}
+PXT_OFF(one_more_ended, void);
 
 #endif
 

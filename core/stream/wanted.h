@@ -105,22 +105,10 @@ PXT_INLINE void pxt_bits_clear(void)
 }
 #else
 /* The table itself. */
-PXT_INLINE struct pxt_look pxt_look_system(void)
-{
-	return (struct pxt_look){ 0 };
-}
-
-PXT_INLINE struct pxt_look pxt_look_user(uint32_t id)
-{
-	(void)id;
-	return (struct pxt_look){ 0 };
-}
-
-PXT_INLINE bool pxt_look_wanted(struct pxt_look look, uint32_t id)
-{
-	(void)look;
-	return pxt_wanted_by(id % PXT_ID_COUNT) != 0;
-}
+PXT_OFF_RETURNS((struct pxt_look){ 0 }, struct pxt_look, pxt_look_system, void);
+PXT_OFF_RETURNS((struct pxt_look){ 0 }, struct pxt_look, pxt_look_user, uint32_t id);
+PXT_OFF_RETURNS(pxt_wanted_by(id % PXT_ID_COUNT) != 0, bool, pxt_look_wanted, struct pxt_look look,
+    uint32_t id);
 #define PXT_LOOK_HOT(block, id) (pxt_wanted_by(id) == 1u << (block)->index)
 
 PXT_OFF(pxt_bits_follow, uint32_t id);

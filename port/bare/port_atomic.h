@@ -67,15 +67,8 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 
 #else
 
-PXT_INLINE uint32_t pxt_irq_save(void)
-{
-	return pxt_board_irq_save();
-}
-
-PXT_INLINE void pxt_irq_restore(uint32_t state)
-{
-	pxt_board_irq_restore(state);
-}
+#define pxt_irq_save    pxt_board_irq_save
+#define pxt_irq_restore pxt_board_irq_restore
 
 #endif
 
@@ -98,11 +91,7 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 /* A slot as it is in a ring. */
 typedef struct pxt_slot pxt_cell;
 
-PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
-{
-	(void)cells;
-	(void)count;
-}
+PXT_OFF(pxt_cells_init, pxt_cell *cells, uint32_t count);
 
 PXT_INLINE void pxt_slot_store(struct pxt_slot *slot, uint64_t low, uint64_t high)
 {
@@ -132,28 +121,7 @@ PXT_INLINE void pxt_slot_copy(struct pxt_slot *slot, const uint32_t *word)
 }
 #endif
 
-PXT_INLINE void pxt_slot_store_plain(struct pxt_slot *slot, uint64_t low, uint64_t high)
-{
-	pxt_slot_store(slot, low, high);
-}
-
-/* A continuation slot from @bytes, which need no alignment. */
-PXT_INLINE void pxt_slot_store_piece(
-    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
-{
-	uint32_t first;
-	uint64_t rest;
-
-	memcpy(&first, bytes, 4);
-	memcpy(&rest, bytes + 4, 8);
-	pxt_slot_store(slot, (uint64_t)first << 32 | tag, rest);
-}
-
-PXT_INLINE void pxt_slot_store_piece_plain(
-    struct pxt_slot *slot, uint32_t tag, const unsigned char *bytes)
-{
-	pxt_slot_store_piece(slot, tag, bytes);
-}
+#define pxt_slot_store_plain pxt_slot_store
 
 PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 {
@@ -167,12 +135,7 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 	return copy;
 }
 
-PXT_INLINE struct pxt_halves pxt_slot_load_halves(const struct pxt_slot *slot)
-{
-	struct pxt_slot loaded = pxt_slot_load(slot);
-
-	return pxt_slot_halves(&loaded);
-}
+#include "port/port_pieces.h"
 
 /* The tag word alone, for the writer's look before it stores. */
 PXT_INLINE uint32_t pxt_slot_peek(const struct pxt_slot *slot)
@@ -465,10 +428,7 @@ PXT_INLINE uint64_t pxt_cursor_load(pxt_cursor *cursor)
 	return value;
 }
 
-PXT_INLINE uint64_t pxt_cursor_peek(pxt_cursor *cursor)
-{
-	return pxt_cursor_load(cursor);
-}
+#define pxt_cursor_peek pxt_cursor_load
 
 PXT_INLINE void pxt_cursor_set(pxt_cursor *cursor, uint64_t value)
 {
@@ -526,18 +486,12 @@ PXT_INLINE bool pxt_cursor_take(
 /* Bit 0. */
 PXT_INLINE void pxt_cursor_close(pxt_cursor *cursor)
 {
-	uint32_t state = pxt_irq_save();
-
-	*cursor |= 1u;
-	pxt_irq_restore(state);
+	PXT_MASK_OR(cursor, 1u);
 }
 
 PXT_INLINE void pxt_cursor_open(pxt_cursor *cursor)
 {
-	uint32_t state = pxt_irq_save();
-
-	*cursor &= ~UINT64_C(1);
-	pxt_irq_restore(state);
+	PXT_MASK_AND(cursor, ~UINT64_C(1));
 }
 
 #include "port/port_own.h"
@@ -550,22 +504,10 @@ PXT_INLINE uint64_t pxt_port_ticks(void)
 	return pxt_board_ticks();
 }
 
-PXT_INLINE uint64_t pxt_port_ticks_plain(void)
-{
-	return pxt_board_ticks();
-}
-
-/* There is one way only. */
-PXT_INLINE bool pxt_port_plain(void)
-{
-	return true;
-}
-
-/* A call is ordered as the program has it. */
-PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
-{
-	return pxt_board_ticks();
-}
+/* There is one way only, and a call is ordered as the program has it. */
+#define pxt_port_ticks_plain   pxt_port_ticks
+#define pxt_port_ticks_ordered pxt_port_ticks
+PXT_OFF_RETURNS(true, bool, pxt_port_plain, void);
 
 PXT_INLINE void pxt_port_ticks_fence(void)
 {

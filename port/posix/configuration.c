@@ -10,7 +10,6 @@
 #include "format/ids.h"
 #include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,10 +61,9 @@ static __attribute__((constructor)) void compare(void)
 {
 	struct pxt_first *first = &_pxt_layout;
 	const char *own = LAYOUT;
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	PXT_NOW(first);
 	if (may_be_told(first) && strcmp(first->layout, own) != 0)
 		tell(first->layout, own);
-	errno = saved;
 }

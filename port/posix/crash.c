@@ -176,7 +176,7 @@ static void hand_on(struct watched *signal, siginfo_t *info)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	struct watched *signal = place_of(number);
 
 	if (!signal)
@@ -184,13 +184,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	if (signal->on)
 		tell_in_turn(number, info, context);
 	hand_on(signal, info);
-	errno = saved;
 }
 
 /* An end of a pipe that cannot be written to takes the descriptor's place. */
 void pxt_port_log_cut_off(struct pxt_port_log *log)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	int ends[2];
 
 	log->path = NULL;
@@ -202,7 +201,6 @@ void pxt_port_log_cut_off(struct pxt_port_log *log)
 		(void)close(ends[1]);
 	}
 	pxt_lows_end();
-	errno = saved;
 }
 
 /* ---- Watching ---- */
@@ -299,7 +297,7 @@ int pxt_port_crash_watch(
 		[POSIX_TRACE_SEAL_FAULTS_NP] = FAULTS,
 		[POSIX_TRACE_SEAL_ENDS_NP] = COUNT(usual) };
 	size_t usual_count = usual_counts[which];
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	int error = find_places(usual, usual_count);
 
 	if (!error)
@@ -315,6 +313,5 @@ int pxt_port_crash_watch(
 				give_back(at);
 		}
 	}
-	errno = saved;
 	return error;
 }

@@ -269,15 +269,14 @@ int pxt_port_environment_box(const char *log, uint32_t mode, int *fd, struct pxt
 
 void pxt_port_environment_remove(const struct pxt_port_newfile *box)
 {
+	PXT_KEEP_ERRNO();
 	struct stat state;
-	int saved = errno;
 
 	pxt_port_untold_begin();
 	if (box->path[0] && lstat(box->path, &state) == 0 &&
 	    (uint64_t)state.st_dev == box->device && (uint64_t)state.st_ino == box->number)
 		(void)unlink(box->path);
 	pxt_port_untold_end();
-	errno = saved;
 }
 
 void pxt_port_environment_close(int fd)

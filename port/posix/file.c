@@ -36,7 +36,7 @@ static int check_kind(int fd, struct pxt_port_place *place)
 
 int pxt_port_file_open(struct pxt_port_file *file, int fd)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	int error = check_kind(fd, &file->place);
 
 	file->from = 0;
@@ -46,7 +46,6 @@ int pxt_port_file_open(struct pxt_port_file *file, int fd)
 		error = file->fd < 0 ? errno : 0;
 		file->mark = pxt_descriptor_mark(file->fd);
 	}
-	errno = saved;
 	return error;
 }
 
@@ -63,7 +62,7 @@ static int check_place(const struct pxt_port_file *file, struct stat *state)
 
 void pxt_port_file_close(struct pxt_port_file *file)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	struct stat state;
 	int cancel;
 
@@ -72,18 +71,16 @@ void pxt_port_file_close(struct pxt_port_file *file)
 		(void)close(file->fd);
 	(void)pthread_setcancelstate(cancel, &cancel);
 	file->fd = -1;
-	errno = saved;
 }
 
 int pxt_port_file_size(const struct pxt_port_file *file, uint64_t *size)
 {
+	PXT_KEEP_ERRNO();
 	struct stat state;
-	int saved = errno;
 	int error = check_place(file, &state);
 
 	if (error == 0)
 		*size = (uint64_t)state.st_size;
-	errno = saved;
 	return error;
 }
 
@@ -100,7 +97,7 @@ static long read_some(int fd, uint64_t offset, void *buffer, size_t bytes)
 int pxt_port_file_read(
     const struct pxt_port_file *file, uint64_t offset, void *buffer, size_t bytes, size_t *done)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	struct stat state;
 	int error = 0;
 	int gone;
@@ -134,17 +131,14 @@ int pxt_port_file_read(
 		error = gone;
 		*done = 0;
 	}
-	errno = saved;
 	return error;
 }
 
 void *pxt_port_heap_resize(void *old, size_t bytes)
 {
-	int saved = errno;
-	void *memory = realloc(old, bytes);
+	PXT_KEEP_ERRNO();
 
-	errno = saved;
-	return memory;
+	return realloc(old, bytes);
 }
 
 void pxt_port_heap_free(void *memory)

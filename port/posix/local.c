@@ -149,11 +149,9 @@ static bool is_kept(int fd)
 
 bool pxt_port_local_kept(int fd)
 {
-	int saved = errno;
-	bool kept = is_kept(fd);
+	PXT_KEEP_ERRNO();
 
-	errno = saved;
-	return kept;
+	return is_kept(fd);
 }
 
 /* What the program has at that number since is not closed. */
@@ -882,25 +880,21 @@ int pxt_port_bell_open(int *bell, int *ringer)
 /* No pxt_quiet_begin(): its functions are not for signal handlers. */
 void pxt_port_bell_ring(int ringer)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	if (is_kept(ringer))
 		(void)syscall(
 		    SYS_sendto, ringer, "", (size_t)1, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
-	errno = saved;
 }
 
 bool pxt_port_bell_hush(int bell)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	char bytes[64];
-	long got = -1;
+	long got;
 
-	if (is_kept(bell)) {
-		errno = 0;
-		got = syscall(SYS_recvfrom, bell, bytes, sizeof(bytes), MSG_DONTWAIT, NULL, NULL);
-		got = got < 0 && (errno == EAGAIN || errno == EINTR) ? 1 : got;
-	}
-	errno = saved;
-	return got > 0;
+	if (!is_kept(bell))
+		return false;
+	got = syscall(SYS_recvfrom, bell, bytes, sizeof(bytes), MSG_DONTWAIT, NULL, NULL);
+	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }

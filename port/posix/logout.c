@@ -157,11 +157,9 @@ static int check_once(struct pxt_port_log *log)
  */
 bool pxt_port_log_kept(const struct pxt_port_log *log)
 {
-	int saved = errno;
-	bool kept = check(log) != EBADF && pxt_descriptor_is(log->fd, log->mark);
+	PXT_KEEP_ERRNO();
 
-	errno = saved;
-	return kept;
+	return check(log) != EBADF && pxt_descriptor_is(log->fd, log->mark);
 }
 
 void pxt_port_log_close(struct pxt_port_log *log)

@@ -5,8 +5,8 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
+#include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
@@ -63,59 +63,53 @@ static void *map_touched(size_t bytes, int sharing, size_t *size)
  */
 void *pxt_port_alloc(size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	size_t size;
 	void *memory = map_touched(bytes, MAP_PRIVATE, &size);
 
 	if (memory)
 		(void)madvise(memory, size, MADV_DONTFORK);
-	errno = saved;
 	return memory;
 }
 
 void *pxt_port_alloc_shared(size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	size_t size;
-	void *memory = map_touched(bytes, MAP_SHARED, &size);
 
-	errno = saved;
-	return memory;
+	return map_touched(bytes, MAP_SHARED, &size);
 }
 
 void *pxt_port_alloc_sparse(size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	void *memory = mmap(NULL, whole_pages(bytes, page_size()), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	errno = saved;
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
 void pxt_port_free(void *memory, size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	if (memory != NULL)
 		(void)munmap(memory, whole_pages(bytes, page_size()));
-	errno = saved;
 }
 
 /* One system call each, so that other threads never find a hole. */
 void pxt_port_empty(void *memory, size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	if (bytes != 0)
 		(void)mmap(memory, whole_pages(bytes, page_size()), PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-	errno = saved;
 }
 
 bool pxt_port_own(void *memory, size_t bytes, bool with_children)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	size_t size;
 	void *copy = map_touched(bytes, with_children ? MAP_SHARED : MAP_PRIVATE, &size);
 	bool done = false;
@@ -127,39 +121,33 @@ bool pxt_port_own(void *memory, size_t bytes, bool with_children)
 		if (!done)
 			(void)munmap(copy, size);
 	}
-	errno = saved;
 	return done;
 }
 
 /* First the one, then the other: no child has a copy in between, which would cost this process faults. */
 void pxt_port_lend(void *memory, size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	size_t size = whole_pages(bytes, page_size());
 
 	(void)madvise(memory, size, MADV_WIPEONFORK);
 	(void)madvise(memory, size, MADV_DOFORK);
-	errno = saved;
 }
 
 /* Of nothing at the old address: which stays, and the new one has the same pages. */
 void *pxt_port_alias(void *memory, size_t bytes)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	void *other = mremap(memory, 0, whole_pages(bytes, page_size()), MREMAP_MAYMOVE);
 
-	errno = saved;
 	return other == MAP_FAILED ? NULL : other;
 }
 
 bool pxt_port_wipe_on_fork(void *memory, size_t bytes)
 {
-	int saved = errno;
-	bool done;
+	PXT_KEEP_ERRNO();
 
-	done = madvise(memory, bytes, MADV_WIPEONFORK) == 0;
-	errno = saved;
-	return done;
+	return madvise(memory, bytes, MADV_WIPEONFORK) == 0;
 }
 
 /* ---- What is to be done about a fork, before it and after it; and about the end of a thread ---- */

@@ -11,8 +11,8 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
+#include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -67,7 +67,7 @@ void pxt_port_mutex_init(struct pxt_port_mutex *mutex)
 /* The kernel takes it for the caller; else another thread may have been faster. */
 static PXT_COLD void wait_for(_Atomic uint32_t *word)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	while (!take(word) && syscall(SYS_futex, word, LOCK_PI, 0, NULL, NULL, 0) != 0) {
 		if (errno != EAGAIN && errno != EINTR)
@@ -75,7 +75,6 @@ static PXT_COLD void wait_for(_Atomic uint32_t *word)
 	}
 	/* What the last holder said before it asked the kernel; the kernel orders it, too. */
 	(void)atomic_load_explicit(word, memory_order_acquire);
-	errno = saved;
 }
 
 void pxt_port_mutex_lock(struct pxt_port_mutex *mutex)
@@ -92,11 +91,10 @@ bool pxt_port_mutex_try(struct pxt_port_mutex *mutex)
 /* The kernel gives it to the most urgent one who waits. */
 static PXT_COLD void hand_over(_Atomic uint32_t *word)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	(void)atomic_fetch_add_explicit(word, 0u, memory_order_release);
 	(void)syscall(SYS_futex, word, UNLOCK_PI, 0, NULL, NULL, 0);
-	errno = saved;
 }
 
 void pxt_port_mutex_unlock(struct pxt_port_mutex *mutex)

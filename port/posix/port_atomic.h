@@ -7,8 +7,8 @@
  *
  *   arch/x86_64.h    arch/aarch64.h    arch/other.h
  *
- * What they share: arch/whole.h (a slot is one access, a counter is the clock), arch/pieces.h (slots
- * out of bytes), arch/tool.h; with another port: port/port_own.h.
+ * What they share: arch/whole.h (a slot is one access, a counter is the clock), arch/tool.h;
+ * with another port: port/port_pieces.h (slots out of bytes), port/port_own.h.
  *
  *   concurrency         slot_store   slot_load   head_*   ticks
  *   any of these                -            -          -       -      all at once, in signal

@@ -6,7 +6,6 @@
 #include "port/port.h"
 #include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -28,31 +27,28 @@ static _Atomic bool registered;
 
 static bool fence(void)
 {
-	int saved = errno;
-	bool done = atomic_load_explicit(&registered, memory_order_relaxed) &&
-	            syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
+	PXT_KEEP_ERRNO();
 
-	errno = saved;
-	return done;
+	return atomic_load_explicit(&registered, memory_order_relaxed) &&
+	       syscall(SYS_membarrier, MEMBARRIER_GLOBAL_EXPEDITED, 0) == 0;
 }
 
 static const struct pxt_processes reached = { .fence = fence };
 
 void pxt_port_fence_processes(void)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	atomic_store_explicit(&registered,
 	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_GLOBAL_EXPEDITED, 0) == 0,
 	    memory_order_relaxed);
 	atomic_store_explicit(&pxt_processes, &reached, memory_order_release);
-	errno = saved;
 }
 
 /* A process that has ended is there until its parent asks; a descriptor of it tells the end itself. */
 bool pxt_port_process_gone(int32_t pid)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	struct pollfd ended = { .fd = -1, .events = POLLIN };
 	int error;
 	bool gone;
@@ -61,13 +57,10 @@ bool pxt_port_process_gone(int32_t pid)
 	ended.fd = pxt_descriptor_up((int)syscall(SYS_pidfd_open, (pid_t)pid, 0));
 	error = errno;
 	pxt_lows_end();
-	if (ended.fd >= 0) {
-		gone = poll(&ended, 1, 0) == 1;
-		(void)close(ended.fd);
-	} else {
-		gone = error == ESRCH || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
-	}
-	errno = saved;
+	if (ended.fd < 0)
+		return error == ESRCH || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+	gone = poll(&ended, 1, 0) == 1;
+	(void)close(ended.fd);
 	return gone;
 }
 
@@ -109,10 +102,8 @@ bool pxt_port_process_stopped(int32_t pid)
 
 uint32_t pxt_port_pid_space(void)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	struct stat space;
-	bool known = stat("/proc/self/ns/pid", &space) == 0;
 
-	errno = saved;
-	return known ? (uint32_t)space.st_ino : 0;
+	return stat("/proc/self/ns/pid", &space) == 0 ? (uint32_t)space.st_ino : 0;
 }

@@ -5,7 +5,6 @@
 #include "port/posix/quiet.h"
 #include "port/posix/clock.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -110,16 +109,13 @@ int32_t pxt_port_pid(void)
 /* kill() also says EPERM for processes that exist and may not be signalled: they exist. */
 int pxt_port_may_trace(int32_t pid)
 {
-	int saved = errno;
-	int result;
+	PXT_KEEP_ERRNO();
 
 	if (pid == pxt_port_pid())
 		return 0;
 	if (pid < 0)
 		return ESRCH;
-	result = kill((pid_t)pid, 0) != 0 && errno == ESRCH ? ESRCH : EPERM;
-	errno = saved;
-	return result;
+	return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? ESRCH : EPERM;
 }
 
 /* How many CPUs there can be. */
@@ -141,10 +137,9 @@ unsigned pxt_port_cpus(void)
 	unsigned cpus = atomic_load_explicit(&known, memory_order_relaxed);
 
 	if (!cpus) {
-		int saved = errno;
+		PXT_KEEP_ERRNO();
 		long count = sysconf(_SC_NPROCESSORS_CONF);
 
-		errno = saved;
 		cpus = count > 0 ? (unsigned)count : 1u;
 		atomic_store_explicit(&known, cpus, memory_order_relaxed);
 	}

@@ -8,6 +8,7 @@
 
 #include "format/compiler.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +16,15 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
+
+PXT_INLINE void pxt_errno_end(const int *kept)
+{
+	errno = *kept;
+}
+
+/* errno alone stays as it is here, to the end of the block, which may return a value.  Async-signal-safe. */
+#define PXT_KEEP_ERRNO()                                                                           \
+	PXT_UNUSED const int pxt_errno_here __attribute__((cleanup(pxt_errno_end))) = errno
 
 struct pxt_quiet {
 	int error;

@@ -2,8 +2,8 @@
 /* thread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
 #define _GNU_SOURCE
 #include "port/port.h"
+#include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -112,7 +112,7 @@ static int create(pthread_t *handle, const pthread_attr_t *attr, struct pxt_port
 int pxt_port_thread_start(
     struct pxt_port_thread *thread, void (*run)(void *), void *argument, int priority)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 	pthread_attr_t attr;
 	pthread_t handle;
 	int error = pthread_attr_init(&attr);
@@ -130,7 +130,6 @@ int pxt_port_thread_start(
 	if (error == 0)
 		memcpy(&thread->handle, &handle, sizeof(handle));
 	(void)pthread_attr_destroy(&attr);
-	errno = saved;
 	return error;
 }
 
@@ -151,11 +150,10 @@ void pxt_port_thread_join(struct pxt_port_thread *thread)
 /* The kernel takes 0 for the calling thread, not for its process. */
 void pxt_port_thread_hurry(void)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	if (getpriority(PRIO_PROCESS, 0) == 0 && !is_real_time())
 		(void)setpriority(PRIO_PROCESS, 0, NICE_LEAST);
-	errno = saved;
 }
 
 void pxt_port_thread_leave(void)

@@ -8,8 +8,8 @@
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "port/posix/processes.h"
+#include "port/posix/quiet.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
@@ -122,25 +122,19 @@ static int wait_slice(
 int pxt_port_wait(
     _Atomic uint32_t *word, uint32_t expected, const struct timespec *until, uint64_t slice_ns)
 {
-	int saved = errno;
-	int result;
+	PXT_KEEP_ERRNO();
 
 	if (slice_ns != 0)
-		result = wait_slice(word, expected, until, slice_ns);
-	else if (until != NULL)
-		result = wait_until(word, expected, until);
-	else
-		result = sleep_once(word, WAIT, expected, NULL);
-	errno = saved;
-	return result;
+		return wait_slice(word, expected, until, slice_ns);
+	return until != NULL ? wait_until(word, expected, until)
+	                     : sleep_once(word, WAIT, expected, NULL);
 }
 
 void pxt_port_wake(_Atomic uint32_t *word)
 {
-	int saved = errno;
+	PXT_KEEP_ERRNO();
 
 	(void)futex(word, WAKE, INT_MAX, NULL);
-	errno = saved;
 }
 
 uint64_t pxt_port_now_ns(void)
@@ -154,9 +148,9 @@ uint64_t pxt_port_now_ns(void)
  */
 void pxt_port_pause_ns(uint64_t ns)
 {
+	PXT_KEEP_ERRNO();
 	int64_t end = end_of(ns);
 	_Atomic uint32_t nobody = 0;
-	int saved = errno;
 
 	for (;;) {
 		int64_t left = end - now_ns(CLOCK_MONOTONIC);
@@ -166,7 +160,6 @@ void pxt_port_pause_ns(uint64_t ns)
 			break;
 		(void)sleep_once(&nobody, WAIT, 0, &time);
 	}
-	errno = saved;
 }
 
 /* The fence in all threads of the process, which spares trace points one. */
@@ -180,9 +173,9 @@ const struct pxt_processes *_Atomic pxt_processes;
 /* The first call of a process (of an exec, to be exact) has to register it. */
 bool pxt_port_fence_all(void)
 {
+	PXT_KEEP_ERRNO();
 	const struct pxt_processes *processes =
 	    atomic_load_explicit(&pxt_processes, memory_order_acquire);
-	int saved = errno;
 	long result;
 
 	if (processes)
@@ -191,6 +184,5 @@ bool pxt_port_fence_all(void)
 	if (result < 0 && errno == EPERM &&
 	    syscall(SYS_membarrier, MEMBARRIER_REGISTER_PRIVATE_EXPEDITED, 0) == 0)
 		result = syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0);
-	errno = saved;
 	return result == 0;
 }

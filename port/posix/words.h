@@ -92,10 +92,10 @@ PXT_INLINE struct pxt_slot pxt_words_not_whole(uint32_t tag)
 	return (struct pxt_slot){ .word = { (tag - (UINT32_C(1) << 29)) & PXT_WORDS_TAG } };
 }
 
-static inline struct pxt_slot pxt_words_load(const struct pxt_words_cell *cell)
+/* What is stored with @tag, of @lap; a cell that is not whole is not. */
+static inline struct pxt_slot pxt_words_with(
+    const struct pxt_words_cell *cell, uint32_t tag, uint32_t lap)
 {
-	uint32_t tag = pxt_word_load(&cell->tag);
-	uint32_t lap = pxt_words_lap(cell, tag);
 	uint32_t half[6];
 	uint32_t strange = 0;
 
@@ -112,23 +112,19 @@ static inline struct pxt_slot pxt_words_load(const struct pxt_words_cell *cell)
 		                      (half[4] & 0xffffu) | half[5] << 16 } };
 }
 
+static inline struct pxt_slot pxt_words_load(const struct pxt_words_cell *cell)
+{
+	uint32_t tag = pxt_word_load(&cell->tag);
+
+	return pxt_words_with(cell, tag, pxt_words_lap(cell, tag));
+}
+
 /* In memory that another process writes: its word for the shift is not taken. */
 static inline struct pxt_slot pxt_words_view(const struct pxt_words_cell *cell, uint32_t mask)
 {
 	uint32_t tag = pxt_word_load(&cell->tag);
-	uint32_t lap = (tag & PXT_WORDS_TAG) / (mask + 1u) << 16;
-	uint32_t half[6];
-	uint32_t strange = 0;
 
-	for (unsigned i = 0; i < 6; i++) {
-		half[i] = pxt_word_load(&cell->half[i]);
-		strange |= (half[i] ^ lap) & 0xffff0000u;
-	}
-	if (strange || pxt_word_load(&cell->tag) != tag)
-		return pxt_words_not_whole(tag);
-	return (struct pxt_slot){ .word = { tag, (half[0] & 0xffffu) | half[1] << 16,
-		                      (half[2] & 0xffffu) | half[3] << 16,
-		                      (half[4] & 0xffffu) | half[5] << 16 } };
+	return pxt_words_with(cell, tag, (tag & PXT_WORDS_TAG) / (mask + 1u) << 16);
 }
 
 /* ---- The cursor of a ring: [63:32] pos [31:1] seq [0] closed, as core/ring/ring.h has it ---- */

@@ -17,15 +17,15 @@ PXT_WRAP_REAL(cnd_wait);
 
 /* One wait.  Each end of it is recorded: a thread that is cancelled has the mutex, too. */
 struct waiting {
-	const pthread_cond_t *cond;
-	const pthread_mutex_t *mutex;
+	const void *cond;
+	const void *mutex;
 	const void *caller;
 	uint64_t begin;
 	int result;
 };
 
 static struct waiting tell_wait(
-    const pthread_cond_t *cond, const pthread_mutex_t *mutex, int64_t asked, const void *caller)
+    const void *cond, const void *mutex, int64_t asked, const void *caller)
 {
 	const struct {
 		uint64_t cond;
@@ -67,54 +67,42 @@ static clockid_t clock_of(const pthread_cond_t *cond)
 	                                                                     : CLOCK_REALTIME;
 }
 
-#define WAIT(asked, call)                                                                          \
-	do {                                                                                       \
+/* As POSIX's function does it, by @call; what that gives is returned as @given has it. */
+#define WAIT(exported, parameters, real, asked, given, call)                                       \
+	PXT_WRAP_EXPORT int exported parameters                                                    \
+	{                                                                                          \
+		const void *caller = PXT_WRAP_CALLER();                                            \
+                                                                                                   \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
+			return real;                                                               \
 		struct waiting waiting __attribute__((cleanup(tell_resume))) =                     \
 		    tell_wait(cond, mutex, asked, caller);                                         \
                                                                                                    \
-		return waiting.result = call;                                                      \
-	} while (0)
-
+		return given(waiting.result = call);                                               \
+	}                                                                                          \
+	_Static_assert(1, "")
+#define POSIX_WAIT(exported, parameters, asked, call)                                              \
+	WAIT(exported, parameters, call, asked, , call)
 #define PLAIN_WAIT(exported, real)                                                                 \
-	PXT_WRAP_EXPORT int exported(pthread_cond_t *cond, pthread_mutex_t *mutex)                 \
-	{                                                                                          \
-		const void *caller = PXT_WRAP_CALLER();                                            \
-                                                                                                   \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
-			return real(cond, mutex);                                                  \
-		WAIT(PXT_WAIT_NO_LIMIT, real(cond, mutex));                                        \
-	}                                                                                          \
-	_Static_assert(1, "")
+	POSIX_WAIT(exported, (pthread_cond_t * cond, pthread_mutex_t * mutex), PXT_WAIT_NO_LIMIT,  \
+	    real(cond, mutex))
 #define TIMED_WAIT(exported, real, clock, timespec)                                                \
-	PXT_WRAP_EXPORT int exported(                                                              \
-	    pthread_cond_t *cond, pthread_mutex_t *mutex, const timespec *limit)                   \
-	{                                                                                          \
-		const void *caller = PXT_WRAP_CALLER();                                            \
-                                                                                                   \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
-			return real(cond, mutex, limit);                                           \
-		WAIT(PXT_WAIT_UNTIL(clock, limit), real(cond, mutex, limit));                      \
-	}                                                                                          \
-	_Static_assert(1, "")
+	POSIX_WAIT(exported,                                                                       \
+	    (pthread_cond_t * cond, pthread_mutex_t * mutex, const timespec *limit),               \
+	    PXT_WAIT_UNTIL(clock, limit), real(cond, mutex, limit))
+#define CLOCK_PARAMETERS(timespec)                                                                 \
+	(pthread_cond_t * cond, pthread_mutex_t * mutex, clockid_t clock, const timespec *limit)
 #define CLOCK_WAIT(name, timespec)                                                                 \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(pthread_cond_t * cond, pthread_mutex_t * mutex,    \
-	    clockid_t clock, const timespec *limit)                                                \
-	{                                                                                          \
-		const void *caller = PXT_WRAP_CALLER();                                            \
-                                                                                                   \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))                               \
-			return PXT_WRAP_CALL(name)(cond, mutex, clock, limit);                     \
-		WAIT(                                                                              \
-		    PXT_WAIT_UNTIL(clock, limit), PXT_WRAP_CALL(name)(cond, mutex, clock, limit)); \
-	}                                                                                          \
-	_Static_assert(1, "")
+	PXT_WRAP_REAL_TYPED(int, name, CLOCK_PARAMETERS(timespec));                                \
+	POSIX_WAIT(PXT_WRAP_NAME(name), CLOCK_PARAMETERS(timespec), PXT_WAIT_UNTIL(clock, limit),  \
+	    PXT_WRAP_CALL(name)(cond, mutex, clock, limit))
 PLAIN_WAIT(PXT_AGES_NAME(pthread_cond_wait), PXT_WRAP_CALL(pthread_cond_wait));
 TIMED_WAIT(PXT_AGES_NAME(pthread_cond_timedwait), PXT_WRAP_CALL(pthread_cond_timedwait),
     clock_of(cond), struct timespec);
 PXT_TIMES(CLOCK_WAIT, timespec, pthread_cond_clockwait, __pthread_cond_clockwait64);
 #if PXT_TIMES_TWO
-PXT_WRAP_REAL(__pthread_cond_timedwait64);
+PXT_WRAP_REAL_TYPED(int, __pthread_cond_timedwait64,
+    (pthread_cond_t * cond, pthread_mutex_t *mutex, const struct pxt_timespec64 *limit));
 TIMED_WAIT(PXT_WRAP_NAME(__pthread_cond_timedwait64), PXT_WRAP_CALL(__pthread_cond_timedwait64),
     clock_of(cond), struct pxt_timespec64);
 #endif
@@ -126,39 +114,16 @@ TIMED_WAIT(PXT_AGES_FORMER_NAME(pthread_cond_timedwait),
 
 /* The same under C11's names (names.h). */
 
-static int wait_c11(pthread_cond_t *cond, pthread_mutex_t *mutex, const void *caller)
-{
-	WAIT(PXT_WAIT_NO_LIMIT, PXT_WRAP_CALL(pthread_cond_wait)(cond, mutex));
-}
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(cnd_wait)(cnd_t *cond, mtx_t *mutex)
-{
-	const void *caller = PXT_WRAP_CALLER();
-
-	if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP))
-		return PXT_WRAP_CALL(cnd_wait)(cond, mutex);
-	return pxt_c11_result(wait_c11(pxt_c11_cond(cond), pxt_c11_mutex(mutex), caller));
-}
-
+WAIT(PXT_WRAP_NAME(cnd_wait), (cnd_t * cond, mtx_t *mutex), PXT_WRAP_CALL(cnd_wait)(cond, mutex),
+    PXT_WAIT_NO_LIMIT, pxt_c11_result,
+    PXT_WRAP_CALL(pthread_cond_wait)(pxt_c11_cond(cond), pxt_c11_mutex(mutex)));
+#define C11_PARAMETERS(timespec) (cnd_t * cond, mtx_t * mutex, const timespec *limit)
 #define C11_TIMED_WAIT(name, posix, timespec)                                                      \
-	PXT_WRAP_REAL(name);                                                                       \
-	static int until_by_##posix(pthread_cond_t *cond, pthread_mutex_t *mutex,                  \
-	    const timespec *limit, const void *caller)                                             \
-	{                                                                                          \
-		WAIT(PXT_WAIT_UNTIL(clock_of(cond), limit),                                        \
-		    PXT_WRAP_CALL(posix)(cond, mutex, limit));                                     \
-	}                                                                                          \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(                                                   \
-	    cnd_t * cond, mtx_t * mutex, const timespec *limit)                                    \
-	{                                                                                          \
-		const void *caller = PXT_WRAP_CALLER();                                            \
-                                                                                                   \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_COND_WAIT_NP) || !limit)                     \
-			return PXT_WRAP_CALL(name)(cond, mutex, limit);                            \
-		return pxt_c11_result(                                                             \
-		    until_by_##posix(pxt_c11_cond(cond), pxt_c11_mutex(mutex), limit, caller));    \
-	}                                                                                          \
-	_Static_assert(1, "")
+	PXT_WRAP_REAL_TYPED(int, name, C11_PARAMETERS(timespec));                                  \
+	WAIT(PXT_WRAP_NAME(name), C11_PARAMETERS(timespec),                                        \
+	    PXT_WRAP_CALL(name)(cond, mutex, limit),                                               \
+	    PXT_WAIT_UNTIL(clock_of(pxt_c11_cond(cond)), limit), pxt_c11_result,                   \
+	    PXT_WRAP_CALL(posix)(pxt_c11_cond(cond), pxt_c11_mutex(mutex), limit))
 C11_TIMED_WAIT(cnd_timedwait, pthread_cond_timedwait, struct timespec);
 #if PXT_TIMES_TWO
 C11_TIMED_WAIT(__cnd_timedwait64, __pthread_cond_timedwait64, struct pxt_timespec64);

@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-PXT_WRAP_REAL(prctl);
 PXT_WRAP_REAL(mlockall);
 
 /* Others have fewer arguments, and what would be the second is not looked at. */
@@ -122,32 +121,23 @@ void pxt_process_before_syscall(long number, long first, long second, const void
 #define OPTION     (int)option
 #define FIRST      first
 #endif
-extern int pxt_confine_prctl(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("prctl"));
 typedef int (*as_it_came)(PARAMETERS);
 
 #define PRCTL(name)                                                                                \
-	do {                                                                                       \
+	PXT_WRAP_REAL_TYPED(int, name, (int option, ...));                                         \
+	extern int pxt_confine_##name(PARAMETERS) __asm__(PXT_WRAP_SYMBOL(#name));                 \
+	PXT_WRAP_EXPORT int pxt_confine_##name(PARAMETERS)                                         \
+	{                                                                                          \
 		as_it_came real = (as_it_came)(uintptr_t)PXT_WRAP_CALL(name);                      \
                                                                                                    \
 		if (is_looked_at(OPTION))                                                          \
 			before_prctl(OPTION, FIRST, PXT_WRAP_CALLER());                            \
 		return real(PASSED);                                                               \
-	} while (0)
-
-PXT_WRAP_EXPORT int pxt_confine_prctl(PARAMETERS)
-{
-	PRCTL(prctl);
-}
-
+	}                                                                                          \
+	_Static_assert(1, "")
+PRCTL(prctl);
 #if PXT_TIMES_TWO
-PXT_WRAP_REAL(__prctl_time64);
-
-extern int pxt_confine_prctl64(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("__prctl_time64"));
-
-PXT_WRAP_EXPORT int pxt_confine_prctl64(PARAMETERS)
-{
-	PRCTL(__prctl_time64);
-}
+PRCTL(__prctl_time64);
 #endif
 
 /* ---- A forked child attaches before it cannot any more ---- */

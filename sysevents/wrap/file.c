@@ -70,7 +70,7 @@ static void name(int fd, const char *what, const void *caller)
 	} while (0)
 
 #define OPENS(function, parameters, arguments)                                                     \
-	PXT_WRAP_REAL(function);                                                                   \
+	PXT_WRAP_REAL_TYPED(int, function, parameters);                                            \
 	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
 	{                                                                                          \
 		TELL_OPEN(PXT_WRAP_CALL(function) arguments);                                      \
@@ -97,10 +97,6 @@ OPENS(creat, (const char *path, mode_t mode), (path, mode));
 OPENS(creat64, (const char *path, mode_t mode), (path, mode));
 
 /* What programs call that were compiled with _FORTIFY_SOURCE, and give no mode. */
-extern int __open_2(const char *path, int flags);
-extern int __open64_2(const char *path, int flags);
-extern int __openat_2(int folder, const char *path, int flags);
-extern int __openat64_2(int folder, const char *path, int flags);
 OPENS(__open_2, (const char *path, int flags), (path, flags));
 OPENS(__open64_2, (const char *path, int flags), (path, flags));
 OPENS(__openat_2, (int folder, const char *path, int flags), (folder, path, flags));
@@ -229,8 +225,10 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup)(int fd)
 /* ---- Reading and writing ---- */
 
 /* Also of a timer's descriptor (sleep.c). */
-#define READ(function, arguments)                                                                  \
-	do {                                                                                       \
+#define READS(function, parameters, arguments)                                                     \
+	PXT_WRAP_REAL_TYPED(ssize_t, function, parameters);                                        \
+	PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(function) parameters                                 \
+	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
 		if (!pxt_call_wanted(POSIX_TRACE_CALL_READ_NP, caller)) {                          \
@@ -243,15 +241,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup)(int fd)
                                                                                                    \
 		call.result = pxt_timer_was_read(fd, to, PXT_CALL_ERRNO(result));                  \
 		return result;                                                                     \
-	} while (0)
-
-PXT_WRAP_REAL(read);
-
-PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(read)(int fd, void *to, size_t bytes)
-{
-	READ(read, (fd, to, bytes));
-}
-
+	}                                                                                          \
+	_Static_assert(1, "")
+READS(read, (int fd, void *to, size_t bytes), (fd, to, bytes));
 PXT_CALL_WRAP(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes),
     POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
 /* As read() and write() of eight bytes, which the C library does by itself. */
@@ -295,16 +287,7 @@ PXT_CALL_WRAP(int, lockf, (int fd, int command, off_t bytes), (fd, command, byte
     POSIX_TRACE_CALL_LOCKF_NP, fd, PXT_CALL_NO_SIZE);
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
-extern ssize_t __read_chk(int fd, void *to, size_t bytes, size_t room);
-extern ssize_t __pread_chk(int fd, void *to, size_t bytes, off_t at, size_t room);
-extern ssize_t __pread64_chk(int fd, void *to, size_t bytes, off64_t at, size_t room);
-PXT_WRAP_REAL(__read_chk);
-
-PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(__read_chk)(int fd, void *to, size_t bytes, size_t room)
-{
-	READ(__read_chk, (fd, to, bytes, room));
-}
-
+READS(__read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room));
 PXT_CALL_WRAP(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
     (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
@@ -326,12 +309,6 @@ PXT_CALL_WRAP(ssize_t, pwritev64v2,
 
 /* ---- Locks on parts of files ---- */
 
-PXT_WRAP_REAL(fcntl);
-PXT_WRAP_REAL(fcntl64);
-#if PXT_TIMES_TWO
-PXT_WRAP_REAL(__fcntl_time64);
-#endif
-
 /* Where a function of three arguments finds them is where one of a varying number of them does. */
 /* On the stack, the third one may be the caller's own: it is read, never written (futex.c). */
 #if defined(__i386__)
@@ -344,8 +321,6 @@ PXT_WRAP_REAL(__fcntl_time64);
 #define PARAMETERS int fd, int command, void *argument
 #define NUMBERS    _Static_assert(1, "")
 #endif
-extern int pxt_fcntl(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("fcntl"));
-extern int pxt_fcntl64(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("fcntl64"));
 typedef int (*all_of_them)(int fd, int command, void *argument);
 
 static __attribute__((noinline)) int tell(
@@ -370,32 +345,21 @@ PXT_WRAP_INLINE int tell_lock(
 	return real(fd, command, argument);
 }
 
-PXT_WRAP_EXPORT int pxt_fcntl(PARAMETERS)
-{
-	NUMBERS;
-
-	return tell_lock(
-	    fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl), PXT_WRAP_CALLER());
-}
-
-PXT_WRAP_EXPORT int pxt_fcntl64(PARAMETERS)
-{
-	NUMBERS;
-
-	return tell_lock(fd, command, argument, (all_of_them)(uintptr_t)PXT_WRAP_CALL(fcntl64),
-	    PXT_WRAP_CALLER());
-}
-
+#define FCNTL(name)                                                                                \
+	PXT_WRAP_REAL_TYPED(int, name, (int fd, int command, ...));                                \
+	extern int pxt_file_##name(PARAMETERS) __asm__(PXT_WRAP_SYMBOL(#name));                    \
+	PXT_WRAP_EXPORT int pxt_file_##name(PARAMETERS)                                            \
+	{                                                                                          \
+		NUMBERS;                                                                           \
+                                                                                                   \
+		return tell_lock(fd, command, argument,                                            \
+		    (all_of_them)(uintptr_t)PXT_WRAP_CALL(name), PXT_WRAP_CALLER());               \
+	}                                                                                          \
+	_Static_assert(1, "")
+FCNTL(fcntl);
+FCNTL(fcntl64);
 #if PXT_TIMES_TWO
-extern int pxt_fcntl_time64(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("__fcntl_time64"));
-
-PXT_WRAP_EXPORT int pxt_fcntl_time64(PARAMETERS)
-{
-	NUMBERS;
-
-	return tell_lock(fd, command, argument,
-	    (all_of_them)(uintptr_t)PXT_WRAP_CALL(__fcntl_time64), PXT_WRAP_CALLER());
-}
+FCNTL(__fcntl_time64);
 #endif
 #endif
 

@@ -249,45 +249,31 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 	return try(mutex, PXT_WRAP_CALLER());
 }
 
-/* What is returned where @real is the real lock's result. */
-#define LOCK_BY(real)                                                                              \
-	do {                                                                                       \
-		int tried = try_first(mutex);                                                      \
-		uint64_t since;                                                                    \
-                                                                                                   \
-		if (is_had(mutex, tried, caller))                                                  \
-			return tried;                                                              \
-		since = begin(mutex, tried, caller);                                               \
-		return end(mutex, tried, since, real, caller);                                     \
-	} while (0)
-
-#define TIMED_LOCK(name, timespec)                                                                 \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_INLINE int lock_by_##name(                                                        \
-	    pthread_mutex_t *mutex, const timespec *limit, const void *caller)                     \
-	{                                                                                          \
-		LOCK_BY(PXT_WRAP_CALL(name)(mutex, limit));                                        \
-	}                                                                                          \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(pthread_mutex_t * mutex, const timespec *limit)    \
-	{                                                                                          \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))                              \
-			return PXT_WRAP_CALL(name)(mutex, limit);                                  \
-		return lock_by_##name(mutex, limit, PXT_WRAP_CALLER());                            \
-	}                                                                                          \
-	_Static_assert(1, "")
-#define CLOCK_LOCK(name, timespec)                                                                 \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(                                                   \
-	    pthread_mutex_t * mutex, clockid_t clock, const timespec *limit)                       \
+/* As POSIX's function does it with @object, by @call; what that gives is returned as @given has it. */
+#define LOCKS(name, parameters, real, can_try, object, given, call)                                \
+	PXT_WRAP_REAL_TYPED(int, name, parameters);                                                \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
+		uint64_t since;                                                                    \
+		int tried;                                                                         \
                                                                                                    \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) ||                            \
-		    !pxt_wrap_takes_clock(clock))                                                  \
-			return PXT_WRAP_CALL(name)(mutex, clock, limit);                           \
-		LOCK_BY(PXT_WRAP_CALL(name)(mutex, clock, limit));                                 \
+		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP) || !(can_try))                \
+			return real;                                                               \
+		tried = try_first(object);                                                         \
+		if (is_had(object, tried, caller))                                                 \
+			return given(tried);                                                       \
+		since = begin(object, tried, caller);                                              \
+		return given(end(object, tried, since, call, caller));                             \
 	}                                                                                          \
 	_Static_assert(1, "")
+#define TIMED_LOCK(name, timespec)                                                                 \
+	LOCKS(name, (pthread_mutex_t * mutex, const timespec *limit),                              \
+	    PXT_WRAP_CALL(name)(mutex, limit), true, mutex, , PXT_WRAP_CALL(name)(mutex, limit))
+#define CLOCK_LOCK(name, timespec)                                                                 \
+	LOCKS(name, (pthread_mutex_t * mutex, clockid_t clock, const timespec *limit),             \
+	    PXT_WRAP_CALL(name)(mutex, clock, limit), pxt_wrap_takes_clock(clock), mutex, ,        \
+	    PXT_WRAP_CALL(name)(mutex, clock, limit))
 PXT_TIMES(TIMED_LOCK, timespec, pthread_mutex_timedlock, __pthread_mutex_timedlock64);
 PXT_TIMES(CLOCK_LOCK, timespec, pthread_mutex_clocklock, __pthread_mutex_clocklock64);
 
@@ -315,15 +301,9 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_trylock)(mtx_t *mutex)
 }
 
 #define C11_TIMED_LOCK(name, posix, timespec)                                                      \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(mtx_t * mutex, const timespec *limit)              \
-	{                                                                                          \
-		if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))                              \
-			return PXT_WRAP_CALL(name)(mutex, limit);                                  \
-		return pxt_c11_result(                                                             \
-		    lock_by_##posix(pxt_c11_mutex(mutex), limit, PXT_WRAP_CALLER()));              \
-	}                                                                                          \
-	_Static_assert(1, "")
+	LOCKS(name, (mtx_t * mutex, const timespec *limit), PXT_WRAP_CALL(name)(mutex, limit),     \
+	    true, pxt_c11_mutex(mutex), pxt_c11_result,                                            \
+	    PXT_WRAP_CALL(posix)(pxt_c11_mutex(mutex), limit))
 C11_TIMED_LOCK(mtx_timedlock, pthread_mutex_timedlock, struct timespec);
 #if PXT_TIMES_TWO
 C11_TIMED_LOCK(__mtx_timedlock64, __pthread_mutex_timedlock64, struct pxt_timespec64);

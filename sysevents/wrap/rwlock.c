@@ -136,7 +136,7 @@ PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result,
 }
 
 #define WRAP(name, parameters, arguments, try, kind, holder, can_try)                              \
-	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_REAL_TYPED(int, name, parameters);                                                \
 	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \

@@ -69,7 +69,7 @@ static bool is_valid(int64_t ns)
 }
 
 #define WAIT(name, parameters, arguments, can_try, asked)                                          \
-	PXT_WRAP_REAL(name);                                                                       \
+	PXT_WRAP_REAL_TYPED(int, name, parameters);                                                \
 	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \

@@ -52,13 +52,18 @@ static void tell(uint8_t what, int signo, uint32_t sender, uint64_t handler)
 		    POSIX_TRACE_SIGNAL_NP, &data, sizeof(data), (const void *)(uintptr_t)handler);
 }
 
-static void on_plain(int signo)
+static void run_plain(int signo, uint32_t sender)
 {
 	plain handler = __atomic_load_n(&plain_of[signo], __ATOMIC_RELAXED);
 
-	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, 0, (uint64_t)(uintptr_t)handler);
+	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, sender, (uint64_t)(uintptr_t)handler);
 	handler(signo);
-	tell(POSIX_TRACE_SIGNAL_END_NP, signo, 0, (uint64_t)(uintptr_t)handler);
+	tell(POSIX_TRACE_SIGNAL_END_NP, signo, sender, (uint64_t)(uintptr_t)handler);
+}
+
+static void on_plain(int signo)
+{
+	run_plain(signo, 0);
 }
 
 /* The sender, if it was sent by a call; faults have none. */
@@ -86,12 +91,7 @@ static void on_informed(int signo, siginfo_t *info, void *context)
 #if defined(__LP64__)
 static void on_sent(int signo, siginfo_t *info, PXT_UNUSED void *context)
 {
-	plain handler = __atomic_load_n(&plain_of[signo], __ATOMIC_RELAXED);
-	uint32_t sender = sender_of(info);
-
-	tell(POSIX_TRACE_SIGNAL_BEGIN_NP, signo, sender, (uint64_t)(uintptr_t)handler);
-	handler(signo);
-	tell(POSIX_TRACE_SIGNAL_END_NP, signo, sender, (uint64_t)(uintptr_t)handler);
+	run_plain(signo, sender_of(info));
 }
 
 /* With SA_RESETHAND the system forgets the handler, not the flag. */

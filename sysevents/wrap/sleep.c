@@ -100,7 +100,9 @@ static int64_t length_ns(int flags, const struct setting *setting)
 	_Static_assert(1, "")
 SETS(PXT_AGES_NAME(timer_settime), PXT_WRAP_CALL(timer_settime), struct itimerspec);
 #if PXT_TIMES_TWO
-PXT_WRAP_REAL(__timer_settime64);
+PXT_WRAP_REAL_TYPED(int, __timer_settime64,
+    (timer_t timer, int flags, const struct pxt_itimerspec64 *value,
+        struct pxt_itimerspec64 *former));
 SETS(PXT_WRAP_NAME(__timer_settime64), PXT_WRAP_CALL(__timer_settime64), struct pxt_itimerspec64);
 #endif
 #if PXT_AGES_TWO
@@ -273,10 +275,11 @@ static int64_t note(int fd, int flags, const struct setting *setting)
 	return asked;
 }
 
+#define DESCRIPTOR_PARAMETERS(itimerspec)                                                          \
+	(int fd, int flags, const itimerspec *value, itimerspec *former)
 #define SET_DESCRIPTOR(name, itimerspec)                                                           \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(                                                   \
-	    int fd, int flags, const itimerspec *value, itimerspec *former)                        \
+	PXT_WRAP_REAL_TYPED(int, name, DESCRIPTOR_PARAMETERS(itimerspec));                         \
+	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) DESCRIPTOR_PARAMETERS(itimerspec)                  \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \

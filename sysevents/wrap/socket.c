@@ -213,9 +213,6 @@ PXT_CALL_WRAP(ssize_t, sendto,
 SEND_MESSAGE(sendmsg);
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
-extern ssize_t __recv_chk(int fd, void *to, size_t bytes, size_t room, int flags);
-extern ssize_t __recvfrom_chk(
-    int fd, void *to, size_t bytes, size_t room, int flags, __SOCKADDR_ARG from, socklen_t *length);
 PXT_CALL_WRAP(ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags),
     (fd, to, bytes, room, flags), POSIX_TRACE_CALL_RECV_NP, fd, bytes);
 PXT_CALL_WRAP(ssize_t, __recvfrom_chk,
@@ -285,9 +282,6 @@ PXT_CALL_WRAP_UNTIL(int, epoll_pwait,
     (fd, events, count, ms, mask), POSIX_TRACE_CALL_EPOLL_WAIT_NP, fd, MS(ms), NS_OF_MS(ms));
 
 /* What programs call that were compiled with _FORTIFY_SOURCE. */
-extern int __poll_chk(struct pollfd *set, nfds_t count, int ms, size_t room);
-extern int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *time,
-    const sigset_t *mask, size_t room);
 PXT_CALL_WRAP_UNTIL(int, __poll_chk, (struct pollfd * set, nfds_t count, int ms, size_t room),
     (set, count, ms, room), POSIX_TRACE_CALL_POLL_NP, ONLY(set, count), MS(ms), NS_OF_MS(ms));
 PXT_CALL_WRAP_UNTIL(int, __ppoll_chk,

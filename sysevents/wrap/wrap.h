@@ -101,6 +101,12 @@ pxt_real_function pxt_real_find(pxt_real_function *known, const char *name,
 #define PXT_WRAP_CALL(name)             find_##name()
 #endif
 
+/* Of a function that the C library's headers may declare or not: with the type that it has here. */
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#define PXT_WRAP_REAL_TYPED(type, name, parameters)                                                \
+	extern type name parameters;                                                               \
+	PXT_WRAP_REAL(name)
+
 /* The C library's clock_gettime(), also where another library's stands before it (real.c). */
 extern int (*pxt_real_gettime)(clockid_t clock, struct timespec *time) PXT_WRAP_HIDDEN;
 

@@ -53,7 +53,7 @@ PXT_INLINE struct pxt_slot pxt_slot_load(const struct pxt_slot *slot)
 		                      (uint32_t)(high >> 32) } };
 }
 
-#include "port/posix/arch/pieces.h"
+#include "port/port_pieces.h"
 
 /* ---- The stamp clock ---- */
 

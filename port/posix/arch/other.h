@@ -15,22 +15,11 @@
 /* A cell is a slot as it is in a ring. */
 typedef struct pxt_words_cell pxt_cell;
 
-PXT_INLINE void pxt_slot_store(pxt_cell *cell, uint64_t low, uint64_t high)
-{
-	pxt_words_store(cell, low, high);
-}
+#define pxt_slot_store       pxt_words_store
+#define pxt_slot_store_plain pxt_words_store
+#define pxt_slot_load        pxt_words_load
 
-PXT_INLINE void pxt_slot_store_plain(pxt_cell *cell, uint64_t low, uint64_t high)
-{
-	pxt_words_store(cell, low, high);
-}
-
-PXT_INLINE struct pxt_slot pxt_slot_load(const pxt_cell *cell)
-{
-	return pxt_words_load(cell);
-}
-
-#include "port/posix/arch/pieces.h"
+#include "port/port_pieces.h"
 
 /*
  * The tag word alone, first for the writer's look before it stores, then for the consumer: pairs
@@ -59,32 +48,14 @@ PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
 }
 
 /* Before first use, while no other thread knows the @count cells (a power of two) at @cells. */
-PXT_INLINE void pxt_cells_init(pxt_cell *cells, uint32_t count)
-{
-	pxt_words_init(cells, count);
-}
+#define pxt_cells_init pxt_words_init
 
 /* ---- The stamp clock ---- */
 
-PXT_INLINE uint64_t pxt_port_ticks_plain(void)
-{
-	return pxt_port_ticks_slow();
-}
-
-PXT_INLINE bool pxt_port_plain(void)
-{
-	return true;
-}
-
-PXT_INLINE uint64_t pxt_port_ticks(void)
-{
-	return pxt_port_ticks_slow();
-}
-
-PXT_INLINE uint64_t pxt_port_ticks_ordered(void)
-{
-	return pxt_port_ticks_slow();
-}
+#define pxt_port_ticks         pxt_port_ticks_slow
+#define pxt_port_ticks_plain   pxt_port_ticks_slow
+#define pxt_port_ticks_ordered pxt_port_ticks_slow
+PXT_OFF_RETURNS(true, bool, pxt_port_plain, void);
 
 PXT_INLINE void pxt_port_ticks_fence(void)
 {
