@@ -3,7 +3,7 @@
  * combo.c - one fact for each unit, in whatever combination they are built: scripts/combos.py
  * runs this program for all of them.
  */
-#include "suite_trace.h"
+#include "suite.h"
 
 #include "format/compiler.h"
 
@@ -118,7 +118,7 @@ PXT_TEST(an_event_comes_back_as_it_was_recorded)
 	const long long slack = 5000000;
 	trace_event_id_t id = pxt_open_event("combo");
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
-	struct pxt_event event;
+	struct pxt_got event;
 
 	CU_ASSERT(posix_trace_wanted_np(id));
 	posix_trace_event(id, "twelve bytes", 12);
@@ -199,7 +199,7 @@ PXT_TEST(a_log_gives_back_the_event)
 	trace_event_id_t id = pxt_open_event("combo");
 	int fd = pxt_temp_file();
 	trace_id_t trid = pxt_log_stream(NULL, fd);
-	struct pxt_event event;
+	struct pxt_got event;
 	unsigned found = 0;
 
 	PXT_EQ(posix_trace_start(trid), 0);
@@ -230,7 +230,7 @@ PXT_TEST(a_flush_pauses_after_each_burst)
 	trace_event_id_t id = pxt_open_event("combo");
 	int fd = pxt_temp_file();
 	trace_id_t trid = pxt_log_stream(NULL, fd);
-	struct pxt_event event;
+	struct pxt_got event;
 	struct timespec before;
 	struct timespec after;
 	long bursts = EVENTS * (long)sizeof(data) / CONFIG_PTRACE_FLUSH_BURST_BYTES;

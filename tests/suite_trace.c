@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* suite_trace.c - streams, logs and events for tests. */
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ trace_id_t pxt_stream(size_t stream_bytes, size_t data_bytes, int policy)
 trace_id_t pxt_running_stream(size_t stream_bytes, size_t data_bytes, int policy)
 {
 	trace_id_t trid = pxt_stream(stream_bytes, data_bytes, policy);
-	struct pxt_event event;
+	struct pxt_got event;
 
 	PXT_EQ_FATAL(posix_trace_start(trid), 0);
 	if (pxt_has_type(trid, POSIX_TRACE_START)) {
@@ -119,7 +119,7 @@ trace_id_t pxt_running_stream(size_t stream_bytes, size_t data_bytes, int policy
 	return trid;
 }
 
-bool pxt_next(trace_id_t trid, struct pxt_event *event)
+bool pxt_next(trace_id_t trid, struct pxt_got *event)
 {
 	int unavailable = -1;
 
@@ -133,7 +133,7 @@ bool pxt_next(trace_id_t trid, struct pxt_event *event)
 
 void pxt_expect(trace_id_t trid, trace_event_id_t id, const void *data, size_t len)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 
 	if (!pxt_next(trid, &event)) {
 		PXT_CHECK(false, "no event where %u was expected", (unsigned)id);
@@ -148,7 +148,7 @@ void pxt_expect(trace_id_t trid, trace_event_id_t id, const void *data, size_t l
 
 void pxt_expect_none(trace_id_t trid)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 
 	if (pxt_next(trid, &event))
 		PXT_CHECK(
@@ -157,7 +157,7 @@ void pxt_expect_none(trace_id_t trid)
 
 size_t pxt_drain(trace_id_t trid, trace_event_id_t id)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 	size_t count = 0;
 
 	while (pxt_next(trid, &event))
@@ -196,7 +196,7 @@ trace_id_t pxt_open_log(int fd)
 	return trid;
 }
 
-bool pxt_log_next(trace_id_t trid, struct pxt_event *event)
+bool pxt_log_next(trace_id_t trid, struct pxt_got *event)
 {
 	int unavailable = -1;
 

@@ -6,7 +6,6 @@
 #include "base/handle.h"
 #include "format/compiler.h"
 #include "suite.h"
-#include "suite_trace.h"
 #if _PXT_UNIT_LOGRETRIEVAL
 #include "logretrieval/log.h"
 #endif

@@ -5,7 +5,6 @@
 #include "logretrieval/log.h"
 #include "logs.h"
 #include "suite.h"
-#include "suite_trace.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_setclock.c - a clock of the program's own: what stamps and times it makes, and when it may be set. */
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <trace_np.h>

@@ -3,17 +3,17 @@
  * crafted.c - single records that no trace point makes, in the memory of an attached process: what
  * becomes of each.
  */
-#include "attach/kit.h"
 #include "base/attr.h"
 #include "blackbox/blackbox.h"
 #include "core/process/directory.h"
 #include "core/read/consumer.h"
 #include "format/ids.h"
+#include "logs.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static struct pxt_event events[8];
+static struct pxt_got events[8];
 
 /* ---- What a process writes into the memory that it attached with ---- */
 

@@ -4,7 +4,7 @@
  * (LPT-31, LPT-32, SHARK-21)
  */
 #define _GNU_SOURCE
-#include "attach/kit.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ struct story {
 	bool complete;
 };
 
-static void hear_event(struct story *story, const struct pxt_event *event, trace_event_id_t type)
+static void hear_event(struct story *story, const struct pxt_got *event, trace_event_id_t type)
 {
 	struct posix_trace_eventextra_np extra;
 	unsigned number;
@@ -73,7 +73,7 @@ static void hear_event(struct story *story, const struct pxt_event *event, trace
 /* Reads on in a log that grows, or is complete. */
 static void hear(trace_id_t log, struct story *story)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 	trace_event_id_t type = 0;
 
 	while (pxt_log_next(log, &event)) {
@@ -407,7 +407,7 @@ PXT_TEST(starts_and_stops_that_have_no_room_are_seen_once)
 	trace_id_t trid = nearly_full(path);
 	int fd = at_connect(path);
 	int memory = at_memfd();
-	struct pxt_event event;
+	struct pxt_got event;
 	struct story story;
 	unsigned starts = 0;
 	unsigned stops = 0;

@@ -4,7 +4,7 @@
  * (LPT-31, LPT-32)
  */
 #define _GNU_SOURCE
-#include "attach/kit.h"
+#include "logs.h"
 
 #include "format/owndescriptors.h"
 

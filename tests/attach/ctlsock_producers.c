@@ -4,8 +4,8 @@
  * becomes of those that stand still or are killed. (LPT-31, LPT-32)
  */
 #define _GNU_SOURCE
-#include "attach/kit.h"
 #include "format/slot.h"
+#include "logs.h"
 #include "port_atomic.h"
 
 #include <errno.h>
@@ -215,7 +215,7 @@ PXT_TEST(a_killed_producer_s_memory_waits_for_no_reader)
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
 	struct posix_trace_counts_np counts;
-	struct pxt_event event;
+	struct pxt_got event;
 	struct producer producer;
 	unsigned events = 0;
 
@@ -243,7 +243,7 @@ PXT_TEST(a_stop_by_a_client_comes_behind_what_producers_recorded_before)
 		char path[PXT_CTLSOCK_PATH];
 		trace_id_t trid = at_stream(LOOP, path);
 		int fd = at_connect(path);
-		struct pxt_event event;
+		struct pxt_got event;
 		struct producer producer;
 		int events = 0;
 
@@ -267,7 +267,7 @@ PXT_TEST(a_producer_that_stands_still_holds_up_nobody)
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
 	struct pxt_ctlsock_status status;
-	struct pxt_event event;
+	struct pxt_got event;
 	struct producer producer;
 	int events = 0;
 
@@ -350,7 +350,7 @@ PXT_TEST(a_producer_in_the_last_place_is_served_as_all_others)
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	struct pxt_event event;
+	struct pxt_got event;
 	struct producer producer;
 	unsigned events = 0;
 

@@ -4,7 +4,7 @@
  * every kind of malformed message, crowds, silence; and what never comes of it. (LPT-31, LPT-32)
  */
 #define _GNU_SOURCE
-#include "attach/kit.h"
+#include "logs.h"
 
 #include "core/process/process.h"
 
@@ -535,7 +535,7 @@ PXT_TEST(who_is_not_attached_is_an_error_event_of_the_stream)
 {
 	char path[PXT_CTLSOCK_PATH];
 	trace_id_t trid = at_stream(LOOP, path);
-	struct pxt_event event;
+	struct pxt_got event;
 	int memory = at_memfd();
 	int data = POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, ENOTSUP);
 

@@ -7,10 +7,10 @@
  * guests that have come and gone meanwhile are in the stream.
  */
 #define _GNU_SOURCE
-#include "attach/kit.h"
 #include "core/process/process.h"
 #include "core/stream/share.h"
 #include "core/testpoints.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -188,7 +188,7 @@ static void *let_go_later(void *nothing)
 PXT_TEST(guests_that_came_and_went_while_the_helper_had_no_cpu_are_in_the_stopped_stream)
 {
 	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
-	struct pxt_event events[2];
+	struct pxt_got events[2];
 	pthread_t thread;
 
 	hold_helper_at(PXT_TP_OWNER_MAPPED);
@@ -221,7 +221,7 @@ static void define_and_hold(void *unused)
 static bool has_image(trace_id_t trid)
 {
 	long long begun = pxt_now_ns();
-	struct pxt_event event;
+	struct pxt_got event;
 
 	while (pxt_now_ns() - begun < 10000000000) {
 		while (pxt_next(trid, &event))
@@ -253,7 +253,7 @@ PXT_TEST(a_guest_that_is_waited_for_in_vain_is_an_error_event)
 {
 	int data = POSIX_TRACE_ERROR_OF_NP(POSIX_TRACE_ERROR_ATTACH_NP, ETIMEDOUT);
 	trace_id_t trid = owner_open(&(struct owner_spec){ .guests = true });
-	struct pxt_event event;
+	struct pxt_got event;
 
 	CU_ASSERT(pxt_next(trid, &event)); /* START */
 	hold_helper_at(PXT_TP_OWNER_MAPPED);

@@ -7,9 +7,9 @@
  * process has its answer in time, goes on tracing, and keeps nothing; the name is the next owner's.
  */
 #include "../beside.h"
-#include "attach/kit.h"
 #include "core/testpoints.h"
 #include "format/ids.h"
+#include "logs.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -220,7 +220,7 @@ static void kept_in_a_write(void *nth)
 
 static bool kept_at(uint32_t nth)
 {
-	static struct pxt_event events[BEFORE + 2];
+	static struct pxt_got events[BEFORE + 2];
 	trace_id_t trid = owner_open(&(const struct owner_spec){ .stream_bytes = 16384 });
 	struct producer producer = producer_begin(kept_in_a_write, &nth);
 	trace_event_id_t own = pxt_open_event("killed.own");
@@ -335,7 +335,7 @@ static void expect_threads(unsigned count)
 /* A stream of its own works as if nothing had been. */
 static void trace_alone(trace_event_id_t id)
 {
-	static struct pxt_event event;
+	static struct pxt_got event;
 	trace_id_t trid;
 
 	if (posix_trace_create(0, NULL, &trid) != 0 || posix_trace_start(trid) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kit.c - see kit.h. */
 #define _GNU_SOURCE
-#include "attach/kit.h"
+#include "logs.h"
 
 #include "attach/owner.h"
 #include "core/process/process.h"
@@ -410,7 +410,7 @@ void producer_kill(struct producer *producer)
 /* ---- The owner ---- */
 
 /* One event of a user type. */
-static bool next(trace_id_t trid, struct pxt_event *event, int ms)
+static bool next(trace_id_t trid, struct pxt_got *event, int ms)
 {
 	for (int i = 0; i <= ms; i++) {
 		while (pxt_next(trid, event)) {
@@ -422,7 +422,7 @@ static bool next(trace_id_t trid, struct pxt_event *event, int ms)
 	return false;
 }
 
-size_t owner_collect(trace_id_t trid, struct pxt_event *events, size_t count, int ms)
+size_t owner_collect(trace_id_t trid, struct pxt_got *events, size_t count, int ms)
 {
 	size_t got = 0;
 
@@ -433,7 +433,7 @@ size_t owner_collect(trace_id_t trid, struct pxt_event *events, size_t count, in
 
 size_t owner_count(trace_id_t trid, trace_event_id_t id, size_t count, int ms)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 	size_t got = 0;
 
 	while (got < count && next(trid, &event, ms))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* producers.c - processes that attach to a stream of this one and trace into it. */
 #define _GNU_SOURCE
-#include "attach/kit.h"
+#include "logs.h"
 
 #include "core/process/names.h"
 #include "core/process/replica.h"
@@ -26,9 +26,9 @@
 
 #define MANY 1000u
 
-static struct pxt_event events[4 * MANY];
+static struct pxt_got events[4 * MANY];
 
-static uint32_t number_in(const struct pxt_event *event)
+static uint32_t number_in(const struct pxt_got *event)
 {
 	uint32_t number = UINT32_MAX;
 
@@ -607,7 +607,7 @@ static void flood_of(size_t producers_bytes, size_t owners_bytes, bool read_mean
 	trace_event_id_t id = pxt_open_event("producers.flood");
 	struct producer producer = producer_begin(flood, &producers_bytes);
 	struct posix_trace_counts_np counts;
-	struct pxt_event event;
+	struct pxt_got event;
 	uint64_t got = 0;
 	uint32_t last = UINT32_MAX;
 	unsigned wrong = 0;

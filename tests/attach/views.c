@@ -23,8 +23,6 @@
 
 #define BYTES ((size_t)256 * 1024)
 
-int pxt_temp_file(void);
-
 /* A file in memory of which the first @filled bytes of BYTES have room. */
 static int memory_file(size_t filled)
 {

@@ -8,7 +8,7 @@
 #include "fakes/fakes.h"
 #include "logs.h"
 #include "port/port_file.h"
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* attr.c - the attributes object: defaults, what each setter takes, and what streams make of it. */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * eventset.c - objects that are the application's own: sets of event types, and attributes that are none or have no place to store.
  */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* filter.c - what a stream leaves out: types in its filter, from one call to the next. */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -251,7 +251,7 @@ PXT_TEST(an_automatic_stop_happens_even_when_its_event_is_filtered)
 {
 	struct posix_trace_status_info status = { .posix_stream_status = 0 };
 	trace_event_id_t id = pxt_open_event("filter_automatic");
-	struct pxt_event event;
+	struct pxt_got event;
 	int i = 0;
 
 	if (!pxt_stream_policy_exists(POSIX_TRACE_UNTIL_FULL)) {
@@ -370,7 +370,7 @@ static void check_storm(trace_id_t trid, trace_event_id_t out, trace_event_id_t 
 {
 	/* The conversion of stamps may be off by a little, never by this much. */
 	long long since = pxt_now_ns() + 1000000;
-	struct pxt_event event;
+	struct pxt_got event;
 	size_t seen = 0;
 	size_t reads = 0;
 

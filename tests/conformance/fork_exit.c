@@ -4,7 +4,7 @@
  * streams and logs when a process ends.
  */
 #define _GNU_SOURCE 1 /* syscall(), vfork() */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -290,7 +290,7 @@ PXT_TEST(a_raw_clone_by_a_thread_that_never_traced_is_recognised_as_a_child)
 static int pass_a_point_then_trace(void *passed)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	struct pxt_event event;
+	struct pxt_got event;
 	trace_id_t trid;
 
 	/* The parent's stream still asks for it, as far as the trace point sees. */
@@ -366,7 +366,7 @@ PXT_TEST(all_threads_of_the_process_are_traced)
 {
 	pthread_t early;
 	pthread_t late;
-	struct pxt_event event;
+	struct pxt_got event;
 	size_t seen[2] = { 0, 0 };
 
 	event_id = pxt_open_event("fork_event");
@@ -530,7 +530,7 @@ static int role_execs(int fd)
 
 static void expect_role_log(int fd)
 {
-	struct pxt_event event = { .len = 0 };
+	struct pxt_got event = { .len = 0 };
 	trace_event_id_t last = 0;
 	int next = 0;
 	int said_bye = 0;
@@ -598,7 +598,7 @@ PXT_TEST(the_exit_of_a_child_does_not_complete_the_parents_log)
 	int fd = pxt_temp_file();
 	trace_event_id_t id = pxt_open_event("fork_logged");
 	trace_id_t trid = pxt_log_stream(NULL, fd);
-	struct pxt_event event;
+	struct pxt_got event;
 	size_t count = 0;
 
 	PXT_EQ(posix_trace_start(trid), 0);

@@ -19,7 +19,7 @@ typedef char posix_trace_status_info;
 #include <trace_np.h>
 #include <unistd.h>
 
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #define FULL_CONFIGURATION                                                                         \
 	(_PXT_UNIT_ONLINE && _PXT_UNIT_TOLOG && _PXT_UNIT_USEREVENTS && _PXT_UNIT_FILTER &&        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* identifiers.c - which kind of identifier fits which function, cell by cell (table 6.2). */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * time, when it is told, and answers; so that every order of things between processes is a test.
  */
 #define _GNU_SOURCE 1 /* syscall(), usleep() */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -232,7 +232,7 @@ static const char *actor(pid_t pid)
 }
 
 /* START, STOP and FILTER; who recorded an event, and its type's name, if that is not "inherited". */
-static void add_word(char *story, size_t room, trace_id_t of, const struct pxt_event *event)
+static void add_word(char *story, size_t room, trace_id_t of, const struct pxt_got *event)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	char *word = story + strlen(story);
@@ -268,7 +268,7 @@ static void expect(trace_id_t of, const char *story)
 	char expected[256] = "";
 	char got[256] = "";
 	char words[256];
-	struct pxt_event event;
+	struct pxt_got event;
 	char *rest;
 
 	(void)snprintf(words, sizeof(words), "%s", story);
@@ -533,7 +533,7 @@ PXT_TEST_FRESH(a_child_that_fills_the_stream_stops_it_until_the_parent_has_read)
 static void *read_one(void *argument)
 {
 	const trace_id_t *of = argument;
-	static struct pxt_event event;
+	static struct pxt_got event;
 	int unavailable;
 
 	if (posix_trace_getnext_event(
@@ -545,8 +545,8 @@ static void *read_one(void *argument)
 /* GETNX-02, DEC-38 */
 PXT_TEST_FRESH(a_childs_event_wakes_the_parents_reader)
 {
-	const struct pxt_event *event;
-	struct pxt_event start;
+	const struct pxt_got *event;
+	struct pxt_got start;
 	pthread_t reader;
 	void *result;
 
@@ -586,7 +586,7 @@ static void expect_threads_of_their_own(trace_id_t log)
 PXT_TEST_FRESH(the_log_of_an_inherited_stream_has_the_childrens_events)
 {
 	trace_attr_t attr;
-	struct pxt_event event;
+	struct pxt_got event;
 	int fd = pxt_temp_file();
 	int found = 0;
 

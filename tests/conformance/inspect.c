@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* inspect.c - events that a stream judges one by one: by process, thread and handler; short types. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <pthread.h>

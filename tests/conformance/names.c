@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* names.c - event types: one map of names and identifiers, its limits, and its list. */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -428,7 +428,7 @@ PXT_TEST(an_event_carries_the_identifier_that_names_its_type)
 {
 	trace_event_id_t id = pxt_open_event("names_carried");
 	trace_id_t trid = pxt_running_stream(0, 0, 0);
-	struct pxt_event event;
+	struct pxt_got event;
 
 	posix_trace_event(id, NULL, 0);
 	CU_ASSERT_FATAL(pxt_next(trid, &event));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* safety.c - signals, threads and cancellation: what may interrupt what. */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes.c - what stream-min-size promises: any events whose sizes sum to it are recorded. */
-#include "../suite_trace.h"
+#include "../suite.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool make_plan(struct plan *plan, int policy, unsigned lanes, size_t leng
 /* Reads all there is; returns how many events of ours came whole and in sequence from @first. */
 static size_t count_whole(trace_id_t trid, const struct plan *plan, unsigned char first)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 	size_t count = 0;
 
 	while (pxt_next(trid, &event)) {
@@ -207,7 +207,7 @@ PXT_TEST(automatic_stop_and_start_never_lack_room)
 {
 	struct posix_trace_status_info status;
 	struct plan plan;
-	struct pxt_event event;
+	struct pxt_got event;
 
 	prepare();
 	if (!pxt_stream_policy_exists(POSIX_TRACE_UNTIL_FULL) || !CONFIG_PTRACE_SYSEV_START_STOP) {

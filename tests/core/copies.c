@@ -8,8 +8,6 @@
 
 #include <unistd.h>
 
-int pxt_temp_file(void);
-
 static const uint64_t positions[] = { UINT64_C(1) << 30, UINT64_C(1) << 31, UINT64_C(3) << 30,
 	UINT64_C(1) << 32, UINT64_C(5) << 30, UINT64_C(1) << 34 };
 static const uint64_t numbers[] = { 1000, UINT64_C(1) << 29, UINT64_C(1) << 31, UINT64_C(5) << 29,

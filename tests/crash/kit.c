@@ -98,7 +98,7 @@ int crash_open(trace_id_t *log)
 /* The events that it has, which must be 0, 1, 2 ...; *last becomes the type of its last event. */
 static uint32_t count_events(trace_id_t log, trace_event_id_t *last)
 {
-	struct pxt_event event = { .len = 0 };
+	struct pxt_got event = { .len = 0 };
 	uint32_t next = 0;
 
 	while (pxt_log_next(log, &event)) {

@@ -8,7 +8,7 @@
 #include "fakes/fakes.h"
 #include "fixture.h"
 #include "port/port.h"
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #define FAILING_FIXTURE_H
 
 #include "format/ctlsock.h"
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -12,7 +12,7 @@
 #include "port/port_local.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  * wait for an event say EINTR and have lost nothing, all others do as if there were no signals.
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
-#include "attach/kit.h"
 #include "beside.h"
-#include "suite_trace.h"
+#include "logs.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -231,7 +231,7 @@ static int sink_begin(struct sink *sink, long delay_ms)
 /* Events of that type in what came through. */
 static unsigned sink_end(struct sink *sink, trace_event_id_t id)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 	unsigned count = 0;
 	trace_id_t log;
 
@@ -476,7 +476,7 @@ PXT_TEST(attachments_come_and_go)
 	const struct owner_spec spec = { .stream_bytes = 262144 };
 	trace_id_t trid = owner_open(&spec);
 	struct producer producer = producer_begin(attach_often, NULL);
-	static struct pxt_event events[600];
+	static struct pxt_got events[600];
 	size_t count;
 
 	numbered = pxt_open_event("numbered");

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "fakes/fakes.h"
 #include "fixture.h"
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>

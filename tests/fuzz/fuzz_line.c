@@ -13,7 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "tests/fuzz/input.h"
-#include "tests/line/forge.h"
+#include "tests/logs.h"
 #include "tests/suite.h"
 
 #include "tools/receive/receiver.h"

@@ -3,9 +3,8 @@
  * compact.c - records in COMPACT frames: they come out as they went in, whatever the line does to the frames.  And
  * the other way: orders of a host out of the bytes of a line: what is one, and what is text or nothing.
  */
-#include "suite.h"
+#include "logs.h"
 
-#include "forge.h"
 #include "format/crc32.h"
 #include "format/frame.h"
 #include "format/order.h"

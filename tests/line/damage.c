@@ -6,10 +6,9 @@
  * What must survive is worked out from the undamaged bytes: a record is kept if all frames are
  * whole that hold a part of it.
  */
-#include "suite.h"
+#include "logs.h"
 
 #include "base/attr.h"
-#include "forge.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>

@@ -3,10 +3,9 @@
  * faults.c - a device that takes only parts of what it is given, says "not now" or fails: what a
  * receiver makes of the frames holds everything that was recorded, or counts it.  (DEC-40)
  */
-#include "suite.h"
+#include "logs.h"
 
 #include "fakes/fakes.h"
-#include "forge.h"
 #include "format/logfmt.h"
 #include "tools/receive/receiver.h"
 

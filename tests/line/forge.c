@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* forge.c - whole frames whose numbers are made up; and what the library itself sends, as bytes. */
-#include "forge.h"
+#include "logs.h"
 
 #include "format/compiler.h"
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
-#include "suite.h"
+#include "tools/receive/receiver.h"
 #include "tools/write/logwrite.h"
 
 #include <pthread.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* frames.c - a frame by itself: COBS, checksum, numbers; gaps longer than the numbers; and hostile frames. */
-#include "suite.h"
+#include "logs.h"
 
-#include "forge.h"
-#include "tools/receive/run.h"
+#include "tools/receive/receiver.h"
 
 #include <fcntl.h>
 #include <stdio.h>

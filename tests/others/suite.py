@@ -142,7 +142,7 @@ def export(folder):
     tests = HERE.parent
     folder = pathlib.Path(folder)
     (folder / "conformance").mkdir(parents=True, exist_ok=True)
-    for name in ("suite.c", "suite.h", "suite_trace.c", "suite_trace.h", "others/suite.py",
+    for name in ("suite.c", "suite.h", "suite_trace.c", "others/suite.py",
                  *(f"conformance/{name}" for name in (
                      "story.c", "story.h", "logkit.c", *(f"{name}.c" for name in PROGRAMS + LOGS)))):
         target = folder / name.replace("others/", "")

@@ -6,8 +6,6 @@
  *	behave WORD...     does what each word says, in this order
  */
 #define _GNU_SOURCE
-#include "behave.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +27,15 @@
 #include <unistd.h>
 
 extern char **environ;
+
+#define SAY(...)  (void)printf(__VA_ARGS__)
+/* A call, and what it said. */
+#define ASK(call) SAY("%s: %d\n", #call, (int)(call))
+
+/* That much later than now (behave.c). */
+struct timespec in_ms(clockid_t clock, long ms);
+/* Does what @word says, if it is one of behave_calls.c. */
+void behave_call(const char *word);
 
 struct timespec in_ms(clockid_t clock, long ms)
 {
@@ -474,30 +481,22 @@ int main(int count, char **words)
 	} all[] = {
 		{ "kinds", kinds },
 		{ "conditions", conditions },
-		{ "c11", behave_c11 },
 		{ "cancelled", cancelled },
 		{ "errors", errors },
 		{ "priorities", priorities },
 		{ "handlers", handlers },
 		{ "borrowed", borrowed },
 		{ "spawned", spawned },
-		{ "modes", behave_modes },
-		{ "limits", behave_limits },
-		{ "dates", behave_dates },
-		{ "names", behave_names },
-		{ "renamed", behave_renamed },
-		{ "queues", behave_queues },
-		{ "shared", behave_shared },
-		{ "inherited", behave_inherited },
-		{ "last_signal", behave_last_signal },
 #ifndef BEHAVE_STATIC
 		{ "plugin", plugin },
 #endif
 	};
 
-	for (int i = 1; i < count; i++)
+	for (int i = 1; i < count; i++) {
+		behave_call(words[i]);
 		for (unsigned word = 0; word < sizeof all / sizeof *all; word++)
 			if (strcmp(words[i], all[word].word) == 0)
 				all[word].does();
+	}
 	return 5;
 }

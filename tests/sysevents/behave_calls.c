@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* behave_calls.c - what wrappers pass on, or tell: modes, limits, the kernel's locks, signals. */
 #define _GNU_SOURCE
-#include "behave.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +10,8 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -26,7 +26,17 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <threads.h>
+#include <time.h>
 #include <unistd.h>
+
+#define SAY(...)  (void)printf(__VA_ARGS__)
+/* A call, and what it said. */
+#define ASK(call) SAY("%s: %d\n", #call, (int)(call))
+
+/* That much later than now (behave.c). */
+struct timespec in_ms(clockid_t clock, long ms);
+/* Does what @word says, if it is one of behave_calls.c. */
+void behave_call(const char *word);
 
 /* ---- Modes ---- */
 
@@ -39,7 +49,7 @@ static void say_mode(const char *how, int fd)
 	(void)close(fd);
 }
 
-void behave_modes(void)
+static void behave_modes(void)
 {
 	(void)umask(0);
 	(void)unlink("made");
@@ -53,7 +63,7 @@ void behave_modes(void)
 
 /* ---- Limits of waits: what is waited for is there ---- */
 
-void behave_limits(void)
+static void behave_limits(void)
 {
 	struct timespec limit = { 1, 20999999 };
 	struct timeval limit_too = { 1, 20999 };
@@ -116,7 +126,7 @@ static void read_a_timer(void)
 	(void)close(fd);
 }
 
-void behave_dates(void)
+static void behave_dates(void)
 {
 	const struct timespec half_ms = { 0, 500000 };
 	struct timespec date = in_ms(CLOCK_MONOTONIC, 8);
@@ -150,7 +160,7 @@ static void read_from_child(int near, int far)
 	(void)waitpid(child, NULL, 0);
 }
 
-void behave_names(void)
+static void behave_names(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -207,7 +217,7 @@ static void *thread_of_two_names(void *argument)
 	return argument;
 }
 
-void behave_renamed(void)
+static void behave_renamed(void)
 {
 	pthread_t thread;
 
@@ -232,7 +242,7 @@ static __attribute__((noinline)) void have_shared(pthread_mutex_t *mutex, int to
 	(void)pthread_mutex_unlock(mutex);
 }
 
-void behave_shared(void)
+static void behave_shared(void)
 {
 	pthread_mutexattr_t attributes;
 	pthread_mutex_t *here;
@@ -260,7 +270,7 @@ void behave_shared(void)
 
 /* ---- What System V has ---- */
 
-void behave_queues(void)
+static void behave_queues(void)
 {
 	const struct timespec two_ms = { 0, 2000000 };
 	struct sembuf operation = { .sem_op = 1 };
@@ -286,7 +296,7 @@ void behave_queues(void)
 
 /* ---- A lock of the kernel's with priority inheritance: its word is the holder's number ---- */
 
-void behave_inherited(void)
+static void behave_inherited(void)
 {
 	static int word;
 
@@ -305,7 +315,7 @@ static void handler(int signo)
 	ran = signo;
 }
 
-void behave_last_signal(void)
+static void behave_last_signal(void)
 {
 	struct sigaction action = { .sa_handler = handler };
 
@@ -402,7 +412,7 @@ static void count(void)
 	times++;
 }
 
-void behave_c11(void)
+static void behave_c11(void)
 {
 	struct timespec short_time = { 0, 1000000 };
 	struct timespec wrong = { 0, -1 };
@@ -416,4 +426,27 @@ void behave_c11(void)
 	call_once(&flag, count);
 	call_once(&flag, count);
 	SAY("%d time\n", times);
+}
+
+void behave_call(const char *word)
+{
+	static const struct {
+		const char *word;
+		void (*does)(void);
+	} all[] = {
+		{ "modes", behave_modes },
+		{ "limits", behave_limits },
+		{ "dates", behave_dates },
+		{ "names", behave_names },
+		{ "renamed", behave_renamed },
+		{ "queues", behave_queues },
+		{ "shared", behave_shared },
+		{ "inherited", behave_inherited },
+		{ "last_signal", behave_last_signal },
+		{ "c11", behave_c11 },
+	};
+
+	for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+		if (strcmp(word, all[i].word) == 0)
+			all[i].does();
 }

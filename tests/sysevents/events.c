@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* events.c - system events of this process: types, hooks, and who is excluded. */
-#include "suite_trace.h"
+#include "suite.h"
 
 #if _PXT_UNIT_ATTACH
-#include "attach/kit.h"
+#include "logs.h"
 #endif
 #include "format/ids.h"
 
@@ -15,7 +15,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
-static struct pxt_event event;
+static struct pxt_got event;
 
 /* The next event that is not START. */
 static bool next_of(trace_id_t trid, trace_event_id_t id)

@@ -24,8 +24,6 @@
 #define MANY  600u /* entries of more threads than one block holds */
 #define KINDS 16u
 
-int pxt_temp_file(void);
-
 /* What the blocks of one type hold. */
 struct kind {
 	unsigned blocks;

@@ -94,7 +94,7 @@ static bool is_whole(int fd)
 	       sum.posix_findings_np == 0 && sum.posix_complete_np;
 }
 
-static void take(struct folder_log *log, const struct pxt_event *event)
+static void take(struct folder_log *log, const struct pxt_got *event)
 {
 	uint32_t number = 0;
 
@@ -108,7 +108,7 @@ static void take(struct folder_log *log, const struct pxt_event *event)
 bool folder_read(
     const struct folder *folder, unsigned number, const char *type, struct folder_log *log)
 {
-	struct pxt_event event;
+	struct pxt_got event;
 	char name[64];
 	trace_id_t trid;
 	int fd;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* loop.c - LOOP logs that are begun anew by a clear, and those of the smallest frames. */
 #define _GNU_SOURCE 1 /* memfd_create() */
-#include "../suite_trace.h"
+#include "../suite.h"
 #include "core/process/threads.h"
 #include "fakes/fakes.h"
-#include "suite_trace.h"
+#include "suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +114,7 @@ static trace_id_t with_one_flushed(int fd)
 static void all_three_are_there(int fd)
 {
 	trace_id_t log = pxt_open_log(fd);
-	struct pxt_event read;
+	struct pxt_got read;
 	size_t found = 0;
 
 	while (pxt_log_next(log, &read))
@@ -200,7 +200,7 @@ static void tell_losses_before_events(trace_id_t trid)
 static unsigned count(int fd)
 {
 	trace_id_t log = pxt_open_log(fd);
-	struct pxt_event read;
+	struct pxt_got read;
 	unsigned found = 0;
 
 	while (pxt_log_next(log, &read))
@@ -268,7 +268,7 @@ static void sum_up(int fd, uint64_t *told, uint64_t *lost)
 	struct posix_trace_eventextra_np extra;
 	struct posix_trace_loginfo_np info;
 	trace_id_t log = pxt_open_log(fd);
-	struct pxt_event read;
+	struct pxt_got read;
 
 	*told = 0;
 	while (pxt_log_next(log, &read)) {

@@ -13,8 +13,6 @@
 
 #define ROOM 2048u /* of all notes of a stream, with a zero behind each name and text */
 
-int pxt_temp_file(void);
-
 static trace_id_t begin(int fd)
 {
 	trace_attr_t attr;
