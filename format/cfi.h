@@ -4,7 +4,9 @@
  * again.  So who called it is found without frame pointers, which programs mostly do not keep.
  *
  * What it reads may be anything: of the information nothing is read beyond the ends that are given, of a stack
- * nothing but what is given.  What is not understood ends the walk: a signal's frame, a register that is computed.
+ * nothing but what is given, and of a thread's own one nothing but what is mapped: code that changes the stack itself
+ * may have information that is not true of it.  What is not understood ends the walk: a signal's frame, a register
+ * that is computed.
  *
  * Used by trace points and wrappers, in the program itself, and by pxtrace run.
  */
@@ -13,6 +15,7 @@
 
 #include "format/compiler.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +41,9 @@
 #define PXT_CFI_COLUMNS     32u
 #define PXT_CFI_NESTED      4u
 #define PXT_CFI_RECORD_MOST (64ul << 10) /* bytes of a function's record in this process */
+#define PXT_CFI_WINDOW      (64ul << 10) /* that are looked at of a thread's own stack */
+#define PXT_CFI_MAIN_MOST   (8ul << 20)  /* ... of main()'s as it usually is */
+#define PXT_CFI_PAGE        4096u        /* the smallest there are */
 
 #define PXT_CFI_INLINE static inline __attribute__((unused))
 
@@ -390,12 +396,44 @@ struct pxt_cfi_state {
 	const unsigned char *stack;
 	uint64_t low;
 	size_t bytes;
+	uint64_t page; /* of a thread's own stack, that is known to be mapped; 0: all of it is */
+	bool quiet;    /* no system call is made */
 };
 
-PXT_CFI_INLINE bool pxt_cfi_load(const struct pxt_cfi_state *state, uint64_t at, uint64_t *value)
+/* Where <sys/syscall.h> and <unistd.h> were included before. */
+#if PXT_CFI_KNOWN && defined(SYS_rt_sigprocmask)
+/*
+ * The kernel reads a set of signals from there, and refuses it, as nothing is to be done with it.  So no page that is
+ * not mapped, or is mapped against reading, is read here.
+ */
+PXT_CFI_INLINE bool pxt_cfi_is_mapped(struct pxt_cfi_state *state, uint64_t at)
+{
+	uint64_t page = at / PXT_CFI_PAGE;
+	int saved = errno;
+	bool there = page == state->page && at % PXT_CFI_PAGE <= PXT_CFI_PAGE - sizeof at;
+
+	if (!there && !state->quiet) {
+		there =
+		    syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof at) != 0 && errno == EINVAL;
+		errno = saved;
+	}
+	if (there)
+		state->page = page;
+	return there;
+}
+#else
+PXT_CFI_INLINE bool pxt_cfi_is_mapped(struct pxt_cfi_state *state, uint64_t at)
+{
+	(void)state, (void)at;
+	return false;
+}
+#endif
+
+PXT_CFI_INLINE bool pxt_cfi_load(struct pxt_cfi_state *state, uint64_t at, uint64_t *value)
 {
 	if (at < state->low || at - state->low > state->bytes ||
-	    state->bytes - (at - state->low) < sizeof *value)
+	    state->bytes - (at - state->low) < sizeof *value ||
+	    (state->page && !pxt_cfi_is_mapped(state, at)))
 		return false;
 	memcpy(value, state->stack + (at - state->low), sizeof *value);
 	return true;
@@ -425,7 +463,7 @@ PXT_CFI_INLINE bool pxt_cfi_step(
 		bool has = rows.now.at[i] == PXT_CFI_SAME
 		               ? state->known >> i & 1
 		               : rows.now.at[i] != PXT_CFI_OTHER &&
-		                     pxt_cfi_load(state, end + (uint64_t)(int64_t)rows.now.at[i],
+		                     pxt_cfi_load(&next, end + (uint64_t)(int64_t)rows.now.at[i],
 		                         &next.value[i]);
 
 		next.known |= (uint32_t)has << i;
@@ -442,8 +480,12 @@ PXT_CFI_INLINE bool pxt_cfi_step(
 }
 
 #if PXT_CFI_KNOWN
-/* The registers that a call leaves alone, of the function that asks, and the place. */
-static inline __attribute__((always_inline, unused)) void pxt_cfi_here(struct pxt_cfi_state *state)
+/*
+ * The registers that a call leaves alone, of the function that asks, the place, and the stack from there on.
+ * @main_top: what the kernel put above main()'s frames; all is mapped up to there.
+ */
+static inline __attribute__((always_inline, unused)) void pxt_cfi_here(
+    struct pxt_cfi_state *state, uint64_t main_top)
 {
 #if defined(__x86_64__)
 	static const unsigned char columns[] = { 3, 6, 7, 12, 13, 14, 15 };
@@ -471,6 +513,13 @@ static inline __attribute__((always_inline, unused)) void pxt_cfi_here(struct px
 		state->value[columns[i]] = value[i];
 		state->known |= UINT32_C(1) << columns[i];
 	}
+	state->low = state->value[PXT_CFI_STACK];
+	state->stack = (const unsigned char *)(uintptr_t)state->low;
+	state->bytes = PXT_CFI_WINDOW;
+	if (main_top - state->low >= PXT_CFI_MAIN_MOST)
+		state->page = state->low / PXT_CFI_PAGE;
+	else if (main_top - state->low < state->bytes)
+		state->bytes = main_top - state->low;
 }
 
 /* Since glibc 2.35, where _GNU_SOURCE was defined and <dlfcn.h> included before. */

@@ -480,8 +480,7 @@ int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_fo
  *
  * The tables for exceptions in the binaries tell how a function is left; frame pointers are not
  * needed.  There are fewer than @depth where the stack ends, at a function without a table, at the
- * frame of a signal, and where a value cannot be one.  On a stack that the program made itself
- * there may be none; that of sigaltstack() has them.  There are none on machines other than x86-64
+ * frame of a signal, and where a value cannot be one.  There are none on machines other than x86-64
  * and aarch64, and with a C library other than glibc 2.35 or later.
  *
  * @event_id: as for posix_trace_event(), and with no effect where it has none there.
@@ -491,8 +490,8 @@ int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_fo
  *
  * Returns 0 also when no stream wants the type.
  * EINVAL: @depth or @len is out of range; @data is NULL and @len is not 0.
- * Context: as posix_trace_event().  The first one of a thread, and each that finds its stack deeper
- * than any before, makes a system call, sigaltstack().  So does each on a handler's own stack.
+ * Context: as posix_trace_event().  For each further page of a stack other than main()'s it asks the
+ * kernel by a system call, rt_sigprocmask(), whether the page is mapped.
  * Cost: 16 bytes of the stream more for each 12 bytes of addresses begun; for each function that is
  * looked at a search in its binary's table, and 64 KiB of the stack are looked at in all.  Nothing
  * is allocated, no lock is taken.  Unit: User Events, symbol STACKS.

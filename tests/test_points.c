@@ -18,9 +18,11 @@
 
 #if HAVE_POINTS
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <trace_np.h>
 #include <unistd.h>
 
@@ -711,6 +713,61 @@ PXT_TEST_FRESH(a_point_in_a_signal_handler_tells_its_callers_there)
 	PXT_EQ(sigaltstack(&own, NULL), 0);
 	posix_trace_shutdown(stream);
 }
+
+#ifdef __x86_64__
+#define PIECE ((size_t)64 << 10)
+
+void call_on(void *top);
+void called_there(void);
+
+/* What is said of its frame is not true of the stack it has while it calls. */
+__asm__(".text\n"
+        "call_on:\n\t"
+        ".cfi_startproc\n\t"
+        "push %rbx\n\t"
+        ".cfi_def_cfa_offset 16\n\t"
+        ".cfi_offset %rbx, -16\n\t"
+        "mov %rsp, %rbx\n\t"
+        "mov %rdi, %rsp\n\t"
+        "call called_there\n\t"
+        "mov %rbx, %rsp\n\t"
+        "pop %rbx\n\t"
+        "ret\n\t"
+        ".cfi_endproc");
+
+__attribute__((used)) void called_there(void)
+{
+	innermost();
+	STAY();
+}
+
+static void *call_below(void *end)
+{
+	call_on(end);
+	return NULL;
+}
+
+/* Close below a thread's stack, as if it were more of it. */
+PXT_TEST_FRESH(behind_the_end_of_a_stack_that_the_program_made_nothing_is_read)
+{
+	uint64_t callers[POSIX_TRACE_STACK_MAX_NP];
+	pthread_attr_t attr;
+	pthread_t thread;
+	char *memory =
+	    mmap(NULL, 3 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	PXT_CHECK(memory != MAP_FAILED, "%d", errno);
+	PXT_EQ_FATAL(mprotect(memory + PIECE, PIECE, PROT_NONE), 0);
+	begin_stacked();
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstack(&attr, memory + 2 * PIECE, PIECE);
+	PXT_EQ_FATAL(pthread_create(&thread, &attr, call_below, memory + PIECE), 0);
+	PXT_EQ(pthread_join(thread, NULL), 0);
+	PXT_EQ(read_callers(callers, sizeof(uint32_t)), 2);
+	PXT_EQ(callers[0], (uint64_t)(uintptr_t)returns[0]);
+	posix_trace_shutdown(stream);
+}
+#endif
 
 /* What it leaves for its caller is not what that had. */
 static ON_STACK void smash(int what, uintptr_t value)

@@ -34,6 +34,7 @@ static void filter(void)
 {
 	pxt_start_now();
 	pxt_process_confined = true;
+	pxt_wrap_wishes.stack_quiet = true;
 }
 
 static void before_prctl(long option, long first, const void *caller)

@@ -129,8 +129,10 @@ struct pxt_wrap_wishes {
 	/* Waits this long carry the functions that called, or a few of them; UINT64_MAX: none does. */
 	uint64_t stack_ns;
 	bool stack_few;
+	bool
+	    stack_quiet; /* no system call is made for them: the program may have none but its own */
 };
-/* Written before main(), by the only thread. */
+/* Written before main(), by the only thread, but for what a filter changes. */
 extern struct pxt_wrap_wishes pxt_wrap_wishes PXT_WRAP_HIDDEN;
 
 #if PXT_WRAP_BY_LINKER
@@ -231,6 +233,5 @@ void pxt_wait_start(void) PXT_WRAP_HIDDEN;
 
 /* PXT_WAIT_FEW of them at most (callers.c). */
 unsigned pxt_callers_few(const void *caller, uint64_t callers[PXT_WAIT_CALLERS]) PXT_WRAP_HIDDEN;
-void pxt_callers_start(void) PXT_WRAP_HIDDEN;
 
 #endif
