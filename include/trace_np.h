@@ -490,8 +490,8 @@ int posix_trace_eventid_setformat_np(trace_event_id_t _event_id, const char *_fo
  *
  * Returns 0 also when no stream wants the type.
  * EINVAL: @depth or @len is out of range; @data is NULL and @len is not 0.
- * Context: as posix_trace_event().  For each further page of a stack other than main()'s it asks the
- * kernel by a system call, rt_sigprocmask(), whether the page is mapped.
+ * Context: as posix_trace_event().  For each further page of a stack other than main()'s it asks
+ * the kernel by a system call, rt_sigprocmask(), whether the page is mapped.
  * Cost: 16 bytes of the stream more for each 12 bytes of addresses begun; for each function that is
  * looked at a search in its binary's table, and 64 KiB of the stack are looked at in all.  Nothing
  * is allocated, no lock is taken.  Unit: User Events, symbol STACKS.
