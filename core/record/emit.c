@@ -9,7 +9,7 @@
  *
  *     pxt_emit  the short path
  *        |-> emit_few, emit_long   other sizes of data, up to the stream's maximum
- *        |-> emit_inside           several streams, with plain stamps
+ *        |-> emit_inside           several streams, with plain stamps: emit_fours, emit_others
  *        |-> careful.c             all else: no room, or the last; other stamps, data that is cut, a
  *                                  handler inside a trace point, a thread that is not known
  */
@@ -287,30 +287,39 @@ struct target {
 	struct pxt_block *block;
 	struct pxt_lane *lane;
 	uint64_t head;
-	uint64_t bit; /* of the stream, in masks */
+};
+
+/* What goes into each; the context's slot in two halves. */
+struct several {
+	uint32_t info;
+	uint64_t low;
+	uint64_t high;
+	const unsigned char *data;
 };
 
 /* The record into a place that was found; false: it is not there any more. */
-PXT_INLINE bool put_target(const struct target *target, uint32_t slots, uint32_t info,
-    const unsigned char *data, uint32_t first, uint64_t ctx, uint64_t ticks)
+PXT_INLINE bool put_target(
+    const struct target *target, const struct several *event, uint32_t bytes, uint64_t ticks)
 {
-	size_t bytes = pxt_info_bytes(info);
 	/* Found, as all before the end: NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
 	uint64_t head = target->head;
 	uint64_t tag;
+	/* Before the exchange: what is loaded after it waits for it. */
 	pxt_cell *slot = first_slot(target->block, target->lane, head, &tag);
 
-	if (PXT_UNLIKELY(!take_place(target->lane, pxt_head_step(slots), &head)))
+	if (PXT_UNLIKELY(!take_place(
+	        target->lane, pxt_head_step(pxt_slots_for(PXT_CTX_BYTES + bytes)), &head)))
 		return false;
-	put_begin(slot, (uint32_t)tag, info, ticks);
-	put_context(slot + 1, tag, ctx, first);
+	put_begin(slot, (uint32_t)tag, event->info, ticks);
+	put_slot(slot + 1, tag, event->low, event->high);
+	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 	if (bytes > PXT_SHORT_DATA)
-		put_rest(slot + 2, tag, data + PXT_SHORT_DATA, bytes - PXT_SHORT_DATA);
+		put_rest(slot + 2, tag, event->data + PXT_SHORT_DATA, bytes - PXT_SHORT_DATA);
 	pxt_careful_wake(target->block, 0);
 	return true;
 }
 
-/* Whether the stream takes the event whole, and has plain stamps. */
+/* False: stream @index does not take the event whole, or not with a plain stamp. */
 PXT_INLINE bool find_target(
     struct target *target, unsigned index, uint32_t id, size_t bytes, uint32_t cpu)
 {
@@ -332,57 +341,93 @@ PXT_INLINE bool find_target(
 
 /*
  * Several streams: all heads are looked at, the counter is read once, all places are taken.  Returns
- * the streams for which that was not to be: nothing was done for them.
+ * the streams for which that was not to be: nothing was done for them.  *live: those that were seen running.
  */
-PXT_INLINE pxt_wanted_mask emit_several(pxt_wanted_mask mask, pxt_wanted_mask *live, uint32_t id,
-    const unsigned char *data, size_t bytes, const void *address)
+PXT_INLINE uint32_t emit_several(uint32_t mask, uint32_t *live, uint32_t id,
+    const unsigned char *data, size_t size, const void *address)
 {
+	const intptr_t self = pxt_fork.self_at;
+	const uint32_t cpu = pxt_self_cpu(self);
+	const uint32_t bytes = (uint32_t)size;
+	const struct several event = {
+		.info = pxt_slot_info(id, bytes, false, false, pxt_context_cpu(cpu)),
+		.low = (uint64_t)(uintptr_t)address << 48 | pxt_self_index_high(self),
+		.high = pxt_piece_pair(
+		    (uint32_t)((uintptr_t)address >> 16), pxt_piece_first(data, bytes)),
+		.data = data,
+	};
 	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
-	uint32_t cpu = *pxt_self.cpu;
-	uint32_t slots = pxt_slots_for(PXT_CTX_BYTES + (uint32_t)bytes);
-	uint32_t info =
-	    pxt_slot_info((uint32_t)id, (uint32_t)bytes, false, false, pxt_context_cpu(cpu));
-	uint64_t ctx = pxt_context(pxt_self.index, address);
-	uint32_t first = pxt_piece_first(data, bytes);
 	struct target *end = targets; /* after those that have a usual place */
+	uint32_t missed = 0;
 	uint64_t ticks;
 
-	*live = 0;
 	/* Bound: the streams of the process. */
 	PXT_BOUND(finding, CONFIG_PTRACE_MAX_STREAMS);
-	for (pxt_wanted_mask left = mask; left; left &= (pxt_wanted_mask)(left - 1u)) {
-		unsigned index = (unsigned)__builtin_ctz(left);
+	for (; mask; mask &= mask - 1u) {
+		const bool found = find_target(end, (unsigned)__builtin_ctz(mask), id, bytes, cpu);
 
 		PXT_ROUND(finding);
-		if (PXT_UNLIKELY(!find_target(end, index, id, bytes, cpu)))
+		if (PXT_LIKELY(found) &&
+		    find_place(end->lane, pxt_slots_for(PXT_CTX_BYTES + bytes), &end->head)) {
+			end++;
 			continue;
-		end->bit = left & -(uint64_t)left;
-		*live |= (pxt_wanted_mask)end->bit;
-		end += find_place(end->lane, slots, &end->head);
+		}
+		missed |= mask & -mask;
+		*live |= found ? mask & -mask : 0u;
 	}
 	ticks = pxt_port_ticks_plain();
 	/* Bound: the same. */
 	PXT_BOUND(storing, CONFIG_PTRACE_MAX_STREAMS);
 	for (const struct target *target = targets; target != end; target++) {
 		PXT_ROUND(storing);
-		if (PXT_LIKELY(put_target(target, slots, info, data, first, ctx, ticks)))
-			mask &= (pxt_wanted_mask)~target->bit;
+		if (PXT_UNLIKELY(!put_target(target, &event, bytes, ticks))) {
+			missed |= UINT32_C(1) << target->block->index;
+			*live |= UINT32_C(1) << target->block->index;
+		}
 	}
-	return mask;
+	return missed;
+}
+
+/* All of the streams in @mask, and out. */
+PXT_INLINE void emit_all(
+    uint32_t mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
+{
+	uint32_t live = 0;
+
+	mask = emit_several(mask, &live, id, data, bytes, address);
+	if (PXT_UNLIKELY(mask))
+		pxt_careful_each(
+		    (pxt_wanted_mask)mask, (pxt_wanted_mask)live, id, data, bytes, address);
+	leave(pxt_self.entry);
+}
+
+/* Apart, because most have so many bytes: all sizes are known. */
+static PXT_NOINLINE void emit_fours(
+    uint32_t mask, uint32_t id, const unsigned char *data, const void *address)
+{
+	emit_all(mask, id, data, PXT_SHORT_DATA, address);
+}
+
+static PXT_NOINLINE void emit_others(
+    uint32_t mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
+{
+	emit_all(mask, id, data, bytes, address);
 }
 
 /* Not the hot stream's alone, or its data must be cut. */
 static PXT_NOINLINE void emit_inside(size_t id, const void *data, size_t bytes, const void *address)
 {
-	pxt_wanted_mask mask = pxt_wanted_by(id);
-	pxt_wanted_mask live = 0;
+	const uint32_t mask = pxt_wanted_by(id);
 
 	/* What defines may have a lane of its own, which the careful path knows. */
-	if ((mask & (pxt_wanted_mask)(mask - 1u)) && id != POSIX_TRACE_PROCESS_NP)
-		mask = emit_several(mask, &live, (uint32_t)id, data, bytes, address);
-	if (mask)
-		pxt_careful_each(mask, live, (uint32_t)id, data, bytes, address);
-	leave(pxt_self.entry);
+	if (!(mask & (mask - 1u)) || id == POSIX_TRACE_PROCESS_NP) {
+		pxt_careful_each((pxt_wanted_mask)mask, 0, (uint32_t)id, data, bytes, address);
+		leave(pxt_self.entry);
+	} else if (bytes == PXT_SHORT_DATA) {
+		emit_fours(mask, (uint32_t)id, data, address);
+	} else {
+		emit_others(mask, (uint32_t)id, data, bytes, address);
+	}
 }
 
 /* ---- The trace point ---- */
