@@ -111,6 +111,21 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
 	}
 }
 
+/* False: the thread is inside already, or not known. */
+static bool enter_and_emit(size_t id, const void *data, size_t bytes, const void *address)
+{
+	struct pxt_pass pass;
+
+	if (!pxt_enter(&pass))
+		return false;
+	PXT_TESTPOINT(PXT_TP_ENTERED);
+	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
+	pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
+	pxt_leave(&pass);
+	PXT_TESTPOINT(PXT_TP_LEFT);
+	return true;
+}
+
 /*
  * In a child whose first event it is; or in a handler that interrupted a trace point, forked, and goes on in
  * the child (core/process/forked.h).
@@ -118,34 +133,17 @@ void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, c
 static PXT_NOINLINE void emit_forked(size_t id, const void *data, size_t bytes, const void *address)
 {
 	struct pxt_who interrupted;
-	struct pxt_pass pass;
 
-	if (pxt_process_begin_late() && pxt_enter(&pass)) {
-		pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
-		pxt_leave(&pass);
+	if (pxt_process_begin_late() && enter_and_emit(id, data, bytes, address))
 		return;
-	}
 	if (!pxt_forked_borrow(&interrupted))
 		return;
-	if (pxt_enter(&pass)) {
-		pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
-		pxt_leave(&pass);
-	}
+	(void)enter_and_emit(id, data, bytes, address);
 	pxt_forked_give_back(&interrupted);
 }
 
 void pxt_careful_emit(size_t id, const void *data, size_t bytes, const void *address)
 {
-	struct pxt_pass pass;
-
-	if (!pxt_enter(&pass)) {
-		if (CONFIG_PTRACE_PORT_POSIX)
-			emit_forked(id, data, bytes, address);
-		return;
-	}
-	PXT_TESTPOINT(PXT_TP_ENTERED);
-	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
-	pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
-	pxt_leave(&pass);
-	PXT_TESTPOINT(PXT_TP_LEFT);
+	if (!enter_and_emit(id, data, bytes, address) && CONFIG_PTRACE_PORT_POSIX)
+		emit_forked(id, data, bytes, address);
 }

@@ -340,11 +340,11 @@ PXT_INLINE bool find_target(
 }
 
 /*
- * Several streams: all heads are looked at, the counter is read once, all places are taken.  Returns
- * the streams for which that was not to be: nothing was done for them.  *live: those that were seen running.
+ * Several streams, and out: all heads are looked at, the counter is read once, all places are taken.  For the
+ * streams for which that was not to be nothing was done: they take the careful path.
  */
-PXT_INLINE uint32_t emit_several(uint32_t mask, uint32_t *live, uint32_t id,
-    const unsigned char *data, size_t size, const void *address)
+PXT_INLINE void emit_several(
+    uint32_t mask, uint32_t id, const unsigned char *data, size_t size, const void *address)
 {
 	const intptr_t self = pxt_fork.self_at;
 	const uint32_t cpu = pxt_self_cpu(self);
@@ -359,6 +359,7 @@ PXT_INLINE uint32_t emit_several(uint32_t mask, uint32_t *live, uint32_t id,
 	struct target targets[CONFIG_PTRACE_MAX_STREAMS];
 	struct target *end = targets; /* after those that have a usual place */
 	uint32_t missed = 0;
+	uint32_t live = 0; /* of those, were seen running */
 	uint64_t ticks;
 
 	/* Bound: the streams of the process. */
@@ -373,7 +374,7 @@ PXT_INLINE uint32_t emit_several(uint32_t mask, uint32_t *live, uint32_t id,
 			continue;
 		}
 		missed |= mask & -mask;
-		*live |= found ? mask & -mask : 0u;
+		live |= found ? mask & -mask : 0u;
 	}
 	ticks = pxt_port_ticks_plain();
 	/* Bound: the same. */
@@ -382,22 +383,12 @@ PXT_INLINE uint32_t emit_several(uint32_t mask, uint32_t *live, uint32_t id,
 		PXT_ROUND(storing);
 		if (PXT_UNLIKELY(!put_target(target, &event, bytes, ticks))) {
 			missed |= UINT32_C(1) << target->block->index;
-			*live |= UINT32_C(1) << target->block->index;
+			live |= UINT32_C(1) << target->block->index;
 		}
 	}
-	return missed;
-}
-
-/* All of the streams in @mask, and out. */
-PXT_INLINE void emit_all(
-    uint32_t mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
-{
-	uint32_t live = 0;
-
-	mask = emit_several(mask, &live, id, data, bytes, address);
-	if (PXT_UNLIKELY(mask))
+	if (PXT_UNLIKELY(missed))
 		pxt_careful_each(
-		    (pxt_wanted_mask)mask, (pxt_wanted_mask)live, id, data, bytes, address);
+		    (pxt_wanted_mask)missed, (pxt_wanted_mask)live, id, data, bytes, address);
 	leave(pxt_self.entry);
 }
 
@@ -405,13 +396,13 @@ PXT_INLINE void emit_all(
 static PXT_NOINLINE void emit_fours(
     uint32_t mask, uint32_t id, const unsigned char *data, const void *address)
 {
-	emit_all(mask, id, data, PXT_SHORT_DATA, address);
+	emit_several(mask, id, data, PXT_SHORT_DATA, address);
 }
 
 static PXT_NOINLINE void emit_others(
     uint32_t mask, uint32_t id, const unsigned char *data, size_t bytes, const void *address)
 {
-	emit_all(mask, id, data, bytes, address);
+	emit_several(mask, id, data, bytes, address);
 }
 
 /* Not the hot stream's alone, or its data must be cut. */
