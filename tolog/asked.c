@@ -37,28 +37,22 @@ static bool read_number(const char *text, unsigned base, bool multiples, uint64_
 
 static const char *set_size(struct pxt_asked *asked, const char *value)
 {
-	trace_attr_t attr;
 	uint64_t number;
 
-	if (!read_number(value, 10, true, &number) || number > SIZE_MAX ||
-	    posix_trace_attr_init(&attr) != 0 ||
-	    posix_trace_attr_setstreamsize(&attr, (size_t)number) != 0)
-		return "a number of bytes is wanted, as 65536, 512K, 64M";
-	asked->size = (size_t)number;
-	return NULL;
+	return read_number(value, 10, true, &number) && number <= SIZE_MAX &&
+	               posix_trace_attr_setstreamsize(&asked->attr, (size_t)number) == 0
+	           ? NULL
+	           : "a number of bytes is wanted, as 65536, 512K, 64M";
 }
 
 static const char *set_lanes(struct pxt_asked *asked, const char *value)
 {
-	trace_attr_t attr;
 	uint64_t number;
 
-	if (!read_number(value, 10, false, &number) || number > UINT32_MAX || number == 0 ||
-	    posix_trace_attr_init(&attr) != 0 ||
-	    posix_trace_attr_setlanes_np(&attr, (unsigned)number) != 0)
-		return "a power of two is wanted, 16 at most";
-	asked->lanes = (unsigned)number;
-	return NULL;
+	return read_number(value, 10, false, &number) && number <= UINT32_MAX && number != 0 &&
+	               posix_trace_attr_setlanes_np(&asked->attr, (unsigned)number) == 0
+	           ? NULL
+	           : "a power of two is wanted, 16 at most";
 }
 
 static const char *set_policy(struct pxt_asked *asked, const char *value)
@@ -68,16 +62,13 @@ static const char *set_policy(struct pxt_asked *asked, const char *value)
 		int policy;
 	} policies[] = { { "flush", POSIX_TRACE_FLUSH }, { "loop", POSIX_TRACE_LOOP },
 		{ "until-full", POSIX_TRACE_UNTIL_FULL }, { "discard", POSIX_TRACE_DISCARD_NP } };
-	trace_attr_t attr;
 
 	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
-		if (strcmp(value, policies[i].name) != 0)
-			continue;
-		asked->policy = policies[i].policy;
-		if (posix_trace_attr_init(&attr) != 0 ||
-		    posix_trace_attr_setstreamfullpolicy(&attr, asked->policy) != 0)
-			return "the library was built without it";
-		return NULL;
+		if (strcmp(value, policies[i].name) == 0)
+			return posix_trace_attr_setstreamfullpolicy(
+			           &asked->attr, policies[i].policy) == 0
+			           ? NULL
+			           : "the library was built without it";
 	}
 	return "flush, loop, until-full or discard is wanted";
 }
@@ -189,6 +180,7 @@ const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char
 	asked->mode = 0666;
 	asked->box = CONFIG_PTRACE_FILE_STREAMS;
 	asked->files = FILES;
+	(void)posix_trace_attr_init(&asked->attr);
 	if (strlen(text) >= sizeof(asked->text) ||
 	    strcspn(text, ",") + strlen(asked->folder) >= sizeof(asked->pattern))
 		return "";

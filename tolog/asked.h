@@ -20,10 +20,8 @@ struct pxt_asked {
 	char folder[PXT_ENVIRONMENT_PATH]; /* where a relative path begins, with a slash */
 	char text[PXT_ENVIRONMENT_PATH + PXT_ASKED_OPTIONS]; /* all of it, for complaints */
 	char pattern[PXT_ENVIRONMENT_PATH];
-	size_t size; /* 0: the default, as of the next two */
-	int policy;  /* of the stream */
-	unsigned lanes;
-	uint32_t mode; /* of new files, before the umask */
+	trace_attr_t attr; /* of the stream: size, policy and lanes */
+	uint32_t mode;     /* of new files, before the umask */
 	bool box;
 	bool rotates;     /* the log is several files: of ... */
 	uint64_t rotate;  /* ... so many bytes, ... */

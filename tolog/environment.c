@@ -142,16 +142,10 @@ static void log_completed(int error)
 
 static int choose(trace_attr_t *attr, int box_fd)
 {
-	int error = posix_trace_attr_init(attr);
+	int error;
 
-	if (!error)
-		error = posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND);
-	if (!error && asked.policy)
-		error = posix_trace_attr_setstreamfullpolicy(attr, asked.policy);
-	if (!error && asked.size)
-		error = posix_trace_attr_setstreamsize(attr, asked.size);
-	if (!error && asked.lanes)
-		error = posix_trace_attr_setlanes_np(attr, asked.lanes);
+	*attr = asked.attr;
+	error = posix_trace_attr_setlogfullpolicy(attr, POSIX_TRACE_APPEND);
 	if (!error && box_fd >= 0)
 		error = posix_trace_attr_setfile_np(attr, box_fd);
 	/* Files are called as their folder is. */

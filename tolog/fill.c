@@ -94,69 +94,25 @@ static enum pxt_fill put_item(struct pxt_stream *stream, const struct pxt_item *
 
 /* ---- Records that the unit makes ---- */
 
-static void put_bytes(struct pxt_slot *slots, uint32_t at, const void *from, uint32_t count)
-{
-	const unsigned char *bytes = from;
-
-	for (uint32_t i = 0; i < count; i++, at++) {
-		struct pxt_slot *slot = &slots[1u + at / PXT_SLOT_PAYLOAD];
-
-		((unsigned char *)&slot->word[1])[at % PXT_SLOT_PAYLOAD] = bytes[i];
-	}
-}
-
-static void put_little(struct pxt_slot *slots, uint32_t at, uint64_t value, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		unsigned char byte = (unsigned char)(value >> 8 * i);
-
-		put_bytes(slots, at + i, &byte, 1);
-	}
-}
-
-/* The flushing thread stands for what it makes (DEC-39). */
-static uint32_t make(struct pxt_slot *slots, uint32_t id, uint64_t ticks, const int *value)
-{
-	uint32_t bytes = value ? (uint32_t)sizeof(*value) : 0u;
-	uint32_t head = PXT_CTX_BYTES;
-	const uint32_t index = pxt_threads_who()->index;
-	bool extra = pxt_context_extra(index);
-	uint64_t thread;
-	const uint64_t ctx = pxt_context(pxt_context_own(index, &thread), NULL);
-
-	memset(slots, 0, PXT_TOLOG_MADE_SLOTS * sizeof(*slots));
-	slots[0].word[0] = PXT_SLOT_BEGIN;
-	slots[0].word[1] = pxt_slot_info(id, bytes, false, extra, PXT_CPU_UNKNOWN);
-	slots[0].word[2] = (uint32_t)ticks;
-	slots[0].word[3] = (uint32_t)(ticks >> 32);
-	put_little(slots, 0, ctx, PXT_CTX_BYTES);
-	if (extra) {
-		put_little(slots, head, thread, 8);
-		put_little(slots, head + 8u, (uint32_t)pxt_process_pid(), 4);
-		head += PXT_THREAD_EXTRA_BYTES;
-	}
-	put_bytes(slots, head, value, bytes);
-	return pxt_info_slots(slots[0].word[1], PXT_CTX_BYTES);
-}
-
 static enum pxt_fill put_made(
     struct pxt_stream *stream, uint32_t id, uint64_t ticks, const int *value)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	struct pxt_block *block = stream->block;
-	struct pxt_slot slots[PXT_TOLOG_MADE_SLOTS];
+	struct pxt_slot *slots = place_in_data(log, 0);
+	struct pxt_item item;
 	enum pxt_fill may;
 	uint64_t kept;
-	uint32_t n;
 
 	if (ticks < log->last_ticks)
 		ticks = log->last_ticks;
-	n = make(slots, id, ticks, value);
-	may = may_put(log, id, n * PXT_SLOT_BYTES, 0);
+	pxt_consumer_make(&item, id, ticks, value, value ? (uint32_t)sizeof(*value) : 0u);
+	may = may_put(log, id, item.slots * PXT_SLOT_BYTES, 0);
 	if (may != PXT_FILL_ON)
 		return may;
+	(void)pxt_take_slots(stream, &item, slots);
 	kept = log->unreported;
-	put(log, slots, n, 0);
+	put(log, slots, item.slots, 0);
 	/* Told before the next record of the stream. */
 	log->unreported = kept;
 	/* What the stream hands out from now on is not reported earlier. */

@@ -99,14 +99,8 @@ static void finish(struct pxt_follow *follow, struct pxt_log_trailer *trailer)
 	counts->posix_retrieved_np = block->retrieved - follow->copy.retrieved;
 	counts->posix_lost_np = block->lost - (follow->copy.lost_told - block->refused_told);
 	counts->posix_written_np = counts->posix_retrieved_np + counts->posix_lost_np;
-	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
 	trailer->status.posix_stream_full_status = POSIX_TRACE_NOT_FULL;
-	trailer->status.posix_stream_overrun_status =
-	    counts->posix_lost_np ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-	trailer->status.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
-	trailer->status.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
-	trailer->status.posix_log_full_status = POSIX_TRACE_NOT_FULL;
-	trailer->attr = block->attr;
+	pxt_tolog_tell_status(block, trailer);
 }
 
 static void put_end(struct pxt_follow *follow)

@@ -224,15 +224,10 @@ static void fill_trailer(
 	struct posix_trace_status_info *status = &trailer->status;
 
 	count(stream, log, &trailer->counts);
-	status->posix_stream_status = POSIX_TRACE_SUSPENDED;
+	pxt_tolog_tell_status(stream->block, trailer);
 	status->posix_stream_full_status = POSIX_TRACE_NOT_FULL;
-	status->posix_stream_overrun_status =
-	    trailer->counts.posix_lost_np ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error = atomic_load_explicit(&log->error, memory_order_acquire);
 	status->posix_log_overrun_status = log->lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-	status->posix_log_full_status = POSIX_TRACE_NOT_FULL;
-	trailer->attr = stream->block->attr;
 }
 
 /* What was put behind the last block does not count: the next one goes over it. */

@@ -38,19 +38,6 @@ static void count(struct pxt_copy *copy, const struct pxt_tolog_flush *flush,
 	    counts->posix_retrieved_np + counts->posix_lost_np + counts->posix_held_np;
 }
 
-static void finish(
-    struct pxt_copy *copy, const struct pxt_tolog_flush *flush, struct pxt_log_trailer *trailer)
-{
-	count(copy, flush, &trailer->counts);
-	trailer->status.posix_stream_status = POSIX_TRACE_SUSPENDED;
-	trailer->status.posix_stream_overrun_status =
-	    trailer->counts.posix_lost_np ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-	trailer->status.posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
-	trailer->status.posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
-	trailer->status.posix_log_full_status = POSIX_TRACE_NOT_FULL;
-	trailer->attr = copy->stream.block->attr;
-}
-
 int pxt_tolog_begin_copy(struct pxt_stream *copy, const struct pxt_port_log *out, bool plain)
 {
 	struct _pxt_attr *attr = &copy->block->attr;
@@ -74,7 +61,8 @@ static int put_log(struct pxt_copy *copy, const struct pxt_port_log *out)
 	pxt_status_take(stream, &trailer.status);
 	error = pxt_tolog_put_copy(stream, &flush);
 	if (!error) {
-		finish(copy, &flush, &trailer);
+		count(copy, &flush, &trailer.counts);
+		pxt_tolog_tell_status(stream->block, &trailer);
 		error = pxt_tolog_put_end(stream, &trailer, false);
 	}
 	pxt_tolog_drop(stream);

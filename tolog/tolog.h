@@ -43,8 +43,6 @@
 
 /* Blocks other than DATA are made here: room for one entry of any kind. */
 #define PXT_TOLOG_META_BYTES 1024u
-/* The most slots of a record that the unit makes itself: STOP with an int, of an extra thread. */
-#define PXT_TOLOG_MADE_SLOTS 4u
 
 struct pxt_tolog;
 
@@ -516,6 +514,8 @@ int pxt_tolog_at_shutdown(struct pxt_stream *stream);
  * @anyway: the trailer also where what comes before it did not fit.
  */
 int pxt_tolog_put_end(struct pxt_stream *stream, struct pxt_log_trailer *trailer, bool anyway);
+/* What the end says of a log that its stream goes on without; @trailer has the counts. */
+void pxt_tolog_tell_status(const struct pxt_block *block, struct pxt_log_trailer *trailer);
 /* The trailer alone, after all that the end of a file says besides. */
 int pxt_tolog_put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer);
 bool pxt_tolog_at_exit(struct pxt_stream *stream);

@@ -124,6 +124,19 @@ int pxt_tolog_tell(struct pxt_stream *stream, enum pxt_tolog_when when)
 
 /* ---- The end ---- */
 
+void pxt_tolog_tell_status(const struct pxt_block *block, struct pxt_log_trailer *trailer)
+{
+	struct posix_trace_status_info *status = &trailer->status;
+
+	status->posix_stream_status = POSIX_TRACE_SUSPENDED;
+	status->posix_stream_overrun_status =
+	    trailer->counts.posix_lost_np ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
+	status->posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
+	status->posix_log_full_status = POSIX_TRACE_NOT_FULL;
+	trailer->attr = block->attr;
+}
+
 int pxt_tolog_put_trailer(struct pxt_tolog *log, struct pxt_log_trailer *trailer)
 {
 	int error;

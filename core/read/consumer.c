@@ -72,8 +72,7 @@ void pxt_consumer_freed(struct pxt_stream *stream, bool record)
  * They are in no ring: OVERFLOW and RESUME around a gap, STOP and START of an automatic stop.
  */
 
-/* The consumer's own thread stands for automatic events (DEC-39). */
-static void make(
+void pxt_consumer_make(
     struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes)
 {
 	const uint32_t index = pxt_threads_who()->index;
@@ -83,6 +82,7 @@ static void make(
 	item->info = pxt_slot_info(id, bytes, false, pxt_context_extra(index), PXT_CPU_UNKNOWN);
 	item->slots = pxt_info_slots(item->info, PXT_CTX_BYTES);
 	item->ticks = ticks;
+	item->stamp = ticks;
 	item->ctx = pxt_context(pxt_context_own(index, &item->thread), NULL);
 	if (bytes)
 		memcpy(item->data, data, bytes);
@@ -91,7 +91,8 @@ static void make(
 /* The START that is due after an automatic stop. */
 static void synthetic_start(struct pxt_block *block, struct pxt_item *item)
 {
-	make(item, PXT_ID_START, block->start_ticks, pxt_admit_start_data(block), PXT_START_BYTES);
+	pxt_consumer_make(
+	    item, PXT_ID_START, block->start_ticks, pxt_admit_start_data(block), PXT_START_BYTES);
 }
 
 /*
@@ -103,10 +104,10 @@ static void synthetic_gap_first(struct pxt_block *block, struct pxt_item *item)
 	uint64_t ticks = item->ticks;
 
 	if (block->gap == PXT_GAP_OVERFLOW_DUE && pxt_admit_system(block, PXT_ID_OVERFLOW))
-		make(item, PXT_ID_OVERFLOW, block->gap_ticks < ticks ? block->gap_ticks : ticks,
-		    NULL, 0);
+		pxt_consumer_make(item, PXT_ID_OVERFLOW,
+		    block->gap_ticks < ticks ? block->gap_ticks : ticks, NULL, 0);
 	else if (block->gap != PXT_GAP_NONE && pxt_admit_system(block, PXT_ID_RESUME))
-		make(item, PXT_ID_RESUME, ticks, NULL, 0);
+		pxt_consumer_make(item, PXT_ID_RESUME, ticks, NULL, 0);
 }
 
 /*
@@ -126,7 +127,7 @@ static bool synthetic_stop(struct pxt_block *block, struct pxt_item *item)
 	if (pxt_block_merges(block) && block->snapshot < ticks)
 		ticks = block->snapshot;
 	/* Writers may have died before they said when: then the last stamp serves. */
-	make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
+	pxt_consumer_make(item, PXT_ID_STOP, ticks, &automatic, sizeof(automatic));
 	return true;
 }
 

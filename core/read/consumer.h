@@ -137,6 +137,9 @@ PXT_INLINE void pxt_consumer_walk_end(
 /* ---- The sequence ---- */
 
 enum pxt_next pxt_consumer_next(struct pxt_stream *stream, struct pxt_item *item);
+/* An item that is in no lane.  The consumer's own thread stands for automatic events (DEC-39). */
+void pxt_consumer_make(
+    struct pxt_item *item, uint32_t id, uint64_t ticks, const void *data, uint32_t bytes);
 /* The item was taken: its room is free, its count moves from held to retrieved. */
 void pxt_consumer_done(struct pxt_stream *stream, const struct pxt_item *item);
 
