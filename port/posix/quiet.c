@@ -170,8 +170,11 @@ void pxt_unraised_begin(struct pxt_unraised *unraised)
 	if (is_own_thread())
 		return;
 	all(&held);
-	(void)sigpending(&unraised->pending);
+	(void)sigemptyset(&unraised->pending);
 	(void)pthread_sigmask(SIG_BLOCK, &held, &unraised->mask);
+	/* What the program does not block is not left pending. */
+	if (sigismember(&unraised->mask, SIGPIPE) || sigismember(&unraised->mask, SIGXFSZ))
+		(void)sigpending(&unraised->pending);
 }
 
 /*
