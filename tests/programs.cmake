@@ -195,11 +195,10 @@ if(PXT_IS_FULL AND TARGET ptrace_shared AND NOT PTRACE_SANITIZER AND NOT CMAKE_C
 			if(way STREQUAL "static" AND kind STREQUAL "shared")
 				continue()
 			endif()
-			add_test(NAME link_${way}_${kind} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/dlopen/links.sh" ${way}
-				"${CMAKE_CURRENT_BINARY_DIR}/links_${kind}" "$<TARGET_FILE:ptrace_${kind}>"
-				"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}")
+			add_test(NAME link_${way}_${kind} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/points/compile.sh" ${way}
+				"${PROJECT_SOURCE_DIR}/include" "${PTRACE_PUBLIC_DIR}" -- "${CMAKE_C_COMPILER}")
 			set_tests_properties(link_${way}_${kind} PROPERTIES ENVIRONMENT
-				"LD_LIBRARY_PATH=$<TARGET_FILE_DIR:ptrace_shared>;CC=${CMAKE_C_COMPILER}${CMAKE_C_COMPILER_ARG1}")
+				"LD_LIBRARY_PATH=$<TARGET_FILE_DIR:ptrace_shared>;LIBRARY=$<TARGET_FILE:ptrace_${kind}>")
 			list(APPEND dlopen_tests link_${way}_${kind})
 		endforeach()
 	endforeach()

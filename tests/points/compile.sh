@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# usage: compile.sh left_out|refused INCLUDE-FOLDER... -- COMPILER...
+# usage: compile.sh WHAT INCLUDE-FOLDER... -- COMPILER...      exit status 77: no tool for it
 #
 #	left_out   the object of a file whose trace points are compiled out is, byte for byte, that of a file which
 #	           never had any (SHARK-03, QNX-40)
 #	refused    definitions of trace points that cannot be are errors of the compiler that name the point
+#	cxx11, clang_cxx11, no_pie, static
+#	           a program (../dlopen/round.c) that is compiled and linked so, with LIBRARY, records and reads
 what=$1
 shift
 includes=
@@ -15,12 +17,35 @@ while [ "$1" != -- ]; do
 done
 shift
 failed=0
+round=$(cd "$(dirname "$0")/../dlopen" && pwd)/round.c
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+
+# ---- Linked ----
+
+# linked COMPILER...: the program runs.
+linked()
+{
+	command -v "$1" >/dev/null || { echo "no $1: skipped"; exit 77; }
+	# shellcheck disable=SC2086
+	"$@" -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Wpedantic -Wshadow -Werror $includes "$round" -x none "$LIBRARY" \
+		-pthread -o "$here/round" && "$here/round"
+	exit
+}
+
+case $what in
+cxx11 | clang_cxx11)
+	# A C++ compiler is for the C library that it was made with.
+	case $1 in *musl*) echo "no C++ for this C library: skipped"; exit 77 ;; esac
+	case $what in cxx11) linked c++ -std=c++11 -x c++ ;; *) linked clang++ -std=c++11 -x c++ ;; esac
+	;;
+no_pie) linked "$@" -std=c11 -fno-pie -no-pie ;;
+static) linked "$@" -std=c11 -static ;;
+esac
 
 # ---- Left out ----
 
 if [ "$what" = left_out ]; then
-	here=$(mktemp -d) || exit 1
-	trap 'rm -rf "$here"' EXIT
 	cd "$here" || exit 1
 
 	cat >work.c <<-'END'
