@@ -385,7 +385,7 @@ stat_matches_nested_pairs_from_inside()
 	grep -q '^call_enter .. call_exit  *2  *10  *10  *2005  *1995  *4000  *4000  *4000$' out || fail 'not 10 and 4000'
 }
 
-stat_matches_pairs_within_a_thread()
+stat_matches_pairs_within_a_thread_and_has_a_row_for_each_on_request()
 {
 	make run.ptl <<-END
 		event 1000 38 1 0
@@ -395,6 +395,9 @@ stat_matches_pairs_within_a_thread()
 	END
 	run 0 stat --ns run.ptl
 	grep -q '^call_enter .. call_exit  *2  *1500 .* 7000$' out || fail 'not 1500 and 7000'
+	run 0 stat --ns --by thread run.ptl
+	grep -q '^call_enter .. call_exit  sensor/4712  *1  *1500 ' out || fail 'no row of sensor'
+	grep -q '^call_enter .. call_exit  control/4713  *1  *7000 ' out || fail 'no row of control'
 }
 
 stat_matches_by_an_equal_first_field()
@@ -429,16 +432,6 @@ stat_pair_measures_what_was_asked_for()
 	err_has '--pair: no event called "job_end" was read'
 }
 
-stat_counts_what_has_no_partner()
-{
-	make run.ptl <<-END
-		event 1000 38 1 0
-		event 2000 39 2 0
-	END
-	run 0 stat run.ptl
-	out_has 'unmatched: 1 begun 1 ended'
-}
-
 stat_sketch_stays_within_its_bound()
 {
 	awk 'BEGIN { for (i = 1; i <= 40000; i++) { t += 100000;
@@ -450,19 +443,6 @@ stat_sketch_stays_within_its_bound()
 			near($10, 39960) && $11 == 40000) }' ||
 		fail 'beyond 0.4 %'
 	out_has '~'
-}
-
-stat_by_thread_has_a_row_a_thread()
-{
-	make run.ptl <<-END
-		event 1000 38 1 0
-		event 2000 39 1 0
-		event 3000 38 2 0
-		event 3500 39 2 0
-	END
-	run 0 stat --ns --by thread run.ptl
-	grep -q '^call_enter .. call_exit  control/4713  *1  *500 ' out || fail 'no row of control'
-	grep -q '^call_enter .. call_exit  sensor/4712  *1  *1000 ' out || fail 'no row of sensor'
 }
 
 # ---- what is not as it should be ----
@@ -487,6 +467,9 @@ type 34 \xe2\x80\xaerev'
 	out_has 'a\x1b[31mb/7'
 	out_has 'evil\x1b[2J'
 	out_has 't="\x1b[5m\x7f\r\xff"'
+	run 0 print --format '{thread} {threadname} {event:30} {field:t} {fields}' run.ptl
+	if LC_ALL=C tr -d '\n' <out | LC_ALL=C grep -q '[^ -~]'; then fail 'a byte beyond ASCII text'; fi
+	out_has 'a\x1b[31mb/7 a\x1b[31mb evil\x1b[2J'
 }
 
 well_formed_utf8_passes()
@@ -535,6 +518,7 @@ an_incomplete_log_is_explained_and_can_be_read()
 		event 1000 32 1 0 u32:1
 	END
 	run 2 print run.ptl
+	err_has 'the log is incomplete: the traced program still runs'
 	err_has 'posix_trace_shutdown()'
 	run 0 print --incomplete run.ptl
 	out_has 'job=1'

@@ -50,8 +50,20 @@ narrow() { [ "$(head -c 5 "$pxtrace" | tail -c 1 | od -An -tu1 | tr -d ' ')" = 1
 lines() { [ "$(wc -l <out)" -eq "$1" ] || fail "$(wc -l <out) lines, not $1"; }
 # The names of all commands.
 commands() { "$pxtrace" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'; }
+# sound_but_for_losses LOG: at full speed some events may be lost.
+sound_but_for_losses()
+{
+	"$pxtrace" check "$1" >out 2>err || [ $? -eq 3 ] || fail "$1 is not sound"
+}
 # What a test cannot do without.
 need() { command -v "$1" >/dev/null || { echo "no $1: skipped"; exit 77; }; }
+# FILE, which this build may not have, and the library that is loaded before others.
+need_preload()
+{
+	[ -x "$1" ] && [ -e "$PXT_BUILD/sysevents/libptrace-preload.so" ] && return
+	echo 'no library that is loaded before others in this build: skipped'
+	exit 77
+}
 # A plugin of babeltrace2 that was built under AddressSanitizer wants its library in the process before all
 # else: then $preload is that, and babeltrace2 is called with it, by pxtrace too. What babeltrace2 and Python
 # themselves never free is not ours.

@@ -503,19 +503,6 @@ format_says_at_which_place_it_does_not_understand()
 	err_has 'choose one'
 }
 
-format_lets_no_name_command_the_terminal()
-{
-	head_recipe='process 1 h /bin/x
-thread 1 0x1000 7 a\x1b[31mb
-type 32 evil\x1b[2J text t'
-	make run.ptl <<-END
-		event 1000 32 1 0 text:\\x1b[5m\\xff
-	END
-	run 0 print --format '{thread} {threadname} {event:30} {field:t} {fields}' run.ptl
-	if LC_ALL=C tr -d '\n' <out | LC_ALL=C grep -q '[^ -~]'; then fail 'a byte beyond ASCII text'; fi
-	out_has 'a\x1b[31mb/7 a\x1b[31mb evil\x1b[2J'
-}
-
 # ---- JSON ----
 
 python() { "${PXT_PYTHON:-python3}" -c "$@" || fail 'python says no'; }

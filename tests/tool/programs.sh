@@ -8,10 +8,7 @@
 
 . "$(dirname "$0")/common.sh"
 counter=$PXT_BUILD/tests/libcounter.so
-[ -e "$PXT_BUILD/sysevents/libptrace-preload.so" ] && [ -e "$counter" ] || {
-	echo 'no library that is loaded before others in this build: skipped'
-	exit 77
-}
+need_preload "$counter"
 unset PXTRACE_PRELOAD LD_PRELOAD
 
 # make_input: two megabytes that can be compressed

@@ -8,10 +8,7 @@
 # An answer is one line.
 export COLUMNS=9999
 VICTIM=$PXT_BUILD/tests/victim
-[ -x "$VICTIM" ] && [ -e "$PXT_BUILD/sysevents/libptrace-preload.so" ] || {
-	echo 'no library that is loaded before others in this build: skipped'
-	exit 77
-}
+need_preload "$VICTIM"
 unset PXTRACE_PRELOAD LD_PRELOAD
 
 # recorded CONDITION OPTIONS...: what the program does while it is waited for that

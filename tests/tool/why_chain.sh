@@ -135,8 +135,7 @@ a_call_that_waited_for_another_threads_request_names_it()
 		echo "121500 - sched_switch 0 0 120 0 101 120"
 		echo "121600 high call_exit 18 5 0 49850"
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	head -n 1 out | grep -q ', of it 38.0 ms for the disk (requests of low)' || fail "$(head -n 1 out)"
+	tells ', of it 38.0 ms for the disk (requests of low)'
 }
 
 who_could_run_and_had_used_up_its_cgroups_time_was_throttled()
@@ -296,9 +295,7 @@ threads_of_another_program_are_added_up()
 		120800 - sched_switch 0 902 120 0 101 120
 		121750 - sched_switch 0 101 120 1 0 120
 	END
-	run 0 why run.ptl
-	grep -q '^high took 50.2 ms for a round.*: it could run for 49.0 ms, but stress ran instead' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.2 ms for a round.*: it could run for 49.0 ms, but stress ran instead'
 	out_has ' 57.8%  could run, but 2 threads of stress did (stress/901 15.0 ms, stress/902 14.0 ms)'
 }
 
@@ -402,9 +399,7 @@ who_tries_a_lock_in_vain_waits_for_its_holder()
 		echo "121720 high mutex_unlock 64 0"
 		sleeps high 121.8 20 10
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried mutex 0x40 in vain .*and slept in between for .* ms, while low had it'
 }
 
 # A default recording tells of the lock when it was not got, not of its taking and giving back.
@@ -424,9 +419,7 @@ who_has_a_lock_that_is_tried_may_be_told_by_who_tries()
 		echo "121710 high mutex_lock 64 0 0"
 		sleeps high 121.8 20 10
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried .* in vain .*and slept in between for .* ms, while low had it' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.2 ms for a round, where 100 us is usual (1 of 26): it tried .* in vain .*and slept in between for .* ms, while low had it'
 }
 
 # It tried twice, and slept long in between.
@@ -472,9 +465,7 @@ a_call_in_a_handler_does_not_end_the_one_that_was_interrupted()
 		121690 low call_exit 8 6 1 0
 		121700 high call_exit 17 5 1 50000
 	END
-	run 0 why run.ptl
-	grep -q '^high took 50.4 ms for a round, .*: it was in epoll_wait of .* for 50.0 ms' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.4 ms for a round, .*: it was in epoll_wait of .* for 50.0 ms'
 	out_lacks 'timed out'
 }
 
@@ -601,8 +592,7 @@ a_sleep_that_outlasts_the_late_round_is_not_the_logs_end()
 		echo "71800 low call_enter 6 0 50"
 		echo "125000 low call_exit 6 0 0 53200"
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q 'for mutex 0x40.*, which low had; low slept for 49.9 ms[.]' out || fail "another answer: $(head -n 1 out)"
+	tells 'for mutex 0x40.*, which low had; low slept for 49.9 ms[.]'
 }
 
 # What the thread that had a lock did when it was free again, and the other waited for a CPU, held up nobody.
@@ -620,8 +610,7 @@ what_a_holder_did_behind_its_lock_is_not_told()
 		121710 high mutex_lock 64 50010 0
 		121720 high mutex_unlock 64 0
 	END
-	run 0 why run.ptl
-	grep -q ', which low had[^;]*; low ran for 35.3 ms[.]' out || fail "another answer: $(head -n 1 out)"
+	tells ', which low had[^;]*; low ran for 35.3 ms[.]'
 }
 
 # Of what lies beyond a library of the system nobody says that it called.
@@ -661,9 +650,7 @@ who_called_a_helper_that_ran_is_told()
 			echo "${ms}000 high@$(at refill 17) cpu_sample"
 		done
 	} | ran | log run.ptl
-	run 0 why run.ptl
-	grep -q ': it ran for 50.1 ms, most of it in spin (cache.c:3), called by refill[.]' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells ': it ran for 50.1 ms, most of it in spin (cache.c:3), called by refill[.]'
 }
 
 who_left_a_cpu_untold_has_left_it()
@@ -675,8 +662,7 @@ who_left_a_cpu_untold_has_left_it()
 		121700 - sched_switch 0 102 120 1 101 120
 		190000 - sched_switch 0 900 120 1 0 120
 	END
-	run 0 why run.ptl
-	grep -q 'it could run for [0-9.]* ms, but middle ran instead' out || fail "another answer: $(head -n 1 out)"
+	tells 'it could run for [0-9.]* ms, but middle ran instead'
 }
 
 # The sleep behind the call is over at once: that waking is not the end of the call.
@@ -710,8 +696,7 @@ who_read_at_the_same_time_had_the_lock_together()
 		121710 high sync_lock 64 50010 0 2
 		121720 high sync_unlock 64 0 2
 	END
-	run 0 why run.ptl
-	grep -q 'which [a-z, ]* had together;' out || fail "another answer: $(head -n 1 out)"
+	tells 'which [a-z, ]* had together;'
 }
 
 # That other read at the same time was no event, as the lock was free.
@@ -726,8 +711,7 @@ who_read_a_lock_in_turn_may_have_had_it_together()
 		121710 high sync_lock 64 50010 0 2
 		121720 high sync_unlock 64 0 2
 	END
-	run 0 why run.ptl
-	grep -q 'which [a-z, ]* had in turn or together;' out || fail "another answer: $(head -n 1 out)"
+	tells 'which [a-z, ]* had in turn or together;'
 }
 
 # A child that is waited for: it was made, and could not run for 48 ms.
@@ -744,9 +728,7 @@ who_never_ran_waits_for_a_cpu_from_its_making_on()
 		121700 - sched_switch 0 103 120 128 101 120
 		121720 high call_exit 21 103 103 50020
 	END
-	run 0 why run.ptl
-	grep -q 'until low woke it; low could run for 48.3 ms, but other ran instead' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells 'until low woke it; low could run for 48.3 ms, but other ran instead'
 }
 
 # Each had it for a part of the time: none of them is the one.
@@ -901,9 +883,7 @@ what_other_programs_caused_along_the_chain_comes_last()
 		END
 		sleeps high 243 6 10
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 40.* for a round, .* (2 of 19): it waited 40.0 ms for mutex 0x40, which low had; low was in read' out ||
-		fail "$(head -n 1 out)"
+	tells '^high took 40.* for a round, .* (2 of 19): it waited 40.0 ms for mutex 0x40, which low had; low was in read'
 }
 
 "$case"

@@ -23,8 +23,7 @@ a_late_round_is_explained_and_no_idle_worker()
 a_thread_is_called_as_it_was_when_the_time_ended()
 {
 	{ echo "90000 - task_rename 103 $(comm parent) $(comm low) 0"; late_round; } | log run.ptl
-	run 0 why run.ptl
-	grep -q 'waited 50.0 ms for mutex 0x40, which low had' out || fail "another answer: $(head -n 1 out)"
+	tells 'waited 50.0 ms for mutex 0x40, which low had'
 }
 
 # low is called so until 150 ms; high had another name before.
@@ -173,8 +172,7 @@ late_timers_beside_other_programs_weigh_less_than_a_lock()
 		} }'
 		sleeps middle 230 8 10
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.4 ms for a round' out || fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.4 ms for a round'
 }
 
 # middle was stopped while it waited for work; high suffers once from it.
@@ -196,8 +194,7 @@ what_kept_the_waker_from_running_counts_as_little()
 			at = end
 		} }'
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.4 ms for a round' out || fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.4 ms for a round'
 }
 
 what_other_programs_make_late_often_is_not_usual()
@@ -220,9 +217,7 @@ what_other_programs_make_late_often_is_not_usual()
 			at += 90
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.1 ms for a round, where 100 us is usual (6 of 19)' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.1 ms for a round, where 100 us is usual (6 of 19)'
 }
 
 who_is_stopped_holds_up_who_asks_it()
@@ -250,8 +245,7 @@ who_is_stopped_holds_up_who_asks_it()
 		END
 		sleeps high 122 6 10
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.4 ms for a round.*; middle was stopped by SIGSTOP' out || fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.4 ms for a round.*; middle was stopped by SIGSTOP'
 }
 
 # Nobody planned that the signal is lost; the sleep that middle takes now and then is its own.
@@ -272,8 +266,7 @@ giving_up_a_wait_is_no_plan()
 		echo "352100 middle call_exit 6 0 0 250000"
 		sleeps middle 352.2 6 10
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high was in pthread_cond_wait for 200 ms' out || fail "another answer: $(head -n 1 out)"
+	tells '^high was in pthread_cond_wait for 200 ms'
 }
 
 a_deadlock_comes_before_all()
@@ -311,8 +304,7 @@ half()
 what_is_late_most_of_the_time_is_not_unusual()
 {
 	half
-	run 0 why run.ptl
-	grep -q '^high waited 50.0 ms for mutex 0x40' out || fail "another answer: $(head -n 1 out)"
+	tells '^high waited 50.0 ms for mutex 0x40'
 	sleeps high 1 10 10 >many
 	awk 'BEGIN { for (i = 0; i < 10; i++) printf "%d high call_enter 6 0 10\n%d high call_exit 6 0 0 10000\n",
 		110000 + i * 50000, 120000 + i * 50000 }' | cat many - | log run.ptl
@@ -486,8 +478,7 @@ who_waits_for_a_client_outside_is_idle()
 	out_has 'Nothing was late: 11 rounds of 1 thread were read, from wait to wait; none is far beyond what is usual for its thread.'
 	out_has 'Long waits for somebody outside of the program, who delays nobody: 1, the longest of high (499 ms).'
 	receives low | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
+	tells '^high was in recv of descriptor 5 for 499 ms'
 }
 
 # The same of who connected descriptor 5 and sends there before it waits: the eighth reply is late, whoever sends it.
@@ -531,16 +522,14 @@ who_waits_for_a_client_is_idle_also_without_a_scheduler()
 	out_has 'Long waits that nobody of the program seems to have ended: 1, the longest of high (499 ms).'
 	{ cat waits; awk '/call_exit/ { printf "%d low call_enter 14 6 1\n%d low call_exit 14 6 1 5\n", $1 - 60, $1 - 50 }' waits; } |
 		log run.ptl
-	run 0 why run.ptl
-	grep -q '^high was in recv of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
+	tells '^high was in recv of descriptor 5 for 499 ms'
 	# What is read comes from somebody far away, or nobody knows from where.
 	sed 's/call_enter 13/call_enter 7/; s/call_exit 13/call_exit 7/' waits >reads
 	{ echo "400 high process 11 5 0 0 10.0.0.7:443"; cat reads; } | log run.ptl
 	run 0 why run.ptl
 	out_has 'Long waits that nobody of the program seems to have ended: 1, the longest of high'
 	log run.ptl <reads
-	run 0 why run.ptl
-	grep -q '^high was in read of descriptor 5 for 499 ms' out || fail "$(head -n 1 out)"
+	tells '^high was in read of descriptor 5 for 499 ms'
 }
 
 # Another thread waits for a client longer than high was late.
@@ -586,8 +575,7 @@ where_no_round_is_three_times_as_long_half_as_long_again_is_late()
 			printf "%d high call_exit 6 0 0 10000\n", at += 10000
 		}
 	}' | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 66.0 ms for a round, where 41.0 ms is usual (1 of 11)' out || fail "$(head -n 1 out)"
+	tells '^high took 66.0 ms for a round, where 41.0 ms is usual (1 of 11)'
 }
 
 # Who ran when it was woken did not end its sleep.
@@ -617,8 +605,7 @@ a_wait_that_was_planned_is_explained_last()
 			printf "%d low sched_wakeup 101\n", at + 8980 + long
 		printf "%d high call_exit 17 5 %d 9000\n", at += 9000 + long, i != 10
 	} }' | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high was in epoll_wait of descriptor 5 for 79.0 ms' out || fail "$(head -n 1 out)"
+	tells '^high was in epoll_wait of descriptor 5 for 79.0 ms'
 }
 
 # Twelve requests of high, which waits 40 ms at most for each answer of low; low writes for 55 ms to its disk before the eighth.
@@ -655,9 +642,7 @@ asks()
 who_waits_in_vain_for_an_answer_had_not_planned_it()
 {
 	asks | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took [0-9.]* ms for a round.*: it was in poll of descriptor 5 for 40.0 ms, until it timed out: nothing came within 40.0 ms (mostly from low); low was in fsync of descriptor 7' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high took [0-9.]* ms for a round.*: it was in poll of descriptor 5 for 40.0 ms, until it timed out: nothing came within 40.0 ms (mostly from low); low was in fsync of descriptor 7'
 	# In the report no arrow comes from who did not end the wait.
 	run 0 report run.ptl -o run.html
 	grep -q '(mostly from low)' run.html || fail 'another answer in the report'
@@ -677,8 +662,7 @@ a_poll_that_always_runs_out_is_a_timer()
 			at += ms * 1000 + 10
 		} }'
 	} | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 50.4 ms for a round' out || fail "another answer: $(head -n 1 out)"
+	tells '^high took 50.4 ms for a round'
 }
 
 # The request of 400 ms was lost: high sends it again; low answers one late, after 79 ms.
@@ -694,9 +678,7 @@ who_asks_again_had_not_planned_to_wait_for_so_long()
 		}
 		printf "%d high call_exit 15 5 %d 9000\n", at += 9000 + long, i != 10
 	} }' | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high was in poll of descriptor 5 for 400 ms, until it timed out: nothing came within 400 ms' out ||
-		fail "another answer: $(head -n 1 out)"
+	tells '^high was in poll of descriptor 5 for 400 ms, until it timed out: nothing came within 400 ms'
 }
 
 # An event loop: clients come each 9 ms, or nobody for 100 ms, which is its timer; once it works for 60 ms.
@@ -710,8 +692,7 @@ who_waits_by_a_timer_while_no_client_comes_is_idle()
 		printf "%d high call_exit 17 5 %d 9000\n", at += idle ? 100100 : 9000, !idle
 		at += i == 20 ? 60000 : 500
 	} }' | log run.ptl
-	run 0 why run.ptl
-	grep -q '^high took 60.0 ms for a round, where 500 us is usual (1 of 39)' out || fail "another answer: $(head -n 1 out)"
+	tells '^high took 60.0 ms for a round, where 500 us is usual (1 of 39)'
 }
 
 # Two requests of high are lost, and it waits 60 ms in vain; low hears nothing meanwhile.

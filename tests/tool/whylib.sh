@@ -147,6 +147,13 @@ is()
 add_up() { is 'sum(c["ns"] for c in late["causes"]) - late["length_ns"]' 0; }
 answer() { case "$(head -n 1 out) " in "$1 "*) ;; *) fail "the answer is not \"$1\"" ;; esac; }
 
+# tells PATTERN: the answer of pxtrace why for run.ptl has a line like it
+tells()
+{
+	run 0 why run.ptl
+	grep -q -- "$1" out || fail "another answer: $(head -n 1 out)"
+}
+
 # sleeps THREAD FROM_MS COUNT MS: as many sleeps of so many milliseconds, 0.1 ms of work between them.
 sleeps()
 {

@@ -9,10 +9,7 @@
 export COLUMNS=9999
 tests=$PXT_BUILD/tests
 preload=$PXT_BUILD/sysevents/libptrace-preload.so
-[ -x "$tests/behave" ] && [ -e "$preload" ] || {
-	echo 'no library that is loaded before others in this build: skipped'
-	exit 77
-}
+need_preload "$tests/behave"
 unset LD_PRELOAD
 PXTRACE_PRELOAD=$preload
 export PXTRACE_PRELOAD
