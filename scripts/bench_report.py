@@ -52,7 +52,6 @@ CHAPTERS = {
     "attach": ("Attached processes", "Attaching, an event of theirs, and what the owner pays for "
                "it."),
     "latency": ("Latency under stress", "One call at a time, real-time priority, memory locked."),
-    "logged": ("A log under load", "One writer, paced and at full speed, into a log in memory."),
     "retrieve": ("Retrieval", "What reading an event out of a stream costs."),
     "tools": ("Tools", "What pxtrace costs an event of a log, and how much memory it takes."),
     "paced": ("A program at a constant rate", "Events lost, and the recorder's CPU time, under `pxtrace run`."),
