@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report: every table of the suite in Markdown; its pictures, drawn by gnuplot as SVG (without gnuplot there is
+"""The report: every table of the suite in Markdown; its picture, drawn by gnuplot as SVG (without gnuplot there is
 none); and the measured figures that the papers show."""
 import os
 import re
@@ -11,8 +11,7 @@ from bench_values import NOT_MEASURED
 from config import ROOT
 
 # The paper whose tests 1 to 3 are (A. Terrasa, A. Espinosa, A. Garcia-Fornes: Lightweight POSIX Trace, OCERA,
-# December 2003, section 5): ns of a Pentium III of 700 MHz, by its stamp counter.  Its figures 5 and 6 are
-# pictures without numbers: ours are figure5() and figure6().
+# December 2003, section 5): ns of a Pentium III of 700 MHz, by its stamp counter.
 PAPER_HZ = 700e6
 PAPER_COLUMNS = ("Minimum", "Maximum", "Average", "Variance")
 # title -> (suite, our table, our row, the paper's figures)
@@ -59,7 +58,8 @@ CHAPTERS = {
     "locks": ("Locks of programs that nobody changed", "A pair of lock and unlock while tools record "
               "it, alone and beside another thread; what each tells of a wait; redis-server."),
 }
-PICTURES_OF = {"rivals": ("payload",), "footprint": ("figure5", "figure6")}
+PICTURE = "payload"
+PICTURE_OF = "rivals"  # the suite
 # Units of lines that say how a figure came about; the report leaves them to results.csv.
 HIDDEN = ("ns low", "ns high", "parts")
 # The figure again, as a multiple: beside it in its cell.
@@ -196,8 +196,8 @@ def chapter(results, suite, pictures, known):
     own = facts(results, suite, known)
     if own:
         parts.append(markdown(["", ""], own))
-    parts += [f"![{name}]({pictures[name]})" for name in PICTURES_OF.get(suite, ())
-              if name in pictures]
+    if suite == PICTURE_OF and PICTURE in pictures:
+        parts.append(f"![{PICTURE}]({pictures[PICTURE]})")
     for table in sorted(results.tables(suite), key=lambda table: table == "self-test"):
         if table == "targets":
             continue
@@ -227,7 +227,7 @@ def write(results, pictures, path):
         file.write("\n".join(part for part in parts if part))
 
 
-# ---- The pictures ----
+# ---- The picture ----
 
 COLOURS = ("#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#8c8c8c",
            "#ccb974", "#64b5cd")
@@ -282,90 +282,19 @@ plot {plots}
 """
 
 
-def contributions(results):
-    """[(option, bytes of basic support, bytes of trace-related events)] by the first compiler."""
-    for table in results.tables("footprint"):
-        if table.startswith("contributions: "):
-            cells = {}
-            for row, column, unit, value in results.table("footprint", table):
-                if unit == "bytes":
-                    cells.setdefault(row, {})[column] = int(value)
-            return table.split(": ", 1)[1], [
-                (row, cell["basic support"], cell["trace-related events"])
-                for row, cell in cells.items() if "basic support" in cell]
-    return None, []
-
-
-def figure5(results):
-    """The paper's figure 5: which part of the size each option is."""
-    compiler, rows = contributions(results)
-    whole = sum(basic + events for _, basic, events in rows)
-    if whole <= 0:
-        return None
-    text, turned = "", 90.0
-    for i, (name, basic, events) in enumerate(rows):
-        share = max(basic + events, 0) / whole
-        colour = COLOURS[i % len(COLOURS)]
-        text += (f'set object circle at 0,0 size 1 arc [{turned}:{turned + 360 * share}] '
-                 f'fillcolor rgb "{colour}" fillstyle solid\n'
-                 f'set label "{name}: {100 * share:.1f} %" at 1.4,{0.8 - 0.2 * i} '
-                 f'point pointtype 5 linecolor rgb "{colour}" offset 1,0\n')
-        turned += 360 * share
-    return text + f"""set title "Figure 5 of the paper: contribution of each option ({compiler})"
-unset border
-unset tics
-unset key
-set size ratio -1
-set xrange [-1.1:3.7]
-set yrange [-1.1:1.1]
-plot NaN
-"""
-
-
-def figure6(results):
-    """Its figure 6: of each unit, what it is without the events that tracing itself makes, and with them."""
-    compiler, rows = contributions(results)
-    rows = [row for row in rows if "streams" not in row[0]]
-    if not rows:
-        return None
-    data = "\n".join(f'"{name}" {max(basic, 0)} {max(events, 0)}' for name, basic, events in rows)
-    return f"""$units << EOD
-{data}
-EOD
-set title "Figure 6 of the paper: size of each unit ({compiler})"
-set border 3
-set tics nomirror
-set ylabel "bytes"
-set yrange [0:*]
-set style data histograms
-set style histogram rowstacked
-set style fill solid
-set boxwidth 0.7
-set xtics rotate by -30
-set key outside top
-plot $units using 2:xtic(1) linecolor rgb "{COLOURS[0]}" title "basic support", \\
-     "" using 3 linecolor rgb "{COLOURS[1]}" title "trace-related events"
-"""
-
-
 def draw(results, out):
-    """name -> file of the picture, of those for which there are figures."""
-    if not shutil.which("gnuplot"):
-        print("bench: no gnuplot: no picture", file=sys.stderr)
+    """name -> file of the picture, if there are figures for it."""
+    script = payload(results)
+    if script is None or not shutil.which("gnuplot"):
+        print("bench: no picture: no figures of others, or no gnuplot", file=sys.stderr)
         return {}
-    drawn = {}
-    for of in (payload, figure5, figure6):
-        name, script = of.__name__, of(results)
-        if script is None:
-            continue
-        head = HEAD.format(name=name, width=860, height=440)
-        done = subprocess.run(["gnuplot", "-"], input=head + script + "\n", text=True, cwd=out,
-                              capture_output=True, check=False)
-        if done.returncode:
-            print(f"bench: {name}: {done.stderr.strip()}", file=sys.stderr)
-        else:
-            drawn[name] = f"{name}.svg"
-    return drawn
+    head = HEAD.format(name=PICTURE, width=860, height=440)
+    done = subprocess.run(["gnuplot", "-"], input=head + script + "\n", text=True, cwd=out, capture_output=True,
+                          check=False)
+    if done.returncode:
+        print(f"bench: {PICTURE}: {done.stderr.strip()}", file=sys.stderr)
+        return {}
+    return {PICTURE: f"{PICTURE}.svg"}
 
 
 # ---- Figures of the papers ----
@@ -374,7 +303,6 @@ def draw(results, out):
 # a mark right behind it: 14.12<!-- bench: libptrace, 4 B -->
 
 BEGIN, END = "<!-- bench: begin (./scripts/bench --readme writes this) -->", "<!-- bench: end -->"
-PICTURE = "payload"
 PAGE = os.path.join("docs", "bench.md")
 # Groups: the figure, the mark, the table's row and column.
 FIGURE = re.compile(r"((?:\d[\d.,]*)?)(<!-- bench: ([^<>]*?), (\d+ B) -->)")

@@ -4,7 +4,6 @@
 
 usage: bench_values.py [--csv] FILE...
        bench_values.py --check SUITE PROGRAM [ARGUMENT...]
-       bench_values.py --test        the statistics, against published figures and values that were made up
 
 A file is what bench/user and bench/system write: "# key: value" lines, a line of column names, then
 ticks, a line for each release.  Columns NAME_1 and NAME_2 are the first and the second call of a
@@ -238,61 +237,9 @@ def check(suite, *command):
     return 1 if run.returncode or bad or not rows else 0
 
 
-# ---- The statistics themselves ----
-
-class MadeUp:
-    """Columns of values in nanoseconds, as a file of them would be."""
-    hz = Fraction(10**9)
-    ns = Raw.ns
-
-    def __init__(self, **columns):
-        self.columns = {name: [Fraction(value) for value in column] for name, column in columns.items()}
-
-
-def half_of(minimum, maximum, average, variance, count=10000):
-    """@count values with these figures: the two ends, many low values and a few high ones."""
-    others = count - 2
-    mean = (count * average - minimum - maximum) / others
-    spread = math.sqrt((count * (variance + average * average) - minimum**2 - maximum**2) / others - mean * mean)
-    high = next(n for n in range(1, others) if mean + spread * math.sqrt((others - n) / n) < maximum)
-    return [minimum, maximum, *[mean + spread * math.sqrt((others - high) / high)] * high,
-            *[mean - spread * math.sqrt(high / (others - high))] * (others - high)]
-
-
-def test():
-    """
-    Halves with the published figures of first and second values must give the published row of all; with the
-    variance of a sample they would not.  They were published rounded: the last digit of the whole may differ by one.
-    """
-    import bench_report  # pylint: disable=import-outside-toplevel,cyclic-import
-    wrong, published = [], 0
-    for rows in bench_report.PAPER.values():
-        for first, second, both in ([row[3] for row in rows[i:i + 3]] for i in range(0, len(rows) - 2, 3)):
-            got, broken = rows_of(MadeUp(trace_1=half_of(*first), trace_2=half_of(*second)))
-            wrong += broken
-            published += 1
-            for (name, row), want, apart in zip(got, (first, second, both), (0.00006, 0.00006, 0.00011)):
-                figures = (row.minimum, row.maximum, row.average, row.variance)
-                if any(abs(one - other) > apart for one, other in zip(figures, want)):
-                    wrong.append(f"{name}: {figures}, not {want}")
-    made = MadeUp(empty=range(1, 1001), outlier=[10] * 8 + [100, 101])
-    (_, thousand), (_, outlier) = rows_of(made)[0]
-    got = (thousand.median, *thousand.percentile.values(), outlier.outliers)
-    if got != (500, 990, 999, 1000, 1):
-        wrong.append(f"median, percentiles, outliers: {got}")
-    one, two = (Statistics(made, [Fraction(value) for value in values]) for values in ((10, 20, 30), (11, 21, 31)))
-    for other in ((10, 20, 30, 11, 21, 32), (10, 20, 30, 11, 21)):
-        if pool_holds(one, two, Statistics(made, [Fraction(value) for value in other])):
-            wrong.append(f"a whole of other values is taken: {other}")
-    print("\n".join(wrong + [f"{published} published tables, {len(wrong)} wrong"]))
-    return 1 if wrong or not published else 0
-
-
 def main():
     if sys.argv[1:2] == ["--check"]:
         return check(*sys.argv[2:])
-    if sys.argv[1:2] == ["--test"]:
-        return test()
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", action="store_true")

@@ -4,7 +4,6 @@
 import os
 import re
 import sys
-import tempfile
 
 from config import BOTH_LIBRARIES, OTHER_UNITS, ROOT, Configuration, kconfig_tool
 
@@ -138,20 +137,6 @@ def check_headers():
             yield f"the public header defines: {line}"
 
 
-def check_releases():
-    """A function's comment says with which release it came; the next comment is another one's."""
-    with tempfile.TemporaryDirectory() as root:
-        os.mkdir(os.path.join(root, "include"))
-        for header, text in zip(kconfig_tool.HEADERS, ("/* A. */\nint posix_trace_a(void);\n", (
-                "/*\n * B.  Since 1.1.\n */\nint posix_trace_b(void);\nvoid posix_trace_c(void);\n"
-                "/* D. */\nint posix_trace_d(void);\n"))):
-            with open(os.path.join(root, header), "w", encoding="utf-8") as out:
-                out.write(text)
-        got = " ".join(since for _, since in kconfig_tool.functions_since(root))
-        if got != "1.0 1.1 1.1 1.0":
-            yield f"functions come with the releases {got}"
-
-
 def main():
     findings = []
     findings += check_help(Configuration({}).kconf)
@@ -159,7 +144,6 @@ def main():
     findings += check_refusals()
     findings += check_profiles()
     findings += check_headers()
-    findings += check_releases()
     print("\n".join(findings + [f"{len(REFUSED)} refusals, {len(PROFILES)} profiles, {len(findings)} findings"]))
     return 1 if findings else 0
 

@@ -478,15 +478,12 @@ def main():
                         help="so many objects that were taken for known are compiled as well (default: all)")
     parser.add_argument("--all", action="store_true",
                         help="all combinations of units that are valid, and each switch off")
-    parser.add_argument("--settings", action="store_true",
-                        help="the settings beside units and switches alone, their sizes not compared")
     parser.add_argument("-v", "--verbose", action="store_true")
     args = parser.parse_args()
     work = args.work or tempfile.mkdtemp(prefix="combos-")
     try:
         builder = Builder(work, args.jobs, args.level)
-        failures = settings(builder, work, 1 << 30, args.verbose, True) if args.settings else combinations(
-            builder, work, args.verbose, None if args.compare < 0 else args.compare, args.all)
+        failures = combinations(builder, work, args.verbose, None if args.compare < 0 else args.compare, args.all)
     finally:
         if not args.work:
             shutil.rmtree(work)

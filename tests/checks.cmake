@@ -32,7 +32,6 @@ ptrace_check(manual TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/manual.py" --che
 ptrace_check(site TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/site.py" --check "${work}/site")
 ptrace_check(sources TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/where" --check)
 ptrace_check(kconfig TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/check-kconfig.py")
-ptrace_check(bench_statistics TIMEOUT 1500 "${PTRACE_PYTHON}" "${scripts}/bench_values.py" --test)
 
 if(NOT PTRACE_CHECKS)
 	return()
