@@ -242,6 +242,7 @@ struct origin {
 	uint32_t step;  /* bytes of slots */
 	uint32_t kept;  /* bytes of data that the site keeps, and ... */
 	uint32_t rest;  /* ... those behind them */
+	uint32_t again; /* the first byte of one more such record, but for width and form */
 	uint64_t begin; /* words 0 and 1 of the begin slot */
 	uint64_t context;
 	uint64_t *data;
@@ -287,6 +288,7 @@ static PXT_NOINLINE bool set_origin(const struct reader *in, struct origin *orig
 	origin->key = key;
 	origin->kept = bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT;
 	origin->rest = bytes - origin->kept;
+	origin->again = who << PXT_CODED_WHO_SHIFT;
 	origin->step = pxt_info_slots(site->info, CONTEXT_MOST) * PXT_SLOT_BYTES;
 	origin->begin =
 	    (uint64_t)(site->info | (told->who[who] & 0xffu) << 24) << 32 | PXT_SLOT_BEGIN;
@@ -361,32 +363,33 @@ static PXT_NOINLINE uint32_t get_quick(
 	struct origin *origin = &origins[(size_t)(in->site - in->told->site) % ORIGINS];
 	uint32_t key =
 	    key_of((uint32_t)(in->site - in->told->site), in->who << PXT_CODED_WHO_SHIFT);
+	static const uint64_t widest[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX };
 	uint64_t ticks = in->ticks;
+	uint32_t n = 0;
 
 	if (in->left < QUICK_CODED || room < QUICK_SLOTS ||
 	    (origin->key != key && !set_origin(in, origin, key)))
 		return 0;
 	last = at + in->left - QUICK_CODED;
 	roof = to + room - QUICK_SLOTS;
-	/* Bound: the coded bytes. */
-	while (at <= last) {
+	/* Bound: the coded bytes.  Two are there behind each record that began at @last or before. */
+	for (;;) {
 		const unsigned char *next = at + 1;
 		const uint32_t lead = *at;
-		const uint32_t width = 8u << (lead & PXT_CODED_WIDTH);
 		struct origin *now = origin;
 		uint64_t difference;
 
-		key = key_of(origin->key & 0xffu, lead);
-		if (lead & PXT_CODED_SITE) {
-			key = key_of(*next++, lead);
+		if ((lead & ~(PXT_CODED_WIDTH | PXT_CODED_SPARSE)) != origin->again) {
+			key = key_of(lead & PXT_CODED_SITE ? *next++ : origin->key & 0xffu, lead);
 			now = &origins[key % ORIGINS];
+			if (PXT_UNLIKELY(now->key != key) && !set_origin(in, now, key))
+				break;
 		}
-		if (PXT_UNLIKELY(now->key != key) && !set_origin(in, now, key))
-			break;
 		if (at + now->rest > last || slot + now->step > roof)
 			break;
-		difference = load(next) & UINT64_MAX >> (64u - width);
-		next = get_groups(next + width / 8u, now, (lead & PXT_CODED_SPARSE) != 0);
+		difference = load(next) & widest[lead & PXT_CODED_WIDTH];
+		next += 1u << (lead & PXT_CODED_WIDTH);
+		next = get_groups(next, now, (lead & PXT_CODED_SPARSE) != 0);
 		if (!next)
 			break;
 		ticks += difference;
@@ -396,8 +399,9 @@ static PXT_NOINLINE uint32_t get_quick(
 		at = next + now->rest;
 		slot += now->step;
 		origin = now;
-		++*count;
+		n++;
 	}
+	*count += n;
 	in->site = &in->told->site[origin->key & 0xffu];
 	in->who = (origin->key >> 8) - 1u;
 	in->ticks = ticks;

@@ -33,7 +33,7 @@ static __thread bool holds_for_fork;
  * A process of one thread takes and gives back without an atomic exchange, which costs more than the rest of what a
  * call does.  A second thread is not begun between the two: the only one is in here.
  */
-static bool try_lock(_Atomic uint32_t *word)
+PXT_INLINE bool try_lock(_Atomic uint32_t *word)
 {
 	uint32_t seen = FREE;
 
@@ -47,7 +47,7 @@ static bool try_lock(_Atomic uint32_t *word)
 	    word, &seen, HELD, memory_order_acquire, memory_order_relaxed);
 }
 
-static void lock(_Atomic uint32_t *word)
+PXT_INLINE void lock(_Atomic uint32_t *word)
 {
 	if (try_lock(word))
 		return;
@@ -71,7 +71,7 @@ void pxt_log_lock(struct pxt_log *log)
 
 int pxt_log_enter(struct pxt_log *log, trace_id_t trid)
 {
-	pxt_log_lock(log);
+	lock(&log->lock);
 	return log->open && log->trid == trid ? 0 : pxt_log_leave(log, EINVAL);
 }
 

@@ -17,9 +17,9 @@
  *   tables.c       types, threads, modules, notes
  *   clock.c        readings of the clocks, and stamps to time
  *   loop.c         the frames of a LOOP log
- *   next.c         the cursor: rewind, the next block, the next record, and the event that it becomes
+ *   next.c         the cursor: rewind, the next block, the next slot, and whose record is there
  *   seek.c         to a time, by the stamps in the heads of blocks
- *   views.c        many events at once, their data where it was read
+ *   views.c        the events that records become: many at once, their data where it was read; or one, copied
  *   open.c         opens and closes; what the standard asks of a log: attributes, status, types
  *   info.c         counts, crash, times
  */
@@ -123,8 +123,31 @@ struct pxt_log_cursor {
 	struct posix_trace_logblock_np block; /* what was entered last */
 	const unsigned char *next;            /* in the window: slots not read yet, ... */
 	uint32_t left;                        /* ... and their bytes */
-	struct timespec time;                 /* largest one reported */
 };
+
+/*
+ * The segment of the log's line of time that events are in, and the latest time reported: as far as @span reaches a
+ * time is one sum, and @last is it in nanoseconds; where it is 0, each time is asked for, and @time is it.
+ */
+struct pxt_log_timeline {
+	struct pxt_log_segment segment;
+	uint64_t span; /* ticks */
+	int64_t base;  /* time of the segment's first tick */
+	int64_t last;
+	struct timespec time;
+};
+
+/* An event of the usual kind: but for stamp, number and data, the next one of the same info and context is so. */
+struct pxt_log_viewkind {
+	uint64_t context; /* as in memory */
+	uint64_t since;   /* from this stamp on its thread has the index */
+	uint32_t info;    /* 0: none yet */
+	uint32_t step;
+	struct pxt_log_viewkind *next; /* which came after it */
+	struct posix_trace_eventview_np view;
+};
+
+#define PXT_LOG_KINDS (PXT_SMALL ? 1u : 8u)
 
 /* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_log {
@@ -215,7 +238,9 @@ struct pxt_log {
 	struct pxt_log_trailer trailer;
 	struct posix_trace_logerror_np error;
 	struct posix_trace_logerror_np damage;
-	unsigned char scratch[PXT_DATA_MAX + 1];
+	struct pxt_log_timeline line;  /* views.c */
+	struct pxt_log_viewkind *kind; /* of the latest event */
+	struct pxt_log_viewkind kinds[PXT_LOG_KINDS];
 };
 
 /* ---- The lock (lock.c) ---- */
@@ -334,6 +359,8 @@ uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t
  * table.  0: the table is full, or there is no memory.
  */
 uint32_t pxt_log_find_placeless(struct pxt_log *log, uint64_t thread, int32_t pid, int32_t tid);
+/* What events were like, and when, holds no longer: the log has told more of threads or clocks, or begins anew. */
+void pxt_log_forget_views(struct pxt_log *log);
 void pxt_log_free_tables(struct pxt_log *log);
 
 /* ---- clock.c ---- */
@@ -358,8 +385,6 @@ PXT_INLINE uint64_t pxt_log_segment_ns(const struct pxt_log_segment *segment, ui
 /* ---- next.c ---- */
 
 void pxt_log_rewind(struct pxt_log *log);
-int pxt_log_getnext(void *object, const struct pxt_getnext *request);
-int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request);
 /* Moves the cursor to a slot.  ENODATA: the end of the log, for now or for good; EIO, ENOMEM. */
 int pxt_log_find_slot(struct pxt_log *log);
 
@@ -399,8 +424,6 @@ PXT_INLINE void pxt_log_usual_context(const struct pxt_log *log, const unsigned 
 	context->exact = thread != NULL;
 	context->entry = place;
 }
-/* Not earlier than any reported before it (TIM-06). */
-void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time);
 int pxt_log_nextblock(
     void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
@@ -408,6 +431,19 @@ void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *da
 
 /* ---- views.c ---- */
 
+/* The latest time that was reported. */
+PXT_INLINE struct timespec pxt_log_latest(const struct pxt_log *log)
+{
+	const struct pxt_log_timeline *line = &log->line;
+
+	if (!line->span)
+		return line->time;
+	return (struct timespec){ .tv_sec = pxt_ticks_seconds(
+		                      (int64_t)((uint64_t)line->last / PXT_NS_PER_S)),
+		.tv_nsec = (long)((uint64_t)line->last % PXT_NS_PER_S) };
+}
+int pxt_log_getnext(void *object, const struct pxt_getnext *request);
+int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request);
 int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count);
 

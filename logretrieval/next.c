@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* next.c - the cursor of a log: rewind, the next block, the next record, the event that it becomes. */
+/* next.c - the cursor of a log: rewind, the next block, the next slot, and whose record is there. */
 #include "logretrieval/log.h"
 
 #include "format/logfmt_fields.h"
 
 #include <errno.h>
 
-_Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a pthread_t is a number or a pointer");
-
 void pxt_log_rewind(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 
 	memset(cursor, 0, sizeof(*cursor));
+	memset(&log->line, 0, sizeof(log->line));
 	cursor->at = log->first;
 	cursor->blocks = log->first_block;
 	/* As if the block in front had been read. */
@@ -147,45 +146,6 @@ int pxt_log_find_slot(struct pxt_log *log)
 	return error;
 }
 
-PXT_INLINE void pass(struct pxt_log_cursor *cursor, const struct pxt_log_record *record)
-{
-	uint32_t bytes = record->slots * PXT_SLOT_BYTES;
-
-	cursor->next += bytes;
-	cursor->left -= bytes;
-}
-
-/* The block was checked when it was loaded. */
-PXT_INLINE bool get_record(const struct pxt_log *log, const unsigned char *at, uint32_t room,
-    struct pxt_log_record *record)
-{
-	if (log->usual)
-		return pxt_get_checked(at, room, false, 8u, record);
-	return pxt_get_checked(at, room, log->header.swapped, log->header.ctx_bytes, record);
-}
-
-/* The record at the cursor: *at is its begin slot.  Losses before it are added up on the way. */
-PXT_INLINE int look(struct pxt_log *log, struct pxt_log_record *record, const unsigned char **at)
-{
-	struct pxt_log_cursor *cursor = &log->cursor;
-
-	for (;;) {
-		int error = cursor->left ? 0 : pxt_log_find_slot(log);
-
-		if (error)
-			return error;
-		*at = cursor->next;
-		if (!get_record(log, *at, cursor->left, record)) {
-			cursor->left = 0;
-			return EIO;
-		}
-		if (pxt_info_id(record->info) != PXT_LOG_ID_LOSS)
-			return 0;
-		pass(cursor, record);
-		pxt_sum_add(&cursor->pending, record->ticks);
-	}
-}
-
 /* A little-endian number of 8 bytes. */
 static uint64_t little(const unsigned char *at)
 {
@@ -251,121 +211,6 @@ void pxt_log_get_context(struct pxt_log *log, const unsigned char *at,
 	}
 	if (extra)
 		get_extra(log, at, context);
-}
-
-void pxt_log_report_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
-{
-	struct timespec *last = &log->cursor.time;
-
-	pxt_log_time(log, ticks, time);
-	if (time->tv_sec < last->tv_sec ||
-	    (time->tv_sec == last->tv_sec && time->tv_nsec < last->tv_nsec))
-		*time = *last;
-	else
-		*last = *time;
-}
-
-PXT_INLINE void fill(struct pxt_log *log, const unsigned char *at,
-    const struct pxt_log_record *record, struct posix_trace_event_info *event)
-{
-	uint32_t cpu = pxt_info_cpu(record->info);
-	struct pxt_log_context context;
-	uintptr_t address;
-	uintptr_t thread;
-
-	if (log->usual && !pxt_info_extra(record->info))
-		pxt_log_usual_context(log, at, record, &context);
-	else
-		pxt_log_get_context(log, at, record, &context);
-	address = (uintptr_t)context.address;
-	thread = (uintptr_t)context.thread;
-	event->posix_event_id = pxt_info_id(record->info);
-	event->posix_pid = context.pid;
-	memcpy(&event->posix_prog_address, &address, sizeof(address));
-	memcpy(&event->posix_thread_id, &thread, sizeof(thread));
-	pxt_log_report_time(log, record->ticks, &event->posix_timestamp);
-	event->posix_truncation_status =
-	    pxt_info_cut(record->info) ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
-	event->_pxt_cpu = cpu == PXT_CPU_UNKNOWN ? -1 : (int)cpu;
-	event->_pxt_flags = PXT_EVENT_NUMBERED | (context.exact ? PXT_EVENT_THREAD_EXACT : 0u);
-	event->_pxt_entry = context.entry;
-	event->_pxt_ticks = record->ticks;
-	event->_pxt_lost_before = log->cursor.pending;
-	event->_pxt_number = log->cursor.number++;
-	log->cursor.pending = 0;
-}
-
-PXT_INLINE void hand_out(struct pxt_log *log, const unsigned char *at,
-    const struct pxt_log_record *record, const struct pxt_getnext *request)
-{
-	uint32_t from = log->header.ctx_bytes;
-	uint32_t bytes = pxt_info_bytes(record->info);
-	uint32_t wanted = bytes;
-
-	if (pxt_info_extra(record->info))
-		from += PXT_THREAD_EXTRA_BYTES;
-	if (request->num_bytes < bytes) {
-		wanted = (uint32_t)request->num_bytes;
-		request->event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
-	}
-	if (log->header.swapped) {
-		/* Whole, because a number that is cut cannot be turned round. */
-		pxt_logfmt_get_payload(at, from, log->scratch, bytes);
-		pxt_log_swap_data(log, pxt_info_id(record->info), log->scratch, bytes);
-		if (wanted)
-			memcpy(request->data, log->scratch, wanted);
-	} else if (wanted) {
-		pxt_logfmt_get_payload(at, from, request->data, wanted);
-	}
-	*request->data_len = wanted;
-	*request->unavailable = 0;
-}
-
-PXT_INLINE void take(struct pxt_log *log, const unsigned char *at,
-    const struct pxt_log_record *record, const struct pxt_getnext *request)
-{
-	pass(&log->cursor, record);
-	fill(log, at, record, request->event);
-	hand_out(log, at, record, request);
-}
-
-int pxt_log_getnext(void *object, const struct pxt_getnext *request)
-{
-	struct pxt_log *log = object;
-	struct pxt_log_record record;
-	const unsigned char *at;
-	int error;
-
-	/* A log has nothing to wait for: the other two functions are not for it (DEC-16). */
-	if (request->wait != PXT_WAIT_BLOCK)
-		return EINVAL;
-	error = pxt_log_enter(log, request->trid);
-	if (error)
-		return error;
-	error = look(log, &record, &at);
-	if (!error)
-		take(log, at, &record, request);
-	return pxt_log_leave(log, error == ENODATA ? 0 : error);
-}
-
-int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request)
-{
-	struct pxt_log *log = object;
-	struct pxt_log_record record;
-	const unsigned char *at;
-	int error = pxt_log_enter(log, request->trid);
-
-	if (error)
-		return error;
-	error = look(log, &record, &at);
-	if (!error && pxt_info_bytes(record.info) > request->num_bytes) {
-		*request->data_len = pxt_info_bytes(record.info);
-		*request->unavailable = 0;
-		error = EMSGSIZE;
-	} else if (!error) {
-		take(log, at, &record, request);
-	}
-	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }
 
 int pxt_log_enter_next(struct pxt_log *log)

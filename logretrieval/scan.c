@@ -47,6 +47,7 @@ void pxt_log_begin(struct pxt_log *log)
 	log->data_records = 0;
 	log->data_lost = 0;
 	pxt_log_first_file(log);
+	pxt_log_forget_views(log);
 	pxt_log_clock_begin(log);
 	pxt_log_rewind(log);
 }
@@ -278,6 +279,7 @@ static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_
 int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head)
 {
+	pxt_log_forget_views(log);
 	switch (head->type) {
 	case PXT_LOG_TYPES:
 	case PXT_LOG_THREADS:
@@ -416,14 +418,14 @@ void pxt_log_scan_again(struct pxt_log *log)
 static bool begun_anew(struct pxt_log *log)
 {
 	struct pxt_log_header old = log->header;
-	struct timespec time = log->cursor.time;
+	const struct timespec time = pxt_log_latest(log);
 
 	if (log->files)
 		return false;
 	if (!pxt_log_read_header(log) && log->header.generation != old.generation &&
 	    log->header.largest_block == old.largest_block) {
 		pxt_log_begin(log);
-		log->cursor.time = time;
+		log->line.time = time;
 		return true;
 	}
 	log->header = old;

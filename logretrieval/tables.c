@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - what a log says about types, threads, modules, and notes. */
+/* tables.c - what a log says about types, threads, modules, and notes; and that it has said more. */
 #include "logretrieval/log.h"
 
 #include "format/logfmt_fields.h"
@@ -238,6 +238,17 @@ uint32_t pxt_log_find_placeless(struct pxt_log *log, uint64_t thread, int32_t pi
 		*link = place;
 	}
 	return place;
+}
+
+void pxt_log_forget_views(struct pxt_log *log)
+{
+	for (uint32_t i = 0; i < PXT_LOG_KINDS; i++) {
+		log->kinds[i].info = 0;
+		log->kinds[i].next = log->kinds;
+	}
+	log->kind = log->kinds;
+	log->line.time = pxt_log_latest(log);
+	log->line.span = 0;
 }
 
 void pxt_log_free_tables(struct pxt_log *log)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * views.c - many events of one block at once, their data where it was read.
+ * views.c - the events that records become: many of one block at once, their data where it was read; or one, copied.
  *
  * In a log four bytes that are no data are between each twelve that are.  They are closed up within
  * the window, which is this log's own copy of the file: the window then no longer holds what the
@@ -12,72 +12,67 @@
 
 #include <errno.h>
 
+_Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a pthread_t is a number or a pointer");
+
 /* ---- Times, without going through seconds for each event ---- */
 
-/*
- * The segment of the log's line of time that events are in, and the latest time reported.  Within
- * bounds that no program leaves (the year 2106, segments of 73 years) a time is one sum.
- */
-struct line {
-	uint64_t from; /* first tick of the segment, and ... */
-	uint64_t span; /* ... how many ticks; 0: each time is asked for */
-	int64_t base;  /* time of the first tick */
-	int64_t last;
-	bool in_bounds;
-};
-
+/* Within bounds that no program leaves (the year 2106, segments of 73 years) a time is one sum. */
 #define CREATED_MAX ((int64_t)1 << 32)
 #define SEGMENT_MAX ((uint64_t)1 << 61)
 
 /* Where bytes are saved, each time is asked for. */
-static void look(const struct pxt_log *log, struct line *line)
+static void set_line(struct pxt_log *log)
 {
-	const struct pxt_log_segment *segment = &log->segment;
 	const struct timespec *created = &log->header.created.realtime;
-	int64_t seconds = created->tv_sec; /* time_t may have 32 bits */
+	const int64_t seconds = created->tv_sec; /* time_t may have 32 bits */
+	struct pxt_log_timeline *line = &log->line;
 
-	line->in_bounds = false;
-	line->span = 0;
-	if (PXT_SMALL)
+	line->segment = log->segment;
+	line->last = pxt_ticks_as_ns(&line->time);
+	if (PXT_SMALL || seconds >= CREATED_MAX || line->last < 0 || line->last == INT64_MAX ||
+	    !line->segment.ticks || line->segment.from_ns >= SEGMENT_MAX ||
+	    line->segment.ns >= SEGMENT_MAX)
 		return;
-	line->last = pxt_ticks_as_ns(&log->cursor.time);
-	line->in_bounds = seconds < CREATED_MAX && line->last >= 0 && line->last != INT64_MAX &&
-	                  segment->ticks != 0 && segment->from_ns < SEGMENT_MAX &&
-	                  segment->ns < SEGMENT_MAX;
-	line->from = segment->from;
-	line->span = line->in_bounds ? segment->to - segment->from : 0;
-	if (line->in_bounds)
-		line->base = pxt_ticks_as_ns(created) + (int64_t)segment->from_ns;
+	line->span = line->segment.to - line->segment.from;
+	line->base = pxt_ticks_as_ns(created) + (int64_t)line->segment.from_ns;
 }
 
-/* What getnext is to know, too. */
-static void write_back(struct pxt_log *log, const struct line *line)
+static PXT_NOINLINE int64_t ask(struct pxt_log *log, uint64_t ticks)
 {
-	if (!line->in_bounds)
-		return;
-	log->cursor.time.tv_sec = pxt_ticks_seconds(line->last / PXT_NS_PER_S);
-	log->cursor.time.tv_nsec = (long)(line->last % PXT_NS_PER_S);
-}
-
-static PXT_NOINLINE int64_t ask(struct pxt_log *log, struct line *line, uint64_t ticks)
-{
+	struct timespec last = pxt_log_latest(log);
 	struct timespec time;
 
-	write_back(log, line);
-	pxt_log_report_time(log, ticks, &time);
-	look(log, line);
-	return pxt_ticks_as_ns(&time);
+	pxt_log_time(log, ticks, &time);
+	/* Not earlier than any reported before it (TIM-06). */
+	if (time.tv_sec > last.tv_sec ||
+	    (time.tv_sec == last.tv_sec && time.tv_nsec > last.tv_nsec))
+		last = time;
+	log->line.time = last;
+	log->line.span = 0;
+	set_line(log);
+	return log->line.last;
 }
 
-PXT_INLINE int64_t time_of(struct pxt_log *log, struct line *line, uint64_t ticks)
+PXT_INLINE bool in_line(const struct pxt_log_timeline *line, uint64_t ticks)
 {
-	int64_t ns;
+	return PXT_LIKELY(ticks - line->segment.from < line->span);
+}
 
-	if (PXT_UNLIKELY(ticks - line->from >= line->span))
-		return ask(log, line, ticks);
-	ns = line->base + (int64_t)pxt_log_segment_ns(&log->segment, ticks - line->from);
-	line->last = ns > line->last ? ns : line->last;
-	return line->last;
+/* Of a stamp in the line. */
+PXT_INLINE int64_t later(const struct pxt_log_timeline *line, int64_t last, uint64_t ticks)
+{
+	const int64_t ns =
+	    line->base + (int64_t)pxt_log_segment_ns(&line->segment, ticks - line->segment.from);
+
+	return ns > last ? ns : last;
+}
+
+PXT_INLINE int64_t time_of(struct pxt_log *log, uint64_t ticks)
+{
+	if (!in_line(&log->line, ticks))
+		return ask(log, ticks);
+	log->line.last = later(&log->line, log->line.last, ticks);
+	return log->line.last;
 }
 
 /* ---- Events ---- */
@@ -104,7 +99,7 @@ PXT_INLINE const unsigned char *close_up(unsigned char *at, uint32_t from, uint3
 	return data;
 }
 
-PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, bool usual,
+PXT_INLINE void fill(struct pxt_log *log, unsigned char *at, bool usual,
     const struct pxt_log_record *record, struct posix_trace_eventview_np *view)
 {
 	uint32_t from = usual ? 8u : log->header.ctx_bytes;
@@ -125,7 +120,7 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 	view->posix_event_id_np = pxt_info_id(record->info);
 	view->posix_bytes_np = bytes;
 	view->posix_data_np = bytes ? close_up(at, from, bytes) : at;
-	view->posix_ns_np = time_of(log, line, record->ticks);
+	view->posix_ns_np = time_of(log, record->ticks);
 	view->posix_ticks_np = record->ticks;
 	memcpy(&view->posix_thread_id_np, &thread, sizeof(thread));
 	memcpy(&view->posix_prog_address_np, &address, sizeof(address));
@@ -141,17 +136,6 @@ PXT_INLINE void fill(struct pxt_log *log, struct line *line, unsigned char *at, 
 
 /* ---- What views of one origin have in common ---- */
 
-#define KINDS 8u
-
-/* An event of the usual kind: but for stamp, number and data, the next one of the same info and context is so. */
-struct kind {
-	uint64_t context; /* as in memory */
-	uint64_t since;   /* from this stamp on its thread has the index */
-	uint32_t info;    /* 0: none yet */
-	uint32_t step;
-	struct posix_trace_eventview_np view;
-};
-
 PXT_INLINE uint64_t context_at(const unsigned char *at)
 {
 	uint64_t context;
@@ -160,15 +144,15 @@ PXT_INLINE uint64_t context_at(const unsigned char *at)
 	return context;
 }
 
-PXT_INLINE struct kind *kind_of(struct kind *kinds, uint32_t info, uint64_t context)
+PXT_INLINE struct pxt_log_viewkind *kind_of(struct pxt_log *log, uint32_t info, uint64_t context)
 {
 	const uint32_t mixed = (info ^ (uint32_t)(context ^ context >> 32)) * 0x9e3779b1u;
 
-	return &kinds[mixed >> 29];
+	return &log->kinds[(mixed >> 29) % PXT_LOG_KINDS];
 }
 
 /* @view is of the record at @at.  Not if its thread's index has been another one's since. */
-static void note_kind(const struct pxt_log *log, struct kind *kinds, const unsigned char *at,
+static void note_kind(struct pxt_log *log, const unsigned char *at,
     const struct pxt_log_record *record, const struct posix_trace_eventview_np *view)
 {
 	const uint64_t context = context_at(at);
@@ -177,54 +161,119 @@ static void note_kind(const struct pxt_log *log, struct kind *kinds, const unsig
 	                                                         : __builtin_bswap64(context)) &
 	    0xffffu;
 	const uint32_t latest = log->by_index ? log->by_index[index] : 0;
-	struct kind *kind = kind_of(kinds, record->info, context);
+	struct pxt_log_viewkind *kind = kind_of(log, record->info, context);
 
 	if (pxt_info_extra(record->info) || latest != view->posix_thread_entry_np + 1u)
 		return;
-	*kind = (struct kind){ context, latest ? log->threads[latest - 1].thread.since : 0,
-		record->info, record->slots * PXT_SLOT_BYTES, *view };
+	*kind =
+	    (struct pxt_log_viewkind){ context, latest ? log->threads[latest - 1].thread.since : 0,
+		    record->info, record->slots * PXT_SLOT_BYTES, kind, *view };
+	log->kind->next = kind;
+	log->kind = kind;
 	kind->view.posix_lost_before_np = 0;
 }
 
-/*
- * Views of records at @at and behind it, up to the first one of no kind that is known, or whose time is not in
- * the segment.  They were checked when the block was loaded.  *bytes: of their slots.
- */
-PXT_INLINE size_t fill_kinds(const struct pxt_log *log, struct line *line, struct kind *kinds,
-    unsigned char *at, uint32_t *bytes, struct posix_trace_eventview_np *views, size_t room)
+/* Where a row of records of known kinds goes on. */
+struct row {
+	unsigned char *at;
+	uint32_t left;
+	uint64_t number;
+	int64_t last;
+	const struct pxt_log_timeline *line;
+	struct pxt_log_viewkind *kind; /* of the record before */
+};
+
+/* What is left of the block has room for a usual record, and no loss is to be told before it. */
+PXT_INLINE bool begin_row(const struct pxt_log *log, struct row *row)
 {
-	const struct pxt_log_segment segment = log->segment;
-	const uint64_t number = log->cursor.number;
-	uint32_t left = *bytes;
+	const struct pxt_log_cursor *cursor = &log->cursor;
+
+	*row = (struct row){ (unsigned char *)(uintptr_t)cursor->next, cursor->left, cursor->number,
+		log->line.last, &log->line, log->kind };
+	return log->usual && !cursor->pending;
+}
+
+PXT_INLINE void end_row(struct pxt_log *log, const struct row *row)
+{
+	log->cursor.next = row->at;
+	log->cursor.left = row->left;
+	log->cursor.number = row->number;
+	log->line.last = row->last;
+	log->kind = row->kind;
+}
+
+/*
+ * The kind of the next record; NULL: none that is known, or its time is not in the line.  Most often it is the one
+ * that came after this one before: then where the record ends need not wait for what it holds.
+ */
+PXT_INLINE struct pxt_log_viewkind *next_kind(
+    struct pxt_log *log, const struct row *row, uint64_t *ticks)
+{
+	struct pxt_log_viewkind *kind = row->kind->next;
+	uint64_t context;
+	uint32_t info;
+
+	if (row->left < 2u * PXT_SLOT_BYTES)
+		return NULL;
+	info = pxt_get32(row->at + 4, false);
+	context = context_at(row->at);
+	*ticks = (uint64_t)pxt_get32(row->at + 12, false) << 32 | pxt_get32(row->at + 8, false);
+	if (kind->info != info || kind->context != context)
+		kind = kind_of(log, info, context);
+	return kind->info == info && kind->context == context && *ticks >= kind->since &&
+	               kind->step <= row->left && in_line(row->line, *ticks)
+	           ? kind
+	           : NULL;
+}
+
+/* The record there, which is of @kind, becomes *view.  It was checked when the block was loaded. */
+PXT_INLINE void pass_kind(struct row *row, struct pxt_log_viewkind *kind, uint64_t ticks,
+    struct posix_trace_eventview_np *view)
+{
+	const uint32_t bytes = view->posix_bytes_np;
+
+	row->last = later(row->line, row->last, ticks);
+	view->posix_data_np = bytes ? close_up(row->at, 8u, bytes) : row->at;
+	view->posix_ns_np = row->last;
+	view->posix_ticks_np = ticks;
+	view->posix_number_np = row->number++;
+	row->at += kind->step;
+	row->left -= kind->step;
+	row->kind->next = kind;
+	row->kind = kind;
+}
+
+/* The next event as its own kind's view; NULL: it is of none that is known, and has to be taken as others are. */
+static const struct posix_trace_eventview_np *view_of_kind(struct pxt_log *log)
+{
+	struct row row;
+	uint64_t ticks;
+	struct pxt_log_viewkind *kind = begin_row(log, &row) ? next_kind(log, &row, &ticks) : NULL;
+
+	if (!kind)
+		return NULL;
+	pass_kind(&row, kind, ticks, &kind->view);
+	end_row(log, &row);
+	pxt_log_view_spoilt(log, row.at);
+	return &kind->view;
+}
+
+PXT_INLINE size_t fill_kinds(
+    struct pxt_log *log, struct posix_trace_eventview_np *views, size_t room)
+{
+	struct pxt_log_viewkind *kind;
+	struct row row;
+	uint64_t ticks;
 	size_t n = 0;
 
+	if (!begin_row(log, &row))
+		return 0;
 	/* Bound: the slots of a block. */
-	while (left >= 2u * PXT_SLOT_BYTES && n < room) {
-		const uint32_t info = pxt_get32(at + 4, false);
-		const uint64_t context = context_at(at);
-		const uint64_t ticks =
-		    (uint64_t)pxt_get32(at + 12, false) << 32 | pxt_get32(at + 8, false);
-		const struct kind *kind = kind_of(kinds, info, context);
-		struct posix_trace_eventview_np *view = &views[n];
-		int64_t ns;
-
-		if (kind->info != info || kind->context != context || ticks < kind->since ||
-		    kind->step > left || ticks - line->from >= line->span)
-			break;
-		ns = line->base + (int64_t)pxt_log_segment_ns(&segment, ticks - line->from);
-		line->last = ns > line->last ? ns : line->last;
-		*view = kind->view;
-		if (view->posix_bytes_np)
-			view->posix_data_np = close_up(at, 8u, view->posix_bytes_np);
-		else
-			view->posix_data_np = at;
-		view->posix_ns_np = line->last;
-		view->posix_ticks_np = ticks;
-		view->posix_number_np = number + n++;
-		at += kind->step;
-		left -= kind->step;
+	while (n < room && (kind = next_kind(log, &row, &ticks)) != NULL) {
+		views[n] = kind->view;
+		pass_kind(&row, kind, ticks, &views[n++]);
 	}
-	*bytes -= left;
+	end_row(log, &row);
 	return n;
 }
 
@@ -235,77 +284,174 @@ PXT_INLINE int fill_from_block(struct pxt_log *log, bool usual,
     struct posix_trace_eventview_np *views, size_t room, size_t *count)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
-	unsigned char *at = (unsigned char *)(uintptr_t)cursor->next;
 	bool swapped = !usual && log->header.swapped;
 	uint32_t ctx_bytes = usual ? 8u : log->header.ctx_bytes;
-	uint64_t pending = cursor->pending;
-	uint32_t left = cursor->left;
 	struct pxt_log_record record;
 	bool whole = true;
-	struct line line;
-	struct kind kinds[KINDS];
-	size_t n = 0;
+	size_t n = usual ? fill_kinds(log, views, room) : 0;
 
-	look(log, &line);
-	for (uint32_t i = 0; usual && i < KINDS; i++)
-		kinds[i].info = 0;
 	/* Bound: the slots of a block. */
-	while (left != 0 && n < room) {
-		uint32_t done;
+	while (cursor->left && n < room) {
+		unsigned char *at = (unsigned char *)(uintptr_t)cursor->next;
 
-		whole = pxt_get_checked(at, left, swapped, ctx_bytes, &record);
+		whole = pxt_get_checked(at, cursor->left, swapped, ctx_bytes, &record);
 		if (!whole)
 			break;
-		done = record.slots * PXT_SLOT_BYTES;
 		if (pxt_info_id(record.info) == PXT_LOG_ID_LOSS) {
-			pxt_sum_add(&pending, record.ticks);
+			pxt_sum_add(&cursor->pending, record.ticks);
 		} else {
-			fill(log, &line, at, usual, &record, &views[n]);
+			fill(log, at, usual, &record, &views[n]);
 			views[n].posix_number_np = cursor->number++;
-			views[n].posix_lost_before_np = pending;
-			pending = 0;
+			views[n].posix_lost_before_np = cursor->pending;
+			cursor->pending = 0;
 			if (usual)
-				note_kind(log, kinds, at, &record, &views[n]);
+				note_kind(log, at, &record, &views[n]);
 			n++;
 		}
-		at += done;
-		left -= done;
-		if (usual && !pending) {
-			uint32_t bytes = left;
-			size_t more =
-			    fill_kinds(log, &line, kinds, at, &bytes, &views[n], room - n);
-
-			cursor->number += more;
-			n += more;
-			at += bytes;
-			left -= bytes;
-		}
+		cursor->next += (size_t)record.slots * PXT_SLOT_BYTES;
+		cursor->left -= record.slots * PXT_SLOT_BYTES;
+		if (usual)
+			n += fill_kinds(log, &views[n], room - n);
 	}
-	write_back(log, &line);
+	pxt_log_view_spoilt(log, cursor->next);
 	/* Damage after other events is found again by the next call, which says so. */
-	cursor->left = whole || n ? left : 0;
-	cursor->next = at;
-	cursor->pending = pending;
-	pxt_log_view_spoilt(log, at);
+	if (!whole && !n)
+		cursor->left = 0;
 	*count = n;
 	return whole || n ? 0 : EIO;
+}
+
+/*
+ * Views of the next events of a block, at least one and at most @room: *count, which was 0.  ENODATA: the end of
+ * the log; EIO; ENOMEM.
+ */
+static int take_views(
+    struct pxt_log *log, struct posix_trace_eventview_np *views, size_t room, size_t *count)
+{
+	int error = 0;
+
+	/* A block may hold nothing but losses. */
+	while (!error && *count == 0) {
+		error = log->cursor.left ? 0 : pxt_log_find_slot(log);
+		if (!error && log->usual)
+			error = fill_from_block(log, true, views, room, count);
+		else if (!error)
+			error = fill_from_block(log, false, views, room, count);
+	}
+	return error;
 }
 
 int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t room, size_t *count)
 {
 	struct pxt_log *log = object;
-	int error = 0;
+	int error;
 
 	if (pxt_log_enter(log, trid))
 		return EINVAL;
-	/* A block may hold nothing but losses. */
-	while (!error && *count == 0) {
-		error = pxt_log_find_slot(log);
-		if (!error && log->usual)
-			error = fill_from_block(log, true, views, room, count);
-		else if (!error)
-			error = fill_from_block(log, false, views, room, count);
+	error = take_views(log, views, room, count);
+	return pxt_log_leave(log, error == ENODATA ? 0 : error);
+}
+
+/* ---- One event ---- */
+
+/* How many bytes of data the next event has.  Losses before it are added up on the way. */
+static int look(struct pxt_log *log, uint32_t *bytes)
+{
+	struct pxt_log_cursor *cursor = &log->cursor;
+	struct pxt_log_record record;
+
+	for (;;) {
+		int error = cursor->left ? 0 : pxt_log_find_slot(log);
+
+		if (error)
+			return error;
+		if (!pxt_get_checked(cursor->next, cursor->left, log->header.swapped,
+		        log->header.ctx_bytes, &record)) {
+			cursor->left = 0;
+			return EIO;
+		}
+		*bytes = pxt_info_bytes(record.info);
+		if (pxt_info_id(record.info) != PXT_LOG_ID_LOSS)
+			return 0;
+		cursor->next += PXT_SLOT_BYTES;
+		cursor->left -= PXT_SLOT_BYTES;
+		pxt_sum_add(&cursor->pending, record.ticks);
+	}
+}
+
+/* The next event, as a view tells it, whose data is copied as far as there is room. */
+static int take(struct pxt_log *log, const struct pxt_getnext *request)
+{
+	struct posix_trace_event_info *event = request->event;
+	const struct posix_trace_eventview_np *view = view_of_kind(log);
+	struct posix_trace_eventview_np other;
+	size_t count = 0;
+	size_t bytes;
+
+	if (!view) {
+		int error = take_views(log, &other, 1, &count);
+
+		if (error)
+			return error;
+		view = &other;
+	}
+	bytes = view->posix_bytes_np;
+	event->posix_event_id = view->posix_event_id_np;
+	event->posix_pid = view->posix_pid_np;
+	event->posix_prog_address = view->posix_prog_address_np;
+	event->posix_thread_id = view->posix_thread_id_np;
+	event->posix_timestamp = pxt_log_latest(log);
+	event->posix_truncation_status =
+	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
+	if (PXT_UNLIKELY(bytes > request->num_bytes)) {
+		bytes = request->num_bytes;
+		event->posix_truncation_status = POSIX_TRACE_TRUNCATED_READ;
+	}
+	event->_pxt_cpu = view->posix_cpu_np;
+	event->_pxt_flags =
+	    PXT_EVENT_NUMBERED | (view->posix_thread_exact_np ? PXT_EVENT_THREAD_EXACT : 0u);
+	event->_pxt_entry = view->posix_thread_entry_np + 1u;
+	event->_pxt_ticks = view->posix_ticks_np;
+	event->_pxt_lost_before = view->posix_lost_before_np;
+	event->_pxt_number = view->posix_number_np;
+	if (bytes)
+		memcpy(request->data, view->posix_data_np, bytes);
+	*request->data_len = bytes;
+	*request->unavailable = 0;
+	return 0;
+}
+
+int pxt_log_getnext(void *object, const struct pxt_getnext *request)
+{
+	struct pxt_log *log = object;
+	int error;
+
+	/* A log has nothing to wait for: the other two functions are not for it (DEC-16). */
+	if (request->wait != PXT_WAIT_BLOCK)
+		return EINVAL;
+	error = pxt_log_enter(log, request->trid);
+	if (error)
+		return error;
+	error = take(log, request);
+	return pxt_log_leave(log, error == ENODATA ? 0 : error);
+}
+
+int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request)
+{
+	struct pxt_log *log = object;
+	uint32_t bytes;
+	int error = pxt_log_enter(log, request->trid);
+
+	if (error)
+		return error;
+	error = look(log, &bytes);
+	if (!error && bytes > request->num_bytes) {
+		*request->data_len = bytes;
+		*request->unavailable = 0;
+		error = EMSGSIZE;
+	} else if (!error) {
+		error = take(log, request);
 	}
 	return pxt_log_leave(log, error == ENODATA ? 0 : error);
 }

@@ -206,6 +206,67 @@ PXT_TEST(an_event_behind_a_new_reading_of_the_clock_has_the_moment_it_has_in_the
 	close_reader(&reader);
 }
 
+/* A block of another log, with its number among those of its kind; returns its bytes. */
+static size_t put_block(
+    struct golden *log, size_t at, const struct golden *from, size_t block, uint64_t sequence)
+{
+	const size_t bytes = *(const uint32_t *)(const void *)(from->bytes + block + 8);
+
+	memcpy(log->bytes + at, from->bytes + block, bytes);
+	golden_put(log, at + 16, 8, sequence);
+	return bytes;
+}
+
+/* The same records again, of which the log has said meanwhile that another thread has the number. */
+PXT_TEST(an_event_is_of_the_thread_that_a_growing_log_has_told_of_before_it)
+{
+	struct posix_trace_eventview_np before[9] = { { 0 } };
+	struct posix_trace_eventview_np after[9] = { { 0 } };
+	const struct golden *whole;
+	struct reader reader;
+	size_t first = 0;
+	size_t second = 0;
+
+	open_reader(&reader, golden_native(), 0);
+	whole = &reader.golden;
+	const size_t data = golden_block(whole, PXT_LOG_DATA, 0);
+	const size_t threads = golden_block(whole, PXT_LOG_THREADS, 0);
+	const uint32_t count = *(const uint32_t *)(const void *)(whole->bytes + data + 12);
+	static struct golden log;
+
+	log = *whole;
+	/* Times are sums between two readings of the clocks only. */
+	log.size = golden_block(whole, PXT_LOG_DATA, 1);
+	const size_t last = golden_block(whole, PXT_LOG_THREADS, 1);
+	const uint64_t meta = *(const uint64_t *)(const void *)(whole->bytes + last + 16) + 1u;
+	close_reader(&reader);
+	reader.fd = golden_file(log.bytes, log.size);
+	PXT_EQ_FATAL(posix_trace_log_open_np(
+	                 &reader.fd, 1, POSIX_TRACE_OPEN_GROWING_NP, &reader.trid, NULL, 0),
+	    0);
+	PXT_EQ(posix_trace_getnext_events_np(reader.trid, before, sizeof(before[0]), 9, &first), 0);
+	PXT_EQ(first, count);
+	const size_t told = log.size;
+	log.size += put_block(&log, told, whole, threads, meta);
+	for (size_t at = told + PXT_LOG_BLOCK_BYTES; at < log.size; at += PXT_LOG_THREAD_BYTES)
+		golden_put(&log, at + 16, 8, 0x7777);
+	golden_sign(&log, told);
+	const size_t again = log.size;
+	log.size += put_block(&log, again, whole, data, 1);
+	golden_put(&log, again + 72, 8, UINT64_C(2) * count);
+	golden_sign(&log, again);
+	golden_rewrite(reader.fd, log.bytes, log.size);
+	PXT_EQ(posix_trace_getnext_events_np(reader.trid, after, sizeof(after[0]), 9, &second), 0);
+	PXT_EQ(second, count);
+	for (size_t i = 0; i < second; i++) {
+		PXT_EQ(after[i].posix_event_id_np, before[i].posix_event_id_np);
+		/* A record that tells its thread itself needs no number. */
+		if (before[i].posix_thread_entry_np != UINT32_MAX)
+			CU_ASSERT(after[i].posix_thread_id_np == (pthread_t)0x7777);
+	}
+	close_reader(&reader);
+}
+
 PXT_TEST(a_half_written_block_is_not_there_yet)
 {
 	struct reader reader;
