@@ -141,7 +141,7 @@ stat_slices_show_events_and_load()
 	END
 	cmp -s slices expected || { diff expected slices; fail 'the slices of a narrow terminal are others'; }
 	run 1 stat --slice now run.ptl
-	err_has '--slice wants a length of time'
+	err_has '--slice wants a duration'
 }
 
 stat_slices_by_thread_are_the_load_of_each()

@@ -7,7 +7,6 @@
 #include "tools/read/source.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,53 +444,22 @@ static int check(struct checker *c, const struct pxt_logset *set, unsigned file)
 	return status;
 }
 
-enum {
-	OPT_INCOMPLETE = 400,
-	OPT_STRICT,
-	OPT_JSON,
-	OPT_COLOUR
+static const struct pxt_option options[] = {
+	PXT_OPT_NUMBER('n', "limit", struct checker, limit, 0, FINDINGS_MAX),
+	PXT_OPT_FLAG(0, "incomplete", struct checker, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct checker, strict),
+	PXT_OPT_FLAG('q', "quiet", struct checker, quiet),
+	PXT_OPT_FLAG(0, "json", struct checker, json),
+	PXT_OPT_COLOUR(struct checker, colour),
+	PXT_OPT_END,
 };
 
-static const struct option options[] = {
-	{ "limit", required_argument, NULL, 'n' },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "color", required_argument, NULL, OPT_COLOUR },
-	{ "colour", required_argument, NULL, OPT_COLOUR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_command_line command_line = {
+	.command = "check",
+	.help = help,
+	.options = options,
+	.wants = "which log?",
 };
-
-static bool take_limit(struct checker *c, const char *value)
-{
-	uint64_t limit;
-
-	if (!pxt_option_number(&limit, value, "--limit", 0, FINDINGS_MAX))
-		return false;
-	c->limit = (unsigned)limit;
-	return true;
-}
-
-static bool take_option(struct checker *c, int code, const char *value)
-{
-	switch (code) {
-	case 'n':
-		return take_limit(c, value);
-	case OPT_INCOMPLETE:
-		return c->incomplete = true;
-	case OPT_STRICT:
-		return c->strict = true;
-	case 'q':
-		return c->quiet = true;
-	case OPT_JSON:
-		return c->json = true;
-	default:
-		c->colour = value;
-		return pxt_colour_valid(value);
-	}
-}
 
 /* The worse of two; what could not be looked at is worse than what was found. */
 static int worse(int a, int b)
@@ -524,22 +492,12 @@ static int run(int argc, char **argv)
 {
 	static struct checker c;
 	int status;
-	int code;
 
 	c.out.fd = STDOUT_FILENO;
 	c.limit = 20;
-	while ((code = getopt_long(argc, argv, ":n:qh", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("check", code, argv, options);
-		if (!take_option(&c, code, optarg))
-			return pxt_usage("check");
-	}
-	if (optind == argc) {
-		pxt_complain("check: which log?");
-		return pxt_usage("check");
-	}
+	status = pxt_options_read(&command_line, &c, argc, argv);
+	if (status >= 0)
+		return status;
 	c.out.colour = !c.json && pxt_colour_wanted(c.colour, STDOUT_FILENO);
 	c.findings = pxt_must(calloc(FINDINGS_MAX, sizeof *c.findings));
 	status = check_all(&c, argv + optind, (unsigned)(argc - optind));

@@ -53,13 +53,6 @@ int pxt_help(const char *const *pieces);
 /* Says where help is to be had; returns PXT_EXIT_USAGE. */
 int pxt_usage(const char *command);
 
-/*
- * What getopt_long() found wrong: @code '?' (no such option) or ':' (an option without its value).
- * Returns PXT_EXIT_USAGE.
- */
-struct option;
-int pxt_option_error(const char *command, int code, char **argv, const struct option *options);
-
 /* The number after an option.  False, with a word to the user, when it is none of that range. */
 bool pxt_option_number(
     uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
@@ -67,6 +60,9 @@ bool pxt_option_number(
 /* A number of bytes: 65536, 64K, 10MiB (K, M and G are powers of 1024).  False as above. */
 bool pxt_option_bytes(
     uint64_t *to, const char *value, const char *option, uint64_t least, uint64_t most);
+
+/* A length of time: 5ms, 250us, 1.5 (seconds), of @least nanoseconds or more.  False as above. */
+bool pxt_option_time(int64_t *to, const char *value, const char *option, int64_t least);
 
 /* What is wrong with an option's text, and at which byte of it. */
 struct pxt_text_error {
@@ -78,6 +74,95 @@ bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format,
     __attribute__((format(printf, 3, 4)));
 /* Shows the reason, the text, and a caret below the place. */
 void pxt_text_complain(const char *option, const char *text, const struct pxt_text_error *error);
+
+/* ---- The options of a command line ---- */
+
+enum pxt_option_kind {
+	PXT_OPTION_END,    /* after the last one */
+	PXT_OPTION_FLAG,   /* sets a bool */
+	PXT_OPTION_TEXT,   /* sets a const char * to its value */
+	PXT_OPTION_NUMBER, /* sets a number to its value, from @least to @most */
+	PXT_OPTION_BYTES,  /* the same, with a unit */
+	PXT_OPTION_TIME,   /* sets an int64_t to nanoseconds, @least or more */
+	PXT_OPTION_TAKE,   /* @take gets its value */
+	PXT_OPTION_DO,     /* it has none, and @take is called */
+	PXT_OPTION_ALIAS,  /* another name of the one before */
+	PXT_OPTION_MORE,   /* those of @more; behind each, @take is called, if it is not NULL */
+	PXT_OPTION_WORD    /* @take gets each word that is no option */
+};
+
+struct pxt_option {
+	enum pxt_option_kind kind;
+	char letter; /* 0: none */
+	const char *name;
+	/* Where it is in what the command line sets, and its size. */
+	size_t at;
+	size_t bytes;
+	uint64_t least;
+	uint64_t most;
+	/* @self is what the command line sets.  False, with a word to the user, when @value makes no sense. */
+	bool (*take)(void *self, char *value);
+	const struct pxt_option *more; /* of what is at @at, ... */
+	void *to;                      /* ... or, if that is not NULL, of this */
+};
+
+#define PXT_OPT_AT(type, member) .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
+#define PXT_OPT_FLAG(letter, name, type, member)                                                   \
+	{                                                                                          \
+		PXT_OPTION_FLAG, letter, name, PXT_OPT_AT(type, member)                            \
+	}
+#define PXT_OPT_TEXT(letter, name, type, member)                                                   \
+	{                                                                                          \
+		PXT_OPTION_TEXT, letter, name, PXT_OPT_AT(type, member)                            \
+	}
+#define PXT_OPT_NUMBER(letter, name, type, member, from, to)                                       \
+	{                                                                                          \
+		PXT_OPTION_NUMBER, letter, name, PXT_OPT_AT(type, member), .least = (from),        \
+		                                                           .most = (to)            \
+	}
+#define PXT_OPT_BYTES(letter, name, type, member, from, to)                                        \
+	{                                                                                          \
+		PXT_OPTION_BYTES, letter, name, PXT_OPT_AT(type, member), .least = (from),         \
+		                                                          .most = (to)             \
+	}
+#define PXT_OPT_TIME(letter, name, type, member, from)                                             \
+	{                                                                                          \
+		PXT_OPTION_TIME, letter, name, PXT_OPT_AT(type, member), .least = (from)           \
+	}
+#define PXT_OPT_TAKE(letter, name, function)                                                       \
+	{                                                                                          \
+		PXT_OPTION_TAKE, letter, name, .take = (function)                                  \
+	}
+#define PXT_OPT_DO(letter, name, function)                                                         \
+	{                                                                                          \
+		PXT_OPTION_DO, letter, name, .take = (function)                                    \
+	}
+#define PXT_OPT_MORE(options, type, member)                                                        \
+	{                                                                                          \
+		PXT_OPTION_MORE, .more = (options), PXT_OPT_AT(type, member)                       \
+	}
+/* --color WHEN and --colour WHEN, to a const char *. */
+#define PXT_OPT_COLOUR(type, member) PXT_OPT_MORE(pxt_colour_options, type, member)
+#define PXT_OPT_END                                                                                \
+	{                                                                                          \
+		.kind = PXT_OPTION_END                                                             \
+	}
+
+extern const struct pxt_option pxt_colour_options[];
+
+struct pxt_command_line {
+	const char *command;
+	const char *const *help;
+	const struct pxt_option *options; /* and --help */
+	const char *wants; /* "which log?": said where no word is left; NULL: none is needed */
+	bool stops;        /* at the first word that is no option */
+};
+
+/*
+ * Takes them all, into @self; argv[optind] is then the first word that is none.  Returns -1, or the exit status with
+ * which the command ends: help was shown, or something was wrong, and the user was told.
+ */
+int pxt_options_read(const struct pxt_command_line *line, void *self, int argc, char **argv);
 
 /* ---- Which word was probably meant ---- */
 

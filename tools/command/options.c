@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - what all commands say of their options. */
+/* options.c - the options of all commands, and what is said of them. */
 #include "tools/command/command.h"
 
 #include "tools/output/out.h"
@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,6 +103,18 @@ bool pxt_option_bytes(
 	return false;
 }
 
+bool pxt_option_time(int64_t *to, const char *value, const char *option, int64_t least)
+{
+	struct pxt_when when = { 0 };
+
+	if (!pxt_when_parse(value, &when) || when.absolute || when.ns < least) {
+		pxt_complain("%s wants a duration (5ms, 250us, 1.5), not \"%s\"", option, value);
+		return false;
+	}
+	*to = when.ns;
+	return true;
+}
+
 bool pxt_text_wrong(struct pxt_text_error *error, size_t at, const char *format, ...)
 {
 	va_list args;
@@ -138,9 +151,143 @@ void pxt_text_complain(const char *option, const char *text, const struct pxt_te
 	show(caret);
 }
 
-int pxt_option_error(const char *command, int code, char **argv, const struct option *options)
+/* ---- The command line ---- */
+
+static bool take_colour(void *self, char *value)
 {
-	const char *names[64] = { NULL };
+	*(const char **)self = value;
+	return pxt_colour_valid(value);
+}
+
+const struct pxt_option pxt_colour_options[] = {
+	PXT_OPT_TAKE(0, "color", take_colour),
+	{ PXT_OPTION_ALIAS, .name = "colour" },
+	PXT_OPT_END,
+};
+
+#define OPTIONS_MAX 64u
+#define NESTED      4u
+#define FIRST_CODE  256 /* above all letters */
+
+/* All options of a command, those of @more among them, as getopt_long() wants them. */
+struct table {
+	unsigned count;
+	struct entry {
+		const struct pxt_option *option;
+		char *self;
+		const struct pxt_option *group; /* that it is one of; NULL: none */
+		char *self_of_group;
+	} entries[OPTIONS_MAX];
+	struct option list[OPTIONS_MAX + 2];
+	char letters[2 * OPTIONS_MAX + 2];
+	const struct pxt_option *word;
+};
+
+static void add_letter(char *letters, char letter, bool has_value)
+{
+	size_t used = strlen(letters);
+
+	letters[used++] = letter;
+	if (has_value)
+		letters[used++] = ':';
+	letters[used] = '\0';
+}
+
+static void add_option(struct table *table, struct entry entry)
+{
+	const struct pxt_option *option = entry.option;
+	unsigned at = table->count;
+	bool has_value = option->kind != PXT_OPTION_FLAG && option->kind != PXT_OPTION_DO;
+
+	if (option->kind == PXT_OPTION_WORD) {
+		table->word = option;
+		return;
+	}
+	if (at == OPTIONS_MAX)
+		abort();
+	table->entries[at] = entry;
+	table->list[at] = (struct option){ option->name, has_value, NULL, FIRST_CODE + (int)at };
+	if (option->kind == PXT_OPTION_ALIAS)
+		table->list[at].val--;
+	if (option->letter)
+		add_letter(table->letters, option->letter, has_value);
+	table->count++;
+}
+
+/* Options that are in others are in place of them. */
+static void add_options(struct table *table, const struct pxt_option *options, void *self)
+{
+	struct entry within[NESTED] = { { .option = options, .self = self } };
+	struct entry *at = within;
+
+	while (at >= within) {
+		const struct pxt_option *option = at->option++;
+
+		if (option->kind == PXT_OPTION_END) {
+			at--;
+		} else if (option->kind != PXT_OPTION_MORE) {
+			add_option(table,
+			    (struct entry){ option, at->self, at->group, at->self_of_group });
+		} else if (at + 1 == within + NESTED) {
+			abort();
+		} else {
+			at[1] = (struct entry){ .option = option->more,
+				.self = option->to ? option->to : at->self + option->at,
+				.group = option->take ? option : at->group,
+				.self_of_group = option->take ? at->self : at->self_of_group };
+			at++;
+		}
+	}
+}
+
+static bool take_value(const struct pxt_option *option, char *self, char *value)
+{
+	void *to = self + option->at;
+	uint64_t number = 0;
+	char name[64];
+	bool good;
+
+	(void)snprintf(name, sizeof name, "--%s", option->name);
+	switch (option->kind) {
+	case PXT_OPTION_FLAG:
+		return *(bool *)to = true;
+	case PXT_OPTION_TEXT:
+		*(const char **)to = value;
+		return true;
+	case PXT_OPTION_TIME:
+		return pxt_option_time(to, value, name, (int64_t)option->least);
+	case PXT_OPTION_NUMBER:
+		good = pxt_option_number(&number, value, name, option->least, option->most);
+		break;
+	case PXT_OPTION_BYTES:
+		good = pxt_option_bytes(&number, value, name, option->least, option->most);
+		break;
+	case PXT_OPTION_END:
+	case PXT_OPTION_TAKE:
+	case PXT_OPTION_DO:
+	case PXT_OPTION_ALIAS:
+	case PXT_OPTION_MORE:
+	case PXT_OPTION_WORD:
+	default:
+		return option->take(self, value);
+	}
+	if (good && option->bytes == sizeof(uint32_t))
+		*(uint32_t *)to = (uint32_t)number;
+	else if (good)
+		*(uint64_t *)to = number;
+	return good;
+}
+
+static bool take_entry(const struct entry *entry, char *value)
+{
+	return take_value(entry->option, entry->self, value) &&
+	       (!entry->group || entry->group->take(entry->self_of_group, value));
+}
+
+/* @code: '?' (no such option) or ':' (an option without its value). */
+static int tell_error(const char *command, int code, char **argv, const struct table *table)
+{
+	const char *names[OPTIONS_MAX + 2] = { NULL };
 	const char *word = argv[optind - 1];
 	const char *meant;
 
@@ -152,8 +299,8 @@ int pxt_option_error(const char *command, int code, char **argv, const struct op
 		pxt_complain("%s: there is no option -%c", command, optopt);
 		return pxt_usage(command);
 	}
-	for (size_t i = 0; i + 1 < sizeof names / sizeof *names && options[i].name; i++)
-		names[i] = options[i].name;
+	for (unsigned i = 0; table->list[i].name; i++)
+		names[i] = table->list[i].name;
 	meant = pxt_suggest(word + 2, names);
 	if (optopt != 0)
 		pxt_complain("%s: %s takes no value", command, word);
@@ -162,6 +309,47 @@ int pxt_option_error(const char *command, int code, char **argv, const struct op
 	else
 		pxt_complain("%s: there is no option %s", command, word);
 	return pxt_usage(command);
+}
+
+/* The entry of what getopt_long() found. */
+static const struct entry *entry_of(const struct table *table, int code)
+{
+	for (unsigned i = 0; code < FIRST_CODE && i < table->count; i++)
+		if (table->entries[i].option->letter == code)
+			return &table->entries[i];
+	return &table->entries[code - FIRST_CODE];
+}
+
+int pxt_options_read(const struct pxt_command_line *line, void *self, int argc, char **argv)
+{
+	struct table table = { .letters = "" };
+	bool good = true;
+	int code;
+
+	add_options(&table, line->options, self);
+	table.list[table.count] = (struct option){ "help", no_argument, NULL, 'h' };
+	add_letter(table.letters, 'h', false);
+	/* What comes first says what becomes of words, and that errors are told by us. */
+	const char *order = line->stops ? "+:" : table.word ? "-:" : ":";
+	char letters[sizeof table.letters + 2];
+	(void)snprintf(letters, sizeof letters, "%s%s", order, table.letters);
+	while (good && (code = getopt_long(argc, argv, letters, table.list, NULL)) != -1) {
+		if (code == 'h')
+			return pxt_help(line->help);
+		if (code == '?' || code == ':')
+			return tell_error(line->command, code, argv, &table);
+		good = code == 1 ? table.word->take(self, optarg)
+		                 : take_entry(entry_of(&table, code), optarg);
+	}
+	/* Behind "--". */
+	for (; good && table.word && optind < argc; optind++)
+		good = table.word->take(self, argv[optind]);
+	if (!good)
+		return pxt_usage(line->command);
+	if (!line->wants || optind < argc)
+		return -1;
+	pxt_complain("%s: %s", line->command, line->wants);
+	return pxt_usage(line->command);
 }
 
 /* ---- The distance of two words ---- */

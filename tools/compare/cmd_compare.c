@@ -4,7 +4,6 @@
 #include "tools/compare/compare.h"
 #include "tools/output/out.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,32 +229,9 @@ static int compare(struct command *c)
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_LOG = 1, /* what getopt_long() says of a word that is no option */
-	OPT_WITH = 400,
-	OPT_FAIL_ABOVE,
-	OPT_JSON,
-	OPT_HTML,
-	OPT_INCOMPLETE,
-	OPT_STRICT,
-	OPT_COLOUR
-};
-
-static const struct option options[] = {
-	{ "with", no_argument, NULL, OPT_WITH },
-	{ "fail-above", required_argument, NULL, OPT_FAIL_ABOVE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "html", required_argument, NULL, OPT_HTML },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "color", required_argument, NULL, OPT_COLOUR },
-	{ "colour", required_argument, NULL, OPT_COLOUR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_limit(struct command *c, const char *value)
+static bool take_limit(void *self, char *value)
 {
+	struct command *c = self;
 	char *end;
 	double percent = strtod(value, &end);
 
@@ -269,8 +245,10 @@ static bool take_limit(struct command *c, const char *value)
 	return true;
 }
 
-static bool take_log(struct command *c, char *path)
+static bool take_log(void *self, char *path)
 {
+	struct command *c = self;
+
 	if (c->count[c->side] == PXT_COMPARE_LOGS) {
 		pxt_complain("compare: more than %u logs a side", PXT_COMPARE_LOGS);
 		return false;
@@ -279,34 +257,45 @@ static bool take_log(struct command *c, char *path)
 	return true;
 }
 
-static bool take_option(struct command *c, int code, char *value)
+static bool take_with(void *self, char *value)
 {
-	switch (code) {
-	case OPT_LOG:
-		return take_log(c, value);
-	case OPT_WITH:
-		if (c->side == PXT_AFTER) {
-			pxt_complain("compare: --with stands once, between the two sets");
-			return false;
-		}
-		c->side = PXT_AFTER;
-		return true;
-	case OPT_FAIL_ABOVE:
-		return take_limit(c, value);
-	case OPT_JSON:
-		return c->json = true;
-	case OPT_HTML:
-		c->page = value;
-		return c->comparison.has_shares = true;
-	case OPT_INCOMPLETE:
-		return c->incomplete = true;
-	case OPT_STRICT:
-		return c->strict = true;
-	default:
-		c->colour = value;
-		return pxt_colour_valid(value);
+	struct command *c = self;
+
+	(void)value;
+	if (c->side == PXT_AFTER) {
+		pxt_complain("compare: --with stands once, between the two sets");
+		return false;
 	}
+	c->side = PXT_AFTER;
+	return true;
 }
+
+static bool take_page(void *self, char *value)
+{
+	struct command *c = self;
+
+	c->page = value;
+	return c->comparison.has_shares = true;
+}
+
+/* Words come in their order, between --with and others. */
+static const struct pxt_option options[] = {
+	{ PXT_OPTION_WORD, .take = take_log },
+	PXT_OPT_DO(0, "with", take_with),
+	PXT_OPT_TAKE(0, "fail-above", take_limit),
+	PXT_OPT_FLAG(0, "json", struct command, json),
+	PXT_OPT_TAKE(0, "html", take_page),
+	PXT_OPT_FLAG(0, "incomplete", struct command, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct command, strict),
+	PXT_OPT_COLOUR(struct command, colour),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "compare",
+	.help = help,
+	.options = options,
+};
 
 /* False, with a word to the user, when that cannot be compared. */
 static bool is_sound(const struct command *c)
@@ -330,22 +319,12 @@ static bool is_sound(const struct command *c)
 static int run(int argc, char **argv)
 {
 	static struct command c;
-	int code;
+	int status;
 
 	c.out.fd = STDOUT_FILENO;
-	/* The dash in front: words that are no options come in their order, between --with and others. */
-	while ((code = getopt_long(argc, argv, "-:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("compare", code, argv, options);
-		if (!take_option(&c, code, optarg))
-			return pxt_usage("compare");
-	}
-	/* Behind "--". */
-	for (; optind < argc; optind++)
-		if (!take_log(&c, argv[optind]))
-			return pxt_usage("compare");
+	status = pxt_options_read(&command_line, &c, argc, argv);
+	if (status >= 0)
+		return status;
 	if (!is_sound(&c))
 		return pxt_usage("compare");
 	c.out.colour = !c.json && pxt_colour_wanted(c.colour, STDOUT_FILENO);

@@ -353,7 +353,6 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 
 static const struct pxt_export_format format = {
 	.name = "chrome",
-	.letters = "",
 	.help = help,
 	.begin = begin,
 	.look_before = pxt_bars_look_before,

@@ -66,7 +66,7 @@ static const char *const help[] = {
 #define FIELDS_MAX 32u
 
 /* One output, so one table. */
-static struct {
+static struct csv {
 	const char *fields[FIELDS_MAX];
 	unsigned field_count;
 	bool thread_name;
@@ -255,37 +255,9 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_THREAD_NAME = 500,
-	OPT_NO_PAYLOAD,
-	OPT_NO_HEADER,
-	OPT_LF
-};
-
-static const struct option options[] = {
-	{ "field", required_argument, NULL, 'f' },
-	{ "thread-name", no_argument, NULL, OPT_THREAD_NAME },
-	{ "no-payload", no_argument, NULL, OPT_NO_PAYLOAD },
-	{ "no-header", no_argument, NULL, OPT_NO_HEADER },
-	{ "lf", no_argument, NULL, OPT_LF },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_option(struct pxt_export *export, int code, char *value)
+static bool take_field(void *self, char *value)
 {
-	(void)export;
-	switch (code) {
-	case OPT_THREAD_NAME:
-		return csv.thread_name = true;
-	case OPT_NO_PAYLOAD:
-		return csv.no_payload = true;
-	case OPT_NO_HEADER:
-		return csv.no_header = true;
-	case OPT_LF:
-		return csv.lf = true;
-	default:
-		break;
-	}
+	(void)self;
 	if (*value == '\0')
 		pxt_complain("--field wants the name of a field");
 	else if (csv.field_count == FIELDS_MAX)
@@ -295,6 +267,15 @@ static bool take_option(struct pxt_export *export, int code, char *value)
 	return csv.field_count > 0 && csv.fields[csv.field_count - 1] == value;
 }
 
+static const struct pxt_option options[] = {
+	PXT_OPT_TAKE('f', "field", take_field),
+	PXT_OPT_FLAG(0, "thread-name", struct csv, thread_name),
+	PXT_OPT_FLAG(0, "no-payload", struct csv, no_payload),
+	PXT_OPT_FLAG(0, "no-header", struct csv, no_header),
+	PXT_OPT_FLAG(0, "lf", struct csv, lf),
+	PXT_OPT_END,
+};
+
 static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < csv.field_count; i++)
@@ -303,10 +284,9 @@ static void review(struct pxt_reader *reader)
 
 static const struct pxt_export_format format = {
 	.name = "csv",
-	.letters = "f:",
 	.help = help,
 	.options = options,
-	.option = take_option,
+	.self = &csv,
 	.begin = begin,
 	.event = put_event,
 	.lost = put_lost,

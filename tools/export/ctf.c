@@ -24,14 +24,6 @@
 #define PATH_BYTES 4096u
 #define LOOK_NS    20000000
 
-enum {
-	OPT_INCOMPLETE = 500,
-	OPT_STRICT,
-	OPT_LAYOUT,
-	OPT_CLOCK,
-	OPT_CTF2
-};
-
 struct ctf {
 	struct pxt_reader reader;
 	const char *output;
@@ -173,17 +165,6 @@ static int write_folder(struct ctf *ctf)
 
 /* ---- The command line ---- */
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "layout", required_argument, NULL, OPT_LAYOUT },
-	{ "clock", required_argument, NULL, OPT_CLOCK },
-	{ "ctf2", no_argument, NULL, OPT_CTF2 },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
 static bool take_word(const char **to, const char *option, const char *value, const char *other)
 {
 	*to = value;
@@ -195,24 +176,25 @@ static bool take_word(const char **to, const char *option, const char *value, co
 	return false;
 }
 
-static bool take_option(struct ctf *ctf, int code, char *value)
+static bool take_layout(void *self, char *value)
 {
-	switch (code) {
-	case 'o':
-		ctf->output = value;
-		return true;
-	case OPT_LAYOUT:
-		return take_word(&ctf->layout, "--layout", value, "kernel");
-	case OPT_CLOCK:
-		return take_word(&ctf->clock, "--clock", value, "corrected");
-	case OPT_CTF2:
-		return ctf->ctf2 = true;
-	case OPT_INCOMPLETE:
-		return ctf->incomplete = true;
-	default:
-		return ctf->strict = true;
-	}
+	return take_word(&((struct ctf *)self)->layout, "--layout", value, "kernel");
 }
+
+static bool take_clock(void *self, char *value)
+{
+	return take_word(&((struct ctf *)self)->clock, "--clock", value, "corrected");
+}
+
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct ctf, output),
+	PXT_OPT_TAKE(0, "layout", take_layout),
+	PXT_OPT_TAKE(0, "clock", take_clock),
+	PXT_OPT_FLAG(0, "ctf2", struct ctf, ctf2),
+	PXT_OPT_FLAG(0, "incomplete", struct ctf, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct ctf, strict),
+	PXT_OPT_END,
+};
 
 static const char *const help[] = {
 	"pxtrace export ctf - writes logs as CTF, for Trace Compass and babeltrace2\n"
@@ -254,19 +236,20 @@ static const char *const help[] = {
 	NULL,
 };
 
+static const struct pxt_command_line command_line = {
+	.command = "export ctf",
+	.help = help,
+	.options = options,
+};
+
 static int run(int argc, char **argv)
 {
 	static struct ctf ctf;
-	int code;
+	int status;
 
-	while ((code = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("export ctf", code, argv, options);
-		if (!take_option(&ctf, code, optarg))
-			return pxt_usage("export ctf");
-	}
+	status = pxt_options_read(&command_line, &ctf, argc, argv);
+	if (status >= 0)
+		return status;
 	if (ctf.ctf2 && (ctf.layout || (ctf.clock && strcmp(ctf.clock, "corrected") != 0))) {
 		pxt_complain("export ctf: --ctf2 has one layout, and the clock \"corrected\"");
 		return pxt_usage("export ctf");
@@ -279,7 +262,7 @@ static int run(int argc, char **argv)
 		                 : "export ctf: CTF is a folder: say which by -o FOLDER");
 		return pxt_usage("export ctf");
 	}
-	int status = pxt_reader_open(&ctf.reader, argv + optind, (unsigned)(argc - optind),
+	status = pxt_reader_open(&ctf.reader, argv + optind, (unsigned)(argc - optind),
 	    ctf.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
 	if (status == PXT_EXIT_OK)
 		status = write_folder(&ctf);

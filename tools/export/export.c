@@ -17,22 +17,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum {
-	OPT_INCOMPLETE = 400,
-	OPT_STRICT,
-	OPT_TARGET
-};
-
-static const struct option common[] = {
-	PXT_SELECT_OPTIONS,
-	{ "output", required_argument, NULL, 'o' },
-	{ "target", required_argument, NULL, OPT_TARGET },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "help", no_argument, NULL, 'h' },
-};
-#define COMMON (sizeof common / sizeof *common)
-
 const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source)
 {
 	if (export->target)
@@ -258,69 +242,46 @@ static int export_logs(struct pxt_export *export, const struct pxt_export_format
 
 /* ---- The command line ---- */
 
-static bool take_option(
-    struct pxt_export *export, const struct pxt_export_format *format, int code, char *value)
+static bool take_target(void *self, char *value)
 {
-	if (pxt_select_is(code))
-		return pxt_select_option(&export->select, code, value);
-	switch (code) {
-	case 'o':
-		export->output = value;
-		return true;
-	case OPT_TARGET:
-		export->target = value;
-		if (*value == '\0')
-			pxt_complain("--target wants a name");
-		return *value != '\0';
-	case OPT_INCOMPLETE:
-		return export->incomplete = true;
-	case OPT_STRICT:
-		return export->strict = true;
-	default:
-		return format->option(export, code, value);
-	}
+	((struct pxt_export *)self)->target = value;
+	if (*value == '\0')
+		pxt_complain("--target wants a name");
+	return *value != '\0';
 }
 
-/* Options of all formats and of this one, as getopt_long() wants them. */
-static void merge_options(struct option *options, const struct pxt_export_format *format)
-{
-	size_t count = 0;
-
-	memcpy(options, common, sizeof common);
-	while (format->options && format->options[count].name && count < PXT_EXPORT_OPTIONS_MAX) {
-		options[COMMON + count] = format->options[count];
-		count++;
-	}
-	options[COMMON + count] = (struct option){ NULL, 0, NULL, 0 };
-}
+static const struct pxt_option common[] = {
+	PXT_OPT_MORE(pxt_select_options, struct pxt_export, select),
+	PXT_OPT_TEXT('o', "output", struct pxt_export, output),
+	PXT_OPT_TAKE(0, "target", take_target),
+	PXT_OPT_FLAG(0, "incomplete", struct pxt_export, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct pxt_export, strict),
+	PXT_OPT_END,
+};
 
 int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv)
 {
 	static struct pxt_export export;
-	struct option options[COMMON + PXT_EXPORT_OPTIONS_MAX + 1];
+	const struct pxt_option options[] = {
+		{ PXT_OPTION_MORE, .more = common },
+		{ format->options ? PXT_OPTION_MORE : PXT_OPTION_END, .more = format->options,
+		    .to = format->self },
+		PXT_OPT_END,
+	};
 	char command[32];
-	char letters[32];
-	int code;
+	const struct pxt_command_line command_line = {
+		.command = command, .help = format->help, .options = options, .wants = "which log?"
+	};
+	int status;
 
 	export.out.fd = STDOUT_FILENO;
 	(void)snprintf(command, sizeof command, "export %s", format->name);
-	(void)snprintf(letters, sizeof letters, ":e:t:o:h%s", format->letters);
-	merge_options(options, format);
-	while ((code = getopt_long(argc, argv, letters, options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(format->help);
-		if (code == '?' || code == ':')
-			return pxt_option_error(command, code, argv, options);
-		if (!take_option(&export, format, code, optarg))
-			return pxt_usage(command);
-	}
-	if (optind == argc) {
-		pxt_complain("%s: which log?", command);
-		return pxt_usage(command);
-	}
+	status = pxt_options_read(&command_line, &export, argc, argv);
+	if (status >= 0)
+		return status;
 	if (!pxt_select_check(&export.select))
 		return pxt_usage(command);
-	int status = pxt_reader_open(&export.reader, argv + optind, (unsigned)(argc - optind),
+	status = pxt_reader_open(&export.reader, argv + optind, (unsigned)(argc - optind),
 	    export.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, &export.select);
 	if (status == PXT_EXIT_OK)
 		status = export_logs(&export, format);

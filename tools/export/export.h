@@ -18,7 +18,6 @@
 #include "tools/read/source.h"
 #include "tools/select/select.h"
 
-#include <getopt.h>
 #include <stdint.h>
 
 extern const struct pxt_command pxt_export_chrome;
@@ -27,9 +26,6 @@ extern const struct pxt_command pxt_export_csv;
 extern const struct pxt_command pxt_export_folded;
 extern const struct pxt_command pxt_export_perfetto;
 extern const struct pxt_command pxt_export_speedscope;
-
-/* Most options that a format adds. */
-#define PXT_EXPORT_OPTIONS_MAX 16u
 
 struct pxt_export {
 	struct pxt_out out;
@@ -50,15 +46,13 @@ struct pxt_export_log {
 };
 
 struct pxt_export_format {
-	const char *name;    /* "csv" */
-	const char *letters; /* its own short options, as getopt() wants them */
+	const char *name; /* "csv" */
 	const char *const *help;
-	const struct option *options; /* its own, NULL name after the last; values above 500 */
-	bool binary;                  /* not for a terminal */
-	bool apart;                   /* several logs come one after the other, not mixed by time */
-	bool late;                    /* nothing is written before @end */
-	/* Takes one of its own options.  False, with a word to the user, when that makes no sense. */
-	bool (*option)(struct pxt_export *export, int code, char *value);
+	const struct pxt_option *options; /* its own, of what is at @self; NULL: none */
+	void *self;
+	bool binary; /* not for a terminal */
+	bool apart;  /* several logs come one after the other, not mixed by time */
+	bool late;   /* nothing is written before @end */
 	/* @reader's logs are open: all of them, or with @apart one. */
 	void (*begin)(struct pxt_export *export, struct pxt_reader *reader);
 	/*

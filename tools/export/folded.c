@@ -56,10 +56,6 @@ static const char *const help[] = {
 	NULL,
 };
 
-enum {
-	OPT_STACKS = 500
-};
-
 #define DEEP_MAX (PXT_OPEN_DEPTH + 3u)
 
 /* Of a thread. */
@@ -291,25 +287,16 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	pxt_bars_frames_free(&tree);
 }
 
-static const struct option options[] = {
-	{ "stacks", no_argument, NULL, OPT_STACKS },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_option options[] = {
+	{ PXT_OPTION_FLAG, .name = "stacks" },
+	PXT_OPT_END,
 };
-
-static bool take_option(struct pxt_export *export, int code, char *value)
-{
-	(void)export;
-	(void)code;
-	(void)value;
-	return of_functions = true;
-}
 
 static const struct pxt_export_format format = {
 	.name = "folded",
-	.letters = "",
 	.help = help,
 	.options = options,
-	.option = take_option,
+	.self = &of_functions,
 	.late = true,
 	.begin = begin,
 	.look_before = pxt_bars_look_before,

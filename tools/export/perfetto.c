@@ -67,7 +67,7 @@ struct lane {
 	uint64_t track;
 };
 
-static struct {
+static struct pf {
 	/* Options */
 	struct pxt_counters counters;
 	struct pxt_counters flows;
@@ -400,28 +400,24 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_COUNTER = 500,
-	OPT_FLOW,
-	OPT_CPU
-};
-
-static const struct option options[] = {
-	{ "counter", required_argument, NULL, OPT_COUNTER },
-	{ "flow", required_argument, NULL, OPT_FLOW },
-	{ "cpu", no_argument, NULL, OPT_CPU },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_option(struct pxt_export *export, int code, char *value)
+static bool take_counter(void *self, char *value)
 {
-	(void)export;
-	if (code == OPT_CPU)
-		return pf.cpu = true;
-	if (code == OPT_FLOW)
-		return pxt_counters_option(&pf.flows, "--flow", value);
+	(void)self;
 	return pxt_counters_option(&pf.counters, "--counter", value);
 }
+
+static bool take_flow(void *self, char *value)
+{
+	(void)self;
+	return pxt_counters_option(&pf.flows, "--flow", value);
+}
+
+static const struct pxt_option options[] = {
+	PXT_OPT_TAKE(0, "counter", take_counter),
+	PXT_OPT_TAKE(0, "flow", take_flow),
+	PXT_OPT_FLAG(0, "cpu", struct pf, cpu),
+	PXT_OPT_END,
+};
 
 static void review(struct pxt_reader *reader)
 {
@@ -433,12 +429,11 @@ static void review(struct pxt_reader *reader)
 
 static const struct pxt_export_format format = {
 	.name = "perfetto",
-	.letters = "",
 	.help = help,
 	.options = options,
+	.self = &pf,
 	.binary = true,
 	.apart = true,
-	.option = take_option,
 	.begin = begin,
 	.look_before = pxt_bars_look_before,
 	.look = pxt_bars_look,

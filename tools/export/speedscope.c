@@ -506,7 +506,6 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 
 static const struct pxt_export_format format = {
 	.name = "speedscope",
-	.letters = "",
 	.help = help,
 	.late = true,
 	.begin = begin,

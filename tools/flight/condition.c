@@ -203,8 +203,9 @@ bool pxt_condition_parse(struct pxt_condition *condition, const char *text)
 
 /* ---- Options ---- */
 
-static bool take_keep(struct pxt_flight_wish *wish, const char *value)
+static bool take_keep(void *self, char *value)
 {
+	struct pxt_flight_wish *wish = self;
 	struct pxt_when when = { 0 };
 
 	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0 || when.ns > KEEP_MOST) {
@@ -216,23 +217,23 @@ static bool take_keep(struct pxt_flight_wish *wish, const char *value)
 	return true;
 }
 
-bool pxt_flight_option(struct pxt_flight_wish *wish, int code, const char *value)
+static bool take_when(void *self, char *value)
 {
-	uint64_t most;
+	struct pxt_flight_wish *wish = self;
 
-	if (code == PXT_OPT_KEEP)
-		return take_keep(wish, value);
-	if (code == PXT_OPT_WHEN && wish->condition.text) {
+	if (wish->condition.text) {
 		pxt_complain("--when stands twice: it is one condition");
 		return false;
 	}
-	if (code == PXT_OPT_WHEN)
-		return pxt_condition_parse(&wish->condition, value);
-	if (!pxt_option_number(&most, value, "--most", 1, PXT_FLIGHT_LOGS_MAX))
-		return false;
-	wish->most = (unsigned)most;
-	return true;
+	return pxt_condition_parse(&wish->condition, value);
 }
+
+const struct pxt_option pxt_flight_options[] = {
+	PXT_OPT_TAKE(0, "when", take_when),
+	PXT_OPT_TAKE(0, "keep", take_keep),
+	PXT_OPT_NUMBER(0, "most", struct pxt_flight_wish, most, 1, PXT_FLIGHT_LOGS_MAX),
+	PXT_OPT_END,
+};
 
 bool pxt_flight_check(struct pxt_flight_wish *wish)
 {

@@ -120,19 +120,7 @@ struct pxt_flight_sum {
 	bool unknown;      /* nothing had the name that the condition has */
 };
 
-/* Codes of the options; above every character, and above those of other headers. */
-enum {
-	PXT_OPT_WHEN = 900,
-	PXT_OPT_KEEP,
-	PXT_OPT_MOST
-};
-
-#define PXT_FLIGHT_OPTIONS                                                                         \
-	{ "when", required_argument, NULL, PXT_OPT_WHEN },                                         \
-	    { "keep", required_argument, NULL, PXT_OPT_KEEP },                                     \
-	{                                                                                          \
-		"most", required_argument, NULL, PXT_OPT_MOST                                      \
-	}
+extern const struct pxt_option pxt_flight_options[]; /* of a struct pxt_flight_wish */
 
 #define PXT_FLIGHT_HELP                                                                            \
 	"      --when CONDITION  a flight recorder: only what is around each time that it is "     \
@@ -144,12 +132,6 @@ enum {
 	"      --keep T      of these logs: T before and T after (5s)\n"                           \
 	"      --most N      N of these logs at most (10)\n"
 
-static inline bool pxt_flight_is(int code)
-{
-	return code >= PXT_OPT_WHEN && code <= PXT_OPT_MOST;
-}
-/* Takes an option.  False, with a word to the user, when its value makes no sense. */
-bool pxt_flight_option(struct pxt_flight_wish *wish, int code, const char *value);
 /* Once all were taken: what was not said.  False, with a word to the user: --keep or --most without --when. */
 bool pxt_flight_check(struct pxt_flight_wish *wish);
 

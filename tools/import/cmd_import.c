@@ -6,7 +6,6 @@
 #include "tools/output/out.h"
 
 #include <ftw.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,15 +50,21 @@ static const char *const help[] = {
 	NULL,
 };
 
-enum {
-	OPT_HZ = 400
+struct wishes {
+	const char *output;
+	uint64_t hz;
 };
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "hz", required_argument, NULL, OPT_HZ },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct wishes, output),
+	PXT_OPT_NUMBER(0, "hz", struct wishes, hz, 1, UINT64_C(1) << 40),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "import",
+	.help = help,
+	.options = options,
 };
 
 static int import(struct pxt_shark *shark, char **files, int count, const char *output)
@@ -132,20 +137,11 @@ static int import_ctf(char *const *inputs, int count, const char *output)
 
 static int run(int argc, char **argv)
 {
-	struct pxt_shark shark = { .hz = 0 };
-	const char *output = NULL;
-	int code;
+	struct wishes wishes = { 0 };
+	int status = pxt_options_read(&command_line, &wishes, argc, argv);
 
-	while ((code = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == 'o')
-			output = optarg;
-		else if (code != OPT_HZ)
-			return pxt_option_error("import", code, argv, options);
-		else if (!pxt_option_number(&shark.hz, optarg, "--hz", 1, UINT64_C(1) << 40))
-			return pxt_usage("import");
-	}
+	if (status >= 0)
+		return status;
 	const char *tracer = optind < argc ? argv[optind] : "";
 	const bool ctf = strcmp(tracer, "ctf") == 0;
 	const bool of_linux = strcmp(tracer, "perf") == 0 || strcmp(tracer, "trace-cmd") == 0 ||
@@ -156,12 +152,13 @@ static int run(int argc, char **argv)
 		             "systemview are known");
 		return pxt_usage("import");
 	}
-	if (ctf && shark.hz) {
+	if (ctf && wishes.hz) {
 		pxt_complain("import ctf: CTF says the rate of its stamps itself: no --hz");
 		return pxt_usage("import");
 	}
-	if (!output || optind + 1 == argc) {
-		pxt_complain(output ? "import: which files?" : "import: into which log? (-o LOG)");
+	if (!wishes.output || optind + 1 == argc) {
+		pxt_complain(
+		    wishes.output ? "import: which files?" : "import: into which log? (-o LOG)");
 		return pxt_usage("import");
 	}
 	if ((of_linux || sysview) && optind + 2 != argc) {
@@ -169,12 +166,13 @@ static int run(int argc, char **argv)
 		return pxt_usage("import");
 	}
 	if (sysview)
-		return pxt_sysview_import(argv[optind + 1], shark.hz, output);
+		return pxt_sysview_import(argv[optind + 1], wishes.hz, wishes.output);
 	if (of_linux)
-		return pxt_linux_import(argv[optind + 1], shark.hz, output);
+		return pxt_linux_import(argv[optind + 1], wishes.hz, wishes.output);
 	if (ctf)
-		return import_ctf(&argv[optind + 1], argc - optind - 1, output);
-	return import(&shark, &argv[optind + 1], argc - optind - 1, output);
+		return import_ctf(&argv[optind + 1], argc - optind - 1, wishes.output);
+	struct pxt_shark shark = { .hz = wishes.hz };
+	return import(&shark, &argv[optind + 1], argc - optind - 1, wishes.output);
 }
 
 const struct pxt_command pxt_cmd_import = {

@@ -4,33 +4,7 @@
 #include "tools/merge/merge.h"
 #include "tools/output/out.h"
 
-#include <getopt.h>
 #include <string.h>
-
-enum {
-	OPT_FTRACE = 400,
-	OPT_FTRACE_CLOCK,
-	OPT_SAME_BOOT,
-	OPT_SHIFT,
-	OPT_ALIGN,
-	OPT_BY_DATE,
-	OPT_INCOMPLETE,
-	OPT_STRICT
-};
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "ftrace", required_argument, NULL, OPT_FTRACE },
-	{ "ftrace-clock", required_argument, NULL, OPT_FTRACE_CLOCK },
-	{ "same-boot", no_argument, NULL, OPT_SAME_BOOT },
-	{ "by-date", no_argument, NULL, OPT_BY_DATE },
-	{ "shift", required_argument, NULL, OPT_SHIFT },
-	{ "align", required_argument, NULL, OPT_ALIGN },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
 
 static const char *const help[] = {
 	"pxtrace merge - several logs as one, on one line of time\n"
@@ -95,8 +69,9 @@ struct wishes {
 	bool strict;
 };
 
-static bool take_clock(struct wishes *wishes, const char *word)
+static bool take_clock(void *self, char *word)
 {
+	struct wishes *wishes = self;
 	static const char *const words[] = { "mono", "boot", "x86-tsc" };
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -124,8 +99,9 @@ static bool take_rule(struct wishes *wishes, enum pxt_clock_rule rule)
 }
 
 /* "box=-20ms"; changes @text. */
-static bool take_shift(struct pxt_placing *placing, char *text)
+static bool take_shift(void *self, char *text)
 {
+	struct pxt_placing *placing = &((struct wishes *)self)->placing;
 	char *equals = strrchr(text, '=');
 	struct pxt_when when;
 
@@ -144,8 +120,9 @@ static bool take_shift(struct pxt_placing *placing, char *text)
 }
 
 /* "sync", "sync,number"; changes @text. */
-static bool take_align(struct pxt_placing *placing, char *text)
+static bool take_align(void *self, char *text)
 {
+	struct pxt_placing *placing = &((struct wishes *)self)->placing;
 	char *comma = strchr(text, ',');
 
 	if (placing->event)
@@ -163,34 +140,48 @@ static bool take_align(struct pxt_placing *placing, char *text)
 	return true;
 }
 
-static bool take_option(struct wishes *wishes, int code, char *value)
+static bool take_same_boot(void *self, char *value)
 {
-	switch (code) {
-	case 'o':
-		wishes->output = value;
-		return true;
-	case OPT_FTRACE:
-		if (wishes->ftrace)
-			pxt_complain("--ftrace is taken once: one machine has one scheduler");
-		bool once = !wishes->ftrace;
-		wishes->ftrace = value;
-		return once;
-	case OPT_FTRACE_CLOCK:
-		return take_clock(wishes, value);
-	case OPT_SAME_BOOT:
-		return take_rule(wishes, PXT_CLOCK_ONE_BOOT);
-	case OPT_BY_DATE:
-		return take_rule(wishes, PXT_CLOCK_DATES);
-	case OPT_SHIFT:
-		return take_shift(&wishes->placing, value);
-	case OPT_ALIGN:
-		return take_align(&wishes->placing, value);
-	case OPT_INCOMPLETE:
-		return wishes->incomplete = true;
-	default:
-		return wishes->strict = true;
-	}
+	(void)value;
+	return take_rule(self, PXT_CLOCK_ONE_BOOT);
 }
+
+static bool take_by_date(void *self, char *value)
+{
+	(void)value;
+	return take_rule(self, PXT_CLOCK_DATES);
+}
+
+static bool take_ftrace(void *self, char *value)
+{
+	struct wishes *wishes = self;
+	bool once = !wishes->ftrace;
+
+	if (!once)
+		pxt_complain("--ftrace is taken once: one machine has one scheduler");
+	wishes->ftrace = value;
+	return once;
+}
+
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct wishes, output),
+	PXT_OPT_TAKE(0, "ftrace", take_ftrace),
+	PXT_OPT_TAKE(0, "ftrace-clock", take_clock),
+	PXT_OPT_DO(0, "same-boot", take_same_boot),
+	PXT_OPT_DO(0, "by-date", take_by_date),
+	PXT_OPT_TAKE(0, "shift", take_shift),
+	PXT_OPT_TAKE(0, "align", take_align),
+	PXT_OPT_FLAG(0, "incomplete", struct wishes, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct wishes, strict),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "merge",
+	.help = help,
+	.options = options,
+	.wants = "which logs?",
+};
 
 /* A log given twice, under whatever names, would be there twice; and OUT must be none of them. */
 static bool check_inputs(const struct pxt_reader *reader, const char *output)
@@ -255,21 +246,16 @@ static int run(int argc, char **argv)
 {
 	static struct pxt_merge merge;
 	struct wishes wishes = { 0 };
-	int code;
+	int status;
 
-	while ((code = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("merge", code, argv, options);
-		if (!take_option(&wishes, code, optarg))
-			return pxt_usage("merge");
-	}
-	if (optind == argc || !wishes.output) {
-		pxt_complain(optind == argc ? "merge: which logs?" : "merge: where to? -o OUT");
+	status = pxt_options_read(&command_line, &wishes, argc, argv);
+	if (status >= 0)
+		return status;
+	if (!wishes.output) {
+		pxt_complain("merge: where to? -o OUT");
 		return pxt_usage("merge");
 	}
-	int status = pxt_reader_open(&merge.reader, argv + optind, (unsigned)(argc - optind),
+	status = pxt_reader_open(&merge.reader, argv + optind, (unsigned)(argc - optind),
 	    wishes.incomplete ? PXT_OPEN_INCOMPLETE : PXT_OPEN_COMPLETE, NULL);
 	if (status == PXT_EXIT_OK)
 		status = merge_logs(&merge, &wishes);

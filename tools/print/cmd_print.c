@@ -37,34 +37,35 @@ static const char *const help[] = {
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_TAIL = PXT_OPT_PRINTER_END,
-	OPT_INCOMPLETE,
-	OPT_FOLLOW
+struct command {
+	struct pxt_printer printer;
+	bool incomplete;
 };
 
-static const struct option options[] = {
-	PXT_PRINTER_OPTIONS,
-	{ "tail", required_argument, NULL, OPT_TAIL },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "follow", no_argument, NULL, OPT_FOLLOW },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_option(struct pxt_printer *p, bool *incomplete, int code, char *value)
+static bool take_tail(void *self, char *value)
 {
-	switch (code) {
-	case OPT_TAIL:
-		p->tailed = true;
-		return pxt_option_number(&p->tail, value, "--tail", 0, UINT64_MAX);
-	case OPT_INCOMPLETE:
-		return *incomplete = true;
-	case OPT_FOLLOW:
-		return p->follow = true;
-	default:
-		return pxt_printer_option(p, code, value);
-	}
+	struct pxt_printer *p = &((struct command *)self)->printer;
+
+	p->tailed = true;
+	return pxt_option_number(&p->tail, value, "--tail", 0, UINT64_MAX);
 }
+
+static const struct pxt_option options[] = {
+	PXT_OPT_MORE(pxt_select_options, struct command, printer.select),
+	PXT_OPT_MORE(pxt_printer_options, struct command, printer),
+	PXT_OPT_FLAG(0, "strict", struct command, printer.strict),
+	PXT_OPT_TAKE(0, "tail", take_tail),
+	PXT_OPT_FLAG(0, "incomplete", struct command, incomplete),
+	PXT_OPT_FLAG(0, "follow", struct command, printer.follow),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "print",
+	.help = help,
+	.options = options,
+	.wants = "which log?",
+};
 
 /* All that is in a log that was named twice would be told twice. */
 static bool are_all_new(const struct pxt_reader *reader)
@@ -81,10 +82,6 @@ static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv
 {
 	int status;
 
-	if (optind == argc) {
-		pxt_complain("print: which log?");
-		return pxt_usage("print");
-	}
 	if (pxt_printer_check(p) != PXT_EXIT_OK)
 		return PXT_EXIT_USAGE;
 	if (p->limited && p->tailed) {
@@ -108,25 +105,20 @@ static int prepare(struct pxt_printer *p, bool incomplete, int argc, char **argv
 
 static int run(int argc, char **argv)
 {
-	static struct pxt_printer p;
-	bool incomplete = false;
-	int code;
+	static struct command c;
+	struct pxt_printer *p = &c.printer;
+	int status;
 
-	p.command = "print";
-	p.line.out.fd = STDOUT_FILENO;
-	p.line.fields.dump_limit = 64;
-	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS, options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("print", code, argv, options);
-		if (!take_option(&p, &incomplete, code, optarg))
-			return pxt_usage("print");
-	}
-	int status = prepare(&p, incomplete, argc, argv);
+	p->command = "print";
+	p->line.out.fd = STDOUT_FILENO;
+	p->line.fields.dump_limit = 64;
+	status = pxt_options_read(&command_line, &c, argc, argv);
+	if (status >= 0)
+		return status;
+	status = prepare(p, c.incomplete, argc, argv);
 	if (status == PXT_EXIT_OK)
-		status = pxt_printer_run(&p);
-	pxt_reader_close(&p.reader);
+		status = pxt_printer_run(p);
+	pxt_reader_close(&p->reader);
 	return status;
 }
 

@@ -275,41 +275,65 @@ int pxt_printer_run(struct pxt_printer *p)
 
 /* ---- Options ---- */
 
-static bool take_number(uint64_t *to, const char *text, const char *option)
+static bool take_face(void *self, enum pxt_face face)
 {
-	return pxt_option_number(to, text, option, 0, UINT64_MAX);
+	struct pxt_line *line = &((struct pxt_printer *)self)->line;
+
+	line->face = face;
+	line->calendar.local = face == PXT_FACE_LOCAL;
+	return true;
 }
 
-static bool take_flag(struct pxt_printer *p, int code)
+static bool take_relative(void *self, char *value)
 {
-	switch (code) {
-	case PXT_OPT_RELATIVE:
-	case PXT_OPT_UTC:
-	case PXT_OPT_LOCAL:
-	case PXT_OPT_RAW:
-		p->line.face = code == PXT_OPT_UTC     ? PXT_FACE_UTC
-		               : code == PXT_OPT_LOCAL ? PXT_FACE_LOCAL
-		               : code == PXT_OPT_RAW   ? PXT_FACE_RAW
-		                                       : PXT_FACE_RELATIVE;
-		p->line.calendar.local = code == PXT_OPT_LOCAL;
-		return true;
-	case 'd':
-		return p->line.delta = true;
-	case PXT_OPT_JSON:
-		return p->line.json = true;
-	case PXT_OPT_CPU:
-		return p->line.cpu = true;
-	case 'a':
-		return p->line.address = true;
-	case PXT_OPT_STRICT:
-		return p->strict = true;
-	default:
-		return false;
-	}
+	(void)value;
+	return take_face(self, PXT_FACE_RELATIVE);
 }
 
-static bool take_format(struct pxt_printer *p, const char *text)
+static bool take_utc(void *self, char *value)
 {
+	(void)value;
+	return take_face(self, PXT_FACE_UTC);
+}
+
+static bool take_raw(void *self, char *value)
+{
+	(void)value;
+	return take_face(self, PXT_FACE_RAW);
+}
+
+static bool take_local(void *self, char *value)
+{
+	(void)value;
+	return take_face(self, PXT_FACE_LOCAL);
+}
+
+static bool take_limit(void *self, char *value)
+{
+	struct pxt_printer *p = self;
+
+	p->limited = true;
+	return pxt_option_number(&p->limit, value, "--limit", 0, UINT64_MAX);
+}
+
+static bool take_fields(void *self, char *value)
+{
+	return pxt_fields_only(&((struct pxt_printer *)self)->line.fields, value);
+}
+
+static bool take_style(void *self, char *value)
+{
+	struct pxt_printer *p = self;
+
+	p->line.qnx = strcmp(value, "qnx") == 0;
+	if (!p->line.qnx)
+		pxt_complain("--style: \"%s\" is none; qnx is", value);
+	return p->line.qnx;
+}
+
+static bool take_format(void *self, char *text)
+{
+	struct pxt_printer *p = self;
 	struct pxt_text_error error;
 
 	pxt_format_free(p->line.format);
@@ -322,40 +346,24 @@ static bool take_format(struct pxt_printer *p, const char *text)
 	return true;
 }
 
-bool pxt_printer_option(struct pxt_printer *p, int code, char *value)
-{
-	uint64_t number = 0;
-
-	if (pxt_select_is(code))
-		return pxt_select_option(&p->select, code, value);
-	switch (code) {
-	case 'n':
-		p->limited = true;
-		return take_number(&p->limit, value, "--limit");
-	case PXT_OPT_BYTES:
-		if (!take_number(&number, value, "--bytes"))
-			return false;
-		p->line.fields.dump_limit = (size_t)number;
-		return true;
-	case 'f':
-		return pxt_fields_only(&p->line.fields, value);
-	case PXT_OPT_FORMAT:
-		return take_format(p, value);
-	case PXT_OPT_STYLE:
-		p->line.qnx = strcmp(value, "qnx") == 0;
-		if (!p->line.qnx)
-			pxt_complain("--style: \"%s\" is none; qnx is", value);
-		return p->line.qnx;
-	case PXT_OPT_ROOT:
-		p->root = value;
-		return true;
-	case PXT_OPT_COLOUR:
-		p->colour = value;
-		return pxt_colour_valid(value);
-	default:
-		return take_flag(p, code);
-	}
-}
+const struct pxt_option pxt_printer_options[] = {
+	PXT_OPT_DO(0, "relative", take_relative),
+	PXT_OPT_DO(0, "utc", take_utc),
+	PXT_OPT_DO(0, "local", take_local),
+	PXT_OPT_DO(0, "raw", take_raw),
+	PXT_OPT_FLAG('d', "delta", struct pxt_printer, line.delta),
+	PXT_OPT_TAKE('n', "limit", take_limit),
+	PXT_OPT_TAKE('f', "fields", take_fields),
+	PXT_OPT_NUMBER(0, "bytes", struct pxt_printer, line.fields.dump_limit, 0, SIZE_MAX),
+	PXT_OPT_FLAG(0, "cpu", struct pxt_printer, line.cpu),
+	PXT_OPT_FLAG('a', "address", struct pxt_printer, line.address),
+	PXT_OPT_TEXT(0, "root", struct pxt_printer, root),
+	PXT_OPT_COLOUR(struct pxt_printer, colour),
+	PXT_OPT_TAKE(0, "format", take_format),
+	PXT_OPT_TAKE(0, "style", take_style),
+	PXT_OPT_FLAG(0, "json", struct pxt_printer, line.json),
+	PXT_OPT_END,
+};
 
 int pxt_printer_check(const struct pxt_printer *p)
 {

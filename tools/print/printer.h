@@ -12,8 +12,6 @@
 #include "tools/read/symbols.h"
 #include "tools/select/select.h"
 
-#include <getopt.h>
-
 /*
  * An event as a line: in columns or as an object of JSON (line.c), as a --format says (format.c),
  * or as QNX's traceprinter does (line_qnx.c).  A loss is a line of its own in each of them.
@@ -131,46 +129,9 @@ struct pxt_printer {
 	"      --style qnx       as QNX's traceprinter; events in parts are put together\n"        \
 	"      --json            an object of JSON a line\n"
 
-enum {
-	PXT_OPT_RELATIVE = 400,
-	PXT_OPT_UTC,
-	PXT_OPT_LOCAL,
-	PXT_OPT_RAW,
-	PXT_OPT_BYTES,
-	PXT_OPT_CPU,
-	PXT_OPT_ROOT,
-	PXT_OPT_COLOUR,
-	PXT_OPT_STRICT,
-	PXT_OPT_FORMAT,
-	PXT_OPT_JSON,
-	PXT_OPT_STYLE,
-	PXT_OPT_PRINTER_END /* a command's own codes begin here */
-};
+extern const struct pxt_option
+    pxt_printer_options[]; /* of a struct pxt_printer, but those that choose */
 
-/* getopt_long()'s short options. */
-#define PXT_PRINTER_LETTERS ":e:t:dn:f:ah"
-
-#define PXT_PRINTER_OPTIONS                                                                        \
-	PXT_SELECT_OPTIONS, { "relative", no_argument, NULL, PXT_OPT_RELATIVE },                   \
-	    { "utc", no_argument, NULL, PXT_OPT_UTC },                                             \
-	    { "local", no_argument, NULL, PXT_OPT_LOCAL },                                         \
-	    { "raw", no_argument, NULL, PXT_OPT_RAW }, { "delta", no_argument, NULL, 'd' },        \
-	    { "limit", required_argument, NULL, 'n' }, { "fields", required_argument, NULL, 'f' }, \
-	    { "bytes", required_argument, NULL, PXT_OPT_BYTES },                                   \
-	    { "cpu", no_argument, NULL, PXT_OPT_CPU }, { "address", no_argument, NULL, 'a' },      \
-	    { "root", required_argument, NULL, PXT_OPT_ROOT },                                     \
-	    { "color", required_argument, NULL, PXT_OPT_COLOUR },                                  \
-	    { "colour", required_argument, NULL, PXT_OPT_COLOUR },                                 \
-	    { "format", required_argument, NULL, PXT_OPT_FORMAT },                                 \
-	    { "style", required_argument, NULL, PXT_OPT_STYLE },                                   \
-	    { "json", no_argument, NULL, PXT_OPT_JSON },                                           \
-	    { "strict", no_argument, NULL, PXT_OPT_STRICT },                                       \
-	{                                                                                          \
-		"help", no_argument, NULL, 'h'                                                     \
-	}
-
-/* Takes one of these options.  False, with a word to the user, when its value makes no sense. */
-bool pxt_printer_option(struct pxt_printer *printer, int code, char *value);
 /* What of them contradicts itself; PXT_EXIT_OK, or PXT_EXIT_USAGE with a word to the user. */
 int pxt_printer_check(const struct pxt_printer *printer);
 /* The reader is open: prints; returns the exit status. */

@@ -8,7 +8,6 @@
 #include "tools/link/device.h"
 #include "tools/link/frame.h"
 
-#include <getopt.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,27 +48,13 @@ static const char *const help[] = {
 	NULL,
 };
 
-enum {
-	OPT_CONSOLE = 400,
-	OPT_NO_ANSWER,
-	OPT_WAIT
-};
-
-static const struct option options[] = {
-	{ "console", no_argument, NULL, OPT_CONSOLE },
-	{ "no-answer", no_argument, NULL, OPT_NO_ANSWER },
-	{ "wait", required_argument, NULL, OPT_WAIT },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
 struct link {
 	struct pxt_linkdevice line;
 	struct pxt_linkanswer answer;
 	char **types; /* of the command line */
 	unsigned char order[PXT_ORDER_BYTES];
 	uint32_t bytes;
-	uint64_t wait_ms;
+	uint64_t wait_s;
 	bool silent;
 };
 
@@ -123,7 +108,7 @@ static int converse(struct link *link)
 	uint64_t next = begun;
 	bool given = false;
 
-	while (!link->answer.answered && now_ms() - begun < link->wait_ms) {
+	while (!link->answer.answered && now_ms() - begun < link->wait_s * 1000u) {
 		if (link->line.fd >= 0 && now_ms() >= next) {
 			given = give(link);
 			next = now_ms() + AGAIN_MS;
@@ -242,42 +227,29 @@ static int make_order(struct link *link, char **words)
 	return status;
 }
 
-static int take_option(struct link *link, int code, char **argv)
-{
-	switch (code) {
-	case OPT_CONSOLE:
-		link->answer.console = true;
-		return -1;
-	case OPT_NO_ANSWER:
-		link->silent = true;
-		return -1;
-	case OPT_WAIT:
-		if (!pxt_option_number(&link->wait_ms, optarg, "--wait", 1, 86400))
-			return PXT_EXIT_USAGE;
-		link->wait_ms *= 1000u;
-		return -1;
-	case 'h':
-		return pxt_help(help);
-	default:
-		return pxt_option_error("link", code, argv, options);
-	}
-}
+static const struct pxt_option options[] = {
+	PXT_OPT_FLAG(0, "console", struct link, answer.console),
+	PXT_OPT_FLAG(0, "no-answer", struct link, silent),
+	PXT_OPT_NUMBER(0, "wait", struct link, wait_s, 1, 86400),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "link",
+	.help = help,
+	.options = options,
+	.wants = "over which line? e.g. serial:/dev/ttyUSB0,115200",
+};
 
 static int link_main(int argc, char **argv)
 {
 	static struct link link;
 	int status;
-	int code;
 
-	link.wait_ms = 5000;
-	opterr = 0;
-	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		status = take_option(&link, code, argv);
-		if (status >= 0)
-			return status;
-	}
-	if (optind == argc)
-		return wrong("over which line? e.g. serial:/dev/ttyUSB0,115200");
+	link.wait_s = 5;
+	status = pxt_options_read(&command_line, &link, argc, argv);
+	if (status >= 0)
+		return status;
 	if (!pxt_linkdevice_parse(&link.line, "link", argv[optind]))
 		return PXT_EXIT_USAGE;
 	if (link.line.kind != PXT_FROM_SERIAL && link.line.kind != PXT_FROM_TCP &&

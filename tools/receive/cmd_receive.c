@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -485,70 +484,32 @@ static int run(struct receive *receive)
 	return status;
 }
 
-enum {
-	OPT_RAW = 400,
-	OPT_CONSOLE,
-	OPT_ONCE,
-	OPT_STRICT
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct receive, output),
+	PXT_OPT_TEXT(0, "raw", struct receive, raw_path),
+	PXT_OPT_FLAG(0, "console", struct receive, console),
+	PXT_OPT_FLAG(0, "once", struct receive, once),
+	PXT_OPT_FLAG(0, "strict", struct receive, strict),
+	PXT_OPT_FLAG('q', "quiet", struct receive, quiet),
+	PXT_OPT_END,
 };
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "raw", required_argument, NULL, OPT_RAW },
-	{ "console", no_argument, NULL, OPT_CONSOLE },
-	{ "once", no_argument, NULL, OPT_ONCE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_command_line command_line = {
+	.command = "receive",
+	.help = help,
+	.options = options,
+	.wants = "from where? e.g. serial:/dev/ttyUSB0,115200",
 };
-
-/* -1: go on; else the exit status. */
-static int take_option(struct receive *receive, int code, char **argv)
-{
-	switch (code) {
-	case 'o':
-		receive->output = optarg;
-		return -1;
-	case OPT_RAW:
-		receive->raw_path = optarg;
-		return -1;
-	case OPT_CONSOLE:
-		receive->console = true;
-		return -1;
-	case OPT_ONCE:
-		receive->once = true;
-		return -1;
-	case OPT_STRICT:
-		receive->strict = true;
-		return -1;
-	case 'q':
-		receive->quiet = true;
-		return -1;
-	case 'h':
-		return pxt_help(help);
-	default:
-		return pxt_option_error("receive", code, argv, options);
-	}
-}
 
 static int receive_main(int argc, char **argv)
 {
 	static struct receive receive;
-	int code;
+	int status;
 
 	receive.raw = -1;
-	opterr = 0;
-	while ((code = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
-		int status = take_option(&receive, code, argv);
-
-		if (status >= 0)
-			return status;
-	}
-	if (optind == argc) {
-		pxt_complain("receive: from where? e.g. serial:/dev/ttyUSB0,115200");
-		return pxt_usage("receive");
-	}
+	status = pxt_options_read(&command_line, &receive, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind > 1) {
 		pxt_complain("receive: one source at a time (\"%s\" and \"%s\")", argv[optind],
 		    argv[optind + 1]);

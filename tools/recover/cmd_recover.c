@@ -7,7 +7,6 @@
 
 #include "tools/recover/recover.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -622,59 +621,31 @@ static int work(struct recover *recover)
 
 /* ---- The command ---- */
 
-enum {
-	OPT_ALL = 400,
-	OPT_FOLLOW,
-	OPT_STRICT
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct recover, output),
+	PXT_OPT_FLAG('l', "list", struct recover, list),
+	PXT_OPT_TEXT('s', "stream", struct recover, stream),
+	PXT_OPT_FLAG(0, "all", struct recover, all),
+	PXT_OPT_FLAG(0, "follow", struct recover, follow),
+	PXT_OPT_FLAG(0, "strict", struct recover, strict),
+	PXT_OPT_FLAG('q', "quiet", struct recover, quiet),
+	PXT_OPT_END,
 };
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "list", no_argument, NULL, 'l' },
-	{ "stream", required_argument, NULL, 's' },
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "follow", no_argument, NULL, OPT_FOLLOW },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_command_line command_line = {
+	.command = "recover",
+	.help = help,
+	.options = options,
+	.wants = "out of which file?",
 };
-
-static void take_option(struct recover *recover, int code, const char *value)
-{
-	if (code == 'o')
-		recover->output = value;
-	else if (code == 's')
-		recover->stream = value;
-	else if (code == 'l')
-		recover->list = true;
-	else if (code == 'q')
-		recover->quiet = true;
-	else if (code == OPT_ALL)
-		recover->all = true;
-	else if (code == OPT_FOLLOW)
-		recover->follow = true;
-	else
-		recover->strict = true;
-}
 
 static int run(int argc, char **argv)
 {
 	static struct recover recover;
-	int status;
-	int code;
+	int status = pxt_options_read(&command_line, &recover, argc, argv);
 
-	while ((code = getopt_long(argc, argv, ":o:ls:qh", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("recover", code, argv, options);
-		take_option(&recover, code, optarg);
-	}
-	if (optind == argc) {
-		pxt_complain("recover: out of which file?");
-		return pxt_usage("recover");
-	}
+	if (status >= 0)
+		return status;
 	if (!recover.output && !recover.list) {
 		pxt_complain("recover: into which log? e.g. -o run.ptl (or --list)");
 		return pxt_usage("recover");

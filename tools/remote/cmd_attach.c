@@ -331,65 +331,58 @@ static int attach_to(struct attach *attach, const char *name)
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_FOR = 600,
-	OPT_SIZE,
-	OPT_ONLY
-};
-
 #define LEAST_SIZE 65536u
 #define WHEN_SIZE  (UINT64_C(64) << 20)
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "for", required_argument, NULL, OPT_FOR },
-	{ "size", required_argument, NULL, OPT_SIZE },
-	{ "only", required_argument, NULL, OPT_ONLY },
-	{ "quiet", no_argument, NULL, 'q' },
-	PXT_FLIGHT_OPTIONS,
-	PXT_PRINTER_OPTIONS,
-	{ NULL, 0, NULL, 0 },
+static bool take_groups(void *self, char *value)
+{
+	struct attach *attach = self;
+
+	attach->printer.only = &attach->only;
+	return attach->chooses = pxt_groups_parse(&attach->only, value, "attach");
+}
+
+static bool take_strict(void *self, char *value)
+{
+	struct attach *attach = self;
+
+	(void)value;
+	return attach->printer.strict = attach->record.strict = true;
+}
+
+static bool note_choice(void *self, char *value)
+{
+	(void)value;
+	return ((struct attach *)self)->chooses = true;
+}
+
+static bool note_show(void *self, char *value)
+{
+	(void)value;
+	return ((struct attach *)self)->shows = true;
+}
+
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct attach, record.output),
+	PXT_OPT_TIME(0, "for", struct attach, record.for_ns, 1),
+	PXT_OPT_BYTES(0, "size", struct attach, record.size, LEAST_SIZE, UINT64_MAX),
+	PXT_OPT_TAKE(0, "only", take_groups),
+	PXT_OPT_FLAG('q', "quiet", struct attach, record.quiet),
+	PXT_OPT_DO(0, "strict", take_strict),
+	PXT_OPT_MORE(pxt_flight_options, struct attach, when),
+	{ PXT_OPTION_MORE, .more = pxt_select_options,
+	    .at = offsetof(struct attach, printer.select), .take = note_choice },
+	{ PXT_OPTION_MORE, .more = pxt_printer_options, .at = offsetof(struct attach, printer),
+	    .take = note_show },
+	PXT_OPT_END,
 };
 
-static bool take_time(struct pxt_record *record, const char *value)
-{
-	struct pxt_when when = { 0 };
-
-	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0) {
-		pxt_complain("--for wants a duration (10s, 250ms, 1.5), not \"%s\"", value);
-		return false;
-	}
-	record->for_ns = when.ns;
-	return true;
-}
-
-static bool take_option(struct attach *attach, int code, char *value)
-{
-	if (pxt_flight_is(code))
-		return pxt_flight_option(&attach->when, code, value);
-	switch (code) {
-	case 'o':
-		attach->record.output = value;
-		return true;
-	case OPT_FOR:
-		return take_time(&attach->record, value);
-	case OPT_SIZE:
-		return pxt_option_bytes(
-		    &attach->record.size, value, "--size", LEAST_SIZE, UINT64_MAX);
-	case OPT_ONLY:
-		attach->printer.only = &attach->only;
-		return attach->chooses = pxt_groups_parse(&attach->only, value, "attach");
-	case 'q':
-		return attach->record.quiet = true;
-	case PXT_OPT_STRICT:
-		attach->record.strict = true;
-		return pxt_printer_option(&attach->printer, code, value);
-	default:
-		attach->chooses |= pxt_select_is(code);
-		attach->shows |= !pxt_select_is(code);
-		return pxt_printer_option(&attach->printer, code, value);
-	}
-}
+static const struct pxt_command_line command_line = {
+	.command = "attach",
+	.help = help,
+	.options = options,
+	.wants = "to which stream? (`pxtrace ps` shows them)",
+};
 
 /* Logs of what is around something have all events of that time. */
 static int check_when(struct attach *attach, const char *name)
@@ -442,7 +435,7 @@ static int run(int argc, char **argv)
 {
 	static struct attach attach;
 	struct pxt_printer *p = &attach.printer;
-	int code;
+	int status;
 
 	p->command = "attach";
 	p->follow = true;
@@ -451,24 +444,14 @@ static int run(int argc, char **argv)
 	p->line.out.fd = STDOUT_FILENO;
 	p->line.live = true;
 	p->line.fields.dump_limit = 64;
-	while ((code = getopt_long(argc, argv, PXT_PRINTER_LETTERS "o:q", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("attach", code, argv, options);
-		if (!take_option(&attach, code, optarg))
-			return pxt_usage("attach");
-	}
-	if (optind == argc) {
-		pxt_complain("attach: to which stream? (`pxtrace ps` shows them)");
-		return pxt_usage("attach");
-	}
+	status = pxt_options_read(&command_line, &attach, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind > 1) {
 		pxt_complain("attach: one stream at a time");
 		return pxt_usage("attach");
 	}
-	int status = check(&attach, argv[optind]);
-
+	status = check(&attach, argv[optind]);
 	if (status != PXT_EXIT_OK)
 		return status;
 	if (attach.record.output && attach.chooses) {

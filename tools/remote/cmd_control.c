@@ -4,12 +4,9 @@
 #include "tools/output/out.h"
 #include "tools/remote/ctlsock.h"
 
-#include <getopt.h>
+#include <unistd.h>
 
-static const struct option options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
+static const struct pxt_option options[] = { PXT_OPT_END };
 
 #define NAMES_HELP                                                                                 \
 	"NAME is a name that `pxtrace ps` shows, or, with a slash, the path of a socket. "         \
@@ -97,19 +94,17 @@ static int control(const char *command, const char *name, uint32_t what)
 
 static int each(int argc, char **argv, const char *const *help, uint32_t what)
 {
-	const char *command = argv[0];
-	int status = PXT_EXIT_OK;
-	int code;
+	const struct pxt_command_line command_line = { .command = argv[0],
+		.help = help,
+		.options = options,
+		.wants = "which stream? (`pxtrace ps` shows them)" };
+	int status = pxt_options_read(&command_line, NULL, argc, argv);
 
-	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1)
-		return code == 'h' ? pxt_help(help)
-		                   : pxt_option_error(command, code, argv, options);
-	if (optind == argc) {
-		pxt_complain("%s: which stream? (`pxtrace ps` shows them)", command);
-		return pxt_usage(command);
-	}
+	if (status >= 0)
+		return status;
+	status = PXT_EXIT_OK;
 	for (int i = optind; i < argc; i++) {
-		int mine = control(command, argv[i], what);
+		int mine = control(command_line.command, argv[i], what);
 
 		/* A wrong name is not worse than a stream that is not there. */
 		status = mine > status ? mine : status;

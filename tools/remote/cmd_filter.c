@@ -8,7 +8,6 @@
 #include "tools/remote/ctlsock.h"
 
 #include <fnmatch.h>
-#include <getopt.h>
 #include <string.h>
 #include <trace.h>
 #include <unistd.h>
@@ -51,9 +50,13 @@ static const char *const help[] = {
 	NULL,
 };
 
-static const struct option options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_option options[] = { PXT_OPT_END };
+
+static const struct pxt_command_line command_line = {
+	.command = "filter",
+	.help = help,
+	.options = options,
+	.wants = "of which stream? (`pxtrace ps` shows them)",
 };
 
 /* The word after the stream's name; 0: none of them. */
@@ -231,17 +234,15 @@ static int ask_owner(struct filter *filter, char **types)
 static int run(int argc, char **argv)
 {
 	static struct filter filter;
-	int code;
+	int status;
 
 	filter.types.memory = -1;
 	filter.ask.what = PXT_CTLSOCK_STATUS;
 	filter.ask.fd = -1;
-	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1)
-		return code == 'h' ? pxt_help(help)
-		                   : pxt_option_error("filter", code, argv, options);
-	if (optind == argc)
-		return wrong("of which stream? (`pxtrace ps` shows them)");
-	int status = request(&filter, argv + optind);
+	status = pxt_options_read(&command_line, NULL, argc, argv);
+	if (status >= 0)
+		return status;
+	status = request(&filter, argv + optind);
 	if (status != PXT_EXIT_OK)
 		return status;
 	enum pxt_reach reach = pxt_remote_open(&filter.remote, argv[optind]);

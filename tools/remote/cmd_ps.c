@@ -4,7 +4,6 @@
 #include "tools/output/out.h"
 #include "tools/remote/ctlsock.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -258,40 +257,33 @@ static int ps_of(struct ps *ps, char *const *names, size_t count, bool named)
 	return written != PXT_EXIT_OK ? written : status;
 }
 
-enum {
-	OPT_CLEAN = 400,
-	OPT_JSON
+static const struct pxt_option options[] = {
+	PXT_OPT_FLAG(0, "clean", struct ps, clean),
+	PXT_OPT_FLAG(0, "json", struct ps, json),
+	PXT_OPT_END,
 };
 
-static const struct option options[] = {
-	{ "clean", no_argument, NULL, OPT_CLEAN },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_command_line command_line = {
+	.command = "ps",
+	.help = help,
+	.options = options,
 };
 
 static int run(int argc, char **argv)
 {
 	static struct ps ps;
 	struct pxt_remote_names names;
-	int code;
+	int status;
 
 	ps.out.fd = STDOUT_FILENO;
-	while ((code = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("ps", code, argv, options);
-		if (code == OPT_CLEAN)
-			ps.clean = true;
-		else
-			ps.json = true;
-	}
+	status = pxt_options_read(&command_line, &ps, argc, argv);
+	if (status >= 0)
+		return status;
 	if (optind < argc)
 		return ps_of(&ps, argv + optind, (size_t)(argc - optind), true);
 	bool looked = pxt_remote_look("ps");
 	pxt_remote_list(&names);
-	int status = ps_of(&ps, names.names, names.count, false);
+	status = ps_of(&ps, names.names, names.count, false);
 	pxt_remote_list_free(&names);
 	if (ps.count == 0 && looked && !ps.json) {
 		pxt_complain("ps: no running program of yours has a stream with a name");

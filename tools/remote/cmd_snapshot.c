@@ -9,7 +9,6 @@
 #include "tools/packed/packed.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <string.h>
 #include <trace.h>
 #include <trace_np.h>
@@ -41,11 +40,17 @@ static const char *const help[] = {
 	NULL,
 };
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_option options[] = {
+	PXT_OPT_TEXT('o', "output", struct pxt_snapshot, output),
+	PXT_OPT_FLAG('q', "quiet", struct pxt_snapshot, quiet),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "snapshot",
+	.help = help,
+	.options = options,
+	.wants = "of which stream? (`pxtrace ps` shows them)",
 };
 
 static int wrong(const char *text)
@@ -57,20 +62,10 @@ static int wrong(const char *text)
 static int run(int argc, char **argv)
 {
 	struct pxt_snapshot s = { 0 };
-	int code;
+	int status = pxt_options_read(&command_line, &s, argc, argv);
 
-	while ((code = getopt_long(argc, argv, ":o:qh", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("snapshot", code, argv, options);
-		if (code == 'o')
-			s.output = optarg;
-		else
-			s.quiet = true;
-	}
-	if (optind == argc)
-		return wrong("of which stream? (`pxtrace ps` shows them)");
+	if (status >= 0)
+		return status;
 	if (argc - optind > 1)
 		return wrong("one stream at a time");
 	if (!s.output)

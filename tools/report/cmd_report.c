@@ -60,6 +60,7 @@ static const char *const help[] = {
 #define WORST 3u /* spans that are explained, unless somebody says how many */
 
 struct wish {
+	struct pxt_report report;
 	const char *output;
 	bool incomplete;
 	bool strict;
@@ -67,76 +68,42 @@ struct wish {
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_MAX_EVENTS = 400,
-	OPT_ANY_THREAD,
-	OPT_NO_FIELD,
-	OPT_INCOMPLETE,
-	OPT_STRICT,
-	OPT_COUNTER
+static bool take_roles(void *self, char *value)
+{
+	return pxt_roles_read(((struct wish *)self)->report.answers.book, value);
+}
+
+static bool take_counter(void *self, char *value)
+{
+	return pxt_counters_option(&((struct wish *)self)->report.counters, "--counter", value);
+}
+
+static bool take_pair(void *self, char *value)
+{
+	return pxt_pairs_option(&((struct wish *)self)->report.options, value);
+}
+
+static const struct pxt_option options[] = {
+	PXT_OPT_MORE(pxt_select_options, struct wish, report.select),
+	PXT_OPT_TEXT('o', "output", struct wish, output),
+	PXT_OPT_NUMBER(0, "max-events", struct wish, report.limit, 1, UINT32_MAX),
+	PXT_OPT_NUMBER('n', "worst", struct wish, report.answers.worst, 0, PXT_LATE_MAX),
+	PXT_OPT_TAKE('r', "roles", take_roles),
+	PXT_OPT_TAKE(0, "counter", take_counter),
+	PXT_OPT_TAKE('p', "pair", take_pair),
+	PXT_OPT_FLAG(0, "any-thread", struct wish, report.options.any_thread),
+	PXT_OPT_FLAG(0, "no-field", struct wish, report.options.no_field),
+	PXT_OPT_FLAG(0, "incomplete", struct wish, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct wish, strict),
+	PXT_OPT_END,
 };
 
-static const struct option options[] = {
-	PXT_SELECT_OPTIONS,
-	{ "output", required_argument, NULL, 'o' },
-	{ "max-events", required_argument, NULL, OPT_MAX_EVENTS },
-	{ "worst", required_argument, NULL, 'n' },
-	{ "roles", required_argument, NULL, 'r' },
-	{ "counter", required_argument, NULL, OPT_COUNTER },
-	{ "pair", required_argument, NULL, 'p' },
-	{ "any-thread", no_argument, NULL, OPT_ANY_THREAD },
-	{ "no-field", no_argument, NULL, OPT_NO_FIELD },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct pxt_command_line command_line = {
+	.command = "report",
+	.help = help,
+	.options = options,
+	.wants = "which log?",
 };
-
-static bool take_limit(struct pxt_report *report, const char *value)
-{
-	return pxt_option_number(&report->limit, value, "--max-events", 1, UINT32_MAX);
-}
-
-static bool take_worst(struct pxt_report *report, const char *value)
-{
-	uint64_t number;
-
-	if (!pxt_option_number(&number, value, "--worst", 0, PXT_LATE_MAX))
-		return false;
-	report->answers.worst = (unsigned)number;
-	return true;
-}
-
-static bool take_option(struct pxt_report *report, struct wish *wish, int code, char *value)
-{
-	if (pxt_select_is(code))
-		return pxt_select_option(&report->select, code, value);
-	switch (code) {
-	case 'o':
-		wish->output = value;
-		return true;
-	case OPT_MAX_EVENTS:
-		return take_limit(report, value);
-	case 'n':
-		return take_worst(report, value);
-	case 'r':
-		return pxt_roles_read(report->answers.book, value);
-	case 'p':
-		return pxt_pairs_option(&report->options, value);
-	case OPT_COUNTER:
-		return pxt_counters_option(&report->counters, "--counter", value);
-	case OPT_ANY_THREAD:
-		return report->options.any_thread = true;
-	case OPT_NO_FIELD:
-		return report->options.no_field = true;
-	case OPT_INCOMPLETE:
-		return wish->incomplete = true;
-	case OPT_STRICT:
-		return wish->strict = true;
-	default:
-		return false;
-	}
-}
 
 /* ---- The page ---- */
 
@@ -296,38 +263,27 @@ static int make_somewhere(
 	return status;
 }
 
-static int take_line(struct pxt_report *report, int argc, char **argv)
+static int take_line(struct wish *wish, int argc, char **argv)
 {
-	struct wish wish = { 0 };
-	int code;
+	int status = pxt_options_read(&command_line, wish, argc, argv);
 
-	while ((code = getopt_long(argc, argv, ":e:t:o:p:n:r:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("report", code, argv, options);
-		if (!take_option(report, &wish, code, optarg))
-			return pxt_usage("report");
-	}
-	if (optind == argc) {
-		pxt_complain("report: which log?");
+	if (status >= 0)
+		return status;
+	if (!pxt_select_check(&wish->report.select))
 		return pxt_usage("report");
-	}
-	if (!pxt_select_check(&report->select))
-		return pxt_usage("report");
-	return make_somewhere(report, &wish, argv + optind, argc - optind);
+	return make_somewhere(&wish->report, wish, argv + optind, argc - optind);
 }
 
 static int run(int argc, char **argv)
 {
-	static struct pxt_report report;
+	static struct wish wish;
 
-	report.limit = PXT_REPORT_EVENTS;
-	report.answers.worst = WORST;
-	report.answers.book = pxt_roles_new();
-	int status = take_line(&report, argc, argv);
+	wish.report.limit = PXT_REPORT_EVENTS;
+	wish.report.answers.worst = WORST;
+	wish.report.answers.book = pxt_roles_new();
+	int status = take_line(&wish, argc, argv);
 
-	pxt_answers_free(&report.answers);
+	pxt_answers_free(&wish.report.answers);
 	return status;
 }
 

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -538,53 +537,9 @@ static int run_program(struct run *r, char **argv)
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_ONLY = 400,
-	OPT_ALL,
-	OPT_STACK,
-	OPT_FOR,
-	OPT_SIZE,
-	OPT_RING,
-	OPT_ROTATE,
-	OPT_CHILDREN,
-	OPT_NOTE,
-	OPT_NO_ARGUMENTS,
-	OPT_BUFFER
-};
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "only", required_argument, NULL, OPT_ONLY },
-	{ "all", no_argument, NULL, OPT_ALL },
-	{ "stack", required_argument, NULL, OPT_STACK },
-	{ "for", required_argument, NULL, OPT_FOR },
-	{ "size", required_argument, NULL, OPT_SIZE },
-	{ "ring", no_argument, NULL, OPT_RING },
-	{ "rotate", required_argument, NULL, OPT_ROTATE },
-	{ "children", no_argument, NULL, OPT_CHILDREN },
-	PXT_FLIGHT_OPTIONS,
-	{ "note", required_argument, NULL, OPT_NOTE },
-	{ "no-arguments", no_argument, NULL, OPT_NO_ARGUMENTS },
-	{ "buffer", required_argument, NULL, OPT_BUFFER },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_time(int64_t *ns, const char *value)
+static bool take_stack(void *self, char *value)
 {
-	struct pxt_when when = { 0 };
-
-	if (pxt_when_parse(value, &when) && !when.absolute && when.ns > 0) {
-		*ns = when.ns;
-		return true;
-	}
-	pxt_complain("run: --for wants a duration (10s, 500ms), not \"%s\"", value);
-	return false;
-}
-
-static bool take_stack(struct run *r, const char *value)
-{
+	struct run *r = self;
 	uint64_t ms;
 
 	if (!pxt_option_number(&ms, value, "--stack", 0, 3600000))
@@ -610,8 +565,9 @@ static bool take_turn(struct run *r, const char *part)
 }
 
 /* BYTES, TIME, or both, and FILES. */
-static bool take_rotation(struct run *r, const char *value)
+static bool take_rotation(void *self, char *value)
 {
+	struct run *r = self;
 	uint64_t files = 8;
 	bool turns = false;
 
@@ -638,8 +594,10 @@ static bool take_rotation(struct run *r, const char *value)
 }
 
 /* What the program writes goes to standard output. */
-static bool take_output(struct run *r, const char *value)
+static bool take_output(void *self, char *value)
 {
+	struct run *r = self;
+
 	r->output = value;
 	if (*value && strcmp(value, "-") != 0)
 		return true;
@@ -650,60 +608,50 @@ static bool take_output(struct run *r, const char *value)
 	return false;
 }
 
-static bool take_option(struct run *r, int code, const char *value)
+static bool take_groups(void *self, char *value)
 {
-	if (pxt_flight_is(code))
-		return pxt_flight_option(&r->when, code, value);
-	switch (code) {
-	case 'o':
-		return take_output(r, value);
-	case 'q':
-		return r->quiet = true;
-	case OPT_ONLY:
-		r->asks_frequency = strstr(value, "freq") != NULL;
-		return pxt_groups_parse(&r->wish.groups, value, "run");
-	case OPT_ALL:
-		return r->wish.all = true;
-	case OPT_STACK:
-		return take_stack(r, value);
-	case OPT_FOR:
-		return take_time(&r->limit_ns, value);
-	case OPT_SIZE:
-		return pxt_option_bytes(&r->size, value, "--size", 65536, UINT64_MAX);
-	case OPT_RING:
-		return r->ring = true;
-	case OPT_ROTATE:
-		return take_rotation(r, value);
-	case OPT_NOTE:
-		return pxt_recorder_notes_add(&r->notes, value);
-	case OPT_NO_ARGUMENTS:
-		return r->notes.no_arguments = true;
-	case OPT_CHILDREN:
-		return r->children = true;
-	default:
-		return pxt_option_bytes(
-		    &r->wish.buffer, value, "--buffer", PXT_PRELOAD_RING, PXT_CTLSOCK_MEMORY);
-	}
+	struct run *r = self;
+
+	r->asks_frequency = strstr(value, "freq") != NULL;
+	return pxt_groups_parse(&r->wish.groups, value, "run");
 }
+
+static bool take_note(void *self, char *value)
+{
+	return pxt_recorder_notes_add(&((struct run *)self)->notes, value);
+}
+
+static const struct pxt_option options[] = {
+	PXT_OPT_TAKE('o', "output", take_output),
+	PXT_OPT_TAKE(0, "only", take_groups),
+	PXT_OPT_FLAG(0, "all", struct run, wish.all),
+	PXT_OPT_TAKE(0, "stack", take_stack),
+	PXT_OPT_TIME(0, "for", struct run, limit_ns, 1),
+	PXT_OPT_BYTES(0, "size", struct run, size, 65536, UINT64_MAX),
+	PXT_OPT_FLAG(0, "ring", struct run, ring),
+	PXT_OPT_TAKE(0, "rotate", take_rotation),
+	PXT_OPT_FLAG(0, "children", struct run, children),
+	PXT_OPT_MORE(pxt_flight_options, struct run, when),
+	PXT_OPT_TAKE(0, "note", take_note),
+	PXT_OPT_FLAG(0, "no-arguments", struct run, notes.no_arguments),
+	PXT_OPT_BYTES(0, "buffer", struct run, wish.buffer, PXT_PRELOAD_RING, PXT_CTLSOCK_MEMORY),
+	PXT_OPT_FLAG('q', "quiet", struct run, quiet),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "run", .help = help, .options = options, .wants = "which program?", .stops = true
+};
 
 static int run(int argc, char **argv)
 {
 	static struct run r;
-	int code;
+	int status;
 
 	pxt_groups_usual(&r.wish.groups);
-	while ((code = getopt_long(argc, argv, "+:o:qh", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("run", code, argv, options);
-		if (!take_option(&r, code, optarg))
-			return pxt_usage("run");
-	}
-	if (optind == argc) {
-		pxt_complain("run: which program?");
-		return pxt_usage("run");
-	}
+	status = pxt_options_read(&command_line, &r, argc, argv);
+	if (status >= 0)
+		return status;
 	if (!pxt_flight_check(&r.when))
 		return pxt_usage("run");
 	if (r.ring && r.when.condition.text) {

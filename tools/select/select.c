@@ -32,8 +32,9 @@ static bool take_time(struct pxt_when *when, const char *value, const char *opti
 	return false;
 }
 
-static bool take_pid(struct pxt_select *select, const char *value)
+static bool take_pid(void *self, char *value)
 {
+	struct pxt_select *select = self;
 	char *end;
 
 	errno = 0;
@@ -50,8 +51,9 @@ static bool take_pid(struct pxt_select *select, const char *value)
 	return true;
 }
 
-static bool take_where(struct pxt_select *select, const char *value)
+static bool take_where(void *self, char *value)
 {
+	struct pxt_select *select = self;
 	struct pxt_text_error error;
 
 	if (select->where) {
@@ -64,23 +66,39 @@ static bool take_where(struct pxt_select *select, const char *value)
 	return select->where != NULL;
 }
 
-bool pxt_select_option(struct pxt_select *select, int code, const char *value)
+static bool take_event(void *self, char *value)
 {
-	switch (code) {
-	case PXT_OPT_EVENT:
-		return add(select->events, &select->event_count, value, "--event");
-	case PXT_OPT_THREAD:
-		return add(select->threads, &select->thread_count, value, "--thread");
-	case PXT_OPT_PID:
-		return take_pid(select, value);
-	case PXT_OPT_WHERE:
-		return take_where(select, value);
-	case PXT_OPT_FROM:
-		return take_time(&select->from, value, "--from");
-	default:
-		return take_time(&select->to, value, "--to");
-	}
+	struct pxt_select *select = self;
+
+	return add(select->events, &select->event_count, value, "--event");
 }
+
+static bool take_thread(void *self, char *value)
+{
+	struct pxt_select *select = self;
+
+	return add(select->threads, &select->thread_count, value, "--thread");
+}
+
+static bool take_from(void *self, char *value)
+{
+	return take_time(&((struct pxt_select *)self)->from, value, "--from");
+}
+
+static bool take_to(void *self, char *value)
+{
+	return take_time(&((struct pxt_select *)self)->to, value, "--to");
+}
+
+const struct pxt_option pxt_select_options[] = {
+	PXT_OPT_TAKE('e', "event", take_event),
+	PXT_OPT_TAKE('t', "thread", take_thread),
+	PXT_OPT_TAKE(0, "pid", take_pid),
+	PXT_OPT_TAKE(0, "where", take_where),
+	PXT_OPT_TAKE(0, "from", take_from),
+	PXT_OPT_TAKE(0, "to", take_to),
+	PXT_OPT_END,
+};
 
 bool pxt_select_check(const struct pxt_select *select)
 {

@@ -6,10 +6,9 @@
 #ifndef PXT_SELECT_H
 #define PXT_SELECT_H
 
+#include "tools/command/command.h"
 #include "tools/event/event.h"
 #include "tools/output/out.h"
-
-#include <getopt.h>
 
 /*
  * Conditions on events: --where 'late_ns > 1ms and thread ~ "ctl*"'.
@@ -76,25 +75,7 @@ struct pxt_select {
 	struct pxt_where *where; /* NULL: any */
 };
 
-/* Codes of these options for struct option.val; above every character. */
-enum {
-	PXT_OPT_EVENT = 'e',
-	PXT_OPT_THREAD = 't',
-	PXT_OPT_FROM = 300,
-	PXT_OPT_TO,
-	PXT_OPT_PID,
-	PXT_OPT_WHERE
-};
-
-#define PXT_SELECT_OPTIONS                                                                         \
-	{ "event", required_argument, NULL, PXT_OPT_EVENT },                                       \
-	    { "thread", required_argument, NULL, PXT_OPT_THREAD },                                 \
-	    { "pid", required_argument, NULL, PXT_OPT_PID },                                       \
-	    { "where", required_argument, NULL, PXT_OPT_WHERE },                                   \
-	    { "from", required_argument, NULL, PXT_OPT_FROM },                                     \
-	{                                                                                          \
-		"to", required_argument, NULL, PXT_OPT_TO                                          \
-	}
+extern const struct pxt_option pxt_select_options[]; /* of a struct pxt_select */
 
 /* What --help says of them, in every command. */
 #define PXT_SELECT_HELP                                                                            \
@@ -107,14 +88,6 @@ enum {
 	"      --where CONDITION of which this is true: 'late_ns > 1ms and thread ~ \"ctl*\"';\n"  \
 	"                        time is as with --from: 'time > 1.5', 'time > 200ms'\n"
 
-/* Whether @code is one of these options. */
-static inline bool pxt_select_is(int code)
-{
-	return code == PXT_OPT_EVENT || code == PXT_OPT_THREAD ||
-	       (code >= PXT_OPT_FROM && code <= PXT_OPT_WHERE);
-}
-/* Takes an option.  False, with a word to the user, when its value makes no sense. */
-bool pxt_select_option(struct pxt_select *select, int code, const char *value);
 /* False, with a word to the user, when nothing could ever be selected. */
 bool pxt_select_check(const struct pxt_select *select);
 

@@ -252,68 +252,15 @@ static int review(struct command *c, const struct pxt_reader *readers, int count
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_ANY_THREAD = 400,
-	OPT_NO_FIELD,
-	OPT_BY,
-	OPT_NS,
-	OPT_TOP,
-	OPT_SLICE,
-	OPT_ALIGNED,
-	OPT_HISTOGRAM,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_INCOMPLETE,
-	OPT_STRICT,
-	OPT_COLOUR
-};
-
-static const struct option options[] = {
-	PXT_SELECT_OPTIONS,
-	{ "pair", required_argument, NULL, 'p' },
-	{ "any-thread", no_argument, NULL, OPT_ANY_THREAD },
-	{ "no-field", no_argument, NULL, OPT_NO_FIELD },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "ns", no_argument, NULL, OPT_NS },
-	{ "histogram", no_argument, NULL, OPT_HISTOGRAM },
-	{ "top", required_argument, NULL, OPT_TOP },
-	{ "slice", required_argument, NULL, OPT_SLICE },
-	{ "aligned", no_argument, NULL, OPT_ALIGNED },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "color", required_argument, NULL, OPT_COLOUR },
-	{ "colour", required_argument, NULL, OPT_COLOUR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_top(struct pxt_stat *s, const char *value)
+static bool take_pair(void *self, char *value)
 {
-	uint64_t top;
-
-	if (!pxt_option_number(&top, value, "--top", 1, PXT_TOP_MAX))
-		return false;
-	s->top = (unsigned)top;
-	return true;
+	return pxt_pairs_option(&((struct command *)self)->stat.options, value);
 }
 
-static bool take_slice(struct pxt_stat *s, const char *value)
+static bool take_by(void *self, char *value)
 {
-	struct pxt_when when = { 0 };
+	struct pxt_stat *s = &((struct command *)self)->stat;
 
-	if (!pxt_when_parse(value, &when) || when.absolute || when.ns <= 0) {
-		pxt_complain(
-		    "--slice wants a length of time, as in --slice 10ms, not \"%s\"", value);
-		return false;
-	}
-	s->slice_ns = when.ns;
-	return true;
-}
-
-static bool take_by(struct pxt_stat *s, const char *value)
-{
 	s->options.rows = strcmp(value, "thread") == 0  ? PXT_ROWS_THREAD
 	                  : strcmp(value, "field") == 0 ? PXT_ROWS_FIELD
 	                                                : PXT_ROWS_PAIR;
@@ -322,57 +269,31 @@ static bool take_by(struct pxt_stat *s, const char *value)
 	return s->options.rows != PXT_ROWS_PAIR;
 }
 
-/* What only says how the answer is to look. */
-static bool take_form(struct command *c, int code, const char *value)
-{
-	struct pxt_stat *s = &c->stat;
+static const struct pxt_option options[] = {
+	PXT_OPT_MORE(pxt_select_options, struct command, stat.select),
+	PXT_OPT_TAKE('p', "pair", take_pair),
+	PXT_OPT_FLAG(0, "any-thread", struct command, stat.options.any_thread),
+	PXT_OPT_FLAG(0, "no-field", struct command, stat.options.no_field),
+	PXT_OPT_TAKE(0, "by", take_by),
+	PXT_OPT_FLAG(0, "ns", struct command, stat.plain_ns),
+	PXT_OPT_FLAG(0, "histogram", struct command, stat.histogram),
+	PXT_OPT_NUMBER(0, "top", struct command, stat.top, 1, PXT_TOP_MAX),
+	PXT_OPT_TIME(0, "slice", struct command, stat.slice_ns, 1),
+	PXT_OPT_FLAG(0, "aligned", struct command, stat.aligned),
+	PXT_OPT_FLAG(0, "json", struct command, json),
+	PXT_OPT_FLAG(0, "csv", struct command, csv),
+	PXT_OPT_FLAG(0, "incomplete", struct command, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct command, strict),
+	PXT_OPT_COLOUR(struct command, colour),
+	PXT_OPT_END,
+};
 
-	switch (code) {
-	case OPT_NS:
-		return s->plain_ns = true;
-	case OPT_HISTOGRAM:
-		return s->histogram = true;
-	case OPT_JSON:
-		s->form = PXT_STAT_JSON;
-		return c->json = true;
-	case OPT_CSV:
-		s->form = PXT_STAT_CSV;
-		return c->csv = true;
-	default:
-		c->colour = value;
-		return pxt_colour_valid(value);
-	}
-}
-
-static bool take_option(struct command *c, int code, char *value)
-{
-	struct pxt_stat *s = &c->stat;
-
-	if (pxt_select_is(code))
-		return pxt_select_option(&s->select, code, value);
-	switch (code) {
-	case 'p':
-		return pxt_pairs_option(&s->options, value);
-	case OPT_ANY_THREAD:
-		return s->options.any_thread = true;
-	case OPT_NO_FIELD:
-		return s->options.no_field = true;
-	case OPT_BY:
-		return take_by(s, value);
-	case OPT_TOP:
-		return take_top(s, value);
-	case OPT_SLICE:
-		return take_slice(s, value);
-	case OPT_ALIGNED:
-		return s->aligned = true;
-	case OPT_INCOMPLETE:
-		return c->incomplete = true;
-	case OPT_STRICT:
-		return c->strict = true;
-	default:
-		return take_form(c, code, value);
-	}
-}
+static const struct pxt_command_line command_line = {
+	.command = "stat",
+	.help = help,
+	.options = options,
+	.wants = "which log?",
+};
 
 static int report_all(struct command *c, char *const *paths, int named)
 {
@@ -408,21 +329,12 @@ static int report_all(struct command *c, char *const *paths, int named)
 static int run(int argc, char **argv)
 {
 	static struct command c;
-	int code;
+	int status;
 
 	c.stat.out.fd = STDOUT_FILENO;
-	while ((code = getopt_long(argc, argv, ":e:t:p:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("stat", code, argv, options);
-		if (!take_option(&c, code, optarg))
-			return pxt_usage("stat");
-	}
-	if (optind == argc) {
-		pxt_complain("stat: which log?");
-		return pxt_usage("stat");
-	}
+	status = pxt_options_read(&command_line, &c, argc, argv);
+	if (status >= 0)
+		return status;
 	if (!pxt_select_check(&c.stat.select))
 		return pxt_usage("stat");
 	if (c.stat.aligned && c.stat.slice_ns == 0) {
@@ -434,6 +346,7 @@ static int run(int argc, char **argv)
 		pxt_complain("stat: --json and --csv are two forms: choose one");
 		return pxt_usage("stat");
 	}
+	c.stat.form = c.json ? PXT_STAT_JSON : c.csv ? PXT_STAT_CSV : c.stat.form;
 	return report_all(&c, argv + optind, argc - optind);
 }
 

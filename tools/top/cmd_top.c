@@ -4,8 +4,8 @@
 #include "tools/output/out.h"
 #include "tools/top/top.h"
 
-#include <getopt.h>
 #include <signal.h>
+#include <unistd.h>
 
 static const char *const help[] = {
 	"pxtrace top - shows what running programs do, live: their streams that have a name\n"
@@ -85,24 +85,9 @@ struct top {
 	struct pxt_panel_options options;
 };
 
-enum {
-	OPT_INTERVAL = 700,
-	OPT_BY,
-	OPT_ROWS
-};
-
-static const struct option options[] = {
-	{ "batch", no_argument, NULL, 'b' },
-	{ "times", required_argument, NULL, 'n' },
-	{ "interval", required_argument, NULL, OPT_INTERVAL },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "rows", required_argument, NULL, OPT_ROWS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_interval(struct top *top, const char *value)
+static bool take_interval(void *self, char *value)
 {
+	struct top *top = self;
 	struct pxt_when when = { 0 };
 
 	if (pxt_when_parse(value, &when) && !when.absolute && when.ns >= LEAST_NS &&
@@ -115,8 +100,9 @@ static bool take_interval(struct top *top, const char *value)
 	return false;
 }
 
-static bool take_column(struct top *top, const char *value)
+static bool take_column(void *self, char *value)
 {
+	struct top *top = self;
 	const char *words[PXT_NUMBERS_COLUMNS + 1] = { NULL };
 	const char *meant;
 
@@ -133,27 +119,20 @@ static bool take_column(struct top *top, const char *value)
 	return false;
 }
 
-static bool take_option(struct top *top, int code, const char *value)
-{
-	uint64_t rows;
+static const struct pxt_option options[] = {
+	PXT_OPT_FLAG('b', "batch", struct top, batch),
+	PXT_OPT_NUMBER('n', "times", struct top, options.times, 1, UINT32_MAX),
+	PXT_OPT_TAKE(0, "interval", take_interval),
+	PXT_OPT_TAKE(0, "by", take_column),
+	PXT_OPT_NUMBER(0, "rows", struct top, options.rows, 1, PXT_NUMBERS_ROWS),
+	PXT_OPT_END,
+};
 
-	switch (code) {
-	case 'b':
-		return top->batch = true;
-	case 'n':
-		return pxt_option_number(&top->options.times, value, "--times", 1, UINT32_MAX);
-	case OPT_INTERVAL:
-		return take_interval(top, value);
-	case OPT_BY:
-		return take_column(top, value);
-	case OPT_ROWS:
-	default:
-		if (!pxt_option_number(&rows, value, "--rows", 1, PXT_NUMBERS_ROWS))
-			return false;
-		top->options.rows = (uint32_t)rows;
-		return true;
-	}
-}
+static const struct pxt_command_line command_line = {
+	.command = "top",
+	.help = help,
+	.options = options,
+};
 
 static int show(const struct top *top, struct pxt_live *live)
 {
@@ -175,17 +154,11 @@ static int run(int argc, char **argv)
 {
 	struct top top = { .options = { .interval_ns = USUAL_NS } };
 	struct pxt_live *live;
-	int code;
 	int status;
 
-	while ((code = getopt_long(argc, argv, ":bn:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("top", code, argv, options);
-		if (!take_option(&top, code, optarg))
-			return pxt_usage("top");
-	}
+	status = pxt_options_read(&command_line, &top, argc, argv);
+	if (status >= 0)
+		return status;
 	int64_t window = top.options.interval_ns > WINDOW_NS ? top.options.interval_ns : WINDOW_NS;
 	live = pxt_live_new(
 	    argv + optind, (size_t)(argc - optind), window / PXT_MODEL_SLOTS, pxt_when_monotonic());

@@ -279,66 +279,6 @@ static int explain(struct why *w, char *const *paths, unsigned count)
 
 /* ---- The command line ---- */
 
-enum {
-	OPT_AT = 400,
-	OPT_LONGER,
-	OPT_DEADLINE,
-	OPT_PERIOD,
-	OPT_JSON,
-	OPT_LINES,
-	OPT_LOCKS,
-	OPT_WAITS,
-	OPT_OFF_CPU,
-	OPT_INCOMPLETE,
-	OPT_STRICT,
-	OPT_COLOUR
-};
-
-static const struct option options[] = {
-	PXT_SELECT_OPTIONS,
-	{ "at", required_argument, NULL, OPT_AT },
-	{ "longer-than", required_argument, NULL, OPT_LONGER },
-	{ "deadline", required_argument, NULL, OPT_DEADLINE },
-	{ "period", required_argument, NULL, OPT_PERIOD },
-	{ "worst", required_argument, NULL, 'n' },
-	{ "roles", required_argument, NULL, 'r' },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "lines", required_argument, NULL, OPT_LINES },
-	{ "locks", no_argument, NULL, OPT_LOCKS },
-	{ "waits", no_argument, NULL, OPT_WAITS },
-	{ "off-cpu", no_argument, NULL, OPT_OFF_CPU },
-	{ "incomplete", no_argument, NULL, OPT_INCOMPLETE },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "color", required_argument, NULL, OPT_COLOUR },
-	{ "colour", required_argument, NULL, OPT_COLOUR },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static bool take_number(
-    unsigned *to, const char *value, unsigned least, unsigned most, const char *option)
-{
-	uint64_t number;
-
-	if (!pxt_option_number(&number, value, option, least, most))
-		return false;
-	*to = (unsigned)number;
-	return true;
-}
-
-static bool take_duration(int64_t *ns, const char *value, const char *option)
-{
-	struct pxt_when when = { 0 };
-
-	if (!pxt_when_parse(value, &when) || when.absolute || when.ns < 0) {
-		pxt_complain("%s wants a duration (5ms, 250us, 1.5), not \"%s\"", option, value);
-		return false;
-	}
-	*ns = when.ns;
-	return true;
-}
-
-/* [NAME=]DURATION; a name may have "=" in it. */
 static bool take_demand(struct why *w, char *value, bool is_period)
 {
 	const char *option = is_period ? "--period" : "--deadline";
@@ -350,7 +290,7 @@ static bool take_demand(struct why *w, char *value, bool is_period)
 		pxt_complain("--deadline and --period: at most %u", PXT_LIMITS_MAX);
 		return false;
 	}
-	if (!take_duration(&limit.ns, equals ? equals + 1 : value, option))
+	if (!pxt_option_time(&limit.ns, equals ? equals + 1 : value, option, 0))
 		return false;
 	if (limit.ns == 0) {
 		pxt_complain("%s wants more than 0", option);
@@ -364,8 +304,33 @@ static bool take_demand(struct why *w, char *value, bool is_period)
 	return true;
 }
 
-static bool take_at(struct why *w, const char *value)
+static bool take_deadline(void *self, char *value)
 {
+	return take_demand(self, value, false);
+}
+
+static bool take_period(void *self, char *value)
+{
+	return take_demand(self, value, true);
+}
+
+static bool take_limit(void *self, char *value)
+{
+	struct why *w = self;
+
+	return w->search.has_limit =
+	           pxt_option_time(&w->search.limit_ns, value, "--longer-than", 0);
+}
+
+static bool take_roles(void *self, char *value)
+{
+	return pxt_roles_read(((struct why *)self)->book, value);
+}
+
+static bool take_at(void *self, char *value)
+{
+	struct why *w = self;
+
 	if (pxt_when_parse(value, &w->search.at))
 		return true;
 	pxt_complain("--at does not understand the time \"%s\"", value);
@@ -374,47 +339,31 @@ static bool take_at(struct why *w, const char *value)
 	return false;
 }
 
-static bool take_option(struct why *w, int code, char *value)
-{
-	if (pxt_select_is(code))
-		return pxt_select_option(&w->select, code, value);
-	switch (code) {
-	case OPT_AT:
-		return take_at(w, value);
-	case OPT_LONGER:
-		return w->search.has_limit =
-		           take_duration(&w->search.limit_ns, value, "--longer-than");
-	case OPT_DEADLINE:
-	case OPT_PERIOD:
-		return take_demand(w, value, code == OPT_PERIOD);
-	case 'n':
-		return take_number(&w->worst, value, 1, PXT_LATE_MAX, "--worst");
-	case 'r':
-		return pxt_roles_read(w->book, value);
-	case OPT_JSON:
-		return w->json = true;
-	case OPT_LOCKS:
-		return w->locks = true;
-	case OPT_WAITS:
-		return w->search.asks_waits = true;
-	case OPT_OFF_CPU:
-		return w->search.asks_off_cpu = true;
-	case OPT_LINES:
-		if (!take_number(&w->lines, value, 0, PXT_LINES_MAX, "--lines"))
-			return false;
-		w->lines = w->lines == 0 ? PXT_LINES_MAX : w->lines;
-		return true;
-	case OPT_INCOMPLETE:
-		return w->incomplete = true;
-	case OPT_STRICT:
-		return w->strict = true;
-	case OPT_COLOUR:
-		w->colour = value;
-		return pxt_colour_valid(value);
-	default:
-		return false;
-	}
-}
+static const struct pxt_option options[] = {
+	PXT_OPT_MORE(pxt_select_options, struct why, select),
+	PXT_OPT_TAKE(0, "at", take_at),
+	PXT_OPT_TAKE(0, "longer-than", take_limit),
+	PXT_OPT_TAKE(0, "deadline", take_deadline),
+	PXT_OPT_TAKE(0, "period", take_period),
+	PXT_OPT_NUMBER('n', "worst", struct why, worst, 1, PXT_LATE_MAX),
+	PXT_OPT_TAKE('r', "roles", take_roles),
+	PXT_OPT_FLAG(0, "json", struct why, json),
+	PXT_OPT_NUMBER(0, "lines", struct why, lines, 0, PXT_LINES_MAX),
+	PXT_OPT_FLAG(0, "locks", struct why, locks),
+	PXT_OPT_FLAG(0, "waits", struct why, search.asks_waits),
+	PXT_OPT_FLAG(0, "off-cpu", struct why, search.asks_off_cpu),
+	PXT_OPT_FLAG(0, "incomplete", struct why, incomplete),
+	PXT_OPT_FLAG(0, "strict", struct why, strict),
+	PXT_OPT_COLOUR(struct why, colour),
+	PXT_OPT_END,
+};
+
+static const struct pxt_command_line command_line = {
+	.command = "why",
+	.help = help,
+	.options = options,
+	.wants = "which log?",
+};
 
 static bool chooses_spans(const struct why *w)
 {
@@ -428,22 +377,14 @@ static bool chooses_spans(const struct why *w)
 
 static int take_line(struct why *w, int argc, char **argv)
 {
-	int code;
+	int status = pxt_options_read(&command_line, w, argc, argv);
 
-	while ((code = getopt_long(argc, argv, ":e:t:n:r:h", options, NULL)) != -1) {
-		if (code == 'h')
-			return pxt_help(help);
-		if (code == '?' || code == ':')
-			return pxt_option_error("why", code, argv, options);
-		if (!take_option(w, code, optarg))
-			return pxt_usage("why");
-	}
-	if (optind == argc) {
-		pxt_complain("why: which log?");
-		return pxt_usage("why");
-	}
+	if (status >= 0)
+		return status;
 	if (!pxt_select_check(&w->select))
 		return pxt_usage("why");
+	if (w->lines == 0)
+		w->lines = PXT_LINES_MAX;
 	if (w->locks && chooses_spans(w)) {
 		pxt_complain("why: --locks is of all locks: no choice of spans beside it");
 		return pxt_usage("why");
