@@ -315,11 +315,6 @@ static void put_report(struct checker *c, const struct verdict *verdict)
 
 /* ---- For programs ---- */
 
-static void member(struct pxt_out *out, const char *name, uint64_t value)
-{
-	pxt_out_format(out, ",\"%s\":%llu", name, (unsigned long long)value);
-}
-
 static const char *kind_word(int kind)
 {
 	static const char *const words[] = { "", "damage", "end", "law", "type" };
@@ -333,52 +328,53 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 	const struct posix_trace_counts_np *counts = &sum->posix_counts_np;
 	struct pxt_out *out = &c->out;
 
-	pxt_out_text(out, "{\"log\":");
-	pxt_out_json(out, verdict->path, strlen(verdict->path));
-	pxt_out_format(out, ",\"verdict\":\"%s\",\"status\":%d,\"complete\":%s", word_of(verdict),
-	    verdict->status, sum->posix_complete_np ? "true" : "false");
-	pxt_out_format(out, ",\"end_unknown\":%s", verdict->end_unknown ? "true" : "false");
-	member(out, "files_missing", verdict->missing);
-	member(out, "bytes", sum->posix_bytes_np);
-	member(out, "blocks_sound", sum->posix_sound_np);
-	member(out, "blocks_damaged", sum->posix_damaged_np);
-	member(out, "blocks_missing", sum->posix_missing_np);
-	member(out, "bytes_skipped", sum->posix_skipped_np);
-	member(out, "records", sum->posix_records_np);
-	member(out, "records_suspect", sum->posix_suspect_np);
-	member(out, "slots_torn", sum->posix_torn_np);
-	member(out, "slots_orphan", sum->posix_orphans_np);
-	member(out, "events_unnamed", sum->posix_unnamed_np);
-	member(out, "events_placeless", sum->posix_placeless_np);
-	member(out, "lost", verdict->lost);
+	pxt_json_begin(out);
+	pxt_json_open(out, NULL, '{');
+	pxt_json_text(out, "log", verdict->path);
+	pxt_json_text(out, "verdict", word_of(verdict));
+	pxt_json_signed(out, "status", verdict->status);
+	pxt_json_bool(out, "complete", sum->posix_complete_np);
+	pxt_json_bool(out, "end_unknown", verdict->end_unknown);
+	pxt_json_number(out, "files_missing", verdict->missing);
+	pxt_json_number(out, "bytes", sum->posix_bytes_np);
+	pxt_json_number(out, "blocks_sound", sum->posix_sound_np);
+	pxt_json_number(out, "blocks_damaged", sum->posix_damaged_np);
+	pxt_json_number(out, "blocks_missing", sum->posix_missing_np);
+	pxt_json_number(out, "bytes_skipped", sum->posix_skipped_np);
+	pxt_json_number(out, "records", sum->posix_records_np);
+	pxt_json_number(out, "records_suspect", sum->posix_suspect_np);
+	pxt_json_number(out, "slots_torn", sum->posix_torn_np);
+	pxt_json_number(out, "slots_orphan", sum->posix_orphans_np);
+	pxt_json_number(out, "events_unnamed", sum->posix_unnamed_np);
+	pxt_json_number(out, "events_placeless", sum->posix_placeless_np);
+	pxt_json_number(out, "lost", verdict->lost);
 	if (sum->posix_complete_np) {
-		member(out, "written", counts->posix_written_np);
-		member(out, "retrieved", counts->posix_retrieved_np);
-		member(out, "lost_in_stream", counts->posix_lost_np);
-		member(out, "cleared", counts->posix_cleared_np);
-		member(out, "held", counts->posix_held_np);
-		member(out, "lost_in_log", sum->posix_lost_in_log_np);
+		pxt_json_number(out, "written", counts->posix_written_np);
+		pxt_json_number(out, "retrieved", counts->posix_retrieved_np);
+		pxt_json_number(out, "lost_in_stream", counts->posix_lost_np);
+		pxt_json_number(out, "cleared", counts->posix_cleared_np);
+		pxt_json_number(out, "held", counts->posix_held_np);
+		pxt_json_number(out, "lost_in_log", sum->posix_lost_in_log_np);
 	}
-	member(out, "stamps_backward", sum->posix_backward_np);
-	member(out, "stamps_backward_ns", sum->posix_backward_ns_np);
-	member(out, "readings_backward", sum->posix_readings_backward_np);
-	member(out, "findings_total", sum->posix_findings_np);
-	pxt_out_text(out, ",\"findings\":[");
+	pxt_json_number(out, "stamps_backward", sum->posix_backward_np);
+	pxt_json_number(out, "stamps_backward_ns", sum->posix_backward_ns_np);
+	pxt_json_number(out, "readings_backward", sum->posix_readings_backward_np);
+	pxt_json_number(out, "findings_total", sum->posix_findings_np);
+	pxt_json_open(out, "findings", '[');
 	for (uint64_t i = 0; i < sum->posix_findings_np && i < c->limit; i++) {
 		const struct posix_trace_logfinding_np *finding = &c->findings[i];
 
-		pxt_out_format(out,
-		    "%s{\"kind\":\"%s\",\"block\":%llu,\"byte\":%llu,\"reason\":", i > 0 ? "," : "",
-		    kind_word(finding->posix_kind_np), (unsigned long long)finding->posix_block_np,
-		    (unsigned long long)finding->posix_offset_np);
-		pxt_out_json(out, finding->posix_reason_np, strlen(finding->posix_reason_np));
-		pxt_out_char(out, '}');
+		pxt_json_open(out, NULL, '{');
+		pxt_json_text(out, "kind", kind_word(finding->posix_kind_np));
+		pxt_json_number(out, "block", finding->posix_block_np);
+		pxt_json_number(out, "byte", finding->posix_offset_np);
+		pxt_json_text(out, "reason", finding->posix_reason_np);
+		pxt_json_close(out, '}');
 	}
-	pxt_out_text(out, "],\"notes\":[");
-	for (unsigned i = 0; i < verdict->hints.count; i++) {
-		pxt_out_text(out, i > 0 ? "," : "");
-		pxt_out_json(out, verdict->hints.list[i], strlen(verdict->hints.list[i]));
-	}
+	pxt_json_close(out, ']');
+	pxt_json_open(out, "notes", '[');
+	for (unsigned i = 0; i < verdict->hints.count; i++)
+		pxt_json_text(out, NULL, verdict->hints.list[i]);
 	pxt_out_text(out, "]}\n");
 }
 

@@ -231,43 +231,47 @@ void pxt_compare_text(struct pxt_out *out, const struct pxt_comparison *comparis
 
 static void put_json_side(struct pxt_out *out, const struct pxt_compared *compared, unsigned side)
 {
-	pxt_out_format(out, ",\"%s\":{\"logs\":%u,\"count\":%" PRIu64, sides[side],
-	    compared->found[side], compared->counts[side]);
-	for (unsigned k = 0; k < PXT_FIGURES && compared->found[side] > 0; k++)
-		pxt_out_format(
-		    out, ",\"%s_ns\":%" PRIu64, pxt_compare_figures[k], compared->shown[side][k]);
-	pxt_out_char(out, '}');
+	char name[24];
+
+	pxt_json_open(out, sides[side], '{');
+	pxt_json_number(out, "logs", compared->found[side]);
+	pxt_json_number(out, "count", compared->counts[side]);
+	for (unsigned k = 0; k < PXT_FIGURES && compared->found[side] > 0; k++) {
+		(void)snprintf(name, sizeof name, "%s_ns", pxt_compare_figures[k]);
+		pxt_json_number(out, name, compared->shown[side][k]);
+	}
+	pxt_json_close(out, '}');
+}
+
+static void put_json_ratio(struct pxt_out *out, const char *name, double value)
+{
+	pxt_json_name(out, name);
+	pxt_out_format(out, "%.6g", value);
 }
 
 static void put_json_change(struct pxt_out *out, const struct pxt_change *change, unsigned figure)
 {
-	pxt_out_format(out, ",\"%s\":{\"verdict\":\"%s\"", pxt_compare_figures[figure],
-	    pxt_compare_verdicts[change->verdict]);
-	if (change->verdict != PXT_VERDICT_UNJUDGED)
-		pxt_out_format(out, ",\"ratio\":%.6g,\"low\":%.6g,\"high\":%.6g,\"p\":%.6g",
-		    change->ratio, change->low, change->high, change->p);
-	pxt_out_char(out, '}');
-}
-
-static void put_json_or_null(struct pxt_out *out, const char *name, const char *text)
-{
-	pxt_out_format(out, ",\"%s\":", name);
-	if (text)
-		pxt_tell_json_string(out, text);
-	else
-		pxt_out_text(out, "null");
+	pxt_json_open(out, pxt_compare_figures[figure], '{');
+	pxt_json_label(out, "verdict", pxt_compare_verdicts[change->verdict]);
+	if (change->verdict != PXT_VERDICT_UNJUDGED) {
+		put_json_ratio(out, "ratio", change->ratio);
+		put_json_ratio(out, "low", change->low);
+		put_json_ratio(out, "high", change->high);
+		put_json_ratio(out, "p", change->p);
+	}
+	pxt_json_close(out, '}');
 }
 
 static void put_json_held(struct pxt_out *out, const struct pxt_held *held)
 {
 	if (!held->thread)
 		return;
-	pxt_out_format(out, ",\"longest\":{\"ns\":%" PRIu64 ",\"thread\":", held->ns);
-	pxt_tell_json_string(out, held->thread);
-	pxt_out_text(out, ",\"holder\":");
-	pxt_tell_json_string(out, held->holder);
-	put_json_or_null(out, "place", held->place);
-	pxt_out_char(out, '}');
+	pxt_json_open(out, "longest", '{');
+	pxt_json_number(out, "ns", held->ns);
+	pxt_json_label(out, "thread", held->thread);
+	pxt_json_label(out, "holder", held->holder);
+	pxt_json_label(out, "place", held->place);
+	pxt_json_close(out, '}');
 }
 
 static void put_json_cause(struct pxt_out *out, const struct pxt_comparison *comparison,
@@ -277,31 +281,36 @@ static void put_json_cause(struct pxt_out *out, const struct pxt_comparison *com
 
 	if (!pxt_compare_cause(comparison, compared, &cause))
 		return;
-	pxt_out_format(
-	    out, ",\"cause\":{\"figure\":\"%s\",\"lock\":", pxt_compare_figures[cause.figure]);
-	pxt_tell_json_string(out, cause.reason->lock);
-	put_json_or_null(out, "holder", cause.reason->holder);
-	put_json_or_null(out, "place", cause.reason->place);
-	pxt_out_format(out, ",\"before_ns\":%" PRIu64 ",\"after_ns\":%" PRIu64 "}", cause.before_ns,
-	    cause.after_ns);
+	pxt_json_open(out, "cause", '{');
+	pxt_json_label(out, "figure", pxt_compare_figures[cause.figure]);
+	pxt_json_label(out, "lock", cause.reason->lock);
+	pxt_json_label(out, "holder", cause.reason->holder);
+	pxt_json_label(out, "place", cause.reason->place);
+	pxt_json_number(out, "before_ns", cause.before_ns);
+	pxt_json_number(out, "after_ns", cause.after_ns);
+	pxt_json_close(out, '}');
 }
 
 void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison)
 {
-	pxt_out_format(out,
-	    "{\"logs_before\":%u,\"logs_after\":%u,\"level\":%.6g,\"permutations\":%" PRIu64
-	    ",\"slower\":%u,\"faster\":%u,\"noise\":%u,\"unjudged\":%u,\"durations\":[",
-	    comparison->logs[PXT_BEFORE], comparison->logs[PXT_AFTER], comparison->level,
-	    comparison->permutations, comparison->verdicts[PXT_VERDICT_SLOWER],
-	    comparison->verdicts[PXT_VERDICT_FASTER], comparison->verdicts[PXT_VERDICT_NOISE],
-	    comparison->verdicts[PXT_VERDICT_UNJUDGED]);
+	pxt_json_begin(out);
+	pxt_json_open(out, NULL, '{');
+	pxt_json_number(out, "logs_before", comparison->logs[PXT_BEFORE]);
+	pxt_json_number(out, "logs_after", comparison->logs[PXT_AFTER]);
+	put_json_ratio(out, "level", comparison->level);
+	pxt_json_number(out, "permutations", comparison->permutations);
+	pxt_json_number(out, "slower", comparison->verdicts[PXT_VERDICT_SLOWER]);
+	pxt_json_number(out, "faster", comparison->verdicts[PXT_VERDICT_FASTER]);
+	pxt_json_number(out, "noise", comparison->verdicts[PXT_VERDICT_NOISE]);
+	pxt_json_number(out, "unjudged", comparison->verdicts[PXT_VERDICT_UNJUDGED]);
+	pxt_json_open(out, "durations", '[');
 	for (unsigned i = 0; i < comparison->count; i++) {
 		const struct pxt_compared *compared = comparison->list[i];
 
-		pxt_out_format(out, "%s\n{\"kind\":\"%s\",\"name\":", i ? "," : "",
-		    kind_words[compared->kind]);
-		pxt_tell_json_string(out, compared->name);
-		pxt_out_format(out, ",\"in\":\"%s\"",
+		pxt_json_open(out, NULL, '{');
+		pxt_json_label(out, "kind", kind_words[compared->kind]);
+		pxt_json_label(out, "name", compared->name);
+		pxt_json_label(out, "in",
 		    is_new(compared)    ? "after"
 		    : is_gone(compared) ? "before"
 		                        : "both");
@@ -311,7 +320,7 @@ void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparis
 			put_json_change(out, &compared->changes[k], k);
 		put_json_held(out, &compared->held);
 		put_json_cause(out, comparison, compared);
-		pxt_out_char(out, '}');
+		pxt_json_close(out, '}');
 	}
 	pxt_out_text(out, "]}\n");
 }

@@ -22,7 +22,9 @@ struct pxt_out {
 	int fd;
 	int error; /* the first error number of write(); later output is dropped */
 	bool colour;
-	size_t pad; /* columns that are to be filled before the next gap, see pxt_out_gap() */
+	size_t pad;   /* columns that are to be filled before the next gap, see pxt_out_gap() */
+	bool more;    /* JSON: a comma comes before what is next */
+	bool in_page; /* JSON inside of HTML */
 	size_t used;
 	char buffer[PXT_OUT_BYTES];
 };
@@ -124,6 +126,28 @@ __attribute__((format(printf, 2, 3))) void pxt_out_format(
 bool pxt_colour_wanted(const char *choice, int fd);
 /* False, with a word to the user, when it is none of these. */
 bool pxt_colour_valid(const char *choice);
+
+/*
+ * ---- JSON: members of objects, elements of lists; commas come by themselves ----
+ *
+ * @name is a member's; NULL: an element of a list, or the whole.  In a page (pxt_out.in_page) what means something to
+ * HTML (<, >, &) is written as \u00NN, so that no text ends the element that the JSON is in, and numbers beyond 2^53,
+ * which JavaScript would round, become strings.
+ */
+
+/* A new one begins. */
+void pxt_json_begin(struct pxt_out *out);
+void pxt_json_open(struct pxt_out *out, const char *name, char bracket);
+void pxt_json_close(struct pxt_out *out, char bracket);
+/* The value is to follow. */
+void pxt_json_name(struct pxt_out *out, const char *name);
+/* Text that is escaped as for a terminal already (a label); NULL: null. */
+void pxt_json_label(struct pxt_out *out, const char *name, const char *label);
+/* Any text. */
+void pxt_json_text(struct pxt_out *out, const char *name, const char *text);
+void pxt_json_number(struct pxt_out *out, const char *name, uint64_t number);
+void pxt_json_signed(struct pxt_out *out, const char *name, int64_t number);
+void pxt_json_bool(struct pxt_out *out, const char *name, bool value);
 
 /*
  * ---- Text in a cell of CSV ----

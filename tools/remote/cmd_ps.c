@@ -181,36 +181,33 @@ static void put_table(struct ps *ps)
 
 /* ---- For programs ---- */
 
+/* Of another process: it may have no end. */
 static void put_string(struct pxt_out *out, const char *key, const char *text, size_t bytes)
 {
-	pxt_out_format(out, ",\"%s\":", key);
+	pxt_json_name(out, key);
 	pxt_out_json(out, text, bytes);
-}
-
-static void put_number(struct pxt_out *out, const char *key, uint64_t number)
-{
-	pxt_out_format(out, ",\"%s\":%llu", key, (unsigned long long)number);
 }
 
 static void put_status(struct pxt_out *out, const struct pxt_ctlsock_status *status)
 {
-	pxt_out_format(out, ",\"pid\":%ld", (long)status->pid);
+	pxt_json_signed(out, "pid", status->pid);
 	put_string(out, "program", status->executable,
 	    pxt_remote_bytes(status->executable, sizeof status->executable));
 	put_string(out, "trace", status->name, pxt_remote_bytes(status->name, sizeof status->name));
-	put_string(out, "policy", pxt_status_policy(status), strlen(pxt_status_policy(status)));
-	pxt_out_format(out, ",\"log\":%s", status->with_log ? "true" : "false");
-	pxt_out_format(out, ",\"created\":%lld.%09lu", (long long)status->created_sec,
+	pxt_json_text(out, "policy", pxt_status_policy(status));
+	pxt_json_bool(out, "log", status->with_log);
+	pxt_json_name(out, "created");
+	pxt_out_format(out, "%lld.%09lu", (long long)status->created_sec,
 	    (unsigned long)(status->created_nsec % 1000000000u));
-	put_number(out, "attached", status->producers);
-	put_number(out, "filtered", status->filtered);
-	put_number(out, "slots", status->slot_count);
-	put_number(out, "used", status->slots_used);
-	put_number(out, "written", status->written);
-	put_number(out, "retrieved", status->retrieved);
-	put_number(out, "lost", status->lost);
-	put_number(out, "cleared", status->cleared);
-	put_number(out, "held", status->held);
+	pxt_json_number(out, "attached", status->producers);
+	pxt_json_number(out, "filtered", status->filtered);
+	pxt_json_number(out, "slots", status->slot_count);
+	pxt_json_number(out, "used", status->slots_used);
+	pxt_json_number(out, "written", status->written);
+	pxt_json_number(out, "retrieved", status->retrieved);
+	pxt_json_number(out, "lost", status->lost);
+	pxt_json_number(out, "cleared", status->cleared);
+	pxt_json_number(out, "held", status->held);
 }
 
 static void put_json(struct ps *ps)
@@ -220,10 +217,11 @@ static void put_json(struct ps *ps)
 	for (size_t i = 0; i < ps->count; i++) {
 		const struct row *row = &ps->rows[i];
 
-		pxt_out_text(out, "{\"name\":");
-		pxt_out_json(out, row->remote.name, strlen(row->remote.name));
-		put_string(out, "path", row->remote.path, strlen(row->remote.path));
-		put_string(out, "state", state_of(row), strlen(state_of(row)));
+		pxt_json_begin(out);
+		pxt_json_open(out, NULL, '{');
+		pxt_json_text(out, "name", row->remote.name);
+		pxt_json_text(out, "path", row->remote.path);
+		pxt_json_text(out, "state", state_of(row));
 		if (row->reach == PXT_REACH_OK)
 			put_status(out, &row->remote.status);
 		pxt_out_text(out, "}\n");

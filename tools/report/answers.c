@@ -54,33 +54,21 @@ void pxt_answers_free(struct pxt_answers *answers)
 
 /* ---- JSON ---- */
 
-static void put_bool(struct pxt_out *out, const char *name, bool value)
-{
-	pxt_json_name(out, name);
-	pxt_out_text(out, value ? "true" : "false");
-}
-
-static void put_time(struct pxt_out *out, const char *name, int64_t ns)
-{
-	pxt_json_name(out, name);
-	pxt_json_signed(out, ns);
-}
-
 /* What why says is escaped already. */
 static void put_words(struct pxt_out *out, const char *name, const struct pxt_words *words)
 {
-	pxt_json_name(out, name);
-	pxt_json_label(out, words->text);
+	pxt_json_label(out, name, words->text);
 }
 
 static void put_one_cause(struct pxt_out *out, const char *kind, int64_t ns, bool concluded,
     const struct pxt_words *words)
 {
-	pxt_out_format(out, "{\"kind\":\"%s\"", kind);
-	put_time(out, "ns", ns);
-	put_bool(out, "concluded", concluded);
+	pxt_json_open(out, NULL, '{');
+	pxt_json_label(out, "kind", kind);
+	pxt_json_signed(out, "ns", ns);
+	pxt_json_bool(out, "concluded", concluded);
 	put_words(out, "text", words);
-	pxt_out_char(out, '}');
+	pxt_json_close(out, '}');
 }
 
 static void put_causes(
@@ -94,8 +82,7 @@ static void put_causes(
 	unsigned count;
 
 	pxt_tell_causes(blame, sorted, &count);
-	pxt_json_name(out, "causes");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "causes", '[');
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_words words = { 0 };
 
@@ -104,16 +91,14 @@ static void put_causes(
 			continue;
 		}
 		pxt_say_cause(&words, tell->book, blame, sorted[i]);
-		pxt_out_text(out, i == 0 ? "" : ",");
 		put_one_cause(out, kinds[sorted[i]->kind], sorted[i]->ns,
 		    sorted[i]->runner && !sorted[i]->exact, &words);
 	}
 	if (rest_ns > 0) {
 		pxt_say(&rest, "%u other causes", count - CAUSES_SHOWN);
-		pxt_out_char(out, ',');
 		put_one_cause(out, "other", rest_ns, false, &rest);
 	}
-	pxt_out_char(out, ']');
+	pxt_json_close(out, ']');
 }
 
 static void put_meanwhile(
@@ -123,30 +108,28 @@ static void put_meanwhile(
 	unsigned count;
 
 	pxt_tell_overlaps(blame, sorted, &count);
-	pxt_json_name(out, "meanwhile");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "meanwhile", '[');
 	for (unsigned i = 0; i < count && i < MEANWHILE_MAX; i++) {
 		struct pxt_words name = { 0 };
 
 		pxt_say_name(&name, tell->book, sorted[i]->name, NULL);
-		pxt_out_text(out, i == 0 ? "{\"thread\":" : ",{\"thread\":");
-		pxt_json_label(out, sorted[i]->actor->name);
+		pxt_json_open(out, NULL, '{');
+		pxt_json_label(out, "thread", sorted[i]->actor->name);
 		put_words(out, "span", &name);
-		pxt_json_member(out, "count", sorted[i]->count);
-		put_time(out, "ns", sorted[i]->ns);
-		pxt_out_char(out, '}');
+		pxt_json_number(out, "count", sorted[i]->count);
+		pxt_json_signed(out, "ns", sorted[i]->ns);
+		pxt_json_close(out, '}');
 	}
-	pxt_out_char(out, ']');
-	pxt_json_member(
+	pxt_json_close(out, ']');
+	pxt_json_number(
 	    out, "meanwhileMore", count > MEANWHILE_MAX ? (uint64_t)(count - MEANWHILE_MAX) : 0);
 }
 
 /* As the page's threads have it. */
 static void put_thread(struct pxt_out *out, const struct pxt_actor *actor)
 {
-	pxt_out_text(out, "\"thread\":");
-	pxt_json_label(out, actor ? actor->name : "");
-	pxt_json_member(out, "log", actor ? actor->source : 0);
+	pxt_json_label(out, "thread", actor ? actor->name : "");
+	pxt_json_number(out, "log", actor ? actor->source : 0);
 	pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld",
 	    (unsigned long long)(actor ? actor->id : 0), actor ? (long)actor->tid : 0L);
 }
@@ -160,18 +143,17 @@ static void put_link(
 	struct pxt_words words = { 0 };
 
 	pxt_say_link(&words, tell->book, link);
-	pxt_out_char(out, '{');
+	pxt_json_open(out, NULL, '{');
 	put_thread(out, link->actor);
 	put_words(out, "text", &words);
-	put_time(out, "begin", link->begin_ns - start_ns);
-	put_time(out, "end", link->end_ns - start_ns);
+	pxt_json_signed(out, "begin", link->begin_ns - start_ns);
+	pxt_json_signed(out, "end", link->end_ns - start_ns);
 	if (by) {
-		pxt_json_name(out, "by");
-		pxt_out_char(out, '{');
+		pxt_json_open(out, "by", '{');
 		put_thread(out, by);
-		pxt_out_char(out, '}');
+		pxt_json_close(out, '}');
 	}
-	pxt_out_char(out, '}');
+	pxt_json_close(out, '}');
 }
 
 /* Who waited for whom, as the sentence says it; empty where events tell of no links, causes alone. */
@@ -180,13 +162,10 @@ static void put_chain(struct pxt_out *out, const struct pxt_tell *tell,
 {
 	unsigned count = pxt_has_chain_of_answer(setting, blame) ? blame->chain.count : 0;
 
-	pxt_json_name(out, "chain");
-	pxt_out_char(out, '[');
-	for (unsigned i = 0; i < count; i++) {
-		pxt_out_text(out, i == 0 ? "" : ",");
+	pxt_json_open(out, "chain", '[');
+	for (unsigned i = 0; i < count; i++)
 		put_link(out, tell, &blame->chain.links[i], start_ns);
-	}
-	pxt_out_char(out, ']');
+	pxt_json_close(out, ']');
 }
 
 static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
@@ -200,23 +179,23 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 	pxt_say_span(&name, tell->book, blame);
 	pxt_say_answer(&answer, &setting, blame);
 	pxt_say_help(&help, &setting, blame);
-	pxt_out_char(out, '{');
+	pxt_json_open(out, NULL, '{');
 	put_thread(out, blame->actor);
 	put_words(out, "span", &name);
 	put_words(out, "answer", &answer);
 	put_words(out, "help", &help);
-	put_time(out, "release", blame->late.release_ns - start_ns);
-	put_time(out, "begin", blame->late.begin_ns - start_ns);
-	put_time(out, "end", blame->late.end_ns - start_ns);
-	put_time(out, "length", pxt_blame_length(blame));
-	put_bool(out, "missed", blame->late.missed);
-	put_bool(out, "unfinished", blame->late.unfinished);
-	pxt_json_member(out, "lost", blame->lost);
-	pxt_json_member(out, "gaps", blame->gaps);
+	pxt_json_signed(out, "release", blame->late.release_ns - start_ns);
+	pxt_json_signed(out, "begin", blame->late.begin_ns - start_ns);
+	pxt_json_signed(out, "end", blame->late.end_ns - start_ns);
+	pxt_json_signed(out, "length", pxt_blame_length(blame));
+	pxt_json_bool(out, "missed", blame->late.missed);
+	pxt_json_bool(out, "unfinished", blame->late.unfinished);
+	pxt_json_number(out, "lost", blame->lost);
+	pxt_json_number(out, "gaps", blame->gaps);
 	put_chain(out, tell, &setting, blame, start_ns);
 	put_causes(out, tell, blame);
 	put_meanwhile(out, tell, blame);
-	pxt_out_char(out, '}');
+	pxt_json_close(out, '}');
 }
 
 void pxt_answers_put(struct pxt_answers *answers, struct pxt_out *out, int64_t start_ns)
@@ -235,14 +214,14 @@ void pxt_answers_put(struct pxt_answers *answers, struct pxt_out *out, int64_t s
 		.search = &answers->search,
 		.book = answers->book };
 
-	pxt_out_format(out, "{\"by\":\"%s\"", modes[answers->search.mode]);
-	pxt_json_member(out, "worst", answers->worst);
-	pxt_json_member(out, "misses", answers->search.misses.all);
-	pxt_json_member(out, "spans", answers->search.spans);
-	pxt_out_text(out, ",\n\"list\":[");
-	for (unsigned i = 0; i < answers->blames.count; i++) {
-		pxt_out_text(out, i == 0 ? "" : ",\n");
+	pxt_json_open(out, "why", '{');
+	pxt_json_label(out, "by", modes[answers->search.mode]);
+	pxt_json_number(out, "worst", answers->worst);
+	pxt_json_number(out, "misses", answers->search.misses.all);
+	pxt_json_number(out, "spans", answers->search.spans);
+	pxt_json_open(out, "list", '[');
+	for (unsigned i = 0; i < answers->blames.count; i++)
 		put_span(out, &tell, &answers->blames.list[i], start_ns);
-	}
-	pxt_out_text(out, "]}");
+	pxt_json_close(out, ']');
+	pxt_json_close(out, '}');
 }

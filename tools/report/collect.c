@@ -280,13 +280,14 @@ void pxt_programs_take(struct pxt_programs *programs, const struct pxt_event *ev
 
 void pxt_programs_put(const struct pxt_programs *programs, struct pxt_out *out)
 {
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "programs", '[');
 	for (uint32_t i = 0; i < programs->count; i++) {
-		pxt_out_format(out, i == 0 ? "[%ld," : ",[%ld,", (long)programs->list[i].pid);
-		pxt_json_text(out, programs->list[i].path);
-		pxt_out_char(out, ']');
+		pxt_json_open(out, NULL, '[');
+		pxt_json_signed(out, NULL, programs->list[i].pid);
+		pxt_json_text(out, NULL, programs->list[i].path);
+		pxt_json_close(out, ']');
 	}
-	pxt_out_char(out, ']');
+	pxt_json_close(out, ']');
 }
 
 void pxt_programs_free(struct pxt_programs *programs)

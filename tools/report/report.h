@@ -90,25 +90,6 @@ void pxt_pack_span(struct pxt_pack *pack, uint64_t begin, uint64_t end, uint32_t
 void pxt_pack_finish(struct pxt_pack *pack);
 
 /*
- * ---- JSON inside a page ----
- *
- * What means something to HTML (<, >, &) is written as \u00NN, so that no text ends the element that the
- * JSON is in.
- */
-
-/* Text from a log: escaped as for a terminal (output/out.h) first, so that it is printable UTF-8. */
-void pxt_json_text(struct pxt_out *out, const char *text);
-/* Text that is escaped already (a label). */
-void pxt_json_label(struct pxt_out *out, const char *label);
-/* Numbers beyond 2^53, which JavaScript would round, become strings. */
-void pxt_json_number(struct pxt_out *out, uint64_t value);
-void pxt_json_signed(struct pxt_out *out, int64_t value);
-/* ,"name": for every member of an object but the first. */
-void pxt_json_name(struct pxt_out *out, const char *name);
-void pxt_json_member(struct pxt_out *out, const char *name, uint64_t value);
-void pxt_json_member_text(struct pxt_out *out, const char *name, const char *text);
-
-/*
  * The page of pxtrace report without its data: embed.py makes these two parts of page.html,
  * style.css and the scripts beside it.  The data are between them.
  */

@@ -59,8 +59,6 @@ void pxt_tell_text(const struct pxt_tell *tell);
 /* The answers alone, a sentence for each that is to be explained in full. */
 void pxt_tell_answers(const struct pxt_tell *tell);
 void pxt_tell_json(const struct pxt_tell *tell);
-/* A text that is escaped for the screen, as a string of JSON. */
-void pxt_tell_json_string(struct pxt_out *out, const char *text);
 
 /* The same for locks (--locks). */
 struct pxt_tell_locks {

@@ -5,58 +5,9 @@
  */
 #include "tools/why/tell.h"
 
-/* Names are printable already: quotation marks and backslashes are left. */
-void pxt_tell_json_string(struct pxt_out *out, const char *text)
-{
-	pxt_out_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			pxt_out_char(out, '\\');
-		pxt_out_char(out, *text);
-	}
-	pxt_out_char(out, '"');
-}
-
-static void put_name(struct pxt_out *out, const char *name)
-{
-	pxt_tell_json_string(out, name);
-	pxt_out_char(out, ':');
-}
-
-static void put_text(struct pxt_out *out, const char *name, const char *text)
-{
-	put_name(out, name);
-	if (text)
-		pxt_tell_json_string(out, text);
-	else
-		pxt_out_text(out, "null");
-	pxt_out_char(out, ',');
-}
-
-static void put_number(struct pxt_out *out, const char *name, int64_t number)
-{
-	put_name(out, name);
-	pxt_out_signed(out, number);
-	pxt_out_char(out, ',');
-}
-
-static void put_bool(struct pxt_out *out, const char *name, bool value)
-{
-	put_name(out, name);
-	pxt_out_text(out, value ? "true," : "false,");
-}
-
 static void put_words(struct pxt_out *out, const char *name, const struct pxt_words *words)
 {
-	put_text(out, name, words->used > 0 ? words->text : NULL);
-}
-
-/* The comma after the last member becomes the end of the object or list. */
-static void close_with(struct pxt_out *out, char end)
-{
-	if (out->used > 0 && out->buffer[out->used - 1] == ',')
-		out->used--;
-	pxt_out_char(out, end);
+	pxt_json_label(out, name, words->used > 0 ? words->text : NULL);
 }
 
 static void put_cause(
@@ -70,72 +21,68 @@ static void put_cause(
 	struct pxt_words words = { 0 };
 	bool sure;
 
-	pxt_out_char(out, '{');
-	put_text(out, "kind", kinds[cause->kind]);
-	put_number(out, "ns", cause->ns);
+	pxt_json_open(out, NULL, '{');
+	pxt_json_label(out, "kind", kinds[cause->kind]);
+	pxt_json_signed(out, "ns", cause->ns);
 	pxt_say_cause(&words, tell->book, blame, cause);
 	put_words(out, "text", &words);
 	if (cause->kind == PXT_CAUSE_WAIT || cause->kind == PXT_CAUSE_PENDING)
-		put_text(out, "holder_state", lasts[cause->last]);
+		pxt_json_label(out, "holder_state", lasts[cause->last]);
 	if (cause->function.address.value != 0)
-		put_text(out, "function", pxt_places_code(tell->book->places, &cause->function));
+		pxt_json_label(
+		    out, "function", pxt_places_code(tell->book->places, &cause->function));
 	if (cause->call != PXT_NO_NAME) {
-		put_text(out, "call", tell->book->names[cause->call]);
-		put_number(out, "call_object", (int64_t)cause->object.address.value);
+		pxt_json_label(out, "call", tell->book->names[cause->call]);
+		pxt_json_signed(out, "call_object", (int64_t)cause->object.address.value);
 	}
 	if (cause->runner) {
-		put_text(out, "ran_instead", cause->runner->name);
-		put_bool(out, "told_by_scheduler", cause->exact);
+		pxt_json_label(out, "ran_instead", cause->runner->name);
+		pxt_json_bool(out, "told_by_scheduler", cause->exact);
 	}
-	put_bool(out, "priority_inversion", pxt_is_inversion(blame, cause, &sure));
-	put_name(out, "chain");
-	pxt_out_char(out, '[');
+	pxt_json_bool(out, "priority_inversion", pxt_is_inversion(blame, cause, &sure));
+	pxt_json_open(out, "chain", '[');
 	for (unsigned i = 0; i < cause->links; i++) {
 		struct pxt_words lock = { 0 };
 		const struct pxt_actor *holder = cause->chain[i].holder;
 
 		pxt_say_lock(&lock, tell->book, cause->chain[i].lock);
-		pxt_out_char(out, '{');
+		pxt_json_open(out, NULL, '{');
 		put_words(out, "lock", &lock);
-		put_text(out, "holder", holder ? holder->name : NULL);
-		put_text(out, cause->chain[i].given_back ? "given_back_in" : "taken_in",
+		pxt_json_label(out, "holder", holder ? holder->name : NULL);
+		pxt_json_label(out, cause->chain[i].given_back ? "given_back_in" : "taken_in",
 		    pxt_places_code(tell->book->places, &cause->chain[i].place));
 		if (cause->chain[i].others > 0)
-			put_number(out, "other_holders", cause->chain[i].others);
+			pxt_json_signed(out, "other_holders", cause->chain[i].others);
 		if (cause->chain[i].since_ns != 0)
-			put_number(out, "since_ns", cause->chain[i].since_ns);
-		close_with(out, '}');
-		pxt_out_char(out, ',');
+			pxt_json_signed(out, "since_ns", cause->chain[i].since_ns);
+		pxt_json_close(out, '}');
 	}
-	close_with(out, ']');
-	pxt_out_text(out, "},");
+	pxt_json_close(out, ']');
+	pxt_json_close(out, '}');
 }
 
 static void put_time_line(const struct pxt_tell *tell, const struct pxt_blame *blame)
 {
 	struct pxt_out *out = tell->out;
 
-	put_name(out, "time_line");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "time_line", '[');
 	for (uint64_t i = 0; i < pxt_blame_lines(blame); i++) {
 		const struct pxt_blame_line *line = pxt_blame_line(blame, i);
 		struct pxt_words words = { 0 };
 
 		if (!pxt_tell_line(blame, line))
 			continue;
-		pxt_out_char(out, '{');
-		put_number(out, "ns", line->ns - blame->late.release_ns);
-		put_text(out, "thread", line->actor ? line->actor->name : NULL);
+		pxt_json_open(out, NULL, '{');
+		pxt_json_signed(out, "ns", line->ns - blame->late.release_ns);
+		pxt_json_label(out, "thread", line->actor ? line->actor->name : NULL);
 		if (line->gap)
-			put_number(out, "lost", (int64_t)line->lost);
+			pxt_json_signed(out, "lost", (int64_t)line->lost);
 		pxt_tell_deed(&words, blame, line);
 		put_words(out, "text", &words);
-		close_with(out, '}');
-		pxt_out_char(out, ',');
+		pxt_json_close(out, '}');
 	}
-	close_with(out, ']');
-	pxt_out_char(out, ',');
-	put_number(
+	pxt_json_close(out, ']');
+	pxt_json_signed(
 	    out, "time_line_left_out", (int64_t)(blame->line_count - pxt_blame_lines(blame)));
 }
 
@@ -146,22 +93,19 @@ static void put_overlaps(const struct pxt_tell *tell, const struct pxt_blame *bl
 	unsigned count;
 
 	pxt_tell_overlaps(blame, sorted, &count);
-	put_name(out, "meanwhile");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "meanwhile", '[');
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_words name = { 0 };
 
 		pxt_say_name(&name, tell->book, sorted[i]->name, NULL);
-		pxt_out_char(out, '{');
-		put_text(out, "thread", sorted[i]->actor->name);
+		pxt_json_open(out, NULL, '{');
+		pxt_json_label(out, "thread", sorted[i]->actor->name);
 		put_words(out, "span", &name);
-		put_number(out, "count", (int64_t)sorted[i]->count);
-		put_number(out, "ns", sorted[i]->ns);
-		close_with(out, '}');
-		pxt_out_char(out, ',');
+		pxt_json_signed(out, "count", (int64_t)sorted[i]->count);
+		pxt_json_signed(out, "ns", sorted[i]->ns);
+		pxt_json_close(out, '}');
 	}
-	close_with(out, ']');
-	pxt_out_char(out, ',');
+	pxt_json_close(out, ']');
 }
 
 /* What is known of a lock of a traced program. */
@@ -170,20 +114,17 @@ static void put_traced(const struct pxt_tell *tell, const struct pxt_blame *blam
 	const struct pxt_late *late = &blame->late;
 	struct pxt_out *out = tell->out;
 
-	put_text(out, "variable", pxt_places_variable(tell->book->places, &late->self));
-	put_text(out, "first_used_in", pxt_places_code(tell->book->places, &late->first));
-	put_text(out, "to", late->mode != PXT_NO_NAME ? tell->book->names[late->mode] : NULL);
-	put_text(out, "asked_for_in", pxt_places_code(tell->book->places, &blame->asked_in));
-	put_name(out, "callers");
-	pxt_out_char(out, '[');
+	pxt_json_label(out, "variable", pxt_places_variable(tell->book->places, &late->self));
+	pxt_json_label(out, "first_used_in", pxt_places_code(tell->book->places, &late->first));
+	pxt_json_label(out, "to", late->mode != PXT_NO_NAME ? tell->book->names[late->mode] : NULL);
+	pxt_json_label(out, "asked_for_in", pxt_places_code(tell->book->places, &blame->asked_in));
+	pxt_json_open(out, "callers", '[');
 	for (unsigned i = 0; i < blame->caller_count; i++) {
-		pxt_tell_json_string(out, pxt_places_code(tell->book->places, &blame->callers[i]));
-		pxt_out_char(out, ',');
+		pxt_json_label(out, NULL, pxt_places_code(tell->book->places, &blame->callers[i]));
 	}
-	close_with(out, ']');
-	pxt_out_char(out, ',');
-	put_number(out, "waits", (int64_t)late->waits);
-	put_number(out, "waits_ns", late->waits_ns);
+	pxt_json_close(out, ']');
+	pxt_json_signed(out, "waits", (int64_t)late->waits);
+	pxt_json_signed(out, "waits_ns", late->waits_ns);
 }
 
 static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
@@ -199,24 +140,24 @@ static void put_late(const struct pxt_tell *tell, const struct pxt_blame *blame)
 
 	if (late->name != PXT_NO_NAME)
 		pxt_say_name(&name, tell->book, late->name, NULL);
-	put_text(out, "kind", kinds[late->kind]);
+	pxt_json_label(out, "kind", kinds[late->kind]);
 	put_words(out, late->kind == PXT_LATE_WAIT ? "lock" : "span", &name);
-	put_text(out, "number", late->key.is_set ? late->key.label : NULL);
+	pxt_json_label(out, "number", late->key.is_set ? late->key.label : NULL);
 	if (late->kind == PXT_LATE_WAIT && late->of_system)
 		put_traced(tell, blame);
-	put_text(out, "thread", blame->actor ? blame->actor->name : NULL);
-	put_number(out, "tid", blame->actor ? blame->actor->tid : 0);
-	put_number(out, "release_ns", late->release_ns);
-	put_number(out, "begin_ns", late->begin_ns);
-	put_number(out, "end_ns", late->end_ns);
-	put_number(out, "length_ns", pxt_blame_length(blame));
-	put_bool(out, "missed_deadline", late->missed);
+	pxt_json_label(out, "thread", blame->actor ? blame->actor->name : NULL);
+	pxt_json_signed(out, "tid", blame->actor ? blame->actor->tid : 0);
+	pxt_json_signed(out, "release_ns", late->release_ns);
+	pxt_json_signed(out, "begin_ns", late->begin_ns);
+	pxt_json_signed(out, "end_ns", late->end_ns);
+	pxt_json_signed(out, "length_ns", pxt_blame_length(blame));
+	pxt_json_bool(out, "missed_deadline", late->missed);
 	if (late->has_late)
-		put_number(out, "late_ns", late->late_ns);
+		pxt_json_signed(out, "late_ns", late->late_ns);
 	if (late->has_ran)
-		put_number(out, "ran_ns", late->ran_ns);
-	put_bool(out, "unfinished", late->unfinished);
-	put_bool(out, "begin_lost", late->no_begin);
+		pxt_json_signed(out, "ran_ns", late->ran_ns);
+	pxt_json_bool(out, "unfinished", late->unfinished);
+	pxt_json_bool(out, "begin_lost", late->no_begin);
 }
 
 /* What a round, a home wait, or a span by an option, is measured by. */
@@ -228,12 +169,12 @@ static void put_usual(struct pxt_out *out, const struct pxt_late *late)
 		[PXT_MEASURE_PERIOD] = "period",
 		[PXT_MEASURE_DEADLINE] = "deadline" };
 
-	put_number(out, "usual_ns", late->usual_ns);
-	put_text(out, "usual_is", measures[late->measure]);
+	pxt_json_signed(out, "usual_ns", late->usual_ns);
+	pxt_json_label(out, "usual_is", measures[late->measure]);
 	if (!pxt_late_is_round(late))
 		return;
-	put_number(out, "late_rounds", (int64_t)late->late_count);
-	put_number(out, "rounds", (int64_t)late->of);
+	pxt_json_signed(out, "late_rounds", (int64_t)late->late_count);
+	pxt_json_signed(out, "rounds", (int64_t)late->of);
 }
 
 /* ---- How sure ---- */
@@ -250,7 +191,7 @@ static void put_confidence(struct pxt_out *out, enum confidence confidence)
 		[RECORDED] = "recorded", [INFERRED] = "inferred", [NOT_RECORDED] = "not recorded"
 	};
 
-	put_text(out, "confidence", words[confidence]);
+	pxt_json_label(out, "confidence", words[confidence]);
 }
 
 /* Who mostly ends a wait may have had nothing to do with this one. */
@@ -310,25 +251,22 @@ static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame
 		[PXT_LINK_UNKNOWN] = "not recorded" };
 	struct pxt_out *out = tell->out;
 
-	put_name(out, "chain");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "chain", '[');
 	for (unsigned i = 0; i < blame->chain.count; i++) {
 		const struct pxt_link *link = &blame->chain.links[i];
 		struct pxt_words words = { 0 };
 
-		pxt_out_char(out, '{');
-		put_text(out, "thread", link->actor->name);
-		put_text(out, "did", kinds[link->kind]);
-		put_number(out, "ns", link->ns);
-		put_text(out, "by", link->peer ? link->peer->name : NULL);
+		pxt_json_open(out, NULL, '{');
+		pxt_json_label(out, "thread", link->actor->name);
+		pxt_json_label(out, "did", kinds[link->kind]);
+		pxt_json_signed(out, "ns", link->ns);
+		pxt_json_label(out, "by", link->peer ? link->peer->name : NULL);
 		pxt_say_link(&words, tell->book, link);
 		put_words(out, "text", &words);
 		put_confidence(out, of_link(link));
-		close_with(out, '}');
-		pxt_out_char(out, ',');
+		pxt_json_close(out, '}');
 	}
-	close_with(out, ']');
-	pxt_out_char(out, ',');
+	pxt_json_close(out, ']');
 }
 
 /* Of all late rounds of the thread. */
@@ -339,32 +277,26 @@ static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *bla
 	unsigned rounds;
 	unsigned count = pxt_tell_reasons(tell, blame, list, &rounds);
 
-	put_name(out, "held_up_by");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "held_up_by", '[');
 	for (unsigned i = 0; i < count; i++) {
 		struct pxt_words words = { 0 };
 
 		pxt_say_reason(&words, tell->book, &list[i]);
-		pxt_out_char(out, '{');
+		pxt_json_open(out, NULL, '{');
 		put_words(out, "text", &words);
-		put_number(out, "rounds", list[i].rounds);
-		put_number(out, "ns", list[i].ns);
-		put_name(out, "threads");
-		pxt_out_char(out, '[');
+		pxt_json_signed(out, "rounds", list[i].rounds);
+		pxt_json_signed(out, "ns", list[i].ns);
+		pxt_json_open(out, "threads", '[');
 		for (unsigned k = 0; k < list[i].thread_count; k++) {
-			pxt_out_char(out, '{');
-			put_text(out, "thread", list[i].threads[k].actor->name);
-			put_number(out, "rounds", list[i].threads[k].rounds);
-			close_with(out, '}');
-			pxt_out_char(out, ',');
+			pxt_json_open(out, NULL, '{');
+			pxt_json_label(out, "thread", list[i].threads[k].actor->name);
+			pxt_json_signed(out, "rounds", list[i].threads[k].rounds);
+			pxt_json_close(out, '}');
 		}
-		close_with(out, ']');
-		pxt_out_char(out, ',');
-		close_with(out, '}');
-		pxt_out_char(out, ',');
+		pxt_json_close(out, ']');
+		pxt_json_close(out, '}');
 	}
-	close_with(out, ']');
-	pxt_out_char(out, ',');
+	pxt_json_close(out, ']');
 }
 
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
@@ -376,35 +308,32 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	unsigned count;
 
 	pxt_state_names_at(tell->blames->state, blame->late.end_ns);
-	pxt_out_char(out, '{');
+	pxt_json_open(out, NULL, '{');
 	pxt_say_answer(&words, &setting, blame);
 	put_words(out, "answer", &words);
 	put_confidence(out, of_answer(&setting, blame));
 	put_late(tell, blame);
 	if (setting.spans > 0) {
-		put_number(out, "median_ns", (int64_t)setting.median_ns);
-		put_number(out, "spans_of_that_name", (int64_t)setting.spans);
+		pxt_json_signed(out, "median_ns", (int64_t)setting.median_ns);
+		pxt_json_signed(out, "spans_of_that_name", (int64_t)setting.spans);
 	}
-	put_number(out, "lost_inside", (int64_t)blame->lost);
+	pxt_json_signed(out, "lost_inside", (int64_t)blame->lost);
 	if (pxt_late_is_round(&blame->late) || blame->late.usual_ns > 0)
 		put_usual(out, &blame->late);
 	if (blame->late.followers > 0)
-		put_number(out, "followers", (int64_t)blame->late.followers);
+		pxt_json_signed(out, "followers", (int64_t)blame->late.followers);
 	if (pxt_late_is_round(&blame->late))
 		put_reasons(tell, blame);
 	if (pxt_says_chain(&setting, blame))
 		put_chain(tell, blame);
 	pxt_tell_causes(blame, sorted, &count);
-	put_name(out, "causes");
-	pxt_out_char(out, '[');
+	pxt_json_open(out, "causes", '[');
 	for (unsigned i = 0; i < count; i++)
 		put_cause(tell, blame, sorted[i]);
-	close_with(out, ']');
-	pxt_out_char(out, ',');
+	pxt_json_close(out, ']');
 	put_overlaps(tell, blame);
 	put_time_line(tell, blame);
-	close_with(out, '}');
-	pxt_out_char(out, ',');
+	pxt_json_close(out, '}');
 }
 
 void pxt_tell_json(const struct pxt_tell *tell)
@@ -421,16 +350,17 @@ void pxt_tell_json(const struct pxt_tell *tell)
 	struct pxt_out *out = tell->out;
 
 	pxt_tell_want(tell);
-	pxt_out_char(out, '{');
-	put_text(out, "chosen_by", modes[tell->search->mode]);
-	put_number(out, "missed_deadlines", (int64_t)tell->search->misses.all);
-	put_number(out, "spans_read", (int64_t)tell->search->spans);
-	put_number(out, "unjudged_by_clock", (int64_t)tell->search->unjudged);
-	put_bool(out, "scheduler_events", tell->blames->state && tell->blames->state->has_switches);
-	put_name(out, "late");
-	pxt_out_char(out, '[');
+	pxt_json_begin(out);
+	pxt_json_open(out, NULL, '{');
+	pxt_json_label(out, "chosen_by", modes[tell->search->mode]);
+	pxt_json_signed(out, "missed_deadlines", (int64_t)tell->search->misses.all);
+	pxt_json_signed(out, "spans_read", (int64_t)tell->search->spans);
+	pxt_json_signed(out, "unjudged_by_clock", (int64_t)tell->search->unjudged);
+	pxt_json_bool(
+	    out, "scheduler_events", tell->blames->state && tell->blames->state->has_switches);
+	pxt_json_open(out, "late", '[');
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
 		put_span(tell, &tell->blames->list[i]);
-	close_with(out, ']');
+	pxt_json_close(out, ']');
 	pxt_out_text(out, "}\n");
 }

@@ -303,50 +303,40 @@ void pxt_tell_locks_text(const struct pxt_tell_locks *tell)
 
 /* ---- JSON ---- */
 
-static void put_name(const struct pxt_tell_locks *tell, const char *name, const char *text)
-{
-	pxt_out_format(tell->out, "\"%s\":", name);
-	if (text)
-		pxt_tell_json_string(tell->out, text);
-	else
-		pxt_out_text(tell->out, "null");
-}
-
 static void put_lock(
     const struct pxt_tell_locks *tell, const char *name, const struct pxt_state_lock *lock)
 {
 	struct pxt_words words = { 0 };
 
 	say_lock(tell, &words, lock);
-	put_name(tell, name, words.text);
+	pxt_json_label(tell->out, name, words.text);
 }
 
 static void put_json_place(
     const struct pxt_tell_locks *tell, const char *name, const struct pxt_lockuse_place *place)
 {
-	pxt_out_char(tell->out, ',');
-	put_name(tell, name, place_of(tell, &place->at));
-	if (place->given_back)
-		pxt_out_format(tell->out, ",\"%s_is_of_release\":true", name);
+	pxt_json_label(tell->out, name, place_of(tell, &place->at));
+	if (!place->given_back)
+		return;
+	pxt_out_format(tell->out, ",\"%s_is_of_release\":true", name);
 }
 
 /* Of a lock that is counted; null: several threads that had ended. */
-static void put_json_takers(const struct pxt_tell_locks *tell, const struct pxt_state_lock *lock)
+static void put_json_takers(struct pxt_out *out, const struct pxt_state_lock *lock)
 {
-	struct pxt_out *out = tell->out;
-
 	if (lock->taken_by_count == 0)
 		return;
-	pxt_out_text(out, ",\"taken_by\":[");
+	pxt_json_open(out, "taken_by", '[');
 	for (uint32_t i = 0; i < lock->taken_by_count; i++) {
 		const struct pxt_taken *taken = &lock->taken_by[i];
 
-		pxt_out_text(out, i ? ",{" : "{");
-		put_name(tell, "thread", taken->actor ? taken->actor->name : NULL);
-		pxt_out_format(out, ",\"tid\":%ld,\"taken\":%llu}",
-		    taken->actor ? (long)taken->actor->tid : 0L, (unsigned long long)taken->times);
+		pxt_json_open(out, NULL, '{');
+		pxt_json_label(out, "thread", taken->actor ? taken->actor->name : NULL);
+		pxt_json_signed(out, "tid", taken->actor ? taken->actor->tid : 0);
+		pxt_json_number(out, "taken", taken->times);
+		pxt_json_close(out, '}');
 	}
-	pxt_out_char(out, ']');
+	pxt_json_close(out, ']');
 }
 
 static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
@@ -354,42 +344,38 @@ static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_loc
 	int64_t got_ns = row->longest_at_ns + row->longest_ns;
 	struct pxt_out *out = tell->out;
 
-	pxt_out_char(out, '{');
+	pxt_json_open(out, NULL, '{');
 	put_lock(tell, "lock", row->lock);
-	pxt_out_format(out, ",\"taken\":%llu,\"waits\":%llu,\"wait_ns\":%lld,\"longest_ns\":%lld,",
-	    (unsigned long long)row->taken, (unsigned long long)row->waits, (long long)row->wait_ns,
-	    (long long)row->longest_ns);
-	pxt_out_format(out, "\"longest_at_ns\":%lld,\"held_ns\":%lld,",
-	    (long long)row->longest_at_ns, (long long)row->held_ns);
-	put_name(tell, "longest_by", name_at(tell, row->longest_by, got_ns));
-	pxt_out_char(out, ',');
-	put_name(tell, "longest_holder", name_at(tell, row->longest_holder, got_ns));
+	pxt_json_number(out, "taken", row->taken);
+	pxt_json_number(out, "waits", row->waits);
+	pxt_json_signed(out, "wait_ns", row->wait_ns);
+	pxt_json_signed(out, "longest_ns", row->longest_ns);
+	pxt_json_signed(out, "longest_at_ns", row->longest_at_ns);
+	pxt_json_signed(out, "held_ns", row->held_ns);
+	pxt_json_label(out, "longest_by", name_at(tell, row->longest_by, got_ns));
+	pxt_json_label(out, "longest_holder", name_at(tell, row->longest_holder, got_ns));
 	put_json_place(tell, "longest_holder_place", &row->longest_place);
-	pxt_out_char(out, ',');
-	put_name(tell, "held_by", name_at(tell, row->held_by, row->held_to_ns));
+	pxt_json_label(out, "held_by", name_at(tell, row->held_by, row->held_to_ns));
 	put_json_place(tell, "held_place", &row->held_place);
 	pxt_state_names_at(tell->use->state, INT64_MAX);
-	put_json_takers(tell, row->lock);
-	pxt_out_char(out, '}');
+	put_json_takers(out, row->lock);
+	pxt_json_close(out, '}');
 }
 
 static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_lockuse_order *order)
 {
 	struct pxt_out *out = tell->out;
 
-	pxt_out_char(out, '{');
+	pxt_json_open(out, NULL, '{');
 	put_lock(tell, "first", tell->use->rows[order->from].lock);
-	pxt_out_char(out, ',');
 	put_lock(tell, "then", tell->use->rows[order->to].lock);
-	pxt_out_char(out, ',');
-	put_name(tell, "thread", name_at(tell, order->by, order->ns));
-	pxt_out_char(out, ',');
-	put_name(tell, "first_place", place_of(tell, &order->from_place));
-	pxt_out_char(out, ',');
-	put_name(tell, "place", place_of(tell, &order->to_place));
-	pxt_out_format(out, ",\"others\":%s,\"count\":%llu,\"ns\":%lld}",
-	    order->others ? "true" : "false", (unsigned long long)order->count,
-	    (long long)order->ns);
+	pxt_json_label(out, "thread", name_at(tell, order->by, order->ns));
+	pxt_json_label(out, "first_place", place_of(tell, &order->from_place));
+	pxt_json_label(out, "place", place_of(tell, &order->to_place));
+	pxt_json_bool(out, "others", order->others);
+	pxt_json_number(out, "count", order->count);
+	pxt_json_signed(out, "ns", order->ns);
+	pxt_json_close(out, '}');
 }
 
 void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
@@ -402,23 +388,24 @@ void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
 
 	for (uint32_t i = 0; i < tell->use->row_count; i++)
 		want_row(tell, rows[i]);
-	pxt_out_format(out, "{\"waits_known\":%s,\"locks\":[",
-	    tell->use->asks || tell->use->is_traced ? "true" : "false");
-	for (uint32_t i = 0; i < tell->use->row_count; i++) {
-		pxt_out_text(out, i ? "," : "");
+	pxt_json_begin(out);
+	pxt_json_open(out, NULL, '{');
+	pxt_json_bool(out, "waits_known", tell->use->asks || tell->use->is_traced);
+	pxt_json_open(out, "locks", '[');
+	for (uint32_t i = 0; i < tell->use->row_count; i++)
 		put_json_row(tell, rows[i]);
-	}
-	pxt_out_text(out, "],\"could_deadlock\":[");
+	pxt_json_close(out, ']');
+	pxt_json_open(out, "could_deadlock", '[');
 	for (unsigned i = 0; i < count; i++) {
-		pxt_out_text(out, i ? ",[" : "[");
-		for (unsigned k = 0; k < rings[i].count; k++) {
-			pxt_out_text(out, k ? "," : "");
+		pxt_json_open(out, NULL, '[');
+		for (unsigned k = 0; k < rings[i].count; k++)
 			put_json_order(tell, rings[i].orders[k]);
-		}
-		pxt_out_char(out, ']');
+		pxt_json_close(out, ']');
 	}
-	pxt_out_format(out, "],\"taken_beyond\":%llu,\"orders_known\":%s,\"all_orders\":%s}\n",
-	    (unsigned long long)tell->use->state->counted_beyond,
-	    knows_orders(tell) ? "true" : "false", all ? "true" : "false");
+	pxt_json_close(out, ']');
+	pxt_json_number(out, "taken_beyond", tell->use->state->counted_beyond);
+	pxt_json_bool(out, "orders_known", knows_orders(tell));
+	pxt_json_bool(out, "all_orders", all);
+	pxt_out_text(out, "}\n");
 	free(rows);
 }
