@@ -9,6 +9,42 @@
 #include <trace.h>
 #include <unistd.h>
 
+#ifdef PXTRACE_RUN_NEEDS
+
+/* In place of run/cmd_run.c, where the library that records was not built beside it. */
+static const char *const run_help[] = {
+	"pxtrace run - records what an unchanged program does\n"
+	"\n"
+	"usage: pxtrace run [-o LOG] [option]... -- PROGRAM [ARGUMENT]...\n"
+	"\n"
+	"This pxtrace was built without what records.  It needs\n" PXTRACE_RUN_NEEDS ".\n"
+	"\n"
+	"example:\n"
+	"\n"
+	"  $ pxtrace run -o run.ptl -- ./app\n"
+	"\n"
+	"exit status: 1.\n",
+	NULL,
+};
+
+static int run_none(int argc, char **argv)
+{
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return pxt_help(run_help);
+	pxt_complain("run: this pxtrace was built without what records");
+	pxt_explain("it needs " PXTRACE_RUN_NEEDS);
+	return PXT_EXIT_USAGE;
+}
+
+const struct pxt_command pxt_cmd_run = {
+	.name = "run",
+	.summary = "records what an unchanged program does",
+	.help = run_help,
+	.run = run_none,
+};
+
+#endif
+
 /* A new subcommand is a file with a struct pxt_command, and a line here. */
 static const struct pxt_command *const commands[] = {
 	&pxt_cmd_run,

@@ -7,6 +7,39 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef PXTRACE_HAS_PERFETTO
+
+/* In place of perfetto.c, where protobuf-c was not there at the build. */
+static const char *const perfetto_help[] = {
+	"pxtrace export perfetto - writes a trace for the Perfetto viewer\n"
+	"\n"
+	"This pxtrace was built without it, because protobuf-c was not there. To get it, install\n"
+	"protobuf-c with its compiler and configure and build again:\n"
+	"\n"
+	"  $ apt-get install libprotobuf-c-dev protobuf-c-compiler      (Debian, Ubuntu)\n"
+	"  $ dnf install protobuf-c-devel protobuf-c-compiler           (Fedora)\n"
+	"  $ cmake -S . -B build && cmake --build build\n",
+	NULL,
+};
+
+static int perfetto_none(int argc, char **argv)
+{
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return pxt_help(perfetto_help);
+	pxt_complain("export perfetto: this pxtrace was built without protobuf-c");
+	pxt_explain("`pxtrace export perfetto --help` tells how to get it");
+	return PXT_EXIT_USAGE;
+}
+
+const struct pxt_command pxt_export_perfetto = {
+	.name = "perfetto",
+	.summary = "a trace for ui.perfetto.dev (not in this build)",
+	.help = perfetto_help,
+	.run = perfetto_none,
+};
+
+#endif
+
 /* A format is a line here. */
 static const struct pxt_command *const formats[] = {
 	&pxt_export_ctf,
