@@ -340,6 +340,7 @@ uint32_t pxt_logfmt_finish(
 		memset(at + block->used, 0, length - block->used);
 	memcpy(at, block_magic, sizeof(block_magic));
 	PXT_LOG_BLOCK_FIELDS(PUT)
+	put16(at + PXT_LOG_AT_FLAGS, data && block->nameless ? PXT_LOG_FLAG_NAMELESS : 0u);
 	memcpy(at + PXT_LOG_AT_UUID, stream->uuid, PXT_LOG_UUID_BYTES);
 	put32(at + PXT_LOG_AT_CODED, block->coded);
 	put32(at + PXT_LOG_AT_CRC, pxt_crc32(pxt_crc32(0, at, PXT_LOG_AT_CRC),

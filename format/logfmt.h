@@ -139,6 +139,7 @@ struct pxt_log_block {
 	uint32_t coded; /* its records are, in so many bytes; 0: they are slots (coded.h) */
 	uint32_t slots; /* bytes of slots that were coded */
 	bool grows;     /* of a frame: more may follow what was coded, so nothing pads it */
+	bool nameless;  /* PXT_LOG_FLAG_NAMELESS is true of its records */
 	uint64_t begin; /* smallest and ... */
 	uint64_t end;   /* ... largest stamp in it; 0 where it has none */
 	uint64_t lost;

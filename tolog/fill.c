@@ -9,6 +9,7 @@
 #include "tolog/tolog.h"
 
 #include "core/control/control.h"
+#include "core/process/names.h"
 #include "core/read/take.h"
 #include "core/stream/share.h"
 
@@ -297,7 +298,48 @@ static bool waited_enough(struct pxt_stream *stream, struct pxt_tolog_flush *flu
 	           (int64_t)pxt_share_patience_ticks(stream->block);
 }
 
-enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+/* The type whose events tell a thread's name, as all readers know it; 0: there is none so far. */
+static uint32_t find_rename(struct pxt_tolog *log)
+{
+	const uint32_t end = PXT_ID_USER_FIRST + pxt_names_count();
+
+	if (log->looked_types < PXT_ID_USER_FIRST)
+		log->looked_types = PXT_ID_USER_FIRST;
+	for (; log->looked_types < end; log->looked_types++)
+		if (strcmp(pxt_names_of(log->looked_types), "task_rename") == 0)
+			log->rename_type = log->looked_types;
+	return log->rename_type;
+}
+
+/*
+ * Whether a record that was put tells a thread's name.  A look at each is for programs that tell names: others have no
+ * such type.
+ */
+static void note_names(struct pxt_tolog *log)
+{
+	struct pxt_log_block *data = &log->data;
+	const uint32_t rename = PXT_SMALL ? 0 : find_rename(log);
+	uint32_t at = PXT_LOG_BLOCK_BYTES + data->coded;
+
+	if (PXT_SMALL)
+		return;
+	if (!data->coded)
+		data->nameless = true;
+	if (!rename && !pxt_names_tells(POSIX_TRACE_PROCESS_NP))
+		return;
+	/* Bound: the slots of a block.  What was coded was looked at before. */
+	while (data->nameless && at < data->used) {
+		const struct pxt_slot *slot =
+		    (const struct pxt_slot *)(const void *)(data->bytes + at);
+		const uint32_t id = pxt_info_id(slot->word[1]);
+		const bool loss = id == PXT_LOG_ID_LOSS;
+
+		data->nameless = loss || (id != POSIX_TRACE_PROCESS_NP && id != rename);
+		at += (loss ? 1u : pxt_info_slots(slot->word[1], PXT_CTX_BYTES)) * PXT_SLOT_BYTES;
+	}
+}
+
+static enum pxt_fill fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
 	uint64_t looked = pxt_port_ticks();
@@ -336,5 +378,13 @@ enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *
 		flush->start_told = result == PXT_FILL_ON;
 		result = result == PXT_FILL_ON ? PXT_FILL_DONE : result;
 	}
+	return result;
+}
+
+enum pxt_fill pxt_tolog_fill(struct pxt_stream *stream, struct pxt_tolog_flush *flush)
+{
+	const enum pxt_fill result = fill(stream, flush);
+
+	note_names(pxt_tolog_of(stream));
 	return result;
 }

@@ -164,6 +164,8 @@ struct pxt_tolog {
 	struct pxt_port_log out;
 	struct pxt_log_header header;
 	bool told_head;                   /* the file's head is in the log once more */
+	uint32_t looked_types;            /* up to it none but this one tells threads' names ... */
+	uint32_t rename_type;             /* ... (0: none at all): fill.c */
 	uint32_t told_notes;              /* bytes of those that are in the log, or on their way */
 	uint8_t told_types[PXT_ID_COUNT]; /* 1: the name is in the log, 2: the description too */
 };

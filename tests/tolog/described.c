@@ -162,6 +162,36 @@ PXT_TEST_FRESH(each_thread_is_told_once_in_one_block_of_each_look)
 	(void)close(fd);
 }
 
+/* So that names are found without a look at all events before. */
+PXT_TEST_FRESH(a_block_says_whether_an_event_of_its_own_tells_a_threads_name)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = begin(fd);
+	trace_event_id_t rename;
+	trace_id_t log = 0;
+
+	PXT_EQ(posix_trace_eventid_open("task_rename", &rename), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		(void)say(NULL);
+		if (i == 1)
+			posix_trace_event(rename, "x", 1);
+		(void)say(NULL);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct posix_trace_logblock_np block;
+		int unavailable = 1;
+
+		PXT_EQ(posix_trace_log_nextblock_np(log, &block, sizeof(block), &unavailable), 0);
+		PXT_EQ(unavailable, 0);
+		PXT_EQ(block.posix_names_np, i == 1);
+	}
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(fd);
+}
+
 /* More than a block holds: none is left out, none comes twice, and each block but the last is full. */
 PXT_TEST_FRESH(more_threads_than_a_block_holds_are_told_once_each)
 {

@@ -104,14 +104,10 @@ bool pxt_logblocks_open(struct pxt_logblocks *log, const char *path, enum pxt_lo
 /* ---- Blocks ---- */
 
 /* In the head of a finished block of data, whose checksum becomes another one. */
-static void put_more(const struct pxt_logblocks *log, unsigned char *block, uint32_t length)
+static void put_missed(const struct pxt_logblocks *log, unsigned char *block, uint32_t length)
 {
-	uint16_t flags = PXT_LOG_FLAG_NAMELESS;
 	uint32_t crc;
 
-	if (log->names)
-		flags = 0;
-	memcpy(block + PXT_LOG_AT_FLAGS, &flags, sizeof flags);
 	memcpy(block + PXT_LOG_AT_MISSED, &log->missed, sizeof log->missed);
 	crc = pxt_crc32(pxt_crc32(0, block, PXT_LOG_AT_CRC), block + PXT_LOG_BLOCK_BYTES,
 	    length - PXT_LOG_BLOCK_BYTES);
@@ -121,10 +117,12 @@ static void put_more(const struct pxt_logblocks *log, unsigned char *block, uint
 static void put_block(
     struct pxt_logblocks *log, struct pxt_log_block *block, enum pxt_log_type type)
 {
-	uint32_t length = pxt_logfmt_finish(block, &log->sums, type);
+	uint32_t length;
 
-	if (type == PXT_LOG_DATA && (log->missed > 0 || !log->names))
-		put_more(log, block->bytes, length);
+	block->nameless = !log->names;
+	length = pxt_logfmt_finish(block, &log->sums, type);
+	if (type == PXT_LOG_DATA && log->missed > 0)
+		put_missed(log, block->bytes, length);
 	log->names = type != PXT_LOG_DATA && log->names;
 	if (log->swapped)
 		pxt_logblocks_swap_block(block->bytes, length);
