@@ -15,9 +15,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-#define FULL POSIX_TRACE_UNTIL_FULL
-
 static trace_event_id_t tick;
 
 static void record(unsigned first, unsigned last)

@@ -26,8 +26,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-
 static bool is_there(const char *path)
 {
 	struct stat state;

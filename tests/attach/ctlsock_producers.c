@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOP POSIX_TRACE_LOOP
-
 static trace_event_id_t tick;
 
 static void record(unsigned events)

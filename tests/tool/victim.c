@@ -215,13 +215,6 @@ static void close_all(void)
 	(void)close_range(3, ~0u, 0);
 }
 
-/* Each number is the first and the last one once. */
-static void close_each(void)
-{
-	for (unsigned fd = 3; fd < 2048; fd++)
-		(void)close_range(fd, fd, 0);
-}
-
 /* By a system call, which no wrapper of a function sees. */
 static void close_all_below(void)
 {
@@ -245,20 +238,6 @@ static void print_descriptors(void)
 
 	printf("next descriptor %d\n", fd);
 	(void)close(fd);
-}
-
-/* As the system has them: also those that the program knows nothing of. */
-static void print_highest(void)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	int highest = -1;
-
-	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (atoi(entry->d_name) > highest)
-			highest = atoi(entry->d_name);
-	if (folder)
-		(void)closedir(folder);
-	printf("highest descriptor %d\n", highest);
 }
 
 /* Threads, signals and descriptors, as the system tells of them. */
@@ -793,11 +772,9 @@ static const struct deed {
 	{ "fork", fork_child },
 	{ "forks", fork_many },
 	{ "close", close_all },
-	{ "closeeach", close_each },
 	{ "closebelow", close_all_below },
 	{ "takebelow", take_all_below },
 	{ "descriptors", print_descriptors },
-	{ "highest", print_highest },
 	{ "await", await_signal },
 	{ "child", run_child },
 	{ "kill", kill_self },
