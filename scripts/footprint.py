@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Test 1: what each unit and option adds, what streams take of memory.
 
-usage: footprint.py [--quick | --smoke] [--csv] [--work DIR] [--jobs N]
+usage: footprint.py [--quick | --smoke] [--csv]
 
 Prints lines "suite,table,row,column,unit,value"; --csv changes nothing.  A contribution is the size
 with the option less the size without it, from the nearest smaller legal configuration, which the
@@ -13,7 +13,6 @@ level.  --smoke: one compiler, one configuration.
 import argparse
 import csv
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,9 +45,9 @@ def output(*command, **options):
 
 
 class Bench:
-    def __init__(self, work, jobs):
+    def __init__(self, work):
         self.work = work
-        self.sizes = Sizes(work, jobs)
+        self.sizes = Sizes(work)
         self.writer = csv.writer(sys.stdout, lineterminator="\n")
         self.loaded_cache = {}
 
@@ -211,7 +210,7 @@ def run(args, work):
                  or compiler.processor != "Cortex-M3"]
     for compiler in found:
         print(f"# {compiler.name}: {compiler.version()}")
-    measure(Bench(work, args.jobs), found, args)
+    measure(Bench(work), found, args)
     return 0
 
 
@@ -221,16 +220,9 @@ def main():
     parser.add_argument("--csv", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--work")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
-    work = args.work or tempfile.mkdtemp(prefix="footprint-")
-    try:
-        os.makedirs(work, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="footprint-") as work:
         return run(args, work)
-    finally:
-        if not args.work:
-            shutil.rmtree(work)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Proves that the tests notice mistakes: each mutant of tests/mutants.txt must be killed.
 
-    mutants.py [--jobs N] [--keep] [--build BUILD [--passed]] [NAME...]      all, or those whose name contains NAME
+    mutants.py [--jobs N] [--build BUILD [--passed]] [NAME...]      all, or those whose name contains NAME
     mutants.py --check                            only: does every old text match exactly once?
     mutants.py --from LIST --build BUILD [NAME...]    an audit of the tests: mistakes of somebody who has not read them
 
@@ -499,7 +499,6 @@ def main():
     leave_nothing_running()
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=JOBS)
-    parser.add_argument("--keep", action="store_true", help="leave the copies for a look")
     parser.add_argument("--build", type=pathlib.Path, help="a folder that was built with Ninja (build)")
     parser.add_argument("--passed", action="store_true", help="its tests pass")
     parser.add_argument("--check", action="store_true")
@@ -531,10 +530,7 @@ def main():
         copies = [Copy(where, number, build) for number in range(workers)]
         bad = work(copies, mutants, arguments.passed)
     finally:
-        if arguments.keep:
-            print(f"kept: {where}")
-        else:
-            shutil.rmtree(where, ignore_errors=True)
+        shutil.rmtree(where, ignore_errors=True)
     if untried:
         print(f"NOT TESTED      {len(untried)} of the short path: this kernel keeps the counter from programs")
     print(f"{len(mutants)} mutants, {len(mutants) - bad} killed, {bad} not, "

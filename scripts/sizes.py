@@ -12,7 +12,6 @@ of docs/units.md between "sizes: begin" and "sizes: end", and figures that are m
 <!-- size: LEVEL PROFILE UNIT [and|less UNIT]... COLUMN[+COLUMN] -->, of gcc for x86-64.
 
     --short      gcc at -Os alone, the full library and those of boards, no row -UNIT: in a tenth of the time
-    --work DIR   where to put the objects (default: a temporary folder)   --jobs N
 
 A unit's row is the members of its folder; -UNIT is the full library without it.  The profile compat
 is no profile: its rows are the libraries of other systems' interfaces.  Exit status 77:
@@ -102,9 +101,9 @@ def compilers(short):
 class Sizes:
     """Sections of objects; what no configuration changes is compiled once."""
 
-    def __init__(self, work, jobs, short=False):
+    def __init__(self, work, short=False):
         self.work, self.known, self.texts, self.short = work, {}, {}, short
-        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
 
     def key(self, compiler, source, macros, port):
         texts = self.texts.setdefault(port, Texts(port))
@@ -356,7 +355,7 @@ def renew_papers(table):
 
 def run(args, work):
     short = args.short and not args.update
-    sizes = Sizes(work, args.jobs, short)
+    sizes = Sizes(work, short)
     available, missing = compilers(short)
     if args.check:
         return compare(sizes, available, missing)
@@ -383,16 +382,9 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--short", action="store_true")
-    parser.add_argument("--work")
-    parser.add_argument("--jobs", type=int, default=JOBS)
     args = parser.parse_args()
-    work = args.work or tempfile.mkdtemp(prefix="sizes-")
-    try:
-        os.makedirs(work, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="sizes-") as work:
         return run(args, work)
-    finally:
-        if not args.work:
-            shutil.rmtree(work)
 
 
 if __name__ == "__main__":
