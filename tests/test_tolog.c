@@ -28,14 +28,6 @@
 
 #define MARKS "FLUSH_START FLUSH_STOP"
 
-static trace_id_t open_log(int fd)
-{
-	trace_id_t log = 0;
-
-	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
-	return log;
-}
-
 /* What a log holds of the test's events. */
 struct contents {
 	int events;
@@ -66,12 +58,6 @@ static struct contents contents_of(trace_id_t log)
 		found.first = found.events++ ? found.first : found.last;
 	}
 	return found;
-}
-
-static void close_log(trace_id_t log, int fd)
-{
-	PXT_EQ(posix_trace_close(log), 0);
-	PXT_EQ(close(fd), 0);
 }
 
 /* ---- Writes that fail ---- */
@@ -165,7 +151,7 @@ static bool fail_once(const struct failing *how, unsigned n)
 	bool at_shutdown = !reached && atomic_load(&pxt_fault_write.calls) >= n;
 	PXT_EQ(last, at_shutdown ? how->error : 0);
 	if (!at_shutdown) {
-		trace_id_t log = open_log(fd);
+		trace_id_t log = pxt_open_log(fd);
 		struct contents found = contents_of(log);
 
 		PXT_CHECK(found.events == ROUNDS * EACH && !found.gaps && !found.mistakes,
@@ -214,7 +200,7 @@ static void fail_for_long(const struct failing *how, unsigned n)
 	CU_ASSERT(st_law(trid, &counts));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	struct contents found = contents_of(log);
 
 	/* START and ERROR are records too. */
@@ -225,7 +211,7 @@ static void fail_for_long(const struct failing *how, unsigned n)
 	    "%s, from %u: %d events, last %d, %d mistakes, %llu of %llu losses told", how->name, n,
 	    found.events, found.last, found.mistakes, (unsigned long long)found.told,
 	    (unsigned long long)counts.posix_lost_np);
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* CON-26, STA-05, FLUSH-07: what the stream overwrote meanwhile is missing, and told */
@@ -287,7 +273,7 @@ PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 		PXT_EQ(posix_trace_shutdown(trid), ENOSPC);
 		pxt_fault_arm(&pxt_fault_write, 0, 0);
 
-		trace_id_t log = open_log(fd);
+		trace_id_t log = pxt_open_log(fd);
 		struct contents found = contents_of(log);
 
 		PXT_EQ(found.events, 100);
@@ -298,7 +284,7 @@ PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 		PXT_EQ(posix_trace_get_status(log, &status), 0);
 		PXT_EQ(status.posix_stream_flush_error, ENOSPC);
 		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
-		close_log(log, fd);
+		lk_close_log(log, fd);
 	}
 }
 
@@ -326,9 +312,9 @@ PXT_TEST(a_device_that_says_not_now_is_asked_again)
 	}
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	st_expect_without(log, MARKS, "START 11..90 STOP0");
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* ---- Create and clear that fail ---- */
@@ -348,9 +334,9 @@ PXT_TEST(a_clear_that_could_not_cut_the_file_is_made_good)
 	PXT_EQ(posix_trace_clear(trid), 0);
 	st_say_many(1001, 1003);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	st_expect(log, "1001..1003 STOP0");
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* ---- Pipes ---- */
@@ -470,7 +456,7 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 	CU_ASSERT_FATAL(pread(fd, &byte, 1, at) == 1);
 	byte ^= 0x10;
 	CU_ASSERT_FATAL(pwrite(fd, &byte, 1, at) == 1);
-	log = open_log(fd);
+	log = pxt_open_log(fd);
 	while (count) {
 		int error = posix_trace_getnext_events_np(log, views, sizeof(views[0]), 64, &count);
 
@@ -490,7 +476,7 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 	PXT_EQ(events, 400);
 	/* The block's 100, and the marks of its flush. */
 	CU_ASSERT(lost >= 100 && lost <= 102);
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* Bytes of records in the file, and whether it is one that readers of version 1 take. */
@@ -554,7 +540,7 @@ static trace_id_t until_full(size_t size, int form, int fd)
 static int kept_until_full(int fd, size_t bytes)
 {
 	struct posix_trace_status_info status;
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	struct st_event event;
 	trace_event_id_t last = 0;
 	int number = 0;
@@ -693,12 +679,12 @@ PXT_TEST(a_looping_log_keeps_more_events_where_they_are_coded)
 			}
 			PXT_EQ(posix_trace_shutdown(trid), 0);
 			CU_ASSERT(bytes_of_frames(fd) <= size);
-			log = open_log(fd);
+			log = pxt_open_log(fd);
 			struct contents found = contents_of(log);
 			PXT_EQ(found.last, 20000);
 			PXT_EQ(found.gaps + found.mistakes, 0);
 			kept[form] = found.events;
-			close_log(log, fd);
+			lk_close_log(log, fd);
 		}
 		PXT_CHECK(kept[POSIX_TRACE_LOG_AUTO_NP] > 3 * kept[POSIX_TRACE_LOG_PLAIN_NP],
 		    "%d at a time: %d and %d events", batch, kept[0], kept[1]);
@@ -727,10 +713,10 @@ PXT_TEST(a_looping_log_of_drawn_data_keeps_as_many_events_as_slots_would)
 				PXT_EQ(posix_trace_flush(trid), 0);
 		}
 		PXT_EQ(posix_trace_shutdown(trid), 0);
-		log = open_log(fd);
+		log = pxt_open_log(fd);
 		for (kept[form] = 0; st_take_user(log, &event);)
 			kept[form]++;
-		close_log(log, fd);
+		lk_close_log(log, fd);
 	}
 	CU_ASSERT(kept[POSIX_TRACE_LOG_AUTO_NP] >= kept[POSIX_TRACE_LOG_PLAIN_NP]);
 }
@@ -762,9 +748,9 @@ PXT_TEST(opening_a_looping_log_reads_the_heads_of_its_frames)
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	before = bytes_read();
-	log = open_log(fd);
+	log = pxt_open_log(fd);
 	CU_ASSERT(bytes_read() - before < 1 << 18);
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* LOGP-01: the newest block is written again, behind its records, after each flush. */
@@ -896,9 +882,9 @@ static void end_drained(
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(fds[1]);
 	(void)pthread_join(reader, NULL);
-	trace_id_t log = open_log(drain->to);
+	trace_id_t log = pxt_open_log(drain->to);
 	st_expect(log, story);
-	close_log(log, drain->to);
+	lk_close_log(log, drain->to);
 	(void)close(fds[0]);
 }
 
@@ -1022,9 +1008,9 @@ PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	(void)close(fds[1]);
 	(void)pthread_join(threads[2], NULL);
-	trace_id_t log = open_log(drain.to);
+	trace_id_t log = pxt_open_log(drain.to);
 	st_expect(log, "7001..7005 STOP0");
-	close_log(log, drain.to);
+	lk_close_log(log, drain.to);
 	(void)close(fds[0]);
 }
 
@@ -1113,7 +1099,7 @@ PXT_TEST(a_log_until_full_is_filled_to_the_last_record_that_fits)
 		for (int i = 1; i <= 100; i++)
 			st_say_long(i, 4 + (size_t)i % 60);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
-		trace_id_t log = open_log(spec.fd);
+		trace_id_t log = pxt_open_log(spec.fd);
 		int number = 0;
 		while (st_take(log, &event)) {
 			used += slot_bytes(event.len);
@@ -1128,7 +1114,7 @@ PXT_TEST(a_log_until_full_is_filled_to_the_last_record_that_fits)
 		PXT_EQ(posix_trace_get_status(log, &status), 0);
 		PXT_EQ(status.posix_log_full_status, POSIX_TRACE_FULL);
 		PXT_EQ(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
-		close_log(log, spec.fd);
+		lk_close_log(log, spec.fd);
 	}
 }
 
@@ -1154,7 +1140,7 @@ PXT_TEST(a_looping_log_knows_how_much_it_has_overwritten)
 		}
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 		CU_ASSERT(st_file_bytes(spec.fd) < (int64_t)size + (1 << 16));
-		trace_id_t log = open_log(spec.fd);
+		trace_id_t log = pxt_open_log(spec.fd);
 		struct contents found = contents_of(log);
 
 		PXT_EQ(found.last, 4000);
@@ -1165,7 +1151,7 @@ PXT_TEST(a_looping_log_knows_how_much_it_has_overwritten)
 		              info.posix_lost_np <= (uint64_t)found.first + 80,
 		    "size %zu: %llu lost, first is %d", size,
 		    (unsigned long long)info.posix_lost_np, found.first);
-		close_log(log, spec.fd);
+		lk_close_log(log, spec.fd);
 	}
 }
 
@@ -1207,14 +1193,14 @@ PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 	st_say(++number);
 	CU_ASSERT(st_law(trid, &counts));
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trace_id_t log = open_log(spec.fd);
+	trace_id_t log = pxt_open_log(spec.fd);
 	struct contents found = contents_of(log);
 
 	PXT_EQ(found.last, number);
 	PXT_EQ(found.mistakes, 0);
 	PXT_EQ(found.told, counts.posix_lost_np);
 	PXT_EQ((uint64_t)found.events + counts.posix_lost_np, number);
-	close_log(log, spec.fd);
+	lk_close_log(log, spec.fd);
 }
 
 /* ---- Exit and fork ---- */
@@ -1268,9 +1254,9 @@ PXT_TEST(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_
 	PXT_EQ(posix_trace_start(named_trid), 0);
 	st_say(1);
 	PXT_EQ(posix_trace_shutdown(named_trid), 0);
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	CU_ASSERT(log_has_thread(log, "creator"));
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 static bool log_has_address(trace_id_t log, uintptr_t address)
@@ -1309,7 +1295,7 @@ PXT_TEST(threads_and_modules_are_named_also_those_renamed_later)
 	st_say(2);
 	(void)pthread_setname_np(pthread_self(), "late riser");
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	if (!pxt_skip_emulated("it does not tell descriptors of threads")) {
 		CU_ASSERT(log_has_thread(log, "early bird"));
 		CU_ASSERT(log_has_thread(log, "late riser"));
@@ -1324,7 +1310,7 @@ PXT_TEST(threads_and_modules_are_named_also_those_renamed_later)
 	PXT_EQ(info.posix_cpus_np, pxt_port_cpus());
 	pxt_port_system(system, sizeof(system));
 	CU_ASSERT_STRING_EQUAL(info.posix_system_np, system);
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* FORMAT.md, 3 */
@@ -1340,9 +1326,9 @@ PXT_TEST(every_log_has_an_identity_of_its_own)
 		PXT_EQ(posix_trace_start(trid), 0);
 		st_say(1);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
-		log = open_log(fd);
+		log = pxt_open_log(fd);
 		PXT_EQ(posix_trace_log_getinfo_np(log, &infos[i], sizeof(infos[i])), 0);
-		close_log(log, fd);
+		lk_close_log(log, fd);
 	}
 	CU_ASSERT(memcmp(infos[0].posix_uuid_np, infos[1].posix_uuid_np,
 	              sizeof infos[0].posix_uuid_np) != 0);
@@ -1393,10 +1379,10 @@ PXT_TEST(a_description_that_came_late_is_in_the_log)
 	PXT_EQ(posix_trace_flush(trid), 0);
 	PXT_EQ(posix_trace_eventid_setformat_np(id, "u32 job"), 0);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	PXT_EQ(posix_trace_eventid_getformat_np(log, id, format, sizeof(format)), 0);
 	CU_ASSERT_STRING_EQUAL(format, "u32 job");
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* SYS-12, DEC-15: marks that are filtered are left out, the flush is the same */
@@ -1415,9 +1401,9 @@ PXT_TEST(filtered_marks_are_left_out)
 	PXT_EQ(posix_trace_flush(trid), 0);
 	st_say(2);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	trace_id_t log = open_log(fd);
+	trace_id_t log = pxt_open_log(fd);
 	st_expect(log, "START 1..2 STOP0");
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }
 
 /* ---- A file that cannot be read for a moment ---- */
@@ -1466,7 +1452,7 @@ PXT_TEST(behind_a_read_that_failed_everything_is_as_before_it)
 		PXT_EQ(posix_trace_flush(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	log = open_log(fd);
+	log = pxt_open_log(fd);
 	whole = sum_of_rest(log, &errors);
 	PXT_EQ(errors, 0);
 	for (unsigned n = 1; n < 6; n++) {
@@ -1480,5 +1466,5 @@ PXT_TEST(behind_a_read_that_failed_everything_is_as_before_it)
 		PXT_CHECK(sum_of_rest(log, &errors) == whole, "read %u: is otherwise", n);
 	}
 	CU_ASSERT(failed > 0);
-	close_log(log, fd);
+	lk_close_log(log, fd);
 }

@@ -149,7 +149,7 @@ PXT_TEST(writing_and_reading_a_log_marks_the_times_of_its_file)
 
 	PXT_EQ(futimens(spec.fd, old), 0);
 	PXT_EQ(futimens(control, old), 0);
-	log = lk_open_log(spec.fd);
+	log = pxt_open_log(spec.fd);
 	st_expect_without(log, MARKS, "START 1 STOP0");
 	PXT_EQ(pread(control, &byte, 1, 0), 1);
 	PXT_EQ(fstat(control, &status), 0);
@@ -200,7 +200,7 @@ PXT_TEST(a_write_only_descriptor_is_enough_and_its_offset_does_not_matter)
 		PXT_EQ(fcntl(writer, F_GETFD) >= 0, 1);
 		(void)close(writer);
 		PXT_EQ(posix_trace_shutdown(trid), 0);
-		log = lk_open_log(fd);
+		log = pxt_open_log(fd);
 		st_expect(log, "START 1 STOP0");
 		lk_close_log(log, fd);
 	}

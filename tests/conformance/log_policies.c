@@ -298,7 +298,7 @@ PXT_TEST(a_log_can_be_opened_twice)
 
 	st_say_many(1, 9);
 	one = lk_finish(trid, &spec);
-	two = lk_open_log(spec.fd);
+	two = pxt_open_log(spec.fd);
 	CU_ASSERT(one != two);
 	st_expect_most(one, 5, "START 1..4");
 	st_expect_most(two, 3, "START 1..2");
@@ -330,7 +330,7 @@ PXT_TEST(close_frees_the_identifier_and_leaves_the_descriptor_open)
 	PXT_EQ(posix_trace_attr_getname(&kept, name), 0);
 	CU_ASSERT(fcntl(spec.fd, F_GETFD) >= 0);
 	for (int i = 0; i < 200; i++) {
-		log = lk_open_log(spec.fd);
+		log = pxt_open_log(spec.fd);
 		PXT_EQ(posix_trace_close(log), 0);
 	}
 	(void)close(spec.fd);

@@ -14,19 +14,11 @@ trace_id_t lk_logging(struct st_spec *spec)
 	return st_started(spec);
 }
 
-trace_id_t lk_open_log(int fd)
-{
-	trace_id_t trid = 0;
-
-	PXT_EQ_FATAL(posix_trace_open(fd, &trid), 0);
-	return trid;
-}
-
 /* Shuts the stream down and opens its log. */
 trace_id_t lk_finish(trace_id_t trid, const struct st_spec *spec)
 {
 	PXT_EQ(posix_trace_shutdown(trid), 0);
-	return lk_open_log(spec->fd);
+	return pxt_open_log(spec->fd);
 }
 
 void lk_close_log(trace_id_t log, int fd)

@@ -139,7 +139,6 @@ int64_t st_file_bytes(int fd);
 
 /* A started stream with a log in a new file, which @spec has then; the policies as given (0: default). */
 trace_id_t lk_logging(struct st_spec *spec);
-trace_id_t lk_open_log(int fd);
 /* Shuts the stream down and opens its log. */
 trace_id_t lk_finish(trace_id_t trid, const struct st_spec *spec);
 void lk_close_log(trace_id_t log, int fd);

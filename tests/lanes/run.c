@@ -348,7 +348,7 @@ static void expect_overflow_before(int first)
 {
 	struct st_event event;
 	bool overflow = false;
-	trace_id_t log = lk_open_log(spec.fd);
+	trace_id_t log = pxt_open_log(spec.fd);
 
 	while (st_take(log, &event)) {
 		overflow |= event.info.posix_event_id == POSIX_TRACE_OVERFLOW;
@@ -394,7 +394,7 @@ PXT_TEST(an_abandoned_record_that_a_run_finds_is_told_before_what_follows)
 	pxt_holdback_ns = NO_END;
 	flush_with(let_it_be_abandoned);
 	end_online();
-	log = lk_open_log(spec.fd);
+	log = pxt_open_log(spec.fd);
 	while (st_take_user(log, &event)) {
 		struct posix_trace_eventextra_np extra;
 
