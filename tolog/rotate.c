@@ -230,15 +230,6 @@ static void fill_trailer(
 	status->posix_log_overrun_status = log->lost ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 }
 
-/* What was put behind the last block does not count: the next one goes over it. */
-static void take_back(struct pxt_tolog *log)
-{
-	log->way.what = PXT_WAY_NOTHING;
-	log->ended = false;
-	pxt_tolog_new_meta(log);
-	pxt_tolog_forget_told(log);
-}
-
 /* What it was without its trailer. */
 struct present {
 	struct pxt_log_stream sums;
@@ -246,6 +237,19 @@ struct present {
 	uint64_t lost;
 	uint64_t cleared_log;
 };
+
+/* What was put behind the last block does not count: the next one goes over it. */
+static void take_back(struct pxt_tolog *log, const struct present *present)
+{
+	log->sums = present->sums;
+	log->end = present->end;
+	log->lost = present->lost;
+	log->cleared_log = present->cleared_log;
+	log->way.what = PXT_WAY_NOTHING;
+	log->ended = false;
+	pxt_tolog_new_meta(log);
+	pxt_tolog_forget_told(log);
+}
 
 static int end_file(
     struct pxt_stream *stream, struct pxt_log_trailer *trailer, struct present *present)
@@ -258,8 +262,9 @@ static int end_file(
 	if (!error)
 		error = pxt_tolog_put_trailer(log, trailer);
 	PXT_TESTPOINT(PXT_TP_LOG_TURN_ENDED);
+	/* Also a trailer that was written and could not be cut off behind: the log does not end there. */
 	if (error)
-		take_back(log);
+		take_back(log, present);
 	return error;
 }
 
@@ -341,11 +346,7 @@ static void go_back(struct pxt_tolog *log, const struct pxt_port_log *old,
 	log->out = *old;
 	*log->turns = *turns;
 	log->header.number--;
-	log->sums = present->sums;
-	log->end = present->end;
-	log->lost = present->lost;
-	log->cleared_log = present->cleared_log;
-	take_back(log);
+	take_back(log, present);
 	give_up_next(log, &next);
 	/* A shorter block than the trailer would leave some of it. */
 	(void)pxt_port_log_truncate(&log->out, log->end);

@@ -340,7 +340,7 @@ static bool has_head(const char *name)
 	       state.st_size >= (off_t)PXT_LOG_HEADER_BYTES;
 }
 
-/* LPT-96: at every write and cut between one file and the next. */
+/* LPT-96: at every write between one file and the next. */
 PXT_TEST(a_full_disk_between_two_files_loses_nothing_and_leaves_no_file_without_its_head)
 {
 	unsigned failed = 1;
@@ -367,6 +367,22 @@ PXT_TEST(a_full_disk_between_two_files_loses_nothing_and_leaves_no_file_without_
 	}
 	CU_ASSERT(n > 6);
 	pxt_fault_write.accept = 0;
+}
+
+/* LPT-96 */
+PXT_TEST(a_file_that_cannot_be_cut_behind_its_end_goes_on_without_that)
+{
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 0);
+	folder_record(event, 1, 100);
+	pxt_fault_arm(&pxt_fault_truncate, 1, EIO);
+	PXT_EQ(posix_trace_rotate_np(trid), EIO);
+	folder_record(event, 101, 200);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(read_all(1, folder_count(&folder)), 200);
+	folder_remove(&folder);
 }
 
 /* LPT-96: at each write of a log that goes to its next files by itself, and of what those begin with. */
