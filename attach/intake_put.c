@@ -13,7 +13,7 @@
 #include "core/process/context.h"
 #include "core/process/replica.h"
 #include "core/read/lane.h"
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 #include "core/stream/gate.h"
 #include "format/locktally.h"
 
@@ -55,7 +55,7 @@ bool pxt_intake_put_record(struct pxt_stream *stream, const struct pxt_ring_even
 	    !pxt_admit(block, gate, pxt_info_id(event->info)))
 		return false;
 	if (PXT_AUTOSTOP_BUILT && (gate & PXT_GATE_KEEPS)) {
-		if (!pxt_autostop_reserve(block, gate, &place, slots, PXT_AUTOSTOP_SEEN))
+		if (!pxt_fullpolicy_reserve(block, gate, &place, slots, PXT_AUTOSTOP_SEEN))
 			return false;
 	} else if (pxt_ring_reserve(&place, slots, 0) != PXT_RESERVED) {
 		return false;

@@ -71,7 +71,7 @@ static void run(const struct row *row)
 		bench_ok("shutdown", posix_trace_shutdown(streams[i]));
 }
 
-/* A slow clock goes the careful way of a trace point. */
+/* A slow clock goes the slow path of a trace point. */
 static void say_facts(void)
 {
 	struct posix_trace_clock_np clock;

@@ -74,6 +74,6 @@ set(PTRACE_TRACE_PATH "/core/(process|read|record|ring|stream)/|/online/|/tiny/o
 # The common case of a trace point fits into the registers that a function may use without saving
 # them, if the compiler does not put its loads together with their uses.
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-	set_source_files_properties(core/record/careful.c core/record/emit.c PROPERTIES
+	set_source_files_properties(core/record/slowpath.c core/record/emit.c PROPERTIES
 		COMPILE_OPTIONS -fno-tree-ter)
 endif()

@@ -89,9 +89,9 @@ ptrace_unit(FORMAT IF LOG_LINE_COMPACT SOURCES
 ptrace_unit(FORMAT IF LOG_LINK SOURCES
 	format/order.c)
 ptrace_unit(FORMAT IF LOG_CODED SOURCES
-	format/coded_put.c)
+	format/compress_put.c)
 ptrace_unit(FORMAT IF LOGRETRIEVAL SOURCES
-	format/coded_get.c
+	format/compress_get.c
 	format/logfmt_get.c)
 ptrace_unit(FORMAT IF FAST_CRC SOURCES
 	format/crc32_fast.c)
@@ -112,7 +112,7 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/mutex.c
 	port/posix/quiet.c
 	port/posix/slotcas.c
-	port/posix/threads.c
+	port/posix/threadids.c
 	port/posix/ticks.c)
 # Never on: what a shared library alone has (cmake/libraries.cmake).
 ptrace_unit(SHARED SOURCES
@@ -126,7 +126,7 @@ ptrace_unit(FILE_STREAMS IF PORT_POSIX SOURCES
 ptrace_unit(LOG_SEAL IF PORT_POSIX SOURCES
 	port/posix/crash.c)
 ptrace_unit(PORT_POSIX IF POLICY_FLUSH ATTACH LOG_ENVIRONMENT SOURCES
-	port/posix/thread.c)
+	port/posix/ownthread.c)
 ptrace_unit(ATTACH IF PORT_POSIX SOURCES
 	port/posix/fileview.c
 	port/posix/local.c)
@@ -160,7 +160,7 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/control/sysevent.c
 	core/control/create.c
 	core/process/directory.c
-	core/record/careful.c
+	core/record/slowpath.c
 	core/record/emit.c
 	core/read/lane.c
 	core/process/process.c
@@ -207,7 +207,7 @@ ptrace_unit(CORE IF SNAPSHOT SOURCES
 ptrace_unit(CORE IF LANES SOURCES
 	core/read/merge.c)
 ptrace_unit(CORE IF POLICY_UNTIL_FULL POLICY_FLUSH POLICY_DISCARD SOURCES
-	core/record/autostop.c)
+	core/record/fullpolicy.c)
 ptrace_unit(EXTENSIONS SOURCES
 	core/control/query.c)
 ptrace_unit(CORE IF USEREVENTS UNLESS TINY SOURCES
@@ -254,7 +254,7 @@ ptrace_unit(TOLOG IF LOG_SEAL SOURCES
 	tolog/seal_asked.c)
 ptrace_unit(TOLOG IF LOG_ENVIRONMENT SOURCES
 	port/posix/environment.c
-	tolog/asked.c
+	tolog/environment_value.c
 	tolog/environment.c)
 ptrace_unit(TOLOG UNLESS LOG_SEAL SOURCES
 	tolog/seal_none.c)
@@ -297,7 +297,7 @@ ptrace_unit(LOGRETRIEVAL SOURCES
 	logretrieval/info.c
 	logretrieval/open.c
 	logretrieval/next.c
-	logretrieval/scan.c
+	logretrieval/load.c
 	logretrieval/seek.c
 	logretrieval/tables.c
 	logretrieval/views.c)

@@ -36,7 +36,7 @@ static int begin(struct change *change, trace_id_t trid)
 	return change->stream ? ENOMEM : EINVAL;
 }
 
-/* Both bits at once: who goes the careful way finds the rules, and nobody goes a shorter one. */
+/* Both bits at once: who goes the slow path finds the rules, and nobody goes a faster one. */
 static void turn_gate(struct pxt_block *block)
 {
 	atomic_fetch_or_explicit(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compact.c - packs records for a line: what a frame said of one before is not said again. */
+/* compact.c - compresses records for a line (COMPACT frames): what a frame said of a record is not repeated. */
 #include "format/frame.h"
 
 #include "format/logfmt.h"

@@ -4,7 +4,7 @@
  * compact ones.
  *
  * Packing needs no memory but the buffer that the frame goes to, and looks at each byte once.
- * Unpacking is the receiver's affair (tools/link/frame.c).
+ * Unpacking is the receiver's affair (tools/line/frame.c).
  */
 #ifndef PXT_FRAME_H
 #define PXT_FRAME_H

@@ -136,7 +136,7 @@ struct pxt_log_block {
 	uint32_t room;
 	uint32_t used;
 	uint32_t count;
-	uint32_t coded; /* its records are, in so many bytes; 0: they are slots (coded.h) */
+	uint32_t coded; /* its records are, in so many bytes; 0: they are slots (compress.h) */
 	uint32_t slots; /* bytes of slots that were coded */
 	bool grows;     /* of a frame: more may follow what was coded, so nothing pads it */
 	bool nameless;  /* PXT_LOG_FLAG_NAMELESS is true of its records */
@@ -273,7 +273,7 @@ struct pxt_log_blockhead {
 	uint64_t lost_total;
 	uint64_t records_total;
 	uint64_t missed;
-	/* DATA: what follows the head once it is loaded (logretrieval/scan.c). */
+	/* DATA: what follows the head once it is loaded (logretrieval/load.c). */
 	uint32_t slot_bytes;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check.c - posix_trace_log_check_np(): what is right and what is wrong in a whole log.
+ * check.c - posix_trace_log_check_np(): what is right and what is wrong in a whole log.  (Each block's checksum is
+ * compared in load.c, as in every read.)
  *
- * It goes through the file as scan.c does, with the same functions, but writes down what they say
+ * It goes through the file as load.c does, with the same functions, but writes down what they say
  * and goes on: after a damaged block with the next place where a block of this stream begins.
  */
 #include "logretrieval/log.h"
@@ -93,8 +94,8 @@ static void count_coded(struct check *check, const unsigned char *at, uint32_t b
 	const struct pxt_log_header *header = &check->log.header;
 	const uint32_t coded = pxt_get32(at + PXT_LOG_AT_CODED, header->swapped);
 	const struct pxt_log_blockhead head = { .begin = 0 };
-	struct pxt_coded_made made;
-	bool whole = pxt_coded_get(check->log.told, header, &head, at + PXT_LOG_BLOCK_BYTES,
+	struct pxt_compress_made made;
+	bool whole = pxt_compress_get(check->log.told, header, &head, at + PXT_LOG_BLOCK_BYTES,
 	    coded < bytes ? coded : bytes, check->log.decoded, header->largest_block, &made);
 
 	check->sum.posix_suspect_np += made.count;

@@ -307,12 +307,12 @@ int pxt_log_open_files(struct pxt_log *log, const int *fds, size_t count)
 bool pxt_log_take_window(struct pxt_log *log)
 {
 	unsigned char *memory = pxt_port_heap_resize(
-	    NULL, sizeof(struct pxt_coded_told) + 2u * (size_t)PXT_LOG_BLOCK_MAX);
+	    NULL, sizeof(struct pxt_compress_told) + 2u * (size_t)PXT_LOG_BLOCK_MAX);
 
 	if (!memory)
 		return false;
-	log->told = (struct pxt_coded_told *)(void *)memory;
-	log->window = memory + sizeof(struct pxt_coded_told);
+	log->told = (struct pxt_compress_told *)(void *)memory;
+	log->window = memory + sizeof(struct pxt_compress_told);
 	log->decoded = log->window + PXT_LOG_BLOCK_MAX;
 	log->window_bytes = PXT_LOG_HEADER_BYTES;
 	return true;

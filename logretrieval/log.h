@@ -10,7 +10,7 @@
  *   lock.c         the lock, the objects, fork
  *   files.c        a piece of the file in memory; whether it is a log, and of a version that is known; what is wrong with it,
  *                  and where; the other byte order; several files of a set as one log
- *   scan.c         goes through the file block by block, once, and takes in what is not DATA; of a complete log, only the
+ *   load.c         goes through the file block by block, once, and takes in what is not DATA; of a complete log, only the
  *                  heads of DATA blocks are read here, and their bodies are checked when next.c and loop.c enter them
  *   check.c        the same without an end at the first mistake, for posix_trace_log_check_np()
  *   skipdamage.c   goes on after a damaged piece
@@ -27,7 +27,7 @@
 #define PXT_LOGRETRIEVAL_LOG_H
 
 #include "base/handle.h"
-#include "format/coded.h"
+#include "format/compress.h"
 #include "format/logfmt_fields.h"
 #include "format/ticks.h"
 #include "port/port_file.h"
@@ -193,7 +193,7 @@ struct pxt_log {
 	uint64_t window_from; /* before that the window is not what the file holds: views.c */
 	/* A block whose records were coded, as a block of slots; and what it told. */
 	unsigned char *decoded;
-	struct pxt_coded_told *told;
+	struct pxt_compress_told *told;
 
 	/* More of scanning */
 	uint64_t first;       /* sequential: where reporting begins (after a CLEAR) */
@@ -287,7 +287,7 @@ PXT_INLINE void pxt_log_look_ahead(struct pxt_log *log, uint32_t length)
 /* The caller has changed what is in the window before @end. */
 void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end);
 
-/* ---- scan.c ---- */
+/* ---- load.c ---- */
 
 /* Reads the file's head. */
 int pxt_log_read_header(struct pxt_log *log);

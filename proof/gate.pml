@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.pml - running, stopped by call, stopped automatically: core/record/autostop.c, control.c,
+ * gate.pml - running, stopped by call, stopped automatically: core/record/fullpolicy.c, control.c,
  * consumer.c with one lane that does not overwrite.  A record takes one slot here; what becomes of
  * slots is ring.pml's matter.  README.md says more.
  *
@@ -146,7 +146,7 @@ inline stopped_by_writer()
 	stop_head = head
 }
 
-/* pxt_autostop_switch(): [PXT_TP_AUTO_STOPPED] */
+/* pxt_fullpolicy_switch(): [PXT_TP_AUTO_STOPPED] */
 inline auto_stop()
 {
 	if
@@ -183,7 +183,7 @@ inline store()
 #endif
 }
 
-/* emit_one(), pxt_autostop_reserve() */
+/* emit_one(), pxt_fullpolicy_reserve() */
 inline write()
 {
 	/* [PXT_TP_GATE_SEEN] */

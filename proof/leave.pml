@@ -182,7 +182,7 @@ inline wake(level)
 #endif
 }
 
-/* emit_from(), emit_careful(), behind the hint outside that says "wanted" */
+/* emit_from(), emit_slow(), behind the hint outside that says "wanted" */
 inline emit(level)
 {
 #ifdef MISTAKE_way_looked_up_before_entering

@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCES = ["core/record/careful.c", "core/record/emit.c", "core/record/autostop.c", "core/ring/ring.c",
+SOURCES = ["core/record/slowpath.c", "core/record/emit.c", "core/record/fullpolicy.c", "core/ring/ring.c",
            "userevents/event.c"]
 UNWANTED_INSTRUCTIONS = 8
 # One reservation.  Taking part in the thread table is a plain store.

@@ -19,12 +19,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Files that are the trace path, and functions of other files that belong to it.
 PATH = {
     "userevents/event.c": None,
-    "core/record/careful.c": None,
-    "core/record/careful.h": None,
+    "core/record/slowpath.c": None,
+    "core/record/slowpath.h": None,
     "core/record/emit.c": None,
     "core/ring/ring.c": None,
     "core/ring/ring.h": None,
-    "core/record/autostop.c": None,
+    "core/record/fullpolicy.c": None,
     "core/stream/gate.h": None,
     "core/process/context.h": None,
     "core/process/threads.h": None,

@@ -532,7 +532,7 @@ def main():
     finally:
         shutil.rmtree(where, ignore_errors=True)
     if untried:
-        print(f"NOT TESTED      {len(untried)} of the short path: this kernel keeps the counter from programs")
+        print(f"NOT TESTED      {len(untried)} of the fast path: this kernel keeps the counter from programs")
     print(f"{len(mutants)} mutants, {len(mutants) - bad} killed, {bad} not, "
           f"{time.monotonic() - begun:.0f} s")
     sys.exit(bad != 0)

@@ -10,7 +10,7 @@
 #include "format/imageheader.h"
 #include "format/logfmt.h"
 #include "suite.h"
-#include "tools/link/frame.h"
+#include "tools/line/frame.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

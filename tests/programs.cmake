@@ -295,7 +295,7 @@ ptrace_test(runs TESTPOINTS NEEDS CORE ONLINE USEREVENTS FILTER TOLOG LOG_APPEND
 # Logs that the tools write, and the line between a target and `pxtrace receive`.
 set(line_writer ../tools/output/final.c ../tools/write/logblocks.c ../tools/write/logwrite.c)
 ptrace_test(logwrite NEEDS TOLOG LOGRETRIEVAL SOURCES line/logwrite.c ${line_writer})
-set(line_receiver ../tools/link/frame.c ../tools/receive/receiver.c ../tools/receive/compact.c ../tools/receive/run.c)
+set(line_receiver ../tools/line/frame.c ../tools/receive/receiver.c ../tools/receive/compact.c ../tools/receive/run.c)
 ptrace_test(line_damage NEEDS LOG_LINE LOGRETRIEVAL USEREVENTS POLICY_LOOP
 	SOURCES line/damage.c line/forge.c ${line_receiver} ${line_writer})
 if(PXT_LOG_LINE AND PXT_EXTENSIONS AND PXT_USEREVENTS AND PXT_POLICY_LOOP AND NOT CMAKE_CROSSCOMPILING_EMULATOR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_coded.c - records of a block in few bytes, and the same slots out of them (format/coded.h). */
-#include "format/coded.h"
+/* test_coded.c - records of a block in few bytes, and the same slots out of them (format/compress.h). */
+#include "format/compress.h"
 #include "suite.h"
 
 #include <stdint.h>
@@ -14,8 +14,8 @@ static struct coding {
 	struct pxt_log_block block;
 	struct pxt_log_header header;
 	struct pxt_log_blockhead head;
-	struct pxt_coded_made made;
-	struct pxt_coded_told told;
+	struct pxt_compress_made made;
+	struct pxt_compress_told told;
 	_Alignas(16) unsigned char slots[ROOM];
 	_Alignas(16) unsigned char coded[ROOM];
 	_Alignas(16) unsigned char again[ROOM + BEYOND];
@@ -76,8 +76,8 @@ static bool get(uint32_t bytes, uint32_t room)
 	CU_ASSERT_FATAL(from != NULL);
 	memcpy(from, coding.coded + PXT_LOG_BLOCK_BYTES, bytes);
 	coding.head = (struct pxt_log_blockhead){ .begin = coding.block.begin };
-	whole = pxt_coded_get(&coding.told, &coding.header, &coding.head, from, bytes, coding.again,
-	    room, &coding.made);
+	whole = pxt_compress_get(&coding.told, &coding.header, &coding.head, from, bytes,
+	    coding.again, room, &coding.made);
 	free(from);
 	return whole;
 }
@@ -89,7 +89,7 @@ static uint32_t code(void)
 
 	memcpy(coding.coded, coding.slots, ROOM);
 	block.bytes = coding.coded;
-	pxt_coded_put(&coding.told, &block);
+	pxt_compress_put(&coding.told, &block);
 	CU_ASSERT(block.coded <= coding.block.used - PXT_LOG_BLOCK_BYTES);
 	PXT_EQ(block.used, PXT_LOG_BLOCK_BYTES + block.coded);
 	return block.coded;
@@ -201,7 +201,7 @@ PXT_TEST(records_that_come_to_a_block_leave_its_coded_bytes_as_they_are)
 		at += (loss ? 1u : n) * PXT_SLOT_BYTES;
 		if (++records % 5 && at < coding.block.used)
 			continue;
-		pxt_coded_put(&coding.told, &block);
+		pxt_compress_put(&coding.told, &block);
 		CU_ASSERT(memcmp(before, coding.coded + PXT_LOG_BLOCK_BYTES, coded) == 0);
 		coded = block.coded;
 		memcpy(before, coding.coded + PXT_LOG_BLOCK_BYTES, coded);

@@ -68,7 +68,7 @@ static struct pxt_tolog *make_log(const struct pxt_tolog_policy *policy,
 	log->flusher = (struct pxt_tolog_flusher *)(void *)(memory + flusher_at);
 	log->line = line_bytes ? (struct pxt_tolog_line *)(void *)(memory + line_at) : NULL;
 	log->turns = turns_bytes ? (struct pxt_tolog_turns *)(void *)(memory + turns_at) : NULL;
-	log->told = (struct pxt_coded_told *)(void *)(memory + told_at);
+	log->told = (struct pxt_compress_told *)(void *)(memory + told_at);
 	log->meta_bytes = memory + meta_at;
 	log->data_bytes = memory + data_at;
 	log->frame_records = (uint16_t *)(void *)(memory + policy_at);

@@ -18,7 +18,7 @@
  * (cmake/libraries.cmake).
  */
 #include "core/stream/wanted.h"
-#include "tolog/asked.h"
+#include "tolog/environment_value.h"
 #include "tolog/tolog.h"
 
 #define VARIABLE   "PXTRACE_OUT"
@@ -150,7 +150,7 @@ static int choose(trace_attr_t *attr, int box_fd)
 		error = posix_trace_attr_setfile_np(attr, box_fd);
 	/* Files are called as their folder is. */
 	if (!error && asked.rotates)
-		error = pxt_asked_rotation(attr, &asked, strrchr(log_path, '/') + 1);
+		error = pxt_environment_value_rotation(attr, &asked, strrchr(log_path, '/') + 1);
 	return error;
 }
 
@@ -314,7 +314,7 @@ void pxt_environment_start(void)
 	if (!text || !*text)
 		return;
 	pxt_port_environment_folder(asked.folder);
-	wrong = pxt_asked_read(&asked, text, &why);
+	wrong = pxt_environment_value_read(&asked, text, &why);
 	if (wrong) {
 		pxt_port_environment_complain(VARIABLE, text, wrong, why, 0);
 		return;

@@ -24,7 +24,7 @@
  *   line.c                 the log as frames on a line
  *   rotate.c, rotate_now.c   the log goes on in a new file, and old ones are removed; by a call
  *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
- *   environment.c, asked.c  a log that the environment asks for
+ *   environment.c, environment_value.c  a log that the environment asks for
  *   snapshot.c, follow.c   what a stream holds now, as a log; the same, going on
  *
  * A record goes: stream -> `data`, a block in memory of the stream -> one write.  A block whose
@@ -36,7 +36,7 @@
 
 #include "base/attr.h"
 #include "core/read/consumer.h"
-#include "format/coded.h"
+#include "format/compress.h"
 #include "port/port_log.h"
 
 #include <errno.h>
@@ -139,7 +139,7 @@ struct pxt_tolog {
 
 	/* Who holds the log's lock: what is used less. */
 	unsigned char *data_bytes;
-	struct pxt_coded_told *told; /* of the block that is coded */
+	struct pxt_compress_told *told; /* of the block that is coded */
 	unsigned char *meta_bytes;
 	uint16_t *frame_records;     /* LOOP: in each frame */
 	uint32_t data_room;          /* of a DATA block */
@@ -318,14 +318,14 @@ PXT_INLINE bool pxt_tolog_codes(const struct pxt_tolog *log)
 
 PXT_INLINE size_t pxt_tolog_told_bytes(void)
 {
-	return sizeof(struct pxt_coded_told);
+	return sizeof(struct pxt_compress_told);
 }
 
 /* Codes `data`, if that was not done yet: nothing is put into it from then on, unless it grows. */
 PXT_INLINE void pxt_tolog_code(struct pxt_tolog *log)
 {
 	if (log->header.coded && log->dirty && (log->data.grows || !log->data.coded))
-		pxt_coded_put(log->told, &log->data);
+		pxt_compress_put(log->told, &log->data);
 }
 
 /*

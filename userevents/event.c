@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* event.c - posix_trace_event(); types of user events by name, and descriptions of their data. */
+/*
+ * event.c - posix_trace_event(); types of user events by name, and descriptions of their data.  (Where names are
+ * registered, up to TRACE_USER_EVENT_MAX: core/process/names.c.)
+ */
 #include "base/attr.h"
 #include "core/record/opentype.h"
 

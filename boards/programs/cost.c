@@ -196,7 +196,7 @@ static uint32_t touched_by(void (*does)(void))
 	return (uint32_t)((uintptr_t)here - (uintptr_t)low);
 }
 
-/* Of two in a row at most one is the last of a lap, which takes the careful path. */
+/* Of two in a row at most one is the last of a lap, which takes the slow path. */
 static uint32_t stack_of(void (*does)(void))
 {
 	uint32_t first = touched_by(does);

@@ -4,7 +4,7 @@
 
 #include "core/process/forks.h"
 #include "core/read/consumer.h"
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 #include "core/stream/share.h"
 
 /*
@@ -122,7 +122,7 @@ void pxt_control_stop_now(struct pxt_stream *stream)
 	pxt_block_end_turn(block);
 	close_lanes(block);
 	if (PXT_AUTOSTOP_STOPS)
-		pxt_autostop_switch(block, gate);
+		pxt_fullpolicy_switch(block, gate);
 	pxt_gate_switch(block, PXT_GATE_OFF, 0);
 	pxt_wanted_update(stream->index, false);
 	pxt_share_state(stream);

@@ -217,7 +217,7 @@ static void take_wanted(struct pxt_stream *stream)
 {
 	atomic_store_explicit(&pxt_fork.hot, PXT_NO_HOT, memory_order_release);
 	pxt_bits_cool();
-	/* Forked processes' short paths. */
+	/* Forked processes' fast paths. */
 	atomic_store_explicit(&stream->block->no_short, 1u, memory_order_release);
 	pxt_wanted_take(stream->index);
 }

@@ -7,7 +7,7 @@
 
 #include "core/process/context.h"
 #include "core/read/lane.h"
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 #include "core/stream/gate.h"
 
 void pxt_sysevent_fill(
@@ -35,7 +35,7 @@ static bool record(struct pxt_block *block, uint32_t gate, struct pxt_ring_event
 	bool got;
 
 	if (PXT_AUTOSTOP_BUILT && (gate & PXT_GATE_KEEPS))
-		got = pxt_autostop_reserve(
+		got = pxt_fullpolicy_reserve(
 		    block, gate, &place, slots, PXT_TAKE_ORDERED | PXT_AUTOSTOP_SEEN);
 	else
 		got = pxt_ring_reserve(&place, slots, PXT_TAKE_ORDERED) == PXT_RESERVED;

@@ -14,7 +14,7 @@
  *   creator    as for any other stream
  *   children   every type that exists is wanted, always; the stream is hot if nothing else is
  *              wanted.  That is too much while the stream is stopped or filters.  So the creator
- *              says in the block itself whether the short path may be taken: when it may not,
+ *              says in the block itself whether the fast path may be taken: when it may not,
  *              `no_short` is set, and all writers look at gate and filter.
  *
  * A forked process that was killed inside a trace point is seen by its absence (pxt_port_process_gone)

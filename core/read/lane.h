@@ -68,7 +68,7 @@ void pxt_lane_gap_begin(struct pxt_block *block, uint64_t ticks);
  * ---- Refused by the policy DISCARD ----
  *
  * It is reported before the first event that was recorded into the same lane after it
- * (core/record/careful.h).
+ * (core/record/slowpath.h).
  */
 
 /*

@@ -2,23 +2,23 @@
 /*
  * emit.c - where every trace point comes in; see emit.h.
  *
- * The common case is the short path: one stream is live, its stamps are plain, nothing
+ * The common case is the fast path: one stream is live, its stamps are plain, nothing
  * unusual is where the record goes (core/ring/ring.h: calm), and the data fits into the slot of the
  * context.  Everything else ends in a call of another function, after which nothing is left to do, and
  * what only the end needs is computed after the exchange: so few registers are saved.
  *
- *     pxt_emit  the short path
+ *     pxt_emit  the fast path
  *        |-> emit_few, emit_long   other sizes of data, up to the stream's maximum
  *        |-> emit_inside           several streams, with plain stamps: emit_fours, emit_others
- *        |-> careful.c             all else: no room, or the last; other stamps, data that is cut, a
+ *        |-> slowpath.c            all else: no room, or the last; other stamps, data that is cut, a
  *                                  handler inside a trace point, a thread that is not known
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
 #include "core/record/emit.h"
 
 #include "core/process/context.h"
-#include "core/record/careful.h"
 #include "core/record/narrow.h"
+#include "core/record/slowpath.h"
 #include "core/stream/gate.h"
 
 #if PXT_SHORT_CONTEXT
@@ -139,7 +139,7 @@ static PXT_NOINLINE void emit_and_leave(uint32_t id, const void *data, size_t by
 {
 	pxt_wanted_mask only = (pxt_wanted_mask)(1u << hot->index);
 
-	pxt_careful_each(only, only, id, data, bytes, address);
+	pxt_slowpath_each(only, only, id, data, bytes, address);
 	leave(entry);
 }
 
@@ -315,7 +315,7 @@ PXT_INLINE bool put_target(
 	PXT_TESTPOINT(PXT_TP_MIDDLE_STORED);
 	if (bytes > PXT_SHORT_DATA)
 		put_rest(slot + 2, tag, event->data + PXT_SHORT_DATA, bytes - PXT_SHORT_DATA);
-	pxt_careful_wake(target->block, 0);
+	pxt_slowpath_wake(target->block, 0);
 	return true;
 }
 
@@ -341,7 +341,7 @@ PXT_INLINE bool find_target(
 
 /*
  * Several streams, and out: all heads are looked at, the counter is read once, all places are taken.  For the
- * streams for which that was not to be nothing was done: they take the careful path.
+ * streams for which that was not to be nothing was done: they take the slow path.
  */
 PXT_INLINE void emit_several(
     uint32_t mask, uint32_t id, const unsigned char *data, size_t size, const void *address)
@@ -387,7 +387,7 @@ PXT_INLINE void emit_several(
 		}
 	}
 	if (PXT_UNLIKELY(missed))
-		pxt_careful_each(
+		pxt_slowpath_each(
 		    (pxt_wanted_mask)missed, (pxt_wanted_mask)live, id, data, bytes, address);
 	leave(pxt_self.entry);
 }
@@ -405,14 +405,14 @@ static PXT_NOINLINE void emit_others(
 	emit_several(mask, id, data, bytes, address);
 }
 
-/* Not the hot stream's alone, or its data must be cut. */
+/* Not the hot stream's alone, or its data must be truncated (core/record/slowpath.c). */
 static PXT_NOINLINE void emit_inside(size_t id, const void *data, size_t bytes, const void *address)
 {
 	const uint32_t mask = pxt_wanted_by(id);
 
-	/* What defines may have a lane of its own, which the careful path knows. */
+	/* What defines may have a lane of its own, which the slow path knows. */
 	if (!(mask & (mask - 1u)) || id == POSIX_TRACE_PROCESS_NP) {
-		pxt_careful_each((pxt_wanted_mask)mask, 0, (uint32_t)id, data, bytes, address);
+		pxt_slowpath_each((pxt_wanted_mask)mask, 0, (uint32_t)id, data, bytes, address);
 		leave(pxt_self.entry);
 	} else if (bytes == PXT_SHORT_DATA) {
 		emit_fours(mask, (uint32_t)id, data, address);
@@ -431,7 +431,7 @@ PXT_INLINE void emit_short(
 	struct pxt_block *hot;
 
 	if (PXT_UNLIKELY(!pxt_self_known(self, pxt_fork_epoch()))) {
-		pxt_careful_emit(id, data, bytes, address);
+		pxt_slowpath_emit(id, data, bytes, address);
 		return;
 	}
 	/*
@@ -441,7 +441,7 @@ PXT_INLINE void emit_short(
 	atomic_signal_fence(memory_order_acquire);
 	entry = pxt_self_entry(self);
 	if (PXT_UNLIKELY(pxt_own_odd(&entry->passes))) {
-		pxt_careful_emit(id, data, bytes, address);
+		pxt_slowpath_emit(id, data, bytes, address);
 		return;
 	}
 	/* As pxt_enter().  [proof: enter] */
@@ -483,7 +483,7 @@ PXT_INLINE void emit_short(
 PXT_INLINE void emit_short(
     uint32_t id, const void *data, size_t bytes, const void *address PXT_LOOK_PARAMETER)
 {
-	pxt_careful_emit(id, data, bytes, address);
+	pxt_slowpath_emit(id, data, bytes, address);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * narrow.h - the short path of a board's trace point: one processor, words of 32 bits, one lane.  One
+ * narrow.h - the fast path of a board's trace point: one processor, words of 32 bits, one lane.  One
  * stream is live, its stamps are plain, nothing unusual is where the record goes, and the data
- * is not cut.  Everything else is the careful path's, which begins anew.
+ * is not cut.  Everything else is the slow path's, which begins anew.
  *
  *   concurrency: as emit.h.
  */
@@ -14,7 +14,7 @@
 #if PXT_NARROW
 
 #include "core/process/threads.h"
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 #include "core/ring/ring.h"
 #include "core/stream/block.h"
 #include "core/stream/wanted.h"
@@ -146,7 +146,7 @@ PXT_INLINE bool pxt_narrow_record(const struct pxt_who *self, uint32_t id,
 	pxt_narrow_context(slot + 1, tag, self->index, (uint32_t)(uintptr_t)address, data, bytes);
 	if (PXT_UNLIKELY(bytes > PXT_NARROW_FIRST))
 		pxt_narrow_rest(slot + 2, tag, data + PXT_NARROW_FIRST, bytes - PXT_NARROW_FIRST);
-	pxt_careful_wake(hot, 0);
+	pxt_slowpath_wake(hot, 0);
 	return true;
 }
 
@@ -163,7 +163,7 @@ PXT_INLINE void pxt_narrow_emit(uint32_t id, const void *data, size_t bytes, con
 	uint32_t outside;
 
 	if (PXT_UNLIKELY(self->epoch != pxt_fork_epoch())) {
-		pxt_careful_emit(id, data, bytes, address);
+		pxt_slowpath_emit(id, data, bytes, address);
 		return;
 	}
 	/* Without a place it is always odd. */
@@ -178,7 +178,7 @@ PXT_INLINE void pxt_narrow_emit(uint32_t id, const void *data, size_t bytes, con
 		}
 		pxt_narrow_leave(self->entry);
 	}
-	pxt_careful_emit(id, data, bytes, address);
+	pxt_slowpath_emit(id, data, bytes, address);
 }
 
 #endif

@@ -20,7 +20,7 @@
  *              ring's end, where a new quarter may begin, nor an unread record, nor the mark of a
  *              refused one, nor the last free slot, nor the mark of a flusher that sleeps
  *   refused    writers that found no room, or were overtaken for a whole ring
- *   marked     DISCARD writers that put a mark (core/record/autostop.c)
+ *   marked     DISCARD writers that put a mark (core/record/fullpolicy.c)
  *   first_lost the LOOP writer that takes the slot `limit` points to; the consumer, to 0, when it
  *              has passed over records (core/read/lane.c, jump())
  *   epoch      writers, once per quarter of the cursor's range

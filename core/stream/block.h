@@ -43,7 +43,7 @@ void pxt_streamheader_make_valid(struct pxt_block *block);
 /* ---- The block ---- */
 
 /*
- * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the short path: ordered
+ * gate: [1:0] state [2] no overwriting [3] filter in force [4] not for the fast path: ordered
  * stamps, or a clock or slots that need a test each time [5] the filter in force is not empty
  * [6] no stop where there is no room [7] events are inspected one by one [31:8] generation
  */
@@ -132,7 +132,7 @@ struct pxt_block {
 	uint32_t slot_mask;
 	uint32_t max_data;
 	uint32_t mark; /* slots in use at which a sleeper is woken; 0: by every record */
-	/* Not 0: not for the short path, whose hot stream it is (forks.h). */
+	/* Not 0: not for the fast path, whose hot stream it is (forks.h). */
 	_Atomic uint32_t no_short;
 	uint32_t index; /* of the stream in its process; PXT_INDEX_COPY */
 	int32_t pid;

@@ -4,7 +4,7 @@
  * an event passes its filter.
  *
  *   concurrency: writers read the gate, and turn it to "stopped automatically"
- *   (core/record/careful.h); all else here belongs to a thread that holds the stream's mutex.
+ *   (core/record/slowpath.h); all else here belongs to a thread that holds the stream's mutex.
  *
  * The gate is one word, which writers read once for each event: PXT_GATE_... in block.h.  After it
  * is the phase, which no writer sees.  A stream that does not overwrite is stopped by the writer that

@@ -127,7 +127,7 @@ PXT_INLINE void pxt_share_filter(struct pxt_stream *stream)
 /*
  * What the owner of a guest wants, behind the guest's directory: the owner alone writes it.  Counts of locks follow on the
  * same page (format/locktally.h).  A guest has nobody who hears a message: its trace points look here where they go the
- * careful way, once in a lap of the ring at least.  While something is not wanted they all go that way, so that the end
+ * slow path, once in a lap of the ring at least.  While something is not wanted they all go that way, so that the end
  * of it is seen at once.
  */
 struct pxt_wish {
@@ -160,7 +160,7 @@ PXT_INLINE bool pxt_share_wants(struct pxt_block *block, uint32_t id)
 
 /*
  * An owner has a lane more, for what others record.  So has a guest, for what it says of itself: images,
- * threads and processes (core/record/careful.c).  No event overwrites them there, so what is left can be read.
+ * threads and processes (core/record/slowpath.c).  No event overwrites them there, so what is left can be read.
  */
 PXT_INLINE uint32_t pxt_share_lanes(const struct _pxt_attr *attr)
 {

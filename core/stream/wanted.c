@@ -94,7 +94,7 @@ static void put_in_force(unsigned index)
 		return;
 	block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
-	/* The short path cuts nothing of up to 4 bytes, and no number of a CPU. */
+	/* The fast path cuts nothing of up to 4 bytes, and no number of a CPU. */
 	if ((gate & PXT_GATE_CAREFUL) || block->max_data < 4u || pxt_port_cpus() > PXT_CPU_UNKNOWN)
 		return;
 	pxt_bits_heat();

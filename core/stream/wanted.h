@@ -78,7 +78,7 @@ PXT_INLINE void pxt_bits_follow(uint32_t id)
 
 /*
  * Before a stream is put in force: it is the only one that is live.  And while it is.  What defines takes
- * the careful path, which knows its lane (core/record/careful.c).
+ * the slow path, which knows its lane (core/record/slowpath.c).
  */
 PXT_INLINE void pxt_bits_heat(void)
 {
@@ -122,7 +122,7 @@ PXT_OFF(pxt_bits_clear, void);
  * stamps and slots are plain.  While it is in force the wanted table is exact, so neither gate nor
  * filter is looked at; a stop is met in head.  From inside a trace point looks once more, at what this
  * stream wants: a thread that looked before the type was filtered out, and comes in after, takes the
- * careful path; so does one that saw another stream want the type, which starts now.
+ * slow path; so does one that saw another stream want the type, which starts now.
  *
  * Read from inside a trace point only: a thread that changes streams first takes it out of force, and
  * waits for those inside before a filter changes or the block goes.  It is the block itself, so

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * logout.c - the log of a board: bytes go out in order and never come back; what it says about its
- * writer.
+ * logout.c - the log of a board: bytes go out in order, by the board's pxt_board_output() (its serial line:
+ * boards/mps2-an385/board.c), and never come back; what the log says about its writer.  Frames: tolog/line.c.
  */
 #include "port/bare/board.h"
 

@@ -491,6 +491,7 @@ int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 		error = EMFILE;
 	pxt_lows_end();
 	if (error == 0)
+		/* For the pid alone: who may connect was decided by the folder (check_folder()). */
 		(void)getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes);
 	*pid = (int32_t)who.pid;
 	return error;

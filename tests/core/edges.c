@@ -6,7 +6,7 @@
 #include "base/attr.h"
 #include "core/read/consumer.h"
 #include "core/read/take.h"
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 #include "kit.h"
 
 static trace_id_t stream;
@@ -357,7 +357,7 @@ static void write_late(struct pxt_block *block, unsigned lane)
 		.ticks = pxt_port_ticks() };
 
 	kit_data(data, 5, ++kit_seen.sent[5], 4);
-	CU_ASSERT(pxt_autostop_reserve(block, gate, &place, kit_slots_of(4), PXT_AUTOSTOP_SEEN));
+	CU_ASSERT(pxt_fullpolicy_reserve(block, gate, &place, kit_slots_of(4), PXT_AUTOSTOP_SEEN));
 	pxt_ring_store(&place, &event);
 }
 

@@ -7,7 +7,7 @@
 #include "tools/command/command.h"
 #include "tools/event/event.h"
 #include "tools/import/import.h"
-#include "tools/link/frame.h"
+#include "tools/line/frame.h"
 #include "tools/merge/merge.h"
 #include "tools/output/out.h"
 #include "tools/packed/packed.h"

@@ -133,7 +133,7 @@ uint64_t pxt_compare_cell_low(unsigned cell);
 void pxt_compare_lock_name(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_state_lock *lock);
 
-/* ---- compare/judge.c ---- */
+/* ---- compare/significance.c ---- */
 
 /* Whether so many logs could ever tell a difference from noise. */
 bool pxt_compare_enough(unsigned before, unsigned after);

@@ -14,7 +14,7 @@
 #include "tools/event/event.h"
 #include "tools/export/export.h"
 #include "tools/output/out.h"
-#include "tools/review/review.h"
+#include "tools/unknown/unknown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -279,7 +279,7 @@ static const struct pxt_option options[] = {
 static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < csv.field_count; i++)
-		pxt_review_field(reader, "--field", csv.fields[i]);
+		pxt_unknown_field(reader, "--field", csv.fields[i]);
 }
 
 static const struct pxt_export_format format = {

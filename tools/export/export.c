@@ -8,7 +8,7 @@
 #include "format/mul64.h"
 #include "tools/command/command.h"
 #include "tools/output/out.h"
-#include "tools/review/review.h"
+#include "tools/unknown/unknown.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -184,7 +184,7 @@ static int export_all(struct pxt_export *export, const struct pxt_export_format 
 		    "%s: cannot be written: %s", export->file.name, strerror(export->out.error));
 		return PXT_EXIT_OUTPUT;
 	}
-	pxt_review_select(&export->select, &export->reader, NULL);
+	pxt_unknown_select(&export->select, &export->reader, NULL);
 	if (format->review)
 		format->review(&export->reader);
 	return pxt_reader_conclude(&export->reader, true, export->strict);
@@ -237,7 +237,7 @@ static int export_logs(struct pxt_export *export, const struct pxt_export_format
 	} else if (!pxt_outfile_commit(&export->file)) {
 		status = PXT_EXIT_OUTPUT;
 	}
-	return pxt_review_status(&export->reader, status);
+	return pxt_unknown_status(&export->reader, status);
 }
 
 /* ---- The command line ---- */

@@ -74,7 +74,7 @@ struct pxt_export_format {
 	void (*lost)(struct pxt_export *export, const struct pxt_source *source, uint64_t lost);
 	/* Writes what belongs after the events and frees what the format kept. */
 	void (*end)(struct pxt_export *export, struct pxt_reader *reader);
-	/* Tells which names of its own options no log has (review.h); may be NULL. */
+	/* Tells which names of its own options no log has (tools/unknown/unknown.h); may be NULL. */
 	void (*review)(struct pxt_reader *reader);
 };
 

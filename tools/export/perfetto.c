@@ -11,8 +11,8 @@
 #include "tools/export/export.h"
 #include "tools/export/packets.h"
 #include "tools/output/out.h"
-#include "tools/review/review.h"
 #include "tools/select/select.h"
+#include "tools/unknown/unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -422,9 +422,9 @@ static const struct pxt_option options[] = {
 static void review(struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < pf.counters.count; i++)
-		pxt_review_counter(reader, "--counter", pf.counters.patterns[i]);
+		pxt_unknown_counter(reader, "--counter", pf.counters.patterns[i]);
 	for (unsigned i = 0; i < pf.flows.count; i++)
-		pxt_review_counter(reader, "--flow", pf.flows.patterns[i]);
+		pxt_unknown_counter(reader, "--flow", pf.flows.patterns[i]);
 }
 
 static const struct pxt_export_format format = {

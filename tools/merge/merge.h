@@ -2,11 +2,11 @@
 /*
  * merge.h - several logs, and what the kernel traced, as one log.
  *
- *   place.c     where each log lies on the common line of time, or why it has no place there
- *   sync.c      clocks of several machines, by events that their logs have in common
+ *   timeline.c     where each log lies on the common line of time, or why it has no place there
+ *   align.c      clocks of several machines, by events that their logs have in common
  *   types.c     event types of all logs under common numbers; modules, notes
  *   threads.c   threads of all logs under common indices; processes that have one number
- *   numbers.c   threads whose logs have no number of theirs, by who had their CPU
+ *   pidns.c   threads whose logs have no number of theirs, by who had their CPU
  *   ftrace.c    where scheduler events of ftrace, trace-cmd and perf lie on that line
  *   write.c     events in the order of time; the whole of it, for another command
  *   choice.c    the events that attach -o chose, into a log that grows
@@ -27,7 +27,7 @@
 #define PXT_MERGE_USER    32u
 #define PXT_MERGE_THREADS PXT_LOGWRITE_THREADS
 
-/* ---- place.c ---- */
+/* ---- timeline.c ---- */
 
 /* By which clock logs are placed. */
 enum pxt_clock_rule {
@@ -59,7 +59,7 @@ struct pxt_place {
 	int64_t mono_ns;    /* CLOCK_MONOTONIC; 0: unknown */
 	int64_t boot_ns;    /* CLOCK_BOOTTIME; 0: unknown */
 	int64_t moved_ns;   /* what the user adds to @real_ns */
-	bool aligned;       /* of the first of a group: the group's clock was compared (sync.c) */
+	bool aligned;       /* of the first of a group: the group's clock was compared (align.c) */
 	uint32_t tid_count; /* entries of its table, if threads there lack numbers; ... */
 	uint32_t tid_first; /* ... in the line's @tids from here on */
 };
@@ -67,7 +67,7 @@ struct pxt_place {
 /* The common line. */
 struct pxt_merge_line {
 	struct pxt_place *places; /* by source */
-	pid_t *tids;              /* numbers.c; 0: not found */
+	pid_t *tids;              /* pidns.c; 0: not found */
 	bool monotonic;           /* all of one boot: ticks are CLOCK_MONOTONIC */
 	int64_t start_ns;         /* the earliest creation, since 1970 */
 	struct pxt_logclock created;
@@ -84,14 +84,14 @@ bool pxt_merge_line_make(
 uint64_t pxt_merge_line_ticks(const struct pxt_merge_line *line, int64_t ns);
 void pxt_merge_line_free(struct pxt_merge_line *line);
 
-/* ---- sync.c ---- */
+/* ---- align.c ---- */
 
 /*
  * Reads all logs once, and compares the clock of each group of @line with that of @reference by
  * placing->event; false, with a word to the user, when that cannot be.  Which groups were compared is in
  * their places; the others stay as they are.
  */
-bool pxt_sync_align(struct pxt_merge_line *line, struct pxt_reader *reader,
+bool pxt_align_clocks(struct pxt_merge_line *line, struct pxt_reader *reader,
     const struct pxt_placing *placing, uint32_t reference);
 
 /* ---- types.c ---- */
@@ -202,7 +202,7 @@ const struct pxt_merge_thread *pxt_merge_threads_tid(struct pxt_merge_threads *t
     const struct pxt_merge_line *line, struct pxt_logwrite *log,
     const struct pxt_ftracetext_event *event);
 
-/* ---- numbers.c ---- */
+/* ---- pidns.c ---- */
 
 /*
  * Reads all logs once, if a thread of theirs has no number but a process, and goes back to the first events.

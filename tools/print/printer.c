@@ -7,7 +7,7 @@
 
 #include "tools/command/command.h"
 #include "tools/output/out.h"
-#include "tools/review/review.h"
+#include "tools/unknown/unknown.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,13 +212,13 @@ static void review(struct pxt_printer *p)
 	const struct pxt_fields *fields = &p->line.fields;
 	const char *name;
 
-	pxt_review_select(&p->select, &p->reader, NULL);
+	pxt_unknown_select(&p->select, &p->reader, NULL);
 	for (unsigned i = 0; i < fields->only_count; i++)
 		if (!pxt_fields_is_bytes(fields->only[i]))
-			pxt_review_field(&p->reader, "--fields", fields->only[i]);
+			pxt_unknown_field(&p->reader, "--fields", fields->only[i]);
 	for (unsigned i = 0; p->line.format && (name = pxt_format_field(p->line.format, i)); i++)
 		if (!named_before(p, i))
-			pxt_review_field(&p->reader, "--format", name);
+			pxt_unknown_field(&p->reader, "--format", name);
 }
 
 static int print_all(struct pxt_printer *p)
@@ -255,7 +255,7 @@ static int print_all(struct pxt_printer *p)
 		pxt_complain("standard output: %s", strerror(p->line.out.error));
 		return PXT_EXIT_OUTPUT;
 	}
-	return pxt_review_status(&p->reader, status);
+	return pxt_unknown_status(&p->reader, status);
 }
 
 int pxt_printer_run(struct pxt_printer *p)

@@ -2,7 +2,7 @@
 /* open.c - opens logs, and says what is wrong with a file and what can be done about it. */
 #include "tools/read/source.h"
 
-#include "tools/link/frame.h"
+#include "tools/line/frame.h"
 #include "tools/output/out.h"
 #include "tools/packed/packed.h"
 #include "tools/select/select.h"
@@ -476,7 +476,7 @@ void pxt_reader_close(struct pxt_reader *reader)
 /*
  * ---- Several logs on one line of time ----
  *
- * `pxtrace merge` asks more of what it writes down (tools/merge/place.c).
+ * `pxtrace merge` asks more of what it writes down (tools/merge/timeline.c).
  */
 
 /* Earlier than this, nobody had set the clock. */

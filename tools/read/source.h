@@ -231,7 +231,7 @@ struct pxt_reader {
 	const struct pxt_select
 	    *part;      /* what is outside of its times stays unread; NULL: all is read */
 	bool part_ends; /* what is behind them, too */
-	bool misnamed;  /* no log has a name that the command line asked for (review.h) */
+	bool misnamed;  /* no log has a name that the command line asked for (unknown.h) */
 };
 
 enum pxt_open_mode {

@@ -5,8 +5,8 @@
 
 #include "format/crc32.h"
 #include "format/order.h"
-#include "tools/link/device.h"
-#include "tools/link/frame.h"
+#include "tools/line/device.h"
+#include "tools/line/frame.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 #include "tools/output/out.h"
 
 #include "tools/import/import.h"
-#include "tools/link/device.h"
-#include "tools/link/frame.h"
+#include "tools/line/device.h"
+#include "tools/line/frame.h"
 #include "tools/receive/receiver.h"
 
 #include <errno.h>

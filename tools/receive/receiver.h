@@ -17,7 +17,7 @@
 #ifndef PXT_RECEIVER_H
 #define PXT_RECEIVER_H
 
-#include "tools/link/frame.h"
+#include "tools/line/frame.h"
 #include "tools/receive/run.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 
 #include "tools/output/out.h"
 
-#include "format/coded.h"
+#include "format/compress.h"
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
 
@@ -171,18 +171,19 @@ const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
     const struct pxt_log_header *header, const struct pxt_log_blockhead *head,
     const unsigned char *contents, uint32_t *bytes)
 {
-	struct pxt_coded_made made;
+	struct pxt_compress_made made;
 	unsigned char *slots;
 
 	if (!head->coded)
 		return contents;
 	if (!run->decoded)
-		run->decoded = malloc(sizeof(struct pxt_coded_told) + PXT_LOG_BLOCK_MAX);
+		run->decoded = malloc(sizeof(struct pxt_compress_told) + PXT_LOG_BLOCK_MAX);
 	if (!run->decoded)
 		return NULL;
-	slots = run->decoded + sizeof(struct pxt_coded_told);
-	(void)pxt_coded_get((struct pxt_coded_told *)(void *)run->decoded, header, head, contents,
-	    head->coded < *bytes ? head->coded : *bytes, slots, header->largest_block, &made);
+	slots = run->decoded + sizeof(struct pxt_compress_told);
+	(void)pxt_compress_get((struct pxt_compress_told *)(void *)run->decoded, header, head,
+	    contents, head->coded < *bytes ? head->coded : *bytes, slots, header->largest_block,
+	    &made);
 	*bytes = made.bytes;
 	return slots;
 }

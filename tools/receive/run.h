@@ -67,7 +67,7 @@ struct pxt_receive_totals {
 	uint64_t lost;
 };
 
-/* A sender of packets: family, address and port (tools/link/device.h). */
+/* A sender of packets: family, address and port (tools/line/device.h). */
 #define PXT_RECEIVE_SENDER_BYTES 24u
 
 struct pxt_receive_run {

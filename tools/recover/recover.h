@@ -9,7 +9,7 @@
 #include "format/imageheader.h"
 #include "format/logfmt.h"
 #include "format/slot.h"
-#include "tools/link/device.h"
+#include "tools/line/device.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include "tools/command/command.h"
 #include "tools/output/out.h"
 #include "tools/report/report.h"
-#include "tools/review/review.h"
+#include "tools/unknown/unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,16 +174,16 @@ static int close_output(struct pxt_report *report, const char *path)
 /* What the first reading met: the second one need not come so far. */
 static int conclude(struct pxt_report *report, bool strict)
 {
-	pxt_review_select(&report->select, &report->reader, NULL);
-	pxt_review_pairs(&report->options, &report->reader);
+	pxt_unknown_select(&report->select, &report->reader, NULL);
+	pxt_unknown_pairs(&report->options, &report->reader);
 	for (unsigned i = 0; i < report->counters.count; i++)
-		pxt_review_counter(&report->reader, "--counter", report->counters.patterns[i]);
+		pxt_unknown_counter(&report->reader, "--counter", report->counters.patterns[i]);
 	if (report->pack.events < report->events) {
 		pxt_complain("report: the page holds the first %llu of %llu events",
 		    (unsigned long long)report->pack.events, (unsigned long long)report->events);
 		pxt_explain("--from and --to choose other ones, --max-events takes more of them");
 	}
-	return pxt_review_status(
+	return pxt_unknown_status(
 	    &report->reader, pxt_reader_conclude(&report->reader, true, strict));
 }
 

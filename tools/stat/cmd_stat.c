@@ -4,8 +4,8 @@
 #include "tools/command/command.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
-#include "tools/review/review.h"
 #include "tools/stat/stat.h"
+#include "tools/unknown/unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -243,9 +243,9 @@ static int review(struct command *c, const struct pxt_reader *readers, int count
 		if (i == 0 || readers[i].start_ns < all.start_ns)
 			all.start_ns = readers[i].start_ns;
 	}
-	pxt_review_select(&c->stat.select, &all, NULL);
-	pxt_review_pairs(&c->stat.options, &all);
-	status = pxt_review_status(&all, status);
+	pxt_unknown_select(&c->stat.select, &all, NULL);
+	pxt_unknown_pairs(&c->stat.options, &all);
+	status = pxt_unknown_status(&all, status);
 	free(sources);
 	return status;
 }

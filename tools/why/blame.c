@@ -344,7 +344,7 @@ static void follow_all(struct pxt_blames *blames, const struct pxt_late_search *
 		followed->actor = blames->state->actors[round->actor];
 		pxt_chain_follow(&followed->chain, &blames->history, followed->actor,
 		    round->begin_ns, round->end_ns);
-		pxt_suffer_weigh(followed, round);
+		pxt_choose_round_weigh(followed, round);
 		blames->followed_count++;
 	}
 }
@@ -426,7 +426,7 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
 	conclude(blames, !event);
 	if (all_rounds)
 		follow_all(blames, search);
-	pxt_suffer_first(blames, search);
+	pxt_choose_round_first(blames, search);
 	pxt_state_names_at(
 	    blames->state, blames->count > 0 ? blames->list[0].late.end_ns : INT64_MAX);
 }

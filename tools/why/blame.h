@@ -166,11 +166,11 @@ void pxt_blames_read(struct pxt_blames *blames, struct pxt_reader *reader,
     struct pxt_roles_book *book, const struct pxt_late_search *search, unsigned count);
 void pxt_blames_free(struct pxt_blames *blames);
 
-/* ---- Which one comes first (suffer.c) ---- */
+/* ---- Which one comes first (choose_round.c) ---- */
 
 /* Its chain is known: what it counts. */
-void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round);
-void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *search);
+void pxt_choose_round_weigh(struct pxt_followed *followed, const struct pxt_late_round *round);
+void pxt_choose_round_first(struct pxt_blames *blames, const struct pxt_late_search *search);
 
 /* ---- Causes (causes.c) ---- */
 
@@ -184,6 +184,13 @@ void pxt_causes_add(struct pxt_blame *blame, const struct pxt_cause *cause, int6
  * the two are missing, void.
  */
 void pxt_causes_settle(struct pxt_blame *blame, bool gap);
+/*
+ * Whether a more urgent thread waits here for a less urgent one that a third thread keeps from
+ * running; *@sure when the priorities are known.
+ */
+bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure);
+/* Whether a thread in between keeps a more urgent one from what a less urgent one has. */
+bool pxt_chain_is_inversion(const struct pxt_chain *chain);
 
 /* The span's length: what the causes add up to. */
 static inline int64_t pxt_blame_length(const struct pxt_blame *blame)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* causes.c - which cause a moment of a late span has, from the state as it was then; see blame.h. */
+/*
+ * causes.c - which cause a moment of a late span has, from the state as it was then; whether a wait was a priority
+ * inversion; see blame.h.
+ */
 #include "tools/why/blame.h"
 
 /* ---- Causes ---- */
@@ -267,4 +270,35 @@ struct pxt_cause pxt_causes_of(
 	else
 		cause.kind = cause.last == PXT_LAST_BLOCKED ? PXT_CAUSE_BLOCKED : PXT_CAUSE_SLEPT;
 	return cause;
+}
+
+/* ---- Priority inversion ---- */
+
+bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure)
+{
+	const struct pxt_actor *runner = cause->runner;
+
+	*sure = false;
+	if (cause->kind != PXT_CAUSE_WAIT || cause->last != PXT_LAST_READY || !runner ||
+	    runner->tid < 0)
+		return false;
+	for (unsigned i = 0; i < cause->links; i++)
+		if (cause->chain[i].holder == runner)
+			return false;
+	*sure = blame->actor && blame->actor->has_prio && runner->has_prio;
+	/* Who nobody changed tells no priorities: the scheduler does, and who ran. */
+	if (cause->chain[0].lock->of_system && !(*sure && cause->exact))
+		return false;
+	return !*sure || (blame->actor->prio < PXT_REAL_TIME && blame->actor->prio < runner->prio);
+}
+
+/* A nice program only gets less: nobody less urgent keeps a CPU from it for ever. */
+bool pxt_chain_is_inversion(const struct pxt_chain *chain)
+{
+	const struct pxt_link *last = &chain->links[chain->count ? chain->count - 1 : 0];
+	const struct pxt_actor *first = chain->links[0].actor;
+
+	return chain->count > 1 && last->kind == PXT_LINK_READY && last->peer &&
+	       chain->links[0].kind == PXT_LINK_LOCK && first->has_prio && last->peer->has_prio &&
+	       first->prio < PXT_REAL_TIME && first->prio < last->peer->prio && last->peer != first;
 }

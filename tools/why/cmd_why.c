@@ -2,7 +2,7 @@
 /* cmd_why.c - pxtrace why: why was it late? */
 #include "tools/command/command.h"
 #include "tools/output/out.h"
-#include "tools/review/review.h"
+#include "tools/unknown/unknown.h"
 #include "tools/why/tell.h"
 
 #include <string.h>
@@ -223,9 +223,9 @@ static int explain_spans(struct why *w, struct pxt_reader *reader)
 	w->blames.reader = reader;
 	if (pxt_late_search(&w->search, reader, w->book)) {
 		list = pxt_late_result(&w->search);
-		pxt_review_select(&w->select, reader, (const char *const *)w->book->names);
+		pxt_unknown_select(&w->select, reader, (const char *const *)w->book->names);
 		review_demands(w, reader);
-		status = pxt_review_status(reader, pxt_reader_conclude(reader, true, w->strict));
+		status = pxt_unknown_status(reader, pxt_reader_conclude(reader, true, w->strict));
 		if (list->count > 0) {
 			pxt_reader_rewind(reader);
 			pxt_blames_read(&w->blames, reader, w->book, &w->search, list->count);

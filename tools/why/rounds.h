@@ -24,7 +24,7 @@
  * Where more than a quarter of the rounds are late, late is what is usual.  Then only another measure
  * tells: until when the thread had asked its timer to wait, or what the user says (pxt_limits).
  *
- * rounds.c collects while events are read, excess.c chooses when all were.
+ * rounds.c collects while events are read, usual.c chooses when all were.
  *
  * Bounded: PXT_ROUNDS_HOMES places of waiting, 12 KiB each beside their series (spans/pairs.h).
  */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * saycause.c - causes in words; which is the main cause, and what is a priority inversion; what held up late rounds;
- * see words.h.
- */
+/* saycause.c - causes in words; which is the main cause; what held up late rounds; see words.h. */
 #include "tools/why/words.h"
 
 #include "tools/event/event.h"
@@ -226,24 +223,6 @@ void pxt_say_cause(struct pxt_words *words, const struct pxt_roles_book *book,
 	case PXT_CAUSE_KINDS:
 		pxt_say(words, "other things");
 	}
-}
-
-bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure)
-{
-	const struct pxt_actor *runner = cause->runner;
-
-	*sure = false;
-	if (cause->kind != PXT_CAUSE_WAIT || cause->last != PXT_LAST_READY || !runner ||
-	    runner->tid < 0)
-		return false;
-	for (unsigned i = 0; i < cause->links; i++)
-		if (cause->chain[i].holder == runner)
-			return false;
-	*sure = blame->actor && blame->actor->has_prio && runner->has_prio;
-	/* Who nobody changed tells no priorities: the scheduler does, and who ran. */
-	if (cause->chain[0].lock->of_system && !(*sure && cause->exact))
-		return false;
-	return !*sure || (blame->actor->prio < PXT_REAL_TIME && blame->actor->prio < runner->prio);
 }
 
 int64_t pxt_concluded_ns(const struct pxt_blame *blame)

@@ -489,17 +489,6 @@ void pxt_say_link(
 	}
 }
 
-/* A nice program only gets less: nobody less urgent keeps a CPU from it for ever. */
-bool pxt_chain_is_inversion(const struct pxt_chain *chain)
-{
-	const struct pxt_link *last = &chain->links[chain->count ? chain->count - 1 : 0];
-	const struct pxt_actor *first = chain->links[0].actor;
-
-	return chain->count > 1 && last->kind == PXT_LINK_READY && last->peer &&
-	       chain->links[0].kind == PXT_LINK_LOCK && first->has_prio && last->peer->has_prio &&
-	       first->prio < PXT_REAL_TIME && first->prio < last->peer->prio && last->peer != first;
-}
-
 /* "; so it went on over a, b to c": the threads after the first. */
 static void say_middle(struct pxt_words *words, const struct pxt_chain *chain)
 {

@@ -113,11 +113,6 @@ bool pxt_has_chain_of_answer(const struct pxt_setting *setting, const struct pxt
 void pxt_say_help(
     struct pxt_words *words, const struct pxt_setting *setting, const struct pxt_blame *blame);
 
-/*
- * Whether a more urgent thread waits here for a less urgent one that a third thread keeps from
- * running; *@sure when the priorities are known.
- */
-bool pxt_is_inversion(const struct pxt_blame *blame, const struct pxt_cause *cause, bool *sure);
 /* What most of the time went to, whether or not it explains that the span was late. */
 const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame);
 /* The cause that the answer is about: that of the excess over what is usual. */
@@ -156,7 +151,5 @@ struct pxt_delay {
 /* In a few words: "table_mutex, held by netsync". */
 void pxt_say_reason(
     struct pxt_words *words, const struct pxt_roles_book *book, const struct pxt_delay *reason);
-/* Whether a thread in between keeps a more urgent one from what a less urgent one has. */
-bool pxt_chain_is_inversion(const struct pxt_chain *chain);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sync.c - clocks of several machines, compared by events that their logs have at one moment (--align).
+ * align.c - clocks of several machines, compared by events that their logs have at one moment (--align).
  *
  * Two such events that belong together are a pair.  The times of the pairs say by how much a clock was
  * behind, and with three or more of them, how much faster or slower it ran: a line through their
@@ -381,7 +381,7 @@ static void say_left(const struct pxt_merge_line *line, const struct pxt_reader 
 			    reader->sources[i]->path, placing->event);
 }
 
-bool pxt_sync_align(struct pxt_merge_line *line, struct pxt_reader *reader,
+bool pxt_align_clocks(struct pxt_merge_line *line, struct pxt_reader *reader,
     const struct pxt_placing *placing, uint32_t reference)
 {
 	static const struct fit same = { .pairs = 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coded_get.c - the slots of a coded block, as its writer had them.
+ * compress_get.c - decompresses a block of a log: the slots of a coded block, as its writer had them.
  *
  * Trusts nothing: each byte is there before it is read, each record fits before it is made, and what
  * was not told is damage.
  */
-#include "format/coded.h"
+#include "format/compress.h"
 
 #include "format/logfmt_fields.h"
 #include "format/mul64.h"
@@ -18,8 +18,8 @@ struct reader {
 	const unsigned char *at;
 	uint32_t left;
 	bool odd; /* something was wrong */
-	struct pxt_coded_told *told;
-	struct pxt_coded_site *site; /* of the record before */
+	struct pxt_compress_told *told;
+	struct pxt_compress_site *site; /* of the record before */
 	uint32_t who;
 	uint64_t ticks;
 	/* What records of the log have. */
@@ -64,17 +64,17 @@ PXT_INLINE uint64_t get_little(struct reader *in, uint32_t bytes)
 		memcpy(&number, in->at, sizeof(number));
 		in->at += bytes;
 		in->left -= bytes;
-		return pxt_coded_little(number) & UINT64_MAX >> (64u - 8u * bytes);
+		return pxt_compress_little(number) & UINT64_MAX >> (64u - 8u * bytes);
 	}
 	memcpy(&number, get(in, bytes), bytes);
-	return pxt_coded_little(number);
+	return pxt_compress_little(number);
 }
 
 /* ---- Parts of a record ---- */
 
 PXT_INLINE void get_site(struct reader *in, uint32_t number)
 {
-	struct pxt_coded_site *site = &in->told->site[number & ~PXT_CODED_NEW];
+	struct pxt_compress_site *site = &in->told->site[number & ~PXT_CODED_NEW];
 	uint32_t id;
 
 	in->site = site;
@@ -112,7 +112,7 @@ PXT_INLINE void get_sparse(struct reader *in, uint32_t bytes)
 		in->odd |= bytes - i < 8u && there >> (bytes - i);
 		for (; there; there &= there - 1u)
 			changed |= (uint64_t)get_byte(in) << 8u * (uint32_t)__builtin_ctz(there);
-		*kept ^= pxt_coded_little(changed);
+		*kept ^= pxt_compress_little(changed);
 	}
 }
 
@@ -123,7 +123,7 @@ PXT_INLINE void get_kept(struct reader *in, uint32_t bytes, bool sparse, struct 
 	else
 		for (uint32_t i = 0; i < bytes; i += 8u)
 			in->site->data[i / 8u] =
-			    pxt_coded_little(get_little(in, bytes - i < 8u ? bytes - i : 8u));
+			    pxt_compress_little(get_little(in, bytes - i < 8u ? bytes - i : 8u));
 	memcpy(payload->bytes + payload->used, in->site->data, PXT_CODED_KEPT);
 	payload->used += bytes;
 }
@@ -203,7 +203,7 @@ PXT_INLINE uint32_t get_record(struct reader *in, uint32_t lead, unsigned char *
 		return 0;
 	memset(payload.bytes, 0, sizeof(payload.bytes));
 	context = in->site->address << 8u * in->thread_bytes | in->told->who[in->who] >> 8;
-	context = pxt_coded_little(context);
+	context = pxt_compress_little(context);
 	memcpy(payload.bytes, &context, CONTEXT_MOST);
 	payload.used = in->ctx_bytes;
 	if (pxt_info_extra(info)) {
@@ -277,8 +277,8 @@ PXT_INLINE uint32_t key_of(uint32_t site, uint32_t lead)
 /* False: they are not told, or their records are not usual ones. */
 static PXT_NOINLINE bool set_origin(const struct reader *in, struct origin *origin, uint32_t key)
 {
-	const struct pxt_coded_told *told = in->told;
-	struct pxt_coded_site *site = &in->told->site[(key & 0xffu) % PXT_CODED_SITES];
+	const struct pxt_compress_told *told = in->told;
+	struct pxt_compress_site *site = &in->told->site[(key & 0xffu) % PXT_CODED_SITES];
 	const uint32_t who = (key >> 8) - 1u;
 	const uint32_t bytes = pxt_info_bytes(site->info);
 
@@ -421,9 +421,9 @@ PXT_INLINE uint32_t get_loss(struct reader *in, unsigned char *to, uint32_t room
 	return PXT_SLOT_BYTES;
 }
 
-bool pxt_coded_get(struct pxt_coded_told *told, const struct pxt_log_header *header,
+bool pxt_compress_get(struct pxt_compress_told *told, const struct pxt_log_header *header,
     const struct pxt_log_blockhead *head, const unsigned char *from, uint32_t bytes,
-    unsigned char *to, uint32_t room, struct pxt_coded_made *made)
+    unsigned char *to, uint32_t room, struct pxt_compress_made *made)
 {
 	struct reader in = { .at = from,
 		.left = bytes,
@@ -439,7 +439,7 @@ bool pxt_coded_get(struct pxt_coded_told *told, const struct pxt_log_header *hea
 
 	memset(made, 0, sizeof(*made));
 	memset(origins, 0, sizeof(origins));
-	pxt_coded_forget(told);
+	pxt_compress_forget(told);
 	/* Bound: the coded bytes. */
 	while (in.left) {
 		uint32_t lead = get_byte(&in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* suffer.c - of several threads that were late, which one is explained, and which of its rounds; see blame.h. */
+/* choose_round.c - of several threads that were late, which one is explained, and which of its rounds; see blame.h. */
 #include "tools/why/blame.h"
 
 #include <limits.h>
@@ -307,7 +307,7 @@ static void usual_reason_first(struct pxt_blames *blames, unsigned count)
  * Of several threads that were late at once, the one at the end of the wake-ups suffers from the others.
  * All its rounds come first.  Threads that other programs delayed most are beside the point.
  */
-void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *search)
+void pxt_choose_round_first(struct pxt_blames *blames, const struct pxt_late_search *search)
 {
 	const struct pxt_actor *victim = NULL;
 	unsigned least = UINT_MAX;
@@ -319,7 +319,7 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 		first_of_own(blames);
 	if (blames->count == 0 || !pxt_late_is_round(&blames->list[0].late))
 		return;
-	/* As in excess.c: what other programs caused is left out, where the rest is more than next to nothing. */
+	/* As in usual.c: what other programs caused is left out, where the rest is more than next to nothing. */
 	largest = largest_sum(blames, true);
 	only_inside = largest > FAR_NS && largest > largest_sum(blames, false) / 20;
 	if (!only_inside)
@@ -348,7 +348,7 @@ void pxt_suffer_first(struct pxt_blames *blames, const struct pxt_late_search *s
 	usual_reason_first(blames, next);
 }
 
-void pxt_suffer_weigh(struct pxt_followed *followed, const struct pxt_late_round *round)
+void pxt_choose_round_weigh(struct pxt_followed *followed, const struct pxt_late_round *round)
 {
 	followed->begin_ns = round->begin_ns;
 	followed->inside_ns = round->excess_ns - outside_round(round, &followed->chain);

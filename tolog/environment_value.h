@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asked.h - what the value of PXTRACE_OUT says: PATH[,size=BYTES][,policy=WORD][,lanes=NUMBER][,mode=OCTAL]
+ * environment_value.h - what the value of PXTRACE_OUT says: PATH[,size=BYTES][,policy=WORD][,lanes=NUMBER][,mode=OCTAL]
  * [,box=no][,rotate=BYTES][,rotate=TIME][,files=NUMBER].
  *
  *   concurrency: none.
@@ -33,11 +33,11 @@ struct pxt_asked {
  * Reads @text.  NULL; or what is wrong in it, and *why: "" and the same text, where it is all of it.  The answer
  * is good until the next call.
  */
-const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char **why);
+const char *pxt_environment_value_read(struct pxt_asked *asked, const char *text, const char **why);
 
 /* The files of @name that are asked for. */
 #if CONFIG_PTRACE_LOG_ROTATE
-PXT_INLINE int pxt_asked_rotation(
+PXT_INLINE int pxt_environment_value_rotation(
     trace_attr_t *attr, const struct pxt_asked *asked, const char *name)
 {
 	const struct posix_trace_rotation_np rotation = { .posix_name_np = name,
@@ -48,9 +48,9 @@ PXT_INLINE int pxt_asked_rotation(
 	return posix_trace_attr_setrotation_np(attr, &rotation, sizeof(rotation));
 }
 #else
-/* asked.c takes none. */
-PXT_OFF_RETURNS(ENOTSUP, int, pxt_asked_rotation, trace_attr_t *attr, const struct pxt_asked *asked,
-    const char *name);
+/* environment_value.c takes none. */
+PXT_OFF_RETURNS(ENOTSUP, int, pxt_environment_value_rotation, trace_attr_t *attr,
+    const struct pxt_asked *asked, const char *name);
 #endif
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coded.h - records in few bytes: FORMAT.md, section 5.3, in C.
+ * compress.h - compression of a log's blocks: records in few bytes, FORMAT.md, section 5.3, in C.
  *
- * A block is filled with slots as ever, and coded where it lies when it is about to be written
- * (coded_put.c); a reader makes the same slots of it again (coded_get.c).  Each block is coded by
+ * A block is filled with slots, and coded in place before it is written (compress_put.c); a reader makes
+ * the same slots of it again (compress_get.c).  Each block is coded by
  * itself: what one told of a site or of a thread, another one tells again.
  *
  *   concurrency: none; the block and the table are the caller's.
  */
-#ifndef PXT_CODED_H
-#define PXT_CODED_H
+#ifndef PXT_COMPRESS_H
+#define PXT_COMPRESS_H
 
 #include "format/logfmt.h"
 
@@ -28,15 +28,15 @@
 #define PXT_CODED_LOSS      127u  /* no record but a loss */
 
 /* Where something is recorded, and what was there before. */
-struct pxt_coded_site {
+struct pxt_compress_site {
 	uint64_t address;
 	uint64_t data[PXT_CODED_KEPT / 8u]; /* as bytes; zeros behind the end */
 	uint32_t info; /* word 1 of a begin slot, without the CPU; 0: not told yet */
 };
 
 /* What the block has told so far. */
-struct pxt_coded_told {
-	struct pxt_coded_site site[PXT_CODED_SITES];
+struct pxt_compress_told {
+	struct pxt_compress_site site[PXT_CODED_SITES];
 	uint32_t who[PXT_CODED_WHOS]; /* CPU, and 8 bits above it the thread's index */
 	/* Of the latest record, where the writer goes on after it. */
 	uint32_t last_site;
@@ -46,7 +46,7 @@ struct pxt_coded_told {
 
 #define PXT_CODED_NOBODY 0xffffffffu /* no such place was told yet */
 
-PXT_INLINE void pxt_coded_forget(struct pxt_coded_told *told)
+PXT_INLINE void pxt_compress_forget(struct pxt_compress_told *told)
 {
 	for (uint32_t i = 0; i < PXT_CODED_SITES; i++)
 		told->site[i].info = 0;
@@ -55,7 +55,7 @@ PXT_INLINE void pxt_coded_forget(struct pxt_coded_told *told)
 }
 
 /* A little-endian number of memory, and the other way round. */
-PXT_INLINE uint64_t pxt_coded_little(uint64_t number)
+PXT_INLINE uint64_t pxt_compress_little(uint64_t number)
 {
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? number : __builtin_bswap64(number);
 }
@@ -65,10 +65,10 @@ PXT_INLINE uint64_t pxt_coded_little(uint64_t number)
  * more.  They take at most as many bytes as before.  Into a block that grows more slots may be put, which
  * the next call codes behind those; @told is what it was.
  */
-void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block);
+void pxt_compress_put(struct pxt_compress_told *told, struct pxt_log_block *block);
 
-/* What pxt_coded_get() has made. */
-struct pxt_coded_made {
+/* What pxt_compress_get() has made. */
+struct pxt_compress_made {
 	uint32_t bytes; /* of slots */
 	uint32_t count; /* records */
 	uint64_t lost;
@@ -79,8 +79,8 @@ struct pxt_coded_made {
  * The slots of a block of @head, of which @bytes coded bytes are at @from, go to @to, in the log's byte
  * order.  False: a record is damaged, or does not fit @room bytes; *made tells of those before it.
  */
-bool pxt_coded_get(struct pxt_coded_told *told, const struct pxt_log_header *header,
+bool pxt_compress_get(struct pxt_compress_told *told, const struct pxt_log_header *header,
     const struct pxt_log_blockhead *head, const unsigned char *from, uint32_t bytes,
-    unsigned char *to, uint32_t room, struct pxt_coded_made *made);
+    unsigned char *to, uint32_t room, struct pxt_compress_made *made);
 
 #endif

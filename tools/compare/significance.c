@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * judge.c - which figures of two sets of logs differ by more than noise.
+ * significance.c - which figures of two sets of logs differ by more than noise.
  *
  * Were there no difference, it would not matter which logs are called before and which after.  So the
  * logs are called so in all ways that there are (or PERMUTATIONS ways that are drawn), and each time

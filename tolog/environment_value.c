@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* asked.c - reading the value of PXTRACE_OUT; see asked.h. */
-#include "tolog/asked.h"
+/* environment_value.c - reading the value of PXTRACE_OUT; see environment_value.h. */
+#include "tolog/environment_value.h"
 
 /* That are kept of a log that goes from file to file. */
 #define FILES 8u
@@ -172,7 +172,7 @@ static bool cut(char *to, size_t room, const char **text)
 	return true;
 }
 
-const char *pxt_asked_read(struct pxt_asked *asked, const char *text, const char **why)
+const char *pxt_environment_value_read(struct pxt_asked *asked, const char *text, const char **why)
 {
 	static const char too_long[] = "File name too long";
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* excess.c - which threads were later than is usual for them; see rounds.h. */
+/*
+ * usual.c - what is usual for a thread without spans (the median of its rounds), and which threads were later;
+ * see rounds.h.
+ */
 #include "tools/why/rounds.h"
 
 #include "tools/output/out.h"
@@ -371,7 +374,7 @@ static void compare_demanded(struct pxt_rounds *rounds, const struct pxt_home **
 
 /*
  * Those with much less excess than the first one are beside the point.  How much of it other programs caused
- * further along is known when the chains are (suffer.c).
+ * further along is known when the chains are (choose_round.c).
  */
 static void drop_small(struct pxt_rounds *rounds)
 {

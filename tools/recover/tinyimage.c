@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* small.c - a smallest Core's stream (tiny/tiny.h) out of an image: its label, its records, the log of them. */
+/* tinyimage.c - a smallest Core's stream (tiny/tiny.h) out of an image: its label, its records, the log of them. */
 #include "tools/recover/recover.h"
 
 #include "tools/output/out.h"

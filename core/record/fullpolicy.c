@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * autostop.c - the policies that do not overwrite: the writer that fills the stream stops it; with
- * DISCARD it is refused; see careful.h.
+ * fullpolicy.c - what a full stream does that does not overwrite (UNTIL_FULL, FLUSH, DISCARD): the writer
+ * that fills it stops it (automatic stop); with DISCARD it is refused; see slowpath.h.
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 
 /*
  * No record is a usual one any more: they would be taken in lanes that have room.  Each stop leaves another
@@ -26,7 +26,7 @@ static PXT_COLD void end_calm(struct pxt_block *block, uint32_t gate)
 	}
 }
 
-PXT_COLD void pxt_autostop_switch(struct pxt_block *block, uint32_t gate)
+PXT_COLD void pxt_fullpolicy_switch(struct pxt_block *block, uint32_t gate)
 {
 	uint32_t seen = gate;
 	uint32_t stopped = (gate & ~PXT_GATE_STATE) | PXT_GATE_AUTO;
@@ -49,7 +49,7 @@ static PXT_COLD bool take_last(
 	if (got == PXT_NO_ROOM)
 		PXT_TESTPOINT(PXT_TP_FULL);
 	if (got != PXT_CLOSED)
-		pxt_autostop_switch(block, gate);
+		pxt_fullpolicy_switch(block, gate);
 	if (got == PXT_RESERVED_LAST)
 		return true;
 	/* Not before the stop: what is refused while the stream runs belongs to a run before. */
@@ -180,7 +180,7 @@ static PXT_NOINLINE bool reserve_otherwise(
 	return false;
 }
 
-bool pxt_autostop_reserve(
+bool pxt_fullpolicy_reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
 	if (!PXT_AUTOSTOP_STOPS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.c - where each log (not the kernel's events: ftrace.c) lies on the common line of time.
+ * timeline.c - where each log (not the kernel's events: ftrace.c) lies on the common line of time.
  *
  * Logs of one boot of one machine have CLOCK_MONOTONIC in common: they are placed by it, exactly,
  * whatever happened to the civil clock between their creations.  Two logs are of one boot if their boot
@@ -317,7 +317,7 @@ static bool align(
 	uint32_t reference = reference_of(reader, line);
 
 	line->places[reference].aligned = true;
-	return pxt_sync_align(line, reader, placing, reference);
+	return pxt_align_clocks(line, reader, placing, reference);
 }
 
 bool pxt_merge_line_make(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* review.c - names on the command line that nothing in the logs has; see review.h. */
-#include "tools/review/review.h"
+/* unknown.c - names on the command line that nothing in the logs has; see unknown.h. */
+#include "tools/unknown/unknown.h"
 
 #include "tools/command/command.h"
 #include "tools/event/event.h"
@@ -272,7 +272,7 @@ static bool all_lack(const struct pxt_reader *reader, visitor *lacks, const char
 	return missing;
 }
 
-void pxt_review_field(struct pxt_reader *reader, const char *option, const char *name)
+void pxt_unknown_field(struct pxt_reader *reader, const char *option, const char *name)
 {
 	char what[64];
 
@@ -281,7 +281,7 @@ void pxt_review_field(struct pxt_reader *reader, const char *option, const char 
 		complain(reader, what, name, fill_fields, NULL);
 }
 
-void pxt_review_counter(struct pxt_reader *reader, const char *option, const char *pattern)
+void pxt_unknown_counter(struct pxt_reader *reader, const char *option, const char *pattern)
 {
 	char what[64];
 
@@ -376,14 +376,14 @@ static void review_where(
 	const char *name;
 
 	for (unsigned i = 0; (name = pxt_where_field(where, i)); i++)
-		pxt_review_field(reader, "--where", name);
+		pxt_unknown_field(reader, "--where", name);
 	for (unsigned i = 0; (name = pxt_where_name(where, PXT_WHERE_EVENT, i)); i++)
 		review_type(reader, "--where", name, spans);
 	for (unsigned i = 0; (name = pxt_where_name(where, PXT_WHERE_THREAD, i)); i++)
 		review_thread(reader, "--where", name);
 }
 
-void pxt_review_select(
+void pxt_unknown_select(
     const struct pxt_select *select, struct pxt_reader *reader, const char *const *spans)
 {
 	for (unsigned i = 0; i < select->event_count; i++)
@@ -408,7 +408,7 @@ static void review_side(struct pxt_reader *reader, const char *name)
 		pxt_complain("--pair: no event called \"%s\" was read", name);
 }
 
-void pxt_review_pairs(const struct pxt_pair_options *options, struct pxt_reader *reader)
+void pxt_unknown_pairs(const struct pxt_pair_options *options, struct pxt_reader *reader)
 {
 	for (unsigned i = 0; i < options->count; i++) {
 		const struct pxt_pair_option *pair = &options->pairs[i];
@@ -418,11 +418,11 @@ void pxt_review_pairs(const struct pxt_pair_options *options, struct pxt_reader 
 		if (!pair->ended && strcmp(pair->begin, pair->end) != 0)
 			review_side(reader, pair->end);
 		if (pair->field)
-			pxt_review_field(reader, "--pair", pair->field);
+			pxt_unknown_field(reader, "--pair", pair->field);
 	}
 }
 
-int pxt_review_status(const struct pxt_reader *reader, int status)
+int pxt_unknown_status(const struct pxt_reader *reader, int status)
 {
 	for (unsigned i = 0; i < reader->count; i++)
 		if (reader->sources[i]->let_go)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * careful.c - in every stream that wants the event, whatever its policy, also with ordered stamps, and
- * where data must be cut: look at head, read the counter, take the place, store.  Each stream has its own
+ * slowpath.c - in every stream that wants the event, whatever its policy, also with ordered stamps, and
+ * where data is truncated: look at head, read the counter, take the place, store.  Each stream has its own
  * stamp for the event; all of them lie between the moment at which the trace point was entered and the one
- * at which it returned.  See careful.h.
+ * at which it returned.  See slowpath.h.
  */
 #define PXT_TRACE_PATH /* format/compiler.h */
-#include "core/record/careful.h"
+#include "core/record/slowpath.h"
 
 #include "core/process/context.h"
 #include "core/process/forked.h"
@@ -22,7 +22,7 @@ PXT_INLINE bool reserve(
 
 	/* One test for both. */
 	if (PXT_AUTOSTOP_BUILT && (gate & (PXT_GATE_KEEPS | PXT_GATE_INSPECTED)))
-		return pxt_autostop_reserve(block, gate, place, slots, how);
+		return pxt_fullpolicy_reserve(block, gate, place, slots, how);
 	got = pxt_ring_reserve(place, slots, how);
 	/* Overtaken for a whole ring, or stopped since the gate was read. */
 	if (PXT_UNLIKELY(got != PXT_RESERVED))
@@ -85,10 +85,10 @@ static void emit_into(unsigned index, bool live, uint32_t id, size_t bytes,
 		return;
 	event->ticks = place->ticks;
 	pxt_ring_store(place, event);
-	pxt_careful_wake(block, place->used);
+	pxt_slowpath_wake(block, place->used);
 }
 
-void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, const void *data,
+void pxt_slowpath_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id, const void *data,
     size_t bytes, const void *address)
 {
 	uint32_t cpu = *pxt_self.cpu;
@@ -120,7 +120,7 @@ static bool enter_and_emit(size_t id, const void *data, size_t bytes, const void
 		return false;
 	PXT_TESTPOINT(PXT_TP_ENTERED);
 	/* Again, from inside: a shutdown that missed this thread has cleared its bit before. */
-	pxt_careful_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
+	pxt_slowpath_each(pxt_wanted_by(id), 0, (uint32_t)id, data, bytes, address);
 	pxt_leave(&pass);
 	PXT_TESTPOINT(PXT_TP_LEFT);
 	return true;
@@ -142,7 +142,7 @@ static PXT_NOINLINE void emit_forked(size_t id, const void *data, size_t bytes, 
 	pxt_forked_give_back(&interrupted);
 }
 
-void pxt_careful_emit(size_t id, const void *data, size_t bytes, const void *address)
+void pxt_slowpath_emit(size_t id, const void *data, size_t bytes, const void *address)
 {
 	if (!enter_and_emit(id, data, bytes, address) && CONFIG_PTRACE_PORT_POSIX)
 		emit_forked(id, data, bytes, address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * coded_put.c - codes the slots of a block where they lie.
+ * compress_put.c - compresses a block of a log: codes its slots in place.
  *
  * A record's coded bytes are at most as many as those of its slots, and its data comes no later in them
  * than in the slots.  So what is written never reaches what is still to be read, although eight bytes
@@ -16,7 +16,7 @@
  * What goes on from record to record is in a structure whose address nobody takes but what is inlined:
  * it stays in registers.
  */
-#include "format/coded.h"
+#include "format/compress.h"
 
 #include <string.h>
 
@@ -28,9 +28,9 @@
 
 struct writer {
 	unsigned char *to;
-	struct pxt_coded_told *told;
-	struct pxt_coded_site *site; /* of the record before */
-	uint32_t who;                /* its place in the table */
+	struct pxt_compress_told *told;
+	struct pxt_compress_site *site; /* of the record before */
+	uint32_t who;                   /* its place in the table */
 	uint64_t ticks;
 };
 
@@ -45,7 +45,7 @@ struct data {
 
 PXT_INLINE void put_little(struct writer *to, uint64_t number, uint32_t bytes)
 {
-	number = pxt_coded_little(number);
+	number = pxt_compress_little(number);
 	memcpy(to->to, &number, sizeof(number));
 	to->to += bytes;
 }
@@ -55,7 +55,7 @@ PXT_INLINE uint64_t get_little(const unsigned char *at)
 	uint64_t number;
 
 	memcpy(&number, at, sizeof(number));
-	return pxt_coded_little(number);
+	return pxt_compress_little(number);
 }
 
 PXT_INLINE uint64_t context_of(const unsigned char *slot)
@@ -64,7 +64,7 @@ PXT_INLINE uint64_t context_of(const unsigned char *slot)
 
 	if (PXT_CTX_BYTES)
 		memcpy(&number, slot + PXT_SLOT_BYTES + 4, PXT_CTX_BYTES);
-	return pxt_coded_little(number);
+	return pxt_compress_little(number);
 }
 
 /* ---- Data ---- */
@@ -103,7 +103,7 @@ PXT_INLINE uint64_t get_group(const unsigned char *slot, uint32_t i, uint32_t le
 
 /* Group @i, as it is and what of it differs. */
 PXT_INLINE void compare(
-    struct data *data, const unsigned char *slot, const struct pxt_coded_site *site, uint32_t i)
+    struct data *data, const unsigned char *slot, const struct pxt_compress_site *site, uint32_t i)
 {
 	if (i * GROUP >= data->kept)
 		return;
@@ -112,7 +112,7 @@ PXT_INLINE void compare(
 }
 
 /* @site's group becomes what is now.  Returns the bytes that what differs takes. */
-PXT_INLINE uint32_t note_changed(struct data *data, struct pxt_coded_site *site, uint32_t i)
+PXT_INLINE uint32_t note_changed(struct data *data, struct pxt_compress_site *site, uint32_t i)
 {
 	uint64_t differs;
 
@@ -431,15 +431,15 @@ static uint32_t whole_slots(uint32_t bytes)
 }
 
 /* The smallest stamp of a block that grows may still become smaller, so its first one is told whole. */
-static void start(struct pxt_coded_told *told, const struct pxt_log_block *block)
+static void start(struct pxt_compress_told *told, const struct pxt_log_block *block)
 {
-	pxt_coded_forget(told);
+	pxt_compress_forget(told);
 	told->last_site = 0;
 	told->last_who = 0;
 	told->ticks = block->grows ? 0 : block->begin;
 }
 
-void pxt_coded_put(struct pxt_coded_told *told, struct pxt_log_block *block)
+void pxt_compress_put(struct pxt_compress_told *told, struct pxt_log_block *block)
 {
 	unsigned char *begin = block->bytes + PXT_LOG_BLOCK_BYTES;
 	const unsigned char *at = begin + whole_slots(block->coded);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
+/* ownthread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
 #define _GNU_SOURCE
 #include "port/port.h"
 #include "port/posix/quiet.h"

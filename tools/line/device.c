@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* device.c - devices and sockets. */
 #define _DEFAULT_SOURCE
-#include "tools/link/device.h"
+#include "tools/line/device.h"
 
 #include "tools/output/out.h"
 

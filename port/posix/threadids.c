@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads.c - which pthread_t is which of the system's threads, told without asking the threads.
+ * threadids.c - which pthread_t is which of the system's threads, told without asking the threads.
  *
  * glibc registers a list head inside each thread's descriptor with the kernel (for robust
  * mutexes) as the thread begins, and the kernel tells its address to any code in the process.  How

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan.c - one pass over the file, and another one where a growing log has more: all but DATA is checked and
- * taken in, and a log that is cut off or has no trailer is refused.
+ * load.c - loads blocks: its checksum, its head.  One pass over the file when it is opened, and another one
+ * when a growing log has more: all but DATA is checked and taken in, and a log that is cut off or has no
+ * trailer is refused.
  *
  * A complete log is scanned to its end before the identifier exists.  Of DATA blocks only the heads are
  * read: what they hold is checked where it is read (next.c, loop.c), so that opening costs the same for
@@ -67,8 +68,8 @@ int pxt_log_load_head(struct pxt_log *log, uint64_t offset, struct pxt_log_block
 static const char *decode(struct pxt_log *log, const unsigned char **block,
     struct pxt_log_blockhead *head, uint32_t *place)
 {
-	struct pxt_coded_made made;
-	bool whole = pxt_coded_get(log->told, &log->header, head, *block + PXT_LOG_BLOCK_BYTES,
+	struct pxt_compress_made made;
+	bool whole = pxt_compress_get(log->told, &log->header, head, *block + PXT_LOG_BLOCK_BYTES,
 	    head->coded, log->decoded + PXT_LOG_BLOCK_BYTES,
 	    log->header.largest_block - PXT_LOG_BLOCK_BYTES, &made);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* frame.c - delimiters, COBS, and the words around a frame's contents. */
-#include "tools/link/frame.h"
+#include "tools/line/frame.h"
 
 #include "format/crc32.h"
 #include "format/logfmt.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * numbers.c - the system's numbers of threads that could not tell them.
+ * pidns.c - the system's numbers of threads that could not tell them.
  *
  * A process in a pid namespace of its own knows other numbers of its threads than the kernel's events have, and
  * a log has none of them.  But an event says on which CPU it was recorded, and the scheduler who had that: a thread of

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * careful.h - the careful way of a trace point: any number of streams, any policy, any stamps; signal
+ * slowpath.h - the slow path of a trace point: any number of streams, any policy, any stamps; signal
  * handlers that interrupt a trace point; threads without a place in the thread table; reserving where
  * nothing is overwritten.  Wakes a sleeping reader, and the flusher at its mark.
  *
  *   concurrency: as emit.h.
  */
-#ifndef PXT_CAREFUL_H
-#define PXT_CAREFUL_H
+#ifndef PXT_SLOWPATH_H
+#define PXT_SLOWPATH_H
 
 #include "core/record/emit.h"
 #include "core/record/inspect.h"
@@ -15,13 +15,13 @@
 #include "core/stream/wanted.h"
 
 /* All of a trace point; the caller is not inside. */
-PXT_NOINLINE void pxt_careful_emit(size_t id, const void *data, size_t bytes, const void *address);
+PXT_NOINLINE void pxt_slowpath_emit(size_t id, const void *data, size_t bytes, const void *address);
 /* The streams in @mask one by one; the caller is inside, and has seen those in @live running. */
-PXT_NOINLINE void pxt_careful_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id,
+PXT_NOINLINE void pxt_slowpath_each(pxt_wanted_mask mask, pxt_wanted_mask live, uint32_t id,
     const void *data, size_t bytes, const void *address);
 
 /* The record is stored. */
-PXT_INLINE void pxt_careful_wake(struct pxt_block *block, uint32_t used)
+PXT_INLINE void pxt_slowpath_wake(struct pxt_block *block, uint32_t used)
 {
 	PXT_TESTPOINT(PXT_TP_STORED);
 	pxt_block_wake_at(block, used);
@@ -60,9 +60,9 @@ PXT_INLINE void pxt_careful_wake(struct pxt_block *block, uint32_t used)
  * candidate's (core/record/inspect.h).  Streams that overwrite come here for it, too.  False is then also
  * an event that is not wanted, and the event may be shorter afterwards.
  */
-bool pxt_autostop_reserve(
+bool pxt_fullpolicy_reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how);
 /* Turns the gate if it still is as @gate says.  Only if PXT_AUTOSTOP_STOPS. */
-void pxt_autostop_switch(struct pxt_block *block, uint32_t gate);
+void pxt_fullpolicy_switch(struct pxt_block *block, uint32_t gate);
 
 #endif
