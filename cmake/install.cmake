@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Headers, libraries, pkg-config files and the CMake package.
+# Headers, libraries, pkg-config files, the CMake package, and the manual.
 
 include(CMakePackageConfigHelpers)
 
@@ -73,6 +73,26 @@ foreach(library IN LISTS PTRACE_LIBRARIES)
 	endif()
 	ptrace_pkg_config("${name}" TEXT "${text}" CONFIGURATION "${configuration}" LIBS "${libs}" PRIVATE "${private}")
 endforeach()
+
+# The manual: sections 3, 5 and 7, made of the headers' comments, papers and Kconfig by scripts/manual.py;
+# docs/man has section 1, which comes with pxtrace.  The target `site` makes HTML of all of it.
+if(PROJECT_IS_TOP_LEVEL AND PXT_PORT_POSIX AND NOT PTRACE_PREMADE)
+	set(manual "${PROJECT_BINARY_DIR}/docs/man")
+	set(manual_command "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/scripts/manual.py")
+	file(GLOB manual_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.h" "${PROJECT_SOURCE_DIR}/examples/*.c"
+		"${PROJECT_SOURCE_DIR}/examples/manual/*.c" "${PROJECT_SOURCE_DIR}/*/Kconfig*" "${PROJECT_SOURCE_DIR}/docs/*.md")
+	list(APPEND manual_sources "${PROJECT_SOURCE_DIR}/Kconfig" "${PROJECT_SOURCE_DIR}/FORMAT.md" "${PROJECT_SOURCE_DIR}/SECURITY.md"
+		"${PROJECT_SOURCE_DIR}/scripts/manual.py" "${PROJECT_SOURCE_DIR}/scripts/roff.py")
+	add_custom_command(OUTPUT "${manual}/made" COMMAND ${manual_command} "${manual}"
+		COMMAND "${CMAKE_COMMAND}" -E touch "${manual}/made" DEPENDS ${manual_sources} VERBATIM)
+	add_custom_target(ptrace_manual ALL DEPENDS "${manual}/made")
+	add_custom_target(site COMMAND "${PTRACE_PYTHON}" "${PROJECT_SOURCE_DIR}/scripts/site.py" "${PROJECT_BINARY_DIR}/site"
+		COMMENT "HTML in ${PROJECT_BINARY_DIR}/site" VERBATIM)
+	foreach(section IN ITEMS 3 5 7)
+		# Where somebody has built single targets, the rest is installed; check-installed misses the pages.
+		install(DIRECTORY "${manual}/man${section}" DESTINATION "${CMAKE_INSTALL_MANDIR}" OPTIONAL)
+	endforeach()
+endif()
 
 # The way back.
 add_custom_target(${ptrace_prefix}uninstall COMMAND "${CMAKE_COMMAND}"

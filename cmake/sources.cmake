@@ -101,6 +101,7 @@ ptrace_unit(FORMAT IF TOLOG LOGRETRIEVAL UNLESS FAST_CRC SOURCES
 ptrace_unit(PORT UNLESS TINY SOURCES
 	port/patience.c)
 ptrace_unit(PORT IF PORT_POSIX SOURCES
+	port/posix/fence.c
 	port/posix/wait.c
 	port/posix/memory.c)
 ptrace_unit(LOGRETRIEVAL IF PORT_POSIX SOURCES

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* processes.c - fences that reach other processes, and whether such a process is still there. */
 #define _GNU_SOURCE
-#include "port/posix/processes.h"
+#include "port/posix/fence.h"
 
 #include "port/port.h"
 #include "port/posix/quiet.h"

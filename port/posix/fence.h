@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processes.h - the fence that reaches other processes, for wait.c.
+ * fence.h - the fence that reaches other processes, if there are any: processes.c has it, fence.c calls it.
  *
  *   concurrency: any thread, at any time.
  *
- * A pointer, because Log Retrieval has the one file and not the other.
+ * A pointer, because a library without other processes has fence.c and not processes.c.
  */
-#ifndef PXT_PROCESSES_H
-#define PXT_PROCESSES_H
+#ifndef PXT_FENCE_H
+#define PXT_FENCE_H
 
 #include <stdbool.h>
 
