@@ -4,7 +4,9 @@
  * registered, up to TRACE_USER_EVENT_MAX: core/process/names.c.)
  */
 #include "base/attr.h"
+#include "core/record/emit.h"
 #include "core/record/opentype.h"
+#include "core/stream/wanted.h"
 
 /*
  * The test comes first and alone: one load, one branch.  Identifiers that are no user type never

@@ -34,10 +34,10 @@ int compat_make_stream(const struct compat_own *own, trace_id_t *stream) COMPAT_
 
 /*
  * ---- The low 32 bits of the counter that stamps events, for messages that carry the time themselves:
- * the same number that posix_ticks_np of an event recorded at that moment ends in ----
+ * the low 32 bits of what posix_ticks_np would be for an event at that moment ----
  */
 
-/* Only asked where the stream says that its stamps are the processor's counter. */
+/* Call it only if the stream's stamps are the processor's counter. */
 static inline uint64_t compat_processor_counter(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

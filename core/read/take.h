@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * take.h - what an item of the sequence holds, for who takes it: the next event in one step for a
- * reader; slots, one record or a run of them, for a log.
+ * take.h - hands out an item of the sequence: to a reader the next event, in one step; to a log its slots, one record
+ * or a run of them.
  *
  *   concurrency: as lane.h.
  */

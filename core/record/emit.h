@@ -7,15 +7,15 @@
  *   (-: any number at once, in signal handlers too, which may interrupt a trace point anywhere.)
  *
  * A trace point takes no lock and never waits.  What it reads, and what keeps that valid:
- *   wanted table, hot stream   a word each; a thread that changes them looks for those inside after the
- *                              change (core/stream/wanted.h)
+ *   wanted table, hot stream   a word each; a thread that changes them waits afterwards for the trace points
+ *                              that are inside (core/stream/wanted.h)
  *   gate, filter               loaded with acquire; turned with release, and the set that was in
- *                              force stays as it is until everybody has left (core/stream/stream.h)
+ *                              force stays as it is until no trace point is inside (core/stream/stream.h)
  *   the stream's memory        is freed when no thread is inside any more, or is kept (core/process/threads.h)
  *   lanes, slots               a place is its own from the reservation on (core/ring/ring.h)
  *   its thread's entry         while that lives, only it and its handlers write there
  *
- * In the smallest Core (tiny) interrupts are kept away instead.
+ * The smallest Core (tiny/) disables interrupts instead.
  */
 #ifndef PXT_EMIT_H
 #define PXT_EMIT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import.h - recordings of others, as a log: of the Linux kernel by perf, trace-cmd or ftrace, and of SEGGER SystemView.
+ * import.h - recordings of others, as a log: of the Linux kernel by perf, trace-cmd or ftrace, of SEGGER SystemView, and
+ * of S.Ha.R.K.'s tracer.
  *
  * A file of perf (perf.data) or trace-cmd (trace.dat) is read by its own command (`perf script`, `trace-cmd report`);
  * the text is read twice: once for threads and types, once for the events.  Switches and wakeups have
@@ -26,13 +27,16 @@
 
 #define PXT_LINUX_TYPES 512u
 
-/* @hz: rate of stamps that are a counter; 0: not known, or as the recording says.  An exit status, what is wrong was told. */
+/*
+ * @hz: rate of stamps that are a counter; 0: not known, or as the recording says.  Returns the exit status; if it is not
+ * 0, a message was printed.
+ */
 int pxt_linux_import(const char *path, uint64_t hz, const char *output);
 int pxt_sysview_import(const char *path, uint64_t hz, const char *output);
-/* The first of text that was opened, which is closed. */
+/* As pxt_linux_import(), of text that is open already; closes @file. */
 int pxt_linux_text(FILE *file, const char *path, uint64_t hz, const char *output);
 
-/* The end of the log that was made, which may be NULL; an exit status, what is wrong was told. */
+/* Ends @log (NULL: it could not be made).  Returns the exit status; if it is not 0, a message was printed. */
 static inline int pxt_import_end(
     struct pxt_logwrite *log, const struct pxt_logend *end, const char *command, const char *output)
 {
