@@ -300,7 +300,7 @@ struct crowd {
 	bool full;
 };
 
-/* An empty lane brings what was reserved after the clock's reading; a front, what is no older. */
+/* An empty lane brings what was reserved after the clock's reading; another lane nothing older than its front. */
 static void fill_lane(struct pxt_producer_pull *pull, struct crowd *crowd,
     struct pxt_producer_memory *producer, struct pxt_intake_lane *lane)
 {

@@ -3,7 +3,7 @@
  * producers.c - attached processes, as their owner sees them: from the descriptor that each sends to
  * the last record in its memory.
  *
- * The helper alone begins, learns and ends; a pull, by whomever, finds in `present` what is whole.
+ * The helper alone begins, learns and ends; a pull, in any thread, finds in `present` those that are complete.
  */
 #include "attach/owner.h"
 

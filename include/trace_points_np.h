@@ -73,9 +73,9 @@ extern "C" {
  *	text(N)         const char *    N, cut or filled up with NULs
  *	string          const char *    up to POSIX_TRACE_TEXT_MAX_NP, cut; last field only
  *
- * A NULL text is an empty one.  An event without fields is defined by its name alone.  What cannot
- * be is an error of the compiler that names the event; a type that is none of these, one that lists
- * them.  Any identifier is a field's name.
+ * A NULL text is an empty one.  An event without fields is defined by its name alone.  A mistake
+ * is a compiler error that names the event; an unknown type, one that lists these.  Any identifier
+ * is a field's name.
  *
  * posix_trace_point_np() is a statement.  Its arguments are evaluated, once, if a running stream
  * wants the type, else not at all.
@@ -274,7 +274,7 @@ trace_event_id_t _pxt_point_open(
 #define _PXT_KNOWN_other(type)   0
 #define _PXT_UNKNOWN_known(type) ""
 #define _PXT_UNKNOWN_other(type) " <" #type ">"
-/* A word that is none has the place of one, so that the compiler says that and nothing else. */
+/* Takes the place of an invalid word, so that the compiler reports that and nothing else. */
 #define _PXT_ROW_known(type)     _PXT_TYPE_##type
 #define _PXT_ROW_other(type)     int, _other, "", sizeof(int), _PXT_PACK_VALUE, 0
 

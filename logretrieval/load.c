@@ -248,7 +248,7 @@ static void note_head(struct pxt_log *log, uint64_t offset, const struct pxt_log
 		index->marks[index->count++] = *next;
 	index->turn = (index->turn + 1) % index->stride;
 	index->off = index->off || !pxt_log_is_sensible(log, head->count, head->begin, head->end);
-	/* Whoever goes there passes what is between the files first. */
+	/* A reader that goes there passes the gap between the files first. */
 	pxt_sum_add(&next->passed.posix_lost_np, log->missing - next->missing);
 	next->entered = offset;
 	next->missing = log->missing;

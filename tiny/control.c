@@ -46,7 +46,7 @@ static int create(const struct _pxt_attr *attr, trace_id_t *trid)
 	tiny->last += tiny->last + 1u != 0 ? 1u : 2u;
 	tiny->mask = slots - 1u;
 	tiny->max_data = max_data;
-	/* Whoever is in the middle of an event or a reading finds another place. */
+	/* A trace point or a reader that was interrupted finds another place. */
 	tiny->head += PXT_TINY_SLOTS;
 	tiny->tail = tiny->head;
 	fill(&tiny->counts, NULL, sizeof(tiny->counts));

@@ -167,8 +167,9 @@ struct pxt_count {
 
 /*
  * By the processor's exclusive loads and stores, and interrupts are never away: a store fails where an interrupt
- * came after its load, or where another such store did, as each event makes.  A move is counted after it; so whoever
- * is interrupted between the two is missing in the count for as long.  Two readers at once may tell the same loss.
+ * came after its load, or where another such store did, as each event makes.  A move is counted after it; so a
+ * task that is interrupted between the two is missing in the count until it goes on.  Two readers at once may report
+ * the same loss.
  */
 #if PXT_CORTEX_M
 #define PXT_EXCLUSIVE(checks, value)                                                               \

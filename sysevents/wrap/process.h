@@ -106,7 +106,7 @@ void pxt_process_before_syscall(
 	}                                                                                          \
 	_Static_assert(1, "")
 
-/* ---- Programs that are executed (kind.c); errno stays ---- */
+/* ---- Programs that are executed (untraced.c); errno stays ---- */
 
 /*
  * Why what will be executed of @path (below @folder) is not traced, as the rest of "a process was not traced: ...";

@@ -114,7 +114,7 @@ PXT_WRAP_INLINE bool pxt_tally_release(const volatile void *lock)
 	return !PXT_WRAP_LIKELY(pxt_tally_here.helds == 0) && pxt_tally_release_held(lock);
 }
 
-/* Before a wait: who has it and where that one took it; @holder: who that is, 0: whoever took and did not give. */
+/* Before a wait: who has it and where that one took it; @holder: who that is, 0: the thread that took and did not give. */
 void pxt_tally_tell_holders(
     const volatile void *lock, enum pxt_locktally_kind kind, uint32_t holder) PXT_WRAP_HIDDEN;
 /* What was counted of locks at these addresses, whose life ends. */

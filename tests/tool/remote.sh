@@ -54,7 +54,7 @@ answers_that_are_none_are_told_from_errors()
 	done
 	for way in text_unterminated text_largest_unterminated; do all_say $way 2 "text has no end"; done
 	for way in other_question no_question huge_question; do all_say $way 2 'it answers another question'; done
-	for way in error_negative error_huge; do all_say $way 2 'an error that is none'; done
+	for way in error_negative error_huge; do all_say $way 2 'an error number that does not exist'; done
 	kill -0 $server || fail "the server died"
 }
 

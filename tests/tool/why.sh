@@ -38,7 +38,7 @@ the_answer_names_the_holder_and_who_ran_instead()
 		      8.000 ms  middle          middle 3
 
 		* concluded from the order of events on one CPU, as no scheduler event says it;
-		  whoever slept there without an event for it seems to have run
+		  a thread that slept there without an event for it seems to have run
 	END
 	run 0 why run.ptl
 	same golden

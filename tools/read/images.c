@@ -252,7 +252,7 @@ static struct pxt_image_expected *expected_at(
 	                         PXT_IMAGES_EXPECTED];
 }
 
-/* Of the image that comes next.  A text that is none of a recorder's says nothing. */
+/* Of the image that comes next.  A text that no recorder made is ignored. */
 static void expect(struct pxt_images *images, const struct pxt_event *event)
 {
 	struct pxt_image_expected *expected = expected_at(images, event);

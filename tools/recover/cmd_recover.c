@@ -496,16 +496,16 @@ static int salvage(const struct recover *recover)
 /* All of the target's memory, as a file. */
 static int open_target(struct recover *recover, const char *text, int *fd)
 {
-	if (!pxt_target_open(&recover->target, text))
+	if (!pxt_gdbserver_open(&recover->target, text))
 		return PXT_EXIT_LOG;
-	if (pxt_target_read(&recover->target, 0, recover->target.bytes)) {
+	if (pxt_gdbserver_read(&recover->target, 0, recover->target.bytes)) {
 		*fd = dup(recover->target.fd);
 		if (!recover->follow)
-			pxt_target_close(&recover->target);
+			pxt_gdbserver_close(&recover->target);
 		return PXT_EXIT_OK;
 	}
 	pxt_complain("recover: %s: its memory cannot be read there", text);
-	pxt_target_close(&recover->target);
+	pxt_gdbserver_close(&recover->target);
 	return PXT_EXIT_LOG;
 }
 
@@ -514,8 +514,8 @@ static int open_image(struct recover *recover, const char *path)
 	struct pxt_image *image = &recover->images[recover->count];
 	const char *wrong;
 	int fd;
-	int status =
-	    pxt_target_is(path) ? open_target(recover, path, &fd) : pxt_open_file(path, false, &fd);
+	int status = pxt_gdbserver_is(path) ? open_target(recover, path, &fd)
+	                                    : pxt_open_file(path, false, &fd);
 
 	if (status != PXT_EXIT_OK)
 		return status;
@@ -650,8 +650,8 @@ static int run(int argc, char **argv)
 		pxt_complain("recover: into which log? e.g. -o run.ptl (or --list)");
 		return pxt_usage("recover");
 	}
-	if (recover.follow &&
-	    (recover.list || recover.all || argc - optind != 1 || !pxt_target_is(argv[optind]))) {
+	if (recover.follow && (recover.list || recover.all || argc - optind != 1 ||
+	                          !pxt_gdbserver_is(argv[optind]))) {
 		pxt_complain("recover: --follow is for one target (gdb:HOST:PORT,ADDRESS,BYTES), "
 		             "without --list and --all");
 		return pxt_usage("recover");
@@ -664,7 +664,7 @@ static int run(int argc, char **argv)
 	free(recover.images);
 	pxt_sets_free(recover.sets, recover.set_count);
 	if (recover.follow && recover.target.link.text)
-		pxt_target_close(&recover.target);
+		pxt_gdbserver_close(&recover.target);
 	pxt_find_free(&recover.finds);
 	return status;
 }

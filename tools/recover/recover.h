@@ -470,15 +470,15 @@ struct pxt_target {
 };
 
 /* Whether it is "gdb:...". */
-bool pxt_target_is(const char *text);
+bool pxt_gdbserver_is(const char *text);
 /* @text: "gdb:HOST:PORT,ADDRESS,BYTES".  It stands still afterwards.  False: the user was told. */
-bool pxt_target_open(struct pxt_target *target, const char *text);
-bool pxt_target_halt(struct pxt_target *target);
-bool pxt_target_go_on(struct pxt_target *target);
+bool pxt_gdbserver_open(struct pxt_target *target, const char *text);
+bool pxt_gdbserver_halt(struct pxt_target *target);
+bool pxt_gdbserver_go_on(struct pxt_target *target);
 /* While it stands still: @bytes from @offset on, into the file.  False: it is over, or its answers make no sense. */
-bool pxt_target_read(struct pxt_target *target, uint64_t offset, uint64_t bytes);
+bool pxt_gdbserver_read(struct pxt_target *target, uint64_t offset, uint64_t bytes);
 /* It goes on, and the server is left. */
-void pxt_target_close(struct pxt_target *target);
+void pxt_gdbserver_close(struct pxt_target *target);
 
 /*
  * A stream of a target that runs, read again and again through its debugger's server.

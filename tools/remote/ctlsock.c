@@ -187,7 +187,8 @@ static enum pxt_reach check(
 	if (head->text_bytes > 0 && text[head->text_bytes - 1] != '\0')
 		return with(remote, PXT_REACH_STRANGE, "its answer's text has no end");
 	if (head->error < 0 || head->error > ERRNO_MAX)
-		return with(remote, PXT_REACH_STRANGE, "its answer has an error that is none");
+		return with(remote, PXT_REACH_STRANGE,
+		    "its answer has an error number that does not exist");
 	/* 0: it did not even understand the question. */
 	if (head->what != what && (head->what != 0 || head->error == 0))
 		return with(remote, PXT_REACH_STRANGE, "it answers another question");

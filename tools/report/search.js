@@ -48,7 +48,7 @@ function parseQuery(text) {
 	return found.problem ? null : terms;
 }
 
-// Quoted as pxtrace print shows it, with what is no letter by its number.
+// Quoted as pxtrace print shows it, with bytes that are no letters by their numbers.
 function compareText(term, text) {
 	const as = term.quoted ? visible(text).replaceAll("\"", "\\\"") : text;
 	return OPERATORS[term.operator](as.toLowerCase(), term.text);

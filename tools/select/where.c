@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* where.c - the grammar of conditions, and what is wrong with a text that is none. */
+/* where.c - the grammar of conditions, and what is wrong with a text that is not one. */
 #include "tools/select/select.h"
 
 #include "tools/command/command.h"

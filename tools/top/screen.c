@@ -45,7 +45,7 @@ static bool can_draw(void)
 		    term ? term : "");
 		return false;
 	}
-	/* Both say so by a pointer that is none. */
+	/* Both say so by an invalid pointer. */
 	char *move = tigetstr("cup");
 	bool can = move && move != (char *)-1;
 	(void)del_curterm(cur_term);

@@ -132,7 +132,7 @@ static void put_notes(const struct pxt_tell *tell, const struct pxt_blame *blame
 	if (pxt_concluded_ns(blame) > 0)
 		pxt_out_text(tell->out,
 		    "\n* concluded from the order of events on one CPU, as no scheduler event says "
-		    "it;\n  whoever slept there without an event for it seems to have run\n");
+		    "it;\n  a thread that slept there without an event for it seems to have run\n");
 	put_doubt(tell, blame);
 	if (blame->gaps > 0) {
 		pxt_out_colour(tell->out, PXT_COLOUR_LOSS);

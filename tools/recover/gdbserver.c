@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.c - a target behind a debugger's server: GDB's remote protocol, as far as memory needs it,
+ * gdbserver.c - a target behind a debugger's server: GDB's remote protocol, as far as memory needs it,
  * and a stream that is followed by it; see recover.h.
  */
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@
 #define BYTES_MAX (UINT64_C(1) << 30)
 #define BREAK     0x03 /* a byte outside of packets: halt */
 
-bool pxt_target_is(const char *text)
+bool pxt_gdbserver_is(const char *text)
 {
 	return strncmp(text, PREFIX, sizeof PREFIX - 1) == 0;
 }
@@ -128,14 +128,14 @@ static bool take_stop(struct pxt_target *target)
 	return *text == 'T' || *text == 'S';
 }
 
-bool pxt_target_halt(struct pxt_target *target)
+bool pxt_gdbserver_halt(struct pxt_target *target)
 {
 	const unsigned char stop = BREAK;
 
 	return !target->running || (send_bytes(target, &stop, 1) && take_stop(target));
 }
 
-bool pxt_target_go_on(struct pxt_target *target)
+bool pxt_gdbserver_go_on(struct pxt_target *target)
 {
 	target->running = send_packet(target, "c");
 	return target->running;
@@ -181,7 +181,7 @@ static bool take_memory(struct pxt_target *target, unsigned char *bytes, size_t 
 	return true;
 }
 
-bool pxt_target_read(struct pxt_target *target, uint64_t offset, uint64_t bytes)
+bool pxt_gdbserver_read(struct pxt_target *target, uint64_t offset, uint64_t bytes)
 {
 	unsigned char piece[PIECE];
 
@@ -230,7 +230,7 @@ static bool reach(struct pxt_target *target)
 	return target->link.fd >= 0;
 }
 
-bool pxt_target_open(struct pxt_target *target, const char *text)
+bool pxt_gdbserver_open(struct pxt_target *target, const char *text)
 {
 	char link[300];
 
@@ -249,19 +249,19 @@ bool pxt_target_open(struct pxt_target *target, const char *text)
 	target->fd = memfd_create("target", MFD_CLOEXEC);
 	if (target->fd < 0 || ftruncate(target->fd, (off_t)target->bytes) != 0) {
 		pxt_complain("recover: %s", strerror(errno));
-		pxt_target_close(target);
+		pxt_gdbserver_close(target);
 		return false;
 	}
 	if (reach(target) && send_packet(target, "?") && take_stop(target))
 		return true;
 	pxt_complain("recover: %s: no debugger's server answers", text);
-	pxt_target_close(target);
+	pxt_gdbserver_close(target);
 	return false;
 }
 
-void pxt_target_close(struct pxt_target *target)
+void pxt_gdbserver_close(struct pxt_target *target)
 {
-	if (target->link.fd >= 0 && !target->over && pxt_target_halt(target))
+	if (target->link.fd >= 0 && !target->over && pxt_gdbserver_halt(target))
 		let_go(target);
 	pxt_linkdevice_close(&target->link);
 	if (target->fd >= 0)
@@ -295,10 +295,10 @@ static void heed_signals(void)
 /* It runs for a while, and stands still again.  False: it has ended. */
 static bool let_run(struct pxt_target *target, int ms)
 {
-	if (!pxt_target_go_on(target))
+	if (!pxt_gdbserver_go_on(target))
 		return false;
 	(void)poll(NULL, 0, ms);
-	return pxt_target_halt(target);
+	return pxt_gdbserver_halt(target);
 }
 
 bool pxt_follow_appear(struct pxt_target *target, const struct pxt_image *image)
@@ -311,7 +311,7 @@ bool pxt_follow_appear(struct pxt_target *target, const struct pxt_image *image)
 		there = finds.stream_count > 0;
 		pxt_find_free(&finds);
 		if (there || !let_run(target, PAUSE_MS_MAX) ||
-		    !pxt_target_read(target, 0, target->bytes))
+		    !pxt_gdbserver_read(target, 0, target->bytes))
 			return there;
 	}
 	pxt_find_free(&finds);
@@ -424,7 +424,7 @@ static bool read_block(const struct follow *follow, const struct pxt_found *foun
 		return false;
 	if (bytes > follow->target->bytes - found->at)
 		bytes = follow->target->bytes - found->at;
-	return pxt_target_read(follow->target, found->at, bytes);
+	return pxt_gdbserver_read(follow->target, found->at, bytes);
 }
 
 /* The stream's block and its directory alone, where they were. */

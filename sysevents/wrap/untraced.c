@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind.c - programs that are executed and cannot be traced: they are started as they would be without us, and the log
+ * untraced.c - programs that are executed and cannot be traced: they are started as they would be without us, and the log
  * says why they are not in it.
  *
  * A loader of another C library, or of another word size, meets our library in LD_PRELOAD and complains or
