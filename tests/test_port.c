@@ -470,7 +470,7 @@ static void use_other_slot_access(void)
 }
 
 #if defined(__x86_64__)
-/* By each event's price: it is four times that of the short path where slots are stored by exchange. */
+/* By each event's price: it is four times that of the fast path where slots are stored by exchange. */
 PXT_TEST(slots_are_stored_plainly_on_a_processor_that_has_avx)
 {
 	unsigned a;

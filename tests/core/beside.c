@@ -148,7 +148,7 @@ static void call(enum call which)
 /* Only what had not reserved its place when the stop came may be lost; STOP is the last. */
 static void expect_nothing_given_up(enum call which, uint32_t nth)
 {
-	/* LEFT so early: on the way from the short path to the careful one. */
+	/* LEFT so early: on the way from the fast path to the slow one. */
 	bool late = writer.point < PXT_TP_RESERVED || (writer.point == PXT_TP_LEFT && nth < 4);
 	struct posix_trace_counts_np counts;
 

@@ -104,7 +104,7 @@ PXT_TEST(a_writer_that_comes_behind_a_stop_is_counted_lost_without_a_wait)
 
 			action_stream = kit_open(&spec);
 			kit_start(action_stream);
-			/* The first one goes the careful way; with ordered stamps all do. */
+			/* The first one goes the slow path; with ordered stamps all do. */
 			kit_write(BEFORE, 4);
 			kit_interrupt(0, UINT64_C(1) << PXT_TP_GATE_SEEN, action_stop, NULL);
 			kit_write(OUTER, 30);

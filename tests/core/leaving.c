@@ -305,7 +305,7 @@ static _Thread_local bool stops_here;
 
 static void stop_at_the_point(int point)
 {
-	/* Where it is outside (on its way from the short path to the careful one) it stays not. */
+	/* Where it is outside (on its way from the fast path to the slow one) it stays not. */
 	if (!stops_here || point == PXT_TP_LEFT || !(KIT_WRITER_POINTS >> point & 1u) ||
 	    writer.nth--)
 		return;

@@ -254,7 +254,7 @@ static void lapped_before_a_look(unsigned lanes, size_t len, int point, uint32_t
 	uint32_t records = 0;
 
 	begin(LOOP, lanes);
-	/* The first one goes the careful way. */
+	/* The first one goes the slow path. */
 	kit_write(2, 4);
 	kit_interrupt(nth, UINT64_C(1) << point, lap, NULL);
 	kit_write(1, len);

@@ -288,7 +288,7 @@ PXT_TEST(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp)
 	CU_ASSERT(now.posix_lost_np > 0);
 	PXT_EQ(pxt_wide_load(&lane->first_lost), 0);
 	front = pxt_slot_load(&pxt_lane_slots(lane)[(uint32_t)lane->pos & mask]);
-	/* It is no usual one: the short path leaves it to the careful one. */
+	/* It is no usual one: the fast path leaves it to the slow one. */
 	CU_ASSERT(
 	    !pxt_ring_calm(lane, pxt_head_pos(pxt_cursor_load(&lane->head)), kit_slots_of(20)));
 	put(0, 100);

@@ -111,7 +111,7 @@ PXT_TEST(each_stream_cuts_an_event_by_its_own_size)
 		data[i] = (unsigned char)(i * 13u + 1u);
 	for (unsigned i = 0; i < 2; i++)
 		begin(i, POSIX_TRACE_LOOP, 1, 4096, sizes[i]);
-	/* The first one of a lane goes the careful way. */
+	/* The first one of a lane goes the slow path. */
 	into_both(data, 4);
 	say(data, sizeof(data));
 	for (unsigned i = 0; i < 2; i++) {
@@ -155,7 +155,7 @@ static unsigned same_stamps(bool first_ordered, bool second_ordered)
 }
 
 /*
- * TIM-03: plain stamps are one reading for all streams, which an ordered one is not.  The careful path
+ * TIM-03: plain stamps are one reading for all streams, which an ordered one is not.  The slow path
  * reads for each, so there is nothing to be seen where no other is built.
  */
 PXT_TEST(an_ordered_stream_does_not_share_the_reading_of_a_plain_one)
@@ -168,7 +168,7 @@ PXT_TEST(an_ordered_stream_does_not_share_the_reading_of_a_plain_one)
 	PXT_EQ(same_stamps(true, true), 0);
 }
 
-/* The same: alone it would be the hot stream, whose stamps are read in the short path. */
+/* The same: alone it would be the hot stream, whose stamps are read in the fast path. */
 PXT_TEST(an_ordered_stream_is_never_the_hot_one)
 {
 	begin_stamped(0, false);

@@ -147,7 +147,7 @@ static void begin(int policy, unsigned lanes, bool polling)
 
 	stream = kit_open(&spec);
 	kit_start(stream);
-	/* The first one goes the careful way. */
+	/* The first one goes the slow path. */
 	kit_write(2, 4);
 	(void)kit_read_all(stream);
 	moment = NEVER;

@@ -157,7 +157,7 @@ static bool one_case(int policy, unsigned lanes, int before, uint32_t nth)
 	PXT_CHECK(now_ns() - start < PROMPT_NS, "stop waited for the dead at point %d", point);
 	expect_the_law(trid);
 	found = drain(trid, id);
-	/* A slot may be the last one; "left" is the end, or the way to the careful path. */
+	/* A slot may be the last one; "left" is the end, or the way to the slow path. */
 	PXT_CHECK(
 	    found == before + (point < 0 || point == PXT_TP_STORED) ||
 	        ((point == PXT_TP_MIDDLE_STORED || point == PXT_TP_LEFT) && found == before + 1),

@@ -201,7 +201,7 @@ static bool save_within_a_write(int policy, unsigned lanes, uint32_t nth)
 	begin(policy, lanes);
 	kit_write(OUTER, 4);
 	kit_write(OUTER, 30);
-	/* LEFT may also be where the short path gives up. */
+	/* LEFT may also be where the fast path gives up. */
 	kit_interrupt(nth, KIT_WRITER_POINTS & ~(UINT64_C(1) << PXT_TP_LEFT), save, NULL);
 	kit_write(OUTER, 30);
 	int point = kit_interrupted();
@@ -380,7 +380,7 @@ static trace_id_t with_log(int fd)
 	PXT_EQ_FATAL(posix_trace_attr_setstreamsize(&attr, 1024), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setmaxdatasize(&attr, 64), 0);
 	PXT_EQ_FATAL(posix_trace_attr_setlanes_np(&attr, 1), 0);
-	/* All writers take the careful path: a short one that a stop overtakes is refused. */
+	/* All writers take the slow path: a short one that a stop overtakes is refused. */
 	PXT_EQ_FATAL(posix_trace_attr_setorderedstamps_np(&attr, 1), 0);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	memset(&kit_seen, 0, sizeof(kit_seen));

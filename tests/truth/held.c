@@ -162,7 +162,7 @@ static void trace_overtaken(uint32_t times)
 	pxt_testpoint_hook_set(NULL);
 }
 
-/* The short path tries once, if it is taken, and leaves it to the careful one. */
+/* The fast path tries once, if it is taken, and leaves it to the slow one. */
 static bool are_tries(uint32_t careful)
 {
 	return stamps >= careful && stamps <= careful + ground_count();
