@@ -3,9 +3,9 @@
  * ptrace.hpp - libptrace for C++17: typed points, spans, owners of streams and logs, ranges of
  * events.
  *
- * No exceptions, no RTTI, no allocation: errors are values, and the compiler warns of one that is
- * dropped.  Everything is in the namespace posix_trace, and inline: there is no library beside those
- * of trace.h.  docs/cpp.md is the manual.
+ * No exceptions, no RTTI, no allocation: errors are values, and the compiler warns of one that
+ * is dropped.  Everything is in the namespace posix_trace, and inline: there is no library
+ * beside those of trace.h.  docs/cpp.md is the manual.
  *
  * What a function here does not say is said by the function of trace.h or trace_np.h that it calls.
  */
