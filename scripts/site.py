@@ -76,7 +76,7 @@ NAVIGATION = (
     ("Begin", ("README.md", "docs/tutorial.md", "docs/overview.md", "examples/README.md", "docs/linking.md")),
     ("Use", ("docs/pxtrace.md", "docs/run.md", "docs/why.md", "docs/attach.md", "docs/kernel.md", "docs/boards.md",
              "docs/cpp.md", "docs/python.md")),
-    ("Reference", ("man/index", "docs/standard.md", "FORMAT.md", "docs/units.md", "docs/stability.md",
+    ("Reference", ("man/index", "docs/standard.md", "FORMAT.md", "docs/units.md",
                    "SECURITY.md")),
     ("Figures", ("docs/bench.md",)),
     ("Inside", ("DESIGN.md", "docs/porting.md", "docs/decisions.md", "CONTRIBUTING.md",

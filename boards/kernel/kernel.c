@@ -7,7 +7,6 @@
  */
 #include "kernel.h"
 
-#include "kernel_port.h"
 #include "port/bare/board.h"
 
 static struct kernel_task idle, boot; /* boot: what runs before the kernel does */

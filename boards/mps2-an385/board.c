@@ -2,7 +2,7 @@
 /* board.c - what libptrace asks of an MPS2 board: counter and output; see port/bare/board.h. */
 #include "port/bare/board.h"
 
-#include "kernel_port.h"
+#include "kernel.h"
 
 #define UART_DATA    (*(volatile uint32_t *)0x40004000)
 #define UART_STATE   (*(volatile uint32_t *)0x40004004)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* start.c - vectors, reset, and the switch of tasks of a Cortex-M3. */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #define ICSR       (*(volatile uint32_t *)0xe000ed04)
 #define SHPR3      (*(volatile uint32_t *)0xe000ed20)

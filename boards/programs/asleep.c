@@ -4,7 +4,6 @@
  * in each: the stamps of its events are as far apart as the sleeps were long.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

@@ -7,7 +7,6 @@
  * The line has the rows as text; boards/costs.txt has their limits.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

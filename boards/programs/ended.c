@@ -5,7 +5,6 @@
  * finished is not shown.  The last ones go into a log, each with its name.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

@@ -4,7 +4,6 @@
  * and sends the program's memory over the line, as it is: `pxtrace recover` reads it.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

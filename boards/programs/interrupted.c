@@ -4,7 +4,6 @@
  * first: all three record.  Nothing is lost or torn, and each event says who recorded it.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

@@ -7,7 +7,6 @@
  * With BUS_INHERITS the logger is as urgent as the control task while that one waits: no inversion.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #define PERIOD_MS 10u
 #define JOBS      12u

@@ -5,7 +5,6 @@
  * it anew, and each line is an event.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

@@ -12,7 +12,6 @@
 #define STORY_H
 
 #include "kernel.h"
-#include "kernel_port.h"
 
 #include "port/bare/board.h"
 

@@ -5,7 +5,6 @@
  * was recorded is what is read.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #define TICKS 700u
 

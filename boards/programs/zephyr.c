@@ -5,7 +5,6 @@
 typedef struct k_thread *task_t;
 
 #include "kernel.h"
-#include "kernel_port.h"
 
 static struct k_thread threads[3];
 static struct k_thread *current;

@@ -2,7 +2,7 @@
 /* board.c - what libptrace asks of QEMU's board virt: counter and output; see port/bare/board.h. */
 #include "port/bare/board.h"
 
-#include "kernel_port.h"
+#include "kernel.h"
 
 #define UART_DATA  (*(volatile uint8_t *)0x10000000)
 #define UART_STATE (*(volatile uint8_t *)0x10000005)

@@ -6,7 +6,6 @@
  * with interrupts on: the second one comes between the first one's instructions.
  */
 #include "kernel.h"
-#include "kernel_port.h"
 
 #define MSIP        (*(volatile uint32_t *)0x02000000)
 #define MTIMECMP    ((volatile uint32_t *)0x02004000)

@@ -7,7 +7,6 @@
 #include "suite.h"
 #include "core/stream/stream.h"
 #include "kernel.h"
-#include "kernel_port.h"
 #include "port/bare/board.h"
 #include "port/port.h"
 
