@@ -341,8 +341,41 @@ static inline void pxt_scheddata_add(struct pxt_scheddata *data, const void *fro
 	data->count += count;
 }
 
-/* Events of schedmachine.c. */
+static inline void pxt_scheddata_number(struct pxt_scheddata *data, int32_t number)
+{
+	pxt_scheddata_add(data, &number, sizeof number);
+}
+
+static inline void pxt_scheddata_name(struct pxt_scheddata *data, const char *name)
+{
+	char bytes[PXT_SCHEDTHREAD_NAME] = "";
+
+	memcpy(bytes, name, strnlen(name, sizeof bytes - 1));
+	pxt_scheddata_add(data, bytes, sizeof bytes);
+}
+
+/* A thread's name, and two numbers. */
+static inline void pxt_scheddata_thread(
+    struct pxt_scheddata *data, const char *name, int32_t one, int32_t other)
+{
+	pxt_scheddata_name(data, name);
+	pxt_scheddata_number(data, one);
+	pxt_scheddata_number(data, other);
+}
+
+/* Events, those of schedmachine.c from the gap on. */
 enum {
+	PXT_SCHEDLOG_SWITCH = 32,
+	PXT_SCHEDLOG_WAKING,
+	PXT_SCHEDLOG_WAKEUP,
+	PXT_SCHEDLOG_NEW,
+	PXT_SCHEDLOG_MIGRATE,
+	PXT_SCHEDLOG_FORK,
+	PXT_SCHEDLOG_EXIT,
+	PXT_SCHEDLOG_RENAME,
+	PXT_SCHEDLOG_FAULTS,
+	PXT_SCHEDLOG_SAMPLE,
+	PXT_SCHEDLOG_BOOST,
 	PXT_SCHEDLOG_THROTTLED = 48,
 	PXT_SCHEDLOG_INTERRUPTS,
 	PXT_SCHEDLOG_BLOCK,
@@ -391,6 +424,16 @@ uint64_t pxt_schedlog_events(const struct pxt_schedlog *log);
 /* 0, or the first errno: then there is no log. */
 int pxt_schedlog_end(struct pxt_schedlog *log);
 void pxt_schedlog_abandon(struct pxt_schedlog *log);
+/* NULL: @tid is no thread's, or there is no memory. */
+struct pxt_schedthread *pxt_schedlog_thread(struct pxt_schedlog *log, int32_t tid);
+/* Whether records tell of priorities. */
+bool pxt_schedlog_has_prio(const struct pxt_schedlog *log);
+/* "": it is not known, not by /proc either. */
+const char *pxt_schedlog_name(struct pxt_schedlog *log, struct pxt_schedthread *thread);
+/* It has a name, or another one, of which a rename also tells the log. */
+void pxt_schedlog_call(struct pxt_schedthread *thread, const char *name);
+void pxt_schedlog_rename(
+    struct pxt_schedlog *log, struct pxt_schedthread *thread, const char *name);
 /* An event of thread @tid, at the time and CPU of @rec. */
 void pxt_schedlog_put(struct pxt_schedlog *log, const struct pxt_perfrec *rec, trace_event_id_t id,
     int32_t tid, const struct pxt_scheddata *data);
