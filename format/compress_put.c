@@ -263,18 +263,14 @@ PXT_INLINE uint32_t put_who(struct writer *to, uint32_t thread, uint32_t cpu)
 	return to->who << PXT_CODED_WHO_SHIFT;
 }
 
-/* Most differences take one byte or two, at random.  Returns their bytes, as a power of two. */
-PXT_INLINE uint32_t put_difference(struct writer *to, uint64_t difference)
+/* Bytes of a stamp's difference, as a power of two. */
+PXT_INLINE uint32_t width_of(uint64_t difference)
 {
-	uint32_t width = difference > 0xffu;
-	uint32_t bytes = 1u + width;
-
-	if (PXT_UNLIKELY(difference > 0xffffu)) {
-		width = difference >> 32 == 0 ? 2 : 3;
-		bytes = 1u << width;
-	}
-	put_little(to, difference, bytes);
-	return width;
+	if (difference >> 8 == 0)
+		return 0;
+	if (difference >> 16 == 0)
+		return 1;
+	return difference >> 32 == 0 ? 2 : 3;
 }
 
 /* @from: the slot in which the extra bytes begin, if there are any, and the data. */
@@ -303,19 +299,14 @@ PXT_INLINE uint32_t put_origin(struct writer *to, uint32_t info, uint64_t contex
 	       put_who(to, (uint32_t)context & (THREAD_BYTES ? 0xffffu : 0u), pxt_info_cpu(info));
 }
 
-PXT_INLINE uint32_t kept_of(uint32_t bytes)
-{
-	return bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT;
-}
-
-/* @bytes of data, the site keeps @kept of them; @most: groups that those may have. */
+/* @bytes of data; @most: groups that they may have. */
 PXT_INLINE bool put_data(
-    struct writer *to, const unsigned char *from, uint32_t bytes, uint32_t kept, uint32_t most)
+    struct writer *to, const unsigned char *from, uint32_t bytes, uint32_t most)
 {
-	bool sparse = put_groups(to, from, kept, most);
+	bool sparse = put_groups(to, from, bytes < PXT_CODED_KEPT ? bytes : PXT_CODED_KEPT, most);
 
-	if (kept == PXT_CODED_KEPT && bytes > kept)
-		to->to = put_rest(to->to, from, bytes - kept);
+	if (most > 1 && bytes > PXT_CODED_KEPT)
+		to->to = put_rest(to->to, from, bytes - PXT_CODED_KEPT);
 	return sparse;
 }
 
@@ -327,7 +318,7 @@ PXT_INLINE void put_record(
 	const unsigned char *from = slot + PXT_SLOT_BYTES;
 	unsigned char *lead = to->to++;
 	const uint32_t bytes = pxt_info_bytes(info);
-	uint32_t first;
+	uint32_t first = width_of(difference);
 	uint64_t extra[2];
 
 	to->ticks = ticks;
@@ -335,66 +326,39 @@ PXT_INLINE void put_record(
 		extra[0] = get_group(from, 0, GROUP);
 		extra[1] = get_group(from, 1, PXT_THREAD_EXTRA_BYTES - GROUP);
 	}
-	first = put_origin(to, info, context);
-	first |= put_difference(to, difference);
+	first |= put_origin(to, info, context);
+	put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
 	if (pxt_info_extra(info))
 		from = put_extra(to, from, extra);
 	/* Apart, because most have so few bytes. */
-	if (bytes <= GROUP ? put_data(to, from, bytes, bytes, 1)
-	                   : put_data(to, from, bytes, kept_of(bytes), GROUPS))
+	if (bytes <= GROUP ? put_data(to, from, bytes, 1) : put_data(to, from, bytes, GROUPS))
 		first |= PXT_CODED_SPARSE;
 	*lead = (unsigned char)first;
 }
 
-/* Whether the record at @at has the origin and the size of the one before. */
-PXT_INLINE bool goes_on(
-    const unsigned char *at, const unsigned char *end, uint32_t info, uint64_t context)
-{
-	return at < end && info_of(at) == info && context_of(at) == context;
-}
-
 /*
  * Those from @at on with the origin and the size of the one before, as most have: they tell stamp and
- * data alone.  @bytes, @kept, @most: as put_data().
+ * data alone.  @bytes of data; @most: groups that they may have.
  */
 PXT_INLINE const unsigned char *put_row(struct writer *to, const unsigned char *at,
-    const unsigned char *end, uint64_t context, uint32_t bytes, uint32_t kept, uint32_t most)
+    const unsigned char *end, uint32_t info, uint64_t context, uint32_t bytes, uint32_t most)
 {
 	const size_t step = (size_t)pxt_slots_for(PXT_CTX_BYTES + bytes) * PXT_SLOT_BYTES;
 	const uint32_t who = to->who << PXT_CODED_WHO_SHIFT;
-	const uint32_t info = info_of(at);
 
 	/* Bound: the slots of the block. */
-	for (; goes_on(at, end, info, context); at += step) {
+	for (; at < end && info_of(at) == info && context_of(at) == context; at += step) {
 		const uint64_t ticks = pxt_slot_ticks((const struct pxt_slot *)(const void *)at);
 		const uint64_t difference = ticks - to->ticks;
+		uint32_t first = width_of(difference) | who;
 		unsigned char *lead = to->to++;
-		uint32_t first = who | put_difference(to, difference);
 
 		to->ticks = ticks;
-		if (put_data(to, at + PXT_SLOT_BYTES, bytes, kept, most))
+		put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
+		if (put_data(to, at + PXT_SLOT_BYTES, bytes, most))
 			first |= PXT_CODED_SPARSE;
 		*lead = (unsigned char)first;
 	}
-	return at;
-}
-
-/* Apart, so that it has the registers for itself; and by sizes: what is known there needs no test for each record. */
-static PXT_NOINLINE const unsigned char *put_rows(
-    struct writer *to, const unsigned char *at, const unsigned char *end, uint64_t context)
-{
-	const uint32_t bytes = pxt_info_bytes(info_of(at));
-	struct writer row = *to;
-
-	if (!PXT_SMALL && bytes == 4)
-		at = put_row(&row, at, end, context, 4, 4, 1);
-	else if (bytes <= GROUP)
-		at = put_row(&row, at, end, context, bytes, bytes, 1);
-	else if (!PXT_SMALL && bytes >= PXT_CODED_KEPT)
-		at = put_row(&row, at, end, context, bytes, PXT_CODED_KEPT, GROUPS);
-	else
-		at = put_row(&row, at, end, context, bytes, kept_of(bytes), GROUPS);
-	*to = row;
 	return at;
 }
 
@@ -403,17 +367,18 @@ PXT_INLINE const unsigned char *put_records(
     struct writer *to, const unsigned char *at, const unsigned char *end, uint32_t info)
 {
 	const uint64_t context = context_of(at);
-	struct writer row;
+	const uint32_t bytes = pxt_info_bytes(info);
 
 	put_record(to, at, info, context);
 	at += (size_t)pxt_info_slots(info, PXT_CTX_BYTES) * PXT_SLOT_BYTES;
-	if (pxt_info_extra(info) || !goes_on(at, end, info, context))
+	if (pxt_info_extra(info))
 		return at;
-	row = *to;
-	at = put_rows(&row, at, end, context);
-	to->to = row.to;
-	to->ticks = row.ticks;
-	return at;
+	/* Apart, because most have so many. */
+	if (!PXT_SMALL && bytes == 4)
+		return put_row(to, at, end, info, context, 4, 1);
+	if (bytes <= GROUP)
+		return put_row(to, at, end, info, context, bytes, 1);
+	return put_row(to, at, end, info, context, bytes, GROUPS);
 }
 
 PXT_INLINE void put_loss(struct writer *to, const unsigned char *slot)

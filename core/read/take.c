@@ -237,7 +237,7 @@ enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, vo
 
 #define CALM_RECORDS  16u  /* taken one by one, before head, the writers' word, is worth a look */
 #define STRETCH_SLOTS 128u /* that are looked at before they count */
-#define AHEAD_BYTES   4096u
+#define AHEAD_BYTES   2048u
 
 PXT_INLINE void add_record(struct pxt_run *run, uint32_t info, uint64_t ticks, uint32_t slots)
 {
@@ -263,7 +263,7 @@ PXT_INLINE void fetch_ahead(const pxt_cell *from, uint32_t slots)
 
 	/* Bound: the lines of the record. */
 	for (uint32_t i = 0; i < slots * PXT_SLOT_BYTES; i += PXT_CACHE_LINE)
-		__builtin_prefetch(ahead + i, 0, 2);
+		__builtin_prefetch(ahead + i);
 }
 
 /* Slots in a row, and what was taken of them. */
