@@ -400,6 +400,10 @@ what_is_no_trace_of_the_kernel_is_refused()
 	run 2 import ftrace -o run.ptl ticks.txt
 	err_has 'say its rate by --hz'
 	run 0 import ftrace --hz 1000000 -o run.ptl ticks.txt
+	make_kernel | head -c -6 >cut.txt
+	run 2 import ftrace -o cut.ptl cut.txt
+	err_has 'its last line has no end'
+	[ ! -e cut.ptl ] || fail 'a log was written'
 	run 1 import ftrace -o run.ptl ticks.txt nothing.txt
 	err_has 'one file'
 }

@@ -350,6 +350,12 @@ bool pxt_ftracetext_next(struct pxt_ftracetext *ftrace)
 		bool whole = ftrace->line[bytes] != '\0';
 
 		ftrace->line[bytes] = '\0';
+		/* What there is of the last line may be another event's name or number. */
+		if (!whole && feof(ftrace->file)) {
+			ftrace->cut = true;
+			ftrace->skipped++;
+			return false;
+		}
 		bool taken = take_line(ftrace, ftrace->line);
 		/* The rest of a line that is too long: names end long before. */
 		for (int c = 0; !whole && c != '\n' && c != EOF;)

@@ -91,6 +91,7 @@ struct pxt_ftracetext {
 	FILE *file;
 	bool others; /* events of other kinds are told, too */
 	bool ticks;  /* stamps have no point: a counter */
+	bool cut;    /* its last line has no end, and is not told */
 	uint64_t events;
 	uint64_t lost;    /* as the text says */
 	uint64_t unknown; /* losses without a number, each counted as 1 */

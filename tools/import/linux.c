@@ -455,6 +455,8 @@ int pxt_linux_text(FILE *file, const char *path, uint64_t hz, const char *output
 	look(import);
 	if (ferror(file)) {
 		pxt_complain("import: %s: %s", path, strerror(errno));
+	} else if (import->text.events && import->text.cut) {
+		pxt_complain("import: %s: its last line has no end: the file is cut", path);
 	} else if (import->text.events == 0) {
 		pxt_complain("import: %s: there is no event of the kernel in it", path);
 		pxt_explain("it should be perf.data, trace.dat, or what `perf script`, `trace-cmd "
