@@ -68,9 +68,12 @@ int pxt_default_log_policy_is(void)
 
 int pxt_temp_file(void)
 {
-	char path[] = "/tmp/pxt-test-XXXXXX";
-	int fd = mkstemp(path);
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	int fd;
 
+	(void)snprintf(path, sizeof(path), "%s/pxt-test-XXXXXX", folder ? folder : "/tmp");
+	fd = mkstemp(path);
 	CU_ASSERT_FATAL(fd >= 0);
 	unlink(path);
 	return fd;

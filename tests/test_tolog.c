@@ -129,7 +129,7 @@ static int trace_in_rounds(trace_id_t trid, const struct failing *how, unsigned 
 /* One pass in which the n-th write fails, once.  False: there was no such write. */
 static bool fail_once(const struct failing *how, unsigned n)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	int error;
 	trace_id_t trid;
 
@@ -179,7 +179,7 @@ PXT_TEST(a_write_that_fails_once_loses_and_doubles_nothing_whichever_it_is)
 /* The n-th write and all after it fail, until everything is traced; then the log is ended. */
 static void fail_for_long(const struct failing *how, unsigned n)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	int error;
 	trace_id_t trid;
 	struct posix_trace_counts_np counts;
@@ -226,7 +226,7 @@ PXT_TEST(writes_that_fail_for_long_lose_only_what_the_stream_could_not_keep)
 /* The device never comes back: what is there must be a log all the same, where that can be. */
 static void fail_for_ever(const struct failing *how, unsigned n)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	int error;
 	trace_id_t trid;
 	trace_id_t log = 0;
@@ -257,7 +257,7 @@ PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 
 	for (size_t i = 0; i < 3; i++) {
 		const struct failing how = { "last block", policies[i], 0, 50, ENOSPC };
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		int error;
 		trace_id_t trid = create_failing(&how, fd, &error);
 		struct posix_trace_status_info status;
@@ -292,7 +292,7 @@ PXT_TEST(a_log_that_could_not_take_the_last_block_is_complete_without_it)
 PXT_TEST(a_device_that_says_not_now_is_asked_again)
 {
 	const struct failing how = { "not now", POSIX_TRACE_APPEND, O_APPEND, 3, EAGAIN };
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	int error;
 	trace_id_t trid;
 
@@ -323,7 +323,7 @@ PXT_TEST(a_device_that_says_not_now_is_asked_again)
 PXT_TEST(a_clear_that_could_not_cut_the_file_is_made_good)
 {
 	const struct failing how = { "clear", POSIX_TRACE_APPEND, 0, 0, 0 };
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	int error;
 	trace_id_t trid = create_failing(&how, fd, &error);
 
@@ -411,7 +411,7 @@ static uint32_t data_block(int fd, uint64_t number, off_t *at)
 
 PXT_TEST(an_event_of_4_bytes_takes_at_most_10_bytes_of_a_log)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = create_append(fd);
 	off_t before;
 
@@ -435,7 +435,7 @@ PXT_TEST(damage_among_coded_records_costs_their_block_alone)
 {
 	struct posix_trace_logfinding_np finding;
 	struct posix_trace_eventview_np views[64];
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = create_append(fd);
 	uint64_t lost = 0;
 	unsigned events = 0;
@@ -565,7 +565,7 @@ static int kept_until_full(int fd, size_t bytes)
 PXT_TEST(a_coded_log_until_full_takes_the_bytes_that_it_may_have_in_the_file)
 {
 	for (size_t size = 2048; size < 2048 + 16 * 40; size += 48) {
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		trace_id_t trid = until_full(size, POSIX_TRACE_LOG_AUTO_NP, fd);
 		uint64_t bytes;
 		bool old;
@@ -592,7 +592,7 @@ PXT_TEST(a_coded_log_until_full_holds_as_many_events_as_slots_would)
 	int kept[2];
 
 	for (int form = 0; form < 2; form++) {
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		trace_id_t trid = until_full(4096, form, fd);
 		uint64_t bytes;
 		bool old;
@@ -618,7 +618,7 @@ PXT_TEST(a_coded_log_until_full_holds_as_many_events_as_slots_would)
 PXT_TEST(a_coded_log_is_full_at_the_first_event_whose_slots_do_not_fit)
 {
 	const size_t size = 2048;
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = until_full(size, POSIX_TRACE_LOG_AUTO_NP, fd);
 	struct posix_trace_status_info status;
 	bool old;
@@ -669,7 +669,7 @@ PXT_TEST(a_looping_log_keeps_more_events_where_they_are_coded)
 		int kept[2];
 
 		for (int form = 0; form < 2; form++) {
-			int fd = st_file();
+			int fd = pxt_temp_file();
 			trace_id_t trid = start_log(POSIX_TRACE_LOOP, size, form, fd);
 			trace_id_t log;
 
@@ -699,7 +699,7 @@ PXT_TEST(a_looping_log_of_drawn_data_keeps_as_many_events_as_slots_would)
 	int kept[2];
 
 	for (int form = 0; form < 2; form++) {
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 15, form, fd);
 		struct st_event event;
 		trace_id_t log;
@@ -737,7 +737,7 @@ static unsigned long long bytes_read(void)
 /* LOGP-01: as of other logs, records are read when they are asked for. */
 PXT_TEST(opening_a_looping_log_reads_the_heads_of_its_frames)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 22, POSIX_TRACE_LOG_PLAIN_NP, fd);
 	unsigned long long before;
 	trace_id_t log;
@@ -757,7 +757,7 @@ PXT_TEST(opening_a_looping_log_reads_the_heads_of_its_frames)
 PXT_TEST(a_reader_of_a_growing_loop_log_gets_each_event_once)
 {
 	for (int form = 0; form < 2; form++) {
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		trace_id_t trid = start_log(POSIX_TRACE_LOOP, 1 << 16, form, fd);
 		trace_id_t log = 0;
 		struct st_event event;
@@ -798,8 +798,8 @@ static void both(int (*call)(trace_id_t), trace_id_t one, trace_id_t two)
 PXT_TEST_FRESH(a_pipe_gets_the_same_bytes_as_a_file)
 {
 	int fds[2];
-	int file = st_file();
-	struct drain drain = { .to = st_file(), .pause_us = 20, .piece = 999 };
+	int file = pxt_temp_file();
+	struct drain drain = { .to = pxt_temp_file(), .pause_us = 20, .piece = 999 };
 	pthread_t reader;
 	static unsigned char bytes[2][1 << 20];
 
@@ -846,7 +846,7 @@ static int64_t flushed(trace_id_t trid, int fd)
 /* A second of the counter, however fast that is. */
 PXT_TEST_FRESH(the_clocks_are_told_with_the_first_flush_of_a_second)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid;
 	int64_t marks;
 
@@ -892,7 +892,7 @@ static void end_drained(
 PXT_TEST(a_clear_on_a_pipe_is_a_mark_in_the_log)
 {
 	int fds[2];
-	struct drain drain = { .to = st_file(), .piece = 65536 };
+	struct drain drain = { .to = pxt_temp_file(), .piece = 65536 };
 	pthread_t reader;
 
 	trace_id_t trid = create_drained(&drain, fds, &reader);
@@ -909,7 +909,7 @@ PXT_TEST(a_clear_on_a_pipe_is_a_mark_in_the_log)
 /* Of the writes after create, the n-th fails, and all up to the @last.  False: the clear was over before. */
 static bool clear_a_failing_pipe(unsigned n, unsigned last, size_t accept)
 {
-	struct drain drain = { .to = st_file(), .piece = 65536 };
+	struct drain drain = { .to = pxt_temp_file(), .piece = 65536 };
 	pthread_t reader;
 	int fds[2];
 	bool reached;
@@ -966,7 +966,7 @@ static void wait_until_full(int pipe_end)
 
 	for (int i = 0; i < 1000 && (inside < 60000 || inside != before); i++) {
 		before = inside;
-		st_sleep_ms(10);
+		pxt_sleep_ms(10);
 		PXT_EQ(ioctl(pipe_end, FIONREAD, &inside), 0);
 	}
 }
@@ -976,7 +976,7 @@ static void wait_until_cleared(trace_id_t trid)
 	struct posix_trace_counts_np counts = { 0 };
 
 	for (int i = 0; i < 1000 && !counts.posix_cleared_np; i++) {
-		st_sleep_ms(10);
+		pxt_sleep_ms(10);
 		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	}
 }
@@ -985,7 +985,7 @@ static void wait_until_cleared(trace_id_t trid)
 PXT_TEST(a_clear_in_the_middle_of_a_flush_ends_what_was_before)
 {
 	int fds[2];
-	struct drain drain = { .to = st_file(), .piece = 65536 };
+	struct drain drain = { .to = pxt_temp_file(), .piece = 65536 };
 	struct posix_trace_counts_np counts;
 	pthread_t threads[3];
 
@@ -1021,7 +1021,7 @@ PXT_TEST(a_stream_that_a_thread_flushes_has_room_for_it_unless_a_size_was_set)
 {
 	for (int i = 0; i < 4; i++) {
 		const uint64_t wanted = i < 2 ? CONFIG_PTRACE_DEFAULT_STREAM_SIZE : 1u << 18;
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		trace_attr_t attr;
 		trace_id_t trid;
 		unsigned lanes;
@@ -1062,7 +1062,7 @@ PXT_TEST(a_block_of_a_small_stream_is_no_larger_than_what_the_stream_holds)
 			.lanes = 1,
 			.size = sizes[i],
 			.with_log = true,
-			.fd = st_file(),
+			.fd = pxt_temp_file(),
 			.log_policy = POSIX_TRACE_APPEND };
 		uint32_t largest = 0;
 
@@ -1082,7 +1082,7 @@ PXT_TEST(a_log_until_full_is_filled_to_the_last_record_that_fits)
 		struct st_spec spec = { .policy = POSIX_TRACE_LOOP,
 			.lanes = 1,
 			.with_log = true,
-			.fd = st_file(),
+			.fd = pxt_temp_file(),
 			.log_policy = POSIX_TRACE_UNTIL_FULL,
 			.log_size = size };
 		struct posix_trace_status_info status;
@@ -1127,7 +1127,7 @@ PXT_TEST(a_looping_log_knows_how_much_it_has_overwritten)
 			.lanes = 1,
 			.max_data = 64,
 			.with_log = true,
-			.fd = st_file(),
+			.fd = pxt_temp_file(),
 			.log_policy = POSIX_TRACE_LOOP,
 			.log_size = size };
 		trace_id_t trid = st_started(&spec);
@@ -1161,7 +1161,7 @@ PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 	struct st_spec spec = { .policy = POSIX_TRACE_FLUSH,
 		.size = 1 << 14,
 		.with_log = true,
-		.fd = st_file(),
+		.fd = pxt_temp_file(),
 		.log_policy = POSIX_TRACE_APPEND };
 	trace_id_t trid = st_started(&spec);
 	struct posix_trace_status_info status;
@@ -1173,10 +1173,10 @@ PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 		st_say(++number);
 	/* At the second one the first has failed, and that was noted. */
 	for (int i = 0; i < 1000 && atomic_load(&pxt_fault_write.calls) < 2; i++)
-		st_sleep_ms(10);
+		pxt_sleep_ms(10);
 	pxt_fault_arm(&pxt_fault_write, 0, 0);
 	for (int i = 0; i < 300; i++) {
-		st_sleep_ms(10);
+		pxt_sleep_ms(10);
 		PXT_EQ(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 		if (counts.posix_held_np == 0)
 			break;
@@ -1186,7 +1186,7 @@ PXT_TEST(the_helper_goes_on_when_the_device_comes_back)
 	PXT_EQ(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	/* The restart comes after the last write, a little later than the stream is empty. */
 	for (int i = 0; i < 300 && status.posix_stream_status != POSIX_TRACE_RUNNING; i++) {
-		st_sleep_ms(10);
+		pxt_sleep_ms(10);
 		PXT_EQ(posix_trace_get_status(trid, &status), 0);
 	}
 	PXT_EQ(status.posix_stream_status, POSIX_TRACE_RUNNING);
@@ -1246,7 +1246,7 @@ static void *create_and_end(void *argument)
 
 PXT_TEST(the_thread_that_created_a_stream_has_its_name_in_the_log_though_it_has_ended)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	pthread_t thread;
 
 	PXT_EQ_FATAL(pthread_create(&thread, NULL, create_and_end, &fd), 0);
@@ -1275,7 +1275,7 @@ static bool log_has_address(trace_id_t log, uintptr_t address)
 PXT_TEST(threads_and_modules_are_named_also_those_renamed_later)
 {
 	trace_id_t trid;
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	pthread_t thread;
 	static char first[] = "early bird";
 	unsigned char boot_id[PXT_BOOT_ID_BYTES];
@@ -1319,7 +1319,7 @@ PXT_TEST(every_log_has_an_identity_of_its_own)
 	struct posix_trace_loginfo_np infos[2];
 
 	for (unsigned i = 0; i < 2; i++) {
-		int fd = st_file();
+		int fd = pxt_temp_file();
 		trace_id_t trid = create_append(fd);
 		trace_id_t log;
 
@@ -1337,7 +1337,7 @@ PXT_TEST(every_log_has_an_identity_of_its_own)
 /* A name that the flush did not look for again.  False: there was no @n-th write at the shutdown. */
 static bool fail_at_the_end(unsigned n)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = create_append(fd);
 	bool reached;
 	int error;
@@ -1369,7 +1369,7 @@ PXT_TEST(whichever_write_of_the_shutdown_fails_it_is_told)
 
 PXT_TEST(a_description_that_came_late_is_in_the_log)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = create_append(fd);
 	trace_event_id_t id = 0;
 	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
@@ -1388,7 +1388,7 @@ PXT_TEST(a_description_that_came_late_is_in_the_log)
 /* SYS-12, DEC-15: marks that are filtered are left out, the flush is the same */
 PXT_TEST(filtered_marks_are_left_out)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = create_append(fd);
 	trace_event_set_t set;
 
@@ -1438,7 +1438,7 @@ static uint64_t sum_of_rest(trace_id_t trid, unsigned *errors)
 /* A read that fails leaves nothing after of what it had stored, wherever the reader goes. */
 PXT_TEST(behind_a_read_that_failed_everything_is_as_before_it)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	trace_id_t trid = create_append(fd);
 	unsigned failed = 0;
 	unsigned errors = 0;

@@ -46,7 +46,7 @@ PXT_TEST(a_log_holds_all_events_of_the_stream_in_order)
 /* OPEN-05, LOGP-06, GATTR-01, AGCLK-02, AGGEN-03, EVNAM-04, CON-20 */
 PXT_TEST(a_log_has_the_attributes_and_names_of_its_stream)
 {
-	struct st_spec spec = { .with_log = true, .fd = st_file() };
+	struct st_spec spec = { .with_log = true, .fd = pxt_temp_file() };
 	trace_attr_t attr;
 	trace_attr_t before;
 	trace_attr_t after;
@@ -65,7 +65,7 @@ PXT_TEST(a_log_has_the_attributes_and_names_of_its_stream)
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, spec.fd, &trid), 0);
 	PXT_EQ(posix_trace_eventid_open("only in the log", &id), 0);
 	PXT_EQ(posix_trace_get_attr(trid, &before), 0);
-	st_sleep_ms(5);
+	pxt_sleep_ms(5);
 	log = lk_finish(trid, &spec);
 	PXT_EQ(posix_trace_get_attr(log, &after), 0);
 
@@ -84,10 +84,10 @@ PXT_TEST(a_log_has_the_attributes_and_names_of_its_stream)
 	}
 	PXT_EQ(posix_trace_attr_getcreatetime(&before, &times[0]), 0);
 	PXT_EQ(posix_trace_attr_getcreatetime(&after, &times[1]), 0);
-	PXT_EQ(st_ns(&times[0]), st_ns(&times[1]));
+	PXT_EQ(pxt_ns(&times[0]), pxt_ns(&times[1]));
 	PXT_EQ(posix_trace_attr_getclockres(&before, &times[0]), 0);
 	PXT_EQ(posix_trace_attr_getclockres(&after, &times[1]), 0);
-	PXT_EQ(st_ns(&times[0]), st_ns(&times[1]));
+	PXT_EQ(pxt_ns(&times[0]), pxt_ns(&times[1]));
 	PXT_EQ(posix_trace_attr_getgenversion(&before, names[0]), 0);
 	PXT_EQ(posix_trace_attr_getgenversion(&after, names[1]), 0);
 	CU_ASSERT_STRING_EQUAL(names[0], names[1]);
@@ -183,7 +183,7 @@ PXT_TEST(a_write_only_descriptor_is_enough_and_its_offset_does_not_matter)
 	for (int i = 0; i < 4; i++) {
 		/* The last one is empty, and can be appended to alone. */
 		int fd = i < 3 ? lk_foreign_file("something older and longer than nothing", 39)
-		               : st_file();
+		               : pxt_temp_file();
 		char path[64];
 		int error;
 		trace_id_t trid;
@@ -231,8 +231,8 @@ PXT_TEST(each_kind_of_file_takes_the_log_policies_it_can_do)
 			            (kind != APPENDING_OLD && policies[i] == POSIX_TRACE_APPEND);
 
 			if (kind <= APPENDING_OLD)
-				fds[1] =
-				    kind == APPENDING_OLD ? lk_foreign_file("x", 1) : st_file();
+				fds[1] = kind == APPENDING_OLD ? lk_foreign_file("x", 1)
+				                               : pxt_temp_file();
 			if (kind == APPENDING || kind == APPENDING_OLD)
 				(void)fcntl(fds[1], F_SETFL, O_APPEND);
 			if (kind == PIPE)
@@ -263,7 +263,7 @@ PXT_TEST(a_log_policy_that_nobody_set_suits_the_kind_of_file)
 
 	PXT_EQ_FATAL(pipe(fds), 0);
 	for (int regular = 0; regular < 2; regular++) {
-		int fd = regular ? st_file() : fds[1];
+		int fd = regular ? pxt_temp_file() : fds[1];
 		trace_id_t trid = create_on(fd, 0, &error);
 
 		PXT_EQ_FATAL(error, 0);

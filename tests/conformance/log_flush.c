@@ -40,7 +40,7 @@ PXT_TEST(a_flush_frees_the_stream_and_restarts_it)
 	trace_id_t log;
 
 	spec.with_log = true;
-	spec.fd = st_file();
+	spec.fd = pxt_temp_file();
 	st_pin(true);
 	trace_id_t trid = st_full_stream(&spec, false, &full);
 	st_expect_status(trid, "SUSPENDED FULL NO_OVERRUN");
@@ -57,7 +57,9 @@ PXT_TEST(a_flush_frees_the_stream_and_restarts_it)
 /* FLUSH-06, DEC-13 */
 PXT_TEST(an_empty_and_a_stopped_stream_can_be_flushed)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .with_log = true, .fd = st_file() };
+	struct st_spec spec = {
+		.policy = POSIX_TRACE_LOOP, .with_log = true, .fd = pxt_temp_file()
+	};
 	trace_id_t trid = st_create(&spec);
 	trace_id_t log;
 
@@ -162,9 +164,9 @@ PXT_TEST(the_status_shows_a_flush_under_way_and_tracing_goes_on_meanwhile)
 	atomic_store(&flush_result, -1);
 	PXT_EQ_FATAL(pthread_create(&flusher, NULL, flush_in_thread, &trid), 0);
 	while (flush_status_of(trid) != POSIX_TRACE_FLUSHING && ++looks < 2000)
-		st_sleep_ms(1);
+		pxt_sleep_ms(1);
 	CU_ASSERT(looks < 2000);
-	st_sleep_ms(50);
+	pxt_sleep_ms(50);
 	PXT_EQ(flush_status_of(trid), POSIX_TRACE_FLUSHING);
 	PXT_EQ(atomic_load(&flush_result), -1);
 	PXT_EQ(posix_trace_getcounts_np(trid, &before, sizeof(before)), 0);
@@ -240,7 +242,7 @@ PXT_TEST(under_flush_the_stream_empties_itself_into_the_log)
 	for (int i = 1; i <= 20000; i++) {
 		st_say(i);
 		if (i % 100 == 0)
-			st_sleep_ms(2);
+			pxt_sleep_ms(2);
 	}
 	CU_ASSERT(st_law(trid, &counts));
 	log = lk_finish(trid, &spec);
@@ -306,7 +308,7 @@ PXT_TEST(under_flush_pauses_and_losses_are_told_and_counted)
 
 	for (int i = 0; i < written; i += written / 20) {
 		st_say_many(i + 1, i + written / 20);
-		st_sleep_ms(5); /* the flusher's turn, however busy the machine is */
+		pxt_sleep_ms(5); /* the flusher's turn, however busy the machine is */
 	}
 	PXT_EQ(posix_trace_stop(trid), 0);
 	PXT_EQ(posix_trace_flush(trid), 0);

@@ -133,7 +133,7 @@ PXT_TEST(an_appending_log_grows_beyond_its_size)
 /* LOGP-08, STA-06, CREATE-03: a new log has lost nothing and is not full */
 PXT_TEST(the_status_of_a_new_stream_with_log_is_clean)
 {
-	struct st_spec spec = { .with_log = true, .fd = st_file() };
+	struct st_spec spec = { .with_log = true, .fd = pxt_temp_file() };
 	trace_id_t trid = st_create(&spec);
 	struct posix_trace_status_info status;
 

@@ -10,7 +10,7 @@
 trace_id_t lk_logging(struct st_spec *spec)
 {
 	spec->with_log = true;
-	spec->fd = st_file();
+	spec->fd = pxt_temp_file();
 	return st_started(spec);
 }
 
@@ -30,7 +30,7 @@ void lk_close_log(trace_id_t log, int fd)
 /* A log file on which bytes were written by somebody else. */
 int lk_foreign_file(const void *bytes, size_t len)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 
 	PXT_EQ(write(fd, bytes, len), len);
 	return fd;
@@ -56,7 +56,7 @@ struct sn_shot sn_open(int fd)
 
 struct sn_shot sn_take(trace_id_t trid)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 
 	PXT_EQ_FATAL(posix_trace_snapshot_np(trid, fd), 0);
 	return sn_open(fd);

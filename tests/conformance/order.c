@@ -143,13 +143,13 @@ PXT_TEST(a_time_stamp_is_the_wall_clock_when_the_event_was_generated)
 
 	st_expect(trid, "START");
 	for (int i = 0; i < 10; i++) {
-		int64_t before = st_now_ns();
+		int64_t before = pxt_now_ns();
 
 		st_say(i);
-		int64_t after = st_now_ns();
-		st_sleep_ms(10);
+		int64_t after = pxt_now_ns();
+		pxt_sleep_ms(10);
 		CU_ASSERT_FATAL(st_take(trid, &event));
-		int64_t at = st_ns(&event.info.posix_timestamp);
+		int64_t at = pxt_ns(&event.info.posix_timestamp);
 		PXT_CHECK(at >= before - CLOCK_SLACK_NS && at <= after + CLOCK_SLACK_NS,
 		    "stamp is %lld ns before, %lld ns after the call", (long long)(before - at),
 		    (long long)(at - after));
@@ -171,7 +171,7 @@ PXT_TEST(stamps_are_not_before_the_creation_time)
 		PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
 		PXT_EQ(posix_trace_attr_getcreatetime(&attr, &created), 0);
 		CU_ASSERT_FATAL(st_take(trid, &event));
-		CU_ASSERT(st_ns(&event.info.posix_timestamp) >= st_ns(&created));
+		CU_ASSERT(pxt_ns(&event.info.posix_timestamp) >= pxt_ns(&created));
 		PXT_EQ(posix_trace_shutdown(trid), 0);
 	}
 }
@@ -185,7 +185,7 @@ PXT_TEST(the_clock_resolves_a_microsecond_or_better)
 
 	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
 	PXT_EQ(posix_trace_attr_getclockres(&attr, &resolution), 0);
-	CU_ASSERT(st_ns(&resolution) >= 1 && st_ns(&resolution) <= 1000);
+	CU_ASSERT(pxt_ns(&resolution) >= 1 && pxt_ns(&resolution) <= 1000);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 

@@ -108,13 +108,13 @@ PXT_TEST_LANES(each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_tim
 	int64_t last = 0;
 
 	for (int round = 0; round < 3; round++) {
-		int64_t first_lost = st_now_ns();
+		int64_t first_lost = pxt_now_ns();
 
 		if (round == 0)
 			PXT_EQ(posix_trace_start(trid), 0);
 		else
 			st_say(0);
-		st_sleep_ms(50);
+		pxt_sleep_ms(50);
 		st_say_many(1, 1000);
 		CU_ASSERT_FATAL(st_take(trid, &overflow));
 		CU_ASSERT_FATAL(st_take(trid, &resume));
@@ -124,15 +124,15 @@ PXT_TEST_LANES(each_gap_is_bounded_by_one_overflow_and_one_resume_with_their_tim
 		PXT_EQ(resume.info.posix_event_id, POSIX_TRACE_RESUME);
 		PXT_EQ(resume.len, 0);
 		PXT_EQ(event.info.posix_event_id, st_type());
-		int64_t at = st_ns(&overflow.info.posix_timestamp);
+		int64_t at = pxt_ns(&overflow.info.posix_timestamp);
 		PXT_CHECK(at >= last && at - first_lost < 40000000 && first_lost - at < 40000000,
 		    "OVERFLOW is %lld ns behind the first lost event",
 		    (long long)(at - first_lost));
-		PXT_EQ(st_ns(&resume.info.posix_timestamp), st_ns(&event.info.posix_timestamp));
-		CU_ASSERT(st_ns(&event.info.posix_timestamp) > at + 20000000);
-		last = st_ns(&event.info.posix_timestamp);
+		PXT_EQ(pxt_ns(&resume.info.posix_timestamp), pxt_ns(&event.info.posix_timestamp));
+		CU_ASSERT(pxt_ns(&event.info.posix_timestamp) > at + 20000000);
+		last = pxt_ns(&event.info.posix_timestamp);
 		st_expect(trid, st_text("%d..1000", st_number(&event) + 1));
-		st_sleep_ms(50);
+		pxt_sleep_ms(50);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
@@ -143,18 +143,18 @@ PXT_TEST(a_gap_behind_a_half_read_stream_begins_with_the_oldest_unread_event)
 	static struct st_event event;
 	const struct st_spec spec = loop_with(1);
 	trace_id_t trid = st_started(&spec);
-	int64_t written = st_now_ns();
+	int64_t written = pxt_now_ns();
 
 	st_say_many(1, 10);
 	st_expect_most(trid, 6, "START 1..5");
-	st_sleep_ms(50);
+	pxt_sleep_ms(50);
 	st_say_many(11, 1000);
 	CU_ASSERT_FATAL(st_take(trid, &event));
 	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_OVERFLOW);
-	CU_ASSERT(st_ns(&event.info.posix_timestamp) - written < 40000000);
+	CU_ASSERT(pxt_ns(&event.info.posix_timestamp) - written < 40000000);
 	CU_ASSERT_FATAL(st_take(trid, &event));
 	PXT_EQ(event.info.posix_event_id, POSIX_TRACE_RESUME);
-	CU_ASSERT(st_ns(&event.info.posix_timestamp) - written > 40000000);
+	CU_ASSERT(pxt_ns(&event.info.posix_timestamp) - written > 40000000);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 

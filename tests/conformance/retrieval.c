@@ -49,14 +49,14 @@ static void start_reader(struct reader *reader, trace_id_t trid, const struct ti
 	reader->trid = trid;
 	reader->abstime = abstime;
 	PXT_EQ_FATAL(pthread_create(&reader->thread, NULL, read_one, reader), 0);
-	st_sleep_ms(30);
+	pxt_sleep_ms(30);
 }
 
 /* Waits up to 30 seconds for the reader to return; false: it still waits. */
 static bool has_returned(struct reader *reader)
 {
 	for (int i = 0; i < 30000 && !atomic_load(&reader->returned); i++)
-		st_sleep_ms(1);
+		pxt_sleep_ms(1);
 	return atomic_load(&reader->returned) != 0;
 }
 
@@ -190,7 +190,7 @@ PXT_TEST(getnext_waits_in_a_suspended_stream_and_start_releases_it)
 	start_reader(&reader, trid, NULL);
 	st_say(1);
 	PXT_EQ(posix_trace_stop(trid), 0);
-	st_sleep_ms(20);
+	pxt_sleep_ms(20);
 	PXT_EQ(atomic_load(&reader.returned), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	join_reader(&reader);
@@ -312,7 +312,7 @@ PXT_TEST(a_signal_handler_interrupts_a_waiting_reader_and_no_event_is_consumed)
 		start_reader(&reader, trid, timed ? &late : NULL);
 		for (int i = 0; i < 6000 && !atomic_load(&reader.returned); i++) {
 			(void)pthread_kill(reader.thread, SIGUSR2);
-			st_sleep_ms(5);
+			pxt_sleep_ms(5);
 		}
 		join_reader(&reader);
 		PXT_EQ(reader.error, EINTR);
@@ -356,14 +356,14 @@ PXT_TEST(a_limit_in_the_past_is_etimedout_at_once)
 	size_t len;
 
 	for (size_t i = 0; i < sizeof(pasts) / sizeof(pasts[0]); i++) {
-		int64_t before = st_now_ns();
+		int64_t before = pxt_now_ns();
 		int unavailable = 0;
 
 		PXT_EQ(posix_trace_timedgetnext_event(
 		           trid, &info, NULL, 0, &len, &unavailable, &pasts[i]),
 		    ETIMEDOUT);
 		CU_ASSERT(unavailable != 0);
-		CU_ASSERT(st_now_ns() - before < 1000000000);
+		CU_ASSERT(pxt_now_ns() - before < 1000000000);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
@@ -381,8 +381,8 @@ PXT_TEST(timedgetnext_waits_until_its_limit_and_not_less)
 	PXT_EQ(posix_trace_timedgetnext_event(trid, &info, NULL, 0, &len, &unavailable, &limit),
 	    ETIMEDOUT);
 	CU_ASSERT(unavailable != 0);
-	CU_ASSERT(st_now_ns() >= st_ns(&limit));
-	CU_ASSERT(st_now_ns() - st_ns(&limit) < 2000000000);
+	CU_ASSERT(pxt_now_ns() >= pxt_ns(&limit));
+	CU_ASSERT(pxt_now_ns() - pxt_ns(&limit) < 2000000000);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
@@ -475,10 +475,10 @@ PXT_TEST(several_readers_share_the_events_each_of_which_is_reported_once)
 	for (int i = 0; i < EVENTS; i++)
 		st_say(i);
 	do {
-		st_sleep_ms(1);
+		pxt_sleep_ms(1);
 		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, &counts, sizeof(counts)), 0);
 	} while (counts.posix_held_np != 0);
-	st_sleep_ms(20);
+	pxt_sleep_ms(20);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 	for (int i = 0; i < READERS; i++)
 		(void)pthread_join(threads[i], NULL);

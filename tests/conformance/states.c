@@ -367,7 +367,7 @@ static void run_log_rows(unsigned policy_bit, int policy, unsigned lanes)
 			continue;
 		if (rows[i].input == FILTER && !can_filter)
 			continue;
-		spec.fd = st_file();
+		spec.fd = pxt_temp_file();
 		run_with_log(&rows[i], &spec);
 		(void)close(spec.fd);
 	}

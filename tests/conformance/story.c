@@ -534,30 +534,9 @@ void st_pin(bool pinned)
 		(void)sched_setaffinity(0, sizeof(*all), all);
 }
 
-void st_sleep_ms(unsigned ms)
-{
-	struct timespec time = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
-
-	while (nanosleep(&time, &time) != 0 && errno == EINTR)
-		;
-}
-
-int64_t st_ns(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
-int64_t st_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return st_ns(&now);
-}
-
 struct timespec st_in_ms(int ms)
 {
-	int64_t ns = st_now_ns() + (int64_t)ms * 1000000;
+	int64_t ns = pxt_now_ns() + (int64_t)ms * 1000000;
 	struct timespec time = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 
 	return time;
@@ -579,20 +558,6 @@ void st_on_signal(int signal, void (*handler)(int))
 bool st_sanitized(void)
 {
 	return PXT_SANITIZED != 0;
-}
-
-int st_file(void)
-{
-	const char *directory = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	(void)snprintf(
-	    path, sizeof(path), "%s/ptrace-test-XXXXXX", directory != NULL ? directory : "/tmp");
-	fd = mkstemp(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	(void)unlink(path);
-	return fd;
 }
 
 int64_t st_file_bytes(int fd)

@@ -117,9 +117,6 @@ void st_pin(bool pinned);
 	static void name##_with(unsigned lanes)
 /* Binds the calling thread to the @n-th of the CPUs it may use, counted around. */
 void st_pin_to(unsigned n);
-void st_sleep_ms(unsigned ms);
-int64_t st_ns(const struct timespec *time);
-int64_t st_now_ns(void);
 /* CLOCK_REALTIME, @ms from now (may be negative). */
 struct timespec st_in_ms(int ms);
 /* Makes @handler (NULL: one that does nothing) the action of a signal, without SA_RESTART. */
@@ -128,8 +125,6 @@ void st_on_signal(int signal, void (*handler)(int));
 /* Whether the program runs under a sanitizer, which needs memory and time of its own. */
 bool st_sanitized(void);
 
-/* A temporary file that is already unlinked, open for reading and writing. */
-int st_file(void);
 int64_t st_file_bytes(int fd);
 
 /* ---- Streams with a log in a file of their own, for the tests of logs ---- */

@@ -78,17 +78,17 @@ PXT_TEST(a_new_stream_is_suspended_not_full_and_without_overrun)
 /* CREATE-04, TIM-02, GATTR-01, AGCRT-01 */
 PXT_TEST(the_creation_time_is_the_wall_clock_at_create)
 {
-	int64_t before = st_now_ns();
+	int64_t before = pxt_now_ns();
 	trace_id_t trid = st_create(&plain);
-	int64_t after = st_now_ns();
+	int64_t after = pxt_now_ns();
 	trace_attr_t attr;
 	struct timespec created = { 0, -1 };
 
-	st_sleep_ms(2);
+	pxt_sleep_ms(2);
 	PXT_EQ(posix_trace_get_attr(trid, &attr), 0);
 	PXT_EQ(posix_trace_attr_getcreatetime(&attr, &created), 0);
-	PXT_CHECK(before <= st_ns(&created) && st_ns(&created) <= after, "%lld not in %lld..%lld",
-	    (long long)st_ns(&created), (long long)before, (long long)after);
+	PXT_CHECK(before <= pxt_ns(&created) && pxt_ns(&created) <= after, "%lld not in %lld..%lld",
+	    (long long)pxt_ns(&created), (long long)before, (long long)after);
 	PXT_EQ(posix_trace_shutdown(trid), 0);
 }
 
@@ -299,7 +299,7 @@ PXT_TEST(names_and_attributes_survive_overrun_and_clear)
 		PXT_EQ(bytes, 24);
 		PXT_EQ(posix_trace_attr_getcreatetime(&before, &created[0]), 0);
 		PXT_EQ(posix_trace_attr_getcreatetime(&after, &created[1]), 0);
-		PXT_EQ(st_ns(&created[0]), st_ns(&created[1]));
+		PXT_EQ(pxt_ns(&created[0]), pxt_ns(&created[1]));
 		PXT_EQ(posix_trace_clear(trid), 0);
 	}
 	PXT_EQ(posix_trace_shutdown(trid), 0);

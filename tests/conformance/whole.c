@@ -158,7 +158,7 @@ PXT_TEST(a_log_tells_the_same)
 		.max_data = 256,
 		.lanes = 1,
 		.with_log = true,
-		.fd = st_file(),
+		.fd = pxt_temp_file(),
 		.log_policy = POSIX_TRACE_APPEND };
 	trace_id_t trid = st_started(&spec);
 	struct got got;

@@ -87,7 +87,7 @@ PXT_TEST(so_is_one_whose_writer_takes_too_long)
 	reserve();
 	st_say(1);
 	st_expect(stream, "");
-	st_sleep_ms(2);
+	pxt_sleep_ms(2);
 	PXT_EQ(errors_in(stream, POSIX_TRACE_ERROR_RECORD_NP, ETIMEDOUT), 1);
 	end();
 }
@@ -95,7 +95,7 @@ PXT_TEST(so_is_one_whose_writer_takes_too_long)
 /* LPT-25: nobody reads a snapshot's copy after it was saved, and the stream has passed over nothing. */
 PXT_TEST(what_a_snapshot_passes_over_is_no_event_of_the_stream)
 {
-	int file = st_file();
+	int file = pxt_temp_file();
 
 	begin();
 	pxt_holdback_ns = UINT64_C(10000000000);
@@ -160,7 +160,7 @@ static unsigned errors_in_log(int file, int number)
 /* LPT-25: a row of flushes that fail alike is one event, the next row another one */
 PXT_TEST(flushes_that_fail_are_an_error_event_until_one_succeeds)
 {
-	int file = st_file();
+	int file = pxt_temp_file();
 	const struct st_spec spec = { .policy = LOOP,
 		.size = 4096,
 		.lanes = 1,

@@ -279,7 +279,7 @@ static bool read_one(trace_id_t trid)
 
 	if (read_from(trid, &info, data, &len, &unavailable) != 0 || unavailable)
 		return false;
-	stamp_ns = st_ns(&info.posix_timestamp);
+	stamp_ns = pxt_ns(&info.posix_timestamp);
 	found.back += stamp_ns < last_stamp_ns;
 	last_stamp_ns = stamp_ns;
 	if (ground->policy == FULL || ground->divided)
@@ -329,7 +329,7 @@ static int64_t ns_of(uint64_t ticks)
 	struct timespec time;
 
 	pxt_ticks_time(&to_time, ticks, &time);
-	return st_ns(&time);
+	return pxt_ns(&time);
 }
 
 /* Ruling 26; a log's own clock may be off by a part of a tick. */
@@ -367,7 +367,7 @@ static void open_stream(void)
 	st_attr(&spec, &attr);
 	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, ground->ordered), 0);
 	if (ground->logged) {
-		log_fd = st_file();
+		log_fd = pxt_temp_file();
 		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
 		PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, log_fd, &stream), 0);
 	} else {

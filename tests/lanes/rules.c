@@ -136,7 +136,7 @@ PXT_TEST(an_unfinished_record_is_passed_over_and_counted)
 	put(0, 2, now());
 	put(1, 3, now());
 	st_expect(stream, "");
-	st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
+	pxt_sleep_ms(2 * HOLDBACK_NS / 1000000u);
 	st_expect(stream, "2..3");
 	CU_ASSERT(st_law(stream, &counts));
 	PXT_EQ(counts.posix_lost_np, 1);
@@ -305,7 +305,7 @@ PXT_TEST(a_record_with_a_piece_missing_is_never_shown)
 		lose_piece(&record, piece);
 		put(0, 2, now());
 		st_expect(stream, "");
-		st_sleep_ms(2 * HOLDBACK_NS / 1000000u);
+		pxt_sleep_ms(2 * HOLDBACK_NS / 1000000u);
 		st_expect(stream, "2");
 		CU_ASSERT(st_law(stream, &counts));
 		PXT_EQ(counts.posix_lost_np, 1);
@@ -331,7 +331,7 @@ PXT_TEST(an_unfinished_record_does_not_show_what_stood_there_two_laps_before)
 	}
 	for (int i = 0; i < records; i++)
 		reserve(&dead, 0, i, 4);
-	st_sleep_ms(1);
+	pxt_sleep_ms(1);
 	st_expect(stream, "");
 	st_expect(stream, "");
 	pxt_holdback_ns = NO_END;

@@ -373,7 +373,7 @@ PXT_TEST(a_lap_of_another_lane_that_a_run_finds_is_told_before_its_rest)
 static void let_it_be_abandoned(void)
 {
 	somebody_inside(false);
-	st_sleep_ms(1);
+	pxt_sleep_ms(1);
 }
 
 /* LPT-25; ruling 7: what a run passes over is counted before the record after it. */

@@ -55,7 +55,7 @@ static const struct failing failing[] = {
 /* False: there was no @n-th write. */
 static bool fail_at(trace_id_t trid, const struct failing *how, unsigned n)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	bool reached;
 	int error;
 
@@ -93,7 +93,7 @@ PXT_TEST(a_device_that_says_not_now_is_asked_again)
 {
 	struct posix_trace_counts_np counts;
 	trace_id_t trid = begin(&counts);
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	struct sn_shot shot;
 
 	PXT_EQ(fcntl(fd, F_SETFL, O_APPEND), 0);
@@ -114,7 +114,7 @@ PXT_TEST(a_file_that_cannot_be_cut_is_told)
 	trace_id_t trid = begin(&counts);
 
 	for (unsigned n = 1; n <= 2; n++) {
-		int fd = st_file();
+		int fd = pxt_temp_file();
 
 		pxt_fault_arm(&pxt_fault_truncate, n, EIO);
 		PXT_EQ(posix_trace_snapshot_np(trid, fd), EIO);
@@ -131,7 +131,7 @@ PXT_TEST(memory_that_is_not_there_is_enomem_and_the_file_is_as_it_was)
 {
 	struct posix_trace_counts_np counts;
 	trace_id_t trid = begin(&counts);
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	unsigned n = 1;
 
 	PXT_EQ(write(fd, "precious", 8), 8);
@@ -164,7 +164,7 @@ static void it_goes(void)
 PXT_TEST(of_a_stream_that_goes_while_memory_is_taken_nothing_stays)
 {
 	struct posix_trace_counts_np counts;
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	long before;
 
 	/* What the process keeps is there. */
@@ -248,7 +248,7 @@ PXT_TEST(during_a_flush_it_holds_what_the_flush_has_not_taken)
 	/* The first block was taken, and does not fit into the pipe. */
 	for (struct posix_trace_counts_np now = { 0 }; now.posix_retrieved_np == 0;) {
 		CU_ASSERT(st_law(flusher.trid, &now));
-		st_sleep_ms(1);
+		pxt_sleep_ms(1);
 	}
 	st_say_many(4001, 4010);
 	shot = sn_take(flusher.trid);
@@ -280,7 +280,7 @@ PXT_TEST(a_slow_device_loses_nothing_of_it)
 	struct other saver = { .trid = begin(&counts) };
 	pthread_t thread;
 	struct sn_shot shot;
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	char bytes[4096];
 	int ends[2];
 
@@ -323,7 +323,7 @@ PXT_TEST(three_at_once_do_not_disturb_each_other)
 
 		for (int i = 0; i < 3; i++) {
 			others[i].trid = trid;
-			others[i].fd = st_file();
+			others[i].fd = pxt_temp_file();
 		}
 		for (int i = 0; i < 3; i++)
 			PXT_EQ(pthread_create(&threads[i], NULL, save_it, &others[i]), 0);

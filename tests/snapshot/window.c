@@ -164,7 +164,7 @@ static void compare_with_reader(trace_id_t trid, trace_id_t log)
 		PXT_EQ(got.len, want.len);
 		CU_ASSERT(memcmp(got.data, want.data, want.len) == 0);
 		/* A log's time is corrected by a second reading of the clocks. */
-		apart = st_ns(&got.info.posix_timestamp) - st_ns(&want.info.posix_timestamp);
+		apart = pxt_ns(&got.info.posix_timestamp) - pxt_ns(&want.info.posix_timestamp);
 		PXT_CHECK(apart < 1000000 && apart > -1000000, "%lld ns apart", (long long)apart);
 	}
 }
@@ -233,7 +233,7 @@ static int64_t time_of_last(trace_id_t trid)
 	int64_t last = 0;
 
 	while (st_take(trid, &event))
-		last = st_ns(&event.info.posix_timestamp);
+		last = pxt_ns(&event.info.posix_timestamp);
 	return last;
 }
 
@@ -258,7 +258,7 @@ PXT_TEST(an_automatic_stop_has_the_moment_that_readers_of_the_stream_get)
 	/* With the restart that reading brings. */
 	for (struct st_event event; st_take(trid, &event);) {
 		if (event.info.posix_event_id == POSIX_TRACE_STOP)
-			apart -= st_ns(&event.info.posix_timestamp);
+			apart -= pxt_ns(&event.info.posix_timestamp);
 	}
 	CU_ASSERT(apart > -1000000 && apart < 1000000);
 	end(trid);
@@ -341,7 +341,7 @@ PXT_TEST(records_that_stand_beside_the_lanes_are_in_it)
 
 PXT_TEST(a_recorder_with_a_log_is_saved_beside_it)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	const struct st_spec spec = { .policy = LOOP,
 		.lanes = 1,
 		.with_log = true,
@@ -380,7 +380,7 @@ static bool runs_again(trace_id_t trid)
 
 PXT_TEST(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	const struct st_spec spec = { .policy = FLUSH,
 		.lanes = 1,
 		.with_log = true,
@@ -418,7 +418,7 @@ PXT_TEST(a_stream_of_policy_flush_is_saved_and_its_log_lacks_nothing)
 
 PXT_TEST(a_log_that_is_full_is_no_matter)
 {
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	const struct st_spec spec = { .policy = FULL,
 		.lanes = 1,
 		.with_log = true,
@@ -611,7 +611,7 @@ PXT_TEST(the_file_is_written_from_its_beginning_and_stays_open)
 	static const char rubbish[100000];
 	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
 	trace_id_t trid = st_started(&spec);
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	struct sn_shot shot;
 	off_t at;
 
@@ -637,7 +637,7 @@ PXT_TEST(a_pipe_gets_the_same_bytes_in_order)
 	const struct st_spec spec = { .policy = LOOP, .lanes = 1 };
 	trace_id_t trid = st_started(&spec);
 	int ends[2];
-	int fd = st_file();
+	int fd = pxt_temp_file();
 	char bytes[65536];
 	ssize_t got;
 	struct sn_shot shot;

@@ -124,7 +124,7 @@ void ev_look(struct ev_witness *witness, const struct posix_trace_event_info *in
     const void *data, size_t len)
 {
 	trace_event_id_t id = info->posix_event_id;
-	int64_t stamp = st_ns(&info->posix_timestamp);
+	int64_t stamp = pxt_ns(&info->posix_timestamp);
 	int by_call = 0;
 
 	witness->back += stamp < witness->last_stamp;
@@ -198,7 +198,7 @@ void ev_take_rest(trace_id_t trid, struct ev_witness *witness, struct posix_trac
 		PXT_EQ_FATAL(posix_trace_getcounts_np(trid, counts, sizeof(*counts)), 0);
 		if (counts->posix_held_np == 0)
 			break;
-		st_sleep_ms(5);
+		pxt_sleep_ms(5);
 	}
 }
 
@@ -232,7 +232,7 @@ int64_t ev_now_ns(void)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return st_ns(&now);
+	return pxt_ns(&now);
 }
 
 void ev_sleep_us(unsigned us)

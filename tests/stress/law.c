@@ -79,7 +79,7 @@ static void *write_events(void *argument)
 		ev_say(*number, i);
 		inside = 0;
 		if (now->paced && i % 1000 == 0)
-			st_sleep_ms(now->threads / 2);
+			pxt_sleep_ms((long)now->threads / 2);
 	}
 	me = -1;
 	atomic_fetch_sub(&writers_left, 1);
@@ -273,7 +273,7 @@ static void judge(const struct posix_trace_counts_np *counts)
 static void run(const struct run *what)
 {
 	struct posix_trace_counts_np counts = { 0 };
-	int fd = what->reader == LOGGED ? st_file() : -1;
+	int fd = what->reader == LOGGED ? pxt_temp_file() : -1;
 
 	now = what;
 	ev_give_nobody_up();
@@ -434,7 +434,7 @@ PXT_TEST(a_writer_that_jumps_out_of_a_trace_point_harms_nobody)
 			PXT_EQ_FATAL(posix_trace_getcounts_np(stream, &counts, sizeof(counts)), 0);
 			if (counts.posix_held_np == 0)
 				break;
-			st_sleep_ms(10);
+			pxt_sleep_ms(10);
 		}
 		PXT_EQ(counts.posix_held_np, 0);
 		CU_ASSERT(ev_lawful(&counts));

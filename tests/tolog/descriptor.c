@@ -98,7 +98,7 @@ static trace_id_t begun(struct st_spec *spec)
 
 static int replace_by_a_file(void *argument)
 {
-	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = st_file() };
+	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int64_t before = st_file_bytes(spec.fd);
 	int number = number_of_log(spec.fd);
@@ -126,7 +126,7 @@ PXT_TEST(a_file_at_the_number_of_the_log_is_neither_written_nor_cut_nor_closed)
 
 static int close_all(void *unused)
 {
-	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	struct posix_trace_status_info status;
 
@@ -204,7 +204,7 @@ static int open_once_more(int fd, int flags)
 
 static int open_again_to_append(void *unused)
 {
-	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int number = number_of_log(spec.fd);
 	int again = open_once_more(spec.fd, O_WRONLY | O_APPEND);
@@ -233,9 +233,9 @@ PXT_TEST(a_log_that_is_cut_off_leaves_the_program_its_descriptor_of_the_file)
 /* It would wait for a reader that gives memory back. */
 PXT_TEST(a_follower_whose_number_became_a_large_file_is_told_so)
 {
-	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .fd = st_file() };
+	struct st_spec spec = { .policy = POSIX_TRACE_LOOP, .fd = pxt_temp_file() };
 	trace_id_t trid = st_started(&spec);
-	int log = st_file();
+	int log = pxt_temp_file();
 	int own = own_file(O_RDWR);
 	struct pxt_follow *follow;
 
@@ -259,7 +259,7 @@ PXT_TEST(the_logs_own_file_opened_again_to_append_is_not_the_log)
 
 static int open_again_to_read(void *unused)
 {
-	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int number = number_of_log(spec.fd);
 	int again = open_once_more(spec.fd, O_RDONLY);
@@ -307,7 +307,7 @@ PXT_TEST(the_other_end_of_the_logs_pipe_is_not_the_log)
 /* What is written there is in the log. */
 static int open_again_to_write(void *unused)
 {
-	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int number = number_of_log(spec.fd);
 
@@ -325,7 +325,7 @@ PXT_TEST(the_logs_own_file_opened_by_the_program_is_not_closed)
 /* As the library opens its own. */
 static int open_again_to_write_until_exec(void *argument)
 {
-	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = st_file() };
+	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int number = number_of_log(spec.fd);
 
@@ -426,7 +426,7 @@ static void change_behind_the_next_look(int number, int own)
 /* The bytes are in the other file: there is no system call that compares and writes. */
 static int change_before_a_write(void *argument)
 {
-	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = st_file() };
+	struct st_spec spec = { .log_policy = *(const int *)argument, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int number = number_of_log(spec.fd);
 	int own = own_file(O_RDWR);
@@ -473,7 +473,7 @@ PXT_TEST(a_file_that_takes_the_number_while_a_clear_is_possible_is_not_cut)
 /* A pipe that has the number takes no write by position: ESPIPE is not the log's. */
 static int change_to_a_pipe(void *unused)
 {
-	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = st_file() };
+	struct st_spec spec = { .log_policy = POSIX_TRACE_APPEND, .fd = pxt_temp_file() };
 	trace_id_t trid = begun(&spec);
 	int ends[2];
 	char byte;
@@ -546,7 +546,7 @@ static int meet_the_limit(void *unused)
 {
 	struct rlimit limit = { 0, RLIM_INFINITY };
 	struct st_spec spec = {
-		.size = 1 << 16, .log_policy = POSIX_TRACE_APPEND, .fd = st_file()
+		.size = 1 << 16, .log_policy = POSIX_TRACE_APPEND, .fd = pxt_temp_file()
 	};
 	trace_id_t trid = begun(&spec);
 

@@ -176,13 +176,13 @@ static struct got look_once(void)
 
 static void expect_next_at_once(uint64_t lost_before, const char *where)
 {
-	int64_t began = st_now_ns();
+	int64_t began = pxt_now_ns();
 	struct got got = look_once();
 
 	PXT_CHECK(got.any, "%s: nothing is found", where);
 	PXT_EQ(got.number, 2);
 	PXT_EQ(got.lost_before, lost_before);
-	PXT_CHECK(st_now_ns() - began < AT_ONCE_NS, "%s: waited", where);
+	PXT_CHECK(pxt_now_ns() - began < AT_ONCE_NS, "%s: waited", where);
 }
 
 /* ---- Killed ---- */
@@ -225,7 +225,7 @@ PXT_TEST(several_killed_ones_cost_one_look)
 		CU_ASSERT(!look_once().any);
 		for (unsigned i = 0; i < 3; i++)
 			end(&children[i], true);
-		st_sleep_ms(1);
+		pxt_sleep_ms(1);
 		expect_next_at_once(3, "three killed");
 		close_stream();
 	}
@@ -243,7 +243,7 @@ PXT_TEST(a_living_writer_at_the_same_points_is_waited_for)
 		st_say(2);
 		if (is_unfinished(&child)) {
 			CU_ASSERT(!look_once().any);
-			st_sleep_ms(2);
+			pxt_sleep_ms(2);
 			CU_ASSERT(!look_once().any);
 		}
 		end(&child, false);
@@ -291,13 +291,13 @@ PXT_TEST_FRESH(a_thread_that_jumped_away_costs_the_hold_back_time)
 		pxt_holdback_ns = JUMPED_MS * UINT64_C(1000000);
 		jump_out_of_a_trace_point();
 		st_say(2);
-		began = st_now_ns();
+		began = pxt_now_ns();
 		for (got = look_once(); !got.any; got = look_once())
-			st_sleep_ms(1);
+			pxt_sleep_ms(1);
 		PXT_EQ(got.number, 2);
 		PXT_EQ(got.lost_before, 1);
-		CU_ASSERT(st_now_ns() - began >= JUMPED_MS * INT64_C(1000000));
-		CU_ASSERT(st_now_ns() - began < AT_ONCE_NS);
+		CU_ASSERT(pxt_now_ns() - began >= JUMPED_MS * INT64_C(1000000));
+		CU_ASSERT(pxt_now_ns() - began < AT_ONCE_NS);
 		close_stream();
 	}
 }

@@ -94,7 +94,7 @@ void ground_clear(void)
 static void open_stream(unsigned i, const trace_attr_t *attr)
 {
 	if (ground->logged) {
-		logs[i] = st_file();
+		logs[i] = pxt_temp_file();
 		PXT_EQ_FATAL(posix_trace_create_withlog(0, attr, logs[i], &ground_streams[i]), 0);
 	} else {
 		PXT_EQ_FATAL(posix_trace_create(0, attr, &ground_streams[i]), 0);
@@ -222,7 +222,7 @@ static int64_t now_ns(void)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return st_ns(&now);
+	return pxt_ns(&now);
 }
 
 uint32_t crowd_events(uint32_t ms)

@@ -122,7 +122,7 @@ static void open_stream(struct stream *stream)
 	st_attr(&spec, &attr);
 	PXT_EQ(posix_trace_attr_setorderedstamps_np(&attr, state->ordered), 0);
 	if (state->way == BY_LOG) {
-		stream->log = st_file();
+		stream->log = pxt_temp_file();
 		PXT_EQ(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND), 0);
 		PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, stream->log, &stream->trid), 0);
 	} else {
@@ -238,7 +238,7 @@ static void take_shot(void)
 	PXT_EQ(posix_trace_getcounts_np(streams[0].trid, &counts, sizeof(counts)), 0);
 	if (shot_count == SHOTS || counts.posix_held_np < 500)
 		return;
-	shot_files[shot_count] = st_file();
+	shot_files[shot_count] = pxt_temp_file();
 	PXT_EQ(posix_trace_snapshot_np(streams[0].trid, shot_files[shot_count]), 0);
 	shot_count++;
 }
