@@ -272,10 +272,14 @@ trace_event_id_t pxt_open_event(const char *name);
 /* Whether the type exists in the stream's map (a configuration may leave system types out). */
 bool pxt_has_type(trace_id_t trid, trace_event_id_t id);
 
-/* CLOCK_REALTIME now, and a time as nanoseconds. */
+/* CLOCK_REALTIME now, CLOCK_MONOTONIC now, and a time as nanoseconds. */
 long long pxt_now_ns(void);
+long long pxt_monotonic_ns(void);
 long long pxt_ns(const struct timespec *time);
+/* CLOCK_REALTIME, @ms from now (may be negative). */
+struct timespec pxt_in_ms(long ms);
 void pxt_sleep_ms(long ms);
+void pxt_sleep_us(unsigned us);
 
 /*
  * ---- What tests name of POSIX and a board's C library does not have (board/suite.c) ----

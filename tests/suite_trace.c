@@ -243,6 +243,30 @@ long long pxt_now_ns(void)
 	return pxt_ns(&now);
 }
 
+long long pxt_monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return pxt_ns(&now);
+}
+
+struct timespec pxt_in_ms(long ms)
+{
+	long long ns = pxt_now_ns() + ms * 1000000LL;
+	struct timespec time = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	return time;
+}
+
+/* Less than a second. */
+void pxt_sleep_us(unsigned us)
+{
+	struct timespec pause = { 0, (long)us * 1000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
 void pxt_sleep_ms(long ms)
 {
 	struct timespec pause = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };

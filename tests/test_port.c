@@ -25,31 +25,6 @@
 #define NS_PER_S 1000000000LL
 #define MS_NS    1000000LL
 
-static long long ns_of(const struct timespec *time)
-{
-	return (long long)time->tv_sec * NS_PER_S + time->tv_nsec;
-}
-
-static struct timespec in_ms(long long ms)
-{
-	struct timespec time;
-	long long ns;
-
-	clock_gettime(CLOCK_REALTIME, &time);
-	ns = ns_of(&time) + ms * MS_NS;
-	time.tv_sec = (time_t)(ns / NS_PER_S);
-	time.tv_nsec = (long)(ns % NS_PER_S);
-	return time;
-}
-
-static long long monotonic(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ns_of(&now);
-}
-
 /* ---- Clock ---- */
 
 PXT_TEST(the_rate_is_fixed_once)
@@ -116,7 +91,7 @@ PXT_TEST(the_rate_agrees_with_the_monotonic_clock)
 	pxt_port_pause_ns(100 * MS_NS);
 	pxt_port_clock_read(&second);
 	by_ticks = (double)(second.ticks - first.ticks) / (double)rate.hz * 1e9;
-	by_clock = (double)(ns_of(&second.monotonic) - ns_of(&first.monotonic));
+	by_clock = (double)(pxt_ns(&second.monotonic) - pxt_ns(&first.monotonic));
 	allowed = by_clock * (rate.error_ppm + 1000.0) / 1e6 + 20000.0;
 	CU_ASSERT(by_ticks < by_clock + allowed);
 	CU_ASSERT(by_ticks > by_clock - allowed);
@@ -139,11 +114,11 @@ PXT_TEST(a_clock_set_was_read_between_before_and_after)
 	clock_gettime(CLOCK_MONOTONIC, &mono[1]);
 	clock_gettime(CLOCK_REALTIME, &real[1]);
 	CU_ASSERT(ticks[0] <= set.ticks && set.ticks <= ticks[1]);
-	CU_ASSERT(ns_of(&real[0]) <= ns_of(&set.realtime));
-	CU_ASSERT(ns_of(&set.realtime) <= ns_of(&real[1]));
-	CU_ASSERT(ns_of(&mono[0]) <= ns_of(&set.monotonic));
-	CU_ASSERT(ns_of(&set.monotonic) <= ns_of(&mono[1]));
-	CU_ASSERT(ns_of(&set.boottime) >= ns_of(&set.monotonic) - 1000 * MS_NS);
+	CU_ASSERT(pxt_ns(&real[0]) <= pxt_ns(&set.realtime));
+	CU_ASSERT(pxt_ns(&set.realtime) <= pxt_ns(&real[1]));
+	CU_ASSERT(pxt_ns(&mono[0]) <= pxt_ns(&set.monotonic));
+	CU_ASSERT(pxt_ns(&set.monotonic) <= pxt_ns(&mono[1]));
+	CU_ASSERT(pxt_ns(&set.boottime) >= pxt_ns(&set.monotonic) - 1000 * MS_NS);
 }
 
 /* ---- Memory ---- */
@@ -211,7 +186,7 @@ PXT_TEST(a_wait_on_a_changed_word_returns_at_once)
 PXT_TEST(a_wait_ends_when_the_clock_reaches_its_limit)
 {
 	_Atomic uint32_t word = 0;
-	struct timespec until = in_ms(30);
+	struct timespec until = pxt_in_ms(30);
 	struct timespec now;
 	int result;
 
@@ -220,21 +195,21 @@ PXT_TEST(a_wait_ends_when_the_clock_reaches_its_limit)
 	while (result == 0);
 	clock_gettime(CLOCK_REALTIME, &now);
 	CU_ASSERT_EQUAL(result, ETIMEDOUT);
-	CU_ASSERT(ns_of(&now) >= ns_of(&until));
+	CU_ASSERT(pxt_ns(&now) >= pxt_ns(&until));
 }
 
 PXT_TEST(a_wait_ends_with_its_slice)
 {
 	_Atomic uint32_t word = 0;
-	struct timespec far = in_ms(3600000);
-	long long begin = monotonic();
+	struct timespec far = pxt_in_ms(3600000);
+	long long begin = pxt_monotonic_ns();
 	int result;
 
 	do
 		result = pxt_port_wait(&word, 0, NULL, 20 * MS_NS);
 	while (result == 0);
 	CU_ASSERT_EQUAL(result, ETIMEDOUT);
-	CU_ASSERT(monotonic() - begin >= 20 * MS_NS);
+	CU_ASSERT(pxt_monotonic_ns() - begin >= 20 * MS_NS);
 	do
 		result = pxt_port_wait(&word, 0, &far, 20 * MS_NS);
 	while (result == 0);
@@ -244,7 +219,7 @@ PXT_TEST(a_wait_ends_with_its_slice)
 PXT_TEST(the_earlier_of_limit_and_slice_counts)
 {
 	_Atomic uint32_t word = 0;
-	struct timespec until = in_ms(20);
+	struct timespec until = pxt_in_ms(20);
 	struct timespec now;
 	int result;
 
@@ -253,7 +228,7 @@ PXT_TEST(the_earlier_of_limit_and_slice_counts)
 	while (result == 0);
 	clock_gettime(CLOCK_REALTIME, &now);
 	CU_ASSERT_EQUAL(result, ETIMEDOUT);
-	CU_ASSERT(ns_of(&now) >= ns_of(&until));
+	CU_ASSERT(pxt_ns(&now) >= pxt_ns(&until));
 }
 
 /* ---- Slots ---- */
@@ -514,11 +489,11 @@ PXT_TEST_FRESH(without_a_counter_stamps_are_monotonic_nanoseconds)
 	CU_ASSERT_EQUAL(rate.source, POSIX_TRACE_CLOCK_MONOTONIC_NP);
 	CU_ASSERT_EQUAL(rate.hz, 1000000000);
 	CU_ASSERT_EQUAL(rate.error_ppm, 0);
-	before = monotonic();
+	before = pxt_monotonic_ns();
 	CU_ASSERT((long long)pxt_port_ticks() >= before);
-	CU_ASSERT((long long)pxt_port_ticks_ordered() <= monotonic());
+	CU_ASSERT((long long)pxt_port_ticks_ordered() <= pxt_monotonic_ns());
 	pxt_port_clock_read(&set);
-	CU_ASSERT_EQUAL((long long)set.ticks, ns_of(&set.monotonic));
+	CU_ASSERT_EQUAL((long long)set.ticks, pxt_ns(&set.monotonic));
 }
 
 #if defined(__aarch64__)
@@ -532,16 +507,16 @@ PXT_TEST(the_counter_runs_at_the_rate_that_it_tells)
 	long long begin;
 
 	(void)pxt_ticksource_rate(&rate);
-	begin = monotonic();
+	begin = pxt_monotonic_ns();
 	first = pxt_port_ticks_plain();
 	pxt_port_pause_ns(100 * MS_NS);
 	by_ticks = (double)(pxt_port_ticks_plain() - first) / (double)rate.hz * 1e9;
-	by_clock = (double)(monotonic() - begin);
+	by_clock = (double)(pxt_monotonic_ns() - begin);
 	CU_ASSERT(by_ticks > 0 && by_ticks < by_clock * 1.01);
-	begin = monotonic();
+	begin = pxt_monotonic_ns();
 	first = pxt_port_ticks_plain();
 	pxt_port_pause_ns(100 * MS_NS);
-	by_clock = (double)(monotonic() - begin);
+	by_clock = (double)(pxt_monotonic_ns() - begin);
 	by_ticks = (double)(pxt_port_ticks_plain() - first) / (double)rate.hz * 1e9;
 	CU_ASSERT(by_ticks > by_clock * 0.99);
 }

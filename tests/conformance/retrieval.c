@@ -284,7 +284,7 @@ PXT_TEST(a_polling_reader_is_given_events_too)
 PXT_TEST(shutdown_releases_all_waiting_readers_with_einval)
 {
 	trace_id_t trid = st_started(&plain);
-	const struct timespec late = st_in_ms(60000);
+	const struct timespec late = pxt_in_ms(60000);
 	static struct reader readers[4];
 
 	st_expect(trid, "START");
@@ -301,7 +301,7 @@ PXT_TEST(shutdown_releases_all_waiting_readers_with_einval)
 /* GETNX-E2, TIMED-E3, GETNX-05, DEC-35 */
 PXT_TEST(a_signal_handler_interrupts_a_waiting_reader_and_no_event_is_consumed)
 {
-	const struct timespec late = st_in_ms(60000);
+	const struct timespec late = pxt_in_ms(60000);
 
 	st_on_signal(SIGUSR2, NULL);
 	for (int timed = 0; timed < 2; timed++) {
@@ -351,7 +351,7 @@ PXT_TEST(an_available_event_is_reported_in_spite_of_signals)
 PXT_TEST(a_limit_in_the_past_is_etimedout_at_once)
 {
 	trace_id_t trid = st_create(&plain);
-	const struct timespec pasts[] = { { 0, 0 }, { 1, 999999999 }, { -5, 0 }, st_in_ms(-1) };
+	const struct timespec pasts[] = { { 0, 0 }, { 1, 999999999 }, { -5, 0 }, pxt_in_ms(-1) };
 	struct posix_trace_event_info info;
 	size_t len;
 
@@ -373,7 +373,7 @@ PXT_TEST(timedgetnext_waits_until_its_limit_and_not_less)
 {
 	trace_id_t trid = st_started(&plain);
 	struct posix_trace_event_info info;
-	struct timespec limit = st_in_ms(60);
+	struct timespec limit = pxt_in_ms(60);
 	size_t len;
 	int unavailable = 0;
 
@@ -390,7 +390,7 @@ PXT_TEST(timedgetnext_waits_until_its_limit_and_not_less)
 PXT_TEST(timedgetnext_returns_an_event_that_comes_before_its_limit)
 {
 	trace_id_t trid = st_started(&plain);
-	const struct timespec limit = st_in_ms(60000);
+	const struct timespec limit = pxt_in_ms(60000);
 	struct reader reader;
 
 	st_expect(trid, "START");

@@ -534,14 +534,6 @@ void st_pin(bool pinned)
 		(void)sched_setaffinity(0, sizeof(*all), all);
 }
 
-struct timespec st_in_ms(int ms)
-{
-	int64_t ns = pxt_now_ns() + (int64_t)ms * 1000000;
-	struct timespec time = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-
-	return time;
-}
-
 static void do_nothing(int signal)
 {
 }

@@ -117,8 +117,6 @@ void st_pin(bool pinned);
 	static void name##_with(unsigned lanes)
 /* Binds the calling thread to the @n-th of the CPUs it may use, counted around. */
 void st_pin_to(unsigned n);
-/* CLOCK_REALTIME, @ms from now (may be negative). */
-struct timespec st_in_ms(int ms);
 /* Makes @handler (NULL: one that does nothing) the action of a signal, without SA_RESTART. */
 void st_on_signal(int signal, void (*handler)(int));
 
@@ -233,8 +231,6 @@ void ev_give_nobody_up(void);
  * Events a case: 1 million, or 10 in full; a tenth and 2 million under a sanitizer, but in whole.
  */
 uint32_t ev_total(void);
-int64_t ev_now_ns(void);
-void ev_sleep_us(unsigned us);
 /* A quick random number of the calling thread. */
 uint32_t ev_random(void);
 

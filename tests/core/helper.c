@@ -189,14 +189,6 @@ static bool falls_below_the_mark(trace_id_t trid)
 	return false;
 }
 
-static long long now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static trace_id_t begin(FILE *file, size_t bytes, unsigned lanes)
 {
 	trace_attr_t attr;
@@ -272,7 +264,7 @@ PXT_TEST(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again)
 	FILE *file = tmpfile();
 	/* More than a block of the log takes, so that the stream stays full. */
 	trace_id_t trid = begin(file, (size_t)4 * CONFIG_PTRACE_LOG_BLOCK_SIZE, 1);
-	long long begun = now_ns();
+	long long begun = pxt_monotonic_ns();
 	unsigned tried;
 
 	atomic_store(&attempts, 0u);
@@ -281,7 +273,8 @@ PXT_TEST(after_an_error_it_waits_a_tenth_of_a_second_before_it_tries_again)
 	fill_up_to_the_mark();
 	(void)nanosleep(&while_full, NULL);
 	tried = atomic_load(&attempts);
-	PXT_CHECK((long long)tried <= (now_ns() - begun) / 100000000 + 1, "%u attempts", tried);
+	PXT_CHECK(
+	    (long long)tried <= (pxt_monotonic_ns() - begun) / 100000000 + 1, "%u attempts", tried);
 	CU_ASSERT(tried > 0);
 	atomic_store(&is_full, false);
 	atomic_store(&written, true);

@@ -158,22 +158,10 @@ static void begin(int policy, unsigned lanes, bool polling)
 	fences = 0;
 }
 
-static struct timespec in_ms(long ms)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	now.tv_sec += ms / 1000;
-	now.tv_nsec += ms % 1000 * 1000000;
-	now.tv_sec += now.tv_nsec / 1000000000;
-	now.tv_nsec %= 1000000000;
-	return now;
-}
-
 /* Sleeps until there is something; the limit keeps a lost wake-up from hanging the test. */
 static int sleep_and_read(long ms)
 {
-	struct timespec limit = in_ms(ms);
+	struct timespec limit = pxt_in_ms(ms);
 	struct posix_trace_event_info info;
 	unsigned char data[64];
 	size_t len = 0;

@@ -90,14 +90,6 @@ static int let_one_stand(trace_event_id_t id, int before, uint32_t nth, pid_t *c
 	return stand_fork(be_the_child, &writer, child);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Takes all there is; how many events were of type @id. */
 static int drain(trace_id_t trid, trace_event_id_t id)
 {
@@ -152,9 +144,10 @@ static bool one_case(int policy, unsigned lanes, int before, uint32_t nth)
 	point = let_one_stand(id, before, nth, &child);
 	(void)kill(child, SIGKILL);
 	PXT_EQ(waitpid(child, NULL, 0), child);
-	start = now_ns();
+	start = pxt_monotonic_ns();
 	PXT_EQ(posix_trace_stop(trid), 0);
-	PXT_CHECK(now_ns() - start < PROMPT_NS, "stop waited for the dead at point %d", point);
+	PXT_CHECK(
+	    pxt_monotonic_ns() - start < PROMPT_NS, "stop waited for the dead at point %d", point);
 	expect_the_law(trid);
 	found = drain(trid, id);
 	/* A slot may be the last one; "left" is the end, or the way to the slow path. */

@@ -640,7 +640,7 @@ static void store_without_waking(void)
 /* Ruling 13: the sleeper looks again after its announcement. */
 PXT_TEST(what_is_stored_before_the_reader_sleeps_is_seen)
 {
-	struct timespec until = st_in_ms(2000);
+	struct timespec until = pxt_in_ms(2000);
 	struct posix_trace_event_info info;
 	unsigned char data[64];
 	size_t len;

@@ -69,7 +69,7 @@ void ev_go_on(uint32_t source, _Atomic uint32_t *number, uint32_t count)
 		atomic_store(number, next);
 		ev_say(source, next);
 		if (ev_random() % 64 == 0)
-			ev_sleep_us(ev_random() % 300);
+			pxt_sleep_us(ev_random() % 300);
 	}
 }
 
@@ -227,26 +227,11 @@ uint32_t ev_total(void)
 	return slow ? 100000u : 400000u;
 }
 
-int64_t ev_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return pxt_ns(&now);
-}
-
-void ev_sleep_us(unsigned us)
-{
-	struct timespec time = { 0, (long)us * 1000 };
-
-	(void)nanosleep(&time, NULL);
-}
-
 uint32_t ev_random(void)
 {
 	static _Thread_local uint64_t state;
 
 	if (state == 0)
-		state = (uint64_t)ev_now_ns() | 1u;
+		state = (uint64_t)pxt_monotonic_ns() | 1u;
 	return (uint32_t)(pxt_drawn(&state) >> 20);
 }

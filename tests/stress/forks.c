@@ -107,7 +107,7 @@ static void read_until_they_end(void)
 		int status = -1;
 
 		if (!got)
-			ev_sleep_us(200);
+			pxt_sleep_us(200);
 		got = ev_drain(stream, &witness, 5000);
 		if (waitpid(children[child], &status, WNOHANG) != children[child])
 			continue;

@@ -92,7 +92,7 @@ static void *shoot(void *argument)
 	while (atomic_load(&writers_left) > 0) {
 		for (unsigned i = 0; i < now->threads; i++)
 			(void)pthread_kill(writers[i], SIGUSR1);
-		ev_sleep_us(20);
+		pxt_sleep_us(20);
 	}
 	return NULL;
 }
@@ -101,24 +101,24 @@ static void *shoot(void *argument)
 
 static void read_as_told(void)
 {
-	int64_t since = ev_now_ns();
+	int64_t since = pxt_monotonic_ns();
 
 	switch (now->reader) {
 	case BUSY:
 		if (ev_drain(stream, &witness, 100000) == 0)
-			ev_sleep_us(20);
+			pxt_sleep_us(20);
 		break;
 	case SLOW:
 		(void)ev_drain(stream, &witness, 20);
-		ev_sleep_us(100);
+		pxt_sleep_us(100);
 		break;
 	case AWAY:
-		while (ev_now_ns() - since < 10000000)
+		while (pxt_monotonic_ns() - since < 10000000)
 			(void)ev_drain(stream, &witness, 200);
-		ev_sleep_us(50000);
+		pxt_sleep_us(50000);
 		break;
 	case LOGGED:
-		ev_sleep_us(1000);
+		pxt_sleep_us(1000);
 		break;
 	}
 }
@@ -143,7 +143,7 @@ static void *watch_the_law(void *argument)
 			atomic_fetch_add(&unstable, 1);
 		else if (!ev_lawful(&counts))
 			atomic_fetch_add(&unlawful, 1);
-		ev_sleep_us(200);
+		pxt_sleep_us(200);
 	}
 	return NULL;
 }
@@ -423,7 +423,7 @@ PXT_TEST(a_writer_that_jumps_out_of_a_trace_point_harms_nobody)
 		while (!atomic_load(&hopper_ended)) {
 			(void)pthread_kill(threads[0], SIGUSR2);
 			(void)ev_drain(stream, &witness, 1000);
-			ev_sleep_us(3000);
+			pxt_sleep_us(3000);
 		}
 		(void)pthread_join(threads[0], NULL);
 		(void)pthread_join(threads[1], NULL);

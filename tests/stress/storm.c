@@ -276,7 +276,7 @@ static void *read_shared_stream(void *argument)
 
 	while (atomic_load(&keep_on)) {
 		if (ev_drain(shared, witness, 1000) == 0)
-			ev_sleep_us(50);
+			pxt_sleep_us(50);
 	}
 	return NULL;
 }

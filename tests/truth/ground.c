@@ -217,14 +217,6 @@ static pthread_t threads[CROWD_MEMBERS];
 static atomic_int members;
 static _Thread_local int handler_source = -1;
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return pxt_ns(&now);
-}
-
 uint32_t crowd_events(uint32_t ms)
 {
 	return (uint32_t)((uint64_t)ms * 1000000 / PACE_NS);
@@ -238,13 +230,6 @@ uint32_t crowd_ms(void)
 unsigned crowd_rounds(void)
 {
 	return pxt_in_full() ? 4 : 1;
-}
-
-void crowd_sleep_us(unsigned us)
-{
-	struct timespec time = { 0, (long)us * 1000 };
-
-	(void)nanosleep(&time, NULL);
 }
 
 /* ---- Handlers ---- */
@@ -297,13 +282,13 @@ static void step_back(void)
 
 static void spin_until(int64_t ns)
 {
-	while (now_ns() < ns)
+	while (pxt_monotonic_ns() < ns)
 		;
 }
 
 static void *be_the_peak(void *argument)
 {
-	int64_t next = now_ns();
+	int64_t next = pxt_monotonic_ns();
 	int64_t end = next + (int64_t)wished.ms * 1000000;
 
 	st_pin_to(0);
@@ -311,13 +296,13 @@ static void *be_the_peak(void *argument)
 	while (next < end && rd_say(CROWD_PEAK)) {
 		struct timespec until;
 
-		spin_until(now_ns() + SPAN_NS);
+		spin_until(pxt_monotonic_ns() + SPAN_NS);
 		if (!rd_say(CROWD_PEAK))
 			break;
 		next += PERIOD_NS;
 		/* What is missed stays missed: the others must come to their turn. */
-		if (next < now_ns())
-			next = now_ns() + PERIOD_NS / 2;
+		if (next < pxt_monotonic_ns())
+			next = pxt_monotonic_ns() + PERIOD_NS / 2;
 		until = (struct timespec){ (time_t)(next / S_NS), (long)(next % S_NS) };
 		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	}
@@ -327,12 +312,12 @@ static void *be_the_peak(void *argument)
 
 static void trace_in_a_loop(enum crowd_member me, uint32_t ms)
 {
-	int64_t began = now_ns();
+	int64_t began = pxt_monotonic_ns();
 	int64_t end = began + (int64_t)ms * 1000000;
 
 	st_pin_to(me == CROWD_BESIDE);
 	step_back();
-	for (uint32_t n = 0; n % BURST != 0 || now_ns() < end; n++) {
+	for (uint32_t n = 0; n % BURST != 0 || pxt_monotonic_ns() < end; n++) {
 		if (n % BURST == 0)
 			spin_until(began + (int64_t)n * PACE_NS);
 		if (!rd_say(me))

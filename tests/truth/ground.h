@@ -102,8 +102,6 @@ void crowd_end(void);
 /* The calling thread is the one beside, for @ms. */
 void crowd_be_beside(uint32_t ms);
 
-void crowd_sleep_us(unsigned us);
-
 /*
  * What callers read from the stamps' counter directly before and after each of their
  * trace points, and the verdict on what was reported of them (rulings 25 and 26):

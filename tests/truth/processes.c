@@ -111,7 +111,7 @@ static void attach(void)
 	    posix_trace_attach_np(name, &attr, &trid) != 0)
 		_exit(3);
 	for (int i = 0; i < 2000 && !posix_trace_wanted_np(rd_type()); i++)
-		crowd_sleep_us(1000);
+		pxt_sleep_us(1000);
 }
 
 static pid_t begin_child(uint32_t ms)
@@ -133,7 +133,7 @@ static void *read_on(void *argument)
 {
 	while (!atomic_load(&over)) {
 		(void)rd_take(&list, stream);
-		crowd_sleep_us(200);
+		pxt_sleep_us(200);
 	}
 	return NULL;
 }
@@ -153,11 +153,11 @@ static void take_rest(void)
 static void direct(void)
 {
 	while (crowd_busy()) {
-		crowd_sleep_us(4000);
+		pxt_sleep_us(4000);
 		if (!state->divided)
 			continue;
 		PXT_EQ(rd_call(posix_trace_stop, stream), 0);
-		crowd_sleep_us(100);
+		pxt_sleep_us(100);
 		PXT_EQ(rd_call(posix_trace_start, stream), 0);
 	}
 }
@@ -275,7 +275,7 @@ static void wait_until_it_is_a_stream(int box)
 	for (int tries = 0; tries < 20000 && first == 0; tries++) {
 		if (pread(box, &first, 1, 0) != 1)
 			first = 0;
-		crowd_sleep_us(1000);
+		pxt_sleep_us(1000);
 	}
 	CU_ASSERT(first != 0);
 }
@@ -295,7 +295,7 @@ static void kill_one(struct state what, unsigned round)
 		trace_until_killed(box);
 	wait_until_it_is_a_stream(box);
 	/* Never at the same place. */
-	crowd_sleep_us(200000u + round * 7919u % 50000u);
+	pxt_sleep_us(200000u + round * 7919u % 50000u);
 	(void)kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -232,22 +232,11 @@ uint64_t rd_take_many(struct rd_list *list, trace_id_t trid)
 	return got;
 }
 
-static struct timespec in_ms(int ms)
-{
-	struct timespec until;
-
-	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long)ms * 1000000;
-	until.tv_sec += until.tv_nsec / S_NS;
-	until.tv_nsec %= S_NS;
-	return until;
-}
-
 bool rd_take_waiting(struct rd_list *list, trace_id_t trid, int ms)
 {
 	struct posix_trace_event_info info;
 	unsigned char data[RD_LONGEST];
-	const struct timespec until = in_ms(ms);
+	const struct timespec until = pxt_in_ms(ms);
 	size_t len = 0;
 	int none = 1;
 	int error;

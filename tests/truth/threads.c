@@ -95,7 +95,7 @@ static void *read_on(void *argument)
 			    &stream->list, stream->trid, state->way == FOR_EVER ? 0 : 20);
 		} else {
 			take_what_there_is(&stream->list, stream->trid);
-			crowd_sleep_us(state->way == SLOWLY ? 3000 : 200);
+			pxt_sleep_us(state->way == SLOWLY ? 3000 : 200);
 		}
 	}
 	return NULL;
@@ -225,7 +225,7 @@ static void stop_and_start(void)
 {
 	for (unsigned i = 0; i < stream_count(); i++)
 		PXT_EQ(rd_call(posix_trace_stop, streams[i].trid), 0);
-	crowd_sleep_us(100);
+	pxt_sleep_us(100);
 	for (unsigned i = 0; i < stream_count(); i++)
 		PXT_EQ(rd_call(posix_trace_start, streams[i].trid), 0);
 }
@@ -246,7 +246,7 @@ static void take_shot(void)
 static void direct(void)
 {
 	for (unsigned turn = 1; crowd_busy(); turn++) {
-		crowd_sleep_us(300);
+		pxt_sleep_us(300);
 		if (state->moving)
 			crowd_move(turn);
 		if (state->divided && turn % 12 == 0)
