@@ -50,17 +50,6 @@ static uint64_t thread_at(uint32_t index)
 	return pxt_wide_load(&pxt_threads->entry[index].thread);
 }
 
-static void put_thread(struct pxt_tolog *log, const struct pxt_log_thread *thread)
-{
-	struct pxt_tolog_describe *describe = log->describe;
-
-	if (describe->error || pxt_logfmt_put_thread(&log->meta, thread))
-		return;
-	describe->error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
-	if (!describe->error)
-		(void)pxt_logfmt_put_thread(&log->meta, thread);
-}
-
 /* False: the place is just given to another thread, or the thread enters itself; there is a next look. */
 static bool read_thread(uint32_t index, struct pxt_log_thread *thread)
 {
@@ -89,7 +78,9 @@ static void tell_thread(struct pxt_tolog *log, const struct pxt_log_thread *thre
 
 	if (describe->told[thread->index] == sum && describe->since[thread->index] == since)
 		return;
-	put_thread(log, thread);
+	if (!describe->error)
+		describe->error = PXT_TOLOG_ENTRY(
+		    log, PXT_LOG_THREADS, pxt_logfmt_put_thread(&log->meta, thread));
 	if (describe->error)
 		return;
 	describe->told[thread->index] = sum;
@@ -189,12 +180,10 @@ static void tell_module(void *context, const struct pxt_port_module *module)
 		return;
 	memcpy(entry.build_id, module->buildid, sizeof(entry.build_id));
 	memcpy(entry.path, module->path, sizeof(entry.path));
-	if (!pxt_logfmt_put_module(&log->meta, &entry)) {
-		describe->error = pxt_tolog_put_meta(log, PXT_LOG_MODULES);
-		if (describe->error)
-			return;
-		(void)pxt_logfmt_put_module(&log->meta, &entry);
-	}
+	describe->error =
+	    PXT_TOLOG_ENTRY(log, PXT_LOG_MODULES, pxt_logfmt_put_module(&log->meta, &entry));
+	if (describe->error)
+		return;
 	describe->module[describe->modules++] = key_of(module);
 }
 

@@ -55,17 +55,13 @@ static int tell_thread(struct pxt_tolog *log, uint32_t index)
 		.pid = atomic_load_explicit(&entry->pid, memory_order_relaxed),
 		.tid = atomic_load_explicit(&entry->tid, memory_order_relaxed),
 		.index = (uint16_t)index };
-	int error = 0;
+	int error;
 
 	pxt_thread_get_name(entry, thread.name);
 	/* Given to another one meanwhile: that comes with the next look. */
 	if (pxt_thread_since(entry) != thread.since)
 		return 0;
-	if (!pxt_logfmt_put_thread(&log->meta, &thread)) {
-		error = pxt_tolog_put_meta(log, PXT_LOG_THREADS);
-		if (!error)
-			(void)pxt_logfmt_put_thread(&log->meta, &thread);
-	}
+	error = PXT_TOLOG_ENTRY(log, PXT_LOG_THREADS, pxt_logfmt_put_thread(&log->meta, &thread));
 	if (!error)
 		log->describe->since[index] = 1u + (uint32_t)thread.since;
 	return error;

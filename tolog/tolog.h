@@ -210,6 +210,15 @@ int pxt_tolog_put_head(struct pxt_tolog *log);
 /* Writes `data` as far as it was not; @full: the next record goes into a new block. */
 int pxt_tolog_put_data(struct pxt_tolog *log, bool full);
 int pxt_tolog_put_meta(struct pxt_tolog *log, enum pxt_log_type type);
+/* Puts an entry into `meta`, by @put; a block that is full, of @type, is written before.  0, or its error. */
+#define PXT_TOLOG_ENTRY(log, type, put)                                                            \
+	__extension__({                                                                            \
+		int pxt_error = (put) ? 0 : pxt_tolog_put_meta(log, type);                         \
+                                                                                                   \
+		if (!pxt_error && !(log)->meta.count)                                              \
+			(void)(put);                                                               \
+		pxt_error;                                                                         \
+	})
 /*
  * Gives up what is on its way, and what `data` holds beside it.  False: a part of it is out for
  * good, and the log cannot go on after that.

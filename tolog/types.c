@@ -7,19 +7,6 @@
 
 #include "core/process/names.h"
 
-/* Puts one type; a block that is full is written first. */
-static int put_type(struct pxt_tolog *log, uint32_t id, const char *name, const char *format)
-{
-	int error;
-
-	if (pxt_logfmt_put_type(&log->meta, id, name, format))
-		return 0;
-	error = pxt_tolog_put_meta(log, PXT_LOG_TYPES);
-	if (!error)
-		(void)pxt_logfmt_put_type(&log->meta, id, name, format);
-	return error;
-}
-
 static int tell_type(struct pxt_tolog *log, uint32_t id)
 {
 	const char *name = pxt_names_of(id);
@@ -34,7 +21,8 @@ static int tell_type(struct pxt_tolog *log, uint32_t id)
 	told = format[0] ? 2 : 1;
 	if (log->told_types[id] >= told)
 		return 0;
-	error = put_type(log, id, name, format);
+	error =
+	    PXT_TOLOG_ENTRY(log, PXT_LOG_TYPES, pxt_logfmt_put_type(&log->meta, id, name, format));
 	if (!error)
 		log->told_types[id] = told;
 	return error;

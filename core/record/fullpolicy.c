@@ -148,17 +148,6 @@ static bool discard_reserve(
 
 /* ---- Any policy ---- */
 
-/* A place in a stream that overwrites. */
-static bool overwrite(
-    struct pxt_block *block, struct pxt_place *place, uint32_t slots, unsigned how)
-{
-	bool got = pxt_ring_reserve(place, slots, how) == PXT_RESERVED;
-
-	if (!got)
-		pxt_block_refuse(block, place->ring.lane);
-	return got;
-}
-
 /* Without an automatic stop, or after a look at the event. */
 static PXT_NOINLINE bool reserve_otherwise(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
@@ -168,7 +157,7 @@ static PXT_NOINLINE bool reserve_otherwise(
 		if (!slots)
 			return false;
 		if (!(gate & PXT_GATE_KEEPS))
-			return overwrite(block, place, slots, how);
+			return pxt_slowpath_overwrite(block, place, slots, how);
 	}
 	how &= ~PXT_AUTOSTOP_SEEN;
 	if (CONFIG_PTRACE_POLICY_DISCARD && (gate & PXT_GATE_DISCARDS))

@@ -18,16 +18,11 @@ PXT_INLINE bool reserve(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots)
 {
 	unsigned how = block->attr._pxt_flags & PXT_ATTR_ORDERED ? PXT_TAKE_ORDERED : 0u;
-	enum pxt_reserve got;
 
 	/* One test for both. */
 	if (PXT_AUTOSTOP_BUILT && (gate & (PXT_GATE_KEEPS | PXT_GATE_INSPECTED)))
 		return pxt_fullpolicy_reserve(block, gate, place, slots, how);
-	got = pxt_ring_reserve(place, slots, how);
-	/* Overtaken for a whole ring, or stopped since the gate was read. */
-	if (PXT_UNLIKELY(got != PXT_RESERVED))
-		pxt_block_refuse(block, place->ring.lane);
-	return got == PXT_RESERVED;
+	return pxt_slowpath_overwrite(block, place, slots, how);
 }
 
 /* By what an event of the process says: what makes others readable.  Of the rest there may be as many as of any call. */

@@ -27,6 +27,17 @@ PXT_INLINE void pxt_slowpath_wake(struct pxt_block *block, uint32_t used)
 	pxt_block_wake_at(block, used);
 }
 
+/* A place in a stream that overwrites.  False, and counted: overtaken for a whole ring, or stopped meanwhile. */
+PXT_INLINE bool pxt_slowpath_overwrite(
+    struct pxt_block *block, struct pxt_place *place, uint32_t slots, unsigned how)
+{
+	bool got = pxt_ring_reserve(place, slots, how) == PXT_RESERVED;
+
+	if (PXT_UNLIKELY(!got))
+		pxt_block_refuse(block, place->ring.lane);
+	return got;
+}
+
 /*
  * The writer's side of the policies that do not overwrite.  UNTIL_FULL and FLUSH: the
  * writer that takes the last slot, or finds no room, turns the gate to "stopped automatically".
