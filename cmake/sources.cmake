@@ -114,7 +114,7 @@ ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/quiet.c
 	port/posix/slotcas.c
 	port/posix/threadids.c
-	port/posix/ticks.c)
+	port/posix/counter.c)
 # Never on: what a shared library alone has (cmake/libraries.cmake).
 ptrace_unit(SHARED SOURCES
 	port/posix/configuration.c)

@@ -25,7 +25,7 @@ The list (tests/mutants.txt) consists of blocks; lines with # are remarks:
                                                       this line: what is in no function
     kill: law the_law_holds_in_a_storm_of_signals     test as CTest names it, then its cases (or all)
     needs: counter                                    not tried where this kernel keeps the counter from
-                                                      programs (port/posix/ticks.c)
+                                                      programs (port/posix/counter.c)
     - the old text, a line or several; blanks and ends of lines between its words do not matter
     + the new text (none: the old text is taken out)
 

@@ -2,7 +2,7 @@
 /*
  * clock.c - reading the clocks: the stamp clock where it is not the processor's counter (the system's monotonic
  * clock, or the program's own), and all clocks at once, for logs; the kernel's clocks, by the library that it maps.
- * Whether the counter is trusted: ticks.c.
+ * Whether the counter is trusted: counter.c.
  */
 #define _GNU_SOURCE
 #include "port/posix/clock.h"

@@ -12,7 +12,7 @@
  *	PXTRACE_LANES      the number of rings that this memory is divided into
  *	PXTRACE_TALLY      a lock that is free when it is taken is counted, and makes no event
  *	PXTRACE_STACK_US   waits of this length or more record the functions that called; 0: long waits record a few
- *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/ticks.c)
+ *	PXTRACE_CLOCK      the counter's rate, for libptrace (port/posix/counter.c)
  *
  * It is read once, as a program may change its environment before it forks.  The program keeps
  * neither a descriptor nor a thread of the attachment (attach/producer.c).

@@ -95,7 +95,7 @@ static int64_t ns_of(const struct timespec *time)
 
 /*
  * The counter's rate, which this process had to measure: others need not, where they find that it is right
- * (port/posix/ticks.c).  Any stream tells it, with the counter and the time at its creation.
+ * (port/posix/counter.c).  Any stream tells it, with the counter and the time at its creation.
  */
 static void set_clock(struct pxt_preload *preload)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticks.c - the processor's counter as the stamp clock: whether it may be trusted, and at which rate it
+ * counter.c - the processor's counter as the stamp clock: whether it may be trusted, and at which rate it
  * runs; its readings as functions, where bytes are saved.  The slow clock is not here: tests put another
  * one in its place.
  */

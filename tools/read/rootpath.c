@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* below.c - files below a folder; see images.h.  As RESOLVE_IN_ROOT of openat2() does it, on any system. */
+/* rootpath.c - files below the folder of --root; see images.h.  As RESOLVE_IN_ROOT of openat2() does it, on any system. */
 #define _GNU_SOURCE /* O_PATH */
 #include "tools/read/images.h"
 
