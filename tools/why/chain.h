@@ -94,6 +94,20 @@ bool pxt_link_is_cpu(const struct pxt_link *link);
 /* Whether two rounds of a thread were held up by the same object, under any holder. */
 bool pxt_link_is_same(const struct pxt_link *a, const struct pxt_link *b);
 
+/* A wait that no signal ends, as for a disk: prev_state of sched_switch. */
+#define PXT_STATE_UNINTERRUPTIBLE 2
+
+/*
+ * What the machine did in that time (machine.c): a disk had a request of the thread, or of one of the kernel's; its
+ * cgroup was throttled, for half of @ready_ns; page faults, interrupts and the frequency, where it ran.
+ */
+void pxt_machine_disk(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns);
+void pxt_machine_cgroup(struct pxt_link *link, const struct pxt_history *history, int64_t ready_ns,
+    int64_t begin_ns, int64_t end_ns);
+void pxt_machine_ran(
+    struct pxt_link *link, const struct pxt_history *history, int64_t begin_ns, int64_t end_ns);
+
 /* Why @actor needed the time from @begin_ns to @end_ns. */
 void pxt_chain_follow(struct pxt_chain *chain, const struct pxt_history *history,
     const struct pxt_actor *actor, int64_t begin_ns, int64_t end_ns);

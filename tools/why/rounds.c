@@ -10,51 +10,13 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define MS             INT64_C(1000000)
-#define CALL_RESULT    2u /* the field of call_exit */
-#define CONNECTIONS    64u
-#define LINUX_SLEEPING 1 /* a state of who leaves a CPU: a signal may end the sleep */
-
-/* What one thread does at the moment. */
-struct pxt_round_thread {
-	bool waits;
-	bool ended;
-	bool gave_up;          /* nobody ended its latest wait, but its time */
-	struct pxt_home *home; /* where it waits; NULL: there was no place for it */
-	uint32_t call;
-	int64_t asked_ns; /* how long at most; 0: it did not say */
-	int64_t since_ns;
-	int64_t date_ns;  /* until when it is to last, where that is a date; 0: else */
-	int64_t round_ns; /* how long the round before it was */
-	/* That round, until it is known that there is something to wait for; ... */
-	struct pxt_round before;
-	bool is_unsure; /* ... it is not yet */
-	uint64_t epoch;
-	int64_t planned_ns;     /* in all waits that took as long as they said */
-	int64_t ready_ns;       /* since when it could run and does not; 0: it runs, or sleeps */
-	int ready_cpu;          /* where, -1: that is not known; ... */
-	int64_t others_ns;      /* ... and how long other programs had run there by then */
-	int64_t stopped_ns;     /* since when a signal has stopped it; 0: none has */
-	int64_t outside_ns;     /* while other programs had its CPU, or it was stopped in a wait */
-	int64_t others_from_ns; /* the latest time in which it could run, ... */
-	int64_t others_to_ns;   /* ... to here */
-	int64_t begun_ns;       /* the same, when its wait began */
-	uint64_t tries;         /* locks that it asked for and did not get */
-	bool is_patient; /* it sleeps as one does who waits for another one, not for a disk */
-	const struct pxt_actor *woken_by; /* the latest one in its wait, if of the program */
-	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
-	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
-	struct pxt_round silence; /* that wait */
-	/* A bit for each descriptor below CONNECTIONS that it connected itself. */
-	uint64_t connected;
-	uint64_t sent_to; /* + 1: where it sent something since it waited there; 0: nowhere */
-	bool ran_out;     /* its latest call, a wait for descriptors, ended by its time */
-	bool in_vain; /* its latest call ended by its descriptor's limit, or would have blocked */
-};
+#define MS          INT64_C(1000000)
+#define CALL_RESULT 2u /* the field of call_exit */
+#define CONNECTIONS 64u
 
 /* ---- Homes ---- */
 
-static struct pxt_round_thread *thread_of(struct pxt_rounds *rounds, const struct pxt_actor *actor)
+struct pxt_round_thread *pxt_rounds_thread(struct pxt_rounds *rounds, const struct pxt_actor *actor)
 {
 	rounds->threads =
 	    pxt_actor_rows(rounds->threads, &rounds->thread_room, actor, sizeof *rounds->threads);
@@ -99,104 +61,6 @@ void pxt_rounds_keep(struct pxt_round_list **list, const struct pxt_round *round
 		(*list)->count++;
 	memmove(all + at + 1, all + at, ((*list)->count - 1 - at) * sizeof *all);
 	all[at] = *round;
-}
-
-/* ---- What the scheduler tells ---- */
-
-/* How long other programs have run on a CPU, up to now. */
-static int64_t others_on(const struct pxt_rounds *rounds, int cpu, int64_t ns)
-{
-	const struct pxt_rounds_cpu *on = &rounds->cpus[cpu];
-
-	return on->others_ns + (on->others_run ? ns - on->since_ns : 0);
-}
-
-static void switch_cpu(struct pxt_rounds *rounds, const struct pxt_act *act)
-{
-	struct pxt_rounds_cpu *on = &rounds->cpus[act->cpu];
-
-	on->others_ns = others_on(rounds, act->cpu, act->ns);
-	on->since_ns = act->ns;
-	on->others_run = act->actor && !act->actor->own && act->actor->tid != 0;
-}
-
-/* It could run from now on, where it was queued. */
-static void get_ready(const struct pxt_rounds *rounds, struct pxt_round_thread *thread,
-    const struct pxt_act *act, int cpu)
-{
-	thread->ready_ns = act->ns;
-	thread->ready_cpu = cpu >= 0 && cpu < (int)PXT_STATE_CPUS_MAX ? cpu : -1;
-	if (thread->ready_cpu >= 0)
-		thread->others_ns = others_on(rounds, cpu, act->ns);
-}
-
-static void run_again(struct pxt_rounds *rounds, const struct pxt_act *act)
-{
-	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
-
-	if (thread->ready_ns != 0 && thread->ready_cpu >= 0) {
-		thread->outside_ns +=
-		    others_on(rounds, thread->ready_cpu, act->ns) - thread->others_ns;
-		thread->others_from_ns = thread->ready_ns;
-		thread->others_to_ns = act->ns;
-	}
-	thread->ready_ns = 0;
-}
-
-static void leave(struct pxt_rounds *rounds, const struct pxt_act *act)
-{
-	struct pxt_round_thread *thread = thread_of(rounds, act->former);
-
-	thread->is_patient = pxt_act_left_state(act) == LINUX_SLEEPING;
-	if (act->former->running == PXT_RUN_READY)
-		get_ready(rounds, thread, act, act->cpu);
-	else if (thread->waits && pxt_act_is_stop(act))
-		thread->stopped_ns = act->ns;
-}
-
-/* An interrupt wakes in the name of whom it interrupts: of a thread of the program it is not known. */
-static void note_waker(
-    struct pxt_rounds *rounds, struct pxt_round_thread *thread, const struct pxt_act *act)
-{
-	const struct pxt_thread *by = act->event->thread;
-	const struct pxt_actor *peer = NULL;
-
-	if (by->recorded && by->tid > 0)
-		peer = pxt_state_met(rounds->state, act->event, by->tid);
-	/* The thread's own event says that its call is over. */
-	if (peer == act->actor)
-		return;
-	rounds->has_wakes = rounds->has_wakes || act->role->fields[PXT_USE_THREAD];
-	thread->woken_by = peer && peer->own ? peer : NULL;
-	thread->woken_outside = thread->is_patient && !thread->woken_by;
-}
-
-static void wake(struct pxt_rounds *rounds, const struct pxt_act *act)
-{
-	struct pxt_round_thread *thread = thread_of(rounds, act->actor);
-
-	note_waker(rounds, thread, act);
-	if (thread->stopped_ns != 0)
-		thread->outside_ns += act->ns - thread->stopped_ns;
-	thread->stopped_ns = 0;
-	if (thread->ready_ns == 0 && act->actor->running == PXT_RUN_READY)
-		get_ready(rounds, thread, act, act->actor->cpu);
-}
-
-void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act)
-{
-	if (act->deed == PXT_SWITCH && (act->cpu < 0 || act->cpu >= (int)PXT_STATE_CPUS_MAX))
-		return;
-	if (!rounds->cpus)
-		rounds->cpus = pxt_must(calloc(PXT_STATE_CPUS_MAX, sizeof *rounds->cpus));
-	if (act->deed == PXT_SWITCH)
-		switch_cpu(rounds, act);
-	if (act->deed == PXT_SWITCH && act->former)
-		leave(rounds, act);
-	if (act->deed == PXT_SWITCH && act->actor)
-		run_again(rounds, act);
-	if (act->deed == PXT_WAKE && act->actor)
-		wake(rounds, act);
 }
 
 /* ---- Events ---- */
@@ -541,28 +405,6 @@ static void note_process(struct pxt_rounds *rounds, const struct pxt_actor *acto
 			rounds->threads[i].ended = true;
 }
 
-const struct pxt_home *pxt_rounds_stuck(const struct pxt_rounds *rounds, int64_t *since_ns)
-{
-	const struct pxt_home *stuck = NULL;
-	uint64_t most = 0;
-
-	for (uint32_t i = 0; i < rounds->thread_room; i++) {
-		const struct pxt_round_thread *thread = &rounds->threads[i];
-		const struct pxt_home *home = thread->waits && !thread->ended ? thread->home : NULL;
-		uint64_t ns = home ? (uint64_t)(rounds->now_ns - thread->since_ns) : 0;
-
-		if (!home || thread->asked_ns > 0 || home->waits.count < PXT_ROUNDS_LEAST ||
-		    ns < PXT_STUCK_NS || ns / 10 < home->waits.most || ns <= most ||
-		    home->ended_times * 2 <= home->waits.count ||
-		    home->ended_by >= rounds->thread_room || !rounds->threads[home->ended_by].ended)
-			continue;
-		most = ns;
-		stuck = home;
-		*since_ns = thread->since_ns;
-	}
-	return stuck;
-}
-
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source)
 {
 	struct pxt_actor *actor = rounds->state->latest;
@@ -573,7 +415,7 @@ void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, u
 		return;
 	if (!rounds->homes)
 		rounds->homes = pxt_must(calloc(PXT_ROUNDS_TABLE, sizeof(struct pxt_home *)));
-	thread = thread_of(rounds, actor);
+	thread = pxt_rounds_thread(rounds, actor);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_CALL_ENTER_NP:
 		note_output(rounds, actor, thread, event);

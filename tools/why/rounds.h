@@ -24,7 +24,7 @@
  * Where more than a quarter of the rounds are late, late is what is usual.  Then only another measure
  * tells: until when the thread had asked its timer to wait, or what the user says (pxt_limits).
  *
- * rounds.c collects while events are read, usual.c chooses when all were.
+ * rounds.c collects while events are read, with roundsched.c; usual.c chooses when all were.
  *
  * Bounded: PXT_ROUNDS_HOMES places of waiting, 12 KiB each beside their series (spans/pairs.h).
  */
@@ -188,6 +188,43 @@ static inline bool pxt_home_is_for_reply(const struct pxt_home *home)
 	return home->requests * 4 > home->waits.count;
 }
 
+/* What one thread does at the moment. */
+struct pxt_round_thread {
+	bool waits;
+	bool ended;
+	bool gave_up;          /* nobody ended its latest wait, but its time */
+	struct pxt_home *home; /* where it waits; NULL: there was no place for it */
+	uint32_t call;
+	int64_t asked_ns; /* how long at most; 0: it did not say */
+	int64_t since_ns;
+	int64_t date_ns;  /* until when it is to last, where that is a date; 0: else */
+	int64_t round_ns; /* how long the round before it was */
+	/* That round, until it is known that there is something to wait for; ... */
+	struct pxt_round before;
+	bool is_unsure; /* ... it is not yet */
+	uint64_t epoch;
+	int64_t planned_ns;     /* in all waits that took as long as they said */
+	int64_t ready_ns;       /* since when it could run and does not; 0: it runs, or sleeps */
+	int ready_cpu;          /* where, -1: that is not known; ... */
+	int64_t others_ns;      /* ... and how long other programs had run there by then */
+	int64_t stopped_ns;     /* since when a signal has stopped it; 0: none has */
+	int64_t outside_ns;     /* while other programs had its CPU, or it was stopped in a wait */
+	int64_t others_from_ns; /* the latest time in which it could run, ... */
+	int64_t others_to_ns;   /* ... to here */
+	int64_t begun_ns;       /* the same, when its wait began */
+	uint64_t tries;         /* locks that it asked for and did not get */
+	bool is_patient; /* it sleeps as one does who waits for another one, not for a disk */
+	const struct pxt_actor *woken_by; /* the latest one in its wait, if of the program */
+	bool woken_outside;       /* the latest waking of its wait was by nobody of the program */
+	struct pxt_home *silent;  /* nothing came in its latest wait; NULL: something did */
+	struct pxt_round silence; /* that wait */
+	/* A bit for each descriptor below 64 that it connected itself. */
+	uint64_t connected;
+	uint64_t sent_to; /* + 1: where it sent something since it waited there; 0: nowhere */
+	bool ran_out;     /* its latest call, a wait for descriptors, ended by its time */
+	bool in_vain; /* its latest call ended by its descriptor's limit, or would have blocked */
+};
+
 struct pxt_rounds {
 	const struct pxt_state *state;
 	struct pxt_limits *limits; /* NULL: none */
@@ -230,7 +267,9 @@ struct pxt_rounds {
 	uint64_t beyond; /* waits at places that found no place */
 };
 
-/* After the state has changed: what the scheduler tells. */
+struct pxt_round_thread *pxt_rounds_thread(
+    struct pxt_rounds *rounds, const struct pxt_actor *actor);
+/* After the state has changed: what the scheduler tells (roundsched.c). */
 void pxt_rounds_look(struct pxt_rounds *rounds, const struct pxt_act *act);
 /* After the state has taken the event. */
 void pxt_rounds_take(struct pxt_rounds *rounds, const struct pxt_event *event, unsigned source);

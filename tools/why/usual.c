@@ -468,3 +468,27 @@ void pxt_rounds_choose(struct pxt_rounds *rounds,
 	add_stuck(rounds, wanted, self);
 	free(homes);
 }
+
+/* ---- Waits that never end ---- */
+
+const struct pxt_home *pxt_rounds_stuck(const struct pxt_rounds *rounds, int64_t *since_ns)
+{
+	const struct pxt_home *stuck = NULL;
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < rounds->thread_room; i++) {
+		const struct pxt_round_thread *thread = &rounds->threads[i];
+		const struct pxt_home *home = thread->waits && !thread->ended ? thread->home : NULL;
+		uint64_t ns = home ? (uint64_t)(rounds->now_ns - thread->since_ns) : 0;
+
+		if (!home || thread->asked_ns > 0 || home->waits.count < PXT_ROUNDS_LEAST ||
+		    ns < PXT_STUCK_NS || ns / 10 < home->waits.most || ns <= most ||
+		    home->ended_times * 2 <= home->waits.count ||
+		    home->ended_by >= rounds->thread_room || !rounds->threads[home->ended_by].ended)
+			continue;
+		most = ns;
+		stuck = home;
+		*since_ns = thread->since_ns;
+	}
+	return stuck;
+}
