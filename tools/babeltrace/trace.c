@@ -212,8 +212,7 @@ static bool set_environment(struct pxt_bt_log *log, const struct pxt_bt_file *fi
 {
 	const struct posix_trace_loginfo_np *info = &file->info;
 	const char *executable = info->posix_executable_np;
-	const char *slash = strrchr(executable, '/');
-	const char *procname = slash ? slash + 1 : executable;
+	const char *procname = pxt_path_name(executable);
 	const char *domain = log->params.kernel ? "kernel" : "ust";
 	char name[TRACE_NAME_MAX + 1] = "";
 	trace_attr_t attr;
@@ -238,8 +237,7 @@ static bool set_environment(struct pxt_bt_log *log, const struct pxt_bt_file *fi
 /* The file's name, which is also what the folder of a converted trace is called. */
 static bool set_name(struct pxt_bt_log *log)
 {
-	const char *slash = strrchr(log->path, '/');
-	const char *base = slash ? slash + 1 : log->path;
+	const char *base = pxt_path_name(log->path);
 	size_t bytes = strlen(base);
 	char name[4 * 256 + 1];
 

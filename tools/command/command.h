@@ -48,6 +48,12 @@ extern const struct pxt_command pxt_cmd_top;
 
 /* ---- What all commands say of their options: help, and what is wrong on the command line ---- */
 
+/* Of commands that read logs and write one thing. */
+#define PXT_HELP_STATUS                                                                            \
+	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"  \
+	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"      \
+	"written.\n"
+
 /* Writes the whole of @pieces to standard output; returns the exit status. */
 int pxt_help(const char *const *pieces);
 /* Says where help is to be had; returns PXT_EXIT_USAGE. */

@@ -21,6 +21,9 @@ struct pxt_bars {
 	bool unnamed; /* in the first reading a function was asked for, whose name was not known */
 };
 
+#define PXT_BARS_CALLS                                                                             \
+	.look_before = pxt_bars_look_before, .look = pxt_bars_look, .stands = pxt_bars_stand
+
 void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source, bool stacks);
 void pxt_bars_end(struct pxt_bars *bars);
 void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *event);

@@ -32,15 +32,11 @@ static const char *const help[] = {
 	"Processes of two logs with one number are told apart: that of a later log is larger by\n"
 	"10000000 for each log before it.\n"
 	"\n",
-	PXT_EXPORT_COMMON_HELP
-	"\n"
-	"example: the second that matters, for speedscope\n"
-	"\n"
-	"  $ pxtrace export chrome --from 12s --to 13s -o run.json run.ptl\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	PXT_EXPORT_COMMON_HELP "\n"
+	                       "example: the second that matters, for speedscope\n"
+	                       "\n"
+	                       "  $ pxtrace export chrome --from 12s --to 13s -o run.json run.ptl\n"
+	                       "\n" PXT_HELP_STATUS,
 	NULL,
 };
 
@@ -109,7 +105,6 @@ static void name_process(const struct chrome *log, int64_t pid)
 {
 	const struct pxt_source *source = log->source;
 	const char *path = source->info.posix_executable_np;
-	const char *slash = strrchr(path, '/');
 
 	for (unsigned i = 0; i < state.process_count; i++)
 		if (state.processes[i].source == source && state.processes[i].pid == pid)
@@ -118,7 +113,7 @@ static void name_process(const struct chrome *log, int64_t pid)
 		return;
 	state.processes[state.process_count].source = source;
 	state.processes[state.process_count++].pid = pid;
-	put_name_of("process_name", pid + log->apart, 0, slash ? slash + 1 : path);
+	put_name_of("process_name", pid + log->apart, 0, pxt_path_name(path));
 }
 
 static int64_t tid_of(const struct pxt_thread *thread)
@@ -355,10 +350,8 @@ static const struct pxt_export_format format = {
 	.name = "chrome",
 	.help = help,
 	.begin = begin,
-	.look_before = pxt_bars_look_before,
-	.look = pxt_bars_look,
+	PXT_BARS_CALLS,
 	.looked = looked,
-	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

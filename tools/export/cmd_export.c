@@ -65,10 +65,7 @@ static const char help_tail[] =
     "example: a run without its first two minutes, for a spreadsheet or a database\n"
     "\n"
     "  $ pxtrace export csv --from 2min -o run.csv run.ptl\n"
-    "\n"
-    "exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-    "name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-    "written.\n";
+    "\n" PXT_HELP_STATUS;
 
 /* The list is made of the table, so it is not among the texts of struct pxt_command. */
 static int show_help(void)

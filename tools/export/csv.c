@@ -56,10 +56,7 @@ static const char *const help[] = {
 	"\n"
 	"A cell of text that a spreadsheet would take for a formula (it begins with = + - @) has\n"
 	"an apostrophe in front.\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	"\n" PXT_HELP_STATUS,
 	NULL,
 };
 

@@ -234,7 +234,6 @@ static void begin_structure(struct pxt_out *out, const char *scope)
 
 static void describe_trace(struct pxt_out *out, const struct posix_trace_loginfo_np *info)
 {
-	const char *slash = strrchr(info->posix_executable_np, '/');
 
 	begin_fragment(out, "preamble");
 	pxt_out_text(out, ",\"version\":2,\"uuid\":[");
@@ -246,7 +245,7 @@ static void describe_trace(struct pxt_out *out, const struct posix_trace_loginfo
 	                  "\"hostname\":");
 	put_string(out, info->posix_host_np);
 	pxt_out_text(out, ",\"procname\":");
-	put_string(out, slash ? slash + 1 : info->posix_executable_np);
+	put_string(out, pxt_path_name(info->posix_executable_np));
 	pxt_out_format(out, ",\"vpid\":%lld}", (long long)info->posix_pid_np);
 	begin_structure(out, "packet-header");
 	put_integer(out, "magic", "unsigned", 32, "packet-magic-number");

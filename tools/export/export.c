@@ -24,6 +24,14 @@ const char *pxt_export_target(const struct pxt_export *export, const struct pxt_
 	return *source->info.posix_host_np ? source->info.posix_host_np : "-";
 }
 
+void pxt_export_process(const struct pxt_export *export, const struct pxt_source *source,
+    char name[PXT_EXPORT_PROCESS_ROOM])
+{
+	(void)snprintf(name, PXT_EXPORT_PROCESS_ROOM, "%s:%.200s/%ld",
+	    pxt_export_target(export, source), pxt_path_name(source->info.posix_executable_np),
+	    (long)source->info.posix_pid_np);
+}
+
 void pxt_export_uuid(char *text, const struct pxt_source *source)
 {
 	static const char digits[] = "0123456789abcdef";

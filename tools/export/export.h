@@ -105,6 +105,10 @@ int pxt_ctf2_write(struct pxt_reader *reader, const char *folder);
 
 /* The target's name for @source: --target, the log's host, or "-". */
 const char *pxt_export_target(const struct pxt_export *export, const struct pxt_source *source);
+/* "HOST:PROGRAM/PID", by which logs of several processes are told apart. */
+#define PXT_EXPORT_PROCESS_ROOM 512u
+void pxt_export_process(const struct pxt_export *export, const struct pxt_source *source,
+    char name[PXT_EXPORT_PROCESS_ROOM]);
 /* "01020304-0506-0708-090a-0b0c0d0e0f10" to @text of 37 bytes. */
 void pxt_export_uuid(char *text, const struct pxt_source *source);
 

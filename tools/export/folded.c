@@ -49,10 +49,7 @@ static const char *const help[] = {
 	"and one of who called refill()\n"
 	"\n"
 	"  $ pxtrace export folded --stacks --event refilled run.ptl | flamegraph.pl > run.svg\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	"\n" PXT_HELP_STATUS,
 	NULL,
 };
 
@@ -213,12 +210,9 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 /* Of several logs each has its process below its threads. */
 static uint32_t process_of(const struct pxt_export *export, const struct pxt_source *source)
 {
-	const char *path = source->info.posix_executable_np;
-	const char *slash = strrchr(path, '/');
-	char name[512];
+	char name[PXT_EXPORT_PROCESS_ROOM];
 
-	(void)snprintf(name, sizeof name, "%s:%.200s/%ld", pxt_export_target(export, source),
-	    slash ? slash + 1 : path, (long)source->info.posix_pid_np);
+	pxt_export_process(export, source, name);
 	return above(0, name, strlen(name));
 }
 
@@ -299,10 +293,8 @@ static const struct pxt_export_format format = {
 	.self = &of_functions,
 	.late = true,
 	.begin = begin,
-	.look_before = pxt_bars_look_before,
-	.look = pxt_bars_look,
+	PXT_BARS_CALLS,
 	.looked = looked,
-	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

@@ -49,10 +49,7 @@ static const char *const help[] = {
 	"example: jobs as bars, their lateness as a curve\n"
 	"\n"
 	"  $ pxtrace export perfetto --counter job_end.late_ns -o run.pftrace run.ptl\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	"\n" PXT_HELP_STATUS,
 	NULL,
 };
 
@@ -98,11 +95,10 @@ static struct pf {
 static const char *name_of_process(const struct pxt_source *source, pid_t pid)
 {
 	const char *path = source->info.posix_executable_np;
-	const char *slash = strrchr(path, '/');
 
 	if (pid != source->info.posix_pid_np)
 		return "";
-	return slash ? slash + 1 : path;
+	return pxt_path_name(path);
 }
 
 static uint64_t process_track(const struct pxt_source *source, pid_t pid)
@@ -435,10 +431,8 @@ static const struct pxt_export_format format = {
 	.binary = true,
 	.apart = true,
 	.begin = begin,
-	.look_before = pxt_bars_look_before,
-	.look = pxt_bars_look,
+	PXT_BARS_CALLS,
 	.looked = looked,
-	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

@@ -43,15 +43,11 @@ static const char *const help[] = {
 	"Of events that tell which functions called (POSIX_TRACE_DEFINE_STACK_NP, long waits,\n"
 	"samples) a thread has a second profile: a sample of its stack for each of them.\n"
 	"\n",
-	PXT_EXPORT_COMMON_HELP
-	"\n"
-	"example: the jobs and locks of all threads\n"
-	"\n"
-	"  $ pxtrace export speedscope -o run.speedscope.json run.ptl\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	PXT_EXPORT_COMMON_HELP "\n"
+	                       "example: the jobs and locks of all threads\n"
+	                       "\n"
+	                       "  $ pxtrace export speedscope -o run.speedscope.json run.ptl\n"
+	                       "\n" PXT_HELP_STATUS,
 	NULL,
 };
 
@@ -222,20 +218,15 @@ static void close_all(struct profile *profile)
 /* Of several logs each thread has its process before its name. */
 static char *name_of(const struct pxt_event *event, bool of_samples)
 {
-	const struct pxt_source *source = event->source;
-	const char *path = source->info.posix_executable_np;
-	const char *slash = strrchr(path, '/');
 	const char *label = event->thread->label;
-	const char *what = of_samples ? ", who called" : "";
-	size_t room = strlen(label) + 512;
+	char process[PXT_EXPORT_PROCESS_ROOM] = "";
+	size_t room = strlen(label) + sizeof process + sizeof " , who called";
 	char *name = pxt_must(malloc(room));
 
 	if (state.export->reader.count > 1)
-		(void)snprintf(name, room, "%s:%.200s/%ld %s%s",
-		    pxt_export_target(state.export, source), slash ? slash + 1 : path,
-		    (long)source->info.posix_pid_np, label, what);
-	else
-		(void)snprintf(name, room, "%s%s", label, what);
+		pxt_export_process(state.export, event->source, process);
+	(void)snprintf(name, room, "%s%s%s%s", process, *process ? " " : "", label,
+	    of_samples ? ", who called" : "");
 	return name;
 }
 
@@ -509,10 +500,8 @@ static const struct pxt_export_format format = {
 	.help = help,
 	.late = true,
 	.begin = begin,
-	.look_before = pxt_bars_look_before,
-	.look = pxt_bars_look,
+	PXT_BARS_CALLS,
 	.looked = looked,
-	.stands = pxt_bars_stand,
 	.event = put_event,
 	.lost = put_lost,
 	.end = end,

@@ -347,10 +347,9 @@ static int64_t started(const struct pxt_source *source)
 /* Where a program lies, and its loader, does not change while the process lives. */
 static bool stays(const struct pxt_source *source, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 
 	return strcmp(path, source->info.posix_executable_np) == 0 ||
-	       strncmp(slash ? slash + 1 : path, "ld-", 3) == 0;
+	       strncmp(pxt_path_name(path), "ld-", 3) == 0;
 }
 
 static bool places_differ(const struct pxt_source *a, const struct pxt_source *b)

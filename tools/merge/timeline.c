@@ -255,10 +255,9 @@ static void begin_line(const struct pxt_reader *reader, struct pxt_merge_line *l
 /* "box", "logs/box.ptl", "box.ptl". */
 static bool is_called(const struct pxt_source *source, const char *name)
 {
-	const char *slash = strrchr(source->path, '/');
 
 	return strcmp(source->info.posix_host_np, name) == 0 || strcmp(source->path, name) == 0 ||
-	       strcmp(slash ? slash + 1 : source->path, name) == 0;
+	       strcmp(pxt_path_name(source->path), name) == 0;
 }
 
 static bool move(const struct pxt_merge_line *line, const struct pxt_reader *reader,

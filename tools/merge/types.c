@@ -78,10 +78,9 @@ static void make_prefix(
 {
 	const char *path =
 	    *source->info.posix_executable_np ? source->info.posix_executable_np : source->path;
-	const char *slash = strrchr(path, '/');
 	char stem[64];
 
-	(void)snprintf(stem, sizeof stem, "%.60s", slash ? slash + 1 : path);
+	(void)snprintf(stem, sizeof stem, "%.60s", pxt_path_name(path));
 	for (unsigned turn = 1; turn <= PXT_MERGE_TYPES; turn++) {
 		bool taken = false;
 

@@ -376,6 +376,13 @@ bool pxt_outfile_is(const char *path, int fd);
  * replaces it who was not told to.
  */
 bool pxt_outfile_is_others(const char *path, const void *mark, size_t bytes);
+/* The last part of a path, after its folder. */
+static inline const char *pxt_path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
 /* Whether both names mean one file, or one that would be made under both. */
 bool pxt_outfile_same(const char *one, const char *other);
 /* False, with a word to the user of @command: the log @path is the log @other, which was named before. */

@@ -105,18 +105,10 @@ bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd)
 	return file->final && pxt_outfile_is(file->final, fd);
 }
 
-/* The name's last part, after its folder. */
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The folder that @path is in, or would be; free() it. */
 static char *folder_of(const char *path)
 {
-	size_t bytes = (size_t)(last_part(path) - path);
+	size_t bytes = (size_t)(pxt_path_name(path) - path);
 	char *folder = pxt_must(strdup(bytes > 0 ? path : "."));
 
 	/* The slash stays: the root has no other name. */
@@ -135,7 +127,7 @@ bool pxt_outfile_same(const char *one, const char *other)
 		return false;
 	if (there)
 		return same(&mine, &theirs);
-	if (strcmp(last_part(one), last_part(other)) != 0)
+	if (strcmp(pxt_path_name(one), pxt_path_name(other)) != 0)
 		return false;
 	char *folder = folder_of(one);
 	char *its = folder_of(other);

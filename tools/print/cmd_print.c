@@ -28,10 +28,7 @@ static const char *const help[] = {
 	"\n"
 	"  $ pxtrace print --thread 'ctl*' --from 1.20 --to 1.21 --delta run.ptl\n"
 	"  $ pxtrace print --where 'late_ns > 1ms' --format '{time} {field:late_ns:>12}' run.ptl\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	"\n" PXT_HELP_STATUS,
 	NULL,
 };
 

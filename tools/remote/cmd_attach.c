@@ -387,7 +387,6 @@ static const struct pxt_command_line command_line = {
 /* Logs of what is around something have all events of that time. */
 static int check_when(struct attach *attach, const char *name)
 {
-	const char *slash = strrchr(name, '/');
 
 	if (attach->chooses || attach->shows || attach->record.strict) {
 		pxt_complain(
@@ -395,7 +394,7 @@ static int check_when(struct attach *attach, const char *name)
 		    "options only -o, --for, --size and --quiet");
 		return pxt_usage("attach");
 	}
-	(void)snprintf(attach->name, sizeof attach->name, "%s.ptl", slash ? slash + 1 : name);
+	(void)snprintf(attach->name, sizeof attach->name, "%s.ptl", pxt_path_name(name));
 	attach->when.command = "attach";
 	attach->when.output = attach->record.output ? attach->record.output : attach->name;
 	attach->when.size = attach->record.size ? attach->record.size : WHEN_SIZE;

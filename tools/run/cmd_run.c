@@ -500,10 +500,9 @@ static int run_traced(struct run *r)
 /* PROGRAM.ptl; only an older log makes room for a new one. */
 static bool choose_name(struct run *r)
 {
-	const char *slash = strrchr(r->program.path, '/');
 
 	(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
-	    slash ? slash + 1 : r->program.path);
+	    pxt_path_name(r->program.path));
 	r->output = r->name;
 	if (r->when.condition.text || r->rotates || access(r->name, F_OK) != 0 ||
 	    pxt_recorder_is_log(r->name))

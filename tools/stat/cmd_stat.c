@@ -64,10 +64,7 @@ static const char *const help[] = {
 	"MEDIAN, P99 and P99.9 are exact up to 16,384 durations a row (the smallest one that\n"
 	"half, 99 % or 99.9 % do not exceed); beyond that they stand behind a ~ and are within\n"
 	"0.4 %. Memory does not grow with the log.\n"
-	"\n"
-	"exit status: 0 done; 1 wrong command line; 2 a log could not be read, or no log has a\n"
-	"name that was asked for; 3 events were lost (--strict); 4 the output could not be\n"
-	"written.\n",
+	"\n" PXT_HELP_STATUS,
 	NULL,
 };
 

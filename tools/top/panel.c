@@ -147,12 +147,11 @@ static void choose(struct panel *panel, int step)
 /* A name that no file has: the stream's, and the time. */
 static bool free_name(const char *stream, char *path, size_t room)
 {
-	const char *slash = strrchr(stream, '/');
 	time_t seconds = time(NULL);
 	struct tm tm;
 	size_t used;
 
-	(void)snprintf(path, room, "%.64s", slash ? slash + 1 : stream);
+	(void)snprintf(path, room, "%.64s", pxt_path_name(stream));
 	for (used = 0; path[used]; used++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
 		        path[used]) ||
