@@ -640,6 +640,16 @@ folded_counts_the_stacks_that_events_tell()
 		fail 'other stacks'
 	run 0 export folded --stacks -o file stacks.ptl
 	sort file | cmp - said || fail 'a file has others'
+	# As Rust calls a function of [u8; 4].
+	printf '%s\n' 'void odd(void) __asm__("\"[u8; 4]\"");' 'void odd(void) {}' >odd.c
+	cc -O0 -shared -fPIC -Wl,--build-id=none odd.c -o libcache.so || fail 'no library'
+	touch -d 2001-01-01 libcache.so
+	make odd.ptl "module 0x7f0000000000 0x7f0000000000 0x7f0000100000 - $PWD/libcache.so" <<-END
+		type 40 refilled u32 bytes, x64 caller1
+		event 1000 40 1 0 u32:1 u64:$(printf '0x%x' $((0x7f0000000000 + 0x$(nm libcache.so | sed -n 's/ T .u8; 4.$//p') + 1)))
+	END
+	run 0 export folded --stacks odd.ptl
+	out_has 'sensor/4712;[u8: 4];refilled 1'
 	run 0 export folded --stacks --event job_begin stacks.ptl
 	err_has 'no event tells who called'
 }

@@ -82,19 +82,15 @@ static struct folded *of_source(const struct pxt_source *source)
 
 /* ---- Stacks ---- */
 
-/* The frame of that name above @parent.  It is one part of a line, which has no ";" and no end of line. */
+/* The frame of that name, of whatever bytes, above @parent. */
 static uint32_t above(uint32_t parent, const char *text, size_t bytes)
 {
 	size_t room = PXT_ESCAPE_GROWTH * bytes + 1;
-	char *part = pxt_must(malloc(room));
-	size_t used = pxt_escape(text, bytes, part, room, NULL);
-	uint32_t found;
+	char *name = pxt_must(malloc(room));
+	uint32_t found =
+	    pxt_bars_above(&tree, parent, name, pxt_escape(text, bytes, name, room, NULL));
 
-	for (size_t i = 0; i < used; i++)
-		if (part[i] == ';')
-			part[i] = ':';
-	found = pxt_bars_above(&tree, parent, part, used);
-	free(part);
+	free(name);
 	return found;
 }
 
@@ -244,13 +240,22 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 	}
 }
 
+/* One part of a line, which has no ";": types of Rust have. */
+static void put_part(struct pxt_out *out, const char *name)
+{
+	for (; *name; name++)
+		pxt_out_char(out, (char)(*name == ';' ? ':' : *name));
+}
+
 static void put_line(struct pxt_out *out, uint32_t index)
 {
 	uint32_t path[DEEP_MAX];
 	uint32_t deep = pxt_bars_path(&tree, index, path, DEEP_MAX);
 
-	for (uint32_t i = 0; i < deep; i++)
-		pxt_out_format(out, "%s%s", i > 0 ? ";" : "", tree.list[path[i]].name);
+	for (uint32_t i = 0; i < deep; i++) {
+		pxt_out_text(out, i > 0 ? ";" : "");
+		put_part(out, tree.list[path[i]].name);
+	}
 	pxt_out_format(out, " %llu\n", (unsigned long long)tree.list[index].sum);
 }
 
