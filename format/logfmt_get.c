@@ -247,43 +247,22 @@ bool pxt_logfmt_get_record(const unsigned char *at, uint32_t room,
 	return pxt_get_record(at, room, header->swapped, header->ctx_bytes, record);
 }
 
-/* Up to 12 bytes, without a call: most payloads are that short. */
-static unsigned char *copy_part(unsigned char *to, const unsigned char *from, uint32_t bytes)
-{
-	if (bytes & 8u) {
-		memcpy(to, from, 8);
-		to += 8;
-		from += 8;
-	}
-	if (bytes & 4u) {
-		memcpy(to, from, 4);
-		to += 4;
-		from += 4;
-	}
-	if (bytes & 2u) {
-		memcpy(to, from, 2);
-		to += 2;
-		from += 2;
-	}
-	if (bytes & 1u)
-		*to++ = *from;
-	return to;
-}
-
 void pxt_logfmt_get_payload(const unsigned char *at, uint32_t from, void *to, uint32_t bytes)
 {
-	const unsigned char *slot = at + (size_t)(1u + from / PXT_SLOT_PAYLOAD) * PXT_SLOT_BYTES;
-	uint32_t skip = from % PXT_SLOT_PAYLOAD;
-	uint32_t part = PXT_SLOT_PAYLOAD - skip < bytes ? PXT_SLOT_PAYLOAD - skip : bytes;
-	unsigned char *out = copy_part(to, slot + 4 + skip, part);
+	unsigned char *out = to;
 
-	for (bytes -= part; bytes >= PXT_SLOT_PAYLOAD; bytes -= PXT_SLOT_PAYLOAD) {
-		slot += PXT_SLOT_BYTES;
-		memcpy(out, slot + 4, PXT_SLOT_PAYLOAD);
-		out += PXT_SLOT_PAYLOAD;
+	/* Bound: the slots of a record. */
+	while (bytes) {
+		const uint32_t skip = from % PXT_SLOT_PAYLOAD;
+		const size_t slot = 1u + from / PXT_SLOT_PAYLOAD;
+		const uint32_t room = PXT_SLOT_PAYLOAD - skip;
+		const uint32_t part = room < bytes ? room : bytes;
+
+		memcpy(out, at + slot * PXT_SLOT_BYTES + 4 + skip, part);
+		out += part;
+		from += part;
+		bytes -= part;
 	}
-	if (bytes)
-		(void)copy_part(out, slot + PXT_SLOT_BYTES + 4, bytes);
 }
 
 /* Where the trouble is; head->length where there is none. */

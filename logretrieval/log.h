@@ -147,7 +147,7 @@ struct pxt_log_viewkind {
 	struct posix_trace_eventview_np view;
 };
 
-#define PXT_LOG_KINDS (PXT_SMALL ? 1u : 8u)
+#define PXT_LOG_KINDS (PXT_SMALL ? 1u : 32u)
 
 /* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_log {

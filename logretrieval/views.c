@@ -148,7 +148,7 @@ PXT_INLINE struct pxt_log_viewkind *kind_of(struct pxt_log *log, uint32_t info, 
 {
 	const uint32_t mixed = (info ^ (uint32_t)(context ^ context >> 32)) * 0x9e3779b1u;
 
-	return &log->kinds[(mixed >> 29) % PXT_LOG_KINDS];
+	return &log->kinds[(mixed >> 27) % PXT_LOG_KINDS];
 }
 
 /* @view is of the record at @at.  Not if its thread's index has been another one's since. */
