@@ -285,8 +285,7 @@ static bool traces_already(const struct pxt_ctlsock_status *status)
 	/* Blocks are given back under it. */
 	pxt_process_lock();
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		struct pxt_block *block = pxt_stream_block(i);
 
 		found |= block && !pxt_attr_producer(&block->attr) && block->pid == status->pid &&
 		         block->created.realtime.tv_sec == status->created_sec &&

@@ -17,15 +17,10 @@ bool pxt_getnext_given(const struct pxt_getnext *request)
 
 int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
 {
-	const struct pxt_ops *ops;
-	void *object;
-
 	if (request->unavailable)
 		*request->unavailable = 1;
-	object = pxt_handle_find(trid, &ops);
-	if (!object || !ops->getnext || !pxt_getnext_given(request))
-		return EINVAL;
-	return ops->getnext(object, request);
+	return PXT_HANDLE_ASK(
+	    trid, ops->getnext && pxt_getnext_given(request), getnext, (object, request));
 }
 
 /* The prototype is the standard's: NOLINTBEGIN(readability-non-const-parameter) */

@@ -11,15 +11,11 @@ PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_
 {
 	const struct pxt_getnext request =
 	    pxt_getnext_request(trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_NOT);
-	const struct pxt_ops *ops;
-	void *object;
 
 	if (unavailable)
 		*unavailable = 1;
-	object = pxt_handle_find(trid, &ops);
-	if (!object || !ops->getnext_whole || !pxt_getnext_given(&request))
-		return EINVAL;
-	return ops->getnext_whole(object, &request);
+	return PXT_HANDLE_ASK(trid, ops->getnext_whole && pxt_getnext_given(&request),
+	    getnext_whole, (object, &request));
 }
 /* NOLINTEND(readability-non-const-parameter) */
 

@@ -90,6 +90,14 @@ struct pxt_ops {
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid);
 /* The object of a living identifier, and its operations; NULL for anything else. */
 void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
+/* What it answers to @operation with @arguments, of which the first is `object`; EINVAL: there is none, or not @may. */
+#define PXT_HANDLE_ASK(trid, may, operation, arguments)                                            \
+	__extension__({                                                                            \
+		const struct pxt_ops *ops;                                                         \
+		void *object = pxt_handle_find(trid, &ops);                                        \
+                                                                                                   \
+		object && (may) ? ops->operation arguments : EINVAL;                               \
+	})
 /* The object, if @trid lives and is of this kind; else NULL. */
 void *pxt_handle_find_kind(trace_id_t trid, const void *kind);
 void pxt_handle_remove(trace_id_t trid);

@@ -149,9 +149,7 @@ static void after_fork(void)
 {
 	for (uint32_t i = 0; i < PXT_REPLICAS; i++) {
 		struct pxt_block *block =
-		    i < CONFIG_PTRACE_MAX_STREAMS
-		        ? atomic_load_explicit(&pxt_blocks[i], memory_order_acquire)
-		        : NULL;
+		    i < CONFIG_PTRACE_MAX_STREAMS ? pxt_stream_block(i) : NULL;
 		uint64_t at = block ? block->header.directory_at : 0;
 
 		atomic_store_explicit(&replicas[i],

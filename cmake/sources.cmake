@@ -130,7 +130,9 @@ ptrace_unit(PORT_POSIX IF POLICY_FLUSH ATTACH LOG_ENVIRONMENT SOURCES
 	port/posix/ownthread.c)
 ptrace_unit(ATTACH IF PORT_POSIX SOURCES
 	port/posix/fileview.c
-	port/posix/local.c)
+	port/posix/kept.c
+	port/posix/local.c
+	port/posix/message.c)
 
 ptrace_unit(PORT IF PORT_BARE SOURCES
 	port/bare/board.c

@@ -190,37 +190,27 @@ PXT_API int posix_trace_set_handler_np(
 }
 PXT_PLAIN_NAME(posix_trace_set_handler_np, _PXT_SETS_NAME);
 
-PXT_API int posix_trace_set_threads_np(trace_id_t trid, const pthread_t *threads, size_t count)
-{
-	struct change change;
-	int error = EINVAL;
-
-	if (count <= PXT_INSPECT_THREADS && (!count || pxt_arg_given(threads)))
-		error = begin(&change, trid);
-	if (error)
-		return error;
-	memset(change.rules->threads, 0, sizeof(change.rules->threads));
-	for (size_t i = 0; i < count; i++)
-		change.rules->threads[i] = (uint64_t)threads[i];
-	change.rules->threads_used = (uint32_t)count;
-	return end(&change, 0);
-}
-
-PXT_API int posix_trace_set_processes_np(trace_id_t trid, const pid_t *pids, size_t count)
-{
-	struct change change;
-	int error = EINVAL;
-
-	if (count <= PXT_INSPECT_PROCESSES && (!count || pxt_arg_given(pids)))
-		error = begin(&change, trid);
-	if (error)
-		return error;
-	memset(change.rules->processes, 0, sizeof(change.rules->processes));
-	for (size_t i = 0; i < count; i++)
-		change.rules->processes[i] = (int32_t)pids[i];
-	change.rules->processes_used = (uint32_t)count;
-	return end(&change, 0);
-}
+/* Threads or processes, of which there are none where @count is 0. */
+#define SETS(function, type, numbers, most)                                                        \
+	PXT_API int function(trace_id_t trid, const type *numbers, size_t count)                   \
+	{                                                                                          \
+		struct change change;                                                              \
+		int error = EINVAL;                                                                \
+                                                                                                   \
+		if (count <= (most) && (!count || pxt_arg_given(numbers)))                         \
+			error = begin(&change, trid);                                              \
+		if (error)                                                                         \
+			return error;                                                              \
+		memset(change.rules->numbers, 0, sizeof(change.rules->numbers));                   \
+		for (size_t i = 0; i < count; i++)                                                 \
+			change.rules->numbers[i] =                                                 \
+			    (__typeof__(change.rules->numbers[i]))numbers[i];                      \
+		change.rules->numbers##_used = (uint32_t)count;                                    \
+		return end(&change, 0);                                                            \
+	}                                                                                          \
+	_Static_assert(1, "")
+SETS(posix_trace_set_threads_np, pthread_t, threads, PXT_INSPECT_THREADS);
+SETS(posix_trace_set_processes_np, pid_t, processes, PXT_INSPECT_PROCESSES);
 
 PXT_API int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set)
 {
@@ -234,6 +224,9 @@ PXT_API int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *s
 }
 PXT_PLAIN_NAME(posix_trace_set_short_np, _PXT_SETS_NAME);
 
+#define COUNTED(level)                                                                             \
+	own.posix_##level##_np = atomic_load_explicit(&counts->level, memory_order_relaxed)
+
 PXT_API int posix_trace_getlevels_np(
     trace_id_t trid, struct posix_trace_levels_np *levels, size_t bytes)
 {
@@ -245,16 +238,12 @@ PXT_API int posix_trace_getlevels_np(
 		return EINVAL;
 	if (atomic_load_explicit(&stream->block->gate, memory_order_relaxed) & PXT_GATE_INSPECTED) {
 		counts = &pxt_inspections[stream->index].counts;
-		own.posix_came_np = atomic_load_explicit(&counts->came, memory_order_relaxed);
-		own.posix_not_process_np =
-		    atomic_load_explicit(&counts->not_process, memory_order_relaxed);
-		own.posix_not_thread_np =
-		    atomic_load_explicit(&counts->not_thread, memory_order_relaxed);
-		own.posix_handled_np = atomic_load_explicit(&counts->handled, memory_order_relaxed);
-		own.posix_not_handler_np =
-		    atomic_load_explicit(&counts->not_handler, memory_order_relaxed);
-		own.posix_shortened_np =
-		    atomic_load_explicit(&counts->shortened, memory_order_relaxed);
+		COUNTED(came);
+		COUNTED(not_process);
+		COUNTED(not_thread);
+		COUNTED(handled);
+		COUNTED(not_handler);
+		COUNTED(shortened);
 	}
 	pxt_stream_unlock(stream);
 	pxt_give(levels, bytes, &own, sizeof(own));

@@ -558,6 +558,32 @@ PXT_CFI_INLINE bool pxt_cfi_up(const unsigned char *record, struct pxt_cfi_state
 	       pxt_cfi_step(&function, state->place - 1, state);
 }
 
+/*
+ * The functions that called what called at @caller, innermost first: @most of them, among the nearest @frames.
+ * @find: the record of the function at a place.
+ */
+static inline __attribute__((always_inline, unused)) unsigned pxt_cfi_callers(
+    struct pxt_cfi_state *state, const void *caller, uint64_t *callers, unsigned most,
+    unsigned frames, const unsigned char *(*find)(void *at))
+{
+	unsigned count = 0;
+	bool found = false;
+
+	for (unsigned i = 0; i < frames && count < most; i++) {
+		union {
+			uint64_t number;
+			void *at;
+		} place = { state->place - 1 };
+
+		if (!pxt_cfi_up(find(place.at), state))
+			break;
+		if (found)
+			callers[count++] = state->place;
+		found = found || state->place == (uint64_t)(uintptr_t)caller;
+	}
+	return count;
+}
+
 #endif
 
 #endif

@@ -36,7 +36,7 @@ struct pxt_own_descriptors {
 	struct pxt_own_place of[PXT_OWN_PLACES];
 };
 
-/* Exported, so that a library of wrappers sees it; port/posix/local.c has it. */
+/* Exported, so that a library of wrappers sees it; port/posix/kept.c has it. */
 extern PXT_API struct pxt_own_descriptors _pxt_own_descriptors;
 
 PXT_INLINE bool pxt_own_descriptor(int fd)

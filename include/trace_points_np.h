@@ -140,22 +140,6 @@ extern "C" {
 	    _half, 18, _half, 17, _half, 16, _half, 15, _half, 14, _half, 13, _half, 12, _half,    \
 	    11, _half, 10, _half, 9, _half, 8, _half, 7, _half, 6, _half, 5, _half, 4, _half, 3,   \
 	    _half, 2, _half, 1, _half, 0, 0)
-/* "1" for one argument, "_many" for more; of a definition, also _half. */
-#define _PXT_MANY(...)                                                                             \
-	_PXT_PICK(__VA_ARGS__, _many, _many, _many, _many, _many, _many, _many, _many, _many,      \
-	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
-	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
-	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
-	    _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many, _many,    \
-	    _many, _many, _many, _many, _many, _many, _many, 1, 0)
-#define _PXT_WHAT(...)                                                                             \
-	_PXT_PICK(__VA_ARGS__, _many, _half, _many, _half, _many, _half, _many, _half, _many,      \
-	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
-	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
-	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
-	    _half, _many, _half, _many, _half, _many, _half, _many, _half, _many, _half, _many,    \
-	    _half, _many, _half, _many, _half, _many, _half, 1, 0)
-
 /* Joins names that are macros themselves; one of these may be inside of the other. */
 #define _PXT_CAT(a, b)          _PXT_CAT_(a, b)
 #define _PXT_CAT_(a, b)         a##b
@@ -170,6 +154,17 @@ extern "C" {
 #define _PXT_SWITCH_OF(...)         _PXT_SECOND(__VA_ARGS__ _off, _on, )
 #define _PXT_SECOND(first, it, ...) it
 #define _PXT_LEFT_OUT_1             0, _off,
+
+/* "1" for one argument, "_many" for more; of a definition, also _half. */
+#define _PXT_MANY(...)       _PXT_MANY_OF(_PXT_PAIRS(__VA_ARGS__))
+#define _PXT_MANY_OF(pairs)  _PXT_MANY_OF_(pairs)
+#define _PXT_MANY_OF_(pairs) _PXT_MANY_ONE(_PXT_NONE_##pairs)
+#define _PXT_MANY_ONE(...)   _PXT_SECOND(__VA_ARGS__ 0, _many, )
+#define _PXT_WHAT(...)       _PXT_WHAT_OF(_PXT_PAIRS(__VA_ARGS__))
+#define _PXT_WHAT_OF(pairs)  _PXT_WHAT_OF_(pairs)
+#define _PXT_WHAT_OF_(pairs) _PXT_MANY_ONE(_PXT_NONE_##pairs _PXT_HALF_##pairs)
+#define _PXT_NONE_0          0, 1,
+#define _PXT_HALF__half      0, _half,
 
 static inline __attribute__((__unused__)) int _pxt_nothing(void)
 {

@@ -28,7 +28,7 @@ static bool keeps(unsigned index)
 {
 	/* Not the block: another one's memory is not in the child. */
 	return (pxt_streams[index].inherited || pxt_streams[index].theirs) &&
-	       atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+	       pxt_stream_block(index);
 }
 
 static bool after_fork(void)

@@ -176,10 +176,8 @@ void pxt_control_clear(struct pxt_stream *stream)
 	block->refused_told = refused;
 	block->lost_told = block->lost + refused;
 	pxt_admit_empty(block, gate);
-	if ((gate & PXT_GATE_STATE) == PXT_GATE_AUTO)
-		pxt_gate_switch(block, PXT_GATE_OFF, PXT_CLEAR_TURNS);
-	else
-		pxt_gate_switch(block, gate & PXT_GATE_STATE, PXT_CLEAR_TURNS);
+	gate &= PXT_GATE_STATE;
+	pxt_gate_switch(block, gate == PXT_GATE_AUTO ? PXT_GATE_OFF : gate, PXT_CLEAR_TURNS);
 	pxt_wanted_update(stream->index, pxt_block_state(block) != PXT_GATE_OFF);
 	stream->dead_log = 0;
 	pxt_share_state(stream);

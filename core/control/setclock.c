@@ -10,7 +10,7 @@
 static bool any_stream(void)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		if (atomic_load_explicit(&pxt_blocks[i], memory_order_acquire))
+		if (pxt_stream_block(i))
 			return true;
 	}
 	return pxt_threads_kept_any();

@@ -191,7 +191,7 @@ __attribute__((destructor(101))) static void shut_all_down(void)
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
 		struct pxt_stream *stream = &pxt_streams[i];
 
-		if (!atomic_load_explicit(&pxt_blocks[i], memory_order_acquire) ||
+		if (!pxt_stream_block(i) ||
 		    !pxt_process_owns(atomic_load_explicit(&stream->epoch, memory_order_relaxed)) ||
 		    !may_be_shut_down(stream))
 			continue;
@@ -261,8 +261,7 @@ static bool goes_on(void)
 static void lend(void)
 {
 	for (uint32_t i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		struct pxt_block *block = pxt_stream_block(i);
 
 		if (!block || pxt_streams[i].theirs)
 			continue;

@@ -61,8 +61,7 @@ static void note_all(void)
 {
 	memset(named, 0, sizeof(named));
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		struct pxt_block *block = pxt_stream_block(i);
 
 		for (uint32_t lane = 0; block && lane <= pxt_block_last(block); lane++) {
 			const struct pxt_ring ring = pxt_block_ring(block, lane);

@@ -84,6 +84,12 @@ extern struct pxt_stream pxt_streams[CONFIG_PTRACE_MAX_STREAMS];
 /* What a writer needs: the blocks by index.  NULL where there is no stream. */
 extern struct pxt_block *_Atomic pxt_blocks[CONFIG_PTRACE_MAX_STREAMS];
 
+/* Acquire: pairs with the release of create, so the block is complete. */
+PXT_INLINE struct pxt_block *pxt_stream_block(uint32_t index)
+{
+	return atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+}
+
 extern const char pxt_stream_kind;
 
 /* ---- stream.c ---- */

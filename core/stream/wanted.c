@@ -47,8 +47,7 @@ static void set_bit(unsigned id, unsigned index, bool on)
 static void open_to_forks(bool may)
 {
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		struct pxt_block *block = pxt_stream_block(i);
 		uint32_t gate;
 
 		if (!block || !pxt_streams[i].inherited)
@@ -73,8 +72,7 @@ static unsigned only_live(void)
 	unsigned found = CONFIG_PTRACE_MAX_STREAMS;
 
 	for (unsigned i = 0; i < CONFIG_PTRACE_MAX_STREAMS; i++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[i], memory_order_acquire);
+		struct pxt_block *block = pxt_stream_block(i);
 
 		if (!block || (pxt_block_state(block) == PXT_GATE_OFF && !pxt_streams[i].theirs))
 			continue;
@@ -92,7 +90,7 @@ static void put_in_force(unsigned index)
 
 	if (index == CONFIG_PTRACE_MAX_STREAMS)
 		return;
-	block = atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+	block = pxt_stream_block(index);
 	gate = atomic_load_explicit(&block->gate, memory_order_acquire);
 	/* The fast path cuts nothing of up to 4 bytes, and no number of a CPU. */
 	if ((gate & PXT_GATE_CAREFUL) || block->max_data < 4u || pxt_port_cpus() > PXT_CPU_UNKNOWN)
@@ -144,8 +142,7 @@ void pxt_wanted_late(uint64_t system)
 void pxt_wanted_type_comes(unsigned id)
 {
 	for (unsigned index = 0; index < CONFIG_PTRACE_MAX_STREAMS; index++) {
-		struct pxt_block *block =
-		    atomic_load_explicit(&pxt_blocks[index], memory_order_acquire);
+		struct pxt_block *block = pxt_stream_block(index);
 		uint32_t gate;
 
 		if (!block)

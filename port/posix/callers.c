@@ -19,28 +19,14 @@ __attribute__((noinline)) unsigned pxt_port_callers(
     const void *caller, uint64_t *callers, unsigned most)
 {
 	struct pxt_cfi_state state = { .known = 0 };
-	unsigned count = 0;
-	bool found = false;
 
 	pxt_cfi_here(&state, getauxval(AT_RANDOM));
-	for (unsigned i = 0; i < FRAMES_OWN + most && count < most; i++) {
-		union {
-			uint64_t number;
-			void *at;
-		} place = { state.place - 1 };
-
-		if (!pxt_cfi_up(pxt_cfi_own(place.at), &state))
-			break;
-		if (found)
-			callers[count++] = state.place;
-		found = found || state.place == (uint64_t)(uintptr_t)caller;
-	}
-	return count;
+	return pxt_cfi_callers(&state, caller, callers, most, FRAMES_OWN + most, pxt_cfi_own);
 }
 #else
-unsigned pxt_port_callers(const void *caller, uint64_t *callers, unsigned most)
+unsigned pxt_port_callers(
+    PXT_UNUSED const void *caller, PXT_UNUSED uint64_t *callers, PXT_UNUSED unsigned most)
 {
-	(void)caller, (void)callers, (void)most;
 	return 0;
 }
 #endif

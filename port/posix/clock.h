@@ -48,4 +48,20 @@ void pxt_vdso_find(void);
 /* As clock_gettime(); leaves errno alone where the clock is one that every kernel has. */
 int pxt_vdso_gettime(clockid_t clock, struct timespec *now);
 
+/* Of CLOCK_MONOTONIC, for what is waited for. */
+PXT_INLINE int64_t pxt_vdso_ms(void)
+{
+	struct timespec now;
+
+	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+PXT_INLINE int pxt_vdso_left_ms(int64_t end)
+{
+	int64_t left = end - pxt_vdso_ms();
+
+	return left > 0 ? (int)left : 0;
+}
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fence.c - the fence in all threads of the process (membarrier), which spares trace points one; see fence.h. */
+/* fence.c - the fence in all threads of the process (membarrier), which spares trace points one; see quiet.h. */
 #define _GNU_SOURCE
-#include "port/posix/fence.h"
 
 #include "port/port.h"
 #include "port/posix/quiet.h"

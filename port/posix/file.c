@@ -30,7 +30,7 @@ static int check_kind(int fd, struct pxt_port_place *place)
 		return EBADF;
 	if ((flags & O_PATH) != 0)
 		return EBADF;
-	*place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
+	*place = pxt_descriptor_place(&state);
 	return S_ISREG(state.st_mode) ? 0 : EINVAL;
 }
 
@@ -54,10 +54,7 @@ static int check_place(const struct pxt_port_file *file, struct stat *state)
 {
 	if (fstat(file->fd, state) != 0)
 		return errno;
-	return (uint64_t)state->st_dev == file->place.device &&
-	               (uint64_t)state->st_ino == file->place.file
-	           ? 0
-	           : EBADF;
+	return pxt_descriptor_at(state, &file->place) ? 0 : EBADF;
 }
 
 void pxt_port_file_close(struct pxt_port_file *file)

@@ -21,7 +21,7 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 /* Also without <linux/magic.h>. */
-#define MEMORY_FILES 0x01021994
+#define MEMORY_FILES 0x01021994ul
 
 /* Without the second one, pages could be taken out of the file (and come back at a cost, or not). */
 #define SETTLED (F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE)
@@ -95,15 +95,16 @@ int pxt_port_filemap_settle(int fd)
 	return PXT_QUIETLY(fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP);
 }
 
-static bool is_in_memory(int fd)
+/* 0: not known. */
+static unsigned long file_system(int fd)
 {
 	struct statfs system;
 
 	while (fstatfs(fd, &system) != 0) {
 		if (errno != EINTR)
-			return false;
+			return 0;
 	}
-	return (unsigned long)system.f_type == MEMORY_FILES;
+	return (unsigned long)system.f_type & 0xfffffffful;
 }
 
 /* A file in memory that is sealed so. */
@@ -112,7 +113,7 @@ static bool is_sealed(int fd, int wanted, struct stat *state)
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	return seals >= 0 && (seals & wanted) == wanted && fstat(fd, state) == 0 &&
-	       S_ISREG(state->st_mode) && is_in_memory(fd);
+	       S_ISREG(state->st_mode) && file_system(fd) == MEMORY_FILES;
 }
 
 /*
@@ -164,21 +165,17 @@ int pxt_port_filemap_room(void *memory, size_t bytes)
 static bool is_local(int fd)
 {
 	static const unsigned long kinds[] = {
-		0x01021994ul, /* tmpfs, and memfd */
+		MEMORY_FILES, /* tmpfs, and memfd */
 		0x858458f6ul, /* ramfs */
 		0xef53ul,     /* ext2, ext3, ext4 */
 		0x58465342ul, /* XFS */
 		0x9123683eul, /* Btrfs */
 		0xf2f52010ul, /* F2FS */
 	};
-	struct statfs system;
+	const unsigned long kind = file_system(fd);
 
-	while (fstatfs(fd, &system) != 0) {
-		if (errno != EINTR)
-			return false;
-	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (((unsigned long)system.f_type & 0xfffffffful) == kinds[i])
+		if (kind == kinds[i])
 			return true;
 	}
 	return false;

@@ -21,21 +21,14 @@
 /* Names in a row that may be taken by others. */
 #define TRIES        100000u
 
-static struct pxt_port_place place_of(const struct stat *state)
-{
-	return (struct pxt_port_place){ (uint64_t)state->st_dev, (uint64_t)state->st_ino };
-}
-
 /* 0, or EBADF where the program has closed the descriptor, or made something else of its number. */
 static int check(const struct pxt_port_logfolder *folder)
 {
 	struct stat state;
-	struct pxt_port_place place;
 
 	if (folder->fd < 0 || fstat(folder->fd, &state) != 0)
 		return EBADF;
-	place = place_of(&state);
-	return pxt_port_same_place(&place, &folder->place) ? 0 : EBADF;
+	return pxt_descriptor_at(&state, &folder->place) ? 0 : EBADF;
 }
 
 /* The folder at the path is the same one still. */
@@ -118,7 +111,7 @@ static int open_folder(struct pxt_port_logfolder *folder, int fd)
 		return EBADF;
 	if (!S_ISDIR(state.st_mode))
 		return ENOTDIR;
-	folder->place = place_of(&state);
+	folder->place = pxt_descriptor_place(&state);
 	folder->fd = fcntl(fd, F_DUPFD_CLOEXEC, PXT_FIRST_DESCRIPTOR);
 	if (folder->fd < 0)
 		return errno;
@@ -166,9 +159,7 @@ int pxt_port_log_remove(
 	if (!error && fstatat(log->folder.fd, name, &state, AT_SYMLINK_NOFOLLOW) != 0)
 		error = errno;
 	if (!error) {
-		struct pxt_port_place there = place_of(&state);
-
-		if (!pxt_port_same_place(&there, place))
+		if (!pxt_descriptor_at(&state, place))
 			error = ENOENT;
 		else if (unlinkat(log->folder.fd, name, 0) != 0)
 			error = errno;

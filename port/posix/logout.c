@@ -54,7 +54,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 	log->reached = 0;
 	log->path = NULL;
 	pxt_port_log_no_folder(log);
-	log->place = (struct pxt_port_place){ (uint64_t)state.st_dev, (uint64_t)state.st_ino };
+	log->place = pxt_descriptor_place(&state);
 	if (S_ISREG(state.st_mode)) {
 		log->kind = (flags & O_APPEND) != 0 ? PXT_LOG_APPEND : PXT_LOG_FILE;
 		log->size = (uint64_t)state.st_size;
@@ -92,8 +92,7 @@ static bool is_logs(const struct pxt_port_log *log, const struct stat *state)
 {
 	int flags = fcntl(log->fd, F_GETFL);
 
-	if ((uint64_t)state->st_dev != log->place.device ||
-	    (uint64_t)state->st_ino != log->place.file)
+	if (!pxt_descriptor_at(state, &log->place))
 		return false;
 	if (flags < 0 || (flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return false;
@@ -201,24 +200,16 @@ static ssize_t write_ready(const struct pxt_port_log *log, const unsigned char *
 	return write(log->fd, data, bytes < log->piece ? bytes : log->piece);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)pxt_vdso_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Bound: something goes out before the patience is at its end, which signals do not put off. */
 static int write_hurried(
     const struct pxt_port_log *log, const unsigned char *data, size_t bytes, size_t *done)
 {
 	struct pollfd device = { .fd = log->fd, .events = POLLOUT };
-	int64_t end = now_ms() + PXT_LOG_PATIENCE_MS;
+	int64_t end = pxt_vdso_ms() + PXT_LOG_PATIENCE_MS;
 
 	*done = 0;
 	while (*done < bytes) {
-		int64_t left = end - now_ms();
+		int64_t left = end - pxt_vdso_ms();
 		int ready = poll(&device, 1, left > 0 ? (int)left : 0);
 		ssize_t wrote;
 
@@ -227,7 +218,7 @@ static int write_hurried(
 		wrote = ready < 0 ? -1 : write_ready(log, data + *done, bytes - *done);
 		if (wrote > 0) {
 			*done += (size_t)wrote;
-			end = now_ms() + PXT_LOG_PATIENCE_MS;
+			end = pxt_vdso_ms() + PXT_LOG_PATIENCE_MS;
 		} else if (wrote == 0) {
 			return EIO;
 		} else if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {

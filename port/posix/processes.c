@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* processes.c - fences that reach other processes, and whether such a process is still there. */
 #define _GNU_SOURCE
-#include "port/posix/fence.h"
-
 #include "port/port.h"
 #include "port/posix/quiet.h"
 

@@ -6,7 +6,7 @@
 #ifndef PXT_QUIET_H
 #define PXT_QUIET_H
 
-#include "format/compiler.h"
+#include "port/port.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 PXT_INLINE void pxt_errno_end(const int *kept)
@@ -107,10 +108,59 @@ PXT_INLINE int pxt_descriptor_mark(int fd)
 	return fcntl(fd, F_GETSIG);
 }
 
+/* Where a file is; whether it is the one that was there. */
+PXT_INLINE struct pxt_port_place pxt_descriptor_place(const struct stat *state)
+{
+	return (struct pxt_port_place){ (uint64_t)state->st_dev, (uint64_t)state->st_ino };
+}
+
+PXT_INLINE bool pxt_descriptor_at(const struct stat *state, const struct pxt_port_place *place)
+{
+	return (uint64_t)state->st_dev == place->device && (uint64_t)state->st_ino == place->file;
+}
+
 /* Closed by exec, as the library's are, and of the open file that had @mark. */
 PXT_INLINE bool pxt_descriptor_is(int fd, int mark)
 {
 	return fcntl(fd, F_GETFD) == FD_CLOEXEC && fcntl(fd, F_GETSIG) == mark;
 }
+
+/*
+ * ---- Of those, what is open for long beside the program (kept.c) ----
+ *
+ * The program may close such a number, and open something of its own there.
+ */
+
+/*
+ * *fd moves up, if need be, and is the library's from now on, until pxt_kept_close(); closed where that fails.  Where it
+ * only might be higher, it stays then.  @marked: nobody else has this open file.
+ */
+int pxt_kept_take(int *fd, bool marked);
+/* Without an answer of the system it is not another's, as far as anybody knows. */
+bool pxt_kept_is(int fd);
+/* What the program has at that number since is not closed. */
+void pxt_kept_close(int fd);
+/* What stays open when the call has ended: wrappers keep the program from closing it. */
+int pxt_kept_open(int fd, int error);
+/* What a path or a new descriptor can have against it, as callers of the library know it. */
+int pxt_kept_error(int error);
+/* A new descriptor, or -1 with errno as its maker left it; after pxt_lows_begin(), which it ends. */
+int pxt_kept_adopt(int made, int *fd, bool marked);
+/* Closes *fd after an error, which comes back. */
+int pxt_kept_settle(int *fd, int error);
+
+/*
+ * ---- The fence that reaches other processes (processes.c), for fence.c ----
+ *
+ * A pointer, because Log Retrieval has the one file and not the other.
+ *
+ *   concurrency: any thread, at any time.
+ */
+
+/* Set by pxt_port_fence_processes(), in this process or before the fork it came from; else NULL. */
+struct pxt_processes {
+	bool (*fence)(void);
+};
+extern const struct pxt_processes *_Atomic pxt_processes;
 
 #endif

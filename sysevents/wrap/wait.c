@@ -6,15 +6,26 @@
  * Functions are found by the tables that compilers make for exceptions, which programs without frame
  * pointers have too; where the caller has none, by frame pointers.  These may be anything in a program
  * that keeps none: so the stack is read through the system, which says where nothing is.
+ *
+ * A few, without being asked: the program must run as without us, whatever its tables say.  They are read by an
+ * interpreter of our own, which reads nothing of the stack but what is mapped.  Under a filter of system calls
+ * nothing is asked, so only the first page of a thread's stack is read.
  */
 #define _GNU_SOURCE
+/* First: cfi.h has pxt_cfi_own() by it, and by these pxt_cfi_is_mapped(). */
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "format/cfi.h"
 #include "sysevents/wrap/wrap.h"
 
+#include <sys/auxv.h>
 #include <sys/uio.h>
-#include <unistd.h>
 #include <unwind.h>
 
 #define FRAMES_MAX 64u         /* that are looked at */
+#define FRAMES_FEW 16u         /* ... without being asked; some are ours */
 #define FRAME_MAX  (1ul << 20) /* bytes from one frame to the next */
 
 /* Its number for the unwinder. */
@@ -154,11 +165,45 @@ static unsigned callers_of(const void *caller, uint64_t callers[PXT_WAIT_CALLERS
 	return walk.count;
 }
 
+/* ---- A few of them ---- */
+
+#if PXT_CFI_KNOWN
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+#define find_function pxt_cfi_own
+#else
+/* Of the compiler's library, which may take a lock. */
+struct bases {
+	void *text;
+	void *data;
+	void *function;
+};
+extern const void *_Unwind_Find_FDE(void *at, struct bases *bases);
+
+static const unsigned char *find_function(void *at)
+{
+	struct bases bases;
+
+	return _Unwind_Find_FDE(at, &bases);
+}
+#endif
+
+static __attribute__((noinline)) unsigned few_callers_of(
+    const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
+{
+	struct pxt_cfi_state state = { .quiet = pxt_wrap_wishes.stack_quiet };
+
+	pxt_cfi_here(&state, getauxval(AT_RANDOM));
+	return pxt_cfi_callers(&state, caller, callers, PXT_WAIT_FEW, FRAMES_FEW, find_function);
+}
+#else
+PXT_OFF_RETURNS(0, unsigned, few_callers_of, const void *caller, uint64_t *callers);
+#endif
+
 unsigned pxt_wait_callers(uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS])
 {
 	if (PXT_WRAP_LIKELY(ns < pxt_wrap_wishes.stack_ns))
 		return 0;
-	return pxt_wrap_wishes.stack_few ? pxt_callers_few(caller, callers)
+	return pxt_wrap_wishes.stack_few ? few_callers_of(caller, callers)
 	                                 : callers_of(caller, callers);
 }
 

@@ -231,7 +231,4 @@ unsigned pxt_wait_callers(
 /* Before the first one, where any will be asked for. */
 void pxt_wait_start(void) PXT_WRAP_HIDDEN;
 
-/* PXT_WAIT_FEW of them at most (callers.c). */
-unsigned pxt_callers_few(const void *caller, uint64_t callers[PXT_WAIT_CALLERS]) PXT_WRAP_HIDDEN;
-
 #endif
