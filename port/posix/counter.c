@@ -9,7 +9,15 @@
 #include "port/posix/clock.h"
 #include "port/posix/quiet.h"
 
-#if PXT_SMALL && (defined(__x86_64__) || defined(__aarch64__))
+#if defined(__x86_64__) || defined(__aarch64__)
+bool pxt_port_use_counter;
+
+void pxt_ticksource_use(bool use)
+{
+	pxt_port_use_counter = use;
+}
+
+#if PXT_SMALL
 uint64_t pxt_port_ticks(void)
 {
 	return pxt_port_ticks_here();
@@ -21,6 +29,7 @@ uint64_t pxt_port_ticks_ordered(void)
 	pxt_port_ticks_fence();
 	return pxt_port_ticks_here();
 }
+#endif
 #endif
 
 /*
@@ -57,8 +66,6 @@ struct clock_pair {
 	uint64_t width;
 };
 
-bool pxt_port_use_counter;
-
 /* What a told rate may be off by, beside its error: when the pair was read, and the clocks' own steps. */
 #define TOLD_SLACK_NS  1000000u
 #define TOLD_SLACK_PPM 50u
@@ -74,11 +81,6 @@ static bool counter_is_invariant(void)
 	unsigned d;
 
 	return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
-}
-
-void pxt_ticksource_use(bool use)
-{
-	pxt_port_use_counter = use;
 }
 
 uint64_t pxt_ticksource_fenced(void)
@@ -252,8 +254,6 @@ bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
 /* Coarser steps than a quarter of a microsecond: events of one thread would get one stamp. */
 #define STEPS_MIN 4000000u
 
-bool pxt_port_use_counter;
-
 /* 0 where the firmware forgot to set it. */
 static uint64_t rate_told(void)
 {
@@ -304,11 +304,6 @@ bool pxt_ticksource_rate(struct pxt_clock_rate *rate)
 	rate->error_ppm = 1;
 	rate->source = POSIX_TRACE_CLOCK_TSC_NP;
 	return pxt_port_use_counter;
-}
-
-void pxt_ticksource_use(bool use)
-{
-	pxt_port_use_counter = use;
 }
 
 uint64_t pxt_ticksource_fenced(void)

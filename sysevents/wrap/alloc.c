@@ -12,12 +12,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-PXT_WRAP_REAL(malloc);
-PXT_WRAP_REAL(calloc);
-PXT_WRAP_REAL(realloc);
-PXT_WRAP_REAL(free);
-PXT_WRAP_REAL(posix_memalign);
-
 /* ---- Memory for a thread that looks for the real malloc() ---- */
 
 #if PXT_WRAP_BY_LINKER
@@ -91,14 +85,14 @@ static void *early_move(void *old, size_t bytes)
 		return got;                                                                        \
 	} while (0)
 
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(malloc)(size_t bytes)
+PXT_WRAPPER(void *, malloc, (size_t bytes))
 {
 	if (is_early())
 		return early_alloc(bytes);
 	TELL(POSIX_TRACE_CALL_MALLOC_NP, NULL, bytes, PXT_WRAP_CALL(malloc)(bytes));
 }
 
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(calloc)(size_t count, size_t bytes)
+PXT_WRAPPER(void *, calloc, (size_t count, size_t bytes))
 {
 	if (is_early())
 		return early_alloc(count * bytes);
@@ -106,8 +100,7 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(calloc)(size_t count, size_t bytes)
 }
 
 #define ALLOCATES(name, number, parameters, arguments, object, bytes)                              \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT void *PXT_WRAP_NAME(name) parameters                                       \
+	PXT_WRAPPER(void *, name, parameters)                                                      \
 	{                                                                                          \
 		TELL(number, object, bytes, PXT_WRAP_CALL(name) arguments);                        \
 	}                                                                                          \
@@ -119,7 +112,7 @@ ALLOCATES(aligned_alloc, POSIX_TRACE_CALL_MALLOC_NP, (size_t alignment, size_t b
 ALLOCATES(reallocarray, POSIX_TRACE_CALL_REALLOC_NP, (void *old, size_t count, size_t bytes),
     (old, count, bytes), old, count *bytes);
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(posix_memalign)(void **got, size_t alignment, size_t bytes)
+PXT_WRAPPER(int, posix_memalign, (void **got, size_t alignment, size_t bytes))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -132,7 +125,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(posix_memalign)(void **got, size_t alignment, 
 	return result;
 }
 
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(realloc)(void *old, size_t bytes)
+PXT_WRAPPER(void *, realloc, (void *old, size_t bytes))
 {
 	if (is_early() || is_from_early(old))
 		return early_move(old, bytes);
@@ -140,7 +133,7 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(realloc)(void *old, size_t bytes)
 }
 
 /* Told before: another thread may have the memory at once. */
-PXT_WRAP_EXPORT void PXT_WRAP_NAME(free)(void *old)
+PXT_WRAPPER(void, free, (void *old))
 {
 	const void *caller = PXT_WRAP_CALLER();
 

@@ -63,8 +63,7 @@ void pxt_call_tell(
 /* @asked: how long it is to wait at most, PXT_WAIT_NO_LIMIT or nanoseconds; @told: what its end tells. */
 #define PXT_CALL_WRAP_UNTIL_AS(                                                                    \
     type, name, parameters, arguments, number, object, size, asked, told)                          \
-	PXT_WRAP_REAL_TYPED(type, name, parameters);                                               \
-	PXT_WRAP_EXPORT type PXT_WRAP_NAME(name) parameters                                        \
+	PXT_WRAPPER(type, name, parameters)                                                        \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \

@@ -18,8 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-PXT_WRAP_REAL(mlockall);
-
 /* Others have fewer arguments, and what would be the second is not looked at. */
 static bool is_looked_at(long option)
 {
@@ -144,8 +142,7 @@ PRCTL(__prctl_time64);
 /* ---- A forked child attaches before it cannot any more ---- */
 
 #define LEAVES(name, parameters, arguments)                                                        \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	PXT_WRAPPER(int, name, parameters)                                                         \
 	{                                                                                          \
 		pxt_start_now();                                                                   \
 		return PXT_WRAP_CALL(name) arguments;                                              \
@@ -175,7 +172,7 @@ LEAVES(prlimit64,
         struct rlimit64 *former),
     (process, what, limit, former));
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(mlockall)(int flags)
+PXT_WRAPPER(int, mlockall, (int flags))
 {
 	int result = PXT_WRAP_CALL(mlockall)(flags);
 

@@ -8,11 +8,8 @@
 
 #define PATH_BYTES 256
 
-PXT_WRAP_REAL(dlopen);
-PXT_WRAP_REAL(dlclose);
-
 /* The compiler makes a jump of the call, as nothing comes after it. */
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlopen)(const char *path, int mode)
+PXT_WRAPPER(void *, dlopen, (const char *path, int mode))
 {
 	if (path && !(mode & RTLD_NOLOAD) &&
 	    pxt_wrap_wanted(POSIX_TRACE_PROCESS_NP, PXT_WRAP_CALLER()))
@@ -21,13 +18,11 @@ PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlopen)(const char *path, int mode)
 }
 
 #ifdef LM_ID_BASE
-PXT_WRAP_REAL(dlmopen);
-
 /*
  * What is loaded into a namespace of its own calls a C library of its own, not these wrappers: an image without a
  * place tells of it.  This is a jump, too.
  */
-PXT_WRAP_EXPORT void *PXT_WRAP_NAME(dlmopen)(Lmid_t space, const char *path, int mode)
+PXT_WRAPPER(void *, dlmopen, (Lmid_t space, const char *path, int mode))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -68,7 +63,7 @@ static void tell_gone(uint64_t address, char *path, const void *caller)
 		pxt_process_tell(POSIX_TRACE_PROCESS_IMAGE_GONE_NP, 0, address, 0, path, caller);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(dlclose)(void *handle)
+PXT_WRAPPER(int, dlclose, (void *handle))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	char path[PATH_BYTES];

@@ -70,15 +70,13 @@ static void name(int fd, const char *what, const void *caller)
 	} while (0)
 
 #define OPENS(function, parameters, arguments)                                                     \
-	PXT_WRAP_REAL_TYPED(int, function, parameters);                                            \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
+	PXT_WRAPPER(int, function, parameters)                                                     \
 	{                                                                                          \
 		TELL_OPEN(PXT_WRAP_CALL(function) arguments);                                      \
 	}                                                                                          \
 	_Static_assert(1, "")
 #define OPENS_WITH_MODE(function, parameters, arguments)                                           \
-	PXT_WRAP_REAL(function);                                                                   \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
+	PXT_WRAPPER(int, function, parameters)                                                     \
 	{                                                                                          \
 		TAKE_MODE(flags)                                                                   \
 		TELL_OPEN(PXT_WRAP_CALL(function) arguments);                                      \
@@ -103,8 +101,6 @@ OPENS(__openat_2, (int folder, const char *path, int flags), (folder, path, flag
 OPENS(__openat64_2, (int folder, const char *path, int flags), (folder, path, flags));
 
 /* What the C library opens for a stream of its own. */
-PXT_WRAP_REAL(fopen);
-PXT_WRAP_REAL(fopen64);
 
 static FILE *name_stream(FILE *stream, const char *path, const void *caller)
 {
@@ -113,21 +109,17 @@ static FILE *name_stream(FILE *stream, const char *path, const void *caller)
 	return stream;
 }
 
-PXT_WRAP_EXPORT FILE *PXT_WRAP_NAME(fopen)(const char *path, const char *mode)
+PXT_WRAPPER(FILE *, fopen, (const char *path, const char *mode))
 {
 	return name_stream(PXT_WRAP_CALL(fopen)(path, mode), path, PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT FILE *PXT_WRAP_NAME(fopen64)(const char *path, const char *mode)
+PXT_WRAPPER(FILE *, fopen64, (const char *path, const char *mode))
 {
 	return name_stream(PXT_WRAP_CALL(fopen64)(path, mode), path, PXT_WRAP_CALLER());
 }
 
 /* ---- What has no path ---- */
-
-PXT_WRAP_REAL(pipe);
-PXT_WRAP_REAL(pipe2);
-PXT_WRAP_REAL(dup);
 
 /* A word for one or both. */
 static int name_word(
@@ -139,19 +131,18 @@ static int name_word(
 	return result;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pipe)(int ends[2])
+PXT_WRAPPER(int, pipe, (int ends[2]))
 {
 	return name_word(PXT_WRAP_CALL(pipe)(ends), ends, 2, "a pipe", PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pipe2)(int ends[2], int flags)
+PXT_WRAPPER(int, pipe2, (int ends[2], int flags))
 {
 	return name_word(PXT_WRAP_CALL(pipe2)(ends, flags), ends, 2, "a pipe", PXT_WRAP_CALLER());
 }
 
 #define NAMED(function, parameters, arguments, word)                                               \
-	PXT_WRAP_REAL(function);                                                                   \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(function) parameters                                     \
+	PXT_WRAPPER(int, function, parameters)                                                     \
 	{                                                                                          \
 		int fd = PXT_WRAP_CALL(function) arguments;                                        \
                                                                                                    \
@@ -217,7 +208,7 @@ static int name_copy(int fd, int from, const void *caller)
 	return fd;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup)(int fd)
+PXT_WRAPPER(int, dup, (int fd))
 {
 	return name_copy(PXT_WRAP_CALL(dup)(fd), fd, PXT_WRAP_CALLER());
 }
@@ -226,8 +217,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup)(int fd)
 
 /* Also of a timer's descriptor (sleep.c). */
 #define READS(function, parameters, arguments)                                                     \
-	PXT_WRAP_REAL_TYPED(ssize_t, function, parameters);                                        \
-	PXT_WRAP_EXPORT ssize_t PXT_WRAP_NAME(function) parameters                                 \
+	PXT_WRAPPER(ssize_t, function, parameters)                                                 \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
@@ -377,12 +367,6 @@ PXT_CALL_WRAP(int, msync, (void *from, size_t bytes, int flags), (from, bytes, f
 
 /* ---- Closing ---- */
 
-PXT_WRAP_REAL(close);
-PXT_WRAP_REAL(closefrom);
-PXT_WRAP_REAL(close_range);
-PXT_WRAP_REAL(dup2);
-PXT_WRAP_REAL(dup3);
-
 /*
  * A system call that no wrapper sees may have closed one of the library's: then the number is the program's.
  */
@@ -399,7 +383,6 @@ static bool is_own(int fd)
 }
 
 #if PXT_GROUP_FILE_IO
-PXT_WRAP_REAL(fclose);
 
 static void tell_close(int fd, int result, const void *caller)
 {
@@ -410,7 +393,7 @@ static void tell_close(int fd, int result, const void *caller)
 }
 
 /* The C library closes the number of a stream by itself. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(fclose)(FILE *stream)
+PXT_WRAPPER(int, fclose, (FILE * stream))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int saved = errno;
@@ -428,7 +411,7 @@ PXT_OFF_RETURNS(fd, int, name_copy, int fd, int from, const void *caller);
 PXT_OFF(tell_close, int fd, int result, const void *caller);
 #endif
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(close)(int fd)
+PXT_WRAPPER(int, close, (int fd))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int result;
@@ -453,7 +436,7 @@ static int next_own(int fd)
 }
 
 /* Around those that are the library's. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(close_range)(unsigned first, unsigned last, int flags)
+PXT_WRAPPER(int, close_range, (unsigned first, unsigned last, int flags))
 {
 	unsigned from = first;
 
@@ -475,7 +458,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(close_range)(unsigned first, unsigned last, in
 	}
 }
 
-PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
+PXT_WRAPPER(void, closefrom, (int first))
 {
 	int from = first < 0 ? 0 : first;
 	int next;
@@ -487,7 +470,7 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(closefrom)(int first)
 	PXT_WRAP_CALL(closefrom)(from);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
+PXT_WRAPPER(int, dup2, (int from, int to))
 {
 	if (is_own(to) && from != to) {
 		errno = EMFILE;
@@ -498,7 +481,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup2)(int from, int to)
 	return name_copy(PXT_WRAP_CALL(dup2)(from, to), from, PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(dup3)(int from, int to, int flags)
+PXT_WRAPPER(int, dup3, (int from, int to, int flags))
 {
 	if (is_own(to) && from != to) {
 		errno = EMFILE;

@@ -27,9 +27,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-PXT_WRAP_REAL(fork);
-PXT_WRAP_REAL(daemon);
-PXT_WRAP_REAL(forkpty);
 PXT_WRAP_REAL(execve);
 PXT_WRAP_REAL(execvpe);
 
@@ -60,7 +57,7 @@ static void begin_fork(void)
 	(void)PXT_WRAP_CALL(execvpe);
 }
 
-PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(fork)(void)
+PXT_WRAPPER(pid_t, fork, (void))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	pid_t child;
@@ -72,7 +69,7 @@ PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(fork)(void)
 }
 
 /* Returns in the child alone. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(daemon)(int keeps_folder, int keeps_output)
+PXT_WRAPPER(int, daemon, (int keeps_folder, int keeps_output))
 {
 	int result = PXT_WRAP_CALL(daemon)(keeps_folder, keeps_output);
 
@@ -81,8 +78,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(daemon)(int keeps_folder, int keeps_output)
 	return result;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
-    int *master, char *name, const struct termios *attributes, const struct winsize *size)
+PXT_WRAPPER(int, forkpty,
+    (int *master, char *name, const struct termios *attributes, const struct winsize *size))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int child;
@@ -94,11 +91,10 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(forkpty)(
 }
 
 #if PXT_PROCESS_SEES_VFORK
-PXT_WRAP_REAL(vfork);
 PXT_WRAP_REAL(clone);
 
 /* By a jump: no function of ours can return twice from one frame. */
-PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(vfork)(void)
+PXT_WRAPPER(pid_t, vfork, (void))
 {
 	pxt_process_lent = true;
 	pxt_start_fork();
@@ -143,12 +139,8 @@ PXT_WRAP_EXPORT int pxt_fork_clone(PARAMETERS)
  * _Fork() and _exit(), which the C library itself calls by these names: the linker would wrap them in fork()
  * and exit(), too.
  */
-PXT_WRAP_REAL(_Fork);
-PXT_WRAP_REAL(_exit);
-PXT_WRAP_REAL(_Exit);
-
 /* For handlers of signals: the child is not traced, since attaching is not for them. */
-PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(_Fork)(void)
+PXT_WRAPPER(pid_t, _Fork, (void))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	pid_t child = PXT_WRAP_CALL(_Fork)();
@@ -159,7 +151,7 @@ PXT_WRAP_EXPORT pid_t PXT_WRAP_NAME(_Fork)(void)
 }
 
 #define ENDS(name)                                                                                 \
-	PXT_WRAP_EXPORT void PXT_WRAP_NAME(name)(int status)                                       \
+	PXT_WRAPPER(void, name, (int status))                                                      \
 	{                                                                                          \
 		pxt_process_tell_exit(status, PXT_WRAP_CALLER());                                  \
 		PXT_WRAP_CALL(name)(status);                                                       \
@@ -224,11 +216,6 @@ SPAWNS(PXT_AGES_FORMER_NAME(posix_spawnp), PXT_AGES_FORMER_CALL(posix_spawnp),
 #endif
 
 /* ---- Another program in the same process ---- */
-
-PXT_WRAP_REAL(execv);
-PXT_WRAP_REAL(execvp);
-PXT_WRAP_REAL(fexecve);
-PXT_WRAP_REAL(execveat);
 
 /* An exec that was told, until it returns. */
 struct exec {
@@ -296,7 +283,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execve)(const char *path, char *const *args, c
 	return EXECUTE(execve, exec, path, args, env);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(execv)(const char *path, char *const *args)
+PXT_WRAPPER(int, execv, (const char *path, char *const *args))
 {
 	const struct exec exec = begin_exec(AT_FDCWD, path, 0, environ, PXT_WRAP_CALLER());
 
@@ -311,7 +298,7 @@ static struct exec begin_exec_file(
 	return *path ? begin_exec(AT_FDCWD, path, 0, env, caller) : (struct exec){ .told = false };
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvp)(const char *file, char *const *args)
+PXT_WRAPPER(int, execvp, (const char *file, char *const *args))
 {
 	char path[PATH_MAX];
 	const struct exec exec = begin_exec_file(file, path, environ, PXT_WRAP_CALLER());
@@ -327,7 +314,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execvpe)(const char *file, char *const *args, 
 	return EXECUTE(execvpe, exec, file, args, env);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(fexecve)(int fd, char *const *args, char *const *env)
+PXT_WRAPPER(int, fexecve, (int fd, char *const *args, char *const *env))
 {
 	char *const *given = args; /* may be NULL all the same */
 	struct exec exec = { .told = false };
@@ -342,8 +329,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(fexecve)(int fd, char *const *args, char *cons
 	return EXECUTE(fexecve, exec, fd, args, env);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(execveat)(
-    int folder, const char *path, char *const *args, char *const *env, int flags)
+PXT_WRAPPER(
+    int, execveat, (int folder, const char *path, char *const *args, char *const *env, int flags))
 {
 	const struct exec exec = begin_exec(folder, path, flags, env, PXT_WRAP_CALLER());
 	int result = PXT_WRAP_CALL(execveat)(folder, path, args, ENVIRONMENT(env, exec.why), flags);
@@ -352,12 +339,6 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execveat)(
 }
 
 /* ---- With the arguments one by one ---- */
-
-#if PXT_WRAP_BY_LINKER
-extern __typeof__(execl) __wrap_execl;
-extern __typeof__(execlp) __wrap_execlp;
-extern __typeof__(execle) __wrap_execle;
-#endif
 
 /*
  * They come as a list on the stack, as the C library itself puts them together; it has no name for them as
@@ -393,7 +374,7 @@ static void collect(char **args, const char *first, va_list list)
 	collect(args, first, list);                                                                \
 	va_end(list)
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ...)
+PXT_WRAPPER(int, execl, (const char *path, const char *first, ...))
 {
 	COLLECT(args, first);
 	const struct exec exec = begin_exec(AT_FDCWD, path, 0, environ, PXT_WRAP_CALLER());
@@ -401,7 +382,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execl)(const char *path, const char *first, ..
 	return EXECUTE(execve, exec, path, args, environ);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, ...)
+PXT_WRAPPER(int, execlp, (const char *file, const char *first, ...))
 {
 	COLLECT(args, first);
 	char path[PATH_MAX];
@@ -410,7 +391,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(execlp)(const char *file, const char *first, .
 	return EXECUTE(execvpe, exec, file, args, environ);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(execle)(const char *path, const char *first, ...)
+PXT_WRAPPER(int, execle, (const char *path, const char *first, ...))
 {
 	COLLECT(args, first);
 	char *const *env;

@@ -14,11 +14,6 @@
 
 PXT_WRAP_REAL(syscall);
 
-#if PXT_WRAP_BY_LINKER
-#define NAME "__wrap_syscall"
-#else
-#define NAME "syscall"
-#endif
 /*
  * Seven numbers, of which a caller gives as many as its call needs.  What lies on the stack where others would be
  * is the caller's own, or behind the end of its stack: it is read only where the number says that it was given
@@ -48,7 +43,7 @@ PXT_WRAP_REAL(syscall);
 #define OF_A_WAIT value, limit, other, last
 #endif
 #endif
-extern long pxt_futex_syscall(PARAMETERS) __asm__(NAME);
+extern long pxt_futex_syscall(PARAMETERS) __asm__(PXT_WRAP_SYMBOL("syscall"));
 typedef long (*as_it_came)(PARAMETERS);
 
 static bool waits(int operation)

@@ -70,8 +70,6 @@ PXT_WRAP_INLINE bool is_shared(const pthread_mutex_t *mutex)
 
 PXT_WRAP_REAL_FAST(pthread_mutex_lock, pthread_mutex_t *mutex, mutex);
 PXT_WRAP_REAL_FAST(pthread_mutex_trylock, pthread_mutex_t *mutex, mutex);
-PXT_WRAP_REAL(mtx_lock);
-PXT_WRAP_REAL(mtx_trylock);
 
 struct locked {
 	uint64_t lock;
@@ -251,8 +249,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_trylock)(pthread_mutex_t *mutex)
 
 /* As POSIX's function does it with @object, by @call; what that gives is returned as @given has it. */
 #define LOCKS(name, parameters, real, can_try, object, given, call)                                \
-	PXT_WRAP_REAL_TYPED(int, name, parameters);                                                \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	PXT_WRAPPER(int, name, parameters)                                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
 		uint64_t since;                                                                    \
@@ -279,7 +276,7 @@ PXT_TIMES(CLOCK_LOCK, timespec, pthread_mutex_clocklock, __pthread_mutex_clocklo
 
 /* The same under C11's names (names.h). */
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_lock)(mtx_t *mutex)
+PXT_WRAPPER(int, mtx_lock, (mtx_t * mutex))
 {
 	int tried;
 
@@ -293,7 +290,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_lock)(mtx_t *mutex)
 	return pxt_c11_result(lock(pxt_c11_mutex(mutex), tried, PXT_WRAP_CALLER()));
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_trylock)(mtx_t *mutex)
+PXT_WRAPPER(int, mtx_trylock, (mtx_t * mutex))
 {
 	if (!pxt_wrap_wanted_lock(POSIX_TRACE_MUTEX_LOCK_NP))
 		return PXT_WRAP_CALL(mtx_trylock)(mutex);
@@ -320,9 +317,7 @@ PXT_PROCESS_WRAP_LIFE(
 PXT_PROCESS_WRAP_LIFE(
     mtx_init, (mtx_t * mutex, int kind), (mutex, kind), mutex, POSIX_TRACE_MUTEX_LOCK_NP);
 
-PXT_WRAP_REAL(mtx_destroy);
-
-PXT_WRAP_EXPORT void PXT_WRAP_NAME(mtx_destroy)(mtx_t *mutex)
+PXT_WRAPPER(void, mtx_destroy, (mtx_t * mutex))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -332,9 +327,8 @@ PXT_WRAP_EXPORT void PXT_WRAP_NAME(mtx_destroy)(mtx_t *mutex)
 }
 
 /* With all locks that lie in it. */
-PXT_WRAP_REAL(munmap);
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(munmap)(void *from, size_t bytes)
+PXT_WRAPPER(int, munmap, (void *from, size_t bytes))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -347,7 +341,6 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(munmap)(void *from, size_t bytes)
 /* ---- Giving one back ---- */
 
 PXT_WRAP_REAL_FAST(pthread_mutex_unlock, pthread_mutex_t *mutex, mutex);
-PXT_WRAP_REAL(mtx_unlock);
 
 static void tell_unlock(const pthread_mutex_t *mutex, int result, const void *caller)
 {
@@ -385,7 +378,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_mutex_unlock)(pthread_mutex_t *mutex)
 	return unlock(mutex, PXT_WRAP_CALLER());
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(mtx_unlock)(mtx_t *mutex)
+PXT_WRAPPER(int, mtx_unlock, (mtx_t * mutex))
 {
 	if (!tells_unlock(pxt_c11_mutex(mutex)))
 		return PXT_WRAP_CALL(mtx_unlock)(mutex);

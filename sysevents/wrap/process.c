@@ -11,7 +11,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -121,31 +120,9 @@ uint32_t pxt_process_tell_thread(uint64_t start)
 
 /* ---- Images ---- */
 
-struct extent {
-	uint64_t low; /* as it was linked */
-	uint64_t high;
-};
-
-static struct extent extent_of(const struct dl_phdr_info *info)
-{
-	struct extent extent = { .low = UINT64_MAX };
-
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type != PT_LOAD)
-			continue;
-		if (part->p_vaddr < extent.low)
-			extent.low = part->p_vaddr;
-		if (part->p_vaddr + part->p_memsz > extent.high)
-			extent.high = part->p_vaddr + part->p_memsz;
-	}
-	return extent;
-}
-
 /* In memory, where the loader mapped it: no file is asked.  NULL: it has none. */
 static const unsigned char *buildid_of(
-    const struct dl_phdr_info *info, struct extent extent, uint32_t *length)
+    const struct dl_phdr_info *info, struct pxt_real_extent extent, uint32_t *length)
 {
 	const unsigned char *id = NULL;
 
@@ -165,7 +142,7 @@ static const unsigned char *buildid_of(
 }
 
 /* It comes before its image's event, so that who reads that knows which file to look for. */
-static void tell_build(const struct dl_phdr_info *info, struct extent extent)
+static void tell_build(const struct dl_phdr_info *info, struct pxt_real_extent extent)
 {
 	static const char digits[] = "0123456789abcdef";
 	char text[2 * PXT_BUILDID_MAX + 1];
@@ -259,7 +236,7 @@ static void path_of(const struct dl_phdr_info *info, char path[NAME_MAX_BYTES + 
 
 static int tell_image(struct dl_phdr_info *info, PXT_UNUSED size_t bytes, PXT_UNUSED void *argument)
 {
-	const struct extent extent = extent_of(info);
+	const struct pxt_real_extent extent = pxt_real_extent(info, 0);
 	char path[NAME_MAX_BYTES + 1] = "";
 
 	path_of(info, path);

@@ -15,6 +15,7 @@
 #include "sysevents/wrap/wrap.h"
 
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -94,8 +95,7 @@ void pxt_process_before_syscall(
 
 /* A function that makes or destroys @object, a lock of which events of type @id tell. */
 #define PXT_PROCESS_WRAP_LIFE(name, parameters, arguments, object, id)                             \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	PXT_WRAPPER(int, name, parameters)                                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
 		int result = PXT_WRAP_CALL(name) arguments;                                        \

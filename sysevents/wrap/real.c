@@ -11,7 +11,6 @@
 
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
-#include <link.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <unwind.h>
@@ -22,6 +21,23 @@ struct pxt_wrap_wishes pxt_wrap_wishes = {
 };
 
 int (*pxt_real_gettime)(clockid_t clock, struct timespec *time) = clock_gettime;
+
+struct pxt_real_extent pxt_real_extent(const struct dl_phdr_info *info, uint32_t flags)
+{
+	struct pxt_real_extent extent = { .low = UINTPTR_MAX };
+
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type != PT_LOAD || (part->p_flags & flags) != flags)
+			continue;
+		if (part->p_vaddr < extent.low)
+			extent.low = part->p_vaddr;
+		if (part->p_vaddr + part->p_memsz > extent.high)
+			extent.high = part->p_vaddr + part->p_memsz;
+	}
+	return extent;
+}
 
 #if PXT_WRAP_BY_LINKER
 void pxt_start_door(void)
@@ -354,20 +370,10 @@ static const char recorder[] = "/libptrace.so";
 
 static struct pxt_wrap_code code_of(const struct dl_phdr_info *info)
 {
-	uintptr_t low = UINTPTR_MAX;
-	uintptr_t high = 0;
+	const struct pxt_real_extent code = pxt_real_extent(info, PF_X);
 
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
-			continue;
-		if (part->p_vaddr < low)
-			low = part->p_vaddr;
-		if (part->p_vaddr + part->p_memsz > high)
-			high = part->p_vaddr + part->p_memsz;
-	}
-	return (struct pxt_wrap_code){ info->dlpi_addr + low, high > low ? high - low : 0 };
+	return (struct pxt_wrap_code){ info->dlpi_addr + code.low,
+		code.high > code.low ? code.high - code.low : 0 };
 }
 
 /* The recording library is known by its name: an address of one of its functions may lie in the program. */

@@ -136,8 +136,7 @@ PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result,
 }
 
 #define WRAP(name, parameters, arguments, try, kind, holder, can_try)                              \
-	PXT_WRAP_REAL_TYPED(int, name, parameters);                                                \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	PXT_WRAPPER(int, name, parameters)                                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
 		uint64_t begin;                                                                    \
@@ -156,8 +155,7 @@ PXT_WRAP_INLINE bool is_had(const volatile void *lock, uint8_t kind, int result,
 	_Static_assert(1, "")
 
 #define WRAP_TRY(name, type, kind)                                                                 \
-	PXT_WRAP_REAL(name);                                                                       \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name)(type * lock)                                       \
+	PXT_WRAPPER(int, name, (type * lock))                                                      \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
 		int result = PXT_WRAP_CALL(name)(lock);                                            \
@@ -210,10 +208,8 @@ static bool is_awaited(const pthread_rwlock_t *lock)
 	           2u) != 0;
 }
 
-PXT_WRAP_REAL(pthread_rwlock_unlock);
-
 /* For writing, if the lock says that the caller has it so. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_rwlock_unlock)(pthread_rwlock_t *lock)
+PXT_WRAPPER(int, pthread_rwlock_unlock, (pthread_rwlock_t * lock))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	uint8_t kind = writer(lock) ? POSIX_TRACE_KIND_WRITE_NP : POSIX_TRACE_KIND_READ_NP;
@@ -236,9 +232,7 @@ WRAP_TRY(pthread_spin_trylock, pthread_spinlock_t, POSIX_TRACE_KIND_SPIN_NP);
 WRAP(pthread_spin_lock, (pthread_spinlock_t * lock), (lock), pthread_spin_trylock,
     POSIX_TRACE_KIND_SPIN_NP, 0, true);
 
-PXT_WRAP_REAL(pthread_spin_unlock);
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_spin_unlock)(pthread_spinlock_t *lock)
+PXT_WRAPPER(int, pthread_spin_unlock, (pthread_spinlock_t * lock))
 {
 	const void *caller = PXT_WRAP_CALLER();
 

@@ -23,9 +23,7 @@ static bool is_counted(const sem_t *sem)
 	       !__atomic_load_n(&words[sizeof(long) / sizeof(*words)], __ATOMIC_RELAXED);
 }
 
-PXT_WRAP_REAL(sem_trywait);
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_trywait)(sem_t *sem)
+PXT_WRAPPER(int, sem_trywait, (sem_t * sem))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -69,8 +67,7 @@ static bool is_valid(int64_t ns)
 }
 
 #define WAIT(name, parameters, arguments, can_try, asked)                                          \
-	PXT_WRAP_REAL_TYPED(int, name, parameters);                                                \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	PXT_WRAPPER(int, name, parameters)                                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \
@@ -112,8 +109,6 @@ static bool is_awaited(const sem_t *sem)
 	                                     : __atomic_load_n(&words[2], __ATOMIC_RELAXED) != 0;
 }
 
-PXT_WRAP_REAL(sem_post);
-
 static bool tells_post(const sem_t *sem)
 {
 	if (!is_counted(sem))
@@ -123,7 +118,7 @@ static bool tells_post(const sem_t *sem)
 }
 
 /* Told before, as the thread that it wakes goes on at once. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
+PXT_WRAPPER(int, sem_post, (sem_t * sem))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -131,9 +126,6 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_post)(sem_t *sem)
 		pxt_call_tell(POSIX_TRACE_CALL_SEM_POST_NP, pxt_wrap_address(sem), 0, caller);
 	return PXT_WRAP_CALL(sem_post)(sem);
 }
-
-PXT_WRAP_REAL(sem_init);
-PXT_WRAP_REAL(sem_destroy);
 
 /* @name: of one that processes share; NULL: they do not. */
 static void tell_made(sem_t *sem, unsigned value, const char *name, const void *caller)
@@ -145,7 +137,7 @@ static void tell_made(sem_t *sem, unsigned value, const char *name, const void *
 	    sizeof(*sem), name, caller);
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_init)(sem_t *sem, int shared, unsigned value)
+PXT_WRAPPER(int, sem_init, (sem_t * sem, int shared, unsigned value))
 {
 	int result = PXT_WRAP_CALL(sem_init)(sem, shared, value);
 
@@ -154,10 +146,8 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_init)(sem_t *sem, int shared, unsigned val
 	return result;
 }
 
-PXT_WRAP_REAL(sem_open);
-
 /* Of one that is there already the value is not that of its begin: who would have made it says that. */
-PXT_WRAP_EXPORT sem_t *PXT_WRAP_NAME(sem_open)(const char *name, int flags, ...)
+PXT_WRAPPER(sem_t *, sem_open, (const char *name, int flags, ...))
 {
 	mode_t mode = 0;
 	unsigned value = 0;
@@ -181,7 +171,7 @@ PXT_WRAP_EXPORT sem_t *PXT_WRAP_NAME(sem_open)(const char *name, int flags, ...)
 	return sem;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(sem_destroy)(sem_t *sem)
+PXT_WRAPPER(int, sem_destroy, (sem_t * sem))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(sem_destroy)(sem);
@@ -206,13 +196,10 @@ PXT_CALL_WRAP_ERROR(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrie
 
 /* pthread_once() and call_once(), where they run the function or wait for it. */
 
-PXT_WRAP_REAL(pthread_once);
-PXT_WRAP_REAL(call_once);
-
 /* In glibc and musl; elsewhere every call is recorded. */
 #define DONE 2
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_once)(pthread_once_t *control, void (*function)(void))
+PXT_WRAPPER(int, pthread_once, (pthread_once_t * control, void (*function)(void)))
 {
 	const void *caller = PXT_WRAP_CALLER();
 
@@ -229,7 +216,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_once)(pthread_once_t *control, void (*
 
 _Static_assert(sizeof(once_flag) == sizeof(int), "glibc and musl have a number there");
 
-PXT_WRAP_EXPORT void PXT_WRAP_NAME(call_once)(once_flag *flag, void (*function)(void))
+PXT_WRAPPER(void, call_once, (once_flag * flag, void (*function)(void)))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	const int *control = (const int *)(const void *)flag;

@@ -23,9 +23,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-PXT_WRAP_REAL(sigaction);
-PXT_WRAP_REAL(signal);
-
 #define SIGNALS 65u
 
 typedef void (*plain)(int signo);
@@ -177,8 +174,7 @@ static void put_between(int signo, struct sigaction *action)
 	}
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(sigaction)(
-    int signo, const struct sigaction *action, struct sigaction *old)
+PXT_WRAPPER(int, sigaction, (int signo, const struct sigaction *action, struct sigaction *old))
 {
 	struct sigaction ours;
 	struct former former;
@@ -217,26 +213,16 @@ static plain set(int signo, plain handler, plain (*real)(int signo, plain handle
 }
 
 #define SETS(name, real)                                                                           \
-	PXT_WRAP_EXPORT plain PXT_WRAP_NAME(name)(int signo, plain handler)                        \
+	PXT_WRAPPER(plain, name, (int signo, plain handler))                                       \
 	{                                                                                          \
 		return set(signo, handler, PXT_WRAP_CALL(real));                                   \
 	}                                                                                          \
 	_Static_assert(1, "")
-PXT_WRAP_REAL(__sysv_signal);
-PXT_WRAP_REAL(sigset);
 SETS(signal, signal);
 SETS(__sysv_signal, __sysv_signal);
 SETS(sigset, sigset);
 
 /* Names of the same. */
-#if PXT_WRAP_BY_LINKER
-extern __typeof__(signal) __wrap_bsd_signal;
-extern __typeof__(signal) __wrap_ssignal;
-extern __typeof__(signal) __wrap_sysv_signal;
-#else
-extern plain bsd_signal(int signo, plain handler);
-#endif
-
 SETS(bsd_signal, signal);
 SETS(ssignal, signal);
 SETS(sysv_signal, __sysv_signal);

@@ -236,9 +236,7 @@ void pxt_timer_forget(unsigned first, unsigned last)
 			atomic_store_explicit(&timers[fd].known, 0, memory_order_relaxed);
 }
 
-PXT_WRAP_REAL(timerfd_create);
-
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(timerfd_create)(__clockid_t clock, int flags)
+PXT_WRAPPER(int, timerfd_create, (__clockid_t clock, int flags))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int fd = PXT_WRAP_CALL(timerfd_create)(clock, flags);
@@ -278,8 +276,7 @@ static int64_t note(int fd, int flags, const struct setting *setting)
 #define DESCRIPTOR_PARAMETERS(itimerspec)                                                          \
 	(int fd, int flags, const itimerspec *value, itimerspec *former)
 #define SET_DESCRIPTOR(name, itimerspec)                                                           \
-	PXT_WRAP_REAL_TYPED(int, name, DESCRIPTOR_PARAMETERS(itimerspec));                         \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) DESCRIPTOR_PARAMETERS(itimerspec)                  \
+	PXT_WRAPPER(int, name, DESCRIPTOR_PARAMETERS(itimerspec))                                  \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
                                                                                                    \

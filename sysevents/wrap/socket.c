@@ -74,10 +74,6 @@ static void tell_address(
 	errno = saved;
 }
 
-PXT_WRAP_REAL(socket);
-PXT_WRAP_REAL(socketpair);
-PXT_WRAP_REAL(bind);
-PXT_WRAP_REAL(connect);
 PXT_WRAP_REAL(accept);
 PXT_WRAP_REAL(accept4);
 
@@ -92,7 +88,7 @@ static const char *word_of(int domain, int type)
 	                                                           : "a socket";
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(socket)(int domain, int type, int protocol)
+PXT_WRAPPER(int, socket, (int domain, int type, int protocol))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int fd = PXT_WRAP_CALL(socket)(domain, type, protocol);
@@ -102,7 +98,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(socket)(int domain, int type, int protocol)
 	return fd;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(socketpair)(int domain, int type, int protocol, int ends[2])
+PXT_WRAPPER(int, socketpair, (int domain, int type, int protocol, int ends[2]))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(socketpair)(domain, type, protocol, ends);
@@ -114,7 +110,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(socketpair)(int domain, int type, int protocol
 	return result;
 }
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(bind)(int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes)
+PXT_WRAPPER(int, bind, (int fd, __CONST_SOCKADDR_ARG address, socklen_t bytes))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(bind)(fd, address, bytes);
@@ -125,7 +121,7 @@ PXT_WRAP_EXPORT int PXT_WRAP_NAME(bind)(int fd, __CONST_SOCKADDR_ARG address, so
 }
 
 /* Told before: a thread that waits for the connection has its name then. */
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(connect)(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
+PXT_WRAPPER(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes))
 {
 	const void *caller = PXT_WRAP_CALLER();
 

@@ -22,10 +22,6 @@
 #include <unistd.h>
 
 #if PXT_GROUP_THREAD
-PXT_WRAP_REAL(pthread_create);
-PXT_WRAP_REAL(thrd_create);
-PXT_WRAP_REAL(pthread_setname_np);
-
 /* Threads that are made but have not begun. */
 #define WAITING_MAX 128
 
@@ -129,7 +125,7 @@ static struct beginning *tell_create(union function function, void *argument, co
 }
 
 #define CREATES(name, parameters, kind, plain, recorded)                                           \
-	PXT_WRAP_EXPORT int PXT_WRAP_NAME(name) parameters                                         \
+	PXT_WRAPPER(int, name, parameters)                                                         \
 	{                                                                                          \
 		const void *caller = PXT_WRAP_CALLER();                                            \
 		struct beginning *beginning = NULL;                                                \
@@ -154,7 +150,7 @@ CREATES(pthread_create,
 CREATES(thrd_create, (thrd_t * thread, int (*function)(void *argument), void *argument), c11,
     (thread, function, argument), (thread, begin_c11, beginning));
 
-PXT_WRAP_EXPORT int PXT_WRAP_NAME(pthread_setname_np)(pthread_t thread, const char *name)
+PXT_WRAPPER(int, pthread_setname_np, (pthread_t thread, const char *name))
 {
 	const void *caller = PXT_WRAP_CALLER();
 	int result = PXT_WRAP_CALL(pthread_setname_np)(thread, name);

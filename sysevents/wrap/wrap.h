@@ -39,10 +39,38 @@
 
 /*
  * On a 32-bit machine a program chooses how long a time is, and the C library has a function for each length: so
- * does this one.  PXT_TIMES(WRAPPER, TYPE, NAME, NAME64) makes a wrapper of each, by WRAPPER(NAME, structure).
+ * does this one: the other names are not those that such a program writes, the C library's headers put them in their
+ * place.  PXT_TIMES(WRAPPER, TYPE, NAME, NAME64) makes a wrapper of each, by WRAPPER(NAME, structure).
  */
 #if PXT_TIMES_TWO
-#include "sysevents/wrap/time64.h"
+struct pxt_timespec64 {
+	int64_t tv_sec;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	int32_t unused;
+	int32_t tv_nsec;
+#else
+	int32_t tv_nsec;
+	int32_t unused;
+#endif
+};
+
+struct pxt_itimerspec64 {
+	struct pxt_timespec64 it_interval;
+	struct pxt_timespec64 it_value;
+};
+
+struct pxt_timeval64 {
+	int64_t tv_sec;
+	int64_t tv_usec;
+};
+
+struct pxt_itimerval64 {
+	struct pxt_timeval64 it_interval;
+	struct pxt_timeval64 it_value;
+};
+
+struct pxt_rusage64; /* is only handed on */
+
 #define PXT_TIMES(wrapper, type, name, name64)                                                     \
 	wrapper(name, struct type);                                                                \
 	wrapper(name64, struct pxt_##type##64)
@@ -106,9 +134,21 @@ pxt_real_function pxt_real_find(pxt_real_function *known, const char *name,
 #define PXT_WRAP_REAL_TYPED(type, name, parameters)                                                \
 	extern type name parameters;                                                               \
 	PXT_WRAP_REAL(name)
+/* Its wrapper; the block follows. */
+#define PXT_WRAPPER(type, name, parameters)                                                        \
+	PXT_WRAP_REAL_TYPED(type, name, parameters);                                               \
+	PXT_WRAP_EXPORT type PXT_WRAP_NAME(name) parameters
 
 /* The C library's clock_gettime(), also where another library's stands before it (real.c). */
 extern int (*pxt_real_gettime)(clockid_t clock, struct timespec *time) PXT_WRAP_HIDDEN;
+/* Where a library's parts lie that are mapped with all @flags, as it was linked; none: the low end is above. */
+struct pxt_real_extent {
+	uintptr_t low;
+	uintptr_t high;
+};
+struct dl_phdr_info;
+struct pxt_real_extent pxt_real_extent(
+    const struct dl_phdr_info *info, uint32_t flags) PXT_WRAP_HIDDEN;
 
 /* ---- What is asked for (real.c) ---- */
 
