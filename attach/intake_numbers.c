@@ -83,7 +83,7 @@ static bool learn_names(struct pxt_producer_memory *producer)
 	return true;
 }
 
-/* @at: in the producer's pool.  What does not end there, or is malformed, is none.  False: not now. */
+/* @at: in the producer's pool.  Text that does not end there, or is malformed, is ignored.  False: not now. */
 static bool learn_description(struct pxt_producer_memory *producer, uint32_t index, uint32_t at)
 {
 	const char *text = &producer->directory->names.pool[at];

@@ -87,7 +87,7 @@ static bool is_known(const struct pxt_producer_memory *producer, const struct px
 
 /*
  * A type that is not learnt yet: the helper is asked for it.  A process that records a type has named it
- * before, so when the helper has looked again and found nothing, it is none.  True: that is so, or the owner
+ * before, so when the helper has looked again and found nothing, there is no such type.  True: that is so, or the owner
  * itself could not define it for a second: then later ones are waited for all the same.
  */
 static bool hopeless(struct pxt_producer_memory *producer)

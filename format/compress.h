@@ -22,9 +22,9 @@
 #define PXT_CODED_SPARSE    4u  /* the beginning of the data is told by what differs from before */
 #define PXT_CODED_SITE      8u  /* another site than before: its number follows */
 #define PXT_CODED_WHO_SHIFT 4u  /* who, or ... */
-#define PXT_CODED_WHO_NEW   15u /* ... one that is told */
+#define PXT_CODED_WHO_NEW   15u /* ... its entry follows */
 /* The number of a site. */
-#define PXT_CODED_NEW       0x80u /* it is told */
+#define PXT_CODED_NEW       0x80u /* its entry follows */
 #define PXT_CODED_LOSS      127u  /* no record but a loss */
 
 /* Where something is recorded, and what was there before. */

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* -1: it is none. */
+/* -1: not a digit. */
 PXT_INLINE int pxt_hexdigit(char digit)
 {
 	if (digit >= '0' && digit <= '9')

@@ -327,7 +327,7 @@ const char *pxt_logfmt_check_counts(
 
 /*
  * The begin slot at @at, with @room bytes (a multiple of 16, at least 16) from it to the end of
- * the block.  False when it is none, or its record does not fit.
+ * the block.  False: it does not begin a record, or the record does not fit.
  */
 bool pxt_logfmt_get_record(const unsigned char *at, uint32_t room,
     const struct pxt_log_header *header, struct pxt_log_record *record);

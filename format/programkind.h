@@ -30,7 +30,7 @@ struct pxt_programkind {
 	uint16_t machine;
 	/* Has a library that wants to be loaded before all others (AddressSanitizer). */
 	bool wants_first;
-	bool is_go;                          /* its locks are none of the C library's */
+	bool is_go;                          /* its locks are not the C library's */
 	char loader[PXT_PROGRAMKIND_LOADER]; /* what loads its libraries; "": nothing does */
 };
 

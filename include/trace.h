@@ -670,9 +670,9 @@ int posix_trace_attr_setlogsize(trace_attr_t *_attr, size_t _logsize);
  *             leaves @file_desc open.
  *
  * EBADF:  @file_desc is not open for writing (a directory never is).
- * EINVAL: as posix_trace_create(); this type of file does not support the policy, or is none that a
- *         log can go to (a block device); the log size is too small for the policy;
- *         policy FLUSH: its thread's priority is none of SCHED_FIFO.
+ * EINVAL: as posix_trace_create(); this type of file does not support the policy, or cannot hold a
+ *         log (a block device); the log size is too small for the policy;
+ *         policy FLUSH: SCHED_FIFO has no such priority as its thread's.
  * EMFILE: no descriptor is left for the duplicate.
  * EAGAIN: as posix_trace_create(); policy FLUSH: no thread.
  * EPERM:  as posix_trace_create(); policy FLUSH: its thread's priority is not for this process.

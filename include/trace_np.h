@@ -49,7 +49,7 @@ extern "C" {
  *
  * @what: POSIX_TRACE_QUERY_..._NP.
  *
- * Returns the value, which is no error number; -1: @what is none of these.
+ * Returns the value, which is not an error number; -1: @what is unknown.
  * Context: anywhere.  Cost: constant.  Unit: Core.
  */
 int posix_trace_query_np(int _what);
@@ -603,8 +603,8 @@ int posix_trace_fields_np(const char *_format, struct posix_trace_field_np *_fie
  * @value: as that function has it, but that the name is left as it was.
  *
  * ENOENT: the data ends within this field or before it (it was cut).
- * EINVAL: @field is none; a pointer is NULL; @bytes is less than the structure had in the first
- *         release.
+ * EINVAL: there is no such @field; a pointer is NULL; @bytes is less than the structure had in the
+ *         first release.
  * Context: also signal handlers.  Cost: constant; of a text, steps in proportion to the NULs after
  * it.
  * Unit: any.
@@ -985,12 +985,12 @@ int posix_trace_log_check_np(int _file_desc, struct posix_trace_logcheck_np *_re
     size_t _room, void (*_watch)(uint64_t _done, void *_context), void *_context);
 /*
  * The reader came to a block that is damaged.  Of a complete log, getnext has returned EIO.  Of a
- * growing one, it came to an end that is none: the next block is damaged, or contradicts those
+ * growing one, it came to what looked like the end: the next block is damaged, or contradicts those
  * before, and a sound one of the same stream is after it.  Says what is wrong, and where, and lets
  * reading go on with the next sound block; the next event's posix_lost_before_np has the records
  * that are missing between, and posix_lost_np of the log counts them (not of a LOOP log).
- * Nobody's reading goes on there without this call: who reads knows of what is missing, and in a
- * growing log a block that is still being written looks no different until others follow.
+ * No reader goes on there without this call.  So each reader knows that events are missing.  In a
+ * growing log a block that is still being written looks the same until others follow.
  *
  * @finding: POSIX_TRACE_FINDING_DAMAGE_NP; posix_block_np counts the blocks before it.
  *
@@ -1246,7 +1246,7 @@ int posix_trace_attr_getflushpriority_np(const trace_attr_t *_attr, int *_priori
  *
  * @form: POSIX_TRACE_LOG_AUTO_NP, _PLAIN_NP or _FRAMES_NP.
  *
- * EINVAL: @form is none of these, or FRAMES without CONFIG_PTRACE_LOG_LINE; @attr invalid.
+ * EINVAL: @form is unknown, or FRAMES without CONFIG_PTRACE_LOG_LINE; @attr invalid.
  * Cost: constant.  Unit: Trace-To-Log.
  */
 #define POSIX_TRACE_LOG_AUTO_NP   0
@@ -1294,8 +1294,8 @@ int posix_trace_attr_getlogform_np(const trace_attr_t *_attr, int *_form);
  *           left alone.
  * @signals: @count more of them; may be NULL if @count is 0.
  *
- * EINVAL:  a signal that cannot be caught, or by whose default no process ends; @which is none of
- *          these; @signals is NULL; nothing changes.
+ * EINVAL:  a signal that cannot be caught, or whose default does not end a process; @which is
+ *          unknown; @signals is NULL; nothing changes.
  * ENOMEM:  the process has named more than 16 different signals; nothing changes.
  * ENOTSUP: the library was built without CONFIG_PTRACE_LOG_SEAL.
  * Cost: lock; some system calls.  Streams with a log describe process, threads and modules at once,
@@ -1419,7 +1419,7 @@ struct posix_trace_linkstate_np {
  * @bytes: what came; the text among it, which is the program's, is put in front of it.
  * @count: so many bytes.
  *
- * Returns the bytes of text: what stands between a zero byte and an order's end is none.
+ * Returns the bytes of text; those between a zero byte and an order's end are not text.
  * Context: thread, one at a time for each @link; it waits while another one writes the log.  Cost:
  * locks; an order costs what its call does, and a head and an answer on the line.
  * Unit: Trace To Log, symbol LOG_LINK.

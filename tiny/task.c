@@ -110,7 +110,7 @@ static bool next_task(struct pxt_tiny_who *who)
 	return task != NULL;
 }
 
-/* Who ends meanwhile takes another place, or this one: then it is told twice, or the older one not. */
+/* A task that ends meanwhile takes another place, or this one: then it is reported twice, or the older one is not. */
 static bool next_ended(struct pxt_tiny_who *who)
 {
 	for (uint32_t i = 0; i < PXT_TINY_ENDED; i++) {

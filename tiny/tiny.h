@@ -68,7 +68,7 @@ struct pxt_tiny {
 	uint64_t anchor_ticks;
 	struct timespec anchor;              /* time of day at anchor_ticks: creation */
 	int (*at_shutdown)(trace_id_t trid); /* line.c's; NULL: there is no log */
-	/* Of the attributes that create was given, what is not always the same. */
+	/* Those of the attributes of create that are not always the same. */
 	uint32_t flags;
 	char name[TRACE_NAME_MAX + 1];
 };

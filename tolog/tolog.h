@@ -201,7 +201,7 @@ size_t pxt_tolog_no_memory(const struct _pxt_attr *attr);
 
 /* ---- Output (output.c); with the log's lock, without the mutex ---- */
 
-/* Writes what is left of what is on its way.  0: nothing is any more. */
+/* Writes what is left of what is on its way.  0: all of it is written. */
 int pxt_tolog_resume(struct pxt_tolog *log);
 /* What the header of a log of @block says (create.c). */
 void pxt_tolog_fill_header(struct pxt_tolog *log, const struct pxt_block *block);

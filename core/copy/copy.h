@@ -64,8 +64,8 @@ struct pxt_follow;
 int pxt_follow_begin(trace_id_t trid, int fd, struct pxt_follow **made);
 /*
  * Writes what came since, unless the file is one in memory without a name (memfd_create()) of which
- * too much is in use: a thread that reads it gives back what was read.  An error: of the write, or the stream is gone; it may be tried again all
- * the same, and what was on its way then goes out first.  Cost: a copy of what is new.
+ * too much is in use: a thread that reads it gives back what was read.  An error: of the write, or the stream
+ * is gone; the caller may try again, and what was on its way then goes out first.  Cost: a copy of what is new.
  */
 int pxt_follow_step(struct pxt_follow *follow);
 /*

@@ -124,7 +124,7 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 	uint64_t seq;
 
 	pxt_lane_head(ring->lane, &pos, &seq);
-	/* Overtaken since: of what is left. */
+	/* Overtaken since: only what is left is looked at. */
 	if (pos - from > size)
 		from = pos - size;
 	/* Bound: the slots of the ring. */

@@ -102,7 +102,7 @@ PXT_WRAPPER(pid_t, vfork, (void))
 }
 
 /*
- * A child in this memory may even have a TLS that is none.  As many arguments as were given go on, by a jump
+ * A child in this memory may even have an invalid TLS.  As many arguments as were given go on, by a jump
  * (futex.c).
  */
 #if defined(__i386__)
