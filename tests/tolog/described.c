@@ -162,7 +162,7 @@ PXT_TEST_FRESH(each_thread_is_told_once_in_one_block_of_each_look)
 	(void)close(fd);
 }
 
-/* So that names are found without a look at all events before. */
+/* So that names are found without a look at all events before; a small build does not look for them. */
 PXT_TEST_FRESH(a_block_says_whether_an_event_of_its_own_tells_a_threads_name)
 {
 	int fd = pxt_temp_file();
@@ -186,7 +186,7 @@ PXT_TEST_FRESH(a_block_says_whether_an_event_of_its_own_tells_a_threads_name)
 
 		PXT_EQ(posix_trace_log_nextblock_np(log, &block, sizeof(block), &unavailable), 0);
 		PXT_EQ(unavailable, 0);
-		PXT_EQ(block.posix_names_np, i == 1);
+		PXT_EQ(block.posix_names_np, PXT_SMALL || i == 1);
 	}
 	PXT_EQ(posix_trace_close(log), 0);
 	(void)close(fd);
