@@ -55,7 +55,9 @@ PXT_INLINE struct pxt_halves pxt_slot_view(const pxt_cell *cell, uint32_t mask)
 }
 
 /* Before first use, while no other thread knows the @count cells (a power of two) at @cells. */
-PXT_OFF(pxt_cells_init, pxt_cell *cells, uint32_t count);
+PXT_INLINE void pxt_cells_init(PXT_UNUSED pxt_cell *cells, PXT_UNUSED uint32_t count)
+{
+}
 
 /* ---- The stamp clock: a counter that programs read; the including header has these two ---- */
 
