@@ -174,15 +174,16 @@ def plain(name):
 
 
 def targets(name, place, profile_names):
-    """Where the indirect call in @name at @place (file:line:column) may go."""
+    """Where the indirect call in @name at @place (file:line:column) may go; a macro names the member before "(object"."""
+    called = r"\b(\w+)(?:, )?\("
     file, line, _ = place.rsplit(":", 2)
     with open(file, encoding="utf-8") as source:
         lines = source.read().split("\n")[int(line) - 1:]
     text = lines[0]
-    if not set(re.findall(r"\b(\w+)\(", text)) & set(CALLS):
+    if not set(re.findall(called, text)) & set(CALLS):
         # A statement of several lines, as a macro's use is.
         text = " ".join(lines).split(";")[0]
-    members = re.findall(r"\b(\w+)\(", text)
+    members = re.findall(called, text)
     known = [target for member in members for target in CALLS.get(member, [])]
     if not set(members) & set(CALLS):
         problem(f"{name} calls through a pointer that CALLS does not name: {text.strip()}")
