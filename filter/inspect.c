@@ -191,26 +191,27 @@ PXT_API int posix_trace_set_handler_np(
 PXT_PLAIN_NAME(posix_trace_set_handler_np, _PXT_SETS_NAME);
 
 /* Threads or processes, of which there are none where @count is 0. */
-#define SETS(function, type, numbers, most)                                                        \
-	PXT_API int function(trace_id_t trid, const type *numbers, size_t count)                   \
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot stand in parentheses. */
+#define SETS(function, type, given, numbers, most)                                                 \
+	PXT_API int function(trace_id_t trid, const type *given, size_t count)                     \
 	{                                                                                          \
 		struct change change;                                                              \
 		int error = EINVAL;                                                                \
                                                                                                    \
-		if (count <= (most) && (!count || pxt_arg_given(numbers)))                         \
+		if (count <= (most) && (!count || pxt_arg_given(given)))                           \
 			error = begin(&change, trid);                                              \
 		if (error)                                                                         \
 			return error;                                                              \
 		memset(change.rules->numbers, 0, sizeof(change.rules->numbers));                   \
 		for (size_t i = 0; i < count; i++)                                                 \
-			change.rules->numbers[i] =                                                 \
-			    (__typeof__(change.rules->numbers[i]))numbers[i];                      \
+			change.rules->numbers[i] = (__typeof__(change.rules->numbers[i]))given[i]; \
 		change.rules->numbers##_used = (uint32_t)count;                                    \
 		return end(&change, 0);                                                            \
 	}                                                                                          \
 	_Static_assert(1, "")
-SETS(posix_trace_set_threads_np, pthread_t, threads, PXT_INSPECT_THREADS);
-SETS(posix_trace_set_processes_np, pid_t, processes, PXT_INSPECT_PROCESSES);
+/* NOLINTEND(bugprone-macro-parentheses) */
+SETS(posix_trace_set_threads_np, pthread_t, threads, threads, PXT_INSPECT_THREADS);
+SETS(posix_trace_set_processes_np, pid_t, pids, processes, PXT_INSPECT_PROCESSES);
 
 PXT_API int posix_trace_set_short_np(trace_id_t trid, const trace_event_set_t *set)
 {
