@@ -20,8 +20,7 @@
 #include "trace.h"
 #include "trace_np.h"
 
-namespace posix_trace
-{
+namespace posix_trace {
 /* Types of events that every stream has. */
 inline constexpr trace_event_id_t error_event = POSIX_TRACE_ERROR;
 inline constexpr trace_event_id_t start_event = POSIX_TRACE_START;
@@ -53,73 +52,37 @@ inline constexpr trace_event_id_t unnamed_event = POSIX_TRACE_UNNAMED_USEREVENT;
 #include <type_traits>
 #include <utility>
 
-namespace posix_trace
-{
+namespace posix_trace {
 
 /* ---- Errors ---- */
 
 /* An error number, or none.  `if (auto failed = stream.start())` */
-class [[nodiscard]] error
-{
-      public:
+class [[nodiscard]] error {
+public:
 	constexpr error() = default;
-	constexpr explicit error(int number) : number_(number)
-	{
-	}
-	constexpr explicit operator bool() const
-	{
-		return number_ != 0;
-	}
-	constexpr int number() const
-	{
-		return number_;
-	}
+	constexpr explicit error(int number) : number_(number) {}
+	constexpr explicit operator bool() const { return number_ != 0; }
+	constexpr int number() const { return number_; }
 	/* strerror()'s words. */
-	const char *text() const
-	{
-		return std::strerror(number_);
-	}
+	const char *text() const { return std::strerror(number_); }
 
-      private:
+private:
 	int number_ = 0;
 };
 
 /* A value, or why there is none.  Look first: *result without a value is undefined. */
-template <class T> class [[nodiscard]] result
-{
-      public:
-	result(T &&value) : value_(std::move(value))
-	{
-	}
-	result(error why) : why_(why)
-	{
-	}
-	explicit operator bool() const
-	{
-		return value_.has_value();
-	}
-	T &operator*()
-	{
-		return *value_;
-	}
-	const T &operator*() const
-	{
-		return *value_;
-	}
-	T *operator->()
-	{
-		return &*value_;
-	}
-	const T *operator->() const
-	{
-		return &*value_;
-	}
-	error why() const
-	{
-		return why_;
-	}
+template <class T> class [[nodiscard]] result {
+public:
+	result(T &&value) : value_(std::move(value)) {}
+	result(error why) : why_(why) {}
+	explicit operator bool() const { return value_.has_value(); }
+	T &operator*() { return *value_; }
+	const T &operator*() const { return *value_; }
+	T *operator->() { return &*value_; }
+	const T *operator->() const { return &*value_; }
+	error why() const { return why_; }
 
-      private:
+private:
 	std::optional<T> value_;
 	error why_;
 };
@@ -127,13 +90,10 @@ template <class T> class [[nodiscard]] result
 /* ---- Typed points (unit User Events) ---- */
 
 /* A number that is printed as hexadecimal; a text of N bytes, cut or filled up with NULs. */
-template <class T> struct hex {
-};
-template <std::size_t N> struct text {
-};
+template <class T> struct hex {};
+template <std::size_t N> struct text {};
 
-namespace detail
-{
+namespace detail {
 
 template <std::size_t N> struct words {
 	char data[N + 1] = {};
@@ -144,10 +104,8 @@ template <class T, class = void> struct kind; /* not defined: no field can have 
 /* "u32", "i8", "x64" */
 template <std::size_t Bytes> constexpr auto number_word(char letter)
 {
-	constexpr const char *bits = Bytes == 1   ? "8"
-	                             : Bytes == 2 ? "16"
-	                             : Bytes == 4 ? "32"
-	                                          : "64";
+	constexpr const char *bits =
+	    Bytes == 1 ? "8" : Bytes == 2 ? "16" : Bytes == 4 ? "32" : "64";
 	words<Bytes == 1 ? 2 : 3> word;
 
 	word.data[0] = letter;
@@ -179,8 +137,8 @@ template <class T> struct number_kind {
 template <class T> struct kind<T, std::enable_if_t<std::is_integral_v<T>>> : number_kind<T> {
 	static constexpr auto word = number_word<sizeof(T)>(std::is_signed_v<T> ? 'i' : 'u');
 };
-template <class T>
-struct kind<T, std::enable_if_t<std::is_floating_point_v<T> && (sizeof(T) <= 8)>> : number_kind<T> {
+template <class T> struct kind<T, std::enable_if_t<std::is_floating_point_v<T> && (sizeof(T) <= 8)>>
+    : number_kind<T> {
 	static constexpr auto word = number_word<sizeof(T)>('f');
 };
 template <class T> struct kind<T, std::enable_if_t<std::is_enum_v<T>>> : number_kind<T> {
@@ -277,22 +235,20 @@ template <class T, std::size_t N> constexpr field_of<T, N> field(const char (&na
 }
 
 #if _PXT_UNIT_USEREVENTS
-namespace detail
-{
+namespace detail {
 
 /*
  * Name and description as the library wants them, made by the compiler.  @Format: bytes of the
  * description with its zero.
  */
-template <std::size_t Name, std::size_t Format, class... T> class point
-{
+template <std::size_t Name, std::size_t Format, class... T> class point {
 	static_assert(Name <= TRACE_EVENT_NAME_MAX + 1, "the name is too long");
 	static_assert(
 	    Format <= POSIX_TRACE_FORMAT_MAX_NP + 1, "the description of the fields is too long");
 	static_assert(sizeof...(T) <= POSIX_TRACE_FIELDS_MAX_NP, "too many fields");
 	static_assert(string_is_last<T...>(), "a string can only be the last field");
 
-      public:
+public:
 	template <class... F>
 	constexpr point(std::string_view begin, std::string_view end, const F &...fields)
 	{
@@ -304,10 +260,7 @@ template <std::size_t Name, std::size_t Format, class... T> class point
 	}
 
 	/* Whether a stream that runs wants it: two loads and a test. */
-	[[gnu::always_inline]] bool wanted() const
-	{
-		return posix_trace_wanted_np(number());
-	}
+	[[gnu::always_inline]] bool wanted() const { return posix_trace_wanted_np(number()); }
 
 	/* Records.  Arguments are converted once, if a stream wants the type. */
 	template <class... A> [[gnu::always_inline]] void operator()(const A &...arguments)
@@ -362,16 +315,10 @@ template <std::size_t Name, std::size_t Format, class... T> class point
 		return _pxt_opened(&id_, name_, format_);
 #endif
 	}
-	constexpr const char *name() const
-	{
-		return name_;
-	}
-	constexpr const char *format() const
-	{
-		return format_;
-	}
+	constexpr const char *name() const { return name_; }
+	constexpr const char *format() const { return format_; }
 
-      private:
+private:
 	static constexpr std::size_t append(char *to, std::size_t used, std::string_view what)
 	{
 		for (char letter : what)
@@ -421,9 +368,8 @@ template <class... T, std::size_t... N> struct description<field_of<T, N>...> {
 template <std::size_t Name, class... F> class point;
 template <std::size_t Name, class... T, std::size_t... N>
 class point<Name, field_of<T, N>...>
-    : public detail::point<Name, detail::description<field_of<T, N>...>::bytes, T...>
-{
-      public:
+    : public detail::point<Name, detail::description<field_of<T, N>...>::bytes, T...> {
+public:
 	constexpr point(const char (&name)[Name], field_of<T, N>... fields)
 	    : detail::point<Name, detail::description<field_of<T, N>...>::bytes, T...>(
 	          { name, Name - 1 }, {}, fields...)
@@ -449,14 +395,12 @@ template <std::size_t Name, class... F> point(const char (&)[Name], F...) -> poi
  * Both events have the same fields.  A text that is handed to it lives as long as the scope.
  */
 template <std::size_t Name, class... F> class span;
-template <std::size_t Name, class... T, std::size_t... N> class span<Name, field_of<T, N>...>
-{
+template <std::size_t Name, class... T, std::size_t... N> class span<Name, field_of<T, N>...> {
 	static constexpr std::size_t bytes = detail::description<field_of<T, N>...>::bytes;
 
-      public:
-	template <class... A> class [[nodiscard]] scope
-	{
-	      public:
+public:
+	template <class... A> class [[nodiscard]] scope {
+	public:
 		[[gnu::always_inline]] scope(span &of, const A &...arguments)
 		    : of_(of), arguments_(arguments...)
 		{
@@ -470,7 +414,7 @@ template <std::size_t Name, class... T, std::size_t... N> class span<Name, field
 			    [this](const A &...arguments) { of_.end(arguments...); }, arguments_);
 		}
 
-	      private:
+	private:
 		span &of_;
 		std::tuple<A...> arguments_;
 	};
@@ -514,17 +458,10 @@ enum class log_full {
 
 #if _PXT_UNIT_CORE && (_PXT_UNIT_ONLINE || _PXT_UNIT_TOLOG)
 /* Attributes of a stream.  The first setter that failed decides what status() and creating say. */
-class attributes
-{
-      public:
-	attributes()
-	{
-		keep(posix_trace_attr_init(&attr_));
-	}
-	attributes &name(const char *name)
-	{
-		return keep(posix_trace_attr_setname(&attr_, name));
-	}
+class attributes {
+public:
+	attributes() { keep(posix_trace_attr_init(&attr_)); }
+	attributes &name(const char *name) { return keep(posix_trace_attr_setname(&attr_, name)); }
 	attributes &size(std::size_t bytes)
 	{
 		return keep(posix_trace_attr_setstreamsize(&attr_, bytes));
@@ -547,21 +484,12 @@ class attributes
 		return keep(posix_trace_attr_setlogfullpolicy(&attr_, static_cast<int>(policy)));
 	}
 #endif
-	error status() const
-	{
-		return first_;
-	}
+	error status() const { return first_; }
 	/* For what stands in trace_np.h alone. */
-	trace_attr_t *native()
-	{
-		return &attr_;
-	}
-	const trace_attr_t *native() const
-	{
-		return &attr_;
-	}
+	trace_attr_t *native() { return &attr_; }
+	const trace_attr_t *native() const { return &attr_; }
 
-      private:
+private:
 	attributes &keep(int number)
 	{
 		if (!first_ && number != 0)
@@ -581,96 +509,44 @@ class attributes
 using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
 
 /* A field of an event's data. */
-class field_value
-{
-      public:
+class field_value {
+public:
 	field_value(const posix_trace_field_np &field, const unsigned char *data)
 	    : field_(field), data_(data)
 	{
 	}
-	std::string_view name() const
-	{
-		return field_.posix_name_np;
-	}
-	bool is_text() const
-	{
-		return field_.posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP;
-	}
-	bool is_float() const
-	{
-		return field_.posix_kind_np == POSIX_TRACE_FIELD_FLOAT_NP;
-	}
-	std::uint64_t as_unsigned() const
-	{
-		return field_.posix_value_np.posix_u_np;
-	}
-	std::int64_t as_signed() const
-	{
-		return field_.posix_value_np.posix_i_np;
-	}
-	double as_double() const
-	{
-		return field_.posix_value_np.posix_f_np;
-	}
+	std::string_view name() const { return field_.posix_name_np; }
+	bool is_text() const { return field_.posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP; }
+	bool is_float() const { return field_.posix_kind_np == POSIX_TRACE_FIELD_FLOAT_NP; }
+	std::uint64_t as_unsigned() const { return field_.posix_value_np.posix_u_np; }
+	std::int64_t as_signed() const { return field_.posix_value_np.posix_i_np; }
+	double as_double() const { return field_.posix_value_np.posix_f_np; }
 	std::string_view as_text() const
 	{
 		return { reinterpret_cast<const char *>(data_) + field_.posix_offset_np,
 			field_.posix_bytes_np };
 	}
 
-      private:
+private:
 	posix_trace_field_np field_;
 	const unsigned char *data_;
 };
 
 /* An event, as long as its range is at it. */
-class event
-{
-      public:
-	event(trace_id_t trid, const posix_trace_eventview_np &view) : trid_(trid), view_(&view)
-	{
-	}
-	trace_event_id_t type() const
-	{
-		return view_->posix_event_id_np;
-	}
+class event {
+public:
+	event(trace_id_t trid, const posix_trace_eventview_np &view) : trid_(trid), view_(&view) {}
+	trace_event_id_t type() const { return view_->posix_event_id_np; }
 	/* Of a type that the program has named. */
-	bool is_named() const
-	{
-		return type() > unnamed_event;
-	}
-	std::int64_t ns() const
-	{
-		return view_->posix_ns_np;
-	}
-	time_point time() const
-	{
-		return time_point(std::chrono::nanoseconds(ns()));
-	}
-	int pid() const
-	{
-		return view_->posix_pid_np;
-	}
-	int cpu() const
-	{
-		return view_->posix_cpu_np;
-	}
-	bool cut() const
-	{
-		return view_->posix_cut_np != 0;
-	}
-	std::uint64_t lost_before() const
-	{
-		return view_->posix_lost_before_np;
-	}
-	std::uint32_t thread_entry() const
-	{
-		return view_->posix_thread_entry_np;
-	}
-	const void *address() const
-	{
-		return view_->posix_prog_address_np;
-	}
+	bool is_named() const { return type() > unnamed_event; }
+	std::int64_t ns() const { return view_->posix_ns_np; }
+	time_point time() const { return time_point(std::chrono::nanoseconds(ns())); }
+	int pid() const { return view_->posix_pid_np; }
+	int cpu() const { return view_->posix_cpu_np; }
+	bool cut() const { return view_->posix_cut_np != 0; }
+	std::uint64_t lost_before() const { return view_->posix_lost_before_np; }
+	std::uint32_t thread_entry() const { return view_->posix_thread_entry_np; }
+	const void *address() const { return view_->posix_prog_address_np; }
 	std::string_view data() const
 	{
 		return { static_cast<const char *>(view_->posix_data_np), view_->posix_bytes_np };
@@ -689,12 +565,9 @@ class event
 			look(field_value(
 			    one, static_cast<const unsigned char *>(view_->posix_data_np)));
 	}
-	const posix_trace_eventview_np &native() const
-	{
-		return *view_;
-	}
+	const posix_trace_eventview_np &native() const { return *view_; }
 
-      private:
+private:
 	trace_id_t trid_;
 	const posix_trace_eventview_np *view_;
 };
@@ -710,12 +583,10 @@ class event
  *
  * Data is not copied: an event, and what it handed out, is good until the next step of the loop.
  */
-class event_range
-{
-      public:
-	class iterator
-	{
-	      public:
+class event_range {
+public:
+	class iterator {
+	public:
 		using iterator_category = std::input_iterator_tag;
 		using value_type = event;
 		using difference_type = std::ptrdiff_t;
@@ -723,10 +594,7 @@ class event_range
 		using reference = event;
 
 		iterator() = default;
-		explicit iterator(event_range *range) : range_(range)
-		{
-			step();
-		}
+		explicit iterator(event_range *range) : range_(range) { step(); }
 		event operator*() const
 		{
 			return event(range_->trid_, range_->views_[range_->at_]);
@@ -737,10 +605,7 @@ class event_range
 			step();
 			return *this;
 		}
-		void operator++(int)
-		{
-			++*this;
-		}
+		void operator++(int) { ++*this; }
 		friend bool operator==(const iterator &one, const iterator &other)
 		{
 			return one.range_ == other.range_;
@@ -750,7 +615,7 @@ class event_range
 			return one.range_ != other.range_;
 		}
 
-	      private:
+	private:
 		void step()
 		{
 			if (!range_->fill())
@@ -760,26 +625,15 @@ class event_range
 		event_range *range_ = nullptr; /* NULL: the end */
 	};
 
-	explicit event_range(trace_id_t trid) : trid_(trid)
-	{
-	}
+	explicit event_range(trace_id_t trid) : trid_(trid) {}
 	event_range(const event_range &) = delete;
 	event_range &operator=(const event_range &) = delete;
-	iterator begin()
-	{
-		return iterator(this);
-	}
-	iterator end()
-	{
-		return iterator();
-	}
+	iterator begin() { return iterator(this); }
+	iterator end() { return iterator(); }
 	/* Why the last loop ended before the end. */
-	error failed() const
-	{
-		return failed_;
-	}
+	error failed() const { return failed_; }
 
-      private:
+private:
 	bool fill()
 	{
 		if (at_ < count_)
@@ -799,46 +653,33 @@ class event_range
 #endif
 
 /* The name of a type. */
-class type_name
-{
-      public:
+class type_name {
+public:
 	type_name(trace_id_t trid, trace_event_id_t type)
 	{
 		if (posix_trace_eventid_get_name(trid, type, name_) != 0)
 			name_[0] = '\0';
 	}
-	const char *c_str() const
-	{
-		return name_;
-	}
-	operator std::string_view() const
-	{
-		return name_;
-	}
+	const char *c_str() const { return name_; }
+	operator std::string_view() const { return name_; }
 	friend bool operator==(const type_name &one, std::string_view other)
 	{
 		return one.name_ == other;
 	}
 
-      private:
+private:
 	char name_[TRACE_EVENT_NAME_MAX + 1] = {};
 };
 
 /* ---- Owners ---- */
 
-namespace detail
-{
+namespace detail {
 
 /* An identifier that is given back once.  @End gives it back. */
-template <int (*End)(trace_id_t)> class owner
-{
-      public:
-	explicit owner(trace_id_t trid) : trid_(trid)
-	{
-	}
-	owner(owner &&other) noexcept : trid_(other.release())
-	{
-	}
+template <int (*End)(trace_id_t)> class owner {
+public:
+	explicit owner(trace_id_t trid) : trid_(trid) {}
+	owner(owner &&other) noexcept : trid_(other.release()) {}
 	owner &operator=(owner &&other) noexcept
 	{
 		if (this != &other) {
@@ -849,42 +690,24 @@ template <int (*End)(trace_id_t)> class owner
 	}
 	owner(const owner &) = delete;
 	owner &operator=(const owner &) = delete;
-	~owner()
-	{
-		(void)give_back();
-	}
+	~owner() { (void)give_back(); }
 	/* For the functions of trace.h. */
-	trace_id_t id() const
-	{
-		return trid_;
-	}
+	trace_id_t id() const { return trid_; }
 	/* It is the caller's from now on. */
-	trace_id_t release()
-	{
-		return std::exchange(trid_, 0);
-	}
-	type_name name(trace_event_id_t type) const
-	{
-		return type_name(trid_, type);
-	}
+	trace_id_t release() { return std::exchange(trid_, 0); }
+	type_name name(trace_event_id_t type) const { return type_name(trid_, type); }
 
-      protected:
-	error give_back()
-	{
-		return trid_ ? error(End(release())) : error();
-	}
+protected:
+	error give_back() { return trid_ ? error(End(release())) : error(); }
 
-      private:
+private:
 	trace_id_t trid_;
 };
 
 /* A descriptor for as long as a call needs it. */
-class descriptor
-{
-      public:
-	descriptor(const char *path, int flags) : number_(::open(path, flags | O_CLOEXEC, 0666))
-	{
-	}
+class descriptor {
+public:
+	descriptor(const char *path, int flags) : number_(::open(path, flags | O_CLOEXEC, 0666)) {}
 	descriptor(const descriptor &) = delete;
 	descriptor &operator=(const descriptor &) = delete;
 	~descriptor()
@@ -892,12 +715,9 @@ class descriptor
 		if (number_ >= 0)
 			(void)::close(number_);
 	}
-	int number() const
-	{
-		return number_;
-	}
+	int number() const { return number_; }
 
-      private:
+private:
 	int number_;
 };
 
@@ -905,9 +725,8 @@ class descriptor
 
 #if _PXT_UNIT_CORE && (_PXT_UNIT_ONLINE || _PXT_UNIT_TOLOG)
 /* A stream of this process; the end of its owner shuts it down, which completes its log. */
-class stream : public detail::owner<posix_trace_shutdown>
-{
-      public:
+class stream : public detail::owner<posix_trace_shutdown> {
+public:
 	using owner::owner;
 
 #if _PXT_UNIT_ONLINE
@@ -944,28 +763,13 @@ class stream : public detail::owner<posix_trace_shutdown>
 			return error(errno);
 		return create_with_log(file.number(), attr);
 	}
-	error flush()
-	{
-		return error(posix_trace_flush(id()));
-	}
+	error flush() { return error(posix_trace_flush(id())); }
 #endif
-	error start()
-	{
-		return error(posix_trace_start(id()));
-	}
-	error stop()
-	{
-		return error(posix_trace_stop(id()));
-	}
-	error clear()
-	{
-		return error(posix_trace_clear(id()));
-	}
+	error start() { return error(posix_trace_start(id())); }
+	error stop() { return error(posix_trace_stop(id())); }
+	error clear() { return error(posix_trace_clear(id())); }
 	/* As the end of the owner, with its error. */
-	error shutdown()
-	{
-		return give_back();
-	}
+	error shutdown() { return give_back(); }
 	result<posix_trace_status_info> status() const
 	{
 		posix_trace_status_info told;
@@ -976,19 +780,15 @@ class stream : public detail::owner<posix_trace_shutdown>
 	}
 #if _PXT_UNIT_EXTENSIONS && _PXT_UNIT_ONLINE
 	/* What the stream holds now, taken out of it; a stream with log has none (EINVAL). */
-	event_range events()
-	{
-		return event_range(id());
-	}
+	event_range events() { return event_range(id()); }
 #endif
 };
 #endif
 
 #if _PXT_UNIT_LOGRETRIEVAL
 /* A log that is open for reading. */
-class log : public detail::owner<posix_trace_close>
-{
-      public:
+class log : public detail::owner<posix_trace_close> {
+public:
 	using owner::owner;
 
 	/*
@@ -1000,8 +800,8 @@ class log : public detail::owner<posix_trace_close>
 	{
 		trace_id_t trid = 0;
 
-		if (error failed{
-		        posix_trace_log_open_np(&file_desc, 1, flags, &trid, why, sizeof(*why)) })
+		if (error failed{ posix_trace_log_open_np(
+		        &file_desc, 1, flags, &trid, why, sizeof(*why)) })
 			return failed;
 		return log(trid);
 	}
@@ -1019,14 +819,8 @@ class log : public detail::owner<posix_trace_close>
 		return open(file_desc, why, POSIX_TRACE_OPEN_GROWING_NP);
 	}
 	/* From where the last loop ended; rewind() goes back to the oldest. */
-	event_range events()
-	{
-		return event_range(id());
-	}
-	error rewind()
-	{
-		return error(posix_trace_rewind(id()));
-	}
+	event_range events() { return event_range(id()); }
+	error rewind() { return error(posix_trace_rewind(id())); }
 	/* What was lost is in it (posix_lost_np). */
 	result<posix_trace_loginfo_np> info() const
 	{
