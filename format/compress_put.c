@@ -390,11 +390,6 @@ PXT_INLINE void put_loss(struct writer *to, const unsigned char *slot)
 	put_little(to, lost, 8);
 }
 
-static uint32_t whole_slots(uint32_t bytes)
-{
-	return (bytes + PXT_SLOT_BYTES - 1u) & ~(PXT_SLOT_BYTES - 1u);
-}
-
 /* The smallest stamp of a block that grows may still become smaller, so its first one is told whole. */
 static void start(struct pxt_compress_told *told, const struct pxt_log_block *block)
 {
@@ -407,7 +402,7 @@ static void start(struct pxt_compress_told *told, const struct pxt_log_block *bl
 void pxt_compress_put(struct pxt_compress_told *told, struct pxt_log_block *block)
 {
 	unsigned char *begin = block->bytes + PXT_LOG_BLOCK_BYTES;
-	const unsigned char *at = begin + whole_slots(block->coded);
+	const unsigned char *at = begin + pxt_logfmt_whole_slots(block->coded);
 	const unsigned char *end = block->bytes + block->used;
 	struct writer to = { .to = begin + block->coded, .told = told };
 
@@ -433,5 +428,5 @@ void pxt_compress_put(struct pxt_compress_told *told, struct pxt_log_block *bloc
 	told->ticks = to.ticks;
 	block->coded = (uint32_t)(to.to - begin);
 	block->used =
-	    PXT_LOG_BLOCK_BYTES + (block->grows ? whole_slots(block->coded) : block->coded);
+	    PXT_LOG_BLOCK_BYTES + (block->grows ? pxt_logfmt_whole_slots(block->coded) : block->coded);
 }

@@ -243,11 +243,17 @@ bool pxt_logfmt_put_head(struct pxt_log_block *block, const struct pxt_log_heade
 bool pxt_logfmt_put_clear(struct pxt_log_block *block, uint64_t ticks, uint64_t records);
 bool pxt_logfmt_put_trailer(struct pxt_log_block *block, const struct pxt_log_trailer *trailer);
 
+/* @bytes up to the next slot's begin: where the slots stand that follow coded records. */
+PXT_INLINE uint32_t pxt_logfmt_whole_slots(uint32_t bytes)
+{
+	return (bytes + PXT_SLOT_BYTES - 1u) & ~(PXT_SLOT_BYTES - 1u);
+}
+
 /* The bytes of a block that is written as it is. */
 PXT_INLINE uint32_t pxt_logfmt_length(const struct pxt_log_block *block)
 {
 	return block->grows ? PXT_LOG_BLOCK_BYTES + block->coded
-	                    : (block->used + PXT_SLOT_BYTES - 1u) & ~(PXT_SLOT_BYTES - 1u);
+	                    : pxt_logfmt_whole_slots(block->used);
 }
 
 /* Writes the block's head and checksum; returns its length in bytes. */

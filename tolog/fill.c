@@ -319,7 +319,7 @@ static void note_names(struct pxt_tolog *log)
 {
 	struct pxt_log_block *data = &log->data;
 	const uint32_t rename = PXT_SMALL ? 0 : find_rename(log);
-	uint32_t at = PXT_LOG_BLOCK_BYTES + data->coded;
+	uint32_t at = PXT_LOG_BLOCK_BYTES + pxt_logfmt_whole_slots(data->coded);
 
 	if (PXT_SMALL)
 		return;

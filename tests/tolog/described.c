@@ -94,14 +94,14 @@ static void read_blocks(int fd)
 	PXT_EQ(at, size);
 }
 
-static trace_id_t begin_small(int fd, size_t bytes)
+static trace_id_t begin_as(int fd, size_t bytes, int policy)
 {
 	trace_attr_t attr;
 	trace_id_t trid = 0;
 
 	(void)posix_trace_attr_init(&attr);
 	(void)posix_trace_attr_setstreamsize(&attr, bytes);
-	(void)posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	(void)posix_trace_attr_setlogfullpolicy(&attr, policy);
 	PXT_EQ_FATAL(posix_trace_create_withlog(0, &attr, fd, &trid), 0);
 	PXT_EQ(posix_trace_start(trid), 0);
 	return trid;
@@ -109,7 +109,7 @@ static trace_id_t begin_small(int fd, size_t bytes)
 
 static trace_id_t begin(int fd)
 {
-	return begin_small(fd, 1 << 19);
+	return begin_as(fd, 1 << 19, POSIX_TRACE_APPEND);
 }
 
 static void *say(void *argument)
@@ -188,6 +188,31 @@ PXT_TEST_FRESH(a_block_says_whether_an_event_of_its_own_tells_a_threads_name)
 		PXT_EQ(unavailable, 0);
 		PXT_EQ(block.posix_names_np, PXT_SMALL || i == 1);
 	}
+	PXT_EQ(posix_trace_close(log), 0);
+	(void)close(fd);
+}
+
+/* The frame is written anew at each flush; what came last stands behind records of any length. */
+PXT_TEST_FRESH(a_frame_says_so_of_an_event_that_came_after_others_were_flushed)
+{
+	int fd = pxt_temp_file();
+	trace_id_t trid = begin_as(fd, 1 << 16, POSIX_TRACE_LOOP);
+	struct posix_trace_logblock_np block;
+	trace_event_id_t rename;
+	trace_id_t log = 0;
+	int unavailable = 1;
+
+	PXT_EQ(posix_trace_eventid_open("task_rename", &rename), 0);
+	for (unsigned i = 0; i < 5; i++) {
+		(void)say(NULL);
+		PXT_EQ(posix_trace_flush(trid), 0);
+	}
+	posix_trace_event(rename, "x", 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ_FATAL(posix_trace_open(fd, &log), 0);
+	PXT_EQ(posix_trace_log_nextblock_np(log, &block, sizeof(block), &unavailable), 0);
+	PXT_EQ(unavailable, 0);
+	PXT_EQ(block.posix_names_np, 1);
 	PXT_EQ(posix_trace_close(log), 0);
 	(void)close(fd);
 }
@@ -362,7 +387,7 @@ static uint64_t placeless(int fd)
 PXT_TEST_FRESH(places_of_threads_that_ended_are_given_again_when_the_stream_has_turned_over)
 {
 	int fd = pxt_temp_file();
-	trace_id_t trid = begin_small(fd, 1 << 12);
+	trace_id_t trid = begin_as(fd, 1 << 12, POSIX_TRACE_APPEND);
 	pthread_t thread;
 
 	for (unsigned i = 0; i < SERVED; i++) {
