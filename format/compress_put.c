@@ -427,6 +427,6 @@ void pxt_compress_put(struct pxt_compress_told *told, struct pxt_log_block *bloc
 	told->last_who = to.who;
 	told->ticks = to.ticks;
 	block->coded = (uint32_t)(to.to - begin);
-	block->used =
-	    PXT_LOG_BLOCK_BYTES + (block->grows ? pxt_logfmt_whole_slots(block->coded) : block->coded);
+	block->used = PXT_LOG_BLOCK_BYTES +
+	              (block->grows ? pxt_logfmt_whole_slots(block->coded) : block->coded);
 }
