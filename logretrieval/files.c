@@ -391,14 +391,6 @@ void pxt_log_view_again(struct pxt_log *log)
 	log->window_filled = 0;
 }
 
-void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end)
-{
-	/* What was decoded is no piece of the file. */
-	if ((uintptr_t)end - (uintptr_t)log->window > log->window_filled)
-		return;
-	log->window_from = log->window_at + (uint64_t)(end - log->window);
-}
-
 /* ---- The beginning of a log ---- */
 
 int pxt_log_read_header(struct pxt_log *log)

@@ -400,9 +400,12 @@ int pxt_log_scan(struct pxt_log *log)
 
 	log->brief = !log->growing;
 	log->ahead = log->brief ? PXT_LOG_SKIP_BYTES : 0;
+	/* The trailer asks how long the file is; what heads say is not handed out, and bodies are read with a look. */
+	log->file.looked_at_later = log->brief;
 	error = scan_all(log);
 	log->brief = false;
 	log->ahead = 0;
+	log->file.looked_at_later = false;
 	return error;
 }
 

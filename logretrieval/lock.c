@@ -47,13 +47,17 @@ PXT_INLINE bool try_lock(_Atomic uint32_t *word)
 	    word, &seen, HELD, memory_order_acquire, memory_order_relaxed);
 }
 
-PXT_INLINE void lock(_Atomic uint32_t *word)
+/* A thread that slept cannot know whether it was the last one, and so wakes the next. */
+static PXT_COLD void sleep_for(_Atomic uint32_t *word)
 {
-	if (try_lock(word))
-		return;
-	/* A thread that slept cannot know whether it was the last one, and so wakes the next. */
 	while (atomic_exchange_explicit(word, AWAITED, memory_order_acquire) != FREE)
 		(void)pxt_port_wait(word, AWAITED, NULL, 0);
+}
+
+PXT_INLINE void lock(_Atomic uint32_t *word)
+{
+	if (!try_lock(word))
+		sleep_for(word);
 }
 
 static void unlock(_Atomic uint32_t *word)

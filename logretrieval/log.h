@@ -284,8 +284,12 @@ PXT_INLINE void pxt_log_look_ahead(struct pxt_log *log, uint32_t length)
 	log->ahead =
 	    length < PXT_LOG_SKIP_BYTES ? length * PXT_LOG_SHORT_BLOCKS : PXT_LOG_BRIEF_BYTES;
 }
-/* The caller has changed what is in the window before @end. */
-void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end);
+/* The caller has changed what is in the window before @end; what was decoded is no piece of the file. */
+PXT_INLINE void pxt_log_view_spoilt(struct pxt_log *log, const unsigned char *end)
+{
+	if ((uintptr_t)end - (uintptr_t)log->window <= log->window_filled)
+		log->window_from = log->window_at + (uint64_t)(end - log->window);
+}
 
 /* ---- load.c ---- */
 

@@ -226,36 +226,20 @@ PXT_INLINE struct pxt_log_viewkind *next_kind(
 	           : NULL;
 }
 
-/* The record there, which is of @kind, becomes *view.  It was checked when the block was loaded. */
-PXT_INLINE void pass_kind(struct row *row, struct pxt_log_viewkind *kind, uint64_t ticks,
-    struct posix_trace_eventview_np *view)
+/* Passes the record there, which is of @kind; returns its data.  It was checked when the block was loaded. */
+PXT_INLINE const unsigned char *pass_kind(
+    struct row *row, struct pxt_log_viewkind *kind, uint64_t ticks)
 {
-	const uint32_t bytes = view->posix_bytes_np;
+	const uint32_t bytes = kind->view.posix_bytes_np;
+	const unsigned char *data = bytes ? close_up(row->at, 8u, bytes) : row->at;
 
 	row->last = later(row->line, row->last, ticks);
-	view->posix_data_np = bytes ? close_up(row->at, 8u, bytes) : row->at;
-	view->posix_ns_np = row->last;
-	view->posix_ticks_np = ticks;
-	view->posix_number_np = row->number++;
+	row->number++;
 	row->at += kind->step;
 	row->left -= kind->step;
 	row->kind->next = kind;
 	row->kind = kind;
-}
-
-/* The next event as its own kind's view; NULL: it is of none that is known, and has to be taken as others are. */
-static const struct posix_trace_eventview_np *view_of_kind(struct pxt_log *log)
-{
-	struct row row;
-	uint64_t ticks;
-	struct pxt_log_viewkind *kind = begin_row(log, &row) ? next_kind(log, &row, &ticks) : NULL;
-
-	if (!kind)
-		return NULL;
-	pass_kind(&row, kind, ticks, &kind->view);
-	end_row(log, &row);
-	pxt_log_view_spoilt(log, row.at);
-	return &kind->view;
+	return data;
 }
 
 PXT_INLINE size_t fill_kinds(
@@ -270,8 +254,13 @@ PXT_INLINE size_t fill_kinds(
 		return 0;
 	/* Bound: the slots of a block. */
 	while (n < room && (kind = next_kind(log, &row, &ticks)) != NULL) {
-		views[n] = kind->view;
-		pass_kind(&row, kind, ticks, &views[n++]);
+		struct posix_trace_eventview_np *view = &views[n++];
+
+		*view = kind->view;
+		view->posix_number_np = row.number;
+		view->posix_data_np = pass_kind(&row, kind, ticks);
+		view->posix_ns_np = row.last;
+		view->posix_ticks_np = ticks;
 	}
 	end_row(log, &row);
 	return n;
@@ -380,21 +369,54 @@ static int look(struct pxt_log *log, uint32_t *bytes)
 	}
 }
 
-/* The next event, as a view tells it, whose data is copied as far as there is room. */
+/* A call of memcpy() costs more than the few bytes that most events have. */
+PXT_INLINE void copy_data(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+	uint32_t first;
+	uint32_t last;
+
+	if (PXT_LIKELY(bytes - sizeof(first) <= sizeof(last))) {
+		memcpy(&first, from, sizeof(first));
+		memcpy(&last, from + bytes - sizeof(last), sizeof(last));
+		memcpy(to, &first, sizeof(first));
+		memcpy(to + bytes - sizeof(last), &last, sizeof(last));
+	} else if (bytes) {
+		memcpy(to, from, bytes);
+	}
+}
+
+/*
+ * The next event, whose data is copied as far as there is room.  Of a known kind no view is made: what has just been
+ * stored in parts would be waited for where it is loaded as a whole.
+ */
 static int take(struct pxt_log *log, const struct pxt_getnext *request)
 {
 	struct posix_trace_event_info *event = request->event;
-	const struct posix_trace_eventview_np *view = view_of_kind(log);
 	struct posix_trace_eventview_np other;
-	size_t count = 0;
+	const struct posix_trace_eventview_np *view = &other;
+	struct pxt_log_viewkind *kind;
+	struct row row;
+	const void *data;
+	uint64_t ticks;
+	uint64_t number;
 	size_t bytes;
 
-	if (!view) {
+	kind = begin_row(log, &row) ? next_kind(log, &row, &ticks) : NULL;
+	if (kind) {
+		view = &kind->view;
+		number = row.number;
+		data = pass_kind(&row, kind, ticks);
+		end_row(log, &row);
+		pxt_log_view_spoilt(log, row.at);
+	} else {
+		size_t count = 0;
 		int error = take_views(log, &other, 1, &count);
 
 		if (error)
 			return error;
-		view = &other;
+		number = other.posix_number_np;
+		data = other.posix_data_np;
+		ticks = other.posix_ticks_np;
 	}
 	bytes = view->posix_bytes_np;
 	event->posix_event_id = view->posix_event_id_np;
@@ -412,11 +434,10 @@ static int take(struct pxt_log *log, const struct pxt_getnext *request)
 	event->_pxt_flags =
 	    PXT_EVENT_NUMBERED | (view->posix_thread_exact_np ? PXT_EVENT_THREAD_EXACT : 0u);
 	event->_pxt_entry = view->posix_thread_entry_np + 1u;
-	event->_pxt_ticks = view->posix_ticks_np;
+	event->_pxt_ticks = ticks;
 	event->_pxt_lost_before = view->posix_lost_before_np;
-	event->_pxt_number = view->posix_number_np;
-	if (bytes)
-		memcpy(request->data, view->posix_data_np, bytes);
+	event->_pxt_number = number;
+	copy_data(request->data, data, bytes);
 	*request->data_len = bytes;
 	*request->unavailable = 0;
 	return 0;

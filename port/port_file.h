@@ -27,6 +27,8 @@ PXT_OFF_RETURNS(false, bool, pxt_port_is_alone, void);
 struct pxt_port_file {
 	int fd;   /* the port's own duplicate, closed by exec */
 	int mark; /* of @fd: the port's own */
+	/* The caller looks for EBADF by pxt_port_file_size() after many reads: a read alone does not say it. */
+	bool looked_at_later;
 	struct pxt_port_place place;
 	/*
 	 * Of several files that are read as one: the offset of its first byte, the one behind its last, and who

@@ -39,6 +39,7 @@ int pxt_port_file_open(struct pxt_port_file *file, int fd)
 	PXT_KEEP_ERRNO();
 	int error = check_kind(fd, &file->place);
 
+	file->looked_at_later = false;
 	file->from = 0;
 	file->next = NULL;
 	if (error == 0) {
@@ -96,6 +97,7 @@ int pxt_port_file_read(
 {
 	PXT_KEEP_ERRNO();
 	struct stat state;
+	const bool later = file->looked_at_later;
 	int error = 0;
 	int gone;
 
@@ -121,9 +123,9 @@ int pxt_port_file_read(
 	}
 	/*
 	 * Another thread may have made something else of the number: what that holds is not the log's.  Looked at once,
-	 * behind the read: opening a log reads a few bytes of each block, and a look costs as much as a read.
+	 * behind the read; a look costs as much as a read of few bytes.
 	 */
-	gone = check_place(file, &state);
+	gone = later ? 0 : check_place(file, &state);
 	if (gone) {
 		error = gone;
 		*done = 0;

@@ -618,6 +618,29 @@ PXT_TEST(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed)
 	(void)close(log);
 }
 
+PXT_TEST(after_reads_that_are_looked_at_later_the_size_says_that_the_number_is_anothers)
+{
+	int log = own_file(O_RDWR);
+	int own = own_file(O_RDWR);
+	struct pxt_port_file file;
+	uint64_t size = 0;
+	size_t done = 0;
+	char byte = 0;
+	int number;
+
+	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
+	file.looked_at_later = true;
+	number = dup2(own, file.fd);
+	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), 0);
+	PXT_EQ(pxt_port_file_size(&file, &size), EBADF);
+	file.looked_at_later = false;
+	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), EBADF);
+	pxt_port_file_close(&file);
+	(void)close(number);
+	(void)close(own);
+	(void)close(log);
+}
+
 /* Also the same file, opened by the program itself. */
 PXT_TEST(the_file_of_an_opened_log_that_the_program_opens_at_its_number_is_not_closed)
 {
