@@ -111,7 +111,7 @@ ptrace_unit(CORE IF PORT_POSIX UNLESS TINY SOURCES
 ptrace_unit(CORE IF PORT_POSIX SOURCES
 	port/posix/clock.c
 	port/posix/mutex.c
-	port/posix/quiet.c
+	port/posix/owncalls.c
 	port/posix/slotcas.c
 	port/posix/threadids.c
 	port/posix/counter.c)

@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "port/posix/clock.h"
 
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <trace_np.h>
 
@@ -81,7 +81,7 @@ static void fix_rate(void)
 /* Not pthread_once(): a child forked meanwhile might wait for ever. */
 void pxt_port_clock_start(struct pxt_clock_rate *rate)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	pxt_vdso_find();
 	if (!rate_is_fixed)

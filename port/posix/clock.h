@@ -6,7 +6,7 @@
 #include "port/port.h"
 #include "port_atomic.h"
 
-/* What another process of this machine has found (quiet.c); before main(). */
+/* What another process of this machine has found (owncalls.c); before main(). */
 void pxt_cpus_told(uint64_t count);
 
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -8,7 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "format/ids.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <string.h>
 #include <sys/stat.h>

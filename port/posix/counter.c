@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include "format/hexdigit.h"
 #include "port/posix/clock.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)
 bool pxt_port_use_counter;

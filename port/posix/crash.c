@@ -10,7 +10,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
 
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 #include "port_atomic.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "format/imageheader.h"
 #include "port/port.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <stdio.h>

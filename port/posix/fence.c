@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fence.c - the fence in all threads of the process (membarrier), which spares trace points one; see quiet.h. */
+/* fence.c - the fence in all threads of the process (membarrier), which spares trace points one; see owncalls.h. */
 #define _GNU_SOURCE
 
 #include "port/port.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <stdatomic.h>
 #include <sys/syscall.h>

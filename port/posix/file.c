@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_file.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_file.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -31,7 +31,7 @@ static int check(int fd)
 
 int pxt_port_filemap_check(int fd)
 {
-	return PXT_QUIETLY(check(fd));
+	return PXT_OWNCALL(check(fd));
 }
 
 static int extend(int fd, uint64_t bytes)
@@ -63,7 +63,7 @@ static void all_from_outside(sigset_t *set)
  */
 int pxt_port_filemap_extend(int fd, uint64_t bytes)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	sigset_t held;
 	sigset_t before;
 	int error;
@@ -96,12 +96,12 @@ static int map(int fd, size_t bytes, bool inherited, void **memory)
 
 int pxt_port_filemap(int fd, size_t bytes, bool inherited, void **memory)
 {
-	return PXT_QUIETLY(map(fd, bytes, inherited, memory));
+	return PXT_OWNCALL(map(fd, bytes, inherited, memory));
 }
 
 void pxt_port_filemap_cut(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	while (ftruncate(fd, 0) != 0 && errno == EINTR)
 		;
@@ -110,14 +110,14 @@ void pxt_port_filemap_cut(int fd)
 /* Only memfd files have seals, and only those that were made to be sealed. */
 void pxt_port_filemap_seal(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
 }
 
 bool pxt_port_filemap_same(int fd, int other)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct stat one;
 	struct stat two;
 

@@ -4,7 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "port/port_file.h"
 #include "port/port_local.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -64,7 +64,7 @@ static int fill(int fd, size_t bytes)
 
 int pxt_port_filemap_fill(int fd, size_t bytes)
 {
-	return PXT_QUIETLY(fill(fd, bytes));
+	return PXT_OWNCALL(fill(fd, bytes));
 }
 
 static int map_untouched(int fd, size_t bytes, void **memory)
@@ -87,12 +87,12 @@ static int map_untouched(int fd, size_t bytes, void **memory)
 
 int pxt_port_filemap_untouched(int fd, size_t bytes, void **memory)
 {
-	return PXT_QUIETLY(map_untouched(fd, bytes, memory));
+	return PXT_OWNCALL(map_untouched(fd, bytes, memory));
 }
 
 int pxt_port_filemap_settle(int fd)
 {
-	return PXT_QUIETLY(fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP);
+	return PXT_OWNCALL(fcntl(fd, F_ADD_SEALS, SETTLED) == 0 ? 0 : ENOTSUP);
 }
 
 /* 0: not known. */
@@ -141,7 +141,7 @@ static int view(int fd, size_t limit, bool holes, const void **memory, size_t *b
 
 int pxt_port_filemap_view(int fd, size_t limit, bool holes, const void **memory, size_t *bytes)
 {
-	return PXT_QUIETLY(view(fd, limit, holes, memory, bytes));
+	return PXT_OWNCALL(view(fd, limit, holes, memory, bytes));
 }
 
 /* Where it cannot be asked for, the pages are taken when they are touched. */
@@ -152,7 +152,7 @@ static int take_room(void *memory, size_t bytes)
 
 int pxt_port_filemap_room(void *memory, size_t bytes)
 {
-	return PXT_QUIETLY(take_room(memory, bytes));
+	return PXT_OWNCALL(take_room(memory, bytes));
 }
 
 /* ---- Files whose descriptors other processes pass ---- */
@@ -183,7 +183,7 @@ static bool is_local(int fd)
 
 bool pxt_port_local_takes_log(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int flags = fcntl(fd, F_GETFL);
 	struct stat state;
 
@@ -193,7 +193,7 @@ bool pxt_port_local_takes_log(int fd)
 
 uint64_t pxt_port_local_unread(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct stat state;
 
 	return fstat(fd, &state) == 0 && state.st_nlink == 0 ? (uint64_t)state.st_blocks * 512u : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kept.c - descriptors that the library keeps open beside the program's: their numbers, and whether the program has
- * made something else of one; see quiet.h.
+ * made something else of one; see owncalls.h.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "format/owndescriptors.h"
 #include "port/port_local.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <unistd.h>
 

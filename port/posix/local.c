@@ -9,7 +9,7 @@
 #include "format/ctlsock.h"
 #include "port/port_local.h"
 #include "port/posix/clock.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -29,14 +29,14 @@
 
 void pxt_port_local_begin(void)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	pxt_lows_begin();
 }
 
 void pxt_port_local_end(void)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	pxt_lows_end();
 }
@@ -105,7 +105,7 @@ static int name_folder(enum pxt_port_folder which, char *path, size_t room)
 
 int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, size_t room)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int length = name_folder(which, path, room);
 	int error = (size_t)length >= room ? EINVAL : ENOENT;
 
@@ -121,7 +121,7 @@ int pxt_port_local_folder(enum pxt_port_folder which, bool make, char *path, siz
 
 void pxt_port_local_absolute(const char *name, char *path, size_t room)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	char folder[PXT_CTLSOCK_PATH];
 	int length = (int)room;
 
@@ -152,7 +152,7 @@ static int open_folder(const char *path)
 
 int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int64_t end = pxt_vdso_ms() + patience_ms;
 	int fd = open_folder(path);
 
@@ -172,7 +172,7 @@ int pxt_port_local_reserve(const char *path, unsigned patience_ms)
 /* Also for children that were made meanwhile and have a copy of the descriptor. */
 void pxt_port_local_release(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	if (pxt_kept_is(fd))
 		(void)flock(fd, LOCK_UN);
@@ -193,12 +193,12 @@ static int look(const char *path, struct pxt_port_place *place)
 
 int pxt_port_local_look(const char *path, struct pxt_port_place *place)
 {
-	return PXT_QUIETLY(look(path, place));
+	return PXT_OWNCALL(look(path, place));
 }
 
 int pxt_port_local_remove(const char *path, const struct pxt_port_place *place)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct pxt_port_place there;
 	int error = look(path, &there);
 
@@ -249,7 +249,7 @@ static int listen_at(int fd, const struct sockaddr_un *at, struct pxt_port_place
 
 int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *place)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct sockaddr_un at;
 	int error = address(path, &at);
 
@@ -263,7 +263,7 @@ int pxt_port_local_listen(const char *path, int *fd, struct pxt_port_place *plac
 
 int pxt_port_local_accept(int listener, int *fd, int32_t *pid)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct ucred who = { 0 };
 	socklen_t bytes = sizeof(who);
 	int error = 0;
@@ -320,7 +320,7 @@ static uint64_t life_number(int fd)
 
 int pxt_port_local_life(int connection, int32_t pid, int *fd, uint64_t *number)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error = 0;
 
 	pxt_lows_begin();
@@ -345,7 +345,7 @@ static int watch_at(int door, int fd)
 
 int pxt_port_local_door(int listener, int *door)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error;
 
 	pxt_lows_begin();
@@ -357,7 +357,7 @@ int pxt_port_local_door(int listener, int *door)
 
 void pxt_port_local_door_enter(int door, int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	if (pxt_kept_is(door))
 		(void)watch_at(door, fd);
@@ -365,7 +365,7 @@ void pxt_port_local_door_enter(int door, int fd)
 
 bool pxt_port_local_door_awaits(int door)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct pollfd one = { .fd = door, .events = POLLIN };
 
 	return pxt_kept_is(door) && poll(&one, 1, 0) > 0;
@@ -389,7 +389,7 @@ static int enter(int fd, const struct sockaddr_un *to, int64_t end)
 
 int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct sockaddr_un to;
 	int error = address(path, &to);
 
@@ -403,14 +403,14 @@ int pxt_port_local_connect(const char *path, unsigned timeout_ms, int *fd)
 
 void pxt_port_local_close(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	pxt_kept_close(fd);
 }
 
 void pxt_port_local_hang_up(int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	if (pxt_kept_is(fd))
 		(void)shutdown(fd, SHUT_RDWR);

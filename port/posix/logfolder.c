@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static int open_folder(struct pxt_port_logfolder *folder, int fd)
 int pxt_port_log_first(struct pxt_port_log *log, int fd, const char *name, uint32_t mode)
 {
 	struct pxt_port_logfolder folder = { .name = name, .mode = mode };
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error = open_folder(&folder, fd);
 
 	if (!error) {
@@ -137,7 +137,7 @@ int pxt_port_log_first(struct pxt_port_log *log, int fd, const char *name, uint3
 
 int pxt_port_log_next(struct pxt_port_log *next, struct pxt_port_log *log)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error = check_or_open(&log->folder);
 
 	if (!error)
@@ -150,7 +150,7 @@ int pxt_port_log_next(struct pxt_port_log *next, struct pxt_port_log *log)
 int pxt_port_log_remove(
     struct pxt_port_log *log, uint32_t number, const struct pxt_port_place *place)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error = check_or_open(&log->folder);
 	char name[PXT_LOG_FILE_NAME];
 	struct stat state;

@@ -7,7 +7,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "port/port_log.h"
 #include "port/posix/clock.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -70,7 +70,7 @@ static int kind_of(int fd, struct pxt_port_log *log)
 
 int pxt_port_log_open(struct pxt_port_log *log, int fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error = kind_of(fd, log);
 
 	if (error == 0) {
@@ -163,7 +163,7 @@ bool pxt_port_log_kept(const struct pxt_port_log *log)
 
 void pxt_port_log_close(struct pxt_port_log *log)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	if (pxt_port_log_kept(log))
 		(void)close(log->fd);
@@ -280,13 +280,13 @@ static int write_checked(
 
 int pxt_port_log_write(struct pxt_port_log *log, const void *data, size_t bytes, size_t *done)
 {
-	return PXT_QUIETLY(write_checked(log, -1, data, bytes, done));
+	return PXT_OWNCALL(write_checked(log, -1, data, bytes, done));
 }
 
 int pxt_port_log_write_at(
     struct pxt_port_log *log, uint64_t offset, const void *data, size_t bytes, size_t *done)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	off_t at = (off_t)offset;
 	int error = EFBIG;
 
@@ -325,7 +325,7 @@ static int truncate_checked(struct pxt_port_log *log, uint64_t size)
 
 int pxt_port_log_truncate(struct pxt_port_log *log, uint64_t size)
 {
-	return PXT_QUIETLY(truncate_checked(log, size));
+	return PXT_OWNCALL(truncate_checked(log, size));
 }
 
 #ifndef F_GET_SEALS
@@ -356,12 +356,12 @@ static int may_truncate(const struct pxt_port_log *log)
 
 int pxt_port_log_may_truncate(const struct pxt_port_log *log)
 {
-	return PXT_QUIETLY(may_truncate(log));
+	return PXT_OWNCALL(may_truncate(log));
 }
 
 enum pxt_log_line pxt_port_log_line(const struct pxt_port_log *log)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	enum pxt_log_line line = PXT_LINE_NONE;
 	int type = 0;
 	socklen_t bytes = sizeof(type);

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <limits.h>
 #include <pthread.h>

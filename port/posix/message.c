@@ -5,7 +5,7 @@
 #include "format/owndescriptors.h"
 #include "port/port_local.h"
 #include "port/posix/clock.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -36,7 +36,7 @@ static int send_now(int fd, struct msghdr *message)
 int pxt_port_local_send(
     int fd, const void *message, size_t bytes, const struct pxt_port_passed *passed)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct iovec part = { .iov_base = (void *)(uintptr_t)message, .iov_len = bytes };
 	union passing passing = { .bytes = { 0 } };
 	struct msghdr whole = { .msg_iov = &part, .msg_iovlen = 1 };
@@ -110,7 +110,7 @@ static int take_message(int fd, struct msghdr *whole, size_t *bytes, struct pxt_
 
 void pxt_port_local_drop(struct pxt_port_passed *passed)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	for (unsigned i = 0; i < passed->count; i++)
 		pxt_kept_close(passed->fd[i]);
@@ -132,7 +132,7 @@ static int keep_passed(struct pxt_port_passed *passed)
 int pxt_port_local_receive(
     int fd, void *buffer, size_t room, size_t *bytes, struct pxt_port_passed *passed)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct iovec part = { .iov_base = buffer, .iov_len = room };
 	union passing passing = { .bytes = { 0 } };
 	struct msghdr whole = { .msg_iov = &part,
@@ -168,7 +168,7 @@ static int wait_one(int fd, short events, int64_t end)
 int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms, size_t *bytes,
     struct pxt_port_passed *passed)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int64_t end = pxt_vdso_ms() + timeout_ms;
 	int error;
 
@@ -180,7 +180,7 @@ int pxt_port_local_await(int fd, void *buffer, size_t room, unsigned timeout_ms,
 
 int pxt_port_local_memory(int *fd)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int error;
 
 	pxt_lows_begin();
@@ -223,7 +223,7 @@ static void look_at_numbers(struct pxt_port_watch *watch, unsigned count, bool a
 
 void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int timeout_ms)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct pollfd all[PXT_PORT_WATCH_MAX];
 	unsigned of[PXT_PORT_WATCH_MAX];
 	unsigned watched = 0;
@@ -252,7 +252,7 @@ void pxt_port_local_watch(struct pxt_port_watch *watch, unsigned count, int time
 /* Two sockets: what is eventfd's or a timer's cannot be told from another one by its inode. */
 int pxt_port_bell_open(int *bell, int *ringer)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int ends[2] = { -1, -1 };
 	int error;
 
@@ -278,7 +278,7 @@ int pxt_port_bell_open(int *bell, int *ringer)
 	return pxt_kept_open(*ringer, error);
 }
 
-/* No pxt_quiet_begin(): its functions are not for signal handlers. */
+/* No pxt_owncalls_begin(): its functions are not for signal handlers. */
 void pxt_port_bell_ring(int ringer)
 {
 	PXT_KEEP_ERRNO();

@@ -11,7 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 /* ownthread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <link.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* processes.c - fences that reach other processes, and whether such a process is still there. */
 #define _GNU_SOURCE
 #include "port/port.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <poll.h>
 #include <stdatomic.h>
@@ -92,7 +92,7 @@ static int state_of(pid_t pid)
 
 bool pxt_port_process_stopped(int32_t pid)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	int state = proc_is_ours() ? state_of((pid_t)pid) : 0;
 
 	return state == 'T' || state == 't';

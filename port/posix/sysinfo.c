@@ -4,7 +4,7 @@
 #include "format/hexdigit.h"
 #include "port/port.h"
 #include "port/port_sysinfo.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <errno.h>
 #include <link.h>
@@ -20,7 +20,7 @@
 void pxt_port_executable(char *path, size_t room)
 {
 	char whole[1024];
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	ssize_t got = readlink("/proc/self/exe", whole, sizeof(whole));
 	size_t length = got > 0 ? (size_t)got : 0;
 	size_t cut = length >= room ? length - (room - 1) : 0;
@@ -33,7 +33,7 @@ void pxt_port_executable(char *path, size_t room)
 
 void pxt_port_host(char *name, size_t room)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	if (gethostname(name, room) != 0 && errno != ENAMETOOLONG)
 		name[0] = '\0';
@@ -42,7 +42,7 @@ void pxt_port_host(char *name, size_t room)
 
 void pxt_port_system(char *name, size_t room)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	struct utsname system;
 
 	name[0] = '\0';
@@ -70,7 +70,7 @@ static uint64_t start_ticks(void)
 
 void pxt_port_process_start(struct timespec *start)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	long per_second = sysconf(_SC_CLK_TCK);
 	uint64_t ticks = start_ticks();
 	struct pxt_clock_set now;
@@ -111,7 +111,7 @@ static bool parse_uuid(const char *text, size_t length, unsigned char *id)
 
 void pxt_port_boot_id(unsigned char *id)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	char text[40];
 	long got = pxt_descriptor_text("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 
@@ -123,7 +123,7 @@ void pxt_port_boot_id(unsigned char *id)
 /* Early after boot the pool may be empty: then clocks, pid and an address make the difference. */
 void pxt_port_random(void *bytes, size_t count)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	unsigned char *to = bytes;
 	struct pxt_clock_set now;
 	uint64_t state;
@@ -231,7 +231,7 @@ void pxt_port_modules(
     void (*each)(void *context, const struct pxt_port_module *module), void *context)
 {
 	struct walk walk = { each, context, true };
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	(void)dl_iterate_phdr(on_module, &walk);
 }

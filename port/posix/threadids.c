@@ -13,7 +13,7 @@
  */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -188,7 +188,7 @@ void pxt_port_threads(
     void (*each)(void *context, const struct pxt_port_thread_info *thread), void *context)
 {
 	struct enumeration all = { each, context, 0 };
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	uint64_t head = list_head(0);
 
 	if (head > self_number()) {
@@ -201,7 +201,7 @@ void pxt_port_threads(
 
 void pxt_port_thread_self(struct pxt_port_thread_info *self)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 
 	memset(self, 0, sizeof(*self));
 	self->thread = self_number();

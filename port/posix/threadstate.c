@@ -2,7 +2,7 @@
 /* threadstate.c - what a thread of the process does, and how it is scheduled: its line in /proc. */
 #define _GNU_SOURCE
 #include "port/port_sysinfo.h"
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static long number_of(const char *line, int number)
 
 bool pxt_port_thread_state(int32_t tid, struct pxt_port_thread_state *state)
 {
-	PXT_QUIET();
+	PXT_OWNCALLS();
 	char line[LINE_BYTES];
 	const char *letter = read_line(tid, line) ? word_of(line, WORD_STATE) : NULL;
 

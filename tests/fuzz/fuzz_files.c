@@ -11,9 +11,9 @@
 #include "tools/merge/merge.h"
 #include "tools/output/out.h"
 #include "tools/packed/packed.h"
-#include "tools/read/images.h"
-#include "tools/read/symbols.h"
 #include "tools/select/select.h"
+#include "tools/symbols/images.h"
+#include "tools/symbols/symbols.h"
 #include "tools/write/logwrite.h"
 
 #include <sys/stat.h>

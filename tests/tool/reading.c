@@ -7,8 +7,8 @@
 #include "fakes/fakes.h"
 #include "port/port_file.h"
 #include "tools/command/command.h"
-#include "tools/read/images.h"
-#include "tools/read/symbols.h"
+#include "tools/symbols/images.h"
+#include "tools/symbols/symbols.h"
 #include "tools/write/logwrite.h"
 
 #include "suite.h"

@@ -8,7 +8,7 @@
 
 #include "tools/export/export.h"
 #include "tools/export/slices.h"
-#include "tools/read/symbols.h"
+#include "tools/symbols/symbols.h"
 
 /*
  * What a format keeps of a log (struct pxt_export_log.format) begins with this one, and these are its calls for a

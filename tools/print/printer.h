@@ -9,8 +9,8 @@
 #include "tools/event/event.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
-#include "tools/read/symbols.h"
 #include "tools/select/select.h"
+#include "tools/symbols/symbols.h"
 
 /*
  * An event as a line: in columns or as an object of JSON (line.c), as a --format says (format.c),

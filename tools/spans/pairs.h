@@ -17,7 +17,7 @@
 
 #include "tools/event/event.h"
 #include "tools/read/source.h"
-#include "tools/read/symbols.h"
+#include "tools/symbols/symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>

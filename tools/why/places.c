@@ -3,7 +3,7 @@
 #include "tools/why/places.h"
 
 #include "tools/output/out.h"
-#include "tools/read/images.h"
+#include "tools/symbols/images.h"
 
 #include <stdlib.h>
 #include <string.h>

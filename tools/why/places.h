@@ -9,7 +9,7 @@
 #define PXT_PLACES_H
 
 #include "tools/read/source.h"
-#include "tools/read/symbols.h"
+#include "tools/symbols/symbols.h"
 
 /* An address of one log. */
 struct pxt_log_address {

@@ -3,7 +3,7 @@
  * descriptors.c - what the descriptors of each process are, as system events tell it (posix_trace_process,
  * posix_trace_call_exit): files by their paths, sockets by the address at their other end; see images.h.
  */
-#include "tools/read/images.h"
+#include "tools/symbols/images.h"
 
 #include "tools/output/out.h"
 

@@ -14,8 +14,8 @@
 #define PXT_SYMBOLS_H
 
 #include "format/elfnote.h"
-#include "tools/read/images.h"
 #include "tools/read/source.h"
+#include "tools/symbols/images.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h - system calls that a caller of the library must not notice: errno stays, and the thread
- * is not cancelled in the middle (a lock of Core may be held around it); nor are they told as the program's.
+ * owncalls.h - the library's own system calls, which the program must not notice: errno stays, the thread is not
+ * cancelled in the middle (a lock of Core may be held around it), no write raises SIGPIPE or SIGXFSZ, and wrappers do
+ * not record them as the program's.  Which descriptors are the library's: never 0 to 2, and none that the program has
+ * closed.
  */
-#ifndef PXT_QUIET_H
-#define PXT_QUIET_H
+#ifndef PXT_OWNCALLS_H
+#define PXT_OWNCALLS_H
 
 #include "port/port.h"
 
@@ -27,20 +29,20 @@ PXT_INLINE void pxt_errno_end(const int *kept)
 #define PXT_KEEP_ERRNO()                                                                           \
 	PXT_UNUSED const int pxt_errno_here __attribute__((cleanup(pxt_errno_end))) = errno
 
-struct pxt_quiet {
+struct pxt_owncalls {
 	int error;
 	int cancel;
 };
 
-struct pxt_quiet pxt_quiet_begin(void);
-void pxt_quiet_end(const struct pxt_quiet *quiet);
+struct pxt_owncalls pxt_owncalls_begin(void);
+void pxt_owncalls_end(const struct pxt_owncalls *kept);
 /* From here to the end of the block, which may return a value; the value of @call, which is made so. */
-#define PXT_QUIET()                                                                                \
-	PXT_UNUSED const struct pxt_quiet pxt_quiet_here __attribute__((cleanup(pxt_quiet_end))) = \
-	    pxt_quiet_begin()
-#define PXT_QUIETLY(call)                                                                          \
+#define PXT_OWNCALLS()                                                                             \
+	PXT_UNUSED const struct pxt_owncalls pxt_owncalls_here                                     \
+	    __attribute__((cleanup(pxt_owncalls_end))) = pxt_owncalls_begin()
+#define PXT_OWNCALL(call)                                                                          \
 	__extension__({                                                                            \
-		PXT_QUIET();                                                                       \
+		PXT_OWNCALLS();                                                                    \
                                                                                                    \
 		call;                                                                              \
 	})

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols.c - program addresses as functions and lines; see symbols.h. */
-#include "tools/read/symbols.h"
+#include "tools/symbols/symbols.h"
 
 #include "tools/output/out.h"
-#include "tools/read/images.h"
+#include "tools/symbols/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rootpath.c - files below the folder of --root; see images.h.  As RESOLVE_IN_ROOT of openat2() does it, on any system. */
 #define _GNU_SOURCE /* O_PATH */
-#include "tools/read/images.h"
+#include "tools/symbols/images.h"
 
 #include "tools/output/out.h"
 

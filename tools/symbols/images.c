@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* images.c - see images.h. */
-#include "tools/read/images.h"
+#include "tools/symbols/images.h"
 
 #include "format/hexdigit.h"
 #include "tools/output/out.h"

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* quiet.c - errno, cancellation and system events around system calls; see quiet.h. */
+/*
+ * owncalls.c - errno, cancellation, signals and descriptors around the library's own system calls (owncalls.h); this
+ * process' number, which others it may trace, and how many CPUs there can be.
+ */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#include "port/posix/quiet.h"
+#include "port/posix/owncalls.h"
 #include "port/posix/clock.h"
 
 #include <pthread.h>
@@ -13,21 +16,21 @@
 
 PXT_TLS uint32_t pxt_port_untold;
 
-struct pxt_quiet pxt_quiet_begin(void)
+struct pxt_owncalls pxt_owncalls_begin(void)
 {
-	struct pxt_quiet quiet = { errno, 0 };
+	struct pxt_owncalls kept = { errno, 0 };
 
 	pxt_port_untold_begin();
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &quiet.cancel);
-	return quiet;
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &kept.cancel);
+	return kept;
 }
 
-void pxt_quiet_end(const struct pxt_quiet *quiet)
+void pxt_owncalls_end(const struct pxt_owncalls *kept)
 {
 	int cancel;
 
-	(void)pthread_setcancelstate(quiet->cancel, &cancel);
-	errno = quiet->error;
+	(void)pthread_setcancelstate(kept->cancel, &cancel);
+	errno = kept->error;
 	pxt_port_untold_end();
 }
 

@@ -4,7 +4,7 @@
  * symbols.h.
  */
 #define _GNU_SOURCE /* pipe2() */
-#include "tools/read/symbols.h"
+#include "tools/symbols/symbols.h"
 
 #include "tools/output/out.h"
 

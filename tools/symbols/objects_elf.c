@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* objects_elf.c - names of variables, and where functions lie, out of a binary's symbols, by libelf. */
-#include "tools/read/symbols.h"
+#include "tools/symbols/symbols.h"
 
 #include "tools/output/out.h"
 
