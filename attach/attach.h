@@ -10,20 +10,7 @@
  * Who may attach: a process that may connect to the socket.  Names lie in a folder of mode 0700 of the user
  * (port/posix/local.c: check_folder()); a path has the file system's permissions.  No credential is compared.
  *
- * Owner:
- *   name.c               names and paths; the attribute with the name; sockets that dead processes left
- *   ctlsock.c            the socket and its helper thread (owner.h: what these files share)
- *   connections.c        messages, and what others may ask (ask_filter.c: what the unit Event Filter does)
- *   producers.c          attached processes, from the first message to the last record, also of a killed one
- *   follow.c             a log that grows, for pxtrace attach
- *   intake.c             producers' memory, checked once
- *   intake_pull.c        records out of it, in order of their stamps
- *   intake_lane.c        one lane of it: finished, overwritten, or never to be finished, as its writer was killed
- *   intake_numbers.c     producers' event types, in this process' numbers
- *   intake_put.c         stores what was taken over, and how often a guest has taken its locks, into the owner's stream
- * Producer:
- *   producer.c           posix_trace_attach_np(), and the helper thread that hears START and STOP
- *   producer_directory.c names and threads, as owners read them
+ * Which file does what: DESIGN.md, 1.3.
  */
 #ifndef PXT_ATTACH_H
 #define PXT_ATTACH_H

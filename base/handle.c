@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handle.c - trace identifiers without a lock.
+ * handle.c - trace identifiers without a lock; at the end, what a stream and a log answer alike: attributes, status,
+ * clock, names and list of event types.
  *
  * A fork may happen at any moment, so nothing here may be found half done in the child: each change is
  * one compare-exchange of one cell's state word, and everything else in the cell is written while the
@@ -310,7 +311,7 @@ PXT_API int posix_trace_eventid_getformat_np(
 	return 0;
 }
 
-/* ---- Types ---- */
+/* ---- Names of event types, and the list of them ---- */
 
 /* Plain comparison: identifiers of one stream are numbers of one list (DEC-31). */
 PXT_API int posix_trace_eventid_equal(
@@ -326,6 +327,10 @@ PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event
 }
 PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
 
+/*
+ * The next type of the list.  How far the stream or the log has been asked is kept there: core/control/status.c,
+ * logretrieval/open.c.
+ */
 PXT_API int posix_trace_eventtypelist_getnext_id(
     trace_id_t trid, trace_event_id_t *restrict event, int *restrict unavailable)
 {

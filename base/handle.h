@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * handle.h - trace identifiers: a number that leads to an object and to the functions of the
- * library that made it.
+ * library that made it; and the calls that a stream and a log answer alike.
  *
  * A program may link libptrace and libptrace-retrieval together, static or shared, in either
  * order.  Both hold this file; the linker keeps one _pxt_handles, so an identifier made by one

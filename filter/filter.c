@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.c - the filter of a stream: which types it does not record; the FILTER event, with the old and
- * the new set; sets of types.
+ * filter.c - sets and gets a stream's filter: which types it does not record; the FILTER event, with the old and
+ * the new set; sets of types.  (Trace points apply it: core/stream/wanted.h, then core/stream/gate.h.)
  */
 #include "core/control/control.h"
 #include "core/process/forks.h"

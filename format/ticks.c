@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticks.c - conversion of counter readings to time and back, and the clock's resolution; see ticks.h for
- * what it computes.
+ * ticks.c - from stamps (readings of the counter, as the TSC) to struct timespec and back, and the clock's
+ * resolution; see ticks.h for what it computes.
  */
 #include "format/ticks.h"
 

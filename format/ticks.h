@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticks.h - from the counter's ticks to time, exactly.
+ * ticks.h - from stamps to time, exactly: the counter's ticks (TSC) to struct timespec.
  *
  * What is computed: anchor + floor((ticks - anchor_ticks) * 10^9 / hz) nanoseconds, without
  * rounding on the way, for ticks up to 2^63 before or after the anchor (the difference is taken

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * files.c - bytes of a log: a piece of the file in memory, the other byte order, what is wrong and where; several
- * files of a set as one log, posix_trace_log_open_np().
+ * files.c - bytes of a log: a piece of the file in memory, the other byte order, what is wrong and where; a rotated
+ * log, whose several files are read as one: posix_trace_log_open_np().
  */
 #include "base/fields.h"
 #include "logretrieval/log.h"

@@ -6,22 +6,7 @@
  * The file may be hostile, and may change while it is read: whatever comes from it is checked
  * where it is used, and memory follows the bounds below, never the file's own numbers.
  *
- *   open.c         opens and closes a log
- *   lock.c         the lock, the objects, fork
- *   files.c        a piece of the file in memory; whether it is a log, and of a version that is known; what is wrong with it,
- *                  and where; the other byte order; several files of a set as one log
- *   load.c         goes through the file block by block, once, and takes in what is not DATA; of a complete log, only the
- *                  heads of DATA blocks are read here, and their bodies are checked when next.c and loop.c enter them
- *   check.c        the same without an end at the first mistake, for posix_trace_log_check_np()
- *   skipdamage.c   goes on after a damaged piece
- *   tables.c       types, threads, modules, notes
- *   clock.c        readings of the clocks, and stamps to time
- *   loop.c         the frames of a LOOP log
- *   next.c         the cursor: rewind, the next block, the next slot, and whose record is there
- *   seek.c         to a time, by the stamps in the heads of blocks
- *   views.c        the events that records become: many at once, their data where it was read; or one, copied
- *   open.c         opens and closes; what the standard asks of a log: attributes, status, types
- *   info.c         counts, crash, times
+ * Which file does what: DESIGN.md, 1.3.
  */
 #ifndef PXT_LOGRETRIEVAL_LOG_H
 #define PXT_LOGRETRIEVAL_LOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port.h - what every configuration of libptrace asks of the system below it.  A port supplies these
- * functions and the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside
+ * port.h - what every configuration of libptrace asks of the system below it (barriers and atomics: port_atomic.h).  A
+ * port supplies these functions and the header port_atomic.h (slot access, cursor arithmetic, the stamp clock) beside
  * them, and those of the other headers of this folder whose units it can have (docs/porting.md says
  * which).
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output.c - the way of bytes into the log, and the log's lock.  One thing at a time is on its way; what a write left
- * over goes out before anything else does.  An error goes back to flush.c, which reports it.  A device that says "not
- * now" is asked again for a second; how long one write may take is in port/posix/logout.c.
+ * output.c - writes the log's bytes: short writes, a full disk (ENOSPC), a device that takes nothing; the log's lock.
+ * One thing at a time is on its way; what a write left over goes out before anything else does.  An error goes back to
+ * flush.c, which reports it.  So on a full disk nothing is lost here, and the next flush goes on where this one ended.
+ * A device that says "not now" is asked again for a second; how long one write may take is in port/posix/logout.c.
  *
  * After two errors nothing is tried again.  EBADF: the program has closed the log's descriptor.  EPIPE, where the log
  * is no line: a reader that comes later would begin in the middle.

@@ -10,22 +10,7 @@
  * of the stream (with the mutex, up to a block at a time) and writes (without the mutex), so that
  * nobody waits for a device but those who want something written themselves.
  *
- *   create.c               the log's attributes; streams with log, and their status; what a log's header says
- *   fill.c                 from the stream into a block
- *   output.c               from the block into the file, and how long a device is waited for; the log's
- *                          lock: who may take records out of the stream and write
- *   flush.c                posix_trace_flush()
- *   flusher.c              the thread of policy FLUSH
- *   finish.c               clear and shutdown
- *   loop.c, sequential.c   the log policies (policies.h): which files each takes,
- *                          where a block goes, what comes when the log is full
- *   types.c, describe.c, note.c   blocks beside the records: names of types, clocks; process, threads,
- *                          modules; what somebody wants to be in the log
- *   line.c                 the log as frames on a line
- *   rotate.c, rotate_now.c   the log goes on in a new file, and old ones are removed; by a call
- *   seal.c, seal_asked.c   the log is completed in the handler of a fatal signal
- *   environment.c, environment_value.c  a log that the environment asks for
- *   snapshot.c, follow.c   what a stream holds now, as a log; the same, going on
+ * Which file does what: DESIGN.md, 1.3.
  *
  * A record goes: stream -> `data`, a block in memory of the stream -> one write.  A block whose
  * write fails stays where it is ("on its way"), and nothing else is taken or written before the

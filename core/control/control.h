@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.h - what control calls share: start, stop and clear; making a stream, its end; what it is asked; the
- * system events that they record.
+ * control.h - what control calls share: start, stop and clear; creating a stream, its attributes, its shutdown; its
+ * status; the system events that they record.
  *
  *   concurrency: under both locks (core/stream/stream.h), beside writers; shut_gate() also with
  *   the stream's mutex alone, in a handler (shutdown.c).

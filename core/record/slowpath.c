@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slowpath.c - in every stream that wants the event, whatever its policy, also with ordered stamps, and
- * where data is truncated: look at head, read the counter, take the place, store.  Each stream has its own
+ * slowpath.c - in every stream that wants the event and admits it (gate and filter: core/stream/gate.h), whatever its
+ * policy, also with ordered stamps, and where data is truncated: look at head, read the counter, take the place, store.  Each stream has its own
  * stamp for the event; all of them lie between the moment at which the trace point was entered and the one
  * at which it returned.  See slowpath.h.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.h - whether a stream runs, and which automatic STOP and START its reader has yet to get; whether
- * an event passes its filter.
+ * gate.h - whether a stream runs, and which automatic STOP and START its reader has yet to get; the event filter
+ * at the trace point: whether the stream admits an event (pxt_admit()).
  *
  *   concurrency: writers read the gate, and turn it to "stopped automatically"
  *   (core/record/slowpath.h); all else here belongs to a thread that holds the stream's mutex.
@@ -84,8 +84,8 @@ void pxt_gate_open_lanes(struct pxt_block *block);
 void pxt_gate_begin_run(struct pxt_block *block);
 
 /*
- * May this event enter this stream?  The filter's data and the answer, inline; only
- * the call that sets it belongs to the Event Filter unit.
+ * Does this stream admit this event?  The filter's data and the answer at the trace point, inline; only
+ * the call that sets it belongs to the Event Filter unit (filter/filter.c).
  *
  *   concurrency     admits     set_filter, clear
  *   admits                 -              -

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counter.c - the processor's counter as the stamp clock: whether it may be trusted, and at which rate it
- * runs; its readings as functions, where bytes are saved.  The slow clock is not here: tests put another
+ * counter.c - the processor's counter (TSC) as the stamp clock: whether it may be trusted, and its calibration: at which
+ * rate it runs; its readings as functions, where bytes are saved.  The slow clock is not here: tests put another
  * one in its place.
  */
 #define _GNU_SOURCE

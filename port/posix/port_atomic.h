@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_atomic.h - slot access, cursor arithmetic and the stamp clock on a POSIX host.
+ * port_atomic.h - barriers and atomics of a POSIX host: access to slots, arithmetic of cursors, the stamp clock.
  *
  * A slot is stored and loaded as one 16-byte access; a thread that sees any of it sees all of it.  How,
  * arch/ says, with one header for each processor, and one for those that have no such access:

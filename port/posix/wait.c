@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.c - sleeping on a word, and waking its sleepers.
+ * wait.c - sleeping on a word, and waking its sleepers, by futex.
  *
  * The futex calls are made directly: these are not cancellation points, so no thread is cancelled
  * while holding Core's mutex, and the wake-up may run in a signal handler.

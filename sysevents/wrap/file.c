@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - files, pipes, terminals: opening, reading and writing, locks, what waits for the disk, closing.
+ * file.c - files, pipes, terminals: opening, locks, what waits for the disk, closing; read() and write() of any
+ * descriptor, sockets too.
  *
  * Internal writes of the C library, as in printf(), do not come through here.
  *

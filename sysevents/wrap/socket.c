@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* socket.c - sockets, and waiting for descriptors. */
+/*
+ * socket.c - sockets: connect(), accept(), recv(), send() and the like (read() and write(): file.c); waiting for
+ * descriptors: poll(), select(), epoll_wait().
+ */
 #define _GNU_SOURCE
 #include "sysevents/wrap/call.h"
 #include "sysevents/wrap/process.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink.c - sink.ptrace.log: the events and losses that babeltrace2 hands over, in the order of time, as a log;
- * and which thread recorded each.
+ * sink.c - sink.ptrace.log: what babeltrace2 reads (CTF: LTTng's traces and others'), as a log: its events and losses,
+ * in the order of time, and which thread recorded each.
  */
 #include "tools/babeltrace/sink.h"
 

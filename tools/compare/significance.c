@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * significance.c - which figures of two sets of logs differ by more than noise.
+ * significance.c - statistics: which figures of two sets of logs differ by more than noise (a permutation test).
  *
  * Were there no difference, it would not matter which logs are called before and which after.  So the
  * logs are called so in all ways that there are (or PERMUTATIONS ways that are drawn), and each time

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * import.h - recordings of others, as a log: of the Linux kernel by perf, trace-cmd or ftrace, of SEGGER SystemView, and
- * of S.Ha.R.K.'s tracer.
+ * of S.Ha.R.K.'s tracer.  (CTF, as LTTng writes it: cmd_import.c runs babeltrace2 with tools/babeltrace/sink.c.)
  *
  * A file of perf (perf.data) or trace-cmd (trace.dat) is read by its own command (`perf script`, `trace-cmd report`);
  * the text is read twice: once for threads and types, once for the events.  Switches and wakeups have

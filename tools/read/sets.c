@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sets.c - which of the files that a command was given are one log, which went from file to file; see
- * source.h.
+ * sets.c - which of the files that a command was given are one rotated log, which went from file to file, and which
+ * of its files are missing; see source.h.
  */
 #define _GNU_SOURCE /* asprintf() */
 #include "tools/read/source.h"

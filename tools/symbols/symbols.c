@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* symbols.c - program addresses as functions and lines; see symbols.h. */
+/* symbols.c - program addresses as functions and lines, by symbols and DWARF (addr2line); see symbols.h. */
 #include "tools/symbols/symbols.h"
 
 #include "tools/output/out.h"
