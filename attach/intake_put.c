@@ -39,7 +39,7 @@ uint32_t pxt_intake_put_room(struct pxt_block *block)
 	if (block->full_policy == POSIX_TRACE_FLUSH && pxt_block_state(block) == PXT_GATE_AUTO)
 		return 0;
 	pxt_lane_head(lane, &pos, &seq);
-	pos -= lane->pos - lane->ruins;
+	pos -= lane->pos - lane->partial;
 	return pos < size ? size - (uint32_t)pos : 0u;
 }
 
@@ -82,7 +82,7 @@ static bool reserve_row(struct pxt_place *place, bool keeps, uint32_t slots, uin
 	if (sizeof(pxt_cell) != sizeof(struct pxt_slot) || head & PXT_HEAD_CLOSED ||
 	    (place->pos & place->ring.mask) + slots > size || PXT_SEQ_MASK - place->seq < records)
 		return false;
-	if (keeps ? place->used >= size : !pxt_ring_calm(lane, place->pos, slots))
+	if (keeps ? place->used >= size : !pxt_ring_is_fast(lane, place->pos, slots))
 		return false;
 	if (!pxt_cursor_swap(
 	        &lane->head, &head, head + pxt_head_step(slots) + (records - 1u) * UINT64_C(2)))

@@ -120,7 +120,7 @@ static void init_lane(struct pxt_block *block, const struct _pxt_attr *attr, uin
 	pxt_twins_set(&lane->epoch, pxt_epoch_make(first >> 30, 0));
 	pxt_cells_init(pxt_lane_slots(lane), size);
 	atomic_store_explicit(&lane->limit, first, memory_order_relaxed);
-	atomic_store_explicit(&lane->calm, first, memory_order_relaxed);
+	atomic_store_explicit(&lane->fast_end, first, memory_order_relaxed);
 	lane->pos = first;
 }
 

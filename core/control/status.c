@@ -27,7 +27,7 @@ static bool loop_full(struct pxt_block *block)
 		uint64_t seq;
 
 		pxt_lane_head(lane, &pos, &seq);
-		if (pos - lane->pos + lane->ruins > block->slot_mask)
+		if (pos - lane->pos + lane->partial > block->slot_mask)
 			return true;
 	}
 	return false;

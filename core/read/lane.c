@@ -97,7 +97,7 @@ void pxt_lane_jump(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos,
 	pxt_lane_publish(lane);
 	pxt_block_end_turn(block);
 	/* So that a writer looks where the first unread record is now. */
-	atomic_store_explicit(&lane->calm, (uint32_t)pos, memory_order_relaxed);
+	atomic_store_explicit(&lane->fast_end, (uint32_t)pos, memory_order_relaxed);
 }
 
 /* ---- What is after the position ---- */
@@ -226,7 +226,7 @@ static void pass_lap(struct pxt_block *block, struct pxt_ring *ring, bool readin
 	pxt_lane_gap_begin(block, gone);
 	lane->barrier = marks_before(block, ring, from, pos);
 	pxt_lane_jump(block, lane, from, seq);
-	lane->ruins = (uint32_t)(from - (pos - size));
+	lane->partial = (uint32_t)(from - (pos - size));
 	/* Rule 3 of merge.c; where nothing that is left has begun, what was lost says it. */
 	least = pxt_lane_floor(ring);
 	if (least == UINT64_MAX)

@@ -193,7 +193,7 @@ PXT_INLINE void pxt_lane_move_here(
 	lane->pos = pos;
 	lane->seq = seq;
 	lane->front_state = PXT_FRONT_UNKNOWN;
-	lane->ruins = 0;
+	lane->partial = 0;
 	lane->next_ticks = there ? front.high : 0;
 	if (!there || (uint32_t)pos - atomic_load_explicit(&lane->limit, memory_order_relaxed) >
 	                  block->limit_step)

@@ -235,7 +235,7 @@ enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, vo
  * loaded is checked and copied.
  */
 
-#define CALM_RECORDS  16u  /* taken one by one, before head, the writers' word, is worth a look */
+#define STRETCH_AFTER 16u  /* taken one by one, before head, the writers' word, is worth a look */
 #define STRETCH_SLOTS 128u /* that are looked at before they count */
 #define AHEAD_BYTES   2048u
 
@@ -374,7 +374,7 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 }
 
 /* What was reserved by now, until something is not plain. */
-static PXT_NOINLINE void take_calm(
+static PXT_NOINLINE void take_stretches(
     struct pxt_block *block, struct pxt_walk *walk, struct pxt_run *run, uint64_t end)
 {
 	const struct pxt_ring *ring = &walk->ring;
@@ -406,7 +406,7 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 	struct pxt_block *block = stream->block;
 	struct pxt_walk walk = pxt_consumer_walk_begin(block);
 	uint64_t end = until < walk.turn_end ? until + 1u : walk.turn_end;
-	uint32_t calm = CALM_RECORDS;
+	uint32_t stretch_at = STRETCH_AFTER;
 	struct pxt_halves front;
 	bool wanted = true;
 
@@ -424,9 +424,9 @@ static bool take_turn(struct pxt_stream *stream, struct pxt_run *run, uint64_t u
 		run->to[run->slots] = pxt_slot_of(front);
 		add_record(run, info, front.high, slots);
 		pxt_consumer_walk_on(&walk, slots);
-		if (!PXT_SMALL && walk.records >= calm && pxt_record_takes()) {
-			take_calm(block, &walk, run, end);
-			calm = walk.records + CALM_RECORDS;
+		if (!PXT_SMALL && walk.records >= stretch_at && pxt_record_takes()) {
+			take_stretches(block, &walk, run, end);
+			stretch_at = walk.records + STRETCH_AFTER;
 		}
 	}
 	if (walk.records)

@@ -3,7 +3,7 @@
  * emit.c - where every trace point comes in; see emit.h.
  *
  * The common case is the fast path: one stream is live, its stamps are plain, nothing
- * unusual is where the record goes (core/ring/ring.h: calm), and the data fits into the slot of the
+ * unusual is where the record goes (core/ring/ring.h: fast_end), and the data fits into the slot of the
  * context.  Everything else ends in a call of another function, after which nothing is left to do, and
  * what only the end needs is computed after the exchange: so few registers are saved.
  *
@@ -65,7 +65,7 @@ PXT_INLINE bool find_place(struct pxt_lane *lane, uint32_t slots, uint64_t *head
 {
 	*head = pxt_cursor_peek(&lane->head) & ~PXT_HEAD_CLOSED;
 	PXT_TESTPOINT(PXT_TP_HEAD_SEEN);
-	return PXT_LIKELY(pxt_ring_calm(lane, pxt_head_pos(*head), slots));
+	return PXT_LIKELY(pxt_ring_is_fast(lane, pxt_head_pos(*head), slots));
 }
 
 /* Takes it, after the reading of the counter; @step: pxt_head_step().  False: a thread was faster, or the lane is closed. */

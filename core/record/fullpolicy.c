@@ -7,10 +7,10 @@
 #include "core/record/slowpath.h"
 
 /*
- * No record is a usual one any more: they would be taken in lanes that have room.  Each stop leaves another
+ * No record takes the fast path any more: it would be taken in a lane that has room.  Each stop leaves another
  * value, far behind head, so that the exchange of a writer that read one before fails.
  */
-static PXT_COLD void end_calm(struct pxt_block *block, uint32_t gate)
+static PXT_COLD void end_fast(struct pxt_block *block, uint32_t gate)
 {
 	const uint32_t behind = (UINT32_C(1) << 28) + ((gate / PXT_GATE_GENERATION & 0xfffu) << 16);
 
@@ -21,7 +21,7 @@ static PXT_COLD void end_calm(struct pxt_block *block, uint32_t gate)
 
 		PXT_ROUND(lanes);
 		/* Release: pairs with the acquire in take(): who reads this finds the gate turned. */
-		atomic_store_explicit(&lane->calm,
+		atomic_store_explicit(&lane->fast_end,
 		    pxt_head_pos(pxt_cursor_peek(&lane->head)) - behind, memory_order_release);
 	}
 }
@@ -37,7 +37,7 @@ PXT_COLD void pxt_fullpolicy_switch(struct pxt_block *block, uint32_t gate)
 	        &block->gate, &seen, stopped, memory_order_acq_rel, memory_order_relaxed))
 		return;
 	PXT_TESTPOINT(PXT_TP_AUTO_STOPPED);
-	end_calm(block, gate);
+	end_fast(block, gate);
 	/* May come late or never (a kill): then the consumer takes the last record's stamp. */
 	pxt_wide_set(&block->auto_stop_ticks, pxt_port_ticks());
 }
@@ -57,16 +57,16 @@ static PXT_COLD bool take_last(
 	return false;
 }
 
-/* So far behind head `calm` never falls: as a difference of 32 bits it would soon be ahead. */
+/* So far behind head `fast_end` never falls: as a difference of 32 bits it would soon be ahead. */
 #define FAR_BEHIND (UINT32_C(1) << 30)
 
 /*
  * A record was taken: those behind it are usual ones as long as they leave a slot free, and are below the
- * mark.  Not where a writer has stopped the stream since @gate was read: with @calm, which was read behind it,
+ * mark.  Not where a writer has stopped the stream since @gate was read: with @fast_end, which was read behind it,
  * that is seen here, or the exchange fails.
  */
-PXT_INLINE void raise_calm(struct pxt_block *block, uint32_t gate, const struct pxt_place *place,
-    uint32_t slots, uint32_t calm)
+PXT_INLINE void raise_fast_end(struct pxt_block *block, uint32_t gate,
+    const struct pxt_place *place, uint32_t slots, uint32_t fast_end)
 {
 	const uint32_t size = place->ring.mask + 1u;
 	const uint32_t most = block->mark && block->mark < size ? block->mark : size;
@@ -75,23 +75,24 @@ PXT_INLINE void raise_calm(struct pxt_block *block, uint32_t gate, const struct 
 	if (PXT_UNLIKELY(atomic_load_explicit(&block->gate, memory_order_relaxed) != gate))
 		return;
 	if (place->used < most)
-		pxt_ring_raise_calm(&place->ring, calm, end, end - place->used + most - 1u - size);
-	else if (PXT_UNLIKELY(end - calm > FAR_BEHIND))
-		(void)atomic_compare_exchange_strong_explicit(&place->ring.lane->calm, &calm, end,
-		    memory_order_relaxed, memory_order_relaxed);
+		pxt_ring_raise_fast_end(
+		    &place->ring, fast_end, end, end - place->used + most - 1u - size);
+	else if (PXT_UNLIKELY(end - fast_end > FAR_BEHIND))
+		(void)atomic_compare_exchange_strong_explicit(&place->ring.lane->fast_end,
+		    &fast_end, end, memory_order_relaxed, memory_order_relaxed);
 }
 
 /* A place, or an automatic stop. */
 PXT_INLINE bool take(
     struct pxt_block *block, uint32_t gate, struct pxt_place *place, uint32_t slots, unsigned how)
 {
-	/* Acquire: pairs with the release in end_calm(). */
-	uint32_t calm = atomic_load_explicit(&place->ring.lane->calm, memory_order_acquire);
+	/* Acquire: pairs with the release in end_fast(). */
+	uint32_t fast_end = atomic_load_explicit(&place->ring.lane->fast_end, memory_order_acquire);
 	enum pxt_reserve got = pxt_ring_reserve(place, slots, how | PXT_TAKE_FREE);
 
 	if (PXT_UNLIKELY(got != PXT_RESERVED))
 		return take_last(block, gate, place->ring.lane, got);
-	raise_calm(block, gate, place, slots, calm);
+	raise_fast_end(block, gate, place, slots, fast_end);
 	return true;
 }
 
@@ -99,7 +100,7 @@ PXT_INLINE bool take(
 
 /*
  * Counted, and no record is a usual one until one has put a mark.  Each refusal leaves another value,
- * so that a writer that read `calm` before it does not raise it.
+ * so that a writer that read `fast_end` before it does not raise it.
  */
 static PXT_COLD void refuse(struct pxt_block *block, struct pxt_lane *lane, uint64_t refused)
 {
@@ -108,7 +109,7 @@ static PXT_COLD void refuse(struct pxt_block *block, struct pxt_lane *lane, uint
 	pxt_counter_up(&lane->refused);
 	/* Release: pairs with the acquire below; who reads this finds the count. */
 	atomic_store_explicit(
-	    &lane->calm, pos - 1u - ((uint32_t)refused & 0xffffu), memory_order_release);
+	    &lane->fast_end, pos - 1u - ((uint32_t)refused & 0xffffu), memory_order_release);
 	pxt_block_wake_at(block, UINT32_MAX);
 }
 
@@ -129,7 +130,7 @@ static bool discard_reserve(
 {
 	struct pxt_lane *lane = place->ring.lane;
 	/* Acquire: before the count, see refuse(). */
-	uint32_t calm = atomic_load_explicit(&lane->calm, memory_order_acquire);
+	uint32_t fast_end = atomic_load_explicit(&lane->fast_end, memory_order_acquire);
 	uint64_t refused = pxt_counter_load(&lane->refused);
 	bool marks = (uint32_t)refused != atomic_load_explicit(&lane->marked, memory_order_relaxed);
 	enum pxt_reserve got = pxt_ring_reserve(place, slots + marks, how | PXT_TAKE_FREE);
@@ -140,7 +141,7 @@ static bool discard_reserve(
 		return false;
 	}
 	end = place->pos + slots + marks + pxt_carry(place->seq);
-	pxt_ring_raise_calm(&place->ring, calm, end, end - place->used);
+	pxt_ring_raise_fast_end(&place->ring, fast_end, end, end - place->used);
 	if (PXT_UNLIKELY(marks))
 		put_mark(place, refused);
 	return true;

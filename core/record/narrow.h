@@ -108,7 +108,7 @@ PXT_INLINE bool pxt_narrow_find(struct pxt_lane *lane, uint32_t slots, uint32_t 
 
 	*sum = pxt_cursor_sum(head);
 	return PXT_LIKELY(
-	    pxt_ring_calm(lane, pxt_head_pos(head), slots) && !pxt_carry(pxt_head_seq(head)));
+	    pxt_ring_is_fast(lane, pxt_head_pos(head), slots) && !pxt_carry(pxt_head_seq(head)));
 }
 
 /* The caller is inside.  False: nothing was done. */

@@ -63,7 +63,7 @@ enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsig
 {
 	struct pxt_lane *lane = place->ring.lane;
 	const uint32_t size = place->ring.mask + 1u;
-	uint32_t calm = atomic_load_explicit(&lane->calm, memory_order_acquire);
+	uint32_t fast_end = atomic_load_explicit(&lane->fast_end, memory_order_acquire);
 	uint64_t head = pxt_cursor_peek(&lane->head);
 
 	/* Bound: N + 1 rounds.  Each further one means that head has moved; see ring.h. */
@@ -100,7 +100,7 @@ enum pxt_reserve pxt_ring_reserve(struct pxt_place *place, uint32_t slots, unsig
 		/* Its stamp goes before the record does. */
 		if (PXT_UNLIKELY(pxt_ring_covers(size - 1u, place->pos, needed, limit)))
 			note_lost(&place->ring, limit);
-		pxt_ring_raise_calm(&place->ring, calm, place->pos + needed, limit);
+		pxt_ring_raise_fast_end(&place->ring, fast_end, place->pos + needed, limit);
 		return PXT_RESERVED;
 	}
 	return PXT_NO_ROOM;

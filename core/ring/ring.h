@@ -15,7 +15,7 @@
  * Words and who writes them:
  *   head       writers (compare-exchange), control (closed bit, its own records)
  *   limit      the consumer, and control when it clears: slots before it are free
- *   calm       writers that went beyond it, were refused, or stopped the stream, the consumer when it
+ *   fast_end   writers that went beyond it, were refused, or stopped the stream, the consumer when it
  *              jumps: up to here nothing unusual is in the way of a record, neither the
  *              ring's end, where a new quarter may begin, nor an unread record, nor the mark of a
  *              refused one, nor the last free slot, nor the mark of a flusher that sleeps
@@ -161,9 +161,9 @@ enum pxt_front {
 struct pxt_lane {
 	/* The writers' line. */
 	PXT_ALIGNED(PXT_CACHE_LINE) pxt_cursor head; /* [63:32] pos [31:1] seq [0] closed */
-	_Atomic uint32_t calm; /* records that end before this pos need no further look */
-	pxt_counter refused;   /* records that found no room; not in seq */
-	pxt_twins epoch;       /* how often the two ran through a quarter; pxt_epoch_make() */
+	_Atomic uint32_t fast_end; /* records that end before this pos need no further look */
+	pxt_counter refused;       /* records that found no room; not in seq */
+	pxt_twins epoch;           /* how often the two ran through a quarter; pxt_epoch_make() */
 	union {
 		pxt_wide first_lost;     /* LOOP: stamp of the first one overwritten unread */
 		_Atomic uint32_t marked; /* DISCARD: what the last mark said of `refused` */
@@ -198,7 +198,7 @@ struct pxt_lane {
 		uint32_t lap_turn;     /* ... in this turn of the consumer */
 		uint32_t refused_told; /* DISCARD: so many of `refused` were reported */
 	};
-	uint32_t ruins; /* slots before pos that are not free: parts of overwritten records */
+	uint32_t partial; /* slots before pos that are not free: parts of overwritten records */
 	size_t reader_cells_at; /* as cells_at: the consumer stays off the writers' line */
 };
 
@@ -255,27 +255,27 @@ PXT_INLINE bool pxt_ring_covers(uint32_t mask, uint32_t pos, uint32_t slots, uin
 	return limit + mask + 1u - pos < slots;
 }
 
-/* Whether a record of @slots at @pos is a usual one: it ends no later than it is calm. */
-PXT_INLINE bool pxt_ring_calm(struct pxt_lane *lane, uint32_t pos, uint32_t slots)
+/* Whether a record of @slots at @pos is one for the fast path: it ends at `fast_end` at the latest. */
+PXT_INLINE bool pxt_ring_is_fast(struct pxt_lane *lane, uint32_t pos, uint32_t slots)
 {
-	return (int32_t)pxt_word_behind(&lane->calm, pos) <= -(int32_t)slots;
+	return (int32_t)pxt_word_behind(&lane->fast_end, pos) <= -(int32_t)slots;
 }
 
 /*
- * How far it is calm after @pos: to the end of this lap, or to where the first unread record is
+ * How far the fast path may go after @pos: to the end of this lap, or to where the first unread record is
  * overwritten.  By exchange from @seen, which was read before head: who was stopped in between, for
  * however long, changes nothing, and @seen comes back only where the same is right again.
  */
-PXT_INLINE void pxt_ring_raise_calm(
+PXT_INLINE void pxt_ring_raise_fast_end(
     const struct pxt_ring *ring, uint32_t seen, uint32_t pos, uint32_t limit)
 {
-	uint32_t calm = (pos | ring->mask) + 1u;
+	uint32_t fast_end = (pos | ring->mask) + 1u;
 	uint32_t unread = limit + ring->mask + 1u;
 
-	if ((int32_t)(unread - pos) >= 0 && (int32_t)(unread - calm) < 0)
-		calm = unread;
+	if ((int32_t)(unread - pos) >= 0 && (int32_t)(unread - fast_end) < 0)
+		fast_end = unread;
 	(void)atomic_compare_exchange_strong_explicit(
-	    &ring->lane->calm, &seen, calm, memory_order_relaxed, memory_order_relaxed);
+	    &ring->lane->fast_end, &seen, fast_end, memory_order_relaxed, memory_order_relaxed);
 }
 
 /* How a place is taken: alternatives, together. */

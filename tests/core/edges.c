@@ -127,8 +127,8 @@ PXT_TEST(what_stops_by_itself_takes_nothing_in_a_lane_that_has_room)
 	PXT_EQ(kit_seen.auto_stops, 1);
 }
 
-/* Where records are always beyond a flusher's mark, `calm` is no help; it must not fall so far behind that it is ahead. */
-PXT_TEST(how_far_it_is_calm_follows_a_head_that_stays_beyond_the_mark)
+/* Where records are always beyond a flusher's mark, `fast_end` is no help; it must not fall so far behind that it is ahead. */
+PXT_TEST(the_fast_path_ends_at_the_head_where_that_stays_beyond_the_mark)
 {
 	struct pxt_lane *lane;
 	uint32_t far;
@@ -137,9 +137,9 @@ PXT_TEST(how_far_it_is_calm_follows_a_head_that_stays_beyond_the_mark)
 	lane = pxt_block_lane(kit_block(stream), 0);
 	kit_block(stream)->mark = 1;
 	far = (uint32_t)pxt_head_pos(pxt_cursor_peek(&lane->head)) - (UINT32_C(1) << 30) - 4u;
-	atomic_store(&lane->calm, far);
+	atomic_store(&lane->fast_end, far);
 	kit_write(1, 4);
-	PXT_EQ(atomic_load(&lane->calm), pxt_head_pos(pxt_cursor_peek(&lane->head)));
+	PXT_EQ(atomic_load(&lane->fast_end), pxt_head_pos(pxt_cursor_peek(&lane->head)));
 	end();
 }
 

@@ -101,7 +101,7 @@ static void put_head(struct pxt_lane *lane, uint64_t pos, uint64_t seq, uint64_t
 {
 	pxt_cursor_set(&lane->head, pos << 32 | (seq & PXT_SEQ_MASK) << 1 | closed);
 	pxt_twins_set(&lane->epoch, pxt_epoch_make((uint32_t)(pos >> 30), (uint32_t)(seq >> 29)));
-	atomic_store(&lane->calm, (uint32_t)pos);
+	atomic_store(&lane->fast_end, (uint32_t)pos);
 }
 
 void kit_move(trace_id_t trid, unsigned index, uint64_t pos, uint64_t seq)

@@ -290,7 +290,7 @@ PXT_TEST(a_writer_that_overwrites_what_the_reader_went_to_notes_its_stamp)
 	front = pxt_slot_load(&pxt_lane_slots(lane)[(uint32_t)lane->pos & mask]);
 	/* It is no usual one: the fast path leaves it to the slow one. */
 	CU_ASSERT(
-	    !pxt_ring_calm(lane, pxt_head_pos(pxt_cursor_load(&lane->head)), kit_slots_of(20)));
+	    !pxt_ring_is_fast(lane, pxt_head_pos(pxt_cursor_load(&lane->head)), kit_slots_of(20)));
 	put(0, 100);
 	PXT_EQ(pxt_wide_load(&lane->first_lost), pxt_slot_ticks(&front));
 	end();

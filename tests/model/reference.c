@@ -93,7 +93,7 @@ static void advance(struct ref *ref, unsigned lane)
 	const struct ref_item *done = front(ref, lane);
 
 	at->pos = done->pos + done->slots;
-	at->ruins = false;
+	at->partial = false;
 	at->first++;
 	at->known = front(ref, lane) && !is_mark(front(ref, lane));
 }
@@ -187,7 +187,7 @@ static void notice_in_lane(struct ref *ref, unsigned lane)
 			lose(ref, 1);
 		advance(ref, lane);
 	}
-	at->ruins = true;
+	at->partial = true;
 	at->known = false;
 	at->first_lost = 0;
 	at->pos = left ? left->pos : at->head;
@@ -474,7 +474,7 @@ void ref_clear(struct ref *ref)
 			ref->cleared += !is_mark(&ref->items[at->items[at->first]]);
 		/* Overwritten ones, too: nobody had been told. */
 		at->pos = at->head;
-		at->ruins = false;
+		at->partial = false;
 		at->known = false;
 		at->barrier = ref->barriers;
 		at->passed = at->refused;
@@ -893,7 +893,7 @@ static bool loop_full(const struct ref *ref)
 	for (unsigned i = 0; i < ref->lane_count; i++) {
 		const struct ref_lane *at = &ref->lanes[i];
 
-		if (at->ruins || at->head - at->pos >= ref->size)
+		if (at->partial || at->head - at->pos >= ref->size)
 			return true;
 	}
 	return false;

@@ -43,7 +43,7 @@ struct ref_lane {
 	uint64_t head;             /* slots reserved, ... */
 	uint64_t pos;              /* ... and done with */
 	uint64_t barrier;          /* of the last mark that was passed */
-	bool ruins;                /* LOOP: what is before `pos` is not free */
+	bool partial;              /* LOOP: what is before `pos` is not free */
 	bool known;                /* the reader has seen when its first one was recorded */
 	uint64_t first_lost;       /* else its writer has, who has overwritten it */
 	/* DISCARD: refused in all; of these, said by marks, by those passed, and told to the reader. */
