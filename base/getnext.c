@@ -17,10 +17,13 @@ bool pxt_getnext_given(const struct pxt_getnext *request)
 
 int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
 {
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
+
 	if (request->unavailable)
 		*request->unavailable = 1;
-	return PXT_HANDLE_ASK(
-	    trid, ops->getnext && pxt_getnext_given(request), getnext, (object, request));
+	return object && ops->getnext && pxt_getnext_given(request) ? ops->getnext(object, request)
+	                                                            : EINVAL;
 }
 
 /* The prototype is the standard's: NOLINTBEGIN(readability-non-const-parameter) */

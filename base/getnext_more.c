@@ -11,11 +11,14 @@ PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_
 {
 	const struct pxt_getnext request =
 	    pxt_getnext_request(trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_NOT);
+	const struct pxt_ops *ops;
+	void *object = pxt_handle_find(trid, &ops);
 
 	if (unavailable)
 		*unavailable = 1;
-	return PXT_HANDLE_ASK(trid, ops->getnext_whole && pxt_getnext_given(&request),
-	    getnext_whole, (object, &request));
+	return object && ops->getnext_whole && pxt_getnext_given(&request)
+	           ? ops->getnext_whole(object, &request)
+	           : EINVAL;
 }
 /* NOLINTEND(readability-non-const-parameter) */
 

@@ -21,8 +21,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* "PXT3": the digit rises when the layout of root or cell changes, or the arguments of an operation. */
-#define HANDLES_VERSION 0x50585433u
+/* "PXT4": the digit rises when the layout of root or cell changes, or the arguments of an operation. */
+#define HANDLES_VERSION 0x50585434u
 
 #define STATE_FREE      0u
 #define STATE_CLAIMED   1u
@@ -267,7 +267,7 @@ void pxt_handle_forget_claims(void)
 PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 {
 	struct _pxt_attr own;
-	int error = PXT_HANDLE_ASK(trid, pxt_arg_given(attr), get_attr, (object, trid, &own));
+	int error = PXT_HANDLE_ASK(trid, pxt_arg_given(attr), ops->get_attr(object, &own));
 
 	if (error)
 		return error;
@@ -278,15 +278,14 @@ PXT_API int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr)
 
 PXT_API int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo)
 {
-	return PXT_HANDLE_ASK(
-	    trid, pxt_arg_given(statusinfo), get_status, (object, trid, statusinfo));
+	return PXT_HANDLE_ASK(trid, pxt_arg_given(statusinfo), ops->get_status(object, statusinfo));
 }
 
 PXT_API int posix_trace_getclock_np(
     trace_id_t trid, struct posix_trace_clock_np *clock, size_t bytes)
 {
 	struct posix_trace_clock_np own;
-	int error = PXT_HANDLE_ASK(trid, pxt_arg_given(clock), get_clock, (object, trid, &own));
+	int error = PXT_HANDLE_ASK(trid, pxt_arg_given(clock), ops->get_clock(object, &own));
 
 	if (!error)
 		pxt_give(clock, bytes, &own, sizeof(own));
@@ -298,8 +297,8 @@ PXT_API int posix_trace_eventid_getformat_np(
 {
 	char whole[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	const char *end;
-	int error = PXT_HANDLE_ASK(
-	    trid, pxt_arg_given(format), type_format, (object, trid, event_id, whole));
+	int error =
+	    PXT_HANDLE_ASK(trid, pxt_arg_given(format), ops->type_format(object, event_id, whole));
 
 	if (error)
 		return error;
@@ -323,7 +322,7 @@ PXT_API int posix_trace_eventid_equal(
 PXT_API int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name)
 {
 	return PXT_HANDLE_ASK(
-	    trid, pxt_arg_given(event_name), type_name, (object, trid, event, event_name));
+	    trid, pxt_arg_given(event_name), ops->type_name(object, event, event_name));
 }
 PXT_PLAIN_NAME(posix_trace_eventid_get_name, _PXT_NAMES_NAME);
 
@@ -336,7 +335,7 @@ PXT_API int posix_trace_eventtypelist_getnext_id(
 {
 	trace_event_id_t next = 0;
 	int error = PXT_HANDLE_ASK(trid, pxt_arg_given(event) && pxt_arg_given(unavailable),
-	    type_next, (object, trid, &next));
+	    ops->type_next(object, &next));
 
 	if (error)
 		return error;
@@ -348,5 +347,5 @@ PXT_API int posix_trace_eventtypelist_getnext_id(
 
 PXT_API int posix_trace_eventtypelist_rewind(trace_id_t trid)
 {
-	return PXT_HANDLE_ASK(trid, true, type_rewind, (object, trid));
+	return PXT_HANDLE_ASK(trid, true, ops->type_rewind(object));
 }

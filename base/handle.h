@@ -56,22 +56,28 @@ struct posix_trace_eventview_np;
 
 /*
  * What an identifier can do; NULL = EINVAL for this kind.  Between the look-up and the object's own
- * lock another thread may end the stream of @trid, and the object may be reused: so each operation gets
- * @trid, and returns EINVAL if the object has another one by then.
+ * lock another thread may end the stream of @trid, and the object may be reused: so `enter`, which
+ * locks, and each operation that locks by itself gets @trid, and returns EINVAL if the object has
+ * another one by then.
  */
 struct pxt_ops {
-	int (*getnext)(void *object, const struct pxt_getnext *request);
-	int (*get_attr)(void *object, trace_id_t trid, struct _pxt_attr *attr);
-	int (*get_status)(void *object, trace_id_t trid, struct posix_trace_status_info *status);
+	int (*enter)(void *object, trace_id_t trid);
+	/* Unlocks; returns @error. */
+	int (*leave)(void *object, int error);
+	/* Between these two (PXT_HANDLE_ASK). */
+	int (*get_attr)(void *object, struct _pxt_attr *attr);
+	int (*get_status)(void *object, struct posix_trace_status_info *status);
 	/* Name and description of a type; EINVAL where the stream has no such type. */
-	int (*type_name)(void *object, trace_id_t trid, trace_event_id_t id, char *name);
-	int (*type_format)(void *object, trace_id_t trid, trace_event_id_t id, char *format);
+	int (*type_name)(void *object, trace_event_id_t id, char *name);
+	int (*type_format)(void *object, trace_event_id_t id, char *format);
 	/* *next: of the list, or 0 at its end. */
-	int (*type_next)(void *object, trace_id_t trid, trace_event_id_t *next);
-	int (*type_rewind)(void *object, trace_id_t trid);
-	int (*get_clock)(void *object, trace_id_t trid, struct posix_trace_clock_np *clock);
-	int (*rewind)(void *object, trace_id_t trid);
+	int (*type_next)(void *object, trace_event_id_t *next);
+	int (*type_rewind)(void *object);
+	int (*get_clock)(void *object, struct posix_trace_clock_np *clock);
+	int (*rewind)(void *object);
+	/* They lock by themselves. */
 	int (*close)(void *object, trace_id_t trid);
+	int (*getnext)(void *object, const struct pxt_getnext *request);
 	/* As getnext, without waiting; EMSGSIZE: it has no room, *data_len says how much it needs. */
 	int (*getnext_whole)(void *object, const struct pxt_getnext *request);
 	/* Many events at once; @room is not 0. */
@@ -90,13 +96,14 @@ struct pxt_ops {
 int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid);
 /* The object of a living identifier, and its operations; NULL for anything else. */
 void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
-/* What it answers to @operation with @arguments, of which the first is `object`; EINVAL: there is none, or not @may. */
-#define PXT_HANDLE_ASK(trid, may, operation, arguments)                                            \
+/* What it answers, locked: @answer calls one of its `ops` with `object`.  EINVAL: there is none, or not @may. */
+#define PXT_HANDLE_ASK(trid, may, answer)                                                          \
 	__extension__({                                                                            \
 		const struct pxt_ops *ops;                                                         \
 		void *object = pxt_handle_find(trid, &ops);                                        \
                                                                                                    \
-		object && (may) ? ops->operation arguments : EINVAL;                               \
+		object && (may) && !ops->enter(object, trid) ? ops->leave(object, answer)          \
+		                                             : EINVAL;                             \
 	})
 /* The object, if @trid lives and is of this kind; else NULL. */
 void *pxt_handle_find_kind(trace_id_t trid, const void *kind);

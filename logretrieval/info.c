@@ -51,13 +51,8 @@ static void get_crash(const struct pxt_crash *crash, struct posix_trace_loginfo_
 	info->posix_signal_tid_np = crash->tid;
 }
 
-static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info)
+static int get_info(const struct pxt_log *log, struct posix_trace_loginfo_np *info)
 {
-	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
-
-	if (error)
-		return error;
 	memset(info, 0, sizeof(*info));
 	memcpy(info->posix_uuid_np, log->header.uuid, sizeof(info->posix_uuid_np));
 	info->posix_format_major_np = log->header.major;
@@ -94,93 +89,61 @@ static int get_info(void *object, trace_id_t trid, struct posix_trace_loginfo_np
 	info->posix_cpus_np = log->process.cpus;
 	info->posix_process_start_np = log->process.start;
 	memcpy(info->posix_system_np, log->process.system, sizeof(info->posix_system_np));
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
-/* As pxt_log_enter(); ENOENT: the table has no place @index. */
-static int enter_at(struct pxt_log *log, trace_id_t trid, uint32_t index, const uint32_t *count)
-{
-	if (pxt_log_enter(log, trid))
-		return EINVAL;
-	return index < *count ? 0 : pxt_log_leave(log, ENOENT);
-}
-
+/* ENOENT: the table has no place @index. */
 static int get_thread(
-    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread)
+    const struct pxt_log *log, uint32_t index, struct posix_trace_logthread_np *thread)
 {
-	struct pxt_log *log = object;
-	int error = enter_at(log, trid, index, &log->thread_count);
-	const struct pxt_log_thread *known;
+	const struct pxt_log_thread *known =
+	    index < log->thread_count ? &log->threads[index].thread : NULL;
 
-	if (error)
-		return error;
-	known = &log->threads[index].thread;
+	if (!known)
+		return ENOENT;
 	thread->posix_thread_np = known->thread;
 	thread->posix_pid_np = known->pid ? known->pid : log->process.pid;
 	thread->posix_tid_np = known->tid;
 	memcpy(thread->posix_name_np, known->name, sizeof(thread->posix_name_np));
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
 static int get_module(
-    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module)
+    const struct pxt_log *log, uint32_t index, struct posix_trace_logmodule_np *module)
 {
-	struct pxt_log *log = object;
-	int error = enter_at(log, trid, index, &log->module_count);
-	const struct pxt_log_module *known;
+	const struct pxt_log_module *known =
+	    index < log->module_count ? &log->modules[index] : NULL;
 
-	if (error)
-		return error;
-	known = &log->modules[index];
+	if (!known)
+		return ENOENT;
 	module->posix_base_np = known->base;
 	module->posix_low_np = known->low;
 	module->posix_high_np = known->high;
 	module->posix_buildid_bytes_np = known->build_id_bytes;
 	memcpy(module->posix_buildid_np, known->build_id, sizeof(module->posix_buildid_np));
 	memcpy(module->posix_path_np, known->path, sizeof(module->posix_path_np));
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
-static int get_note(
-    void *object, trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note)
+static int get_note(const struct pxt_log *log, uint32_t index, struct posix_trace_lognote_np *note)
 {
-	struct pxt_log *log = object;
-	int error = enter_at(log, trid, index, &log->note_count);
-	const struct pxt_log_note *known;
+	const struct pxt_log_note *known = index < log->note_count ? &log->notes[index] : NULL;
 
-	if (error)
-		return error;
-	known = &log->notes[index];
+	if (!known)
+		return ENOENT;
 	memcpy(note->posix_name_np, known->name, sizeof(note->posix_name_np));
 	memcpy(note->posix_text_np, known->text, sizeof(note->posix_text_np));
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
-static int get_time(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time)
+static int get_time(struct pxt_log *log, uint64_t ticks, struct timespec *time)
 {
-	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
-
-	if (error)
-		return error;
 	pxt_log_time(log, ticks, time);
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
 const struct pxt_log_getters pxt_log_getters = { get_info, get_thread, get_module,
 	pxt_log_nextblock, get_time, get_note, pxt_log_skip_damage, pxt_log_seek };
-
-/*
- * The log, and its own library's way to ask it; NULL for a stream and anything else, and where the
- * answer has no place, @to.
- */
-static const struct pxt_log_getters *find(trace_id_t trid, const void *to, void **log)
-{
-	const struct pxt_ops *ops;
-
-	*log = pxt_handle_find(trid, &ops);
-	return *log && pxt_arg_given(to) ? ops->log : NULL;
-}
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type and a name cannot stand in parentheses. */
 /* A public function: without an error the answer goes to the caller, as much as there is room for. */
@@ -188,9 +151,7 @@ static const struct pxt_log_getters *find(trace_id_t trid, const void *to, void 
 	PXT_API int name parameters                                                                \
 	{                                                                                          \
 		struct structure own = { 0 };                                                      \
-		void *log;                                                                         \
-		const struct pxt_log_getters *getters = find(trid, answer, &log);                  \
-		int error = getters ? getters->get : EINVAL;                                       \
+		int error = PXT_LOG_ASK(trid, answer, get);                                        \
                                                                                                    \
 		if (!error)                                                                        \
 			pxt_give(answer, bytes, &own, sizeof(own));                                \
@@ -201,33 +162,30 @@ static const struct pxt_log_getters *find(trace_id_t trid, const void *to, void 
 
 GETTER(posix_trace_log_getinfo_np,
     (trace_id_t trid, struct posix_trace_loginfo_np *info, size_t bytes), posix_trace_loginfo_np,
-    info, bytes, info(log, trid, &own));
+    info, bytes, info(object, &own));
 GETTER(posix_trace_log_getthread_np,
     (trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread, size_t bytes),
-    posix_trace_logthread_np, thread, bytes, thread(log, trid, index, &own));
+    posix_trace_logthread_np, thread, bytes, thread(object, index, &own));
 GETTER(posix_trace_log_getmodule_np,
     (trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module, size_t bytes),
-    posix_trace_logmodule_np, module, bytes, module(log, trid, index, &own));
+    posix_trace_logmodule_np, module, bytes, module(object, index, &own));
 GETTER(posix_trace_log_getnote_np,
     (trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note, size_t bytes),
-    posix_trace_lognote_np, note, bytes, note(log, trid, index, &own));
+    posix_trace_lognote_np, note, bytes, note(object, index, &own));
 GETTER(posix_trace_log_skipdamage_np,
     (trace_id_t trid, struct posix_trace_logfinding_np *finding, size_t finding_bytes),
-    posix_trace_logfinding_np, finding, finding_bytes, damage(log, trid, &own));
+    posix_trace_logfinding_np, finding, finding_bytes, damage(object, &own));
 
 PXT_API int posix_trace_log_nextblock_np(
     trace_id_t trid, struct posix_trace_logblock_np *block, size_t bytes, int *unavailable)
 {
 	struct posix_trace_logblock_np own = { 0 };
 	int error;
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, block, &log);
 
-	if (pxt_arg_given(unavailable))
-		*unavailable = 1;
-	if (!getters || !pxt_arg_given(unavailable))
+	if (!pxt_arg_given(unavailable))
 		return EINVAL;
-	error = getters->block(log, trid, &own, unavailable);
+	*unavailable = 1;
+	error = PXT_LOG_ASK(trid, block, block(object, &own, unavailable));
 	if (!error && !*unavailable)
 		pxt_give(block, bytes, &own, sizeof(own));
 	return error;
@@ -235,8 +193,5 @@ PXT_API int posix_trace_log_nextblock_np(
 
 PXT_API int posix_trace_log_gettime_np(trace_id_t trid, uint64_t ticks, struct timespec *time)
 {
-	void *log;
-	const struct pxt_log_getters *getters = find(trid, time, &log);
-
-	return getters ? getters->time(log, trid, ticks, time) : EINVAL;
+	return PXT_LOG_ASK(trid, time, time(object, ticks, time));
 }

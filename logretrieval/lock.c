@@ -73,8 +73,10 @@ void pxt_log_lock(struct pxt_log *log)
 	lock(&log->lock);
 }
 
-int pxt_log_enter(struct pxt_log *log, trace_id_t trid)
+int pxt_log_enter(void *object, trace_id_t trid)
 {
+	struct pxt_log *log = object;
+
 	lock(&log->lock);
 	return log->open && log->trid == trid ? 0 : pxt_log_leave(log, EINVAL);
 }
@@ -84,9 +86,9 @@ void pxt_log_unlock(struct pxt_log *log)
 	unlock(&log->lock);
 }
 
-int pxt_log_leave(struct pxt_log *log, int error)
+int pxt_log_leave(void *object, int error)
 {
-	pxt_log_unlock(log);
+	pxt_log_unlock(object);
 	return error;
 }
 

@@ -232,10 +232,10 @@ struct pxt_log {
 
 void pxt_log_lock(struct pxt_log *log);
 /* Locks a log that was found by @trid; EINVAL where it is closed, or another identifier's by now. */
-int pxt_log_enter(struct pxt_log *log, trace_id_t trid);
+int pxt_log_enter(void *object, trace_id_t trid);
 void pxt_log_unlock(struct pxt_log *log);
 /* The same; returns @error. */
-int pxt_log_leave(struct pxt_log *log, int error);
+int pxt_log_leave(void *object, int error);
 /* One that is not in use; all zero but for its lock and its place.  NULL: no memory. */
 struct pxt_log *pxt_log_take_object(void);
 void pxt_log_give_object(struct pxt_log *log);
@@ -327,7 +327,7 @@ uint64_t pxt_log_behind_frames(const struct pxt_log *log);
 bool pxt_log_begins_here(const struct pxt_log *log, const unsigned char *at);
 /* The next place from @offset on where one seems to begin; @size, the file's, if there is none. */
 uint64_t pxt_log_find_block(struct pxt_log *log, uint64_t offset, uint64_t size);
-int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
+int pxt_log_skip_damage(struct pxt_log *log, struct posix_trace_logfinding_np *finding);
 
 /* ---- tables.c ---- */
 
@@ -413,8 +413,7 @@ PXT_INLINE void pxt_log_usual_context(const struct pxt_log *log, const unsigned 
 	context->exact = thread != NULL;
 	context->entry = place;
 }
-int pxt_log_nextblock(
-    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
+int pxt_log_nextblock(struct pxt_log *log, struct posix_trace_logblock_np *block, int *unavailable);
 /* Brings the numbers in an event's data, recorded in the other byte order, into this one. */
 void pxt_log_swap_data(const struct pxt_log *log, uint32_t id, unsigned char *data, uint32_t bytes);
 
@@ -444,26 +443,30 @@ PXT_INLINE bool pxt_log_is_sensible(
 {
 	return records == 0 || (begin >= log->header.created.ticks && begin <= end);
 }
-int pxt_log_seek(
-    void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed);
+int pxt_log_seek(struct pxt_log *log, int64_t ns, struct posix_trace_logpassed_np *passed);
 
 /* ---- open.c, info.c ---- */
 
+/* With the log's lock. */
 struct pxt_log_getters {
-	int (*info)(void *object, trace_id_t trid, struct posix_trace_loginfo_np *info);
+	int (*info)(const struct pxt_log *log, struct posix_trace_loginfo_np *info);
 	int (*thread)(
-	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logthread_np *thread);
+	    const struct pxt_log *log, uint32_t index, struct posix_trace_logthread_np *thread);
 	int (*module)(
-	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_logmodule_np *module);
-	int (*block)(
-	    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable);
-	int (*time)(void *object, trace_id_t trid, uint64_t ticks, struct timespec *time);
-	int (*note)(
-	    void *object, trace_id_t trid, uint32_t index, struct posix_trace_lognote_np *note);
-	int (*damage)(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding);
-	int (*seek)(
-	    void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed);
+	    const struct pxt_log *log, uint32_t index, struct posix_trace_logmodule_np *module);
+	int (*block)(struct pxt_log *log, struct posix_trace_logblock_np *block, int *unavailable);
+	int (*time)(struct pxt_log *log, uint64_t ticks, struct timespec *time);
+	int (*note)(const struct pxt_log *log, uint32_t index, struct posix_trace_lognote_np *note);
+	int (*damage)(struct pxt_log *log, struct posix_trace_logfinding_np *finding);
+	int (*seek)(struct pxt_log *log, int64_t ns, struct posix_trace_logpassed_np *passed);
 };
+/*
+ * What a log answers, asked by its own library's functions: @answer calls one of PXT_LOG_GETTERS with
+ * `object`.  EINVAL: not a log, or there is no place for the answer, @to.
+ */
+#define PXT_LOG_GETTERS ((const struct pxt_log_getters *)ops->log)
+#define PXT_LOG_ASK(trid, to, answer)                                                              \
+	PXT_HANDLE_ASK(trid, ops->log &&pxt_arg_given(to), PXT_LOG_GETTERS->answer)
 extern const struct pxt_ops pxt_log_ops;
 extern const struct pxt_log_getters pxt_log_getters;
 int pxt_log_close(void *object, trace_id_t trid);

@@ -229,19 +229,13 @@ int pxt_log_enter_next(struct pxt_log *log)
 	return error;
 }
 
-int pxt_log_nextblock(
-    void *object, trace_id_t trid, struct posix_trace_logblock_np *block, int *unavailable)
+int pxt_log_nextblock(struct pxt_log *log, struct posix_trace_logblock_np *block, int *unavailable)
 {
-	struct pxt_log *log = object;
-	int error;
+	int error = pxt_log_enter_next(log);
 
-	error = pxt_log_enter(log, trid);
-	if (error)
-		return error;
-	error = pxt_log_enter_next(log);
 	if (!error) {
 		*block = log->cursor.block;
 		*unavailable = 0;
 	}
-	return pxt_log_leave(log, error == ENODATA ? 0 : error);
+	return error == ENODATA ? 0 : error;
 }

@@ -150,10 +150,7 @@ PXT_API int posix_trace_log_open_np(const int *file_descs, size_t count, int fla
 
 PXT_API int posix_trace_rewind(trace_id_t trid)
 {
-	const struct pxt_ops *ops;
-	void *object = pxt_handle_find(trid, &ops);
-
-	return object && ops->rewind ? ops->rewind(object, trid) : EINVAL;
+	return PXT_HANDLE_ASK(trid, ops->rewind, ops->rewind(object));
 }
 
 PXT_API int posix_trace_close(trace_id_t trid)
@@ -172,15 +169,12 @@ PXT_API int posix_trace_close(trace_id_t trid)
 
 /* Attributes, status, types, clock. */
 
-static int get_attr(void *object, trace_id_t trid, struct _pxt_attr *attr)
+static int get_attr(void *object, struct _pxt_attr *attr)
 {
-	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
+	const struct pxt_log *log = object;
 
-	if (error)
-		return error;
 	*attr = log->complete ? log->trailer.attr : log->header.attr;
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
 /* Without a trailer the log does not say whether the stream was stopped. */
@@ -196,58 +190,46 @@ static void growing_status(const struct pxt_log *log, struct posix_trace_status_
 	}
 }
 
-static int get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
+static int get_status(void *object, struct posix_trace_status_info *status)
 {
 	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
 
-	if (error)
-		return error;
 	if (log->complete)
 		*status = log->trailer.status;
 	else
 		growing_status(log, status);
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
 /* Copies a text of the type's, or says that there is no such type. */
-static int type_text(void *object, trace_id_t trid, trace_event_id_t id, char *name, char *format)
+static int type_text(const struct pxt_log *log, trace_event_id_t id, char *name, char *format)
 {
-	struct pxt_log *log = object;
-	const struct pxt_log_name *known;
-	int error = EINVAL;
+	const struct pxt_log_name *known = id < PXT_LOG_IDS ? log->names[id] : NULL;
 
-	if (pxt_log_enter(log, trid))
+	if (!known)
 		return EINVAL;
-	known = id < PXT_LOG_IDS ? log->names[id] : NULL;
-	if (known) {
-		if (name)
-			memcpy(name, known->name, strlen(known->name) + 1);
-		if (format)
-			memcpy(format, known->format, strlen(known->format) + 1);
-		error = 0;
-	}
-	return pxt_log_leave(log, error);
+	if (name)
+		memcpy(name, known->name, strlen(known->name) + 1);
+	if (format)
+		memcpy(format, known->format, strlen(known->format) + 1);
+	return 0;
 }
 
-static int type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name)
+static int type_name(void *object, trace_event_id_t id, char *name)
 {
-	return type_text(object, trid, id, name, NULL);
+	return type_text(object, id, name, NULL);
 }
 
-static int type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format)
+static int type_format(void *object, trace_event_id_t id, char *format)
 {
-	return type_text(object, trid, id, NULL, format);
+	return type_text(object, id, NULL, format);
 }
 
-static int type_next(void *object, trace_id_t trid, trace_event_id_t *next)
+static int type_next(void *object, trace_event_id_t *next)
 {
 	struct pxt_log *log = object;
 	trace_event_id_t id = 0;
-	int error = pxt_log_enter(log, trid);
 
-	if (error)
-		return error;
 	/* The position stays before the end, so that types of a growing log are seen later. */
 	while (id == 0 && log->type_position + 1 < PXT_LOG_IDS) {
 		uint32_t i;
@@ -259,45 +241,33 @@ static int type_next(void *object, trace_id_t trid, trace_event_id_t *next)
 		log->type_position = i;
 		id = i;
 	}
-	pxt_log_unlock(log);
 	*next = id;
 	return 0;
 }
 
-static int type_rewind(void *object, trace_id_t trid)
+static int type_rewind(void *object)
 {
 	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
 
-	if (error)
-		return error;
 	log->type_position = 0;
-	return pxt_log_leave(log, 0);
+	return 0;
 }
 
-static int get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
+static int get_clock(void *object, struct posix_trace_clock_np *clock)
 {
-	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
-
-	if (error)
-		return error;
-	pxt_log_get_ticks(log, clock);
-	return pxt_log_leave(log, 0);
+	pxt_log_get_ticks(object, clock);
+	return 0;
 }
 
-static int rewind_log(void *object, trace_id_t trid)
+static int rewind_log(void *object)
 {
-	struct pxt_log *log = object;
-	int error = pxt_log_enter(log, trid);
-
-	if (error)
-		return error;
-	pxt_log_rewind(log);
-	return pxt_log_leave(log, 0);
+	pxt_log_rewind(object);
+	return 0;
 }
 
 const struct pxt_ops pxt_log_ops = {
+	.enter = pxt_log_enter,
+	.leave = pxt_log_leave,
 	.getnext = pxt_log_getnext,
 	.getnext_whole = pxt_log_getnext_whole,
 	.get_attr = get_attr,

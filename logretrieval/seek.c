@@ -187,27 +187,20 @@ static int go(struct pxt_log *log, struct seek *seek)
 	return pass_records(log, seek);
 }
 
-int pxt_log_seek(void *object, trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed)
+int pxt_log_seek(struct pxt_log *log, int64_t ns, struct posix_trace_logpassed_np *passed)
 {
-	struct pxt_log *log = object;
 	struct seek seek = { .ns = ns };
-	int error = pxt_log_enter(log, trid);
+	int error = go(log, &seek);
 
-	if (error)
-		return error;
-	error = go(log, &seek);
 	*passed = seek.passed;
-	return pxt_log_leave(log, error);
+	return error;
 }
 
 PXT_API int posix_trace_seek_np(
     trace_id_t trid, int64_t ns, struct posix_trace_logpassed_np *passed, size_t bytes)
 {
 	struct posix_trace_logpassed_np own = { 0, 0 };
-	const struct pxt_ops *ops;
-	void *log = pxt_handle_find(trid, &ops);
-	const struct pxt_log_getters *getters = log ? ops->log : NULL;
-	int error = getters ? getters->seek(log, trid, ns, &own) : EINVAL;
+	int error = PXT_LOG_ASK(trid, &own, seek(object, ns, &own));
 
 	if (!error && passed)
 		pxt_give(passed, bytes, &own, sizeof(own));

@@ -233,17 +233,11 @@ static int skip_growing(struct pxt_log *log, struct posix_trace_logfinding_np *f
 	return error == ENOENT ? skip(log, finding) : error;
 }
 
-int pxt_log_skip_damage(void *object, trace_id_t trid, struct posix_trace_logfinding_np *finding)
+int pxt_log_skip_damage(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 {
-	struct pxt_log *log = object;
-	int error = ENOENT;
-
-	if (pxt_log_enter(log, trid))
-		return EINVAL;
 	/* The window is used for looking: what is unread in it comes first. */
-	if (log->cursor.left == 0) {
-		pxt_log_view_again(log);
-		error = log->growing ? skip_growing(log, finding) : skip_complete(log, finding);
-	}
-	return pxt_log_leave(log, error);
+	if (log->cursor.left != 0)
+		return ENOENT;
+	pxt_log_view_again(log);
+	return log->growing ? skip_growing(log, finding) : skip_complete(log, finding);
 }

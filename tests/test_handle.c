@@ -336,6 +336,12 @@ struct found {
 };
 
 #if PXT_CAN_CREATE || PXT_CAN_LOG
+/* What PXT_HANDLE_ASK does when it has looked up. */
+#define ASK(found, answer)                                                                         \
+	((found)->ops->enter((found)->object, (found)->trid)                                       \
+	        ? EINVAL                                                                           \
+	        : (found)->ops->leave((found)->object, answer))
+
 /* All that may be asked in both worlds; an operation that the kind does not have is as good as refused. */
 static void all_say(const struct found *old, int want)
 {
@@ -346,17 +352,17 @@ static void all_say(const struct found *old, int want)
 	struct posix_trace_clock_np clock;
 	trace_event_id_t id = 0;
 
-	PXT_EQ(old->ops->get_attr(old->object, old->trid, &attr), want);
-	PXT_EQ(old->ops->get_status(old->object, old->trid, &status), want);
+	PXT_EQ(ASK(old, old->ops->get_attr(old->object, &attr)), want);
+	PXT_EQ(ASK(old, old->ops->get_status(old->object, &status)), want);
 	PXT_EQ(
-	    old->ops->type_name(old->object, old->trid, POSIX_TRACE_UNNAMED_USEREVENT, name), want);
-	PXT_EQ(old->ops->type_format(old->object, old->trid, POSIX_TRACE_UNNAMED_USEREVENT, format),
+	    ASK(old, old->ops->type_name(old->object, POSIX_TRACE_UNNAMED_USEREVENT, name)), want);
+	PXT_EQ(ASK(old, old->ops->type_format(old->object, POSIX_TRACE_UNNAMED_USEREVENT, format)),
 	    want);
-	PXT_EQ(old->ops->type_next(old->object, old->trid, &id), want);
-	PXT_EQ(old->ops->type_rewind(old->object, old->trid), want);
-	PXT_EQ(old->ops->get_clock(old->object, old->trid, &clock), want);
+	PXT_EQ(ASK(old, old->ops->type_next(old->object, &id)), want);
+	PXT_EQ(ASK(old, old->ops->type_rewind(old->object)), want);
+	PXT_EQ(ASK(old, old->ops->get_clock(old->object, &clock)), want);
 	if (old->ops->rewind)
-		PXT_EQ(old->ops->rewind(old->object, old->trid), want);
+		PXT_EQ(ASK(old, old->ops->rewind(old->object)), want);
 }
 #endif
 
@@ -471,13 +477,13 @@ static void getters_say(const struct found *old, int want)
 	struct timespec time;
 	int unavailable = 1;
 
-	PXT_EQ(getters->info(old->object, old->trid, &info), want);
-	PXT_EQ(getters->time(old->object, old->trid, 1, &time), want);
-	PXT_EQ(getters->block(old->object, old->trid, &block, &unavailable), want);
-	PXT_EQ(getters->thread(old->object, old->trid, 0, &thread), want);
+	PXT_EQ(ASK(old, getters->info(old->object, &info)), want);
+	PXT_EQ(ASK(old, getters->time(old->object, 1, &time)), want);
+	PXT_EQ(ASK(old, getters->block(old->object, &block, &unavailable)), want);
+	PXT_EQ(ASK(old, getters->thread(old->object, 0, &thread)), want);
 	if (want)
-		PXT_EQ(getters->module(old->object, old->trid, 0, &module), want);
-	PXT_EQ(getters->damage(old->object, old->trid, &finding), want ? want : ENOENT);
+		PXT_EQ(ASK(old, getters->module(old->object, 0, &module)), want);
+	PXT_EQ(ASK(old, getters->damage(old->object, &finding)), want ? want : ENOENT);
 }
 
 /* CLOSE-01, DEC-01 */

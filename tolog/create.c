@@ -215,14 +215,11 @@ PXT_API int posix_trace_create_withlog(
 /* ---- Status ---- */
 
 /* Read and reset in one step each (STA-03). */
-int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status)
+int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status)
 {
 	struct pxt_stream *stream = object;
-	struct pxt_tolog *log;
+	struct pxt_tolog *log = pxt_tolog_of(stream);
 
-	if (pxt_stream_enter_as(stream, trid))
-		return EINVAL;
-	log = pxt_tolog_of(stream);
 	pxt_status_take(stream, status);
 	status->posix_stream_flush_status =
 	    log->flushing ? POSIX_TRACE_FLUSHING : POSIX_TRACE_NOT_FLUSHING;
@@ -235,7 +232,7 @@ int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_statu
 	status->posix_log_full_status = atomic_load_explicit(&log->full, memory_order_acquire)
 	                                    ? POSIX_TRACE_FULL
 	                                    : POSIX_TRACE_NOT_FULL;
-	return pxt_stream_leave(stream, 0);
+	return 0;
 }
 
 /*

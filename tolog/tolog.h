@@ -523,7 +523,7 @@ int pxt_tolog_complete(struct pxt_stream *stream, int failed, const struct pxt_c
 /* With the log's lock and the mutex, which is given up meanwhile: the log begins anew. */
 int pxt_tolog_begin_anew(struct pxt_stream *stream);
 
-int pxt_tolog_get_status(void *object, trace_id_t trid, struct posix_trace_status_info *status);
+int pxt_tolog_get_status(void *object, struct posix_trace_status_info *status);
 
 /* ---- The flusher: the thread of policy FLUSH (flusher.c) ---- */
 

@@ -72,14 +72,9 @@ void pxt_status_take(struct pxt_stream *stream, struct posix_trace_status_info *
 	block->lost_told = lost;
 }
 
-int pxt_status_get(void *object, trace_id_t trid, struct posix_trace_status_info *status)
+int pxt_status_get(void *object, struct posix_trace_status_info *status)
 {
-	struct pxt_stream *stream = object;
-
-	if (pxt_stream_enter_as(stream, trid))
-		return EINVAL;
-	pxt_status_take(stream, status);
-	pxt_stream_unlock(stream);
+	pxt_status_take(object, status);
 	status->posix_stream_flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->posix_stream_flush_error = 0;
 	status->posix_log_overrun_status = POSIX_TRACE_NO_OVERRUN;
@@ -156,95 +151,66 @@ PXT_API int posix_trace_getcounts_np(
 
 /* ---- Attributes, types one by one, clock ---- */
 
-int pxt_status_get_attr(void *object, trace_id_t trid, struct _pxt_attr *attr)
+int pxt_status_get_attr(void *object, struct _pxt_attr *attr)
 {
-	struct pxt_stream *stream = object;
-	int error = pxt_stream_enter_as(stream, trid);
+	const struct pxt_stream *stream = object;
 
-	if (error)
-		return error;
 	*attr = stream->block->attr;
-	return pxt_stream_leave(stream, 0);
+	return 0;
 }
 
-/* Not strcpy(): the bare profile asks the C library for mem* alone. */
-static void copy_text(char *to, const char *text)
+/* Not strcpy(): the bare profile asks the C library for mem* alone.  NULL: there is no such type. */
+static int copy_text(char *to, const char *text)
 {
+	if (!text)
+		return EINVAL;
 	do
 		*to++ = *text;
 	while (*text++ != '\0');
-}
-
-/* Names are the process' own, and need no lock; the stream is only asked whether it is @trid's. */
-static bool lives(void *object, trace_id_t trid)
-{
-	struct pxt_stream *stream = object;
-
-	if (pxt_stream_enter_as(stream, trid))
-		return false;
-	pxt_stream_unlock(stream);
-	return true;
-}
-
-int pxt_status_type_name(void *object, trace_id_t trid, trace_event_id_t id, char *name)
-{
-	const char *text = pxt_names_of(id);
-
-	if (!text || !lives(object, trid))
-		return EINVAL;
-	copy_text(name, text);
 	return 0;
 }
 
-int pxt_status_type_format(void *object, trace_id_t trid, trace_event_id_t id, char *format)
+/* Names are the process' own, and need no lock. */
+int pxt_status_type_name(PXT_UNUSED void *object, trace_event_id_t id, char *name)
 {
-	const char *text = pxt_names_format(id);
+	return copy_text(name, pxt_names_of(id));
+}
 
-	if (!text || !lives(object, trid))
-		return EINVAL;
-	copy_text(format, text);
-	return 0;
+int pxt_status_type_format(PXT_UNUSED void *object, trace_event_id_t id, char *format)
+{
+	return copy_text(format, pxt_names_format(id));
 }
 
 /* Ascending: system, unnamed, then user types; later ones are appended (DEC-31). */
-int pxt_status_type_next(void *object, trace_id_t trid, trace_event_id_t *next)
+int pxt_status_type_next(void *object, trace_event_id_t *next)
 {
 	struct pxt_stream *stream = object;
 	trace_event_id_t found = 0;
-	int error = pxt_stream_enter_as(stream, trid);
 
-	if (error)
-		return error;
 	for (trace_event_id_t id = stream->type_at + 1; id < PXT_ID_COUNT && !found; id++)
 		found = pxt_names_of(id) ? id : 0;
 	if (found)
 		stream->type_at = found;
-	pxt_stream_unlock(stream);
 	*next = found;
 	return 0;
 }
 
-int pxt_status_type_rewind(void *object, trace_id_t trid)
+int pxt_status_type_rewind(void *object)
 {
 	struct pxt_stream *stream = object;
-	int error = pxt_stream_enter_as(stream, trid);
 
-	if (error)
-		return error;
 	stream->type_at = 0;
-	return pxt_stream_leave(stream, 0);
+	return 0;
 }
 
-int pxt_status_get_clock(void *object, trace_id_t trid, struct posix_trace_clock_np *clock)
+int pxt_status_get_clock(void *object, struct posix_trace_clock_np *clock)
 {
-	struct pxt_stream *stream = object;
+	const struct pxt_stream *stream = object;
 
-	if (pxt_stream_enter_as(stream, trid))
-		return EINVAL;
 	clock->posix_source_np = pxt_clock.source;
 	clock->posix_error_ppm_np = pxt_clock.error_ppm;
 	clock->posix_hz_np = pxt_clock.hz;
 	clock->posix_anchor_ticks_np = stream->block->created.ticks;
 	clock->posix_anchor_np = stream->block->created.realtime;
-	return pxt_stream_leave(stream, 0);
+	return 0;
 }

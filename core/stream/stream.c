@@ -20,8 +20,10 @@ bool pxt_stream_enter(struct pxt_stream *stream)
 	return false;
 }
 
-int pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid)
+int pxt_stream_enter_as(void *object, trace_id_t trid)
 {
+	struct pxt_stream *stream = object;
+
 	if (!pxt_stream_enter(stream))
 		return EINVAL;
 	return stream->trid == trid ? 0 : pxt_stream_leave(stream, EINVAL);
@@ -32,9 +34,9 @@ void pxt_stream_unlock(struct pxt_stream *stream)
 	pxt_port_mutex_unlock(&stream->mutex);
 }
 
-int pxt_stream_leave(struct pxt_stream *stream, int error)
+int pxt_stream_leave(void *object, int error)
 {
-	pxt_stream_unlock(stream);
+	pxt_stream_unlock(object);
 	return error;
 }
 

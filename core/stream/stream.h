@@ -100,12 +100,12 @@ struct pxt_stream *pxt_stream_lock(trace_id_t trid);
  * The same for an operation that already found the object: 0, or EINVAL where it is not @trid's any
  * more.
  */
-int pxt_stream_enter_as(struct pxt_stream *stream, trace_id_t trid);
+int pxt_stream_enter_as(void *object, trace_id_t trid);
 /* Whatever identifier it has. */
 bool pxt_stream_enter(struct pxt_stream *stream);
 void pxt_stream_unlock(struct pxt_stream *stream);
 /* The same; returns @error. */
-int pxt_stream_leave(struct pxt_stream *stream, int error);
+int pxt_stream_leave(void *object, int error);
 /* With both locks, in their order: start, stop, clear, set_filter. */
 struct pxt_stream *pxt_stream_control(trace_id_t trid);
 void pxt_stream_control_end(struct pxt_stream *stream);
