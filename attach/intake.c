@@ -5,8 +5,6 @@
  */
 #include "attach/intake.h"
 
-#include "core/control/control.h"
-#include "core/process/context.h"
 #include "port/port_file.h"
 
 /* Of the machine, or less: what is mapped of the last page counts. */

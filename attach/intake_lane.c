@@ -7,7 +7,6 @@
  * pull, which is at most a ring away; so a pull ends whatever the producer does meanwhile.
  */
 #include "attach/intake.h"
-#include "core/control/control.h"
 #include "core/read/lane.h"
 
 /*

@@ -9,7 +9,6 @@
  */
 #include "attach/intake.h"
 
-#include "core/control/control.h"
 #include "core/process/context.h"
 #include "core/process/replica.h"
 #include "core/read/lane.h"

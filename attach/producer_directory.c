@@ -10,7 +10,6 @@
  * does.  A program may close all descriptors that it does not know; so this one is looked at each time.
  */
 #include "attach/attach.h"
-#include "core/control/control.h"
 #include "core/process/replica.h"
 #include "port/port_file.h"
 #include "port/port_local.h"

@@ -4,7 +4,6 @@
  * the new set; sets of types.  (Trace points apply it: core/stream/wanted.h, then core/stream/gate.h.)
  */
 #include "core/control/control.h"
-#include "core/process/forks.h"
 #include "core/read/consumer.h"
 #include "core/record/opentype.h"
 #include "core/stream/share.h"

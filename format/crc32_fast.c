@@ -14,7 +14,6 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <stdatomic.h>
-#include <stdbool.h>
 #endif
 
 #define BIT(i, bit, value) (((i) >> (bit)&1) ? (value) : 0u)

@@ -9,7 +9,6 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "format/logfmt_fields.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FILES_MAX 4096u
 

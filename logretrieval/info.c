@@ -3,7 +3,6 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "format/logfmt_fields.h"
 
 #include <errno.h>
 

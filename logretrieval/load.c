@@ -14,8 +14,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_fields.h"
-
 #include <errno.h>
 
 #define NO_TRAILER "the log ends without its trailer: it is being written, or its writer died"

@@ -13,7 +13,6 @@
 #include "logretrieval/log.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define FREE    0u
 #define HELD    1u

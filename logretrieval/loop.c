@@ -8,8 +8,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_fields.h"
-
 #include <errno.h>
 
 static uint64_t frame_at(const struct pxt_log *log, uint64_t sequence)

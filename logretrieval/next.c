@@ -2,8 +2,6 @@
 /* next.c - the cursor of a log: rewind, the next block, the next slot, and whose record is there. */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_fields.h"
-
 #include <errno.h>
 
 void pxt_log_rewind(struct pxt_log *log)

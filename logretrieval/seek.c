@@ -16,7 +16,6 @@
 #include "logretrieval/log.h"
 
 #include "base/attr.h"
-#include "format/logfmt_fields.h"
 
 #include <errno.h>
 

@@ -10,8 +10,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_fields.h"
-
 #include <errno.h>
 
 #define STEP 16u /* blocks begin at multiples of it */

@@ -2,8 +2,6 @@
 /* tables.c - what a log says about types, threads, modules, and notes; and that it has said more. */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_fields.h"
-
 #include <errno.h>
 
 #define INDICES ((size_t)UINT16_MAX + 1u)

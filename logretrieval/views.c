@@ -8,8 +8,6 @@
  */
 #include "logretrieval/log.h"
 
-#include "format/logfmt_fields.h"
-
 #include <errno.h>
 
 _Static_assert(sizeof(pthread_t) == sizeof(uintptr_t), "a pthread_t is a number or a pointer");

@@ -6,7 +6,6 @@
  * caller's views; their data is closed up in memory that the stream keeps for this.  What else may
  * come (START and STOP, OVERFLOW, what was made) comes one by one, as for getnext.
  */
-#include "base/attr.h"
 #include "core/read/take.h"
 #include "online/online.h"
 

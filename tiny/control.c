@@ -4,7 +4,6 @@
 #include "core/process/names.h"
 #include "core/stream/wanted.h"
 #include "port/port.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "core/record/emit.h"
 
 #include "core/stream/wanted.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 struct pxt_tiny pxt_tiny;

@@ -3,7 +3,6 @@
 #include "core/process/names.h"
 #include "format/imageheader.h"
 #include "port/port.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <stddef.h>

@@ -16,7 +16,6 @@
 #include "port/port.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <errno.h>

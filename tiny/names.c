@@ -2,7 +2,6 @@
 /* names.c - names of event types, and descriptions of their data where there is room for them; see tiny.h. */
 #include "core/process/names.h"
 #include "base/fields.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <errno.h>

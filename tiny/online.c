@@ -2,7 +2,6 @@
 /* online.c - On-Line Trace of the smallest Core. */
 #include "base/attr.h"
 #include "port/port.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <errno.h>

@@ -4,11 +4,9 @@
 #include "core/process/names.h"
 #include "format/mul64.h"
 #include "port/port.h"
-#include "port_atomic.h"
 #include "tiny/tiny.h"
 
 #include <errno.h>
-#include <trace_np.h>
 
 void pxt_tiny_get_attr(struct _pxt_attr *attr)
 {

@@ -2,10 +2,6 @@
 /* task.c - tasks and interrupts by number, and the tasks' names; see tiny.h. */
 #include "tiny/tiny.h"
 
-#include "port_atomic.h"
-
-#include <trace_np.h>
-
 /* Of a task's own words. */
 #define TOLD 1
 

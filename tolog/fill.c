@@ -8,7 +8,6 @@
  */
 #include "tolog/tolog.h"
 
-#include "core/control/control.h"
 #include "core/process/names.h"
 #include "core/read/take.h"
 #include "core/stream/share.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* point.c - trace points of one line that open themselves at their first use. */
-#include "base/attr.h"
 #include "core/record/opentype.h"
 
 /*

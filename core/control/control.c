@@ -2,7 +2,6 @@
 /* control.c - start, stop and clear, and when a start is refused; see control.h. */
 #include "core/control/control.h"
 
-#include "core/process/forks.h"
 #include "core/read/consumer.h"
 #include "core/record/slowpath.h"
 #include "core/stream/share.h"

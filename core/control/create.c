@@ -7,7 +7,6 @@
 
 #include "core/control/filestream.h"
 #include "core/process/forks.h"
-#include "core/process/replica.h"
 #include "core/stream/gate.h"
 #include "core/stream/share.h"
 #include "core/stream/wanted.h"

@@ -2,7 +2,6 @@
 /* lane.c - where a lane's consumer is, and what comes next in the lane; see lane.h. */
 #include "core/read/lane.h"
 
-#include "core/process/forks.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
 

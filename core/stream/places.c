@@ -8,8 +8,6 @@
  */
 #include "core/stream/stream.h"
 
-#include "core/process/context.h"
-
 /* So many threads end between two looks, or more where the last one found nothing. */
 #define TURN_LEAST (CONFIG_PTRACE_MAX_THREADS / 16u + 1u)
 #define TURN_MOST  (CONFIG_PTRACE_MAX_THREADS)

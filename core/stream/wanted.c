@@ -3,7 +3,6 @@
 #include "core/stream/wanted.h"
 
 #include "core/process/directory.h"
-#include "core/process/forks.h"
 #include "core/stream/gate.h"
 #include "core/stream/stream.h"
 

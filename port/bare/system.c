@@ -4,7 +4,6 @@
 
 #include "port/bare/board.h"
 #include "port/port.h"
-#include "port/port_sysinfo.h"
 #include "port_atomic.h"
 
 #include <errno.h>

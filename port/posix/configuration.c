@@ -11,7 +11,6 @@
 #include "port/posix/owncalls.h"
 
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define LAYOUT                                                                                     \

@@ -13,7 +13,6 @@
 #include "port/posix/owncalls.h"
 #include "port_atomic.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -9,14 +9,11 @@
 #include "port/port_sysinfo.h"
 
 #include "format/imageheader.h"
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 /* fence.c - the fence in all threads of the process (membarrier), which spares trace points one; see owncalls.h. */
 #define _GNU_SOURCE
 
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
 #include <stdatomic.h>

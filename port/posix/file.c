@@ -10,12 +10,9 @@
 #include "port/port_file.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* A log is read from a regular file that is open for reading. */

@@ -5,9 +5,7 @@
 #include "port/port_file.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Since Linux 5.14; older ones say EINVAL. */

@@ -6,11 +6,8 @@
 #include "port/port_local.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* Since Linux 5.14; older ones say EINVAL. */

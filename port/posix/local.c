@@ -18,7 +18,6 @@
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>

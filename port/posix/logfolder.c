@@ -10,9 +10,7 @@
 #include "port/port_log.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of a file's number. */

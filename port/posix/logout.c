@@ -9,13 +9,11 @@
 #include "port/posix/clock.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
  * that the trace path meets no page fault (ruling 20); what is done around a fork, and at the end of a thread.
  */
 #define _GNU_SOURCE
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
 #include <limits.h>

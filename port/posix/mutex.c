@@ -10,7 +10,6 @@
  * mutex of this kind does, which runs five times as many instructions for its other kinds.
  */
 #define _GNU_SOURCE
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
 #include <pthread.h>

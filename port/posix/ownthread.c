@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ownthread.c - the library's own threads, with signals blocked (SIGXFSZ and SIGPIPE of a log, too). */
 #define _GNU_SOURCE
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* processes.c - fences that reach other processes, and whether such a process is still there. */
 #define _GNU_SOURCE
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

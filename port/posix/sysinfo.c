@@ -2,11 +2,9 @@
 /* sysinfo.c - reads name, executable, host, system, boot id and start of this process; random bytes. */
 #define _GNU_SOURCE
 #include "format/hexdigit.h"
-#include "port/port.h"
 #include "port/port_sysinfo.h"
 #include "port/posix/owncalls.h"
 
-#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>

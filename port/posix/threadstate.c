@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Words of the line, counted as proc(5) does; the first one behind the name is the state. */
 enum {

@@ -6,7 +6,6 @@
  * while holding Core's mutex, and the wake-up may run in a signal handler.
  */
 #define _GNU_SOURCE
-#include "port/port.h"
 #include "port/posix/owncalls.h"
 
 #include <limits.h>

@@ -4,7 +4,6 @@
 #include "sysevents/wrap/process.h"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #define PATH_BYTES 256
 
