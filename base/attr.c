@@ -92,27 +92,13 @@ PXT_API int posix_trace_attr_destroy(trace_attr_t *attr)
 	return error;
 }
 
-PXT_API int posix_trace_attr_getclockres(const trace_attr_t *attr, struct timespec *resolution)
-{
-	int error = pxt_attr_check(attr, resolution);
+PXT_ATTR_GETTER(posix_trace_attr_getclockres, struct timespec, resolution,
+    ((struct timespec){
+        .tv_sec = (time_t)kept->_pxt_clockres_sec, .tv_nsec = kept->_pxt_clockres_nsec }));
 
-	if (!error) {
-		resolution->tv_sec = (time_t)attr->_pxt_kept._pxt_clockres_sec;
-		resolution->tv_nsec = attr->_pxt_kept._pxt_clockres_nsec;
-	}
-	return error;
-}
-
-PXT_API int posix_trace_attr_getcreatetime(const trace_attr_t *attr, struct timespec *createtime)
-{
-	int error = pxt_attr_check(attr, createtime);
-
-	if (!error) {
-		createtime->tv_sec = (time_t)attr->_pxt_kept._pxt_create_sec;
-		createtime->tv_nsec = attr->_pxt_kept._pxt_create_nsec;
-	}
-	return error;
-}
+PXT_ATTR_GETTER(posix_trace_attr_getcreatetime, struct timespec, createtime,
+    ((struct timespec){
+        .tv_sec = (time_t)kept->_pxt_create_sec, .tv_nsec = kept->_pxt_create_nsec }));
 
 /* No more than the string: the caller's array may have TRACE_NAME_MAX bytes only (DEC-04). */
 static void copy_name(char *to, const char *from)

@@ -148,15 +148,9 @@ template <class T> struct kind<hex<T>> : number_kind<T> {
 	static_assert(std::is_integral_v<T>);
 	static constexpr auto word = number_word<sizeof(T)>('x');
 };
-template <class T> struct kind<T *, std::enable_if_t<!std::is_same_v<std::remove_cv_t<T>, char>>> {
+template <class T> struct kind<T *, std::enable_if_t<!std::is_same_v<std::remove_cv_t<T>, char>>>
+    : number_kind<const volatile void *> {
 	static constexpr auto word = number_word<sizeof(T *)>('x');
-	static constexpr std::size_t room = sizeof(T *);
-	static constexpr bool takes_rest = false;
-	static std::size_t pack(unsigned char *to, const volatile void *value)
-	{
-		std::memcpy(to, &value, sizeof(value));
-		return sizeof(value);
-	}
 };
 
 inline std::string_view as_view(std::string_view value)

@@ -40,15 +40,15 @@ static void thin(struct pxt_log *log)
 
 static bool make_room(struct pxt_log *log)
 {
-	void *readings = log->readings;
-	bool there;
+	struct pxt_log_reading *readings;
 
 	if (log->reading_count == PXT_LOG_READINGS_MAX)
 		thin(log);
-	there = pxt_log_grow(&readings, log->reading_count, &log->reading_room,
-	    PXT_LOG_READINGS_MAX, sizeof(*log->readings));
-	log->readings = readings;
-	return there;
+	readings = pxt_log_grow(log->readings, log->reading_count, &log->reading_room,
+	    PXT_LOG_READINGS_MAX, sizeof(*readings));
+	if (readings)
+		log->readings = readings;
+	return readings != NULL;
 }
 
 /* Nanoseconds from creation to @set; false when that is no sensible time. */

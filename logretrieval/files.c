@@ -100,12 +100,8 @@ bool pxt_log_more_files(struct pxt_log *log)
 
 static bool add_gap(struct pxt_log *log, uint64_t from, uint64_t to)
 {
-	void *gaps = log->gaps;
-
-	if (!pxt_log_grow(
-	        &gaps, log->gap_count, &log->gap_room, PXT_LOG_GAPS_MAX, sizeof(*log->gaps)))
+	if (!pxt_log_room_for_gap(log))
 		return false;
-	log->gaps = gaps;
 	log->gaps[log->gap_count++] = (struct pxt_log_gap){ .from = from, .to = to };
 	return true;
 }

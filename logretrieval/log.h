@@ -337,10 +337,12 @@ int pxt_log_take_thread(struct pxt_log *log, uint64_t offset, const unsigned cha
 int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char *entry);
 /*
- * Makes room for one more than the @count elements of a table; the new room doubles up to @most.
- * False: no memory, or full.
+ * Makes room for one more than the @count elements of @table; the new room doubles up to @most.  Returns where
+ * the table is from now on; NULL: no memory, or full, and it is where it was.
  */
-bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element);
+void *pxt_log_grow(void *table, uint32_t count, uint32_t *room, uint32_t most, size_t element);
+/* The same of the gaps.  False: no memory, or full. */
+bool pxt_log_room_for_gap(struct pxt_log *log);
 /* What @index meant at @ticks: the place in the table + 1, or 0. */
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks);
 /*
@@ -350,7 +352,8 @@ uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t
 uint32_t pxt_log_find_placeless(struct pxt_log *log, uint64_t thread, int32_t pid, int32_t tid);
 /* What events were like, and when, holds no longer: the log has told more of threads or clocks, or begins anew. */
 void pxt_log_forget_views(struct pxt_log *log);
-void pxt_log_free_tables(struct pxt_log *log);
+/* The log is about to be forgotten: its pointers to them stay. */
+void pxt_log_free_tables(const struct pxt_log *log);
 
 /* ---- clock.c ---- */
 

@@ -55,16 +55,6 @@ static bool usable(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhea
 	return head->sequence >= log->meta_blocks;
 }
 
-static bool room_for_gap(struct pxt_log *log)
-{
-	void *gaps = log->gaps;
-	bool there = pxt_log_grow(
-	    &gaps, log->gap_count, &log->gap_room, PXT_LOG_GAPS_MAX, sizeof(*log->gaps));
-
-	log->gaps = gaps;
-	return there;
-}
-
 /*
  * What the sums say lies between the last DATA block that was read, whose sums are *records and *lost, and
  * @head's.  Gaps are in the order of the file.
@@ -126,7 +116,7 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 		return EIO;
 	if (next >= size)
 		return ENOENT;
-	if (!room_for_gap(log))
+	if (!pxt_log_room_for_gap(log))
 		return ENOMEM;
 	describe(log->data_blocks + log->meta_blocks, &error, finding);
 	add_gap(log, (struct pxt_log_gap){ log->scanned, next, 0, 0 }, log->gap_count, &head,
@@ -181,7 +171,7 @@ static int skip_entered(struct pxt_log *log, struct posix_trace_logfinding_np *f
 		if (next >= log->scanned)
 			return EIO;
 	} while (pxt_log_load(log, next, &head, &block));
-	if (!room_for_gap(log))
+	if (!pxt_log_room_for_gap(log))
 		return ENOMEM;
 	describe(--cursor->blocks, &error, finding);
 	cursor->entered_records = cursor->records;

@@ -6,23 +6,31 @@
 
 #define INDICES ((size_t)UINT16_MAX + 1u)
 
-bool pxt_log_grow(void **table, uint32_t count, uint32_t *room, uint32_t most, size_t element)
+void *pxt_log_grow(void *table, uint32_t count, uint32_t *room, uint32_t most, size_t element)
 {
 	uint32_t wanted = *room ? *room * 2 : 16;
 	void *larger;
 
 	if (count < *room)
-		return true;
+		return table;
 	if (count >= most)
-		return false;
+		return NULL;
 	if (wanted > most)
 		wanted = most;
-	larger = pxt_port_heap_resize(*table, wanted * element);
-	if (!larger)
-		return false;
-	*table = larger;
-	*room = wanted;
-	return true;
+	larger = pxt_port_heap_resize(table, wanted * element);
+	if (larger)
+		*room = wanted;
+	return larger;
+}
+
+bool pxt_log_room_for_gap(struct pxt_log *log)
+{
+	struct pxt_log_gap *gaps = pxt_log_grow(
+	    log->gaps, log->gap_count, &log->gap_room, PXT_LOG_GAPS_MAX, sizeof(*gaps));
+
+	if (gaps)
+		log->gaps = gaps;
+	return gaps != NULL;
 }
 
 /* More entries than a log can have are damage, not a want of memory. */
@@ -104,10 +112,10 @@ static bool make_index(uint32_t **index)
 /* Place + 1 of a new one; 0: the table is full, or there is no memory. */
 static uint32_t add_thread(struct pxt_log *log, const struct pxt_log_thread *thread)
 {
-	void *table = log->threads;
+	struct pxt_log_threadcell *table = pxt_log_grow(log->threads, log->thread_count,
+	    &log->thread_room, PXT_LOG_THREADS_MAX, sizeof(*table));
 
-	if (!pxt_log_grow(&table, log->thread_count, &log->thread_room, PXT_LOG_THREADS_MAX,
-	        sizeof(*log->threads)))
+	if (!table)
 		return 0;
 	log->threads = table;
 	log->threads[log->thread_count++].thread = *thread;
@@ -150,26 +158,23 @@ static bool known_module(const struct pxt_log *log, const struct pxt_log_module 
 	return false;
 }
 
-static int add_module(struct pxt_log *log, uint64_t offset, const struct pxt_log_module *module)
-{
-	void *table = log->modules;
-
-	if ((log->header.generation || log->files) && known_module(log, module))
-		return 0;
-	if (!pxt_log_grow(
-	        &table, log->module_count, &log->module_room, PXT_LOG_MODULES_MAX, sizeof(*module)))
-		return full(log, offset, log->module_count, PXT_LOG_MODULES_MAX);
-	log->modules = table;
-	log->modules[log->module_count++] = *module;
-	return 0;
-}
-
 int pxt_log_take_module(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_module module;
+	struct pxt_log_module *table;
 	const char *wrong = pxt_logfmt_get_module(entry, log->header.swapped, &module);
 
-	return wrong ? pxt_log_fail(log, offset, wrong) : add_module(log, offset, &module);
+	if (wrong)
+		return pxt_log_fail(log, offset, wrong);
+	if ((log->header.generation || log->files) && known_module(log, &module))
+		return 0;
+	table = pxt_log_grow(log->modules, log->module_count, &log->module_room,
+	    PXT_LOG_MODULES_MAX, sizeof(module));
+	if (!table)
+		return full(log, offset, log->module_count, PXT_LOG_MODULES_MAX);
+	log->modules = table;
+	log->modules[log->module_count++] = module;
+	return 0;
 }
 
 /* As with modules. */
@@ -182,26 +187,23 @@ static bool known_note(const struct pxt_log *log, const struct pxt_log_note *not
 	return false;
 }
 
-static int add_note(struct pxt_log *log, uint64_t offset, const struct pxt_log_note *note)
-{
-	void *table = log->notes;
-
-	if ((log->header.generation || log->files) && known_note(log, note))
-		return 0;
-	if (!pxt_log_grow(
-	        &table, log->note_count, &log->note_room, PXT_LOG_NOTES_MAX, sizeof(*note)))
-		return full(log, offset, log->note_count, PXT_LOG_NOTES_MAX);
-	log->notes = table;
-	log->notes[log->note_count++] = *note;
-	return 0;
-}
-
 int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char *entry)
 {
 	struct pxt_log_note note;
+	struct pxt_log_note *table;
 	const char *wrong = pxt_logfmt_get_note(entry, log->header.swapped, &note);
 
-	return wrong ? pxt_log_fail(log, offset, wrong) : add_note(log, offset, &note);
+	if (wrong)
+		return pxt_log_fail(log, offset, wrong);
+	if ((log->header.generation || log->files) && known_note(log, &note))
+		return 0;
+	table = pxt_log_grow(
+	    log->notes, log->note_count, &log->note_room, PXT_LOG_NOTES_MAX, sizeof(note));
+	if (!table)
+		return full(log, offset, log->note_count, PXT_LOG_NOTES_MAX);
+	log->notes = table;
+	log->notes[log->note_count++] = note;
+	return 0;
 }
 
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks)
@@ -249,14 +251,10 @@ void pxt_log_forget_views(struct pxt_log *log)
 	log->line.span = 0;
 }
 
-void pxt_log_free_tables(struct pxt_log *log)
+void pxt_log_free_tables(const struct pxt_log *log)
 {
-	uint32_t i;
-
-	for (i = 0; i < PXT_LOG_IDS; i++) {
+	for (uint32_t i = 0; i < PXT_LOG_IDS; i++)
 		pxt_port_heap_free(log->names[i]);
-		log->names[i] = NULL;
-	}
 	pxt_port_heap_free(log->threads);
 	pxt_port_heap_free(log->by_index);
 	pxt_port_heap_free(log->by_tid);
@@ -264,11 +262,4 @@ void pxt_log_free_tables(struct pxt_log *log)
 	pxt_port_heap_free(log->notes);
 	pxt_port_heap_free(log->readings);
 	pxt_port_heap_free(log->gaps);
-	log->threads = NULL;
-	log->by_index = NULL;
-	log->by_tid = NULL;
-	log->modules = NULL;
-	log->notes = NULL;
-	log->readings = NULL;
-	log->gaps = NULL;
 }

@@ -73,18 +73,14 @@ PXT_INLINE void pxt_irq_restore(uint32_t state)
 #endif
 
 /* Bits of a mask of any width: not every processor changes a byte in one step. */
-#define PXT_MASK_OR(mask, bits)                                                                    \
+#define PXT_MASK_CHANGE(mask, operator, bits)                                                      \
 	do {                                                                                       \
 		uint32_t pxt_state = pxt_irq_save();                                               \
-		*(mask) |= (bits);                                                                 \
+		*(mask) operator(bits);                                                            \
 		pxt_irq_restore(pxt_state);                                                        \
 	} while (0)
-#define PXT_MASK_AND(mask, bits)                                                                   \
-	do {                                                                                       \
-		uint32_t pxt_state = pxt_irq_save();                                               \
-		*(mask) &= (bits);                                                                 \
-		pxt_irq_restore(pxt_state);                                                        \
-	} while (0)
+#define PXT_MASK_OR(mask, bits)  PXT_MASK_CHANGE(mask, |=, bits)
+#define PXT_MASK_AND(mask, bits) PXT_MASK_CHANGE(mask, &=, bits)
 
 /* ---- Slots ---- */
 

@@ -359,14 +359,15 @@ static void collect(char **args, const char *first, va_list list)
 	}
 }
 
-/* `args` are as many as there are, on the stack. */
-#define COLLECT(args, first)                                                                       \
+/* `args` are as many as there are, on the stack; @behind takes what comes after them in `list`. */
+#define COLLECT(args, first, behind)                                                               \
 	va_list list;                                                                              \
 	size_t count = 1;                                                                          \
                                                                                                    \
 	va_start(list, first);                                                                     \
 	for (const char *one = first; one; one = va_arg(list, const char *))                       \
 		count++;                                                                           \
+	behind;                                                                                    \
 	va_end(list);                                                                              \
 	char **args = __builtin_alloca(count * sizeof(*args));                                     \
                                                                                                    \
@@ -376,7 +377,7 @@ static void collect(char **args, const char *first, va_list list)
 
 PXT_WRAPPER(int, execl, (const char *path, const char *first, ...))
 {
-	COLLECT(args, first);
+	COLLECT(args, first, (void)0);
 	const struct exec exec = begin_exec(AT_FDCWD, path, 0, environ, PXT_WRAP_CALLER());
 
 	return EXECUTE(execve, exec, path, args, environ);
@@ -384,7 +385,7 @@ PXT_WRAPPER(int, execl, (const char *path, const char *first, ...))
 
 PXT_WRAPPER(int, execlp, (const char *file, const char *first, ...))
 {
-	COLLECT(args, first);
+	COLLECT(args, first, (void)0);
 	char path[PATH_MAX];
 	const struct exec exec = begin_exec_file(file, path, environ, PXT_WRAP_CALLER());
 
@@ -393,14 +394,8 @@ PXT_WRAPPER(int, execlp, (const char *file, const char *first, ...))
 
 PXT_WRAPPER(int, execle, (const char *path, const char *first, ...))
 {
-	COLLECT(args, first);
 	char *const *env;
-
-	va_start(list, first);
-	for (const char *one = first; one; one = va_arg(list, const char *))
-		;
-	env = va_arg(list, char *const *);
-	va_end(list);
+	COLLECT(args, first, env = va_arg(list, char *const *));
 	const struct exec exec = begin_exec(AT_FDCWD, path, 0, env, PXT_WRAP_CALLER());
 
 	return EXECUTE(execve, exec, path, args, env);
