@@ -310,6 +310,32 @@ PXT_INLINE bool put_data(
 	return sparse;
 }
 
+/*
+ * As most are: the stamp is soon after the one before, and of the data the lowest byte differs, or nothing.
+ * Puts both; @before: the site's data.  Returns what the lead says of them; 0: it is another one, nothing was put.
+ */
+PXT_INLINE uint32_t put_near(struct writer *to, uint64_t difference, uint64_t now, uint64_t *before)
+{
+	const uint64_t changed = now ^ *before;
+	const uint32_t there = changed != 0;
+
+	if (changed > 0xffu || difference > 0xffffu)
+		return 0;
+	*before = now;
+	if (difference <= 0xffu) {
+		put_little(to, difference | (uint64_t)there << 8 | changed << 16, 2u + there);
+		return PXT_CODED_SPARSE;
+	}
+	put_little(to, difference | (uint64_t)there << 16 | changed << 24, 3u + there);
+	return PXT_CODED_SPARSE | 1u;
+}
+
+/* With two bytes of data that would be no shorter than they are. */
+PXT_INLINE bool may_be_near(uint32_t bytes)
+{
+	return bytes > 2u && bytes <= GROUP;
+}
+
 PXT_INLINE void put_record(
     struct writer *to, const unsigned char *slot, uint32_t info, uint64_t context)
 {
@@ -318,21 +344,29 @@ PXT_INLINE void put_record(
 	const unsigned char *from = slot + PXT_SLOT_BYTES;
 	unsigned char *lead = to->to++;
 	const uint32_t bytes = pxt_info_bytes(info);
-	uint32_t first = width_of(difference);
 	uint64_t extra[2];
+	uint32_t first;
+	uint32_t near = 0;
 
 	to->ticks = ticks;
 	if (pxt_info_extra(info)) {
 		extra[0] = get_group(from, 0, GROUP);
 		extra[1] = get_group(from, 1, PXT_THREAD_EXTRA_BYTES - GROUP);
 	}
-	first |= put_origin(to, info, context);
-	put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
-	if (pxt_info_extra(info))
-		from = put_extra(to, from, extra);
-	/* Apart, because most have so few bytes. */
-	if (bytes <= GROUP ? put_data(to, from, bytes, 1) : put_data(to, from, bytes, GROUPS))
-		first |= PXT_CODED_SPARSE;
+	first = put_origin(to, info, context);
+	if (may_be_near(bytes) && !pxt_info_extra(info))
+		near = put_near(to, difference, get_group(from, 0, bytes), to->site->data);
+	first |= near;
+	if (!near) {
+		first |= width_of(difference);
+		put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
+		if (pxt_info_extra(info))
+			from = put_extra(to, from, extra);
+		/* Apart, because most have so few bytes. */
+		if (bytes <= GROUP ? put_data(to, from, bytes, 1)
+		                   : put_data(to, from, bytes, GROUPS))
+			first |= PXT_CODED_SPARSE;
+	}
 	*lead = (unsigned char)first;
 }
 
@@ -345,20 +379,30 @@ PXT_INLINE const unsigned char *put_row(struct writer *to, const unsigned char *
 {
 	const size_t step = (size_t)pxt_slots_for(PXT_CTX_BYTES + bytes) * PXT_SLOT_BYTES;
 	const uint32_t who = to->who << PXT_CODED_WHO_SHIFT;
+	uint64_t before = to->site->data[0];
 
 	/* Bound: the slots of the block. */
 	for (; at < end && info_of(at) == info && context_of(at) == context; at += step) {
 		const uint64_t ticks = pxt_slot_ticks((const struct pxt_slot *)(const void *)at);
 		const uint64_t difference = ticks - to->ticks;
-		uint32_t first = width_of(difference) | who;
 		unsigned char *lead = to->to++;
+		uint32_t first = 0;
 
 		to->ticks = ticks;
-		put_little(to, difference, 1u << (first & PXT_CODED_WIDTH));
-		if (put_data(to, at + PXT_SLOT_BYTES, bytes, most))
-			first |= PXT_CODED_SPARSE;
-		*lead = (unsigned char)first;
+		if (may_be_near(bytes))
+			first = put_near(
+			    to, difference, get_group(at + PXT_SLOT_BYTES, 0, bytes), &before);
+		if (!first) {
+			to->site->data[0] = before;
+			first = width_of(difference);
+			put_little(to, difference, 1u << first);
+			if (put_data(to, at + PXT_SLOT_BYTES, bytes, most))
+				first |= PXT_CODED_SPARSE;
+			before = to->site->data[0];
+		}
+		*lead = (unsigned char)(first | who);
 	}
+	to->site->data[0] = before;
 	return at;
 }
 

@@ -277,9 +277,17 @@ struct stretch {
 	uint64_t most;
 };
 
-/* Records of @slots slots, which fit: those that are whole, no mark, and have stamps below @end. */
-PXT_INLINE void take_row(
-    struct stretch *stretch, uint32_t mask, uint32_t lap, uint32_t slots, uint64_t end)
+/* Stamps hardly ever step back, so one comparison is for both: the first record's is looked at in the end. */
+PXT_INLINE void note_stamp(struct stretch *stretch, uint64_t ticks)
+{
+	if (PXT_LIKELY(ticks >= stretch->most))
+		stretch->most = ticks;
+	else if (ticks < stretch->least)
+		stretch->least = ticks;
+}
+
+/* Records of @slots slots, which fit: those that are whole, and no mark. */
+PXT_INLINE void take_row(struct stretch *stretch, uint32_t mask, uint32_t lap, uint32_t slots)
 {
 	const uint32_t first = stretch->seq & mask;
 	const uint32_t fit = (uint32_t)(stretch->end - stretch->from) - slots;
@@ -301,11 +309,9 @@ PXT_INLINE void take_row(
 		do {
 			uint64_t ticks;
 
-			if (!pxt_record_take(row.to, row.from, slots, info, tag, &ticks) ||
-			    ticks >= end)
+			if (!pxt_record_take(row.to, row.from, slots, info, tag, &ticks))
 				break;
-			row.least = ticks < row.least ? ticks : row.least;
-			row.most = ticks > row.most ? ticks : row.most;
+			note_stamp(&row, ticks);
 			fetch_ahead(row.from, slots);
 			row.from += slots;
 			row.to += slots;
@@ -318,11 +324,34 @@ PXT_INLINE void take_row(
 	*stretch = row;
 }
 
-/* Apart, because most have so many slots: it has the registers for itself. */
-static PXT_NOINLINE void take_pairs(
-    struct stretch *stretch, uint32_t mask, uint32_t lap, uint64_t end)
+/* Apart, so that each has the registers for itself; most records have two slots. */
+static PXT_NOINLINE void take_pairs(struct stretch *stretch, uint32_t mask, uint32_t lap)
 {
-	take_row(stretch, mask, lap, 2, end);
+	take_row(stretch, mask, lap, 2);
+}
+
+static PXT_NOINLINE void take_longer(
+    struct stretch *stretch, uint32_t mask, uint32_t lap, uint32_t slots)
+{
+	take_row(stretch, mask, lap, slots);
+}
+
+/* @begun: as the stretch was.  Takes back the first record whose stamp is not below @end, and what is after it. */
+static void end_before(struct stretch *stretch, const struct stretch *begun, uint64_t end)
+{
+	struct stretch kept = *begun;
+
+	/* Bound: the slots of the stretch. */
+	while (kept.to != stretch->to && pxt_slot_ticks(kept.to) < end) {
+		const uint32_t slots = pxt_info_slots(kept.to->word[1], PXT_CTX_BYTES);
+
+		note_stamp(&kept, pxt_slot_ticks(kept.to));
+		kept.last = kept.to->word[1];
+		kept.from += slots;
+		kept.to += slots;
+		kept.seq++;
+	}
+	*stretch = kept;
 }
 
 /*
@@ -335,12 +364,13 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 	const uint32_t mask = walk->ring.mask;
 	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
 	const pxt_cell *from = &walk->ring.slots[(uint32_t)walk->pos & mask];
-	struct stretch stretch = { .from = from,
+	const struct stretch begun = { .from = from,
 		.end = from + left,
 		.to = run->to + run->slots,
 		.seq = (uint32_t)walk->seq,
 		.least = run->least,
 		.most = run->most };
+	struct stretch stretch = begun;
 	uint32_t records;
 	uint32_t before;
 
@@ -353,10 +383,12 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 		if (slots > (size_t)(stretch.end - stretch.from))
 			break;
 		if (slots == 2u)
-			take_pairs(&stretch, mask, lap, end);
+			take_pairs(&stretch, mask, lap);
 		else
-			take_row(&stretch, mask, lap, slots, end);
+			take_longer(&stretch, mask, lap, slots);
 	} while (stretch.seq != before && stretch.from != stretch.end);
+	if (stretch.most >= end)
+		end_before(&stretch, &begun, end);
 	records = stretch.seq - (uint32_t)walk->seq;
 	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
 	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
@@ -367,6 +399,8 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 	run->records += records;
 	run->least = stretch.least;
 	run->most = stretch.most;
+	if (pxt_slot_ticks(begun.to) < run->least)
+		run->least = pxt_slot_ticks(begun.to);
 	run->last_id = pxt_info_id(stretch.last);
 	walk->pos += (uint32_t)(stretch.from - from);
 	walk->seq += records;
