@@ -43,7 +43,7 @@ struct data {
 	bool sparse;
 };
 
-PXT_INLINE void put_little(struct writer *to, uint64_t number, uint32_t bytes)
+PXT_INLINE void put_little(struct writer *to, uint64_t number, size_t bytes)
 {
 	number = pxt_compress_little(number);
 	memcpy(to->to, &number, sizeof(number));
@@ -313,21 +313,28 @@ PXT_INLINE bool put_data(
 /*
  * As most are: the stamp is soon after the one before, and of the data the lowest byte differs, or nothing.
  * Puts both; @before: the site's data.  Returns what the lead says of them; 0: it is another one, nothing was put.
+ * @skip: 1: the lead is put before them, with @who; or 0.
  */
-PXT_INLINE uint32_t put_near(struct writer *to, uint64_t difference, uint64_t now, uint64_t *before)
+PXT_INLINE uint32_t put_near(struct writer *to, uint32_t skip, uint32_t who, uint64_t difference,
+    uint64_t now, uint64_t *before)
 {
 	const uint64_t changed = now ^ *before;
-	const uint32_t there = changed != 0;
+	const uint64_t there = changed != 0;
+	uint32_t says = PXT_CODED_SPARSE;
+	uint64_t number;
 
 	if (changed > 0xffu || difference > 0xffffu)
 		return 0;
 	*before = now;
 	if (difference <= 0xffu) {
-		put_little(to, difference | (uint64_t)there << 8 | changed << 16, 2u + there);
-		return PXT_CODED_SPARSE;
+		number = difference | there << 8 | changed << 16;
+		put_little(to, skip ? number << 8 | who | says : number, skip + 2u + there);
+	} else {
+		says |= 1u;
+		number = difference | there << 16 | changed << 24;
+		put_little(to, skip ? number << 8 | who | says : number, skip + 3u + there);
 	}
-	put_little(to, difference | (uint64_t)there << 16 | changed << 24, 3u + there);
-	return PXT_CODED_SPARSE | 1u;
+	return says;
 }
 
 /* With two bytes of data that would be no shorter than they are. */
@@ -355,7 +362,7 @@ PXT_INLINE void put_record(
 	}
 	first = put_origin(to, info, context);
 	if (may_be_near(bytes) && !pxt_info_extra(info))
-		near = put_near(to, difference, get_group(from, 0, bytes), to->site->data);
+		near = put_near(to, 0, 0, difference, get_group(from, 0, bytes), to->site->data);
 	first |= near;
 	if (!near) {
 		first |= width_of(difference);
@@ -385,22 +392,21 @@ PXT_INLINE const unsigned char *put_row(struct writer *to, const unsigned char *
 	for (; at < end && info_of(at) == info && context_of(at) == context; at += step) {
 		const uint64_t ticks = pxt_slot_ticks((const struct pxt_slot *)(const void *)at);
 		const uint64_t difference = ticks - to->ticks;
-		unsigned char *lead = to->to++;
-		uint32_t first = 0;
+		unsigned char *lead;
+		uint32_t first;
 
 		to->ticks = ticks;
-		if (may_be_near(bytes))
-			first = put_near(
-			    to, difference, get_group(at + PXT_SLOT_BYTES, 0, bytes), &before);
-		if (!first) {
-			to->site->data[0] = before;
-			first = width_of(difference);
-			put_little(to, difference, 1u << first);
-			if (put_data(to, at + PXT_SLOT_BYTES, bytes, most))
-				first |= PXT_CODED_SPARSE;
-			before = to->site->data[0];
-		}
+		if (may_be_near(bytes) && put_near(to, 1, who, difference,
+		                              get_group(at + PXT_SLOT_BYTES, 0, bytes), &before))
+			continue;
+		lead = to->to++;
+		to->site->data[0] = before;
+		first = width_of(difference);
+		put_little(to, difference, 1u << first);
+		if (put_data(to, at + PXT_SLOT_BYTES, bytes, most))
+			first |= PXT_CODED_SPARSE;
 		*lead = (unsigned char)(first | who);
+		before = to->site->data[0];
 	}
 	to->site->data[0] = before;
 	return at;
