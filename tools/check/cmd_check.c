@@ -329,7 +329,6 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 	struct pxt_out *out = &c->out;
 
 	pxt_json_begin(out);
-	pxt_json_open(out, NULL, '{');
 	pxt_json_text(out, "log", verdict->path);
 	pxt_json_text(out, "verdict", word_of(verdict));
 	pxt_json_signed(out, "status", verdict->status);
@@ -369,13 +368,14 @@ static void put_json(struct checker *c, const struct verdict *verdict)
 		pxt_json_number(out, "block", finding->posix_block_np);
 		pxt_json_number(out, "byte", finding->posix_offset_np);
 		pxt_json_text(out, "reason", finding->posix_reason_np);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	pxt_json_open(out, "notes", '[');
 	for (unsigned i = 0; i < verdict->hints.count; i++)
 		pxt_json_text(out, NULL, verdict->hints.list[i]);
-	pxt_out_text(out, "]}\n");
+	pxt_json_close(out, "]");
+	pxt_json_end(out);
 }
 
 /* ---- The command ---- */

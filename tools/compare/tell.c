@@ -240,7 +240,7 @@ static void put_json_side(struct pxt_out *out, const struct pxt_compared *compar
 		(void)snprintf(name, sizeof name, "%s_ns", pxt_compare_figures[k]);
 		pxt_json_number(out, name, compared->shown[side][k]);
 	}
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_json_ratio(struct pxt_out *out, const char *name, double value)
@@ -259,7 +259,7 @@ static void put_json_change(struct pxt_out *out, const struct pxt_change *change
 		put_json_ratio(out, "high", change->high);
 		put_json_ratio(out, "p", change->p);
 	}
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_json_held(struct pxt_out *out, const struct pxt_held *held)
@@ -271,7 +271,7 @@ static void put_json_held(struct pxt_out *out, const struct pxt_held *held)
 	pxt_json_label(out, "thread", held->thread);
 	pxt_json_label(out, "holder", held->holder);
 	pxt_json_label(out, "place", held->place);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_json_cause(struct pxt_out *out, const struct pxt_comparison *comparison,
@@ -288,13 +288,12 @@ static void put_json_cause(struct pxt_out *out, const struct pxt_comparison *com
 	pxt_json_label(out, "place", cause.reason->place);
 	pxt_json_number(out, "before_ns", cause.before_ns);
 	pxt_json_number(out, "after_ns", cause.after_ns);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparison)
 {
 	pxt_json_begin(out);
-	pxt_json_open(out, NULL, '{');
 	pxt_json_number(out, "logs_before", comparison->logs[PXT_BEFORE]);
 	pxt_json_number(out, "logs_after", comparison->logs[PXT_AFTER]);
 	put_json_ratio(out, "level", comparison->level);
@@ -320,7 +319,8 @@ void pxt_compare_json(struct pxt_out *out, const struct pxt_comparison *comparis
 			put_json_change(out, &compared->changes[k], k);
 		put_json_held(out, &compared->held);
 		put_json_cause(out, comparison, compared);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_out_text(out, "]}\n");
+	pxt_json_close(out, "]");
+	pxt_json_end(out);
 }

@@ -327,8 +327,14 @@ void pxt_lockcounts_add(struct pxt_lockcounts *taken, const struct pxt_event *ev
  * standard's STOP and ERROR have "automatic" and "error".  An event without data: {}.
  */
 
+/* Its members. */
 void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event);
-/* A number, or a string. */
+/*
+ * What the standard says of the data of its own events, as members; false: it says nothing.
+ * @as_number: 0 and 1 for false and true.
+ */
+bool pxt_json_standard(struct pxt_out *out, const struct pxt_event *event, bool as_number);
+/* A number, or a string, behind its name. */
 void pxt_json_value(struct pxt_out *out, const struct pxt_value *value);
 /* The word that a number of a system event stands for, behind it as "call_name". */
 void pxt_json_word(struct pxt_out *out, const struct pxt_type *type, unsigned field,

@@ -3,6 +3,7 @@
 #include "tools/event/event.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <trace_np.h>
 
@@ -37,13 +38,13 @@ void pxt_json_value(struct pxt_out *out, const struct pxt_value *value)
 void pxt_json_word(
     struct pxt_out *out, const struct pxt_type *type, unsigned field, const struct pxt_value *value)
 {
-	const char *name = type->fields[field].name;
-	const char *word = pxt_sysnames_word(type->id, name, value->u);
+	const char *word = pxt_sysnames_word(type->id, type->fields[field].name, value->u);
+	char name[sizeof type->fields->name + 8];
 
 	if (!word)
 		return;
-	pxt_out_format(out, ",\"%s_name\":", name);
-	pxt_out_json(out, word, strlen(word));
+	(void)snprintf(name, sizeof name, "%s_name", type->fields[field].name);
+	pxt_json_text(out, name, word);
 }
 
 /*
@@ -69,55 +70,38 @@ static void put_value(struct pxt_out *out, const struct pxt_value *value)
 		pxt_json_value(out, value);
 }
 
-static void put_key(struct pxt_out *out, const char *name, bool *first)
-{
-	pxt_out_bytes(out, *first ? "\"" : ",\"", *first ? 1 : 2);
-	pxt_out_text(out, name);
-	pxt_out_bytes(out, "\":", 2);
-	*first = false;
-}
-
-static void put_bytes(struct pxt_out *out, const unsigned char *data, size_t bytes)
-{
-	pxt_out_char(out, '"');
-	pxt_out_hexbytes(out, data, bytes);
-	pxt_out_char(out, '"');
-}
-
 /* A set is one text, not a byte for each eighth type. */
-static bool put_sets(struct pxt_out *out, const struct pxt_event *event, bool *first)
+static bool put_sets(struct pxt_out *out, const struct pxt_event *event)
 {
 	static struct pxt_eventset set;
 	unsigned count = pxt_eventset_count(event->info.posix_event_id, event->bytes);
 
 	for (unsigned i = 0; i < count; i++) {
 		pxt_eventset_of(&set, event->data, event->bytes, i, count);
-		put_key(out, set.name, first);
-		pxt_out_json(out, set.text, strlen(set.text));
+		pxt_json_text(out, set.name, set.text);
 	}
 	return count > 0;
 }
 
-/* What the standard prescribes for events of its own; false: bytes. */
-static bool put_standard(struct pxt_out *out, const struct pxt_event *event, bool *first)
+bool pxt_json_standard(struct pxt_out *out, const struct pxt_event *event, bool as_number)
 {
 	int32_t number;
 
-	if (put_sets(out, event, first))
+	if (put_sets(out, event))
 		return true;
 	if (event->bytes != sizeof number)
 		return false;
 	memcpy(&number, event->data, sizeof number);
 	switch (event->info.posix_event_id) {
 	case POSIX_TRACE_STOP:
-		put_key(out, "automatic", first);
-		pxt_out_char(out, number == 0 ? '0' : '1');
+		if (as_number)
+			pxt_json_number(out, "automatic", number != 0);
+		else
+			pxt_json_bool(out, "automatic", number != 0);
 		return true;
 	case POSIX_TRACE_ERROR:
-		put_key(out, "error", first);
-		pxt_out_signed(out, POSIX_TRACE_ERROR_NUMBER_NP(number));
-		put_key(out, "failed", first);
-		pxt_out_json(out, pxt_failure_word(number), strlen(pxt_failure_word(number)));
+		pxt_json_signed(out, "error", POSIX_TRACE_ERROR_NUMBER_NP(number));
+		pxt_json_text(out, "failed", pxt_failure_word(number));
 		return true;
 	default:
 		return false;
@@ -128,30 +112,19 @@ void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event)
 {
 	const struct pxt_type *type = event->type;
 	struct pxt_value value;
-	bool first = true;
+	size_t at = 0;
+	size_t rest = type->field_count > 0 ? pxt_fields_rest(event, &at) : 0;
 
-	pxt_out_char(out, '{');
 	for (unsigned i = 0;
 	     i < type->field_count && pxt_field_value(event, &type->fields[i], &value); i++) {
-		put_key(out, type->fields[i].name, &first);
+		pxt_json_name(out, type->fields[i].name);
 		put_value(out, &value);
 		pxt_json_word(out, type, i, &value);
 	}
-	if (event->bytes > 0 && type->field_count == 0 && !put_standard(out, event, &first)) {
-		put_key(out, "@data", &first);
-		put_bytes(out, event->data, event->bytes);
-	} else if (type->field_count > 0) {
-		size_t at;
-		size_t rest = pxt_fields_rest(event, &at);
-
-		if (rest > 0) {
-			put_key(out, "@rest", &first);
-			put_bytes(out, event->data + at, rest);
-		}
-	}
-	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED) {
-		put_key(out, "@cut", &first);
-		pxt_out_char(out, '1');
-	}
-	pxt_out_char(out, '}');
+	if (rest > 0)
+		pxt_json_hex(out, "@rest", event->data + at, rest);
+	if (event->bytes > 0 && type->field_count == 0 && !pxt_json_standard(out, event, true))
+		pxt_json_hex(out, "@data", event->data, event->bytes);
+	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
+		pxt_json_number(out, "@cut", 1);
 }

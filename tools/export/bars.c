@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pxt_bars *bars_of(const struct pxt_source *source)
-{
-	struct pxt_export_log *log = source->user;
-
-	return log->format;
-}
-
 /* What is written in the first reading will be taken back, or was. */
 static struct {
 	bool spoilt;
@@ -42,8 +35,10 @@ void pxt_bars_end(struct pxt_bars *bars)
 /* Images are told of by events that may not be wanted. */
 void pxt_bars_look_before(struct pxt_export *export, const struct pxt_event *event)
 {
+	struct pxt_bars *bars = pxt_export_of(event->source);
+
 	(void)export;
-	pxt_symbols_take(bars_of(event->source)->symbols, event);
+	pxt_symbols_take(bars->symbols, event);
 }
 
 /* The functions of an event's stack; false: it tells of none that called. */
@@ -65,7 +60,7 @@ static bool want_stack(struct pxt_bars *bars, const struct pxt_event *event)
 
 void pxt_bars_look(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
 {
-	struct pxt_bars *bars = bars_of(event->source);
+	struct pxt_bars *bars = pxt_export_of(event->source);
 	const struct pxt_syspair *system;
 	struct pxt_slice slice;
 
@@ -84,8 +79,10 @@ void pxt_bars_looked(struct pxt_export *export, struct pxt_reader *reader)
 {
 	(void)export;
 	for (unsigned i = 0; i < reader->count; i++) {
-		pxt_symbols_resolve(bars_of(reader->sources[i])->symbols);
-		pxt_slices_again(bars_of(reader->sources[i])->slices);
+		struct pxt_bars *bars = pxt_export_of(reader->sources[i]);
+
+		pxt_symbols_resolve(bars->symbols);
+		pxt_slices_again(bars->slices);
 	}
 }
 
@@ -106,7 +103,7 @@ bool pxt_bars_stand(struct pxt_export *export, struct pxt_reader *reader)
 
 	(void)export;
 	for (unsigned i = 0; i < reader->count; i++) {
-		const struct pxt_bars *bars = bars_of(reader->sources[i]);
+		const struct pxt_bars *bars = pxt_export_of(reader->sources[i]);
 
 		all = all && !is_unnamed(bars) && pxt_slices_stand(bars->slices);
 	}

@@ -13,6 +13,7 @@
 #include "tools/export/export.h"
 #include "tools/output/out.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,6 @@ struct chrome {
 static struct {
 	struct pxt_out *out;
 	int64_t start_ns;
-	bool is_first;
 	struct {
 		const struct pxt_source *source;
 		int64_t pid;
@@ -65,20 +65,15 @@ static struct {
 	struct pxt_frames stacks;
 } state;
 
-static struct chrome *of_source(const struct pxt_source *source)
-{
-	struct pxt_export_log *log = source->user;
-
-	return log->format;
-}
-
 /* ---- Heads of events ---- */
 
 static void put_head(const char *phase, int64_t pid, int64_t tid)
 {
-	pxt_out_format(state.out, "%s{\"ph\":\"%s\",\"pid\":%lld,\"tid\":%lld",
-	    state.is_first ? "" : ",\n", phase, (long long)pid, (long long)tid);
-	state.is_first = false;
+	pxt_json_line(state.out);
+	pxt_json_open(state.out, NULL, '{');
+	pxt_json_text(state.out, "ph", phase);
+	pxt_json_signed(state.out, "pid", pid);
+	pxt_json_signed(state.out, "tid", tid);
 }
 
 /* Microseconds, to the nanosecond. */
@@ -87,16 +82,18 @@ static void put_time(int64_t ns)
 	int64_t since = ns - state.start_ns;
 	uint64_t size = since < 0 ? 0 - (uint64_t)since : (uint64_t)since;
 
-	pxt_out_format(state.out, ",\"ts\":%s%llu.%03llu", since < 0 ? "-" : "",
+	pxt_json_name(state.out, "ts");
+	pxt_out_format(state.out, "%s%llu.%03llu", since < 0 ? "-" : "",
 	    (unsigned long long)(size / 1000), (unsigned long long)(size % 1000));
 }
 
 static void put_name_of(const char *what, int64_t pid, int64_t tid, const char *name)
 {
 	put_head("M", pid, tid);
-	pxt_out_format(state.out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	pxt_out_json(state.out, name, strlen(name));
-	pxt_out_text(state.out, "}}");
+	pxt_json_text(state.out, "name", what);
+	pxt_json_open(state.out, "args", '{');
+	pxt_json_text(state.out, "name", name);
+	pxt_json_close(state.out, "}}");
 }
 
 /* ---- Whose an event is ---- */
@@ -147,10 +144,10 @@ static void put_lane(
 	size_t bytes;
 	const char *base = pxt_slices_name(slices, slice->pair, &bytes);
 
-	pxt_out_text(state.out, ",\"cat\":");
-	pxt_out_json(state.out, base, bytes);
-	pxt_out_format(state.out, ",\"id\":\"%lx.%x.%x\"", (unsigned long)thread,
-	    (unsigned)slice->pair, (unsigned)slice->lane);
+	pxt_json_part(state.out, "cat", base, bytes);
+	pxt_json_name(state.out, "id");
+	pxt_out_format(state.out, "\"%lx.%x.%x\"", (unsigned long)thread, (unsigned)slice->pair,
+	    (unsigned)slice->lane);
 }
 
 static void put_name(
@@ -160,15 +157,14 @@ static void put_name(
 	const char *base;
 	size_t bytes;
 
-	pxt_out_text(state.out, ",\"name\":");
 	if (slice->bar == PXT_BAR_NONE) {
-		pxt_out_json(state.out, event->type->label, strlen(event->type->label));
+		pxt_json_text(state.out, "name", event->type->label);
 		return;
 	}
 	base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
 	if (slice->bar == PXT_BAR_BEGIN)
 		own = pxt_bars_own_name(&log->bars, slice, event);
-	pxt_out_json(state.out, own ? own : base, own ? strlen(own) : bytes);
+	pxt_json_part(state.out, "name", own ? own : base, own ? strlen(own) : bytes);
 }
 
 static void put_bar(
@@ -184,15 +180,15 @@ static void put_bar(
 	put_time(event->ns);
 	put_name(log, event, slice);
 	if (slice->bar == PXT_BAR_NONE)
-		pxt_out_text(state.out, ",\"s\":\"t\"");
+		pxt_json_text(state.out, "s", "t");
 	else if (slice->lane > 0)
 		put_lane(log->bars.slices, slice->moved ? PXT_SLICES_MOVED : event->thread->index,
 		    slice);
 	if (stack != 0)
-		pxt_out_format(state.out, ",\"sf\":%lu", (unsigned long)stack);
-	pxt_out_text(state.out, ",\"args\":");
+		pxt_json_number(state.out, "sf", stack);
+	pxt_json_open(state.out, "args", '{');
 	pxt_json_payload(state.out, event);
-	pxt_out_char(state.out, '}');
+	pxt_json_close(state.out, "}}");
 }
 
 /* ---- Losses ---- */
@@ -206,12 +202,13 @@ static void cut(void *context, uint32_t thread, const struct pxt_slice *slice)
 
 	put_head(slice->lane > 0 ? "e" : "E", log->pids[thread], log->tids[thread]);
 	put_time(log->last_ns);
-	pxt_out_text(state.out, ",\"name\":");
 	base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
-	pxt_out_json(state.out, base, bytes);
+	pxt_json_part(state.out, "name", base, bytes);
 	if (slice->lane > 0)
 		put_lane(log->bars.slices, thread, slice);
-	pxt_out_text(state.out, ",\"args\":{\"cut_by_loss\":true}}");
+	pxt_json_open(state.out, "args", '{');
+	pxt_json_bool(state.out, "cut_by_loss", true);
+	pxt_json_close(state.out, "}}");
 }
 
 static void put_loss(struct chrome *log, int64_t ns, uint64_t lost)
@@ -222,15 +219,18 @@ static void put_loss(struct chrome *log, int64_t ns, uint64_t lost)
 	name_process(log, pid);
 	put_head("i", pid + log->apart, 0);
 	put_time(ns);
-	pxt_out_format(state.out, ",\"s\":\"p\",\"name\":\"EVENTS LOST\",\"args\":{\"lost\":%llu}}",
-	    (unsigned long long)lost);
+	pxt_json_text(state.out, "s", "p");
+	pxt_json_text(state.out, "name", "EVENTS LOST");
+	pxt_json_open(state.out, "args", '{');
+	pxt_json_number(state.out, "lost", lost);
+	pxt_json_close(state.out, "}}");
 }
 
 /* ---- The format's calls ---- */
 
 static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
 {
-	struct chrome *log = of_source(event->source);
+	struct chrome *log = pxt_export_of(event->source);
 	struct pxt_slice slice;
 
 	if (pxt_bars_spoilt(&log->bars)) {
@@ -246,7 +246,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 
 static void put_lost(struct pxt_export *export, const struct pxt_source *source, uint64_t lost)
 {
-	struct chrome *log = of_source(source);
+	struct chrome *log = pxt_export_of(source);
 
 	(void)export;
 	put_loss(log, source->events > 0 ? log->last_ns : source->start_ns, lost);
@@ -266,12 +266,15 @@ static void begin_file(struct pxt_export *export, const struct pxt_reader *reade
 {
 	state.out = &export->out;
 	state.start_ns = reader->start_ns;
-	state.is_first = true;
 	state.process_count = 0;
-	pxt_out_format(state.out,
-	    "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"start_ns\":\"%lld\"},\n\"traceEvents\":["
-	    "\n",
-	    (long long)reader->start_ns);
+	pxt_json_begin(state.out);
+	pxt_json_text(state.out, "displayTimeUnit", "ns");
+	pxt_json_open(state.out, "otherData", '{');
+	pxt_json_name(state.out, "start_ns");
+	pxt_out_format(state.out, "\"%lld\"", (long long)reader->start_ns);
+	pxt_json_close(state.out, "}");
+	pxt_json_line(state.out);
+	pxt_json_open(state.out, "traceEvents", '[');
 }
 
 static void begin(struct pxt_export *export, struct pxt_reader *reader)
@@ -299,7 +302,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 		return;
 	begin_file(export, reader);
 	for (unsigned i = 0; i < reader->count; i++) {
-		struct chrome *log = of_source(reader->sources[i]);
+		struct chrome *log = pxt_export_of(reader->sources[i]);
 
 		memset(log->tids, 0, PXT_SLICES_MOVED * sizeof *log->tids);
 		log->last_ns = log->source->start_ns;
@@ -311,19 +314,22 @@ static void put_stacks(void)
 {
 	if (state.stacks.count == 0)
 		return;
-	pxt_out_text(state.out, ",\n\"stackFrames\":{");
+	pxt_json_line(state.out);
+	pxt_json_open(state.out, "stackFrames", '{');
 	for (uint32_t i = 1; i < state.stacks.count; i++) {
 		const struct pxt_frame *frame = &state.stacks.list[i];
+		char number[16];
 
-		pxt_out_format(
-		    state.out, "%s\"%lu\":{\"name\":", i > 1 ? ",\n" : "\n", (unsigned long)i);
-		pxt_out_json(state.out, frame->name, strlen(frame->name));
+		(void)snprintf(number, sizeof number, "%lu", (unsigned long)i);
+		pxt_json_line(state.out);
+		pxt_json_open(state.out, number, '{');
+		pxt_json_text(state.out, "name", frame->name);
+		(void)snprintf(number, sizeof number, "%lu", (unsigned long)frame->parent);
 		if (frame->parent != 0)
-			pxt_out_format(
-			    state.out, ",\"parent\":\"%lu\"", (unsigned long)frame->parent);
-		pxt_out_char(state.out, '}');
+			pxt_json_text(state.out, "parent", number);
+		pxt_json_close(state.out, "}");
 	}
-	pxt_out_char(state.out, '}');
+	pxt_json_close(state.out, "}");
 	if (state.stacks.missing > 0)
 		pxt_complain("%llu events have no stack: there are too many",
 		    (unsigned long long)state.stacks.missing);
@@ -333,11 +339,12 @@ static void put_stacks(void)
 static void end(struct pxt_export *export, struct pxt_reader *reader)
 {
 	(void)export;
-	pxt_out_text(state.out, "\n]");
+	pxt_out_char(state.out, '\n');
+	pxt_json_close(state.out, "]");
 	put_stacks();
-	pxt_out_text(state.out, "}\n");
+	pxt_json_end(state.out);
 	for (unsigned i = 0; i < reader->count; i++) {
-		struct chrome *log = of_source(reader->sources[i]);
+		struct chrome *log = pxt_export_of(reader->sources[i]);
 
 		pxt_bars_end(&log->bars);
 		free(log->tids);

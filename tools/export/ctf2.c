@@ -203,60 +203,98 @@ static void put_event(struct ctf2 *ctf2, const struct pxt_event *event)
 
 static void begin_fragment(struct pxt_out *out, const char *type)
 {
-	pxt_out_format(out, "\x1e{\"type\":\"%s\"", type);
+	pxt_out_char(out, '\x1e');
+	pxt_json_begin(out);
+	pxt_json_text(out, "type", type);
 }
 
-static void put_string(struct pxt_out *out, const char *text)
+/* A member of a structure, up to what is of its type alone. */
+static void begin_member(struct pxt_out *out, const char *name, const char *type)
 {
-	pxt_out_json(out, text, strlen(text));
+	pxt_json_open(out, NULL, '{');
+	pxt_json_text(out, "name", name);
+	pxt_json_open(out, "field-class", '{');
+	pxt_json_text(out, "type", type);
+}
+
+static void put_role(struct pxt_out *out, const char *role)
+{
+	pxt_json_open(out, "roles", '[');
+	pxt_json_text(out, NULL, role);
+	pxt_json_close(out, "]");
+}
+
+/* What is as long as @length says. */
+static void put_fixed(struct pxt_out *out, const char *name, const char *type, unsigned length)
+{
+	begin_member(out, name, type);
+	pxt_json_number(out, "length", length);
+	pxt_json_close(out, "}}");
+}
+
+static void begin_number(struct pxt_out *out, const char *name, const char *type, unsigned bits)
+{
+	begin_member(out, name, type);
+	pxt_json_number(out, "length", bits);
+	pxt_json_text(out, "byte-order", ORDER);
 }
 
 /* An integer; @role "": none, "hex": none, and to be shown so. */
 static void put_integer(
-    struct pxt_out *out, const char *name, const char *kind, unsigned bits, const char *role)
+    struct pxt_out *out, const char *name, bool is_signed, unsigned bits, const char *role)
 {
-	pxt_out_format(out,
-	    "{\"name\":\"%s\",\"field-class\":{\"type\":\"fixed-length-%s-integer\",\"length\":%u,"
-	    "\"byte-order\":\"" ORDER "\"",
-	    name, kind, bits);
+	begin_number(out, name,
+	    is_signed ? "fixed-length-signed-integer" : "fixed-length-unsigned-integer", bits);
 	if (strcmp(role, "hex") == 0)
-		pxt_out_text(out, ",\"preferred-display-base\":16");
+		pxt_json_number(out, "preferred-display-base", 16);
 	else if (*role)
-		pxt_out_format(out, ",\"roles\":[\"%s\"]", role);
-	pxt_out_text(out, "}}");
+		put_role(out, role);
+	pxt_json_close(out, "}}");
 }
 
 static void begin_structure(struct pxt_out *out, const char *scope)
 {
-	pxt_out_format(
-	    out, ",\"%s-field-class\":{\"type\":\"structure\",\"member-classes\":[", scope);
+	pxt_json_open(out, scope, '{');
+	pxt_json_text(out, "type", "structure");
+	pxt_json_open(out, "member-classes", '[');
 }
 
 static void describe_trace(struct pxt_out *out, const struct posix_trace_loginfo_np *info)
 {
-
 	begin_fragment(out, "preamble");
-	pxt_out_text(out, ",\"version\":2,\"uuid\":[");
+	pxt_json_number(out, "version", 2);
+	pxt_json_open(out, "uuid", '[');
 	for (unsigned i = 0; i < 16; i++)
-		pxt_out_format(out, "%s%u", i ? "," : "", info->posix_uuid_np[i]);
-	pxt_out_text(out, "]}\n");
+		pxt_json_number(out, NULL, info->posix_uuid_np[i]);
+	pxt_json_close(out, "]");
+	pxt_json_end(out);
 	begin_fragment(out, "trace-class");
-	pxt_out_text(out, ",\"environment\":{\"domain\":\"ust\",\"tracer_name\":\"libptrace\","
-	                  "\"hostname\":");
-	put_string(out, info->posix_host_np);
-	pxt_out_text(out, ",\"procname\":");
-	put_string(out, pxt_path_name(info->posix_executable_np));
-	pxt_out_format(out, ",\"vpid\":%lld}", (long long)info->posix_pid_np);
-	begin_structure(out, "packet-header");
-	put_integer(out, "magic", "unsigned", 32, "packet-magic-number");
-	pxt_out_text(out, ",{\"name\":\"uuid\",\"field-class\":{\"type\":\"static-length-blob\","
-	                  "\"length\":16,\"roles\":[\"metadata-stream-uuid\"]}},");
-	put_integer(out, "stream_id", "unsigned", 32, "data-stream-class-id");
-	pxt_out_text(out, "]}}\n");
+	pxt_json_open(out, "environment", '{');
+	pxt_json_text(out, "domain", "ust");
+	pxt_json_text(out, "tracer_name", "libptrace");
+	pxt_json_text(out, "hostname", info->posix_host_np);
+	pxt_json_text(out, "procname", pxt_path_name(info->posix_executable_np));
+	pxt_json_signed(out, "vpid", info->posix_pid_np);
+	pxt_json_close(out, "}");
+	begin_structure(out, "packet-header-field-class");
+	put_integer(out, "magic", false, 32, "packet-magic-number");
+	begin_member(out, "uuid", "static-length-blob");
+	pxt_json_number(out, "length", 16);
+	put_role(out, "metadata-stream-uuid");
+	pxt_json_close(out, "}}");
+	put_integer(out, "stream_id", false, 32, "data-stream-class-id");
+	pxt_json_close(out, "]}");
+	pxt_json_end(out);
 	begin_fragment(out, "clock-class");
-	pxt_out_text(out, ",\"id\":\"realtime\",\"name\":\"realtime\",\"frequency\":1000000000,"
-	                  "\"origin\":\"unix-epoch\",\"offset-from-origin\":{\"seconds\":0,"
-	                  "\"cycles\":0}}\n");
+	pxt_json_text(out, "id", "realtime");
+	pxt_json_text(out, "name", "realtime");
+	pxt_json_number(out, "frequency", 1000000000);
+	pxt_json_text(out, "origin", "unix-epoch");
+	pxt_json_open(out, "offset-from-origin", '{');
+	pxt_json_number(out, "seconds", 0);
+	pxt_json_number(out, "cycles", 0);
+	pxt_json_close(out, "}");
+	pxt_json_end(out);
 }
 
 static void describe_stream(struct pxt_out *out)
@@ -272,91 +310,76 @@ static void describe_stream(struct pxt_out *out)
 		{ "packet_seq_num", "packet-sequence-number" } };
 
 	begin_fragment(out, "data-stream-class");
-	pxt_out_text(out, ",\"id\":0,\"default-clock-class-id\":\"realtime\"");
-	begin_structure(out, "packet-context");
-	for (size_t i = 0; i < sizeof context / sizeof *context; i++) {
-		if (i > 0)
-			pxt_out_char(out, ',');
-		put_integer(out, context[i].name, "unsigned", 64, context[i].role);
-	}
-	pxt_out_text(out, "]}");
-	begin_structure(out, "event-record-header");
-	put_integer(out, "id", "unsigned", 16, "event-record-class-id");
-	pxt_out_char(out, ',');
-	put_integer(out, "timestamp", "unsigned", 64, "default-clock-timestamp");
-	pxt_out_text(out, "]}");
-	begin_structure(out, "event-record-common-context");
-	put_integer(out, "cpu_id", "signed", 32, "");
-	pxt_out_char(out, ',');
-	put_integer(out, "vpid", "signed", 32, "");
-	pxt_out_char(out, ',');
-	put_integer(out, "vtid", "signed", 32, "");
-	pxt_out_format(out,
-	    ",{\"name\":\"procname\",\"field-class\":{\"type\":\"static-length-string\","
-	    "\"length\":%u}},",
-	    NAME_BYTES);
-	put_integer(out, "ip", "unsigned", 64, "hex");
-	pxt_out_text(out, "]}}\n");
+	pxt_json_number(out, "id", 0);
+	pxt_json_text(out, "default-clock-class-id", "realtime");
+	begin_structure(out, "packet-context-field-class");
+	for (size_t i = 0; i < sizeof context / sizeof *context; i++)
+		put_integer(out, context[i].name, false, 64, context[i].role);
+	pxt_json_close(out, "]}");
+	begin_structure(out, "event-record-header-field-class");
+	put_integer(out, "id", false, 16, "event-record-class-id");
+	put_integer(out, "timestamp", false, 64, "default-clock-timestamp");
+	pxt_json_close(out, "]}");
+	begin_structure(out, "event-record-common-context-field-class");
+	put_integer(out, "cpu_id", true, 32, "");
+	put_integer(out, "vpid", true, 32, "");
+	put_integer(out, "vtid", true, 32, "");
+	put_fixed(out, "procname", "static-length-string", NAME_BYTES);
+	put_integer(out, "ip", false, 64, "hex");
+	pxt_json_close(out, "]}");
+	pxt_json_end(out);
 }
 
 /* What is as long as the number before it says. */
-static void describe_long(struct pxt_out *out, const char *name, const char *kind)
+static void describe_long(struct pxt_out *out, const char *name, const char *type)
 {
 	char length[80];
 
 	(void)snprintf(length, sizeof length, "_%s_length", name);
-	put_integer(out, length, "unsigned", 16, "");
-	pxt_out_format(out,
-	    ",{\"name\":\"%s\",\"field-class\":{\"type\":\"dynamic-length-%s\","
-	    "\"length-field-location\":{\"origin\":\"event-record-payload\",\"path\":[\"%s\"]}}}",
-	    name, kind, length);
+	put_integer(out, length, false, 16, "");
+	begin_member(out, name, type);
+	pxt_json_open(out, "length-field-location", '{');
+	pxt_json_text(out, "origin", "event-record-payload");
+	pxt_json_open(out, "path", '[');
+	pxt_json_text(out, NULL, length);
+	pxt_json_close(out, "]}}}");
 }
 
 static void describe_field(struct pxt_out *out, const struct pxt_layout *field)
 {
 	switch (field->kind) {
-	case POSIX_TRACE_FIELD_SIGNED_NP:
-		put_integer(out, field->name, "signed", 8 * field->bytes, "");
-		break;
 	case POSIX_TRACE_FIELD_FLOAT_NP:
-		pxt_out_format(out,
-		    "{\"name\":\"%s\",\"field-class\":{\"type\":"
-		    "\"fixed-length-floating-point-number\",\"length\":%u,\"byte-order\":\"" ORDER
-		    "\"}}",
-		    field->name, 8 * field->bytes);
+		begin_number(
+		    out, field->name, "fixed-length-floating-point-number", 8 * field->bytes);
+		pxt_json_close(out, "}}");
 		break;
 	case POSIX_TRACE_FIELD_TEXT_NP:
 		if (field->trailing)
-			describe_long(out, field->name, "string");
+			describe_long(out, field->name, "dynamic-length-string");
 		else
-			pxt_out_format(out,
-			    "{\"name\":\"%s\",\"field-class\":{\"type\":\"static-length-string\","
-			    "\"length\":%u}}",
-			    field->name, field->bytes);
+			put_fixed(out, field->name, "static-length-string", field->bytes);
 		break;
 	default:
-		put_integer(out, field->name, "unsigned", 8 * field->bytes,
-		    field->kind == POSIX_TRACE_FIELD_HEX_NP ? "hex" : "");
+		put_integer(out, field->name, field->kind == POSIX_TRACE_FIELD_SIGNED_NP,
+		    8 * field->bytes, field->kind == POSIX_TRACE_FIELD_HEX_NP ? "hex" : "");
 	}
 }
 
 static void describe_event(struct pxt_out *out, unsigned class, const struct pxt_type *type)
 {
 	begin_fragment(out, "event-record-class");
-	pxt_out_format(out, ",\"id\":%u,\"data-stream-class-id\":0,\"name\":", class);
-	put_string(out, class % AS_BLOB == type->id ? type->name : "?");
-	begin_structure(out, "payload");
-	for (unsigned i = 0; class < AS_BLOB && i < type->field_count; i++) {
-		if (i > 0)
-			pxt_out_char(out, ',');
+	pxt_json_number(out, "id", class);
+	pxt_json_number(out, "data-stream-class-id", 0);
+	pxt_json_text(out, "name", class % AS_BLOB == type->id ? type->name : "?");
+	begin_structure(out, "payload-field-class");
+	for (unsigned i = 0; class < AS_BLOB && i < type->field_count; i++)
 		describe_field(out, &type->fields[i]);
-	}
 	if (class >= AS_BLOB) {
-		put_integer(out, "cut", "unsigned", 8, "");
-		pxt_out_char(out, ',');
-		describe_long(out, "data", "blob");
+		put_integer(out, "cut", false, 8, "");
+		describe_long(out, "data", "dynamic-length-blob");
 	}
-	pxt_out_text(out, "]}}\n");
+	pxt_json_close(out, "]}");
+	pxt_json_end(out);
 }
 
 /* ---- Files ---- */

@@ -45,6 +45,14 @@ struct pxt_export_log {
 	void *format;    /* the format's own */
 };
 
+/* What the format keeps of @source. */
+static inline void *pxt_export_of(const struct pxt_source *source)
+{
+	struct pxt_export_log *log = source->user;
+
+	return log->format;
+}
+
 struct pxt_export_format {
 	const char *name; /* "csv" */
 	const char *const *help;

@@ -73,13 +73,6 @@ struct folded {
 static struct pxt_frames tree;
 static bool of_functions; /* --stacks */
 
-static struct folded *of_source(const struct pxt_source *source)
-{
-	struct pxt_export_log *log = source->user;
-
-	return log->format;
-}
-
 /* ---- Stacks ---- */
 
 /* The frame of that name, of whatever bytes, above @parent. */
@@ -164,7 +157,7 @@ static void count_functions(struct folded *log, const struct pxt_event *event)
 
 static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
 {
-	struct folded *log = of_source(event->source);
+	struct folded *log = pxt_export_of(event->source);
 	const struct pxt_thread *thread = event->thread;
 	struct pxt_slice slice;
 	struct stack *stack;
@@ -233,7 +226,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 		return;
 	pxt_bars_frames_free(&tree);
 	for (unsigned i = 0; i < reader->count; i++) {
-		struct folded *log = of_source(reader->sources[i]);
+		struct folded *log = pxt_export_of(reader->sources[i]);
 
 		log->process = reader->count > 1 ? process_of(export, reader->sources[i]) : 0;
 		memset(log->stacks, 0, PXT_THREADS_MAX * sizeof *log->stacks);
@@ -277,7 +270,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 	if (of_functions && !any)
 		pxt_complain("export folded: no event tells who called");
 	for (unsigned i = 0; i < reader->count; i++) {
-		struct folded *log = of_source(reader->sources[i]);
+		struct folded *log = pxt_export_of(reader->sources[i]);
 
 		pxt_bars_end(&log->bars);
 		free(log->stacks);

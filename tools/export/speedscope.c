@@ -107,13 +107,6 @@ static struct {
 	uint64_t missing;
 } state;
 
-static struct speedscope *of_source(const struct pxt_source *source)
-{
-	struct pxt_export_log *log = source->user;
-
-	return log->format;
-}
-
 /* ---- Names ---- */
 
 /* The number of a name, the same one each time; FRAMES_MAX: there is no place. */
@@ -270,7 +263,7 @@ static void put_sample(struct speedscope *log, const struct pxt_event *event)
 
 static void put_event(struct pxt_export *export, const struct pxt_event *event, uint64_t lost)
 {
-	struct speedscope *log = of_source(event->source);
+	struct speedscope *log = pxt_export_of(event->source);
 	int64_t since = event->ns - export->reader.start_ns;
 	struct pxt_slice slice;
 	struct profile *profile;
@@ -301,7 +294,7 @@ static void put_lost(struct pxt_export *export, const struct pxt_source *source,
 {
 	(void)export;
 	(void)lost;
-	forget(of_source(source));
+	forget(pxt_export_of(source));
 }
 
 /* ---- The whole ---- */
@@ -341,7 +334,7 @@ static void looked(struct pxt_export *export, struct pxt_reader *reader)
 	end_state();
 	begin_state(export);
 	for (unsigned i = 0; i < reader->count; i++) {
-		struct speedscope *log = of_source(reader->sources[i]);
+		struct speedscope *log = pxt_export_of(reader->sources[i]);
 
 		memset(log->profiles, 0, (size_t)2 * PXT_THREADS_MAX * sizeof(struct profile *));
 	}
@@ -365,34 +358,33 @@ static void put_stack(struct pxt_out *out, uint32_t top)
 {
 	uint32_t path[PXT_STACK_MAX];
 	uint32_t deep = pxt_bars_path(&state.stacks, top, path, PXT_STACK_MAX);
-	const char *comma = "";
 
-	pxt_out_char(out, '[');
+	pxt_json_open(out, NULL, '[');
 	for (uint32_t i = 0; i < deep; i++) {
 		const char *name = state.stacks.list[path[i]].name;
 		uint32_t frame = frame_of(name, strlen(name), true);
 
 		if (frame != FRAMES_MAX)
-			pxt_out_format(out, "%s%lu", comma, (unsigned long)frame);
-		comma = ",";
+			pxt_json_number(out, NULL, frame);
 	}
-	pxt_out_char(out, ']');
+	pxt_json_close(out, "]");
 }
 
-static void put_chunk(
-    struct pxt_out *out, const struct profile *profile, const struct chunk *chunk, bool *is_first)
+static void put_chunk(struct pxt_out *out, const struct profile *profile, const struct chunk *chunk)
 {
 	for (uint64_t i = 0; i < chunk->used && i < ENTRIES; i++) {
 		const struct entry *entry = &chunk->entries[i];
 
-		pxt_out_text(out, *is_first ? "" : ",\n");
-		*is_first = false;
-		if (profile->of_samples)
+		pxt_json_line(out);
+		if (profile->of_samples) {
 			put_stack(out, entry->frame);
-		else
-			pxt_out_format(out, "{\"type\":\"%c\",\"frame\":%lu,\"at\":%llu}",
-			    entry->opens ? 'O' : 'C', (unsigned long)entry->frame,
-			    (unsigned long long)entry->ns);
+			continue;
+		}
+		pxt_json_open(out, NULL, '{');
+		pxt_json_text(out, "type", entry->opens ? "O" : "C");
+		pxt_json_number(out, "frame", entry->frame);
+		pxt_json_number(out, "at", entry->ns);
+		pxt_json_close(out, "}");
 	}
 }
 
@@ -400,7 +392,6 @@ static void put_chunks(struct pxt_out *out, const struct profile *profile)
 {
 	static struct chunk chunk;
 	uint64_t place = profile->first;
-	bool is_first = true;
 
 	while (place != NO_CHUNK && out->error == 0) {
 		errno = 0;
@@ -409,29 +400,34 @@ static void put_chunks(struct pxt_out *out, const struct profile *profile)
 			fail(errno);
 			break;
 		}
-		put_chunk(out, profile, &chunk, &is_first);
+		put_chunk(out, profile, &chunk);
 		place = chunk.next;
 	}
-	put_chunk(out, profile, &profile->chunk, &is_first);
+	put_chunk(out, profile, &profile->chunk);
 }
 
 static void put_profile(struct pxt_out *out, const struct profile *profile)
 {
-	pxt_out_format(
-	    out, "{\"type\":\"%s\",\"name\":", profile->of_samples ? "sampled" : "evented");
-	pxt_out_json(out, profile->name, strlen(profile->name));
-	pxt_out_format(out, ",\"unit\":\"%s\",\"startValue\":%llu,\"endValue\":%llu,\"%s\":[\n",
-	    profile->of_samples ? "none" : "nanoseconds",
-	    (unsigned long long)(profile->of_samples ? 0 : profile->first_ns),
-	    (unsigned long long)(profile->of_samples ? profile->samples : profile->last_ns),
-	    profile->of_samples ? "samples" : "events");
+	bool of_samples = profile->of_samples;
+
+	pxt_json_open(out, NULL, '{');
+	pxt_json_text(out, "type", of_samples ? "sampled" : "evented");
+	pxt_json_text(out, "name", profile->name);
+	pxt_json_text(out, "unit", of_samples ? "none" : "nanoseconds");
+	pxt_json_number(out, "startValue", of_samples ? 0 : profile->first_ns);
+	pxt_json_number(out, "endValue", of_samples ? profile->samples : profile->last_ns);
+	pxt_json_open(out, of_samples ? "samples" : "events", '[');
 	put_chunks(out, profile);
-	if (profile->of_samples) {
-		pxt_out_text(out, "\n],\"weights\":[");
+	pxt_out_char(out, '\n');
+	pxt_json_close(out, "]");
+	if (of_samples) {
+		pxt_json_open(out, "weights", '[');
 		for (uint64_t i = 0; i < profile->samples; i++)
-			pxt_out_text(out, i == 0 ? "1" : ",1");
+			pxt_json_number(out, NULL, 1);
+		pxt_out_char(out, '\n');
+		pxt_json_close(out, "]");
 	}
-	pxt_out_text(out, "\n]}");
+	pxt_json_close(out, "}");
 }
 
 /* Names with file and line are in parts, as the viewer links them. */
@@ -441,39 +437,39 @@ static void put_frame(struct pxt_out *out, const struct frame *frame)
 
 	if (frame->is_function)
 		place = pxt_bars_place(frame->name);
-	pxt_out_text(out, "{\"name\":");
-	pxt_out_json(out, frame->name, place.function);
-	if (place.file_bytes > 0) {
-		pxt_out_text(out, ",\"file\":");
-		pxt_out_json(out, place.file, place.file_bytes);
-	}
+	pxt_json_open(out, NULL, '{');
+	pxt_json_part(out, "name", frame->name, place.function);
+	if (place.file_bytes > 0)
+		pxt_json_part(out, "file", place.file, place.file_bytes);
 	if (place.line > 0)
-		pxt_out_format(out, ",\"line\":%lu", (unsigned long)place.line);
-	pxt_out_char(out, '}');
+		pxt_json_number(out, "line", place.line);
+	pxt_json_close(out, "}");
 }
 
 static void put_all(struct pxt_out *out)
 {
-	const char *comma = "\n";
-
-	pxt_out_format(out,
-	    "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-	    "\"exporter\":\"pxtrace %s\",\n\"profiles\":[",
-	    PXTRACE_VERSION);
+	pxt_json_begin(out);
+	pxt_json_text(out, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	pxt_json_text(out, "exporter", "pxtrace " PXTRACE_VERSION);
+	pxt_json_line(out);
+	pxt_json_open(out, "profiles", '[');
 	for (struct profile *profile = state.first; profile; profile = profile->next) {
 		close_all(profile);
 		if (profile->first == NO_CHUNK && profile->chunk.used == 0)
 			continue;
-		pxt_out_text(out, comma);
+		pxt_json_line(out);
 		put_profile(out, profile);
-		comma = ",\n";
 	}
-	pxt_out_text(out, "],\n\"shared\":{\"frames\":[");
+	pxt_json_close(out, "]");
+	pxt_json_line(out);
+	pxt_json_open(out, "shared", '{');
+	pxt_json_open(out, "frames", '[');
 	for (uint32_t i = 0; i < state.frame_count; i++) {
-		pxt_out_text(out, i == 0 ? "\n" : ",\n");
+		pxt_json_line(out);
 		put_frame(out, &state.frames[i]);
 	}
-	pxt_out_text(out, "]}}\n");
+	pxt_json_close(out, "]}");
+	pxt_json_end(out);
 }
 
 static void end(struct pxt_export *export, struct pxt_reader *reader)
@@ -486,7 +482,7 @@ static void end(struct pxt_export *export, struct pxt_reader *reader)
 		    "inside each other",
 		    (unsigned long long)state.missing);
 	for (unsigned i = 0; i < reader->count; i++) {
-		struct speedscope *log = of_source(reader->sources[i]);
+		struct speedscope *log = pxt_export_of(reader->sources[i]);
 
 		pxt_bars_end(&log->bars);
 		free(log->profiles);

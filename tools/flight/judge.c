@@ -44,14 +44,8 @@ struct pxt_judge {
 
 static struct deed *deed_of(struct pxt_judge *judge, const struct pxt_actor *actor)
 {
-	if (actor->index >= judge->deed_room) {
-		uint32_t room = 2 * actor->index + 64;
-
-		judge->deeds = pxt_must(realloc(judge->deeds, room * sizeof *judge->deeds));
-		memset(judge->deeds + judge->deed_room, 0,
-		    (room - judge->deed_room) * sizeof *judge->deeds);
-		judge->deed_room = room;
-	}
+	judge->deeds =
+	    pxt_must_reach(judge->deeds, &judge->deed_room, actor->index, sizeof *judge->deeds);
 	return &judge->deeds[actor->index];
 }
 

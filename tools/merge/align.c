@@ -31,8 +31,8 @@ struct sync {
 /* Of one group of logs, or of the common line. */
 struct syncs {
 	struct sync *list;
-	size_t count;
-	size_t room;
+	uint32_t count;
+	uint32_t room;
 	uint64_t seen;    /* events of the type, ... */
 	uint64_t without; /* ... of these without the field */
 	uint64_t lost;    /* events of any type */
@@ -62,9 +62,9 @@ static void thin(struct syncs *all, unsigned count, uint64_t *mask)
 {
 	*mask = *mask << 1 | 1;
 	for (unsigned g = 0; g < count; g++) {
-		size_t kept = 0;
+		uint32_t kept = 0;
 
-		for (size_t i = 0; i < all[g].count; i++)
+		for (uint32_t i = 0; i < all[g].count; i++)
 			if ((mixed(all[g].list[i].key) & *mask) == 0)
 				all[g].list[kept++] = all[g].list[i];
 		all[g].count = kept;
@@ -73,10 +73,7 @@ static void thin(struct syncs *all, unsigned count, uint64_t *mask)
 
 static void put(struct syncs *syncs, uint64_t key, int64_t ns)
 {
-	if (syncs->count == syncs->room) {
-		syncs->room = syncs->room ? 2 * syncs->room : 64;
-		syncs->list = pxt_must(realloc(syncs->list, syncs->room * sizeof *syncs->list));
-	}
+	syncs->list = pxt_must_grow(syncs->list, &syncs->room, syncs->count, sizeof *syncs->list);
 	syncs->list[syncs->count++] = (struct sync){ .key = key, .ns = ns };
 }
 
@@ -136,12 +133,12 @@ static int by_key(const void *a, const void *b)
 /* What stands twice belongs to nobody. */
 static void sort(struct syncs *syncs)
 {
-	size_t kept = 0;
+	uint32_t kept = 0;
 
 	if (syncs->count > 0)
 		qsort(syncs->list, syncs->count, sizeof *syncs->list, by_key);
-	for (size_t i = 0; i < syncs->count;) {
-		size_t next = i + 1;
+	for (uint32_t i = 0; i < syncs->count;) {
+		uint32_t next = i + 1;
 
 		while (next < syncs->count && syncs->list[next].key == syncs->list[i].key)
 			next++;

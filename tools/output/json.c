@@ -9,6 +9,12 @@
 void pxt_json_begin(struct pxt_out *out)
 {
 	out->more = false;
+	pxt_out_char(out, '{');
+}
+
+void pxt_json_end(struct pxt_out *out)
+{
+	pxt_out_bytes(out, "}\n", 2);
 }
 
 void pxt_json_name(struct pxt_out *out, const char *name)
@@ -16,8 +22,17 @@ void pxt_json_name(struct pxt_out *out, const char *name)
 	if (out->more)
 		pxt_out_char(out, ',');
 	out->more = true;
-	if (name)
-		pxt_out_format(out, "\"%s\":", name);
+	if (!name)
+		return;
+	pxt_out_char(out, '"');
+	pxt_out_text(out, name);
+	pxt_out_bytes(out, "\":", 2);
+}
+
+void pxt_json_line(struct pxt_out *out)
+{
+	pxt_out_text(out, out->more ? ",\n" : "\n");
+	out->more = false;
 }
 
 void pxt_json_open(struct pxt_out *out, const char *name, char bracket)
@@ -27,9 +42,9 @@ void pxt_json_open(struct pxt_out *out, const char *name, char bracket)
 	out->more = false;
 }
 
-void pxt_json_close(struct pxt_out *out, char bracket)
+void pxt_json_close(struct pxt_out *out, const char *brackets)
 {
-	pxt_out_char(out, bracket);
+	pxt_out_text(out, brackets);
 	out->more = true;
 }
 
@@ -62,10 +77,8 @@ void pxt_json_label(struct pxt_out *out, const char *name, const char *label)
 }
 
 /* In a page as on a terminal, so that both show the same. */
-void pxt_json_text(struct pxt_out *out, const char *name, const char *text)
+void pxt_json_part(struct pxt_out *out, const char *name, const char *text, size_t bytes)
 {
-	size_t bytes = strlen(text);
-
 	pxt_json_name(out, name);
 	if (!out->in_page) {
 		pxt_out_json(out, text, bytes);
@@ -81,6 +94,19 @@ void pxt_json_text(struct pxt_out *out, const char *name, const char *text)
 		text += taken;
 		bytes -= taken;
 	}
+	pxt_out_char(out, '"');
+}
+
+void pxt_json_text(struct pxt_out *out, const char *name, const char *text)
+{
+	pxt_json_part(out, name, text, strlen(text));
+}
+
+void pxt_json_hex(struct pxt_out *out, const char *name, const unsigned char *data, size_t bytes)
+{
+	pxt_json_name(out, name);
+	pxt_out_char(out, '"');
+	pxt_out_hexbytes(out, data, bytes);
 	pxt_out_char(out, '"');
 }
 

@@ -130,21 +130,28 @@ bool pxt_colour_valid(const char *choice);
 /*
  * ---- JSON: members of objects, elements of lists; commas come by themselves ----
  *
- * @name is a member's; NULL: an element of a list, or the whole.  In a page (pxt_out.in_page) what means something to
+ * @name is a member's; NULL: an element of a list.  In a page (pxt_out.in_page) what means something to
  * HTML (<, >, &) is written as \u00NN, so that no text ends the element that the JSON is in, and numbers beyond 2^53,
  * which JavaScript would round, become strings.
  */
 
-/* A new one begins. */
+/* An object that is in no other one begins, and ends with its line. */
 void pxt_json_begin(struct pxt_out *out);
+void pxt_json_end(struct pxt_out *out);
 void pxt_json_open(struct pxt_out *out, const char *name, char bracket);
-void pxt_json_close(struct pxt_out *out, char bracket);
+/* One or several: "]}". */
+void pxt_json_close(struct pxt_out *out, const char *brackets);
+/* What is next begins a line. */
+void pxt_json_line(struct pxt_out *out);
 /* The value is to follow. */
 void pxt_json_name(struct pxt_out *out, const char *name);
 /* Text that is escaped as for a terminal already (a label); NULL: null. */
 void pxt_json_label(struct pxt_out *out, const char *name, const char *label);
-/* Any text. */
+/* Any text, and @bytes of one. */
 void pxt_json_text(struct pxt_out *out, const char *name, const char *text);
+void pxt_json_part(struct pxt_out *out, const char *name, const char *text, size_t bytes);
+/* Bytes as the text "48656c". */
+void pxt_json_hex(struct pxt_out *out, const char *name, const unsigned char *data, size_t bytes);
 void pxt_json_number(struct pxt_out *out, const char *name, uint64_t number);
 void pxt_json_signed(struct pxt_out *out, const char *name, int64_t number);
 void pxt_json_bool(struct pxt_out *out, const char *name, bool value);
@@ -220,6 +227,10 @@ int pxt_finish(struct pxt_out *out);
 
 /* Memory for a small thing, or the end of the program with a word about it. */
 void *pxt_must(void *memory);
+/* @list, with room for one more than @count things of @bytes each; *@room: for how many it has room. */
+void *pxt_must_grow(void *list, uint32_t *room, uint32_t count, size_t bytes);
+/* The same up to the @index-th; what is new is 0. */
+void *pxt_must_reach(void *list, uint32_t *room, uint32_t index, size_t bytes);
 
 /* ---- What pxtrace ends with ---- */
 

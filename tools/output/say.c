@@ -69,6 +69,26 @@ void *pxt_must(void *memory)
 	return memory;
 }
 
+void *pxt_must_grow(void *list, uint32_t *room, uint32_t count, size_t bytes)
+{
+	if (count < *room)
+		return list;
+	*room = 2 * *room + 64;
+	return pxt_must(realloc(list, *room * bytes));
+}
+
+void *pxt_must_reach(void *list, uint32_t *room, uint32_t index, size_t bytes)
+{
+	uint32_t before = *room;
+
+	if (index < before)
+		return list;
+	*room = 2 * index + 64;
+	list = pxt_must(realloc(list, *room * bytes));
+	memset((char *)list + before * bytes, 0, (*room - before) * bytes);
+	return list;
+}
+
 int pxt_finish(struct pxt_out *out)
 {
 	pxt_out_flush(out);

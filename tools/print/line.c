@@ -10,8 +10,6 @@
 #include <string.h>
 #include <trace_np.h>
 
-/* ---- Columns ---- */
-
 /* ---- What the forms have in common ---- */
 
 static const char *text_of(
@@ -190,38 +188,9 @@ void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_
 
 /* ---- JSON ---- */
 
-static void put_text(struct pxt_out *out, const char *text)
-{
-	pxt_out_json(out, text, strlen(text));
-}
-
-/* ,"name": with the comma only after another member. */
-static void put_name(struct pxt_out *out, const char *name, bool *first)
-{
-	if (!*first)
-		pxt_out_char(out, ',');
-	*first = false;
-	pxt_out_char(out, '"');
-	pxt_out_text(out, name);
-	pxt_out_bytes(out, "\":", 2);
-}
-
-static void put_bytes(
-    struct pxt_out *out, const char *name, const unsigned char *data, size_t bytes, bool *first)
-{
-	put_name(out, name, first);
-	pxt_out_char(out, '"');
-	pxt_out_hexbytes(out, data, bytes);
-	pxt_out_char(out, '"');
-}
-
 static void put_described(
     struct pxt_out *out, const struct pxt_fields *fields, const struct pxt_event *event)
 {
-	bool first = true;
-	size_t offset;
-	size_t rest = pxt_fields_rest(event, &offset);
-
 	for (unsigned i = 0; i < event->type->field_count; i++) {
 		const struct pxt_layout *field = &event->type->fields[i];
 		struct pxt_value value;
@@ -230,74 +199,32 @@ static void put_described(
 			break;
 		if (!pxt_fields_wanted(fields, field->name))
 			continue;
-		put_name(out, field->name, &first);
+		pxt_json_name(out, field->name);
 		pxt_json_value(out, &value);
 		pxt_json_word(out, event->type, i, &value);
 	}
-	pxt_out_char(out, '}');
-	first = false;
-	if (rest > 0)
-		put_bytes(out, "rest", event->data + offset, rest, &first);
-}
-
-/* The sets of START and FILTER, a text each. */
-static bool put_sets(struct pxt_out *out, const struct pxt_event *event)
-{
-	static struct pxt_eventset set;
-	unsigned count = pxt_eventset_count(event->info.posix_event_id, event->bytes);
-	bool first = true;
-
-	for (unsigned i = 0; i < count; i++) {
-		pxt_eventset_of(&set, event->data, event->bytes, i, count);
-		put_name(out, set.name, &first);
-		pxt_out_json(out, set.text, strlen(set.text));
-	}
-	if (count > 0)
-		pxt_out_char(out, '}');
-	return count > 0;
-}
-
-/* What the standard prescribes for the data of its own events; false: show bytes. */
-static bool put_standard(struct pxt_out *out, const struct pxt_event *event)
-{
-	int32_t number;
-
-	if (put_sets(out, event))
-		return true;
-	if (event->bytes != sizeof number)
-		return false;
-	memcpy(&number, event->data, sizeof number);
-	if (event->info.posix_event_id == POSIX_TRACE_STOP)
-		pxt_out_text(out, number == 0 ? "\"automatic\":false}" : "\"automatic\":true}");
-	else if (event->info.posix_event_id == POSIX_TRACE_ERROR)
-		pxt_out_format(out, "\"error\":%d,\"failed\":\"%s\"}",
-		    POSIX_TRACE_ERROR_NUMBER_NP(number), pxt_failure_word(number));
-	else
-		return false;
-	return true;
 }
 
 static void put_data(struct pxt_line *line, const struct pxt_event *event)
 {
 	const char *message = pxt_fields_message(event);
 	struct pxt_out *out = &line->out;
-	bool first = false;
+	bool is_described = event->type->field_count > 0;
+	size_t at = 0;
+	size_t rest = is_described ? pxt_fields_rest(event, &at) : event->bytes;
 
-	if (message) {
-		put_name(out, "message", &first);
-		pxt_out_json(out, message, strlen(message));
-	}
-	put_name(out, "fields", &first);
-	pxt_out_char(out, '{');
-	if (event->type->field_count > 0) {
+	if (message)
+		pxt_json_text(out, "message", message);
+	pxt_json_open(out, "fields", '{');
+	if (is_described)
 		put_described(out, &line->fields, event);
-	} else if (!put_standard(out, event)) {
-		pxt_out_char(out, '}');
-		if (event->bytes > 0)
-			put_bytes(out, "data", event->data, event->bytes, &first);
-	}
+	else if (pxt_json_standard(out, event, false))
+		rest = 0;
+	pxt_json_close(out, "}");
+	if (rest > 0)
+		pxt_json_hex(out, is_described ? "rest" : "data", event->data + at, rest);
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		pxt_out_text(out, ",\"cut\":true");
+		pxt_json_bool(out, "cut", true);
 }
 
 /* The time as the options say it: seconds and ticks are numbers, dates strings. */
@@ -306,7 +233,7 @@ static void put_json_time(struct pxt_line *line, const struct pxt_event *event)
 	struct pxt_out *out = &line->out;
 	bool is_date = line->face == PXT_FACE_UTC || line->face == PXT_FACE_LOCAL;
 
-	pxt_out_text(out, line->face == PXT_FACE_RAW ? "\"ticks\":" : "\"time\":");
+	pxt_json_name(out, line->face == PXT_FACE_RAW ? "ticks" : "time");
 	if (is_date)
 		pxt_out_char(out, '"');
 	pxt_line_time(line, event);
@@ -317,83 +244,61 @@ static void put_json_time(struct pxt_line *line, const struct pxt_event *event)
 static void put_thread(struct pxt_out *out, const struct pxt_event *event)
 {
 	const struct pxt_thread *thread = event->thread;
-	bool first = false;
 
-	if (event->info.posix_pid > 0) {
-		put_name(out, "pid", &first);
-		pxt_out_signed(out, event->info.posix_pid);
-	}
-	if (thread->tid > 0) {
-		put_name(out, "tid", &first);
-		pxt_out_signed(out, thread->tid);
-	}
-	if (*thread->name) {
-		put_name(out, "thread", &first);
-		put_text(out, thread->name);
-	}
-	if (thread->recorded && thread->tid == 0) {
-		put_name(out, "pthread", &first);
-		pxt_out_unsigned(out, thread->id);
-	}
+	if (event->info.posix_pid > 0)
+		pxt_json_signed(out, "pid", event->info.posix_pid);
+	if (thread->tid > 0)
+		pxt_json_signed(out, "tid", thread->tid);
+	if (*thread->name)
+		pxt_json_text(out, "thread", thread->name);
+	if (thread->recorded && thread->tid == 0)
+		pxt_json_number(out, "pthread", thread->id);
 }
 
 static void put_json_callers(struct pxt_line *line, const struct pxt_event *event)
 {
 	uint64_t callers[PXT_CALLERS_MAX];
 	unsigned count = pxt_callers_of(event, callers);
-	bool first = true;
 
-	for (unsigned i = 0; i < count; i++) {
-		pxt_out_text(&line->out, first ? ",\"callers\":[" : ",");
-		put_text(&line->out, pxt_line_caller(line, event, callers[i]));
-		first = false;
-	}
-	if (count > 0)
-		pxt_out_char(&line->out, ']');
+	if (count == 0)
+		return;
+	pxt_json_open(&line->out, "callers", '[');
+	for (unsigned i = 0; i < count; i++)
+		pxt_json_text(&line->out, NULL, pxt_line_caller(line, event, callers[i]));
+	pxt_json_close(&line->out, "]");
 }
 
 void pxt_line_json_event(struct pxt_line *line, const struct pxt_event *event)
 {
 	struct pxt_out *out = &line->out;
-	bool first = false;
 
-	pxt_out_char(out, '{');
+	pxt_json_begin(out);
 	put_json_time(line, event);
 	if (line->delta) {
-		put_name(out, "delta", &first);
+		pxt_json_name(out, "delta");
 		pxt_out_seconds_plain(out, pxt_line_delta(line, event));
 	}
-	if (line->reader->count > 1) {
-		put_name(out, "log", &first);
-		put_text(out, event->source->path);
-	}
+	if (line->reader->count > 1)
+		pxt_json_text(out, "log", event->source->path);
 	put_thread(out, event);
-	if (event->extra.posix_cpu_np >= 0) {
-		put_name(out, "cpu", &first);
-		pxt_out_signed(out, event->extra.posix_cpu_np);
-	}
-	put_name(out, "event", &first);
-	put_text(out, event->type->name);
+	if (event->extra.posix_cpu_np >= 0)
+		pxt_json_signed(out, "cpu", event->extra.posix_cpu_np);
+	pxt_json_text(out, "event", event->type->name);
 	if (line->address) {
-		put_name(out, "address", &first);
-		put_text(out, pxt_line_address(line, event));
+		pxt_json_text(out, "address", pxt_line_address(line, event));
 		put_json_callers(line, event);
 	}
 	put_data(line, event);
-	pxt_out_bytes(out, "}\n", 2);
+	pxt_json_end(out);
 }
 
 void pxt_line_json_loss(struct pxt_line *line, const struct pxt_event *event, uint64_t lost)
 {
 	struct pxt_out *out = &line->out;
-	bool first = true;
 
-	pxt_out_char(out, '{');
-	if (event) {
+	pxt_json_begin(out);
+	if (event)
 		put_json_time(line, event);
-		first = false;
-	}
-	put_name(out, "lost", &first);
-	pxt_out_unsigned(out, lost);
-	pxt_out_bytes(out, "}\n", 2);
+	pxt_json_number(out, "lost", lost);
+	pxt_json_end(out);
 }

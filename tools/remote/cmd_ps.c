@@ -181,19 +181,14 @@ static void put_table(struct ps *ps)
 
 /* ---- For programs ---- */
 
-/* Of another process: it may have no end. */
-static void put_string(struct pxt_out *out, const char *key, const char *text, size_t bytes)
-{
-	pxt_json_name(out, key);
-	pxt_out_json(out, text, bytes);
-}
-
 static void put_status(struct pxt_out *out, const struct pxt_ctlsock_status *status)
 {
 	pxt_json_signed(out, "pid", status->pid);
-	put_string(out, "program", status->executable,
+	/* Of another process: they may have no end. */
+	pxt_json_part(out, "program", status->executable,
 	    pxt_remote_bytes(status->executable, sizeof status->executable));
-	put_string(out, "trace", status->name, pxt_remote_bytes(status->name, sizeof status->name));
+	pxt_json_part(
+	    out, "trace", status->name, pxt_remote_bytes(status->name, sizeof status->name));
 	pxt_json_text(out, "policy", pxt_status_policy(status));
 	pxt_json_bool(out, "log", status->with_log);
 	pxt_json_name(out, "created");
@@ -218,13 +213,12 @@ static void put_json(struct ps *ps)
 		const struct row *row = &ps->rows[i];
 
 		pxt_json_begin(out);
-		pxt_json_open(out, NULL, '{');
 		pxt_json_text(out, "name", row->remote.name);
 		pxt_json_text(out, "path", row->remote.path);
 		pxt_json_text(out, "state", state_of(row));
 		if (row->reach == PXT_REACH_OK)
 			put_status(out, &row->remote.status);
-		pxt_out_text(out, "}\n");
+		pxt_json_end(out);
 	}
 }
 

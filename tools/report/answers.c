@@ -68,7 +68,7 @@ static void put_one_cause(struct pxt_out *out, const char *kind, int64_t ns, boo
 	pxt_json_signed(out, "ns", ns);
 	pxt_json_bool(out, "concluded", concluded);
 	put_words(out, "text", words);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_causes(
@@ -98,7 +98,7 @@ static void put_causes(
 		pxt_say(&rest, "%u other causes", count - CAUSES_SHOWN);
 		put_one_cause(out, "other", rest_ns, false, &rest);
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_meanwhile(
@@ -118,20 +118,18 @@ static void put_meanwhile(
 		put_words(out, "span", &name);
 		pxt_json_number(out, "count", sorted[i]->count);
 		pxt_json_signed(out, "ns", sorted[i]->ns);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	pxt_json_number(
 	    out, "meanwhileMore", count > MEANWHILE_MAX ? (uint64_t)(count - MEANWHILE_MAX) : 0);
 }
 
-/* As the page's threads have it. */
 static void put_thread(struct pxt_out *out, const struct pxt_actor *actor)
 {
 	pxt_json_label(out, "thread", actor ? actor->name : "");
 	pxt_json_number(out, "log", actor ? actor->source : 0);
-	pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld",
-	    (unsigned long long)(actor ? actor->id : 0), actor ? (long)actor->tid : 0L);
+	pxt_report_meta_thread(out, actor ? actor->id : 0, actor ? actor->tid : 0);
 }
 
 static void put_link(
@@ -151,9 +149,9 @@ static void put_link(
 	if (by) {
 		pxt_json_open(out, "by", '{');
 		put_thread(out, by);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 /* Who waited for whom, as the sentence says it; empty where events tell of no links, causes alone. */
@@ -165,7 +163,7 @@ static void put_chain(struct pxt_out *out, const struct pxt_tell *tell,
 	pxt_json_open(out, "chain", '[');
 	for (unsigned i = 0; i < count; i++)
 		put_link(out, tell, &blame->chain.links[i], start_ns);
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
@@ -195,7 +193,7 @@ static void put_span(struct pxt_out *out, const struct pxt_tell *tell,
 	put_chain(out, tell, &setting, blame, start_ns);
 	put_causes(out, tell, blame);
 	put_meanwhile(out, tell, blame);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 void pxt_answers_put(struct pxt_answers *answers, struct pxt_out *out, int64_t start_ns)
@@ -222,6 +220,5 @@ void pxt_answers_put(struct pxt_answers *answers, struct pxt_out *out, int64_t s
 	pxt_json_open(out, "list", '[');
 	for (unsigned i = 0; i < answers->blames.count; i++)
 		put_span(out, &tell, &answers->blames.list[i], start_ns);
-	pxt_json_close(out, ']');
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "]}");
 }

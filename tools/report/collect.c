@@ -14,11 +14,8 @@
 static uint32_t new_entry(
     struct pxt_entries *entries, uint32_t log, uint32_t index, const void *subject)
 {
-	if (entries->count == entries->room) {
-		entries->room = 2 * entries->room + 64;
-		entries->list =
-		    pxt_must(realloc(entries->list, entries->room * sizeof *entries->list));
-	}
+	entries->list =
+	    pxt_must_grow(entries->list, &entries->room, entries->count, sizeof *entries->list);
 	entries->list[entries->count] =
 	    (struct pxt_entry){ .log = log, .index = index, .subject = subject };
 	return entries->count++;
@@ -285,9 +282,9 @@ void pxt_programs_put(const struct pxt_programs *programs, struct pxt_out *out)
 		pxt_json_open(out, NULL, '[');
 		pxt_json_signed(out, NULL, programs->list[i].pid);
 		pxt_json_text(out, NULL, programs->list[i].path);
-		pxt_json_close(out, ']');
+		pxt_json_close(out, "]");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 void pxt_programs_free(struct pxt_programs *programs)

@@ -12,13 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void put_hex(struct pxt_out *out, const char *name, const unsigned char *bytes, size_t count)
+/* A date: as a number it would be rounded. */
+static void put_start(struct pxt_out *out, int64_t ns)
 {
-	pxt_json_name(out, name);
-	pxt_out_char(out, '"');
-	for (size_t i = 0; i < count; i++)
-		pxt_out_format(out, "%02x", bytes[i]);
-	pxt_out_char(out, '"');
+	pxt_json_name(out, "start");
+	pxt_out_format(out, "\"%lld\"", (long long)ns);
+}
+
+void pxt_report_meta_thread(struct pxt_out *out, uint64_t id, long tid)
+{
+	pxt_json_name(out, "id");
+	pxt_out_format(out, "\"%#llx\"", (unsigned long long)id);
+	pxt_json_signed(out, "tid", tid);
 }
 
 /* ---- Logs ---- */
@@ -89,13 +94,13 @@ static void put_modules(struct pxt_out *out, const struct pxt_source *source)
 			break;
 		pxt_json_open(out, NULL, '{');
 		pxt_json_text(out, "path", module.posix_path_np);
-		put_hex(out, "id", module.posix_buildid_np,
+		pxt_json_hex(out, "id", module.posix_buildid_np,
 		    module.posix_buildid_bytes_np <= sizeof module.posix_buildid_np
 		        ? module.posix_buildid_bytes_np
 		        : 0);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_losses(struct pxt_out *out, const struct pxt_losses *losses)
@@ -109,9 +114,9 @@ static void put_losses(struct pxt_out *out, const struct pxt_losses *losses)
 		pxt_json_signed(out, NULL, loss->to_ns);
 		pxt_json_number(out, NULL, loss->count);
 		pxt_json_number(out, NULL, loss->times);
-		pxt_json_close(out, ']');
+		pxt_json_close(out, "]");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_taken(struct pxt_out *out, const struct pxt_lockcounts *taken)
@@ -121,9 +126,9 @@ static void put_taken(struct pxt_out *out, const struct pxt_lockcounts *taken)
 		pxt_json_open(out, NULL, '[');
 		pxt_json_label(out, NULL, taken->kinds[i].name);
 		pxt_json_number(out, NULL, taken->kinds[i].times);
-		pxt_json_close(out, ']');
+		pxt_json_close(out, "]");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_log(struct pxt_report *report, uint32_t index)
@@ -146,14 +151,15 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	pxt_json_bool(out, "endUnknown", pxt_source_end_unknown(source));
 	if (pxt_never_started(info, source->events))
 		pxt_json_text(out, "note", PXT_NEVER_STARTED);
-	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)source->start_ns);
+	put_start(out, source->start_ns);
 	pxt_json_signed(out, "startAt", pxt_report_since(report, source->start_ns));
 	pxt_json_signed(out, "lasted", pxt_lasting_ns(info));
 	pxt_json_number(out, "blocks", info->posix_blocks_np);
-	pxt_out_format(out, ",\"format\":\"%lu.%lu\"", (unsigned long)info->posix_format_major_np,
+	pxt_json_name(out, "format");
+	pxt_out_format(out, "\"%lu.%lu\"", (unsigned long)info->posix_format_major_np,
 	    (unsigned long)info->posix_format_minor_np);
 	pxt_json_number(out, "threads", info->posix_threads_np);
-	put_hex(out, "uuid", info->posix_uuid_np, sizeof info->posix_uuid_np);
+	pxt_json_hex(out, "uuid", info->posix_uuid_np, sizeof info->posix_uuid_np);
 	put_clock(out, &info->posix_clock_np);
 	put_attributes(out, source->trid);
 	put_log_counts(out, source, &report->logs[index]);
@@ -161,7 +167,7 @@ static void put_log(struct pxt_report *report, uint32_t index)
 	put_losses(out, &report->logs[index].losses);
 	put_taken(out, &report->logs[index].taken);
 	pxt_programs_put(&report->logs[index].programs, out);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 /* ---- Types, threads, pairs ---- */
@@ -201,7 +207,7 @@ static void put_field_words(struct pxt_out *out, const struct pxt_type *type, co
 		pxt_json_text(out, NULL, word ? word : "");
 	}
 	if (count > 0)
-		pxt_json_close(out, ']');
+		pxt_json_close(out, "]");
 }
 
 static void put_fields(struct pxt_out *out, const struct pxt_type *type)
@@ -215,9 +221,9 @@ static void put_fields(struct pxt_out *out, const struct pxt_type *type)
 		pxt_out_format(out, ",%d,%lu,%lu,%d", field->kind, (unsigned long)field->offset,
 		    (unsigned long)field->bytes, field->trailing);
 		put_field_words(out, type, field->name);
-		pxt_json_close(out, ']');
+		pxt_json_close(out, "]");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 /* Which of its fields says what, where an event is the scheduler's: "cpu":0, by their places. */
@@ -238,7 +244,7 @@ static void put_scheduler(
 		if (names[use] && role->fields[use])
 			pxt_json_number(
 			    out, names[use], (uint64_t)(role->fields[use] - type->fields));
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_roles(
@@ -265,7 +271,7 @@ static void put_counters(
 	for (unsigned i = 0; i < type->field_count; i++)
 		if (pxt_counters_want(counters, type, &type->fields[i]))
 			pxt_json_number(out, NULL, i);
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_type(struct pxt_report *report, const struct pxt_entry *entry)
@@ -285,7 +291,7 @@ static void put_type(struct pxt_report *report, const struct pxt_entry *entry)
 		put_roles(out, type, entry->roles);
 		put_counters(out, &report->counters, type);
 	}
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_thread(struct pxt_report *report, const struct pxt_entry *entry)
@@ -300,10 +306,10 @@ static void put_thread(struct pxt_report *report, const struct pxt_entry *entry)
 	pxt_json_number(out, "count", entry->count);
 	if (!shared) {
 		pxt_json_bool(out, "known", thread->recorded);
-		pxt_out_format(out, ",\"id\":\"%#llx\",\"tid\":%ld,\"pid\":%ld",
-		    (unsigned long long)thread->id, (long)thread->tid, (long)thread->pid);
+		pxt_report_meta_thread(out, thread->id, thread->tid);
+		pxt_json_signed(out, "pid", thread->pid);
 	}
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 /* "job", "read", "refill": what its bars are called. */
@@ -340,7 +346,7 @@ static void put_pair(struct pxt_report *report, const struct pxt_row *row, uint3
 	pxt_json_number(out, "unopened", row->unopened);
 	pxt_json_number(out, "cut", row->cut);
 	pxt_json_bool(out, "by_clock", report->logs[log].spans->by_clock);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_pairs(struct pxt_report *report)
@@ -362,7 +368,7 @@ static void put_entries(struct pxt_report *report, const char *name,
 	pxt_json_open(&report->out, name, '[');
 	for (uint32_t i = 0; i < entries->count; i++)
 		put(report, &entries->list[i]);
-	pxt_json_close(&report->out, ']');
+	pxt_json_close(&report->out, "]");
 }
 
 static void put_summary(struct pxt_report *report)
@@ -375,7 +381,7 @@ static void put_summary(struct pxt_report *report)
 	/* Numbers in events' data are in the order of the machine that made the page. */
 	pxt_json_bool(out, "little", *(const unsigned char *)&one == 1);
 	pxt_json_number(out, "keep", PXT_PACK_KEEP);
-	pxt_out_format(out, ",\"start\":\"%lld\"", (long long)report->reader.start_ns);
+	put_start(out, report->reader.start_ns);
 	pxt_json_signed(out, "base", report->pack.base_ns);
 	pxt_json_signed(out, "first", report->first_ns);
 	pxt_json_signed(out, "last", report->last_ns);
@@ -397,17 +403,16 @@ void pxt_report_meta(struct pxt_report *report)
 	pxt_out_text(out, "<script type=\"application/json\" id=\"meta\">");
 	out->in_page = true;
 	pxt_json_begin(out);
-	pxt_json_open(out, NULL, '{');
 	put_summary(report);
 	pxt_json_open(out, "logs", '[');
 	for (unsigned i = 0; i < report->reader.count; i++)
 		put_log(report, i);
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	put_entries(report, "types", &report->types, put_type);
 	put_entries(report, "threads", &report->threads, put_thread);
 	pxt_json_open(out, "pairs", '[');
 	put_pairs(report);
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 void pxt_report_meta_answers(struct pxt_report *report)

@@ -54,14 +54,8 @@ static void add(struct pxt_pack *pack, unsigned index, uint64_t value)
 
 static unsigned char *data_before(struct pxt_pack *pack, uint32_t type)
 {
-	if (type >= pack->before_count) {
-		uint32_t count = 2 * type + 16;
-
-		pack->before = pxt_must(realloc(pack->before, count * sizeof *pack->before));
-		memset(pack->before + pack->before_count, 0,
-		    (count - pack->before_count) * sizeof *pack->before);
-		pack->before_count = count;
-	}
+	pack->before =
+	    pxt_must_reach(pack->before, &pack->before_count, type, sizeof *pack->before);
 	return pack->before[type];
 }
 

@@ -264,5 +264,7 @@ void pxt_report_free(struct pxt_report *report);
 /* Writes the metadata as one JSON object: what was read, and what is the answer, for which all is read again. */
 void pxt_report_meta(struct pxt_report *report);
 void pxt_report_meta_answers(struct pxt_report *report);
+/* The numbers by which the page knows a thread. */
+void pxt_report_meta_thread(struct pxt_out *out, uint64_t id, long tid);
 
 #endif

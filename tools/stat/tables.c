@@ -304,18 +304,14 @@ static void put_cell(struct pxt_out *out, const struct pxt_cell *cell, bool json
 
 static void put_json(struct pxt_out *out, const struct pxt_record *record)
 {
-	const char *between = "{\"";
-
+	pxt_json_begin(out);
 	for (unsigned i = 0; i < PXT_COLUMNS; i++) {
 		if (record->cells[i].kind == PXT_CELL_EMPTY)
 			continue;
-		pxt_out_text(out, between);
-		pxt_out_text(out, names[i]);
-		pxt_out_text(out, "\":");
+		pxt_json_name(out, names[i]);
 		put_cell(out, &record->cells[i], true);
-		between = ",\"";
 	}
-	pxt_out_text(out, "}\n");
+	pxt_json_end(out);
 }
 
 void pxt_record_put(struct pxt_stat *s, const struct pxt_record *record)

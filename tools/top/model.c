@@ -79,11 +79,8 @@ static struct lock_use *use_of(struct pxt_model *model, struct pxt_state_lock *l
 {
 	if (lock->row != 0)
 		return &model->locks[lock->row - 1];
-	if (model->lock_count == model->lock_room) {
-		model->lock_room = 2 * model->lock_room + 16;
-		model->locks =
-		    pxt_must(realloc(model->locks, model->lock_room * sizeof *model->locks));
-	}
+	model->locks =
+	    pxt_must_grow(model->locks, &model->lock_room, model->lock_count, sizeof *model->locks);
 	model->locks[model->lock_count] = (struct lock_use){ .lock = lock };
 	lock->row = ++model->lock_count;
 	return &model->locks[lock->row - 1];
@@ -261,14 +258,8 @@ static void count_thread(struct pxt_model *model, const struct pxt_thread *threa
 {
 	if (thread->index == PXT_INDEX_NONE || (!thread->recorded && thread->tid <= 0))
 		return;
-	if (thread->index >= model->thread_room) {
-		uint32_t room = 2 * thread->index + 16;
-
-		model->threads = pxt_must(realloc(model->threads, room * sizeof *model->threads));
-		memset(model->threads + model->thread_room, 0,
-		    (room - model->thread_room) * sizeof *model->threads);
-		model->thread_room = room;
-	}
+	model->threads = pxt_must_reach(
+	    model->threads, &model->thread_room, thread->index, sizeof *model->threads);
 	model->threads[thread->index].thread = thread;
 	model->threads[thread->index].events[model->slot]++;
 }

@@ -181,8 +181,8 @@ static void round_ended(
 	over = pxt_rounds_late_by(home, round, is_wait, &usual);
 	if (over <= FLOOR_NS || (!is_wait && over <= 2 * usual) || !is_at_home(lateness, home))
 		return;
-	lateness->threads = pxt_actor_rows(lateness->threads, &lateness->thread_room,
-	    lateness->rounds.state->actors[home->actor], sizeof *lateness->threads);
+	lateness->threads = pxt_must_reach(
+	    lateness->threads, &lateness->thread_room, home->actor, sizeof *lateness->threads);
 	struct pxt_lateness_thread *thread = &lateness->threads[home->actor];
 	thread->slots[lateness->slot].late++;
 	thread->slots[lateness->slot].ns += over;

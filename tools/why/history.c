@@ -40,8 +40,8 @@ struct pxt_history_thread {
 static struct pxt_history_thread *thread_of(
     struct pxt_history *history, const struct pxt_actor *actor)
 {
-	history->threads = pxt_actor_rows(
-	    history->threads, &history->thread_room, actor, sizeof *history->threads);
+	history->threads = pxt_must_reach(
+	    history->threads, &history->thread_room, actor->index, sizeof *history->threads);
 	return &history->threads[actor->index];
 }
 
@@ -61,11 +61,8 @@ static void keep(struct pxt_history *history, struct pxt_stretch *stretch, int64
 		history->beyond++;
 		return;
 	}
-	if (history->count == history->room) {
-		history->room = history->room ? 2 * history->room : 1024;
-		history->stretches = pxt_must(
-		    realloc(history->stretches, history->room * sizeof *history->stretches));
-	}
+	history->stretches = pxt_must_grow(
+	    history->stretches, &history->room, history->count, sizeof *history->stretches);
 	history->stretches[history->count++] = *stretch;
 }
 
@@ -80,11 +77,8 @@ static struct pxt_mark *new_mark(
 		history->beyond++;
 		return NULL;
 	}
-	if (history->mark_count == history->mark_room) {
-		history->mark_room = history->mark_room ? 2 * history->mark_room : 1024;
-		history->marks =
-		    pxt_must(realloc(history->marks, history->mark_room * sizeof *history->marks));
-	}
+	history->marks = pxt_must_grow(
+	    history->marks, &history->mark_room, history->mark_count, sizeof *history->marks);
 	struct pxt_mark *mark = &history->marks[history->mark_count++];
 	*mark = (struct pxt_mark){ .kind = kind, .actor = actor->index, .ns = ns };
 	return mark;
@@ -365,15 +359,9 @@ void pxt_history_take(struct pxt_history *history, const struct pxt_event *event
 		begin_call(history, actor, thread, event, PXT_CALL_COND);
 		return;
 	case POSIX_TRACE_CALL_EXIT_NP:
-		thread->call.result = (int64_t)pxt_key_number(event, 2);
-		if (thread->calls)
-			find_callers(history, event, thread->call.place, &thread->call.caller,
-			    thread->call.above);
-		find_waker(history, actor, thread);
-		end_call(history, thread, event->ns);
-		return;
 	case POSIX_TRACE_COND_RESUME_NP:
-		thread->call.result = (int64_t)pxt_key_number(event, 3);
+		thread->call.result = (int64_t)pxt_key_number(
+		    event, event->info.posix_event_id == POSIX_TRACE_CALL_EXIT_NP ? 2 : 3);
 		if (thread->calls)
 			find_callers(history, event, thread->call.place, &thread->call.caller,
 			    thread->call.above);

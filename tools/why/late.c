@@ -107,8 +107,8 @@ static void keep_again(struct pxt_late_list *list, const struct pxt_late *late)
 
 static struct pxt_late_chain *chain_of(struct pxt_late_search *search, uint32_t actor)
 {
-	search->chains = pxt_actor_rows(search->chains, &search->chain_room,
-	    search->state->actors[actor], sizeof *search->chains);
+	search->chains =
+	    pxt_must_reach(search->chains, &search->chain_room, actor, sizeof *search->chains);
 	return &search->chains[actor];
 }
 

@@ -20,10 +20,7 @@ static uint32_t row_of(struct pxt_lockuse *use, struct pxt_state_lock *lock)
 	lock->row_life = lock->life;
 	if (lock->row != 0)
 		return lock->row - 1;
-	if (use->row_count == use->row_room) {
-		use->row_room = 2 * use->row_room + 64;
-		use->rows = pxt_must(realloc(use->rows, use->row_room * sizeof *use->rows));
-	}
+	use->rows = pxt_must_grow(use->rows, &use->row_room, use->row_count, sizeof *use->rows);
 	use->rows[use->row_count] = (struct pxt_lockuse_row){ .lock = lock };
 	lock->row = ++use->row_count;
 	return lock->row - 1;
@@ -31,7 +28,7 @@ static uint32_t row_of(struct pxt_lockuse *use, struct pxt_state_lock *lock)
 
 static struct pxt_lockuse_wait *wait_of(struct pxt_lockuse *use, const struct pxt_actor *actor)
 {
-	use->waits = pxt_actor_rows(use->waits, &use->wait_room, actor, sizeof *use->waits);
+	use->waits = pxt_must_reach(use->waits, &use->wait_room, actor->index, sizeof *use->waits);
 	return &use->waits[actor->index];
 }
 

@@ -18,8 +18,8 @@
 
 struct pxt_round_thread *pxt_rounds_thread(struct pxt_rounds *rounds, const struct pxt_actor *actor)
 {
-	rounds->threads =
-	    pxt_actor_rows(rounds->threads, &rounds->thread_room, actor, sizeof *rounds->threads);
+	rounds->threads = pxt_must_reach(
+	    rounds->threads, &rounds->thread_room, actor->index, sizeof *rounds->threads);
 	return &rounds->threads[actor->index];
 }
 

@@ -270,12 +270,6 @@ bool pxt_state_gap(
 /* What the event changes; @actor is its thread, NULL where the log does not say. */
 void pxt_state_take(struct pxt_state *state, const struct pxt_event *event, unsigned source);
 
-/*
- * A table with a row of @bytes for each thread, by its index, that grows with them: @rows, which has *@room
- * rows, or the larger table that takes its place.  New rows are all zeros.
- */
-void *pxt_actor_rows(void *rows, uint32_t *room, const struct pxt_actor *actor, size_t bytes);
-
 /* The thread of that number on the host of @event's log; NULL: there is no place left. */
 struct pxt_actor *pxt_state_thread(
     struct pxt_state *state, const struct pxt_event *event, int64_t tid);

@@ -55,10 +55,9 @@ static void put_cause(
 			pxt_json_signed(out, "other_holders", cause->chain[i].others);
 		if (cause->chain[i].since_ns != 0)
 			pxt_json_signed(out, "since_ns", cause->chain[i].since_ns);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "]}");
 }
 
 static void put_time_line(const struct pxt_tell *tell, const struct pxt_blame *blame)
@@ -79,9 +78,9 @@ static void put_time_line(const struct pxt_tell *tell, const struct pxt_blame *b
 			pxt_json_signed(out, "lost", (int64_t)line->lost);
 		pxt_tell_deed(&words, blame, line);
 		put_words(out, "text", &words);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	pxt_json_signed(
 	    out, "time_line_left_out", (int64_t)(blame->line_count - pxt_blame_lines(blame)));
 }
@@ -103,9 +102,9 @@ static void put_overlaps(const struct pxt_tell *tell, const struct pxt_blame *bl
 		put_words(out, "span", &name);
 		pxt_json_signed(out, "count", (int64_t)sorted[i]->count);
 		pxt_json_signed(out, "ns", sorted[i]->ns);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 /* What is known of a lock of a traced program. */
@@ -122,7 +121,7 @@ static void put_traced(const struct pxt_tell *tell, const struct pxt_blame *blam
 	for (unsigned i = 0; i < blame->caller_count; i++) {
 		pxt_json_label(out, NULL, pxt_places_code(tell->book->places, &blame->callers[i]));
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	pxt_json_signed(out, "waits", (int64_t)late->waits);
 	pxt_json_signed(out, "waits_ns", late->waits_ns);
 }
@@ -264,9 +263,9 @@ static void put_chain(const struct pxt_tell *tell, const struct pxt_blame *blame
 		pxt_say_link(&words, tell->book, link);
 		put_words(out, "text", &words);
 		put_confidence(out, of_link(link));
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 /* Of all late rounds of the thread. */
@@ -291,12 +290,11 @@ static void put_reasons(const struct pxt_tell *tell, const struct pxt_blame *bla
 			pxt_json_open(out, NULL, '{');
 			pxt_json_label(out, "thread", list[i].threads[k].actor->name);
 			pxt_json_signed(out, "rounds", list[i].threads[k].rounds);
-			pxt_json_close(out, '}');
+			pxt_json_close(out, "}");
 		}
-		pxt_json_close(out, ']');
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "]}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
@@ -330,10 +328,10 @@ static void put_span(const struct pxt_tell *tell, const struct pxt_blame *blame)
 	pxt_json_open(out, "causes", '[');
 	for (unsigned i = 0; i < count; i++)
 		put_cause(tell, blame, sorted[i]);
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	put_overlaps(tell, blame);
 	put_time_line(tell, blame);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 void pxt_tell_json(const struct pxt_tell *tell)
@@ -351,7 +349,6 @@ void pxt_tell_json(const struct pxt_tell *tell)
 
 	pxt_tell_want(tell);
 	pxt_json_begin(out);
-	pxt_json_open(out, NULL, '{');
 	pxt_json_label(out, "chosen_by", modes[tell->search->mode]);
 	pxt_json_signed(out, "missed_deadlines", (int64_t)tell->search->misses.all);
 	pxt_json_signed(out, "spans_read", (int64_t)tell->search->spans);
@@ -361,6 +358,6 @@ void pxt_tell_json(const struct pxt_tell *tell)
 	pxt_json_open(out, "late", '[');
 	for (unsigned i = 0; i < tell->blames->count && i < tell->explain; i++)
 		put_span(tell, &tell->blames->list[i]);
-	pxt_json_close(out, ']');
-	pxt_out_text(out, "}\n");
+	pxt_json_close(out, "]");
+	pxt_json_end(out);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/output/out.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -315,10 +316,13 @@ static void put_lock(
 static void put_json_place(
     const struct pxt_tell_locks *tell, const char *name, const struct pxt_lockuse_place *place)
 {
+	char is_of_release[64];
+
 	pxt_json_label(tell->out, name, place_of(tell, &place->at));
 	if (!place->given_back)
 		return;
-	pxt_out_format(tell->out, ",\"%s_is_of_release\":true", name);
+	(void)snprintf(is_of_release, sizeof is_of_release, "%s_is_of_release", name);
+	pxt_json_bool(tell->out, is_of_release, true);
 }
 
 /* Of a lock that is counted; null: several threads that had ended. */
@@ -334,9 +338,9 @@ static void put_json_takers(struct pxt_out *out, const struct pxt_state_lock *lo
 		pxt_json_label(out, "thread", taken->actor ? taken->actor->name : NULL);
 		pxt_json_signed(out, "tid", taken->actor ? taken->actor->tid : 0);
 		pxt_json_number(out, "taken", taken->times);
-		pxt_json_close(out, '}');
+		pxt_json_close(out, "}");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 }
 
 static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_lockuse_row *row)
@@ -359,7 +363,7 @@ static void put_json_row(const struct pxt_tell_locks *tell, const struct pxt_loc
 	put_json_place(tell, "held_place", &row->held_place);
 	pxt_state_names_at(tell->use->state, INT64_MAX);
 	put_json_takers(out, row->lock);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_lockuse_order *order)
@@ -375,7 +379,7 @@ static void put_json_order(const struct pxt_tell_locks *tell, const struct pxt_l
 	pxt_json_bool(out, "others", order->others);
 	pxt_json_number(out, "count", order->count);
 	pxt_json_signed(out, "ns", order->ns);
-	pxt_json_close(out, '}');
+	pxt_json_close(out, "}");
 }
 
 void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
@@ -389,23 +393,22 @@ void pxt_tell_locks_json(const struct pxt_tell_locks *tell)
 	for (uint32_t i = 0; i < tell->use->row_count; i++)
 		want_row(tell, rows[i]);
 	pxt_json_begin(out);
-	pxt_json_open(out, NULL, '{');
 	pxt_json_bool(out, "waits_known", tell->use->asks || tell->use->is_traced);
 	pxt_json_open(out, "locks", '[');
 	for (uint32_t i = 0; i < tell->use->row_count; i++)
 		put_json_row(tell, rows[i]);
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	pxt_json_open(out, "could_deadlock", '[');
 	for (unsigned i = 0; i < count; i++) {
 		pxt_json_open(out, NULL, '[');
 		for (unsigned k = 0; k < rings[i].count; k++)
 			put_json_order(tell, rings[i].orders[k]);
-		pxt_json_close(out, ']');
+		pxt_json_close(out, "]");
 	}
-	pxt_json_close(out, ']');
+	pxt_json_close(out, "]");
 	pxt_json_number(out, "taken_beyond", tell->use->state->counted_beyond);
 	pxt_json_bool(out, "orders_known", knows_orders(tell));
 	pxt_json_bool(out, "all_orders", all);
-	pxt_out_text(out, "}\n");
+	pxt_json_end(out);
 	free(rows);
 }

@@ -314,11 +314,8 @@ void pxt_threads_rename(struct pxt_state *state, struct pxt_actor *actor,
 		state->beyond++;
 		return;
 	}
-	if (state->rename_count == state->rename_room) {
-		state->rename_room = 2 * state->rename_room + 64;
-		state->renames =
-		    pxt_must(realloc(state->renames, state->rename_room * sizeof *state->renames));
-	}
+	state->renames = pxt_must_grow(
+	    state->renames, &state->rename_room, state->rename_count, sizeof *state->renames);
 	rename = &state->renames[state->rename_count++];
 	*rename = (struct pxt_rename){ .actor = actor->index, .ns = event->ns };
 	/* The log's table has the last name: what there was before is what the kernel says. */
@@ -447,16 +444,4 @@ void pxt_state_names_at(struct pxt_state *state, int64_t ns)
 	for (uint32_t i = 0; i < state->rename_count && state->renames[i].ns <= ns; i++)
 		set_name(state->actors[state->renames[i].actor], state->renames[i].name);
 	tell_apart(state);
-}
-
-void *pxt_actor_rows(void *rows, uint32_t *room, const struct pxt_actor *actor, size_t bytes)
-{
-	uint32_t wanted = 2 * actor->index + 64;
-
-	if (actor->index < *room)
-		return rows;
-	rows = pxt_must(realloc(rows, wanted * bytes));
-	memset((char *)rows + *room * bytes, 0, (wanted - *room) * bytes);
-	*room = wanted;
-	return rows;
 }

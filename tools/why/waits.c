@@ -12,7 +12,7 @@
 static struct pxt_wait *wait_of(
     struct pxt_waits *waits, const struct pxt_actor *actor, enum pxt_wait_kind kind)
 {
-	waits->list = pxt_actor_rows(waits->list, &waits->room, actor, sizeof *waits->list);
+	waits->list = pxt_must_reach(waits->list, &waits->room, actor->index, sizeof *waits->list);
 	return &waits->list[actor->index][kind];
 }
 
@@ -80,7 +80,7 @@ void pxt_waits_free(struct pxt_waits *waits)
 static struct pxt_waits_times_row *row_of(
     struct pxt_waits_times *use, const struct pxt_actor *actor)
 {
-	use->rows = pxt_actor_rows(use->rows, &use->row_room, actor, sizeof *use->rows);
+	use->rows = pxt_must_reach(use->rows, &use->row_room, actor->index, sizeof *use->rows);
 	use->rows[actor->index].actor = actor;
 	return &use->rows[actor->index];
 }

@@ -72,8 +72,8 @@ bool pxt_wakes_event(const struct pxt_event *event)
 void pxt_wakes_note(
     struct pxt_history *history, const struct pxt_actor *actor, const struct pxt_event *event)
 {
-	history->wakings = pxt_actor_rows(
-	    history->wakings, &history->waking_room, actor, sizeof *history->wakings);
+	history->wakings = pxt_must_reach(
+	    history->wakings, &history->waking_room, actor->index, sizeof *history->wakings);
 	struct pxt_wakings *wakings = &history->wakings[actor->index];
 	struct pxt_waking *last = &wakings->list[(wakings->next + PXT_WAKINGS - 1) % PXT_WAKINGS];
 	int id = (int)event->info.posix_event_id;
