@@ -199,22 +199,6 @@ static void put_entry(struct pxt_log_block *block, enum pxt_log_type type, uint6
 	}
 }
 
-static void turn_entry(enum pxt_log_type type, unsigned char *entry)
-{
-	static void (*const turns[])(unsigned char *entry) = {
-		[PXT_LOG_TYPES] = pxt_logblocks_swap_type,
-		[PXT_LOG_THREADS] = pxt_logblocks_swap_thread,
-		[PXT_LOG_PROCESS] = pxt_logblocks_swap_process,
-		[PXT_LOG_MODULES] = pxt_logblocks_swap_module,
-		[PXT_LOG_CLOCKS] = pxt_logblocks_swap_clocks,
-		[PXT_LOG_NOTES] = pxt_logblocks_swap_note,
-		[PXT_LOG_CLEAR] = pxt_logblocks_swap_clear,
-		[PXT_LOG_TRAILER] = pxt_logblocks_swap_trailer,
-	};
-
-	turns[type](entry);
-}
-
 void forge_entry(
     const struct forge *forge, struct forged *forged, enum pxt_log_type type, uint64_t choice)
 {
@@ -225,7 +209,7 @@ void forge_entry(
 	pxt_logfmt_start(&block, bytes, sizeof bytes);
 	put_entry(&block, type, choice);
 	if (forge->swapped)
-		turn_entry(type, bytes + PXT_LOG_BLOCK_BYTES);
+		pxt_logblocks_swap_entry(type, bytes + PXT_LOG_BLOCK_BYTES);
 	put16(forge, contents, (uint16_t)type);
 	put16(forge, contents + 2, 1);
 	memcpy(contents + PXT_FRAME_META_START, bytes + PXT_LOG_BLOCK_BYTES,

@@ -261,7 +261,7 @@ PXT_TEST(a_log_of_either_byte_order_takes_records_and_losses)
 		CU_ASSERT_PTR_NULL(pxt_logfmt_get_header(head, &header));
 		CU_ASSERT_FATAL(pxt_logblocks_open(&log, path, PXT_LOG_WHOLE, head, &header));
 		if (header.swapped)
-			pxt_logblocks_swap_slot((unsigned char *)slots);
+			pxt_logblocks_swap_entry(PXT_LOG_DATA, (unsigned char *)slots);
 		clock.clock = header.created;
 		clock.clock.ticks += 1000;
 		pxt_logblocks_clock(&log, &clock);

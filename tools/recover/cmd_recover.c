@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_recover.c - pxtrace recover: what is left of a trace whose program is gone. */
-#include "format/mul64.h"
 #include "tools/command/command.h"
 #include "tools/output/out.h"
 #include "tools/read/source.h"
@@ -81,101 +80,12 @@ struct recover {
 	struct pxt_finds finds;
 };
 
-/* ---- What is there ---- */
-
-static const char *state_of(const struct pxt_streamimage *streamimage)
-{
-	if (streamimage->header->ended)
-		return "ended";
-	switch (streamimage->gate & PXT_STREAMIMAGE_STATE) {
-	case 1:
-		return "running";
-	case PXT_STREAMIMAGE_AUTO:
-		return "full";
-	default:
-		return "stopped";
-	}
-}
-
-static const char *executable_of(const struct pxt_recovered *recovered)
-{
-	static struct pxt_log_process process;
-
-	if (recovered->procinfo.process.executable[0])
-		return recovered->procinfo.process.executable;
-	pxt_who_process(&recovered->who, &process);
-	return process.executable;
-}
-
-/* One at a time. */
-static struct pxt_small small_one;
-
-static const char *load_small(const struct pxt_found *found)
-{
-	return found->wrong ? found->wrong : pxt_small_load(&small_one, found);
-}
-
-static void put_small(struct pxt_out *out, const struct pxt_found *found)
-{
-	const char *wrong = load_small(found);
-	unsigned long long lost;
-
-	if (wrong) {
-		pxt_out_format(out, "damaged: %s\n", wrong);
-		return;
-	}
-	lost = small_one.lost + small_one.torn;
-	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->label.pid,
-	    pxt_small_state(&small_one), (unsigned long long)small_one.events, lost, 1u);
-	pxt_out_escaped(out, small_one.name, strlen(small_one.name));
-	pxt_out_char(out, '\n');
-	pxt_small_free(&small_one);
-}
-
-static void put_stream(const struct recover *recover, struct pxt_out *out, size_t index)
-{
-	const struct pxt_found *found = &recover->finds.streams[index];
-	struct pxt_recovered recovered;
-	struct pxt_written sum;
-	const char *wrong;
-
-	pxt_out_format(out, "%6zu  ", index + 1);
-	if (found->small) {
-		put_small(out, found);
-		return;
-	}
-	wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
-	if (wrong) {
-		pxt_out_format(out, "damaged: %s\n", wrong);
-		return;
-	}
-	pxt_recover_sum(&recovered, &sum);
-	pxt_out_format(out, "%8ld  %-8s %12llu %12llu %6u  ", (long)found->header.pid,
-	    state_of(&recovered.streamimage), (unsigned long long)sum.events,
-	    (unsigned long long)sum.lost, found->stream.lanes);
-	pxt_out_escaped(out, recovered.streamimage.name, strlen(recovered.streamimage.name));
-	if (*executable_of(&recovered)) {
-		pxt_out_text(out, "  ");
-		pxt_out_escaped(out, executable_of(&recovered), strlen(executable_of(&recovered)));
-	}
-	pxt_out_char(out, '\n');
-	pxt_recover_free(&recovered);
-}
-
-static void put_list(const struct recover *recover, struct pxt_out *out)
-{
-	pxt_out_format(out, "%6s  %8s  %-8s %12s %12s %6s  %s\n", "stream", "pid", "state",
-	    "events", "lost", "lanes", "name");
-	for (size_t i = 0; i < recover->finds.stream_count; i++)
-		put_stream(recover, out, i);
-}
-
 static int list(const struct recover *recover)
 {
 	static struct pxt_out out;
 
 	out.fd = STDOUT_FILENO;
-	put_list(recover, &out);
+	pxt_recover_list(&out, &recover->finds, recover->all);
 	return pxt_finish(&out);
 }
 
@@ -183,17 +93,17 @@ static int list(const struct recover *recover)
 
 static bool name_is(const struct recover *recover, size_t index, const char *name)
 {
+	const struct pxt_found *found = &recover->finds.streams[index];
 	struct pxt_recovered recovered;
+	struct pxt_small small;
 	bool same;
 
-	if (recover->finds.streams[index].small) {
-		same = !load_small(&recover->finds.streams[index]) &&
-		       strcmp(small_one.name, name) == 0;
-		pxt_small_free(&small_one);
+	if (found->small) {
+		same = !pxt_small_load(&small, found) && strcmp(small.name, name) == 0;
+		pxt_small_free(&small);
 		return same;
 	}
-	if (pxt_recover_load(
-	        &recovered, &recover->finds, &recover->finds.streams[index], false, NULL))
+	if (pxt_recover_load(&recovered, &recover->finds, found, false, NULL))
 		return false;
 	same = strcmp(recovered.streamimage.name, name) == 0;
 	pxt_recover_free(&recovered);
@@ -206,7 +116,7 @@ static int which(const struct recover *recover, const char *why)
 
 	out.fd = STDERR_FILENO;
 	pxt_complain("recover: %s", why);
-	put_list(recover, &out);
+	pxt_recover_list(&out, &recover->finds, recover->all);
 	pxt_out_flush(&out);
 	return PXT_EXIT_USAGE;
 }
@@ -250,54 +160,7 @@ static int choose(const struct recover *recover, size_t *chosen)
 	                 : PXT_EXIT_OK;
 }
 
-/* ---- The last words ---- */
-
-static void explain_number(uint64_t number, const char *what)
-{
-	if (number)
-		pxt_explain("%llu %s", (unsigned long long)number, what);
-}
-
-static void tell(const struct recover *recover, const struct pxt_found *found,
-    const struct pxt_recovered *recovered, const struct pxt_written *written)
-{
-	const struct pxt_streamimage *streamimage = &recovered->streamimage;
-
-	char lost[48] = ", none lost";
-
-	if (recover->quiet)
-		return;
-	if (written->lost)
-		(void)snprintf(
-		    lost, sizeof lost, "; %llu EVENTS LOST:", (unsigned long long)written->lost);
-	else if (streamimage->lanes_missing)
-		(void)snprintf(lost, sizeof lost, "; as far as is known none lost");
-	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
-	    (unsigned long long)written->events, streamimage->name, (long)found->header.pid, lost);
-	explain_number(written->overwritten, "overwritten by later ones");
-	explain_number(written->torn, "begun, but not finished when it ended");
-	explain_number(written->voids, "that came behind a stop");
-	explain_number(written->refused, "for which there was no room");
-	explain_number(written->earlier, "that the program had counted as lost itself");
-	if (!recover->all)
-		explain_number(streamimage->retrieved,
-		    "are not in it because the program had read or flushed them (--all takes those "
-		    "that are still whole)");
-	explain_number(streamimage->cleared, "were cleared by the program");
-	if (written->inside)
-		pxt_explain("threads inside a trace point when it ended: %u", written->inside);
-	if (streamimage->lanes_missing)
-		pxt_explain("%u of %u lanes are not in the file; events in them: number unknown",
-		    streamimage->lanes_missing, found->stream.lanes);
-	else if (streamimage->there < found->header.bytes)
-		pxt_explain("the file holds %llu of the stream's %llu bytes",
-		    (unsigned long long)streamimage->there,
-		    (unsigned long long)found->header.bytes);
-	if (!recovered->who.header)
-		pxt_explain("names and threads are not in the file");
-	else if (written->unnamed)
-		pxt_explain("the names of %u event types are not in the file", written->unnamed);
-}
+/* ---- A stream ---- */
 
 static int output_failed(const struct recover *recover, int error)
 {
@@ -335,41 +198,21 @@ static int unreadable(const struct pxt_found *found, const char *wrong)
 	return PXT_EXIT_LOG;
 }
 
-static void tell_small(const struct recover *recover, const struct pxt_small *small)
-{
-	const uint64_t lost = small->lost + small->torn;
-	char words[48] = ", none lost";
-
-	if (recover->quiet)
-		return;
-	if (lost)
-		(void)snprintf(
-		    words, sizeof words, "; %llu EVENTS LOST:", (unsigned long long)lost);
-	pxt_complain("%s: %llu events of stream \"%s\", process %ld%s", recover->output,
-	    (unsigned long long)small->events, small->name, (long)small->found->label.pid, words);
-	explain_number(small->lost, "overwritten by later ones");
-	explain_number(small->torn, "of which the memory was not taken whole");
-	explain_number(
-	    small->retrieved, "are not in it because the program had read or flushed them");
-	explain_number(small->cleared, "were cleared by the program");
-	if (small->unnamed)
-		pxt_explain("the names of %u tasks are not in the file", small->unnamed);
-}
-
 static int write_small(const struct recover *recover, const struct pxt_found *found)
 {
-	const char *wrong = load_small(found);
+	struct pxt_small small;
+	const char *wrong = pxt_small_load(&small, found);
 	int error;
 
 	if (wrong)
 		return unreadable(found, wrong);
-	error = pxt_small_write(&small_one, recover->output);
-	if (!error)
-		tell_small(recover, &small_one);
-	pxt_small_free(&small_one);
+	error = pxt_small_write(&small, recover->output);
+	if (!error && !recover->quiet)
+		pxt_recover_tell_small(recover->output, &small);
+	pxt_small_free(&small);
 	if (error)
 		return output_failed(recover, error);
-	return recover->strict && (small_one.lost || small_one.torn) ? PXT_EXIT_LOST : PXT_EXIT_OK;
+	return recover->strict && (small.lost || small.torn) ? PXT_EXIT_LOST : PXT_EXIT_OK;
 }
 
 static int write_stream(const struct recover *recover, size_t index)
@@ -386,8 +229,9 @@ static int write_stream(const struct recover *recover, size_t index)
 	wrong = pxt_recover_load(&recovered, &recover->finds, found, recover->all, NULL);
 	if (!wrong) {
 		wrong = pxt_recover_write(&recovered, recover->output, &written, &error);
-		if (!wrong && !error)
-			tell(recover, found, &recovered, &written);
+		if (!wrong && !error && !recover->quiet)
+			pxt_recover_tell(
+			    recover->output, found, &recovered, &written, recover->all);
 		unknown = recovered.streamimage.lanes_missing > 0;
 		pxt_recover_free(&recovered);
 	}
@@ -399,68 +243,6 @@ static int write_stream(const struct recover *recover, size_t index)
 }
 
 /* ---- A log ---- */
-
-/* All that are known to be in no log. */
-static uint64_t lost_in_all(const struct pxt_salvaged *salvaged)
-{
-	uint64_t sum = salvaged->missing;
-
-	pxt_sum_add(&sum, salvaged->lost);
-	pxt_sum_add(&sum, salvaged->held);
-	return sum;
-}
-
-/* After "EVENTS events": only a log that says its end can say that nothing is missing. */
-static const char *first_words(const struct pxt_salvaged *salvaged)
-{
-	return salvaged->end_unknown ? "; not in it, as far as is known: none" : ", none lost";
-}
-
-static void tell_salvaged(const struct recover *recover, const struct pxt_salvaged *salvaged)
-{
-	uint64_t lost = lost_in_all(salvaged);
-
-	if (recover->quiet)
-		return;
-	if (lost)
-		pxt_complain("%s: %llu events; %llu EVENTS LOST:", recover->output,
-		    (unsigned long long)salvaged->events, (unsigned long long)lost);
-	else
-		pxt_complain("%s: %llu events%s", recover->output,
-		    (unsigned long long)salvaged->events, first_words(salvaged));
-	explain_number(salvaged->missing,
-	    salvaged->frames ? "that the log was given and overwrote, or does not hold whole"
-	                     : "that the log was given and does not hold whole");
-	explain_number(salvaged->lost, "lost by the program, which had no room for them");
-	explain_number(salvaged->held,
-	    "held by the program's stream at its end, and never written to the log");
-	explain_number(salvaged->unsure,
-	    "of those in it are of the last block, which is cut off: no "
-	    "checksum vouches for them");
-	if (salvaged->head == PXT_FILEHEAD_REPEATED)
-		pxt_explain("the head of the file is damaged: a block that repeats it was read");
-	if (salvaged->head == PXT_FILEHEAD_MENDED)
-		pxt_explain("one byte of the file's head was wrong: it was mended by the checksum");
-	for (uint64_t i = 0; i < salvaged->gaps && i < PXT_SALVAGE_GAPS; i++)
-		pxt_explain("%s%sbytes %llu to %llu are no sound block",
-		    salvaged->gap[i].path ? salvaged->gap[i].path : "",
-		    salvaged->gap[i].path ? ": " : "", (unsigned long long)salvaged->gap[i].from,
-		    (unsigned long long)salvaged->gap[i].to - 1);
-	if (salvaged->gaps > PXT_SALVAGE_GAPS)
-		pxt_explain("and %llu more such places (%llu bytes in all)",
-		    (unsigned long long)(salvaged->gaps - PXT_SALVAGE_GAPS),
-		    (unsigned long long)salvaged->skipped);
-	explain_number(salvaged->others, "sound blocks of another stream were left out");
-	if (salvaged->gave_up)
-		pxt_explain("too much of it looks like blocks and is none: it was not searched to "
-		            "its end");
-	if (!salvaged->complete)
-		pxt_explain("the end of the log was missing");
-	if (salvaged->end_unknown)
-		pxt_explain(PXT_END_UNKNOWN "; a stream that lives in a file keeps them");
-	if (!salvaged->complete)
-		pxt_say_box(recover->images[0].path);
-}
 
 static int salvage(const struct recover *recover)
 {
@@ -484,7 +266,8 @@ static int salvage(const struct recover *recover)
 		pxt_complain("%s: %s", recover->images[0].path, wrong);
 		return PXT_EXIT_LOG;
 	}
-	tell_salvaged(recover, &salvaged);
+	if (!recover->quiet)
+		pxt_recover_tell_salvaged(recover->output, &salvaged, recover->images[0].path);
 	return recover->strict && (salvaged.missing || salvaged.lost || salvaged.held ||
 	                              salvaged.unsure || salvaged.end_unknown || salvaged.others)
 	           ? PXT_EXIT_LOST

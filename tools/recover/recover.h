@@ -252,6 +252,8 @@ struct pxt_streamimage_place {
 const char *pxt_streamimage_load(struct pxt_streamimage *streamimage, const struct pxt_found *found,
     bool all, const struct pxt_streamimage_place *place);
 void pxt_streamimage_free(struct pxt_streamimage *streamimage);
+/* The head of a log that has its events, in its order. */
+void pxt_streamimage_head(const struct pxt_streamimage *streamimage, struct pxt_log_header *header);
 
 /* Words 0 to 3 of the slot at @pos as numbers; false: it was stored in parts, or is not there. */
 bool pxt_streamimage_slot(const struct pxt_streamimage *streamimage,
@@ -448,6 +450,20 @@ bool pxt_salvage_is_log(const struct pxt_image *image);
  */
 const char *pxt_salvage(const struct pxt_image *images, unsigned count, const char *path,
     struct pxt_salvaged *salvaged, int *error);
+
+/* ---- In words, for a person ---- */
+
+struct pxt_out;
+
+/* A line for each stream; @all: as pxt_recover_load() has it. */
+void pxt_recover_list(struct pxt_out *out, const struct pxt_finds *finds, bool all);
+/* What the log @path has of a stream, and what not. */
+void pxt_recover_tell(const char *path, const struct pxt_found *found,
+    const struct pxt_recovered *recovered, const struct pxt_written *written, bool all);
+void pxt_recover_tell_small(const char *path, const struct pxt_small *small);
+/* The same of what @image, a log, had. */
+void pxt_recover_tell_salvaged(
+    const char *path, const struct pxt_salvaged *salvaged, const char *image);
 
 /*
  * ---- The memory of a target that a debugger's server reads (GDB's remote protocol: QEMU, OpenOCD and

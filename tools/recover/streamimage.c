@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* streamimage.c - a stream's block: its words, its counts, what is beside its lanes. */
+/* streamimage.c - a stream's block: its words, its counts, what is beside its lanes; the head of a log of it. */
 #include "tools/recover/recover.h"
 
 #include "format/logfmt_fields.h"
 #include "format/position.h"
+#include "format/ticks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,4 +262,128 @@ void pxt_streamimage_free(struct pxt_streamimage *streamimage)
 	free(streamimage->lanes);
 	free(streamimage->block);
 	*streamimage = (struct pxt_streamimage){ 0 };
+}
+
+/* ---- The head of its log ---- */
+
+#define BLOCK_BYTES 65536u
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+/* The same stream gives the same log, however often it is recovered. */
+static void make_uuid(const struct pxt_stream_header *of, unsigned char *uuid)
+{
+	uint64_t half = 1;
+
+	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++) {
+		if (i % 8u == 0) {
+			half = mix(mix(half, of->header.key), of->created_ticks);
+			half = mix(mix(half, (uint64_t)of->created_sec[0]),
+			    (uint64_t)of->created_nsec[0] << 32 | of->lanes);
+		}
+		uuid[i] = (unsigned char)(half >> 8 * (i % 8u));
+	}
+}
+
+static void set_time(const struct pxt_stream_header *of, unsigned clock, struct timespec *time)
+{
+	time->tv_sec = (time_t)of->created_sec[clock];
+	time->tv_nsec = (long)of->created_nsec[clock];
+}
+
+static void set_attr(const struct pxt_streamimage *streamimage, struct _pxt_attr *attr)
+{
+	const struct pxt_stream_header *of = streamimage->header;
+	uint32_t ns = pxt_ticks_resolution_ns(of->hz, 0);
+	trace_attr_t defaults;
+
+	(void)posix_trace_attr_init(&defaults);
+	*attr = defaults._pxt_kept;
+	attr->_pxt_stream_policy = (int32_t)of->full_policy;
+	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
+	attr->_pxt_lanes = of->lanes;
+	attr->_pxt_ctx_bytes = of->ctx_bytes;
+	attr->_pxt_stream_size = (uint64_t)of->slots * PXT_SLOT_BYTES;
+	attr->_pxt_max_data = of->max_data;
+	attr->_pxt_create_sec = of->created_sec[0];
+	attr->_pxt_create_nsec = (int32_t)of->created_nsec[0];
+	attr->_pxt_clockres_sec = ns / PXT_NS_PER_S;
+	attr->_pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
+	(void)snprintf(attr->_pxt_name, sizeof attr->_pxt_name, "%s", streamimage->name);
+	(void)snprintf(
+	    attr->_pxt_genversion, sizeof attr->_pxt_genversion, "%s", streamimage->generation);
+}
+
+void pxt_streamimage_head(const struct pxt_streamimage *streamimage, struct pxt_log_header *header)
+{
+	const struct pxt_stream_header *of = streamimage->header;
+
+	memset(header, 0, sizeof *header);
+	header->swapped = streamimage->swapped;
+	header->word_bytes = (uint8_t)of->header.word_bytes;
+	header->ctx_bytes = (uint8_t)of->ctx_bytes;
+	header->layout = PXT_LAYOUT_SEQUENTIAL;
+	header->contents =
+	    (of->has_thread & 1u ? PXT_LOG_HAS_THREAD : 0u) |
+	    (of->has_thread & PXT_IMAGEHEADER_LARGER ? PXT_LOG_LARGER_PRIORITY : 0u) |
+	    (of->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
+	    (streamimage->has_cpu ? PXT_LOG_HAS_CPU : 0u);
+	make_uuid(of, header->uuid);
+	header->rate.hz = of->hz;
+	header->rate.source = (int)of->clock_source;
+	header->rate.error_ppm = of->clock_error_ppm;
+	header->created.ticks = of->created_ticks;
+	set_time(of, 0, &header->created.realtime);
+	set_time(of, 1, &header->created.monotonic);
+	set_time(of, 2, &header->created.boottime);
+	header->largest_block = BLOCK_BYTES;
+	header->set_bytes = of->id_count / 8u;
+	set_attr(streamimage, &header->attr);
+}
+
+/* ---- With its directory, and what the process told of itself ---- */
+
+void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written)
+{
+	const struct pxt_streamimage *streamimage = &recovered->streamimage;
+
+	*written = (struct pxt_written){ .events = streamimage->records,
+		.overwritten = streamimage->overwritten,
+		.torn = streamimage->torn,
+		.voids = streamimage->voids,
+		.refused = streamimage->refused,
+		.earlier = streamimage->lost };
+	for (uint32_t i = 0; i < streamimage->oob_count; i++)
+		written->events += !streamimage->oobs[i].automatic;
+	written->lost = written->overwritten + written->torn + written->voids + written->refused +
+	                written->earlier;
+	for (uint32_t i = 1; i <= recovered->who.threads; i++)
+		written->inside += pxt_who_inside(&recovered->who, i);
+}
+
+const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
+    const struct pxt_found *found, bool all, const struct pxt_streamimage_place *place)
+{
+	const char *wrong;
+
+	*recovered = (struct pxt_recovered){ 0 };
+	wrong = pxt_streamimage_load(&recovered->streamimage, found, all, place);
+	if (!wrong)
+		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
+	if (!wrong)
+		wrong = pxt_procinfo_load(&recovered->procinfo, found);
+	if (wrong)
+		pxt_recover_free(recovered);
+	return wrong;
+}
+
+void pxt_recover_free(struct pxt_recovered *recovered)
+{
+	pxt_streamimage_free(&recovered->streamimage);
+	pxt_who_free(&recovered->who);
+	pxt_procinfo_free(&recovered->procinfo);
 }

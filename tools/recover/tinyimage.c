@@ -139,10 +139,13 @@ static bool text(
 
 const char *pxt_small_load(struct pxt_small *small, const struct pxt_found *found)
 {
-	const uint64_t slots_at = part(found, PXT_SMALL_SLOTS);
+	uint64_t slots_at;
 	uint64_t bytes;
 
 	*small = (struct pxt_small){ .found = found };
+	if (found->wrong)
+		return found->wrong;
+	slots_at = part(found, PXT_SMALL_SLOTS);
 	small->mask = (uint32_t)state(found, PXT_SMALL_MASK, 4);
 	small->head = (uint32_t)state(found, PXT_SMALL_HEAD, 4);
 	small->tail = (uint32_t)state(found, PXT_SMALL_TAIL, 4);

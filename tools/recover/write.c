@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* write.c - the log: its head, what its events mean, records and losses in their order, its end. */
+/* write.c - the log: what its events mean, records and losses in their order, its end. */
 #include "tools/recover/recover.h"
 
+#include "tools/receive/run.h"
 #include "tools/write/logwrite.h"
 
 #include "tools/output/out.h"
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <trace_hooks_np.h>
 
-#define BLOCK_BYTES  65536u
 #define RECORD_SLOTS 350u /* of the longest: context, a thread without index, 4,095 bytes */
 #define SECONDS_MAX  ((int64_t)1 << 40)
 
@@ -37,101 +37,7 @@ static void put32(const struct writer *writer, unsigned char *at, uint32_t value
 	memcpy(at, &value, sizeof value);
 }
 
-/* ---- The head ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
-/* The same stream gives the same log, however often it is recovered. */
-static void make_uuid(const struct pxt_stream_header *of, unsigned char *uuid)
-{
-	uint64_t half = 1;
-
-	for (unsigned i = 0; i < PXT_LOG_UUID_BYTES; i++) {
-		if (i % 8u == 0) {
-			half = mix(mix(half, of->header.key), of->created_ticks);
-			half = mix(mix(half, (uint64_t)of->created_sec[0]),
-			    (uint64_t)of->created_nsec[0] << 32 | of->lanes);
-		}
-		uuid[i] = (unsigned char)(half >> 8 * (i % 8u));
-	}
-}
-
-static void set_time(const struct pxt_stream_header *of, unsigned clock, struct timespec *time)
-{
-	time->tv_sec = (time_t)of->created_sec[clock];
-	time->tv_nsec = (long)of->created_nsec[clock];
-}
-
-static void set_attr(const struct pxt_streamimage *streamimage, struct _pxt_attr *attr)
-{
-	const struct pxt_stream_header *of = streamimage->header;
-	uint32_t ns = pxt_ticks_resolution_ns(of->hz, 0);
-	trace_attr_t defaults;
-
-	(void)posix_trace_attr_init(&defaults);
-	*attr = defaults._pxt_kept;
-	attr->_pxt_stream_policy = (int32_t)of->full_policy;
-	attr->_pxt_log_policy = POSIX_TRACE_APPEND;
-	attr->_pxt_lanes = of->lanes;
-	attr->_pxt_ctx_bytes = of->ctx_bytes;
-	attr->_pxt_stream_size = (uint64_t)of->slots * PXT_SLOT_BYTES;
-	attr->_pxt_max_data = of->max_data;
-	attr->_pxt_create_sec = of->created_sec[0];
-	attr->_pxt_create_nsec = (int32_t)of->created_nsec[0];
-	attr->_pxt_clockres_sec = ns / PXT_NS_PER_S;
-	attr->_pxt_clockres_nsec = (int32_t)(ns % PXT_NS_PER_S);
-	(void)snprintf(attr->_pxt_name, sizeof attr->_pxt_name, "%s", streamimage->name);
-	(void)snprintf(
-	    attr->_pxt_genversion, sizeof attr->_pxt_genversion, "%s", streamimage->generation);
-}
-
-static void set_header(const struct pxt_streamimage *streamimage, struct pxt_log_header *header)
-{
-	const struct pxt_stream_header *of = streamimage->header;
-
-	memset(header, 0, sizeof *header);
-	header->swapped = streamimage->swapped;
-	header->word_bytes = (uint8_t)of->header.word_bytes;
-	header->ctx_bytes = (uint8_t)of->ctx_bytes;
-	header->layout = PXT_LAYOUT_SEQUENTIAL;
-	header->contents =
-	    (of->has_thread & 1u ? PXT_LOG_HAS_THREAD : 0u) |
-	    (of->has_thread & PXT_IMAGEHEADER_LARGER ? PXT_LOG_LARGER_PRIORITY : 0u) |
-	    (of->has_address ? PXT_LOG_HAS_ADDRESS : 0u) |
-	    (streamimage->has_cpu ? PXT_LOG_HAS_CPU : 0u);
-	make_uuid(of, header->uuid);
-	header->rate.hz = of->hz;
-	header->rate.source = (int)of->clock_source;
-	header->rate.error_ppm = of->clock_error_ppm;
-	header->created.ticks = of->created_ticks;
-	set_time(of, 0, &header->created.realtime);
-	set_time(of, 1, &header->created.monotonic);
-	set_time(of, 2, &header->created.boottime);
-	header->largest_block = BLOCK_BYTES;
-	header->set_bytes = of->id_count / 8u;
-	set_attr(streamimage, &header->attr);
-}
-
 /* ---- What events mean ---- */
-
-/* Where an entry of @type was put, after the block was written out for lack of room. */
-#define PUT_ENTRY(writer, type, put, turn)                                                         \
-	do {                                                                                       \
-		struct pxt_log_block *block = pxt_logblocks_meta(&(writer)->blocks, type);         \
-		uint32_t at = block->used;                                                         \
-                                                                                                   \
-		if (!(put)) {                                                                      \
-			block = pxt_logblocks_more(&(writer)->blocks);                             \
-			at = block->used;                                                          \
-			(void)(put);                                                               \
-		}                                                                                  \
-		if ((writer)->streamimage->swapped)                                                \
-			turn(block->bytes + at);                                                   \
-	} while (0)
 
 static void put_system_types(struct writer *writer)
 {
@@ -146,13 +52,15 @@ static void put_system_types(struct writer *writer)
 		    pxt_system_event_name(POSIX_TRACE_CONTEXT_SWITCH_NP), PXT_SHORT_SWITCH_FORMAT);
 }
 
-static void put_types(struct writer *writer)
+/* Those that were not told yet: from the @told-th on. */
+static void put_types(struct writer *writer, uint32_t *told)
 {
 	struct pxt_log_typename type;
 
-	put_system_types(writer);
-	for (uint32_t i = 0; i < writer->who->names; i++)
-		if (pxt_who_type(writer->who, i, &type) && type.id < PXT_LOG_IDS)
+	if (!*told)
+		put_system_types(writer);
+	for (; *told < writer->who->names; ++*told)
+		if (pxt_who_type(writer->who, *told, &type) && type.id < PXT_LOG_IDS)
 			pxt_logblocks_type(&writer->blocks, type.id, type.name, type.format);
 }
 
@@ -162,8 +70,7 @@ static void put_threads(struct writer *writer)
 
 	for (uint32_t i = 1; i <= writer->who->threads; i++)
 		if (pxt_who_thread(writer->who, i, &thread))
-			PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, &thread),
-			    pxt_logblocks_swap_thread);
+			pxt_logblocks_thread(&writer->blocks, &thread);
 }
 
 static void put_process(struct writer *writer)
@@ -173,16 +80,13 @@ static void put_process(struct writer *writer)
 	if (!process.executable[0])
 		pxt_who_process(writer->who, &process);
 	process.pid = writer->streamimage->header->header.pid;
-	PUT_ENTRY(writer, PXT_LOG_PROCESS, pxt_logfmt_put_process(block, &process),
-	    pxt_logblocks_swap_process);
+	pxt_logblocks_process(&writer->blocks, &process);
 }
 
 static void put_modules(struct writer *writer)
 {
 	for (uint32_t i = 0; i < writer->procinfo->count; i++)
-		PUT_ENTRY(writer, PXT_LOG_MODULES,
-		    pxt_logfmt_put_module(block, &writer->procinfo->modules[i]),
-		    pxt_logblocks_swap_module);
+		pxt_logblocks_module(&writer->blocks, &writer->procinfo->modules[i]);
 }
 
 /* ---- Records ---- */
@@ -408,47 +312,6 @@ static void set_trailer(const struct writer *writer, struct pxt_log_trailer *tra
 	trailer->attr = writer->header.attr;
 }
 
-void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written)
-{
-	const struct pxt_streamimage *streamimage = &recovered->streamimage;
-
-	*written = (struct pxt_written){ .events = streamimage->records,
-		.overwritten = streamimage->overwritten,
-		.torn = streamimage->torn,
-		.voids = streamimage->voids,
-		.refused = streamimage->refused,
-		.earlier = streamimage->lost };
-	for (uint32_t i = 0; i < streamimage->oob_count; i++)
-		written->events += !streamimage->oobs[i].automatic;
-	written->lost = written->overwritten + written->torn + written->voids + written->refused +
-	                written->earlier;
-	for (uint32_t i = 1; i <= recovered->who.threads; i++)
-		written->inside += pxt_who_inside(&recovered->who, i);
-}
-
-const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_finds *finds,
-    const struct pxt_found *found, bool all, const struct pxt_streamimage_place *place)
-{
-	const char *wrong;
-
-	*recovered = (struct pxt_recovered){ 0 };
-	wrong = pxt_streamimage_load(&recovered->streamimage, found, all, place);
-	if (!wrong)
-		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
-	if (!wrong)
-		wrong = pxt_procinfo_load(&recovered->procinfo, found);
-	if (wrong)
-		pxt_recover_free(recovered);
-	return wrong;
-}
-
-void pxt_recover_free(struct pxt_recovered *recovered)
-{
-	pxt_streamimage_free(&recovered->streamimage);
-	pxt_who_free(&recovered->who);
-	pxt_procinfo_free(&recovered->procinfo);
-}
-
 /* What the next image is of. */
 static void turn_to(struct writer *writer, struct pxt_recovered *recovered)
 {
@@ -468,7 +331,7 @@ static bool begin(struct writer *writer, struct pxt_recovered *recovered, const 
 	turn_to(writer, recovered);
 	writer->written = written;
 	writer->last = streamimage->header->created_ticks;
-	set_header(streamimage, &writer->header);
+	pxt_streamimage_head(streamimage, &writer->header);
 	pxt_logfmt_put_header(head, &writer->header);
 	if (streamimage->swapped)
 		pxt_logblocks_swap_head(head);
@@ -499,12 +362,13 @@ const char *pxt_recover_write(
     struct pxt_recovered *recovered, const char *path, struct pxt_written *written, int *error)
 {
 	static struct writer writer;
+	uint32_t told = 0;
 
 	*error = 0;
 	pxt_recover_sum(recovered, written);
 	if (!begin(&writer, recovered, path, PXT_LOG_WHOLE, written))
 		return "out of memory";
-	put_types(&writer);
+	put_types(&writer, &told);
 	put_threads(&writer);
 	put_front_matter(&writer);
 	put_all(&writer);
@@ -538,24 +402,12 @@ const char *pxt_recover_begin(
 	return NULL;
 }
 
-static void put_new_types(struct writer *writer)
-{
-	struct pxt_log_typename type;
-
-	if (!grows.names)
-		put_system_types(writer);
-	for (; grows.names < writer->who->names; grows.names++)
-		if (pxt_who_type(writer->who, grows.names, &type) && type.id < PXT_LOG_IDS)
-			pxt_logblocks_type(&writer->blocks, type.id, type.name, type.format);
-}
-
 static uint64_t sum_of(const struct pxt_log_thread *thread)
 {
-	uint64_t sum = mix(mix(1, thread->thread ^ (uint32_t)thread->tid), thread->since);
+	const uint64_t words[] = { thread->thread ^ (uint32_t)thread->tid, thread->since };
 
-	for (size_t i = 0; i < sizeof thread->name; i++)
-		sum = mix(sum, (unsigned char)thread->name[i]);
-	return sum;
+	return pxt_receive_known_hash(
+	    pxt_receive_known_hash(0, words, sizeof words), thread->name, sizeof thread->name);
 }
 
 /* Those that are new, or have another name. */
@@ -578,8 +430,7 @@ static void put_new_threads(struct writer *writer)
 		if (!pxt_who_thread(writer->who, i, &thread) || grows.threads[i] == sum_of(&thread))
 			continue;
 		grows.threads[i] = sum_of(&thread);
-		PUT_ENTRY(writer, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, &thread),
-		    pxt_logblocks_swap_thread);
+		pxt_logblocks_thread(&writer->blocks, &thread);
 	}
 }
 
@@ -628,7 +479,7 @@ void pxt_recover_add(struct pxt_recovered *recovered, struct pxt_streamimage_pla
 	uint64_t before;
 
 	turn_to(writer, recovered);
-	put_new_types(writer);
+	put_types(writer, &grows.names);
 	put_new_threads(writer);
 	put_sides(writer);
 	before = writer->untold;

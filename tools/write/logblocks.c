@@ -185,10 +185,12 @@ void pxt_logblocks_loss(struct pxt_logblocks *log, uint64_t records)
 		(void)pxt_logfmt_put_loss(&log->data, records);
 	}
 	if (log->swapped)
-		pxt_logblocks_swap_slot(log->data.bytes + log->data.used - PXT_SLOT_BYTES);
+		pxt_logblocks_swap_entry(
+		    PXT_LOG_DATA, log->data.bytes + log->data.used - PXT_SLOT_BYTES);
 }
 
-struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type)
+/* The block under construction that takes entries of @type. */
+static struct pxt_log_block *meta_block(struct pxt_logblocks *log, enum pxt_log_type type)
 {
 	if (type != log->meta_type)
 		flush_meta(log);
@@ -196,22 +198,16 @@ struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log
 	return &log->meta;
 }
 
-struct pxt_log_block *pxt_logblocks_more(struct pxt_logblocks *log)
-{
-	flush_meta(log);
-	return &log->meta;
-}
-
 bool pxt_logblocks_entry(
     struct pxt_logblocks *log, enum pxt_log_type type, const unsigned char *entry, uint32_t bytes)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(log, type);
+	struct pxt_log_block *block = meta_block(log, type);
 	uint32_t most = (log->room - PXT_LOG_BLOCK_BYTES) & ~(PXT_SLOT_BYTES - 1u);
 
 	if (bytes > most)
 		return false;
 	if (((block->used + bytes + 15u) & ~15u) > block->room)
-		block = pxt_logblocks_more(log);
+		flush_meta(log);
 	memcpy(block->bytes + block->used, entry, bytes);
 	block->used += bytes;
 	block->count++;
@@ -220,28 +216,28 @@ bool pxt_logblocks_entry(
 	return true;
 }
 
-/* A place in the block where the next entry goes. */
-static unsigned char *next_entry(struct pxt_log_block *block)
-{
-	return block->bytes + block->used;
-}
+/* An entry of @type by @put, in an empty block where this one has no room for it; in the log's order. */
+#define PUT(log, type, put)                                                                        \
+	do {                                                                                       \
+		struct pxt_log_block *block = meta_block(log, type);                               \
+		uint32_t at = block->used;                                                         \
+                                                                                                   \
+		if (!(put)) {                                                                      \
+			flush_meta(log);                                                           \
+			at = block->used;                                                          \
+			(void)(put);                                                               \
+		}                                                                                  \
+		if ((log)->swapped)                                                                \
+			pxt_logblocks_swap_entry(type, block->bytes + at);                         \
+	} while (0)
 
 void pxt_logblocks_type(
     struct pxt_logblocks *log, uint32_t id, const char *name, const char *format)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TYPES);
-	unsigned char *entry = next_entry(block);
-
-	if (!pxt_logfmt_put_type(block, id, name, format)) {
-		block = pxt_logblocks_more(log);
-		entry = next_entry(block);
-		(void)pxt_logfmt_put_type(block, id, name, format);
-	}
+	PUT(log, PXT_LOG_TYPES, pxt_logfmt_put_type(block, id, name, format));
 	log->named[id % PXT_LOG_IDS] = true;
 	log->nameless[id % PXT_LOG_IDS] =
 	    id != POSIX_TRACE_PROCESS_NP && strcmp(name, "task_rename") != 0;
-	if (log->swapped)
-		pxt_logblocks_swap_type(entry);
 }
 
 uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
@@ -261,45 +257,36 @@ uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log)
 	return made;
 }
 
+void pxt_logblocks_thread(struct pxt_logblocks *log, const struct pxt_log_thread *thread)
+{
+	PUT(log, PXT_LOG_THREADS, pxt_logfmt_put_thread(block, thread));
+}
+
+void pxt_logblocks_process(struct pxt_logblocks *log, const struct pxt_log_process *process)
+{
+	PUT(log, PXT_LOG_PROCESS, pxt_logfmt_put_process(block, process));
+}
+
+void pxt_logblocks_module(struct pxt_logblocks *log, const struct pxt_log_module *module)
+{
+	PUT(log, PXT_LOG_MODULES, pxt_logfmt_put_module(block, module));
+}
+
 void pxt_logblocks_note(struct pxt_logblocks *log, const struct posix_trace_lognote_np *note)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_NOTES);
-	unsigned char *entry = next_entry(block);
-
-	if (!pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np)) {
-		block = pxt_logblocks_more(log);
-		entry = next_entry(block);
-		(void)pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np);
-	}
-	if (log->swapped)
-		pxt_logblocks_swap_note(entry);
+	PUT(log, PXT_LOG_NOTES,
+	    pxt_logfmt_put_note(block, note->posix_name_np, note->posix_text_np));
 }
 
 void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_CLOCKS);
-	unsigned char *entry = next_entry(block);
-
-	if (!pxt_logfmt_put_clock(block, clock)) {
-		block = pxt_logblocks_more(log);
-		entry = next_entry(block);
-		(void)pxt_logfmt_put_clock(block, clock);
-	}
-	if (log->swapped)
-		pxt_logblocks_swap_clocks(entry);
+	PUT(log, PXT_LOG_CLOCKS, pxt_logfmt_put_clock(block, clock));
 }
 
 void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t records)
 {
-	struct pxt_log_block *block;
-	unsigned char *entry;
-
 	pxt_logblocks_flush(log);
-	block = pxt_logblocks_meta(log, PXT_LOG_CLEAR);
-	entry = next_entry(block);
-	(void)pxt_logfmt_put_clear(block, ticks, records);
-	if (log->swapped)
-		pxt_logblocks_swap_clear(entry);
+	PUT(log, PXT_LOG_CLEAR, pxt_logfmt_put_clear(block, ticks, records));
 	flush_meta(log);
 }
 
@@ -346,16 +333,13 @@ static void count_anew(const struct pxt_logblocks *log, struct pxt_log_trailer *
 
 static void put_trailer(struct pxt_logblocks *log, struct pxt_log_trailer *trailer)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(log, PXT_LOG_TRAILER);
-	unsigned char *entry = next_entry(block);
-
+	/* The blocks before it are counted. */
+	flush_meta(log);
 	if (!is_lawful(log, trailer))
 		count_anew(log, trailer);
 	trailer->data_blocks = log->sums.data_sequence;
 	trailer->meta_blocks = log->sums.meta_sequence;
-	(void)pxt_logfmt_put_trailer(block, trailer);
-	if (log->swapped)
-		pxt_logblocks_swap_trailer(entry);
+	PUT(log, PXT_LOG_TRAILER, pxt_logfmt_put_trailer(block, trailer));
 	flush_meta(log);
 }
 
@@ -399,35 +383,44 @@ void pxt_logblocks_abandon(struct pxt_logblocks *log)
 
 /* ---- The other byte order: where the numbers of FORMAT.md lie, and how wide they are ---- */
 
-#define AT_CRC    92u
-#define AT_SUM    508u /* in the file head */
-#define AT_CREATE 64u
-#define AT_SET_UP 152u
-#define AT_CLOCKS 8u   /* in a CLOCKS entry */
-#define AT_END    104u /* in a trailer */
-#define AT_ATTR   160u
+#define AT_CRC 92u
+#define AT_SUM 508u /* in the file head */
+
+/* Three clocks: ticks, then thrice seconds and nanoseconds. */
+#define SET(at)                                                                                    \
+	{ (at), 8, 2 }, { (at) + 16, 4, 2 }, { (at) + 24, 8, 1 }, { (at) + 32, 4, 2 },             \
+	    { (at) + 40, 8, 1 },                                                                   \
+	{                                                                                          \
+		(at) + 48, 4, 2                                                                    \
+	}
+#define ATTRIBUTES(at)                                                                             \
+	{ (at), 4, 6 }, { (at) + 24, 8, 5 },                                                       \
+	{                                                                                          \
+		(at) + 64, 4, 4                                                                    \
+	}
 
 static const struct pxt_logblocks_swap block_runs[] = { { 4, 2, 2 }, { 8, 4, 2 }, { 16, 8, 1 },
 	{ 40, 8, 6 } };
 static const struct pxt_logblocks_swap head_runs[] = { { 8, 4, 1 }, { 12, 2, 4 }, { 24, 4, 2 },
-	{ 48, 4, 2 }, { 56, 8, 1 }, { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 4 } };
-static const struct pxt_logblocks_swap slot_runs[] = { { 0, 4, 4 } };
-static const struct pxt_logblocks_swap type_runs[] = { { 0, 2, 4 } };
-static const struct pxt_logblocks_swap thread_runs[] = { { 0, 2, 2 }, { 4, 4, 3 }, { 16, 8, 2 } };
-static const struct pxt_logblocks_swap process_runs[] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8, 8, 1 },
-	{ 16, 4, 2 } };
-static const struct pxt_logblocks_swap cpus_run[] = { { PXT_LOG_PROCESS_1_1, 4, 1 } };
-static const struct pxt_logblocks_swap module_runs[] = { { 0, 2, 4 }, { 8, 8, 3 } };
-static const struct pxt_logblocks_swap note_runs[] = { { 0, 2, 4 } };
-static const struct pxt_logblocks_swap clock_runs[] = { { 0, 2, 2 } };
-static const struct pxt_logblocks_swap clear_runs[] = { { 0, 2, 1 }, { 8, 8, 1 } };
-static const struct pxt_logblocks_swap trailer_runs[] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 } };
-static const struct pxt_logblocks_swap crash_runs[] = { { 304, 4, 2 }, { 312, 8, 2 },
-	{ 328, 4, 2 } };
-/* clocks: ticks, then thrice seconds and nanoseconds */
-static const struct pxt_logblocks_swap set_runs[] = { { 0, 8, 2 }, { 16, 4, 2 }, { 24, 8, 1 },
-	{ 32, 4, 2 }, { 40, 8, 1 }, { 48, 4, 2 } };
-static const struct pxt_logblocks_swap attr_runs[] = { { 0, 4, 6 }, { 24, 8, 5 }, { 64, 4, 4 } };
+	{ 48, 4, 2 }, { 56, 8, 1 }, { 120, 4, 2 }, { 128, 8, 1 }, { 136, 4, 4 }, SET(64),
+	ATTRIBUTES(152) };
+
+#define RUNS_MAX 16u
+
+/* Of entries of each type of block, in the order of versions; of DATA the slot that tells a loss. */
+static const struct pxt_logblocks_swap entry_runs[][RUNS_MAX] = {
+	[PXT_LOG_DATA] = { { 0, 4, 4 } },
+	[PXT_LOG_TYPES] = { { 0, 2, 4 } },
+	[PXT_LOG_THREADS] = { { 0, 2, 2 }, { 4, 4, 3 }, { 16, 8, 2 } },
+	[PXT_LOG_PROCESS] = { { 0, 2, 2 }, { 4, 4, 1 }, { 8, 8, 1 }, { 16, 4, 2 },
+	    { PXT_LOG_PROCESS_1_1, 4, 1 } },
+	[PXT_LOG_MODULES] = { { 0, 2, 4 }, { 8, 8, 3 } },
+	[PXT_LOG_CLOCKS] = { { 0, 2, 2 }, SET(8) },
+	[PXT_LOG_CLEAR] = { { 0, 2, 1 }, { 8, 8, 1 } },
+	[PXT_LOG_TRAILER] = { { 0, 2, 1 }, { 8, 4, 8 }, { 40, 8, 8 }, SET(104), ATTRIBUTES(160),
+	    { 304, 4, 2 }, { 312, 8, 2 }, { 328, 4, 2 } },
+	[PXT_LOG_NOTES] = { { 0, 2, 4 } },
+};
 
 void pxt_logblocks_swap(unsigned char *at, const struct pxt_logblocks_swap *runs, size_t count)
 {
@@ -445,87 +438,35 @@ void pxt_logblocks_swap(unsigned char *at, const struct pxt_logblocks_swap *runs
 	}
 }
 
-#define TURN(at, runs) pxt_logblocks_swap(at, runs, sizeof(runs) / sizeof *(runs))
+void pxt_logblocks_swap_entry(enum pxt_log_type type, unsigned char *entry)
+{
+	const struct pxt_logblocks_swap *runs = entry_runs[type];
+	uint16_t length = PXT_SLOT_BYTES;
+	size_t count = 0;
+
+	if (type != PXT_LOG_DATA)
+		memcpy(&length, entry, sizeof length);
+	/* What an older version's entry has not is behind its end. */
+	while (count < RUNS_MAX && runs[count].count > 0 && runs[count].at < length)
+		count++;
+	pxt_logblocks_swap(entry, runs, count);
+}
+
+static void put_sum(unsigned char *at, uint32_t sum)
+{
+	sum = __builtin_bswap32(sum);
+	memcpy(at, &sum, sizeof sum);
+}
 
 void pxt_logblocks_swap_head(unsigned char *head)
 {
-	static const struct pxt_logblocks_swap sum_run[] = { { AT_SUM, 4, 1 } };
-	uint32_t sum;
-
-	TURN(head, head_runs);
-	TURN(head + AT_CREATE, set_runs);
-	TURN(head + AT_SET_UP, attr_runs);
-	sum = pxt_crc32(0, head, AT_SUM);
-	memcpy(head + AT_SUM, &sum, sizeof sum);
-	TURN(head, sum_run);
+	pxt_logblocks_swap(head, head_runs, sizeof head_runs / sizeof *head_runs);
+	put_sum(head + AT_SUM, pxt_crc32(0, head, AT_SUM));
 }
 
 void pxt_logblocks_swap_block(unsigned char *block, uint32_t length)
 {
-	static const struct pxt_logblocks_swap crc_run[] = { { AT_CRC, 4, 1 } };
-	uint32_t crc;
-
-	TURN(block, block_runs);
-	crc = pxt_crc32(
-	    pxt_crc32(0, block, AT_CRC), block + PXT_LOG_BLOCK_BYTES, length - PXT_LOG_BLOCK_BYTES);
-	memcpy(block + AT_CRC, &crc, sizeof crc);
-	TURN(block, crc_run);
-}
-
-void pxt_logblocks_swap_slot(unsigned char *slot)
-{
-	TURN(slot, slot_runs);
-}
-
-void pxt_logblocks_swap_type(unsigned char *entry)
-{
-	TURN(entry, type_runs);
-}
-
-void pxt_logblocks_swap_thread(unsigned char *entry)
-{
-	TURN(entry, thread_runs);
-}
-
-void pxt_logblocks_swap_process(unsigned char *entry)
-{
-	uint16_t length;
-
-	memcpy(&length, entry, sizeof length);
-	if (length >= PXT_LOG_PROCESS_1_2)
-		TURN(entry, cpus_run);
-	TURN(entry, process_runs);
-}
-
-void pxt_logblocks_swap_module(unsigned char *entry)
-{
-	TURN(entry, module_runs);
-}
-
-void pxt_logblocks_swap_note(unsigned char *entry)
-{
-	TURN(entry, note_runs);
-}
-
-void pxt_logblocks_swap_clocks(unsigned char *entry)
-{
-	TURN(entry, clock_runs);
-	TURN(entry + AT_CLOCKS, set_runs);
-}
-
-void pxt_logblocks_swap_clear(unsigned char *entry)
-{
-	TURN(entry, clear_runs);
-}
-
-void pxt_logblocks_swap_trailer(unsigned char *entry)
-{
-	uint16_t length;
-
-	memcpy(&length, entry, sizeof length);
-	if (length >= PXT_LOG_CRASH_BYTES)
-		TURN(entry, crash_runs);
-	TURN(entry, trailer_runs);
-	TURN(entry + AT_END, set_runs);
-	TURN(entry + AT_ATTR, attr_runs);
+	pxt_logblocks_swap(block, block_runs, sizeof block_runs / sizeof *block_runs);
+	put_sum(block + AT_CRC, pxt_crc32(pxt_crc32(0, block, AT_CRC), block + PXT_LOG_BLOCK_BYTES,
+	                            length - PXT_LOG_BLOCK_BYTES));
 }

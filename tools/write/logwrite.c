@@ -111,7 +111,6 @@ trace_event_id_t pxt_logwrite_system_type(const char *name)
 void pxt_logwrite_thread(
     struct pxt_logwrite *log, uint32_t index, const struct posix_trace_logthread_np *thread)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_THREADS);
 	struct pxt_log_thread entry = { .thread = thread->posix_thread_np,
 		.pid = thread->posix_pid_np,
 		.tid = thread->posix_tid_np,
@@ -119,26 +118,22 @@ void pxt_logwrite_thread(
 
 	memcpy(entry.name, thread->posix_name_np, sizeof entry.name);
 	entry.name[sizeof entry.name - 1] = '\0';
-	if (!pxt_logfmt_put_thread(block, &entry))
-		(void)pxt_logfmt_put_thread(pxt_logblocks_more(&log->blocks), &entry);
+	pxt_logblocks_thread(&log->blocks, &entry);
 }
 
 void pxt_logwrite_process(struct pxt_logwrite *log, const struct posix_trace_loginfo_np *info)
 {
 	struct pxt_log_process entry = { .pid = info->posix_pid_np, .cpus = info->posix_cpus_np };
-	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_PROCESS);
 
 	(void)snprintf(entry.executable, sizeof entry.executable, "%s", info->posix_executable_np);
 	(void)snprintf(entry.host, sizeof entry.host, "%s", info->posix_host_np);
 	(void)snprintf(entry.system, sizeof entry.system, "%s", info->posix_system_np);
 	memcpy(entry.boot_id, info->posix_boot_id_np, sizeof entry.boot_id);
-	if (!pxt_logfmt_put_process(block, &entry))
-		(void)pxt_logfmt_put_process(pxt_logblocks_more(&log->blocks), &entry);
+	pxt_logblocks_process(&log->blocks, &entry);
 }
 
 void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logmodule_np *module)
 {
-	struct pxt_log_block *block = pxt_logblocks_meta(&log->blocks, PXT_LOG_MODULES);
 	struct pxt_log_module entry = { .base = module->posix_base_np,
 		.low = module->posix_low_np,
 		.high = module->posix_high_np,
@@ -146,8 +141,7 @@ void pxt_logwrite_module(struct pxt_logwrite *log, const struct posix_trace_logm
 
 	memcpy(entry.build_id, module->posix_buildid_np, sizeof entry.build_id);
 	memcpy(entry.path, module->posix_path_np, sizeof entry.path);
-	if (!pxt_logfmt_put_module(block, &entry))
-		(void)pxt_logfmt_put_module(pxt_logblocks_more(&log->blocks), &entry);
+	pxt_logblocks_module(&log->blocks, &entry);
 }
 
 void pxt_logwrite_note(struct pxt_logwrite *log, const struct posix_trace_lognote_np *note)

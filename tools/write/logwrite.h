@@ -202,13 +202,11 @@ void pxt_logblocks_type(
     struct pxt_logblocks *log, uint32_t id, const char *name, const char *format);
 /* Makes names for types that events have and nobody has named; returns how many. */
 uint32_t pxt_logblocks_name_rest(struct pxt_logblocks *log);
-/* The block under construction that takes entries of @type; for logs in this machine's order. */
-struct pxt_log_block *pxt_logblocks_meta(struct pxt_logblocks *log, enum pxt_log_type type);
-/* That block is full: it goes into the file, and an empty one of the same type is returned. */
-struct pxt_log_block *pxt_logblocks_more(struct pxt_logblocks *log);
-/* A note, in either order. */
+/* A thread, a process, a module, a note, a clock reading; in either order. */
+void pxt_logblocks_thread(struct pxt_logblocks *log, const struct pxt_log_thread *thread);
+void pxt_logblocks_process(struct pxt_logblocks *log, const struct pxt_log_process *process);
+void pxt_logblocks_module(struct pxt_logblocks *log, const struct pxt_log_module *module);
 void pxt_logblocks_note(struct pxt_logblocks *log, const struct posix_trace_lognote_np *note);
-/* A clock reading, in either order. */
 void pxt_logblocks_clock(struct pxt_logblocks *log, const struct pxt_log_clock *clock);
 /* What comes before is not to be reported: @records of log and stream were cleared. */
 void pxt_logblocks_clear(struct pxt_logblocks *log, uint64_t ticks, uint64_t records);
@@ -242,16 +240,7 @@ void pxt_logblocks_swap(unsigned char *at, const struct pxt_logblocks_swap *runs
 void pxt_logblocks_swap_head(unsigned char *head);
 /* The head of a finished block, and its checksum anew; the contents stay as they are. */
 void pxt_logblocks_swap_block(unsigned char *block, uint32_t length);
-/* A slot (loss). */
-void pxt_logblocks_swap_slot(unsigned char *slot);
-/* The entry of a TYPES, THREADS, PROCESS, MODULES, CLOCKS, CLEAR or TRAILER block. */
-void pxt_logblocks_swap_type(unsigned char *entry);
-void pxt_logblocks_swap_thread(unsigned char *entry);
-void pxt_logblocks_swap_process(unsigned char *entry);
-void pxt_logblocks_swap_module(unsigned char *entry);
-void pxt_logblocks_swap_note(unsigned char *entry);
-void pxt_logblocks_swap_clocks(unsigned char *entry);
-void pxt_logblocks_swap_clear(unsigned char *entry);
-void pxt_logblocks_swap_trailer(unsigned char *entry);
+/* The entry of a block of @type; of DATA: a slot that tells a loss. */
+void pxt_logblocks_swap_entry(enum pxt_log_type type, unsigned char *entry);
 
 #endif
