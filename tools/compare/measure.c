@@ -300,16 +300,6 @@ void pxt_compare_measure(
 
 /* ---- All logs ---- */
 
-static int ascending(const void *a, const void *b)
-{
-	uint64_t x;
-	uint64_t y;
-
-	memcpy(&x, a, sizeof x);
-	memcpy(&y, b, sizeof y);
-	return x < y ? -1 : x > y;
-}
-
 static uint64_t middle(
     const struct pxt_compared *compared, enum pxt_side side, unsigned logs, unsigned figure)
 {
@@ -319,7 +309,7 @@ static uint64_t middle(
 	for (unsigned i = 0; i < logs; i++)
 		if (compared->logs[side][i].count > 0)
 			values[count++] = compared->logs[side][i].ns[figure];
-	qsort(values, count, sizeof *values, ascending);
+	qsort(values, count, sizeof *values, pxt_series_ascending);
 	return count > 0 ? values[(count - 1) / 2] : 0;
 }
 

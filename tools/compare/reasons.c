@@ -68,14 +68,8 @@ struct pxt_compare_waited *pxt_compare_waited_new(void)
 
 static struct inner *inner_of(struct pxt_compare_waited *waited, const struct pxt_actor *actor)
 {
-	if (actor->index >= waited->room) {
-		uint32_t room = 2 * actor->index + 16;
-
-		waited->inner = pxt_must(realloc(waited->inner, room * sizeof(struct inner *)));
-		memset(waited->inner + waited->room, 0,
-		    (room - waited->room) * sizeof(struct inner *));
-		waited->room = room;
-	}
+	waited->inner =
+	    pxt_must_reach(waited->inner, &waited->room, actor->index, sizeof(struct inner *));
 	if (!waited->inner[actor->index])
 		waited->inner[actor->index] = pxt_must(calloc(1, sizeof(struct inner)));
 	return waited->inner[actor->index];
@@ -274,23 +268,13 @@ void pxt_compare_reasons_note(struct pxt_comparison *comparison, enum pxt_side s
 
 /* ---- All logs ---- */
 
-static int ascending(const void *a, const void *b)
-{
-	uint64_t x;
-	uint64_t y;
-
-	memcpy(&x, a, sizeof x);
-	memcpy(&y, b, sizeof y);
-	return x < y ? -1 : x > y;
-}
-
 /* The logs' values in order. */
 static void sorted_of(const struct pxt_comparison *comparison, const struct pxt_reason *reason,
     enum pxt_side side, unsigned figure, uint64_t values[PXT_COMPARE_LOGS])
 {
 	for (unsigned i = 0; i < comparison->logs[side]; i++)
 		values[i] = reason->ns[side][i][figure];
-	qsort(values, comparison->logs[side], sizeof *values, ascending);
+	qsort(values, comparison->logs[side], sizeof *values, pxt_series_ascending);
 }
 
 /* What it grew by; 0: not in all logs. */

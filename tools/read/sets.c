@@ -66,10 +66,7 @@ static const char *ending(const char *name)
 
 static struct pxt_logset *add(struct sets *sets, const char *path, size_t bytes)
 {
-	if (sets->count == sets->room) {
-		sets->room = sets->room ? 2 * sets->room : 16;
-		sets->sets = pxt_must(realloc(sets->sets, sets->room * sizeof *sets->sets));
-	}
+	sets->sets = pxt_must_grow(sets->sets, &sets->room, sets->count, sizeof *sets->sets);
 	struct pxt_logset *set = &sets->sets[sets->count++];
 	*set = (struct pxt_logset){ .path = pxt_must(strndup(path, bytes)) };
 	return set;

@@ -299,6 +299,16 @@ void pxt_part_begin(struct pxt_reader *reader);
 void pxt_part_pass(struct pxt_source *source);
 void pxt_part_end(struct pxt_reader *reader);
 
+/*
+ * In threads.c, for source.c: the log's table, once, and again when a growing log has more of it; the thread of an
+ * event; what an event says of the number or the name of one; all threads as they are before the first event.
+ */
+void pxt_source_load_names(struct pxt_source *source);
+struct pxt_thread *pxt_source_thread(
+    struct pxt_source *source, pthread_t pthread, uint32_t entry, pid_t pid);
+void pxt_source_learn_thread(struct pxt_reader *reader, const struct pxt_event *event);
+void pxt_source_forget_threads(struct pxt_source *source);
+
 /* Back to the first event of each log, or of the part. */
 void pxt_reader_rewind(struct pxt_reader *reader);
 /* Waits a moment, for a pipe until it brings something; then pxt_reader_again(). */
@@ -335,11 +345,15 @@ int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
  */
 void pxt_align(struct pxt_reader *reader);
 
-/* ---- What a file that is no log seems to be instead ---- */
+/* ---- What is wrong with a file that should be a log ---- */
 
+/* Says why it could not be opened as a complete log, and the remedy that a person may need. */
+void pxt_explain_log(const struct pxt_source *source, const struct posix_trace_logerror_np *error);
+/* Whether it is one that may still grow. */
+bool pxt_explain_is_growing(int fd);
 /* What can be done about a complete log that is damaged; @read: what came before the damage was read. */
 void pxt_explain_damage(const char *path, bool read);
-/* Says it; false where it has no idea.  @path: for advice. */
+/* Says what a file that is no log seems to be; false where it has no idea.  @path: for advice. */
 bool pxt_explain_content(const char *path, int fd);
 
 /*

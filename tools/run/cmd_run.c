@@ -83,9 +83,8 @@ struct run {
 	struct pxt_preload_wish wish;
 	uint64_t size;
 	int64_t limit_ns; /* --for; 0: none */
-	bool rotates;     /* the log is several files */
 	bool asks_frequency;
-	struct posix_trace_rotation_np rotation;
+	struct pxt_rotate rotate; /* the log is several files, if it is set */
 	bool ring;
 	bool quiet;
 	bool children; /* until they have ended, too */
@@ -106,17 +105,9 @@ struct run {
 	char sched[PXT_PRELOAD_PATH + 32]; /* ... from here ... */
 	char older[PXT_PRELOAD_PATH + 32]; /* ... and, with --ring, here */
 	char name[PXT_PRELOAD_PATH];       /* of the log, where none was given */
-	char folder[PXT_PRELOAD_PATH];     /* of its files, where it goes from one to the next */
 };
 
 /* ---- The run ---- */
-
-static void begin_throttles(struct run *r)
-{
-	r->throttles = pxt_throttles_new();
-	if (r->watch)
-		pxt_schedwatch_throttles(r->watch, r->throttles);
-}
 
 /* Something may have come from the scheduler, or it is time to look. */
 static void wait_a_moment(struct run *r, struct pollfd wakes[2])
@@ -177,6 +168,29 @@ static int begin(struct run *r)
 	pxt_program_forward(&r->program);
 	status = pxt_program_begin(&r->program);
 	return status ? status : await(r);
+}
+
+/* The program waits, with what tells it and those that it starts what to record. */
+static bool prepare(struct run *r)
+{
+	pxt_recorder_name(&r->recorder);
+	r->wish.stream = r->recorder.name;
+	pxt_preload_set(&r->preload, &r->wish);
+	if (!pxt_program_prepare(&r->program, r->preload.list))
+		return false;
+	if (r->children)
+		pxt_program_adopt();
+	return true;
+}
+
+/* The log is open. */
+static int begin_recorded(struct run *r)
+{
+	pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
+	r->throttles = pxt_throttles_new();
+	if (r->watch)
+		pxt_schedwatch_throttles(r->watch, r->throttles);
+	return begin(r);
 }
 
 /* As it would run without this command. */
@@ -375,91 +389,34 @@ static int run_flight(struct run *r)
 	r->flight = pxt_flight_new(&r->when);
 	if (!r->flight)
 		return PXT_EXIT_OUTPUT;
-	pxt_recorder_name(&r->recorder);
-	r->wish.stream = r->recorder.name;
-	pxt_preload_set(&r->preload, &r->wish);
-	if (!pxt_program_prepare(&r->program, r->preload.list))
+	if (!prepare(r))
 		return PXT_PROGRAM_NOT_STARTED;
-	if (r->children)
-		pxt_program_adopt();
 	if (r->wish.groups.kernel)
 		watch_scheduler(r);
 	if (!begin_flight(r)) {
 		pxt_flight_end(r->flight, &none);
 		return PXT_EXIT_OUTPUT;
 	}
-	pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-	begin_throttles(r);
-	return conclude_flight(r, begin(r));
+	return conclude_flight(r, begin_recorded(r));
 }
 
-/* ---- From file to file ---- */
-
-/* Files of an older log make room, as an older log does that is one file. */
-static void remove_older(struct run *r)
-{
-	char *paths[] = { r->folder };
-	unsigned count;
-	struct pxt_logset *sets = pxt_sets_find(paths, 1, &count);
-
-	for (unsigned i = 0; i < count; i++)
-		for (unsigned j = 0; j < sets[i].count; j++)
-			r->replaces |= unlink(sets[i].files[j]) == 0;
-	pxt_sets_free(sets, count);
-}
-
-/* -1, with a word to the user. */
-static int open_folder(struct run *r)
-{
-	size_t bytes = strlen(r->output);
-	const char *slash;
-	int fd;
-
-	/* Without slashes at its end, the name's last part is what the files are called by. */
-	while (bytes > 1 && r->output[bytes - 1] == '/')
-		bytes--;
-	(void)snprintf(r->folder, sizeof r->folder, "%.*s", (int)bytes, r->output);
-	r->output = r->folder;
-	slash = strrchr(r->folder, '/');
-	r->rotation.posix_name_np = slash ? slash + 1 : r->folder;
-	if (mkdir(r->folder, 0777) != 0 && errno != EEXIST)
-		fd = -1;
-	else
-		fd = open(r->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOTDIR)
-		pxt_complain("run: %s: is a file; --rotate wants a folder, or a name that is free",
-		    r->folder);
-	else
-		pxt_complain("run: %s: %s", r->folder, strerror(errno));
-	return -1;
-}
+/* ---- All of it ---- */
 
 static int run_rotating(struct run *r)
 {
 	int status = PXT_EXIT_OUTPUT;
-	int fd = open_folder(r);
+	int fd = pxt_rotate_open(&r->rotate, r->output);
 
 	if (fd < 0)
 		return status;
-	remove_older(r);
+	r->output = r->rotate.folder;
+	r->replaces = pxt_rotate_remove_older(&r->rotate);
 	r->wish.groups.kernel = 0;
-	r->recorder.rotation = &r->rotation;
-	pxt_recorder_name(&r->recorder);
-	r->wish.stream = r->recorder.name;
-	pxt_preload_set(&r->preload, &r->wish);
-	if (!pxt_program_prepare(&r->program, r->preload.list)) {
+	r->recorder.rotation = &r->rotate.rotation;
+	if (!prepare(r))
 		status = PXT_PROGRAM_NOT_STARTED;
-	} else {
-		if (r->children)
-			pxt_program_adopt();
-		if (pxt_recorder_open(&r->recorder, fd, r->output, 0, false)) {
-			pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-			begin_throttles(r);
-			status = conclude(r, begin(r));
-		}
-	}
+	else if (pxt_recorder_open(&r->recorder, fd, r->output, 0, false))
+		status = conclude(r, begin_recorded(r));
 	(void)close(fd);
 	return status;
 }
@@ -468,13 +425,8 @@ static int run_traced(struct run *r)
 {
 	const char *path;
 
-	pxt_recorder_name(&r->recorder);
-	r->wish.stream = r->recorder.name;
-	pxt_preload_set(&r->preload, &r->wish);
-	if (!pxt_program_prepare(&r->program, r->preload.list))
+	if (!prepare(r))
 		return PXT_PROGRAM_NOT_STARTED;
-	if (r->children)
-		pxt_program_adopt();
 	if (r->wish.groups.kernel) {
 		if (!make_parts(r))
 			return PXT_EXIT_OUTPUT;
@@ -482,12 +434,9 @@ static int run_traced(struct run *r)
 	}
 	path = r->watch ? r->own : r->output;
 	if (pxt_outfile_open(&r->file, path)) {
-		if (pxt_recorder_open(&r->recorder, r->file.fd, path,
-		        r->watch ? r->size / 2 : r->size, r->ring)) {
-			pxt_recorder_notes_tell(&r->notes, r->recorder.trid, r->program.argv);
-			begin_throttles(r);
-			return conclude(r, begin(r));
-		}
+		if (pxt_recorder_open(
+		        &r->recorder, r->file.fd, path, r->watch ? r->size / 2 : r->size, r->ring))
+			return conclude(r, begin_recorded(r));
 		pxt_outfile_discard(&r->file);
 	}
 	if (r->watch) {
@@ -504,7 +453,7 @@ static bool choose_name(struct run *r)
 	(void)snprintf(r->name, sizeof r->name, "%.*s.ptl", (int)sizeof r->name - 8,
 	    pxt_path_name(r->program.path));
 	r->output = r->name;
-	if (r->when.condition.text || r->rotates || access(r->name, F_OK) != 0 ||
+	if (r->when.condition.text || r->rotate.is_set || access(r->name, F_OK) != 0 ||
 	    pxt_recorder_is_log(r->name))
 		return true;
 	pxt_complain("run: %s is there, and is no log; -o gives the log another name", r->name);
@@ -526,7 +475,7 @@ static int run_program(struct run *r, char **argv)
 	r->when.output = r->output;
 	if (r->when.condition.text)
 		return run_flight(r);
-	if (r->rotates)
+	if (r->rotate.is_set)
 		return run_rotating(r);
 	if (!pxt_outfile_check(r->output))
 		return PXT_EXIT_OUTPUT;
@@ -544,51 +493,6 @@ static bool take_stack(void *self, char *value)
 	if (!pxt_option_number(&ms, value, "--stack", 0, 3600000))
 		return false;
 	r->wish.stack_us = ms > 0 ? ms * 1000u : UINT64_MAX;
-	return true;
-}
-
-/* A part of --rotate: bytes, or a time with its unit. */
-static bool take_turn(struct run *r, const char *part)
-{
-	struct pxt_when age = { 0 };
-
-	if (part[strspn(part, "0123456789")] == '\0' || !pxt_when_parse(part, &age))
-		return pxt_option_bytes(&r->rotation.posix_bytes_np, part, "--rotate",
-		    POSIX_TRACE_ROTATION_MIN_NP, UINT64_MAX);
-	if (age.absolute || age.ns < 1000000000 || age.ns / 1000000000 > UINT32_MAX) {
-		pxt_complain("--rotate wants a second at least, not \"%s\"", part);
-		return false;
-	}
-	r->rotation.posix_seconds_np = (uint32_t)(age.ns / 1000000000);
-	return true;
-}
-
-/* BYTES, TIME, or both, and FILES. */
-static bool take_rotation(void *self, char *value)
-{
-	struct run *r = self;
-	uint64_t files = 8;
-	bool turns = false;
-
-	for (bool more = true; more; value++) {
-		size_t length = strcspn(value, ",");
-		char part[32];
-
-		(void)snprintf(part, sizeof part, "%.*s",
-		    (int)(length < sizeof part ? length : sizeof part - 1), value);
-		value += length;
-		more = *value == ',';
-		/* What comes last, after another one, and is a number alone. */
-		if (!more && turns && part[strspn(part, "0123456789")] == '\0') {
-			if (!pxt_option_number(&files, part, "--rotate", 1, 9999))
-				return false;
-		} else if (!take_turn(r, part)) {
-			return false;
-		}
-		turns = true;
-	}
-	r->rotation.posix_files_np = (uint32_t)files;
-	r->rotates = true;
 	return true;
 }
 
@@ -613,6 +517,11 @@ static bool take_groups(void *self, char *value)
 
 	r->asks_frequency = strstr(value, "freq") != NULL;
 	return pxt_groups_parse(&r->wish.groups, value, "run");
+}
+
+static bool take_rotation(void *self, char *value)
+{
+	return pxt_rotate_take(&((struct run *)self)->rotate, value);
 }
 
 static bool take_note(void *self, char *value)
@@ -657,7 +566,7 @@ static int run(int argc, char **argv)
 		pxt_complain("run: --when keeps the newest events by itself: no --ring beside it");
 		return pxt_usage("run");
 	}
-	if (r.rotates && (r.ring || r.size || r.when.condition.text)) {
+	if (r.rotate.is_set && (r.ring || r.size || r.when.condition.text)) {
 		pxt_complain(
 		    "run: --rotate says what is kept: no --size, --ring or --when beside it");
 		return pxt_usage("run");

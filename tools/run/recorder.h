@@ -174,6 +174,23 @@ bool pxt_preload_find(struct pxt_preload *preload);
 void pxt_preload_set(struct pxt_preload *preload, const struct pxt_preload_wish *wish);
 
 /*
+ * A log that goes from file to file, in a folder of that name: all of them are called by its last part.
+ */
+
+struct pxt_rotate {
+	bool is_set;
+	struct posix_trace_rotation_np rotation;
+	char folder[PXT_PRELOAD_PATH]; /* without slashes at its end */
+};
+
+/* Of --rotate: BYTES, TIME, or both, and FILES.  False, with a word to the user. */
+bool pxt_rotate_take(struct pxt_rotate *rotate, char *value);
+/* The folder @output, which is made if it is not there; -1, with a word to the user. */
+int pxt_rotate_open(struct pxt_rotate *rotate, const char *output);
+/* Files of an older log make room, as an older log does that is one file.  False: there were none. */
+bool pxt_rotate_remove_older(struct pxt_rotate *rotate);
+
+/*
  * The program that `pxtrace run` starts: where it is, whether a library can be loaded
  * into it, and its life.
  */

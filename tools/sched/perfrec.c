@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* perfrec.c - sizes and places of the fields of perf_event_open(2)'s records; see sched.h. */
-#include "tools/sched/sched.h"
+#include "tools/sched/perfrec.h"
 
 #include <linux/perf_event.h>
 #include <stdlib.h>

@@ -76,6 +76,8 @@ double pxt_series_deviation(const struct pxt_series *series);
  */
 uint64_t pxt_series_between(struct pxt_series *series, uint64_t low, uint64_t high);
 void pxt_series_free(struct pxt_series *series);
+/* For qsort() of values. */
+int pxt_series_ascending(const void *a, const void *b);
 
 #define PXT_PAIRS_MAX    512u
 #define PXT_ROWS_MAX     4096u
@@ -177,8 +179,11 @@ void pxt_pairs_take(struct pxt_pairs *pairs, const struct pxt_event *event);
 void pxt_pairs_end(struct pxt_pairs *pairs);
 /* The rows worth showing, by pair and label; free() the result. */
 struct pxt_row **pxt_pairs_rows(struct pxt_pairs *pairs, uint32_t *count);
-/* All was read: rows of functions are called as their symbols say, not by addresses any more (names.c). */
+/* All was read: rows of functions are called as their symbols say, not by addresses any more (syspairs.c). */
 void pxt_pairs_name(struct pxt_pairs *pairs, struct pxt_symbols *symbols);
+/* The row of a pair for this thread (@who: NULL, of others) or key; after the limit all share one. */
+struct pxt_row *pxt_pairs_row(struct pxt_pairs *pairs, uint32_t pair, uint64_t thread,
+    const struct pxt_thread *who, uint64_t key);
 /* The row of a pair for this group, or NULL. */
 struct pxt_row *pxt_pairs_find(const struct pxt_pairs *pairs, uint32_t pair, uint64_t group);
 void pxt_pairs_free(struct pxt_pairs *pairs);
@@ -222,6 +227,19 @@ struct pxt_syspair_role {
 
 #define PXT_SYSPAIRS 12u
 extern const struct pxt_syspair pxt_syspairs[PXT_SYSPAIRS];
+
+/* Whether the pair has a row for each value. */
+static inline bool pxt_pairs_by_value(const struct pxt_pairs *pairs, uint32_t pair)
+{
+	return pairs->pairs[pair].system && pairs->pairs[pair].system->by_value;
+}
+
+/* For the hash tables of rows and stacks. */
+static inline uint32_t pxt_pairs_mix(uint64_t a, uint64_t b)
+{
+	return (uint32_t)(((a ^ b * UINT64_C(0xff51afd7ed558ccd)) * UINT64_C(0x9e3779b97f4a7c15)) >>
+	                  32);
+}
 
 /* The next role of that type behind @after (NULL: the first one); NULL: there is none. */
 const struct pxt_syspair_role *pxt_syspairs_next(

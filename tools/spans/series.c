@@ -153,7 +153,7 @@ void pxt_series_join(struct pxt_series *series, const struct pxt_series *from)
 
 /* ---- Asking ---- */
 
-static int ascending(const void *a, const void *b)
+int pxt_series_ascending(const void *a, const void *b)
 {
 	uint64_t x;
 	uint64_t y;
@@ -166,7 +166,8 @@ static int ascending(const void *a, const void *b)
 static void sort(struct pxt_series *series)
 {
 	if (!series->sorted && series->values)
-		qsort(series->values, (size_t)series->count, sizeof *series->values, ascending);
+		qsort(series->values, (size_t)series->count, sizeof *series->values,
+		    pxt_series_ascending);
 	series->sorted = true;
 }
 

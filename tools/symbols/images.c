@@ -100,11 +100,8 @@ static void remove_live(struct pxt_image_process *process, uint32_t at, uint32_t
 
 static void insert_live(struct pxt_image_process *process, uint32_t at, uint32_t image)
 {
-	if (process->live_count == process->live_room) {
-		process->live_room = process->live_room ? 2 * process->live_room : 16;
-		process->live =
-		    pxt_must(realloc(process->live, process->live_room * sizeof *process->live));
-	}
+	process->live = pxt_must_grow(
+	    process->live, &process->live_room, process->live_count, sizeof *process->live);
 	memmove(process->live + at + 1, process->live + at,
 	    (process->live_count++ - at) * sizeof *process->live);
 	process->live[at] = image;

@@ -33,17 +33,14 @@ struct pxt_objects {
 	bool whole;     /* a table with all symbols was there, not those for the linker alone */
 	struct table {
 		struct object *list;
-		size_t count;
-		size_t room;
+		uint32_t count;
+		uint32_t room;
 	} variables, functions;
 };
 
 static void add(struct table *table, const GElf_Sym *symbol, const char *name)
 {
-	if (table->count == table->room) {
-		table->room = table->room ? 2 * table->room : 256;
-		table->list = pxt_must(realloc(table->list, table->room * sizeof *table->list));
-	}
+	table->list = pxt_must_grow(table->list, &table->room, table->count, sizeof *table->list);
 	table->list[table->count++] =
 	    (struct object){ .value = symbol->st_value, .size = symbol->st_size, .name = name };
 }

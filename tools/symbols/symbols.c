@@ -191,15 +191,8 @@ const char *pxt_symbols_image(const struct pxt_symbols *symbols, struct pxt_addr
 
 static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 {
-	if (index >= symbols->module_room) {
-		uint32_t room = 2 * index + 16;
-
-		symbols->modules =
-		    pxt_must(realloc(symbols->modules, room * sizeof(struct module *)));
-		memset(symbols->modules + symbols->module_room, 0,
-		    (room - symbols->module_room) * sizeof(struct module *));
-		symbols->module_room = room;
-	}
+	symbols->modules =
+	    pxt_must_reach(symbols->modules, &symbols->module_room, index, sizeof(struct module *));
 	if (!symbols->modules[index]) {
 		symbols->modules[index] = pxt_must(calloc(1, sizeof(struct module)));
 		symbols->modules[index]->path = path_of(symbols, index);
@@ -382,11 +375,8 @@ static void want_in(struct pxt_symbols *symbols, uint32_t module, uint64_t key)
 	*symbol = (struct symbol){ .address = key, .module = module };
 	if (++symbols->used * 2 > symbols->size)
 		grow(symbols);
-	if (symbols->fresh_count == symbols->fresh_room) {
-		symbols->fresh_room = 2 * symbols->fresh_room + 64;
-		symbols->fresh =
-		    pxt_must(realloc(symbols->fresh, symbols->fresh_room * sizeof *symbols->fresh));
-	}
+	symbols->fresh = pxt_must_grow(
+	    symbols->fresh, &symbols->fresh_room, symbols->fresh_count, sizeof *symbols->fresh);
 	symbols->fresh[symbols->fresh_count++] = (struct fresh){ .module = module, .key = key };
 }
 
@@ -394,11 +384,8 @@ static void add_pending(struct pxt_symbols *symbols, struct pxt_address at)
 {
 	if (symbols->pending_count == PXT_SYMBOLS_MAX)
 		return;
-	if (symbols->pending_count == symbols->pending_room) {
-		symbols->pending_room = 2 * symbols->pending_room + 64;
-		symbols->pending = pxt_must(
-		    realloc(symbols->pending, symbols->pending_room * sizeof *symbols->pending));
-	}
+	symbols->pending = pxt_must_grow(symbols->pending, &symbols->pending_room,
+	    symbols->pending_count, sizeof *symbols->pending);
 	symbols->pending[symbols->pending_count++] = at;
 }
 
