@@ -152,34 +152,13 @@ static int help_about(const struct pxt_command *command, char *about)
 /* The first word is no command: what was meant? */
 static int unknown(int argc, char **argv)
 {
-	const char *names[sizeof commands / sizeof(void *)] = { NULL };
-	const char *word = argv[1];
+	const struct pxt_command_table table = {
+		.list = commands, .what = "command", .before = "pxtrace", .usual = "print"
+	};
 
-	for (size_t i = 0; commands[i]; i++)
-		names[i] = commands[i]->name;
-	if (*word == '-') {
-		pxt_complain("the command comes first, then its options (found \"%s\")", word);
-		return pxt_usage(NULL);
-	}
-	for (int i = 2; i < argc; i++) {
-		for (size_t k = 0; names[k]; k++) {
-			if (strcmp(argv[i], names[k]) == 0) {
-				pxt_complain(
-				    "the command comes first: pxtrace %s %s", names[k], word);
-				return PXT_EXIT_USAGE;
-			}
-		}
-	}
-	if (access(word, F_OK) == 0) {
-		pxt_complain(
-		    "\"%s\" is a file, not a command; perhaps: pxtrace print %s", word, word);
-		return pxt_usage(NULL);
-	}
-	const char *meant = pxt_suggest(word, names);
-	if (meant)
-		pxt_complain("there is no command \"%s\"; did you mean \"%s\"?", word, meant);
-	else
-		pxt_complain("there is no command \"%s\"", word);
+	if (*argv[1] != '-')
+		return pxt_command_unknown(&table, argc, argv);
+	pxt_complain("the command comes first, then its options (found \"%s\")", argv[1]);
 	return pxt_usage(NULL);
 }
 

@@ -450,13 +450,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "check",
-	.help = help,
-	.options = options,
-	.wants = "which log?",
-};
-
 /* The worse of two; what could not be looked at is worse than what was found. */
 static int worse(int a, int b)
 {
@@ -491,7 +484,7 @@ static int run(int argc, char **argv)
 
 	c.out.fd = STDOUT_FILENO;
 	c.limit = 20;
-	status = pxt_options_read(&command_line, &c, argc, argv);
+	status = pxt_options_read(&pxt_cmd_check, &c, argc, argv);
 	if (status >= 0)
 		return status;
 	c.out.colour = !c.json && pxt_colour_wanted(c.colour, STDOUT_FILENO);
@@ -505,5 +498,7 @@ const struct pxt_command pxt_cmd_check = {
 	.name = "check",
 	.summary = "checks whether a log is whole, and if not, where",
 	.help = help,
+	.options = options,
+	.wants = "which log?",
 	.run = run,
 };

@@ -19,6 +19,9 @@ struct pxt_command {
 	 * run() shows it when --help is its first argument.
 	 */
 	const char *const *help;
+	const struct pxt_option *options; /* of pxt_options_read(), and --help */
+	const char *wants; /* "which log?": said where no word is left; NULL: none is needed */
+	bool stops;        /* options end at the first word that is none */
 	/* argv[0] is the command's name.  Returns the exit status. */
 	int (*run)(int argc, char **argv);
 };
@@ -156,24 +159,27 @@ struct pxt_option {
 
 extern const struct pxt_option pxt_colour_options[];
 
-struct pxt_command_line {
-	const char *command;
-	const char *const *help;
-	const struct pxt_option *options; /* and --help */
-	const char *wants; /* "which log?": said where no word is left; NULL: none is needed */
-	bool stops;        /* at the first word that is no option */
-};
-
 /*
  * Takes them all, into @self; argv[optind] is then the first word that is none.  Returns -1, or the exit status with
  * which the command ends: help was shown, or something was wrong, and the user was told.
  */
-int pxt_options_read(const struct pxt_command_line *line, void *self, int argc, char **argv);
+int pxt_options_read(const struct pxt_command *command, void *self, int argc, char **argv);
 
 /* ---- Which word was probably meant ---- */
 
 /* The one of @names (NULL after the last) that was probably meant, or NULL. */
 const char *pxt_suggest(const char *word, const char *const *names);
+
+/* Commands that are chosen by a word, and what is said where it is none of them. */
+struct pxt_command_table {
+	const struct pxt_command *const *list; /* NULL after the last */
+	const char *what;                      /* "command" */
+	const char *before;                    /* "pxtrace", ... */
+	const char *usual;                     /* ... "print": what a file in its place is for */
+	const char *usage;                     /* for pxt_usage() */
+};
+/* argv[1] is none of them: says what was meant; returns PXT_EXIT_USAGE. */
+int pxt_command_unknown(const struct pxt_command_table *table, int argc, char **argv);
 
 /* How far a name may be from what was meant. */
 #define PXT_SUGGEST_FAR 3u

@@ -320,24 +320,24 @@ static const struct entry *entry_of(const struct table *table, int code)
 	return &table->entries[code - FIRST_CODE];
 }
 
-int pxt_options_read(const struct pxt_command_line *line, void *self, int argc, char **argv)
+int pxt_options_read(const struct pxt_command *command, void *self, int argc, char **argv)
 {
 	struct table table = { .letters = "" };
 	bool good = true;
 	int code;
 
-	add_options(&table, line->options, self);
+	add_options(&table, command->options, self);
 	table.list[table.count] = (struct option){ "help", no_argument, NULL, 'h' };
 	add_letter(table.letters, 'h', false);
 	/* What comes first says what becomes of words, and that errors are told by us. */
-	const char *order = line->stops ? "+:" : table.word ? "-:" : ":";
+	const char *order = command->stops ? "+:" : table.word ? "-:" : ":";
 	char letters[sizeof table.letters + 2];
 	(void)snprintf(letters, sizeof letters, "%s%s", order, table.letters);
 	while (good && (code = getopt_long(argc, argv, letters, table.list, NULL)) != -1) {
 		if (code == 'h')
-			return pxt_help(line->help);
+			return pxt_help(command->help);
 		if (code == '?' || code == ':')
-			return tell_error(line->command, code, argv, &table);
+			return tell_error(command->name, code, argv, &table);
 		good = code == 1 ? table.word->take(self, optarg)
 		                 : take_entry(entry_of(&table, code), optarg);
 	}
@@ -345,11 +345,11 @@ int pxt_options_read(const struct pxt_command_line *line, void *self, int argc, 
 	for (; good && table.word && optind < argc; optind++)
 		good = table.word->take(self, argv[optind]);
 	if (!good)
-		return pxt_usage(line->command);
-	if (!line->wants || optind < argc)
+		return pxt_usage(command->name);
+	if (!command->wants || optind < argc)
 		return -1;
-	pxt_complain("%s: %s", line->command, line->wants);
-	return pxt_usage(line->command);
+	pxt_complain("%s: %s", command->name, command->wants);
+	return pxt_usage(command->name);
 }
 
 /* ---- The distance of two words ---- */
@@ -401,4 +401,35 @@ const char *pxt_suggest(const char *word, const char *const *names)
 		if (pxt_suggest_nearer(word, *names, &least))
 			best = *names;
 	return best;
+}
+
+#define COMMANDS_MAX 32u
+
+int pxt_command_unknown(const struct pxt_command_table *table, int argc, char **argv)
+{
+	const char *names[COMMANDS_MAX] = { NULL };
+	const char *word = argv[1];
+	const char *meant;
+
+	for (size_t i = 0; table->list[i] && i + 1 < COMMANDS_MAX; i++)
+		names[i] = table->list[i]->name;
+	for (int i = 2; i < argc; i++) {
+		for (size_t k = 0; names[k]; k++) {
+			if (strcmp(argv[i], names[k]) != 0)
+				continue;
+			pxt_complain("the %s comes first: %s %s %s", table->what, table->before,
+			    names[k], word);
+			return PXT_EXIT_USAGE;
+		}
+	}
+	meant = pxt_suggest(word, names);
+	if (access(word, F_OK) == 0)
+		pxt_complain("\"%s\" is a file, not a %s; perhaps: %s %s %s", word, table->what,
+		    table->before, table->usual, word);
+	else if (meant)
+		pxt_complain(
+		    "there is no %s \"%s\"; did you mean \"%s\"?", table->what, word, meant);
+	else
+		pxt_complain("there is no %s \"%s\"", table->what, word);
+	return pxt_usage(table->usage);
 }

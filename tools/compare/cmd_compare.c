@@ -291,12 +291,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "compare",
-	.help = help,
-	.options = options,
-};
-
 /* False, with a word to the user, when that cannot be compared. */
 static bool is_sound(const struct command *c)
 {
@@ -322,7 +316,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	c.out.fd = STDOUT_FILENO;
-	status = pxt_options_read(&command_line, &c, argc, argv);
+	status = pxt_options_read(&pxt_cmd_compare, &c, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!is_sound(&c))
@@ -335,5 +329,6 @@ const struct pxt_command pxt_cmd_compare = {
 	.name = "compare",
 	.summary = "shows which durations changed between two sets of logs",
 	.help = help,
+	.options = options,
 	.run = run,
 };

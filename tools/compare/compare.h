@@ -138,9 +138,6 @@ void pxt_compare_lock_name(
 /* Whether so many logs could ever tell a difference from noise. */
 bool pxt_compare_enough(unsigned before, unsigned after);
 void pxt_compare_judge(struct pxt_comparison *comparison);
-/* Whether the figure can be compared: all logs have it, and it does not depend on how many there are. */
-bool pxt_compare_comparable(const struct pxt_comparison *comparison,
-    const struct pxt_compared *compared, enum pxt_figure figure);
 
 /* ---- compare/reasons.c ---- */
 

@@ -60,8 +60,9 @@ bool pxt_compare_enough(unsigned before, unsigned after)
 	return before > 0 && after > 0 && 2 / ways(before, before + after) <= PXT_COMPARE_ERROR;
 }
 
-bool pxt_compare_comparable(const struct pxt_comparison *comparison,
-    const struct pxt_compared *compared, enum pxt_figure figure)
+/* Whether the figure can be compared: all logs have it, and it does not depend on how many there are. */
+static bool comparable(const struct pxt_comparison *comparison, const struct pxt_compared *compared,
+    enum pxt_figure figure)
 {
 	double mean[PXT_SIDES];
 	uint64_t least = UINT64_MAX;
@@ -262,7 +263,7 @@ static void judge_all(struct judging *j, struct pxt_comparison *comparison, unsi
 		struct pxt_compared *compared = comparison->list[i];
 
 		for (unsigned k = 0; k < PXT_FIGURES; k++) {
-			if (!pxt_compare_comparable(comparison, compared, (enum pxt_figure)k))
+			if (!comparable(comparison, compared, (enum pxt_figure)k))
 				continue;
 			put_interval(comparison, compared, k, out, &compared->changes[k]);
 			j->list[j->count].change = &compared->changes[k];

@@ -80,35 +80,11 @@ static int show_help(void)
 	return pxt_finish(&out);
 }
 
-/* The second word is no format: what was meant? */
-static int unknown(int argc, char **argv)
-{
-	const char *names[sizeof formats / sizeof(void *)] = { NULL };
-	const char *word = argv[1];
-
-	for (size_t i = 0; formats[i]; i++)
-		names[i] = formats[i]->name;
-	for (int i = 2; i < argc; i++) {
-		for (size_t k = 0; names[k]; k++) {
-			if (strcmp(argv[i], names[k]) != 0)
-				continue;
-			pxt_complain(
-			    "the format comes first: pxtrace export %s %s", names[k], word);
-			return PXT_EXIT_USAGE;
-		}
-	}
-	if (access(word, F_OK) == 0) {
-		pxt_complain(
-		    "\"%s\" is a file, not a format; perhaps: pxtrace export csv %s", word, word);
-		return pxt_usage("export");
-	}
-	const char *meant = pxt_suggest(word, names);
-	if (meant)
-		pxt_complain("there is no format \"%s\"; did you mean \"%s\"?", word, meant);
-	else
-		pxt_complain("there is no format \"%s\"", word);
-	return pxt_usage("export");
-}
+static const struct pxt_command_table table = { .list = formats,
+	.what = "format",
+	.before = "pxtrace export",
+	.usual = "csv",
+	.usage = "export" };
 
 static int run(int argc, char **argv)
 {
@@ -121,12 +97,11 @@ static int run(int argc, char **argv)
 	for (size_t i = 0; formats[i]; i++)
 		if (strcmp(argv[1], formats[i]->name) == 0)
 			return formats[i]->run(argc - 1, argv + 1);
-	return unknown(argc, argv);
+	return pxt_command_unknown(&table, argc, argv);
 }
 
 const struct pxt_command pxt_cmd_export = {
 	.name = "export",
 	.summary = "writes logs in the formats of other programs",
-	.help = NULL,
 	.run = run,
 };

@@ -236,8 +236,8 @@ static const char *const help[] = {
 	NULL,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "export ctf",
+static const struct pxt_command line = {
+	.name = "export ctf",
 	.help = help,
 	.options = options,
 };
@@ -247,7 +247,7 @@ static int run(int argc, char **argv)
 	static struct ctf ctf;
 	int status;
 
-	status = pxt_options_read(&command_line, &ctf, argc, argv);
+	status = pxt_options_read(&line, &ctf, argc, argv);
 	if (status >= 0)
 		return status;
 	if (ctf.ctf2 && (ctf.layout || (ctf.clock && strcmp(ctf.clock, "corrected") != 0))) {

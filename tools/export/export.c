@@ -277,14 +277,14 @@ int pxt_export_run(const struct pxt_export_format *format, int argc, char **argv
 		PXT_OPT_END,
 	};
 	char command[32];
-	const struct pxt_command_line command_line = {
-		.command = command, .help = format->help, .options = options, .wants = "which log?"
+	const struct pxt_command line = {
+		.name = command, .help = format->help, .options = options, .wants = "which log?"
 	};
 	int status;
 
 	export.out.fd = STDOUT_FILENO;
 	(void)snprintf(command, sizeof command, "export %s", format->name);
-	status = pxt_options_read(&command_line, &export, argc, argv);
+	status = pxt_options_read(&line, &export, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!pxt_select_check(&export.select))

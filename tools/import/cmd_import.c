@@ -61,12 +61,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "import",
-	.help = help,
-	.options = options,
-};
-
 static int import(struct pxt_shark *shark, char **files, int count, const char *output)
 {
 	int status = PXT_EXIT_OK;
@@ -138,7 +132,7 @@ static int import_ctf(char *const *inputs, int count, const char *output)
 static int run(int argc, char **argv)
 {
 	struct wishes wishes = { 0 };
-	int status = pxt_options_read(&command_line, &wishes, argc, argv);
+	int status = pxt_options_read(&pxt_cmd_import, &wishes, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -179,5 +173,6 @@ const struct pxt_command pxt_cmd_import = {
 	.name = "import",
 	.summary = "makes a log of another tracer's file",
 	.help = help,
+	.options = options,
 	.run = run,
 };

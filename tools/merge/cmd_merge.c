@@ -176,13 +176,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "merge",
-	.help = help,
-	.options = options,
-	.wants = "which logs?",
-};
-
 /* A log given twice, under whatever names, would be there twice; and OUT must be none of them. */
 static bool check_inputs(const struct pxt_reader *reader, const char *output)
 {
@@ -248,7 +241,7 @@ static int run(int argc, char **argv)
 	struct wishes wishes = { 0 };
 	int status;
 
-	status = pxt_options_read(&command_line, &wishes, argc, argv);
+	status = pxt_options_read(&pxt_cmd_merge, &wishes, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!wishes.output) {
@@ -267,5 +260,7 @@ const struct pxt_command pxt_cmd_merge = {
 	.name = "merge",
 	.summary = "several logs as one, on one line of time",
 	.help = help,
+	.options = options,
+	.wants = "which logs?",
 	.run = run,
 };

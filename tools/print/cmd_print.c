@@ -57,13 +57,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "print",
-	.help = help,
-	.options = options,
-	.wants = "which log?",
-};
-
 /* All that is in a log that was named twice would be told twice. */
 static bool are_all_new(const struct pxt_reader *reader)
 {
@@ -109,7 +102,7 @@ static int run(int argc, char **argv)
 	p->command = "print";
 	p->line.out.fd = STDOUT_FILENO;
 	p->line.fields.dump_limit = 64;
-	status = pxt_options_read(&command_line, &c, argc, argv);
+	status = pxt_options_read(&pxt_cmd_print, &c, argc, argv);
 	if (status >= 0)
 		return status;
 	status = prepare(p, c.incomplete, argc, argv);
@@ -123,5 +116,7 @@ const struct pxt_command pxt_cmd_print = {
 	.name = "print",
 	.summary = "shows the events of a log, one line each",
 	.help = help,
+	.options = options,
+	.wants = "which log?",
 	.run = run,
 };

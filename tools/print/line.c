@@ -31,7 +31,8 @@ const char *pxt_line_address(const struct pxt_line *line, const struct pxt_event
 	return at.value == 0 ? "-" : text_of(line, event, at);
 }
 
-const char *pxt_line_caller(
+/* The function that called, of those that pxt_callers_of() found. */
+static const char *caller_text(
     const struct pxt_line *line, const struct pxt_event *event, uint64_t caller)
 {
 	struct pxt_address at = pxt_symbols_address(event);
@@ -116,7 +117,7 @@ static void put_callers(struct pxt_line *line, const struct pxt_event *event)
 
 	for (unsigned i = 0; i < count; i++) {
 		pxt_out_text(out, "                   called by ");
-		pxt_out_text(out, pxt_line_caller(line, event, callers[i]));
+		pxt_out_text(out, caller_text(line, event, callers[i]));
 		pxt_out_char(out, '\n');
 	}
 }
@@ -264,7 +265,7 @@ static void put_json_callers(struct pxt_line *line, const struct pxt_event *even
 		return;
 	pxt_json_open(&line->out, "callers", '[');
 	for (unsigned i = 0; i < count; i++)
-		pxt_json_text(&line->out, NULL, pxt_line_caller(line, event, callers[i]));
+		pxt_json_text(&line->out, NULL, caller_text(line, event, callers[i]));
 	pxt_json_close(&line->out, "]");
 }
 

@@ -49,9 +49,6 @@ void pxt_line_loss(struct pxt_line *line, const struct pxt_event *event, uint64_
 const char *pxt_line_address(const struct pxt_line *line, const struct pxt_event *event);
 /* The addresses that its line will show. */
 void pxt_line_want(const struct pxt_line *line, const struct pxt_event *event);
-/* The function that called, of those that pxt_callers_of() found. */
-const char *pxt_line_caller(
-    const struct pxt_line *line, const struct pxt_event *event, uint64_t caller);
 /* The time since the line before, which this line then is. */
 int64_t pxt_line_delta(struct pxt_line *line, const struct pxt_event *event);
 /* The time as --relative, --utc, --local or --raw ask for it, without padding. */

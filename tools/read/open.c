@@ -339,81 +339,6 @@ static void make_room(struct pxt_reader *reader, unsigned count)
 	reader->count = count;
 }
 
-int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
-    enum pxt_open_mode mode, const struct pxt_select *select)
-{
-	int status = PXT_EXIT_OK;
-
-	reader->sets = pxt_sets_find(paths, count, &count);
-	reader->set_count = count;
-	make_room(reader, count);
-	for (unsigned i = 0; i < count; i++) {
-		struct pxt_source *source = new_source(reader->sets[i].path, i, select);
-
-		source->set = reader->sets[i].count > 1 ? &reader->sets[i] : NULL;
-		if (reader->sets[i].count == 1)
-			source->path = reader->sets[i].files[0];
-		reader->sources[i] = source;
-		source->lacks_end = mode != PXT_OPEN_LIVE && pxt_sets_lacks_end(&reader->sets[i]);
-		if (open_source(source, mode) != PXT_EXIT_OK)
-			status = PXT_EXIT_LOG;
-	}
-	if (count > 1)
-		pxt_align(reader);
-	for (unsigned i = 0; i < count; i++)
-		if (i == 0 || reader->sources[i]->start_ns < reader->start_ns)
-			reader->start_ns = reader->sources[i]->start_ns;
-	return status;
-}
-
-int pxt_reader_open_growing(
-    struct pxt_reader *reader, const char *name, int fd, const struct pxt_select *select)
-{
-	struct pxt_source *source = new_source(name, 0, select);
-
-	make_room(reader, 1);
-	reader->sources[0] = source;
-	source->fd = fd;
-	source->goes_on = true;
-	int status = open_log(source, PXT_OPEN_LIVE);
-	reader->start_ns = source->start_ns;
-	return status;
-}
-
-static void close_source(struct pxt_source *source)
-{
-	if (source->is_open)
-		(void)posix_trace_close(source->trid);
-	if (source->fd >= 0)
-		(void)close(source->fd);
-	pxt_spool_end(&source->spool);
-	for (unsigned i = 0; i < PXT_TYPES_MAX; i++) {
-		if (source->types[i]) {
-			free(source->types[i]->fields);
-			free(source->types[i]->message);
-		}
-		free(source->types[i]);
-	}
-	free(source->odd_type.fields);
-	free(source->odd_type.message);
-	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++)
-		free(source->threads[i]);
-	free(source->threads);
-	free(source->names);
-	free(source->stretches);
-	free(source);
-}
-
-void pxt_reader_close(struct pxt_reader *reader)
-{
-	for (unsigned i = 0; i < reader->count; i++)
-		close_source(reader->sources[i]);
-	free(reader->sources);
-	free(reader->heap);
-	pxt_sets_free(reader->sets, reader->set_count);
-	*reader = (struct pxt_reader){ 0 };
-}
-
 /*
  * ---- Several logs on one line of time ----
  *
@@ -473,7 +398,11 @@ static const struct pxt_source *base_of(
 	return base;
 }
 
-void pxt_align(struct pxt_reader *reader)
+/*
+ * Sets the shifts, and with them the starts, of opened logs: those of one boot lie by CLOCK_MONOTONIC, whatever
+ * happened to the civil clock between their beginnings; where that is far, it is said.
+ */
+static void align(struct pxt_reader *reader)
 {
 	int64_t *shifts = pxt_must(calloc(reader->count, sizeof *shifts));
 
@@ -496,4 +425,81 @@ void pxt_align(struct pxt_reader *reader)
 		reader->sources[i]->start_ns += reader->sources[i]->shift_ns;
 	}
 	free(shifts);
+}
+
+/* ---- Readers ---- */
+
+int pxt_reader_open(struct pxt_reader *reader, char *const *paths, unsigned count,
+    enum pxt_open_mode mode, const struct pxt_select *select)
+{
+	int status = PXT_EXIT_OK;
+
+	reader->sets = pxt_sets_find(paths, count, &count);
+	reader->set_count = count;
+	make_room(reader, count);
+	for (unsigned i = 0; i < count; i++) {
+		struct pxt_source *source = new_source(reader->sets[i].path, i, select);
+
+		source->set = reader->sets[i].count > 1 ? &reader->sets[i] : NULL;
+		if (reader->sets[i].count == 1)
+			source->path = reader->sets[i].files[0];
+		reader->sources[i] = source;
+		source->lacks_end = mode != PXT_OPEN_LIVE && pxt_sets_lacks_end(&reader->sets[i]);
+		if (open_source(source, mode) != PXT_EXIT_OK)
+			status = PXT_EXIT_LOG;
+	}
+	if (count > 1)
+		align(reader);
+	for (unsigned i = 0; i < count; i++)
+		if (i == 0 || reader->sources[i]->start_ns < reader->start_ns)
+			reader->start_ns = reader->sources[i]->start_ns;
+	return status;
+}
+
+int pxt_reader_open_growing(
+    struct pxt_reader *reader, const char *name, int fd, const struct pxt_select *select)
+{
+	struct pxt_source *source = new_source(name, 0, select);
+
+	make_room(reader, 1);
+	reader->sources[0] = source;
+	source->fd = fd;
+	source->goes_on = true;
+	int status = open_log(source, PXT_OPEN_LIVE);
+	reader->start_ns = source->start_ns;
+	return status;
+}
+
+static void close_source(struct pxt_source *source)
+{
+	if (source->is_open)
+		(void)posix_trace_close(source->trid);
+	if (source->fd >= 0)
+		(void)close(source->fd);
+	pxt_spool_end(&source->spool);
+	for (unsigned i = 0; i < PXT_TYPES_MAX; i++) {
+		if (source->types[i]) {
+			free(source->types[i]->fields);
+			free(source->types[i]->message);
+		}
+		free(source->types[i]);
+	}
+	free(source->odd_type.fields);
+	free(source->odd_type.message);
+	for (uint32_t i = 0; source->threads && i <= source->thread_mask; i++)
+		free(source->threads[i]);
+	free(source->threads);
+	free(source->names);
+	free(source->stretches);
+	free(source);
+}
+
+void pxt_reader_close(struct pxt_reader *reader)
+{
+	for (unsigned i = 0; i < reader->count; i++)
+		close_source(reader->sources[i]);
+	free(reader->sources);
+	free(reader->heap);
+	pxt_sets_free(reader->sets, reader->set_count);
+	*reader = (struct pxt_reader){ 0 };
 }

@@ -234,20 +234,13 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "link",
-	.help = help,
-	.options = options,
-	.wants = "over which line? e.g. serial:/dev/ttyUSB0,115200",
-};
-
 static int link_main(int argc, char **argv)
 {
 	static struct link link;
 	int status;
 
 	link.wait_s = 5;
-	status = pxt_options_read(&command_line, &link, argc, argv);
+	status = pxt_options_read(&pxt_cmd_link, &link, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!pxt_linkdevice_parse(&link.line, "link", argv[optind]))
@@ -269,5 +262,7 @@ const struct pxt_command pxt_cmd_link = {
 	.name = "link",
 	.summary = "gives a board orders over its line",
 	.help = help,
+	.options = options,
+	.wants = "over which line? e.g. serial:/dev/ttyUSB0,115200",
 	.run = link_main,
 };

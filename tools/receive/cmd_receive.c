@@ -494,20 +494,13 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "receive",
-	.help = help,
-	.options = options,
-	.wants = "from where? e.g. serial:/dev/ttyUSB0,115200",
-};
-
 static int receive_main(int argc, char **argv)
 {
 	static struct receive receive;
 	int status;
 
 	receive.raw = -1;
-	status = pxt_options_read(&command_line, &receive, argc, argv);
+	status = pxt_options_read(&pxt_cmd_receive, &receive, argc, argv);
 	if (status >= 0)
 		return status;
 	if (argc - optind > 1) {
@@ -528,5 +521,7 @@ const struct pxt_command pxt_cmd_receive = {
 	.name = "receive",
 	.summary = "writes a log from a target's line or network",
 	.help = help,
+	.options = options,
+	.wants = "from where? e.g. serial:/dev/ttyUSB0,115200",
 	.run = receive_main,
 };

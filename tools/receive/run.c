@@ -19,7 +19,8 @@
 
 /* ---- The head ---- */
 
-const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_header *header)
+/* What the head would be the beginning of; NULL or what is wrong. */
+static const char *look_at(const unsigned char *head, struct pxt_log_header *header)
 {
 	unsigned char whole[PXT_LOG_HEADER_BYTES];
 	const char *wrong;
@@ -41,7 +42,7 @@ const char *pxt_receive_run_begin(
 	const char *wrong;
 
 	memset(run, 0, sizeof *run);
-	wrong = pxt_receive_run_look(head, &run->header);
+	wrong = look_at(head, &run->header);
 	if (wrong)
 		return wrong;
 	memcpy(whole, head, PXT_LOG_HEADER_USED);
@@ -284,15 +285,6 @@ static uint64_t key_of(uint32_t type, uint64_t a, uint64_t b)
 	return pxt_receive_known_hash(0, words, sizeof words);
 }
 
-static bool news(
-    struct pxt_receive_run *run, uint64_t key, const unsigned char *entry, uint32_t bytes)
-{
-	enum pxt_receive_known_news told =
-	    pxt_receive_known_tell(&run->known, key, pxt_receive_known_hash(0, entry, bytes));
-
-	return told == PXT_RECEIVE_KNOWN_NEW || told == PXT_RECEIVE_KNOWN_CHANGED;
-}
-
 /* A type keeps its name, whatever comes later. */
 static bool good_type(struct pxt_receive_run *run, const unsigned char *entry, uint32_t *id)
 {
@@ -312,79 +304,80 @@ static bool good_type(struct pxt_receive_run *run, const unsigned char *entry, u
 	return true;
 }
 
-/* A thing that the log has room for: @count of @most were told. */
-static bool one_more(struct pxt_receive_run *run, uint64_t key, const unsigned char *entry,
-    uint32_t bytes, uint32_t *count, uint32_t most, bool *full)
+/* Things of a kind of which a log has no more than so many. */
+struct kind {
+	uint32_t *count; /* that were told */
+	uint32_t most;
+};
+
+/* What is new, or has changed; @kind: NULL, there is room for any number.  False: there is none for this one. */
+static bool put_once(struct pxt_receive_run *run, enum pxt_log_type type, uint64_t key,
+    const unsigned char *entry, uint32_t bytes, const struct kind *kind)
 {
 	enum pxt_receive_known_news told;
 
-	*full = *count >= most;
-	if (*full)
+	if (kind && *kind->count >= kind->most)
 		return false;
 	told = pxt_receive_known_tell(&run->known, key, pxt_receive_known_hash(0, entry, bytes));
-	*count += told == PXT_RECEIVE_KNOWN_NEW;
-	return told == PXT_RECEIVE_KNOWN_NEW || told == PXT_RECEIVE_KNOWN_CHANGED;
+	if (kind)
+		*kind->count += told == PXT_RECEIVE_KNOWN_NEW;
+	return (told != PXT_RECEIVE_KNOWN_NEW && told != PXT_RECEIVE_KNOWN_CHANGED) ||
+	       pxt_logblocks_entry(&run->blocks, type, entry, bytes);
 }
 
 static bool put_type(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
 {
 	uint32_t id;
 
-	if (!good_type(run, entry, &id))
-		return false;
-	return !news(run, key_of(PXT_LOG_TYPES, id, 0), entry, bytes) ||
-	       pxt_logblocks_entry(&run->blocks, PXT_LOG_TYPES, entry, bytes);
+	return good_type(run, entry, &id) &&
+	       put_once(run, PXT_LOG_TYPES, key_of(PXT_LOG_TYPES, id, 0), entry, bytes, NULL);
 }
 
 static bool put_thread(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
 {
+	const struct kind kind = { &run->threads, THREADS_MAX };
 	struct pxt_log_thread thread;
 	uint64_t key;
-	bool full;
 
 	pxt_logfmt_get_thread(entry, run->header.swapped, &thread);
-	if (thread.index == PXT_THREAD_NONE)
-		return false;
 	key = key_of(PXT_LOG_THREADS, (uint64_t)thread.index << 48 ^ thread.thread, thread.since);
-	if (!one_more(run, key, entry, bytes, &run->threads, THREADS_MAX, &full))
-		return !full;
-	return pxt_logblocks_entry(&run->blocks, PXT_LOG_THREADS, entry, bytes);
+	return thread.index != PXT_THREAD_NONE &&
+	       put_once(run, PXT_LOG_THREADS, key, entry, bytes, &kind);
 }
 
 static bool put_process(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
 {
 	struct pxt_log_process process;
 
-	if (pxt_logfmt_get_process(entry, run->header.swapped, &process))
-		return false;
-	return !news(run, key_of(PXT_LOG_PROCESS, 0, 0), entry, bytes) ||
-	       pxt_logblocks_entry(&run->blocks, PXT_LOG_PROCESS, entry, bytes);
+	return !pxt_logfmt_get_process(entry, run->header.swapped, &process) &&
+	       put_once(run, PXT_LOG_PROCESS, key_of(PXT_LOG_PROCESS, 0, 0), entry, bytes, NULL);
+}
+
+/* A thing that is known by all of its bytes. */
+static bool put_thing(struct pxt_receive_run *run, enum pxt_log_type type,
+    const unsigned char *entry, uint32_t bytes, const struct kind *kind)
+{
+	uint64_t key = key_of(type, pxt_receive_known_hash(0, entry, bytes), 0);
+
+	return put_once(run, type, key, entry, bytes, kind);
 }
 
 static bool put_module(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
 {
+	const struct kind kind = { &run->modules, MODULES_MAX };
 	struct pxt_log_module module;
-	uint64_t key = key_of(PXT_LOG_MODULES, pxt_receive_known_hash(0, entry, bytes), 0);
-	bool full;
 
-	if (pxt_logfmt_get_module(entry, run->header.swapped, &module))
-		return false;
-	if (!one_more(run, key, entry, bytes, &run->modules, MODULES_MAX, &full))
-		return !full;
-	return pxt_logblocks_entry(&run->blocks, PXT_LOG_MODULES, entry, bytes);
+	return !pxt_logfmt_get_module(entry, run->header.swapped, &module) &&
+	       put_thing(run, PXT_LOG_MODULES, entry, bytes, &kind);
 }
 
 static bool put_note(struct pxt_receive_run *run, const unsigned char *entry, uint32_t bytes)
 {
+	const struct kind kind = { &run->notes, NOTES_MAX };
 	struct pxt_log_note note;
-	uint64_t key = key_of(PXT_LOG_NOTES, pxt_receive_known_hash(0, entry, bytes), 0);
-	bool full;
 
-	if (pxt_logfmt_get_note(entry, run->header.swapped, &note))
-		return false;
-	if (!one_more(run, key, entry, bytes, &run->notes, NOTES_MAX, &full))
-		return !full;
-	return pxt_logblocks_entry(&run->blocks, PXT_LOG_NOTES, entry, bytes);
+	return !pxt_logfmt_get_note(entry, run->header.swapped, &note) &&
+	       put_thing(run, PXT_LOG_NOTES, entry, bytes, &kind);
 }
 
 static bool put_clock(struct pxt_receive_run *run, const unsigned char *entry)

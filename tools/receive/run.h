@@ -118,8 +118,6 @@ struct pxt_receive_run {
  */
 const char *pxt_receive_run_begin(struct pxt_receive_run *run, const char *path,
     enum pxt_logmode mode, const unsigned char *head);
-/* What the head would be the beginning of; NULL or what is wrong. */
-const char *pxt_receive_run_look(const unsigned char *head, struct pxt_log_header *header);
 
 /*
  * The first piece that arrives has these numbers.  What came before belongs to the log, as lost;

@@ -415,17 +415,10 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "recover",
-	.help = help,
-	.options = options,
-	.wants = "out of which file?",
-};
-
 static int run(int argc, char **argv)
 {
 	static struct recover recover;
-	int status = pxt_options_read(&command_line, &recover, argc, argv);
+	int status = pxt_options_read(&pxt_cmd_recover, &recover, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -456,5 +449,7 @@ const struct pxt_command pxt_cmd_recover = {
 	.name = "recover",
 	.summary = "makes a log of a black box, a core file, memory, or a damaged log",
 	.help = help,
+	.options = options,
+	.wants = "out of which file?",
 	.run = run,
 };

@@ -135,7 +135,7 @@ bool pxt_gdbserver_halt(struct pxt_target *target)
 	return !target->running || (send_bytes(target, &stop, 1) && take_stop(target));
 }
 
-bool pxt_gdbserver_go_on(struct pxt_target *target)
+static bool let_go_on(struct pxt_target *target)
 {
 	target->running = send_packet(target, "c");
 	return target->running;
@@ -295,7 +295,7 @@ static void heed_signals(void)
 /* It runs for a while, and stands still again.  False: it has ended. */
 static bool let_run(struct pxt_target *target, int ms)
 {
-	if (!pxt_gdbserver_go_on(target))
+	if (!let_go_on(target))
 		return false;
 	(void)poll(NULL, 0, ms);
 	return pxt_gdbserver_halt(target);

@@ -245,13 +245,6 @@ struct pxt_streamimage_place {
 	uint64_t seq;
 };
 
-/*
- * @all: what the process' own reader had read already, too, as far as it is whole.  @place: NULL, or where
- * lane 0 is read from in place of that.  NULL, or why nothing can be read.  @found must outlive it.
- */
-const char *pxt_streamimage_load(struct pxt_streamimage *streamimage, const struct pxt_found *found,
-    bool all, const struct pxt_streamimage_place *place);
-void pxt_streamimage_free(struct pxt_streamimage *streamimage);
 /* The head of a log that has its events, in its order. */
 void pxt_streamimage_head(const struct pxt_streamimage *streamimage, struct pxt_log_header *header);
 
@@ -490,7 +483,6 @@ bool pxt_gdbserver_is(const char *text);
 /* @text: "gdb:HOST:PORT,ADDRESS,BYTES".  It stands still afterwards.  False: the user was told. */
 bool pxt_gdbserver_open(struct pxt_target *target, const char *text);
 bool pxt_gdbserver_halt(struct pxt_target *target);
-bool pxt_gdbserver_go_on(struct pxt_target *target);
 /* While it stands still: @bytes from @offset on, into the file.  False: it is over, or its answers make no sense. */
 bool pxt_gdbserver_read(struct pxt_target *target, uint64_t offset, uint64_t bytes);
 /* It goes on, and the server is left. */

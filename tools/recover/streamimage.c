@@ -224,7 +224,11 @@ static const char *take_block(struct pxt_streamimage *streamimage, const struct 
 	return NULL;
 }
 
-const char *pxt_streamimage_load(struct pxt_streamimage *streamimage, const struct pxt_found *found,
+/*
+ * @all: what the process' own reader had read already, too, as far as it is whole.  @place: NULL, or where
+ * lane 0 is read from in place of that.  NULL, or why nothing can be read.  @found must outlive it.
+ */
+static const char *load(struct pxt_streamimage *streamimage, const struct pxt_found *found,
     bool all, const struct pxt_streamimage_place *place)
 {
 	const char *wrong;
@@ -255,7 +259,7 @@ const char *pxt_streamimage_load(struct pxt_streamimage *streamimage, const stru
 	return NULL;
 }
 
-void pxt_streamimage_free(struct pxt_streamimage *streamimage)
+static void unload(struct pxt_streamimage *streamimage)
 {
 	for (uint32_t i = 0; streamimage->lanes && i < streamimage->header->lanes; i++)
 		free(streamimage->lanes[i].list);
@@ -371,7 +375,7 @@ const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_f
 	const char *wrong;
 
 	*recovered = (struct pxt_recovered){ 0 };
-	wrong = pxt_streamimage_load(&recovered->streamimage, found, all, place);
+	wrong = load(&recovered->streamimage, found, all, place);
 	if (!wrong)
 		wrong = pxt_who_load(&recovered->who, pxt_find_directory(finds, found));
 	if (!wrong)
@@ -383,7 +387,7 @@ const char *pxt_recover_load(struct pxt_recovered *recovered, const struct pxt_f
 
 void pxt_recover_free(struct pxt_recovered *recovered)
 {
-	pxt_streamimage_free(&recovered->streamimage);
+	unload(&recovered->streamimage);
 	pxt_who_free(&recovered->who);
 	pxt_procinfo_free(&recovered->procinfo);
 }

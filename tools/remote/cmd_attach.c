@@ -377,13 +377,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "attach",
-	.help = help,
-	.options = options,
-	.wants = "to which stream? (`pxtrace ps` shows them)",
-};
-
 /* Logs of what is around something have all events of that time. */
 static int check_when(struct attach *attach, const char *name)
 {
@@ -443,7 +436,7 @@ static int run(int argc, char **argv)
 	p->line.out.fd = STDOUT_FILENO;
 	p->line.live = true;
 	p->line.fields.dump_limit = 64;
-	status = pxt_options_read(&command_line, &attach, argc, argv);
+	status = pxt_options_read(&pxt_cmd_attach, &attach, argc, argv);
 	if (status >= 0)
 		return status;
 	if (argc - optind > 1) {
@@ -465,5 +458,7 @@ const struct pxt_command pxt_cmd_attach = {
 	.name = "attach",
 	.summary = "shows or records the events of such a stream as they happen",
 	.help = help,
+	.options = options,
+	.wants = "to which stream? (`pxtrace ps` shows them)",
 	.run = run,
 };

@@ -92,19 +92,17 @@ static int control(const char *command, const char *name, uint32_t what)
 	return status;
 }
 
-static int each(int argc, char **argv, const char *const *help, uint32_t what)
+#define WANTS "which stream? (`pxtrace ps` shows them)"
+
+static int each(const struct pxt_command *command, uint32_t what, int argc, char **argv)
 {
-	const struct pxt_command_line command_line = { .command = argv[0],
-		.help = help,
-		.options = options,
-		.wants = "which stream? (`pxtrace ps` shows them)" };
-	int status = pxt_options_read(&command_line, NULL, argc, argv);
+	int status = pxt_options_read(command, NULL, argc, argv);
 
 	if (status >= 0)
 		return status;
 	status = PXT_EXIT_OK;
 	for (int i = optind; i < argc; i++) {
-		int mine = control(command_line.command, argv[i], what);
+		int mine = control(command->name, argv[i], what);
 
 		/* A wrong name is not worse than a stream that is not there. */
 		status = mine > status ? mine : status;
@@ -114,45 +112,53 @@ static int each(int argc, char **argv, const char *const *help, uint32_t what)
 
 static int start(int argc, char **argv)
 {
-	return each(argc, argv, start_help, PXT_CTLSOCK_START);
+	return each(&pxt_cmd_start, PXT_CTLSOCK_START, argc, argv);
 }
 
 static int stop(int argc, char **argv)
 {
-	return each(argc, argv, stop_help, PXT_CTLSOCK_STOP);
+	return each(&pxt_cmd_stop, PXT_CTLSOCK_STOP, argc, argv);
 }
 
 static int clear(int argc, char **argv)
 {
-	return each(argc, argv, clear_help, PXT_CTLSOCK_CLEAR);
+	return each(&pxt_cmd_clear, PXT_CTLSOCK_CLEAR, argc, argv);
 }
 
 static int flush(int argc, char **argv)
 {
-	return each(argc, argv, flush_help, PXT_CTLSOCK_FLUSH);
+	return each(&pxt_cmd_flush, PXT_CTLSOCK_FLUSH, argc, argv);
 }
 
 const struct pxt_command pxt_cmd_start = {
 	.name = "start",
 	.summary = "starts streams of running programs",
 	.help = start_help,
+	.options = options,
+	.wants = WANTS,
 	.run = start,
 };
 const struct pxt_command pxt_cmd_stop = {
 	.name = "stop",
 	.summary = "stops them",
 	.help = stop_help,
+	.options = options,
+	.wants = WANTS,
 	.run = stop,
 };
 const struct pxt_command pxt_cmd_clear = {
 	.name = "clear",
 	.summary = "empties them",
 	.help = clear_help,
+	.options = options,
+	.wants = WANTS,
 	.run = clear,
 };
 const struct pxt_command pxt_cmd_flush = {
 	.name = "flush",
 	.summary = "makes them write to their logs",
 	.help = flush_help,
+	.options = options,
+	.wants = WANTS,
 	.run = flush,
 };

@@ -52,13 +52,6 @@ static const char *const help[] = {
 
 static const struct pxt_option options[] = { PXT_OPT_END };
 
-static const struct pxt_command_line command_line = {
-	.command = "filter",
-	.help = help,
-	.options = options,
-	.wants = "of which stream? (`pxtrace ps` shows them)",
-};
-
 /* The word after the stream's name; 0: none of them. */
 static int how_of(const char *word)
 {
@@ -239,7 +232,7 @@ static int run(int argc, char **argv)
 	filter.types.memory = -1;
 	filter.ask.what = PXT_CTLSOCK_STATUS;
 	filter.ask.fd = -1;
-	status = pxt_options_read(&command_line, NULL, argc, argv);
+	status = pxt_options_read(&pxt_cmd_filter, NULL, argc, argv);
 	if (status >= 0)
 		return status;
 	status = request(&filter, argv + optind);
@@ -259,5 +252,7 @@ const struct pxt_command pxt_cmd_filter = {
 	.name = "filter",
 	.summary = "chooses event types that such a stream leaves out",
 	.help = help,
+	.options = options,
+	.wants = "of which stream? (`pxtrace ps` shows them)",
 	.run = run,
 };

@@ -255,12 +255,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "ps",
-	.help = help,
-	.options = options,
-};
-
 static int run(int argc, char **argv)
 {
 	static struct ps ps;
@@ -268,7 +262,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	ps.out.fd = STDOUT_FILENO;
-	status = pxt_options_read(&command_line, &ps, argc, argv);
+	status = pxt_options_read(&pxt_cmd_ps, &ps, argc, argv);
 	if (status >= 0)
 		return status;
 	if (optind < argc)
@@ -288,5 +282,6 @@ const struct pxt_command pxt_cmd_ps = {
 	.name = "ps",
 	.summary = "shows the streams of running programs that have a name",
 	.help = help,
+	.options = options,
 	.run = run,
 };

@@ -46,13 +46,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "snapshot",
-	.help = help,
-	.options = options,
-	.wants = "of which stream? (`pxtrace ps` shows them)",
-};
-
 static int wrong(const char *text)
 {
 	pxt_complain("snapshot: %s", text);
@@ -62,7 +55,7 @@ static int wrong(const char *text)
 static int run(int argc, char **argv)
 {
 	struct pxt_snapshot s = { 0 };
-	int status = pxt_options_read(&command_line, &s, argc, argv);
+	int status = pxt_options_read(&pxt_cmd_snapshot, &s, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -78,6 +71,8 @@ const struct pxt_command pxt_cmd_snapshot = {
 	.name = "snapshot",
 	.summary = "saves what such a stream holds as a log",
 	.help = help,
+	.options = options,
+	.wants = "of which stream? (`pxtrace ps` shows them)",
 	.run = run,
 };
 

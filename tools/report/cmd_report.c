@@ -98,13 +98,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "report",
-	.help = help,
-	.options = options,
-	.wants = "which log?",
-};
-
 /* ---- The page ---- */
 
 /* True, with a word to the user, when the page would overwrite what it is made of. */
@@ -265,7 +258,7 @@ static int make_somewhere(
 
 static int take_line(struct wish *wish, int argc, char **argv)
 {
-	int status = pxt_options_read(&command_line, wish, argc, argv);
+	int status = pxt_options_read(&pxt_cmd_report, wish, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -291,5 +284,7 @@ const struct pxt_command pxt_cmd_report = {
 	.name = "report",
 	.summary = "makes one HTML page: time line, durations, losses",
 	.help = help,
+	.options = options,
+	.wants = "which log?",
 	.run = run,
 };

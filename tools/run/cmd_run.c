@@ -547,17 +547,13 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "run", .help = help, .options = options, .wants = "which program?", .stops = true
-};
-
 static int run(int argc, char **argv)
 {
 	static struct run r;
 	int status;
 
 	pxt_groups_usual(&r.wish.groups);
-	status = pxt_options_read(&command_line, &r, argc, argv);
+	status = pxt_options_read(&pxt_cmd_run, &r, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!pxt_flight_check(&r.when))
@@ -582,5 +578,8 @@ const struct pxt_command pxt_cmd_run = {
 	.name = "run",
 	.summary = "records what an unchanged program does",
 	.help = help,
+	.options = options,
+	.wants = "which program?",
+	.stops = true,
 	.run = run,
 };

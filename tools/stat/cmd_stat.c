@@ -285,13 +285,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "stat",
-	.help = help,
-	.options = options,
-	.wants = "which log?",
-};
-
 static int report_all(struct command *c, char *const *paths, int named)
 {
 	struct pxt_stat *s = &c->stat;
@@ -329,7 +322,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	c.stat.out.fd = STDOUT_FILENO;
-	status = pxt_options_read(&command_line, &c, argc, argv);
+	status = pxt_options_read(&pxt_cmd_stat, &c, argc, argv);
 	if (status >= 0)
 		return status;
 	if (!pxt_select_check(&c.stat.select))
@@ -351,5 +344,7 @@ const struct pxt_command pxt_cmd_stat = {
 	.name = "stat",
 	.summary = "counts the events, and measures durations",
 	.help = help,
+	.options = options,
+	.wants = "which log?",
 	.run = run,
 };

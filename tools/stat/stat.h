@@ -91,11 +91,8 @@ void pxt_stat_duration(const struct pxt_stat *s, char *text, uint64_t ns);
 
 void pxt_stat_put_tables(struct pxt_stat *s);
 
-/* ---- stat/tables.c: histograms ---- */
+/* ---- stat/tables.c: a histogram, as bars ---- */
 
-/* Calls @put for each part of the row's histogram, from the smallest values on. */
-void pxt_stat_histogram(struct pxt_series *series,
-    void (*put)(void *context, uint64_t low, uint64_t high, uint64_t count), void *context);
 void pxt_stat_put_histogram(struct pxt_stat *s, struct pxt_row *row);
 
 /* ---- stat/top.c: the longest spans ---- */

@@ -123,7 +123,8 @@ static unsigned power_of(uint64_t value)
 	return value ? 63u - (unsigned)__builtin_clzll(value) : 0;
 }
 
-void pxt_stat_histogram(struct pxt_series *series,
+/* Calls @put for each part of a histogram, from the smallest values on. */
+static void each_part(struct pxt_series *series,
     void (*put)(void *context, uint64_t low, uint64_t high, uint64_t count), void *context)
 {
 	if (series->count == 0)
@@ -212,8 +213,8 @@ void pxt_stat_put_histogram(struct pxt_stat *s, struct pxt_row *row)
 		pxt_out_format(out, "  %s", row->label);
 	pxt_out_colour(out, PXT_COLOUR_OFF);
 	pxt_out_char(out, '\n');
-	pxt_stat_histogram(&row->series, find_most, &bars);
-	pxt_stat_histogram(&row->series, put_bar, &bars);
+	each_part(&row->series, find_most, &bars);
+	each_part(&row->series, put_bar, &bars);
 }
 
 /* ---- What stat says to programs ---- */
@@ -459,7 +460,7 @@ static void put_row(struct pxt_stat *s, struct pxt_row *row)
 	pxt_record_number(&record, PXT_COL_CUT, row->cut);
 	pxt_record_put(s, &record);
 	if (s->histogram)
-		pxt_stat_histogram(series, put_part, &(struct part){ s, label, row->label });
+		each_part(series, put_part, &(struct part){ s, label, row->label });
 }
 
 void pxt_stat_put_records(struct pxt_stat *s)

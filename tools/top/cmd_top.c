@@ -128,12 +128,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "top",
-	.help = help,
-	.options = options,
-};
-
 static int show(const struct top *top, struct pxt_live *live)
 {
 	int status = pxt_live_begin(live);
@@ -156,7 +150,7 @@ static int run(int argc, char **argv)
 	struct pxt_live *live;
 	int status;
 
-	status = pxt_options_read(&command_line, &top, argc, argv);
+	status = pxt_options_read(&pxt_cmd_top, &top, argc, argv);
 	if (status >= 0)
 		return status;
 	int64_t window = top.options.interval_ns > WINDOW_NS ? top.options.interval_ns : WINDOW_NS;
@@ -171,5 +165,6 @@ const struct pxt_command pxt_cmd_top = {
 	.name = "top",
 	.summary = "shows live what they do: rates, threads, durations, locks",
 	.help = help,
+	.options = options,
 	.run = run,
 };

@@ -61,15 +61,16 @@ enum pxt_numbers_column pxt_numbers_called(const char *word)
 	return (enum pxt_numbers_column)column;
 }
 
-bool pxt_numbers_has(enum pxt_numbers_table table, enum pxt_numbers_column column)
+static bool has_number(enum pxt_numbers_table table, enum pxt_numbers_column column)
 {
 	return (tables[table].columns & BIT(column)) != 0;
 }
 
-enum pxt_numbers_column pxt_numbers_order(
+/* What @table is sorted by where @column is asked for. */
+static enum pxt_numbers_column in_order(
     enum pxt_numbers_table table, enum pxt_numbers_column column)
 {
-	return pxt_numbers_has(table, column) ? column : tables[table].usual;
+	return has_number(table, column) ? column : tables[table].usual;
 }
 
 void pxt_numbers_clear(struct pxt_numbers *numbers)
@@ -126,7 +127,7 @@ static int by_value(const void *a, const void *b)
 void pxt_numbers_sort(struct pxt_numbers *numbers, enum pxt_numbers_column column)
 {
 	for (unsigned i = 0; i < PXT_NUMBERS_TABLES; i++) {
-		sorted_by = pxt_numbers_order((enum pxt_numbers_table)i, column);
+		sorted_by = in_order((enum pxt_numbers_table)i, column);
 		qsort(numbers->tables[i].rows, numbers->tables[i].count,
 		    sizeof *numbers->tables[i].rows,
 		    sorted_by == PXT_NUMBERS_NAME ? by_name : by_value);

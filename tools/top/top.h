@@ -91,10 +91,6 @@ struct pxt_numbers_row *pxt_numbers_add(
     struct pxt_numbers *numbers, enum pxt_numbers_table table, double value);
 /* By a column, largest first, names by the alphabet; a table that lacks it in its usual order. */
 void pxt_numbers_sort(struct pxt_numbers *numbers, enum pxt_numbers_column column);
-bool pxt_numbers_has(enum pxt_numbers_table table, enum pxt_numbers_column column);
-/* What @table is sorted by where @column is asked for. */
-enum pxt_numbers_column pxt_numbers_order(
-    enum pxt_numbers_table table, enum pxt_numbers_column column);
 /* The name of the stream of that number, "" where there is none. */
 const char *pxt_numbers_stream(const struct pxt_numbers *numbers, uint32_t stream);
 

@@ -358,13 +358,6 @@ static const struct pxt_option options[] = {
 	PXT_OPT_END,
 };
 
-static const struct pxt_command_line command_line = {
-	.command = "why",
-	.help = help,
-	.options = options,
-	.wants = "which log?",
-};
-
 static bool chooses_spans(const struct why *w)
 {
 	const struct pxt_select *select = &w->select;
@@ -377,7 +370,7 @@ static bool chooses_spans(const struct why *w)
 
 static int take_line(struct why *w, int argc, char **argv)
 {
-	int status = pxt_options_read(&command_line, w, argc, argv);
+	int status = pxt_options_read(&pxt_cmd_why, w, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -415,5 +408,7 @@ const struct pxt_command pxt_cmd_why = {
 	.name = "why",
 	.summary = "why was it late? who ran, who had the lock, what is not known",
 	.help = help,
+	.options = options,
+	.wants = "which log?",
 	.run = run,
 };
