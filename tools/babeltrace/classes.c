@@ -189,15 +189,6 @@ static bt_field_class *class_of_field(
 	                                                     : class_of(family, field);
 }
 
-static bool add(bt_field_class *structure, const char *name, bt_field_class *member)
-{
-	bool added = member && bt_field_class_structure_append_member(structure, name, member) ==
-	                           BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
-
-	bt_field_class_put_ref(member);
-	return added;
-}
-
 /* A name that no field has: two members of one name end the process. */
 static void free_name(const struct pxt_bt_type *type, const char *wanted, char *name, size_t room)
 {
@@ -229,12 +220,12 @@ static bool add_rest(
 	bt_field_class_put_ref(byte);
 	free_name(type, type->fields ? "rest_length" : "data_length", name, sizeof name);
 	if (bytes)
-		added = add(structure, name, length);
+		added = pxt_bt_add_member(structure, name, length);
 	else
 		bt_field_class_put_ref(length);
 	free_name(type, what, name, sizeof name);
 	if (added)
-		return add(structure, name, bytes);
+		return pxt_bt_add_member(structure, name, bytes);
 	bt_field_class_put_ref(bytes);
 	return false;
 }
@@ -246,7 +237,7 @@ static bool set_payload(struct pxt_bt_log *log, bt_event_class *event_class,
 	bool made = payload != NULL;
 
 	for (unsigned i = 0; made && i < class->fields; i++)
-		made = add(payload, type->fields[i].name,
+		made = pxt_bt_add_member(payload, type->fields[i].name,
 		    class_of_field(log->family, type, &type->fields[i]));
 	if (made && class->rest)
 		made = add_rest(log->family, payload, type);
@@ -262,7 +253,8 @@ static bool set_cut(struct pxt_bt_log *log, bt_event_class *event_class)
 {
 	static const struct pxt_layout flag = { .bytes = 1 };
 	bt_field_class *context = bt_field_class_structure_create(log->family);
-	bool made = context && add(context, "truncated", class_of(log->family, &flag)) &&
+	bool made = context &&
+	            pxt_bt_add_member(context, "truncated", class_of(log->family, &flag)) &&
 	            bt_event_class_set_specific_context_field_class(event_class, context) ==
 	                BT_EVENT_CLASS_SET_FIELD_CLASS_STATUS_OK;
 

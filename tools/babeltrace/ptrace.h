@@ -112,6 +112,8 @@ bool pxt_bt_trace_create(bt_self_component *self, struct pxt_bt_log *log,
     const struct pxt_bt_file *file, char *why, size_t room);
 /* Number @index of the log's streams, made when first asked for; NULL: no memory. */
 bt_stream *pxt_bt_stream(struct pxt_bt_log *log, uint32_t index);
+/* Hands over a new member, NULL where there was no memory for it; false then. */
+bool pxt_bt_add_member(bt_field_class *structure, const char *name, bt_field_class *member);
 /* Text from a log, without NUL and control characters, as UTF-8, to @to of @room bytes. */
 void pxt_bt_text(const char *from, size_t bytes, char *to, size_t room);
 

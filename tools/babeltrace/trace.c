@@ -109,7 +109,7 @@ static bool create_clock(bt_self_component *self, struct pxt_bt_log *log,
 
 /* ---- Classes ---- */
 
-static bool add_member(bt_field_class *structure, const char *name, bt_field_class *member)
+bool pxt_bt_add_member(bt_field_class *structure, const char *name, bt_field_class *member)
 {
 	bool added = member && bt_field_class_structure_append_member(structure, name, member) ==
 	                           BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
@@ -137,11 +137,12 @@ static bool set_context(struct pxt_bt_log *log, bt_stream_class *stream_class)
 	if (made) {
 		bt_field_class_integer_set_preferred_display_base(
 		    ip, BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
-		made = add_member(context, "cpu_id", signed_32(log->family)) &&
-		       add_member(context, "vpid", signed_32(log->family)) &&
-		       add_member(context, "vtid", signed_32(log->family)) &&
-		       add_member(context, "procname", bt_field_class_string_create(log->family)) &&
-		       add_member(context, "ip", ip) &&
+		made = pxt_bt_add_member(context, "cpu_id", signed_32(log->family)) &&
+		       pxt_bt_add_member(context, "vpid", signed_32(log->family)) &&
+		       pxt_bt_add_member(context, "vtid", signed_32(log->family)) &&
+		       pxt_bt_add_member(
+		           context, "procname", bt_field_class_string_create(log->family)) &&
+		       pxt_bt_add_member(context, "ip", ip) &&
 		       bt_stream_class_set_event_common_context_field_class(
 		           stream_class, context) == BT_STREAM_CLASS_SET_FIELD_CLASS_STATUS_OK;
 		ip = NULL;
@@ -160,7 +161,7 @@ static bool set_packet_context(struct pxt_bt_log *log, bt_stream_class *stream_c
 
 	if (made) {
 		bt_field_class_integer_set_field_value_range(cpu, 32);
-		made = add_member(context, "cpu_id", cpu) &&
+		made = pxt_bt_add_member(context, "cpu_id", cpu) &&
 		       bt_stream_class_set_packet_context_field_class(stream_class, context) ==
 		           BT_STREAM_CLASS_SET_FIELD_CLASS_STATUS_OK;
 		cpu = NULL;

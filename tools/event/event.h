@@ -98,6 +98,11 @@ static inline size_t pxt_text_bytes(const unsigned char *text, size_t bytes)
 	return bytes;
 }
 
+struct pxt_event;
+/* A field's text as far as the event has it, up to a NUL; returns its bytes. */
+size_t pxt_field_text(
+    const struct pxt_event *event, const struct pxt_layout *field, const char **text);
+
 /* ---- The event sets that START and FILTER carry, as one text ---- */
 
 /* Room for all 1,024 types. */

@@ -329,6 +329,17 @@ bool pxt_field_key(const struct pxt_event *event, const struct pxt_layout *field
 	return true;
 }
 
+size_t pxt_field_text(
+    const struct pxt_event *event, const struct pxt_layout *field, const char **text)
+{
+	size_t bytes = event->bytes > field->offset ? event->bytes - field->offset : 0;
+
+	if (!field->trailing && bytes > field->bytes)
+		bytes = field->bytes;
+	*text = (const char *)event->data + field->offset;
+	return strnlen(*text, bytes);
+}
+
 const struct pxt_layout *pxt_field_named(const struct pxt_type *type, const char *name)
 {
 	for (unsigned i = 0; i < type->field_count; i++)

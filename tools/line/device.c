@@ -200,7 +200,6 @@ static int open_serial(const struct pxt_linkdevice *from)
 	speed_t code = B0;
 	int fd = open(
 	    from->where, (from->writes ? O_RDWR : O_RDONLY) | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-	int error;
 
 	if (fd < 0)
 		return -1;
@@ -213,10 +212,7 @@ static int open_serial(const struct pxt_linkdevice *from)
 		if (tcsetattr(fd, TCSANOW, &settings) == 0)
 			return fd;
 	}
-	error = errno;
-	(void)close(fd);
-	errno = error;
-	return -1;
+	return pxt_close_with(fd, errno);
 }
 
 static int open_address(const struct pxt_linkdevice *from, const struct addrinfo *address)
@@ -224,7 +220,6 @@ static int open_address(const struct pxt_linkdevice *from, const struct addrinfo
 	const int yes = 1;
 	const int much = RECEIVE_BYTES;
 	int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
-	int error;
 
 	if (fd < 0)
 		return -1;
@@ -239,10 +234,7 @@ static int open_address(const struct pxt_linkdevice *from, const struct addrinfo
 	                               : bind(fd, address->ai_addr, address->ai_addrlen) == 0 &&
 	                                     (from->kind == PXT_FROM_UDP || listen(fd, 4) == 0))
 		return fd;
-	error = errno;
-	(void)close(fd);
-	errno = error;
-	return -1;
+	return pxt_close_with(fd, errno);
 }
 
 static int open_network(const struct pxt_linkdevice *from)

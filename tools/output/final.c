@@ -123,6 +123,14 @@ char *pxt_final_name(const char *path)
 /*
  * What is open already, or a device: it has no name that a link could lead to, or none of its own.
  */
+int pxt_close_with(int fd, int error)
+{
+	if (fd >= 0)
+		(void)close(fd);
+	errno = error;
+	return -1;
+}
+
 static int open_special(const char *path)
 {
 	int fd = pxt_open_sink(path, PXT_OPEN_WAIT_MS);
@@ -141,7 +149,6 @@ static int open_file(const char *name)
 {
 	int fd = open(name, WRITE_FLAGS | O_NONBLOCK | O_CREAT | O_NOFOLLOW, MODE_MAX);
 	struct stat st;
-	int error;
 
 	if (fd < 0)
 		return -1;
@@ -149,10 +156,7 @@ static int open_file(const char *name)
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && may_use(name, &st) &&
 	    ftruncate(fd, 0) == 0)
 		return fd;
-	error = errno;
-	(void)close(fd);
-	errno = error;
-	return -1;
+	return pxt_close_with(fd, errno);
 }
 
 int pxt_final_open(const char *path)
@@ -233,14 +237,6 @@ void pxt_final_mode(const char *name, int fd)
 #define FLAGS    (O_CLOEXEC | O_NOCTTY)
 #define SLICE_MS 10
 
-static int close_with(int fd, int error)
-{
-	if (fd >= 0)
-		(void)close(fd);
-	errno = error;
-	return -1;
-}
-
 static bool is_kind(int fd, mode_t kind)
 {
 	struct stat st;
@@ -253,8 +249,9 @@ static int made_patient(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
-	return flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0 ? fd
-	                                                                  : close_with(fd, errno);
+	return flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0
+	           ? fd
+	           : pxt_close_with(fd, errno);
 }
 
 static void on_alarm(int number)
@@ -323,7 +320,7 @@ int pxt_open_plain(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | FLAGS);
 
-	return fd < 0 || is_kind(fd, S_IFREG) ? fd : close_with(fd, EINVAL);
+	return fd < 0 || is_kind(fd, S_IFREG) ? fd : pxt_close_with(fd, EINVAL);
 }
 
 const char *pxt_open_error(int error)

@@ -351,6 +351,9 @@ int pxt_open_sink(const char *path, int wait_ms);
  */
 int pxt_open_plain(const char *path);
 
+/* Closes @fd, if it is open; -1, with that errno. */
+int pxt_close_with(int fd, int error);
+
 /* strerror() for the two above: says what a FIFO lacks, and that a name is no file's. */
 const char *pxt_open_error(int error);
 

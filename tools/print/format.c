@@ -8,12 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct piece;
-typedef void put_function(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event);
+/* What stands in braces, in the order of its names below. */
+enum kind {
+	TIME,
+	UTC,
+	LOCAL,
+	NS,
+	TICKS,
+	DELTA,
+	THREAD,
+	THREADNAME,
+	TID,
+	PID,
+	CPU,
+	EVENT,
+	ID,
+	FIELDS,
+	FIELD,
+	DATA,
+	BYTES,
+	LOST,
+	ADDRESS,
+	LOG,
+	KINDS,
+	PLAIN = KINDS
+};
 
 struct piece {
-	put_function *put;
+	enum kind kind;
 	const char *text; /* to be put as it is, or a field's name */
 	size_t bytes;
 	uint8_t width;
@@ -31,120 +53,59 @@ struct pxt_format {
 
 /* ---- Conversions ---- */
 
-static void put_unsigned(struct pxt_out *out, const struct piece *piece, uint64_t number)
+static const char *const names[KINDS + 1] = { "time", "utc", "local", "ns", "ticks", "delta",
+	"thread", "threadname", "tid", "pid", "cpu", "event", "id", "fields", "field", "data",
+	"bytes", "lost", "address", "log", NULL };
+
+/* False: it is not known. */
+static bool number_of(
+    const struct pxt_line *line, enum kind kind, const struct pxt_event *event, uint64_t *number)
 {
-	if (piece->hex)
-		pxt_out_hexdigits(out, number);
+	int64_t value = 0;
+
+	switch ((int)kind) {
+	case NS:
+		value = event->ns - line->reader->start_ns;
+		break;
+	case TID:
+		value = event->thread->tid > 0 ? event->thread->tid : -1;
+		break;
+	case PID:
+		value = event->info.posix_pid > 0 ? event->info.posix_pid : -1;
+		break;
+	case CPU:
+		value = event->extra.posix_cpu_np;
+		break;
+	case TICKS:
+		*number = event->extra.posix_ticks_np;
+		return true;
+	case ID:
+		*number = event->type->id;
+		return true;
+	case BYTES:
+		*number = event->bytes;
+		return true;
+	default:
+		*number = event->extra.posix_lost_before_np;
+		return true;
+	}
+	*number = (uint64_t)value;
+	return kind == NS || value >= 0;
+}
+
+static void put_number(
+    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+{
+	uint64_t number;
+
+	if (!number_of(line, piece->kind, event, &number))
+		pxt_out_char(&line->out, '-');
+	else if (piece->hex)
+		pxt_out_hexdigits(&line->out, number);
+	else if (piece->kind == NS)
+		pxt_out_signed(&line->out, (int64_t)number);
 	else
-		pxt_out_unsigned(out, number);
-}
-
-static void put_signed(struct pxt_out *out, const struct piece *piece, int64_t number)
-{
-	if (piece->hex)
-		pxt_out_hexdigits(out, (uint64_t)number);
-	else
-		pxt_out_signed(out, number);
-}
-
-/* What is not known. */
-static void put_known(struct pxt_out *out, const struct piece *piece, bool known, int64_t number)
-{
-	if (known)
-		put_signed(out, piece, number);
-	else
-		pxt_out_char(out, '-');
-}
-
-static void put_text(struct pxt_out *out, const char *text)
-{
-	pxt_out_escaped(out, text, strlen(text));
-}
-
-static void put_time(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_line_time(line, event);
-}
-
-static void put_utc(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_calendar(&line->out, &line->format->utc, event->ns);
-}
-
-static void put_local(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_calendar(&line->out, &line->format->local, event->ns);
-}
-
-static void put_ns(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_signed(&line->out, piece, event->ns - line->reader->start_ns);
-}
-
-static void put_ticks(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_unsigned(&line->out, piece, event->extra.posix_ticks_np);
-}
-
-static void put_delta(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_seconds_plain(&line->out, pxt_line_delta(line, event));
-}
-
-static void put_thread(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_bytes(&line->out, event->thread->label, event->thread->bytes);
-}
-
-static void put_threadname(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	put_text(&line->out, *event->thread->name ? event->thread->name : "-");
-}
-
-static void put_tid(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_known(&line->out, piece, event->thread->tid > 0, event->thread->tid);
-}
-
-static void put_pid(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_known(&line->out, piece, event->info.posix_pid > 0, event->info.posix_pid);
-}
-
-static void put_cpu(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_known(&line->out, piece, event->extra.posix_cpu_np >= 0, event->extra.posix_cpu_np);
-}
-
-static void put_event(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_bytes(&line->out, event->type->label, event->type->bytes);
-}
-
-static void put_id(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_unsigned(&line->out, piece, event->type->id);
-}
-
-static void put_fields(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_fields_bare(&line->out, &line->fields, event);
+		pxt_out_unsigned(&line->out, number);
 }
 
 static void put_field(
@@ -163,71 +124,59 @@ static void put_field(
 		pxt_out_value(out, &value);
 }
 
-static void put_data(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+static void put_text(struct pxt_out *out, const char *text)
 {
-	(void)piece;
-	pxt_out_hexbytes(&line->out, event->data, event->bytes);
+	pxt_out_escaped(out, text, strlen(text));
 }
 
-static void put_bytes(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
+static void put(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
 {
-	put_unsigned(&line->out, piece, event->bytes);
-}
+	struct pxt_out *out = &line->out;
 
-static void put_lost(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	put_unsigned(&line->out, piece, event->extra.posix_lost_before_np);
+	switch ((int)piece->kind) {
+	case PLAIN:
+		pxt_out_bytes(out, piece->text, piece->bytes);
+		break;
+	case TIME:
+		pxt_line_time(line, event);
+		break;
+	case UTC:
+		pxt_out_calendar(out, &line->format->utc, event->ns);
+		break;
+	case LOCAL:
+		pxt_out_calendar(out, &line->format->local, event->ns);
+		break;
+	case DELTA:
+		pxt_out_seconds_plain(out, pxt_line_delta(line, event));
+		break;
+	case THREAD:
+		pxt_out_bytes(out, event->thread->label, event->thread->bytes);
+		break;
+	case THREADNAME:
+		put_text(out, *event->thread->name ? event->thread->name : "-");
+		break;
+	case EVENT:
+		pxt_out_bytes(out, event->type->label, event->type->bytes);
+		break;
+	case FIELDS:
+		pxt_out_fields_bare(out, &line->fields, event);
+		break;
+	case FIELD:
+		put_field(line, piece, event);
+		break;
+	case DATA:
+		pxt_out_hexbytes(out, event->data, event->bytes);
+		break;
+	case ADDRESS:
+		pxt_out_text(out, pxt_line_address(line, event));
+		break;
+	case LOG:
+		put_text(out, event->source->path);
+		break;
+	default:
+		put_number(line, piece, event);
+	}
 }
-
-static void put_address(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	pxt_out_text(&line->out, pxt_line_address(line, event));
-}
-
-static void put_log(struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)piece;
-	put_text(&line->out, event->source->path);
-}
-
-static void put_plain(
-    struct pxt_line *line, const struct piece *piece, const struct pxt_event *event)
-{
-	(void)event;
-	pxt_out_bytes(&line->out, piece->text, piece->bytes);
-}
-
-static const struct {
-	const char *name;
-	put_function *put;
-} conversions[] = {
-	{ "time", put_time },
-	{ "utc", put_utc },
-	{ "local", put_local },
-	{ "ns", put_ns },
-	{ "ticks", put_ticks },
-	{ "delta", put_delta },
-	{ "thread", put_thread },
-	{ "threadname", put_threadname },
-	{ "tid", put_tid },
-	{ "pid", put_pid },
-	{ "cpu", put_cpu },
-	{ "event", put_event },
-	{ "id", put_id },
-	{ "fields", put_fields },
-	{ "field", put_field },
-	{ "data", put_data },
-	{ "bytes", put_bytes },
-	{ "lost", put_lost },
-	{ "address", put_address },
-	{ "log", put_log },
-};
-#define CONVERSIONS (sizeof conversions / sizeof *conversions)
 
 /* ---- Reading ---- */
 
@@ -286,7 +235,7 @@ static bool read_plain(struct reader *reader, char *to)
 
 static bool read_text(struct reader *reader)
 {
-	struct piece piece = { .put = put_plain, .text = reader->pool };
+	struct piece piece = { .kind = PLAIN, .text = reader->pool };
 	char *to = reader->pool;
 
 	while (*reader->next && (*reader->next != '{' || reader->next[1] == '{'))
@@ -316,7 +265,7 @@ static bool read_width(struct reader *reader, struct piece *piece, const char *e
 	if (at != end || at == reader->next)
 		return wrong(reader, reader->next,
 		    "a width is written 20, <20, >20 or 020, with an x behind it for hex digits");
-	if (piece->put == put_fields)
+	if (piece->kind == FIELDS)
 		return wrong(reader, reader->next, "{fields} takes no width");
 	piece->width = (uint8_t)width;
 	return true;
@@ -325,17 +274,15 @@ static bool read_width(struct reader *reader, struct piece *piece, const char *e
 static bool name_conversion(
     struct reader *reader, struct piece *piece, const char *name, size_t bytes)
 {
-	const char *names[CONVERSIONS + 1] = { NULL };
 	char word[32] = "";
 
 	if (bytes < sizeof word)
 		memcpy(word, name, bytes);
-	for (size_t i = 0; i < CONVERSIONS; i++) {
-		if (strcmp(word, conversions[i].name) == 0) {
-			piece->put = conversions[i].put;
+	for (unsigned i = 0; i < KINDS; i++) {
+		if (strcmp(word, names[i]) == 0) {
+			piece->kind = (enum kind)i;
 			return true;
 		}
-		names[i] = conversions[i].name;
 	}
 	const char *meant = *word ? pxt_suggest(word, names) : NULL;
 	if (meant)
@@ -357,7 +304,7 @@ static bool read_conversion(struct reader *reader)
 		return wrong(reader, open, "this brace is not closed; {{ stands for a brace");
 	if (!name_conversion(reader, &piece, begin, (size_t)(end - begin)))
 		return false;
-	if (piece.put == put_field) {
+	if (piece.kind == FIELD) {
 		const char *field = end + (*end == ':');
 
 		end = field + strcspn(field, ":}");
@@ -401,7 +348,7 @@ void pxt_format_free(struct pxt_format *format)
 bool pxt_format_has_address(const struct pxt_format *format)
 {
 	for (unsigned i = 0; i < format->count; i++)
-		if (format->pieces[i].put == put_address)
+		if (format->pieces[i].kind == ADDRESS)
 			return true;
 	return false;
 }
@@ -409,7 +356,7 @@ bool pxt_format_has_address(const struct pxt_format *format)
 const char *pxt_format_field(const struct pxt_format *format, unsigned i)
 {
 	for (unsigned k = 0; k < format->count; k++)
-		if (format->pieces[k].put == put_field && i-- == 0)
+		if (format->pieces[k].kind == FIELD && i-- == 0)
 			return format->pieces[k].text;
 	return NULL;
 }
@@ -451,12 +398,12 @@ void pxt_format_event(struct pxt_line *line, const struct pxt_event *event)
 		const struct piece *piece = &format->pieces[i];
 
 		if (piece->width == 0) {
-			piece->put(line, piece, event);
+			put(line, piece, event);
 			continue;
 		}
 		(void)pxt_out_room(&line->out, PIECE_BYTES + PXT_FORMAT_WIDTH);
 		size_t begin = line->out.used;
-		piece->put(line, piece, event);
+		put(line, piece, event);
 		pad(&line->out, piece, begin);
 	}
 	pxt_out_char(&line->out, '\n');

@@ -219,23 +219,6 @@ struct pxt_thread *pxt_source_thread(
 
 /* ---- Renames ---- */
 
-/* A text of an event, of so many bytes; "": it has no such field. */
-static void text_of(const struct pxt_event *event, const struct pxt_layout *field,
-    char text[sizeof event->thread->name])
-{
-	size_t room = sizeof event->thread->name - 1;
-	size_t bytes = 0;
-
-	if (field && field->kind == POSIX_TRACE_FIELD_TEXT_NP && event->bytes > field->offset) {
-		bytes = event->bytes - field->offset;
-		if (!field->trailing && bytes > field->bytes)
-			bytes = field->bytes;
-		bytes = bytes < room ? bytes : room;
-		memcpy(text, event->data + field->offset, bytes);
-	}
-	text[bytes] = '\0';
-}
-
 /* What the kernel says (@pid 0) is a number of the machine; a process numbers its own threads as it sees them. */
 static bool is_numbered(const struct pxt_thread *thread, pid_t pid, pid_t number)
 {
@@ -277,8 +260,14 @@ static void take_name(struct pxt_reader *reader, const struct pxt_event *event, 
 	bool by_kernel = event->type->is_rename;
 	pid_t pid = by_kernel ? 0 : event->thread->pid;
 	char name[sizeof event->thread->name];
+	const struct pxt_layout *field =
+	    pxt_field_named(event->type, by_kernel ? "newcomm" : "name");
+	const char *text = "";
+	size_t bytes = 0;
 
-	text_of(event, pxt_field_named(event->type, by_kernel ? "newcomm" : "name"), name);
+	if (field && field->kind == POSIX_TRACE_FIELD_TEXT_NP)
+		bytes = pxt_field_text(event, field, &text);
+	(void)snprintf(name, sizeof name, "%.*s", (int)bytes, text);
 	/* In one log for all, this is the thread: others have had its number, or will have it. */
 	if (*name && reader->count == 1 && event->thread->tid == number &&
 	    (by_kernel || !event->thread->own_tid || event->thread->own_tid == number)) {

@@ -212,6 +212,22 @@ static void deliver(struct pxt_receive_run *run, const struct pxt_linkframe *fra
 		    frame->bytes - PXT_FRAME_META_START);
 }
 
+/* The next of those that wait that is of the stream of @seed, from *@at on. */
+static bool next_waiting(
+    const struct pxt_receiver *in, uint32_t seed, size_t *at, struct pxt_linkframe *frame)
+{
+	while (*at < in->waiting_bytes) {
+		const unsigned char *bytes = in->waiting + *at;
+		size_t count = (size_t)bytes[0] | (size_t)bytes[1] << 8;
+
+		*at += 2u + count;
+		if (pxt_linkframe_parse(frame, bytes + 2, count) &&
+		    pxt_linkframe_sound(frame, seed))
+			return true;
+	}
+	return false;
+}
+
 /* A number whose lowest bits are @low, at most @reference. */
 static uint64_t back_from(uint64_t reference, uint64_t low, uint64_t mask)
 {
@@ -224,24 +240,18 @@ static uint64_t back_from(uint64_t reference, uint64_t low, uint64_t mask)
 static void adopt(
     struct pxt_receiver *in, struct pxt_receive_run *run, uint64_t frames, uint64_t records)
 {
+	struct pxt_linkframe frame;
 	bool started = false;
 	size_t at = 0;
 
-	while (at < in->waiting_bytes) {
-		size_t count = (size_t)in->waiting[at] | (size_t)in->waiting[at + 1] << 8;
-		struct pxt_linkframe frame;
-
-		if (pxt_linkframe_parse(&frame, in->waiting + at + 2, count) &&
-		    pxt_linkframe_sound(&frame, run->seed)) {
-			if (!started)
-				pxt_receive_run_start(run,
-				    back_from(frames, frame.number, PXT_FRAME_NUMBER_MASK),
-				    back_from(records, frame.records, 0xffffu));
-			started = true;
-			deliver(run, &frame);
-			in->done.bad--;
-		}
-		at += 2u + count;
+	while (next_waiting(in, run->seed, &at, &frame)) {
+		if (!started)
+			pxt_receive_run_start(run,
+			    back_from(frames, frame.number, PXT_FRAME_NUMBER_MASK),
+			    back_from(records, frame.records, 0xffffu));
+		started = true;
+		deliver(run, &frame);
+		in->done.bad--;
 	}
 	in->waiting_bytes = 0;
 	if (!started)
@@ -295,19 +305,10 @@ static uint32_t seed_of(const unsigned char *uuid)
 /* A frame of the stream came before its head. */
 static bool is_awaited(const struct pxt_receiver *in, const unsigned char *uuid)
 {
-	uint32_t seed = seed_of(uuid);
+	struct pxt_linkframe frame;
 	size_t at = 0;
 
-	while (at < in->waiting_bytes) {
-		size_t count = (size_t)in->waiting[at] | (size_t)in->waiting[at + 1] << 8;
-		struct pxt_linkframe frame;
-
-		if (pxt_linkframe_parse(&frame, in->waiting + at + 2, count) &&
-		    pxt_linkframe_sound(&frame, seed))
-			return true;
-		at += 2u + count;
-	}
-	return false;
+	return next_waiting(in, seed_of(uuid), &at, &frame);
 }
 
 /* One of each sender: the oldest goes for a new one. */

@@ -13,16 +13,12 @@
 static void label_text(
     struct pxt_row *row, const struct pxt_event *event, const struct pxt_layout *field)
 {
-	const char *text = (const char *)event->data + field->offset;
-	size_t bytes = event->bytes > field->offset ? event->bytes - field->offset : 0;
+	const char *text;
+	size_t bytes = pxt_field_text(event, field, &text);
 
-	if (!field->trailing && bytes > field->bytes)
-		bytes = field->bytes;
 	(void)snprintf(row->label, sizeof row->label, "%s=", field->name);
 	size_t used = strlen(row->label);
-	const char *end = memchr(text, 0, bytes);
-	(void)pxt_escape(text, end ? (size_t)(end - text) : bytes, row->label + used,
-	    sizeof row->label - used, NULL);
+	(void)pxt_escape(text, bytes, row->label + used, sizeof row->label - used, NULL);
 }
 
 /* Names of functions are for who has symbols: an address until then. */

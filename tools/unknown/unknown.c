@@ -99,16 +99,23 @@ static bool has_name(const struct list *list, const char *name)
 	return false;
 }
 
+static unsigned fields_of(const struct pxt_source *source, trace_event_id_t id,
+    struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP])
+{
+	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
+
+	return posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0
+	           ? pxt_fields_of(format, fields)
+	           : 0;
+}
+
 /* The fields of a type, but for those that are in the list. */
 static bool list_fields(const struct pxt_source *source, trace_event_id_t id, void *argument)
 {
-	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP];
 	struct list *list = argument;
-	unsigned count = 0;
+	unsigned count = fields_of(source, id, fields);
 
-	if (posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0)
-		count = pxt_fields_of(format, fields);
 	for (unsigned i = 0; i < count; i++)
 		if (!has_name(list, fields[i].name))
 			add_name(list, fields[i].name);
@@ -117,12 +124,9 @@ static bool list_fields(const struct pxt_source *source, trace_event_id_t id, vo
 
 static bool lacks_field(const struct pxt_source *source, trace_event_id_t id, void *name)
 {
-	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP];
-	unsigned count = 0;
+	unsigned count = fields_of(source, id, fields);
 
-	if (posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0)
-		count = pxt_fields_of(format, fields);
 	for (unsigned i = 0; i < count; i++)
 		if (strcmp(fields[i].name, name) == 0)
 			return false;
@@ -132,15 +136,13 @@ static bool lacks_field(const struct pxt_source *source, trace_event_id_t id, vo
 /* Whether no numeric field of a type is meant. */
 static bool lacks_counter(const struct pxt_source *source, trace_event_id_t id, void *pattern)
 {
-	char format[POSIX_TRACE_FORMAT_MAX_NP + 1];
 	struct pxt_layout fields[POSIX_TRACE_FIELDS_MAX_NP];
 	struct pxt_counters one = { .patterns = { pattern }, .count = 1 };
 	struct pxt_type type = { .id = id };
 	unsigned count = 0;
 
-	if (posix_trace_eventid_getformat_np(source->trid, id, format, sizeof(format)) == 0 &&
-	    posix_trace_eventid_get_name(source->trid, id, type.name) == 0)
-		count = pxt_fields_of(format, fields);
+	if (posix_trace_eventid_get_name(source->trid, id, type.name) == 0)
+		count = fields_of(source, id, fields);
 	for (unsigned i = 0; i < count; i++)
 		if (pxt_counters_want(&one, &type, &fields[i]))
 			return false;

@@ -10,14 +10,10 @@
 static void label_text(
     struct pxt_key *key, const struct pxt_event *event, const struct pxt_layout *field)
 {
-	const char *text = (const char *)event->data + field->offset;
-	size_t bytes = event->bytes > field->offset ? event->bytes - field->offset : 0;
+	const char *text;
+	size_t bytes = pxt_field_text(event, field, &text);
 
-	if (!field->trailing && bytes > field->bytes)
-		bytes = field->bytes;
-	const char *end = memchr(text, 0, bytes);
-	(void)pxt_escape(
-	    text, end ? (size_t)(end - text) : bytes, key->label, sizeof key->label, NULL);
+	(void)pxt_escape(text, bytes, key->label, sizeof key->label, NULL);
 }
 
 /* As printf() has it, which would be a sixth of all that why does. */

@@ -284,27 +284,36 @@ static int64_t excess_of(const struct pxt_setting *setting, const struct pxt_bla
 	return length;
 }
 
-const struct pxt_cause *pxt_main_cause(
-    const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t *ns)
+/* The one whose story is longest, of two causes of it the longer one; @own: its own work is one, too. */
+static const struct pxt_cause *longest(const struct pxt_blame *blame, bool own, int64_t *ns)
 {
 	const struct pxt_cause *best = NULL;
-	const struct pxt_cause *own = NULL;
-	int64_t most = 0;
 
+	*ns = 0;
 	for (unsigned i = 0; i < blame->cause_count; i++) {
 		const struct pxt_cause *cause = &blame->causes[i];
-
-		if (cause->kind == PXT_CAUSE_OWN) {
-			own = own && own->ns >= cause->ns ? own : cause;
-			continue;
-		}
 		int64_t story = story_ns(blame, cause);
-		if (cause->ns > 0 &&
-		    (!best || story > most || (story == most && cause->ns > best->ns))) {
-			most = story;
+
+		if ((own || cause->kind != PXT_CAUSE_OWN) && cause->ns > 0 &&
+		    (!best || story > *ns || (story == *ns && cause->ns > best->ns))) {
+			*ns = story;
 			best = cause;
 		}
 	}
+	return best;
+}
+
+const struct pxt_cause *pxt_main_cause(
+    const struct pxt_setting *setting, const struct pxt_blame *blame, int64_t *ns)
+{
+	const struct pxt_cause *own = NULL;
+	int64_t most;
+	const struct pxt_cause *best = longest(blame, false, &most);
+
+	for (unsigned i = 0; i < blame->cause_count; i++)
+		if (blame->causes[i].kind == PXT_CAUSE_OWN &&
+		    (!own || own->ns < blame->causes[i].ns))
+			own = &blame->causes[i];
 	/* What explains less than half of the excess does not explain it, unless nothing else does. */
 	if (own && (!best || (most < excess_of(setting, blame) / 2 && story_ns(blame, own) > most)))
 		best = own;
@@ -314,20 +323,9 @@ const struct pxt_cause *pxt_main_cause(
 
 const struct pxt_cause *pxt_largest_cause(const struct pxt_blame *blame)
 {
-	const struct pxt_cause *best = NULL;
-	int64_t most = 0;
+	int64_t ns;
 
-	for (unsigned i = 0; i < blame->cause_count; i++) {
-		const struct pxt_cause *cause = &blame->causes[i];
-		int64_t story = story_ns(blame, cause);
-
-		if (cause->ns > 0 &&
-		    (!best || story > most || (story == most && cause->ns > best->ns))) {
-			most = story;
-			best = cause;
-		}
-	}
-	return best;
+	return longest(blame, true, &ns);
 }
 
 /* ---- What held up late rounds ---- */
