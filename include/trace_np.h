@@ -1347,7 +1347,8 @@ int posix_trace_note_np(trace_id_t _trid, const char *_name, const char *_text);
  *
  * A process that is killed meanwhile leaves its last file incomplete, or an empty one after it,
  * and loses nothing that a flush had written.  What was dropped with old files, the next one says
- * (posix_earlier_np in struct posix_trace_loginfo_np).  A clear removes the earlier files.
+ * (posix_earlier_np in struct posix_trace_loginfo_np).  A clear removes the earlier files: all that
+ * are kept, 9999 at most.
  */
 struct posix_trace_rotation_np {
 	const char *posix_name_np; /* of the files, 1 to 200 bytes without a slash */

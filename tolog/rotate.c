@@ -6,8 +6,9 @@
  *
  * A new file is begun between two blocks, in this order: the new file is made; the oldest one is removed, which
  * may make the room that the next step needs; the present one gets its end; the new one gets its head.  What
- * fails up to there leaves the log where it was, and is tried again later.  Records that were taken out of
- * the stream stay in `data` meanwhile: so a process that is killed loses what it would lose without all this.
+ * fails up to there leaves the log where it was, and is tried again later: so where one file alone is kept, it is
+ * removed at last.  Records that were taken out of the stream stay in `data` meanwhile: so a process that is killed
+ * loses what it would lose without all this.
  */
 #include "tolog/tolog.h"
 
@@ -45,7 +46,9 @@ struct pxt_tolog_turns {
 	struct pxt_clock_set end;             /* of the file before */
 	struct posix_trace_counts_np earlier; /* what earlier files counted */
 	struct pxt_log_set set;
-	uint32_t room; /* for files that are kept, oldest first from @first */
+	uint32_t most; /* files that are kept; 0: all */
+	uint32_t
+	    room; /* for those that are known, oldest first from @first: one more than are kept */
 	uint32_t kept;
 	uint32_t first;
 	char name[NAME_MOST + 1];
@@ -140,12 +143,23 @@ void pxt_tolog_turns_abandon(struct pxt_port_log *out)
 	(void)pxt_port_log_remove(out, out->folder.number, &out->place);
 }
 
+/* Where all files are kept, a clear has to find them. */
+static uint32_t room_of(const trace_attr_t *asked)
+{
+	return (asked->_pxt_rotate_files ? asked->_pxt_rotate_files : FILES_MOST) + 1u;
+}
+
 size_t pxt_tolog_turns_bytes(const trace_attr_t *asked)
 {
 	return pxt_tolog_rotates(asked)
-	           ? sizeof(struct pxt_tolog_turns) +
-	                 asked->_pxt_rotate_files * sizeof(struct pxt_tolog_file)
+	           ? sizeof(struct pxt_tolog_turns) + room_of(asked) * sizeof(struct pxt_tolog_file)
 	           : 0;
+}
+
+static void forget_oldest(struct pxt_tolog_turns *turns)
+{
+	turns->first = (turns->first + 1u) % turns->room;
+	turns->kept--;
 }
 
 /* The present file is among those that are kept. */
@@ -153,8 +167,8 @@ static void keep(struct pxt_tolog *log)
 {
 	struct pxt_tolog_turns *turns = log->turns;
 
-	if (!turns->room)
-		return;
+	if (turns->kept == turns->room)
+		forget_oldest(turns);
 	turns->files[(turns->first + turns->kept) % turns->room] =
 	    (struct pxt_tolog_file){ log->out.folder.number, log->out.place };
 	turns->kept++;
@@ -171,7 +185,8 @@ void pxt_tolog_turns_start(struct pxt_tolog *log, const trace_attr_t *asked, uin
 	turns->bytes = asked->_pxt_rotate_bytes;
 	turns->hz = hz;
 	turns->age = asked->_pxt_rotate_seconds * hz;
-	turns->room = asked->_pxt_rotate_files;
+	turns->most = asked->_pxt_rotate_files;
+	turns->room = room_of(asked);
 	turns->begun = pxt_port_ticks();
 	turns->owes = OWES_SET;
 	log->header.number = 1;
@@ -282,8 +297,7 @@ static void remove_oldest(struct pxt_tolog *log)
 	pxt_tolog_switch_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
 	if (error != ENOENT)
 		pxt_tolog_note_error(log, error);
-	turns->first = (turns->first + 1u) % turns->room;
-	turns->kept--;
+	forget_oldest(turns);
 	PXT_TESTPOINT(PXT_TP_LOG_TURN_REMOVED);
 }
 
@@ -371,6 +385,7 @@ static int begin_next(struct pxt_tolog *log, const struct pxt_port_log *next,
 static int try_next(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
+	const struct pxt_tolog_turns *turns = log->turns;
 	struct pxt_log_trailer trailer = { .crash = { 0 } };
 	struct present present;
 	struct pxt_port_log next;
@@ -383,7 +398,7 @@ static int try_next(struct pxt_stream *stream)
 	pxt_tolog_switch_output(log, PXT_OUTPUT_WRITING, PXT_OUTPUT_IDLE);
 	if (!error) {
 		/* A log that was sealed meanwhile does not go on, and end_file() says so. */
-		if (log->turns->room && log->turns->kept == log->turns->room &&
+		if (turns->most > 1 && turns->kept == turns->most &&
 		    pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
 			remove_oldest(log);
 		error = end_file(stream, &trailer, &present);
@@ -394,6 +409,9 @@ static int try_next(struct pxt_stream *stream)
 	}
 	if (error)
 		log->out.folder.number = number;
+	else if (turns->most && turns->kept > turns->most && !log->over &&
+	         pxt_tolog_output(log) != PXT_OUTPUT_SEALED)
+		remove_oldest(log);
 	return error;
 }
 

@@ -369,6 +369,35 @@ PXT_TEST(a_full_disk_between_two_files_loses_nothing_and_leaves_no_file_without_
 	pxt_fault_write.accept = 0;
 }
 
+/* LPT-96: the oldest file is the present one, in which the log goes on. */
+PXT_TEST(a_full_disk_leaves_the_only_file_that_is_kept)
+{
+	unsigned failed = 1;
+	bool stayed;
+	unsigned n;
+
+	for (n = 1; failed; n++) {
+		trace_id_t trid;
+
+		folder_make(&folder);
+		trid = begin(0, 1);
+		folder_record(event, 1, 100);
+		PXT_EQ(posix_trace_flush(trid), 0);
+		pxt_fault_arm(&pxt_fault_write, n, ENOSPC);
+		failed = posix_trace_rotate_np(trid) == ENOSPC;
+		pxt_fault_arm(&pxt_fault_write, 0, 0);
+		folder_record(event, 101, 200);
+		PXT_EQ(posix_trace_shutdown(trid), 0);
+		PXT_EQ(folder_count(&folder), 1);
+		stayed = folder_has(&folder, NAME ".0001");
+		/* What the new file begins with may fail, too. */
+		CU_ASSERT(stayed ? failed != 0 : n > 4);
+		PXT_EQ(stayed ? read_all(1, 1) : read_all(2, 2), stayed ? 200 : 100);
+		folder_remove(&folder);
+	}
+	CU_ASSERT(n > 6);
+}
+
 /* LPT-96 */
 PXT_TEST(a_file_that_cannot_be_cut_behind_its_end_goes_on_without_that)
 {
@@ -448,6 +477,28 @@ PXT_TEST(a_clear_removes_the_earlier_files)
 	PXT_EQ(folder_count(&folder), 1);
 	CU_ASSERT_FATAL(folder_read(&folder, 3, "tick", &log));
 	CU_ASSERT(log.whole);
+	PXT_EQ(log.events, 7);
+	PXT_EQ(log.info.posix_earlier_np, 0);
+	folder_remove(&folder);
+}
+
+/* LPT-96, CLEAR-04: of as many files as there are, too. */
+PXT_TEST(what_was_cleared_is_in_no_file_where_all_are_kept)
+{
+	struct folder_log log;
+	trace_id_t trid;
+
+	folder_make(&folder);
+	trid = begin(0, 0);
+	for (uint32_t i = 1; i <= 6; i++) {
+		folder_record(event, 10 * i, 10 * i + 9);
+		PXT_EQ(posix_trace_rotate_np(trid), 0);
+	}
+	PXT_EQ(posix_trace_clear(trid), 0);
+	folder_record(event, 1, 7);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	PXT_EQ(folder_count(&folder), 1);
+	CU_ASSERT_FATAL(folder_read(&folder, 7, "tick", &log));
 	PXT_EQ(log.events, 7);
 	PXT_EQ(log.info.posix_earlier_np, 0);
 	folder_remove(&folder);
