@@ -97,6 +97,19 @@ an_export_does_not_replace_its_own_log()
 	cmp run.ptl copy.ptl || fail "the log was changed"
 }
 
+nor_do_export_report_and_merge_replace_one_of_its_files()
+{
+	make_rotated
+	cp -r run.ptl copy
+	run 1 export csv -o run.ptl/run.ptl.0002 run.ptl
+	err_has 'is the log itself'
+	run 1 report -o run.ptl/run.ptl.0002 run.ptl
+	err_has 'is the log itself'
+	run 2 merge -o run.ptl/run.ptl.0002 run.ptl
+	err_has 'by its own merger'
+	diff -r run.ptl copy || fail "the log was changed"
+}
+
 # The address space is limited to what the program needs for a small log and a fraction of the large one.
 memory_is_constant_in_the_size_of_the_log()
 {

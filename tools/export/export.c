@@ -220,7 +220,7 @@ static int open_output(struct pxt_export *export, const struct pxt_export_format
 	for (unsigned i = 0; i < export->reader.count; i++) {
 		const struct pxt_source *source = export->reader.sources[i];
 
-		if (!pxt_outfile_replaces(&export->file, source->fd))
+		if (!export->file.final || !pxt_source_has_file(source, export->file.final))
 			continue;
 		pxt_complain("%s: is the log itself; -o wants another name", source->path);
 		pxt_outfile_discard(&export->file);

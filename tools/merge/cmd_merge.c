@@ -182,7 +182,7 @@ static bool check_inputs(const struct pxt_reader *reader, const char *output)
 	for (unsigned i = 0; i < reader->count; i++) {
 		const struct pxt_source *source = reader->sources[i];
 
-		if (pxt_outfile_same(source->path, output)) {
+		if (pxt_source_has_file(source, output)) {
 			pxt_complain("%s: would be overwritten by its own merger; name another -o",
 			    source->path);
 			return false;

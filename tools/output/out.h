@@ -381,8 +381,6 @@ struct pxt_outfile {
  * False, with a word to the user, when it cannot be opened.
  */
 bool pxt_outfile_open(struct pxt_outfile *file, const char *name);
-/* Whether the file after @fd would be replaced. */
-bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd);
 /* Whether @path names the file after @fd.  A device is none: what several write to it destroys nothing. */
 bool pxt_outfile_is(const char *path, int fd);
 /*

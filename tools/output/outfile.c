@@ -100,11 +100,6 @@ bool pxt_outfile_is_others(const char *path, const void *mark, size_t bytes)
 	return got != 0 && (got != (ssize_t)wanted || memcmp(found, mark, wanted) != 0);
 }
 
-bool pxt_outfile_replaces(const struct pxt_outfile *file, int fd)
-{
-	return file->final && pxt_outfile_is(file->final, fd);
-}
-
 /* The folder that @path is in, or would be; free() it. */
 static char *folder_of(const char *path)
 {

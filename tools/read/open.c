@@ -304,6 +304,19 @@ bool pxt_source_go_on(struct pxt_reader *reader, struct pxt_source *source)
 	return next != PXT_SETS_OVER;
 }
 
+bool pxt_source_has_file(const struct pxt_source *source, const char *path)
+{
+	const struct pxt_logset *set = source->set;
+
+	if (access(path, F_OK) != 0)
+		return false;
+	for (unsigned i = 0; set && i < set->count; i++)
+		if (pxt_outfile_same(path, set->files[i]))
+			return true;
+	/* What was compressed is in memory. */
+	return pxt_outfile_is(path, source->fd) || pxt_outfile_same(path, source->path);
+}
+
 static int open_source(struct pxt_source *source, enum pxt_open_mode mode)
 {
 	int status;

@@ -260,6 +260,8 @@ void pxt_source_learn_pids(struct pxt_source *source);
  * will be soon.
  */
 bool pxt_source_go_on(struct pxt_reader *reader, struct pxt_source *source);
+/* Whether @path names the log's file, or one of its files. */
+bool pxt_source_has_file(const struct pxt_source *source, const char *path);
 /* Learns which thread a fatal signal came to, from the STOP that it left; reading begins anew. */
 void pxt_source_learn_crash(struct pxt_source *source);
 

@@ -104,7 +104,7 @@ static const struct pxt_option options[] = {
 static bool is_a_log(const struct pxt_report *report, const char *path)
 {
 	for (unsigned i = 0; i < report->reader.count; i++) {
-		if (!pxt_outfile_is(path, report->reader.sources[i]->fd))
+		if (!pxt_source_has_file(report->reader.sources[i], path))
 			continue;
 		pxt_complain("report: %s is the log itself; the page needs a name of its own: -o "
 		             "%s.html",
