@@ -692,6 +692,20 @@ from_and_to_choose_from_a_log_of_several_files()
 }
 
 # LPT-96
+a_log_has_more_files_than_a_program_begins_with_room_for()
+{
+	make_rotated
+	run 0 print --format '{event} {field:number}' run.ptl
+	cp out expected
+	files=$(ls run.ptl | wc -l)
+	(
+		ulimit -S -n $((2 * files + 2))
+		exec "$pxtrace" print --format '{event} {field:number}' run.ptl
+	) >out 2>err || fail 'cannot be read'
+	same expected
+}
+
+# LPT-96
 follow_goes_on_in_the_next_file()
 {
 	make_rotated

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -321,6 +322,16 @@ int pxt_open_plain(const char *path)
 	int fd = open(path, O_RDONLY | O_NONBLOCK | FLAGS);
 
 	return fd < 0 || is_kind(fd, S_IFREG) ? fd : pxt_close_with(fd, EINVAL);
+}
+
+bool pxt_more_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 const char *pxt_open_error(int error)

@@ -350,6 +350,8 @@ int pxt_open_sink(const char *path, int wait_ms);
  * errno EINVAL.  Never waits.
  */
 int pxt_open_plain(const char *path);
+/* A program may begin with room for fewer descriptors than it may have; false: it has that room already. */
+bool pxt_more_descriptors(void);
 
 /* Closes @fd, if it is open; -1, with that errno. */
 int pxt_close_with(int fd, int error);

@@ -241,6 +241,10 @@ struct pxt_logset *pxt_sets_find(char *const *paths, unsigned count, unsigned *f
 
 	for (unsigned i = 0; i < count; i++)
 		take_named(&sets, paths[i]);
+	/* Each file takes two descriptors while its log is opened. */
+	for (unsigned i = 0; i < sets.count; i++)
+		if (sets.sets[i].count > 1)
+			(void)pxt_more_descriptors();
 	*found = sets.count;
 	return sets.sets;
 }

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "tools/sched/sched.h"
 
+#include "tools/output/out.h"
+
 #include "format/cfi.h"
 
 #include <errno.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -96,17 +97,6 @@ static struct perf_event_attr attr_of_point(const struct pxt_tracepoint *point)
 	return attr;
 }
 
-/* Each CPU has some of them: a program may begin with room for fewer descriptors than it may have. */
-static bool more_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
 /* The descriptor, or -1 with errno. */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, uint64_t ring_bytes)
 {
@@ -120,7 +110,7 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, uint64_t
 		/* An older kernel does not count losses for each event. */
 		if (errno == EINVAL && attr->read_format)
 			attr->read_format = 0;
-		else if (errno != EMFILE || !more_descriptors())
+		else if (errno != EMFILE || !pxt_more_descriptors())
 			return -1;
 	}
 }
