@@ -259,6 +259,12 @@ PXT_CFI_INLINE void pxt_cfi_set(struct pxt_cfi_rows *rows, uint64_t column, int6
 		    at > PXT_CFI_OTHER && at <= INT32_MAX ? (int32_t)at : PXT_CFI_OTHER;
 }
 
+/* An offset in steps, whatever the two numbers are. */
+PXT_CFI_INLINE int64_t pxt_cfi_steps(const struct pxt_cfi_function *function, uint64_t steps)
+{
+	return (int64_t)(steps * (uint64_t)function->data_step);
+}
+
 PXT_CFI_INLINE void pxt_cfi_skip_block(struct pxt_cfi_bytes *from)
 {
 	uint64_t bytes = pxt_cfi_leb(from, false);
@@ -290,10 +296,10 @@ PXT_CFI_INLINE bool pxt_cfi_do_end(const struct pxt_cfi_function *function, stru
 		return true;
 	case 0x12: /* def_cfa_sf */
 		now->column = pxt_cfi_leb(from, false);
-		now->offset = (int64_t)pxt_cfi_leb(from, true) * function->data_step;
+		now->offset = pxt_cfi_steps(function, pxt_cfi_leb(from, true));
 		return true;
 	case 0x13: /* def_cfa_offset_sf */
-		now->offset = (int64_t)pxt_cfi_leb(from, true) * function->data_step;
+		now->offset = pxt_cfi_steps(function, pxt_cfi_leb(from, true));
 		return true;
 	default:
 		return false;
@@ -310,8 +316,7 @@ PXT_CFI_INLINE bool pxt_cfi_do_register(const struct pxt_cfi_function *function,
 	case 0x05: /* offset_extended, and its _sf */
 	case 0x11:
 		column = pxt_cfi_leb(from, false);
-		pxt_cfi_set(
-		    rows, column, (int64_t)pxt_cfi_leb(from, code == 0x11) * function->data_step);
+		pxt_cfi_set(rows, column, pxt_cfi_steps(function, pxt_cfi_leb(from, code == 0x11)));
 		return true;
 	case 0x06: /* restore_extended */
 		column = pxt_cfi_leb(from, false);
@@ -378,8 +383,7 @@ PXT_CFI_INLINE bool pxt_cfi_do(const struct pxt_cfi_function *function, struct p
 		if (code >> 6 == 1) /* advance_loc */
 			rows->place += low * function->code_step;
 		else if (code >> 6 == 2) /* offset */
-			pxt_cfi_set(
-			    rows, low, (int64_t)pxt_cfi_leb(&from, false) * function->data_step);
+			pxt_cfi_set(rows, low, pxt_cfi_steps(function, pxt_cfi_leb(&from, false)));
 		else if (code >> 6 == 3 && low < PXT_CFI_COLUMNS) /* restore */
 			rows->now.at[low] = rows->first.at[low];
 		else if (code >> 6 == 0 && !pxt_cfi_do_other(function, rows, &from, code))
