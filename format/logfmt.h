@@ -380,6 +380,9 @@ const char *pxt_logfmt_get_trailer(
 #define PXT_LOG_AT_CODED  88u
 #define PXT_LOG_AT_CRC    92u
 
+/* Where the file's head has how often the file was begun anew (4 bytes). */
+#define PXT_LOG_AT_GENERATION 144u
+
 /* Bytes of an entry that each type has at least. */
 #define PXT_LOG_TYPE_BYTES    8u
 #define PXT_LOG_THREAD_BYTES  48u

@@ -12,7 +12,7 @@ const struct pxt_log_field pxt_log_header_fields[] = { HEADER(20, 1, word_bytes)
 	HEADER(28, 4, contents), HEADER(48, 4, rate.source), HEADER(52, 4, rate.error_ppm),
 	HEADER(56, 8, rate.hz), HEADER(120, 4, largest_block), HEADER(124, 4, set_bytes),
 	HEADER(128, 8, data_offset), HEADER(136, 4, frame_bytes), HEADER(140, 4, frames),
-	HEADER(144, 4, generation), HEADER(148, 4, number), PXT_LOG_FIELDS_END };
+	HEADER(PXT_LOG_AT_GENERATION, 4, generation), HEADER(148, 4, number), PXT_LOG_FIELDS_END };
 
 #define ATTR(at, bytes, member) PXT_LOG_FIELD(at, bytes, struct _pxt_attr, member)
 const struct pxt_log_field pxt_log_attr_fields[] = { ATTR(0, 4, _pxt_stream_policy),

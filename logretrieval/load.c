@@ -416,22 +416,30 @@ void pxt_log_scan_again(struct pxt_log *log)
 		log->error = error;
 }
 
-/* A log that was cleared by beginning anew. */
+/* A log that was cleared by beginning anew.  The head is read beside the window, whose records may not be read yet. */
 static bool begun_anew(struct pxt_log *log)
 {
-	struct pxt_log_header old = log->header;
 	const struct timespec time = pxt_log_latest(log);
+	unsigned char at[PXT_LOG_HEADER_BYTES];
+	struct pxt_log_header header;
+	size_t done;
 
-	if (log->files)
+	if (log->files || pxt_port_file_read(&log->file, 0, at, sizeof(at), &done) ||
+	    done < sizeof(at) ||
+	    pxt_get32(at + PXT_LOG_AT_GENERATION, log->header.swapped) == log->header.generation ||
+	    pxt_logfmt_get_header(at, &header) || header.largest_block != log->header.largest_block)
 		return false;
-	if (!pxt_log_read_header(log) && log->header.generation != old.generation &&
-	    log->header.largest_block == old.largest_block) {
-		pxt_log_begin(log);
-		log->line.time = time;
-		return true;
-	}
-	log->header = old;
-	return false;
+	log->header = header;
+	log->complete = false;
+	pxt_log_view_again(log);
+	pxt_log_begin(log);
+	log->line.time = time;
+	return true;
+}
+
+int pxt_log_follow_clear(struct pxt_log *log, int error)
+{
+	return log->growing && begun_anew(log) ? pxt_log_scan(log) : error;
 }
 
 int pxt_log_scan_more(struct pxt_log *log)
@@ -454,7 +462,7 @@ int pxt_log_scan_more(struct pxt_log *log)
 	}
 	note_broken(log, log->complete || again);
 	if (more)
-		return 0;
+		return pxt_log_follow_clear(log, 0);
 	if (error != ENOMEM && log->scanned == before && begun_anew(log))
 		return pxt_log_scan(log);
 	return error == ENOMEM ? ENOMEM : ENODATA;

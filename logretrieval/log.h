@@ -291,6 +291,11 @@ int pxt_log_scan(struct pxt_log *log);
 void pxt_log_scan_again(struct pxt_log *log);
 /* Growing: looks for what came since.  0: there is something new; ENODATA, ENOMEM (nothing yet). */
 int pxt_log_scan_more(struct pxt_log *log);
+/*
+ * Behind a block that was read, with that call's @error: it may be one of a log that was begun anew since, whose
+ * blocks lie where the old ones did.  Then that log is read, from its beginning.  Returns @error, or that of this.
+ */
+int pxt_log_follow_clear(struct pxt_log *log, int error);
 /* The head of the block at @offset, as far as it can be checked alone: *block as below. */
 int pxt_log_load_head(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhead *head,
     const unsigned char **block);

@@ -132,7 +132,7 @@ static int go_on(struct pxt_log *log)
 	            : log->cursor.body                      ? load_body(log)
 	                                                    : next_block(log);
 
-	return error == ENODATA ? pxt_log_scan_more(log) : error;
+	return error == ENODATA ? pxt_log_scan_more(log) : pxt_log_follow_clear(log, error);
 }
 
 int pxt_log_find_slot(struct pxt_log *log)

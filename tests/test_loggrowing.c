@@ -387,6 +387,33 @@ PXT_TEST(a_log_that_was_begun_anew_before_its_first_block_is_read_once)
 	close_reader(&reader);
 }
 
+/* DEC-25: its blocks lie where those of the old one did, and were to come. */
+PXT_TEST(no_block_of_a_log_that_was_begun_anew_is_read_as_one_of_the_old_log)
+{
+	struct posix_trace_event_info event;
+	struct reader reader;
+	int unavailable;
+	size_t len;
+
+	golden_read(&reader.golden, golden_native());
+	open_reader(&reader, golden_native(), golden_block(&reader.golden, PXT_LOG_DATA, 1));
+	PXT_EQ(drain(reader.trid), 5);
+	next_generation(&reader.golden);
+	reader.golden.size = golden_block(&reader.golden, PXT_LOG_TRAILER, 0);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(drain(reader.trid), 9);
+	PXT_EQ(drain(reader.trid), 0);
+	/* Once more, when what the old one had was known but not read. */
+	PXT_EQ(posix_trace_rewind(reader.trid), 0);
+	PXT_EQ(posix_trace_getnext_event(reader.trid, &event, NULL, 0, &len, &unavailable), 0);
+	reader.golden.bytes[golden_little_endian() ? 144 : 147] = 2;
+	golden_sign(&reader.golden, 0);
+	golden_rewrite(reader.fd, reader.golden.bytes, reader.golden.size);
+	PXT_EQ(drain(reader.trid), 4 + 9);
+	PXT_EQ(drain(reader.trid), 0);
+	close_reader(&reader);
+}
+
 /* DEC-25: what was read already was read; the losses told after it are cleared with the rest. */
 PXT_TEST(a_clear_takes_the_losses_in_front_of_it_along)
 {
