@@ -706,6 +706,17 @@ a_log_has_more_files_than_a_program_begins_with_room_for()
 }
 
 # LPT-96
+a_folder_whose_only_file_is_empty_holds_no_log()
+{
+	mkdir run.ptl
+	: >run.ptl/run.ptl.0001
+	run 2 print run.ptl
+	err_has 'nothing was written after this file was made'
+	run 2 stat run.ptl/run.ptl.0001
+	run 2 merge -o new.ptl run.ptl
+}
+
+# LPT-96
 follow_goes_on_in_the_next_file()
 {
 	make_rotated

@@ -241,6 +241,9 @@ struct pxt_logset *pxt_sets_find(char *const *paths, unsigned count, unsigned *f
 
 	for (unsigned i = 0; i < count; i++)
 		take_named(&sets, paths[i]);
+	/* Where all files are empty, who opens the first one says that there is no log. */
+	if (sets.count == 0 && count > 0)
+		(void)add(&sets, paths[0], strlen(paths[0]));
 	/* Each file takes two descriptors while its log is opened. */
 	for (unsigned i = 0; i < sets.count; i++)
 		if (sets.sets[i].count > 1)
