@@ -194,6 +194,10 @@ const char *pxt_environment_value_read(struct pxt_asked *asked, const char *text
 		if (*why)
 			return wrong;
 	}
+	/* Files are called as their folder is, which may be named with a slash. */
+	for (size_t end = strlen(asked->pattern);
+	     asked->rotates && end > 1 && asked->pattern[end - 1] == '/'; end--)
+		asked->pattern[end - 1] = '\0';
 	*why = NULL;
 	return NULL;
 }

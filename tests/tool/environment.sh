@@ -85,6 +85,10 @@ a_log_may_go_from_file_to_file()
 	[ "$(ls old.ptl | wc -l)" -eq 2 ] || fail "files: $(ls old.ptl)"
 	PXTRACE_OUT=young.ptl,rotate=1h "$untraced" many >out 2>err || fail 'it fails'
 	[ "$(ls young.ptl)" = young.ptl.0001 ] || fail "files: $(ls young.ptl)"
+	PXTRACE_OUT=folder.ptl/,rotate=64K "$untraced" run "$untraced" >out 2>err || fail 'it fails'
+	[ ! -s err ] || fail "a word on the error output: $(cat err)"
+	[ "$(ls folder.ptl)" = folder.ptl.0001 ] || fail "files: $(ls folder.ptl)"
+	[ "$(ls -d folder.ptl.* | wc -l)" -eq 1 ] || fail "the child's: $(ls -d folder.ptl*)"
 	ln -s run.ptl link.ptl
 	PXTRACE_OUT=link.ptl,rotate=64K "$untraced" >out 2>err || fail 'it fails'
 	[ -L link.ptl ] && [ -s err ] || fail 'a link was followed'
