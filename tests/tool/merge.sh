@@ -522,6 +522,8 @@ clock 1000000000 0 1700000010000000000 1000000500000'
 	second_at 10.000001000 'not ten seconds later' one.ptl two.ptl
 	second_at 7.500001000 'the host did not count' --shift there=-2.5 one.ptl two.ptl
 	second_at 10.250001000 'the name of the log did not count' --shift two.ptl=250ms one.ptl two.ptl
+	run 2 merge -o both.ptl --shift two.ptl=3000000000 --shift two.ptl=3000000000 --shift two.ptl=3000000000 one.ptl two.ptl
+	err_has 'by more than 97 years'
 	run 2 merge -o both.ptl --shift elsewhere=1 one.ptl two.ptl
 	err_has 'no log is of a host elsewhere'
 	err_has 'two.ptl of host there'

@@ -268,7 +268,13 @@ static bool move(const struct pxt_merge_line *line, const struct pxt_reader *rea
 	for (uint32_t i = 0; i < reader->count; i++) {
 		if (!is_called(reader->sources[i], name))
 			continue;
-		line->places[i].moved_ns += ns;
+		int64_t moved = pxt_when_sum(line->places[i].moved_ns, ns);
+
+		if (moved > FAR || moved < -FAR) {
+			pxt_complain("--shift %s: by more than 97 years", name);
+			return false;
+		}
+		line->places[i].moved_ns = moved;
 		met = true;
 	}
 	if (met)
