@@ -32,6 +32,24 @@ bool pxt_name_valid(const char *name);
  */
 int pxt_name_path(const char *name, bool make, char path[PXT_CTLSOCK_PATH]);
 
+/* ---- Attaching (attach/producer.c, attach/guest.c) ---- */
+
+struct pxt_port_passed;
+
+/* The socket of the stream with that name.  ENOENT: its process has left it; or as the port says. */
+int pxt_producer_connect(const char *name, int *connection);
+/* The stream in a file of its own in memory, which *memory is, as others may see it. */
+int pxt_producer_make(const trace_attr_t *given, int *memory, struct pxt_stream **stream);
+/* Gives it its identifier; on an error it is gone. */
+int pxt_producer_publish(struct pxt_stream *stream, trace_id_t *trid);
+/* Sends the owner a message.  ENOENT: it has gone; ENOTSUP. */
+int pxt_producer_request(
+    int connection, uint32_t what, int how, const struct pxt_port_passed *files);
+/* One call of this process' own, as if its program had made it.  False: the stream is gone. */
+bool pxt_producer_set_running(trace_id_t trid, bool running);
+/* posix_trace_attach_np() of a guest.  Takes the process lock. */
+int pxt_guest_attach(const char *name, const trace_attr_t *attr, trace_id_t *trid);
+
 /* ---- A producer's directory (attach/producer_directory.c) ---- */
 
 /*

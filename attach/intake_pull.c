@@ -234,12 +234,6 @@ static bool join_row(struct pxt_producer_pull *pull, struct pxt_producer_memory 
 
 /* ---- Taking ---- */
 
-enum taken {
-	TAKEN,
-	NO_ROOM, /* nor for any later record of any producer */
-	UNKNOWN,
-};
-
 /* As one of its own, or a loss. */
 static void take_alone(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane)
@@ -263,12 +257,13 @@ static void take_alone(struct pxt_producer_pull *pull, struct pxt_producer_memor
 		(void)pxt_intake_put_record(pull->stream, &event);
 }
 
-static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
+/* False: it has to wait, and all later ones of any producer: there is no room, or its type is not learnt yet. */
+static bool take(struct pxt_producer_pull *pull, struct pxt_producer_memory *producer,
     struct pxt_intake_lane *lane)
 {
 	if (lane->ticks < producer->run_from) {
 		pxt_intake_lane_advance(lane);
-		return TAKEN;
+		return true;
 	}
 	if (join_row(pull, producer, lane)) {
 		pull->latest = lane->ticks > pull->latest ? lane->ticks : pull->latest;
@@ -277,16 +272,16 @@ static enum taken take(struct pxt_producer_pull *pull, struct pxt_producer_memor
 	} else {
 		end_row(pull);
 		if (!is_known(producer, lane) && !hopeless(producer))
-			return UNKNOWN;
+			return false;
 		/* A thread without a place makes it a slot longer, a number that runs over another one. */
 		if (!pull->all &&
 		    pxt_intake_put_room(pull->stream->block) <
 		        pxt_info_slots(pxt_intake_lane_info(lane), PXT_CTX_BYTES) + 2u)
-			return NO_ROOM;
+			return false;
 		take_alone(pull, producer, lane);
 	}
 	pxt_intake_lane_advance(lane);
-	return TAKEN;
+	return true;
 }
 
 /* ---- Pull ---- */
@@ -393,7 +388,7 @@ static void take_all(struct pxt_producer_pull *pull, struct crowd *crowd)
 	/* Bound: each round takes a record from among those before the heads, or is the last. */
 	for (choose(crowd, &choice); choice.first.ticks < crowd->limit; choose(crowd, &choice)) {
 		do {
-			if (take(pull, choice.first.producer, choice.first.lane) != TAKEN) {
+			if (!take(pull, choice.first.producer, choice.first.lane)) {
 				crowd->limit = choice.first.ticks;
 				crowd->full = true;
 				return;

@@ -16,8 +16,6 @@
  */
 #include "attach/attach.h"
 #include "core/control/control.h"
-#include "core/stream/wanted.h"
-#include "format/locktally.h"
 #include "port/port_file.h"
 #include "port/port_local.h"
 
@@ -86,8 +84,7 @@ static void watch_forks(void)
 
 /* ---- The helper ---- */
 
-/* One call of this process' own, as if its program had made it.  False: the stream is gone. */
-static bool set_running(trace_id_t trid, bool running)
+bool pxt_producer_set_running(trace_id_t trid, bool running)
 {
 	struct pxt_stream *stream = pxt_stream_control(trid);
 
@@ -126,7 +123,8 @@ static bool listen_to(struct producer *producer, int connection)
 			return false;
 		if ((heard.reply.what == PXT_CTLSOCK_START ||
 		        heard.reply.what == PXT_CTLSOCK_STOP) &&
-		    !set_running(producer->trid, heard.reply.what == PXT_CTLSOCK_START))
+		    !pxt_producer_set_running(
+		        producer->trid, heard.reply.what == PXT_CTLSOCK_START))
 			return false;
 	}
 }
@@ -167,7 +165,7 @@ static void help(void *argument)
 		hears = !is_phase(producer, ENDS) &&
 		        (!watch[1].ready || listen_to(producer, connection));
 	} while (hears);
-	(void)set_running(producer->trid, false);
+	(void)pxt_producer_set_running(producer->trid, false);
 	/* The other side shall see the end now, not when this side is shut down. */
 	close_one(&producer->connection);
 }
@@ -214,8 +212,7 @@ static int producers_attr(const trace_attr_t *given, struct _pxt_attr *attr)
 	return error;
 }
 
-/* The stream in a file of its own in memory, which *memory is, as others may see it. */
-static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream **stream)
+int pxt_producer_make(const trace_attr_t *given, int *memory, struct pxt_stream **stream)
 {
 	struct pxt_create request = { .attr = given, .ops = &producer_ops };
 	struct _pxt_attr attr;
@@ -239,7 +236,7 @@ static int make_stream(const trace_attr_t *given, int *memory, struct pxt_stream
 	return error == EINVAL ? EAGAIN : error;
 }
 
-static int publish(struct pxt_stream *stream, trace_id_t *trid)
+int pxt_producer_publish(struct pxt_stream *stream, trace_id_t *trid)
 {
 	int error = pxt_create_publish(stream, NULL, trid);
 
@@ -251,7 +248,7 @@ static int publish(struct pxt_stream *stream, trace_id_t *trid)
 /* So that the owner maps it. */
 static int publish_settled(struct pxt_stream *stream, int memory, trace_id_t *trid)
 {
-	int error = publish(stream, trid);
+	int error = pxt_producer_publish(stream, trid);
 
 	if (error)
 		return error;
@@ -261,7 +258,8 @@ static int publish_settled(struct pxt_stream *stream, int memory, trace_id_t *tr
 	return error;
 }
 
-static int request(int connection, uint32_t what, int how, const struct pxt_port_passed *files)
+int pxt_producer_request(
+    int connection, uint32_t what, int how, const struct pxt_port_passed *files)
 {
 	const struct pxt_ctlsock_request request = { .magic = PXT_CTLSOCK_MAGIC,
 		.version = PXT_CTLSOCK_VERSION,
@@ -357,7 +355,7 @@ static int ask(
 {
 	struct producer *producer = &producers[stream->index];
 	bool running = false;
-	int error = request(connection, PXT_CTLSOCK_ATTACH, 0, files);
+	int error = pxt_producer_request(connection, PXT_CTLSOCK_ATTACH, 0, files);
 
 	PXT_TESTPOINT(PXT_TP_PRODUCER_ASKED);
 	if (!error)
@@ -371,7 +369,7 @@ static int ask(
 	PXT_TESTPOINT(PXT_TP_PRODUCER_HEARD);
 	/* Before the helper, which hears what comes after that answer. */
 	if (!error && running)
-		(void)set_running(trid, true);
+		(void)pxt_producer_set_running(trid, true);
 	if (!error)
 		set_phase(producer, HEARS);
 	return error;
@@ -393,7 +391,7 @@ static int attach(struct pxt_stream *stream, const struct pxt_port_passed *files
 	return error;
 }
 
-static int connect_to(const char *name, int *connection)
+int pxt_producer_connect(const char *name, int *connection)
 {
 	char path[PXT_CTLSOCK_PATH];
 	int error = pxt_name_path(name, false, path);
@@ -402,109 +400,6 @@ static int connect_to(const char *name, int *connection)
 		error = pxt_port_local_connect(path, TIMEOUT_MS, connection);
 	/* A socket that its process has left. */
 	return error == ECONNREFUSED ? ENOENT : error;
-}
-
-/* ---- Guests ---- */
-
-/* Nothing waits for the owner, which sees the process' end, and takes what was recorded until then. */
-static bool stays(PXT_UNUSED struct pxt_stream *stream)
-{
-	return false;
-}
-
-struct pxt_locktally *_pxt_attach_counts;
-
-/* Behind the stream and its directory (blackbox/blackbox.h), and still there when these are given back. */
-static void find_counts(const struct pxt_stream *stream)
-{
-	unsigned char *memory = (unsigned char *)stream->block;
-	void *counts = memory + PXT_LOCKTALLY_AT(stream->block_bytes);
-
-	_pxt_attach_counts = stream->block->attr._pxt_flags & PXT_ATTR_COUNTS ? counts : NULL;
-}
-
-/* In one go, when all is there: the owner wakes up once. */
-static int send_guest(const char *name, int how, const struct pxt_port_passed *files)
-{
-	int connection;
-	int error = connect_to(name, &connection);
-
-	if (error)
-		return error;
-	error = request(connection, PXT_CTLSOCK_GUEST, how, files);
-	pxt_port_local_close(connection);
-	return error;
-}
-
-static int hand_over(struct pxt_stream *stream, const struct pxt_port_passed *files,
-    const char *name, bool *asked, trace_id_t *trid)
-{
-	int error = publish(stream, trid);
-
-	if (error)
-		return error;
-	pxt_port_filemap_seal(files->fd[0]);
-	*asked = true;
-	error = send_guest(name, 0, files);
-	if (error) {
-		(void)pxt_shutdown_stream(*trid, NULL);
-		return error;
-	}
-	stream->at_exit = stays;
-	(void)set_running(*trid, true);
-	return 0;
-}
-
-static int make_and_hand_over(
-    const char *name, const trace_attr_t *attr, bool *asked, trace_id_t *trid)
-{
-	struct pxt_port_passed files = { .count = 1 };
-	struct pxt_stream *stream;
-	int error = make_stream(attr, &files.fd[0], &stream);
-
-	if (error)
-		return error;
-	find_counts(stream);
-	error = hand_over(stream, &files, name, asked, trid);
-	pxt_port_local_close(files.fd[0]);
-	return error;
-}
-
-/*
- * A guest keeps no thread and no descriptor of ours.  It records from now on; what the owner wants stands in the
- * page behind its directory, and the owner drops what was recorded before the guest looked there.
- */
-static int attach_guest(const char *name, const trace_attr_t *attr, trace_id_t *trid)
-{
-	bool asked = false;
-	int error;
-
-	pxt_process_lock();
-	pxt_directory_sparse = true;
-	pxt_process_unlock();
-	pxt_port_local_begin();
-	error = make_and_hand_over(name, attr, &asked, trid);
-	if (error && !asked)
-		(void)send_guest(name, error, NULL);
-	pxt_port_local_end();
-	return error;
-}
-
-PXT_API bool _pxt_attach_late(bool (*begin)(void), uint64_t system)
-{
-	bool (*other)(void) = atomic_load_explicit(&pxt_process_late, memory_order_acquire);
-	static bool (*_Atomic guest)(void);
-
-	if (!begin) {
-		pxt_wanted_none();
-		return true;
-	}
-	if (pxt_fork_epoch() || (other && other != atomic_load(&guest)))
-		return false;
-	atomic_store(&guest, begin);
-	atomic_store_explicit(&pxt_process_late, begin, memory_order_release);
-	pxt_wanted_late(system);
-	return true;
 }
 
 static int attach_program(const trace_attr_t *attr, int connection, trace_id_t *trid)
@@ -516,7 +411,7 @@ static int attach_program(const trace_attr_t *attr, int connection, trace_id_t *
 	watch_forks();
 	error = pxt_producer_directory(&files.fd[1]);
 	if (!error)
-		error = make_stream(attr, &files.fd[0], &stream);
+		error = pxt_producer_make(attr, &files.fd[0], &stream);
 	if (error) {
 		pxt_port_local_close(connection);
 		return error;
@@ -536,9 +431,9 @@ PXT_API int posix_trace_attach_np(const char *name, const trace_attr_t *attr, tr
 	if (!pxt_arg_given(name) || !pxt_arg_given(trid) || !pxt_name_valid(name))
 		return EINVAL;
 	if (attr && attr->_pxt_kept._pxt_flags & PXT_ATTR_GUEST) {
-		error = attach_guest(name, attr, &attached);
+		error = pxt_guest_attach(name, attr, &attached);
 	} else {
-		error = connect_to(name, &connection);
+		error = pxt_producer_connect(name, &connection);
 		if (!error)
 			error = attach_program(attr, connection, &attached);
 	}

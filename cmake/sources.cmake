@@ -167,6 +167,7 @@ ptrace_unit(CORE UNLESS TINY SOURCES
 	core/record/emit.c
 	core/read/lane.c
 	core/process/process.c
+	core/process/leaving.c
 	core/process/threads.c
 	core/ring/ring.c
 	core/stream/block.c
@@ -191,6 +192,7 @@ ptrace_unit(ATTACH SOURCES
 	attach/connections.c
 	attach/producer_directory.c
 	attach/ctlsock.c
+	attach/guest.c
 	attach/producer.c
 	attach/intake_lane.c
 	attach/intake_pull.c

@@ -2,7 +2,7 @@
 /*
  * leave.pml - leaving (ruling 12: core/process/threads.h, wanted.c, shutdown.c), the sleeping reader
  * (ruling 13: online/online.c, tolog/flusher.c), and the reader that asks whether anybody lives who
- * could finish a record (ruling 27: core/process/threads.c, core/read/lane.c), on processors that keep stores in
+ * could finish a record (ruling 27: core/process/leaving.c, core/read/lane.c), on processors that keep stores in
  * a buffer.  README.md says more.
  *
  * Each thread has a store buffer: a plain store waits there, in order, until the processor gets

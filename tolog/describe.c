@@ -37,13 +37,6 @@ void pxt_tolog_describe_forget(struct pxt_tolog *log)
 
 /* ---- Threads ---- */
 
-static uint32_t entries(void)
-{
-	uint32_t count = atomic_load_explicit(&pxt_threads->count, memory_order_acquire);
-
-	return count < CONFIG_PTRACE_MAX_THREADS ? count : CONFIG_PTRACE_MAX_THREADS - 1u;
-}
-
 /* 0: the thread is just entering itself. */
 static uint64_t thread_at(uint32_t index)
 {
@@ -135,7 +128,7 @@ static int tell_threads(struct pxt_tolog *log, bool slow)
 	uint32_t given;
 
 	describe->error = 0;
-	describe->count = entries();
+	describe->count = pxt_threads_entries(pxt_threads) - 1u;
 	given = atomic_load_explicit(&pxt_threads_given, memory_order_acquire);
 	if (!slow && describe->count == describe->threads && describe->given == given)
 		return 0;

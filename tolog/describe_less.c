@@ -70,13 +70,11 @@ static int tell_thread(struct pxt_tolog *log, uint32_t index)
 static int tell_threads(struct pxt_tolog *log)
 {
 	struct pxt_tolog_describe *describe = log->describe;
-	uint32_t count = atomic_load_explicit(&pxt_threads->count, memory_order_acquire);
+	const uint32_t count = pxt_threads_entries(pxt_threads) - 1u;
 	uint32_t given = atomic_load_explicit(&pxt_threads_given, memory_order_acquire);
 	bool all = true;
 	int error = 0;
 
-	if (count >= CONFIG_PTRACE_MAX_THREADS)
-		count = CONFIG_PTRACE_MAX_THREADS - 1u;
 	if (describe->threads == count && describe->given == given)
 		return 0;
 	for (uint32_t i = 1; !error && i <= count; i++) {

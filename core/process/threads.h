@@ -182,6 +182,17 @@ PXT_INLINE void pxt_threads_known(void)
 		(void)pxt_threads_register();
 }
 
+/* Places that have been taken, the first one, which is no thread's, included. */
+PXT_INLINE uint32_t pxt_threads_entries(const struct pxt_thread_table *table)
+{
+	uint32_t count = atomic_load_explicit(
+	    &((struct pxt_thread_table *)(uintptr_t)table)->count, memory_order_acquire);
+
+	return count < CONFIG_PTRACE_MAX_THREADS ? count + 1u : CONFIG_PTRACE_MAX_THREADS;
+}
+
+/* ---- Waiting until those inside have left (leaving.c) ---- */
+
 /* Whose trace points are waited for: a block that others share, they may be inside of, too. */
 enum pxt_whose {
 	PXT_OWN,
@@ -205,6 +216,9 @@ bool pxt_threads_none_inside(enum pxt_whose whose);
  */
 unsigned pxt_threads_left(void);
 #define PXT_ALL_LEFT 7u /* those in the table, and both numbers of those who are not */
+
+/* ---- Who has a place ---- */
+
 /* In a child: the parent's threads are not in it. */
 void pxt_threads_after_fork(void);
 /* This process' entries, in which its pid namespace was not known (forks.h). */
@@ -303,7 +317,7 @@ PXT_INLINE void pxt_leave(const struct pxt_pass *pass)
 }
 
 /*
- * ---- Memory of trace points that did not leave in time: kept until they have ----
+ * ---- Memory of trace points that did not leave in time: kept until they have (leaving.c) ----
  *
  * Under the process lock.  Trace points may read and write the memory, but not the note.  A caller that
  * takes memory from trace points makes it unreachable, waits (pxt_threads_wait_left()), and gives it
