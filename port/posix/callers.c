@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 /* First: cfi.h has pxt_cfi_own() by it, and by these pxt_cfi_is_mapped(). */
 #include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "format/cfi.h"
 #include "port/port_sysinfo.h"
