@@ -40,6 +40,7 @@ struct pxt_state *pxt_state_new(struct pxt_roles_book *book, const struct pxt_re
 	state->steps = pxt_must(calloc(reader->count, sizeof *state->steps));
 	state->hosts = pxt_must(calloc(reader->count, sizeof *state->hosts));
 	state->stopped = pxt_must(calloc(reader->count, sizeof *state->stopped));
+	state->sources = reader->count;
 	state->numbers = pxt_threads_new(reader->count);
 	for (unsigned i = 0; i < reader->count; i++)
 		state->hosts[i] = host_of(reader, i);

@@ -229,6 +229,7 @@ struct pxt_state {
 	unsigned *hosts;             /* of each source */
 	bool *stopped;               /* of each source */
 	struct pxt_numbers *numbers; /* of each source's table */
+	unsigned sources;
 	uint32_t span_count;
 	bool has_switches;
 	/* Threads that the scheduler's events do not name; NULL: they name all. */

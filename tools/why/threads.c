@@ -119,7 +119,8 @@ struct pxt_numbers *pxt_threads_new(unsigned sources)
 
 void pxt_threads_forget(struct pxt_state *state)
 {
-	for (unsigned i = 0; i < state->reader->count; i++)
+	/* The reader may be closed. */
+	for (unsigned i = 0; i < state->sources; i++)
 		free(state->numbers[i].of);
 	free(state->numbers);
 }
