@@ -238,13 +238,15 @@ PXT_INLINE uint32_t get_record(struct reader *in, uint32_t lead, unsigned char *
 #define ORIGINS 32u
 
 struct origin {
-	uint32_t key;   /* number of the site, and 8 bits above it the thread's; 0: none yet */
-	uint32_t step;  /* bytes of slots */
-	uint32_t kept;  /* bytes of data that the site keeps, and ... */
-	uint32_t rest;  /* ... those behind them */
-	uint32_t again; /* the first byte of one more such record, but for width and form */
-	uint64_t begin; /* words 0 and 1 of the begin slot */
-	uint64_t context;
+	uint32_t key;    /* number of the site, and 8 bits above it the thread's; 0: none yet */
+	uint32_t step;   /* bytes of slots */
+	uint32_t kept;   /* bytes of data that the site keeps, and ... */
+	uint32_t rest;   /* ... those behind them */
+	uint32_t again;  /* the first byte of one more such record, but for width and form */
+	uint32_t beyond; /* bits that its first group's first byte does not have */
+	uint64_t begin;  /* words 0 and 1 of the begin slot, ... */
+	uint64_t slot;   /* ... of the next one, and ... */
+	uint64_t high;   /* ... what word 2 has beside data */
 	uint64_t *data;
 };
 
@@ -274,6 +276,12 @@ PXT_INLINE uint32_t key_of(uint32_t site, uint32_t lead)
 	return site | ((lead >> PXT_CODED_WHO_SHIFT) + 1u) << 8;
 }
 
+/* Bits of a group's first byte that stand for more than its @left bytes. */
+PXT_INLINE uint32_t bits_beyond(uint32_t left)
+{
+	return left < 8u ? UINT32_MAX << left : 0;
+}
+
 /* False: they are not told, or their records are not usual ones. */
 static PXT_NOINLINE bool set_origin(const struct reader *in, struct origin *origin, uint32_t key)
 {
@@ -292,14 +300,16 @@ static PXT_NOINLINE bool set_origin(const struct reader *in, struct origin *orig
 	origin->step = pxt_info_slots(site->info, CONTEXT_MOST) * PXT_SLOT_BYTES;
 	origin->begin =
 	    (uint64_t)(site->info | (told->who[who] & 0xffu) << 24) << 32 | PXT_SLOT_BEGIN;
-	origin->context = site->address << 16 | told->who[who] >> 8;
+	origin->beyond = bits_beyond(bytes);
+	origin->slot = ((uint64_t)(told->who[who] >> 8) | site->address << 16) << 32;
+	origin->high = (site->address << 16) >> 32;
 	origin->data = site->data;
 	return true;
 }
 
-/* A group, of which @left bytes are there, becomes this record's; returns what is behind it.  NULL: damage. */
+/* A group of @left bytes becomes this record's; returns what is behind it.  NULL: a bit @beyond them is set. */
 PXT_INLINE const unsigned char *get_group(
-    const unsigned char *at, uint64_t *data, uint32_t left, bool sparse)
+    const unsigned char *at, uint64_t *data, uint32_t left, uint32_t beyond, bool sparse)
 {
 	uint64_t changed = 0;
 	uint32_t there;
@@ -309,13 +319,18 @@ PXT_INLINE const unsigned char *get_group(
 		return at + (left < 8u ? left : 8u);
 	}
 	there = *at++;
-	if (left < 8u && there >> left)
-		return NULL;
-	/* As most are: the lowest byte differs, or none. */
-	if (PXT_LIKELY(there <= 1u)) {
-		*data ^= *at & (0u - there);
-		return at + there;
+	/*
+	 * As most are: the lowest byte differs, or none.  By branches: where the next record begins need not wait for the
+	 * byte, as it would if it were added.
+	 */
+	if (PXT_LIKELY(there == 1u)) {
+		*data ^= *at;
+		return at + 1;
 	}
+	if (there == 0)
+		return at;
+	if (there & beyond)
+		return NULL;
 	for (; there; there &= there - 1u)
 		changed |= (uint64_t)*at++ << 8u * (uint32_t)__builtin_ctz(there);
 	*data ^= changed;
@@ -328,9 +343,10 @@ PXT_INLINE const unsigned char *get_groups(
 {
 	if (origin->kept == 0)
 		return at;
-	at = get_group(at, &origin->data[0], origin->kept, sparse);
-	for (uint32_t i = 1; at && i * 8u < origin->kept; i++)
-		at = get_group(at, &origin->data[i], origin->kept - i * 8u, sparse);
+	at = get_group(at, &origin->data[0], origin->kept, origin->beyond, sparse);
+	for (uint32_t i = 8u; at && i < origin->kept; i += 8u)
+		at = get_group(at, &origin->data[i / 8u], origin->kept - i,
+		    bits_beyond(origin->kept - i), sparse);
 	return at;
 }
 
@@ -338,10 +354,9 @@ PXT_INLINE const unsigned char *get_groups(
 PXT_INLINE void put_quick(unsigned char *slot, const struct origin *origin, uint64_t ticks)
 {
 	const uint64_t *data = origin->data;
-	const uint64_t context = origin->context;
 
 	put_halves(slot, origin->begin, ticks);
-	put_halves(slot + 16, context << 32, context >> 32 | data[0] << 32);
+	put_halves(slot + 16, origin->slot, origin->high | data[0] << 32);
 	if (origin->kept > 4) {
 		put_halves(slot + 32, data[0] >> 32 << 32, data[1]);
 		put_halves(slot + 48, data[2] << 32, data[2] >> 32 | data[3] << 32);
@@ -394,9 +409,11 @@ static PXT_NOINLINE uint32_t get_quick(
 			break;
 		ticks += difference;
 		put_quick(slot, now, ticks);
-		if (PXT_UNLIKELY(now->rest))
+		at = next;
+		if (PXT_UNLIKELY(now->rest)) {
 			put_rest(slot, CONTEXT_MOST + PXT_CODED_KEPT, next, now->rest);
-		at = next + now->rest;
+			at += now->rest;
+		}
 		slot += now->step;
 		origin = now;
 		n++;

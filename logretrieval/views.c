@@ -229,8 +229,11 @@ PXT_INLINE const unsigned char *pass_kind(
     struct row *row, struct pxt_log_viewkind *kind, uint64_t ticks)
 {
 	const uint32_t bytes = kind->view.posix_bytes_np;
-	const unsigned char *data = bytes ? close_up(row->at, 8u, bytes) : row->at;
+	/* Behind the context, the slot that has it has room for so many. */
+	const unsigned char *data = row->at + PXT_SLOT_BYTES + 4 + 8;
 
+	if (bytes > PXT_SLOT_PAYLOAD - 8u)
+		data = close_up(row->at, 8u, bytes);
 	row->last = later(row->line, row->last, ticks);
 	row->number++;
 	row->at += kind->step;
@@ -238,6 +241,17 @@ PXT_INLINE const unsigned char *pass_kind(
 	row->kind->next = kind;
 	row->kind = kind;
 	return data;
+}
+
+/* But for what each event has of its own. */
+PXT_INLINE void copy_view(
+    struct posix_trace_eventview_np *to, const struct posix_trace_eventview_np *from)
+{
+	const size_t who = offsetof(struct posix_trace_eventview_np, posix_thread_id_np);
+
+	memcpy(to, from, offsetof(struct posix_trace_eventview_np, posix_data_np));
+	memcpy(&to->posix_thread_id_np, &from->posix_thread_id_np, sizeof(*to) - who);
+	to->posix_lost_before_np = 0;
 }
 
 PXT_INLINE size_t fill_kinds(
@@ -254,7 +268,7 @@ PXT_INLINE size_t fill_kinds(
 	while (n < room && (kind = next_kind(log, &row, &ticks)) != NULL) {
 		struct posix_trace_eventview_np *view = &views[n++];
 
-		*view = kind->view;
+		copy_view(view, &kind->view);
 		view->posix_number_np = row.number;
 		view->posix_data_np = pass_kind(&row, kind, ticks);
 		view->posix_ns_np = row.last;
