@@ -210,19 +210,12 @@ static uint64_t load_turned(const unsigned char *from, uint32_t bytes)
 	return __builtin_bswap64(load_unsigned(from, bytes)) >> (64u - 8u * bytes);
 }
 
-/* Conversion to a narrower signed type keeps the low bits with every compiler that we know. */
+/* Conversion to a signed type keeps the bits with every compiler that we know. */
 static int64_t extend_sign(uint64_t value, uint32_t bytes)
 {
-	switch (bytes) {
-	case 1:
-		return (int8_t)value;
-	case 2:
-		return (int16_t)value;
-	case 4:
-		return (int32_t)value;
-	default:
-		return (int64_t)value;
-	}
+	const uint64_t sign = UINT64_C(1) << (8u * bytes - 1u);
+
+	return (int64_t)((value ^ sign) - sign);
 }
 
 static double load_float(uint64_t bits, uint32_t bytes)
@@ -247,23 +240,24 @@ static uint32_t text_bytes(const unsigned char *text, uint32_t bytes)
 	return bytes;
 }
 
-PXT_INLINE void load(struct posix_trace_field_np *field, const unsigned char *from, bool swapped)
+PXT_INLINE void load(struct posix_trace_field_np *value, int kind, uint32_t bytes,
+    const unsigned char *from, bool swapped)
 {
 	uint64_t bits;
 
-	if (field->posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP) {
-		field->posix_bytes_np = text_bytes(from, field->posix_bytes_np);
-		field->posix_value_np.posix_u_np = 0;
+	if (kind == POSIX_TRACE_FIELD_TEXT_NP) {
+		value->posix_bytes_np = text_bytes(from, bytes);
+		value->posix_value_np.posix_u_np = 0;
 		return;
 	}
-	bits = swapped ? load_turned(from, field->posix_bytes_np)
-	               : load_unsigned(from, field->posix_bytes_np);
-	if (field->posix_kind_np == POSIX_TRACE_FIELD_SIGNED_NP)
-		field->posix_value_np.posix_i_np = extend_sign(bits, field->posix_bytes_np);
-	else if (field->posix_kind_np == POSIX_TRACE_FIELD_FLOAT_NP)
-		field->posix_value_np.posix_f_np = load_float(bits, field->posix_bytes_np);
+	value->posix_bytes_np = bytes;
+	bits = PXT_UNLIKELY(swapped) ? load_turned(from, bytes) : load_unsigned(from, bytes);
+	if (kind == POSIX_TRACE_FIELD_SIGNED_NP)
+		value->posix_value_np.posix_i_np = extend_sign(bits, bytes);
+	else if (kind == POSIX_TRACE_FIELD_FLOAT_NP)
+		value->posix_value_np.posix_f_np = load_float(bits, bytes);
 	else
-		field->posix_value_np.posix_u_np = bits;
+		value->posix_value_np.posix_u_np = bits;
 }
 
 /*
@@ -314,8 +308,7 @@ PXT_API int posix_trace_field_next_np(const char *format, const void *data, size
 	if (next.bytes > left)
 		return ENOENT;
 	describe(&own, &next, (uint32_t)offset);
-	if (next.bytes != 0)
-		load(&own, (const unsigned char *)data + offset, swapped != 0);
+	load(&own, next.kind, next.bytes, (const unsigned char *)data + offset, swapped != 0);
 	pxt_give(field, bytes, &own, sizeof(own));
 	*cursor = (offset + next.bytes) << CURSOR_SHIFT | (size_t)(at - format);
 	return 0;
@@ -348,33 +341,38 @@ PXT_API int posix_trace_fields_np(const char *format, struct posix_trace_field_n
 	return 0;
 }
 
+/* What a later release's field has more.  Not inline: a call within would have the caller keep registers. */
+static PXT_NOINLINE int clear_rest(struct posix_trace_field_np *value, size_t bytes)
+{
+	memset(value + 1, 0, bytes - sizeof(*value));
+	return 0;
+}
+
 PXT_API int posix_trace_field_value_np(const struct posix_trace_field_np *field, const void *data,
     size_t len, int swapped, struct posix_trace_field_np *value, size_t bytes)
 {
-	bool text;
-	size_t left;
+	uint32_t offset;
+	uint32_t width;
+	int kind;
 
 	if (!pxt_arg_given(field) || !pxt_arg_given(value) || bytes < FIRST_BYTES ||
 	    (len != 0 && !pxt_arg_given(data)))
 		return EINVAL;
-	text = field->posix_kind_np == POSIX_TRACE_FIELD_TEXT_NP;
-	if (!text && (field->posix_bytes_np == 0 || field->posix_bytes_np > sizeof(uint64_t)))
+	/* Read once: *value may be *field for all that the compiler knows. */
+	offset = field->posix_offset_np;
+	width = field->posix_bytes_np;
+	kind = field->posix_kind_np;
+	if (kind != POSIX_TRACE_FIELD_TEXT_NP && width - 1u >= sizeof(uint64_t))
 		return EINVAL;
-	if (field->posix_offset_np > len)
+	if ((uint64_t)offset + width > len)
 		return ENOENT;
-	left = len - field->posix_offset_np;
-	if (field->posix_bytes_np > left)
-		return ENOENT;
-	value->posix_kind_np = field->posix_kind_np;
-	value->posix_offset_np = field->posix_offset_np;
-	value->posix_bytes_np = field->posix_bytes_np ? field->posix_bytes_np : (uint32_t)left;
-	if (value->posix_bytes_np != 0)
-		load(value, (const unsigned char *)data + field->posix_offset_np, swapped != 0);
-	else
-		value->posix_value_np.posix_u_np = 0;
-	if (bytes > sizeof(*value))
-		memset(value + 1, 0, bytes - sizeof(*value));
-	return 0;
+	value->posix_kind_np = kind;
+	value->posix_offset_np = offset;
+	/* A text without length is what is left. */
+	if (kind == POSIX_TRACE_FIELD_TEXT_NP && width == 0)
+		width = (uint32_t)(len - offset);
+	load(value, kind, width, (const unsigned char *)data + offset, swapped != 0);
+	return bytes > sizeof(*value) ? clear_rest(value, bytes) : 0;
 }
 
 /* ---- What the standard's structure of an event has no public members for ---- */

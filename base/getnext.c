@@ -15,7 +15,7 @@ bool pxt_getnext_given(const struct pxt_getnext *request)
 	       (request->num_bytes == 0 || pxt_arg_given(request->data));
 }
 
-int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
+PXT_INLINE int ask(trace_id_t trid, const struct pxt_getnext *request)
 {
 	const struct pxt_ops *ops;
 	void *object = pxt_handle_find(trid, &ops);
@@ -26,6 +26,11 @@ int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
 	                                                            : EINVAL;
 }
 
+int pxt_getnext(trace_id_t trid, const struct pxt_getnext *request)
+{
+	return ask(trid, request);
+}
+
 /* The prototype is the standard's: NOLINTBEGIN(readability-non-const-parameter) */
 PXT_API int posix_trace_getnext_event(trace_id_t trid,
     struct posix_trace_event_info *restrict event, void *restrict data, size_t num_bytes,
@@ -34,6 +39,6 @@ PXT_API int posix_trace_getnext_event(trace_id_t trid,
 	const struct pxt_getnext request = pxt_getnext_request(
 	    trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_BLOCK);
 
-	return pxt_getnext(trid, &request);
+	return ask(trid, &request);
 }
 /* NOLINTEND(readability-non-const-parameter) */

@@ -144,8 +144,10 @@ int pxt_handle_add(const struct pxt_ops *ops, void *object, trace_id_t *trid)
 /* An identifier has the generation of its cell: one of a stream that is gone is refused. */
 static bool lives(uint32_t state, trace_id_t trid)
 {
-	return (state & STATE_MASK) == STATE_LIVE &&
-	       (state / GENERATION_STEP & GENERATION_MASK) == (uint32_t)(trid >> 16);
+	const uint32_t generation = (uint32_t)(trid >> 16) * GENERATION_STEP;
+
+	return (state & (GENERATION_MASK * GENERATION_STEP | STATE_MASK)) ==
+	       (generation | STATE_LIVE);
 }
 
 void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops)
