@@ -336,11 +336,23 @@ static PXT_NOINLINE void take_longer(
 	take_row(stretch, mask, lap, slots);
 }
 
-/* @begun: as the stretch was.  Takes back the first record whose stamp is not below @end, and what is after it. */
-static void end_before(struct stretch *stretch, const struct stretch *begun, uint64_t end)
+/* The next @left slots, of which nothing was taken yet. */
+PXT_INLINE struct stretch stretch_of(
+    const struct pxt_walk *walk, const struct pxt_run *run, uint32_t left)
 {
-	struct stretch kept = *begun;
+	const pxt_cell *from = &walk->ring.slots[(uint32_t)walk->pos & walk->ring.mask];
 
+	return (struct stretch){ .from = from,
+		.end = from + left,
+		.to = run->to + run->slots,
+		.seq = (uint32_t)walk->seq,
+		.least = run->least,
+		.most = run->most };
+}
+
+/* @kept: as the stretch was.  Takes back the first record whose stamp is not below @end, and what is after it. */
+static PXT_NOINLINE void end_before(struct stretch *stretch, struct stretch kept, uint64_t end)
+{
 	/* Bound: the slots of the stretch. */
 	while (kept.to != stretch->to && pxt_slot_ticks(kept.to) < end) {
 		const uint32_t slots = pxt_info_slots(kept.to->word[1], PXT_CTX_BYTES);
@@ -364,13 +376,8 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 	const uint32_t mask = walk->ring.mask;
 	const uint32_t lap = (uint32_t)walk->pos & ~mask & PXT_TAG_MASK;
 	const pxt_cell *from = &walk->ring.slots[(uint32_t)walk->pos & mask];
-	const struct stretch begun = { .from = from,
-		.end = from + left,
-		.to = run->to + run->slots,
-		.seq = (uint32_t)walk->seq,
-		.least = run->least,
-		.most = run->most };
-	struct stretch stretch = begun;
+	const struct pxt_slot *to = run->to + run->slots;
+	struct stretch stretch = stretch_of(walk, run, left);
 	uint32_t records;
 	uint32_t before;
 
@@ -388,7 +395,7 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 			take_longer(&stretch, mask, lap, slots);
 	} while (stretch.seq != before && stretch.from != stretch.end);
 	if (stretch.most >= end)
-		end_before(&stretch, &begun, end);
+		end_before(&stretch, stretch_of(walk, run, left), end);
 	records = stretch.seq - (uint32_t)walk->seq;
 	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
 	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
@@ -399,8 +406,8 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 	run->records += records;
 	run->least = stretch.least;
 	run->most = stretch.most;
-	if (pxt_slot_ticks(begun.to) < run->least)
-		run->least = pxt_slot_ticks(begun.to);
+	if (pxt_slot_ticks(to) < run->least)
+		run->least = pxt_slot_ticks(to);
 	run->last_id = pxt_info_id(stretch.last);
 	walk->pos += (uint32_t)(stretch.from - from);
 	walk->seq += records;
