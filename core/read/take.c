@@ -236,7 +236,7 @@ enum pxt_next pxt_take_next(struct pxt_stream *stream, struct pxt_item *item, vo
  */
 
 #define STRETCH_AFTER 16u  /* taken one by one, before head, the writers' word, is worth a look */
-#define STRETCH_SLOTS 128u /* that are looked at before they count */
+#define STRETCH_SLOTS 512u /* that are looked at before they count */
 #define AHEAD_BYTES   2048u
 
 PXT_INLINE void add_record(struct pxt_run *run, uint32_t info, uint64_t ticks, uint32_t slots)

@@ -210,7 +210,7 @@ static void count_stretch(int point)
 	stretches += point == PXT_TP_STRETCH_READ;
 }
 
-/* Of three sizes in turn, nine slots together; a stretch has up to 128. */
+/* Of three sizes in turn, nine slots together; a stretch has up to 512. */
 PXT_TEST(records_of_different_sizes_are_one_stretch)
 {
 	begin(1);
