@@ -309,10 +309,10 @@ PXT_INLINE void take_row(struct stretch *stretch, uint32_t mask, uint32_t lap, u
 		do {
 			uint64_t ticks;
 
+			fetch_ahead(row.from, slots);
 			if (!pxt_record_take(row.to, row.from, slots, info, tag, &ticks))
 				break;
 			note_stamp(&row, ticks);
-			fetch_ahead(row.from, slots);
 			row.from += slots;
 			row.to += slots;
 			tag++;
