@@ -29,8 +29,9 @@
 struct writer {
 	unsigned char *to;
 	struct pxt_compress_told *told;
-	struct pxt_compress_site *site; /* of the record before */
-	uint32_t who;                   /* its place in the table */
+	struct pxt_compress_site *site;  /* of the record before ... */
+	struct pxt_compress_site *other; /* ... and the one that was before it */
+	uint32_t who;                    /* its place in the table */
 	uint64_t ticks;
 };
 
@@ -227,11 +228,20 @@ PXT_INLINE unsigned char *put_rest(unsigned char *to, const unsigned char *slot,
 /* The place of a site in the table follows from what it is.  Returns what the lead says of it. */
 PXT_INLINE uint32_t put_site(struct writer *to, uint32_t info, uint64_t address)
 {
-	const uint64_t mixed = (address ^ (uint64_t)info << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	const uint32_t place = (uint32_t)(mixed >> 32) % PXT_CODED_SITES;
+	struct pxt_compress_site *before = to->site;
+	uint64_t mixed;
+	uint32_t place;
 
-	if (to->site->info == info && to->site->address == address)
+	if (before->info == info && before->address == address)
 		return 0;
+	to->site = to->other;
+	to->other = before;
+	if (to->site->info == info && to->site->address == address) {
+		*to->to++ = (unsigned char)(to->site - to->told->site);
+		return PXT_CODED_SITE;
+	}
+	mixed = (address ^ (uint64_t)info << 40) * UINT64_C(0x9e3779b97f4a7c15);
+	place = (uint32_t)(mixed >> 32) % PXT_CODED_SITES;
 	to->site = &to->told->site[place];
 	if (to->site->info == info && to->site->address == address) {
 		*to->to++ = (unsigned char)place;
@@ -459,6 +469,7 @@ void pxt_compress_put(struct pxt_compress_told *told, struct pxt_log_block *bloc
 	if (block->coded == 0)
 		start(told, block);
 	to.site = &told->site[told->last_site];
+	to.other = to.site;
 	to.who = told->last_who;
 	to.ticks = told->ticks;
 	block->slots += (uint32_t)(end - at);
