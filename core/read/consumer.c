@@ -227,7 +227,7 @@ static PXT_NOINLINE enum pxt_next find_next(struct pxt_block *block, struct pxt_
 	}
 	if (found != PXT_NEXT_READY)
 		return found;
-	if (pxt_lane_gap_is_untold(block, 0))
+	if (pxt_lane_gap_is_unreported(block, 0))
 		(void)pxt_lane_gap_refused(block);
 	if (PXT_UNLIKELY(block->gap != PXT_GAP_NONE)) {
 		synthetic_gap_first(block, item);

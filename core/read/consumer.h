@@ -105,7 +105,7 @@ PXT_INLINE bool pxt_consumer_walk_front(
 	if (PXT_UNLIKELY((uint32_t)front->low != (tag | PXT_SLOT_BEGIN) ||
 	                 front->high >= walk->turn_end ||
 	                 pxt_info_id((uint32_t)(front->low >> 32)) == PXT_ID_MARK ||
-	                 pxt_lane_gap_is_untold(block, walk->records)))
+	                 pxt_lane_gap_is_unreported(block, walk->records)))
 		return false;
 	PXT_TESTPOINT(PXT_TP_FRONT_SEEN);
 	return true;

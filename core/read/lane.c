@@ -32,7 +32,7 @@ uint64_t pxt_lane_gap_refused(struct pxt_block *block)
 	uint64_t refused = 0;
 	uint64_t more;
 
-	(void)atomic_exchange_explicit(&block->untold, 0u, memory_order_seq_cst);
+	(void)atomic_exchange_explicit(&block->unreported, 0u, memory_order_seq_cst);
 	atomic_thread_fence(memory_order_seq_cst);
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++)
 		refused += pxt_counter_load(&pxt_block_lane(block, i)->refused);

@@ -38,7 +38,7 @@
  * Refused events (but by the policy DISCARD: below) belong to a stop: the restart after an automatic
  * one reports them.  A writer may be late: it found the stream stopped, and counts its event when the
  * stream runs again.  That loss is reported with the next record of a run that began since, so before
- * that writer's own next one.  A writer sets `untold` in the block before it can record anything else.
+ * that writer's own next one.  A writer sets `unreported` in the block before it can record anything else.
  */
 
 /* LOOP: a gap is reported by OVERFLOW, then RESUME, before whatever comes next. */
@@ -55,9 +55,10 @@ void pxt_lane_gap_lost(struct pxt_block *block, uint64_t records);
  * @taken records further than the lanes say.
  */
 bool pxt_lane_gap_tells(struct pxt_block *block, uint32_t taken);
-PXT_INLINE bool pxt_lane_gap_is_untold(struct pxt_block *block, uint32_t taken)
+PXT_INLINE bool pxt_lane_gap_is_unreported(struct pxt_block *block, uint32_t taken)
 {
-	return PXT_UNLIKELY(!pxt_word_is(&block->untold, 0u)) && pxt_lane_gap_tells(block, taken);
+	return PXT_UNLIKELY(!pxt_word_is(&block->unreported, 0u)) &&
+	       pxt_lane_gap_tells(block, taken);
 }
 /* Counts events that were refused and not reported yet as lost before the next one; their number. */
 uint64_t pxt_lane_gap_refused(struct pxt_block *block);

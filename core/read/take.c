@@ -400,7 +400,7 @@ static void take_stretch(struct pxt_block *block, struct pxt_walk *walk, struct 
 	PXT_TESTPOINT(PXT_TP_STRETCH_READ);
 	/* Who was refused says so before it stores a record.  Pairs with the slot's release. */
 	atomic_thread_fence(memory_order_acquire);
-	if (!records || pxt_lane_gap_is_untold(block, walk->records + records - 1u))
+	if (!records || pxt_lane_gap_is_unreported(block, walk->records + records - 1u))
 		return;
 	run->slots += (uint32_t)(stretch.from - from);
 	run->records += records;

@@ -59,8 +59,8 @@ PXT_COLD void pxt_block_refuse(struct pxt_block *block, struct pxt_lane *lane)
 	pxt_counter_up(&lane->refused);
 	/* Pairs with the exchange of the reader, which counts behind it: one of the two sees the other. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load_explicit(&block->untold, memory_order_relaxed))
-		atomic_store_explicit(&block->untold, 1u, memory_order_release);
+	if (!atomic_load_explicit(&block->unreported, memory_order_relaxed))
+		atomic_store_explicit(&block->unreported, 1u, memory_order_release);
 	pxt_block_wake_at(block, UINT32_MAX);
 }
 

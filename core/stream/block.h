@@ -141,7 +141,8 @@ struct pxt_block {
 	uint64_t short_step; /* of a record in the common case (emit.c): pxt_head_step(2) */
 	/* 0, or a sleep's number with PXT_WOKEN, and PXT_ASLEEP before it. */
 	_Atomic uint32_t asleep;
-	_Atomic uint32_t untold; /* not 0: who was refused may not have been told of yet (lane.h) */
+	_Atomic uint32_t
+	    unreported; /* not 0: events were refused, and no reader may know of them yet (lane.h) */
 	pxt_wide auto_stop_ticks;
 
 	/* The consumer's. */

@@ -169,10 +169,10 @@ PXT_TEST(a_gap_longer_than_the_numbers_is_told_by_the_head)
 	PXT_EQ(run.frames_missing, 3 * 16384 + 8);
 	PXT_EQ(run.missing, 5 * 65536 + 7);
 	PXT_EQ(run.target_lost, 99);
-	PXT_EQ(run.untold, 5 * 65536 + 7 + 99);
+	PXT_EQ(run.unreported, 5 * 65536 + 7 + 99);
 	/* Told once. */
 	pxt_receive_run_totals(&run, &totals);
-	PXT_EQ(run.untold, 5 * 65536 + 7 + 99);
+	PXT_EQ(run.unreported, 5 * 65536 + 7 + 99);
 	PXT_EQ(pxt_receive_run_end(&run), 0);
 }
 

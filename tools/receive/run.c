@@ -61,7 +61,7 @@ const char *pxt_receive_run_begin(
 static void miss(struct pxt_receive_run *run, uint64_t records)
 {
 	run->missing += records;
-	run->untold += records;
+	run->unreported += records;
 }
 
 /* The rest of a record will not come. */
@@ -113,7 +113,7 @@ void pxt_receive_run_totals(struct pxt_receive_run *run, const struct pxt_receiv
 		run->records = totals->records;
 	}
 	if (totals->lost > run->target_lost) {
-		run->untold += totals->lost - run->target_lost;
+		run->unreported += totals->lost - run->target_lost;
 		run->target_lost = totals->lost;
 	}
 }
@@ -124,9 +124,9 @@ static void keep(
     struct pxt_receive_run *run, const unsigned char *slots, uint32_t count, uint64_t ticks)
 {
 	pxt_logblocks_missed(&run->blocks, run->missing + run->missed_before);
-	if (run->untold)
-		pxt_logblocks_loss(&run->blocks, run->untold);
-	run->untold = 0;
+	if (run->unreported)
+		pxt_logblocks_loss(&run->blocks, run->unreported);
+	run->unreported = 0;
 	if (pxt_logblocks_record(&run->blocks, slots, count, ticks))
 		run->kept++;
 	else
@@ -160,7 +160,7 @@ static void begin_record(struct pxt_receive_run *run, const unsigned char *slot)
 		    (uint64_t)pxt_get32(slot + 12, swapped) << 32 | pxt_get32(slot + 8, swapped);
 
 		run->target_lost += lost;
-		run->untold += lost;
+		run->unreported += lost;
 		return;
 	}
 	run->records++;
@@ -244,9 +244,9 @@ static int close_log(struct pxt_receive_run *run, struct pxt_log_trailer *traile
 	int error;
 
 	drop_partial(run);
-	if (run->untold)
-		pxt_logblocks_loss(&run->blocks, run->untold);
-	run->untold = 0;
+	if (run->unreported)
+		pxt_logblocks_loss(&run->blocks, run->unreported);
+	run->unreported = 0;
 	trailer->log_lost += run->missing;
 	if (run->missing > run->early && !run->off_line) {
 		struct posix_trace_lognote_np note;

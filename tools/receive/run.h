@@ -95,7 +95,7 @@ struct pxt_receive_run {
 	uint64_t frames_missing;
 	uint64_t frames_again;      /* arrived twice, or too late */
 	uint64_t odd;               /* a right checksum, but contents that make no sense */
-	uint64_t untold;            /* losses that the log does not show yet */
+	uint64_t unreported;        /* losses that the log does not show yet */
 	struct pxt_clock_set clock; /* the latest that the target told */
 	uint32_t name_hash[PXT_LOG_IDS];
 	/* Of the trailer that the log got. */

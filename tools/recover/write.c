@@ -26,8 +26,8 @@ struct writer {
 	struct pxt_logblocks blocks;
 	struct pxt_log_header header;
 	struct pxt_order order;
-	uint64_t untold; /* losses before the next record */
-	uint64_t last;   /* the largest stamp so far */
+	uint64_t unreported; /* losses before the next record */
+	uint64_t last;       /* the largest stamp so far */
 	unsigned char record[RECORD_SLOTS * PXT_SLOT_BYTES];
 };
 
@@ -93,9 +93,9 @@ static void put_modules(struct writer *writer)
 
 static void put_record(struct writer *writer, uint32_t slots, uint64_t ticks)
 {
-	if (writer->untold)
-		pxt_logblocks_loss(&writer->blocks, writer->untold);
-	writer->untold = 0;
+	if (writer->unreported)
+		pxt_logblocks_loss(&writer->blocks, writer->unreported);
+	writer->unreported = 0;
 	(void)pxt_logblocks_record(&writer->blocks, writer->record, slots, ticks);
 	if (writer->last < ticks)
 		writer->last = ticks;
@@ -179,7 +179,7 @@ static void tell_gap(struct writer *writer, struct pxt_streamimage_lane *lane, u
 	lane->gap_told = true;
 	if (!lane->overwritten)
 		return;
-	writer->untold += lane->overwritten;
+	writer->unreported += lane->overwritten;
 	if (writer->streamimage->header->full_policy != POSIX_TRACE_LOOP)
 		return;
 	make_record(writer, pxt_slot_info(PXT_ID_OVERFLOW, 0, false, false, PXT_CPU_UNKNOWN),
@@ -192,7 +192,7 @@ static void tell_gap(struct writer *writer, struct pxt_streamimage_lane *lane, u
 static void tell_lane(struct writer *writer, struct pxt_streamimage_lane *lane, size_t end)
 {
 	for (; lane->told < end; lane->told++)
-		writer->untold += lane->list[lane->told].lost;
+		writer->unreported += lane->list[lane->told].lost;
 }
 
 static void put_front(struct writer *writer, struct pxt_streamimage_lane *lane)
@@ -248,19 +248,19 @@ static void put_end(struct writer *writer)
 		struct pxt_streamimage_lane *lane = &streamimage->lanes[i];
 
 		if (!lane->gap_told)
-			writer->untold += lane->overwritten;
+			writer->unreported += lane->overwritten;
 		tell_lane(writer, lane, lane->count);
-		writer->untold += lane->lost_behind;
+		writer->unreported += lane->lost_behind;
 	}
 	if (stopped_itself(streamimage)) {
 		put32(writer, automatic, 1);
 		make_record(writer,
 		    pxt_slot_info(PXT_ID_STOP, sizeof automatic, false, false, PXT_CPU_UNKNOWN),
 		    writer->last, 0, automatic);
-		writer->untold += streamimage->refused;
+		writer->unreported += streamimage->refused;
 	}
-	if (writer->untold)
-		pxt_logblocks_loss(&writer->blocks, writer->untold);
+	if (writer->unreported)
+		pxt_logblocks_loss(&writer->blocks, writer->unreported);
 }
 
 /* The last stamp's time by the rate, where that is one. */
@@ -343,9 +343,9 @@ static void put_front_matter(struct writer *writer)
 {
 	put_process(writer);
 	put_modules(writer);
-	writer->untold = writer->streamimage->lost;
+	writer->unreported = writer->streamimage->lost;
 	if (!stopped_itself(writer->streamimage))
-		writer->untold += writer->streamimage->refused;
+		writer->unreported += writer->streamimage->refused;
 }
 
 static int end(struct writer *writer)
@@ -397,7 +397,7 @@ const char *pxt_recover_begin(
 	if (!begin(&grows.writer, recovered, path, PXT_LOG_GROWING, written))
 		return "out of memory";
 	put_front_matter(&grows.writer);
-	written->lost = grows.writer.untold;
+	written->lost = grows.writer.unreported;
 	grows.refused = recovered->streamimage.refused;
 	return NULL;
 }
@@ -482,11 +482,11 @@ void pxt_recover_add(struct pxt_recovered *recovered, struct pxt_streamimage_pla
 	put_types(writer, &grows.names);
 	put_new_threads(writer);
 	put_sides(writer);
-	before = writer->untold;
+	before = writer->unreported;
 	if (recovered->streamimage.refused > grows.refused)
-		writer->untold += recovered->streamimage.refused - grows.refused;
+		writer->unreported += recovered->streamimage.refused - grows.refused;
 	grows.refused = recovered->streamimage.refused;
-	writer->written->lost += writer->untold - before;
+	writer->written->lost += writer->unreported - before;
 	for (; lane->front < count; lane->front++) {
 		if (lane->list[lane->front].mark)
 			continue;
@@ -505,7 +505,7 @@ void pxt_recover_add(struct pxt_recovered *recovered, struct pxt_streamimage_pla
 int pxt_recover_end(struct pxt_recovered *recovered)
 {
 	turn_to(&grows.writer, recovered);
-	if (grows.writer.untold)
-		pxt_logblocks_loss(&grows.writer.blocks, grows.writer.untold);
+	if (grows.writer.unreported)
+		pxt_logblocks_loss(&grows.writer.blocks, grows.writer.unreported);
 	return end(&grows.writer);
 }

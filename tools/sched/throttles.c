@@ -26,7 +26,7 @@ struct pxt_throttles {
 		char *path; /* in the tree; NULL: a free place */
 		int file;   /* its cpu.stat */
 		struct pxt_throttle looked;
-		struct pxt_throttle untold;
+		struct pxt_throttle unreported;
 	} groups[GROUPS];
 	struct member {
 		int32_t pid;
@@ -243,8 +243,8 @@ bool pxt_throttles_look(struct pxt_throttles *throttles, struct pxt_throttle *al
 			continue;
 		}
 		if (now.times >= group->looked.times && now.ns >= group->looked.ns) {
-			group->untold.times += now.times - group->looked.times;
-			group->untold.ns += now.ns - group->looked.ns;
+			group->unreported.times += now.times - group->looked.times;
+			group->unreported.ns += now.ns - group->looked.ns;
 			throttles->all.times += now.times - group->looked.times;
 			throttles->all.ns += now.ns - group->looked.ns;
 		}
@@ -283,7 +283,7 @@ static void tell_group(const struct pxt_throttles *throttles, const struct group
 		    pxt_schedthreads_find(&log->threads, member->pid);
 
 		if (member->pid == log->wish.child || (thread && thread->watched))
-			pxt_throttles_put(log, member->pid, &group->untold, from_ns, now_ns);
+			pxt_throttles_put(log, member->pid, &group->unreported, from_ns, now_ns);
 	}
 }
 
@@ -293,8 +293,8 @@ void pxt_throttles_tell(
 	for (unsigned i = 0; i < GROUPS; i++) {
 		struct group *group = &throttles->groups[i];
 
-		if (group->path && (group->untold.times > 0 || group->untold.ns > 0))
+		if (group->path && (group->unreported.times > 0 || group->unreported.ns > 0))
 			tell_group(throttles, group, log, from_ns, now_ns);
-		group->untold = (struct pxt_throttle){ 0, 0 };
+		group->unreported = (struct pxt_throttle){ 0, 0 };
 	}
 }
