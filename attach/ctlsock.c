@@ -4,8 +4,8 @@
  *
  * The helper sleeps in poll(): on the bell, which open, close, start and stop ring, on the socket and on all connections.
  * While there are producers and the stream runs it also wakes up by itself, to take their events; and now and
- * then in any case, for a program that closed the descriptors cannot ring.  Guests wait for no answer: who comes or
- * ends within a period after another one is heard at its end.
+ * then in any case, for a program that closed the descriptors cannot ring.  Guests wait for no answer: those that
+ * come or end within a period after another guest are heard when the period ends.
  */
 #include "attach/owner.h"
 

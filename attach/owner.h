@@ -9,9 +9,9 @@
  * The helper thread alone talks to others and calls public functions for them.  Under the stream's
  * mutex it only puts a producer's memory into `present` or takes it out, or looks.  Everything
  * that a caller can make it do has a bound: messages of a fixed size, places in a table, one request at a time.
- * It does not wait for connections, but as long as the function does that a request stands for: STOP, FILTER and
- * SNAPSHOT for what threads, producers' too, are in the middle of, each at most some hold-back times; FLUSH,
- * and CLEAR of a stream with a log, for the owner's own device.
+ * It does not wait for connections.  A request takes as long as its function: STOP, FILTER and SNAPSHOT wait for
+ * threads that are inside a trace point, producers' too, some hold-back times at most; FLUSH, and CLEAR of a stream
+ * with a log, wait for the owner's own device.
  */
 #ifndef PXT_OWNER_H
 #define PXT_OWNER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state.c - what a stream can be asked; see tiny.h. */
+/* state.c - what a stream answers: attributes, status, event types; see tiny.h. */
 #include "base/attr.h"
 #include "core/process/names.h"
 #include "format/mul64.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * note.c - posix_trace_note_np(): what somebody wants to be in a log beside its events.
+ * note.c - posix_trace_note_np(): notes, which the program puts into a log beside its events.
  *
  * Notes stay in memory, name and text with a zero each, since a log that is begun anew has them again.
  * With the log's lock; a handler that ends the log meanwhile finds a note whole or not at all.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rotate_now.c - posix_trace_rotate_np(): a log goes on in a new file because somebody wants it. */
+/* rotate_now.c - posix_trace_rotate_np(): rotation by a call: the log goes on in a new file now. */
 #include "tolog/tolog.h"
 
 static int rotate(struct pxt_stream *stream)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * query.c - what this library has, for programs that were compiled with another one's headers; and what headers
- * do in place, for those who do not read them; the streams of the process.
+ * query.c - limits and version of this library at run time, for programs that were compiled with another one's headers;
+ * inline functions of the headers as real ones, for other languages; the streams of the process.
  */
 #include "base/attr.h"
 #include "core/stream/stream.h"

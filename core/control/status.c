@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* status.c - what an active stream is asked; see control.h. */
+/* status.c - what an active stream answers: status, counts, attributes, event types, clock; see control.h. */
 #include "core/control/control.h"
 
 #include "core/read/lane.h"

@@ -6,9 +6,8 @@
  *   concurrency   take   writers   consumer, control
  *   take                -       -              X           (X: the stream's mutex)
  *
- * A thread that has a copy consumes it as any stream (consumer.h), without a lock.  What a consumer does
- * to its stream, limits, counts, an automatic STOP that was handed out, it does to words of the
- * copy.
+ * A thread that has a copy consumes it as any stream (consumer.h), without a lock.  What a consumer
+ * changes in its stream (limits, counts, whether an automatic STOP was handed out) it changes in the copy alone.
  */
 #ifndef PXT_COPY_H
 #define PXT_COPY_H

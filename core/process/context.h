@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* context.h - who and where of an event, as far as the configuration records it (format/slot.h). */
+/* context.h - an event's context: thread, CPU and address, as far as the configuration records them (format/slot.h). */
 #ifndef PXT_CONTEXT_H
 #define PXT_CONTEXT_H
 

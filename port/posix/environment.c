@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * environment.c - the environment's wishes: variables, making and locking the files of a log, complaints.
+ * environment.c - for PXTRACE_OUT: environment variables, making and locking a log's files, messages on standard error.
  *
  * Another user may have put anything under a name in a folder like /tmp before us.  So a file is always made
  * anew (O_EXCL), and what is there is renamed, which such a folder allows its owner alone.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* state_parts.h - what the parts of the state know of each other. */
+/* state_parts.h - the functions of one part of the state (threads, locks, spans, scheduler) that the others call. */
 #ifndef PXT_STATE_PARTS_H
 #define PXT_STATE_PARTS_H
 

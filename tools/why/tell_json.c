@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tell_json.c - the same for programs: one object; times in nanoseconds, those of the time line
+ * tell_json.c - the answers as JSON (pxtrace why --json): one object; times in nanoseconds, those of the time line
  * since the release, others since 1970.  Names are escaped as on the screen (output/out.h).
  */
 #include "tools/why/tell.h"
