@@ -339,6 +339,12 @@ int pxt_ended_conclude(const struct pxt_source *source, bool whole, bool strict)
 /* One line a log on standard error about losses, incomplete logs, failures; an exit status. */
 int pxt_reader_conclude(struct pxt_reader *reader, bool whole, bool strict);
 
+/*
+ * Sets the shifts, and with them the starts, of opened logs: those of one boot lie by CLOCK_MONOTONIC, whatever
+ * happened to the civil clock between their beginnings; where that is far, it is said.
+ */
+void pxt_align(struct pxt_reader *reader);
+
 /* ---- What is wrong with a file that should be a log ---- */
 
 /* Says why it could not be opened as a complete log, and the remedy that a person may need. */

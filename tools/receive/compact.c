@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* compact.c - records out of a COMPACT frame, into slots, as a DATA frame has them; blocks out of plain bytes. */
+/*
+ * compact.c - records out of a COMPACT frame, or coded ones of a block, into slots, as a DATA frame has them; blocks
+ * out of plain bytes.
+ */
+#include "format/compress.h"
 #include "format/frame.h"
 
 #include "tools/receive/run.h"
@@ -277,4 +281,27 @@ enum pxt_receive_plain_want pxt_receive_plain_next(
 	if (at)
 		pxt_receive_plain_drop(plain, at);
 	return run && run->ended ? PXT_RECEIVE_PLAIN_END : PXT_RECEIVE_PLAIN_MORE;
+}
+
+/* ---- Coded records of a block ---- */
+
+const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
+    const struct pxt_log_header *header, const struct pxt_log_blockhead *head,
+    const unsigned char *contents, uint32_t *bytes)
+{
+	struct pxt_compress_made made;
+	unsigned char *slots;
+
+	if (!head->coded)
+		return contents;
+	if (!run->decoded)
+		run->decoded = malloc(sizeof(struct pxt_compress_told) + PXT_LOG_BLOCK_MAX);
+	if (!run->decoded)
+		return NULL;
+	slots = run->decoded + sizeof(struct pxt_compress_told);
+	(void)pxt_compress_get((struct pxt_compress_told *)(void *)run->decoded, header, head,
+	    contents, head->coded < *bytes ? head->coded : *bytes, slots, header->largest_block,
+	    &made);
+	*bytes = made.bytes;
+	return slots;
 }

@@ -4,7 +4,6 @@
 
 #include "tools/output/out.h"
 
-#include "format/compress.h"
 #include "format/crc32.h"
 #include "format/logfmt_fields.h"
 
@@ -166,27 +165,6 @@ static void begin_record(struct pxt_receive_run *run, const unsigned char *slot)
 	run->records++;
 	run->whole = pxt_info_slots(info, run->header.ctx_bytes);
 	run->partial = 0;
-}
-
-const unsigned char *pxt_receive_run_decode(struct pxt_receive_run *run,
-    const struct pxt_log_header *header, const struct pxt_log_blockhead *head,
-    const unsigned char *contents, uint32_t *bytes)
-{
-	struct pxt_compress_made made;
-	unsigned char *slots;
-
-	if (!head->coded)
-		return contents;
-	if (!run->decoded)
-		run->decoded = malloc(sizeof(struct pxt_compress_told) + PXT_LOG_BLOCK_MAX);
-	if (!run->decoded)
-		return NULL;
-	slots = run->decoded + sizeof(struct pxt_compress_told);
-	(void)pxt_compress_get((struct pxt_compress_told *)(void *)run->decoded, header, head,
-	    contents, head->coded < *bytes ? head->coded : *bytes, slots, header->largest_block,
-	    &made);
-	*bytes = made.bytes;
-	return slots;
 }
 
 void pxt_receive_run_slots(struct pxt_receive_run *run, const unsigned char *slots, uint32_t count)

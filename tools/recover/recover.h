@@ -247,6 +247,8 @@ struct pxt_streamimage_place {
 
 /* The head of a log that has its events, in its order. */
 void pxt_streamimage_head(const struct pxt_streamimage *streamimage, struct pxt_log_header *header);
+/* The time of a stamp by the rate, where that is one. */
+struct pxt_clock_set pxt_streamimage_clock(const struct pxt_log_header *header, uint64_t ticks);
 
 /* Words 0 to 3 of the slot at @pos as numbers; false: it was stored in parts, or is not there. */
 bool pxt_streamimage_slot(const struct pxt_streamimage *streamimage,

@@ -349,6 +349,32 @@ void pxt_streamimage_head(const struct pxt_streamimage *streamimage, struct pxt_
 	set_attr(streamimage, &header->attr);
 }
 
+#define SECONDS_MAX ((int64_t)1 << 40)
+
+struct pxt_clock_set pxt_streamimage_clock(const struct pxt_log_header *header, uint64_t ticks)
+{
+	const struct pxt_clock_set *created = &header->created;
+	struct pxt_clock_set end = *created;
+	struct pxt_ticks line;
+	struct timespec *const times[] = { &end.realtime, &end.monotonic, &end.boottime };
+
+	for (unsigned i = 0; i < 3; i++) {
+		const struct timespec anchor = *times[i];
+		int64_t seconds;
+
+		if (!anchor.tv_sec && !anchor.tv_nsec)
+			continue;
+		pxt_ticks_init(&line, header->rate.hz, created->ticks, &anchor);
+		pxt_ticks_time(&line, ticks, times[i]);
+		/* Of its own type: a time_t of 32 bits is never as large. */
+		seconds = times[i]->tv_sec;
+		if (seconds < anchor.tv_sec || seconds >= SECONDS_MAX)
+			return *created;
+	}
+	end.ticks = ticks;
+	return end;
+}
+
 /* ---- With its directory, and what the process told of itself ---- */
 
 void pxt_recover_sum(const struct pxt_recovered *recovered, struct pxt_written *written)

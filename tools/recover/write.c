@@ -16,7 +16,6 @@
 #include <trace_hooks_np.h>
 
 #define RECORD_SLOTS 350u /* of the longest: context, a thread without index, 4,095 bytes */
-#define SECONDS_MAX  ((int64_t)1 << 40)
 
 struct writer {
 	struct pxt_streamimage *streamimage;
@@ -263,31 +262,6 @@ static void put_end(struct writer *writer)
 		pxt_logblocks_loss(&writer->blocks, writer->unreported);
 }
 
-/* The last stamp's time by the rate, where that is one. */
-static struct pxt_clock_set end_clock(const struct writer *writer)
-{
-	const struct pxt_clock_set *created = &writer->header.created;
-	struct pxt_clock_set end = *created;
-	struct pxt_ticks ticks;
-	struct timespec *const times[] = { &end.realtime, &end.monotonic, &end.boottime };
-
-	for (unsigned i = 0; i < 3; i++) {
-		const struct timespec anchor = *times[i];
-		int64_t seconds;
-
-		if (!anchor.tv_sec && !anchor.tv_nsec)
-			continue;
-		pxt_ticks_init(&ticks, writer->header.rate.hz, created->ticks, &anchor);
-		pxt_ticks_time(&ticks, writer->last, times[i]);
-		/* Of its own type: a time_t of 32 bits is never as large. */
-		seconds = times[i]->tv_sec;
-		if (seconds < anchor.tv_sec || seconds >= SECONDS_MAX)
-			return *created;
-	}
-	end.ticks = writer->last;
-	return end;
-}
-
 static void set_trailer(const struct writer *writer, struct pxt_log_trailer *trailer)
 {
 	const struct pxt_written *written = writer->written;
@@ -308,7 +282,7 @@ static void set_trailer(const struct writer *writer, struct pxt_log_trailer *tra
 	trailer->counts.posix_retrieved_np = written->events;
 	trailer->counts.posix_lost_np = written->lost;
 	trailer->counts.posix_cleared_np = writer->streamimage->cleared;
-	trailer->end = end_clock(writer);
+	trailer->end = pxt_streamimage_clock(&writer->header, writer->last);
 	trailer->attr = writer->header.attr;
 }
 

@@ -99,6 +99,14 @@ void pxt_images_free(struct pxt_images *images);
  * caller frees: its name here, without links where there is a root.  -1: errno says why.
  */
 int pxt_open_below(const char *root, const char *path, char **file);
+/*
+ * The file that has the names of @build: its debugging information, or what is at @path, if it is no other build;
+ * *@file is free()d by the caller in any case.  Without a build-id @told_ns decides, when the log said last that it
+ * was in memory.  @path comes from a log: only an absolute path to a regular file is touched, read-only.  *@others:
+ * how many were said to be other builds.
+ */
+bool pxt_build_find(const struct pxt_build *build, const char *root, const char *path,
+    int64_t told_ns, uint32_t *others, char **file);
 
 /*
  * What the descriptors of each process are, as system events tell it (posix_trace_process,

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rootpath.c - files below the folder of --root; see images.h.  As RESOLVE_IN_ROOT of openat2() does it, on any system. */
+/*
+ * rootpath.c - files below the folder of --root, as RESOLVE_IN_ROOT of openat2() does it, on any system; and which
+ * of them is the build that was traced.  See images.h.
+ */
 #define _GNU_SOURCE /* O_PATH */
 #include "tools/symbols/images.h"
 
 #include "tools/output/out.h"
+#include "tools/symbols/symbols.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -171,4 +175,104 @@ int pxt_open_below(const char *root, const char *path, char **file)
 	if (fd >= 0)
 		*file = pxt_must(strdup(path));
 	return fd;
+}
+
+/* ---- Builds ---- */
+
+#define OTHER_BUILDS_TOLD 20u
+
+/* A file that is asked for its build. */
+struct candidate {
+	struct stat st;
+	unsigned char id[PXT_BUILDID_MAX];
+	size_t bytes;
+};
+
+static bool has_build(const struct candidate *candidate, const struct pxt_build *build)
+{
+	return candidate->bytes == build->bytes &&
+	       memcmp(candidate->id, build->id, build->bytes) == 0;
+}
+
+/* Without a build-id the date has to do: a file that was written later is another build. */
+static bool same_build(
+    const struct pxt_build *build, int64_t told_ns, const struct candidate *candidate)
+{
+	if (build->bytes > 0 || (build->told && candidate->bytes > 0))
+		return has_build(candidate, build);
+	return told_ns / 1000000000 >= (int64_t)candidate->st.st_mtime;
+}
+
+static void say_other_build(uint32_t *others, const char *file, const struct pxt_build *build,
+    const struct candidate *candidate)
+{
+	char is[2 * PXT_BUILDID_MAX + 1];
+	char was[2 * PXT_BUILDID_MAX + 1];
+
+	pxt_build_text(candidate->id, candidate->bytes, is);
+	pxt_build_text(build->id, build->bytes, was);
+	if ((*others)++ >= OTHER_BUILDS_TOLD)
+		return;
+	if (*was || (build->told && *is))
+		pxt_complain("%s: is another build than the one that was traced (%s%s, not %s%s); "
+		             "its addresses stay numbers",
+		    file, *is ? "build-id " : "without a build-id", is,
+		    *was ? "" : "one without a build-id", was);
+	else
+		pxt_complain("%s: by its date is another build than the one that was traced, of "
+		             "which the log has no build-id; its addresses stay numbers",
+		    file);
+	if (*others == OTHER_BUILDS_TOLD)
+		pxt_explain("and so may be others");
+}
+
+/* -1: it is not there. */
+static int open_candidate(
+    const char *root, const char *path, char **file, struct candidate *candidate)
+{
+	int fd = *path == '/' ? pxt_open_below(root, path, file) : -1;
+
+	*candidate = (struct candidate){ 0 };
+	if (fd < 0)
+		return -1;
+	candidate->bytes = pxt_build_id(fd, candidate->id);
+	if (fstat(fd, &candidate->st) != 0)
+		candidate->st.st_mtime = INT32_MAX;
+	(void)close(fd);
+	return 0;
+}
+
+/* What was stripped from it, as its build-id leads to: it has all names, whatever became of the file. */
+static bool look_for_debug_file(const struct pxt_build *build, const char *root, char **file)
+{
+	struct candidate candidate;
+	char path[PXT_BUILD_DEBUG_ROOM];
+
+	if (build->bytes < 2)
+		return false;
+	pxt_build_debug_path(build->id, build->bytes, path);
+	if (open_candidate(root, path, file, &candidate) != 0)
+		return false;
+	if (has_build(&candidate, build))
+		return true;
+	free(*file);
+	*file = NULL;
+	return false;
+}
+
+bool pxt_build_find(const struct pxt_build *build, const char *root, const char *path,
+    int64_t told_ns, uint32_t *others, char **file)
+{
+	struct candidate candidate;
+	bool is_same;
+
+	if (look_for_debug_file(build, root, file) ||
+	    (*root && look_for_debug_file(build, "", file)))
+		return true;
+	if (open_candidate(root, path, file, &candidate) != 0)
+		return false;
+	is_same = same_build(build, told_ns, &candidate);
+	if (!is_same)
+		say_other_build(others, *file, build, &candidate);
+	return is_same;
 }

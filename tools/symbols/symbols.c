@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <trace_hooks_np.h>
-#include <unistd.h>
 
 struct symbol {
 	uint64_t address; /* in its module as it was linked, + 1: 0 is a free place */
@@ -21,9 +19,8 @@ struct symbol {
 	char *into;
 };
 
-#define NO_MODULE         UINT32_MAX
-#define VARIABLES         1024u
-#define OTHER_BUILDS_TOLD 20u
+#define NO_MODULE UINT32_MAX
+#define VARIABLES 1024u
 
 struct module {
 	const char *path; /* as the log has it */
@@ -54,7 +51,7 @@ struct pxt_symbols {
 	} * fresh;
 	uint32_t fresh_count;
 	uint32_t fresh_room;
-	uint32_t other_builds;
+	uint32_t other_builds;       /* said */
 	struct pxt_address *pending; /* wanted, before anything was known to be there */
 	uint32_t pending_count;
 	uint32_t pending_room;
@@ -202,13 +199,6 @@ static struct module *module_at(struct pxt_symbols *symbols, uint32_t index)
 
 /* ---- Builds ---- */
 
-/* A file that is asked for its build. */
-struct candidate {
-	struct stat st;
-	unsigned char id[PXT_BUILDID_MAX];
-	size_t bytes;
-};
-
 /* What was in memory. */
 static struct pxt_build build_of(const struct pxt_symbols *symbols, uint32_t index)
 {
@@ -224,12 +214,6 @@ static struct pxt_build build_of(const struct pxt_symbols *symbols, uint32_t ind
 	return build;
 }
 
-static bool has_build(const struct candidate *candidate, const struct pxt_build *build)
-{
-	return candidate->bytes == build->bytes &&
-	       memcmp(candidate->id, build->id, build->bytes) == 0;
-}
-
 /* When the log says last that it was in memory. */
 static int64_t told_ns(const struct pxt_symbols *symbols, uint32_t index)
 {
@@ -238,87 +222,12 @@ static int64_t told_ns(const struct pxt_symbols *symbols, uint32_t index)
 	           : symbols->images.files[index - symbols->log_modules].told_ns;
 }
 
-/* Without a build-id the date has to do: a file that was written later is another build. */
-static bool same_build(const struct pxt_symbols *symbols, uint32_t index,
-    const struct pxt_build *build, const struct candidate *candidate)
-{
-	if (build->bytes > 0 || (build->told && candidate->bytes > 0))
-		return has_build(candidate, build);
-	return told_ns(symbols, index) / 1000000000 >= (int64_t)candidate->st.st_mtime;
-}
-
-static void say_other_build(struct pxt_symbols *symbols, const char *file,
-    const struct pxt_build *build, const struct candidate *candidate)
-{
-	char is[2 * PXT_BUILDID_MAX + 1];
-	char was[2 * PXT_BUILDID_MAX + 1];
-
-	pxt_build_text(candidate->id, candidate->bytes, is);
-	pxt_build_text(build->id, build->bytes, was);
-	if (symbols->other_builds++ >= OTHER_BUILDS_TOLD)
-		return;
-	if (*was || (build->told && *is))
-		pxt_complain("%s: is another build than the one that was traced (%s%s, not %s%s); "
-		             "its addresses stay numbers",
-		    file, *is ? "build-id " : "without a build-id", is,
-		    *was ? "" : "one without a build-id", was);
-	else
-		pxt_complain("%s: by its date is another build than the one that was traced, of "
-		             "which the log has no build-id; its addresses stay numbers",
-		    file);
-	if (symbols->other_builds == OTHER_BUILDS_TOLD)
-		pxt_explain("and so may be others");
-}
-
-/* -1: it is not there. */
-static int open_candidate(
-    const char *root, const char *path, char **file, struct candidate *candidate)
-{
-	int fd = *path == '/' ? pxt_open_below(root, path, file) : -1;
-
-	*candidate = (struct candidate){ 0 };
-	if (fd < 0)
-		return -1;
-	candidate->bytes = pxt_build_id(fd, candidate->id);
-	if (fstat(fd, &candidate->st) != 0)
-		candidate->st.st_mtime = INT32_MAX;
-	(void)close(fd);
-	return 0;
-}
-
-/* What was stripped from it, as its build-id leads to: it has all names, whatever became of the file. */
-static bool look_for_debug_file(
-    struct module *module, const char *root, const struct pxt_build *build)
-{
-	struct candidate candidate;
-	char path[PXT_BUILD_DEBUG_ROOM];
-
-	if (build->bytes < 2)
-		return false;
-	pxt_build_debug_path(build->id, build->bytes, path);
-	if (open_candidate(root, path, &module->file, &candidate) != 0)
-		return false;
-	if (has_build(&candidate, build))
-		return true;
-	free(module->file);
-	module->file = NULL;
-	return false;
-}
-
-/* The path comes from the log: only an absolute path to a regular file is touched, read-only. */
 static void look_for(struct pxt_symbols *symbols, uint32_t index, struct module *module)
 {
 	const struct pxt_build build = build_of(symbols, index);
-	struct candidate candidate;
 
-	module->usable = look_for_debug_file(module, symbols->root, &build) ||
-	                 (*symbols->root && look_for_debug_file(module, "", &build));
-	if (module->usable ||
-	    open_candidate(symbols->root, module->path, &module->file, &candidate) != 0)
-		return;
-	module->usable = same_build(symbols, index, &build, &candidate);
-	if (!module->usable)
-		say_other_build(symbols, module->file, &build, &candidate);
+	module->usable = pxt_build_find(&build, symbols->root, module->path,
+	    told_ns(symbols, index), &symbols->other_builds, &module->file);
 }
 
 static struct module *usable_module(struct pxt_symbols *symbols, uint32_t index)
