@@ -345,6 +345,14 @@ void pxt_json_value(struct pxt_out *out, const struct pxt_value *value);
 void pxt_json_word(struct pxt_out *out, const struct pxt_type *type, unsigned field,
     const struct pxt_value *value);
 
+/* Of forked processes without places, threads have the same numbers. */
+static inline bool pxt_thread_is(
+    const struct pxt_thread *thread, uint64_t id, uint32_t entry, pid_t pid)
+{
+	return thread->id == id && thread->entry == entry &&
+	       (entry != UINT32_MAX || id == 0 || thread->pid == pid);
+}
+
 /*
  * ---- What --only of `pxtrace run` and `attach` names: groups of system events, as their types, calls
  * and kinds of locks ----

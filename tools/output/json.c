@@ -17,16 +17,24 @@ void pxt_json_end(struct pxt_out *out)
 	pxt_out_bytes(out, "}\n", 2);
 }
 
+/* In one piece: there is one for each field of each event. */
 void pxt_json_name(struct pxt_out *out, const char *name)
 {
+	size_t bytes = name ? strlen(name) : 0;
+	char *to = pxt_out_room(out, bytes + 4);
+	const char *begin = to;
+
 	if (out->more)
-		pxt_out_char(out, ',');
+		*to++ = ',';
 	out->more = true;
-	if (!name)
-		return;
-	pxt_out_char(out, '"');
-	pxt_out_text(out, name);
-	pxt_out_bytes(out, "\":", 2);
+	if (name) {
+		*to++ = '"';
+		for (; *name; name++)
+			*to++ = *name;
+		*to++ = '"';
+		*to++ = ':';
+	}
+	out->used += (size_t)(to - begin);
 }
 
 void pxt_json_line(struct pxt_out *out)
@@ -110,14 +118,21 @@ void pxt_json_hex(struct pxt_out *out, const char *name, const unsigned char *da
 	pxt_out_char(out, '"');
 }
 
+/* Around a number that JavaScript would round. */
+static void quote(struct pxt_out *out, bool exact)
+{
+	if (!exact)
+		pxt_out_char(out, '"');
+}
+
 void pxt_json_number(struct pxt_out *out, const char *name, uint64_t number)
 {
 	bool exact = !out->in_page || number <= EXACT_MAX;
 
 	pxt_json_name(out, name);
-	pxt_out_text(out, exact ? "" : "\"");
+	quote(out, exact);
 	pxt_out_unsigned(out, number);
-	pxt_out_text(out, exact ? "" : "\"");
+	quote(out, exact);
 }
 
 void pxt_json_signed(struct pxt_out *out, const char *name, int64_t number)
@@ -126,9 +141,9 @@ void pxt_json_signed(struct pxt_out *out, const char *name, int64_t number)
 	    !out->in_page || (number <= (int64_t)EXACT_MAX && number >= -(int64_t)EXACT_MAX);
 
 	pxt_json_name(out, name);
-	pxt_out_text(out, exact ? "" : "\"");
+	quote(out, exact);
 	pxt_out_signed(out, number);
-	pxt_out_text(out, exact ? "" : "\"");
+	quote(out, exact);
 }
 
 void pxt_json_bool(struct pxt_out *out, const char *name, bool value)

@@ -232,6 +232,19 @@ static void take_stamp(struct pxt_source *source, struct pxt_thread *thread, uin
 		source->backward_most = by;
 }
 
+/* Mostly the one of the event before. */
+static inline struct pxt_thread *find_thread(
+    struct pxt_source *source, const struct posix_trace_eventview_np *view)
+{
+	uint64_t id = pxt_thread_number(view->posix_thread_id_np);
+	uint32_t entry = view->posix_thread_entry_np;
+	pid_t pid = view->posix_pid_np;
+
+	if (source->last_thread && pxt_thread_is(source->last_thread, id, entry, pid))
+		return source->last_thread;
+	return pxt_source_find_thread(source, id, entry, pid);
+}
+
 /* Makes source->event the next one. */
 static bool fill(struct pxt_source *source)
 {
@@ -253,8 +266,7 @@ static bool fill(struct pxt_source *source)
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
 	event->ns = pxt_source_placed(source, view->posix_ns_np);
 	event->type = find_type(source, view->posix_event_id_np);
-	event->thread = pxt_source_thread(
-	    source, view->posix_thread_id_np, view->posix_thread_entry_np, view->posix_pid_np);
+	event->thread = find_thread(source, view);
 	was_back = source->is_back;
 	take_stamp(source, event->thread, view->posix_ticks_np);
 	source->steps = was_back || source->is_back;
@@ -341,7 +353,8 @@ struct pxt_event *pxt_reader_next(struct pxt_reader *reader)
 		pxt_part_end(reader);
 		return NULL;
 	}
-	if (event)
+	if (event &&
+	    (event->type->is_rename || event->info.posix_event_id == POSIX_TRACE_PROCESS_NP))
 		pxt_source_learn_thread(reader, event);
 	return event;
 }

@@ -306,8 +306,8 @@ void pxt_part_end(struct pxt_reader *reader);
  * event; what an event says of the number or the name of one; all threads as they are before the first event.
  */
 void pxt_source_load_names(struct pxt_source *source);
-struct pxt_thread *pxt_source_thread(
-    struct pxt_source *source, pthread_t pthread, uint32_t entry, pid_t pid);
+struct pxt_thread *pxt_source_find_thread(
+    struct pxt_source *source, uint64_t id, uint32_t entry, pid_t pid);
 void pxt_source_learn_thread(struct pxt_reader *reader, const struct pxt_event *event);
 void pxt_source_forget_threads(struct pxt_source *source);
 

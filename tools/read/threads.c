@@ -181,25 +181,13 @@ static void grow_threads(struct pxt_source *source)
 	source->thread_mask = size - 1;
 }
 
-/* Of forked processes without places, threads have the same numbers. */
-static inline bool is_thread(
-    const struct pxt_thread *thread, uint64_t id, uint32_t entry, pid_t pid)
+struct pxt_thread *pxt_source_find_thread(
+    struct pxt_source *source, uint64_t id, uint32_t entry, pid_t pid)
 {
-	return thread->id == id && thread->entry == entry &&
-	       (entry != UINT32_MAX || id == 0 || thread->pid == pid);
-}
-
-struct pxt_thread *pxt_source_thread(
-    struct pxt_source *source, pthread_t pthread, uint32_t entry, pid_t pid)
-{
-	uint64_t id = pxt_thread_number(pthread);
-
-	if (source->last_thread && is_thread(source->last_thread, id, entry, pid))
-		return source->last_thread;
 	if (!source->threads || source->thread_count * 2 > source->thread_mask)
 		grow_threads(source);
 	uint32_t at = hash(id, entry) & source->thread_mask;
-	while (source->threads[at] && !is_thread(source->threads[at], id, entry, pid))
+	while (source->threads[at] && !pxt_thread_is(source->threads[at], id, entry, pid))
 		at = (at + 1) & source->thread_mask;
 	struct pxt_thread *thread = source->threads[at];
 	if (!thread && source->thread_count < PXT_THREADS_MAX) {
@@ -286,8 +274,6 @@ void pxt_source_learn_thread(struct pxt_reader *reader, const struct pxt_event *
 	uint64_t what = POSIX_TRACE_PROCESS_THREAD_NAME_NP;
 	uint64_t number = 0;
 
-	if (!by_kernel && event->info.posix_event_id != POSIX_TRACE_PROCESS_NP)
-		return;
 	const struct pxt_layout *field = pxt_field_named(event->type, by_kernel ? "tid" : "number");
 	const struct pxt_layout *kind = by_kernel ? NULL : pxt_field_named(event->type, "what");
 	if (!field || !pxt_field_key(event, field, &number) || number == 0 || number > INT32_MAX ||
