@@ -691,6 +691,33 @@ from_and_to_choose_from_a_log_of_several_files()
 	done
 }
 
+# LPT-96: the oldest files are removed meanwhile, however many.
+what_went_before_follow_came_to_it_is_lost()
+{
+	make_rotated
+	mkdir aside
+	mv run.ptl/run.ptl.* aside
+	mv aside/run.ptl.0001 run.ptl
+	: >run.ptl/run.ptl.0002
+	: >out
+	"$pxtrace" print --follow --format '{event} {field:number}' run.ptl >out 2>err &
+	follower=$!
+	n=0
+	while [ ! -s out ] && [ $n -lt 300 ]; do
+		sleep 0.1
+		n=$((n + 1))
+	done
+	mv aside/run.ptl.0004 run.ptl/run.ptl.0031
+	mv aside/run.ptl.0003 run.ptl/run.ptl.0030
+	rm run.ptl/run.ptl.0002
+	wait $follower || fail 'it did not end well'
+	lost=$(sed -n 's/.*: \(.* EVENTS LOST .*\)/\1/p' err)
+	[ -n "$lost" ] || fail 'nothing is said of it'
+	"$pxtrace" print --format '{event} {field:number}' run.ptl >expected 2>err || fail 'cannot be read'
+	err_has "$lost"
+	same expected
+}
+
 # LPT-96
 a_log_has_more_files_than_a_program_begins_with_room_for()
 {

@@ -2,6 +2,7 @@
 /* open.c - opens logs, of one file or several. */
 #include "tools/read/source.h"
 
+#include "format/mul64.h"
 #include "tools/output/out.h"
 #include "tools/packed/packed.h"
 #include "tools/select/select.h"
@@ -203,6 +204,15 @@ static void say_earlier(const struct pxt_source *source)
 		    source->path, before + 1, before, (unsigned long long)info->posix_earlier_np);
 }
 
+/* Records and losses in all files in front of those that are open. */
+static uint64_t records_before(const struct pxt_source *source)
+{
+	uint64_t before = source->info.posix_earlier_np;
+
+	pxt_sum_add(&before, source->info.posix_earlier_lost_np);
+	return before;
+}
+
 /* What the opened log says of itself. */
 static int learn(struct pxt_source *source)
 {
@@ -215,6 +225,7 @@ static int learn(struct pxt_source *source)
 		return PXT_EXIT_LOG;
 	}
 	say_earlier(source);
+	source->before = records_before(source);
 	source->start_ns = pxt_when_ns(&source->info.posix_start_np);
 	source->name_width = sizeof "posix_trace_start" - 1;
 	measure_names(source);
@@ -262,6 +273,20 @@ static int open_log(struct pxt_source *source, enum pxt_open_mode mode)
 	return learn(source);
 }
 
+/* Files that went before they were read, and what no event told: the next event tells it. */
+static void note_between(struct pxt_source *source)
+{
+	uint64_t due = records_before(source);
+	uint64_t have = source->before;
+
+	pxt_sum_add(&have, source->events);
+	pxt_sum_add(&have, source->lost);
+	source->lost_between = due > have ? due - have : 0;
+	source->lost_former = source->lost;
+	pxt_sum_add(&source->lost_former, source->lost_between);
+	pxt_sum_add(&source->info.posix_lost_np, source->lost_former);
+}
+
 /* The next file is a log that can be read alone: its names are those of the whole. */
 static void take_over(struct pxt_source *source, trace_id_t trid, int fd)
 {
@@ -270,6 +295,7 @@ static void take_over(struct pxt_source *source, trace_id_t trid, int fd)
 	source->trid = trid;
 	source->fd = fd;
 	(void)posix_trace_log_getinfo_np(trid, &source->info, sizeof source->info);
+	note_between(source);
 	source->names_asked = 0;
 	source->last_thread = NULL;
 	pxt_source_learn_pids(source);

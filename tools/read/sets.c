@@ -104,37 +104,65 @@ void pxt_sets_add(struct pxt_logset *set, const char *path, uint32_t number)
 	put(set, path, number);
 }
 
-/* Names that somebody had taken are passed over. */
-#define NAMES_TAKEN 16u
+static int is_file_of_log(const struct dirent *entry)
+{
+	return ending(entry->d_name) != NULL;
+}
 
+/* A file of the log, newer than all that are known; one without a head: PXT_SETS_SOON. */
+static enum pxt_sets_next look_at_next(
+    const struct pxt_logset *set, const char *path, int *fd, uint32_t *number)
+{
+	unsigned char uuid[16];
+	enum kind kind = look_at(path, number, uuid);
+
+	if (kind == EMPTY)
+		return PXT_SETS_SOON;
+	if (kind == NO_PART || memcmp(uuid, set->uuid, sizeof uuid) != 0 ||
+	    *number <= set->numbers[set->count - 1])
+		return PXT_SETS_OVER;
+	*fd = pxt_open_plain(path);
+	return *fd < 0 ? PXT_SETS_SOON : PXT_SETS_NEXT;
+}
+
+/* By their names, for files that somebody else has made, or that are gone, are passed over. */
 enum pxt_sets_next pxt_sets_next(
     const struct pxt_logset *set, int *fd, char **path, uint32_t *number)
 {
 	const char *last = set->count > 0 ? set->files[set->count - 1] : "";
-	const char *end = ending(last);
+	const char *end = ending(pxt_path_name(last));
+	size_t bytes = (size_t)(pxt_path_name(last) - last);
 	unsigned long named = end ? strtoul(end + 1, NULL, 10) : 0;
-	enum kind kind = NO_PART;
-	unsigned char uuid[16];
+	char *folder = pxt_must(bytes ? strndup(last, bytes) : strdup("."));
+	struct dirent **entries = NULL;
+	int count = end ? scandir(folder, &entries, is_file_of_log, versionsort) : 0;
+	enum pxt_sets_next next = PXT_SETS_OVER;
 
+	*fd = -1;
 	*path = NULL;
-	for (unsigned i = 1; end && i <= NAMES_TAKEN && kind == NO_PART; i++) {
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+		const char *digits = ending(name);
+
+		if (next == PXT_SETS_OVER && digits - name == end - (last + bytes) &&
+		    strncmp(name, last + bytes, (size_t)(digits - name)) == 0 &&
+		    strtoul(digits + 1, NULL, 10) > named) {
+			free(*path);
+			*path = NULL;
+			if (asprintf(path, "%.*s%s", (int)bytes, last, name) < 0)
+				*path = NULL;
+			else
+				next = look_at_next(set, *path, fd, number);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	free(folder);
+	if (*fd < 0) {
 		free(*path);
 		*path = NULL;
-		if (asprintf(path, "%.*s.%04lu", (int)(end - last), last, named + i) < 0) {
-			*path = NULL;
-			return PXT_SETS_OVER;
-		}
-		kind = look_at(*path, number, uuid);
-		if (kind == PART && (memcmp(uuid, set->uuid, sizeof uuid) != 0 ||
-		                        *number <= set->numbers[set->count - 1]))
-			kind = NO_PART;
 	}
-	*fd = kind == PART ? pxt_open_plain(*path) : -1;
-	if (*fd >= 0)
-		return PXT_SETS_NEXT;
-	free(*path);
-	*path = NULL;
-	return kind == NO_PART ? PXT_SETS_OVER : PXT_SETS_SOON;
+	return next;
 }
 
 bool pxt_sets_lacks_end(const struct pxt_logset *set)
@@ -175,11 +203,6 @@ static bool take(struct sets *sets, const char *path, const char *called)
 }
 
 /* ---- Folders ---- */
-
-static int is_file_of_log(const struct dirent *entry)
-{
-	return ending(entry->d_name) != NULL;
-}
 
 /* Files of logs in @folder whose names begin with @begin; false: there are none. */
 static bool take_folder(

@@ -252,8 +252,11 @@ static bool fill(struct pxt_source *source)
 		return false;
 	const struct posix_trace_eventview_np *view = &source->views[source->view++];
 	struct pxt_event *event = &source->event;
+	uint64_t lost = view->posix_lost_before_np;
 	bool was_back;
 
+	pxt_sum_add(&lost, source->lost_between);
+	source->lost_between = 0;
 	event->info.posix_event_id = view->posix_event_id_np;
 	event->info.posix_pid = view->posix_pid_np;
 	event->info.posix_prog_address = view->posix_prog_address_np;
@@ -261,7 +264,7 @@ static bool fill(struct pxt_source *source)
 	    view->posix_cut_np ? POSIX_TRACE_TRUNCATED_RECORD : POSIX_TRACE_NOT_TRUNCATED;
 	event->extra.posix_cpu_np = view->posix_cpu_np;
 	event->extra.posix_ticks_np = view->posix_ticks_np;
-	event->extra.posix_lost_before_np = view->posix_lost_before_np;
+	event->extra.posix_lost_before_np = lost;
 	event->extra.posix_number_np = view->posix_number_np;
 	event->extra.posix_thread_exact_np = view->posix_thread_exact_np;
 	event->ns = pxt_source_placed(source, view->posix_ns_np);
@@ -276,10 +279,10 @@ static bool fill(struct pxt_source *source)
 	if (source->select && source->select->pid_count > 0)
 		source->pids_met |= pxt_select_pids(source->select, view->posix_pid_np);
 	note_pid(source, view->posix_pid_np);
-	pxt_sum_add(&source->lost, view->posix_lost_before_np);
+	pxt_sum_add(&source->lost, lost);
 	if (source->events++ == 0) {
 		source->first_ns = event->ns;
-		source->first_lost = view->posix_lost_before_np;
+		source->first_lost = lost;
 	}
 	return true;
 }
@@ -417,6 +420,7 @@ bool pxt_reader_again(struct pxt_reader *reader)
 		if (posix_trace_log_getinfo_np(source->trid, &source->info, sizeof source->info) !=
 		    0)
 			continue;
+		pxt_sum_add(&source->info.posix_lost_np, source->lost_former);
 		pxt_source_learn_pids(source);
 		source->at_end = false;
 		source->read_all = false;

@@ -177,6 +177,10 @@ struct pxt_source {
 	bool is_back;           /* ... the stamp of @event is, */
 	bool steps;             /* ... or that of the one before: lengths do not reach across it */
 	uint64_t lost;          /* the sum of what the events so far said was lost before them */
+	/* Of a log that went on in another file while it was read: */
+	uint64_t before;        /* records and losses in front of the first file, ... */
+	uint64_t lost_former;   /* ... losses in front of the present one, in @info, too, and ... */
+	uint64_t lost_between;  /* ... those of them that the next event is to tell */
 	struct pxt_event event; /* the next one, when @filled */
 	bool filled;
 	bool passing;          /* what is before the part is passed over, up to ... */
