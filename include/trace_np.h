@@ -896,7 +896,7 @@ int posix_trace_seek_np(
  * of the first one is told by posix_earlier_np and does not.
  *
  * @file_descs: in any order; the files' heads tell theirs.
- * @count: how many, 4096 at most.
+ * @count: how many, 10000 at most.
  * @flags: 0, or
  *	POSIX_TRACE_OPEN_GROWING_NP: the log is still being written, or its writer died; of
  *	several files each may lack its end.  At the log's present end getnext says "unavailable"; a

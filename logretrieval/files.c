@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define FILES_MAX 4096u
-
 struct pxt_log_file {
 	struct pxt_port_file file;
 	uint64_t records; /* in all files before */
@@ -253,7 +251,7 @@ static int lay_out(struct pxt_log *log)
 
 		if (i > 0 && file->number == files->file[i - 1].number)
 			return pxt_log_fail(log, at, "a file of the log is there twice");
-		if (file->file.to > (UINT64_MAX >> 1) / FILES_MAX)
+		if (file->file.to > (UINT64_MAX >> 1) / PXT_LOG_FILES_MAX)
 			return pxt_log_fail(log, at, "the file is too long");
 		file->file.from = at;
 		at += file->file.to;
@@ -273,7 +271,7 @@ int pxt_log_open_files(struct pxt_log *log, const int *fds, size_t count)
 	struct pxt_log_files *files;
 	int error = 0;
 
-	if (count > FILES_MAX)
+	if (count > PXT_LOG_FILES_MAX)
 		return pxt_log_fail(log, 0, "more files than a log can have");
 	files = pxt_port_heap_resize(NULL, sizeof(*files) + count * sizeof(files->file[0]));
 	if (!files)

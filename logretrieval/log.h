@@ -27,6 +27,8 @@
 #define PXT_LOG_MODULES_MAX  4096u
 #define PXT_LOG_NOTES_MAX    1024u
 #define PXT_LOG_READINGS_MAX 65536u
+/* As many as are kept where all are not, and some: each takes a descriptor. */
+#define PXT_LOG_FILES_MAX    10000u
 
 struct pxt_log_name {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -346,7 +348,7 @@ int pxt_log_take_note(struct pxt_log *log, uint64_t offset, const unsigned char 
  * the table is from now on; NULL: no memory, or full, and it is where it was.
  */
 void *pxt_log_grow(void *table, uint32_t count, uint32_t *room, uint32_t most, size_t element);
-/* The same of the gaps.  False: no memory, or full. */
+/* The same of the gaps, one of which is between two files.  False: no memory, or full. */
 bool pxt_log_room_for_gap(struct pxt_log *log);
 /* What @index meant at @ticks: the place in the table + 1, or 0. */
 uint32_t pxt_log_find_thread(const struct pxt_log *log, uint32_t index, uint64_t ticks);

@@ -25,8 +25,9 @@ void *pxt_log_grow(void *table, uint32_t count, uint32_t *room, uint32_t most, s
 
 bool pxt_log_room_for_gap(struct pxt_log *log)
 {
-	struct pxt_log_gap *gaps = pxt_log_grow(
-	    log->gaps, log->gap_count, &log->gap_room, PXT_LOG_GAPS_MAX, sizeof(*gaps));
+	const uint32_t most = PXT_LOG_GAPS_MAX + (log->files ? PXT_LOG_FILES_MAX : 0u);
+	struct pxt_log_gap *gaps =
+	    pxt_log_grow(log->gaps, log->gap_count, &log->gap_room, most, sizeof(*gaps));
 
 	if (gaps)
 		log->gaps = gaps;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -590,6 +591,47 @@ static int open_files(const unsigned *numbers, unsigned count, struct folder_log
 	}
 	PXT_EQ(posix_trace_close(trid), 0);
 	return 0;
+}
+
+/* LPT-96: of 9,999, which may be kept, as many as open at once where a process may have 9,000 descriptors. */
+PXT_TEST(thousands_of_files_are_one_log)
+{
+	static int fds[4200];
+	const unsigned count = sizeof(fds) / sizeof(*fds);
+	struct posix_trace_logpassed_np passed = { 0 };
+	struct posix_trace_logerror_np why;
+	struct rlimit before;
+	struct rlimit limit;
+	trace_id_t trid;
+
+	PXT_EQ_FATAL(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	limit.rlim_cur = limit.rlim_max;
+	if (limit.rlim_max < 9000 || setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		pxt_skip("a process may not have so many descriptors");
+		return;
+	}
+	folder_make(&folder);
+	trid = begin(0, 0);
+	for (unsigned i = 1; i < count; i++)
+		PXT_EQ(posix_trace_rotate_np(trid), 0);
+	folder_record(event, 1, 1);
+	PXT_EQ(posix_trace_shutdown(trid), 0);
+	for (unsigned i = 0; i < count; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), NAME ".%04u", i + 1);
+		fds[i] = openat(folder.fd, name, O_RDONLY | O_CLOEXEC);
+		CU_ASSERT_FATAL(fds[i] >= 0);
+	}
+	PXT_EQ_FATAL(posix_trace_log_open_np(fds, count, 0, &trid, &why, sizeof(why)), 0);
+	PXT_EQ(posix_trace_seek_np(trid, INT64_MAX, &passed, sizeof(passed)), 0);
+	CU_ASSERT(passed.posix_records_np > count);
+	PXT_EQ(posix_trace_close(trid), 0);
+	for (unsigned i = 0; i < count; i++)
+		(void)close(fds[i]);
+	folder_remove(&folder);
+	PXT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /* LPT-96, LPT-93 */
