@@ -508,6 +508,9 @@ a_newer_log_of_several_files_takes_the_place_of_an_older_one()
 	has 5 mutex_lock
 	[ "$(ls run.ptl)" = "other
 run.ptl.0001" ] || fail "files: $(ls run.ptl)"
+	mv run.ptl/run.ptl.0001 run.ptl/saved.0001
+	traced 0 -q --all --only mutex --rotate 64K -- "$VICTIM" locks
+	[ -s run.ptl/saved.0001 ] || fail 'a log of another name is gone'
 	echo text >text
 	run 4 run -o text --rotate 64K -- "$VICTIM" locks
 	err_has 'is a file; --rotate wants a folder'

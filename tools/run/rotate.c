@@ -3,6 +3,7 @@
 #include "tools/run/recorder.h"
 
 #include "tools/command/command.h"
+#include "tools/output/out.h"
 #include "tools/read/source.h"
 
 #include <errno.h>
@@ -55,6 +56,16 @@ bool pxt_rotate_take(struct pxt_rotate *rotate, char *value)
 	return true;
 }
 
+/* Whether a file has a name of this log's: others' are nobody's to remove. */
+static bool is_called_so(const struct pxt_rotate *rotate, const char *file)
+{
+	size_t bytes = strlen(rotate->rotation.posix_name_np);
+	const char *name = pxt_path_name(file);
+
+	return strncmp(name, rotate->rotation.posix_name_np, bytes) == 0 && name[bytes] == '.' &&
+	       name[bytes + 1 + strspn(name + bytes + 1, "0123456789")] == '\0';
+}
+
 bool pxt_rotate_remove_older(struct pxt_rotate *rotate)
 {
 	char *paths[] = { rotate->folder };
@@ -64,7 +75,8 @@ bool pxt_rotate_remove_older(struct pxt_rotate *rotate)
 
 	for (unsigned i = 0; i < count; i++)
 		for (unsigned j = 0; j < sets[i].count; j++)
-			removed |= unlink(sets[i].files[j]) == 0;
+			removed |=
+			    is_called_so(rotate, sets[i].files[j]) && unlink(sets[i].files[j]) == 0;
 	pxt_sets_free(sets, count);
 	return removed;
 }
