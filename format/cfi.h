@@ -5,8 +5,9 @@
  *
  * What it reads may be anything: of the information nothing is read beyond the ends that are given, of a stack
  * nothing but what is given, and of a thread's own one nothing but what is mapped: code that changes the stack itself
- * may have information that is not true of it.  What is not understood ends the walk: a signal's frame, a register
- * that is computed.
+ * may have information that is not true of it.  What is not understood ends the walk: of what is computed, all but a
+ * register and a number, which is what compilers write for a stack that they align, and C libraries for a signal's
+ * frame.
  *
  * Used by trace points and wrappers, in the program itself, and by pxtrace run.
  */
@@ -21,28 +22,35 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Its numbers for registers. */
+/* Its numbers for registers; those further on a call does not leave alone, or they lead nowhere. */
 #if defined(__x86_64__)
-#define PXT_CFI_FRAME  6u
-#define PXT_CFI_STACK  7u
-#define PXT_CFI_RETURN 16u
-#define PXT_CFI_KNOWN  1
+#define PXT_CFI_FRAME   6u
+#define PXT_CFI_STACK   7u
+#define PXT_CFI_RETURN  16u
+#define PXT_CFI_COLUMNS 17u
+#define PXT_CFI_KNOWN   1
 #elif defined(__aarch64__)
-#define PXT_CFI_FRAME  29u
-#define PXT_CFI_STACK  31u
-#define PXT_CFI_RETURN 30u
-#define PXT_CFI_KNOWN  1
+#define PXT_CFI_FRAME   29u
+#define PXT_CFI_STACK   31u
+#define PXT_CFI_RETURN  30u
+#define PXT_CFI_COLUMNS 32u
+#define PXT_CFI_KNOWN   1
+#elif defined(__i386__)
+#define PXT_CFI_FRAME   5u
+#define PXT_CFI_STACK   4u
+#define PXT_CFI_RETURN  8u
+#define PXT_CFI_COLUMNS 9u
+#define PXT_CFI_KNOWN   1
 #else
-#define PXT_CFI_FRAME  0u
-#define PXT_CFI_STACK  1u
-#define PXT_CFI_RETURN 2u
-#define PXT_CFI_KNOWN  0
+#define PXT_CFI_FRAME   0u
+#define PXT_CFI_STACK   1u
+#define PXT_CFI_RETURN  2u
+#define PXT_CFI_COLUMNS 3u
+#define PXT_CFI_KNOWN   0
 #endif
-#define PXT_CFI_COLUMNS     32u
 #define PXT_CFI_NESTED      4u
 #define PXT_CFI_RECORD_MOST (64ul << 10) /* bytes of a function's record in this process */
-#define PXT_CFI_WINDOW      (64ul << 10) /* that are looked at of a thread's own stack */
-#define PXT_CFI_MAIN_MOST   (8ul << 20)  /* ... of main()'s as it usually is */
+#define PXT_CFI_WINDOW      (8ul << 20)  /* that are looked at of a thread's own stack */
 #define PXT_CFI_PAGE        4096u        /* the smallest there are */
 
 #define PXT_CFI_INLINE static inline __attribute__((unused))
@@ -94,7 +102,7 @@ PXT_CFI_INLINE uint64_t pxt_cfi_leb(struct pxt_cfi_bytes *from, bool is_signed)
 PXT_CFI_INLINE uint64_t pxt_cfi_pointer(struct pxt_cfi_bytes *from, unsigned encoding)
 {
 	static const unsigned char sizes[16] = {
-		[0] = 8, [2] = 2, [3] = 4, [4] = 8, [10] = 2, [11] = 4, [12] = 8
+		[0] = sizeof(uintptr_t), [2] = 2, [3] = 4, [4] = 8, [10] = 2, [11] = 4, [12] = 8
 	};
 	uint64_t here = from->address;
 	unsigned bytes = sizes[encoding & 15];
@@ -115,6 +123,7 @@ struct pxt_cfi_function {
 	uint64_t return_column;
 	unsigned encoding;
 	bool has_data;
+	bool is_signal; /* it was not called: a signal came, before the instruction that is told */
 };
 
 PXT_CFI_INLINE bool pxt_cfi_read_kind(struct pxt_cfi_function *function, struct pxt_cfi_bytes from)
@@ -130,6 +139,7 @@ PXT_CFI_INLINE bool pxt_cfi_read_kind(struct pxt_cfi_function *function, struct 
 	function->return_column =
 	    version == 1 ? pxt_cfi_number(&from, 1, false) : pxt_cfi_leb(&from, false);
 	function->encoding = 0;
+	function->is_signal = false;
 	if (from.short_of || (version != 1 && version != 3))
 		return false;
 	function->has_data = *letters == 'z';
@@ -153,7 +163,9 @@ PXT_CFI_INLINE bool pxt_cfi_read_kind(struct pxt_cfi_function *function, struct 
 			    &data, (unsigned)pxt_cfi_number(&data, 1, false) & 0x0f);
 		else if (*letters == 'L')
 			(void)pxt_cfi_number(&data, 1, false);
-		else
+		else if (*letters == 'S')
+			function->is_signal = true;
+		else if (*letters != 'B') /* with which key return addresses are signed */
 			return false;
 	}
 	function->first = from;
@@ -241,7 +253,11 @@ struct pxt_cfi_row {
 	/* The frame's end is this register and @offset; PXT_CFI_COLUMNS: not known. */
 	uint64_t column;
 	int64_t offset;
+	bool is_kept; /* ... or lies there */
 	int32_t at[PXT_CFI_COLUMNS];
+	uint32_t from_base; /* bit by bit: at so many bytes from what this register has, instead */
+	uint64_t base;
+	bool is_signed; /* the return address */
 };
 
 struct pxt_cfi_rows {
@@ -252,11 +268,33 @@ struct pxt_cfi_rows {
 	uint64_t place;
 };
 
+/* What is kept of rows stays as it is: a thousand bytes in all. */
+PXT_CFI_INLINE void pxt_cfi_begin(struct pxt_cfi_rows *rows)
+{
+	rows->nested = 0;
+	rows->place = 0;
+	rows->now = (struct pxt_cfi_row){ .column = PXT_CFI_COLUMNS };
+	for (unsigned i = 0; i < PXT_CFI_COLUMNS; i++)
+		rows->now.at[i] = PXT_CFI_SAME;
+}
+
 PXT_CFI_INLINE void pxt_cfi_set(struct pxt_cfi_rows *rows, uint64_t column, int64_t at)
 {
-	if (column < PXT_CFI_COLUMNS)
-		rows->now.at[column] =
-		    at > PXT_CFI_OTHER && at <= INT32_MAX ? (int32_t)at : PXT_CFI_OTHER;
+	if (column >= PXT_CFI_COLUMNS)
+		return;
+	rows->now.at[column] = (at > PXT_CFI_OTHER && at <= INT32_MAX) || at == PXT_CFI_SAME
+	                           ? (int32_t)at
+	                           : PXT_CFI_OTHER;
+	rows->now.from_base &= ~(UINT32_C(1) << column);
+}
+
+/* As all functions of its kind have it. */
+PXT_CFI_INLINE void pxt_cfi_restore(struct pxt_cfi_rows *rows, uint64_t column)
+{
+	if (column >= PXT_CFI_COLUMNS)
+		return;
+	pxt_cfi_set(rows, column, rows->first.at[column]);
+	rows->now.from_base |= rows->first.from_base & UINT32_C(1) << column;
 }
 
 /* An offset in steps, whatever the two numbers are. */
@@ -265,14 +303,23 @@ PXT_CFI_INLINE int64_t pxt_cfi_steps(const struct pxt_cfi_function *function, ui
 	return (int64_t)(steps * (uint64_t)function->data_step);
 }
 
-PXT_CFI_INLINE void pxt_cfi_skip_block(struct pxt_cfi_bytes *from)
+/* What is computed as @column and @offset, or lies there.  False: it is computed in another way. */
+PXT_CFI_INLINE bool pxt_cfi_expression(
+    struct pxt_cfi_bytes *from, uint64_t *column, int64_t *offset, bool *is_kept)
 {
 	uint64_t bytes = pxt_cfi_leb(from, false);
+	struct pxt_cfi_bytes own = *from;
 
-	if (bytes > (uint64_t)(from->end - from->at))
+	if (bytes > (uint64_t)(from->end - from->at)) {
 		from->short_of = true;
-	else
-		from->at += bytes;
+		return false;
+	}
+	from->at += bytes;
+	own.end = from->at;
+	*column = pxt_cfi_number(&own, 1, false) - 0x70; /* breg0 */
+	*offset = (int64_t)pxt_cfi_leb(&own, true);
+	*is_kept = own.at < own.end && *own.at == 0x06; /* deref */
+	return !own.short_of && *column < PXT_CFI_COLUMNS && own.at + *is_kept == own.end;
 }
 
 /* Where the frame ends.  False: it is another instruction. */
@@ -281,6 +328,7 @@ PXT_CFI_INLINE bool pxt_cfi_do_end(const struct pxt_cfi_function *function, stru
 {
 	switch (code) {
 	case 0x0c: /* def_cfa */
+		now->is_kept = false;
 		now->column = pxt_cfi_leb(from, false);
 		now->offset = (int64_t)pxt_cfi_leb(from, false);
 		return true;
@@ -291,10 +339,11 @@ PXT_CFI_INLINE bool pxt_cfi_do_end(const struct pxt_cfi_function *function, stru
 		now->offset = (int64_t)pxt_cfi_leb(from, false);
 		return true;
 	case 0x0f: /* def_cfa_expression */
-		now->column = PXT_CFI_COLUMNS;
-		pxt_cfi_skip_block(from);
+		if (!pxt_cfi_expression(from, &now->column, &now->offset, &now->is_kept))
+			now->column = PXT_CFI_COLUMNS;
 		return true;
 	case 0x12: /* def_cfa_sf */
+		now->is_kept = false;
 		now->column = pxt_cfi_leb(from, false);
 		now->offset = pxt_cfi_steps(function, pxt_cfi_leb(from, true));
 		return true;
@@ -304,6 +353,25 @@ PXT_CFI_INLINE bool pxt_cfi_do_end(const struct pxt_cfi_function *function, stru
 	default:
 		return false;
 	}
+}
+
+/* A register that is, with @lies, where an expression says: of one row all count from one register. */
+PXT_CFI_INLINE void pxt_cfi_do_expression(
+    struct pxt_cfi_rows *rows, struct pxt_cfi_bytes *from, bool lies)
+{
+	struct pxt_cfi_row *now = &rows->now;
+	uint64_t column = pxt_cfi_leb(from, false);
+	uint64_t base;
+	int64_t at;
+	bool is_kept;
+	bool known = pxt_cfi_expression(from, &base, &at, &is_kept) && lies && !is_kept &&
+	             (now->from_base == 0 || now->base == base);
+
+	pxt_cfi_set(rows, column, known ? at : PXT_CFI_OTHER);
+	if (!known || column >= PXT_CFI_COLUMNS)
+		return;
+	now->base = base;
+	now->from_base |= UINT32_C(1) << column;
 }
 
 /* Where a register is.  False: it is another instruction. */
@@ -319,22 +387,17 @@ PXT_CFI_INLINE bool pxt_cfi_do_register(const struct pxt_cfi_function *function,
 		pxt_cfi_set(rows, column, pxt_cfi_steps(function, pxt_cfi_leb(from, code == 0x11)));
 		return true;
 	case 0x06: /* restore_extended */
-		column = pxt_cfi_leb(from, false);
-		if (column < PXT_CFI_COLUMNS)
-			rows->now.at[column] = rows->first.at[column];
+		pxt_cfi_restore(rows, pxt_cfi_leb(from, false));
 		return true;
 	case 0x07: /* undefined */
 		pxt_cfi_set(rows, pxt_cfi_leb(from, false), PXT_CFI_OTHER);
 		return true;
 	case 0x08: /* same_value */
-		column = pxt_cfi_leb(from, false);
-		if (column < PXT_CFI_COLUMNS)
-			rows->now.at[column] = PXT_CFI_SAME;
+		pxt_cfi_set(rows, pxt_cfi_leb(from, false), PXT_CFI_SAME);
 		return true;
 	case 0x10: /* expression, val_expression */
 	case 0x16:
-		pxt_cfi_set(rows, pxt_cfi_leb(from, false), PXT_CFI_OTHER);
-		pxt_cfi_skip_block(from);
+		pxt_cfi_do_expression(rows, from, code == 0x10);
 		return true;
 	default:
 		return false;
@@ -363,6 +426,9 @@ PXT_CFI_INLINE bool pxt_cfi_do_other(const struct pxt_cfi_function *function,
 			return false;
 		rows->now = rows->kept[--rows->nested];
 		return true;
+	case 0x2d: /* AARCH64_negate_ra_state */
+		rows->now.is_signed = !rows->now.is_signed;
+		return true;
 	case 0x2e: /* GNU_args_size */
 		(void)pxt_cfi_leb(from, false);
 		return true;
@@ -384,8 +450,8 @@ PXT_CFI_INLINE bool pxt_cfi_do(const struct pxt_cfi_function *function, struct p
 			rows->place += low * function->code_step;
 		else if (code >> 6 == 2) /* offset */
 			pxt_cfi_set(rows, low, pxt_cfi_steps(function, pxt_cfi_leb(&from, false)));
-		else if (code >> 6 == 3 && low < PXT_CFI_COLUMNS) /* restore */
-			rows->now.at[low] = rows->first.at[low];
+		else if (code >> 6 == 3) /* restore */
+			pxt_cfi_restore(rows, low);
 		else if (code >> 6 == 0 && !pxt_cfi_do_other(function, rows, &from, code))
 			return false;
 	}
@@ -402,6 +468,8 @@ struct pxt_cfi_state {
 	size_t bytes;
 	uint64_t page; /* of a thread's own stack, that is known to be mapped; 0: all of it is */
 	bool quiet;    /* no system call is made */
+	bool by_frame; /* where a function has no record, by frame pointers */
+	bool exact;    /* @place is no place behind a call: a signal came there */
 };
 
 /* Where <sys/syscall.h> and <unistd.h> were included before. */
@@ -414,11 +482,11 @@ PXT_CFI_INLINE bool pxt_cfi_is_mapped(struct pxt_cfi_state *state, uint64_t at)
 {
 	uint64_t page = at / PXT_CFI_PAGE;
 	int saved = errno;
-	bool there = page == state->page && at % PXT_CFI_PAGE <= PXT_CFI_PAGE - sizeof at;
+	bool there = page == state->page && at % PXT_CFI_PAGE <= PXT_CFI_PAGE - sizeof(uintptr_t);
 
 	if (!there && !state->quiet) {
-		there =
-		    syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof at) != 0 && errno == EINVAL;
+		there = syscall(SYS_rt_sigprocmask, -1, (uintptr_t)at, NULL, sizeof at) != 0 &&
+		        errno == EINVAL;
 		errno = saved;
 	}
 	if (there)
@@ -435,24 +503,76 @@ PXT_CFI_INLINE bool pxt_cfi_is_mapped(struct pxt_cfi_state *state, uint64_t at)
 
 PXT_CFI_INLINE bool pxt_cfi_load(struct pxt_cfi_state *state, uint64_t at, uint64_t *value)
 {
+	uintptr_t word;
+
 	if (at < state->low || at - state->low > state->bytes ||
-	    state->bytes - (at - state->low) < sizeof *value ||
+	    state->bytes - (at - state->low) < sizeof word ||
 	    (state->page && !pxt_cfi_is_mapped(state, at)))
 		return false;
-	memcpy(value, state->stack + (at - state->low), sizeof *value);
+	memcpy(&word, state->stack + (at - state->low), sizeof word);
+	*value = word;
 	return true;
 }
 
-/* Goes to the caller.  @place: within the function, as linked.  False: who called is not known. */
+/* Without the signature that a program of this machine may put into a return address (aarch64: PAC). */
+PXT_CFI_INLINE uint64_t pxt_cfi_unsigned(uint64_t address)
+{
+#if defined(__aarch64__)
+	register uint64_t link __asm__("x30") = address;
+
+	__asm__("hint 7" : "+r"(link)); /* xpaclri; before Armv8.3 it does nothing */
+	return link;
+#else
+	return address;
+#endif
+}
+
+/* The registers of the caller, whose frame begins at @end, as far as they are known. */
+PXT_CFI_INLINE void pxt_cfi_load_all(
+    struct pxt_cfi_state *state, const struct pxt_cfi_row *row, uint64_t end)
+{
+	const struct pxt_cfi_state own = *state;
+
+	state->known = 0;
+	for (unsigned i = 0; i < PXT_CFI_COLUMNS; i++) {
+		bool by_base = row->from_base >> i & 1;
+		uint64_t from = by_base ? own.value[row->base] : end;
+		bool has = row->at[i] == PXT_CFI_SAME
+		               ? own.known >> i & 1
+		               : row->at[i] != PXT_CFI_OTHER &&
+		                     (!by_base || own.known >> row->base & 1) &&
+		                     pxt_cfi_load(state, from + (uint64_t)(int64_t)row->at[i],
+		                         &state->value[i]);
+
+		state->known |= (uint32_t)has << i;
+	}
+}
+
+/* The frame ends at @end.  False: that is below it, or the place is none. */
+PXT_CFI_INLINE bool pxt_cfi_leave(
+    struct pxt_cfi_state *state, uint64_t low, uint64_t end, bool is_signal)
+{
+	/* A handler may have a stack of its own, and return to another one. */
+	if (is_signal && state->page && end - state->low >= state->bytes) {
+		state->low = end;
+		state->stack = (const unsigned char *)(uintptr_t)end;
+		state->page = UINT64_MAX;
+	}
+	state->value[PXT_CFI_STACK] = end;
+	state->known |= UINT32_C(1) << PXT_CFI_STACK;
+	state->exact = is_signal;
+	return (end >= low || is_signal) && state->place != 0;
+}
+
+/* Goes to the caller.  @place: within the function, as linked.  False: who called is not known, and the walk is over. */
 PXT_CFI_INLINE bool pxt_cfi_step(
     const struct pxt_cfi_function *function, uint64_t place, struct pxt_cfi_state *state)
 {
-	struct pxt_cfi_rows rows = { .now = { .column = PXT_CFI_COLUMNS } };
-	struct pxt_cfi_state next = *state;
+	uint64_t low = state->value[PXT_CFI_STACK];
+	struct pxt_cfi_rows rows;
 	uint64_t end;
 
-	for (unsigned i = 0; i < PXT_CFI_COLUMNS; i++)
-		rows.now.at[i] = PXT_CFI_SAME;
+	pxt_cfi_begin(&rows);
 	if (!pxt_cfi_do(function, &rows, function->first, UINT64_MAX))
 		return false;
 	rows.first = rows.now;
@@ -462,25 +582,33 @@ PXT_CFI_INLINE bool pxt_cfi_step(
 	    !(state->known >> rows.now.column & 1))
 		return false;
 	end = state->value[rows.now.column] + (uint64_t)rows.now.offset;
-	next.known = 0;
-	for (unsigned i = 0; i < PXT_CFI_COLUMNS; i++) {
-		bool has = rows.now.at[i] == PXT_CFI_SAME
-		               ? state->known >> i & 1
-		               : rows.now.at[i] != PXT_CFI_OTHER &&
-		                     pxt_cfi_load(&next, end + (uint64_t)(int64_t)rows.now.at[i],
-		                         &next.value[i]);
-
-		next.known |= (uint32_t)has << i;
-	}
-	if (!(next.known >> function->return_column & 1) || end < state->value[PXT_CFI_STACK])
+	if (rows.now.is_kept && !pxt_cfi_load(state, end, &end))
 		return false;
-	next.place = next.value[function->return_column];
-	next.value[PXT_CFI_STACK] = end;
-	next.known |= UINT32_C(1) << PXT_CFI_STACK;
+	pxt_cfi_load_all(state, &rows.now, end);
+	if (!(state->known >> function->return_column & 1))
+		return false;
+	state->place = state->value[function->return_column];
+	if (rows.now.is_signed)
+		state->place = pxt_cfi_unsigned(state->place);
 	/* That was this call's; the caller was called as well. */
-	next.known &= ~(UINT32_C(1) << function->return_column);
-	*state = next;
-	return next.place != 0;
+	if (!function->is_signal)
+		state->known &= ~(UINT32_C(1) << function->return_column);
+	return pxt_cfi_leave(state, low, end, function->is_signal);
+}
+
+/* The same by the frame pointer, beside whose value for the caller is the place to return to. */
+PXT_CFI_INLINE bool pxt_cfi_step_frame(struct pxt_cfi_state *state)
+{
+	uint64_t low = state->value[PXT_CFI_STACK];
+	uint64_t frame = state->value[PXT_CFI_FRAME];
+
+	if (!(state->known >> PXT_CFI_FRAME & 1) || frame % sizeof(uintptr_t) != 0 ||
+	    !pxt_cfi_load(state, frame, &state->value[PXT_CFI_FRAME]) ||
+	    !pxt_cfi_load(state, frame + sizeof(uintptr_t), &state->place))
+		return false;
+	state->place = pxt_cfi_unsigned(state->place);
+	state->known = UINT32_C(1) << PXT_CFI_FRAME;
+	return pxt_cfi_leave(state, low, frame + 2 * sizeof(uintptr_t), false);
 }
 
 #if PXT_CFI_KNOWN
@@ -501,6 +629,17 @@ static inline __attribute__((always_inline, unused)) void pxt_cfi_here(
 	                 : "=&r"(state->place)
 	                 : "r"(value)
 	                 : "memory");
+#elif defined(__i386__)
+	static const unsigned char columns[] = { 3, 5, 4, 6, 7 };
+	uintptr_t value[sizeof columns];
+	uintptr_t place;
+
+	__asm__ volatile("movl %%ebx, 0(%1)\n\tmovl %%ebp, 4(%1)\n\tmovl %%esp, 8(%1)\n\t"
+	                 "movl %%esi, 12(%1)\n\tmovl %%edi, 16(%1)\n\tcall 0f\n0:\tpopl %0"
+	                 : "=&r"(place)
+	                 : "r"(value)
+	                 : "memory");
+	state->place = place;
 #else
 	static const unsigned char columns[] = { 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31 };
 	uint64_t value[sizeof columns];
@@ -520,10 +659,10 @@ static inline __attribute__((always_inline, unused)) void pxt_cfi_here(
 	state->low = state->value[PXT_CFI_STACK];
 	state->stack = (const unsigned char *)(uintptr_t)state->low;
 	state->bytes = PXT_CFI_WINDOW;
-	if (main_top - state->low >= PXT_CFI_MAIN_MOST)
+	if (main_top - state->low >= PXT_CFI_WINDOW)
 		state->page = state->low / PXT_CFI_PAGE;
-	else if (main_top - state->low < state->bytes)
-		state->bytes = main_top - state->low;
+	else
+		state->bytes = (size_t)(main_top - state->low);
 }
 
 /* Since glibc 2.35, where _GNU_SOURCE was defined and <dlfcn.h> included before. */
@@ -541,25 +680,24 @@ PXT_CFI_INLINE const unsigned char *pxt_cfi_own(void *at)
 	head = object.dlfo_eh_frame;
 	if (!pxt_cfi_table(head, &count) ||
 	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
-	        (int64_t)((uintptr_t)at - (uintptr_t)head), &record))
+	        (int64_t)(uintptr_t)at - (int64_t)(uintptr_t)head, &record))
 		return NULL;
 	return head + record;
 }
 #endif
 
-/*
- * Goes from a place behind a call to the caller, by the record of its function in this process; NULL: it has none.
- */
+/* Goes from a place in this process to the caller, by the last record of a function that begins before; NULL: none. */
 PXT_CFI_INLINE bool pxt_cfi_up(const unsigned char *record, struct pxt_cfi_state *state)
 {
 	struct pxt_cfi_bytes from = { .at = record };
 	struct pxt_cfi_function function;
+	uint64_t place = state->place - !state->exact;
 
 	from.end = record ? record + PXT_CFI_RECORD_MOST : NULL;
 	from.address = (uint64_t)(uintptr_t)record;
-	return record && pxt_cfi_read(&function, from, NULL) &&
-	       state->place - 1 - function.low < function.bytes &&
-	       pxt_cfi_step(&function, state->place - 1, state);
+	if (record && pxt_cfi_read(&function, from, NULL) && place - function.low < function.bytes)
+		return pxt_cfi_step(&function, place, state);
+	return state->by_frame && pxt_cfi_step_frame(state);
 }
 
 /*
@@ -577,7 +715,7 @@ static inline __attribute__((always_inline, unused)) unsigned pxt_cfi_callers(
 		union {
 			uint64_t number;
 			void *at;
-		} place = { state->place - 1 };
+		} place = { state->place - !state->exact };
 
 		if (!pxt_cfi_up(find(place.at), state))
 			break;

@@ -692,7 +692,7 @@ static void handle(int signal)
 	STAY();
 }
 
-/* The stack ends at the frame of the signal, wherever the handler runs. */
+/* Wherever the handler runs. */
 PXT_TEST_FRESH(a_point_in_a_signal_handler_tells_its_callers_there)
 {
 	static char memory[64 << 10];

@@ -323,32 +323,23 @@ static void *unwinder(void **known, const char *name)
 	return found;
 }
 
-#define FORWARDED(result, name, parameters, arguments)                                             \
-	result name parameters                                                                     \
-	{                                                                                          \
-		static void *known;                                                                \
-		union {                                                                            \
-			void *object;                                                              \
-			result(*function) parameters;                                              \
-		} found = { unwinder(&known, #name) };                                             \
-                                                                                                   \
-		return found.function arguments;                                                   \
-	}
-
 /* What the compiler's tables name for clean-ups in C; no header has it. */
 _Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
     _Unwind_Exception_Class class, struct _Unwind_Exception *exception,
     struct _Unwind_Context *context);
 
-FORWARDED(_Unwind_Reason_Code, __gcc_personality_v0,
-    (int version, _Unwind_Action actions, _Unwind_Exception_Class class,
-        struct _Unwind_Exception *exception, struct _Unwind_Context *context),
-    (version, actions, class, exception, context))
-FORWARDED(_Unwind_Reason_Code, _Unwind_Backtrace, (_Unwind_Trace_Fn visit, void *argument),
-    (visit, argument))
-FORWARDED(_Unwind_Ptr, _Unwind_GetIP, (struct _Unwind_Context * context), (context))
-FORWARDED(
-    _Unwind_Word, _Unwind_GetGR, (struct _Unwind_Context * context, int index), (context, index))
+_Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
+    _Unwind_Exception_Class class, struct _Unwind_Exception *exception,
+    struct _Unwind_Context *context)
+{
+	static void *known;
+	union {
+		void *object;
+		__typeof__(&__gcc_personality_v0) function;
+	} found = { unwinder(&known, "__gcc_personality_v0") };
+
+	return found.function(version, actions, class, exception, context);
+}
 
 /* At the end of a wrapper's clean-up: does not return. */
 void _Unwind_Resume(struct _Unwind_Exception *exception)
@@ -356,7 +347,7 @@ void _Unwind_Resume(struct _Unwind_Exception *exception)
 	static void *known;
 	union {
 		void *object;
-		void (*function)(struct _Unwind_Exception *exception);
+		__typeof__(&_Unwind_Resume) function;
 	} found = { unwinder(&known, "_Unwind_Resume") };
 
 	found.function(exception);

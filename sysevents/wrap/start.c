@@ -319,7 +319,6 @@ static void note_wishes(void)
 		pxt_wrap_wishes.stack_few = true;
 		pxt_wrap_wishes.stack_ns = PXT_WAIT_FEW_NS;
 	} else if (stack_us < UINT64_MAX / 1000u) {
-		pxt_wait_start();
 		pxt_wrap_wishes.stack_ns = stack_us * 1000u;
 	}
 }

@@ -268,7 +268,5 @@ int64_t pxt_wait_until(clockid_t clock, int64_t seconds, int64_t ns) PXT_WRAP_HI
  */
 unsigned pxt_wait_callers(
     uint64_t ns, const void *caller, uint64_t callers[PXT_WAIT_CALLERS]) PXT_WRAP_HIDDEN;
-/* Before the first one, where any will be asked for. */
-void pxt_wait_start(void) PXT_WRAP_HIDDEN;
 
 #endif

@@ -424,6 +424,132 @@ a_wait_of_a_millisecond_tells_a_few_functions_that_called()
 	[ "$(count caller1)" -eq 0 ] || fail 'they are not wanted'
 }
 
+# A coroutine's stack: above its end there is nothing, though the frame that calls says that it goes on.
+a_program_whose_tables_are_not_true_runs_on_with_call_stacks()
+{
+	need cc
+	case $(uname -m) in x86_64) ;; *) echo 'not on this machine: skipped'; exit 77 ;; esac
+	cat >program.c <<-'END'
+	#include <sys/mman.h>
+	#include <unistd.h>
+	#define PIECE ((size_t)64 << 10)
+	void call_on(void *top);
+	__asm__(".text\n.globl call_on\ncall_on:\n"
+	        ".cfi_startproc\n"
+	        "push %rbx\n"
+	        ".cfi_def_cfa_offset 16\n.cfi_offset %rbx, -16\n"
+	        "mov %rsp, %rbx\nmov %rdi, %rsp\ncall called_there\nmov %rbx, %rsp\n"
+	        "pop %rbx\nret\n"
+	        ".cfi_endproc");
+	__attribute__((used)) void called_there(void) { usleep(20000); (void)getpid(); }
+	int main(void)
+	{
+		char *memory = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (memory == MAP_FAILED || mprotect(memory + PIECE, PIECE, PROT_NONE) != 0)
+			return 1;
+		call_on(memory + PIECE);
+		return 5;
+	}
+	END
+	cc -O2 program.c -o program || fail 'it does not compile'
+	traced 5 --stack 1 -- ./program
+	events 'call_exit'
+	[ "$(count 'call=sleep .*caller1=0x')" -eq 1 ] || fail 'not the function that called'
+}
+
+# Through a signal's frame, a frame of 100 kB, and one that the function aligned.
+call_stacks_go_through_any_frame_that_compilers_and_the_kernel_make()
+{
+	need cc
+	need addr2line
+	case $(uname -m) in x86_64) ;; *) echo 'not on this machine: skipped'; exit 77 ;; esac
+	cat >program.c <<-'END'
+	#include <pthread.h>
+	#include <signal.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+	static volatile size_t bytes = 100000;
+	static void take(int signal) { (void)signal; usleep(20000); (void)getpid(); }
+	__attribute__((noinline)) void large(void)
+	{
+		char volatile room[100000];
+
+		room[0] = room[bytes - 1] = 1;
+		raise(SIGUSR1);
+		room[0] = 2;
+	}
+	__attribute__((noinline)) void aligned(int number, ...)
+	{
+		char volatile room[64] __attribute__((aligned(64)));
+		char volatile *more = __builtin_alloca(bytes / 1000 + (size_t)number);
+
+		room[0] = more[0] = 1;
+		large();
+		room[0] = more[0] = 2;
+	}
+	static __attribute__((noinline)) void *work(void *nothing)
+	{
+		aligned(1);
+		return nothing;
+	}
+	int main(void)
+	{
+		struct sigaction action = { .sa_handler = take, .sa_flags = SA_ONSTACK };
+		stack_t own = { .ss_sp = malloc(65536), .ss_size = 65536 };
+		pthread_t thread;
+
+		sigaction(SIGUSR1, &action, NULL);
+		pthread_create(&thread, NULL, work, NULL);
+		pthread_join(thread, NULL);
+		sigaltstack(&own, NULL);
+		work(NULL);
+		return 0;
+	}
+	END
+	cc -O1 -g program.c -o program || fail 'it does not compile'
+	traced 0 --stack 10 --only sleep -- ./program
+	run 0 print --address --event posix_trace_call_exit run.ptl
+	sed -n 's/ *called by \([a-z_]*\).*/\1/p' out | grep -x 'large\|aligned\|work\|main' | tr '\n' ' ' >said
+	said='large aligned work large aligned work main '
+	[ "$(cat said)" = "$said" ] || fail "others called: $(cat said)"
+}
+
+# As programs for Armv8.3 and later have them: the address is no place until the signature is out.
+return_addresses_that_are_signed_lead_to_the_callers()
+{
+	need aarch64-linux-gnu-gcc
+	need qemu-aarch64
+	cat >signed.c <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+	#include "format/cfi.h"
+	#include <sys/auxv.h>
+	static uint64_t callers[2];
+	static __attribute__((noinline)) unsigned ask(void)
+	{
+		struct pxt_cfi_state state = { .known = 0 };
+
+		pxt_cfi_here(&state, getauxval(AT_RANDOM));
+		return pxt_cfi_callers(&state, __builtin_return_address(0), callers, 2, 4, pxt_cfi_own);
+	}
+	static __attribute__((noinline)) unsigned serve(void) { return ask() + 3; }
+	static __attribute__((noinline)) unsigned store(void) { return serve() + 1; }
+	int main(void)
+	{
+		uint64_t begin = (uint64_t)(uintptr_t)store;
+
+		return store() == 6 && callers[0] - begin < 64 ? 5 : 1;
+	}
+	END
+	aarch64-linux-gnu-gcc -O1 -static -Wl,--eh-frame-hdr -mbranch-protection=pac-ret -I"$PXT_SOURCE" \
+		-I"$PXT_SOURCE/include" -I"$PXT_BUILD/private" signed.c -o signed || fail 'it does not compile'
+	qemu-aarch64 -cpu max ./signed
+	[ $? -eq 5 ] || fail 'others called'
+}
+
 # The compiler leaves no frame pointers here.
 where_a_thread_runs_is_told_with_the_functions_that_called()
 {

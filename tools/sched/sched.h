@@ -112,7 +112,8 @@ bool pxt_schedthreads_ask_parents(int32_t tid, int32_t *pid, int32_t *parent);
  *
  * Memory: at most 2 MiB for each of 64 binaries in which threads ran; some kilobytes mostly.
  */
-#define PXT_SCHEDCALLERS 3u
+#define PXT_SCHEDCALLERS       3u
+#define PXT_SCHEDCALLERS_KNOWN (PXT_CFI_KNOWN && sizeof(void *) == 8)
 struct pxt_schedcallers;
 /* NULL: there is no memory, or it cannot be known on this machine; then there are no callers. */
 struct pxt_schedcallers *pxt_schedcallers_new(void);

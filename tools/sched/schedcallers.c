@@ -350,7 +350,7 @@ unsigned pxt_schedcallers_of(struct pxt_schedcallers *callers, const struct pxt_
 
 struct pxt_schedcallers *pxt_schedcallers_new(void)
 {
-	return PXT_CFI_KNOWN ? calloc(1, sizeof(struct pxt_schedcallers)) : NULL;
+	return PXT_SCHEDCALLERS_KNOWN ? calloc(1, sizeof(struct pxt_schedcallers)) : NULL;
 }
 
 void pxt_schedcallers_free(struct pxt_schedcallers *callers)
