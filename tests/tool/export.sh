@@ -557,6 +557,37 @@ chrome_has_a_bar_for_each_pair_and_a_mark_for_everything_else()
 	[ "$(grep -c '^B' said)" = "$(grep -c '^E' said)" ] || { cat said; fail 'a bar without an end'; }
 }
 
+# A call's bar has the call's name, also at a loss; viewers end no bar by another name.
+chrome_ends_each_bar_by_the_name_that_began_it()
+{
+	make calls.ptl <<-'END'
+		system_types
+		event 1000 20 1 0 u16:6 u64:0 u64:5 i64:0
+		event 2000 21 1 0 u16:6 u64:0 i64:0 u32:1
+		event 3000 20 1 0 u16:7 u64:0 u64:9 i64:0
+		event 4000 20 2 0 u16:5 u64:0 u64:0 i64:0
+		loss 5
+		event 5000 20 1 0 u16:6 u64:0 u64:5 i64:0
+		event 6000 21 1 0 u16:6 u64:0 i64:0 u32:1
+	END
+	run 0 export chrome -o calls.json calls.ptl
+	"$PXT_PYTHON" - >said <<-'END' || { cat said; fail 'not as viewers end bars'; }
+		import json
+		with open("calls.json", encoding="utf-8") as file:
+		    trace = json.load(file)
+		open_now = {}
+		for event in trace["traceEvents"]:
+		    bars = open_now.setdefault(event["tid"], [])
+		    if event["ph"] == "B":
+		        bars.append(event["name"])
+		    elif event["ph"] == "E":
+		        print(event["name"])
+		        assert bars.pop() == event["name"]
+		assert not any(open_now.values())
+	END
+	[ "$(tr '\n' ' ' <said)" = 'sleep join read sleep ' ] || { cat said; fail 'other bars'; }
+}
+
 chrome_tells_processes_of_one_number_apart()
 {
 	make_bars
@@ -597,6 +628,8 @@ speedscope_has_a_profile_for_each_thread_with_what_was_open_when()
 	said 'sensor/4712 C job 10000'
 	[ "$(wc -l <said)" = 6 ] || { cat said; fail 'other bars'; }
 	if grep -q control said; then fail 'a thread without bars'; fi
+	run 0 export speedscope --event job_end bars.ptl
+	err_has 'speedscope refuses a file without profiles'
 	# More than is kept in memory.
 	{
 		for i in $(seq 700); do

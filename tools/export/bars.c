@@ -139,19 +139,14 @@ struct pxt_place pxt_bars_place(const char *name)
 	return place;
 }
 
-const char *pxt_bars_own_name(
-    struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event)
+/* Of the pair's bar that has @value, or begins with the function there. */
+static const char *name_of(struct pxt_bars *bars, const struct pxt_syspair *system,
+    const struct pxt_type *type, uint64_t value, struct pxt_address at)
 {
 	static char name[512];
-	const struct pxt_syspair *system = pxt_slices_system(bars->slices, slice->pair);
 	const char *text;
-	uint64_t value = 0;
 
-	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
-		return NULL;
 	if (system->names == PXT_SYSPAIR_FUNCTIONS) {
-		struct pxt_address at = pxt_symbols_address(event);
-
 		if (!pxt_slices_known(bars->slices)) {
 			bars->unnamed = true;
 			pxt_symbols_want(bars->symbols, at);
@@ -160,11 +155,31 @@ const char *pxt_bars_own_name(
 		(void)snprintf(name, sizeof name, "%.*s", (int)pxt_bars_place(text).function, text);
 		return name;
 	}
-	text = pxt_sysnames_word(event->type->id, system->field, value);
+	text = pxt_sysnames_word(type->id, system->field, value);
 	if (!text)
 		(void)snprintf(
 		    name, sizeof name, "%s %llu", system->name, (unsigned long long)value);
 	return text ? text : name;
+}
+
+const char *pxt_bars_own_name(
+    struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event)
+{
+	const struct pxt_syspair *system = pxt_slices_system(bars->slices, slice->pair);
+	uint64_t value = 0;
+
+	if (!system || !slice->key || !pxt_field_key(event, slice->key, &value))
+		return NULL;
+	return name_of(bars, system, event->type, value, pxt_symbols_address(event));
+}
+
+const char *pxt_bars_cut_name(
+    struct pxt_bars *bars, const struct pxt_slice *slice, pid_t pid, int64_t ns)
+{
+	const struct pxt_syspair *system = pxt_slices_system(bars->slices, slice->pair);
+	struct pxt_address at = { .value = slice->value, .pid = pid, .ns = ns, .begins = true };
+
+	return system && slice->keyed ? name_of(bars, system, slice->type, slice->value, at) : NULL;
 }
 
 /* ---- Frames ---- */

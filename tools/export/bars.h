@@ -44,6 +44,9 @@ bool pxt_bars_tried(void);
 /* "read", "refill": what a bar of system events is called, until the next call; NULL: as its pair is. */
 const char *pxt_bars_own_name(
     struct pxt_bars *bars, const struct pxt_slice *slice, const struct pxt_event *event);
+/* The same of a bar that is cut at @ns, of process @pid. */
+const char *pxt_bars_cut_name(
+    struct pxt_bars *bars, const struct pxt_slice *slice, pid_t pid, int64_t ns);
 
 /*
  * ---- Stacks: each frame is above the one that it lies in, or that called it ----

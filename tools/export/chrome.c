@@ -150,20 +150,12 @@ static void put_lane(
 	    (unsigned)slice->lane);
 }
 
-static void put_name(
-    struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
+/* Of a bar: viewers end none whose end has another name.  @own: NULL: as its pair is called. */
+static void put_name(const struct chrome *log, const struct pxt_slice *slice, const char *own)
 {
-	const char *own = NULL;
-	const char *base;
 	size_t bytes;
+	const char *base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
 
-	if (slice->bar == PXT_BAR_NONE) {
-		pxt_json_text(state.out, "name", event->type->label);
-		return;
-	}
-	base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
-	if (slice->bar == PXT_BAR_BEGIN)
-		own = pxt_bars_own_name(&log->bars, slice, event);
 	pxt_json_part(state.out, "name", own ? own : base, own ? strlen(own) : bytes);
 }
 
@@ -178,12 +170,15 @@ static void put_bar(
 	find_who(log, event, &pid, &tid);
 	put_head(phases[slice->lane > 0][slice->bar], pid, tid);
 	put_time(event->ns);
-	put_name(log, event, slice);
-	if (slice->bar == PXT_BAR_NONE)
+	if (slice->bar == PXT_BAR_NONE) {
+		pxt_json_text(state.out, "name", event->type->label);
 		pxt_json_text(state.out, "s", "t");
-	else if (slice->lane > 0)
-		put_lane(log->bars.slices, slice->moved ? PXT_SLICES_MOVED : event->thread->index,
-		    slice);
+	} else {
+		put_name(log, slice, pxt_bars_own_name(&log->bars, slice, event));
+		if (slice->lane > 0)
+			put_lane(log->bars.slices,
+			    slice->moved ? PXT_SLICES_MOVED : event->thread->index, slice);
+	}
 	if (stack != 0)
 		pxt_json_number(state.out, "sf", stack);
 	pxt_json_open(state.out, "args", '{');
@@ -196,14 +191,12 @@ static void put_bar(
 /* A bar whose end may be among the lost events. */
 static void cut(void *context, uint32_t thread, const struct pxt_slice *slice)
 {
-	const struct chrome *log = context;
-	const char *base;
-	size_t bytes;
+	struct chrome *log = context;
+	pid_t pid = (pid_t)(log->pids[thread] - log->apart);
 
 	put_head(slice->lane > 0 ? "e" : "E", log->pids[thread], log->tids[thread]);
 	put_time(log->last_ns);
-	base = pxt_slices_name(log->bars.slices, slice->pair, &bytes);
-	pxt_json_part(state.out, "name", base, bytes);
+	put_name(log, slice, pxt_bars_cut_name(&log->bars, slice, pid, log->last_ns));
 	if (slice->lane > 0)
 		put_lane(log->bars.slices, thread, slice);
 	pxt_json_open(state.out, "args", '{');

@@ -371,9 +371,12 @@ void pxt_slices_cut(struct pxt_slices *slices,
 		stack->listed = false;
 		while (stack->count > 0) {
 			const struct bar *bar = &stack->bars[--stack->count];
-			struct pxt_slice slice = {
-				.bar = PXT_BAR_END, .pair = bar->pair, .lane = bar->lane
-			};
+			struct pxt_slice slice = { .bar = PXT_BAR_END,
+				.pair = bar->pair,
+				.lane = bar->lane,
+				.type = slices->pairs[bar->pair].begin,
+				.keyed = bar->keyed,
+				.value = bar->key };
 
 			if (cut)
 				cut(context, stack->thread, &slice);

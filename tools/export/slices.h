@@ -35,6 +35,10 @@ struct pxt_slice {
 	uint16_t lane;
 	bool moved;                   /* ... which are of PXT_SLICES_MOVED */
 	const struct pxt_layout *key; /* the field by which begin and end were matched, or NULL */
+	/* Of a bar that is cut: the event's type that began it, and what that had in its key, if it had one. */
+	const struct pxt_type *type;
+	bool keyed;
+	uint64_t value;
 };
 
 struct pxt_slices;

@@ -448,6 +448,8 @@ static void put_frame(struct pxt_out *out, const struct frame *frame)
 
 static void put_all(struct pxt_out *out)
 {
+	bool any = false;
+
 	pxt_json_begin(out);
 	pxt_json_text(out, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	pxt_json_text(out, "exporter", "pxtrace " PXTRACE_VERSION);
@@ -459,7 +461,12 @@ static void put_all(struct pxt_out *out)
 			continue;
 		pxt_json_line(out);
 		put_profile(out, profile);
+		any = true;
 	}
+	if (!any)
+		pxt_complain(
+		    "export speedscope: no bars, and no event tells who called; speedscope "
+		    "refuses a file without profiles");
 	pxt_json_close(out, "]");
 	pxt_json_line(out);
 	pxt_json_open(out, "shared", '{');
