@@ -721,6 +721,42 @@ speedscope_has_a_sample_for_each_stack_that_an_event_tells()
 	said 'control/4713, who called store@cache.c:3 refill@cache.c:1'
 }
 
+# One address is refill() of the first library, drain() of the second, and refill() again.
+stacks_are_called_as_the_images_that_were_there_then()
+{
+	make_stacks
+	sed 's/refill/drain/; s/serve/empty/' cache.c >other.c
+	cc -g -O0 -shared -fPIC -Wl,--build-id=none other.c -o libother.so || fail 'no library'
+	touch -d 2001-01-01 libother.so
+	image() { echo "event $1 19 1 0 u8:$2 u32:0 u64:0x7f0000000000 u64:0x100000 text:$PWD/$3"; }
+	refilled() { echo "event $1 40 1 $(at refill) u32:1 u64:$(at serve) u64:$(at loop)"; }
+	{
+		echo 'system_types'
+		echo 'type 40 refilled u32 bytes, x64 caller1, x64 caller2'
+		image 1000 1 libcache.so
+		refilled 2000
+		image 3000 2 libcache.so
+		image 3000 1 libother.so
+		refilled 3000
+		image 4000 2 libother.so
+		image 5000 1 libcache.so
+		refilled 6000
+	} | make images.ptl
+	run 0 export folded --stacks images.ptl
+	sort out >said
+	printf '%s\n' 'sensor/4712;loop;empty;drain;refilled 1' 'sensor/4712;loop;serve;refill;refilled 2' | cmp - said ||
+		fail 'other stacks'
+	run 0 export speedscope -o stacks.json images.ptl
+	"$PXT_PYTHON" - >said <<-'END'
+		import json
+		with open("stacks.json", encoding="utf-8") as file:
+		    trace = json.load(file)
+		for sample in trace["profiles"][0]["samples"]:
+		    print(*(trace["shared"]["frames"][frame]["name"] for frame in sample))
+	END
+	[ "$(tr '\n' ' ' <said)" = 'loop serve refill loop empty drain loop serve refill ' ] || { cat said; fail 'other samples'; }
+}
+
 chrome_has_the_stack_of_an_event_in_frames()
 {
 	make_stacks

@@ -194,31 +194,42 @@ void pxt_bars_frames_free(struct pxt_frames *frames)
 
 static bool is_called(const struct pxt_frame *frame, const char *name, size_t bytes)
 {
-	return strncmp(frame->name, name, bytes) == 0 && frame->name[bytes] == '\0';
+	return frame->name && strncmp(frame->name, name, bytes) == 0 && frame->name[bytes] == '\0';
+}
+
+/* Frame 0 is there. */
+static void begin_frames(struct pxt_frames *frames)
+{
+	if (frames->list)
+		return;
+	frames->list = pxt_must(calloc(PXT_FRAMES_MAX, sizeof *frames->list));
+	frames->count = 1;
+}
+
+/* There is room for it. */
+static uint32_t add_frame(struct pxt_frames *frames, uint32_t parent, struct pxt_frame frame)
+{
+	uint32_t added = frames->count++;
+
+	frame.parent = parent;
+	frame.sibling = frames->list[parent].child;
+	frames->list[added] = frame;
+	frames->list[parent].child = added;
+	return added;
 }
 
 uint32_t pxt_bars_above(struct pxt_frames *frames, uint32_t parent, const char *name, size_t bytes)
 {
 	uint32_t found;
 
-	if (!frames->list) {
-		frames->list = pxt_must(calloc(PXT_FRAMES_MAX, sizeof *frames->list));
-		frames->count = 1;
-	}
+	begin_frames(frames);
 	found = frames->list[parent].child;
 	while (found != 0 && !is_called(&frames->list[found], name, bytes))
 		found = frames->list[found].sibling;
-	if (found != 0)
-		return found;
-	if (frames->count == PXT_FRAMES_MAX) {
-		frames->missing++;
-		return 0;
-	}
-	found = frames->count++;
-	frames->list[found] = (struct pxt_frame){ .parent = parent,
-		.sibling = frames->list[parent].child,
-		.name = pxt_must(strndup(name, bytes)) };
-	frames->list[parent].child = found;
+	if (found == 0 && frames->count < PXT_FRAMES_MAX)
+		return add_frame(
+		    frames, parent, (struct pxt_frame){ .name = pxt_must(strndup(name, bytes)) });
+	frames->missing += found == 0;
 	return found;
 }
 
@@ -235,31 +246,114 @@ uint32_t pxt_bars_path(const struct pxt_frames *frames, uint32_t top, uint32_t *
 	return deep;
 }
 
+/* The frame of the function at @at above @parent, whose name comes later; 0: there is no place. */
+static uint32_t above_late(struct pxt_frames *frames, struct pxt_bars *bars, uint32_t parent,
+    struct pxt_address at, uint32_t changes)
+{
+	struct pxt_frame *frame;
+	uint32_t found;
+
+	begin_frames(frames);
+	for (found = frames->list[parent].child; found != 0; found = frame->sibling) {
+		frame = &frames->list[found];
+		if (frame->bars == bars && frame->at.value == at.value && frame->at.pid == at.pid &&
+		    frame->at.begins == at.begins && frame->changes == changes) {
+			frame->last_ns = at.ns;
+			return found;
+		}
+	}
+	if (frames->count == PXT_FRAMES_MAX)
+		return 0;
+	pxt_symbols_want(bars->symbols, at);
+	return add_frame(frames, parent,
+	    (struct pxt_frame){ .bars = bars, .at = at, .last_ns = at.ns, .changes = changes });
+}
+
+/* The frame of the function at @at above @parent. */
+static uint32_t above_named(struct pxt_frames *frames, struct pxt_bars *bars, uint32_t parent,
+    struct pxt_address at, bool places)
+{
+	const char *name = pxt_symbols_text(bars->symbols, at);
+
+	return pxt_bars_above(
+	    frames, parent, name, places ? strlen(name) : pxt_bars_place(name).function);
+}
+
 uint32_t pxt_bars_stack(struct pxt_bars *bars, const struct pxt_event *event,
     struct pxt_frames *frames, uint32_t parent, bool places)
 {
-	struct pxt_address own = pxt_symbols_address(event);
-	uint64_t addresses[PXT_STACK_MAX] = { own.value };
+	struct pxt_address at = pxt_symbols_address(event);
+	uint64_t addresses[PXT_STACK_MAX] = { at.value };
 	unsigned count = pxt_callers_of(event, addresses + 1);
+	bool known = pxt_slices_known(bars->slices);
+	uint32_t changes;
 
 	if (count == 0)
 		return 0;
-	if (!pxt_slices_known(bars->slices)) {
+	if (!known && !frames->late) {
 		bars->unnamed = want_stack(bars, event);
 		return 0;
 	}
+	changes = known ? 0 : pxt_symbols_changes(bars->symbols, at.pid);
 	for (unsigned i = count + 1; i-- > 0;) {
-		struct pxt_address at = own;
-		const char *name;
-
 		at.value = addresses[i];
 		if (at.value == 0)
 			continue;
-		name = pxt_symbols_text(bars->symbols, at);
-		parent = pxt_bars_above(
-		    frames, parent, name, places ? strlen(name) : pxt_bars_place(name).function);
-		if (parent == 0)
+		parent = known ? above_named(frames, bars, parent, at, places)
+		               : above_late(frames, bars, parent, at, changes);
+		if (parent == 0) {
+			bars->unnamed = !known && want_stack(bars, event);
 			return 0;
+		}
 	}
 	return parent;
+}
+
+/* Whether one image has each address as long as it was seen; of the others, both will be asked. */
+static bool stay(const struct pxt_frames *frames)
+{
+	bool all = true;
+
+	for (uint32_t i = 1; i < frames->count; i++) {
+		const struct pxt_frame *frame = &frames->list[i];
+		struct pxt_address last = frame->at;
+
+		if (frame->name ||
+		    pxt_symbols_stays(frame->bars->symbols, frame->at, frame->last_ns))
+			continue;
+		last.ns = frame->last_ns;
+		pxt_symbols_want(frame->bars->symbols, frame->at);
+		pxt_symbols_want(frame->bars->symbols, last);
+		all = false;
+	}
+	return all;
+}
+
+uint32_t *pxt_bars_name_frames(
+    struct pxt_frames *frames, const struct pxt_reader *reader, bool places)
+{
+	struct pxt_frames named = { 0 };
+	uint32_t *now;
+
+	if (!stay(frames))
+		return NULL;
+	for (unsigned i = 0; i < reader->count; i++) {
+		struct pxt_bars *bars = pxt_export_of(reader->sources[i]);
+
+		pxt_symbols_resolve(bars->symbols);
+	}
+	now = pxt_must(calloc((size_t)frames->count + 1, sizeof *now));
+	/* In their order, which is that in which each name was seen first: it is as good as a second reading. */
+	for (uint32_t i = 1; i < frames->count; i++) {
+		const struct pxt_frame *frame = &frames->list[i];
+		uint32_t parent = now[frame->parent];
+
+		now[i] = frame->name
+		             ? pxt_bars_above(&named, parent, frame->name, strlen(frame->name))
+		             : above_named(&named, frame->bars, parent, frame->at, places);
+		named.list[now[i]].sum += frame->sum;
+	}
+	pxt_bars_frames_free(frames);
+	*frames = named;
+	return now;
 }

@@ -21,8 +21,8 @@ struct pxt_bars {
 	bool unnamed; /* in the first reading a function was asked for, whose name was not known */
 };
 
-#define PXT_BARS_CALLS                                                                             \
-	.look_before = pxt_bars_look_before, .look = pxt_bars_look, .stands = pxt_bars_stand
+#define PXT_BARS_CALLS(does)                                                                       \
+	.look_before = pxt_bars_look_before, .look = pxt_bars_look, .stands = (does)
 
 void pxt_bars_begin(struct pxt_bars *bars, const struct pxt_source *source, bool stacks);
 void pxt_bars_end(struct pxt_bars *bars);
@@ -62,16 +62,22 @@ struct pxt_frame {
 	uint32_t parent;
 	uint32_t child;
 	uint32_t sibling;
-	uint32_t frame_epoch; /* of packets.h: when the frame, ... */
-	uint32_t stack_epoch; /* ... and the stack up to it, were written last; 0: never */
-	uint64_t sum;         /* the format's own */
-	char *name;
+	uint32_t frame_epoch;  /* of packets.h: when the frame, ... */
+	uint32_t stack_epoch;  /* ... and the stack up to it, were written last; 0: never */
+	uint64_t sum;          /* the format's own */
+	char *name;            /* NULL: it is not known yet, but ... */
+	struct pxt_bars *bars; /* ... what the log of that is ... */
+	struct pxt_address at; /* ... has there; from then ... */
+	int64_t last_ns;       /* ... up to this time */
+	uint32_t changes;
 };
 
 /* Frame 0 is below all, and nobody's child. */
 struct pxt_frames {
 	struct pxt_frame *list; /* NULL: no other one is there yet */
 	uint32_t count;
+	bool
+	    late; /* in the first reading functions have addresses, whose names the format wants at its end */
 	uint64_t missing;
 };
 
@@ -89,6 +95,14 @@ uint32_t pxt_bars_path(
  */
 uint32_t pxt_bars_stack(struct pxt_bars *bars, const struct pxt_event *event,
     struct pxt_frames *frames, uint32_t parent, bool places);
+
+/*
+ * At the end of a first reading that stands: all functions of @frames have names, as pxt_bars_stack() would have given
+ * them.  Returns, for each frame from 1 on, the one that it is now; the caller frees it.  NULL: another image came to
+ * an address at a time that does not tell which one is meant: a second reading will.
+ */
+uint32_t *pxt_bars_name_frames(
+    struct pxt_frames *frames, const struct pxt_reader *reader, bool places);
 
 /* The parts of "function (file:line)". */
 struct pxt_place {

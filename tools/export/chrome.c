@@ -350,7 +350,7 @@ static const struct pxt_export_format format = {
 	.name = "chrome",
 	.help = help,
 	.begin = begin,
-	PXT_BARS_CALLS,
+	PXT_BARS_CALLS(pxt_bars_stand),
 	.looked = looked,
 	.event = put_event,
 	.lost = put_lost,

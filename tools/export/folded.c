@@ -207,6 +207,7 @@ static uint32_t process_of(const struct pxt_export *export, const struct pxt_sou
 
 static void begin(struct pxt_export *export, struct pxt_reader *reader)
 {
+	tree.late = true;
 	for (unsigned i = 0; i < reader->count; i++) {
 		const struct pxt_source *source = reader->sources[i];
 		struct pxt_export_log *of = source->user;
@@ -217,6 +218,16 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 		log->stacks = pxt_must(calloc(PXT_THREADS_MAX, sizeof *log->stacks));
 		of->format = log;
 	}
+}
+
+static bool stands(struct pxt_export *export, struct pxt_reader *reader)
+{
+	uint32_t *now = NULL;
+
+	if (pxt_bars_stand(export, reader))
+		now = pxt_bars_name_frames(&tree, reader, false);
+	free(now);
+	return now != NULL;
 }
 
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
@@ -291,7 +302,7 @@ static const struct pxt_export_format format = {
 	.self = &of_functions,
 	.late = true,
 	.begin = begin,
-	PXT_BARS_CALLS,
+	PXT_BARS_CALLS(stands),
 	.looked = looked,
 	.event = put_event,
 	.lost = put_lost,

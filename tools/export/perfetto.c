@@ -431,7 +431,7 @@ static const struct pxt_export_format format = {
 	.binary = true,
 	.apart = true,
 	.begin = begin,
-	PXT_BARS_CALLS,
+	PXT_BARS_CALLS(pxt_bars_stand),
 	.looked = looked,
 	.event = put_event,
 	.lost = put_lost,

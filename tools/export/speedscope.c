@@ -101,6 +101,7 @@ static struct {
 	} * frames;
 	uint32_t frame_count;
 	struct pxt_frames stacks;
+	uint32_t *named;   /* of a first reading that stands: the frames in it that samples name */
 	uint32_t *by_name; /* hash table of number + 1 */
 	struct profile *first;
 	struct profile **end;
@@ -304,6 +305,7 @@ static void begin_state(struct pxt_export *export)
 	memset(&state, 0, sizeof state);
 	state.export = export;
 	state.end = &state.first;
+	state.stacks.late = true;
 	state.frames = pxt_must(calloc(FRAMES_MAX, sizeof *state.frames));
 	state.by_name = pxt_must(calloc(FRAMES_HASH, sizeof *state.by_name));
 }
@@ -320,10 +322,18 @@ static void end_state(void)
 	for (uint32_t i = 0; i < state.frame_count; i++)
 		free(state.frames[i].name);
 	pxt_bars_frames_free(&state.stacks);
+	free(state.named);
 	free(state.frames);
 	free(state.by_name);
 	if (state.file)
 		(void)fclose(state.file);
+}
+
+static bool stands(struct pxt_export *export, struct pxt_reader *reader)
+{
+	if (pxt_bars_stand(export, reader))
+		state.named = pxt_bars_name_frames(&state.stacks, reader, true);
+	return state.named != NULL;
 }
 
 static void looked(struct pxt_export *export, struct pxt_reader *reader)
@@ -357,15 +367,18 @@ static void begin(struct pxt_export *export, struct pxt_reader *reader)
 static void put_stack(struct pxt_out *out, uint32_t top)
 {
 	uint32_t path[PXT_STACK_MAX];
-	uint32_t deep = pxt_bars_path(&state.stacks, top, path, PXT_STACK_MAX);
+	uint32_t deep =
+	    pxt_bars_path(&state.stacks, state.named ? state.named[top] : top, path, PXT_STACK_MAX);
 
 	pxt_json_open(out, NULL, '[');
 	for (uint32_t i = 0; i < deep; i++) {
-		const char *name = state.stacks.list[path[i]].name;
-		uint32_t frame = frame_of(name, strlen(name), true);
+		struct pxt_frame *frame = &state.stacks.list[path[i]];
 
-		if (frame != FRAMES_MAX)
-			pxt_json_number(out, NULL, frame);
+		/* The number of its name, + 1. */
+		if (frame->sum == 0)
+			frame->sum = frame_of(frame->name, strlen(frame->name), true) + 1u;
+		if (frame->sum <= FRAMES_MAX)
+			pxt_json_number(out, NULL, frame->sum - 1);
 	}
 	pxt_json_close(out, "]");
 }
@@ -503,7 +516,7 @@ static const struct pxt_export_format format = {
 	.help = help,
 	.late = true,
 	.begin = begin,
-	PXT_BARS_CALLS,
+	PXT_BARS_CALLS(stands),
 	.looked = looked,
 	.event = put_event,
 	.lost = put_lost,

@@ -238,6 +238,7 @@ static void add(struct pxt_images *images, struct pxt_image image)
 	images->list[images->count] = image;
 	insert_live(process, live_below(images, process, image.low), images->count);
 	process->newest = *base = ++images->count;
+	process->changes++;
 }
 
 static struct pxt_image_expected *expected_at(
@@ -324,6 +325,7 @@ static void unloaded(struct pxt_images *images, const struct pxt_event *event)
 	while (i != PXT_IMAGE_NONE) {
 		struct pxt_image *image = &images->list[i];
 
+		process->changes++;
 		if (image->to_ns == INT64_MAX) {
 			remove_live(process, live_below(images, process, image->low), 1);
 			image->to_ns = event->ns;
@@ -340,8 +342,10 @@ static void unloaded_all(struct pxt_images *images, const struct pxt_event *even
 
 	for (uint32_t i = 0; process && i < process->live_count; i++)
 		images->list[process->live[i]].to_ns = event->ns;
-	if (process)
-		process->live_count = 0;
+	if (!process)
+		return;
+	process->live_count = 0;
+	process->changes++;
 }
 
 void pxt_images_take(struct pxt_images *images, const struct pxt_event *event)
@@ -404,6 +408,13 @@ const struct pxt_image *pxt_images_find(
 		later = image;
 	}
 	return later;
+}
+
+uint32_t pxt_images_changes(const struct pxt_images *images, pid_t pid)
+{
+	const struct pxt_image_process *process = process_of(images, pid);
+
+	return process ? process->changes : 0;
 }
 
 bool pxt_images_knows(const struct pxt_images *images, pid_t pid)

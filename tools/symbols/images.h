@@ -59,7 +59,8 @@ struct pxt_image_expected {
 struct pxt_image_process {
 	pid_t pid;
 	uint32_t newest; /* its newest image, + 1; 0: a free place */
-	uint32_t *live;  /* those that are there now, by address; none lies upon another */
+	uint32_t changes;
+	uint32_t *live; /* those that are there now, by address; none lies upon another */
 	uint32_t live_count;
 	uint32_t live_room;
 };
@@ -85,6 +86,8 @@ void pxt_images_take(struct pxt_images *images, const struct pxt_event *event);
 /* What was at @address of that process at that time; NULL: nothing is known of it. */
 const struct pxt_image *pxt_images_find(
     const struct pxt_images *images, pid_t pid, uint64_t address, int64_t ns);
+/* Another number after each change of what that process has mapped. */
+uint32_t pxt_images_changes(const struct pxt_images *images, pid_t pid);
 /* Whether events tell what that process has mapped. */
 bool pxt_images_knows(const struct pxt_images *images, pid_t pid);
 void pxt_images_free(struct pxt_images *images);

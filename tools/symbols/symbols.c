@@ -482,6 +482,17 @@ void pxt_symbols_resolve(struct pxt_symbols *symbols)
 	symbols->fresh_count = 0;
 }
 
+uint32_t pxt_symbols_changes(const struct pxt_symbols *symbols, pid_t pid)
+{
+	return pxt_images_changes(&symbols->images, pid);
+}
+
+bool pxt_symbols_stays(const struct pxt_symbols *symbols, struct pxt_address at, int64_t ns)
+{
+	return pxt_images_find(&symbols->images, at.pid, at.value, at.ns) ==
+	       pxt_images_find(&symbols->images, at.pid, at.value, ns);
+}
+
 /* ---- Text ---- */
 
 static const char *escaped(struct pxt_symbols *symbols, const char *raw)

@@ -46,6 +46,10 @@ void pxt_symbols_take(struct pxt_symbols *symbols, const struct pxt_event *event
 struct pxt_address pxt_symbols_address(const struct pxt_event *event);
 void pxt_symbols_want(struct pxt_symbols *symbols, struct pxt_address at);
 void pxt_symbols_resolve(struct pxt_symbols *symbols);
+/* Another number after each change of what a process has mapped, as far as it was told. */
+uint32_t pxt_symbols_changes(const struct pxt_symbols *symbols, pid_t pid);
+/* Whether the same image has it from then up to @ns. */
+bool pxt_symbols_stays(const struct pxt_symbols *symbols, struct pxt_address at, int64_t ns);
 /* Escaped; valid until the next call. */
 const char *pxt_symbols_text(struct pxt_symbols *symbols, struct pxt_address at);
 /* The same of a function of the program's own, that has a name; else NULL. */
