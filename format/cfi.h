@@ -48,10 +48,9 @@
 #define PXT_CFI_COLUMNS 3u
 #define PXT_CFI_KNOWN   0
 #endif
-#define PXT_CFI_NESTED      4u
-#define PXT_CFI_RECORD_MOST (64ul << 10) /* bytes of a function's record in this process */
-#define PXT_CFI_WINDOW      (8ul << 20)  /* that are looked at of a thread's own stack */
-#define PXT_CFI_PAGE        4096u        /* the smallest there are */
+#define PXT_CFI_NESTED 4u
+#define PXT_CFI_WINDOW (8ul << 20) /* that are looked at of a thread's own stack */
+#define PXT_CFI_PAGE   4096u       /* the smallest there are */
 
 #define PXT_CFI_INLINE static inline __attribute__((unused))
 
@@ -665,49 +664,69 @@ static inline __attribute__((always_inline, unused)) void pxt_cfi_here(
 		state->bytes = (size_t)(main_top - state->low);
 }
 
+/* Of a function in this process, and the memory that it lies in. */
+struct pxt_cfi_record {
+	const unsigned char *begin;
+	const unsigned char *at;
+	const unsigned char *end;
+};
+
 /* Since glibc 2.35, where _GNU_SOURCE was defined and <dlfcn.h> included before. */
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
-/* The record of the function at @at in this process; NULL: none.  Takes no lock, and loads no library for it. */
-PXT_CFI_INLINE const unsigned char *pxt_cfi_own(void *at)
+/*
+ * The last record of a function that begins before @at, as its binary's table says.  False: none, or the table leads out
+ * of the binary.  Takes no lock, and loads no library for it.
+ */
+PXT_CFI_INLINE bool pxt_cfi_own(void *at, struct pxt_cfi_record *record)
 {
 	struct dl_find_object object;
 	const unsigned char *head;
 	uint32_t count;
-	int32_t record;
+	int32_t offset;
 
-	if (_dl_find_object(at, &object) != 0 || !object.dlfo_eh_frame)
-		return NULL;
+	if (_dl_find_object(at, &object) != 0)
+		return false;
 	head = object.dlfo_eh_frame;
-	if (!pxt_cfi_table(head, &count) ||
+	record->begin = object.dlfo_map_start;
+	record->end = object.dlfo_map_end;
+	if (head < record->begin || head >= record->end ||
+	    (size_t)(record->end - head) < PXT_CFI_TABLE_HEAD || !pxt_cfi_table(head, &count) ||
+	    count > ((size_t)(record->end - head) - PXT_CFI_TABLE_HEAD) / PXT_CFI_TABLE_PAIR ||
 	    !pxt_cfi_table_find(head + PXT_CFI_TABLE_HEAD, count,
-	        (int64_t)(uintptr_t)at - (int64_t)(uintptr_t)head, &record))
-		return NULL;
-	return head + record;
+	        (int64_t)(uintptr_t)at - (int64_t)(uintptr_t)head, &offset) ||
+	    offset < record->begin - head || offset >= record->end - head)
+		return false;
+	record->at = head + offset;
+	return true;
 }
 #endif
 
-/* Goes from a place in this process to the caller, by the last record of a function that begins before; NULL: none. */
-PXT_CFI_INLINE bool pxt_cfi_up(const unsigned char *record, struct pxt_cfi_state *state)
+/* Goes from a place in this process to the caller, by @record; NULL: there is none. */
+PXT_CFI_INLINE bool pxt_cfi_up(const struct pxt_cfi_record *record, struct pxt_cfi_state *state)
 {
-	struct pxt_cfi_bytes from = { .at = record };
 	struct pxt_cfi_function function;
 	uint64_t place = state->place - !state->exact;
 
-	from.end = record ? record + PXT_CFI_RECORD_MOST : NULL;
-	from.address = (uint64_t)(uintptr_t)record;
-	if (record && pxt_cfi_read(&function, from, NULL) && place - function.low < function.bytes)
-		return pxt_cfi_step(&function, place, state);
+	if (record) {
+		struct pxt_cfi_bytes from = { record->at, record->end,
+			(uint64_t)(uintptr_t)record->at, false };
+
+		if (pxt_cfi_read(&function, from, record->begin) &&
+		    place - function.low < function.bytes)
+			return pxt_cfi_step(&function, place, state);
+	}
 	return state->by_frame && pxt_cfi_step_frame(state);
 }
 
 /*
  * The functions that called what called at @caller, innermost first: @most of them, among the nearest @frames.
- * @find: the record of the function at a place.
+ * @find: the record of the function at a place; false: there is none.
  */
 static inline __attribute__((always_inline, unused)) unsigned pxt_cfi_callers(
     struct pxt_cfi_state *state, const void *caller, uint64_t *callers, unsigned most,
-    unsigned frames, const unsigned char *(*find)(void *at))
+    unsigned frames, bool (*find)(void *at, struct pxt_cfi_record *record))
 {
+	struct pxt_cfi_record record;
 	unsigned count = 0;
 	bool found = false;
 
@@ -717,7 +736,7 @@ static inline __attribute__((always_inline, unused)) unsigned pxt_cfi_callers(
 			void *at;
 		} place = { state->place - !state->exact };
 
-		if (!pxt_cfi_up(find(place.at), state))
+		if (!pxt_cfi_up(find(place.at, &record) ? &record : NULL, state))
 			break;
 		if (found)
 			callers[count++] = state->place;

@@ -90,11 +90,18 @@ struct bases {
 };
 extern const void *_Unwind_Find_FDE(void *at, struct bases *bases);
 
-static const unsigned char *find_function(void *at)
+#define RECORD_MOST (64ul << 10) /* bytes */
+
+static bool find_function(void *at, struct pxt_cfi_record *record)
 {
 	struct bases bases;
 
-	return _Unwind_Find_FDE(at, &bases);
+	record->begin = NULL;
+	record->at = _Unwind_Find_FDE(at, &bases);
+	if (!record->at)
+		return false;
+	record->end = record->at + RECORD_MOST;
+	return true;
 }
 #endif
 

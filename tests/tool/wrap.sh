@@ -458,6 +458,31 @@ a_program_whose_tables_are_not_true_runs_on_with_call_stacks()
 	[ "$(count 'call=sleep .*caller1=0x')" -eq 1 ] || fail 'not the function that called'
 }
 
+# Its number of functions is another one, or the first record lies far away.
+a_program_whose_table_of_functions_is_damaged_runs_on()
+{
+	need cc
+	need objcopy
+	case $(uname -m) in x86_64 | aarch64) ;; *) echo 'not on this machine: skipped'; exit 77 ;; esac
+	printf '%s\n' '#include <unistd.h>' 'int main(void) { usleep(20000); return 5; }' >program.c
+	cc -O0 program.c -o program || fail 'it does not compile'
+	objcopy --dump-section .eh_frame_hdr=table program
+	for first in 8 16; do
+		"$PXT_PYTHON" - $first <<-'END' || fail 'no other table'
+			import sys
+			table = bytearray(open("table", "rb").read())
+			for at in range(int(sys.argv[1]), len(table) if sys.argv[1] == "16" else 9, 8):
+			    table[at:at + 4] = b"\x7f" * 4
+			open("damaged", "wb").write(table)
+		END
+		objcopy --update-section .eh_frame_hdr=damaged program damaged.out 2>err || fail 'it does not take it'
+		for stack in '' '--stack 1'; do
+			# shellcheck disable=SC2086
+			traced 5 $stack -- ./damaged.out
+		done
+	done
+}
+
 # Through a signal's frame, a frame of 100 kB, and one that the function aligned.
 call_stacks_go_through_any_frame_that_compilers_and_the_kernel_make()
 {
