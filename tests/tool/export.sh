@@ -588,6 +588,19 @@ chrome_ends_each_bar_by_the_name_that_began_it()
 	[ "$(tr '\n' ' ' <said)" = 'sleep join read sleep ' ] || { cat said; fail 'other bars'; }
 }
 
+# Firefox Profiler's importer looks for Chrome's own object there, and ends by an error at a number.
+chrome_has_another_name_for_a_field_that_is_called_data()
+{
+	make data.ptl <<-'END'
+		type 40 packet u32 data, u8 port
+		event 1000 40 1 0 u32:5 u8:7
+	END
+	run 0 export chrome data.ptl
+	out_has '"args":{"data_":5,"port":7}'
+	run 0 export csv data.ptl
+	out_has '{""data"":5,""port"":7}'
+}
+
 chrome_tells_processes_of_one_number_apart()
 {
 	make_bars

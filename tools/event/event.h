@@ -332,8 +332,9 @@ void pxt_lockcounts_add(struct pxt_lockcounts *taken, const struct pxt_event *ev
  * standard's STOP and ERROR have "automatic" and "error".  An event without data: {}.
  */
 
-/* Its members. */
-void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event);
+/* Its members.  @renamed: a field of the first of these names gets the second one; NULL: none does. */
+void pxt_json_payload(
+    struct pxt_out *out, const struct pxt_event *event, const char *const renamed[2]);
 /*
  * What the standard says of the data of its own events, as members; false: it says nothing.
  * @as_number: 0 and 1 for false and true.

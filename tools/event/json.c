@@ -108,7 +108,8 @@ bool pxt_json_standard(struct pxt_out *out, const struct pxt_event *event, bool 
 	}
 }
 
-void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event)
+void pxt_json_payload(
+    struct pxt_out *out, const struct pxt_event *event, const char *const renamed[2])
 {
 	const struct pxt_type *type = event->type;
 	struct pxt_value value;
@@ -117,7 +118,9 @@ void pxt_json_payload(struct pxt_out *out, const struct pxt_event *event)
 
 	for (unsigned i = 0;
 	     i < type->field_count && pxt_field_value(event, &type->fields[i], &value); i++) {
-		pxt_json_name(out, type->fields[i].name);
+		bool other = renamed && strcmp(type->fields[i].name, renamed[0]) == 0;
+
+		pxt_json_name(out, other ? renamed[1] : type->fields[i].name);
 		put_value(out, &value);
 		pxt_json_word(out, type, i, &value);
 	}

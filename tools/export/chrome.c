@@ -31,7 +31,8 @@ static const char *const help[] = {
 	"Times are microseconds from the first log's start; \"otherData\" has its date.\n"
 	"\n"
 	"Processes of two logs with one number are told apart: that of a later log is larger by\n"
-	"10000000 for each log before it.\n"
+	"10000000 for each log before it. A field \"data\" is \"data_\", as viewers have one of\n"
+	"their own.\n"
 	"\n",
 	PXT_EXPORT_COMMON_HELP "\n"
 	                       "example: the second that matters, for speedscope\n"
@@ -163,6 +164,8 @@ static void put_bar(
     struct chrome *log, const struct pxt_event *event, const struct pxt_slice *slice)
 {
 	static const char *const phases[2][3] = { { "i", "B", "E" }, { "i", "b", "e" } };
+	/* Firefox Profiler takes "data" for an object of Chrome's, and refuses a file in which it is none. */
+	static const char *const renamed[2] = { "data", "data_" };
 	uint32_t stack = pxt_bars_stack(&log->bars, event, &state.stacks, 0, true);
 	int64_t pid;
 	int64_t tid;
@@ -182,7 +185,7 @@ static void put_bar(
 	if (stack != 0)
 		pxt_json_number(state.out, "sf", stack);
 	pxt_json_open(state.out, "args", '{');
-	pxt_json_payload(state.out, event);
+	pxt_json_payload(state.out, event, renamed);
 	pxt_json_close(state.out, "}}");
 }
 

@@ -171,7 +171,7 @@ static void put_event(struct pxt_export *export, const struct pxt_event *event, 
 	if (!csv.no_payload) {
 		csv.json.used = 0;
 		pxt_json_begin(&csv.json);
-		pxt_json_payload(&csv.json, event);
+		pxt_json_payload(&csv.json, event, NULL);
 		pxt_json_close(&csv.json, "}");
 		pxt_out_char(out, ',');
 		pxt_csvtext_quote(out, csv.json.buffer, csv.json.used);
