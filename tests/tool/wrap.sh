@@ -540,6 +540,42 @@ call_stacks_go_through_any_frame_that_compilers_and_the_kernel_make()
 	[ "$(cat said)" = "$said" ] || fail "others called: $(cat said)"
 }
 
+# As a just-in-time compiler writes it: push %rbp, mov %rsp,%rbp, call *%rdi, pop %rbp, ret.
+call_stacks_go_by_frame_pointers_where_a_function_has_no_table()
+{
+	need cc
+	need addr2line
+	case $(uname -m) in x86_64) ;; *) echo 'not on this machine: skipped'; exit 77 ;; esac
+	cat >program.c <<-'END'
+	#include <string.h>
+	#include <sys/mman.h>
+	#include <unistd.h>
+	static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+	__attribute__((noinline)) void leaf(void) { usleep(20000); (void)getpid(); }
+	__attribute__((noinline)) void host(void *at)
+	{
+		void (*made)(void (*function)(void)) = (void (*)(void (*)(void)))at;
+
+		made(leaf);
+		(void)getpid();
+	}
+	int main(void)
+	{
+		void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (at == MAP_FAILED)
+			return 1;
+		host(memcpy(at, code, sizeof(code)));
+		return 5;
+	}
+	END
+	cc -O1 -g -fno-omit-frame-pointer program.c -o program || fail 'it does not compile'
+	traced 5 --stack 10 --only sleep -- ./program
+	run 0 print --address --event posix_trace_call_exit run.ptl
+	sed -n 's/ *called by \([a-z_0-9]*\).*/\1/p' out | sed 's/^0x.*/made/' | head -n 3 | tr '\n' ' ' >said
+	[ "$(cat said)" = 'made host main ' ] || fail "others called: $(cat said)"
+}
+
 # As programs for Armv8.3 and later have them: the address is no place until the signature is out.
 return_addresses_that_are_signed_lead_to_the_callers()
 {
