@@ -16,7 +16,6 @@
 #include "tools/export/export.h"
 #include "tools/output/out.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "tools/event/event.h"
 #include "tools/output/out.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -21,8 +21,6 @@
 #include "tools/read/source.h"
 #include "tools/write/logwrite.h"
 
-#include <stdio.h>
-
 #define PXT_MERGE_TYPES   1024u /* numbers; the first 32 are the standard's and ours */
 #define PXT_MERGE_USER    32u
 #define PXT_MERGE_THREADS PXT_LOGWRITE_THREADS

@@ -7,7 +7,6 @@
 
 #include "tools/event/event.h"
 
-#include <string.h>
 #include <trace_np.h>
 
 /* ---- What the forms have in common ---- */

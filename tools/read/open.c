@@ -8,7 +8,6 @@
 #include "tools/select/select.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

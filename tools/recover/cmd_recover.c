@@ -6,7 +6,6 @@
 
 #include "tools/recover/recover.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -10,7 +10,6 @@
 #include "format/logfmt_fields.h"
 #include "format/ticks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_hooks_np.h>

@@ -7,7 +7,6 @@
 #include "tools/output/out.h"
 #include "tools/receive/receiver.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "tools/output/out.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

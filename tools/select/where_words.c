@@ -6,7 +6,6 @@
 #include "tools/command/command.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Not <ctype.h>: its answers depend on the locale. */
 static bool is_digit(char c)

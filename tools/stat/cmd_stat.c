@@ -7,7 +7,6 @@
 #include "tools/stat/stat.h"
 #include "tools/unknown/unknown.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 #include "tools/read/source.h"
 #include "tools/remote/ctlsock.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

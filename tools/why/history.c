@@ -5,7 +5,6 @@
 #include "tools/event/event.h"
 #include "tools/output/out.h"
 
-#include <stdlib.h>
 #include <trace_hooks_np.h>
 
 #define SIGNAL_STOP 19
