@@ -237,12 +237,12 @@ static void check_sums(struct check *check, uint64_t offset, const struct pxt_lo
 	uint64_t records = head->type == PXT_LOG_DATA ? head->count : 0;
 
 	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL && !check->unsure &&
-	    (!goes_on(head->records_total, log->records_total, records) ||
-	        !goes_on(head->lost_total, log->lost_total, head->lost)))
+	    (!goes_on(head->records_total, log->scan.records_total, records) ||
+	        !goes_on(head->lost_total, log->scan.lost_total, head->lost)))
 		note(check, POSIX_TRACE_FINDING_LAW_NP, offset + 64,
 		    "the block's sums of records and losses do not go on from the block before");
-	log->records_total = head->records_total;
-	log->lost_total = head->lost_total;
+	log->scan.records_total = head->records_total;
+	log->scan.lost_total = head->lost_total;
 	check->unsure = false;
 }
 
@@ -256,7 +256,7 @@ static int take_block(struct check *check, uint64_t offset, const unsigned char 
 		note(check, POSIX_TRACE_FINDING_DAMAGE_NP, offset,
 		    "a block stands behind the log's trailer");
 	check_sequence(check, offset, head,
-	    head->type == PXT_LOG_DATA ? &log->data_blocks : &log->meta_blocks);
+	    head->type == PXT_LOG_DATA ? &log->scan.data_blocks : &log->scan.meta_blocks);
 	check_sums(check, offset, head);
 	if (head->type == PXT_LOG_DATA) {
 		count_records(check, offset, block, head);
@@ -327,7 +327,7 @@ static void count_in_sequence(struct check *check, uint64_t offset)
 
 	if (!head_at(check, offset, &head))
 		return;
-	next = head.type == PXT_LOG_DATA ? &log->data_blocks : &log->meta_blocks;
+	next = head.type == PXT_LOG_DATA ? &log->scan.data_blocks : &log->scan.meta_blocks;
 	*next += head.sequence == *next;
 }
 
@@ -357,7 +357,7 @@ static uint64_t pass_over(struct check *check, uint64_t offset)
 static int walk(struct check *check)
 {
 	struct pxt_log *log = &check->log;
-	uint64_t offset = log->scanned;
+	uint64_t offset = log->scan.at;
 
 	/* Bound: the file's size; each turn passes over at least a step of it. */
 	for (; offset < check->size; check->block++) {
@@ -365,7 +365,7 @@ static int walk(struct check *check)
 		const unsigned char *block;
 		int error = pxt_log_load(log, offset, &head, &block);
 
-		log->scanned = offset;
+		log->scan.at = offset;
 		check->watch(offset, check->context);
 		if (error) {
 			offset = pass_over(check, offset);
@@ -390,15 +390,15 @@ static void take_frame(struct check *check, uint64_t offset, const unsigned char
 {
 	struct pxt_log *log = &check->log;
 
-	if (!log->any_frame || head->sequence < log->oldest) {
+	if (!log->scan.any_frame || head->sequence < log->oldest) {
 		log->oldest = head->sequence;
 		check->before = head->records_total - head->count;
 	}
-	if (!log->any_frame || head->sequence > log->newest) {
+	if (!log->scan.any_frame || head->sequence > log->newest) {
 		log->newest = head->sequence;
 		check->behind = head->records_total;
 	}
-	log->any_frame = true;
+	log->scan.any_frame = true;
 	/* Frames are not in the order of time. */
 	check->newest = 0;
 	memset(check->own, 0, sizeof(check->own));
@@ -445,7 +445,7 @@ static void check_frames(struct check *check)
 		    header->data_offset + (uint64_t)i * header->frame_bytes, check->context);
 		check_frame(check, i);
 	}
-	if (!log->any_frame)
+	if (!log->scan.any_frame)
 		return;
 	there = log->newest - log->oldest;
 	pxt_sum_add(&there, 1);
@@ -488,24 +488,24 @@ static void check_law(struct check *check)
 	const struct pxt_log *log = &check->log;
 	const struct posix_trace_counts_np *counts = &log->trailer.counts;
 	uint64_t lost = counts->posix_lost_np;
-	uint64_t flushed = log->records_total;
+	uint64_t flushed = log->scan.records_total;
 	uint64_t parts = counts->posix_retrieved_np;
 
 	pxt_sum_add(&flushed, log->trailer.log_lost);
 	if (!add(&parts, lost) || !add(&parts, counts->posix_cleared_np) ||
 	    !goes_on(counts->posix_written_np, parts, counts->posix_held_np))
-		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
+		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scan.at,
 		    "written is not retrieved + lost + cleared + held");
 	/* A clear that began the file anew began the sums of its blocks anew, too. */
 	if (log->header.generation)
 		return;
 	if (counts->posix_retrieved_np > flushed)
-		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
+		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scan.at,
 		    "the log holds fewer records than were flushed to it");
 	pxt_sum_add(&lost, log->trailer.log_lost);
 	pxt_sum_add(&lost, counts->posix_cleared_np);
-	if (log->lost_total > lost)
-		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scanned,
+	if (log->scan.lost_total > lost)
+		note(check, POSIX_TRACE_FINDING_LAW_NP, log->scan.at,
 		    "the blocks tell more losses than the trailer");
 }
 

@@ -100,7 +100,7 @@ static bool add_gap(struct pxt_log *log, uint64_t from, uint64_t to)
 {
 	if (!pxt_log_room_for_gap(log))
 		return false;
-	log->gaps[log->gap_count++] = (struct pxt_log_gap){ .from = from, .to = to };
+	log->gaps[log->scan.gap_count++] = (struct pxt_log_gap){ .from = from, .to = to };
 	return true;
 }
 
@@ -109,11 +109,11 @@ static void count_cut(struct pxt_log *log)
 {
 	struct pxt_log_former *former = &log->files->former;
 
-	pxt_sum_add(&former->retrieved, log->records_total);
-	pxt_sum_add(&former->lost, log->lost_total);
-	pxt_sum_add(&former->written, log->records_total);
-	pxt_sum_add(&former->written, log->lost_total);
-	log->files->expected_lost += log->lost_total;
+	pxt_sum_add(&former->retrieved, log->scan.records_total);
+	pxt_sum_add(&former->lost, log->scan.lost_total);
+	pxt_sum_add(&former->written, log->scan.records_total);
+	pxt_sum_add(&former->written, log->scan.lost_total);
+	log->files->expected_lost += log->scan.lost_total;
 }
 
 int pxt_log_enter_file(struct pxt_log *log, bool cut)
@@ -127,24 +127,24 @@ int pxt_log_enter_file(struct pxt_log *log, bool cut)
 	file = &files->file[files->now];
 	if (files->now + 1 == files->count)
 		return cut ? ENODATA : 0;
-	if (!cut && log->scanned < file->file.to)
+	if (!cut && log->scan.at < file->file.to)
 		return 0;
 	next = &files->file[files->now + 1];
-	if (!add_gap(log, log->scanned, next->file.from + log->header.header_bytes))
+	if (!add_gap(log, log->scan.at, next->file.from + log->header.header_bytes))
 		return ENOMEM;
 	if (cut)
 		count_cut(log);
-	files->expected_records += log->records_total;
+	files->expected_records += log->scan.records_total;
 	next->records = files->expected_records;
 	files->now++;
-	log->scanned = next->file.from + log->header.header_bytes;
-	log->taken = 0;
-	log->data_blocks = 0;
-	log->meta_blocks = 0;
-	log->records_total = 0;
-	log->lost_total = 0;
-	log->data_records = 0;
-	log->data_lost = 0;
+	log->scan.at = next->file.from + log->header.header_bytes;
+	log->scan.taken = 0;
+	log->scan.data_blocks = 0;
+	log->scan.meta_blocks = 0;
+	log->scan.records_total = 0;
+	log->scan.lost_total = 0;
+	log->scan.data_records = 0;
+	log->scan.data_lost = 0;
 	return 0;
 }
 
@@ -169,9 +169,9 @@ int pxt_log_take_set(struct pxt_log *log, PXT_UNUSED uint64_t offset, const unsi
 		missing = set.records - files->expected_records;
 	if (set.lost > files->expected_lost)
 		pxt_sum_add(&missing, set.lost - files->expected_lost);
-	gap = &log->gaps[log->gap_count - 1];
+	gap = &log->gaps[log->scan.gap_count - 1];
 	gap->missing = missing;
-	pxt_sum_add(&log->missing, missing);
+	pxt_sum_add(&log->scan.missing, missing);
 	files->expected_records = set.records;
 	files->expected_lost = set.lost;
 	files->file[files->now].records = set.records;

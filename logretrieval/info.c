@@ -19,7 +19,7 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 	struct posix_trace_counts_np *counts = &info->posix_counts_np;
 	const struct pxt_log_former *former = pxt_log_former(log);
 
-	info->posix_lost_np = log->missing;
+	info->posix_lost_np = log->scan.missing;
 	pxt_sum_add(&info->posix_lost_np, former->lost);
 	pxt_sum_add(&info->posix_lost_np, former->log_lost);
 	if (log->complete) {
@@ -31,12 +31,12 @@ static void get_counts(const struct pxt_log *log, struct posix_trace_loginfo_np 
 		add_former(counts, former);
 		return;
 	}
-	pxt_sum_add(&info->posix_lost_np, log->lost_total);
+	pxt_sum_add(&info->posix_lost_np, log->scan.lost_total);
 	/* As far as the blocks tell. */
-	counts->posix_retrieved_np = log->records_total;
-	counts->posix_lost_np = log->lost_total;
-	counts->posix_written_np = log->records_total;
-	pxt_sum_add(&counts->posix_written_np, log->lost_total);
+	counts->posix_retrieved_np = log->scan.records_total;
+	counts->posix_lost_np = log->scan.lost_total;
+	counts->posix_written_np = log->scan.records_total;
+	pxt_sum_add(&counts->posix_written_np, log->scan.lost_total);
 	add_former(counts, former);
 }
 
@@ -75,7 +75,7 @@ static int get_info(const struct pxt_log *log, struct posix_trace_loginfo_np *in
 		info->posix_end_boottime_np = log->trailer.end.boottime;
 		get_crash(&log->trailer.crash, info);
 	}
-	info->posix_blocks_np = log->data_blocks + log->meta_blocks;
+	info->posix_blocks_np = log->scan.data_blocks + log->scan.meta_blocks;
 	get_counts(log, info);
 	pxt_log_get_ticks(log, &info->posix_clock_np);
 	info->posix_threads_np = log->thread_count;

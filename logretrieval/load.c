@@ -26,25 +26,8 @@ static uint64_t beginning(const struct pxt_log *log)
 
 void pxt_log_begin(struct pxt_log *log)
 {
-	log->scanned = beginning(log);
-	log->taken = 0;
-	log->first = log->header.header_bytes;
-	log->first_block = 0;
-	log->first_records = 0;
-	log->first_lost = 0;
-	log->blocks = 0;
-	log->data_blocks = 0;
-	log->meta_blocks = 0;
-	log->any_frame = false;
-	log->records_total = 0;
-	log->lost_total = 0;
-	log->broken = false;
-	log->unsure_data = false;
-	log->unsure_meta = false;
-	log->gap_count = 0;
-	log->missing = 0;
-	log->data_records = 0;
-	log->data_lost = 0;
+	log->scan =
+	    (struct pxt_log_scan){ .at = beginning(log), .first = log->header.header_bytes };
 	pxt_log_first_file(log);
 	pxt_log_forget_views(log);
 	pxt_log_clock_begin(log);
@@ -139,13 +122,13 @@ static int take_each(struct pxt_log *log, uint64_t offset, const unsigned char *
 
 		if (wrong)
 			error = pxt_log_fail(log, place, wrong);
-		else if (i >= log->taken)
+		else if (i >= log->scan.taken)
 			error = kind->take(log, place, entry);
 		if (error == ENOMEM)
-			log->taken = i;
+			log->scan.taken = i;
 	}
 	if (error != ENOMEM)
-		log->taken = 0;
+		log->scan.taken = 0;
 	return error;
 }
 
@@ -172,7 +155,7 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 	const unsigned char *entry;
 	const char *wrong = pxt_logfmt_get_entry(
 	    block, head, log->header.swapped, PXT_LOG_TRAILER_BYTES, &at, &entry);
-	uint64_t blocks = log->data_blocks;
+	uint64_t blocks = log->scan.data_blocks;
 	uint64_t size;
 	int error;
 
@@ -181,9 +164,9 @@ static int take_trailer(struct pxt_log *log, uint64_t offset, const unsigned cha
 	if (wrong)
 		return pxt_log_fail(log, offset, wrong);
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
-		blocks = log->any_frame ? log->newest + 1 : 0;
+		blocks = log->scan.any_frame ? log->newest + 1 : 0;
 	/* After damage that was passed over it is known that some are gone. */
-	if (log->gap_count == 0 &&
+	if (log->scan.gap_count == 0 &&
 	    (blocks != log->trailer.data_blocks || head->sequence != log->trailer.meta_blocks))
 		return pxt_log_fail(log, offset, "the log has lost blocks");
 	if (pxt_log_end_of_file(log, offset, &size) || size != offset + head->length)
@@ -234,12 +217,13 @@ static void note_head(struct pxt_log *log, uint64_t offset, const struct pxt_log
 	struct pxt_log_mark *next;
 
 	if (!index)
-		index = log->data_blocks == 0 && log->gap_count == 0 ? new_index(log) : NULL;
+		index =
+		    log->scan.data_blocks == 0 && log->scan.gap_count == 0 ? new_index(log) : NULL;
 	if (!index)
 		return;
 	next = &index->next;
 	next->at = offset;
-	next->blocks = log->blocks;
+	next->blocks = log->scan.blocks;
 	if (index->turn == 0 && index->count == PXT_LOG_MARKS)
 		halve(index);
 	if (index->turn == 0)
@@ -247,10 +231,10 @@ static void note_head(struct pxt_log *log, uint64_t offset, const struct pxt_log
 	index->turn = (index->turn + 1) % index->stride;
 	index->off = index->off || !pxt_log_is_sensible(log, head->count, head->begin, head->end);
 	/* A reader that goes there passes the gap between the files first. */
-	pxt_sum_add(&next->passed.posix_lost_np, log->missing - next->missing);
+	pxt_sum_add(&next->passed.posix_lost_np, log->scan.missing - next->missing);
 	next->entered = offset;
-	next->missing = log->missing;
-	next->gaps = log->gap_count;
+	next->missing = log->scan.missing;
+	next->gaps = log->scan.gap_count;
 	next->records_total = head->records_total;
 	next->lost_total = head->lost_total;
 	next->passed.posix_records_np += head->count;
@@ -265,13 +249,13 @@ static int take_data(struct pxt_log *log, uint64_t offset, const struct pxt_log_
 {
 	if (log->header.layout == PXT_LAYOUT_FRAMES)
 		return pxt_log_fail(log, offset, "a DATA block stands behind the frames");
-	if (!in_sequence(head->sequence, &log->data_blocks, &log->unsure_data))
+	if (!in_sequence(head->sequence, &log->scan.data_blocks, &log->scan.unsure_data))
 		return pxt_log_fail(log, offset, "a DATA block is missing in front of this one");
 	if (log->brief)
 		note_head(log, offset, head);
-	log->data_blocks++;
-	log->data_records = head->records_total;
-	log->data_lost = head->lost_total;
+	log->scan.data_blocks++;
+	log->scan.data_records = head->records_total;
+	log->scan.data_lost = head->lost_total;
 	return 0;
 }
 
@@ -290,10 +274,10 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 	case PXT_LOG_PROCESS:
 		return take_process(log, offset, block, head);
 	case PXT_LOG_CLEAR:
-		log->first = offset + head->length;
-		log->first_block = log->data_blocks + log->meta_blocks + 1;
-		log->first_records = log->data_records;
-		log->first_lost = log->data_lost;
+		log->scan.first = offset + head->length;
+		log->scan.first_block = log->scan.data_blocks + log->scan.meta_blocks + 1;
+		log->scan.first_records = log->scan.data_records;
+		log->scan.first_lost = log->scan.data_lost;
 		return 0;
 	case PXT_LOG_TRAILER:
 		return take_trailer(log, offset, block, head);
@@ -306,17 +290,17 @@ int pxt_log_take(struct pxt_log *log, uint64_t offset, const unsigned char *bloc
 static int take_meta(struct pxt_log *log, uint64_t offset, const unsigned char *block,
     const struct pxt_log_blockhead *head)
 {
-	uint64_t due = log->meta_blocks;
-	bool unsure = log->unsure_meta;
+	uint64_t due = log->scan.meta_blocks;
+	bool unsure = log->scan.unsure_meta;
 	int error;
 
-	if (!in_sequence(head->sequence, &log->meta_blocks, &log->unsure_meta))
+	if (!in_sequence(head->sequence, &log->scan.meta_blocks, &log->scan.unsure_meta))
 		return pxt_log_fail(log, offset, "a block is missing in front of this one");
 	error = pxt_log_take(log, offset, block, head);
-	log->meta_blocks++;
+	log->scan.meta_blocks++;
 	if (error == ENOMEM) {
-		log->meta_blocks = due;
-		log->unsure_meta = unsure;
+		log->scan.meta_blocks = due;
+		log->scan.unsure_meta = unsure;
 	}
 	return error;
 }
@@ -332,14 +316,14 @@ static int within_file(struct pxt_log *log, uint64_t offset, const struct pxt_lo
 }
 
 /*
- * One block at log->scanned.  @again is set when a later attempt may find it finished, or memory for
+ * One block at log->scan.at.  @again is set when a later attempt may find it finished, or memory for
  * what it holds.
  */
 static int scan_block(struct pxt_log *log, bool *again)
 {
 	struct pxt_log_blockhead head = { 0 };
 	const unsigned char *block;
-	uint64_t offset = log->scanned;
+	uint64_t offset = log->scan.at;
 	int error = pxt_log_load_head(log, offset, &head, &block);
 
 	if (!error)
@@ -356,18 +340,18 @@ static int scan_block(struct pxt_log *log, bool *again)
 		return error;
 	if (log->brief)
 		pxt_log_look_ahead(log, head.length);
-	log->scanned = offset + head.length;
-	log->blocks++;
-	log->records_total = head.records_total;
-	log->lost_total = head.lost_total;
+	log->scan.at = offset + head.length;
+	log->scan.blocks++;
+	log->scan.records_total = head.records_total;
+	log->scan.lost_total = head.lost_total;
 	return 0;
 }
 
 /* Scanning has ended before the log did. */
 static void note_broken(struct pxt_log *log, bool again)
 {
-	log->broken = !again;
-	if (log->broken)
+	log->scan.broken = !again;
+	if (log->scan.broken)
 		log->damage = log->error;
 }
 
@@ -444,16 +428,16 @@ int pxt_log_follow_clear(struct pxt_log *log, int error)
 
 int pxt_log_scan_more(struct pxt_log *log)
 {
-	uint64_t before = log->scanned;
+	uint64_t before = log->scan.at;
 	bool again = true;
 	bool more;
 	int error = 0;
 
-	if (!log->growing || log->complete || log->broken)
+	if (!log->growing || log->complete || log->scan.broken)
 		return ENODATA;
 	pxt_log_view_again(log);
 	/* Of what was cleared nothing was read yet: else the blocks would be read under two heads. */
-	if (log->scanned == beginning(log))
+	if (log->scan.at == beginning(log))
 		(void)begun_anew(log);
 	more = log->header.layout == PXT_LAYOUT_FRAMES && pxt_log_more_frames(log);
 	while (!log->complete && !error) {
@@ -463,7 +447,7 @@ int pxt_log_scan_more(struct pxt_log *log)
 	note_broken(log, log->complete || again);
 	if (more)
 		return pxt_log_follow_clear(log, 0);
-	if (error != ENOMEM && log->scanned == before && begun_anew(log))
+	if (error != ENOMEM && log->scan.at == before && begun_anew(log))
 		return pxt_log_scan(log);
 	return error == ENOMEM ? ENOMEM : ENODATA;
 }

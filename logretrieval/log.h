@@ -136,6 +136,29 @@ struct pxt_log_viewkind {
 
 #define PXT_LOG_KINDS (PXT_SMALL ? 1u : 32u)
 
+/* How far a log was scanned, and what was found; it begins anew where scanning does (pxt_log_begin()). */
+struct pxt_log_scan {
+	uint64_t at;          /* everything before this offset was checked */
+	uint32_t taken;       /* entries of the block there that were taken when memory ran out */
+	uint32_t gap_count;   /* of struct pxt_log's gaps */
+	uint64_t blocks;      /* before this offset, in all files */
+	uint64_t data_blocks; /* checked; sequential: also the next one's number */
+	uint64_t meta_blocks;
+	uint64_t records_total;
+	uint64_t lost_total;
+	bool any_frame;
+	bool broken;      /* growing: a block contradicts those before it, as @damage says */
+	bool unsure_data; /* after a gap: the next block's number may be higher than it was due */
+	bool unsure_meta;
+	uint64_t first;       /* sequential: where reporting begins (after a CLEAR) */
+	uint64_t first_block; /* blocks before there, and the sums of these */
+	uint64_t first_records;
+	uint64_t first_lost;
+	uint64_t missing;      /* records in all gaps */
+	uint64_t data_records; /* the sums at the end of the last DATA block or gap */
+	uint64_t data_lost;
+};
+
 /* In front is what most functions touch: a short address reaches no further than 127 bytes. */
 struct pxt_log {
 	_Atomic uint32_t lock;
@@ -144,28 +167,15 @@ struct pxt_log {
 	trace_id_t trid;           /* 0: it has none, or not yet */
 	struct pxt_log *next_free; /* from here on all is cleared with the end of a log */
 	bool open;
-	bool growing;     /* may lack its end */
-	bool brief;       /* scanning passes over the records */
-	bool complete;    /* the trailer was found */
-	bool broken;      /* growing: a block contradicts those before it, as @damage says */
-	bool unsure_data; /* after a gap: the next block's number may be higher than it was due */
-	bool unsure_meta;
+	bool growing;  /* may lack its end */
+	bool brief;    /* scanning passes over the records */
+	bool complete; /* the trailer was found */
 	bool
 	    usual; /* records have this machine's order of bytes, a thread, and an address of 48 bits */
 	bool unreadable; /* reading has failed since a thread has reset this */
-	bool any_frame;
-	uint32_t gap_count; /* of @gaps */
-
-	/* Scanning */
-	uint64_t scanned;     /* everything before this offset was checked */
-	uint32_t taken;       /* entries of the block there that were taken when memory ran out */
-	uint64_t blocks;      /* before this offset, in all files */
-	uint64_t data_blocks; /* checked; sequential: also the next one's number */
-	uint64_t meta_blocks;
+	struct pxt_log_scan scan;
 	uint64_t oldest; /* frames: sequence numbers of the blocks in them, ... */
 	uint64_t newest; /* ... if any_frame */
-	uint64_t records_total;
-	uint64_t lost_total;
 
 	struct pxt_log_header header;
 	struct pxt_log_cursor cursor;
@@ -182,16 +192,8 @@ struct pxt_log {
 	unsigned char *decoded;
 	struct pxt_compress_told *told;
 
-	/* More of scanning */
-	uint64_t first;       /* sequential: where reporting begins (after a CLEAR) */
-	uint64_t first_block; /* blocks before there, and the sums of these */
-	uint64_t first_records;
-	uint64_t first_lost;
 	struct pxt_log_gap *gaps; /* in the order of the file */
 	uint32_t gap_room;
-	uint64_t missing;      /* records in all of them */
-	uint64_t data_records; /* the sums at the end of the last DATA block or gap */
-	uint64_t data_lost;
 
 	/* Clock */
 	struct pxt_ticks nominal;
@@ -506,7 +508,7 @@ void pxt_log_close_files(struct pxt_log *log);
 /* Scanning begins again. */
 void pxt_log_first_file(struct pxt_log *log);
 /*
- * Before a block is read at log->scanned: goes to the next file where this one ends.  @cut: a growing log's
+ * Before a block is read at log->scan.at: goes to the next file where this one ends.  @cut: a growing log's
  * file has no more blocks; then 0 says that there is a next one, else ENODATA.
  */
 int pxt_log_enter_file(struct pxt_log *log, bool cut);

@@ -54,14 +54,14 @@ int pxt_log_load_frame(struct pxt_log *log, uint64_t frame, struct pxt_log_block
 /* The newest frame says what was recorded and lost in all. */
 static void note_frame(struct pxt_log *log, const struct pxt_log_blockhead *head)
 {
-	if (!log->any_frame || head->sequence < log->oldest)
+	if (!log->scan.any_frame || head->sequence < log->oldest)
 		log->oldest = head->sequence;
-	if (!log->any_frame || head->sequence > log->newest) {
+	if (!log->scan.any_frame || head->sequence > log->newest) {
 		log->newest = head->sequence;
-		log->records_total = head->records_total;
-		log->lost_total = head->lost_total;
+		log->scan.records_total = head->records_total;
+		log->scan.lost_total = head->lost_total;
 	}
-	log->any_frame = true;
+	log->scan.any_frame = true;
 }
 
 /*
@@ -81,7 +81,7 @@ int pxt_log_scan_frames(struct pxt_log *log)
 	uint64_t blocks = 0;
 	uint32_t i;
 
-	log->any_frame = false;
+	log->scan.any_frame = false;
 	if (log->brief)
 		pxt_log_look_ahead(log, log->header.frame_bytes);
 	for (i = 0; i < log->header.frames; i++) {
@@ -100,7 +100,7 @@ int pxt_log_scan_frames(struct pxt_log *log)
 		note_frame(log, &head);
 		blocks++;
 	}
-	if (!log->any_frame)
+	if (!log->scan.any_frame)
 		return 0;
 	if (log->growing)
 		cut_range(log);
@@ -108,23 +108,23 @@ int pxt_log_scan_frames(struct pxt_log *log)
 	         (log->oldest != 0 && blocks != log->header.frames))
 		return pxt_log_fail(
 		    log, log->header.data_offset, "the frames do not hold consecutive blocks");
-	log->data_blocks = blocks;
+	log->scan.data_blocks = blocks;
 	return 0;
 }
 
 bool pxt_log_more_frames(struct pxt_log *log)
 {
 	uint64_t before = log->newest;
-	bool any = log->any_frame;
+	bool any = log->scan.any_frame;
 	struct pxt_log_blockhead head;
 	const unsigned char *block;
 
 	for (;;) {
-		uint64_t next = log->any_frame ? log->newest + 1 : 0;
+		uint64_t next = log->scan.any_frame ? log->newest + 1 : 0;
 
 		if (pxt_log_unwritten(log, frame_at(log, next)) ||
 		    pxt_log_load_frame(log, next, &head, &block) ||
-		    (log->any_frame && head.sequence <= log->newest))
+		    (log->scan.any_frame && head.sequence <= log->newest))
 			break;
 		if (head.sequence != next) {
 			/* The writer has come round since: all that was known is gone. */
@@ -134,7 +134,7 @@ bool pxt_log_more_frames(struct pxt_log *log)
 		note_frame(log, &head);
 		cut_range(log);
 	}
-	return log->any_frame != any || log->newest != before;
+	return log->scan.any_frame != any || log->newest != before;
 }
 
 /* What the sums say is missing between the blocks read before and this one. */
@@ -243,7 +243,7 @@ int pxt_log_next_frame(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 
-	while (log->any_frame) {
+	while (log->scan.any_frame) {
 		int error;
 
 		if (cursor->sequence < log->oldest) {

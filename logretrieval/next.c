@@ -10,13 +10,13 @@ void pxt_log_rewind(struct pxt_log *log)
 
 	memset(cursor, 0, sizeof(*cursor));
 	memset(&log->line, 0, sizeof(log->line));
-	cursor->at = log->first;
-	cursor->blocks = log->first_block;
+	cursor->at = log->scan.first;
+	cursor->blocks = log->scan.first_block;
 	/* As if the block in front had been read. */
-	cursor->entered = log->first - 1u;
-	cursor->entered_records = log->first_records;
-	cursor->entered_lost = log->first_lost;
-	cursor->sequence = log->any_frame ? log->oldest : 0;
+	cursor->entered = log->scan.first - 1u;
+	cursor->entered_records = log->scan.first_records;
+	cursor->entered_lost = log->scan.first_lost;
+	cursor->sequence = log->scan.any_frame ? log->oldest : 0;
 }
 
 /* A growing log was cleared meanwhile: what came before, and what was missing in it, does not count. */
@@ -24,11 +24,11 @@ static void pass_cleared(struct pxt_log *log)
 {
 	struct pxt_log_cursor *cursor = &log->cursor;
 
-	if (cursor->at >= log->first)
+	if (cursor->at >= log->scan.first)
 		return;
-	cursor->at = log->first;
+	cursor->at = log->scan.first;
 	cursor->pending = 0;
-	while (cursor->gap < log->gap_count && log->gaps[cursor->gap].from < log->first)
+	while (cursor->gap < log->scan.gap_count && log->gaps[cursor->gap].from < log->scan.first)
 		cursor->gap++;
 }
 
@@ -38,7 +38,7 @@ static uint64_t pass_gaps(struct pxt_log *log)
 	struct pxt_log_cursor *cursor = &log->cursor;
 	uint64_t missing = 0;
 
-	while (cursor->gap < log->gap_count && log->gaps[cursor->gap].from <= cursor->at) {
+	while (cursor->gap < log->scan.gap_count && log->gaps[cursor->gap].from <= cursor->at) {
 		const struct pxt_log_gap *gap = &log->gaps[cursor->gap++];
 
 		cursor->at = gap->to > cursor->at ? gap->to : cursor->at;
@@ -84,7 +84,7 @@ static int next_block(struct pxt_log *log)
 
 	pass_cleared(log);
 	missing = pass_gaps(log);
-	while (cursor->at < log->scanned) {
+	while (cursor->at < log->scan.at) {
 		uint64_t offset = cursor->at;
 		bool empty;
 

@@ -183,8 +183,8 @@ static void growing_status(const struct pxt_log *log, struct posix_trace_status_
 	memset(status, 0, sizeof(*status));
 	status->posix_stream_status = POSIX_TRACE_RUNNING;
 	status->posix_stream_overrun_status =
-	    log->lost_total ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
-	if (log->any_frame && log->oldest != 0) {
+	    log->scan.lost_total ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
+	if (log->scan.any_frame && log->oldest != 0) {
 		status->posix_log_overrun_status = POSIX_TRACE_OVERRUN;
 		status->posix_log_full_status = POSIX_TRACE_FULL;
 	}

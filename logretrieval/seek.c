@@ -43,8 +43,8 @@ static void pass_marks(struct pxt_log *log, struct seek *seek)
 	const struct pxt_log_mark *mark;
 	uint32_t low = 0;
 
-	if (!index || index->off || log->growing || log->gap_count != index->next.gaps ||
-	    index->count < 3 || log->first != log->header.header_bytes)
+	if (!index || index->off || log->growing || log->scan.gap_count != index->next.gaps ||
+	    index->count < 3 || log->scan.first != log->header.header_bytes)
 		return;
 	for (uint32_t high = index->count; high - low > 1;) {
 		uint32_t middle = low + (high - low) / 2;

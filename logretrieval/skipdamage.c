@@ -51,8 +51,8 @@ static bool usable(struct pxt_log *log, uint64_t offset, struct pxt_log_blockhea
 		return false;
 	if (head->type == PXT_LOG_DATA)
 		return log->header.layout == PXT_LAYOUT_SEQUENTIAL &&
-		       head->sequence >= log->data_blocks;
-	return head->sequence >= log->meta_blocks;
+		       head->sequence >= log->scan.data_blocks;
+	return head->sequence >= log->scan.meta_blocks;
 }
 
 /*
@@ -69,13 +69,13 @@ static void add_gap(struct pxt_log *log, struct pxt_log_gap gap, uint32_t place,
 	if (log->header.layout == PXT_LAYOUT_SEQUENTIAL) {
 		if (records_before > *records)
 			gap.missing = records_before - *records;
-		pxt_sum_add(&log->missing, gap.missing);
+		pxt_sum_add(&log->scan.missing, gap.missing);
 		if (lost_before > *lost)
 			pxt_sum_add(&gap.missing, lost_before - *lost);
 		*records = records_before;
 		*lost = lost_before;
 	}
-	for (uint32_t i = log->gap_count++; i > place; i--)
+	for (uint32_t i = log->scan.gap_count++; i > place; i--)
 		log->gaps[i] = log->gaps[i - 1];
 	log->gaps[place] = gap;
 }
@@ -90,21 +90,21 @@ static void describe(uint64_t blocks, const struct posix_trace_logerror_np *erro
 	memcpy(finding->posix_reason_np, error->posix_reason_np, sizeof(finding->posix_reason_np));
 }
 
-/* After what cannot be read at log->scanned. */
+/* After what cannot be read at log->scan.at. */
 static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 {
 	struct posix_trace_logerror_np error = log->damage;
 	struct pxt_log_blockhead head = { 0 };
-	uint64_t next = log->scanned;
+	uint64_t next = log->scan.at;
 	const unsigned char *block;
 	uint64_t size;
 
 	log->unreadable = false;
-	if (pxt_log_end_of_file(log, log->scanned, &size))
+	if (pxt_log_end_of_file(log, log->scan.at, &size))
 		return EIO;
-	if (!log->broken) {
+	if (!log->scan.broken) {
 		/* It may have been finished meanwhile. */
-		if (!pxt_log_load(log, log->scanned, &head, &block))
+		if (!pxt_log_load(log, log->scan.at, &head, &block))
 			return ENOENT;
 		error = log->error;
 		next += STEP;
@@ -118,13 +118,13 @@ static int skip(struct pxt_log *log, struct posix_trace_logfinding_np *finding)
 		return ENOENT;
 	if (!pxt_log_room_for_gap(log))
 		return ENOMEM;
-	describe(log->data_blocks + log->meta_blocks, &error, finding);
-	add_gap(log, (struct pxt_log_gap){ log->scanned, next, 0, 0 }, log->gap_count, &head,
-	    &log->data_records, &log->data_lost);
-	log->scanned = next;
-	log->broken = false;
-	log->unsure_data = true;
-	log->unsure_meta = true;
+	describe(log->scan.data_blocks + log->scan.meta_blocks, &error, finding);
+	add_gap(log, (struct pxt_log_gap){ log->scan.at, next, 0, 0 }, log->scan.gap_count, &head,
+	    &log->scan.data_records, &log->scan.data_lost);
+	log->scan.at = next;
+	log->scan.broken = false;
+	log->scan.unsure_data = true;
+	log->scan.unsure_meta = true;
 	return 0;
 }
 
@@ -134,18 +134,18 @@ static int skip_frame(struct pxt_log *log, struct posix_trace_logfinding_np *fin
 	struct posix_trace_logerror_np error = { 0,
 		"a frame holds no sound block, though newer ones "
 		"do" };
-	bool any = log->any_frame;
+	bool any = log->scan.any_frame;
 	uint64_t before = log->newest;
 
 	if (pxt_log_more_frames(log))
 		return ENOENT;
 	(void)pxt_log_scan_frames(log);
-	if (!log->any_frame || (any && log->newest == before))
+	if (!log->scan.any_frame || (any && log->newest == before))
 		return ENOENT;
 	error.posix_offset_np = log->header.data_offset + (any ? before + 1 : 0) %
 	                                                      log->header.frames *
 	                                                      (uint64_t)log->header.frame_bytes;
-	describe(log->data_blocks + log->meta_blocks, &error, finding);
+	describe(log->scan.data_blocks + log->scan.meta_blocks, &error, finding);
 	return 0;
 }
 
@@ -168,7 +168,7 @@ static int skip_entered(struct pxt_log *log, struct posix_trace_logfinding_np *f
 			return EIO;
 		next += head.length;
 		blocks++;
-		if (next >= log->scanned)
+		if (next >= log->scan.at)
 			return EIO;
 	} while (pxt_log_load(log, next, &head, &block));
 	if (!pxt_log_room_for_gap(log))
@@ -190,7 +190,7 @@ static int skip_entered_frame(struct pxt_log *log, struct posix_trace_logfinding
 	struct pxt_log_blockhead head;
 	const unsigned char *block;
 
-	if (!log->any_frame || (cursor->done && !cursor->body) ||
+	if (!log->scan.any_frame || (cursor->done && !cursor->body) ||
 	    !pxt_log_load_frame(log, cursor->sequence, &head, &block))
 		return ENOENT;
 	if (log->unreadable)

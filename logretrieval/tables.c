@@ -27,7 +27,7 @@ bool pxt_log_room_for_gap(struct pxt_log *log)
 {
 	const uint32_t most = PXT_LOG_GAPS_MAX + (log->files ? PXT_LOG_FILES_MAX : 0u);
 	struct pxt_log_gap *gaps =
-	    pxt_log_grow(log->gaps, log->gap_count, &log->gap_room, most, sizeof(*gaps));
+	    pxt_log_grow(log->gaps, log->scan.gap_count, &log->gap_room, most, sizeof(*gaps));
 
 	if (gaps)
 		log->gaps = gaps;
