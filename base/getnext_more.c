@@ -11,14 +11,11 @@ PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_
 {
 	const struct pxt_getnext request =
 	    pxt_getnext_request(trid, event, data, num_bytes, data_len, unavailable, PXT_WAIT_NOT);
-	const struct pxt_ops *ops;
-	void *object = pxt_handle_find(trid, &ops);
 
 	if (unavailable)
 		*unavailable = 1;
-	return object && ops->getnext_whole && pxt_getnext_given(&request)
-	           ? ops->getnext_whole(object, &request)
-	           : EINVAL;
+	return PXT_HANDLE_ASK(trid, ops->getnext_whole && pxt_getnext_given(&request),
+	    ops->getnext_whole(object, &request));
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
@@ -26,7 +23,7 @@ PXT_API int posix_trace_trygetnext_whole_np(trace_id_t trid, struct posix_trace_
  * For a program that was compiled with another release's headers, whose views have another size: the events are
  * got as if it had ours, as many as fit, and then moved to where it looks for them.
  */
-static int views_of(const struct pxt_ops *ops, void *object, trace_id_t trid, unsigned char *views,
+static int views_of(const struct pxt_ops *ops, void *object, unsigned char *views,
     size_t view_bytes, size_t room, size_t *count)
 {
 	struct posix_trace_eventview_np one;
@@ -38,7 +35,7 @@ static int views_of(const struct pxt_ops *ops, void *object, trace_id_t trid, un
 		found = (void *)views;
 		fit = view_bytes >= sizeof(one) ? room : room * view_bytes / sizeof(one);
 	}
-	error = ops->views(object, trid, found, fit, count);
+	error = ops->views(object, found, fit, count);
 	/* Larger ones from the last on, smaller ones from the first: none is overwritten before it is moved. */
 	for (size_t i = 0; !error && i < *count; i++) {
 		size_t at = view_bytes > sizeof(one) ? *count - 1 - i : i;
@@ -52,16 +49,12 @@ static int views_of(const struct pxt_ops *ops, void *object, trace_id_t trid, un
 PXT_API int posix_trace_getnext_events_np(trace_id_t trid, struct posix_trace_eventview_np *views,
     size_t view_bytes, size_t room, size_t *count)
 {
-	const struct pxt_ops *ops;
-	void *object;
-
 	if (!pxt_arg_given(count))
 		return EINVAL;
 	*count = 0;
-	object = pxt_handle_find(trid, &ops);
-	if (!object || !ops->views || room == 0 || view_bytes == 0 || !pxt_arg_given(views))
-		return EINVAL;
-	if (view_bytes != sizeof(*views))
-		return views_of(ops, object, trid, (void *)views, view_bytes, room, count);
-	return ops->views(object, trid, views, room, count);
+	return PXT_HANDLE_ASK(trid,
+	    ops->views && room != 0 && view_bytes != 0 && pxt_arg_given(views),
+	    view_bytes == sizeof(*views)
+	        ? ops->views(object, views, room, count)
+	        : views_of(ops, object, (void *)views, view_bytes, room, count));
 }

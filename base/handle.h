@@ -75,14 +75,14 @@ struct pxt_ops {
 	int (*type_rewind)(void *object);
 	int (*get_clock)(void *object, struct posix_trace_clock_np *clock);
 	int (*rewind)(void *object);
-	/* They lock by themselves. */
-	int (*close)(void *object, trace_id_t trid);
-	int (*getnext)(void *object, const struct pxt_getnext *request);
 	/* As getnext, without waiting; EMSGSIZE: it has no room, *data_len says how much it needs. */
 	int (*getnext_whole)(void *object, const struct pxt_getnext *request);
 	/* Many events at once; @room is not 0. */
-	int (*views)(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
-	    size_t room, size_t *count);
+	int (*views)(
+	    void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
+	/* They lock by themselves. */
+	int (*close)(void *object, trace_id_t trid);
+	int (*getnext)(void *object, const struct pxt_getnext *request);
 	/* Says what @object is; the creating library compares it with its own tables. */
 	const void *kind;
 	/* What only a log can tell (struct pxt_log_getters of unit Log Retrieval); NULL for streams. */

@@ -444,8 +444,7 @@ PXT_INLINE struct timespec pxt_log_latest(const struct pxt_log *log)
 }
 int pxt_log_getnext(void *object, const struct pxt_getnext *request);
 int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request);
-int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
-    size_t room, size_t *count);
+int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count);
 
 /* ---- seek.c ---- */
 

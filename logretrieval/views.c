@@ -342,16 +342,11 @@ static int take_views(
 	return error;
 }
 
-int pxt_log_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
-    size_t room, size_t *count)
+int pxt_log_views(void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count)
 {
-	struct pxt_log *log = object;
-	int error;
+	int error = take_views(object, views, room, count);
 
-	if (pxt_log_enter(log, trid))
-		return EINVAL;
-	error = take_views(log, views, room, count);
-	return pxt_log_leave(log, error == ENODATA ? 0 : error);
+	return error == ENODATA ? 0 : error;
 }
 
 /* ---- One event ---- */
@@ -474,11 +469,8 @@ int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request)
 {
 	struct pxt_log *log = object;
 	uint32_t bytes;
-	int error = pxt_log_enter(log, request->trid);
+	int error = look(log, &bytes);
 
-	if (error)
-		return error;
-	error = look(log, &bytes);
 	if (!error && bytes > request->num_bytes) {
 		*request->data_len = bytes;
 		*request->unavailable = 0;
@@ -486,5 +478,5 @@ int pxt_log_getnext_whole(void *object, const struct pxt_getnext *request)
 	} else if (!error) {
 		error = take(log, request);
 	}
-	return pxt_log_leave(log, error == ENODATA ? 0 : error);
+	return error == ENODATA ? 0 : error;
 }

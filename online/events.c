@@ -162,17 +162,14 @@ static void take_all(struct sink *sink)
 	} while (take_item(sink));
 }
 
-int pxt_online_views(void *object, trace_id_t trid, struct posix_trace_eventview_np *views,
-    size_t room, size_t *count)
+int pxt_online_views(
+    void *object, struct posix_trace_eventview_np *views, size_t room, size_t *count)
 {
 	struct sink sink = { .stream = object, .views = views, .room = room, .bytes = ROOM_BYTES };
 
-	if (pxt_stream_enter_as(sink.stream, trid))
-		return EINVAL;
 	sink.data = room_of(sink.stream);
 	if (sink.data)
 		take_all(&sink);
-	pxt_stream_unlock(sink.stream);
 	*count = sink.count;
 	return sink.data ? 0 : ENOMEM;
 }
@@ -185,19 +182,17 @@ int pxt_online_whole(void *object, const struct pxt_getnext *request)
 	struct pxt_origin origin;
 	struct pxt_item item;
 
-	if (pxt_stream_enter_as(stream, request->trid))
-		return EINVAL;
 	/* Bound: each round more means that writers have overwritten what was next. */
 	do {
 		if (pxt_consumer_next(stream, &item) != PXT_NEXT_READY)
-			return pxt_stream_leave(stream, 0);
+			return 0;
 		if (pxt_info_bytes(item.info) > request->num_bytes) {
 			*request->data_len = pxt_info_bytes(item.info);
 			*request->unavailable = 0;
-			return pxt_stream_leave(stream, EMSGSIZE);
+			return EMSGSIZE;
 		}
 	} while (!pxt_take_data(stream, &item, request->data, request->num_bytes, &origin));
 	pxt_consumer_done(stream, &item);
 	pxt_fill(stream, &item, &origin, request);
-	return pxt_stream_leave(stream, 0);
+	return 0;
 }

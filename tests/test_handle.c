@@ -375,7 +375,7 @@ static void no_views_are_read(const struct found *old)
 
 	if (!old->ops->views)
 		return;
-	PXT_EQ(old->ops->views(old->object, old->trid, &view, 1, &count), EINVAL);
+	PXT_EQ(ASK(old, old->ops->views(old->object, &view, 1, &count)), EINVAL);
 	PXT_EQ(count, 0);
 }
 #else
