@@ -156,17 +156,7 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final)
 
 PXT_API int posix_trace_flush(trace_id_t trid)
 {
-	struct pxt_stream *stream = pxt_stream_lock(trid);
-	int error = EINVAL;
+	struct pxt_stream *stream = pxt_tolog_enter(trid);
 
-	if (!stream)
-		return EINVAL;
-	if (pxt_tolog_of(stream)) {
-		pxt_tolog_lock(stream);
-		if (!stream->closing)
-			error = pxt_tolog_flush(stream, false);
-		pxt_tolog_unlock(stream);
-	}
-	pxt_stream_unlock(stream);
-	return error;
+	return stream ? pxt_tolog_leave(stream, pxt_tolog_flush(stream, false)) : EINVAL;
 }

@@ -84,23 +84,19 @@ static void send(struct pxt_tolog *log, const struct pxt_order_answer *answer)
 
 static void reply(trace_id_t trid, struct pxt_order_answer *answer)
 {
-	struct pxt_stream *stream = pxt_stream_lock(trid);
+	struct pxt_stream *stream = pxt_tolog_enter(trid);
 	struct pxt_tolog *log;
 
 	if (!stream)
 		return;
 	log = pxt_tolog_of(stream);
-	if (log && pxt_tolog_is_line(log)) {
-		pxt_tolog_lock(stream);
-		if (!stream->closing) {
-			look(stream, answer);
-			pxt_tolog_let_go(stream, log);
-			send(log, answer);
-			pxt_tolog_regain(stream, log);
-		}
-		pxt_tolog_unlock(stream);
+	if (pxt_tolog_is_line(log)) {
+		look(stream, answer);
+		pxt_tolog_let_go(stream, log);
+		send(log, answer);
+		pxt_tolog_regain(stream, log);
 	}
-	pxt_stream_unlock(stream);
+	(void)pxt_tolog_leave(stream, 0);
 }
 
 PXT_API size_t posix_trace_link_np(

@@ -66,20 +66,12 @@ static bool is_short(const char *text, size_t most)
 PXT_API int posix_trace_note_np(trace_id_t trid, const char *name, const char *text)
 {
 	struct pxt_stream *stream;
-	int error = EINVAL;
 
 	if (!is_short(name, POSIX_TRACE_NOTE_NAME_MAX_NP) || !*name ||
 	    !is_short(text, POSIX_TRACE_NOTE_TEXT_MAX_NP))
 		return EINVAL;
-	stream = pxt_stream_lock(trid);
+	stream = pxt_tolog_enter(trid);
 	if (!stream)
 		return EINVAL;
-	if (pxt_tolog_of(stream)) {
-		pxt_tolog_lock(stream);
-		if (!stream->closing)
-			error = add(pxt_tolog_of(stream)->notes, name, text);
-		pxt_tolog_unlock(stream);
-	}
-	pxt_stream_unlock(stream);
-	return error;
+	return pxt_tolog_leave(stream, add(pxt_tolog_of(stream)->notes, name, text));
 }

@@ -324,3 +324,25 @@ void pxt_tolog_unlock(struct pxt_stream *stream)
 	atomic_store_explicit(&log->busy, 0u, memory_order_release);
 	pxt_port_wake(&log->busy);
 }
+
+struct pxt_stream *pxt_tolog_enter(trace_id_t trid)
+{
+	struct pxt_stream *stream = pxt_stream_lock(trid);
+
+	if (!stream)
+		return NULL;
+	if (pxt_tolog_of(stream)) {
+		pxt_tolog_lock(stream);
+		if (!stream->closing)
+			return stream;
+		pxt_tolog_unlock(stream);
+	}
+	pxt_stream_unlock(stream);
+	return NULL;
+}
+
+int pxt_tolog_leave(struct pxt_stream *stream, int error)
+{
+	pxt_tolog_unlock(stream);
+	return pxt_stream_leave(stream, error);
+}

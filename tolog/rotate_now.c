@@ -5,7 +5,7 @@
 static int rotate(struct pxt_stream *stream)
 {
 	struct pxt_tolog *log = pxt_tolog_of(stream);
-	int error = pxt_tolog_flush(stream, false);
+	int error = log->turns ? pxt_tolog_flush(stream, false) : EINVAL;
 
 	if (error)
 		return error;
@@ -18,17 +18,7 @@ static int rotate(struct pxt_stream *stream)
 
 PXT_API int posix_trace_rotate_np(trace_id_t trid)
 {
-	struct pxt_stream *stream = pxt_stream_lock(trid);
-	int error = EINVAL;
+	struct pxt_stream *stream = pxt_tolog_enter(trid);
 
-	if (!stream)
-		return EINVAL;
-	if (pxt_tolog_of(stream) && pxt_tolog_of(stream)->turns) {
-		pxt_tolog_lock(stream);
-		if (!stream->closing)
-			error = rotate(stream);
-		pxt_tolog_unlock(stream);
-	}
-	pxt_stream_unlock(stream);
-	return error;
+	return stream ? pxt_tolog_leave(stream, rotate(stream)) : EINVAL;
 }

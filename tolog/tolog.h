@@ -498,6 +498,10 @@ int pxt_tolog_flush(struct pxt_stream *stream, bool final);
 
 void pxt_tolog_lock(struct pxt_stream *stream);
 void pxt_tolog_unlock(struct pxt_stream *stream);
+/* The stream with its mutex and its log's lock.  NULL: there is none, it has no log, or its shutdown has begun. */
+struct pxt_stream *pxt_tolog_enter(trace_id_t trid);
+/* Gives both back; returns @error. */
+int pxt_tolog_leave(struct pxt_stream *stream, int error);
 
 /* ---- Clear and end (finish.c) ---- */
 
