@@ -84,25 +84,7 @@ static void name(int fd, const char *what, const void *caller)
 	}                                                                                          \
 	_Static_assert(1, "")
 
-/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
-OPENS_WITH_MODE(open, (const char *path, int flags, ...), (path, flags, mode));
-OPENS_WITH_MODE(open64, (const char *path, int flags, ...), (path, flags, mode));
-OPENS_WITH_MODE(
-    openat, (int folder, const char *path, int flags, ...), (folder, path, flags, mode));
-OPENS_WITH_MODE(
-    openat64, (int folder, const char *path, int flags, ...), (folder, path, flags, mode));
-/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
-OPENS(creat, (const char *path, mode_t mode), (path, mode));
-OPENS(creat64, (const char *path, mode_t mode), (path, mode));
-
-/* What programs call that were compiled with _FORTIFY_SOURCE, and give no mode. */
-OPENS(__open_2, (const char *path, int flags), (path, flags));
-OPENS(__open64_2, (const char *path, int flags), (path, flags));
-OPENS(__openat_2, (int folder, const char *path, int flags), (folder, path, flags));
-OPENS(__openat64_2, (int folder, const char *path, int flags), (folder, path, flags));
-
 /* What the C library opens for a stream of its own. */
-
 static FILE *name_stream(FILE *stream, const char *path, const void *caller)
 {
 	if (stream && pxt_call_wanted(POSIX_TRACE_CALL_OPEN_NP, caller))
@@ -110,15 +92,26 @@ static FILE *name_stream(FILE *stream, const char *path, const void *caller)
 	return stream;
 }
 
-PXT_WRAPPER(FILE *, fopen, (const char *path, const char *mode))
-{
-	return name_stream(PXT_WRAP_CALL(fopen)(path, mode), path, PXT_WRAP_CALLER());
-}
-
-PXT_WRAPPER(FILE *, fopen64, (const char *path, const char *mode))
-{
-	return name_stream(PXT_WRAP_CALL(fopen64)(path, mode), path, PXT_WRAP_CALLER());
-}
+/*
+ * All of them, and with @w 64 what a program calls whose files may be larger than 2 GiB: NAME64().  __open_2() and its
+ * like are for programs that were compiled with _FORTIFY_SOURCE, and give no mode.
+ */
+#define OPENS_ALL(w)                                                                               \
+	OPENS_WITH_MODE(open##w, (const char *path, int flags, ...), (path, flags, mode));         \
+	OPENS_WITH_MODE(openat##w, (int folder, const char *path, int flags, ...),                 \
+	    (folder, path, flags, mode));                                                          \
+	OPENS(creat##w, (const char *path, mode_t mode), (path, mode));                            \
+	OPENS(__open##w##_2, (const char *path, int flags), (path, flags));                        \
+	OPENS(__openat##w##_2, (int folder, const char *path, int flags), (folder, path, flags));  \
+	PXT_WRAPPER(FILE *, fopen##w, (const char *path, const char *mode))                        \
+	{                                                                                          \
+		return name_stream(PXT_WRAP_CALL(fopen##w)(path, mode), path, PXT_WRAP_CALLER());  \
+	}                                                                                          \
+	_Static_assert(1, "")
+/* NOLINTBEGIN(clang-analyzer-valist.Uninitialized): the analyzer does not see that lists are begun here */
+OPENS_ALL();
+OPENS_ALL(64);
+/* NOLINTEND(clang-analyzer-valist.Uninitialized) */
 
 /* ---- What has no path ---- */
 
@@ -246,26 +239,6 @@ PXT_CALL_WRAP(ssize_t, readv, (int fd, const struct iovec *parts, int count), (f
     POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
 PXT_CALL_WRAP(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),
     POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, pread, (int fd, void *to, size_t bytes, off_t at), (fd, to, bytes, at),
-    POSIX_TRACE_CALL_READ_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, pwrite, (int fd, const void *from, size_t bytes, off_t at),
-    (fd, from, bytes, at), POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, preadv, (int fd, const struct iovec *parts, int count, off_t at),
-    (fd, parts, count, at), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, off_t at),
-    (fd, parts, count, at), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, sendfile, (int to, int from, off_t *at, size_t bytes), (to, from, at, bytes),
-    POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
-PXT_CALL_WRAP(ssize_t, pread64, (int fd, void *to, size_t bytes, off64_t at), (fd, to, bytes, at),
-    POSIX_TRACE_CALL_READ_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, off64_t at),
-    (fd, from, bytes, at), POSIX_TRACE_CALL_WRITE_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, preadv64, (int fd, const struct iovec *parts, int count, off64_t at),
-    (fd, parts, count, at), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, pwritev64, (int fd, const struct iovec *parts, int count, off64_t at),
-    (fd, parts, count, at), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, sendfile64, (int to, int from, off64_t *at, size_t bytes),
-    (to, from, at, bytes), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
 PXT_CALL_WRAP(ssize_t, copy_file_range,
     (int from, off64_t *at, int to, off64_t *to_at, size_t bytes, unsigned flags),
     (from, at, to, to_at, bytes, flags), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
@@ -274,29 +247,34 @@ PXT_CALL_WRAP(ssize_t, splice,
     (from, at, to, to_at, bytes, flags), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);
 PXT_CALL_WRAP(int, flock, (int fd, int operation), (fd, operation), POSIX_TRACE_CALL_FLOCK_NP, fd,
     PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(int, lockf, (int fd, int command, off_t bytes), (fd, command, bytes),
-    POSIX_TRACE_CALL_LOCKF_NP, fd, PXT_CALL_NO_SIZE);
-
-/* What programs call that were compiled with _FORTIFY_SOURCE. */
+/* With a place in the file, in both lengths; and what programs call that were compiled with _FORTIFY_SOURCE. */
+#define AT_A_PLACE(off, w)                                                                         \
+	PXT_CALL_WRAP(ssize_t, pread##w, (int fd, void *to, size_t bytes, off at),                 \
+	    (fd, to, bytes, at), POSIX_TRACE_CALL_READ_NP, fd, bytes);                             \
+	PXT_CALL_WRAP(ssize_t, __pread##w##_chk,                                                   \
+	    (int fd, void *to, size_t bytes, off at, size_t room), (fd, to, bytes, at, room),      \
+	    POSIX_TRACE_CALL_READ_NP, fd, bytes);                                                  \
+	PXT_CALL_WRAP(ssize_t, pwrite##w, (int fd, const void *from, size_t bytes, off at),        \
+	    (fd, from, bytes, at), POSIX_TRACE_CALL_WRITE_NP, fd, bytes);                          \
+	PXT_CALL_WRAP(ssize_t, preadv##w, (int fd, const struct iovec *parts, int count, off at),  \
+	    (fd, parts, count, at), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);               \
+	PXT_CALL_WRAP(ssize_t, pwritev##w, (int fd, const struct iovec *parts, int count, off at), \
+	    (fd, parts, count, at), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);              \
+	PXT_CALL_WRAP(ssize_t, sendfile##w, (int to, int from, off *at, size_t bytes),             \
+	    (to, from, at, bytes), POSIX_TRACE_CALL_SENDFILE_NP, to, bytes);                       \
+	PXT_CALL_WRAP(int, lockf##w, (int fd, int command, off bytes), (fd, command, bytes),       \
+	    POSIX_TRACE_CALL_LOCKF_NP, fd, PXT_CALL_NO_SIZE)
+AT_A_PLACE(off_t, );
+AT_A_PLACE(off64_t, 64);
 READS(__read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room));
-PXT_CALL_WRAP(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, off_t at, size_t room),
-    (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
-PXT_CALL_WRAP(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, off64_t at, size_t room),
-    (fd, to, bytes, at, room), POSIX_TRACE_CALL_READ_NP, fd, bytes);
-
-PXT_CALL_WRAP(int, lockf64, (int fd, int command, off64_t bytes), (fd, command, bytes),
-    POSIX_TRACE_CALL_LOCKF_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, preadv2, (int fd, const struct iovec *parts, int count, off_t at, int flags),
-    (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, pwritev2,
-    (int fd, const struct iovec *parts, int count, off_t at, int flags),
-    (fd, parts, count, at, flags), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, preadv64v2,
-    (int fd, const struct iovec *parts, int count, off64_t at, int flags),
-    (fd, parts, count, at, flags), POSIX_TRACE_CALL_READ_NP, fd, PXT_CALL_NO_SIZE);
-PXT_CALL_WRAP(ssize_t, pwritev64v2,
-    (int fd, const struct iovec *parts, int count, off64_t at, int flags),
-    (fd, parts, count, at, flags), POSIX_TRACE_CALL_WRITE_NP, fd, PXT_CALL_NO_SIZE);
+#define WITH_FLAGS(name, off, number)                                                              \
+	PXT_CALL_WRAP(ssize_t, name,                                                               \
+	    (int fd, const struct iovec *parts, int count, off at, int flags),                     \
+	    (fd, parts, count, at, flags), number, fd, PXT_CALL_NO_SIZE)
+WITH_FLAGS(preadv2, off_t, POSIX_TRACE_CALL_READ_NP);
+WITH_FLAGS(preadv64v2, off64_t, POSIX_TRACE_CALL_READ_NP);
+WITH_FLAGS(pwritev2, off_t, POSIX_TRACE_CALL_WRITE_NP);
+WITH_FLAGS(pwritev64v2, off64_t, POSIX_TRACE_CALL_WRITE_NP);
 
 /* ---- Locks on parts of files ---- */
 
