@@ -6,8 +6,6 @@
 #include "port/port.h"
 #include "tiny/tiny.h"
 
-#include <errno.h>
-
 /* Zeros, without @from.  Byte by byte through volatile, or the compiler asks for memcpy() and memset(). */
 static PXT_NOINLINE void fill(volatile void *to, const void *from, size_t bytes)
 {

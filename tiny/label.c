@@ -5,8 +5,6 @@
 #include "port/port.h"
 #include "tiny/tiny.h"
 
-#include <stddef.h>
-
 /* The next one of them. */
 _Static_assert(offsetof(struct posix_trace_task_np, _pxt_own) == 0, "it begins a task's words");
 

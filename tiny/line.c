@@ -13,13 +13,9 @@
 #include "format/frame.h"
 #include "format/logfmt.h"
 #include "format/mul64.h"
-#include "port/port.h"
 #include "port/port_log.h"
 #include "port/port_sysinfo.h"
 #include "tiny/tiny.h"
-
-#include <errno.h>
-#include <string.h>
 
 #define CONTENTS_BYTES PXT_FRAME_HEAD_BYTES
 #define ENTRY_BYTES    304u /* the longest one, a TRAILER */

@@ -4,8 +4,6 @@
 #include "base/fields.h"
 #include "tiny/tiny.h"
 
-#include <errno.h>
-
 /* One behind the other, each with its NUL. */
 char pxt_tiny_names[CONFIG_PTRACE_NAME_POOL_BYTES];
 static uint32_t names_used;

@@ -6,8 +6,6 @@
 #include "port/port.h"
 #include "tiny/tiny.h"
 
-#include <errno.h>
-
 void pxt_tiny_get_attr(struct _pxt_attr *attr)
 {
 	struct pxt_clock_rate rate;

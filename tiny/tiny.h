@@ -31,10 +31,7 @@
 #include "format/slot.h"
 #include "port_atomic.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
-#include <trace.h>
 #include <trace_hooks_np.h>
 #include <trace_np.h>
 

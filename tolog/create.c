@@ -6,7 +6,6 @@
 #include "core/control/control.h"
 #include "core/control/filestream.h"
 #include "core/stream/share.h"
-#include "core/testpoints.h"
 #include "port/port_sysinfo.h"
 #include "tolog/policies.h"
 

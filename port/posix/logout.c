@@ -169,10 +169,9 @@ void pxt_port_log_close(struct pxt_port_log *log)
 	pxt_port_log_leave_folder(log);
 }
 
-/* @offset < 0: at the descriptor's position. */
+/* @offset < 0: at the descriptor's position.  *done is 0 so far. */
 static int write_all(int fd, off_t offset, const unsigned char *data, size_t bytes, size_t *done)
 {
-	*done = 0;
 	while (*done < bytes) {
 		ssize_t wrote =
 		    offset < 0 ? write(fd, data + *done, bytes - *done)
@@ -205,7 +204,6 @@ static int write_hurried(
 	struct pollfd device = { .fd = log->fd, .events = POLLOUT };
 	int64_t end = pxt_vdso_ms() + PXT_LOG_PATIENCE_MS;
 
-	*done = 0;
 	while (*done < bytes) {
 		int64_t left = end - pxt_vdso_ms();
 		int ready = poll(&device, 1, left > 0 ? (int)left : 0);
@@ -302,12 +300,9 @@ static int truncate_once(struct pxt_port_log *log, uint64_t size)
 	if (error != 0)
 		return error;
 	pxt_unraised_begin(&unraised);
-	while (ftruncate(log->fd, (off_t)size) != 0) {
-		error = errno;
-		if (error != EINTR)
-			break;
-		error = 0;
-	}
+	do
+		error = ftruncate(log->fd, (off_t)size) != 0 ? errno : 0;
+	while (error == EINTR);
 	pxt_unraised_end(&unraised, error != 0);
 	if (error == 0)
 		log->reached = size;
