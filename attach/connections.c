@@ -309,11 +309,9 @@ static uint64_t slots_used(struct pxt_block *block)
 
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t pos;
-		uint64_t seq;
+		uint64_t held = pxt_lane_end(lane) - lane->pos;
 
-		pxt_lane_head(lane, &pos, &seq);
-		sum += pos - lane->pos < size ? pos - lane->pos : size;
+		sum += held < size ? held : size;
 	}
 	return sum;
 }

@@ -28,8 +28,7 @@ uint32_t pxt_intake_put_room(struct pxt_block *block)
 {
 	struct pxt_lane *lane = producers_ring(block).lane;
 	uint32_t size = block->slot_mask + 1u;
-	uint64_t pos;
-	uint64_t seq;
+	uint64_t held;
 
 	/* A record without room is refused, as for the threads of this process. */
 	if (block->full_policy != POSIX_TRACE_LOOP && block->full_policy != POSIX_TRACE_FLUSH)
@@ -37,9 +36,8 @@ uint32_t pxt_intake_put_room(struct pxt_block *block)
 	/* It waits for its flush, and would refuse what it could take after that. */
 	if (block->full_policy == POSIX_TRACE_FLUSH && pxt_block_state(block) == PXT_GATE_AUTO)
 		return 0;
-	pxt_lane_head(lane, &pos, &seq);
-	pos -= lane->pos - lane->partial;
-	return pos < size ? size - (uint32_t)pos : 0u;
+	held = pxt_lane_end(lane) - lane->pos + lane->partial;
+	return held < size ? size - (uint32_t)held : 0u;
 }
 
 /* As a trace point does it (core/record/emit.c), but for the stamp, which is there already. */

@@ -23,11 +23,8 @@ static bool loop_full(struct pxt_block *block)
 {
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t pos;
-		uint64_t seq;
 
-		pxt_lane_head(lane, &pos, &seq);
-		if (pos - lane->pos + lane->partial > block->slot_mask)
+		if (pxt_lane_end(lane) - lane->pos + lane->partial > block->slot_mask)
 			return true;
 	}
 	return false;

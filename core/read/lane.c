@@ -70,6 +70,15 @@ void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq)
 	*seq = pxt_epoch_seq(epoch, head);
 }
 
+uint64_t pxt_lane_end(struct pxt_lane *lane)
+{
+	uint64_t pos;
+	uint64_t seq;
+
+	pxt_lane_head(lane, &pos, &seq);
+	return pos;
+}
+
 #if PXT_SMALL
 void pxt_lane_move(struct pxt_block *block, struct pxt_lane *lane, uint64_t pos, uint64_t seq)
 {
@@ -119,10 +128,8 @@ uint64_t pxt_lane_floor(const struct pxt_ring *ring)
 	uint32_t size = ring->mask + 1u;
 	uint64_t from = ring->lane->pos;
 	struct pxt_slot slot = { { 0 } };
-	uint64_t pos;
-	uint64_t seq;
+	uint64_t pos = pxt_lane_end(ring->lane);
 
-	pxt_lane_head(ring->lane, &pos, &seq);
 	/* Overtaken since: only what is left is looked at. */
 	if (pos - from > size)
 		from = pos - size;
@@ -138,11 +145,8 @@ bool pxt_lane_all_drained(struct pxt_block *block)
 {
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_lane *lane = pxt_block_lane(block, i);
-		uint64_t pos;
-		uint64_t seq;
 
-		pxt_lane_head(lane, &pos, &seq);
-		if (pos != lane->pos)
+		if (pxt_lane_end(lane) != lane->pos)
 			return false;
 	}
 	return !block->oob[0].info;
@@ -238,11 +242,8 @@ void pxt_lane_notice_laps(struct pxt_block *block)
 {
 	for (uint32_t i = 0; i <= pxt_block_last(block); i++) {
 		struct pxt_ring ring = pxt_block_ring(block, i);
-		uint64_t pos;
-		uint64_t seq;
 
-		pxt_lane_head(ring.lane, &pos, &seq);
-		if (pos - ring.lane->pos > ring.mask + 1u)
+		if (pxt_lane_end(ring.lane) - ring.lane->pos > ring.mask + 1u)
 			pass_lap(block, &ring, false);
 	}
 }

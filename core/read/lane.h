@@ -114,6 +114,8 @@ PXT_INLINE void pxt_lane_discarded_forget(
 
 /* Head's position and number, all 64 bits, in one consistent pair. */
 void pxt_lane_head(struct pxt_lane *lane, uint64_t *pos, uint64_t *seq);
+/* Its position alone. */
+uint64_t pxt_lane_end(struct pxt_lane *lane);
 /* The first place from @from on where something begins, and its slot; @end: nothing does. */
 uint64_t pxt_lane_next_begin(
     const struct pxt_ring *ring, uint64_t from, uint64_t end, struct pxt_slot *slot);
