@@ -118,12 +118,6 @@ static bool is_told_again(const struct pxt_ring_event *event)
 	           event->data[0] == POSIX_TRACE_PROCESS_THREAD_NAME_NP);
 }
 
-/* A log that is written over, or whose oldest files are removed. */
-static bool forgets(const struct _pxt_attr *attr)
-{
-	return attr->_pxt_log_policy == POSIX_TRACE_LOOP || attr->_pxt_flags & PXT_ATTR_AGES;
-}
-
 /*
  * A guest has gone, and all its records were taken.  Its last lane still has its images and names,
  * unless they were overwritten.  Stamps rise in the stream, so they are recorded as of the last pull's
@@ -132,8 +126,12 @@ static bool forgets(const struct _pxt_attr *attr)
 static void tell_again(struct pxt_stream *stream, struct pxt_producer_memory *producer)
 {
 	struct pxt_intake_lane *last = &producer->lane[producer->lanes - 1u];
+	const struct _pxt_attr *attr = &stream->block->attr;
+	/* The log is written over, or its oldest files are removed. */
+	bool forgets =
+	    attr->_pxt_log_policy == POSIX_TRACE_LOOP || attr->_pxt_flags & PXT_ATTR_AGES;
 
-	if (producer->again || producer->directory_bytes || !forgets(&stream->block->attr) ||
+	if (producer->again || producer->directory_bytes || !forgets ||
 	    last->head - (last->mask + UINT64_C(1)) > last->mask)
 		return;
 	producer->again = true;

@@ -153,9 +153,7 @@ int pxt_fields_check(const char *format, size_t *bytes)
 	unsigned count = 0;
 	uint32_t sum = 0;
 
-	if (!end)
-		return EINVAL;
-	if (*at == '\0')
+	if (!end || *at == '\0')
 		return EINVAL;
 	while (!pxt_fields_over(at)) {
 		if (count == POSIX_TRACE_FIELDS_MAX_NP || !pxt_field_parse(&at, &field) ||

@@ -64,34 +64,18 @@ void pxt_logfmt_get_fields(
 
 /* ---- Numbers, times and text out of a log of either byte order ---- */
 
-PXT_INLINE uint16_t pxt_get16(const unsigned char *at, bool swapped)
-{
-	uint16_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swapped ? __builtin_bswap16(value) : value;
-}
-
-PXT_INLINE uint32_t pxt_get32(const unsigned char *at, bool swapped)
-{
-	uint32_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swapped ? __builtin_bswap32(value) : value;
-}
-
-PXT_INLINE uint64_t pxt_get64(const unsigned char *at, bool swapped)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return swapped ? __builtin_bswap64(value) : value;
-}
-
-PXT_INLINE int32_t pxt_get_int(const unsigned char *at, bool swapped)
-{
-	return (int32_t)pxt_get32(at, swapped);
-}
+#define PXT_GET(bits)                                                                              \
+	PXT_INLINE uint##bits##_t pxt_get##bits(const unsigned char *at, bool swapped)             \
+	{                                                                                          \
+		uint##bits##_t value;                                                              \
+                                                                                                   \
+		memcpy(&value, at, sizeof(value));                                                 \
+		return swapped ? __builtin_bswap##bits(value) : value;                             \
+	}                                                                                          \
+	_Static_assert(1, "")
+PXT_GET(16);
+PXT_GET(32);
+PXT_GET(64);
 
 /*
  * Text padded with zeros.  False when its last byte is not one of them: a name that goes on into

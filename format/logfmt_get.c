@@ -381,7 +381,7 @@ static const char *get_system(
 const char *pxt_logfmt_get_process(
     const unsigned char *entry, bool swapped, struct pxt_log_process *process)
 {
-	process->pid = pxt_get_int(entry + 4, swapped);
+	process->pid = (int32_t)pxt_get32(entry + 4, swapped);
 	if (!pxt_logfmt_get_time(entry + 8, swapped, &process->start))
 		return "the process was started at an impossible time";
 	if (!pxt_get_text(entry + 24, process->executable, sizeof(process->executable)) ||

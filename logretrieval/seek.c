@@ -68,12 +68,6 @@ static void pass_marks(struct pxt_log *log, struct seek *seek)
 	seek->before = mark->passed;
 }
 
-static void pass_block(struct seek *seek, const struct posix_trace_logblock_np *block)
-{
-	seek->passed.posix_records_np += block->posix_records_np;
-	pxt_sum_add(&seek->passed.posix_lost_np, block->posix_lost_np);
-}
-
 /* Up to the first block that is late enough.  Bound: the log's blocks. */
 static int pass_blocks(struct pxt_log *log, struct seek *seek)
 {
@@ -99,7 +93,8 @@ static int pass_blocks(struct pxt_log *log, struct seek *seek)
 			seek->from.pending = 0; /* @before has it */
 			seek->before = seek->passed;
 		}
-		pass_block(seek, block);
+		seek->passed.posix_records_np += block->posix_records_np;
+		pxt_sum_add(&seek->passed.posix_lost_np, block->posix_lost_np);
 	}
 	return error == ENODATA ? 0 : error;
 }

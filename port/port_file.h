@@ -10,7 +10,6 @@
 #ifndef PXT_PORT_FILE_H
 #define PXT_PORT_FILE_H
 
-#include "format/compiler.h"
 #include "port/port.h"
 
 /* Whether the process is known to have one thread, so that nothing in it runs at the same time.  False: it may. */

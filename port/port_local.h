@@ -16,7 +16,6 @@
 #ifndef PXT_PORT_LOCAL_H
 #define PXT_PORT_LOCAL_H
 
-#include "format/compiler.h"
 #include "port/port.h"
 
 /* Who opens several: from begin() to end() the calling thread asks once which of the numbers 0 to 2 are free. */

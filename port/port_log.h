@@ -9,8 +9,6 @@
 #ifndef PXT_PORT_LOG_H
 #define PXT_PORT_LOG_H
 
-#include "format/compiler.h"
-#include "format/facts.h"
 #include "port/port.h"
 
 #include <trace_np.h>

@@ -61,11 +61,6 @@ static size_t put_number(char *to, uint32_t number)
 	return count;
 }
 
-static bool has_pid(const char *pattern)
-{
-	return strstr(pattern, "%p") != NULL;
-}
-
 /* @pattern with the process' number for each "%p", and behind it if that is asked; false: too long. */
 static bool expand(char *path, const char *pattern, bool add_pid)
 {
@@ -106,7 +101,7 @@ static int open_asked(bool is_child, int *fd, int *box_fd)
 
 	*box_fd = -1;
 	box.path[0] = '\0';
-	if (!expand(path, asked.pattern, is_child && !has_pid(asked.pattern)))
+	if (!expand(path, asked.pattern, is_child && !strstr(asked.pattern, "%p")))
 		return ENAMETOOLONG;
 	error = open_new(path, fd, &regular);
 	if (error == EBUSY && !is_child) {

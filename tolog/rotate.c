@@ -301,16 +301,6 @@ static void remove_oldest(struct pxt_tolog *log)
 	PXT_TESTPOINT(PXT_TP_LOG_TURN_REMOVED);
 }
 
-/* The file's sums, and what it has of names. */
-static void begin_sums(struct pxt_tolog *log)
-{
-	log->header.number++;
-	pxt_tolog_begin_sums(log);
-	log->ended = false;
-	log->end = PXT_LOG_HEADER_BYTES;
-	pxt_tolog_forget_told(log);
-}
-
 static void go_on_in(
     struct pxt_tolog *log, const struct pxt_port_log *next, const struct pxt_log_trailer *trailer)
 {
@@ -330,7 +320,12 @@ static void go_on_in(
 	log->out.size = 0;
 	log->out.reached = 0;
 	log->out.folder.number = next->folder.number;
-	begin_sums(log);
+	/* The file's sums, and what it has of names. */
+	log->header.number++;
+	pxt_tolog_begin_sums(log);
+	log->ended = false;
+	log->end = PXT_LOG_HEADER_BYTES;
+	pxt_tolog_forget_told(log);
 	keep(log);
 }
 

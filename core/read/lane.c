@@ -313,12 +313,6 @@ static bool is_abandoned(struct pxt_block *block, struct pxt_ring *ring, uint64_
 	return !pxt_lane_is_whole(ring, &slot);
 }
 
-/* The counter did, while it was waited (core/read/merge.h). */
-static bool stepped_back(uint64_t now, uint64_t since)
-{
-	return (int64_t)(now - since) < 0;
-}
-
 /*
  * Whether the record at the lane's position is not waited for any more: the hold-back time is over,
  * or no thread is left that could finish it.  It was passed over and counted as lost then.
@@ -330,8 +324,9 @@ static bool expired(struct pxt_block *block, struct pxt_ring *ring)
 	uint64_t now = pxt_port_ticks();
 	int error = ETIMEDOUT;
 
+	/* Below 0: the counter stepped back while it was waited (core/read/merge.h). */
 	if (!lane->stuck_since || lane->stuck_pos != lane->pos || block->quiet ||
-	    stepped_back(now, lane->stuck_since)) {
+	    (int64_t)(now - lane->stuck_since) < 0) {
 		lane->stuck_pos = lane->pos;
 		lane->stuck_since = now ? now : 1u;
 		lane->stuck_checked = 0;

@@ -94,28 +94,18 @@ static void note_table(struct library *library, const ElfW(Dyn) * entry)
 {
 	const void *table = table_at(library->base, entry->d_un.d_ptr);
 
-	switch (entry->d_tag) {
-	case DT_SYMTAB:
+	if (entry->d_tag == DT_SYMTAB)
 		library->symbols = table;
-		break;
-	case DT_STRTAB:
+	else if (entry->d_tag == DT_STRTAB)
 		library->names = table;
-		break;
-	case DT_GNU_HASH:
+	else if (entry->d_tag == DT_GNU_HASH)
 		library->hash = table;
-		break;
-	case DT_HASH:
+	else if (entry->d_tag == DT_HASH)
 		library->former = table;
-		break;
-	case DT_VERSYM:
+	else if (entry->d_tag == DT_VERSYM)
 		library->versions = table;
-		break;
-	case DT_VERDEF:
+	else if (entry->d_tag == DT_VERDEF)
 		library->definitions = table;
-		break;
-	default:
-		break;
-	}
 }
 
 /* NULL: there is no room. */

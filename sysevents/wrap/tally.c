@@ -377,11 +377,6 @@ static const void *place_of(const struct pxt_locktally_slot *slot)
 	return place.at;
 }
 
-static uint64_t taken_of(const struct pxt_locktally_slot *slot)
-{
-	return atomic_load_explicit(&slot->taken.low, memory_order_relaxed);
-}
-
 /* Threads that took it and did not give it back.  One that gives more often than it takes signals by it: 0. */
 static unsigned holders_of(
     const volatile void *lock, unsigned kind, const struct pxt_locktally_slot *holders[HOLDERS])
@@ -408,7 +403,8 @@ static void tell_holder(const struct pxt_locktally_slot *slot, const volatile vo
     unsigned kind, uint32_t holder)
 {
 	pxt_process_tell(POSIX_TRACE_PROCESS_HOLDS_NP, holder, pxt_wrap_address(lock),
-	    taken_of(slot), name_of(kind), place_of(slot));
+	    atomic_load_explicit(&slot->taken.low, memory_order_relaxed), name_of(kind),
+	    place_of(slot));
 }
 
 void pxt_tally_tell_holders(
