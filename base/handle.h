@@ -56,14 +56,14 @@ struct posix_trace_eventview_np;
 
 /*
  * What an identifier can do; NULL = EINVAL for this kind.  Between the look-up and the object's own
- * lock another thread may end the stream of @trid, and the object may be reused: so `enter`, which
+ * lock another thread may end the stream of @trid, and the object may be reused: so `begin_call`, which
  * locks, and each operation that locks by itself gets @trid, and returns EINVAL if the object has
  * another one by then.
  */
 struct pxt_ops {
-	int (*enter)(void *object, trace_id_t trid);
+	int (*begin_call)(void *object, trace_id_t trid);
 	/* Unlocks; returns @error. */
-	int (*leave)(void *object, int error);
+	int (*end_call)(void *object, int error);
 	/* Between these two (PXT_HANDLE_ASK). */
 	int (*get_attr)(void *object, struct _pxt_attr *attr);
 	int (*get_status)(void *object, struct posix_trace_status_info *status);
@@ -102,8 +102,8 @@ void *pxt_handle_find(trace_id_t trid, const struct pxt_ops **ops);
 		const struct pxt_ops *ops;                                                         \
 		void *object = pxt_handle_find(trid, &ops);                                        \
                                                                                                    \
-		object && (may) && !ops->enter(object, trid) ? ops->leave(object, answer)          \
-		                                             : EINVAL;                             \
+		object && (may) && !ops->begin_call(object, trid) ? ops->end_call(object, answer)  \
+		                                                  : EINVAL;                        \
 	})
 /* The object, if @trid lives and is of this kind; else NULL. */
 void *pxt_handle_find_kind(trace_id_t trid, const void *kind);

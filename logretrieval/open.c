@@ -266,8 +266,8 @@ static int rewind_log(void *object)
 }
 
 const struct pxt_ops pxt_log_ops = {
-	.enter = pxt_log_enter,
-	.leave = pxt_log_leave,
+	.begin_call = pxt_log_enter,
+	.end_call = pxt_log_leave,
 	.getnext = pxt_log_getnext,
 	.getnext_whole = pxt_log_getnext_whole,
 	.get_attr = get_attr,

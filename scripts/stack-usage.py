@@ -93,6 +93,8 @@ CALLS = {
     "lock": ["inherit/forks.c:lock_forks"],
     "unlock": ["inherit/forks.c:unlock_forks"],
     "enter": ["blackbox/replica.c:enter"],
+    "begin_call": ["pxt_stream_enter_as", "pxt_log_enter"],
+    "end_call": ["pxt_stream_leave", "pxt_log_leave"],
     "named": ["blackbox/replica.c:named"],
     "end": ["blackbox/replica.c:end"],
     "add": ["blackbox/replica_names.c:add"],

@@ -338,9 +338,9 @@ struct found {
 #if PXT_CAN_CREATE || PXT_CAN_LOG
 /* What PXT_HANDLE_ASK does when it has looked up. */
 #define ASK(found, answer)                                                                         \
-	((found)->ops->enter((found)->object, (found)->trid)                                       \
+	((found)->ops->begin_call((found)->object, (found)->trid)                                  \
 	        ? EINVAL                                                                           \
-	        : (found)->ops->leave((found)->object, answer))
+	        : (found)->ops->end_call((found)->object, answer))
 
 /* All that may be asked in both worlds; an operation that the kind does not have is as good as refused. */
 static void all_say(const struct found *old, int want)

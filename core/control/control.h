@@ -92,10 +92,11 @@ int pxt_status_type_rewind(void *object);
 int pxt_status_get_clock(void *object, struct posix_trace_clock_np *clock);
 /* ... in a struct pxt_ops, where a unit adds its own. */
 #define PXT_STATUS_OPS                                                                             \
-	.enter = pxt_stream_enter_as, .leave = pxt_stream_leave, .get_attr = pxt_status_get_attr,  \
-	.type_name = pxt_status_type_name, .type_format = pxt_status_type_format,                  \
-	.type_next = pxt_status_type_next, .type_rewind = pxt_status_type_rewind,                  \
-	.get_clock = pxt_status_get_clock, .kind = &pxt_stream_kind
+	.begin_call = pxt_stream_enter_as, .end_call = pxt_stream_leave,                           \
+	.get_attr = pxt_status_get_attr, .type_name = pxt_status_type_name,                        \
+	.type_format = pxt_status_type_format, .type_next = pxt_status_type_next,                  \
+	.type_rewind = pxt_status_type_rewind, .get_clock = pxt_status_get_clock,                  \
+	.kind = &pxt_stream_kind
 
 /*
  * The system events that control calls record: START and STOP by call, FILTER, ERROR; and
