@@ -47,6 +47,9 @@ FIRST_USE = "_pxt_point_open"
 # Called by the system alone, in a handler.
 HANDLERS = ["port/posix/crash.c:on_signal"]
 
+# Members that a macro calls through by itself.
+MACROS = {macro: ["begin_call", "end_call"] for macro in ("PXT_HANDLE_ASK", "PXT_LOG_ASK", "GETTER(")}
+
 # A call through a pointer that is a structure's member, and what that member is ever set to.
 CALLS = {
     "getnext": ["pxt_online_getnext", "pxt_log_getnext"],
@@ -186,6 +189,7 @@ def targets(name, place, profile_names):
         # A statement of several lines, as a macro's use is.
         text = " ".join(lines).split(";")[0]
     members = re.findall(called, text)
+    members += [own for macro, owned in MACROS.items() if macro in text for own in owned]
     known = [target for member in members for target in CALLS.get(member, [])]
     if not set(members) & set(CALLS):
         problem(f"{name} calls through a pointer that CALLS does not name: {text.strip()}")
