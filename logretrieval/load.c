@@ -436,9 +436,6 @@ int pxt_log_scan_more(struct pxt_log *log)
 	if (!log->growing || log->complete || log->scan.broken)
 		return ENODATA;
 	pxt_log_view_again(log);
-	/* Of what was cleared nothing was read yet: else the blocks would be read under two heads. */
-	if (log->scan.at == beginning(log))
-		(void)begun_anew(log);
 	more = log->header.layout == PXT_LAYOUT_FRAMES && pxt_log_more_frames(log);
 	while (!log->complete && !error) {
 		error = scan_block(log, &again);
