@@ -238,17 +238,21 @@ static uint32_t text_bytes(const unsigned char *text, uint32_t bytes)
 	return bytes;
 }
 
-PXT_INLINE void load(struct posix_trace_field_np *value, int kind, uint32_t bytes,
-    const unsigned char *from, bool swapped)
+/* An event without data has no address; a text may be empty, a number has a byte at least. */
+PXT_INLINE void load(struct posix_trace_field_np *value, int kind, uint32_t bytes, const void *data,
+    size_t offset, bool swapped)
 {
+	const unsigned char *from;
 	uint64_t bits;
 
 	if (kind == POSIX_TRACE_FIELD_TEXT_NP) {
-		value->posix_bytes_np = text_bytes(from, bytes);
+		value->posix_bytes_np =
+		    bytes ? text_bytes((const unsigned char *)data + offset, bytes) : 0;
 		value->posix_value_np.posix_u_np = 0;
 		return;
 	}
 	value->posix_bytes_np = bytes;
+	from = (const unsigned char *)data + offset;
 	bits = PXT_UNLIKELY(swapped) ? load_turned(from, bytes) : load_unsigned(from, bytes);
 	if (kind == POSIX_TRACE_FIELD_SIGNED_NP)
 		value->posix_value_np.posix_i_np = extend_sign(bits, bytes);
@@ -306,7 +310,7 @@ PXT_API int posix_trace_field_next_np(const char *format, const void *data, size
 	if (next.bytes > left)
 		return ENOENT;
 	describe(&own, &next, (uint32_t)offset);
-	load(&own, next.kind, next.bytes, (const unsigned char *)data + offset, swapped != 0);
+	load(&own, next.kind, next.bytes, data, offset, swapped != 0);
 	pxt_give(field, bytes, &own, sizeof(own));
 	*cursor = (offset + next.bytes) << CURSOR_SHIFT | (size_t)(at - format);
 	return 0;
@@ -369,7 +373,7 @@ PXT_API int posix_trace_field_value_np(const struct posix_trace_field_np *field,
 	/* A text without length is what is left. */
 	if (kind == POSIX_TRACE_FIELD_TEXT_NP && width == 0)
 		width = (uint32_t)(len - offset);
-	load(value, kind, width, (const unsigned char *)data + offset, swapped != 0);
+	load(value, kind, width, data, offset, swapped != 0);
 	return bytes > sizeof(*value) ? clear_rest(value, bytes) : 0;
 }
 
