@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* callers.c - which functions called, by the tables of their binaries; see port_sysinfo.h. */
 #define _GNU_SOURCE
-/* First: cfi.h has pxt_cfi_own() by it, and by these pxt_cfi_is_mapped(). */
+/* First: cfi_walk.h has pxt_cfi_own() by it, and by these pxt_cfi_is_mapped(). */
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "format/cfi.h"
+#include "format/cfi_walk.h"
 #include "port/port_sysinfo.h"
 
 #include <sys/auxv.h>

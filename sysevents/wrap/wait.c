@@ -10,12 +10,12 @@
  * thread's stack is read.
  */
 #define _GNU_SOURCE
-/* First: cfi.h has pxt_cfi_own() by it, and by these pxt_cfi_is_mapped(). */
+/* First: cfi_walk.h has pxt_cfi_own() by it, and by these pxt_cfi_is_mapped(). */
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "format/cfi.h"
+#include "format/cfi_walk.h"
 #include "sysevents/wrap/wrap.h"
 
 #include <sys/auxv.h>

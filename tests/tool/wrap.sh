@@ -586,7 +586,7 @@ return_addresses_that_are_signed_lead_to_the_callers()
 	#include <dlfcn.h>
 	#include <sys/syscall.h>
 	#include <unistd.h>
-	#include "format/cfi.h"
+	#include "format/cfi_walk.h"
 	#include <sys/auxv.h>
 	static uint64_t callers[2];
 	static __attribute__((noinline)) unsigned ask(void)

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "tools/sched/sched.h"
 
-#include "format/cfi.h"
+#include "format/cfi_walk.h"
 
 #include <elf.h>
 #include <errno.h>
