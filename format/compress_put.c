@@ -338,11 +338,13 @@ PXT_INLINE uint32_t put_near(struct writer *to, uint32_t skip, uint32_t who, uin
 	*before = now;
 	if (difference <= 0xffu) {
 		number = difference | there << 8 | changed << 16;
-		put_little(to, skip ? number << 8 | who | says : number, skip + 2u + (uint32_t)there);
+		put_little(
+		    to, skip ? number << 8 | who | says : number, skip + 2u + (uint32_t)there);
 	} else {
 		says |= 1u;
 		number = difference | there << 16 | changed << 24;
-		put_little(to, skip ? number << 8 | who | says : number, skip + 3u + (uint32_t)there);
+		put_little(
+		    to, skip ? number << 8 | who | says : number, skip + 3u + (uint32_t)there);
 	}
 	return says;
 }
