@@ -75,8 +75,8 @@ static int make_and_hand_over(
 }
 
 /*
- * A guest keeps no thread and no descriptor of ours.  It records from now on; what the owner wants stands in the
- * page behind its directory, and the owner drops what was recorded before the guest looked there.
+ * It records from now on; what the owner wants stands in the page behind its directory, and the owner drops what
+ * was recorded before the guest looked there.
  */
 int pxt_guest_attach(const char *name, const trace_attr_t *attr, trace_id_t *trid)
 {

@@ -596,49 +596,61 @@ PXT_TEST(a_signal_that_the_program_has_pending_stays_the_programs)
 
 /* ---- Reading ---- */
 
-PXT_TEST(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed)
-{
-	int log = own_file(O_RDWR);
-	int own = own_file(O_RDWR);
+/* A log that was opened and read, at whose number the program then has a file of its own. */
+struct replaced {
 	struct pxt_port_file file;
-	uint64_t size = 0;
+	int log;
+	int own;
+	int number;
+};
+
+static struct replaced open_and_replace(void)
+{
+	struct replaced it = { .log = own_file(O_RDWR), .own = own_file(O_RDWR) };
 	size_t done = 0;
 	char byte = 0;
-	int number;
 
-	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
-	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), 0);
-	number = dup2(own, file.fd);
-	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), EBADF);
-	PXT_EQ(pxt_port_file_size(&file, &size), EBADF);
-	pxt_port_file_close(&file);
-	CU_ASSERT(done == 0 && size == 0 && same_file(number, own));
-	(void)close(number);
-	(void)close(own);
-	(void)close(log);
+	PXT_EQ_FATAL(pxt_port_file_open(&it.file, it.log), 0);
+	PXT_EQ(pxt_port_file_read(&it.file, 0, &byte, 1, &done), 0);
+	it.number = dup2(it.own, it.file.fd);
+	return it;
+}
+
+static void close_replaced(struct replaced *it)
+{
+	pxt_port_file_close(&it->file);
+	CU_ASSERT(same_file(it->number, it->own));
+	(void)close(it->number);
+	(void)close(it->own);
+	(void)close(it->log);
+}
+
+PXT_TEST(a_file_at_the_number_of_an_opened_log_is_neither_read_nor_closed)
+{
+	struct replaced it = open_and_replace();
+	uint64_t size = 0;
+	size_t done = 1;
+	char byte = 0;
+
+	PXT_EQ(pxt_port_file_read(&it.file, 0, &byte, 1, &done), EBADF);
+	PXT_EQ(pxt_port_file_size(&it.file, &size), EBADF);
+	CU_ASSERT(done == 0 && size == 0);
+	close_replaced(&it);
 }
 
 PXT_TEST(after_reads_that_are_looked_at_later_the_size_says_that_the_number_is_anothers)
 {
-	int log = own_file(O_RDWR);
-	int own = own_file(O_RDWR);
-	struct pxt_port_file file;
+	struct replaced it = open_and_replace();
 	uint64_t size = 0;
 	size_t done = 0;
 	char byte = 0;
-	int number;
 
-	PXT_EQ_FATAL(pxt_port_file_open(&file, log), 0);
-	file.looked_at_later = true;
-	number = dup2(own, file.fd);
-	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), 0);
-	PXT_EQ(pxt_port_file_size(&file, &size), EBADF);
-	file.looked_at_later = false;
-	PXT_EQ(pxt_port_file_read(&file, 0, &byte, 1, &done), EBADF);
-	pxt_port_file_close(&file);
-	(void)close(number);
-	(void)close(own);
-	(void)close(log);
+	it.file.looked_at_later = true;
+	PXT_EQ(pxt_port_file_read(&it.file, 0, &byte, 1, &done), 0);
+	PXT_EQ(pxt_port_file_size(&it.file, &size), EBADF);
+	it.file.looked_at_later = false;
+	PXT_EQ(pxt_port_file_read(&it.file, 0, &byte, 1, &done), EBADF);
+	close_replaced(&it);
 }
 
 /* Also the same file, opened by the program itself. */
